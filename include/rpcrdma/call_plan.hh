@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How a requester sends a call, and which memory it offers for the reply: RFC 8166
+ * sections 3.5 and 4.3.
+ *
+ * The reply comes first, since what it needs makes the call's header longer. All
+ * sums are of u32 values and done in 64 bits.
+ */
+#ifndef RPCRDMA_CALL_PLAN_HH
+#define RPCRDMA_CALL_PLAN_HH
+
+#include "chunk_list.hh"
+#include "logic.h"
+
+namespace rpcrdma {
+
+/* RFC 8267 section 6.4.2; a chunk without segments carries nothing. */
+constexpr bool sendable_chunk(u32 segments)
+{
+	return segments && segments <= RPCRDMA_MAX_SEGMENTS_SENT;
+}
+
+/* Section 3.4.4.4: the item leaves with its padding. */
+constexpr u64 without_item(u32 length, u32 item_length)
+{
+	u64 gone = xdr_padded(item_length);
+
+	return gone < length ? length - gone : 0;
+}
+
+/* Section 8.2.2.3: nothing is reduced under GSS integrity or privacy. */
+inline bool result_reducible(const rpcrdma_call_shape &shape)
+{
+	return shape.may_reduce && shape.reply_item_length &&
+	       sendable_chunk(shape.reply_item_segments);
+}
+
+/* Section 3.4.5: Position is a multiple of four, inside the message. */
+inline bool argument_reducible(const rpcrdma_call_shape &shape)
+{
+	return shape.may_reduce && shape.call_item_length && shape.call_position &&
+	       shape.call_position % RPCRDMA_XDR_UNIT == 0 &&
+	       sendable_chunk(shape.call_item_segments) &&
+	       shape.call_position + xdr_padded(shape.call_item_length) <=
+		       shape.call_length;
+}
+
+/* Header of the reply, and of the call as far as the reply is concerned */
+inline u64 header_for_reply(const rpcrdma_call_shape &shape,
+			    const rpcrdma_call_plan &plan)
+{
+	u64 size = RPCRDMA_MIN_HEADER_SIZE;
+
+	if (plan.write_chunk)
+		size += write_chunk_size(shape.reply_item_segments);
+	if (plan.reply_chunk)
+		size += reply_chunk_size(shape.reply_segments);
+	return size;
+}
+
+/*
+ * Section 4.3.3: a Reply chunk whenever the largest reply, less what goes in the
+ * Write chunk, exceeds the threshold.
+ */
+inline bool plan_reply_memory(const rpcrdma_call_shape &shape, rpcrdma_call_plan &plan)
+{
+	u64 rest = shape.reply_length;
+
+	if (RPCRDMA_MIN_HEADER_SIZE + rest <= shape.inline_recv)
+		return true;
+	if (result_reducible(shape)) {
+		plan.write_chunk = true;
+		rest = without_item(shape.reply_length, shape.reply_item_length);
+	}
+	if (header_for_reply(shape, plan) + rest <= shape.inline_recv)
+		return true;
+	plan.reply_chunk = true;
+	return sendable_chunk(shape.reply_segments) &&
+	       header_for_reply(shape, plan) <= shape.inline_recv;
+}
+
+/* Section 4.2.4: header and payload within the threshold. */
+inline bool set_message(const rpcrdma_call_shape &shape, rpcrdma_call_plan &plan,
+			u64 header, u64 payload)
+{
+	if (header + payload > shape.inline_send)
+		return false;
+	plan.header_size = u32(header);
+	plan.inline_length = u32(payload);
+	return true;
+}
+
+/* Section 3.5: Short, with the argument reduced, Long. */
+inline bool plan_call_message(const rpcrdma_call_shape &shape, rpcrdma_call_plan &plan)
+{
+	u64 header = header_for_reply(shape, plan);
+
+	if (set_message(shape, plan, header, shape.call_length))
+		return true;
+	if (argument_reducible(shape) &&
+	    set_message(shape, plan,
+			header + read_chunk_size(shape.call_item_segments),
+			without_item(shape.call_length, shape.call_item_length))) {
+		plan.read_chunk = true;
+		return true;
+	}
+	plan.position_zero = true;
+	return sendable_chunk(shape.call_segments) &&
+	       set_message(shape, plan, header + read_chunk_size(shape.call_segments), 0);
+}
+
+inline bool plan_call(const rpcrdma_call_shape &shape, rpcrdma_call_plan &plan)
+{
+	plan = {};
+	return plan_reply_memory(shape, plan) && plan_call_message(shape, plan);
+}
+
+} /* namespace rpcrdma */
+
+#endif /* RPCRDMA_CALL_PLAN_HH */

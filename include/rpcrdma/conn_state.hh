@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Life of a connection, for both sides */
+#ifndef RPCRDMA_CONN_STATE_HH
+#define RPCRDMA_CONN_STATE_HH
+
+#include "logic.h"
+
+namespace rpcrdma {
+
+/* There is something to tear down. */
+constexpr bool is_live(rpcrdma_conn_state state)
+{
+	switch (state) {
+	case RPCRDMA_CONN_RESOLVING_ADDR:
+	case RPCRDMA_CONN_RESOLVING_ROUTE:
+	case RPCRDMA_CONN_CONNECTING:
+	case RPCRDMA_CONN_ESTABLISHED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A step of the normal way: @to when @state is @from */
+constexpr rpcrdma_conn_state step(rpcrdma_conn_state state, rpcrdma_conn_state from,
+				  rpcrdma_conn_state to)
+{
+	return state == from ? to : state;
+}
+
+constexpr rpcrdma_conn_state next_state(rpcrdma_conn_state state,
+					rpcrdma_conn_event event)
+{
+	switch (event) {
+	case RPCRDMA_EVENT_START:
+		state = step(state, RPCRDMA_CONN_CLOSED, RPCRDMA_CONN_IDLE);
+		return step(state, RPCRDMA_CONN_IDLE, RPCRDMA_CONN_RESOLVING_ADDR);
+	case RPCRDMA_EVENT_ADDR_RESOLVED:
+		return step(state, RPCRDMA_CONN_RESOLVING_ADDR,
+			    RPCRDMA_CONN_RESOLVING_ROUTE);
+	case RPCRDMA_EVENT_ROUTE_RESOLVED:
+		return step(state, RPCRDMA_CONN_RESOLVING_ROUTE,
+			    RPCRDMA_CONN_CONNECTING);
+	case RPCRDMA_EVENT_ACCEPT:
+		return step(state, RPCRDMA_CONN_IDLE, RPCRDMA_CONN_CONNECTING);
+	case RPCRDMA_EVENT_ESTABLISHED:
+		return step(state, RPCRDMA_CONN_CONNECTING, RPCRDMA_CONN_ESTABLISHED);
+	case RPCRDMA_EVENT_FAILED:
+		return is_live(state) ? RPCRDMA_CONN_BROKEN : state;
+	case RPCRDMA_EVENT_DRAINED:
+		return step(state, RPCRDMA_CONN_BROKEN, RPCRDMA_CONN_CLOSED);
+	}
+	return state;
+}
+
+} /* namespace rpcrdma */
+
+#endif /* RPCRDMA_CONN_STATE_HH */

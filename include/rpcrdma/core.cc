@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The C interface over the headers. Compiled as it is into both modules and into
+ * the user-space tests.
+ */
+#include "call_plan.hh"
+#include "cm_private.hh"
+#include "codec.h"
+#include "conn_state.hh"
+#include "credits.hh"
+#include "header.hh"
+#include "logic.h"
+#include "reply_plan.hh"
+#include "sizing.hh"
+
+using namespace rpcrdma;
+
+static Span<const u8> input(const void *bytes, u32 length)
+{
+	return { static_cast<const u8 *>(bytes), length };
+}
+
+static Span<u8> output(void *bytes, u32 length)
+{
+	return { static_cast<u8 *>(bytes), length };
+}
+
+RPCRDMA_BEGIN_C_ABI
+
+/* ---- codec.h ---- */
+
+enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,
+					  struct rpcrdma_header *header,
+					  struct rpcrdma_chunk_lists *lists)
+{
+	return decode_header(input(message, length), *header, *lists).code();
+}
+
+u32 rpcrdma_header_size(const struct rpcrdma_header *header,
+			const struct rpcrdma_chunk_lists *lists)
+{
+	return header_size(*header, lists);
+}
+
+enum rpcrdma_status rpcrdma_header_encode(struct rpcrdma_header *header,
+					  const struct rpcrdma_chunk_lists *lists,
+					  void *buffer, u32 capacity)
+{
+	return encode_header(*header, lists, output(buffer, capacity)).code();
+}
+
+u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits, enum rpcrdma_errcode error,
+			 void *buffer)
+{
+	return encode_error(xid, vers, credits, error,
+			    output(buffer, RPCRDMA_ERR_VERS_SIZE));
+}
+
+int rpcrdma_message_direction(const void *payload, u32 length)
+{
+	return message_direction(input(payload, length));
+}
+
+void rpcrdma_lists_init(struct rpcrdma_chunk_lists *lists,
+			struct rpcrdma_segment *segments, u32 max_segments,
+			struct rpcrdma_chunk *chunks, u32 max_chunks)
+{
+	*lists = { segments, chunks, max_segments, max_chunks, 0, 0, 0, 0 };
+}
+
+bool rpcrdma_lists_begin_read(struct rpcrdma_chunk_lists *lists, u32 position)
+{
+	return begin_read_chunk(*lists, position);
+}
+
+bool rpcrdma_lists_begin_write(struct rpcrdma_chunk_lists *lists)
+{
+	return begin_write_chunk(*lists);
+}
+
+bool rpcrdma_lists_begin_reply(struct rpcrdma_chunk_lists *lists)
+{
+	return begin_reply_chunk(*lists);
+}
+
+bool rpcrdma_lists_add_segment(struct rpcrdma_chunk_lists *lists,
+			       struct rpcrdma_segment segment)
+{
+	return add_segment(*lists, segment);
+}
+
+bool rpcrdma_chunk_set_written(struct rpcrdma_chunk_lists *lists,
+			       struct rpcrdma_chunk *chunk, u32 bytes)
+{
+	return set_written(*lists, *chunk, bytes);
+}
+
+/* ---- logic.h ---- */
+
+void rpcrdma_cm_private_encode(const struct rpcrdma_cm_private *local, void *buffer)
+{
+	Writer writer(output(buffer, RPCRDMA_CM_SIZE));
+
+	write_cm_private(writer, *local);
+}
+
+void rpcrdma_cm_private_decode(const void *buffer, u32 length,
+			       struct rpcrdma_cm_private *peer)
+{
+	decode_cm_private(input(buffer, length), *peer);
+}
+
+void rpcrdma_cm_negotiate(const struct rpcrdma_cm_private *local,
+			  const struct rpcrdma_cm_private *peer,
+			  struct rpcrdma_negotiated *result)
+{
+	negotiate(*local, *peer, *result);
+}
+
+void rpcrdma_window_reset(struct rpcrdma_window *window, u32 requested)
+{
+	reset_window(*window, requested);
+}
+
+u32 rpcrdma_window_size(const struct rpcrdma_window *window)
+{
+	return window_size(*window);
+}
+
+bool rpcrdma_window_take(struct rpcrdma_window *window)
+{
+	return take_credit(*window);
+}
+
+void rpcrdma_window_untake(struct rpcrdma_window *window)
+{
+	give_credit_back(*window);
+}
+
+u32 rpcrdma_window_reply(struct rpcrdma_window *window, u32 granted)
+{
+	return apply_reply(*window, granted);
+}
+
+bool rpcrdma_plan_call(const struct rpcrdma_call_shape *shape,
+		       struct rpcrdma_call_plan *plan)
+{
+	return plan_call(*shape, *plan);
+}
+
+enum rpcrdma_reply_path rpcrdma_plan_reply(u32 header_size, u32 length,
+					   u32 inline_send,
+					   const struct rpcrdma_chunk *reply_chunk)
+{
+	return plan_reply(header_size, length, inline_send, reply_chunk);
+}
+
+bool rpcrdma_choose_rkey(const struct rpcrdma_chunk_lists *lists, bool negotiated,
+			 u32 *rkey)
+{
+	return choose_rkey(*lists, negotiated, *rkey);
+}
+
+bool rpcrdma_lists_have_rkey(const struct rpcrdma_chunk_lists *lists, u32 rkey)
+{
+	return have_rkey(*lists, rkey);
+}
+
+bool rpcrdma_size_client(const struct rpcrdma_device_limits *limits, u32 slots,
+			 u32 reverse, u32 max_pages,
+			 struct rpcrdma_client_queues *queues)
+{
+	return size_client(*limits, slots, reverse, max_pages, *queues);
+}
+
+bool rpcrdma_size_server(const struct rpcrdma_device_limits *limits, u32 credits,
+			 u32 reverse, u32 mr_factor,
+			 struct rpcrdma_server_queues *queues)
+{
+	return size_server(*limits, credits, reverse, mr_factor, *queues);
+}
+
+enum rpcrdma_conn_state rpcrdma_conn_next(enum rpcrdma_conn_state state,
+					  enum rpcrdma_conn_event event)
+{
+	return next_state(state, event);
+}
+
+RPCRDMA_END_C_ABI

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The only way to wire bytes: a cursor that cannot leave its buffer. After the
+ * first read beyond the end everything fails and reads as zero, so a parser may
+ * read a whole structure and look at failed() once.
+ */
+#ifndef RPCRDMA_READER_HH
+#define RPCRDMA_READER_HH
+
+#include "endian.hh"
+#include "span.hh"
+
+namespace rpcrdma {
+
+class Reader {
+public:
+	constexpr explicit Reader(Span<const u8> buffer) : buffer_(buffer) {}
+
+	constexpr bool failed() const { return failed_; }
+	constexpr size_t position() const { return position_; }
+	constexpr size_t remaining() const { return buffer_.size() - position_; }
+
+	constexpr u8 read_u8()
+	{
+		const u8 *at = advance(1);
+
+		return at ? *at : 0;
+	}
+
+	constexpr u32 read_u32()
+	{
+		const u8 *at = advance(4);
+
+		return at ? load_be32(at) : 0;
+	}
+
+	constexpr u64 read_u64()
+	{
+		const u8 *at = advance(8);
+
+		return at ? load_be64(at) : 0;
+	}
+
+	constexpr void skip(size_t bytes) { advance(bytes); }
+
+private:
+	/* The start of the next @bytes bytes, or null after the end. */
+	constexpr const u8 *advance(size_t bytes)
+	{
+		if (failed_ || bytes > remaining()) {
+			failed_ = true;
+			position_ = buffer_.size();
+			return nullptr;
+		}
+		position_ += bytes;
+		return buffer_.data() + (position_ - bytes);
+	}
+
+	Span<const u8> buffer_;
+	size_t position_ = 0;
+	bool failed_ = false;
+};
+
+} /* namespace rpcrdma */
+
+#endif /* RPCRDMA_READER_HH */

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Queue depths from device limits. RFC 8166 section 3.3.1 leaves them to the
+ * implementation, but a grant or a request is a promise of receives.
+ *
+ * A device that cannot hold what was asked for gets half the credits, until it
+ * can. All sums are in 64 bits.
+ */
+#ifndef RPCRDMA_SIZING_HH
+#define RPCRDMA_SIZING_HH
+
+#include "logic.h"
+#include "math.hh"
+
+namespace rpcrdma {
+
+constexpr u32 refill_batch = 7;	/* client: receives posted before they are needed */
+constexpr u32 drain_entries = 1;	/* what ib_drain_qp() posts */
+constexpr u32 server_slack = 8;	/* server: receives under way to being reposted */
+constexpr u32 server_send_spare = 2;
+constexpr u32 rw_context_wrs = 3;	/* register, transfer, invalidate */
+constexpr u32 contexts_per_credit = 3;	/* Read list, Write list, Reply chunk */
+constexpr u32 signal_every_max = 32;
+
+/* One completion queue per queue, and both within one queue's limit */
+constexpr bool queues_fit(const rpcrdma_device_limits &limits, u64 send, u64 recv)
+{
+	return send <= limits.max_qp_wr && recv <= limits.max_qp_wr &&
+	       send + recv <= limits.max_cqe;
+}
+
+/* ---- client ---- */
+
+/*
+ * Argument or reply payload, and a whole-message chunk of head, pages and tail. An
+ * element that does not start at a page boundary starts a new region.
+ */
+constexpr u32 regions_per_call(u32 max_pages, u32 mr_pages)
+{
+	return u32(min<u64>(2 * divide_up(max_pages, mr_pages) + 4,
+			    2 * RPCRDMA_MAX_SEGMENTS_SENT));
+}
+
+constexpr u32 signal_interval(u32 credits)
+{
+	return clamp<u32>(credits / 8, 1, signal_every_max);
+}
+
+/* Each Send may come with a registration and an invalidation of each region. */
+constexpr u64 client_send_wrs(u64 send_slots, u32 mrs_per_call)
+{
+	return send_slots * (2 * u64(mrs_per_call) + 1) + drain_entries;
+}
+
+/* The depths for queues.credits; false when the device has not got them. */
+inline bool try_client_credits(const rpcrdma_device_limits &limits, u32 reverse,
+			       rpcrdma_client_queues &queues)
+{
+	u32 signal_every = signal_interval(queues.credits);
+	u64 slots = u64(queues.credits) + reverse + signal_every;
+	u64 recv = u64(queues.credits) + reverse + refill_batch + drain_entries;
+	u64 send = client_send_wrs(slots, queues.mrs_per_call);
+
+	if (!queues_fit(limits, send, recv))
+		return false;
+	queues.signal_every = signal_every;
+	queues.send_slots = u32(slots);
+	queues.send_wrs = u32(send);
+	queues.recv_wrs = u32(recv);
+	return true;
+}
+
+inline bool size_client(const rpcrdma_device_limits &limits, u32 slots, u32 reverse,
+			u32 max_pages, rpcrdma_client_queues &queues)
+{
+	queues = {};
+	queues.mr_pages = min(limits.max_fast_reg_pages, max<u32>(max_pages, 1));
+	if (!queues.mr_pages || !limits.max_send_sge)
+		return false;
+	queues.mrs_per_call = regions_per_call(max_pages, queues.mr_pages);
+	for (queues.credits = max<u32>(slots, 1); queues.credits; queues.credits /= 2)
+		if (try_client_credits(limits, reverse, queues))
+			return true;
+	return false;
+}
+
+/* ---- server ---- */
+
+/* Contexts that fit beside @send work requests, at most @wanted */
+constexpr u32 affordable_contexts(const rpcrdma_device_limits &limits, u64 send,
+				  u64 recv, u64 wanted)
+{
+	u64 room = min<u64>(limits.max_qp_wr, limits.max_cqe - recv) - send;
+
+	return saturate_u32(min(wanted, room / rw_context_wrs));
+}
+
+/*
+ * The depths for queues.credits; false when they do not leave contexts enough for
+ * one payload.
+ */
+inline bool try_server_credits(const rpcrdma_device_limits &limits, u32 reverse,
+			       u32 mr_factor, rpcrdma_server_queues &queues)
+{
+	u64 recv = u64(queues.credits) + reverse + server_slack;
+	u64 send = recv + queues.credits + server_send_spare;
+	u32 contexts;
+
+	if (!queues_fit(limits, send, recv + drain_entries))
+		return false;
+	contexts = affordable_contexts(limits, send, recv + drain_entries,
+				       u64(contexts_per_credit) * queues.credits *
+					       mr_factor);
+	if (contexts < mr_factor)
+		return false;
+	queues.recv_wrs = u32(recv);
+	queues.send_wrs = u32(send);
+	queues.rw_contexts = contexts;
+	return true;
+}
+
+inline bool size_server(const rpcrdma_device_limits &limits, u32 credits, u32 reverse,
+			u32 mr_factor, rpcrdma_server_queues &queues)
+{
+	queues = {};
+	mr_factor = max<u32>(mr_factor, 1);
+	for (queues.credits = max<u32>(credits, 1); queues.credits; queues.credits /= 2)
+		if (try_server_credits(limits, reverse, mr_factor, queues))
+			return true;
+	return false;
+}
+
+} /* namespace rpcrdma */
+
+#endif /* RPCRDMA_SIZING_HH */

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A pointer with a length, since libstdc++'s <span> drags in what a kernel
+ * module cannot link.
+ */
+#ifndef RPCRDMA_SPAN_HH
+#define RPCRDMA_SPAN_HH
+
+#include "types.h"
+
+namespace rpcrdma {
+
+template <typename T> class Span {
+public:
+	constexpr Span() = default;
+	constexpr Span(T *data, size_t size) : data_(data), size_(size) {}
+
+	constexpr T *data() const { return data_; }
+	constexpr size_t size() const { return size_; }
+	constexpr T *begin() const { return data_; }
+	constexpr T *end() const { return data_ + size_; }
+
+	/* Does the range lie inside? No sum that could wrap. */
+	constexpr bool contains(size_t offset, size_t length) const
+	{
+		return length <= size_ && offset <= size_ - length;
+	}
+
+	/* Empty when the range is not inside. */
+	constexpr Span subspan(size_t offset, size_t length) const
+	{
+		return contains(offset, length) ? Span(data_ + offset, length) : Span();
+	}
+
+private:
+	T *data_ = nullptr;
+	size_t size_ = 0;
+};
+
+} /* namespace rpcrdma */
+
+#endif /* RPCRDMA_SPAN_HH */
