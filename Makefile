@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0
+# What a person types. `make help` lists it.
+
+# A kernel of scripts/kernel/build: um, um-debug or debug.
+ifdef TEST_KERNEL
+KDIR := $(shell scripts/kernel/build $(TEST_KERNEL))
+ARCH := $(if $(filter um%,$(TEST_KERNEL)),um)
+endif
+
+ifdef KDIR
+KVER := $(shell cat $(KDIR)/include/config/kernel.release)
+else
+KVER ?= $(shell uname -r)
+KDIR := /lib/modules/$(KVER)/build
+endif
+
+BUILD := $(CURDIR)/build/$(KVER)
+UPDATES := $(DESTDIR)/lib/modules/$(KVER)/updates
+MODPROBE_CONF := $(DESTDIR)/etc/modprobe.d/rpcrdma-oot.conf
+MODULES := xprtrdma.ko svcrdma.ko
+
+# No BTF of modules: it needs the vmlinux that header packages do not have.
+KBUILD = $(MAKE) -C $(KDIR) M=$(BUILD) $(if $(ARCH),ARCH=$(ARCH)) \
+	CONFIG_DEBUG_INFO_BTF_MODULES= --no-print-directory
+
+modules: headers
+	@scripts/shadow $(BUILD)
+	@$(KBUILD) modules
+
+headers:
+	@test -e $(KDIR)/Makefile || { \
+		echo "No headers for kernel $(KVER): apt-get install linux-headers-$(KVER), or name an installed one with KVER=" >&2; \
+		exit 1; }
+
+# Not modules_install: without a System.map, as in header packages, it skips
+# depmod, and it tries to sign with a key that is not there.
+install: modules
+	install -d $(UPDATES)
+	install -m 644 $(addprefix $(BUILD)/,$(MODULES)) $(UPDATES)
+	install -D -m 644 scripts/modprobe.d/rpcrdma-oot.conf $(MODPROBE_CONF)
+	depmod $(if $(DESTDIR),-b $(DESTDIR)) $(KVER)
+
+uninstall:
+	rm -f $(addprefix $(UPDATES)/,$(MODULES)) $(MODPROBE_CONF)
+	depmod $(if $(DESTDIR),-b $(DESTDIR)) $(KVER)
+
+demo:
+	@scripts/demo
+
+test:
+	@scripts/test
+
+bench:
+	@scripts/bench
+
+fuzz:
+	@$(MAKE) -C fuzz run
+
+check:
+	@scripts/check
+
+dkms:
+	@scripts/dkms-install
+
+clean:
+	rm -rf build
+	@for d in unit fuzz; do \
+		if [ -e $$d/Makefile ]; then $(MAKE) -C $$d clean; fi; done
+
+help:
+	@cat scripts/help.txt
+
+.PHONY: modules headers install uninstall demo test bench fuzz check dkms clean help
+.DEFAULT_GOAL := modules

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef COMPAT_SUNRPC_BC_XPRT_H
+#define COMPAT_SUNRPC_BC_XPRT_H
+
+/*
+ * Linux 6.7 turned the list of callbacks that wait for the callback service
+ * into a lock-less queue, and its wait queue into a pool of idle threads.
+ */
+#include_next <linux/sunrpc/bc_xprt.h>
+#include <linux/sunrpc/svc.h>
+#include <linux/sunrpc/xprt.h>
+#include <compat_config.h>
+
+/**
+ * compat_bc_enqueue - hand a backward direction call to the callback service
+ * @serv: callback service
+ * @req: request that holds the call; the caller has taken a reference to its
+ *	transport
+ *
+ * Context: any; the service may run before this returns.
+ */
+static inline void compat_bc_enqueue(struct svc_serv *serv, struct rpc_rqst *req)
+{
+#ifdef COMPAT_HAVE_BC_LWQ
+	lwq_enqueue(&req->rq_bc_list, &serv->sv_cb_list);
+	svc_pool_wake_idle_thread(&serv->sv_pools[0]);
+#else
+	spin_lock(&serv->sv_cb_lock);
+	list_add(&req->rq_bc_list, &serv->sv_cb_list);
+	spin_unlock(&serv->sv_cb_lock);
+	wake_up(&serv->sv_cb_waitq);
+#endif
+}
+
+#endif /* COMPAT_SUNRPC_BC_XPRT_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef COMPAT_SUNRPC_SVC_XPRT_H
+#define COMPAT_SUNRPC_SVC_XPRT_H
+
+/*
+ * Until Linux 6.2 the server calls xpo_secure_port for every request that it
+ * received. Later kernels expect RQ_SECURE to be set in xpo_recvfrom; that is
+ * what ours does, so nothing is left for the operation to do.
+ *
+ * An svc_xprt_ops initializer has COMPAT_SVC_XPRT_OPS as its last entry.
+ */
+#include <linux/sunrpc/svc.h>
+#include_next <linux/sunrpc/svc_xprt.h>
+#include <compat_config.h>
+
+#ifdef COMPAT_HAVE_XPO_SECURE_PORT
+static inline void compat_xpo_secure_port(struct svc_rqst *rqstp)
+{
+}
+
+#define COMPAT_SVC_XPRT_OPS .xpo_secure_port = compat_xpo_secure_port,
+#else
+#define COMPAT_SVC_XPRT_OPS
+#endif
+
+#endif /* COMPAT_SUNRPC_SVC_XPRT_H */

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Has to compile everywhere: what the other probes include. */
+#include <linux/module.h>
+#include <linux/mm.h>
+#include <linux/sysctl.h>
+#include <linux/tracepoint.h>
+#include <linux/sunrpc/bc_xprt.h>
+#include <linux/sunrpc/clnt.h>
+#include <linux/sunrpc/svc.h>
+#include <linux/sunrpc/svc_xprt.h>
+#include <linux/sunrpc/xprt.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+#include <rdma/rw.h>

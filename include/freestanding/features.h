@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* libstdc++ includes this header of the C library, which a module has not. */
+#define __GLIBC_PREREQ(major, minor) 0
