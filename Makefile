@@ -14,6 +14,7 @@ KVER ?= $(shell uname -r)
 KDIR := /lib/modules/$(KVER)/build
 endif
 
+INSTALLED = $(or $(patsubst /lib/modules/%/build,%,$(wildcard /lib/modules/*/build)),none is)
 BUILD := $(CURDIR)/build/$(KVER)
 UPDATES := $(DESTDIR)/lib/modules/$(KVER)/updates
 MODPROBE_CONF := $(DESTDIR)/etc/modprobe.d/rpcrdma-oot.conf
@@ -25,11 +26,11 @@ KBUILD = $(MAKE) -C $(KDIR) M=$(BUILD) $(if $(ARCH),ARCH=$(ARCH)) \
 
 modules: headers
 	@scripts/shadow $(BUILD)
-	@$(KBUILD) modules
+	+@$(KBUILD) modules
 
 headers:
 	@test -e $(KDIR)/Makefile || { \
-		echo "No headers for kernel $(KVER): apt-get install linux-headers-$(KVER), or name an installed one with KVER=" >&2; \
+		echo "No headers for kernel $(KVER): apt-get install linux-headers-$(KVER), or name one that is installed with KVER= ($(INSTALLED))" >&2; \
 		exit 1; }
 
 # Not modules_install: without a System.map, as in header packages, it skips
