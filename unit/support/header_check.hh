@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What holds for the decoder whatever the bytes are. No gtest in here: the fuzz
+ * targets use it, too. Each check returns null or says what is wrong.
+ */
+#ifndef UNIT_HEADER_CHECK_HH
+#define UNIT_HEADER_CHECK_HH
+
+#include "decoded.hh"
+#include "naive_decode.hh"
+
+/* Chunks divide the segments among them, in order; sums are right. */
+inline const char *check_lists(const Lists &decoded)
+{
+	u32 next = 0, index = 0, before = 0;
+
+	for (const rpcrdma_chunk &chunk : decoded.chunks()) {
+		u64 sum = 0;
+
+		if (chunk.first != next)
+			return "segments of a chunk are not where they should be";
+		for (u32 i = 0; i < chunk.count; i++)
+			sum += decoded.segments().at(next++).length;
+		if (sum != chunk.length)
+			return "length of a chunk is not the sum";
+		if (index < decoded.lists.nr_read) {
+			if (chunk.position % 4 || (index && chunk.position <= before))
+				return "Read chunks are not sorted";
+			before = chunk.position;
+		} else if (chunk.position) {
+			return "Write or Reply chunk with a Position";
+		}
+		index++;
+	}
+	return next == decoded.lists.nr_segments ? nullptr : "segments without a chunk";
+}
+
+inline bool same_chunk(const Lists &decoded, const rpcrdma_chunk &chunk,
+		       const std::vector<rpcrdma_segment> &naive)
+{
+	auto from = decoded.segment_storage.begin() + chunk.first;
+
+	return std::vector<rpcrdma_segment>(from, from + chunk.count) == naive;
+}
+
+inline const char *compare_with_naive(const Lists &decoded, const NaiveLists &naive)
+{
+	u32 index = 0;
+
+	if (decoded.lists.nr_read != naive.read.size() ||
+	    decoded.lists.nr_write != naive.write.size() ||
+	    decoded.lists.nr_reply != naive.reply.size())
+		return "other number of chunks than the naive decoder";
+	for (const auto &[position, segments] : naive.read) {
+		const rpcrdma_chunk &chunk = decoded.chunk_storage.at(index++);
+
+		if (chunk.position != position || !same_chunk(decoded, chunk, segments))
+			return "other Read chunk than the naive decoder";
+	}
+	for (const auto &segments : naive.write)
+		if (!same_chunk(decoded, decoded.chunk_storage.at(index++), segments))
+			return "other Write chunk than the naive decoder";
+	for (const auto &segments : naive.reply)
+		if (!same_chunk(decoded, decoded.chunk_storage.at(index++), segments))
+			return "other Reply chunk than the naive decoder";
+	return nullptr;
+}
+
+/* Decode, encode, decode: the same again. */
+inline const char *check_round_trip(const Decoded &first)
+{
+	Bytes bytes = encoded(first.header, &first.lists);
+
+	if (first.header.proc == RPCRDMA_MSGP || first.header.proc == RPCRDMA_DONE)
+		return bytes.empty() ? nullptr : "encoded what is never sent";
+	if (bytes.empty())
+		return "decoded, but cannot be encoded";
+	if (bytes.size() != first.header.size)
+		return "encoded size is another than the decoded one";
+	if (first.header.proc == RPCRDMA_MSG)
+		add_word(bytes, first.header.xid);
+
+	Decoded second(bytes, first.lists.max_segments, first.lists.max_chunks);
+
+	if (second.status != RPCRDMA_OK || !(second.header == first.header) ||
+	    !second.same(first))
+		return "second decode is another than the first";
+	return nullptr;
+}
+
+/* With storage for all that @message can hold. */
+inline const char *check_message(const Bytes &message)
+{
+	u32 room = u32(message.size() / 4) + 1;
+	Decoded decoded(message, room, room);
+	auto naive = NaiveDecoder(message).decode();
+	bool lists = decoded.status == RPCRDMA_OK && decoded.header.proc <= RPCRDMA_NOMSG;
+	const char *wrong;
+
+	if (decoded.status == RPCRDMA_TOO_MANY || decoded.status == RPCRDMA_NO_SPACE)
+		return "there was storage enough";
+	if (lists != naive.has_value())
+		return "naive decoder is of another opinion";
+	if (!lists && decoded.nr_chunks() + decoded.lists.nr_segments)
+		return "lists are not empty";
+	if (decoded.status != RPCRDMA_OK)
+		return nullptr;
+	if (decoded.header.size > message.size())
+		return "header is larger than the message";
+	wrong = check_lists(decoded);
+	if (!wrong && lists)
+		wrong = compare_with_naive(decoded, *naive);
+	return wrong ? wrong : check_round_trip(decoded);
+}
+
+/* With little storage: the same, or TOO_MANY, or found bad later on. */
+inline const char *check_small_storage(const Bytes &message, u32 segments, u32 chunks)
+{
+	u32 room = u32(message.size() / 4) + 1;
+	Decoded large(message, room, room);
+	Decoded small(message, segments, chunks);
+	bool fits = large.lists.nr_segments <= segments && large.nr_chunks() <= chunks;
+
+	if (small.status == RPCRDMA_TOO_MANY)
+		return large.status == RPCRDMA_OK && fits ? "there was room" : nullptr;
+	if (small.status != large.status)
+		return "storage changes the status";
+	if (small.status == RPCRDMA_OK && !small.same(large))
+		return "storage changes the lists";
+	return nullptr;
+}
+
+#endif /* UNIT_HEADER_CHECK_HH */

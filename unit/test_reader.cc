@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <gtest/gtest.h>
+
+#include <rpcrdma/reader.hh>
+
+#include "support/hex.hh"
+
+using rpcrdma::Reader;
+
+static Reader over(const Bytes &bytes)
+{
+	return Reader({ bytes.data(), bytes.size() });
+}
+
+TEST(Reader, ReadsInOrder)
+{
+	Bytes bytes = hex("01 02030405 060708090a0b0c0d ffff 0e");
+	Reader reader = over(bytes);
+
+	EXPECT_EQ(reader.read_u8(), 1);
+	EXPECT_EQ(reader.read_u32(), 0x02030405u);
+	EXPECT_EQ(reader.read_u64(), 0x060708090a0b0c0du);
+	reader.skip(2);
+	EXPECT_EQ(reader.position(), 15u);
+	EXPECT_EQ(reader.remaining(), 1u);
+	EXPECT_EQ(reader.read_u8(), 14);
+	EXPECT_FALSE(reader.failed());
+	EXPECT_EQ(reader.remaining(), 0u);
+}
+
+TEST(Reader, FailureStays)
+{
+	Bytes bytes = hex("010203");
+	Reader reader = over(bytes);
+
+	EXPECT_EQ(reader.read_u32(), 0u);
+	EXPECT_TRUE(reader.failed());
+	EXPECT_EQ(reader.read_u8(), 0);
+	EXPECT_TRUE(reader.failed());
+	EXPECT_EQ(reader.remaining(), 0u);
+}
+
+TEST(Reader, EachReadStopsAtTheEnd)
+{
+	Bytes bytes = hex("01020304050607");
+
+	for (size_t skip = 0; skip <= bytes.size(); skip++) {
+		size_t left = bytes.size() - skip;
+		Reader words = over(bytes), longs = over(bytes), single = over(bytes);
+
+		words.skip(skip);
+		words.read_u32();
+		EXPECT_EQ(words.failed(), left < 4) << skip;
+		longs.skip(skip);
+		longs.read_u64();
+		EXPECT_TRUE(longs.failed()) << skip;
+		single.skip(skip);
+		single.read_u8();
+		EXPECT_EQ(single.failed(), left < 1) << skip;
+	}
+}
+
+TEST(Reader, SkipCannotWrap)
+{
+	Bytes bytes = hex("0102030405060708");
+	Reader reader = over(bytes);
+
+	reader.read_u32();
+	reader.skip(SIZE_MAX);
+	EXPECT_TRUE(reader.failed());
+}
+
+TEST(Reader, OfNothing)
+{
+	Reader reader({ nullptr, 0 });
+
+	EXPECT_EQ(reader.read_u64(), 0u);
+	EXPECT_TRUE(reader.failed());
+}

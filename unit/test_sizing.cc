@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Requirements 5, 6 and 85: receives for everything that is promised */
+#include <gtest/gtest.h>
+
+#include <rpcrdma/logic.h>
+
+static const u32 depths[] = { 0,   1,	2,    7,    16,	  30,	64,    100,
+			      255, 1024, 4096, 8192, 16384, 32768, 1 << 20, ~0u };
+
+/* Numbers worked out by hand */
+TEST(SizeClient, OfALargeDevice)
+{
+	rpcrdma_device_limits limits = { 32768, 1 << 22, 30, 512 };
+	rpcrdma_client_queues queues;
+
+	ASSERT_TRUE(rpcrdma_size_client(&limits, 128, 16, 257, &queues));
+	EXPECT_EQ(queues.credits, 128u);
+	EXPECT_EQ(queues.mr_pages, 257u);
+	EXPECT_EQ(queues.mrs_per_call, 6u);		/* 2 * 1 + 4 */
+	EXPECT_EQ(queues.signal_every, 16u);		/* 128 / 8 */
+	EXPECT_EQ(queues.send_slots, 160u);		/* 128 + 16 + 16 */
+	EXPECT_EQ(queues.send_wrs, 160u * 13 + 1);
+	EXPECT_EQ(queues.recv_wrs, 128u + 16 + 7 + 1);
+}
+
+/* Halved until it fits */
+TEST(SizeClient, OfASmallQueuePair)
+{
+	rpcrdma_device_limits limits = { 1024, 1 << 22, 30, 512 };
+	rpcrdma_client_queues queues;
+
+	ASSERT_TRUE(rpcrdma_size_client(&limits, 128, 16, 257, &queues));
+	EXPECT_EQ(queues.credits, 32u);	/* 64: (64 + 16 + 8) * 13 + 1 is 1145 */
+	EXPECT_EQ(queues.send_wrs, (32u + 16 + 4) * 13 + 1);
+}
+
+TEST(SizeClient, OfASmallCompletionQueue)
+{
+	rpcrdma_device_limits limits = { 32768, 1024, 30, 512 };
+	rpcrdma_client_queues queues;
+
+	ASSERT_TRUE(rpcrdma_size_client(&limits, 128, 16, 257, &queues));
+	EXPECT_EQ(queues.credits, 32u);
+	EXPECT_LE(queues.send_wrs + queues.recv_wrs, 1024u);
+}
+
+TEST(SizeClient, ManyRegionsForSmallOnes)
+{
+	rpcrdma_device_limits limits = { 32768, 1 << 22, 30, 32 };
+	rpcrdma_client_queues queues;
+
+	ASSERT_TRUE(rpcrdma_size_client(&limits, 16, 0, 257, &queues));
+	EXPECT_EQ(queues.mr_pages, 32u);
+	EXPECT_EQ(queues.mrs_per_call, 22u); /* 2 * 9 + 4 */
+	limits.max_fast_reg_pages = 1;
+	ASSERT_TRUE(rpcrdma_size_client(&limits, 16, 0, 257, &queues));
+	EXPECT_EQ(queues.mrs_per_call, 32u);
+}
+
+TEST(SizeClient, RefusesWhatCannotWork)
+{
+	rpcrdma_device_limits limits = { 32768, 32768, 30, 512 };
+	rpcrdma_client_queues queues;
+
+	limits.max_fast_reg_pages = 0;
+	EXPECT_FALSE(rpcrdma_size_client(&limits, 16, 0, 257, &queues));
+	limits = { 32768, 32768, 0, 512 };
+	EXPECT_FALSE(rpcrdma_size_client(&limits, 16, 0, 257, &queues));
+	limits = { 26, 32768, 30, 512 }; /* one credit: 2 slots of 13, and 1 */
+	EXPECT_FALSE(rpcrdma_size_client(&limits, 16, 0, 257, &queues));
+	limits.max_qp_wr = 27;
+	EXPECT_TRUE(rpcrdma_size_client(&limits, 16, 0, 257, &queues));
+	EXPECT_EQ(queues.credits, 1u);
+	EXPECT_FALSE(rpcrdma_size_client(&limits, 16, ~0u, 257, &queues));
+}
+
+/* Whatever comes out fits the device and holds what it promises. */
+TEST(SizeClient, FitsEveryDevice)
+{
+	for (u32 qp : depths)
+		for (u32 cq : depths)
+			for (u32 slots : depths)
+				for (u32 reverse : { 0u, 2u, 16u, 4096u })
+					for (u32 pages : { 0u, 1u, 257u, ~0u }) {
+						rpcrdma_device_limits limits = { qp, cq, 4, 64 };
+						rpcrdma_client_queues q;
+
+						if (!rpcrdma_size_client(&limits, slots, reverse,
+									 pages, &q))
+							continue;
+						ASSERT_GE(q.credits, 1u);
+						ASSERT_LE(q.credits, slots ? slots : 1);
+						ASSERT_LE(q.send_wrs, qp);
+						ASSERT_LE(q.recv_wrs, qp);
+						ASSERT_LE(u64(q.send_wrs) + q.recv_wrs, cq);
+						ASSERT_GT(q.recv_wrs, u64(q.credits) + reverse);
+						ASSERT_GE(q.send_slots, u64(q.credits) + reverse +
+								q.signal_every);
+						ASSERT_GE(q.signal_every, 1u);
+						ASSERT_LE(q.signal_every, 32u);
+						ASSERT_LE(q.mrs_per_call, 32u);
+						ASSERT_GE(q.mr_pages, 1u);
+					}
+}
+
+/* What does not fit with one credit is refused, the rest is not. */
+TEST(SizeClient, RefusesOnlyWhatDoesNotFit)
+{
+	for (u32 qp = 0; qp < 400; qp++) {
+		rpcrdma_device_limits limits = { qp, 1 << 20, 4, 512 };
+		rpcrdma_client_queues queues;
+		bool fits = (1 + 2 + 1) * 13 + 1 <= qp;
+
+		ASSERT_EQ(rpcrdma_size_client(&limits, 64, 2, 257, &queues), fits) << qp;
+	}
+}
+
+TEST(SizeServer, OfALargeDevice)
+{
+	rpcrdma_device_limits limits = { 32768, 1 << 22, 30, 512 };
+	rpcrdma_server_queues queues;
+
+	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 2, &queues));
+	EXPECT_EQ(queues.credits, 64u);
+	EXPECT_EQ(queues.recv_wrs, 64u + 16 + 8);
+	EXPECT_EQ(queues.send_wrs, 88u + 64 + 2);
+	EXPECT_EQ(queues.rw_contexts, 3u * 64 * 2);
+}
+
+/* Contexts give way before credits do. */
+TEST(SizeServer, FewerContextsOnASmallQueuePair)
+{
+	rpcrdma_device_limits limits = { 454, 1 << 22, 30, 512 };
+	rpcrdma_server_queues queues;
+
+	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 2, &queues));
+	EXPECT_EQ(queues.credits, 64u);
+	EXPECT_EQ(queues.rw_contexts, 100u); /* (454 - 154) / 3 */
+}
+
+TEST(SizeServer, RefusesWhatCannotWork)
+{
+	rpcrdma_device_limits limits = { 14, 1 << 20, 30, 512 };
+	rpcrdma_server_queues queues;
+
+	/* one credit: 9 receives, 12 sends, and a context of 3 */
+	EXPECT_FALSE(rpcrdma_size_server(&limits, 64, 0, 1, &queues));
+	limits.max_qp_wr = 15;
+	EXPECT_TRUE(rpcrdma_size_server(&limits, 64, 0, 1, &queues));
+	EXPECT_EQ(queues.credits, 1u);
+	EXPECT_EQ(queues.rw_contexts, 1u);
+	EXPECT_FALSE(rpcrdma_size_server(&limits, 64, 0, 2, &queues));
+	EXPECT_FALSE(rpcrdma_size_server(&limits, 64, ~0u, 1, &queues));
+}
+
+TEST(SizeServer, FitsEveryDevice)
+{
+	for (u32 qp : depths)
+		for (u32 cq : depths)
+			for (u32 credits : depths)
+				for (u32 reverse : { 0u, 2u, 16u, 4096u })
+					for (u32 factor : { 0u, 1u, 2u, 17u, ~0u }) {
+						rpcrdma_device_limits limits = { qp, cq, 4, 0 };
+						rpcrdma_server_queues q;
+
+						if (!rpcrdma_size_server(&limits, credits, reverse,
+									 factor, &q))
+							continue;
+						u64 send = q.send_wrs + 3 * u64(q.rw_contexts);
+
+						ASSERT_GE(q.credits, 1u);
+						ASSERT_LE(q.credits, credits ? credits : 1);
+						ASSERT_LE(send, qp);
+						ASSERT_LT(q.recv_wrs, qp);
+						ASSERT_LT(send + q.recv_wrs, cq);
+						ASSERT_GE(q.recv_wrs, u64(q.credits) + reverse);
+						ASSERT_GE(q.rw_contexts, factor ? factor : 1);
+					}
+}

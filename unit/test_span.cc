@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <gtest/gtest.h>
+
+#include <rpcrdma/span.hh>
+
+using rpcrdma::Span;
+
+TEST(Span, IsEmptyByDefault)
+{
+	Span<u8> span;
+
+	EXPECT_EQ(span.size(), 0u);
+	EXPECT_EQ(span.begin(), span.end());
+}
+
+TEST(Span, GoesOverItsElements)
+{
+	int numbers[] = { 1, 2, 3 };
+	int sum = 0;
+
+	for (int number : Span<int>(numbers, 3))
+		sum += number;
+	EXPECT_EQ(sum, 6);
+}
+
+TEST(Span, ContainsDoesNotWrap)
+{
+	int numbers[4] = {};
+	Span<int> span(numbers, 4);
+
+	EXPECT_TRUE(span.contains(0, 4));
+	EXPECT_TRUE(span.contains(4, 0));
+	EXPECT_TRUE(span.contains(1, 3));
+	EXPECT_FALSE(span.contains(1, 4));
+	EXPECT_FALSE(span.contains(5, 0));
+	EXPECT_FALSE(span.contains(2, SIZE_MAX));
+	EXPECT_FALSE(span.contains(SIZE_MAX, 2));
+}
+
+TEST(Span, SubspanOutsideIsEmpty)
+{
+	int numbers[4] = {};
+	Span<int> span(numbers, 4);
+
+	EXPECT_EQ(span.subspan(1, 2).data(), numbers + 1);
+	EXPECT_EQ(span.subspan(1, 2).size(), 2u);
+	EXPECT_EQ(span.subspan(3, 2).size(), 0u);
+}
