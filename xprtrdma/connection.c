@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One connection, from rdma_resolve_addr() to the last reference.
+ *
+ * Normal operation: the connect worker of a transport calls xprtrdma_conn_create(),
+ * which goes through the steps of rdma_cm one after the other, and returns an
+ * established connection with all Receives posted, or none at all.
+ *
+ * Loss: whoever notices (a CM event, a failed completion, a protocol violation)
+ * calls xprtrdma_conn_fail(). The first one moves the state to BROKEN and asks SUNRPC to
+ * close the transport; the close calls xprtrdma_conn_destroy(). After BROKEN nothing
+ * asks for a close any more, so a late event cannot hurt the next connection.
+ *
+ * Device removal is a CM event like the others. rdma_cm waits with the removal until
+ * the cm_id is destroyed, so the cm_id goes last, after everything that was made on
+ * the device.
+ */
+#include <linux/sched/mm.h>
+
+#include "xprtrdma.h"
+#include "trace.h"
+
+/* The single writer of xc_state. */
+static enum rpcrdma_conn_state conn_advance(struct xprtrdma_conn *conn,
+					    enum rpcrdma_conn_event event)
+{
+	enum rpcrdma_conn_state old;
+
+	lockdep_assert_held(&conn->xc_lock);
+	old = conn->xc_state;
+	conn->xc_state = rpcrdma_conn_next(old, event);
+	return old;
+}
+
+static void conn_event(struct xprtrdma_conn *conn, enum rpcrdma_conn_event event)
+{
+	spin_lock(&conn->xc_lock);
+	conn_advance(conn, event);
+	spin_unlock(&conn->xc_lock);
+}
+
+/**
+ * xprtrdma_conn_fail - the connection is of no more use
+ * @conn: the connection
+ *
+ * Context: any; the caller knows that @conn exists.
+ */
+void xprtrdma_conn_fail(struct xprtrdma_conn *conn)
+{
+	enum rpcrdma_conn_state old;
+
+	spin_lock(&conn->xc_lock);
+	old = conn_advance(conn, RPCRDMA_EVENT_FAILED);
+	/*
+	 * Under the lock, so that xprtrdma_conn_destroy() cannot overtake the request for a
+	 * close, which would then hit the next connection.
+	 */
+	if (old == RPCRDMA_CONN_ESTABLISHED)
+		xprt_force_disconnect(&conn->xc_transport->xt_xprt);
+	spin_unlock(&conn->xc_lock);
+}
+
+/**
+ * xprtrdma_conn_established - may messages be posted?
+ * @conn: the connection
+ *
+ * Context: any. The answer can be outdated at once, except under xc_lock.
+ */
+bool xprtrdma_conn_established(struct xprtrdma_conn *conn)
+{
+	return READ_ONCE(conn->xc_state) == RPCRDMA_CONN_ESTABLISHED;
+}
+
+static void conn_negotiate(struct xprtrdma_conn *conn,
+			   const struct rdma_conn_param *param)
+{
+	struct rpcrdma_cm_private local = {
+		.send_size = conn->xc_send_size,
+		.recv_size = conn->xc_recv_size,
+		.remote_invalidation = true,
+	};
+	struct rpcrdma_cm_private peer;
+
+	rpcrdma_cm_private_decode(param->private_data, param->private_data_len,
+				  &peer);
+	rpcrdma_cm_negotiate(&local, &peer, &conn->xc_inline);
+	trace_xprtrdma_established(&conn->xc_transport->xt_xprt,
+				   conn->xc_inline.inline_send,
+				   conn->xc_inline.inline_recv,
+				   conn->xc_inline.remote_invalidation);
+}
+
+static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct xprtrdma_conn *conn = id->context;
+
+	trace_xprtrdma_cm_event(&conn->xc_transport->xt_xprt, event->event,
+				event->status);
+	conn->xc_cm_status = 0;
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		conn_event(conn, RPCRDMA_EVENT_ADDR_RESOLVED);
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		conn_event(conn, RPCRDMA_EVENT_ROUTE_RESOLVED);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		conn_negotiate(conn, &event->param.conn);
+		conn_event(conn, RPCRDMA_EVENT_ESTABLISHED);
+		break;
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		return 0;
+	case RDMA_CM_EVENT_REJECTED:
+		conn->xc_cm_status = -ECONNREFUSED;
+		/* A stale queue pair number at the peer; it is gone at the next try. */
+		if (event->status == IB_CM_REJ_STALE_CONN)
+			conn->xc_cm_status = -EAGAIN;
+		xprtrdma_conn_fail(conn);
+		break;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+		conn->xc_cm_status = -EHOSTUNREACH;
+		xprtrdma_conn_fail(conn);
+		break;
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+		conn->xc_cm_status = -ENETUNREACH;
+		xprtrdma_conn_fail(conn);
+		break;
+	default:
+		/* Disconnected, address change, device removal, connect error. */
+		conn->xc_cm_status = -ENOTCONN;
+		xprtrdma_conn_fail(conn);
+		break;
+	}
+	complete(&conn->xc_cm_done);
+	return 0;
+}
+
+/* One step of connecting: @started is what the rdma_cm call returned. */
+static int conn_wait(struct xprtrdma_conn *conn, int started,
+		     enum rpcrdma_conn_state expected)
+{
+	if (started)
+		return started;
+	/* rdma_cm has time limits of its own; this one is for a provider's bug. */
+	if (!wait_for_completion_timeout(&conn->xc_cm_done, 60 * HZ))
+		return -ETIMEDOUT;
+	if (READ_ONCE(conn->xc_state) != expected)
+		return conn->xc_cm_status ? conn->xc_cm_status : -ENOTCONN;
+	return 0;
+}
+
+static int conn_resolve(struct xprtrdma_conn *conn)
+{
+	struct xprtrdma_transport *transport = conn->xc_transport;
+	struct rpc_xprt *xprt = &transport->xt_xprt;
+	struct sockaddr *source = NULL;
+	struct rdma_cm_id *id;
+	int rc;
+
+	id = rdma_create_id(xprt->xprt_net, conn_cm_handler, conn, RDMA_PS_TCP,
+			    IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	conn->xc_id = id;
+
+	if (transport->xt_srcaddr.ss_family)
+		source = (struct sockaddr *)&transport->xt_srcaddr;
+	conn_event(conn, RPCRDMA_EVENT_START);
+	rc = rdma_resolve_addr(id, source, (struct sockaddr *)&xprt->addr,
+			       XPRTRDMA_RESOLVE_MS);
+	rc = conn_wait(conn, rc, RPCRDMA_CONN_RESOLVING_ROUTE);
+	if (rc)
+		return rc;
+
+	rc = rdma_resolve_route(id, XPRTRDMA_RESOLVE_MS);
+	return conn_wait(conn, rc, RPCRDMA_CONN_CONNECTING);
+}
+
+static void conn_qp_event(struct ib_event *event, void *context)
+{
+	struct xprtrdma_conn *conn = context;
+
+	trace_xprtrdma_qp_event(&conn->xc_transport->xt_xprt, event->event);
+}
+
+static int conn_create_queues(struct xprtrdma_conn *conn)
+{
+	struct ib_device *device = xprtrdma_conn_device(conn);
+	const struct rpcrdma_client_queues *queues = &conn->xc_queues;
+	struct ib_qp_init_attr attr = {
+		.event_handler	= conn_qp_event,
+		.qp_context	= conn,
+		.sq_sig_type	= IB_SIGNAL_REQ_WR,
+		.qp_type	= IB_QPT_RC,
+		.port_num	= conn->xc_id->port_num,
+		.cap = {
+			.max_send_wr	= queues->send_wrs,
+			.max_recv_wr	= queues->recv_wrs,
+			.max_send_sge	= 1,
+			.max_recv_sge	= 1,
+		},
+	};
+	int rc;
+
+	conn->xc_pd = ib_alloc_pd(device, 0);
+	if (IS_ERR(conn->xc_pd)) {
+		rc = PTR_ERR(conn->xc_pd);
+		conn->xc_pd = NULL;
+		return rc;
+	}
+	conn->xc_send_cq = ib_alloc_cq_any(device, conn, queues->send_wrs,
+					   IB_POLL_WORKQUEUE);
+	if (IS_ERR(conn->xc_send_cq)) {
+		rc = PTR_ERR(conn->xc_send_cq);
+		conn->xc_send_cq = NULL;
+		return rc;
+	}
+	conn->xc_recv_cq = ib_alloc_cq_any(device, conn, queues->recv_wrs,
+					   IB_POLL_WORKQUEUE);
+	if (IS_ERR(conn->xc_recv_cq)) {
+		rc = PTR_ERR(conn->xc_recv_cq);
+		conn->xc_recv_cq = NULL;
+		return rc;
+	}
+	attr.send_cq = conn->xc_send_cq;
+	attr.recv_cq = conn->xc_recv_cq;
+	return rdma_create_qp(conn->xc_id, conn->xc_pd, &attr);
+}
+
+static int conn_create_resources(struct xprtrdma_conn *conn)
+{
+	struct rpcrdma_device_limits limits;
+	int rc;
+
+	rc = xprtrdma_frwr_query(xprtrdma_conn_device(conn), &limits,
+				 &conn->xc_mr_type);
+	if (rc)
+		return rc;
+	if (!rpcrdma_size_client(&limits, conn->xc_transport->xt_xprt.max_reqs,
+				 XPRTRDMA_BC_SLOTS, XPRTRDMA_MAX_PAGES,
+				 &conn->xc_queues))
+		return -ENOMEM;
+	rpcrdma_window_reset(&conn->xc_window, conn->xc_queues.credits);
+
+	rc = conn_create_queues(conn);
+	if (rc)
+		return rc;
+	rc = xprtrdma_sends_create(conn);
+	if (rc)
+		return rc;
+	rc = xprtrdma_receives_create(conn);
+	if (rc)
+		return rc;
+	rc = xprtrdma_mrs_create(conn, min_t(unsigned int, XPRTRDMA_MR_INITIAL,
+					     conn->xc_queues.credits));
+	if (rc)
+		return rc;
+	/* RFC 8166 section 3.3.1: before anything can be sent to us. */
+	return xprtrdma_receives_post(conn);
+}
+
+static int conn_connect(struct xprtrdma_conn *conn)
+{
+	const struct ib_device_attr *attrs = &xprtrdma_conn_device(conn)->attrs;
+	struct rpcrdma_cm_private local = {
+		.send_size = conn->xc_send_size,
+		.recv_size = conn->xc_recv_size,
+		.remote_invalidation = true,
+	};
+	u8 private[RPCRDMA_CM_SIZE];
+	struct rdma_conn_param param = {
+		.private_data		= private,
+		.private_data_len	= sizeof(private),
+		/* The server reads from us; we read nothing from it. */
+		.responder_resources	= min_t(int, U8_MAX, attrs->max_qp_rd_atom),
+		.initiator_depth	= 0,
+		.retry_count		= 6,
+		.rnr_retry_count	= 6,
+	};
+	int rc;
+
+	rpcrdma_cm_private_encode(&local, private);
+	rc = rdma_connect(conn->xc_id, &param);
+	return conn_wait(conn, rc, RPCRDMA_CONN_ESTABLISHED);
+}
+
+static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
+{
+	struct xprtrdma_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL);
+
+	if (!conn)
+		return NULL;
+	kref_init(&conn->xc_kref);
+	conn->xc_transport = transport;
+	conn->xc_send_size = rounddown(READ_ONCE(xprtrdma_max_inline_write), 1024);
+	conn->xc_recv_size = rounddown(READ_ONCE(xprtrdma_max_inline_read), 1024);
+	init_completion(&conn->xc_cm_done);
+	init_completion(&conn->xc_released);
+	spin_lock_init(&conn->xc_lock);
+	conn->xc_state = RPCRDMA_CONN_IDLE;
+	INIT_LIST_HEAD(&conn->xc_sends_free);
+	INIT_LIST_HEAD(&conn->xc_sends_posted);
+	INIT_LIST_HEAD(&conn->xc_mrs_free);
+	INIT_LIST_HEAD(&conn->xc_mrs_all);
+	INIT_LIST_HEAD(&conn->xc_receives);
+	INIT_LIST_HEAD(&conn->xc_receives_free);
+	INIT_WORK(&conn->xc_mr_worker, xprtrdma_mr_worker);
+	return conn;
+}
+
+/**
+ * xprtrdma_conn_create - connect to the transport's server
+ * @transport: whose server
+ *
+ * Context: process, the transport's write lock is held. Sleeps for seconds.
+ * Return: an established connection with one reference, to be given to
+ * xprtrdma_conn_destroy(); or an ERR_PTR.
+ */
+struct xprtrdma_conn *xprtrdma_conn_create(struct xprtrdma_transport *transport)
+{
+	struct xprtrdma_conn *conn;
+	int rc;
+
+	conn = conn_alloc(transport);
+	if (!conn)
+		return ERR_PTR(-ENOMEM);
+	rc = conn_resolve(conn);
+	if (!rc)
+		rc = conn_create_resources(conn);
+	if (!rc)
+		rc = conn_connect(conn);
+	if (rc) {
+		xprtrdma_conn_destroy(conn);
+		return ERR_PTR(rc);
+	}
+	return conn;
+}
+
+/* Steps 2 to 4 of xprtrdma_conn_destroy(). */
+static void conn_quiesce(struct xprtrdma_conn *conn)
+{
+	/*
+	 * 2. From here on the peer reaches none of our memory: the queue pair leaves the
+	 *    state in which it serves RDMA Reads and Writes.
+	 */
+	rdma_disconnect(conn->xc_id);
+	/*
+	 * 3. Receives first: their handler posts LOCAL_INVs. When it has run for the last
+	 *    time nobody posts to the Send Queue: not the tasks (the write lock is ours),
+	 *    not xprtrdma_frwr_unmap_sync() (the state is BROKEN).
+	 */
+	ib_drain_rq(conn->xc_id->qp);
+	/*
+	 * 4. Every posted Send and LOCAL_INV completes, if only as flushed. An RPC that
+	 *    waited for a LOCAL_INV is unpinned there, without being completed.
+	 */
+	ib_drain_sq(conn->xc_id->qp);
+}
+
+/**
+ * xprtrdma_conn_destroy - take a connection down, in any state of its construction
+ * @conn: the connection; the caller's reference is consumed
+ *
+ * Context: process, the transport's write lock is held, not in a CQ or CM handler.
+ */
+void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
+{
+	/* 1. Nobody starts anything new, and no event asks for a close. */
+	conn_event(conn, RPCRDMA_EVENT_FAILED);
+
+	if (conn->xc_id && conn->xc_id->qp)
+		conn_quiesce(conn);
+	conn_event(conn, RPCRDMA_EVENT_DRAINED);
+
+	/*
+	 * 5. No memory region can be in use. Take back those that RPCs hold, unmap them,
+	 *    and let those go that wait for it in xprtrdma_frwr_unmap_sync().
+	 */
+	cancel_work_sync(&conn->xc_mr_worker);
+	xprtrdma_mrs_release(conn);
+	complete_all(&conn->xc_released);
+
+	/* 6. Verbs objects, users before what they use; then the cm_id, last. */
+	if (conn->xc_id && conn->xc_id->qp)
+		rdma_destroy_qp(conn->xc_id);
+	xprtrdma_mrs_destroy(conn);
+	if (conn->xc_id) {
+		xprtrdma_receives_destroy(conn);
+		xprtrdma_sends_destroy(conn);
+	}
+	if (conn->xc_recv_cq)
+		ib_free_cq(conn->xc_recv_cq);
+	if (conn->xc_send_cq)
+		ib_free_cq(conn->xc_send_cq);
+	if (conn->xc_pd)
+		ib_dealloc_pd(conn->xc_pd);
+	/* The CM handler has run for the last time when this returns. */
+	if (conn->xc_id)
+		rdma_destroy_id(conn->xc_id);
+	conn->xc_id = NULL;
+
+	/* 7. Requests that once held regions may still look at xc_state and xc_lock. */
+	xprtrdma_conn_put(conn);
+}
+
+/**
+ * xprtrdma_conn_get - take a reference
+ * @conn: the connection
+ */
+void xprtrdma_conn_get(struct xprtrdma_conn *conn)
+{
+	kref_get(&conn->xc_kref);
+}
+
+static void conn_release(struct kref *kref)
+{
+	kfree(container_of(kref, struct xprtrdma_conn, xc_kref));
+}
+
+/**
+ * xprtrdma_conn_put - drop a reference
+ * @conn: the connection
+ *
+ * Frees memory only: all resources went in xprtrdma_conn_destroy().
+ *
+ * Context: any.
+ */
+void xprtrdma_conn_put(struct xprtrdma_conn *conn)
+{
+	kref_put(&conn->xc_kref, conn_release);
+}

@@ -1,0 +1,619 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fast-register memory regions.
+ *
+ * Normal operation: xprtrdma_frwr_map() takes regions from the connection's pool, maps
+ * the pages of an xdr_buf into them, and hangs them on the request. The registrations
+ * are posted in one chain with the Send that tells the peer of them, so they are valid
+ * before the peer can use them. When the reply has come, the region that the peer
+ * invalidated is taken off, the others are invalidated by xprtrdma_frwr_unmap_async(); then
+ * the RPC completes. So no consumer sees memory that the peer can still write
+ * (RFC 8166 sections 4.4.1 and 8.1.3).
+ *
+ * A task that ends without a reply gets its memory back by xprtrdma_frwr_unmap_sync().
+ *
+ * Errors: a registration or an invalidation that fails takes the connection with it.
+ * Regions of a lost connection are taken back by xprtrdma_mrs_release(), when the queue
+ * pair is drained, and are never used again.
+ */
+#include <linux/sched/mm.h>
+
+#include "xprtrdma.h"
+#include "trace.h"
+
+/* A piece of memory within one page. */
+struct extent {
+	struct page	*page;
+	unsigned int	offset;
+	unsigned int	length;
+};
+
+/* Walks an xdr_buf: head, pages, tail. */
+struct extent_cursor {
+	const struct xdr_buf	*buf;
+	unsigned int		part;	/* 0 head, 1 pages, 2 tail, 3 end */
+	unsigned int		done;	/* bytes of this part */
+	unsigned int		parts;	/* enum xprtrdma_parts */
+};
+
+static unsigned int part_length(const struct extent_cursor *cursor)
+{
+	const struct xdr_buf *buf = cursor->buf;
+
+	if (cursor->part == 1)
+		return cursor->parts & XPRTRDMA_PAGES ? buf->page_len : 0;
+	if (!(cursor->parts & XPRTRDMA_KVECS))
+		return 0;
+	return cursor->part ? buf->tail[0].iov_len : buf->head[0].iov_len;
+}
+
+static bool next_extent(struct extent_cursor *cursor, struct extent *extent)
+{
+	const struct xdr_buf *buf = cursor->buf;
+	unsigned long position;
+	void *base;
+
+	while (cursor->part < 3 && cursor->done == part_length(cursor)) {
+		cursor->part++;
+		cursor->done = 0;
+	}
+	if (cursor->part == 3)
+		return false;
+
+	if (cursor->part == 1) {
+		position = buf->page_base + cursor->done;
+		extent->page = buf->pages[position >> PAGE_SHIFT];
+	} else {
+		base = cursor->part ? buf->tail[0].iov_base : buf->head[0].iov_base;
+		position = (unsigned long)base + cursor->done;
+		extent->page = virt_to_page((void *)position);
+	}
+	extent->offset = offset_in_page(position);
+	extent->length = min_t(unsigned int, PAGE_SIZE - extent->offset,
+			       part_length(cursor) - cursor->done);
+	cursor->done += extent->length;
+	return true;
+}
+
+static unsigned int kvec_pages(const struct kvec *kvec)
+{
+	if (!kvec->iov_len)
+		return 0;
+	return PFN_UP(offset_in_page(kvec->iov_base) + kvec->iov_len);
+}
+
+/**
+ * xprtrdma_frwr_segments - how many regions does a buffer need at most?
+ * @conn: says how large a region can be
+ * @buf: the buffer
+ * @parts: of it
+ *
+ * Context: any.
+ */
+u32 xprtrdma_frwr_segments(const struct xprtrdma_conn *conn,
+			   const struct xdr_buf *buf, enum xprtrdma_parts parts)
+{
+	const unsigned int depth = conn->xc_queues.mr_pages;
+	u32 count = 0;
+
+	if (buf->page_len && parts & XPRTRDMA_PAGES)
+		count = DIV_ROUND_UP(PFN_UP(offset_in_page(buf->page_base) +
+					    buf->page_len), depth);
+	if (parts & XPRTRDMA_KVECS)
+		count += DIV_ROUND_UP(kvec_pages(&buf->head[0]), depth) +
+			 DIV_ROUND_UP(kvec_pages(&buf->tail[0]), depth);
+	return count;
+}
+
+/**
+ * xprtrdma_frwr_query - can this device be used, and how?
+ * @device: the device
+ * @limits: filled in
+ * @type: filled in
+ *
+ * Return: 0, or -ENODEV without fast registration.
+ */
+int xprtrdma_frwr_query(struct ib_device *device,
+			struct rpcrdma_device_limits *limits,
+			enum ib_mr_type *type)
+{
+	const struct ib_device_attr *attrs = &device->attrs;
+
+	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
+	    !attrs->max_fast_reg_page_list_len) {
+		pr_err_ratelimited("xprtrdma: %s has no fast registration\n",
+				   device->name);
+		return -ENODEV;
+	}
+	*type = IB_MR_TYPE_MEM_REG;
+	if (attrs->kernel_cap_flags & IBK_SG_GAPS_REG)
+		*type = IB_MR_TYPE_SG_GAPS;
+
+	limits->max_qp_wr = attrs->max_qp_wr;
+	limits->max_cqe = attrs->max_cqe;
+	limits->max_send_sge = attrs->max_send_sge;
+	limits->max_fast_reg_pages = attrs->max_fast_reg_page_list_len;
+	/*
+	 * Devices that list a small max_sge_rd as the depth at which registration is fast
+	 * are slow, or fail, beyond it; 16 and less is only about plain SGEs.
+	 */
+	if (attrs->max_sge_rd > 16)
+		limits->max_fast_reg_pages = min_t(u32, attrs->max_sge_rd,
+						   limits->max_fast_reg_pages);
+	return 0;
+}
+
+static void mr_wc_reg(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct xprtrdma_mr *mr = container_of(wc->wr_cqe, struct xprtrdma_mr,
+					      mr_reg_cqe);
+
+	/* Unsignalled: it is only heard of when it failed or was flushed. */
+	if (wc->status == IB_WC_SUCCESS)
+		return;
+	trace_xprtrdma_wc(&mr->mr_conn->xc_transport->xt_xprt, "reg", wc->status,
+			  wc->vendor_err);
+	xprtrdma_conn_fail(mr->mr_conn);
+}
+
+/*
+ * The last LOCAL_INV of a chain; the others are unsignalled, and an error of one of
+ * them flushes this one.
+ */
+static void mr_wc_inv(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct xprtrdma_mr *mr = container_of(wc->wr_cqe, struct xprtrdma_mr,
+					      mr_inv_cqe);
+	bool last = mr->mr_inv_wr.send_flags & IB_SEND_SIGNALED;
+	bool ok = wc->status == IB_WC_SUCCESS;
+
+	if (!ok) {
+		trace_xprtrdma_wc(&mr->mr_conn->xc_transport->xt_xprt, "inv",
+				  wc->status, wc->vendor_err);
+		xprtrdma_conn_fail(mr->mr_conn);
+	}
+	if (!last)
+		return;
+	if (mr->mr_done)
+		complete(mr->mr_done);
+	else
+		xprtrdma_reply_invalidated(mr->mr_request->rq_reply, ok);
+}
+
+static void mr_free(struct xprtrdma_mr *mr)
+{
+	if (mr->mr_ib)
+		ib_dereg_mr(mr->mr_ib);
+	kvfree(mr->mr_sg);
+	kfree(mr);
+}
+
+static struct xprtrdma_mr *mr_alloc(struct xprtrdma_conn *conn)
+{
+	const unsigned int depth = conn->xc_queues.mr_pages;
+	struct xprtrdma_mr *mr;
+
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	if (!mr)
+		return NULL;
+	mr->mr_sg = kvmalloc_array(depth, sizeof(*mr->mr_sg), GFP_KERNEL);
+	if (!mr->mr_sg)
+		goto out_free;
+	sg_init_table(mr->mr_sg, depth);
+	mr->mr_ib = ib_alloc_mr(conn->xc_pd, conn->xc_mr_type, depth);
+	if (IS_ERR(mr->mr_ib)) {
+		mr->mr_ib = NULL;
+		goto out_free;
+	}
+	mr->mr_conn = conn;
+	mr->mr_reg_cqe.done = mr_wc_reg;
+	mr->mr_inv_cqe.done = mr_wc_inv;
+	return mr;
+
+out_free:
+	mr_free(mr);
+	return NULL;
+}
+
+/**
+ * xprtrdma_mrs_create - add memory regions to the pool
+ * @conn: owner
+ * @count: how many
+ *
+ * Context: process.
+ * Return: 0, or -ENOMEM when not all could be had; those that could stay.
+ */
+int xprtrdma_mrs_create(struct xprtrdma_conn *conn, unsigned int count)
+{
+	struct xprtrdma_mr *mr;
+
+	while (count--) {
+		mr = mr_alloc(conn);
+		if (!mr)
+			return -ENOMEM;
+		spin_lock(&conn->xc_lock);
+		list_add(&mr->mr_list, &conn->xc_mrs_free);
+		list_add(&mr->mr_all, &conn->xc_mrs_all);
+		conn->xc_mr_count++;
+		spin_unlock(&conn->xc_lock);
+		conn->xc_transport->xt_stats.mrs_allocated++;
+	}
+	return 0;
+}
+
+/**
+ * xprtrdma_mr_worker - the pool ran dry
+ * @work: xc_mr_worker
+ *
+ * Adds a batch, up to what calls within the credit limit can use, and lets the
+ * senders go on.
+ */
+void xprtrdma_mr_worker(struct work_struct *work)
+{
+	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
+						  xc_mr_worker);
+	const struct rpcrdma_client_queues *queues = &conn->xc_queues;
+	unsigned int limit = queues->credits * queues->mrs_per_call;
+	unsigned int nofs = memalloc_nofs_save();
+
+	if (conn->xc_mr_count < limit)
+		xprtrdma_mrs_create(conn, min_t(unsigned int, XPRTRDMA_MR_INITIAL,
+						limit - conn->xc_mr_count));
+	memalloc_nofs_restore(nofs);
+	xprt_write_space(&conn->xc_transport->xt_xprt);
+}
+
+static void mr_unmap(struct xprtrdma_mr *mr)
+{
+	if (!mr->mr_nents)
+		return;
+	ib_dma_unmap_sg(xprtrdma_conn_device(mr->mr_conn), mr->mr_sg, mr->mr_nents,
+			mr->mr_dir);
+	mr->mr_nents = 0;
+}
+
+/**
+ * xprtrdma_mrs_release - take all memory regions back from the RPCs
+ * @conn: a connection whose queue pair is drained
+ */
+void xprtrdma_mrs_release(struct xprtrdma_conn *conn)
+{
+	struct xprtrdma_mr *mr;
+
+	spin_lock(&conn->xc_lock);
+	list_for_each_entry(mr, &conn->xc_mrs_all, mr_all) {
+		if (mr->mr_nents)
+			conn->xc_transport->xt_stats.mrs_orphaned++;
+		list_del_init(&mr->mr_list);
+		mr_unmap(mr);
+	}
+	spin_unlock(&conn->xc_lock);
+}
+
+/**
+ * xprtrdma_mrs_destroy - free all memory regions
+ * @conn: a connection whose regions were released, or that never had any
+ */
+void xprtrdma_mrs_destroy(struct xprtrdma_conn *conn)
+{
+	struct xprtrdma_mr *mr, *next;
+
+	list_for_each_entry_safe(mr, next, &conn->xc_mrs_all, mr_all)
+		mr_free(mr);
+	INIT_LIST_HEAD(&conn->xc_mrs_all);
+	conn->xc_mr_count = 0;
+}
+
+static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn,
+				  struct xprtrdma_request *request)
+{
+	struct xprtrdma_mr *mr;
+
+	spin_lock(&conn->xc_lock);
+	mr = list_first_entry_or_null(&conn->xc_mrs_free, struct xprtrdma_mr,
+				      mr_list);
+	if (mr)
+		list_move_tail(&mr->mr_list, &request->rq_mrs);
+	spin_unlock(&conn->xc_lock);
+	if (!mr)
+		return NULL;
+	mr->mr_request = request;
+	mr->mr_done = NULL;
+	return mr;
+}
+
+/* Without gaps, only the first and the last element may end within a page. */
+static bool extent_fits(const struct xprtrdma_mr *mr, unsigned int nents,
+			const struct extent *extent)
+{
+	const struct scatterlist *last = &mr->mr_sg[nents - 1];
+
+	if (mr->mr_conn->xc_mr_type == IB_MR_TYPE_SG_GAPS)
+		return true;
+	return extent->offset == 0 && last->offset + last->length == PAGE_SIZE;
+}
+
+/*
+ * Fills @mr from @extent on. Returns the number of elements; @extent and @more tell
+ * the first one that found no room, if any.
+ */
+static unsigned int mr_fill(struct xprtrdma_mr *mr, struct extent_cursor *cursor,
+			    struct extent *extent, bool *more)
+{
+	const unsigned int depth = mr->mr_conn->xc_queues.mr_pages;
+	unsigned int n = 0;
+
+	do {
+		sg_set_page(&mr->mr_sg[n++], extent->page, extent->length,
+			    extent->offset);
+		*more = next_extent(cursor, extent);
+	} while (*more && n < depth && extent_fits(mr, n, extent));
+	return n;
+}
+
+static int mr_map(struct xprtrdma_mr *mr, unsigned int nents, bool writable)
+{
+	struct ib_device *device = xprtrdma_conn_device(mr->mr_conn);
+	struct ib_mr *ibmr = mr->mr_ib;
+	int dma_nents;
+
+	mr->mr_dir = writable ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
+	dma_nents = ib_dma_map_sg(device, mr->mr_sg, nents, mr->mr_dir);
+	if (!dma_nents)
+		return -EIO;
+	mr->mr_nents = nents;
+	if (ib_map_mr_sg(ibmr, mr->mr_sg, dma_nents, NULL, PAGE_SIZE) != dma_nents)
+		return -EIO;
+
+	/* A new R_key for each use: RFC 8166 section 8.1.3. */
+	ib_update_fast_reg_key(ibmr, ib_inc_rkey(ibmr->rkey) & 0xff);
+	mr->mr_reg_wr = (struct ib_reg_wr) {
+		.wr.opcode	= IB_WR_REG_MR,
+		.wr.wr_cqe	= &mr->mr_reg_cqe,
+		.mr		= ibmr,
+		.key		= ibmr->rkey,
+		/* RFC 5042 section 6.3.5: either direction, never both. */
+		.access		= writable ?
+			IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE :
+			IB_ACCESS_REMOTE_READ,
+	};
+	return 0;
+}
+
+/**
+ * xprtrdma_frwr_map - expose a buffer to the peer, as one chunk
+ * @conn: the connection
+ * @request: takes the regions; its reference on @conn is taken here
+ * @buf: the buffer
+ * @parts: of it
+ * @writable: for the peer to write into, or to read from
+ * @lists: gets a segment for each region; the chunk was begun
+ *
+ * The regions are valid for the peer once the chain made by xprtrdma_frwr_chain() is
+ * posted. On failure what was mapped stays with @request: xprtrdma_frwr_recycle().
+ *
+ * Context: process, the transport's write lock is held.
+ * Return: number of segments, -EAGAIN when the pool is empty, -EMSGSIZE when a chunk
+ * would have too many segments, -EIO when the device refused.
+ */
+int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_request *request,
+		      const struct xdr_buf *buf, enum xprtrdma_parts parts,
+		      bool writable, struct rpcrdma_chunk_lists *lists)
+{
+	struct extent_cursor cursor = { .buf = buf, .parts = parts };
+	struct rpcrdma_segment segment;
+	struct xprtrdma_mr *mr;
+	struct extent extent;
+	unsigned int nents;
+	int count = 0, rc;
+	bool more;
+
+	if (!request->rq_conn) {
+		xprtrdma_conn_get(conn);
+		request->rq_conn = conn;
+	}
+	more = next_extent(&cursor, &extent);
+	while (more) {
+		if (count++ == RPCRDMA_MAX_SEGMENTS_SENT)
+			return -EMSGSIZE;
+		mr = mr_get(conn, request);
+		if (!mr)
+			return -EAGAIN;
+		nents = mr_fill(mr, &cursor, &extent, &more);
+		rc = mr_map(mr, nents, writable);
+		if (rc) {
+			conn->xc_transport->xt_stats.mrs_recycled++;
+			return rc;
+		}
+		segment.handle = mr->mr_ib->rkey;
+		segment.length = mr->mr_ib->length;
+		segment.offset = mr->mr_ib->iova;
+		if (!rpcrdma_lists_add_segment(lists, segment))
+			return -EMSGSIZE;
+	}
+	return count;
+}
+
+/**
+ * xprtrdma_frwr_chain - put the registrations of a request in front of a Send
+ * @request: the request
+ * @last: the Send
+ *
+ * Context: the transport's write lock is held.
+ * Return: what to post.
+ */
+struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_request *request,
+				       struct ib_send_wr *last)
+{
+	struct xprtrdma_mr *mr;
+
+	list_for_each_entry(mr, &request->rq_mrs, mr_list) {
+		mr->mr_reg_wr.wr.next = last;
+		last = &mr->mr_reg_wr.wr;
+	}
+	return last;
+}
+
+static void request_drop_conn(struct xprtrdma_request *request)
+{
+	struct xprtrdma_conn *conn = request->rq_conn;
+
+	request->rq_conn = NULL;
+	xprtrdma_conn_put(conn);
+}
+
+static void mrs_recycle(struct xprtrdma_request *request)
+{
+	struct xprtrdma_conn *conn = request->rq_conn;
+	struct xprtrdma_mr *mr;
+
+	spin_lock(&conn->xc_lock);
+	list_for_each_entry(mr, &request->rq_mrs, mr_list)
+		mr_unmap(mr);
+	list_splice_init(&request->rq_mrs, &conn->xc_mrs_free);
+	spin_unlock(&conn->xc_lock);
+}
+
+/**
+ * xprtrdma_frwr_recycle - regions that the peer cannot reach go back to the pool
+ * @request: whose regions; they were never posted, or have been invalidated
+ *
+ * Context: the transport's write lock is held, or a CQ handler with the RPC pinned.
+ */
+void xprtrdma_frwr_recycle(struct xprtrdma_request *request)
+{
+	if (!request->rq_conn)
+		return;
+	mrs_recycle(request);
+	request_drop_conn(request);
+}
+
+/**
+ * xprtrdma_frwr_reminv - the peer has invalidated a region
+ * @request: whose reply it came with
+ * @rkey: the R_key
+ *
+ * Context: the Receive CQ handler; the RPC is pinned.
+ * Return: false if the R_key is none of this RPC.
+ */
+bool xprtrdma_frwr_reminv(struct xprtrdma_request *request, u32 rkey)
+{
+	struct xprtrdma_conn *conn = request->rq_conn;
+	struct xprtrdma_mr *mr;
+	bool found = false;
+
+	if (!conn)
+		return false;
+	spin_lock(&conn->xc_lock);
+	list_for_each_entry(mr, &request->rq_mrs, mr_list) {
+		if (mr->mr_ib->rkey != rkey)
+			continue;
+		mr_unmap(mr);
+		list_move(&mr->mr_list, &conn->xc_mrs_free);
+		conn->xc_transport->xt_stats.remote_inv_count++;
+		found = true;
+		break;
+	}
+	spin_unlock(&conn->xc_lock);
+	return found;
+}
+
+/* A chain of LOCAL_INVs, the last one signalled. NULL when there is nothing to do. */
+static struct ib_send_wr *inv_chain(struct xprtrdma_request *request,
+				    struct completion *done)
+{
+	struct ib_send_wr *first = NULL;
+	struct xprtrdma_mr *mr;
+
+	list_for_each_entry(mr, &request->rq_mrs, mr_list) {
+		mr->mr_done = done;
+		mr->mr_inv_wr = (struct ib_send_wr) {
+			.opcode			= IB_WR_LOCAL_INV,
+			.wr_cqe			= &mr->mr_inv_cqe,
+			.next			= first,
+			.send_flags		= first ? 0 : IB_SEND_SIGNALED,
+			.ex.invalidate_rkey	= mr->mr_ib->rkey,
+		};
+		first = &mr->mr_inv_wr;
+		request->rq_conn->xc_transport->xt_stats.local_inv_needed++;
+	}
+	return first;
+}
+
+/**
+ * xprtrdma_frwr_unmap_async - fence an RPC's memory, then complete it
+ * @request: the request; rq_reply is set, the RPC is pinned
+ *
+ * Context: the Receive CQ handler.
+ * Return: true if nothing is left to be invalidated, and the caller completes the RPC.
+ * Otherwise xprtrdma_reply_invalidated() is called, exactly once.
+ */
+bool xprtrdma_frwr_unmap_async(struct xprtrdma_request *request)
+{
+	struct xprtrdma_conn *conn = request->rq_conn;
+	struct ib_send_wr *first;
+	const struct ib_send_wr *bad;
+
+	if (!conn)
+		return true;
+	first = inv_chain(request, NULL);
+	if (!first)
+		return true;
+	if (ib_post_send(conn->xc_id->qp, first, &bad)) {
+		xprtrdma_conn_fail(conn);
+		/*
+		 * The signalled one is the last of the chain. If it was not posted, its
+		 * handler does not run.
+		 */
+		xprtrdma_reply_invalidated(request->rq_reply, false);
+	}
+	return false;
+}
+
+static int unmap_sync_post(struct xprtrdma_request *request, struct completion *done)
+{
+	struct xprtrdma_conn *conn = request->rq_conn;
+	struct ib_send_wr *first;
+	const struct ib_send_wr *bad;
+	int rc = -ENOTCONN;
+
+	/* Under the lock: after BROKEN nobody posts, see xprtrdma_conn_destroy(). */
+	spin_lock(&conn->xc_lock);
+	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
+		goto out_unlock;
+	first = inv_chain(request, done);
+	if (!first)
+		complete(done);
+	rc = first ? ib_post_send(conn->xc_id->qp, first, &bad) : 0;
+out_unlock:
+	spin_unlock(&conn->xc_lock);
+	return rc;
+}
+
+/**
+ * xprtrdma_frwr_unmap_sync - fence the memory of an RPC that ends without a reply
+ * @request: the request
+ *
+ * Context: process; the RPC is not pinned and cannot be found by its XID any more. Sleeps
+ * until the peer cannot reach the memory.
+ */
+void xprtrdma_frwr_unmap_sync(struct xprtrdma_request *request)
+{
+	struct xprtrdma_conn *conn = request->rq_conn;
+	DECLARE_COMPLETION_ONSTACK(done);
+	int rc;
+
+	if (!conn)
+		return;
+	rc = unmap_sync_post(request, &done);
+	if (rc)
+		xprtrdma_conn_fail(conn);
+	else
+		wait_for_completion(&done);
+
+	if (xprtrdma_conn_established(conn))
+		mrs_recycle(request);
+	else
+		wait_for_completion(&conn->xc_released);
+	request_drop_conn(request);
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From an rpc_rqst to a message in a Send buffer.
+ *
+ * What is moved by which chunk is decided by rpcrdma_plan_call() from sizes alone. Here
+ * the sizes are collected, the memory regions mapped as the plan says, and the bytes put
+ * in place: the header first, then that part of the RPC message which goes inline.
+ */
+#include <linux/sunrpc/auth.h>
+
+#include "xprtrdma.h"
+#include "trace.h"
+
+enum { CALL_SEGMENTS = 3 * RPCRDMA_MAX_SEGMENTS_SENT, CALL_CHUNKS = 4 };
+
+/*
+ * Some reply buffers come without pages (NFSACL, xattrs): "sparse". Registration needs
+ * all of them, and so does a copy from a Receive buffer.
+ */
+static int fill_sparse_pages(struct xdr_buf *buf)
+{
+	unsigned int i, count;
+
+	if (!(buf->flags & XDRBUF_SPARSE_PAGES))
+		return 0;
+	count = PFN_UP(buf->page_base + buf->page_len);
+	for (i = 0; i < count; i++) {
+		if (buf->pages[i])
+			continue;
+		buf->pages[i] = alloc_page(GFP_NOWAIT | __GFP_NOWARN);
+		if (!buf->pages[i])
+			return -ENOBUFS;
+	}
+	return 0;
+}
+
+static void describe(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+		     struct rpcrdma_call_shape *shape)
+{
+	const struct xdr_buf *call = &rqst->rq_snd_buf;
+	const struct xdr_buf *reply = &rqst->rq_rcv_buf;
+
+	*shape = (struct rpcrdma_call_shape) {
+		.call_length	= call->len,
+		.call_segments	= xprtrdma_frwr_segments(conn, call, XPRTRDMA_ALL),
+		.reply_length	= reply->buflen,
+		.reply_segments	= xprtrdma_frwr_segments(conn, reply, XPRTRDMA_ALL),
+		.inline_send	= conn->xc_inline.inline_send,
+		.inline_recv	= conn->xc_inline.inline_recv,
+		/* RFC 8166 section 8.2.2.3: never under GSS integrity or privacy. */
+		.may_reduce	= !test_bit(RPCAUTH_AUTH_DATATOUCH,
+					    &rqst->rq_cred->cr_auth->au_flags),
+	};
+	if (call->flags & XDRBUF_WRITE && call->page_len) {
+		shape->call_position = call->head[0].iov_len;
+		shape->call_item_length = call->page_len;
+		shape->call_item_segments =
+			xprtrdma_frwr_segments(conn, call, XPRTRDMA_PAGES);
+	}
+	if (reply->flags & XDRBUF_READ && reply->page_len) {
+		shape->reply_item_length = reply->page_len;
+		shape->reply_item_segments =
+			xprtrdma_frwr_segments(conn, reply, XPRTRDMA_PAGES);
+	}
+}
+
+static int map_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+		    const struct rpcrdma_call_plan *plan,
+		    struct rpcrdma_chunk_lists *lists)
+{
+	struct xprtrdma_stats *stats = &conn->xc_transport->xt_stats;
+	u32 position;
+	int rc;
+
+	if (!plan->position_zero && !plan->read_chunk)
+		return 0;
+	position = plan->position_zero ? 0 : rqst->rq_snd_buf.head[0].iov_len;
+	if (!rpcrdma_lists_begin_read(lists, position))
+		return -EIO;
+	rc = xprtrdma_frwr_map(conn, xprtrdma_request_of(rqst), &rqst->rq_snd_buf,
+			       plan->position_zero ? XPRTRDMA_ALL : XPRTRDMA_PAGES,
+			       false, lists);
+	if (rc < 0)
+		return rc;
+	stats->read_chunk_count += rc;
+	stats->total_rdma_request += lists->chunks[0].length;
+	if (plan->position_zero)
+		stats->nomsg_call_count++;
+	return 0;
+}
+
+static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+		     const struct rpcrdma_call_plan *plan,
+		     struct rpcrdma_chunk_lists *lists)
+{
+	struct xprtrdma_stats *stats = &conn->xc_transport->xt_stats;
+	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
+	int rc;
+
+	request->rq_write_capacity = 0;
+	request->rq_reply_capacity = 0;
+	if (plan->write_chunk) {
+		if (!rpcrdma_lists_begin_write(lists))
+			return -EIO;
+		rc = xprtrdma_frwr_map(conn, request, &rqst->rq_rcv_buf,
+				       XPRTRDMA_PAGES, true, lists);
+		if (rc < 0)
+			return rc;
+		stats->write_chunk_count += rc;
+		request->rq_write_capacity = rpcrdma_write_chunk(lists, 0)->length;
+	}
+	if (plan->reply_chunk) {
+		if (!rpcrdma_lists_begin_reply(lists))
+			return -EIO;
+		/* No page is exposed twice. */
+		rc = xprtrdma_frwr_map(conn, request, &rqst->rq_rcv_buf,
+				       plan->write_chunk ? XPRTRDMA_KVECS : XPRTRDMA_ALL,
+				       true, lists);
+		if (rc < 0)
+			return rc;
+		stats->reply_chunk_count += rc;
+		request->rq_reply_capacity = rpcrdma_reply_chunk(lists)->length;
+	}
+	return 0;
+}
+
+
+/* The RPC message without what @plan moves by chunks. Returns its length in bytes. */
+static int copy_inline(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+		       const struct rpcrdma_call_plan *plan, void *to)
+{
+	const struct xdr_buf *call = &rqst->rq_snd_buf;
+	unsigned int head, item, rest;
+
+	if (plan->position_zero)
+		return 0;
+	if (!plan->read_chunk) {
+		conn->xc_transport->xt_stats.pullup_copy_count += call->page_len;
+		if (read_bytes_from_xdr_buf(call, 0, to, call->len))
+			return -EIO;
+		return call->len;
+	}
+	/* RFC 8166 section 3.4.4.4: the item leaves with its padding. */
+	head = call->head[0].iov_len;
+	item = xdr_align_size(call->page_len);
+	if (head + item > call->len)
+		return -EIO;
+	rest = call->len - head - item;
+	if (read_bytes_from_xdr_buf(call, 0, to, head) ||
+	    read_bytes_from_xdr_buf(call, head + item, to + head, rest))
+		return -EIO;
+	return head + rest;
+}
+
+static int marshal(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+		   struct xprtrdma_send *send)
+{
+	struct rpcrdma_segment segments[CALL_SEGMENTS];
+	struct rpcrdma_chunk chunks[CALL_CHUNKS];
+	struct rpcrdma_chunk_lists lists;
+	struct rpcrdma_header header = {
+		.xid		= be32_to_cpu(rqst->rq_xid),
+		.vers		= RPCRDMA_VERSION,
+		.credits	= conn->xc_queues.credits,
+	};
+	struct rpcrdma_call_shape shape;
+	struct rpcrdma_call_plan plan;
+	int rc;
+
+	rc = fill_sparse_pages(&rqst->rq_rcv_buf);
+	if (rc)
+		return rc;
+	describe(conn, rqst, &shape);
+	if (!rpcrdma_plan_call(&shape, &plan))
+		return -EMSGSIZE;
+
+	rpcrdma_lists_init(&lists, segments, ARRAY_SIZE(segments), chunks,
+			   ARRAY_SIZE(chunks));
+	rc = map_call(conn, rqst, &plan, &lists);
+	if (!rc)
+		rc = map_reply(conn, rqst, &plan, &lists);
+	if (rc)
+		return rc;
+
+	header.proc = plan.position_zero ? RPCRDMA_NOMSG : RPCRDMA_MSG;
+	if (rpcrdma_header_encode(&header, &lists, send->sd_buffer,
+				  conn->xc_inline.inline_send) != RPCRDMA_OK)
+		return -EMSGSIZE;
+	if (header.size + plan.inline_length > conn->xc_inline.inline_send)
+		return -EMSGSIZE;
+	rc = copy_inline(conn, rqst, &plan, send->sd_buffer + header.size);
+	if (rc < 0)
+		return rc;
+	trace_xprtrdma_marshal(rqst->rq_xprt, &header, rc, &lists);
+	return header.size + rc;
+}
+
+/**
+ * xprtrdma_marshal_call - build the message for a call
+ * @conn: where it will be sent
+ * @rqst: the call
+ * @send: gets the message
+ *
+ * Context: process, the transport's write lock is held.
+ * Return: bytes in @send; or %-EAGAIN: memory regions are short, SUNRPC waits;
+ * %-ENOBUFS: pages are short, call again after a delay; %-EMSGSIZE or %-EIO: this call
+ * cannot be sent. On failure regions may hang on the request: xprtrdma_frwr_recycle().
+ */
+int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+			  struct xprtrdma_send *send)
+{
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	int rc = marshal(conn, rqst, send);
+
+	switch (rc) {
+	case -EAGAIN:
+		/* Before the worker can run, so that it finds somebody to wake. */
+		xprt_wait_for_buffer_space(xprt);
+		queue_work(system_long_wq, &conn->xc_mr_worker);
+		break;
+	case -EMSGSIZE:
+	case -EIO:
+		conn->xc_transport->xt_stats.failed_marshal_count++;
+		trace_xprtrdma_marshal_failed(xprt, be32_to_cpu(rqst->rq_xid), rc);
+		break;
+	}
+	return rc;
+}

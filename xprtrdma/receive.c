@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Incoming messages.
+ *
+ * A Receive buffer is posted, completes with a message, is looked at by reply.c or
+ * backchannel.c, and comes back by xprtrdma_receive_put(). Its contents are copied out,
+ * so it never waits for a consumer; only for a LOCAL_INV, if its RPC needs one.
+ *
+ * There are as many buffers as the Receive Queue has entries: one for each credit and
+ * each reverse-direction call, and a batch on top. Buffers that came back are posted
+ * again when the batch is complete, in one post; until then those still posted are
+ * enough for all that the peer may send (RFC 8166 section 3.3.1, RFC 8167 section 4.3.1).
+ */
+#include "xprtrdma.h"
+#include "trace.h"
+
+/* Entries of the Receive Queue beyond what the peer can use; see rpcrdma_size_client(). */
+enum { RECEIVE_BATCH = 7 };
+
+static void receive_wc(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct xprtrdma_receive *receive =
+		container_of(wc->wr_cqe, struct xprtrdma_receive, rv_cqe);
+	struct xprtrdma_conn *conn = receive->rv_conn;
+
+	if (wc->status != IB_WC_SUCCESS) {
+		trace_xprtrdma_wc(&conn->xc_transport->xt_xprt, "recv", wc->status,
+				  wc->vendor_err);
+		xprtrdma_conn_fail(conn);
+		return;
+	}
+	receive->rv_length = wc->byte_len;
+	ib_dma_sync_single_for_cpu(xprtrdma_conn_device(conn), receive->rv_sge.addr,
+				   wc->byte_len, DMA_FROM_DEVICE);
+	xprtrdma_reply_receive(receive, wc->wc_flags & IB_WC_WITH_INVALIDATE,
+			       wc->ex.invalidate_rkey);
+}
+
+static void receive_free(struct xprtrdma_receive *receive)
+{
+	struct xprtrdma_conn *conn = receive->rv_conn;
+
+	if (receive->rv_sge.addr)
+		ib_dma_unmap_single(xprtrdma_conn_device(conn), receive->rv_sge.addr,
+				    conn->xc_recv_size, DMA_FROM_DEVICE);
+	kfree(receive->rv_buffer);
+	kfree(receive);
+}
+
+static struct xprtrdma_receive *receive_alloc(struct xprtrdma_conn *conn)
+{
+	struct ib_device *device = xprtrdma_conn_device(conn);
+	struct xprtrdma_receive *receive;
+	u64 addr;
+
+	receive = kzalloc(sizeof(*receive), GFP_KERNEL);
+	if (!receive)
+		return NULL;
+	receive->rv_conn = conn;
+	receive->rv_buffer = kmalloc(conn->xc_recv_size, GFP_KERNEL);
+	if (!receive->rv_buffer)
+		goto out_free;
+	addr = ib_dma_map_single(device, receive->rv_buffer, conn->xc_recv_size,
+				 DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(device, addr))
+		goto out_free;
+	receive->rv_sge.addr = addr;
+	receive->rv_sge.length = conn->xc_recv_size;
+	receive->rv_sge.lkey = conn->xc_pd->local_dma_lkey;
+	receive->rv_cqe.done = receive_wc;
+	receive->rv_wr.wr_cqe = &receive->rv_cqe;
+	receive->rv_wr.sg_list = &receive->rv_sge;
+	receive->rv_wr.num_sge = 1;
+	rpcrdma_lists_init(&receive->rv_lists, receive->rv_segments,
+			   ARRAY_SIZE(receive->rv_segments), receive->rv_chunks,
+			   ARRAY_SIZE(receive->rv_chunks));
+	return receive;
+
+out_free:
+	receive_free(receive);
+	return NULL;
+}
+
+/**
+ * xprtrdma_receives_create - allocate all Receive buffers of a connection
+ * @conn: the connection
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM; either way xprtrdma_receives_destroy() frees what is there.
+ */
+int xprtrdma_receives_create(struct xprtrdma_conn *conn)
+{
+	/* One entry of the queue is for the drain. */
+	unsigned int i, count = conn->xc_queues.recv_wrs - 1;
+	struct xprtrdma_receive *receive;
+
+	for (i = 0; i < count; i++) {
+		receive = receive_alloc(conn);
+		if (!receive)
+			return -ENOMEM;
+		list_add(&receive->rv_all, &conn->xc_receives);
+		list_add(&receive->rv_list, &conn->xc_receives_free);
+		conn->xc_receives_idle++;
+	}
+	return 0;
+}
+
+/**
+ * xprtrdma_receives_destroy - free all Receive buffers of a connection
+ * @conn: a connection whose queue pair is gone
+ *
+ * Context: process.
+ */
+void xprtrdma_receives_destroy(struct xprtrdma_conn *conn)
+{
+	struct xprtrdma_receive *receive, *next;
+
+	list_for_each_entry_safe(receive, next, &conn->xc_receives, rv_all)
+		receive_free(receive);
+	INIT_LIST_HEAD(&conn->xc_receives);
+	INIT_LIST_HEAD(&conn->xc_receives_free);
+}
+
+static int post_idle(struct xprtrdma_conn *conn)
+{
+	struct ib_device *device = xprtrdma_conn_device(conn);
+	struct xprtrdma_receive *receive;
+	const struct ib_recv_wr *bad;
+	struct ib_recv_wr *first = NULL;
+
+	lockdep_assert_held(&conn->xc_lock);
+	list_for_each_entry(receive, &conn->xc_receives_free, rv_list) {
+		ib_dma_sync_single_for_device(device, receive->rv_sge.addr,
+					      conn->xc_recv_size, DMA_FROM_DEVICE);
+		receive->rv_wr.next = first;
+		first = &receive->rv_wr;
+	}
+	INIT_LIST_HEAD(&conn->xc_receives_free);
+	conn->xc_receives_idle = 0;
+	return first ? ib_post_recv(conn->xc_id->qp, first, &bad) : 0;
+}
+
+/**
+ * xprtrdma_receives_post - post all Receive buffers for the first time
+ * @conn: a connection that is not established
+ *
+ * Context: the connect worker.
+ * Return: 0 or an errno of the provider.
+ */
+int xprtrdma_receives_post(struct xprtrdma_conn *conn)
+{
+	int rc;
+
+	spin_lock(&conn->xc_lock);
+	rc = post_idle(conn);
+	spin_unlock(&conn->xc_lock);
+	return rc;
+}
+
+/**
+ * xprtrdma_receive_put - a Receive buffer is not needed any more
+ * @receive: the buffer; its message must not be looked at again
+ *
+ * Posts the batch if it is complete. When that fails the connection is failed.
+ *
+ * Context: CQ handlers.
+ */
+void xprtrdma_receive_put(struct xprtrdma_receive *receive)
+{
+	struct xprtrdma_conn *conn = receive->rv_conn;
+	int rc = 0;
+
+	receive->rv_rqst = NULL;
+	/* Under the lock: once the state is BROKEN the queue may be drained already. */
+	spin_lock(&conn->xc_lock);
+	list_add(&receive->rv_list, &conn->xc_receives_free);
+	if (++conn->xc_receives_idle >= RECEIVE_BATCH &&
+	    conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
+		rc = post_idle(conn);
+	spin_unlock(&conn->xc_lock);
+	if (rc)
+		xprtrdma_conn_fail(conn);
+}

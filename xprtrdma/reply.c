@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a received message to the end of an RPC.
+ *
+ * Operation, in the Receive CQ handler: decode the header; find the RPC by its XID and pin
+ * it; check that the peer returned no more than was offered; fence the RPC's memory, by
+ * the invalidation that came with the Send, and LOCAL_INV for what that left; then put
+ * the inline part into the RPC's buffers, complete it, and let the Receive go. If a
+ * LOCAL_INV is needed, the second half runs when it has completed.
+ *
+ * Ownership: rq_reply and rv_rqst point at each other from the pin to the unpin, which
+ * happens exactly once: in reply_finish(). While an RPC is pinned its task cannot be
+ * released, so its buffers stay.
+ *
+ * Errors: a header that is not right is dropped (RFC 8166 section 4.5); the RPC stays,
+ * and goes out again on the next connection when its time is up. RDMA_ERROR ends the RPC
+ * with EIO.
+ */
+#include "xprtrdma.h"
+#include "trace.h"
+
+static struct rpc_xprt *receive_xprt(const struct xprtrdma_receive *receive)
+{
+	return &receive->rv_conn->xc_transport->xt_xprt;
+}
+
+static void drop(struct xprtrdma_receive *receive, enum rpcrdma_status status)
+{
+	receive->rv_conn->xc_transport->xt_stats.bad_reply_count++;
+	trace_xprtrdma_bad_reply(receive_xprt(receive), &receive->rv_header,
+				 receive->rv_length, status);
+	xprtrdma_receive_put(receive);
+}
+
+/* Unpins the RPC; @copied < 0: it has not been answered. */
+static void reply_finish(struct xprtrdma_receive *receive, int copied)
+{
+	struct rpc_xprt *xprt = receive_xprt(receive);
+	struct rpc_rqst *rqst = receive->rv_rqst;
+
+	spin_lock(&xprt->queue_lock);
+	xprtrdma_request_of(rqst)->rq_reply = NULL;
+	if (copied >= 0)
+		xprt_complete_rqst(rqst->rq_task, copied);
+	xprt_unpin_rqst(rqst);
+	spin_unlock(&xprt->queue_lock);
+	xprtrdma_receive_put(receive);
+}
+
+/*
+ * Where the server put an item into the Write chunk, @item bytes of it are in the pages
+ * already. What came inline, @length bytes, is what stands before the item, and
+ * behind it. The item starts where the consumer expects it, at the end of the head, or
+ * at the end of all if the rest is shorter than that.
+ */
+static int deliver_reduced(struct xdr_buf *buf, const void *from, u32 length, u32 item)
+{
+	u32 head = min_t(u32, length, buf->head[0].iov_len);
+	u32 pad = xdr_pad_size(item);
+	u32 rest = length - head;
+
+	if (pad + rest > buf->tail[0].iov_len)
+		return -EMSGSIZE;
+	if (from != buf->head[0].iov_base)
+		memcpy(buf->head[0].iov_base, from, head);
+	if (pad + rest)
+		memmove(buf->tail[0].iov_base + pad, from + head, rest);
+	memset(buf->tail[0].iov_base, 0, pad);
+	buf->head[0].iov_len = head;
+	buf->page_len = item;
+	buf->tail[0].iov_len = pad + rest;
+	return head + item + pad + rest;
+}
+
+static int deliver_inline(struct xprtrdma_receive *receive, u32 item)
+{
+	struct xprtrdma_stats *stats = &receive->rv_conn->xc_transport->xt_stats;
+	void *from = receive->rv_buffer + receive->rv_header.size;
+	u32 length = receive->rv_length - receive->rv_header.size;
+	struct xdr_buf *buf = &receive->rv_rqst->rq_rcv_buf;
+
+	if (item)
+		return deliver_reduced(buf, from, length, item);
+	/* More than the consumer can take is its decoder's problem. */
+	length = min_t(u32, length, buf->buflen);
+	if (write_bytes_to_xdr_buf(buf, 0, from, length))
+		return -EMSGSIZE;
+	if (length > buf->head[0].iov_len)
+		stats->fixup_copy_count += length - buf->head[0].iov_len;
+	return length;
+}
+
+/*
+ * The Reply chunk is the RPC's own buffer. Only when a Write chunk was offered beside it,
+ * head and tail were exposed without the pages between them.
+ */
+static int deliver_reply_chunk(struct xprtrdma_receive *receive, u32 item, u32 length)
+{
+	struct rpc_rqst *rqst = receive->rv_rqst;
+	struct xdr_buf *buf = &rqst->rq_rcv_buf;
+	u32 head = buf->head[0].iov_len;
+
+	if (!xprtrdma_request_of(rqst)->rq_write_capacity)
+		return length;
+	if (!item) {
+		buf->page_len = 0;
+		return length;
+	}
+	if (length <= head)
+		return deliver_reduced(buf, buf->head[0].iov_base, length, item);
+	if (xdr_pad_size(item) + length - head > buf->tail[0].iov_len)
+		return -EMSGSIZE;
+	memmove(buf->tail[0].iov_base + xdr_pad_size(item), buf->tail[0].iov_base,
+		length - head);
+	memset(buf->tail[0].iov_base, 0, xdr_pad_size(item));
+	buf->page_len = item;
+	buf->tail[0].iov_len = xdr_pad_size(item) + length - head;
+	return head + item + buf->tail[0].iov_len;
+}
+
+/* Returns the length of the RPC reply in rq_rcv_buf, or < 0. */
+static int deliver(struct xprtrdma_receive *receive)
+{
+	struct xprtrdma_stats *stats = &receive->rv_conn->xc_transport->xt_stats;
+	const struct rpcrdma_chunk *write = rpcrdma_write_chunk(&receive->rv_lists, 0);
+	const struct rpcrdma_chunk *reply = rpcrdma_reply_chunk(&receive->rv_lists);
+	u32 item = write ? write->length : 0;
+	struct rpc_rqst *rqst = receive->rv_rqst;
+	int copied;
+
+	stats->total_rdma_reply += item;
+	if (receive->rv_header.proc == RPCRDMA_NOMSG) {
+		stats->total_rdma_reply += reply->length;
+		copied = deliver_reply_chunk(receive, item, reply->length);
+	} else {
+		copied = deliver_inline(receive, item);
+	}
+	/* SUNRPC wants both to be the same. */
+	memcpy(&rqst->rq_private_buf, &rqst->rq_rcv_buf, sizeof(rqst->rq_private_buf));
+	return copied;
+}
+
+/* The RPC's memory is ours alone now. */
+static void reply_complete(struct xprtrdma_receive *receive)
+{
+	struct rpc_rqst *rqst = receive->rv_rqst;
+	int copied;
+
+	xprtrdma_frwr_recycle(xprtrdma_request_of(rqst));
+	if (receive->rv_header.proc == RPCRDMA_ERROR) {
+		trace_xprtrdma_error(receive_xprt(receive), &receive->rv_header);
+		/* RFC 8166 section 4.5: permanent; the call must not be repeated. */
+		rqst->rq_task->tk_status = -EIO;
+		copied = 0;
+	} else {
+		copied = deliver(receive);
+	}
+	if (copied < 0) {
+		receive->rv_conn->xc_transport->xt_stats.bad_reply_count++;
+		rqst->rq_task->tk_status = -EIO;
+		copied = 0;
+	}
+	reply_finish(receive, copied);
+}
+
+/**
+ * xprtrdma_reply_invalidated - the LOCAL_INVs of an RPC are done
+ * @receive: its reply
+ * @ok: false when they failed or were flushed; then the RPC is let go without an answer,
+ *	its memory is fenced by the end of the connection, and it is sent again
+ *
+ * Context: the Send CQ handler, or the Receive CQ handler when the post failed.
+ */
+void xprtrdma_reply_invalidated(struct xprtrdma_receive *receive, bool ok)
+{
+	if (ok)
+		reply_complete(receive);
+	else
+		reply_finish(receive, -ENOTCONN);
+}
+
+/* Did the server return what was offered, and no more? */
+static bool reply_matches(const struct xprtrdma_receive *receive)
+{
+	const struct xprtrdma_request *request = xprtrdma_request_of(receive->rv_rqst);
+	const struct rpcrdma_chunk_lists *lists = &receive->rv_lists;
+	const struct rpcrdma_chunk *write = rpcrdma_write_chunk(lists, 0);
+	const struct rpcrdma_chunk *reply = rpcrdma_reply_chunk(lists);
+
+	/* RFC 8166 section 4.3.1: no Read list in a reply. */
+	if (lists->nr_read || lists->nr_write > 1)
+		return false;
+	if (write && write->length > request->rq_write_capacity)
+		return false;
+	if (reply && reply->length > request->rq_reply_capacity)
+		return false;
+	if (receive->rv_header.proc == RPCRDMA_NOMSG)
+		return reply && reply->length;
+	return true;
+}
+
+/* Finds and pins the RPC. False for an unknown XID, or one that is being answered. */
+static bool reply_lookup(struct xprtrdma_receive *receive)
+{
+	struct rpc_xprt *xprt = receive_xprt(receive);
+	struct xprtrdma_request *request;
+	struct rpc_rqst *rqst;
+
+	spin_lock(&xprt->queue_lock);
+	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(receive->rv_header.xid));
+	if (!rqst)
+		goto out_none;
+	request = xprtrdma_request_of(rqst);
+	if (request->rq_sent_on != receive->rv_conn || request->rq_reply)
+		goto out_none;
+	xprt_pin_rqst(rqst);
+	request->rq_reply = receive;
+	receive->rv_rqst = rqst;
+	spin_unlock(&xprt->queue_lock);
+	return true;
+
+out_none:
+	spin_unlock(&xprt->queue_lock);
+	return false;
+}
+
+/*
+ * A reply gives its call's credit back, and sets the window; RFC 8167 section 4.1: unless
+ * it cannot be told that this is a reply.
+ */
+static void update_credits(struct xprtrdma_receive *receive, bool known)
+{
+	struct xprtrdma_conn *conn = receive->rv_conn;
+	struct rpc_xprt *xprt = receive_xprt(receive);
+	unsigned long cwnd;
+	u32 grant;
+
+	spin_lock(&conn->xc_lock);
+	grant = conn->xc_window.granted;
+	if (receive->rv_header.proc == RPCRDMA_MSG ||
+	    (receive->rv_header.proc == RPCRDMA_NOMSG && known))
+		grant = receive->rv_header.credits;
+	cwnd = rpcrdma_window_reply(&conn->xc_window, grant) << RPC_CWNDSHIFT;
+	spin_unlock(&conn->xc_lock);
+
+	if (READ_ONCE(xprt->cwnd) != cwnd) {
+		spin_lock(&xprt->transport_lock);
+		xprt->cwnd = cwnd;
+		spin_unlock(&xprt->transport_lock);
+	}
+	xprt_write_space(xprt);
+}
+
+static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32 rkey)
+{
+	struct xprtrdma_conn *conn = receive->rv_conn;
+	bool known = reply_lookup(receive);
+	struct xprtrdma_request *request;
+
+	update_credits(receive, known);
+	if (!known) {
+		trace_xprtrdma_unknown_xid(receive_xprt(receive), receive->rv_header.xid);
+		xprtrdma_receive_put(receive);
+		return;
+	}
+	conn->xc_useful = true;
+	request = xprtrdma_request_of(receive->rv_rqst);
+
+	/* RFC 8797 section 4.1: only an R_key of the RPC that the reply ends. */
+	if (invalidated && !xprtrdma_frwr_reminv(request, rkey)) {
+		trace_xprtrdma_bad_rkey(receive_xprt(receive), receive->rv_header.xid, rkey);
+		conn->xc_transport->xt_stats.bad_reply_count++;
+		xprtrdma_conn_fail(conn);
+		reply_finish(receive, -EIO);
+		return;
+	}
+	if (receive->rv_header.proc != RPCRDMA_ERROR && !reply_matches(receive)) {
+		conn->xc_transport->xt_stats.bad_reply_count++;
+		trace_xprtrdma_bad_reply(receive_xprt(receive), &receive->rv_header,
+					 receive->rv_length, RPCRDMA_OK);
+		reply_finish(receive, -EIO);
+		return;
+	}
+	if (xprtrdma_frwr_unmap_async(request))
+		reply_complete(receive);
+}
+
+/**
+ * xprtrdma_reply_receive - a message has arrived
+ * @receive: the message; consumed
+ * @invalidated: it came as a Send With Invalidate
+ * @rkey: of this R_key
+ *
+ * Context: the Receive CQ handler.
+ */
+void xprtrdma_reply_receive(struct xprtrdma_receive *receive, bool invalidated,
+			    u32 rkey)
+{
+	struct rpcrdma_header *header = &receive->rv_header;
+	enum rpcrdma_status status;
+
+	status = rpcrdma_header_decode(receive->rv_buffer, receive->rv_length, header,
+				       &receive->rv_lists);
+	if (status != RPCRDMA_OK) {
+		drop(receive, status);
+		return;
+	}
+	switch (header->proc) {
+	case RPCRDMA_MSG:
+		switch (rpcrdma_message_direction(receive->rv_buffer + header->size,
+						  receive->rv_length - header->size)) {
+		case RPCRDMA_RPC_CALL:
+			xprtrdma_bc_receive(receive);
+			return;
+		case RPCRDMA_RPC_REPLY:
+			handle_reply(receive, invalidated, rkey);
+			return;
+		}
+		break;
+	case RPCRDMA_NOMSG:
+	case RPCRDMA_ERROR:
+		handle_reply(receive, invalidated, rkey);
+		return;
+	}
+	/* RFC 8166 section 4.6: RDMA_MSGP and RDMA_DONE are discarded. */
+	drop(receive, RPCRDMA_BAD_PROC);
+}

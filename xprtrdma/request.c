@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The transport's part of an RPC, from the allocation of its buffers to their release,
+ * and the Send in between.
+ */
+#include <linux/sunrpc/bc_xprt.h>
+#include <linux/sunrpc/sched.h>
+
+#include "xprtrdma.h"
+#include "trace.h"
+
+/**
+ * xprtrdma_request_alloc - ->buf_alloc: call and reply buffers of an RPC
+ * @task: its task
+ *
+ * The reply buffer starts at a cache line of its own, since it may be mapped for DMA
+ * while the call buffer is in use.
+ *
+ * Context: process; may dip into reserves for a swapper's task.
+ * Return: 0, or -ENOMEM, upon which the RPC client calls again later.
+ */
+int xprtrdma_request_alloc(struct rpc_task *task)
+{
+	struct rpc_rqst *rqst = task->tk_rqstp;
+	size_t call = ALIGN(rqst->rq_callsize, L1_CACHE_BYTES);
+	struct xprtrdma_request *request;
+
+	request = kmalloc(struct_size(request, rq_data, call + rqst->rq_rcvsize),
+			  rpc_task_gfp_mask());
+	if (!request)
+		return -ENOMEM;
+	request->rq_conn = NULL;
+	INIT_LIST_HEAD(&request->rq_mrs);
+	request->rq_sent_on = NULL;
+	request->rq_reply = NULL;
+	request->rq_write_capacity = 0;
+	request->rq_reply_capacity = 0;
+	rqst->rq_buffer = request->rq_data;
+	rqst->rq_rbuffer = request->rq_data + call;
+	return 0;
+}
+
+/**
+ * xprtrdma_request_free - ->buf_free: the RPC is over
+ * @task: its task; rq_buffer is not NULL
+ *
+ * If it ends without a reply the peer may still reach its memory; then this waits until
+ * that has been prevented.
+ *
+ * Context: process, sleeps.
+ */
+void xprtrdma_request_free(struct rpc_task *task)
+{
+	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
+
+	if (request->rq_conn) {
+		trace_xprtrdma_fence(rqst->rq_xprt, be32_to_cpu(rqst->rq_xid));
+		xprtrdma_frwr_unmap_sync(request);
+	}
+	kfree(request);
+	rqst->rq_buffer = NULL;
+	rqst->rq_rbuffer = NULL;
+}
+
+static bool window_take(struct xprtrdma_conn *conn)
+{
+	bool open;
+
+	spin_lock(&conn->xc_lock);
+	open = rpcrdma_window_take(&conn->xc_window);
+	spin_unlock(&conn->xc_lock);
+	return open;
+}
+
+static void window_untake(struct xprtrdma_conn *conn)
+{
+	spin_lock(&conn->xc_lock);
+	rpcrdma_window_untake(&conn->xc_window);
+	spin_unlock(&conn->xc_lock);
+}
+
+/*
+ * A credit and a Send buffer, both or none. SUNRPC's congestion window normally keeps
+ * calls back before this does; but after a reconnect it still counts the calls of the
+ * old connection as admitted, and RFC 8166 section 3.3.3 allows one on the new.
+ */
+static struct xprtrdma_send *reserve(struct xprtrdma_conn *conn)
+{
+	struct xprtrdma_send *send;
+
+	if (!window_take(conn))
+		return NULL;
+	send = xprtrdma_send_get(conn);
+	if (!send)
+		window_untake(conn);
+	return send;
+}
+
+static struct xprtrdma_send *reserve_or_wait(struct rpc_xprt *xprt,
+					     struct xprtrdma_conn *conn)
+{
+	struct xprtrdma_send *send = reserve(conn);
+
+	if (send)
+		return send;
+	/* Replies and Send completions call xprt_write_space(). Look again: one may
+	 * have come before there was anybody to wake.
+	 */
+	xprt_wait_for_buffer_space(xprt);
+	send = reserve(conn);
+	if (send)
+		xprt_write_space(xprt);
+	return send;
+}
+
+static int send_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
+{
+	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	struct xprtrdma_send *send;
+	int length;
+
+	/* What was lent on an earlier connection has been taken back with it. */
+	if (request->rq_conn) {
+		WARN_ON_ONCE(!list_empty(&request->rq_mrs));
+		xprtrdma_frwr_recycle(request);
+	}
+	send = reserve_or_wait(xprt, conn);
+	if (!send)
+		return -EAGAIN;
+	length = xprtrdma_marshal_call(conn, rqst, send);
+	if (length < 0) {
+		xprtrdma_frwr_recycle(request);
+		xprtrdma_send_put(send);
+		window_untake(conn);
+		return length;
+	}
+	rqst->rq_xtime = ktime_get();
+	request->rq_sent_on = conn;
+	request->rq_reply = NULL;
+	return xprtrdma_send_post(send, length,
+				  xprtrdma_frwr_chain(request, &send->sd_wr));
+}
+
+/**
+ * xprtrdma_request_send - ->send_request: marshal an RPC message and send it
+ * @rqst: a call of ours, or our reply to a reverse-direction call
+ *
+ * Context: process, the transport's write lock is held.
+ * Return: 0 when it was sent. Else it was not:
+ *	%-ENOTCONN when a connection has to be made first,
+ *	%-EBADSLT or %-EAGAIN when there is no credit or buffer now; SUNRPC waits,
+ *	%-EMSGSIZE or %-EIO when it cannot be sent at all.
+ */
+int xprtrdma_request_send(struct rpc_rqst *rqst)
+{
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	struct xprtrdma_conn *conn = xprtrdma_transport_of(xprt)->xt_conn;
+	int rc;
+
+	if (!xprt_connected(xprt) || !conn || !xprtrdma_conn_established(conn))
+		return -ENOTCONN;
+	if (bc_prealloc(rqst))
+		return xprtrdma_bc_send(conn, rqst);
+
+	/*
+	 * No retransmission on the same connection: RDMA does not lose messages, and a
+	 * second copy would need a credit of its own (RFC 8166 section 3.3.1).
+	 */
+	if (rqst->rq_connect_cookie == xprt->connect_cookie) {
+		xprtrdma_conn_fail(conn);
+		return -ENOTCONN;
+	}
+	if (!xprt_request_get_cong(xprt, rqst))
+		return -EBADSLT;
+	rc = send_call(conn, rqst);
+	if (rc)
+		return rc;
+	rqst->rq_xmit_bytes_sent += rqst->rq_snd_buf.len;
+
+	/* A call without a reply would keep its credit for ever. */
+	if (!rpc_reply_expected(rqst->rq_task))
+		xprtrdma_conn_fail(conn);
+	return 0;
+}

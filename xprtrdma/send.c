@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Outgoing messages.
+ *
+ * Operation: a Send buffer is taken from the free list, filled with a whole message
+ * (header and inline part), and posted. Since everything is copied into it, neither the
+ * RPC's buffers nor its pages are touched by the device after the post, and an RPC may
+ * end whenever it likes.
+ *
+ * Completion: most Sends are unsignalled. Posted buffers are kept in posting order, and
+ * the completion of a signalled one frees all those before it (the Send Queue completes
+ * in order). One Send in signal_every asks for a completion, and so does the one that
+ * takes the last free buffer; so a sender that finds the list empty can rely on a
+ * completion to come.
+ */
+#include "xprtrdma.h"
+#include "trace.h"
+
+static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct xprtrdma_send *send = container_of(wc->wr_cqe, struct xprtrdma_send,
+						  sd_cqe);
+	struct xprtrdma_conn *conn = send->sd_conn;
+	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
+	struct list_head done;
+
+	if (wc->status != IB_WC_SUCCESS) {
+		trace_xprtrdma_wc(xprt, "send", wc->status, wc->vendor_err);
+		xprtrdma_conn_fail(conn);
+		return;
+	}
+	spin_lock(&conn->xc_lock);
+	list_cut_position(&done, &conn->xc_sends_posted, &send->sd_list);
+	list_splice(&done, &conn->xc_sends_free);
+	spin_unlock(&conn->xc_lock);
+	xprt_write_space(xprt);
+}
+
+static void send_free(struct xprtrdma_send *send)
+{
+	struct xprtrdma_conn *conn = send->sd_conn;
+
+	if (send->sd_sge.addr)
+		ib_dma_unmap_single(xprtrdma_conn_device(conn), send->sd_sge.addr,
+				    conn->xc_send_size, DMA_TO_DEVICE);
+	kfree(send->sd_buffer);
+	kfree(send);
+}
+
+static struct xprtrdma_send *send_alloc(struct xprtrdma_conn *conn)
+{
+	struct ib_device *device = xprtrdma_conn_device(conn);
+	struct xprtrdma_send *send;
+	u64 addr;
+
+	send = kzalloc(sizeof(*send), GFP_KERNEL);
+	if (!send)
+		return NULL;
+	send->sd_conn = conn;
+	send->sd_buffer = kmalloc(conn->xc_send_size, GFP_KERNEL);
+	if (!send->sd_buffer)
+		goto out_free;
+	addr = ib_dma_map_single(device, send->sd_buffer, conn->xc_send_size,
+				 DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(device, addr))
+		goto out_free;
+	send->sd_sge.addr = addr;
+	send->sd_sge.lkey = conn->xc_pd->local_dma_lkey;
+	send->sd_cqe.done = send_wc;
+	send->sd_wr.wr_cqe = &send->sd_cqe;
+	send->sd_wr.sg_list = &send->sd_sge;
+	send->sd_wr.num_sge = 1;
+	send->sd_wr.opcode = IB_WR_SEND;
+	return send;
+
+out_free:
+	send_free(send);
+	return NULL;
+}
+
+/**
+ * xprtrdma_sends_create - allocate all Send buffers of a connection
+ * @conn: the connection
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM; either way xprtrdma_sends_destroy() frees what is there.
+ */
+int xprtrdma_sends_create(struct xprtrdma_conn *conn)
+{
+	struct xprtrdma_send *send;
+	unsigned int i;
+
+	for (i = 0; i < conn->xc_queues.send_slots; i++) {
+		send = send_alloc(conn);
+		if (!send)
+			return -ENOMEM;
+		list_add(&send->sd_list, &conn->xc_sends_free);
+	}
+	return 0;
+}
+
+/**
+ * xprtrdma_sends_destroy - free all Send buffers of a connection
+ * @conn: a connection whose queue pair is gone
+ *
+ * Context: process.
+ */
+void xprtrdma_sends_destroy(struct xprtrdma_conn *conn)
+{
+	struct xprtrdma_send *send, *next;
+
+	list_splice_init(&conn->xc_sends_posted, &conn->xc_sends_free);
+	list_for_each_entry_safe(send, next, &conn->xc_sends_free, sd_list)
+		send_free(send);
+	INIT_LIST_HEAD(&conn->xc_sends_free);
+}
+
+/**
+ * xprtrdma_send_get - take a Send buffer
+ * @conn: the connection
+ *
+ * Context: any.
+ * Return: a buffer to be given to xprtrdma_send_post() or xprtrdma_send_put(), or NULL.
+ */
+struct xprtrdma_send *xprtrdma_send_get(struct xprtrdma_conn *conn)
+{
+	struct xprtrdma_send *send;
+
+	spin_lock(&conn->xc_lock);
+	send = list_first_entry_or_null(&conn->xc_sends_free, struct xprtrdma_send,
+					sd_list);
+	if (send)
+		list_del(&send->sd_list);
+	spin_unlock(&conn->xc_lock);
+	if (!send)
+		conn->xc_transport->xt_stats.empty_sendctx_q++;
+	return send;
+}
+
+/**
+ * xprtrdma_send_put - give a Send buffer back that was not posted
+ * @send: the buffer
+ *
+ * Context: any.
+ */
+void xprtrdma_send_put(struct xprtrdma_send *send)
+{
+	struct xprtrdma_conn *conn = send->sd_conn;
+
+	spin_lock(&conn->xc_lock);
+	list_add(&send->sd_list, &conn->xc_sends_free);
+	spin_unlock(&conn->xc_lock);
+}
+
+/**
+ * xprtrdma_send_post - send a message
+ * @send: the buffer, with the message at its start
+ * @length: bytes of the message
+ * @first: work requests to be posted before it, ending in &send->sd_wr; or that itself
+ *
+ * @send is consumed whatever the result.
+ *
+ * Context: any but the Send CQ handler. The connection must not be destroyed meanwhile:
+ * the caller holds the write lock, or is the Receive CQ handler.
+ * Return: 0, or -ENOTCONN, in which case the connection has been failed.
+ */
+int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
+		       struct ib_send_wr *first)
+{
+	struct xprtrdma_conn *conn = send->sd_conn;
+	const struct ib_send_wr *bad;
+	int rc;
+
+	send->sd_sge.length = length;
+	ib_dma_sync_single_for_device(xprtrdma_conn_device(conn), send->sd_sge.addr,
+				      length, DMA_TO_DEVICE);
+
+	spin_lock(&conn->xc_lock);
+	send->sd_wr.send_flags = 0;
+	if (++conn->xc_sends_unsignaled >= conn->xc_queues.signal_every ||
+	    list_empty(&conn->xc_sends_free)) {
+		send->sd_wr.send_flags = IB_SEND_SIGNALED;
+		conn->xc_sends_unsignaled = 0;
+	}
+	list_add_tail(&send->sd_list, &conn->xc_sends_posted);
+	rc = ib_post_send(conn->xc_id->qp, first, &bad);
+	spin_unlock(&conn->xc_lock);
+	if (rc) {
+		trace_xprtrdma_post_failed(&conn->xc_transport->xt_xprt, rc);
+		xprtrdma_conn_fail(conn);
+		return -ENOTCONN;
+	}
+	return 0;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Knobs under /proc/sys/sunrpc and the line in mountstats. Names, ranges and the
+ * order of the values are those of the in-tree transport, because scripts and
+ * nfs-utils read them.
+ */
+#include <linux/seq_file.h>
+#include <linux/sysctl.h>
+
+#include "xprtrdma.h"
+
+unsigned int xprtrdma_slot_table_entries = 128;
+unsigned int xprtrdma_max_inline_read = 4096;
+unsigned int xprtrdma_max_inline_write = 4096;
+
+static unsigned int slots_min = 4;
+static unsigned int slots_max = 16384;
+static unsigned int inline_min = RPCRDMA_INLINE_MIN;
+static unsigned int inline_max = RPCRDMA_INLINE_MAX;
+
+/* Read and written, but without effect, as in the in-tree transport. */
+static unsigned int write_padding;
+static unsigned int padding_max = PAGE_SIZE;
+static unsigned int memreg_strategy = 5;	/* fast registration */
+static unsigned int memreg_min;
+static unsigned int memreg_max = 6;
+static int pad_optimize;
+
+static struct ctl_table_header *table_header;
+
+static struct ctl_table knobs[] = {
+	{
+		.procname	= "rdma_slot_table_entries",
+		.data		= &xprtrdma_slot_table_entries,
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= &slots_min,
+		.extra2		= &slots_max,
+	},
+	{
+		.procname	= "rdma_max_inline_read",
+		.data		= &xprtrdma_max_inline_read,
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= &inline_min,
+		.extra2		= &inline_max,
+	},
+	{
+		.procname	= "rdma_max_inline_write",
+		.data		= &xprtrdma_max_inline_write,
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= &inline_min,
+		.extra2		= &inline_max,
+	},
+	{
+		.procname	= "rdma_inline_write_padding",
+		.data		= &write_padding,
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= &padding_max,
+	},
+	{
+		.procname	= "rdma_memreg_strategy",
+		.data		= &memreg_strategy,
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= &memreg_min,
+		.extra2		= &memreg_max,
+	},
+	{
+		.procname	= "rdma_pad_optimize",
+		.data		= &pad_optimize,
+		.maxlen		= sizeof(int),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec,
+	},
+};
+
+/**
+ * xprtrdma_sysctl_register - make the knobs appear
+ *
+ * Context: module init.
+ * Return: 0, or -ENOMEM, which also stands for names that are taken.
+ */
+int xprtrdma_sysctl_register(void)
+{
+	table_header = register_sysctl("sunrpc", knobs);
+	return table_header ? 0 : -ENOMEM;
+}
+
+/**
+ * xprtrdma_sysctl_unregister - make the knobs disappear
+ *
+ * Context: module exit.
+ */
+void xprtrdma_sysctl_unregister(void)
+{
+	unregister_sysctl_table(table_header);
+}
+
+/**
+ * xprtrdma_stats_print - the transport's line in mountstats
+ * @xprt: the transport
+ * @seq: where to
+ *
+ * 27 values. The first is a local port, which RDMA does not have; the last has
+ * been without meaning for years.
+ *
+ * Context: process.
+ */
+void xprtrdma_stats_print(struct rpc_xprt *xprt, struct seq_file *seq)
+{
+	const struct xprtrdma_stats *st = &xprtrdma_transport_of(xprt)->xt_stats;
+	long idle = 0;
+
+	if (xprt_connected(xprt))
+		idle = (long)(jiffies - xprt->last_used) / HZ;
+
+	seq_puts(seq, "\txprt:\trdma ");
+	seq_printf(seq, "%u %lu %lu %lu %ld %lu %lu %lu %llu %llu ",
+		   0, xprt->stat.bind_count, xprt->stat.connect_count,
+		   xprt->stat.connect_time / HZ, idle, xprt->stat.sends,
+		   xprt->stat.recvs, xprt->stat.bad_xids, xprt->stat.req_u,
+		   xprt->stat.bklog_u);
+	seq_printf(seq, "%lu %lu %lu %llu %llu %llu %llu %lu %lu %lu %lu ",
+		   st->read_chunk_count, st->write_chunk_count,
+		   st->reply_chunk_count, st->total_rdma_request,
+		   st->total_rdma_reply, st->pullup_copy_count,
+		   st->fixup_copy_count, st->hardway_register_count,
+		   st->failed_marshal_count, st->bad_reply_count,
+		   st->nomsg_call_count);
+	seq_printf(seq, "%lu %lu %lu %lu %lu %lu\n", st->mrs_recycled,
+		   st->mrs_orphaned, st->mrs_allocated, st->local_inv_needed,
+		   st->empty_sendctx_q, 0UL);
+}

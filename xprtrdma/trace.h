@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tracepoints of the client. The trace system is not called "rpcrdma": that is the
+ * in-tree transport's.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM xprtrdma
+
+#if !defined(XPRTRDMA_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define XPRTRDMA_TRACE_H
+
+#include <linux/sunrpc/xprt.h>
+#include <linux/tracepoint.h>
+#include <rdma/ib_cm.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#include "rpcrdma/codec.h"
+
+#define XPRTRDMA_PEER(xprt) ((xprt)->address_strings[RPC_DISPLAY_ADDR])
+
+DECLARE_EVENT_CLASS(xprtrdma_value,
+	TP_PROTO(const struct rpc_xprt *xprt, int value),
+	TP_ARGS(xprt, value),
+	TP_STRUCT__entry(
+		__string(peer, XPRTRDMA_PEER(xprt))
+		__field(int, value)
+	),
+	TP_fast_assign(
+		COMPAT_ASSIGN_STR(peer, XPRTRDMA_PEER(xprt));
+		__entry->value = value;
+	),
+	TP_printk("peer=%s value=%d", __get_str(peer), __entry->value)
+);
+
+/* Result of a connect attempt; of a post; an asynchronous event of the queue pair. */
+DEFINE_EVENT(xprtrdma_value, xprtrdma_connect,
+	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
+DEFINE_EVENT(xprtrdma_value, xprtrdma_post_failed,
+	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
+DEFINE_EVENT(xprtrdma_value, xprtrdma_qp_event,
+	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
+
+TRACE_EVENT(xprtrdma_close,
+	TP_PROTO(const struct rpc_xprt *xprt),
+	TP_ARGS(xprt),
+	TP_STRUCT__entry(
+		__string(peer, XPRTRDMA_PEER(xprt))
+	),
+	TP_fast_assign(
+		COMPAT_ASSIGN_STR(peer, XPRTRDMA_PEER(xprt));
+	),
+	TP_printk("peer=%s", __get_str(peer))
+);
+
+TRACE_EVENT(xprtrdma_cm_event,
+	TP_PROTO(const struct rpc_xprt *xprt, int event, int status),
+	TP_ARGS(xprt, event, status),
+	TP_STRUCT__entry(
+		__string(peer, XPRTRDMA_PEER(xprt))
+		__field(int, event)
+		__field(int, status)
+	),
+	TP_fast_assign(
+		COMPAT_ASSIGN_STR(peer, XPRTRDMA_PEER(xprt));
+		__entry->event = event;
+		__entry->status = status;
+	),
+	TP_printk("peer=%s event=%d status=%d", __get_str(peer), __entry->event,
+		  __entry->status)
+);
+
+TRACE_EVENT(xprtrdma_established,
+	TP_PROTO(const struct rpc_xprt *xprt, u32 inline_send, u32 inline_recv,
+		 bool remote_invalidation),
+	TP_ARGS(xprt, inline_send, inline_recv, remote_invalidation),
+	TP_STRUCT__entry(
+		__string(peer, XPRTRDMA_PEER(xprt))
+		__field(u32, inline_send)
+		__field(u32, inline_recv)
+		__field(bool, remote_invalidation)
+	),
+	TP_fast_assign(
+		COMPAT_ASSIGN_STR(peer, XPRTRDMA_PEER(xprt));
+		__entry->inline_send = inline_send;
+		__entry->inline_recv = inline_recv;
+		__entry->remote_invalidation = remote_invalidation;
+	),
+	TP_printk("peer=%s inline_send=%u inline_recv=%u remote_invalidation=%d",
+		  __get_str(peer), __entry->inline_send, __entry->inline_recv,
+		  __entry->remote_invalidation)
+);
+
+TRACE_EVENT(xprtrdma_wc,
+	TP_PROTO(const struct rpc_xprt *xprt, const char *what, int status,
+		 u32 vendor_err),
+	TP_ARGS(xprt, what, status, vendor_err),
+	TP_STRUCT__entry(
+		__string(peer, XPRTRDMA_PEER(xprt))
+		__string(what, what)
+		__field(int, status)
+		__field(u32, vendor_err)
+	),
+	TP_fast_assign(
+		COMPAT_ASSIGN_STR(peer, XPRTRDMA_PEER(xprt));
+		COMPAT_ASSIGN_STR(what, what);
+		__entry->status = status;
+		__entry->vendor_err = vendor_err;
+	),
+	TP_printk("peer=%s %s status=%d vendor=0x%x", __get_str(peer),
+		  __get_str(what), __entry->status, __entry->vendor_err)
+);
+
+DECLARE_EVENT_CLASS(xprtrdma_xid,
+	TP_PROTO(const struct rpc_xprt *xprt, u32 xid),
+	TP_ARGS(xprt, xid),
+	TP_STRUCT__entry(
+		__string(peer, XPRTRDMA_PEER(xprt))
+		__field(u32, xid)
+	),
+	TP_fast_assign(
+		COMPAT_ASSIGN_STR(peer, XPRTRDMA_PEER(xprt));
+		__entry->xid = xid;
+	),
+	TP_printk("peer=%s xid=0x%08x", __get_str(peer), __entry->xid)
+);
+
+/* No reply in time; memory fenced for a task without a reply; a reply to nobody. */
+DEFINE_EVENT(xprtrdma_xid, xprtrdma_timeout,
+	TP_PROTO(const struct rpc_xprt *xprt, u32 xid), TP_ARGS(xprt, xid));
+DEFINE_EVENT(xprtrdma_xid, xprtrdma_fence,
+	TP_PROTO(const struct rpc_xprt *xprt, u32 xid), TP_ARGS(xprt, xid));
+DEFINE_EVENT(xprtrdma_xid, xprtrdma_unknown_xid,
+	TP_PROTO(const struct rpc_xprt *xprt, u32 xid), TP_ARGS(xprt, xid));
+
+DECLARE_EVENT_CLASS(xprtrdma_xid_value,
+	TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value),
+	TP_ARGS(xprt, xid, value),
+	TP_STRUCT__entry(
+		__string(peer, XPRTRDMA_PEER(xprt))
+		__field(u32, xid)
+		__field(int, value)
+	),
+	TP_fast_assign(
+		COMPAT_ASSIGN_STR(peer, XPRTRDMA_PEER(xprt));
+		__entry->xid = xid;
+		__entry->value = value;
+	),
+	TP_printk("peer=%s xid=0x%08x value=%d", __get_str(peer), __entry->xid,
+		  __entry->value)
+);
+
+/* An errno; an R_key that is not of the RPC; bytes of reverse-direction messages. */
+DEFINE_EVENT(xprtrdma_xid_value, xprtrdma_marshal_failed,
+	TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value),
+	TP_ARGS(xprt, xid, value));
+DEFINE_EVENT(xprtrdma_xid_value, xprtrdma_bad_rkey,
+	TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value),
+	TP_ARGS(xprt, xid, value));
+DEFINE_EVENT(xprtrdma_xid_value, xprtrdma_bc_call,
+	TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value),
+	TP_ARGS(xprt, xid, value));
+DEFINE_EVENT(xprtrdma_xid_value, xprtrdma_bc_reply,
+	TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value),
+	TP_ARGS(xprt, xid, value));
+DEFINE_EVENT(xprtrdma_xid_value, xprtrdma_bc_overflow,
+	TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value),
+	TP_ARGS(xprt, xid, value));
+
+TRACE_EVENT(xprtrdma_marshal,
+	TP_PROTO(const struct rpc_xprt *xprt, const struct rpcrdma_header *header,
+		 int inline_length, const struct rpcrdma_chunk_lists *lists),
+	TP_ARGS(xprt, header, inline_length, lists),
+	TP_STRUCT__entry(
+		__string(peer, XPRTRDMA_PEER(xprt))
+		__field(u32, xid)
+		__field(u32, proc)
+		__field(int, inline_length)
+		__field(u32, nr_read)
+		__field(u32, nr_write)
+		__field(u32, nr_reply)
+		__field(u32, nr_segments)
+	),
+	TP_fast_assign(
+		COMPAT_ASSIGN_STR(peer, XPRTRDMA_PEER(xprt));
+		__entry->xid = header->xid;
+		__entry->proc = header->proc;
+		__entry->inline_length = inline_length;
+		__entry->nr_read = lists->nr_read;
+		__entry->nr_write = lists->nr_write;
+		__entry->nr_reply = lists->nr_reply;
+		__entry->nr_segments = lists->nr_segments;
+	),
+	TP_printk("peer=%s xid=0x%08x proc=%u inline=%d read=%u write=%u reply=%u segments=%u",
+		  __get_str(peer), __entry->xid, __entry->proc,
+		  __entry->inline_length, __entry->nr_read, __entry->nr_write,
+		  __entry->nr_reply, __entry->nr_segments)
+);
+
+TRACE_EVENT(xprtrdma_bad_reply,
+	TP_PROTO(const struct rpc_xprt *xprt, const struct rpcrdma_header *header,
+		 u32 length, int status),
+	TP_ARGS(xprt, header, length, status),
+	TP_STRUCT__entry(
+		__string(peer, XPRTRDMA_PEER(xprt))
+		__field(u32, xid)
+		__field(u32, vers)
+		__field(u32, proc)
+		__field(u32, length)
+		__field(int, status)
+	),
+	TP_fast_assign(
+		COMPAT_ASSIGN_STR(peer, XPRTRDMA_PEER(xprt));
+		__entry->xid = header->xid;
+		__entry->vers = header->vers;
+		__entry->proc = header->proc;
+		__entry->length = length;
+		__entry->status = status;
+	),
+	TP_printk("peer=%s xid=0x%08x vers=%u proc=%u length=%u status=%d",
+		  __get_str(peer), __entry->xid, __entry->vers, __entry->proc,
+		  __entry->length, __entry->status)
+);
+
+TRACE_EVENT(xprtrdma_error,
+	TP_PROTO(const struct rpc_xprt *xprt, const struct rpcrdma_header *header),
+	TP_ARGS(xprt, header),
+	TP_STRUCT__entry(
+		__string(peer, XPRTRDMA_PEER(xprt))
+		__field(u32, xid)
+		__field(u32, error)
+		__field(u32, low)
+		__field(u32, high)
+	),
+	TP_fast_assign(
+		COMPAT_ASSIGN_STR(peer, XPRTRDMA_PEER(xprt));
+		__entry->xid = header->xid;
+		__entry->error = header->error;
+		__entry->low = header->vers_low;
+		__entry->high = header->vers_high;
+	),
+	TP_printk("peer=%s xid=0x%08x error=%u versions=%u-%u", __get_str(peer),
+		  __entry->xid, __entry->error, __entry->low, __entry->high)
+);
+
+#endif /* XPRTRDMA_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The "rdma" transport class: glue between the RPC client's rpc_xprt and the
+ * connection of the moment.
+ *
+ * A transport is created by a mount and lives until the last rpc_clnt that uses it
+ * is gone. Connections come and go below it. Whoever changes xt_conn holds the
+ * rpc_xprt's write lock (XPRT_LOCKED): the connect worker, which inherits it from
+ * the task that asked for a connection, or close, called by the autoclose worker.
+ */
+#include <linux/module.h>
+#include <linux/sched/mm.h>
+#include <linux/sunrpc/addr.h>
+
+#include "xprtrdma.h"
+#include "trace.h"
+
+static struct xprt_class xprtrdma_class;
+
+static void free_addresses(struct rpc_xprt *xprt)
+{
+	kfree(xprt->address_strings[RPC_DISPLAY_ADDR]);
+	kfree(xprt->address_strings[RPC_DISPLAY_PORT]);
+	kfree(xprt->address_strings[RPC_DISPLAY_HEX_ADDR]);
+	kfree(xprt->address_strings[RPC_DISPLAY_HEX_PORT]);
+}
+
+static void format_port(struct rpc_xprt *xprt, unsigned short port)
+{
+	kfree(xprt->address_strings[RPC_DISPLAY_PORT]);
+	xprt->address_strings[RPC_DISPLAY_PORT] = kasprintf(GFP_KERNEL, "%u", port);
+	kfree(xprt->address_strings[RPC_DISPLAY_HEX_PORT]);
+	xprt->address_strings[RPC_DISPLAY_HEX_PORT] =
+		kasprintf(GFP_KERNEL, "%4hx", port);
+}
+
+static int format_addresses(struct rpc_xprt *xprt, const struct sockaddr *sap)
+{
+	char text[INET6_ADDRSTRLEN + 10];
+	const char *hex, *netid;
+
+	switch (sap->sa_family) {
+	case AF_INET:
+		hex = kasprintf(GFP_KERNEL, "%08x",
+				ntohl(((const struct sockaddr_in *)sap)->sin_addr.s_addr));
+		netid = RPCBIND_NETID_RDMA;
+		break;
+	case AF_INET6:
+		hex = kasprintf(GFP_KERNEL, "%pi6",
+				&((const struct sockaddr_in6 *)sap)->sin6_addr);
+		netid = RPCBIND_NETID_RDMA6;
+		break;
+	default:
+		return -EAFNOSUPPORT;
+	}
+	xprt->address_strings[RPC_DISPLAY_HEX_ADDR] = hex;
+	xprt->address_strings[RPC_DISPLAY_NETID] = netid;
+	xprt->address_strings[RPC_DISPLAY_PROTO] = "rdma";
+
+	rpc_ntop(sap, text, sizeof(text));
+	xprt->address_strings[RPC_DISPLAY_ADDR] = kstrdup(text, GFP_KERNEL);
+	format_port(xprt, rpc_get_port(sap));
+	if (!hex || !xprt->address_strings[RPC_DISPLAY_ADDR] ||
+	    !xprt->address_strings[RPC_DISPLAY_PORT] ||
+	    !xprt->address_strings[RPC_DISPLAY_HEX_PORT])
+		return -ENOMEM;
+	return 0;
+}
+
+/* Called with the write lock held, by close, destroy and the connect worker. */
+static void disconnect(struct xprtrdma_transport *transport)
+{
+	struct xprtrdma_conn *conn = transport->xt_conn;
+
+	if (!conn)
+		return;
+	transport->xt_conn = NULL;
+	xprtrdma_conn_destroy(conn);
+}
+
+static int establish(struct xprtrdma_transport *transport)
+{
+	struct rpc_xprt *xprt = &transport->xt_xprt;
+	struct xprtrdma_conn *conn;
+
+	disconnect(transport);
+	conn = xprtrdma_conn_create(transport);
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
+
+	/* One call until the server's first grant: RFC 8166 section 3.3.3. */
+	spin_lock(&xprt->transport_lock);
+	xprt->cwnd = RPC_CWNDSCALE;
+	spin_unlock(&xprt->transport_lock);
+
+	/* RFC 8167 section 4.2: the same buffers serve both directions. */
+	transport->xt_bc_max_payload =
+		min_t(unsigned int, PAGE_SIZE, min(conn->xc_inline.inline_send,
+						   conn->xc_inline.inline_recv)) -
+		RPCRDMA_MIN_HEADER_SIZE;
+	transport->xt_conn = conn;
+	return 0;
+}
+
+static void connect_worker(struct work_struct *work)
+{
+	struct xprtrdma_transport *transport =
+		container_of(work, struct xprtrdma_transport, xt_connect_worker.work);
+	struct rpc_xprt *xprt = &transport->xt_xprt;
+	unsigned int noreclaim = 0, nofs;
+	bool swapper = atomic_read(&xprt->swapper);
+	int rc;
+
+	/* Reclaim may write back through this very transport. */
+	nofs = memalloc_nofs_save();
+	if (swapper)
+		noreclaim = memalloc_noreclaim_save();
+
+	rc = establish(transport);
+	trace_xprtrdma_connect(xprt, rc);
+	xprt_clear_connecting(xprt);
+	if (!rc) {
+		xprt->connect_cookie++;
+		xprt->stat.connect_count++;
+		xprt->stat.connect_time += (long)jiffies - xprt->stat.connect_start;
+		xprt_set_connected(xprt);
+		rc = -EAGAIN;
+	}
+	xprt_unlock_connect(xprt, transport);
+	xprt_wake_pending_tasks(xprt, rc);
+
+	if (swapper)
+		memalloc_noreclaim_restore(noreclaim);
+	memalloc_nofs_restore(nofs);
+}
+
+/*
+ * ->connect: the caller holds the write lock, and hands it to the worker. The first
+ * attempt, and the first after a useful connection, go out at once; after any other
+ * the delay grows.
+ */
+static void transport_connect(struct rpc_xprt *xprt, struct rpc_task *task)
+{
+	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
+	unsigned long delay = 0;
+
+	WARN_ON_ONCE(!xprt_lock_connect(xprt, task, transport));
+
+	if (xprt->reestablish_timeout) {
+		delay = xprt_reconnect_delay(xprt);
+		xprt_reconnect_backoff(xprt, XPRTRDMA_REESTABLISH_MIN);
+	} else {
+		xprt->reestablish_timeout = XPRTRDMA_REESTABLISH_MIN;
+	}
+	queue_delayed_work(system_long_wq, &transport->xt_connect_worker, delay);
+}
+
+/* ->close: the caller holds the write lock. */
+static void transport_close(struct rpc_xprt *xprt)
+{
+	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
+
+	trace_xprtrdma_close(xprt);
+	/* A connection that never brought a reply counts as a failed attempt. */
+	if (transport->xt_conn && transport->xt_conn->xc_useful)
+		xprt->reestablish_timeout = 0;
+	disconnect(transport);
+	++xprt->connect_cookie;
+	xprt_disconnect_done(xprt);
+}
+
+/* ->inject_disconnect: fault injection by SUNRPC, under the write lock. */
+static void transport_inject_disconnect(struct rpc_xprt *xprt)
+{
+	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
+
+	if (transport->xt_conn)
+		rdma_disconnect(transport->xt_conn->xc_id);
+}
+
+static void transport_destroy(struct rpc_xprt *xprt)
+{
+	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
+
+	cancel_delayed_work_sync(&transport->xt_connect_worker);
+	disconnect(transport);
+	xprtrdma_bc_destroy(xprt, 0);
+	free_addresses(xprt);
+	xprt_free(xprt);
+	module_put(THIS_MODULE);
+}
+
+static void transport_set_port(struct rpc_xprt *xprt, unsigned short port)
+{
+	rpc_set_port((struct sockaddr *)&xprt->addr, port);
+	format_port(xprt, port);
+}
+
+/*
+ * ->timer: a reply is overdue. RDMA connections have no keep-alive, so this is when
+ * a dead peer is noticed: reconnect, and send everything again.
+ */
+static void transport_timer(struct rpc_xprt *xprt, struct rpc_task *task)
+{
+	trace_xprtrdma_timeout(xprt, be32_to_cpu(task->tk_rqstp->rq_xid));
+	xprt_force_disconnect(xprt);
+}
+
+static void transport_set_connect_timeout(struct rpc_xprt *xprt,
+					  unsigned long connect_timeout,
+					  unsigned long reconnect_timeout)
+{
+	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
+
+	spin_lock(&xprt->transport_lock);
+	if (reconnect_timeout < xprt->max_reconnect_timeout)
+		xprt->max_reconnect_timeout = reconnect_timeout;
+	if (connect_timeout < xprt->connect_timeout) {
+		struct rpc_timeout to = *xprt->timeout;
+
+		to.to_initval = max_t(unsigned long, connect_timeout,
+				      2 * XPRTRDMA_REESTABLISH_MIN);
+		to.to_maxval = to.to_initval;
+		transport->xt_timeout = to;
+		xprt->timeout = &transport->xt_timeout;
+		xprt->connect_timeout = connect_timeout;
+	}
+	spin_unlock(&xprt->transport_lock);
+}
+
+/*
+ * ->enable_swap: RPC buffers come from rpc_task_gfp_mask(), which dips into the
+ * reserves for a swapper's tasks, so there is nothing to set up.
+ */
+static int transport_enable_swap(struct rpc_xprt *xprt)
+{
+	return 0;
+}
+
+static void transport_disable_swap(struct rpc_xprt *xprt)
+{
+}
+
+static const struct rpc_xprt_ops xprtrdma_ops = {
+	.reserve_xprt		= xprt_reserve_xprt_cong,
+	.release_xprt		= xprt_release_xprt_cong,
+	.alloc_slot		= xprt_alloc_slot,
+	.free_slot		= xprt_free_slot,
+	.rpcbind		= rpcb_getport_async,
+	.set_port		= transport_set_port,
+	.connect		= transport_connect,
+	.buf_alloc		= xprtrdma_request_alloc,
+	.buf_free		= xprtrdma_request_free,
+	.send_request		= xprtrdma_request_send,
+	.wait_for_reply_request	= xprt_wait_for_reply_request_def,
+	.timer			= transport_timer,
+	.release_request	= xprt_release_rqst_cong,
+	.close			= transport_close,
+	.destroy		= transport_destroy,
+	.set_connect_timeout	= transport_set_connect_timeout,
+	.print_stats		= xprtrdma_stats_print,
+	.enable_swap		= transport_enable_swap,
+	.disable_swap		= transport_disable_swap,
+	.inject_disconnect	= transport_inject_disconnect,
+	.bc_setup		= xprtrdma_bc_setup,
+	.bc_maxpayload		= xprtrdma_bc_max_payload,
+	.bc_num_slots		= xprtrdma_bc_num_slots,
+	.bc_free_rqst		= xprtrdma_bc_free_rqst,
+	.bc_destroy		= xprtrdma_bc_destroy,
+};
+
+/* 60 s without retransmission: a reliable connection does not lose replies. */
+static const struct rpc_timeout default_timeout = {
+	.to_initval = 60 * HZ,
+	.to_maxval = 60 * HZ,
+};
+
+static void transport_init(struct xprtrdma_transport *transport,
+			   const struct xprt_create *args)
+{
+	struct rpc_xprt *xprt = &transport->xt_xprt;
+
+	xprt->ops = &xprtrdma_ops;
+	xprt->xprt_class = &xprtrdma_class;
+	/* For those that look at the address: it is an IP address with a port. */
+	xprt->prot = IPPROTO_TCP;
+	xprt->resvport = 0;
+	xprt->addrlen = args->addrlen;
+	memcpy(&xprt->addr, args->dstaddr, args->addrlen);
+	if (rpc_get_port(args->dstaddr))
+		xprt_set_bound(xprt);
+	if (args->srcaddr && args->srcaddr->sa_family == args->dstaddr->sa_family)
+		memcpy(&transport->xt_srcaddr, args->srcaddr, args->addrlen);
+
+	xprt->timeout = &default_timeout;
+	xprt->connect_timeout = default_timeout.to_initval;
+	xprt->max_reconnect_timeout = XPRTRDMA_REESTABLISH_MAX;
+	xprt->bind_timeout = XPRTRDMA_BIND_TIMEOUT;
+	xprt->idle_timeout = XPRTRDMA_IDLE_TIMEOUT;
+	if (args->flags & XPRT_CREATE_NO_IDLE_TIMEOUT)
+		xprt->idle_timeout = 0;
+	xprt->max_payload = XPRTRDMA_MAX_PAGES << PAGE_SHIFT;
+	INIT_DELAYED_WORK(&transport->xt_connect_worker, connect_worker);
+}
+
+/*
+ * ->setup: called by xprt_create_transport(), which holds a reference on the module
+ * for the time of the call only; the transport takes one of its own.
+ */
+static struct rpc_xprt *transport_setup(struct xprt_create *args)
+{
+	unsigned int slots = READ_ONCE(xprtrdma_slot_table_entries);
+	struct rpc_xprt *xprt;
+	int rc;
+
+	if (args->addrlen > sizeof(xprt->addr))
+		return ERR_PTR(-EBADF);
+	if (!try_module_get(THIS_MODULE))
+		return ERR_PTR(-EIO);
+
+	rc = -ENOMEM;
+	xprt = xprt_alloc(args->net, sizeof(struct xprtrdma_transport), slots, slots);
+	if (!xprt)
+		goto out_module;
+	transport_init(xprtrdma_transport_of(xprt), args);
+	rc = format_addresses(xprt, args->dstaddr);
+	if (rc)
+		goto out_free;
+	return xprt;
+
+out_free:
+	free_addresses(xprt);
+	xprt_free(xprt);
+out_module:
+	module_put(THIS_MODULE);
+	return ERR_PTR(rc);
+}
+
+static struct xprt_class xprtrdma_class = {
+	.list	= LIST_HEAD_INIT(xprtrdma_class.list),
+	.name	= "rdma",
+	.owner	= THIS_MODULE,
+	.ident	= XPRT_TRANSPORT_RDMA,
+	.setup	= transport_setup,
+	.netid	= { RPCBIND_NETID_RDMA, RPCBIND_NETID_RDMA6, "" },
+};
+
+/**
+ * xprtrdma_transport_register - offer the transport to the RPC client
+ *
+ * Context: module init.
+ * Return: 0, or -EEXIST when another transport has the same identifier.
+ */
+int xprtrdma_transport_register(void)
+{
+	return xprt_register_transport(&xprtrdma_class);
+}
+
+/**
+ * xprtrdma_transport_unregister - take the offer back
+ *
+ * Context: module exit; no transport exists, since each holds the module.
+ */
+void xprtrdma_transport_unregister(void)
+{
+	xprt_unregister_transport(&xprtrdma_class);
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RPC-over-RDMA client: private structures.
+ *
+ * Objects, and what they own:
+ *
+ *   transport (xt_)  one for each mount point's rpc_xprt. Lives as long as the
+ *                    rpc_xprt does.
+ *   conn (xc_)       one for each connect attempt; owns every verbs object and
+ *                    every memory region. Never reused.
+ *   mr (mr_)         one fast-register memory region, owned by its conn, lent to
+ *                    a request while the request is exposed.
+ *   send (sd_)       one DMA-mapped buffer for an outgoing message, owned by its
+ *                    conn. It holds the whole message, so nothing that belongs to
+ *                    an RPC is tied to the life of a Send.
+ *   receive (rv_)    one DMA-mapped buffer for an incoming message.
+ *   request (rq_)    what the transport adds to an rpc_rqst; lives from buf_alloc
+ *                    to buf_free.
+ *
+ * Documentation/locking.rst numbers the rules of ownership.
+ */
+#ifndef XPRTRDMA_H
+#define XPRTRDMA_H
+
+#include <linux/sunrpc/clnt.h>
+#include <linux/sunrpc/xprt.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#include "rpcrdma/logic.h"
+
+enum {
+	XPRTRDMA_BC_SLOTS	= 16,	/* reverse-direction credits that we grant */
+	XPRTRDMA_MAX_PAGES	= (1 << 20) / PAGE_SIZE + 1,
+	XPRTRDMA_RESOLVE_MS	= 5000,
+	XPRTRDMA_MR_INITIAL	= 32,
+	XPRTRDMA_REPLY_SEGMENTS	= 64,	/* storage to decode a reply: two full lists */
+	XPRTRDMA_REPLY_CHUNKS	= 8,
+};
+
+#define XPRTRDMA_BIND_TIMEOUT		(60U * HZ)
+#define XPRTRDMA_REESTABLISH_MIN	(5U * HZ)
+#define XPRTRDMA_REESTABLISH_MAX	(30U * HZ)
+#define XPRTRDMA_IDLE_TIMEOUT		(5U * 60 * HZ)
+
+/* Parts of an xdr_buf. */
+enum xprtrdma_parts {
+	XPRTRDMA_PAGES	= 1,
+	XPRTRDMA_KVECS	= 2,	/* head and tail */
+	XPRTRDMA_ALL	= XPRTRDMA_PAGES | XPRTRDMA_KVECS,
+};
+
+struct xprtrdma_conn;
+struct xprtrdma_request;
+
+/*
+ * What mountstats shows. Written without a lock by the one context that sees the
+ * event; a lost increment is accepted, as for all counters of that file.
+ */
+struct xprtrdma_stats {
+	unsigned long		read_chunk_count;
+	unsigned long		write_chunk_count;
+	unsigned long		reply_chunk_count;
+	unsigned long long	total_rdma_request;	/* bytes */
+	unsigned long long	total_rdma_reply;	/* bytes */
+	unsigned long long	pullup_copy_count;	/* bytes */
+	unsigned long long	fixup_copy_count;	/* bytes */
+	unsigned long		hardway_register_count;	/* bytes */
+	unsigned long		failed_marshal_count;
+	unsigned long		bad_reply_count;
+	unsigned long		nomsg_call_count;
+	unsigned long		mrs_recycled;
+	unsigned long		mrs_orphaned;
+	unsigned long		mrs_allocated;
+	unsigned long		local_inv_needed;
+	unsigned long		empty_sendctx_q;
+	/* not in mountstats: shown by the xprtrdma sysctl directory */
+	unsigned long		remote_inv_count;
+	unsigned long		inline_call_count;
+};
+
+/**
+ * struct xprtrdma_transport - one rpc_xprt
+ * @xt_xprt: what the RPC client sees
+ * @xt_conn: the current connection or NULL; changed only by the holder of the
+ *	rpc_xprt's write lock
+ * @xt_connect_worker: establishes a connection
+ * @xt_timeout: RPC timeouts set by xprtrdma_transport_set_connect_timeout()
+ * @xt_srcaddr: local address to bind to; ss_family is 0 for any
+ * @xt_bc_max_payload: largest reverse-direction message, bytes; set at connect
+ * @xt_bc_count: reverse-direction rpc_rqsts that exist; under bc_pa_lock
+ * @xt_stats: mountstats
+ */
+struct xprtrdma_transport {
+	struct rpc_xprt		xt_xprt;
+	struct xprtrdma_conn	*xt_conn;
+	struct delayed_work	xt_connect_worker;
+	struct rpc_timeout	xt_timeout;
+	struct sockaddr_storage	xt_srcaddr;
+	unsigned int		xt_bc_max_payload;
+	unsigned int		xt_bc_count;
+	struct xprtrdma_stats	xt_stats;
+};
+
+/**
+ * struct xprtrdma_conn - one connection
+ * @xc_kref: the transport holds one; each request with memory regions holds one
+ * @xc_transport: whose connection this is
+ * @xc_id: the cm_id; destroyed after everything that uses its device
+ * @xc_pd: protection domain of this connection alone (RFC 8166 section 8.1.1)
+ * @xc_send_cq: completions of Sends, registrations and invalidations
+ * @xc_recv_cq: completions of Receives
+ * @xc_queues: sizes, fixed at creation
+ * @xc_inline: thresholds and remote invalidation, fixed when established
+ * @xc_recv_size: bytes in each Receive buffer
+ * @xc_send_size: bytes in each Send buffer
+ * @xc_mr_type: plain or with gaps
+ * @xc_cm_done: the connect worker waits on it for each CM event
+ * @xc_cm_status: errno of the last CM event
+ * @xc_released: every memory region has been taken back; see
+ *	xprtrdma_conn_destroy()
+ * @xc_lock: guards the members below it, and the mr_list of every region
+ * @xc_useful: a valid reply has arrived; written by the Receive CQ handler
+ * @xc_state: changed only through xprtrdma_conn_advance()
+ * @xc_window: credits of the forward direction
+ * @xc_sends_free: unused Send buffers
+ * @xc_sends_posted: Send buffers in posting order
+ * @xc_sends_unsignaled: Sends posted since the last signalled one
+ * @xc_mrs_free: regions not lent out
+ * @xc_mrs_all: every region
+ * @xc_mr_count: their number
+ * @xc_receives_free: Receive buffers to be posted
+ * @xc_receives_idle: their number
+ * @xc_mr_worker: allocates more memory regions
+ * @xc_receives: every Receive buffer; built before the first post
+ */
+struct xprtrdma_conn {
+	struct kref			xc_kref;
+	struct xprtrdma_transport	*xc_transport;
+	struct rdma_cm_id		*xc_id;
+	struct ib_pd			*xc_pd;
+	struct ib_cq			*xc_send_cq;
+	struct ib_cq			*xc_recv_cq;
+	struct rpcrdma_client_queues	xc_queues;
+	struct rpcrdma_negotiated	xc_inline;
+	unsigned int			xc_recv_size;
+	unsigned int			xc_send_size;
+	enum ib_mr_type			xc_mr_type;
+	struct completion		xc_cm_done;
+	int				xc_cm_status;
+	struct completion		xc_released;
+	bool				xc_useful;
+
+	spinlock_t			xc_lock;
+	enum rpcrdma_conn_state		xc_state;
+	struct rpcrdma_window		xc_window;
+	struct list_head		xc_sends_free;
+	struct list_head		xc_sends_posted;
+	unsigned int			xc_sends_unsignaled;
+	struct list_head		xc_mrs_free;
+	struct list_head		xc_mrs_all;
+	unsigned int			xc_mr_count;
+
+	struct list_head		xc_receives_free;
+	unsigned int			xc_receives_idle;
+
+	struct work_struct		xc_mr_worker;
+	struct list_head		xc_receives;
+};
+
+/**
+ * struct xprtrdma_mr - a fast-register memory region
+ * @mr_list: in xc_mrs_free or in rq_mrs; under xc_lock
+ * @mr_all: in xc_mrs_all; under xc_lock
+ * @mr_conn: owner
+ * @mr_request: who it is lent to; valid while a LOCAL_INV is posted
+ * @mr_reg_cqe: completion of the registration; only seen when it failed
+ * @mr_inv_cqe: completion of the LOCAL_INV
+ * @mr_reg_wr: the registration
+ * @mr_inv_wr: the invalidation
+ * @mr_ib: the verbs object
+ * @mr_sg: what is mapped; @mr_nents elements of it, DMA-mapped while not 0
+ * @mr_nents: see @mr_sg
+ * @mr_dir: direction of the DMA mapping
+ * @mr_done: for xprtrdma_frwr_unmap_sync()
+ */
+struct xprtrdma_mr {
+	struct list_head	mr_list;
+	struct list_head	mr_all;
+	struct xprtrdma_conn	*mr_conn;
+	struct xprtrdma_request	*mr_request;
+	struct ib_cqe		mr_reg_cqe;
+	struct ib_cqe		mr_inv_cqe;
+	struct ib_reg_wr	mr_reg_wr;
+	struct ib_send_wr	mr_inv_wr;
+	struct ib_mr		*mr_ib;
+	struct scatterlist	*mr_sg;
+	unsigned int		mr_nents;
+	enum dma_data_direction	mr_dir;
+	struct completion	*mr_done;
+};
+
+/**
+ * struct xprtrdma_send - one outgoing message
+ * @sd_list: in xc_sends_free or xc_sends_posted; under xc_lock
+ * @sd_conn: owner
+ * @sd_cqe: completion, if signalled
+ * @sd_wr: the Send
+ * @sd_sge: the message
+ * @sd_buffer: xc_send_size bytes, DMA-mapped for the connection's life
+ */
+struct xprtrdma_send {
+	struct list_head	sd_list;
+	struct xprtrdma_conn	*sd_conn;
+	struct ib_cqe		sd_cqe;
+	struct ib_send_wr	sd_wr;
+	struct ib_sge		sd_sge;
+	void			*sd_buffer;
+};
+
+/**
+ * struct xprtrdma_receive - one incoming message
+ * @rv_list: in xc_receives_free while not posted and not in use
+ * @rv_all: in xc_receives
+ * @rv_conn: owner
+ * @rv_cqe: completion
+ * @rv_wr: the Receive
+ * @rv_sge: the buffer
+ * @rv_buffer: xc_recv_size bytes, DMA-mapped for the connection's life
+ * @rv_length: bytes received
+ * @rv_rqst: the RPC that this message ends, pinned; NULL while there is none
+ * @rv_header: decoded header
+ * @rv_lists: decoded chunk lists, over @rv_segments and @rv_chunks
+ * @rv_segments: storage
+ * @rv_chunks: storage
+ */
+struct xprtrdma_receive {
+	struct list_head		rv_list;
+	struct list_head		rv_all;
+	struct xprtrdma_conn		*rv_conn;
+	struct ib_cqe			rv_cqe;
+	struct ib_recv_wr		rv_wr;
+	struct ib_sge			rv_sge;
+	void				*rv_buffer;
+	unsigned int			rv_length;
+	struct rpc_rqst			*rv_rqst;
+	struct rpcrdma_header		rv_header;
+	struct rpcrdma_chunk_lists	rv_lists;
+	struct rpcrdma_segment		rv_segments[XPRTRDMA_REPLY_SEGMENTS];
+	struct rpcrdma_chunk		rv_chunks[XPRTRDMA_REPLY_CHUNKS];
+};
+
+/**
+ * struct xprtrdma_request - the transport's part of an rpc_rqst
+ * @rq_conn: connection that @rq_mrs belong to, with a reference; NULL if none were
+ *	lent. Written under the transport's write lock or by the task's release.
+ * @rq_mrs: memory regions lent to this RPC; under xc_lock of @rq_conn
+ * @rq_sent_on: connection of the last Send; only compared, never followed
+ * @rq_reply: the reply that is being processed; only for the Receive CQ handler
+ *	and the completion of the LOCAL_INV that it posts
+ * @rq_write_capacity: bytes of the Write chunk that was offered
+ * @rq_reply_capacity: bytes of the Reply chunk that was offered
+ * @rq_data: call buffer, then reply buffer
+ */
+struct xprtrdma_request {
+	struct xprtrdma_conn	*rq_conn;
+	struct list_head	rq_mrs;
+	const void		*rq_sent_on;
+	struct xprtrdma_receive	*rq_reply;
+	u32			rq_write_capacity;
+	u32			rq_reply_capacity;
+	u8			rq_data[] ____cacheline_aligned;
+};
+
+static inline struct xprtrdma_transport *
+xprtrdma_transport_of(struct rpc_xprt *xprt)
+{
+	return container_of(xprt, struct xprtrdma_transport, xt_xprt);
+}
+
+static inline struct xprtrdma_request *
+xprtrdma_request_of(const struct rpc_rqst *rqst)
+{
+	return container_of(rqst->rq_buffer, struct xprtrdma_request, rq_data[0]);
+}
+
+static inline struct ib_device *xprtrdma_conn_device(struct xprtrdma_conn *conn)
+{
+	return conn->xc_id->device;
+}
+
+/* stats.c */
+extern unsigned int xprtrdma_slot_table_entries;
+extern unsigned int xprtrdma_max_inline_read;
+extern unsigned int xprtrdma_max_inline_write;
+int xprtrdma_sysctl_register(void);
+void xprtrdma_sysctl_unregister(void);
+void xprtrdma_stats_print(struct rpc_xprt *xprt, struct seq_file *seq);
+
+/* transport.c */
+int xprtrdma_transport_register(void);
+void xprtrdma_transport_unregister(void);
+
+/* connection.c */
+struct xprtrdma_conn *xprtrdma_conn_create(struct xprtrdma_transport *transport);
+void xprtrdma_conn_destroy(struct xprtrdma_conn *conn);
+void xprtrdma_conn_get(struct xprtrdma_conn *conn);
+void xprtrdma_conn_put(struct xprtrdma_conn *conn);
+void xprtrdma_conn_fail(struct xprtrdma_conn *conn);
+bool xprtrdma_conn_established(struct xprtrdma_conn *conn);
+
+/* request.c */
+int xprtrdma_request_alloc(struct rpc_task *task);
+void xprtrdma_request_free(struct rpc_task *task);
+int xprtrdma_request_send(struct rpc_rqst *rqst);
+
+/* send.c */
+int xprtrdma_sends_create(struct xprtrdma_conn *conn);
+void xprtrdma_sends_destroy(struct xprtrdma_conn *conn);
+struct xprtrdma_send *xprtrdma_send_get(struct xprtrdma_conn *conn);
+void xprtrdma_send_put(struct xprtrdma_send *send);
+int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
+		       struct ib_send_wr *first);
+
+/* receive.c */
+int xprtrdma_receives_create(struct xprtrdma_conn *conn);
+void xprtrdma_receives_destroy(struct xprtrdma_conn *conn);
+int xprtrdma_receives_post(struct xprtrdma_conn *conn);
+void xprtrdma_receive_put(struct xprtrdma_receive *receive);
+
+/* frwr.c */
+int xprtrdma_frwr_query(struct ib_device *device,
+			struct rpcrdma_device_limits *limits,
+			enum ib_mr_type *type);
+int xprtrdma_mrs_create(struct xprtrdma_conn *conn, unsigned int count);
+void xprtrdma_mrs_release(struct xprtrdma_conn *conn);
+void xprtrdma_mrs_destroy(struct xprtrdma_conn *conn);
+void xprtrdma_mr_worker(struct work_struct *work);
+u32 xprtrdma_frwr_segments(const struct xprtrdma_conn *conn,
+			   const struct xdr_buf *buf, enum xprtrdma_parts parts);
+int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_request *request,
+		      const struct xdr_buf *buf, enum xprtrdma_parts parts,
+		      bool writable, struct rpcrdma_chunk_lists *lists);
+struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_request *request,
+				       struct ib_send_wr *last);
+void xprtrdma_frwr_recycle(struct xprtrdma_request *request);
+bool xprtrdma_frwr_reminv(struct xprtrdma_request *request, u32 rkey);
+bool xprtrdma_frwr_unmap_async(struct xprtrdma_request *request);
+void xprtrdma_frwr_unmap_sync(struct xprtrdma_request *request);
+
+/* marshal.c */
+int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+			  struct xprtrdma_send *send);
+
+/* reply.c */
+void xprtrdma_reply_receive(struct xprtrdma_receive *receive, bool invalidated,
+			    u32 rkey);
+void xprtrdma_reply_invalidated(struct xprtrdma_receive *receive, bool ok);
+
+/* backchannel.c */
+int xprtrdma_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs);
+size_t xprtrdma_bc_max_payload(struct rpc_xprt *xprt);
+unsigned int xprtrdma_bc_num_slots(struct rpc_xprt *xprt);
+void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst);
+void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs);
+void xprtrdma_bc_receive(struct xprtrdma_receive *receive);
+int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst);
+
+#endif /* XPRTRDMA_H */
