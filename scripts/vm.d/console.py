@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Finds reports of the kernel's checkers in a console log."""
+import re
+
+# Reports after which the guest is not expected to come back.
+FATAL = re.compile(
+    r"Kernel panic|Oops|general protection fault|BUG: unable to handle|"
+    r"BUG: kernel NULL|BUG: KASAN|kernel BUG at|BUG: spinlock|"
+    r"Segfault with no mm|Unable to handle kernel")
+
+REPORT = re.compile(
+    FATAL.pattern +
+    r"|WARNING: |BUG: |UBSAN: |DMA-API: .*(ERR|device driver|leak|debug_dma)|"
+    r"refcount_t: |ODEBUG: |list_(add|del) corruption|slab-use-after-free|"
+    r"INFO: task .* blocked for more than|INFO: possible recursive locking|"
+    r"INFO: trying to register non-static key|inconsistent lock state|"
+    r"suspicious RCU usage|sleeping function called|scheduling while atomic|"
+    r"rcu: INFO: rcu_\w+ (self-)?detected|DEBUG_LOCKS_WARN_ON|"
+    r"kmemleak: [1-9]\d* new suspected|soft lockup|BUG: workqueue lockup|"
+    r"unregister_netdevice: waiting for|Bad page state|page allocation failure|"
+    r"Slab .* objects remaining|still has refs|vm: report: ")
+
+# Lines that look like a report and are none.
+HARMLESS = re.compile(
+    r"WARNING: Kernel not built with|WARNING: Spawning a nested|"
+    r"d0 speed is unknown|Fast TSC calibration failed")
+
+
+class Console:
+    """Reads a console log as it grows."""
+
+    def __init__(self, path):
+        self.path = path
+        self.reports = []
+        self.fatal = False
+        self._offset = 0
+        self._rest = b""
+
+    def poll(self):
+        """Takes in what is new; returns True when a fatal report came."""
+        if not self.path.exists():
+            return False
+        with open(self.path, "rb") as log:
+            log.seek(self._offset)
+            data = log.read()
+        self._offset += len(data)
+        lines = (self._rest + data).split(b"\n")
+        self._rest = lines.pop()
+        was_fatal = self.fatal
+        for line in lines:
+            self._take(line.decode(errors="replace").rstrip())
+        return self.fatal and not was_fatal
+
+    def _take(self, line):
+        if not REPORT.search(line) or HARMLESS.search(line):
+            return
+        self.reports.append(line)
+        self.fatal = self.fatal or bool(FATAL.search(line))
+
+    def tail(self, count):
+        """The last lines of the log."""
+        if not self.path.exists():
+            return []
+        text = self.path.read_bytes()[-65536:].decode(errors="replace")
+        return [l.rstrip() for l in text.splitlines()][-count:]
+
+    def around_first_report(self, count):
+        """The lines from the first report on, or none."""
+        if not self.reports:
+            return []
+        lines = self.path.read_bytes().decode(errors="replace").splitlines()
+        for i, line in enumerate(lines):
+            if line.rstrip() == self.reports[0]:
+                return [l.rstrip() for l in lines[i:i + count]]
+        return []

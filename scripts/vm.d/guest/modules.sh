@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Puts modules where modprobe finds them, as an installation would. The kernel
+# asks for them by name when the first mount or listener needs them.
+
+release=$(uname -r)
+lib=/lib/modules/$release
+
+# Does a side of this machine run the module of kind $1?
+side_uses() {
+	{ [ "$ROLE" != server ] && [ "$CLIENT_MODULE" = "$1" ]; } ||
+		{ [ "$ROLE" != client ] && [ "$SERVER_MODULE" = "$1" ]; }
+}
+
+# A kernel of our own has no folder in /lib/modules.
+modules_of_built_kernel() {
+	mkdir -p "$lib/kernel"
+	cp "$KERNEL_MODULES"/modules/*.ko "$lib/kernel/"
+	cp "$KERNEL_MODULES"/modules.builtin "$KERNEL_MODULES"/modules.builtin.modinfo \
+		"$KERNEL_MODULES"/modules.order "$lib/"
+}
+
+modules_of_ours() {
+	mkdir -p "$lib/updates"
+	step "our modules are not built" \
+		cp "$OUR_MODULES/xprtrdma.ko" "$OUR_MODULES/svcrdma.ko" "$lib/updates/" || return
+	cp "$TOP/scripts/modprobe.d/rpcrdma-oot.conf" /etc/modprobe.d/
+}
+
+modules_up() {
+	stage modules
+	local module changed=
+	rm -f /etc/modprobe.d/rpcrdma-oot.conf
+	if [ -n "$KERNEL_MODULES" ]; then
+		modules_of_built_kernel
+		changed=yes
+	fi
+	if side_uses ours; then
+		modules_of_ours || return
+		changed=yes
+	fi
+	[ -z "$changed" ] || step "depmod" depmod "$release" || return
+	for module in $INSMOD; do
+		step "loading" insmod "$module" || return
+		progress "loaded ${module##*/}"
+	done
+}
+
+# unload <module>: it may still be letting go of the last connection.
+unload() {
+	[ -e "/sys/module/$1" ] || return 0
+	if ! attempt 20 rmmod "$1"; then
+		fail "rmmod $1: $(rmmod "$1" 2>&1)"
+	fi
+}
+
+modules_down() {
+	stage unload
+	local module
+	[ -n "$UNLOAD" ] || return 0
+	for module in $INSMOD; do
+		module=${module##*/}
+		unload "$(echo "${module%.ko}" | tr - _)"
+	done
+	for module in xprtrdma svcrdma rpcrdma; do
+		unload $module
+	done
+}

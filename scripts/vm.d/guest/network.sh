@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2154
+# One NIC and an RDMA device on it. A machine alone has a dummy NIC: the RDMA
+# providers connect it to itself.
+
+nic=
+rdma_dev=${PROVIDER}0
+network_started=
+
+find_nic() {
+	local path
+	modprobe -q virtio_net
+	for path in /sys/class/net/eth0 /sys/class/net/vec0; do
+		[ ! -e $path ] || nic=${path##*/}
+	done
+	if [ -z "$nic" ]; then
+		modprobe -q dummy numdummies=0
+		nic=nic0
+		ip link add $nic type dummy 2>/dev/null
+	fi
+	[ -e "/sys/class/net/$nic" ]
+}
+
+network_up() {
+	stage network
+	step "no NIC" find_nic || return
+	find_nic
+	local host=1
+	[ "$ROLE" != client ] || host=2
+	ip link set lo up
+	step "NIC" ip link set "$nic" mtu "$MTU" up || return
+	step "address" ip addr add "10.9.0.$host/24" dev "$nic" || return
+	ip -6 addr add "fd09::$host/64" dev "$nic" nodad 2>/dev/null
+	modprobe -q "rdma_$PROVIDER" || modprobe -q "$PROVIDER"
+	modprobe -q rdma_ucm
+	step "RDMA device" rdma link add "$rdma_dev" type "$PROVIDER" netdev "$nic" || return
+	network_started=yes
+	progress "$rdma_dev on $nic, MTU $MTU"
+}
+
+network_down() {
+	[ -n "$network_started" ] || return 0
+	if ! timeout 30 rdma link delete "$rdma_dev" 2>/dev/null && [ -e "/sys/class/infiniband/$rdma_dev" ]; then
+		fail "rdma link delete $rdma_dev hangs or fails"
+	fi
+}
+
+# The client tells the server what to do over this port.
+control_port=7777
+
+control_serve() {
+	python3 "$guest/control.py" serve $control_port
+}
+
+control_finish() {
+	[ -n "$network_started" ] || return 0
+	python3 "$guest/control.py" finish $control_port "$SERVER" ||
+		fail "the server does not answer"
+}
+
+control_reachable() {
+	python3 "$guest/control.py" run $control_port "$SERVER" true
+}

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# The NFS server: an exported file system, rpcbind, mountd, nfsd on RDMA.
+
+server_started=
+
+export_up() {
+	mkdir -p /export
+	if [ "$FS" = tmpfs ]; then
+		step "export" mount -t tmpfs -o mode=0777,size=60% tmpfs /export
+		return
+	fi
+	modprobe -q brd rd_nr=1 rd_size=$((768 * 1024))
+	modprobe -q "$FS"
+	step "mkfs" "mkfs.$FS" -q /dev/ram0 || return
+	step "export" mount /dev/ram0 /export || return
+	chmod 0777 /export
+}
+
+rpc_services_up() {
+	mkdir -p /var/lib/nfs/{sm,sm.bak,v4recovery,rpc_pipefs}
+	touch /var/lib/nfs/{etab,rmtab,state}
+	chown -R statd /var/lib/nfs/{sm,sm.bak,state} 2>/dev/null
+	step "rpcbind" rpcbind || return
+	step "rpcbind does not answer" attempt 10 rpcinfo -p 127.0.0.1 || return
+	step "statd" rpc.statd --no-notify
+}
+
+# Daemons of both sides. A machine that is both server and client has them once.
+rpc_services_down() {
+	local name
+	for name in rpc.mountd rpc.statd rpcbind; do
+		pkill -x "$name"
+	done
+}
+
+server_up() {
+	stage server
+	export_up || return
+	server_started=yes
+	rpc_services_up || return
+	modprobe -q nfsd
+	mountpoint -q /proc/fs/nfsd || step "nfsd" mount -t nfsd nfsd /proc/fs/nfsd || return
+	[ "$MAX_BLOCK" = 0 ] || echo "$MAX_BLOCK" >/proc/fs/nfsd/max_block_size
+	step "exportfs" exportfs -i \
+		-o rw,no_root_squash,insecure,no_subtree_check,fsid=0 '*:/export' || return
+	step "mountd" rpc.mountd -N 2 || return
+	step "nfsd" vm-nfsd start || return
+	if ! grep -q '^rdma 20049' /proc/fs/nfsd/portlist; then
+		fail "nfsd does not listen on RDMA"
+		return 1
+	fi
+	if [ "$SERVER_MODULE" = ours ] && [ ! -e /sys/module/svcrdma ]; then
+		fail "nfsd did not load our svcrdma"
+		return 1
+	fi
+	progress "nfsd listens on RDMA with $(module_of svcrdma)"
+}
+
+# Which module runs a side: ours if it is loaded.
+module_of() {
+	if [ -e "/sys/module/$1" ]; then
+		echo "$1.ko"
+	else
+		echo rpcrdma.ko
+	fi
+}
+
+server_down() {
+	[ -n "$server_started" ] || return 0
+	stage "server down"
+	timeout 60 rpc.nfsd 0 || fail "nfsd does not stop"
+	exportfs -ua
+	rpc_services_down
+	attempt 10 umount /export || fail "umount /export: $(umount /export 2>&1)"
+}

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2154
+# The machine itself: file systems of the kernel, names, time limits, checkers.
+
+system_up() {
+	mount -t proc proc /proc
+	mount -t sysfs sysfs /sys
+	mount -t devtmpfs devtmpfs /dev 2>/dev/null
+	mkdir -p /dev/pts /dev/shm
+	mount -t devpts devpts /dev/pts
+	mount -t tmpfs tmpfs /dev/shm
+	mount -t debugfs debugfs /sys/kernel/debug
+	mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
+	mount -t configfs configfs /sys/kernel/config 2>/dev/null
+	for dir in /tmp /var/tmp /var/lib/nfs /mnt; do
+		mount -t tmpfs -o mode=0755 tmpfs $dir
+	done
+	chmod 1777 /tmp /var/tmp
+	mkdir -p /run/lock /run/rpcbind
+	[ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd
+
+	export HOME=/root TERM=${TERM:-dumb} LC_ALL=C.UTF-8
+	export PATH=$guest/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+	[ -z "$WITH" ] || PATH=$WITH:$PATH
+	export RUN_DIR=/run/vm SERVER PROVIDER VERSIONS EXPORT=/export ROLE TOP
+	export CLIENT_MODULE SERVER_MODULE
+
+	hostname "vm-$ROLE"
+	printf '127.0.0.1 localhost\n::1 localhost\n%s server\n%s client\n127.0.1.1 vm-%s\n' \
+		"$SERVER" "$CLIENT" "$ROLE" >/etc/hosts
+	ulimit -c 0
+	echo 120 >/proc/sys/kernel/hung_task_timeout_secs 2>/dev/null
+	return 0
+}
+
+# Leaks, and whatever left a mark on the kernel without a line we look for.
+checkers_down() {
+	stage checkers
+	kmemleak_scan
+	local tainted
+	tainted=$(cat /proc/sys/kernel/tainted)
+	# 2^5 bad page, 2^7 died, 2^9 warned, 2^14 soft lockup
+	if [ $((tainted & (32 | 128 | 512 | 16384))) != 0 ]; then
+		fail "the kernel is tainted: $tainted"
+	fi
+}
+
+kmemleak_scan() {
+	local file=/sys/kernel/debug/kmemleak
+	[ -e $file ] || return 0
+	# An object counts as leaked when it is old enough and two scans agree.
+	sleep 6
+	echo scan >$file
+	sleep 6
+	echo scan >$file
+	cat $file >/run/vm/kmemleak
+	if [ -s /run/vm/kmemleak ]; then
+		cat /run/vm/kmemleak >/dev/kmsg 2>/dev/null
+		fail "kmemleak: $(grep -c '^unreferenced' /run/vm/kmemleak) objects (in the file kmemleak)"
+	fi
+}

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is to be run: the options, checked and completed."""
+import os
+import pathlib
+import shlex
+
+VERSIONS = ("3", "4.0", "4.1", "4.2")
+SERVER_ADDRESS = "10.9.0.1"
+CLIENT_ADDRESS = "10.9.0.2"
+
+
+class PlanError(Exception):
+    """The options cannot be carried out; the text is for the user."""
+
+
+class Plan:
+    """Options of one run. Attributes that are not set here are the options."""
+
+    def __init__(self, options, top, kernel):
+        self.__dict__.update(vars(options))
+        self.top = top
+        self.kernel = kernel
+        self.versions = self._versions(options.vers)
+        self.timeout = options.timeout or (300 if self.engine == "uml" else 1200)
+        self.mem = options.mem or "2G"
+        self.env = [self._env(e) for e in options.env]
+        self._check()
+
+    @staticmethod
+    def _versions(text):
+        if text in ("no", "none", ""):
+            return []
+        versions = [v.strip() for v in text.split(",")]
+        for v in versions:
+            if v not in VERSIONS:
+                raise PlanError(f"unknown NFS version '{v}'")
+        return versions
+
+    @staticmethod
+    def _env(text):
+        name, equals, _ = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise PlanError(f"--env takes NAME=VALUE, not '{text}'")
+        return text
+
+    def _check(self):
+        if not self.command and not self.shell:
+            self.command = ["true"]
+        if self.client == "none" or self.server == "none":
+            self.versions = []
+        if self.provider == "siw" and not self.kernel.has_siw:
+            raise PlanError(f"kernel {self.kernel.name} has no siw")
+        if self.with_dir and not pathlib.Path(self.with_dir).is_dir():
+            raise PlanError(f"--with: no folder {self.with_dir}")
+
+    @property
+    def nodes(self):
+        """Roles of the machines. The in-tree module registers both sides, so
+        ours and the in-tree one cannot share a kernel."""
+        mixed = {self.client, self.server} == {"ours", "in-tree"}
+        return ["server", "client"] if mixed or self.two else ["both"]
+
+    @property
+    def our_modules(self):
+        return pathlib.Path(self.modules) if self.modules else \
+            self.top / "build" / self.kernel.release
+
+    def guest_config(self, role, shared):
+        """Settings of one machine, as a shell file that the guest reads."""
+        settings = {
+            "ROLE": role,
+            "TOP": self.top,
+            "CLIENT_MODULE": self.client,
+            "SERVER_MODULE": self.server,
+            "OUR_MODULES": self.our_modules.resolve(),
+            "KERNEL_MODULES": self.kernel.modules or "",
+            "PROVIDER": self.provider,
+            "VERSIONS": " ".join(self.versions),
+            "MOUNT_OPTS": self.mount_opts,
+            "FS": self.fs,
+            "MTU": self.mtu,
+            "MAX_BLOCK": self.max_block,
+            "SERVER": SERVER_ADDRESS,
+            "CLIENT": CLIENT_ADDRESS,
+            "UNLOAD": "" if self.no_unload else "yes",
+            "KEEP": "yes" if self.keep else "",
+            "SHELL_TTY": self.kernel.shell_tty if self.shell else "",
+            "TIMEOUT": self.timeout,
+            "WITH": pathlib.Path(self.with_dir).resolve() if self.with_dir else "",
+            "INSMOD": " ".join(str(pathlib.Path(m).resolve()) for m in self.insmod),
+            "GUEST_CWD": os.getcwd(),
+            "SHARED": shared,
+        }
+        lines = [f"{k}={shlex.quote(str(v))}" for k, v in settings.items()]
+        lines += [f"export {k}={shlex.quote(v)}" for k, v in
+                  (e.split("=", 1) for e in self.env)]
+        return "\n".join(lines) + "\n"
+
+    def command_text(self):
+        """One word is a line for the shell; several are a command as it is."""
+        if len(self.command) == 1:
+            return self.command[0]
+        return shlex.join(self.command)

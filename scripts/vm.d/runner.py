@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs a plan: starts the machines, watches them, and judges."""
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import tempfile
+import termios
+import time
+
+from console import Console
+from qemu import Qemu
+from uml import Uml
+
+# After an oops the guest has this long to say more.
+FATAL_GRACE = 30
+# The guest has its own timer, which shows what hangs; ours comes after it.
+GUEST_GRACE = 30
+
+
+class Node:
+    """One machine of a run."""
+
+    def __init__(self, role, directory):
+        self.role = role
+        self.dir = directory
+        self.log = directory / "console.log"
+        self.console = Console(self.log)
+        self.process = None
+
+    def status(self):
+        """What the guest found: a dict of its status file, empty if it died."""
+        path = self.dir / "status"
+        if not path.exists():
+            return {}
+        lines = path.read_text(errors="replace").splitlines()
+        return dict(line.split("=", 1) for line in lines if "=" in line)
+
+
+class Follower:
+    """Copies what is appended to a file to a stream."""
+
+    def __init__(self, path, stream, decorate=None):
+        self.path = path
+        self.stream = stream
+        self.decorate = decorate
+        self.offset = 0
+
+    def poll(self):
+        if not self.path.exists():
+            return
+        with open(self.path, "rb") as source:
+            source.seek(self.offset)
+            data = source.read()
+        if self.decorate:
+            data = data[:data.rfind(b"\n") + 1]
+        self.offset += len(data)
+        if not data:
+            return
+        if self.decorate:
+            data = b"".join(self.decorate(l) for l in data.splitlines(True))
+        self.stream.buffer.write(data)
+        self.stream.flush()
+
+
+class Run:
+    """One run of a plan, from the run folder to the verdict."""
+
+    def __init__(self, plan):
+        self.plan = plan
+        self.begin = time.monotonic()
+        self.failures = []
+        self.dir = self._make_dir()
+        engine = Uml if plan.engine == "uml" else Qemu
+        self.nodes = [self._make_node(role) for role in plan.nodes]
+        self.engine = engine(plan, self.dir)
+        self.followers = []
+
+    def _make_dir(self):
+        if self.plan.log:
+            directory = pathlib.Path(self.plan.log).resolve()
+            shutil.rmtree(directory, ignore_errors=True)
+            directory.mkdir(parents=True)
+            return directory
+        return pathlib.Path(tempfile.mkdtemp(prefix="rpcrdma-vm."))
+
+    def _make_node(self, role):
+        node = Node(role, self.dir / role)
+        node.dir.mkdir()
+        (node.dir / "config").write_text(self.plan.guest_config(role, self.dir))
+        (node.dir / "command").write_text(self.plan.command_text() + "\n")
+        return node
+
+    def execute(self):
+        """Returns the exit status of scripts/vm."""
+        terminal = self._save_terminal()
+        try:
+            for node in self.nodes:
+                self._start(node)
+            self._watch()
+        except KeyboardInterrupt:
+            self.failures.append("interrupted")
+        finally:
+            for node in self.nodes:
+                self._kill(node)
+            self._restore_terminal(terminal)
+        return self._verdict()
+
+    def _start(self, node):
+        with open(node.log, "wb") as console:
+            node.process = self.engine.start(node.role, node.dir, console)
+        prefix = f"{node.role}: " if len(self.nodes) > 1 else ""
+        self.followers.append(Follower(node.dir / "output", sys.stdout))
+        if not self.plan.quiet:
+            self.followers.append(Follower(
+                node.dir / "progress", sys.stderr,
+                lambda line: f"vm: [{self._elapsed():5.1f}] {prefix}".encode() + line))
+
+    def _elapsed(self):
+        return time.monotonic() - self.begin
+
+    def _watch(self):
+        deadline = self.begin + self.plan.timeout + GUEST_GRACE
+        if self.plan.shell or self.plan.keep:
+            deadline += 24 * 3600
+        while any(n.process.poll() is None for n in self.nodes):
+            time.sleep(0.1)
+            for follower in self.followers:
+                follower.poll()
+            for node in self.nodes:
+                if node.console.poll() and not self.plan.keep:
+                    deadline = min(deadline, time.monotonic() + FATAL_GRACE)
+            if self._peer_died():
+                deadline = min(deadline, time.monotonic() + FATAL_GRACE)
+            if time.monotonic() > deadline:
+                self.failures.append(f"stopped after {self._elapsed():.0f} s")
+                break
+        for follower in self.followers:
+            follower.poll()
+
+    def _peer_died(self):
+        return any(n.process.poll() is not None and not n.status() for n in self.nodes)
+
+    @staticmethod
+    def _kill(node):
+        """User-mode Linux has several processes, which one signal has to reach."""
+        if not node.process or node.process.poll() is not None:
+            return
+        try:
+            if os.getpgid(node.process.pid) == node.process.pid:
+                os.killpg(node.process.pid, signal.SIGKILL)
+            else:
+                node.process.kill()
+        except ProcessLookupError:
+            pass
+        node.process.wait()
+
+    @staticmethod
+    def _save_terminal():
+        return termios.tcgetattr(0) if sys.stdin.isatty() else None
+
+    @staticmethod
+    def _restore_terminal(saved):
+        if saved:
+            termios.tcsetattr(0, termios.TCSADRAIN, saved)
+
+    def _judge(self, node):
+        """Adds what speaks against @node to the failures; returns the
+        command's exit status or None."""
+        node.console.poll()
+        name = f"{node.role}: " if len(self.nodes) > 1 else ""
+        for report in node.console.reports[:5]:
+            self.failures.append(f"{name}kernel report: {report}")
+        status = node.status()
+        if "finished" not in status and not any(k.startswith("fail") for k in status):
+            self.failures.append(f"{name}the guest ended at stage '{status.get('stage', 'boot')}'")
+        for key, text in status.items():
+            if key.startswith("fail"):
+                self.failures.append(name + text)
+        return int(status["exit"]) if "exit" in status else None
+
+    def _verdict(self):
+        exits = [e for e in map(self._judge, self.nodes) if e is not None]
+        command = exits[0] if exits else 1
+        if not self.failures and command == 0:
+            self._say(f"passed in {self._elapsed():.1f} s")
+            if not self.plan.log:
+                shutil.rmtree(self.dir, ignore_errors=True)
+            return 0
+        self._show_failure(command)
+        return command or 1
+
+    def _show_failure(self, command):
+        if command:
+            self.failures.append(f"the command returned {command}")
+        for node in self.nodes:
+            lines = node.console.around_first_report(40) or node.console.tail(40)
+            print(f"--- {node.role}: {node.log}", file=sys.stderr)
+            print("\n".join(lines), file=sys.stderr)
+        print("---", file=sys.stderr)
+        for failure in self.failures:
+            print(f"vm: FAILED: {failure}", file=sys.stderr)
+        print(f"vm: logs are in {self.dir}", file=sys.stderr)
+
+    def _say(self, text):
+        if not self.plan.quiet:
+            print(f"vm: {text}", file=sys.stderr)
