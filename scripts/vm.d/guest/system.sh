@@ -12,10 +12,9 @@ system_up() {
 	mount -t debugfs debugfs /sys/kernel/debug
 	mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
 	mount -t configfs configfs /sys/kernel/config 2>/dev/null
-	for dir in /tmp /var/tmp /var/lib/nfs /mnt; do
+	for dir in /var/lib/nfs /mnt; do
 		mount -t tmpfs -o mode=0755 tmpfs $dir
 	done
-	chmod 1777 /tmp /var/tmp
 	mkdir -p /run/lock /run/rpcbind
 	[ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd
 
