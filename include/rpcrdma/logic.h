@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * C interface of the protocol's decisions. Pure functions over plain values: the
+ * caller passes storage, limits and (where it matters) time, holds whatever lock
+ * protects the storage, and does what the answer says. Any context.
+ */
+#ifndef RPCRDMA_LOGIC_H
+#define RPCRDMA_LOGIC_H
+
+#include "codec.h"
+
+/* ---- CM private data and negotiation, RFC 8797 (cm_private.hh) ---- */
+
+/* What a peer says of itself. Sizes in bytes, multiples of 1024. */
+struct rpcrdma_cm_private {
+	u32 send_size;
+	u32 recv_size;
+	bool remote_invalidation;
+	bool present;		/* decode: a valid block was found */
+};
+
+/* What holds for one connection. Sizes in bytes, header included. */
+struct rpcrdma_negotiated {
+	u32 inline_send;	/* largest message that we may send */
+	u32 inline_recv;	/* largest message that the peer may send */
+	bool remote_invalidation;	/* both peers set R */
+};
+
+RPCRDMA_BEGIN_C_ABI
+
+/* Writes exactly RPCRDMA_CM_SIZE bytes. Sizes outside the range are clamped. */
+void rpcrdma_cm_private_encode(const struct rpcrdma_cm_private *local, void *buffer);
+
+/*
+ * Searches @buffer for the Format Identifier at each byte offset (RFC 8797
+ * section 5.2). Without a valid block: 1024, 1024, no remote invalidation.
+ */
+void rpcrdma_cm_private_decode(const void *buffer, u32 length,
+			       struct rpcrdma_cm_private *peer);
+
+void rpcrdma_cm_negotiate(const struct rpcrdma_cm_private *local,
+			  const struct rpcrdma_cm_private *peer,
+			  struct rpcrdma_negotiated *result);
+
+RPCRDMA_END_C_ABI
+
+/* ---- Credits of one direction, RFC 8166 section 3.3.1 (credits.hh) ---- */
+
+/*
+ * The requester's window on one connection. One call until the first grant
+ * (section 3.3.3), then min(requested, granted). A grant of 0 counts as 1. A call is
+ * in flight from its Send until a reply with a valid header arrives.
+ */
+struct rpcrdma_window {
+	u32 requested;
+	u32 granted;
+	u32 in_flight;
+};
+
+RPCRDMA_BEGIN_C_ABI
+
+void rpcrdma_window_reset(struct rpcrdma_window *window, u32 requested);
+u32 rpcrdma_window_size(const struct rpcrdma_window *window);
+bool rpcrdma_window_take(struct rpcrdma_window *window);	/* false: closed */
+void rpcrdma_window_untake(struct rpcrdma_window *window);	/* the Send failed */
+/* A reply came: gives the call back, applies the grant, returns the window size. */
+u32 rpcrdma_window_reply(struct rpcrdma_window *window, u32 granted);
+
+RPCRDMA_END_C_ABI
+
+/* ---- How the client sends a call and wants its reply (call_plan.hh) ---- */
+
+struct rpcrdma_call_shape {
+	u32 call_length;	/* whole RPC call, bytes, padding included */
+	u32 call_position;	/* where the argument item starts; 0: none */
+	u32 call_item_length;	/* bytes of it, without padding; 0: none */
+	u32 call_item_segments;	/* segments that it needs when reduced */
+	u32 call_segments;	/* segments of a whole-message chunk */
+	u32 reply_length;	/* upper bound of the whole reply, bytes */
+	u32 reply_item_length;	/* upper bound of the result item; 0: none */
+	u32 reply_item_segments;
+	u32 reply_segments;	/* segments of a Reply chunk */
+	u32 inline_send;	/* thresholds of this connection, bytes */
+	u32 inline_recv;
+	bool may_reduce;	/* false under RPCSEC_GSS integrity and privacy */
+};
+
+struct rpcrdma_call_plan {
+	bool position_zero;	/* RDMA_NOMSG; whole call in a Position Zero chunk */
+	bool read_chunk;	/* the argument item goes in a Read chunk */
+	bool write_chunk;	/* a Write chunk for the result item */
+	bool reply_chunk;
+	u32 header_size;	/* upper bound, bytes */
+	u32 inline_length;	/* bytes of RPC message in the Send */
+};
+
+RPCRDMA_BEGIN_C_ABI
+
+/*
+ * Prefers, in this order: everything inline; item reduced; whole message.
+ * Returns false when the call cannot be sent at all on this connection (more than
+ * RPCRDMA_MAX_SEGMENTS_SENT segments in a list, or the header alone is too large).
+ */
+bool rpcrdma_plan_call(const struct rpcrdma_call_shape *shape,
+		       struct rpcrdma_call_plan *plan);
+
+RPCRDMA_END_C_ABI
+
+/* ---- How the server sends a reply (reply_plan.hh) ---- */
+
+enum rpcrdma_reply_path {
+	RPCRDMA_REPLY_INLINE,	/* RDMA_MSG */
+	RPCRDMA_REPLY_CHUNK,	/* RDMA_NOMSG through the Reply chunk */
+	RPCRDMA_REPLY_TOO_LARGE,	/* ERR_CHUNK, RFC 8166 section 4.5.3 */
+};
+
+RPCRDMA_BEGIN_C_ABI
+
+/*
+ * @header_size: of the reply's header with the returned lists
+ * @length: what is left of the RPC reply after the Write chunks took theirs
+ * The Reply chunk is used only when the reply does not fit inline.
+ */
+enum rpcrdma_reply_path rpcrdma_plan_reply(u32 header_size, u32 length,
+					   u32 inline_send,
+					   const struct rpcrdma_chunk *reply_chunk);
+
+/*
+ * Picks the R_key for Send With Invalidate: of the Reply chunk, else the first
+ * Write chunk, else the first Read chunk with a segment; only when @negotiated.
+ * Returns false for none.
+ */
+bool rpcrdma_choose_rkey(const struct rpcrdma_chunk_lists *lists, bool negotiated,
+			 u32 *rkey);
+
+/* True if @rkey is the handle of a segment in @lists. */
+bool rpcrdma_lists_have_rkey(const struct rpcrdma_chunk_lists *lists, u32 rkey);
+
+RPCRDMA_END_C_ABI
+
+/* ---- Queue sizes from device limits (sizing.hh) ---- */
+
+struct rpcrdma_device_limits {
+	u32 max_qp_wr;
+	u32 max_cqe;
+	u32 max_send_sge;
+	u32 max_fast_reg_pages;	/* max_fast_reg_page_list_len; client only */
+};
+
+struct rpcrdma_client_queues {
+	u32 credits;		/* largest number of calls in flight */
+	u32 mr_pages;		/* pages in one memory region */
+	u32 mrs_per_call;	/* upper bound for one call */
+	u32 send_slots;		/* entries of the send ring */
+	u32 signal_every;	/* one signalled Send in so many */
+	u32 send_wrs;		/* Send Queue depth, one entry for the drain included */
+	u32 recv_wrs;		/* Receive Queue depth, one for the drain included */
+};
+
+struct rpcrdma_server_queues {
+	u32 credits;		/* the grant */
+	u32 recv_wrs;		/* receives posted; drain not included */
+	u32 send_wrs;		/* without what rdma_rw adds for its contexts */
+	u32 rw_contexts;	/* number of rdma_rw contexts to ask for */
+};
+
+RPCRDMA_BEGIN_C_ABI
+
+/*
+ * @slots: calls that the administrator wants in flight
+ * @reverse: receives and Sends of the reverse direction
+ * @max_pages: pages of the largest payload, alignment included
+ * Returns false when the device cannot carry a single call.
+ */
+bool rpcrdma_size_client(const struct rpcrdma_device_limits *limits, u32 slots,
+			 u32 reverse, u32 max_pages,
+			 struct rpcrdma_client_queues *queues);
+
+/*
+ * @mr_factor: rdma_rw_mr_factor() of the largest payload; each context may take
+ * up to rdma_rw_mr_factor work requests triples
+ */
+bool rpcrdma_size_server(const struct rpcrdma_device_limits *limits, u32 credits,
+			 u32 reverse, u32 mr_factor,
+			 struct rpcrdma_server_queues *queues);
+
+RPCRDMA_END_C_ABI
+
+/* ---- Connection states (conn_state.hh) ---- */
+
+enum rpcrdma_conn_state {
+	RPCRDMA_CONN_IDLE,		/* no cm_id */
+	RPCRDMA_CONN_RESOLVING_ADDR,
+	RPCRDMA_CONN_RESOLVING_ROUTE,
+	RPCRDMA_CONN_CONNECTING,	/* REQ sent, or accepted and not established */
+	RPCRDMA_CONN_ESTABLISHED,
+	RPCRDMA_CONN_BROKEN,		/* to be torn down; no new posts */
+	RPCRDMA_CONN_CLOSED,		/* queue pair drained */
+};
+
+enum rpcrdma_conn_event {
+	RPCRDMA_EVENT_START,		/* rdma_resolve_addr was called */
+	RPCRDMA_EVENT_ADDR_RESOLVED,
+	RPCRDMA_EVENT_ROUTE_RESOLVED,
+	RPCRDMA_EVENT_ACCEPT,		/* server: rdma_accept was called */
+	RPCRDMA_EVENT_ESTABLISHED,
+	RPCRDMA_EVENT_FAILED,		/* any error, rejection, loss or removal */
+	RPCRDMA_EVENT_DRAINED,
+};
+
+RPCRDMA_BEGIN_C_ABI
+
+/*
+ * The one place that says which event leads where. An event that does not
+ * belong to @state leaves it as it is.
+ */
+enum rpcrdma_conn_state rpcrdma_conn_next(enum rpcrdma_conn_state state,
+					  enum rpcrdma_conn_event event);
+
+RPCRDMA_END_C_ABI
+
+#endif /* RPCRDMA_LOGIC_H */

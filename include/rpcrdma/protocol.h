@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Every constant of the wire, once, each with the section that defines it.
+ * All values are in host byte order, all sizes in bytes.
+ */
+#ifndef RPCRDMA_PROTOCOL_H
+#define RPCRDMA_PROTOCOL_H
+
+#include "types.h"
+
+enum {
+	RPCRDMA_VERSION = 1,		/* RFC 8166 section 4.2.2 */
+	RPCRDMA_PORT = 20049,		/* RFC 8267 section 9 */
+	RPCRDMA_XDR_UNIT = 4,		/* RFC 4506 section 3 */
+};
+
+/* RFC 8166 section 4.2.4 (rdma_proc) */
+enum rpcrdma_proc {
+	RPCRDMA_MSG = 0,		/* header, chunk lists, RPC message */
+	RPCRDMA_NOMSG = 1,		/* header and chunk lists only */
+	RPCRDMA_MSGP = 2,		/* RFC 5666; never sent */
+	RPCRDMA_DONE = 3,		/* RFC 5666; never sent by version 1 alone */
+	RPCRDMA_ERROR = 4,
+};
+
+/* RFC 8166 section 4.1.2 (rpc_rdma_errcode) */
+enum rpcrdma_errcode {
+	RPCRDMA_ERR_VERS = 1,
+	RPCRDMA_ERR_CHUNK = 2,
+};
+
+/* RPC message direction, RFC 5531 section 9 */
+enum {
+	RPCRDMA_RPC_CALL = 0,
+	RPCRDMA_RPC_REPLY = 1,
+};
+
+enum {
+	RPCRDMA_FIXED_HEADER_SIZE = 16,	/* xid, vers, credit, proc: RFC 8166 section 4.2 */
+	RPCRDMA_MIN_HEADER_SIZE = 28,	/* with three empty lists: RFC 8166 section 4.5 */
+	RPCRDMA_ERR_VERS_SIZE = 28,	/* RFC 8166 section 4.1.2 */
+	RPCRDMA_ERR_CHUNK_SIZE = 20,	/* RFC 8166 section 4.1.2 */
+	RPCRDMA_SEGMENT_SIZE = 16,	/* handle, length, offset: RFC 8166 section 3.4.3 */
+	RPCRDMA_READ_SEGMENT_SIZE = 24,	/* discriminator, position, segment: section 4.7 */
+};
+
+/* Inline thresholds, RFC 8166 section 3.3.3 and RFC 8797 section 4.2 */
+enum {
+	RPCRDMA_INLINE_DEFAULT = 1024,
+	RPCRDMA_INLINE_MIN = 1024,
+	RPCRDMA_INLINE_MAX = 262144,
+};
+
+/* Segments that every responder takes in a chunk, RFC 8267 section 6.4.2 */
+enum {
+	RPCRDMA_MAX_SEGMENTS_SENT = 16,
+};
+
+/* CM private data, RFC 8797 section 4 */
+enum {
+	RPCRDMA_CM_FORMAT_ID = (int)0xf6ab0e18,
+	RPCRDMA_CM_VERSION = 1,
+	RPCRDMA_CM_SIZE = 8,
+	RPCRDMA_CM_FLAG_R = 0x01,	/* remote invalidation supported */
+};
+
+#endif /* RPCRDMA_PROTOCOL_H */
