@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Callbacks of NFSv4.1 and later: calls from the server to the client over the
+ * client's connection, RFC 8167. Short messages only.
+ *
+ * nfsd makes an rpc_clnt whose rpc_xprt shares the svc_xprt. It cannot connect: when
+ * the connection is gone, calls fail with -ENOTCONN and nfsd waits for the client
+ * to come back.
+ *
+ * References: the svc_xprt has one to the rpc_xprt (xpt_bc_xprt), dropped by SUNRPC
+ * when the svc_xprt is freed. The rpc_xprt uses the svc_xprt, which nfsd holds
+ * on to for as long as its rpc_clnt lives.
+ *
+ * A call is copied to a Send context, so the request's buffer may go, or be sent
+ * again, at any time.
+ */
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/sunrpc/addr.h>
+#include <linux/sunrpc/bc_xprt.h>
+#include <linux/sunrpc/clnt.h>
+#include <linux/sunrpc/sched.h>
+
+#include "svcrdma.h"
+#include "trace.h"
+
+/* ---- replies ---- */
+
+/* RFC 8167 section 4.1: reverse credits are apart from those of the connection. */
+static void backchannel_set_window(struct rpc_xprt *xprt, u32 credits)
+{
+	credits = clamp_t(u32, credits, 1, SVCRDMA_REVERSE_CREDITS);
+	spin_lock(&xprt->transport_lock);
+	xprt->cwnd = credits << RPC_CWNDSHIFT;
+	spin_unlock(&xprt->transport_lock);
+}
+
+/* Bytes copied, 0 for an RDMA_ERROR; -EMSGSIZE: the reply is not one for @rqst. */
+static int backchannel_copy(struct rpc_rqst *rqst, const struct svcrdma_recv_ctxt *rc)
+{
+	u32 length = rc->rc_byte_len - rc->rc_header.size;
+	struct kvec *head = &rqst->rq_private_buf.head[0];
+
+	if (rc->rc_header.proc == RPCRDMA_ERROR) {
+		rqst->rq_task->tk_status = -EIO;
+		return 0;
+	}
+	memcpy(&rqst->rq_private_buf, &rqst->rq_rcv_buf, sizeof(rqst->rq_private_buf));
+	if (length > head->iov_len)
+		return -EMSGSIZE;
+	memcpy(head->iov_base, rc->rc_buffer + rc->rc_header.size, length);
+	return length;
+}
+
+/* -ENOENT: nobody waits for it. */
+static int backchannel_complete(struct rpc_xprt *xprt,
+				const struct svcrdma_recv_ctxt *rc)
+{
+	struct rpc_rqst *rqst;
+	int ret = -ENOENT;
+
+	spin_lock(&xprt->queue_lock);
+	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(rc->rc_header.xid));
+	if (rqst) {
+		ret = backchannel_copy(rqst, rc);
+		if (ret >= 0)
+			xprt_complete_rqst(rqst->rq_task, ret);
+	}
+	spin_unlock(&xprt->queue_lock);
+	return ret;
+}
+
+/**
+ * svcrdma_backchannel_reply - a client's reply, or RDMA_ERROR, to a callback
+ * @t: transport
+ * @rc: decoded message; stays the caller's
+ *
+ * What belongs to no callback is dropped; so is a reply with chunks, which no
+ * callback has offered (RFC 8166 section 4.5).
+ *
+ * Context: process.
+ */
+void svcrdma_backchannel_reply(struct svcrdma_transport *t,
+			       struct svcrdma_recv_ctxt *rc)
+{
+	struct rpc_xprt *xprt = READ_ONCE(t->st_xprt.xpt_bc_xprt);
+	const struct rpcrdma_chunk_lists *lists = &rc->rc_lists;
+	int ret = -EINVAL;
+
+	if (!xprt || lists->nr_read || lists->nr_write || lists->nr_reply)
+		goto out_drop;
+	ret = backchannel_complete(xprt, rc);
+	if (ret < 0)
+		goto out_drop;
+	/* The direction of an RDMA_ERROR is uncertain, hence that of its credits. */
+	if (rc->rc_header.proc == RPCRDMA_MSG)
+		backchannel_set_window(xprt, rc->rc_header.credits);
+	return;
+
+out_drop:
+	trace_svcrdma_backchannel_dropped(t, rc->rc_header.xid, ret);
+}
+
+/* ---- calls ---- */
+
+static struct svcrdma_transport *backchannel_transport(struct rpc_xprt *xprt)
+{
+	return svcrdma_transport_of(xprt->bc_xprt);
+}
+
+/* Call and reply share an allocation: [call | reply]. */
+static int backchannel_buf_alloc(struct rpc_task *task)
+{
+	struct rpc_rqst *rqst = task->tk_rqstp;
+	size_t size = rqst->rq_callsize + rqst->rq_rcvsize;
+
+	rqst->rq_buffer = kmalloc(size, rpc_task_gfp_mask());
+	if (!rqst->rq_buffer)
+		return -ENOMEM;
+	rqst->rq_rbuffer = rqst->rq_buffer + rqst->rq_callsize;
+	return 0;
+}
+
+static void backchannel_buf_free(struct rpc_task *task)
+{
+	kfree(task->tk_rqstp->rq_buffer);
+}
+
+static int backchannel_encode(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+			      struct rpc_rqst *rqst)
+{
+	struct rpcrdma_header header = {
+		.xid		= be32_to_cpu(rqst->rq_xid),
+		.vers		= RPCRDMA_VERSION,
+		.credits	= SVCRDMA_REVERSE_CREDITS,
+		.proc		= RPCRDMA_MSG,
+	};
+	u32 room = t->st_agreed.inline_send;
+	u32 length = rqst->rq_snd_buf.len;
+
+	if (rpcrdma_header_encode(&header, NULL, sc->sc_buffer, room) != RPCRDMA_OK ||
+	    length > room - header.size)
+		return -EMSGSIZE;
+	if (read_bytes_from_xdr_buf(&rqst->rq_snd_buf, 0, sc->sc_buffer + header.size,
+				    length))
+		return -EIO;
+	sc->sc_sge.length = header.size + length;
+	sc->sc_wr.opcode = IB_WR_SEND;
+	return 0;
+}
+
+/*
+ * rpciod must not sleep for entries. -ENOBUFS makes it try again later.
+ * Consumes @sc.
+ */
+static int backchannel_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+			    struct rpc_rqst *rqst)
+{
+	int ret;
+
+	ret = backchannel_encode(t, sc, rqst);
+	if (ret)
+		goto out_put;
+	ret = -ENOBUFS;
+	if (!svcrdma_sq_try(t, 1))
+		goto out_put;
+	sc->sc_sq_held = 1;
+	rqst->rq_xtime = ktime_get();
+	if (svcrdma_send_post(t, sc)) {
+		svcrdma_transport_close(t);
+		return -ENOTCONN;
+	}
+	return 0;
+
+out_put:
+	svcrdma_send_ctxt_put(t, sc);
+	return ret;
+}
+
+static int backchannel_send_request(struct rpc_rqst *rqst)
+{
+	struct svcrdma_transport *t = backchannel_transport(rqst->rq_xprt);
+	struct svcrdma_send_ctxt *sc;
+	int ret = -ENOTCONN;
+
+	if (svcrdma_transport_closing(t))
+		goto out_err;
+	ret = -ENOBUFS;
+	sc = svcrdma_send_ctxt_get(t, rpc_task_gfp_mask());
+	if (!sc)
+		goto out_err;
+	ret = backchannel_post(t, sc, rqst);
+	if (ret)
+		goto out_err;
+	return 0;
+
+out_err:
+	trace_svcrdma_backchannel_send_err(t, be32_to_cpu(rqst->rq_xid), ret);
+	return ret;
+}
+
+/* ---- the rpc_xprt ---- */
+
+/* The connection is gone: SUNRPC calls this from svc_xprt's teardown. */
+static void backchannel_close(struct rpc_xprt *xprt)
+{
+	xprt_disconnect_done(xprt);
+	xprt->cwnd = RPC_CWNDSHIFT;
+}
+
+/* Only the client can connect. */
+static void backchannel_connect(struct rpc_xprt *xprt, struct rpc_task *task)
+{
+	clear_bit_unlock(XPRT_CONNECTING, &xprt->state);
+	xprt_wake_pending_tasks(xprt, -ENOTCONN);
+}
+
+static void backchannel_set_port(struct rpc_xprt *xprt, unsigned short port)
+{
+}
+
+static void backchannel_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
+{
+	seq_printf(seq, "\txprt:\trdma 0 %lu %lu %lu 0 %lu %lu %lu %llu %llu "
+		   "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+		   xprt->stat.bind_count, xprt->stat.connect_count,
+		   xprt->stat.connect_time / HZ, xprt->stat.sends, xprt->stat.recvs,
+		   xprt->stat.bad_xids, xprt->stat.req_u, xprt->stat.bklog_u);
+}
+
+static void backchannel_free_addresses(struct rpc_xprt *xprt)
+{
+	kfree(xprt->address_strings[RPC_DISPLAY_ADDR]);
+	kfree(xprt->address_strings[RPC_DISPLAY_PORT]);
+	kfree(xprt->address_strings[RPC_DISPLAY_HEX_ADDR]);
+	kfree(xprt->address_strings[RPC_DISPLAY_HEX_PORT]);
+}
+
+/* The module's last reference may go with it. */
+static void backchannel_destroy(struct rpc_xprt *xprt)
+{
+	backchannel_free_addresses(xprt);
+	xprt_free(xprt);
+	module_put(THIS_MODULE);
+}
+
+static void backchannel_inject_disconnect(struct rpc_xprt *xprt)
+{
+	svcrdma_transport_close(backchannel_transport(xprt));
+}
+
+static const struct rpc_xprt_ops backchannel_ops = {
+	.reserve_xprt		= xprt_reserve_xprt_cong,
+	.release_xprt		= xprt_release_xprt_cong,
+	.alloc_slot		= xprt_alloc_slot,
+	.free_slot		= xprt_free_slot,
+	.set_port		= backchannel_set_port,
+	.connect		= backchannel_connect,
+	.buf_alloc		= backchannel_buf_alloc,
+	.buf_free		= backchannel_buf_free,
+	.send_request		= backchannel_send_request,
+	.wait_for_reply_request	= xprt_wait_for_reply_request_def,
+	.release_request	= xprt_release_rqst_cong,
+	.close			= backchannel_close,
+	.destroy		= backchannel_destroy,
+	.print_stats		= backchannel_print_stats,
+	.inject_disconnect	= backchannel_inject_disconnect,
+};
+
+/* nfsd's own timers decide what is too late. */
+static const struct rpc_timeout backchannel_timeout = {
+	.to_initval	= 60 * HZ,
+	.to_maxval	= 60 * HZ,
+};
+
+static char *backchannel_hex_addr(const struct sockaddr *sa)
+{
+	if (sa->sa_family == AF_INET6)
+		return kasprintf(GFP_KERNEL, "%pi6",
+				 &((const struct sockaddr_in6 *)sa)->sin6_addr);
+	return kasprintf(GFP_KERNEL, "%08x",
+			 ntohl(((const struct sockaddr_in *)sa)->sin_addr.s_addr));
+}
+
+static int backchannel_format_addresses(struct rpc_xprt *xprt)
+{
+	const struct sockaddr *sa = (const struct sockaddr *)&xprt->addr;
+	const char **strings = xprt->address_strings;
+
+	strings[RPC_DISPLAY_ADDR] = kasprintf(GFP_KERNEL, "%pISc", sa);
+	strings[RPC_DISPLAY_PORT] = kasprintf(GFP_KERNEL, "%u", rpc_get_port(sa));
+	strings[RPC_DISPLAY_HEX_ADDR] = backchannel_hex_addr(sa);
+	strings[RPC_DISPLAY_HEX_PORT] = kasprintf(GFP_KERNEL, "%4hx", rpc_get_port(sa));
+	strings[RPC_DISPLAY_PROTO] = "rdma";
+	strings[RPC_DISPLAY_NETID] = sa->sa_family == AF_INET6 ? "rdma6" : "rdma";
+	if (strings[RPC_DISPLAY_ADDR] && strings[RPC_DISPLAY_PORT] &&
+	    strings[RPC_DISPLAY_HEX_ADDR] && strings[RPC_DISPLAY_HEX_PORT])
+		return 0;
+	backchannel_free_addresses(xprt);
+	return -ENOMEM;
+}
+
+static struct rpc_xprt *backchannel_alloc(const struct xprt_create *args)
+{
+	struct rpc_xprt *xprt;
+
+	xprt = xprt_alloc(args->net, sizeof(*xprt), SVCRDMA_REVERSE_CREDITS,
+			  SVCRDMA_REVERSE_CREDITS);
+	if (!xprt)
+		return NULL;
+	memcpy(&xprt->addr, args->dstaddr, args->addrlen);
+	xprt->addrlen = args->addrlen;
+	if (backchannel_format_addresses(xprt)) {
+		xprt_free(xprt);
+		return NULL;
+	}
+	return xprt;
+}
+
+static struct rpc_xprt *backchannel_setup(struct xprt_create *args)
+{
+	struct svcrdma_transport *t = svcrdma_transport_of(args->bc_xprt);
+	struct rpc_xprt *xprt;
+
+	if (args->addrlen > sizeof(xprt->addr))
+		return ERR_PTR(-EBADF);
+	xprt = backchannel_alloc(args);
+	if (!xprt)
+		return ERR_PTR(-ENOMEM);
+
+	xprt->ops = &backchannel_ops;
+	xprt->prot = XPRT_TRANSPORT_BC_RDMA;
+	xprt->timeout = &backchannel_timeout;
+	xprt->max_payload = t->st_agreed.inline_send;
+	xprt->resvport = 0;
+	xprt->bind_timeout = 0;
+	xprt->reestablish_timeout = 0;
+	xprt->idle_timeout = 0;
+	xprt_set_bound(xprt);
+	xprt_set_connected(xprt);
+
+	/* Dropped in backchannel_destroy(); the class is held while this runs. */
+	__module_get(THIS_MODULE);
+	xprt->bc_xprt = args->bc_xprt;
+	xprt_get(xprt);
+	WRITE_ONCE(args->bc_xprt->xpt_bc_xprt, xprt);
+	return xprt;
+}
+
+struct xprt_class svcrdma_backchannel_class = {
+	.list	= LIST_HEAD_INIT(svcrdma_backchannel_class.list),
+	.name	= "rdma backchannel",
+	.owner	= THIS_MODULE,
+	.ident	= XPRT_TRANSPORT_BC_RDMA,
+	.setup	= backchannel_setup,
+};

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Listeners: one for each port, address family and network namespace.
+ *
+ * The CM calls the handler for a new connection; it makes a transport, puts it
+ * on li_pending and wakes nfsd, which takes it off in accept. A peer can
+ * ask faster than nfsd accepts, so the list is bounded.
+ *
+ * Teardown is svcrdma_listener_detach(), which SUNRPC calls once, never from
+ * the CM handler:
+ * 1. The rebind work is waited for; XPT_DEAD, set before, keeps the handler
+ *    from queueing it again, and passing through the handler lock sees to it that
+ *    no handler is between its test and its queue_work().
+ * 2. rdma_destroy_id() waits for the handler: afterwards nobody adds to
+ *    li_pending.
+ * 3. What is pending is discarded; accept is not running, since detach runs
+ *    under XPT_BUSY.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "svcrdma.h"
+#include "trace.h"
+
+static struct svcrdma_listener *listener_of(struct svc_xprt *xprt)
+{
+	return container_of(xprt, struct svcrdma_listener, li_xprt);
+}
+
+/*
+ * Returning an error makes the CM reject the connection and destroy its id, to
+ * which the transport then must not point any more.
+ */
+static int listener_request(struct svcrdma_listener *li, struct rdma_cm_id *id,
+			    const struct rdma_conn_param *param)
+{
+	struct svcrdma_transport *t;
+	int ret = 0;
+
+	if (test_bit(XPT_DEAD, &li->li_xprt.xpt_flags))
+		return -ENOTCONN;
+
+	t = svcrdma_transport_create(li->li_xprt.xpt_server, li->li_xprt.xpt_net,
+				     id, param);
+	if (IS_ERR(t))
+		return PTR_ERR(t);
+
+	spin_lock(&li->li_lock);
+	if (li->li_nr_pending < SVCRDMA_BACKLOG) {
+		list_add_tail(&t->st_pending, &li->li_pending);
+		li->li_nr_pending++;
+		set_bit(XPT_CONN, &li->li_xprt.xpt_flags);
+	} else {
+		ret = -EBUSY;
+	}
+	spin_unlock(&li->li_lock);
+
+	if (ret) {
+		t->st_id = NULL;
+		svcrdma_transport_discard(t);
+		return ret;
+	}
+	svc_xprt_enqueue(&li->li_xprt);
+	return 0;
+}
+
+/* The work holds a reference while it is queued. */
+static void listener_work_queue(struct svcrdma_listener *li, struct work_struct *work)
+{
+	if (test_bit(XPT_DEAD, &li->li_xprt.xpt_flags))
+		return;
+	svc_xprt_get(&li->li_xprt);
+	if (!svcrdma_work_queue(work))
+		svc_xprt_put(&li->li_xprt);
+}
+
+/*
+ * A wildcard listener has an id of the CM's own on each device. Events of such an id
+ * arrive here, too, with @id other than li_id: its removal is the CM's
+ * business, which a nonzero return asks for.
+ */
+static int listener_event(struct svcrdma_listener *li, struct rdma_cm_id *id,
+			  enum rdma_cm_event_type event)
+{
+	bool own = id == READ_ONCE(li->li_id);
+
+	switch (event) {
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+		if (own)
+			listener_work_queue(li, &li->li_rebind_work);
+		return 0;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		if (!own)
+			return -ENODEV;
+		listener_work_queue(li, &li->li_close_work);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int listener_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct svcrdma_listener *li = id->context;
+	int ret;
+
+	trace_svcrdma_cm_event(id, event);
+	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
+		return listener_event(li, id, event->event);
+
+	ret = listener_request(li, id, &event->param.conn);
+	if (ret)
+		trace_svcrdma_listener_err("request", ret);
+	return ret;
+}
+
+/* li_id is set before the first event can come. */
+static int listener_listen(struct svcrdma_listener *li, struct net *net,
+			   struct sockaddr *sa)
+{
+	struct rdma_cm_id *id;
+	int ret;
+
+	id = rdma_create_id(net, listener_cm_handler, li, RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	WRITE_ONCE(li->li_id, id);
+
+	/* Else [::] would take the IPv4 port as well. */
+	if (sa->sa_family == AF_INET6) {
+		ret = rdma_set_afonly(id, 1);
+		if (ret)
+			goto out_destroy;
+	}
+	ret = rdma_bind_addr(id, sa);
+	if (ret)
+		goto out_destroy;
+	ret = rdma_listen(id, SVCRDMA_BACKLOG);
+	if (ret)
+		goto out_destroy;
+	return 0;
+
+out_destroy:
+	rdma_destroy_id(id);
+	WRITE_ONCE(li->li_id, NULL);
+	return ret;
+}
+
+/* The old id has to go first: both cannot have the port. */
+static void listener_rebind_work(struct work_struct *work)
+{
+	struct svcrdma_listener *li =
+		container_of(work, struct svcrdma_listener, li_rebind_work);
+	int ret;
+
+	if (li->li_id)
+		rdma_destroy_id(li->li_id);
+	WRITE_ONCE(li->li_id, NULL);
+	ret = listener_listen(li, li->li_xprt.xpt_net,
+			      (struct sockaddr *)&li->li_xprt.xpt_local);
+	if (ret) {
+		trace_svcrdma_listener_err("rebind", ret);
+		svc_xprt_deferred_close(&li->li_xprt);
+	}
+	svc_xprt_put(&li->li_xprt);
+}
+
+static void listener_close_work(struct work_struct *work)
+{
+	struct svcrdma_listener *li =
+		container_of(work, struct svcrdma_listener, li_close_work);
+
+	svc_xprt_close(&li->li_xprt);
+	svc_xprt_put(&li->li_xprt);
+}
+
+static struct svcrdma_listener *listener_alloc(struct svc_serv *serv, struct net *net)
+{
+	struct svcrdma_listener *li;
+
+	li = kzalloc(sizeof(*li), GFP_KERNEL);
+	if (!li)
+		return NULL;
+	svc_xprt_init(net, &svcrdma_class, &li->li_xprt, serv);
+	set_bit(XPT_LISTENER, &li->li_xprt.xpt_flags);
+	set_bit(XPT_CONG_CTRL, &li->li_xprt.xpt_flags);
+	spin_lock_init(&li->li_lock);
+	INIT_LIST_HEAD(&li->li_pending);
+	INIT_WORK(&li->li_rebind_work, listener_rebind_work);
+	INIT_WORK(&li->li_close_work, listener_close_work);
+	return li;
+}
+
+/**
+ * svcrdma_listener_create - xpo_create: listen on a port
+ * @serv: who serves it
+ * @net: network namespace
+ * @sa: address and port; port 0 for any
+ * @salen: size of @sa
+ * @flags: unused
+ *
+ * Context: process.
+ * Return: the new listener or an ERR_PTR.
+ */
+struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
+					 struct sockaddr *sa, int salen, int flags)
+{
+	struct svcrdma_listener *li;
+	int ret;
+
+	if (sa->sa_family != AF_INET && sa->sa_family != AF_INET6)
+		return ERR_PTR(-EAFNOSUPPORT);
+	li = listener_alloc(serv, net);
+	if (!li)
+		return ERR_PTR(-ENOMEM);
+
+	ret = listener_listen(li, net, sa);
+	if (ret) {
+		trace_svcrdma_listener_err("listen", ret);
+		/* The put drops a module reference; the caller keeps his. */
+		__module_get(svcrdma_class.xcl_owner);
+		svc_xprt_put(&li->li_xprt);
+		return ERR_PTR(ret);
+	}
+	svc_xprt_set_local(&li->li_xprt,
+			   (struct sockaddr *)&li->li_id->route.addr.src_addr, salen);
+	return &li->li_xprt;
+}
+
+static struct svcrdma_transport *listener_pop(struct svcrdma_listener *li)
+{
+	struct svcrdma_transport *t;
+
+	spin_lock(&li->li_lock);
+	t = list_first_entry_or_null(&li->li_pending, struct svcrdma_transport,
+				     st_pending);
+	if (t) {
+		list_del_init(&t->st_pending);
+		li->li_nr_pending--;
+	}
+	if (list_empty(&li->li_pending))
+		clear_bit(XPT_CONN, &li->li_xprt.xpt_flags);
+	spin_unlock(&li->li_lock);
+	return t;
+}
+
+static struct svc_xprt *svcrdma_listener_accept(struct svc_xprt *xprt)
+{
+	struct svcrdma_transport *t;
+
+	t = listener_pop(listener_of(xprt));
+	if (!t)
+		return NULL;
+	if (svcrdma_transport_accept(t)) {
+		svcrdma_transport_discard(t);
+		return NULL;
+	}
+	return &t->st_xprt;
+}
+
+static void svcrdma_listener_detach(struct svc_xprt *xprt)
+{
+	struct svcrdma_listener *li = listener_of(xprt);
+	struct svcrdma_transport *t;
+
+	/* 1 */
+	if (li->li_id) {
+		rdma_lock_handler(li->li_id);
+		rdma_unlock_handler(li->li_id);
+	}
+	if (cancel_work_sync(&li->li_rebind_work))
+		svc_xprt_put(xprt);
+	/* 2 */
+	if (li->li_id)
+		rdma_destroy_id(li->li_id);
+	li->li_id = NULL;
+	/* 3 */
+	while ((t = listener_pop(li)))
+		svcrdma_transport_discard(t);
+}
+
+static void svcrdma_listener_free(struct svc_xprt *xprt)
+{
+	kfree(listener_of(xprt));
+}
+
+/* SUNRPC receives from, and sends to, connections only. */
+static int listener_recvfrom(struct svc_rqst *rqstp)
+{
+	return 0;
+}
+
+static int listener_sendto(struct svc_rqst *rqstp)
+{
+	return -ENOTCONN;
+}
+
+static int listener_result_payload(struct svc_rqst *rqstp, unsigned int offset,
+				   unsigned int length)
+{
+	return 0;
+}
+
+static void listener_release_ctxt(struct svc_xprt *xprt, void *ctxt)
+{
+}
+
+static int listener_has_wspace(struct svc_xprt *xprt)
+{
+	return 1;
+}
+
+static void listener_kill_temp_xprt(struct svc_xprt *xprt)
+{
+}
+
+const struct svc_xprt_ops svcrdma_listener_ops = {
+	.xpo_create		= svcrdma_listener_create,
+	.xpo_accept		= svcrdma_listener_accept,
+	.xpo_has_wspace		= listener_has_wspace,
+	.xpo_recvfrom		= listener_recvfrom,
+	.xpo_sendto		= listener_sendto,
+	.xpo_result_payload	= listener_result_payload,
+	.xpo_release_ctxt	= listener_release_ctxt,
+	.xpo_detach		= svcrdma_listener_detach,
+	.xpo_free		= svcrdma_listener_free,
+	.xpo_kill_temp_xprt	= listener_kill_temp_xprt,
+	COMPAT_SVC_XPRT_OPS
+};

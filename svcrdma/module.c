@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Module init and exit.
+ *
+ * Each connection and listener holds a module reference, taken and dropped by
+ * SUNRPC. Exit therefore runs with none left, and has only to wait for the tails
+ * of work items, which destroy_workqueue() does.
+ */
+#include <linux/init.h>
+#include <linux/module.h>
+
+#include "svcrdma.h"
+
+MODULE_DESCRIPTION("RPC-over-RDMA version 1 server transport");
+MODULE_LICENSE("GPL");
+
+struct svc_xprt_class svcrdma_class = {
+	.xcl_name		= "rdma",
+	.xcl_owner		= THIS_MODULE,
+	.xcl_ops		= &svcrdma_listener_ops,
+	.xcl_max_payload	= RPCSVC_MAXPAYLOAD,
+	.xcl_ident		= XPRT_TRANSPORT_RDMA,
+};
+
+/* The class comes first: that it is taken is how another module is noticed. */
+static int __init classes_register(void)
+{
+	int ret;
+
+	ret = svc_reg_xprt_class(&svcrdma_class);
+	if (ret)
+		goto out_taken;
+	ret = xprt_register_transport(&svcrdma_backchannel_class);
+	if (ret)
+		goto out_svc_class;
+	return 0;
+
+out_svc_class:
+	svc_unreg_xprt_class(&svcrdma_class);
+out_taken:
+	if (ret == -EEXIST)
+		pr_err("svcrdma: the in-tree rpcrdma module is loaded; unload it first\n");
+	return ret;
+}
+
+static void classes_unregister(void)
+{
+	xprt_unregister_transport(&svcrdma_backchannel_class);
+	svc_unreg_xprt_class(&svcrdma_class);
+}
+
+/*
+ * Once the class is registered, connections can come: whatever they need has
+ * to be there before it, but for the sysctl files, which they do not need.
+ */
+static int __init svcrdma_init(void)
+{
+	int ret;
+
+	ret = svcrdma_release_init();
+	if (ret)
+		return ret;
+	ret = svcrdma_counters_init();
+	if (ret)
+		goto out_release;
+	ret = classes_register();
+	if (ret)
+		goto out_counters;
+	ret = svcrdma_sysctl_init();
+	if (ret)
+		goto out_classes;
+	return 0;
+
+out_classes:
+	classes_unregister();
+out_counters:
+	svcrdma_counters_exit();
+out_release:
+	svcrdma_release_exit();
+	return ret;
+}
+
+static void __exit svcrdma_exit(void)
+{
+	svcrdma_sysctl_exit();
+	classes_unregister();
+	svcrdma_release_exit();
+	svcrdma_counters_exit();
+}
+
+module_init(svcrdma_init);
+module_exit(svcrdma_exit);

@@ -1,0 +1,909 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Receiving calls.
+ *
+ * Operation. A Receive completion posts a spare buffer in place of the one that was
+ * used, so that as many Receives are posted as before however long the call
+ * takes, puts the context on st_recv_ready and wakes nfsd. recvfrom decodes the
+ * header. A call without Read chunks goes to nfsd at once, rq_arg pointing into the
+ * Receive buffer. With Read chunks, a first pass moves pages from rq_pages to
+ * the context, posts the Reads and returns 0: no thread waits for a
+ * client. When they are done, another pass, by any thread, puts the pages
+ * into its rq_pages and builds rq_arg.
+ *
+ * How a message with Read chunks is put together (RFC 8166 section 3.4.5): Positions
+ * count in the unreduced message. Its base is the inline part of an RDMA_MSG or
+ * the Position Zero chunk of an RDMA_NOMSG. struct message walks over the pieces
+ * in order: base up to the first Position, chunk, padding, base up to
+ * the next Position, and so on. Two layouts:
+ * - simple: inline base and one chunk. The chunk is read to the start of the
+ *   pages; head and tail point into the Receive buffer.
+ * - flat: anything else. The whole message lies in the pages, head is the
+ *   first. Inline pieces are copied, after the Reads were unmapped.
+ *
+ * Owner of the pages: the context from the first pass to the second, then the
+ * svc_rqst, like any of its pages.
+ *
+ * Errors. What cannot be a call is dropped, what is a wrong one is answered with
+ * RDMA_ERROR (RFC 8166 section 4.5). A failed Read ends the connection, since
+ * the queue pair is dead by then.
+ */
+#include <linux/highmem.h>
+#include <linux/slab.h>
+#include <linux/unaligned.h>
+
+#include "svcrdma.h"
+#include "trace.h"
+
+/* ---- contexts ---- */
+
+static void recv_wc(struct ib_cq *cq, struct ib_wc *wc);
+
+static void recv_ctxt_free(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	ib_dma_unmap_single(svcrdma_transport_device(t), rc->rc_sge.addr,
+			    rc->rc_sge.length, DMA_FROM_DEVICE);
+	kfree(rc->rc_payloads);
+	kfree(rc->rc_chunks);
+	kfree(rc->rc_segments);
+	kfree(rc->rc_buffer);
+	kfree(rc);
+}
+
+static int recv_ctxt_map(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	struct ib_device *device = svcrdma_transport_device(t);
+
+	rc->rc_sge.addr = ib_dma_map_single(device, rc->rc_buffer, t->st_recv_size,
+					    DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(device, rc->rc_sge.addr))
+		return -EIO;
+	rc->rc_sge.length = t->st_recv_size;
+	rc->rc_sge.lkey = t->st_pd->local_dma_lkey;
+	return 0;
+}
+
+static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t)
+{
+	int node = ibdev_to_node(svcrdma_transport_device(t));
+	u32 segments = t->st_recv_size / RPCRDMA_SEGMENT_SIZE;
+	struct svcrdma_recv_ctxt *rc;
+
+	rc = kzalloc_node(sizeof(*rc), GFP_KERNEL, node);
+	if (!rc)
+		return NULL;
+	rc->rc_buffer = kmalloc_node(t->st_recv_size, GFP_KERNEL, node);
+	rc->rc_segments = kmalloc_array_node(segments, sizeof(*rc->rc_segments),
+					     GFP_KERNEL, node);
+	rc->rc_chunks = kmalloc_array_node(t->st_max_chunks, sizeof(*rc->rc_chunks),
+					   GFP_KERNEL, node);
+	rc->rc_payloads = kmalloc_array_node(t->st_max_chunks,
+					     sizeof(*rc->rc_payloads),
+					     GFP_KERNEL, node);
+	if (!rc->rc_buffer || !rc->rc_segments || !rc->rc_chunks || !rc->rc_payloads)
+		goto out_free;
+	if (recv_ctxt_map(t, rc))
+		goto out_free;
+
+	rc->rc_transport = t;
+	rc->rc_cqe.done = recv_wc;
+	rc->rc_read_cqe.done = svcrdma_read_wc;
+	INIT_LIST_HEAD(&rc->rc_reads);
+	INIT_LIST_HEAD(&rc->rc_sq.sw_list);
+	rpcrdma_lists_init(&rc->rc_lists, rc->rc_segments, segments,
+			   rc->rc_chunks, t->st_max_chunks);
+	return rc;
+
+out_free:
+	kfree(rc->rc_payloads);
+	kfree(rc->rc_chunks);
+	kfree(rc->rc_segments);
+	kfree(rc->rc_buffer);
+	kfree(rc);
+	return NULL;
+}
+
+/**
+ * svcrdma_recv_ctxts_create - allocate the Receive contexts of a connection
+ * @t: transport with its verbs objects
+ *
+ * There are contexts for all Receives that are kept posted, and for each call that
+ * the client may have outstanding.
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM; svcrdma_recv_ctxts_destroy() frees what is there.
+ */
+int svcrdma_recv_ctxts_create(struct svcrdma_transport *t)
+{
+	u32 count = t->st_recv_target + t->st_credits;
+	struct svcrdma_recv_ctxt *rc;
+
+	while (count--) {
+		rc = recv_ctxt_alloc(t);
+		if (!rc)
+			return -ENOMEM;
+		list_add(&rc->rc_all, &t->st_recv_all);
+		list_add(&rc->rc_list, &t->st_recv_spare);
+	}
+	return 0;
+}
+
+/* What a call has pulled. */
+static void recv_ctxt_drop_pages(struct svcrdma_recv_ctxt *rc)
+{
+	while (rc->rc_nr_pages)
+		put_page(rc->rc_pages[--rc->rc_nr_pages]);
+}
+
+/**
+ * svcrdma_recv_ctxts_destroy - free all Receive contexts, in whatever state
+ * @t: transport that nobody uses, its queue pair drained
+ *
+ * Context: process.
+ */
+void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t)
+{
+	struct svcrdma_recv_ctxt *rc, *next;
+
+	list_for_each_entry_safe(rc, next, &t->st_recv_all, rc_all) {
+		svcrdma_rw_list_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
+		recv_ctxt_drop_pages(rc);
+		recv_ctxt_free(t, rc);
+	}
+}
+
+static int recv_post(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	struct ib_recv_wr wr = {
+		.wr_cqe		= &rc->rc_cqe,
+		.sg_list	= &rc->rc_sge,
+		.num_sge	= 1,
+	};
+
+	ib_dma_sync_single_for_device(svcrdma_transport_device(t), rc->rc_sge.addr,
+				      rc->rc_sge.length, DMA_FROM_DEVICE);
+	return ib_post_recv(t->st_qp, &wr, NULL);
+}
+
+/**
+ * svcrdma_recv_fill - post spare Receives until the target is reached
+ * @t: transport
+ *
+ * A client that sends more calls than its credits allow uses the spare ones up;
+ * it is the one that runs into a Receive Queue that is empty.
+ *
+ * Context: process or completion handler.
+ * Return: 0, or a negative errno when a post failed; then the rest is not
+ * posted, and the connection is to be ended.
+ */
+int svcrdma_recv_fill(struct svcrdma_transport *t)
+{
+	struct svcrdma_recv_ctxt *rc;
+	int ret = 0;
+
+	spin_lock(&t->st_recv_lock);
+	while (t->st_recv_posted < t->st_recv_target && !svcrdma_transport_closing(t)) {
+		rc = list_first_entry_or_null(&t->st_recv_spare,
+					      struct svcrdma_recv_ctxt, rc_list);
+		if (!rc)
+			break;
+		/* Posted first, the completion could find it on the list. */
+		list_del_init(&rc->rc_list);
+		ret = recv_post(t, rc);
+		if (ret)
+			break;
+		t->st_recv_posted++;
+	}
+	spin_unlock(&t->st_recv_lock);
+	if (ret)
+		trace_svcrdma_post_recv_err(t, ret);
+	return ret;
+}
+
+static void recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	recv_ctxt_drop_pages(rc);
+	rc->rc_nr_payloads = 0;
+	spin_lock(&t->st_recv_lock);
+	list_add(&rc->rc_list, &t->st_recv_spare);
+	spin_unlock(&t->st_recv_lock);
+
+	if (svcrdma_recv_fill(t))
+		svcrdma_transport_close(t);
+}
+
+/**
+ * svcrdma_release_ctxt - xpo_release_ctxt: nfsd is done with a call
+ * @xprt: the connection
+ * @ctxt: its Receive context, or NULL
+ *
+ * Context: process.
+ */
+void svcrdma_release_ctxt(struct svc_xprt *xprt, void *ctxt)
+{
+	if (ctxt)
+		recv_ctxt_put(svcrdma_transport_of(xprt), ctxt);
+}
+
+/* A context whose Receive failed was never used; it waits for the teardown. */
+static void recv_wc(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct svcrdma_recv_ctxt *rc =
+		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_cqe);
+	struct svcrdma_transport *t = rc->rc_transport;
+
+	spin_lock(&t->st_recv_lock);
+	t->st_recv_posted--;
+	if (wc->status == IB_WC_SUCCESS) {
+		rc->rc_byte_len = wc->byte_len;
+		list_add_tail(&rc->rc_list, &t->st_recv_ready);
+	}
+	spin_unlock(&t->st_recv_lock);
+
+	if (wc->status != IB_WC_SUCCESS) {
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			trace_svcrdma_wc_err(t, "recv", wc);
+		svcrdma_transport_close(t);
+		return;
+	}
+	if (svcrdma_recv_fill(t))
+		svcrdma_transport_close(t);
+	svcrdma_transport_data(t);
+}
+
+/* ---- the pieces of a message with Read chunks ---- */
+
+/*
+ * A walk over the unreduced message. @base is the Position Zero chunk, or NULL
+ * for the inline part. @next is the Read chunk that comes next.
+ */
+struct message {
+	const struct rpcrdma_chunk_lists *lists;
+	const struct rpcrdma_chunk *base;
+	u32 base_size;
+	u32 base_used;
+	u32 next;
+	u32 pad;
+	u32 limit;
+	u32 size;		/* so far */
+};
+
+enum piece_source { PIECE_BASE, PIECE_CHUNK, PIECE_PAD };
+
+struct piece {
+	enum piece_source source;
+	const struct rpcrdma_chunk *chunk;	/* of PIECE_CHUNK */
+	u32 from;	/* in the source */
+	u32 length;
+	u32 to;		/* in the message */
+};
+
+static u32 recv_inline_size(const struct svcrdma_recv_ctxt *rc)
+{
+	return rc->rc_byte_len - rc->rc_header.size;
+}
+
+static void *recv_inline(const struct svcrdma_recv_ctxt *rc)
+{
+	return rc->rc_buffer + rc->rc_header.size;
+}
+
+static void message_start(struct message *m, const struct svcrdma_recv_ctxt *rc,
+			  u32 limit)
+{
+	const struct rpcrdma_chunk *zero = rpcrdma_position_zero_chunk(&rc->rc_lists);
+
+	*m = (struct message) {
+		.lists		= &rc->rc_lists,
+		.base		= zero,
+		.base_size	= zero ? zero->length : recv_inline_size(rc),
+		.next		= zero ? 1 : 0,
+		.limit		= limit,
+	};
+}
+
+static void piece_from_base(struct message *m, struct piece *piece, u32 length)
+{
+	piece->source = PIECE_BASE;
+	piece->from = m->base_used;
+	piece->length = length;
+	m->base_used += length;
+}
+
+static void piece_from_chunk(struct message *m, struct piece *piece,
+			     const struct rpcrdma_chunk *chunk)
+{
+	piece->source = PIECE_CHUNK;
+	piece->chunk = chunk;
+	piece->from = 0;
+	piece->length = chunk->length;
+	m->pad = -chunk->length % RPCRDMA_XDR_UNIT;
+	m->next++;
+}
+
+/* Which piece comes next: 1, at the end 0. -EINVAL: not a message. */
+static int piece_choose(struct message *m, struct piece *piece)
+{
+	const struct rpcrdma_chunk *chunk;
+	u32 base_left = m->base_size - m->base_used;
+
+	if (m->pad) {
+		piece->source = PIECE_PAD;
+		piece->length = m->pad;
+		m->pad = 0;
+		return 1;
+	}
+	if (m->next >= m->lists->nr_read) {
+		piece_from_base(m, piece, base_left);
+		return base_left ? 1 : 0;
+	}
+	chunk = &m->lists->chunks[m->next];
+	if (chunk->position < m->size || chunk->position - m->size > base_left)
+		return -EINVAL;
+	if (chunk->position > m->size)
+		piece_from_base(m, piece, chunk->position - m->size);
+	else
+		piece_from_chunk(m, piece, chunk);
+	return 1;
+}
+
+static int message_next(struct message *m, struct piece *piece)
+{
+	int ret = piece_choose(m, piece);
+
+	if (ret <= 0)
+		return ret;
+	if (piece->length > m->limit - m->size)
+		return -EINVAL;
+	piece->to = m->size;
+	m->size += piece->length;
+	return 1;
+}
+
+/* Size of the message, or -EINVAL: it does not fit together, or not in @limit. */
+static int message_measure(const struct svcrdma_recv_ctxt *rc, u32 limit)
+{
+	struct message m;
+	struct piece piece;
+	int ret;
+
+	message_start(&m, rc, limit);
+	do {
+		ret = message_next(&m, &piece);
+	} while (ret > 0);
+	return ret ?: m.size;
+}
+
+static bool message_is_simple(const struct svcrdma_recv_ctxt *rc)
+{
+	return rc->rc_lists.nr_read == 1 &&
+	       !rpcrdma_position_zero_chunk(&rc->rc_lists);
+}
+
+/* ---- first pass: Reads ---- */
+
+/* Pages that a call may take. Some are left for the reply. */
+static u32 recv_page_limit(const struct svc_rqst *rqstp)
+{
+	u32 pages = rqstp->rq_page_end - rqstp->rq_pages;
+
+	return pages > 2 ? min_t(u32, pages - 2, RPCSVC_MAXPAGES) : 0;
+}
+
+/*
+ * RFC 8166 section 4.2.4: the call of an RDMA_NOMSG is in a Position Zero chunk;
+ * that of an RDMA_MSG is not.
+ */
+static bool recv_base_is_right(const struct svcrdma_recv_ctxt *rc)
+{
+	bool zero = rpcrdma_position_zero_chunk(&rc->rc_lists);
+
+	return rc->rc_header.proc == RPCRDMA_NOMSG ? zero : !zero;
+}
+
+/*
+ * Checks the Read list against the message and against what @rqstp has room for, and
+ * sets rc_stream_length, the bytes of pages that are needed.
+ */
+static int recv_plan_reads(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
+{
+	u32 limit = recv_page_limit(rqstp) << PAGE_SHIFT;
+	int size;
+
+	if (!recv_base_is_right(rc))
+		return -EINVAL;
+	/* Head and tail of a simple message take no pages. */
+	size = message_measure(rc, message_is_simple(rc) ?
+			       limit + rc->rc_byte_len : limit);
+	if (size <= 0)
+		return -EINVAL;
+	if (message_is_simple(rc))
+		size = ALIGN(rc->rc_lists.chunks[0].length, RPCRDMA_XDR_UNIT);
+	if (size > limit)
+		return -EINVAL;
+	rc->rc_stream_length = size;
+	return 0;
+}
+
+/* svc_alloc_arg() fills the gaps in rq_pages. */
+static void recv_take_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
+{
+	u32 pages = DIV_ROUND_UP(rc->rc_stream_length, PAGE_SIZE);
+
+	while (rc->rc_nr_pages < pages) {
+		rc->rc_pages[rc->rc_nr_pages] = rqstp->rq_pages[rc->rc_nr_pages];
+		rqstp->rq_pages[rc->rc_nr_pages] = NULL;
+		rc->rc_nr_pages++;
+	}
+}
+
+static int recv_add_piece(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
+			  const struct message *m, const struct piece *piece)
+{
+	const struct rpcrdma_chunk *chunk =
+		piece->source == PIECE_CHUNK ? piece->chunk :
+		piece->source == PIECE_BASE ? m->base : NULL;
+
+	if (!chunk)
+		return 0;
+	return svcrdma_read_add(t, rc, chunk, piece->from, piece->length, piece->to);
+}
+
+static int recv_add_all_pieces(struct svcrdma_transport *t,
+			       struct svcrdma_recv_ctxt *rc)
+{
+	struct message m;
+	struct piece piece;
+	int ret;
+
+	message_start(&m, rc, U32_MAX);
+	while ((ret = message_next(&m, &piece)) > 0) {
+		ret = recv_add_piece(t, rc, &m, &piece);
+		if (ret)
+			break;
+	}
+	return ret;
+}
+
+/* All of the call's Reads, or none. -EAGAIN: there are no memory regions left. */
+static int recv_build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	int ret;
+
+	rc->rc_sq.sw_need = 0;
+	if (message_is_simple(rc))
+		ret = svcrdma_read_add(t, rc, &rc->rc_lists.chunks[0], 0,
+				       rc->rc_lists.chunks[0].length, 0);
+	else
+		ret = recv_add_all_pieces(t, rc);
+	if (ret)
+		svcrdma_rw_list_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
+	return ret;
+}
+
+enum { READS_WAIT = 1 };
+
+/*
+ * Waits in front of those that came later, until a Read ends. -EAGAIN: there is none,
+ * and nothing has changed since the attempt, so that there would be no end.
+ */
+static int recv_wait_for_regions(struct svcrdma_transport *t,
+				 struct svcrdma_recv_ctxt *rc)
+{
+	bool retry;
+
+	spin_lock(&t->st_recv_lock);
+	t->st_reads--;
+	retry = t->st_read_retry;
+	if (!retry && !t->st_reads) {
+		spin_unlock(&t->st_recv_lock);
+		return -EAGAIN;
+	}
+	list_add(&rc->rc_list, &t->st_read_wait);
+	spin_unlock(&t->st_recv_lock);
+
+	trace_svcrdma_read_retry(t, 0);
+	if (retry)
+		svcrdma_transport_data(t);
+	return READS_WAIT;
+}
+
+/*
+ * 0 or READS_WAIT; either way the context is somebody else's now. On failure it is
+ * the transport's, and the connection is about to end.
+ */
+static int recv_start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	int ret;
+
+	spin_lock(&t->st_recv_lock);
+	t->st_reads++;
+	spin_unlock(&t->st_recv_lock);
+
+	ret = recv_build_reads(t, rc);
+	if (ret == -EAGAIN)
+		ret = recv_wait_for_regions(t, rc);
+	else if (!ret)
+		ret = svcrdma_read_submit(t, rc);
+	if (ret < 0) {
+		trace_svcrdma_read_build_err(t, ret);
+		svcrdma_transport_close(t);
+	}
+	return ret;
+}
+
+/* True when others wait already: the context was put behind them. */
+static bool recv_queue_behind_waiters(struct svcrdma_transport *t,
+				      struct svcrdma_recv_ctxt *rc)
+{
+	bool queued = false;
+
+	spin_lock(&t->st_recv_lock);
+	if (!list_empty(&t->st_read_wait)) {
+		list_add_tail(&rc->rc_list, &t->st_read_wait);
+		queued = true;
+	}
+	spin_unlock(&t->st_recv_lock);
+	return queued;
+}
+
+/* ---- second pass: rq_arg ---- */
+
+/*
+ * The context's pages take the place of the first ones in rq_pages. The reply is
+ * built behind them.
+ */
+static int recv_give_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
+{
+	u32 i;
+
+	if (rc->rc_nr_pages > recv_page_limit(rqstp))
+		return -EMSGSIZE;
+	for (i = 0; i < rc->rc_nr_pages; i++)
+		swap(rqstp->rq_pages[i], rc->rc_pages[i]);
+	rqstp->rq_respages = &rqstp->rq_pages[rc->rc_nr_pages];
+	rqstp->rq_next_page = rqstp->rq_respages;
+	recv_ctxt_drop_pages(rc);
+	return 0;
+}
+
+static void recv_arg_init(struct svc_rqst *rqstp, void *base, u32 length)
+{
+	struct xdr_buf *arg = &rqstp->rq_arg;
+
+	arg->head[0].iov_base = base;
+	arg->head[0].iov_len = length;
+	arg->pages = rqstp->rq_pages;
+	arg->page_base = 0;
+	arg->page_len = 0;
+	arg->tail[0].iov_base = NULL;
+	arg->tail[0].iov_len = 0;
+	arg->len = length;
+	arg->buflen = length;
+}
+
+static void copy_to_pages(struct page **pages, u32 to, const void *from, u32 length)
+{
+	while (length) {
+		u32 offset = offset_in_page(to);
+		u32 n = min_t(u32, length, PAGE_SIZE - offset);
+
+		memcpy_to_page(pages[to >> PAGE_SHIFT], offset, from, n);
+		from += n;
+		to += n;
+		length -= n;
+	}
+}
+
+/* Never more than three bytes, up to a multiple of four: in one page. */
+static void zero_pages(struct page **pages, u32 to, u32 length)
+{
+	memzero_page(pages[to >> PAGE_SHIFT], offset_in_page(to), length);
+}
+
+static void recv_build_simple(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
+{
+	const struct rpcrdma_chunk *chunk = &rc->rc_lists.chunks[0];
+	struct xdr_buf *arg = &rqstp->rq_arg;
+	u32 rest = recv_inline_size(rc) - chunk->position;
+
+	recv_arg_init(rqstp, recv_inline(rc), chunk->position);
+	if (rc->rc_stream_length > chunk->length)
+		zero_pages(rqstp->rq_pages, chunk->length,
+			   rc->rc_stream_length - chunk->length);
+	arg->page_len = rc->rc_stream_length;
+	if (rest) {
+		arg->tail[0].iov_base = recv_inline(rc) + chunk->position;
+		arg->tail[0].iov_len = rest;
+	}
+	arg->len += arg->page_len + rest;
+	arg->buflen = arg->len;
+}
+
+static void recv_copy_inline_pieces(struct svc_rqst *rqstp,
+				    struct svcrdma_recv_ctxt *rc)
+{
+	struct message m;
+	struct piece piece;
+
+	message_start(&m, rc, U32_MAX);
+	while (message_next(&m, &piece) > 0) {
+		if (piece.source == PIECE_PAD)
+			zero_pages(rqstp->rq_pages, piece.to, piece.length);
+		else if (piece.source == PIECE_BASE && !m.base)
+			copy_to_pages(rqstp->rq_pages, piece.to,
+				      recv_inline(rc) + piece.from, piece.length);
+	}
+}
+
+static void recv_build_flat(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
+{
+	struct xdr_buf *arg = &rqstp->rq_arg;
+	u32 size = rc->rc_stream_length;
+
+	recv_copy_inline_pieces(rqstp, rc);
+	recv_arg_init(rqstp, page_address(rqstp->rq_pages[0]),
+		      min_t(u32, size, PAGE_SIZE));
+	if (size > PAGE_SIZE) {
+		arg->pages = rqstp->rq_pages + 1;
+		arg->page_len = size - PAGE_SIZE;
+	}
+	arg->len = size;
+	arg->buflen = size;
+}
+
+/* The call is complete: it and its context go to nfsd. */
+static int recv_deliver(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
+{
+	rqstp->rq_next_page = rqstp->rq_respages + 1;
+	rqstp->rq_xprt_ctxt = rc;
+	rqstp->rq_prot = IPPROTO_MAX;
+	svc_xprt_copy_addrs(rqstp, rqstp->rq_xprt);
+	set_bit(RQ_SECURE, &rqstp->rq_flags);
+	return rqstp->rq_arg.len;
+}
+
+static int recv_reject(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
+		       enum rpcrdma_errcode error)
+{
+	svcrdma_error_send(t, rc, error);
+	recv_ctxt_put(t, rc);
+	return 0;
+}
+
+/* RFC 8166 section 4.5.2: the XID of the message is that of the header. */
+static bool recv_xid_matches(const struct svc_rqst *rqstp,
+			     const struct svcrdma_recv_ctxt *rc)
+{
+	const struct kvec *head = &rqstp->rq_arg.head[0];
+
+	return head->iov_len >= RPCRDMA_XDR_UNIT &&
+	       get_unaligned_be32(head->iov_base) == rc->rc_header.xid;
+}
+
+static int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+			     struct svcrdma_recv_ctxt *rc)
+{
+	int ret;
+
+	ret = recv_give_pages(rqstp, rc);
+	if (ret) {
+		trace_svcrdma_read_pages_err(t, ret);
+		recv_ctxt_put(t, rc);
+		svcrdma_transport_close(t);
+		return 0;
+	}
+	if (message_is_simple(rc))
+		recv_build_simple(rqstp, rc);
+	else
+		recv_build_flat(rqstp, rc);
+	if (!recv_xid_matches(rqstp, rc)) {
+		trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, -EBADMSG);
+		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
+	}
+	return recv_deliver(rqstp, rc);
+}
+
+/* ---- a message that has just come ---- */
+
+static int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+			   struct svcrdma_recv_ctxt *rc)
+{
+	int ret;
+
+	ret = recv_plan_reads(rqstp, rc);
+	/* A client that takes no Reads cannot ask for one. */
+	if (!ret && !t->st_read_depth)
+		ret = -EOPNOTSUPP;
+	if (ret) {
+		trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, ret);
+		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
+	}
+	recv_take_pages(rqstp, rc);
+	if (!recv_queue_behind_waiters(t, rc))
+		recv_start_reads(t, rc);
+	return 0;
+}
+
+static int recv_drop(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
+		     int status)
+{
+	trace_svcrdma_call_dropped(t, rc->rc_header.xid, status);
+	recv_ctxt_put(t, rc);
+	return 0;
+}
+
+static bool recv_is_reverse_reply(const struct svcrdma_recv_ctxt *rc)
+{
+	switch (rc->rc_header.proc) {
+	case RPCRDMA_ERROR:
+		return true;
+	case RPCRDMA_MSG:
+		return rpcrdma_message_direction(recv_inline(rc),
+						 recv_inline_size(rc)) ==
+		       RPCRDMA_RPC_REPLY;
+	default:
+		return false;
+	}
+}
+
+/* A message whose header is good. */
+static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+			struct svcrdma_recv_ctxt *rc)
+{
+	if (recv_is_reverse_reply(rc)) {
+		svcrdma_backchannel_reply(t, rc);
+		recv_ctxt_put(t, rc);
+		return 0;
+	}
+	switch (rc->rc_header.proc) {
+	case RPCRDMA_MSG:
+	case RPCRDMA_NOMSG:
+		break;
+	case RPCRDMA_DONE:	/* RFC 8166 section 4.6.2 */
+		return recv_drop(t, rc, RPCRDMA_OK);
+	default:		/* RDMA_MSGP: RFC 8166 section 4.6.1 */
+		trace_svcrdma_call_bad(t, rc->rc_header.xid, RPCRDMA_BAD_PROC);
+		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
+	}
+	if (rc->rc_lists.nr_read || rc->rc_header.proc == RPCRDMA_NOMSG)
+		return recv_with_reads(rqstp, t, rc);
+	recv_arg_init(rqstp, recv_inline(rc), recv_inline_size(rc));
+	return recv_deliver(rqstp, rc);
+}
+
+/* RFC 8166 section 4.5: what is dropped, and which error what else is given. */
+static int recv_bad_message(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
+			    enum rpcrdma_status status)
+{
+	if (status == RPCRDMA_RUNT || status == RPCRDMA_BAD_ERROR ||
+	    rc->rc_header.proc == RPCRDMA_ERROR)
+		return recv_drop(t, rc, status);
+
+	trace_svcrdma_call_bad(t, rc->rc_header.xid, status);
+	return recv_reject(t, rc, status == RPCRDMA_BAD_VERSION ?
+			   RPCRDMA_ERR_VERS : RPCRDMA_ERR_CHUNK);
+}
+
+static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+			    struct svcrdma_recv_ctxt *rc)
+{
+	enum rpcrdma_status status;
+
+	percpu_counter_inc(&svcrdma_stat_recv);
+	ib_dma_sync_single_for_cpu(svcrdma_transport_device(t), rc->rc_sge.addr,
+				   rc->rc_byte_len, DMA_FROM_DEVICE);
+	rc->rc_nr_payloads = 0;
+	memset(&rc->rc_header, 0, sizeof(rc->rc_header));
+	status = rpcrdma_header_decode(rc->rc_buffer, rc->rc_byte_len,
+				       &rc->rc_header, &rc->rc_lists);
+	if (status != RPCRDMA_OK)
+		return recv_bad_message(t, rc, status);
+	return recv_message(rqstp, t, rc);
+}
+
+/* ---- recvfrom ---- */
+
+enum recv_work { RECV_NOTHING, RECV_READS_DONE, RECV_READS_RETRY, RECV_NEW };
+
+static struct svcrdma_recv_ctxt *recv_pop(struct list_head *list)
+{
+	struct svcrdma_recv_ctxt *rc;
+
+	rc = list_first_entry_or_null(list, struct svcrdma_recv_ctxt, rc_list);
+	if (rc)
+		list_del_init(&rc->rc_list);
+	return rc;
+}
+
+static struct svcrdma_recv_ctxt *recv_choose(struct svcrdma_transport *t,
+					     enum recv_work *work)
+{
+	struct svcrdma_recv_ctxt *rc;
+
+	lockdep_assert_held(&t->st_recv_lock);
+
+	*work = RECV_READS_DONE;
+	rc = recv_pop(&t->st_read_ready);
+	if (rc)
+		return rc;
+	if (t->st_read_retry) {
+		*work = RECV_READS_RETRY;
+		rc = recv_pop(&t->st_read_wait);
+		/* Stays set while the attempts succeed; see recv_retry_reads(). */
+		t->st_read_retry = false;
+		if (rc)
+			return rc;
+	}
+	*work = RECV_NEW;
+	rc = recv_pop(&t->st_recv_ready);
+	if (!rc)
+		*work = RECV_NOTHING;
+	return rc;
+}
+
+/* XPT_DATA is cleared with the last piece of work, not by a round that finds none. */
+static struct svcrdma_recv_ctxt *recv_next(struct svcrdma_transport *t,
+					   enum recv_work *work)
+{
+	struct svcrdma_recv_ctxt *rc;
+
+	spin_lock(&t->st_recv_lock);
+	rc = recv_choose(t, work);
+	if (list_empty(&t->st_read_ready) && list_empty(&t->st_recv_ready) &&
+	    !(t->st_read_retry && !list_empty(&t->st_read_wait)))
+		clear_bit(XPT_DATA, &t->st_xprt.xpt_flags);
+	spin_unlock(&t->st_recv_lock);
+	return rc;
+}
+
+static int recv_retry_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	bool more;
+
+	/* Not when it went back to the list's front. */
+	if (recv_start_reads(t, rc))
+		return 0;
+
+	spin_lock(&t->st_recv_lock);
+	more = !list_empty(&t->st_read_wait);
+	if (more)
+		t->st_read_retry = true;
+	spin_unlock(&t->st_recv_lock);
+	if (more)
+		svcrdma_transport_data(t);
+	return 0;
+}
+
+/**
+ * svcrdma_recvfrom - xpo_recvfrom: the next call, or one step towards it
+ * @rqstp: nfsd thread; holds XPT_BUSY
+ *
+ * Context: process. Sleeps only for Send Queue entries, to send an RDMA_ERROR.
+ * Return: bytes of the call in rq_arg, or 0 when there is none for this thread.
+ */
+int svcrdma_recvfrom(struct svc_rqst *rqstp)
+{
+	struct svcrdma_transport *t = svcrdma_transport_of(rqstp->rq_xprt);
+	struct svcrdma_recv_ctxt *rc;
+	enum recv_work work;
+
+	/* Nothing to be released, should this return 0. */
+	rqstp->rq_respages = rqstp->rq_pages;
+	rqstp->rq_next_page = rqstp->rq_respages;
+	rqstp->rq_xprt_ctxt = NULL;
+
+	rc = recv_next(t, &work);
+	svc_xprt_received(&t->st_xprt);
+
+	switch (work) {
+	case RECV_READS_DONE:
+		return recv_finish_reads(rqstp, t, rc);
+	case RECV_READS_RETRY:
+		return recv_retry_reads(t, rc);
+	case RECV_NEW:
+		return recv_new_message(rqstp, t, rc);
+	default:
+		return 0;
+	}
+}

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RDMA Read and RDMA Write, through the core's rdma_rw.
+ *
+ * One struct svcrdma_rw moves one segment, or the part of it that is needed. A call's
+ * Reads are one chain, of which the last is signalled: Reads complete in the order
+ * in which they were posted. A reply's Writes are put before its Send.
+ *
+ * The core registers memory where the device needs that: always for Reads on
+ * iWARP, whose sink has to be registered. Its pool of regions is limited, and
+ * rdma_rw_ctx_init() says -EAGAIN when it is empty; see recvfrom.c.
+ *
+ * On return of 0 from svcrdma_read_submit(), exactly one call of svcrdma_read_wc() or of
+ * read_done() follows, unless the connection ends before. On < 0 none does. The
+ * context is not the caller's any more in both cases.
+ */
+#include <linux/slab.h>
+
+#include "svcrdma.h"
+#include "trace.h"
+
+static struct svcrdma_rw *rw_alloc(struct svcrdma_transport *t, unsigned int nents)
+{
+	struct svcrdma_rw *rw;
+
+	rw = kmalloc_node(struct_size(rw, rw_sgl, nents), GFP_KERNEL,
+			  ibdev_to_node(svcrdma_transport_device(t)));
+	if (!rw)
+		return NULL;
+	memset(&rw->rw_ctx, 0, sizeof(rw->rw_ctx));
+	rw->rw_nents = nents;
+	sg_init_table(rw->rw_sgl, nents);
+	return rw;
+}
+
+/* On success @rw is on @list, and its number of work requests is returned. */
+static int rw_map(struct svcrdma_transport *t, struct svcrdma_rw *rw,
+		  const struct rpcrdma_segment *segment, u32 from,
+		  struct list_head *list, enum dma_data_direction dir)
+{
+	int ret;
+
+	ret = rdma_rw_ctx_init(&rw->rw_ctx, t->st_qp, t->st_port, rw->rw_sgl,
+			       rw->rw_nents, 0, segment->offset + from,
+			       segment->handle, dir);
+	if (ret < 0) {
+		kfree(rw);
+		return ret;
+	}
+	list_add_tail(&rw->rw_list, list);
+	return ret;
+}
+
+/**
+ * svcrdma_rw_list_free - unmap and free Reads or Writes
+ * @t: transport, with its queue pair
+ * @list: of struct svcrdma_rw; empty afterwards. The HCA is done with them
+ * @dir: as they were mapped
+ *
+ * Context: process or completion handler on a work queue.
+ */
+void svcrdma_rw_list_free(struct svcrdma_transport *t, struct list_head *list,
+			  enum dma_data_direction dir)
+{
+	struct svcrdma_rw *rw, *next;
+
+	list_for_each_entry_safe(rw, next, list, rw_list) {
+		list_del(&rw->rw_list);
+		rdma_rw_ctx_destroy(&rw->rw_ctx, t->st_qp, t->st_port, rw->rw_sgl,
+				    rw->rw_nents, dir);
+		kfree(rw);
+	}
+}
+
+/**
+ * svcrdma_rw_list_chain - one chain of work requests
+ * @t: transport
+ * @list: of struct svcrdma_rw, in the order in which they are to be done
+ * @cqe: for the last one's completion, or NULL where @tail has one
+ * @tail: what comes after them, or NULL
+ *
+ * May be called once for a list, and only where the chain is then posted: the
+ * core counts on both.
+ *
+ * Context: any.
+ * Return: the first work request.
+ */
+struct ib_send_wr *svcrdma_rw_list_chain(struct svcrdma_transport *t,
+					 struct list_head *list,
+					 struct ib_cqe *cqe,
+					 struct ib_send_wr *tail)
+{
+	struct svcrdma_rw *rw;
+
+	list_for_each_entry_reverse(rw, list, rw_list) {
+		tail = rdma_rw_ctx_wrs(&rw->rw_ctx, t->st_qp, t->st_port, cqe, tail);
+		cqe = NULL;
+	}
+	return tail;
+}
+
+/* ---- Reads ---- */
+
+/* @length bytes at @sink of the context's pages. */
+static struct svcrdma_rw *read_alloc(struct svcrdma_transport *t,
+				     struct svcrdma_recv_ctxt *rc, u32 sink,
+				     u32 length)
+{
+	u32 first = sink >> PAGE_SHIFT;
+	u32 offset = offset_in_page(sink);
+	struct svcrdma_rw *rw;
+	unsigned int i;
+
+	rw = rw_alloc(t, DIV_ROUND_UP(offset + length, PAGE_SIZE));
+	if (!rw)
+		return NULL;
+	for (i = 0; i < rw->rw_nents; i++) {
+		u32 n = min_t(u32, length, PAGE_SIZE - offset);
+
+		sg_set_page(&rw->rw_sgl[i], rc->rc_pages[first + i], n, offset);
+		length -= n;
+		offset = 0;
+	}
+	return rw;
+}
+
+static int read_add_segment(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
+			    const struct rpcrdma_segment *segment, u32 from,
+			    u32 length, u32 sink)
+{
+	struct svcrdma_rw *rw;
+	int ret;
+
+	if (DIV_ROUND_UP((u64)sink + length, PAGE_SIZE) > rc->rc_nr_pages)
+		return -EMSGSIZE;
+	rw = read_alloc(t, rc, sink, length);
+	if (!rw)
+		return -ENOMEM;
+	ret = rw_map(t, rw, segment, from, &rc->rc_reads, DMA_FROM_DEVICE);
+	if (ret < 0)
+		return ret;
+	rc->rc_sq.sw_need += ret;
+	return 0;
+}
+
+/**
+ * svcrdma_read_add - add a piece of a Read chunk to a call's Reads
+ * @t: transport
+ * @rc: context with its pages
+ * @chunk: one of its Read chunks
+ * @from: first byte of it
+ * @length: bytes; @from + @length lies in @chunk
+ * @sink: where to in the pages
+ *
+ * Context: process.
+ * Return: 0, or a negative errno: -EAGAIN when the device has no memory region
+ * left. What was added before stays.
+ */
+int svcrdma_read_add(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
+		     const struct rpcrdma_chunk *chunk, u32 from, u32 length,
+		     u32 sink)
+{
+	const struct rpcrdma_segment *segment = &rc->rc_segments[chunk->first];
+	u32 i, n;
+	int ret;
+
+	for (i = 0; i < chunk->count && length; i++, segment++) {
+		if (from >= segment->length) {
+			from -= segment->length;
+			continue;
+		}
+		n = min(length, segment->length - from);
+		ret = read_add_segment(t, rc, segment, from, n, sink);
+		if (ret)
+			return ret;
+		sink += n;
+		length -= n;
+		from = 0;
+	}
+	return length ? -EMSGSIZE : 0;
+}
+
+/* The pages are filled: some thread can go on with the call. */
+static void read_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	svcrdma_rw_list_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
+	spin_lock(&t->st_recv_lock);
+	t->st_reads--;
+	t->st_read_retry = true;
+	list_add_tail(&rc->rc_list, &t->st_read_ready);
+	spin_unlock(&t->st_recv_lock);
+}
+
+/**
+ * svcrdma_read_wc - completion of the last Read of a call
+ * @cq: completion queue
+ * @wc: completion
+ *
+ * Context: completion queue's work item.
+ */
+void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct svcrdma_recv_ctxt *rc =
+		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_read_cqe);
+	struct svcrdma_transport *t = rc->rc_transport;
+	u32 need = rc->rc_sq.sw_need;
+
+	/* The context stays as it is until the transport is freed. */
+	if (wc->status != IB_WC_SUCCESS) {
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			trace_svcrdma_wc_err(t, "read", wc);
+		svcrdma_transport_close(t);
+		return;
+	}
+	read_done(t, rc);
+	svcrdma_transport_data(t);
+	svcrdma_sq_put(t, need);
+}
+
+/**
+ * svcrdma_read_post - post a call's Reads, for which there are entries
+ * @t: transport
+ * @rc: context that holds rc_sq.sw_need Send Queue entries
+ *
+ * Context: any; st_sq_lock is not held. The context is not the caller's any more.
+ */
+void svcrdma_read_post(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	struct ib_send_wr *first;
+	int ret;
+
+	first = svcrdma_rw_list_chain(t, &rc->rc_reads, &rc->rc_read_cqe, NULL);
+	percpu_counter_inc(&svcrdma_stat_read);
+	ret = ib_post_send(t->st_qp, first, NULL);
+	/* A part of the chain may have been posted: hands off, until the drain. */
+	if (ret) {
+		trace_svcrdma_post_read_err(t, ret);
+		svcrdma_transport_close(t);
+	}
+}
+
+/**
+ * svcrdma_read_submit - start a call's Reads
+ * @t: transport
+ * @rc: context with Reads; not the caller's any more
+ *
+ * They are posted now, or when Send Queue entries are there; nobody sleeps.
+ *
+ * Context: process.
+ * Return: 0, or a negative errno: there will be no completion.
+ */
+int svcrdma_read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	int ret;
+
+	/* Chunks without a byte. */
+	if (list_empty(&rc->rc_reads)) {
+		read_done(t, rc);
+		svcrdma_transport_data(t);
+		return 0;
+	}
+	rc->rc_sq.sw_reader = rc;
+	ret = svcrdma_sq_reserve(t, &rc->rc_sq);
+	if (ret == -EINPROGRESS)
+		return 0;
+	if (!ret)
+		svcrdma_read_post(t, rc);
+	return ret;
+}
+
+/* ---- walking an xdr_buf ---- */
+
+static u32 kvec_run(const struct kvec *kvec, u32 pos, u32 max, struct page **page,
+		    u32 *offset)
+{
+	void *p = kvec->iov_base + pos;
+
+	*page = virt_to_page(p);
+	*offset = offset_in_page(p);
+	return min3(max, (u32)kvec->iov_len - pos, (u32)PAGE_SIZE - *offset);
+}
+
+/* Bytes from @pos that lie together in one page, at most @max; 0 at the end. */
+static u32 xdr_buf_run(const struct xdr_buf *buf, u32 pos, u32 max,
+		       struct page **page, u32 *offset)
+{
+	u32 at;
+
+	if (pos < buf->head[0].iov_len)
+		return kvec_run(&buf->head[0], pos, max, page, offset);
+	pos -= buf->head[0].iov_len;
+	if (pos < buf->page_len) {
+		at = buf->page_base + pos;
+		*page = buf->pages[at >> PAGE_SHIFT];
+		*offset = offset_in_page(at);
+		return min3(max, buf->page_len - pos, (u32)PAGE_SIZE - *offset);
+	}
+	pos -= buf->page_len;
+	if (pos < buf->tail[0].iov_len)
+		return kvec_run(&buf->tail[0], pos, max, page, offset);
+	return 0;
+}
+
+/**
+ * svcrdma_stream_run - the next bytes of a stream that lie together
+ * @stream: stream; its position moves on
+ * @max: at most so many bytes, not 0
+ * @page: page that they lie in
+ * @offset: where in it
+ *
+ * Context: any.
+ * Return: bytes; 0 at the end.
+ */
+u32 svcrdma_stream_run(struct svcrdma_stream *stream, u32 max,
+		       struct page **page, u32 *offset)
+{
+	u32 n;
+
+	while (stream->nr_holes && stream->holes->offset == stream->pos) {
+		stream->pos += stream->holes->length;
+		stream->holes++;
+		stream->nr_holes--;
+	}
+	if (stream->nr_holes)
+		max = min(max, stream->holes->offset - stream->pos);
+	n = xdr_buf_run(stream->buf, stream->pos, max, page, offset);
+	stream->pos += n;
+	return n;
+}
+
+/* ---- Writes ---- */
+
+/* How many runs the next @length bytes are; the stream stays where it is. */
+static unsigned int stream_count(struct svcrdma_stream stream, u32 length)
+{
+	unsigned int runs = 0;
+	struct page *page;
+	u32 n, offset;
+
+	while (length) {
+		n = svcrdma_stream_run(&stream, length, &page, &offset);
+		if (!n)
+			return 0;
+		length -= n;
+		runs++;
+	}
+	return runs;
+}
+
+static struct svcrdma_rw *write_alloc(struct svcrdma_transport *t,
+				      struct svcrdma_stream *stream, u32 length)
+{
+	unsigned int runs = stream_count(*stream, length);
+	struct svcrdma_rw *rw;
+	unsigned int i;
+
+	if (!runs)
+		return ERR_PTR(-EMSGSIZE);
+	rw = rw_alloc(t, runs);
+	if (!rw)
+		return ERR_PTR(-ENOMEM);
+	for (i = 0; i < runs; i++) {
+		struct page *page;
+		u32 n, offset;
+
+		n = svcrdma_stream_run(stream, length, &page, &offset);
+		sg_set_page(&rw->rw_sgl[i], page, n, offset);
+		length -= n;
+	}
+	return rw;
+}
+
+static int write_add_segment(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+			     const struct rpcrdma_segment *segment,
+			     struct svcrdma_stream *stream, u32 length)
+{
+	struct svcrdma_rw *rw;
+	int ret;
+
+	rw = write_alloc(t, stream, length);
+	if (IS_ERR(rw))
+		return PTR_ERR(rw);
+	ret = rw_map(t, rw, segment, 0, &sc->sc_writes, DMA_TO_DEVICE);
+	if (ret < 0)
+		return ret;
+	sc->sc_write_wrs += ret;
+	return 0;
+}
+
+/**
+ * svcrdma_write_add - add Writes that fill a chunk
+ * @t: transport
+ * @sc: context of the reply
+ * @lists: lists that hold @chunk
+ * @chunk: a Write chunk or Reply chunk; lengths are those that the client offers
+ * @stream: what to write
+ * @length: bytes, at most @chunk->length
+ *
+ * Fills segments in order (RFC 8166 section 3.4.6).
+ *
+ * Context: process.
+ * Return: 0 or a negative errno. What was added before stays.
+ */
+int svcrdma_write_add(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+		      const struct rpcrdma_chunk_lists *lists,
+		      const struct rpcrdma_chunk *chunk,
+		      struct svcrdma_stream *stream, u32 length)
+{
+	const struct rpcrdma_segment *segment = &lists->segments[chunk->first];
+	u32 i, n;
+	int ret;
+
+	for (i = 0; i < chunk->count && length; i++, segment++) {
+		n = min(length, segment->length);
+		if (!n)
+			continue;
+		ret = write_add_segment(t, sc, segment, stream, n);
+		if (ret)
+			return ret;
+		length -= n;
+	}
+	return length ? -EMSGSIZE : 0;
+}

@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Replies.
+ *
+ * Operation. Result payloads, noted by xpo_result_payload while nfsd encodes, go by
+ * RDMA Write to the Write chunks, the n-th to the n-th; what is left of the
+ * reply goes into the Send buffer behind the header, or, when that does not fit the
+ * client's Receive buffer, to the Reply chunk. Writes and Send are one chain
+ * and one ib_post_send(). The Send is signalled; a queue pair works in order,
+ * so its completion says that the Writes are done, too.
+ *
+ * Pages. Inline data is copied, and nothing is held for it. As soon as one Write is
+ * there, the reply's pages (rq_respages up to rq_next_page) move to the Send context,
+ * which frees them after the completion.
+ *
+ * Errors. A reply for which the client gave too little room becomes ERR_CHUNK. One
+ * that cannot be built or posted ends the connection (RFC 8166 section 4.5.4).
+ *
+ * Send Queue entries are counted. Who finds too few waits in st_sq_waiters, and is
+ * served in the order of arrival; nobody passes those who wait, not
+ * even with a smaller need. A transport that closes dismisses all waiters.
+ */
+#include <linux/highmem.h>
+#include <linux/slab.h>
+
+#include "svcrdma.h"
+#include "trace.h"
+
+/* ---- Send Queue entries ---- */
+
+/* Entries for those in front, as many as there are entries for. */
+static void sq_grant(struct svcrdma_transport *t, struct list_head *granted)
+{
+	struct svcrdma_sq_waiter *waiter;
+
+	lockdep_assert_held(&t->st_sq_lock);
+
+	while ((waiter = list_first_entry_or_null(&t->st_sq_waiters,
+						  struct svcrdma_sq_waiter, sw_list))) {
+		if (waiter->sw_need > t->st_sq_free)
+			break;
+		t->st_sq_free -= waiter->sw_need;
+		waiter->sw_status = 0;
+		WRITE_ONCE(t->st_sq_nr_waiters, t->st_sq_nr_waiters - 1);
+		list_move_tail(&waiter->sw_list, granted);
+	}
+}
+
+/* A thread's waiter is on its stack: gone as soon as it is completed. */
+static void sq_wake(struct svcrdma_transport *t, struct list_head *granted)
+{
+	struct svcrdma_sq_waiter *waiter, *next;
+
+	list_for_each_entry_safe(waiter, next, granted, sw_list) {
+		list_del_init(&waiter->sw_list);
+		if (waiter->sw_reader)
+			svcrdma_read_post(t, waiter->sw_reader);
+		else
+			complete(&waiter->sw_done);
+	}
+}
+
+/**
+ * svcrdma_sq_put - give Send Queue entries back
+ * @t: transport
+ * @count: entries
+ *
+ * Context: any. Posts the Reads of those who waited for the entries.
+ */
+void svcrdma_sq_put(struct svcrdma_transport *t, u32 count)
+{
+	LIST_HEAD(granted);
+	unsigned long flags;
+	bool was_full, closing;
+
+	spin_lock_irqsave(&t->st_sq_lock, flags);
+	t->st_sq_free += count;
+	was_full = t->st_sq_nr_waiters >= SVCRDMA_MAX_SQ_WAITERS;
+	sq_grant(t, &granted);
+	was_full = was_full && t->st_sq_nr_waiters < SVCRDMA_MAX_SQ_WAITERS;
+	closing = t->st_closing;
+	spin_unlock_irqrestore(&t->st_sq_lock, flags);
+
+	sq_wake(t, &granted);
+	/* xpo_has_wspace has changed its mind. */
+	if (was_full && !closing)
+		svc_xprt_enqueue(&t->st_xprt);
+}
+
+/**
+ * svcrdma_sq_reserve - take Send Queue entries, or queue for them
+ * @t: transport
+ * @waiter: sw_need and sw_reader are set, and for a thread sw_done is initialized
+ *
+ * Context: any.
+ * Return: 0: the caller has the entries. -EINPROGRESS: @waiter is queued and gets
+ * them later. -ENOTCONN: the transport closes. -E2BIG: the queue is not that deep.
+ */
+int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
+{
+	unsigned long flags;
+	int ret = 0;
+
+	if (waiter->sw_need > t->st_sq_depth) {
+		trace_svcrdma_sq_too_small(t, -E2BIG);
+		return -E2BIG;
+	}
+	spin_lock_irqsave(&t->st_sq_lock, flags);
+	if (t->st_closing) {
+		ret = -ENOTCONN;
+	} else if (list_empty(&t->st_sq_waiters) && waiter->sw_need <= t->st_sq_free) {
+		t->st_sq_free -= waiter->sw_need;
+	} else {
+		list_add_tail(&waiter->sw_list, &t->st_sq_waiters);
+		WRITE_ONCE(t->st_sq_nr_waiters, t->st_sq_nr_waiters + 1);
+		ret = -EINPROGRESS;
+	}
+	spin_unlock_irqrestore(&t->st_sq_lock, flags);
+
+	if (ret == -EINPROGRESS) {
+		percpu_counter_inc(&svcrdma_stat_sq_starve);
+		trace_svcrdma_sq_full(t, 0);
+	}
+	return ret;
+}
+
+/**
+ * svcrdma_sq_try - take Send Queue entries if they are there
+ * @t: transport
+ * @need: entries
+ *
+ * Context: any.
+ * Return: true when the caller has them.
+ */
+bool svcrdma_sq_try(struct svcrdma_transport *t, u32 need)
+{
+	unsigned long flags;
+	bool ret;
+
+	spin_lock_irqsave(&t->st_sq_lock, flags);
+	ret = !t->st_closing && list_empty(&t->st_sq_waiters) &&
+	      need <= t->st_sq_free;
+	if (ret)
+		t->st_sq_free -= need;
+	spin_unlock_irqrestore(&t->st_sq_lock, flags);
+	return ret;
+}
+
+/* Sleeps until the entries are there or the transport closes. */
+static int sq_wait(struct svcrdma_transport *t, u32 need)
+{
+	struct svcrdma_sq_waiter waiter = { .sw_need = need };
+	int ret;
+
+	init_completion(&waiter.sw_done);
+	ret = svcrdma_sq_reserve(t, &waiter);
+	if (ret != -EINPROGRESS)
+		return ret;
+	wait_for_completion(&waiter.sw_done);
+	return waiter.sw_status;
+}
+
+/* ---- posting ---- */
+
+/**
+ * svcrdma_send_post - post a context's Writes and Send
+ * @t: transport
+ * @sc: context with sc_sge.length set and sc_sq_held entries; not the caller's any more
+ *
+ * Context: any.
+ * Return: 0: the completion puts @sc. Negative errno: a part may have been posted;
+ * @sc is left for the teardown, and the connection is to be ended.
+ */
+int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	struct ib_send_wr *first;
+	int ret;
+
+	ib_dma_sync_single_for_device(svcrdma_transport_device(t), sc->sc_sge.addr,
+				      sc->sc_sge.length, DMA_TO_DEVICE);
+	first = svcrdma_rw_list_chain(t, &sc->sc_writes, NULL, &sc->sc_wr);
+	ret = ib_post_send(t->st_qp, first, NULL);
+	if (ret)
+		trace_svcrdma_post_send_err(t, ret);
+	return ret;
+}
+
+/* As svcrdma_send_post(), after waiting for entries. */
+static int send_wait_and_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	u32 need = sc->sc_write_wrs + 1;
+	int ret;
+
+	ret = sq_wait(t, need);
+	if (ret) {
+		svcrdma_send_ctxt_put(t, sc);
+		return ret;
+	}
+	sc->sc_sq_held = need;
+	return svcrdma_send_post(t, sc);
+}
+
+/* ---- errors ---- */
+
+/* RFC 8166 section 4.5. Consumes @sc. */
+static int error_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+		      const struct rpcrdma_header *call, enum rpcrdma_errcode error)
+{
+	svcrdma_send_ctxt_clear(t, sc);
+	sc->sc_sge.length = rpcrdma_error_encode(call->xid, call->vers, t->st_credits,
+						 error, sc->sc_buffer);
+	sc->sc_wr.opcode = IB_WR_SEND;
+	trace_svcrdma_error_sent(t, call->xid, error);
+	return send_wait_and_post(t, sc);
+}
+
+/**
+ * svcrdma_error_send - answer a call with RDMA_ERROR
+ * @t: transport
+ * @rc: the call
+ * @error: which
+ *
+ * Where that is not possible, the connection ends.
+ *
+ * Context: process; may sleep for Send Queue entries.
+ */
+void svcrdma_error_send(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
+			enum rpcrdma_errcode error)
+{
+	struct svcrdma_send_ctxt *sc;
+
+	sc = svcrdma_send_ctxt_get(t, GFP_KERNEL);
+	if (!sc || error_post(t, sc, &rc->rc_header, error))
+		svcrdma_transport_close(t);
+}
+
+/* ---- building a reply ---- */
+
+/*
+ * A reply under construction. @lists are those of the call, without its Read
+ * list. @holes are the parts of rq_res that went to Write chunks.
+ */
+struct reply {
+	struct svcrdma_transport *t;
+	struct svcrdma_send_ctxt *sc;
+	struct svcrdma_recv_ctxt *rc;
+	const struct xdr_buf *buf;
+	struct rpcrdma_chunk_lists lists;
+	struct rpcrdma_header header;
+	struct svcrdma_payload *holes;
+	u32 nr_holes;
+	u32 length;		/* without the holes */
+};
+
+static void reply_init(struct reply *reply, struct svcrdma_transport *t,
+		       struct svcrdma_send_ctxt *sc, struct svc_rqst *rqstp)
+{
+	struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
+	struct rpcrdma_chunk_lists lists = rc->rc_lists;
+
+	lists.chunks += lists.nr_read;
+	lists.max_chunks -= lists.nr_read;
+	lists.nr_read = 0;
+	*reply = (struct reply) {
+		.t		= t,
+		.sc		= sc,
+		.rc		= rc,
+		.buf		= &rqstp->rq_res,
+		.lists		= lists,
+		.holes		= rc->rc_payloads,
+		.length		= rqstp->rq_res.len,
+		.header		= {
+			.xid		= rc->rc_header.xid,
+			.vers		= rc->rc_header.vers,
+			.credits	= t->st_credits,
+			.proc		= RPCRDMA_MSG,
+		},
+	};
+}
+
+/*
+ * The n-th payload goes to the n-th Write chunk, but for one with no segments,
+ * which asks for it inline (RFC 8166 section 4.3.2.3). What lies outside of the
+ * reply was encoded and then given up by nfsd.
+ */
+static bool payload_is_reduced(const struct reply *reply,
+			       const struct svcrdma_payload *payload,
+			       const struct rpcrdma_chunk *chunk, u32 from)
+{
+	return chunk->count && payload->offset >= from &&
+	       payload->offset <= reply->buf->len &&
+	       payload->length <= reply->buf->len - payload->offset;
+}
+
+/* Section 3.4.6.2: padding is not written, and not sent inline either. */
+static u32 payload_hole(const struct reply *reply, const struct svcrdma_payload *payload)
+{
+	u32 rest = reply->buf->len - payload->offset;
+
+	return min_t(u32, ALIGN(payload->length, RPCRDMA_XDR_UNIT), rest);
+}
+
+static int reply_write_payload(struct reply *reply,
+			       const struct svcrdma_payload *payload,
+			       const struct rpcrdma_chunk *chunk)
+{
+	struct svcrdma_stream stream = {
+		.buf = reply->buf,
+		.pos = payload->offset,
+	};
+
+	if (payload->length > chunk->length)
+		return -EMSGSIZE;
+	return svcrdma_write_add(reply->t, reply->sc, &reply->lists, chunk, &stream,
+				 payload->length);
+}
+
+static void reply_add_hole(struct reply *reply, u32 offset, u32 length)
+{
+	/* Not beyond those that were looked at: a hole for each payload at most. */
+	reply->holes[reply->nr_holes++] = (struct svcrdma_payload) {
+		.offset = offset,
+		.length = length,
+	};
+	reply->length -= length;
+}
+
+/* Sections 3.4.6 and 4.3.2.2: unused chunks are returned with lengths of 0. */
+static int reply_fill_write_list(struct reply *reply)
+{
+	struct svcrdma_payload payload;
+	struct rpcrdma_chunk *chunk;
+	u32 i, written, from = 0;
+	int ret;
+
+	for (i = 0; i < reply->lists.nr_write; i++) {
+		chunk = rpcrdma_write_chunk(&reply->lists, i);
+		written = 0;
+		if (i < reply->rc->rc_nr_payloads) {
+			payload = reply->rc->rc_payloads[i];
+			if (payload_is_reduced(reply, &payload, chunk, from)) {
+				ret = reply_write_payload(reply, &payload, chunk);
+				if (ret)
+					return ret;
+				written = payload.length;
+				from = payload.offset + payload_hole(reply, &payload);
+				reply_add_hole(reply, payload.offset,
+					       from - payload.offset);
+			}
+		}
+		if (!rpcrdma_chunk_set_written(&reply->lists, chunk, written))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+static struct svcrdma_stream reply_stream(const struct reply *reply)
+{
+	return (struct svcrdma_stream) {
+		.buf		= reply->buf,
+		.holes		= reply->holes,
+		.nr_holes	= reply->nr_holes,
+	};
+}
+
+static int reply_encode_header(struct reply *reply)
+{
+	enum rpcrdma_status status;
+
+	status = rpcrdma_header_encode(&reply->header, &reply->lists,
+				       reply->sc->sc_buffer,
+				       reply->t->st_agreed.inline_send);
+	if (status != RPCRDMA_OK)
+		return -EMSGSIZE;
+	reply->sc->sc_sge.length = reply->header.size;
+	return 0;
+}
+
+static int reply_copy_inline(struct reply *reply)
+{
+	struct svcrdma_stream stream = reply_stream(reply);
+	struct svcrdma_send_ctxt *sc = reply->sc;
+	u32 n, offset, left = reply->length;
+	struct page *page;
+
+	if (left > reply->t->st_agreed.inline_send - sc->sc_sge.length)
+		return -EMSGSIZE;
+	while (left) {
+		n = svcrdma_stream_run(&stream, left, &page, &offset);
+		if (!n)
+			return -EIO;
+		memcpy_from_page(sc->sc_buffer + sc->sc_sge.length, page, offset, n);
+		sc->sc_sge.length += n;
+		left -= n;
+	}
+	return 0;
+}
+
+/* Section 4.3.3: the Reply chunk goes back, used or not. */
+static int reply_set_reply_chunk(struct reply *reply, u32 written)
+{
+	struct rpcrdma_chunk *chunk = rpcrdma_reply_chunk(&reply->lists);
+
+	if (!chunk)
+		return 0;
+	return rpcrdma_chunk_set_written(&reply->lists, chunk, written) ? 0 : -EMSGSIZE;
+}
+
+static int reply_inline(struct reply *reply)
+{
+	int ret;
+
+	ret = reply_set_reply_chunk(reply, 0);
+	if (!ret)
+		ret = reply_encode_header(reply);
+	if (!ret)
+		ret = reply_copy_inline(reply);
+	return ret;
+}
+
+static int reply_through_chunk(struct reply *reply)
+{
+	struct svcrdma_stream stream = reply_stream(reply);
+	int ret;
+
+	ret = svcrdma_write_add(reply->t, reply->sc, &reply->lists,
+				rpcrdma_reply_chunk(&reply->lists), &stream,
+				reply->length);
+	if (!ret)
+		ret = reply_set_reply_chunk(reply, reply->length);
+	if (ret)
+		return ret;
+	reply->header.proc = RPCRDMA_NOMSG;
+	return reply_encode_header(reply);
+}
+
+static int reply_build(struct reply *reply)
+{
+	u32 header_size;
+	int ret;
+
+	ret = reply_fill_write_list(reply);
+	if (ret)
+		return ret;
+	header_size = rpcrdma_header_size(&reply->header, &reply->lists);
+	switch (rpcrdma_plan_reply(header_size, reply->length,
+				   reply->t->st_agreed.inline_send,
+				   rpcrdma_reply_chunk(&reply->lists))) {
+	case RPCRDMA_REPLY_INLINE:
+		ret = reply_inline(reply);
+		break;
+	case RPCRDMA_REPLY_CHUNK:
+		ret = reply_through_chunk(reply);
+		break;
+	default:
+		ret = -EMSGSIZE;
+	}
+	/* More Writes than the queue holds: the client cut its chunks too fine. */
+	if (!ret && reply->sc->sc_write_wrs >= reply->t->st_sq_depth)
+		ret = -EMSGSIZE;
+	return ret;
+}
+
+/* Which R_key, if any: all of the call's chunks count. */
+static void reply_choose_opcode(const struct reply *reply)
+{
+	struct ib_send_wr *wr = &reply->sc->sc_wr;
+	u32 rkey;
+
+	if (rpcrdma_choose_rkey(&reply->rc->rc_lists,
+				reply->t->st_agreed.remote_invalidation, &rkey)) {
+		wr->opcode = IB_WR_SEND_WITH_INV;
+		wr->ex.invalidate_rkey = rkey;
+	} else {
+		wr->opcode = IB_WR_SEND;
+	}
+}
+
+/* The HCA is going to read from the pages after nfsd has forgotten them. */
+static void reply_take_pages(const struct reply *reply, struct svc_rqst *rqstp)
+{
+	struct svcrdma_send_ctxt *sc = reply->sc;
+	struct page **page;
+
+	if (list_empty(&sc->sc_writes))
+		return;
+	for (page = rqstp->rq_respages; page < rqstp->rq_next_page; page++) {
+		sc->sc_pages[sc->sc_nr_pages++] = *page;
+		*page = NULL;
+	}
+	rqstp->rq_next_page = rqstp->rq_respages;
+}
+
+/* Consumes @sc. */
+static int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+		      struct svc_rqst *rqstp)
+{
+	struct reply reply;
+	int ret;
+
+	reply_init(&reply, t, sc, rqstp);
+	reply_choose_opcode(&reply);
+	ret = reply_build(&reply);
+	if (ret == -EMSGSIZE) {
+		trace_svcrdma_reply_too_large(t, reply.header.xid, ret);
+		return error_post(t, sc, &reply.rc->rc_header, RPCRDMA_ERR_CHUNK);
+	}
+	if (ret) {
+		svcrdma_send_ctxt_put(t, sc);
+		return ret;
+	}
+	if (!list_empty(&sc->sc_writes))
+		percpu_counter_inc(&svcrdma_stat_write);
+	reply_take_pages(&reply, rqstp);
+	return send_wait_and_post(t, sc);
+}
+
+/**
+ * svcrdma_sendto - xpo_sendto: send a reply
+ * @rqstp: the reply is in rq_res, the call's context in rq_xprt_ctxt
+ *
+ * Context: process; may sleep for Send Queue entries.
+ * Return: 0, or -ENOTCONN: the connection is lost or has been ended.
+ */
+int svcrdma_sendto(struct svc_rqst *rqstp)
+{
+	struct svcrdma_transport *t = svcrdma_transport_of(rqstp->rq_xprt);
+	struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
+	struct svcrdma_send_ctxt *sc;
+	int ret = -ENOTCONN;
+
+	if (!rc || svcrdma_transport_closing(t))
+		goto out_close;
+	ret = -ENOMEM;
+	sc = svcrdma_send_ctxt_get(t, GFP_KERNEL);
+	if (!sc)
+		goto out_close;
+	ret = reply_send(t, sc, rqstp);
+	if (ret)
+		goto out_close;
+	return 0;
+
+out_close:
+	trace_svcrdma_reply_err(t, be32_to_cpu(rqstp->rq_xid), ret);
+	svcrdma_transport_close(t);
+	return -ENOTCONN;
+}
+
+/**
+ * svcrdma_result_payload - xpo_result_payload: where a result payload lies
+ * @rqstp: reply under construction
+ * @offset: its first byte in rq_res
+ * @length: its bytes, without padding
+ *
+ * Whether it fits its Write chunk is looked at in svcrdma_sendto(): nfsd may yet
+ * give up what it encoded.
+ *
+ * Context: process.
+ * Return: 0.
+ */
+int svcrdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
+			   unsigned int length)
+{
+	struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
+
+	if (!rc || rc->rc_nr_payloads >= rc->rc_lists.nr_write)
+		return 0;
+	rc->rc_payloads[rc->rc_nr_payloads++] = (struct svcrdma_payload) {
+		.offset = offset,
+		.length = length,
+	};
+	return 0;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Knobs and counters, /proc/sys/sunrpc/svc_rdma, under the names that scripts and
+ * nfs-utils know. Knobs take effect for connections made afterwards.
+ */
+#include <linux/sysctl.h>
+
+#include "svcrdma.h"
+
+unsigned int svcrdma_max_requests = SVCRDMA_DEFAULT_REQUESTS;
+unsigned int svcrdma_max_req_size = SVCRDMA_MIN_REQ_SIZE;
+unsigned int svcrdma_ord = SVCRDMA_DEFAULT_ORD;
+
+struct percpu_counter svcrdma_stat_read;
+struct percpu_counter svcrdma_stat_recv;
+struct percpu_counter svcrdma_stat_write;
+struct percpu_counter svcrdma_stat_sq_starve;
+
+static unsigned int min_max_requests = SVCRDMA_MIN_REQUESTS;
+static unsigned int max_max_requests = SVCRDMA_MAX_REQUESTS;
+static unsigned int min_max_req_size = SVCRDMA_MIN_REQ_SIZE;
+static unsigned int max_max_req_size = SVCRDMA_MAX_REQ_SIZE;
+static unsigned int min_ord = SVCRDMA_MIN_ORD;
+static unsigned int max_ord = SVCRDMA_MAX_ORD;
+static unsigned int stat_unused;
+
+/* Reading gives the sum; writing anything sets it to zero. */
+static int counter_handler(compat_ctl_table *table, int write, void *buffer,
+			   size_t *lenp, loff_t *ppos)
+{
+	struct percpu_counter *counter = table->data;
+	unsigned long value;
+	struct ctl_table sum = {
+		.data	= &value,
+		.maxlen	= sizeof(value),
+		.mode	= table->mode,
+	};
+
+	if (write) {
+		percpu_counter_set(counter, 0);
+		*ppos += *lenp;
+		return 0;
+	}
+	value = percpu_counter_sum_positive(counter);
+	return proc_doulongvec_minmax(&sum, 0, buffer, lenp, ppos);
+}
+
+#define KNOB(name, variable, min, max)			\
+	{						\
+		.procname	= name,			\
+		.data		= variable,		\
+		.maxlen		= sizeof(unsigned int),	\
+		.mode		= 0644,			\
+		.proc_handler	= proc_dointvec_minmax,	\
+		.extra1		= min,			\
+		.extra2		= max,			\
+	}
+
+#define COUNTER(name, counter)				\
+	{						\
+		.procname	= name,			\
+		.data		= counter,		\
+		.maxlen		= sizeof(unsigned long),	\
+		.mode		= 0644,			\
+		.proc_handler	= counter_handler,	\
+	}
+
+/* Counts nothing; kept because scripts read and reset it. */
+#define DEAD_COUNTER(name)	KNOB(name, &stat_unused, SYSCTL_ZERO, SYSCTL_ZERO)
+
+static struct ctl_table svcrdma_table[] = {
+	KNOB("max_requests", &svcrdma_max_requests,
+	     &min_max_requests, &max_max_requests),
+	KNOB("max_req_size", &svcrdma_max_req_size,
+	     &min_max_req_size, &max_max_req_size),
+	KNOB("max_outbound_read_requests", &svcrdma_ord, &min_ord, &max_ord),
+	COUNTER("rdma_stat_read", &svcrdma_stat_read),
+	COUNTER("rdma_stat_recv", &svcrdma_stat_recv),
+	COUNTER("rdma_stat_write", &svcrdma_stat_write),
+	COUNTER("rdma_stat_sq_starve", &svcrdma_stat_sq_starve),
+	DEAD_COUNTER("rdma_stat_rq_starve"),
+	DEAD_COUNTER("rdma_stat_rq_poll"),
+	DEAD_COUNTER("rdma_stat_rq_prod"),
+	DEAD_COUNTER("rdma_stat_sq_poll"),
+	DEAD_COUNTER("rdma_stat_sq_prod"),
+};
+
+static struct percpu_counter *const counters[] = {
+	&svcrdma_stat_read,
+	&svcrdma_stat_recv,
+	&svcrdma_stat_write,
+	&svcrdma_stat_sq_starve,
+};
+
+static struct ctl_table_header *table_header;
+
+/**
+ * svcrdma_counters_init - allocate the counters
+ *
+ * Context: process.
+ * Return: 0 or a negative errno, with nothing left allocated.
+ */
+int svcrdma_counters_init(void)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(counters); i++) {
+		ret = percpu_counter_init(counters[i], 0, GFP_KERNEL);
+		if (ret)
+			goto out_destroy;
+	}
+	return 0;
+
+out_destroy:
+	while (i--)
+		percpu_counter_destroy(counters[i]);
+	return ret;
+}
+
+/**
+ * svcrdma_counters_exit - free the counters
+ *
+ * Context: process; nobody counts any more.
+ */
+void svcrdma_counters_exit(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(counters); i++)
+		percpu_counter_destroy(counters[i]);
+}
+
+/**
+ * svcrdma_sysctl_init - make the files
+ *
+ * Context: process.
+ * Return: 0, or -ENOMEM also where another module has files of these names.
+ */
+int svcrdma_sysctl_init(void)
+{
+	table_header = register_sysctl("sunrpc/svc_rdma", svcrdma_table);
+	return table_header ? 0 : -ENOMEM;
+}
+
+/**
+ * svcrdma_sysctl_exit - remove the files; waits for their readers
+ *
+ * Context: process.
+ */
+void svcrdma_sysctl_exit(void)
+{
+	unregister_sysctl_table(table_header);
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Private to svcrdma.ko, the server transport for RPC-over-RDMA version 1.
+ *
+ * Objects:
+ *	listener	a port; hands new connections to accept
+ *	transport	one connection; embeds the svc_xprt that nfsd knows
+ *	recv_ctxt	one Receive buffer, and what is known of the call in it
+ *	send_ctxt	one Send buffer, and what its Send and Writes hold on to
+ *	rw		one RDMA Read or Write of one segment
+ *
+ * Lifetime: everything of a connection belongs to its transport, and is freed
+ * by svcrdma_transport_free(), when the last reference to the svc_xprt is gone
+ * and the queue pair has drained. Contexts that are abandoned after an
+ * error are on the transport's lists of all contexts, and are freed there.
+ */
+#ifndef SVCRDMA_H
+#define SVCRDMA_H
+
+#include <linux/completion.h>
+#include <linux/llist.h>
+#include <linux/percpu_counter.h>
+#include <linux/scatterlist.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <linux/sunrpc/svc.h>
+#include <linux/sunrpc/svc_xprt.h>
+#include <linux/sunrpc/xprt.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+#include <rdma/rw.h>
+
+#include <rpcrdma/logic.h>
+
+enum {
+	SVCRDMA_MIN_REQUESTS = 4,
+	SVCRDMA_MAX_REQUESTS = 16384,
+	SVCRDMA_DEFAULT_REQUESTS = 64,
+	SVCRDMA_MIN_REQ_SIZE = 4096,
+	SVCRDMA_MAX_REQ_SIZE = 65536,
+	SVCRDMA_MIN_ORD = 1,
+	SVCRDMA_MAX_ORD = 255,
+	SVCRDMA_DEFAULT_ORD = 16,
+
+	SVCRDMA_BACKLOG = 128,		/* connections that wait for accept */
+	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
+	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
+	SVCRDMA_MAX_SQ_WAITERS = 8,	/* then no further calls are taken */
+};
+
+struct svcrdma_transport;
+struct svcrdma_recv_ctxt;
+
+/**
+ * struct svcrdma_listener - a port on which connections are accepted
+ * @li_xprt: what nfsd knows; first reference belongs to SUNRPC
+ * @li_id: the listening id. Written by create and by @li_rebind_work only, which
+ *	detach waits for
+ * @li_lock: guards @li_pending and @li_nr_pending
+ * @li_pending: transports that wait for accept, by st_pending
+ * @li_nr_pending: their number, at most SVCRDMA_BACKLOG
+ * @li_rebind_work: listens again after the address moved to another device; holds
+ *	a reference to @li_xprt while it is queued
+ * @li_close_work: closes the listener outside of the CM handler; the same
+ */
+struct svcrdma_listener {
+	struct svc_xprt		li_xprt;
+	struct rdma_cm_id	*li_id;
+	spinlock_t		li_lock;
+	struct list_head	li_pending;
+	unsigned int		li_nr_pending;
+	struct work_struct	li_rebind_work;
+	struct work_struct	li_close_work;
+};
+
+/**
+ * struct svcrdma_sq_waiter - one who waits for Send Queue entries
+ * @sw_list: entry of st_sq_waiters, under st_sq_lock
+ * @sw_reader: its Reads get posted when the entries are there; NULL for a thread,
+ *	which sleeps on @sw_done
+ * @sw_done: completed after @sw_status was set
+ * @sw_need: entries wanted
+ * @sw_status: 0 when they were granted
+ */
+struct svcrdma_sq_waiter {
+	struct list_head	sw_list;
+	struct svcrdma_recv_ctxt *sw_reader;
+	struct completion	sw_done;
+	u32			sw_need;
+	int			sw_status;
+};
+
+/* Where in rq_res a result payload lies; @length bytes without padding. */
+struct svcrdma_payload {
+	u32			offset;
+	u32			length;
+};
+
+/**
+ * struct svcrdma_rw - one RDMA Read or Write of one segment
+ * @rw_list: entry of rc_reads or sc_writes; belongs to the context's owner
+ * @rw_ctx: the core's state
+ * @rw_nents: entries of @rw_sgl
+ * @rw_sgl: local memory
+ */
+struct svcrdma_rw {
+	struct list_head	rw_list;
+	struct rdma_rw_ctx	rw_ctx;
+	unsigned int		rw_nents;
+	struct scatterlist	rw_sgl[];
+};
+
+/**
+ * struct svcrdma_recv_ctxt - a Receive buffer and the call in it
+ *
+ * Owned, in turn, by: the spare list, the HCA, the ready list, the thread in
+ * recvfrom, (with Read chunks: a Send Queue waiter, the HCA, the read-ready
+ * list, another thread in recvfrom,) and the svc_rqst, until
+ * xpo_release_ctxt. The owner may touch every member without a lock.
+ *
+ * @rc_list: entry of the list that owns it, under st_recv_lock
+ * @rc_all: entry of st_recv_all; constant
+ * @rc_transport: constant
+ * @rc_cqe: Receive completion
+ * @rc_read_cqe: completion of the last Read
+ * @rc_sge: describes @rc_buffer
+ * @rc_buffer: mapped for as long as the context lives
+ * @rc_byte_len: bytes received
+ * @rc_header: decoded header
+ * @rc_lists: decoded chunks, over @rc_segments and @rc_chunks
+ * @rc_segments: storage
+ * @rc_chunks: storage
+ * @rc_payloads: result payload n is to go to Write chunk n
+ * @rc_nr_payloads: number of result payloads seen so far
+ * @rc_reads: struct svcrdma_rw of this call's Reads
+ * @rc_sq: Send Queue entries of the Reads
+ * @rc_stream_length: bytes of the pulled part; see recvfrom.c
+ * @rc_nr_pages: entries of @rc_pages, each a reference
+ * @rc_pages: sink of the Reads
+ */
+struct svcrdma_recv_ctxt {
+	struct list_head	rc_list;
+	struct list_head	rc_all;
+	struct svcrdma_transport *rc_transport;
+	struct ib_cqe		rc_cqe;
+	struct ib_cqe		rc_read_cqe;
+	struct ib_sge		rc_sge;
+	void			*rc_buffer;
+	u32			rc_byte_len;
+	struct rpcrdma_header	rc_header;
+	struct rpcrdma_chunk_lists rc_lists;
+	struct rpcrdma_segment	*rc_segments;
+	struct rpcrdma_chunk	*rc_chunks;
+	struct svcrdma_payload	*rc_payloads;
+	u32			rc_nr_payloads;
+	struct list_head	rc_reads;
+	struct svcrdma_sq_waiter rc_sq;
+	u32			rc_stream_length;
+	u32			rc_nr_pages;
+	struct page		*rc_pages[RPCSVC_MAXPAGES];
+};
+
+/**
+ * struct svcrdma_send_ctxt - a Send buffer and what its Send holds on to
+ *
+ * Owned by the free list, by the thread that builds a message, by the HCA
+ * from post to completion, or by the release list.
+ *
+ * @sc_list: entry of st_send_free, under st_send_lock
+ * @sc_all: entry of st_send_all, under st_send_lock
+ * @sc_release: entry of st_release
+ * @sc_transport: constant
+ * @sc_cqe: Send completion
+ * @sc_wr: the Send, signalled; the Writes are chained before it
+ * @sc_sge: describes @sc_buffer
+ * @sc_buffer: mapped for as long as the context lives
+ * @sc_writes: struct svcrdma_rw of this reply's Writes
+ * @sc_write_wrs: work requests of @sc_writes
+ * @sc_sq_held: Send Queue entries taken, given back when the context is put
+ * @sc_nr_pages: entries of @sc_pages, each a reference
+ * @sc_pages: source of the Writes
+ */
+struct svcrdma_send_ctxt {
+	struct list_head	sc_list;
+	struct list_head	sc_all;
+	struct llist_node	sc_release;
+	struct svcrdma_transport *sc_transport;
+	struct ib_cqe		sc_cqe;
+	struct ib_send_wr	sc_wr;
+	struct ib_sge		sc_sge;
+	void			*sc_buffer;
+	struct list_head	sc_writes;
+	u32			sc_write_wrs;
+	u32			sc_sq_held;
+	u32			sc_nr_pages;
+	struct page		*sc_pages[RPCSVC_MAXPAGES + 1];
+};
+
+/**
+ * struct svcrdma_transport - one connection
+ *
+ * Constant from accept until free:
+ * @st_id: connection id; destroyed last
+ * @st_pd: protection domain of this connection alone
+ * @st_send_cq: completions of Sends, Reads and Writes
+ * @st_recv_cq: completions of Receives
+ * @st_qp: NULL until accept, and then not without all of the above
+ * @st_port: port number on the device
+ * @st_peer: what the client says of itself
+ * @st_agreed: what holds for both
+ * @st_recv_size: size of a Receive buffer
+ * @st_credits: the grant, in each reply
+ * @st_read_depth: Reads in flight that the client takes; may be 0
+ * @st_recv_target: Receives to be kept posted
+ * @st_max_chunks: entries of rc_chunks
+ * @st_send_cache: send contexts that are kept when free
+ *
+ * @st_xprt: what nfsd knows
+ * @st_pending: entry of li_pending, under li_lock
+ * @st_close_work: closes outside of the CM handler; holds a reference while queued
+ *
+ * @st_recv_lock: guards the members up to @st_recv_posted, and XPT_DATA
+ * @st_state: Receives are shown to nfsd only while ESTABLISHED
+ * @st_recv_all: all receive contexts; constant after accept
+ * @st_recv_spare: ready to be posted
+ * @st_recv_ready: received and not looked at
+ * @st_read_ready: all Reads done
+ * @st_read_wait: Reads could not be built for want of memory regions
+ * @st_read_retry: a Read ended after the last attempt
+ * @st_reads: calls whose Reads are built and not done
+ * @st_recv_posted: Receives that are posted
+ *
+ * @st_sq_lock: guards the members up to @st_closing. Taken in any context
+ * @st_sq_free: Send Queue entries that nobody holds
+ * @st_sq_depth: all of them; constant
+ * @st_sq_waiters: in order of arrival
+ * @st_sq_nr_waiters: their number; read without the lock as a hint
+ * @st_closing: no more posts. Never cleared; read without the lock as a hint
+ *
+ * @st_send_lock: guards the members up to @st_send_nr_free
+ * @st_send_all: all send contexts
+ * @st_send_free: those not in use
+ * @st_send_nr_free: their number
+ *
+ * @st_release: send contexts whose Writes are complete
+ * @st_release_work: frees what they hold
+ */
+struct svcrdma_transport {
+	struct svc_xprt		st_xprt;
+
+	struct rdma_cm_id	*st_id;
+	struct ib_pd		*st_pd;
+	struct ib_cq		*st_send_cq;
+	struct ib_cq		*st_recv_cq;
+	struct ib_qp		*st_qp;
+	u32			st_port;
+	struct rpcrdma_cm_private st_peer;
+	struct rpcrdma_negotiated st_agreed;
+	u32			st_recv_size;
+	u32			st_credits;
+	u32			st_read_depth;
+	u32			st_recv_target;
+	u32			st_max_chunks;
+	u32			st_send_cache;
+
+	struct list_head	st_pending;
+	struct work_struct	st_close_work;
+
+	spinlock_t		st_recv_lock ____cacheline_aligned_in_smp;
+	enum rpcrdma_conn_state	st_state;
+	struct list_head	st_recv_all;
+	struct list_head	st_recv_spare;
+	struct list_head	st_recv_ready;
+	struct list_head	st_read_ready;
+	struct list_head	st_read_wait;
+	bool			st_read_retry;
+	u32			st_reads;
+	u32			st_recv_posted;
+
+	spinlock_t		st_sq_lock ____cacheline_aligned_in_smp;
+	u32			st_sq_free;
+	u32			st_sq_depth;
+	struct list_head	st_sq_waiters;
+	u32			st_sq_nr_waiters;
+	bool			st_closing;
+
+	spinlock_t		st_send_lock ____cacheline_aligned_in_smp;
+	struct list_head	st_send_all;
+	struct list_head	st_send_free;
+	u32			st_send_nr_free;
+
+	struct llist_head	st_release;
+	struct work_struct	st_release_work;
+};
+
+static inline struct svcrdma_transport *svcrdma_transport_of(struct svc_xprt *xprt)
+{
+	return container_of(xprt, struct svcrdma_transport, st_xprt);
+}
+
+static inline struct ib_device *
+svcrdma_transport_device(const struct svcrdma_transport *t)
+{
+	return t->st_id->device;
+}
+
+static inline bool svcrdma_transport_closing(const struct svcrdma_transport *t)
+{
+	return READ_ONCE(t->st_closing);
+}
+
+/* module.c */
+extern struct svc_xprt_class svcrdma_class;
+
+/* listener.c */
+extern const struct svc_xprt_ops svcrdma_listener_ops;
+
+struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
+					 struct sockaddr *sa, int salen, int flags);
+
+/* transport.c */
+extern const struct svc_xprt_ops svcrdma_transport_ops;
+
+struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
+						   struct net *net,
+						   struct rdma_cm_id *id,
+						   const struct rdma_conn_param *param);
+int svcrdma_transport_accept(struct svcrdma_transport *t);
+void svcrdma_transport_close(struct svcrdma_transport *t);
+void svcrdma_transport_discard(struct svcrdma_transport *t);
+void svcrdma_transport_data(struct svcrdma_transport *t);
+
+/* recvfrom.c */
+int svcrdma_recv_ctxts_create(struct svcrdma_transport *t);
+void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t);
+int svcrdma_recv_fill(struct svcrdma_transport *t);
+int svcrdma_recvfrom(struct svc_rqst *rqstp);
+void svcrdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
+
+/* rw.c */
+void svcrdma_rw_list_free(struct svcrdma_transport *t, struct list_head *list,
+			  enum dma_data_direction dir);
+struct ib_send_wr *svcrdma_rw_list_chain(struct svcrdma_transport *t,
+					 struct list_head *list,
+					 struct ib_cqe *cqe,
+					 struct ib_send_wr *tail);
+int svcrdma_read_add(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
+		     const struct rpcrdma_chunk *chunk, u32 from, u32 length,
+		     u32 sink);
+int svcrdma_read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+void svcrdma_read_post(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc);
+
+/* A place in an xdr_buf. Bytes from @holes are left out. */
+struct svcrdma_stream {
+	const struct xdr_buf		*buf;
+	const struct svcrdma_payload	*holes;	/* ascending, padding included */
+	u32				nr_holes;
+	u32				pos;
+};
+
+u32 svcrdma_stream_run(struct svcrdma_stream *stream, u32 max,
+		       struct page **page, u32 *offset);
+int svcrdma_write_add(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+		      const struct rpcrdma_chunk_lists *lists,
+		      const struct rpcrdma_chunk *chunk,
+		      struct svcrdma_stream *stream, u32 length);
+
+/* sendto.c */
+int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
+bool svcrdma_sq_try(struct svcrdma_transport *t, u32 need);
+void svcrdma_sq_put(struct svcrdma_transport *t, u32 count);
+int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
+void svcrdma_error_send(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
+			enum rpcrdma_errcode error);
+int svcrdma_sendto(struct svc_rqst *rqstp);
+int svcrdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
+			   unsigned int length);
+
+/* release.c */
+int svcrdma_release_init(void);
+void svcrdma_release_exit(void);
+bool svcrdma_work_queue(struct work_struct *work);
+struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp_t gfp);
+void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
+void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
+void svcrdma_send_ctxts_destroy(struct svcrdma_transport *t);
+void svcrdma_release_work(struct work_struct *work);
+
+/* backchannel.c */
+extern struct xprt_class svcrdma_backchannel_class;
+
+void svcrdma_backchannel_reply(struct svcrdma_transport *t,
+			       struct svcrdma_recv_ctxt *rc);
+
+/* stats.c */
+extern unsigned int svcrdma_max_requests;
+extern unsigned int svcrdma_max_req_size;
+extern unsigned int svcrdma_ord;
+extern struct percpu_counter svcrdma_stat_read;
+extern struct percpu_counter svcrdma_stat_recv;
+extern struct percpu_counter svcrdma_stat_write;
+extern struct percpu_counter svcrdma_stat_sq_starve;
+
+int svcrdma_counters_init(void);
+void svcrdma_counters_exit(void);
+int svcrdma_sysctl_init(void);
+void svcrdma_sysctl_exit(void);
+
+#endif /* SVCRDMA_H */

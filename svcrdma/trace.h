@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One tracepoint for each failure, and for the steps of a connection. The
+ * system is not "rpcrdma", which belongs to the in-tree module.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM svcrdma_own
+
+#if !defined(SVCRDMA_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define SVCRDMA_TRACE_H
+
+#include <linux/tracepoint.h>
+#include <rdma/rdma_cm.h>
+
+/* Something happened to a connection; @status is an errno, 0 where there is none. */
+DECLARE_EVENT_CLASS(svcrdma_transport_class,
+	TP_PROTO(const struct svcrdma_transport *t, int status),
+	TP_ARGS(t, status),
+	TP_STRUCT__entry(
+		__field(int, status)
+		__string(addr, t->st_xprt.xpt_remotebuf)
+	),
+	TP_fast_assign(
+		__entry->status = status;
+		COMPAT_ASSIGN_STR(addr, t->st_xprt.xpt_remotebuf);
+	),
+	TP_printk("addr=%s status=%d", __get_str(addr), __entry->status)
+);
+
+#define TRANSPORT_EVENT(name)						\
+	DEFINE_EVENT(svcrdma_transport_class, svcrdma_##name,		\
+		     TP_PROTO(const struct svcrdma_transport *t, int status), \
+		     TP_ARGS(t, status))
+
+TRANSPORT_EVENT(accepted);
+TRANSPORT_EVENT(accept_err);
+TRANSPORT_EVENT(closing);
+TRANSPORT_EVENT(freed);
+TRANSPORT_EVENT(post_recv_err);
+TRANSPORT_EVENT(post_read_err);
+TRANSPORT_EVENT(post_send_err);
+TRANSPORT_EVENT(read_build_err);
+TRANSPORT_EVENT(read_retry);
+TRANSPORT_EVENT(read_pages_err);
+TRANSPORT_EVENT(send_alloc_err);
+TRANSPORT_EVENT(sq_full);
+TRANSPORT_EVENT(sq_too_small);
+TRANSPORT_EVENT(qp_event);
+
+/* A call that is dropped or answered with RDMA_ERROR. */
+DECLARE_EVENT_CLASS(svcrdma_call_class,
+	TP_PROTO(const struct svcrdma_transport *t, u32 xid, int status),
+	TP_ARGS(t, xid, status),
+	TP_STRUCT__entry(
+		__field(u32, xid)
+		__field(int, status)
+		__string(addr, t->st_xprt.xpt_remotebuf)
+	),
+	TP_fast_assign(
+		__entry->xid = xid;
+		__entry->status = status;
+		COMPAT_ASSIGN_STR(addr, t->st_xprt.xpt_remotebuf);
+	),
+	TP_printk("addr=%s xid=0x%08x status=%d", __get_str(addr),
+		  __entry->xid, __entry->status)
+);
+
+#define CALL_EVENT(name)						\
+	DEFINE_EVENT(svcrdma_call_class, svcrdma_##name,		\
+		     TP_PROTO(const struct svcrdma_transport *t, u32 xid,	\
+			      int status),				\
+		     TP_ARGS(t, xid, status))
+
+CALL_EVENT(call_dropped);	/* status: enum rpcrdma_status */
+CALL_EVENT(call_bad);		/* the same */
+CALL_EVENT(call_bad_reads);	/* Read list that does not make a message */
+CALL_EVENT(reply_too_large);
+CALL_EVENT(reply_err);
+CALL_EVENT(error_sent);		/* status: enum rpcrdma_errcode */
+CALL_EVENT(backchannel_dropped);
+CALL_EVENT(backchannel_send_err);
+
+/* A work request that did not succeed. */
+TRACE_EVENT(svcrdma_wc_err,
+	TP_PROTO(const struct svcrdma_transport *t, const char *what,
+		 const struct ib_wc *wc),
+	TP_ARGS(t, what, wc),
+	TP_STRUCT__entry(
+		__field(int, status)
+		__field(u32, vendor_err)
+		__string(what, what)
+		__string(addr, t->st_xprt.xpt_remotebuf)
+	),
+	TP_fast_assign(
+		__entry->status = wc->status;
+		__entry->vendor_err = wc->vendor_err;
+		COMPAT_ASSIGN_STR(what, what);
+		COMPAT_ASSIGN_STR(addr, t->st_xprt.xpt_remotebuf);
+	),
+	TP_printk("addr=%s %s status=%d vendor_err=0x%x", __get_str(addr),
+		  __get_str(what), __entry->status, __entry->vendor_err)
+);
+
+TRACE_EVENT(svcrdma_cm_event,
+	TP_PROTO(const struct rdma_cm_id *id, const struct rdma_cm_event *event),
+	TP_ARGS(id, event),
+	TP_STRUCT__entry(
+		__field(const void *, id)
+		__field(int, event)
+		__field(int, status)
+	),
+	TP_fast_assign(
+		__entry->id = id;
+		__entry->event = event->event;
+		__entry->status = event->status;
+	),
+	TP_printk("id=%p event=%d status=%d", __entry->id, __entry->event,
+		  __entry->status)
+);
+
+TRACE_EVENT(svcrdma_listener_err,
+	TP_PROTO(const char *step, int status),
+	TP_ARGS(step, status),
+	TP_STRUCT__entry(
+		__field(int, status)
+		__string(step, step)
+	),
+	TP_fast_assign(
+		__entry->status = status;
+		COMPAT_ASSIGN_STR(step, step);
+	),
+	TP_printk("step=%s status=%d", __get_str(step), __entry->status)
+);
+
+#endif /* SVCRDMA_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_PATH .
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A connection from request to free.
+ *
+ * Birth: the CM handler of the listener makes a transport that has an id and
+ * nothing else. Accept, in an nfsd thread, adds all of the verbs objects or
+ * none, posts Receives, and accepts. Receives may complete before the
+ * ESTABLISHED event, when the queue pair cannot send yet: nfsd is told of them
+ * only in that state.
+ *
+ * Close: svcrdma_transport_close() may be called in any context, any number of
+ * times. It stops new posts, releases all who wait for Send Queue entries, and
+ * has nfsd run detach.
+ *
+ * Teardown, one function for the connection and one for its memory:
+ *
+ * transport_quiesce(), called once by detach or where accept failed, in a context
+ * that may sleep and is neither a CM nor a completion handler:
+ * 1. st_closing is set under st_sq_lock. Whoever posts afterwards fails, or
+ *    passed the test before; no waiter is added.
+ * 2. rdma_disconnect() and ib_drain_qp(): completion handlers that saw
+ *    st_closing clear have returned, since a queue's completions are handled
+ *    in order and the drain's is the last.
+ * 3. The release work is flushed, for the same reason.
+ * 4. The handler lock is passed through: CM handlers that saw st_closing clear have
+ *    returned. No handler touches st_xprt or wakes nfsd from here on.
+ *
+ * transport_free(), xpo_free, when the last reference is gone. Threads that passed
+ * the test in 1 may have posted after the drain in 2, but have returned now:
+ * 1. Drain again. The HCA owns no context any more.
+ * 2. The release work is flushed again: nothing else uses the queue pair.
+ * 3. Contexts: unmapped and freed wherever they were. Needs the queue pair,
+ *    whose pool takes memory regions back.
+ * 4. Queue pair, completion queues, protection domain: before the id, since the
+ *    removal of a device goes on as soon as the last id is destroyed.
+ * 5. rdma_destroy_id() waits for the CM handler, the last to know the transport.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/sunrpc/addr.h>
+
+#include "svcrdma.h"
+#include "trace.h"
+
+static void transport_state_event(struct svcrdma_transport *t,
+				  enum rpcrdma_conn_event event)
+{
+	spin_lock(&t->st_recv_lock);
+	t->st_state = rpcrdma_conn_next(t->st_state, event);
+	spin_unlock(&t->st_recv_lock);
+}
+
+/**
+ * svcrdma_transport_data - tell nfsd that there is something to receive
+ * @t: transport
+ *
+ * Context: any that may take st_recv_lock; that lock is not held.
+ */
+void svcrdma_transport_data(struct svcrdma_transport *t)
+{
+	bool show;
+
+	spin_lock(&t->st_recv_lock);
+	show = t->st_state == RPCRDMA_CONN_ESTABLISHED;
+	if (show)
+		set_bit(XPT_DATA, &t->st_xprt.xpt_flags);
+	spin_unlock(&t->st_recv_lock);
+
+	if (show && !svcrdma_transport_closing(t))
+		svc_xprt_enqueue(&t->st_xprt);
+}
+
+/* The waiters of a transport that closes. Theirs are the entries no more. */
+static void waiters_dismiss(struct list_head *waiters)
+{
+	struct svcrdma_sq_waiter *waiter, *next;
+
+	list_for_each_entry_safe(waiter, next, waiters, sw_list) {
+		list_del_init(&waiter->sw_list);
+		waiter->sw_status = -ENOTCONN;
+		/* A reader stays as it is until the transport is freed. */
+		if (!waiter->sw_reader)
+			complete(&waiter->sw_done);
+	}
+}
+
+/* Step 1 of transport_quiesce(). True for the first caller. */
+static bool transport_stop(struct svcrdma_transport *t)
+{
+	LIST_HEAD(waiters);
+	unsigned long flags;
+	bool first;
+
+	spin_lock_irqsave(&t->st_sq_lock, flags);
+	first = !t->st_closing;
+	WRITE_ONCE(t->st_closing, true);
+	list_splice_init(&t->st_sq_waiters, &waiters);
+	t->st_sq_nr_waiters = 0;
+	spin_unlock_irqrestore(&t->st_sq_lock, flags);
+
+	waiters_dismiss(&waiters);
+	return first;
+}
+
+/**
+ * svcrdma_transport_close - the connection is lost or has to end
+ * @t: transport
+ *
+ * Context: completion and CM handlers, and threads that hold a reference.
+ */
+void svcrdma_transport_close(struct svcrdma_transport *t)
+{
+	if (!transport_stop(t))
+		return;
+	trace_svcrdma_closing(t, 0);
+	svc_xprt_deferred_close(&t->st_xprt);
+}
+
+static void transport_quiesce(struct svcrdma_transport *t)
+{
+	/* 1 */
+	transport_stop(t);
+	transport_state_event(t, RPCRDMA_EVENT_FAILED);
+	/* 2 */
+	if (t->st_qp) {
+		rdma_disconnect(t->st_id);
+		ib_drain_qp(t->st_qp);
+	}
+	transport_state_event(t, RPCRDMA_EVENT_DRAINED);
+	/* 3 */
+	flush_work(&t->st_release_work);
+	/* 4 */
+	if (t->st_id) {
+		rdma_lock_handler(t->st_id);
+		rdma_unlock_handler(t->st_id);
+	}
+}
+
+/* Removal of a device waits for this id; nfsd may not have a thread just now. */
+static void transport_close_work(struct work_struct *work)
+{
+	struct svcrdma_transport *t =
+		container_of(work, struct svcrdma_transport, st_close_work);
+
+	svc_xprt_close(&t->st_xprt);
+	svc_xprt_put(&t->st_xprt);
+}
+
+static void transport_removed(struct svcrdma_transport *t)
+{
+	if (svcrdma_transport_closing(t))
+		return;
+	svc_xprt_get(&t->st_xprt);
+	if (!svcrdma_work_queue(&t->st_close_work))
+		svc_xprt_put(&t->st_xprt);
+}
+
+/* Never asks the CM to destroy the id: transport_free() does. */
+static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct svcrdma_transport *t = id->context;
+
+	trace_svcrdma_cm_event(id, event);
+	switch (event->event) {
+	case RDMA_CM_EVENT_ESTABLISHED:
+		transport_state_event(t, RPCRDMA_EVENT_ESTABLISHED);
+		svcrdma_transport_data(t);
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		transport_removed(t);
+		fallthrough;
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+	case RDMA_CM_EVENT_REJECTED:
+	case RDMA_CM_EVENT_DISCONNECTED:
+		transport_state_event(t, RPCRDMA_EVENT_FAILED);
+		svcrdma_transport_close(t);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+/*
+ * Any context. A queue pair in trouble flushes its work requests, and their
+ * completions close the connection. COMM_EST stands in for a lost RTU.
+ */
+static void transport_qp_event(struct ib_event *event, void *context)
+{
+	struct svcrdma_transport *t = context;
+
+	trace_svcrdma_qp_event(t, event->event);
+	if (event->event == IB_EVENT_COMM_EST)
+		rdma_notify(t->st_id, event->event);
+}
+
+/**
+ * svcrdma_transport_create - a transport for a connection request
+ * @serv: who serves it
+ * @net: network namespace
+ * @id: the new connection's id; its events go to the transport from now on
+ * @param: what the client wants
+ *
+ * Context: the CM handler of @id's listener, which holds @id's handler lock.
+ * Return: a transport that is to be given to svcrdma_transport_accept() or
+ * svcrdma_transport_discard(), or an ERR_PTR with @id unchanged.
+ */
+struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
+						   struct net *net,
+						   struct rdma_cm_id *id,
+						   const struct rdma_conn_param *param)
+{
+	struct svcrdma_transport *t;
+
+	t = kzalloc(sizeof(*t), GFP_KERNEL);
+	if (!t)
+		return ERR_PTR(-ENOMEM);
+	svc_xprt_init(net, &svcrdma_class, &t->st_xprt, serv);
+	t->st_xprt.xpt_ops = &svcrdma_transport_ops;
+	set_bit(XPT_CONG_CTRL, &t->st_xprt.xpt_flags);
+
+	spin_lock_init(&t->st_recv_lock);
+	INIT_LIST_HEAD(&t->st_recv_all);
+	INIT_LIST_HEAD(&t->st_recv_spare);
+	INIT_LIST_HEAD(&t->st_recv_ready);
+	INIT_LIST_HEAD(&t->st_read_ready);
+	INIT_LIST_HEAD(&t->st_read_wait);
+	spin_lock_init(&t->st_sq_lock);
+	INIT_LIST_HEAD(&t->st_sq_waiters);
+	spin_lock_init(&t->st_send_lock);
+	INIT_LIST_HEAD(&t->st_send_all);
+	INIT_LIST_HEAD(&t->st_send_free);
+	init_llist_head(&t->st_release);
+	INIT_LIST_HEAD(&t->st_pending);
+	INIT_WORK(&t->st_release_work, svcrdma_release_work);
+	INIT_WORK(&t->st_close_work, transport_close_work);
+
+	rpcrdma_cm_private_decode(param->private_data, param->private_data_len,
+				  &t->st_peer);
+	/* The CM has swapped the two: this is how many Reads the client takes. */
+	t->st_read_depth = param->initiator_depth;
+	t->st_id = id;
+	id->context = t;
+	id->event_handler = transport_cm_handler;
+	return t;
+}
+
+/* The client's port is new with each connection; the reply cache must not mind. */
+static int transport_set_addresses(struct svcrdma_transport *t)
+{
+	struct sockaddr *local = (struct sockaddr *)&t->st_id->route.addr.src_addr;
+	struct sockaddr *remote = (struct sockaddr *)&t->st_id->route.addr.dst_addr;
+
+	if ((local->sa_family != AF_INET && local->sa_family != AF_INET6) ||
+	    local->sa_family != remote->sa_family)
+		return -EAFNOSUPPORT;
+	svc_xprt_set_local(&t->st_xprt, local, svc_addr_len(local));
+	svc_xprt_set_remote(&t->st_xprt, remote, svc_addr_len(remote));
+	rpc_set_port((struct sockaddr *)&t->st_xprt.xpt_remote, 0);
+	return 0;
+}
+
+static bool device_can_invalidate(const struct ib_device *device)
+{
+	return device->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS;
+}
+
+/* RFC 8797: sizes are multiples of 1024. */
+static void transport_negotiate(struct svcrdma_transport *t,
+				struct rpcrdma_cm_private *local)
+{
+	struct ib_device *device = svcrdma_transport_device(t);
+	u32 size = round_down(READ_ONCE(svcrdma_max_req_size), 1024);
+
+	local->send_size = size;
+	local->recv_size = size;
+	local->remote_invalidation = device_can_invalidate(device);
+	local->present = true;
+	rpcrdma_cm_negotiate(local, &t->st_peer, &t->st_agreed);
+
+	t->st_recv_size = size;
+	t->st_max_chunks = size / (2 * RPCRDMA_SEGMENT_SIZE);
+	t->st_read_depth = min3(t->st_read_depth, READ_ONCE(svcrdma_ord),
+				(u32)max(device->attrs.max_qp_init_rd_atom, 0));
+}
+
+static int transport_size(struct svcrdma_transport *t,
+			  struct rpcrdma_server_queues *queues)
+{
+	struct ib_device *device = svcrdma_transport_device(t);
+	const struct ib_device_attr *attrs = &device->attrs;
+	struct rpcrdma_device_limits limits = {
+		.max_qp_wr = max(attrs->max_qp_wr, 1) - 1,	/* drain */
+		.max_cqe = max(attrs->max_cqe, 1) - 1,
+		.max_send_sge = attrs->max_send_sge,
+		.max_fast_reg_pages = attrs->max_fast_reg_page_list_len,
+	};
+	unsigned int pages = svc_serv_maxpages(t->st_xprt.xpt_server);
+
+	if (!rpcrdma_size_server(&limits, READ_ONCE(svcrdma_max_requests),
+				 SVCRDMA_REVERSE_CREDITS,
+				 rdma_rw_mr_factor(device, t->st_port, pages),
+				 queues))
+		return -ENOSPC;
+	t->st_credits = queues->credits;
+	t->st_recv_target = queues->recv_wrs;
+	t->st_send_cache = 2 * queues->credits + SVCRDMA_REVERSE_CREDITS;
+	return 0;
+}
+
+/* Every work request can give a completion, once the queue pair is in error. */
+static int transport_cqs_create(struct svcrdma_transport *t,
+				const struct rpcrdma_server_queues *queues)
+{
+	struct ib_device *device = svcrdma_transport_device(t);
+	u32 send = queues->send_wrs + 3 * queues->rw_contexts + 1;
+
+	send = min_t(u32, send, device->attrs.max_cqe);
+	t->st_send_cq = ib_alloc_cq_any(device, t, send, IB_POLL_WORKQUEUE);
+	if (IS_ERR(t->st_send_cq))
+		return PTR_ERR(t->st_send_cq);
+	t->st_recv_cq = ib_alloc_cq_any(device, t, queues->recv_wrs + 1,
+					IB_POLL_WORKQUEUE);
+	if (IS_ERR(t->st_recv_cq)) {
+		ib_free_cq(t->st_send_cq);
+		return PTR_ERR(t->st_recv_cq);
+	}
+	return 0;
+}
+
+static void transport_cqs_destroy(struct svcrdma_transport *t)
+{
+	ib_free_cq(t->st_recv_cq);
+	ib_free_cq(t->st_send_cq);
+}
+
+static int transport_qp_create(struct svcrdma_transport *t,
+			       const struct rpcrdma_server_queues *queues)
+{
+	struct ib_device *device = svcrdma_transport_device(t);
+	struct ib_qp_init_attr attr = {
+		.event_handler	= transport_qp_event,
+		.qp_context	= t,
+		.send_cq	= t->st_send_cq,
+		.recv_cq	= t->st_recv_cq,
+		.sq_sig_type	= IB_SIGNAL_REQ_WR,
+		.qp_type	= IB_QPT_RC,
+		.port_num	= t->st_port,
+		.cap = {
+			.max_send_wr	= queues->send_wrs + 1,
+			.max_recv_wr	= queues->recv_wrs + 1,
+			.max_rdma_ctxs	= queues->rw_contexts,
+			.max_send_sge	= min_t(u32, device->attrs.max_send_sge,
+						SVCRDMA_SEND_SGES),
+			.max_recv_sge	= 1,
+		},
+	};
+	int ret;
+
+	ret = rdma_create_qp(t->st_id, t->st_pd, &attr);
+	if (ret)
+		return ret;
+	t->st_qp = t->st_id->qp;
+	/* The core has added what the contexts need; one entry is the drain's. */
+	t->st_sq_depth = attr.cap.max_send_wr - 1;
+	t->st_sq_free = t->st_sq_depth;
+	return 0;
+}
+
+/* All or nothing; st_qp says which. */
+static int transport_verbs_create(struct svcrdma_transport *t)
+{
+	struct rpcrdma_server_queues queues;
+	int ret;
+
+	ret = transport_size(t, &queues);
+	if (ret)
+		return ret;
+	t->st_pd = ib_alloc_pd(svcrdma_transport_device(t), 0);
+	if (IS_ERR(t->st_pd))
+		return PTR_ERR(t->st_pd);
+	ret = transport_cqs_create(t, &queues);
+	if (ret)
+		goto out_pd;
+	ret = transport_qp_create(t, &queues);
+	if (ret)
+		goto out_cqs;
+	return 0;
+
+out_cqs:
+	transport_cqs_destroy(t);
+out_pd:
+	ib_dealloc_pd(t->st_pd);
+	return ret;
+}
+
+static int transport_reply_to_client(struct svcrdma_transport *t,
+				     const struct rpcrdma_cm_private *local)
+{
+	u8 private_data[RPCRDMA_CM_SIZE];
+	struct rdma_conn_param param = {
+		.private_data		= private_data,
+		.private_data_len	= sizeof(private_data),
+		.initiator_depth	= t->st_read_depth,
+	};
+	int ret;
+
+	rpcrdma_cm_private_encode(local, private_data);
+	/* ESTABLISHED may come before rdma_accept() returns. */
+	transport_state_event(t, RPCRDMA_EVENT_ACCEPT);
+	rdma_lock_handler(t->st_id);
+	ret = rdma_accept(t->st_id, &param);
+	rdma_unlock_handler(t->st_id);
+	return ret;
+}
+
+/**
+ * svcrdma_transport_accept - accept a connection
+ * @t: transport from svcrdma_transport_create()
+ *
+ * Context: process.
+ * Return: 0, or a negative errno, after which @t has to be discarded.
+ */
+int svcrdma_transport_accept(struct svcrdma_transport *t)
+{
+	struct rpcrdma_cm_private local = {};
+	int ret = -ENOTCONN;
+
+	if (svcrdma_transport_closing(t))
+		goto out_err;
+	t->st_port = t->st_id->port_num;
+	ret = transport_set_addresses(t);
+	if (ret)
+		goto out_err;
+	transport_negotiate(t, &local);
+	ret = transport_verbs_create(t);
+	if (ret)
+		goto out_err;
+	ret = svcrdma_recv_ctxts_create(t);
+	if (ret)
+		goto out_err;
+	ret = svcrdma_recv_fill(t);
+	if (ret)
+		goto out_err;
+	ret = transport_reply_to_client(t, &local);
+	if (ret)
+		goto out_err;
+	trace_svcrdma_accepted(t, 0);
+	return 0;
+
+out_err:
+	trace_svcrdma_accept_err(t, ret);
+	return ret;
+}
+
+/**
+ * svcrdma_transport_discard - end a transport that nfsd does not know
+ * @t: transport that was not accepted; st_id is NULL where the CM destroys it
+ *
+ * Context: process; a CM handler only where st_id is NULL.
+ */
+void svcrdma_transport_discard(struct svcrdma_transport *t)
+{
+	transport_quiesce(t);
+	/* SUNRPC's put drops a module reference that nobody has taken yet. */
+	__module_get(svcrdma_class.xcl_owner);
+	svc_xprt_put(&t->st_xprt);
+}
+
+static void svcrdma_transport_detach(struct svc_xprt *xprt)
+{
+	transport_quiesce(svcrdma_transport_of(xprt));
+}
+
+static void svcrdma_transport_free(struct svc_xprt *xprt)
+{
+	struct svcrdma_transport *t = svcrdma_transport_of(xprt);
+
+	trace_svcrdma_freed(t, 0);
+	if (t->st_qp) {
+		/* 1 */
+		ib_drain_qp(t->st_qp);
+		/* 2 */
+		flush_work(&t->st_release_work);
+		/* 3 */
+		svcrdma_recv_ctxts_destroy(t);
+		svcrdma_send_ctxts_destroy(t);
+		/* 4 */
+		rdma_destroy_qp(t->st_id);
+		transport_cqs_destroy(t);
+		ib_dealloc_pd(t->st_pd);
+	}
+	/* 5 */
+	if (t->st_id)
+		rdma_destroy_id(t->st_id);
+	kfree(t);
+}
+
+static int svcrdma_transport_has_wspace(struct svc_xprt *xprt)
+{
+	struct svcrdma_transport *t = svcrdma_transport_of(xprt);
+
+	return READ_ONCE(t->st_sq_nr_waiters) < SVCRDMA_MAX_SQ_WAITERS;
+}
+
+static struct svc_xprt *transport_accept(struct svc_xprt *xprt)
+{
+	return NULL;
+}
+
+static void transport_kill_temp_xprt(struct svc_xprt *xprt)
+{
+}
+
+const struct svc_xprt_ops svcrdma_transport_ops = {
+	.xpo_create		= svcrdma_listener_create,
+	.xpo_accept		= transport_accept,
+	.xpo_has_wspace		= svcrdma_transport_has_wspace,
+	.xpo_recvfrom		= svcrdma_recvfrom,
+	.xpo_sendto		= svcrdma_sendto,
+	.xpo_result_payload	= svcrdma_result_payload,
+	.xpo_release_ctxt	= svcrdma_release_ctxt,
+	.xpo_detach		= svcrdma_transport_detach,
+	.xpo_free		= svcrdma_transport_free,
+	.xpo_kill_temp_xprt	= transport_kill_temp_xprt,
+	COMPAT_SVC_XPRT_OPS
+};
