@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Any received message: decode, compare with the naive decoder, encode, decode
+ * again. Then over little storage, whose size the first two words choose.
+ */
+#include "input.hh"
+#include "support/header_check.hh"
+
+extern "C" int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	Bytes message(data, data + size);
+	Input input = input_of(data, size);
+	u32 segments = input.read_u32() % 8;
+	u32 chunks = input.read_u32() % 4;
+
+	report(check_message(message));
+	report(check_small_storage(message, segments, chunks));
+	rpcrdma_message_direction(data, u32(size));
+	return 0;
+}

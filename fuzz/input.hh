@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Numbers out of fuzz input, and how a finding is reported. */
+#ifndef FUZZ_INPUT_HH
+#define FUZZ_INPUT_HH
+
+#include <cstdio>
+#include <cstdlib>
+
+#include <rpcrdma/reader.hh>
+
+/* Zeros after the end, as a Reader gives them. */
+using Input = rpcrdma::Reader;
+
+inline Input input_of(const u8 *data, size_t size)
+{
+	return Input({ data, size });
+}
+
+/* @wrong is null when all is well. */
+inline void report(const char *wrong)
+{
+	if (!wrong)
+		return;
+	std::fprintf(stderr, "finding: %s\n", wrong);
+	std::abort();
+}
+
+#endif /* FUZZ_INPUT_HH */
