@@ -24,7 +24,7 @@ cxx-language-flags := -std=gnu++20 -ffreestanding -fno-exceptions -fno-rtti \
 	-fno-asynchronous-unwind-tables -g1
 
 cxx-warnings := -Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor \
-	-Wno-volatile
+	-Wno-volatile -Wno-stringop-overflow
 
 cxx_flags = -Wp,-MMD,$(depfile) -nostdinc -nostdinc++ \
 	$(addprefix -isystem , $(src)/include/freestanding $(cxx-include)) \
