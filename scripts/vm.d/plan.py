@@ -72,8 +72,6 @@ class Plan:
             "TOP": self.top,
             "CLIENT_MODULE": self.client,
             "SERVER_MODULE": self.server,
-            "OUR_MODULES": self.our_modules.resolve(),
-            "KERNEL_MODULES": self.kernel.modules or "",
             "PROVIDER": self.provider,
             "VERSIONS": " ".join(self.versions),
             "MOUNT_OPTS": self.mount_opts,

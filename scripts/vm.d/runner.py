@@ -9,6 +9,7 @@ import tempfile
 import termios
 import time
 
+import module_tree
 from console import Console
 from qemu import Qemu
 from uml import Uml
@@ -89,6 +90,7 @@ class Run:
         node = Node(role, self.dir / role)
         node.dir.mkdir()
         (node.dir / "config").write_text(self.plan.guest_config(role, self.dir))
+        module_tree.prepare(self.plan, role, node.dir)
         (node.dir / "command").write_text(self.plan.command_text() + "\n")
         return node
 

@@ -12,34 +12,17 @@ side_uses() {
 		{ [ "$ROLE" != client ] && [ "$SERVER_MODULE" = "$1" ]; }
 }
 
-# A kernel of our own has no folder in /lib/modules.
-modules_of_built_kernel() {
-	mkdir -p "$lib/kernel"
-	cp "$KERNEL_MODULES"/modules/*.ko "$lib/kernel/"
-	cp "$KERNEL_MODULES"/modules.builtin "$KERNEL_MODULES"/modules.builtin.modinfo \
-		"$KERNEL_MODULES"/modules.order "$lib/"
-}
-
-modules_of_ours() {
-	mkdir -p "$lib/updates"
-	step "our modules are not built" \
-		cp "$OUR_MODULES/xprtrdma.ko" "$OUR_MODULES/svcrdma.ko" "$lib/updates/" || return
-	cp "$TOP/scripts/modprobe.d/rpcrdma-oot.conf" /etc/modprobe.d/
-}
-
 modules_up() {
 	stage modules
-	local module changed=
+	local module
 	rm -f /etc/modprobe.d/rpcrdma-oot.conf
-	if [ -n "$KERNEL_MODULES" ]; then
-		modules_of_built_kernel
-		changed=yes
+	if [ -d /run/vm/modules ]; then
+		mkdir -p "$lib"
+		step "modules" cp -r /run/vm/modules/. "$lib/" || return
 	fi
 	if side_uses ours; then
-		modules_of_ours || return
-		changed=yes
+		cp "$TOP/scripts/modprobe.d/rpcrdma-oot.conf" /etc/modprobe.d/
 	fi
-	[ -z "$changed" ] || step "depmod" depmod "$release" || return
 	for module in $INSMOD; do
 		step "loading" insmod "$module" || return
 		progress "loaded ${module##*/}"

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Prepares what goes into a guest's /lib/modules/<release>: our modules where
+an installation puts them, and an index of all modules. depmod is run here
+because it is slow in a guest."""
+import os
+import pathlib
+import shutil
+import subprocess
+
+from plan import PlanError
+
+OURS = ("xprtrdma.ko", "svcrdma.ko")
+INDEX_SOURCES = ("modules.builtin", "modules.builtin.modinfo", "modules.order")
+
+
+def _side_modules(plan, role):
+    """The kinds of modules that the sides of a machine run."""
+    sides = {"client": [plan.client], "server": [plan.server],
+             "both": [plan.client, plan.server]}
+    return sides[role]
+
+
+def _copy_built(plan, tree):
+    """A kernel of our own has no folder in /lib/modules."""
+    (tree / "kernel").mkdir()
+    for module in (plan.kernel.modules / "modules").glob("*.ko"):
+        shutil.copy(module, tree / "kernel")
+    return plan.kernel.modules
+
+
+def _copy_ours(plan, tree):
+    (tree / "updates").mkdir()
+    for name in OURS:
+        module = plan.our_modules / name
+        if not module.exists():
+            raise PlanError(f"{module} is not built")
+        shutil.copy(module, tree / "updates")
+
+
+def prepare(plan, role, node_dir):
+    """Fills @node_dir/modules, or does nothing if the guest's are right."""
+    ours = "ours" in _side_modules(plan, role)
+    if not ours and not plan.kernel.modules:
+        return
+    root = node_dir / "modroot"
+    tree = root / "lib/modules" / plan.kernel.release
+    tree.mkdir(parents=True)
+    installed = pathlib.Path("/lib/modules") / plan.kernel.release
+    if plan.kernel.modules:
+        source = _copy_built(plan, tree)
+    else:
+        source = installed
+        os.symlink(installed / "kernel", tree / "kernel")
+    for name in INDEX_SOURCES:
+        if (source / name).exists():
+            shutil.copy(source / name, tree)
+    if ours:
+        _copy_ours(plan, tree)
+    subprocess.run(["/sbin/depmod", "-b", str(root), plan.kernel.release],
+                   check=True, stderr=subprocess.DEVNULL)
+    if not plan.kernel.modules:
+        (tree / "kernel").unlink()
+    tree.rename(node_dir / "modules")
+    shutil.rmtree(root)
