@@ -354,4 +354,6 @@ struct xprt_class svcrdma_backchannel_class = {
 	.owner	= THIS_MODULE,
 	.ident	= XPRT_TRANSPORT_BC_RDMA,
 	.setup	= backchannel_setup,
+	/* Found by its identifier only; the list of names has to end, though. */
+	.netid	= { "" },
 };
