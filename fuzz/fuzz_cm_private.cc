@@ -51,9 +51,11 @@ static const char *check_encode(const rpcrdma_cm_private &peer)
 	return nullptr;
 }
 
-static const char *check_negotiation(Input input, const rpcrdma_cm_private &peer)
+static const char *check_negotiation(Input input,
+				     const rpcrdma_cm_private &peer)
 {
-	rpcrdma_cm_private local = { input.read_u32(), input.read_u32(), true, true };
+	rpcrdma_cm_private local = { input.read_u32(), input.read_u32(), true,
+				     true };
 	rpcrdma_negotiated result;
 
 	rpcrdma_cm_negotiate(&local, &peer, &result);

@@ -31,7 +31,8 @@ static void fuzz_reply(Input input)
 	auto path = rpcrdma_plan_reply(u32(header), u32(length), u32(threshold),
 				       offered ? &chunk : nullptr);
 	bool fits = header + length <= threshold;
-	bool fits_chunk = offered && length <= chunk.length && header <= threshold;
+	bool fits_chunk = offered && length <= chunk.length &&
+			  header <= threshold;
 
 	if (fits != (path == RPCRDMA_REPLY_INLINE) ||
 	    (!fits && fits_chunk) != (path == RPCRDMA_REPLY_CHUNK))

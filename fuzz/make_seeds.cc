@@ -12,26 +12,30 @@
 
 static std::filesystem::path corpus;
 
-static void write_seed(const char *target, const std::string &name, const Bytes &bytes)
+static void write_seed(const char *target, const std::string &name,
+		       const Bytes &bytes)
 {
 	std::filesystem::create_directories(corpus / target);
 	std::ofstream file(corpus / target / name, std::ios::binary);
 
-	file.write(reinterpret_cast<const char *>(bytes.data()), long(bytes.size()));
+	file.write(reinterpret_cast<const char *>(bytes.data()),
+		   long(bytes.size()));
 }
 
 static void header_seeds()
 {
 	for (const Message &message : good_messages())
 		write_seed("fuzz_header", message.name, message.bytes());
-	write_seed("fuzz_header", "write_count_max",
-		   hex("00000001 00000001 00000010 00000000 00000000 00000001 ffffffff"));
+	write_seed(
+		"fuzz_header", "write_count_max",
+		hex("00000001 00000001 00000010 00000000 00000000 00000001 ffffffff"));
 }
 
 static void cm_private_seeds()
 {
 	write_seed("fuzz_cm_private", "block", hex("f6ab0e18 01 01 03 0f"));
-	write_seed("fuzz_cm_private", "odd_offset", hex("4d5041 f6ab0e18 01 00 00 ff 00"));
+	write_seed("fuzz_cm_private", "odd_offset",
+		   hex("4d5041 f6ab0e18 01 00 00 ff 00"));
 	write_seed("fuzz_cm_private", "version_2", hex("f6ab0e18 02 01 03 0f"));
 	write_seed("fuzz_cm_private", "cut", hex("00 f6ab0e18 01 01 03"));
 }
@@ -39,9 +43,11 @@ static void cm_private_seeds()
 static void window_seeds()
 {
 	write_seed("fuzz_window", "grow", hex("20 00 02 10 3c 02 20 ff"));
-	write_seed("fuzz_window", "shrink", hex("80 00 02 80 ff ff 02 01 00 02 00 00"));
+	write_seed("fuzz_window", "shrink",
+		   hex("80 00 02 80 ff ff 02 01 00 02 00 00"));
 	write_seed("fuzz_window", "untake", hex("04 00 01 02 04 0c 04 0c"));
-	write_seed("fuzz_window", "large_grant", hex("ff ffffffff 00 02 ff ffffffff ff"));
+	write_seed("fuzz_window", "large_grant",
+		   hex("ff ffffffff 00 02 ff ffffffff ff"));
 }
 
 /* target number, then words in the order of fuzz_plan.cc */
@@ -56,9 +62,11 @@ static void plan_seeds()
 	write_seed("fuzz_plan", "call_gss", hex(R"(00
 		00002100 000000a0 00002000 00002080 00002000 00000400 00000400
 		01 10 10 10 00)"));
-	write_seed("fuzz_plan", "reply", hex("01 0000001c 00001000 00001000 00002000 01"));
-	write_seed("fuzz_plan", "client",
-		   hex("02 00001000 00008000 00000200 1e 00000080 00000010 00000101"));
+	write_seed("fuzz_plan", "reply",
+		   hex("01 0000001c 00001000 00001000 00002000 01"));
+	write_seed(
+		"fuzz_plan", "client",
+		hex("02 00001000 00008000 00000200 1e 00000080 00000010 00000101"));
 	write_seed("fuzz_plan", "server",
 		   hex("03 00001000 00008000 00000040 00000010 00000002"));
 }

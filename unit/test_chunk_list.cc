@@ -11,7 +11,8 @@
 /* What did not change: for builders that return false */
 static bool unchanged(const Lists &lists, const Lists &before)
 {
-	return lists.same(before) && lists.chunk_storage == before.chunk_storage;
+	return lists.same(before) &&
+	       lists.chunk_storage == before.chunk_storage;
 }
 
 static void build_all(Lists &lists)
@@ -31,15 +32,19 @@ static void build_all(Lists &lists)
 TEST(BuildLists, KeepsChunksInOrder)
 {
 	Lists lists(5, 5);
-	std::vector<rpcrdma_chunk> expected = { { 0, 0, 1, 100 }, { 40, 1, 2, 500 },
-						{ 0, 3, 1, 400 }, { 0, 4, 0, 0 },
+	std::vector<rpcrdma_chunk> expected = { { 0, 0, 1, 100 },
+						{ 40, 1, 2, 500 },
+						{ 0, 3, 1, 400 },
+						{ 0, 4, 0, 0 },
 						{ 0, 4, 1, 500 } };
 
 	build_all(lists);
 	EXPECT_TRUE(lists.chunks() == expected);
 	EXPECT_STREQ(check_lists(lists), nullptr);
-	EXPECT_EQ(rpcrdma_position_zero_chunk(&lists.lists), &lists.chunk_storage[0]);
-	EXPECT_EQ(rpcrdma_write_chunk(&lists.lists, 1), &lists.chunk_storage[3]);
+	EXPECT_EQ(rpcrdma_position_zero_chunk(&lists.lists),
+		  &lists.chunk_storage[0]);
+	EXPECT_EQ(rpcrdma_write_chunk(&lists.lists, 1),
+		  &lists.chunk_storage[3]);
 	EXPECT_EQ(rpcrdma_write_chunk(&lists.lists, 2), nullptr);
 	EXPECT_EQ(rpcrdma_reply_chunk(&lists.lists), &lists.chunk_storage[4]);
 }
@@ -98,7 +103,8 @@ TEST(BuildLists, SumsDoNotWrap)
 		rpcrdma_lists_add_segment(&each->lists, { 1, 0xffffffff, 0 });
 	}
 	EXPECT_FALSE(rpcrdma_lists_add_segment(&lists.lists, { 2, 1, 0 }));
-	EXPECT_FALSE(rpcrdma_lists_add_segment(&lists.lists, { 2, 2, ~u64(0) }));
+	EXPECT_FALSE(
+		rpcrdma_lists_add_segment(&lists.lists, { 2, 2, ~u64(0) }));
 	EXPECT_TRUE(unchanged(lists, before));
 	EXPECT_TRUE(rpcrdma_lists_add_segment(&lists.lists, { 2, 0, ~u64(0) }));
 }
@@ -119,12 +125,14 @@ struct Written {
 
 class SetWritten : public testing::TestWithParam<Written> {};
 
-INSTANTIATE_TEST_SUITE_P(ChunkList, SetWritten, testing::Values(
-	Written{ "no_segments", {} },
-	Written{ "one", { 10 } },
-	Written{ "several", { 4, 1, 7, 3 } },
-	Written{ "with_empty_ones", { 0, 5, 0, 0, 5, 0 } },
-	Written{ "sixteen", { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 } }),
+INSTANTIATE_TEST_SUITE_P(
+	ChunkList, SetWritten,
+	testing::Values(Written{ "no_segments", {} }, Written{ "one", { 10 } },
+			Written{ "several", { 4, 1, 7, 3 } },
+			Written{ "with_empty_ones", { 0, 5, 0, 0, 5, 0 } },
+			Written{ "sixteen",
+				 { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+				   14, 15, 16 } }),
 	[](const auto &info) { return std::string(info.param.name); });
 
 /* Requirements 46 to 48, 50 and 57: each number of bytes, against the twin */
@@ -141,20 +149,24 @@ TEST_P(SetWritten, IsWhatBytesInOrderGive)
 		rpcrdma_lists_add_segment(&lists.lists, { 99, 1234, 0 });
 		rpcrdma_lists_begin_write(&lists.lists);
 		for (u32 length : GetParam().lengths)
-			rpcrdma_lists_add_segment(&lists.lists, { length, length, 77 });
+			rpcrdma_lists_add_segment(&lists.lists,
+						  { length, length, 77 });
 
 		rpcrdma_chunk *chunk = rpcrdma_write_chunk(&lists.lists, 1);
 		bool ok = rpcrdma_chunk_set_written(&lists.lists, chunk, bytes);
-		auto expected = write_bytes(GetParam().lengths, bytes <= room ? bytes : room);
+		auto expected = write_bytes(GetParam().lengths,
+					    bytes <= room ? bytes : room);
 
 		EXPECT_EQ(ok, bytes <= room) << bytes;
 		EXPECT_EQ(chunk->length, ok ? bytes : room);
 		EXPECT_EQ(chunk->count, GetParam().lengths.size());
 		EXPECT_EQ(lists.segment_storage[0].length, 1234u);
 		for (u32 i = 0; i < chunk->count; i++) {
-			const rpcrdma_segment &segment = lists.segment_storage[1 + i];
+			const rpcrdma_segment &segment =
+				lists.segment_storage[1 + i];
 
-			EXPECT_EQ(segment.length, expected[i]) << bytes << " " << i;
+			EXPECT_EQ(segment.length, expected[i])
+				<< bytes << " " << i;
 			EXPECT_EQ(segment.handle, GetParam().lengths[i]);
 			EXPECT_EQ(segment.offset, 77u);
 		}

@@ -78,13 +78,14 @@ struct NoBlock {
 
 class CmWithoutBlock : public testing::TestWithParam<NoBlock> {};
 
-INSTANTIATE_TEST_SUITE_P(CmPrivate, CmWithoutBlock, testing::Values(
-	NoBlock{ "empty", "" },
-	NoBlock{ "zeros", "0000000000000000 0000000000000000" },
-	NoBlock{ "version_0", "f6ab0e18 00 01 ff ff" },
-	NoBlock{ "version_2", "f6ab0e18 02 01 ff ff" },
-	NoBlock{ "little_endian", "180eabf6 01 01 ff ff" },
-	NoBlock{ "near_miss", "f6ab0e19 01 01 ff ff f6ab0e" }),
+INSTANTIATE_TEST_SUITE_P(
+	CmPrivate, CmWithoutBlock,
+	testing::Values(NoBlock{ "empty", "" },
+			NoBlock{ "zeros", "0000000000000000 0000000000000000" },
+			NoBlock{ "version_0", "f6ab0e18 00 01 ff ff" },
+			NoBlock{ "version_2", "f6ab0e18 02 01 ff ff" },
+			NoBlock{ "little_endian", "180eabf6 01 01 ff ff" },
+			NoBlock{ "near_miss", "f6ab0e19 01 01 ff ff f6ab0e" }),
 	[](const auto &info) { return std::string(info.param.name); });
 
 TEST_P(CmWithoutBlock, GivesDefaults)
@@ -95,10 +96,12 @@ TEST_P(CmWithoutBlock, GivesDefaults)
 /* A chance match, or a later version, before a block that we know */
 TEST(CmPrivate, SearchGoesOn)
 {
-	EXPECT_EQ(decode(hex("f6ab0e18 02 00 00 00 f6ab0e18 01 00 07 08")).send_size,
+	EXPECT_EQ(decode(hex("f6ab0e18 02 00 00 00 f6ab0e18 01 00 07 08"))
+			  .send_size,
 		  8192u);
 	EXPECT_EQ(decode(hex("f6ab f6ab0e18 01 00 07 08")).send_size, 8192u);
-	EXPECT_EQ(decode(hex("f6ab0e18 f6ab0e18 01 00 07 08")).send_size, 8192u);
+	EXPECT_EQ(decode(hex("f6ab0e18 f6ab0e18 01 00 07 08")).send_size,
+		  8192u);
 }
 
 /* Requirement 111: reserved bits are ignored, and never sent. */
@@ -165,7 +168,8 @@ TEST(Negotiate, SmallerOfSendAndReceive)
 TEST(Negotiate, RemoteInvalidationTakesTwo)
 {
 	for (int bits = 0; bits < 4; bits++) {
-		rpcrdma_cm_private local = { 1024, 1024, (bits & 1) != 0, true };
+		rpcrdma_cm_private local = { 1024, 1024, (bits & 1) != 0,
+					     true };
 		rpcrdma_cm_private peer = { 1024, 1024, (bits & 2) != 0, true };
 		rpcrdma_negotiated result;
 
@@ -186,7 +190,8 @@ TEST(Negotiate, BothEndsAgree)
 		rpcrdma_cm_private_encode(&a, from_a.data());
 		rpcrdma_cm_private_encode(&b, from_b.data());
 
-		rpcrdma_cm_private seen_a = decode(from_a), seen_b = decode(from_b);
+		rpcrdma_cm_private seen_a = decode(from_a),
+				   seen_b = decode(from_b);
 
 		rpcrdma_cm_negotiate(&a, &seen_b, &at_a);
 		rpcrdma_cm_negotiate(&b, &seen_a, &at_b);

@@ -7,7 +7,7 @@
 #include "support/window_twin.hh"
 
 class Window : public testing::Test {
-protected:
+    protected:
 	/* Takes until the window is closed */
 	u32 take_all()
 	{
@@ -128,7 +128,8 @@ TEST(WindowTwins, AgreeOnRandomCalls)
 			/* more takes than the rest, so that the window gets full */
 			u32 what = random() % 8 < 5 ? 0 : random() % 3;
 
-			ASSERT_STREQ(pair.step(what, grants[random() % 9]), nullptr)
+			ASSERT_STREQ(pair.step(what, grants[random() % 9]),
+				     nullptr)
 				<< requested << " " << i;
 		}
 	}
@@ -143,8 +144,10 @@ TEST(WindowTwins, AgreeOnAllShortCalls)
 		for (int i = 0; i < 8; i++) {
 			u32 step = sequence >> (2 * i) & 3;
 
-			ASSERT_STREQ(pair.step(step < 3 ? step : 2, step == 3 ? 1 : 4),
-				     nullptr) << sequence;
+			ASSERT_STREQ(pair.step(step < 3 ? step : 2,
+					       step == 3 ? 1 : 4),
+				     nullptr)
+				<< sequence;
 		}
 	}
 }

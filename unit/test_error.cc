@@ -10,7 +10,8 @@ TEST(Error, EncodesErrVers)
 {
 	Bytes out(RPCRDMA_ERR_VERS_SIZE);
 
-	EXPECT_EQ(28u, rpcrdma_error_encode(0xabcd, 9, 16, RPCRDMA_ERR_VERS, out.data()));
+	EXPECT_EQ(28u, rpcrdma_error_encode(0xabcd, 9, 16, RPCRDMA_ERR_VERS,
+					    out.data()));
 	EXPECT_EQ(out, hex(R"(
 		0000abcd	# rdma_xid
 		00000009	# rdma_vers: the one of the call
@@ -27,8 +28,8 @@ TEST(Error, EncodesErrChunk)
 {
 	Bytes out(RPCRDMA_ERR_VERS_SIZE, 0xee);
 
-	EXPECT_EQ(20u,
-		  rpcrdma_error_encode(0xabcd, 1, 16, RPCRDMA_ERR_CHUNK, out.data()));
+	EXPECT_EQ(20u, rpcrdma_error_encode(0xabcd, 1, 16, RPCRDMA_ERR_CHUNK,
+					    out.data()));
 	EXPECT_EQ(prefix(out, 20), hex(R"(
 		0000abcd	# rdma_xid
 		00000001	# rdma_vers
@@ -56,26 +57,38 @@ TEST_P(UndecodableError, IsRefused)
 	EXPECT_EQ(decoded.nr_chunks(), 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Error, UndecodableError, testing::Values(
-	BadError{ "code_0", "00000001 00000001 00000001 00000004 00000000 00000000 00000000",
-		  RPCRDMA_BAD_ERROR },
-	BadError{ "code_3", "00000001 00000001 00000001 00000004 00000003 00000000 00000000",
-		  RPCRDMA_BAD_ERROR },
-	BadError{ "without_code", "00000001 00000001 00000001 00000004",
-		  RPCRDMA_BAD_ERROR },
-	BadError{ "half_a_code", "00000001 00000001 00000001 00000004 0000",
-		  RPCRDMA_BAD_ERROR },
-	BadError{ "short_err_vers", "00000001 00000001 00000001 00000004 00000001 00000001 000000",
-		  RPCRDMA_BAD_ERROR },
-	BadError{ "err_chunk_of_version_2", "00000001 00000002 00000001 00000004 00000002",
-		  RPCRDMA_BAD_ERROR },
-	BadError{ "half_a_proc", "00000001 00000001 00000001 000000", RPCRDMA_RUNT }),
+INSTANTIATE_TEST_SUITE_P(
+	Error, UndecodableError,
+	testing::Values(
+		BadError{
+			"code_0",
+			"00000001 00000001 00000001 00000004 00000000 00000000 00000000",
+			RPCRDMA_BAD_ERROR },
+		BadError{
+			"code_3",
+			"00000001 00000001 00000001 00000004 00000003 00000000 00000000",
+			RPCRDMA_BAD_ERROR },
+		BadError{ "without_code", "00000001 00000001 00000001 00000004",
+			  RPCRDMA_BAD_ERROR },
+		BadError{ "half_a_code",
+			  "00000001 00000001 00000001 00000004 0000",
+			  RPCRDMA_BAD_ERROR },
+		BadError{
+			"short_err_vers",
+			"00000001 00000001 00000001 00000004 00000001 00000001 000000",
+			RPCRDMA_BAD_ERROR },
+		BadError{ "err_chunk_of_version_2",
+			  "00000001 00000002 00000001 00000004 00000002",
+			  RPCRDMA_BAD_ERROR },
+		BadError{ "half_a_proc", "00000001 00000001 00000001 000000",
+			  RPCRDMA_RUNT }),
 	[](const auto &info) { return std::string(info.param.name); });
 
 /* Padded by the peer: still an ERR_CHUNK */
 TEST(Error, BytesBehindAreIgnored)
 {
-	Decoded decoded(hex("00000001 00000001 00000001 00000004 00000002 00000000"));
+	Decoded decoded(
+		hex("00000001 00000001 00000001 00000004 00000002 00000000"));
 
 	EXPECT_EQ(decoded.status, RPCRDMA_OK);
 	EXPECT_EQ(decoded.header.size, 20u);

@@ -18,7 +18,8 @@ static const char fixed[] = R"(
 TEST(FixedHeader, BothWays)
 {
 	Bytes bytes = hex(fixed), back(16);
-	rpcrdma_header header = {}, expected = { 0x01020304, 1, ~0u, 4, 0, 0, 0, 0 };
+	rpcrdma_header header = {},
+		       expected = { 0x01020304, 1, ~0u, 4, 0, 0, 0, 0 };
 	Reader reader({ bytes.data(), bytes.size() });
 	Writer writer({ back.data(), back.size() });
 

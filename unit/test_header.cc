@@ -16,12 +16,12 @@ void PrintTo(const Message &message, std::ostream *out)
 }
 
 class GoodMessage : public testing::TestWithParam<Message> {
-protected:
+    protected:
 	Bytes bytes = GetParam().bytes();
 };
 
-INSTANTIATE_TEST_SUITE_P(Header, GoodMessage, testing::ValuesIn(good_messages()),
-			 message_name);
+INSTANTIATE_TEST_SUITE_P(Header, GoodMessage,
+			 testing::ValuesIn(good_messages()), message_name);
 
 TEST_P(GoodMessage, DecodesToWhatItMeans)
 {
@@ -76,7 +76,8 @@ TEST_P(GoodMessage, SurvivesEachTruncation)
 		Bytes cut = prefix(bytes, length);
 
 		EXPECT_STREQ(check_message(cut), nullptr) << length;
-		EXPECT_EQ(Decoded(cut).status == RPCRDMA_OK, length >= needed) << length;
+		EXPECT_EQ(Decoded(cut).status == RPCRDMA_OK, length >= needed)
+			<< length;
 	}
 }
 
@@ -90,11 +91,13 @@ TEST_P(GoodMessage, SurvivesEachCorruptedWord)
 
 		for (u32 value : values) {
 			set_word(changed, at, value);
-			EXPECT_STREQ(check_message(changed), nullptr) << at << " " << value;
+			EXPECT_STREQ(check_message(changed), nullptr)
+				<< at << " " << value;
 		}
 		for (int bit = 0; bit < 32; bit++) {
 			set_word(changed, at, get_word(bytes, at) ^ 1u << bit);
-			EXPECT_STREQ(check_message(changed), nullptr) << at << " " << bit;
+			EXPECT_STREQ(check_message(changed), nullptr)
+				<< at << " " << bit;
 		}
 	}
 }
@@ -112,7 +115,8 @@ TEST_P(GoodMessage, SurvivesPairsOfCorruptedWords)
 				set_word(changed, a, value);
 				set_word(changed, b, values[(a + b) / 4 % 4]);
 				ASSERT_STREQ(check_message(changed), nullptr);
-				ASSERT_STREQ(check_small_storage(changed, 2, 1), nullptr);
+				ASSERT_STREQ(check_small_storage(changed, 2, 1),
+					     nullptr);
 			}
 }
 
@@ -120,7 +124,9 @@ TEST_P(GoodMessage, EachStorageSize)
 {
 	for (u32 segments = 0; segments <= 6; segments++)
 		for (u32 chunks = 0; chunks <= 5; chunks++)
-			EXPECT_STREQ(check_small_storage(bytes, segments, chunks), nullptr)
+			EXPECT_STREQ(check_small_storage(bytes, segments,
+							 chunks),
+				     nullptr)
 				<< segments << " " << chunks;
 }
 
@@ -145,22 +151,33 @@ static const BadMessage bad_messages[] = {
 	{ "empty", "", RPCRDMA_RUNT },
 	{ "27_bytes", MSG "00000000 00000000 000000", RPCRDMA_RUNT },
 	{ "27_bytes_of_another_version",
-	  "00000001 00000002 00000010 00000000 00000000 00000000 000000", RPCRDMA_RUNT },
+	  "00000001 00000002 00000010 00000000 00000000 00000000 000000",
+	  RPCRDMA_RUNT },
 	{ "done_of_16_bytes", FIXED("00000003"), RPCRDMA_RUNT },
 	/* Requirements 19 and 62 */
-	{ "version_0", "00000001 00000000 00000010 00000000 00000000 00000000 00000000",
+	{ "version_0",
+	  "00000001 00000000 00000010 00000000 00000000 00000000 00000000",
 	  RPCRDMA_BAD_VERSION },
-	{ "version_2", "00000001 00000002 00000010 00000000 00000000 00000000 00000000",
+	{ "version_2",
+	  "00000001 00000002 00000010 00000000 00000000 00000000 00000000",
 	  RPCRDMA_BAD_VERSION },
-	{ "version_max", "00000001 ffffffff 00000010 00000009 00000000 00000000 00000000",
+	{ "version_max",
+	  "00000001 ffffffff 00000010 00000009 00000000 00000000 00000000",
 	  RPCRDMA_BAD_VERSION },
 	/* Requirement 63 */
-	{ "proc_5", FIXED("00000005") "00000000 00000000 00000000", RPCRDMA_BAD_PROC },
-	{ "proc_max", FIXED("ffffffff") "00000000 00000000 00000000", RPCRDMA_BAD_PROC },
-	{ "nomsg_without_lists", NOMSG "00000000 00000000 00000000", RPCRDMA_NO_LISTS },
-	{ "nomsg_without_lists_but_payload", NOMSG "00000000 00000000 00000000 00000001",
+	{ "proc_5", FIXED("00000005") "00000000 00000000 00000000",
+	  RPCRDMA_BAD_PROC },
+	{ "proc_max", FIXED("ffffffff") "00000000 00000000 00000000",
+	  RPCRDMA_BAD_PROC },
+	{ "nomsg_without_lists", NOMSG "00000000 00000000 00000000",
 	  RPCRDMA_NO_LISTS },
-	{ "no_payload", MSG "00000000 00000000 00000000", RPCRDMA_XID_MISMATCH },
+	{ "nomsg_without_lists_but_payload",
+	  NOMSG "00000000 00000000 00000000 00000001", RPCRDMA_NO_LISTS },
+	{ "no_payload", MSG "00000000 00000000 00000000",
+	  RPCRDMA_XID_MISMATCH },
+	{ "no_payload_and_xid_0",
+	  "00000000 00000001 00000010 00000000 00000000 00000000 00000000",
+	  RPCRDMA_XID_MISMATCH },
 	{ "payload_of_3_bytes", MSG "00000000 00000000 00000000 000000",
 	  RPCRDMA_XID_MISMATCH },
 	{ "payload_with_another_xid", MSG "00000000 00000000 00000000 00000002",
@@ -172,44 +189,59 @@ static const BadMessage bad_messages[] = {
 	{ "reply_discriminator_max", MSG "00000000 00000000 ffffffff 00000001",
 	  RPCRDMA_BAD_DISCRIMINATOR },
 	{ "second_read_discriminator",
-	  MSG "00000001 00000004 " SEGMENT "80000000 00000000 00000000 00000001",
+	  MSG "00000001 00000004 " SEGMENT
+	      "80000000 00000000 00000000 00000001",
 	  RPCRDMA_BAD_DISCRIMINATOR },
-	{ "read_list_without_end", MSG "00000001 00000004 " SEGMENT, RPCRDMA_TRUNCATED },
+	{ "read_list_without_end", MSG "00000001 00000004 " SEGMENT,
+	  RPCRDMA_TRUNCATED },
 	{ "write_count_max", MSG "00000000 00000001 ffffffff " SEGMENT,
 	  RPCRDMA_TRUNCATED },
 	{ "write_count_one_too_many",
-	  NOMSG "00000000 00000001 00000002 " SEGMENT "00000000 00000000 000000",
+	  NOMSG "00000000 00000001 00000002 " SEGMENT
+		"00000000 00000000 000000",
 	  RPCRDMA_TRUNCATED },
-	{ "reply_count_max", NOMSG "00000000 00000000 00000001 ffffffff " SEGMENT,
+	{ "reply_count_max",
+	  NOMSG "00000000 00000000 00000001 ffffffff " SEGMENT,
 	  RPCRDMA_TRUNCATED },
-	{ "reply_count_that_wraps", NOMSG "00000000 00000000 00000001 10000001 " SEGMENT,
+	{ "reply_count_that_wraps",
+	  NOMSG "00000000 00000000 00000001 10000001 " SEGMENT,
 	  RPCRDMA_TRUNCATED },
 	/* Requirement 39 */
-	{ "position_6", MSG "00000001 00000006 " SEGMENT "00000000 00000000 00000000 00000001",
+	{ "position_6",
+	  MSG "00000001 00000006 " SEGMENT
+	      "00000000 00000000 00000000 00000001",
 	  RPCRDMA_BAD_POSITION },
 	{ "position_max",
-	  MSG "00000001 ffffffff " SEGMENT "00000000 00000000 00000000 00000001",
+	  MSG "00000001 ffffffff " SEGMENT
+	      "00000000 00000000 00000000 00000001",
 	  RPCRDMA_BAD_POSITION },
 	/* Sums and addresses */
 	{ "read_length_sum",
-	  NOMSG "00000001 00000000 00000001 ffffffff 0000000000000000"
+	  NOMSG
+	  "00000001 00000000 00000001 ffffffff 0000000000000000"
 	  "00000001 00000000 00000002 00000001 0000000000000000 00000000 00000000 00000000",
 	  RPCRDMA_OVERFLOW },
 	{ "write_length_sum",
 	  NOMSG "00000000 00000001 00000002 00000001 80000000 0000000000000000"
-	  "00000002 80000000 0000000000000000 00000000 00000000", RPCRDMA_OVERFLOW },
+		"00000002 80000000 0000000000000000 00000000 00000000",
+	  RPCRDMA_OVERFLOW },
 	{ "reply_length_sum",
-	  NOMSG "00000000 00000000 00000001 00000002 00000001 ffffffff 0000000000000000"
-	  "00000002 00000001 0000000000000000", RPCRDMA_OVERFLOW },
+	  NOMSG
+	  "00000000 00000000 00000001 00000002 00000001 ffffffff 0000000000000000"
+	  "00000002 00000001 0000000000000000",
+	  RPCRDMA_OVERFLOW },
 	{ "segment_wraps",
-	  NOMSG "00000000 00000000 00000001 00000001 00000001 00000002 ffffffffffffffff",
+	  NOMSG
+	  "00000000 00000000 00000001 00000001 00000001 00000002 ffffffffffffffff",
 	  RPCRDMA_OVERFLOW },
 };
 
 class RefusedMessage : public testing::TestWithParam<BadMessage> {};
 
-INSTANTIATE_TEST_SUITE_P(Header, RefusedMessage, testing::ValuesIn(bad_messages),
-			 [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Header, RefusedMessage,
+			 testing::ValuesIn(bad_messages), [](const auto &info) {
+				 return std::string(info.param.name);
+			 });
 
 TEST_P(RefusedMessage, SaysWhy)
 {
@@ -240,8 +272,8 @@ TEST_P(RefusedMessage, FixedHeaderIsFilledIn)
 TEST(Header, SegmentsAtTheEndOfTheAddressSpace)
 {
 	Decoded decoded(hex(NOMSG "00000000 00000000 00000001 00000002"
-			    "00000001 00000001 ffffffffffffffff"
-			    "00000001 00000000 ffffffffffffffff"));
+				  "00000001 00000001 ffffffffffffffff"
+				  "00000001 00000000 ffffffffffffffff"));
 
 	EXPECT_EQ(decoded.status, RPCRDMA_OK);
 	EXPECT_EQ(decoded.chunk_storage[0].length, 1u);
@@ -250,10 +282,10 @@ TEST(Header, SegmentsAtTheEndOfTheAddressSpace)
 /* The sum is that of one chunk: two chunks at other Positions may be larger. */
 TEST(Header, SumIsPerChunk)
 {
-	Decoded decoded(hex(NOMSG
-		"00000001 00000000 00000001 ffffffff 0000000000000000"
-		"00000001 00000004 00000002 ffffffff 0000000000000000"
-		"00000000 00000000 00000000"));
+	Decoded decoded(
+		hex(NOMSG "00000001 00000000 00000001 ffffffff 0000000000000000"
+			  "00000001 00000004 00000002 ffffffff 0000000000000000"
+			  "00000000 00000000 00000000"));
 
 	EXPECT_EQ(decoded.status, RPCRDMA_OK);
 	EXPECT_EQ(decoded.lists.nr_read, 2u);
@@ -266,7 +298,8 @@ TEST(Header, SixteenSegmentsInEachChunk)
 	rpcrdma_header header = { 5, 1, 1, RPCRDMA_NOMSG, 0, 0, 0, 0 };
 	auto fill = [&] {
 		for (u32 i = 0; i < 16; i++)
-			EXPECT_TRUE(rpcrdma_lists_add_segment(&lists.lists, { i, 4096, i }));
+			EXPECT_TRUE(rpcrdma_lists_add_segment(&lists.lists,
+							      { i, 4096, i }));
 	};
 
 	EXPECT_TRUE(rpcrdma_lists_begin_read(&lists.lists, 0));
@@ -294,7 +327,8 @@ TEST(Header, WithoutListsIsWithEmptyLists)
 	Lists none;
 
 	EXPECT_EQ(encoded(header, nullptr), encoded(header, &none.lists));
-	EXPECT_EQ(encoded(header, nullptr).size(), size_t(RPCRDMA_MIN_HEADER_SIZE));
+	EXPECT_EQ(encoded(header, nullptr).size(),
+		  size_t(RPCRDMA_MIN_HEADER_SIZE));
 }
 
 /* Requirements 24 and 25 */
@@ -305,7 +339,8 @@ TEST(Header, ObsoleteProcsAreNotEncoded)
 	for (u32 proc : { u32(RPCRDMA_MSGP), u32(RPCRDMA_DONE), 5u, ~0u }) {
 		rpcrdma_header header = { 5, 1, 1, proc, 0, 0, 0, 0 };
 
-		EXPECT_EQ(rpcrdma_header_encode(&header, nullptr, out, sizeof(out)),
+		EXPECT_EQ(rpcrdma_header_encode(&header, nullptr, out,
+						sizeof(out)),
 			  RPCRDMA_BAD_PROC);
 		EXPECT_EQ(rpcrdma_header_size(&header, nullptr), 0u);
 	}
@@ -317,12 +352,14 @@ TEST(Header, EncoderRefusesChunksOutsideTheSegments)
 	rpcrdma_header header = { 5, 1, 1, RPCRDMA_MSG, 0, 0, 0, 0 };
 	u8 out[256];
 
-	for (auto begin : { rpcrdma_lists_begin_write, rpcrdma_lists_begin_reply }) {
+	for (auto begin :
+	     { rpcrdma_lists_begin_write, rpcrdma_lists_begin_reply }) {
 		Lists lists;
 
 		begin(&lists.lists);
 		lists.chunk_storage[0].count = 2;
-		EXPECT_EQ(rpcrdma_header_encode(&header, &lists.lists, out, sizeof(out)),
+		EXPECT_EQ(rpcrdma_header_encode(&header, &lists.lists, out,
+						sizeof(out)),
 			  RPCRDMA_NO_SPACE);
 	}
 
@@ -341,7 +378,8 @@ TEST(Direction, IsTheSecondWord)
 	auto direction = [](const char *text) {
 		Bytes payload = hex(text);
 
-		return rpcrdma_message_direction(payload.data(), u32(payload.size()));
+		return rpcrdma_message_direction(payload.data(),
+						 u32(payload.size()));
 	};
 
 	EXPECT_EQ(direction("00000001 00000000"), RPCRDMA_RPC_CALL);

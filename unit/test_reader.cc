@@ -46,7 +46,8 @@ TEST(Reader, EachReadStopsAtTheEnd)
 
 	for (size_t skip = 0; skip <= bytes.size(); skip++) {
 		size_t left = bytes.size() - skip;
-		Reader words = over(bytes), longs = over(bytes), single = over(bytes);
+		Reader words = over(bytes), longs = over(bytes),
+		       single = over(bytes);
 
 		words.skip(skip);
 		words.read_u32();

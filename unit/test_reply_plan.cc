@@ -6,7 +6,8 @@
 
 #include "support/decoded.hh"
 
-static rpcrdma_reply_path plan(u32 header, u32 length, u32 threshold, int chunk_length)
+static rpcrdma_reply_path plan(u32 header, u32 length, u32 threshold,
+			       int chunk_length)
 {
 	rpcrdma_chunk chunk = { 0, 0, 1, u32(chunk_length) };
 
@@ -55,20 +56,27 @@ TEST(ReplyPlan, SumDoesNotWrap)
 
 /* Handles 1 in the Read chunk, 2 in the second Write chunk, 4 in the Reply chunk */
 class Rkey : public testing::Test {
-protected:
-	void read() { add(rpcrdma_lists_begin_read(&lists.lists, 100), 1); }
+    protected:
+	void read()
+	{
+		add(rpcrdma_lists_begin_read(&lists.lists, 100), 1);
+	}
 	void write()
 	{
 		rpcrdma_lists_begin_write(&lists.lists); /* an empty one */
 		add(rpcrdma_lists_begin_write(&lists.lists), 2);
 		add(true, 3);
 	}
-	void reply() { add(rpcrdma_lists_begin_reply(&lists.lists), 4); }
+	void reply()
+	{
+		add(rpcrdma_lists_begin_reply(&lists.lists), 4);
+	}
 
 	void add(bool begun, u32 handle)
 	{
 		EXPECT_TRUE(begun);
-		EXPECT_TRUE(rpcrdma_lists_add_segment(&lists.lists, { handle, 8, 0 }));
+		EXPECT_TRUE(rpcrdma_lists_add_segment(&lists.lists,
+						      { handle, 8, 0 }));
 	}
 
 	/* 0 for none */
@@ -76,7 +84,9 @@ protected:
 	{
 		u32 rkey = 0;
 
-		return rpcrdma_choose_rkey(&lists.lists, negotiated, &rkey) ? rkey : 0;
+		return rpcrdma_choose_rkey(&lists.lists, negotiated, &rkey) ?
+			       rkey :
+			       0;
 	}
 
 	Lists lists;

@@ -4,8 +4,10 @@
 
 #include <rpcrdma/logic.h>
 
-static const u32 depths[] = { 0,   1,	2,    7,    16,	  30,	64,    100,
-			      255, 1024, 4096, 8192, 16384, 32768, 1 << 20, ~0u };
+static const u32 depths[] = {
+	0,   1,	   2,	 7,    16,    30,    64,      100,
+	255, 1024, 4096, 8192, 16384, 32768, 1 << 20, ~0u
+};
 
 /* Numbers worked out by hand */
 TEST(SizeClient, OfALargeDevice)
@@ -16,9 +18,9 @@ TEST(SizeClient, OfALargeDevice)
 	ASSERT_TRUE(rpcrdma_size_client(&limits, 128, 16, 257, &queues));
 	EXPECT_EQ(queues.credits, 128u);
 	EXPECT_EQ(queues.mr_pages, 257u);
-	EXPECT_EQ(queues.mrs_per_call, 6u);		/* 2 * 1 + 4 */
-	EXPECT_EQ(queues.signal_every, 16u);		/* 128 / 8 */
-	EXPECT_EQ(queues.send_slots, 160u);		/* 128 + 16 + 16 */
+	EXPECT_EQ(queues.mrs_per_call, 6u); /* 2 * 1 + 4 */
+	EXPECT_EQ(queues.signal_every, 16u); /* 128 / 8 */
+	EXPECT_EQ(queues.send_slots, 160u); /* 128 + 16 + 16 */
 	EXPECT_EQ(queues.send_wrs, 160u * 13 + 1);
 	EXPECT_EQ(queues.recv_wrs, 128u + 16 + 7 + 1);
 }
@@ -30,7 +32,7 @@ TEST(SizeClient, OfASmallQueuePair)
 	rpcrdma_client_queues queues;
 
 	ASSERT_TRUE(rpcrdma_size_client(&limits, 128, 16, 257, &queues));
-	EXPECT_EQ(queues.credits, 32u);	/* 64: (64 + 16 + 8) * 13 + 1 is 1145 */
+	EXPECT_EQ(queues.credits, 32u); /* 64: (64 + 16 + 8) * 13 + 1 is 1145 */
 	EXPECT_EQ(queues.send_wrs, (32u + 16 + 4) * 13 + 1);
 }
 
@@ -75,32 +77,37 @@ TEST(SizeClient, RefusesWhatCannotWork)
 }
 
 /* Whatever comes out fits the device and holds what it promises. */
+static void try_client(const rpcrdma_device_limits &limits, u32 slots,
+		       u32 reverse, u32 pages)
+{
+	rpcrdma_client_queues q;
+
+	if (!rpcrdma_size_client(&limits, slots, reverse, pages, &q))
+		return;
+	ASSERT_GE(q.credits, 1u);
+	ASSERT_LE(q.credits, slots ? slots : 1);
+	ASSERT_LE(q.send_wrs, limits.max_qp_wr);
+	ASSERT_LE(q.recv_wrs, limits.max_qp_wr);
+	ASSERT_LE(u64(q.send_wrs) + q.recv_wrs, limits.max_cqe);
+	ASSERT_GT(q.recv_wrs, u64(q.credits) + reverse);
+	ASSERT_GE(q.send_slots, u64(q.credits) + reverse + q.signal_every);
+	ASSERT_GT(q.send_wrs, u64(q.send_slots) * (2 * q.mrs_per_call + 1));
+	ASSERT_GE(q.signal_every, 1u);
+	ASSERT_LE(q.signal_every, 32u);
+	ASSERT_LE(q.mrs_per_call, 32u);
+	ASSERT_GE(q.mr_pages, 1u);
+}
+
 TEST(SizeClient, FitsEveryDevice)
 {
 	for (u32 qp : depths)
 		for (u32 cq : depths)
 			for (u32 slots : depths)
 				for (u32 reverse : { 0u, 2u, 16u, 4096u })
-					for (u32 pages : { 0u, 1u, 257u, ~0u }) {
-						rpcrdma_device_limits limits = { qp, cq, 4, 64 };
-						rpcrdma_client_queues q;
-
-						if (!rpcrdma_size_client(&limits, slots, reverse,
-									 pages, &q))
-							continue;
-						ASSERT_GE(q.credits, 1u);
-						ASSERT_LE(q.credits, slots ? slots : 1);
-						ASSERT_LE(q.send_wrs, qp);
-						ASSERT_LE(q.recv_wrs, qp);
-						ASSERT_LE(u64(q.send_wrs) + q.recv_wrs, cq);
-						ASSERT_GT(q.recv_wrs, u64(q.credits) + reverse);
-						ASSERT_GE(q.send_slots, u64(q.credits) + reverse +
-								q.signal_every);
-						ASSERT_GE(q.signal_every, 1u);
-						ASSERT_LE(q.signal_every, 32u);
-						ASSERT_LE(q.mrs_per_call, 32u);
-						ASSERT_GE(q.mr_pages, 1u);
-					}
+					for (u32 pages : { 0u, 257u, ~0u })
+						try_client({ qp, cq, 4, 64 },
+							   slots, reverse,
+							   pages);
 }
 
 /* What does not fit with one credit is refused, the rest is not. */
@@ -111,7 +118,9 @@ TEST(SizeClient, RefusesOnlyWhatDoesNotFit)
 		rpcrdma_client_queues queues;
 		bool fits = (1 + 2 + 1) * 13 + 1 <= qp;
 
-		ASSERT_EQ(rpcrdma_size_client(&limits, 64, 2, 257, &queues), fits) << qp;
+		ASSERT_EQ(rpcrdma_size_client(&limits, 64, 2, 257, &queues),
+			  fits)
+			<< qp;
 	}
 }
 
@@ -153,27 +162,33 @@ TEST(SizeServer, RefusesWhatCannotWork)
 	EXPECT_FALSE(rpcrdma_size_server(&limits, 64, ~0u, 1, &queues));
 }
 
+static void try_server(const rpcrdma_device_limits &limits, u32 credits,
+		       u32 reverse, u32 factor)
+{
+	rpcrdma_server_queues q;
+
+	if (!rpcrdma_size_server(&limits, credits, reverse, factor, &q))
+		return;
+	u64 send = q.send_wrs + 3 * u64(q.rw_contexts);
+
+	ASSERT_GE(q.credits, 1u);
+	ASSERT_LE(q.credits, credits ? credits : 1);
+	ASSERT_LE(send, limits.max_qp_wr);
+	ASSERT_LT(q.recv_wrs, limits.max_qp_wr);
+	ASSERT_LT(send + q.recv_wrs, limits.max_cqe);
+	ASSERT_GE(q.recv_wrs, u64(q.credits) + reverse);
+	ASSERT_GE(q.rw_contexts, factor ? factor : 1);
+}
+
 TEST(SizeServer, FitsEveryDevice)
 {
 	for (u32 qp : depths)
 		for (u32 cq : depths)
 			for (u32 credits : depths)
 				for (u32 reverse : { 0u, 2u, 16u, 4096u })
-					for (u32 factor : { 0u, 1u, 2u, 17u, ~0u }) {
-						rpcrdma_device_limits limits = { qp, cq, 4, 0 };
-						rpcrdma_server_queues q;
-
-						if (!rpcrdma_size_server(&limits, credits, reverse,
-									 factor, &q))
-							continue;
-						u64 send = q.send_wrs + 3 * u64(q.rw_contexts);
-
-						ASSERT_GE(q.credits, 1u);
-						ASSERT_LE(q.credits, credits ? credits : 1);
-						ASSERT_LE(send, qp);
-						ASSERT_LT(q.recv_wrs, qp);
-						ASSERT_LT(send + q.recv_wrs, cq);
-						ASSERT_GE(q.recv_wrs, u64(q.credits) + reverse);
-						ASSERT_GE(q.rw_contexts, factor ? factor : 1);
-					}
+					for (u32 factor :
+					     { 0u, 1u, 2u, 17u, ~0u })
+						try_server({ qp, cq, 4, 0 },
+							   credits, reverse,
+							   factor);
 }

@@ -12,7 +12,8 @@
 #include "chunk_list.hh"
 #include "logic.h"
 
-namespace rpcrdma {
+namespace rpcrdma
+{
 
 /* RFC 8267 section 6.4.2; a chunk without segments carries nothing. */
 constexpr bool sendable_chunk(u32 segments)
@@ -38,7 +39,8 @@ inline bool result_reducible(const rpcrdma_call_shape &shape)
 /* Section 3.4.5: Position is a multiple of four, inside the message. */
 inline bool argument_reducible(const rpcrdma_call_shape &shape)
 {
-	return shape.may_reduce && shape.call_item_length && shape.call_position &&
+	return shape.may_reduce && shape.call_item_length &&
+	       shape.call_position &&
 	       shape.call_position % RPCRDMA_XDR_UNIT == 0 &&
 	       sendable_chunk(shape.call_item_segments) &&
 	       shape.call_position + xdr_padded(shape.call_item_length) <=
@@ -62,7 +64,8 @@ inline u64 header_for_reply(const rpcrdma_call_shape &shape,
  * Section 4.3.3: a Reply chunk whenever the largest reply, less what goes in the
  * Write chunk, exceeds the threshold.
  */
-inline bool plan_reply_memory(const rpcrdma_call_shape &shape, rpcrdma_call_plan &plan)
+inline bool plan_reply_memory(const rpcrdma_call_shape &shape,
+			      rpcrdma_call_plan &plan)
 {
 	u64 rest = shape.reply_length;
 
@@ -70,7 +73,8 @@ inline bool plan_reply_memory(const rpcrdma_call_shape &shape, rpcrdma_call_plan
 		return true;
 	if (result_reducible(shape)) {
 		plan.write_chunk = true;
-		rest = without_item(shape.reply_length, shape.reply_item_length);
+		rest = without_item(shape.reply_length,
+				    shape.reply_item_length);
 	}
 	if (header_for_reply(shape, plan) + rest <= shape.inline_recv)
 		return true;
@@ -80,8 +84,8 @@ inline bool plan_reply_memory(const rpcrdma_call_shape &shape, rpcrdma_call_plan
 }
 
 /* Section 4.2.4: header and payload within the threshold. */
-inline bool set_message(const rpcrdma_call_shape &shape, rpcrdma_call_plan &plan,
-			u64 header, u64 payload)
+inline bool set_message(const rpcrdma_call_shape &shape,
+			rpcrdma_call_plan &plan, u64 header, u64 payload)
 {
 	if (header + payload > shape.inline_send)
 		return false;
@@ -91,7 +95,8 @@ inline bool set_message(const rpcrdma_call_shape &shape, rpcrdma_call_plan &plan
 }
 
 /* Section 3.5: Short, with the argument reduced, Long. */
-inline bool plan_call_message(const rpcrdma_call_shape &shape, rpcrdma_call_plan &plan)
+inline bool plan_call_message(const rpcrdma_call_shape &shape,
+			      rpcrdma_call_plan &plan)
 {
 	u64 header = header_for_reply(shape, plan);
 
@@ -100,13 +105,15 @@ inline bool plan_call_message(const rpcrdma_call_shape &shape, rpcrdma_call_plan
 	if (argument_reducible(shape) &&
 	    set_message(shape, plan,
 			header + read_chunk_size(shape.call_item_segments),
-			without_item(shape.call_length, shape.call_item_length))) {
+			without_item(shape.call_length,
+				     shape.call_item_length))) {
 		plan.read_chunk = true;
 		return true;
 	}
 	plan.position_zero = true;
 	return sendable_chunk(shape.call_segments) &&
-	       set_message(shape, plan, header + read_chunk_size(shape.call_segments), 0);
+	       set_message(shape, plan,
+			   header + read_chunk_size(shape.call_segments), 0);
 }
 
 inline bool plan_call(const rpcrdma_call_shape &shape, rpcrdma_call_plan &plan)

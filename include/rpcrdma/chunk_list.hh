@@ -16,7 +16,8 @@
 #include "result.hh"
 #include "writer.hh"
 
-namespace rpcrdma {
+namespace rpcrdma
+{
 
 /* ---- the lists as a container ---- */
 
@@ -37,7 +38,8 @@ inline Span<rpcrdma_chunk> write_chunks(const rpcrdma_chunk_lists &lists)
 
 inline Span<rpcrdma_chunk> reply_chunks(const rpcrdma_chunk_lists &lists)
 {
-	return { lists.chunks + lists.nr_read + lists.nr_write, lists.nr_reply };
+	return { lists.chunks + lists.nr_read + lists.nr_write,
+		 lists.nr_reply };
 }
 
 inline Span<rpcrdma_segment> all_segments(const rpcrdma_chunk_lists &lists)
@@ -45,7 +47,8 @@ inline Span<rpcrdma_segment> all_segments(const rpcrdma_chunk_lists &lists)
 	return { lists.segments, lists.nr_segments };
 }
 
-inline bool owns_segments(const rpcrdma_chunk_lists &lists, const rpcrdma_chunk &chunk)
+inline bool owns_segments(const rpcrdma_chunk_lists &lists,
+			  const rpcrdma_chunk &chunk)
 {
 	return all_segments(lists).contains(chunk.first, chunk.count);
 }
@@ -97,11 +100,13 @@ inline void write_segment(Writer &writer, const rpcrdma_segment &segment)
 /* The last byte has an address. A segment may end where the address space does. */
 inline bool segment_wraps(const rpcrdma_segment &segment)
 {
-	return segment.length && segment.offset > u64_max - (segment.length - 1);
+	return segment.length &&
+	       segment.offset > u64_max - (segment.length - 1);
 }
 
 /* Counts a segment to its chunk; the chunk stays as it is on failure. */
-inline Status count_segment(rpcrdma_chunk &chunk, const rpcrdma_segment &segment)
+inline Status count_segment(rpcrdma_chunk &chunk,
+			    const rpcrdma_segment &segment)
 {
 	if (segment_wraps(segment) || !add_to(chunk.length, segment.length))
 		return RPCRDMA_OVERFLOW;
@@ -144,7 +149,8 @@ inline u32 find_read_chunk(const rpcrdma_chunk_lists &lists, u32 position)
  * The Read chunk at @position, made in its place among the others when it is the
  * first segment with this Position. Only while there is no Write chunk.
  */
-inline rpcrdma_chunk *obtain_read_chunk(rpcrdma_chunk_lists &lists, u32 position)
+inline rpcrdma_chunk *obtain_read_chunk(rpcrdma_chunk_lists &lists,
+					u32 position)
 {
 	u32 at = find_read_chunk(lists, position);
 
@@ -200,7 +206,8 @@ inline Status measure_counted_chunk(Reader &reader, rpcrdma_chunk_lists &lists)
 	u32 count = reader.read_u32();
 	rpcrdma_chunk *chunk;
 
-	if (reader.failed() || count > reader.remaining() / RPCRDMA_SEGMENT_SIZE)
+	if (reader.failed() ||
+	    count > reader.remaining() / RPCRDMA_SEGMENT_SIZE)
 		return RPCRDMA_TRUNCATED;
 	chunk = append_chunk(lists, 0);
 	if (!chunk || count > lists.max_segments - lists.nr_segments)
@@ -276,9 +283,11 @@ inline void fill_read_list(Reader &reader, rpcrdma_chunk_lists &lists)
 	place_read_chunks(lists);
 	while (reader.read_u32()) {
 		u32 position = reader.read_u32();
-		rpcrdma_chunk &chunk = lists.chunks[find_read_chunk(lists, position)];
+		rpcrdma_chunk &chunk =
+			lists.chunks[find_read_chunk(lists, position)];
 
-		lists.segments[chunk.first + chunk.count++] = read_segment(reader);
+		lists.segments[chunk.first + chunk.count++] =
+			read_segment(reader);
 	}
 }
 
@@ -346,7 +355,8 @@ inline void write_read_chunk(Writer &writer, const rpcrdma_chunk_lists &lists,
 	}
 }
 
-inline void write_counted_chunk(Writer &writer, const rpcrdma_chunk_lists &lists,
+inline void write_counted_chunk(Writer &writer,
+				const rpcrdma_chunk_lists &lists,
 				const rpcrdma_chunk &chunk)
 {
 	if (!owns_segments(lists, chunk))
@@ -405,7 +415,8 @@ inline bool begin_reply_chunk(rpcrdma_chunk_lists &lists)
 }
 
 /* To the chunk that was begun last */
-inline bool add_segment(rpcrdma_chunk_lists &lists, const rpcrdma_segment &segment)
+inline bool add_segment(rpcrdma_chunk_lists &lists,
+			const rpcrdma_segment &segment)
 {
 	u32 n = chunk_count(lists);
 
@@ -417,7 +428,8 @@ inline bool add_segment(rpcrdma_chunk_lists &lists, const rpcrdma_segment &segme
 }
 
 /* Section 3.4.6: filled contiguously, lengths become the bytes written. */
-inline bool set_written(rpcrdma_chunk_lists &lists, rpcrdma_chunk &chunk, u32 bytes)
+inline bool set_written(rpcrdma_chunk_lists &lists, rpcrdma_chunk &chunk,
+			u32 bytes)
 {
 	u32 left = bytes;
 

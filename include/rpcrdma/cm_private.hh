@@ -8,15 +8,16 @@
 #include "reader.hh"
 #include "writer.hh"
 
-namespace rpcrdma {
+namespace rpcrdma
+{
 
 constexpr u32 cm_size_unit = 1024; /* section 4.2 */
 
 /* A size that the eight bits can say, not above @size if that is possible */
 constexpr u32 usable_size(u32 size)
 {
-	return clamp<u32>(size / cm_size_unit * cm_size_unit, RPCRDMA_INLINE_MIN,
-			  RPCRDMA_INLINE_MAX);
+	return clamp<u32>(size / cm_size_unit * cm_size_unit,
+			  RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX);
 }
 
 /* Section 4.2: (size / 1024) - 1 */
@@ -79,7 +80,8 @@ inline void decode_cm_private(Span<const u8> buffer, rpcrdma_cm_private &peer)
  * RFC 8166 section 3.3.2: the smaller of what one sends and the other receives.
  * Sizes are taken as the peer reads them in our private data.
  */
-inline void negotiate(const rpcrdma_cm_private &local, const rpcrdma_cm_private &peer,
+inline void negotiate(const rpcrdma_cm_private &local,
+		      const rpcrdma_cm_private &peer,
 		      rpcrdma_negotiated &result)
 {
 	result.inline_send =

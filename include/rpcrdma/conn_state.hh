@@ -5,7 +5,8 @@
 
 #include "logic.h"
 
-namespace rpcrdma {
+namespace rpcrdma
+{
 
 /* There is something to tear down. */
 constexpr bool is_live(rpcrdma_conn_state state)
@@ -22,8 +23,8 @@ constexpr bool is_live(rpcrdma_conn_state state)
 }
 
 /* A step of the normal way: @to when @state is @from */
-constexpr rpcrdma_conn_state step(rpcrdma_conn_state state, rpcrdma_conn_state from,
-				  rpcrdma_conn_state to)
+constexpr rpcrdma_conn_state
+step(rpcrdma_conn_state state, rpcrdma_conn_state from, rpcrdma_conn_state to)
 {
 	return state == from ? to : state;
 }
@@ -34,7 +35,8 @@ constexpr rpcrdma_conn_state next_state(rpcrdma_conn_state state,
 	switch (event) {
 	case RPCRDMA_EVENT_START:
 		state = step(state, RPCRDMA_CONN_CLOSED, RPCRDMA_CONN_IDLE);
-		return step(state, RPCRDMA_CONN_IDLE, RPCRDMA_CONN_RESOLVING_ADDR);
+		return step(state, RPCRDMA_CONN_IDLE,
+			    RPCRDMA_CONN_RESOLVING_ADDR);
 	case RPCRDMA_EVENT_ADDR_RESOLVED:
 		return step(state, RPCRDMA_CONN_RESOLVING_ADDR,
 			    RPCRDMA_CONN_RESOLVING_ROUTE);
@@ -44,7 +46,8 @@ constexpr rpcrdma_conn_state next_state(rpcrdma_conn_state state,
 	case RPCRDMA_EVENT_ACCEPT:
 		return step(state, RPCRDMA_CONN_IDLE, RPCRDMA_CONN_CONNECTING);
 	case RPCRDMA_EVENT_ESTABLISHED:
-		return step(state, RPCRDMA_CONN_CONNECTING, RPCRDMA_CONN_ESTABLISHED);
+		return step(state, RPCRDMA_CONN_CONNECTING,
+			    RPCRDMA_CONN_ESTABLISHED);
 	case RPCRDMA_EVENT_FAILED:
 		return is_live(state) ? RPCRDMA_CONN_BROKEN : state;
 	case RPCRDMA_EVENT_DRAINED:

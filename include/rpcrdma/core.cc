@@ -42,15 +42,16 @@ u32 rpcrdma_header_size(const struct rpcrdma_header *header,
 	return header_size(*header, lists);
 }
 
-enum rpcrdma_status rpcrdma_header_encode(struct rpcrdma_header *header,
-					  const struct rpcrdma_chunk_lists *lists,
-					  void *buffer, u32 capacity)
+enum rpcrdma_status
+rpcrdma_header_encode(struct rpcrdma_header *header,
+		      const struct rpcrdma_chunk_lists *lists, void *buffer,
+		      u32 capacity)
 {
 	return encode_header(*header, lists, output(buffer, capacity)).code();
 }
 
-u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits, enum rpcrdma_errcode error,
-			 void *buffer)
+u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits,
+			 enum rpcrdma_errcode error, void *buffer)
 {
 	return encode_error(xid, vers, credits, error,
 			    output(buffer, RPCRDMA_ERR_VERS_SIZE));
@@ -97,7 +98,8 @@ bool rpcrdma_chunk_set_written(struct rpcrdma_chunk_lists *lists,
 
 /* ---- logic.h ---- */
 
-void rpcrdma_cm_private_encode(const struct rpcrdma_cm_private *local, void *buffer)
+void rpcrdma_cm_private_encode(const struct rpcrdma_cm_private *local,
+			       void *buffer)
 {
 	Writer writer(output(buffer, RPCRDMA_CM_SIZE));
 
@@ -148,15 +150,15 @@ bool rpcrdma_plan_call(const struct rpcrdma_call_shape *shape,
 	return plan_call(*shape, *plan);
 }
 
-enum rpcrdma_reply_path rpcrdma_plan_reply(u32 header_size, u32 length,
-					   u32 inline_send,
-					   const struct rpcrdma_chunk *reply_chunk)
+enum rpcrdma_reply_path
+rpcrdma_plan_reply(u32 header_size, u32 length, u32 inline_send,
+		   const struct rpcrdma_chunk *reply_chunk)
 {
 	return plan_reply(header_size, length, inline_send, reply_chunk);
 }
 
-bool rpcrdma_choose_rkey(const struct rpcrdma_chunk_lists *lists, bool negotiated,
-			 u32 *rkey)
+bool rpcrdma_choose_rkey(const struct rpcrdma_chunk_lists *lists,
+			 bool negotiated, u32 *rkey)
 {
 	return choose_rkey(*lists, negotiated, *rkey);
 }
@@ -173,8 +175,8 @@ bool rpcrdma_size_client(const struct rpcrdma_device_limits *limits, u32 slots,
 	return size_client(*limits, slots, reverse, max_pages, *queues);
 }
 
-bool rpcrdma_size_server(const struct rpcrdma_device_limits *limits, u32 credits,
-			 u32 reverse, u32 mr_factor,
+bool rpcrdma_size_server(const struct rpcrdma_device_limits *limits,
+			 u32 credits, u32 reverse, u32 mr_factor,
 			 struct rpcrdma_server_queues *queues)
 {
 	return size_server(*limits, credits, reverse, mr_factor, *queues);

@@ -6,7 +6,8 @@
 #include "logic.h"
 #include "math.hh"
 
-namespace rpcrdma {
+namespace rpcrdma
+{
 
 /* Section 3.3.3: one call until a reply brings the first grant. */
 inline void reset_window(rpcrdma_window &window, u32 requested)

@@ -8,7 +8,8 @@
 
 #include "types.h"
 
-namespace rpcrdma {
+namespace rpcrdma
+{
 
 constexpr u32 load_be32(const u8 *from)
 {

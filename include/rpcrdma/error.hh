@@ -6,7 +6,8 @@
 #include "fixed_header.hh"
 #include "result.hh"
 
-namespace rpcrdma {
+namespace rpcrdma
+{
 
 /* 0 for an error code that has no encoding */
 constexpr u32 error_size(u32 error)

@@ -7,7 +7,8 @@
 #include "reader.hh"
 #include "writer.hh"
 
-namespace rpcrdma {
+namespace rpcrdma
+{
 
 inline void read_fixed_header(Reader &reader, rpcrdma_header &header)
 {

@@ -7,7 +7,8 @@
 #include "error.hh"
 #include "fixed_header.hh"
 
-namespace rpcrdma {
+namespace rpcrdma
+{
 
 /* ---- decoding ---- */
 
@@ -95,7 +96,8 @@ inline Status decode_header(Span<const u8> message, rpcrdma_header &header,
 /* ---- encoding ---- */
 
 /* 0 for what is never sent; the largest u32 for what does not fit in one */
-inline u32 header_size(const rpcrdma_header &header, const rpcrdma_chunk_lists *lists)
+inline u32 header_size(const rpcrdma_header &header,
+		       const rpcrdma_chunk_lists *lists)
 {
 	switch (header.proc) {
 	case RPCRDMA_MSG:
@@ -133,8 +135,8 @@ inline Status write_body(Writer &writer, const rpcrdma_header &header,
 	}
 }
 
-inline Status encode_header(rpcrdma_header &header, const rpcrdma_chunk_lists *lists,
-			    Span<u8> buffer)
+inline Status encode_header(rpcrdma_header &header,
+			    const rpcrdma_chunk_lists *lists, Span<u8> buffer)
 {
 	Writer writer(buffer);
 	Status status;
@@ -175,7 +177,8 @@ inline int message_direction(Span<const u8> payload)
 
 	reader.skip(RPCRDMA_XDR_UNIT);
 	type = reader.read_u32();
-	if (reader.failed() || (type != RPCRDMA_RPC_CALL && type != RPCRDMA_RPC_REPLY))
+	if (reader.failed() ||
+	    (type != RPCRDMA_RPC_CALL && type != RPCRDMA_RPC_REPLY))
 		return -1;
 	return int(type);
 }

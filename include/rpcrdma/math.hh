@@ -5,7 +5,8 @@
 
 #include "protocol.h"
 
-namespace rpcrdma {
+namespace rpcrdma
+{
 
 constexpr u32 u32_max = ~u32(0);
 constexpr u64 u64_max = ~u64(0);

@@ -10,15 +10,28 @@
 #include "endian.hh"
 #include "span.hh"
 
-namespace rpcrdma {
+namespace rpcrdma
+{
 
 class Reader {
-public:
-	constexpr explicit Reader(Span<const u8> buffer) : buffer_(buffer) {}
+    public:
+	constexpr explicit Reader(Span<const u8> buffer)
+		: buffer_(buffer)
+	{
+	}
 
-	constexpr bool failed() const { return failed_; }
-	constexpr size_t position() const { return position_; }
-	constexpr size_t remaining() const { return buffer_.size() - position_; }
+	constexpr bool failed() const
+	{
+		return failed_;
+	}
+	constexpr size_t position() const
+	{
+		return position_;
+	}
+	constexpr size_t remaining() const
+	{
+		return buffer_.size() - position_;
+	}
 
 	constexpr u8 read_u8()
 	{
@@ -41,9 +54,12 @@ public:
 		return at ? load_be64(at) : 0;
 	}
 
-	constexpr void skip(size_t bytes) { advance(bytes); }
+	constexpr void skip(size_t bytes)
+	{
+		advance(bytes);
+	}
 
-private:
+    private:
 	/* The start of the next @bytes bytes, or null after the end. */
 	constexpr const u8 *advance(size_t bytes)
 	{

@@ -6,28 +6,32 @@
 #include "chunk_list.hh"
 #include "logic.h"
 
-namespace rpcrdma {
+namespace rpcrdma
+{
 
 /*
  * RFC 8166 sections 3.5.3 and 4.3.3: a reply that fits may go Short although there
  * is a Reply chunk; else the chunk, if it is large enough.
  */
-inline rpcrdma_reply_path plan_reply(u32 header_size, u32 length, u32 inline_send,
+inline rpcrdma_reply_path plan_reply(u32 header_size, u32 length,
+				     u32 inline_send,
 				     const rpcrdma_chunk *reply_chunk)
 {
 	if (u64(header_size) + length <= inline_send)
 		return RPCRDMA_REPLY_INLINE;
-	if (reply_chunk && length <= reply_chunk->length && header_size <= inline_send)
+	if (reply_chunk && length <= reply_chunk->length &&
+	    header_size <= inline_send)
 		return RPCRDMA_REPLY_CHUNK;
 	return RPCRDMA_REPLY_TOO_LARGE; /* section 4.5.3 */
 }
 
 /* The first segment's handle of the first chunk that has one */
-inline bool first_handle(const rpcrdma_chunk_lists &lists, Span<rpcrdma_chunk> chunks,
-			 u32 &handle)
+inline bool first_handle(const rpcrdma_chunk_lists &lists,
+			 Span<rpcrdma_chunk> chunks, u32 &handle)
 {
 	for (const rpcrdma_chunk &chunk : chunks)
-		for (const rpcrdma_segment &segment : chunk_segments(lists, chunk)) {
+		for (const rpcrdma_segment &segment :
+		     chunk_segments(lists, chunk)) {
 			handle = segment.handle;
 			return true;
 		}
@@ -38,7 +42,8 @@ inline bool first_handle(const rpcrdma_chunk_lists &lists, Span<rpcrdma_chunk> c
  * RFC 8797 section 4.1: only when both peers said so, and only a handle that came
  * with this very call.
  */
-inline bool choose_rkey(const rpcrdma_chunk_lists &lists, bool negotiated, u32 &rkey)
+inline bool choose_rkey(const rpcrdma_chunk_lists &lists, bool negotiated,
+			u32 &rkey)
 {
 	return negotiated && (first_handle(lists, reply_chunks(lists), rkey) ||
 			      first_handle(lists, write_chunks(lists), rkey) ||

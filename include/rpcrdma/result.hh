@@ -5,17 +5,27 @@
 
 #include "codec.h"
 
-namespace rpcrdma {
+namespace rpcrdma
+{
 
 class [[nodiscard]] Status {
-public:
+    public:
 	constexpr Status() = default;
-	constexpr Status(rpcrdma_status code) : code_(code) {}
+	constexpr Status(rpcrdma_status code)
+		: code_(code)
+	{
+	}
 
-	constexpr bool ok() const { return code_ == RPCRDMA_OK; }
-	constexpr rpcrdma_status code() const { return code_; }
+	constexpr bool ok() const
+	{
+		return code_ == RPCRDMA_OK;
+	}
+	constexpr rpcrdma_status code() const
+	{
+		return code_;
+	}
 
-private:
+    private:
 	rpcrdma_status code_ = RPCRDMA_OK;
 };
 

@@ -12,18 +12,22 @@
 #include "logic.h"
 #include "math.hh"
 
-namespace rpcrdma {
+namespace rpcrdma
+{
 
-constexpr u32 refill_batch = 7;	/* client: receives posted before they are needed */
-constexpr u32 drain_entries = 1;	/* what ib_drain_qp() posts */
-constexpr u32 server_slack = 8;	/* server: receives under way to being reposted */
+constexpr u32 refill_batch =
+	7; /* client: receives posted before they are needed */
+constexpr u32 drain_entries = 1; /* what ib_drain_qp() posts */
+constexpr u32 server_slack =
+	8; /* server: receives under way to being reposted */
 constexpr u32 server_send_spare = 2;
-constexpr u32 rw_context_wrs = 3;	/* register, transfer, invalidate */
-constexpr u32 contexts_per_credit = 3;	/* Read list, Write list, Reply chunk */
+constexpr u32 rw_context_wrs = 3; /* register, transfer, invalidate */
+constexpr u32 contexts_per_credit = 3; /* Read list, Write list, Reply chunk */
 constexpr u32 signal_every_max = 32;
 
 /* One completion queue per queue, and both within one queue's limit */
-constexpr bool queues_fit(const rpcrdma_device_limits &limits, u64 send, u64 recv)
+constexpr bool queues_fit(const rpcrdma_device_limits &limits, u64 send,
+			  u64 recv)
 {
 	return send <= limits.max_qp_wr && recv <= limits.max_qp_wr &&
 	       send + recv <= limits.max_cqe;
@@ -70,15 +74,18 @@ inline bool try_client_credits(const rpcrdma_device_limits &limits, u32 reverse,
 	return true;
 }
 
-inline bool size_client(const rpcrdma_device_limits &limits, u32 slots, u32 reverse,
-			u32 max_pages, rpcrdma_client_queues &queues)
+inline bool size_client(const rpcrdma_device_limits &limits, u32 slots,
+			u32 reverse, u32 max_pages,
+			rpcrdma_client_queues &queues)
 {
 	queues = {};
-	queues.mr_pages = min(limits.max_fast_reg_pages, max<u32>(max_pages, 1));
+	queues.mr_pages =
+		min(limits.max_fast_reg_pages, max<u32>(max_pages, 1));
 	if (!queues.mr_pages || !limits.max_send_sge)
 		return false;
 	queues.mrs_per_call = regions_per_call(max_pages, queues.mr_pages);
-	for (queues.credits = max<u32>(slots, 1); queues.credits; queues.credits /= 2)
+	for (queues.credits = max<u32>(slots, 1); queues.credits;
+	     queues.credits /= 2)
 		if (try_client_credits(limits, reverse, queues))
 			return true;
 	return false;
@@ -109,8 +116,8 @@ inline bool try_server_credits(const rpcrdma_device_limits &limits, u32 reverse,
 	if (!queues_fit(limits, send, recv + drain_entries))
 		return false;
 	contexts = affordable_contexts(limits, send, recv + drain_entries,
-				       u64(contexts_per_credit) * queues.credits *
-					       mr_factor);
+				       u64(contexts_per_credit) *
+					       queues.credits * mr_factor);
 	if (contexts < mr_factor)
 		return false;
 	queues.recv_wrs = u32(recv);
@@ -119,12 +126,14 @@ inline bool try_server_credits(const rpcrdma_device_limits &limits, u32 reverse,
 	return true;
 }
 
-inline bool size_server(const rpcrdma_device_limits &limits, u32 credits, u32 reverse,
-			u32 mr_factor, rpcrdma_server_queues &queues)
+inline bool size_server(const rpcrdma_device_limits &limits, u32 credits,
+			u32 reverse, u32 mr_factor,
+			rpcrdma_server_queues &queues)
 {
 	queues = {};
 	mr_factor = max<u32>(mr_factor, 1);
-	for (queues.credits = max<u32>(credits, 1); queues.credits; queues.credits /= 2)
+	for (queues.credits = max<u32>(credits, 1); queues.credits;
+	     queues.credits /= 2)
 		if (try_server_credits(limits, reverse, mr_factor, queues))
 			return true;
 	return false;

@@ -8,17 +8,34 @@
 
 #include "types.h"
 
-namespace rpcrdma {
+namespace rpcrdma
+{
 
 template <typename T> class Span {
-public:
+    public:
 	constexpr Span() = default;
-	constexpr Span(T *data, size_t size) : data_(data), size_(size) {}
+	constexpr Span(T *data, size_t size)
+		: data_(data)
+		, size_(size)
+	{
+	}
 
-	constexpr T *data() const { return data_; }
-	constexpr size_t size() const { return size_; }
-	constexpr T *begin() const { return data_; }
-	constexpr T *end() const { return data_ + size_; }
+	constexpr T *data() const
+	{
+		return data_;
+	}
+	constexpr size_t size() const
+	{
+		return size_;
+	}
+	constexpr T *begin() const
+	{
+		return data_;
+	}
+	constexpr T *end() const
+	{
+		return data_ + size_;
+	}
 
 	/* Does the range lie inside? No sum that could wrap. */
 	constexpr bool contains(size_t offset, size_t length) const
@@ -29,10 +46,11 @@ public:
 	/* Empty when the range is not inside. */
 	constexpr Span subspan(size_t offset, size_t length) const
 	{
-		return contains(offset, length) ? Span(data_ + offset, length) : Span();
+		return contains(offset, length) ? Span(data_ + offset, length) :
+						  Span();
 	}
 
-private:
+    private:
 	T *data_ = nullptr;
 	size_t size_ = 0;
 };

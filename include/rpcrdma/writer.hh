@@ -9,14 +9,24 @@
 #include "endian.hh"
 #include "span.hh"
 
-namespace rpcrdma {
+namespace rpcrdma
+{
 
 class Writer {
-public:
-	constexpr explicit Writer(Span<u8> buffer) : buffer_(buffer) {}
+    public:
+	constexpr explicit Writer(Span<u8> buffer)
+		: buffer_(buffer)
+	{
+	}
 
-	constexpr bool failed() const { return failed_; }
-	constexpr size_t position() const { return position_; }
+	constexpr bool failed() const
+	{
+		return failed_;
+	}
+	constexpr size_t position() const
+	{
+		return position_;
+	}
 
 	constexpr void write_u8(u8 value)
 	{
@@ -37,9 +47,12 @@ public:
 	}
 
 	/* For a value that has no encoding. */
-	constexpr void fail() { failed_ = true; }
+	constexpr void fail()
+	{
+		failed_ = true;
+	}
 
-private:
+    private:
 	constexpr u8 *advance(size_t bytes)
 	{
 		if (failed_ || bytes > buffer_.size() - position_) {

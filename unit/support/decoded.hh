@@ -9,13 +9,14 @@
 
 inline bool operator==(const rpcrdma_segment &a, const rpcrdma_segment &b)
 {
-	return a.handle == b.handle && a.length == b.length && a.offset == b.offset;
+	return a.handle == b.handle && a.length == b.length &&
+	       a.offset == b.offset;
 }
 
 inline bool operator==(const rpcrdma_chunk &a, const rpcrdma_chunk &b)
 {
-	return a.position == b.position && a.first == b.first && a.count == b.count &&
-	       a.length == b.length;
+	return a.position == b.position && a.first == b.first &&
+	       a.count == b.count && a.length == b.length;
 }
 
 inline bool operator==(const rpcrdma_header &a, const rpcrdma_header &b)
@@ -28,7 +29,8 @@ inline bool operator==(const rpcrdma_header &a, const rpcrdma_header &b)
 /* Not to be copied: lists point into the vectors. */
 struct Lists {
 	explicit Lists(u32 max_segments = 64, u32 max_chunks = 64)
-		: segment_storage(max_segments), chunk_storage(max_chunks)
+		: segment_storage(max_segments)
+		, chunk_storage(max_chunks)
 	{
 		rpcrdma_lists_init(&lists, segment_storage.data(), max_segments,
 				   chunk_storage.data(), max_chunks);
@@ -48,12 +50,14 @@ struct Lists {
 
 	std::vector<rpcrdma_chunk> chunks() const
 	{
-		return { chunk_storage.begin(), chunk_storage.begin() + nr_chunks() };
+		return { chunk_storage.begin(),
+			 chunk_storage.begin() + nr_chunks() };
 	}
 
 	bool same(const Lists &other) const
 	{
-		return segments() == other.segments() && chunks() == other.chunks() &&
+		return segments() == other.segments() &&
+		       chunks() == other.chunks() &&
 		       lists.nr_read == other.lists.nr_read &&
 		       lists.nr_write == other.lists.nr_write &&
 		       lists.nr_reply == other.lists.nr_reply;
@@ -65,11 +69,12 @@ struct Lists {
 };
 
 struct Decoded : Lists {
-	explicit Decoded(const Bytes &message, u32 max_segments = 64, u32 max_chunks = 64)
+	explicit Decoded(const Bytes &message, u32 max_segments = 64,
+			 u32 max_chunks = 64)
 		: Lists(max_segments, max_chunks)
 	{
-		status = rpcrdma_header_decode(message.data(), u32(message.size()),
-					       &header, &lists);
+		status = rpcrdma_header_decode(
+			message.data(), u32(message.size()), &header, &lists);
 	}
 
 	rpcrdma_header header;
@@ -81,8 +86,8 @@ inline Bytes encoded(rpcrdma_header header, const rpcrdma_chunk_lists *lists)
 {
 	Bytes bytes(rpcrdma_header_size(&header, lists));
 
-	if (rpcrdma_header_encode(&header, lists, bytes.data(), u32(bytes.size())) !=
-		    RPCRDMA_OK ||
+	if (rpcrdma_header_encode(&header, lists, bytes.data(),
+				  u32(bytes.size())) != RPCRDMA_OK ||
 	    header.size != bytes.size())
 		return {};
 	return bytes;

@@ -24,7 +24,8 @@ inline const char *check_lists(const Lists &decoded)
 		if (sum != chunk.length)
 			return "length of a chunk is not the sum";
 		if (index < decoded.lists.nr_read) {
-			if (chunk.position % 4 || (index && chunk.position <= before))
+			if (chunk.position % 4 ||
+			    (index && chunk.position <= before))
 				return "Read chunks are not sorted";
 			before = chunk.position;
 		} else if (chunk.position) {
@@ -32,7 +33,8 @@ inline const char *check_lists(const Lists &decoded)
 		}
 		index++;
 	}
-	return next == decoded.lists.nr_segments ? nullptr : "segments without a chunk";
+	return next == decoded.lists.nr_segments ? nullptr :
+						   "segments without a chunk";
 }
 
 inline bool same_chunk(const Lists &decoded, const rpcrdma_chunk &chunk,
@@ -43,7 +45,8 @@ inline bool same_chunk(const Lists &decoded, const rpcrdma_chunk &chunk,
 	return std::vector<rpcrdma_segment>(from, from + chunk.count) == naive;
 }
 
-inline const char *compare_with_naive(const Lists &decoded, const NaiveLists &naive)
+inline const char *compare_with_naive(const Lists &decoded,
+				      const NaiveLists &naive)
 {
 	u32 index = 0;
 
@@ -54,14 +57,17 @@ inline const char *compare_with_naive(const Lists &decoded, const NaiveLists &na
 	for (const auto &[position, segments] : naive.read) {
 		const rpcrdma_chunk &chunk = decoded.chunk_storage.at(index++);
 
-		if (chunk.position != position || !same_chunk(decoded, chunk, segments))
+		if (chunk.position != position ||
+		    !same_chunk(decoded, chunk, segments))
 			return "other Read chunk than the naive decoder";
 	}
 	for (const auto &segments : naive.write)
-		if (!same_chunk(decoded, decoded.chunk_storage.at(index++), segments))
+		if (!same_chunk(decoded, decoded.chunk_storage.at(index++),
+				segments))
 			return "other Write chunk than the naive decoder";
 	for (const auto &segments : naive.reply)
-		if (!same_chunk(decoded, decoded.chunk_storage.at(index++), segments))
+		if (!same_chunk(decoded, decoded.chunk_storage.at(index++),
+				segments))
 			return "other Reply chunk than the naive decoder";
 	return nullptr;
 }
@@ -71,7 +77,8 @@ inline const char *check_round_trip(const Decoded &first)
 {
 	Bytes bytes = encoded(first.header, &first.lists);
 
-	if (first.header.proc == RPCRDMA_MSGP || first.header.proc == RPCRDMA_DONE)
+	if (first.header.proc == RPCRDMA_MSGP ||
+	    first.header.proc == RPCRDMA_DONE)
 		return bytes.empty() ? nullptr : "encoded what is never sent";
 	if (bytes.empty())
 		return "decoded, but cannot be encoded";
@@ -94,10 +101,12 @@ inline const char *check_message(const Bytes &message)
 	u32 room = u32(message.size() / 4) + 1;
 	Decoded decoded(message, room, room);
 	auto naive = NaiveDecoder(message).decode();
-	bool lists = decoded.status == RPCRDMA_OK && decoded.header.proc <= RPCRDMA_NOMSG;
+	bool lists = decoded.status == RPCRDMA_OK &&
+		     decoded.header.proc <= RPCRDMA_NOMSG;
 	const char *wrong;
 
-	if (decoded.status == RPCRDMA_TOO_MANY || decoded.status == RPCRDMA_NO_SPACE)
+	if (decoded.status == RPCRDMA_TOO_MANY ||
+	    decoded.status == RPCRDMA_NO_SPACE)
 		return "there was storage enough";
 	if (lists != naive.has_value())
 		return "naive decoder is of another opinion";
@@ -114,15 +123,18 @@ inline const char *check_message(const Bytes &message)
 }
 
 /* With little storage: the same, or TOO_MANY, or found bad later on. */
-inline const char *check_small_storage(const Bytes &message, u32 segments, u32 chunks)
+inline const char *check_small_storage(const Bytes &message, u32 segments,
+				       u32 chunks)
 {
 	u32 room = u32(message.size() / 4) + 1;
 	Decoded large(message, room, room);
 	Decoded small(message, segments, chunks);
-	bool fits = large.lists.nr_segments <= segments && large.nr_chunks() <= chunks;
+	bool fits = large.lists.nr_segments <= segments &&
+		    large.nr_chunks() <= chunks;
 
 	if (small.status == RPCRDMA_TOO_MANY)
-		return large.status == RPCRDMA_OK && fits ? "there was room" : nullptr;
+		return large.status == RPCRDMA_OK && fits ? "there was room" :
+							    nullptr;
 	if (small.status != large.status)
 		return "storage changes the status";
 	if (small.status == RPCRDMA_OK && !small.same(large))

@@ -25,7 +25,8 @@ inline Bytes hex(std::string_view text)
 			digits += text[i];
 	}
 	for (size_t i = 0; i + 1 < digits.size(); i += 2)
-		bytes.push_back(u8(std::stoul(digits.substr(i, 2), nullptr, 16)));
+		bytes.push_back(
+			u8(std::stoul(digits.substr(i, 2), nullptr, 16)));
 	return bytes;
 }
 

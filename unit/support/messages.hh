@@ -14,7 +14,10 @@ struct Message {
 	std::vector<rpcrdma_segment> segments;
 	bool canonical; /* encodes to the same bytes */
 
-	Bytes bytes() const { return hex(text); }
+	Bytes bytes() const
+	{
+		return hex(text);
+	}
 };
 
 const std::vector<Message> &good_messages();

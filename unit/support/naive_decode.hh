@@ -22,8 +22,11 @@ struct NaiveLists {
 };
 
 class NaiveDecoder {
-public:
-	explicit NaiveDecoder(const Bytes &bytes) : bytes_(bytes) {}
+    public:
+	explicit NaiveDecoder(const Bytes &bytes)
+		: bytes_(bytes)
+	{
+	}
 
 	/* Lists of a good RDMA_MSG or RDMA_NOMSG of version 1 */
 	std::optional<NaiveLists> decode()
@@ -35,8 +38,11 @@ public:
 		}
 	}
 
-private:
-	[[noreturn]] static void bad() { throw std::out_of_range("message"); }
+    private:
+	[[noreturn]] static void bad()
+	{
+		throw std::out_of_range("message");
+	}
 
 	u32 word()
 	{
@@ -114,7 +120,8 @@ private:
 
 	static bool nothing(const NaiveLists &lists)
 	{
-		return lists.read.empty() && lists.write.empty() && lists.reply.empty();
+		return lists.read.empty() && lists.write.empty() &&
+		       lists.reply.empty();
 	}
 
 	static void check_all(const NaiveLists &lists)

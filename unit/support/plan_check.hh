@@ -22,8 +22,9 @@ inline void add_segments(Lists &lists, u32 count)
 }
 
 /* The lists of the call or, for the responder, of the reply */
-inline void build_planned(const rpcrdma_call_shape &shape, const rpcrdma_call_plan &plan,
-			  bool call, Lists &lists)
+inline void build_planned(const rpcrdma_call_shape &shape,
+			  const rpcrdma_call_plan &plan, bool call,
+			  Lists &lists)
 {
 	if (call && plan.position_zero) {
 		rpcrdma_lists_begin_read(&lists.lists, 0);
@@ -43,8 +44,8 @@ inline void build_planned(const rpcrdma_call_shape &shape, const rpcrdma_call_pl
 	}
 }
 
-inline u64 planned_header(const rpcrdma_call_shape &shape, const rpcrdma_call_plan &plan,
-			  bool call)
+inline u64 planned_header(const rpcrdma_call_shape &shape,
+			  const rpcrdma_call_plan &plan, bool call)
 {
 	rpcrdma_header header = { 1, 1, 1, RPCRDMA_MSG, 0, 0, 0, 0 };
 	Lists lists(64, 4);
@@ -58,10 +59,13 @@ inline const char *check_sizes(const rpcrdma_call_shape &shape,
 			       const rpcrdma_call_plan &plan)
 {
 	u64 item = padded(shape.call_item_length);
-	u64 payload = plan.position_zero ? 0 : u64(shape.call_length) -
-						  (plan.read_chunk ? item : 0);
+	u64 payload = plan.position_zero ? 0 :
+					   u64(shape.call_length) -
+						   (plan.read_chunk ? item : 0);
 	u64 reply_item = plan.write_chunk ? padded(shape.reply_item_length) : 0;
-	u64 rest = reply_item < shape.reply_length ? shape.reply_length - reply_item : 0;
+	u64 rest = reply_item < shape.reply_length ?
+			   shape.reply_length - reply_item :
+			   0;
 	u64 reply_header = planned_header(shape, plan, false);
 
 	if (planned_header(shape, plan, true) != plan.header_size)
@@ -89,8 +93,9 @@ inline const char *check_allowed(const rpcrdma_call_shape &shape,
 		return "reduced although it must not be";
 	if (plan.position_zero && plan.read_chunk)
 		return "argument moved twice";
-	if (plan.read_chunk && (!shape.call_item_length || !shape.call_position ||
-				shape.call_position % 4))
+	if (plan.read_chunk &&
+	    (!shape.call_item_length || !shape.call_position ||
+	     shape.call_position % 4))
 		return "Read chunk without an argument";
 	if (plan.write_chunk && !shape.reply_item_length)
 		return "Write chunk without a result";

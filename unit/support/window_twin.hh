@@ -12,8 +12,11 @@
 #include <rpcrdma/logic.h>
 
 class WindowTwin {
-public:
-	explicit WindowTwin(u32 requested) : requested_(requested ? requested : 1) {}
+    public:
+	explicit WindowTwin(u32 requested)
+		: requested_(requested ? requested : 1)
+	{
+	}
 
 	u32 size() const
 	{
@@ -43,9 +46,12 @@ public:
 		return size();
 	}
 
-	size_t in_flight() const { return calls_.size(); }
+	size_t in_flight() const
+	{
+		return calls_.size();
+	}
 
-private:
+    private:
 	u32 requested_;
 	std::optional<u32> grant_;
 	std::set<u64> calls_;
@@ -54,29 +60,32 @@ private:
 
 /* A window and its twin, moved together. Null, or what is wrong. */
 class WindowPair {
-public:
-	explicit WindowPair(u32 requested) : twin_(requested)
+    public:
+	explicit WindowPair(u32 requested)
+		: twin_(requested)
 	{
 		rpcrdma_window_reset(&window_, requested);
 	}
 
 	const char *step(unsigned what, u32 granted)
 	{
-		if (what % 3 == 0 && rpcrdma_window_take(&window_) != twin_.take())
+		if (what % 3 == 0 &&
+		    rpcrdma_window_take(&window_) != twin_.take())
 			return "take";
 		if (what % 3 == 1) {
 			rpcrdma_window_untake(&window_);
 			twin_.untake();
 		}
-		if (what % 3 == 2 &&
-		    rpcrdma_window_reply(&window_, granted) != twin_.reply(granted))
+		if (what % 3 == 2 && rpcrdma_window_reply(&window_, granted) !=
+					     twin_.reply(granted))
 			return "reply";
 		if (rpcrdma_window_size(&window_) != twin_.size())
 			return "size";
-		return window_.in_flight == twin_.in_flight() ? nullptr : "in flight";
+		return window_.in_flight == twin_.in_flight() ? nullptr :
+								"in flight";
 	}
 
-private:
+    private:
 	rpcrdma_window window_;
 	WindowTwin twin_;
 };
