@@ -146,7 +146,11 @@ bool svcrdma_sq_try(struct svcrdma_transport *t, u32 need)
 	return ret;
 }
 
-/* Sleeps until the entries are there or the transport closes. */
+/*
+ * Sleeps until the entries are there or the transport closes, which it does when the
+ * peer takes nothing for too long: nfsd could not be stopped otherwise. Then the
+ * waiter is completed by svcrdma_transport_close(), or has just been by others.
+ */
 static int sq_wait(struct svcrdma_transport *t, u32 need)
 {
 	struct svcrdma_sq_waiter waiter = { .sw_need = need };
@@ -156,7 +160,11 @@ static int sq_wait(struct svcrdma_transport *t, u32 need)
 	ret = svcrdma_sq_reserve(t, &waiter);
 	if (ret != -EINPROGRESS)
 		return ret;
-	wait_for_completion(&waiter.sw_done);
+	if (!wait_for_completion_timeout(&waiter.sw_done, SVCRDMA_SQ_TIMEOUT)) {
+		trace_svcrdma_sq_timeout(t, -ETIMEDOUT);
+		svcrdma_transport_close(t);
+		wait_for_completion(&waiter.sw_done);
+	}
 	return waiter.sw_status;
 }
 

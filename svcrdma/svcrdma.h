@@ -46,6 +46,7 @@ enum {
 	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* then no further calls are taken */
+	SVCRDMA_SQ_TIMEOUT = 30 * HZ,	/* a peer that lets us wait longer is dead */
 };
 
 struct svcrdma_transport;

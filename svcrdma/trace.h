@@ -44,6 +44,7 @@ TRANSPORT_EVENT(read_retry);
 TRANSPORT_EVENT(read_pages_err);
 TRANSPORT_EVENT(send_alloc_err);
 TRANSPORT_EVENT(sq_full);
+TRANSPORT_EVENT(sq_timeout);
 TRANSPORT_EVENT(sq_too_small);
 TRANSPORT_EVENT(qp_event);
 

@@ -95,7 +95,7 @@ static bool transport_stop(struct svcrdma_transport *t)
 	first = !t->st_closing;
 	WRITE_ONCE(t->st_closing, true);
 	list_splice_init(&t->st_sq_waiters, &waiters);
-	t->st_sq_nr_waiters = 0;
+	WRITE_ONCE(t->st_sq_nr_waiters, 0);
 	spin_unlock_irqrestore(&t->st_sq_lock, flags);
 
 	waiters_dismiss(&waiters);
