@@ -45,6 +45,12 @@ uninstall:
 	rm -f $(addprefix $(UPDATES)/,$(MODULES)) $(MODPROBE_CONF)
 	depmod $(if $(DESTDIR),-b $(DESTDIR)) $(KVER)
 
+# The KUnit modules, in a folder of their own; scripts/kunit runs them.
+kunit: BUILD := $(CURDIR)/build/$(KVER)-kunit
+kunit: headers
+	@scripts/shadow $(BUILD)
+	+@$(KBUILD) CONFIG_RPCRDMA_KUNIT=y modules
+
 demo:
 	@scripts/demo
 
@@ -71,5 +77,5 @@ clean:
 help:
 	@cat scripts/help.txt
 
-.PHONY: modules headers install uninstall demo test bench fuzz check dkms clean help
+.PHONY: modules kunit headers install uninstall demo test bench fuzz check dkms clean help
 .DEFAULT_GOAL := modules

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The client's Send buffers: which Send is signalled, and what its completion frees. */
+#include "client.h"
+
+static int send_init(struct kunit *test)
+{
+	client_connect(client_create(test));
+	return 0;
+}
+
+/* Posts a Send without registrations; false when there is no buffer. */
+static bool post(struct client *client)
+{
+	struct xprtrdma_send *send = xprtrdma_send_get(client->conn);
+
+	if (!send)
+		return false;
+	KUNIT_EXPECT_EQ(client->test, 0,
+			xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE, &send->sd_wr));
+	return true;
+}
+
+static bool signaled(struct client *client, unsigned int n)
+{
+	return fake_wr(client->qp, n)->flags & IB_SEND_SIGNALED;
+}
+
+static void send_signals_every_nth(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	unsigned int every = client->conn->xc_queues.signal_every, i;
+
+	KUNIT_ASSERT_GT(test, every, 1);
+	KUNIT_ASSERT_LT(test, 3 * every, client->conn->xc_queues.send_slots);
+	for (i = 0; i < 3 * every; i++) {
+		KUNIT_ASSERT_TRUE(test, post(client));
+		KUNIT_EXPECT_EQ(test, (i + 1) % every == 0, signaled(client, i));
+	}
+}
+
+static void send_last_free_one_is_signaled(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	unsigned int slots = client->conn->xc_queues.send_slots, i;
+
+	/* Arrange: an interval that never comes */
+	client->conn->xc_queues.signal_every = slots * 2;
+
+	/* Act */
+	for (i = 0; i < slots; i++)
+		KUNIT_ASSERT_TRUE(test, post(client));
+
+	/* Assert */
+	for (i = 0; i < slots; i++)
+		KUNIT_EXPECT_EQ(test, i == slots - 1, signaled(client, i));
+	KUNIT_EXPECT_FALSE(test, post(client));
+	KUNIT_EXPECT_EQ(test, 1, client->transport->xt_stats.empty_sendctx_q);
+	fake_run_all(client->qp);
+	KUNIT_EXPECT_EQ(test, slots, client_free_sends(client));
+	KUNIT_EXPECT_TRUE(test, post(client));
+}
+
+/* After each work request: free are those up to the last signalled one. */
+static void send_completion_frees_those_before_it(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	unsigned int slots = client->conn->xc_queues.send_slots;
+	unsigned int every = client->conn->xc_queues.signal_every;
+	unsigned int before, i;
+
+	while (fake_posted(client->qp) < slots)
+		KUNIT_ASSERT_TRUE(test, post(client));
+	for (i = 0; i < slots; i++) {
+		before = client_free_sends(client);
+		fake_run(client->qp, 1);
+		if (!signaled(client, i))
+			KUNIT_EXPECT_EQ(test, before, client_free_sends(client));
+		else
+			KUNIT_EXPECT_EQ(test, i + 1, client_free_sends(client));
+	}
+	KUNIT_EXPECT_EQ(test, slots, client_free_sends(client));
+	KUNIT_EXPECT_GT(test, every, 1);
+}
+
+/* A buffer that the device still reads is not handed out. */
+static void send_buffers_in_flight_are_not_reused(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	unsigned int slots = client->conn->xc_queues.send_slots, i, k;
+
+	while (fake_posted(client->qp) < slots)
+		KUNIT_ASSERT_TRUE(test, post(client));
+	/* The queue moves on, and is filled up again, five times around. */
+	for (i = 0; i < 5 * slots; i++) {
+		fake_run(client->qp, 1);
+		while (post(client))
+			;
+		for (k = 1; k < fake_pending(client->qp); k++) {
+			struct fake_wr *last = fake_last_wr(client->qp);
+			struct fake_wr *other =
+				fake_wr(client->qp, fake_posted(client->qp) - 1 - k);
+
+			KUNIT_ASSERT_PTR_NE(test, fake_message(last),
+					    fake_message(other));
+		}
+	}
+}
+
+static void send_put_gives_the_buffer_back(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct xprtrdma_send *send = xprtrdma_send_get(client->conn);
+
+	KUNIT_ASSERT_NOT_NULL(test, send);
+	xprtrdma_send_put(send);
+	KUNIT_EXPECT_EQ(test, client->conn->xc_queues.send_slots,
+			client_free_sends(client));
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
+}
+
+static void send_completion_wakes_a_writer(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	while (post(client))
+		;
+	xprt_wait_for_buffer_space(client->xprt);
+	fake_run_all(client->qp);
+	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
+}
+
+static void send_post_failure_fails_the_connection(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct xprtrdma_send *send = xprtrdma_send_get(client->conn);
+	unsigned int slots = client->conn->xc_queues.send_slots;
+
+	client->qp->accept = 0;
+	KUNIT_EXPECT_EQ(test, -ENOTCONN,
+			xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE, &send->sd_wr));
+	client_expect_failed(client);
+	KUNIT_EXPECT_EQ(test, slots - 1, client_free_sends(client));
+}
+
+static void send_failed_completion_frees_nothing(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	unsigned int slots = client->conn->xc_queues.send_slots, i;
+
+	for (i = 0; i < 5; i++)
+		KUNIT_ASSERT_TRUE(test, post(client));
+	fake_fail(client->qp, IB_WC_RETRY_EXC_ERR);
+	client_expect_failed(client);
+	fake_flush(client->qp);
+	KUNIT_EXPECT_EQ(test, slots - 5, client_free_sends(client));
+}
+
+static void send_queue_has_room_for_all(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	const struct rpcrdma_client_queues *queues = &client->conn->xc_queues;
+	const struct ib_qp_cap *cap = &client_cm.qp_attr.cap;
+
+	/* Every Send with a registration and an invalidation of each region, a drain. */
+	KUNIT_EXPECT_GE(test, cap->max_send_wr,
+			queues->send_slots * (2 * queues->mrs_per_call + 1) + 1);
+	KUNIT_EXPECT_GE(test, (u32)client_cm.qp_attr.send_cq->cqe, cap->max_send_wr);
+	KUNIT_EXPECT_EQ(test, IB_SIGNAL_REQ_WR, client_cm.qp_attr.sq_sig_type);
+	KUNIT_EXPECT_GE(test, queues->send_slots, queues->credits + XPRTRDMA_BC_SLOTS);
+}
+
+static struct kunit_case send_cases[] = {
+	KUNIT_CASE(send_signals_every_nth),
+	KUNIT_CASE(send_last_free_one_is_signaled),
+	KUNIT_CASE(send_completion_frees_those_before_it),
+	KUNIT_CASE(send_buffers_in_flight_are_not_reused),
+	KUNIT_CASE(send_put_gives_the_buffer_back),
+	KUNIT_CASE(send_completion_wakes_a_writer),
+	KUNIT_CASE(send_post_failure_fails_the_connection),
+	KUNIT_CASE(send_failed_completion_frees_nothing),
+	KUNIT_CASE(send_queue_has_room_for_all),
+	{}
+};
+
+static struct kunit_suite send_suite = {
+	.name = "xprtrdma_send",
+	.init = send_init,
+	.test_cases = send_cases,
+};
+
+kunit_test_suite(send_suite);
