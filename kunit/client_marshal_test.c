@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls of all shapes: what the server finds in the message and behind its R_keys is
+ * the RPC call that was encoded, and the memory it is offered is the reply's.
+ */
+#include "client.h"
+
+static int marshal_init(struct kunit *test)
+{
+	struct client *client = client_create(test);
+
+	client_connect(client);
+	client_open_window(client, 16);
+	return 0;
+}
+
+struct call_case {
+	const char		*desc;
+	struct client_shape	shape;
+	enum rpcrdma_proc	proc;
+	u32			read, position;	/* chunks; of the first one */
+	u32			write, write_length;
+	u32			reply, reply_length;
+};
+
+#define GETATTR		.head = 136, .reply_head = 112
+#define WRITES(n)	.head = 160, .pages = (n), .write = true, .reply_head = 112
+#define READS(n)		.head = 136, .reply_head = 128, .reply_pages = (n), \
+			.reply_tail = 16, .read = true
+
+static const struct call_case call_cases[] = {
+	{ "inline", { GETATTR }, RPCRDMA_MSG },
+	{ "inline, smallest", { .head = 8, .reply_head = 8 }, RPCRDMA_MSG },
+	{ "inline pages", { WRITES(1000) }, RPCRDMA_MSG },
+	{ "inline pages at an odd offset", { WRITES(1001), .base = 4095 }, RPCRDMA_MSG },
+	{ "inline pages and tail", { WRITES(1002), .tail = 20 }, RPCRDMA_MSG },
+	{ "just inline", { .head = 4096 - 28, .reply_head = 8 }, RPCRDMA_MSG },
+	{ "just not inline", { .head = 4096 - 24, .reply_head = 8 }, RPCRDMA_NOMSG, 1, 0 },
+	{ "Read chunk, length % 4 == 0", { WRITES(8192) }, RPCRDMA_MSG, 1, 160 },
+	{ "Read chunk, length % 4 == 1", { WRITES(8193) }, RPCRDMA_MSG, 1, 160 },
+	{ "Read chunk, length % 4 == 2", { WRITES(8194) }, RPCRDMA_MSG, 1, 160 },
+	{ "Read chunk, length % 4 == 3", { WRITES(8195) }, RPCRDMA_MSG, 1, 160 },
+	{ "Read chunk at an odd offset", { WRITES(5000), .base = 333 }, RPCRDMA_MSG, 1, 160 },
+	{ "Read chunk and tail, 0", { WRITES(8192), .tail = 24 }, RPCRDMA_MSG, 1, 160 },
+	{ "Read chunk and tail, 1", { WRITES(8193), .tail = 24 }, RPCRDMA_MSG, 1, 160 },
+	{ "Read chunk and tail, 2", { WRITES(8194), .tail = 24 }, RPCRDMA_MSG, 1, 160 },
+	{ "Read chunk and tail, 3", { WRITES(8195), .tail = 24 }, RPCRDMA_MSG, 1, 160 },
+	{ "Read chunk, 1 MiB", { WRITES(1 << 20) }, RPCRDMA_MSG, 1, 160 },
+	{ "Position Zero: not reducible", { .head = 160, .pages = 8193, .tail = 8,
+	  .reply_head = 64 }, RPCRDMA_NOMSG, 1, 0 },
+	{ "Position Zero: Position is no multiple of four", { .head = 161, .pages = 8192,
+	  .write = true, .reply_head = 64 }, RPCRDMA_NOMSG, 1, 0 },
+	{ "Position Zero: large head", { .head = 5000, .reply_head = 64 }, RPCRDMA_NOMSG,
+	  1, 0 },
+	{ "Position Zero: rest too large", { .head = 4096, .pages = 8192, .write = true,
+	  .reply_head = 64 }, RPCRDMA_NOMSG, 1, 0 },
+	{ "reply fits inline", { READS(1000) }, RPCRDMA_MSG },
+	{ "Write chunk", { READS(8192) }, RPCRDMA_MSG, 0, 0, 1, 8192 },
+	{ "Write chunk, odd length", { READS(8191) }, RPCRDMA_MSG, 0, 0, 1, 8191 },
+	{ "Write chunk at an odd offset", { READS(8191), .reply_base = 77 }, RPCRDMA_MSG,
+	  0, 0, 1, 8191 },
+	{ "Reply chunk: not reducible", { .head = 64, .reply_head = 64, .reply_pages = 8192,
+	  .reply_tail = 8 }, RPCRDMA_MSG, 0, 0, 0, 0, 1, 64 + 8192 + 8 },
+	{ "Reply chunk: large head", { .head = 64, .reply_head = 6000 }, RPCRDMA_MSG,
+	  0, 0, 0, 0, 1, 6000 },
+	{ "Write and Reply chunk", { .head = 64, .reply_head = 4096, .reply_pages = 8192,
+	  .reply_tail = 64, .read = true }, RPCRDMA_MSG, 0, 0, 1, 8192, 1, 4096 + 64 },
+	{ "Read and Reply chunk", { .head = 160, .pages = 9001, .write = true,
+	  .reply_head = 5000 }, RPCRDMA_MSG, 1, 160, 0, 0, 1, 5000 },
+	{ "Position Zero and Write chunk", { .head = 5000, .reply_head = 64,
+	  .reply_pages = 8192, .reply_tail = 8, .read = true }, RPCRDMA_NOMSG, 1, 0, 1, 8192 },
+	{ "Position Zero and Reply chunk", { .head = 5000, .reply_head = 5000 },
+	  RPCRDMA_NOMSG, 1, 0, 0, 0, 1, 5000 },
+};
+KUNIT_ARRAY_PARAM_DESC(call, call_cases, desc);
+
+static void expect_chunks(struct client_call *call, const struct call_case *c)
+{
+	struct kunit *test = call->client->test;
+	struct rpcrdma_chunk_lists *lists = &call->lists;
+
+	KUNIT_EXPECT_EQ(test, c->proc, call->header.proc);
+	KUNIT_EXPECT_EQ(test, be32_to_cpu(call->rqst.rq_xid), call->header.xid);
+	KUNIT_EXPECT_EQ(test, call->client->conn->xc_queues.credits, call->header.credits);
+	KUNIT_ASSERT_EQ(test, c->read, lists->nr_read);
+	KUNIT_ASSERT_EQ(test, c->write, lists->nr_write);
+	KUNIT_ASSERT_EQ(test, c->reply, lists->nr_reply);
+	if (c->read)
+		KUNIT_EXPECT_EQ(test, c->position, lists->chunks[0].position);
+	if (c->write)
+		KUNIT_EXPECT_EQ(test, c->write_length,
+				rpcrdma_write_chunk(lists, 0)->length);
+	if (c->reply)
+		KUNIT_EXPECT_EQ(test, c->reply_length, rpcrdma_reply_chunk(lists)->length);
+}
+
+static void marshal_server_sees_the_call(struct kunit *test)
+{
+	const struct call_case *c = test->param_value;
+	struct client *client = client_of(test);
+	struct client_call *call = client_call_create(client, &c->shape);
+
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(call));
+	KUNIT_EXPECT_LE(test, fake_last_wr(client->qp)->sge[0].length, 4096U);
+	client_call_decode(call);
+	expect_chunks(call, c);
+	client_call_expect_message(call);
+
+	/* One registration for each segment, and no other memory is exposed. */
+	KUNIT_EXPECT_EQ(test, call->lists.nr_segments + 1, fake_posted(client->qp));
+	KUNIT_EXPECT_EQ(test, call->lists.nr_segments, fake_valid_rkeys(client->fake));
+}
+
+/* RFC 8166 section 8.2.2.3 */
+static void marshal_gss_integrity_suppresses_reduction(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape write = { WRITES(8192) }, read = { READS(8192) };
+	struct client_call *call;
+
+	set_bit(RPCAUTH_AUTH_DATATOUCH, &client->auth.au_flags);
+
+	call = client_call_create(client, &write);
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(call));
+	client_call_decode(call);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_NOMSG, call->header.proc);
+	KUNIT_EXPECT_NOT_NULL(test, rpcrdma_position_zero_chunk(&call->lists));
+	client_call_expect_message(call);
+
+	call = client_call_create(client, &read);
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(call));
+	client_call_decode(call);
+	KUNIT_EXPECT_EQ(test, 0, call->lists.nr_write);
+	KUNIT_ASSERT_EQ(test, 1, call->lists.nr_reply);
+	KUNIT_EXPECT_EQ(test, 128 + 8192 + 16, rpcrdma_reply_chunk(&call->lists)->length);
+}
+
+static void marshal_fills_sparse_pages(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { .head = 64, .reply_head = 64, .reply_base = 100,
+				      .reply_pages = 3 * PAGE_SIZE, .reply_tail = 8,
+				      .sparse = true };
+	struct client_call *call = client_call_create(client, &shape);
+	int i;
+
+	/* Arrange: one is there already */
+	call->reply_pages[1] = alloc_page(GFP_KERNEL);
+
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(call));
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_NOT_NULL(test, call->reply_pages[i]);
+	KUNIT_EXPECT_NULL(test, call->reply_pages[4]);
+	client_call_decode(call);
+	KUNIT_ASSERT_EQ(test, 1, call->lists.nr_reply);
+	KUNIT_EXPECT_EQ(test, 64 + 3 * PAGE_SIZE + 8,
+			rpcrdma_reply_chunk(&call->lists)->length);
+}
+
+struct refused_case {
+	const char		*desc;
+	struct client_shape	shape;
+	int			rc;
+};
+
+/* Regions of one page each, so 16 of them carry 64 KiB. */
+static const struct refused_case refused_cases[] = {
+	{ "reducible call", { WRITES(17 * PAGE_SIZE) }, -EMSGSIZE },
+	{ "call", { .head = 64, .pages = 17 * PAGE_SIZE, .reply_head = 64 }, -EMSGSIZE },
+	{ "shifted call", { .head = 64, .base = 1, .pages = 16 * PAGE_SIZE,
+	  .reply_head = 64 }, -EMSGSIZE },
+	{ "reducible reply", { READS(17 * PAGE_SIZE) }, -EMSGSIZE },
+	{ "reply", { .head = 64, .reply_head = 64, .reply_pages = 16 * PAGE_SIZE,
+	  .reply_tail = 8 }, -EMSGSIZE },
+	{ "largest reducible call", { WRITES(16 * PAGE_SIZE) }, 0 },
+	{ "largest reducible reply", { READS(16 * PAGE_SIZE) }, 0 },
+};
+KUNIT_ARRAY_PARAM_DESC(refused, refused_cases, desc);
+
+static void marshal_too_many_segments(struct kunit *test)
+{
+	const struct refused_case *c = test->param_value;
+	struct client *client = client_of(test);
+	struct client_call *call;
+
+	/* Arrange: another connection */
+	client_disconnect(client);
+	client->fake->ib.attrs.max_fast_reg_page_list_len = 1;
+	client_connect(client);
+	client_open_window(client, 16);
+	call = client_call_create(client, &c->shape);
+
+	KUNIT_EXPECT_EQ(test, c->rc, client_call_send(call));
+	if (!c->rc)
+		return;
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
+	KUNIT_EXPECT_EQ(test, 1, client->transport->xt_stats.failed_marshal_count);
+	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_window.in_flight);
+	KUNIT_EXPECT_EQ(test, client->conn->xc_queues.send_slots, client_free_sends(client));
+	client_expect_at_rest(client);
+}
+
+/* The worker allocates, and SUNRPC sends again. */
+static void marshal_waits_for_regions(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { READS(8192) };
+	struct client_call *call = client_call_create(client, &shape);
+	LIST_HEAD(taken);
+
+	/* Arrange: an empty pool */
+	spin_lock(&client->conn->xc_lock);
+	list_splice_init(&client->conn->xc_mrs_free, &taken);
+	spin_unlock(&client->conn->xc_lock);
+
+	KUNIT_EXPECT_EQ(test, -EAGAIN, client_call_send(call));
+	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_window.in_flight);
+	KUNIT_EXPECT_EQ(test, client->conn->xc_queues.send_slots, client_free_sends(client));
+
+	flush_work(&client->conn->xc_mr_worker);
+	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
+	KUNIT_EXPECT_EQ(test, 0, client_call_send(call));
+	spin_lock(&client->conn->xc_lock);
+	list_splice_init(&taken, &client->conn->xc_mrs_free);
+	spin_unlock(&client->conn->xc_lock);
+}
+
+static void marshal_device_refuses_the_mapping(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { READS(8192) };
+	struct client_call *call = client_call_create(client, &shape);
+
+	client->fake->map_accept = 0;
+	KUNIT_EXPECT_EQ(test, -EIO, client_call_send(call));
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
+	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_window.in_flight);
+	client_expect_at_rest(client);
+}
+
+static void marshal_respects_the_servers_threshold(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { .head = 1024 - 28, .reply_head = 1024 - 28 };
+	struct client_call *call;
+
+	/* Arrange: RFC 8166 section 3.3.3, nothing is known of the server */
+	client_disconnect(client);
+	client_cm.private_length = 0;
+	client_connect(client);
+	client_open_window(client, 16);
+
+	call = client_call_create(client, &shape);
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(call));
+	client_call_decode(call);
+	KUNIT_EXPECT_EQ(test, 1024, fake_last_wr(client->qp)->sge[0].length);
+	KUNIT_EXPECT_EQ(test, 0, call->lists.nr_segments);
+
+	shape.head += 4;
+	shape.reply_head += 4;
+	call = client_call_create(client, &shape);
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(call));
+	client_call_decode(call);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_NOMSG, call->header.proc);
+	KUNIT_EXPECT_EQ(test, 1, call->lists.nr_reply);
+	client_call_expect_message(call);
+}
+
+static struct kunit_case marshal_cases[] = {
+	KUNIT_CASE_PARAM(marshal_server_sees_the_call, call_gen_params),
+	KUNIT_CASE(marshal_gss_integrity_suppresses_reduction),
+	KUNIT_CASE(marshal_fills_sparse_pages),
+	KUNIT_CASE_PARAM(marshal_too_many_segments, refused_gen_params),
+	KUNIT_CASE(marshal_waits_for_regions),
+	KUNIT_CASE(marshal_device_refuses_the_mapping),
+	KUNIT_CASE(marshal_respects_the_servers_threshold),
+	{}
+};
+
+static struct kunit_suite marshal_suite = {
+	.name = "xprtrdma_marshal",
+	.init = marshal_init,
+	.test_cases = marshal_cases,
+};
+
+kunit_test_suite(marshal_suite);

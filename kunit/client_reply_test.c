@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Replies of all kinds: what the RPC client sees, and what is dropped. */
+#include "client.h"
+
+static int reply_init(struct kunit *test)
+{
+	struct client *client = client_create(test);
+
+	client_connect(client);
+	client_open_window(client, 16);
+	return 0;
+}
+
+/* A call that the server has seen. */
+static struct client_call *sent(struct client *client, const struct client_shape *shape)
+{
+	struct client_call *call = client_call_create(client, shape);
+
+	KUNIT_ASSERT_EQ(client->test, 0, client_call_send(call));
+	client_call_decode(call);
+	return call;
+}
+
+/* READ in NFSv3: the item is all of the pages, or a part of them. */
+#define READS(n)	.head = 136, .reply_head = 128, .reply_pages = (n), \
+			.reply_tail = 64, .read = true
+/* A reply chunk beside a Write chunk: head and tail do not fit inline. */
+#define BOTH(n)		.head = 136, .reply_head = 3000, .reply_pages = (n), \
+			.reply_tail = 3000, .read = true
+#define PLAIN(n)	.head = 136, .reply_head = 128, .reply_pages = (n), \
+			.reply_tail = 64
+#define INTO_CHUNK	.proc = RPCRDMA_NOMSG
+
+struct good_case {
+	const char		*desc;
+	struct client_shape	shape;
+	struct client_reply	reply;
+	u32			head, item, tail;	/* what is seen */
+};
+
+static const struct good_case good_cases[] = {
+	{ "inline, head only", { .head = 64, .reply_head = 256 }, { .length = 200 }, 200 },
+	{ "inline, the head is full", { .head = 64, .reply_head = 256 }, { .length = 256 }, 256 },
+	{ "inline, smallest", { .head = 64, .reply_head = 256 }, { .length = 8 }, 8 },
+	{ "inline, ends in the pages", { PLAIN(1000) }, { .length = 528 }, 528 },
+	{ "inline, fills the pages", { PLAIN(1000) }, { .length = 1128 }, 1128 },
+	{ "inline, ends in the tail", { PLAIN(1000) }, { .length = 1160 }, 1160 },
+	{ "inline, odd page offset", { PLAIN(2000), .reply_base = 4001 }, { .length = 2192 }, 2192 },
+	{ "inline, longer than the buffer", { .head = 64, .reply_head = 256 },
+	  { .length = 300 }, 256 },
+	{ "inline into sparse pages", { PLAIN(2000), .sparse = true }, { .length = 2192 }, 2192 },
+	{ "item of length % 4 == 0", { READS(8192) }, { .length = 128, .item = 8192 }, 128, 8192 },
+	{ "item of length % 4 == 1", { READS(8193) }, { .length = 128, .item = 8193 }, 128, 8193 },
+	{ "item of length % 4 == 2", { READS(8194) }, { .length = 128, .item = 8194 }, 128, 8194 },
+	{ "item of length % 4 == 3", { READS(8195) }, { .length = 128, .item = 8195 }, 128, 8195 },
+	{ "short item, 0", { READS(8192) }, { .length = 128, .item = 4 }, 128, 4 },
+	{ "short item, 1", { READS(8192) }, { .length = 128, .item = 1 }, 128, 1 },
+	{ "short item, 2", { READS(8192) }, { .length = 128, .item = 5002 }, 128, 5002 },
+	{ "short item, 3", { READS(8192) }, { .length = 128, .item = 8191 }, 128, 8191 },
+	{ "item and tail, 0", { READS(8192) }, { .length = 148, .item = 8192 }, 128, 8192, 20 },
+	{ "item and tail, 1", { READS(8192) }, { .length = 148, .item = 8189 }, 128, 8189, 20 },
+	{ "item and tail, 2", { READS(8192) }, { .length = 148, .item = 8190 }, 128, 8190, 20 },
+	{ "item and tail, 3", { READS(8192) }, { .length = 148, .item = 8191 }, 128, 8191, 20 },
+	{ "item at an odd offset", { READS(8191), .reply_base = 2049 },
+	  { .length = 132, .item = 8191 }, 128, 8191, 4 },
+	{ "no item: an error of the RPC", { READS(8192) }, { .length = 40 }, 40 },
+	{ "no item: longer than the head", { READS(8192) }, { .length = 140 }, 140 },
+	{ "item of 1 MiB", { READS(1 << 20) }, { .length = 128, .item = 1 << 20 }, 128, 1 << 20 },
+	{ "Reply chunk", { PLAIN(8192) }, { INTO_CHUNK, .length = 8192 }, 8192 },
+	{ "Reply chunk, full", { PLAIN(8192) }, { INTO_CHUNK, .length = 8384 }, 8384 },
+	{ "Reply chunk, one word in the tail", { PLAIN(8192) }, { INTO_CHUNK, .length = 8324 },
+	  8324 },
+	{ "Reply chunk, odd page offset", { PLAIN(8191), .reply_base = 3 },
+	  { INTO_CHUNK, .length = 8383 }, 8383 },
+	{ "Reply chunk into a head", { .head = 64, .reply_head = 9000 },
+	  { INTO_CHUNK, .length = 8000 }, 8000 },
+	{ "Reply chunk offered, answered inline", { PLAIN(8192) }, { .length = 500 }, 500 },
+	{ "both: inline after all", { BOTH(8192) }, { .length = 400 }, 400 },
+	{ "both: item and Reply chunk", { BOTH(8192) },
+	  { INTO_CHUNK, .length = 3000, .item = 8192 }, 3000, 8192 },
+	{ "both: with a tail, 0", { BOTH(8192) },
+	  { INTO_CHUNK, .length = 4000, .item = 8192 }, 3000, 8192, 1000 },
+	{ "both: with a tail, 1", { BOTH(8193) },
+	  { INTO_CHUNK, .length = 4000, .item = 8193 }, 3000, 8193, 1000 },
+	{ "both: with a tail, 2", { BOTH(8194) },
+	  { INTO_CHUNK, .length = 4000, .item = 8194 }, 3000, 8194, 1000 },
+	{ "both: with a tail, 3", { BOTH(8195) },
+	  { INTO_CHUNK, .length = 4000, .item = 8195 }, 3000, 8195, 1000 },
+	{ "both: item, rest inline", { BOTH(8195) }, { .length = 3500, .item = 8195 },
+	  3000, 8195, 500 },
+	{ "both: Reply chunk without an item", { BOTH(8192) },
+	  { INTO_CHUNK, .length = 5000 }, 5000 },
+};
+KUNIT_ARRAY_PARAM_DESC(good, good_cases, desc);
+
+static void reply_is_seen_by_the_consumer(struct kunit *test)
+{
+	const struct good_case *c = test->param_value;
+	struct client *client = client_of(test);
+	struct client_call *call = sent(client, &c->shape);
+
+	/* Act */
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &c->reply));
+	fake_run_all(client->qp);
+
+	/* Assert */
+	client_call_expect_reply(call, c->head, c->item, c->tail);
+	KUNIT_EXPECT_EQ(test, 0, client->transport->xt_stats.bad_reply_count);
+	KUNIT_EXPECT_TRUE(test, client->conn->xc_useful);
+	client_expect_at_rest(client);
+}
+
+/* As XDR sees it: what stands before the item, the item, padding and rest. */
+static void reply_item_is_all_of_the_pages(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { READS(8192) };
+	struct client_call *call = sent(client, &shape);
+	struct client_reply reply = { .length = 148, .item = 4099 };
+	const struct xdr_buf *buf = &call->rqst.rq_private_buf;
+
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
+	fake_run_all(client->qp);
+	KUNIT_EXPECT_EQ(test, 128, buf->head[0].iov_len);
+	KUNIT_EXPECT_EQ(test, 4099, buf->page_len);
+	KUNIT_EXPECT_EQ(test, 1 + 20, buf->tail[0].iov_len);
+	KUNIT_EXPECT_EQ(test, 0, *(u8 *)buf->tail[0].iov_base);
+}
+
+static void reply_rdma_error_ends_the_rpc(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { READS(8192) };
+	struct client_call *call = sent(client, &shape);
+	struct client_reply reply = { .proc = RPCRDMA_ERROR };
+
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
+	KUNIT_EXPECT_FALSE(test, client_call_done(call));
+	fake_run_all(client->qp);
+	client_call_expect_error(call, -EIO);
+	client_expect_at_rest(client);
+}
+
+/* RFC 8166 section 4.5.1: decoded whatever its version is. */
+static void reply_err_vers_ends_the_rpc(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { .head = 64, .reply_head = 64 };
+	struct client_call *call = sent(client, &shape);
+	u8 message[RPCRDMA_ERR_VERS_SIZE];
+	u32 length;
+
+	length = rpcrdma_error_encode(be32_to_cpu(call->rqst.rq_xid), 7, 32,
+				      RPCRDMA_ERR_VERS, message);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, length));
+	client_call_expect_error(call, -EIO);
+	client_expect_at_rest(client);
+}
+
+/* An error for a call of an unknown XID ends nothing. */
+static void reply_rdma_error_to_nobody(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { .head = 64, .reply_head = 64 };
+	struct client_call *call = sent(client, &shape);
+	struct client_reply reply = { .proc = RPCRDMA_ERROR, .xid = 0x77777777 };
+
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
+	client_call_expect_waiting(call);
+	client_expect_at_rest(client);
+}
+
+static void reply_with_unknown_xid_is_dropped(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { .head = 64, .reply_head = 64 };
+	struct client_call *call = sent(client, &shape);
+	struct client_reply reply = { .length = 64, .xid = 0x77777777 };
+
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
+	client_call_expect_waiting(call);
+	client_expect_at_rest(client);
+}
+
+/* While the first one waits for its LOCAL_INV, and after it. */
+static void reply_to_the_same_xid_is_dropped(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { READS(8192) };
+	struct client_call *call = sent(client, &shape);
+	struct client_reply reply = { .length = 128, .item = 8192 };
+	struct client_reply again = { .length = 24 };
+	unsigned int posted;
+
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
+	posted = fake_posted(client->qp);
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &again));
+	KUNIT_EXPECT_EQ(test, posted, fake_posted(client->qp));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&call->rqst.rq_pin));
+	fake_run_all(client->qp);
+	client_call_expect_reply(call, 128, 8192, 0);
+
+	fake_deliver(client->qp, call->rqst.rq_rcv_buf.head[0].iov_base, 64);
+	client_call_expect_reply(call, 128, 8192, 0);
+	client_expect_at_rest(client);
+}
+
+/* A reply that was on its way when the connection was lost. */
+static void reply_of_an_earlier_connection_is_dropped(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { .head = 64, .reply_head = 64 };
+	struct client_call *call = sent(client, &shape);
+	struct client_reply reply = { .length = 64 };
+
+	client_disconnect(client);
+	client_connect(client);
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
+	client_call_expect_waiting(call);
+	client_expect_at_rest(client);
+}
+
+enum list_change {
+	WRITE_LONGER, REPLY_LONGER, SECOND_WRITE, READ_LIST, REPLY_EMPTY, REPLY_MISSING,
+	REPLY_NOT_OFFERED, WRITE_NOT_OFFERED,
+};
+
+struct bad_case {
+	const char		*desc;
+	struct client_shape	shape;
+	enum rpcrdma_proc	proc;
+	enum list_change	change;
+};
+
+static const struct bad_case bad_cases[] = {
+	{ "Write chunk longer than offered", { READS(8192) }, RPCRDMA_MSG, WRITE_LONGER },
+	{ "Reply chunk longer than offered", { PLAIN(8192) }, RPCRDMA_NOMSG, REPLY_LONGER },
+	{ "second Write chunk", { READS(8192) }, RPCRDMA_MSG, SECOND_WRITE },
+	{ "Read list", { READS(8192) }, RPCRDMA_MSG, READ_LIST },
+	{ "empty Reply chunk", { PLAIN(8192) }, RPCRDMA_NOMSG, REPLY_EMPTY },
+	{ "no Reply chunk", { READS(8192) }, RPCRDMA_NOMSG, REPLY_MISSING },
+	{ "Reply chunk that was not offered", { READS(8192) }, RPCRDMA_NOMSG,
+	  REPLY_NOT_OFFERED },
+	{ "Write chunk that was not offered", { PLAIN(8192) }, RPCRDMA_MSG,
+	  WRITE_NOT_OFFERED },
+};
+KUNIT_ARRAY_PARAM_DESC(bad, bad_cases, desc);
+
+static void add_segment(struct rpcrdma_chunk_lists *lists, u32 length)
+{
+	struct rpcrdma_segment segment = { .handle = 1, .length = length };
+
+	rpcrdma_lists_add_segment(lists, segment);
+}
+
+/* Lists that a correct server does not send. */
+static void build_lists(struct rpcrdma_chunk_lists *lists, enum list_change change)
+{
+	switch (change) {
+	case READ_LIST:
+		rpcrdma_lists_begin_read(lists, 128);
+		add_segment(lists, 100);
+		break;
+	case WRITE_LONGER:
+	case WRITE_NOT_OFFERED:
+		rpcrdma_lists_begin_write(lists);
+		add_segment(lists, 8193);
+		break;
+	case SECOND_WRITE:
+		rpcrdma_lists_begin_write(lists);
+		add_segment(lists, 100);
+		rpcrdma_lists_begin_write(lists);
+		add_segment(lists, 0);
+		break;
+	case REPLY_LONGER:
+		rpcrdma_lists_begin_reply(lists);
+		add_segment(lists, 8192);
+		add_segment(lists, 193);
+		break;
+	case REPLY_NOT_OFFERED:
+		rpcrdma_lists_begin_reply(lists);
+		add_segment(lists, 64);
+		break;
+	case REPLY_EMPTY:
+		rpcrdma_lists_begin_reply(lists);
+		add_segment(lists, 0);
+		break;
+	case REPLY_MISSING:
+		rpcrdma_lists_begin_write(lists);
+		add_segment(lists, 100);
+		break;
+	}
+}
+
+static void reply_with_other_lists_is_dropped(struct kunit *test)
+{
+	const struct bad_case *c = test->param_value;
+	struct client *client = client_of(test);
+	struct client_call *call = sent(client, &c->shape);
+	struct rpcrdma_segment segments[4];
+	struct rpcrdma_chunk chunks[4];
+	struct rpcrdma_chunk_lists lists;
+	struct rpcrdma_header header = {
+		.xid = be32_to_cpu(call->rqst.rq_xid), .vers = 1, .credits = 32,
+		.proc = c->proc,
+	};
+	__be32 message[256] = {};
+
+	/* Arrange */
+	rpcrdma_lists_init(&lists, segments, 4, chunks, 4);
+	build_lists(&lists, c->change);
+	KUNIT_ASSERT_EQ(test, RPCRDMA_OK, rpcrdma_header_encode(&header, &lists, message,
+								sizeof(message)));
+	message[header.size / 4] = call->rqst.rq_xid;
+	message[header.size / 4 + 1] = cpu_to_be32(RPCRDMA_RPC_REPLY);
+	if (c->proc == RPCRDMA_MSG)
+		header.size += 64;
+
+	/* Act */
+	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, header.size));
+	fake_run_all(client->qp);
+
+	/* Assert: the RPC keeps its memory, and waits */
+	client_call_expect_waiting(call);
+	KUNIT_EXPECT_EQ(test, 1, client->transport->xt_stats.bad_reply_count);
+	KUNIT_EXPECT_EQ(test, call->lists.nr_segments, fake_valid_rkeys(client->fake));
+	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
+}
+
+/* Correct lists, but more than the consumer's buffer has room for. */
+static void reply_with_a_tail_that_does_not_fit(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { READS(8192) };
+	struct client_call *call = sent(client, &shape);
+	struct client_reply reply = { .length = 128 + 65, .item = 8192 };
+
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
+	fake_run_all(client->qp);
+	client_call_expect_error(call, -EIO);
+	client_expect_at_rest(client);
+}
+
+static struct kunit_case reply_cases[] = {
+	KUNIT_CASE_PARAM(reply_is_seen_by_the_consumer, good_gen_params),
+	KUNIT_CASE(reply_item_is_all_of_the_pages),
+	KUNIT_CASE(reply_rdma_error_ends_the_rpc),
+	KUNIT_CASE(reply_err_vers_ends_the_rpc),
+	KUNIT_CASE(reply_rdma_error_to_nobody),
+	KUNIT_CASE(reply_with_unknown_xid_is_dropped),
+	KUNIT_CASE(reply_to_the_same_xid_is_dropped),
+	KUNIT_CASE(reply_of_an_earlier_connection_is_dropped),
+	KUNIT_CASE_PARAM(reply_with_other_lists_is_dropped, bad_gen_params),
+	KUNIT_CASE(reply_with_a_tail_that_does_not_fit),
+	{}
+};
+
+static struct kunit_suite reply_suite = {
+	.name = "xprtrdma_reply",
+	.init = reply_init,
+	.test_cases = reply_cases,
+};
+
+kunit_test_suite(reply_suite);
