@@ -20,9 +20,10 @@ UPDATES := $(DESTDIR)/lib/modules/$(KVER)/updates
 MODPROBE_CONF := $(DESTDIR)/etc/modprobe.d/rpcrdma-oot.conf
 MODULES := xprtrdma.ko svcrdma.ko
 
-# No BTF of modules: it needs the vmlinux that header packages do not have.
+# BTF of modules is made where the header package has a vmlinux.
 KBUILD = $(MAKE) -C $(KDIR) M=$(BUILD) $(if $(ARCH),ARCH=$(ARCH)) \
-	CONFIG_DEBUG_INFO_BTF_MODULES= --no-print-directory
+	$(if $(wildcard $(KDIR)/vmlinux),,CONFIG_DEBUG_INFO_BTF_MODULES=) \
+	--no-print-directory
 
 modules: headers
 	@scripts/shadow $(BUILD)
