@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The reverse direction, RFC 8167: calls of the server, and our replies. */
+#include <linux/sunrpc/bc_xprt.h>
+#include <linux/sunrpc/svc.h>
+#include <linux/sunrpc/svc_xprt.h>
+
+#include "client.h"
+
+/* A callback service without threads. */
+struct service {
+	struct svc_serv	serv;
+	struct svc_pool	pool;
+};
+
+static int bc_init(struct kunit *test)
+{
+	struct client *client = client_create(test);
+	struct service *service = kunit_kzalloc(test, sizeof(*service), GFP_KERNEL);
+
+	if (!service)
+		return -ENOMEM;
+	lwq_init(&service->serv.sv_cb_list);
+	init_llist_head(&service->pool.sp_idle_threads);
+	service->serv.sv_pools = &service->pool;
+	service->serv.sv_nrpools = 1;
+	client_connect(client);
+	client->xprt->bc_serv = &service->serv;
+	return 0;
+}
+
+/* The server calls: @length bytes of RPC call with XID @xid. */
+static void called(struct client *client, u32 xid, u32 length)
+{
+	struct rpcrdma_header header = {
+		.xid = xid, .vers = 1, .credits = 8, .proc = RPCRDMA_MSG,
+	};
+	__be32 *message = kunit_kzalloc(client->test, CLIENT_MESSAGE, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(client->test, message);
+	KUNIT_ASSERT_EQ(client->test, RPCRDMA_OK,
+			rpcrdma_header_encode(&header, NULL, message, CLIENT_MESSAGE));
+	memset((u8 *)message + header.size, 0x5a, length);
+	message[header.size / 4] = cpu_to_be32(xid);
+	message[header.size / 4 + 1] = cpu_to_be32(RPCRDMA_RPC_CALL);
+	KUNIT_ASSERT_TRUE(client->test, fake_deliver(client->qp, message,
+						     header.size + length));
+	kunit_kfree(client->test, message);
+}
+
+/* What the callback service gets, or NULL. */
+static struct rpc_rqst *taken(struct client *client)
+{
+	return lwq_dequeue(&client->xprt->bc_serv->sv_cb_list, struct rpc_rqst,
+			   rq_bc_list);
+}
+
+static void bc_call_reaches_the_service(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct rpc_rqst *rqst;
+
+	called(client, 0x4711, 200);
+	rqst = taken(client);
+	KUNIT_ASSERT_NOT_NULL(test, rqst);
+	KUNIT_EXPECT_EQ(test, cpu_to_be32(0x4711), rqst->rq_xid);
+	KUNIT_EXPECT_EQ(test, 200, rqst->rq_rcv_buf.len);
+	KUNIT_EXPECT_EQ(test, 200, rqst->rq_rcv_buf.head[0].iov_len);
+	KUNIT_EXPECT_EQ(test, 0x5a, ((u8 *)rqst->rq_rcv_buf.head[0].iov_base)[199]);
+	KUNIT_EXPECT_EQ(test, 200, rqst->rq_private_buf.len);
+	KUNIT_EXPECT_TRUE(test, bc_prealloc(rqst));
+	KUNIT_EXPECT_NULL(test, taken(client));
+	xprtrdma_bc_free_rqst(rqst);
+	client_expect_at_rest(client);
+}
+
+static void bc_reply_is_sent(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct rpcrdma_chunk_lists lists;
+	struct rpcrdma_header header;
+	struct rpc_rqst *rqst;
+	struct fake_wr *wr;
+
+	/* Arrange */
+	called(client, 0x4711, 200);
+	rqst = taken(client);
+	KUNIT_ASSERT_NOT_NULL(test, rqst);
+	rqst->rq_snd_buf.head[0].iov_len = 64;
+	rqst->rq_snd_buf.len = 64;
+	memcpy(rqst->rq_snd_buf.head[0].iov_base, &rqst->rq_xid, 4);
+
+	/* Act */
+	KUNIT_EXPECT_EQ(test, 0, xprtrdma_request_send(rqst));
+
+	/* Assert: it takes no credit of the forward direction */
+	KUNIT_ASSERT_EQ(test, 1, fake_posted(client->qp));
+	wr = fake_last_wr(client->qp);
+	rpcrdma_lists_init(&lists, NULL, 0, NULL, 0);
+	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
+			rpcrdma_header_decode(fake_message(wr), wr->sge[0].length,
+					      &header, &lists));
+	KUNIT_EXPECT_EQ(test, 0x4711, header.xid);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_MSG, header.proc);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_SLOTS, header.credits);
+	KUNIT_EXPECT_EQ(test, 28 + 64, wr->sge[0].length);
+	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_window.in_flight);
+	xprtrdma_bc_free_rqst(rqst);
+}
+
+/* RFC 8167 section 5.4 */
+static void bc_reply_on_another_connection(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct rpc_rqst *rqst;
+
+	called(client, 0x4711, 200);
+	rqst = taken(client);
+	KUNIT_ASSERT_NOT_NULL(test, rqst);
+	client_disconnect(client);
+	client_connect(client);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, xprtrdma_request_send(rqst));
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
+	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
+	xprtrdma_bc_free_rqst(rqst);
+}
+
+static void bc_reply_is_too_large(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct rpc_rqst *rqst;
+
+	called(client, 0x4711, 200);
+	rqst = taken(client);
+	KUNIT_ASSERT_NOT_NULL(test, rqst);
+	rqst->rq_snd_buf.head[0].iov_len = 4096 - 24;
+	rqst->rq_snd_buf.len = 4096 - 24;
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, xprtrdma_request_send(rqst));
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
+	xprtrdma_bc_free_rqst(rqst);
+}
+
+static void bc_as_many_calls_as_were_granted(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct rpc_rqst *rqsts[XPRTRDMA_BC_SLOTS];
+	int i, round;
+
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < XPRTRDMA_BC_SLOTS; i++)
+			called(client, i, 100);
+		for (i = 0; i < XPRTRDMA_BC_SLOTS; i++) {
+			rqsts[i] = taken(client);
+			KUNIT_ASSERT_NOT_NULL(test, rqsts[i]);
+		}
+		for (i = 0; i < XPRTRDMA_BC_SLOTS; i++)
+			xprtrdma_bc_free_rqst(rqsts[i]);
+	}
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_SLOTS, client->transport->xt_bc_count);
+	client_expect_at_rest(client);
+}
+
+static void bc_one_call_more_than_was_granted(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct rpc_rqst *rqst;
+	int i;
+
+	for (i = 0; i <= XPRTRDMA_BC_SLOTS; i++)
+		called(client, i, 100);
+	client_expect_failed(client);
+	for (i = 0; i < XPRTRDMA_BC_SLOTS; i++) {
+		rqst = taken(client);
+		KUNIT_ASSERT_NOT_NULL(test, rqst);
+		xprtrdma_bc_free_rqst(rqst);
+	}
+	KUNIT_EXPECT_NULL(test, taken(client));
+}
+
+/* RFC 8167 section 6 */
+static void bc_nobody_listens(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	client->xprt->bc_serv = NULL;
+	called(client, 0x4711, 200);
+	client_expect_at_rest(client);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
+}
+
+/* RFC 8167 section 5.3 */
+static void bc_chunks_are_refused(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct rpcrdma_segment segment = { .handle = 1, .length = 100 }, storage[1];
+	struct rpcrdma_chunk chunks[1];
+	struct rpcrdma_chunk_lists lists;
+	struct rpcrdma_header header = { .xid = 0x4711, .vers = 1, .credits = 8 };
+	__be32 message[128] = {};
+	struct fake_wr *wr;
+
+	/* Arrange */
+	rpcrdma_lists_init(&lists, storage, 1, chunks, 1);
+	rpcrdma_lists_begin_write(&lists);
+	rpcrdma_lists_add_segment(&lists, segment);
+	KUNIT_ASSERT_EQ(test, RPCRDMA_OK, rpcrdma_header_encode(&header, &lists, message,
+								sizeof(message)));
+	message[header.size / 4] = cpu_to_be32(0x4711);
+
+	/* Act */
+	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, header.size + 64));
+
+	/* Assert */
+	KUNIT_EXPECT_NULL(test, taken(client));
+	KUNIT_ASSERT_EQ(test, 1, fake_posted(client->qp));
+	wr = fake_last_wr(client->qp);
+	rpcrdma_lists_init(&lists, NULL, 0, NULL, 0);
+	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
+			rpcrdma_header_decode(fake_message(wr), wr->sge[0].length,
+					      &header, &lists));
+	KUNIT_EXPECT_EQ(test, RPCRDMA_ERROR, header.proc);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_ERR_CHUNK, header.error);
+	KUNIT_EXPECT_EQ(test, 0x4711, header.xid);
+	client_expect_at_rest(client);
+}
+
+/* A call does not touch the credits of the forward direction. */
+static void bc_credits_are_apart(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	unsigned long cwnd = client->xprt->cwnd;
+	struct rpc_rqst *rqst;
+
+	called(client, 0x4711, 200);
+	KUNIT_EXPECT_EQ(test, cwnd, client->xprt->cwnd);
+	KUNIT_EXPECT_EQ(test, 1, client->conn->xc_window.granted);
+	rqst = taken(client);
+	KUNIT_ASSERT_NOT_NULL(test, rqst);
+	xprtrdma_bc_free_rqst(rqst);
+}
+
+static struct kunit_case bc_cases[] = {
+	KUNIT_CASE(bc_call_reaches_the_service),
+	KUNIT_CASE(bc_reply_is_sent),
+	KUNIT_CASE(bc_reply_on_another_connection),
+	KUNIT_CASE(bc_reply_is_too_large),
+	KUNIT_CASE(bc_as_many_calls_as_were_granted),
+	KUNIT_CASE(bc_one_call_more_than_was_granted),
+	KUNIT_CASE(bc_nobody_listens),
+	KUNIT_CASE(bc_chunks_are_refused),
+	KUNIT_CASE(bc_credits_are_apart),
+	{}
+};
+
+static struct kunit_suite bc_suite = {
+	.name = "xprtrdma_bc",
+	.init = bc_init,
+	.test_cases = bc_cases,
+};
+
+kunit_test_suite(bc_suite);

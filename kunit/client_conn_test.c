@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A connection from its first step to its last, and every step that can fail. */
+#include <rdma/ib_cm.h>
+
+#include "client.h"
+
+static int conn_init(struct kunit *test)
+{
+	client_create(test);
+	return 0;
+}
+
+static void conn_is_established(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct rpcrdma_cm_private sent;
+
+	/* Act */
+	client_private(2048, 8192, true);
+	client_connect(client);
+
+	/* Assert: RFC 8797 section 5.1 */
+	rpcrdma_cm_private_decode(client_cm.sent, client_cm.sent_length, &sent);
+	KUNIT_EXPECT_TRUE(test, sent.present && sent.remote_invalidation);
+	KUNIT_EXPECT_EQ(test, 4096, sent.send_size);
+	KUNIT_EXPECT_EQ(test, 4096, sent.recv_size);
+	KUNIT_EXPECT_EQ(test, 4096, client->conn->xc_inline.inline_send);
+	KUNIT_EXPECT_EQ(test, 2048, client->conn->xc_inline.inline_recv);
+	KUNIT_EXPECT_TRUE(test, client->conn->xc_inline.remote_invalidation);
+	KUNIT_EXPECT_GT(test, client->conn->xc_mr_count, 0);
+	client_expect_at_rest(client);
+	client_disconnect(client);
+	KUNIT_EXPECT_EQ(test, 1, client_cm.disconnects);
+	KUNIT_EXPECT_EQ(test, 0, client->fake->nr_mrs);
+}
+
+struct private_case {
+	const char	*desc;
+	u8		bytes[16];
+	u8		length;
+	u32		inline_send, inline_recv;
+	bool		remote_invalidation;
+};
+
+/* RFC 8797 section 4; sizes in units of 1024 bytes, less one */
+static const struct private_case private_cases[] = {
+	{ "none", {}, 0, 1024, 1024, false },
+	{ "4096 and R", { 0xf6, 0xab, 0x0e, 0x18, 1, 1, 3, 3 }, 8, 4096, 4096, true },
+	{ "4096 without R", { 0xf6, 0xab, 0x0e, 0x18, 1, 0, 3, 3 }, 8, 4096, 4096, false },
+	{ "a larger server", { 0xf6, 0xab, 0x0e, 0x18, 1, 1, 255, 255 }, 8, 4096, 4096, true },
+	{ "a smaller server", { 0xf6, 0xab, 0x0e, 0x18, 1, 1, 1, 0 }, 8, 1024, 2048, true },
+	{ "behind something else", { 9, 9, 9, 0xf6, 0xab, 0x0e, 0x18, 1, 1, 3, 3 }, 11,
+	  4096, 4096, true },
+	{ "another version", { 0xf6, 0xab, 0x0e, 0x18, 2, 1, 3, 3 }, 8, 1024, 1024, false },
+	{ "a byte too short", { 0xf6, 0xab, 0x0e, 0x18, 1, 1, 3, 3 }, 7, 1024, 1024, false },
+	{ "another format", { 0xf6, 0xab, 0x0e, 0x19, 1, 1, 3, 3 }, 8, 1024, 1024, false },
+};
+KUNIT_ARRAY_PARAM_DESC(private, private_cases, desc);
+
+static void conn_reads_the_private_data(struct kunit *test)
+{
+	const struct private_case *c = test->param_value;
+	struct client *client = client_of(test);
+
+	memcpy(client_cm.private, c->bytes, sizeof(c->bytes));
+	client_cm.private_length = c->length;
+	client_connect(client);
+	KUNIT_EXPECT_EQ(test, c->inline_send, client->conn->xc_inline.inline_send);
+	KUNIT_EXPECT_EQ(test, c->inline_recv, client->conn->xc_inline.inline_recv);
+	KUNIT_EXPECT_EQ(test, c->remote_invalidation,
+			client->conn->xc_inline.remote_invalidation);
+}
+
+struct failure_case {
+	const char		*desc;
+	int			step;
+	int			err;
+	enum rdma_cm_event_type	event;
+	int			status;
+	int			rc;
+};
+
+static const struct failure_case failure_cases[] = {
+	{ "no route to the address", 0, -EHOSTUNREACH, 0, 0, -EHOSTUNREACH },
+	{ "address error", 0, 0, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT, -EHOSTUNREACH },
+	{ "route refused", 1, -EINVAL, 0, 0, -EINVAL },
+	{ "route error", 1, 0, RDMA_CM_EVENT_ROUTE_ERROR, -ETIMEDOUT, -ENETUNREACH },
+	{ "device removed", 1, 0, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, -ENOTCONN },
+	{ "connect refused", 2, -ENOMEM, 0, 0, -ENOMEM },
+	{ "rejected", 2, 0, RDMA_CM_EVENT_REJECTED, IB_CM_REJ_CONSUMER_DEFINED,
+	  -ECONNREFUSED },
+	{ "no service", 2, 0, RDMA_CM_EVENT_REJECTED, IB_CM_REJ_INVALID_SERVICE_ID,
+	  -ECONNREFUSED },
+	{ "stale queue pair", 2, 0, RDMA_CM_EVENT_REJECTED, IB_CM_REJ_STALE_CONN, -EAGAIN },
+	{ "unreachable", 2, 0, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, -ENETUNREACH },
+	{ "connect error", 2, 0, RDMA_CM_EVENT_CONNECT_ERROR, 0, -ENOTCONN },
+	{ "disconnected", 2, 0, RDMA_CM_EVENT_DISCONNECTED, 0, -ENOTCONN },
+};
+KUNIT_ARRAY_PARAM_DESC(failure, failure_cases, desc);
+
+static void expect_no_connection(struct client *client, int rc)
+{
+	struct xprtrdma_conn *conn = xprtrdma_conn_create(client->transport);
+	struct kunit *test = client->test;
+
+	KUNIT_ASSERT_TRUE(test, IS_ERR(conn));
+	KUNIT_EXPECT_EQ(test, rc, PTR_ERR(conn));
+	KUNIT_EXPECT_EQ(test, 0, client_cm.ids + client_cm.pds + client_cm.cqs);
+	KUNIT_EXPECT_EQ(test, 0, client->fake->nr_mrs);
+	/* Nobody has a connection to close. */
+	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_CLOSE_WAIT, &client->xprt->state));
+}
+
+static void conn_step_fails(struct kunit *test)
+{
+	const struct failure_case *c = test->param_value;
+	struct client *client = client_of(test);
+
+	client_cm.fail_step = c->step;
+	client_cm.fail_errno = c->err;
+	client_cm.fail_event = c->event;
+	client_cm.fail_status = c->status;
+	expect_no_connection(client, c->rc);
+
+	/* The next one succeeds. */
+	client_cm.fail_step = -1;
+	client_connect(client);
+	client_expect_at_rest(client);
+}
+
+static void conn_device_has_no_regions(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	client->fake->mr_accept = 3;
+	expect_no_connection(client, -ENOMEM);
+}
+
+static void conn_device_takes_no_receives(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	client->qp->recv_accept = 5;
+	expect_no_connection(client, -ENOMEM);
+}
+
+static void conn_device_cannot_register(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	client->fake->ib.attrs.device_cap_flags = 0;
+	expect_no_connection(client, -ENODEV);
+}
+
+static void conn_device_is_too_small(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	client->fake->ib.attrs.max_qp_wr = 8;
+	expect_no_connection(client, -ENOMEM);
+}
+
+/* Fewer calls at a time instead. */
+static void conn_device_is_small(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	client->fake->ib.attrs.max_qp_wr = 1000;
+	client_connect(client);
+	KUNIT_EXPECT_LT(test, client->conn->xc_queues.credits, 32);
+	KUNIT_EXPECT_GT(test, client->conn->xc_queues.credits, 0);
+	KUNIT_EXPECT_LE(test, client_cm.qp_attr.cap.max_send_wr, 1000);
+	KUNIT_EXPECT_LE(test, client_cm.qp_attr.cap.max_recv_wr, 1000);
+	client_expect_at_rest(client);
+}
+
+struct loss_case {
+	const char		*desc;
+	enum rdma_cm_event_type	event;
+};
+
+static const struct loss_case loss_cases[] = {
+	{ "disconnected", RDMA_CM_EVENT_DISCONNECTED },
+	{ "address changed", RDMA_CM_EVENT_ADDR_CHANGE },
+	{ "device removed", RDMA_CM_EVENT_DEVICE_REMOVAL },
+};
+KUNIT_ARRAY_PARAM_DESC(loss, loss_cases, desc);
+
+static void conn_loss_asks_for_a_close(struct kunit *test)
+{
+	const struct loss_case *c = test->param_value;
+	struct client *client = client_of(test);
+	struct rdma_cm_event event = { .event = c->event };
+	struct rdma_cm_id *id;
+
+	client_connect(client);
+	id = client->conn->xc_id;
+	KUNIT_EXPECT_EQ(test, 0, id->event_handler(id, &event));
+	client_expect_failed(client);
+}
+
+static void conn_timewait_is_no_loss(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_TIMEWAIT_EXIT };
+	struct rdma_cm_id *id;
+
+	client_connect(client);
+	id = client->conn->xc_id;
+	KUNIT_EXPECT_EQ(test, 0, id->event_handler(id, &event));
+	client_expect_at_rest(client);
+}
+
+/* A second event cannot close the next connection. */
+static void conn_asks_for_one_close(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	client_connect(client);
+	xprtrdma_conn_fail(client->conn);
+	client_expect_failed(client);
+	clear_bit(XPRT_CLOSE_WAIT, &client->xprt->state);
+	xprtrdma_conn_fail(client->conn);
+	fake_flush(client->qp);
+	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_CLOSE_WAIT, &client->xprt->state));
+}
+
+static struct kunit_case conn_cases[] = {
+	KUNIT_CASE(conn_is_established),
+	KUNIT_CASE_PARAM(conn_reads_the_private_data, private_gen_params),
+	KUNIT_CASE_PARAM(conn_step_fails, failure_gen_params),
+	KUNIT_CASE(conn_device_has_no_regions),
+	KUNIT_CASE(conn_device_takes_no_receives),
+	KUNIT_CASE(conn_device_cannot_register),
+	KUNIT_CASE(conn_device_is_too_small),
+	KUNIT_CASE(conn_device_is_small),
+	KUNIT_CASE_PARAM(conn_loss_asks_for_a_close, loss_gen_params),
+	KUNIT_CASE(conn_timewait_is_no_loss),
+	KUNIT_CASE(conn_asks_for_one_close),
+	{}
+};
+
+static struct kunit_suite conn_suite = {
+	.name = "xprtrdma_conn",
+	.init = conn_init,
+	.test_cases = conn_cases,
+};
+
+kunit_test_suite(conn_suite);

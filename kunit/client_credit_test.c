@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Credits of the client: RFC 8166 section 3.3. */
+#include "client.h"
+
+static const struct client_shape getattr = { .head = 136, .reply_head = 112 };
+
+static int credit_init(struct kunit *test)
+{
+	client_connect(client_create(test));
+	return 0;
+}
+
+static unsigned int window(struct client *client)
+{
+	return client->xprt->cwnd >> RPC_CWNDSHIFT;
+}
+
+/* One call, answered with this grant. */
+static void answered(struct client *client, u32 credits)
+{
+	struct client_reply reply = { .length = 64, .credits = credits };
+	struct client_call *call = client_call_create(client, &getattr);
+	u8 message[128];
+	u32 length;
+
+	KUNIT_ASSERT_EQ(client->test, 0, client_call_send(call));
+	client_call_decode(call);
+	length = client_reply_encode(call, &reply, message);
+	/* Third word of the header; the builder takes 0 for a default. */
+	if (!credits)
+		memset(message + 8, 0, 4);
+	KUNIT_ASSERT_TRUE(client->test, fake_deliver(client->qp, message, length));
+	KUNIT_ASSERT_TRUE(client->test, client_call_done(call));
+	client_call_destroy(call);
+}
+
+struct grant_case {
+	const char	*desc;
+	u32		grants[4];
+	u32		windows[4];
+};
+
+/* The transport has 32 slots, so it asks for 32 credits. */
+static const struct grant_case grant_cases[] = {
+	{ "as asked for", { 32, 32, 32, 32 }, { 32, 32, 32, 32 } },
+	{ "less", { 5, 5, 5, 5 }, { 5, 5, 5, 5 } },
+	{ "more than asked for", { 33, 100, 1000, 32 }, { 32, 32, 32, 32 } },
+	{ "huge", { 0xffffffff, 0x80000000, 0x7fffffff, 0x00ffffff }, { 32, 32, 32, 32 } },
+	{ "zero counts as one", { 0, 32, 0, 0 }, { 1, 32, 1, 1 } },
+	{ "shrinking", { 32, 16, 3, 1 }, { 32, 16, 3, 1 } },
+	{ "growing", { 1, 2, 31, 32 }, { 1, 2, 31, 32 } },
+};
+KUNIT_ARRAY_PARAM_DESC(grant, grant_cases, desc);
+
+static void credit_grant_sets_the_window(struct kunit *test)
+{
+	const struct grant_case *c = test->param_value;
+	struct client *client = client_of(test);
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		answered(client, c->grants[i]);
+		KUNIT_EXPECT_EQ(test, c->windows[i], window(client));
+		KUNIT_EXPECT_EQ(test, 0, client->conn->xc_window.in_flight);
+	}
+}
+
+/* RFC 8166 section 3.3.3 */
+static void credit_one_call_until_the_first_grant(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *first = client_call_create(client, &getattr);
+	struct client_call *second = client_call_create(client, &getattr);
+	struct client_reply reply = { .length = 64 };
+
+	KUNIT_EXPECT_EQ(test, 1, window(client));
+	KUNIT_EXPECT_EQ(test, 0, client_call_send(first));
+	client_call_decode(first);
+	KUNIT_EXPECT_EQ(test, -EBADSLT, client_call_send(second));
+	KUNIT_EXPECT_EQ(test, 1, fake_posted(client->qp));
+
+	KUNIT_ASSERT_TRUE(test, client_reply_send(first, &reply));
+	KUNIT_EXPECT_EQ(test, 0, client_call_send(second));
+}
+
+/* After a reconnect SUNRPC still counts the calls of the old connection as admitted. */
+static void credit_one_call_after_a_reconnect(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *calls[3];
+	struct client_reply reply = { .length = 64 };
+	int i;
+
+	/* Arrange: three calls on the old connection */
+	client_open_window(client, 16);
+	for (i = 0; i < 3; i++) {
+		calls[i] = client_call_create(client, &getattr);
+		KUNIT_ASSERT_EQ(test, 0, client_call_send(calls[i]));
+	}
+	client_disconnect(client);
+	client_connect(client);
+	client->xprt->cong = 3 * RPC_CWNDSCALE;
+
+	/* Act, Assert */
+	KUNIT_EXPECT_EQ(test, 0, client_call_send(calls[0]));
+	client_call_decode(calls[0]);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, client_call_send(calls[1]));
+	KUNIT_EXPECT_TRUE(test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
+	KUNIT_EXPECT_EQ(test, 1, fake_posted(client->qp));
+
+	KUNIT_ASSERT_TRUE(test, client_reply_send(calls[0], &reply));
+	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
+	KUNIT_EXPECT_EQ(test, 0, client_call_send(calls[1]));
+	KUNIT_EXPECT_EQ(test, 0, client_call_send(calls[2]));
+}
+
+/* The window shrinks below what is in flight: nothing goes out until it has drained. */
+static void credit_window_shrinks_below_what_is_in_flight(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *calls[4], *next = client_call_create(client, &getattr);
+	struct client_reply reply = { .length = 64, .credits = 2 };
+	int i;
+
+	client_open_window(client, 4);
+	for (i = 0; i < 4; i++) {
+		calls[i] = client_call_create(client, &getattr);
+		KUNIT_ASSERT_EQ(test, 0, client_call_send(calls[i]));
+		client_call_decode(calls[i]);
+	}
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_TRUE(test, client_reply_send(calls[i], &reply));
+		xprt_release_rqst_cong(&calls[i]->task);
+		KUNIT_EXPECT_NE(test, 0, client_call_send(next));
+	}
+	KUNIT_EXPECT_EQ(test, 2, client->conn->xc_window.in_flight);
+	KUNIT_ASSERT_TRUE(test, client_reply_send(calls[2], &reply));
+	xprt_release_rqst_cong(&calls[2]->task);
+	KUNIT_EXPECT_EQ(test, 0, client_call_send(next));
+}
+
+/* RFC 8166 section 3.3.1: no second copy on the same connection. */
+static void credit_no_retransmission(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *call = client_call_create(client, &getattr);
+
+	client_open_window(client, 16);
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(call));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, client_call_send(call));
+	client_expect_failed(client);
+	KUNIT_EXPECT_EQ(test, 1, fake_posted(client->qp));
+}
+
+static void credit_call_without_a_reply(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *call = client_call_create(client, &getattr);
+
+	client->proc.p_decode = NULL;
+	KUNIT_EXPECT_EQ(test, 0, client_call_send(call));
+	client_expect_failed(client);
+}
+
+static void credit_not_connected(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *call = client_call_create(client, &getattr);
+
+	xprt_clear_connected(client->xprt);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, client_call_send(call));
+	xprt_set_connected(client->xprt);
+	xprtrdma_conn_fail(client->conn);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, client_call_send(call));
+	client_disconnect(client);
+	xprt_set_connected(client->xprt);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, client_call_send(call));
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
+}
+
+/* All credits, all Send buffers, all completions, many times around. */
+static void credit_long_run(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_reply reply = { .length = 64 };
+	struct client_call *calls[32];
+	int round, i;
+
+	answered(client, 32);
+	for (round = 0; round < 40; round++) {
+		for (i = 0; i < 32; i++) {
+			calls[i] = client_call_create(client, &getattr);
+			KUNIT_ASSERT_EQ(test, 0, client_call_send(calls[i]));
+			client_call_decode(calls[i]);
+		}
+		KUNIT_ASSERT_EQ(test, 32, client->conn->xc_window.in_flight);
+		for (i = 0; i < 32; i++) {
+			KUNIT_ASSERT_TRUE(test, client_reply_send(calls[i], &reply));
+			KUNIT_ASSERT_TRUE(test, client_call_done(calls[i]));
+			client_call_destroy(calls[i]);
+		}
+		KUNIT_ASSERT_EQ(test, 0, client->conn->xc_window.in_flight);
+	}
+	client_expect_at_rest(client);
+}
+
+static struct kunit_case credit_cases[] = {
+	KUNIT_CASE_PARAM(credit_grant_sets_the_window, grant_gen_params),
+	KUNIT_CASE(credit_one_call_until_the_first_grant),
+	KUNIT_CASE(credit_one_call_after_a_reconnect),
+	KUNIT_CASE(credit_window_shrinks_below_what_is_in_flight),
+	KUNIT_CASE(credit_no_retransmission),
+	KUNIT_CASE(credit_call_without_a_reply),
+	KUNIT_CASE(credit_not_connected),
+	KUNIT_CASE(credit_long_run),
+	{}
+};
+
+static struct kunit_suite credit_suite = {
+	.name = "xprtrdma_credit",
+	.init = credit_init,
+	.test_cases = credit_cases,
+};
+
+kunit_test_suite(credit_suite);
