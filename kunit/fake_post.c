@@ -184,8 +184,11 @@ static bool recv_step(struct fake_qp *qp, struct ib_wc *wc, const void *message)
 	wc->qp = &qp->ib;
 	wc->wr_cqe = recv.cqe;
 	wc->opcode = IB_WC_RECV;
-	if (wc->status == IB_WC_SUCCESS)
+	if (wc->status == IB_WC_SUCCESS) {
+		/* Whoever reads beyond the message gets nonsense. */
+		memset((void *)(uintptr_t)recv.sge.addr, 0xee, recv.sge.length);
 		memcpy((void *)(uintptr_t)recv.sge.addr, message, wc->byte_len);
+	}
 	recv.cqe->done(qp->ib.recv_cq, wc);
 	return true;
 }
