@@ -285,6 +285,8 @@ static int conn_connect(struct xprtrdma_conn *conn)
 	return conn_wait(conn, rc, RPCRDMA_CONN_ESTABLISHED);
 }
 
+static atomic64_t last_serial;
+
 static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 {
 	struct xprtrdma_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL);
@@ -293,6 +295,7 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 		return NULL;
 	kref_init(&conn->xc_kref);
 	conn->xc_transport = transport;
+	conn->xc_serial = atomic64_inc_return(&last_serial);
 	conn->xc_send_size = rounddown(READ_ONCE(xprtrdma_max_inline_write), 1024);
 	conn->xc_recv_size = rounddown(READ_ONCE(xprtrdma_max_inline_read), 1024);
 	init_completion(&conn->xc_cm_done);

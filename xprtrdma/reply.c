@@ -211,7 +211,7 @@ static bool reply_lookup(struct xprtrdma_receive *receive)
 	if (!rqst)
 		goto out_none;
 	request = xprtrdma_request_of(rqst);
-	if (request->rq_sent_on != receive->rv_conn || request->rq_reply)
+	if (request->rq_sent_on != receive->rv_conn->xc_serial || request->rq_reply)
 		goto out_none;
 	xprt_pin_rqst(rqst);
 	request->rq_reply = receive;

@@ -31,7 +31,7 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 		return -ENOMEM;
 	request->rq_conn = NULL;
 	INIT_LIST_HEAD(&request->rq_mrs);
-	request->rq_sent_on = NULL;
+	request->rq_sent_on = 0;
 	request->rq_reply = NULL;
 	request->rq_write_capacity = 0;
 	request->rq_reply_capacity = 0;
@@ -137,7 +137,7 @@ static int send_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 		return length;
 	}
 	rqst->rq_xtime = ktime_get();
-	request->rq_sent_on = conn;
+	request->rq_sent_on = conn->xc_serial;
 	request->rq_reply = NULL;
 	return xprtrdma_send_post(send, length,
 				  xprtrdma_frwr_chain(request, &send->sd_wr));

@@ -107,6 +107,7 @@ struct xprtrdma_transport {
  * struct xprtrdma_conn - one connection
  * @xc_kref: the transport holds one; each request with memory regions holds one
  * @xc_transport: whose connection this is
+ * @xc_serial: differs from that of every earlier connection
  * @xc_id: the cm_id; destroyed after everything that uses its device
  * @xc_pd: protection domain of this connection alone (RFC 8166 section 8.1.1)
  * @xc_send_cq: completions of Sends, registrations and invalidations
@@ -138,6 +139,7 @@ struct xprtrdma_transport {
 struct xprtrdma_conn {
 	struct kref			xc_kref;
 	struct xprtrdma_transport	*xc_transport;
+	u64				xc_serial;
 	struct rdma_cm_id		*xc_id;
 	struct ib_pd			*xc_pd;
 	struct ib_cq			*xc_send_cq;
@@ -256,7 +258,7 @@ struct xprtrdma_receive {
  * @rq_conn: connection that @rq_mrs belong to, with a reference; NULL if none were
  *	lent. Written under the transport's write lock or by the task's release.
  * @rq_mrs: memory regions lent to this RPC; under xc_lock of @rq_conn
- * @rq_sent_on: connection of the last Send; only compared, never followed
+ * @rq_sent_on: xc_serial of the connection of the last Send; 0: none
  * @rq_reply: the reply that is being processed; only for the Receive CQ handler
  *	and the completion of the LOCAL_INV that it posts
  * @rq_write_capacity: bytes of the Write chunk that was offered
@@ -266,7 +268,7 @@ struct xprtrdma_receive {
 struct xprtrdma_request {
 	struct xprtrdma_conn	*rq_conn;
 	struct list_head	rq_mrs;
-	const void		*rq_sent_on;
+	u64			rq_sent_on;
 	struct xprtrdma_receive	*rq_reply;
 	u32			rq_write_capacity;
 	u32			rq_reply_capacity;
