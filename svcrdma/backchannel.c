@@ -222,11 +222,12 @@ static void backchannel_set_port(struct rpc_xprt *xprt, unsigned short port)
 
 static void backchannel_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 {
-	seq_printf(seq, "\txprt:\trdma 0 %lu %lu %lu 0 %lu %lu %lu %llu %llu "
-		   "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+	seq_printf(seq, "\txprt:\trdma 0 %lu %lu %lu 0 %lu %lu %lu %llu %llu",
 		   xprt->stat.bind_count, xprt->stat.connect_count,
 		   xprt->stat.connect_time / HZ, xprt->stat.sends, xprt->stat.recvs,
 		   xprt->stat.bad_xids, xprt->stat.req_u, xprt->stat.bklog_u);
+	/* Chunks and memory regions: 17 values. */
+	seq_puts(seq, " 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
 }
 
 static void backchannel_free_addresses(struct rpc_xprt *xprt)

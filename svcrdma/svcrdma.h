@@ -67,7 +67,7 @@ struct svcrdma_recv_ctxt;
 struct svcrdma_listener {
 	struct svc_xprt		li_xprt;
 	struct rdma_cm_id	*li_id;
-	spinlock_t		li_lock;
+	spinlock_t		li_lock;	/* li_pending, li_nr_pending */
 	struct list_head	li_pending;
 	unsigned int		li_nr_pending;
 	struct work_struct	li_rebind_work;
@@ -332,11 +332,8 @@ void svcrdma_transport_discard(struct svcrdma_transport *t);
 void svcrdma_transport_data(struct svcrdma_transport *t);
 
 /* recvfrom.c */
-int svcrdma_recv_ctxts_create(struct svcrdma_transport *t);
-void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t);
-int svcrdma_recv_fill(struct svcrdma_transport *t);
+void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc);
 int svcrdma_recvfrom(struct svc_rqst *rqstp);
-void svcrdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 
 /* rw.c */
 void svcrdma_rw_list_free(struct svcrdma_transport *t, struct list_head *list,
@@ -382,6 +379,12 @@ int svcrdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 int svcrdma_release_init(void);
 void svcrdma_release_exit(void);
 bool svcrdma_work_queue(struct work_struct *work);
+int svcrdma_recv_ctxts_create(struct svcrdma_transport *t);
+void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t);
+int svcrdma_recv_fill(struct svcrdma_transport *t);
+void svcrdma_recv_ctxt_drop_pages(struct svcrdma_recv_ctxt *rc);
+void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+void svcrdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp_t gfp);
 void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
