@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""fio against the mounts of one machine, with our modules and with the in-tree
+one, in turns, so that both are measured on the same machine in the same state.
+
+Runs in a guest of scripts/vm that was started with ours on both sides and
+nothing mounted: bench.py SECONDS ROUNDS
+"""
+import json
+import os
+import subprocess
+import sys
+import time
+
+MOUNT_POINT = "/mnt/bench"
+JOBS = (
+    # name, fio's arguments, what to show
+    ("4 KiB random read", ["--rw=randread", "--bs=4k"], "read", "iops"),
+    ("4 KiB random write", ["--rw=randwrite", "--bs=4k"], "write", "iops"),
+    ("1 MiB read", ["--rw=read", "--bs=1m"], "read", "bw"),
+    ("1 MiB write", ["--rw=write", "--bs=1m"], "write", "bw"),
+    ("4 KiB random read, depth 16",
+     ["--rw=randread", "--bs=4k", "--ioengine=libaio", "--iodepth=16"], "read", "iops"),
+)
+VERSIONS = ("3", "4.2")
+
+
+def run(*command):
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def loaded(module):
+    return os.path.exists(f"/sys/module/{module}")
+
+
+def unload(*modules):
+    for module in modules:
+        for _ in range(50):
+            if not loaded(module) or not subprocess.call(
+                    ["rmmod", module], stderr=subprocess.DEVNULL):
+                break
+            time.sleep(0.2)
+        if loaded(module):
+            sys.exit(f"bench: {module} does not unload")
+
+
+def switch_to(side):
+    """Stops nfsd, changes the transport, starts nfsd."""
+    run("vm-nfsd", "stop")
+    if side == "ours":
+        unload("rpcrdma")
+        run("modprobe", "svcrdma")
+        run("modprobe", "xprtrdma")
+    else:
+        unload("xprtrdma", "svcrdma", "rpcrdma")
+        # Past the settings that make our modules win.
+        release = os.uname().release
+        path = subprocess.run(["find", f"/lib/modules/{release}", "-name", "rpcrdma.ko*"],
+                              check=True, stdout=subprocess.PIPE, text=True).stdout.split()[0]
+        run("insmod", path)
+    run("vm-nfsd", "start")
+    # Nobody has anything to reclaim; where nfsd knows that itself it refuses.
+    subprocess.call("echo Y >/proc/fs/nfsd/v4_end_grace", shell=True,
+                    stderr=subprocess.DEVNULL)
+
+
+def fio(arguments, direction, value, seconds):
+    result = subprocess.run(
+        ["fio", "--name=bench", f"--directory={MOUNT_POINT}", "--size=64m",
+         "--direct=1", "--ioengine=psync", "--time_based", f"--runtime={seconds}",
+         "--output-format=json", *arguments],
+        check=True, stdout=subprocess.PIPE, text=True)
+    job = json.loads(result.stdout[result.stdout.index("{"):])["jobs"][0]
+    return job[direction][value] / (1024 if value == "bw" else 1)
+
+
+def measure(side, seconds, results):
+    switch_to(side)
+    for version in VERSIONS:
+        source = os.environ["SERVER"] + (":/export" if version == "3" else ":/")
+        run("mount.nfs", source, MOUNT_POINT, "-o", f"vers={version},proto=rdma,port=20049")
+        for name, arguments, direction, value in JOBS:
+            rate = fio(arguments, direction, value, seconds)
+            results.setdefault((version, name, value), {}).setdefault(side, []).append(rate)
+            print(f"  {side:8} v{version:4} {name:28} {rate:10.1f}", file=sys.stderr)
+        run("umount", MOUNT_POINT)
+
+
+def main():
+    seconds, rounds = int(sys.argv[1]), int(sys.argv[2])
+    os.makedirs(MOUNT_POINT, exist_ok=True)
+    results = {}
+    for n in range(rounds):
+        for side in ("ours", "in-tree") if n % 2 == 0 else ("in-tree", "ours"):
+            measure(side, seconds, results)
+    print(f"{'NFS':4} {'':29} {'ours':>10} {'in-tree':>10} {'ratio':>6}   (best of {rounds})")
+    for (version, name, value), sides in results.items():
+        ours, theirs = max(sides["ours"]), max(sides["in-tree"])
+        unit = "MB/s" if value == "bw" else "IOPS"
+        print(f"{version:4} {name:29} {ours:10.0f} {theirs:10.0f} {ours / theirs:6.2f} {unit}")
+    run("vm-nfsd", "stop")
+    unload("rpcrdma")
+
+
+main()
