@@ -221,6 +221,70 @@ bool fake_write(struct fake_device *fake, u32 rkey, u64 address, const void *fro
 }
 EXPORT_SYMBOL_GPL(fake_write);
 
+/**
+ * fake_remote_add - memory of the peer, until the end of the test
+ * @fake: the device
+ * @rkey: its R_key
+ * @address: where it begins, as the peer says
+ * @memory: where it is
+ * @length: its size in bytes
+ */
+struct fake_remote *fake_remote_add(struct fake_device *fake, u32 rkey, u64 address,
+				    void *memory, u32 length)
+{
+	struct fake_remote *remote = &fake->remotes[fake->nr_remotes % FAKE_REMOTES];
+
+	fake->nr_remotes++;
+	*remote = (struct fake_remote) {
+		.rkey = rkey, .address = address, .memory = memory, .length = length,
+	};
+	return remote;
+}
+EXPORT_SYMBOL_GPL(fake_remote_add);
+
+static struct fake_remote *remote_find(struct fake_device *fake, u32 rkey)
+{
+	unsigned int i;
+
+	for (i = 0; i < FAKE_REMOTES; i++)
+		if (fake->remotes[i].memory && fake->remotes[i].rkey == rkey)
+			return &fake->remotes[i];
+	return NULL;
+}
+
+/* An RDMA Read or Write takes effect. */
+enum ib_wc_status fake_rdma(struct fake_device *fake, const struct fake_wr *wr)
+{
+	struct fake_remote *remote = remote_find(fake, wr->rkey);
+	u64 at = remote ? wr->remote - remote->address : 0;
+	int i;
+
+	if (!remote)
+		return IB_WC_REM_ACCESS_ERR;
+	remote->accesses++;
+	for (i = 0; i < wr->nr_sge; i++) {
+		void *local = (void *)(uintptr_t)wr->sge[i].addr;
+		u32 length = wr->sge[i].length;
+
+		if (at > remote->length || length > remote->length - at)
+			return IB_WC_REM_ACCESS_ERR;
+		if (wr->opcode == IB_WR_RDMA_READ)
+			memcpy(local, remote->memory + at, length);
+		else
+			memcpy(remote->memory + at, local, length);
+		at += length;
+	}
+	return IB_WC_SUCCESS;
+}
+
+static void device_free(struct fake_device *fake)
+{
+	/* ib_core would take its own parts of it down. */
+	fake->ib.port_data = NULL;
+	kfree(fake->port_data);
+	ib_dealloc_device(&fake->ib);
+}
+
 static void device_destroy_action(void *data)
 {
 	struct fake_device *fake = data;
@@ -228,7 +292,7 @@ static void device_destroy_action(void *data)
 	fake_qp_exit(&fake->qp);
 	if (fake->nr_mrs || atomic_read(&fake->pd.usecnt))
 		kunit_fail_current_test("%u memory regions were left", fake->nr_mrs);
-	ib_dealloc_device(&fake->ib);
+	device_free(fake);
 }
 
 static void device_init(struct fake_device *fake)
@@ -251,6 +315,7 @@ static void device_init(struct fake_device *fake)
 	attrs->max_recv_sge = 16;
 	attrs->max_sge_rd = 1;
 	attrs->max_qp_rd_atom = 16;
+	attrs->max_qp_init_rd_atom = 16;
 	attrs->max_mr = 65536;
 
 	fake->pd.device = &fake->ib;
@@ -271,8 +336,13 @@ struct fake_device *fake_device_create(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, fake);
 	device_init(fake);
-	if (fake_qp_init(fake)) {
-		ib_dealloc_device(&fake->ib);
+	/* Ports are numbered from 1 on. */
+	fake->port_data = kcalloc(2, sizeof(*fake->port_data), GFP_KERNEL);
+	if (fake->port_data)
+		fake->port_data[1].immutable.core_cap_flags = RDMA_CORE_PORT_IBA_ROCE;
+	fake->ib.port_data = fake->port_data;
+	if (!fake->port_data || fake_qp_init(fake)) {
+		device_free(fake);
 		KUNIT_ASSERT_TRUE_MSG(test, false, "out of memory");
 	}
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, device_destroy_action,

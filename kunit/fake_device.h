@@ -22,6 +22,24 @@ enum {
 	FAKE_WRS	= 2048,	/* Send Queue records kept, a power of two */
 	FAKE_RECVS	= 1024,
 	FAKE_SGES	= 32,
+	FAKE_REMOTES	= 64,
+};
+
+/**
+ * struct fake_remote - memory of the peer, for RDMA Reads and Writes of the code under
+ * test
+ * @rkey: its R_key
+ * @address: where it begins, as the peer says
+ * @memory: where it is
+ * @length: its size in bytes
+ * @accesses: work requests that touched it
+ */
+struct fake_remote {
+	u32	rkey;
+	u64	address;
+	u8	*memory;
+	u32	length;
+	u32	accesses;
 };
 
 /**
@@ -103,6 +121,9 @@ struct fake_qp {
  * @mr_accept: regions that can be allocated before one fails; -1: all
  * @map_accept: as @mr_accept, for ib_map_mr_sg()
  * @next_key: index of the next region
+ * @port_data: what ib_core keeps for the port
+ * @remotes: memory of the peer
+ * @nr_remotes: its entries
  */
 struct fake_device {
 	struct ib_device	ib;
@@ -113,6 +134,9 @@ struct fake_device {
 	int			mr_accept;
 	int			map_accept;
 	u32			next_key;
+	struct ib_port_data	*port_data;
+	struct fake_remote	remotes[FAKE_REMOTES];
+	unsigned int		nr_remotes;
 };
 
 struct fake_device *fake_device_create(struct kunit *test);
@@ -123,6 +147,11 @@ bool fake_write(struct fake_device *fake, u32 rkey, u64 address, const void *fro
 		u32 length);
 bool fake_rkey_valid(struct fake_device *fake, u32 rkey);
 unsigned int fake_valid_rkeys(struct fake_device *fake);
+
+/* The peer's memory */
+struct fake_remote *fake_remote_add(struct fake_device *fake, u32 rkey, u64 address,
+				    void *memory, u32 length);
+enum ib_wc_status fake_rdma(struct fake_device *fake, const struct fake_wr *wr);
 
 /* The Send Queue */
 void fake_mark(struct fake_qp *qp);

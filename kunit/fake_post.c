@@ -54,7 +54,8 @@ static int post_send(struct ib_qp *ib_qp, const struct ib_send_wr *wr,
 	qp->posts++;
 	for (; wr; wr = wr->next) {
 		if (!qp->accept || qp->posted - qp->executed == FAKE_WRS) {
-			*bad = wr;
+			if (bad)
+				*bad = wr;
 			rc = -ENOMEM;
 			break;
 		}
@@ -78,7 +79,8 @@ static int post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,
 	qp->recv_posts++;
 	for (; wr; wr = wr->next) {
 		if (!qp->recv_accept || qp->recvs_posted - qp->recvs_done == FAKE_RECVS) {
-			*bad = wr;
+			if (bad)
+				*bad = wr;
 			rc = -ENOMEM;
 			break;
 		}
@@ -101,6 +103,8 @@ static enum ib_wc_status execute(struct fake_qp *qp, const struct fake_wr *wr)
 		fake_mr_register(wr->mr, wr->rkey, wr->access);
 	if (wr->opcode == IB_WR_LOCAL_INV && !fake_mr_invalidate(fake, wr->rkey))
 		return IB_WC_LOC_QP_OP_ERR;
+	if (wr->opcode == IB_WR_RDMA_READ || wr->opcode == IB_WR_RDMA_WRITE)
+		return fake_rdma(fake, wr);
 	return IB_WC_SUCCESS;
 }
 
@@ -335,6 +339,8 @@ int fake_qp_init(struct fake_device *fake)
 	qp->ib.pd = &fake->pd;
 	qp->ib.qp_type = IB_QPT_RC;
 	qp->ib.port = 1;
+	qp->ib.max_read_sge = 4;
+	qp->ib.max_write_sge = 4;
 	spin_lock_init(&qp->lock);
 	INIT_WORK(&qp->worker, automatic_worker);
 	qp->accept = -1;

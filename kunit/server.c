@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A connection and a service, for the server's suites. */
+#include <linux/slab.h>
+#include <linux/unaligned.h>
+
+#include "server.h"
+
+int server_suite_init(struct kunit_suite *suite)
+{
+	int ret = svcrdma_release_init();
+
+	if (ret)
+		return ret;
+	ret = svcrdma_counters_init();
+	if (ret)
+		svcrdma_release_exit();
+	return ret;
+}
+
+void server_suite_exit(struct kunit_suite *suite)
+{
+	svcrdma_release_exit();
+	svcrdma_counters_exit();
+}
+
+/* No page looks like its neighbour. */
+u8 server_byte(u32 position)
+{
+	return position * 5 + position / 253 + (position >> 12) * 3;
+}
+
+void server_fill(u8 *to, u32 length)
+{
+	u32 i;
+
+	for (i = 0; i < length; i++)
+		to[i] = server_byte(i);
+}
+
+static void rqst_free(struct svc_rqst *rqst)
+{
+	u32 i;
+
+	for (i = 0; i < RPCSVC_MAXPAGES; i++)
+		if (rqst->rq_pages[i])
+			put_page(rqst->rq_pages[i]);
+	kvfree(rqst);
+}
+
+static void server_destroy_action(void *data)
+{
+	struct server *server = data;
+
+	server_disconnect(server);
+	if (server_cm.ids || server_cm.pds || server_cm.cqs)
+		kunit_fail_current_test("%d cm_ids, %d PDs, %d CQs were left",
+					server_cm.ids, server_cm.pds, server_cm.cqs);
+	rqst_free(server->rqst);
+	percpu_counter_destroy(&server->pool.sp_sockets_queued);
+	percpu_counter_destroy(&server->pool.sp_threads_woken);
+}
+
+static int service_init(struct server *server)
+{
+	struct svc_serv *serv = &server->serv;
+	struct svc_pool *pool = &server->pool;
+	int ret;
+
+	lwq_init(&pool->sp_xprts);
+	init_llist_head(&pool->sp_idle_threads);
+	serv->sv_pools = pool;
+	serv->sv_nrpools = 1;
+	serv->sv_max_payload = SERVER_PAYLOAD;
+	serv->sv_max_mesg = SERVER_PAYLOAD + PAGE_SIZE;
+	spin_lock_init(&serv->sv_lock);
+	INIT_LIST_HEAD(&serv->sv_permsocks);
+	INIT_LIST_HEAD(&serv->sv_tempsocks);
+	ret = percpu_counter_init(&pool->sp_sockets_queued, 0, GFP_KERNEL);
+	if (!ret)
+		ret = percpu_counter_init(&pool->sp_threads_woken, 0, GFP_KERNEL);
+	return ret;
+}
+
+/* A service, and no connection. */
+struct server *server_create(struct kunit *test)
+{
+	struct fake_device *fake = fake_device_create(test);
+	struct server *server = kunit_kzalloc(test, sizeof(*server), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, server);
+	server->test = test;
+	server->fake = fake;
+	server->qp = &fake->qp;
+	server->read_depth = 16;
+	server->client = (struct rpcrdma_cm_private) {
+		.send_size = SERVER_MESSAGE, .recv_size = SERVER_MESSAGE,
+		.remote_invalidation = true,
+	};
+	memset(&server_cm, 0, sizeof(server_cm));
+	server_cm.fake = fake;
+	KUNIT_ASSERT_EQ(test, 0, service_init(server));
+	server->rqst = kvzalloc(sizeof(*server->rqst), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, server->rqst);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, server_destroy_action,
+							   server));
+	test->priv = server;
+	return server;
+}
+
+/* As the CM handler of the listener. */
+void server_request(struct server *server)
+{
+	u8 private[RPCRDMA_CM_SIZE];
+	struct rdma_conn_param param = {
+		.private_data = private,
+		.private_data_len = sizeof(private),
+		.initiator_depth = server->read_depth,
+	};
+
+	rpcrdma_cm_private_encode(&server->client, private);
+	server->id = server_cm_request(server->fake);
+	KUNIT_ASSERT_NOT_NULL(server->test, server->id);
+	server->transport = svcrdma_transport_create(&server->serv, &init_net, server->id,
+						     &param);
+	KUNIT_ASSERT_FALSE(server->test, IS_ERR(server->transport));
+}
+
+/* As the listener and accept. */
+void server_connect(struct server *server)
+{
+	server_request(server);
+	KUNIT_ASSERT_EQ(server->test, 0, svcrdma_transport_accept(server->transport));
+	svc_xprt_received(&server->transport->st_xprt);
+	fake_mark(server->qp);
+}
+
+/* Is the transport in the queue of those that want a thread? */
+bool server_is_ready(struct server *server)
+{
+	return lwq_dequeue(&server->pool.sp_xprts, struct svc_xprt, xpt_ready);
+}
+
+/* As svc_delete_xprt() and the last put. */
+void server_disconnect(struct server *server)
+{
+	struct svcrdma_transport *t = server->transport;
+
+	if (!t)
+		return;
+	server->transport = NULL;
+	server_is_ready(server);
+	set_bit(XPT_BUSY, &t->st_xprt.xpt_flags);
+	svcrdma_transport_discard(t);
+	if (server_is_ready(server))
+		kunit_fail_current_test("a transport is queued that is being freed");
+}
+
+/* As svc_alloc_arg() and svc_recv(): once. */
+int server_recvfrom(struct server *server)
+{
+	struct svc_rqst *rqst = server->rqst;
+	u32 pages = svc_serv_maxpages(&server->serv), i;
+
+	if (pages > RPCSVC_MAXPAGES)
+		pages = RPCSVC_MAXPAGES;
+	for (i = 0; i < pages; i++) {
+		if (!rqst->rq_pages[i])
+			rqst->rq_pages[i] = alloc_page(GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(server->test, rqst->rq_pages[i]);
+	}
+	rqst->rq_page_end = &rqst->rq_pages[pages];
+	rqst->rq_pages[pages] = NULL;
+	rqst->rq_server = &server->serv;
+	rqst->rq_xprt = &server->transport->st_xprt;
+	server_is_ready(server);
+	set_bit(XPT_BUSY, &rqst->rq_xprt->xpt_flags);
+	memset(&rqst->rq_arg, 0, sizeof(rqst->rq_arg));
+	return svcrdma_recvfrom(rqst);
+}
+
+/* As nfsd: until there is a call, or nothing to do. Reads are done meanwhile. */
+int server_receive_all(struct server *server)
+{
+	struct svc_xprt *xprt = &server->transport->st_xprt;
+	int ret;
+
+	do {
+		ret = server_recvfrom(server);
+		if (ret > 0)
+			return ret;
+		fake_run_all(server->qp);
+	} while (test_bit(XPT_DATA, &xprt->xpt_flags) &&
+		 !svcrdma_transport_closing(server->transport));
+	return 0;
+}
+
+/* nfsd has answered the call, or given it up. */
+void server_done(struct server *server)
+{
+	void *ctxt = server->rqst->rq_xprt_ctxt;
+
+	server->rqst->rq_xprt_ctxt = NULL;
+	svcrdma_release_ctxt(&server->transport->st_xprt, ctxt);
+}
+
+/* Everything posted is done, and what waited for it as well. */
+void server_settle(struct server *server)
+{
+	fake_run_all(server->qp);
+	flush_work(&server->transport->st_release_work);
+}
+
+unsigned int server_spare(struct server *server)
+{
+	return list_count_nodes(&server->transport->st_recv_spare);
+}
+
+/* No buffer and no queue entry is lost. */
+void server_expect_at_rest(struct server *server)
+{
+	struct svcrdma_transport *t = server->transport;
+	struct kunit *test = server->test;
+
+	server_settle(server);
+	KUNIT_EXPECT_EQ(test, t->st_recv_target + t->st_credits,
+			server_spare(server) + fake_recvs(server->qp));
+	KUNIT_EXPECT_EQ(test, t->st_recv_posted, fake_recvs(server->qp));
+	KUNIT_EXPECT_EQ(test, t->st_recv_target, fake_recvs(server->qp));
+	KUNIT_EXPECT_EQ(test, t->st_sq_depth, t->st_sq_free);
+	KUNIT_EXPECT_EQ(test, 0, t->st_sq_nr_waiters);
+	KUNIT_EXPECT_EQ(test, 0, t->st_reads);
+	KUNIT_EXPECT_EQ(test, t->st_send_nr_free, list_count_nodes(&t->st_send_all));
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+}
+
+/* What the server has sent last. */
+void server_decode_reply(struct server *server, struct rpcrdma_header *header,
+			 struct rpcrdma_chunk_lists *lists)
+{
+	struct fake_wr *wr = fake_last_wr(server->qp);
+
+	KUNIT_ASSERT_GT(server->test, fake_posted(server->qp), 0);
+	KUNIT_ASSERT_TRUE(server->test, wr->opcode == IB_WR_SEND ||
+					wr->opcode == IB_WR_SEND_WITH_INV);
+	KUNIT_ASSERT_EQ(server->test, RPCRDMA_OK,
+			rpcrdma_header_decode(fake_message(wr), wr->sge[0].length, header,
+					      lists));
+}
+
+void server_expect_error(struct server *server, u32 xid, enum rpcrdma_errcode error)
+{
+	struct rpcrdma_chunk_lists lists;
+	struct rpcrdma_header header;
+
+	rpcrdma_lists_init(&lists, NULL, 0, NULL, 0);
+	server_decode_reply(server, &header, &lists);
+	KUNIT_EXPECT_EQ(server->test, RPCRDMA_ERROR, header.proc);
+	KUNIT_EXPECT_EQ(server->test, (u32)error, header.error);
+	KUNIT_EXPECT_EQ(server->test, xid, header.xid);
+}

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls as a server receives them: for each mix of chunks rq_arg holds the RPC call that
+ * the client has taken apart, and what is no call is refused.
+ */
+#include <linux/slab.h>
+#include <linux/unaligned.h>
+
+#include "server.h"
+
+enum { XID = 0x30000001, MAX_ITEMS = 3, STREAM = 1 << 21 };
+
+static int call_init(struct kunit *test)
+{
+	server_connect(server_create(test));
+	return 0;
+}
+
+/**
+ * struct item - a part of the call that goes in a Read chunk
+ * @position: where it stands in the call
+ * @length: bytes, without padding
+ * @segments: in so many pieces
+ */
+struct item {
+	u32	position;
+	u32	length;
+	u32	segments;
+};
+
+/**
+ * struct call_case - a call
+ * @desc: which kind
+ * @length: of the whole call; padding of the items included
+ * @zero: segments of the Position Zero chunk; 0 for an RDMA_MSG
+ * @items: by Position
+ */
+struct call_case {
+	const char	*desc;
+	u32		length;
+	u32		zero;
+	struct item	items[MAX_ITEMS];
+};
+
+static const struct call_case call_cases[] = {
+	{ "inline", 200 },
+	{ "inline, smallest", 4 },
+	{ "inline, largest", SERVER_MESSAGE - 28 },
+	{ "item at the end, 0", 160 + 8192, 0, { { 160, 8192, 1 } } },
+	{ "item at the end, 1", 160 + 8196, 0, { { 160, 8193, 1 } } },
+	{ "item at the end, 2", 160 + 8196, 0, { { 160, 8194, 1 } } },
+	{ "item at the end, 3", 160 + 8196, 0, { { 160, 8195, 1 } } },
+	{ "item and tail, 0", 160 + 8192 + 40, 0, { { 160, 8192, 1 } } },
+	{ "item and tail, 1", 160 + 8196 + 40, 0, { { 160, 8193, 1 } } },
+	{ "item and tail, 2", 160 + 8196 + 40, 0, { { 160, 8194, 1 } } },
+	{ "item and tail, 3", 160 + 8196 + 40, 0, { { 160, 8195, 1 } } },
+	{ "item of one byte", 160 + 4 + 40, 0, { { 160, 1, 1 } } },
+	{ "item of no byte", 160 + 40, 0, { { 160, 0, 1 } } },
+	{ "item in five pieces", 160 + 20000 + 40, 0, { { 160, 19999, 5 } } },
+	{ "item of 1 MiB", 160 + (1 << 20), 0, { { 160, 1 << 20, 16 } } },
+	{ "item right behind the XID", 4 + 1000, 0, { { 4, 1000, 1 } } },
+	{ "two items", 160 + 5000 + 40 + 6000 + 80, 0,
+	  { { 160, 4998, 2 }, { 160 + 5000 + 40, 5997, 1 } } },
+	{ "two items side by side", 160 + 5000 + 6000, 0,
+	  { { 160, 5000, 1 }, { 5160, 6000, 2 } } },
+	{ "three items", 100 + 4 + 8 + 4 + 8 + 4, 0,
+	  { { 100, 1, 1 }, { 112, 2, 1 }, { 124, 3, 1 } } },
+	{ "Position Zero", 5000, 1 },
+	{ "Position Zero, short", 40, 1 },
+	{ "Position Zero in seven pieces", 30000, 7 },
+	{ "Position Zero of three pages exactly", 12288, 1 },
+	{ "Position Zero and an item", 3000 + 9000 + 500, 2, { { 3000, 8999, 3 } } },
+	{ "Position Zero and two items", 3000 + 4 + 100 + 9000, 1,
+	  { { 3000, 2, 1 }, { 3104, 8997, 3 } } },
+};
+KUNIT_ARRAY_PARAM_DESC(call, call_cases, desc);
+
+/**
+ * struct call - a call, taken apart by the client
+ * @stream: as nfsd is to see it
+ * @base: what goes inline, or into the Position Zero chunk
+ * @base_length: its size in bytes
+ * @message: what is sent
+ * @size: its size in bytes
+ */
+struct call {
+	u8	*stream;
+	u8	*base;
+	u32	base_length;
+	u8	*message;
+	u32	size;
+};
+
+/* Puts @memory into the current chunk, as @pieces segments that are not equally long. */
+static void expose(struct server *server, struct rpcrdma_chunk_lists *lists, u8 *memory,
+		   u32 length, u32 pieces)
+{
+	static u32 key = 0x100;
+	struct rpcrdma_segment segment;
+	u32 part;
+
+	for (; pieces; pieces--, memory += part, length -= part) {
+		part = pieces == 1 ? length : length / pieces + pieces;
+		segment = (struct rpcrdma_segment) {
+			.handle = key++, .length = part, .offset = 0x7700000000ULL + key,
+		};
+		fake_remote_add(server->fake, segment.handle, segment.offset, memory, part);
+		KUNIT_ASSERT_TRUE(server->test, rpcrdma_lists_add_segment(lists, segment));
+	}
+}
+
+/* The base is the call without the items and their padding. */
+static void build_base(struct call *call, const struct call_case *c)
+{
+	u32 i, at = 0, run;
+
+	for (i = 0; i < MAX_ITEMS; i++) {
+		if (!c->items[i].segments)
+			break;
+		run = c->items[i].position - at;
+		memcpy(call->base + call->base_length, call->stream + at, run);
+		call->base_length += run;
+		at = c->items[i].position + ALIGN(c->items[i].length, 4);
+		memset(call->stream + c->items[i].position + c->items[i].length, 0,
+		       ALIGN(c->items[i].length, 4) - c->items[i].length);
+	}
+	memcpy(call->base + call->base_length, call->stream + at, c->length - at);
+	call->base_length += c->length - at;
+}
+
+static void build_lists(struct server *server, struct call *call,
+			const struct call_case *c, struct rpcrdma_chunk_lists *lists)
+{
+	u32 i;
+
+	if (c->zero) {
+		KUNIT_ASSERT_TRUE(server->test, rpcrdma_lists_begin_read(lists, 0));
+		expose(server, lists, call->base, call->base_length, c->zero);
+	}
+	for (i = 0; i < MAX_ITEMS && c->items[i].segments; i++) {
+		KUNIT_ASSERT_TRUE(server->test,
+				  rpcrdma_lists_begin_read(lists, c->items[i].position));
+		expose(server, lists, call->stream + c->items[i].position,
+		       c->items[i].length, c->items[i].segments);
+	}
+}
+
+static void build_call(struct server *server, struct call *call, const struct call_case *c)
+{
+	struct rpcrdma_header header = { .xid = XID, .vers = 1, .credits = 32 };
+	struct rpcrdma_segment segments[32];
+	struct rpcrdma_chunk chunks[8];
+	struct rpcrdma_chunk_lists lists;
+	struct kunit *test = server->test;
+
+	call->stream = kunit_kzalloc(test, STREAM, GFP_KERNEL);
+	call->base = kunit_kzalloc(test, STREAM, GFP_KERNEL);
+	call->message = kunit_kzalloc(test, SERVER_MESSAGE, GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, call->stream && call->base && call->message);
+	server_fill(call->stream, c->length);
+	put_unaligned_be32(XID, call->stream);
+	build_base(call, c);
+	rpcrdma_lists_init(&lists, segments, 32, chunks, 8);
+	build_lists(server, call, c, &lists);
+	header.proc = c->zero ? RPCRDMA_NOMSG : RPCRDMA_MSG;
+	KUNIT_ASSERT_EQ(test, RPCRDMA_OK, rpcrdma_header_encode(&header, &lists,
+								call->message,
+								SERVER_MESSAGE));
+	call->size = header.size;
+	if (c->zero)
+		return;
+	KUNIT_ASSERT_LE(test, header.size + call->base_length, (u32)SERVER_MESSAGE);
+	memcpy(call->message + header.size, call->base, call->base_length);
+	call->size += call->base_length;
+}
+
+static void expect_arg(struct server *server, const u8 *stream, u32 length)
+{
+	const struct xdr_buf *arg = &server->rqst->rq_arg;
+	struct kunit *test = server->test;
+	u8 *seen = kunit_kzalloc(test, length, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	KUNIT_EXPECT_EQ(test, length, arg->len);
+	KUNIT_EXPECT_EQ(test, length, arg->buflen);
+	KUNIT_EXPECT_EQ(test, length,
+			arg->head[0].iov_len + arg->page_len + arg->tail[0].iov_len);
+	KUNIT_ASSERT_EQ(test, 0, read_bytes_from_xdr_buf(arg, 0, seen, length));
+	KUNIT_EXPECT_EQ(test, 0, memcmp(seen, stream, length));
+}
+
+static void call_is_seen_by_nfsd(struct kunit *test)
+{
+	const struct call_case *c = test->param_value;
+	struct server *server = server_of(test);
+	struct call call = {};
+
+	/* Act */
+	build_call(server, &call, c);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+	KUNIT_EXPECT_TRUE(test, server_is_ready(server));
+	KUNIT_ASSERT_EQ(test, c->length, server_receive_all(server));
+
+	/* Assert */
+	expect_arg(server, call.stream, c->length);
+	KUNIT_EXPECT_NOT_NULL(test, server->rqst->rq_xprt_ctxt);
+	KUNIT_EXPECT_TRUE(test, test_bit(RQ_SECURE, &server->rqst->rq_flags));
+	KUNIT_EXPECT_GT(test, server->rqst->rq_page_end - server->rqst->rq_respages, 1);
+	server_done(server);
+	server_expect_at_rest(server);
+}
+
+/* Nobody waits for the client: the thread is free while the Reads are under way. */
+static void call_does_not_wait_for_reads(struct kunit *test)
+{
+	static const struct call_case c = { "", 160 + 8192, 0, { { 160, 8192, 2 } } };
+	struct server *server = server_of(test);
+	struct call call = {}, other = {};
+	static const struct call_case short_call = { "", 100 };
+
+	build_call(server, &call, &c);
+	build_call(server, &other, &short_call);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+	KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
+	KUNIT_EXPECT_EQ(test, 2, fake_pending(server->qp));
+	KUNIT_EXPECT_FALSE(test, fake_last_wr(server->qp)->flags == 0);
+
+	/* Another one is served meanwhile. */
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, other.message, other.size));
+	KUNIT_ASSERT_EQ(test, 100, server_recvfrom(server));
+	server_done(server);
+
+	fake_run_all(server->qp);
+	KUNIT_ASSERT_EQ(test, c.length, server_receive_all(server));
+	expect_arg(server, call.stream, c.length);
+	server_done(server);
+	server_expect_at_rest(server);
+}
+
+enum wrong {
+	POSITION_BEYOND, TOO_LONG, NOMSG_WITHOUT_ZERO, MSG_WITH_ZERO, XID_IN_ZERO, NO_READS,
+	MSGP, OVERLAP, ZERO_TOO_LONG,
+};
+
+struct wrong_case {
+	const char	*desc;
+	enum wrong	wrong;
+};
+
+static const struct wrong_case wrong_cases[] = {
+	{ "Position beyond the message", POSITION_BEYOND },
+	{ "longer than nfsd takes", TOO_LONG },
+	{ "RDMA_NOMSG without a Position Zero chunk", NOMSG_WITHOUT_ZERO },
+	{ "RDMA_MSG with a Position Zero chunk", MSG_WITH_ZERO },
+	{ "another XID in the Position Zero chunk", XID_IN_ZERO },
+	{ "a client that takes no Reads", NO_READS },
+	{ "RDMA_MSGP", MSGP },
+	{ "items that overlap", OVERLAP },
+	{ "Position Zero chunk longer than nfsd takes", ZERO_TOO_LONG },
+};
+KUNIT_ARRAY_PARAM_DESC(wrong, wrong_cases, desc);
+
+static void wrong_segment(struct server *server, struct rpcrdma_chunk_lists *lists,
+			  u32 position, u32 length)
+{
+	static u8 memory[64];
+	struct rpcrdma_segment segment = { .handle = 0x55, .length = length };
+
+	rpcrdma_lists_begin_read(lists, position);
+	rpcrdma_lists_add_segment(lists, segment);
+	fake_remote_add(server->fake, 0x55, 0, memory, sizeof(memory));
+}
+
+static void build_wrong_lists(struct server *server, enum wrong wrong,
+			      struct rpcrdma_chunk_lists *lists)
+{
+	switch (wrong) {
+	case POSITION_BEYOND:
+		return wrong_segment(server, lists, 68, 8);
+	case TOO_LONG:
+		return wrong_segment(server, lists, 64, 2 << 20);
+	case MSG_WITH_ZERO:
+	case XID_IN_ZERO:
+		return wrong_segment(server, lists, 0, 64);
+	case NO_READS:
+		server->transport->st_read_depth = 0;
+		return wrong_segment(server, lists, 64, 8);
+	case OVERLAP:
+		wrong_segment(server, lists, 16, 40);
+		return wrong_segment(server, lists, 32, 8);
+	case ZERO_TOO_LONG:
+		return wrong_segment(server, lists, 0, 2 << 20);
+	case NOMSG_WITHOUT_ZERO:
+		rpcrdma_lists_begin_write(lists);
+		break;
+	case MSGP:
+		break;
+	}
+}
+
+/* RFC 8166 section 4.5.3 */
+static void call_that_is_wrong_gets_err_chunk(struct kunit *test)
+{
+	const struct wrong_case *c = test->param_value;
+	struct server *server = server_of(test);
+	bool nomsg = c->wrong == XID_IN_ZERO || c->wrong == NOMSG_WITHOUT_ZERO ||
+		     c->wrong == ZERO_TOO_LONG;
+	struct rpcrdma_header header = {
+		.xid = XID, .vers = 1, .credits = 32,
+		.proc = nomsg ? RPCRDMA_NOMSG : RPCRDMA_MSG,
+	};
+	struct rpcrdma_segment segments[4];
+	struct rpcrdma_chunk chunks[4];
+	struct rpcrdma_chunk_lists lists;
+	u8 message[256] = {};
+
+	/* Arrange: 64 bytes inline */
+	rpcrdma_lists_init(&lists, segments, 4, chunks, 4);
+	build_wrong_lists(server, c->wrong, &lists);
+	KUNIT_ASSERT_EQ(test, RPCRDMA_OK, rpcrdma_header_encode(&header, &lists, message,
+								sizeof(message)));
+	if (c->wrong == MSGP)
+		put_unaligned_be32(RPCRDMA_MSGP, message + 12);
+	put_unaligned_be32(XID, message + header.size);
+
+	/* Act */
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, message,
+					     header.size + (nomsg ? 0 : 64)));
+	KUNIT_EXPECT_EQ(test, 0, server_receive_all(server));
+
+	/* Assert */
+	server_expect_error(server, XID, RPCRDMA_ERR_CHUNK);
+	server_expect_at_rest(server);
+}
+
+/* RFC 8166 section 4.5.1 */
+static void call_of_another_version_gets_err_vers(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	u8 message[64] = {};
+
+	put_unaligned_be32(XID, message);
+	put_unaligned_be32(2, message + 4);
+	put_unaligned_be32(32, message + 8);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, message, sizeof(message)));
+	KUNIT_EXPECT_EQ(test, 0, server_receive_all(server));
+	server_expect_error(server, XID, RPCRDMA_ERR_VERS);
+	server_expect_at_rest(server);
+}
+
+struct dropped_case {
+	const char	*desc;
+	u32		words[8];
+	u32		length;
+};
+
+/* RFC 8166 sections 4.5 and 4.6 */
+static const struct dropped_case dropped_cases[] = {
+	{ "nothing", {}, 0 },
+	{ "a runt", { XID, 1, 32, RPCRDMA_MSG, 0, 0 }, 24 },
+	{ "RDMA_DONE", { XID, 1, 32, RPCRDMA_DONE, 0, 0, 0 }, 28 },
+	{ "RDMA_ERROR of nothing", { XID, 1, 32, RPCRDMA_ERROR, RPCRDMA_ERR_CHUNK, 0, 0 }, 28 },
+	{ "a reply to no callback", { XID, 1, 32, RPCRDMA_MSG, 0, 0, 0, XID }, 32 },
+};
+KUNIT_ARRAY_PARAM_DESC(dropped, dropped_cases, desc);
+
+static void call_that_is_none_is_dropped(struct kunit *test)
+{
+	const struct dropped_case *c = test->param_value;
+	struct server *server = server_of(test);
+	u8 message[64] = {};
+	u32 i, length = c->length;
+
+	for (i = 0; i < ARRAY_SIZE(c->words); i++)
+		put_unaligned_be32(c->words[i], message + 4 * i);
+	if (length == 32) {
+		put_unaligned_be32(RPCRDMA_RPC_REPLY, message + 32);
+		length = 64;
+	}
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, message, length));
+	KUNIT_EXPECT_EQ(test, 0, server_receive_all(server));
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
+	server_expect_at_rest(server);
+}
+
+/* The R_key is wrong: the queue pair is dead, and so is the connection. */
+static void call_whose_read_fails(struct kunit *test)
+{
+	static const struct call_case c = { "", 160 + 8192, 0, { { 160, 8192, 2 } } };
+	struct server *server = server_of(test);
+	struct call call = {};
+
+	build_call(server, &call, &c);
+	memset(server->fake->remotes, 0, sizeof(server->fake->remotes));
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+	KUNIT_EXPECT_EQ(test, 0, server_receive_all(server));
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, test_bit(XPT_CLOSE, &server->transport->st_xprt.xpt_flags));
+}
+
+static void call_whose_read_cannot_be_posted(struct kunit *test)
+{
+	static const struct call_case c = { "", 160 + 8192, 0, { { 160, 8192, 3 } } };
+	struct server *server = server_of(test);
+	struct call call = {};
+
+	build_call(server, &call, &c);
+	server->qp->accept = 1;
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	server->qp->accept = -1;
+}
+
+/* Calls come faster than they are answered: as many as the credits allow, and more. */
+static void call_burst_uses_up_the_spare_buffers(struct kunit *test)
+{
+	static const struct call_case c = { "", 100 };
+	struct server *server = server_of(test);
+	u32 all = server->transport->st_recv_target + server->transport->st_credits, i;
+	struct call call = {};
+
+	build_call(server, &call, &c);
+	for (i = 0; i < all; i++) {
+		KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+		if (i < server->transport->st_credits)
+			KUNIT_EXPECT_EQ(test, server->transport->st_recv_target,
+					fake_recvs(server->qp));
+	}
+	KUNIT_EXPECT_FALSE(test, fake_deliver(server->qp, call.message, call.size));
+	for (i = 0; i < all; i++) {
+		KUNIT_ASSERT_EQ(test, 100, server_recvfrom(server));
+		server_done(server);
+	}
+	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
+	server_expect_at_rest(server);
+}
+
+static struct kunit_case call_kunit_cases[] = {
+	KUNIT_CASE_PARAM(call_is_seen_by_nfsd, call_gen_params),
+	KUNIT_CASE(call_does_not_wait_for_reads),
+	KUNIT_CASE_PARAM(call_that_is_wrong_gets_err_chunk, wrong_gen_params),
+	KUNIT_CASE(call_of_another_version_gets_err_vers),
+	KUNIT_CASE_PARAM(call_that_is_none_is_dropped, dropped_gen_params),
+	KUNIT_CASE(call_whose_read_fails),
+	KUNIT_CASE(call_whose_read_cannot_be_posted),
+	KUNIT_CASE(call_burst_uses_up_the_spare_buffers),
+	{}
+};
+
+static struct kunit_suite call_suite = {
+	.name = "svcrdma_call",
+	.suite_init = server_suite_init,
+	.suite_exit = server_suite_exit,
+	.init = call_init,
+	.test_cases = call_kunit_cases,
+};
+
+kunit_test_suite(call_suite);
