@@ -124,7 +124,6 @@ static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	return 0;
 }
 
-
 /* The RPC message without what @plan moves by chunks. Returns its length in bytes. */
 static int copy_inline(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		       const struct rpcrdma_call_plan *plan, void *to)

@@ -154,7 +154,7 @@ struct xprtrdma_conn {
 	struct completion		xc_released;
 	bool				xc_useful;
 
-	spinlock_t			xc_lock;
+	spinlock_t			xc_lock;	/* guards the members below */
 	enum rpcrdma_conn_state		xc_state;
 	struct rpcrdma_window		xc_window;
 	struct list_head		xc_sends_free;
