@@ -12,6 +12,7 @@
 enum {
 	SERVER_MESSAGE	= 4096,	/* Receive and Send buffers */
 	SERVER_PAYLOAD	= 1 << 20,
+	SERVER_WAITERS	= 24,
 };
 
 /**
@@ -56,6 +57,7 @@ int server_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event);
  * @rqst: the thread's state, as an nfsd thread has it
  * @client: private data of the client
  * @read_depth: Reads that the client takes
+ * @waiters: for Send Queue entries; here, since they may outlive a test that fails
  */
 struct server {
 	struct kunit			*test;
@@ -68,6 +70,7 @@ struct server {
 	struct svc_rqst			*rqst;
 	struct rpcrdma_cm_private	client;
 	u8				read_depth;
+	struct svcrdma_sq_waiter	waiters[SERVER_WAITERS];
 };
 
 /* server.c */

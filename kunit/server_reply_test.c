@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Replies: what goes inline, by Write chunks and by the Reply chunk, in which header, and
+ * who owns the pages meanwhile.
+ */
+#include <linux/slab.h>
+#include <linux/unaligned.h>
+
+#include "server.h"
+
+enum { XID = 0x40000001, CHUNKS = 3, CHUNK_PAYLOADS = 3 };
+
+/* A chunk that the client offers: lengths of its segments. */
+struct offer {
+	u32	segments;
+	u32	length[3];
+};
+
+/**
+ * struct reply_case - a reply
+ * @desc: which kind
+ * @write: Write chunks that are offered
+ * @nr_write: their number
+ * @reply: Reply chunk, if @reply.segments
+ * @head: bytes of rq_res.head
+ * @pages: bytes of rq_res.pages, without padding
+ * @tail: bytes of rq_res.tail; the padding of the pages stands before them
+ * @payloads: result payloads as nfsd names them; @payloads[n].length of 0: none
+ * @proc: what is sent
+ * @written: bytes in each Write chunk
+ * @reply_written: bytes in the Reply chunk
+ */
+struct reply_case {
+	const char		*desc;
+	struct offer		write[CHUNKS];
+	u32			nr_write;
+	struct offer		reply;
+	u32			head, pages, tail;
+	struct svcrdma_payload	payloads[CHUNK_PAYLOADS];
+	enum rpcrdma_proc	proc;
+	u32			written[CHUNKS];
+	u32			reply_written;
+};
+
+#define PAGES_AT(at, n)		.payloads = { { (at), (n) } }
+
+static const struct reply_case reply_cases[] = {
+	{ "inline", .head = 100 },
+	{ "inline, smallest", .head = 24 },
+	{ "inline, largest", .head = 2048, .pages = SERVER_MESSAGE - 28 - 2048 },
+	{ "inline with pages and tail", .head = 128, .pages = 1001, .tail = 20 },
+	{ "Write chunk, 0", { { 1, { 8192 } } }, 1, .head = 128, .pages = 8192,
+	  PAGES_AT(128, 8192), .written = { 8192 } },
+	{ "Write chunk, 1", { { 1, { 8193 } } }, 1, .head = 128, .pages = 8193,
+	  PAGES_AT(128, 8193), .written = { 8193 } },
+	{ "Write chunk, 2", { { 1, { 9000 } } }, 1, .head = 128, .pages = 8194,
+	  PAGES_AT(128, 8194), .written = { 8194 } },
+	{ "Write chunk, 3", { { 1, { 9000 } } }, 1, .head = 128, .pages = 8195,
+	  PAGES_AT(128, 8195), .written = { 8195 } },
+	{ "Write chunk and tail", { { 1, { 9000 } } }, 1, .head = 128, .pages = 8195,
+	  .tail = 24, PAGES_AT(128, 8195), .written = { 8195 } },
+	{ "Write chunk of three segments", { { 3, { 4000, 100, 5000 } } }, 1, .head = 128,
+	  .pages = 8195, .tail = 24, PAGES_AT(128, 8195), .written = { 8195 } },
+	{ "Write chunk, a segment of nothing", { { 3, { 4000, 0, 5000 } } }, 1, .head = 128,
+	  .pages = 8195, PAGES_AT(128, 8195), .written = { 8195 } },
+	{ "short payload", { { 2, { 4000, 5000 } } }, 1, .head = 128, .pages = 10,
+	  PAGES_AT(128, 10), .written = { 10 } },
+	{ "unused Write chunk", { { 2, { 4000, 5000 } } }, 1, .head = 100 },
+	{ "empty Write chunk asks for inline", { { 0 } }, 1, .head = 128, .pages = 1000,
+	  PAGES_AT(128, 1000) },
+	{ "two Write chunks, one payload", { { 1, { 4096 } }, { 1, { 4096 } } }, 2, .head = 128,
+	  .pages = 4000, PAGES_AT(128, 4000), .written = { 4000, 0 } },
+	{ "two Write chunks, two payloads", { { 1, { 4096 } }, { 2, { 500, 4096 } } }, 2,
+	  .head = 128, .pages = 4000, .payloads = { { 128, 1001 }, { 1132, 2000 } },
+	  .written = { 1001, 2000 } },
+	{ "two Write chunks, the first is empty", { { 0 }, { 1, { 4096 } } }, 2, .head = 128,
+	  .pages = 2000, .payloads = { { 128, 100 }, { 228, 1000 } }, .written = { 0, 1000 } },
+	{ "more payloads than Write chunks", { { 1, { 4096 } } }, 1, .head = 128,
+	  .pages = 2000, .payloads = { { 128, 100 }, { 228, 1000 } }, .written = { 100 } },
+	{ "a payload that nfsd gave up", { { 1, { 4096 } } }, 1, .head = 128,
+	  PAGES_AT(128, 4000) },
+	{ "Reply chunk", .reply = { 1, { 20000 } }, .head = 2048, .pages = 8190,
+	  .proc = RPCRDMA_NOMSG, .reply_written = 2048 + 8192 },
+	{ "Reply chunk of three segments", .reply = { 3, { 1000, 7, 20000 } }, .head = 128,
+	  .pages = 8190, .tail = 100, .proc = RPCRDMA_NOMSG, .reply_written = 128 + 8192 + 100 },
+	{ "Reply chunk, just filled", .reply = { 1, { 2048 + 8192 } }, .head = 2048,
+	  .pages = 8192, .proc = RPCRDMA_NOMSG, .reply_written = 2048 + 8192 },
+	{ "Reply chunk is not used when the reply fits", .reply = { 1, { 20000 } },
+	  .head = 1000 },
+	{ "Write and Reply chunk", { { 1, { 9000 } } }, 1, { 1, { 6000 } }, .head = 3040,
+	  .pages = 8191, .tail = 1000, PAGES_AT(3040, 8191), .proc = RPCRDMA_NOMSG,
+	  .written = { 8191 }, .reply_written = 4040 },
+	{ "Write chunk, Reply chunk unused", { { 1, { 9000 } } }, 1, { 1, { 6000 } },
+	  .head = 300, .pages = 8191, PAGES_AT(300, 8191), .written = { 8191 } },
+	{ "1 MiB", { { 2, { 600000, 600000 } } }, 1, .head = 128, .pages = 1 << 20, .tail = 8,
+	  PAGES_AT(128, 1 << 20), .written = { 1 << 20 } },
+};
+KUNIT_ARRAY_PARAM_DESC(reply, reply_cases, desc);
+
+/* RFC 8166 section 4.5.3 */
+static const struct reply_case large_cases[] = {
+	{ "a byte too large for inline", .head = 2048, .pages = SERVER_MESSAGE - 28 - 2047 },
+	{ "Write chunk too small", { { 1, { 4096 } } }, 1, .head = 128, .pages = 4097,
+	  PAGES_AT(128, 4097) },
+	{ "Reply chunk too small", .reply = { 2, { 5000, 999 } }, .head = 2000, .pages = 4000 },
+	{ "empty Reply chunk", .reply = { 1, { 0 } }, .head = 2000, .pages = 4000 },
+	{ "empty Write chunk and too large for inline", { { 0 } }, 1, .head = 128,
+	  .pages = 5000, PAGES_AT(128, 5000) },
+};
+KUNIT_ARRAY_PARAM_DESC(large, large_cases, desc);
+
+/**
+ * struct exchange - a call and its reply
+ * @server: the server
+ * @c: what is wanted
+ * @key: next R_key
+ * @first_key: of the first segment
+ * @memory: the client's, for all chunks
+ * @chunk_at: where in @memory chunk n begins
+ * @stream: the reply as nfsd encoded it
+ * @length: its size in bytes
+ * @rest: the part of it that no Write chunk took
+ * @header: of the reply
+ * @lists: of the reply
+ * @segments: storage
+ * @chunks: storage
+ */
+struct exchange {
+	struct server			*server;
+	const struct reply_case		*c;
+	u32				key;
+	u32				first_key;
+	u8				*memory;
+	u32				chunk_at[CHUNKS + 1];
+	u8				*stream;
+	u32				length;
+	u8				*rest;
+	struct rpcrdma_header		header;
+	struct rpcrdma_chunk_lists	lists;
+	struct rpcrdma_segment		segments[16];
+	struct rpcrdma_chunk		chunks[8];
+};
+
+static int reply_init(struct kunit *test)
+{
+	server_connect(server_create(test));
+	return 0;
+}
+
+static void offer(struct exchange *x, const struct offer *offer, u32 n)
+{
+	u32 i, at = n ? x->chunk_at[n] : 0;
+
+	x->chunk_at[n] = at;
+	for (i = 0; i < offer->segments; i++) {
+		struct rpcrdma_segment segment = {
+			.handle = x->key++, .length = offer->length[i],
+			.offset = 0x9900000000ULL + at,
+		};
+
+		rpcrdma_lists_add_segment(&x->lists, segment);
+		fake_remote_add(x->server->fake, segment.handle, segment.offset,
+				x->memory + at, segment.length);
+		at += segment.length;
+	}
+	if (n < CHUNKS)
+		x->chunk_at[n + 1] = at;
+}
+
+static void deliver_call(struct exchange *x)
+{
+	struct rpcrdma_header header = { .xid = XID, .vers = 1, .credits = 32 };
+	struct kunit *test = x->server->test;
+	u8 message[512] = {};
+	u32 i;
+
+	rpcrdma_lists_init(&x->lists, x->segments, 16, x->chunks, 8);
+	for (i = 0; i < x->c->nr_write; i++) {
+		KUNIT_ASSERT_TRUE(test, rpcrdma_lists_begin_write(&x->lists));
+		offer(x, &x->c->write[i], i);
+	}
+	if (x->c->reply.segments) {
+		KUNIT_ASSERT_TRUE(test, rpcrdma_lists_begin_reply(&x->lists));
+		offer(x, &x->c->reply, x->c->nr_write);
+	}
+	KUNIT_ASSERT_EQ(test, RPCRDMA_OK, rpcrdma_header_encode(&header, &x->lists, message,
+								sizeof(message)));
+	put_unaligned_be32(XID, message + header.size);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(x->server->qp, message, header.size + 40));
+	KUNIT_ASSERT_EQ(test, 40, server_receive_all(x->server));
+}
+
+/* As svc_process() leaves rq_res. */
+static void build_reply(struct exchange *x)
+{
+	struct svc_rqst *rqst = x->server->rqst;
+	struct xdr_buf *res = &rqst->rq_res;
+	u32 pad = ALIGN(x->c->pages, 4) - x->c->pages;
+	u8 *page = page_address(rqst->rq_respages[0]);
+
+	KUNIT_ASSERT_LE(x->server->test, x->c->head + pad + x->c->tail, (u32)PAGE_SIZE);
+	memset(res, 0, sizeof(*res));
+	res->head[0].iov_base = page;
+	res->head[0].iov_len = x->c->head;
+	res->pages = rqst->rq_respages + 1;
+	res->page_len = x->c->pages;
+	res->tail[0].iov_base = page + x->c->head;
+	res->tail[0].iov_len = x->c->pages ? pad + x->c->tail : 0;
+	res->len = x->c->head + x->c->pages + res->tail[0].iov_len;
+	res->buflen = res->len;
+	rqst->rq_next_page = rqst->rq_respages + 1 + DIV_ROUND_UP(x->c->pages, PAGE_SIZE);
+
+	x->length = res->len;
+	x->stream = kunit_kzalloc(x->server->test, x->length, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(x->server->test, x->stream);
+	server_fill(x->stream, x->length);
+	put_unaligned_be32(XID, x->stream);
+	memset(x->stream + x->c->head + x->c->pages, 0, x->c->pages ? pad : 0);
+	KUNIT_ASSERT_EQ(x->server->test, 0,
+			write_bytes_to_xdr_buf(res, 0, x->stream, x->length));
+}
+
+/* The reply without what Write chunks took; returns its length. */
+static u32 reduced(struct exchange *x)
+{
+	u32 i, at = 0, n = 0;
+
+	for (i = 0; i < x->c->nr_write; i++) {
+		if (!x->c->written[i])
+			continue;
+		memcpy(x->rest + n, x->stream + at, x->c->payloads[i].offset - at);
+		n += x->c->payloads[i].offset - at;
+		at = x->c->payloads[i].offset + ALIGN(x->c->written[i], 4);
+	}
+	memcpy(x->rest + n, x->stream + at, x->length - at);
+	return n + x->length - at;
+}
+
+/* A call, and all but the answer. */
+static struct exchange *start(struct server *server, const struct reply_case *c)
+{
+	struct exchange *x = kunit_kzalloc(server->test, sizeof(*x), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(server->test, x);
+	x->server = server;
+	x->c = c;
+	x->key = 0x200;
+	x->first_key = x->key;
+	x->memory = kunit_kzalloc(server->test, 1 << 21, GFP_KERNEL);
+	x->rest = kunit_kzalloc(server->test, 1 << 21, GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(server->test, x->memory && x->rest);
+	deliver_call(x);
+	build_reply(x);
+	for (i = 0; i < CHUNK_PAYLOADS && c->payloads[i].length; i++)
+		KUNIT_ASSERT_EQ(server->test, 0,
+				svcrdma_result_payload(server->rqst, c->payloads[i].offset,
+						       c->payloads[i].length));
+	return x;
+}
+
+static void decode(struct exchange *x)
+{
+	rpcrdma_lists_init(&x->lists, x->segments, 16, x->chunks, 8);
+	server_decode_reply(x->server, &x->header, &x->lists);
+}
+
+/* RFC 8166 section 3.4.6: lengths as written, from the front; the rest stays. */
+static void expect_chunk(struct exchange *x, const struct rpcrdma_chunk *chunk,
+			 const struct offer *offer, u32 written)
+{
+	struct kunit *test = x->server->test;
+	u32 i, part, left = written;
+
+	KUNIT_ASSERT_NOT_NULL(test, chunk);
+	KUNIT_ASSERT_EQ(test, offer->segments, chunk->count);
+	KUNIT_EXPECT_EQ(test, written, chunk->length);
+	for (i = 0; i < chunk->count; i++, left -= part) {
+		part = min(left, offer->length[i]);
+		KUNIT_EXPECT_EQ(test, part, x->segments[chunk->first + i].length);
+	}
+}
+
+static void expect_lists(struct exchange *x)
+{
+	const struct reply_case *c = x->c;
+	struct kunit *test = x->server->test;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, 0, x->lists.nr_read);
+	KUNIT_ASSERT_EQ(test, c->nr_write, x->lists.nr_write);
+	KUNIT_ASSERT_EQ(test, !!c->reply.segments, x->lists.nr_reply);
+	for (i = 0; i < c->nr_write; i++) {
+		expect_chunk(x, rpcrdma_write_chunk(&x->lists, i), &c->write[i],
+			     c->written[i]);
+		KUNIT_EXPECT_EQ(test, 0, memcmp(x->memory + x->chunk_at[i],
+						x->stream + c->payloads[i].offset,
+						c->written[i]));
+	}
+	if (c->reply.segments)
+		expect_chunk(x, rpcrdma_reply_chunk(&x->lists), &c->reply, c->reply_written);
+	for (i = 0; i < x->lists.nr_segments; i++)
+		KUNIT_EXPECT_EQ(test, x->first_key + i, x->segments[i].handle);
+}
+
+/* Writes first, all in one post, unsignalled but for the Send. */
+static void expect_chain(struct exchange *x)
+{
+	struct fake_qp *qp = x->server->qp;
+	struct kunit *test = x->server->test;
+	u32 i, n = fake_posted(qp);
+
+	for (i = 0; i < n; i++) {
+		struct fake_wr *wr = fake_wr(qp, i);
+
+		KUNIT_EXPECT_EQ(test, fake_wr(qp, 0)->post, wr->post);
+		KUNIT_EXPECT_EQ(test, i == n - 1, !!(wr->flags & IB_SEND_SIGNALED));
+		if (i < n - 1)
+			KUNIT_EXPECT_EQ(test, IB_WR_RDMA_WRITE, wr->opcode);
+	}
+}
+
+static void expect_inline(struct exchange *x, u32 rest)
+{
+	struct fake_wr *wr = fake_last_wr(x->server->qp);
+	struct kunit *test = x->server->test;
+
+	KUNIT_ASSERT_EQ(test, x->header.size + rest, wr->sge[0].length);
+	KUNIT_EXPECT_EQ(test, 0, memcmp(fake_message(wr) + x->header.size, x->rest, rest));
+}
+
+static void reply_is_seen_by_the_client(struct kunit *test)
+{
+	const struct reply_case *c = test->param_value;
+	struct server *server = server_of(test);
+	struct exchange *x = start(server, c);
+	u32 rest = reduced(x);
+
+	/* Act */
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+	decode(x);
+	expect_chain(x);
+	server_settle(server);
+
+	/* Assert */
+	KUNIT_EXPECT_EQ(test, c->proc, x->header.proc);
+	KUNIT_EXPECT_EQ(test, XID, x->header.xid);
+	KUNIT_EXPECT_EQ(test, server->transport->st_credits, x->header.credits);
+	expect_lists(x);
+	if (c->proc == RPCRDMA_MSG) {
+		expect_inline(x, rest);
+	} else {
+		KUNIT_EXPECT_EQ(test, rest, c->reply_written);
+		KUNIT_EXPECT_EQ(test, 0, memcmp(x->memory + x->chunk_at[c->nr_write],
+						x->rest, rest));
+	}
+	server_expect_at_rest(server);
+}
+
+static void reply_that_is_too_large_gets_err_chunk(struct kunit *test)
+{
+	const struct reply_case *c = test->param_value;
+	struct server *server = server_of(test);
+
+	start(server, c);
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+	KUNIT_EXPECT_EQ(test, 1, fake_posted(server->qp));
+	server_expect_error(server, XID, RPCRDMA_ERR_CHUNK);
+	server_expect_at_rest(server);
+}
+
+struct inv_case {
+	const char	*desc;
+	bool		client;
+	bool		device;
+	struct offer	write;
+	struct offer	reply;
+	int		key;	/* segment whose R_key it is; -1 none */
+};
+
+static const struct inv_case inv_cases[] = {
+	{ "both agree", true, true, { 1, { 8192 } }, {}, 0 },
+	{ "the client does not", false, true, { 1, { 8192 } }, {}, -1 },
+	{ "the device cannot", true, false, { 1, { 8192 } }, {}, -1 },
+	{ "nothing to invalidate", true, true, {}, {}, -1 },
+	{ "Reply chunk first", true, true, { 1, { 8192 } }, { 1, { 8192 } }, 1 },
+};
+KUNIT_ARRAY_PARAM_DESC(inv, inv_cases, desc);
+
+static void reply_invalidates_one_rkey(struct kunit *test)
+{
+	const struct inv_case *c = test->param_value;
+	struct server *server = server_of(test);
+	struct reply_case exchange = {
+		.nr_write = !!c->write.segments, .write = { c->write }, .reply = c->reply,
+		.head = 100,
+	};
+	struct fake_wr *wr;
+
+	/* Arrange: another connection */
+	server_disconnect(server);
+	server->client.remote_invalidation = c->client;
+	if (!c->device)
+		server->fake->ib.attrs.device_cap_flags = 0;
+	server_connect(server);
+
+	/* Act */
+	start(server, &exchange);
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+
+	/* Assert */
+	wr = fake_last_wr(server->qp);
+	if (c->key < 0) {
+		KUNIT_EXPECT_EQ(test, IB_WR_SEND, wr->opcode);
+	} else {
+		KUNIT_EXPECT_EQ(test, IB_WR_SEND_WITH_INV, wr->opcode);
+		KUNIT_EXPECT_EQ(test, 0x200 + c->key, wr->rkey);
+	}
+	server_expect_at_rest(server);
+}
+
+/* RFC 8797: never more than the client's Receive buffer holds. */
+static void reply_respects_the_clients_threshold(struct kunit *test)
+{
+	struct reply_case c = { .head = 1024 - 28 };
+	struct server *server = server_of(test);
+
+	server_disconnect(server);
+	server->client.recv_size = 1024;
+	server_connect(server);
+
+	start(server, &c);
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+	KUNIT_EXPECT_EQ(test, 1024, fake_last_wr(server->qp)->sge[0].length);
+	server_settle(server);
+
+	c.head += 4;
+	start(server, &c);
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+	server_expect_error(server, XID, RPCRDMA_ERR_CHUNK);
+	server_expect_at_rest(server);
+}
+
+/* The HCA reads from the pages until the completion; nfsd must not have them. */
+static void reply_pages_belong_to_the_send(struct kunit *test)
+{
+	static const struct reply_case c = {
+		"", { { 1, { 8192 } } }, 1, .head = 128, .pages = 8192, PAGES_AT(128, 8192),
+	};
+	struct server *server = server_of(test);
+	struct page **respages;
+	struct page *first;
+
+	start(server, &c);
+	respages = server->rqst->rq_respages;
+	first = respages[1];
+	get_page(first);
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+
+	KUNIT_EXPECT_NULL(test, respages[0]);
+	KUNIT_EXPECT_NULL(test, respages[1]);
+	KUNIT_EXPECT_NULL(test, respages[2]);
+	KUNIT_EXPECT_EQ(test, 2, page_count(first));
+	server_settle(server);
+	KUNIT_EXPECT_EQ(test, 1, page_count(first));
+	put_page(first);
+	server_expect_at_rest(server);
+}
+
+/* Each number of work requests that the provider takes before it refuses one. */
+static void reply_post_failure_ends_the_connection(struct kunit *test)
+{
+	static const struct reply_case c = {
+		"", { { 2, { 4096, 4096 } } }, 1, .head = 128, .pages = 8192,
+		PAGES_AT(128, 8192),
+	};
+	struct server *server = server_of(test);
+	int accept;
+
+	for (accept = 0; accept < 3; accept++) {
+		if (!server->transport)
+			server_connect(server);
+		start(server, &c);
+		server->qp->accept = accept;
+		KUNIT_EXPECT_EQ(test, -ENOTCONN, svcrdma_sendto(server->rqst));
+		server_done(server);
+		KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+		server->qp->accept = -1;
+		server_disconnect(server);
+	}
+}
+
+static void reply_on_a_closed_connection(struct kunit *test)
+{
+	static const struct reply_case c = { .head = 100 };
+	struct server *server = server_of(test);
+
+	start(server, &c);
+	svcrdma_transport_close(server->transport);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, svcrdma_sendto(server->rqst));
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
+	server_done(server);
+}
+
+/* The client took its memory away: the Write fails, and the connection with it. */
+static void reply_whose_write_fails(struct kunit *test)
+{
+	static const struct reply_case c = {
+		"", { { 1, { 8192 } } }, 1, .head = 128, .pages = 8192, PAGES_AT(128, 8192),
+	};
+	struct server *server = server_of(test);
+
+	start(server, &c);
+	memset(server->fake->remotes, 0, sizeof(server->fake->remotes));
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+	server_settle(server);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+}
+
+static struct kunit_case reply_kunit_cases[] = {
+	KUNIT_CASE_PARAM(reply_is_seen_by_the_client, reply_gen_params),
+	KUNIT_CASE_PARAM(reply_that_is_too_large_gets_err_chunk, large_gen_params),
+	KUNIT_CASE_PARAM(reply_invalidates_one_rkey, inv_gen_params),
+	KUNIT_CASE(reply_respects_the_clients_threshold),
+	KUNIT_CASE(reply_pages_belong_to_the_send),
+	KUNIT_CASE(reply_post_failure_ends_the_connection),
+	KUNIT_CASE(reply_on_a_closed_connection),
+	KUNIT_CASE(reply_whose_write_fails),
+	{}
+};
+
+static struct kunit_suite reply_suite = {
+	.name = "svcrdma_reply",
+	.suite_init = server_suite_init,
+	.suite_exit = server_suite_exit,
+	.init = reply_init,
+	.test_cases = reply_kunit_cases,
+};
+
+kunit_test_suite(reply_suite);
