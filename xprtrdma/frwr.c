@@ -510,7 +510,6 @@ bool xprtrdma_frwr_reminv(struct xprtrdma_request *request, u32 rkey)
 			continue;
 		mr_unmap(mr);
 		list_move(&mr->mr_list, &conn->xc_mrs_free);
-		conn->xc_transport->xt_stats.remote_inv_count++;
 		found = true;
 		break;
 	}

@@ -75,9 +75,6 @@ struct xprtrdma_stats {
 	unsigned long		mrs_allocated;
 	unsigned long		local_inv_needed;
 	unsigned long		empty_sendctx_q;
-	/* not in mountstats: shown by the xprtrdma sysctl directory */
-	unsigned long		remote_inv_count;
-	unsigned long		inline_call_count;
 };
 
 /**
