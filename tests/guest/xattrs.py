@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Extended attributes of 1 byte to 60 KiB, and a long list of names."""
+import ctypes
+import hashlib
+import os
+import pathlib
+import random
+import subprocess
+import sys
+
+SIZES = [1, 2, 3, 4, 100, 1000, 3900, 4000, 4096, 4097, 16384, 32768, 61440]
+NAMES = 150
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def get_value(path, name):
+    """With a buffer that is large enough. Python tries 128 bytes first, and the
+    NFS client then asks for no more: a larger value does not fit the Reply chunk,
+    and EIO comes instead of ERANGE, with any RDMA transport."""
+    value = ctypes.create_string_buffer(65536)
+    size = LIBC.getxattr(os.fsencode(path), name.encode(), value, len(value))
+    if size < 0:
+        raise SystemExit(f"{name}: {os.strerror(ctypes.get_errno())}")
+    return value.raw[:size]
+
+
+def drop_caches():
+    pathlib.Path("/proc/sys/vm/drop_caches").write_text("3")
+
+
+def main(path, on_server):
+    values = {f"user.size{s}": random.Random(s).randbytes(s) for s in SIZES}
+    for name, value in values.items():
+        os.setxattr(path, name, value)
+    drop_caches()
+    for name, value in values.items():
+        if get_value(path, name) != value:
+            raise SystemExit(f"{name} came back changed")
+    hexed = subprocess.run(
+        ["vm-server", f"getfattr -e hex -n user.size61440 --only-values {on_server} | sha256sum"],
+        check=True, stdout=subprocess.PIPE, text=True).stdout.split()[0]
+    if hexed != hashlib.sha256(values["user.size61440"]).hexdigest():
+        raise SystemExit("the server has another value")
+    for name in values:
+        os.removexattr(path, name)
+    many = {f"user.name{i:04}{'n' * 60}" for i in range(NAMES)}
+    for name in many:
+        os.setxattr(path, name, b"x")
+    drop_caches()
+    if set(os.listxattr(path)) & many != many:
+        raise SystemExit("names are missing from the list")
+    print(f"{len(values)} values, {NAMES} names")
+
+
+main(*sys.argv[1:])
