@@ -32,6 +32,7 @@ static const struct bad_input_case reply_cases[] = {
 	  { .proc = RPCRDMA_NOMSG, .length = 4000, .item = 8190 } },
 	{ "RDMA_ERROR", { READS(5000) }, { .proc = RPCRDMA_ERROR } },
 };
+
 KUNIT_ARRAY_PARAM_DESC(reply, reply_cases, desc);
 
 /**

@@ -55,6 +55,7 @@ static const struct private_case private_cases[] = {
 	{ "a byte too short", { 0xf6, 0xab, 0x0e, 0x18, 1, 1, 3, 3 }, 7, 1024, 1024, false },
 	{ "another format", { 0xf6, 0xab, 0x0e, 0x19, 1, 1, 3, 3 }, 8, 1024, 1024, false },
 };
+
 KUNIT_ARRAY_PARAM_DESC(private, private_cases, desc);
 
 static void conn_reads_the_private_data(struct kunit *test)
@@ -96,6 +97,7 @@ static const struct failure_case failure_cases[] = {
 	{ "connect error", 2, 0, RDMA_CM_EVENT_CONNECT_ERROR, 0, -ENOTCONN },
 	{ "disconnected", 2, 0, RDMA_CM_EVENT_DISCONNECTED, 0, -ENOTCONN },
 };
+
 KUNIT_ARRAY_PARAM_DESC(failure, failure_cases, desc);
 
 static void expect_no_connection(struct client *client, int rc)
@@ -184,6 +186,7 @@ static const struct loss_case loss_cases[] = {
 	{ "address changed", RDMA_CM_EVENT_ADDR_CHANGE },
 	{ "device removed", RDMA_CM_EVENT_DEVICE_REMOVAL },
 };
+
 KUNIT_ARRAY_PARAM_DESC(loss, loss_cases, desc);
 
 static void conn_loss_asks_for_a_close(struct kunit *test)

@@ -50,6 +50,7 @@ static const struct grant_case grant_cases[] = {
 	{ "shrinking", { 32, 16, 3, 1 }, { 32, 16, 3, 1 } },
 	{ "growing", { 1, 2, 31, 32 }, { 1, 2, 31, 32 } },
 };
+
 KUNIT_ARRAY_PARAM_DESC(grant, grant_cases, desc);
 
 static void credit_grant_sets_the_window(struct kunit *test)

@@ -86,6 +86,7 @@ static const struct map_case map_cases[] = {
 	{ "one page for a region", 1, false, 8, 0, 16 * 4096, 0, XPRTRDMA_PAGES, 16 },
 	{ "1 MiB", 64, false, 8, 123, (1 << 20), 4, XPRTRDMA_PAGES, 5 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(map, map_cases, desc);
 
 /* What the mapping of @parts should show, in @to. Returns its length. */
@@ -382,6 +383,7 @@ static const struct query_case query_cases[] = {
 	{ "plain SGEs of a Read", IB_DEVICE_MEM_MGT_EXTENSIONS, 0, 256, 16, 0,
 	  IB_MR_TYPE_MEM_REG, 256 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(query, query_cases, desc);
 
 static void frwr_query_reads_the_device(struct kunit *test)

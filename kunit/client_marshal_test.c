@@ -72,6 +72,7 @@ static const struct call_case call_cases[] = {
 	{ "Position Zero and Reply chunk", { .head = 5000, .reply_head = 5000 },
 	  RPCRDMA_NOMSG, 1, 0, 0, 0, 1, 5000 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(call, call_cases, desc);
 
 static void expect_chunks(struct client_call *call, const struct call_case *c)
@@ -175,6 +176,7 @@ static const struct refused_case refused_cases[] = {
 	{ "largest reducible call", { WRITES(16 * PAGE_SIZE) }, 0 },
 	{ "largest reducible reply", { READS(16 * PAGE_SIZE) }, 0 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(refused, refused_cases, desc);
 
 static void marshal_too_many_segments(struct kunit *test)

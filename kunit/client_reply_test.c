@@ -45,10 +45,12 @@ static const struct good_case good_cases[] = {
 	{ "inline, ends in the pages", { PLAIN(1000) }, { .length = 528 }, 528 },
 	{ "inline, fills the pages", { PLAIN(1000) }, { .length = 1128 }, 1128 },
 	{ "inline, ends in the tail", { PLAIN(1000) }, { .length = 1160 }, 1160 },
-	{ "inline, odd page offset", { PLAIN(2000), .reply_base = 4001 }, { .length = 2192 }, 2192 },
+	{ "inline, odd page offset", { PLAIN(2000), .reply_base = 4001 }, { .length = 2192 },
+	  2192 },
 	{ "inline, longer than the buffer", { .head = 64, .reply_head = 256 },
 	  { .length = 300 }, 256 },
-	{ "inline into sparse pages", { PLAIN(2000), .sparse = true }, { .length = 2192 }, 2192 },
+	{ "inline into sparse pages", { PLAIN(2000), .sparse = true }, { .length = 2192 },
+	  2192 },
 	{ "item of length % 4 == 0", { READS(8192) }, { .length = 128, .item = 8192 }, 128, 8192 },
 	{ "item of length % 4 == 1", { READS(8193) }, { .length = 128, .item = 8193 }, 128, 8193 },
 	{ "item of length % 4 == 2", { READS(8194) }, { .length = 128, .item = 8194 }, 128, 8194 },
@@ -91,6 +93,7 @@ static const struct good_case good_cases[] = {
 	{ "both: Reply chunk without an item", { BOTH(8192) },
 	  { INTO_CHUNK, .length = 5000 }, 5000 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(good, good_cases, desc);
 
 static void reply_is_seen_by_the_consumer(struct kunit *test)
@@ -244,6 +247,7 @@ static const struct bad_case bad_cases[] = {
 	{ "Write chunk that was not offered", { PLAIN(8192) }, RPCRDMA_MSG,
 	  WRITE_NOT_OFFERED },
 };
+
 KUNIT_ARRAY_PARAM_DESC(bad, bad_cases, desc);
 
 static void add_segment(struct rpcrdma_chunk_lists *lists, u32 length)

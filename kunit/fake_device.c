@@ -181,15 +181,16 @@ static u8 *locate(struct fake_mr *mr, u64 at, u32 *run)
 	return NULL;
 }
 
-static bool transfer(struct fake_device *fake, u32 rkey, u64 address, void *local,
+/* Into the region for one of the two kinds of writing, else out of it. */
+static bool transfer(struct fake_device *fake, u32 key, u64 address, void *local,
 		     u32 length, int access)
 {
-	struct fake_mr *mr = find(fake, rkey);
+	struct fake_mr *mr = find(fake, key);
 	u64 at;
 	u32 run;
 	u8 *to;
 
-	if (!mr || !(mr->access & access) || fake->qp.error)
+	if (!mr || (access && !(mr->access & access)) || fake->qp.error)
 		return false;
 	at = address - mr->ib.iova;
 	if (at > mr->ib.length || length > mr->ib.length - at)
@@ -199,7 +200,7 @@ static bool transfer(struct fake_device *fake, u32 rkey, u64 address, void *loca
 		if (!to)
 			return false;
 		run = min(run, length);
-		if (access == IB_ACCESS_REMOTE_WRITE)
+		if (access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE))
 			memcpy(to, local, run);
 		else
 			memcpy(local, to, run);
@@ -252,6 +253,22 @@ static struct fake_remote *remote_find(struct fake_device *fake, u32 rkey)
 	return NULL;
 }
 
+/* One element of an RDMA Read or Write: plain memory, or in a region. */
+static bool move_sge(struct fake_device *fake, const struct ib_sge *sge, u8 *peer,
+		     bool read)
+{
+	void *local = (void *)(uintptr_t)sge->addr;
+
+	if (sge->lkey != fake->pd.local_dma_lkey)
+		return transfer(fake, sge->lkey, sge->addr, peer, sge->length,
+				read ? IB_ACCESS_LOCAL_WRITE : 0);
+	if (read)
+		memcpy(local, peer, sge->length);
+	else
+		memcpy(peer, local, sge->length);
+	return true;
+}
+
 /* An RDMA Read or Write takes effect. */
 enum ib_wc_status fake_rdma(struct fake_device *fake, const struct fake_wr *wr)
 {
@@ -263,19 +280,24 @@ enum ib_wc_status fake_rdma(struct fake_device *fake, const struct fake_wr *wr)
 		return IB_WC_REM_ACCESS_ERR;
 	remote->accesses++;
 	for (i = 0; i < wr->nr_sge; i++) {
-		void *local = (void *)(uintptr_t)wr->sge[i].addr;
 		u32 length = wr->sge[i].length;
 
 		if (at > remote->length || length > remote->length - at)
 			return IB_WC_REM_ACCESS_ERR;
-		if (wr->opcode == IB_WR_RDMA_READ)
-			memcpy(local, remote->memory + at, length);
-		else
-			memcpy(remote->memory + at, local, length);
+		if (!move_sge(fake, &wr->sge[i], remote->memory + at,
+			      wr->opcode != IB_WR_RDMA_WRITE))
+			return IB_WC_LOC_PROT_ERR;
 		at += length;
 	}
 	return IB_WC_SUCCESS;
 }
+
+/* The sinks of RDMA Reads have to be registered. */
+void fake_be_iwarp(struct fake_device *fake)
+{
+	fake->port_data[1].immutable.core_cap_flags = RDMA_CORE_PORT_IWARP;
+}
+EXPORT_SYMBOL_GPL(fake_be_iwarp);
 
 static void device_free(struct fake_device *fake)
 {

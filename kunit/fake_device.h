@@ -50,6 +50,7 @@ struct fake_remote {
  * @rkey: registered, invalidated, or the peer's
  * @access: of a registration
  * @remote: address of an RDMA Read or Write
+ * @inv: R_key that an RDMA Read with invalidation ends
  * @nr_sge: elements of @sge
  * @sge: local memory
  * @mr: of a registration
@@ -62,6 +63,7 @@ struct fake_wr {
 	u32			rkey;
 	int			access;
 	u64			remote;
+	u32			inv;
 	int			nr_sge;
 	struct ib_sge		sge[FAKE_SGES];
 	struct ib_mr		*mr;
@@ -76,7 +78,7 @@ struct fake_recv {
 /**
  * struct fake_qp - the queue pair
  * @ib: as the code under test sees it
- * @lock: guards all members below
+ * @lock: see there
  * @wrs: records, by number modulo FAKE_WRS
  * @posted: work requests posted ever
  * @executed: work requests that took effect
@@ -94,7 +96,7 @@ struct fake_recv {
  */
 struct fake_qp {
 	struct ib_qp		ib;
-	spinlock_t		lock;
+	spinlock_t		lock;	/* guards all members below */
 	struct fake_wr		*wrs;
 	unsigned int		posted;
 	unsigned int		executed;
@@ -140,6 +142,7 @@ struct fake_device {
 };
 
 struct fake_device *fake_device_create(struct kunit *test);
+void fake_be_iwarp(struct fake_device *fake);
 
 /* The peer: false when the R_key does not allow it. */
 bool fake_read(struct fake_device *fake, u32 rkey, u64 address, void *to, u32 length);

@@ -33,8 +33,11 @@ static void record(struct fake_qp *qp, const struct ib_send_wr *wr)
 	case IB_WR_SEND_WITH_INV:
 		to->rkey = wr->ex.invalidate_rkey;
 		break;
-	case IB_WR_RDMA_READ:
 	case IB_WR_RDMA_READ_WITH_INV:
+		/* As siw and cxgb4: rdma_rw sets invalidate_rkey before the key is new. */
+		to->inv = wr->sg_list[0].lkey;
+		fallthrough;
+	case IB_WR_RDMA_READ:
 	case IB_WR_RDMA_WRITE:
 		to->rkey = rdma_wr(wr)->rkey;
 		to->remote = rdma_wr(wr)->remote_addr;
@@ -98,14 +101,29 @@ static int post_recv(struct ib_qp *ib_qp, const struct ib_recv_wr *wr,
 static enum ib_wc_status execute(struct fake_qp *qp, const struct fake_wr *wr)
 {
 	struct fake_device *fake = fake_of(qp->ib.device);
+	enum ib_wc_status status = IB_WC_SUCCESS;
+	u32 ended = 0;
 
-	if (wr->opcode == IB_WR_REG_MR)
+	switch (wr->opcode) {
+	case IB_WR_REG_MR:
 		fake_mr_register(wr->mr, wr->rkey, wr->access);
-	if (wr->opcode == IB_WR_LOCAL_INV && !fake_mr_invalidate(fake, wr->rkey))
-		return IB_WC_LOC_QP_OP_ERR;
-	if (wr->opcode == IB_WR_RDMA_READ || wr->opcode == IB_WR_RDMA_WRITE)
-		return fake_rdma(fake, wr);
-	return IB_WC_SUCCESS;
+		break;
+	case IB_WR_LOCAL_INV:
+		ended = wr->rkey;
+		break;
+	case IB_WR_RDMA_READ_WITH_INV:
+		ended = wr->inv;
+		fallthrough;
+	case IB_WR_RDMA_READ:
+	case IB_WR_RDMA_WRITE:
+		status = fake_rdma(fake, wr);
+		break;
+	default:
+		break;
+	}
+	if (ended && !fake_mr_invalidate(fake, ended))
+		status = IB_WC_LOC_QP_OP_ERR;
+	return status;
 }
 
 /* One work request. False when there was none. */

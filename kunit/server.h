@@ -20,6 +20,7 @@ enum {
  * @fake: the device
  * @accepts: calls of rdma_accept()
  * @accept_errno: its answer
+ * @regions: what rdma_rw has for all Reads, on iWARP
  * @hold_established: the event does not come by itself
  * @sent: private data of the server
  * @recvs_at_accept: Receives that were posted by then
@@ -32,6 +33,7 @@ struct server_cm {
 	struct fake_device	*fake;
 	int			accepts;
 	int			accept_errno;
+	unsigned int		regions;
 	bool			hold_established;
 	u8			sent[RPCRDMA_CM_SIZE];
 	unsigned int		recvs_at_accept;

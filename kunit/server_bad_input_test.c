@@ -121,6 +121,22 @@ static void bad_input_of_any_kind(struct kunit *test)
 	KUNIT_EXPECT_LT(test, hostile->calls, hostile->seen);
 }
 
+/* Few contexts: a connection is made for each message that ends one. */
+static unsigned int max_requests;
+
+static int bad_input_suite_init(struct kunit_suite *suite)
+{
+	max_requests = svcrdma_max_requests;
+	svcrdma_max_requests = SVCRDMA_MIN_REQUESTS;
+	return server_suite_init(suite);
+}
+
+static void bad_input_suite_exit(struct kunit_suite *suite)
+{
+	server_suite_exit(suite);
+	svcrdma_max_requests = max_requests;
+}
+
 static struct kunit_case bad_input_cases[] = {
 	KUNIT_CASE_PARAM(bad_input_of_any_kind, sample_params),
 	{}
@@ -128,8 +144,8 @@ static struct kunit_case bad_input_cases[] = {
 
 static struct kunit_suite bad_input_suite = {
 	.name = "svcrdma_bad_input",
-	.suite_init = server_suite_init,
-	.suite_exit = server_suite_exit,
+	.suite_init = bad_input_suite_init,
+	.suite_exit = bad_input_suite_exit,
 	.test_cases = bad_input_cases,
 };
 

@@ -73,6 +73,7 @@ static const struct call_case call_cases[] = {
 	{ "Position Zero and two items", 3000 + 4 + 100 + 9000, 1,
 	  { { 3000, 2, 1 }, { 3104, 8997, 3 } } },
 };
+
 KUNIT_ARRAY_PARAM_DESC(call, call_cases, desc);
 
 /**
@@ -258,6 +259,7 @@ static const struct wrong_case wrong_cases[] = {
 	{ "items that overlap", OVERLAP },
 	{ "Position Zero chunk longer than nfsd takes", ZERO_TOO_LONG },
 };
+
 KUNIT_ARRAY_PARAM_DESC(wrong, wrong_cases, desc);
 
 static void wrong_segment(struct server *server, struct rpcrdma_chunk_lists *lists,
@@ -362,6 +364,7 @@ static const struct dropped_case dropped_cases[] = {
 	{ "RDMA_ERROR of nothing", { XID, 1, 32, RPCRDMA_ERROR, RPCRDMA_ERR_CHUNK, 0, 0 }, 28 },
 	{ "a reply to no callback", { XID, 1, 32, RPCRDMA_MSG, 0, 0, 0, XID }, 32 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(dropped, dropped_cases, desc);
 
 static void call_that_is_none_is_dropped(struct kunit *test)
@@ -412,6 +415,63 @@ static void call_whose_read_cannot_be_posted(struct kunit *test)
 	server->qp->accept = -1;
 }
 
+/* Another connection, where each Read needs @each of @regions memory regions. */
+static void connect_iwarp(struct server *server, unsigned int regions, u32 each)
+{
+	server_disconnect(server);
+	fake_be_iwarp(server->fake);
+	server->fake->ib.attrs.max_fast_reg_page_list_len = 4 / each;
+	server_cm.regions = regions;
+	server_connect(server);
+}
+
+/* More Reads than the device has regions for: they wait, and are done in order. */
+static void call_reads_wait_for_regions(struct kunit *test)
+{
+	static const struct call_case c = { "", 160 + 16384, 0, { { 160, 16384, 1 } } };
+	struct server *server = server_of(test);
+	struct call calls[5] = {};
+	int i;
+
+	/* Arrange */
+	connect_iwarp(server, 2, 1);
+	for (i = 0; i < 5; i++) {
+		build_call(server, &calls[i], &c);
+		calls[i].stream[1000] = i;
+		KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, calls[i].message,
+						     calls[i].size));
+	}
+	for (i = 0; i < 5; i++)
+		KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
+
+	/* Act, Assert */
+	KUNIT_EXPECT_EQ(test, 2, server->transport->st_reads);
+	KUNIT_EXPECT_EQ(test, 3, list_count_nodes(&server->transport->st_read_wait));
+	for (i = 0; i < 5; i++) {
+		KUNIT_ASSERT_EQ_MSG(test, c.length, server_receive_all(server),
+				    "call %d", i);
+		expect_arg(server, calls[i].stream, c.length);
+		server_done(server);
+	}
+	server_expect_at_rest(server);
+	KUNIT_EXPECT_EQ(test, 0, server->qp->ib.mrs_used);
+}
+
+/* It would wait for ever. */
+static void call_needs_more_regions_than_there_are(struct kunit *test)
+{
+	static const struct call_case c = { "", 160 + 16384, 0, { { 160, 16384, 1 } } };
+	struct server *server = server_of(test);
+	struct call call = {};
+
+	connect_iwarp(server, 3, 4);
+	build_call(server, &call, &c);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+	KUNIT_EXPECT_EQ(test, 0, server_receive_all(server));
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
+}
+
 /* Calls come faster than they are answered: as many as the credits allow, and more. */
 static void call_burst_uses_up_the_spare_buffers(struct kunit *test)
 {
@@ -444,6 +504,8 @@ static struct kunit_case call_kunit_cases[] = {
 	KUNIT_CASE_PARAM(call_that_is_none_is_dropped, dropped_gen_params),
 	KUNIT_CASE(call_whose_read_fails),
 	KUNIT_CASE(call_whose_read_cannot_be_posted),
+	KUNIT_CASE(call_reads_wait_for_regions),
+	KUNIT_CASE(call_needs_more_regions_than_there_are),
 	KUNIT_CASE(call_burst_uses_up_the_spare_buffers),
 	{}
 };

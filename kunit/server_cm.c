@@ -5,6 +5,7 @@
  */
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <rdma/mr_pool.h>
 
 #include "server.h"
 
@@ -80,19 +81,35 @@ int rdma_notify(struct rdma_cm_id *id, enum ib_event_type event)
 	return 0;
 }
 
-/* As rdma_rw_init_qp(): a work request for each context. */
+/* As rdma_rw_init_mrs(). */
+static int create_regions(struct fake_qp *qp)
+{
+	spin_lock_init(&qp->ib.mr_lock);
+	INIT_LIST_HEAD(&qp->ib.rdma_mrs);
+	INIT_LIST_HEAD(&qp->ib.sig_mrs);
+	if (!server_cm.regions)
+		return 0;
+	return ib_mr_pool_init(&qp->ib, &qp->ib.rdma_mrs, server_cm.regions,
+			       IB_MR_TYPE_MEM_REG,
+			       server_cm.fake->ib.attrs.max_fast_reg_page_list_len, 0);
+}
+
+/* As rdma_rw_init_qp(): work requests for each context. */
 int rdma_create_qp(struct rdma_cm_id *id, struct ib_pd *pd, struct ib_qp_init_attr *attr)
 {
 	struct fake_qp *qp = &server_cm.fake->qp;
 
-	attr->cap.max_send_wr = min_t(u32, attr->cap.max_send_wr + attr->cap.max_rdma_ctxs,
-				      id->device->attrs.max_qp_wr);
+	u32 each = server_cm.regions ? 3 : 1;
+
+	attr->cap.max_send_wr = min_t(u32, id->device->attrs.max_qp_wr,
+				      attr->cap.max_send_wr +
+				      each * attr->cap.max_rdma_ctxs);
 	qp->ib.send_cq = attr->send_cq;
 	qp->ib.recv_cq = attr->recv_cq;
 	qp->ib.qp_context = attr->qp_context;
 	qp->error = false;
 	id->qp = &qp->ib;
-	return 0;
+	return create_regions(qp);
 }
 
 void rdma_destroy_qp(struct rdma_cm_id *id)
@@ -101,6 +118,7 @@ void rdma_destroy_qp(struct rdma_cm_id *id)
 
 	if (fake_pending(qp) || fake_recvs(qp))
 		kunit_fail_current_test("the queue pair is destroyed before it is drained");
+	ib_mr_pool_destroy(&qp->ib, &qp->ib.rdma_mrs);
 	id->qp = NULL;
 }
 
@@ -121,6 +139,8 @@ struct ib_pd *__ib_alloc_pd(struct ib_device *device, unsigned int flags,
 
 int ib_dealloc_pd_user(struct ib_pd *pd, struct ib_udata *udata)
 {
+	if (atomic_read(&pd->usecnt))
+		kunit_fail_current_test("the protection domain is freed while in use");
 	server_cm.pds--;
 	return 0;
 }

@@ -95,6 +95,7 @@ static const struct reply_case reply_cases[] = {
 	{ "1 MiB", { { 2, { 600000, 600000 } } }, 1, .head = 128, .pages = 1 << 20, .tail = 8,
 	  PAGES_AT(128, 1 << 20), .written = { 1 << 20 } },
 };
+
 KUNIT_ARRAY_PARAM_DESC(reply, reply_cases, desc);
 
 /* RFC 8166 section 4.5.3 */
@@ -107,6 +108,7 @@ static const struct reply_case large_cases[] = {
 	{ "empty Write chunk and too large for inline", { { 0 } }, 1, .head = 128,
 	  .pages = 5000, PAGES_AT(128, 5000) },
 };
+
 KUNIT_ARRAY_PARAM_DESC(large, large_cases, desc);
 
 /**
@@ -387,6 +389,7 @@ static const struct inv_case inv_cases[] = {
 	{ "nothing to invalidate", true, true, {}, {}, -1 },
 	{ "Reply chunk first", true, true, { 1, { 8192 } }, { 1, { 8192 } }, 1 },
 };
+
 KUNIT_ARRAY_PARAM_DESC(inv, inv_cases, desc);
 
 static void reply_invalidates_one_rkey(struct kunit *test)
