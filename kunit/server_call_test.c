@@ -207,6 +207,8 @@ static void call_is_seen_by_nfsd(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, server->rqst->rq_xprt_ctxt);
 	KUNIT_EXPECT_TRUE(test, test_bit(RQ_SECURE, &server->rqst->rq_flags));
 	KUNIT_EXPECT_GT(test, server->rqst->rq_page_end - server->rqst->rq_respages, 1);
+	KUNIT_EXPECT_PTR_EQ(test, server->rqst->rq_respages + 1,
+			    server->rqst->rq_next_page);
 	server_done(server);
 	server_expect_at_rest(server);
 }
@@ -270,6 +272,7 @@ static void wrong_segment(struct server *server, struct rpcrdma_chunk_lists *lis
 
 	rpcrdma_lists_begin_read(lists, position);
 	rpcrdma_lists_add_segment(lists, segment);
+	put_unaligned_be32(XID, memory);
 	fake_remote_add(server->fake, 0x55, 0, memory, sizeof(memory));
 }
 
@@ -282,8 +285,11 @@ static void build_wrong_lists(struct server *server, enum wrong wrong,
 	case TOO_LONG:
 		return wrong_segment(server, lists, 64, 2 << 20);
 	case MSG_WITH_ZERO:
-	case XID_IN_ZERO:
 		return wrong_segment(server, lists, 0, 64);
+	case XID_IN_ZERO:
+		wrong_segment(server, lists, 0, 64);
+		put_unaligned_be32(XID + 1, server->fake->remotes[0].memory);
+		break;
 	case NO_READS:
 		server->transport->st_read_depth = 0;
 		return wrong_segment(server, lists, 64, 8);
@@ -307,6 +313,7 @@ static void call_that_is_wrong_gets_err_chunk(struct kunit *test)
 	struct server *server = server_of(test);
 	bool nomsg = c->wrong == XID_IN_ZERO || c->wrong == NOMSG_WITHOUT_ZERO ||
 		     c->wrong == ZERO_TOO_LONG;
+	u32 reads = c->wrong == XID_IN_ZERO;
 	struct rpcrdma_header header = {
 		.xid = XID, .vers = 1, .credits = 32,
 		.proc = nomsg ? RPCRDMA_NOMSG : RPCRDMA_MSG,
@@ -326,11 +333,11 @@ static void call_that_is_wrong_gets_err_chunk(struct kunit *test)
 	put_unaligned_be32(XID, message + header.size);
 
 	/* Act */
-	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, message,
-					     header.size + (nomsg ? 0 : 64)));
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, message, header.size + 64));
 	KUNIT_EXPECT_EQ(test, 0, server_receive_all(server));
 
-	/* Assert */
+	/* Assert: found out before anything is read, but for the wrong XID */
+	KUNIT_EXPECT_EQ(test, reads + 1, fake_posted(server->qp));
 	server_expect_error(server, XID, RPCRDMA_ERR_CHUNK);
 	server_expect_at_rest(server);
 }
