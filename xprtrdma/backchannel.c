@@ -18,11 +18,13 @@
 /**
  * struct bc_request - a reverse-direction call
  * @rqst: what the callback service sees
+ * @serial: xc_serial of the connection that it came on
  * @call: a page
  * @reply: a page
  */
 struct bc_request {
 	struct rpc_rqst	rqst;
+	u64		serial;
 	void		*call;
 	void		*reply;
 };
@@ -59,6 +61,9 @@ static struct bc_request *bc_request_alloc(struct rpc_xprt *xprt)
  */
 int xprtrdma_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
 {
+	spin_lock(&xprt->bc_pa_lock);
+	xprtrdma_transport_of(xprt)->xt_bc_ready = true;
+	spin_unlock(&xprt->bc_pa_lock);
 	return 0;
 }
 
@@ -99,9 +104,12 @@ void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst)
 }
 
 /**
- * xprtrdma_bc_destroy - ->bc_destroy: free the idle rpc_rqsts
+ * xprtrdma_bc_destroy - ->bc_destroy: no more calls for the consumer
  * @xprt: the transport
  * @reqs: ignored; those in use come back to the list and are freed with the transport
+ *
+ * The NFS client calls this before it stops its callback service, and the service may be
+ * freed any time after.
  */
 void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs)
 {
@@ -110,6 +118,7 @@ void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs)
 	LIST_HEAD(idle);
 
 	spin_lock(&xprt->bc_pa_lock);
+	transport->xt_bc_ready = false;
 	list_for_each_entry(rqst, &xprt->bc_pa_list, rq_bc_pa_list)
 		transport->xt_bc_count--;
 	list_splice_init(&xprt->bc_pa_list, &idle);
@@ -164,25 +173,41 @@ static void refuse_chunks(struct xprtrdma_receive *receive)
 	}
 	length = rpcrdma_error_encode(header->xid, header->vers, XPRTRDMA_BC_SLOTS,
 				      RPCRDMA_ERR_CHUNK, send->sd_buffer);
-	xprtrdma_send_post(send, length, &send->sd_wr);
+	xprtrdma_send_post(send, length, NULL);
 }
 
-static void enqueue(struct rpc_xprt *xprt, struct rpc_rqst *rqst, u32 length)
+/*
+ * Hands a call to the callback service, unless the consumer is not ready for one (RFC
+ * 8167 section 6), or not any more, or the transport is on its way out.
+ */
+static void enqueue(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
 {
-	struct bc_request *request = container_of(rqst, struct bc_request, rqst);
+	spin_lock(&xprt->bc_pa_lock);
+	if (xprtrdma_transport_of(xprt)->xt_bc_ready && xprt->bc_serv && xprt_get(xprt)) {
+		atomic_inc(&xprt->bc_slot_count);
+		compat_bc_enqueue(xprt->bc_serv, rqst);
+	} else {
+		list_add_tail(&rqst->rq_bc_pa_list, &xprt->bc_pa_list);
+	}
+	spin_unlock(&xprt->bc_pa_lock);
+}
+
+static void bc_request_fill(struct bc_request *request,
+			    const struct xprtrdma_receive *receive, u32 length)
+{
+	struct rpc_rqst *rqst = &request->rqst;
 	struct xdr_buf *call = &rqst->rq_rcv_buf;
+
+	memcpy(request->call, receive->rv_buffer + receive->rv_header.size, length);
+	request->serial = receive->rv_conn->xc_serial;
+	rqst->rq_xid = cpu_to_be32(receive->rv_header.xid);
 
 	rqst->rq_reply_bytes_recvd = 0;
 	rqst->rq_bytes_sent = 0;
-	rqst->rq_connect_cookie = xprt->connect_cookie;
 	xdr_buf_init(call, request->call, length);
 	call->len = length;
 	rqst->rq_private_buf.len = length;
 	xdr_buf_init(&rqst->rq_snd_buf, request->reply, PAGE_SIZE);
-
-	atomic_inc(&xprt->bc_slot_count);
-	xprt_get(xprt);
-	compat_bc_enqueue(xprt->bc_serv, rqst);
 }
 
 /**
@@ -204,8 +229,7 @@ void xprtrdma_bc_receive(struct xprtrdma_receive *receive)
 		refuse_chunks(receive);
 		goto out;
 	}
-	/* RFC 8167 section 6: not before the consumer has said that it is ready. */
-	if (!xprt->bc_serv || length > PAGE_SIZE)
+	if (!READ_ONCE(conn->xc_transport->xt_bc_ready) || length > PAGE_SIZE)
 		goto out;
 	request = bc_request_get(conn->xc_transport);
 	if (!request) {
@@ -214,11 +238,25 @@ void xprtrdma_bc_receive(struct xprtrdma_receive *receive)
 		xprtrdma_conn_fail(conn);
 		goto out;
 	}
-	memcpy(request->call, receive->rv_buffer + receive->rv_header.size, length);
-	request->rqst.rq_xid = cpu_to_be32(receive->rv_header.xid);
-	enqueue(xprt, &request->rqst, length);
+	bc_request_fill(request, receive, length);
+	enqueue(xprt, &request->rqst);
 out:
 	xprtrdma_receive_put(receive);
+}
+
+static struct xprtrdma_send *send_get_or_wait(struct rpc_xprt *xprt,
+					      struct xprtrdma_conn *conn)
+{
+	struct xprtrdma_send *send = xprtrdma_send_get(conn);
+
+	if (send)
+		return send;
+	/* A completion may have come before there was anybody to wake. */
+	xprt_wait_for_buffer_space(xprt);
+	send = xprtrdma_send_get(conn);
+	if (send)
+		xprt_write_space(xprt);
+	return send;
 }
 
 /**
@@ -241,15 +279,13 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	struct xprtrdma_send *send;
 
 	/* RFC 8167 section 5.4: not on another connection than the call's. */
-	if (rqst->rq_connect_cookie != rqst->rq_xprt->connect_cookie)
+	if (container_of(rqst, struct bc_request, rqst)->serial != conn->xc_serial)
 		return -ENOTCONN;
 	if (RPCRDMA_MIN_HEADER_SIZE + reply->len > conn->xc_inline.inline_send)
 		return -EMSGSIZE;
-	send = xprtrdma_send_get(conn);
-	if (!send) {
-		xprt_wait_for_buffer_space(rqst->rq_xprt);
+	send = send_get_or_wait(rqst->rq_xprt, conn);
+	if (!send)
 		return -EAGAIN;
-	}
 	if (rpcrdma_header_encode(&header, NULL, send->sd_buffer,
 				  conn->xc_send_size) != RPCRDMA_OK ||
 	    read_bytes_from_xdr_buf(reply, 0, send->sd_buffer + header.size,
@@ -258,5 +294,5 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 		return -EIO;
 	}
 	trace_xprtrdma_bc_reply(rqst->rq_xprt, header.xid, reply->len);
-	return xprtrdma_send_post(send, header.size + reply->len, &send->sd_wr);
+	return xprtrdma_send_post(send, header.size + reply->len, NULL);
 }

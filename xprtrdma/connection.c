@@ -71,6 +71,46 @@ bool xprtrdma_conn_established(struct xprtrdma_conn *conn)
 	return READ_ONCE(conn->xc_state) == RPCRDMA_CONN_ESTABLISHED;
 }
 
+/*
+ * Calls wait for a credit, and the window stays closed: whoever holds the credits has got
+ * no answer. SUNRPC's timers do not see this, since its tasks wait to send; and the task
+ * that the lost reply was for may have been killed.
+ */
+static void conn_stall_worker(struct work_struct *work)
+{
+	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
+						  xc_stall_worker.work);
+	struct rpcrdma_window *window = &conn->xc_window;
+	bool stalled;
+
+	spin_lock(&conn->xc_lock);
+	stalled = conn->xc_replies == conn->xc_stalled_at &&
+		  window->in_flight >= rpcrdma_window_size(window);
+	spin_unlock(&conn->xc_lock);
+	if (stalled) {
+		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, window->in_flight);
+		xprtrdma_conn_fail(conn);
+	}
+}
+
+/**
+ * xprtrdma_conn_stalled - a call cannot be sent now
+ * @conn: the connection
+ *
+ * If no reply comes for XPRTRDMA_STALL_TIMEOUT from now on, the connection is failed.
+ *
+ * Context: process, the transport's write lock is held.
+ */
+void xprtrdma_conn_stalled(struct xprtrdma_conn *conn)
+{
+	if (delayed_work_pending(&conn->xc_stall_worker))
+		return;
+	spin_lock(&conn->xc_lock);
+	conn->xc_stalled_at = conn->xc_replies;
+	spin_unlock(&conn->xc_lock);
+	queue_delayed_work(xprtrdma_wq, &conn->xc_stall_worker, XPRTRDMA_STALL_TIMEOUT);
+}
+
 static void conn_negotiate(struct xprtrdma_conn *conn,
 			   const struct rdma_conn_param *param)
 {
@@ -184,77 +224,113 @@ static void conn_qp_event(struct ib_event *event, void *context)
 	trace_xprtrdma_qp_event(&conn->xc_transport->xt_xprt, event->event);
 }
 
-static int conn_create_queues(struct xprtrdma_conn *conn)
+static void conn_free_cqs(struct xprtrdma_conn *conn)
+{
+	if (conn->xc_recv_cq)
+		ib_free_cq(conn->xc_recv_cq);
+	if (conn->xc_send_cq)
+		ib_free_cq(conn->xc_send_cq);
+	conn->xc_recv_cq = NULL;
+	conn->xc_send_cq = NULL;
+}
+
+static int conn_create_cqs(struct xprtrdma_conn *conn)
 {
 	struct ib_device *device = xprtrdma_conn_device(conn);
-	const struct rpcrdma_client_queues *queues = &conn->xc_queues;
-	struct ib_qp_init_attr attr = {
-		.event_handler	= conn_qp_event,
-		.qp_context	= conn,
-		.sq_sig_type	= IB_SIGNAL_REQ_WR,
-		.qp_type	= IB_QPT_RC,
-		.port_num	= conn->xc_id->port_num,
-		.cap = {
-			.max_send_wr	= queues->send_wrs,
-			.max_recv_wr	= queues->recv_wrs,
-			.max_send_sge	= 1,
-			.max_recv_sge	= 1,
-		},
-	};
 	int rc;
 
-	conn->xc_pd = ib_alloc_pd(device, 0);
-	if (IS_ERR(conn->xc_pd)) {
-		rc = PTR_ERR(conn->xc_pd);
-		conn->xc_pd = NULL;
-		return rc;
-	}
-	conn->xc_send_cq = ib_alloc_cq_any(device, conn, queues->send_wrs,
+	conn->xc_send_cq = ib_alloc_cq_any(device, conn, conn->xc_queues.send_wrs,
 					   IB_POLL_WORKQUEUE);
 	if (IS_ERR(conn->xc_send_cq)) {
 		rc = PTR_ERR(conn->xc_send_cq);
 		conn->xc_send_cq = NULL;
 		return rc;
 	}
-	conn->xc_recv_cq = ib_alloc_cq_any(device, conn, queues->recv_wrs,
+	conn->xc_recv_cq = ib_alloc_cq_any(device, conn, conn->xc_queues.recv_wrs,
 					   IB_POLL_WORKQUEUE);
 	if (IS_ERR(conn->xc_recv_cq)) {
 		rc = PTR_ERR(conn->xc_recv_cq);
 		conn->xc_recv_cq = NULL;
 		return rc;
 	}
-	attr.send_cq = conn->xc_send_cq;
-	attr.recv_cq = conn->xc_recv_cq;
+	return 0;
+}
+
+static int conn_create_qp(struct xprtrdma_conn *conn)
+{
+	struct ib_qp_init_attr attr = {
+		.event_handler	= conn_qp_event,
+		.qp_context	= conn,
+		.send_cq	= conn->xc_send_cq,
+		.recv_cq	= conn->xc_recv_cq,
+		.sq_sig_type	= IB_SIGNAL_REQ_WR,
+		.qp_type	= IB_QPT_RC,
+		.port_num	= conn->xc_id->port_num,
+		.cap = {
+			.max_send_wr	= conn->xc_queues.send_wrs,
+			.max_recv_wr	= conn->xc_queues.recv_wrs,
+			.max_send_sge	= 1,
+			.max_recv_sge	= 1,
+		},
+	};
+
 	return rdma_create_qp(conn->xc_id, conn->xc_pd, &attr);
+}
+
+/*
+ * The limits that devices report are upper bounds; how long a queue can be depends on the
+ * size of its entries. So ask for less until it fits.
+ */
+static int conn_create_queues(struct xprtrdma_conn *conn,
+			      const struct rpcrdma_device_limits *limits)
+{
+	u32 slots = conn->xc_transport->xt_xprt.max_reqs;
+	int rc;
+
+	do {
+		if (!rpcrdma_size_client(limits, slots, XPRTRDMA_BC_SLOTS,
+					 XPRTRDMA_MAX_PAGES, &conn->xc_queues))
+			return -ENOMEM;
+		rc = conn_create_cqs(conn);
+		if (!rc)
+			rc = conn_create_qp(conn);
+		if (!rc)
+			return 0;
+		conn_free_cqs(conn);
+		slots /= 2;
+	} while (slots && (rc == -ENOMEM || rc == -EINVAL));
+	return rc;
 }
 
 static int conn_create_resources(struct xprtrdma_conn *conn)
 {
 	struct rpcrdma_device_limits limits;
+	struct ib_pd *pd;
 	int rc;
 
 	rc = xprtrdma_frwr_query(xprtrdma_conn_device(conn), &limits,
 				 &conn->xc_mr_type);
 	if (rc)
 		return rc;
-	if (!rpcrdma_size_client(&limits, conn->xc_transport->xt_xprt.max_reqs,
-				 XPRTRDMA_BC_SLOTS, XPRTRDMA_MAX_PAGES,
-				 &conn->xc_queues))
-		return -ENOMEM;
-	rpcrdma_window_reset(&conn->xc_window, conn->xc_queues.credits);
-
-	rc = conn_create_queues(conn);
+	pd = ib_alloc_pd(xprtrdma_conn_device(conn), 0);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	conn->xc_pd = pd;
+	rc = conn_create_queues(conn, &limits);
 	if (rc)
 		return rc;
+	rpcrdma_window_reset(&conn->xc_window, conn->xc_queues.credits);
+
 	rc = xprtrdma_sends_create(conn);
 	if (rc)
 		return rc;
 	rc = xprtrdma_receives_create(conn);
 	if (rc)
 		return rc;
+	/* One is enough to go on with; the worker makes more when they are needed. */
 	rc = xprtrdma_mrs_create(conn, min_t(unsigned int, XPRTRDMA_MR_INITIAL,
 					     conn->xc_queues.credits));
-	if (rc)
+	if (rc && !conn->xc_mr_count)
 		return rc;
 	/* RFC 8166 section 3.3.1: before anything can be sent to us. */
 	return xprtrdma_receives_post(conn);
@@ -309,6 +385,7 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	INIT_LIST_HEAD(&conn->xc_receives);
 	INIT_LIST_HEAD(&conn->xc_receives_free);
 	INIT_WORK(&conn->xc_mr_worker, xprtrdma_mr_worker);
+	INIT_DELAYED_WORK(&conn->xc_stall_worker, conn_stall_worker);
 	return conn;
 }
 
@@ -381,6 +458,7 @@ void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
 	 *    and let those go that wait for it in xprtrdma_frwr_unmap_sync().
 	 */
 	cancel_work_sync(&conn->xc_mr_worker);
+	cancel_delayed_work_sync(&conn->xc_stall_worker);
 	xprtrdma_mrs_release(conn);
 	complete_all(&conn->xc_released);
 
@@ -392,10 +470,7 @@ void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
 		xprtrdma_receives_destroy(conn);
 		xprtrdma_sends_destroy(conn);
 	}
-	if (conn->xc_recv_cq)
-		ib_free_cq(conn->xc_recv_cq);
-	if (conn->xc_send_cq)
-		ib_free_cq(conn->xc_send_cq);
+	conn_free_cqs(conn);
 	if (conn->xc_pd)
 		ib_dealloc_pd(conn->xc_pd);
 	/* The CM handler has run for the last time when this returns. */

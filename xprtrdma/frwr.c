@@ -16,6 +16,7 @@
  * Regions of a lost connection are taken back by xprtrdma_mrs_release(), when the queue
  * pair is drained, and are never used again.
  */
+#include <linux/delay.h>
 #include <linux/sched/mm.h>
 
 #include "xprtrdma.h"
@@ -255,11 +256,15 @@ void xprtrdma_mr_worker(struct work_struct *work)
 	const struct rpcrdma_client_queues *queues = &conn->xc_queues;
 	unsigned int limit = queues->credits * queues->mrs_per_call;
 	unsigned int nofs = memalloc_nofs_save();
+	unsigned int before = conn->xc_mr_count;
 
-	if (conn->xc_mr_count < limit)
+	if (before < limit)
 		xprtrdma_mrs_create(conn, min_t(unsigned int, XPRTRDMA_MR_INITIAL,
-						limit - conn->xc_mr_count));
+						limit - before));
 	memalloc_nofs_restore(nofs);
+	/* The senders come straight back when there is nothing for them. */
+	if (conn->xc_mr_count == before)
+		msleep(100);
 	xprt_write_space(&conn->xc_transport->xt_xprt);
 }
 
@@ -605,10 +610,13 @@ void xprtrdma_frwr_unmap_sync(struct xprtrdma_request *request)
 	if (!conn)
 		return;
 	rc = unmap_sync_post(request, &done);
-	if (rc)
+	if (rc) {
 		xprtrdma_conn_fail(conn);
-	else
+	} else if (!wait_for_completion_timeout(&done, XPRTRDMA_FENCE_TIMEOUT)) {
+		/* The drain flushes it. */
+		xprtrdma_conn_fail(conn);
 		wait_for_completion(&done);
+	}
 
 	if (xprtrdma_conn_established(conn))
 		mrs_recycle(request);

@@ -32,9 +32,36 @@ static void drop(struct xprtrdma_receive *receive, enum rpcrdma_status status)
 	xprtrdma_receive_put(receive);
 }
 
+/*
+ * A reply gives its call's credit back, and sets the window. Not before its Receive buffer
+ * is back: the server may use the credit at once.
+ */
+static void update_credits(struct xprtrdma_conn *conn, const struct rpcrdma_header *header)
+{
+	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
+	unsigned long cwnd;
+	u32 grant;
+
+	spin_lock(&conn->xc_lock);
+	/* RFC 8166 section 4.5: an error says nothing of credits that we could trust. */
+	grant = header->proc == RPCRDMA_ERROR ? conn->xc_window.granted : header->credits;
+	cwnd = rpcrdma_window_reply(&conn->xc_window, grant) << RPC_CWNDSHIFT;
+	conn->xc_replies++;
+	spin_unlock(&conn->xc_lock);
+
+	if (READ_ONCE(xprt->cwnd) != cwnd) {
+		spin_lock(&xprt->transport_lock);
+		xprt->cwnd = cwnd;
+		spin_unlock(&xprt->transport_lock);
+	}
+	xprt_write_space(xprt);
+}
+
 /* Unpins the RPC; @copied < 0: it has not been answered. */
 static void reply_finish(struct xprtrdma_receive *receive, int copied)
 {
+	struct rpcrdma_header header = receive->rv_header;
+	struct xprtrdma_conn *conn = receive->rv_conn;
 	struct rpc_xprt *xprt = receive_xprt(receive);
 	struct rpc_rqst *rqst = receive->rv_rqst;
 
@@ -45,6 +72,7 @@ static void reply_finish(struct xprtrdma_receive *receive, int copied)
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
 	xprtrdma_receive_put(receive);
+	update_credits(conn, &header);
 }
 
 /*
@@ -140,6 +168,27 @@ static int deliver(struct xprtrdma_receive *receive)
 	return copied;
 }
 
+/*
+ * RFC 8166 section 4.5: permanent; the RPC ends with EIO and must not be repeated. A task
+ * that sleeps gets the errno by its status. One that has not gone to sleep yet loses
+ * that, so it finds an RPC reply that says the same.
+ */
+static int deliver_failure(struct rpc_rqst *rqst)
+{
+	struct xdr_buf *buf = &rqst->rq_rcv_buf;
+	const __be32 reply[] = {
+		rqst->rq_xid, rpc_reply, rpc_msg_accepted,
+		rpc_auth_null, xdr_zero, rpc_system_err,
+	};
+
+	rqst->rq_task->tk_status = -EIO;
+	if (buf->head[0].iov_len < sizeof(reply))
+		return 0;
+	memcpy(buf->head[0].iov_base, reply, sizeof(reply));
+	memcpy(&rqst->rq_private_buf, buf, sizeof(*buf));
+	return sizeof(reply);
+}
+
 /* The RPC's memory is ours alone now. */
 static void reply_complete(struct xprtrdma_receive *receive)
 {
@@ -149,16 +198,13 @@ static void reply_complete(struct xprtrdma_receive *receive)
 	xprtrdma_frwr_recycle(xprtrdma_request_of(rqst));
 	if (receive->rv_header.proc == RPCRDMA_ERROR) {
 		trace_xprtrdma_error(receive_xprt(receive), &receive->rv_header);
-		/* RFC 8166 section 4.5: permanent; the call must not be repeated. */
-		rqst->rq_task->tk_status = -EIO;
-		copied = 0;
+		copied = deliver_failure(rqst);
 	} else {
 		copied = deliver(receive);
 	}
 	if (copied < 0) {
 		receive->rv_conn->xc_transport->xt_stats.bad_reply_count++;
-		rqst->rq_task->tk_status = -EIO;
-		copied = 0;
+		copied = deliver_failure(rqst);
 	}
 	reply_finish(receive, copied);
 }
@@ -203,15 +249,21 @@ static bool reply_matches(const struct xprtrdma_receive *receive)
 static bool reply_lookup(struct xprtrdma_receive *receive)
 {
 	struct rpc_xprt *xprt = receive_xprt(receive);
+	struct xprtrdma_conn *conn = receive->rv_conn;
 	struct xprtrdma_request *request;
 	struct rpc_rqst *rqst;
+	bool sent;
 
 	spin_lock(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(receive->rv_header.xid));
 	if (!rqst)
 		goto out_none;
 	request = xprtrdma_request_of(rqst);
-	if (request->rq_sent_on != receive->rv_conn->xc_serial || request->rq_reply)
+	/* Set together with the post: see xprtrdma_send_post(). */
+	spin_lock(&conn->xc_lock);
+	sent = request->rq_sent_on == conn->xc_serial;
+	spin_unlock(&conn->xc_lock);
+	if (!sent || request->rq_reply)
 		goto out_none;
 	xprt_pin_rqst(rqst);
 	request->rq_reply = receive;
@@ -225,42 +277,27 @@ out_none:
 }
 
 /*
- * A reply gives its call's credit back, and sets the window; RFC 8167 section 4.1: unless
- * it cannot be told that this is a reply.
+ * Nobody waits for it: its task was killed, or it is no reply of ours. RFC 8167 section
+ * 4.1: only of an RDMA_MSG it is certain that it was a reply to one of our calls.
  */
-static void update_credits(struct xprtrdma_receive *receive, bool known)
+static void drop_unknown(struct xprtrdma_receive *receive)
 {
+	struct rpcrdma_header header = receive->rv_header;
 	struct xprtrdma_conn *conn = receive->rv_conn;
-	struct rpc_xprt *xprt = receive_xprt(receive);
-	unsigned long cwnd;
-	u32 grant;
 
-	spin_lock(&conn->xc_lock);
-	grant = conn->xc_window.granted;
-	if (receive->rv_header.proc == RPCRDMA_MSG ||
-	    (receive->rv_header.proc == RPCRDMA_NOMSG && known))
-		grant = receive->rv_header.credits;
-	cwnd = rpcrdma_window_reply(&conn->xc_window, grant) << RPC_CWNDSHIFT;
-	spin_unlock(&conn->xc_lock);
-
-	if (READ_ONCE(xprt->cwnd) != cwnd) {
-		spin_lock(&xprt->transport_lock);
-		xprt->cwnd = cwnd;
-		spin_unlock(&xprt->transport_lock);
-	}
-	xprt_write_space(xprt);
+	trace_xprtrdma_unknown_xid(receive_xprt(receive), header.xid);
+	xprtrdma_receive_put(receive);
+	if (header.proc == RPCRDMA_MSG)
+		update_credits(conn, &header);
 }
 
 static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32 rkey)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
-	bool known = reply_lookup(receive);
 	struct xprtrdma_request *request;
 
-	update_credits(receive, known);
-	if (!known) {
-		trace_xprtrdma_unknown_xid(receive_xprt(receive), receive->rv_header.xid);
-		xprtrdma_receive_put(receive);
+	if (!reply_lookup(receive)) {
+		drop_unknown(receive);
 		return;
 	}
 	conn->xc_useful = true;

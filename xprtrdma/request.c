@@ -111,6 +111,8 @@ static struct xprtrdma_send *reserve_or_wait(struct rpc_xprt *xprt,
 	send = reserve(conn);
 	if (send)
 		xprt_write_space(xprt);
+	else
+		xprtrdma_conn_stalled(conn);
 	return send;
 }
 
@@ -137,10 +139,7 @@ static int send_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 		return length;
 	}
 	rqst->rq_xtime = ktime_get();
-	request->rq_sent_on = conn->xc_serial;
-	request->rq_reply = NULL;
-	return xprtrdma_send_post(send, length,
-				  xprtrdma_frwr_chain(request, &send->sd_wr));
+	return xprtrdma_send_post(send, length, request);
 }
 
 /**

@@ -156,18 +156,20 @@ void xprtrdma_send_put(struct xprtrdma_send *send)
  * xprtrdma_send_post - send a message
  * @send: the buffer, with the message at its start
  * @length: bytes of the message
- * @first: work requests to be posted before it, ending in &send->sd_wr; or that itself
+ * @request: the call that it carries, whose registrations are posted before it; or NULL
  *
- * @send is consumed whatever the result.
+ * @send is consumed whatever the result. A reply to @request is accepted from the post
+ * on, and not before: until then the peer cannot have seen the call, whatever it sends.
  *
  * Context: any but the Send CQ handler. The connection must not be destroyed meanwhile:
  * the caller holds the write lock, or is the Receive CQ handler.
  * Return: 0, or -ENOTCONN, in which case the connection has been failed.
  */
 int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
-		       struct ib_send_wr *first)
+		       struct xprtrdma_request *request)
 {
 	struct xprtrdma_conn *conn = send->sd_conn;
+	struct ib_send_wr *first = &send->sd_wr;
 	const struct ib_send_wr *bad;
 	int rc;
 
@@ -175,7 +177,12 @@ int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
 	ib_dma_sync_single_for_device(xprtrdma_conn_device(conn), send->sd_sge.addr,
 				      length, DMA_TO_DEVICE);
 
+	if (request)
+		first = xprtrdma_frwr_chain(request, first);
+
 	spin_lock(&conn->xc_lock);
+	if (request)
+		request->rq_sent_on = conn->xc_serial;
 	send->sd_wr.send_flags = 0;
 	if (++conn->xc_sends_unsignaled >= conn->xc_queues.signal_every ||
 	    list_empty(&conn->xc_sends_free)) {

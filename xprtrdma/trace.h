@@ -33,7 +33,12 @@ DECLARE_EVENT_CLASS(xprtrdma_value,
 	TP_printk("peer=%s value=%d", __get_str(peer), __entry->value)
 );
 
-/* Result of a connect attempt; of a post; an asynchronous event of the queue pair. */
+/*
+ * Result of a connect attempt; of a post; an asynchronous event of the queue pair; calls
+ * in flight on a connection that is given up because no reply comes.
+ */
+DEFINE_EVENT(xprtrdma_value, xprtrdma_stalled,
+	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
 DEFINE_EVENT(xprtrdma_value, xprtrdma_connect,
 	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
 DEFINE_EVENT(xprtrdma_value, xprtrdma_post_failed,

@@ -17,6 +17,9 @@
 
 static struct xprt_class xprtrdma_class;
 
+/* For work that a connection waits for when it is closed, which reclaim may wait for. */
+struct workqueue_struct *xprtrdma_wq;
+
 static void free_addresses(struct rpc_xprt *xprt)
 {
 	kfree(xprt->address_strings[RPC_DISPLAY_ADDR]);
@@ -102,6 +105,28 @@ static int establish(struct xprtrdma_transport *transport)
 	return 0;
 }
 
+/*
+ * SUNRPC ends an RPC for good on an errno that it does not expect from a connect, also on
+ * a hard mount. What passes, passes; the rest means: try again.
+ */
+static int connect_status(int rc)
+{
+	switch (rc) {
+	case -ECONNREFUSED:
+	case -ECONNRESET:
+	case -EHOSTUNREACH:
+	case -ENETUNREACH:
+	case -ENOTCONN:
+	case -EAGAIN:
+	case -ETIMEDOUT:
+		return rc;
+	case -ENOMEM:
+		return -ENOBUFS;
+	default:
+		return -EHOSTUNREACH;
+	}
+}
+
 static void connect_worker(struct work_struct *work)
 {
 	struct xprtrdma_transport *transport =
@@ -125,6 +150,8 @@ static void connect_worker(struct work_struct *work)
 		xprt->stat.connect_time += (long)jiffies - xprt->stat.connect_start;
 		xprt_set_connected(xprt);
 		rc = -EAGAIN;
+	} else {
+		rc = connect_status(rc);
 	}
 	xprt_unlock_connect(xprt, transport);
 	xprt_wake_pending_tasks(xprt, rc);
@@ -169,13 +196,13 @@ static void transport_close(struct rpc_xprt *xprt)
 	xprt_disconnect_done(xprt);
 }
 
-/* ->inject_disconnect: fault injection by SUNRPC, under the write lock. */
+/*
+ * ->inject_disconnect: fault injection by SUNRPC, not always under the write lock, so the
+ * connection is out of reach.
+ */
 static void transport_inject_disconnect(struct rpc_xprt *xprt)
 {
-	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
-
-	if (transport->xt_conn)
-		rdma_disconnect(transport->xt_conn->xc_id);
+	xprt_force_disconnect(xprt);
 }
 
 static void transport_destroy(struct rpc_xprt *xprt)
@@ -349,11 +376,19 @@ static struct xprt_class xprtrdma_class = {
  * xprtrdma_transport_register - offer the transport to the RPC client
  *
  * Context: module init.
- * Return: 0, or -EEXIST when another transport has the same identifier.
+ * Return: 0, -ENOMEM, or -EEXIST when another transport has the same identifier.
  */
 int xprtrdma_transport_register(void)
 {
-	return xprt_register_transport(&xprtrdma_class);
+	int rc;
+
+	xprtrdma_wq = alloc_workqueue("xprtrdma", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (!xprtrdma_wq)
+		return -ENOMEM;
+	rc = xprt_register_transport(&xprtrdma_class);
+	if (rc)
+		destroy_workqueue(xprtrdma_wq);
+	return rc;
 }
 
 /**
@@ -364,4 +399,5 @@ int xprtrdma_transport_register(void)
 void xprtrdma_transport_unregister(void)
 {
 	xprt_unregister_transport(&xprtrdma_class);
+	destroy_workqueue(xprtrdma_wq);
 }

@@ -43,6 +43,10 @@ enum {
 #define XPRTRDMA_REESTABLISH_MIN	(5U * HZ)
 #define XPRTRDMA_REESTABLISH_MAX	(30U * HZ)
 #define XPRTRDMA_IDLE_TIMEOUT		(5U * 60 * HZ)
+/* No reply for so long while calls wait for a credit: the connection is of no use. */
+#define XPRTRDMA_STALL_TIMEOUT		(60U * HZ)
+/* A LOCAL_INV that takes longer waits for a peer that does not take our Sends. */
+#define XPRTRDMA_FENCE_TIMEOUT		(10U * HZ)
 
 /* Parts of an xdr_buf. */
 enum xprtrdma_parts {
@@ -87,6 +91,7 @@ struct xprtrdma_stats {
  * @xt_srcaddr: local address to bind to; ss_family is 0 for any
  * @xt_bc_max_payload: largest reverse-direction message, bytes; set at connect
  * @xt_bc_count: reverse-direction rpc_rqsts that exist; under bc_pa_lock
+ * @xt_bc_ready: the consumer's callback service may be given calls; under bc_pa_lock
  * @xt_stats: mountstats
  */
 struct xprtrdma_transport {
@@ -97,6 +102,7 @@ struct xprtrdma_transport {
 	struct sockaddr_storage	xt_srcaddr;
 	unsigned int		xt_bc_max_payload;
 	unsigned int		xt_bc_count;
+	bool			xt_bc_ready;
 	struct xprtrdma_stats	xt_stats;
 };
 
@@ -122,6 +128,8 @@ struct xprtrdma_transport {
  * @xc_useful: a valid reply has arrived; written by the Receive CQ handler
  * @xc_state: changed only through xprtrdma_conn_advance()
  * @xc_window: credits of the forward direction
+ * @xc_replies: replies so far; with @xc_stalled_at the mark of xprtrdma_conn_stalled()
+ * @xc_stalled_at: @xc_replies when the window was found closed
  * @xc_sends_free: unused Send buffers
  * @xc_sends_posted: Send buffers in posting order
  * @xc_sends_unsignaled: Sends posted since the last signalled one
@@ -131,6 +139,7 @@ struct xprtrdma_transport {
  * @xc_receives_free: Receive buffers to be posted
  * @xc_receives_idle: their number
  * @xc_mr_worker: allocates more memory regions
+ * @xc_stall_worker: looks whether replies still come; see xprtrdma_conn_stalled()
  * @xc_receives: every Receive buffer; built before the first post
  */
 struct xprtrdma_conn {
@@ -154,6 +163,8 @@ struct xprtrdma_conn {
 	spinlock_t			xc_lock;	/* guards the members below */
 	enum rpcrdma_conn_state		xc_state;
 	struct rpcrdma_window		xc_window;
+	u64				xc_replies;
+	u64				xc_stalled_at;
 	struct list_head		xc_sends_free;
 	struct list_head		xc_sends_posted;
 	unsigned int			xc_sends_unsignaled;
@@ -165,6 +176,7 @@ struct xprtrdma_conn {
 	unsigned int			xc_receives_idle;
 
 	struct work_struct		xc_mr_worker;
+	struct delayed_work		xc_stall_worker;
 	struct list_head		xc_receives;
 };
 
@@ -255,7 +267,8 @@ struct xprtrdma_receive {
  * @rq_conn: connection that @rq_mrs belong to, with a reference; NULL if none were
  *	lent. Written under the transport's write lock or by the task's release.
  * @rq_mrs: memory regions lent to this RPC; under xc_lock of @rq_conn
- * @rq_sent_on: xc_serial of the connection of the last Send; 0: none
+ * @rq_sent_on: xc_serial of the connection of the last Send; 0: none. Under xc_lock of
+ *	that connection
  * @rq_reply: the reply that is being processed; only for the Receive CQ handler
  *	and the completion of the LOCAL_INV that it posts
  * @rq_write_capacity: bytes of the Write chunk that was offered
@@ -298,6 +311,7 @@ void xprtrdma_sysctl_unregister(void);
 void xprtrdma_stats_print(struct rpc_xprt *xprt, struct seq_file *seq);
 
 /* transport.c */
+extern struct workqueue_struct *xprtrdma_wq;
 int xprtrdma_transport_register(void);
 void xprtrdma_transport_unregister(void);
 
@@ -308,6 +322,7 @@ void xprtrdma_conn_get(struct xprtrdma_conn *conn);
 void xprtrdma_conn_put(struct xprtrdma_conn *conn);
 void xprtrdma_conn_fail(struct xprtrdma_conn *conn);
 bool xprtrdma_conn_established(struct xprtrdma_conn *conn);
+void xprtrdma_conn_stalled(struct xprtrdma_conn *conn);
 
 /* request.c */
 int xprtrdma_request_alloc(struct rpc_task *task);
@@ -320,7 +335,7 @@ void xprtrdma_sends_destroy(struct xprtrdma_conn *conn);
 struct xprtrdma_send *xprtrdma_send_get(struct xprtrdma_conn *conn);
 void xprtrdma_send_put(struct xprtrdma_send *send);
 int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
-		       struct ib_send_wr *first);
+		       struct xprtrdma_request *request);
 
 /* receive.c */
 int xprtrdma_receives_create(struct xprtrdma_conn *conn);
