@@ -58,6 +58,7 @@ def parser():
     p.add_argument("--max-block", type=int, default=0, metavar="BYTES",
                    help="nfsd's max_block_size")
     p.add_argument("--no-build", action="store_true", help="take the modules as they are")
+    p.add_argument("--build-only", action="store_true", help="build our modules and end")
     p.add_argument("--no-unload", action="store_true", help="leave the modules in at the end")
     p.add_argument("--modules", metavar="DIR", help="folder that holds our modules")
     p.add_argument("--insmod", action="append", default=[], metavar="FILE.ko",
@@ -89,6 +90,8 @@ def main(argv):
     try:
         plan = Plan(options, top, kernels.find(options.engine, options.kernel, top))
         build_modules(plan)
+        if options.build_only:
+            return 0
         return runner.Run(plan).execute()
     except PlanError as error:
         print(f"vm: {error}", file=sys.stderr)
