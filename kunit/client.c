@@ -21,6 +21,7 @@ static void client_destroy_action(void *data)
 	if (client->transport->xt_bc_count)
 		kunit_fail_current_test("reverse-direction rpc_rqsts were left");
 	xprt_free(client->xprt);
+	destroy_workqueue(xprtrdma_wq);
 }
 
 static void transport_create(struct client *client)
@@ -63,6 +64,9 @@ struct client *client_create(struct kunit *test)
 	client_cm.fake = fake;
 	client_cm.fail_step = -1;
 	client_private(4096, 4096, true);
+	/* As xprtrdma_transport_register(). */
+	xprtrdma_wq = alloc_workqueue("xprtrdma_kunit", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	KUNIT_ASSERT_NOT_NULL(test, xprtrdma_wq);
 	transport_create(client);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, client_destroy_action,
 							   client));
@@ -87,11 +91,13 @@ void client_private(u32 send_size, u32 recv_size, bool remote_invalidation)
 void client_connect(struct client *client)
 {
 	struct rpc_xprt *xprt = client->xprt;
+	struct xprtrdma_conn *conn;
 
 	client_cm.step = 0;
-	client->conn = xprtrdma_conn_create(client->transport);
-	KUNIT_ASSERT_FALSE(client->test, IS_ERR(client->conn));
-	client->transport->xt_conn = client->conn;
+	conn = xprtrdma_conn_create(client->transport);
+	KUNIT_ASSERT_FALSE(client->test, IS_ERR(conn));
+	client->conn = conn;
+	client->transport->xt_conn = conn;
 	xprt->cwnd = RPC_CWNDSCALE;
 	xprt->cong = 0;
 	xprt->connect_cookie++;

@@ -29,6 +29,7 @@ enum {
  * @sent: private data of the client
  * @sent_length: its size in bytes
  * @recvs_at_connect: Receives that were posted when the client asked for a connection
+ * @max_send_wr: the deepest queue that can be had, 0: any
  * @qp_attr: of the queue pair
  * @disconnects: calls of rdma_disconnect()
  * @ids: cm_ids that exist
@@ -47,6 +48,7 @@ struct client_cm {
 	u8			sent[64];
 	u8			sent_length;
 	unsigned int		recvs_at_connect;
+	u32			max_send_wr;
 	struct ib_qp_init_attr	qp_attr;
 	int			disconnects;
 	int			ids;

@@ -25,7 +25,7 @@ static int bc_init(struct kunit *test)
 	service->serv.sv_nrpools = 1;
 	client_connect(client);
 	client->xprt->bc_serv = &service->serv;
-	return 0;
+	return xprtrdma_bc_setup(client->xprt, 1);
 }
 
 /* The server calls: @length bytes of RPC call with XID @xid. */
@@ -47,11 +47,16 @@ static void called(struct client *client, u32 xid, u32 length)
 	kunit_kfree(client->test, message);
 }
 
-/* What the callback service gets, or NULL. */
+/* What the callback service gets, or NULL; as svc_process_bc() prepares the reply. */
 static struct rpc_rqst *taken(struct client *client)
 {
-	return lwq_dequeue(&client->xprt->bc_serv->sv_cb_list, struct rpc_rqst,
+	struct rpc_rqst *rqst;
+
+	rqst = lwq_dequeue(&client->xprt->bc_serv->sv_cb_list, struct rpc_rqst,
 			   rq_bc_list);
+	if (rqst)
+		rqst->rq_connect_cookie = client->xprt->connect_cookie - 1;
+	return rqst;
 }
 
 static void bc_call_reaches_the_service(struct kunit *test)
@@ -187,6 +192,24 @@ static void bc_nobody_listens(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
 }
 
+/* The service may be gone any moment after ->bc_destroy. */
+static void bc_consumer_has_stopped(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct rpc_rqst *rqst;
+
+	xprtrdma_bc_destroy(client->xprt, 1);
+	called(client, 0x4711, 200);
+	KUNIT_EXPECT_NULL(test, taken(client));
+	client_expect_at_rest(client);
+
+	KUNIT_ASSERT_EQ(test, 0, xprtrdma_bc_setup(client->xprt, 1));
+	called(client, 0x4711, 200);
+	rqst = taken(client);
+	KUNIT_ASSERT_NOT_NULL(test, rqst);
+	xprtrdma_bc_free_rqst(rqst);
+}
+
 /* RFC 8167 section 5.3 */
 static void bc_chunks_are_refused(struct kunit *test)
 {
@@ -246,6 +269,7 @@ static struct kunit_case bc_cases[] = {
 	KUNIT_CASE(bc_as_many_calls_as_were_granted),
 	KUNIT_CASE(bc_one_call_more_than_was_granted),
 	KUNIT_CASE(bc_nobody_listens),
+	KUNIT_CASE(bc_consumer_has_stopped),
 	KUNIT_CASE(bc_chunks_are_refused),
 	KUNIT_CASE(bc_credits_are_apart),
 	{}

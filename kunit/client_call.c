@@ -427,6 +427,10 @@ void client_call_expect_error(struct client_call *call, int status)
 
 	KUNIT_EXPECT_TRUE(test, client_call_done(call));
 	KUNIT_EXPECT_EQ(test, status, call->task.tk_status);
+	/* For a task that is not asleep yet: an RPC reply that says the same. */
+	if (call->rqst.rq_reply_bytes_recvd)
+		KUNIT_EXPECT_EQ(test, rpc_system_err,
+				((__be32 *)call->rqst.rq_private_buf.head[0].iov_base)[5]);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&call->rqst.rq_pin));
 }
 

@@ -80,6 +80,8 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ib_pd *pd, struct ib_qp_init_at
 {
 	struct fake_qp *qp = &client_cm.fake->qp;
 
+	if (client_cm.max_send_wr && attr->cap.max_send_wr > client_cm.max_send_wr)
+		return -EINVAL;
 	client_cm.qp_attr = *attr;
 	qp->ib.send_cq = attr->send_cq;
 	qp->ib.recv_cq = attr->recv_cq;

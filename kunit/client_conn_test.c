@@ -134,8 +134,33 @@ static void conn_device_has_no_regions(struct kunit *test)
 {
 	struct client *client = client_of(test);
 
-	client->fake->mr_accept = 3;
+	client->fake->mr_accept = 0;
 	expect_no_connection(client, -ENOMEM);
+}
+
+static void conn_device_has_few_regions(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	client->fake->mr_accept = 3;
+	client_connect(client);
+	KUNIT_EXPECT_EQ(test, 3, client->conn->xc_mr_count);
+	client_expect_at_rest(client);
+}
+
+/* What a device says of its queues is an upper bound. */
+static void conn_device_refuses_deep_queues(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	client_cm.max_send_wr = 1000;
+	client_connect(client);
+	KUNIT_EXPECT_LE(test, client_cm.qp_attr.cap.max_send_wr, 1000);
+	KUNIT_EXPECT_GT(test, client->conn->xc_queues.credits, 0);
+	client_expect_at_rest(client);
+	client_disconnect(client);
+	client_cm.max_send_wr = 1;
+	expect_no_connection(client, -EINVAL);
 }
 
 static void conn_device_takes_no_receives(struct kunit *test)
@@ -233,6 +258,8 @@ static struct kunit_case conn_cases[] = {
 	KUNIT_CASE_PARAM(conn_reads_the_private_data, private_gen_params),
 	KUNIT_CASE_PARAM(conn_step_fails, failure_gen_params),
 	KUNIT_CASE(conn_device_has_no_regions),
+	KUNIT_CASE(conn_device_has_few_regions),
+	KUNIT_CASE(conn_device_refuses_deep_queues),
 	KUNIT_CASE(conn_device_takes_no_receives),
 	KUNIT_CASE(conn_device_cannot_register),
 	KUNIT_CASE(conn_device_is_too_small),

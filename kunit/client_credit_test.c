@@ -85,6 +85,47 @@ static void credit_one_call_until_the_first_grant(struct kunit *test)
 }
 
 /* After a reconnect SUNRPC still counts the calls of the old connection as admitted. */
+/* Two calls, credit for one; SUNRPC believes that there is credit for both. */
+static struct client_call *send_one_of_two(struct client *client)
+{
+	struct client_call *first = client_call_create(client, &getattr);
+	struct client_call *second = client_call_create(client, &getattr);
+
+	client->xprt->cwnd = 2 << RPC_CWNDSHIFT;
+	KUNIT_ASSERT_EQ(client->test, 0, client_call_send(first));
+	client_call_decode(first);
+	KUNIT_EXPECT_FALSE(client->test,
+			   delayed_work_pending(&client->conn->xc_stall_worker));
+	KUNIT_ASSERT_EQ(client->test, -EAGAIN, client_call_send(second));
+	KUNIT_EXPECT_TRUE(client->test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
+	KUNIT_EXPECT_TRUE(client->test,
+			  delayed_work_pending(&client->conn->xc_stall_worker));
+	return first;
+}
+
+/* The first call's task may be gone, and no timer runs for the second. */
+static void credit_no_reply_while_a_call_waits(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	send_one_of_two(client);
+	mod_delayed_work(xprtrdma_wq, &client->conn->xc_stall_worker, 0);
+	flush_delayed_work(&client->conn->xc_stall_worker);
+	client_expect_failed(client);
+}
+
+static void credit_reply_while_a_call_waits(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_reply reply = { .length = 64 };
+
+	KUNIT_ASSERT_TRUE(test, client_reply_send(send_one_of_two(client), &reply));
+	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
+	mod_delayed_work(xprtrdma_wq, &client->conn->xc_stall_worker, 0);
+	flush_delayed_work(&client->conn->xc_stall_worker);
+	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
+}
+
 static void credit_one_call_after_a_reconnect(struct kunit *test)
 {
 	struct client *client = client_of(test);
@@ -208,6 +249,8 @@ static void credit_long_run(struct kunit *test)
 static struct kunit_case credit_cases[] = {
 	KUNIT_CASE_PARAM(credit_grant_sets_the_window, grant_gen_params),
 	KUNIT_CASE(credit_one_call_until_the_first_grant),
+	KUNIT_CASE(credit_no_reply_while_a_call_waits),
+	KUNIT_CASE(credit_reply_while_a_call_waits),
 	KUNIT_CASE(credit_one_call_after_a_reconnect),
 	KUNIT_CASE(credit_window_shrinks_below_what_is_in_flight),
 	KUNIT_CASE(credit_no_retransmission),

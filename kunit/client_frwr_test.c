@@ -35,8 +35,7 @@ static int post(struct client_call *call)
 	struct xprtrdma_request *request = xprtrdma_request_of(&call->rqst);
 
 	KUNIT_ASSERT_NOT_NULL(call->client->test, send);
-	return xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE,
-				  xprtrdma_frwr_chain(request, &send->sd_wr));
+	return xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE, request);
 }
 
 /* The peer's own end of the R_keys, as after an RPC that was invalidated remotely. */
@@ -329,10 +328,11 @@ static void frwr_pool_grows_to_its_limit(struct kunit *test)
 {
 	struct client *client = connected(test, 64, false);
 	const struct rpcrdma_client_queues *queues = &client->conn->xc_queues;
-	unsigned int limit = queues->credits * queues->mrs_per_call, i;
+	unsigned int limit = queues->credits * queues->mrs_per_call;
 
-	for (i = 0; i < limit; i++)
+	while (client->conn->xc_mr_count < limit)
 		xprtrdma_mr_worker(&client->conn->xc_mr_worker);
+	xprtrdma_mr_worker(&client->conn->xc_mr_worker);
 	KUNIT_EXPECT_EQ(test, limit, client->conn->xc_mr_count);
 	KUNIT_EXPECT_EQ(test, limit, client->fake->nr_mrs);
 	client_expect_at_rest(client);

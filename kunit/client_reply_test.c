@@ -130,17 +130,39 @@ static void reply_item_is_all_of_the_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, *(u8 *)buf->tail[0].iov_base);
 }
 
+/* A server can guess the XID of a call that has not been posted. */
+static void reply_before_the_call_is_dropped(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { READS(8192) };
+	struct client_call *call = client_call_create(client, &shape);
+	struct client_reply reply = { .length = 64 };
+
+	client_call_enqueue(call);
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
+	KUNIT_EXPECT_FALSE(test, client_call_done(call));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&call->rqst.rq_pin));
+	client_expect_at_rest(client);
+}
+
 static void reply_rdma_error_ends_the_rpc(struct kunit *test)
 {
 	struct client *client = client_of(test);
 	struct client_shape shape = { READS(8192) };
 	struct client_call *call = sent(client, &shape);
 	struct client_reply reply = { .proc = RPCRDMA_ERROR };
+	const __be32 *seen = call->rqst.rq_rcv_buf.head[0].iov_base;
 
 	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
 	KUNIT_EXPECT_FALSE(test, client_call_done(call));
 	fake_run_all(client->qp);
 	client_call_expect_error(call, -EIO);
+	/* A task that was not asleep finds it here: accepted, SYSTEM_ERR */
+	KUNIT_EXPECT_EQ(test, 24, call->rqst.rq_reply_bytes_recvd);
+	KUNIT_EXPECT_EQ(test, call->rqst.rq_xid, seen[0]);
+	KUNIT_EXPECT_EQ(test, rpc_reply, seen[1]);
+	KUNIT_EXPECT_EQ(test, rpc_msg_accepted, seen[2]);
+	KUNIT_EXPECT_EQ(test, rpc_system_err, seen[5]);
 	client_expect_at_rest(client);
 }
 
@@ -348,6 +370,7 @@ static void reply_with_a_tail_that_does_not_fit(struct kunit *test)
 static struct kunit_case reply_cases[] = {
 	KUNIT_CASE_PARAM(reply_is_seen_by_the_consumer, good_gen_params),
 	KUNIT_CASE(reply_item_is_all_of_the_pages),
+	KUNIT_CASE(reply_before_the_call_is_dropped),
 	KUNIT_CASE(reply_rdma_error_ends_the_rpc),
 	KUNIT_CASE(reply_err_vers_ends_the_rpc),
 	KUNIT_CASE(reply_rdma_error_to_nobody),

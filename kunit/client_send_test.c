@@ -16,7 +16,7 @@ static bool post(struct client *client)
 	if (!send)
 		return false;
 	KUNIT_EXPECT_EQ(client->test, 0,
-			xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE, &send->sd_wr));
+			xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE, NULL));
 	return true;
 }
 
@@ -137,7 +137,7 @@ static void send_post_failure_fails_the_connection(struct kunit *test)
 
 	client->qp->accept = 0;
 	KUNIT_EXPECT_EQ(test, -ENOTCONN,
-			xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE, &send->sd_wr));
+			xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE, NULL));
 	client_expect_failed(client);
 	KUNIT_EXPECT_EQ(test, slots - 1, client_free_sends(client));
 }

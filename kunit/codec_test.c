@@ -5,6 +5,7 @@
  * message, all that can be wrong with it, and every buffer that is too small.
  */
 #include <linux/slab.h>
+#include <linux/unaligned.h>
 
 #include "bad_input.h"
 #include "rpcrdma/logic.h"
@@ -257,9 +258,54 @@ static void codec_small_buffer(struct kunit *test)
 	}
 }
 
+/* One word of samples[@sample], and what it is found to be. */
+struct wrong_word {
+	const char		*desc;
+	u32			sample;
+	u32			word;
+	u32			value;
+	enum rpcrdma_status	status;
+};
+
+enum { NO_CHUNKS = 0, ALL_LISTS = 3, POSITION_ZERO = 4, ERR_VERS = 8 };
+
+/* RFC 8166 section 4 */
+static const struct wrong_word wrong_words[] = {
+	{ "version 0", NO_CHUNKS, 1, 0, RPCRDMA_BAD_VERSION },
+	{ "version 2", ALL_LISTS, 1, 2, RPCRDMA_BAD_VERSION },
+	{ "procedure 5", NO_CHUNKS, 3, 5, RPCRDMA_BAD_PROC },
+	{ "Read list discriminator 2", ALL_LISTS, 4, 2, RPCRDMA_BAD_DISCRIMINATOR },
+	{ "second Read discriminator 2", ALL_LISTS, 10, 2, RPCRDMA_BAD_DISCRIMINATOR },
+	{ "Write list discriminator 2", ALL_LISTS, 17, 2, RPCRDMA_BAD_DISCRIMINATOR },
+	{ "end of the Write list -1", ALL_LISTS, 33, 0xffffffff, RPCRDMA_BAD_DISCRIMINATOR },
+	{ "Reply chunk discriminator 2", ALL_LISTS, 34, 2, RPCRDMA_BAD_DISCRIMINATOR },
+	{ "Position 6", ALL_LISTS, 5, 6, RPCRDMA_BAD_POSITION },
+	{ "segment count beyond the end", ALL_LISTS, 24, 9, RPCRDMA_TRUNCATED },
+	{ "segment count that wraps", ALL_LISTS, 35, 0x10000001, RPCRDMA_TRUNCATED },
+	{ "lengths that add up to 2^32", ALL_LISTS, 26, 0xfffff000, RPCRDMA_OVERFLOW },
+	{ "Position Zero chunk of 2^32", POSITION_ZERO, 7, 0xfffff000, RPCRDMA_OVERFLOW },
+	{ "XID of the payload", ALL_LISTS, 44, 1, RPCRDMA_XID_MISMATCH },
+	{ "RDMA_ERROR of no kind", ERR_VERS, 4, 3, RPCRDMA_BAD_ERROR },
+};
+
+KUNIT_ARRAY_PARAM_DESC(wrong_word, wrong_words, desc);
+
+static void codec_names_what_is_wrong(struct kunit *test)
+{
+	const struct wrong_word *c = test->param_value;
+	const struct sample *sample = &samples[c->sample];
+	struct codec *codec = test->priv;
+	u8 *message = sample_bytes(test, sample);
+
+	put_unaligned_be32(c->value, message + 4 * c->word);
+	decode(&codec->first, message, sample->count * 4, ROOM, ROOM);
+	KUNIT_EXPECT_EQ(test, c->status, codec->first.status);
+}
+
 static struct kunit_case codec_cases[] = {
 	KUNIT_CASE_PARAM(codec_sample_is_good, sample_params),
 	KUNIT_CASE_PARAM(codec_truncated_header_is_refused, sample_params),
+	KUNIT_CASE_PARAM(codec_names_what_is_wrong, wrong_word_gen_params),
 	KUNIT_CASE_PARAM(codec_every_truncation_and_corruption, sample_params),
 	KUNIT_CASE_PARAM(codec_small_storage, sample_params),
 	KUNIT_CASE_PARAM(codec_small_buffer, sample_params),

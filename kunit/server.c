@@ -116,13 +116,14 @@ void server_request(struct server *server)
 		.private_data_len = sizeof(private),
 		.initiator_depth = server->read_depth,
 	};
+	struct svcrdma_transport *t;
 
 	rpcrdma_cm_private_encode(&server->client, private);
 	server->id = server_cm_request(server->fake);
 	KUNIT_ASSERT_NOT_NULL(server->test, server->id);
-	server->transport = svcrdma_transport_create(&server->serv, &init_net, server->id,
-						     &param);
-	KUNIT_ASSERT_FALSE(server->test, IS_ERR(server->transport));
+	t = svcrdma_transport_create(&server->serv, &init_net, server->id, &param);
+	KUNIT_ASSERT_FALSE(server->test, IS_ERR(t));
+	server->transport = t;
 }
 
 /* As the listener and accept. */
