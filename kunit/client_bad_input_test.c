@@ -173,9 +173,11 @@ static void bad_input_of_any_kind(struct kunit *test)
 	bad_input_each(test, message, sample->count * 4, deliver_bad, hostile);
 }
 
+#define slow	((struct kunit_attributes){ .speed = KUNIT_SPEED_SLOW })
+
 static struct kunit_case bad_input_cases[] = {
-	KUNIT_CASE_PARAM(bad_input_in_a_reply, reply_gen_params),
-	KUNIT_CASE_PARAM(bad_input_of_any_kind, sample_params),
+	KUNIT_CASE_PARAM_ATTR(bad_input_in_a_reply, reply_gen_params, slow),
+	KUNIT_CASE_PARAM_ATTR(bad_input_of_any_kind, sample_params, slow),
 	{}
 };
 

@@ -137,8 +137,10 @@ static void bad_input_suite_exit(struct kunit_suite *suite)
 	svcrdma_max_requests = max_requests;
 }
 
+#define slow	((struct kunit_attributes){ .speed = KUNIT_SPEED_SLOW })
+
 static struct kunit_case bad_input_cases[] = {
-	KUNIT_CASE_PARAM(bad_input_of_any_kind, sample_params),
+	KUNIT_CASE_PARAM_ATTR(bad_input_of_any_kind, sample_params, slow),
 	{}
 };
 
