@@ -331,6 +331,8 @@ static struct rpc_xprt *backchannel_setup(struct xprt_create *args)
 		return ERR_PTR(-ENOMEM);
 
 	xprt->ops = &backchannel_ops;
+	/* SUNRPC's sysfs files follow it without a look. */
+	xprt->xprt_class = &svcrdma_backchannel_class;
 	xprt->prot = XPRT_TRANSPORT_BC_RDMA;
 	xprt->timeout = &backchannel_timeout;
 	xprt->max_payload = t->st_agreed.inline_send;
