@@ -13,15 +13,29 @@ import sys
 FINISH = b"\0finish"
 
 
+def receive_bytes(connection, count):
+    data = b""
+    while len(data) < count:
+        more = connection.recv(count - len(data))
+        if not more:
+            raise ConnectionError("the other machine hung up")
+        data += more
+    return data
+
+
 def receive(connection):
     """A message is its length in 4 bytes, then itself."""
-    with connection.makefile("rb") as stream:
-        length = struct.unpack("!I", stream.read(4))[0]
-        return stream.read(length)
+    length = struct.unpack("!I", receive_bytes(connection, 4))[0]
+    return receive_bytes(connection, length)
 
 
 def send(connection, data):
     connection.sendall(struct.pack("!I", len(data)) + data)
+
+
+def reply(connection, status, output, errors):
+    for part in (str(status).encode(), output, errors):
+        send(connection, part)
 
 
 def serve(port):
@@ -31,19 +45,20 @@ def serve(port):
             with connection:
                 command = receive(connection)
                 if command == FINISH:
-                    send(connection, b"0 ")
+                    reply(connection, 0, b"", b"")
                     return 0
                 result = subprocess.run(["bash", "-c", command.decode()],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT, check=False)
-                send(connection, f"{result.returncode} ".encode() + result.stdout)
+                                        stdin=subprocess.DEVNULL, capture_output=True,
+                                        check=False)
+                reply(connection, result.returncode, result.stdout, result.stderr)
 
 
 def ask(port, host, command):
     with socket.create_connection((host, port), timeout=600) as connection:
         send(connection, command)
-        status, _, output = receive(connection).partition(b" ")
+        status, output, errors = (receive(connection) for _ in range(3))
     sys.stdout.buffer.write(output)
+    sys.stderr.buffer.write(errors)
     return int(status)
 
 
