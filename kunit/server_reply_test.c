@@ -26,6 +26,8 @@ struct offer {
  * @pages: bytes of rq_res.pages, without padding
  * @tail: bytes of rq_res.tail; the padding of the pages stands before them
  * @payloads: result payloads as nfsd names them; @payloads[n].length of 0: none
+ * @at_length: the length word stands before the first payload, and nfsd names the offset of
+ *	that, as it does for READLINK of NFSv4
  * @proc: what is sent
  * @written: bytes in each Write chunk
  * @reply_written: bytes in the Reply chunk
@@ -37,6 +39,7 @@ struct reply_case {
 	struct offer		reply;
 	u32			head, pages, tail;
 	struct svcrdma_payload	payloads[CHUNK_PAYLOADS];
+	bool			at_length;
 	enum rpcrdma_proc	proc;
 	u32			written[CHUNKS];
 	u32			reply_written;
@@ -65,6 +68,8 @@ static const struct reply_case reply_cases[] = {
 	  .pages = 8195, PAGES_AT(128, 8195), .written = { 8195 } },
 	{ "short payload", { { 2, { 4000, 5000 } } }, 1, .head = 128, .pages = 10,
 	  PAGES_AT(128, 10), .written = { 10 } },
+	{ "READLINK of NFSv4", { { 1, { 9000 } } }, 1, .head = 128, .pages = 1001, .tail = 20,
+	  PAGES_AT(128, 1001), .at_length = true, .written = { 1001 } },
 	{ "unused Write chunk", { { 2, { 4000, 5000 } } }, 1, .head = 100 },
 	{ "empty Write chunk asks for inline", { { 0 } }, 1, .head = 128, .pages = 1000,
 	  PAGES_AT(128, 1000) },
@@ -218,6 +223,9 @@ static void build_reply(struct exchange *x)
 	server_fill(x->stream, x->length);
 	put_unaligned_be32(XID, x->stream);
 	memset(x->stream + x->c->head + x->c->pages, 0, x->c->pages ? pad : 0);
+	if (x->c->at_length)
+		put_unaligned_be32(x->c->payloads[0].length,
+				   x->stream + x->c->payloads[0].offset - 4);
 	KUNIT_ASSERT_EQ(x->server->test, 0,
 			write_bytes_to_xdr_buf(res, 0, x->stream, x->length));
 }
@@ -256,7 +264,9 @@ static struct exchange *start(struct server *server, const struct reply_case *c)
 	build_reply(x);
 	for (i = 0; i < CHUNK_PAYLOADS && c->payloads[i].length; i++)
 		KUNIT_ASSERT_EQ(server->test, 0,
-				svcrdma_result_payload(server->rqst, c->payloads[i].offset,
+				svcrdma_result_payload(server->rqst,
+						       c->payloads[i].offset -
+						       (c->at_length ? 4 : 0),
 						       c->payloads[i].length));
 	return x;
 }

@@ -152,7 +152,7 @@ static void sq_too_many_waiters_stop_new_calls(struct kunit *test)
 
 	exhausted(server, 10);
 	xprt = &server->transport->st_xprt;
-	for (i = 0; i < SVCRDMA_MAX_SQ_WAITERS; i++) {
+	for (i = 0; i < server->transport->st_sq_max_waiters; i++) {
 		KUNIT_EXPECT_TRUE(test, xprt->xpt_ops->xpo_has_wspace(xprt));
 		wait_for(server, &waiters[i], 1, -EINPROGRESS);
 	}

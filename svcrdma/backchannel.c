@@ -346,8 +346,12 @@ static struct rpc_xprt *backchannel_setup(struct xprt_create *args)
 	/* Dropped in backchannel_destroy(); the class is held while this runs. */
 	__module_get(THIS_MODULE);
 	xprt->bc_xprt = args->bc_xprt;
+	/* Two sessions on one connection may come here at the same time. */
+	if (cmpxchg(&args->bc_xprt->xpt_bc_xprt, NULL, xprt)) {
+		backchannel_destroy(xprt);
+		return ERR_PTR(-EBUSY);
+	}
 	xprt_get(xprt);
-	WRITE_ONCE(args->bc_xprt->xpt_bc_xprt, xprt);
 	return xprt;
 }
 

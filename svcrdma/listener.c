@@ -8,12 +8,12 @@
  *
  * Teardown is svcrdma_listener_detach(), which SUNRPC calls once, never from
  * the CM handler:
- * 1. The rebind work is waited for; XPT_DEAD, set before, keeps the handler
- *    from queueing it again, and passing through the handler lock sees to it that
- *    no handler is between its test and its queue_work().
+ * 1. XPT_DEAD is set, so the rebind work leaves li_id alone from the moment on that
+ *    li_mutex was free once.
  * 2. rdma_destroy_id() waits for the handler: afterwards nobody adds to
- *    li_pending.
- * 3. What is pending is discarded; accept is not running, since detach runs
+ *    li_pending, and nobody queues the rebind work.
+ * 3. The rebind work is waited for.
+ * 4. What is pending is discarded; accept is not running, since detach runs
  *    under XPT_BUSY.
  */
 #include <linux/module.h>
@@ -151,13 +151,17 @@ static void listener_rebind_work(struct work_struct *work)
 {
 	struct svcrdma_listener *li =
 		container_of(work, struct svcrdma_listener, li_rebind_work);
-	int ret;
+	int ret = 0;
 
-	if (li->li_id)
-		rdma_destroy_id(li->li_id);
-	WRITE_ONCE(li->li_id, NULL);
-	ret = listener_listen(li, li->li_xprt.xpt_net,
-			      (struct sockaddr *)&li->li_xprt.xpt_local);
+	mutex_lock(&li->li_mutex);
+	if (!test_bit(XPT_DEAD, &li->li_xprt.xpt_flags)) {
+		if (li->li_id)
+			rdma_destroy_id(li->li_id);
+		WRITE_ONCE(li->li_id, NULL);
+		ret = listener_listen(li, li->li_xprt.xpt_net,
+				      (struct sockaddr *)&li->li_xprt.xpt_local);
+	}
+	mutex_unlock(&li->li_mutex);
 	if (ret) {
 		trace_svcrdma_listener_err("rebind", ret);
 		svc_xprt_deferred_close(&li->li_xprt);
@@ -184,6 +188,7 @@ static struct svcrdma_listener *listener_alloc(struct svc_serv *serv, struct net
 	svc_xprt_init(net, &svcrdma_class, &li->li_xprt, serv);
 	set_bit(XPT_LISTENER, &li->li_xprt.xpt_flags);
 	set_bit(XPT_CONG_CTRL, &li->li_xprt.xpt_flags);
+	mutex_init(&li->li_mutex);
 	spin_lock_init(&li->li_lock);
 	INIT_LIST_HEAD(&li->li_pending);
 	INIT_WORK(&li->li_rebind_work, listener_rebind_work);
@@ -214,7 +219,14 @@ struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
 	if (!li)
 		return ERR_PTR(-ENOMEM);
 
+	/* The rebind work needs xpt_local. */
+	mutex_lock(&li->li_mutex);
 	ret = listener_listen(li, net, sa);
+	if (!ret)
+		svc_xprt_set_local(&li->li_xprt,
+				   (struct sockaddr *)&li->li_id->route.addr.src_addr,
+				   salen);
+	mutex_unlock(&li->li_mutex);
 	if (ret) {
 		trace_svcrdma_listener_err("listen", ret);
 		/* The put drops a module reference; the caller keeps his. */
@@ -222,8 +234,6 @@ struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
 		svc_xprt_put(&li->li_xprt);
 		return ERR_PTR(ret);
 	}
-	svc_xprt_set_local(&li->li_xprt,
-			   (struct sockaddr *)&li->li_id->route.addr.src_addr, salen);
 	return &li->li_xprt;
 }
 
@@ -264,17 +274,16 @@ static void svcrdma_listener_detach(struct svc_xprt *xprt)
 	struct svcrdma_transport *t;
 
 	/* 1 */
-	if (li->li_id) {
-		rdma_lock_handler(li->li_id);
-		rdma_unlock_handler(li->li_id);
-	}
-	if (cancel_work_sync(&li->li_rebind_work))
-		svc_xprt_put(xprt);
-	/* 2 */
+	mutex_lock(&li->li_mutex);
+	mutex_unlock(&li->li_mutex);
+	/* 2. Until then li_id tells the handler which events are the CM's business. */
 	if (li->li_id)
 		rdma_destroy_id(li->li_id);
-	li->li_id = NULL;
+	WRITE_ONCE(li->li_id, NULL);
 	/* 3 */
+	if (cancel_work_sync(&li->li_rebind_work))
+		svc_xprt_put(xprt);
+	/* 4 */
 	while ((t = listener_pop(li)))
 		svcrdma_transport_discard(t);
 }

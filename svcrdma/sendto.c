@@ -75,9 +75,9 @@ void svcrdma_sq_put(struct svcrdma_transport *t, u32 count)
 
 	spin_lock_irqsave(&t->st_sq_lock, flags);
 	t->st_sq_free += count;
-	was_full = t->st_sq_nr_waiters >= SVCRDMA_MAX_SQ_WAITERS;
+	was_full = t->st_sq_nr_waiters >= t->st_sq_max_waiters;
 	sq_grant(t, &granted);
-	was_full = was_full && t->st_sq_nr_waiters < SVCRDMA_MAX_SQ_WAITERS;
+	was_full = was_full && t->st_sq_nr_waiters < t->st_sq_max_waiters;
 	closing = t->st_closing;
 	spin_unlock_irqrestore(&t->st_sq_lock, flags);
 
@@ -300,6 +300,32 @@ static bool payload_is_reduced(const struct reply *reply,
 	       payload->length <= reply->buf->len - payload->offset;
 }
 
+static u32 reply_word_at(const struct reply *reply, u32 offset)
+{
+	__be32 word;
+
+	if (read_bytes_from_xdr_buf(reply->buf, offset, &word, sizeof(word)))
+		return 0;
+	return be32_to_cpu(word);
+}
+
+/*
+ * nfsd names the offset of the data, but for READLINK of NFSv4: there it is that of the
+ * length word before the data, which stays inline (RFC 8166 section 3.4.4.1). Where
+ * the data begins, its length stands just before; a link's text cannot pretend that,
+ * since the word before a length word is not that length.
+ */
+static void payload_skip_length(const struct reply *reply,
+				struct svcrdma_payload *payload)
+{
+	if (payload->offset < RPCRDMA_XDR_UNIT || !payload->length)
+		return;
+	if (reply_word_at(reply, payload->offset - RPCRDMA_XDR_UNIT) == payload->length)
+		return;
+	if (reply_word_at(reply, payload->offset) == payload->length)
+		payload->offset += RPCRDMA_XDR_UNIT;
+}
+
 /* Section 3.4.6.2: padding is not written, and not sent inline either. */
 static u32 payload_hole(const struct reply *reply, const struct svcrdma_payload *payload)
 {
@@ -346,6 +372,7 @@ static int reply_fill_write_list(struct reply *reply)
 		written = 0;
 		if (i < reply->rc->rc_nr_payloads) {
 			payload = reply->rc->rc_payloads[i];
+			payload_skip_length(reply, &payload);
 			if (payload_is_reduced(reply, &payload, chunk, from)) {
 				ret = reply_write_payload(reply, &payload, chunk);
 				if (ret)

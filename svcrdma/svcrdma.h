@@ -45,8 +45,8 @@ enum {
 	SVCRDMA_BACKLOG = 128,		/* connections that wait for accept */
 	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
-	SVCRDMA_MAX_SQ_WAITERS = 8,	/* then no further calls are taken */
-	SVCRDMA_SQ_TIMEOUT = 30 * HZ,	/* a peer that lets us wait longer is dead */
+	SVCRDMA_MAX_SQ_WAITERS = 8,	/* upper bound of st_sq_max_waiters */
+	SVCRDMA_SQ_TIMEOUT = 10 * HZ,	/* a peer that lets us wait longer is dead */
 };
 
 struct svcrdma_transport;
@@ -55,8 +55,9 @@ struct svcrdma_recv_ctxt;
 /**
  * struct svcrdma_listener - a port on which connections are accepted
  * @li_xprt: what nfsd knows; first reference belongs to SUNRPC
- * @li_id: the listening id. Written by create and by @li_rebind_work only, which
- *	detach waits for
+ * @li_id: the listening id, or NULL. Changed under @li_mutex, and by detach, which has
+ *	stopped the others
+ * @li_mutex: see @li_id; never taken in the CM handler
  * @li_lock: guards @li_pending and @li_nr_pending
  * @li_pending: transports that wait for accept, by st_pending
  * @li_nr_pending: their number, at most SVCRDMA_BACKLOG
@@ -67,6 +68,7 @@ struct svcrdma_recv_ctxt;
 struct svcrdma_listener {
 	struct svc_xprt		li_xprt;
 	struct rdma_cm_id	*li_id;
+	struct mutex		li_mutex;	/* li_id */
 	spinlock_t		li_lock;	/* li_pending, li_nr_pending */
 	struct list_head	li_pending;
 	unsigned int		li_nr_pending;
@@ -234,6 +236,8 @@ struct svcrdma_send_ctxt {
  * @st_sq_lock: guards the members up to @st_closing. Taken in any context
  * @st_sq_free: Send Queue entries that nobody holds
  * @st_sq_depth: all of them; constant
+ * @st_sq_max_waiters: with so many, no further calls are taken from this client;
+ *	constant
  * @st_sq_waiters: in order of arrival
  * @st_sq_nr_waiters: their number; read without the lock as a hint
  * @st_closing: no more posts. Never cleared; read without the lock as a hint
@@ -281,6 +285,7 @@ struct svcrdma_transport {
 	spinlock_t		st_sq_lock ____cacheline_aligned_in_smp;
 	u32			st_sq_free;
 	u32			st_sq_depth;
+	u32			st_sq_max_waiters;
 	struct list_head	st_sq_waiters;
 	u32			st_sq_nr_waiters;
 	bool			st_closing;

@@ -304,6 +304,9 @@ static int transport_size(struct svcrdma_transport *t,
 				 rdma_rw_mr_factor(device, t->st_port, pages),
 				 queues))
 		return -ENOSPC;
+	/* One client must not have all of nfsd wait for it. */
+	t->st_sq_max_waiters = clamp_t(u32, t->st_xprt.xpt_server->sv_nrthreads / 4, 1,
+				       SVCRDMA_MAX_SQ_WAITERS);
 	t->st_credits = queues->credits;
 	t->st_recv_target = queues->recv_wrs;
 	t->st_send_cache = 2 * queues->credits + SVCRDMA_REVERSE_CREDITS;
@@ -365,6 +368,8 @@ static int transport_qp_create(struct svcrdma_transport *t,
 	t->st_qp = t->st_id->qp;
 	/* The core has added what the contexts need; one entry is the drain's. */
 	t->st_sq_depth = attr.cap.max_send_wr - 1;
+	/* Devices round up; the completions have to find room all the same. */
+	t->st_sq_depth = min_t(u32, t->st_sq_depth, t->st_send_cq->cqe - 1);
 	t->st_sq_free = t->st_sq_depth;
 	return 0;
 }
@@ -502,7 +507,7 @@ static int svcrdma_transport_has_wspace(struct svc_xprt *xprt)
 {
 	struct svcrdma_transport *t = svcrdma_transport_of(xprt);
 
-	return READ_ONCE(t->st_sq_nr_waiters) < SVCRDMA_MAX_SQ_WAITERS;
+	return READ_ONCE(t->st_sq_nr_waiters) < t->st_sq_max_waiters;
 }
 
 static struct svc_xprt *transport_accept(struct svc_xprt *xprt)
