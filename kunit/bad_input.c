@@ -7,7 +7,7 @@
 
 #define XID		0x20000001
 #define CREDITS		32
-#define CALL		XID, RPCRDMA_RPC_CALL, 2, 100003, 3, 6
+#define CALL		XID, RPCRDMA_RPC_CALL, 2, 100003, 3, 6, 0, 0, 0, 0
 #define REPLY		XID, RPCRDMA_RPC_REPLY, 0, 0, 0, 0
 #define NO_CHUNKS	0, 0, 0
 #define SEGMENT(n)	0x1000 + (n), 4096, 0x11, 0x22000000 + ((n) << 12)
@@ -15,10 +15,10 @@
 /* RFC 8166 section 4: fixed header, Read list, Write list, Reply chunk, payload */
 const struct sample samples[] = {
 	{ "RDMA_MSG without chunks",
-	  { XID, 1, CREDITS, RPCRDMA_MSG, NO_CHUNKS, CALL }, 13, 7 },
+	  { XID, 1, CREDITS, RPCRDMA_MSG, NO_CHUNKS, CALL }, 17, 7 },
 	{ "RDMA_MSG with a Read chunk",
 	  { XID, 1, CREDITS, RPCRDMA_MSG,
-	    1, 24, SEGMENT(0), 1, 24, SEGMENT(1), 0, 0, 0, CALL }, 25, 19 },
+	    1, 40, SEGMENT(0), 1, 40, SEGMENT(1), 0, 0, 0, CALL }, 29, 19 },
 	{ "RDMA_MSG with a Write chunk",
 	  { XID, 1, CREDITS, RPCRDMA_MSG,
 	    0, 1, 2, SEGMENT(0), SEGMENT(1), 0, 0, REPLY }, 23, 17 },
@@ -26,13 +26,13 @@ const struct sample samples[] = {
 	  { XID, 1, CREDITS, RPCRDMA_MSG,
 	    1, 8, SEGMENT(0), 1, 16, SEGMENT(1), 0,
 	    1, 1, SEGMENT(2), 1, 2, SEGMENT(3), SEGMENT(4), 0,
-	    1, 2, SEGMENT(5), SEGMENT(6), CALL }, 50, 44 },
+	    1, 2, SEGMENT(5), SEGMENT(6), CALL }, 54, 44 },
 	{ "RDMA_NOMSG with a Position Zero Read chunk",
 	  { XID, 1, CREDITS, RPCRDMA_NOMSG,
 	    1, 0, SEGMENT(0), 1, 0, SEGMENT(1), 1, 64, SEGMENT(2), 0, 0, 0 }, 25, 25 },
 	{ "RDMA_NOMSG with a Reply chunk",
 	  { XID, 1, CREDITS, RPCRDMA_NOMSG, 0, 0, 1, 2, SEGMENT(0), SEGMENT(1) }, 16, 16 },
-	{ "RDMA_MSGP", { XID, 1, CREDITS, RPCRDMA_MSGP, 64, 1024, NO_CHUNKS, CALL }, 15, 4 },
+	{ "RDMA_MSGP", { XID, 1, CREDITS, RPCRDMA_MSGP, 64, 1024, NO_CHUNKS, CALL }, 19, 4 },
 	{ "RDMA_DONE", { XID, 1, CREDITS, RPCRDMA_DONE }, 7, 4 },
 	{ "RDMA_ERROR, ERR_VERS",
 	  { XID, 2, CREDITS, RPCRDMA_ERROR, RPCRDMA_ERR_VERS, 1, 1 }, 7, 7 },

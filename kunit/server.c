@@ -233,6 +233,7 @@ void server_expect_at_rest(struct server *server)
 	KUNIT_EXPECT_EQ(test, t->st_sq_depth, t->st_sq_free);
 	KUNIT_EXPECT_EQ(test, 0, t->st_sq_nr_waiters);
 	KUNIT_EXPECT_EQ(test, 0, t->st_reads);
+	KUNIT_EXPECT_EQ(test, 0, t->st_pulls);
 	KUNIT_EXPECT_EQ(test, t->st_send_nr_free, list_count_nodes(&t->st_send_all));
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
 }

@@ -5,6 +5,7 @@
  */
 #include <linux/slab.h>
 #include <linux/unaligned.h>
+#include <rdma/mr_pool.h>
 
 #include "server.h"
 
@@ -44,7 +45,7 @@ struct call_case {
 
 static const struct call_case call_cases[] = {
 	{ "inline", 200 },
-	{ "inline, smallest", 4 },
+	{ "inline, smallest", 40 },
 	{ "inline, largest", SERVER_MESSAGE - 28 },
 	{ "item at the end, 0", 160 + 8192, 0, { { 160, 8192, 1 } } },
 	{ "item at the end, 1", 160 + 8196, 0, { { 160, 8193, 1 } } },
@@ -58,7 +59,12 @@ static const struct call_case call_cases[] = {
 	{ "item of no byte", 160 + 40, 0, { { 160, 0, 1 } } },
 	{ "item in five pieces", 160 + 20000 + 40, 0, { { 160, 19999, 5 } } },
 	{ "item of 1 MiB", 160 + (1 << 20), 0, { { 160, 1 << 20, 16 } } },
-	{ "item right behind the XID", 4 + 1000, 0, { { 4, 1000, 1 } } },
+	{ "item of 1 MiB and tail", 160 + (1 << 20) + 3000, 0, { { 160, 1 << 20, 16 } } },
+	{ "item that ends in a page, tail in two", 160 + 8000 + 2000, 0,
+	  { { 160, 7999, 1 } } },
+	{ "item of four bytes, long tail", 160 + 4 + 2996, 0, { { 160, 4, 1 } } },
+	{ "item of no byte, long tail", 160 + 3000, 0, { { 160, 0, 1 } } },
+	{ "item right behind the RPC header", 40 + 1000, 0, { { 40, 1000, 1 } } },
 	{ "two items", 160 + 5000 + 40 + 6000 + 80, 0,
 	  { { 160, 4998, 2 }, { 160 + 5000 + 40, 5997, 1 } } },
 	{ "two items side by side", 160 + 5000 + 6000, 0,
@@ -175,6 +181,25 @@ static void build_call(struct server *server, struct call *call, const struct ca
 	call->size += call->base_length;
 }
 
+/*
+ * nfsd takes an item that is longer than the head from the pages, whatever page_len and
+ * tail say (svc_fill_write_vector()): they have to hold all that follows the head.
+ */
+static void expect_pages_go_on(struct server *server, const u8 *stream, u32 length)
+{
+	const struct xdr_buf *arg = &server->rqst->rq_arg;
+	u32 at = 0, n;
+
+	stream += arg->head[0].iov_len;
+	length -= arg->head[0].iov_len;
+	for (; at < length; at += n) {
+		n = min_t(u32, length - at, PAGE_SIZE);
+		KUNIT_EXPECT_EQ_MSG(server->test, 0,
+				    memcmp(page_address(arg->pages[at >> PAGE_SHIFT]),
+					   stream + at, n), "page at %u", at);
+	}
+}
+
 static void expect_arg(struct server *server, const u8 *stream, u32 length)
 {
 	const struct xdr_buf *arg = &server->rqst->rq_arg;
@@ -188,6 +213,7 @@ static void expect_arg(struct server *server, const u8 *stream, u32 length)
 			arg->head[0].iov_len + arg->page_len + arg->tail[0].iov_len);
 	KUNIT_ASSERT_EQ(test, 0, read_bytes_from_xdr_buf(arg, 0, seen, length));
 	KUNIT_EXPECT_EQ(test, 0, memcmp(seen, stream, length));
+	expect_pages_go_on(server, stream, length);
 }
 
 static void call_is_seen_by_nfsd(struct kunit *test)
@@ -242,7 +268,7 @@ static void call_does_not_wait_for_reads(struct kunit *test)
 
 enum wrong {
 	POSITION_BEYOND, TOO_LONG, NOMSG_WITHOUT_ZERO, MSG_WITH_ZERO, XID_IN_ZERO, NO_READS,
-	MSGP, OVERLAP, ZERO_TOO_LONG,
+	MSGP, OVERLAP, ZERO_TOO_LONG, TAIL_TOO_LONG, SHORT, SHORT_HEAD, SHORT_ZERO,
 };
 
 struct wrong_case {
@@ -260,6 +286,10 @@ static const struct wrong_case wrong_cases[] = {
 	{ "RDMA_MSGP", MSGP },
 	{ "items that overlap", OVERLAP },
 	{ "Position Zero chunk longer than nfsd takes", ZERO_TOO_LONG },
+	{ "tail for which there is no page", TAIL_TOO_LONG },
+	{ "shorter than the header of an RPC call", SHORT },
+	{ "item in the header of an RPC call", SHORT_HEAD },
+	{ "Position Zero chunk shorter than the header of an RPC call", SHORT_ZERO },
 };
 
 KUNIT_ARRAY_PARAM_DESC(wrong, wrong_cases, desc);
@@ -298,10 +328,17 @@ static void build_wrong_lists(struct server *server, enum wrong wrong,
 		return wrong_segment(server, lists, 32, 8);
 	case ZERO_TOO_LONG:
 		return wrong_segment(server, lists, 0, 2 << 20);
+	case TAIL_TOO_LONG:
+		return wrong_segment(server, lists, 60, SERVER_PAYLOAD + PAGE_SIZE);
+	case SHORT_HEAD:
+		return wrong_segment(server, lists, 36, 60);
+	case SHORT_ZERO:
+		return wrong_segment(server, lists, 0, 36);
 	case NOMSG_WITHOUT_ZERO:
 		rpcrdma_lists_begin_write(lists);
 		break;
 	case MSGP:
+	case SHORT:
 		break;
 	}
 }
@@ -312,7 +349,8 @@ static void call_that_is_wrong_gets_err_chunk(struct kunit *test)
 	const struct wrong_case *c = test->param_value;
 	struct server *server = server_of(test);
 	bool nomsg = c->wrong == XID_IN_ZERO || c->wrong == NOMSG_WITHOUT_ZERO ||
-		     c->wrong == ZERO_TOO_LONG;
+		     c->wrong == ZERO_TOO_LONG || c->wrong == SHORT_ZERO;
+	u32 size = c->wrong == SHORT ? 36 : 64;
 	u32 reads = c->wrong == XID_IN_ZERO;
 	struct rpcrdma_header header = {
 		.xid = XID, .vers = 1, .credits = 32,
@@ -323,7 +361,7 @@ static void call_that_is_wrong_gets_err_chunk(struct kunit *test)
 	struct rpcrdma_chunk_lists lists;
 	u8 message[256] = {};
 
-	/* Arrange: 64 bytes inline */
+	/* Arrange */
 	rpcrdma_lists_init(&lists, segments, 4, chunks, 4);
 	build_wrong_lists(server, c->wrong, &lists);
 	KUNIT_ASSERT_EQ(test, RPCRDMA_OK, rpcrdma_header_encode(&header, &lists, message,
@@ -333,7 +371,7 @@ static void call_that_is_wrong_gets_err_chunk(struct kunit *test)
 	put_unaligned_be32(XID, message + header.size);
 
 	/* Act */
-	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, message, header.size + 64));
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, message, header.size + size));
 	KUNIT_EXPECT_EQ(test, 0, server_receive_all(server));
 
 	/* Assert: found out before anything is read, but for the wrong XID */
@@ -479,6 +517,181 @@ static void call_needs_more_regions_than_there_are(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 }
 
+/**
+ * struct meanwhile - what another thread does while the first one builds Reads
+ * @server: the connection
+ * @map_mr_sg: as the provider has it
+ * @run: that
+ * @held: a region that somebody is about to give back
+ */
+static struct meanwhile {
+	struct server	*server;
+	int		(*map_mr_sg)(struct ib_mr *mr, struct scatterlist *sgl, int nents,
+				     unsigned int *offset);
+	void		(*run)(struct server *server);
+	struct ib_mr	*held;
+} meanwhile;
+
+static int map_and_let_others_run(struct ib_mr *mr, struct scatterlist *sgl, int nents,
+				  unsigned int *offset)
+{
+	struct server *server = meanwhile.server;
+	struct ib_qp *qp = &server->qp->ib;
+
+	server->fake->ib.ops.map_mr_sg = meanwhile.map_mr_sg;
+	meanwhile.run(server);
+	meanwhile.held = ib_mr_pool_get(qp, &qp->rdma_mrs);
+	return meanwhile.map_mr_sg(mr, sgl, nents, offset);
+}
+
+/* As soon as the next Read has the first of its regions. */
+static void let_others_run(struct server *server, void (*run)(struct server *server))
+{
+	meanwhile = (struct meanwhile) {
+		.server = server, .run = run,
+		.map_mr_sg = server->fake->ib.ops.map_mr_sg,
+	};
+	server->fake->ib.ops.map_mr_sg = map_and_let_others_run;
+}
+
+static void others_give_back(struct server *server)
+{
+	struct ib_qp *qp = &server->qp->ib;
+
+	KUNIT_ASSERT_NOT_NULL(server->test, meanwhile.held);
+	ib_mr_pool_put(qp, &qp->rdma_mrs, meanwhile.held);
+	KUNIT_EXPECT_FALSE(server->test, svcrdma_transport_closing(server->transport));
+}
+
+/* Gets one of two regions, and no more. */
+static void other_call_fails_too(struct server *server)
+{
+	KUNIT_EXPECT_EQ(server->test, 0, server_recvfrom(server));
+	KUNIT_EXPECT_EQ(server->test, 1, list_count_nodes(&server->transport->st_read_wait));
+}
+
+/* Two calls have taken each other's regions away: both start again. */
+static void call_fails_with_another_one(struct kunit *test)
+{
+	static const struct call_case c = { "", 160 + 16384, 0, { { 160, 16384, 1 } } };
+	struct server *server = server_of(test);
+	struct call calls[2] = {};
+	int i;
+
+	/* Arrange: each needs all regions. */
+	connect_iwarp(server, 2, 2);
+	for (i = 0; i < 2; i++) {
+		build_call(server, &calls[i], &c);
+		calls[i].stream[1000] = i;
+		KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, calls[i].message,
+						     calls[i].size));
+	}
+
+	/* Act */
+	let_others_run(server, other_call_fails_too);
+	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
+	others_give_back(server);
+
+	/* Assert */
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ_MSG(test, c.length, server_receive_all(server), "call %d", i);
+		expect_arg(server, calls[i].stream, c.length);
+		server_done(server);
+	}
+	server_expect_at_rest(server);
+	KUNIT_EXPECT_EQ(test, 0, server->qp->ib.mrs_used);
+}
+
+/* The Read ends, its call is taken, and a thread sees that nobody waits. */
+static void other_call_is_served(struct server *server)
+{
+	fake_run_all(server->qp);
+	KUNIT_EXPECT_GT(server->test, server_recvfrom(server), 0);
+	server_done(server);
+	KUNIT_EXPECT_EQ(server->test, 0, server_recvfrom(server));
+}
+
+static void call_fails_while_the_last_read_ends(struct kunit *test)
+{
+	static const struct call_case small = { "", 160 + 8192, 0, { { 160, 8192, 1 } } };
+	static const struct call_case c = { "", 160 + 16384, 0, { { 160, 16384, 1 } } };
+	struct server *server = server_of(test);
+	struct call call = {}, other = {};
+
+	/* Arrange: one of the regions is in use. */
+	connect_iwarp(server, 2, 2);
+	build_call(server, &other, &small);
+	build_call(server, &call, &c);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, other.message, other.size));
+	KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+
+	/* Act */
+	let_others_run(server, other_call_is_served);
+	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
+	others_give_back(server);
+
+	/* Assert */
+	KUNIT_ASSERT_EQ(test, c.length, server_receive_all(server));
+	expect_arg(server, call.stream, c.length);
+	server_done(server);
+	server_expect_at_rest(server);
+}
+
+/* Another connection, with few credits. */
+static void connect_with_credits(struct server *server, unsigned int credits)
+{
+	unsigned int before = svcrdma_max_requests;
+
+	server_disconnect(server);
+	svcrdma_max_requests = credits;
+	server_connect(server);
+	svcrdma_max_requests = before;
+	KUNIT_ASSERT_EQ(server->test, credits, server->transport->st_credits);
+}
+
+static void deliver_call(struct server *server, const struct call_case *c)
+{
+	struct call call = {};
+
+	build_call(server, &call, c);
+	KUNIT_ASSERT_TRUE(server->test, fake_deliver(server->qp, call.message, call.size));
+}
+
+/* RFC 8166 section 3.3.1: calls whose Reads are not done are not answered yet. */
+static void call_with_reads_needs_a_credit(struct kunit *test)
+{
+	static const struct call_case c = { "", 160 + 8192, 0, { { 160, 8192, 1 } } };
+	struct server *server = server_of(test);
+	u32 i;
+
+	/* All credits are used. */
+	connect_with_credits(server, SVCRDMA_MIN_REQUESTS);
+	for (i = 0; i < SVCRDMA_MIN_REQUESTS; i++) {
+		deliver_call(server, &c);
+		KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
+	}
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+
+	/* The client has the reply, and sends again before the buffer is released. */
+	for (i = 0; i < 2 * SVCRDMA_MIN_REQUESTS; i++) {
+		fake_run(server->qp, 1);
+		KUNIT_ASSERT_EQ(test, c.length, server_recvfrom(server));
+		deliver_call(server, &c);
+		server_done(server);
+		KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
+		KUNIT_ASSERT_FALSE(test, svcrdma_transport_closing(server->transport));
+	}
+
+	/* One too many; it gets no page. */
+	fake_mark(server->qp);
+	deliver_call(server, &c);
+	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
+	KUNIT_EXPECT_NOT_NULL(test, server->rqst->rq_pages[0]);
+}
+
 /* Calls come faster than they are answered: as many as the credits allow, and more. */
 static void call_burst_uses_up_the_spare_buffers(struct kunit *test)
 {
@@ -513,6 +726,9 @@ static struct kunit_case call_kunit_cases[] = {
 	KUNIT_CASE(call_whose_read_cannot_be_posted),
 	KUNIT_CASE(call_reads_wait_for_regions),
 	KUNIT_CASE(call_needs_more_regions_than_there_are),
+	KUNIT_CASE(call_fails_with_another_one),
+	KUNIT_CASE(call_fails_while_the_last_read_ends),
+	KUNIT_CASE(call_with_reads_needs_a_credit),
 	KUNIT_CASE(call_burst_uses_up_the_spare_buffers),
 	{}
 };

@@ -17,7 +17,10 @@
  * in order: base up to the first Position, chunk, padding, base up to
  * the next Position, and so on. Two layouts:
  * - simple: inline base and one chunk. The chunk is read to the start of the
- *   pages; head and tail point into the Receive buffer.
+ *   pages; head and tail point into the Receive buffer. The tail is in the pages, too,
+ *   behind the chunk, as nfsd takes an item that does not end in the head from there,
+ *   whatever page_len says: svc_fill_write_vector() and others. It would find what
+ *   the pages held before, and a client could have it stored and read it back.
  * - flat: anything else. The whole message lies in the pages, head is the
  *   first. Inline pieces are copied, after the Reads were unmapped.
  *
@@ -197,7 +200,19 @@ static bool message_is_simple(const struct svcrdma_recv_ctxt *rc)
 	       !rpcrdma_position_zero_chunk(&rc->rc_lists);
 }
 
+static u32 message_inline_head(const struct svcrdma_recv_ctxt *rc)
+{
+	return message_is_simple(rc) ? rc->rc_lists.chunks[0].position : 0;
+}
+
 /* ---- first pass: Reads ---- */
+
+/*
+ * RFC 5531 section 9: XID, direction, RPC version, program, its version, procedure,
+ * credential and verifier, both without a body. SUNRPC looks into the head for some of
+ * that without asking for its size. Nothing of it is ever in a chunk of its own.
+ */
+enum { RPC_CALL_HEADER_MIN = 10 * RPCRDMA_XDR_UNIT };
 
 /* Pages that a call may take. Some are left for the reply. */
 static u32 recv_page_limit(const struct svc_rqst *rqstp)
@@ -225,21 +240,38 @@ static bool recv_base_is_right(const struct svcrdma_recv_ctxt *rc)
 static int recv_plan_reads(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
 	u32 limit = recv_page_limit(rqstp) << PAGE_SHIFT;
+	u32 head = message_inline_head(rc);
 	int size;
 
 	if (!recv_base_is_right(rc))
 		return -EINVAL;
-	/* Head and tail of a simple message take no pages. */
-	size = message_measure(rc, message_is_simple(rc) ?
-			       limit + rc->rc_byte_len : limit);
-	if (size <= 0)
+	/* A Position beyond the inline part is found out in any case. */
+	size = message_measure(rc, limit + min(head, rc->rc_byte_len));
+	if (size < 0 || (head ?: size) < RPC_CALL_HEADER_MIN)
 		return -EINVAL;
-	if (message_is_simple(rc))
-		size = ALIGN(rc->rc_lists.chunks[0].length, RPCRDMA_XDR_UNIT);
-	if (size > limit)
-		return -EINVAL;
-	rc->rc_stream_length = size;
+	rc->rc_stream_length = size - head;
 	return 0;
+}
+
+/*
+ * A call whose Reads are not done has not been answered: a client has no more of these
+ * than it has credits (RFC 8166 section 3.3.1), however soon it sends again. One that
+ * has more takes memory before anybody knows who it is, and is disconnected.
+ *
+ * Calls that nfsd has are not counted. There are no more than threads, and a client may
+ * give such a call up and use its credit again. When it gives up one whose Reads are not
+ * done, they fail, and the connection with them.
+ */
+static bool recv_begin_pull(struct svcrdma_transport *t)
+{
+	bool ok;
+
+	spin_lock(&t->st_recv_lock);
+	ok = t->st_pulls < t->st_credits;
+	if (ok)
+		t->st_pulls++;
+	spin_unlock(&t->st_recv_lock);
+	return ok;
 }
 
 /* svc_alloc_arg() fills the gaps in rq_pages. */
@@ -300,23 +332,39 @@ static int recv_build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 
 enum { READS_WAIT = 1 };
 
+/* 0 when others have regions, else the number of this attempt. */
+static u32 recv_begin_attempt(struct svcrdma_transport *t)
+{
+	u32 alone;
+
+	spin_lock(&t->st_recv_lock);
+	t->st_read_attempts = t->st_read_attempts + 1 ?: 1;
+	alone = t->st_reads++ ? 0 : t->st_read_attempts;
+	spin_unlock(&t->st_recv_lock);
+	return alone;
+}
+
 /*
- * Waits in front of those that came later, until a Read ends. -EAGAIN: there is none,
- * and nothing has changed since the attempt, so that there would be no end.
+ * Waits in front of those that came later, until a Read ends, or the attempt of another
+ * fails. When there is none of these left, it may have been the last, just now.
+ * -EAGAIN: no other call had a region since this attempt began, as @alone is still the
+ * last number. More would not be there another time.
  */
 static int recv_wait_for_regions(struct svcrdma_transport *t,
-				 struct svcrdma_recv_ctxt *rc)
+				 struct svcrdma_recv_ctxt *rc, u32 alone)
 {
 	bool retry;
 
 	spin_lock(&t->st_recv_lock);
 	t->st_reads--;
-	retry = t->st_read_retry;
-	if (!retry && !t->st_reads) {
+	if (alone == t->st_read_attempts) {
 		spin_unlock(&t->st_recv_lock);
 		return -EAGAIN;
 	}
 	list_add(&rc->rc_list, &t->st_read_wait);
+	if (!t->st_reads)
+		t->st_read_retry = true;
+	retry = t->st_read_retry;
 	spin_unlock(&t->st_recv_lock);
 
 	trace_svcrdma_read_retry(t, 0);
@@ -331,15 +379,12 @@ static int recv_wait_for_regions(struct svcrdma_transport *t,
  */
 static int recv_start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
+	u32 alone = recv_begin_attempt(t);
 	int ret;
-
-	spin_lock(&t->st_recv_lock);
-	t->st_reads++;
-	spin_unlock(&t->st_recv_lock);
 
 	ret = recv_build_reads(t, rc);
 	if (ret == -EAGAIN)
-		ret = recv_wait_for_regions(t, rc);
+		ret = recv_wait_for_regions(t, rc, alone);
 	else if (!ret)
 		ret = svcrdma_read_submit(t, rc);
 	if (ret < 0) {
@@ -423,17 +468,18 @@ static void recv_build_simple(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *
 	const struct rpcrdma_chunk *chunk = &rc->rc_lists.chunks[0];
 	struct xdr_buf *arg = &rqstp->rq_arg;
 	u32 rest = recv_inline_size(rc) - chunk->position;
+	u32 padded = rc->rc_stream_length - rest;
 
 	recv_arg_init(rqstp, recv_inline(rc), chunk->position);
-	if (rc->rc_stream_length > chunk->length)
-		zero_pages(rqstp->rq_pages, chunk->length,
-			   rc->rc_stream_length - chunk->length);
-	arg->page_len = rc->rc_stream_length;
+	if (padded > chunk->length)
+		zero_pages(rqstp->rq_pages, chunk->length, padded - chunk->length);
+	arg->page_len = padded;
 	if (rest) {
 		arg->tail[0].iov_base = recv_inline(rc) + chunk->position;
 		arg->tail[0].iov_len = rest;
+		copy_to_pages(rqstp->rq_pages, padded, arg->tail[0].iov_base, rest);
 	}
-	arg->len += arg->page_len + rest;
+	arg->len += rc->rc_stream_length;
 	arg->buflen = arg->len;
 }
 
@@ -536,6 +582,12 @@ static int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 		trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, ret);
 		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
 	}
+	if (!recv_begin_pull(t)) {
+		trace_svcrdma_call_without_credit(t, rc->rc_header.xid, -EDQUOT);
+		svcrdma_transport_close(t);
+		svcrdma_recv_ctxt_put(t, rc);
+		return 0;
+	}
 	recv_take_pages(rqstp, rc);
 	if (!recv_queue_behind_waiters(t, rc))
 		recv_start_reads(t, rc);
@@ -585,6 +637,10 @@ static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	}
 	if (rc->rc_lists.nr_read || rc->rc_header.proc == RPCRDMA_NOMSG)
 		return recv_with_reads(rqstp, t, rc);
+	if (recv_inline_size(rc) < RPC_CALL_HEADER_MIN) {
+		trace_svcrdma_call_bad(t, rc->rc_header.xid, RPCRDMA_TRUNCATED);
+		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
+	}
 	recv_arg_init(rqstp, recv_inline(rc), recv_inline_size(rc));
 	return recv_deliver(rqstp, rc);
 }
@@ -642,8 +698,10 @@ static struct svcrdma_recv_ctxt *recv_choose(struct svcrdma_transport *t,
 
 	*work = RECV_READS_DONE;
 	rc = recv_pop(&t->st_read_ready);
-	if (rc)
+	if (rc) {
+		t->st_pulls--;
 		return rc;
+	}
 	if (t->st_read_retry) {
 		*work = RECV_READS_RETRY;
 		rc = recv_pop(&t->st_read_wait);

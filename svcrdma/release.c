@@ -207,7 +207,8 @@ static int recv_post(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
  * @t: transport
  *
  * A client that sends more calls than its credits allow uses the spare ones up;
- * it is the one that runs into a Receive Queue that is empty.
+ * it is the one that runs into a Receive Queue that is empty. With Read chunks it is
+ * disconnected before, see recvfrom.c.
  *
  * Context: process or completion handler.
  * Return: 0, or a negative errno when a post failed; then the rest is not

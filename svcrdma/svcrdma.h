@@ -137,7 +137,7 @@ struct svcrdma_rw {
  * @rc_nr_payloads: number of result payloads seen so far
  * @rc_reads: struct svcrdma_rw of this call's Reads
  * @rc_sq: Send Queue entries of the Reads
- * @rc_stream_length: bytes of the pulled part; see recvfrom.c
+ * @rc_stream_length: bytes of the call that go to @rc_pages; see recvfrom.c
  * @rc_nr_pages: entries of @rc_pages, each a reference
  * @rc_pages: sink of the Reads
  */
@@ -229,8 +229,11 @@ struct svcrdma_send_ctxt {
  * @st_recv_ready: received and not looked at
  * @st_read_ready: all Reads done
  * @st_read_wait: Reads could not be built for want of memory regions
- * @st_read_retry: a Read ended after the last attempt
+ * @st_read_retry: there may be regions for the first of st_read_wait
+ * @st_read_attempts: number of the last attempt to build Reads; not 0 then
  * @st_reads: calls whose Reads are built and not done
+ * @st_pulls: calls with pages for their Reads, until a thread has seen them done; at
+ *	most @st_credits
  * @st_recv_posted: Receives that are posted
  *
  * @st_sq_lock: guards the members up to @st_closing. Taken in any context
@@ -279,7 +282,9 @@ struct svcrdma_transport {
 	struct list_head	st_read_ready;
 	struct list_head	st_read_wait;
 	bool			st_read_retry;
+	u32			st_read_attempts;
 	u32			st_reads;
+	u32			st_pulls;
 	u32			st_recv_posted;
 
 	spinlock_t		st_sq_lock ____cacheline_aligned_in_smp;
