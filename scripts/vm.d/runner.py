@@ -142,7 +142,9 @@ class Run:
             follower.poll()
 
     def _peer_died(self):
-        return any(n.process.poll() is not None and not n.status() for n in self.nodes)
+        """A machine that ended early leaves the other one waiting."""
+        return any(n.process.poll() is not None and "finished" not in n.status()
+                   for n in self.nodes)
 
     @staticmethod
     def _kill(node):
