@@ -14,9 +14,7 @@ static void client_destroy_action(void *data)
 	client_disconnect(client);
 	list_for_each_entry_safe(call, next, &client->calls, list)
 		client_call_destroy(call);
-	if (client_cm.ids || client_cm.pds || client_cm.cqs)
-		kunit_fail_current_test("%d cm_ids, %d PDs, %d CQs were left",
-					client_cm.ids, client_cm.pds, client_cm.cqs);
+	fake_cm_check();
 	xprtrdma_bc_destroy(client->xprt, 0);
 	if (client->transport->xt_bc_count)
 		kunit_fail_current_test("reverse-direction rpc_rqsts were left");
@@ -61,7 +59,7 @@ struct client *client_create(struct kunit *test)
 	client->next_xid = 0x10000001;
 	INIT_LIST_HEAD(&client->calls);
 	memset(&client_cm, 0, sizeof(client_cm));
-	client_cm.fake = fake;
+	fake_cm_reset(fake);
 	client_cm.fail_step = -1;
 	client_private(4096, 4096, true);
 	/* As xprtrdma_transport_register(). */

@@ -7,7 +7,7 @@
 #define KUNIT_CLIENT_H
 
 #include "../xprtrdma/xprtrdma.h"
-#include "fake_device.h"
+#include "fake_cm.h"
 
 enum {
 	CLIENT_SEGMENTS	= 64,
@@ -18,7 +18,6 @@ enum {
 
 /**
  * struct client_cm - how the connection manager behaves, and what it has seen
- * @fake: the device that an address resolves to
  * @step: steps taken: 0 resolves the address, 1 the route, 2 connects
  * @fail_step: which one fails, -1 for none
  * @fail_errno: it fails at once, or, if 0,
@@ -29,15 +28,8 @@ enum {
  * @sent: private data of the client
  * @sent_length: its size in bytes
  * @recvs_at_connect: Receives that were posted when the client asked for a connection
- * @max_send_wr: the deepest queue that can be had, 0: any
- * @qp_attr: of the queue pair
- * @disconnects: calls of rdma_disconnect()
- * @ids: cm_ids that exist
- * @pds: protection domains that exist
- * @cqs: completion queues that exist
  */
 struct client_cm {
-	struct fake_device	*fake;
 	int			step;
 	int			fail_step;
 	int			fail_errno;
@@ -48,12 +40,6 @@ struct client_cm {
 	u8			sent[64];
 	u8			sent_length;
 	unsigned int		recvs_at_connect;
-	u32			max_send_wr;
-	struct ib_qp_init_attr	qp_attr;
-	int			disconnects;
-	int			ids;
-	int			pds;
-	int			cqs;
 };
 
 extern struct client_cm client_cm;

@@ -30,7 +30,7 @@ static void conn_is_established(struct kunit *test)
 	KUNIT_EXPECT_GT(test, client->conn->xc_mr_count, 0);
 	client_expect_at_rest(client);
 	client_disconnect(client);
-	KUNIT_EXPECT_EQ(test, 1, client_cm.disconnects);
+	KUNIT_EXPECT_EQ(test, 1, fake_cm.disconnects);
 	KUNIT_EXPECT_EQ(test, 0, client->fake->nr_mrs);
 }
 
@@ -107,7 +107,7 @@ static void expect_no_connection(struct client *client, int rc)
 
 	KUNIT_ASSERT_TRUE(test, IS_ERR(conn));
 	KUNIT_EXPECT_EQ(test, rc, PTR_ERR(conn));
-	KUNIT_EXPECT_EQ(test, 0, client_cm.ids + client_cm.pds + client_cm.cqs);
+	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids + fake_cm.pds + fake_cm.cqs);
 	KUNIT_EXPECT_EQ(test, 0, client->fake->nr_mrs);
 	/* Nobody has a connection to close. */
 	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_CLOSE_WAIT, &client->xprt->state));
@@ -153,13 +153,13 @@ static void conn_device_refuses_deep_queues(struct kunit *test)
 {
 	struct client *client = client_of(test);
 
-	client_cm.max_send_wr = 1000;
+	fake_cm.max_send_wr = 1000;
 	client_connect(client);
-	KUNIT_EXPECT_LE(test, client_cm.qp_attr.cap.max_send_wr, 1000);
+	KUNIT_EXPECT_LE(test, fake_cm.qp_attr.cap.max_send_wr, 1000);
 	KUNIT_EXPECT_GT(test, client->conn->xc_queues.credits, 0);
 	client_expect_at_rest(client);
 	client_disconnect(client);
-	client_cm.max_send_wr = 1;
+	fake_cm.max_send_wr = 1;
 	expect_no_connection(client, -EINVAL);
 }
 
@@ -196,8 +196,8 @@ static void conn_device_is_small(struct kunit *test)
 	client_connect(client);
 	KUNIT_EXPECT_LT(test, client->conn->xc_queues.credits, 32);
 	KUNIT_EXPECT_GT(test, client->conn->xc_queues.credits, 0);
-	KUNIT_EXPECT_LE(test, client_cm.qp_attr.cap.max_send_wr, 1000);
-	KUNIT_EXPECT_LE(test, client_cm.qp_attr.cap.max_recv_wr, 1000);
+	KUNIT_EXPECT_LE(test, fake_cm.qp_attr.cap.max_send_wr, 1000);
+	KUNIT_EXPECT_LE(test, fake_cm.qp_attr.cap.max_recv_wr, 1000);
 	client_expect_at_rest(client);
 }
 

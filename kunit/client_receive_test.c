@@ -18,8 +18,8 @@ static void receive_all_are_posted_before_the_connect(struct kunit *test)
 	const struct rpcrdma_client_queues *queues = &client->conn->xc_queues;
 
 	KUNIT_EXPECT_EQ(test, queues->recv_wrs - 1, client_cm.recvs_at_connect);
-	KUNIT_EXPECT_EQ(test, queues->recv_wrs, client_cm.qp_attr.cap.max_recv_wr);
-	KUNIT_EXPECT_GE(test, (u32)client_cm.qp_attr.recv_cq->cqe, queues->recv_wrs);
+	KUNIT_EXPECT_EQ(test, queues->recv_wrs, fake_cm.qp_attr.cap.max_recv_wr);
+	KUNIT_EXPECT_GE(test, (u32)fake_cm.qp_attr.recv_cq->cqe, queues->recv_wrs);
 	KUNIT_EXPECT_EQ(test, 1, client->qp->recv_posts);
 }
 

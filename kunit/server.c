@@ -52,9 +52,7 @@ static void server_destroy_action(void *data)
 	struct server *server = data;
 
 	server_disconnect(server);
-	if (server_cm.ids || server_cm.pds || server_cm.cqs)
-		kunit_fail_current_test("%d cm_ids, %d PDs, %d CQs were left",
-					server_cm.ids, server_cm.pds, server_cm.cqs);
+	fake_cm_check();
 	rqst_free(server->rqst);
 	percpu_counter_destroy(&server->pool.sp_sockets_queued);
 	percpu_counter_destroy(&server->pool.sp_threads_woken);
@@ -97,7 +95,7 @@ struct server *server_create(struct kunit *test)
 		.remote_invalidation = true,
 	};
 	memset(&server_cm, 0, sizeof(server_cm));
-	server_cm.fake = fake;
+	fake_cm_reset(fake);
 	KUNIT_ASSERT_EQ(test, 0, service_init(server));
 	server->rqst = kvzalloc(sizeof(*server->rqst), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, server->rqst);

@@ -7,7 +7,7 @@
 #define KUNIT_SERVER_H
 
 #include "../svcrdma/svcrdma.h"
-#include "fake_device.h"
+#include "fake_cm.h"
 
 enum {
 	SERVER_MESSAGE	= 4096,	/* Receive and Send buffers */
@@ -17,30 +17,18 @@ enum {
 
 /**
  * struct server_cm - what the connection manager has seen
- * @fake: the device
  * @accepts: calls of rdma_accept()
  * @accept_errno: its answer
- * @regions: what rdma_rw has for all Reads, on iWARP
  * @hold_established: the event does not come by itself
  * @sent: private data of the server
  * @recvs_at_accept: Receives that were posted by then
- * @disconnects: calls of rdma_disconnect()
- * @ids: cm_ids that exist
- * @pds: protection domains that exist
- * @cqs: completion queues that exist
  */
 struct server_cm {
-	struct fake_device	*fake;
 	int			accepts;
 	int			accept_errno;
-	unsigned int		regions;
 	bool			hold_established;
 	u8			sent[RPCRDMA_CM_SIZE];
 	unsigned int		recvs_at_accept;
-	int			disconnects;
-	int			ids;
-	int			pds;
-	int			cqs;
 };
 
 extern struct server_cm server_cm;

@@ -379,7 +379,7 @@ static void conn_ends_with_everything_outstanding(struct kunit *test)
 	deliver(server, false);
 	deliver(server, true);
 	server_disconnect(server);
-	KUNIT_EXPECT_GT(test, server_cm.disconnects, 0);
+	KUNIT_EXPECT_GT(test, fake_cm.disconnects, 0);
 }
 
 static struct kunit_case sq_cases[] = {
