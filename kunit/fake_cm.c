@@ -110,6 +110,8 @@ void rdma_destroy_id(struct rdma_cm_id *id)
 		kunit_fail_current_test("the cm_id is destroyed before its queue pair");
 	if (fake_cm.on_destroy)
 		fake_cm.on_destroy(id);
+	if (fake_cm.bound == id)
+		fake_cm.bound = NULL;
 	fake_cm.ids--;
 	kfree(id);
 }

@@ -21,6 +21,7 @@
  * @qp_errno: answer of rdma_create_qp()
  * @cq_accept: completion queues that can be had before one fails; -1: all
  * @on_destroy: called when a cm_id is being destroyed; its events may still come
+ * @bound: the id that has the port
  * @qp_attr: of the queue pair
  * @disconnects: calls of rdma_disconnect()
  * @ids: cm_ids that exist
@@ -37,6 +38,7 @@ struct fake_cm {
 	int			qp_errno;
 	int			cq_accept;
 	void			(*on_destroy)(struct rdma_cm_id *id);
+	struct rdma_cm_id	*bound;
 	struct ib_qp_init_attr	qp_attr;
 	int			disconnects;
 	int			ids;

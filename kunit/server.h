@@ -13,10 +13,19 @@ enum {
 	SERVER_MESSAGE	= 4096,	/* Receive and Send buffers */
 	SERVER_PAYLOAD	= 1 << 20,
 	SERVER_WAITERS	= 24,
+	SERVER_ANY_PORT	= 33333,	/* what port 0 becomes */
 };
 
 /**
- * struct server_cm - what the connection manager has seen
+ * struct server_cm - how the connection manager behaves, and what it has seen
+ * @afonly_errno: answer of rdma_set_afonly()
+ * @bind_errno: answer of rdma_bind_addr()
+ * @listen_errno: answer of rdma_listen()
+ * @listen_id: that of the last call of rdma_listen() that succeeded
+ * @listens: number of these
+ * @backlog: of the last of these
+ * @bound: address of the last rdma_bind_addr()
+ * @afonly: what rdma_set_afonly() was given
  * @accepts: calls of rdma_accept()
  * @accept_errno: its answer
  * @hold_established: the event does not come by itself
@@ -24,6 +33,14 @@ enum {
  * @recvs_at_accept: Receives that were posted by then
  */
 struct server_cm {
+	int			afonly_errno;
+	int			bind_errno;
+	int			listen_errno;
+	struct rdma_cm_id	*listen_id;
+	int			listens;
+	int			backlog;
+	struct sockaddr_storage	bound;
+	bool			afonly;
 	int			accepts;
 	int			accept_errno;
 	bool			hold_established;

@@ -4,6 +4,7 @@
  * fake_cm.c.
  */
 #include <linux/module.h>
+#include <linux/sunrpc/addr.h>
 
 #include "server.h"
 
@@ -43,6 +44,39 @@ int server_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type type)
 	struct rdma_cm_event event = { .event = type };
 
 	return id->event_handler(id, &event);
+}
+
+int rdma_set_afonly(struct rdma_cm_id *id, int afonly)
+{
+	server_cm.afonly = afonly;
+	return server_cm.afonly_errno;
+}
+
+/* One id has the port. */
+int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address)
+{
+	struct sockaddr *own = (struct sockaddr *)&id->route.addr.src_addr;
+
+	if (server_cm.bind_errno)
+		return server_cm.bind_errno;
+	if (fake_cm.bound)
+		return -EADDRINUSE;
+	fake_cm.bound = id;
+	memcpy(own, address, svc_addr_len(address));
+	if (!rpc_get_port(own))
+		rpc_set_port(own, SERVER_ANY_PORT);
+	memcpy(&server_cm.bound, own, svc_addr_len(own));
+	return 0;
+}
+
+int rdma_listen(struct rdma_cm_id *id, int backlog)
+{
+	if (server_cm.listen_errno)
+		return server_cm.listen_errno;
+	server_cm.listen_id = id;
+	server_cm.listens++;
+	server_cm.backlog = backlog;
+	return 0;
 }
 
 int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
