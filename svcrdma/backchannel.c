@@ -178,6 +178,7 @@ out_put:
 	return ret;
 }
 
+/* -EBADSLT: SUNRPC lets it wait until another call has given its credit back. */
 static int backchannel_send_request(struct rpc_rqst *rqst)
 {
 	struct svcrdma_transport *t = backchannel_transport(rqst->rq_xprt);
@@ -186,6 +187,8 @@ static int backchannel_send_request(struct rpc_rqst *rqst)
 
 	if (svcrdma_transport_closing(t))
 		goto out_err;
+	if (!xprt_request_get_cong(rqst->rq_xprt, rqst))
+		return -EBADSLT;
 	ret = -ENOBUFS;
 	sc = svcrdma_send_ctxt_get(t, rpc_task_gfp_mask());
 	if (!sc)
@@ -206,7 +209,7 @@ out_err:
 static void backchannel_close(struct rpc_xprt *xprt)
 {
 	xprt_disconnect_done(xprt);
-	xprt->cwnd = RPC_CWNDSHIFT;
+	xprt->cwnd = RPC_CWNDSCALE;
 }
 
 /* Only the client can connect. */
