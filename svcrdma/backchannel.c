@@ -178,15 +178,27 @@ out_put:
 	return ret;
 }
 
+/*
+ * Detach, which a thread of nfsd has to come for, will say that the connection is gone;
+ * until somebody does, SUNRPC would call again without a pause.
+ */
+static int backchannel_gone(struct rpc_xprt *xprt)
+{
+	xprt_disconnect_done(xprt);
+	return -ENOTCONN;
+}
+
 /* -EBADSLT: SUNRPC lets it wait until another call has given its credit back. */
 static int backchannel_send_request(struct rpc_rqst *rqst)
 {
 	struct svcrdma_transport *t = backchannel_transport(rqst->rq_xprt);
 	struct svcrdma_send_ctxt *sc;
-	int ret = -ENOTCONN;
+	int ret;
 
-	if (svcrdma_transport_closing(t))
+	if (svcrdma_transport_closing(t)) {
+		ret = backchannel_gone(rqst->rq_xprt);
 		goto out_err;
+	}
 	if (!xprt_request_get_cong(rqst->rq_xprt, rqst))
 		return -EBADSLT;
 	ret = -ENOBUFS;
