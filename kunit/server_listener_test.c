@@ -14,12 +14,14 @@
  * @xprt: the listener, with a reference of the test's own; or NULL
  * @li: the same
  * @modules: references to this module before the test
+ * @nets: references to the network namespace; each svc_xprt has one
  */
 struct listening {
 	struct server		*server;
 	struct svc_xprt		*xprt;
 	struct svcrdma_listener	*li;
 	int			modules;
+	unsigned int		nets;
 };
 
 static struct listening *listening;
@@ -54,6 +56,8 @@ static void listening_exit(void *data)
 	if (module_refcount(THIS_MODULE) != listening->modules)
 		kunit_fail_current_test("%d references to the module were there, %d are left",
 					listening->modules, module_refcount(THIS_MODULE));
+	if (refcount_read(&init_net.ns.count) != listening->nets)
+		kunit_fail_current_test("a connection or a listener is left");
 }
 
 static int listening_init(struct kunit *test)
@@ -65,6 +69,7 @@ static int listening_init(struct kunit *test)
 		return -ENOMEM;
 	listening->server = server;
 	listening->modules = module_refcount(THIS_MODULE);
+	listening->nets = refcount_read(&init_net.ns.count);
 	return kunit_add_action_or_reset(test, listening_exit, NULL);
 }
 
@@ -643,6 +648,27 @@ static void close_takes_no_more_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, kref_read(&xprt->xpt_ref));
 }
 
+/* A handler that has passed the test before the listener was closed. */
+static void request_on_destroy(struct rdma_cm_id *id)
+{
+	unsigned long *flags = &listening->xprt->xpt_flags;
+
+	fake_cm.on_destroy = NULL;
+	clear_bit(XPT_DEAD, flags);
+	if (request(NULL, NULL, 0))
+		kunit_fail_current_test("no connection");
+	set_bit(XPT_DEAD, flags);
+}
+
+static void close_discards_what_comes_meanwhile(struct kunit *test)
+{
+	start_listening(test);
+	fake_cm.on_destroy = request_on_destroy;
+	delete(listening->xprt);
+	KUNIT_EXPECT_PTR_EQ(test, NULL, fake_cm.on_destroy);
+	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
+}
+
 static void removal_closes_the_listener(struct kunit *test)
 {
 	struct svc_xprt *xprt;
@@ -835,6 +861,7 @@ static struct kunit_case listener_cases[] = {
 	KUNIT_CASE(close_discards_what_is_pending),
 	KUNIT_CASE(close_leaves_connections_alone),
 	KUNIT_CASE(close_takes_no_more_events),
+	KUNIT_CASE(close_discards_what_comes_meanwhile),
 	KUNIT_CASE(removal_closes_the_listener),
 	KUNIT_CASE(removal_finds_the_listener_busy),
 	KUNIT_CASE(removal_of_one_device_of_many),
