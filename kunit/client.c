@@ -58,9 +58,8 @@ struct client *client_create(struct kunit *test)
 	client->proc.p_decode = decode;
 	client->next_xid = 0x10000001;
 	INIT_LIST_HEAD(&client->calls);
-	memset(&client_cm, 0, sizeof(client_cm));
+	client_cm_reset();
 	fake_cm_reset(fake);
-	client_cm.fail_step = -1;
 	client_private(4096, 4096, true);
 	/* As xprtrdma_transport_register(). */
 	xprtrdma_wq = alloc_workqueue("xprtrdma_kunit", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);

@@ -23,6 +23,10 @@ enum {
  * @fail_errno: it fails at once, or, if 0,
  * @fail_event: with this event
  * @fail_status: and this status
+ * @hold_step: which one is not answered, -1 for none
+ * @held: the id that waits for an answer
+ * @on_step: called after each step that was answered
+ * @source: where a connection is to come from
  * @private: private data of the server
  * @private_length: its size in bytes
  * @sent: private data of the client
@@ -35,6 +39,10 @@ struct client_cm {
 	int			fail_errno;
 	enum rdma_cm_event_type	fail_event;
 	int			fail_status;
+	int			hold_step;
+	struct rdma_cm_id	*held;
+	void			(*on_step)(struct rdma_cm_id *id, int step);
+	struct sockaddr_storage	source;
 	u8			private[64];
 	u8			private_length;
 	u8			sent[64];
@@ -43,6 +51,9 @@ struct client_cm {
 };
 
 extern struct client_cm client_cm;
+
+void client_cm_reset(void);
+int client_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type type, int status);
 
 /**
  * struct client - a transport

@@ -9,26 +9,47 @@
 
 struct client_cm client_cm;
 
-static int answer(struct rdma_cm_id *id, enum rdma_cm_event_type event)
+void client_cm_reset(void)
 {
-	struct rdma_cm_event answer = { .event = event };
+	client_cm = (struct client_cm) { .fail_step = -1, .hold_step = -1 };
+}
 
-	if (client_cm.step++ == client_cm.fail_step) {
-		if (client_cm.fail_errno)
-			return client_cm.fail_errno;
-		answer.event = client_cm.fail_event;
-		answer.status = client_cm.fail_status;
+int client_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type type, int status)
+{
+	struct rdma_cm_event event = { .event = type, .status = status };
+
+	if (type == RDMA_CM_EVENT_ESTABLISHED) {
+		event.param.conn.private_data = client_cm.private;
+		event.param.conn.private_data_len = client_cm.private_length;
 	}
-	if (answer.event == RDMA_CM_EVENT_ESTABLISHED) {
-		answer.param.conn.private_data = client_cm.private;
-		answer.param.conn.private_data_len = client_cm.private_length;
+	return id->event_handler(id, &event);
+}
+
+static int answer(struct rdma_cm_id *id, enum rdma_cm_event_type type)
+{
+	int step = client_cm.step++, rc;
+
+	if (step == client_cm.hold_step) {
+		smp_store_release(&client_cm.held, id);
+		return 0;
 	}
-	return id->event_handler(id, &answer);
+	if (step != client_cm.fail_step)
+		rc = client_cm_event(id, type, 0);
+	else if (client_cm.fail_errno)
+		return client_cm.fail_errno;
+	else
+		rc = client_cm_event(id, client_cm.fail_event, client_cm.fail_status);
+	if (client_cm.on_step)
+		client_cm.on_step(id, step);
+	return rc;
 }
 
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src,
 		      const struct sockaddr *dst, unsigned long timeout_ms)
 {
+	memset(&client_cm.source, 0, sizeof(client_cm.source));
+	if (src)
+		memcpy(&client_cm.source, src, sizeof(client_cm.source));
 	id->device = &fake_cm.fake->ib;
 	id->port_num = 1;
 	return answer(id, RDMA_CM_EVENT_ADDR_RESOLVED);
