@@ -450,6 +450,9 @@ static void callback_gets_the_largest_reply(struct kunit *test)
 	spin_lock(&bc->rpc->queue_lock);
 	rqst = xprt_lookup_rqst(bc->rpc, cpu_to_be32(xid_of(bc, 0)));
 	room = rqst ? rqst->rq_rcv_buf.head[0].iov_len : 0;
+	/* Not over the call, which may have to be sent again. */
+	KUNIT_EXPECT_TRUE(test, rqst && rqst->rq_rcv_buf.head[0].iov_base ==
+				rqst->rq_buffer + rqst->rq_callsize);
 	spin_unlock(&bc->rpc->queue_lock);
 	KUNIT_ASSERT_GE(test, room, REPLY_HEADER + 4);
 	reply(test, xid_of(bc, 0), &(struct answer) { .proc = RPCRDMA_MSG, .credits = 2,
