@@ -53,6 +53,16 @@ struct rdma_cm_id *server_cm_request(struct fake_device *fake);
 int server_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event);
 
 /**
+ * struct server_waiter - somebody who waits for Send Queue entries
+ * @sq: for the code under test
+ * @served: it has them
+ */
+struct server_waiter {
+	struct svcrdma_sq_waiter	sq;
+	bool				served;
+};
+
+/**
  * struct server - a connection
  * @test: whose
  * @fake: the device
@@ -64,7 +74,7 @@ int server_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event);
  * @rqst: the thread's state, as an nfsd thread has it
  * @client: private data of the client
  * @read_depth: Reads that the client takes
- * @waiters: for Send Queue entries; here, since they may outlive a test that fails
+ * @waiters: here, since they may outlive a test that fails
  */
 struct server {
 	struct kunit			*test;
@@ -77,7 +87,7 @@ struct server {
 	struct svc_rqst			*rqst;
 	struct rpcrdma_cm_private	client;
 	u8				read_depth;
-	struct svcrdma_sq_waiter	waiters[SERVER_WAITERS];
+	struct server_waiter		waiters[SERVER_WAITERS];
 };
 
 /* server.c */

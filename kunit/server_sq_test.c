@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Send Queue entries of the server: who waits is served in the order of arrival, and let
- * go when the connection ends. And the connection's own beginning and end.
+ * Send Queue entries of the server: what waits is served in the order of arrival, without
+ * a thread, until the connection ends. And the connection's own beginning and end.
  */
-#include <linux/delay.h>
 #include <linux/slab.h>
 #include <linux/unaligned.h>
 
@@ -15,19 +14,19 @@ static int sq_init(struct kunit *test)
 	return 0;
 }
 
-/* As a thread's. */
-static void wait_for(struct server *server, struct svcrdma_sq_waiter *waiter, u32 need,
-		     int expected)
+static void granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
 {
-	*waiter = (struct svcrdma_sq_waiter) { .sw_need = need, .sw_status = 1 };
-	init_completion(&waiter->sw_done);
-	KUNIT_EXPECT_EQ(server->test, expected,
-			svcrdma_sq_reserve(server->transport, waiter));
+	container_of(waiter, struct server_waiter, sq)->served = true;
 }
 
-static bool served(struct svcrdma_sq_waiter *waiter)
+static void wait_for(struct server *server, struct server_waiter *waiter, u32 need,
+		     int expected)
 {
-	return completion_done(&waiter->sw_done);
+	*waiter = (struct server_waiter) {
+		.sq = { .sw_need = need, .sw_granted = granted },
+	};
+	KUNIT_EXPECT_EQ(server->test, expected,
+			svcrdma_sq_reserve(server->transport, &waiter->sq));
 }
 
 /* @depth entries, none of which is free. */
@@ -44,7 +43,7 @@ static void sq_serves_in_order(struct kunit *test)
 {
 	static const u32 need[] = { 5, 1, 3, 1, 2 };
 	struct server *server = server_of(test);
-	struct svcrdma_sq_waiter *waiters = server->waiters;
+	struct server_waiter *waiters = server->waiters;
 	u32 given = 0, sum = 0;
 	int i, k;
 
@@ -57,13 +56,12 @@ static void sq_serves_in_order(struct kunit *test)
 	for (k = 0; k < 5; k++) {
 		sum += need[k];
 		while (given < sum) {
-			KUNIT_EXPECT_FALSE(test, served(&waiters[k]));
+			KUNIT_EXPECT_FALSE(test, waiters[k].served);
 			svcrdma_sq_put(server->transport, 1);
 			given++;
 		}
 		for (i = 0; i < 5; i++)
-			KUNIT_EXPECT_EQ(test, i <= k, served(&waiters[i]));
-		KUNIT_EXPECT_EQ(test, 0, waiters[k].sw_status);
+			KUNIT_EXPECT_EQ(test, i <= k, waiters[i].served);
 		KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq_free);
 	}
 	KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq_nr_waiters);
@@ -72,7 +70,7 @@ static void sq_serves_in_order(struct kunit *test)
 static void sq_many_entries_serve_many(struct kunit *test)
 {
 	struct server *server = server_of(test);
-	struct svcrdma_sq_waiter *waiters = server->waiters;
+	struct server_waiter *waiters = server->waiters;
 	int i;
 
 	exhausted(server, 10);
@@ -80,35 +78,35 @@ static void sq_many_entries_serve_many(struct kunit *test)
 		wait_for(server, &waiters[i], 3, -EINPROGRESS);
 	svcrdma_sq_put(server->transport, 10);
 	for (i = 0; i < 4; i++)
-		KUNIT_EXPECT_EQ(test, i < 3, served(&waiters[i]));
+		KUNIT_EXPECT_EQ(test, i < 3, waiters[i].served);
 	KUNIT_EXPECT_EQ(test, 1, server->transport->st_sq_free);
 	svcrdma_sq_put(server->transport, 2);
-	KUNIT_EXPECT_TRUE(test, served(&waiters[3]));
+	KUNIT_EXPECT_TRUE(test, waiters[3].served);
 }
 
 /* Nobody passes those who wait, not even with a need that could be met. */
 static void sq_nobody_jumps_the_queue(struct kunit *test)
 {
 	struct server *server = server_of(test);
-	struct svcrdma_sq_waiter *large = server->waiters, *small = large + 1;
+	struct server_waiter *large = server->waiters, *small = large + 1;
 
 	exhausted(server, 10);
 	wait_for(server, large, 8, -EINPROGRESS);
 	svcrdma_sq_put(server->transport, 4);
 	wait_for(server, small, 1, -EINPROGRESS);
 	KUNIT_EXPECT_FALSE(test, svcrdma_sq_try(server->transport, 1));
-	KUNIT_EXPECT_FALSE(test, served(large) || served(small));
+	KUNIT_EXPECT_FALSE(test, large->served || small->served);
 	svcrdma_sq_put(server->transport, 4);
-	KUNIT_EXPECT_TRUE(test, served(large));
-	KUNIT_EXPECT_FALSE(test, served(small));
+	KUNIT_EXPECT_TRUE(test, large->served);
+	KUNIT_EXPECT_FALSE(test, small->served);
 	svcrdma_sq_put(server->transport, 1);
-	KUNIT_EXPECT_TRUE(test, served(small));
+	KUNIT_EXPECT_TRUE(test, small->served);
 }
 
 static void sq_free_entries_are_taken_at_once(struct kunit *test)
 {
 	struct server *server = server_of(test);
-	struct svcrdma_sq_waiter *waiter = server->waiters;
+	struct server_waiter *waiter = server->waiters;
 
 	exhausted(server, 10);
 	svcrdma_sq_put(server->transport, 10);
@@ -122,20 +120,21 @@ static void sq_free_entries_are_taken_at_once(struct kunit *test)
 static void sq_close_releases_every_waiter(struct kunit *test)
 {
 	struct server *server = server_of(test);
-	struct svcrdma_sq_waiter *waiters = server->waiters, *late = waiters + 20;
+	struct server_waiter *waiters = server->waiters, *late = waiters + 20;
 	int i;
 
 	exhausted(server, 10);
 	for (i = 0; i < 20; i++)
 		wait_for(server, &waiters[i], 1 + i % 10, -EINPROGRESS);
 	svcrdma_transport_close(server->transport);
-	for (i = 0; i < 20; i++) {
-		KUNIT_EXPECT_TRUE(test, served(&waiters[i]));
-		KUNIT_EXPECT_EQ(test, -ENOTCONN, waiters[i].sw_status);
-	}
 	KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq_nr_waiters);
+	for (i = 0; i < 20; i++)
+		KUNIT_EXPECT_TRUE(test, list_empty(&waiters[i].sq.sw_list));
 	wait_for(server, late, 1, -ENOTCONN);
 	svcrdma_sq_put(server->transport, 10);
+	/* They are what they were. */
+	for (i = 0; i < 20; i++)
+		KUNIT_EXPECT_FALSE(test, waiters[i].served);
 	wait_for(server, late, 1, -ENOTCONN);
 	KUNIT_EXPECT_FALSE(test, svcrdma_sq_try(server->transport, 1));
 	svcrdma_transport_close(server->transport);
@@ -145,14 +144,14 @@ static void sq_close_releases_every_waiter(struct kunit *test)
 static void sq_too_many_waiters_stop_new_calls(struct kunit *test)
 {
 	struct server *server = server_of(test);
-	struct svcrdma_sq_waiter *waiters = server->waiters;
+	struct server_waiter *waiters = server->waiters;
 	struct svc_xprt *xprt;
 	u8 runt[4] = {};
 	int i;
 
 	exhausted(server, 10);
 	xprt = &server->transport->st_xprt;
-	for (i = 0; i < server->transport->st_sq_max_waiters; i++) {
+	for (i = 0; i < SVCRDMA_MAX_SQ_WAITERS; i++) {
 		KUNIT_EXPECT_TRUE(test, xprt->xpt_ops->xpo_has_wspace(xprt));
 		wait_for(server, &waiters[i], 1, -EINPROGRESS);
 	}
@@ -166,23 +165,29 @@ static void sq_too_many_waiters_stop_new_calls(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, server_is_ready(server));
 }
 
-/* A call of 64 bytes with XID 1, or the same with a Read chunk. */
-static void deliver(struct server *server, bool read)
+static u8 peer_memory[256];
+
+enum kind { CALL_PLAIN, CALL_READ, CALL_WRITE };
+
+/* A call of 64 bytes with XID 1, or the same with a Read chunk or a Write chunk. */
+static void deliver(struct server *server, enum kind kind)
 {
 	struct rpcrdma_header header = { .xid = 1, .vers = 1, .credits = 32 };
 	struct rpcrdma_segment segments[1];
 	struct rpcrdma_chunk chunks[1];
 	struct rpcrdma_chunk_lists lists;
-	static u8 memory[256];
 	u8 message[256] = {};
 
 	rpcrdma_lists_init(&lists, segments, 1, chunks, 1);
-	if (read) {
+	if (kind == CALL_READ)
 		rpcrdma_lists_begin_read(&lists, 64);
+	else if (kind == CALL_WRITE)
+		rpcrdma_lists_begin_write(&lists);
+	if (kind != CALL_PLAIN) {
 		rpcrdma_lists_add_segment(&lists, (struct rpcrdma_segment) {
-			.handle = 0x77, .length = sizeof(memory),
+			.handle = 0x77, .length = sizeof(peer_memory),
 		});
-		fake_remote_add(server->fake, 0x77, 0, memory, sizeof(memory));
+		fake_remote_add(server->fake, 0x77, 0, peer_memory, sizeof(peer_memory));
 	}
 	KUNIT_ASSERT_EQ(server->test, RPCRDMA_OK,
 			rpcrdma_header_encode(&header, &lists, message, sizeof(message)));
@@ -195,24 +200,24 @@ static void deliver(struct server *server, bool read)
 static void sq_reads_wait_in_the_same_queue(struct kunit *test)
 {
 	struct server *server = server_of(test);
-	struct svcrdma_sq_waiter *before = server->waiters, *after = before + 1;
+	struct server_waiter *before = server->waiters, *after = before + 1;
 
 	exhausted(server, 10);
 	wait_for(server, before, 2, -EINPROGRESS);
-	deliver(server, true);
+	deliver(server, CALL_READ);
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
 	wait_for(server, after, 1, -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 
 	svcrdma_sq_put(server->transport, 2);
-	KUNIT_EXPECT_TRUE(test, served(before));
+	KUNIT_EXPECT_TRUE(test, before->served);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 	svcrdma_sq_put(server->transport, 1);
 	KUNIT_EXPECT_EQ(test, 1, fake_posted(server->qp));
-	KUNIT_EXPECT_FALSE(test, served(after));
+	KUNIT_EXPECT_FALSE(test, after->served);
 	/* The Read's own entry goes to the next one. */
 	fake_run_all(server->qp);
-	KUNIT_EXPECT_TRUE(test, served(after));
+	KUNIT_EXPECT_TRUE(test, after->served);
 	KUNIT_EXPECT_EQ(test, 64 + 256, server_receive_all(server));
 	server_done(server);
 }
@@ -222,7 +227,7 @@ static void sq_reads_that_wait_end_with_the_connection(struct kunit *test)
 	struct server *server = server_of(test);
 
 	exhausted(server, 10);
-	deliver(server, true);
+	deliver(server, CALL_READ);
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
 	KUNIT_EXPECT_EQ(test, 1, server->transport->st_sq_nr_waiters);
 	svcrdma_transport_close(server->transport);
@@ -230,71 +235,205 @@ static void sq_reads_that_wait_end_with_the_connection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 }
 
-struct sending {
-	struct work_struct	work;
-	struct server		*server;
-	int			ret;
-	bool			done;
-};
-
-static void send_worker(struct work_struct *work)
+/* nfsd has a call, and answers it: @length bytes, inline or by RDMA Write. */
+static int answer(struct server *server, u32 length, bool write)
 {
-	struct sending *sending = container_of(work, struct sending, work);
-
-	sending->ret = svcrdma_sendto(sending->server->rqst);
-	WRITE_ONCE(sending->done, true);
-}
-
-/* A reply in another thread, up to where it waits. */
-static struct sending *start_sending(struct server *server)
-{
-	struct sending *sending = kunit_kzalloc(server->test, sizeof(*sending), GFP_KERNEL);
 	struct svc_rqst *rqst = server->rqst;
-	int patience = 10000;
+	int ret;
 
-	KUNIT_ASSERT_NOT_NULL(server->test, sending);
-	deliver(server, false);
+	deliver(server, write ? CALL_WRITE : CALL_PLAIN);
 	KUNIT_ASSERT_EQ(server->test, 64, server_recvfrom(server));
 	memset(&rqst->rq_res, 0, sizeof(rqst->rq_res));
+	server_fill(page_address(rqst->rq_respages[0]), length);
 	rqst->rq_res.head[0].iov_base = page_address(rqst->rq_respages[0]);
-	rqst->rq_res.head[0].iov_len = 64;
-	rqst->rq_res.len = 64;
-	sending->server = server;
-	INIT_WORK(&sending->work, send_worker);
-	queue_work(system_unbound_wq, &sending->work);
-	while (!READ_ONCE(server->transport->st_sq_nr_waiters) && patience--)
-		usleep_range(100, 200);
-	KUNIT_EXPECT_EQ(server->test, 1, server->transport->st_sq_nr_waiters);
-	return sending;
+	rqst->rq_res.head[0].iov_len = length;
+	rqst->rq_res.len = length;
+	if (write)
+		svcrdma_result_payload(rqst, 24, length - 24);
+	ret = svcrdma_sendto(rqst);
+	server_done(server);
+	return ret;
 }
 
+static u32 length_of(struct server *server, unsigned int n)
+{
+	return fake_wr(server->qp, n)->sge[0].length;
+}
+
+/* The thread does not. */
 static void sq_reply_waits_for_an_entry(struct kunit *test)
 {
 	struct server *server = server_of(test);
-	struct sending *sending;
 
 	exhausted(server, 10);
-	sending = start_sending(server);
-	KUNIT_EXPECT_FALSE(test, READ_ONCE(sending->done));
+	KUNIT_EXPECT_EQ(test, 0, answer(server, 64, false));
+	KUNIT_EXPECT_EQ(test, 1, server->transport->st_sq_nr_waiters);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 	svcrdma_sq_put(server->transport, 1);
-	flush_work(&sending->work);
-	KUNIT_EXPECT_EQ(test, 0, sending->ret);
-	KUNIT_EXPECT_EQ(test, 1, fake_posted(server->qp));
-	server_done(server);
+	KUNIT_ASSERT_EQ(test, 1, fake_posted(server->qp));
+	KUNIT_EXPECT_EQ(test, 28 + 64, length_of(server, 0));
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq_nr_waiters);
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq_free);
+	/* It gives back what it got. */
+	fake_run_all(server->qp);
+	svcrdma_sq_put(server->transport, 9);
+	server_expect_at_rest(server);
+}
+
+static void sq_replies_wait_in_order(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	int i;
+
+	exhausted(server, 10);
+	for (i = 0; i < 5; i++)
+		KUNIT_EXPECT_EQ(test, 0, answer(server, 64 + 4 * i, false));
+	for (i = 0; i < 5; i++) {
+		KUNIT_EXPECT_EQ(test, i, fake_posted(server->qp));
+		svcrdma_sq_put(server->transport, 1);
+		KUNIT_ASSERT_EQ(test, i + 1, fake_posted(server->qp));
+		KUNIT_EXPECT_EQ(test, 28 + 64 + 4 * i, length_of(server, i));
+	}
+	/* A completion does the same. */
+	KUNIT_EXPECT_EQ(test, 0, answer(server, 64, false));
+	KUNIT_EXPECT_EQ(test, 5, fake_posted(server->qp));
+	fake_run(server->qp, 1);
+	KUNIT_EXPECT_EQ(test, 6, fake_posted(server->qp));
+	fake_run_all(server->qp);
+	svcrdma_sq_put(server->transport, 5);
+	server_expect_at_rest(server);
+}
+
+/* Its pages are its own by then, and are written from as they were. */
+static void sq_reply_waits_with_its_writes(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	u32 i;
+
+	exhausted(server, 10);
+	KUNIT_EXPECT_EQ(test, 0, answer(server, 24 + 256, true));
+	/* nfsd goes on, in the thread's other pages. */
+	KUNIT_EXPECT_EQ(test, 0, answer(server, 64, false));
+	svcrdma_sq_put(server->transport, 1);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
+	svcrdma_sq_put(server->transport, 9);
+	KUNIT_ASSERT_EQ(test, 3, fake_posted(server->qp));
+	KUNIT_EXPECT_EQ(test, IB_WR_RDMA_WRITE, fake_wr(server->qp, 0)->opcode);
+	server_settle(server);
+	for (i = 0; i < 256; i++)
+		KUNIT_ASSERT_EQ(test, server_byte(24 + i), peer_memory[i]);
+	server_expect_at_rest(server);
+}
+
+static void sq_error_waits_as_well(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	u8 wrong[28] = { [3] = 1, [7] = 2 };
+
+	exhausted(server, 10);
+	/* Version 2 */
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, wrong, sizeof(wrong)));
+	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
+	svcrdma_sq_put(server->transport, 1);
+	KUNIT_ASSERT_EQ(test, 1, fake_posted(server->qp));
+	server_expect_error(server, 1, RPCRDMA_ERR_VERS);
 }
 
 static void sq_reply_that_waits_ends_with_the_connection(struct kunit *test)
 {
 	struct server *server = server_of(test);
-	struct sending *sending;
 
 	exhausted(server, 10);
-	sending = start_sending(server);
+	KUNIT_EXPECT_EQ(test, 0, answer(server, 24 + 256, true));
+	KUNIT_EXPECT_EQ(test, 0, answer(server, 64, false));
 	svcrdma_transport_close(server->transport);
-	flush_work(&sending->work);
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, sending->ret);
+	svcrdma_sq_put(server->transport, 10);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
-	server_done(server);
+	/* Their contexts go with the connection. */
+}
+
+static void sq_reply_that_waited_cannot_be_posted(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	exhausted(server, 10);
+	KUNIT_EXPECT_EQ(test, 0, answer(server, 64, false));
+	server->qp->accept = 0;
+	svcrdma_sq_put(server->transport, 1);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+}
+
+/* ---- a queue that stands still ---- */
+
+static unsigned int seconds_left(struct server *server)
+{
+	struct delayed_work *work = &server->transport->st_sq_worker;
+
+	return timer_pending(&work->timer) ?
+		DIV_ROUND_UP(work->timer.expires - jiffies, HZ) : 0;
+}
+
+/* The time is over, now. */
+static void time_passes(struct server *server)
+{
+	flush_delayed_work(&server->transport->st_sq_worker);
+}
+
+static void sq_stands_still(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	exhausted(server, 10);
+	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
+	wait_for(server, &server->waiters[0], 1, -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
+	wait_for(server, &server->waiters[1], 1, -EINPROGRESS);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+	time_passes(server);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
+}
+
+static void sq_moves_slowly(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	int i;
+
+	exhausted(server, 10);
+	for (i = 0; i < 4; i++)
+		wait_for(server, &server->waiters[i], 1, -EINPROGRESS);
+	for (i = 0; i < 3; i++) {
+		svcrdma_sq_put(server->transport, 1);
+		time_passes(server);
+		KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+		KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
+	}
+	time_passes(server);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+}
+
+/* Whoever comes when nobody waits has all of the time. */
+static void sq_is_watched_anew(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct delayed_work *work;
+
+	exhausted(server, 10);
+	work = &server->transport->st_sq_worker;
+	wait_for(server, &server->waiters[0], 1, -EINPROGRESS);
+	svcrdma_sq_put(server->transport, 1);
+	time_passes(server);
+	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
+	wait_for(server, &server->waiters[1], 1, -EINPROGRESS);
+	/* Almost over: */
+	mod_timer(&work->timer, jiffies + 2 * HZ);
+	svcrdma_sq_put(server->transport, 1);
+	wait_for(server, &server->waiters[2], 1, -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
+	svcrdma_transport_close(server->transport);
+	time_passes(server);
+	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
 }
 
 /* ---- the connection ---- */
@@ -328,7 +467,7 @@ static void conn_call_before_established(struct kunit *test)
 
 	server_cm.hold_established = true;
 	server_connect(server);
-	deliver(server, false);
+	deliver(server, CALL_PLAIN);
 	KUNIT_EXPECT_FALSE(test, server_is_ready(server));
 	server_cm_event(server->id, RDMA_CM_EVENT_ESTABLISHED);
 	KUNIT_EXPECT_TRUE(test, server_is_ready(server));
@@ -373,11 +512,11 @@ static void conn_ends_with_everything_outstanding(struct kunit *test)
 	struct server *server = server_of(test);
 
 	server_connect(server);
-	deliver(server, true);
+	deliver(server, CALL_READ);
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
 	KUNIT_EXPECT_EQ(test, 1, fake_pending(server->qp));
-	deliver(server, false);
-	deliver(server, true);
+	deliver(server, CALL_PLAIN);
+	deliver(server, CALL_READ);
 	server_disconnect(server);
 	KUNIT_EXPECT_GT(test, fake_cm.disconnects, 0);
 }
@@ -392,7 +531,14 @@ static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(sq_reads_wait_in_the_same_queue),
 	KUNIT_CASE(sq_reads_that_wait_end_with_the_connection),
 	KUNIT_CASE(sq_reply_waits_for_an_entry),
+	KUNIT_CASE(sq_replies_wait_in_order),
+	KUNIT_CASE(sq_reply_waits_with_its_writes),
+	KUNIT_CASE(sq_error_waits_as_well),
 	KUNIT_CASE(sq_reply_that_waits_ends_with_the_connection),
+	KUNIT_CASE(sq_reply_that_waited_cannot_be_posted),
+	KUNIT_CASE(sq_stands_still),
+	KUNIT_CASE(sq_moves_slowly),
+	KUNIT_CASE(sq_is_watched_anew),
 	{}
 };
 

@@ -754,7 +754,7 @@ static int recv_retry_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctx
  * svcrdma_recvfrom - xpo_recvfrom: the next call, or one step towards it
  * @rqstp: nfsd thread; holds XPT_BUSY
  *
- * Context: process. Sleeps only for Send Queue entries, to send an RDMA_ERROR.
+ * Context: process. Waits for no client.
  * Return: bytes of the call in rq_arg, or 0 when there is none for this thread.
  */
 int svcrdma_recvfrom(struct svc_rqst *rqstp)

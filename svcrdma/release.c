@@ -12,8 +12,8 @@
  *
  * Bounds: a context in flight, or on its way to be released, holds Send Queue
  * entries, so that there are not more of these than the queue has entries; what is
- * under construction belongs to an nfsd thread each; free ones beyond
- * st_send_cache are freed.
+ * under construction belongs to an nfsd thread each; with SVCRDMA_MAX_SQ_WAITERS that
+ * wait for entries, no further calls are taken; free ones beyond st_send_cache are freed.
  */
 #include <linux/slab.h>
 
@@ -69,6 +69,18 @@ bool svcrdma_work_queue(struct work_struct *work)
 	return queue_work(close_wq, work);
 }
 
+/**
+ * svcrdma_work_delay - run something after a while, counted from now
+ * @work: work item; if it waits already, it waits anew
+ * @delay: how long
+ *
+ * Context: any.
+ */
+void svcrdma_work_delay(struct delayed_work *work, unsigned long delay)
+{
+	mod_delayed_work(close_wq, work, delay);
+}
+
 /* ---- Receive contexts ---- */
 
 static void recv_ctxt_free(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
@@ -122,6 +134,7 @@ static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t)
 	rc->rc_read_cqe.done = svcrdma_read_wc;
 	INIT_LIST_HEAD(&rc->rc_reads);
 	INIT_LIST_HEAD(&rc->rc_sq.sw_list);
+	rc->rc_sq.sw_granted = svcrdma_read_granted;
 	rpcrdma_lists_init(&rc->rc_lists, rc->rc_segments, segments,
 			   rc->rc_chunks, t->st_max_chunks);
 	return rc;
@@ -333,6 +346,8 @@ static struct svcrdma_send_ctxt *send_ctxt_alloc(struct svcrdma_transport *t, gf
 	sc->sc_wr.num_sge = 1;
 	sc->sc_wr.send_flags = IB_SEND_SIGNALED;
 	INIT_LIST_HEAD(&sc->sc_writes);
+	INIT_LIST_HEAD(&sc->sc_sq.sw_list);
+	sc->sc_sq.sw_granted = svcrdma_send_granted;
 
 	spin_lock(&t->st_send_lock);
 	list_add(&sc->sc_all, &t->st_send_all);

@@ -218,14 +218,16 @@ void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
- * svcrdma_read_post - post a call's Reads, for which there are entries
+ * svcrdma_read_granted - post a call's Reads, for which there are entries
  * @t: transport
- * @rc: context that holds rc_sq.sw_need Send Queue entries
+ * @waiter: rc_sq of the context; not the caller's any more
  *
- * Context: any; st_sq_lock is not held. The context is not the caller's any more.
+ * Context: any; st_sq_lock is not held.
  */
-void svcrdma_read_post(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+void svcrdma_read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
 {
+	struct svcrdma_recv_ctxt *rc =
+		container_of(waiter, struct svcrdma_recv_ctxt, rc_sq);
 	struct ib_send_wr *first;
 	int ret;
 
@@ -259,12 +261,11 @@ int svcrdma_read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 		svcrdma_transport_data(t);
 		return 0;
 	}
-	rc->rc_sq.sw_reader = rc;
 	ret = svcrdma_sq_reserve(t, &rc->rc_sq);
 	if (ret == -EINPROGRESS)
 		return 0;
 	if (!ret)
-		svcrdma_read_post(t, rc);
+		svcrdma_read_granted(t, &rc->rc_sq);
 	return ret;
 }
 

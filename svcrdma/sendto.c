@@ -16,157 +16,14 @@
  * Errors. A reply for which the client gave too little room becomes ERR_CHUNK. One
  * that cannot be built or posted ends the connection (RFC 8166 section 4.5.4).
  *
- * Send Queue entries are counted. Who finds too few waits in st_sq_waiters, and is
- * served in the order of arrival; nobody passes those who wait, not
- * even with a smaller need. A transport that closes dismisses all waiters.
+ * A reply that finds too few Send Queue entries is posted later, by whoever gives entries
+ * back: see sq.c. It needs nothing of the svc_rqst by then, so no thread waits.
  */
 #include <linux/highmem.h>
 #include <linux/slab.h>
 
 #include "svcrdma.h"
 #include "trace.h"
-
-/* ---- Send Queue entries ---- */
-
-/* Entries for those in front, as many as there are entries for. */
-static void sq_grant(struct svcrdma_transport *t, struct list_head *granted)
-{
-	struct svcrdma_sq_waiter *waiter;
-
-	lockdep_assert_held(&t->st_sq_lock);
-
-	while ((waiter = list_first_entry_or_null(&t->st_sq_waiters,
-						  struct svcrdma_sq_waiter, sw_list))) {
-		if (waiter->sw_need > t->st_sq_free)
-			break;
-		t->st_sq_free -= waiter->sw_need;
-		waiter->sw_status = 0;
-		WRITE_ONCE(t->st_sq_nr_waiters, t->st_sq_nr_waiters - 1);
-		list_move_tail(&waiter->sw_list, granted);
-	}
-}
-
-/* A thread's waiter is on its stack: gone as soon as it is completed. */
-static void sq_wake(struct svcrdma_transport *t, struct list_head *granted)
-{
-	struct svcrdma_sq_waiter *waiter, *next;
-
-	list_for_each_entry_safe(waiter, next, granted, sw_list) {
-		list_del_init(&waiter->sw_list);
-		if (waiter->sw_reader)
-			svcrdma_read_post(t, waiter->sw_reader);
-		else
-			complete(&waiter->sw_done);
-	}
-}
-
-/**
- * svcrdma_sq_put - give Send Queue entries back
- * @t: transport
- * @count: entries
- *
- * Context: any. Posts the Reads of those who waited for the entries.
- */
-void svcrdma_sq_put(struct svcrdma_transport *t, u32 count)
-{
-	LIST_HEAD(granted);
-	unsigned long flags;
-	bool was_full, closing;
-
-	spin_lock_irqsave(&t->st_sq_lock, flags);
-	t->st_sq_free += count;
-	was_full = t->st_sq_nr_waiters >= t->st_sq_max_waiters;
-	sq_grant(t, &granted);
-	was_full = was_full && t->st_sq_nr_waiters < t->st_sq_max_waiters;
-	closing = t->st_closing;
-	spin_unlock_irqrestore(&t->st_sq_lock, flags);
-
-	sq_wake(t, &granted);
-	/* xpo_has_wspace has changed its mind. */
-	if (was_full && !closing)
-		svc_xprt_enqueue(&t->st_xprt);
-}
-
-/**
- * svcrdma_sq_reserve - take Send Queue entries, or queue for them
- * @t: transport
- * @waiter: sw_need and sw_reader are set, and for a thread sw_done is initialized
- *
- * Context: any.
- * Return: 0: the caller has the entries. -EINPROGRESS: @waiter is queued and gets
- * them later. -ENOTCONN: the transport closes. -E2BIG: the queue is not that deep.
- */
-int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
-{
-	unsigned long flags;
-	int ret = 0;
-
-	if (waiter->sw_need > t->st_sq_depth) {
-		trace_svcrdma_sq_too_small(t, -E2BIG);
-		return -E2BIG;
-	}
-	spin_lock_irqsave(&t->st_sq_lock, flags);
-	if (t->st_closing) {
-		ret = -ENOTCONN;
-	} else if (list_empty(&t->st_sq_waiters) && waiter->sw_need <= t->st_sq_free) {
-		t->st_sq_free -= waiter->sw_need;
-	} else {
-		list_add_tail(&waiter->sw_list, &t->st_sq_waiters);
-		WRITE_ONCE(t->st_sq_nr_waiters, t->st_sq_nr_waiters + 1);
-		ret = -EINPROGRESS;
-	}
-	spin_unlock_irqrestore(&t->st_sq_lock, flags);
-
-	if (ret == -EINPROGRESS) {
-		percpu_counter_inc(&svcrdma_stat_sq_starve);
-		trace_svcrdma_sq_full(t, 0);
-	}
-	return ret;
-}
-
-/**
- * svcrdma_sq_try - take Send Queue entries if they are there
- * @t: transport
- * @need: entries
- *
- * Context: any.
- * Return: true when the caller has them.
- */
-bool svcrdma_sq_try(struct svcrdma_transport *t, u32 need)
-{
-	unsigned long flags;
-	bool ret;
-
-	spin_lock_irqsave(&t->st_sq_lock, flags);
-	ret = !t->st_closing && list_empty(&t->st_sq_waiters) &&
-	      need <= t->st_sq_free;
-	if (ret)
-		t->st_sq_free -= need;
-	spin_unlock_irqrestore(&t->st_sq_lock, flags);
-	return ret;
-}
-
-/*
- * Sleeps until the entries are there or the transport closes, which it does when the
- * peer takes nothing for too long: nfsd could not be stopped otherwise. Then the
- * waiter is completed by svcrdma_transport_close(), or has just been by others.
- */
-static int sq_wait(struct svcrdma_transport *t, u32 need)
-{
-	struct svcrdma_sq_waiter waiter = { .sw_need = need };
-	int ret;
-
-	init_completion(&waiter.sw_done);
-	ret = svcrdma_sq_reserve(t, &waiter);
-	if (ret != -EINPROGRESS)
-		return ret;
-	if (!wait_for_completion_timeout(&waiter.sw_done, SVCRDMA_SQ_TIMEOUT)) {
-		trace_svcrdma_sq_timeout(t, -ETIMEDOUT);
-		svcrdma_transport_close(t);
-		wait_for_completion(&waiter.sw_done);
-	}
-	return waiter.sw_status;
-}
 
 /* ---- posting ---- */
 
@@ -193,18 +50,37 @@ int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 	return ret;
 }
 
-/* As svcrdma_send_post(), after waiting for entries. */
-static int send_wait_and_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+/**
+ * svcrdma_send_granted - there are entries for a context that has waited for them
+ * @t: transport
+ * @waiter: sc_sq of the context; not the caller's any more
+ *
+ * Context: any.
+ */
+void svcrdma_send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
 {
-	u32 need = sc->sc_write_wrs + 1;
+	struct svcrdma_send_ctxt *sc =
+		container_of(waiter, struct svcrdma_send_ctxt, sc_sq);
+
+	sc->sc_sq_held = waiter->sw_need;
+	if (svcrdma_send_post(t, sc))
+		svcrdma_transport_close(t);
+}
+
+/* As svcrdma_send_post(), now or when there are entries. Consumes @sc. */
+static int send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
 	int ret;
 
-	ret = sq_wait(t, need);
+	sc->sc_sq.sw_need = sc->sc_write_wrs + 1;
+	ret = svcrdma_sq_reserve(t, &sc->sc_sq);
+	if (ret == -EINPROGRESS)
+		return 0;
 	if (ret) {
 		svcrdma_send_ctxt_put(t, sc);
 		return ret;
 	}
-	sc->sc_sq_held = need;
+	sc->sc_sq_held = sc->sc_sq.sw_need;
 	return svcrdma_send_post(t, sc);
 }
 
@@ -219,7 +95,7 @@ static int error_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 						 error, sc->sc_buffer);
 	sc->sc_wr.opcode = IB_WR_SEND;
 	trace_svcrdma_error_sent(t, call->xid, error);
-	return send_wait_and_post(t, sc);
+	return send_submit(t, sc);
 }
 
 /**
@@ -230,7 +106,7 @@ static int error_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
  *
  * Where that is not possible, the connection ends.
  *
- * Context: process; may sleep for Send Queue entries.
+ * Context: process.
  */
 void svcrdma_error_send(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 			enum rpcrdma_errcode error)
@@ -547,14 +423,14 @@ static int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 	if (!list_empty(&sc->sc_writes))
 		percpu_counter_inc(&svcrdma_stat_write);
 	reply_take_pages(&reply, rqstp);
-	return send_wait_and_post(t, sc);
+	return send_submit(t, sc);
 }
 
 /**
  * svcrdma_sendto - xpo_sendto: send a reply
  * @rqstp: the reply is in rq_res, the call's context in rq_xprt_ctxt
  *
- * Context: process; may sleep for Send Queue entries.
+ * Context: process. The reply may be posted later.
  * Return: 0, or -ENOTCONN: the connection is lost or has been ended.
  */
 int svcrdma_sendto(struct svc_rqst *rqstp)

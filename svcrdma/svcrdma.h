@@ -17,7 +17,6 @@
 #ifndef SVCRDMA_H
 #define SVCRDMA_H
 
-#include <linux/completion.h>
 #include <linux/llist.h>
 #include <linux/percpu_counter.h>
 #include <linux/scatterlist.h>
@@ -45,12 +44,11 @@ enum {
 	SVCRDMA_BACKLOG = 128,		/* connections that wait for accept */
 	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
-	SVCRDMA_MAX_SQ_WAITERS = 8,	/* upper bound of st_sq_max_waiters */
+	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
 	SVCRDMA_SQ_TIMEOUT = 10 * HZ,	/* a peer that lets us wait longer is dead */
 };
 
 struct svcrdma_transport;
-struct svcrdma_recv_ctxt;
 
 /**
  * struct svcrdma_listener - a port on which connections are accepted
@@ -77,20 +75,16 @@ struct svcrdma_listener {
 };
 
 /**
- * struct svcrdma_sq_waiter - one who waits for Send Queue entries
+ * struct svcrdma_sq_waiter - what waits for Send Queue entries; part of a context
  * @sw_list: entry of st_sq_waiters, under st_sq_lock
- * @sw_reader: its Reads get posted when the entries are there; NULL for a thread,
- *	which sleeps on @sw_done
- * @sw_done: completed after @sw_status was set
+ * @sw_granted: called with the entries, in any context; constant
  * @sw_need: entries wanted
- * @sw_status: 0 when they were granted
  */
 struct svcrdma_sq_waiter {
 	struct list_head	sw_list;
-	struct svcrdma_recv_ctxt *sw_reader;
-	struct completion	sw_done;
+	void			(*sw_granted)(struct svcrdma_transport *t,
+					      struct svcrdma_sq_waiter *waiter);
 	u32			sw_need;
-	int			sw_status;
 };
 
 /* Where in rq_res a result payload lies; @length bytes without padding. */
@@ -166,8 +160,8 @@ struct svcrdma_recv_ctxt {
 /**
  * struct svcrdma_send_ctxt - a Send buffer and what its Send holds on to
  *
- * Owned by the free list, by the thread that builds a message, by the HCA
- * from post to completion, or by the release list.
+ * Owned by the free list, by the thread that builds a message, by st_sq_waiters, by the
+ * HCA from post to completion, or by the release list.
  *
  * @sc_list: entry of st_send_free, under st_send_lock
  * @sc_all: entry of st_send_all, under st_send_lock
@@ -179,6 +173,7 @@ struct svcrdma_recv_ctxt {
  * @sc_buffer: mapped for as long as the context lives
  * @sc_writes: struct svcrdma_rw of this reply's Writes
  * @sc_write_wrs: work requests of @sc_writes
+ * @sc_sq: waits for Send Queue entries
  * @sc_sq_held: Send Queue entries taken, given back when the context is put
  * @sc_nr_pages: entries of @sc_pages, each a reference
  * @sc_pages: source of the Writes
@@ -194,6 +189,7 @@ struct svcrdma_send_ctxt {
 	void			*sc_buffer;
 	struct list_head	sc_writes;
 	u32			sc_write_wrs;
+	struct svcrdma_sq_waiter sc_sq;
 	u32			sc_sq_held;
 	u32			sc_nr_pages;
 	struct page		*sc_pages[RPCSVC_MAXPAGES + 1];
@@ -239,10 +235,10 @@ struct svcrdma_send_ctxt {
  * @st_sq_lock: guards the members up to @st_closing. Taken in any context
  * @st_sq_free: Send Queue entries that nobody holds
  * @st_sq_depth: all of them; constant
- * @st_sq_max_waiters: with so many, no further calls are taken from this client;
- *	constant
  * @st_sq_waiters: in order of arrival
  * @st_sq_nr_waiters: their number; read without the lock as a hint
+ * @st_sq_grants: waiters that have got entries, ever
+ * @st_sq_mark: @st_sq_grants when @st_sq_worker was set
  * @st_closing: no more posts. Never cleared; read without the lock as a hint
  *
  * @st_send_lock: guards the members up to @st_send_nr_free
@@ -252,6 +248,7 @@ struct svcrdma_send_ctxt {
  *
  * @st_release: send contexts whose Writes are complete
  * @st_release_work: frees what they hold
+ * @st_sq_worker: closes when the Send Queue stands still; set under st_sq_lock
  */
 struct svcrdma_transport {
 	struct svc_xprt		st_xprt;
@@ -290,9 +287,10 @@ struct svcrdma_transport {
 	spinlock_t		st_sq_lock ____cacheline_aligned_in_smp;
 	u32			st_sq_free;
 	u32			st_sq_depth;
-	u32			st_sq_max_waiters;
 	struct list_head	st_sq_waiters;
 	u32			st_sq_nr_waiters;
+	u32			st_sq_grants;
+	u32			st_sq_mark;
 	bool			st_closing;
 
 	spinlock_t		st_send_lock ____cacheline_aligned_in_smp;
@@ -302,6 +300,7 @@ struct svcrdma_transport {
 
 	struct llist_head	st_release;
 	struct work_struct	st_release_work;
+	struct delayed_work	st_sq_worker;
 };
 
 static inline struct svcrdma_transport *svcrdma_transport_of(struct svc_xprt *xprt)
@@ -356,7 +355,7 @@ int svcrdma_read_add(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		     const struct rpcrdma_chunk *chunk, u32 from, u32 length,
 		     u32 sink);
 int svcrdma_read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
-void svcrdma_read_post(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+void svcrdma_read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
 void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc);
 
 /* A place in an xdr_buf. Bytes from @holes are left out. */
@@ -374,10 +373,15 @@ int svcrdma_write_add(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 		      const struct rpcrdma_chunk *chunk,
 		      struct svcrdma_stream *stream, u32 length);
 
-/* sendto.c */
+/* sq.c */
 int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
 bool svcrdma_sq_try(struct svcrdma_transport *t, u32 need);
 void svcrdma_sq_put(struct svcrdma_transport *t, u32 count);
+bool svcrdma_sq_close(struct svcrdma_transport *t);
+void svcrdma_sq_worker(struct work_struct *work);
+
+/* sendto.c */
+void svcrdma_send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
 int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_error_send(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 			enum rpcrdma_errcode error);
@@ -389,6 +393,7 @@ int svcrdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 int svcrdma_release_init(void);
 void svcrdma_release_exit(void);
 bool svcrdma_work_queue(struct work_struct *work);
+void svcrdma_work_delay(struct delayed_work *work, unsigned long delay);
 int svcrdma_recv_ctxts_create(struct svcrdma_transport *t);
 void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t);
 int svcrdma_recv_fill(struct svcrdma_transport *t);

@@ -9,7 +9,7 @@
  * only in that state.
  *
  * Close: svcrdma_transport_close() may be called in any context, any number of
- * times. It stops new posts, releases all who wait for Send Queue entries, and
+ * times. It stops new posts, forgets what waits for Send Queue entries, and
  * has nfsd run detach.
  *
  * Teardown, one function for the connection and one for its memory:
@@ -21,7 +21,8 @@
  * 2. rdma_disconnect() and ib_drain_qp(): completion handlers that saw
  *    st_closing clear have returned, since a queue's completions are handled
  *    in order and the drain's is the last.
- * 3. The release work is flushed, for the same reason.
+ * 3. The release work is flushed, for the same reason, and the watch over the Send
+ *    Queue is ended; nobody starts it again.
  * 4. The handler lock is passed through: CM handlers that saw st_closing clear have
  *    returned. No handler touches st_xprt or wakes nfsd from here on.
  *
@@ -70,38 +71,6 @@ void svcrdma_transport_data(struct svcrdma_transport *t)
 		svc_xprt_enqueue(&t->st_xprt);
 }
 
-/* The waiters of a transport that closes. Theirs are the entries no more. */
-static void waiters_dismiss(struct list_head *waiters)
-{
-	struct svcrdma_sq_waiter *waiter, *next;
-
-	list_for_each_entry_safe(waiter, next, waiters, sw_list) {
-		list_del_init(&waiter->sw_list);
-		waiter->sw_status = -ENOTCONN;
-		/* A reader stays as it is until the transport is freed. */
-		if (!waiter->sw_reader)
-			complete(&waiter->sw_done);
-	}
-}
-
-/* Step 1 of transport_quiesce(). True for the first caller. */
-static bool transport_stop(struct svcrdma_transport *t)
-{
-	LIST_HEAD(waiters);
-	unsigned long flags;
-	bool first;
-
-	spin_lock_irqsave(&t->st_sq_lock, flags);
-	first = !t->st_closing;
-	WRITE_ONCE(t->st_closing, true);
-	list_splice_init(&t->st_sq_waiters, &waiters);
-	WRITE_ONCE(t->st_sq_nr_waiters, 0);
-	spin_unlock_irqrestore(&t->st_sq_lock, flags);
-
-	waiters_dismiss(&waiters);
-	return first;
-}
-
 /**
  * svcrdma_transport_close - the connection is lost or has to end
  * @t: transport
@@ -110,7 +79,7 @@ static bool transport_stop(struct svcrdma_transport *t)
  */
 void svcrdma_transport_close(struct svcrdma_transport *t)
 {
-	if (!transport_stop(t))
+	if (!svcrdma_sq_close(t))
 		return;
 	trace_svcrdma_closing(t, 0);
 	svc_xprt_deferred_close(&t->st_xprt);
@@ -119,7 +88,7 @@ void svcrdma_transport_close(struct svcrdma_transport *t)
 static void transport_quiesce(struct svcrdma_transport *t)
 {
 	/* 1 */
-	transport_stop(t);
+	svcrdma_sq_close(t);
 	transport_state_event(t, RPCRDMA_EVENT_FAILED);
 	/* 2 */
 	if (t->st_qp) {
@@ -129,6 +98,7 @@ static void transport_quiesce(struct svcrdma_transport *t)
 	transport_state_event(t, RPCRDMA_EVENT_DRAINED);
 	/* 3 */
 	flush_work(&t->st_release_work);
+	cancel_delayed_work_sync(&t->st_sq_worker);
 	/* 4 */
 	if (t->st_id) {
 		rdma_lock_handler(t->st_id);
@@ -236,6 +206,7 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 	INIT_LIST_HEAD(&t->st_pending);
 	INIT_WORK(&t->st_release_work, svcrdma_release_work);
 	INIT_WORK(&t->st_close_work, transport_close_work);
+	INIT_DELAYED_WORK(&t->st_sq_worker, svcrdma_sq_worker);
 
 	rpcrdma_cm_private_decode(param->private_data, param->private_data_len,
 				  &t->st_peer);
@@ -304,9 +275,6 @@ static int transport_size(struct svcrdma_transport *t,
 				 rdma_rw_mr_factor(device, t->st_port, pages),
 				 queues))
 		return -ENOSPC;
-	/* One client must not have all of nfsd wait for it. */
-	t->st_sq_max_waiters = clamp_t(u32, t->st_xprt.xpt_server->sv_nrthreads / 4, 1,
-				       SVCRDMA_MAX_SQ_WAITERS);
 	t->st_credits = queues->credits;
 	t->st_recv_target = queues->recv_wrs;
 	t->st_send_cache = 2 * queues->credits + SVCRDMA_REVERSE_CREDITS;
@@ -507,7 +475,7 @@ static int svcrdma_transport_has_wspace(struct svc_xprt *xprt)
 {
 	struct svcrdma_transport *t = svcrdma_transport_of(xprt);
 
-	return READ_ONCE(t->st_sq_nr_waiters) < t->st_sq_max_waiters;
+	return READ_ONCE(t->st_sq_nr_waiters) < SVCRDMA_MAX_SQ_WAITERS;
 }
 
 static struct svc_xprt *transport_accept(struct svc_xprt *xprt)

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Send Queue entries.
+ *
+ * They are counted. What finds too few waits in st_sq_waiters, and is posted in the order
+ * of arrival by whoever gives entries back; nothing passes those that wait, not even with
+ * a smaller need. What waits is a context with all that it needs, never a thread. When the
+ * transport closes, it stays as it is until the transport is freed.
+ *
+ * A peer that lets the queue stand still is dead, or up to no good: it holds memory.
+ */
+#include "svcrdma.h"
+#include "trace.h"
+
+/* Entries for those in front, as many as there are entries for. */
+static void sq_grant(struct svcrdma_transport *t, struct list_head *granted)
+{
+	struct svcrdma_sq_waiter *waiter;
+
+	lockdep_assert_held(&t->st_sq_lock);
+
+	while ((waiter = list_first_entry_or_null(&t->st_sq_waiters,
+						  struct svcrdma_sq_waiter, sw_list))) {
+		if (waiter->sw_need > t->st_sq_free)
+			break;
+		t->st_sq_free -= waiter->sw_need;
+		t->st_sq_grants++;
+		WRITE_ONCE(t->st_sq_nr_waiters, t->st_sq_nr_waiters - 1);
+		list_move_tail(&waiter->sw_list, granted);
+	}
+}
+
+/* From now on, the queue has to move within SVCRDMA_SQ_TIMEOUT. */
+static void sq_watch(struct svcrdma_transport *t)
+{
+	lockdep_assert_held(&t->st_sq_lock);
+
+	t->st_sq_mark = t->st_sq_grants;
+	svcrdma_work_delay(&t->st_sq_worker, SVCRDMA_SQ_TIMEOUT);
+}
+
+/**
+ * svcrdma_sq_worker - end the connection if nobody has got an entry for too long
+ * @work: st_sq_worker
+ *
+ * Context: process.
+ */
+void svcrdma_sq_worker(struct work_struct *work)
+{
+	struct svcrdma_transport *t =
+		container_of(work, struct svcrdma_transport, st_sq_worker.work);
+	unsigned long flags;
+	bool stalled = false;
+
+	spin_lock_irqsave(&t->st_sq_lock, flags);
+	if (!list_empty(&t->st_sq_waiters)) {
+		stalled = t->st_sq_mark == t->st_sq_grants;
+		if (!stalled)
+			sq_watch(t);
+	}
+	spin_unlock_irqrestore(&t->st_sq_lock, flags);
+
+	if (stalled) {
+		trace_svcrdma_sq_timeout(t, -ETIMEDOUT);
+		svcrdma_transport_close(t);
+	}
+}
+
+/**
+ * svcrdma_sq_put - give Send Queue entries back
+ * @t: transport
+ * @count: entries
+ *
+ * Context: any. Posts what has waited for the entries.
+ */
+void svcrdma_sq_put(struct svcrdma_transport *t, u32 count)
+{
+	struct svcrdma_sq_waiter *waiter, *next;
+	LIST_HEAD(granted);
+	unsigned long flags;
+	bool was_full, closing;
+
+	spin_lock_irqsave(&t->st_sq_lock, flags);
+	t->st_sq_free += count;
+	was_full = t->st_sq_nr_waiters >= SVCRDMA_MAX_SQ_WAITERS;
+	sq_grant(t, &granted);
+	was_full = was_full && t->st_sq_nr_waiters < SVCRDMA_MAX_SQ_WAITERS;
+	closing = t->st_closing;
+	spin_unlock_irqrestore(&t->st_sq_lock, flags);
+
+	/* Its context may be gone as soon as it is posted. */
+	list_for_each_entry_safe(waiter, next, &granted, sw_list) {
+		list_del_init(&waiter->sw_list);
+		waiter->sw_granted(t, waiter);
+	}
+	/* xpo_has_wspace has changed its mind. */
+	if (was_full && !closing)
+		svc_xprt_enqueue(&t->st_xprt);
+}
+
+/**
+ * svcrdma_sq_reserve - take Send Queue entries, or queue for them
+ * @t: transport
+ * @waiter: sw_need and sw_granted are set
+ *
+ * Context: any.
+ * Return: 0: the caller has the entries. -EINPROGRESS: @waiter is queued, and is not the
+ * caller's any more; sw_granted() is called with the entries, unless the transport closes
+ * before. -ENOTCONN: the transport closes. -E2BIG: the queue is not that deep.
+ */
+int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
+{
+	unsigned long flags;
+	int ret = 0;
+
+	if (waiter->sw_need > t->st_sq_depth) {
+		trace_svcrdma_sq_too_small(t, -E2BIG);
+		return -E2BIG;
+	}
+	spin_lock_irqsave(&t->st_sq_lock, flags);
+	if (t->st_closing) {
+		ret = -ENOTCONN;
+	} else if (list_empty(&t->st_sq_waiters) && waiter->sw_need <= t->st_sq_free) {
+		t->st_sq_free -= waiter->sw_need;
+	} else {
+		if (list_empty(&t->st_sq_waiters))
+			sq_watch(t);
+		list_add_tail(&waiter->sw_list, &t->st_sq_waiters);
+		WRITE_ONCE(t->st_sq_nr_waiters, t->st_sq_nr_waiters + 1);
+		ret = -EINPROGRESS;
+	}
+	spin_unlock_irqrestore(&t->st_sq_lock, flags);
+
+	if (ret == -EINPROGRESS) {
+		percpu_counter_inc(&svcrdma_stat_sq_starve);
+		trace_svcrdma_sq_full(t, 0);
+	}
+	return ret;
+}
+
+/**
+ * svcrdma_sq_try - take Send Queue entries if they are there
+ * @t: transport
+ * @need: entries
+ *
+ * Context: any.
+ * Return: true when the caller has them.
+ */
+bool svcrdma_sq_try(struct svcrdma_transport *t, u32 need)
+{
+	unsigned long flags;
+	bool ret;
+
+	spin_lock_irqsave(&t->st_sq_lock, flags);
+	ret = !t->st_closing && list_empty(&t->st_sq_waiters) &&
+	      need <= t->st_sq_free;
+	if (ret)
+		t->st_sq_free -= need;
+	spin_unlock_irqrestore(&t->st_sq_lock, flags);
+	return ret;
+}
+
+/**
+ * svcrdma_sq_close - no more entries for anybody
+ * @t: transport
+ *
+ * Context: any.
+ * Return: true for the first caller.
+ */
+bool svcrdma_sq_close(struct svcrdma_transport *t)
+{
+	struct svcrdma_sq_waiter *waiter, *next;
+	unsigned long flags;
+	bool first;
+
+	spin_lock_irqsave(&t->st_sq_lock, flags);
+	first = !t->st_closing;
+	WRITE_ONCE(t->st_closing, true);
+	list_for_each_entry_safe(waiter, next, &t->st_sq_waiters, sw_list)
+		list_del_init(&waiter->sw_list);
+	WRITE_ONCE(t->st_sq_nr_waiters, 0);
+	spin_unlock_irqrestore(&t->st_sq_lock, flags);
+	return first;
+}
