@@ -11,11 +11,7 @@
  * client. When they are done, another pass, by any thread, puts the pages
  * into its rq_pages and builds rq_arg.
  *
- * How a message with Read chunks is put together (RFC 8166 section 3.4.5): Positions
- * count in the unreduced message. Its base is the inline part of an RDMA_MSG or
- * the Position Zero chunk of an RDMA_NOMSG. struct message walks over the pieces
- * in order: base up to the first Position, chunk, padding, base up to
- * the next Position, and so on. Two layouts:
+ * How a message with Read chunks is put together: message.c. Two layouts:
  * - simple: inline base and one chunk. The chunk is read to the start of the
  *   pages; head and tail point into the Receive buffer. The tail is in the pages, too,
  *   behind the chunk, as nfsd takes an item that does not end in the head from there,
@@ -71,140 +67,6 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	svcrdma_transport_data(t);
 }
 
-/* ---- the pieces of a message with Read chunks ---- */
-
-/*
- * A walk over the unreduced message. @base is the Position Zero chunk, or NULL
- * for the inline part. @next is the Read chunk that comes next.
- */
-struct message {
-	const struct rpcrdma_chunk_lists *lists;
-	const struct rpcrdma_chunk *base;
-	u32 base_size;
-	u32 base_used;
-	u32 next;
-	u32 pad;
-	u32 limit;
-	u32 size;		/* so far */
-};
-
-enum piece_source { PIECE_BASE, PIECE_CHUNK, PIECE_PAD };
-
-struct piece {
-	enum piece_source source;
-	const struct rpcrdma_chunk *chunk;	/* of PIECE_CHUNK */
-	u32 from;	/* in the source */
-	u32 length;
-	u32 to;		/* in the message */
-};
-
-static u32 recv_inline_size(const struct svcrdma_recv_ctxt *rc)
-{
-	return rc->rc_byte_len - rc->rc_header.size;
-}
-
-static void *recv_inline(const struct svcrdma_recv_ctxt *rc)
-{
-	return rc->rc_buffer + rc->rc_header.size;
-}
-
-static void message_start(struct message *m, const struct svcrdma_recv_ctxt *rc,
-			  u32 limit)
-{
-	const struct rpcrdma_chunk *zero = rpcrdma_position_zero_chunk(&rc->rc_lists);
-
-	*m = (struct message) {
-		.lists		= &rc->rc_lists,
-		.base		= zero,
-		.base_size	= zero ? zero->length : recv_inline_size(rc),
-		.next		= zero ? 1 : 0,
-		.limit		= limit,
-	};
-}
-
-static void piece_from_base(struct message *m, struct piece *piece, u32 length)
-{
-	piece->source = PIECE_BASE;
-	piece->from = m->base_used;
-	piece->length = length;
-	m->base_used += length;
-}
-
-static void piece_from_chunk(struct message *m, struct piece *piece,
-			     const struct rpcrdma_chunk *chunk)
-{
-	piece->source = PIECE_CHUNK;
-	piece->chunk = chunk;
-	piece->from = 0;
-	piece->length = chunk->length;
-	m->pad = -chunk->length % RPCRDMA_XDR_UNIT;
-	m->next++;
-}
-
-/* Which piece comes next: 1, at the end 0. -EINVAL: not a message. */
-static int piece_choose(struct message *m, struct piece *piece)
-{
-	const struct rpcrdma_chunk *chunk;
-	u32 base_left = m->base_size - m->base_used;
-
-	if (m->pad) {
-		piece->source = PIECE_PAD;
-		piece->length = m->pad;
-		m->pad = 0;
-		return 1;
-	}
-	if (m->next >= m->lists->nr_read) {
-		piece_from_base(m, piece, base_left);
-		return base_left ? 1 : 0;
-	}
-	chunk = &m->lists->chunks[m->next];
-	if (chunk->position < m->size || chunk->position - m->size > base_left)
-		return -EINVAL;
-	if (chunk->position > m->size)
-		piece_from_base(m, piece, chunk->position - m->size);
-	else
-		piece_from_chunk(m, piece, chunk);
-	return 1;
-}
-
-static int message_next(struct message *m, struct piece *piece)
-{
-	int ret = piece_choose(m, piece);
-
-	if (ret <= 0)
-		return ret;
-	if (piece->length > m->limit - m->size)
-		return -EINVAL;
-	piece->to = m->size;
-	m->size += piece->length;
-	return 1;
-}
-
-/* Size of the message, or -EINVAL: it does not fit together, or not in @limit. */
-static int message_measure(const struct svcrdma_recv_ctxt *rc, u32 limit)
-{
-	struct message m;
-	struct piece piece;
-	int ret;
-
-	message_start(&m, rc, limit);
-	do {
-		ret = message_next(&m, &piece);
-	} while (ret > 0);
-	return ret ?: m.size;
-}
-
-static bool message_is_simple(const struct svcrdma_recv_ctxt *rc)
-{
-	return rc->rc_lists.nr_read == 1 &&
-	       !rpcrdma_position_zero_chunk(&rc->rc_lists);
-}
-
-static u32 message_inline_head(const struct svcrdma_recv_ctxt *rc)
-{
-	return message_is_simple(rc) ? rc->rc_lists.chunks[0].position : 0;
-}
-
 /* ---- first pass: Reads ---- */
 
 /*
@@ -240,13 +102,13 @@ static bool recv_base_is_right(const struct svcrdma_recv_ctxt *rc)
 static int recv_plan_reads(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
 	u32 limit = recv_page_limit(rqstp) << PAGE_SHIFT;
-	u32 head = message_inline_head(rc);
+	u32 head = svcrdma_message_inline_head(rc);
 	int size;
 
 	if (!recv_base_is_right(rc))
 		return -EINVAL;
 	/* A Position beyond the inline part is found out in any case. */
-	size = message_measure(rc, limit + min(head, rc->rc_byte_len));
+	size = svcrdma_message_measure(rc, limit + min(head, rc->rc_byte_len));
 	if (size < 0 || (head ?: size) < RPC_CALL_HEADER_MIN)
 		return -EINVAL;
 	rc->rc_stream_length = size - head;
@@ -287,11 +149,11 @@ static void recv_take_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc
 }
 
 static int recv_add_piece(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
-			  const struct message *m, const struct piece *piece)
+			  const struct svcrdma_message *m, const struct svcrdma_piece *piece)
 {
 	const struct rpcrdma_chunk *chunk =
-		piece->source == PIECE_CHUNK ? piece->chunk :
-		piece->source == PIECE_BASE ? m->base : NULL;
+		piece->source == SVCRDMA_PIECE_CHUNK ? piece->chunk :
+		piece->source == SVCRDMA_PIECE_BASE ? m->base : NULL;
 
 	if (!chunk)
 		return 0;
@@ -301,12 +163,12 @@ static int recv_add_piece(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
 static int recv_add_all_pieces(struct svcrdma_transport *t,
 			       struct svcrdma_recv_ctxt *rc)
 {
-	struct message m;
-	struct piece piece;
+	struct svcrdma_message m;
+	struct svcrdma_piece piece;
 	int ret;
 
-	message_start(&m, rc, U32_MAX);
-	while ((ret = message_next(&m, &piece)) > 0) {
+	svcrdma_message_start(&m, rc, U32_MAX);
+	while ((ret = svcrdma_message_next(&m, &piece)) > 0) {
 		ret = recv_add_piece(t, rc, &m, &piece);
 		if (ret)
 			break;
@@ -320,7 +182,7 @@ static int recv_build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 	int ret;
 
 	rc->rc_sq.sw_need = 0;
-	if (message_is_simple(rc))
+	if (svcrdma_message_is_simple(rc))
 		ret = svcrdma_read_add(t, rc, &rc->rc_lists.chunks[0], 0,
 				       rc->rc_lists.chunks[0].length, 0);
 	else
@@ -467,15 +329,15 @@ static void recv_build_simple(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *
 {
 	const struct rpcrdma_chunk *chunk = &rc->rc_lists.chunks[0];
 	struct xdr_buf *arg = &rqstp->rq_arg;
-	u32 rest = recv_inline_size(rc) - chunk->position;
+	u32 rest = svcrdma_recv_inline_size(rc) - chunk->position;
 	u32 padded = rc->rc_stream_length - rest;
 
-	recv_arg_init(rqstp, recv_inline(rc), chunk->position);
+	recv_arg_init(rqstp, svcrdma_recv_inline(rc), chunk->position);
 	if (padded > chunk->length)
 		zero_pages(rqstp->rq_pages, chunk->length, padded - chunk->length);
 	arg->page_len = padded;
 	if (rest) {
-		arg->tail[0].iov_base = recv_inline(rc) + chunk->position;
+		arg->tail[0].iov_base = svcrdma_recv_inline(rc) + chunk->position;
 		arg->tail[0].iov_len = rest;
 		copy_to_pages(rqstp->rq_pages, padded, arg->tail[0].iov_base, rest);
 	}
@@ -486,16 +348,16 @@ static void recv_build_simple(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *
 static void recv_copy_inline_pieces(struct svc_rqst *rqstp,
 				    struct svcrdma_recv_ctxt *rc)
 {
-	struct message m;
-	struct piece piece;
+	struct svcrdma_message m;
+	struct svcrdma_piece piece;
 
-	message_start(&m, rc, U32_MAX);
-	while (message_next(&m, &piece) > 0) {
-		if (piece.source == PIECE_PAD)
+	svcrdma_message_start(&m, rc, U32_MAX);
+	while (svcrdma_message_next(&m, &piece) > 0) {
+		if (piece.source == SVCRDMA_PIECE_PAD)
 			zero_pages(rqstp->rq_pages, piece.to, piece.length);
-		else if (piece.source == PIECE_BASE && !m.base)
+		else if (piece.source == SVCRDMA_PIECE_BASE && !m.base)
 			copy_to_pages(rqstp->rq_pages, piece.to,
-				      recv_inline(rc) + piece.from, piece.length);
+				      svcrdma_recv_inline(rc) + piece.from, piece.length);
 	}
 }
 
@@ -556,7 +418,7 @@ static int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t
 		svcrdma_transport_close(t);
 		return 0;
 	}
-	if (message_is_simple(rc))
+	if (svcrdma_message_is_simple(rc))
 		recv_build_simple(rqstp, rc);
 	else
 		recv_build_flat(rqstp, rc);
@@ -608,8 +470,8 @@ static bool recv_is_reverse_reply(const struct svcrdma_recv_ctxt *rc)
 	case RPCRDMA_ERROR:
 		return true;
 	case RPCRDMA_MSG:
-		return rpcrdma_message_direction(recv_inline(rc),
-						 recv_inline_size(rc)) ==
+		return rpcrdma_message_direction(svcrdma_recv_inline(rc),
+						 svcrdma_recv_inline_size(rc)) ==
 		       RPCRDMA_RPC_REPLY;
 	default:
 		return false;
@@ -637,11 +499,11 @@ static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	}
 	if (rc->rc_lists.nr_read || rc->rc_header.proc == RPCRDMA_NOMSG)
 		return recv_with_reads(rqstp, t, rc);
-	if (recv_inline_size(rc) < RPC_CALL_HEADER_MIN) {
+	if (svcrdma_recv_inline_size(rc) < RPC_CALL_HEADER_MIN) {
 		trace_svcrdma_call_bad(t, rc->rc_header.xid, RPCRDMA_TRUNCATED);
 		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
 	}
-	recv_arg_init(rqstp, recv_inline(rc), recv_inline_size(rc));
+	recv_arg_init(rqstp, svcrdma_recv_inline(rc), svcrdma_recv_inline_size(rc));
 	return recv_deliver(rqstp, rc);
 }
 
