@@ -279,6 +279,7 @@ static const struct failure_case failure_cases[] = {
 	{ "unreachable", 2, 0, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, -ENETUNREACH },
 	{ "connect error", 2, 0, RDMA_CM_EVENT_CONNECT_ERROR, -EINVAL, -ENOTCONN },
 	{ "disconnected", 2, 0, RDMA_CM_EVENT_DISCONNECTED, 0, -ENOTCONN },
+	{ "established too early", 0, 0, RDMA_CM_EVENT_ESTABLISHED, 0, -ENOTCONN },
 	{ "removed while resolving", 0, 0, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, -ENOTCONN },
 	{ "removed while routing", 1, 0, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, -ENOTCONN },
 	{ "removed while connecting", 2, 0, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, -ENOTCONN },

@@ -232,6 +232,7 @@ void server_expect_at_rest(struct server *server)
 	KUNIT_EXPECT_EQ(test, 0, t->st_sq_nr_waiters);
 	KUNIT_EXPECT_EQ(test, 0, t->st_reads);
 	KUNIT_EXPECT_EQ(test, 0, t->st_pulls);
+	KUNIT_EXPECT_EQ(test, 0, t->st_pull_pages);
 	KUNIT_EXPECT_EQ(test, t->st_send_nr_free, list_count_nodes(&t->st_send_all));
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
 }

@@ -136,10 +136,35 @@ static bool recv_begin_pull(struct svcrdma_transport *t)
 	return ok;
 }
 
+static u32 recv_pages(const struct svcrdma_recv_ctxt *rc)
+{
+	return DIV_ROUND_UP(rc->rc_stream_length, PAGE_SIZE);
+}
+
+/*
+ * May the call have its pages? Credits alone would let a client that nobody knows yet pin
+ * a whole payload for each. A call that waits for regions has its pages; and when no call
+ * has any, one may begin whatever its size.
+ */
+static bool recv_reserve_pages(struct svcrdma_transport *t,
+			       const struct svcrdma_recv_ctxt *rc)
+{
+	u32 pages = recv_pages(rc);
+
+	lockdep_assert_held(&t->st_recv_lock);
+
+	if (rc->rc_nr_pages)
+		return true;
+	if (t->st_pull_pages && t->st_pull_pages + pages > SVCRDMA_MAX_PULL_PAGES)
+		return false;
+	t->st_pull_pages += pages;
+	return true;
+}
+
 /* svc_alloc_arg() fills the gaps in rq_pages. */
 static void recv_take_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
-	u32 pages = DIV_ROUND_UP(rc->rc_stream_length, PAGE_SIZE);
+	u32 pages = recv_pages(rc);
 
 	while (rc->rc_nr_pages < pages) {
 		rc->rc_pages[rc->rc_nr_pages] = rqstp->rq_pages[rc->rc_nr_pages];
@@ -256,14 +281,14 @@ static int recv_start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 	return ret;
 }
 
-/* True when others wait already: the context was put behind them. */
+/* True when others wait already, or it gets no pages: the context was put behind them. */
 static bool recv_queue_behind_waiters(struct svcrdma_transport *t,
 				      struct svcrdma_recv_ctxt *rc)
 {
 	bool queued = false;
 
 	spin_lock(&t->st_recv_lock);
-	if (!list_empty(&t->st_read_wait)) {
+	if (!list_empty(&t->st_read_wait) || !recv_reserve_pages(t, rc)) {
 		list_add_tail(&rc->rc_list, &t->st_read_wait);
 		queued = true;
 	}
@@ -450,9 +475,10 @@ static int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 		svcrdma_recv_ctxt_put(t, rc);
 		return 0;
 	}
+	if (recv_queue_behind_waiters(t, rc))
+		return 0;
 	recv_take_pages(rqstp, rc);
-	if (!recv_queue_behind_waiters(t, rc))
-		recv_start_reads(t, rc);
+	recv_start_reads(t, rc);
 	return 0;
 }
 
@@ -562,15 +588,18 @@ static struct svcrdma_recv_ctxt *recv_choose(struct svcrdma_transport *t,
 	rc = recv_pop(&t->st_read_ready);
 	if (rc) {
 		t->st_pulls--;
+		t->st_pull_pages -= rc->rc_nr_pages;
 		return rc;
 	}
 	if (t->st_read_retry) {
 		*work = RECV_READS_RETRY;
-		rc = recv_pop(&t->st_read_wait);
 		/* Stays set while the attempts succeed; see recv_retry_reads(). */
 		t->st_read_retry = false;
-		if (rc)
-			return rc;
+		rc = list_first_entry_or_null(&t->st_read_wait,
+					      struct svcrdma_recv_ctxt, rc_list);
+		/* If not, those that have the pages are under way: read_done(). */
+		if (rc && recv_reserve_pages(t, rc))
+			return recv_pop(&t->st_read_wait);
 	}
 	*work = RECV_NEW;
 	rc = recv_pop(&t->st_recv_ready);
@@ -594,10 +623,13 @@ static struct svcrdma_recv_ctxt *recv_next(struct svcrdma_transport *t,
 	return rc;
 }
 
-static int recv_retry_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static int recv_retry_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+			    struct svcrdma_recv_ctxt *rc)
 {
 	bool more;
 
+	/* None, if it had to wait for regions only. */
+	recv_take_pages(rqstp, rc);
 	/* Not when it went back to the list's front. */
 	if (recv_start_reads(t, rc))
 		return 0;
@@ -637,7 +669,7 @@ int svcrdma_recvfrom(struct svc_rqst *rqstp)
 	case RECV_READS_DONE:
 		return recv_finish_reads(rqstp, t, rc);
 	case RECV_READS_RETRY:
-		return recv_retry_reads(t, rc);
+		return recv_retry_reads(rqstp, t, rc);
 	case RECV_NEW:
 		return recv_new_message(rqstp, t, rc);
 	default:

@@ -45,6 +45,7 @@ enum {
 	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
+	SVCRDMA_MAX_PULL_PAGES = 8 * RPCSVC_MAXPAGES,	/* of a connection */
 	SVCRDMA_SQ_TIMEOUT = 10 * HZ,	/* a peer that lets us wait longer is dead */
 };
 
@@ -224,12 +225,14 @@ struct svcrdma_send_ctxt {
  * @st_recv_spare: ready to be posted
  * @st_recv_ready: received and not looked at
  * @st_read_ready: all Reads done
- * @st_read_wait: Reads could not be built for want of memory regions
- * @st_read_retry: there may be regions for the first of st_read_wait
+ * @st_read_wait: Reads could not be built for want of memory regions or of pages
+ * @st_read_retry: there may be regions and pages for the first of st_read_wait
  * @st_read_attempts: number of the last attempt to build Reads; not 0 then
  * @st_reads: calls whose Reads are built and not done
  * @st_pulls: calls with pages for their Reads, until a thread has seen them done; at
  *	most @st_credits
+ * @st_pull_pages: their pages, at most SVCRDMA_MAX_PULL_PAGES; those that could not have
+ *	theirs are in @st_read_wait
  * @st_recv_posted: Receives that are posted
  *
  * @st_sq_lock: guards the members up to @st_closing. Taken in any context
@@ -282,6 +285,7 @@ struct svcrdma_transport {
 	u32			st_read_attempts;
 	u32			st_reads;
 	u32			st_pulls;
+	u32			st_pull_pages;
 	u32			st_recv_posted;
 
 	spinlock_t		st_sq_lock ____cacheline_aligned_in_smp;
