@@ -210,6 +210,26 @@ static void bc_consumer_has_stopped(struct kunit *test)
 	xprtrdma_bc_free_rqst(rqst);
 }
 
+/* One message was sent, and it is an ERR_CHUNK. */
+static void expect_err_chunk(struct client *client, u32 xid)
+{
+	struct kunit *test = client->test;
+	struct rpcrdma_chunk_lists lists;
+	struct rpcrdma_header header;
+	struct fake_wr *wr;
+
+	KUNIT_ASSERT_EQ(test, 1, fake_posted(client->qp));
+	wr = fake_last_wr(client->qp);
+	rpcrdma_lists_init(&lists, NULL, 0, NULL, 0);
+	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
+			rpcrdma_header_decode(fake_message(wr), wr->sge[0].length,
+					      &header, &lists));
+	KUNIT_EXPECT_EQ(test, RPCRDMA_ERROR, header.proc);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_ERR_CHUNK, header.error);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_VERSION, header.vers);
+	KUNIT_EXPECT_EQ(test, xid, header.xid);
+}
+
 /* RFC 8167 section 5.3 */
 static void bc_chunks_are_refused(struct kunit *test)
 {
@@ -219,7 +239,6 @@ static void bc_chunks_are_refused(struct kunit *test)
 	struct rpcrdma_chunk_lists lists;
 	struct rpcrdma_header header = { .xid = 0x4711, .vers = 1, .credits = 8 };
 	__be32 message[128] = {};
-	struct fake_wr *wr;
 
 	/* Arrange */
 	rpcrdma_lists_init(&lists, storage, 1, chunks, 1);
@@ -234,16 +253,56 @@ static void bc_chunks_are_refused(struct kunit *test)
 
 	/* Assert */
 	KUNIT_EXPECT_NULL(test, taken(client));
-	KUNIT_ASSERT_EQ(test, 1, fake_posted(client->qp));
-	wr = fake_last_wr(client->qp);
-	rpcrdma_lists_init(&lists, NULL, 0, NULL, 0);
-	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
-			rpcrdma_header_decode(fake_message(wr), wr->sge[0].length,
-					      &header, &lists));
-	KUNIT_EXPECT_EQ(test, RPCRDMA_ERROR, header.proc);
-	KUNIT_EXPECT_EQ(test, RPCRDMA_ERR_CHUNK, header.error);
-	KUNIT_EXPECT_EQ(test, 0x4711, header.xid);
+	expect_err_chunk(client, 0x4711);
 	client_expect_at_rest(client);
+}
+
+static const struct client_shape small = { .head = 64, .reply_head = 64 };
+
+/* RFC 8167 section 2.4.1: two transactions that have nothing to do with each other. */
+static void bc_call_with_the_xid_of_a_pending_call(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *forward = client_call_create(client, &small);
+	struct client_reply reply = { .length = 64 };
+	struct rpc_rqst *rqst;
+
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(forward));
+	client_call_decode(forward);
+	called(client, be32_to_cpu(forward->rqst.rq_xid), 200);
+
+	rqst = taken(client);
+	KUNIT_ASSERT_NOT_NULL(test, rqst);
+	KUNIT_EXPECT_EQ(test, forward->rqst.rq_xid, rqst->rq_xid);
+	client_call_expect_waiting(forward);
+	KUNIT_EXPECT_EQ(test, 1, client->conn->xc_window.in_flight);
+	xprtrdma_bc_free_rqst(rqst);
+
+	KUNIT_ASSERT_TRUE(test, client_reply_send(forward, &reply));
+	client_call_expect_reply(forward, 64, 0, 0);
+	client_expect_at_rest(client);
+}
+
+/* RFC 8267 section 6.5.2: what NFS tells the server to send at most */
+static void bc_payload_is_what_fits_inline(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	KUNIT_EXPECT_EQ(test, 1024 - 28, xprtrdma_bc_max_payload(client->xprt));
+	xprtrdma_bc_connected(client->conn);
+	KUNIT_EXPECT_EQ(test, 4096 - 28, xprtrdma_bc_max_payload(client->xprt));
+	client->conn->xc_inline.inline_recv = 2048;
+	xprtrdma_bc_connected(client->conn);
+	KUNIT_EXPECT_EQ(test, 2048 - 28, xprtrdma_bc_max_payload(client->xprt));
+	client->conn->xc_inline.inline_send = 1024;
+	xprtrdma_bc_connected(client->conn);
+	KUNIT_EXPECT_EQ(test, 1024 - 28, xprtrdma_bc_max_payload(client->xprt));
+
+	/* It has to fit a page of ours, too. */
+	client->conn->xc_inline.inline_send = 65536;
+	client->conn->xc_inline.inline_recv = 65536;
+	xprtrdma_bc_connected(client->conn);
+	KUNIT_EXPECT_EQ(test, PAGE_SIZE - 28, xprtrdma_bc_max_payload(client->xprt));
 }
 
 /* A call does not touch the credits of the forward direction. */
@@ -271,6 +330,8 @@ static struct kunit_case bc_cases[] = {
 	KUNIT_CASE(bc_nobody_listens),
 	KUNIT_CASE(bc_consumer_has_stopped),
 	KUNIT_CASE(bc_chunks_are_refused),
+	KUNIT_CASE(bc_call_with_the_xid_of_a_pending_call),
+	KUNIT_CASE(bc_payload_is_what_fits_inline),
 	KUNIT_CASE(bc_credits_are_apart),
 	{}
 };

@@ -81,6 +81,23 @@ size_t xprtrdma_bc_max_payload(struct rpc_xprt *xprt)
 }
 
 /**
+ * xprtrdma_bc_connected - there is a new connection
+ * @conn: the connection
+ *
+ * RFC 8167 section 4.2: the same buffers serve both directions. A call and its reply are
+ * copied into a page each.
+ *
+ * Context: the connect worker.
+ */
+void xprtrdma_bc_connected(const struct xprtrdma_conn *conn)
+{
+	unsigned int max = min(conn->xc_inline.inline_send, conn->xc_inline.inline_recv);
+
+	WRITE_ONCE(conn->xc_transport->xt_bc_max_payload,
+		   min_t(unsigned int, max, PAGE_SIZE) - RPCRDMA_MIN_HEADER_SIZE);
+}
+
+/**
  * xprtrdma_bc_num_slots - ->bc_num_slots: calls at a time
  * @xprt: the transport
  */

@@ -96,11 +96,7 @@ static int establish(struct xprtrdma_transport *transport)
 	xprt->cwnd = RPC_CWNDSCALE;
 	spin_unlock(&xprt->transport_lock);
 
-	/* RFC 8167 section 4.2: the same buffers serve both directions. */
-	transport->xt_bc_max_payload =
-		min_t(unsigned int, PAGE_SIZE, min(conn->xc_inline.inline_send,
-						   conn->xc_inline.inline_recv)) -
-		RPCRDMA_MIN_HEADER_SIZE;
+	xprtrdma_bc_connected(conn);
 	transport->xt_conn = conn;
 	return 0;
 }

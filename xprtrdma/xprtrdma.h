@@ -375,6 +375,7 @@ void xprtrdma_reply_invalidated(struct xprtrdma_receive *receive, bool ok);
 /* backchannel.c */
 int xprtrdma_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs);
 size_t xprtrdma_bc_max_payload(struct rpc_xprt *xprt);
+void xprtrdma_bc_connected(const struct xprtrdma_conn *conn);
 unsigned int xprtrdma_bc_num_slots(struct rpc_xprt *xprt);
 void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst);
 void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs);
