@@ -72,6 +72,46 @@ static void conn_reads_the_private_data(struct kunit *test)
 			client->conn->xc_inline.remote_invalidation);
 }
 
+/* RFC 8797 section 4: nothing is kept of the connection before. */
+static void conn_settings_change_on_reconnect(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	client_private(2048, 1024, true);
+	client_connect(client);
+	KUNIT_EXPECT_EQ(test, 1024, client->conn->xc_inline.inline_send);
+	KUNIT_EXPECT_EQ(test, 2048, client->conn->xc_inline.inline_recv);
+	KUNIT_EXPECT_TRUE(test, client->conn->xc_inline.remote_invalidation);
+	client_disconnect(client);
+
+	client_private(4096, 3072, false);
+	client_connect(client);
+	KUNIT_EXPECT_EQ(test, 3072, client->conn->xc_inline.inline_send);
+	KUNIT_EXPECT_EQ(test, 4096, client->conn->xc_inline.inline_recv);
+	KUNIT_EXPECT_FALSE(test, client->conn->xc_inline.remote_invalidation);
+	client_disconnect(client);
+
+	client_cm.private_length = 0;
+	client_connect(client);
+	KUNIT_EXPECT_EQ(test, 1024, client->conn->xc_inline.inline_send);
+	KUNIT_EXPECT_EQ(test, 1024, client->conn->xc_inline.inline_recv);
+}
+
+/* RFC 5042 section 6.1.1 */
+static void conn_has_a_protection_domain_of_its_own(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_EQ(test, 0, fake_cm.pds);
+		client_connect(client);
+		KUNIT_EXPECT_EQ(test, 1, fake_cm.pds);
+		client_disconnect(client);
+	}
+	KUNIT_EXPECT_EQ(test, 0, fake_cm.pds);
+}
+
 struct failure_case {
 	const char		*desc;
 	int			step;
@@ -256,6 +296,8 @@ static void conn_asks_for_one_close(struct kunit *test)
 static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(conn_is_established),
 	KUNIT_CASE_PARAM(conn_reads_the_private_data, private_gen_params),
+	KUNIT_CASE(conn_settings_change_on_reconnect),
+	KUNIT_CASE(conn_has_a_protection_domain_of_its_own),
 	KUNIT_CASE_PARAM(conn_step_fails, failure_gen_params),
 	KUNIT_CASE(conn_device_has_no_regions),
 	KUNIT_CASE(conn_device_has_few_regions),

@@ -126,6 +126,42 @@ static void credit_reply_while_a_call_waits(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
 }
 
+/* RFC 8166 section 3.3.3: a valid reply. RFC 8167 section 4.1: if it is one for certain. */
+static void credit_of_no_reply_is_ignored(struct kunit *test)
+{
+	static const u32 messages[][12] = {
+		{ 0x77777777, 1, 32, RPCRDMA_ERROR, RPCRDMA_ERR_CHUNK },
+		{ 0x77777777, 1, 32, RPCRDMA_NOMSG, 0, 0, 1, 1, 0x1000, 64, 0, 0 },
+		{ 0x77777777, 1, 32, RPCRDMA_MSG, 0, 0, 0, 0x77777777, 2 },
+		{ 0x77777777, 1, 32, RPCRDMA_MSG, 0, 0, 0, 1, 1 },
+		{ 0x77777777, 2, 32, RPCRDMA_MSG, 0, 0, 0, 0x77777777, 1 },
+	};
+	struct client *client = client_of(test);
+	struct client_call *first = client_call_create(client, &getattr);
+	struct client_call *second = client_call_create(client, &getattr);
+	struct client_reply error = { .proc = RPCRDMA_ERROR };
+	__be32 message[12];
+	int i, k;
+
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(first));
+	client_call_decode(first);
+	for (i = 0; i < ARRAY_SIZE(messages); i++) {
+		for (k = 0; k < 12; k++)
+			message[k] = cpu_to_be32(messages[i][k]);
+		KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message,
+						     sizeof(message)));
+		KUNIT_EXPECT_EQ_MSG(test, 1, window(client), "message %d", i);
+		KUNIT_EXPECT_EQ(test, 1, client->conn->xc_window.in_flight);
+		KUNIT_EXPECT_NE(test, 0, client_call_send(second));
+	}
+
+	/* An error ends its call, and brings no grant. */
+	KUNIT_ASSERT_TRUE(test, client_reply_send(first, &error));
+	KUNIT_ASSERT_TRUE(test, client_call_done(first));
+	KUNIT_EXPECT_EQ(test, 1, window(client));
+	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_window.in_flight);
+}
+
 static void credit_one_call_after_a_reconnect(struct kunit *test)
 {
 	struct client *client = client_of(test);
@@ -251,6 +287,7 @@ static struct kunit_case credit_cases[] = {
 	KUNIT_CASE(credit_one_call_until_the_first_grant),
 	KUNIT_CASE(credit_no_reply_while_a_call_waits),
 	KUNIT_CASE(credit_reply_while_a_call_waits),
+	KUNIT_CASE(credit_of_no_reply_is_ignored),
 	KUNIT_CASE(credit_one_call_after_a_reconnect),
 	KUNIT_CASE(credit_window_shrinks_below_what_is_in_flight),
 	KUNIT_CASE(credit_no_retransmission),

@@ -353,6 +353,88 @@ static void reply_with_other_lists_is_dropped(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
 }
 
+/* RFC 8267 section 6.4.1 says "empty", where RFC 8166 has segments of length 0. */
+static void reply_with_an_empty_write_chunk(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { READS(8192) };
+	struct client_call *call = sent(client, &shape);
+	u32 xid = be32_to_cpu(call->rqst.rq_xid), i;
+	const u32 words[] = {
+		xid, 1, 32, RPCRDMA_MSG, 0, 1, 0, 0, 0, xid, RPCRDMA_RPC_REPLY, 0, 0, 0, 0,
+	};
+	__be32 message[ARRAY_SIZE(words)];
+
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		message[i] = cpu_to_be32(words[i]);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, sizeof(message)));
+	fake_run_all(client->qp);
+	KUNIT_EXPECT_TRUE(test, client_call_done(call));
+	KUNIT_EXPECT_EQ(test, 24, call->rqst.rq_reply_bytes_recvd);
+	KUNIT_EXPECT_EQ(test, 0, call->task.tk_status);
+	client_expect_at_rest(client);
+}
+
+enum { OF_THE_CALL = 0x7fedcba9 };
+
+/**
+ * struct none_case - a message that ends no RPC
+ * @desc: which kind
+ * @words: of it; OF_THE_CALL stands for the XID of a call that waits
+ * @length: bytes
+ */
+struct none_case {
+	const char	*desc;
+	u32		words[9];
+	u32		length;
+};
+
+#define HEADER(proc)	OF_THE_CALL, 1, 32, (proc)
+
+/* RFC 8166 sections 4.5 and 4.6 */
+static const struct none_case none_cases[] = {
+	{ "nothing", {}, 0 },
+	{ "27 bytes", { HEADER(RPCRDMA_MSG), 0, 0, 0 }, 27 },
+	{ "RDMA_MSGP", { HEADER(RPCRDMA_MSGP), 0, 0, 0, 0, 0 }, 36 },
+	{ "RDMA_DONE", { HEADER(RPCRDMA_DONE), 0, 0, 0 }, 28 },
+	{ "RDMA_ERROR of no kind", { HEADER(RPCRDMA_ERROR), 3, 0, 0 }, 28 },
+	{ "RDMA_ERROR without a kind", { HEADER(RPCRDMA_ERROR) }, 16 },
+	{ "another version", { OF_THE_CALL, 2, 32, RPCRDMA_MSG, 0, 0, 0, OF_THE_CALL, 1 }, 36 },
+	{ "procedure 5", { HEADER(5), 0, 0, 0, OF_THE_CALL, 1 }, 36 },
+	{ "Read list discriminator 2", { HEADER(RPCRDMA_MSG), 2, 0, 0, OF_THE_CALL, 1 }, 36 },
+	{ "segment count 2^32 - 1", { HEADER(RPCRDMA_MSG), 0, 1, 0xffffffff, 0, 0 }, 36 },
+	{ "XID of the payload", { HEADER(RPCRDMA_MSG), 0, 0, 0, 1, 1 }, 36 },
+	{ "RDMA_NOMSG without lists", { HEADER(RPCRDMA_NOMSG), 0, 0, 0 }, 28 },
+	{ "neither call nor reply", { HEADER(RPCRDMA_MSG), 0, 0, 0, OF_THE_CALL, 2 }, 36 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(none, none_cases, desc);
+
+static void reply_that_is_none_is_dropped(struct kunit *test)
+{
+	const struct none_case *c = test->param_value;
+	struct client *client = client_of(test);
+	struct client_shape shape = { .head = 64, .reply_head = 64 };
+	struct client_call *call = sent(client, &shape);
+	u32 xid = be32_to_cpu(call->rqst.rq_xid);
+	__be32 message[9];
+	int i;
+
+	/* Act */
+	fake_mark(client->qp);
+	for (i = 0; i < 9; i++)
+		message[i] = cpu_to_be32(c->words[i] == OF_THE_CALL ? xid : c->words[i]);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, c->length));
+
+	/* Assert: not a word, and as if it had not come */
+	client_call_expect_waiting(call);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
+	KUNIT_EXPECT_EQ(test, 1, client->transport->xt_stats.bad_reply_count);
+	KUNIT_EXPECT_EQ(test, 16, client->conn->xc_window.granted);
+	KUNIT_EXPECT_EQ(test, 1, client->conn->xc_window.in_flight);
+	client_expect_at_rest(client);
+}
+
 /* Correct lists, but more than the consumer's buffer has room for. */
 static void reply_with_a_tail_that_does_not_fit(struct kunit *test)
 {
@@ -378,6 +460,8 @@ static struct kunit_case reply_cases[] = {
 	KUNIT_CASE(reply_to_the_same_xid_is_dropped),
 	KUNIT_CASE(reply_of_an_earlier_connection_is_dropped),
 	KUNIT_CASE_PARAM(reply_with_other_lists_is_dropped, bad_gen_params),
+	KUNIT_CASE(reply_with_an_empty_write_chunk),
+	KUNIT_CASE_PARAM(reply_that_is_none_is_dropped, none_gen_params),
 	KUNIT_CASE(reply_with_a_tail_that_does_not_fit),
 	{}
 };

@@ -370,6 +370,31 @@ static void reply_is_seen_by_the_client(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+/* RFC 8267 section 6.4.1: a READ at the end of the file has its chunk all the same. */
+static void reply_payload_of_no_byte_takes_its_chunk(struct kunit *test)
+{
+	static const struct reply_case c = {
+		"", { { 1, { 4096 } }, { 2, { 500, 4096 } } }, 2, .head = 128, .pages = 2000,
+	};
+	struct server *server = server_of(test);
+	struct exchange *x = start(server, &c);
+
+	/* Act */
+	svcrdma_result_payload(server->rqst, 128, 0);
+	svcrdma_result_payload(server->rqst, 128, 1000);
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+	decode(x);
+	server_settle(server);
+
+	/* Assert */
+	KUNIT_ASSERT_EQ(test, 2, x->lists.nr_write);
+	expect_chunk(x, rpcrdma_write_chunk(&x->lists, 0), &c.write[0], 0);
+	expect_chunk(x, rpcrdma_write_chunk(&x->lists, 1), &c.write[1], 1000);
+	KUNIT_EXPECT_EQ(test, 0, memcmp(x->memory + x->chunk_at[1], x->stream + 128, 1000));
+	server_expect_at_rest(server);
+}
+
 static void reply_that_is_too_large_gets_err_chunk(struct kunit *test)
 {
 	const struct reply_case *c = test->param_value;
@@ -539,6 +564,7 @@ static void reply_whose_write_fails(struct kunit *test)
 
 static struct kunit_case reply_kunit_cases[] = {
 	KUNIT_CASE_PARAM(reply_is_seen_by_the_client, reply_gen_params),
+	KUNIT_CASE(reply_payload_of_no_byte_takes_its_chunk),
 	KUNIT_CASE_PARAM(reply_that_is_too_large_gets_err_chunk, large_gen_params),
 	KUNIT_CASE_PARAM(reply_invalidates_one_rkey, inv_gen_params),
 	KUNIT_CASE(reply_respects_the_clients_threshold),

@@ -460,6 +460,41 @@ static void conn_is_accepted(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+/* RFC 8797 section 5.1 */
+static void conn_without_private_data(struct kunit *test)
+{
+	struct rdma_conn_param param = { .initiator_depth = 16 };
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t;
+
+	server->id = server_cm_request(server->fake);
+	KUNIT_ASSERT_NOT_NULL(test, server->id);
+	t = svcrdma_transport_create(&server->serv, &init_net, server->id, &param);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(t));
+	server->transport = t;
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_transport_accept(t));
+	KUNIT_EXPECT_EQ(test, 1024, t->st_agreed.inline_send);
+	KUNIT_EXPECT_EQ(test, 1024, t->st_agreed.inline_recv);
+	KUNIT_EXPECT_FALSE(test, t->st_agreed.remote_invalidation);
+	/* A client that says nothing may send what it likes nevertheless. */
+	KUNIT_EXPECT_EQ(test, SERVER_MESSAGE, t->st_recv_size);
+}
+
+/* RFC 5042 section 6.1.1 */
+static void conn_has_a_protection_domain_of_its_own(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_EQ(test, 0, fake_cm.pds);
+		server_connect(server);
+		KUNIT_EXPECT_EQ(test, 1, fake_cm.pds);
+		server_disconnect(server);
+	}
+	KUNIT_EXPECT_EQ(test, 0, fake_cm.pds);
+}
+
 /* What comes before ESTABLISHED is not lost, and not seen too early. */
 static void conn_call_before_established(struct kunit *test)
 {
@@ -544,6 +579,8 @@ static struct kunit_case sq_cases[] = {
 
 static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(conn_is_accepted),
+	KUNIT_CASE(conn_without_private_data),
+	KUNIT_CASE(conn_has_a_protection_domain_of_its_own),
 	KUNIT_CASE(conn_call_before_established),
 	KUNIT_CASE(conn_loss_asks_for_a_close),
 	KUNIT_CASE(conn_accept_fails),
