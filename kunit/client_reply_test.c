@@ -346,8 +346,10 @@ static void reply_with_other_lists_is_dropped(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, header.size));
 	fake_run_all(client->qp);
 
-	/* Assert: the RPC keeps its memory, and waits */
+	/* Assert: the RPC keeps its memory and its credit, and waits */
 	client_call_expect_waiting(call);
+	KUNIT_EXPECT_EQ(test, 16, client->conn->xc_window.granted);
+	KUNIT_EXPECT_EQ(test, 1, client->conn->xc_window.in_flight);
 	KUNIT_EXPECT_EQ(test, 1, client->transport->xt_stats.bad_reply_count);
 	KUNIT_EXPECT_EQ(test, call->lists.nr_segments, fake_valid_rkeys(client->fake));
 	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));

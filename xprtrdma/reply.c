@@ -9,12 +9,12 @@
  * LOCAL_INV is needed, the second half runs when it has completed.
  *
  * Ownership: rq_reply and rv_rqst point at each other from the pin to the unpin, which
- * happens exactly once: in reply_finish(). While an RPC is pinned its task cannot be
+ * happens exactly once: in reply_unpin(). While an RPC is pinned its task cannot be
  * released, so its buffers stay.
  *
- * Errors: a header that is not right is dropped (RFC 8166 section 4.5); the RPC stays,
- * and goes out again on the next connection when its time is up. RDMA_ERROR ends the RPC
- * with EIO.
+ * Errors: a header that is not right is dropped (RFC 8166 section 4.5), as if it had not
+ * come; the RPC stays, with its memory and its credit, and goes out again on the next
+ * connection when its time is up. RDMA_ERROR ends the RPC with EIO.
  */
 #include "xprtrdma.h"
 #include "trace.h"
@@ -57,11 +57,9 @@ static void update_credits(struct xprtrdma_conn *conn, const struct rpcrdma_head
 	xprt_write_space(xprt);
 }
 
-/* Unpins the RPC; @copied < 0: it has not been answered. */
-static void reply_finish(struct xprtrdma_receive *receive, int copied)
+/* @copied < 0: the RPC has not been answered. The Receive is not the caller's any more. */
+static void reply_unpin(struct xprtrdma_receive *receive, int copied)
 {
-	struct rpcrdma_header header = receive->rv_header;
-	struct xprtrdma_conn *conn = receive->rv_conn;
 	struct rpc_xprt *xprt = receive_xprt(receive);
 	struct rpc_rqst *rqst = receive->rv_rqst;
 
@@ -72,6 +70,15 @@ static void reply_finish(struct xprtrdma_receive *receive, int copied)
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
 	xprtrdma_receive_put(receive);
+}
+
+/* Unpins the RPC, and lets its credit go. */
+static void reply_finish(struct xprtrdma_receive *receive, int copied)
+{
+	struct rpcrdma_header header = receive->rv_header;
+	struct xprtrdma_conn *conn = receive->rv_conn;
+
+	reply_unpin(receive, copied);
 	update_credits(conn, &header);
 }
 
@@ -315,7 +322,8 @@ static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32
 		conn->xc_transport->xt_stats.bad_reply_count++;
 		trace_xprtrdma_bad_reply(receive_xprt(receive), &receive->rv_header,
 					 receive->rv_length, RPCRDMA_OK);
-		reply_finish(receive, -EIO);
+		/* It may be no reply at all: RFC 8167 section 4.1. */
+		reply_unpin(receive, -EIO);
 		return;
 	}
 	if (xprtrdma_frwr_unmap_async(request))
