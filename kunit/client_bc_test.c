@@ -259,6 +259,37 @@ static void bc_chunks_are_refused(struct kunit *test)
 
 static const struct client_shape small = { .head = 64, .reply_head = 64 };
 
+/*
+ * A Long call has no payload to tell its direction by; that it has a Read list does,
+ * whatever its XID is.
+ */
+static void bc_long_call_is_refused(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *forward = client_call_create(client, &small);
+	u32 xids[] = { 0x4711, be32_to_cpu(forward->rqst.rq_xid) };
+	int i;
+
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(forward));
+	client_call_decode(forward);
+	for (i = 0; i < 2; i++) {
+		__be32 message[] = {
+			cpu_to_be32(xids[i]), cpu_to_be32(1), cpu_to_be32(8),
+			cpu_to_be32(RPCRDMA_NOMSG), cpu_to_be32(1), 0,
+			cpu_to_be32(0x1000), cpu_to_be32(5000), 0, 0, 0, 0, 0,
+		};
+
+		fake_mark(client->qp);
+		KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message,
+						     sizeof(message)));
+		KUNIT_EXPECT_NULL(test, taken(client));
+		expect_err_chunk(client, xids[i]);
+		client_call_expect_waiting(forward);
+		KUNIT_EXPECT_EQ(test, 1, client->conn->xc_window.in_flight);
+	}
+	client_expect_at_rest(client);
+}
+
 /* RFC 8167 section 2.4.1: two transactions that have nothing to do with each other. */
 static void bc_call_with_the_xid_of_a_pending_call(struct kunit *test)
 {
@@ -330,6 +361,7 @@ static struct kunit_case bc_cases[] = {
 	KUNIT_CASE(bc_nobody_listens),
 	KUNIT_CASE(bc_consumer_has_stopped),
 	KUNIT_CASE(bc_chunks_are_refused),
+	KUNIT_CASE(bc_long_call_is_refused),
 	KUNIT_CASE(bc_call_with_the_xid_of_a_pending_call),
 	KUNIT_CASE(bc_payload_is_what_fits_inline),
 	KUNIT_CASE(bc_credits_are_apart),

@@ -363,6 +363,13 @@ void xprtrdma_reply_receive(struct xprtrdma_receive *receive, bool invalidated,
 		}
 		break;
 	case RPCRDMA_NOMSG:
+		/* RFC 8166 section 4.3.1: with a Read list it can only be a call. */
+		if (receive->rv_lists.nr_read) {
+			xprtrdma_bc_receive(receive);
+			return;
+		}
+		handle_reply(receive, invalidated, rkey);
+		return;
 	case RPCRDMA_ERROR:
 		handle_reply(receive, invalidated, rkey);
 		return;
