@@ -395,6 +395,48 @@ static void reply_payload_of_no_byte_takes_its_chunk(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+struct flavor_case {
+	const char	*desc;
+	u32		flavor;
+	u32		written;
+};
+
+static const struct flavor_case flavor_cases[] = {
+	{ "sys", RPC_AUTH_UNIX, 1000 },
+	{ "krb5", RPC_AUTH_GSS_KRB5, 1000 },
+	{ "krb5i", RPC_AUTH_GSS_KRB5I, 0 },
+	{ "krb5p", RPC_AUTH_GSS_KRB5P, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(flavor, flavor_cases, desc);
+
+/* RFC 8166 section 8.2.2.3, whatever the client offers */
+static void reply_under_protection_is_not_reduced(struct kunit *test)
+{
+	static const struct reply_case c = {
+		"", { { 1, { 4096 } } }, 1, .head = 128, .pages = 1000,
+	};
+	const struct flavor_case *flavor = test->param_value;
+	struct server *server = server_of(test);
+	struct exchange *x = start(server, &c);
+	u32 inline_length = 1128 - flavor->written;
+
+	/* Act */
+	server->rqst->rq_cred.cr_flavor = flavor->flavor;
+	svcrdma_result_payload(server->rqst, 128, 1000);
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+	decode(x);
+	server_settle(server);
+
+	/* Assert */
+	expect_chunk(x, rpcrdma_write_chunk(&x->lists, 0), &c.write[0], flavor->written);
+	KUNIT_EXPECT_EQ(test, x->header.size + inline_length,
+			fake_last_wr(server->qp)->sge[0].length);
+	server->rqst->rq_cred.cr_flavor = RPC_AUTH_UNIX;
+	server_expect_at_rest(server);
+}
+
 static void reply_that_is_too_large_gets_err_chunk(struct kunit *test)
 {
 	const struct reply_case *c = test->param_value;
@@ -565,6 +607,7 @@ static void reply_whose_write_fails(struct kunit *test)
 static struct kunit_case reply_kunit_cases[] = {
 	KUNIT_CASE_PARAM(reply_is_seen_by_the_client, reply_gen_params),
 	KUNIT_CASE(reply_payload_of_no_byte_takes_its_chunk),
+	KUNIT_CASE_PARAM(reply_under_protection_is_not_reduced, flavor_gen_params),
 	KUNIT_CASE_PARAM(reply_that_is_too_large_gets_err_chunk, large_gen_params),
 	KUNIT_CASE_PARAM(reply_invalidates_one_rkey, inv_gen_params),
 	KUNIT_CASE(reply_respects_the_clients_threshold),

@@ -457,6 +457,22 @@ out_close:
 	return -ENOTCONN;
 }
 
+/* RFC 8166 section 8.2.2.3: with integrity or privacy the item is not what is sent. */
+static bool reply_is_protected(const struct svc_rqst *rqstp)
+{
+	switch (rqstp->rq_cred.cr_flavor) {
+	case RPC_AUTH_GSS_KRB5I:
+	case RPC_AUTH_GSS_KRB5P:
+	case RPC_AUTH_GSS_LKEYI:
+	case RPC_AUTH_GSS_LKEYP:
+	case RPC_AUTH_GSS_SPKMI:
+	case RPC_AUTH_GSS_SPKMP:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /**
  * svcrdma_result_payload - xpo_result_payload: where a result payload lies
  * @rqstp: reply under construction
@@ -464,7 +480,8 @@ out_close:
  * @length: its bytes, without padding
  *
  * Whether it fits its Write chunk is looked at in svcrdma_sendto(): nfsd may yet
- * give up what it encoded.
+ * give up what it encoded. Under GSS protection the chunks stay unused, whatever the
+ * client has offered.
  *
  * Context: process.
  * Return: 0.
@@ -474,7 +491,7 @@ int svcrdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 {
 	struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
 
-	if (!rc || rc->rc_nr_payloads >= rc->rc_lists.nr_write)
+	if (!rc || rc->rc_nr_payloads >= rc->rc_lists.nr_write || reply_is_protected(rqstp))
 		return 0;
 	rc->rc_payloads[rc->rc_nr_payloads++] = (struct svcrdma_payload) {
 		.offset = offset,
