@@ -58,6 +58,9 @@ demo:
 test:
 	@scripts/test
 
+conformance:
+	@scripts/conformance
+
 bench:
 	@scripts/bench
 
@@ -78,5 +81,5 @@ clean:
 help:
 	@cat scripts/help.txt
 
-.PHONY: modules kunit headers install uninstall demo test bench fuzz check dkms clean help
+.PHONY: modules kunit headers install uninstall demo test conformance bench fuzz check dkms clean help
 .DEFAULT_GOAL := modules

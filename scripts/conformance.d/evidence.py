@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which tests there are, by the sources, and how they went, by the logs.
+
+A test is named <kind>:<suite>.<case>, with /<parameter> behind it for one row of
+its table; without, all of its rows are meant. Names in sources and in logs are
+without the kind.
+"""
+import pathlib
+import re
+
+UNIT = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.M)
+UNIT_RESULT = re.compile(r"^\[ +(OK|FAILED) +\] (?:\w+/)?(\w+\.\w+)(?:/(\S+?))?(?:,? .*)?$")
+KUNIT_ARRAY = re.compile(r"^static struct kunit_case (\w+)\[\] = \{\n(.*?)^\};", re.M | re.S)
+KUNIT_SUITE = re.compile(r"^static struct kunit_suite \w+ = \{\n(.*?)^\};", re.M | re.S)
+KUNIT_CASE = re.compile(r"KUNIT_CASE\w*\(\s*(\w+)")
+# { "name", "side", "requirements", ...
+PEER = re.compile(r'\{\s*"([\w-]+)",\s*"(?:client|server)",\s*((?:"[^"]*"\s*)+),')
+# FAIL in lines of tests, FAILED in those of a scripts/kunit that prints no others
+LINE = re.compile(r"^(PASS|FAIL|FAILED|SKIP) (.*)$")
+
+
+class Sources:
+    """Names of tests, each with the text of the file that has it."""
+
+    def __init__(self, top):
+        self.top = pathlib.Path(top)
+        self.names = {"unit": self._unit(), "kunit": self._kunit(),
+                      "matrix": self._matrix(), "peer": self._peer()}
+
+    def fault(self, test):
+        """Why @test cannot be, or None."""
+        kind, _, name = test.partition(":")
+        base, _, parameter = name.partition("/")
+        names = self.names[kind]
+        if base not in names:
+            return f"{test} does not exist"
+        if parameter and f'"{parameter}"' not in names[base]:
+            return f"{kind}:{base} has no row '{parameter}'"
+        return None
+
+    def _texts(self, pattern):
+        return [path.read_text("utf-8") for path in sorted(self.top.glob(pattern))]
+
+    def _unit(self):
+        # Some tables are in a file of their own.
+        shared = "".join(self._texts("unit/support/messages.cc"))
+        return {f"{suite}.{case}": text + shared for text in self._texts("unit/test_*.cc")
+                for suite, case in UNIT.findall(text)}
+
+    def _kunit(self):
+        names = {}
+        shared = "".join(self._texts("kunit/bad_input.c"))
+        for text in self._texts("kunit/*.c"):
+            arrays = {array: KUNIT_CASE.findall(body)
+                      for array, body in KUNIT_ARRAY.findall(text)}
+            for body in KUNIT_SUITE.findall(text):
+                suite = re.search(r'\.name = "(.*?)"', body)[1]
+                array = re.search(r"\.test_cases = (\w+)", body)[1]
+                names |= {f"{suite}.{case}": text + shared for case in arrays[array]}
+        return names
+
+    def _matrix(self):
+        names = re.findall(r"^for name in (.*?); do|^\tfor name in (.*?); do",
+                           (self.top / "tests/guest/worklist").read_text("utf-8"), re.M)
+        return {word: "" for pair in names for group in pair for word in group.split()}
+
+    def _peer(self):
+        return {name: "" for name, _ in self.peer_claims()}
+
+    def peer_claims(self):
+        """Scenarios of the raw peer, each with the requirements that it names."""
+        return [(name, " ".join(re.findall(r'"(.*?)"', idents)).split())
+                for text in self._texts("kunit/peer/*.cc")
+                for name, idents in PEER.findall(text)]
+
+
+class Results:
+    """What the logs of one run say: for each row of each test, pass or fail."""
+
+    def __init__(self, logs):
+        self.rows = {kind: {} for kind in ("unit", "kunit", "matrix", "peer")}
+        self.times = {}
+        logs = pathlib.Path(logs)
+        self._read("unit", logs / "unit.log", self._unit_line)
+        self._read("kunit", logs / "kunit.log", self._kunit_line)
+        self._read("peer", logs / "peer.log", self._peer_line)
+        for result in sorted(logs.glob("*/result")):
+            self._read("matrix", result, self._matrix_line)
+
+    def fault(self, test):
+        """Why @test does not show anything, or None if it passed."""
+        kind, _, name = test.partition(":")
+        base, _, parameter = name.partition("/")
+        rows = self.rows[kind].get(base, [])
+        if parameter:
+            rows = [row for row in rows if row[0] == parameter]
+        for _, verdict, why in rows:
+            if verdict == "FAIL":
+                return f"{test} failed{': ' + why if why else ''}"
+        if not any(verdict == "PASS" for _, verdict, _ in rows):
+            return f"{test} was skipped" if rows else f"{test} did not run"
+        return None
+
+    def count(self, kind):
+        return sum(len(rows) for rows in self.rows[kind].values())
+
+    def _read(self, kind, path, parse):
+        if not path.exists():
+            return
+        self.times[kind] = path.stat().st_mtime
+        for line in path.read_text("utf-8", errors="replace").splitlines():
+            found = parse(line)
+            if found:
+                base, *row = found
+                self.rows[kind].setdefault(base, []).append(row)
+
+    @staticmethod
+    def _unit_line(line):
+        match = UNIT_RESULT.match(line)
+        if not match:
+            return None
+        return match[2], match[3] or "", "PASS" if match[1] == "OK" else "FAIL", ""
+
+    @staticmethod
+    def _kunit_line(line):
+        match = LINE.match(line)
+        if not match:
+            return None
+        base, _, parameter = match[2].partition(": ")
+        return base, parameter, match[1][:4], ""
+
+    @staticmethod
+    def _peer_line(line):
+        match = LINE.match(line)
+        if not match:
+            return None
+        name, _, why = match[2].partition(": ")
+        return name.split()[0], "", match[1][:4], why
+
+    @staticmethod
+    def _matrix_line(line):
+        match = LINE.match(line)
+        if not match or len(match[2].split()) < 2:
+            return None
+        version, name, *why = match[2].split()
+        return name.rstrip(":"), version, match[1][:4], " ".join(why)
