@@ -114,18 +114,24 @@ static void expect_exposed(struct client_call *call, enum xprtrdma_parts parts)
 {
 	struct kunit *test = call->client->test;
 	u8 *want = kvzalloc(call->length, GFP_KERNEL);
-	u8 *seen = kvzalloc(call->length, GFP_KERNEL);
+	u8 *seen = kvzalloc(call->length + 1, GFP_KERNEL);
 	u32 i, at = 0, length;
 
 	KUNIT_ASSERT_TRUE(test, want && seen);
 	length = expected_bytes(call, parts, want);
 	KUNIT_ASSERT_EQ(test, length, call->chunks[0].length);
 	for (i = 0; i < call->lists.nr_segments; i++) {
-		KUNIT_EXPECT_TRUE(test, fake_read(call->client->fake,
-						  call->segments[i].handle,
-						  call->segments[i].offset, seen + at,
-						  call->segments[i].length));
-		at += call->segments[i].length;
+		const struct rpcrdma_segment *segment = &call->segments[i];
+		struct fake_device *fake = call->client->fake;
+
+		/* RFC 5042 section 6.3.4: not a byte before it, not a byte behind it */
+		KUNIT_EXPECT_FALSE(test, fake_read(fake, segment->handle,
+						   segment->offset - 1, seen + at, 1));
+		KUNIT_EXPECT_FALSE(test, fake_read(fake, segment->handle, segment->offset,
+						   seen + at, segment->length + 1));
+		KUNIT_EXPECT_TRUE(test, fake_read(fake, segment->handle, segment->offset,
+						  seen + at, segment->length));
+		at += segment->length;
 	}
 	KUNIT_EXPECT_EQ(test, 0, memcmp(want, seen, length));
 	kvfree(want);

@@ -88,6 +88,9 @@ static void expect_chunks(struct client_call *call, const struct call_case *c)
 	KUNIT_ASSERT_EQ(test, c->reply, lists->nr_reply);
 	if (c->read)
 		KUNIT_EXPECT_EQ(test, c->position, lists->chunks[0].position);
+	/* RFC 8166 section 3.4.5.2: an item without its padding */
+	if (c->read && c->position)
+		KUNIT_EXPECT_EQ(test, c->shape.pages, lists->chunks[0].length);
 	if (c->write)
 		KUNIT_EXPECT_EQ(test, c->write_length,
 				rpcrdma_write_chunk(lists, 0)->length);

@@ -363,6 +363,8 @@ static void reply_is_seen_by_the_client(struct kunit *test)
 	if (c->proc == RPCRDMA_MSG) {
 		expect_inline(x, rest);
 	} else {
+		KUNIT_EXPECT_EQ(test, x->header.size,
+				fake_last_wr(server->qp)->sge[0].length);
 		KUNIT_EXPECT_EQ(test, rest, c->reply_written);
 		KUNIT_EXPECT_EQ(test, 0, memcmp(x->memory + x->chunk_at[c->nr_write],
 						x->rest, rest));
