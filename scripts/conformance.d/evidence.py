@@ -77,14 +77,15 @@ class Sources:
 class Results:
     """What the logs of one run say: for each row of each test, pass or fail."""
 
-    def __init__(self, logs):
+    def __init__(self, logs, matrix="*"):
+        """@matrix: which rows of the matrix count"""
         self.rows = {kind: {} for kind in ("unit", "kunit", "matrix", "peer")}
         self.times = {}
         logs = pathlib.Path(logs)
         self._read("unit", logs / "unit.log", self._unit_line)
         self._read("kunit", logs / "kunit.log", self._kunit_line)
         self._read("peer", logs / "peer.log", self._peer_line)
-        for result in sorted(logs.glob("*/result")):
+        for result in sorted(logs.glob(f"{matrix}/result")):
             self._read("matrix", result, self._matrix_line)
 
     def fault(self, test):
