@@ -355,6 +355,30 @@ static void reply_with_other_lists_is_dropped(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
 }
 
+/*
+ * RFC 8166 section 6.1: an eligible result that is not in the chunk which was there for it.
+ * Up to the largest verifier, what is longer than the rest may be just that.
+ */
+static void reply_with_its_item_inline(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { READS(8192) };
+	struct client_reply reply = { .length = 128 + 64 + RPC_MAX_AUTH_SIZE };
+	struct client_call *call = sent(client, &shape);
+
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
+	fake_run_all(client->qp);
+	client_call_expect_reply(call, reply.length, 0, 0);
+
+	call = sent(client, &shape);
+	reply.length += 4;
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
+	fake_run_all(client->qp);
+	client_call_expect_error(call, -EIO);
+	KUNIT_EXPECT_EQ(test, 1, client->transport->xt_stats.bad_reply_count);
+	client_expect_at_rest(client);
+}
+
 /* RFC 8267 section 6.4.1 says "empty", where RFC 8166 has segments of length 0. */
 static void reply_with_an_empty_write_chunk(struct kunit *test)
 {
@@ -462,6 +486,7 @@ static struct kunit_case reply_cases[] = {
 	KUNIT_CASE(reply_to_the_same_xid_is_dropped),
 	KUNIT_CASE(reply_of_an_earlier_connection_is_dropped),
 	KUNIT_CASE_PARAM(reply_with_other_lists_is_dropped, bad_gen_params),
+	KUNIT_CASE(reply_with_its_item_inline),
 	KUNIT_CASE(reply_with_an_empty_write_chunk),
 	KUNIT_CASE_PARAM(reply_that_is_none_is_dropped, none_gen_params),
 	KUNIT_CASE(reply_with_a_tail_that_does_not_fit),

@@ -107,6 +107,19 @@ static int deliver_reduced(struct xdr_buf *buf, const void *from, u32 length, u3
 	return head + item + pad + rest;
 }
 
+/*
+ * RFC 8166 section 6.1: the item was to go into the Write chunk. It is here for sure where
+ * there is more than the rest can be, and the server's verifier the largest of all
+ * (RFC 5531 section 8.2); below that only the consumer knows where the item begins.
+ */
+static bool item_is_inline(const struct rpc_rqst *rqst, u32 length)
+{
+	const struct xdr_buf *buf = &rqst->rq_rcv_buf;
+
+	return xprtrdma_request_of(rqst)->rq_write_capacity &&
+	       length > buf->head[0].iov_len + buf->tail[0].iov_len + RPC_MAX_AUTH_SIZE;
+}
+
 static int deliver_inline(struct xprtrdma_receive *receive, u32 item)
 {
 	struct xprtrdma_stats *stats = &receive->rv_conn->xc_transport->xt_stats;
@@ -116,6 +129,8 @@ static int deliver_inline(struct xprtrdma_receive *receive, u32 item)
 
 	if (item)
 		return deliver_reduced(buf, from, length, item);
+	if (item_is_inline(receive->rv_rqst, length))
+		return -EPROTO;
 	/* More than the consumer can take is its decoder's problem. */
 	length = min_t(u32, length, buf->buflen);
 	if (write_bytes_to_xdr_buf(buf, 0, from, length))
