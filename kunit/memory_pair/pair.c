@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Client and server over the provider in memory: their lives. */
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "pair.h"
+
+/* As svcrdma/module.c defines it. */
+struct svc_xprt_class svcrdma_class = {
+	.xcl_name		= "rdma",
+	.xcl_owner		= THIS_MODULE,
+	.xcl_ops		= &svcrdma_listener_ops,
+	.xcl_max_payload	= RPCSVC_MAXPAYLOAD,
+	.xcl_ident		= XPRT_TRANSPORT_RDMA,
+};
+
+int pair_suite_init(struct kunit_suite *suite)
+{
+	int ret = svcrdma_release_init();
+
+	if (ret)
+		return ret;
+	ret = svcrdma_counters_init();
+	if (ret)
+		goto out_release;
+	ret = pair_cm_init();
+	if (ret)
+		goto out_counters;
+	/* As xprtrdma_transport_register(). */
+	xprtrdma_wq = alloc_workqueue("xprtrdma_kunit", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (xprtrdma_wq)
+		return 0;
+	ret = -ENOMEM;
+	pair_cm_exit();
+out_counters:
+	svcrdma_counters_exit();
+out_release:
+	svcrdma_release_exit();
+	return ret;
+}
+
+void pair_suite_exit(struct kunit_suite *suite)
+{
+	destroy_workqueue(xprtrdma_wq);
+	pair_cm_exit();
+	svcrdma_release_exit();
+	svcrdma_counters_exit();
+}
+
+/* ---- the server ---- */
+
+static int service_init(struct pair *pair)
+{
+	struct svc_serv *serv = &pair->serv;
+	struct svc_pool *pool = &pair->pool;
+	int ret;
+
+	lwq_init(&pool->sp_xprts);
+	init_llist_head(&pool->sp_idle_threads);
+	serv->sv_pools = pool;
+	serv->sv_nrpools = 1;
+	serv->sv_max_payload = PAIR_PAYLOAD;
+	serv->sv_max_mesg = PAIR_PAYLOAD + PAGE_SIZE;
+	spin_lock_init(&serv->sv_lock);
+	INIT_LIST_HEAD(&serv->sv_permsocks);
+	INIT_LIST_HEAD(&serv->sv_tempsocks);
+	ret = percpu_counter_init(&pool->sp_sockets_queued, 0, GFP_KERNEL);
+	if (!ret)
+		ret = percpu_counter_init(&pool->sp_threads_woken, 0, GFP_KERNEL);
+	return ret;
+}
+
+static void service_exit(struct pair *pair)
+{
+	struct svc_rqst *rqst = pair->rqst;
+	u32 i;
+
+	for (i = 0; rqst && i < RPCSVC_MAXPAGES; i++)
+		if (rqst->rq_pages[i])
+			put_page(rqst->rq_pages[i]);
+	kvfree(rqst);
+	percpu_counter_destroy(&pair->pool.sp_sockets_queued);
+	percpu_counter_destroy(&pair->pool.sp_threads_woken);
+}
+
+/*
+ * As the listener, and svc_handle_xprt(). The reference is the test's: the transport may
+ * be deleted by others, when its device goes.
+ */
+int pair_server_accept(struct pair *pair, struct rdma_cm_id *id,
+		       const struct rdma_conn_param *param)
+{
+	struct svcrdma_transport *t;
+	int ret;
+
+	t = svcrdma_transport_create(&pair->serv, &init_net, id, param);
+	if (IS_ERR(t))
+		return PTR_ERR(t);
+	ret = svcrdma_transport_accept(t);
+	if (ret) {
+		svcrdma_transport_discard(t);
+		return ret;
+	}
+	__module_get(svcrdma_class.xcl_owner);
+	svc_xprt_get(&t->st_xprt);
+	set_bit(XPT_TEMP, &t->st_xprt.xpt_flags);
+	list_add(&t->st_xprt.xpt_list, &pair->serv.sv_tempsocks);
+	pair->serv.sv_tmpcnt++;
+	pair->server = t;
+	svc_xprt_received(&t->st_xprt);
+	return 0;
+}
+
+/* As an nfsd thread that finds XPT_CLOSE. */
+void pair_disconnect_server(struct pair *pair)
+{
+	struct svcrdma_transport *t = pair->server;
+
+	if (!t)
+		return;
+	pair->server = NULL;
+	lwq_dequeue(&pair->pool.sp_xprts, struct svc_xprt, xpt_ready);
+	clear_bit(XPT_BUSY, &t->st_xprt.xpt_flags);
+	svc_xprt_close(&t->st_xprt);
+	if (lwq_dequeue(&pair->pool.sp_xprts, struct svc_xprt, xpt_ready))
+		kunit_fail_current_test("a transport is queued that is being freed");
+	svc_xprt_put(&t->st_xprt);
+	pair_cm_flush();
+}
+
+/* ---- the client ---- */
+
+/* rpc_reply_expected() wants one. */
+static int decode(struct rpc_rqst *rqst, struct xdr_stream *xdr, void *result)
+{
+	return 0;
+}
+
+static void client_init(struct pair *pair)
+{
+	struct client *client = &pair->client;
+	struct rpc_xprt *xprt;
+
+	client->test = pair->test;
+	client->cred.cr_auth = &client->auth;
+	client->proc.p_decode = decode;
+	client->next_xid = 0x50000001;
+	INIT_LIST_HEAD(&client->calls);
+	xprt = xprt_alloc(&init_net, sizeof(struct xprtrdma_transport), 32, 32);
+	KUNIT_ASSERT_NOT_NULL(pair->test, xprt);
+	client->xprt = xprt;
+	client->transport = xprtrdma_transport_of(xprt);
+	xprt->addr.ss_family = AF_INET;
+	xprt->address_strings[RPC_DISPLAY_ADDR] = "192.0.2.1";
+	xprt->address_strings[RPC_DISPLAY_PORT] = "20049";
+	xprt->servername = "server";
+	/* Held for the whole test, so a failed connection only asks for its close. */
+	set_bit(XPRT_LOCKED, &xprt->state);
+}
+
+/**
+ * pair_connect - as the connect worker
+ * @pair: not connected
+ *
+ * Return: 0 or what the worker would see.
+ */
+int pair_connect(struct pair *pair)
+{
+	struct client *client = &pair->client;
+	struct rpc_xprt *xprt = client->xprt;
+	struct xprtrdma_conn *conn;
+
+	conn = xprtrdma_conn_create(client->transport);
+	if (IS_ERR(conn)) {
+		pair_cm_flush();
+		pair_disconnect_server(pair);
+		return PTR_ERR(conn);
+	}
+	client->conn = conn;
+	client->transport->xt_conn = conn;
+	xprt->cwnd = RPC_CWNDSCALE;
+	xprt->connect_cookie++;
+	clear_bit(XPRT_CLOSE_WAIT, &xprt->state);
+	xprt_set_connected(xprt);
+	return 0;
+}
+
+/* As ->close. */
+void pair_disconnect_client(struct pair *pair)
+{
+	struct client *client = &pair->client;
+	struct xprtrdma_conn *conn = client->conn;
+
+	if (!conn)
+		return;
+	client->conn = NULL;
+	client->transport->xt_conn = NULL;
+	xprtrdma_conn_destroy(conn);
+	client->xprt->connect_cookie++;
+	xprt_clear_connected(client->xprt);
+	pair_cm_flush();
+}
+
+void pair_disconnect(struct pair *pair)
+{
+	pair_disconnect_client(pair);
+	pair_disconnect_server(pair);
+}
+
+/* SUNRPC has been asked to close. */
+bool pair_client_failed(struct pair *pair)
+{
+	return test_bit(XPRT_CLOSE_WAIT, &pair->client.xprt->state);
+}
+
+/* ---- both ---- */
+
+static void pair_destroy_action(void *data)
+{
+	struct pair *pair = data;
+	struct client_call *call, *next;
+
+	pair_disconnect(pair);
+	list_for_each_entry_safe(call, next, &pair->client.calls, list)
+		client_call_destroy(call);
+	if (pair_cm_ids())
+		kunit_fail_current_test("%u cm_ids were left", pair_cm_ids());
+	if (pair->client.xprt)
+		xprt_free(pair->client.xprt);
+	service_exit(pair);
+	kvfree(pair->arg);
+}
+
+/* Two devices, an address and a service; no connection. */
+struct pair *pair_create(struct kunit *test, bool iwarp)
+{
+	struct pair *pair = kunit_kzalloc(test, sizeof(*pair), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, pair);
+	pair->test = test;
+	pair->client_device = memory_device_create(test, iwarp);
+	pair->server_device = memory_device_create(test, iwarp);
+	KUNIT_ASSERT_EQ(test, 0, service_init(pair));
+	INIT_LIST_HEAD(&pair->client.calls);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, pair_destroy_action, pair));
+	pair->rqst = kvzalloc(sizeof(*pair->rqst), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, pair->rqst);
+	pair->arg = kvmalloc(2 * PAIR_PAYLOAD, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, pair->arg);
+	client_init(pair);
+	pair_cm_begin(pair);
+	test->priv = pair;
+	return pair;
+}
+
+/* The n-th of all completion queues; NULL if it does not exist. */
+struct ib_cq *pair_cq(struct pair *pair, unsigned int n)
+{
+	struct xprtrdma_conn *conn = pair->client.conn;
+	struct svcrdma_transport *t = pair->server;
+
+	switch (n) {
+	case 0:
+		return conn ? conn->xc_send_cq : NULL;
+	case 1:
+		return conn ? conn->xc_recv_cq : NULL;
+	case 2:
+		return t ? t->st_send_cq : NULL;
+	default:
+		return t ? t->st_recv_cq : NULL;
+	}
+}
+
+static bool flush_cqs(struct pair *pair)
+{
+	bool more = false;
+	struct ib_cq *cq;
+	int i;
+
+	for (i = 0; i < PAIR_CQS; i++) {
+		cq = pair_cq(pair, i);
+		if (cq && !memory_cq_of(cq)->held)
+			flush_work(&cq->work);
+	}
+	for (i = 0; i < PAIR_CQS; i++) {
+		cq = pair_cq(pair, i);
+		more |= cq && !memory_cq_of(cq)->held && memory_cq_waiting(cq);
+	}
+	return more;
+}
+
+/* Whatever happens by itself has happened. */
+void pair_settle(struct pair *pair)
+{
+	int rounds = 1000;
+	bool more;
+
+	do {
+		more = flush_cqs(pair);
+		if (pair->server) {
+			more |= !llist_empty(&pair->server->st_release);
+			flush_work(&pair->server->st_release_work);
+		}
+		flush_workqueue(xprtrdma_wq);
+		pair_cm_flush();
+	} while (more && rounds--);
+	KUNIT_EXPECT_GT_MSG(pair->test, rounds, 0, "completions that nobody polls");
+}
+
+static void expect_client_at_rest(struct pair *pair)
+{
+	struct xprtrdma_conn *conn = pair->client.conn;
+	unsigned int idle = list_count_nodes(&conn->xc_receives_free);
+	struct kunit *test = pair->test;
+
+	KUNIT_EXPECT_EQ(test, conn->xc_mr_count, list_count_nodes(&conn->xc_mrs_free));
+	KUNIT_EXPECT_EQ(test, 0, memory_valid_keys(pair->client_device));
+	KUNIT_EXPECT_EQ(test, conn->xc_queues.send_slots,
+			list_count_nodes(&conn->xc_sends_free) +
+			list_count_nodes(&conn->xc_sends_posted));
+	KUNIT_EXPECT_EQ(test, 0, memory_sends(conn->xc_id->qp));
+	KUNIT_EXPECT_EQ(test, conn->xc_queues.recv_wrs - 1,
+			idle + memory_receives(conn->xc_id->qp));
+	KUNIT_EXPECT_EQ(test, conn->xc_receives_idle, idle);
+	KUNIT_EXPECT_EQ(test, 0, conn->xc_window.in_flight);
+	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(conn));
+}
+
+static void expect_server_at_rest(struct pair *pair)
+{
+	struct svcrdma_transport *t = pair->server;
+	struct kunit *test = pair->test;
+
+	KUNIT_EXPECT_EQ(test, t->st_recv_target + t->st_credits,
+			list_count_nodes(&t->st_recv_spare) + memory_receives(t->st_qp));
+	KUNIT_EXPECT_EQ(test, t->st_recv_target, memory_receives(t->st_qp));
+	KUNIT_EXPECT_EQ(test, t->st_recv_posted, t->st_recv_target);
+	KUNIT_EXPECT_EQ(test, t->st_sq_depth, t->st_sq_free);
+	KUNIT_EXPECT_EQ(test, 0, t->st_sq_nr_waiters);
+	KUNIT_EXPECT_EQ(test, 0, t->st_reads);
+	KUNIT_EXPECT_EQ(test, 0, t->st_pulls);
+	KUNIT_EXPECT_EQ(test, t->st_send_nr_free, list_count_nodes(&t->st_send_all));
+	KUNIT_EXPECT_EQ(test, 0, t->st_qp->mrs_used);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+}
+
+/* Nothing is lent out, nothing is exposed, no buffer and no queue entry is lost. */
+void pair_expect_at_rest(struct pair *pair)
+{
+	pair_settle(pair);
+	KUNIT_ASSERT_NOT_NULL(pair->test, pair->client.conn);
+	KUNIT_ASSERT_NOT_NULL(pair->test, pair->server);
+	expect_client_at_rest(pair);
+	expect_server_at_rest(pair);
+}
+
+/* Without a connection there is nothing of one: no verbs object, no mapping, no page. */
+void pair_expect_nothing_left(struct pair *pair)
+{
+	struct kunit *test = pair->test;
+
+	memory_device_expect_empty(pair->client_device);
+	memory_device_expect_empty(pair->server_device);
+	KUNIT_EXPECT_EQ(test, 0, pair->client_device->nr_mappings);
+	KUNIT_EXPECT_EQ(test, 0, pair->server_device->nr_mappings);
+	KUNIT_EXPECT_EQ(test, 0, pair_cm_ids());
+	KUNIT_EXPECT_EQ(test, 0, pair->serv.sv_tmpcnt);
+}
