@@ -46,6 +46,8 @@ def parser():
                    help="exported file system; the latter two on a RAM disk")
     p.add_argument("--two", action="store_true",
                    help="two machines even where one would do")
+    p.add_argument("--capture", metavar="FILE",
+                   help="what goes between the machines, as pcapng; implies --two")
     p.add_argument("--mtu", type=int, default=9000)
     p.add_argument("--mem", default=None, help="memory of each machine, such as 2G")
     p.add_argument("--smp", type=int, default=1, help="qemu: processors of each machine")

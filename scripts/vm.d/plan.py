@@ -3,6 +3,7 @@
 import os
 import pathlib
 import shlex
+import shutil
 
 VERSIONS = ("3", "4.0", "4.1", "4.2")
 SERVER_ADDRESS = "10.9.0.1"
@@ -50,6 +51,8 @@ class Plan:
             self.versions = []
         if self.provider == "siw" and not self.kernel.has_siw:
             raise PlanError(f"kernel {self.kernel.name} has no siw")
+        if self.capture and not shutil.which("dumpcap"):
+            raise PlanError("dumpcap is missing (apt-get install tshark)")
         if self.with_dir and not pathlib.Path(self.with_dir).is_dir():
             raise PlanError(f"--with: no folder {self.with_dir}")
 
@@ -58,7 +61,7 @@ class Plan:
         """Roles of the machines. The in-tree module registers both sides, so
         ours and the in-tree one cannot share a kernel."""
         mixed = {self.client, self.server} == {"ours", "in-tree"}
-        return ["server", "client"] if mixed or self.two else ["both"]
+        return ["server", "client"] if mixed or self.two or self.capture else ["both"]
 
     @property
     def our_modules(self):
@@ -77,6 +80,7 @@ class Plan:
             "MOUNT_OPTS": self.mount_opts,
             "FS": self.fs,
             "MTU": self.mtu,
+            "CAPTURE": "yes" if self.capture and role == "client" else "",
             "MAX_BLOCK": self.max_block,
             "SERVER": SERVER_ADDRESS,
             "CLIENT": CLIENT_ADDRESS,

@@ -107,7 +107,14 @@ class Run:
             for node in self.nodes:
                 self._kill(node)
             self._restore_terminal(terminal)
+        self._keep_capture()
         return self._verdict()
+
+    def _keep_capture(self):
+        """Also when the run failed: it may show why."""
+        for node in self.nodes:
+            if self.plan.capture and (node.dir / "capture").exists():
+                shutil.move(node.dir / "capture", self.plan.capture)
 
     def _start(self, node):
         with open(node.log, "wb") as console:

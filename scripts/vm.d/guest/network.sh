@@ -6,6 +6,7 @@
 nic=
 rdma_dev=${PROVIDER}0
 network_started=
+capture_pid=
 
 find_nic() {
 	local path
@@ -36,10 +37,27 @@ network_up() {
 	step "RDMA device" rdma link add "$rdma_dev" type "$PROVIDER" netdev "$nic" || return
 	network_started=yes
 	progress "$rdma_dev on $nic, MTU $MTU"
+	[ -z "$CAPTURE" ] || capture_up
+}
+
+# Its own log says when it listens, and at the end what it lost.
+capture_up() {
+	dumpcap -i "$nic" -B 64 -w /run/vm/capture >/dev/null 2>/run/vm/capture.log &
+	capture_pid=$!
+	step "dumpcap" attempt 10 grep -q '^File:' /run/vm/capture.log
+}
+
+capture_down() {
+	sleep 0.5
+	kill -INT "$capture_pid"
+	wait "$capture_pid"
+	progress "capture: $(tail -1 /run/vm/capture.log)"
+	grep -q "'$nic': [0-9]*/0 " /run/vm/capture.log || fail "the capture is not complete"
 }
 
 network_down() {
 	[ -n "$network_started" ] || return 0
+	[ -z "$capture_pid" ] || capture_down
 	if ! timeout 30 rdma link delete "$rdma_dev" 2>/dev/null && [ -e "/sys/class/infiniband/$rdma_dev" ]; then
 		fail "rdma link delete $rdma_dev hangs or fails"
 	fi
