@@ -52,6 +52,10 @@ kunit: headers
 	@scripts/shadow $(BUILD)
 	+@$(KBUILD) CONFIG_RPCRDMA_KUNIT=y modules
 
+# The raw wire peer against both modules, over both providers.
+peer:
+	@scripts/peer all
+
 demo:
 	@scripts/demo
 
@@ -75,11 +79,11 @@ dkms:
 
 clean:
 	rm -rf build
-	@for d in unit fuzz; do \
+	@for d in unit fuzz kunit/peer; do \
 		if [ -e $$d/Makefile ]; then $(MAKE) -C $$d clean; fi; done
 
 help:
 	@cat scripts/help.txt
 
-.PHONY: modules kunit headers install uninstall demo test conformance bench fuzz check dkms clean help
+.PHONY: modules kunit headers install uninstall peer demo test conformance bench fuzz check dkms clean help
 .DEFAULT_GOAL := modules

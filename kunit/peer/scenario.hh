@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The table of scenarios. Each file has a part of it, with names, the requirements
+ * (numbers of the digests of RFC 8166 and of the others) that it shows, and
+ * the function that throws when the other side does something else than they ask for.
+ */
+#ifndef PEER_SCENARIO_HH
+#define PEER_SCENARIO_HH
+
+#include <span>
+
+namespace peer
+{
+
+struct Scenario {
+	const char *name;
+	const char *side; /* "server": what is tested is svcrdma; or "client" */
+	const char *requirements;
+	const char *expected;
+	void (*run)();
+	/* Why ours does something else, if it does */
+	const char *known = nullptr;
+};
+
+using Table = std::span<const Scenario>;
+
+Table server_header_table();
+Table server_read_table();
+Table server_write_table();
+Table server_private_table();
+Table server_connection_table();
+
+} /* namespace peer */
+
+#endif /* PEER_SCENARIO_HH */
