@@ -35,7 +35,8 @@ std::vector<Scenario> all_scenarios()
 
 	for (Table table :
 	     { server_header_table(), server_read_table(), server_write_table(),
-	       server_private_table(), server_connection_table() })
+	       server_private_table(), server_connection_table(),
+	       client_reply_table(), client_flow_table() })
 		all.insert(all.end(), table.begin(), table.end());
 	return all;
 }

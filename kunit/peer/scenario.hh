@@ -29,6 +29,8 @@ Table server_read_table();
 Table server_write_table();
 Table server_private_table();
 Table server_connection_table();
+Table client_reply_table();
+Table client_flow_table();
 
 } /* namespace peer */
 

@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Our client against servers with odd credits, late or missing replies, connections
+ * that end, and R_keys that are not theirs: RFC 8166 sections 3.3, 4.4 and 4.5,
+ * RFC 8797 section 4.1.
+ */
+#include <unistd.h>
+
+#include <deque>
+#include <fstream>
+
+#include "bench.hh"
+#include "scenario.hh"
+
+namespace peer
+{
+
+namespace
+{
+
+constexpr u32 small = 512;
+constexpr u32 large = 65536;
+
+/* Calls that were taken and not answered yet; only the proxy's thread has them. */
+struct Held {
+	std::deque<Call> calls;
+	std::atomic<u32> most = 0;
+
+	void add(const Call &call)
+	{
+		calls.push_back(call);
+		if (calls.size() > most)
+			most = u32(calls.size());
+	}
+	void answer_all(Proxy &proxy)
+	{
+		for (; !calls.empty(); calls.pop_front())
+			proxy.answer(calls.front());
+	}
+};
+
+struct Loaded : Bench {
+	explicit Loaded(const Options &options = Proxy::default_options(),
+			const std::string &mount_options = "")
+		: Bench(options, mount_options)
+	{
+		mount.file(small);
+		mount.file(large);
+	}
+	~Loaded()
+	{
+		proxy.on_call(nullptr);
+		proxy.on_tick([held = held](Proxy &proxy) {
+			held->answer_all(proxy);
+		});
+		usleep(50000);
+	}
+	/* READs are held until the tick that comes when @ready says so. */
+	void hold(std::function<bool()> ready)
+	{
+		auto held = this->held;
+
+		proxy.on_call(
+			only(NFS3_READ, [held](Proxy &, const Call &call) {
+				held->add(call);
+			}));
+		proxy.on_tick([held, ready](Proxy &proxy) {
+			if (ready())
+				held->answer_all(proxy);
+		});
+	}
+
+	std::shared_ptr<Held> held = std::make_shared<Held>();
+};
+
+/* ---- credits ---- */
+
+/*
+ * Section 3.3.3: on a new connection one call, until the reply to it. The connection
+ * is dropped under a load, so that many calls wait to be sent again.
+ */
+void one_until_the_grant()
+{
+	Loaded bench;
+	auto calls = std::make_shared<std::atomic<u32>>(0);
+	auto early = std::make_shared<std::atomic<u32>>(0);
+	auto held = bench.held;
+	auto waited = std::make_shared<int>(0);
+
+	bench.proxy.on_connect([=](Proxy &) {
+		*calls = 0;
+		*waited = 0;
+		held->calls.clear();
+	});
+	bench.proxy.on_call([=](Proxy &proxy, const Call &call) {
+		if (++*calls == 40) {
+			proxy.drop();
+			return;
+		}
+		if (*calls > 1 && *waited < 20)
+			++*early;
+		held->add(call);
+	});
+	bench.proxy.on_tick([=](Proxy &proxy) {
+		if (*calls && ++*waited >= 20)
+			held->answer_all(proxy);
+	});
+	bench.proxy.drop();
+	Work load([&bench] {
+		bench.expect_load(16, 30, small, 60);
+		return 0;
+	});
+	check(bench.proxy.reached(bench.proxy.connections, 4, 40000),
+	      "the client does not connect again");
+	bench.proxy.on_call(nullptr);
+	bench.proxy.on_tick([held](Proxy &proxy) { held->answer_all(proxy); });
+	load.result(60);
+	check_equal(early->load(), 0u, "calls before the first grant");
+}
+
+/* Never more in flight than @grant, once replies with it have come */
+void expect_window(Loaded &bench, u32 grant, u32 window)
+{
+	auto ticks = std::make_shared<std::atomic<u32>>(0);
+
+	bench.proxy.credits = grant;
+	bench.mount.expect_works();
+	bench.held->most = 0;
+	bench.hold([ticks] { return ++*ticks % 4 == 0; });
+	bench.expect_load(24, 6, small, 60);
+	check(bench.held->most <= window, bench.held->most.load(),
+	      " calls in flight, the grant is ", grant);
+	/* The window is there to be used: or this would be no test. */
+	check(bench.held->most >= rpcrdma::min(window, 16u), "only ",
+	      bench.held->most.load(), " calls in flight of ", grant);
+	bench.proxy.on_call(nullptr);
+	bench.mount.expect_works();
+}
+
+void windows()
+{
+	Loaded bench;
+
+	for (u32 grant : { 4u, 1u, 16u, 2u, 64u })
+		expect_window(bench, grant, grant);
+	bench.expect_same_connection();
+}
+
+/* 0 is against the rules, and must not stop anything; huge ones change nothing. */
+void odd_grants()
+{
+	Loaded bench;
+
+	expect_window(bench, 0, 1);
+	expect_window(bench, ~0u, 128);
+	expect_window(bench, 0x80000000u, 128);
+	expect_window(bench, 0, 1);
+	bench.expect_same_connection();
+}
+
+/* Up and down with each reply, under load */
+void changing_grants()
+{
+	Loaded bench;
+	auto number = std::make_shared<u32>(0);
+
+	bench.proxy.on_call([number](Proxy &proxy, const Call &call) {
+		static const u32 grants[] = { 32, 1, 64, 0, 3, 128, 2, ~0u };
+
+		proxy.credits = grants[++*number % 8];
+		proxy.answer(call);
+	});
+	for (u32 i = 0; i < 4; i++) {
+		bench.expect_load(16, 20, i % 2 ? large : small);
+		bench.mount.expect_works();
+	}
+	bench.expect_same_connection();
+}
+
+/* ---- replies that come late, or not at all ---- */
+
+void late_replies()
+{
+	Loaded bench;
+	auto ticks = std::make_shared<std::atomic<u32>>(0);
+
+	bench.hold([ticks] { return ++*ticks > 200; });
+	bench.expect_load(4, 1, large);
+	bench.expect_same_connection();
+}
+
+/* Sent again, but on another connection: RFC 8166 section 3.3.1, one credit a call */
+void missing_replies()
+{
+	Loaded bench(Proxy::default_options(), "timeo=20,retrans=3");
+	auto missing = std::make_shared<std::atomic<u32>>(0);
+
+	bench.proxy.on_call(
+		only(NFS3_READ, [missing](Proxy &proxy, const Call &call) {
+			if (++*missing > 1)
+				proxy.answer(call);
+		}));
+	bench.expect_read(large, 0, 30);
+	check(*missing >= 2, "the call was not sent again");
+	check_equal(bench.proxy.repeated.load(), 0u,
+		    "calls sent twice on a connection");
+	check(bench.proxy.connections >= 2, "no new connection");
+	bench.mount.expect_works();
+}
+
+void drops_under_load()
+{
+	Loaded bench;
+	auto count = std::make_shared<u32>(0);
+
+	bench.proxy.on_call([count](Proxy &proxy, const Call &call) {
+		if (++*count % 50 == 0)
+			proxy.drop(); /* this call gets no answer */
+		else
+			proxy.answer(call);
+	});
+	bench.expect_load(8, 30, large, 120);
+	bench.proxy.on_call(nullptr);
+	bench.mount.expect_works(30);
+	check(bench.proxy.connections >= 3, "no new connections");
+	check_equal(bench.proxy.repeated.load(), 0u,
+		    "calls sent twice on a connection");
+}
+
+/* Ended as soon as they are there; the client comes back, at its own pace. */
+void early_disconnects()
+{
+	Loaded bench;
+	u32 before = bench.proxy.connections;
+
+	bench.proxy.refuse(true);
+	bench.proxy.drop();
+	Work load([&bench] {
+		bench.expect_read(small, 0, 60);
+		return 0;
+	});
+	bench.proxy.reached(bench.proxy.connections, before + 3, 30000);
+	check(bench.proxy.connections <= before + 20,
+	      "it connects too often: ", bench.proxy.connections - before);
+	bench.proxy.refuse(false);
+	load.result(60);
+	bench.mount.expect_works();
+}
+
+/* ---- memory ---- */
+
+/* Is the R_key dead for a peer that has just answered? It loses its connection. */
+void expect_dead(Bench &bench, bool by_write)
+{
+	auto dead = std::make_shared<std::atomic<int>>(-1);
+
+	bench.proxy.on_call(
+		only(by_write ? NFS3_READ : NFS3_WRITE, [=](Proxy &proxy,
+							    const Call &call) {
+			if (*dead >= 0) {
+				proxy.answer(call);
+				return;
+			}
+			rpcrdma_segment segment =
+				by_write ? call.header.write.at(0).at(0) :
+					   call.header.read.at(0).second.at(0);
+
+			segment.length = 16;
+			proxy.answer(call);
+			usleep(50000); /* it is fenced before it is over */
+			*dead = by_write ?
+					!proxy.wire().rdma_write(
+						proxy.staging(), 0, segment) :
+					!proxy.wire().rdma_read(proxy.staging(),
+								0, segment);
+		}));
+	if (by_write)
+		bench.expect_read(large, 0, 30);
+	else
+		bench.mount.file(large);
+	for (u32 i = 0; i < 200 && *dead < 0; i++)
+		usleep(10000);
+	check_equal(dead->load(), 1,
+		    "R_key dead after the reply (1), or alive (0)");
+	bench.proxy.on_call(nullptr);
+	bench.mount.expect_works(30);
+}
+
+void fenced()
+{
+	Loaded bench;
+
+	expect_dead(bench, true);
+	expect_dead(bench, false);
+}
+
+/* RFC 5042 section 6.3.5: what is for the peer to write it cannot read; exact bounds */
+void rights()
+{
+	Loaded bench;
+
+	/* 0: Read of a Write chunk, 1: Write to a Read chunk, 2 and 3: beyond the end */
+	for (u32 what = 0; what < 4; what++) {
+		auto refused = std::make_shared<std::atomic<int>>(-1);
+
+		bench.proxy.on_call(only(
+			what % 2 ? NFS3_WRITE : NFS3_READ,
+			[=](Proxy &proxy, const Call &call) {
+				if (*refused >= 0) {
+					proxy.answer(call);
+					return;
+				}
+				rpcrdma_segment segment =
+					what % 2 ?
+						call.header.read.at(0).second.at(
+							0) :
+						call.header.write.at(0).at(0);
+				bool write = what == 1 || what == 2;
+
+				segment.length = what < 2 ? 16 :
+							    segment.length + 1;
+				*refused = write ? !proxy.wire().rdma_write(
+							   proxy.staging(), 0,
+							   segment) :
+						   !proxy.wire().rdma_read(
+							   proxy.staging(), 0,
+							   segment);
+			}));
+		if (what % 2)
+			bench.mount.file(large);
+		else
+			bench.expect_read(large, 0, 30);
+		check_equal(refused->load(), 1, "access refused");
+		bench.proxy.on_call(nullptr);
+		bench.mount.expect_works(30);
+	}
+}
+
+/* Section 8.1.3: memory of a killed process is fenced before it is given back. */
+void killed()
+{
+	Loaded bench;
+	auto taken = std::make_shared<std::atomic<u32>>(0);
+	auto dead = std::make_shared<std::atomic<int>>(-1);
+	auto go = std::make_shared<std::atomic<bool>>(false);
+	auto held = bench.held;
+
+	bench.proxy.on_call(only(NFS3_READ, [=](Proxy &, const Call &call) {
+		held->add(call);
+		++*taken;
+	}));
+	bench.proxy.on_tick([=](Proxy &proxy) {
+		if (!*go || held->calls.empty() || *dead >= 0)
+			return;
+		rpcrdma_segment segment =
+			held->calls.front().header.write.at(0).at(0);
+
+		segment.length = 16;
+		held->calls.clear();
+		*dead = !proxy.wire().rdma_write(proxy.staging(), 0, segment);
+	});
+	/* Killed by timeout(1) while it waits for the reply */
+	run_program({ "timeout", "-s", "KILL", "1", "dd", "status=none",
+		      "iflag=direct", "bs=64k", "of=/dev/null",
+		      "if=" + bench.mount.path(text("file-", large)) },
+		    15);
+	check(*taken > 0, "dd did not read");
+	usleep(300000);
+	*go = true;
+	for (u32 i = 0; i < 200 && *dead < 0; i++)
+		usleep(10000);
+	check_equal(dead->load(), 1,
+		    "R_key of a killed process dead (1), or alive (0)");
+	bench.proxy.on_tick(nullptr);
+	bench.proxy.on_call(nullptr);
+	bench.mount.expect_works(30);
+}
+
+/* ---- Send With Invalidate ---- */
+
+Options invalidating(u8 flags)
+{
+	Options options = Proxy::default_options();
+
+	options.private_data = Options::private_block(4096, 4096, flags);
+	return options;
+}
+
+std::vector<u32> rkeys_of(const Call &call)
+{
+	std::vector<u32> rkeys;
+
+	for (const auto &[position, chunk] : call.header.read)
+		for (const rpcrdma_segment &segment : chunk)
+			rkeys.push_back(segment.handle);
+	for (const Chunk &chunk : call.header.write)
+		for (const rpcrdma_segment &segment : chunk)
+			rkeys.push_back(segment.handle);
+	if (call.header.reply)
+		for (const rpcrdma_segment &segment : *call.header.reply)
+			rkeys.push_back(segment.handle);
+	return rkeys;
+}
+
+/* Any one of the R_keys of the call, also from a server that did not set R */
+void expect_invalidation(u8 flags)
+{
+	Loaded bench(invalidating(flags));
+	auto turn = std::make_shared<u32>(0);
+	auto can = std::make_shared<std::atomic<bool>>(true);
+
+	bench.proxy.on_call([=](Proxy &proxy, const Call &call) {
+		std::vector<u32> rkeys = rkeys_of(call);
+		Bytes good = proxy.build_reply(call, proxy.serve(call));
+
+		if (rkeys.empty() || ++*turn % 4 == 0 || !*can)
+			proxy.send(good);
+		else if (!proxy.wire().send_with_invalidate(
+				 good.view(), rkeys[*turn % rkeys.size()]))
+			*can = false;
+	});
+	for (u32 i = 0; i < 5; i++) {
+		bench.mount.expect_works();
+		if (!*can)
+			throw Skipped(
+				"no Send With Invalidate from user space");
+		bench.expect_load(8, 10, large);
+	}
+	bench.expect_same_connection();
+}
+
+void invalidation()
+{
+	expect_invalidation(RPCRDMA_CM_FLAG_R);
+	expect_invalidation(0);
+}
+
+/* The number of lines of the trace that have @what in them */
+u32 traced(const std::string &what)
+{
+	std::ifstream trace("/sys/kernel/tracing/trace");
+	std::string line;
+	u32 count = 0;
+
+	while (std::getline(trace, line))
+		count += line.find(what) != std::string::npos;
+	return count;
+}
+
+class Tracing {
+    public:
+	explicit Tracing(const std::string &event)
+		: enable_("/sys/kernel/tracing/events/xprtrdma/" + event +
+			  "/enable")
+	{
+		std::ofstream(enable_) << 1 << std::endl;
+	}
+	~Tracing()
+	{
+		std::ofstream(enable_) << 0 << std::endl;
+	}
+	bool possible() const
+	{
+		return std::ifstream(enable_).good();
+	}
+
+    private:
+	std::string enable_;
+};
+
+/*
+ * Two READs in flight; the reply to one invalidates the other's region. The connection
+ * has to end, and both are read again on the next.
+ */
+void foreign_rkey()
+{
+	Tracing tracing("xprtrdma_bad_rkey");
+	Loaded bench(invalidating(RPCRDMA_CM_FLAG_R));
+	u32 before = traced("xprtrdma_bad_rkey");
+	auto held = bench.held;
+	auto state = std::make_shared<std::atomic<u32>>(0);
+
+	bench.proxy.on_call(only(NFS3_READ, [=](Proxy &proxy,
+						const Call &call) {
+		if (*state) {
+			proxy.answer(call);
+			return;
+		}
+		held->add(call);
+		if (held->calls.size() < 2)
+			return;
+		*state = 1;
+		Call first = held->calls[0];
+		u32 foreign = rkeys_of(held->calls[1]).at(0);
+		Bytes good = proxy.build_reply(first, proxy.serve(first));
+
+		held->calls.clear();
+		if (!proxy.wire().send_with_invalidate(good.view(), foreign))
+			*state = 2;
+	}));
+	bench.expect_load(2, 1, large, 30);
+	if (*state == 2)
+		throw Skipped("no Send With Invalidate from user space");
+	check(bench.proxy.connections >= 2, "the connection did not end");
+	if (tracing.possible())
+		check(traced("xprtrdma_bad_rkey") > before, "no event");
+	bench.mount.expect_works();
+}
+
+/* An R_key that is nobody's: the client's device refuses it. */
+void made_up_rkey()
+{
+	Loaded bench(invalidating(RPCRDMA_CM_FLAG_R));
+	auto done = std::make_shared<std::atomic<u32>>(0);
+
+	bench.proxy.on_call(only(NFS3_READ, [=](Proxy &proxy,
+						const Call &call) {
+		Bytes good = proxy.build_reply(call, proxy.serve(call));
+
+		if ((*done)++ ||
+		    !proxy.wire().send_with_invalidate(good.view(), 0xbadbad))
+			proxy.send(good);
+	}));
+	bench.expect_read(large, 0, 30);
+	bench.proxy.on_call(nullptr);
+	bench.mount.expect_works(30);
+}
+
+/* With the XID of nobody it invalidates a region of a READ that is under way. */
+void foreign_xid()
+{
+	Loaded bench(invalidating(RPCRDMA_CM_FLAG_R));
+	auto done = std::make_shared<std::atomic<u32>>(0);
+
+	bench.proxy.on_call(only(NFS3_READ, [=](Proxy &proxy,
+						const Call &call) {
+		if ((*done)++) {
+			proxy.answer(call);
+			return;
+		}
+		Bytes good = proxy.build_reply(call, proxy.serve(call));
+		Bytes other = good;
+
+		other.set_word(0, call.xid() + 12345);
+		size_t at = good.size() - decode(good.view()).payload.size();
+		other.set_word(at, call.xid() + 12345);
+		if (proxy.wire().send_with_invalidate(other.view(),
+						      rkeys_of(call).at(0)))
+			usleep(30000);
+		proxy.send(good);
+	}));
+	bench.expect_read(large, 0, 30);
+	bench.proxy.on_call(nullptr);
+	bench.mount.expect_works(30);
+}
+
+const Scenario table[] = {
+	{ "c-one-until-grant", "client", "8166-9 O39",
+	  "one call before the first reply", one_until_the_grant },
+	{ "c-windows", "client", "8166-1 8166-2 8166-4 8166-8 O5 O27",
+	  "never more in flight than granted", windows },
+	{ "c-odd-grants", "client", "8166-2 8166-3 O4 O7",
+	  "0 is taken for 1, huge ones are limited", odd_grants },
+	{ "c-changing-grants", "client", "8166-4 O3", "I/O goes on",
+	  changing_grants },
+	{ "c-late-replies", "client", "8166-1", "I/O goes on", late_replies },
+	{ "c-missing-replies", "client", "8166-1 8166-110",
+	  "sent again on a new connection", missing_replies },
+	{ "c-drops-under-load", "client", "8166-110 8166-93",
+	  "I/O goes on, data are right", drops_under_load },
+	{ "c-early-disconnects", "client", "8166-110",
+	  "it comes back, not too often", early_disconnects },
+	{ "c-fenced", "client", "8166-70 8166-71 I1 A8",
+	  "R_keys are dead after the reply", fenced },
+	{ "c-rights", "client", "8166-74 8166-76 A6 A7",
+	  "no other access than is needed", rights },
+	{ "c-killed", "client", "8166-70 8166-71 L13",
+	  "R_keys of a killed process are dead", killed },
+	{ "c-invalidation", "client", "8166-113 P8 I5 I8",
+	  "any R_key of the call, or none", invalidation },
+	{ "c-foreign-rkey", "client", "8166-113 P9",
+	  "the connection ends, I/O goes on", foreign_rkey },
+	{ "c-made-up-rkey", "client", "8166-113 P9",
+	  "the connection ends, I/O goes on", made_up_rkey },
+	{ "c-foreign-xid", "client", "8166-113 P9", "I/O goes on",
+	  foreign_xid },
+};
+
+} /* namespace */
+
+Table client_flow_table()
+{
+	return table;
+}
+
+} /* namespace peer */
