@@ -231,6 +231,8 @@ void long_reply_chunk()
 			}
 			proxy.send(good);
 		});
+		/* A directory that has not changed would not be read again. */
+		bench.mount.file(1024 + more % 1024);
 		check(!list_directory(bench.mount.directory()),
 		      "cannot list the directory");
 		check(bad.exchange(0) > 0, "no Reply chunk was offered");

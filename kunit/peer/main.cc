@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  *	rdma-peer [--server ADDRESS] [--trace] --list | [NAME...]
+ *	rdma-peer [--server ADDRESS] hostile --side client|server --count N --seed S
  *
  * Runs the scenarios whose names begin with one of the NAMEs, or all. A line for
  * each, PASS, FAIL or SKIP, and the last is: N passed, N failed.
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "failure.hh"
+#include "hostile.hh"
 #include "scenario.hh"
 #include "session.hh"
 #include "trace.hh"
@@ -33,10 +35,10 @@ std::vector<Scenario> all_scenarios()
 {
 	std::vector<Scenario> all;
 
-	for (Table table :
-	     { server_header_table(), server_read_table(), server_write_table(),
-	       server_private_table(), server_connection_table(),
-	       client_reply_table(), client_flow_table() })
+	for (Table table : { server_header_table(), server_read_table(),
+			     server_write_table(), server_private_table(),
+			     server_connection_table(), client_reply_table(),
+			     client_flow_table(), client_private_table() })
 		all.insert(all.end(), table.begin(), table.end());
 	return all;
 }
@@ -115,6 +117,8 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		std::string argument = argv[i];
 
+		if (argument == "hostile")
+			return hostile_main(argc - i - 1, argv + i + 1);
 		if (argument == "--list") {
 			list(all_scenarios());
 			return 0;

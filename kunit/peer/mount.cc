@@ -77,10 +77,13 @@ Mount::Mount(u16 port, const std::string &options)
 	: directory_(text("/tmp/peer-", port))
 {
 	mkdir(directory_.c_str(), 0755);
-	options_ = text("vers=3,nolock,noac,proto=rdma,port=", port,
+	bool v4 = options.find("vers=4") != std::string::npos;
+	options_ = text(v4 ? "" : "vers=3,nolock,",
+			"noac,proto=rdma,port=", port,
 			options.empty() ? "" : ",", options);
 	trace_line("mount ", options_);
-	if (run_program({ "mount.nfs", the_server().address + ":/export",
+	if (run_program({ "mount.nfs",
+			  the_server().address + (v4 ? ":/" : ":/export"),
 			  directory_, "-o", options_ },
 			40))
 		fail("cannot mount with ", options_);

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <chrono>
+
 #include "failure.hh"
 #include "nfs.hh"
 #include "rpcrdma/cm_private.hh"
@@ -72,6 +74,32 @@ void Proxy::on_connect(Tick connect)
 	std::lock_guard guard(lock_);
 
 	connect_ = std::move(connect);
+}
+
+void Proxy::on_reverse(std::function<void(Proxy &, const Decoded &)> reverse)
+{
+	std::lock_guard guard(lock_);
+
+	reverse_ = std::move(reverse);
+}
+
+void Proxy::later(Tick task)
+{
+	std::lock_guard guard(lock_);
+
+	tasks_.push_back(std::move(task));
+}
+
+void Proxy::run_tasks()
+{
+	std::vector<Tick> tasks;
+
+	{
+		std::lock_guard guard(lock_);
+		tasks.swap(tasks_);
+	}
+	for (Tick &task : tasks)
+		task(*this);
 }
 
 void Proxy::set_options(const Options &options)
@@ -152,27 +180,64 @@ void Proxy::accept_next()
 
 void Proxy::serve_connection()
 {
+	using Clock = std::chrono::steady_clock;
+	constexpr auto period = std::chrono::milliseconds(10);
+	auto next_tick = Clock::now();
+
 	while (!stop_ && !drop_) {
-		Tick tick;
 		auto message = wire_->receive(10);
 
 		if (message)
 			take(*message);
 		else if (wire_->lost())
 			break;
-		{
-			std::lock_guard guard(lock_);
-			tick = tick_;
-		}
-		if (tick)
-			tick(*this);
+		run_tasks();
+		if (Clock::now() < next_tick)
+			continue;
+		next_tick = Clock::now() + period;
+		tick_now();
 	}
 	if (drop_)
 		wire_->disconnect();
 }
 
+void Proxy::tick_now()
+{
+	Tick tick;
+
+	{
+		std::lock_guard guard(lock_);
+		tick = tick_;
+	}
+	if (tick)
+		tick(*this);
+}
+
+/* RFC 8167 section 4.1: an RDMA_MSG with a reply in it; or RDMA_ERROR */
+bool Proxy::take_reverse(const Message &message)
+{
+	Decoded decoded = decode(message.bytes.view());
+	std::function<void(Proxy &, const Decoded &)> reverse;
+
+	if (decoded.header.proc != RPCRDMA_ERROR &&
+	    (decoded.payload.size() < 8 ||
+	     decoded.payload.word_at(4) != RPCRDMA_RPC_REPLY))
+		return false;
+	{
+		std::lock_guard guard(lock_);
+		reverse = reverse_;
+	}
+	if (reverse)
+		reverse(*this, decoded);
+	else
+		fail("an answer to a callback that was not made");
+	return true;
+}
+
 void Proxy::take(const Message &message)
 {
+	if (take_reverse(message))
+		return;
 	Call call = open_call(message);
 	Hook hook;
 
@@ -275,22 +340,58 @@ struct Item {
 	u32 length = 0;
 };
 
-/* Data of READ, text of READLINK, of NFSv3; RFC 8267 section 4 */
-static Item eligible_item(const Call &call, const Bytes &rpc)
+/* RFC 8267 section 4: data of READ, text of READLINK */
+static void find_item3(const Call &call, ReplyReader &reader, Item &item)
 {
-	ReplyReader reader(rpc);
-	Item item;
-
 	if (call.procedure() != NFS3_READ && call.procedure() != NFS3_READLINK)
-		return item;
-	if (reader.accept_status(call.xid()) || reader.read_u32())
-		return item;
+		return;
+	if (reader.read_u32())
+		return;
 	reader.skip_post_op_attributes();
 	if (call.procedure() == NFS3_READ)
 		reader.skip(8); /* count, eof */
 	item.length = reader.read_u32();
 	item.at = reader.position();
-	return item;
+}
+
+/* Section 6.1: the same in COMPOUNDs as the Linux client makes them */
+static void find_item4(ReplyReader &reader, Item &item)
+{
+	reader.skip(4);
+	reader.opaque();
+	for (u32 left = reader.read_u32(); left; left--) {
+		u32 operation = reader.read_u32();
+
+		if (reader.read_u32())
+			return;
+		if (operation == 53) { /* SEQUENCE */
+			reader.skip(36);
+			continue;
+		}
+		if (operation == 22) /* PUTFH */
+			continue;
+		if (operation == 25) /* READ: eof */
+			reader.skip(4);
+		else if (operation != 27) /* READLINK */
+			return;
+		item.length = reader.read_u32();
+		item.at = reader.position();
+		return;
+	}
+}
+
+static Item eligible_item(const Call &call, const Bytes &rpc)
+{
+	ReplyReader reader(rpc);
+	Item item;
+
+	if (call.program() != NFS_PROGRAM || reader.accept_status(call.xid()))
+		return item;
+	if (call.rpc.word_at(16) == 3)
+		find_item3(call, reader, item);
+	else
+		find_item4(reader, item);
+	return reader.failed() ? Item() : item;
 }
 
 Bytes Proxy::build_reply(const Call &call, const Bytes &rpc)

@@ -55,10 +55,14 @@ class Proxy {
 	}
 	/* What becomes of each call from now on; null for what is right */
 	void on_call(Hook hook);
-	/* Called a hundred times a second, and with each call */
+	/* Called a hundred times a second */
 	void on_tick(Tick tick);
 	/* For each new connection, before its first call */
 	void on_connect(Tick connect);
+	/* Replies and errors that the client sends: answers to callbacks */
+	void on_reverse(std::function<void(Proxy &, const Decoded &)> reverse);
+	/* Once, in the proxy's thread */
+	void later(Tick task);
 	/* For the connections to come */
 	void set_options(const Options &options);
 	/* Connections are accepted, and ended at once. */
@@ -100,7 +104,7 @@ class Proxy {
 
 	/* Throws what went wrong in the thread. */
 	void check_thread();
-	/* Reads, so that the peer is not there any more when this returns. */
+	/* Waits until a counter is at @value, if that comes to be in time. */
 	bool reached(const std::atomic<u32> &counter, u32 value,
 		     int milliseconds) const;
 
@@ -108,7 +112,10 @@ class Proxy {
 	void run();
 	void accept_next();
 	void serve_connection();
+	void tick_now();
 	void take(const Message &message);
+	bool take_reverse(const Message &message);
+	void run_tasks();
 	Call open_call(const Message &message);
 	Bytes pull(const Chunk &chunk);
 	void push(const Chunk &chunk, View bytes);
@@ -125,6 +132,8 @@ class Proxy {
 	Hook hook_;
 	Tick tick_;
 	Tick connect_;
+	std::function<void(Proxy &, const Decoded &)> reverse_;
+	std::vector<Tick> tasks_;
 	Options options_;
 	std::string error_;
 	std::atomic<bool> refuse_ = false;

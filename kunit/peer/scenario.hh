@@ -31,6 +31,7 @@ Table server_private_table();
 Table server_connection_table();
 Table client_reply_table();
 Table client_flow_table();
+Table client_private_table();
 
 } /* namespace peer */
 
