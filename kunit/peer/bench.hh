@@ -3,7 +3,10 @@
 #ifndef PEER_BENCH_HH
 #define PEER_BENCH_HH
 
+#include <unistd.h>
+
 #include <cstring>
+#include <deque>
 
 #include "failure.hh"
 #include "mount.hh"
@@ -23,6 +26,9 @@ inline Proxy::Hook only(u32 procedure, Proxy::Hook hook)
 			proxy.answer(call);
 	};
 }
+
+constexpr u32 small = 512; /* comes inline */
+constexpr u32 large = 65536; /* comes by a Write chunk */
 
 struct Bench {
 	explicit Bench(const Options &options = Proxy::default_options(),
@@ -93,6 +99,58 @@ struct Bench {
 
 	Proxy proxy;
 	Mount mount;
+};
+
+/* Calls that were taken and not answered yet; only the proxy's thread has them. */
+struct Held {
+	std::deque<Call> calls;
+	std::atomic<u32> most = 0;
+
+	void add(const Call &call)
+	{
+		calls.push_back(call);
+		if (calls.size() > most)
+			most = u32(calls.size());
+	}
+	void answer_all(Proxy &proxy)
+	{
+		for (; !calls.empty(); calls.pop_front())
+			proxy.answer(calls.front());
+	}
+};
+
+struct Loaded : Bench {
+	explicit Loaded(const Options &options = Proxy::default_options(),
+			const std::string &mount_options = "")
+		: Bench(options, mount_options)
+	{
+		mount.file(small);
+		mount.file(large);
+	}
+	~Loaded()
+	{
+		proxy.on_call(nullptr);
+		proxy.on_tick([held = held](Proxy &proxy) {
+			held->answer_all(proxy);
+		});
+		usleep(50000);
+	}
+	/* READs are held until the tick that comes when @ready says so. */
+	void hold(std::function<bool()> ready)
+	{
+		auto held = this->held;
+
+		proxy.on_call(
+			only(NFS3_READ, [held](Proxy &, const Call &call) {
+				held->add(call);
+			}));
+		proxy.on_tick([held, ready](Proxy &proxy) {
+			if (ready())
+				held->answer_all(proxy);
+		});
+	}
+
+	std::shared_ptr<Held> held = std::make_shared<Held>();
 };
 
 } /* namespace peer */

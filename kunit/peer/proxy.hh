@@ -109,6 +109,8 @@ class Proxy {
 		     int milliseconds) const;
 
     private:
+	static constexpr size_t staging_size = 3 << 20;
+
 	void run();
 	void accept_next();
 	void serve_connection();

@@ -26,12 +26,17 @@ using Table = std::span<const Scenario>;
 
 Table server_header_table();
 Table server_read_table();
+Table server_read_bad_table();
 Table server_write_table();
+Table server_reply_table();
 Table server_private_table();
 Table server_connection_table();
 Table client_reply_table();
+Table client_error_table();
 Table client_flow_table();
+Table client_memory_table();
 Table client_private_table();
+Table client_callback_table();
 
 } /* namespace peer */
 

@@ -171,6 +171,10 @@ class Endpoint {
 	Bytes peer_private_;
 };
 
+void set_nonblocking(int fd);
+/* With its event channel */
+void destroy_id(rdma_cm_id *id);
+
 /* The passive side */
 class Listener {
     public:
