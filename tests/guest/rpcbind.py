@@ -3,7 +3,7 @@
 rdma6: names one port for NFS, the real one for mountd, and keeps a list of who
 asked for what.
 
-    rpcbind.py <port of NFS> <port of mountd> <list>
+    rpcbind.py <port of NFS> <port of mountd> <the same over IPv6> <list>
 """
 import socket
 import socketserver
@@ -44,10 +44,11 @@ class Handler(socketserver.StreamRequestHandler):
     @staticmethod
     def answer(version, arguments):
         program, program_version, word = struct.unpack_from("!3I", arguments)
-        port = {NFS: int(sys.argv[1]), MOUNTD: int(sys.argv[2])}.get(program, 0)
         netid = arguments[12:12 + word].decode() if version > 2 else {6: "tcp", 17: "udp"}[word]
-        with open(sys.argv[3], "a", encoding="ascii") as asked:
-            print(f"version {version}: {program} {program_version} {netid}", file=asked)
+        nfs, mountd, mountd6, asked = sys.argv[1:]
+        port = int({NFS: nfs, MOUNTD: mountd6 if netid.endswith("6") else mountd}.get(program, 0))
+        with open(asked, "a", encoding="ascii") as out:
+            print(f"version {version}: {program} {program_version} {netid}", file=out)
         if version == 2:
             return struct.pack("!I", port)
         return string(universal_address(netid, port) if port else "")
