@@ -13,10 +13,12 @@ UNIT_RESULT = re.compile(r"^\[ +(OK|FAILED) +\] (?:\w+/)?(\w+\.\w+)(?:/(\S+?))?(
 KUNIT_ARRAY = re.compile(r"^static struct kunit_case (\w+)\[\] = \{\n(.*?)^\};", re.M | re.S)
 KUNIT_SUITE = re.compile(r"^static struct kunit_suite \w+ = \{\n(.*?)^\};", re.M | re.S)
 KUNIT_CASE = re.compile(r"KUNIT_CASE\w*\(\s*(\w+)")
-# { "name", "side", "requirements", ...
-PEER = re.compile(r'\{\s*"([\w-]+)",\s*"(?:client|server)",\s*((?:"[^"]*"\s*)+),')
+# { "name", "side", "requirements", "expected", run, "why ours does not do that" }
+TEXT = r'((?:"[^"]*"\s*)+)'
+PEER = re.compile(rf'\{{\s*"([\w-]+)",\s*"(?:client|server)",\s*{TEXT},'
+                  rf'\s*{TEXT},\s*\w+(?:,\s*{TEXT})?,?\s*\}}')
 # FAIL in lines of tests, FAILED in those of a scripts/kunit that prints no others
-LINE = re.compile(r"^(PASS|FAIL|FAILED|SKIP) (.*)$")
+LINE = re.compile(r"^(PASS|FAIL|FAILED|SKIP|KNOWN) (.*)$")
 
 
 class Sources:
@@ -65,13 +67,16 @@ class Sources:
         return {word: "" for pair in names for group in pair for word in group.split()}
 
     def _peer(self):
-        return {name: "" for name, _ in self.peer_claims()}
+        return {name: "" for name, _, _ in self._scenarios()}
+
+    def _scenarios(self):
+        return [(name, " ".join(re.findall(r'"(.*?)"', idents)).split(), known)
+                for text in self._texts("kunit/peer/*.cc")
+                for name, idents, _, known in PEER.findall(text)]
 
     def peer_claims(self):
-        """Scenarios of the raw peer, each with the requirements that it names."""
-        return [(name, " ".join(re.findall(r'"(.*?)"', idents)).split())
-                for text in self._texts("kunit/peer/*.cc")
-                for name, idents in PEER.findall(text)]
+        """Scenarios that ours pass, each with the requirements that it names."""
+        return [(name, idents) for name, idents, known in self._scenarios() if not known]
 
 
 class Results:
@@ -98,6 +103,8 @@ class Results:
         for _, verdict, why in rows:
             if verdict == "FAIL":
                 return f"{test} failed{': ' + why if why else ''}"
+            if verdict == "KNOW":
+                return f"{test} is known not to pass: {why}"
         if not any(verdict == "PASS" for _, verdict, _ in rows):
             return f"{test} was skipped" if rows else f"{test} did not run"
         return None
