@@ -101,11 +101,11 @@ Bytes op_readlink()
 	return Bytes().word(27);
 }
 
-Bytes nfs4_call(u32 xid, const std::vector<Bytes> &operations)
+Bytes nfs4_call(u32 xid, const std::vector<Bytes> &operations, u32 minor)
 {
 	Bytes arguments;
 
-	arguments.string("").word(0).word(u32(operations.size()));
+	arguments.string("").word(minor).word(u32(operations.size()));
 	for (const Bytes &operation : operations)
 		arguments.raw(operation.view());
 	return rpc_call(xid, NFS_PROGRAM, 4, 1, arguments);

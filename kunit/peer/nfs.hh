@@ -46,14 +46,14 @@ Bytes readdir_arguments(const Bytes &directory, u32 count);
 /* Up to and with the length of the data, which is not there */
 Bytes write_arguments(const Bytes &handle, u64 offset, u32 count);
 
-/* Operations of NFSv4.0, and the COMPOUND around them */
+/* Operations of NFSv4, and the COMPOUND around them */
 Bytes op_putrootfh();
 Bytes op_putfh(const Bytes &handle);
 Bytes op_getfh();
 /* With the anonymous stateid */
 Bytes op_read(u64 offset, u32 count);
 Bytes op_readlink();
-Bytes nfs4_call(u32 xid, const std::vector<Bytes> &operations);
+Bytes nfs4_call(u32 xid, const std::vector<Bytes> &operations, u32 minor = 0);
 
 /* An RPC reply that is being read */
 class ReplyReader : public rpcrdma::Reader {

@@ -31,6 +31,7 @@ Table server_write_table();
 Table server_reply_table();
 Table server_private_table();
 Table server_connection_table();
+Table server_callback_table();
 Table client_reply_table();
 Table client_error_table();
 Table client_flow_table();
