@@ -87,6 +87,37 @@ void windows()
 	bench.expect_same_connection();
 }
 
+/* Replies that are dropped do not give credits back: their calls are still under way. */
+void dropped_replies()
+{
+	Loaded bench;
+	auto held = bench.held;
+
+	bench.proxy.credits = 2;
+	bench.mount.expect_works();
+	held->most = 0;
+	bench.proxy.on_call(
+		only(NFS3_READ, [held](Proxy &proxy, const Call &call) {
+			Header bad = { .xid = call.xid() };
+
+			bad.write = { call.header.write.at(0) };
+			bad.write[0][0].length += 4;
+			for (u32 i = 0; i < 4; i++)
+				proxy.send(bad.encode(Bytes().word(call.xid())
+							      .word(1)
+							      .zeros(64)
+							      .view()));
+			held->add(call);
+		}));
+	bench.proxy.on_tick([held](Proxy &proxy) { held->answer_all(proxy); });
+	bench.expect_load(16, 6, large, 60);
+	check(held->most <= 2, held->most.load(),
+	      " calls in flight, the grant is 2");
+	bench.proxy.on_call(nullptr);
+	bench.mount.expect_works();
+	bench.expect_same_connection();
+}
+
 /* 0 is against the rules, and must not stop anything; huge ones change nothing. */
 void odd_grants()
 {
@@ -193,6 +224,8 @@ const Scenario table[] = {
 	  "one call before the first reply", one_until_the_grant },
 	{ "c-windows", "client", "8166-1 8166-2 8166-4 8166-8 O5 O27",
 	  "never more in flight than granted", windows },
+	{ "c-dropped-replies", "client", "8166-1 8166-60",
+	  "never more in flight than granted", dropped_replies },
 	{ "c-odd-grants", "client", "8166-2 8166-3 O4 O7",
 	  "0 is taken for 1, huge ones are limited", odd_grants },
 	{ "c-changing-grants", "client", "8166-4 O3", "I/O goes on",
