@@ -40,13 +40,14 @@ static const char *check_decode(const u8 *data, size_t size,
 static const char *check_encode(const rpcrdma_cm_private &peer)
 {
 	rpcrdma_cm_private again;
-	u8 bytes[RPCRDMA_CM_SIZE];
+	u8 bytes[RPCRDMA_CM_MAX_SIZE];
+	u32 length = rpcrdma_cm_private_encode(&peer, bytes);
 
-	rpcrdma_cm_private_encode(&peer, bytes);
-	rpcrdma_cm_private_decode(bytes, sizeof(bytes), &again);
+	rpcrdma_cm_private_decode(bytes, length, &again);
 	if (!again.present || again.send_size != peer.send_size ||
 	    again.recv_size != peer.recv_size ||
-	    again.remote_invalidation != peer.remote_invalidation)
+	    again.remote_invalidation != peer.remote_invalidation ||
+	    again.extensions != peer.extensions)
 		return "second decode is another than the first";
 	return nullptr;
 }
@@ -55,7 +56,7 @@ static const char *check_negotiation(Input input,
 				     const rpcrdma_cm_private &peer)
 {
 	rpcrdma_cm_private local = { input.read_u32(), input.read_u32(), true,
-				     true };
+				     true, 0 };
 	rpcrdma_negotiated result;
 
 	rpcrdma_cm_negotiate(&local, &peer, &result);

@@ -18,7 +18,10 @@ static void fuzz_call(Input input)
 	shape.call_segments = input.read_u8() % 20;
 	shape.reply_item_segments = input.read_u8() % 20;
 	shape.reply_segments = input.read_u8() % 20;
-	shape.may_reduce = input.read_u8() & 1;
+	u8 bits = input.read_u8();
+	shape.may_reduce = bits & 1;
+	shape.reply_pullable = bits & 2;
+	shape.expect_large = bits & 4;
 	report(check_plan(shape));
 }
 

@@ -105,7 +105,7 @@ static void expect_sound_lists(struct codec *codec)
 	KUNIT_EXPECT_EQ(test, next, d->lists.nr_segments);
 }
 
-/* Encode and decode again: the same. RDMA_MSGP and RDMA_DONE are never sent. */
+/* Encode and decode again: the same. RDMA_MSGP is never sent. */
 static void expect_round_trip(struct codec *codec)
 {
 	struct decoded *first = &codec->first, *second = &codec->second;
@@ -114,7 +114,7 @@ static void expect_round_trip(struct codec *codec)
 	u32 size = rpcrdma_header_size(&header, &first->lists);
 	u8 *bytes;
 
-	if (header.proc == RPCRDMA_MSGP || header.proc == RPCRDMA_DONE)
+	if (header.proc == RPCRDMA_MSGP)
 		return;
 	KUNIT_ASSERT_EQ(test, first->header.size, size);
 	bytes = kzalloc(size + 4, GFP_KERNEL);
@@ -175,7 +175,7 @@ static void codec_sample_is_good(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sample->words[3], header.proc);
 	expect_sound_lists(codec);
 	expect_round_trip(codec);
-	if (header.proc == RPCRDMA_MSGP || header.proc == RPCRDMA_DONE)
+	if (header.proc == RPCRDMA_MSGP)
 		return;
 	KUNIT_EXPECT_EQ(test, sample->header * 4, header.size);
 	KUNIT_EXPECT_EQ(test, RPCRDMA_OK,
@@ -242,7 +242,7 @@ static void codec_small_buffer(struct kunit *test)
 
 	decode(&codec->first, message, sample->count * 4, ROOM, ROOM);
 	header = codec->first.header;
-	if (header.proc == RPCRDMA_MSGP || header.proc == RPCRDMA_DONE) {
+	if (header.proc == RPCRDMA_MSGP) {
 		KUNIT_EXPECT_EQ(test, RPCRDMA_BAD_PROC,
 				rpcrdma_header_encode(&header, &codec->first.lists, message,
 						      sample->count * 4));

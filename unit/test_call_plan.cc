@@ -312,3 +312,67 @@ TEST(CallPlan, FitsForAllSizesAroundTheThresholds)
 				sweep(shape_around(threshold, segments,
 						   reduce));
 }
+
+/* Reliable-reply draft, section 5.3.1 */
+class OpenReply : public testing::Test {
+    protected:
+	OpenReply()
+	{
+		shape = small_shape();
+		shape.reply_length = 60000;
+		shape.reply_pullable = true;
+	}
+
+	rpcrdma_call_shape shape;
+};
+
+TEST_F(OpenReply, NothingIsOffered)
+{
+	rpcrdma_call_plan plan = planned(shape);
+
+	EXPECT_TRUE(plan.left_open);
+	EXPECT_FALSE(plan.reply_chunk);
+}
+
+TEST_F(OpenReply, ChunkWhenALargeOneIsExpected)
+{
+	shape.expect_large = true;
+	EXPECT_FALSE(planned(shape).left_open);
+	EXPECT_TRUE(planned(shape).reply_chunk);
+}
+
+TEST_F(OpenReply, ChunkWhenThePeerDoesNotProvide)
+{
+	shape.reply_pullable = false;
+	EXPECT_FALSE(planned(shape).left_open);
+	EXPECT_TRUE(planned(shape).reply_chunk);
+}
+
+TEST_F(OpenReply, NotForReadsOfSeveralMessagesSize)
+{
+	shape = read_shape(8191);
+	shape.reply_pullable = true;
+	EXPECT_TRUE(planned(shape).left_open);
+	EXPECT_FALSE(planned(shape).write_chunk);
+	shape = read_shape(8192);
+	shape.reply_pullable = true;
+	EXPECT_FALSE(planned(shape).left_open);
+	EXPECT_TRUE(planned(shape).write_chunk);
+	/* GSS integrity or privacy: a Reply chunk */
+	shape.may_reduce = false;
+	EXPECT_FALSE(planned(shape).left_open);
+	EXPECT_TRUE(planned(shape).reply_chunk);
+}
+
+TEST_F(OpenReply, SendOnlyWhereTheLargestFits)
+{
+	shape.reply_length = 4096 - RPCRDMA_MIN_HEADER_SIZE;
+	EXPECT_FALSE(planned(shape).left_open);
+}
+
+/* It is no reason to refuse a call whose Reply chunk would be too complex. */
+TEST_F(OpenReply, AnyNumberOfSegments)
+{
+	shape.reply_segments = 200;
+	EXPECT_TRUE(planned(shape).left_open);
+}

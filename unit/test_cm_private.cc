@@ -34,13 +34,13 @@ static void expect_default(const rpcrdma_cm_private &peer)
 TEST(CmPrivate, BothWays)
 {
 	rpcrdma_cm_private peer = decode(hex(block));
-	Bytes back(RPCRDMA_CM_SIZE);
+	Bytes back(RPCRDMA_CM_MAX_SIZE);
 
 	EXPECT_TRUE(peer.present);
 	EXPECT_TRUE(peer.remote_invalidation);
 	EXPECT_EQ(peer.send_size, 4096u);
 	EXPECT_EQ(peer.recv_size, 16384u);
-	rpcrdma_cm_private_encode(&peer, back.data());
+	back.resize(rpcrdma_cm_private_encode(&peer, back.data()));
 	EXPECT_EQ(back, hex(block));
 }
 
@@ -110,8 +110,8 @@ TEST(CmPrivate, ReservedBits)
 	EXPECT_TRUE(decode(hex("f6ab0e18 01 ff 00 00")).remote_invalidation);
 	EXPECT_FALSE(decode(hex("f6ab0e18 01 fe 00 00")).remote_invalidation);
 
-	rpcrdma_cm_private local = { 1024, 1024, true, true };
-	Bytes out(RPCRDMA_CM_SIZE);
+	rpcrdma_cm_private local = { 1024, 1024, true, true, 0 };
+	Bytes out(RPCRDMA_CM_MAX_SIZE);
 
 	rpcrdma_cm_private_encode(&local, out.data());
 	EXPECT_EQ(out[5], 1);
@@ -124,7 +124,7 @@ TEST(CmPrivate, ReservedBits)
 TEST(CmPrivate, EachSize)
 {
 	for (u32 value = 0; value < 256; value++) {
-		Bytes bytes = hex(block), back(RPCRDMA_CM_SIZE);
+		Bytes bytes = hex(block), back(RPCRDMA_CM_MAX_SIZE);
 
 		bytes[6] = u8(value);
 		bytes[7] = u8(255 - value);
@@ -132,20 +132,20 @@ TEST(CmPrivate, EachSize)
 		rpcrdma_cm_private peer = decode(bytes);
 
 		EXPECT_EQ(peer.send_size, (value + 1) * 1024);
-		rpcrdma_cm_private_encode(&peer, back.data());
+		back.resize(rpcrdma_cm_private_encode(&peer, back.data()));
 		EXPECT_EQ(back, bytes);
 	}
 }
 
 TEST(CmPrivate, SizesOutsideTheRangeAreClamped)
 {
-	rpcrdma_cm_private local = { 0, 0xffffffff, false, true };
-	Bytes out(RPCRDMA_CM_SIZE);
+	rpcrdma_cm_private local = { 0, 0xffffffff, false, true, 0 };
+	Bytes out(RPCRDMA_CM_MAX_SIZE);
 
 	rpcrdma_cm_private_encode(&local, out.data());
 	EXPECT_EQ(out[6], 0);
 	EXPECT_EQ(out[7], 255);
-	local = { 4095, 4097, false, true };
+	local = { 4095, 4097, false, true, 0 };
 	rpcrdma_cm_private_encode(&local, out.data());
 	EXPECT_EQ(out[6], 2);
 	EXPECT_EQ(out[7], 3);
@@ -154,8 +154,8 @@ TEST(CmPrivate, SizesOutsideTheRangeAreClamped)
 /* Requirements 12, 13 and 114 */
 TEST(Negotiate, SmallerOfSendAndReceive)
 {
-	rpcrdma_cm_private local = { 4096, 8192, true, true };
-	rpcrdma_cm_private peer = { 2048, 16384, true, true };
+	rpcrdma_cm_private local = { 4096, 8192, true, true, 0 };
+	rpcrdma_cm_private peer = { 2048, 16384, true, true, 0 };
 	rpcrdma_negotiated result;
 
 	rpcrdma_cm_negotiate(&local, &peer, &result);
@@ -168,9 +168,10 @@ TEST(Negotiate, SmallerOfSendAndReceive)
 TEST(Negotiate, RemoteInvalidationTakesTwo)
 {
 	for (int bits = 0; bits < 4; bits++) {
-		rpcrdma_cm_private local = { 1024, 1024, (bits & 1) != 0,
-					     true };
-		rpcrdma_cm_private peer = { 1024, 1024, (bits & 2) != 0, true };
+		rpcrdma_cm_private local = { 1024, 1024, (bits & 1) != 0, true,
+					     0 };
+		rpcrdma_cm_private peer = { 1024, 1024, (bits & 2) != 0, true,
+					    0 };
 		rpcrdma_negotiated result;
 
 		rpcrdma_cm_negotiate(&local, &peer, &result);
@@ -182,10 +183,10 @@ TEST(Negotiate, RemoteInvalidationTakesTwo)
 TEST(Negotiate, BothEndsAgree)
 {
 	for (u32 size = 0; size < 300000; size += 777) {
-		rpcrdma_cm_private a = { size, 300000 - size, true, true };
-		rpcrdma_cm_private b = { 5000, size + 100, true, true };
+		rpcrdma_cm_private a = { size, 300000 - size, true, true, 0 };
+		rpcrdma_cm_private b = { 5000, size + 100, true, true, 0 };
 		rpcrdma_negotiated at_a, at_b;
-		Bytes from_a(RPCRDMA_CM_SIZE), from_b(RPCRDMA_CM_SIZE);
+		Bytes from_a(RPCRDMA_CM_MAX_SIZE), from_b(RPCRDMA_CM_MAX_SIZE);
 
 		rpcrdma_cm_private_encode(&a, from_a.data());
 		rpcrdma_cm_private_encode(&b, from_b.data());
@@ -204,7 +205,7 @@ TEST(Negotiate, BothEndsAgree)
 /* Requirements 14 and 115: a peer that says nothing */
 TEST(Negotiate, WithASilentPeer)
 {
-	rpcrdma_cm_private local = { 4096, 4096, true, true };
+	rpcrdma_cm_private local = { 4096, 4096, true, true, 0 };
 	rpcrdma_cm_private peer = decode({});
 	rpcrdma_negotiated result;
 

@@ -69,8 +69,7 @@ TEST_P(GoodMessage, SurvivesEachTruncation)
 
 	if (GetParam().header.proc == RPCRDMA_MSG)
 		needed += 4; /* the payload's XID */
-	else if (GetParam().header.proc == RPCRDMA_MSGP ||
-		 GetParam().header.proc == RPCRDMA_DONE)
+	else if (GetParam().header.proc == RPCRDMA_MSGP)
 		needed = RPCRDMA_MIN_HEADER_SIZE;
 	for (size_t length = 0; length < bytes.size(); length++) {
 		Bytes cut = prefix(bytes, length);
@@ -153,7 +152,9 @@ static const BadMessage bad_messages[] = {
 	{ "27_bytes_of_another_version",
 	  "00000001 00000002 00000010 00000000 00000000 00000000 000000",
 	  RPCRDMA_RUNT },
-	{ "done_of_16_bytes", FIXED("00000003"), RPCRDMA_RUNT },
+	{ "done_of_16_bytes_of_another_version",
+	  "00000001 00000002 00000010 00000003", RPCRDMA_RUNT },
+	{ "msgp_of_16_bytes", FIXED("00000002"), RPCRDMA_RUNT },
 	/* Requirements 19 and 62 */
 	{ "version_0",
 	  "00000001 00000000 00000010 00000000 00000000 00000000 00000000",
@@ -331,12 +332,12 @@ TEST(Header, WithoutListsIsWithEmptyLists)
 		  size_t(RPCRDMA_MIN_HEADER_SIZE));
 }
 
-/* Requirements 24 and 25 */
+/* Requirement 24 */
 TEST(Header, ObsoleteProcsAreNotEncoded)
 {
 	u8 out[64];
 
-	for (u32 proc : { u32(RPCRDMA_MSGP), u32(RPCRDMA_DONE), 5u, ~0u }) {
+	for (u32 proc : { u32(RPCRDMA_MSGP), 5u, ~0u }) {
 		rpcrdma_header header = { 5, 1, 1, proc, 0, 0, 0, 0 };
 
 		EXPECT_EQ(rpcrdma_header_encode(&header, nullptr, out,

@@ -61,6 +61,17 @@ inline u64 header_for_reply(const rpcrdma_call_shape &shape,
 }
 
 /*
+ * Reliable-reply draft, section 5.3.1: nothing for a reply that is probably small, since
+ * the responder can expose it. An item of several messages' size surely is not,
+ * unless there is an error.
+ */
+inline bool reply_left_open(const rpcrdma_call_shape &shape)
+{
+	return shape.reply_pullable && !shape.expect_large &&
+	       shape.reply_item_length / 2 < shape.inline_recv;
+}
+
+/*
  * Section 4.3.3: a Reply chunk whenever the largest reply, less what goes in the
  * Write chunk, exceeds the threshold.
  */
@@ -70,6 +81,9 @@ inline bool plan_reply_memory(const rpcrdma_call_shape &shape,
 	u64 rest = shape.reply_length;
 
 	if (RPCRDMA_MIN_HEADER_SIZE + rest <= shape.inline_recv)
+		return true;
+	plan.left_open = reply_left_open(shape);
+	if (plan.left_open)
 		return true;
 	if (result_reducible(shape)) {
 		plan.write_chunk = true;

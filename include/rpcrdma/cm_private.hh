@@ -3,6 +3,7 @@
 #ifndef RPCRDMA_CM_PRIVATE_HH
 #define RPCRDMA_CM_PRIVATE_HH
 
+#include "extension.hh"
 #include "logic.h"
 #include "math.hh"
 #include "reader.hh"
@@ -55,7 +56,8 @@ inline bool read_cm_private(Reader reader, rpcrdma_cm_private &peer)
 	    version != RPCRDMA_CM_VERSION)
 		return false;
 	/* Section 4: receivers ignore the reserved bits. */
-	peer = { send_size, recv_size, (flags & RPCRDMA_CM_FLAG_R) != 0, true };
+	peer = { send_size, recv_size, (flags & RPCRDMA_CM_FLAG_R) != 0, true,
+		 read_extension(reader) };
 	return true;
 }
 
@@ -73,7 +75,8 @@ inline void decode_cm_private(Span<const u8> buffer, rpcrdma_cm_private &peer)
 		reader.skip(1);
 	}
 	/* Section 5.1 */
-	peer = { RPCRDMA_INLINE_DEFAULT, RPCRDMA_INLINE_DEFAULT, false, false };
+	peer = { RPCRDMA_INLINE_DEFAULT, RPCRDMA_INLINE_DEFAULT, false, false,
+		 0 };
 }
 
 /*
@@ -91,6 +94,8 @@ inline void negotiate(const rpcrdma_cm_private &local,
 	/* RFC 8797 section 4.1 */
 	result.remote_invalidation = local.remote_invalidation &&
 				     peer.remote_invalidation;
+	result.read_chunk_replies =
+		read_chunk_replies(local.extensions, peer.extensions);
 }
 
 } /* namespace rpcrdma */

@@ -8,8 +8,10 @@
 #include "codec.h"
 #include "conn_state.hh"
 #include "credits.hh"
+#include "exposures.hh"
 #include "header.hh"
 #include "logic.h"
+#include "reply_history.hh"
 #include "reply_plan.hh"
 #include "sizing.hh"
 
@@ -98,12 +100,14 @@ bool rpcrdma_chunk_set_written(struct rpcrdma_chunk_lists *lists,
 
 /* ---- logic.h ---- */
 
-void rpcrdma_cm_private_encode(const struct rpcrdma_cm_private *local,
-			       void *buffer)
+u32 rpcrdma_cm_private_encode(const struct rpcrdma_cm_private *local,
+			      void *buffer)
 {
-	Writer writer(output(buffer, RPCRDMA_CM_SIZE));
+	Writer writer(output(buffer, RPCRDMA_CM_MAX_SIZE));
 
 	write_cm_private(writer, *local);
+	write_extension(writer, local->extensions);
+	return u32(writer.position());
 }
 
 void rpcrdma_cm_private_decode(const void *buffer, u32 length,
@@ -166,6 +170,44 @@ bool rpcrdma_choose_rkey(const struct rpcrdma_chunk_lists *lists,
 bool rpcrdma_lists_have_rkey(const struct rpcrdma_chunk_lists *lists, u32 rkey)
 {
 	return have_rkey(*lists, rkey);
+}
+
+bool rpcrdma_expect_large(const struct rpcrdma_reply_history *history,
+			  u32 procedure)
+{
+	return expect_large(*history, procedure);
+}
+
+void rpcrdma_note_reply(struct rpcrdma_reply_history *history, u32 procedure,
+			bool large)
+{
+	note_reply(*history, procedure, large);
+}
+
+int rpcrdma_exposures_claim(struct rpcrdma_exposures *table, u32 xid, u32 bytes)
+{
+	return claim_exposure(*table, xid, bytes);
+}
+
+void rpcrdma_exposures_arm(struct rpcrdma_exposures *table, int slot,
+			   u64 expires)
+{
+	arm_exposure(*table, slot, expires);
+}
+
+int rpcrdma_exposures_find(const struct rpcrdma_exposures *table, u32 xid)
+{
+	return find_exposure(*table, xid);
+}
+
+int rpcrdma_exposures_expired(const struct rpcrdma_exposures *table, u64 now)
+{
+	return expired_exposure(*table, now);
+}
+
+void rpcrdma_exposures_release(struct rpcrdma_exposures *table, int slot)
+{
+	release_exposure(*table, slot);
 }
 
 bool rpcrdma_size_client(const struct rpcrdma_device_limits *limits, u32 slots,

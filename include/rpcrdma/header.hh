@@ -58,9 +58,14 @@ inline Status read_body(Reader &reader, rpcrdma_header &header,
 	}
 }
 
+inline bool is_done(const rpcrdma_header &header)
+{
+	return header.proc == RPCRDMA_DONE && header.vers == RPCRDMA_VERSION;
+}
+
 /*
- * Section 4.5 wants messages below 28 bytes dropped unparsed; an ERR_CHUNK has 20.
- * So rdma_proc is looked at first, where there is one.
+ * Section 4.5 wants messages below 28 bytes dropped unparsed; an ERR_CHUNK has 20, and
+ * an RDMA_DONE 16. So rdma_proc is looked at first, where there is one.
  */
 inline Status read_header(Reader &reader, rpcrdma_header &header,
 			  rpcrdma_chunk_lists &lists)
@@ -72,7 +77,7 @@ inline Status read_header(Reader &reader, rpcrdma_header &header,
 	read_fixed_header(reader, header);
 	if (header.proc == RPCRDMA_ERROR)
 		return read_error(reader, header);
-	if (length < RPCRDMA_MIN_HEADER_SIZE)
+	if (length < RPCRDMA_MIN_HEADER_SIZE && !is_done(header))
 		return RPCRDMA_RUNT;
 	if (header.vers != RPCRDMA_VERSION) /* section 4.5.1 */
 		return RPCRDMA_BAD_VERSION;
@@ -104,6 +109,8 @@ inline u32 header_size(const rpcrdma_header &header,
 	case RPCRDMA_NOMSG:
 		return saturate_u32(RPCRDMA_MIN_HEADER_SIZE +
 				    (lists ? lists_size(*lists) : 0));
+	case RPCRDMA_DONE:
+		return RPCRDMA_FIXED_HEADER_SIZE;
 	case RPCRDMA_ERROR:
 		return error_size(header.error);
 	default:
@@ -128,9 +135,11 @@ inline Status write_body(Writer &writer, const rpcrdma_header &header,
 		else
 			write_empty_lists(writer);
 		return {};
+	case RPCRDMA_DONE:
+		return {};
 	case RPCRDMA_ERROR:
 		return write_error(writer, header);
-	default: /* section 4.6: RDMA_MSGP and RDMA_DONE are not sent */
+	default: /* section 4.6.1: RDMA_MSGP is not sent */
 		return RPCRDMA_BAD_PROC;
 	}
 }

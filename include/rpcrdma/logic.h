@@ -17,6 +17,7 @@ struct rpcrdma_cm_private {
 	u32 recv_size;
 	bool remote_invalidation;
 	bool present;		/* decode: a valid block was found */
+	u16 extensions;		/* RPCRDMA_EXT_*; 0: no extension block */
 };
 
 /* What holds for one connection. Sizes in bytes, header included. */
@@ -24,16 +25,21 @@ struct rpcrdma_negotiated {
 	u32 inline_send;	/* largest message that we may send */
 	u32 inline_recv;	/* largest message that the peer may send */
 	bool remote_invalidation;	/* both peers set R */
+	bool read_chunk_replies;	/* replies may come as Read chunks */
 };
 
 RPCRDMA_BEGIN_C_ABI
 
-/* Writes exactly RPCRDMA_CM_SIZE bytes. Sizes outside the range are clamped. */
-void rpcrdma_cm_private_encode(const struct rpcrdma_cm_private *local, void *buffer);
+/*
+ * @buffer has RPCRDMA_CM_MAX_SIZE bytes. Returns how many were written: RPCRDMA_CM_SIZE
+ * without extensions. Sizes outside the range are clamped.
+ */
+u32 rpcrdma_cm_private_encode(const struct rpcrdma_cm_private *local, void *buffer);
 
 /*
  * Searches @buffer for the Format Identifier at each byte offset (RFC 8797
- * section 5.2). Without a valid block: 1024, 1024, no remote invalidation.
+ * section 5.2). Without a valid block: 1024, 1024, no remote invalidation. The extension
+ * block is looked for right behind it.
  */
 void rpcrdma_cm_private_decode(const void *buffer, u32 length,
 			       struct rpcrdma_cm_private *peer);
@@ -83,6 +89,8 @@ struct rpcrdma_call_shape {
 	u32 inline_send;	/* thresholds of this connection, bytes */
 	u32 inline_recv;
 	bool may_reduce;	/* false under RPCSEC_GSS integrity and privacy */
+	bool reply_pullable;	/* a large reply may come as a Read chunk */
+	bool expect_large;	/* what earlier replies say; see rpcrdma_expect_large() */
 };
 
 struct rpcrdma_call_plan {
@@ -90,6 +98,7 @@ struct rpcrdma_call_plan {
 	bool read_chunk;	/* the argument item goes in a Read chunk */
 	bool write_chunk;	/* a Write chunk for the result item */
 	bool reply_chunk;
+	bool left_open;		/* no memory for a reply that may be large */
 	u32 header_size;	/* upper bound, bytes */
 	u32 inline_length;	/* bytes of RPC message in the Send */
 };
@@ -106,12 +115,35 @@ bool rpcrdma_plan_call(const struct rpcrdma_call_shape *shape,
 
 RPCRDMA_END_C_ABI
 
+/* ---- How large replies have been (reply_history.hh) ---- */
+
+enum { RPCRDMA_HISTORY_SIZE = 256 };
+
+/*
+ * For each procedure, how much speaks for a large reply. All zero at first: then small
+ * ones are expected.
+ */
+struct rpcrdma_reply_history {
+	u8 levels[RPCRDMA_HISTORY_SIZE];
+};
+
+RPCRDMA_BEGIN_C_ABI
+
+/* @procedure: any number; those that are equal modulo the size share what is learned */
+bool rpcrdma_expect_large(const struct rpcrdma_reply_history *history, u32 procedure);
+
+/* A reply has come, that did not fit inline (@large) or would have. */
+void rpcrdma_note_reply(struct rpcrdma_reply_history *history, u32 procedure,
+			bool large);
+
+RPCRDMA_END_C_ABI
+
 /* ---- How the server sends a reply (reply_plan.hh) ---- */
 
 enum rpcrdma_reply_path {
 	RPCRDMA_REPLY_INLINE,	/* RDMA_MSG */
 	RPCRDMA_REPLY_CHUNK,	/* RDMA_NOMSG through the Reply chunk */
-	RPCRDMA_REPLY_TOO_LARGE,	/* ERR_CHUNK, RFC 8166 section 4.5.3 */
+	RPCRDMA_REPLY_TOO_LARGE,	/* Read chunk, or ERR_CHUNK: RFC 8166 section 4.5.3 */
 };
 
 RPCRDMA_BEGIN_C_ABI
@@ -135,6 +167,53 @@ bool rpcrdma_choose_rkey(const struct rpcrdma_chunk_lists *lists, bool negotiate
 
 /* True if @rkey is the handle of a segment in @lists. */
 bool rpcrdma_lists_have_rkey(const struct rpcrdma_chunk_lists *lists, u32 rkey);
+
+RPCRDMA_END_C_ABI
+
+/* ---- Replies that a responder exposes (exposures.hh) ---- */
+
+/*
+ * One exposed reply. Known by its XID from arming on, until @expires, in whatever unit
+ * of time the caller counts.
+ */
+struct rpcrdma_exposure {
+	u32 xid;
+	u32 bytes;
+	u64 expires;
+	u8 state;		/* free, claimed, armed */
+};
+
+/*
+ * The exposed replies of one connection, over the caller's storage of @size elements,
+ * which are zero at first. Bounded by it, and by @max_bytes.
+ */
+struct rpcrdma_exposures {
+	struct rpcrdma_exposure *slots;
+	u32 size;
+	u32 used;
+	u64 bytes;
+	u64 max_bytes;
+};
+
+RPCRDMA_BEGIN_C_ABI
+
+/* Claims a slot for a reply of @bytes. Returns its index, or -1 at a bound. */
+int rpcrdma_exposures_claim(struct rpcrdma_exposures *table, u32 xid, u32 bytes);
+
+/* The reply in @slot is about to be sent: from now on it can be found. */
+void rpcrdma_exposures_arm(struct rpcrdma_exposures *table, int slot, u64 expires);
+
+/*
+ * The oldest armed one with this XID, or -1. A client that repeats a call on one
+ * connection gets its reply exposed twice, and says so twice.
+ */
+int rpcrdma_exposures_find(const struct rpcrdma_exposures *table, u32 xid);
+
+/* One whose time is over at @now, or -1. */
+int rpcrdma_exposures_expired(const struct rpcrdma_exposures *table, u64 now);
+
+/* Frees a slot that was claimed. */
+void rpcrdma_exposures_release(struct rpcrdma_exposures *table, int slot);
 
 RPCRDMA_END_C_ABI
 

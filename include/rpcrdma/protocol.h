@@ -19,7 +19,7 @@ enum rpcrdma_proc {
 	RPCRDMA_MSG = 0,		/* header, chunk lists, RPC message */
 	RPCRDMA_NOMSG = 1,		/* header and chunk lists only */
 	RPCRDMA_MSGP = 2,		/* RFC 5666; never sent */
-	RPCRDMA_DONE = 3,		/* RFC 5666; never sent by version 1 alone */
+	RPCRDMA_DONE = 3,		/* RFC 5666; sent only where both peers announced it */
 	RPCRDMA_ERROR = 4,
 };
 
@@ -62,6 +62,17 @@ enum {
 	RPCRDMA_CM_VERSION = 1,
 	RPCRDMA_CM_SIZE = 8,
 	RPCRDMA_CM_FLAG_R = 0x01,	/* remote invalidation supported */
+};
+
+/* Our extension of it, Documentation/reliable-reply.rst */
+enum {
+	RPCRDMA_EXT_FORMAT_ID = 0x7a3c91e5,
+	RPCRDMA_EXT_VERSION = 1,
+	RPCRDMA_EXT_SIZE = 8,
+	RPCRDMA_EXT_TAKES_READ_CHUNKS = 0x0001,	/* in replies, as a requester */
+	RPCRDMA_EXT_PROVIDES_READ_CHUNKS = 0x0002,	/* in replies, as a responder */
+
+	RPCRDMA_CM_MAX_SIZE = RPCRDMA_CM_SIZE + RPCRDMA_EXT_SIZE,
 };
 
 #endif /* RPCRDMA_PROTOCOL_H */

@@ -277,6 +277,23 @@ static const Message done = {
 	{},	{},  false
 };
 
+/* RFC 5666 section 4.1: nothing behind the fixed header */
+static const Message done_short = { "done_of_16_bytes",
+				    R"(
+	a0000008	# rdma_xid
+	00000001	# rdma_vers
+	00000010	# rdma_credit
+	00000003	# rdma_proc: RDMA_DONE
+	)",
+				    { 0xa0000008, 1, 16, RPCRDMA_DONE, 16, 0, 0,
+				      0 },
+				    0,
+				    0,
+				    0,
+				    {},
+				    {},
+				    false };
+
 /* Section 4.5.1: rdma_vers of the call comes back */
 static const Message err_vers = { "error_err_vers",
 				  R"(
@@ -320,9 +337,9 @@ static const Message err_chunk = { "error_err_chunk",
 const std::vector<Message> &good_messages()
 {
 	static const std::vector<Message> messages = {
-		without_lists, read_list, write_list, reply_chunk,
-		all_lists,     long_call, long_reply, msgp,
-		done,	       err_vers,  err_chunk,
+		without_lists, read_list,  write_list, reply_chunk,
+		all_lists,     long_call,  long_reply, msgp,
+		done,	       done_short, err_vers,   err_chunk,
 	};
 
 	return messages;

@@ -74,7 +74,8 @@ inline const char *check_sizes(const rpcrdma_call_shape &shape,
 		return "another payload than planned";
 	if (plan.header_size + payload > shape.inline_send)
 		return "call exceeds the threshold";
-	if (!plan.reply_chunk && reply_header + rest > shape.inline_recv)
+	if (!plan.reply_chunk && !plan.left_open &&
+	    reply_header + rest > shape.inline_recv)
 		return "reply exceeds the threshold";
 	if (plan.reply_chunk && reply_header > shape.inline_recv)
 		return "header of a Long reply exceeds the threshold";
@@ -104,6 +105,21 @@ inline const char *check_allowed(const rpcrdma_call_shape &shape,
 	    refused(plan.write_chunk, shape.reply_item_segments) ||
 	    refused(plan.reply_chunk, shape.reply_segments))
 		return "chunk with a number of segments that cannot be sent";
+	return nullptr;
+}
+
+/* Reliable-reply draft, section 5.3.1: left open only where the peer agreed to it. */
+inline const char *check_open(const rpcrdma_call_shape &shape,
+			      const rpcrdma_call_plan &plan)
+{
+	if (!plan.left_open)
+		return nullptr;
+	if (!shape.reply_pullable || shape.expect_large)
+		return "left open without leave";
+	if (shape.reply_item_length / 2 >= shape.inline_recv)
+		return "left open although it is surely large";
+	if (plan.write_chunk || plan.reply_chunk)
+		return "left open, and memory offered all the same";
 	return nullptr;
 }
 
@@ -145,6 +161,8 @@ inline const char *check_plan(const rpcrdma_call_shape &shape)
 	if (!rpcrdma_plan_call(&shape, &plan))
 		return check_refusal(shape);
 	wrong = check_allowed(shape, plan);
+	if (!wrong)
+		wrong = check_open(shape, plan);
 	if (!wrong)
 		wrong = check_sizes(shape, plan);
 	return wrong ? wrong : check_frugal(shape, plan);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What earlier replies of a procedure say about the next one.
+ *
+ * A large reply adds two to the procedure's level, up to four; a small one takes one
+ * away; from two on a large one is expected. Two bounds follow, whatever the order:
+ * - memory offered for nothing: at most two times for each large reply, and
+ *   at most three times in a row;
+ * - large replies that nobody expected: at most one, and one more for each time that
+ *   memory was offered for nothing.
+ */
+#ifndef RPCRDMA_REPLY_HISTORY_HH
+#define RPCRDMA_REPLY_HISTORY_HH
+
+#include "logic.h"
+#include "math.hh"
+
+namespace rpcrdma
+{
+
+constexpr u8 level_step = 2;
+constexpr u8 level_expect = 2;
+constexpr u8 level_max = 4;
+
+inline bool expect_large(const rpcrdma_reply_history &history, u32 procedure)
+{
+	return history.levels[procedure % RPCRDMA_HISTORY_SIZE] >= level_expect;
+}
+
+inline void note_reply(rpcrdma_reply_history &history, u32 procedure,
+		       bool large)
+{
+	u8 &level = history.levels[procedure % RPCRDMA_HISTORY_SIZE];
+
+	if (large)
+		level = min<u8>(level + level_step, level_max);
+	else if (level)
+		level--;
+}
+
+} /* namespace rpcrdma */
+
+#endif /* RPCRDMA_REPLY_HISTORY_HH */

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reliable-reply draft, section 5.3.1 */
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include <rpcrdma/logic.h>
+
+class ReplyHistory : public testing::Test {
+    protected:
+	void note(bool large, u32 times = 1)
+	{
+		while (times--)
+			rpcrdma_note_reply(&history, 5, large);
+	}
+
+	bool expects()
+	{
+		return rpcrdma_expect_large(&history, 5);
+	}
+
+	rpcrdma_reply_history history = {};
+};
+
+TEST_F(ReplyHistory, NothingIsExpectedAtFirst)
+{
+	for (u32 procedure = 0; procedure < 1000; procedure++)
+		EXPECT_FALSE(rpcrdma_expect_large(&history, procedure));
+}
+
+TEST_F(ReplyHistory, OneLargeReplyIsEnough)
+{
+	note(true);
+	EXPECT_TRUE(expects());
+	EXPECT_FALSE(rpcrdma_expect_large(&history, 6));
+	EXPECT_TRUE(rpcrdma_expect_large(&history, 5 + RPCRDMA_HISTORY_SIZE));
+}
+
+TEST_F(ReplyHistory, SmallOnesChangeItBack)
+{
+	note(true, 100);
+	note(false, 2);
+	EXPECT_TRUE(expects());
+	note(false);
+	EXPECT_FALSE(expects());
+	note(false, 100);
+	note(true);
+	EXPECT_TRUE(expects());
+}
+
+/* The bounds that reply_history.hh states, for any sequence */
+TEST_F(ReplyHistory, BoundsHold)
+{
+	for (u32 seed = 0; seed < 500; seed++) {
+		std::mt19937 random(seed);
+		u32 share = random() % 100, in_row = 0;
+		u32 large_ones = 0, for_nothing = 0, unexpected = 0;
+
+		history = {};
+		for (u32 i = 0; i < 500; i++) {
+			bool large = random() % 100 < share,
+			     expected = expects();
+
+			in_row = expected && !large ? in_row + 1 : 0;
+			for_nothing += expected && !large;
+			unexpected += large && !expected;
+			large_ones += large;
+			note(large);
+			ASSERT_LE(for_nothing, 2 * large_ones) << seed;
+			ASSERT_LE(unexpected, 1 + for_nothing) << seed;
+			ASSERT_LE(in_row, 3u) << seed;
+		}
+	}
+}
