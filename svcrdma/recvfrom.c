@@ -52,6 +52,8 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	t->st_recv_posted--;
 	if (wc->status == IB_WC_SUCCESS) {
 		rc->rc_byte_len = wc->byte_len;
+		rc->rc_invalidated = wc->wc_flags & IB_WC_WITH_INVALIDATE;
+		rc->rc_rkey = wc->ex.invalidate_rkey;
 		list_add_tail(&rc->rc_list, &t->st_recv_ready);
 	}
 	spin_unlock(&t->st_recv_lock);
@@ -490,6 +492,17 @@ static int recv_drop(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 	return 0;
 }
 
+/* RFC 8166 section 4.6.2: dropped, but where both have agreed on something else. */
+static int recv_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	if (!t->st_agreed.read_chunk_replies)
+		return recv_drop(t, rc, RPCRDMA_OK);
+	svcrdma_exposed_done(t, rc->rc_header.xid,
+			     rc->rc_invalidated ? &rc->rc_rkey : NULL);
+	svcrdma_recv_ctxt_put(t, rc);
+	return 0;
+}
+
 static bool recv_is_reverse_reply(const struct svcrdma_recv_ctxt *rc)
 {
 	switch (rc->rc_header.proc) {
@@ -517,8 +530,8 @@ static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	case RPCRDMA_MSG:
 	case RPCRDMA_NOMSG:
 		break;
-	case RPCRDMA_DONE:	/* RFC 8166 section 4.6.2 */
-		return recv_drop(t, rc, RPCRDMA_OK);
+	case RPCRDMA_DONE:
+		return recv_done(t, rc);
 	default:		/* RDMA_MSGP: RFC 8166 section 4.6.1 */
 		trace_svcrdma_call_bad(t, rc->rc_header.xid, RPCRDMA_BAD_PROC);
 		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
@@ -546,6 +559,13 @@ static int recv_bad_message(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 			   RPCRDMA_ERR_VERS : RPCRDMA_ERR_CHUNK);
 }
 
+static bool recv_is_done(const struct svcrdma_transport *t,
+			 const struct svcrdma_recv_ctxt *rc, enum rpcrdma_status status)
+{
+	return t->st_agreed.read_chunk_replies && status == RPCRDMA_OK &&
+	       rc->rc_header.proc == RPCRDMA_DONE;
+}
+
 static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			    struct svcrdma_recv_ctxt *rc)
 {
@@ -558,6 +578,13 @@ static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	memset(&rc->rc_header, 0, sizeof(rc->rc_header));
 	status = rpcrdma_header_decode(rc->rc_buffer, rc->rc_byte_len,
 				       &rc->rc_header, &rc->rc_lists);
+	/* Nothing of ours is the client's to invalidate, but with an RDMA_DONE. */
+	if (rc->rc_invalidated && !recv_is_done(t, rc, status)) {
+		trace_svcrdma_bad_rkey(t, rc->rc_header.xid, -EBADMSG);
+		svcrdma_transport_close(t);
+		svcrdma_recv_ctxt_put(t, rc);
+		return 0;
+	}
 	if (status != RPCRDMA_OK)
 		return recv_bad_message(t, rc, status);
 	return recv_message(rqstp, t, rc);

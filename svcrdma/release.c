@@ -81,6 +81,19 @@ void svcrdma_work_delay(struct delayed_work *work, unsigned long delay)
 	mod_delayed_work(close_wq, work, delay);
 }
 
+/**
+ * svcrdma_expose_watch - have exposed replies looked at when their time is over
+ * @t: transport
+ *
+ * Context: any.
+ */
+void svcrdma_expose_watch(struct svcrdma_transport *t)
+{
+	unsigned long period = READ_ONCE(svcrdma_expose_timeout) * HZ / 4 + 1;
+
+	queue_delayed_work(release_wq, &t->st_expose_work, period);
+}
+
 /* ---- Receive contexts ---- */
 
 static void recv_ctxt_free(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
@@ -399,6 +412,9 @@ void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ct
 {
 	svcrdma_rw_list_free(t, &sc->sc_writes, DMA_TO_DEVICE);
 	sc->sc_write_wrs = 0;
+	if (sc->sc_exposed)
+		svcrdma_exposed_drop(sc->sc_exposed);
+	sc->sc_exposed = NULL;
 	while (sc->sc_nr_pages)
 		put_page(sc->sc_pages[--sc->sc_nr_pages]);
 }

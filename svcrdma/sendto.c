@@ -13,7 +13,10 @@
  * there, the reply's pages (rq_respages up to rq_next_page) move to the Send context,
  * which frees them after the completion.
  *
- * Errors. A reply for which the client gave too little room becomes ERR_CHUNK. One
+ * A reply for which the client gave too little room is exposed for it to pull, where both
+ * have announced that; see expose.c.
+ *
+ * Errors. One for which there is too little room all the same becomes ERR_CHUNK. One
  * that cannot be built or posted ends the connection (RFC 8166 section 4.5.4).
  *
  * A reply that finds too few Send Queue entries is posted later, by whoever gives entries
@@ -26,6 +29,23 @@
 #include "trace.h"
 
 /* ---- posting ---- */
+
+/* Memory regions that are registered with it, and invalidated after it. */
+static u32 send_regions(const struct svcrdma_send_ctxt *sc)
+{
+	return sc->sc_exposed ? svcrdma_exposed_regions(sc->sc_exposed) : 0;
+}
+
+static int exposed_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	struct svcrdma_exposed *ex = sc->sc_exposed;
+	struct ib_send_wr *first;
+
+	first = svcrdma_exposed_chain(ex, &sc->sc_wr);
+	first = svcrdma_rw_list_chain(t, &sc->sc_writes, NULL, first);
+	sc->sc_exposed = NULL;
+	return svcrdma_exposed_post(ex, first);
+}
 
 /**
  * svcrdma_send_post - post a context's Writes and Send
@@ -43,8 +63,12 @@ int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 
 	ib_dma_sync_single_for_device(svcrdma_transport_device(t), sc->sc_sge.addr,
 				      sc->sc_sge.length, DMA_TO_DEVICE);
-	first = svcrdma_rw_list_chain(t, &sc->sc_writes, NULL, &sc->sc_wr);
-	ret = ib_post_send(t->st_qp, first, NULL);
+	if (sc->sc_exposed) {
+		ret = exposed_post(t, sc);
+	} else {
+		first = svcrdma_rw_list_chain(t, &sc->sc_writes, NULL, &sc->sc_wr);
+		ret = ib_post_send(t->st_qp, first, NULL);
+	}
 	if (ret)
 		trace_svcrdma_post_send_err(t, ret);
 	return ret;
@@ -62,7 +86,7 @@ void svcrdma_send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter 
 	struct svcrdma_send_ctxt *sc =
 		container_of(waiter, struct svcrdma_send_ctxt, sc_sq);
 
-	sc->sc_sq_held = waiter->sw_need;
+	sc->sc_sq_held = waiter->sw_need - send_regions(sc);
 	if (svcrdma_send_post(t, sc))
 		svcrdma_transport_close(t);
 }
@@ -70,9 +94,11 @@ void svcrdma_send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter 
 /* As svcrdma_send_post(), now or when there are entries. Consumes @sc. */
 static int send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
+	u32 regions = send_regions(sc);
 	int ret;
 
-	sc->sc_sq.sw_need = sc->sc_write_wrs + 1;
+	/* The exposure keeps as many as it registers, for the end. */
+	sc->sc_sq.sw_need = sc->sc_write_wrs + 2 * regions + 1;
 	ret = svcrdma_sq_reserve(t, &sc->sc_sq);
 	if (ret == -EINPROGRESS)
 		return 0;
@@ -80,7 +106,7 @@ static int send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc
 		svcrdma_send_ctxt_put(t, sc);
 		return ret;
 	}
-	sc->sc_sq_held = sc->sc_sq.sw_need;
+	sc->sc_sq_held = sc->sc_sq.sw_need - regions;
 	return svcrdma_send_post(t, sc);
 }
 
@@ -274,17 +300,22 @@ static struct svcrdma_stream reply_stream(const struct reply *reply)
 	};
 }
 
-static int reply_encode_header(struct reply *reply)
+static int reply_encode_lists(struct reply *reply,
+			      const struct rpcrdma_chunk_lists *lists)
 {
 	enum rpcrdma_status status;
 
-	status = rpcrdma_header_encode(&reply->header, &reply->lists,
-				       reply->sc->sc_buffer,
+	status = rpcrdma_header_encode(&reply->header, lists, reply->sc->sc_buffer,
 				       reply->t->st_agreed.inline_send);
 	if (status != RPCRDMA_OK)
 		return -EMSGSIZE;
 	reply->sc->sc_sge.length = reply->header.size;
 	return 0;
+}
+
+static int reply_encode_header(struct reply *reply)
+{
+	return reply_encode_lists(reply, &reply->lists);
 }
 
 static int reply_copy_inline(struct reply *reply)
@@ -345,6 +376,83 @@ static int reply_through_chunk(struct reply *reply)
 	return reply_encode_header(reply);
 }
 
+/* The reply's lists, behind a Position Zero Read chunk that is empty as yet. */
+static bool exposed_lists_begin(struct reply *reply, struct rpcrdma_chunk_lists *lists)
+{
+	const struct rpcrdma_chunk_lists *from = &reply->lists;
+	u32 segments = RPCRDMA_MAX_SEGMENTS_SENT + from->nr_segments;
+	u32 chunks = 1 + from->nr_write + from->nr_reply;
+	struct rpcrdma_chunk *storage;
+
+	storage = kmalloc(chunks * sizeof(*lists->chunks) +
+			  segments * sizeof(*lists->segments), GFP_KERNEL);
+	if (!storage)
+		return false;
+	rpcrdma_lists_init(lists, (void *)(storage + chunks), segments, storage, chunks);
+	return rpcrdma_lists_begin_read(lists, 0);
+}
+
+static bool exposed_lists_add(const struct reply *reply, const struct rpcrdma_chunk *chunk,
+			      struct rpcrdma_chunk_lists *lists)
+{
+	u32 i;
+
+	for (i = 0; i < chunk->count; i++)
+		if (!rpcrdma_lists_add_segment(lists,
+					       reply->lists.segments[chunk->first + i]))
+			return false;
+	return true;
+}
+
+/* Write chunks as they were used, the Reply chunk unused. */
+static bool exposed_lists_end(struct reply *reply, struct rpcrdma_chunk_lists *lists)
+{
+	const struct rpcrdma_chunk *chunk;
+	u32 i;
+
+	for (i = 0; i < reply->lists.nr_write; i++) {
+		chunk = rpcrdma_write_chunk(&reply->lists, i);
+		if (!rpcrdma_lists_begin_write(lists) ||
+		    !exposed_lists_add(reply, chunk, lists))
+			return false;
+	}
+	chunk = rpcrdma_reply_chunk(&reply->lists);
+	return !chunk || (rpcrdma_lists_begin_reply(lists) &&
+			  exposed_lists_add(reply, chunk, lists));
+}
+
+/* Reliable-reply draft, section 4.1.1. */
+static int reply_expose(struct reply *reply)
+{
+	struct svcrdma_stream stream = reply_stream(reply);
+	struct rpcrdma_chunk_lists lists = {};
+	int ret;
+
+	ret = reply_set_reply_chunk(reply, 0);
+	if (ret)
+		return ret;
+	ret = -EMSGSIZE;
+	if (!exposed_lists_begin(reply, &lists))
+		goto out_free;
+	reply->sc->sc_exposed = svcrdma_expose(reply->t, reply->header.xid, &stream,
+					       reply->length, &lists);
+	if (!reply->sc->sc_exposed || !exposed_lists_end(reply, &lists))
+		goto out_free;
+	reply->header.proc = RPCRDMA_NOMSG;
+	ret = reply_encode_lists(reply, &lists);
+out_free:
+	kfree(lists.chunks);
+	return ret;
+}
+
+/* A full Send Queue, at least, must be enough for all of the reply's work requests. */
+static bool reply_fits_queue(const struct reply *reply)
+{
+	const struct svcrdma_send_ctxt *sc = reply->sc;
+
+	return sc->sc_write_wrs + 2 * send_regions(sc) < reply->t->st_sq_depth;
+}
+
 static int reply_build(struct reply *reply)
 {
 	u32 header_size;
@@ -365,9 +473,11 @@ static int reply_build(struct reply *reply)
 		break;
 	default:
 		ret = -EMSGSIZE;
+		if (reply->t->st_agreed.read_chunk_replies)
+			ret = reply_expose(reply);
 	}
 	/* More Writes than the queue holds: the client cut its chunks too fine. */
-	if (!ret && reply->sc->sc_write_wrs >= reply->t->st_sq_depth)
+	if (!ret && !reply_fits_queue(reply))
 		ret = -EMSGSIZE;
 	return ret;
 }
@@ -391,12 +501,18 @@ static void reply_choose_opcode(const struct reply *reply)
 static void reply_take_pages(const struct reply *reply, struct svc_rqst *rqstp)
 {
 	struct svcrdma_send_ctxt *sc = reply->sc;
+	bool writes = !list_empty(&sc->sc_writes);
 	struct page **page;
 
-	if (list_empty(&sc->sc_writes))
+	if (!writes && !sc->sc_exposed)
 		return;
 	for (page = rqstp->rq_respages; page < rqstp->rq_next_page; page++) {
-		sc->sc_pages[sc->sc_nr_pages++] = *page;
+		if (writes)
+			sc->sc_pages[sc->sc_nr_pages++] = *page;
+		if (writes && sc->sc_exposed)
+			get_page(*page);
+		if (sc->sc_exposed)
+			svcrdma_exposed_take_page(sc->sc_exposed, *page);
 		*page = NULL;
 	}
 	rqstp->rq_next_page = rqstp->rq_respages;

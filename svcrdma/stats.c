@@ -10,11 +10,17 @@
 unsigned int svcrdma_max_requests = SVCRDMA_DEFAULT_REQUESTS;
 unsigned int svcrdma_max_req_size = SVCRDMA_MIN_REQ_SIZE;
 unsigned int svcrdma_ord = SVCRDMA_DEFAULT_ORD;
+unsigned int svcrdma_reliable_reply = 1;
+unsigned int svcrdma_expose_timeout = 30;	/* seconds */
+unsigned int svcrdma_max_exposed_bytes = 64 << 20;
 
 struct percpu_counter svcrdma_stat_read;
 struct percpu_counter svcrdma_stat_recv;
 struct percpu_counter svcrdma_stat_write;
 struct percpu_counter svcrdma_stat_sq_starve;
+struct percpu_counter svcrdma_stat_expose;
+struct percpu_counter svcrdma_stat_expose_expired;
+struct percpu_counter svcrdma_stat_expose_refused;
 
 static unsigned int min_max_requests = SVCRDMA_MIN_REQUESTS;
 static unsigned int max_max_requests = SVCRDMA_MAX_REQUESTS;
@@ -22,6 +28,9 @@ static unsigned int min_max_req_size = SVCRDMA_MIN_REQ_SIZE;
 static unsigned int max_max_req_size = SVCRDMA_MAX_REQ_SIZE;
 static unsigned int min_ord = SVCRDMA_MIN_ORD;
 static unsigned int max_ord = SVCRDMA_MAX_ORD;
+static unsigned int min_expose_timeout = 1;
+static unsigned int max_expose_timeout = 3600;
+static unsigned int max_max_exposed_bytes = INT_MAX;
 static unsigned int stat_unused;
 
 /* Reading gives the sum; writing anything sets it to zero. */
@@ -74,10 +83,18 @@ static struct ctl_table svcrdma_table[] = {
 	KNOB("max_req_size", &svcrdma_max_req_size,
 	     &min_max_req_size, &max_max_req_size),
 	KNOB("max_outbound_read_requests", &svcrdma_ord, &min_ord, &max_ord),
+	KNOB("reliable_reply", &svcrdma_reliable_reply, SYSCTL_ZERO, SYSCTL_ONE),
+	KNOB("exposed_reply_seconds", &svcrdma_expose_timeout,
+	     &min_expose_timeout, &max_expose_timeout),
+	KNOB("max_exposed_bytes", &svcrdma_max_exposed_bytes,
+	     SYSCTL_ZERO, &max_max_exposed_bytes),
 	COUNTER("rdma_stat_read", &svcrdma_stat_read),
 	COUNTER("rdma_stat_recv", &svcrdma_stat_recv),
 	COUNTER("rdma_stat_write", &svcrdma_stat_write),
 	COUNTER("rdma_stat_sq_starve", &svcrdma_stat_sq_starve),
+	COUNTER("rdma_stat_exposed", &svcrdma_stat_expose),
+	COUNTER("rdma_stat_exposed_expired", &svcrdma_stat_expose_expired),
+	COUNTER("rdma_stat_exposed_refused", &svcrdma_stat_expose_refused),
 	DEAD_COUNTER("rdma_stat_rq_starve"),
 	DEAD_COUNTER("rdma_stat_rq_poll"),
 	DEAD_COUNTER("rdma_stat_rq_prod"),
@@ -90,6 +107,9 @@ static struct percpu_counter *const counters[] = {
 	&svcrdma_stat_recv,
 	&svcrdma_stat_write,
 	&svcrdma_stat_sq_starve,
+	&svcrdma_stat_expose,
+	&svcrdma_stat_expose_expired,
+	&svcrdma_stat_expose_refused,
 };
 
 static struct ctl_table_header *table_header;

@@ -8,6 +8,7 @@
  *	recv_ctxt	one Receive buffer, and what is known of the call in it
  *	send_ctxt	one Send buffer, and what its Send and Writes hold on to
  *	rw		one RDMA Read or Write of one segment
+ *	exposed		one reply that the client is to pull; private to expose.c
  *
  * Lifetime: everything of a connection belongs to its transport, and is freed
  * by svcrdma_transport_free(), when the last reference to the svc_xprt is gone
@@ -46,10 +47,13 @@ enum {
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
 	SVCRDMA_MAX_PULL_PAGES = 8 * RPCSVC_MAXPAGES,	/* of a connection */
+	SVCRDMA_SPARE_EXPOSURES = 8,	/* beyond one for each call: RDMA_DONE is on its way */
+	SVCRDMA_MAX_EXPOSED = 16 << 20,	/* bytes, of one connection */
 	SVCRDMA_SQ_TIMEOUT = 10 * HZ,	/* a peer that lets us wait longer is dead */
 };
 
 struct svcrdma_transport;
+struct svcrdma_exposed;
 
 /**
  * struct svcrdma_listener - a port on which connections are accepted
@@ -124,6 +128,8 @@ struct svcrdma_rw {
  * @rc_sge: describes @rc_buffer
  * @rc_buffer: mapped for as long as the context lives
  * @rc_byte_len: bytes received
+ * @rc_invalidated: came as a Send With Invalidate of @rc_rkey
+ * @rc_rkey: see @rc_invalidated
  * @rc_header: decoded header
  * @rc_lists: decoded chunks, over @rc_segments and @rc_chunks
  * @rc_segments: storage
@@ -145,6 +151,8 @@ struct svcrdma_recv_ctxt {
 	struct ib_sge		rc_sge;
 	void			*rc_buffer;
 	u32			rc_byte_len;
+	bool			rc_invalidated;
+	u32			rc_rkey;
 	struct rpcrdma_header	rc_header;
 	struct rpcrdma_chunk_lists rc_lists;
 	struct rpcrdma_segment	*rc_segments;
@@ -175,6 +183,7 @@ struct svcrdma_recv_ctxt {
  * @sc_writes: struct svcrdma_rw of this reply's Writes
  * @sc_write_wrs: work requests of @sc_writes
  * @sc_sq: waits for Send Queue entries
+ * @sc_exposed: the reply that this Send tells the client to pull; until it is posted
  * @sc_sq_held: Send Queue entries taken, given back when the context is put
  * @sc_nr_pages: entries of @sc_pages, each a reference
  * @sc_pages: source of the Writes
@@ -191,6 +200,7 @@ struct svcrdma_send_ctxt {
 	struct list_head	sc_writes;
 	u32			sc_write_wrs;
 	struct svcrdma_sq_waiter sc_sq;
+	struct svcrdma_exposed	*sc_exposed;
 	u32			sc_sq_held;
 	u32			sc_nr_pages;
 	struct page		*sc_pages[RPCSVC_MAXPAGES + 1];
@@ -211,6 +221,7 @@ struct svcrdma_send_ctxt {
  * @st_recv_size: size of a Receive buffer
  * @st_credits: the grant, in each reply
  * @st_read_depth: Reads in flight that the client takes; may be 0
+ * @st_pull_depth: Reads in flight that the client may have
  * @st_recv_target: Receives to be kept posted
  * @st_max_chunks: entries of rc_chunks
  * @st_send_cache: send contexts that are kept when free
@@ -249,6 +260,18 @@ struct svcrdma_send_ctxt {
  * @st_send_free: those not in use
  * @st_send_nr_free: their number
  *
+ * @st_region_type: of the memory regions for exposed replies; constant
+ * @st_region_depth: pages in one of them; constant
+ * @st_expose_lock: guards the members up to @st_expired. Completion handlers on a work
+ *	queue and process context
+ * @st_exposures: table of exposed replies; without slots where the client does not take
+ *	any
+ * @st_exposed: all struct svcrdma_exposed
+ * @st_regions: memory regions that are not in use
+ * @st_dones_unknown: RDMA_DONEs that fitted none
+ * @st_expired: exposures that ended by time
+ * @st_expose_work: ends those whose time is over
+ *
  * @st_release: send contexts whose Writes are complete
  * @st_release_work: frees what they hold
  * @st_sq_worker: closes when the Send Queue stands still; set under st_sq_lock
@@ -267,6 +290,7 @@ struct svcrdma_transport {
 	u32			st_recv_size;
 	u32			st_credits;
 	u32			st_read_depth;
+	u32			st_pull_depth;
 	u32			st_recv_target;
 	u32			st_max_chunks;
 	u32			st_send_cache;
@@ -301,6 +325,16 @@ struct svcrdma_transport {
 	struct list_head	st_send_all;
 	struct list_head	st_send_free;
 	u32			st_send_nr_free;
+
+	enum ib_mr_type		st_region_type;
+	u32			st_region_depth;
+	spinlock_t		st_expose_lock;
+	struct rpcrdma_exposures st_exposures;
+	struct list_head	st_exposed;
+	struct list_head	st_regions;
+	u64			st_dones_unknown;
+	u64			st_expired;
+	struct delayed_work	st_expose_work;
 
 	struct llist_head	st_release;
 	struct work_struct	st_release_work;
@@ -439,6 +473,21 @@ int svcrdma_write_add(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 		      const struct rpcrdma_chunk *chunk,
 		      struct svcrdma_stream *stream, u32 length);
 
+/* expose.c */
+struct svcrdma_exposed *svcrdma_expose(struct svcrdma_transport *t, u32 xid,
+				       struct svcrdma_stream *stream, u32 length,
+				       struct rpcrdma_chunk_lists *lists);
+u32 svcrdma_exposed_regions(const struct svcrdma_exposed *ex);
+void svcrdma_exposed_take_page(struct svcrdma_exposed *ex, struct page *page);
+void svcrdma_exposed_drop(struct svcrdma_exposed *ex);
+struct ib_send_wr *svcrdma_exposed_chain(struct svcrdma_exposed *ex,
+					 struct ib_send_wr *send);
+int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *first);
+void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid, const u32 *rkey);
+void svcrdma_expose_work(struct work_struct *work);
+int svcrdma_expose_init(struct svcrdma_transport *t, u32 count);
+void svcrdma_exposed_destroy_all(struct svcrdma_transport *t);
+
 /* sq.c */
 int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
 bool svcrdma_sq_try(struct svcrdma_transport *t, u32 need);
@@ -458,6 +507,7 @@ int svcrdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 /* release.c */
 int svcrdma_release_init(void);
 void svcrdma_release_exit(void);
+void svcrdma_expose_watch(struct svcrdma_transport *t);
 bool svcrdma_work_queue(struct work_struct *work);
 void svcrdma_work_delay(struct delayed_work *work, unsigned long delay);
 int svcrdma_recv_ctxts_create(struct svcrdma_transport *t);
@@ -482,6 +532,12 @@ void svcrdma_backchannel_reply(struct svcrdma_transport *t,
 extern unsigned int svcrdma_max_requests;
 extern unsigned int svcrdma_max_req_size;
 extern unsigned int svcrdma_ord;
+extern unsigned int svcrdma_reliable_reply;
+extern unsigned int svcrdma_expose_timeout;
+extern unsigned int svcrdma_max_exposed_bytes;
+extern struct percpu_counter svcrdma_stat_expose;
+extern struct percpu_counter svcrdma_stat_expose_expired;
+extern struct percpu_counter svcrdma_stat_expose_refused;
 extern struct percpu_counter svcrdma_stat_read;
 extern struct percpu_counter svcrdma_stat_recv;
 extern struct percpu_counter svcrdma_stat_write;

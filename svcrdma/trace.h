@@ -77,6 +77,11 @@ CALL_EVENT(call_bad);		/* the same */
 CALL_EVENT(call_bad_reads);	/* Read list that does not make a message */
 CALL_EVENT(call_without_credit);	/* the connection is ended */
 CALL_EVENT(reply_too_large);
+CALL_EVENT(reply_exposed);	/* status: bytes */
+CALL_EVENT(reply_pulled);	/* RDMA_DONE; -ENOENT: of no exposed reply */
+CALL_EVENT(bad_done);		/* the connection is ended */
+CALL_EVENT(bad_rkey);		/* the same: a call that invalidates */
+CALL_EVENT(expose_expired);
 CALL_EVENT(reply_err);
 CALL_EVENT(error_sent);		/* status: enum rpcrdma_errcode */
 CALL_EVENT(backchannel_dropped);

@@ -22,15 +22,17 @@
  *    st_closing clear have returned, since a queue's completions are handled
  *    in order and the drain's is the last.
  * 3. The release work is flushed, for the same reason, and the watch over the Send
- *    Queue is ended; nobody starts it again.
+ *    Queue is ended; nobody starts it again. The expose work ends; it posts nothing
+ *    once st_closing is set.
  * 4. The handler lock is passed through: CM handlers that saw st_closing clear have
  *    returned. No handler touches st_xprt or wakes nfsd from here on.
  *
  * transport_free(), xpo_free, when the last reference is gone. Threads that passed
  * the test in 1 may have posted after the drain in 2, but have returned now:
- * 1. Drain again. The HCA owns no context any more.
+ * 1. Drain again. The HCA owns no context any more. The expose work may have been
+ *    started again by a thread that posted.
  * 2. The release work is flushed again: nothing else uses the queue pair.
- * 3. Contexts: unmapped and freed wherever they were. Needs the queue pair,
+ * 3. Contexts and exposed replies: unmapped and freed wherever they were. Needs the queue pair,
  *    whose pool takes memory regions back.
  * 4. Queue pair, completion queues, protection domain: before the id, since the
  *    removal of a device goes on as soon as the last id is destroyed.
@@ -97,6 +99,7 @@ static void transport_quiesce(struct svcrdma_transport *t)
 	}
 	transport_state_event(t, RPCRDMA_EVENT_DRAINED);
 	/* 3 */
+	cancel_delayed_work_sync(&t->st_expose_work);
 	flush_work(&t->st_release_work);
 	cancel_delayed_work_sync(&t->st_sq_worker);
 	/* 4 */
@@ -205,6 +208,10 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 	init_llist_head(&t->st_release);
 	INIT_LIST_HEAD(&t->st_pending);
 	INIT_WORK(&t->st_release_work, svcrdma_release_work);
+	spin_lock_init(&t->st_expose_lock);
+	INIT_LIST_HEAD(&t->st_exposed);
+	INIT_LIST_HEAD(&t->st_regions);
+	INIT_DELAYED_WORK(&t->st_expose_work, svcrdma_expose_work);
 	INIT_WORK(&t->st_close_work, transport_close_work);
 	INIT_DELAYED_WORK(&t->st_sq_worker, svcrdma_sq_worker);
 
@@ -212,6 +219,7 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 				  &t->st_peer);
 	/* The CM has swapped the two: this is how many Reads the client takes. */
 	t->st_read_depth = param->initiator_depth;
+	t->st_pull_depth = param->responder_resources;
 	t->st_id = id;
 	id->context = t;
 	id->event_handler = transport_cm_handler;
@@ -249,12 +257,21 @@ static void transport_negotiate(struct svcrdma_transport *t,
 	local->recv_size = size;
 	local->remote_invalidation = device_can_invalidate(device);
 	local->present = true;
+	/* Not to those who do not know what it is. */
+	if (READ_ONCE(svcrdma_reliable_reply) && local->remote_invalidation &&
+	    t->st_peer.extensions & RPCRDMA_EXT_TAKES_READ_CHUNKS)
+		local->extensions = RPCRDMA_EXT_PROVIDES_READ_CHUNKS;
 	rpcrdma_cm_negotiate(local, &t->st_peer, &t->st_agreed);
 
 	t->st_recv_size = size;
 	t->st_max_chunks = size / (2 * RPCRDMA_SEGMENT_SIZE);
 	t->st_read_depth = min3(t->st_read_depth, READ_ONCE(svcrdma_ord),
 				(u32)max(device->attrs.max_qp_init_rd_atom, 0));
+	t->st_pull_depth = min_t(u32, t->st_pull_depth,
+				 max(device->attrs.max_qp_rd_atom, 0));
+	/* Without these the client could not read what is exposed. */
+	if (!t->st_pull_depth)
+		t->st_agreed.read_chunk_replies = false;
 }
 
 static int transport_size(struct svcrdma_transport *t,
@@ -269,9 +286,13 @@ static int transport_size(struct svcrdma_transport *t,
 		.max_fast_reg_pages = attrs->max_fast_reg_page_list_len,
 	};
 	unsigned int pages = svc_serv_maxpages(t->st_xprt.xpt_server);
+	u32 credits = READ_ONCE(svcrdma_max_requests);
+	u32 beside = SVCRDMA_REVERSE_CREDITS;
 
-	if (!rpcrdma_size_server(&limits, READ_ONCE(svcrdma_max_requests),
-				 SVCRDMA_REVERSE_CREDITS,
+	/* RDMA_DONE has receives of its own: draft section 5.2.3. */
+	if (t->st_agreed.read_chunk_replies)
+		beside += credits + SVCRDMA_SPARE_EXPOSURES;
+	if (!rpcrdma_size_server(&limits, credits, beside,
 				 rdma_rw_mr_factor(device, t->st_port, pages),
 				 queues))
 		return -ENOSPC;
@@ -372,15 +393,15 @@ out_pd:
 static int transport_reply_to_client(struct svcrdma_transport *t,
 				     const struct rpcrdma_cm_private *local)
 {
-	u8 private_data[RPCRDMA_CM_SIZE];
+	u8 private_data[RPCRDMA_CM_MAX_SIZE];
 	struct rdma_conn_param param = {
 		.private_data		= private_data,
-		.private_data_len	= sizeof(private_data),
+		.private_data_len	= rpcrdma_cm_private_encode(local, private_data),
 		.initiator_depth	= t->st_read_depth,
+		.responder_resources	= t->st_pull_depth,
 	};
 	int ret;
 
-	rpcrdma_cm_private_encode(local, private_data);
 	/* ESTABLISHED may come before rdma_accept() returns. */
 	transport_state_event(t, RPCRDMA_EVENT_ACCEPT);
 	rdma_lock_handler(t->st_id);
@@ -409,6 +430,10 @@ int svcrdma_transport_accept(struct svcrdma_transport *t)
 		goto out_err;
 	transport_negotiate(t, &local);
 	ret = transport_verbs_create(t);
+	if (ret)
+		goto out_err;
+	ret = svcrdma_expose_init(t, t->st_agreed.read_chunk_replies ?
+				  t->st_credits + SVCRDMA_SPARE_EXPOSURES : 0);
 	if (ret)
 		goto out_err;
 	ret = svcrdma_recv_ctxts_create(t);
@@ -454,12 +479,14 @@ static void svcrdma_transport_free(struct svc_xprt *xprt)
 	trace_svcrdma_freed(t, 0);
 	if (t->st_qp) {
 		/* 1 */
+		cancel_delayed_work_sync(&t->st_expose_work);
 		ib_drain_qp(t->st_qp);
 		/* 2 */
 		flush_work(&t->st_release_work);
 		/* 3 */
 		svcrdma_recv_ctxts_destroy(t);
 		svcrdma_send_ctxts_destroy(t);
+		svcrdma_exposed_destroy_all(t);
 		/* 4 */
 		rdma_destroy_qp(t->st_id);
 		transport_cqs_destroy(t);

@@ -21,15 +21,16 @@ class Exposures : public testing::Test {
 	rpcrdma_exposures table = { slots, 4, 0, 0, 1000 };
 };
 
-TEST_F(Exposures, FoundByXid)
+TEST_F(Exposures, TakenByXidOnce)
 {
 	int a = expose(1, 10, 100), b = expose(2, 10, 100);
 
-	EXPECT_EQ(rpcrdma_exposures_find(&table, 1), a);
-	EXPECT_EQ(rpcrdma_exposures_find(&table, 2), b);
-	EXPECT_EQ(rpcrdma_exposures_find(&table, 3), -1);
+	EXPECT_EQ(rpcrdma_exposures_take(&table, 1), a);
+	EXPECT_EQ(rpcrdma_exposures_take(&table, 2), b);
+	EXPECT_EQ(rpcrdma_exposures_take(&table, 2), -1);
+	EXPECT_EQ(rpcrdma_exposures_take(&table, 3), -1);
 	rpcrdma_exposures_release(&table, a);
-	EXPECT_EQ(rpcrdma_exposures_find(&table, 1), -1);
+	EXPECT_EQ(rpcrdma_exposures_take(&table, 1), -1);
 }
 
 /* A notification must not free what the HCA has not got yet. */
@@ -37,10 +38,10 @@ TEST_F(Exposures, HiddenUntilArmed)
 {
 	int slot = rpcrdma_exposures_claim(&table, 7, 10);
 
-	EXPECT_EQ(rpcrdma_exposures_find(&table, 7), -1);
-	EXPECT_EQ(rpcrdma_exposures_expired(&table, ~0ull), -1);
+	EXPECT_EQ(rpcrdma_exposures_take(&table, 7), -1);
+	EXPECT_EQ(rpcrdma_exposures_take_expired(&table, ~0ull), -1);
 	rpcrdma_exposures_arm(&table, slot, 50);
-	EXPECT_EQ(rpcrdma_exposures_find(&table, 7), slot);
+	EXPECT_EQ(rpcrdma_exposures_take(&table, 7), slot);
 }
 
 TEST_F(Exposures, BoundedInNumber)
@@ -48,7 +49,7 @@ TEST_F(Exposures, BoundedInNumber)
 	for (u32 xid = 0; xid < 4; xid++)
 		EXPECT_GE(expose(xid, 0, 1), 0);
 	EXPECT_EQ(expose(4, 0, 1), -1);
-	rpcrdma_exposures_release(&table, rpcrdma_exposures_find(&table, 2));
+	rpcrdma_exposures_release(&table, rpcrdma_exposures_take(&table, 2));
 	EXPECT_GE(expose(4, 0, 1), 0);
 }
 
@@ -59,7 +60,7 @@ TEST_F(Exposures, BoundedInBytes)
 	EXPECT_EQ(expose(2, ~0u, 1), -1);
 	EXPECT_GE(expose(3, 400, 1), 0);
 	EXPECT_EQ(expose(4, 1, 1), -1);
-	rpcrdma_exposures_release(&table, rpcrdma_exposures_find(&table, 1));
+	rpcrdma_exposures_release(&table, rpcrdma_exposures_take(&table, 1));
 	EXPECT_GE(expose(5, 600, 1), 0);
 }
 
@@ -68,20 +69,18 @@ TEST_F(Exposures, SameXidTwice)
 {
 	int late = expose(1, 1, 200), early = expose(1, 1, 100);
 
-	EXPECT_EQ(rpcrdma_exposures_find(&table, 1), early);
+	EXPECT_EQ(rpcrdma_exposures_take(&table, 1), early);
 	rpcrdma_exposures_release(&table, early);
-	EXPECT_EQ(rpcrdma_exposures_find(&table, 1), late);
+	EXPECT_EQ(rpcrdma_exposures_take(&table, 1), late);
 }
 
 TEST_F(Exposures, Expire)
 {
 	int a = expose(1, 1, 100), b = expose(2, 1, 50);
 
-	EXPECT_EQ(rpcrdma_exposures_expired(&table, 49), -1);
-	EXPECT_EQ(rpcrdma_exposures_expired(&table, 50), b);
-	EXPECT_EQ(rpcrdma_exposures_expired(&table, 1000), b);
-	rpcrdma_exposures_release(&table, b);
-	EXPECT_EQ(rpcrdma_exposures_expired(&table, 1000), a);
+	EXPECT_EQ(rpcrdma_exposures_take_expired(&table, 49), -1);
+	EXPECT_EQ(rpcrdma_exposures_take_expired(&table, 50), b);
+	EXPECT_EQ(rpcrdma_exposures_take_expired(&table, 1000), a);
 }
 
 TEST_F(Exposures, ReleaseOfNothing)

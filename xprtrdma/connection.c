@@ -111,16 +111,25 @@ void xprtrdma_conn_stalled(struct xprtrdma_conn *conn)
 	queue_delayed_work(xprtrdma_wq, &conn->xc_stall_worker, XPRTRDMA_STALL_TIMEOUT);
 }
 
+/* What we say of ourselves. */
+static void conn_describe(const struct xprtrdma_conn *conn,
+			  struct rpcrdma_cm_private *local)
+{
+	*local = (struct rpcrdma_cm_private) {
+		.send_size		= conn->xc_send_size,
+		.recv_size		= conn->xc_recv_size,
+		.remote_invalidation	= true,
+		.extensions		= conn->xc_may_pull ?
+			RPCRDMA_EXT_TAKES_READ_CHUNKS : 0,
+	};
+}
+
 static void conn_negotiate(struct xprtrdma_conn *conn,
 			   const struct rdma_conn_param *param)
 {
-	struct rpcrdma_cm_private local = {
-		.send_size = conn->xc_send_size,
-		.recv_size = conn->xc_recv_size,
-		.remote_invalidation = true,
-	};
-	struct rpcrdma_cm_private peer;
+	struct rpcrdma_cm_private local, peer;
 
+	conn_describe(conn, &local);
 	rpcrdma_cm_private_decode(param->private_data, param->private_data_len,
 				  &peer);
 	rpcrdma_cm_negotiate(&local, &peer, &conn->xc_inline);
@@ -234,13 +243,19 @@ static void conn_free_cqs(struct xprtrdma_conn *conn)
 	conn->xc_send_cq = NULL;
 }
 
+/* Send Queue entries for RDMA Reads: our own, and what the core adds for its contexts. */
+static unsigned int conn_pull_entries(const struct xprtrdma_conn *conn)
+{
+	return conn->xc_may_pull ? XPRTRDMA_PULL_WRS + 3 * XPRTRDMA_PULL_CTXS : 0;
+}
+
 static int conn_create_cqs(struct xprtrdma_conn *conn)
 {
 	struct ib_device *device = xprtrdma_conn_device(conn);
 	int rc;
 
-	conn->xc_send_cq = ib_alloc_cq_any(device, conn, conn->xc_queues.send_wrs,
-					   IB_POLL_WORKQUEUE);
+	conn->xc_send_cq = ib_alloc_cq_any(device, conn, conn->xc_queues.send_wrs +
+					   conn_pull_entries(conn), IB_POLL_WORKQUEUE);
 	if (IS_ERR(conn->xc_send_cq)) {
 		rc = PTR_ERR(conn->xc_send_cq);
 		conn->xc_send_cq = NULL;
@@ -274,6 +289,12 @@ static int conn_create_qp(struct xprtrdma_conn *conn)
 		},
 	};
 
+	if (conn->xc_may_pull) {
+		attr.cap.max_send_wr += XPRTRDMA_PULL_WRS;
+		attr.cap.max_rdma_ctxs = XPRTRDMA_PULL_CTXS;
+		attr.cap.max_send_sge = min_t(u32, XPRTRDMA_READ_SGES,
+					      xprtrdma_conn_device(conn)->attrs.max_send_sge);
+	}
 	return rdma_create_qp(conn->xc_id, conn->xc_pd, &attr);
 }
 
@@ -285,10 +306,11 @@ static int conn_create_queues(struct xprtrdma_conn *conn,
 			      const struct rpcrdma_device_limits *limits)
 {
 	u32 slots = conn->xc_transport->xt_xprt.max_reqs;
+	u32 beside = XPRTRDMA_BC_SLOTS + (conn->xc_may_pull ? XPRTRDMA_PULLS : 0);
 	int rc;
 
 	do {
-		if (!rpcrdma_size_client(limits, slots, XPRTRDMA_BC_SLOTS,
+		if (!rpcrdma_size_client(limits, slots, beside,
 					 XPRTRDMA_MAX_PAGES, &conn->xc_queues))
 			return -ENOMEM;
 		rc = conn_create_cqs(conn);
@@ -316,6 +338,8 @@ static int conn_create_resources(struct xprtrdma_conn *conn)
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
 	conn->xc_pd = pd;
+	limits.max_qp_wr -= min(limits.max_qp_wr, conn_pull_entries(conn));
+	limits.max_cqe -= min(limits.max_cqe, conn_pull_entries(conn));
 	rc = conn_create_queues(conn, &limits);
 	if (rc)
 		return rc;
@@ -339,24 +363,21 @@ static int conn_create_resources(struct xprtrdma_conn *conn)
 static int conn_connect(struct xprtrdma_conn *conn)
 {
 	const struct ib_device_attr *attrs = &xprtrdma_conn_device(conn)->attrs;
-	struct rpcrdma_cm_private local = {
-		.send_size = conn->xc_send_size,
-		.recv_size = conn->xc_recv_size,
-		.remote_invalidation = true,
-	};
-	u8 private[RPCRDMA_CM_SIZE];
+	struct rpcrdma_cm_private local;
+	u8 private[RPCRDMA_CM_MAX_SIZE];
 	struct rdma_conn_param param = {
 		.private_data		= private,
-		.private_data_len	= sizeof(private),
-		/* The server reads from us; we read nothing from it. */
 		.responder_resources	= min_t(int, U8_MAX, attrs->max_qp_rd_atom),
-		.initiator_depth	= 0,
+		/* What we read from the server: replies, if it exposes any. */
+		.initiator_depth	= conn->xc_may_pull ?
+			clamp_t(int, attrs->max_qp_init_rd_atom, 0, XPRTRDMA_READ_DEPTH) : 0,
 		.retry_count		= 6,
 		.rnr_retry_count	= 6,
 	};
 	int rc;
 
-	rpcrdma_cm_private_encode(&local, private);
+	conn_describe(conn, &local);
+	param.private_data_len = rpcrdma_cm_private_encode(&local, private);
 	rc = rdma_connect(conn->xc_id, &param);
 	return conn_wait(conn, rc, RPCRDMA_CONN_ESTABLISHED);
 }
@@ -374,6 +395,8 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	conn->xc_serial = atomic64_inc_return(&last_serial);
 	conn->xc_send_size = rounddown(READ_ONCE(xprtrdma_max_inline_write), 1024);
 	conn->xc_recv_size = rounddown(READ_ONCE(xprtrdma_max_inline_read), 1024);
+	conn->xc_may_pull = READ_ONCE(xprtrdma_reliable_reply);
+	conn->xc_pull_wrs = XPRTRDMA_PULL_WRS;
 	init_completion(&conn->xc_cm_done);
 	init_completion(&conn->xc_released);
 	spin_lock_init(&conn->xc_lock);
@@ -384,6 +407,8 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	INIT_LIST_HEAD(&conn->xc_mrs_all);
 	INIT_LIST_HEAD(&conn->xc_receives);
 	INIT_LIST_HEAD(&conn->xc_receives_free);
+	INIT_LIST_HEAD(&conn->xc_pulls_waiting);
+	INIT_WORK(&conn->xc_pull_worker, xprtrdma_pull_worker);
 	INIT_WORK(&conn->xc_mr_worker, xprtrdma_mr_worker);
 	INIT_DELAYED_WORK(&conn->xc_stall_worker, conn_stall_worker);
 	return conn;
@@ -428,7 +453,8 @@ static void conn_quiesce(struct xprtrdma_conn *conn)
 	/*
 	 * 3. Receives first: their handler posts LOCAL_INVs. When it has run for the last
 	 *    time nobody posts to the Send Queue: not the tasks (the write lock is ours),
-	 *    not xprtrdma_frwr_unmap_sync() (the state is BROKEN).
+	 *    not xprtrdma_frwr_unmap_sync(), the Send CQ handler or the pull worker (the
+	 *    state is BROKEN).
 	 */
 	ib_drain_rq(conn->xc_id->qp);
 	/*
@@ -453,6 +479,8 @@ void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
 		conn_quiesce(conn);
 	conn_event(conn, RPCRDMA_EVENT_DRAINED);
 
+	/* Replies that were to be read are not; their RPCs are sent again. */
+	xprtrdma_pulls_abort(conn);
 	/*
 	 * 5. No memory region can be in use. Take back those that RPCs hold, unmap them,
 	 *    and let those go that wait for it in xprtrdma_frwr_unmap_sync().

@@ -22,22 +22,7 @@
 #include "xprtrdma.h"
 #include "trace.h"
 
-/* A piece of memory within one page. */
-struct extent {
-	struct page	*page;
-	unsigned int	offset;
-	unsigned int	length;
-};
-
-/* Walks an xdr_buf: head, pages, tail. */
-struct extent_cursor {
-	const struct xdr_buf	*buf;
-	unsigned int		part;	/* 0 head, 1 pages, 2 tail, 3 end */
-	unsigned int		done;	/* bytes of this part */
-	unsigned int		parts;	/* enum xprtrdma_parts */
-};
-
-static unsigned int part_length(const struct extent_cursor *cursor)
+static unsigned int part_length(const struct xprtrdma_cursor *cursor)
 {
 	const struct xdr_buf *buf = cursor->buf;
 
@@ -48,7 +33,17 @@ static unsigned int part_length(const struct extent_cursor *cursor)
 	return cursor->part ? buf->tail[0].iov_len : buf->head[0].iov_len;
 }
 
-static bool next_extent(struct extent_cursor *cursor, struct extent *extent)
+/**
+ * xprtrdma_next_extent - the next bytes that lie in one page
+ * @cursor: moves on
+ * @max: at most so many bytes, not 0
+ * @extent: filled in
+ *
+ * Context: any.
+ * Return: false at the end.
+ */
+bool xprtrdma_next_extent(struct xprtrdma_cursor *cursor, unsigned int max,
+			  struct xprtrdma_extent *extent)
 {
 	const struct xdr_buf *buf = cursor->buf;
 	unsigned long position;
@@ -70,10 +65,15 @@ static bool next_extent(struct extent_cursor *cursor, struct extent *extent)
 		extent->page = virt_to_page((void *)position);
 	}
 	extent->offset = offset_in_page(position);
-	extent->length = min_t(unsigned int, PAGE_SIZE - extent->offset,
-			       part_length(cursor) - cursor->done);
+	extent->length = min3((unsigned int)PAGE_SIZE - extent->offset,
+			      part_length(cursor) - cursor->done, max);
 	cursor->done += extent->length;
 	return true;
+}
+
+static bool next_extent(struct xprtrdma_cursor *cursor, struct xprtrdma_extent *extent)
+{
+	return xprtrdma_next_extent(cursor, UINT_MAX, extent);
 }
 
 static unsigned int kvec_pages(const struct kvec *kvec)
@@ -329,7 +329,7 @@ static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn,
 
 /* Without gaps, only the first and the last element may end within a page. */
 static bool extent_fits(const struct xprtrdma_mr *mr, unsigned int nents,
-			const struct extent *extent)
+			const struct xprtrdma_extent *extent)
 {
 	const struct scatterlist *last = &mr->mr_sg[nents - 1];
 
@@ -342,8 +342,8 @@ static bool extent_fits(const struct xprtrdma_mr *mr, unsigned int nents,
  * Fills @mr from @extent on. Returns the number of elements; @extent and @more tell
  * the first one that found no room, if any.
  */
-static unsigned int mr_fill(struct xprtrdma_mr *mr, struct extent_cursor *cursor,
-			    struct extent *extent, bool *more)
+static unsigned int mr_fill(struct xprtrdma_mr *mr, struct xprtrdma_cursor *cursor,
+			    struct xprtrdma_extent *extent, bool *more)
 {
 	const unsigned int depth = mr->mr_conn->xc_queues.mr_pages;
 	unsigned int n = 0;
@@ -405,10 +405,10 @@ int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_request *reque
 		      const struct xdr_buf *buf, enum xprtrdma_parts parts,
 		      bool writable, struct rpcrdma_chunk_lists *lists)
 {
-	struct extent_cursor cursor = { .buf = buf, .parts = parts };
+	struct xprtrdma_cursor cursor = { .buf = buf, .parts = parts };
 	struct rpcrdma_segment segment;
 	struct xprtrdma_mr *mr;
-	struct extent extent;
+	struct xprtrdma_extent extent;
 	unsigned int nents;
 	int count = 0, rc;
 	bool more;

@@ -64,6 +64,22 @@ static void describe(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	}
 }
 
+/* What is known of the replies to such calls, where the server can expose large ones. */
+static void describe_history(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+			     struct rpcrdma_call_shape *shape)
+{
+	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
+	const struct rpc_task *task = rqst->rq_task;
+
+	shape->reply_pullable = conn->xc_inline.read_chunk_replies;
+	if (!shape->reply_pullable)
+		return;
+	request->rq_procedure = task->tk_client->cl_prog * 61 +
+				task->tk_msg.rpc_proc->p_statidx;
+	shape->expect_large = rpcrdma_expect_large(&conn->xc_transport->xt_history,
+						   request->rq_procedure);
+}
+
 static int map_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		    const struct rpcrdma_call_plan *plan,
 		    struct rpcrdma_chunk_lists *lists)
@@ -170,8 +186,12 @@ static int marshal(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	if (rc)
 		return rc;
 	describe(conn, rqst, &shape);
+	describe_history(conn, rqst, &shape);
 	if (!rpcrdma_plan_call(&shape, &plan))
 		return -EMSGSIZE;
+	xprtrdma_request_of(rqst)->rq_by_history = plan.by_history;
+	if (plan.left_open)
+		xprtrdma_replies_open++;
 
 	rpcrdma_lists_init(&lists, segments, ARRAY_SIZE(segments), chunks,
 			   ARRAY_SIZE(chunks));

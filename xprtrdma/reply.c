@@ -6,7 +6,8 @@
  * it; check that the peer returned no more than was offered; fence the RPC's memory, by
  * the invalidation that came with the Send, and LOCAL_INV for what that left; then put
  * the inline part into the RPC's buffers, complete it, and let the Receive go. If a
- * LOCAL_INV is needed, the second half runs when it has completed.
+ * LOCAL_INV is needed, the second half runs when it has completed. A reply that the
+ * server exposes is read in between, see pull.c.
  *
  * Ownership: rq_reply and rv_rqst point at each other from the pin to the unpin, which
  * happens exactly once: in reply_unpin(). While an RPC is pinned its task cannot be
@@ -168,8 +169,8 @@ static int deliver_reply_chunk(struct xprtrdma_receive *receive, u32 item, u32 l
 	return head + item + buf->tail[0].iov_len;
 }
 
-/* Returns the length of the RPC reply in rq_rcv_buf, or < 0. */
-static int deliver(struct xprtrdma_receive *receive)
+/* Returns the length of the RPC reply in rq_rcv_buf, or < 0. @pulled: bytes read, or 0. */
+static int deliver(struct xprtrdma_receive *receive, u32 pulled)
 {
 	struct xprtrdma_stats *stats = &receive->rv_conn->xc_transport->xt_stats;
 	const struct rpcrdma_chunk *write = rpcrdma_write_chunk(&receive->rv_lists, 0);
@@ -179,7 +180,10 @@ static int deliver(struct xprtrdma_receive *receive)
 	int copied;
 
 	stats->total_rdma_reply += item;
-	if (receive->rv_header.proc == RPCRDMA_NOMSG) {
+	if (pulled) {
+		stats->total_rdma_reply += pulled;
+		copied = item ? deliver_reply_chunk(receive, item, pulled) : pulled;
+	} else if (receive->rv_header.proc == RPCRDMA_NOMSG) {
 		stats->total_rdma_reply += reply->length;
 		copied = deliver_reply_chunk(receive, item, reply->length);
 	} else {
@@ -211,24 +215,60 @@ static int deliver_failure(struct rpc_rqst *rqst)
 	return sizeof(reply);
 }
 
+/* Would it have fitted inline? The next call of its kind offers memory, or does not. */
+static void learn(const struct xprtrdma_receive *receive, u32 length)
+{
+	const struct xprtrdma_request *request = xprtrdma_request_of(receive->rv_rqst);
+	struct xprtrdma_conn *conn = receive->rv_conn;
+
+	if (request->rq_by_history)
+		rpcrdma_note_reply(&conn->xc_transport->xt_history, request->rq_procedure,
+				   length > conn->xc_inline.inline_recv -
+					    RPCRDMA_MIN_HEADER_SIZE);
+}
+
+/* @copied < 0: it cannot be delivered; the RPC fails. */
+static void reply_deliver(struct xprtrdma_receive *receive, int copied)
+{
+	if (copied < 0) {
+		receive->rv_conn->xc_transport->xt_stats.bad_reply_count++;
+		copied = deliver_failure(receive->rv_rqst);
+	} else {
+		learn(receive, copied);
+	}
+	reply_finish(receive, copied);
+}
+
 /* The RPC's memory is ours alone now. */
 static void reply_complete(struct xprtrdma_receive *receive)
 {
 	struct rpc_rqst *rqst = receive->rv_rqst;
-	int copied;
 
 	xprtrdma_frwr_recycle(xprtrdma_request_of(rqst));
 	if (receive->rv_header.proc == RPCRDMA_ERROR) {
 		trace_xprtrdma_error(receive_xprt(receive), &receive->rv_header);
-		copied = deliver_failure(rqst);
+		reply_finish(receive, deliver_failure(rqst));
+	} else if (xprtrdma_is_pull(receive)) {
+		xprtrdma_pull(receive);
 	} else {
-		copied = deliver(receive);
+		reply_deliver(receive, deliver(receive, 0));
 	}
-	if (copied < 0) {
-		receive->rv_conn->xc_transport->xt_stats.bad_reply_count++;
-		copied = deliver_failure(rqst);
-	}
-	reply_finish(receive, copied);
+}
+
+/**
+ * xprtrdma_reply_pulled - a reply has been read from the server
+ * @receive: the message that said where it is
+ * @status: bytes of it; -ENOTCONN when the connection was lost; or another errno: it is
+ *	no reply to this RPC
+ *
+ * Context: the Send CQ handler, or process.
+ */
+void xprtrdma_reply_pulled(struct xprtrdma_receive *receive, int status)
+{
+	if (status == -ENOTCONN)
+		reply_finish(receive, status);
+	else
+		reply_deliver(receive, status < 0 ? status : deliver(receive, status));
 }
 
 /**
@@ -255,13 +295,15 @@ static bool reply_matches(const struct xprtrdma_receive *receive)
 	const struct rpcrdma_chunk *write = rpcrdma_write_chunk(lists, 0);
 	const struct rpcrdma_chunk *reply = rpcrdma_reply_chunk(lists);
 
-	/* RFC 8166 section 4.3.1: no Read list in a reply. */
-	if (lists->nr_read || lists->nr_write > 1)
+	/* RFC 8166 section 4.3.1: no Read list in a reply, unless both agreed on it. */
+	if ((lists->nr_read && !xprtrdma_is_pull(receive)) || lists->nr_write > 1)
 		return false;
 	if (write && write->length > request->rq_write_capacity)
 		return false;
 	if (reply && reply->length > request->rq_reply_capacity)
 		return false;
+	if (xprtrdma_is_pull(receive))
+		return !reply || !reply->length;
 	if (receive->rv_header.proc == RPCRDMA_NOMSG)
 		return reply && reply->length;
 	return true;
@@ -300,16 +342,21 @@ out_none:
 
 /*
  * Nobody waits for it: its task was killed, or it is no reply of ours. RFC 8167 section
- * 4.1: only of an RDMA_MSG it is certain that it was a reply to one of our calls.
+ * 4.1: only of an RDMA_MSG it is certain that it was a reply to one of our calls, and of
+ * what is to be read from the server.
  */
 static void drop_unknown(struct xprtrdma_receive *receive)
 {
 	struct rpcrdma_header header = receive->rv_header;
 	struct xprtrdma_conn *conn = receive->rv_conn;
+	bool pull = xprtrdma_is_pull(receive);
 
 	trace_xprtrdma_unknown_xid(receive_xprt(receive), header.xid);
+	/* Reliable-reply draft, section 4.1.3. */
+	if (pull)
+		xprtrdma_pull_refuse(receive);
 	xprtrdma_receive_put(receive);
-	if (header.proc == RPCRDMA_MSG)
+	if (pull || header.proc == RPCRDMA_MSG)
 		update_credits(conn, &header);
 }
 
@@ -337,6 +384,8 @@ static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32
 		conn->xc_transport->xt_stats.bad_reply_count++;
 		trace_xprtrdma_bad_reply(receive_xprt(receive), &receive->rv_header,
 					 receive->rv_length, RPCRDMA_OK);
+		if (xprtrdma_is_pull(receive))
+			xprtrdma_pull_refuse(receive);
 		/* It may be no reply at all: RFC 8167 section 4.1. */
 		reply_unpin(receive, -EIO);
 		return;
@@ -378,8 +427,11 @@ void xprtrdma_reply_receive(struct xprtrdma_receive *receive, bool invalidated,
 		}
 		break;
 	case RPCRDMA_NOMSG:
-		/* RFC 8166 section 4.3.1: with a Read list it can only be a call. */
-		if (receive->rv_lists.nr_read) {
+		/*
+		 * RFC 8166 section 4.3.1: with a Read list it can only be a call, unless
+		 * both have agreed on something else.
+		 */
+		if (receive->rv_lists.nr_read && !xprtrdma_is_pull(receive)) {
 			xprtrdma_bc_receive(receive);
 			return;
 		}

@@ -35,6 +35,7 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	request->rq_reply = NULL;
 	request->rq_write_capacity = 0;
 	request->rq_reply_capacity = 0;
+	request->rq_by_history = false;
 	rqst->rq_buffer = request->rq_data;
 	rqst->rq_rbuffer = request->rq_data + call;
 	return 0;

@@ -23,6 +23,7 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct xprtrdma_conn *conn = send->sd_conn;
 	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
 	struct list_head done;
+	bool pulls;
 
 	if (wc->status != IB_WC_SUCCESS) {
 		trace_xprtrdma_wc(xprt, "send", wc->status, wc->vendor_err);
@@ -32,7 +33,10 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 	spin_lock(&conn->xc_lock);
 	list_cut_position(&done, &conn->xc_sends_posted, &send->sd_list);
 	list_splice(&done, &conn->xc_sends_free);
+	pulls = !list_empty(&conn->xc_pulls_waiting);
 	spin_unlock(&conn->xc_lock);
+	if (pulls)
+		queue_work(xprtrdma_wq, &conn->xc_pull_worker);
 	xprt_write_space(xprt);
 }
 
@@ -132,7 +136,9 @@ struct xprtrdma_send *xprtrdma_send_get(struct xprtrdma_conn *conn)
 	if (send)
 		list_del(&send->sd_list);
 	spin_unlock(&conn->xc_lock);
-	if (!send)
+	if (send)
+		send->sd_wr.opcode = IB_WR_SEND;
+	else
 		conn->xc_transport->xt_stats.empty_sendctx_q++;
 	return send;
 }
@@ -161,8 +167,9 @@ void xprtrdma_send_put(struct xprtrdma_send *send)
  * @send is consumed whatever the result. A reply to @request is accepted from the post
  * on, and not before: until then the peer cannot have seen the call, whatever it sends.
  *
- * Context: any but the Send CQ handler. The connection must not be destroyed meanwhile:
- * the caller holds the write lock, or is the Receive CQ handler.
+ * Context: any. The connection must not be destroyed meanwhile: the caller holds the write
+ * lock, is a CQ handler, or a work item that the teardown waits for. After BROKEN nothing
+ * is posted, see xprtrdma_conn_destroy().
  * Return: 0, or -ENOTCONN, in which case the connection has been failed.
  */
 int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
@@ -190,7 +197,9 @@ int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
 		conn->xc_sends_unsignaled = 0;
 	}
 	list_add_tail(&send->sd_list, &conn->xc_sends_posted);
-	rc = ib_post_send(conn->xc_id->qp, first, &bad);
+	rc = -ENOTCONN;
+	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
+		rc = ib_post_send(conn->xc_id->qp, first, &bad);
 	spin_unlock(&conn->xc_lock);
 	if (rc) {
 		trace_xprtrdma_post_failed(&conn->xc_transport->xt_xprt, rc);

@@ -12,6 +12,11 @@
 unsigned int xprtrdma_slot_table_entries = 128;
 unsigned int xprtrdma_max_inline_read = 4096;
 unsigned int xprtrdma_max_inline_write = 4096;
+unsigned int xprtrdma_reliable_reply = 1;
+
+/* Of all mounts: calls without memory for a reply that may be large, and replies read. */
+unsigned long xprtrdma_replies_open;
+unsigned long xprtrdma_replies_pulled;
 
 static unsigned int slots_min = 4;
 static unsigned int slots_max = 16384;
@@ -80,6 +85,29 @@ static struct ctl_table knobs[] = {
 		.maxlen		= sizeof(int),
 		.mode		= 0644,
 		.proc_handler	= proc_dointvec,
+	},
+	{
+		.procname	= "rdma_reliable_reply",
+		.data		= &xprtrdma_reliable_reply,
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
+	{
+		.procname	= "rdma_replies_open",
+		.data		= &xprtrdma_replies_open,
+		.maxlen		= sizeof(unsigned long),
+		.mode		= 0644,
+		.proc_handler	= proc_doulongvec_minmax,
+	},
+	{
+		.procname	= "rdma_replies_pulled",
+		.data		= &xprtrdma_replies_pulled,
+		.maxlen		= sizeof(unsigned long),
+		.mode		= 0644,
+		.proc_handler	= proc_doulongvec_minmax,
 	},
 };
 

@@ -168,6 +168,9 @@ DEFINE_EVENT(xprtrdma_xid_value, xprtrdma_bc_call,
 DEFINE_EVENT(xprtrdma_xid_value, xprtrdma_bc_reply,
 	TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value),
 	TP_ARGS(xprt, xid, value));
+DEFINE_EVENT(xprtrdma_xid_value, xprtrdma_pull,
+	TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value),
+	TP_ARGS(xprt, xid, value));
 DEFINE_EVENT(xprtrdma_xid_value, xprtrdma_bc_overflow,
 	TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value),
 	TP_ARGS(xprt, xid, value));

@@ -14,6 +14,7 @@
  *                    conn. It holds the whole message, so nothing that belongs to
  *                    an RPC is tied to the life of a Send.
  *   receive (rv_)    one DMA-mapped buffer for an incoming message.
+ *   pull (pl_)       one reply that the server exposes and we read; part of its receive.
  *   request (rq_)    what the transport adds to an rpc_rqst; lives from buf_alloc
  *                    to buf_free.
  *
@@ -37,6 +38,11 @@ enum {
 	XPRTRDMA_MR_INITIAL	= 32,
 	XPRTRDMA_REPLY_SEGMENTS	= 64,	/* storage to decode a reply: two full lists */
 	XPRTRDMA_REPLY_CHUNKS	= 8,
+	XPRTRDMA_PULLS		= 4,	/* replies that are being read at a time */
+	XPRTRDMA_PULL_WRS	= 64,	/* work requests of all of them */
+	XPRTRDMA_PULL_CTXS	= 32,	/* rdma_rw contexts: regions, where the device needs them */
+	XPRTRDMA_READ_DEPTH	= 16,	/* RDMA Reads in flight */
+	XPRTRDMA_READ_SGES	= 16,	/* of one RDMA Read; a Send has one */
 };
 
 #define XPRTRDMA_BIND_TIMEOUT		(60U * HZ)
@@ -53,6 +59,21 @@ enum xprtrdma_parts {
 	XPRTRDMA_PAGES	= 1,
 	XPRTRDMA_KVECS	= 2,	/* head and tail */
 	XPRTRDMA_ALL	= XPRTRDMA_PAGES | XPRTRDMA_KVECS,
+};
+
+/* A piece of memory within one page. */
+struct xprtrdma_extent {
+	struct page	*page;
+	unsigned int	offset;
+	unsigned int	length;
+};
+
+/* Walks an xdr_buf: head, pages, tail. */
+struct xprtrdma_cursor {
+	const struct xdr_buf	*buf;
+	unsigned int		part;	/* 0 head, 1 pages, 2 tail, 3 end */
+	unsigned int		done;	/* bytes of this part */
+	unsigned int		parts;	/* enum xprtrdma_parts */
 };
 
 struct xprtrdma_conn;
@@ -92,6 +113,8 @@ struct xprtrdma_stats {
  * @xt_bc_max_payload: largest reverse-direction message, bytes; set at connect
  * @xt_bc_count: reverse-direction rpc_rqsts that exist; under bc_pa_lock
  * @xt_bc_ready: the consumer's callback service may be given calls; under bc_pa_lock
+ * @xt_history: how large replies have been; for the Receive CQ handler, and read by
+ *	senders
  * @xt_stats: mountstats
  */
 struct xprtrdma_transport {
@@ -103,6 +126,7 @@ struct xprtrdma_transport {
 	unsigned int		xt_bc_max_payload;
 	unsigned int		xt_bc_count;
 	bool			xt_bc_ready;
+	struct rpcrdma_reply_history xt_history;
 	struct xprtrdma_stats	xt_stats;
 };
 
@@ -120,6 +144,7 @@ struct xprtrdma_transport {
  * @xc_recv_size: bytes in each Receive buffer
  * @xc_send_size: bytes in each Send buffer
  * @xc_mr_type: plain or with gaps
+ * @xc_may_pull: we take replies that the server exposes, if it provides any
  * @xc_cm_done: the connect worker waits on it for each CM event
  * @xc_cm_status: errno of the last CM event
  * @xc_released: every memory region has been taken back; see
@@ -138,6 +163,10 @@ struct xprtrdma_transport {
  * @xc_mr_count: their number
  * @xc_receives_free: Receive buffers to be posted
  * @xc_receives_idle: their number
+ * @xc_pulls_waiting: replies that are to be read
+ * @xc_pulls: replies that are being read
+ * @xc_pull_wrs: work requests that reads may still take
+ * @xc_pull_worker: starts to read those that wait
  * @xc_mr_worker: allocates more memory regions
  * @xc_stall_worker: looks whether replies still come; see xprtrdma_conn_stalled()
  * @xc_receives: every Receive buffer; built before the first post
@@ -155,6 +184,7 @@ struct xprtrdma_conn {
 	unsigned int			xc_recv_size;
 	unsigned int			xc_send_size;
 	enum ib_mr_type			xc_mr_type;
+	bool				xc_may_pull;
 	struct completion		xc_cm_done;
 	int				xc_cm_status;
 	struct completion		xc_released;
@@ -175,6 +205,11 @@ struct xprtrdma_conn {
 	struct list_head		xc_receives_free;
 	unsigned int			xc_receives_idle;
 
+	struct list_head		xc_pulls_waiting;
+	unsigned int			xc_pulls;
+	unsigned int			xc_pull_wrs;
+
+	struct work_struct		xc_pull_worker;
 	struct work_struct		xc_mr_worker;
 	struct delayed_work		xc_stall_worker;
 	struct list_head		xc_receives;
@@ -231,6 +266,24 @@ struct xprtrdma_send {
 };
 
 /**
+ * struct xprtrdma_pull - a reply that the server exposes
+ * @pl_list: in xc_pulls_waiting
+ * @pl_cqe: completion of the last RDMA Read
+ * @pl_reads: struct pull_read for each segment; private to pull.c
+ * @pl_wrs: their work requests
+ * @pl_length: bytes of the reply, as far as its buffer takes them
+ * @pl_done: the message that ends it, reserved before the first Read
+ */
+struct xprtrdma_pull {
+	struct list_head	pl_list;
+	struct ib_cqe		pl_cqe;
+	struct list_head	pl_reads;
+	unsigned int		pl_wrs;
+	unsigned int		pl_length;
+	struct xprtrdma_send	*pl_done;
+};
+
+/**
  * struct xprtrdma_receive - one incoming message
  * @rv_list: in xc_receives_free while not posted and not in use
  * @rv_all: in xc_receives
@@ -241,6 +294,7 @@ struct xprtrdma_send {
  * @rv_buffer: xc_recv_size bytes, DMA-mapped for the connection's life
  * @rv_length: bytes received
  * @rv_rqst: the RPC that this message ends, pinned; NULL while there is none
+ * @rv_pull: the reply is to be read from the server
  * @rv_header: decoded header
  * @rv_lists: decoded chunk lists, over @rv_segments and @rv_chunks
  * @rv_segments: storage
@@ -256,6 +310,7 @@ struct xprtrdma_receive {
 	void				*rv_buffer;
 	unsigned int			rv_length;
 	struct rpc_rqst			*rv_rqst;
+	struct xprtrdma_pull		rv_pull;
 	struct rpcrdma_header		rv_header;
 	struct rpcrdma_chunk_lists	rv_lists;
 	struct rpcrdma_segment		rv_segments[XPRTRDMA_REPLY_SEGMENTS];
@@ -273,6 +328,8 @@ struct xprtrdma_receive {
  *	and the completion of the LOCAL_INV that it posts
  * @rq_write_capacity: bytes of the Write chunk that was offered
  * @rq_reply_capacity: bytes of the Reply chunk that was offered
+ * @rq_procedure: index into xt_history, if @rq_by_history
+ * @rq_by_history: whether the call offers memory for a large reply was a guess
  * @rq_data: call buffer, then reply buffer
  */
 struct xprtrdma_request {
@@ -282,6 +339,8 @@ struct xprtrdma_request {
 	struct xprtrdma_receive	*rq_reply;
 	u32			rq_write_capacity;
 	u32			rq_reply_capacity;
+	u32			rq_procedure;
+	bool			rq_by_history;
 	u8			rq_data[] ____cacheline_aligned;
 };
 
@@ -306,6 +365,9 @@ static inline struct ib_device *xprtrdma_conn_device(struct xprtrdma_conn *conn)
 extern unsigned int xprtrdma_slot_table_entries;
 extern unsigned int xprtrdma_max_inline_read;
 extern unsigned int xprtrdma_max_inline_write;
+extern unsigned int xprtrdma_reliable_reply;
+extern unsigned long xprtrdma_replies_open;
+extern unsigned long xprtrdma_replies_pulled;
 int xprtrdma_sysctl_register(void);
 void xprtrdma_sysctl_unregister(void);
 void xprtrdma_stats_print(struct rpc_xprt *xprt, struct seq_file *seq);
@@ -351,6 +413,8 @@ int xprtrdma_mrs_create(struct xprtrdma_conn *conn, unsigned int count);
 void xprtrdma_mrs_release(struct xprtrdma_conn *conn);
 void xprtrdma_mrs_destroy(struct xprtrdma_conn *conn);
 void xprtrdma_mr_worker(struct work_struct *work);
+bool xprtrdma_next_extent(struct xprtrdma_cursor *cursor, unsigned int max,
+			  struct xprtrdma_extent *extent);
 u32 xprtrdma_frwr_segments(const struct xprtrdma_conn *conn,
 			   const struct xdr_buf *buf, enum xprtrdma_parts parts);
 int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_request *request,
@@ -371,6 +435,14 @@ int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 void xprtrdma_reply_receive(struct xprtrdma_receive *receive, bool invalidated,
 			    u32 rkey);
 void xprtrdma_reply_invalidated(struct xprtrdma_receive *receive, bool ok);
+void xprtrdma_reply_pulled(struct xprtrdma_receive *receive, int status);
+
+/* pull.c */
+bool xprtrdma_is_pull(const struct xprtrdma_receive *receive);
+void xprtrdma_pull(struct xprtrdma_receive *receive);
+void xprtrdma_pull_refuse(struct xprtrdma_receive *receive);
+void xprtrdma_pull_worker(struct work_struct *work);
+void xprtrdma_pulls_abort(struct xprtrdma_conn *conn);
 
 /* backchannel.c */
 int xprtrdma_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs);

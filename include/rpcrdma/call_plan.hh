@@ -65,9 +65,9 @@ inline u64 header_for_reply(const rpcrdma_call_shape &shape,
  * the responder can expose it. An item of several messages' size surely is not,
  * unless there is an error.
  */
-inline bool reply_left_open(const rpcrdma_call_shape &shape)
+inline bool reply_may_stay_open(const rpcrdma_call_shape &shape)
 {
-	return shape.reply_pullable && !shape.expect_large &&
+	return shape.reply_pullable &&
 	       shape.reply_item_length / 2 < shape.inline_recv;
 }
 
@@ -82,7 +82,8 @@ inline bool plan_reply_memory(const rpcrdma_call_shape &shape,
 
 	if (RPCRDMA_MIN_HEADER_SIZE + rest <= shape.inline_recv)
 		return true;
-	plan.left_open = reply_left_open(shape);
+	plan.by_history = reply_may_stay_open(shape);
+	plan.left_open = plan.by_history && !shape.expect_large;
 	if (plan.left_open)
 		return true;
 	if (result_reducible(shape)) {

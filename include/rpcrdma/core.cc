@@ -195,14 +195,14 @@ void rpcrdma_exposures_arm(struct rpcrdma_exposures *table, int slot,
 	arm_exposure(*table, slot, expires);
 }
 
-int rpcrdma_exposures_find(const struct rpcrdma_exposures *table, u32 xid)
+int rpcrdma_exposures_take(struct rpcrdma_exposures *table, u32 xid)
 {
-	return find_exposure(*table, xid);
+	return take_exposure(*table, xid);
 }
 
-int rpcrdma_exposures_expired(const struct rpcrdma_exposures *table, u64 now)
+int rpcrdma_exposures_take_expired(struct rpcrdma_exposures *table, u64 now)
 {
-	return expired_exposure(*table, now);
+	return take_expired(*table, now);
 }
 
 void rpcrdma_exposures_release(struct rpcrdma_exposures *table, int slot)

@@ -40,9 +40,9 @@ inline void arm_exposure(rpcrdma_exposures &table, int slot, u64 expires)
 	table.slots[slot].state = slot_armed;
 }
 
-/* The armed slot that expires first of those that @wanted takes, or -1 */
+/* Takes the armed slot that expires first of those that @wanted takes, or -1. */
 template <typename Wanted>
-inline int oldest_exposure(const rpcrdma_exposures &table, Wanted wanted)
+inline int take_oldest(rpcrdma_exposures &table, Wanted wanted)
 {
 	int oldest = -1;
 
@@ -54,19 +54,21 @@ inline int oldest_exposure(const rpcrdma_exposures &table, Wanted wanted)
 		if (oldest < 0 || slot.expires < table.slots[oldest].expires)
 			oldest = int(i);
 	}
+	if (oldest >= 0)
+		table.slots[oldest].state = slot_claimed;
 	return oldest;
 }
 
-inline int find_exposure(const rpcrdma_exposures &table, u32 xid)
+inline int take_exposure(rpcrdma_exposures &table, u32 xid)
 {
-	return oldest_exposure(table, [xid](const rpcrdma_exposure &slot) {
+	return take_oldest(table, [xid](const rpcrdma_exposure &slot) {
 		return slot.xid == xid;
 	});
 }
 
-inline int expired_exposure(const rpcrdma_exposures &table, u64 now)
+inline int take_expired(rpcrdma_exposures &table, u64 now)
 {
-	return oldest_exposure(table, [now](const rpcrdma_exposure &slot) {
+	return take_oldest(table, [now](const rpcrdma_exposure &slot) {
 		return slot.expires <= now;
 	});
 }

@@ -98,6 +98,7 @@ struct rpcrdma_call_plan {
 	bool read_chunk;	/* the argument item goes in a Read chunk */
 	bool write_chunk;	/* a Write chunk for the result item */
 	bool reply_chunk;
+	bool by_history;	/* what earlier replies say has decided on @left_open */
 	bool left_open;		/* no memory for a reply that may be large */
 	u32 header_size;	/* upper bound, bytes */
 	u32 inline_length;	/* bytes of RPC message in the Send */
@@ -180,7 +181,7 @@ struct rpcrdma_exposure {
 	u32 xid;
 	u32 bytes;
 	u64 expires;
-	u8 state;		/* free, claimed, armed */
+	u8 state;		/* free, claimed or taken, armed */
 };
 
 /*
@@ -204,13 +205,14 @@ int rpcrdma_exposures_claim(struct rpcrdma_exposures *table, u32 xid, u32 bytes)
 void rpcrdma_exposures_arm(struct rpcrdma_exposures *table, int slot, u64 expires);
 
 /*
- * The oldest armed one with this XID, or -1. A client that repeats a call on one
+ * Takes the oldest armed one with this XID, or returns -1. What was taken is not found
+ * again, and keeps its slot until it is released. A client that repeats a call on one
  * connection gets its reply exposed twice, and says so twice.
  */
-int rpcrdma_exposures_find(const struct rpcrdma_exposures *table, u32 xid);
+int rpcrdma_exposures_take(struct rpcrdma_exposures *table, u32 xid);
 
-/* One whose time is over at @now, or -1. */
-int rpcrdma_exposures_expired(const struct rpcrdma_exposures *table, u64 now);
+/* Takes one whose time is over at @now, or returns -1. */
+int rpcrdma_exposures_take_expired(struct rpcrdma_exposures *table, u64 now);
 
 /* Frees a slot that was claimed. */
 void rpcrdma_exposures_release(struct rpcrdma_exposures *table, int slot);

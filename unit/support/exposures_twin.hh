@@ -55,14 +55,14 @@ class ExposuresPair {
 
 	const char *done(u32 xid)
 	{
-		return take(rpcrdma_exposures_find(&table_, xid),
+		return take(rpcrdma_exposures_take(&table_, xid),
 			    [xid](const Entry &e) { return e.xid == xid; });
 	}
 
 	const char *expire(u64 after)
 	{
 		now_ += after;
-		return take(rpcrdma_exposures_expired(&table_, now_),
+		return take(rpcrdma_exposures_take_expired(&table_, now_),
 			    [this](const Entry &e) {
 				    return e.expires <= now_;
 			    });

@@ -112,6 +112,8 @@ inline const char *check_allowed(const rpcrdma_call_shape &shape,
 inline const char *check_open(const rpcrdma_call_shape &shape,
 			      const rpcrdma_call_plan &plan)
 {
+	if (plan.by_history && plan.left_open == shape.expect_large)
+		return "history does not decide";
 	if (!plan.left_open)
 		return nullptr;
 	if (!shape.reply_pullable || shape.expect_large)

@@ -1,0 +1,606 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Replies that the client pulls: responder-provided Read chunks, for clients that have
+ * announced that they take them. Documentation/reliable-reply.rst.
+ *
+ * Operation. A reply that fits neither inline nor in the Reply chunk is claimed in the
+ * table of exposed replies, its bytes are registered for remote read, and nothing else, and
+ * the registrations are posted in front of the Send of an RDMA_NOMSG, whose Position Zero
+ * Read chunk they are. RDMA_DONE ends the exposure, and so does time: what the client
+ * has not invalidated is invalidated here; then memory is unmapped and pages are freed.
+ *
+ * Owner of a struct svcrdma_exposed: the Send context until its Send is posted; the table
+ * while it is armed; whoever took it out of there; the HCA while a LOCAL_INV is posted; in
+ * the end whoever frees it. After a connection has failed nobody frees one but
+ * svcrdma_exposed_destroy_all().
+ *
+ * Bounds: st_exposures counts replies and bytes of the connection, svcrdma_exposed_bytes
+ * those of the whole server. Send Queue entries for the invalidation are taken together
+ * with those of the Send, so that ending an exposure never waits.
+ */
+#include <linux/slab.h>
+
+#include "svcrdma.h"
+#include "trace.h"
+
+/* Of all connections. */
+static atomic_long_t svcrdma_exposed_bytes;
+
+enum {
+	/* Every page of a reply, head and tail in pages of their own, and holes. */
+	EXPOSED_RUNS = RPCSVC_MAXPAGES + 8,
+};
+
+/**
+ * struct svcrdma_region - registered memory, one segment
+ * @rg_list: entry of st_regions while it is not in use
+ * @rg_mr: verbs object
+ * @rg_reg: registration
+ * @rg_inv: invalidation
+ * @rg_sg: what is mapped, of ex_runs
+ * @rg_nents: elements; 0: not mapped
+ */
+struct svcrdma_region {
+	struct list_head	rg_list;
+	struct ib_mr		*rg_mr;
+	struct ib_reg_wr	rg_reg;
+	struct ib_send_wr	rg_inv;
+	struct scatterlist	*rg_sg;
+	unsigned int		rg_nents;
+};
+
+/**
+ * struct svcrdma_exposed - one exposed reply
+ * @ex_list: entry of st_exposed, under st_expose_lock
+ * @ex_transport: constant
+ * @ex_xid: of the reply
+ * @ex_bytes: exposed
+ * @ex_slot: in st_exposures
+ * @ex_reg_cqe: completion of a registration that failed
+ * @ex_inv_cqe: completion of the last LOCAL_INV
+ * @ex_sq_held: Send Queue entries for the LOCAL_INVs
+ * @ex_nr_regions: entries of @ex_regions
+ * @ex_regions: in the order of the chunk's segments
+ * @ex_nr_pages: entries of @ex_pages, each a reference
+ * @ex_pages: of the reply
+ * @ex_nr_runs: entries of @ex_runs
+ * @ex_runs: the reply's bytes
+ */
+struct svcrdma_exposed {
+	struct list_head	ex_list;
+	struct svcrdma_transport *ex_transport;
+	u32			ex_xid;
+	u32			ex_bytes;
+	int			ex_slot;
+	struct ib_cqe		ex_reg_cqe;
+	struct ib_cqe		ex_inv_cqe;
+	u32			ex_sq_held;
+	u32			ex_nr_regions;
+	struct svcrdma_region	*ex_regions[RPCRDMA_MAX_SEGMENTS_SENT];
+	u32			ex_nr_pages;
+	struct page		*ex_pages[RPCSVC_MAXPAGES + 1];
+	u32			ex_nr_runs;
+	struct scatterlist	ex_runs[EXPOSED_RUNS];
+};
+
+/* ---- regions ---- */
+
+static void region_free(struct svcrdma_region *region)
+{
+	ib_dereg_mr(region->rg_mr);
+	kfree(region);
+}
+
+static struct svcrdma_region *region_alloc(struct svcrdma_transport *t)
+{
+	struct svcrdma_region *region = kzalloc(sizeof(*region), GFP_KERNEL);
+
+	if (!region)
+		return NULL;
+	region->rg_mr = ib_alloc_mr(t->st_pd, t->st_region_type, t->st_region_depth);
+	if (IS_ERR(region->rg_mr)) {
+		kfree(region);
+		return NULL;
+	}
+	return region;
+}
+
+static struct svcrdma_region *region_get(struct svcrdma_transport *t)
+{
+	struct svcrdma_region *region;
+
+	spin_lock(&t->st_expose_lock);
+	region = list_first_entry_or_null(&t->st_regions, struct svcrdma_region, rg_list);
+	if (region)
+		list_del(&region->rg_list);
+	spin_unlock(&t->st_expose_lock);
+	return region ?: region_alloc(t);
+}
+
+/* Without gaps, only the first and the last element may end within a page. */
+static bool region_takes(const struct svcrdma_transport *t,
+			 const struct svcrdma_region *region)
+{
+	const struct scatterlist *last = &region->rg_sg[region->rg_nents - 1];
+
+	if (region->rg_nents == t->st_region_depth)
+		return false;
+	return t->st_region_type == IB_MR_TYPE_SG_GAPS ||
+	       (!last[1].offset && last->offset + last->length == PAGE_SIZE);
+}
+
+/* Registers as many of the runs from @first on as go into one region. */
+static int region_map(struct svcrdma_exposed *ex, struct svcrdma_region *region,
+		      u32 first)
+{
+	struct svcrdma_transport *t = ex->ex_transport;
+	struct ib_device *device = svcrdma_transport_device(t);
+	struct ib_mr *mr = region->rg_mr;
+	int mapped;
+
+	region->rg_sg = &ex->ex_runs[first];
+	region->rg_nents = 1;
+	while (first + region->rg_nents < ex->ex_nr_runs && region_takes(t, region))
+		region->rg_nents++;
+	mapped = ib_dma_map_sg(device, region->rg_sg, region->rg_nents, DMA_TO_DEVICE);
+	if (!mapped) {
+		region->rg_nents = 0;
+		return -EIO;
+	}
+	if (ib_map_mr_sg(mr, region->rg_sg, mapped, NULL, PAGE_SIZE) != mapped)
+		return -EIO;
+
+	/* A new handle each time (RFC 8166 section 8.1.3), to read from only. */
+	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey) & 0xff);
+	region->rg_reg = (struct ib_reg_wr) {
+		.wr.opcode	= IB_WR_REG_MR,
+		.wr.wr_cqe	= &ex->ex_reg_cqe,
+		.mr		= mr,
+		.key		= mr->rkey,
+		.access		= IB_ACCESS_REMOTE_READ,
+	};
+	return 0;
+}
+
+static void region_put(struct svcrdma_transport *t, struct svcrdma_region *region)
+{
+	if (region->rg_nents)
+		ib_dma_unmap_sg(svcrdma_transport_device(t), region->rg_sg,
+				region->rg_nents, DMA_TO_DEVICE);
+	region->rg_nents = 0;
+	spin_lock(&t->st_expose_lock);
+	list_add(&region->rg_list, &t->st_regions);
+	spin_unlock(&t->st_expose_lock);
+}
+
+/* ---- the end of an exposure ---- */
+
+/* Nobody can reach the memory any more. */
+static void exposed_free(struct svcrdma_exposed *ex)
+{
+	struct svcrdma_transport *t = ex->ex_transport;
+	u32 held = ex->ex_sq_held;
+
+	while (ex->ex_nr_regions)
+		region_put(t, ex->ex_regions[--ex->ex_nr_regions]);
+	while (ex->ex_nr_pages)
+		put_page(ex->ex_pages[--ex->ex_nr_pages]);
+	atomic_long_sub(ex->ex_bytes, &svcrdma_exposed_bytes);
+
+	spin_lock(&t->st_expose_lock);
+	list_del(&ex->ex_list);
+	rpcrdma_exposures_release(&t->st_exposures, ex->ex_slot);
+	spin_unlock(&t->st_expose_lock);
+	kfree(ex);
+	if (held)
+		svcrdma_sq_put(t, held);
+}
+
+static void exposed_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct svcrdma_exposed *ex =
+		container_of(wc->wr_cqe, struct svcrdma_exposed, ex_inv_cqe);
+	struct svcrdma_transport *t = ex->ex_transport;
+
+	/* It stays as it is until the transport is freed. */
+	if (wc->status != IB_WC_SUCCESS) {
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			trace_svcrdma_wc_err(t, "inv", wc);
+		svcrdma_transport_close(t);
+		return;
+	}
+	/* Each but the last of the chain is unsignalled. */
+	exposed_free(ex);
+}
+
+static void exposed_reg_wc(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct svcrdma_exposed *ex =
+		container_of(wc->wr_cqe, struct svcrdma_exposed, ex_reg_cqe);
+
+	if (wc->status == IB_WC_SUCCESS)
+		return;
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		trace_svcrdma_wc_err(ex->ex_transport, "reg", wc);
+	svcrdma_transport_close(ex->ex_transport);
+}
+
+/* LOCAL_INVs for all regions but the one that the client has invalidated, or NULL. */
+static struct ib_send_wr *exposed_inv_chain(struct svcrdma_exposed *ex, const u32 *rkey)
+{
+	struct ib_send_wr *first = NULL;
+	u32 i;
+
+	for (i = 0; i < ex->ex_nr_regions; i++) {
+		struct svcrdma_region *region = ex->ex_regions[i];
+
+		if (rkey && region->rg_mr->rkey == *rkey)
+			continue;
+		region->rg_inv = (struct ib_send_wr) {
+			.opcode			= IB_WR_LOCAL_INV,
+			.next			= first,
+			.send_flags		= first ? 0 : IB_SEND_SIGNALED,
+			.ex.invalidate_rkey	= region->rg_mr->rkey,
+			.wr_cqe			= &ex->ex_inv_cqe,
+		};
+		first = &region->rg_inv;
+	}
+	return first;
+}
+
+/* @ex was taken out of the table; not the caller's any more. */
+static void exposed_end(struct svcrdma_exposed *ex, const u32 *rkey)
+{
+	struct svcrdma_transport *t = ex->ex_transport;
+	struct ib_send_wr *first;
+	int ret;
+
+	if (svcrdma_transport_closing(t))
+		return;
+	first = exposed_inv_chain(ex, rkey);
+	if (!first) {
+		exposed_free(ex);
+		return;
+	}
+	ret = ib_post_send(t->st_qp, first, NULL);
+	if (ret) {
+		trace_svcrdma_post_send_err(t, ret);
+		svcrdma_transport_close(t);
+	}
+}
+
+static struct svcrdma_exposed *exposed_by_slot(struct svcrdma_transport *t, int slot)
+{
+	struct svcrdma_exposed *ex;
+
+	lockdep_assert_held(&t->st_expose_lock);
+	list_for_each_entry(ex, &t->st_exposed, ex_list)
+		if (ex->ex_slot == slot)
+			return ex;
+	return NULL;
+}
+
+static bool exposed_has_rkey(const struct svcrdma_exposed *ex, u32 rkey)
+{
+	u32 i;
+
+	for (i = 0; i < ex->ex_nr_regions; i++)
+		if (ex->ex_regions[i]->rg_mr->rkey == rkey)
+			return true;
+	return false;
+}
+
+/**
+ * svcrdma_exposed_done - an RDMA_DONE: the client has pulled a reply
+ * @t: transport
+ * @xid: which
+ * @rkey: handle that came invalidated with the message, or NULL
+ *
+ * Unknown ones are dropped in silence (draft section 4.1.3): they come too late, or for a
+ * reply that was given up. Nobody needs more of these than replies were exposed at a time,
+ * and one that invalidates takes what was not the client's to invalidate: both end
+ * the connection.
+ *
+ * Context: process.
+ */
+void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid, const u32 *rkey)
+{
+	struct svcrdma_exposed *ex = NULL;
+	bool flood = false;
+	int slot;
+
+	spin_lock(&t->st_expose_lock);
+	slot = rpcrdma_exposures_take(&t->st_exposures, xid);
+	if (slot >= 0)
+		ex = exposed_by_slot(t, slot);
+	else
+		flood = ++t->st_dones_unknown > t->st_expired + t->st_exposures.size;
+	spin_unlock(&t->st_expose_lock);
+
+	trace_svcrdma_reply_pulled(t, xid, ex ? 0 : -ENOENT);
+	if (flood || (rkey && !(ex && exposed_has_rkey(ex, *rkey)))) {
+		trace_svcrdma_bad_done(t, xid, flood ? -EDQUOT : -EBADMSG);
+		svcrdma_transport_close(t);
+		return;
+	}
+	if (ex)
+		exposed_end(ex, rkey);
+}
+
+/**
+ * svcrdma_expose_work - end the exposures whose time is over
+ * @work: st_expose_work
+ *
+ * A client that still reads gets a remote access error, and loses its connection.
+ *
+ * Context: process.
+ */
+void svcrdma_expose_work(struct work_struct *work)
+{
+	struct svcrdma_transport *t =
+		container_of(work, struct svcrdma_transport, st_expose_work.work);
+	struct svcrdma_exposed *ex;
+	bool more;
+	int slot;
+
+	do {
+		ex = NULL;
+		spin_lock(&t->st_expose_lock);
+		slot = rpcrdma_exposures_take_expired(&t->st_exposures, get_jiffies_64());
+		if (slot >= 0) {
+			ex = exposed_by_slot(t, slot);
+			t->st_expired++;
+		}
+		more = t->st_exposures.used;
+		spin_unlock(&t->st_expose_lock);
+		if (ex) {
+			percpu_counter_inc(&svcrdma_stat_expose_expired);
+			trace_svcrdma_expose_expired(t, ex->ex_xid, 0);
+			exposed_end(ex, NULL);
+		}
+	} while (ex);
+	if (more && !svcrdma_transport_closing(t))
+		svcrdma_expose_watch(t);
+}
+
+/* ---- the beginning ---- */
+
+/* In the table and in the sums, or not at all. */
+static bool exposed_claim(struct svcrdma_transport *t, struct svcrdma_exposed *ex)
+{
+	unsigned long limit = READ_ONCE(svcrdma_max_exposed_bytes);
+
+	if (atomic_long_add_return(ex->ex_bytes, &svcrdma_exposed_bytes) > limit)
+		goto out_sub;
+	spin_lock(&t->st_expose_lock);
+	ex->ex_slot = rpcrdma_exposures_claim(&t->st_exposures, ex->ex_xid, ex->ex_bytes);
+	if (ex->ex_slot >= 0)
+		list_add(&ex->ex_list, &t->st_exposed);
+	spin_unlock(&t->st_expose_lock);
+	if (ex->ex_slot >= 0)
+		return true;
+out_sub:
+	atomic_long_sub(ex->ex_bytes, &svcrdma_exposed_bytes);
+	return false;
+}
+
+static int exposed_add_runs(struct svcrdma_exposed *ex, struct svcrdma_stream *stream)
+{
+	u32 n, offset, left = ex->ex_bytes;
+	struct page *page;
+
+	sg_init_table(ex->ex_runs, EXPOSED_RUNS);
+	while (left) {
+		n = svcrdma_stream_run(stream, left, &page, &offset);
+		if (!n || ex->ex_nr_runs == EXPOSED_RUNS)
+			return -EMSGSIZE;
+		sg_set_page(&ex->ex_runs[ex->ex_nr_runs++], page, n, offset);
+		left -= n;
+	}
+	return 0;
+}
+
+static int exposed_add_regions(struct svcrdma_exposed *ex,
+			       struct rpcrdma_chunk_lists *lists)
+{
+	struct svcrdma_region *region;
+	u32 first = 0;
+	int ret;
+
+	while (first < ex->ex_nr_runs) {
+		if (ex->ex_nr_regions == RPCRDMA_MAX_SEGMENTS_SENT)
+			return -EMSGSIZE;
+		region = region_get(ex->ex_transport);
+		if (!region)
+			return -ENOMEM;
+		ex->ex_regions[ex->ex_nr_regions++] = region;
+		ret = region_map(ex, region, first);
+		if (ret)
+			return ret;
+		first += region->rg_nents;
+		if (!rpcrdma_lists_add_segment(lists, (struct rpcrdma_segment) {
+				.handle	= region->rg_mr->rkey,
+				.length	= region->rg_mr->length,
+				.offset	= region->rg_mr->iova,
+			}))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+/**
+ * svcrdma_expose - register a reply for the client to pull
+ * @t: transport
+ * @xid: of the reply
+ * @stream: the reply, without what went to Write chunks
+ * @length: bytes of it
+ * @lists: gets the segments; a Position Zero Read chunk was begun
+ *
+ * Context: process.
+ * Return: what svcrdma_exposed_drop() or svcrdma_exposed_post() takes; or NULL: it does
+ * not fit the bounds, or memory is short.
+ */
+struct svcrdma_exposed *svcrdma_expose(struct svcrdma_transport *t, u32 xid,
+				       struct svcrdma_stream *stream, u32 length,
+				       struct rpcrdma_chunk_lists *lists)
+{
+	struct svcrdma_exposed *ex = kzalloc(sizeof(*ex), GFP_KERNEL);
+
+	if (!ex)
+		goto out_refuse;
+	ex->ex_transport = t;
+	ex->ex_xid = xid;
+	ex->ex_bytes = length;
+	ex->ex_reg_cqe.done = exposed_reg_wc;
+	ex->ex_inv_cqe.done = exposed_inv_wc;
+	if (!exposed_claim(t, ex)) {
+		kfree(ex);
+		goto out_refuse;
+	}
+	if (exposed_add_runs(ex, stream) || exposed_add_regions(ex, lists)) {
+		exposed_free(ex);
+		goto out_refuse;
+	}
+	return ex;
+
+out_refuse:
+	percpu_counter_inc(&svcrdma_stat_expose_refused);
+	return NULL;
+}
+
+/**
+ * svcrdma_exposed_regions - Send Queue entries for the registrations
+ * @ex: exposed reply
+ *
+ * As many again are needed to invalidate them.
+ */
+u32 svcrdma_exposed_regions(const struct svcrdma_exposed *ex)
+{
+	return ex->ex_nr_regions;
+}
+
+/**
+ * svcrdma_exposed_take_page - the reply's pages go to the exposure
+ * @ex: exposed reply
+ * @page: reference that is not the caller's any more
+ */
+void svcrdma_exposed_take_page(struct svcrdma_exposed *ex, struct page *page)
+{
+	ex->ex_pages[ex->ex_nr_pages++] = page;
+}
+
+/**
+ * svcrdma_exposed_drop - the reply is not sent
+ * @ex: exposed reply that was never posted
+ *
+ * Context: process.
+ */
+void svcrdma_exposed_drop(struct svcrdma_exposed *ex)
+{
+	exposed_free(ex);
+}
+
+/**
+ * svcrdma_exposed_post - post registrations and Send of an exposed reply
+ * @ex: exposed reply; not the caller's any more
+ * @first: Writes, if any, and the chain of svcrdma_exposed_chain()
+ *
+ * Under the lock: from now on the reply can be found by its XID, and a client that says
+ * RDMA_DONE before it can know of the reply must not be faster than the post.
+ *
+ * Context: any. There are Send Queue entries for all of @first, and
+ * svcrdma_exposed_regions() more.
+ * Return: 0 or a negative errno, as ib_post_send().
+ */
+int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *first)
+{
+	struct svcrdma_transport *t = ex->ex_transport;
+	u64 expires = get_jiffies_64() + READ_ONCE(svcrdma_expose_timeout) * HZ;
+	int ret;
+
+	ex->ex_sq_held = ex->ex_nr_regions;
+	percpu_counter_inc(&svcrdma_stat_expose);
+	trace_svcrdma_reply_exposed(t, ex->ex_xid, ex->ex_bytes);
+
+	spin_lock(&t->st_expose_lock);
+	rpcrdma_exposures_arm(&t->st_exposures, ex->ex_slot, expires);
+	ret = ib_post_send(t->st_qp, first, NULL);
+	spin_unlock(&t->st_expose_lock);
+	svcrdma_expose_watch(t);
+	return ret;
+}
+
+/**
+ * svcrdma_exposed_chain - put the registrations in front of a Send
+ * @ex: exposed reply
+ * @send: the Send
+ *
+ * Context: any.
+ * Return: the first registration.
+ */
+struct ib_send_wr *svcrdma_exposed_chain(struct svcrdma_exposed *ex,
+					 struct ib_send_wr *send)
+{
+	u32 i;
+
+	for (i = 0; i < ex->ex_nr_regions; i++) {
+		ex->ex_regions[i]->rg_reg.wr.next = send;
+		send = &ex->ex_regions[i]->rg_reg.wr;
+	}
+	return send;
+}
+
+/* ---- of a connection ---- */
+
+static void region_choose(struct svcrdma_transport *t)
+{
+	const struct ib_device_attr *attrs = &svcrdma_transport_device(t)->attrs;
+
+	t->st_region_type = attrs->kernel_cap_flags & IBK_SG_GAPS_REG ?
+		IB_MR_TYPE_SG_GAPS : IB_MR_TYPE_MEM_REG;
+	t->st_region_depth = min_t(u32, attrs->max_fast_reg_page_list_len, EXPOSED_RUNS);
+}
+
+/**
+ * svcrdma_expose_init - a connection whose client takes Read chunks in replies
+ * @t: transport
+ * @count: replies to be exposed at a time; 0: none
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM. svcrdma_exposed_destroy_all() frees.
+ */
+int svcrdma_expose_init(struct svcrdma_transport *t, u32 count)
+{
+	if (!count)
+		return 0;
+	region_choose(t);
+	t->st_exposures.slots = kcalloc(count, sizeof(*t->st_exposures.slots), GFP_KERNEL);
+	if (!t->st_exposures.slots)
+		return -ENOMEM;
+	t->st_exposures.size = count;
+	t->st_exposures.max_bytes = SVCRDMA_MAX_EXPOSED;
+	return 0;
+}
+
+/**
+ * svcrdma_exposed_destroy_all - free all of a connection, in whatever state
+ * @t: transport that nobody uses, its queue pair drained
+ *
+ * Context: process.
+ */
+void svcrdma_exposed_destroy_all(struct svcrdma_transport *t)
+{
+	struct svcrdma_exposed *ex, *next_ex;
+	struct svcrdma_region *region, *next;
+
+	list_for_each_entry_safe(ex, next_ex, &t->st_exposed, ex_list) {
+		ex->ex_sq_held = 0;
+		exposed_free(ex);
+	}
+	list_for_each_entry_safe(region, next, &t->st_regions, rg_list)
+		region_free(region);
+	INIT_LIST_HEAD(&t->st_regions);
+	kfree(t->st_exposures.slots);
+	t->st_exposures.slots = NULL;
+	t->st_exposures.size = 0;
+}
