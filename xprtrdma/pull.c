@@ -24,7 +24,7 @@
 #include "xprtrdma.h"
 #include "trace.h"
 
-/* One segment: @nents pieces of the reply buffer to be filled from it. */
+/* A part of a segment: @nents pieces of the reply buffer to be filled from it. */
 struct pull_read {
 	struct list_head	list;
 	struct rdma_rw_ctx	ctx;
@@ -121,11 +121,22 @@ static void reads_free(struct xprtrdma_receive *receive)
 	}
 }
 
-/* The next @length bytes of the buffer. */
-static struct pull_read *read_alloc(struct xprtrdma_cursor *cursor, u32 length)
+/* Where the sink is registered, only its first and last piece may end within a page. */
+static bool read_takes(const struct pull_read *read, const struct xprtrdma_extent *extent)
 {
-	/* Head, pages and tail may each begin and end within a page. */
-	unsigned int most = PFN_UP(length) + 6;
+	const struct scatterlist *last;
+
+	if (!read->nents)
+		return true;
+	last = &read->sgl[read->nents - 1];
+	return !extent->offset && last->offset + last->length == PAGE_SIZE;
+}
+
+/* At most @length of the next bytes of the buffer; @taken says how many. */
+static struct pull_read *read_alloc(struct xprtrdma_cursor *cursor, u32 length, u32 *taken)
+{
+	struct xprtrdma_cursor next = *cursor;
+	unsigned int most = PFN_UP(length) + 1;
 	struct xprtrdma_extent extent;
 	struct pull_read *read;
 
@@ -135,32 +146,57 @@ static struct pull_read *read_alloc(struct xprtrdma_cursor *cursor, u32 length)
 	memset(&read->ctx, 0, sizeof(read->ctx));
 	read->nents = 0;
 	sg_init_table(read->sgl, most);
-	while (length && read->nents < most &&
-	       xprtrdma_next_extent(cursor, length, &extent)) {
+	*taken = 0;
+	while (*taken < length && xprtrdma_next_extent(&next, length - *taken, &extent) &&
+	       read_takes(read, &extent)) {
 		sg_set_page(&read->sgl[read->nents++], extent.page, extent.length,
 			    extent.offset);
-		length -= extent.length;
+		*taken += extent.length;
+		*cursor = next;
 	}
 	return read;
 }
 
+/* Returns the bytes that it reads, at most @length, or a negative errno. */
 static int read_add(struct xprtrdma_receive *receive, struct xprtrdma_cursor *cursor,
-		    const struct rpcrdma_segment *segment, u32 length)
+		    const struct rpcrdma_segment *segment, u32 from, u32 length)
 {
 	struct rdma_cm_id *id = receive->rv_conn->xc_id;
-	struct pull_read *read = read_alloc(cursor, length);
+	struct pull_read *read;
+	u32 taken;
 	int wrs;
 
+	read = read_alloc(cursor, length, &taken);
 	if (!read)
 		return -ENOMEM;
+	if (!taken) {
+		kfree(read);
+		return 0;
+	}
 	wrs = rdma_rw_ctx_init(&read->ctx, id->qp, id->port_num, read->sgl, read->nents, 0,
-			       segment->offset, segment->handle, DMA_FROM_DEVICE);
+			       segment->offset + from, segment->handle, DMA_FROM_DEVICE);
 	if (wrs < 0) {
 		kfree(read);
 		return wrs;
 	}
 	list_add_tail(&read->list, &receive->rv_pull.pl_reads);
 	receive->rv_pull.pl_wrs += wrs;
+	return taken;
+}
+
+static int read_add_segment(struct xprtrdma_receive *receive,
+			    struct xprtrdma_cursor *cursor,
+			    const struct rpcrdma_segment *segment, u32 length)
+{
+	u32 from = 0;
+	int rc;
+
+	while (from < length) {
+		rc = read_add(receive, cursor, segment, from, length - from);
+		if (rc <= 0)
+			return rc ?: -EMSGSIZE;
+		from += rc;
+	}
 	return 0;
 }
 
@@ -199,8 +235,7 @@ static int reads_build(struct xprtrdma_receive *receive)
 	pull->pl_length = left;
 	for (; left && !rc; segment++) {
 		n = min(left, segment->length);
-		if (n)
-			rc = read_add(receive, &cursor, segment, n);
+		rc = read_add_segment(receive, &cursor, segment, n);
 		left -= n;
 	}
 	if (!rc && pull->pl_wrs > XPRTRDMA_PULL_WRS)

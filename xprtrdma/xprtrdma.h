@@ -269,7 +269,7 @@ struct xprtrdma_send {
  * struct xprtrdma_pull - a reply that the server exposes
  * @pl_list: in xc_pulls_waiting
  * @pl_cqe: completion of the last RDMA Read
- * @pl_reads: struct pull_read for each segment; private to pull.c
+ * @pl_reads: struct pull_read; private to pull.c
  * @pl_wrs: their work requests
  * @pl_length: bytes of the reply, as far as its buffer takes them
  * @pl_done: the message that ends it, reserved before the first Read
