@@ -10,7 +10,8 @@ import json
 import os
 import subprocess
 import sys
-import time
+
+from sides import mount, run, switch_to, unload
 
 MOUNT_POINT = "/mnt/bench"
 JOBS = (
@@ -23,45 +24,6 @@ JOBS = (
      ["--rw=randread", "--bs=4k", "--ioengine=libaio", "--iodepth=16"], "read", "iops"),
 )
 VERSIONS = ("3", "4.2")
-
-
-def run(*command):
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-
-
-def loaded(module):
-    return os.path.exists(f"/sys/module/{module}")
-
-
-def unload(*modules):
-    for module in modules:
-        for _ in range(50):
-            if not loaded(module) or not subprocess.call(
-                    ["rmmod", module], stderr=subprocess.DEVNULL):
-                break
-            time.sleep(0.2)
-        if loaded(module):
-            sys.exit(f"bench: {module} does not unload")
-
-
-def switch_to(side):
-    """Stops nfsd, changes the transport, starts nfsd."""
-    run("vm-nfsd", "stop")
-    if side == "ours":
-        unload("rpcrdma")
-        run("modprobe", "svcrdma")
-        run("modprobe", "xprtrdma")
-    else:
-        unload("xprtrdma", "svcrdma", "rpcrdma")
-        # Past the settings that make our modules win.
-        release = os.uname().release
-        path = subprocess.run(["find", f"/lib/modules/{release}", "-name", "rpcrdma.ko*"],
-                              check=True, stdout=subprocess.PIPE, text=True).stdout.split()[0]
-        run("insmod", path)
-    run("vm-nfsd", "start")
-    # Nobody has anything to reclaim; where nfsd knows that itself it refuses.
-    subprocess.call("echo Y >/proc/fs/nfsd/v4_end_grace", shell=True,
-                    stderr=subprocess.DEVNULL)
 
 
 def fio(arguments, direction, value, seconds):
@@ -77,8 +39,7 @@ def fio(arguments, direction, value, seconds):
 def measure(side, seconds, results):
     switch_to(side)
     for version in VERSIONS:
-        source = os.environ["SERVER"] + (":/export" if version == "3" else ":/")
-        run("mount.nfs", source, MOUNT_POINT, "-o", f"vers={version},proto=rdma,port=20049")
+        mount(version, MOUNT_POINT)
         for name, arguments, direction, value in JOBS:
             rate = fio(arguments, direction, value, seconds)
             results.setdefault((version, name, value), {}).setdefault(side, []).append(rate)
@@ -88,7 +49,6 @@ def measure(side, seconds, results):
 
 def main():
     seconds, rounds = int(sys.argv[1]), int(sys.argv[2])
-    os.makedirs(MOUNT_POINT, exist_ok=True)
     results = {}
     for n in range(rounds):
         for side in ("ours", "in-tree") if n % 2 == 0 else ("in-tree", "ours"):
