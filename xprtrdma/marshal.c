@@ -6,6 +6,7 @@
  * the sizes are collected, the memory regions mapped as the plan says, and the bytes put
  * in place: the header first, then that part of the RPC message which goes inline.
  */
+#include <linux/hash.h>
 #include <linux/sunrpc/auth.h>
 
 #include "xprtrdma.h"
@@ -74,8 +75,7 @@ static void describe_history(const struct xprtrdma_conn *conn, struct rpc_rqst *
 	shape->reply_pullable = conn->xc_inline.read_chunk_replies;
 	if (!shape->reply_pullable)
 		return;
-	request->rq_procedure = task->tk_client->cl_prog * 61 +
-				task->tk_msg.rpc_proc->p_statidx;
+	request->rq_procedure = hash_ptr(task->tk_msg.rpc_proc, 32);
 	shape->expect_large = rpcrdma_expect_large(&conn->xc_transport->xt_history,
 						   request->rq_procedure);
 }

@@ -40,7 +40,7 @@ static DECLARE_WAIT_QUEUE_HEAD(ids_gone);
 
 /* Of the server, between rdma_accept() and the event at the client. */
 static struct {
-	u8	private[RPCRDMA_CM_SIZE];
+	u8	private[RPCRDMA_CM_MAX_SIZE];
 	u8	length;
 } accepted;
 

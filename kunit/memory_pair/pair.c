@@ -301,6 +301,8 @@ void pair_settle(struct pair *pair)
 			more |= !llist_empty(&pair->server->st_release);
 			flush_work(&pair->server->st_release_work);
 		}
+		if (pair->client.conn)
+			more |= work_busy(&pair->client.conn->xc_pull_worker);
 		flush_workqueue(xprtrdma_wq);
 		pair_cm_flush();
 	} while (more && rounds--);

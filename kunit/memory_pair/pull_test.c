@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Client and server over the provider in memory: replies that the server exposes and the
+ * client reads, byte for byte, and what becomes of those that are not read. Reliable-reply
+ * draft, section 4.
+ */
+#include "pair.h"
+
+/**
+ * struct pull_case - an RPC whose reply is larger than a message
+ * @desc: name
+ * @shape: what the client encodes, and has room for
+ * @answer: what nfsd answers
+ */
+struct pull_case {
+	const char		*desc;
+	struct client_shape	shape;
+	struct pair_answer	answer;
+};
+
+#define PLAIN(n)	.head = 136, .reply_head = 128, .reply_pages = (n), \
+			.reply_tail = 64
+#define ITEM(n)		PLAIN(n), .read = true
+
+static const struct pull_case pull_cases[] = {
+	{ "head only", { .head = 64, .reply_head = 9000 }, { 2000, 0, 2090 } },
+	{ "head and pages", { PLAIN(8192) }, { 128, 8192 } },
+	{ "head, pages and tail", { PLAIN(8192) }, { 128, 8192, 40 } },
+	{ "odd length", { PLAIN(8195) }, { 128, 8193, 40 } },
+	{ "odd offset", { PLAIN(9001), .reply_base = 1025 }, { 128, 9001 } },
+	{ "one byte more than a message", { PLAIN(8192) }, { 128, 3944 } },
+	{ "60 KiB", { PLAIN(61440) }, { 128, 61440, 4 } },
+	{ "1 MiB", { PLAIN(1 << 20) }, { 128, 1 << 20 } },
+	{ "1 MiB at an odd offset", { PLAIN(1 << 20), .reply_base = 77 }, { 128, 1 << 20 } },
+	{ "an item that might have been small", { ITEM(8188) }, { 128, 8188, 40 } },
+};
+
+KUNIT_ARRAY_PARAM_DESC(pull, pull_cases, desc);
+
+static struct client_call *begin(struct pair *pair, const struct pull_case *c)
+{
+	struct client_call *call = client_call_create(&pair->client, &c->shape);
+
+	pair->answer = c->answer;
+	KUNIT_ASSERT_EQ(pair->test, 0, client_call_send(call));
+	return call;
+}
+
+static struct client_call *exchange(struct pair *pair, const struct pull_case *c)
+{
+	struct client_call *call = begin(pair, c);
+
+	pair_pump(pair);
+	client_call_expect_reply(call, c->answer.head, c->answer.item, c->answer.tail);
+	return call;
+}
+
+/* What has been learned so far is forgotten. */
+static void forget(struct pair *pair)
+{
+	memset(&pair->client.transport->xt_history, 0,
+	       sizeof(pair->client.transport->xt_history));
+}
+
+static void expect_nothing_exposed(struct pair *pair)
+{
+	pair_expect_at_rest(pair);
+	KUNIT_EXPECT_EQ(pair->test, 0, pair->server->st_exposures.used);
+	KUNIT_EXPECT_TRUE(pair->test, list_empty(&pair->server->st_exposed));
+	KUNIT_EXPECT_EQ(pair->test, 0, memory_valid_keys(pair->server_device));
+}
+
+static void check_pull(struct kunit *test, bool iwarp)
+{
+	unsigned long before = xprtrdma_replies_pulled;
+	struct pair *pair = pair_create(test, iwarp);
+	int i;
+
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	for (i = 0; i < 3; i++) {
+		exchange(pair, test->param_value);
+		expect_nothing_exposed(pair);
+		forget(pair);
+	}
+	KUNIT_EXPECT_EQ(test, before + 3, xprtrdma_replies_pulled);
+	KUNIT_EXPECT_EQ(test, 0, pair->client.transport->xt_stats.reply_chunk_count);
+	KUNIT_EXPECT_EQ(test, 0, pair->client.transport->xt_stats.write_chunk_count);
+	pair_disconnect(pair);
+	pair_expect_nothing_left(pair);
+}
+
+/* Draft section 4.1.2. */
+static void pull_on_infiniband(struct kunit *test)
+{
+	check_pull(test, false);
+}
+
+static void pull_on_iwarp(struct kunit *test)
+{
+	check_pull(test, true);
+}
+
+/* Draft section 5.3.1: the second time memory is offered, and used. */
+static void next_call_offers_memory(struct kunit *test)
+{
+	unsigned long before = xprtrdma_replies_pulled;
+	struct pair *pair = pair_create(test, false);
+
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	exchange(pair, &pull_cases[2]);
+	KUNIT_EXPECT_EQ(test, 0, pair->client.transport->xt_stats.reply_chunk_count);
+	exchange(pair, &pull_cases[2]);
+	KUNIT_EXPECT_NE(test, 0, pair->client.transport->xt_stats.reply_chunk_count);
+	KUNIT_EXPECT_EQ(test, before + 1, xprtrdma_replies_pulled);
+	expect_nothing_exposed(pair);
+}
+
+/* Small replies cost nothing, and teach that. */
+static void small_replies_register_nothing(struct kunit *test)
+{
+	static const struct pull_case small = { "", { PLAIN(61440) }, { 128, 100 } };
+	struct pair *pair = pair_create(test, false);
+	int i;
+
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	for (i = 0; i < 20; i++)
+		exchange(pair, &small);
+	KUNIT_EXPECT_EQ(test, 0, pair->client.transport->xt_stats.reply_chunk_count);
+	KUNIT_EXPECT_EQ(test, 0, memory_seen(pair->client_device, MEMORY_MAP_MR));
+}
+
+/* A Reply chunk that is too small, since the consumer was wrong about its reply. */
+static void more_than_the_consumer_has_room_for(struct kunit *test)
+{
+	static const struct pull_case c = { "", { PLAIN(6000) }, { 128, 20000 } };
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call;
+
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	call = begin(pair, &c);
+	pair_pump(pair);
+	KUNIT_EXPECT_TRUE(test, client_call_done(call));
+	KUNIT_EXPECT_EQ(test, 128 + 6000 + 64, call->rqst.rq_reply_bytes_recvd);
+	expect_nothing_exposed(pair);
+}
+
+static void switched_off(struct kunit *test, unsigned int *knob)
+{
+	unsigned long before = xprtrdma_replies_pulled;
+	struct pair *pair = pair_create(test, false);
+
+	*knob = 0;
+	KUNIT_EXPECT_EQ(test, 0, pair_connect(pair));
+	*knob = 1;
+	exchange(pair, &pull_cases[2]);
+	KUNIT_EXPECT_FALSE(test, pair->client.conn->xc_inline.read_chunk_replies);
+	KUNIT_EXPECT_FALSE(test, pair->server->st_agreed.read_chunk_replies);
+	KUNIT_EXPECT_NE(test, 0, pair->client.transport->xt_stats.reply_chunk_count);
+	KUNIT_EXPECT_EQ(test, before, xprtrdma_replies_pulled);
+}
+
+static void client_switched_off(struct kunit *test)
+{
+	switched_off(test, &xprtrdma_reliable_reply);
+}
+
+static void server_switched_off(struct kunit *test)
+{
+	switched_off(test, &svcrdma_reliable_reply);
+}
+
+/* Draft section 4.1.3: a killed RPC's reply is not read, but the server is told. */
+static void nobody_waits_for_the_reply(struct kunit *test)
+{
+	unsigned long before = xprtrdma_replies_pulled;
+	struct pair *pair = pair_create(test, false);
+
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	exchange(pair, &pull_cases[2]);
+	forget(pair);
+	client_call_destroy(begin(pair, &pull_cases[6]));
+	pair_pump(pair);
+	KUNIT_EXPECT_EQ(test, before + 1, xprtrdma_replies_pulled);
+	expect_nothing_exposed(pair);
+	exchange(pair, &pull_cases[2]);
+}
+
+/* Beyond the bound of the server: ERR_CHUNK for that call, and nothing worse. */
+static void bound_of_the_server(struct kunit *test)
+{
+	unsigned int limit = svcrdma_max_exposed_bytes;
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call;
+
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	exchange(pair, &pull_cases[2]);
+	forget(pair);
+	call = begin(pair, &pull_cases[6]);
+	svcrdma_max_exposed_bytes = 61440;
+	pair_pump(pair);
+	svcrdma_max_exposed_bytes = limit;
+	client_call_expect_error(call, -EIO);
+	exchange(pair, &pull_cases[2]);
+	expect_nothing_exposed(pair);
+}
+
+/* As many as there are credits, all at once; the client reads a few at a time. */
+static void many_at_once(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, true);
+	struct client_call *calls[16];
+	int i;
+
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	exchange(pair, &pull_cases[2]);
+	forget(pair);
+	for (i = 0; i < 16; i++)
+		calls[i] = begin(pair, &pull_cases[6]);
+	pair_pump(pair);
+	for (i = 0; i < 16; i++)
+		client_call_expect_reply(calls[i], 128, 61440, 4);
+	expect_nothing_exposed(pair);
+}
+
+static struct kunit_case pull_test_cases[] = {
+	KUNIT_CASE_PARAM(pull_on_infiniband, pull_gen_params),
+	KUNIT_CASE_PARAM(pull_on_iwarp, pull_gen_params),
+	KUNIT_CASE(next_call_offers_memory),
+	KUNIT_CASE(small_replies_register_nothing),
+	KUNIT_CASE(more_than_the_consumer_has_room_for),
+	KUNIT_CASE(client_switched_off),
+	KUNIT_CASE(server_switched_off),
+	KUNIT_CASE(nobody_waits_for_the_reply),
+	KUNIT_CASE(bound_of_the_server),
+	KUNIT_CASE(many_at_once),
+	{}
+};
+
+static struct kunit_suite pull_suite = {
+	.name = "memory_pull",
+	.suite_init = pair_suite_init,
+	.suite_exit = pair_suite_exit,
+	.test_cases = pull_test_cases,
+};
+
+kunit_test_suite(pull_suite);
