@@ -222,6 +222,119 @@ static void many_at_once(struct kunit *test)
 	expect_nothing_exposed(pair);
 }
 
+/* One that is exposed and not read, because the client's worker is not let. */
+static struct client_call *expose_one(struct pair *pair)
+{
+	struct client_call *call;
+
+	KUNIT_ASSERT_EQ(pair->test, 0, pair_connect(pair));
+	exchange(pair, &pull_cases[2]);
+	forget(pair);
+	pair->client.conn->xc_pulls = XPRTRDMA_PULLS;
+	call = begin(pair, &pull_cases[6]);
+	pair_pump(pair);
+	KUNIT_ASSERT_EQ(pair->test, 1, pair->server->st_exposures.used);
+	return call;
+}
+
+static void read_after_all(struct pair *pair)
+{
+	pair->client.conn->xc_pulls = 0;
+	queue_work(xprtrdma_wq, &pair->client.conn->xc_pull_worker);
+	pair_pump(pair);
+}
+
+static void read_late(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call = expose_one(pair);
+
+	KUNIT_EXPECT_FALSE(test, client_call_done(call));
+	read_after_all(pair);
+	client_call_expect_reply(call, 128, 61440, 4);
+	expect_nothing_exposed(pair);
+}
+
+/* Draft section 4.1.3: a client that reads too late loses its connection, no more. */
+static void exposure_ends_by_time(struct kunit *test)
+{
+	unsigned int seconds = svcrdma_expose_timeout;
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call;
+
+	svcrdma_expose_timeout = 0;
+	call = expose_one(pair);
+	svcrdma_expose_timeout = seconds;
+	svcrdma_expose_work(&pair->server->st_expose_work.work);
+	pair_settle(pair);
+	KUNIT_EXPECT_EQ(test, 0, pair->server->st_exposures.used);
+	KUNIT_EXPECT_EQ(test, 0, memory_valid_keys(pair->server_device));
+
+	read_after_all(pair);
+	KUNIT_EXPECT_TRUE(test, pair_client_failed(pair));
+	pair_disconnect(pair);
+	client_call_expect_waiting(call);
+	pair_expect_nothing_left(pair);
+}
+
+/* The connection ends while a reply is exposed. */
+static void connection_ends_with_an_exposure(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, true);
+	struct client_call *call = expose_one(pair);
+
+	pair_disconnect(pair);
+	client_call_expect_waiting(call);
+	pair_expect_nothing_left(pair);
+}
+
+/* Draft section 4.1.3: dropped in silence; but nobody needs that many. */
+static void flood_of_notifications(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, false);
+	struct svcrdma_transport *t;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	t = pair->server;
+	for (i = 0; i < t->st_exposures.size; i++)
+		svcrdma_exposed_done(t, i, NULL);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+	svcrdma_exposed_done(t, i, NULL);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(t));
+}
+
+/* A handle that belongs to no exposed reply is not the client's to invalidate. */
+static void notification_with_a_foreign_handle(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, false);
+	u32 rkey = 0x12345678;
+
+	expose_one(pair);
+	svcrdma_exposed_done(pair->server, 1, &rkey);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(pair->server));
+	pair_pump(pair);
+	pair_disconnect(pair);
+	pair_expect_nothing_left(pair);
+}
+
+/* A second notification for the same reply is one for nothing. */
+static void notified_twice(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call = expose_one(pair);
+	u32 xid = be32_to_cpu(call->rqst.rq_xid);
+
+	svcrdma_exposed_done(pair->server, xid, NULL);
+	svcrdma_exposed_done(pair->server, xid, NULL);
+	pair_settle(pair);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(pair->server));
+	KUNIT_EXPECT_EQ(test, 0, pair->server->st_exposures.used);
+	KUNIT_EXPECT_EQ(test, 0, memory_valid_keys(pair->server_device));
+	pair_disconnect(pair);
+	pair_expect_nothing_left(pair);
+}
+
 static struct kunit_case pull_test_cases[] = {
 	KUNIT_CASE_PARAM(pull_on_infiniband, pull_gen_params),
 	KUNIT_CASE_PARAM(pull_on_iwarp, pull_gen_params),
@@ -233,6 +346,12 @@ static struct kunit_case pull_test_cases[] = {
 	KUNIT_CASE(nobody_waits_for_the_reply),
 	KUNIT_CASE(bound_of_the_server),
 	KUNIT_CASE(many_at_once),
+	KUNIT_CASE(read_late),
+	KUNIT_CASE(exposure_ends_by_time),
+	KUNIT_CASE(connection_ends_with_an_exposure),
+	KUNIT_CASE(flood_of_notifications),
+	KUNIT_CASE(notification_with_a_foreign_handle),
+	KUNIT_CASE(notified_twice),
 	{}
 };
 
