@@ -18,6 +18,7 @@
  * those of the whole server. Send Queue entries for the invalidation are taken together
  * with those of the Send, so that ending an exposure never waits.
  */
+#include <linux/random.h>
 #include <linux/slab.h>
 
 #include "svcrdma.h"
@@ -56,6 +57,8 @@ struct svcrdma_region {
  * @ex_xid: of the reply
  * @ex_bytes: exposed
  * @ex_slot: in st_exposures
+ * @ex_deadline: its LOCAL_INVs complete before that, or the queue pair stands still;
+ *	jiffies, 0 until it was taken out of the table. Under st_expose_lock
  * @ex_reg_cqe: completion of a registration that failed
  * @ex_inv_cqe: completion of the last LOCAL_INV
  * @ex_sq_held: Send Queue entries for the LOCAL_INVs
@@ -72,6 +75,7 @@ struct svcrdma_exposed {
 	u32			ex_xid;
 	u32			ex_bytes;
 	int			ex_slot;
+	u64			ex_deadline;
 	struct ib_cqe		ex_reg_cqe;
 	struct ib_cqe		ex_inv_cqe;
 	u32			ex_sq_held;
@@ -151,7 +155,7 @@ static int region_map(struct svcrdma_exposed *ex, struct svcrdma_region *region,
 		return -EIO;
 
 	/* A new handle each time (RFC 8166 section 8.1.3), to read from only. */
-	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey) & 0xff);
+	ib_update_fast_reg_key(mr, get_random_u32() & 0xff);
 	region->rg_reg = (struct ib_reg_wr) {
 		.wr.opcode	= IB_WR_REG_MR,
 		.wr.wr_cqe	= &ex->ex_reg_cqe,
@@ -269,15 +273,32 @@ static void exposed_end(struct svcrdma_exposed *ex, const u32 *rkey)
 	}
 }
 
-static struct svcrdma_exposed *exposed_by_slot(struct svcrdma_transport *t, int slot)
+/* What was taken out of the table, as @slot. */
+static struct svcrdma_exposed *exposed_taken(struct svcrdma_transport *t, int slot)
 {
 	struct svcrdma_exposed *ex;
 
 	lockdep_assert_held(&t->st_expose_lock);
-	list_for_each_entry(ex, &t->st_exposed, ex_list)
-		if (ex->ex_slot == slot)
-			return ex;
+	list_for_each_entry(ex, &t->st_exposed, ex_list) {
+		if (ex->ex_slot != slot)
+			continue;
+		ex->ex_deadline = get_jiffies_64() + SVCRDMA_SQ_TIMEOUT;
+		return ex;
+	}
 	return NULL;
+}
+
+/* A peer that takes nothing off the queue keeps the LOCAL_INVs behind from being done. */
+static bool exposed_stuck(struct svcrdma_transport *t)
+{
+	struct svcrdma_exposed *ex;
+	bool stuck = false;
+
+	spin_lock(&t->st_expose_lock);
+	list_for_each_entry(ex, &t->st_exposed, ex_list)
+		stuck |= ex->ex_deadline && ex->ex_deadline < get_jiffies_64();
+	spin_unlock(&t->st_expose_lock);
+	return stuck;
 }
 
 static bool exposed_has_rkey(const struct svcrdma_exposed *ex, u32 rkey)
@@ -290,6 +311,18 @@ static bool exposed_has_rkey(const struct svcrdma_exposed *ex, u32 rkey)
 	return false;
 }
 
+/*
+ * An iWARP provider may look at a handle once for a whole RDMA Read: there only a LOCAL_INV,
+ * which comes behind it in the queue, says that the pages are not being sent.
+ */
+static bool exposed_may_invalidate(const struct svcrdma_transport *t,
+				   const struct svcrdma_exposed *ex, u32 rkey)
+{
+	if (rdma_protocol_iwarp(svcrdma_transport_device(t), t->st_port))
+		return false;
+	return !ex || exposed_has_rkey(ex, rkey);
+}
+
 /**
  * svcrdma_exposed_done - an RDMA_DONE: the client has pulled a reply
  * @t: transport
@@ -298,8 +331,8 @@ static bool exposed_has_rkey(const struct svcrdma_exposed *ex, u32 rkey)
  *
  * Unknown ones are dropped in silence (draft section 4.1.3): they come too late, or for a
  * reply that was given up. Nobody needs more of these than replies were exposed at a time,
- * and one that invalidates takes what was not the client's to invalidate: both end
- * the connection.
+ * and a handle of another reply is not the client's to invalidate: both end the
+ * connection.
  *
  * Context: process.
  */
@@ -311,14 +344,17 @@ void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid, const u32 *rkey)
 
 	spin_lock(&t->st_expose_lock);
 	slot = rpcrdma_exposures_take(&t->st_exposures, xid);
-	if (slot >= 0)
-		ex = exposed_by_slot(t, slot);
-	else
+	if (slot < 0) {
 		flood = ++t->st_dones_unknown > t->st_expired + t->st_exposures.size;
+	} else {
+		ex = exposed_taken(t, slot);
+		if (t->st_dones_unknown)
+			t->st_dones_unknown--;
+	}
 	spin_unlock(&t->st_expose_lock);
 
 	trace_svcrdma_reply_pulled(t, xid, ex ? 0 : -ENOENT);
-	if (flood || (rkey && !(ex && exposed_has_rkey(ex, *rkey)))) {
+	if (flood || (rkey && !exposed_may_invalidate(t, ex, *rkey))) {
 		trace_svcrdma_bad_done(t, xid, flood ? -EDQUOT : -EBADMSG);
 		svcrdma_transport_close(t);
 		return;
@@ -348,7 +384,7 @@ void svcrdma_expose_work(struct work_struct *work)
 		spin_lock(&t->st_expose_lock);
 		slot = rpcrdma_exposures_take_expired(&t->st_exposures, get_jiffies_64());
 		if (slot >= 0) {
-			ex = exposed_by_slot(t, slot);
+			ex = exposed_taken(t, slot);
 			t->st_expired++;
 		}
 		more = t->st_exposures.used;
@@ -359,6 +395,10 @@ void svcrdma_expose_work(struct work_struct *work)
 			exposed_end(ex, NULL);
 		}
 	} while (ex);
+	if (exposed_stuck(t)) {
+		trace_svcrdma_sq_timeout(t, -ETIMEDOUT);
+		svcrdma_transport_close(t);
+	}
 	if (more && !svcrdma_transport_closing(t))
 		svcrdma_expose_watch(t);
 }

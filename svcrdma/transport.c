@@ -257,8 +257,11 @@ static void transport_negotiate(struct svcrdma_transport *t,
 	local->recv_size = size;
 	local->remote_invalidation = device_can_invalidate(device);
 	local->present = true;
-	/* Not to those who do not know what it is. */
+	t->st_pull_depth = min_t(u32, t->st_pull_depth,
+				 max(device->attrs.max_qp_rd_atom, 0));
+	/* Not to those who do not know what it is, or could not read. */
 	if (READ_ONCE(svcrdma_reliable_reply) && local->remote_invalidation &&
+	    t->st_pull_depth &&
 	    t->st_peer.extensions & RPCRDMA_EXT_TAKES_READ_CHUNKS)
 		local->extensions = RPCRDMA_EXT_PROVIDES_READ_CHUNKS;
 	rpcrdma_cm_negotiate(local, &t->st_peer, &t->st_agreed);
@@ -267,11 +270,6 @@ static void transport_negotiate(struct svcrdma_transport *t,
 	t->st_max_chunks = size / (2 * RPCRDMA_SEGMENT_SIZE);
 	t->st_read_depth = min3(t->st_read_depth, READ_ONCE(svcrdma_ord),
 				(u32)max(device->attrs.max_qp_init_rd_atom, 0));
-	t->st_pull_depth = min_t(u32, t->st_pull_depth,
-				 max(device->attrs.max_qp_rd_atom, 0));
-	/* Without these the client could not read what is exposed. */
-	if (!t->st_pull_depth)
-		t->st_agreed.read_chunk_replies = false;
 }
 
 static int transport_size(struct svcrdma_transport *t,

@@ -334,6 +334,8 @@ static int conn_create_resources(struct xprtrdma_conn *conn)
 				 &conn->xc_mr_type);
 	if (rc)
 		return rc;
+	if (xprtrdma_conn_device(conn)->attrs.max_qp_init_rd_atom < 1)
+		conn->xc_may_pull = false;
 	pd = ib_alloc_pd(xprtrdma_conn_device(conn), 0);
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
@@ -409,6 +411,7 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	INIT_LIST_HEAD(&conn->xc_receives_free);
 	INIT_LIST_HEAD(&conn->xc_pulls_waiting);
 	INIT_WORK(&conn->xc_pull_worker, xprtrdma_pull_worker);
+	INIT_DELAYED_WORK(&conn->xc_pull_watch, xprtrdma_pull_watch);
 	INIT_WORK(&conn->xc_mr_worker, xprtrdma_mr_worker);
 	INIT_DELAYED_WORK(&conn->xc_stall_worker, conn_stall_worker);
 	return conn;

@@ -14,8 +14,8 @@
  * Bounds: XPRTRDMA_PULLS at a time, XPRTRDMA_PULL_WRS work requests; the others wait, in
  * order. A call keeps its credit until its reply has been read.
  *
- * Errors: a Read that fails takes the connection with it, and the RPC is sent again on the
- * next. What cannot be a reply, or not of this RPC, ends the RPC; the server is told
+ * Errors: a Read that fails, or takes too long, takes the connection with it, and the RPC is
+ * sent again on the next. What cannot be a reply, or not of this RPC, ends the RPC; the server is told
  * that it may forget it in any case (draft section 4.1.2).
  */
 #include <linux/sched/mm.h>
@@ -79,8 +79,9 @@ static void done_post(const struct xprtrdma_receive *receive, struct xprtrdma_se
 
 	/* It always fits. */
 	rpcrdma_header_encode(&header, NULL, send->sd_buffer, conn->xc_send_size);
-	/* Draft section 4.1.4. */
-	if (conn->xc_inline.remote_invalidation && chunk->count) {
+	/* Draft section 4.1.4. Not on iWARP: Documentation/reliable-reply.rst. */
+	if (conn->xc_inline.remote_invalidation && chunk->count &&
+	    !rdma_protocol_iwarp(xprtrdma_conn_device(conn), conn->xc_id->port_num)) {
 		send->sd_wr.opcode = IB_WR_SEND_WITH_INV;
 		send->sd_wr.ex.invalidate_rkey =
 			receive->rv_lists.segments[chunk->first].handle;
@@ -263,6 +264,7 @@ static void pull_finish(struct xprtrdma_receive *receive, int status)
 
 	spin_lock(&conn->xc_lock);
 	conn->xc_pulls--;
+	conn->xc_pulls_ended++;
 	waiting = !list_empty(&conn->xc_pulls_waiting);
 	spin_unlock(&conn->xc_lock);
 	if (waiting)
@@ -323,7 +325,7 @@ out_unlock:
 }
 
 /* 0: it has started, or ended. -EAGAIN: it has to wait for others. -ENOBUFS: for a Send. */
-static int pull_start(struct xprtrdma_receive *receive)
+static int pull_start(struct xprtrdma_receive *receive, bool alone)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 	struct xprtrdma_conn *conn = receive->rv_conn;
@@ -346,8 +348,8 @@ static int pull_start(struct xprtrdma_receive *receive)
 		xprtrdma_conn_fail(conn);
 		return 0;
 	case -EAGAIN:
-		/* Others give back what is missing, if there are any. */
-		if (conn->xc_pulls > 1)
+		/* Others give back what is missing, if there were any. */
+		if (!alone)
 			return -EAGAIN;
 		fallthrough;
 	case -ENOMEM:
@@ -360,7 +362,7 @@ static int pull_start(struct xprtrdma_receive *receive)
 	return 0;
 }
 
-static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn)
+static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn, bool *alone)
 {
 	struct xprtrdma_pull *pull = NULL;
 
@@ -370,15 +372,20 @@ static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn)
 						struct xprtrdma_pull, pl_list);
 	if (pull) {
 		list_del(&pull->pl_list);
-		conn->xc_pulls++;
+		*alone = !conn->xc_pulls++;
+		if (!delayed_work_pending(&conn->xc_pull_watch))
+			conn->xc_pulls_mark = conn->xc_pulls_ended;
 	}
 	spin_unlock(&conn->xc_lock);
+	if (pull)
+		queue_delayed_work(xprtrdma_wq, &conn->xc_pull_watch,
+				   XPRTRDMA_PULL_TIMEOUT);
 	return pull ? receive_of(pull) : NULL;
 }
 
 /*
- * The end of another pull wakes the worker, and so does the completion of a Send, unless it
- * came while this one was not on the list.
+ * The end of another pull wakes the worker, and so does the completion of a Send, unless
+ * they came while this one was not on the list.
  */
 static void pull_wait_again(struct xprtrdma_receive *receive, int why)
 {
@@ -388,7 +395,7 @@ static void pull_wait_again(struct xprtrdma_receive *receive, int why)
 	spin_lock(&conn->xc_lock);
 	conn->xc_pulls--;
 	list_add(&receive->rv_pull.pl_list, &conn->xc_pulls_waiting);
-	again = why == -ENOBUFS && !list_empty(&conn->xc_sends_free);
+	again = why == -ENOBUFS ? !list_empty(&conn->xc_sends_free) : !conn->xc_pulls;
 	spin_unlock(&conn->xc_lock);
 	if (again)
 		queue_work(xprtrdma_wq, &conn->xc_pull_worker);
@@ -404,14 +411,41 @@ void xprtrdma_pull_worker(struct work_struct *work)
 						  xc_pull_worker);
 	unsigned int nofs = memalloc_nofs_save();
 	struct xprtrdma_receive *receive;
+	bool alone = false;
 	int rc = 0;
 
-	while (!rc && (receive = pull_next(conn))) {
-		rc = pull_start(receive);
+	while (!rc && (receive = pull_next(conn, &alone))) {
+		rc = pull_start(receive, alone);
 		if (rc)
 			pull_wait_again(receive, rc);
 	}
 	memalloc_nofs_restore(nofs);
+}
+
+/**
+ * xprtrdma_pull_watch - has reading come to a stand?
+ * @work: xc_pull_watch
+ *
+ * The RPC is pinned meanwhile: nobody else would give up, not even when it is killed.
+ */
+void xprtrdma_pull_watch(struct work_struct *work)
+{
+	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
+						  xc_pull_watch.work);
+	bool reading, stalled;
+
+	spin_lock(&conn->xc_lock);
+	reading = conn->xc_pulls && conn->xc_state == RPCRDMA_CONN_ESTABLISHED;
+	stalled = reading && conn->xc_pulls_mark == conn->xc_pulls_ended;
+	conn->xc_pulls_mark = conn->xc_pulls_ended;
+	spin_unlock(&conn->xc_lock);
+	if (stalled) {
+		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, conn->xc_pulls);
+		xprtrdma_conn_fail(conn);
+	} else if (reading) {
+		queue_delayed_work(xprtrdma_wq, &conn->xc_pull_watch,
+				   XPRTRDMA_PULL_TIMEOUT);
+	}
 }
 
 /**
@@ -452,6 +486,7 @@ void xprtrdma_pulls_abort(struct xprtrdma_conn *conn)
 	LIST_HEAD(pulls);
 
 	cancel_work_sync(&conn->xc_pull_worker);
+	cancel_delayed_work_sync(&conn->xc_pull_watch);
 	spin_lock(&conn->xc_lock);
 	list_splice_init(&conn->xc_pulls_waiting, &pulls);
 	spin_unlock(&conn->xc_lock);

@@ -247,6 +247,9 @@ static void reply_complete(struct xprtrdma_receive *receive)
 	xprtrdma_frwr_recycle(xprtrdma_request_of(rqst));
 	if (receive->rv_header.proc == RPCRDMA_ERROR) {
 		trace_xprtrdma_error(receive_xprt(receive), &receive->rv_header);
+		/* A server at its bounds: the next call of this kind brings memory. */
+		if (xprtrdma_request_of(rqst)->rq_by_history)
+			learn(receive, U32_MAX);
 		reply_finish(receive, deliver_failure(rqst));
 	} else if (xprtrdma_is_pull(receive)) {
 		xprtrdma_pull(receive);

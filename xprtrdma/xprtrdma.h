@@ -51,6 +51,8 @@ enum {
 #define XPRTRDMA_IDLE_TIMEOUT		(5U * 60 * HZ)
 /* No reply for so long while calls wait for a credit: the connection is of no use. */
 #define XPRTRDMA_STALL_TIMEOUT		(60U * HZ)
+/* Of several replies that are being read, one is complete within that time. */
+#define XPRTRDMA_PULL_TIMEOUT		(30U * HZ)
 /* A LOCAL_INV that takes longer waits for a peer that does not take our Sends. */
 #define XPRTRDMA_FENCE_TIMEOUT		(10U * HZ)
 
@@ -165,8 +167,11 @@ struct xprtrdma_transport {
  * @xc_receives_idle: their number
  * @xc_pulls_waiting: replies that are to be read
  * @xc_pulls: replies that are being read
+ * @xc_pulls_ended: replies whose reading has come to an end, so far
+ * @xc_pulls_mark: @xc_pulls_ended when xc_pull_watch looked
  * @xc_pull_wrs: work requests that reads may still take
  * @xc_pull_worker: starts to read those that wait
+ * @xc_pull_watch: fails the connection when reading stands still
  * @xc_mr_worker: allocates more memory regions
  * @xc_stall_worker: looks whether replies still come; see xprtrdma_conn_stalled()
  * @xc_receives: every Receive buffer; built before the first post
@@ -207,9 +212,12 @@ struct xprtrdma_conn {
 
 	struct list_head		xc_pulls_waiting;
 	unsigned int			xc_pulls;
+	u64				xc_pulls_ended;
+	u64				xc_pulls_mark;
 	unsigned int			xc_pull_wrs;
 
 	struct work_struct		xc_pull_worker;
+	struct delayed_work		xc_pull_watch;
 	struct work_struct		xc_mr_worker;
 	struct delayed_work		xc_stall_worker;
 	struct list_head		xc_receives;
@@ -442,6 +450,7 @@ bool xprtrdma_is_pull(const struct xprtrdma_receive *receive);
 void xprtrdma_pull(struct xprtrdma_receive *receive);
 void xprtrdma_pull_refuse(struct xprtrdma_receive *receive);
 void xprtrdma_pull_worker(struct work_struct *work);
+void xprtrdma_pull_watch(struct work_struct *work);
 void xprtrdma_pulls_abort(struct xprtrdma_conn *conn);
 
 /* backchannel.c */

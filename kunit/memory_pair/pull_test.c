@@ -304,14 +304,14 @@ static void flood_of_notifications(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(t));
 }
 
-/* A handle that belongs to no exposed reply is not the client's to invalidate. */
+/* A handle that belongs to another reply, or none, is not the client's to invalidate. */
 static void notification_with_a_foreign_handle(struct kunit *test)
 {
 	struct pair *pair = pair_create(test, false);
+	struct client_call *call = expose_one(pair);
 	u32 rkey = 0x12345678;
 
-	expose_one(pair);
-	svcrdma_exposed_done(pair->server, 1, &rkey);
+	svcrdma_exposed_done(pair->server, be32_to_cpu(call->rqst.rq_xid), &rkey);
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(pair->server));
 	pair_pump(pair);
 	pair_disconnect(pair);
@@ -355,10 +355,24 @@ static struct kunit_case pull_test_cases[] = {
 	{}
 };
 
+static int pull_suite_init(struct kunit_suite *suite)
+{
+	xprtrdma_reliable_reply = 1;
+	svcrdma_reliable_reply = 1;
+	return pair_suite_init(suite);
+}
+
+static void pull_suite_exit(struct kunit_suite *suite)
+{
+	pair_suite_exit(suite);
+	xprtrdma_reliable_reply = 0;
+	svcrdma_reliable_reply = 0;
+}
+
 static struct kunit_suite pull_suite = {
 	.name = "memory_pull",
-	.suite_init = pair_suite_init,
-	.suite_exit = pair_suite_exit,
+	.suite_init = pull_suite_init,
+	.suite_exit = pull_suite_exit,
 	.test_cases = pull_test_cases,
 };
 
