@@ -30,7 +30,7 @@ static int answer(struct rdma_cm_id *id, enum rdma_cm_event_type type)
 	int step = client_cm.step++, rc;
 
 	if (step == client_cm.hold_step) {
-		smp_store_release(&client_cm.held, id);
+		WRITE_ONCE(client_cm.held, id);
 		return 0;
 	}
 	if (step != client_cm.fail_step)

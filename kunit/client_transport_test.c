@@ -8,228 +8,9 @@
 #include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/sunrpc/addr.h>
-#include <linux/sunrpc/clnt.h>
 #include <rdma/ib_cm.h>
 
-#include "client.h"
-
-/**
- * struct mount - what a mount has
- * @test: whose
- * @fake: the device
- * @clnt: its rpc_clnt, or NULL
- * @xprt: its rpc_xprt
- * @transport: the same
- * @task: waits for the connection
- * @modules: references to this module before the test
- */
-struct mount {
-	struct kunit			*test;
-	struct fake_device		*fake;
-	struct rpc_clnt			*clnt;
-	struct rpc_xprt			*xprt;
-	struct xprtrdma_transport	*transport;
-	struct rpc_task			task;
-	int				modules;
-};
-
-/* Something happens in another thread, soon. */
-#define eventually(condition) ({					\
-	int patience_ = 20000;						\
-									\
-	while (!(condition) && patience_--)				\
-		usleep_range(200, 500);					\
-	(condition);							\
-})
-
-static const struct rpc_procinfo procedures[] = { { .p_name = "NULL" } };
-static unsigned int counts[1];
-static const struct rpc_version version = {
-	.number = 1, .nrprocs = 1, .procs = procedures, .counts = counts,
-};
-
-static const struct rpc_version *versions[] = { NULL, &version };
-static struct rpc_stat statistics;
-static const struct rpc_program program = {
-	.name = "mount", .number = 100003, .nrvers = ARRAY_SIZE(versions),
-	.version = versions, .stats = &statistics,
-};
-
-/* 192.0.2.1 */
-static const struct sockaddr_in server_address = {
-	.sin_family = AF_INET,
-	.sin_addr.s_addr = cpu_to_be32(0xc0000201),
-	.sin_port = cpu_to_be16(RPCRDMA_PORT),
-};
-
-static struct rpc_clnt *create_client(const struct sockaddr *to, size_t length,
-				      struct sockaddr *from, unsigned long flags)
-{
-	struct rpc_create_args args = {
-		.net		= &init_net,
-		.protocol	= XPRT_TRANSPORT_RDMA,
-		.address	= (struct sockaddr *)to,
-		.addrsize	= length,
-		.saddress	= from,
-		.servername	= "server",
-		.program	= &program,
-		.version	= 1,
-		.authflavor	= RPC_AUTH_NULL,
-		.flags		= RPC_CLNT_CREATE_NOPING | RPC_CLNT_CREATE_QUIET | flags,
-		.cred		= current_cred(),
-	};
-
-	return rpc_create(&args);
-}
-
-static void shut_down(struct mount *mount)
-{
-	if (mount->clnt)
-		rpc_shutdown_client(mount->clnt);
-	mount->clnt = NULL;
-}
-
-/* The rpc_xprt goes in a work item. */
-static bool gone(struct mount *mount)
-{
-	return eventually(module_refcount(THIS_MODULE) == mount->modules);
-}
-
-static void mount_exit(void *data)
-{
-	struct mount *mount = data;
-
-	shut_down(mount);
-	if (!gone(mount))
-		kunit_fail_current_test("%d references to the module were there, %d are left",
-					mount->modules, module_refcount(THIS_MODULE));
-	fake_cm_check();
-}
-
-static void mount_from(struct mount *mount, struct sockaddr *from, unsigned long flags)
-{
-	mount->clnt = create_client((const struct sockaddr *)&server_address,
-				    sizeof(server_address), from, flags);
-	if (IS_ERR(mount->clnt)) {
-		mount->clnt = NULL;
-		KUNIT_ASSERT_TRUE_MSG(mount->test, false, "no rpc_clnt");
-	}
-	mount->xprt = rcu_access_pointer(mount->clnt->cl_xprt);
-	mount->transport = xprtrdma_transport_of(mount->xprt);
-}
-
-static struct mount *mount_create(struct kunit *test)
-{
-	struct fake_device *fake = fake_device_create(test);
-	struct mount *mount = kunit_kzalloc(test, sizeof(*mount), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, mount);
-	mount->test = test;
-	mount->fake = fake;
-	mount->modules = module_refcount(THIS_MODULE);
-	fake_cm_reset(fake);
-	client_cm_reset();
-	client_private(4096, 4096, true);
-	test->priv = mount;
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, mount_exit, mount));
-	return mount;
-}
-
-static int mount_init(struct kunit *test)
-{
-	mount_from(mount_create(test), NULL, 0);
-	return 0;
-}
-
-/* ---- connecting ---- */
-
-/* A task of SUNRPC's that waits; synchronous, so that it is not run when it is woken. */
-static void sleep_on(struct rpc_xprt *xprt, struct rpc_task *task)
-{
-	*task = (struct rpc_task) { .tk_runstate = BIT(RPC_TASK_ACTIVE) };
-	rpc_sleep_on(&xprt->pending, task, NULL);
-}
-
-/* As xprt_connect(). Returns how long the transport is going to wait, in seconds. */
-static unsigned int start_to_connect(struct mount *mount)
-{
-	struct timer_list *timer = &mount->transport->xt_connect_worker.timer;
-	struct rpc_xprt *xprt = mount->xprt;
-
-	client_cm.step = 0;
-	client_cm.held = NULL;
-	KUNIT_ASSERT_FALSE(mount->test, test_and_set_bit(XPRT_LOCKED, &xprt->state));
-	KUNIT_ASSERT_FALSE(mount->test, test_and_set_bit(XPRT_CONNECTING, &xprt->state));
-	sleep_on(xprt, &mount->task);
-	xprt->snd_task = &mount->task;
-	xprt->stat.connect_start = jiffies;
-	xprt->ops->connect(xprt, &mount->task);
-	/* The write lock is the worker's now. */
-	KUNIT_EXPECT_PTR_EQ(mount->test, (void *)mount->transport, (void *)xprt->snd_task);
-	if (!timer_pending(timer))
-		return 0;
-	return (timer->expires - xprt->stat.connect_start) / HZ;
-}
-
-/* The wait is over. What the task is told; the write lock is free again. */
-static int connected(struct mount *mount)
-{
-	struct rpc_xprt *xprt = mount->xprt;
-
-	flush_delayed_work(&mount->transport->xt_connect_worker);
-	KUNIT_EXPECT_FALSE(mount->test, test_bit(XPRT_CONNECTING, &xprt->state));
-	KUNIT_EXPECT_FALSE(mount->test, RPC_IS_QUEUED(&mount->task));
-	/* A close that was asked for meanwhile comes now. */
-	flush_work(&xprt->task_cleanup);
-	KUNIT_EXPECT_FALSE(mount->test, test_bit(XPRT_LOCKED, &xprt->state));
-	KUNIT_EXPECT_PTR_EQ(mount->test, NULL, xprt->snd_task);
-	return mount->task.tk_status;
-}
-
-static int connect(struct mount *mount)
-{
-	start_to_connect(mount);
-	return connected(mount);
-}
-
-/* As the autoclose worker. */
-static void disconnect(struct mount *mount)
-{
-	xprt_force_disconnect(mount->xprt);
-	flush_work(&mount->xprt->task_cleanup);
-}
-
-/* A worker that waits for the CM. */
-static struct rdma_cm_id *start_and_hold(struct mount *mount, int step)
-{
-	client_cm.hold_step = step;
-	start_to_connect(mount);
-	KUNIT_ASSERT_TRUE(mount->test, eventually(smp_load_acquire(&client_cm.held)));
-	client_cm.hold_step = -1;
-	return client_cm.held;
-}
-
-/* SUNRPC tries again as soon as it knows that there is a connection. */
-static void expect_connected(struct mount *mount)
-{
-	struct kunit *test = mount->test;
-
-	KUNIT_EXPECT_EQ(test, -EAGAIN, connect(mount));
-	KUNIT_EXPECT_TRUE(test, xprt_connected(mount->xprt));
-	KUNIT_ASSERT_NOT_NULL(test, mount->transport->xt_conn);
-	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(mount->transport->xt_conn));
-	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
-}
-
-static void expect_nothing(struct mount *mount)
-{
-	struct kunit *test = mount->test;
-
-	KUNIT_EXPECT_FALSE(test, xprt_connected(mount->xprt));
-	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_CLOSE_WAIT, &mount->xprt->state));
-	KUNIT_EXPECT_PTR_EQ(test, NULL, mount->transport->xt_conn);
-	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids + fake_cm.pds + fake_cm.cqs + fake_cm.qps);
-}
+#include "client_mount.h"
 
 static void connect_succeeds(struct kunit *test)
 {
@@ -237,17 +18,17 @@ static void connect_succeeds(struct kunit *test)
 	unsigned int cookie = mount->xprt->connect_cookie;
 
 	mount->xprt->cwnd = 100 * RPC_CWNDSCALE;
-	expect_connected(mount);
+	mount_expect_connected(mount);
 	KUNIT_EXPECT_EQ(test, cookie + 1, mount->xprt->connect_cookie);
 	KUNIT_EXPECT_EQ(test, 1, mount->xprt->stat.connect_count);
 	/* RFC 8166 section 3.3.3 */
 	KUNIT_EXPECT_EQ(test, RPC_CWNDSCALE, mount->xprt->cwnd);
 	KUNIT_EXPECT_EQ(test, 4096 - 28, mount->transport->xt_bc_max_payload);
 	KUNIT_EXPECT_EQ(test, 0, client_cm.source.ss_family);
-	disconnect(mount);
-	expect_nothing(mount);
+	mount_disconnect(mount);
+	mount_expect_nothing(mount);
 	KUNIT_EXPECT_NE(test, cookie + 1, mount->xprt->connect_cookie);
-	expect_connected(mount);
+	mount_expect_connected(mount);
 	KUNIT_EXPECT_EQ(test, 2, mount->xprt->stat.connect_count);
 }
 
@@ -307,13 +88,13 @@ static void connect_fails(struct kunit *test)
 	client_cm.fail_errno = c->err;
 	client_cm.fail_event = c->event;
 	client_cm.fail_status = c->status;
-	KUNIT_EXPECT_EQ(test, c->told, connect(mount));
-	expect_nothing(mount);
+	KUNIT_EXPECT_EQ(test, c->told, mount_connect(mount));
+	mount_expect_nothing(mount);
 	KUNIT_EXPECT_EQ(test, cookie, mount->xprt->connect_cookie);
 	KUNIT_EXPECT_EQ(test, 0, mount->xprt->stat.connect_count);
 
 	client_cm.fail_step = -1;
-	expect_connected(mount);
+	mount_expect_connected(mount);
 }
 
 static void connect_without_an_id(struct kunit *test)
@@ -321,10 +102,10 @@ static void connect_without_an_id(struct kunit *test)
 	struct mount *mount = test->priv;
 
 	fake_cm.id_errno = -ENOMEM;
-	KUNIT_EXPECT_EQ(test, -ENOBUFS, connect(mount));
-	expect_nothing(mount);
+	KUNIT_EXPECT_EQ(test, -ENOBUFS, mount_connect(mount));
+	mount_expect_nothing(mount);
 	fake_cm.id_errno = 0;
-	expect_connected(mount);
+	mount_expect_connected(mount);
 }
 
 struct resource_case {
@@ -350,10 +131,10 @@ static void connect_without_resources(struct kunit *test)
 	int old = *c->knob;
 
 	*c->knob = c->value;
-	KUNIT_EXPECT_EQ(test, c->told, connect(mount));
-	expect_nothing(mount);
+	KUNIT_EXPECT_EQ(test, c->told, mount_connect(mount));
+	mount_expect_nothing(mount);
 	*c->knob = old;
-	expect_connected(mount);
+	mount_expect_connected(mount);
 }
 
 /* Here, not in the worker's thread: each allocation in turn, until none fails. */
@@ -392,17 +173,17 @@ static void connect_to_a_server_that_has_changed(struct kunit *test)
 
 	for (i = 0; i < 4; i++) {
 		client_private(sizes[i], sizes[3 - i], i % 2);
-		expect_connected(mount);
+		mount_expect_connected(mount);
 		conn = mount->transport->xt_conn;
 		KUNIT_EXPECT_EQ(test, sizes[i], conn->xc_inline.inline_recv);
 		KUNIT_EXPECT_EQ(test, sizes[3 - i], conn->xc_inline.inline_send);
 		KUNIT_EXPECT_EQ(test, i % 2, conn->xc_inline.remote_invalidation);
 		KUNIT_EXPECT_EQ(test, min(sizes[i], sizes[3 - i]) - 28,
 				mount->transport->xt_bc_max_payload);
-		disconnect(mount);
+		mount_disconnect(mount);
 	}
 	client_cm.private_length = 0;
-	expect_connected(mount);
+	mount_expect_connected(mount);
 	KUNIT_EXPECT_EQ(test, 1024, mount->transport->xt_conn->xc_inline.inline_send);
 	KUNIT_EXPECT_EQ(test, 1024 - 28, mount->transport->xt_bc_max_payload);
 }
@@ -413,10 +194,10 @@ static void connect_while_there_is_a_connection(struct kunit *test)
 	struct mount *mount = test->priv;
 	u64 serial;
 
-	expect_connected(mount);
+	mount_expect_connected(mount);
 	serial = mount->transport->xt_conn->xc_serial;
 	xprt_clear_connected(mount->xprt);
-	expect_connected(mount);
+	mount_expect_connected(mount);
 	KUNIT_EXPECT_NE(test, serial, mount->transport->xt_conn->xc_serial);
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.disconnects);
 }
@@ -434,12 +215,12 @@ static void connect_does_not_wait_for_reclaim(struct kunit *test)
 	struct mount *mount = test->priv;
 
 	client_cm.on_step = note_flags;
-	expect_connected(mount);
+	mount_expect_connected(mount);
 	KUNIT_EXPECT_TRUE(test, step_flags & PF_MEMALLOC_NOFS);
 	KUNIT_EXPECT_FALSE(test, step_flags & PF_MEMALLOC);
-	disconnect(mount);
+	mount_disconnect(mount);
 	atomic_inc(&mount->xprt->swapper);
-	expect_connected(mount);
+	mount_expect_connected(mount);
 	atomic_dec(&mount->xprt->swapper);
 	KUNIT_EXPECT_TRUE(test, step_flags & PF_MEMALLOC_NOFS);
 	KUNIT_EXPECT_TRUE(test, step_flags & PF_MEMALLOC);
@@ -456,8 +237,8 @@ static void backoff_grows(struct kunit *test)
 	client_cm.fail_step = 2;
 	client_cm.fail_errno = -ECONNREFUSED;
 	for (i = 0; i < ARRAY_SIZE(seconds); i++) {
-		KUNIT_EXPECT_EQ(test, seconds[i], start_to_connect(mount));
-		KUNIT_EXPECT_EQ(test, -ECONNREFUSED, connected(mount));
+		KUNIT_EXPECT_EQ(test, seconds[i], mount_start(mount));
+		KUNIT_EXPECT_EQ(test, -ECONNREFUSED, mount_connected(mount));
 	}
 }
 
@@ -466,17 +247,17 @@ static void backoff_ends_with_a_useful_connection(struct kunit *test)
 {
 	struct mount *mount = test->priv;
 
-	expect_connected(mount);
-	disconnect(mount);
-	KUNIT_EXPECT_EQ(test, 5, start_to_connect(mount));
-	KUNIT_EXPECT_EQ(test, -EAGAIN, connected(mount));
+	mount_expect_connected(mount);
+	mount_disconnect(mount);
+	KUNIT_EXPECT_EQ(test, 5, mount_start(mount));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, mount_connected(mount));
 	mount->transport->xt_conn->xc_useful = true;
-	disconnect(mount);
-	KUNIT_EXPECT_EQ(test, 0, start_to_connect(mount));
-	KUNIT_EXPECT_EQ(test, -EAGAIN, connected(mount));
-	disconnect(mount);
-	KUNIT_EXPECT_EQ(test, 5, start_to_connect(mount));
-	KUNIT_EXPECT_EQ(test, -EAGAIN, connected(mount));
+	mount_disconnect(mount);
+	KUNIT_EXPECT_EQ(test, 0, mount_start(mount));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, mount_connected(mount));
+	mount_disconnect(mount);
+	KUNIT_EXPECT_EQ(test, 5, mount_start(mount));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, mount_connected(mount));
 }
 
 static void backoff_has_the_mounts_bound(struct kunit *test)
@@ -498,10 +279,10 @@ static void backoff_has_the_mounts_bound(struct kunit *test)
 
 	client_cm.fail_step = 0;
 	client_cm.fail_errno = -ETIMEDOUT;
-	connect(mount);
-	connect(mount);
-	KUNIT_EXPECT_EQ(test, 7, start_to_connect(mount));
-	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, connected(mount));
+	mount_connect(mount);
+	mount_connect(mount);
+	KUNIT_EXPECT_EQ(test, 7, mount_start(mount));
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, mount_connected(mount));
 }
 
 /* ---- what happens meanwhile ---- */
@@ -525,41 +306,41 @@ static void removal_while_connecting(struct kunit *test)
 {
 	const struct step_case *c = test->param_value;
 	struct mount *mount = test->priv;
-	struct rdma_cm_id *id = start_and_hold(mount, c->step);
+	struct rdma_cm_id *id = mount_hold(mount, c->step);
 
 	KUNIT_EXPECT_EQ(test, 0, client_cm_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0));
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, connected(mount));
-	expect_nothing(mount);
-	expect_connected(mount);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, mount_connected(mount));
+	mount_expect_nothing(mount);
+	mount_expect_connected(mount);
 }
 
 static void close_while_connecting(struct kunit *test)
 {
 	const struct step_case *c = test->param_value;
 	struct mount *mount = test->priv;
-	struct rdma_cm_id *id = start_and_hold(mount, c->step);
+	struct rdma_cm_id *id = mount_hold(mount, c->step);
 
 	/* It has to wait: the write lock is the worker's. */
 	xprt_force_disconnect(mount->xprt);
 	KUNIT_EXPECT_FALSE(test, work_pending(&mount->xprt->task_cleanup));
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
 	KUNIT_EXPECT_EQ(test, 0, client_cm_event(id, c->event, 0));
-	connected(mount);
-	expect_nothing(mount);
-	expect_connected(mount);
+	mount_connected(mount);
+	mount_expect_nothing(mount);
+	mount_expect_connected(mount);
 }
 
 static void destroy_while_connecting(struct kunit *test)
 {
 	const struct step_case *c = test->param_value;
 	struct mount *mount = test->priv;
-	struct rdma_cm_id *id = start_and_hold(mount, c->step);
+	struct rdma_cm_id *id = mount_hold(mount, c->step);
 
 	rpc_wake_up_queued_task(&mount->xprt->pending, &mount->task);
-	shut_down(mount);
+	mount_shut_down(mount);
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
 	KUNIT_EXPECT_EQ(test, 0, client_cm_event(id, c->event, 0));
-	KUNIT_EXPECT_TRUE(test, gone(mount));
+	KUNIT_EXPECT_TRUE(test, mount_gone(mount));
 	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids + fake_cm.pds + fake_cm.cqs + fake_cm.qps);
 }
 
@@ -575,10 +356,10 @@ static void removal_right_after_connecting(struct kunit *test)
 	struct mount *mount = test->priv;
 
 	client_cm.on_step = remove_device;
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, connect(mount));
-	expect_nothing(mount);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, mount_connect(mount));
+	mount_expect_nothing(mount);
 	client_cm.on_step = NULL;
-	expect_connected(mount);
+	mount_expect_connected(mount);
 }
 
 /* ---- the end of a connection ---- */
@@ -643,17 +424,17 @@ static void loss_closes_and_wakes(struct kunit *test)
 	unsigned int cookie;
 	struct rpc_task task;
 
-	expect_connected(mount);
+	mount_expect_connected(mount);
 	cookie = mount->xprt->connect_cookie;
-	sleep_on(mount->xprt, &task);
+	mount_sleep(mount->xprt, &task);
 	c->lose(mount);
 	KUNIT_EXPECT_TRUE(test, eventually(!xprt_connected(mount->xprt)));
 	flush_work(&mount->xprt->task_cleanup);
-	expect_nothing(mount);
+	mount_expect_nothing(mount);
 	KUNIT_EXPECT_NE(test, cookie, mount->xprt->connect_cookie);
 	KUNIT_EXPECT_FALSE(test, RPC_IS_QUEUED(&task));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, task.tk_status);
-	expect_connected(mount);
+	mount_expect_connected(mount);
 }
 
 static void idle_timer_runs_after_a_connect(struct kunit *test)
@@ -663,7 +444,7 @@ static void idle_timer_runs_after_a_connect(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, 300 * HZ, mount->xprt->idle_timeout);
 	KUNIT_EXPECT_FALSE(test, timer_pending(timer));
-	expect_connected(mount);
+	mount_expect_connected(mount);
 	KUNIT_ASSERT_TRUE(test, timer_pending(timer));
 	KUNIT_EXPECT_EQ(test, 300 * HZ, timer->expires - mount->xprt->last_used);
 }
@@ -672,9 +453,9 @@ static void destroy_while_connected(struct kunit *test)
 {
 	struct mount *mount = test->priv;
 
-	expect_connected(mount);
-	shut_down(mount);
-	KUNIT_EXPECT_TRUE(test, gone(mount));
+	mount_expect_connected(mount);
+	mount_shut_down(mount);
+	KUNIT_EXPECT_TRUE(test, mount_gone(mount));
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.disconnects);
 	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids + fake_cm.pds + fake_cm.cqs + fake_cm.qps);
 }
@@ -709,7 +490,7 @@ static void setup_without_idle_timeout(struct kunit *test)
 
 	mount_from(mount, NULL, RPC_CLNT_CREATE_NO_IDLE_TIMEOUT);
 	KUNIT_EXPECT_EQ(test, 0, mount->xprt->idle_timeout);
-	expect_connected(mount);
+	mount_expect_connected(mount);
 	KUNIT_EXPECT_FALSE(test, timer_pending(&mount->xprt->timer));
 }
 
@@ -722,7 +503,7 @@ static void setup_with_a_source_address(struct kunit *test)
 	sin->sin_family = AF_INET;
 	sin->sin_addr.s_addr = htonl(0xc0000203);
 	mount_from(mount, (struct sockaddr *)&source, 0);
-	expect_connected(mount);
+	mount_expect_connected(mount);
 	sin = (struct sockaddr_in *)&client_cm.source;
 	KUNIT_EXPECT_EQ(test, AF_INET, sin->sin_family);
 	KUNIT_EXPECT_EQ(test, htonl(0xc0000203), sin->sin_addr.s_addr);
@@ -734,7 +515,7 @@ static void setup_with_a_source_of_another_family(struct kunit *test)
 	struct sockaddr_storage source = { .ss_family = AF_INET6 };
 
 	mount_from(mount, (struct sockaddr *)&source, 0);
-	expect_connected(mount);
+	mount_expect_connected(mount);
 	KUNIT_EXPECT_EQ(test, 0, client_cm.source.ss_family);
 }
 
@@ -747,7 +528,7 @@ static void setup_over_ipv6(struct kunit *test)
 	};
 	const char **strings;
 
-	mount->clnt = create_client((struct sockaddr *)&address, sizeof(address), NULL, 0);
+	mount->clnt = mount_client((struct sockaddr *)&address, sizeof(address), NULL, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(mount->clnt));
 	mount->xprt = rcu_access_pointer(mount->clnt->cl_xprt);
 	strings = mount->xprt->address_strings;
@@ -764,7 +545,7 @@ static int setup_errno(sa_family_t family, size_t length)
 	struct sockaddr_storage address = { .ss_family = family };
 	struct rpc_clnt *clnt;
 
-	clnt = create_client((struct sockaddr *)&address, length, NULL, 0);
+	clnt = mount_client((struct sockaddr *)&address, length, NULL, 0);
 	if (!IS_ERR(clnt))
 		rpc_shutdown_client(clnt);
 	return PTR_ERR_OR_ZERO(clnt);

@@ -53,6 +53,15 @@ void fake_cm_reset(struct fake_device *fake);
 void fake_cm_check(void);
 struct rdma_cm_id *fake_cm_id(void);
 
+/* Something happens in another thread, soon. */
+#define eventually(condition) ({					\
+	int patience_ = 20000;						\
+									\
+	while (!(condition) && patience_--)				\
+		usleep_range(200, 500);					\
+	(condition);							\
+})
+
 /* fake_alloc.c: the allocation of this task after @count more fails. */
 void fake_alloc_fail(int count);
 bool fake_alloc_failed(void);

@@ -5,335 +5,9 @@
  */
 #include <linux/delay.h>
 #include <linux/module.h>
-#include <linux/slab.h>
-#include <linux/sunrpc/clnt.h>
 #include <linux/unaligned.h>
 
-#include "server.h"
-
-enum {
-	WORDS_MAX	= 1200,	/* of a callback's arguments */
-	CALL_HEADER	= 40,	/* without credential and verifier */
-	REPLY_HEADER	= 24,
-	HEADER		= RPCRDMA_MIN_HEADER_SIZE,
-};
-
-/**
- * struct callback - one call
- * @words: its arguments
- * @answer: what the reply said
- * @status: how it ended
- * @done: SUNRPC has forgotten it
- */
-struct callback {
-	u32			words;
-	u32			answer;
-	int			status;
-	struct completion	done;
-};
-
-/**
- * struct backchannel - the connection, and nfsd's side of the reverse direction
- * @server: the connection
- * @xprt: the connection's svc_xprt, with nfsd's reference
- * @clnt: nfsd's rpc_clnt
- * @rpc: its rpc_xprt
- * @modules: references to this module before the test
- * @calls: they may outlive a test that fails
- * @nr_calls: their number
- */
-struct backchannel {
-	struct server	*server;
-	struct svc_xprt	*xprt;
-	struct rpc_clnt	*clnt;
-	struct rpc_xprt	*rpc;
-	int		modules;
-	struct callback	calls[8];
-	unsigned int	nr_calls;
-};
-
-/* Something happens in another thread, soon. */
-#define eventually(condition) ({					\
-	int patience_ = 20000;						\
-									\
-	while (!(condition) && patience_--)				\
-		usleep_range(200, 500);					\
-	(condition);							\
-})
-
-/* ---- nfsd ---- */
-
-static void encode(struct rpc_rqst *rqst, struct xdr_stream *xdr, const void *data)
-{
-	const struct callback *cb = data;
-	__be32 *p = xdr_reserve_space(xdr, cb->words * 4);
-	u32 i;
-
-	for (i = 0; p && i < cb->words; i++)
-		p[i] = cpu_to_be32(i);
-}
-
-static int decode(struct rpc_rqst *rqst, struct xdr_stream *xdr, void *data)
-{
-	struct callback *cb = data;
-
-	return xdr_stream_decode_u32(xdr, &cb->answer) < 0 ? -EIO : 0;
-}
-
-static const struct rpc_procinfo procedures[] = {
-	{ .p_proc = 0, .p_name = "NULL" },
-	{ .p_proc = 1, .p_encode = encode, .p_decode = decode, .p_arglen = WORDS_MAX,
-	  .p_replen = 8, .p_statidx = 1, .p_name = "CALLBACK" },
-};
-
-static unsigned int counts[ARRAY_SIZE(procedures)];
-
-static const struct rpc_version version = {
-	.number = 1, .nrprocs = ARRAY_SIZE(procedures), .procs = procedures,
-	.counts = counts,
-};
-
-static const struct rpc_version *versions[] = { NULL, &version };
-static struct rpc_stat statistics;
-
-static const struct rpc_program program = {
-	.name = "callback", .number = 0x40000000, .nrvers = ARRAY_SIZE(versions),
-	.version = versions, .stats = &statistics,
-};
-
-/* As setup_callback_client(). */
-static struct rpc_clnt *create_client(struct svc_xprt *xprt)
-{
-	struct rpc_create_args args = {
-		.net		= &init_net,
-		.protocol	= XPRT_TRANSPORT_BC_RDMA,
-		.address	= (struct sockaddr *)&xprt->xpt_remote,
-		.addrsize	= xprt->xpt_remotelen,
-		.program	= &program,
-		.version	= 1,
-		.authflavor	= RPC_AUTH_NULL,
-		.flags		= RPC_CLNT_CREATE_NOPING | RPC_CLNT_CREATE_QUIET,
-		.bc_xprt	= xprt,
-		.cred		= current_cred(),
-	};
-
-	return rpc_create(&args);
-}
-
-static void callback_done(struct rpc_task *task, void *data)
-{
-	struct callback *cb = data;
-
-	cb->status = task->tk_status;
-}
-
-static void callback_release(void *data)
-{
-	struct callback *cb = data;
-
-	complete(&cb->done);
-}
-
-static const struct rpc_call_ops callback_ops = {
-	.rpc_call_done = callback_done,
-	.rpc_release = callback_release,
-};
-
-/* As nfsd4_run_cb_work(), for a client with a session. */
-static struct callback *call(struct kunit *test, u32 words)
-{
-	struct backchannel *bc = test->priv;
-	struct callback *cb = &bc->calls[bc->nr_calls++];
-	struct rpc_task_setup setup = {
-		.rpc_client = bc->clnt,
-		.callback_ops = &callback_ops,
-		.callback_data = cb,
-		.flags = RPC_TASK_ASYNC | RPC_TASK_SOFT | RPC_TASK_NOCONNECT,
-	};
-	struct rpc_message message = {
-		.rpc_proc = &procedures[1], .rpc_argp = cb, .rpc_resp = cb,
-	};
-	struct rpc_task *task;
-
-	KUNIT_ASSERT_LE(test, bc->nr_calls, ARRAY_SIZE(bc->calls));
-	cb->words = words;
-	cb->status = 1;
-	init_completion(&cb->done);
-	setup.rpc_message = &message;
-	task = rpc_run_task(&setup);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
-	rpc_put_task(task);
-	return cb;
-}
-
-static bool ended(struct callback *cb)
-{
-	return wait_for_completion_timeout(&cb->done, 10 * HZ);
-}
-
-/* The connection is lost, and a thread of nfsd sees to it. */
-static void lose_connection(struct backchannel *bc)
-{
-	if (!bc->server->transport)
-		return;
-	bc->server->transport = NULL;
-	server_is_ready(bc->server);
-	__module_get(THIS_MODULE);
-	clear_bit(XPT_BUSY, &bc->xprt->xpt_flags);
-	svc_xprt_close(bc->xprt);
-}
-
-static void shut_down_client(struct backchannel *bc)
-{
-	if (bc->clnt)
-		rpc_shutdown_client(bc->clnt);
-	bc->clnt = NULL;
-}
-
-static void backchannel_exit(void *data)
-{
-	struct backchannel *bc = data;
-
-	lose_connection(bc);
-	shut_down_client(bc);
-	if (kref_read(&bc->xprt->xpt_ref) != 1)
-		kunit_fail_current_test("%u references to the connection are left",
-					kref_read(&bc->xprt->xpt_ref) - 1);
-	svc_xprt_put(bc->xprt);
-	/* The rpc_xprt goes in a work item. */
-	if (!eventually(module_refcount(THIS_MODULE) == bc->modules))
-		kunit_fail_current_test("%d references to the module were there, %d are left",
-					bc->modules, module_refcount(THIS_MODULE));
-}
-
-static struct backchannel *backchannel_create(struct kunit *test, u32 client_receives)
-{
-	struct server *server = server_create(test);
-	struct backchannel *bc = kunit_kzalloc(test, sizeof(*bc), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, bc);
-	bc->server = server;
-	bc->modules = module_refcount(THIS_MODULE);
-	server->client.recv_size = client_receives;
-	server_connect(server);
-	bc->xprt = &server->transport->st_xprt;
-	svc_xprt_get(bc->xprt);
-	test->priv = bc;
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, backchannel_exit, bc));
-	bc->clnt = create_client(bc->xprt);
-	if (IS_ERR(bc->clnt)) {
-		bc->clnt = NULL;
-		KUNIT_ASSERT_TRUE_MSG(test, false, "no rpc_clnt");
-	}
-	bc->rpc = rcu_access_pointer(bc->clnt->cl_xprt);
-	return bc;
-}
-
-static int backchannel_init(struct kunit *test)
-{
-	backchannel_create(test, SERVER_MESSAGE);
-	return 0;
-}
-
-/* ---- the client ---- */
-
-/* Has the server sent @count messages? */
-static bool sent(struct backchannel *bc, unsigned int count)
-{
-	return eventually(READ_ONCE(bc->server->qp->posted) - bc->server->qp->mark >= count);
-}
-
-static u32 xid_of(struct backchannel *bc, unsigned int n)
-{
-	return get_unaligned_be32(fake_message(fake_wr(bc->server->qp, n)));
-}
-
-/**
- * struct answer - a message of the client
- * @proc: of the header
- * @credits: its grant
- * @length: bytes of the RPC reply; 0: REPLY_HEADER and a word
- * @read: it has a Read chunk
- * @write: it has a Write chunk
- * @reply: it has a Reply chunk
- */
-struct answer {
-	enum rpcrdma_proc	proc;
-	u32			credits;
-	u32			length;
-	bool			read, write, reply;
-};
-
-static u32 build_header(struct kunit *test, const struct answer *answer, u32 xid,
-			u8 *message)
-{
-	struct rpcrdma_segment storage[3], segment = { .handle = 1, .length = 100 };
-	struct rpcrdma_chunk chunks[3];
-	struct rpcrdma_chunk_lists lists;
-	struct rpcrdma_header header = {
-		.xid = xid, .vers = RPCRDMA_VERSION, .credits = answer->credits,
-		.proc = answer->proc, .error = RPCRDMA_ERR_CHUNK,
-	};
-
-	rpcrdma_lists_init(&lists, storage, 3, chunks, 3);
-	if (answer->read && rpcrdma_lists_begin_read(&lists, 40))
-		rpcrdma_lists_add_segment(&lists, segment);
-	if (answer->write && rpcrdma_lists_begin_write(&lists))
-		rpcrdma_lists_add_segment(&lists, segment);
-	if (answer->reply && rpcrdma_lists_begin_reply(&lists))
-		rpcrdma_lists_add_segment(&lists, segment);
-	KUNIT_ASSERT_EQ(test, RPCRDMA_OK, rpcrdma_header_encode(&header, &lists, message,
-								SERVER_MESSAGE));
-	return header.size;
-}
-
-/* The client answers XID @xid. The result is 4711. */
-static void reply(struct kunit *test, u32 xid, const struct answer *answer)
-{
-	struct backchannel *bc = test->priv;
-	u8 *message = kunit_kzalloc(test, SERVER_MESSAGE, GFP_KERNEL);
-	u32 length = answer->length ?: REPLY_HEADER + 4, size;
-
-	KUNIT_ASSERT_NOT_NULL(test, message);
-	size = build_header(test, answer, xid, message);
-	if (answer->proc == RPCRDMA_MSG) {
-		put_unaligned_be32(xid, message + size);
-		put_unaligned_be32(RPCRDMA_RPC_REPLY, message + size + 4);
-		put_unaligned_be32(4711, message + size + REPLY_HEADER);
-		size += length;
-	}
-	KUNIT_ASSERT_TRUE(test, fake_deliver(bc->server->qp, message, size));
-	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(bc->server));
-	kunit_kfree(test, message);
-}
-
-static void reply_well(struct kunit *test, u32 xid, u32 credits)
-{
-	reply(test, xid, &(struct answer) { .proc = RPCRDMA_MSG, .credits = credits });
-}
-
-static void expect_answered(struct kunit *test, struct callback *cb)
-{
-	KUNIT_ASSERT_TRUE(test, ended(cb));
-	KUNIT_EXPECT_EQ(test, 0, cb->status);
-	KUNIT_EXPECT_EQ(test, 4711, cb->answer);
-}
-
-/* SUNRPC would still take a reply to the call that was sent first. */
-static void expect_waiting(struct kunit *test)
-{
-	struct backchannel *bc = test->priv;
-
-	spin_lock(&bc->rpc->queue_lock);
-	KUNIT_EXPECT_NOT_NULL(test, xprt_lookup_rqst(bc->rpc, cpu_to_be32(xid_of(bc, 0))));
-	spin_unlock(&bc->rpc->queue_lock);
-}
-
-static void expect_at_rest(struct backchannel *bc)
-{
-	server_expect_at_rest(bc->server);
-	KUNIT_EXPECT_EQ(bc->server->test, 0, bc->rpc->cong);
-}
+#include "server_bc.h"
 
 /* ---- calls and replies ---- */
 
@@ -342,11 +16,11 @@ static void callback_is_answered(struct kunit *test)
 	struct backchannel *bc = test->priv;
 	struct rpcrdma_chunk_lists lists;
 	struct rpcrdma_header header;
-	struct callback *cb = call(test, 20);
+	struct callback *cb = bc_call(test, 20);
 	const u8 *message;
 	struct fake_wr *wr;
 
-	KUNIT_ASSERT_TRUE(test, sent(bc, 1));
+	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1));
 	wr = fake_wr(bc->server->qp, 0);
 	message = fake_message(wr);
 	/* RFC 8167 section 4.1: reverse credits; no chunks */
@@ -357,60 +31,60 @@ static void callback_is_answered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SVCRDMA_REVERSE_CREDITS, header.credits);
 	KUNIT_EXPECT_EQ(test, IB_WR_SEND, wr->opcode);
 	KUNIT_EXPECT_TRUE(test, wr->flags & IB_SEND_SIGNALED);
-	KUNIT_EXPECT_EQ(test, HEADER + CALL_HEADER + 80, wr->sge[0].length);
-	KUNIT_EXPECT_EQ(test, header.xid, get_unaligned_be32(message + HEADER));
+	KUNIT_EXPECT_EQ(test, BC_HEADER + BC_CALL_HEADER + 80, wr->sge[0].length);
+	KUNIT_EXPECT_EQ(test, header.xid, get_unaligned_be32(message + BC_HEADER));
 	KUNIT_EXPECT_EQ(test, RPCRDMA_RPC_CALL,
-			rpcrdma_message_direction(message + HEADER, 80));
-	KUNIT_EXPECT_EQ(test, 19, get_unaligned_be32(message + HEADER + CALL_HEADER + 76));
+			rpcrdma_message_direction(message + BC_HEADER, 80));
+	KUNIT_EXPECT_EQ(test, 19, get_unaligned_be32(message + BC_HEADER + BC_CALL_HEADER + 76));
 	KUNIT_EXPECT_EQ(test, bc->server->transport->st_sq_depth - 1,
 			bc->server->transport->st_sq_free);
 
-	reply_well(test, header.xid, 2);
-	expect_answered(test, cb);
-	expect_at_rest(bc);
+	bc_reply_well(test, header.xid, 2);
+	bc_expect_answered(test, cb);
+	bc_expect_at_rest(bc);
 }
 
 static void callback_gets_a_reply_to_another(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
-	struct callback *cb = call(test, 1);
+	struct callback *cb = bc_call(test, 1);
 
-	KUNIT_ASSERT_TRUE(test, sent(bc, 1));
-	reply_well(test, xid_of(bc, 0) + 1, 2);
-	expect_waiting(test);
+	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1));
+	bc_reply_well(test, bc_xid(bc, 0) + 1, 2);
+	bc_expect_waiting(test);
 	/* It says nothing of credits, either. */
 	KUNIT_EXPECT_EQ(test, RPC_CWNDSCALE, bc->rpc->cwnd);
-	reply_well(test, xid_of(bc, 0), 1);
-	expect_answered(test, cb);
+	bc_reply_well(test, bc_xid(bc, 0), 1);
+	bc_expect_answered(test, cb);
 	/* The same once more: nobody waits for it now. */
-	reply_well(test, xid_of(bc, 0), 2);
+	bc_reply_well(test, bc_xid(bc, 0), 2);
 	KUNIT_EXPECT_EQ(test, RPC_CWNDSCALE, bc->rpc->cwnd);
-	expect_at_rest(bc);
+	bc_expect_at_rest(bc);
 }
 
 static void callback_is_given_up(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
-	struct callback *cb = call(test, 1), *next;
+	struct callback *cb = bc_call(test, 1), *next;
 
-	KUNIT_ASSERT_TRUE(test, sent(bc, 1));
+	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1));
 	rpc_killall_tasks(bc->clnt);
-	KUNIT_ASSERT_TRUE(test, ended(cb));
+	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
 	KUNIT_EXPECT_LT(test, cb->status, 0);
 
 	/* Too late. */
-	reply_well(test, xid_of(bc, 0), 2);
-	next = call(test, 1);
-	KUNIT_ASSERT_TRUE(test, sent(bc, 2));
-	KUNIT_EXPECT_NE(test, xid_of(bc, 0), xid_of(bc, 1));
-	reply_well(test, xid_of(bc, 1), 1);
-	expect_answered(test, next);
-	expect_at_rest(bc);
+	bc_reply_well(test, bc_xid(bc, 0), 2);
+	next = bc_call(test, 1);
+	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 2));
+	KUNIT_EXPECT_NE(test, bc_xid(bc, 0), bc_xid(bc, 1));
+	bc_reply_well(test, bc_xid(bc, 1), 1);
+	bc_expect_answered(test, next);
+	bc_expect_at_rest(bc);
 }
 
 struct bad_case {
 	const char	*desc;
-	struct answer	answer;
+	struct bc_answer	answer;
 };
 
 static const struct bad_case bad_cases[] = {
@@ -427,57 +101,60 @@ static void callback_gets_a_bad_reply(struct kunit *test)
 {
 	const struct bad_case *c = test->param_value;
 	struct backchannel *bc = test->priv;
-	struct callback *cb = call(test, 1);
+	struct callback *cb = bc_call(test, 1);
 
-	KUNIT_ASSERT_TRUE(test, sent(bc, 1));
-	reply(test, xid_of(bc, 0), &c->answer);
-	expect_waiting(test);
+	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1));
+	bc_reply(test, bc_xid(bc, 0), &c->answer);
+	bc_expect_waiting(test);
 	KUNIT_EXPECT_EQ(test, RPC_CWNDSCALE, bc->rpc->cwnd);
-	reply_well(test, xid_of(bc, 0), 1);
-	expect_answered(test, cb);
-	expect_at_rest(bc);
+	bc_reply_well(test, bc_xid(bc, 0), 1);
+	bc_expect_answered(test, cb);
+	bc_expect_at_rest(bc);
 }
 
 /* As much as SUNRPC has room for, and not a byte more. */
 static void callback_gets_the_largest_reply(struct kunit *test)
 {
+	struct bc_answer answer = { .proc = RPCRDMA_MSG, .credits = 2 };
 	struct backchannel *bc = test->priv;
-	struct callback *cb = call(test, 1);
+	struct callback *cb = bc_call(test, 1);
 	struct rpc_rqst *rqst;
+	bool apart;
 	u32 room;
 
-	KUNIT_ASSERT_TRUE(test, sent(bc, 1));
+	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1));
 	spin_lock(&bc->rpc->queue_lock);
-	rqst = xprt_lookup_rqst(bc->rpc, cpu_to_be32(xid_of(bc, 0)));
+	rqst = xprt_lookup_rqst(bc->rpc, cpu_to_be32(bc_xid(bc, 0)));
 	room = rqst ? rqst->rq_rcv_buf.head[0].iov_len : 0;
-	/* Not over the call, which may have to be sent again. */
-	KUNIT_EXPECT_TRUE(test, rqst && rqst->rq_rcv_buf.head[0].iov_base ==
-				rqst->rq_buffer + rqst->rq_callsize);
+	apart = rqst && rqst->rq_rcv_buf.head[0].iov_base ==
+			rqst->rq_buffer + rqst->rq_callsize;
 	spin_unlock(&bc->rpc->queue_lock);
-	KUNIT_ASSERT_GE(test, room, REPLY_HEADER + 4);
-	reply(test, xid_of(bc, 0), &(struct answer) { .proc = RPCRDMA_MSG, .credits = 2,
-						      .length = room + 4 });
-	expect_waiting(test);
-	reply(test, xid_of(bc, 0), &(struct answer) { .proc = RPCRDMA_MSG, .credits = 2,
-						      .length = room });
-	expect_answered(test, cb);
+	/* Not over the call, which may have to be sent again. */
+	KUNIT_EXPECT_TRUE(test, apart);
+	KUNIT_ASSERT_GE(test, room, BC_REPLY_HEADER + 4);
+	answer.length = room + 4;
+	bc_reply(test, bc_xid(bc, 0), &answer);
+	bc_expect_waiting(test);
+	answer.length = room;
+	bc_reply(test, bc_xid(bc, 0), &answer);
+	bc_expect_answered(test, cb);
 }
 
 /* RFC 8166 section 4.5.3: the client could not make sense of it. */
 static void callback_gets_an_error(struct kunit *test)
 {
+	struct bc_answer answer = { .proc = RPCRDMA_ERROR, .credits = 2 };
 	struct backchannel *bc = test->priv;
-	struct callback *cb = call(test, 1);
+	struct callback *cb = bc_call(test, 1);
 
-	KUNIT_ASSERT_TRUE(test, sent(bc, 1));
+	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1));
 	/* On the way to sleep, it would not see the error and call again. */
 	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(bc->rpc->pending.qlen)));
-	reply(test, xid_of(bc, 0), &(struct answer) { .proc = RPCRDMA_ERROR,
-						      .credits = 2 });
-	KUNIT_ASSERT_TRUE(test, ended(cb));
+	bc_reply(test, bc_xid(bc, 0), &answer);
+	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
 	KUNIT_EXPECT_EQ(test, -EIO, cb->status);
 	KUNIT_EXPECT_EQ(test, RPC_CWNDSCALE, bc->rpc->cwnd);
-	expect_at_rest(bc);
+	bc_expect_at_rest(bc);
 }
 
 /* ---- credits ---- */
@@ -486,21 +163,21 @@ static void callback_gets_an_error(struct kunit *test)
 static void credits_are_one_at_first(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
-	struct callback *first = call(test, 1), *second;
+	struct callback *first = bc_call(test, 1), *second;
 
-	KUNIT_ASSERT_TRUE(test, sent(bc, 1));
-	second = call(test, 1);
+	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1));
+	second = bc_call(test, 1);
 	/* It waits for its turn, or is sent all the same. */
 	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(bc->rpc->sending.qlen) ||
 					   fake_posted(bc->server->qp) > 1));
 	KUNIT_EXPECT_EQ(test, 1, fake_posted(bc->server->qp));
 
-	reply_well(test, xid_of(bc, 0), 1);
-	expect_answered(test, first);
-	KUNIT_ASSERT_TRUE(test, sent(bc, 2));
-	reply_well(test, xid_of(bc, 1), 1);
-	expect_answered(test, second);
-	expect_at_rest(bc);
+	bc_reply_well(test, bc_xid(bc, 0), 1);
+	bc_expect_answered(test, first);
+	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 2));
+	bc_reply_well(test, bc_xid(bc, 1), 1);
+	bc_expect_answered(test, second);
+	bc_expect_at_rest(bc);
 }
 
 struct credit_case {
@@ -522,32 +199,32 @@ static void credits_are_those_of_the_last_reply(struct kunit *test)
 {
 	const struct credit_case *c = test->param_value;
 	struct backchannel *bc = test->priv;
-	struct callback *cb = call(test, 1), *calls[2];
+	struct callback *cb = bc_call(test, 1), *calls[2];
 	int i;
 
 	/* Arrange */
-	KUNIT_ASSERT_TRUE(test, sent(bc, 1));
-	reply_well(test, xid_of(bc, 0), c->granted);
-	expect_answered(test, cb);
+	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1));
+	bc_reply_well(test, bc_xid(bc, 0), c->granted);
+	bc_expect_answered(test, cb);
 	KUNIT_EXPECT_EQ(test, c->in_flight * RPC_CWNDSCALE, bc->rpc->cwnd);
 
 	/* Act */
 	for (i = 0; i < 2; i++)
-		calls[i] = call(test, 1);
+		calls[i] = bc_call(test, 1);
 
 	/* Assert */
-	KUNIT_ASSERT_TRUE(test, sent(bc, 1 + c->in_flight));
+	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1 + c->in_flight));
 	KUNIT_ASSERT_TRUE(test, eventually(c->in_flight == 2 ||
 					   READ_ONCE(bc->rpc->sending.qlen) ||
 					   fake_posted(bc->server->qp) > 2));
 	KUNIT_EXPECT_EQ(test, 1 + c->in_flight, fake_posted(bc->server->qp));
 	for (i = 0; i < 2; i++) {
-		KUNIT_ASSERT_TRUE(test, sent(bc, 2 + i));
-		reply_well(test, xid_of(bc, 1 + i), c->granted);
+		KUNIT_ASSERT_TRUE(test, bc_sent(bc, 2 + i));
+		bc_reply_well(test, bc_xid(bc, 1 + i), c->granted);
 	}
 	for (i = 0; i < 2; i++)
-		expect_answered(test, calls[i]);
-	expect_at_rest(bc);
+		bc_expect_answered(test, calls[i]);
+	bc_expect_at_rest(bc);
 }
 
 /* ---- what cannot be sent ---- */
@@ -555,29 +232,29 @@ static void credits_are_those_of_the_last_reply(struct kunit *test)
 static void callback_just_fits(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
-	struct callback *cb = call(test, (SERVER_MESSAGE - HEADER - CALL_HEADER) / 4);
+	struct callback *cb = bc_call(test, (SERVER_MESSAGE - BC_HEADER - BC_CALL_HEADER) / 4);
 
-	KUNIT_ASSERT_TRUE(test, sent(bc, 1));
+	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1));
 	KUNIT_EXPECT_EQ(test, SERVER_MESSAGE, fake_wr(bc->server->qp, 0)->sge[0].length);
-	reply_well(test, xid_of(bc, 0), 2);
-	expect_answered(test, cb);
-	expect_at_rest(bc);
+	bc_reply_well(test, bc_xid(bc, 0), 2);
+	bc_expect_answered(test, cb);
+	bc_expect_at_rest(bc);
 }
 
 static void expect_too_large(struct kunit *test, u32 words)
 {
 	struct backchannel *bc = test->priv;
-	struct callback *cb = call(test, words);
+	struct callback *cb = bc_call(test, words);
 
-	KUNIT_ASSERT_TRUE(test, ended(cb));
+	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
 	KUNIT_EXPECT_EQ(test, -EMSGSIZE, cb->status);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
-	expect_at_rest(bc);
+	bc_expect_at_rest(bc);
 }
 
 static void callback_is_too_large(struct kunit *test)
 {
-	expect_too_large(test, (SERVER_MESSAGE - HEADER - CALL_HEADER) / 4 + 1);
+	expect_too_large(test, (SERVER_MESSAGE - BC_HEADER - BC_CALL_HEADER) / 4 + 1);
 }
 
 /* rpciod does not sleep for an entry: it comes again a quarter of a second later. */
@@ -589,15 +266,15 @@ static void callback_finds_the_send_queue_full(struct kunit *test)
 	struct callback *cb;
 
 	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(t, depth));
-	cb = call(test, 1);
+	cb = bc_call(test, 1);
 	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(t->st_send_nr_free)));
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
 	KUNIT_EXPECT_EQ(test, 0, t->st_sq_nr_waiters);
 	svcrdma_sq_put(t, depth);
-	KUNIT_ASSERT_TRUE(test, sent(bc, 1));
-	reply_well(test, xid_of(bc, 0), 1);
-	expect_answered(test, cb);
-	expect_at_rest(bc);
+	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1));
+	bc_reply_well(test, bc_xid(bc, 0), 1);
+	bc_expect_answered(test, cb);
+	bc_expect_at_rest(bc);
 }
 
 /* A request that goes past SUNRPC, to the transport. */
@@ -630,7 +307,7 @@ static void callback_without_memory(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, 0, send_directly(bc));
 	KUNIT_EXPECT_EQ(test, 1, fake_posted(bc->server->qp));
-	expect_at_rest(bc);
+	bc_expect_at_rest(bc);
 }
 
 static void callback_cannot_be_posted(struct kunit *test)
@@ -652,17 +329,17 @@ static void loss_ends_callbacks(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 2; i++)
-		calls[i] = call(test, 1);
-	KUNIT_ASSERT_TRUE(test, sent(bc, 1));
+		calls[i] = bc_call(test, 1);
+	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1));
 	server_cm_event(bc->server->id, RDMA_CM_EVENT_DISCONNECTED);
-	lose_connection(bc);
+	bc_lose(bc);
 	for (i = 0; i < 2; i++) {
-		KUNIT_ASSERT_TRUE(test, ended(calls[i]));
+		KUNIT_ASSERT_TRUE(test, bc_ended(calls[i]));
 		KUNIT_EXPECT_EQ(test, -ENOTCONN, calls[i]->status);
 	}
 	/* And those that come later. */
-	late = call(test, 1);
-	KUNIT_ASSERT_TRUE(test, ended(late));
+	late = bc_call(test, 1);
+	KUNIT_ASSERT_TRUE(test, bc_ended(late));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, late->status);
 	KUNIT_EXPECT_FALSE(test, xprt_connected(bc->rpc));
 	KUNIT_EXPECT_EQ(test, 0, bc->rpc->cong);
@@ -678,8 +355,8 @@ static void loss_is_noticed_by_a_callback(struct kunit *test)
 	struct callback *cb;
 
 	svcrdma_transport_close(bc->server->transport);
-	cb = call(test, 1);
-	KUNIT_EXPECT_TRUE(test, ended(cb));
+	cb = bc_call(test, 1);
+	KUNIT_EXPECT_TRUE(test, bc_ended(cb));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, cb->status);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
 }
@@ -688,20 +365,20 @@ static void loss_is_noticed_by_a_callback(struct kunit *test)
 static void loss_after_the_client(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
-	struct callback *cb = call(test, 1);
+	struct callback *cb = bc_call(test, 1);
 
-	KUNIT_ASSERT_TRUE(test, sent(bc, 1));
-	reply_well(test, xid_of(bc, 0), 2);
-	expect_answered(test, cb);
-	shut_down_client(bc);
+	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1));
+	bc_reply_well(test, bc_xid(bc, 0), 2);
+	bc_expect_answered(test, cb);
+	bc_shut_down(bc);
 	/* A new one takes the rpc_xprt that is there. */
-	bc->clnt = create_client(bc->xprt);
+	bc->clnt = bc_client(bc->xprt);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(bc->clnt));
 	KUNIT_EXPECT_PTR_EQ(test, bc->rpc, rcu_access_pointer(bc->clnt->cl_xprt));
-	cb = call(test, 1);
-	KUNIT_ASSERT_TRUE(test, sent(bc, 2));
-	reply_well(test, xid_of(bc, 1), 2);
-	expect_answered(test, cb);
+	cb = bc_call(test, 1);
+	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 2));
+	bc_reply_well(test, bc_xid(bc, 1), 2);
+	bc_expect_answered(test, cb);
 }
 
 static void loss_is_injected(struct kunit *test)
@@ -808,7 +485,7 @@ static void reply_without_a_callback_client(struct kunit *test)
 	u32 size;
 
 	server_connect(server);
-	size = build_header(test, &(struct answer) { .proc = RPCRDMA_MSG }, 1, message);
+	size = bc_header(test, &(struct bc_answer) { .proc = RPCRDMA_MSG }, 1, message);
 	put_unaligned_be32(1, message + size);
 	put_unaligned_be32(RPCRDMA_RPC_REPLY, message + size + 4);
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, message, sizeof(message)));
@@ -819,8 +496,8 @@ static void reply_without_a_callback_client(struct kunit *test)
 /* The client's Receives are smaller than our Send buffers. */
 static void callback_is_too_large_for_the_client(struct kunit *test)
 {
-	backchannel_create(test, 1024);
-	expect_too_large(test, (1024 - HEADER - CALL_HEADER) / 4 + 1);
+	bc_create(test, 1024);
+	expect_too_large(test, (1024 - BC_HEADER - BC_CALL_HEADER) / 4 + 1);
 }
 
 static struct kunit_case bc_cases[] = {
@@ -877,7 +554,7 @@ static struct kunit_suite bc_suite = {
 	.name = "svcrdma_bc",
 	.suite_init = bc_suite_init,
 	.suite_exit = bc_suite_exit,
-	.init = backchannel_init,
+	.init = bc_init,
 	.test_cases = bc_cases,
 };
 

@@ -1,127 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Listeners: from a port to a connection that nfsd knows, each step that can fail, and
- * what is left when the listener goes.
- */
-#include <linux/module.h>
+/* Listeners: from a port to a connection that nfsd knows, and each step that can fail. */
 #include <linux/sunrpc/addr.h>
 
-#include "server.h"
-
-/**
- * struct listening - a service that listens
- * @server: the service; its connection is not used
- * @xprt: the listener, with a reference of the test's own; or NULL
- * @li: the same
- * @modules: references to this module before the test
- * @nets: references to the network namespace; each svc_xprt has one
- */
-struct listening {
-	struct server		*server;
-	struct svc_xprt		*xprt;
-	struct svcrdma_listener	*li;
-	int			modules;
-	unsigned int		nets;
-};
-
-static struct listening *listening;
-
-/* As svc_handle_xprt() with XPT_CLOSE, in the thread that has the transport. */
-static void delete(struct svc_xprt *xprt)
-{
-	clear_bit(XPT_BUSY, &xprt->xpt_flags);
-	svc_xprt_close(xprt);
-}
-
-static void close_listener(void)
-{
-	struct svc_xprt *xprt = listening->xprt;
-
-	if (!xprt)
-		return;
-	listening->xprt = NULL;
-	listening->li = NULL;
-	server_is_ready(listening->server);
-	if (!test_bit(XPT_DEAD, &xprt->xpt_flags))
-		delete(xprt);
-	if (kref_read(&xprt->xpt_ref) != 1)
-		kunit_fail_current_test("%u references to the listener are left",
-					kref_read(&xprt->xpt_ref) - 1);
-	svc_xprt_put(xprt);
-}
-
-static void listening_exit(void *data)
-{
-	close_listener();
-	if (module_refcount(THIS_MODULE) != listening->modules)
-		kunit_fail_current_test("%d references to the module were there, %d are left",
-					listening->modules, module_refcount(THIS_MODULE));
-	if (refcount_read(&init_net.ns.count) != listening->nets)
-		kunit_fail_current_test("a connection or a listener is left");
-}
-
-static int listening_init(struct kunit *test)
-{
-	struct server *server = server_create(test);
-
-	listening = kunit_kzalloc(test, sizeof(*listening), GFP_KERNEL);
-	if (!listening)
-		return -ENOMEM;
-	listening->server = server;
-	listening->modules = module_refcount(THIS_MODULE);
-	listening->nets = refcount_read(&init_net.ns.count);
-	return kunit_add_action_or_reset(test, listening_exit, NULL);
-}
-
-/* ---- listening ---- */
-
-/* 192.0.2.1, or [2001:db8::1] */
-static struct sockaddr *address_of(sa_family_t family, u16 port)
-{
-	static struct sockaddr_storage address;
-	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)&address;
-	struct sockaddr_in *sin = (struct sockaddr_in *)&address;
-
-	memset(&address, 0, sizeof(address));
-	address.ss_family = family;
-	if (family == AF_INET6) {
-		sin6->sin6_addr.s6_addr32[0] = htonl(0x20010db8);
-		sin6->sin6_addr.s6_addr32[3] = htonl(1);
-	} else {
-		sin->sin_addr.s_addr = htonl(0xc0000201);
-	}
-	rpc_set_port((struct sockaddr *)&address, port);
-	return (struct sockaddr *)&address;
-}
-
-/* As svc_xprt_create(). */
-static int try_to_listen(sa_family_t family, u16 port)
-{
-	struct sockaddr *address = address_of(family, port);
-	struct svc_serv *serv = &listening->server->serv;
-	struct svc_xprt *xprt;
-
-	__module_get(THIS_MODULE);
-	xprt = svcrdma_listener_create(serv, &init_net, address,
-				       family == AF_INET6 ? sizeof(struct sockaddr_in6) :
-				       sizeof(struct sockaddr_in), 0);
-	if (IS_ERR(xprt)) {
-		module_put(THIS_MODULE);
-		return PTR_ERR(xprt);
-	}
-	list_add(&xprt->xpt_list, &serv->sv_permsocks);
-	svc_xprt_get(xprt);
-	listening->xprt = xprt;
-	listening->li = container_of(xprt, struct svcrdma_listener, li_xprt);
-	svc_xprt_received(xprt);
-	return 0;
-}
-
-static void start_listening(struct kunit *test)
-{
-	KUNIT_ASSERT_EQ(test, 0, try_to_listen(AF_INET, RPCRDMA_PORT));
-	KUNIT_ASSERT_FALSE(test, server_is_ready(listening->server));
-}
+#include "server_listening.h"
 
 struct address_case {
 	const char	*desc;
@@ -144,7 +25,7 @@ static void listener_is_there(struct kunit *test)
 	const struct address_case *c = test->param_value;
 	struct svc_xprt *xprt;
 
-	KUNIT_ASSERT_EQ(test, 0, try_to_listen(c->family, c->port));
+	KUNIT_ASSERT_EQ(test, 0, listening_try(c->family, c->port));
 	xprt = listening->xprt;
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_LISTENER, &xprt->xpt_flags));
 	KUNIT_EXPECT_EQ(test, c->family, xprt->xpt_local.ss_family);
@@ -155,7 +36,7 @@ static void listener_is_there(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SVCRDMA_BACKLOG, server_cm.backlog);
 	KUNIT_EXPECT_PTR_EQ(test, server_cm.listen_id, listening->li->li_id);
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
-	close_listener();
+	listening_close();
 	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
 }
 
@@ -179,22 +60,22 @@ static void listener_step_fails(struct kunit *test)
 	const struct step_case *c = test->param_value;
 
 	*c->knob = -EADDRINUSE;
-	KUNIT_EXPECT_EQ(test, -EADDRINUSE, try_to_listen(c->family, RPCRDMA_PORT));
+	KUNIT_EXPECT_EQ(test, -EADDRINUSE, listening_try(c->family, RPCRDMA_PORT));
 	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
 	*c->knob = 0;
-	KUNIT_EXPECT_EQ(test, 0, try_to_listen(c->family, RPCRDMA_PORT));
+	KUNIT_EXPECT_EQ(test, 0, listening_try(c->family, RPCRDMA_PORT));
 }
 
 static void listener_of_another_family(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, -EAFNOSUPPORT, try_to_listen(AF_IB, RPCRDMA_PORT));
+	KUNIT_EXPECT_EQ(test, -EAFNOSUPPORT, listening_try(AF_IB, RPCRDMA_PORT));
 	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
 }
 
 static void listener_without_memory(struct kunit *test)
 {
 	fake_alloc_fail(0);
-	KUNIT_EXPECT_EQ(test, -ENOMEM, try_to_listen(AF_INET, RPCRDMA_PORT));
+	KUNIT_EXPECT_EQ(test, -ENOMEM, listening_try(AF_INET, RPCRDMA_PORT));
 	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
 }
 
@@ -204,7 +85,7 @@ static void listener_is_no_connection(struct kunit *test)
 	const struct svc_xprt_ops *ops = &svcrdma_listener_ops;
 	struct svc_rqst *rqst = listening->server->rqst;
 
-	start_listening(test);
+	listening_start(test);
 	rqst->rq_xprt = listening->xprt;
 	KUNIT_EXPECT_EQ(test, 0, ops->xpo_recvfrom(rqst));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, ops->xpo_sendto(rqst));
@@ -213,68 +94,6 @@ static void listener_is_no_connection(struct kunit *test)
 }
 
 /* ---- requests ---- */
-
-/*
- * As the CM: the new id belongs to the listener, whose handler it has inherited; one that
- * is refused is destroyed.
- */
-static int request(struct rdma_cm_id **id, const void *private, u8 length)
-{
-	struct rdma_cm_event event = {
-		.event = RDMA_CM_EVENT_CONNECT_REQUEST,
-		.param.conn = {
-			.private_data = private,
-			.private_data_len = length,
-			.initiator_depth = 16,
-		},
-	};
-	struct rdma_cm_id *new = server_cm_request(listening->server->fake);
-	int ret;
-
-	if (!new)
-		return -ENOMEM;
-	new->context = server_cm.listen_id->context;
-	new->event_handler = server_cm.listen_id->event_handler;
-	ret = new->event_handler(new, &event);
-	if (ret)
-		rdma_destroy_id(new);
-	else if (id)
-		*id = new;
-	return ret;
-}
-
-/* As svc_handle_xprt(), in a thread that has been woken. The reference is the caller's. */
-static struct svcrdma_transport *accepted(struct kunit *test)
-{
-	struct svc_xprt *xprt = listening->xprt, *new;
-
-	KUNIT_ASSERT_TRUE(test, server_is_ready(listening->server));
-	KUNIT_ASSERT_TRUE(test, test_bit(XPT_BUSY, &xprt->xpt_flags));
-	__module_get(THIS_MODULE);
-	new = xprt->xpt_ops->xpo_accept(xprt);
-	if (!new)
-		module_put(THIS_MODULE);
-	svc_xprt_received(xprt);
-	return new ? svcrdma_transport_of(new) : NULL;
-}
-
-static void disconnect(struct svcrdma_transport *t)
-{
-	if (t)
-		delete(&t->st_xprt);
-}
-
-/* The listener goes on: the next client gets its connection. */
-static void expect_to_accept(struct kunit *test)
-{
-	struct svcrdma_transport *t;
-
-	KUNIT_ASSERT_EQ(test, 0, request(NULL, NULL, 0));
-	t = accepted(test);
-	KUNIT_EXPECT_NOT_NULL(test, t);
-	disconnect(t);
-	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
-}
 
 struct private_case {
 	const char	*desc;
@@ -323,8 +142,8 @@ static void expect_private(struct kunit *test, const struct private_case *c,
 {
 	struct svcrdma_transport *t;
 
-	KUNIT_ASSERT_EQ(test, 0, request(NULL, bytes, length));
-	t = accepted(test);
+	KUNIT_ASSERT_EQ(test, 0, listening_request(NULL, bytes, length));
+	t = listening_accept(test);
 	KUNIT_ASSERT_NOT_NULL(test, t);
 	KUNIT_EXPECT_EQ(test, c->present, t->st_peer.present);
 	KUNIT_EXPECT_EQ(test, c->send, t->st_peer.send_size);
@@ -334,14 +153,14 @@ static void expect_private(struct kunit *test, const struct private_case *c,
 	KUNIT_EXPECT_EQ(test, c->invalidate, t->st_agreed.remote_invalidation);
 	/* Receives are as large as we said, whatever the client says. */
 	KUNIT_EXPECT_EQ(test, SERVER_MESSAGE, t->st_recv_size);
-	disconnect(t);
+	listening_disconnect(t);
 }
 
 static void request_has_private_data(struct kunit *test)
 {
 	const struct private_case *c = test->param_value;
 
-	start_listening(test);
+	listening_start(test);
 	expect_private(test, c, c->bytes, c->length);
 }
 
@@ -357,7 +176,7 @@ static void request_has_private_data_anywhere(struct kunit *test)
 	static const u8 block[8] = { 0xf6, 0xab, 0x0e, 0x18, 1, 1, 2, 1 };
 	u8 at, bytes[56];
 
-	start_listening(test);
+	listening_start(test);
 	for (at = 0; at + 8 <= sizeof(bytes); at++) {
 		memset(bytes, 0xf6, sizeof(bytes));
 		memcpy(bytes + at, block, 8);
@@ -376,17 +195,17 @@ static void request_waits_for_accept(struct kunit *test)
 	struct svc_xprt *xprt;
 	int i;
 
-	start_listening(test);
+	listening_start(test);
 	xprt = listening->xprt;
 	for (i = 0; i < 3; i++)
-		KUNIT_ASSERT_EQ(test, 0, request(&ids[i], NULL, 0));
+		KUNIT_ASSERT_EQ(test, 0, listening_request(&ids[i], NULL, 0));
 	KUNIT_EXPECT_EQ(test, 3, listening->li->li_nr_pending);
 	KUNIT_EXPECT_EQ(test, 0, server_cm.accepts);
 
 	/* In the order in which they came, while there are any. */
 	for (i = 0; i < 3; i++) {
 		KUNIT_EXPECT_TRUE(test, test_bit(XPT_CONN, &xprt->xpt_flags));
-		t = accepted(test);
+		t = listening_accept(test);
 		KUNIT_ASSERT_NOT_NULL(test, t);
 		KUNIT_EXPECT_PTR_EQ(test, ids[i], t->st_id);
 		KUNIT_EXPECT_PTR_EQ(test, (void *)t, ids[i]->context);
@@ -394,7 +213,7 @@ static void request_waits_for_accept(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, i + 1, server_cm.accepts);
 		KUNIT_EXPECT_EQ(test, 16, t->st_read_depth);
 		KUNIT_EXPECT_EQ(test, 2 - i, listening->li->li_nr_pending);
-		disconnect(t);
+		listening_disconnect(t);
 	}
 	KUNIT_EXPECT_FALSE(test, test_bit(XPT_CONN, &xprt->xpt_flags));
 	KUNIT_EXPECT_PTR_EQ(test, NULL, xprt->xpt_ops->xpo_accept(xprt));
@@ -407,15 +226,15 @@ static void request_comes_from_somewhere(struct kunit *test)
 	struct svcrdma_transport *t;
 	struct sockaddr_in *peer;
 
-	start_listening(test);
-	KUNIT_ASSERT_EQ(test, 0, request(NULL, NULL, 0));
-	t = accepted(test);
+	listening_start(test);
+	KUNIT_ASSERT_EQ(test, 0, listening_request(NULL, NULL, 0));
+	t = listening_accept(test);
 	KUNIT_ASSERT_NOT_NULL(test, t);
 	peer = (struct sockaddr_in *)&t->st_xprt.xpt_remote;
 	KUNIT_EXPECT_EQ(test, htonl(0xc0000202), peer->sin_addr.s_addr);
 	KUNIT_EXPECT_EQ(test, 0, peer->sin_port);
 	KUNIT_EXPECT_EQ(test, RPCRDMA_PORT, svc_xprt_local_port(&t->st_xprt));
-	disconnect(t);
+	listening_disconnect(t);
 }
 
 static void request_finds_the_backlog_full(struct kunit *test)
@@ -423,20 +242,20 @@ static void request_finds_the_backlog_full(struct kunit *test)
 	struct svcrdma_transport *t;
 	int i;
 
-	start_listening(test);
+	listening_start(test);
 	for (i = 0; i < SVCRDMA_BACKLOG; i++)
-		KUNIT_ASSERT_EQ(test, 0, request(NULL, NULL, 0));
+		KUNIT_ASSERT_EQ(test, 0, listening_request(NULL, NULL, 0));
 	KUNIT_EXPECT_EQ(test, SVCRDMA_BACKLOG + 1, fake_cm.ids);
-	KUNIT_EXPECT_EQ(test, -EBUSY, request(NULL, NULL, 0));
-	KUNIT_EXPECT_EQ(test, -EBUSY, request(NULL, NULL, 0));
+	KUNIT_EXPECT_EQ(test, -EBUSY, listening_request(NULL, NULL, 0));
+	KUNIT_EXPECT_EQ(test, -EBUSY, listening_request(NULL, NULL, 0));
 	KUNIT_EXPECT_EQ(test, SVCRDMA_BACKLOG + 1, fake_cm.ids);
 
 	/* One that is accepted makes room for one. */
-	t = accepted(test);
+	t = listening_accept(test);
 	KUNIT_EXPECT_NOT_NULL(test, t);
-	disconnect(t);
-	KUNIT_EXPECT_EQ(test, 0, request(NULL, NULL, 0));
-	KUNIT_EXPECT_EQ(test, -EBUSY, request(NULL, NULL, 0));
+	listening_disconnect(t);
+	KUNIT_EXPECT_EQ(test, 0, listening_request(NULL, NULL, 0));
+	KUNIT_EXPECT_EQ(test, -EBUSY, listening_request(NULL, NULL, 0));
 }
 
 /* The id stays the listener's until the CM destroys it. */
@@ -445,7 +264,7 @@ static void request_without_memory(struct kunit *test)
 	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_CONNECT_REQUEST };
 	struct rdma_cm_id *id;
 
-	start_listening(test);
+	listening_start(test);
 	id = server_cm_request(listening->server->fake);
 	KUNIT_ASSERT_NOT_NULL(test, id);
 	id->context = listening->li;
@@ -457,7 +276,7 @@ static void request_without_memory(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, server_cm.listen_id->event_handler, id->event_handler);
 	rdma_destroy_id(id);
 	KUNIT_EXPECT_FALSE(test, server_is_ready(listening->server));
-	expect_to_accept(test);
+	listening_expect_to_accept(test);
 }
 
 /* ---- accept ---- */
@@ -498,16 +317,16 @@ static void accept_fails(struct kunit *test)
 	struct rdma_cm_id *id;
 	int old;
 
-	start_listening(test);
+	listening_start(test);
 	device_wrs = fake->ib.attrs.max_qp_wr;
 	device_recvs = -1;
 	peer_family = AF_INET;
 	old = *c->knob;
-	KUNIT_ASSERT_EQ(test, 0, request(&id, NULL, 0));
+	KUNIT_ASSERT_EQ(test, 0, listening_request(&id, NULL, 0));
 	*c->knob = c->value;
 	set_device(fake, id);
 
-	KUNIT_EXPECT_PTR_EQ(test, NULL, accepted(test));
+	KUNIT_EXPECT_PTR_EQ(test, NULL, listening_accept(test));
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
 	KUNIT_EXPECT_EQ(test, 0, fake_cm.pds + fake_cm.cqs + fake_cm.qps);
 	KUNIT_EXPECT_EQ(test, c->knob == &server_cm.accept_errno, server_cm.accepts);
@@ -515,9 +334,9 @@ static void accept_fails(struct kunit *test)
 
 	/* The next one. */
 	*c->knob = old;
-	KUNIT_ASSERT_EQ(test, 0, request(&id, NULL, 0));
+	KUNIT_ASSERT_EQ(test, 0, listening_request(&id, NULL, 0));
 	set_device(fake, id);
-	disconnect(accepted(test));
+	listening_disconnect(listening_accept(test));
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
 }
 
@@ -528,13 +347,13 @@ static void accept_without_memory(struct kunit *test)
 	struct svcrdma_transport *t;
 	int n;
 
-	start_listening(test);
+	listening_start(test);
 	/* As few contexts as there can be. */
 	svcrdma_max_requests = SVCRDMA_MIN_REQUESTS;
 	for (n = 0, t = NULL; !t && n < 1000; n++) {
-		KUNIT_ASSERT_EQ(test, 0, request(NULL, NULL, 0));
+		KUNIT_ASSERT_EQ(test, 0, listening_request(NULL, NULL, 0));
 		fake_alloc_fail(n);
-		t = accepted(test);
+		t = listening_accept(test);
 		KUNIT_EXPECT_EQ(test, !t, fake_alloc_failed());
 		KUNIT_ASSERT_EQ(test, t ? 2 : 1, fake_cm.ids);
 		KUNIT_ASSERT_EQ(test, t ? 4 : 0, fake_cm.pds + fake_cm.cqs + fake_cm.qps);
@@ -543,7 +362,7 @@ static void accept_without_memory(struct kunit *test)
 	KUNIT_EXPECT_GT(test, n, 10);
 	KUNIT_ASSERT_NOT_NULL(test, t);
 	KUNIT_EXPECT_EQ(test, 1, server_cm.accepts);
-	disconnect(t);
+	listening_disconnect(t);
 }
 
 struct loss_case {
@@ -571,276 +390,23 @@ static void accept_comes_too_late(struct kunit *test)
 	struct svcrdma_transport *t;
 	struct rdma_cm_id *id;
 
-	start_listening(test);
-	KUNIT_ASSERT_EQ(test, 0, request(&id, NULL, 0));
+	listening_start(test);
+	KUNIT_ASSERT_EQ(test, 0, listening_request(&id, NULL, 0));
 	t = id->context;
 	svc_xprt_get(&t->st_xprt);
 	KUNIT_EXPECT_EQ(test, 0, server_cm_event(id, c->event));
 	KUNIT_EXPECT_EQ(test, c->lost, svcrdma_transport_closing(t));
 	flush_work(&t->st_close_work);
 	if (c->lost) {
-		KUNIT_EXPECT_PTR_EQ(test, NULL, accepted(test));
+		KUNIT_EXPECT_PTR_EQ(test, NULL, listening_accept(test));
 		KUNIT_EXPECT_EQ(test, 0, server_cm.accepts);
 	} else {
-		KUNIT_EXPECT_PTR_EQ(test, t, accepted(test));
-		disconnect(t);
+		KUNIT_EXPECT_PTR_EQ(test, t, listening_accept(test));
+		listening_disconnect(t);
 	}
 	KUNIT_EXPECT_EQ(test, 1, kref_read(&t->st_xprt.xpt_ref));
 	svc_xprt_put(&t->st_xprt);
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
-}
-
-/* ---- the end ---- */
-
-static void close_discards_what_is_pending(struct kunit *test)
-{
-	int i;
-
-	start_listening(test);
-	for (i = 0; i < 5; i++)
-		KUNIT_ASSERT_EQ(test, 0, request(NULL, NULL, 0));
-	KUNIT_EXPECT_EQ(test, 6, fake_cm.ids);
-	close_listener();
-	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
-	KUNIT_EXPECT_EQ(test, 0, server_cm.accepts);
-}
-
-/* Connections that were accepted go on without it. */
-static void close_leaves_connections_alone(struct kunit *test)
-{
-	struct svcrdma_transport *t;
-
-	start_listening(test);
-	KUNIT_ASSERT_EQ(test, 0, request(NULL, NULL, 0));
-	t = accepted(test);
-	KUNIT_ASSERT_NOT_NULL(test, t);
-	close_listener();
-	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
-	disconnect(t);
-}
-
-/* As the CM, while rdma_destroy_id() waits for the handler. */
-static void events_on_destroy(struct rdma_cm_id *id)
-{
-	fake_cm.on_destroy = NULL;
-	if (request(NULL, NULL, 0) != -ENOTCONN)
-		kunit_fail_current_test("a listener that is closed takes a connection");
-	if (server_cm_event(id, RDMA_CM_EVENT_ADDR_CHANGE))
-		kunit_fail_current_test("an id of the listener's is left to the CM");
-	if (server_cm_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL))
-		kunit_fail_current_test("an id that is being destroyed is left to the CM");
-	if (work_pending(&listening->li->li_rebind_work) ||
-	    work_pending(&listening->li->li_close_work))
-		kunit_fail_current_test("a listener that is closed has work to do");
-}
-
-static void close_takes_no_more_events(struct kunit *test)
-{
-	struct svc_xprt *xprt;
-
-	start_listening(test);
-	xprt = listening->xprt;
-	fake_cm.on_destroy = events_on_destroy;
-	delete(xprt);
-	KUNIT_EXPECT_PTR_EQ(test, NULL, fake_cm.on_destroy);
-	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
-	KUNIT_EXPECT_EQ(test, 1, kref_read(&xprt->xpt_ref));
-}
-
-/* A handler that has passed the test before the listener was closed. */
-static void request_on_destroy(struct rdma_cm_id *id)
-{
-	unsigned long *flags = &listening->xprt->xpt_flags;
-
-	fake_cm.on_destroy = NULL;
-	clear_bit(XPT_DEAD, flags);
-	if (request(NULL, NULL, 0))
-		kunit_fail_current_test("no connection");
-	set_bit(XPT_DEAD, flags);
-}
-
-static void close_discards_what_comes_meanwhile(struct kunit *test)
-{
-	start_listening(test);
-	fake_cm.on_destroy = request_on_destroy;
-	delete(listening->xprt);
-	KUNIT_EXPECT_PTR_EQ(test, NULL, fake_cm.on_destroy);
-	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
-}
-
-static void removal_closes_the_listener(struct kunit *test)
-{
-	struct svc_xprt *xprt;
-
-	start_listening(test);
-	xprt = listening->xprt;
-	KUNIT_ASSERT_EQ(test, 0, request(NULL, NULL, 0));
-	server_is_ready(listening->server);
-	clear_bit(XPT_BUSY, &xprt->xpt_flags);
-
-	/* Not by the handler, which the CM would wait for. */
-	KUNIT_EXPECT_EQ(test, 0, server_cm_event(server_cm.listen_id,
-						 RDMA_CM_EVENT_DEVICE_REMOVAL));
-	flush_work(&listening->li->li_close_work);
-	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DEAD, &xprt->xpt_flags));
-	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
-	KUNIT_EXPECT_EQ(test, 1, kref_read(&xprt->xpt_ref));
-}
-
-/* While a thread has it: that one closes it. */
-static void removal_finds_the_listener_busy(struct kunit *test)
-{
-	struct svc_xprt *xprt;
-
-	start_listening(test);
-	xprt = listening->xprt;
-	set_bit(XPT_BUSY, &xprt->xpt_flags);
-	KUNIT_EXPECT_EQ(test, 0, server_cm_event(server_cm.listen_id,
-						 RDMA_CM_EVENT_DEVICE_REMOVAL));
-	flush_work(&listening->li->li_close_work);
-	KUNIT_EXPECT_FALSE(test, test_bit(XPT_DEAD, &xprt->xpt_flags));
-	KUNIT_EXPECT_TRUE(test, test_bit(XPT_CLOSE, &xprt->xpt_flags));
-	KUNIT_EXPECT_EQ(test, 2, kref_read(&xprt->xpt_ref));
-	svc_xprt_received(xprt);
-	KUNIT_EXPECT_TRUE(test, server_is_ready(listening->server));
-}
-
-/* A wildcard listener's ids on each device are the CM's business. */
-static void removal_of_one_device_of_many(struct kunit *test)
-{
-	struct rdma_cm_id *id;
-
-	start_listening(test);
-	id = fake_cm_id();
-	KUNIT_ASSERT_NOT_NULL(test, id);
-	id->context = listening->li;
-	id->event_handler = server_cm.listen_id->event_handler;
-	KUNIT_EXPECT_EQ(test, -ENODEV, server_cm_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL));
-	KUNIT_EXPECT_EQ(test, 0, server_cm_event(id, RDMA_CM_EVENT_ADDR_CHANGE));
-	rdma_destroy_id(id);
-	flush_work(&listening->li->li_close_work);
-	flush_work(&listening->li->li_rebind_work);
-	KUNIT_EXPECT_FALSE(test, test_bit(XPT_CLOSE, &listening->xprt->xpt_flags));
-	KUNIT_EXPECT_EQ(test, 1, server_cm.listens);
-	expect_to_accept(test);
-}
-
-static void other_events_are_ignored(struct kunit *test)
-{
-	start_listening(test);
-	KUNIT_EXPECT_EQ(test, 0, server_cm_event(server_cm.listen_id,
-						 RDMA_CM_EVENT_CONNECT_ERROR));
-	KUNIT_EXPECT_EQ(test, 2, kref_read(&listening->xprt->xpt_ref));
-	expect_to_accept(test);
-}
-
-/* ---- an address that moves ---- */
-
-static void move(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, 0, server_cm_event(server_cm.listen_id,
-						 RDMA_CM_EVENT_ADDR_CHANGE));
-	flush_work(&listening->li->li_rebind_work);
-}
-
-static void address_moves_to_another_device(struct kunit *test)
-{
-	start_listening(test);
-	memset(&server_cm.bound, 0, sizeof(server_cm.bound));
-	move(test);
-	/* The old id was gone by then: server_cm.c says so if not. */
-	KUNIT_EXPECT_EQ(test, 2, server_cm.listens);
-	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
-	KUNIT_EXPECT_PTR_EQ(test, server_cm.listen_id, listening->li->li_id);
-	KUNIT_EXPECT_TRUE(test, rpc_cmp_addr((struct sockaddr *)&listening->xprt->xpt_local,
-					     (struct sockaddr *)&server_cm.bound));
-	KUNIT_EXPECT_EQ(test, RPCRDMA_PORT,
-			rpc_get_port((struct sockaddr *)&server_cm.bound));
-	KUNIT_EXPECT_EQ(test, 2, kref_read(&listening->xprt->xpt_ref));
-	expect_to_accept(test);
-	move(test);
-	KUNIT_EXPECT_EQ(test, 3, server_cm.listens);
-	expect_to_accept(test);
-}
-
-/* What is pending has been asked for at the old address, but is a connection. */
-static void address_moves_with_connections_pending(struct kunit *test)
-{
-	struct svcrdma_transport *t;
-
-	start_listening(test);
-	KUNIT_ASSERT_EQ(test, 0, request(NULL, NULL, 0));
-	move(test);
-	t = accepted(test);
-	KUNIT_EXPECT_NOT_NULL(test, t);
-	disconnect(t);
-}
-
-static void address_cannot_be_bound_again(struct kunit *test)
-{
-	start_listening(test);
-	server_cm.bind_errno = -EADDRNOTAVAIL;
-	move(test);
-	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
-	KUNIT_EXPECT_PTR_EQ(test, NULL, listening->li->li_id);
-	KUNIT_EXPECT_TRUE(test, test_bit(XPT_CLOSE, &listening->xprt->xpt_flags));
-	KUNIT_EXPECT_TRUE(test, server_is_ready(listening->server));
-	KUNIT_EXPECT_EQ(test, 2, kref_read(&listening->xprt->xpt_ref));
-}
-
-struct blocked {
-	struct work_struct	work;
-	struct completion	go;
-};
-
-static void blocked_worker(struct work_struct *work)
-{
-	wait_for_completion(&container_of(work, struct blocked, work)->go);
-}
-
-/* Closed before the work item has run: it never does, and its reference is dropped. */
-static void close_cancels_the_rebind(struct kunit *test)
-{
-	struct workqueue_struct *queue = alloc_ordered_workqueue("kunit_blocked", 0);
-	struct blocked blocked;
-	struct svc_xprt *xprt;
-
-	KUNIT_ASSERT_NOT_NULL(test, queue);
-	start_listening(test);
-	xprt = listening->xprt;
-	INIT_WORK_ONSTACK(&blocked.work, blocked_worker);
-	init_completion(&blocked.go);
-	queue_work(queue, &blocked.work);
-
-	/* As the handler, but into a queue that does not move. */
-	svc_xprt_get(xprt);
-	queue_work(queue, &listening->li->li_rebind_work);
-	/* A second event finds it queued, and keeps no reference. */
-	KUNIT_EXPECT_EQ(test, 0, server_cm_event(server_cm.listen_id,
-						 RDMA_CM_EVENT_ADDR_CHANGE));
-	KUNIT_EXPECT_EQ(test, 3, kref_read(&xprt->xpt_ref));
-	delete(xprt);
-	KUNIT_EXPECT_EQ(test, 1, kref_read(&xprt->xpt_ref));
-	KUNIT_EXPECT_FALSE(test, work_pending(&listening->li->li_rebind_work));
-	complete(&blocked.go);
-	destroy_workqueue(queue);
-	destroy_work_on_stack(&blocked.work);
-	KUNIT_EXPECT_EQ(test, 1, server_cm.listens);
-}
-
-/* It runs while the listener is being closed, and leaves things alone. */
-static void rebind_finds_the_listener_closed(struct kunit *test)
-{
-	start_listening(test);
-	set_bit(XPT_DEAD, &listening->xprt->xpt_flags);
-	svc_xprt_get(listening->xprt);
-	queue_work(system_wq, &listening->li->li_rebind_work);
-	flush_work(&listening->li->li_rebind_work);
-	KUNIT_EXPECT_EQ(test, 1, server_cm.listens);
-	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
-	KUNIT_EXPECT_EQ(test, 2, kref_read(&listening->xprt->xpt_ref));
-	clear_bit(XPT_DEAD, &listening->xprt->xpt_flags);
 }
 
 static struct kunit_case listener_cases[] = {
@@ -858,19 +424,6 @@ static struct kunit_case listener_cases[] = {
 	KUNIT_CASE_PARAM(accept_fails, failure_gen_params),
 	KUNIT_CASE(accept_without_memory),
 	KUNIT_CASE_PARAM(accept_comes_too_late, loss_gen_params),
-	KUNIT_CASE(close_discards_what_is_pending),
-	KUNIT_CASE(close_leaves_connections_alone),
-	KUNIT_CASE(close_takes_no_more_events),
-	KUNIT_CASE(close_discards_what_comes_meanwhile),
-	KUNIT_CASE(removal_closes_the_listener),
-	KUNIT_CASE(removal_finds_the_listener_busy),
-	KUNIT_CASE(removal_of_one_device_of_many),
-	KUNIT_CASE(other_events_are_ignored),
-	KUNIT_CASE(address_moves_to_another_device),
-	KUNIT_CASE(address_moves_with_connections_pending),
-	KUNIT_CASE(address_cannot_be_bound_again),
-	KUNIT_CASE(close_cancels_the_rebind),
-	KUNIT_CASE(rebind_finds_the_listener_closed),
 	{}
 };
 
