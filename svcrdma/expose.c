@@ -291,12 +291,13 @@ static struct svcrdma_exposed *exposed_taken(struct svcrdma_transport *t, int sl
 /* A peer that takes nothing off the queue keeps the LOCAL_INVs behind from being done. */
 static bool exposed_stuck(struct svcrdma_transport *t)
 {
+	u64 now = get_jiffies_64();
 	struct svcrdma_exposed *ex;
 	bool stuck = false;
 
 	spin_lock(&t->st_expose_lock);
 	list_for_each_entry(ex, &t->st_exposed, ex_list)
-		stuck |= ex->ex_deadline && ex->ex_deadline < get_jiffies_64();
+		stuck |= ex->ex_deadline && time_after64(now, ex->ex_deadline);
 	spin_unlock(&t->st_expose_lock);
 	return stuck;
 }
@@ -443,6 +444,7 @@ static int exposed_add_runs(struct svcrdma_exposed *ex, struct svcrdma_stream *s
 static int exposed_add_regions(struct svcrdma_exposed *ex,
 			       struct rpcrdma_chunk_lists *lists)
 {
+	struct rpcrdma_segment segment;
 	struct svcrdma_region *region;
 	u32 first = 0;
 	int ret;
@@ -458,11 +460,10 @@ static int exposed_add_regions(struct svcrdma_exposed *ex,
 		if (ret)
 			return ret;
 		first += region->rg_nents;
-		if (!rpcrdma_lists_add_segment(lists, (struct rpcrdma_segment) {
-				.handle	= region->rg_mr->rkey,
-				.length	= region->rg_mr->length,
-				.offset	= region->rg_mr->iova,
-			}))
+		segment.handle = region->rg_mr->rkey;
+		segment.length = region->rg_mr->length;
+		segment.offset = region->rg_mr->iova;
+		if (!rpcrdma_lists_add_segment(lists, segment))
 			return -EMSGSIZE;
 	}
 	return 0;

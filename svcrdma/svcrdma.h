@@ -328,7 +328,7 @@ struct svcrdma_transport {
 
 	enum ib_mr_type		st_region_type;
 	u32			st_region_depth;
-	spinlock_t		st_expose_lock;
+	spinlock_t		st_expose_lock;	/* see above */
 	struct rpcrdma_exposures st_exposures;
 	struct list_head	st_exposed;
 	struct list_head	st_regions;

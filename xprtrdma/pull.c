@@ -15,8 +15,8 @@
  * order. A call keeps its credit until its reply has been read.
  *
  * Errors: a Read that fails, or takes too long, takes the connection with it, and the RPC is
- * sent again on the next. What cannot be a reply, or not of this RPC, ends the RPC; the server is told
- * that it may forget it in any case (draft section 4.1.2).
+ * sent again on the next. What cannot be a reply, or not of this RPC, ends the RPC; the
+ * server is told that it may forget it in any case (draft section 4.1.2).
  */
 #include <linux/sched/mm.h>
 #include <rdma/rw.h>
