@@ -148,27 +148,47 @@ static void access_on_iwarp(struct kunit *test)
 	check_access(test, true);
 }
 
-/* RFC 4296 sections 2.1.3 and 3.1 (A1, A9), RFC 5040 section 8.1.1, 1: another stream's. */
-static void stag_of_another_protection_domain(struct kunit *test)
+/*
+ * RFC 4296 sections 2.1.3 and 3.1 (A1, A9), RFC 5040 sections 7.2 and 8.1.1, 1: an STag of
+ * another stream of the same device is none of ours, to use or to invalidate.
+ */
+static void check_foreign(struct kunit *test, enum how how)
 {
 	struct ends *e = ends_create(test, false);
-	struct ib_pd *pd = ib_alloc_pd(&e->b.device->ib, 0);
-	struct ib_mr *mine = e->b.mr, *other;
-	u32 key;
+	struct ends *other = ends_create_beside(test, e);
+	u32 key = end_register(&other->b, 0, 0, 64, READABLE | WRITABLE);
 
-	KUNIT_ASSERT_FALSE(test, IS_ERR(pd));
-	other = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, 8);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
-	e->b.mr = other;
-	key = end_register(&e->b, 0, 0, 64, READABLE);
-	e->b.mr = mine;
+	end_poll(&other->b);
+	end_expect(test, &other->b, 0, 0, IB_WC_SUCCESS);
+	end_recv(&e->b, 0, 0, 64);
+	use(e, 1, how, other->b.address, key, e->a.pd->local_dma_lkey, 8);
+	end_poll(&e->a);
+	end_expect(test, &e->a, 0, 1, IB_WC_REM_ACCESS_ERR);
+
+	/* Theirs works on: RFC 5040 section 5.5, 1. */
+	use(other, 1, BY_READ, other->b.address, key, other->a.pd->local_dma_lkey, 8);
+	end_poll(&other->a);
+	end_expect(test, &other->a, 0, 1, IB_WC_SUCCESS);
+}
+
+static void stag_of_another_stream(struct kunit *test)
+{
+	check_foreign(test, BY_READ);
+	check_foreign(test, BY_WRITE);
+	check_foreign(test, BY_SEND);
+}
+
+/* Nor can it be registered from here. */
+static void region_of_another_protection_domain(struct kunit *test)
+{
+	struct ends *e = ends_create(test, false);
+	struct ends *other = ends_create_beside(test, e);
+
+	swap(e->b.mr, other->b.mr);
+	end_register(&e->b, 0, 0, 64, READABLE);
+	swap(e->b.mr, other->b.mr);
 	end_poll(&e->b);
 	end_expect(test, &e->b, 0, 0, IB_WC_MW_BIND_ERR);
-	end_read(&e->a, 0, 0, 64, e->b.address, key);
-	end_poll(&e->a);
-	KUNIT_EXPECT_NE(test, IB_WC_SUCCESS, e->a.done[0].wc.status);
-	ib_dereg_mr(other);
-	ib_dealloc_pd(pd);
 }
 
 /* Rights are those of the last registration. */
@@ -260,7 +280,8 @@ static void read_sink_on_iwarp_is_registered(struct kunit *test)
 static struct kunit_case access_test_cases[] = {
 	KUNIT_CASE_PARAM(access_on_infiniband, access_gen_params),
 	KUNIT_CASE_PARAM(access_on_iwarp, access_gen_params),
-	KUNIT_CASE(stag_of_another_protection_domain),
+	KUNIT_CASE(stag_of_another_stream),
+	KUNIT_CASE(region_of_another_protection_domain),
 	KUNIT_CASE(rights_change_with_each_registration),
 	KUNIT_CASE(registering_twice_is_an_error),
 	KUNIT_CASE(invalidating_nothing_is_an_error),

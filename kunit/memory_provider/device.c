@@ -121,11 +121,16 @@ static const struct ib_device_ops ops = {
 	INIT_RDMA_OBJ_SIZE(ib_qp, memory_qp, ib),
 };
 
+static bool is_empty(struct memory_device *device)
+{
+	return !atomic_read(&device->nr_qps) && !atomic_read(&device->nr_cqs) &&
+	       !atomic_read(&device->nr_mrs) && !atomic_read(&device->nr_pds);
+}
+
 /* memory_device_expect_empty - nothing was left on it */
 void memory_device_expect_empty(struct memory_device *device)
 {
-	if (atomic_read(&device->nr_qps) || atomic_read(&device->nr_cqs) ||
-	    atomic_read(&device->nr_mrs) || atomic_read(&device->nr_pds))
+	if (!is_empty(device))
 		kunit_fail_current_test("%u QPs, %u CQs, %u MRs, %u PDs were left",
 					atomic_read(&device->nr_qps),
 					atomic_read(&device->nr_cqs),
@@ -147,20 +152,40 @@ void memory_device_remove(struct memory_device *device)
 	ib_unregister_device(&device->ib);
 }
 
-static void device_destroy_action(void *data)
+/* To make a device takes long; those that were not removed are used again. */
+static LIST_HEAD(idle);
+
+static void device_free(struct memory_device *device)
+{
+	memory_device_remove(device);
+	platform_device_unregister(device->platform);
+	xa_destroy(&device->mrs);
+	ib_dealloc_device(&device->ib);
+}
+
+static void device_put_action(void *data)
 {
 	struct memory_device *device = data;
 
-	memory_device_remove(device);
 	memory_device_expect_empty(device);
 	memory_dma_del(device);
 	if (device->complaints)
 		kunit_fail_current_test("%s: %u complaints, the first: %s",
 					device->ib.name, device->complaints,
 					device->complaint);
-	platform_device_unregister(device->platform);
-	xa_destroy(&device->mrs);
-	ib_dealloc_device(&device->ib);
+	if (device->registered && is_empty(device))
+		list_add(&device->list, &idle);
+	else
+		device_free(device);
+}
+
+/* memory_device_exit - free those that are kept */
+void memory_device_exit(void)
+{
+	struct memory_device *device, *next;
+
+	list_for_each_entry_safe(device, next, &idle, list)
+		device_free(device);
 }
 
 static int register_ib(struct memory_device *device)
@@ -196,26 +221,51 @@ out_platform:
 	return rc;
 }
 
+static struct memory_device *device_make(bool iwarp)
+{
+	struct memory_device *device = ib_alloc_device(memory_device, ib);
+	int rc;
+
+	if (!device)
+		return ERR_PTR(-ENOMEM);
+	device->iwarp = iwarp;
+	xa_init_flags(&device->mrs, XA_FLAGS_LOCK_IRQ);
+	rc = register_ib(device);
+	if (rc) {
+		ib_dealloc_device(&device->ib);
+		return ERR_PTR(rc);
+	}
+	device->registered = true;
+	return device;
+}
+
+static struct memory_device *device_get(bool iwarp)
+{
+	struct memory_device *device;
+
+	list_for_each_entry(device, &idle, list) {
+		if (device->iwarp != iwarp)
+			continue;
+		list_del(&device->list);
+		return device;
+	}
+	return device_make(iwarp);
+}
+
 /**
- * memory_device_create - a device that lives as long as the test
+ * memory_device_create - a device, for as long as the test takes
  * @test: the test
  * @iwarp: speaks as iWARP does, else as InfiniBand
  */
 struct memory_device *memory_device_create(struct kunit *test, bool iwarp)
 {
-	struct memory_device *device = ib_alloc_device(memory_device, ib);
-	int rc;
+	struct memory_device *device = device_get(iwarp);
 
-	KUNIT_ASSERT_NOT_NULL(test, device);
-	device->iwarp = iwarp;
-	xa_init_flags(&device->mrs, XA_FLAGS_LOCK_IRQ);
-	rc = register_ib(device);
-	if (rc)
-		ib_dealloc_device(&device->ib);
-	KUNIT_ASSERT_EQ(test, 0, rc);
-	device->registered = true;
+	KUNIT_ASSERT_FALSE(test, IS_ERR(device));
+	device->reverse_writes = false;
+	device->complaints = 0;
+	memory_script(device);
 	memory_dma_add(device);
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, device_destroy_action,
-							   device));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, device_put_action, device));
 	return device;
 }

@@ -211,6 +211,7 @@ void memory_dma_add(struct memory_device *device)
 	unsigned long flags;
 
 	device->mappings = RB_ROOT_CACHED;
+	device->nr_mappings = 0;
 	spin_lock_irqsave(&dma_lock, flags);
 	list_add(&device->list, &devices);
 	spin_unlock_irqrestore(&dma_lock, flags);

@@ -23,12 +23,15 @@ static void told(struct ib_event *event, void *context)
 
 static void end_free(void *data)
 {
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	struct end *end = data;
 
 	if (end->mr)
 		ib_dereg_mr(end->mr);
 	if (end->qp) {
-		ib_drain_qp(end->qp);
+		/* ib_drain_qp() would sleep before it polls. */
+		ib_modify_qp(end->qp, &attr, IB_QP_STATE);
+		end_poll(end);
 		ib_destroy_qp(end->qp);
 	}
 	if (end->address)
@@ -68,13 +71,12 @@ static void create_queues(struct kunit *test, struct end *end)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(end->qp));
 }
 
-static void end_init(struct kunit *test, struct end *end, bool iwarp)
+static void end_init(struct kunit *test, struct end *end, struct memory_device *on)
 {
-	struct ib_device *device;
+	struct ib_device *device = &on->ib;
 	int i;
 
-	end->device = memory_device_create(test, iwarp);
-	device = &end->device->ib;
+	end->device = on;
 	end->event = -1;
 	for (i = 0; i < END_LOG; i++)
 		end->cqes[i] = (struct end_cqe) { .cqe.done = seen, .end = end, .id = i };
@@ -90,23 +92,37 @@ static void end_init(struct kunit *test, struct end *end, bool iwarp)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(end->mr));
 }
 
-/* Two ends, joined; each on a device of its own. */
-struct ends *ends_create(struct kunit *test, bool iwarp)
+static struct ends *ends_create_on(struct kunit *test, struct memory_device *a,
+				   struct memory_device *b)
 {
 	struct ends *ends = kunit_kzalloc(test, sizeof(*ends), GFP_KERNEL);
 	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, ends);
-	ends->iwarp = iwarp;
-	end_init(test, &ends->a, iwarp);
-	end_init(test, &ends->b, iwarp);
+	end_init(test, &ends->a, a);
+	end_init(test, &ends->b, b);
 	for (i = 0; i < END_BYTES; i++) {
 		ends->a.bytes[i] = i * 3 + i / 251 + 1;
 		ends->b.bytes[i] = 0;
 	}
 	memory_connect(ends->a.qp, ends->b.qp);
-	test->priv = ends;
 	return ends;
+}
+
+/* Two ends, joined; each on a device of its own. */
+struct ends *ends_create(struct kunit *test, bool iwarp)
+{
+	struct memory_device *a = memory_device_create(test, iwarp);
+	struct memory_device *b = memory_device_create(test, iwarp);
+
+	test->priv = ends_create_on(test, a, b);
+	return test->priv;
+}
+
+/* Another connection between the same two devices. */
+struct ends *ends_create_beside(struct kunit *test, struct ends *ends)
+{
+	return ends_create_on(test, ends->a.device, ends->b.device);
 }
 
 struct ib_sge end_sge(struct end *end, u32 at, u32 length)
@@ -239,6 +255,7 @@ static int __init memory_provider_init(void)
 
 static void __exit memory_provider_exit(void)
 {
+	memory_device_exit();
 	memory_dma_exit();
 }
 

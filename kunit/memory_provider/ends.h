@@ -74,15 +74,14 @@ struct end {
  * struct ends - a connection
  * @a: speaks first
  * @b: the other
- * @iwarp: both devices
  */
 struct ends {
 	struct end	a;
 	struct end	b;
-	bool		iwarp;
 };
 
 struct ends *ends_create(struct kunit *test, bool iwarp);
+struct ends *ends_create_beside(struct kunit *test, struct ends *ends);
 
 struct ib_sge end_sge(struct end *end, u32 at, u32 length);
 int end_post(struct end *end, int id, enum ib_wr_opcode opcode, struct ib_sge sge,

@@ -80,7 +80,7 @@ struct memory_fault {
 /**
  * struct memory_device - a device
  * @ib: as ib_core sees it
- * @list: in the list of all devices, see dma.c
+ * @list: in the list of those in use, see dma.c, or of those that are idle
  * @platform: does the DMA
  * @iwarp: speaks as iWARP does
  * @registered: with ib_core
@@ -280,6 +280,7 @@ extern spinlock_t memory_lock;
 struct memory_device *memory_device_create(struct kunit *test, bool iwarp);
 void memory_device_remove(struct memory_device *device);
 void memory_device_expect_empty(struct memory_device *device);
+void memory_device_exit(void);
 
 /* dma.c */
 int memory_dma_init(void);
