@@ -262,6 +262,9 @@ static bool has_ids(struct ib_device *device)
 	return found;
 }
 
+static struct memory_device *going;
+static DECLARE_COMPLETION(going_told);
+
 static void client_remove(struct ib_device *device, void *data)
 {
 	struct pair_id *pid;
@@ -271,14 +274,14 @@ static void client_remove(struct ib_device *device, void *data)
 		if (pid->id.device == device)
 			queue_event(pid, RDMA_CM_EVENT_DEVICE_REMOVAL);
 	spin_unlock(&ids_lock);
+	if (going && device == &going->ib)
+		complete(&going_told);
 	wait_event(ids_gone, !has_ids(device));
 }
 
 static struct ib_client cm_client = {
 	.name = "rpcrdma-memory-cm", .add = client_add, .remove = client_remove,
 };
-
-static struct memory_device *going;
 
 static void remove_work_run(struct work_struct *work)
 {
@@ -290,21 +293,10 @@ static DECLARE_WORK(remove_work, remove_work_run);
 /* pair_cm_remove - a device goes; when this returns its ids have been told */
 void pair_cm_remove(struct memory_device *device)
 {
-	struct pair_id *pid;
-	bool told = false;
-	int i;
-
+	reinit_completion(&going_told);
 	going = device;
 	queue_work(system_unbound_wq, &remove_work);
-	for (i = 0; i < 1000 && !told; i++) {
-		told = true;
-		spin_lock(&ids_lock);
-		list_for_each_entry(pid, &ids, list)
-			if (pid->id.device == &device->ib && device->registered)
-				told = false;
-		spin_unlock(&ids_lock);
-		schedule_timeout_uninterruptible(1);
-	}
+	wait_for_completion(&going_told);
 	flush_workqueue(cm_wq);
 }
 
@@ -312,6 +304,7 @@ void pair_cm_remove(struct memory_device *device)
 void pair_cm_removed(void)
 {
 	flush_work(&remove_work);
+	going = NULL;
 }
 
 void pair_cm_flush(void)

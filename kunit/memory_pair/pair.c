@@ -72,13 +72,9 @@ static int service_init(struct pair *pair)
 
 static void service_exit(struct pair *pair)
 {
-	struct svc_rqst *rqst = pair->rqst;
-	u32 i;
-
-	for (i = 0; rqst && i < RPCSVC_MAXPAGES; i++)
-		if (rqst->rq_pages[i])
-			put_page(rqst->rq_pages[i]);
-	kvfree(rqst);
+	pair_pages_put(pair);
+	kvfree(pair->pages);
+	kvfree(pair->rqst);
 	percpu_counter_destroy(&pair->pool.sp_sockets_queued);
 	percpu_counter_destroy(&pair->pool.sp_threads_woken);
 }
@@ -245,6 +241,8 @@ struct pair *pair_create(struct kunit *test, bool iwarp)
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, pair_destroy_action, pair));
 	pair->rqst = kvzalloc(sizeof(*pair->rqst), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, pair->rqst);
+	pair->pages = kvcalloc(PAIR_PAGES, sizeof(*pair->pages), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, pair->pages);
 	pair->arg = kvmalloc(2 * PAIR_PAYLOAD, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, pair->arg);
 	client_init(pair);
@@ -271,9 +269,27 @@ struct ib_cq *pair_cq(struct pair *pair, unsigned int n)
 	}
 }
 
-static bool flush_cqs(struct pair *pair)
+/* Completions ever, and those that nobody has polled. */
+static u32 count_completions(struct pair *pair, u32 *waiting)
 {
-	bool more = false;
+	struct ib_cq *cq;
+	u32 count = 0;
+	int i;
+
+	*waiting = 0;
+	for (i = 0; i < PAIR_CQS; i++) {
+		cq = pair_cq(pair, i);
+		if (!cq)
+			continue;
+		count += READ_ONCE(memory_cq_of(cq)->put);
+		if (!memory_cq_of(cq)->held)
+			*waiting += memory_cq_waiting(cq);
+	}
+	return count;
+}
+
+static void flush_all(struct pair *pair)
+{
 	struct ib_cq *cq;
 	int i;
 
@@ -282,30 +298,26 @@ static bool flush_cqs(struct pair *pair)
 		if (cq && !memory_cq_of(cq)->held)
 			flush_work(&cq->work);
 	}
-	for (i = 0; i < PAIR_CQS; i++) {
-		cq = pair_cq(pair, i);
-		more |= cq && !memory_cq_of(cq)->held && memory_cq_waiting(cq);
-	}
-	return more;
+	if (pair->server)
+		flush_work(&pair->server->st_release_work);
+	flush_workqueue(xprtrdma_wq);
+	pair_cm_flush();
 }
 
-/* Whatever happens by itself has happened. */
+/*
+ * Whatever happens by itself has happened: all work items were waited for, and none of
+ * them has caused a completion meanwhile, whose handler may run still.
+ */
 void pair_settle(struct pair *pair)
 {
+	u32 before, after, waiting;
 	int rounds = 1000;
-	bool more;
 
 	do {
-		more = flush_cqs(pair);
-		if (pair->server) {
-			more |= !llist_empty(&pair->server->st_release);
-			flush_work(&pair->server->st_release_work);
-		}
-		if (pair->client.conn)
-			more |= work_busy(&pair->client.conn->xc_pull_worker);
-		flush_workqueue(xprtrdma_wq);
-		pair_cm_flush();
-	} while (more && rounds--);
+		before = count_completions(pair, &waiting);
+		flush_all(pair);
+		after = count_completions(pair, &waiting);
+	} while ((before != after || waiting) && rounds--);
 	KUNIT_EXPECT_GT_MSG(pair->test, rounds, 0, "completions that nobody polls");
 }
 
@@ -341,6 +353,7 @@ static void expect_server_at_rest(struct pair *pair)
 	KUNIT_EXPECT_EQ(test, 0, t->st_sq_nr_waiters);
 	KUNIT_EXPECT_EQ(test, 0, t->st_reads);
 	KUNIT_EXPECT_EQ(test, 0, t->st_pulls);
+	KUNIT_EXPECT_EQ(test, 0, t->st_pull_pages);
 	KUNIT_EXPECT_EQ(test, t->st_send_nr_free, list_count_nodes(&t->st_send_all));
 	KUNIT_EXPECT_EQ(test, 0, t->st_qp->mrs_used);
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));

@@ -17,6 +17,7 @@
 
 enum {
 	PAIR_PAYLOAD	= 1 << 20,
+	PAIR_PAGES	= 8192,	/* of nfsd, that are watched */
 	PAIR_CQS	= 4,
 };
 
@@ -32,6 +33,8 @@ struct pair_answer {
 	u32	tail;
 };
 
+enum pair_side { PAIR_CLIENT, PAIR_SERVER };
+
 /**
  * struct pair - a client and a server
  * @test: whose
@@ -42,6 +45,8 @@ struct pair_answer {
  * @pool: its only pool; has no thread
  * @server: the connection, or NULL
  * @rqst: the state of the test as an nfsd thread
+ * @pages: that it was given
+ * @nr_pages: their number
  * @answer: what it says
  * @arg: the last call, as nfsd saw it
  * @arg_length: its size in bytes
@@ -56,6 +61,8 @@ struct pair {
 	struct svc_pool			pool;
 	struct svcrdma_transport	*server;
 	struct svc_rqst			*rqst;
+	struct page			**pages;
+	unsigned int			nr_pages;
 	struct pair_answer		answer;
 	u8				*arg;
 	u32				arg_length;
@@ -78,8 +85,18 @@ void pair_expect_nothing_left(struct pair *pair);
 
 /* serve.c */
 int pair_serve(struct pair *pair);
+void pair_pages_put(struct pair *pair);
 void pair_pump(struct pair *pair);
 void pair_expect_call(struct pair *pair, struct client_call *call);
+
+/* rpc.c */
+extern const struct pair_answer pair_answer;
+struct memory_device *pair_device(struct pair *pair, enum pair_side side);
+void pair_script(struct pair *pair);
+struct client_call *pair_call(struct pair *pair);
+bool pair_run_call(struct pair *pair, struct client_call *call);
+void pair_expect_answer(struct pair *pair, struct client_call *call);
+void pair_expect_healthy(struct pair *pair);
 
 /* cm.c */
 int pair_cm_init(void);

@@ -5,6 +5,39 @@
 
 #include "pair.h"
 
+/*
+ * A reference to each page of nfsd is kept until the end of the test, so that those which
+ * the transport forgets are found out.
+ */
+static struct page *page_get(struct pair *pair)
+{
+	struct page *page = alloc_page(GFP_KERNEL);
+
+	if (page && pair->nr_pages < PAIR_PAGES) {
+		get_page(page);
+		pair->pages[pair->nr_pages++] = page;
+	}
+	return page;
+}
+
+/* pair_pages_put - the end of nfsd: all of its pages are its own again */
+void pair_pages_put(struct pair *pair)
+{
+	struct svc_rqst *rqst = pair->rqst;
+	unsigned int forgotten = 0;
+	u32 i;
+
+	for (i = 0; rqst && i < RPCSVC_MAXPAGES; i++)
+		if (rqst->rq_pages[i])
+			put_page(rqst->rq_pages[i]);
+	for (i = 0; i < pair->nr_pages; i++) {
+		forgotten += page_ref_count(pair->pages[i]) != 1;
+		put_page(pair->pages[i]);
+	}
+	if (forgotten)
+		kunit_fail_current_test("%u pages were left", forgotten);
+}
+
 /* As svc_alloc_arg() and svc_recv(): once. */
 static int recvfrom(struct pair *pair)
 {
@@ -13,7 +46,7 @@ static int recvfrom(struct pair *pair)
 
 	for (i = 0; i < pages; i++) {
 		if (!rqst->rq_pages[i])
-			rqst->rq_pages[i] = alloc_page(GFP_KERNEL);
+			rqst->rq_pages[i] = page_get(pair);
 		KUNIT_ASSERT_NOT_NULL(pair->test, rqst->rq_pages[i]);
 	}
 	rqst->rq_page_end = &rqst->rq_pages[pages];
