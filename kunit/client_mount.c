@@ -127,8 +127,6 @@ unsigned int mount_start(struct mount *mount)
 	xprt->snd_task = &mount->task;
 	xprt->stat.connect_start = jiffies;
 	xprt->ops->connect(xprt, &mount->task);
-	/* The write lock is the worker's now. */
-	KUNIT_EXPECT_PTR_EQ(mount->test, (void *)mount->transport, (void *)xprt->snd_task);
 	if (!timer_pending(timer))
 		return 0;
 	return (timer->expires - xprt->stat.connect_start) / HZ;
@@ -168,6 +166,9 @@ struct rdma_cm_id *mount_hold(struct mount *mount, int step)
 	client_cm.hold_step = step;
 	mount_start(mount);
 	KUNIT_ASSERT_TRUE(mount->test, eventually(READ_ONCE(client_cm.held)));
+	/* The write lock is the worker's now. */
+	KUNIT_EXPECT_PTR_EQ(mount->test, (void *)mount->transport,
+			    (void *)mount->xprt->snd_task);
 	client_cm.hold_step = -1;
 	return client_cm.held;
 }
