@@ -191,6 +191,7 @@ int client_call_send(struct client_call *call);
 void client_call_decode(struct client_call *call);
 void client_call_expect_message(struct client_call *call);
 bool client_call_done(struct client_call *call);
+void client_call_wait(struct client_call *call);
 void client_call_reset(struct client_call *call);
 u32 client_reply_encode(struct client_call *call, const struct client_reply *reply,
 			u8 *message);

@@ -61,6 +61,7 @@ static void next_call(struct hostile *hostile)
 	hostile->call = client_call_create(client, hostile->shape);
 	KUNIT_ASSERT_EQ(client->test, 0, client_call_send(hostile->call));
 	client_call_decode(hostile->call);
+	client_call_wait(hostile->call);
 }
 
 static void connect(struct hostile *hostile)

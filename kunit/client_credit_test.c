@@ -157,7 +157,7 @@ static void credit_of_no_reply_is_ignored(struct kunit *test)
 
 	/* An error ends its call, and brings no grant. */
 	KUNIT_ASSERT_TRUE(test, client_reply_send(first, &error));
-	KUNIT_ASSERT_TRUE(test, client_call_done(first));
+	client_call_expect_error(first, -EIO);
 	KUNIT_EXPECT_EQ(test, 1, window(client));
 	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_window.in_flight);
 }

@@ -58,7 +58,39 @@ static void update_credits(struct xprtrdma_conn *conn, const struct rpcrdma_head
 	xprt_write_space(xprt);
 }
 
-/* @copied < 0: the RPC has not been answered. The Receive is not the caller's any more. */
+/*
+ * RFC 8166 section 4.5: permanent; the RPC ends with EIO and must not be repeated. A task
+ * can be told so only while it sleeps until there is a reply, and one that has just sent
+ * its call need not do that yet: see xprtrdma_reply_wait(). Under queue_lock.
+ */
+static void fail_rqst(struct rpc_rqst *rqst)
+{
+	struct rpc_task *task = rqst->rq_task;
+
+	xprtrdma_request_of(rqst)->rq_failed = true;
+	if (!RPC_IS_QUEUED(task) || task->tk_waitqueue != &rqst->rq_xprt->pending)
+		return;
+	task->tk_status = -EIO;
+	xprt_complete_rqst(task, 0);
+}
+
+/**
+ * xprtrdma_reply_wait - ->wait_for_reply_request: the call has been sent
+ * @task: its task, which has no reply yet, and goes to sleep
+ *
+ * Context: process; the caller holds queue_lock.
+ */
+void xprtrdma_reply_wait(struct rpc_task *task)
+{
+	xprt_wait_for_reply_request_def(task);
+	if (xprtrdma_request_of(task->tk_rqstp)->rq_failed)
+		fail_rqst(task->tk_rqstp);
+}
+
+/*
+ * @copied: bytes of the RPC reply; -EIO: the RPC has failed; less than that: it has not
+ * been answered. The Receive is not the caller's any more.
+ */
 static void reply_unpin(struct xprtrdma_receive *receive, int copied)
 {
 	struct rpc_xprt *xprt = receive_xprt(receive);
@@ -68,6 +100,8 @@ static void reply_unpin(struct xprtrdma_receive *receive, int copied)
 	xprtrdma_request_of(rqst)->rq_reply = NULL;
 	if (copied >= 0)
 		xprt_complete_rqst(rqst->rq_task, copied);
+	else if (copied == -EIO)
+		fail_rqst(rqst);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
 	xprtrdma_receive_put(receive);
@@ -194,27 +228,6 @@ static int deliver(struct xprtrdma_receive *receive, u32 pulled)
 	return copied;
 }
 
-/*
- * RFC 8166 section 4.5: permanent; the RPC ends with EIO and must not be repeated. A task
- * that sleeps gets the errno by its status. One that has not gone to sleep yet loses
- * that, so it finds an RPC reply that says the same.
- */
-static int deliver_failure(struct rpc_rqst *rqst)
-{
-	struct xdr_buf *buf = &rqst->rq_rcv_buf;
-	const __be32 reply[] = {
-		rqst->rq_xid, rpc_reply, rpc_msg_accepted,
-		rpc_auth_null, xdr_zero, rpc_system_err,
-	};
-
-	rqst->rq_task->tk_status = -EIO;
-	if (buf->head[0].iov_len < sizeof(reply))
-		return 0;
-	memcpy(buf->head[0].iov_base, reply, sizeof(reply));
-	memcpy(&rqst->rq_private_buf, buf, sizeof(*buf));
-	return sizeof(reply);
-}
-
 /* Would it have fitted inline? The next call of its kind offers memory, or does not. */
 static void learn(const struct xprtrdma_receive *receive, u32 length)
 {
@@ -232,7 +245,7 @@ static void reply_deliver(struct xprtrdma_receive *receive, int copied)
 {
 	if (copied < 0) {
 		receive->rv_conn->xc_transport->xt_stats.bad_reply_count++;
-		copied = deliver_failure(receive->rv_rqst);
+		copied = -EIO;
 	} else {
 		learn(receive, copied);
 	}
@@ -250,7 +263,7 @@ static void reply_complete(struct xprtrdma_receive *receive)
 		/* A server at its bounds: the next call of this kind brings memory. */
 		if (xprtrdma_request_of(rqst)->rq_by_history)
 			learn(receive, U32_MAX);
-		reply_finish(receive, deliver_failure(rqst));
+		reply_finish(receive, -EIO);
 	} else if (xprtrdma_is_pull(receive)) {
 		xprtrdma_pull(receive);
 	} else {
@@ -330,7 +343,7 @@ static bool reply_lookup(struct xprtrdma_receive *receive)
 	spin_lock(&conn->xc_lock);
 	sent = request->rq_sent_on == conn->xc_serial;
 	spin_unlock(&conn->xc_lock);
-	if (!sent || request->rq_reply)
+	if (!sent || request->rq_reply || request->rq_failed)
 		goto out_none;
 	xprt_pin_rqst(rqst);
 	request->rq_reply = receive;
@@ -380,7 +393,7 @@ static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32
 		trace_xprtrdma_bad_rkey(receive_xprt(receive), receive->rv_header.xid, rkey);
 		conn->xc_transport->xt_stats.bad_reply_count++;
 		xprtrdma_conn_fail(conn);
-		reply_finish(receive, -EIO);
+		reply_finish(receive, -ENOTCONN);
 		return;
 	}
 	if (receive->rv_header.proc != RPCRDMA_ERROR && !reply_matches(receive)) {
@@ -390,7 +403,7 @@ static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32
 		if (xprtrdma_is_pull(receive))
 			xprtrdma_pull_refuse(receive);
 		/* It may be no reply at all: RFC 8167 section 4.1. */
-		reply_unpin(receive, -EIO);
+		reply_unpin(receive, -EAGAIN);
 		return;
 	}
 	if (xprtrdma_frwr_unmap_async(request))

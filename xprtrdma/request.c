@@ -33,6 +33,7 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	INIT_LIST_HEAD(&request->rq_mrs);
 	request->rq_sent_on = 0;
 	request->rq_reply = NULL;
+	request->rq_failed = false;
 	request->rq_write_capacity = 0;
 	request->rq_reply_capacity = 0;
 	request->rq_by_history = false;
@@ -164,6 +165,9 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 	if (bc_prealloc(rqst))
 		return xprtrdma_bc_send(conn, rqst);
 
+	/* RFC 8166 section 4.5: not again. The task learns of it when it waits. */
+	if (xprtrdma_request_of(rqst)->rq_failed)
+		return 0;
 	/*
 	 * No retransmission on the same connection: RDMA does not lose messages, and a
 	 * second copy would need a credit of its own (RFC 8166 section 3.3.1).

@@ -334,6 +334,7 @@ struct xprtrdma_receive {
  *	that connection
  * @rq_reply: the reply that is being processed; only for the Receive CQ handler
  *	and the completion of the LOCAL_INV that it posts
+ * @rq_failed: the server has refused the call; under queue_lock
  * @rq_write_capacity: bytes of the Write chunk that was offered
  * @rq_reply_capacity: bytes of the Reply chunk that was offered
  * @rq_procedure: index into xt_history, if @rq_by_history
@@ -345,6 +346,7 @@ struct xprtrdma_request {
 	struct list_head	rq_mrs;
 	u64			rq_sent_on;
 	struct xprtrdma_receive	*rq_reply;
+	bool			rq_failed;
 	u32			rq_write_capacity;
 	u32			rq_reply_capacity;
 	u32			rq_procedure;
@@ -443,6 +445,7 @@ int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 void xprtrdma_reply_receive(struct xprtrdma_receive *receive, bool invalidated,
 			    u32 rkey);
 void xprtrdma_reply_invalidated(struct xprtrdma_receive *receive, bool ok);
+void xprtrdma_reply_wait(struct rpc_task *task);
 void xprtrdma_reply_pulled(struct xprtrdma_receive *receive, int status);
 
 /* pull.c */

@@ -25,6 +25,7 @@ void expect_permanent(Bench &bench, u32 size, const Make &make)
 		}));
 	bench.expect_read(size, EIO, 10);
 	bench.proxy.on_call(nullptr);
+	bench.expect_same_connection();
 	check_equal(reads.load(), 1u, "READs that came");
 	bench.mount.expect_works();
 	bench.expect_same_connection();
