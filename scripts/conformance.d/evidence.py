@@ -88,7 +88,8 @@ class Results:
         self.times = {}
         logs = pathlib.Path(logs)
         self._read("unit", logs / "unit.log", self._unit_line)
-        self._read("kunit", logs / "kunit.log", self._kunit_line)
+        for log in sorted(logs.glob("kunit*.log")):
+            self._read("kunit", log, self._kunit_line)
         self._read("peer", logs / "peer.log", self._peer_line)
         for result in sorted(logs.glob(f"{matrix}/result")):
             self._read("matrix", result, self._matrix_line)
