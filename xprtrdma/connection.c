@@ -243,10 +243,13 @@ static void conn_free_cqs(struct xprtrdma_conn *conn)
 	conn->xc_send_cq = NULL;
 }
 
-/* Send Queue entries for RDMA Reads: our own, and what the core adds for its contexts. */
+/*
+ * Send Queue entries for RDMA Reads. Registrations and invalidations of what is read into
+ * take the place of those of the call, which are done.
+ */
 static unsigned int conn_pull_entries(const struct xprtrdma_conn *conn)
 {
-	return conn->xc_may_pull ? XPRTRDMA_PULL_WRS + 3 * XPRTRDMA_PULL_CTXS : 0;
+	return conn->xc_may_pull ? XPRTRDMA_PULL_WRS : 0;
 }
 
 static int conn_create_cqs(struct xprtrdma_conn *conn)
@@ -282,19 +285,13 @@ static int conn_create_qp(struct xprtrdma_conn *conn)
 		.qp_type	= IB_QPT_RC,
 		.port_num	= conn->xc_id->port_num,
 		.cap = {
-			.max_send_wr	= conn->xc_queues.send_wrs,
+			.max_send_wr	= conn->xc_queues.send_wrs + conn_pull_entries(conn),
 			.max_recv_wr	= conn->xc_queues.recv_wrs,
 			.max_send_sge	= 1,
 			.max_recv_sge	= 1,
 		},
 	};
 
-	if (conn->xc_may_pull) {
-		attr.cap.max_send_wr += XPRTRDMA_PULL_WRS;
-		attr.cap.max_rdma_ctxs = XPRTRDMA_PULL_CTXS;
-		attr.cap.max_send_sge = min_t(u32, XPRTRDMA_READ_SGES,
-					      xprtrdma_conn_device(conn)->attrs.max_send_sge);
-	}
 	return rdma_create_qp(conn->xc_id, conn->xc_pd, &attr);
 }
 

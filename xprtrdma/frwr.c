@@ -33,17 +33,8 @@ static unsigned int part_length(const struct xprtrdma_cursor *cursor)
 	return cursor->part ? buf->tail[0].iov_len : buf->head[0].iov_len;
 }
 
-/**
- * xprtrdma_next_extent - the next bytes that lie in one page
- * @cursor: moves on
- * @max: at most so many bytes, not 0
- * @extent: filled in
- *
- * Context: any.
- * Return: false at the end.
- */
-bool xprtrdma_next_extent(struct xprtrdma_cursor *cursor, unsigned int max,
-			  struct xprtrdma_extent *extent)
+/* The next bytes that lie in one page. False at the end. */
+static bool next_extent(struct xprtrdma_cursor *cursor, struct xprtrdma_extent *extent)
 {
 	const struct xdr_buf *buf = cursor->buf;
 	unsigned long position;
@@ -53,7 +44,7 @@ bool xprtrdma_next_extent(struct xprtrdma_cursor *cursor, unsigned int max,
 		cursor->part++;
 		cursor->done = 0;
 	}
-	if (cursor->part == 3)
+	if (cursor->part == 3 || !cursor->left)
 		return false;
 
 	if (cursor->part == 1) {
@@ -66,14 +57,10 @@ bool xprtrdma_next_extent(struct xprtrdma_cursor *cursor, unsigned int max,
 	}
 	extent->offset = offset_in_page(position);
 	extent->length = min3((unsigned int)PAGE_SIZE - extent->offset,
-			      part_length(cursor) - cursor->done, max);
+			      part_length(cursor) - cursor->done, cursor->left);
 	cursor->done += extent->length;
+	cursor->left -= extent->length;
 	return true;
-}
-
-static bool next_extent(struct xprtrdma_cursor *cursor, struct xprtrdma_extent *extent)
-{
-	return xprtrdma_next_extent(cursor, UINT_MAX, extent);
 }
 
 static unsigned int kvec_pages(const struct kvec *kvec)
@@ -247,7 +234,7 @@ int xprtrdma_mrs_create(struct xprtrdma_conn *conn, unsigned int count)
  * @work: xc_mr_worker
  *
  * Adds a batch, up to what calls within the credit limit can use, and lets the
- * senders go on.
+ * senders and the pull worker go on.
  */
 void xprtrdma_mr_worker(struct work_struct *work)
 {
@@ -266,6 +253,11 @@ void xprtrdma_mr_worker(struct work_struct *work)
 	if (conn->xc_mr_count == before)
 		msleep(100);
 	xprt_write_space(&conn->xc_transport->xt_xprt);
+	spin_lock(&conn->xc_lock);
+	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED &&
+	    !list_empty(&conn->xc_pulls_waiting))
+		queue_work(xprtrdma_wq, &conn->xc_pull_worker);
+	spin_unlock(&conn->xc_lock);
 }
 
 static void mr_unmap(struct xprtrdma_mr *mr)
@@ -356,13 +348,13 @@ static unsigned int mr_fill(struct xprtrdma_mr *mr, struct xprtrdma_cursor *curs
 	return n;
 }
 
-static int mr_map(struct xprtrdma_mr *mr, unsigned int nents, bool writable)
+static int mr_map(struct xprtrdma_mr *mr, unsigned int nents, int access)
 {
 	struct ib_device *device = xprtrdma_conn_device(mr->mr_conn);
 	struct ib_mr *ibmr = mr->mr_ib;
 	int dma_nents;
 
-	mr->mr_dir = writable ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
+	mr->mr_dir = access & IB_ACCESS_LOCAL_WRITE ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 	dma_nents = ib_dma_map_sg(device, mr->mr_sg, nents, mr->mr_dir);
 	if (!dma_nents)
 		return -EIO;
@@ -377,12 +369,53 @@ static int mr_map(struct xprtrdma_mr *mr, unsigned int nents, bool writable)
 		.wr.wr_cqe	= &mr->mr_reg_cqe,
 		.mr		= ibmr,
 		.key		= ibmr->rkey,
-		/* RFC 5042 section 6.3.5: either direction, never both. */
-		.access		= writable ?
-			IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE :
-			IB_ACCESS_REMOTE_READ,
+		.access		= access,
 	};
 	return 0;
+}
+
+/**
+ * xprtrdma_frwr_lend - map a buffer into regions
+ * @conn: the connection
+ * @request: takes the regions, behind those that it has; its reference on @conn is taken here
+ * @cursor: the buffer, and how much of it; moves on
+ * @access: rights of the regions; with IB_ACCESS_LOCAL_WRITE the buffer is written
+ *
+ * The regions can be used once the chain made by xprtrdma_frwr_chain() is posted. On failure
+ * what was mapped stays with @request: xprtrdma_frwr_recycle().
+ *
+ * Context: process; the transport's write lock is held, or the RPC is pinned.
+ * Return: number of regions, -EAGAIN when the pool is empty, -EMSGSIZE for more than
+ * RPCRDMA_MAX_SEGMENTS_SENT, -EIO when the device refused.
+ */
+int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_request *request,
+		       struct xprtrdma_cursor *cursor, int access)
+{
+	struct xprtrdma_extent extent;
+	struct xprtrdma_mr *mr;
+	unsigned int nents;
+	int count = 0, rc;
+	bool more;
+
+	if (!request->rq_conn) {
+		xprtrdma_conn_get(conn);
+		request->rq_conn = conn;
+	}
+	more = next_extent(cursor, &extent);
+	while (more) {
+		if (count++ == RPCRDMA_MAX_SEGMENTS_SENT)
+			return -EMSGSIZE;
+		mr = mr_get(conn, request);
+		if (!mr)
+			return -EAGAIN;
+		nents = mr_fill(mr, cursor, &extent, &more);
+		rc = mr_map(mr, nents, access);
+		if (rc) {
+			conn->xc_transport->xt_stats.mrs_recycled++;
+			return rc;
+		}
+	}
+	return count;
 }
 
 /**
@@ -394,42 +427,27 @@ static int mr_map(struct xprtrdma_mr *mr, unsigned int nents, bool writable)
  * @writable: for the peer to write into, or to read from
  * @lists: gets a segment for each region; the chunk was begun
  *
- * The regions are valid for the peer once the chain made by xprtrdma_frwr_chain() is
- * posted. On failure what was mapped stays with @request: xprtrdma_frwr_recycle().
- *
  * Context: process, the transport's write lock is held.
- * Return: number of segments, -EAGAIN when the pool is empty, -EMSGSIZE when a chunk
- * would have too many segments, -EIO when the device refused.
+ * Return: number of segments, or an errno: see xprtrdma_frwr_lend().
  */
 int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_request *request,
 		      const struct xdr_buf *buf, enum xprtrdma_parts parts,
 		      bool writable, struct rpcrdma_chunk_lists *lists)
 {
-	struct xprtrdma_cursor cursor = { .buf = buf, .parts = parts };
+	struct xprtrdma_cursor cursor = { .buf = buf, .parts = parts, .left = UINT_MAX };
+	struct list_head *before = request->rq_mrs.prev;
 	struct rpcrdma_segment segment;
 	struct xprtrdma_mr *mr;
-	struct xprtrdma_extent extent;
-	unsigned int nents;
-	int count = 0, rc;
-	bool more;
+	int count;
 
-	if (!request->rq_conn) {
-		xprtrdma_conn_get(conn);
-		request->rq_conn = conn;
-	}
-	more = next_extent(&cursor, &extent);
-	while (more) {
-		if (count++ == RPCRDMA_MAX_SEGMENTS_SENT)
-			return -EMSGSIZE;
-		mr = mr_get(conn, request);
-		if (!mr)
-			return -EAGAIN;
-		nents = mr_fill(mr, &cursor, &extent, &more);
-		rc = mr_map(mr, nents, writable);
-		if (rc) {
-			conn->xc_transport->xt_stats.mrs_recycled++;
-			return rc;
-		}
+	/* RFC 5042 section 6.3.5: either direction, never both. */
+	count = xprtrdma_frwr_lend(conn, request, &cursor, writable ?
+				   IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE :
+				   IB_ACCESS_REMOTE_READ);
+	if (count < 0)
+		return count;
+	mr = list_entry(before, struct xprtrdma_mr, mr_list);
+	list_for_each_entry_continue(mr, &request->rq_mrs, mr_list) {
 		segment.handle = mr->mr_ib->rkey;
 		segment.length = mr->mr_ib->length;
 		segment.offset = mr->mr_ib->iova;
@@ -544,27 +562,44 @@ static struct ib_send_wr *inv_chain(struct xprtrdma_request *request,
 	return first;
 }
 
+/* Returns 0, -ENOENT when there is nothing to be invalidated, or another errno. */
+static int inv_post(struct xprtrdma_request *request, struct completion *done)
+{
+	struct xprtrdma_conn *conn = request->rq_conn;
+	const struct ib_send_wr *bad;
+	struct ib_send_wr *first;
+	int rc = -ENOTCONN;
+
+	/* Under the lock: after BROKEN nobody posts, see xprtrdma_conn_destroy(). */
+	spin_lock(&conn->xc_lock);
+	first = inv_chain(request, done);
+	if (!first)
+		rc = -ENOENT;
+	else if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
+		rc = ib_post_send(conn->xc_id->qp, first, &bad);
+	spin_unlock(&conn->xc_lock);
+	return rc;
+}
+
 /**
  * xprtrdma_frwr_unmap_async - fence an RPC's memory, then complete it
  * @request: the request; rq_reply is set, the RPC is pinned
  *
- * Context: the Receive CQ handler.
+ * Context: the CQ handlers.
  * Return: true if nothing is left to be invalidated, and the caller completes the RPC.
  * Otherwise xprtrdma_reply_invalidated() is called, exactly once.
  */
 bool xprtrdma_frwr_unmap_async(struct xprtrdma_request *request)
 {
-	struct xprtrdma_conn *conn = request->rq_conn;
-	struct ib_send_wr *first;
-	const struct ib_send_wr *bad;
+	int rc;
 
-	if (!conn)
+	if (!request->rq_conn)
 		return true;
-	first = inv_chain(request, NULL);
-	if (!first)
+	rc = inv_post(request, NULL);
+	if (rc == -ENOENT)
 		return true;
-	if (ib_post_send(conn->xc_id->qp, first, &bad)) {
-		xprtrdma_conn_fail(conn);
+	if (rc) {
+		xprtrdma_conn_fail(request->rq_conn);
 		/*
 		 * The signalled one is the last of the chain. If it was not posted, its
 		 * handler does not run.
@@ -572,26 +607,6 @@ bool xprtrdma_frwr_unmap_async(struct xprtrdma_request *request)
 		xprtrdma_reply_invalidated(request->rq_reply, false);
 	}
 	return false;
-}
-
-static int unmap_sync_post(struct xprtrdma_request *request, struct completion *done)
-{
-	struct xprtrdma_conn *conn = request->rq_conn;
-	struct ib_send_wr *first;
-	const struct ib_send_wr *bad;
-	int rc = -ENOTCONN;
-
-	/* Under the lock: after BROKEN nobody posts, see xprtrdma_conn_destroy(). */
-	spin_lock(&conn->xc_lock);
-	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
-		goto out_unlock;
-	first = inv_chain(request, done);
-	if (!first)
-		complete(done);
-	rc = first ? ib_post_send(conn->xc_id->qp, first, &bad) : 0;
-out_unlock:
-	spin_unlock(&conn->xc_lock);
-	return rc;
 }
 
 /**
@@ -609,10 +624,10 @@ void xprtrdma_frwr_unmap_sync(struct xprtrdma_request *request)
 
 	if (!conn)
 		return;
-	rc = unmap_sync_post(request, &done);
-	if (rc) {
+	rc = inv_post(request, &done);
+	if (rc && rc != -ENOENT) {
 		xprtrdma_conn_fail(conn);
-	} else if (!wait_for_completion_timeout(&done, XPRTRDMA_FENCE_TIMEOUT)) {
+	} else if (!rc && !wait_for_completion_timeout(&done, XPRTRDMA_FENCE_TIMEOUT)) {
 		/* The drain flushes it. */
 		xprtrdma_conn_fail(conn);
 		wait_for_completion(&done);

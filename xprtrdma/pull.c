@@ -4,14 +4,16 @@
  * servers that have announced them. Documentation/reliable-reply.rst.
  *
  * Operation: reply.c has found and pinned the RPC, and fenced what the call exposed. The
- * worker takes a Send buffer for the RDMA_DONE, and posts an RDMA Read for each segment of
- * the Position Zero Read chunk, into the RPC's own reply buffer. When the last one has
- * completed, RDMA_DONE goes out, with the invalidation of one of the segments, and reply.c
- * goes on with a reply that is complete.
+ * worker takes a Send buffer for the RDMA_DONE, lends the RPC regions for its reply buffer,
+ * as for a Reply chunk, and posts them together with RDMA Reads: one for each piece that
+ * is in one region here and in one segment there. When the last one has completed,
+ * RDMA_DONE goes out, with the invalidation of one of the segments; our own regions are
+ * invalidated, and reply.c goes on with a reply that is complete. The buffer is mapped once,
+ * so that no two mappings share a cache line.
  *
- * The core's rdma_rw registers the sink where the device needs it (iWARP).
+ * A reply that nobody waits for is not read; the server is told so by the same means.
  *
- * Bounds: XPRTRDMA_PULLS at a time, XPRTRDMA_PULL_WRS work requests; the others wait, in
+ * Bounds: XPRTRDMA_PULLS at a time, XPRTRDMA_PULL_WRS Reads; the others wait, in
  * order. A call keeps its credit until its reply has been read.
  *
  * Errors: a Read that fails, or takes too long, takes the connection with it, and the RPC is
@@ -19,17 +21,22 @@
  * server is told that it may forget it in any case (draft section 4.1.2).
  */
 #include <linux/sched/mm.h>
-#include <rdma/rw.h>
 
 #include "xprtrdma.h"
 #include "trace.h"
 
-/* A part of a segment: @nents pieces of the reply buffer to be filled from it. */
-struct pull_read {
-	struct list_head	list;
-	struct rdma_rw_ctx	ctx;
-	unsigned int		nents;
-	struct scatterlist	sgl[];
+/* Of a segment, or a part of one, into a region, or a part of one. */
+struct xprtrdma_read {
+	struct ib_rdma_wr	wr;
+	struct ib_sge		sge;
+};
+
+/* Why one has to wait */
+enum pull_lack {
+	LACKS_NOTHING,
+	LACKS_SEND,
+	LACKS_REGIONS,
+	LACKS_READS,	/* of XPRTRDMA_PULL_WRS */
 };
 
 /* RFC 5531 section 9: XID, direction, status, verifier without a body, accept status. */
@@ -38,6 +45,11 @@ enum { RPC_REPLY_MIN = 6 * RPCRDMA_XDR_UNIT };
 static struct xprtrdma_receive *receive_of(struct xprtrdma_pull *pull)
 {
 	return container_of(pull, struct xprtrdma_receive, rv_pull);
+}
+
+static struct rpc_xprt *receive_xprt(const struct xprtrdma_receive *receive)
+{
+	return &receive->rv_conn->xc_transport->xt_xprt;
 }
 
 static const struct rpcrdma_chunk *pull_chunk(const struct xprtrdma_receive *receive)
@@ -89,124 +101,82 @@ static void done_post(const struct xprtrdma_receive *receive, struct xprtrdma_se
 	xprtrdma_send_post(send, header.size, NULL);
 }
 
-/**
- * xprtrdma_pull_refuse - tell the server that a reply will not be read
- * @receive: the message; stays the caller's
- *
- * Context: the Receive CQ handler.
- */
-void xprtrdma_pull_refuse(struct xprtrdma_receive *receive)
-{
-	struct xprtrdma_send *send = xprtrdma_send_get(receive->rv_conn);
-
-	/* RFC 8166 section 4.5.4: no answer can be sent, so no connection. */
-	if (!send)
-		xprtrdma_conn_fail(receive->rv_conn);
-	else
-		done_post(receive, send);
-}
-
 /* ---- building the Reads ---- */
 
+/* The regions, if there are any, are not the HCA's: never posted, or invalidated. */
 static void reads_free(struct xprtrdma_receive *receive)
 {
-	struct xprtrdma_conn *conn = receive->rv_conn;
-	struct rdma_cm_id *id = conn->xc_id;
-	struct pull_read *read, *next;
-
-	list_for_each_entry_safe(read, next, &receive->rv_pull.pl_reads, list) {
-		list_del(&read->list);
-		rdma_rw_ctx_destroy(&read->ctx, id->qp, id->port_num, read->sgl,
-				    read->nents, DMA_FROM_DEVICE);
-		kfree(read);
-	}
+	kfree(receive->rv_pull.pl_reads);
+	receive->rv_pull.pl_reads = NULL;
 }
 
-/* Where the sink is registered, only its first and last piece may end within a page. */
-static bool read_takes(const struct pull_read *read, const struct xprtrdma_extent *extent)
+static void read_fill(struct xprtrdma_read *read, const struct xprtrdma_mr *mr, u32 to,
+		      const struct rpcrdma_segment *segment, u32 from, u32 length)
 {
-	const struct scatterlist *last;
-
-	if (!read->nents)
-		return true;
-	last = &read->sgl[read->nents - 1];
-	return !extent->offset && last->offset + last->length == PAGE_SIZE;
+	*read = (struct xprtrdma_read) {
+		.wr.wr.opcode	= IB_WR_RDMA_READ,
+		.wr.wr.sg_list	= &read->sge,
+		.wr.wr.num_sge	= 1,
+		.wr.remote_addr	= segment->offset + from,
+		.wr.rkey	= segment->handle,
+		.sge.addr	= mr->mr_ib->iova + to,
+		.sge.length	= length,
+		.sge.lkey	= mr->mr_ib->lkey,
+	};
 }
 
-/* At most @length of the next bytes of the buffer; @taken says how many. */
-static struct pull_read *read_alloc(struct xprtrdma_cursor *cursor, u32 length, u32 *taken)
+/* Returns the number of Reads, or -EMSGSIZE when there is no room for them. */
+static int reads_fill(struct xprtrdma_receive *receive, struct xprtrdma_read *reads, int max)
 {
-	struct xprtrdma_cursor next = *cursor;
-	unsigned int most = PFN_UP(length) + 1;
-	struct xprtrdma_extent extent;
-	struct pull_read *read;
+	const struct rpcrdma_chunk *chunk = pull_chunk(receive);
+	const struct rpcrdma_segment *segment = &receive->rv_lists.segments[chunk->first];
+	u32 n, from = 0, to = 0, left = receive->rv_pull.pl_length;
+	struct xprtrdma_mr *mr;
+	int count = 0;
 
-	read = kmalloc(struct_size(read, sgl, most), GFP_KERNEL);
-	if (!read)
-		return NULL;
-	memset(&read->ctx, 0, sizeof(read->ctx));
-	read->nents = 0;
-	sg_init_table(read->sgl, most);
-	*taken = 0;
-	while (*taken < length && xprtrdma_next_extent(&next, length - *taken, &extent) &&
-	       read_takes(read, &extent)) {
-		sg_set_page(&read->sgl[read->nents++], extent.page, extent.length,
-			    extent.offset);
-		*taken += extent.length;
-		*cursor = next;
+	mr = list_first_entry(&xprtrdma_request_of(receive->rv_rqst)->rq_mrs,
+			      struct xprtrdma_mr, mr_list);
+	for (; left; left -= n) {
+		n = min3(left, segment->length - from, (u32)mr->mr_ib->length - to);
+		if (n && count == max)
+			return -EMSGSIZE;
+		if (n)
+			read_fill(&reads[count++], mr, to, segment, from, n);
+		from += n;
+		to += n;
+		if (to == mr->mr_ib->length) {
+			mr = list_next_entry(mr, mr_list);
+			to = 0;
+		}
+		if (from == segment->length) {
+			segment++;
+			from = 0;
+		}
 	}
-	return read;
+	return count;
 }
 
-/* Returns the bytes that it reads, at most @length, or a negative errno. */
-static int read_add(struct xprtrdma_receive *receive, struct xprtrdma_cursor *cursor,
-		    const struct rpcrdma_segment *segment, u32 from, u32 length)
+/* One chain: registrations, then Reads, the last of which is signalled. */
+static struct ib_send_wr *reads_chain(struct xprtrdma_receive *receive)
 {
-	struct rdma_cm_id *id = receive->rv_conn->xc_id;
-	struct pull_read *read;
-	u32 taken;
-	int wrs;
+	struct xprtrdma_pull *pull = &receive->rv_pull;
+	struct xprtrdma_read *last = &pull->pl_reads[pull->pl_wrs - 1];
+	unsigned int i;
 
-	read = read_alloc(cursor, length, &taken);
-	if (!read)
-		return -ENOMEM;
-	if (!taken) {
-		kfree(read);
-		return 0;
-	}
-	wrs = rdma_rw_ctx_init(&read->ctx, id->qp, id->port_num, read->sgl, read->nents, 0,
-			       segment->offset + from, segment->handle, DMA_FROM_DEVICE);
-	if (wrs < 0) {
-		kfree(read);
-		return wrs;
-	}
-	list_add_tail(&read->list, &receive->rv_pull.pl_reads);
-	receive->rv_pull.pl_wrs += wrs;
-	return taken;
-}
-
-static int read_add_segment(struct xprtrdma_receive *receive,
-			    struct xprtrdma_cursor *cursor,
-			    const struct rpcrdma_segment *segment, u32 length)
-{
-	u32 from = 0;
-	int rc;
-
-	while (from < length) {
-		rc = read_add(receive, cursor, segment, from, length - from);
-		if (rc <= 0)
-			return rc ?: -EMSGSIZE;
-		from += rc;
-	}
-	return 0;
+	for (i = 0; i + 1 < pull->pl_wrs; i++)
+		pull->pl_reads[i].wr.wr.next = &pull->pl_reads[i + 1].wr.wr;
+	last->wr.wr.wr_cqe = &pull->pl_cqe;
+	last->wr.wr.send_flags = IB_SEND_SIGNALED;
+	return xprtrdma_frwr_chain(xprtrdma_request_of(receive->rv_rqst),
+				   &pull->pl_reads[0].wr.wr);
 }
 
 /*
  * Where the reply goes: the RPC's buffer, without its pages if these hold an item that came
  * by the Write chunk. More than the consumer can take is its decoder's problem.
  */
-static u32 pull_target(const struct xprtrdma_receive *receive,
-		       struct xprtrdma_cursor *cursor)
+static void pull_target(const struct xprtrdma_receive *receive,
+			struct xprtrdma_cursor *cursor)
 {
 	const struct rpcrdma_chunk *write = rpcrdma_write_chunk(&receive->rv_lists, 0);
 	const struct xdr_buf *buf = &receive->rv_rqst->rq_rcv_buf;
@@ -217,38 +187,55 @@ static u32 pull_target(const struct xprtrdma_receive *receive,
 		cursor->parts = XPRTRDMA_KVECS;
 		room -= buf->page_len;
 	}
-	return min(room, pull_chunk(receive)->length);
+	cursor->left = min(room, pull_chunk(receive)->length);
 }
 
+/* An RDMA Read on iWARP is a write by the peer. */
+static int sink_access(struct xprtrdma_conn *conn)
+{
+	bool iwarp = rdma_protocol_iwarp(xprtrdma_conn_device(conn), conn->xc_id->port_num);
+
+	return IB_ACCESS_LOCAL_WRITE | (iwarp ? IB_ACCESS_REMOTE_WRITE : 0);
+}
+
+/* Returns 0, -EAGAIN when regions are short, or another errno. */
 static int reads_build(struct xprtrdma_receive *receive)
 {
-	const struct rpcrdma_chunk *chunk = pull_chunk(receive);
-	const struct rpcrdma_segment *segment = &receive->rv_lists.segments[chunk->first];
+	struct xprtrdma_request *request = xprtrdma_request_of(receive->rv_rqst);
 	struct xprtrdma_pull *pull = &receive->rv_pull;
+	struct xprtrdma_conn *conn = receive->rv_conn;
 	struct xprtrdma_cursor cursor;
-	u32 n, left;
-	int rc = 0;
+	int rc, max;
 
-	pull->pl_wrs = 0;
-	left = pull_target(receive, &cursor);
-	if (left < RPC_REPLY_MIN)
+	pull_target(receive, &cursor);
+	if (cursor.left < RPC_REPLY_MIN)
 		return -EMSGSIZE;
-	pull->pl_length = left;
-	for (; left && !rc; segment++) {
-		n = min(left, segment->length);
-		rc = read_add_segment(receive, &cursor, segment, n);
-		left -= n;
-	}
-	if (!rc && pull->pl_wrs > XPRTRDMA_PULL_WRS)
-		rc = -EMSGSIZE;
-	if (rc)
-		reads_free(receive);
+	pull->pl_length = cursor.left;
+	rc = xprtrdma_frwr_lend(conn, request, &cursor, sink_access(conn));
+	if (rc < 0)
+		goto out_recycle;
+
+	max = min_t(int, rc + pull_chunk(receive)->count, XPRTRDMA_PULL_WRS);
+	pull->pl_reads = kmalloc_array(max, sizeof(*pull->pl_reads), GFP_KERNEL);
+	rc = -ENOMEM;
+	if (!pull->pl_reads)
+		goto out_recycle;
+	rc = reads_fill(receive, pull->pl_reads, max);
+	if (rc < 0)
+		goto out_free;
+	pull->pl_wrs = rc;
+	return 0;
+
+out_free:
+	reads_free(receive);
+out_recycle:
+	xprtrdma_frwr_recycle(request);
 	return rc;
 }
 
 /* ---- reading ---- */
 
-/* The worker has it no more, nor has the HCA. */
+/* The HCA has it no more. */
 static void pull_finish(struct xprtrdma_receive *receive, int status)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
@@ -260,6 +247,7 @@ static void pull_finish(struct xprtrdma_receive *receive, int status)
 	else if (pull->pl_done)
 		done_post(receive, pull->pl_done);
 	pull->pl_done = NULL;
+	pull->pl_reading = false;
 	xprtrdma_reply_pulled(receive, status);
 
 	spin_lock(&conn->xc_lock);
@@ -278,16 +266,36 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	bool ok = wc->status == IB_WC_SUCCESS;
 
-	if (!ok) {
-		trace_xprtrdma_wc(&conn->xc_transport->xt_xprt, "pull", wc->status,
-				  wc->vendor_err);
-		xprtrdma_conn_fail(conn);
-	}
 	reads_free(receive);
 	spin_lock(&conn->xc_lock);
 	conn->xc_pull_wrs += pull->pl_wrs;
 	spin_unlock(&conn->xc_lock);
-	pull_finish(receive, ok ? pull->pl_length : -ENOTCONN);
+	if (!ok) {
+		trace_xprtrdma_wc(receive_xprt(receive), "pull", wc->status,
+				  wc->vendor_err);
+		xprtrdma_conn_fail(conn);
+		pull_finish(receive, -ENOTCONN);
+		return;
+	}
+	/* The server need not wait for what is to be done here. */
+	done_post(receive, pull->pl_done);
+	pull->pl_done = NULL;
+	if (xprtrdma_frwr_unmap_async(xprtrdma_request_of(receive->rv_rqst)))
+		xprtrdma_pull_invalidated(receive, true);
+}
+
+/**
+ * xprtrdma_pull_invalidated - the LOCAL_INVs behind an RDMA Read are done
+ * @receive: the message that said what to read
+ * @ok: false when they failed or were flushed
+ *
+ * Context: the Send CQ handler.
+ */
+void xprtrdma_pull_invalidated(struct xprtrdma_receive *receive, bool ok)
+{
+	if (ok)
+		xprtrdma_frwr_recycle(xprtrdma_request_of(receive->rv_rqst));
+	pull_finish(receive, ok ? receive->rv_pull.pl_length : -ENOTCONN);
 }
 
 /*
@@ -298,10 +306,6 @@ static int reads_post(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 	struct xprtrdma_conn *conn = receive->rv_conn;
-	struct rdma_cm_id *id = conn->xc_id;
-	struct ib_cqe *cqe = &pull->pl_cqe;
-	struct ib_send_wr *first = NULL;
-	struct pull_read *read;
 	int rc = -ENOTCONN;
 
 	spin_lock(&conn->xc_lock);
@@ -310,22 +314,21 @@ static int reads_post(struct xprtrdma_receive *receive)
 	rc = -EAGAIN;
 	if (pull->pl_wrs > conn->xc_pull_wrs)
 		goto out_unlock;
-	list_for_each_entry_reverse(read, &pull->pl_reads, list) {
-		first = rdma_rw_ctx_wrs(&read->ctx, id->qp, id->port_num, cqe, first);
-		cqe = NULL;
-	}
 	conn->xc_pull_wrs -= pull->pl_wrs;
-	rc = ib_post_send(id->qp, first, NULL);
+	rc = ib_post_send(conn->xc_id->qp, reads_chain(receive), NULL);
 	/* The last one, if it was not posted, has no completion: hands off, until the drain. */
 	if (rc)
 		list_add(&pull->pl_list, &conn->xc_pulls_waiting);
+	pull->pl_reading = true;
 out_unlock:
 	spin_unlock(&conn->xc_lock);
-	return rc == -ENOTCONN || rc == -EAGAIN ? rc : rc ? -EINPROGRESS : 0;
+	if (rc && pull->pl_reading)
+		xprtrdma_conn_fail(conn);
+	return pull->pl_reading ? 0 : rc;
 }
 
-/* 0: it has started, or ended. -EAGAIN: it has to wait for others. -ENOBUFS: for a Send. */
-static int pull_start(struct xprtrdma_receive *receive, bool alone)
+/* It has started, or ended, unless something is short. */
+static enum pull_lack pull_start(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 	struct xprtrdma_conn *conn = receive->rv_conn;
@@ -334,35 +337,33 @@ static int pull_start(struct xprtrdma_receive *receive, bool alone)
 	if (!pull->pl_done)
 		pull->pl_done = xprtrdma_send_get(conn);
 	if (!pull->pl_done)
-		return -ENOBUFS;
+		return LACKS_SEND;
+	if (!receive->rv_rqst) {
+		pull_finish(receive, -EMSGSIZE);
+		return LACKS_NOTHING;
+	}
 	rc = reads_build(receive);
+	if (rc == -EAGAIN) {
+		queue_work(xprtrdma_wq, &conn->xc_mr_worker);
+		return LACKS_REGIONS;
+	}
 	if (!rc) {
 		rc = reads_post(receive);
-		if (rc == -EAGAIN || rc == -ENOTCONN)
-			reads_free(receive);
+		if (!rc)
+			return LACKS_NOTHING;
+		reads_free(receive);
+		xprtrdma_frwr_recycle(xprtrdma_request_of(receive->rv_rqst));
+		/* Others give it back: one alone has all of it. */
+		if (rc == -EAGAIN)
+			return LACKS_READS;
 	}
-	switch (rc) {
-	case 0:
-		return 0;
-	case -EINPROGRESS:
+	if (rc == -ENOMEM || rc == -EIO)
 		xprtrdma_conn_fail(conn);
-		return 0;
-	case -EAGAIN:
-		/* Others give back what is missing, if there were any. */
-		if (!alone)
-			return -EAGAIN;
-		fallthrough;
-	case -ENOMEM:
-	case -ENOTCONN:
-		xprtrdma_conn_fail(conn);
-		rc = -ENOTCONN;
-		break;
-	}
-	pull_finish(receive, rc);
-	return 0;
+	pull_finish(receive, rc == -EMSGSIZE ? rc : -ENOTCONN);
+	return LACKS_NOTHING;
 }
 
-static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn, bool *alone)
+static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_pull *pull = NULL;
 
@@ -372,7 +373,7 @@ static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn, bool *alon
 						struct xprtrdma_pull, pl_list);
 	if (pull) {
 		list_del(&pull->pl_list);
-		*alone = !conn->xc_pulls++;
+		conn->xc_pulls++;
 		if (!delayed_work_pending(&conn->xc_pull_watch))
 			conn->xc_pulls_mark = conn->xc_pulls_ended;
 	}
@@ -384,18 +385,21 @@ static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn, bool *alon
 }
 
 /*
- * The end of another pull wakes the worker, and so does the completion of a Send, unless
- * they came while this one was not on the list.
+ * What is short wakes the worker when it comes back, unless that was while this one was
+ * not on the list.
  */
-static void pull_wait_again(struct xprtrdma_receive *receive, int why)
+static void pull_wait_again(struct xprtrdma_receive *receive, enum pull_lack lack)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
-	bool again;
+	bool again = false;
 
 	spin_lock(&conn->xc_lock);
 	conn->xc_pulls--;
 	list_add(&receive->rv_pull.pl_list, &conn->xc_pulls_waiting);
-	again = why == -ENOBUFS ? !list_empty(&conn->xc_sends_free) : !conn->xc_pulls;
+	if (lack == LACKS_SEND)
+		again = !list_empty(&conn->xc_sends_free);
+	else if (lack == LACKS_READS)
+		again = !conn->xc_pulls;
 	spin_unlock(&conn->xc_lock);
 	if (again)
 		queue_work(xprtrdma_wq, &conn->xc_pull_worker);
@@ -410,14 +414,13 @@ void xprtrdma_pull_worker(struct work_struct *work)
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
 						  xc_pull_worker);
 	unsigned int nofs = memalloc_nofs_save();
+	enum pull_lack lack = LACKS_NOTHING;
 	struct xprtrdma_receive *receive;
-	bool alone = false;
-	int rc = 0;
 
-	while (!rc && (receive = pull_next(conn, &alone))) {
-		rc = pull_start(receive, alone);
-		if (rc)
-			pull_wait_again(receive, rc);
+	while (!lack && (receive = pull_next(conn))) {
+		lack = pull_start(receive);
+		if (lack)
+			pull_wait_again(receive, lack);
 	}
 	memalloc_nofs_restore(nofs);
 }
@@ -448,6 +451,18 @@ void xprtrdma_pull_watch(struct work_struct *work)
 	}
 }
 
+static void pull_queue(struct xprtrdma_receive *receive)
+{
+	struct xprtrdma_conn *conn = receive->rv_conn;
+	struct xprtrdma_pull *pull = &receive->rv_pull;
+
+	*pull = (struct xprtrdma_pull) { .pl_cqe.done = pull_wc };
+	spin_lock(&conn->xc_lock);
+	list_add_tail(&pull->pl_list, &conn->xc_pulls_waiting);
+	spin_unlock(&conn->xc_lock);
+	queue_work(xprtrdma_wq, &conn->xc_pull_worker);
+}
+
 /**
  * xprtrdma_pull - read a reply from the server
  * @receive: the message, its RPC pinned, the RPC's memory fenced
@@ -458,20 +473,23 @@ void xprtrdma_pull_watch(struct work_struct *work)
  */
 void xprtrdma_pull(struct xprtrdma_receive *receive)
 {
-	struct xprtrdma_conn *conn = receive->rv_conn;
-	struct xprtrdma_pull *pull = &receive->rv_pull;
-
-	pull->pl_cqe.done = pull_wc;
-	INIT_LIST_HEAD(&pull->pl_reads);
-	pull->pl_done = NULL;
 	xprtrdma_replies_pulled++;
-	trace_xprtrdma_pull(&conn->xc_transport->xt_xprt, receive->rv_header.xid,
+	trace_xprtrdma_pull(receive_xprt(receive), receive->rv_header.xid,
 			    pull_chunk(receive)->length);
+	pull_queue(receive);
+}
 
-	spin_lock(&conn->xc_lock);
-	list_add_tail(&pull->pl_list, &conn->xc_pulls_waiting);
-	spin_unlock(&conn->xc_lock);
-	queue_work(xprtrdma_wq, &conn->xc_pull_worker);
+/**
+ * xprtrdma_pull_refuse - tell the server that a reply will not be read
+ * @receive: the message, no RPC's
+ *
+ * xprtrdma_reply_pulled() is called once, whatever happens.
+ *
+ * Context: the Receive CQ handler.
+ */
+void xprtrdma_pull_refuse(struct xprtrdma_receive *receive)
+{
+	pull_queue(receive);
 }
 
 /**

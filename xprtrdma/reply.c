@@ -10,7 +10,7 @@
  * server exposes is read in between, see pull.c.
  *
  * Ownership: rq_reply and rv_rqst point at each other from the pin to the unpin, which
- * happens exactly once: in reply_unpin(). While an RPC is pinned its task cannot be
+ * happens exactly once: in reply_let_go(). While an RPC is pinned its task cannot be
  * released, so its buffers stay.
  *
  * Errors: a header that is not right is dropped (RFC 8166 section 4.5), as if it had not
@@ -89,9 +89,9 @@ void xprtrdma_reply_wait(struct rpc_task *task)
 
 /*
  * @copied: bytes of the RPC reply; -EIO: the RPC has failed; less than that: it has not
- * been answered. The Receive is not the caller's any more.
+ * been answered.
  */
-static void reply_unpin(struct xprtrdma_receive *receive, int copied)
+static void reply_let_go(struct xprtrdma_receive *receive, int copied)
 {
 	struct rpc_xprt *xprt = receive_xprt(receive);
 	struct rpc_rqst *rqst = receive->rv_rqst;
@@ -104,6 +104,13 @@ static void reply_unpin(struct xprtrdma_receive *receive, int copied)
 		fail_rqst(rqst);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
+	receive->rv_rqst = NULL;
+}
+
+/* The same; the Receive is not the caller's any more. */
+static void reply_unpin(struct xprtrdma_receive *receive, int copied)
+{
+	reply_let_go(receive, copied);
 	xprtrdma_receive_put(receive);
 }
 
@@ -271,20 +278,46 @@ static void reply_complete(struct xprtrdma_receive *receive)
 	}
 }
 
+/* A message that nobody waits for gives a credit back. Puts the Receive. */
+static void finish_unknown(struct xprtrdma_receive *receive)
+{
+	struct rpcrdma_header header = receive->rv_header;
+	struct xprtrdma_conn *conn = receive->rv_conn;
+
+	xprtrdma_receive_put(receive);
+	update_credits(conn, &header);
+}
+
+/* What was read: does it begin as the reply to this RPC has to? */
+static bool is_reply_to(const struct rpc_rqst *rqst)
+{
+	__be32 words[2];
+
+	return !read_bytes_from_xdr_buf(&rqst->rq_rcv_buf, 0, words, sizeof(words)) &&
+	       words[0] == rqst->rq_xid && words[1] == rpc_reply;
+}
+
 /**
  * xprtrdma_reply_pulled - a reply has been read from the server
  * @receive: the message that said where it is
  * @status: bytes of it; -ENOTCONN when the connection was lost; or another errno: it is
- *	no reply to this RPC
+ *	no reply to this RPC, or there is none
  *
  * Context: the Send CQ handler, or process.
  */
 void xprtrdma_reply_pulled(struct xprtrdma_receive *receive, int status)
 {
-	if (status == -ENOTCONN)
+	if (!receive->rv_rqst) {
+		finish_unknown(receive);
+		return;
+	}
+	if (status == -ENOTCONN) {
 		reply_finish(receive, status);
-	else
-		reply_deliver(receive, status < 0 ? status : deliver(receive, status));
+		return;
+	}
+	if (status > 0 && !is_reply_to(receive->rv_rqst))
+		status = -EBADMSG;
+	reply_deliver(receive, status < 0 ? status : deliver(receive, status));
 }
 
 /**
@@ -297,7 +330,9 @@ void xprtrdma_reply_pulled(struct xprtrdma_receive *receive, int status)
  */
 void xprtrdma_reply_invalidated(struct xprtrdma_receive *receive, bool ok)
 {
-	if (ok)
+	if (receive->rv_pull.pl_reading)
+		xprtrdma_pull_invalidated(receive, ok);
+	else if (ok)
 		reply_complete(receive);
 	else
 		reply_finish(receive, -ENOTCONN);
@@ -363,17 +398,14 @@ out_none:
  */
 static void drop_unknown(struct xprtrdma_receive *receive)
 {
-	struct rpcrdma_header header = receive->rv_header;
-	struct xprtrdma_conn *conn = receive->rv_conn;
-	bool pull = xprtrdma_is_pull(receive);
-
-	trace_xprtrdma_unknown_xid(receive_xprt(receive), header.xid);
+	trace_xprtrdma_unknown_xid(receive_xprt(receive), receive->rv_header.xid);
 	/* Reliable-reply draft, section 4.1.3. */
-	if (pull)
+	if (xprtrdma_is_pull(receive))
 		xprtrdma_pull_refuse(receive);
-	xprtrdma_receive_put(receive);
-	if (pull || header.proc == RPCRDMA_MSG)
-		update_credits(conn, &header);
+	else if (receive->rv_header.proc == RPCRDMA_MSG)
+		finish_unknown(receive);
+	else
+		xprtrdma_receive_put(receive);
 }
 
 static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32 rkey)
@@ -400,10 +432,13 @@ static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32
 		conn->xc_transport->xt_stats.bad_reply_count++;
 		trace_xprtrdma_bad_reply(receive_xprt(receive), &receive->rv_header,
 					 receive->rv_length, RPCRDMA_OK);
-		if (xprtrdma_is_pull(receive))
+		if (xprtrdma_is_pull(receive)) {
+			reply_let_go(receive, -EIO);
 			xprtrdma_pull_refuse(receive);
-		/* It may be no reply at all: RFC 8167 section 4.1. */
-		reply_unpin(receive, -EAGAIN);
+		} else {
+			/* It may be no reply at all: RFC 8167 section 4.1. */
+			reply_unpin(receive, -EAGAIN);
+		}
 		return;
 	}
 	if (xprtrdma_frwr_unmap_async(request))

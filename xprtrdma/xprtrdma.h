@@ -39,10 +39,8 @@ enum {
 	XPRTRDMA_REPLY_SEGMENTS	= 64,	/* storage to decode a reply: two full lists */
 	XPRTRDMA_REPLY_CHUNKS	= 8,
 	XPRTRDMA_PULLS		= 4,	/* replies that are being read at a time */
-	XPRTRDMA_PULL_WRS	= 64,	/* work requests of all of them */
-	XPRTRDMA_PULL_CTXS	= 32,	/* rdma_rw contexts: regions, where the device needs them */
+	XPRTRDMA_PULL_WRS	= 64,	/* RDMA Reads of all of them */
 	XPRTRDMA_READ_DEPTH	= 16,	/* RDMA Reads in flight */
-	XPRTRDMA_READ_SGES	= 16,	/* of one RDMA Read; a Send has one */
 };
 
 #define XPRTRDMA_BIND_TIMEOUT		(60U * HZ)
@@ -76,6 +74,7 @@ struct xprtrdma_cursor {
 	unsigned int		part;	/* 0 head, 1 pages, 2 tail, 3 end */
 	unsigned int		done;	/* bytes of this part */
 	unsigned int		parts;	/* enum xprtrdma_parts */
+	unsigned int		left;	/* bytes to be walked over */
 };
 
 struct xprtrdma_conn;
@@ -277,16 +276,18 @@ struct xprtrdma_send {
  * struct xprtrdma_pull - a reply that the server exposes
  * @pl_list: in xc_pulls_waiting
  * @pl_cqe: completion of the last RDMA Read
- * @pl_reads: struct pull_read; private to pull.c
- * @pl_wrs: their work requests
+ * @pl_reads: RDMA Reads; private to pull.c
+ * @pl_wrs: their number
+ * @pl_reading: they were posted, and reply.c has not been told of the end
  * @pl_length: bytes of the reply, as far as its buffer takes them
  * @pl_done: the message that ends it, reserved before the first Read
  */
 struct xprtrdma_pull {
 	struct list_head	pl_list;
 	struct ib_cqe		pl_cqe;
-	struct list_head	pl_reads;
+	struct xprtrdma_read	*pl_reads;
 	unsigned int		pl_wrs;
+	bool			pl_reading;
 	unsigned int		pl_length;
 	struct xprtrdma_send	*pl_done;
 };
@@ -423,10 +424,10 @@ int xprtrdma_mrs_create(struct xprtrdma_conn *conn, unsigned int count);
 void xprtrdma_mrs_release(struct xprtrdma_conn *conn);
 void xprtrdma_mrs_destroy(struct xprtrdma_conn *conn);
 void xprtrdma_mr_worker(struct work_struct *work);
-bool xprtrdma_next_extent(struct xprtrdma_cursor *cursor, unsigned int max,
-			  struct xprtrdma_extent *extent);
 u32 xprtrdma_frwr_segments(const struct xprtrdma_conn *conn,
 			   const struct xdr_buf *buf, enum xprtrdma_parts parts);
+int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_request *request,
+		       struct xprtrdma_cursor *cursor, int access);
 int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_request *request,
 		      const struct xdr_buf *buf, enum xprtrdma_parts parts,
 		      bool writable, struct rpcrdma_chunk_lists *lists);
@@ -452,6 +453,7 @@ void xprtrdma_reply_pulled(struct xprtrdma_receive *receive, int status);
 bool xprtrdma_is_pull(const struct xprtrdma_receive *receive);
 void xprtrdma_pull(struct xprtrdma_receive *receive);
 void xprtrdma_pull_refuse(struct xprtrdma_receive *receive);
+void xprtrdma_pull_invalidated(struct xprtrdma_receive *receive, bool ok);
 void xprtrdma_pull_worker(struct work_struct *work);
 void xprtrdma_pull_watch(struct work_struct *work);
 void xprtrdma_pulls_abort(struct xprtrdma_conn *conn);

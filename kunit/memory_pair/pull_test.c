@@ -255,6 +255,56 @@ static void read_late(struct kunit *test)
 	expect_nothing_exposed(pair);
 }
 
+/* What was read is another reply: this RPC fails, and the server may forget it. */
+static void read_another_reply(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call = expose_one(pair);
+
+	call->rqst.rq_xid ^= cpu_to_be32(1);
+	read_after_all(pair);
+	client_call_expect_error(call, -EIO);
+	KUNIT_EXPECT_FALSE(test, pair_client_failed(pair));
+	expect_nothing_exposed(pair);
+}
+
+/* Tasks that are killed: the server is told of each, when there are Sends for it. */
+static void many_that_nobody_waits_for(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, false);
+	struct xprtrdma_send *send, *next;
+	struct client_call *calls[12];
+	struct xprtrdma_conn *conn;
+	LIST_HEAD(taken);
+	int i;
+
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	exchange(pair, &pull_cases[2]);
+	forget(pair);
+	conn = pair->client.conn;
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		calls[i] = begin(pair, &pull_cases[6]);
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		client_call_destroy(calls[i]);
+	conn->xc_pulls = XPRTRDMA_PULLS;
+	pair_pump(pair);
+	while ((send = xprtrdma_send_get(conn)))
+		list_add(&send->sd_list, &taken);
+	read_after_all(pair);
+	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(calls), pair->server->st_exposures.used);
+	KUNIT_EXPECT_FALSE(test, pair_client_failed(pair));
+
+	list_for_each_entry_safe(send, next, &taken, sd_list) {
+		list_del(&send->sd_list);
+		xprtrdma_send_put(send);
+	}
+	queue_work(xprtrdma_wq, &conn->xc_pull_worker);
+	pair_pump(pair);
+	expect_nothing_exposed(pair);
+	KUNIT_EXPECT_EQ(test, 0, conn->xc_window.in_flight);
+	exchange(pair, &pull_cases[2]);
+}
+
 /* Draft section 4.1.3: a client that reads too late loses its connection, no more. */
 static void exposure_ends_by_time(struct kunit *test)
 {
@@ -347,6 +397,8 @@ static struct kunit_case pull_test_cases[] = {
 	KUNIT_CASE(bound_of_the_server),
 	KUNIT_CASE(many_at_once),
 	KUNIT_CASE(read_late),
+	KUNIT_CASE(read_another_reply),
+	KUNIT_CASE(many_that_nobody_waits_for),
 	KUNIT_CASE(exposure_ends_by_time),
 	KUNIT_CASE(connection_ends_with_an_exposure),
 	KUNIT_CASE(flood_of_notifications),
