@@ -286,6 +286,8 @@ void client_call_wait(struct client_call *call)
 {
 	struct rpc_xprt *xprt = call->client->xprt;
 
+	/* SUNRPC has called the one of an earlier sleep. */
+	call->task.tk_callback = NULL;
 	spin_lock(&xprt->queue_lock);
 	if (!client_call_done(call) && !RPC_IS_QUEUED(&call->task))
 		xprtrdma_reply_wait(&call->task);

@@ -76,8 +76,9 @@ static void describe_history(const struct xprtrdma_conn *conn, struct rpc_rqst *
 	if (!shape->reply_pullable)
 		return;
 	request->rq_procedure = hash_ptr(task->tk_msg.rpc_proc, 32);
-	shape->expect_large = rpcrdma_expect_large(&conn->xc_transport->xt_history,
-						   request->rq_procedure);
+	shape->expect_large = request->rq_again ||
+		rpcrdma_expect_large(&conn->xc_transport->xt_history,
+				     request->rq_procedure);
 }
 
 static int map_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
@@ -190,6 +191,7 @@ static int marshal(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	if (!rpcrdma_plan_call(&shape, &plan))
 		return -EMSGSIZE;
 	xprtrdma_request_of(rqst)->rq_by_history = plan.by_history;
+	xprtrdma_request_of(rqst)->rq_left_open = plan.left_open;
 	if (plan.left_open)
 		xprtrdma_replies_open++;
 

@@ -59,19 +59,36 @@ static void update_credits(struct xprtrdma_conn *conn, const struct rpcrdma_head
 }
 
 /*
- * RFC 8166 section 4.5: permanent; the RPC ends with EIO and must not be repeated. A task
- * can be told so only while it sleeps until there is a reply, and one that has just sent
- * its call need not do that yet: see xprtrdma_reply_wait(). Under queue_lock.
+ * A task can be told that its call was refused only while it sleeps until there is a
+ * reply, and one that has just sent its call need not do that yet: see
+ * xprtrdma_reply_wait(). Under queue_lock.
  */
-static void fail_rqst(struct rpc_rqst *rqst)
+static void tell_refused(struct rpc_rqst *rqst)
 {
+	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
+	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct rpc_task *task = rqst->rq_task;
 
-	xprtrdma_request_of(rqst)->rq_failed = true;
-	if (!RPC_IS_QUEUED(task) || task->tk_waitqueue != &rqst->rq_xprt->pending)
+	if (!RPC_IS_QUEUED(task) || task->tk_waitqueue != &xprt->pending)
 		return;
-	task->tk_status = -EIO;
-	xprt_complete_rqst(task, 0);
+	if (request->rq_refused == REFUSED) {
+		/* RFC 8166 section 4.5: permanent. The RPC ends with EIO. */
+		task->tk_status = -EIO;
+		xprt_complete_rqst(task, 0);
+		return;
+	}
+	/* SUNRPC sends again what went out on an earlier connection. */
+	request->rq_refused = NOT_REFUSED;
+	request->rq_again = true;
+	rqst->rq_connect_cookie = xprt->connect_cookie - 1;
+	task->tk_status = -ENOTCONN;
+	rpc_wake_up_queued_task(&xprt->pending, task);
+}
+
+static void refuse(struct rpc_rqst *rqst, enum xprtrdma_refusal refusal)
+{
+	xprtrdma_request_of(rqst)->rq_refused = refusal;
+	tell_refused(rqst);
 }
 
 /**
@@ -83,13 +100,13 @@ static void fail_rqst(struct rpc_rqst *rqst)
 void xprtrdma_reply_wait(struct rpc_task *task)
 {
 	xprt_wait_for_reply_request_def(task);
-	if (xprtrdma_request_of(task->tk_rqstp)->rq_failed)
-		fail_rqst(task->tk_rqstp);
+	if (xprtrdma_request_of(task->tk_rqstp)->rq_refused)
+		tell_refused(task->tk_rqstp);
 }
 
 /*
- * @copied: bytes of the RPC reply; -EIO: the RPC has failed; less than that: it has not
- * been answered.
+ * @copied: bytes of the RPC reply; -EIO: the RPC has failed; -EMSGSIZE: it is to be sent
+ * again, with memory for a large reply; another errno: it has not been answered.
  */
 static void reply_let_go(struct xprtrdma_receive *receive, int copied)
 {
@@ -100,8 +117,8 @@ static void reply_let_go(struct xprtrdma_receive *receive, int copied)
 	xprtrdma_request_of(rqst)->rq_reply = NULL;
 	if (copied >= 0)
 		xprt_complete_rqst(rqst->rq_task, copied);
-	else if (copied == -EIO)
-		fail_rqst(rqst);
+	else if (copied == -EIO || copied == -EMSGSIZE)
+		refuse(rqst, copied == -EIO ? REFUSED : REFUSED_WITHOUT_MEMORY);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
 	receive->rv_rqst = NULL;
@@ -259,6 +276,20 @@ static void reply_deliver(struct xprtrdma_receive *receive, int copied)
 	reply_finish(receive, copied);
 }
 
+/*
+ * A server at its bounds, to which a large reply was left, has answered ERR_CHUNK: once
+ * more, and the next call of this kind, with memory.
+ */
+static bool error_is_final(const struct xprtrdma_receive *receive)
+{
+	const struct xprtrdma_request *request = xprtrdma_request_of(receive->rv_rqst);
+
+	if (request->rq_by_history)
+		learn(receive, U32_MAX);
+	return !request->rq_left_open || request->rq_again ||
+	       receive->rv_header.error != RPCRDMA_ERR_CHUNK;
+}
+
 /* The RPC's memory is ours alone now. */
 static void reply_complete(struct xprtrdma_receive *receive)
 {
@@ -267,10 +298,7 @@ static void reply_complete(struct xprtrdma_receive *receive)
 	xprtrdma_frwr_recycle(xprtrdma_request_of(rqst));
 	if (receive->rv_header.proc == RPCRDMA_ERROR) {
 		trace_xprtrdma_error(receive_xprt(receive), &receive->rv_header);
-		/* A server at its bounds: the next call of this kind brings memory. */
-		if (xprtrdma_request_of(rqst)->rq_by_history)
-			learn(receive, U32_MAX);
-		reply_finish(receive, -EIO);
+		reply_finish(receive, error_is_final(receive) ? -EIO : -EMSGSIZE);
 	} else if (xprtrdma_is_pull(receive)) {
 		xprtrdma_pull(receive);
 	} else {
@@ -378,7 +406,7 @@ static bool reply_lookup(struct xprtrdma_receive *receive)
 	spin_lock(&conn->xc_lock);
 	sent = request->rq_sent_on == conn->xc_serial;
 	spin_unlock(&conn->xc_lock);
-	if (!sent || request->rq_reply || request->rq_failed)
+	if (!sent || request->rq_reply || request->rq_refused)
 		goto out_none;
 	xprt_pin_rqst(rqst);
 	request->rq_reply = receive;

@@ -33,10 +33,12 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	INIT_LIST_HEAD(&request->rq_mrs);
 	request->rq_sent_on = 0;
 	request->rq_reply = NULL;
-	request->rq_failed = false;
+	request->rq_refused = NOT_REFUSED;
+	request->rq_again = false;
 	request->rq_write_capacity = 0;
 	request->rq_reply_capacity = 0;
 	request->rq_by_history = false;
+	request->rq_left_open = false;
 	rqst->rq_buffer = request->rq_data;
 	rqst->rq_rbuffer = request->rq_data + call;
 	return 0;
@@ -165,8 +167,8 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 	if (bc_prealloc(rqst))
 		return xprtrdma_bc_send(conn, rqst);
 
-	/* RFC 8166 section 4.5: not again. The task learns of it when it waits. */
-	if (xprtrdma_request_of(rqst)->rq_failed)
+	/* Not again, or not yet. The task learns of it when it waits. */
+	if (xprtrdma_request_of(rqst)->rq_refused)
 		return 0;
 	/*
 	 * No retransmission on the same connection: RDMA does not lose messages, and a

@@ -326,6 +326,13 @@ struct xprtrdma_receive {
 	struct rpcrdma_chunk		rv_chunks[XPRTRDMA_REPLY_CHUNKS];
 };
 
+/* An RDMA_ERROR came, and the task does not know yet. */
+enum xprtrdma_refusal {
+	NOT_REFUSED,
+	REFUSED,
+	REFUSED_WITHOUT_MEMORY,	/* once more, with a Reply chunk */
+};
+
 /**
  * struct xprtrdma_request - the transport's part of an rpc_rqst
  * @rq_conn: connection that @rq_mrs belong to, with a reference; NULL if none were
@@ -335,11 +342,13 @@ struct xprtrdma_receive {
  *	that connection
  * @rq_reply: the reply that is being processed; only for the Receive CQ handler
  *	and the completion of the LOCAL_INV that it posts
- * @rq_failed: the server has refused the call; under queue_lock
+ * @rq_refused: what the task is to be told; under queue_lock
+ * @rq_again: refused for want of memory before; the task or the one that wakes it
  * @rq_write_capacity: bytes of the Write chunk that was offered
  * @rq_reply_capacity: bytes of the Reply chunk that was offered
  * @rq_procedure: index into xt_history, if @rq_by_history
  * @rq_by_history: whether the call offers memory for a large reply was a guess
+ * @rq_left_open: the guess was that none is needed
  * @rq_data: call buffer, then reply buffer
  */
 struct xprtrdma_request {
@@ -347,11 +356,13 @@ struct xprtrdma_request {
 	struct list_head	rq_mrs;
 	u64			rq_sent_on;
 	struct xprtrdma_receive	*rq_reply;
-	bool			rq_failed;
+	enum xprtrdma_refusal	rq_refused;
+	bool			rq_again;
 	u32			rq_write_capacity;
 	u32			rq_reply_capacity;
 	u32			rq_procedure;
 	bool			rq_by_history;
+	bool			rq_left_open;
 	u8			rq_data[] ____cacheline_aligned;
 };
 

@@ -185,8 +185,45 @@ static void nobody_waits_for_the_reply(struct kunit *test)
 	exchange(pair, &pull_cases[2]);
 }
 
-/* Beyond the bound of the server: ERR_CHUNK for that call, and nothing worse. */
+/*
+ * Beyond the bound of the server: ERR_CHUNK for that call, and nothing worse. It goes out
+ * once more, with memory for the reply, whether its task slept already or not.
+ */
 static void bound_of_the_server(struct kunit *test)
+{
+	unsigned int limit = svcrdma_max_exposed_bytes;
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	for (i = 0; i < 2; i++) {
+		exchange(pair, &pull_cases[2]);
+		forget(pair);
+		call = begin(pair, &pull_cases[6]);
+		if (i)
+			client_call_wait(call);
+		svcrdma_max_exposed_bytes = 40960;
+		pair_pump(pair);
+		if (!i)
+			client_call_wait(call);
+		KUNIT_EXPECT_FALSE(test, client_call_done(call));
+		KUNIT_EXPECT_EQ(test, -ENOTCONN, call->task.tk_status);
+		call->task.tk_status = 0;
+		forget(pair);
+		KUNIT_ASSERT_EQ(test, 0, client_call_send(call));
+		client_call_wait(call);
+		pair_pump(pair);
+		client_call_expect_reply(call, 128, 61440, 4);
+		KUNIT_EXPECT_NE(test, 0, pair->client.transport->xt_stats.reply_chunk_count);
+		svcrdma_max_exposed_bytes = limit;
+		forget(pair);
+	}
+	expect_nothing_exposed(pair);
+}
+
+/* A second refusal is final: RFC 8166 section 4.5. */
+static void refused_twice(struct kunit *test)
 {
 	unsigned int limit = svcrdma_max_exposed_bytes;
 	struct pair *pair = pair_create(test, false);
@@ -196,11 +233,11 @@ static void bound_of_the_server(struct kunit *test)
 	exchange(pair, &pull_cases[2]);
 	forget(pair);
 	call = begin(pair, &pull_cases[6]);
-	svcrdma_max_exposed_bytes = 61440;
+	xprtrdma_request_of(&call->rqst)->rq_again = true;
+	svcrdma_max_exposed_bytes = 40960;
 	pair_pump(pair);
 	svcrdma_max_exposed_bytes = limit;
 	client_call_expect_error(call, -EIO);
-	exchange(pair, &pull_cases[2]);
 	expect_nothing_exposed(pair);
 }
 
@@ -395,6 +432,7 @@ static struct kunit_case pull_test_cases[] = {
 	KUNIT_CASE(server_switched_off),
 	KUNIT_CASE(nobody_waits_for_the_reply),
 	KUNIT_CASE(bound_of_the_server),
+	KUNIT_CASE(refused_twice),
 	KUNIT_CASE(many_at_once),
 	KUNIT_CASE(read_late),
 	KUNIT_CASE(read_another_reply),
