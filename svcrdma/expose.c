@@ -55,7 +55,8 @@ struct svcrdma_region {
  * @ex_list: entry of st_exposed, under st_expose_lock
  * @ex_transport: constant
  * @ex_xid: of the reply
- * @ex_bytes: exposed
+ * @ex_length: bytes exposed
+ * @ex_bytes: of memory that it keeps; st_exposures and svcrdma_exposed_bytes count those
  * @ex_slot: in st_exposures
  * @ex_deadline: its LOCAL_INVs complete before that, or the queue pair stands still;
  *	jiffies, 0 until it was taken out of the table. Under st_expose_lock
@@ -73,6 +74,7 @@ struct svcrdma_exposed {
 	struct list_head	ex_list;
 	struct svcrdma_transport *ex_transport;
 	u32			ex_xid;
+	u32			ex_length;
 	u32			ex_bytes;
 	int			ex_slot;
 	u64			ex_deadline;
@@ -427,7 +429,7 @@ out_sub:
 
 static int exposed_add_runs(struct svcrdma_exposed *ex, struct svcrdma_stream *stream)
 {
-	u32 n, offset, left = ex->ex_bytes;
+	u32 n, offset, left = ex->ex_length;
 	struct page *page;
 
 	sg_init_table(ex->ex_runs, EXPOSED_RUNS);
@@ -475,6 +477,7 @@ static int exposed_add_regions(struct svcrdma_exposed *ex,
  * @xid: of the reply
  * @stream: the reply, without what went to Write chunks
  * @length: bytes of it
+ * @held: bytes of the pages that it keeps, used or not
  * @lists: gets the segments; a Position Zero Read chunk was begun
  *
  * Context: process.
@@ -483,7 +486,7 @@ static int exposed_add_regions(struct svcrdma_exposed *ex,
  */
 struct svcrdma_exposed *svcrdma_expose(struct svcrdma_transport *t, u32 xid,
 				       struct svcrdma_stream *stream, u32 length,
-				       struct rpcrdma_chunk_lists *lists)
+				       u32 held, struct rpcrdma_chunk_lists *lists)
 {
 	struct svcrdma_exposed *ex = kzalloc(sizeof(*ex), GFP_KERNEL);
 
@@ -491,7 +494,8 @@ struct svcrdma_exposed *svcrdma_expose(struct svcrdma_transport *t, u32 xid,
 		goto out_refuse;
 	ex->ex_transport = t;
 	ex->ex_xid = xid;
-	ex->ex_bytes = length;
+	ex->ex_length = length;
+	ex->ex_bytes = held;
 	ex->ex_reg_cqe.done = exposed_reg_wc;
 	ex->ex_inv_cqe.done = exposed_inv_wc;
 	if (!exposed_claim(t, ex)) {
@@ -561,7 +565,7 @@ int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *first)
 
 	ex->ex_sq_held = ex->ex_nr_regions;
 	percpu_counter_inc(&svcrdma_stat_expose);
-	trace_svcrdma_reply_exposed(t, ex->ex_xid, ex->ex_bytes);
+	trace_svcrdma_reply_exposed(t, ex->ex_xid, ex->ex_length);
 
 	spin_lock(&t->st_expose_lock);
 	rpcrdma_exposures_arm(&t->st_exposures, ex->ex_slot, expires);
@@ -604,21 +608,21 @@ static void region_choose(struct svcrdma_transport *t)
 
 /**
  * svcrdma_expose_init - a connection whose client takes Read chunks in replies
- * @t: transport
- * @count: replies to be exposed at a time; 0: none
+ * @t: transport; st_exposures.size replies are exposed at a time
  *
  * Context: process.
  * Return: 0 or -ENOMEM. svcrdma_exposed_destroy_all() frees.
  */
-int svcrdma_expose_init(struct svcrdma_transport *t, u32 count)
+int svcrdma_expose_init(struct svcrdma_transport *t)
 {
+	u32 count = t->st_exposures.size;
+
 	if (!count)
 		return 0;
 	region_choose(t);
 	t->st_exposures.slots = kcalloc(count, sizeof(*t->st_exposures.slots), GFP_KERNEL);
 	if (!t->st_exposures.slots)
 		return -ENOMEM;
-	t->st_exposures.size = count;
 	t->st_exposures.max_bytes = SVCRDMA_MAX_EXPOSED;
 	return 0;
 }

@@ -33,6 +33,37 @@
 #include "svcrdma.h"
 #include "trace.h"
 
+static int recv_drop(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
+		     int status)
+{
+	trace_svcrdma_call_dropped(t, rc->rc_header.xid, status);
+	svcrdma_recv_ctxt_put(t, rc);
+	return 0;
+}
+
+/* RFC 8166 section 4.6.2: dropped, but where both have agreed on something else. */
+static int recv_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	if (!t->st_agreed.read_chunk_replies)
+		return recv_drop(t, rc, RPCRDMA_OK);
+	svcrdma_exposed_done(t, rc->rc_header.xid,
+			     rc->rc_invalidated ? &rc->rc_rkey : NULL);
+	svcrdma_recv_ctxt_put(t, rc);
+	return 0;
+}
+
+/* An RDMA_DONE of sixteen octets, where both peers have agreed on it. */
+static bool recv_is_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	if (!t->st_agreed.read_chunk_replies || rc->rc_byte_len != RPCRDMA_FIXED_HEADER_SIZE)
+		return false;
+	ib_dma_sync_single_for_cpu(svcrdma_transport_device(t), rc->rc_sge.addr,
+				   rc->rc_byte_len, DMA_FROM_DEVICE);
+	return rpcrdma_header_decode(rc->rc_buffer, rc->rc_byte_len, &rc->rc_header,
+				     &rc->rc_lists) == RPCRDMA_OK &&
+	       rc->rc_header.proc == RPCRDMA_DONE;
+}
+
 /**
  * svcrdma_recv_wc - completion of a Receive
  * @cq: completion queue
@@ -48,25 +79,35 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_cqe);
 	struct svcrdma_transport *t = rc->rc_transport;
 
-	spin_lock(&t->st_recv_lock);
-	t->st_recv_posted--;
-	if (wc->status == IB_WC_SUCCESS) {
+	bool ok = wc->status == IB_WC_SUCCESS, done = false;
+
+	if (ok) {
 		rc->rc_byte_len = wc->byte_len;
 		rc->rc_invalidated = wc->wc_flags & IB_WC_WITH_INVALIDATE;
 		rc->rc_rkey = wc->ex.invalidate_rkey;
-		list_add_tail(&rc->rc_list, &t->st_recv_ready);
+		done = recv_is_short_done(t, rc);
 	}
+	spin_lock(&t->st_recv_lock);
+	t->st_recv_posted--;
+	if (ok && !done)
+		list_add_tail(&rc->rc_list, &t->st_recv_ready);
 	spin_unlock(&t->st_recv_lock);
 
-	if (wc->status != IB_WC_SUCCESS) {
+	if (!ok) {
 		if (wc->status != IB_WC_WR_FLUSH_ERR)
 			trace_svcrdma_wc_err(t, "recv", wc);
 		svcrdma_transport_close(t);
 		return;
 	}
+	/* Here, so that replies are let go even if nfsd has no thread for a while. */
+	if (done) {
+		percpu_counter_inc(&svcrdma_stat_recv);
+		recv_done(t, rc);
+	}
 	if (svcrdma_recv_fill(t))
 		svcrdma_transport_close(t);
-	svcrdma_transport_data(t);
+	if (!done)
+		svcrdma_transport_data(t);
 }
 
 /* ---- first pass: Reads ---- */
@@ -481,25 +522,6 @@ static int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 		return 0;
 	recv_take_pages(rqstp, rc);
 	recv_start_reads(t, rc);
-	return 0;
-}
-
-static int recv_drop(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
-		     int status)
-{
-	trace_svcrdma_call_dropped(t, rc->rc_header.xid, status);
-	svcrdma_recv_ctxt_put(t, rc);
-	return 0;
-}
-
-/* RFC 8166 section 4.6.2: dropped, but where both have agreed on something else. */
-static int recv_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
-{
-	if (!t->st_agreed.read_chunk_replies)
-		return recv_drop(t, rc, RPCRDMA_OK);
-	svcrdma_exposed_done(t, rc->rc_header.xid,
-			     rc->rc_invalidated ? &rc->rc_rkey : NULL);
-	svcrdma_recv_ctxt_put(t, rc);
 	return 0;
 }
 

@@ -160,6 +160,7 @@ struct reply {
 	struct svcrdma_payload *holes;
 	u32 nr_holes;
 	u32 length;		/* without the holes */
+	u32 held;		/* bytes of its pages */
 };
 
 static void reply_init(struct reply *reply, struct svcrdma_transport *t,
@@ -179,6 +180,7 @@ static void reply_init(struct reply *reply, struct svcrdma_transport *t,
 		.lists		= lists,
 		.holes		= rc->rc_payloads,
 		.length		= rqstp->rq_res.len,
+		.held		= (rqstp->rq_next_page - rqstp->rq_respages) << PAGE_SHIFT,
 		.header		= {
 			.xid		= rc->rc_header.xid,
 			.vers		= rc->rc_header.vers,
@@ -435,7 +437,7 @@ static int reply_expose(struct reply *reply)
 	if (!exposed_lists_begin(reply, &lists))
 		goto out_free;
 	reply->sc->sc_exposed = svcrdma_expose(reply->t, reply->header.xid, &stream,
-					       reply->length, &lists);
+					       reply->length, reply->held, &lists);
 	if (!reply->sc->sc_exposed || !exposed_lists_end(reply, &lists))
 		goto out_free;
 	reply->header.proc = RPCRDMA_NOMSG;

@@ -476,7 +476,7 @@ int svcrdma_write_add(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 /* expose.c */
 struct svcrdma_exposed *svcrdma_expose(struct svcrdma_transport *t, u32 xid,
 				       struct svcrdma_stream *stream, u32 length,
-				       struct rpcrdma_chunk_lists *lists);
+				       u32 held, struct rpcrdma_chunk_lists *lists);
 u32 svcrdma_exposed_regions(const struct svcrdma_exposed *ex);
 void svcrdma_exposed_take_page(struct svcrdma_exposed *ex, struct page *page);
 void svcrdma_exposed_drop(struct svcrdma_exposed *ex);
@@ -485,7 +485,7 @@ struct ib_send_wr *svcrdma_exposed_chain(struct svcrdma_exposed *ex,
 int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *first);
 void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid, const u32 *rkey);
 void svcrdma_expose_work(struct work_struct *work);
-int svcrdma_expose_init(struct svcrdma_transport *t, u32 count);
+int svcrdma_expose_init(struct svcrdma_transport *t);
 void svcrdma_exposed_destroy_all(struct svcrdma_transport *t);
 
 /* sq.c */

@@ -284,18 +284,17 @@ static int transport_size(struct svcrdma_transport *t,
 		.max_fast_reg_pages = attrs->max_fast_reg_page_list_len,
 	};
 	unsigned int pages = svc_serv_maxpages(t->st_xprt.xpt_server);
-	u32 credits = READ_ONCE(svcrdma_max_requests);
-	u32 beside = SVCRDMA_REVERSE_CREDITS;
 
-	/* RDMA_DONE has receives of its own: draft section 5.2.3. */
-	if (t->st_agreed.read_chunk_replies)
-		beside += credits + SVCRDMA_SPARE_EXPOSURES;
-	if (!rpcrdma_size_server(&limits, credits, beside,
+	if (!rpcrdma_size_server(&limits, READ_ONCE(svcrdma_max_requests),
+				 SVCRDMA_REVERSE_CREDITS,
+				 t->st_agreed.read_chunk_replies ?
+				 SVCRDMA_SPARE_EXPOSURES : 0,
 				 rdma_rw_mr_factor(device, t->st_port, pages),
 				 queues))
 		return -ENOSPC;
 	t->st_credits = queues->credits;
 	t->st_recv_target = queues->recv_wrs;
+	t->st_exposures.size = queues->exposures;
 	t->st_send_cache = 2 * queues->credits + SVCRDMA_REVERSE_CREDITS;
 	return 0;
 }
@@ -430,8 +429,7 @@ int svcrdma_transport_accept(struct svcrdma_transport *t)
 	ret = transport_verbs_create(t);
 	if (ret)
 		goto out_err;
-	ret = svcrdma_expose_init(t, t->st_agreed.read_chunk_replies ?
-				  t->st_credits + SVCRDMA_SPARE_EXPOSURES : 0);
+	ret = svcrdma_expose_init(t);
 	if (ret)
 		goto out_err;
 	ret = svcrdma_recv_ctxts_create(t);

@@ -129,11 +129,32 @@ TEST(SizeServer, OfALargeDevice)
 	rpcrdma_device_limits limits = { 32768, 1 << 22, 30, 512 };
 	rpcrdma_server_queues queues;
 
-	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 2, &queues));
+	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 0, 2, &queues));
 	EXPECT_EQ(queues.credits, 64u);
 	EXPECT_EQ(queues.recv_wrs, 64u + 16 + 8);
 	EXPECT_EQ(queues.send_wrs, 88u + 64 + 2);
 	EXPECT_EQ(queues.rw_contexts, 3u * 64 * 2);
+}
+
+/* Fewer credits need fewer receives for RDMA_DONE. */
+TEST(SizeServer, WithReceivesForWhatIsExposed)
+{
+	rpcrdma_device_limits limits = { 32768, 1 << 22, 30, 512 };
+	rpcrdma_server_queues queues;
+
+	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 8, 2, &queues));
+	EXPECT_EQ(queues.credits, 64u);
+	EXPECT_EQ(queues.exposures, 72u);
+	EXPECT_EQ(queues.recv_wrs, 64u + 72 + 16 + 8);
+
+	limits.max_qp_wr = 160; /* 232 for 64 */
+	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 8, 2, &queues));
+	EXPECT_EQ(queues.credits, 32u);
+	EXPECT_EQ(queues.exposures, 40u);
+	EXPECT_EQ(queues.recv_wrs, 32u + 40 + 16 + 8);
+
+	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 0, 2, &queues));
+	EXPECT_EQ(queues.exposures, 0u);
 }
 
 /* Contexts give way before credits do. */
@@ -142,7 +163,7 @@ TEST(SizeServer, FewerContextsOnASmallQueuePair)
 	rpcrdma_device_limits limits = { 454, 1 << 22, 30, 512 };
 	rpcrdma_server_queues queues;
 
-	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 2, &queues));
+	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 0, 2, &queues));
 	EXPECT_EQ(queues.credits, 64u);
 	EXPECT_EQ(queues.rw_contexts, 100u); /* (454 - 154) / 3 */
 }
@@ -153,13 +174,13 @@ TEST(SizeServer, RefusesWhatCannotWork)
 	rpcrdma_server_queues queues;
 
 	/* one credit: 9 receives, 12 sends, and a context of 3 */
-	EXPECT_FALSE(rpcrdma_size_server(&limits, 64, 0, 1, &queues));
+	EXPECT_FALSE(rpcrdma_size_server(&limits, 64, 0, 0, 1, &queues));
 	limits.max_qp_wr = 15;
-	EXPECT_TRUE(rpcrdma_size_server(&limits, 64, 0, 1, &queues));
+	EXPECT_TRUE(rpcrdma_size_server(&limits, 64, 0, 0, 1, &queues));
 	EXPECT_EQ(queues.credits, 1u);
 	EXPECT_EQ(queues.rw_contexts, 1u);
-	EXPECT_FALSE(rpcrdma_size_server(&limits, 64, 0, 2, &queues));
-	EXPECT_FALSE(rpcrdma_size_server(&limits, 64, ~0u, 1, &queues));
+	EXPECT_FALSE(rpcrdma_size_server(&limits, 64, 0, 0, 2, &queues));
+	EXPECT_FALSE(rpcrdma_size_server(&limits, 64, ~0u, 0, 1, &queues));
 }
 
 static void try_server(const rpcrdma_device_limits &limits, u32 credits,
@@ -167,7 +188,7 @@ static void try_server(const rpcrdma_device_limits &limits, u32 credits,
 {
 	rpcrdma_server_queues q;
 
-	if (!rpcrdma_size_server(&limits, credits, reverse, factor, &q))
+	if (!rpcrdma_size_server(&limits, credits, reverse, 0, factor, &q))
 		return;
 	u64 send = q.send_wrs + 3 * u64(q.rw_contexts);
 

@@ -218,10 +218,11 @@ bool rpcrdma_size_client(const struct rpcrdma_device_limits *limits, u32 slots,
 }
 
 bool rpcrdma_size_server(const struct rpcrdma_device_limits *limits,
-			 u32 credits, u32 reverse, u32 mr_factor,
+			 u32 credits, u32 reverse, u32 spare, u32 mr_factor,
 			 struct rpcrdma_server_queues *queues)
 {
-	return size_server(*limits, credits, reverse, mr_factor, *queues);
+	return size_server(*limits, credits, reverse, spare, mr_factor,
+			   *queues);
 }
 
 enum rpcrdma_conn_state rpcrdma_conn_next(enum rpcrdma_conn_state state,

@@ -243,6 +243,7 @@ struct rpcrdma_server_queues {
 	u32 recv_wrs;		/* receives posted; drain not included */
 	u32 send_wrs;		/* without what rdma_rw adds for its contexts */
 	u32 rw_contexts;	/* number of rdma_rw contexts to ask for */
+	u32 exposures;		/* replies exposed at a time; each has a receive */
 };
 
 RPCRDMA_BEGIN_C_ABI
@@ -258,11 +259,13 @@ bool rpcrdma_size_client(const struct rpcrdma_device_limits *limits, u32 slots,
 			 struct rpcrdma_client_queues *queues);
 
 /*
+ * @spare: replies to be exposed beyond one for each credit; 0: none at all. The
+ * RDMA_DONE that ends one has a receive of its own: reliable-reply draft, section 5.2.3
  * @mr_factor: rdma_rw_mr_factor() of the largest payload; each context may take
  * up to rdma_rw_mr_factor work requests triples
  */
 bool rpcrdma_size_server(const struct rpcrdma_device_limits *limits, u32 credits,
-			 u32 reverse, u32 mr_factor,
+			 u32 reverse, u32 spare, u32 mr_factor,
 			 struct rpcrdma_server_queues *queues);
 
 RPCRDMA_END_C_ABI

@@ -107,9 +107,11 @@ constexpr u32 affordable_contexts(const rpcrdma_device_limits &limits, u64 send,
  * one payload.
  */
 inline bool try_server_credits(const rpcrdma_device_limits &limits, u32 reverse,
-			       u32 mr_factor, rpcrdma_server_queues &queues)
+			       u32 spare, u32 mr_factor,
+			       rpcrdma_server_queues &queues)
 {
-	u64 recv = u64(queues.credits) + reverse + server_slack;
+	u64 exposures = spare ? u64(queues.credits) + spare : 0;
+	u64 recv = queues.credits + exposures + reverse + server_slack;
 	u64 send = recv + queues.credits + server_send_spare;
 	u32 contexts;
 
@@ -123,18 +125,20 @@ inline bool try_server_credits(const rpcrdma_device_limits &limits, u32 reverse,
 	queues.recv_wrs = u32(recv);
 	queues.send_wrs = u32(send);
 	queues.rw_contexts = contexts;
+	queues.exposures = u32(exposures);
 	return true;
 }
 
 inline bool size_server(const rpcrdma_device_limits &limits, u32 credits,
-			u32 reverse, u32 mr_factor,
+			u32 reverse, u32 spare, u32 mr_factor,
 			rpcrdma_server_queues &queues)
 {
 	queues = {};
 	mr_factor = max<u32>(mr_factor, 1);
 	for (queues.credits = max<u32>(credits, 1); queues.credits;
 	     queues.credits /= 2)
-		if (try_server_credits(limits, reverse, mr_factor, queues))
+		if (try_server_credits(limits, reverse, spare, mr_factor,
+				       queues))
 			return true;
 	return false;
 }

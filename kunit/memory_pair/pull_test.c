@@ -286,9 +286,25 @@ static void read_late(struct kunit *test)
 	struct pair *pair = pair_create(test, false);
 	struct client_call *call = expose_one(pair);
 
+	/* What counts is the memory that it keeps. */
+	KUNIT_EXPECT_EQ(test, 61440 + PAGE_SIZE, pair->server->st_exposures.bytes);
 	KUNIT_EXPECT_FALSE(test, client_call_done(call));
 	read_after_all(pair);
 	client_call_expect_reply(call, 128, 61440, 4);
+	expect_nothing_exposed(pair);
+}
+
+/* nfsd may have no thread for the RDMA_DONE. */
+static void read_while_nfsd_is_busy(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call = expose_one(pair);
+
+	pair->client.conn->xc_pulls = 0;
+	queue_work(xprtrdma_wq, &pair->client.conn->xc_pull_worker);
+	pair_settle(pair);
+	client_call_expect_reply(call, 128, 61440, 4);
+	KUNIT_EXPECT_EQ(test, 0, pair->server->st_exposures.used);
 	expect_nothing_exposed(pair);
 }
 
@@ -435,6 +451,7 @@ static struct kunit_case pull_test_cases[] = {
 	KUNIT_CASE(refused_twice),
 	KUNIT_CASE(many_at_once),
 	KUNIT_CASE(read_late),
+	KUNIT_CASE(read_while_nfsd_is_busy),
 	KUNIT_CASE(read_another_reply),
 	KUNIT_CASE(many_that_nobody_waits_for),
 	KUNIT_CASE(exposure_ends_by_time),
