@@ -10,7 +10,7 @@
 unsigned int svcrdma_max_requests = SVCRDMA_DEFAULT_REQUESTS;
 unsigned int svcrdma_max_req_size = SVCRDMA_MIN_REQ_SIZE;
 unsigned int svcrdma_ord = SVCRDMA_DEFAULT_ORD;
-unsigned int svcrdma_reliable_reply;
+unsigned int svcrdma_reliable_reply = 1;
 unsigned int svcrdma_expose_timeout = 30;	/* seconds */
 unsigned int svcrdma_max_exposed_bytes = 64 << 20;
 

@@ -12,7 +12,7 @@
 unsigned int xprtrdma_slot_table_entries = 128;
 unsigned int xprtrdma_max_inline_read = 4096;
 unsigned int xprtrdma_max_inline_write = 4096;
-unsigned int xprtrdma_reliable_reply;
+unsigned int xprtrdma_reliable_reply = 1;
 
 /* Of all mounts: calls without memory for a reply that may be large, and replies read. */
 unsigned long xprtrdma_replies_open;

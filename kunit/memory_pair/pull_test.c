@@ -462,24 +462,10 @@ static struct kunit_case pull_test_cases[] = {
 	{}
 };
 
-static int pull_suite_init(struct kunit_suite *suite)
-{
-	xprtrdma_reliable_reply = 1;
-	svcrdma_reliable_reply = 1;
-	return pair_suite_init(suite);
-}
-
-static void pull_suite_exit(struct kunit_suite *suite)
-{
-	pair_suite_exit(suite);
-	xprtrdma_reliable_reply = 0;
-	svcrdma_reliable_reply = 0;
-}
-
 static struct kunit_suite pull_suite = {
 	.name = "memory_pull",
-	.suite_init = pull_suite_init,
-	.suite_exit = pull_suite_exit,
+	.suite_init = pair_suite_init,
+	.suite_exit = pair_suite_exit,
 	.test_cases = pull_test_cases,
 };
 
