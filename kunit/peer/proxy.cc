@@ -233,9 +233,22 @@ bool Proxy::take_reverse(const Message &message)
 	return true;
 }
 
+bool Proxy::take_done(const Message &message)
+{
+	Decoded decoded = decode(message.bytes.view());
+
+	if (decoded.header.proc != RPCRDMA_DONE)
+		return false;
+	check_equal(message.bytes.size(), size_t(RPCRDMA_FIXED_HEADER_SIZE),
+		    "size of an RDMA_DONE");
+	done_xid = decoded.header.xid;
+	dones++;
+	return true;
+}
+
 void Proxy::take(const Message &message)
 {
-	if (take_reverse(message))
+	if (take_done(message) || take_reverse(message))
 		return;
 	Call call = open_call(message);
 	Hook hook;

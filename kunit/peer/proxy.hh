@@ -101,6 +101,9 @@ class Proxy {
 	std::atomic<u32> largest_call = 0;
 	/* XIDs that came twice on one connection */
 	std::atomic<u32> repeated = 0;
+	/* RDMA_DONEs, and the XID of the last one */
+	std::atomic<u32> dones = 0;
+	std::atomic<u32> done_xid = 0;
 
 	/* Throws what went wrong in the thread. */
 	void check_thread();
@@ -117,6 +120,7 @@ class Proxy {
 	void tick_now();
 	void take(const Message &message);
 	bool take_reverse(const Message &message);
+	bool take_done(const Message &message);
 	void run_tasks();
 	Call open_call(const Message &message);
 	Bytes pull(const Chunk &chunk);

@@ -32,12 +32,14 @@ Table server_reply_table();
 Table server_private_table();
 Table server_connection_table();
 Table server_callback_table();
+Table server_pull_table();
 Table client_reply_table();
 Table client_error_table();
 Table client_flow_table();
 Table client_memory_table();
 Table client_private_table();
 Table client_callback_table();
+Table client_pull_table();
 
 } /* namespace peer */
 
