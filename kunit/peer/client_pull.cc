@@ -18,12 +18,7 @@ namespace
 
 Options providing(u32 capabilities = RPCRDMA_EXT_PROVIDES_READ_CHUNKS)
 {
-	Options options = Proxy::default_options();
-
-	options.private_data.word(u32(RPCRDMA_EXT_FORMAT_ID))
-		.word(u32(RPCRDMA_EXT_VERSION) << 24 |
-		      u32(RPCRDMA_EXT_SIZE) << 16 | capabilities);
-	return options;
+	return Proxy::default_options().announce(capabilities);
 }
 
 /* Where the proxy's own memory is not in use */

@@ -28,6 +28,14 @@ Bytes Options::private_block(u32 send_size, u32 receive_size, u8 flags)
 		.word(u32(RPCRDMA_CM_VERSION) << 24 | sizes);
 }
 
+Options &Options::announce(u32 capabilities)
+{
+	private_data.word(u32(RPCRDMA_EXT_FORMAT_ID))
+		.word(u32(RPCRDMA_EXT_VERSION) << 24 |
+		      u32(RPCRDMA_EXT_SIZE) << 16 | capabilities);
+	return *this;
+}
+
 /* Without the R flag: what is exposed here are plain regions. */
 Options::Options()
 	: private_data(private_block(4096, 4096, 0))

@@ -39,11 +39,10 @@ std::vector<Scenario> all_scenarios()
 			     server_read_bad_table(), server_write_table(),
 			     server_reply_table(), server_private_table(),
 			     server_connection_table(), server_callback_table(),
-			     server_pull_table(),
-			     client_reply_table(), client_error_table(),
-			     client_flow_table(), client_memory_table(),
-			     client_private_table(), client_callback_table(),
-			     client_pull_table() })
+			     server_pull_table(), client_reply_table(),
+			     client_error_table(), client_flow_table(),
+			     client_memory_table(), client_private_table(),
+			     client_callback_table(), client_pull_table() })
 		all.insert(all.end(), table.begin(), table.end());
 	return all;
 }
@@ -124,6 +123,8 @@ int main(int argc, char **argv)
 
 		if (argument == "hostile")
 			return hostile_main(argc - i - 1, argv + i + 1);
+		if (argument == "replies")
+			return replies_main();
 		if (argument == "--list") {
 			list(all_scenarios());
 			return 0;

@@ -41,6 +41,9 @@ Table client_private_table();
 Table client_callback_table();
 Table client_pull_table();
 
+/* replies.cc */
+int replies_main();
+
 } /* namespace peer */
 
 #endif /* PEER_SCENARIO_HH */

@@ -27,12 +27,7 @@ constexpr u32 some = 20001; /* bytes: several messages */
 
 Options announcing(u32 capabilities)
 {
-	Options options;
-
-	options.private_data.word(u32(RPCRDMA_EXT_FORMAT_ID))
-		.word(u32(RPCRDMA_EXT_VERSION) << 24 |
-		      u32(RPCRDMA_EXT_SIZE) << 16 | capabilities);
-	return options;
+	return Options().announce(capabilities);
 }
 
 struct Knob {

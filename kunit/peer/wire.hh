@@ -30,6 +30,8 @@ struct Options {
 	/* RFC 8797, sizes in bytes; @flags as they are */
 	static Bytes private_block(u32 send_size, u32 receive_size, u8 flags);
 	Options();
+	/* Behind it, the block of Documentation/reliable-reply.rst */
+	Options &announce(u32 capabilities);
 };
 
 /* Registered memory */
