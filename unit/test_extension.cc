@@ -117,3 +117,22 @@ TEST(Extension, Agreement)
 	EXPECT_FALSE(agreed(takes, 0));
 	EXPECT_FALSE(agreed(takes, 0xfffc));
 }
+
+/* Both, or not at all; and apart from replies. */
+TEST(Extension, AgreementOnReverseChunks)
+{
+	const u16 reverse = RPCRDMA_EXT_REVERSE_CHUNKS;
+
+	for (u16 local : { u16(0), u16(3), reverse, u16(0xffff) })
+		for (u16 peer : { u16(0), u16(3), reverse, u16(0xffff) }) {
+			rpcrdma_cm_private a = { 4096, 4096, true, true,
+						 local };
+			rpcrdma_cm_private b = { 4096, 4096, true, true, peer };
+			rpcrdma_negotiated result;
+
+			rpcrdma_cm_negotiate(&a, &b, &result);
+			EXPECT_EQ(result.reverse_chunks,
+				  (local & reverse) && (peer & reverse));
+		}
+	EXPECT_FALSE(agreed(reverse, reverse));
+}

@@ -96,6 +96,8 @@ inline void negotiate(const rpcrdma_cm_private &local,
 				     peer.remote_invalidation;
 	result.read_chunk_replies =
 		read_chunk_replies(local.extensions, peer.extensions);
+	result.reverse_chunks =
+		reverse_chunks(local.extensions, peer.extensions);
 }
 
 } /* namespace rpcrdma */

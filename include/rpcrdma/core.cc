@@ -13,6 +13,7 @@
 #include "logic.h"
 #include "reply_history.hh"
 #include "reply_plan.hh"
+#include "reverse.hh"
 #include "sizing.hh"
 
 using namespace rpcrdma;
@@ -170,6 +171,24 @@ bool rpcrdma_choose_rkey(const struct rpcrdma_chunk_lists *lists,
 bool rpcrdma_lists_have_rkey(const struct rpcrdma_chunk_lists *lists, u32 rkey)
 {
 	return have_rkey(*lists, rkey);
+}
+
+enum rpcrdma_reverse_call rpcrdma_plan_reverse_call(
+	const struct rpcrdma_chunk_lists *lists, u32 inline_length,
+	const struct rpcrdma_reverse_bounds *bounds, u32 *length)
+{
+	return plan_reverse_call(*lists, inline_length, *bounds, *length);
+}
+
+bool rpcrdma_plan_callback(const struct rpcrdma_callback_shape *shape,
+			   struct rpcrdma_call_plan *plan)
+{
+	return plan_callback(*shape, *plan);
+}
+
+bool rpcrdma_is_pulled_reply(const struct rpcrdma_chunk_lists *lists)
+{
+	return is_pulled_reply(*lists);
 }
 
 bool rpcrdma_expect_large(const struct rpcrdma_reply_history *history,

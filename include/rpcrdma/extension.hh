@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Our extension of the CM private data, behind the block of RFC 8797: who takes and who
- * provides replies in Read chunks. Documentation/reliable-reply.rst is its specification.
+ * provides replies in Read chunks, and who knows chunks in the reverse direction.
+ * Documentation/reliable-reply.rst is its specification.
  *
  *	octets 0-3	Format Identifier
  *	octet 4		version, 1
@@ -53,6 +54,12 @@ constexpr bool read_chunk_replies(u16 local, u16 peer)
 		(peer & RPCRDMA_EXT_PROVIDES_READ_CHUNKS)) ||
 	       ((local & RPCRDMA_EXT_PROVIDES_READ_CHUNKS) &&
 		(peer & RPCRDMA_EXT_TAKES_READ_CHUNKS));
+}
+
+/* The server makes such calls, the client takes them; one bit for both. */
+constexpr bool reverse_chunks(u16 local, u16 peer)
+{
+	return local & peer & RPCRDMA_EXT_REVERSE_CHUNKS;
 }
 
 } /* namespace rpcrdma */

@@ -71,6 +71,7 @@ enum {
 	RPCRDMA_EXT_SIZE = 8,
 	RPCRDMA_EXT_TAKES_READ_CHUNKS = 0x0001,	/* in replies, as a requester */
 	RPCRDMA_EXT_PROVIDES_READ_CHUNKS = 0x0002,	/* in replies, as a responder */
+	RPCRDMA_EXT_REVERSE_CHUNKS = 0x0004,	/* in calls of the server */
 
 	RPCRDMA_CM_MAX_SIZE = RPCRDMA_CM_SIZE + RPCRDMA_EXT_SIZE,
 };

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls in the reverse direction with chunks: RFC 8167 section 5.3. The server is the
+ * requester, the client the responder, and no item of a callback is DDP-eligible, so
+ * chunks are there for size alone.
+ */
+#ifndef RPCRDMA_REVERSE_HH
+#define RPCRDMA_REVERSE_HH
+
+#include "call_plan.hh"
+#include "chunk_list.hh"
+#include "logic.h"
+
+namespace rpcrdma
+{
+
+/* ---- the responder ---- */
+
+/*
+ * Bytes of the unreduced message, as RFC 8166 section 3.4.5 puts it together from inline
+ * part and chunks; more than 32 bits hold if it cannot be put together.
+ */
+inline u64 unreduced_length(const rpcrdma_chunk_lists &lists, u32 inline_length)
+{
+	u64 size = 0, used = 0;
+
+	for (const rpcrdma_chunk &chunk : read_chunks(lists)) {
+		if (chunk.position < size)
+			return ~0ull;
+		used += chunk.position - size;
+		size = chunk.position + xdr_padded(chunk.length);
+	}
+	return used > inline_length ? ~0ull : size + inline_length - used;
+}
+
+/*
+ * A Position Zero chunk is the whole call or nothing: pieces that come out of the middle of
+ * it would be items, and there are none.
+ */
+inline bool acceptable_reads(const rpcrdma_chunk_lists &lists,
+			     u32 inline_length)
+{
+	if (!rpcrdma_position_zero_chunk(&lists))
+		return true;
+	return lists.nr_read == 1 && !inline_length;
+}
+
+inline bool acceptable_writes(const rpcrdma_chunk_lists &lists,
+			      const rpcrdma_reverse_bounds &bounds)
+{
+	const rpcrdma_chunk *reply = rpcrdma_reply_chunk(&lists);
+
+	if (lists.nr_write)
+		return false;
+	return !reply ||
+	       (bounds.may_write && reply->count <= RPCRDMA_MAX_SEGMENTS_SENT);
+}
+
+inline rpcrdma_reverse_call
+plan_reverse_call(const rpcrdma_chunk_lists &lists, u32 inline_length,
+		  const rpcrdma_reverse_bounds &bounds, u32 &length)
+{
+	u64 whole = unreduced_length(lists, inline_length);
+
+	length = 0;
+	/* RFC 5531 section 9: an XID and a direction. */
+	if (whole < 2 * RPCRDMA_XDR_UNIT || whole > bounds.max_call ||
+	    !acceptable_reads(lists, inline_length) ||
+	    !acceptable_writes(lists, bounds))
+		return RPCRDMA_REVERSE_REFUSE;
+	if (lists.nr_read && !bounds.may_read)
+		return RPCRDMA_REVERSE_REFUSE;
+	length = u32(whole);
+	return lists.nr_read ? RPCRDMA_REVERSE_READ : RPCRDMA_REVERSE_SHORT;
+}
+
+/* Returned Reply chunks are empty: reliable-reply draft, section 4.1.1. */
+inline bool is_pulled_reply(const rpcrdma_chunk_lists &lists)
+{
+	const rpcrdma_chunk *reply = rpcrdma_reply_chunk(&lists);
+
+	return lists.nr_read == 1 && rpcrdma_position_zero_chunk(&lists) &&
+	       (!reply || !reply->length);
+}
+
+/* ---- the requester ---- */
+
+/*
+ * As any call, whose reply cannot be left open. Where replies may come as Position Zero
+ * Read chunks a Long call must not look like one: it has a Reply chunk, always.
+ */
+inline bool plan_callback(const rpcrdma_callback_shape &shape,
+			  rpcrdma_call_plan &plan)
+{
+	rpcrdma_call_shape call = {};
+
+	call.call_length = shape.call_length;
+	call.call_segments = shape.call_segments;
+	call.reply_length = shape.reply_length;
+	call.reply_segments = shape.reply_segments;
+	call.inline_send = shape.inline_send;
+	call.inline_recv = shape.inline_recv;
+	if (!shape.may_have_chunks) {
+		call.call_segments = 0;
+		call.reply_length = 0;
+	}
+	if (!plan_call(call, plan))
+		return false;
+	if (!plan.position_zero || plan.reply_chunk ||
+	    !shape.replies_are_pulled)
+		return true;
+	plan.reply_chunk = true;
+	plan.header_size += u32(reply_chunk_size(shape.reply_segments));
+	return sendable_chunk(shape.reply_segments) &&
+	       plan.header_size <= min(shape.inline_send, shape.inline_recv);
+}
+
+} /* namespace rpcrdma */
+
+#endif /* RPCRDMA_REVERSE_HH */
