@@ -27,6 +27,7 @@ enum {
  * @held: the id that waits for an answer
  * @on_step: called after each step that was answered
  * @source: where a connection is to come from
+ * @reads: RDMA Reads in flight that the server takes
  * @private: private data of the server
  * @private_length: its size in bytes
  * @sent: private data of the client
@@ -43,6 +44,7 @@ struct client_cm {
 	struct rdma_cm_id	*held;
 	void			(*on_step)(struct rdma_cm_id *id, int step);
 	struct sockaddr_storage	source;
+	u8			reads;
 	u8			private[64];
 	u8			private_length;
 	u8			sent[64];

@@ -1,32 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The reverse direction, RFC 8167: calls of the server, and our replies. */
 #include <linux/sunrpc/bc_xprt.h>
-#include <linux/sunrpc/svc.h>
-#include <linux/sunrpc/svc_xprt.h>
 
-#include "client.h"
-
-/* A callback service without threads. */
-struct service {
-	struct svc_serv	serv;
-	struct svc_pool	pool;
-};
-
-static int bc_init(struct kunit *test)
-{
-	struct client *client = client_create(test);
-	struct service *service = kunit_kzalloc(test, sizeof(*service), GFP_KERNEL);
-
-	if (!service)
-		return -ENOMEM;
-	lwq_init(&service->serv.sv_cb_list);
-	init_llist_head(&service->pool.sp_idle_threads);
-	service->serv.sv_pools = &service->pool;
-	service->serv.sv_nrpools = 1;
-	client_connect(client);
-	client->xprt->bc_serv = &service->serv;
-	return xprtrdma_bc_setup(client->xprt, 1);
-}
+#include "client_bc.h"
 
 /* The server calls: @length bytes of RPC call with XID @xid. */
 static void called(struct client *client, u32 xid, u32 length)
@@ -47,25 +23,13 @@ static void called(struct client *client, u32 xid, u32 length)
 	kunit_kfree(client->test, message);
 }
 
-/* What the callback service gets, or NULL; as svc_process_bc() prepares the reply. */
-static struct rpc_rqst *taken(struct client *client)
-{
-	struct rpc_rqst *rqst;
-
-	rqst = lwq_dequeue(&client->xprt->bc_serv->sv_cb_list, struct rpc_rqst,
-			   rq_bc_list);
-	if (rqst)
-		rqst->rq_connect_cookie = client->xprt->connect_cookie - 1;
-	return rqst;
-}
-
 static void bc_call_reaches_the_service(struct kunit *test)
 {
 	struct client *client = client_of(test);
 	struct rpc_rqst *rqst;
 
 	called(client, 0x4711, 200);
-	rqst = taken(client);
+	rqst = client_bc_taken(client);
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	KUNIT_EXPECT_EQ(test, cpu_to_be32(0x4711), rqst->rq_xid);
 	KUNIT_EXPECT_EQ(test, 200, rqst->rq_rcv_buf.len);
@@ -73,7 +37,7 @@ static void bc_call_reaches_the_service(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0x5a, ((u8 *)rqst->rq_rcv_buf.head[0].iov_base)[199]);
 	KUNIT_EXPECT_EQ(test, 200, rqst->rq_private_buf.len);
 	KUNIT_EXPECT_TRUE(test, bc_prealloc(rqst));
-	KUNIT_EXPECT_NULL(test, taken(client));
+	KUNIT_EXPECT_NULL(test, client_bc_taken(client));
 	xprtrdma_bc_free_rqst(rqst);
 	client_expect_at_rest(client);
 }
@@ -88,7 +52,7 @@ static void bc_reply_is_sent(struct kunit *test)
 
 	/* Arrange */
 	called(client, 0x4711, 200);
-	rqst = taken(client);
+	rqst = client_bc_taken(client);
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	rqst->rq_snd_buf.head[0].iov_len = 64;
 	rqst->rq_snd_buf.len = 64;
@@ -119,7 +83,7 @@ static void bc_reply_on_another_connection(struct kunit *test)
 	struct rpc_rqst *rqst;
 
 	called(client, 0x4711, 200);
-	rqst = taken(client);
+	rqst = client_bc_taken(client);
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	client_disconnect(client);
 	client_connect(client);
@@ -135,7 +99,7 @@ static void bc_reply_is_too_large(struct kunit *test)
 	struct rpc_rqst *rqst;
 
 	called(client, 0x4711, 200);
-	rqst = taken(client);
+	rqst = client_bc_taken(client);
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	rqst->rq_snd_buf.head[0].iov_len = 4096 - 24;
 	rqst->rq_snd_buf.len = 4096 - 24;
@@ -154,7 +118,7 @@ static void bc_as_many_calls_as_were_granted(struct kunit *test)
 		for (i = 0; i < XPRTRDMA_BC_SLOTS; i++)
 			called(client, i, 100);
 		for (i = 0; i < XPRTRDMA_BC_SLOTS; i++) {
-			rqsts[i] = taken(client);
+			rqsts[i] = client_bc_taken(client);
 			KUNIT_ASSERT_NOT_NULL(test, rqsts[i]);
 		}
 		for (i = 0; i < XPRTRDMA_BC_SLOTS; i++)
@@ -174,11 +138,11 @@ static void bc_one_call_more_than_was_granted(struct kunit *test)
 		called(client, i, 100);
 	client_expect_failed(client);
 	for (i = 0; i < XPRTRDMA_BC_SLOTS; i++) {
-		rqst = taken(client);
+		rqst = client_bc_taken(client);
 		KUNIT_ASSERT_NOT_NULL(test, rqst);
 		xprtrdma_bc_free_rqst(rqst);
 	}
-	KUNIT_EXPECT_NULL(test, taken(client));
+	KUNIT_EXPECT_NULL(test, client_bc_taken(client));
 }
 
 /* RFC 8167 section 6 */
@@ -200,34 +164,14 @@ static void bc_consumer_has_stopped(struct kunit *test)
 
 	xprtrdma_bc_destroy(client->xprt, 1);
 	called(client, 0x4711, 200);
-	KUNIT_EXPECT_NULL(test, taken(client));
+	KUNIT_EXPECT_NULL(test, client_bc_taken(client));
 	client_expect_at_rest(client);
 
 	KUNIT_ASSERT_EQ(test, 0, xprtrdma_bc_setup(client->xprt, 1));
 	called(client, 0x4711, 200);
-	rqst = taken(client);
+	rqst = client_bc_taken(client);
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	xprtrdma_bc_free_rqst(rqst);
-}
-
-/* One message was sent, and it is an ERR_CHUNK. */
-static void expect_err_chunk(struct client *client, u32 xid)
-{
-	struct kunit *test = client->test;
-	struct rpcrdma_chunk_lists lists;
-	struct rpcrdma_header header;
-	struct fake_wr *wr;
-
-	KUNIT_ASSERT_EQ(test, 1, fake_posted(client->qp));
-	wr = fake_last_wr(client->qp);
-	rpcrdma_lists_init(&lists, NULL, 0, NULL, 0);
-	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
-			rpcrdma_header_decode(fake_message(wr), wr->sge[0].length,
-					      &header, &lists));
-	KUNIT_EXPECT_EQ(test, RPCRDMA_ERROR, header.proc);
-	KUNIT_EXPECT_EQ(test, RPCRDMA_ERR_CHUNK, header.error);
-	KUNIT_EXPECT_EQ(test, RPCRDMA_VERSION, header.vers);
-	KUNIT_EXPECT_EQ(test, xid, header.xid);
 }
 
 /* RFC 8167 section 5.3 */
@@ -252,8 +196,8 @@ static void bc_chunks_are_refused(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, header.size + 64));
 
 	/* Assert */
-	KUNIT_EXPECT_NULL(test, taken(client));
-	expect_err_chunk(client, 0x4711);
+	KUNIT_EXPECT_NULL(test, client_bc_taken(client));
+	client_bc_expect_err_chunk(client, 0x4711);
 	client_expect_at_rest(client);
 }
 
@@ -270,6 +214,8 @@ static void bc_long_call_is_refused(struct kunit *test)
 	u32 xids[] = { 0x4711, be32_to_cpu(forward->rqst.rq_xid) };
 	int i;
 
+	client_disconnect(client);
+	client_bc_connect_without_chunks(client);
 	KUNIT_ASSERT_EQ(test, 0, client_call_send(forward));
 	client_call_decode(forward);
 	for (i = 0; i < 2; i++) {
@@ -282,8 +228,8 @@ static void bc_long_call_is_refused(struct kunit *test)
 		fake_mark(client->qp);
 		KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message,
 						     sizeof(message)));
-		KUNIT_EXPECT_NULL(test, taken(client));
-		expect_err_chunk(client, xids[i]);
+		KUNIT_EXPECT_NULL(test, client_bc_taken(client));
+		client_bc_expect_err_chunk(client, xids[i]);
 		client_call_expect_waiting(forward);
 		KUNIT_EXPECT_EQ(test, 1, client->conn->xc_window.in_flight);
 	}
@@ -302,7 +248,7 @@ static void bc_call_with_the_xid_of_a_pending_call(struct kunit *test)
 	client_call_decode(forward);
 	called(client, be32_to_cpu(forward->rqst.rq_xid), 200);
 
-	rqst = taken(client);
+	rqst = client_bc_taken(client);
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	KUNIT_EXPECT_EQ(test, forward->rqst.rq_xid, rqst->rq_xid);
 	client_call_expect_waiting(forward);
@@ -346,7 +292,7 @@ static void bc_credits_are_apart(struct kunit *test)
 	called(client, 0x4711, 200);
 	KUNIT_EXPECT_EQ(test, cwnd, client->xprt->cwnd);
 	KUNIT_EXPECT_EQ(test, 1, client->conn->xc_window.granted);
-	rqst = taken(client);
+	rqst = client_bc_taken(client);
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	xprtrdma_bc_free_rqst(rqst);
 }
@@ -370,7 +316,7 @@ static struct kunit_case bc_cases[] = {
 
 static struct kunit_suite bc_suite = {
 	.name = "xprtrdma_bc",
-	.init = bc_init,
+	.init = client_bc_init,
 	.test_cases = bc_cases,
 };
 

@@ -11,7 +11,7 @@ struct client_cm client_cm;
 
 void client_cm_reset(void)
 {
-	client_cm = (struct client_cm) { .fail_step = -1, .hold_step = -1 };
+	client_cm = (struct client_cm) { .fail_step = -1, .hold_step = -1, .reads = 16 };
 }
 
 int client_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type type, int status)
@@ -19,6 +19,8 @@ int client_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type type, int sta
 	struct rdma_cm_event event = { .event = type, .status = status };
 
 	if (type == RDMA_CM_EVENT_ESTABLISHED) {
+		event.param.conn.initiator_depth = client_cm.reads;
+		event.param.conn.responder_resources = client_cm.reads;
 		event.param.conn.private_data = client_cm.private;
 		event.param.conn.private_data_len = client_cm.private_length;
 	}

@@ -79,6 +79,12 @@ TEST_F(ReverseCall, LongAndEmpty)
 	EXPECT_EQ(plan(0), RPCRDMA_REVERSE_REFUSE);
 }
 
+TEST_F(ReverseCall, EmptyChunk)
+{
+	read(64, 0);
+	EXPECT_EQ(plan(100), RPCRDMA_REVERSE_REFUSE);
+}
+
 TEST_F(ReverseCall, LongWithAnItem)
 {
 	read(0, 200);
@@ -199,7 +205,7 @@ TEST(ReverseCallTwin, AsPutTogetherByBytes)
 
 		for (u32 n = 1 + random() % 3; n; n--) {
 			position += 4 + 4 * (random() % 10);
-			reads.push_back({ position, u32(random() % 40) });
+			reads.push_back({ position, u32(1 + random() % 40) });
 			ASSERT_TRUE(rpcrdma_lists_begin_read(&given.lists,
 							     position));
 			ASSERT_TRUE(rpcrdma_lists_add_segment(

@@ -2,12 +2,17 @@
 /*
  * Reverse direction (RFC 8167): the server calls, we answer.
  *
- * A call is copied out of its Receive buffer into a page of an rpc_rqst that is made for
+ * A call is copied out of its Receive buffer into pages of an rpc_rqst that is made for
  * the purpose, and handed to the NFS client's callback service. The service's reply comes
- * back through ->send_request. Both fit inline: we announce no larger payload, and answer
- * a call with chunks by ERR_CHUNK (section 5.3). Credits are counted apart from those of
- * the forward direction: at most XPRTRDMA_BC_SLOTS calls, each of which has a Receive and
- * a Send of its own in the queue sizes.
+ * back through ->send_request.
+ *
+ * Where we can, and the server lets us, what a call has in Read chunks is read into the
+ * same pages first, and a reply that does not fit inline goes into the call's Reply chunk
+ * (section 5.3). Everything else gets ERR_CHUNK: Write chunks, since no result of a callback
+ * is DDP-eligible, and what is beyond the bounds in rpcrdma_plan_reverse_call().
+ *
+ * Credits are counted apart from those of the forward direction: at most XPRTRDMA_BC_SLOTS
+ * calls, each of which has a Receive and a Send of its own in the queue sizes.
  */
 #include <linux/sunrpc/bc_xprt.h>
 #include <linux/sunrpc/svc_xprt.h>
@@ -15,24 +20,45 @@
 #include "xprtrdma.h"
 #include "trace.h"
 
+/* Of a call, behind the first one. */
+enum { BC_PAGES = (XPRTRDMA_BC_MAX_CALL - 1) / PAGE_SIZE };
+
 /**
  * struct bc_request - a reverse-direction call
  * @rqst: what the callback service sees
  * @serial: xc_serial of the connection that it came on
- * @call: a page
+ * @call: first page of the call
  * @reply: a page
+ * @nr_pages: entries of @pages; none while it is idle
+ * @pages: rest of the call
+ * @lent: takes the regions while the call is being read, as that of an RPC does
+ * @has_reply_chunk: the call came with a Reply chunk
+ * @nr_segments: of the Reply chunk
+ * @segments: the same
  */
 struct bc_request {
-	struct rpc_rqst	rqst;
-	u64		serial;
-	void		*call;
-	void		*reply;
+	struct rpc_rqst		rqst;
+	u64			serial;
+	void			*call;
+	void			*reply;
+	u32			nr_pages;
+	struct page		*pages[BC_PAGES];
+	struct xprtrdma_request	*lent;
+	bool			has_reply_chunk;
+	u32			nr_segments;
+	struct rpcrdma_segment	segments[RPCRDMA_MAX_SEGMENTS_SENT];
 };
+
+static struct bc_request *bc_request_of(struct rpc_rqst *rqst)
+{
+	return container_of(rqst, struct bc_request, rqst);
+}
 
 static void bc_request_free(struct bc_request *request)
 {
 	free_page((unsigned long)request->call);
 	free_page((unsigned long)request->reply);
+	kfree(request->lent);
 	kfree(request);
 }
 
@@ -44,10 +70,12 @@ static struct bc_request *bc_request_alloc(struct rpc_xprt *xprt)
 		return NULL;
 	request->call = (void *)__get_free_page(GFP_NOFS);
 	request->reply = (void *)__get_free_page(GFP_NOFS);
-	if (!request->call || !request->reply) {
+	request->lent = kzalloc(sizeof(*request->lent), GFP_NOFS);
+	if (!request->call || !request->reply || !request->lent) {
 		bc_request_free(request);
 		return NULL;
 	}
+	INIT_LIST_HEAD(&request->lent->rq_mrs);
 	request->rqst.rq_xprt = xprt;
 	INIT_LIST_HEAD(&request->rqst.rq_bc_pa_list);
 	__set_bit(RPC_BC_PA_IN_USE, &request->rqst.rq_bc_pa_state);
@@ -84,8 +112,9 @@ size_t xprtrdma_bc_max_payload(struct rpc_xprt *xprt)
  * xprtrdma_bc_connected - there is a new connection
  * @conn: the connection
  *
- * RFC 8167 section 4.2: the same buffers serve both directions. A call and its reply are
- * copied into a page each.
+ * RFC 8167 section 4.2: the same buffers serve both directions. RFC 8267 section 6.5.2: more
+ * than fits them is announced only to a server that uses chunks for it. A reply is
+ * encoded into a page.
  *
  * Context: the connect worker.
  */
@@ -93,8 +122,10 @@ void xprtrdma_bc_connected(const struct xprtrdma_conn *conn)
 {
 	unsigned int max = min(conn->xc_inline.inline_send, conn->xc_inline.inline_recv);
 
-	WRITE_ONCE(conn->xc_transport->xt_bc_max_payload,
-		   min_t(unsigned int, max, PAGE_SIZE) - RPCRDMA_MIN_HEADER_SIZE);
+	max = min_t(unsigned int, max, PAGE_SIZE) - RPCRDMA_MIN_HEADER_SIZE;
+	if (conn->xc_inline.reverse_chunks && conn->xc_read_depth)
+		max = XPRTRDMA_BC_MAX_CALL;
+	WRITE_ONCE(conn->xc_transport->xt_bc_max_payload, max);
 }
 
 /**
@@ -106,6 +137,18 @@ unsigned int xprtrdma_bc_num_slots(struct rpc_xprt *xprt)
 	return XPRTRDMA_BC_SLOTS;
 }
 
+/* It is idle from now on. */
+static void bc_request_put(struct bc_request *request)
+{
+	struct rpc_xprt *xprt = request->rqst.rq_xprt;
+
+	while (request->nr_pages)
+		__free_page(request->pages[--request->nr_pages]);
+	spin_lock(&xprt->bc_pa_lock);
+	list_add_tail(&request->rqst.rq_bc_pa_list, &xprt->bc_pa_list);
+	spin_unlock(&xprt->bc_pa_lock);
+}
+
 /**
  * xprtrdma_bc_free_rqst - ->bc_free_rqst: a call has been answered, or given up
  * @rqst: the call; the reference on the transport taken for it is dropped
@@ -114,9 +157,7 @@ void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst)
 {
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 
-	spin_lock(&xprt->bc_pa_lock);
-	list_add_tail(&rqst->rq_bc_pa_list, &xprt->bc_pa_list);
-	spin_unlock(&xprt->bc_pa_lock);
+	bc_request_put(bc_request_of(rqst));
 	xprt_put(xprt);
 }
 
@@ -141,7 +182,7 @@ void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs)
 	list_splice_init(&xprt->bc_pa_list, &idle);
 	spin_unlock(&xprt->bc_pa_lock);
 	list_for_each_entry_safe(rqst, next, &idle, rq_bc_pa_list)
-		bc_request_free(container_of(rqst, struct bc_request, rqst));
+		bc_request_free(bc_request_of(rqst));
 }
 
 static struct bc_request *bc_request_get(struct xprtrdma_transport *transport)
@@ -163,7 +204,7 @@ static struct bc_request *bc_request_get(struct xprtrdma_transport *transport)
 	spin_unlock(&xprt->bc_pa_lock);
 
 	if (rqst)
-		return container_of(rqst, struct bc_request, rqst);
+		return bc_request_of(rqst);
 	if (full)
 		return NULL;
 	request = bc_request_alloc(xprt);
@@ -175,7 +216,7 @@ static struct bc_request *bc_request_get(struct xprtrdma_transport *transport)
 	return request;
 }
 
-/* RFC 8167 section 5.3: chunks are not supported in this direction. */
+/* RFC 8166 section 4.5.3: chunks that we cannot, or will not, do anything with. */
 static void refuse_chunks(struct xprtrdma_receive *receive)
 {
 	const struct rpcrdma_header *header = &receive->rv_header;
@@ -197,34 +238,106 @@ static void refuse_chunks(struct xprtrdma_receive *receive)
  * Hands a call to the callback service, unless the consumer is not ready for one (RFC
  * 8167 section 6), or not any more, or the transport is on its way out.
  */
-static void enqueue(struct rpc_xprt *xprt, struct rpc_rqst *rqst)
+static void enqueue(struct rpc_xprt *xprt, struct bc_request *request)
 {
+	bool taken = false;
+
 	spin_lock(&xprt->bc_pa_lock);
 	if (xprtrdma_transport_of(xprt)->xt_bc_ready && xprt->bc_serv && xprt_get(xprt)) {
 		atomic_inc(&xprt->bc_slot_count);
-		compat_bc_enqueue(xprt->bc_serv, rqst);
-	} else {
-		list_add_tail(&rqst->rq_bc_pa_list, &xprt->bc_pa_list);
+		compat_bc_enqueue(xprt->bc_serv, &request->rqst);
+		taken = true;
 	}
 	spin_unlock(&xprt->bc_pa_lock);
+	if (!taken)
+		bc_request_put(request);
 }
 
-static void bc_request_fill(struct bc_request *request,
-			    const struct xprtrdma_receive *receive, u32 length)
+/* Room for a call of @length bytes: a page as the head, and as many as it takes behind. */
+static bool bc_request_size(struct bc_request *request, u32 length)
 {
-	struct rpc_rqst *rqst = &request->rqst;
-	struct xdr_buf *call = &rqst->rq_rcv_buf;
+	struct xdr_buf *call = &request->rqst.rq_rcv_buf;
+	u32 head = min_t(u32, length, PAGE_SIZE);
+	struct page *page;
 
-	memcpy(request->call, receive->rv_buffer + receive->rv_header.size, length);
+	while (request->nr_pages < PFN_UP(length - head)) {
+		page = alloc_page(GFP_NOFS | __GFP_NOWARN);
+		if (!page)
+			return false;
+		request->pages[request->nr_pages++] = page;
+	}
+	xdr_buf_init(call, request->call, head);
+	call->pages = request->pages;
+	call->page_len = length - head;
+	call->buflen = length;
+	call->len = length;
+	request->rqst.rq_private_buf.len = length;
+	return true;
+}
+
+/*
+ * What came inline goes to its places around the Read chunks, which have been checked to
+ * leave room for it (RFC 8166 section 3.4.5).
+ */
+static void bc_request_fill(struct bc_request *request,
+			    const struct xprtrdma_receive *receive)
+{
+	const struct rpcrdma_chunk_lists *lists = &receive->rv_lists;
+	void *from = receive->rv_buffer + receive->rv_header.size;
+	struct xdr_buf *call = &request->rqst.rq_rcv_buf;
+	u32 i, gap, at = 0;
+	__be32 zero = 0;
+
+	for (i = 0; i < lists->nr_read; i++) {
+		const struct rpcrdma_chunk *chunk = &lists->chunks[i];
+
+		gap = chunk->position - at;
+		write_bytes_to_xdr_buf(call, at, from, gap);
+		from += gap;
+		at = chunk->position + chunk->length;
+		write_bytes_to_xdr_buf(call, at, &zero, xdr_pad_size(chunk->length));
+		at += xdr_pad_size(chunk->length);
+	}
+	write_bytes_to_xdr_buf(call, at, from, call->len - at);
+}
+
+/* Header, and room. */
+static bool bc_request_begin(struct bc_request *request,
+			     const struct xprtrdma_receive *receive, u32 length)
+{
+	const struct rpcrdma_chunk_lists *lists = &receive->rv_lists;
+	const struct rpcrdma_chunk *reply = rpcrdma_reply_chunk(lists);
+	struct rpc_rqst *rqst = &request->rqst;
+
+	if (!bc_request_size(request, length))
+		return false;
 	request->serial = receive->rv_conn->xc_serial;
 	rqst->rq_xid = cpu_to_be32(receive->rv_header.xid);
-
 	rqst->rq_reply_bytes_recvd = 0;
 	rqst->rq_bytes_sent = 0;
-	xdr_buf_init(call, request->call, length);
-	call->len = length;
-	rqst->rq_private_buf.len = length;
 	xdr_buf_init(&rqst->rq_snd_buf, request->reply, PAGE_SIZE);
+
+	request->has_reply_chunk = reply;
+	request->nr_segments = reply ? reply->count : 0;
+	if (reply)
+		memcpy(request->segments, &lists->segments[reply->first],
+		       reply->count * sizeof(request->segments[0]));
+	return true;
+}
+
+static enum rpcrdma_reverse_call bc_plan(const struct xprtrdma_receive *receive,
+					 u32 *length)
+{
+	const struct xprtrdma_conn *conn = receive->rv_conn;
+	const struct rpcrdma_reverse_bounds bounds = {
+		.max_call	= XPRTRDMA_BC_MAX_CALL,
+		.may_read	= conn->xc_read_depth,
+		.may_write	= conn->xc_may_pull,
+	};
+
+	return rpcrdma_plan_reverse_call(&receive->rv_lists,
+					 receive->rv_length - receive->rv_header.size,
+					 &bounds, length);
 }
 
 /**
@@ -236,29 +349,110 @@ static void bc_request_fill(struct bc_request *request,
 void xprtrdma_bc_receive(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
-	const struct rpcrdma_chunk_lists *lists = &receive->rv_lists;
 	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
-	u32 length = receive->rv_length - receive->rv_header.size;
+	enum rpcrdma_reverse_call verdict;
 	struct bc_request *request;
+	u32 length;
 
+	verdict = bc_plan(receive, &length);
 	trace_xprtrdma_bc_call(xprt, receive->rv_header.xid, length);
-	if (lists->nr_read + lists->nr_write + lists->nr_reply) {
+	if (verdict == RPCRDMA_REVERSE_REFUSE) {
 		refuse_chunks(receive);
 		goto out;
 	}
-	if (!READ_ONCE(conn->xc_transport->xt_bc_ready) || length > PAGE_SIZE)
+	if (!READ_ONCE(conn->xc_transport->xt_bc_ready))
 		goto out;
 	request = bc_request_get(conn->xc_transport);
-	if (!request) {
-		/* The server overran its credits, or memory is short. */
-		trace_xprtrdma_bc_overflow(xprt, receive->rv_header.xid, length);
-		xprtrdma_conn_fail(conn);
-		goto out;
+	if (!request)
+		goto out_overflow;
+	if (!bc_request_begin(request, receive, length)) {
+		bc_request_put(request);
+		goto out_overflow;
 	}
-	bc_request_fill(request, receive, length);
-	enqueue(xprt, &request->rqst);
+	if (verdict == RPCRDMA_REVERSE_READ) {
+		receive->rv_rqst = &request->rqst;
+		request->rqst.rq_buffer = request->lent->rq_data;
+		request->lent->rq_reply = receive;
+		xprtrdma_pull_call(receive);
+		return;
+	}
+	bc_request_fill(request, receive);
+	enqueue(xprt, request);
+	goto out;
+
+out_overflow:
+	/* The server overran its credits, or memory is short. */
+	trace_xprtrdma_bc_overflow(xprt, receive->rv_header.xid, length);
+	xprtrdma_conn_fail(conn);
 out:
 	xprtrdma_receive_put(receive);
+}
+
+/* RFC 8166 section 4.5.2, RFC 8167 section 5.1: nobody has looked at it until now. */
+static bool bc_request_is_call(const struct bc_request *request)
+{
+	const struct rpc_rqst *rqst = &request->rqst;
+
+	return *(__be32 *)request->call == rqst->rq_xid &&
+	       rpcrdma_message_direction(request->call, rqst->rq_rcv_buf.head[0].iov_len) ==
+		       RPCRDMA_RPC_CALL;
+}
+
+/* Its pages are the HCA's until the connection is taken down, if it has regions. */
+static void bc_request_strand(struct xprtrdma_conn *conn, struct bc_request *request)
+{
+	spin_lock(&conn->xc_lock);
+	list_add(&request->rqst.rq_bc_pa_list, &conn->xc_bc_stranded);
+	spin_unlock(&conn->xc_lock);
+}
+
+/**
+ * xprtrdma_bc_pulled - the Read chunks of a call have been read
+ * @receive: the message; consumed
+ * @status: -ENOTCONN when the connection was lost; another errno: they are beyond our bounds
+ *
+ * Context: the Send CQ handler, or process.
+ */
+void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status)
+{
+	struct rpc_xprt *xprt = &receive->rv_conn->xc_transport->xt_xprt;
+	struct bc_request *request = bc_request_of(receive->rv_rqst);
+
+	/* SUNRPC would free it. */
+	request->rqst.rq_buffer = NULL;
+	if (status == -ENOTCONN) {
+		bc_request_strand(receive->rv_conn, request);
+	} else if (status < 0) {
+		bc_request_put(request);
+		refuse_chunks(receive);
+	} else {
+		/* Not before: the pages were mapped. */
+		bc_request_fill(request, receive);
+		if (bc_request_is_call(request)) {
+			enqueue(xprt, request);
+		} else {
+			bc_request_put(request);
+			refuse_chunks(receive);
+		}
+	}
+	xprtrdma_receive_put(receive);
+}
+
+/**
+ * xprtrdma_bc_released - the regions of all calls have been taken back
+ * @conn: a connection that is being taken down
+ *
+ * Context: process, the transport's write lock is held.
+ */
+void xprtrdma_bc_released(struct xprtrdma_conn *conn)
+{
+	struct rpc_rqst *rqst, *next;
+
+	list_for_each_entry_safe(rqst, next, &conn->xc_bc_stranded, rq_bc_pa_list) {
+		list_del_init(&rqst->rq_bc_pa_list);
+		xprtrdma_frwr_recycle(bc_request_of(rqst)->lent);
+		bc_request_put(bc_request_of(rqst));
+	}
 }
 
 static struct xprtrdma_send *send_get_or_wait(struct rpc_xprt *xprt,
@@ -274,6 +468,63 @@ static struct xprtrdma_send *send_get_or_wait(struct rpc_xprt *xprt,
 	if (send)
 		xprt_write_space(xprt);
 	return send;
+}
+
+/* Reply chunks to be used, or returned unused (RFC 8166 section 4.3.3). */
+static void reply_lists_build(struct bc_request *request,
+			      struct rpcrdma_chunk_lists *lists)
+{
+	u32 i;
+
+	if (!request->has_reply_chunk)
+		return;
+	rpcrdma_lists_begin_reply(lists);
+	for (i = 0; i < request->nr_segments; i++)
+		rpcrdma_lists_add_segment(lists, request->segments[i]);
+}
+
+static int reply_encode(struct xprtrdma_send *send, struct rpcrdma_header *header,
+			struct rpcrdma_chunk_lists *lists, const struct xdr_buf *reply)
+{
+	bool is_long = header->proc == RPCRDMA_NOMSG;
+	struct rpcrdma_chunk *chunk = rpcrdma_reply_chunk(lists);
+	u32 length = is_long ? 0 : reply->len;
+
+	if (chunk && !rpcrdma_chunk_set_written(lists, chunk, is_long ? reply->len : 0))
+		return -EIO;
+	if (rpcrdma_header_encode(header, lists, send->sd_buffer,
+				  send->sd_conn->xc_send_size) != RPCRDMA_OK)
+		return -EIO;
+	if (read_bytes_from_xdr_buf(reply, 0, send->sd_buffer + header->size, length))
+		return -EIO;
+	return header->size + length;
+}
+
+static int write_or_wait(struct rpc_xprt *xprt, struct xprtrdma_bc_write *write)
+{
+	int rc = xprtrdma_bc_write_post(write);
+
+	if (rc != -EAGAIN)
+		return rc;
+	/* As in send_get_or_wait(). */
+	xprt_wait_for_buffer_space(xprt);
+	rc = xprtrdma_bc_write_post(write);
+	if (rc == -EAGAIN)
+		xprtrdma_bc_write_free(write);
+	else
+		xprt_write_space(xprt);
+	return rc;
+}
+
+/* The reply goes into the Reply chunk. */
+static int reply_write(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+		       const struct rpcrdma_chunk_lists *lists)
+{
+	struct xprtrdma_bc_write *write;
+
+	write = xprtrdma_bc_write_alloc(conn, &rqst->rq_snd_buf, lists);
+	/* SUNRPC tries again, some time later. */
+	return write ? write_or_wait(rqst->rq_xprt, write) : -ENOBUFS;
 }
 
 /**
@@ -292,24 +543,41 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 		.credits	= XPRTRDMA_BC_SLOTS,
 		.proc		= RPCRDMA_MSG,
 	};
+	struct rpcrdma_segment segments[RPCRDMA_MAX_SEGMENTS_SENT];
+	struct bc_request *request = bc_request_of(rqst);
 	struct xdr_buf *reply = &rqst->rq_snd_buf;
+	struct rpcrdma_chunk_lists lists;
+	struct rpcrdma_chunk chunks[1];
 	struct xprtrdma_send *send;
+	int rc;
 
 	/* RFC 8167 section 5.4: not on another connection than the call's. */
-	if (container_of(rqst, struct bc_request, rqst)->serial != conn->xc_serial)
+	if (request->serial != conn->xc_serial)
 		return -ENOTCONN;
-	if (RPCRDMA_MIN_HEADER_SIZE + reply->len > conn->xc_inline.inline_send)
+	rpcrdma_lists_init(&lists, segments, ARRAY_SIZE(segments), chunks,
+			   ARRAY_SIZE(chunks));
+	reply_lists_build(request, &lists);
+	switch (rpcrdma_plan_reply(rpcrdma_header_size(&header, &lists), reply->len,
+				   conn->xc_inline.inline_send,
+				   rpcrdma_reply_chunk(&lists))) {
+	case RPCRDMA_REPLY_INLINE:
+		break;
+	case RPCRDMA_REPLY_CHUNK:
+		header.proc = RPCRDMA_NOMSG;
+		break;
+	default:
 		return -EMSGSIZE;
+	}
 	send = send_get_or_wait(rqst->rq_xprt, conn);
 	if (!send)
 		return -EAGAIN;
-	if (rpcrdma_header_encode(&header, NULL, send->sd_buffer,
-				  conn->xc_send_size) != RPCRDMA_OK ||
-	    read_bytes_from_xdr_buf(reply, 0, send->sd_buffer + header.size,
-				    reply->len)) {
+	rc = header.proc == RPCRDMA_NOMSG ? reply_write(conn, rqst, &lists) : 0;
+	if (!rc)
+		rc = reply_encode(send, &header, &lists, reply);
+	if (rc < 0) {
 		xprtrdma_send_put(send);
-		return -EIO;
+		return rc;
 	}
 	trace_xprtrdma_bc_reply(rqst->rq_xprt, header.xid, reply->len);
-	return xprtrdma_send_post(send, header.size + reply->len, NULL);
+	return xprtrdma_send_post(send, rc, NULL);
 }

@@ -120,8 +120,20 @@ static void conn_describe(const struct xprtrdma_conn *conn,
 		.recv_size		= conn->xc_recv_size,
 		.remote_invalidation	= true,
 		.extensions		= conn->xc_may_pull ?
-			RPCRDMA_EXT_TAKES_READ_CHUNKS : 0,
+			RPCRDMA_EXT_TAKES_READ_CHUNKS | RPCRDMA_EXT_REVERSE_CHUNKS : 0,
 	};
+}
+
+/*
+ * How many RDMA Reads the server takes. The providers of iWARP do not agree on which of the
+ * two is whose.
+ */
+static unsigned int conn_reads_taken(struct xprtrdma_conn *conn,
+				     const struct rdma_conn_param *param)
+{
+	if (rdma_protocol_iwarp(xprtrdma_conn_device(conn), conn->xc_id->port_num))
+		return min(param->initiator_depth, param->responder_resources);
+	return param->initiator_depth;
 }
 
 static void conn_negotiate(struct xprtrdma_conn *conn,
@@ -133,6 +145,7 @@ static void conn_negotiate(struct xprtrdma_conn *conn,
 	rpcrdma_cm_private_decode(param->private_data, param->private_data_len,
 				  &peer);
 	rpcrdma_cm_negotiate(&local, &peer, &conn->xc_inline);
+	conn->xc_read_depth = min(conn->xc_read_depth, conn_reads_taken(conn, param));
 	trace_xprtrdma_established(&conn->xc_transport->xt_xprt,
 				   conn->xc_inline.inline_send,
 				   conn->xc_inline.inline_recv,
@@ -244,12 +257,13 @@ static void conn_free_cqs(struct xprtrdma_conn *conn)
 }
 
 /*
- * Send Queue entries for RDMA Reads. Registrations and invalidations of what is read into
- * take the place of those of the call, which are done.
+ * Send Queue entries for RDMA Reads and Writes. Registrations and invalidations of what is
+ * read into take the place of those of the call, which are done; a reverse-direction call
+ * has the room of its reply, which needs none.
  */
 static unsigned int conn_pull_entries(const struct xprtrdma_conn *conn)
 {
-	return conn->xc_may_pull ? XPRTRDMA_PULL_WRS : 0;
+	return conn->xc_may_pull ? XPRTRDMA_PULL_WRS + XPRTRDMA_BC_WRITES : 0;
 }
 
 static int conn_create_cqs(struct xprtrdma_conn *conn)
@@ -367,7 +381,7 @@ static int conn_connect(struct xprtrdma_conn *conn)
 	struct rdma_conn_param param = {
 		.private_data		= private,
 		.responder_resources	= min_t(int, U8_MAX, attrs->max_qp_rd_atom),
-		/* What we read from the server: replies, if it exposes any. */
+		/* What we read from the server: replies that it exposes, and its calls. */
 		.initiator_depth	= conn->xc_may_pull ?
 			clamp_t(int, attrs->max_qp_init_rd_atom, 0, XPRTRDMA_READ_DEPTH) : 0,
 		.retry_count		= 6,
@@ -375,6 +389,7 @@ static int conn_connect(struct xprtrdma_conn *conn)
 	};
 	int rc;
 
+	conn->xc_read_depth = param.initiator_depth;
 	conn_describe(conn, &local);
 	param.private_data_len = rpcrdma_cm_private_encode(&local, private);
 	rc = rdma_connect(conn->xc_id, &param);
@@ -396,6 +411,7 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	conn->xc_recv_size = rounddown(READ_ONCE(xprtrdma_max_inline_read), 1024);
 	conn->xc_may_pull = READ_ONCE(xprtrdma_reliable_reply);
 	conn->xc_pull_wrs = XPRTRDMA_PULL_WRS;
+	conn->xc_bc_write_wrs = XPRTRDMA_BC_WRITES;
 	init_completion(&conn->xc_cm_done);
 	init_completion(&conn->xc_released);
 	spin_lock_init(&conn->xc_lock);
@@ -407,6 +423,8 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	INIT_LIST_HEAD(&conn->xc_receives);
 	INIT_LIST_HEAD(&conn->xc_receives_free);
 	INIT_LIST_HEAD(&conn->xc_pulls_waiting);
+	INIT_LIST_HEAD(&conn->xc_bc_stranded);
+	INIT_LIST_HEAD(&conn->xc_bc_writes);
 	INIT_WORK(&conn->xc_pull_worker, xprtrdma_pull_worker);
 	INIT_DELAYED_WORK(&conn->xc_pull_watch, xprtrdma_pull_watch);
 	INIT_WORK(&conn->xc_mr_worker, xprtrdma_mr_worker);
@@ -479,8 +497,9 @@ void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
 		conn_quiesce(conn);
 	conn_event(conn, RPCRDMA_EVENT_DRAINED);
 
-	/* Replies that were to be read are not; their RPCs are sent again. */
+	/* Replies and calls that were to be read are not; they are sent again. */
 	xprtrdma_pulls_abort(conn);
+	xprtrdma_bc_writes_abort(conn);
 	/*
 	 * 5. No memory region can be in use. Take back those that RPCs hold, unmap them,
 	 *    and let those go that wait for it in xprtrdma_frwr_unmap_sync().
@@ -488,6 +507,7 @@ void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
 	cancel_work_sync(&conn->xc_mr_worker);
 	cancel_delayed_work_sync(&conn->xc_stall_worker);
 	xprtrdma_mrs_release(conn);
+	xprtrdma_bc_released(conn);
 	complete_all(&conn->xc_released);
 
 	/* 6. Verbs objects, users before what they use; then the cm_id, last. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Replies that the server exposes, and we read: responder-provided Read chunks, from
- * servers that have announced them. Documentation/reliable-reply.rst.
+ * servers that have announced them. Documentation/reliable-reply.rst. And reverse-direction
+ * calls with Read chunks, which have no RDMA_DONE: see backchannel.c.
  *
  * Operation: reply.c has found and pinned the RPC, and fenced what the call exposed. The
  * worker takes a Send buffer for the RDMA_DONE, lends the RPC regions for its reply buffer,
@@ -62,17 +63,15 @@ static const struct rpcrdma_chunk *pull_chunk(const struct xprtrdma_receive *rec
  * @receive: decoded message
  *
  * On a connection where both have agreed on it, that is what an RDMA_NOMSG with nothing but
- * a Position Zero Read chunk in its Read list means.
+ * a Position Zero Read chunk in its Read list means, unless it wants a reply.
  *
  * Context: any.
  */
 bool xprtrdma_is_pull(const struct xprtrdma_receive *receive)
 {
-	const struct rpcrdma_chunk_lists *lists = &receive->rv_lists;
-
 	return receive->rv_conn->xc_inline.read_chunk_replies &&
-	       receive->rv_header.proc == RPCRDMA_NOMSG && lists->nr_read == 1 &&
-	       rpcrdma_position_zero_chunk(lists);
+	       receive->rv_header.proc == RPCRDMA_NOMSG &&
+	       rpcrdma_is_pulled_reply(&receive->rv_lists);
 }
 
 /* ---- RDMA_DONE ---- */
@@ -125,17 +124,22 @@ static void read_fill(struct xprtrdma_read *read, const struct xprtrdma_mr *mr, 
 	};
 }
 
-/* Returns the number of Reads, or -EMSGSIZE when there is no room for them. */
-static int reads_fill(struct xprtrdma_receive *receive, struct xprtrdma_read *reads, int max)
+/*
+ * The first @left bytes of @chunk, to byte @to of the buffer. There are @count Reads already.
+ * Returns the number of Reads, or -EMSGSIZE when there is no room for them.
+ */
+static int reads_fill_chunk(struct xprtrdma_receive *receive, struct xprtrdma_read *reads,
+			    int count, int max, const struct rpcrdma_chunk *chunk, u32 to,
+			    u32 left)
 {
-	const struct rpcrdma_chunk *chunk = pull_chunk(receive);
 	const struct rpcrdma_segment *segment = &receive->rv_lists.segments[chunk->first];
-	u32 n, from = 0, to = 0, left = receive->rv_pull.pl_length;
 	struct xprtrdma_mr *mr;
-	int count = 0;
+	u32 n, from = 0;
 
 	mr = list_first_entry(&xprtrdma_request_of(receive->rv_rqst)->rq_mrs,
 			      struct xprtrdma_mr, mr_list);
+	for (; to >= mr->mr_ib->length; mr = list_next_entry(mr, mr_list))
+		to -= mr->mr_ib->length;
 	for (; left; left -= n) {
 		n = min3(left, segment->length - from, (u32)mr->mr_ib->length - to);
 		if (n && count == max)
@@ -153,6 +157,22 @@ static int reads_fill(struct xprtrdma_receive *receive, struct xprtrdma_read *re
 			from = 0;
 		}
 	}
+	return count;
+}
+
+/* As reads_fill_chunk(). The chunks of a call, each to its Position, which was checked. */
+static int reads_fill(struct xprtrdma_receive *receive, struct xprtrdma_read *reads, int max)
+{
+	const struct rpcrdma_chunk *chunk = pull_chunk(receive);
+	int count = 0;
+	u32 i;
+
+	if (!receive->rv_pull.pl_call)
+		return reads_fill_chunk(receive, reads, 0, max, chunk, 0,
+					receive->rv_pull.pl_length);
+	for (i = 0; i < receive->rv_lists.nr_read && count >= 0; i++, chunk++)
+		count = reads_fill_chunk(receive, reads, count, max, chunk, chunk->position,
+					 chunk->length);
 	return count;
 }
 
@@ -182,7 +202,12 @@ static void pull_target(const struct xprtrdma_receive *receive,
 	const struct xdr_buf *buf = &receive->rv_rqst->rq_rcv_buf;
 	u32 room = buf->head[0].iov_len + buf->page_len + buf->tail[0].iov_len;
 
-	*cursor = (struct xprtrdma_cursor) { .buf = buf, .parts = XPRTRDMA_ALL };
+	*cursor = (struct xprtrdma_cursor) {
+		.buf = buf, .parts = XPRTRDMA_ALL, .left = room,
+	};
+	/* All of a call, that it be mapped once; what came inline is filled in behind. */
+	if (receive->rv_pull.pl_call)
+		return;
 	if (write && write->length) {
 		cursor->parts = XPRTRDMA_KVECS;
 		room -= buf->page_len;
@@ -208,14 +233,14 @@ static int reads_build(struct xprtrdma_receive *receive)
 	int rc, max;
 
 	pull_target(receive, &cursor);
-	if (cursor.left < RPC_REPLY_MIN)
+	if (cursor.left < RPC_REPLY_MIN && !pull->pl_call)
 		return -EMSGSIZE;
 	pull->pl_length = cursor.left;
 	rc = xprtrdma_frwr_lend(conn, request, &cursor, sink_access(conn));
 	if (rc < 0)
 		goto out_recycle;
 
-	max = min_t(int, rc + pull_chunk(receive)->count, XPRTRDMA_PULL_WRS);
+	max = min_t(int, rc + receive->rv_lists.nr_segments, XPRTRDMA_PULL_WRS);
 	pull->pl_reads = kmalloc_array(max, sizeof(*pull->pl_reads), GFP_KERNEL);
 	rc = -ENOMEM;
 	if (!pull->pl_reads)
@@ -235,6 +260,14 @@ out_recycle:
 
 /* ---- reading ---- */
 
+static void pull_deliver(struct xprtrdma_receive *receive, int status)
+{
+	if (receive->rv_pull.pl_call)
+		xprtrdma_bc_pulled(receive, status);
+	else
+		xprtrdma_reply_pulled(receive, status);
+}
+
 /* The HCA has it no more. */
 static void pull_finish(struct xprtrdma_receive *receive, int status)
 {
@@ -248,7 +281,7 @@ static void pull_finish(struct xprtrdma_receive *receive, int status)
 		done_post(receive, pull->pl_done);
 	pull->pl_done = NULL;
 	pull->pl_reading = false;
-	xprtrdma_reply_pulled(receive, status);
+	pull_deliver(receive, status);
 
 	spin_lock(&conn->xc_lock);
 	conn->xc_pulls--;
@@ -278,7 +311,8 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	/* The server need not wait for what is to be done here. */
-	done_post(receive, pull->pl_done);
+	if (pull->pl_done)
+		done_post(receive, pull->pl_done);
 	pull->pl_done = NULL;
 	if (xprtrdma_frwr_unmap_async(xprtrdma_request_of(receive->rv_rqst)))
 		xprtrdma_pull_invalidated(receive, true);
@@ -334,9 +368,9 @@ static enum pull_lack pull_start(struct xprtrdma_receive *receive)
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	int rc;
 
-	if (!pull->pl_done)
+	if (!pull->pl_done && !pull->pl_call)
 		pull->pl_done = xprtrdma_send_get(conn);
-	if (!pull->pl_done)
+	if (!pull->pl_done && !pull->pl_call)
 		return LACKS_SEND;
 	if (!receive->rv_rqst) {
 		pull_finish(receive, -EMSGSIZE);
@@ -451,12 +485,12 @@ void xprtrdma_pull_watch(struct work_struct *work)
 	}
 }
 
-static void pull_queue(struct xprtrdma_receive *receive)
+static void pull_queue(struct xprtrdma_receive *receive, bool call)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 
-	*pull = (struct xprtrdma_pull) { .pl_cqe.done = pull_wc };
+	*pull = (struct xprtrdma_pull) { .pl_cqe.done = pull_wc, .pl_call = call };
 	spin_lock(&conn->xc_lock);
 	list_add_tail(&pull->pl_list, &conn->xc_pulls_waiting);
 	spin_unlock(&conn->xc_lock);
@@ -476,7 +510,21 @@ void xprtrdma_pull(struct xprtrdma_receive *receive)
 	xprtrdma_replies_pulled++;
 	trace_xprtrdma_pull(receive_xprt(receive), receive->rv_header.xid,
 			    pull_chunk(receive)->length);
-	pull_queue(receive);
+	pull_queue(receive, false);
+}
+
+/**
+ * xprtrdma_pull_call - read the Read chunks of a reverse-direction call
+ * @receive: the message; rv_rqst has a rq_rcv_buf for the whole call, and an rq_buffer with
+ *	a struct xprtrdma_request, whose rq_reply is @receive, for the regions
+ *
+ * xprtrdma_bc_pulled() is called once, whatever happens.
+ *
+ * Context: the Receive CQ handler.
+ */
+void xprtrdma_pull_call(struct xprtrdma_receive *receive)
+{
+	pull_queue(receive, true);
 }
 
 /**
@@ -489,7 +537,7 @@ void xprtrdma_pull(struct xprtrdma_receive *receive)
  */
 void xprtrdma_pull_refuse(struct xprtrdma_receive *receive)
 {
-	pull_queue(receive);
+	pull_queue(receive, false);
 }
 
 /**
@@ -514,6 +562,6 @@ void xprtrdma_pulls_abort(struct xprtrdma_conn *conn)
 		if (pull->pl_done)
 			xprtrdma_send_put(pull->pl_done);
 		pull->pl_done = NULL;
-		xprtrdma_reply_pulled(receive_of(pull), -ENOTCONN);
+		pull_deliver(receive_of(pull), -ENOTCONN);
 	}
 }

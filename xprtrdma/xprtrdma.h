@@ -14,7 +14,8 @@
  *                    conn. It holds the whole message, so nothing that belongs to
  *                    an RPC is tied to the life of a Send.
  *   receive (rv_)    one DMA-mapped buffer for an incoming message.
- *   pull (pl_)       one reply that the server exposes and we read; part of its receive.
+ *   pull (pl_)       one reply that the server exposes and we read, or call with Read
+ *                    chunks; part of its receive.
  *   request (rq_)    what the transport adds to an rpc_rqst; lives from buf_alloc
  *                    to buf_free.
  *
@@ -41,6 +42,9 @@ enum {
 	XPRTRDMA_PULLS		= 4,	/* replies that are being read at a time */
 	XPRTRDMA_PULL_WRS	= 64,	/* RDMA Reads of all of them */
 	XPRTRDMA_READ_DEPTH	= 16,	/* RDMA Reads in flight */
+	XPRTRDMA_BC_MAX_CALL	= 68 << 10,	/* bytes of a reverse-direction call */
+	/* RDMA Writes of replies, four at a time */
+	XPRTRDMA_BC_WRITES	= 4 * RPCRDMA_MAX_SEGMENTS_SENT,
 };
 
 #define XPRTRDMA_BIND_TIMEOUT		(60U * HZ)
@@ -145,7 +149,9 @@ struct xprtrdma_transport {
  * @xc_recv_size: bytes in each Receive buffer
  * @xc_send_size: bytes in each Send buffer
  * @xc_mr_type: plain or with gaps
- * @xc_may_pull: we take replies that the server exposes, if it provides any
+ * @xc_may_pull: we take replies that the server exposes, if it provides any, and calls
+ *	with chunks
+ * @xc_read_depth: RDMA Reads in flight that the server takes; fixed when established
  * @xc_cm_done: the connect worker waits on it for each CM event
  * @xc_cm_status: errno of the last CM event
  * @xc_released: every memory region has been taken back; see
@@ -169,6 +175,9 @@ struct xprtrdma_transport {
  * @xc_pulls_ended: replies whose reading has come to an end, so far
  * @xc_pulls_mark: @xc_pulls_ended when xc_pull_watch looked
  * @xc_pull_wrs: work requests that reads may still take
+ * @xc_bc_stranded: calls whose reading was broken off, with regions that may be valid still
+ * @xc_bc_writes: replies on their way into Reply chunks; private to bc_write.c
+ * @xc_bc_write_wrs: work requests that these may still take
  * @xc_pull_worker: starts to read those that wait
  * @xc_pull_watch: fails the connection when reading stands still
  * @xc_mr_worker: allocates more memory regions
@@ -189,6 +198,7 @@ struct xprtrdma_conn {
 	unsigned int			xc_send_size;
 	enum ib_mr_type			xc_mr_type;
 	bool				xc_may_pull;
+	unsigned int			xc_read_depth;
 	struct completion		xc_cm_done;
 	int				xc_cm_status;
 	struct completion		xc_released;
@@ -214,6 +224,9 @@ struct xprtrdma_conn {
 	u64				xc_pulls_ended;
 	u64				xc_pulls_mark;
 	unsigned int			xc_pull_wrs;
+	struct list_head		xc_bc_stranded;
+	struct list_head		xc_bc_writes;
+	unsigned int			xc_bc_write_wrs;
 
 	struct work_struct		xc_pull_worker;
 	struct delayed_work		xc_pull_watch;
@@ -273,16 +286,18 @@ struct xprtrdma_send {
 };
 
 /**
- * struct xprtrdma_pull - a reply that the server exposes
+ * struct xprtrdma_pull - a reply that the server exposes, or a call with Read chunks
+ * @pl_call: it is a call
  * @pl_list: in xc_pulls_waiting
  * @pl_cqe: completion of the last RDMA Read
  * @pl_reads: RDMA Reads; private to pull.c
  * @pl_wrs: their number
  * @pl_reading: they were posted, and reply.c has not been told of the end
  * @pl_length: bytes of the reply, as far as its buffer takes them
- * @pl_done: the message that ends it, reserved before the first Read
+ * @pl_done: the message that ends it, reserved before the first Read; not of a call
  */
 struct xprtrdma_pull {
+	bool			pl_call;
 	struct list_head	pl_list;
 	struct ib_cqe		pl_cqe;
 	struct xprtrdma_read	*pl_reads;
@@ -302,8 +317,9 @@ struct xprtrdma_pull {
  * @rv_sge: the buffer
  * @rv_buffer: xc_recv_size bytes, DMA-mapped for the connection's life
  * @rv_length: bytes received
- * @rv_rqst: the RPC that this message ends, pinned; NULL while there is none
- * @rv_pull: the reply is to be read from the server
+ * @rv_rqst: the RPC that this message ends, pinned, or the reverse-direction call that it
+ *	is, while that is being read; NULL while there is none
+ * @rv_pull: the reply or call is to be read from the server
  * @rv_header: decoded header
  * @rv_lists: decoded chunk lists, over @rv_segments and @rv_chunks
  * @rv_segments: storage
@@ -463,6 +479,7 @@ void xprtrdma_reply_pulled(struct xprtrdma_receive *receive, int status);
 /* pull.c */
 bool xprtrdma_is_pull(const struct xprtrdma_receive *receive);
 void xprtrdma_pull(struct xprtrdma_receive *receive);
+void xprtrdma_pull_call(struct xprtrdma_receive *receive);
 void xprtrdma_pull_refuse(struct xprtrdma_receive *receive);
 void xprtrdma_pull_invalidated(struct xprtrdma_receive *receive, bool ok);
 void xprtrdma_pull_worker(struct work_struct *work);
@@ -477,6 +494,17 @@ unsigned int xprtrdma_bc_num_slots(struct rpc_xprt *xprt);
 void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst);
 void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs);
 void xprtrdma_bc_receive(struct xprtrdma_receive *receive);
+void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status);
+void xprtrdma_bc_released(struct xprtrdma_conn *conn);
 int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst);
+
+/* bc_write.c */
+struct xprtrdma_bc_write;
+struct xprtrdma_bc_write *xprtrdma_bc_write_alloc(struct xprtrdma_conn *conn,
+						  const struct xdr_buf *reply,
+						  const struct rpcrdma_chunk_lists *lists);
+int xprtrdma_bc_write_post(struct xprtrdma_bc_write *write);
+void xprtrdma_bc_write_free(struct xprtrdma_bc_write *write);
+void xprtrdma_bc_writes_abort(struct xprtrdma_conn *conn);
 
 #endif /* XPRTRDMA_H */

@@ -147,8 +147,8 @@ RPCRDMA_BEGIN_C_ABI
 
 /*
  * How the responder takes a call with a valid header. Accepted are: no chunk; one Position
- * Zero Read chunk without an inline part; Read chunks at other Positions; a Reply chunk of
- * RPCRDMA_MAX_SEGMENTS_SENT segments or less; no Write chunks.
+ * Zero Read chunk without an inline part; Read chunks at other Positions, none of them empty;
+ * a Reply chunk of RPCRDMA_MAX_SEGMENTS_SENT segments or less; no Write chunks.
  * @inline_length: bytes of RPC message behind the header
  * @length: gets the bytes of the whole call; not for RPCRDMA_REVERSE_REFUSE
  */

@@ -35,11 +35,14 @@ inline u64 unreduced_length(const rpcrdma_chunk_lists &lists, u32 inline_length)
 
 /*
  * A Position Zero chunk is the whole call or nothing: pieces that come out of the middle of
- * it would be items, and there are none.
+ * it would be items, and there are none. Nor is there a use for an empty chunk.
  */
 inline bool acceptable_reads(const rpcrdma_chunk_lists &lists,
 			     u32 inline_length)
 {
+	for (const rpcrdma_chunk &chunk : read_chunks(lists))
+		if (!chunk.length)
+			return false;
 	if (!rpcrdma_position_zero_chunk(&lists))
 		return true;
 	return lists.nr_read == 1 && !inline_length;

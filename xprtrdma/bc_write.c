@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Replies to reverse-direction calls that go into the Reply chunk of the call (RFC 8166
+ * section 4.3.3).
+ *
+ * The reply is copied, so the callback service has its pages back at once, and an RDMA
+ * Write for each segment is posted, the last of them signalled; the Send of the
+ * RDMA_NOMSG follows in a post of its own. A queue pair works in order.
+ *
+ * Owner of a struct xprtrdma_bc_write: the task that sends the reply; the HCA from post to
+ * completion; if the post failed, xprtrdma_bc_writes_abort().
+ */
+#include <linux/slab.h>
+
+#include "xprtrdma.h"
+#include "trace.h"
+
+/**
+ * struct xprtrdma_bc_write - a reply on its way
+ * @list: in xc_bc_writes from the post on; under xc_lock
+ * @conn: the connection
+ * @cqe: completion of the last Write
+ * @data: the reply, DMA-mapped
+ * @addr: the mapping
+ * @length: bytes
+ * @count: elements of @wrs in use
+ * @wrs: the Writes
+ * @sges: their pieces of @data
+ */
+struct xprtrdma_bc_write {
+	struct list_head	list;
+	struct xprtrdma_conn	*conn;
+	struct ib_cqe		cqe;
+	void			*data;
+	u64			addr;
+	u32			length;
+	u32			count;
+	struct ib_rdma_wr	wrs[RPCRDMA_MAX_SEGMENTS_SENT];
+	struct ib_sge		sges[RPCRDMA_MAX_SEGMENTS_SENT];
+};
+
+/**
+ * xprtrdma_bc_write_free - free a reply that the HCA has not got, or not any more
+ * @write: the reply
+ *
+ * Context: any.
+ */
+void xprtrdma_bc_write_free(struct xprtrdma_bc_write *write)
+{
+	if (write->addr)
+		ib_dma_unmap_single(xprtrdma_conn_device(write->conn), write->addr,
+				    write->length, DMA_TO_DEVICE);
+	kfree(write->data);
+	kfree(write);
+}
+
+static void write_wc(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct xprtrdma_bc_write *write =
+		container_of(wc->wr_cqe, struct xprtrdma_bc_write, cqe);
+	struct xprtrdma_conn *conn = write->conn;
+	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
+
+	if (wc->status != IB_WC_SUCCESS) {
+		trace_xprtrdma_wc(xprt, "write", wc->status, wc->vendor_err);
+		xprtrdma_conn_fail(conn);
+	}
+	spin_lock(&conn->xc_lock);
+	list_del(&write->list);
+	conn->xc_bc_write_wrs += write->count;
+	spin_unlock(&conn->xc_lock);
+	xprtrdma_bc_write_free(write);
+	xprt_write_space(xprt);
+}
+
+static void write_add(struct xprtrdma_bc_write *write, u32 from,
+		      const struct rpcrdma_segment *segment, u32 length)
+{
+	struct ib_rdma_wr *wr = &write->wrs[write->count];
+	struct ib_sge *sge = &write->sges[write->count];
+
+	sge->addr = write->addr + from;
+	sge->length = length;
+	sge->lkey = write->conn->xc_pd->local_dma_lkey;
+	wr->wr.opcode = IB_WR_RDMA_WRITE;
+	wr->wr.sg_list = sge;
+	wr->wr.num_sge = 1;
+	wr->remote_addr = segment->offset;
+	wr->rkey = segment->handle;
+	if (write->count)
+		write->wrs[write->count - 1].wr.next = &wr->wr;
+	write->count++;
+}
+
+/* The Reply chunk has the room, and segments enough; empty ones get nothing. */
+static void write_build(struct xprtrdma_bc_write *write,
+			const struct rpcrdma_chunk_lists *lists)
+{
+	const struct rpcrdma_chunk *chunk = rpcrdma_reply_chunk(lists);
+	const struct rpcrdma_segment *segment = &lists->segments[chunk->first];
+	struct ib_send_wr *last;
+	u32 n, done = 0;
+
+	for (; done < write->length; segment++, done += n) {
+		n = min(segment->length, write->length - done);
+		if (n)
+			write_add(write, done, segment, n);
+	}
+	last = &write->wrs[write->count - 1].wr;
+	last->wr_cqe = &write->cqe;
+	last->send_flags = IB_SEND_SIGNALED;
+}
+
+/**
+ * xprtrdma_bc_write_alloc - prepare a reply that goes into a Reply chunk
+ * @conn: the connection
+ * @reply: the reply; may go after the return
+ * @lists: with the Reply chunk as it was offered, of at most RPCRDMA_MAX_SEGMENTS_SENT
+ *	segments, and not smaller than the reply
+ *
+ * Context: process, the transport's write lock is held.
+ * Return: what xprtrdma_bc_write_post() takes, or NULL: memory is short.
+ */
+struct xprtrdma_bc_write *xprtrdma_bc_write_alloc(struct xprtrdma_conn *conn,
+						  const struct xdr_buf *reply,
+						  const struct rpcrdma_chunk_lists *lists)
+{
+	struct ib_device *device = xprtrdma_conn_device(conn);
+	struct xprtrdma_bc_write *write;
+	u64 addr;
+
+	write = kzalloc(sizeof(*write), GFP_NOFS);
+	if (!write)
+		return NULL;
+	write->conn = conn;
+	write->cqe.done = write_wc;
+	write->length = reply->len;
+	write->data = kmalloc(reply->len, GFP_NOFS);
+	if (!write->data || read_bytes_from_xdr_buf(reply, 0, write->data, reply->len))
+		goto out_free;
+	addr = ib_dma_map_single(device, write->data, reply->len, DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(device, addr))
+		goto out_free;
+	write->addr = addr;
+	write_build(write, lists);
+	return write;
+
+out_free:
+	xprtrdma_bc_write_free(write);
+	return NULL;
+}
+
+/**
+ * xprtrdma_bc_write_post - write a reply into its Reply chunk
+ * @write: the reply; the caller's still if -EAGAIN is returned
+ *
+ * Context: process, the transport's write lock is held.
+ * Return: 0; -EAGAIN: the queue has no room, and xprt_write_space() will be called;
+ * -ENOTCONN: the connection has failed.
+ */
+int xprtrdma_bc_write_post(struct xprtrdma_bc_write *write)
+{
+	struct xprtrdma_conn *conn = write->conn;
+	int rc = -ENOTCONN;
+
+	spin_lock(&conn->xc_lock);
+	if (write->count > conn->xc_bc_write_wrs) {
+		spin_unlock(&conn->xc_lock);
+		return -EAGAIN;
+	}
+	conn->xc_bc_write_wrs -= write->count;
+	list_add_tail(&write->list, &conn->xc_bc_writes);
+	/* After BROKEN nobody posts, see xprtrdma_conn_destroy(). */
+	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
+		rc = ib_post_send(conn->xc_id->qp, &write->wrs[0].wr, NULL);
+	spin_unlock(&conn->xc_lock);
+	if (!rc)
+		return 0;
+	/* The last one was not posted, others may have been: hands off, until the drain. */
+	trace_xprtrdma_post_failed(&conn->xc_transport->xt_xprt, rc);
+	xprtrdma_conn_fail(conn);
+	return -ENOTCONN;
+}
+
+/**
+ * xprtrdma_bc_writes_abort - free those that have no completion
+ * @conn: a connection whose queue pair is drained
+ *
+ * Context: process, the transport's write lock is held.
+ */
+void xprtrdma_bc_writes_abort(struct xprtrdma_conn *conn)
+{
+	struct xprtrdma_bc_write *write, *next;
+
+	list_for_each_entry_safe(write, next, &conn->xc_bc_writes, list) {
+		list_del(&write->list);
+		xprtrdma_bc_write_free(write);
+	}
+}
