@@ -568,6 +568,9 @@ static void chunk_of_an_earlier_call(struct kunit *test)
 	rqst = expect_call(cb);
 	answer(rqst, 4096);
 	KUNIT_EXPECT_EQ(test, -EMSGSIZE, xprtrdma_request_send(rqst));
+	answer(rqst, 100);
+	KUNIT_EXPECT_EQ(test, 0, xprtrdma_request_send(rqst));
+	KUNIT_EXPECT_EQ(test, 28 + 100, fake_last_wr(client->qp)->sge[0].length);
 	xprtrdma_bc_free_rqst(rqst);
 }
 

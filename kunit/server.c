@@ -90,6 +90,7 @@ struct server *server_create(struct kunit *test)
 	server->fake = fake;
 	server->qp = &fake->qp;
 	server->read_depth = 16;
+	server->pull_depth = 16;
 	server->client = (struct rpcrdma_cm_private) {
 		.send_size = SERVER_MESSAGE, .recv_size = SERVER_MESSAGE,
 		.remote_invalidation = true,
@@ -108,15 +109,15 @@ struct server *server_create(struct kunit *test)
 /* As the CM handler of the listener. */
 void server_request(struct server *server)
 {
-	u8 private[RPCRDMA_CM_SIZE];
+	u8 private[RPCRDMA_CM_MAX_SIZE];
 	struct rdma_conn_param param = {
 		.private_data = private,
-		.private_data_len = sizeof(private),
+		.private_data_len = rpcrdma_cm_private_encode(&server->client, private),
 		.initiator_depth = server->read_depth,
+		.responder_resources = server->pull_depth,
 	};
 	struct svcrdma_transport *t;
 
-	rpcrdma_cm_private_encode(&server->client, private);
 	server->id = server_cm_request(server->fake);
 	KUNIT_ASSERT_NOT_NULL(server->test, server->id);
 	t = svcrdma_transport_create(&server->serv, &init_net, server->id, &param);

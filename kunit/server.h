@@ -74,6 +74,7 @@ struct server_waiter {
  * @rqst: the thread's state, as an nfsd thread has it
  * @client: private data of the client
  * @read_depth: Reads that the client takes
+ * @pull_depth: Reads that the client offers to do
  * @waiters: here, since they may outlive a test that fails
  */
 struct server {
@@ -87,6 +88,7 @@ struct server {
 	struct svc_rqst			*rqst;
 	struct rpcrdma_cm_private	client;
 	u8				read_depth;
+	u8				pull_depth;
 	struct server_waiter		waiters[SERVER_WAITERS];
 };
 

@@ -29,6 +29,10 @@ static const struct rpc_procinfo procedures[] = {
 	{ .p_proc = 0, .p_name = "NULL" },
 	{ .p_proc = 1, .p_encode = encode, .p_decode = decode, .p_arglen = BC_WORDS_MAX,
 	  .p_replen = 8, .p_statidx = 1, .p_name = "CALLBACK" },
+	{ .p_proc = 2, .p_encode = encode, .p_decode = decode, .p_arglen = BC_LARGE,
+	  .p_replen = 8, .p_statidx = 2, .p_name = "LARGE CALL" },
+	{ .p_proc = 3, .p_encode = encode, .p_decode = decode, .p_arglen = BC_LARGE,
+	  .p_replen = BC_LARGE_REPLY, .p_statidx = 3, .p_name = "LARGE REPLY" },
 };
 
 static unsigned int counts[ARRAY_SIZE(procedures)];
@@ -85,7 +89,7 @@ static const struct rpc_call_ops callback_ops = {
 };
 
 /* As nfsd4_run_cb_work(), for a client with a session. */
-struct callback *bc_call(struct kunit *test, u32 words)
+struct callback *bc_call_procedure(struct kunit *test, u32 words, u32 procedure)
 {
 	struct backchannel *bc = test->priv;
 	struct callback *cb = &bc->calls[bc->nr_calls++];
@@ -96,7 +100,7 @@ struct callback *bc_call(struct kunit *test, u32 words)
 		.flags = RPC_TASK_ASYNC | RPC_TASK_SOFT | RPC_TASK_NOCONNECT,
 	};
 	struct rpc_message message = {
-		.rpc_proc = &procedures[1], .rpc_argp = cb, .rpc_resp = cb,
+		.rpc_proc = &procedures[procedure], .rpc_argp = cb, .rpc_resp = cb,
 	};
 	struct rpc_task *task;
 
@@ -109,6 +113,11 @@ struct callback *bc_call(struct kunit *test, u32 words)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
 	rpc_put_task(task);
 	return cb;
+}
+
+struct callback *bc_call(struct kunit *test, u32 words)
+{
+	return bc_call_procedure(test, words, 1);
 }
 
 bool bc_ended(struct callback *cb)
@@ -151,7 +160,9 @@ static void backchannel_exit(void *data)
 					bc->modules, module_refcount(THIS_MODULE));
 }
 
-struct backchannel *bc_create(struct kunit *test, u32 client_receives)
+/* The client announces @extensions. */
+struct backchannel *bc_create_extended(struct kunit *test, u32 client_receives,
+				       u16 extensions)
 {
 	struct server *server = server_create(test);
 	struct backchannel *bc = kunit_kzalloc(test, sizeof(*bc), GFP_KERNEL);
@@ -160,6 +171,7 @@ struct backchannel *bc_create(struct kunit *test, u32 client_receives)
 	bc->server = server;
 	bc->modules = module_refcount(THIS_MODULE);
 	server->client.recv_size = client_receives;
+	server->client.extensions = extensions;
 	server_connect(server);
 	bc->xprt = &server->transport->st_xprt;
 	svc_xprt_get(bc->xprt);
@@ -174,10 +186,34 @@ struct backchannel *bc_create(struct kunit *test, u32 client_receives)
 	return bc;
 }
 
+struct backchannel *bc_create(struct kunit *test, u32 client_receives)
+{
+	return bc_create_extended(test, client_receives, 0);
+}
+
 int bc_init(struct kunit *test)
 {
 	bc_create(test, SERVER_MESSAGE);
 	return 0;
+}
+
+/* SUNRPC finds the class by its identifier. */
+int bc_suite_init(struct kunit_suite *suite)
+{
+	int ret = server_suite_init(suite);
+
+	if (ret)
+		return ret;
+	ret = xprt_register_transport(&svcrdma_backchannel_class);
+	if (ret)
+		server_suite_exit(suite);
+	return ret;
+}
+
+void bc_suite_exit(struct kunit_suite *suite)
+{
+	xprt_unregister_transport(&svcrdma_backchannel_class);
+	server_suite_exit(suite);
 }
 
 /* ---- the client ---- */

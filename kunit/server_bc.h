@@ -9,6 +9,8 @@
 
 enum {
 	BC_WORDS_MAX	= 1200,	/* of a callback's arguments */
+	BC_LARGE	= 17500,	/* words of the arguments of procedures 2 and 3 */
+	BC_LARGE_REPLY	= 3000,	/* words of the result of procedure 3 */
 	BC_CALL_HEADER	= 40,	/* without credential and verifier */
 	BC_REPLY_HEADER	= 24,
 	BC_HEADER	= RPCRDMA_MIN_HEADER_SIZE,
@@ -64,10 +66,15 @@ struct bc_answer {
 	bool			read, write, reply;
 };
 
+int bc_suite_init(struct kunit_suite *suite);
+void bc_suite_exit(struct kunit_suite *suite);
 struct rpc_clnt *bc_client(struct svc_xprt *xprt);
 struct backchannel *bc_create(struct kunit *test, u32 client_receives);
+struct backchannel *bc_create_extended(struct kunit *test, u32 client_receives,
+				       u16 extensions);
 int bc_init(struct kunit *test);
 struct callback *bc_call(struct kunit *test, u32 words);
+struct callback *bc_call_procedure(struct kunit *test, u32 words, u32 procedure);
 bool bc_ended(struct callback *cb);
 void bc_lose(struct backchannel *bc);
 void bc_shut_down(struct backchannel *bc);

@@ -531,25 +531,6 @@ static struct kunit_case other_cases[] = {
 	{}
 };
 
-/* SUNRPC finds the class by its identifier. */
-static int bc_suite_init(struct kunit_suite *suite)
-{
-	int ret = server_suite_init(suite);
-
-	if (ret)
-		return ret;
-	ret = xprt_register_transport(&svcrdma_backchannel_class);
-	if (ret)
-		server_suite_exit(suite);
-	return ret;
-}
-
-static void bc_suite_exit(struct kunit_suite *suite)
-{
-	xprt_unregister_transport(&svcrdma_backchannel_class);
-	server_suite_exit(suite);
-}
-
 static struct kunit_suite bc_suite = {
 	.name = "svcrdma_bc",
 	.suite_init = bc_suite_init,

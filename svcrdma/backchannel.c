@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Callbacks of NFSv4.1 and later: calls from the server to the client over the
- * client's connection, RFC 8167. Short messages only.
+ * client's connection, RFC 8167. Short messages, but to a client that has announced more:
+ * see long_call.c.
  *
  * nfsd makes an rpc_clnt whose rpc_xprt shares the svc_xprt. It cannot connect: when
  * the connection is gone, calls fail with -ENOTCONN and nfsd waits for the client
@@ -53,6 +54,54 @@ static int backchannel_copy(struct rpc_rqst *rqst, const struct svcrdma_recv_ctx
 	return length;
 }
 
+/* The same for a reply in pages of ours, which nobody has looked at until now. */
+static int backchannel_copy_pages(struct rpc_rqst *rqst, struct page **pages, u32 length)
+{
+	struct xdr_buf *reply = &rqst->rq_private_buf;
+	u32 n, at;
+
+	memcpy(reply, &rqst->rq_rcv_buf, sizeof(*reply));
+	/* RFC 8167 section 5.2 */
+	if (length > reply->buflen ||
+	    *(__be32 *)page_address(pages[0]) != rqst->rq_xid ||
+	    rpcrdma_message_direction(page_address(pages[0]),
+				      min_t(u32, length, PAGE_SIZE)) != RPCRDMA_RPC_REPLY)
+		return -EIO;
+	for (at = 0; at < length; at += n) {
+		n = min_t(u32, length - at, PAGE_SIZE);
+		if (write_bytes_to_xdr_buf(reply, at, page_address(*pages++), n))
+			return -EIO;
+	}
+	return length;
+}
+
+/**
+ * svcrdma_backchannel_answer - a reply has come in the Reply chunk of its call
+ * @t: transport
+ * @xid: of the call
+ * @pages: the reply
+ * @length: its size in bytes, not 0
+ *
+ * Context: process.
+ */
+void svcrdma_backchannel_answer(struct svcrdma_transport *t, u32 xid,
+				struct page **pages, u32 length)
+{
+	struct rpc_xprt *xprt = READ_ONCE(t->st_xprt.xpt_bc_xprt);
+	struct rpc_rqst *rqst;
+	int ret;
+
+	spin_lock(&xprt->queue_lock);
+	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(xid));
+	if (rqst) {
+		ret = backchannel_copy_pages(rqst, pages, length);
+		if (ret < 0)
+			rqst->rq_task->tk_status = ret;
+		xprt_complete_rqst(rqst->rq_task, max(ret, 0));
+	}
+	spin_unlock(&xprt->queue_lock);
+}
+
 /* -ENOENT: nobody waits for it. */
 static int backchannel_complete(struct rpc_xprt *xprt,
 				const struct svcrdma_recv_ctxt *rc)
@@ -71,13 +120,21 @@ static int backchannel_complete(struct rpc_xprt *xprt,
 	return ret;
 }
 
+/* RFC 8166 section 4.3.3: no more is returned than was offered. */
+static bool backchannel_offered(struct svcrdma_transport *t, u32 xid, u32 length)
+{
+	u32 offered = svcrdma_long_call_offered(t, xid);
+
+	return offered && length <= offered;
+}
+
 /**
  * svcrdma_backchannel_reply - a client's reply, or RDMA_ERROR, to a callback
  * @t: transport
  * @rc: decoded message; stays the caller's
  *
- * What belongs to no callback is dropped; so is a reply with chunks, which no
- * callback has offered (RFC 8166 section 4.5).
+ * What belongs to no callback is dropped; so is a reply with chunks which its callback has
+ * not offered (RFC 8166 section 4.5).
  *
  * Context: process.
  */
@@ -86,15 +143,25 @@ void svcrdma_backchannel_reply(struct svcrdma_transport *t,
 {
 	struct rpc_xprt *xprt = READ_ONCE(t->st_xprt.xpt_bc_xprt);
 	const struct rpcrdma_chunk_lists *lists = &rc->rc_lists;
+	const struct rpcrdma_chunk *reply = rpcrdma_reply_chunk(lists);
+	u32 xid = rc->rc_header.xid;
 	int ret = -EINVAL;
 
-	if (!xprt || lists->nr_read || lists->nr_write || lists->nr_reply)
+	if (!xprt || lists->nr_read || lists->nr_write)
 		goto out_drop;
-	ret = backchannel_complete(xprt, rc);
-	if (ret < 0)
+	if (reply && !backchannel_offered(t, xid, reply->length))
 		goto out_drop;
+	if (rc->rc_header.proc == RPCRDMA_NOMSG) {
+		if (!reply || !reply->length)
+			goto out_drop;
+		svcrdma_long_call_end(t, xid, reply->length);
+	} else {
+		ret = backchannel_complete(xprt, rc);
+		if (ret < 0)
+			goto out_drop;
+	}
 	/* The direction of an RDMA_ERROR is uncertain, hence that of its credits. */
-	if (rc->rc_header.proc == RPCRDMA_MSG)
+	if (rc->rc_header.proc != RPCRDMA_ERROR)
 		backchannel_set_window(xprt, rc->rc_header.credits);
 	return;
 
@@ -127,19 +194,48 @@ static void backchannel_buf_free(struct rpc_task *task)
 	kfree(task->tk_rqstp->rq_buffer);
 }
 
+/* Regions that @length bytes need; 0: too many bytes. */
+static u32 backchannel_segments(const struct svcrdma_transport *t, u32 length)
+{
+	if (length > SVCRDMA_MAX_CALLBACK)
+		return 0;
+	return DIV_ROUND_UP(PFN_UP(length), t->st_region_depth);
+}
+
+static int backchannel_plan(const struct svcrdma_transport *t, const struct rpc_rqst *rqst,
+			    struct rpcrdma_call_plan *plan)
+{
+	u32 length = rqst->rq_snd_buf.len, largest = rqst->rq_rcv_buf.buflen;
+	struct rpcrdma_callback_shape shape = {
+		.call_length		= length,
+		.reply_length		= largest,
+		.inline_send		= t->st_agreed.inline_send,
+		.inline_recv		= t->st_agreed.inline_recv,
+		.may_have_chunks	= t->st_agreed.reverse_chunks,
+		.replies_are_pulled	= t->st_agreed.read_chunk_replies,
+	};
+
+	if (shape.may_have_chunks) {
+		shape.call_segments = backchannel_segments(t, length);
+		shape.reply_segments = backchannel_segments(t, largest);
+	}
+	return rpcrdma_plan_callback(&shape, plan) ? 0 : -EMSGSIZE;
+}
+
 static int backchannel_encode(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			      struct rpc_rqst *rqst)
+			      struct rpc_rqst *rqst, bool is_long,
+			      const struct rpcrdma_chunk_lists *lists)
 {
 	struct rpcrdma_header header = {
 		.xid		= be32_to_cpu(rqst->rq_xid),
 		.vers		= RPCRDMA_VERSION,
 		.credits	= SVCRDMA_REVERSE_CREDITS,
-		.proc		= RPCRDMA_MSG,
+		.proc		= is_long ? RPCRDMA_NOMSG : RPCRDMA_MSG,
 	};
 	u32 room = t->st_agreed.inline_send;
-	u32 length = rqst->rq_snd_buf.len;
+	u32 length = is_long ? 0 : rqst->rq_snd_buf.len;
 
-	if (rpcrdma_header_encode(&header, NULL, sc->sc_buffer, room) != RPCRDMA_OK ||
+	if (rpcrdma_header_encode(&header, lists, sc->sc_buffer, room) != RPCRDMA_OK ||
 	    length > room - header.size)
 		return -EMSGSIZE;
 	if (read_bytes_from_xdr_buf(&rqst->rq_snd_buf, 0, sc->sc_buffer + header.size,
@@ -155,24 +251,57 @@ static int backchannel_encode(struct svcrdma_transport *t, struct svcrdma_send_c
  * Consumes @sc.
  */
 static int backchannel_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			    struct rpc_rqst *rqst)
+			    struct svcrdma_long_call *lc, struct rpc_rqst *rqst)
 {
-	int ret;
+	u32 regions = lc ? svcrdma_long_call_regions(lc) : 0;
+	int ret = 0;
 
-	ret = backchannel_encode(t, sc, rqst);
-	if (ret)
-		goto out_put;
-	ret = -ENOBUFS;
-	if (!svcrdma_sq_try(t, 1))
-		goto out_put;
-	sc->sc_sq_held = 1;
+	if (!svcrdma_sq_try(t, 1 + 2 * regions)) {
+		if (lc)
+			svcrdma_long_call_drop(lc);
+		svcrdma_send_ctxt_put(t, sc);
+		return -ENOBUFS;
+	}
+	sc->sc_sq_held = 1 + regions;
 	rqst->rq_xtime = ktime_get();
-	if (svcrdma_send_post(t, sc)) {
+	if (lc)
+		ret = svcrdma_long_call_post(lc);
+	if (!ret)
+		ret = svcrdma_send_post(t, sc);
+	if (ret) {
 		svcrdma_transport_close(t);
 		return -ENOTCONN;
 	}
 	return 0;
+}
 
+/* Consumes @sc. */
+static int backchannel_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+			    struct rpc_rqst *rqst)
+{
+	struct rpcrdma_segment segments[2 * RPCRDMA_MAX_SEGMENTS_SENT];
+	struct svcrdma_long_call *lc = NULL;
+	struct rpcrdma_chunk_lists lists;
+	struct rpcrdma_chunk chunks[2];
+	struct rpcrdma_call_plan plan;
+	int ret;
+
+	rpcrdma_lists_init(&lists, segments, ARRAY_SIZE(segments), chunks,
+			   ARRAY_SIZE(chunks));
+	ret = backchannel_plan(t, rqst, &plan);
+	if (ret)
+		goto out_put;
+	if (plan.position_zero || plan.reply_chunk) {
+		ret = -ENOBUFS;
+		lc = svcrdma_long_call_create(t, rqst, &plan, &lists);
+		if (!lc)
+			goto out_put;
+	}
+	ret = backchannel_encode(t, sc, rqst, plan.position_zero, &lists);
+	if (!ret)
+		return backchannel_post(t, sc, lc, rqst);
+	if (lc)
+		svcrdma_long_call_drop(lc);
 out_put:
 	svcrdma_send_ctxt_put(t, sc);
 	return ret;
@@ -205,7 +334,7 @@ static int backchannel_send_request(struct rpc_rqst *rqst)
 	sc = svcrdma_send_ctxt_get(t, rpc_task_gfp_mask());
 	if (!sc)
 		goto out_err;
-	ret = backchannel_post(t, sc, rqst);
+	ret = backchannel_send(t, sc, rqst);
 	if (ret)
 		goto out_err;
 	return 0;
@@ -213,6 +342,16 @@ static int backchannel_send_request(struct rpc_rqst *rqst)
 out_err:
 	trace_svcrdma_backchannel_send_err(t, be32_to_cpu(rqst->rq_xid), ret);
 	return ret;
+}
+
+/* Answered or not: nobody waits for the call any more. */
+static void backchannel_release_request(struct rpc_task *task)
+{
+	struct rpc_rqst *rqst = task->tk_rqstp;
+
+	svcrdma_long_call_end(backchannel_transport(rqst->rq_xprt),
+			      be32_to_cpu(rqst->rq_xid), 0);
+	xprt_release_rqst_cong(task);
 }
 
 /* ---- the rpc_xprt ---- */
@@ -277,7 +416,7 @@ static const struct rpc_xprt_ops backchannel_ops = {
 	.buf_free		= backchannel_buf_free,
 	.send_request		= backchannel_send_request,
 	.wait_for_reply_request	= xprt_wait_for_reply_request_def,
-	.release_request	= xprt_release_rqst_cong,
+	.release_request	= backchannel_release_request,
 	.close			= backchannel_close,
 	.destroy		= backchannel_destroy,
 	.print_stats		= backchannel_print_stats,

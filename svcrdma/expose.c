@@ -18,7 +18,6 @@
  * those of the whole server. Send Queue entries for the invalidation are taken together
  * with those of the Send, so that ending an exposure never waits.
  */
-#include <linux/random.h>
 #include <linux/slab.h>
 
 #include "svcrdma.h"
@@ -26,29 +25,6 @@
 
 /* Of all connections. */
 static atomic_long_t svcrdma_exposed_bytes;
-
-enum {
-	/* Every page of a reply, head and tail in pages of their own, and holes. */
-	EXPOSED_RUNS = RPCSVC_MAXPAGES + 8,
-};
-
-/**
- * struct svcrdma_region - registered memory, one segment
- * @rg_list: entry of st_regions while it is not in use
- * @rg_mr: verbs object
- * @rg_reg: registration
- * @rg_inv: invalidation
- * @rg_sg: what is mapped, of ex_runs
- * @rg_nents: elements; 0: not mapped
- */
-struct svcrdma_region {
-	struct list_head	rg_list;
-	struct ib_mr		*rg_mr;
-	struct ib_reg_wr	rg_reg;
-	struct ib_send_wr	rg_inv;
-	struct scatterlist	*rg_sg;
-	unsigned int		rg_nents;
-};
 
 /**
  * struct svcrdma_exposed - one exposed reply
@@ -86,98 +62,8 @@ struct svcrdma_exposed {
 	u32			ex_nr_pages;
 	struct page		*ex_pages[RPCSVC_MAXPAGES + 1];
 	u32			ex_nr_runs;
-	struct scatterlist	ex_runs[EXPOSED_RUNS];
+	struct scatterlist	ex_runs[SVCRDMA_EXPOSED_RUNS];
 };
-
-/* ---- regions ---- */
-
-static void region_free(struct svcrdma_region *region)
-{
-	ib_dereg_mr(region->rg_mr);
-	kfree(region);
-}
-
-static struct svcrdma_region *region_alloc(struct svcrdma_transport *t)
-{
-	struct svcrdma_region *region = kzalloc(sizeof(*region), GFP_KERNEL);
-
-	if (!region)
-		return NULL;
-	region->rg_mr = ib_alloc_mr(t->st_pd, t->st_region_type, t->st_region_depth);
-	if (IS_ERR(region->rg_mr)) {
-		kfree(region);
-		return NULL;
-	}
-	return region;
-}
-
-static struct svcrdma_region *region_get(struct svcrdma_transport *t)
-{
-	struct svcrdma_region *region;
-
-	spin_lock(&t->st_expose_lock);
-	region = list_first_entry_or_null(&t->st_regions, struct svcrdma_region, rg_list);
-	if (region)
-		list_del(&region->rg_list);
-	spin_unlock(&t->st_expose_lock);
-	return region ?: region_alloc(t);
-}
-
-/* Without gaps, only the first and the last element may end within a page. */
-static bool region_takes(const struct svcrdma_transport *t,
-			 const struct svcrdma_region *region)
-{
-	const struct scatterlist *last = &region->rg_sg[region->rg_nents - 1];
-
-	if (region->rg_nents == t->st_region_depth)
-		return false;
-	return t->st_region_type == IB_MR_TYPE_SG_GAPS ||
-	       (!last[1].offset && last->offset + last->length == PAGE_SIZE);
-}
-
-/* Registers as many of the runs from @first on as go into one region. */
-static int region_map(struct svcrdma_exposed *ex, struct svcrdma_region *region,
-		      u32 first)
-{
-	struct svcrdma_transport *t = ex->ex_transport;
-	struct ib_device *device = svcrdma_transport_device(t);
-	struct ib_mr *mr = region->rg_mr;
-	int mapped;
-
-	region->rg_sg = &ex->ex_runs[first];
-	region->rg_nents = 1;
-	while (first + region->rg_nents < ex->ex_nr_runs && region_takes(t, region))
-		region->rg_nents++;
-	mapped = ib_dma_map_sg(device, region->rg_sg, region->rg_nents, DMA_TO_DEVICE);
-	if (!mapped) {
-		region->rg_nents = 0;
-		return -EIO;
-	}
-	if (ib_map_mr_sg(mr, region->rg_sg, mapped, NULL, PAGE_SIZE) != mapped)
-		return -EIO;
-
-	/* A new handle each time (RFC 8166 section 8.1.3), to read from only. */
-	ib_update_fast_reg_key(mr, get_random_u32() & 0xff);
-	region->rg_reg = (struct ib_reg_wr) {
-		.wr.opcode	= IB_WR_REG_MR,
-		.wr.wr_cqe	= &ex->ex_reg_cqe,
-		.mr		= mr,
-		.key		= mr->rkey,
-		.access		= IB_ACCESS_REMOTE_READ,
-	};
-	return 0;
-}
-
-static void region_put(struct svcrdma_transport *t, struct svcrdma_region *region)
-{
-	if (region->rg_nents)
-		ib_dma_unmap_sg(svcrdma_transport_device(t), region->rg_sg,
-				region->rg_nents, DMA_TO_DEVICE);
-	region->rg_nents = 0;
-	spin_lock(&t->st_expose_lock);
-	list_add(&region->rg_list, &t->st_regions);
-	spin_unlock(&t->st_expose_lock);
-}
 
 /* ---- the end of an exposure ---- */
 
@@ -188,7 +74,7 @@ static void exposed_free(struct svcrdma_exposed *ex)
 	u32 held = ex->ex_sq_held;
 
 	while (ex->ex_nr_regions)
-		region_put(t, ex->ex_regions[--ex->ex_nr_regions]);
+		svcrdma_region_put(t, ex->ex_regions[--ex->ex_nr_regions]);
 	while (ex->ex_nr_pages)
 		put_page(ex->ex_pages[--ex->ex_nr_pages]);
 	atomic_long_sub(ex->ex_bytes, &svcrdma_exposed_bytes);
@@ -432,10 +318,10 @@ static int exposed_add_runs(struct svcrdma_exposed *ex, struct svcrdma_stream *s
 	u32 n, offset, left = ex->ex_length;
 	struct page *page;
 
-	sg_init_table(ex->ex_runs, EXPOSED_RUNS);
+	sg_init_table(ex->ex_runs, SVCRDMA_EXPOSED_RUNS);
 	while (left) {
 		n = svcrdma_stream_run(stream, left, &page, &offset);
-		if (!n || ex->ex_nr_runs == EXPOSED_RUNS)
+		if (!n || ex->ex_nr_runs == SVCRDMA_EXPOSED_RUNS)
 			return -EMSGSIZE;
 		sg_set_page(&ex->ex_runs[ex->ex_nr_runs++], page, n, offset);
 		left -= n;
@@ -454,11 +340,13 @@ static int exposed_add_regions(struct svcrdma_exposed *ex,
 	while (first < ex->ex_nr_runs) {
 		if (ex->ex_nr_regions == RPCRDMA_MAX_SEGMENTS_SENT)
 			return -EMSGSIZE;
-		region = region_get(ex->ex_transport);
+		region = svcrdma_region_get(ex->ex_transport);
 		if (!region)
 			return -ENOMEM;
 		ex->ex_regions[ex->ex_nr_regions++] = region;
-		ret = region_map(ex, region, first);
+		ret = svcrdma_region_map(ex->ex_transport, region, &ex->ex_runs[first],
+					 ex->ex_nr_runs - first, DMA_TO_DEVICE,
+					 &ex->ex_reg_cqe);
 		if (ret)
 			return ret;
 		first += region->rg_nents;
@@ -597,15 +485,6 @@ struct ib_send_wr *svcrdma_exposed_chain(struct svcrdma_exposed *ex,
 
 /* ---- of a connection ---- */
 
-static void region_choose(struct svcrdma_transport *t)
-{
-	const struct ib_device_attr *attrs = &svcrdma_transport_device(t)->attrs;
-
-	t->st_region_type = attrs->kernel_cap_flags & IBK_SG_GAPS_REG ?
-		IB_MR_TYPE_SG_GAPS : IB_MR_TYPE_MEM_REG;
-	t->st_region_depth = min_t(u32, attrs->max_fast_reg_page_list_len, EXPOSED_RUNS);
-}
-
 /**
  * svcrdma_expose_init - a connection whose client takes Read chunks in replies
  * @t: transport; st_exposures.size replies are exposed at a time
@@ -619,7 +498,6 @@ int svcrdma_expose_init(struct svcrdma_transport *t)
 
 	if (!count)
 		return 0;
-	region_choose(t);
 	t->st_exposures.slots = kcalloc(count, sizeof(*t->st_exposures.slots), GFP_KERNEL);
 	if (!t->st_exposures.slots)
 		return -ENOMEM;
@@ -636,15 +514,11 @@ int svcrdma_expose_init(struct svcrdma_transport *t)
 void svcrdma_exposed_destroy_all(struct svcrdma_transport *t)
 {
 	struct svcrdma_exposed *ex, *next_ex;
-	struct svcrdma_region *region, *next;
 
 	list_for_each_entry_safe(ex, next_ex, &t->st_exposed, ex_list) {
 		ex->ex_sq_held = 0;
 		exposed_free(ex);
 	}
-	list_for_each_entry_safe(region, next, &t->st_regions, rg_list)
-		region_free(region);
-	INIT_LIST_HEAD(&t->st_regions);
 	kfree(t->st_exposures.slots);
 	t->st_exposures.slots = NULL;
 	t->st_exposures.size = 0;

@@ -525,8 +525,22 @@ static int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	return 0;
 }
 
-static bool recv_is_reverse_reply(const struct svcrdma_recv_ctxt *rc)
+/*
+ * RFC 8167 section 4.1: an RDMA_NOMSG does not show its direction, but a call that is not
+ * inline would have a Read list (RFC 8166 section 4.3.1). Only where we make such calls.
+ */
+static bool recv_is_long_reply(const struct svcrdma_transport *t,
+			       const struct svcrdma_recv_ctxt *rc)
 {
+	return t->st_agreed.reverse_chunks && rc->rc_header.proc == RPCRDMA_NOMSG &&
+	       !rc->rc_lists.nr_read;
+}
+
+static bool recv_is_reverse_reply(const struct svcrdma_transport *t,
+				  const struct svcrdma_recv_ctxt *rc)
+{
+	if (recv_is_long_reply(t, rc))
+		return true;
 	switch (rc->rc_header.proc) {
 	case RPCRDMA_ERROR:
 		return true;
@@ -543,7 +557,7 @@ static bool recv_is_reverse_reply(const struct svcrdma_recv_ctxt *rc)
 static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			struct svcrdma_recv_ctxt *rc)
 {
-	if (recv_is_reverse_reply(rc)) {
+	if (recv_is_reverse_reply(t, rc)) {
 		svcrdma_backchannel_reply(t, rc);
 		svcrdma_recv_ctxt_put(t, rc);
 		return 0;

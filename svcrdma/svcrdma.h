@@ -9,6 +9,7 @@
  *	send_ctxt	one Send buffer, and what its Send and Writes hold on to
  *	rw		one RDMA Read or Write of one segment
  *	exposed		one reply that the client is to pull; private to expose.c
+ *	long_call	one callback with chunks; private to long_call.c
  *
  * Lifetime: everything of a connection belongs to its transport, and is freed
  * by svcrdma_transport_free(), when the last reference to the svc_xprt is gone
@@ -49,6 +50,11 @@ enum {
 	SVCRDMA_MAX_PULL_PAGES = 8 * RPCSVC_MAXPAGES,	/* of a connection */
 	SVCRDMA_SPARE_EXPOSURES = 8,	/* beyond one for each call: RDMA_DONE is on its way */
 	SVCRDMA_MAX_EXPOSED = 16 << 20,	/* bytes, of one connection */
+	/* Every page of a reply, head and tail in pages of their own, and holes. */
+	SVCRDMA_EXPOSED_RUNS = RPCSVC_MAXPAGES + 8,
+	SVCRDMA_MAX_CALLBACK = 68 << 10,	/* bytes of a callback in chunks, each way */
+	/* Half of them at their end. */
+	SVCRDMA_MAX_LONG_CALLS = 2 * SVCRDMA_REVERSE_CREDITS,
 	SVCRDMA_SQ_TIMEOUT = 10 * HZ,	/* a peer that lets us wait longer is dead */
 };
 
@@ -260,9 +266,9 @@ struct svcrdma_send_ctxt {
  * @st_send_free: those not in use
  * @st_send_nr_free: their number
  *
- * @st_region_type: of the memory regions for exposed replies; constant
+ * @st_region_type: of the memory regions of region.c; constant
  * @st_region_depth: pages in one of them; constant
- * @st_expose_lock: guards the members up to @st_expired. Completion handlers on a work
+ * @st_expose_lock: guards the members up to @st_nr_long_calls. Completion handlers on a work
  *	queue and process context
  * @st_exposures: table of exposed replies; without slots where the client does not take
  *	any
@@ -270,6 +276,8 @@ struct svcrdma_send_ctxt {
  * @st_regions: memory regions that are not in use
  * @st_dones_unknown: RDMA_DONEs that fitted none
  * @st_expired: exposures that ended by time
+ * @st_long_calls: all struct svcrdma_long_call
+ * @st_nr_long_calls: their number
  * @st_expose_work: ends those whose time is over
  *
  * @st_release: send contexts whose Writes are complete
@@ -334,6 +342,8 @@ struct svcrdma_transport {
 	struct list_head	st_regions;
 	u64			st_dones_unknown;
 	u64			st_expired;
+	struct list_head	st_long_calls;
+	u32			st_nr_long_calls;
 	struct delayed_work	st_expose_work;
 
 	struct llist_head	st_release;
@@ -473,6 +483,35 @@ int svcrdma_write_add(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 		      const struct rpcrdma_chunk *chunk,
 		      struct svcrdma_stream *stream, u32 length);
 
+/**
+ * struct svcrdma_region - registered memory, one segment
+ * @rg_list: entry of st_regions while it is not in use
+ * @rg_mr: verbs object
+ * @rg_reg: registration
+ * @rg_inv: invalidation
+ * @rg_sg: what is mapped; the owner's
+ * @rg_nents: elements; 0: not mapped
+ * @rg_dir: direction of the mapping
+ */
+struct svcrdma_region {
+	struct list_head	rg_list;
+	struct ib_mr		*rg_mr;
+	struct ib_reg_wr	rg_reg;
+	struct ib_send_wr	rg_inv;
+	struct scatterlist	*rg_sg;
+	unsigned int		rg_nents;
+	enum dma_data_direction	rg_dir;
+};
+
+/* region.c */
+struct svcrdma_region *svcrdma_region_get(struct svcrdma_transport *t);
+int svcrdma_region_map(struct svcrdma_transport *t, struct svcrdma_region *region,
+		       struct scatterlist *sg, u32 count, enum dma_data_direction dir,
+		       struct ib_cqe *cqe);
+void svcrdma_region_put(struct svcrdma_transport *t, struct svcrdma_region *region);
+void svcrdma_regions_init(struct svcrdma_transport *t);
+void svcrdma_regions_destroy(struct svcrdma_transport *t);
+
 /* expose.c */
 struct svcrdma_exposed *svcrdma_expose(struct svcrdma_transport *t, u32 xid,
 				       struct svcrdma_stream *stream, u32 length,
@@ -487,6 +526,19 @@ void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid, const u32 *rkey)
 void svcrdma_expose_work(struct work_struct *work);
 int svcrdma_expose_init(struct svcrdma_transport *t);
 void svcrdma_exposed_destroy_all(struct svcrdma_transport *t);
+
+/* long_call.c */
+struct svcrdma_long_call;
+struct svcrdma_long_call *svcrdma_long_call_create(struct svcrdma_transport *t,
+						   const struct rpc_rqst *rqst,
+						   const struct rpcrdma_call_plan *plan,
+						   struct rpcrdma_chunk_lists *lists);
+void svcrdma_long_call_drop(struct svcrdma_long_call *lc);
+u32 svcrdma_long_call_regions(const struct svcrdma_long_call *lc);
+int svcrdma_long_call_post(struct svcrdma_long_call *lc);
+u32 svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid);
+void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer);
+void svcrdma_long_calls_destroy(struct svcrdma_transport *t);
 
 /* sq.c */
 int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
@@ -527,6 +579,8 @@ extern struct xprt_class svcrdma_backchannel_class;
 
 void svcrdma_backchannel_reply(struct svcrdma_transport *t,
 			       struct svcrdma_recv_ctxt *rc);
+void svcrdma_backchannel_answer(struct svcrdma_transport *t, u32 xid,
+				struct page **pages, u32 length);
 
 /* stats.c */
 extern unsigned int svcrdma_max_requests;

@@ -211,6 +211,7 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 	spin_lock_init(&t->st_expose_lock);
 	INIT_LIST_HEAD(&t->st_exposed);
 	INIT_LIST_HEAD(&t->st_regions);
+	INIT_LIST_HEAD(&t->st_long_calls);
 	INIT_DELAYED_WORK(&t->st_expose_work, svcrdma_expose_work);
 	INIT_WORK(&t->st_close_work, transport_close_work);
 	INIT_DELAYED_WORK(&t->st_sq_worker, svcrdma_sq_worker);
@@ -261,9 +262,8 @@ static void transport_negotiate(struct svcrdma_transport *t,
 				 max(device->attrs.max_qp_rd_atom, 0));
 	/* Not to those who do not know what it is, or could not read. */
 	if (READ_ONCE(svcrdma_reliable_reply) && local->remote_invalidation &&
-	    t->st_pull_depth &&
-	    t->st_peer.extensions & RPCRDMA_EXT_TAKES_READ_CHUNKS)
-		local->extensions = RPCRDMA_EXT_PROVIDES_READ_CHUNKS;
+	    t->st_pull_depth)
+		local->extensions = rpcrdma_extensions_answer(t->st_peer.extensions);
 	rpcrdma_cm_negotiate(local, &t->st_peer, &t->st_agreed);
 
 	t->st_recv_size = size;
@@ -429,6 +429,7 @@ int svcrdma_transport_accept(struct svcrdma_transport *t)
 	ret = transport_verbs_create(t);
 	if (ret)
 		goto out_err;
+	svcrdma_regions_init(t);
 	ret = svcrdma_expose_init(t);
 	if (ret)
 		goto out_err;
@@ -483,6 +484,8 @@ static void svcrdma_transport_free(struct svc_xprt *xprt)
 		svcrdma_recv_ctxts_destroy(t);
 		svcrdma_send_ctxts_destroy(t);
 		svcrdma_exposed_destroy_all(t);
+		svcrdma_long_calls_destroy(t);
+		svcrdma_regions_destroy(t);
 		/* 4 */
 		rdma_destroy_qp(t->st_id);
 		transport_cqs_destroy(t);

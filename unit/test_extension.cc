@@ -118,6 +118,15 @@ TEST(Extension, Agreement)
 	EXPECT_FALSE(agreed(takes, 0xfffc));
 }
 
+TEST(Extension, Answer)
+{
+	EXPECT_EQ(rpcrdma_extensions_answer(0), 0);
+	EXPECT_EQ(rpcrdma_extensions_answer(1), 2);
+	EXPECT_EQ(rpcrdma_extensions_answer(4), 4);
+	EXPECT_EQ(rpcrdma_extensions_answer(0xffff), 6);
+	EXPECT_EQ(rpcrdma_extensions_answer(0xfffa), 0);
+}
+
 /* Both, or not at all; and apart from replies. */
 TEST(Extension, AgreementOnReverseChunks)
 {

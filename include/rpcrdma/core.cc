@@ -117,6 +117,11 @@ void rpcrdma_cm_private_decode(const void *buffer, u32 length,
 	decode_cm_private(input(buffer, length), *peer);
 }
 
+u16 rpcrdma_extensions_answer(u16 peer)
+{
+	return extensions_answer(peer);
+}
+
 void rpcrdma_cm_negotiate(const struct rpcrdma_cm_private *local,
 			  const struct rpcrdma_cm_private *peer,
 			  struct rpcrdma_negotiated *result)

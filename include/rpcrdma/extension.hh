@@ -56,6 +56,16 @@ constexpr bool read_chunk_replies(u16 local, u16 peer)
 		(peer & RPCRDMA_EXT_TAKES_READ_CHUNKS));
 }
 
+/* Nothing that the peer did not ask for. */
+constexpr u16 extensions_answer(u16 peer)
+{
+	u16 answer = peer & RPCRDMA_EXT_REVERSE_CHUNKS;
+
+	if (peer & RPCRDMA_EXT_TAKES_READ_CHUNKS)
+		answer |= RPCRDMA_EXT_PROVIDES_READ_CHUNKS;
+	return answer;
+}
+
 /* The server makes such calls, the client takes them; one bit for both. */
 constexpr bool reverse_chunks(u16 local, u16 peer)
 {

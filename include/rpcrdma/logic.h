@@ -45,6 +45,9 @@ u32 rpcrdma_cm_private_encode(const struct rpcrdma_cm_private *local, void *buff
 void rpcrdma_cm_private_decode(const void *buffer, u32 length,
 			       struct rpcrdma_cm_private *peer);
 
+/* What a responder of the forward direction answers to @peer, if it can do all of it. */
+u16 rpcrdma_extensions_answer(u16 peer);
+
 void rpcrdma_cm_negotiate(const struct rpcrdma_cm_private *local,
 			  const struct rpcrdma_cm_private *peer,
 			  struct rpcrdma_negotiated *result);

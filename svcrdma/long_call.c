@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Callbacks with chunks (RFC 8167 section 5.3), to clients that have announced that they
+ * take them: a call that does not fit inline is exposed as a Position Zero Read chunk, and for
+ * a reply that may not fit there is a Reply chunk.
+ *
+ * Operation. The call is copied into pages of our own, as it is into a Send buffer
+ * otherwise, and the Reply chunk is made of such pages, too: so nothing of the RPC is
+ * exposed, and it may end whenever it likes. A reply in the Reply chunk is copied out when the
+ * LOCAL_INVs have completed, and the RPC is looked up only then. Any other end of
+ * the RPC (svcrdma_long_call_end()) starts the same LOCAL_INVs, for nobody.
+ *
+ * Owner of a struct svcrdma_long_call: the task that sends the call, until it is posted;
+ * the list while it is not ended; the HCA while the LOCAL_INVs are posted. After a
+ * connection has failed nobody frees one but svcrdma_long_calls_destroy().
+ *
+ * Bounds: SVCRDMA_MAX_LONG_CALLS of a connection, SVCRDMA_MAX_CALLBACK bytes each way. Send
+ * Queue entries for the invalidations are taken together with those of the Send.
+ */
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "svcrdma.h"
+#include "trace.h"
+
+enum { LONG_PAGES = DIV_ROUND_UP(SVCRDMA_MAX_CALLBACK, PAGE_SIZE) };
+
+/**
+ * struct long_memory - a chunk
+ * @nr_regions: entries of @regions
+ * @regions: in the order of the segments
+ * @length: bytes
+ * @nr_pages: entries of @pages
+ * @pages: the memory
+ * @sg: the same
+ */
+struct long_memory {
+	u32			nr_regions;
+	struct svcrdma_region	*regions[RPCRDMA_MAX_SEGMENTS_SENT];
+	u32			length;
+	u32			nr_pages;
+	struct page		*pages[LONG_PAGES];
+	struct scatterlist	sg[LONG_PAGES];
+};
+
+/**
+ * struct svcrdma_long_call - a callback with chunks
+ * @lc_list: entry of st_long_calls, under st_expose_lock
+ * @lc_transport: constant
+ * @lc_xid: of the call
+ * @lc_ended: no reply is taken any more; under st_expose_lock
+ * @lc_answer: bytes of a reply in the Reply chunk, to be delivered; 0: none
+ * @lc_sq_held: Send Queue entries for the LOCAL_INVs
+ * @lc_reg_cqe: completion of a registration that failed
+ * @lc_inv_cqe: completion of the last LOCAL_INV
+ * @lc_call: Read chunk; without pages when the call is inline
+ * @lc_reply: Reply chunk; without pages when there is none
+ */
+struct svcrdma_long_call {
+	struct list_head	lc_list;
+	struct svcrdma_transport *lc_transport;
+	u32			lc_xid;
+	bool			lc_ended;
+	u32			lc_answer;
+	u32			lc_sq_held;
+	struct ib_cqe		lc_reg_cqe;
+	struct ib_cqe		lc_inv_cqe;
+	struct long_memory	lc_call;
+	struct long_memory	lc_reply;
+};
+
+/* ---- memory ---- */
+
+static void memory_free(struct svcrdma_transport *t, struct long_memory *memory)
+{
+	while (memory->nr_regions)
+		svcrdma_region_put(t, memory->regions[--memory->nr_regions]);
+	while (memory->nr_pages)
+		__free_page(memory->pages[--memory->nr_pages]);
+}
+
+/* Zeroed: a client that writes less than it says shows nfsd nothing of ours. */
+static int memory_alloc(struct long_memory *memory, u32 length)
+{
+	u32 n, left = length;
+	struct page *page;
+
+	memory->length = length;
+	sg_init_table(memory->sg, PFN_UP(length));
+	for (; left; left -= n) {
+		n = min_t(u32, left, PAGE_SIZE);
+		page = alloc_page(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+		if (!page)
+			return -ENOMEM;
+		sg_set_page(&memory->sg[memory->nr_pages], page, n, 0);
+		memory->pages[memory->nr_pages++] = page;
+	}
+	return 0;
+}
+
+static int memory_map(struct svcrdma_long_call *lc, struct long_memory *memory,
+		      enum dma_data_direction dir, struct rpcrdma_chunk_lists *lists)
+{
+	struct svcrdma_transport *t = lc->lc_transport;
+	struct rpcrdma_segment segment;
+	struct svcrdma_region *region;
+	u32 first;
+	int ret;
+
+	for (first = 0; first < memory->nr_pages; first += region->rg_nents) {
+		if (memory->nr_regions == RPCRDMA_MAX_SEGMENTS_SENT)
+			return -EMSGSIZE;
+		region = svcrdma_region_get(t);
+		if (!region)
+			return -ENOMEM;
+		memory->regions[memory->nr_regions++] = region;
+		ret = svcrdma_region_map(t, region, &memory->sg[first],
+					 memory->nr_pages - first, dir, &lc->lc_reg_cqe);
+		if (ret)
+			return ret;
+		segment.handle = region->rg_mr->rkey;
+		segment.length = region->rg_mr->length;
+		segment.offset = region->rg_mr->iova;
+		if (!rpcrdma_lists_add_segment(lists, segment))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+static int copy_call(struct long_memory *memory, const struct xdr_buf *call)
+{
+	u32 i, at = 0;
+
+	for (i = 0; i < memory->nr_pages; i++) {
+		if (read_bytes_from_xdr_buf(call, at, page_address(memory->pages[i]),
+					    memory->sg[i].length))
+			return -EIO;
+		at += memory->sg[i].length;
+	}
+	return 0;
+}
+
+/* ---- the end ---- */
+
+/* Nobody can reach the memory any more. */
+static void long_call_free(struct svcrdma_long_call *lc)
+{
+	struct svcrdma_transport *t = lc->lc_transport;
+	u32 held = lc->lc_sq_held;
+
+	memory_free(t, &lc->lc_call);
+	memory_free(t, &lc->lc_reply);
+	spin_lock(&t->st_expose_lock);
+	list_del(&lc->lc_list);
+	t->st_nr_long_calls--;
+	spin_unlock(&t->st_expose_lock);
+	kfree(lc);
+	if (held)
+		svcrdma_sq_put(t, held);
+}
+
+static void long_reg_wc(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct svcrdma_long_call *lc =
+		container_of(wc->wr_cqe, struct svcrdma_long_call, lc_reg_cqe);
+
+	if (wc->status == IB_WC_SUCCESS)
+		return;
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		trace_svcrdma_wc_err(lc->lc_transport, "reg", wc);
+	svcrdma_transport_close(lc->lc_transport);
+}
+
+/* The memory is ours alone: what is in it now will stay. */
+static void long_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct svcrdma_long_call *lc =
+		container_of(wc->wr_cqe, struct svcrdma_long_call, lc_inv_cqe);
+	struct svcrdma_transport *t = lc->lc_transport;
+	struct long_memory *reply = &lc->lc_reply;
+
+	/* It stays as it is until the transport is freed. */
+	if (wc->status != IB_WC_SUCCESS) {
+		if (wc->status != IB_WC_WR_FLUSH_ERR)
+			trace_svcrdma_wc_err(t, "inv", wc);
+		svcrdma_transport_close(t);
+		return;
+	}
+	if (lc->lc_answer) {
+		/* Unmapped, the pages are the CPU's. */
+		while (reply->nr_regions)
+			svcrdma_region_put(t, reply->regions[--reply->nr_regions]);
+		svcrdma_backchannel_answer(t, lc->lc_xid, reply->pages, lc->lc_answer);
+	}
+	long_call_free(lc);
+}
+
+static struct ib_send_wr *memory_inv_chain(struct svcrdma_long_call *lc,
+					   const struct long_memory *memory,
+					   struct ib_send_wr *first)
+{
+	u32 i;
+
+	for (i = 0; i < memory->nr_regions; i++) {
+		struct svcrdma_region *region = memory->regions[i];
+
+		region->rg_inv = (struct ib_send_wr) {
+			.opcode			= IB_WR_LOCAL_INV,
+			.next			= first,
+			.send_flags		= first ? 0 : IB_SEND_SIGNALED,
+			.ex.invalidate_rkey	= region->rg_mr->rkey,
+			.wr_cqe			= &lc->lc_inv_cqe,
+		};
+		first = &region->rg_inv;
+	}
+	return first;
+}
+
+/* lc_ended was set by the caller. */
+static void long_call_fence(struct svcrdma_long_call *lc)
+{
+	struct svcrdma_transport *t = lc->lc_transport;
+	struct ib_send_wr *first;
+	int ret;
+
+	if (svcrdma_transport_closing(t))
+		return;
+	first = memory_inv_chain(lc, &lc->lc_call, NULL);
+	first = memory_inv_chain(lc, &lc->lc_reply, first);
+	ret = ib_post_send(t->st_qp, first, NULL);
+	if (ret) {
+		trace_svcrdma_post_send_err(t, ret);
+		svcrdma_transport_close(t);
+	}
+}
+
+static struct svcrdma_long_call *long_call_find(struct svcrdma_transport *t, u32 xid)
+{
+	struct svcrdma_long_call *lc;
+
+	lockdep_assert_held(&t->st_expose_lock);
+	list_for_each_entry(lc, &t->st_long_calls, lc_list)
+		if (lc->lc_xid == xid && !lc->lc_ended)
+			return lc;
+	return NULL;
+}
+
+/**
+ * svcrdma_long_call_offered - the Reply chunk that was sent with a callback
+ * @t: transport
+ * @xid: of the call
+ *
+ * Context: any.
+ * Return: its bytes, or 0.
+ */
+u32 svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid)
+{
+	struct svcrdma_long_call *lc;
+	u32 length = 0;
+
+	spin_lock(&t->st_expose_lock);
+	lc = long_call_find(t, xid);
+	if (lc)
+		length = lc->lc_reply.length;
+	spin_unlock(&t->st_expose_lock);
+	return length;
+}
+
+/**
+ * svcrdma_long_call_end - a callback has come to its end
+ * @t: transport
+ * @xid: of the call, which may have been without chunks
+ * @answer: bytes of a reply in its Reply chunk, which svcrdma_backchannel_answer() is to
+ *	have; 0: there is none
+ *
+ * Context: any.
+ */
+void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer)
+{
+	struct svcrdma_long_call *lc;
+
+	spin_lock(&t->st_expose_lock);
+	lc = long_call_find(t, xid);
+	if (lc) {
+		lc->lc_ended = true;
+		lc->lc_answer = min(answer, lc->lc_reply.length);
+	}
+	spin_unlock(&t->st_expose_lock);
+	if (lc)
+		long_call_fence(lc);
+}
+
+/**
+ * svcrdma_long_calls_destroy - free all of a connection, in whatever state
+ * @t: transport that nobody uses, its queue pair drained
+ *
+ * Context: process.
+ */
+void svcrdma_long_calls_destroy(struct svcrdma_transport *t)
+{
+	struct svcrdma_long_call *lc, *next;
+
+	list_for_each_entry_safe(lc, next, &t->st_long_calls, lc_list) {
+		lc->lc_sq_held = 0;
+		long_call_free(lc);
+	}
+}
+
+/* ---- the beginning ---- */
+
+static struct svcrdma_long_call *long_call_alloc(struct svcrdma_transport *t, u32 xid)
+{
+	struct svcrdma_long_call *lc = kzalloc(sizeof(*lc), GFP_KERNEL);
+	bool full;
+
+	if (!lc)
+		return NULL;
+	lc->lc_transport = t;
+	lc->lc_xid = xid;
+	/* Nothing is taken before it is posted. */
+	lc->lc_ended = true;
+	lc->lc_reg_cqe.done = long_reg_wc;
+	lc->lc_inv_cqe.done = long_inv_wc;
+	spin_lock(&t->st_expose_lock);
+	full = t->st_nr_long_calls == SVCRDMA_MAX_LONG_CALLS;
+	if (!full) {
+		t->st_nr_long_calls++;
+		list_add(&lc->lc_list, &t->st_long_calls);
+	}
+	spin_unlock(&t->st_expose_lock);
+	if (!full)
+		return lc;
+	kfree(lc);
+	return NULL;
+}
+
+static int long_call_build(struct svcrdma_long_call *lc, const struct rpc_rqst *rqst,
+			   const struct rpcrdma_call_plan *plan,
+			   struct rpcrdma_chunk_lists *lists)
+{
+	int ret = 0;
+
+	if (plan->position_zero) {
+		ret = memory_alloc(&lc->lc_call, rqst->rq_snd_buf.len);
+		if (!ret)
+			ret = copy_call(&lc->lc_call, &rqst->rq_snd_buf);
+		if (!ret && !rpcrdma_lists_begin_read(lists, 0))
+			ret = -EMSGSIZE;
+		if (!ret)
+			ret = memory_map(lc, &lc->lc_call, DMA_TO_DEVICE, lists);
+	}
+	if (!ret && plan->reply_chunk) {
+		ret = memory_alloc(&lc->lc_reply, rqst->rq_rcv_buf.buflen);
+		if (!ret && !rpcrdma_lists_begin_reply(lists))
+			ret = -EMSGSIZE;
+		if (!ret)
+			ret = memory_map(lc, &lc->lc_reply, DMA_FROM_DEVICE, lists);
+	}
+	return ret;
+}
+
+/**
+ * svcrdma_long_call_create - register what a callback exposes
+ * @t: transport
+ * @rqst: the call; nothing of it is needed after the return
+ * @plan: with a Position Zero Read chunk, a Reply chunk or both
+ * @lists: gets them; storage for RPCRDMA_MAX_SEGMENTS_SENT segments of each
+ *
+ * Context: process.
+ * Return: what svcrdma_long_call_drop() or svcrdma_long_call_post() takes; or NULL: memory
+ * is short, or too many are under way.
+ */
+struct svcrdma_long_call *svcrdma_long_call_create(struct svcrdma_transport *t,
+						   const struct rpc_rqst *rqst,
+						   const struct rpcrdma_call_plan *plan,
+						   struct rpcrdma_chunk_lists *lists)
+{
+	/* rpciod may be needed to write pages back. */
+	unsigned int nofs = memalloc_nofs_save();
+	struct svcrdma_long_call *lc;
+
+	lc = long_call_alloc(t, be32_to_cpu(rqst->rq_xid));
+	if (lc && long_call_build(lc, rqst, plan, lists)) {
+		long_call_free(lc);
+		lc = NULL;
+	}
+	memalloc_nofs_restore(nofs);
+	return lc;
+}
+
+/**
+ * svcrdma_long_call_drop - the call is not sent
+ * @lc: callback that was never posted
+ *
+ * Context: process.
+ */
+void svcrdma_long_call_drop(struct svcrdma_long_call *lc)
+{
+	long_call_free(lc);
+}
+
+/**
+ * svcrdma_long_call_regions - Send Queue entries for the registrations
+ * @lc: callback
+ *
+ * As many again are needed to invalidate them.
+ */
+u32 svcrdma_long_call_regions(const struct svcrdma_long_call *lc)
+{
+	return lc->lc_call.nr_regions + lc->lc_reply.nr_regions;
+}
+
+static struct ib_send_wr *memory_reg_chain(const struct long_memory *memory,
+					   struct ib_send_wr *first)
+{
+	u32 i;
+
+	for (i = 0; i < memory->nr_regions; i++) {
+		memory->regions[i]->rg_reg.wr.next = first;
+		first = &memory->regions[i]->rg_reg.wr;
+	}
+	return first;
+}
+
+/**
+ * svcrdma_long_call_post - register the memory, and take a reply
+ * @lc: callback; not the caller's any more
+ *
+ * The Send is posted behind it.
+ *
+ * Context: process. There are Send Queue entries for the registrations, and for the
+ * invalidations.
+ * Return: 0 or a negative errno; then the connection is to be ended.
+ */
+int svcrdma_long_call_post(struct svcrdma_long_call *lc)
+{
+	struct svcrdma_transport *t = lc->lc_transport;
+	struct ib_send_wr *first;
+	int ret;
+
+	lc->lc_sq_held = svcrdma_long_call_regions(lc);
+	first = memory_reg_chain(&lc->lc_call, NULL);
+	first = memory_reg_chain(&lc->lc_reply, first);
+	ret = ib_post_send(t->st_qp, first, NULL);
+	if (ret) {
+		trace_svcrdma_post_send_err(t, ret);
+		return ret;
+	}
+	spin_lock(&t->st_expose_lock);
+	lc->lc_ended = false;
+	spin_unlock(&t->st_expose_lock);
+	return 0;
+}
