@@ -42,6 +42,8 @@ static DECLARE_WAIT_QUEUE_HEAD(ids_gone);
 static struct {
 	u8	private[RPCRDMA_CM_MAX_SIZE];
 	u8	length;
+	u8	reads_taken;	/* and not yet swapped */
+	u8	reads_done;
 } accepted;
 
 static struct pair_id *pair_id_of(struct rdma_cm_id *id)
@@ -54,6 +56,8 @@ static int tell(struct pair_id *pid, enum rdma_cm_event_type type)
 	struct rdma_cm_event event = { .event = type };
 
 	if (type == RDMA_CM_EVENT_ESTABLISHED) {
+		event.param.conn.initiator_depth = accepted.reads_taken;
+		event.param.conn.responder_resources = accepted.reads_done;
 		event.param.conn.private_data = accepted.private;
 		event.param.conn.private_data_len = accepted.length;
 	}
@@ -174,6 +178,8 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	lockdep_assert_held(&server->lock);
 	accepted.length = min_t(size_t, param->private_data_len, sizeof(accepted.private));
 	memcpy(accepted.private, param->private_data, accepted.length);
+	accepted.reads_taken = param->responder_resources;
+	accepted.reads_done = param->initiator_depth;
 	memory_connect(server->peer->id.qp, id->qp);
 	tell(server, RDMA_CM_EVENT_ESTABLISHED);
 	return 0;

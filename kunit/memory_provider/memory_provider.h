@@ -240,6 +240,7 @@ struct memory_queue {
  * @allowance: work requests that may take effect while held; -1: not held
  * @rnr_retries: refused for want of a Receive before the connection ends; -1: waits
  * @event: to be told when memory_lock is dropped; -1: none
+ * @tellers: those who are about to tell; the queue pair waits for them before it goes
  */
 struct memory_qp {
 	struct ib_qp		ib;
@@ -251,6 +252,7 @@ struct memory_qp {
 	int			allowance;
 	int			rnr_retries;
 	int			event;
+	unsigned int		tellers;
 };
 
 static inline struct memory_device *memory_device_of(struct ib_device *ib)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The provider in memory: queue pairs, and posting to them. */
+#include <linux/delay.h>
 #include <linux/slab.h>
 
 #include "memory_provider.h"
@@ -11,27 +12,37 @@ static struct memory_device *device_of(const struct memory_qp *qp)
 	return memory_device_of(qp->ib.device);
 }
 
+/* The peer may be destroyed meanwhile, by whoever has it. */
+static void tell(struct memory_qp *qp, int what)
+{
+	struct ib_event event = {
+		.device = qp->ib.device, .element.qp = &qp->ib, .event = what,
+	};
+	unsigned long flags;
+
+	if (qp->ib.event_handler)
+		qp->ib.event_handler(&event, qp->ib.qp_context);
+	spin_lock_irqsave(&memory_lock, flags);
+	qp->tellers--;
+	spin_unlock_irqrestore(&memory_lock, flags);
+}
+
 /* Events are told when the lock is dropped: handlers may do anything. */
 static void unlock(struct memory_qp *qp, unsigned long flags)
 {
 	struct memory_qp *told[] = { qp, qp->peer };
-	struct ib_event event;
 	int i, what[2] = { -1, -1 };
 
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 2; i++) {
 		if (told[i])
 			swap(told[i]->event, what[i]);
-	spin_unlock_irqrestore(&memory_lock, flags);
-	for (i = 0; i < 2; i++) {
-		if (what[i] < 0 || !told[i]->ib.event_handler)
-			continue;
-		event = (struct ib_event) {
-			.device = told[i]->ib.device,
-			.element.qp = &told[i]->ib,
-			.event = what[i],
-		};
-		told[i]->ib.event_handler(&event, told[i]->ib.qp_context);
+		if (what[i] >= 0)
+			told[i]->tellers++;
 	}
+	spin_unlock_irqrestore(&memory_lock, flags);
+	for (i = 0; i < 2; i++)
+		if (what[i] >= 0)
+			tell(told[i], what[i]);
 }
 
 static int queue_init(struct memory_queue *queue, u32 wrs, u32 sges)
@@ -120,6 +131,8 @@ int memory_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 	memory_cq_clean(memory_cq_of(ib->send_cq), qp);
 	memory_cq_clean(memory_cq_of(ib->recv_cq), qp);
 	spin_unlock_irqrestore(&memory_lock, flags);
+	while (READ_ONCE(qp->tellers))
+		usleep_range(50, 100);
 	if (qp->sq.done != qp->sq.posted || qp->rq.done != qp->rq.posted)
 		memory_complain(device_of(qp), "a queue pair is destroyed that is in use");
 	kvfree(qp->sq.wrs);
