@@ -40,6 +40,7 @@ Table client_memory_table();
 Table client_private_table();
 Table client_callback_table();
 Table client_pull_table();
+Table client_callback_chunk_table();
 
 /* replies.cc */
 int replies_main();

@@ -3,9 +3,8 @@
  * Our server against CM private data: RFC 8797. What it made of them is seen in the
  * size from which on a reply needs its Reply chunk, and in Sends with Invalidate.
  */
-#include <fstream>
-
 #include "failure.hh"
+#include "knob.hh"
 #include "scenario.hh"
 #include "session.hh"
 
@@ -16,32 +15,6 @@ namespace
 {
 
 constexpr u32 server_size = 4096; /* the default of max_req_size */
-
-/* A knob of /proc/sys/sunrpc, put back at the end */
-class Knob {
-    public:
-	Knob(const char *name, u32 value)
-		: path_(text("/proc/sys/sunrpc/", name))
-	{
-		std::ifstream(path_) >> old_;
-		set(value);
-	}
-	~Knob()
-	{
-		std::ofstream(path_) << old_ << std::endl;
-	}
-	void set(u32 value)
-	{
-		std::ofstream file(path_);
-
-		file << value << std::endl;
-		check(file.good(), "cannot set ", path_);
-	}
-
-    private:
-	std::string path_;
-	u32 old_ = 0;
-};
 
 /* Is a reply of @total bytes sent inline? Header with one Reply segment, READ3 reply */
 bool sent_inline(Session &session, const Bytes &handle, Memory &memory,
@@ -338,6 +311,36 @@ void no_invalidation()
 	}
 }
 
+/* Capabilities of the block behind that of RFC 8797; 0 without one */
+u32 capabilities(const Bytes &private_data)
+{
+	if (private_data.size() < RPCRDMA_CM_MAX_SIZE ||
+	    private_data.word_at(8) != RPCRDMA_EXT_FORMAT_ID)
+		return 0;
+	return private_data.word_at(12) & 0xffff;
+}
+
+/* Documentation/reliable-reply.rst: nothing that was not asked for */
+void announcement()
+{
+	for (u32 on : { 0u, 1u })
+		for (u32 asked : { 0u, 1u, 4u, 5u }) {
+			Knob knob("svc_rdma/reliable_reply", on);
+			Options options;
+			u32 answer = (asked & 1 ? 2 : 0) | (asked & 4);
+
+			options.private_data =
+				Options::private_block(4096, 4096, 0);
+			if (asked)
+				options.private_data.word(RPCRDMA_EXT_FORMAT_ID)
+					.word(0x01080000 | asked);
+			Session session(options);
+			check_equal(capabilities(session.wire().peer_private()),
+				    on ? answer : 0, "capabilities");
+			session.expect_works();
+		}
+}
+
 const Scenario table[] = {
 	{ "private-none", "server", "8166-14 8166-115 P13 P14 P16 I10 O39",
 	  "threshold 1024", none },
@@ -360,6 +363,8 @@ const Scenario table[] = {
 	  "each connection has its own", changes_on_reconnect },
 	{ "private-sent", "server", "8166-111 P4 P7 P11",
 	  "a block with the sizes of the knob", sent_by_server },
+	{ "private-announcement", "server", "P4 P12",
+	  "capabilities that were asked for", announcement },
 	{ "private-larger", "server", "8166-114 8166-13 P12",
 	  "16384 bytes go inline", larger_than_default },
 	{ "invalidation", "server", "8166-113 P8 P9 I11",
