@@ -14,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	u32 chunks = input.read_u32() % 4;
 
 	report(check_message(message));
+	report(check_unpadded(message));
 	report(check_small_storage(message, segments, chunks));
 	rpcrdma_message_direction(data, u32(size));
 	return 0;

@@ -526,6 +526,17 @@ static int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 }
 
 /*
+ * RFC 8166 section 4.6.1 wants ERR_CHUNK. Where the administrator says so, one to which no
+ * padding applies is the RDMA_MSG that it might have been.
+ */
+static bool recv_msgp_is_msg(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	return t->st_serve_msgp &&
+	       rpcrdma_unpadded_decode(rc->rc_buffer, rc->rc_byte_len, &rc->rc_header,
+				       &rc->rc_lists) == RPCRDMA_OK;
+}
+
+/*
  * RFC 8167 section 4.1: an RDMA_NOMSG does not show its direction, but a call that is not
  * inline would have a Read list (RFC 8166 section 4.3.1). Only where we make such calls.
  */
@@ -568,7 +579,9 @@ static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 		break;
 	case RPCRDMA_DONE:
 		return recv_done(t, rc);
-	default:		/* RDMA_MSGP: RFC 8166 section 4.6.1 */
+	default:
+		if (recv_msgp_is_msg(t, rc))
+			break;
 		trace_svcrdma_call_bad(t, rc->rc_header.xid, RPCRDMA_BAD_PROC);
 		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
 	}

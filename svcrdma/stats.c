@@ -11,6 +11,7 @@ unsigned int svcrdma_max_requests = SVCRDMA_DEFAULT_REQUESTS;
 unsigned int svcrdma_max_req_size = SVCRDMA_MIN_REQ_SIZE;
 unsigned int svcrdma_ord = SVCRDMA_DEFAULT_ORD;
 unsigned int svcrdma_reliable_reply = 1;
+unsigned int svcrdma_serve_msgp;
 unsigned int svcrdma_expose_timeout = 30;	/* seconds */
 unsigned int svcrdma_max_exposed_bytes = 64 << 20;
 
@@ -88,6 +89,7 @@ static struct ctl_table svcrdma_table[] = {
 	     &min_expose_timeout, &max_expose_timeout),
 	KNOB("max_exposed_bytes", &svcrdma_max_exposed_bytes,
 	     SYSCTL_ZERO, &max_max_exposed_bytes),
+	KNOB("serve_msgp", &svcrdma_serve_msgp, SYSCTL_ZERO, SYSCTL_ONE),
 	COUNTER("rdma_stat_read", &svcrdma_stat_read),
 	COUNTER("rdma_stat_recv", &svcrdma_stat_recv),
 	COUNTER("rdma_stat_write", &svcrdma_stat_write),

@@ -230,6 +230,7 @@ struct svcrdma_send_ctxt {
  * @st_pull_depth: Reads in flight that the client may have
  * @st_recv_target: Receives to be kept posted
  * @st_max_chunks: entries of rc_chunks
+ * @st_serve_msgp: an RDMA_MSGP to which no padding applies is served
  * @st_send_cache: send contexts that are kept when free
  *
  * @st_xprt: what nfsd knows
@@ -301,6 +302,7 @@ struct svcrdma_transport {
 	u32			st_pull_depth;
 	u32			st_recv_target;
 	u32			st_max_chunks;
+	bool			st_serve_msgp;
 	u32			st_send_cache;
 
 	struct list_head	st_pending;
@@ -587,6 +589,7 @@ extern unsigned int svcrdma_max_requests;
 extern unsigned int svcrdma_max_req_size;
 extern unsigned int svcrdma_ord;
 extern unsigned int svcrdma_reliable_reply;
+extern unsigned int svcrdma_serve_msgp;
 extern unsigned int svcrdma_expose_timeout;
 extern unsigned int svcrdma_max_exposed_bytes;
 extern struct percpu_counter svcrdma_stat_expose;

@@ -126,6 +126,24 @@ enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,
 					  struct rpcrdma_chunk_lists *lists);
 
 /**
+ * rpcrdma_unpadded_decode - decode an RDMA_MSGP to which no padding applies
+ * @message: the received message
+ * @length: its size in bytes
+ * @header: that of the RDMA_MSG that has the same lists and payload, but for
+ *	@header->size; unchanged on failure
+ * @lists: storage set by the caller; filled in for %RPCRDMA_OK, else emptied
+ *
+ * The rule, and the reason for it: padded.hh. Only calls are taken: a requester drops
+ * each RDMA_MSGP (RFC 8166 section 4.6.1).
+ *
+ * Return: %RPCRDMA_OK, %RPCRDMA_BAD_PROC when padding may apply or it is no RDMA_MSGP
+ * with a call, or what is wrong with its lists or XID.
+ */
+enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,
+					    struct rpcrdma_header *header,
+					    struct rpcrdma_chunk_lists *lists);
+
+/**
  * rpcrdma_header_size - bytes that a header takes on the wire
  * @header: proc and error are looked at
  * @lists: the chunk lists, or NULL for none

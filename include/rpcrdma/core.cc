@@ -11,6 +11,7 @@
 #include "exposures.hh"
 #include "header.hh"
 #include "logic.h"
+#include "padded.hh"
 #include "reply_history.hh"
 #include "reply_plan.hh"
 #include "reverse.hh"
@@ -37,6 +38,13 @@ enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,
 					  struct rpcrdma_chunk_lists *lists)
 {
 	return decode_header(input(message, length), *header, *lists).code();
+}
+
+enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,
+					    struct rpcrdma_header *header,
+					    struct rpcrdma_chunk_lists *lists)
+{
+	return decode_unpadded(input(message, length), *header, *lists).code();
 }
 
 u32 rpcrdma_header_size(const struct rpcrdma_header *header,

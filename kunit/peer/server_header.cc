@@ -5,6 +5,7 @@
  * does not matter.
  */
 #include "failure.hh"
+#include "knob.hh"
 #include "scenario.hh"
 #include "session.hh"
 
@@ -260,16 +261,121 @@ void rpc_mismatch()
 
 /* ---- section 4.6 and RDMA_ERROR ---- */
 
+/* RFC 5666 section 4.3: rdma_align and rdma_thresh come before the lists. */
+Bytes as_msgp(const Call &call, u32 align, u32 thresh)
+{
+	Bytes plain = call.bytes();
+	Bytes bytes(plain.view(0, 12));
+
+	bytes.word(RPCRDMA_MSGP).word(align).word(thresh);
+	return bytes.raw(plain.view(16, plain.size() - 16));
+}
+
+/* ERR_CHUNK, also where no padding applies */
 void msgp()
 {
 	Session session;
-	Call call;
 
-	call.header.proc = RPCRDMA_MSGP;
-	Bytes bytes = call.header.encode_fixed();
-	bytes.word(64).word(1024).zeros(12).raw(call.rpc.view());
-	session.send(bytes);
-	session.expect_error(call.header.xid, RPCRDMA_ERR_CHUNK);
+	for (u32 align : { 0u, 4u, 64u })
+		for (u32 thresh : { 0u, 1024u }) {
+			Call call;
+
+			session.send(as_msgp(call, align, thresh));
+			session.expect_error(call.header.xid,
+					     RPCRDMA_ERR_CHUNK);
+		}
+	session.expect_works();
+}
+
+constexpr u32 largest = 0xffffffff;
+
+void msgp_served()
+{
+	Knob knob("svc_rdma/serve_msgp", 1);
+	Session session;
+	u32 size = u32(Call().rpc.size());
+	const std::pair<u32, u32> unpadded[] = {
+		{ 0, 0 },
+		{ 1, 0 },
+		{ 4, 0 },
+		{ 4, largest },
+		{ 64, size },
+		{ 64, 4096 },
+		{ largest, largest },
+	};
+
+	for (auto [align, thresh] : unpadded) {
+		Call call;
+
+		session.send(as_msgp(call, align, thresh));
+		Reply reply = session.expect_reply(call.header.xid);
+
+		check_equal(
+			ReplyReader(reply.rpc).accept_status(call.header.xid),
+			0u, "accept_stat");
+		check_equal(reply.header.header.proc, u32(RPCRDMA_MSG),
+			    "rdma_proc of the reply");
+	}
+	session.expect_works();
+}
+
+/* NFSv3 WRITE, whose data are in a Read chunk: what is read back is what was written. */
+void msgp_with_read_chunk()
+{
+	Knob knob("svc_rdma/serve_msgp", 1);
+	Session session;
+	Bytes handle = session.create("peer-msgp");
+	Bytes data = Bytes::pattern(9000, 7);
+	std::unique_ptr<Memory> memory = session.memory(data.size());
+
+	memory->put(0, data.view());
+	for (u32 thresh : { 9000u, 65536u }) {
+		Call call;
+
+		call.rpc = nfs3_call(call.header.xid, NFS3_WRITE,
+				     write_arguments(handle, 0, 9000));
+		call.header.add_read(u32(call.rpc.size()),
+				     memory->segment(0, 9000));
+		session.send(as_msgp(call, 64, thresh));
+		if (thresh == 9000) { /* the item has as many */
+			session.expect_error(call.header.xid,
+					     RPCRDMA_ERR_CHUNK);
+			continue;
+		}
+		Reply reply = session.expect_reply(call.header.xid);
+
+		check_equal(ReplyReader(reply.rpc).nfs_status(call.header.xid),
+			    0u, "status of WRITE");
+	}
+	check(session.read_file(handle, 9000) == data, "other data read");
+}
+
+/* With the knob on, padding may still apply; and what is malformed stays so. */
+void msgp_padded()
+{
+	Knob knob("svc_rdma/serve_msgp", 1);
+	Session session;
+	u32 less = u32(Call().rpc.size()) - 1;
+	const std::pair<u32, u32> padded[] = {
+		{ 8, 0 },	{ 64, 0 },	   { 64, less },
+		{ 3, 0 },	{ 5, less },	   { 0x80000000, 1 },
+		{ largest, 0 }, { largest, less },
+	};
+
+	for (auto [align, thresh] : padded) {
+		Call call;
+
+		session.send(as_msgp(call, align, thresh));
+		session.expect_error(call.header.xid, RPCRDMA_ERR_CHUNK);
+	}
+	for (size_t size = RPCRDMA_MIN_HEADER_SIZE; size < 76; size += 4) {
+		Call call;
+		Bytes bytes = as_msgp(call, 0, 0);
+
+		bytes.resize(size);
+		session.send(bytes);
+		session.expect_error(call.header.xid, RPCRDMA_ERR_CHUNK);
+	}
 	session.expect_works();
 }
 
@@ -360,6 +466,13 @@ const Scenario table[] = {
 	  unknown_program },
 	{ "rpc-mismatch", "server", "8166-21", "RPC_MISMATCH", rpc_mismatch },
 	{ "msgp", "server", "8166-24 O23", "ERR_CHUNK", msgp },
+	{ "msgp-served", "server", "8166-24 O23",
+	  "with the knob on, a reply where no padding applies", msgp_served },
+	{ "msgp-read-chunk", "server", "8166-24 O23",
+	  "with the knob on, the item counts for the threshold",
+	  msgp_with_read_chunk },
+	{ "msgp-padded", "server", "8166-24 O23",
+	  "with the knob on, ERR_CHUNK where padding may apply", msgp_padded },
 	{ "done", "server", "8166-25 O16 O46 L6 L8",
 	  "silence, no Receive is lost", done },
 	{ "error-messages", "server", "8166-23 8166-65",

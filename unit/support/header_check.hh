@@ -141,4 +141,37 @@ inline const char *check_small_storage(const Bytes &message, u32 segments,
 	return nullptr;
 }
 
+/* The RDMA_MSG that @message would be, were it no RDMA_MSGP. */
+inline Bytes without_padding_words(const Bytes &message)
+{
+	Bytes plain = message;
+
+	plain.erase(plain.begin() + 16, plain.begin() + 24);
+	set_word(plain, 12, RPCRDMA_MSG);
+	return plain;
+}
+
+/* An RDMA_MSGP is served as the codec has the same RDMA_MSG, or not at all. */
+inline const char *check_unpadded(const Bytes &message)
+{
+	u32 room = u32(message.size() / 4) + 1;
+	rpcrdma_header header = {};
+	Lists lists(room, room);
+
+	if (rpcrdma_unpadded_decode(message.data(), u32(message.size()),
+				    &header, &lists.lists) != RPCRDMA_OK)
+		return lists.nr_chunks() + lists.lists.nr_segments ||
+				       header.size ?
+			       "refused, and something left" :
+			       nullptr;
+
+	Decoded plain(without_padding_words(message), room, room);
+
+	plain.header.size += 8;
+	if (plain.status != RPCRDMA_OK || !(header == plain.header) ||
+	    !lists.same(plain))
+		return "RDMA_MSGP is another call than the RDMA_MSG";
+	return nullptr;
+}
+
 #endif /* UNIT_HEADER_CHECK_HH */
