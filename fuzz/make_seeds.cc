@@ -50,6 +50,20 @@ static void window_seeds()
 		   hex("ff ffffffff 00 02 ff ffffffff ff"));
 }
 
+static void config_seeds()
+{
+	write_seed("fuzz_config", "call",
+		   hex(R"(c0ffee01 00000000 00000002 00018841
+		00000001 00000001 00000000 00000000 00000000 00000000
+		00001000 00002000 00000010)"));
+	write_seed("fuzz_config", "call_auth_sys",
+		   hex(R"(c0ffee01 00000000 00000002
+		00018841 00000001 00000000 00000001 00000004 00000000
+		00000000 00000000)"));
+	write_seed("fuzz_config", "reply", hex(R"(c0ffee01 00000001 00000000
+		00000000 00000000 00000000 00000800 00000004 00000008)"));
+}
+
 /* target number, then words in the order of fuzz_plan.cc */
 static void plan_seeds()
 {
@@ -80,6 +94,7 @@ int main(int argc, char **argv)
 	corpus = argv[1];
 	header_seeds();
 	cm_private_seeds();
+	config_seeds();
 	window_seeds();
 	plan_seeds();
 	return 0;

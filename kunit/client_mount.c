@@ -194,3 +194,13 @@ void mount_expect_nothing(struct mount *mount)
 	KUNIT_EXPECT_PTR_EQ(test, NULL, mount->transport->xt_conn);
 	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids + fake_cm.pds + fake_cm.cqs + fake_cm.qps);
 }
+
+int mount_suite_init(struct kunit_suite *suite)
+{
+	return xprtrdma_transport_register();
+}
+
+void mount_suite_exit(struct kunit_suite *suite)
+{
+	xprtrdma_transport_unregister();
+}

@@ -29,6 +29,8 @@ struct mount {
 
 struct rpc_clnt *mount_client(const struct sockaddr *to, size_t length,
 			      struct sockaddr *from, unsigned long flags);
+int mount_suite_init(struct kunit_suite *suite);
+void mount_suite_exit(struct kunit_suite *suite);
 void mount_shut_down(struct mount *mount);
 bool mount_gone(struct mount *mount);
 void mount_from(struct mount *mount, struct sockaddr *from, unsigned long flags);

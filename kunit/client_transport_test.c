@@ -602,28 +602,18 @@ static struct kunit_case setup_cases[] = {
 	{}
 };
 
-static int transport_suite_init(struct kunit_suite *suite)
-{
-	return xprtrdma_transport_register();
-}
-
-static void transport_suite_exit(struct kunit_suite *suite)
-{
-	xprtrdma_transport_unregister();
-}
-
 static struct kunit_suite transport_suite = {
 	.name = "xprtrdma_transport",
-	.suite_init = transport_suite_init,
-	.suite_exit = transport_suite_exit,
+	.suite_init = mount_suite_init,
+	.suite_exit = mount_suite_exit,
 	.init = mount_init,
 	.test_cases = transport_cases,
 };
 
 static struct kunit_suite setup_suite = {
 	.name = "xprtrdma_transport_setup",
-	.suite_init = transport_suite_init,
-	.suite_exit = transport_suite_exit,
+	.suite_init = mount_suite_init,
+	.suite_exit = mount_suite_exit,
 	.test_cases = setup_cases,
 };
 

@@ -445,7 +445,7 @@ static void recv_build_flat(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc
 	arg->buflen = size;
 }
 
-/* The call is complete: it and its context go to nfsd. */
+/* The call is complete: it and its context go to nfsd, unless it is for the transport. */
 static int recv_deliver(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
 	rqstp->rq_next_page = rqstp->rq_respages + 1;
@@ -453,7 +453,7 @@ static int recv_deliver(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 	rqstp->rq_prot = IPPROTO_MAX;
 	svc_xprt_copy_addrs(rqstp, rqstp->rq_xprt);
 	set_bit(RQ_SECURE, &rqstp->rq_flags);
-	return rqstp->rq_arg.len;
+	return svcrdma_config_answer(rqstp) ? 0 : rqstp->rq_arg.len;
 }
 
 static int recv_reject(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,

@@ -161,6 +161,7 @@ struct reply {
 	u32 nr_holes;
 	u32 length;		/* without the holes */
 	u32 held;		/* bytes of its pages */
+	u32 inline_send;	/* the same until it is sent */
 };
 
 static void reply_init(struct reply *reply, struct svcrdma_transport *t,
@@ -181,6 +182,7 @@ static void reply_init(struct reply *reply, struct svcrdma_transport *t,
 		.holes		= rc->rc_payloads,
 		.length		= rqstp->rq_res.len,
 		.held		= (rqstp->rq_next_page - rqstp->rq_respages) << PAGE_SHIFT,
+		.inline_send	= READ_ONCE(t->st_inline_send),
 		.header		= {
 			.xid		= rc->rc_header.xid,
 			.vers		= rc->rc_header.vers,
@@ -308,7 +310,7 @@ static int reply_encode_lists(struct reply *reply,
 	enum rpcrdma_status status;
 
 	status = rpcrdma_header_encode(&reply->header, lists, reply->sc->sc_buffer,
-				       reply->t->st_agreed.inline_send);
+				       reply->inline_send);
 	if (status != RPCRDMA_OK)
 		return -EMSGSIZE;
 	reply->sc->sc_sge.length = reply->header.size;
@@ -327,7 +329,7 @@ static int reply_copy_inline(struct reply *reply)
 	u32 n, offset, left = reply->length;
 	struct page *page;
 
-	if (left > reply->t->st_agreed.inline_send - sc->sc_sge.length)
+	if (left > reply->inline_send - sc->sc_sge.length)
 		return -EMSGSIZE;
 	while (left) {
 		n = svcrdma_stream_run(&stream, left, &page, &offset);
@@ -464,8 +466,7 @@ static int reply_build(struct reply *reply)
 	if (ret)
 		return ret;
 	header_size = rpcrdma_header_size(&reply->header, &reply->lists);
-	switch (rpcrdma_plan_reply(header_size, reply->length,
-				   reply->t->st_agreed.inline_send,
+	switch (rpcrdma_plan_reply(header_size, reply->length, reply->inline_send,
 				   rpcrdma_reply_chunk(&reply->lists))) {
 	case RPCRDMA_REPLY_INLINE:
 		ret = reply_inline(reply);

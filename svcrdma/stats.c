@@ -12,6 +12,7 @@ unsigned int svcrdma_max_req_size = SVCRDMA_MIN_REQ_SIZE;
 unsigned int svcrdma_ord = SVCRDMA_DEFAULT_ORD;
 unsigned int svcrdma_reliable_reply = 1;
 unsigned int svcrdma_serve_msgp;
+unsigned int svcrdma_answer_config;
 unsigned int svcrdma_expose_timeout = 30;	/* seconds */
 unsigned int svcrdma_max_exposed_bytes = 64 << 20;
 
@@ -90,6 +91,7 @@ static struct ctl_table svcrdma_table[] = {
 	KNOB("max_exposed_bytes", &svcrdma_max_exposed_bytes,
 	     SYSCTL_ZERO, &max_max_exposed_bytes),
 	KNOB("serve_msgp", &svcrdma_serve_msgp, SYSCTL_ZERO, SYSCTL_ONE),
+	KNOB("answer_config", &svcrdma_answer_config, SYSCTL_ZERO, SYSCTL_ONE),
 	COUNTER("rdma_stat_read", &svcrdma_stat_read),
 	COUNTER("rdma_stat_recv", &svcrdma_stat_recv),
 	COUNTER("rdma_stat_write", &svcrdma_stat_write),

@@ -224,12 +224,15 @@ struct svcrdma_send_ctxt {
  * @st_port: port number on the device
  * @st_peer: what the client says of itself
  * @st_agreed: what holds for both
+ * @st_inline_send: largest reply that goes inline: that of @st_agreed, or less, if the
+ *	client has said so since; see config.c. Read and written once
  * @st_recv_size: size of a Receive buffer
  * @st_credits: the grant, in each reply
  * @st_read_depth: Reads in flight that the client takes; may be 0
  * @st_pull_depth: Reads in flight that the client may have
  * @st_recv_target: Receives to be kept posted
  * @st_max_chunks: entries of rc_chunks
+ * @st_answer_config: calls of RFC 5666 section 6 are answered
  * @st_serve_msgp: an RDMA_MSGP to which no padding applies is served
  * @st_send_cache: send contexts that are kept when free
  *
@@ -296,12 +299,14 @@ struct svcrdma_transport {
 	u32			st_port;
 	struct rpcrdma_cm_private st_peer;
 	struct rpcrdma_negotiated st_agreed;
+	u32			st_inline_send;
 	u32			st_recv_size;
 	u32			st_credits;
 	u32			st_read_depth;
 	u32			st_pull_depth;
 	u32			st_recv_target;
 	u32			st_max_chunks;
+	bool			st_answer_config;
 	bool			st_serve_msgp;
 	u32			st_send_cache;
 
@@ -448,6 +453,9 @@ static inline void *svcrdma_recv_inline(const struct svcrdma_recv_ctxt *rc)
 	return rc->rc_buffer + rc->rc_header.size;
 }
 
+/* config.c */
+bool svcrdma_config_answer(struct svc_rqst *rqstp);
+
 /* message.c */
 void svcrdma_message_start(struct svcrdma_message *m, const struct svcrdma_recv_ctxt *rc,
 			   u32 limit);
@@ -590,6 +598,7 @@ extern unsigned int svcrdma_max_req_size;
 extern unsigned int svcrdma_ord;
 extern unsigned int svcrdma_reliable_reply;
 extern unsigned int svcrdma_serve_msgp;
+extern unsigned int svcrdma_answer_config;
 extern unsigned int svcrdma_expose_timeout;
 extern unsigned int svcrdma_max_exposed_bytes;
 extern struct percpu_counter svcrdma_stat_expose;

@@ -267,7 +267,9 @@ static void transport_negotiate(struct svcrdma_transport *t,
 	rpcrdma_cm_negotiate(local, &t->st_peer, &t->st_agreed);
 
 	t->st_recv_size = size;
+	t->st_inline_send = t->st_agreed.inline_send;
 	t->st_serve_msgp = READ_ONCE(svcrdma_serve_msgp);
+	t->st_answer_config = READ_ONCE(svcrdma_answer_config);
 	t->st_max_chunks = size / (2 * RPCRDMA_SEGMENT_SIZE);
 	t->st_read_depth = min3(t->st_read_depth, READ_ONCE(svcrdma_ord),
 				(u32)max(device->attrs.max_qp_init_rd_atom, 0));

@@ -55,8 +55,10 @@ void xprtrdma_conn_fail(struct xprtrdma_conn *conn)
 	 * Under the lock, so that xprtrdma_conn_destroy() cannot overtake the request for a
 	 * close, which would then hit the next connection.
 	 */
-	if (old == RPCRDMA_CONN_ESTABLISHED)
+	if (old == RPCRDMA_CONN_ESTABLISHED) {
 		xprt_force_disconnect(&conn->xc_transport->xt_xprt);
+		xprtrdma_config_done(conn);
+	}
 	spin_unlock(&conn->xc_lock);
 }
 
@@ -414,6 +416,7 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	conn->xc_bc_write_wrs = XPRTRDMA_BC_WRITES;
 	init_completion(&conn->xc_cm_done);
 	init_completion(&conn->xc_released);
+	init_completion(&conn->xc_config_done);
 	spin_lock_init(&conn->xc_lock);
 	conn->xc_state = RPCRDMA_CONN_IDLE;
 	INIT_LIST_HEAD(&conn->xc_sends_free);

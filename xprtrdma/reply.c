@@ -436,11 +436,32 @@ static void drop_unknown(struct xprtrdma_receive *receive)
 		xprtrdma_receive_put(receive);
 }
 
+/* To the question of config.c. Its credit comes back with whatever it says. */
+static bool handle_config(struct xprtrdma_receive *receive, bool invalidated, u32 rkey)
+{
+	struct rpcrdma_header header = receive->rv_header;
+	struct xprtrdma_conn *conn = receive->rv_conn;
+
+	if (header.proc == RPCRDMA_NOMSG || !xprtrdma_config_receive(receive))
+		return false;
+	/* RFC 8797 section 4.1: it has no R_key. */
+	if (invalidated) {
+		trace_xprtrdma_bad_rkey(receive_xprt(receive), header.xid, rkey);
+		xprtrdma_conn_fail(conn);
+	}
+	xprtrdma_receive_put(receive);
+	update_credits(conn, &header);
+	xprtrdma_config_done(conn);
+	return true;
+}
+
 static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32 rkey)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	struct xprtrdma_request *request;
 
+	if (handle_config(receive, invalidated, rkey))
+		return;
 	if (!reply_lookup(receive)) {
 		drop_unknown(receive);
 		return;

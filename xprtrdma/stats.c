@@ -13,6 +13,7 @@ unsigned int xprtrdma_slot_table_entries = 128;
 unsigned int xprtrdma_max_inline_read = 4096;
 unsigned int xprtrdma_max_inline_write = 4096;
 unsigned int xprtrdma_reliable_reply = 1;
+unsigned int xprtrdma_ask_config;
 
 /* Of all mounts: calls without memory for a reply that may be large, and replies read. */
 unsigned long xprtrdma_replies_open;
@@ -89,6 +90,15 @@ static struct ctl_table knobs[] = {
 	{
 		.procname	= "rdma_reliable_reply",
 		.data		= &xprtrdma_reliable_reply,
+		.maxlen		= sizeof(unsigned int),
+		.mode		= 0644,
+		.proc_handler	= proc_douintvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_ONE,
+	},
+	{
+		.procname	= "rdma_ask_config",
+		.data		= &xprtrdma_ask_config,
 		.maxlen		= sizeof(unsigned int),
 		.mode		= 0644,
 		.proc_handler	= proc_douintvec_minmax,

@@ -35,8 +35,11 @@ DECLARE_EVENT_CLASS(xprtrdma_value,
 
 /*
  * Result of a connect attempt; of a post; an asynchronous event of the queue pair; calls
- * in flight on a connection that is given up because no reply comes.
+ * in flight on a connection that is given up because no reply comes; what the server's
+ * configuration has led to: bytes that may be sent inline, or an errno.
  */
+DEFINE_EVENT(xprtrdma_value, xprtrdma_config,
+	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
 DEFINE_EVENT(xprtrdma_value, xprtrdma_stalled,
 	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
 DEFINE_EVENT(xprtrdma_value, xprtrdma_connect,

@@ -81,19 +81,48 @@ static void disconnect(struct xprtrdma_transport *transport)
 	xprtrdma_conn_destroy(conn);
 }
 
+/* A server that knows nothing of RFC 5666 section 6 must not make a difference. */
+static struct xprtrdma_conn *create_and_ask(struct xprtrdma_transport *transport)
+{
+	struct xprtrdma_conn *conn = xprtrdma_conn_create(transport);
+	int rc;
+
+	if (IS_ERR(conn) || !READ_ONCE(xprtrdma_ask_config) || transport->xt_config_silent)
+		return conn;
+	rc = xprtrdma_config_ask(conn);
+	if (!rc)
+		return conn;
+	transport->xt_config_silent = true;
+	xprtrdma_conn_destroy(conn);
+	/* If it was lost, the next one would be closed in its place. */
+	return rc == -ENOTCONN ? ERR_PTR(rc) : xprtrdma_conn_create(transport);
+}
+
+static unsigned long conn_cwnd(struct xprtrdma_conn *conn)
+{
+	unsigned long cwnd;
+
+	spin_lock(&conn->xc_lock);
+	cwnd = rpcrdma_window_size(&conn->xc_window) << RPC_CWNDSHIFT;
+	spin_unlock(&conn->xc_lock);
+	return cwnd;
+}
+
 static int establish(struct xprtrdma_transport *transport)
 {
 	struct rpc_xprt *xprt = &transport->xt_xprt;
 	struct xprtrdma_conn *conn;
+	unsigned long cwnd;
 
 	disconnect(transport);
-	conn = xprtrdma_conn_create(transport);
+	conn = create_and_ask(transport);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
 
 	/* One call until the server's first grant: RFC 8166 section 3.3.3. */
+	cwnd = conn_cwnd(conn);
 	spin_lock(&xprt->transport_lock);
-	xprt->cwnd = RPC_CWNDSCALE;
+	xprt->cwnd = cwnd;
 	spin_unlock(&xprt->transport_lock);
 
 	xprtrdma_bc_connected(conn);
@@ -323,6 +352,7 @@ static void transport_init(struct xprtrdma_transport *transport,
 	if (args->flags & XPRT_CREATE_NO_IDLE_TIMEOUT)
 		xprt->idle_timeout = 0;
 	xprt->max_payload = XPRTRDMA_MAX_PAGES << PAGE_SHIFT;
+	transport->xt_config_timeout = XPRTRDMA_CONFIG_TIMEOUT;
 	INIT_DELAYED_WORK(&transport->xt_connect_worker, connect_worker);
 }
 

@@ -57,6 +57,8 @@ enum {
 #define XPRTRDMA_PULL_TIMEOUT		(30U * HZ)
 /* A LOCAL_INV that takes longer waits for a peer that does not take our Sends. */
 #define XPRTRDMA_FENCE_TIMEOUT		(10U * HZ)
+/* A server that takes longer to say what its limits are is not asked again. */
+#define XPRTRDMA_CONFIG_TIMEOUT		(5U * HZ)
 
 /* Parts of an xdr_buf. */
 enum xprtrdma_parts {
@@ -114,6 +116,8 @@ struct xprtrdma_stats {
  *	rpc_xprt's write lock
  * @xt_connect_worker: establishes a connection
  * @xt_timeout: RPC timeouts set by xprtrdma_transport_set_connect_timeout()
+ * @xt_config_timeout: how long an answer of config.c is waited for
+ * @xt_config_silent: there was none; only for the connect worker
  * @xt_srcaddr: local address to bind to; ss_family is 0 for any
  * @xt_bc_max_payload: largest reverse-direction message, bytes; set at connect
  * @xt_bc_count: reverse-direction rpc_rqsts that exist; under bc_pa_lock
@@ -127,6 +131,8 @@ struct xprtrdma_transport {
 	struct xprtrdma_conn	*xt_conn;
 	struct delayed_work	xt_connect_worker;
 	struct rpc_timeout	xt_timeout;
+	unsigned long		xt_config_timeout;
+	bool			xt_config_silent;
 	struct sockaddr_storage	xt_srcaddr;
 	unsigned int		xt_bc_max_payload;
 	unsigned int		xt_bc_count;
@@ -145,7 +151,8 @@ struct xprtrdma_transport {
  * @xc_send_cq: completions of Sends, registrations and invalidations
  * @xc_recv_cq: completions of Receives
  * @xc_queues: sizes, fixed at creation
- * @xc_inline: thresholds and remote invalidation, fixed when established
+ * @xc_inline: thresholds and remote invalidation, fixed when SUNRPC is told of the
+ *	connection
  * @xc_recv_size: bytes in each Receive buffer
  * @xc_send_size: bytes in each Send buffer
  * @xc_mr_type: plain or with gaps
@@ -156,9 +163,14 @@ struct xprtrdma_transport {
  * @xc_cm_status: errno of the last CM event
  * @xc_released: every memory region has been taken back; see
  *	xprtrdma_conn_destroy()
+ * @xc_config_done: the connect worker waits on it for an answer; see config.c
+ * @xc_config_xid: XID of the question; set before @xc_config_asked
  * @xc_lock: guards the members below it, and the mr_list of every region
  * @xc_useful: a valid reply has arrived; written by the Receive CQ handler
  * @xc_state: changed only through xprtrdma_conn_advance()
+ * @xc_config_asked: a question is out, and not answered
+ * @xc_config_answered: there was an answer, and @xc_config is what it says
+ * @xc_config: the server's limits
  * @xc_window: credits of the forward direction
  * @xc_replies: replies so far; with @xc_stalled_at the mark of xprtrdma_conn_stalled()
  * @xc_stalled_at: @xc_replies when the window was found closed
@@ -203,9 +215,14 @@ struct xprtrdma_conn {
 	int				xc_cm_status;
 	struct completion		xc_released;
 	bool				xc_useful;
+	struct completion		xc_config_done;
+	u32				xc_config_xid;
 
 	spinlock_t			xc_lock;	/* guards the members below */
 	enum rpcrdma_conn_state		xc_state;
+	bool				xc_config_asked;
+	bool				xc_config_answered;
+	struct rpcrdma_config_reply	xc_config;
 	struct rpcrdma_window		xc_window;
 	u64				xc_replies;
 	u64				xc_stalled_at;
@@ -404,6 +421,7 @@ extern unsigned int xprtrdma_slot_table_entries;
 extern unsigned int xprtrdma_max_inline_read;
 extern unsigned int xprtrdma_max_inline_write;
 extern unsigned int xprtrdma_reliable_reply;
+extern unsigned int xprtrdma_ask_config;
 extern unsigned long xprtrdma_replies_open;
 extern unsigned long xprtrdma_replies_pulled;
 int xprtrdma_sysctl_register(void);
@@ -423,6 +441,11 @@ void xprtrdma_conn_put(struct xprtrdma_conn *conn);
 void xprtrdma_conn_fail(struct xprtrdma_conn *conn);
 bool xprtrdma_conn_established(struct xprtrdma_conn *conn);
 void xprtrdma_conn_stalled(struct xprtrdma_conn *conn);
+
+/* config.c */
+int xprtrdma_config_ask(struct xprtrdma_conn *conn);
+bool xprtrdma_config_receive(const struct xprtrdma_receive *receive);
+void xprtrdma_config_done(struct xprtrdma_conn *conn);
 
 /* request.c */
 int xprtrdma_request_alloc(struct rpc_task *task);

@@ -6,6 +6,7 @@
 #include "call_plan.hh"
 #include "cm_private.hh"
 #include "codec.h"
+#include "config.hh"
 #include "conn_state.hh"
 #include "credits.hh"
 #include "exposures.hh"
@@ -135,6 +136,44 @@ void rpcrdma_cm_negotiate(const struct rpcrdma_cm_private *local,
 			  struct rpcrdma_negotiated *result)
 {
 	negotiate(*local, *peer, *result);
+}
+
+u32 rpcrdma_config_call_encode(u32 xid,
+			       const struct rpcrdma_config_request *request,
+			       void *buffer)
+{
+	Writer writer(output(buffer, RPCRDMA_CONFIG_CALL_SIZE));
+
+	write_config_call(writer, xid, *request);
+	return u32(writer.position());
+}
+
+bool rpcrdma_config_call_decode(const void *message, u32 length,
+				struct rpcrdma_config_call *call)
+{
+	return decode_config_call(input(message, length), *call);
+}
+
+u32 rpcrdma_config_reply_encode(const struct rpcrdma_config_call *call,
+				u32 inline_recv, u32 read_depth, void *buffer)
+{
+	Writer writer(output(buffer, RPCRDMA_CONFIG_REPLY_SIZE));
+	struct rpcrdma_config_reply reply;
+
+	answer_config(call->request, inline_recv, read_depth, reply);
+	write_config_reply(writer, *call, reply);
+	return u32(writer.position());
+}
+
+bool rpcrdma_config_reply_decode(const void *message, u32 length, u32 xid,
+				 struct rpcrdma_config_reply *reply)
+{
+	return decode_config_reply(input(message, length), xid, *reply);
+}
+
+u32 rpcrdma_config_lower(u32 agreed, u32 said)
+{
+	return lowered_size(agreed, said);
 }
 
 void rpcrdma_window_reset(struct rpcrdma_window *window, u32 requested)

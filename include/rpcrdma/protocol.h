@@ -76,4 +76,32 @@ enum {
 	RPCRDMA_CM_MAX_SIZE = RPCRDMA_CM_SIZE + RPCRDMA_EXT_SIZE,
 };
 
+/* RPC headers, as far as we make some ourselves: RFC 5531 sections 8.2, 9 and 10.1 */
+enum {
+	RPCRDMA_RPC_VERSION = 2,
+	RPCRDMA_RPC_ACCEPTED = 0,
+	RPCRDMA_RPC_AUTH_NONE = 0,
+	RPCRDMA_RPC_AUTH_SYS = 1,
+	RPCRDMA_RPC_AUTH_MAX = 400,	/* bytes of a body */
+};
+
+/* RFC 5531 section 9 */
+enum rpcrdma_accept_stat {
+	RPCRDMA_SUCCESS = 0,
+	RPCRDMA_PROG_UNAVAIL = 1,
+	RPCRDMA_PROG_MISMATCH = 2,
+	RPCRDMA_PROC_UNAVAIL = 3,
+	RPCRDMA_GARBAGE_ARGS = 4,
+};
+
+/* Connection Configuration Protocol, RFC 5666 section 6.2 */
+enum {
+	RPCRDMA_CONFIG_PROGRAM = 100417,
+	RPCRDMA_CONFIG_VERSION = 1,
+	RPCRDMA_CONFIG_NULL = 0,	/* of each RPC program: RFC 5531 section 12.1 */
+	RPCRDMA_CONFIG_RDMA = 1,
+	RPCRDMA_CONFIG_CALL_SIZE = 52,	/* of ours */
+	RPCRDMA_CONFIG_REPLY_SIZE = 36,	/* of the longest that we make */
+};
+
 #endif /* RPCRDMA_PROTOCOL_H */

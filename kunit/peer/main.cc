@@ -43,7 +43,8 @@ std::vector<Scenario> all_scenarios()
 	       server_pull_table(), client_reply_table(), client_error_table(),
 	       client_flow_table(), client_memory_table(),
 	       client_private_table(), client_callback_table(),
-	       client_pull_table(), client_callback_chunk_table() })
+	       client_pull_table(), client_callback_chunk_table(),
+	       server_config_table(), client_config_table() })
 		all.insert(all.end(), table.begin(), table.end());
 	return all;
 }

@@ -33,6 +33,7 @@ Table server_private_table();
 Table server_connection_table();
 Table server_callback_table();
 Table server_pull_table();
+Table server_config_table();
 Table client_reply_table();
 Table client_error_table();
 Table client_flow_table();
@@ -41,6 +42,7 @@ Table client_private_table();
 Table client_callback_table();
 Table client_pull_table();
 Table client_callback_chunk_table();
+Table client_config_table();
 
 /* replies.cc */
 int replies_main();

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The Connection Configuration Protocol, RFC 5666 section 6: one question of the client
+ * and one answer of the server, in an RPC program of their own. RFC 8166 has removed it,
+ * and RFC 8797 does the same better; so what both have said in their private data stays
+ * the upper bound of whatever is said here.
+ *
+ * The RPC headers around it are those of RFC 5531 section 9. Only calls with AUTH_NONE or
+ * AUTH_SYS are ours: another flavour's verifier would be for SUNRPC to check, and to make.
+ */
+#ifndef RPCRDMA_CONFIG_HH
+#define RPCRDMA_CONFIG_HH
+
+#include "logic.h"
+#include "math.hh"
+#include "reader.hh"
+#include "writer.hh"
+
+namespace rpcrdma
+{
+
+/* ---- both directions: credentials and verifiers ---- */
+
+struct Auth {
+	u32 flavor;
+	bool valid;
+};
+
+/* RFC 5531 section 8.2: the body has at most 400 bytes. */
+inline Auth read_auth(Reader &reader)
+{
+	u32 flavor = reader.read_u32();
+	u32 length = reader.read_u32();
+
+	if (length > RPCRDMA_RPC_AUTH_MAX)
+		return { flavor, false };
+	reader.skip(xdr_padded(length));
+	return { flavor, !reader.failed() };
+}
+
+inline void write_no_auth(Writer &writer)
+{
+	writer.write_u32(RPCRDMA_RPC_AUTH_NONE);
+	writer.write_u32(0);
+}
+
+/* ---- the call ---- */
+
+inline void write_config_call(Writer &writer, u32 xid,
+			      const rpcrdma_config_request &request)
+{
+	writer.write_u32(xid);
+	writer.write_u32(RPCRDMA_RPC_CALL);
+	writer.write_u32(RPCRDMA_RPC_VERSION);
+	writer.write_u32(RPCRDMA_CONFIG_PROGRAM);
+	writer.write_u32(RPCRDMA_CONFIG_VERSION);
+	writer.write_u32(RPCRDMA_CONFIG_RDMA);
+	write_no_auth(writer); /* credential */
+	write_no_auth(writer); /* verifier */
+	writer.write_u32(request.max_call);
+	writer.write_u32(request.max_reply);
+	writer.write_u32(request.max_reads);
+}
+
+/* Arguments that are right, and nothing behind them */
+inline bool read_config_request(Reader &reader, rpcrdma_config_request &request)
+{
+	request.max_call = reader.read_u32();
+	request.max_reply = reader.read_u32();
+	request.max_reads = reader.read_u32();
+	return !reader.failed() && !reader.remaining();
+}
+
+/* RFC 5531 section 9: version, procedure and arguments are looked at in this order. */
+inline rpcrdma_accept_stat
+read_config_body(Reader &reader, rpcrdma_config_call &call, u32 version)
+{
+	if (version != RPCRDMA_CONFIG_VERSION)
+		return RPCRDMA_PROG_MISMATCH;
+	switch (call.procedure) {
+	case RPCRDMA_CONFIG_NULL:
+		return reader.remaining() ? RPCRDMA_GARBAGE_ARGS :
+					    RPCRDMA_SUCCESS;
+	case RPCRDMA_CONFIG_RDMA:
+		return read_config_request(reader, call.request) ?
+			       RPCRDMA_SUCCESS :
+			       RPCRDMA_GARBAGE_ARGS;
+	default:
+		return RPCRDMA_PROC_UNAVAIL;
+	}
+}
+
+inline bool is_plain(const Auth &auth)
+{
+	return auth.valid && (auth.flavor == RPCRDMA_RPC_AUTH_NONE ||
+			      auth.flavor == RPCRDMA_RPC_AUTH_SYS);
+}
+
+/*
+ * False: it is no call of this program, or SUNRPC has to say something about its RPC
+ * version or its credential. Else call.status says what is to be answered.
+ */
+inline bool decode_config_call(Span<const u8> message,
+			       rpcrdma_config_call &call)
+{
+	Reader reader(message);
+
+	call = {};
+	call.xid = reader.read_u32();
+	if (reader.read_u32() != RPCRDMA_RPC_CALL ||
+	    reader.read_u32() != RPCRDMA_RPC_VERSION ||
+	    reader.read_u32() != RPCRDMA_CONFIG_PROGRAM)
+		return false;
+
+	u32 version = reader.read_u32();
+
+	call.procedure = reader.read_u32();
+	Auth credential = read_auth(reader);
+	Auth verifier = read_auth(reader);
+
+	if (!is_plain(credential) || !verifier.valid)
+		return false;
+	call.status = read_config_body(reader, call, version);
+	if (call.status != RPCRDMA_SUCCESS)
+		call.request = {};
+	return true;
+}
+
+/* ---- the reply ---- */
+
+inline void write_config_result(Writer &writer,
+				const rpcrdma_config_reply &reply)
+{
+	writer.write_u32(reply.max_call);
+	writer.write_u32(reply.align);
+	writer.write_u32(reply.max_reads);
+}
+
+inline void write_config_reply(Writer &writer, const rpcrdma_config_call &call,
+			       const rpcrdma_config_reply &reply)
+{
+	writer.write_u32(call.xid);
+	writer.write_u32(RPCRDMA_RPC_REPLY);
+	writer.write_u32(RPCRDMA_RPC_ACCEPTED);
+	write_no_auth(writer);
+	writer.write_u32(call.status);
+	if (call.status == RPCRDMA_PROG_MISMATCH) {
+		writer.write_u32(RPCRDMA_CONFIG_VERSION); /* lowest */
+		writer.write_u32(RPCRDMA_CONFIG_VERSION); /* highest */
+	} else if (call.status == RPCRDMA_SUCCESS &&
+		   call.procedure == RPCRDMA_CONFIG_RDMA) {
+		write_config_result(writer, reply);
+	}
+}
+
+/* True, with @reply set, only if it is an answer to the question in full. */
+inline bool decode_config_reply(Span<const u8> message, u32 xid,
+				rpcrdma_config_reply &reply)
+{
+	Reader reader(message);
+
+	reply = {};
+	if (reader.read_u32() != xid ||
+	    reader.read_u32() != RPCRDMA_RPC_REPLY ||
+	    reader.read_u32() != RPCRDMA_RPC_ACCEPTED)
+		return false;
+	if (!read_auth(reader).valid || reader.read_u32() != RPCRDMA_SUCCESS)
+		return false;
+
+	rpcrdma_config_reply found = { reader.read_u32(), reader.read_u32(),
+				       reader.read_u32() };
+
+	if (reader.failed() || reader.remaining())
+		return false;
+	reply = found;
+	return true;
+}
+
+/* ---- values ---- */
+
+/*
+ * What a peer says of a size can lower it, and no more. Not below 1024, which everybody
+ * takes (section 6.1): a smaller one, like 0, is no size that one could use.
+ */
+constexpr u32 lowered_size(u32 agreed, u32 said)
+{
+	return min(agreed, max<u32>(said, RPCRDMA_INLINE_MIN));
+}
+
+/*
+ * The server's answer. Sizes are those of the whole Send, as in private data, which is the
+ * smaller of the two ways to read section 6.2. Nothing has to be aligned but as XDR has
+ * it. Of RDMA Reads, the server does at most @read_depth at a time, as the CM has
+ * negotiated, and the client says how many it takes.
+ */
+inline void answer_config(const rpcrdma_config_request &request,
+			  u32 inline_recv, u32 read_depth,
+			  rpcrdma_config_reply &reply)
+{
+	reply.max_call = lowered_size(inline_recv, request.max_call);
+	reply.align = RPCRDMA_XDR_UNIT;
+	reply.max_reads = min(read_depth, request.max_reads);
+}
+
+} /* namespace rpcrdma */
+
+#endif /* RPCRDMA_CONFIG_HH */

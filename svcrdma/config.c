@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connection Configuration Protocol, RFC 5666 section 6: the server's part.
+ *
+ * Operation. A call of program 100417 is answered by the thread that has received it,
+ * before nfsd sees it, if the administrator wants it; else nfsd says that there is no such
+ * program. The answer is an RPC reply like others: it goes through svcrdma_sendto(), with
+ * the chunks of the call, if it had any, and the grant.
+ *
+ * Nobody has asked who the client is. What it can change is how large the replies are that
+ * it gets inline on this connection, up to what private data allows.
+ *
+ * How many RDMA Reads the client takes is not looked at: the CM has negotiated that, and
+ * the queue pair keeps to it.
+ */
+#include "svcrdma.h"
+#include "trace.h"
+
+/*
+ * Threads that are sending a reply meanwhile have looked at the old size, which was
+ * right when their calls came.
+ */
+static void config_apply(struct svcrdma_transport *t,
+			 const struct rpcrdma_config_request *request)
+{
+	u32 size = rpcrdma_config_lower(t->st_agreed.inline_send, request->max_reply);
+
+	WRITE_ONCE(t->st_inline_send, size);
+}
+
+/* In the first page that nfsd would use. */
+static void config_build_reply(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+			       const struct rpcrdma_config_call *call)
+{
+	struct xdr_buf *res = &rqstp->rq_res;
+
+	memset(res, 0, sizeof(*res));
+	res->head[0].iov_base = page_address(rqstp->rq_respages[0]);
+	res->head[0].iov_len = rpcrdma_config_reply_encode(call, t->st_agreed.inline_recv,
+							   t->st_read_depth,
+							   res->head[0].iov_base);
+	res->pages = rqstp->rq_respages + 1;
+	res->len = res->head[0].iov_len;
+	res->buflen = PAGE_SIZE;
+	rqstp->rq_next_page = rqstp->rq_respages + 1;
+}
+
+/**
+ * svcrdma_config_answer - answer a call, if it is one of the transport's own
+ * @rqstp: the call is in rq_arg, the context in rq_xprt_ctxt
+ *
+ * Context: process.
+ * Return: true: the call was answered, or the connection ended, and the context is the
+ * transport's again. False: the call is nfsd's.
+ */
+bool svcrdma_config_answer(struct svc_rqst *rqstp)
+{
+	struct svcrdma_transport *t = svcrdma_transport_of(rqstp->rq_xprt);
+	const struct kvec *head = &rqstp->rq_arg.head[0];
+	struct rpcrdma_config_call call;
+
+	/* Nothing of such a call has a place in a chunk: what is not in the head is not there. */
+	if (!t->st_answer_config ||
+	    !rpcrdma_config_call_decode(head->iov_base, head->iov_len, &call))
+		return false;
+	if (call.status == RPCRDMA_SUCCESS && call.procedure == RPCRDMA_CONFIG_RDMA)
+		config_apply(t, &call.request);
+	trace_svcrdma_config(t, call.xid, call.status);
+
+	rqstp->rq_xid = cpu_to_be32(call.xid);
+	config_build_reply(rqstp, t, &call);
+	svcrdma_sendto(rqstp);
+
+	svcrdma_recv_ctxt_put(t, rqstp->rq_xprt_ctxt);
+	rqstp->rq_xprt_ctxt = NULL;
+	/* Nothing to be released: recvfrom returns 0. */
+	rqstp->rq_next_page = rqstp->rq_respages;
+	memset(&rqstp->rq_res, 0, sizeof(rqstp->rq_res));
+	return true;
+}

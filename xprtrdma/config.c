@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connection Configuration Protocol, RFC 5666 section 6: the client's part.
+ *
+ * Operation. If the administrator wants it, the connect worker asks the server on each new
+ * connection, before SUNRPC is told of it. So the question has the one credit that there
+ * is until the first grant, and all else waits for the answer. It is a call of the
+ * transport's own: no rpc_rqst, no memory; the Receive CQ handler knows it by its XID.
+ *
+ * The answer can lower the size of what we send inline, and nothing more. An answer that
+ * says no, an RDMA_ERROR, and an RPC reply that cannot be understood leave everything as
+ * private data has it.
+ *
+ * Silence, or the end of the connection, leaves a credit with the server. That connection
+ * is given up for another, and this server is not asked again by this transport.
+ */
+#include <linux/random.h>
+
+#include "xprtrdma.h"
+#include "trace.h"
+
+static void config_request(const struct xprtrdma_conn *conn,
+			   struct rpcrdma_config_request *request)
+{
+	*request = (struct rpcrdma_config_request) {
+		.max_call	= conn->xc_inline.inline_send,
+		.max_reply	= conn->xc_inline.inline_recv,
+		.max_reads	= min_t(int, U8_MAX, conn->xc_id->device->attrs.max_qp_rd_atom),
+	};
+}
+
+/* Bytes of the message. Any Send buffer has room for them. */
+static unsigned int config_encode(const struct xprtrdma_conn *conn,
+				  struct xprtrdma_send *send)
+{
+	struct rpcrdma_header header = {
+		.xid		= conn->xc_config_xid,
+		.vers		= RPCRDMA_VERSION,
+		.credits	= conn->xc_queues.credits,
+		.proc		= RPCRDMA_MSG,
+	};
+	struct rpcrdma_config_request request;
+
+	config_request(conn, &request);
+	rpcrdma_header_encode(&header, NULL, send->sd_buffer, RPCRDMA_MIN_HEADER_SIZE);
+	return header.size + rpcrdma_config_call_encode(header.xid, &request,
+							send->sd_buffer + header.size);
+}
+
+/* The first message of a connection: there is a credit, and a buffer. */
+static int config_send(struct xprtrdma_conn *conn)
+{
+	struct xprtrdma_send *send = xprtrdma_send_get(conn);
+	bool open;
+
+	if (!send)
+		return -ENOBUFS;
+	conn->xc_config_xid = get_random_u32();
+	spin_lock(&conn->xc_lock);
+	open = rpcrdma_window_take(&conn->xc_window);
+	conn->xc_config_asked = open;
+	spin_unlock(&conn->xc_lock);
+	if (!open) {
+		xprtrdma_send_put(send);
+		return -ENOBUFS;
+	}
+	return xprtrdma_send_post(send, config_encode(conn, send), NULL);
+}
+
+/**
+ * xprtrdma_config_ask - ask the server for its limits, and apply them
+ * @conn: an established connection that nobody else sends on
+ *
+ * Context: the connect worker. Sleeps for xt_config_timeout at most.
+ * Return: 0: there was an answer, whatever it said. Else @conn is of no use:
+ *	%-ETIMEDOUT when there was none,
+ *	%-ENOTCONN when the connection was lost, and its close has been asked for.
+ */
+int xprtrdma_config_ask(struct xprtrdma_conn *conn)
+{
+	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
+	u32 agreed = conn->xc_inline.inline_send;
+	int rc;
+
+	rc = config_send(conn);
+	if (!rc && !wait_for_completion_timeout(&conn->xc_config_done,
+						conn->xc_transport->xt_config_timeout))
+		rc = -ETIMEDOUT;
+	spin_lock(&conn->xc_lock);
+	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
+		rc = -ENOTCONN;
+	conn->xc_config_asked = false;
+	if (!rc && conn->xc_config_answered)
+		conn->xc_inline.inline_send =
+			rpcrdma_config_lower(agreed, conn->xc_config.max_call);
+	spin_unlock(&conn->xc_lock);
+	trace_xprtrdma_config(xprt, rc ? rc : conn->xc_inline.inline_send);
+	return rc;
+}
+
+/**
+ * xprtrdma_config_receive - is it the answer?
+ * @receive: RDMA_MSG with an RPC reply, or RDMA_ERROR; stays the caller's
+ *
+ * Context: the Receive CQ handler.
+ * Return: true when it was, and has been looked at; the caller gives the credit back, and
+ * then calls xprtrdma_config_done().
+ */
+bool xprtrdma_config_receive(const struct xprtrdma_receive *receive)
+{
+	const struct rpcrdma_header *header = &receive->rv_header;
+	struct xprtrdma_conn *conn = receive->rv_conn;
+	bool ours;
+
+	spin_lock(&conn->xc_lock);
+	ours = conn->xc_config_asked && header->xid == conn->xc_config_xid;
+	if (ours) {
+		conn->xc_config_asked = false;
+		conn->xc_config_answered = header->proc == RPCRDMA_MSG &&
+			rpcrdma_config_reply_decode(receive->rv_buffer + header->size,
+						    receive->rv_length - header->size,
+						    header->xid, &conn->xc_config);
+	}
+	spin_unlock(&conn->xc_lock);
+	return ours;
+}
+
+/**
+ * xprtrdma_config_done - nothing more is to be waited for
+ * @conn: the connection, answered or failed
+ *
+ * Context: any.
+ */
+void xprtrdma_config_done(struct xprtrdma_conn *conn)
+{
+	complete(&conn->xc_config_done);
+}
