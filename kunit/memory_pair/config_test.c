@@ -129,7 +129,9 @@ static void server_does_not_know_of_it(struct kunit *test)
 	struct pair *pair = pair_create(test, false);
 
 	connect_with(pair, &config_cases[0], 0);
+	pair->answer = (struct pair_answer) { .head = 40 };
 	KUNIT_ASSERT_EQ(test, 0, ask_and_serve(pair));
+	pair->answer = pair_answer;
 	KUNIT_EXPECT_EQ(test, 1, pair->answers);
 	KUNIT_EXPECT_EQ(test, RPCRDMA_CONFIG_CALL_SIZE, pair->arg_length);
 	KUNIT_EXPECT_FALSE(test, pair->client.conn->xc_config_answered);

@@ -71,10 +71,15 @@ struct Exposing : Bench {
 		usleep(20000);
 		check_equal(proxy.dones.load(), wanted, "RDMA_DONEs");
 	}
+	/*
+	 * A call may have gone out twice: the proxy exposes nothing by itself, and
+	 * refuses the list of a large directory until there is memory for it.
+	 */
 	void expect_well()
 	{
 		mount.expect_works(30);
-		expect_same_connection();
+		check_equal(proxy.connections.load(), 1u, "connections");
+		proxy.check_thread();
 	}
 };
 
