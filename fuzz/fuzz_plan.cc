@@ -78,9 +78,9 @@ static void fuzz_server(Input input)
 	limits.max_cqe = input.read_u32();
 
 	u32 credits = input.read_u32(), reverse = input.read_u32();
-	u32 factor = input.read_u32();
+	u32 factor = input.read_u32(), spare = input.read_u32();
 
-	if (!rpcrdma_size_server(&limits, credits, reverse, factor, &q))
+	if (!rpcrdma_size_server(&limits, credits, reverse, spare, factor, &q))
 		return;
 	u64 send = q.send_wrs + 3 * u64(q.rw_contexts);
 
@@ -89,7 +89,10 @@ static void fuzz_server(Input input)
 	if (send > limits.max_qp_wr || q.recv_wrs >= limits.max_qp_wr ||
 	    send + q.recv_wrs >= limits.max_cqe)
 		report("server queues do not fit");
-	if (q.recv_wrs < u64(q.credits) + reverse || q.rw_contexts < factor)
+	if (q.exposures != (spare ? u64(q.credits) + spare : 0))
+		report("another number of exposed replies than there are receives for");
+	if (q.recv_wrs < u64(q.credits) + reverse + q.exposures ||
+	    q.rw_contexts < factor)
 		report("server queues are too small");
 }
 
