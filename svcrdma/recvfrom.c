@@ -474,6 +474,32 @@ static bool recv_xid_matches(const struct svc_rqst *rqstp,
 	       get_unaligned_be32(head->iov_base) == rc->rc_header.xid;
 }
 
+/* RFC 8166 section 6.1: in chunks is what the binding of the program names, and no more. */
+static bool recv_chunks_are_eligible(const struct svc_rqst *rqstp,
+				     const struct svcrdma_recv_ctxt *rc)
+{
+	const struct xdr_buf *arg = &rqstp->rq_arg;
+	const struct rpcrdma_chunk *chunk;
+	bool may, known;
+	__be32 count;
+	u32 i;
+
+	may = rpcrdma_call_may_reduce(arg->head[0].iov_base, arg->head[0].iov_len, &known);
+	for (i = 0; i < rc->rc_lists.nr_read; i++) {
+		chunk = &rc->rc_lists.chunks[i];
+		if (!chunk->position)
+			continue;
+		if (!may)
+			return false;
+		if (known &&
+		    (read_bytes_from_xdr_buf(arg, chunk->position - RPCRDMA_XDR_UNIT,
+					     &count, sizeof(count)) ||
+		     !rpcrdma_chunk_is_item(be32_to_cpu(count), chunk->length)))
+			return false;
+	}
+	return true;
+}
+
 static int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			     struct svcrdma_recv_ctxt *rc)
 {
@@ -490,7 +516,7 @@ static int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t
 		recv_build_simple(rqstp, rc);
 	else
 		recv_build_flat(rqstp, rc);
-	if (!recv_xid_matches(rqstp, rc)) {
+	if (!recv_xid_matches(rqstp, rc) || !recv_chunks_are_eligible(rqstp, rc)) {
 		trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, -EBADMSG);
 		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
 	}

@@ -179,6 +179,23 @@ u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits,
 			 enum rpcrdma_errcode error, void *buffer);
 
 /**
+ * rpcrdma_call_may_reduce - has an RPC call arguments that may be reduced?
+ * @call: the RPC message
+ * @length: bytes of it that are there
+ * @known: set if the binding of its program is known: RFC 8267
+ *
+ * Return: false if it has none; RFC 8166 section 6.1.
+ */
+bool rpcrdma_call_may_reduce(const void *call, u32 length, bool *known);
+
+/**
+ * rpcrdma_chunk_is_item - is a Read chunk one argument of a known binding?
+ * @count: the word in front of its Position
+ * @chunk_length: bytes, with or without the padding of the item
+ */
+bool rpcrdma_chunk_is_item(u32 count, u32 chunk_length);
+
+/**
  * rpcrdma_message_direction - is an RDMA_MSG payload a call or a reply?
  * @payload: the RPC message
  * @length: its size in bytes

@@ -9,6 +9,7 @@
 #include "config.hh"
 #include "conn_state.hh"
 #include "credits.hh"
+#include "eligible.hh"
 #include "exposures.hh"
 #include "header.hh"
 #include "logic.h"
@@ -67,6 +68,16 @@ u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits,
 {
 	return encode_error(xid, vers, credits, error,
 			    output(buffer, RPCRDMA_ERR_VERS_SIZE));
+}
+
+bool rpcrdma_call_may_reduce(const void *call, u32 length, bool *known)
+{
+	return call_may_reduce(Reader(input(call, length)), *known);
+}
+
+bool rpcrdma_chunk_is_item(u32 count, u32 chunk_length)
+{
+	return chunk_is_item(count, chunk_length);
 }
 
 int rpcrdma_message_direction(const void *payload, u32 length)

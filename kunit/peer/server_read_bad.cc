@@ -139,6 +139,21 @@ void not_eligible()
 	fixture.session.expect_works();
 }
 
+/* Of a WRITE, but not its data: the four words of its arguments in front of them */
+void not_an_item()
+{
+	Fixture fixture;
+	WriteCall call = fixture.call(5000);
+	u32 position = u32(call.rpc.size()) - 16;
+
+	fixture.memory->put(0, call.rpc.view(position, 16));
+	call.header.add_read(position, fixture.segment(16));
+	call.header.add_read(position + 16, fixture.segment(5000));
+	fixture.session.send(call.header.encode(call.rpc.view(0, position)));
+	fixture.session.expect_refusal(call.header.xid);
+	fixture.session.expect_works();
+}
+
 /* A chunk shorter than the count in front of it: an argument that cannot be parsed */
 void short_data()
 {
@@ -223,8 +238,9 @@ const Scenario table[] = {
 	{ "long-xid-mismatch", "server", "8166-63 8166-18", "ERR_CHUNK",
 	  long_xid_mismatch },
 	{ "read-not-eligible", "server", "8166-27 8166-94",
-	  "ERR_CHUNK or GARBAGE_ARGS", not_eligible,
-	  "svcrdma does not know what is eligible in which program" },
+	  "ERR_CHUNK or GARBAGE_ARGS", not_eligible },
+	{ "read-not-an-item", "server", "8166-27", "ERR_CHUNK or GARBAGE_ARGS",
+	  not_an_item },
 	{ "read-short-data", "server", "8166-64", "ERR_CHUNK or GARBAGE_ARGS",
 	  short_data },
 	{ "read-dead-rkey", "server", "8166-66 8166-72",
