@@ -541,6 +541,27 @@ static void short_reply_leaves_the_chunk(struct kunit *test)
 	expect_nothing_left(client);
 }
 
+/* The service has room for it, but nowhere to keep it. */
+static void reply_larger_than_a_page(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct callback *cb = callback_create(client, 64);
+	struct rpc_rqst *rqst = call_with_reply_chunk(cb, pieces);
+	struct xdr_buf *reply = &rqst->rq_snd_buf;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, reply->pages);
+	for (i = 0; i < 10 * XPRTRDMA_BC_MAX_CALL / PAGE_SIZE; i++)
+		memset(page_address(reply->pages[i]), i, PAGE_SIZE);
+	answer(rqst, 4096);
+	reply->page_len = 8;
+	reply->len += 8;
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, xprtrdma_request_send(rqst));
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
+	xprtrdma_bc_free_rqst(rqst);
+	expect_nothing_left(client);
+}
+
 static void reply_larger_than_the_chunk(struct kunit *test)
 {
 	static const u32 small[4] = { 4000, 95 };
@@ -746,6 +767,7 @@ static struct kunit_case chunk_test_cases[] = {
 	KUNIT_CASE(memory_is_short),
 	KUNIT_CASE(reply_goes_into_the_chunk),
 	KUNIT_CASE(short_reply_leaves_the_chunk),
+	KUNIT_CASE(reply_larger_than_a_page),
 	KUNIT_CASE(reply_larger_than_the_chunk),
 	KUNIT_CASE(chunk_of_an_earlier_call),
 	KUNIT_CASE(write_fails),

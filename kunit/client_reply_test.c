@@ -188,6 +188,32 @@ static void reply_rdma_error_before_the_task_waits(struct kunit *test)
 	client_call_expect_error(call, -EIO);
 }
 
+/* A call that goes out once more, with memory: until then nothing is a reply to it. */
+static void reply_to_a_refused_call_is_dropped(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { .head = 64, .reply_head = 64 };
+	struct client_call *call = sent(client, &shape);
+	struct client_reply error = { .proc = RPCRDMA_ERROR }, good = { .length = 40 };
+
+	xprtrdma_request_of(&call->rqst)->rq_left_open = true;
+	client_call_wait(call);
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &error));
+	KUNIT_EXPECT_FALSE(test, client_call_done(call));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, call->task.tk_status);
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &error));
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &good));
+	KUNIT_EXPECT_FALSE(test, client_call_done(call));
+
+	call->task.tk_status = 0;
+	fake_mark(client->qp);
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(call));
+	KUNIT_EXPECT_EQ(test, 1, fake_posted(client->qp));
+	client_call_wait(call);
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &error));
+	client_call_expect_error(call, -EIO);
+}
+
 /* RFC 8166 section 4.5.1: decoded whatever its version is. */
 static void reply_err_vers_ends_the_rpc(struct kunit *test)
 {
@@ -503,6 +529,7 @@ static struct kunit_case reply_cases[] = {
 	KUNIT_CASE(reply_before_the_call_is_dropped),
 	KUNIT_CASE(reply_rdma_error_ends_the_rpc),
 	KUNIT_CASE(reply_rdma_error_before_the_task_waits),
+	KUNIT_CASE(reply_to_a_refused_call_is_dropped),
 	KUNIT_CASE(reply_err_vers_ends_the_rpc),
 	KUNIT_CASE(reply_rdma_error_to_nobody),
 	KUNIT_CASE(reply_with_unknown_xid_is_dropped),

@@ -265,6 +265,7 @@ void bc_reply(struct kunit *test, u32 xid, const struct bc_answer *answer)
 	if (answer->proc == RPCRDMA_MSG) {
 		put_unaligned_be32(xid, message + size);
 		put_unaligned_be32(RPCRDMA_RPC_REPLY, message + size + 4);
+		put_unaligned_be32(answer->accept, message + size + BC_REPLY_HEADER - 4);
 		put_unaligned_be32(4711, message + size + BC_REPLY_HEADER);
 		size += length;
 	}

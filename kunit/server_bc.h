@@ -55,6 +55,7 @@ struct backchannel {
  * @proc: of the header
  * @credits: its grant
  * @length: bytes of the RPC reply; 0: BC_REPLY_HEADER and a word
+ * @accept: accept_stat of the RPC reply
  * @read: it has a Read chunk
  * @write: it has a Write chunk
  * @reply: it has a Reply chunk
@@ -63,6 +64,7 @@ struct bc_answer {
 	enum rpcrdma_proc	proc;
 	u32			credits;
 	u32			length;
+	u32			accept;
 	bool			read, write, reply;
 };
 

@@ -191,6 +191,29 @@ static void call_is_exposed(struct kunit *test)
 	}
 }
 
+/* SUNRPC sends it again, with its XID, when the answer says GARBAGE_ARGS. */
+static void call_is_sent_again(struct kunit *test)
+{
+	struct bc_answer garbage = { .proc = RPCRDMA_MSG, .credits = 2, .accept = 4 };
+	struct backchannel *bc = test->priv;
+	struct callback *cb;
+	struct sent *call;
+
+	fake_mark(bc->server->qp);
+	cb = bc_call_procedure(test, 2048, 2);
+	call = sent(test);
+	fake_mark(bc->server->qp);
+	bc_reply(test, call->header.xid, &garbage);
+	KUNIT_EXPECT_TRUE(test, eventually(fake_posted(bc->server->qp) >= 3));
+	fake_run_all(bc->server->qp);
+	KUNIT_EXPECT_TRUE(test, eventually((fake_run_all(bc->server->qp),
+					    READ_ONCE(bc->server->transport->st_nr_long_calls)
+					    == 1)));
+	KUNIT_EXPECT_EQ(test, 1, fake_valid_rkeys(bc->server->fake));
+	answer_inline(test, cb, call->header.xid);
+	expect_at_rest(test);
+}
+
 static void call_is_too_large(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
@@ -453,6 +476,7 @@ static void server_is_switched_off(struct kunit *test)
 
 static struct kunit_case chunk_test_cases[] = {
 	KUNIT_CASE_PARAM(call_is_exposed, size_gen_params),
+	KUNIT_CASE(call_is_sent_again),
 	KUNIT_CASE(call_is_too_large),
 	KUNIT_CASE(long_call_wants_a_reply),
 	KUNIT_CASE(reply_comes_in_the_chunk),

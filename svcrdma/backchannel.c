@@ -292,6 +292,8 @@ static int backchannel_send(struct svcrdma_transport *t, struct svcrdma_send_ctx
 	if (ret)
 		goto out_put;
 	if (plan.position_zero || plan.reply_chunk) {
+		/* SUNRPC sends a call again whose answer it could not read. */
+		svcrdma_long_call_end(t, be32_to_cpu(rqst->rq_xid), 0);
 		ret = -ENOBUFS;
 		lc = svcrdma_long_call_create(t, rqst, &plan, &lists);
 		if (!lc)

@@ -20,8 +20,15 @@
 #include "xprtrdma.h"
 #include "trace.h"
 
-/* Of a call, behind the first one. */
-enum { BC_PAGES = (XPRTRDMA_BC_MAX_CALL - 1) / PAGE_SIZE };
+enum {
+	/* Of a call, behind the first one. */
+	BC_PAGES	= (XPRTRDMA_BC_MAX_CALL - 1) / PAGE_SIZE,
+	/*
+	 * The callback service encodes a reply without a bound but the call's: no
+	 * operation's result is ten times as long as its arguments.
+	 */
+	BC_REPLY_PAGES	= 10 * (BC_PAGES + 1),
+};
 
 /**
  * struct bc_request - a reverse-direction call
@@ -29,6 +36,7 @@ enum { BC_PAGES = (XPRTRDMA_BC_MAX_CALL - 1) / PAGE_SIZE };
  * @serial: xc_serial of the connection that it came on
  * @call: first page of the call
  * @reply: a page
+ * @beyond: the same page, time and again: a reply that does not fit is not sent
  * @nr_pages: entries of @pages; none while it is idle
  * @pages: rest of the call
  * @lent: takes the regions while the call is being read, as that of an RPC does
@@ -41,6 +49,7 @@ struct bc_request {
 	u64			serial;
 	void			*call;
 	void			*reply;
+	struct page		*beyond[BC_REPLY_PAGES];
 	u32			nr_pages;
 	struct page		*pages[BC_PAGES];
 	struct xprtrdma_request	*lent;
@@ -65,6 +74,7 @@ static void bc_request_free(struct bc_request *request)
 static struct bc_request *bc_request_alloc(struct rpc_xprt *xprt)
 {
 	struct bc_request *request = kzalloc(sizeof(*request), GFP_NOFS);
+	unsigned int i;
 
 	if (!request)
 		return NULL;
@@ -75,6 +85,8 @@ static struct bc_request *bc_request_alloc(struct rpc_xprt *xprt)
 		bc_request_free(request);
 		return NULL;
 	}
+	for (i = 0; i < BC_REPLY_PAGES; i++)
+		request->beyond[i] = virt_to_page(request->reply);
 	INIT_LIST_HEAD(&request->lent->rq_mrs);
 	request->rqst.rq_xprt = xprt;
 	INIT_LIST_HEAD(&request->rqst.rq_bc_pa_list);
@@ -316,6 +328,7 @@ static bool bc_request_begin(struct bc_request *request,
 	rqst->rq_reply_bytes_recvd = 0;
 	rqst->rq_bytes_sent = 0;
 	xdr_buf_init(&rqst->rq_snd_buf, request->reply, PAGE_SIZE);
+	rqst->rq_snd_buf.pages = request->beyond;
 
 	request->has_reply_chunk = reply;
 	request->nr_segments = reply ? reply->count : 0;
@@ -554,6 +567,8 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	/* RFC 8167 section 5.4: not on another connection than the call's. */
 	if (request->serial != conn->xc_serial)
 		return -ENOTCONN;
+	if (reply->page_len)
+		return -EMSGSIZE;
 	rpcrdma_lists_init(&lists, segments, ARRAY_SIZE(segments), chunks,
 			   ARRAY_SIZE(chunks));
 	reply_lists_build(request, &lists);

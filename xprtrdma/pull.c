@@ -377,10 +377,8 @@ static enum pull_lack pull_start(struct xprtrdma_receive *receive)
 		return LACKS_NOTHING;
 	}
 	rc = reads_build(receive);
-	if (rc == -EAGAIN) {
-		queue_work(xprtrdma_wq, &conn->xc_mr_worker);
+	if (rc == -EAGAIN)
 		return LACKS_REGIONS;
-	}
 	if (!rc) {
 		rc = reads_post(receive);
 		if (!rc)
@@ -409,7 +407,8 @@ static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn)
 		list_del(&pull->pl_list);
 		conn->xc_pulls++;
 		if (!delayed_work_pending(&conn->xc_pull_watch))
-			conn->xc_pulls_mark = conn->xc_pulls_ended;
+			/* Whenever the watch looks next, that is too early. */
+			conn->xc_pulls_mark = conn->xc_pulls_ended - 1;
 	}
 	spin_unlock(&conn->xc_lock);
 	if (pull)
@@ -437,6 +436,9 @@ static void pull_wait_again(struct xprtrdma_receive *receive, enum pull_lack lac
 	spin_unlock(&conn->xc_lock);
 	if (again)
 		queue_work(xprtrdma_wq, &conn->xc_pull_worker);
+	/* It looks for those that wait. */
+	if (lack == LACKS_REGIONS)
+		queue_work(xprtrdma_wq, &conn->xc_mr_worker);
 }
 
 /**
@@ -472,7 +474,8 @@ void xprtrdma_pull_watch(struct work_struct *work)
 	bool reading, stalled;
 
 	spin_lock(&conn->xc_lock);
-	reading = conn->xc_pulls && conn->xc_state == RPCRDMA_CONN_ESTABLISHED;
+	reading = (conn->xc_pulls || !list_empty(&conn->xc_pulls_waiting)) &&
+		  conn->xc_state == RPCRDMA_CONN_ESTABLISHED;
 	stalled = reading && conn->xc_pulls_mark == conn->xc_pulls_ended;
 	conn->xc_pulls_mark = conn->xc_pulls_ended;
 	spin_unlock(&conn->xc_lock);

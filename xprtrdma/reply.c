@@ -110,11 +110,18 @@ void xprtrdma_reply_wait(struct rpc_task *task)
  */
 static void reply_let_go(struct xprtrdma_receive *receive, int copied)
 {
+	struct xprtrdma_conn *conn = receive->rv_conn;
 	struct rpc_xprt *xprt = receive_xprt(receive);
 	struct rpc_rqst *rqst = receive->rv_rqst;
 
 	spin_lock(&xprt->queue_lock);
 	xprtrdma_request_of(rqst)->rq_reply = NULL;
+	/* No other reply ends the RPC until it has been sent again. */
+	if (copied == -EMSGSIZE) {
+		spin_lock(&conn->xc_lock);
+		xprtrdma_request_of(rqst)->rq_sent_on = 0;
+		spin_unlock(&conn->xc_lock);
+	}
 	if (copied >= 0)
 		xprt_complete_rqst(rqst->rq_task, copied);
 	else if (copied == -EIO || copied == -EMSGSIZE)
