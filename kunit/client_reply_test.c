@@ -403,15 +403,12 @@ static void reply_with_other_lists_is_dropped(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
 }
 
-/*
- * RFC 8166 section 6.1: an eligible result that is not in the chunk which was there for it.
- * Up to the largest verifier, what is longer than the rest may be just that.
- */
+/* RFC 8166 section 6.1: an eligible result that is not in the chunk which was there for it */
 static void reply_with_its_item_inline(struct kunit *test)
 {
 	struct client *client = client_of(test);
 	struct client_shape shape = { READS(8192) };
-	struct client_reply reply = { .length = 128 + 64 + RPC_MAX_AUTH_SIZE };
+	struct client_reply reply = { .length = 128 + 64 };
 	struct client_call *call = sent(client, &shape);
 
 	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
@@ -425,6 +422,39 @@ static void reply_with_its_item_inline(struct kunit *test)
 	client_call_expect_error(call, -EIO);
 	KUNIT_EXPECT_EQ(test, 1, client->transport->xt_stats.bad_reply_count);
 	client_expect_at_rest(client);
+}
+
+/* A verifier of @claimed bytes, in a reply that is longer than the rest by @more. */
+static bool verifier_explains(struct client *client, u32 claimed, u32 more)
+{
+	struct client_shape shape = { READS(8192) };
+	struct client_reply reply = { .length = 128 + 64 + more };
+	struct client_call *call = sent(client, &shape);
+	u8 *message = kunit_kzalloc(client->test, CLIENT_MESSAGE, GFP_KERNEL);
+	u32 length;
+
+	KUNIT_ASSERT_NOT_NULL(client->test, message);
+	length = client_reply_encode(call, &reply, message);
+	put_unaligned_be32(0, message + length - reply.length + 8);	/* accepted */
+	put_unaligned_be32(claimed, message + length - reply.length + 16);
+	KUNIT_ASSERT_TRUE(client->test, fake_deliver(client->qp, message, length));
+	fake_run_all(client->qp);
+	client_call_wait(call);
+	return !call->task.tk_status;
+}
+
+/* RFC 5531 section 8.2: up to 400 bytes, and two words. */
+static void reply_with_a_long_verifier(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	KUNIT_EXPECT_TRUE(test, verifier_explains(client, 400, 408));
+	KUNIT_EXPECT_FALSE(test, verifier_explains(client, 400, 412));
+	KUNIT_EXPECT_TRUE(test, verifier_explains(client, 17, 28));
+	KUNIT_EXPECT_FALSE(test, verifier_explains(client, 17, 32));
+	KUNIT_EXPECT_FALSE(test, verifier_explains(client, U32_MAX, 412));
+	client->auth.au_ralign = 102;
+	KUNIT_EXPECT_FALSE(test, verifier_explains(client, 400, 4));
 }
 
 /* RFC 8267 section 6.4.1 says "empty", where RFC 8166 has segments of length 0. */
@@ -537,6 +567,7 @@ static struct kunit_case reply_cases[] = {
 	KUNIT_CASE(reply_of_an_earlier_connection_is_dropped),
 	KUNIT_CASE_PARAM(reply_with_other_lists_is_dropped, bad_gen_params),
 	KUNIT_CASE(reply_with_its_item_inline),
+	KUNIT_CASE(reply_with_a_long_verifier),
 	KUNIT_CASE(reply_with_an_empty_write_chunk),
 	KUNIT_CASE_PARAM(reply_that_is_none_is_dropped, none_gen_params),
 	KUNIT_CASE(reply_with_a_tail_that_does_not_fit),

@@ -173,17 +173,32 @@ static int deliver_reduced(struct xdr_buf *buf, const void *from, u32 length, u3
 	return head + item + pad + rest;
 }
 
+/* How much longer a reply's verifier is than the consumer reckons with, in bytes */
+static u32 verifier_excess(const struct rpc_rqst *rqst, const __be32 *reply, u32 length)
+{
+	u32 expected = rqst->rq_cred->cr_auth->au_ralign * RPCRDMA_XDR_UNIT;
+	u32 verifier;
+
+	/* RFC 5531 section 9: XID, direction, status; flavor and length of the verifier. */
+	if (length < 5 * RPCRDMA_XDR_UNIT || reply[2] != rpc_msg_accepted)
+		return 0;
+	verifier = min_t(u32, be32_to_cpu(reply[4]), RPC_MAX_AUTH_SIZE);
+	verifier = 2 * RPCRDMA_XDR_UNIT + xdr_align_size(verifier);
+	return verifier > expected ? verifier - expected : 0;
+}
+
 /*
- * RFC 8166 section 6.1: the item was to go into the Write chunk. It is here for sure where
- * there is more than the rest can be, and the server's verifier the largest of all
- * (RFC 5531 section 8.2); below that only the consumer knows where the item begins.
+ * RFC 8166 section 6.1: the item was to go into the Write chunk. It is here where there is
+ * more than the rest can be. What would be in the place of optional results that
+ * are missing is left to the consumer, who finds it there.
  */
-static bool item_is_inline(const struct rpc_rqst *rqst, u32 length)
+static bool item_is_inline(const struct rpc_rqst *rqst, const void *from, u32 length)
 {
 	const struct xdr_buf *buf = &rqst->rq_rcv_buf;
 
 	return xprtrdma_request_of(rqst)->rq_write_capacity &&
-	       length > buf->head[0].iov_len + buf->tail[0].iov_len + RPC_MAX_AUTH_SIZE;
+	       length > buf->head[0].iov_len + buf->tail[0].iov_len +
+			verifier_excess(rqst, from, length);
 }
 
 static int deliver_inline(struct xprtrdma_receive *receive, u32 item)
@@ -195,7 +210,7 @@ static int deliver_inline(struct xprtrdma_receive *receive, u32 item)
 
 	if (item)
 		return deliver_reduced(buf, from, length, item);
-	if (item_is_inline(receive->rv_rqst, length))
+	if (item_is_inline(receive->rv_rqst, from, length))
 		return -EPROTO;
 	/* More than the consumer can take is its decoder's problem. */
 	length = min_t(u32, length, buf->buflen);

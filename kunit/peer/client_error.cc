@@ -152,6 +152,39 @@ void short_chunk()
 	bench.mount.expect_works();
 }
 
+/*
+ * The attributes are in the chunk, and the data where the attributes were: an error, or what
+ * the file has, but nothing else.
+ */
+void wrong_item()
+{
+	constexpr size_t at = 32, length = 84;
+	Prepared bench;
+
+	bench.proxy.on_call(only(NFS3_READ, [](Proxy &proxy, const Call &call) {
+		Bytes rpc = proxy.serve(call), rest;
+		Header header = { .xid = call.xid() };
+		rpcrdma_segment segment = call.header.write.at(0).at(0);
+
+		proxy.staging().put(0, rpc.view(at, length));
+		segment.length = length;
+		proxy.wire().rdma_write(proxy.staging(), 0, segment);
+		rest.raw(rpc.view(0, at))
+			.raw(rpc.view(at + length, rpc.size() - at - length));
+		header.write = { written(call.header.write[0], length) };
+		proxy.send(header.encode(rest.view()));
+	}));
+	std::string path = bench.mount.path(text("file-", small));
+	auto data = std::make_shared<Bytes>();
+	Work work([path, data] { return read_file(path, large, data.get()); });
+	int error = work.result(20);
+
+	check(error || *data == Bytes::pattern(small, small),
+	      "read() gives wrong data");
+	bench.proxy.on_call(nullptr);
+	bench.mount.expect_works();
+}
+
 const Scenario table[] = {
 	{ "c-err-chunk", "client", "8166-65 8166-106 O32",
 	  "EIO, not sent again", err_chunk },
@@ -161,6 +194,8 @@ const Scenario table[] = {
 	  err_with_credits },
 	{ "c-err-dropped", "client", "8166-65 O33", "dropped", err_dropped },
 	{ "c-not-reduced", "client", "8166-29", "EIO", not_reduced },
+	{ "c-wrong-item", "client", "8166-28", "an error or the right data",
+	  wrong_item },
 	{ "c-short-chunk", "client", "8166-28 8166-51",
 	  "an error or the right data", short_chunk },
 };
