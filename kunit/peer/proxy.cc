@@ -159,11 +159,15 @@ void Proxy::accept_next()
 	{
 		std::lock_guard guard(lock_);
 		options = options_;
-		connect = connect_;
 	}
 	wire_ = listener_->accept(50, options);
 	if (!wire_)
 		return;
+	{
+		/* Not before: it may have been set while nobody asked. */
+		std::lock_guard guard(lock_);
+		connect = connect_;
+	}
 	rpcrdma_cm_private theirs;
 
 	rpcrdma::decode_cm_private(wire_->peer_private().view(), theirs);
