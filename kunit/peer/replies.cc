@@ -143,19 +143,6 @@ const Operation operations[] = {
 	{ "GETXATTR of 60 KiB", xattr_call, 61440 },
 };
 
-Bytes pull(Session &session, const Chunk &chunk)
-{
-	auto sink = session.memory(chunk_length(chunk));
-	size_t done = 0;
-
-	for (const rpcrdma_segment &segment : chunk) {
-		check(session.wire().rdma_read(*sink, done, segment),
-		      "an RDMA Read failed");
-		done += segment.length;
-	}
-	return Bytes(sink->view(0, done));
-}
-
 /* What came of a call: bytes of the reply, and how they came; 0: how it failed */
 struct Outcome {
 	size_t size = 0;
@@ -178,7 +165,7 @@ Outcome take(Session &session, u32 xid, Memory &memory)
 	if (got.header.proc == RPCRDMA_NOMSG && !got.read.empty()) {
 		Header done = { .xid = xid, .proc = RPCRDMA_DONE };
 
-		rpc = pull(session, got.read[0].second);
+		rpc = session.pull(got.read[0].second);
 		session.send(done.encode_fixed());
 		how = "read from the server";
 	} else if (got.header.proc == RPCRDMA_NOMSG && got.reply) {

@@ -7,8 +7,8 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
+#include "knob.hh"
 #include "rpcrdma/protocol.h"
 #include "scenario.hh"
 #include "write_fixture.hh"
@@ -29,28 +29,6 @@ Options announcing(u32 capabilities)
 {
 	return Options().announce(capabilities);
 }
-
-struct Knob {
-	Knob(const char *name, u32 value)
-		: path_(text("/proc/sys/sunrpc/svc_rdma/", name))
-	{
-		std::ifstream(path_) >> old_;
-		write(value);
-	}
-	~Knob()
-	{
-		write(old_);
-	}
-
-    private:
-	void write(u64 value)
-	{
-		std::ofstream(path_) << value << std::endl;
-	}
-
-	std::string path_;
-	u64 old_ = 0;
-};
 
 struct Puller : Fixture {
 	Puller()
@@ -88,18 +66,6 @@ struct Puller : Fixture {
 		ask(call, count);
 		return expect_exposed(call);
 	}
-	Bytes pull(const Chunk &chunk)
-	{
-		auto sink = session.memory(chunk_length(chunk));
-		size_t done = 0;
-
-		for (const rpcrdma_segment &segment : chunk) {
-			check(session.wire().rdma_read(*sink, done, segment),
-			      "an RDMA Read failed");
-			done += segment.length;
-		}
-		return Bytes(sink->view(0, done));
-	}
 	void expect_data(const Header &call, const Bytes &rpc, u32 count)
 	{
 		ReplyReader reader(rpc);
@@ -124,7 +90,7 @@ struct Puller : Fixture {
 		Header call = header();
 		Chunk chunk = exposed(call, count);
 
-		expect_data(call, pull(chunk), count);
+		expect_data(call, session.pull(chunk), count);
 		done(call.xid);
 	}
 	/* It is nobody else's, and no more. */
@@ -156,7 +122,7 @@ void small_reply_chunk()
 	call.reply = puller.chunk(tail, 100, 2);
 	Chunk chunk = puller.exposed(call);
 
-	puller.expect_data(call, puller.pull(chunk), some);
+	puller.expect_data(call, puller.session.pull(chunk), some);
 	puller.done(call.xid);
 	check_equal(puller.memory->data()[tail], untouched,
 		    "byte of the chunk");
@@ -190,7 +156,7 @@ void not_announced()
 
 void switched_off()
 {
-	Knob knob("reliable_reply", 0);
+	Knob knob("svc_rdma/reliable_reply", 0);
 	Fixture fixture(announcing(RPCRDMA_EXT_TAKES_READ_CHUNKS));
 	Header call = fixture.header();
 
@@ -205,7 +171,7 @@ void done_twice()
 	Header call = puller.header();
 	Chunk chunk = puller.exposed(call);
 
-	puller.pull(chunk);
+	puller.session.pull(chunk);
 	puller.done(call.xid);
 	puller.done(call.xid);
 	puller.session.expect_silence();
@@ -302,7 +268,7 @@ void read_after_done()
 /* Section 4.1.3: by time, at the price of a late reader's connection */
 void read_after_expiry()
 {
-	Knob knob("exposed_reply_seconds", 1);
+	Knob knob("svc_rdma/exposed_reply_seconds", 1);
 	Puller puller;
 	Chunk chunk = puller.exposed(puller.header());
 	auto sink = puller.session.memory(some);
@@ -372,7 +338,7 @@ void invalidated_handle()
 	Chunk chunk = puller.exposed(call);
 	Header header = { .xid = call.xid, .proc = RPCRDMA_DONE };
 
-	puller.pull(chunk);
+	puller.session.pull(chunk);
 	puller.session.wire().send_with_invalidate(header.encode_fixed().view(),
 						   chunk.at(0).handle);
 	/* Never on iWARP */

@@ -117,6 +117,19 @@ Reply Session::call_inline(const Bytes &rpc)
 	return expect_reply(rpc.word_at(0));
 }
 
+Bytes Session::pull(const Chunk &chunk)
+{
+	auto sink = memory(chunk_length(chunk));
+	size_t done = 0;
+
+	for (const rpcrdma_segment &segment : chunk) {
+		check(wire_->rdma_read(*sink, done, segment),
+		      "an RDMA Read failed");
+		done += segment.length;
+	}
+	return Bytes(sink->view(0, done));
+}
+
 /* RFC 8166 section 4.5: XID and version of the call */
 void Session::expect_error(u32 xid, u32 error, u32 vers)
 {

@@ -54,6 +54,8 @@ class Session {
 	Reply call(const Header &header, const Bytes &rpc,
 		   Memory *reply_memory = nullptr);
 	Reply call_inline(const Bytes &rpc);
+	/* What the server exposes, by RDMA Read */
+	Bytes pull(const Chunk &chunk);
 	void expect_error(u32 xid, u32 error, u32 vers = 1);
 	void expect_silence();
 	/* An RDMA_ERROR or GARBAGE_ARGS: both are refusals of a bad call. */
