@@ -117,29 +117,6 @@ static void exposed_reg_wc(struct ib_cq *cq, struct ib_wc *wc)
 	svcrdma_transport_close(ex->ex_transport);
 }
 
-/* LOCAL_INVs for all regions but the one that the client has invalidated, or NULL. */
-static struct ib_send_wr *exposed_inv_chain(struct svcrdma_exposed *ex, const u32 *rkey)
-{
-	struct ib_send_wr *first = NULL;
-	u32 i;
-
-	for (i = 0; i < ex->ex_nr_regions; i++) {
-		struct svcrdma_region *region = ex->ex_regions[i];
-
-		if (rkey && region->rg_mr->rkey == *rkey)
-			continue;
-		region->rg_inv = (struct ib_send_wr) {
-			.opcode			= IB_WR_LOCAL_INV,
-			.next			= first,
-			.send_flags		= first ? 0 : IB_SEND_SIGNALED,
-			.ex.invalidate_rkey	= region->rg_mr->rkey,
-			.wr_cqe			= &ex->ex_inv_cqe,
-		};
-		first = &region->rg_inv;
-	}
-	return first;
-}
-
 /* @ex was taken out of the table; not the caller's any more. */
 static void exposed_end(struct svcrdma_exposed *ex, const u32 *rkey)
 {
@@ -149,7 +126,8 @@ static void exposed_end(struct svcrdma_exposed *ex, const u32 *rkey)
 
 	if (svcrdma_transport_closing(t))
 		return;
-	first = exposed_inv_chain(ex, rkey);
+	first = svcrdma_regions_inv_chain(ex->ex_regions, ex->ex_nr_regions, rkey,
+					  &ex->ex_inv_cqe, NULL);
 	if (!first) {
 		exposed_free(ex);
 		return;
@@ -474,13 +452,7 @@ int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *first)
 struct ib_send_wr *svcrdma_exposed_chain(struct svcrdma_exposed *ex,
 					 struct ib_send_wr *send)
 {
-	u32 i;
-
-	for (i = 0; i < ex->ex_nr_regions; i++) {
-		ex->ex_regions[i]->rg_reg.wr.next = send;
-		send = &ex->ex_regions[i]->rg_reg.wr;
-	}
-	return send;
+	return svcrdma_regions_reg_chain(ex->ex_regions, ex->ex_nr_regions, send);
 }
 
 /* ---- of a connection ---- */

@@ -195,27 +195,6 @@ static void long_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	long_call_free(lc);
 }
 
-static struct ib_send_wr *memory_inv_chain(struct svcrdma_long_call *lc,
-					   const struct long_memory *memory,
-					   struct ib_send_wr *first)
-{
-	u32 i;
-
-	for (i = 0; i < memory->nr_regions; i++) {
-		struct svcrdma_region *region = memory->regions[i];
-
-		region->rg_inv = (struct ib_send_wr) {
-			.opcode			= IB_WR_LOCAL_INV,
-			.next			= first,
-			.send_flags		= first ? 0 : IB_SEND_SIGNALED,
-			.ex.invalidate_rkey	= region->rg_mr->rkey,
-			.wr_cqe			= &lc->lc_inv_cqe,
-		};
-		first = &region->rg_inv;
-	}
-	return first;
-}
-
 /* lc_ended was set by the caller. */
 static void long_call_fence(struct svcrdma_long_call *lc)
 {
@@ -225,8 +204,10 @@ static void long_call_fence(struct svcrdma_long_call *lc)
 
 	if (svcrdma_transport_closing(t))
 		return;
-	first = memory_inv_chain(lc, &lc->lc_call, NULL);
-	first = memory_inv_chain(lc, &lc->lc_reply, first);
+	first = svcrdma_regions_inv_chain(lc->lc_call.regions, lc->lc_call.nr_regions,
+					  NULL, &lc->lc_inv_cqe, NULL);
+	first = svcrdma_regions_inv_chain(lc->lc_reply.regions, lc->lc_reply.nr_regions,
+					  NULL, &lc->lc_inv_cqe, first);
 	ret = ib_post_send(t->st_qp, first, NULL);
 	if (ret) {
 		trace_svcrdma_post_send_err(t, ret);
@@ -410,18 +391,6 @@ u32 svcrdma_long_call_regions(const struct svcrdma_long_call *lc)
 	return lc->lc_call.nr_regions + lc->lc_reply.nr_regions;
 }
 
-static struct ib_send_wr *memory_reg_chain(const struct long_memory *memory,
-					   struct ib_send_wr *first)
-{
-	u32 i;
-
-	for (i = 0; i < memory->nr_regions; i++) {
-		memory->regions[i]->rg_reg.wr.next = first;
-		first = &memory->regions[i]->rg_reg.wr;
-	}
-	return first;
-}
-
 /**
  * svcrdma_long_call_post - register the memory, and take a reply
  * @lc: callback; not the caller's any more
@@ -439,8 +408,10 @@ int svcrdma_long_call_post(struct svcrdma_long_call *lc)
 	int ret;
 
 	lc->lc_sq_held = svcrdma_long_call_regions(lc);
-	first = memory_reg_chain(&lc->lc_call, NULL);
-	first = memory_reg_chain(&lc->lc_reply, first);
+	first = svcrdma_regions_reg_chain(lc->lc_call.regions, lc->lc_call.nr_regions,
+					  NULL);
+	first = svcrdma_regions_reg_chain(lc->lc_reply.regions, lc->lc_reply.nr_regions,
+					  first);
 	ret = ib_post_send(t->st_qp, first, NULL);
 	if (ret) {
 		trace_svcrdma_post_send_err(t, ret);

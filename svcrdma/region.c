@@ -127,6 +127,58 @@ void svcrdma_region_put(struct svcrdma_transport *t, struct svcrdma_region *regi
 }
 
 /**
+ * svcrdma_regions_reg_chain - put registrations in front of work requests
+ * @regions: mapped regions
+ * @count: their number
+ * @first: what is posted behind them, or NULL
+ *
+ * Context: any.
+ * Return: what to post.
+ */
+struct ib_send_wr *svcrdma_regions_reg_chain(struct svcrdma_region **regions, u32 count,
+					     struct ib_send_wr *first)
+{
+	while (count--) {
+		(*regions)->rg_reg.wr.next = first;
+		first = &(*regions++)->rg_reg.wr;
+	}
+	return first;
+}
+
+/**
+ * svcrdma_regions_inv_chain - LOCAL_INVs, of which only the last one is signalled
+ * @regions: regions that were posted
+ * @count: their number
+ * @rkey: handle of one that the client has invalidated, or NULL
+ * @cqe: completion of the last one
+ * @first: what is posted behind them, with a signalled end, or NULL
+ *
+ * Context: any.
+ * Return: what to post, or NULL: nothing is left to be invalidated.
+ */
+struct ib_send_wr *svcrdma_regions_inv_chain(struct svcrdma_region **regions, u32 count,
+					     const u32 *rkey, struct ib_cqe *cqe,
+					     struct ib_send_wr *first)
+{
+	struct svcrdma_region *region;
+
+	for (; count--; regions++) {
+		region = *regions;
+		if (rkey && region->rg_mr->rkey == *rkey)
+			continue;
+		region->rg_inv = (struct ib_send_wr) {
+			.opcode			= IB_WR_LOCAL_INV,
+			.next			= first,
+			.send_flags		= first ? 0 : IB_SEND_SIGNALED,
+			.ex.invalidate_rkey	= region->rg_mr->rkey,
+			.wr_cqe			= cqe,
+		};
+		first = &region->rg_inv;
+	}
+	return first;
+}
+
+/**
  * svcrdma_regions_init - what the regions of a connection are like
  * @t: transport
  *

@@ -519,6 +519,11 @@ int svcrdma_region_map(struct svcrdma_transport *t, struct svcrdma_region *regio
 		       struct scatterlist *sg, u32 count, enum dma_data_direction dir,
 		       struct ib_cqe *cqe);
 void svcrdma_region_put(struct svcrdma_transport *t, struct svcrdma_region *region);
+struct ib_send_wr *svcrdma_regions_reg_chain(struct svcrdma_region **regions, u32 count,
+					     struct ib_send_wr *first);
+struct ib_send_wr *svcrdma_regions_inv_chain(struct svcrdma_region **regions, u32 count,
+					     const u32 *rkey, struct ib_cqe *cqe,
+					     struct ib_send_wr *first);
 void svcrdma_regions_init(struct svcrdma_transport *t);
 void svcrdma_regions_destroy(struct svcrdma_transport *t);
 
