@@ -174,6 +174,19 @@ static void bc_consumer_has_stopped(struct kunit *test)
 	xprtrdma_bc_free_rqst(rqst);
 }
 
+/* RFC 8167 section 5.4 */
+static void bc_keeps_the_connection(struct kunit *test)
+{
+	struct rpc_xprt *xprt = client_of(test)->xprt;
+
+	xprtrdma_transport_of(xprt)->xt_idle_timeout = 300 * HZ;
+	KUNIT_EXPECT_EQ(test, 0, xprt->idle_timeout);
+	xprtrdma_bc_destroy(xprt, 1);
+	KUNIT_EXPECT_EQ(test, 300 * HZ, xprt->idle_timeout);
+	KUNIT_ASSERT_EQ(test, 0, xprtrdma_bc_setup(xprt, 1));
+	KUNIT_EXPECT_EQ(test, 0, xprt->idle_timeout);
+}
+
 /* RFC 8167 section 5.3 */
 static void bc_chunks_are_refused(struct kunit *test)
 {
@@ -306,6 +319,7 @@ static struct kunit_case bc_cases[] = {
 	KUNIT_CASE(bc_one_call_more_than_was_granted),
 	KUNIT_CASE(bc_nobody_listens),
 	KUNIT_CASE(bc_consumer_has_stopped),
+	KUNIT_CASE(bc_keeps_the_connection),
 	KUNIT_CASE(bc_chunks_are_refused),
 	KUNIT_CASE(bc_long_call_is_refused),
 	KUNIT_CASE(bc_call_with_the_xid_of_a_pending_call),

@@ -98,11 +98,15 @@ static struct bc_request *bc_request_alloc(struct rpc_xprt *xprt)
  * xprtrdma_bc_setup - ->bc_setup: the consumer wants to be called
  * @xprt: the transport
  * @min_reqs: ignored: what is needed is allocated with the first calls
+ *
+ * From here on the connection is not ended for being idle: the server could not make
+ * another one (RFC 8167 section 5.4).
  */
 int xprtrdma_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
 {
 	spin_lock(&xprt->bc_pa_lock);
 	xprtrdma_transport_of(xprt)->xt_bc_ready = true;
+	xprt->idle_timeout = 0;
 	spin_unlock(&xprt->bc_pa_lock);
 	return 0;
 }
@@ -189,6 +193,7 @@ void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs)
 
 	spin_lock(&xprt->bc_pa_lock);
 	transport->xt_bc_ready = false;
+	xprt->idle_timeout = transport->xt_idle_timeout;
 	list_for_each_entry(rqst, &xprt->bc_pa_list, rq_bc_pa_list)
 		transport->xt_bc_count--;
 	list_splice_init(&xprt->bc_pa_list, &idle);

@@ -351,6 +351,7 @@ static void transport_init(struct xprtrdma_transport *transport,
 	xprt->idle_timeout = XPRTRDMA_IDLE_TIMEOUT;
 	if (args->flags & XPRT_CREATE_NO_IDLE_TIMEOUT)
 		xprt->idle_timeout = 0;
+	transport->xt_idle_timeout = xprt->idle_timeout;
 	xprt->max_payload = XPRTRDMA_MAX_PAGES << PAGE_SHIFT;
 	transport->xt_config_timeout = XPRTRDMA_CONFIG_TIMEOUT;
 	INIT_DELAYED_WORK(&transport->xt_connect_worker, connect_worker);

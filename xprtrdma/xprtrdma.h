@@ -122,6 +122,7 @@ struct xprtrdma_stats {
  * @xt_bc_max_payload: largest reverse-direction message, bytes; set at connect
  * @xt_bc_count: reverse-direction rpc_rqsts that exist; under bc_pa_lock
  * @xt_bc_ready: the consumer's callback service may be given calls; under bc_pa_lock
+ * @xt_idle_timeout: xprt.idle_timeout while there is no such service
  * @xt_history: how large replies have been; for the Receive CQ handler, and read by
  *	senders
  * @xt_stats: mountstats
@@ -137,6 +138,7 @@ struct xprtrdma_transport {
 	unsigned int		xt_bc_max_payload;
 	unsigned int		xt_bc_count;
 	bool			xt_bc_ready;
+	unsigned long		xt_idle_timeout;
 	struct rpcrdma_reply_history xt_history;
 	struct xprtrdma_stats	xt_stats;
 };
