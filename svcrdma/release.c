@@ -91,7 +91,8 @@ void svcrdma_expose_watch(struct svcrdma_transport *t)
 {
 	unsigned long period = READ_ONCE(svcrdma_expose_timeout) * HZ / 4 + 1;
 
-	queue_delayed_work(release_wq, &t->st_expose_work, period);
+	/* Soon, whatever the knob: it may be lowered meanwhile. */
+	queue_delayed_work(release_wq, &t->st_expose_work, min_t(unsigned long, period, HZ));
 }
 
 /* ---- Receive contexts ---- */

@@ -391,6 +391,26 @@ static void connection_ends_with_an_exposure(struct kunit *test)
 	pair_expect_nothing_left(pair);
 }
 
+/* A device goes while a reply is exposed on it, or while it is about to be read by it. */
+static void device_goes_with_an_exposure(struct kunit *test)
+{
+	enum pair_side side;
+
+	for (side = PAIR_CLIENT; side <= PAIR_SERVER; side++) {
+		struct pair *pair = pair_create(test, true);
+		struct memory_device *device = pair_device(pair, side);
+		struct client_call *call = expose_one(pair);
+
+		pair_cm_remove(device);
+		pair_settle(pair);
+		pair_disconnect(pair);
+		pair_cm_removed();
+		KUNIT_EXPECT_FALSE(test, device->registered);
+		client_call_expect_waiting(call);
+		pair_expect_nothing_left(pair);
+	}
+}
+
 /* Draft section 4.1.3: dropped in silence; but nobody needs that many. */
 static void flood_of_notifications(struct kunit *test)
 {
@@ -456,6 +476,7 @@ static struct kunit_case pull_test_cases[] = {
 	KUNIT_CASE(many_that_nobody_waits_for),
 	KUNIT_CASE(exposure_ends_by_time),
 	KUNIT_CASE(connection_ends_with_an_exposure),
+	KUNIT_CASE(device_goes_with_an_exposure),
 	KUNIT_CASE(flood_of_notifications),
 	KUNIT_CASE(notification_with_a_foreign_handle),
 	KUNIT_CASE(notified_twice),
