@@ -96,6 +96,38 @@ void err_dropped()
 			600);
 }
 
+/*
+ * Section 6.6: the session slot of a COMPOUND that ended with RDMA_ERROR is used again, whether
+ * the server has seen its sequence number or not.
+ */
+void err_on_session()
+{
+	for (bool served : { true, false }) {
+		Bench bench(Proxy::default_options(), "vers=4.1");
+		std::atomic<u32> refused = 0;
+
+		bench.mount.file(large);
+		bench.proxy.on_call([&](Proxy &proxy, const Call &call) {
+			if (call.header.write.empty() || refused) {
+				proxy.answer(call);
+				return;
+			}
+			if (served)
+				proxy.serve(call);
+			refused++;
+			proxy.send(encode_error(call.xid(), RPCRDMA_ERR_CHUNK));
+		});
+		bench.expect_read(large, EIO);
+		check_equal(refused.load(), 1u, "READs refused");
+		for (u32 i = 0; i < 20; i++)
+			bench.expect_read(large);
+		bench.expect_load(4, 10, large);
+		bench.proxy.on_call(nullptr);
+		bench.mount.expect_works();
+		check_equal(bench.proxy.connections.load(), 1u, "connections");
+	}
+}
+
 /* ---- reduction ---- */
 
 /* Section 6.1: an eligible result that is inline although there was a Write chunk */
@@ -190,6 +222,8 @@ const Scenario table[] = {
 	  "EIO, not sent again", err_chunk },
 	{ "c-err-vers", "client", "8166-65 8166-61 8166-80",
 	  "EIO, not sent again", err_vers },
+	{ "c-err-on-session", "client", "8166-108", "the slot works again",
+	  err_on_session },
 	{ "c-err-credits", "client", "8166-83 8166-3", "EIO, credits unchanged",
 	  err_with_credits },
 	{ "c-err-dropped", "client", "8166-65 O33", "dropped", err_dropped },
