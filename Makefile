@@ -71,6 +71,9 @@ bench:
 fuzz:
 	@$(MAKE) -C fuzz run
 
+hostile:
+	@scripts/hostile
+
 check:
 	@scripts/check
 
@@ -85,5 +88,5 @@ clean:
 help:
 	@cat scripts/help.txt
 
-.PHONY: modules kunit headers install uninstall peer demo test conformance bench fuzz check dkms clean help
+.PHONY: modules kunit headers install uninstall peer demo test conformance bench fuzz hostile check dkms clean help
 .DEFAULT_GOAL := modules

@@ -13,20 +13,24 @@ namespace peer
 static int usage()
 {
 	fprintf(stderr, "usage: rdma-peer hostile --side client|server "
-			"[--count N] [--seed S]\n");
+			"[--reverse] [--count N] [--seed S]\n");
 	return 2;
 }
 
-static int attack(const std::string &side, const Hostility &hostility)
+static int attack(const std::string &side, bool reverse,
+		  const Hostility &hostility)
 {
-	std::string name = text("hostile-", side, " ", hostility.count,
-				" messages, seed ", hostility.seed);
+	std::string name = text("hostile-", side, reverse ? "-reverse " : " ",
+				hostility.count, " messages, seed ",
+				hostility.seed);
 
 	try {
 		if (side == "server")
-			be_hostile_to_server(hostility);
+			(reverse ? be_hostile_to_server_in_reverse :
+				   be_hostile_to_server)(hostility);
 		else
-			be_hostile_to_client(hostility);
+			(reverse ? be_hostile_to_client_in_reverse :
+				   be_hostile_to_client)(hostility);
 		printf("PASS %s\n1 passed, 0 failed\n", name.c_str());
 		return 0;
 	} catch (const std::exception &error) {
@@ -40,6 +44,7 @@ int hostile_main(int argc, char **argv)
 {
 	Hostility hostility;
 	std::string side;
+	bool reverse = false;
 	bool show = false;
 
 	for (int i = 0; i < argc; i++) {
@@ -48,6 +53,8 @@ int hostile_main(int argc, char **argv)
 
 		if (argument == "--trace")
 			show = true;
+		else if (argument == "--reverse")
+			reverse = true;
 		else if (argument == "--side" && more)
 			side = argv[++i];
 		else if (argument == "--count" && more)
@@ -60,7 +67,7 @@ int hostile_main(int argc, char **argv)
 	if (side != "client" && side != "server")
 		return usage();
 	trace_start(show, false);
-	return attack(side, hostility);
+	return attack(side, reverse, hostility);
 }
 
 } /* namespace peer */

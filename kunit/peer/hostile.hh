@@ -19,8 +19,11 @@ struct Hostility {
 /* What is tested is svcrdma, or xprtrdma. Throws Failed. */
 void be_hostile_to_server(const Hostility &hostility);
 void be_hostile_to_client(const Hostility &hostility);
+/* By replies to its callbacks; by callbacks. Calls are answered as they should be. */
+void be_hostile_to_server_in_reverse(const Hostility &hostility);
+void be_hostile_to_client_in_reverse(const Hostility &hostility);
 
-/* main() of `rdma-peer hostile --side client|server --count N --seed S` */
+/* main() of `rdma-peer hostile --side client|server [--reverse] --count N --seed S` */
 int hostile_main(int argc, char **argv);
 
 } /* namespace peer */

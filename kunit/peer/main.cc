@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  *	rdma-peer [--server ADDRESS] [--trace] --list | [NAME...]
- *	rdma-peer [--server ADDRESS] hostile --side client|server --count N --seed S
+ *	rdma-peer [--server ADDRESS] hostile --side client|server [--reverse] --count N --seed S
+ *	rdma-peer [--server ADDRESS] replies | figures
  *
  * Runs the scenarios whose names begin with one of the NAMEs, or all. A line for
  * each, PASS, FAIL or SKIP, and the last is: N passed, N failed.
@@ -127,6 +128,8 @@ int main(int argc, char **argv)
 			return hostile_main(argc - i - 1, argv + i + 1);
 		if (argument == "replies")
 			return replies_main();
+		if (argument == "figures")
+			return figures_main();
 		if (argument == "--list") {
 			list(all_scenarios());
 			return 0;

@@ -44,8 +44,9 @@ Table client_pull_table();
 Table client_callback_chunk_table();
 Table client_config_table();
 
-/* replies.cc */
+/* For people and for scripts: replies.cc, figures.cc */
 int replies_main();
+int figures_main();
 
 } /* namespace peer */
 

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "callback_client.hh"
+
+#include "failure.hh"
+
+namespace peer
+{
+
+constexpr u32 callback_program = 0x40001234;
+
+/* Operations of RFC 8881 that this needs */
+enum {
+	OP_OPEN = 18,
+	OP_EXCHANGE_ID = 42,
+	OP_CREATE_SESSION = 43,
+	OP_SEQUENCE = 53,
+	OP_RECLAIM_COMPLETE = 58,
+	CB_RECALL = 4,
+	CB_SEQUENCE = 11,
+};
+
+static void put_channel(Bytes &to)
+{
+	/* Padding, largest call and reply, cached replies, operations, slots, IRD */
+	to.word(0).word(4096).word(4096).word(1024).word(16).word(4).word(0);
+}
+
+Client41::Client41()
+{
+	exchange_id();
+	create_session();
+	compound({ Bytes().word(OP_RECLAIM_COMPLETE).word(0) },
+		 "RECLAIM_COMPLETE");
+}
+
+/* One COMPOUND; the reader stands at the results, behind the status of the whole. */
+ReplyReader Client41::call(const std::vector<Bytes> &operations,
+			   const char *what)
+{
+	u32 xid = next_xid();
+
+	reply_ = session_.call_inline(nfs4_call(xid, operations, 1)).rpc;
+	ReplyReader reader(reply_);
+	u32 status = reader.nfs_status(xid);
+	check(!status, what, " says ", status);
+	reader.opaque();
+	reader.skip(4);
+	return reader;
+}
+
+void Client41::compound(std::vector<Bytes> operations, const char *what)
+{
+	Bytes sequence;
+
+	sequence.word(OP_SEQUENCE).raw(session_id_.view());
+	sequence.word(++sequence_).word(0).word(3).word(0);
+	operations.insert(operations.begin(), sequence);
+	call(operations, what);
+}
+
+void Client41::exchange_id()
+{
+	Bytes operation;
+
+	operation.word(OP_EXCHANGE_ID).word(next_xid()).word(next_xid());
+	operation.string(text("peer-", next_xid()));
+	operation.word(0x10000).word(0).word(0); /* no pNFS, SP4_NONE */
+	ReplyReader reader = call({ operation }, "EXCHANGE_ID");
+
+	client_id_ = Bytes(reply_.view(reader.position() + 8, 8));
+	reader.skip(16);
+	sequence_ = reader.read_u32();
+}
+
+void Client41::create_session()
+{
+	Bytes operation;
+
+	operation.word(OP_CREATE_SESSION).raw(client_id_.view());
+	operation.word(sequence_).word(2); /* CONN_BACK_CHAN */
+	put_channel(operation);
+	put_channel(operation);
+	operation.word(callback_program).word(1).word(0); /* AUTH_NONE */
+	ReplyReader reader = call({ operation }, "CREATE_SESSION");
+
+	session_id_ = Bytes(reply_.view(reader.position() + 8, 16));
+	sequence_ = 0;
+}
+
+void Client41::open(const std::string &name)
+{
+	Bytes operation;
+
+	operation.word(OP_OPEN).word(0);
+	operation.word(1 | 0x100).word(0); /* READ, with a delegation */
+	operation.raw(client_id_.view()).string("owner");
+	operation.word(0).word(0).string(name); /* NOCREATE, CLAIM_NULL */
+	compound({ op_putrootfh(), operation }, "OPEN");
+}
+
+bool Client41::expect_callback(int milliseconds, Decoded &callback)
+{
+	auto message = session_.wire().receive(milliseconds);
+
+	if (!message)
+		return false;
+	callback = decode(message->bytes.view());
+	const rpcrdma_header &header = callback.header;
+
+	check_equal(callback.status, RPCRDMA_OK, "status of the decoder");
+	check_equal(header.vers, u32(RPCRDMA_VERSION), "rdma_vers");
+	check_equal(header.proc, u32(RPCRDMA_MSG), "rdma_proc");
+	check(header.credits > 0, "it asks for 0 credits");
+	check(callback.read.empty() && callback.write.empty() &&
+		      !callback.reply,
+	      "a callback with chunks");
+	check(message->bytes.size() <= 4096, "a callback of ",
+	      message->bytes.size(), " bytes");
+	check_equal(callback.payload.word_at(4), u32(RPCRDMA_RPC_CALL),
+		    "msg_type");
+	check_equal(callback.payload.word_at(12), callback_program, "program");
+	check_equal(callback.payload.word_at(20), 1u, "procedure");
+	return true;
+}
+
+Bytes Client41::good_reply(const Decoded &callback, u32 credits)
+{
+	Header header = { .xid = callback.header.xid, .credits = credits };
+	ReplyReader call(callback.payload);
+	Bytes rpc;
+
+	call.skip(24);
+	for (u32 i = 0; i < 2; i++) { /* credential, verifier */
+		call.skip(4);
+		call.opaque();
+	}
+	call.opaque(); /* tag */
+	call.skip(12); /* minor version, ident, operations */
+	check_equal(call.read_u32(), u32(CB_SEQUENCE), "first operation");
+	size_t at = call.position();
+
+	rpc.word(header.xid).word(RPCRDMA_RPC_REPLY).zeros(16);
+	rpc.word(0).word(0).word(2);
+	/* Session, sequence and slot as they came, highest slots 0 */
+	rpc.word(CB_SEQUENCE).word(0).raw(callback.payload.view(at, 24));
+	rpc.word(0).word(0);
+	rpc.word(CB_RECALL).word(0);
+	return header.encode(rpc.view());
+}
+
+bool Client41::works()
+{
+	u32 xid = next_xid();
+
+	if (!session_.wire().send(
+		    Header{ .xid = xid }.encode(null_call(xid).view()).view()))
+		return false;
+	for (;;) {
+		auto message = session_.wire().receive(10000);
+
+		if (!message) {
+			check(session_.wire().lost(), "no reply to NULL");
+			return false;
+		}
+		Decoded got = decode(message->bytes.view());
+
+		if (got.header.xid == xid && got.payload.size() > 8 &&
+		    got.payload.word_at(4) == RPCRDMA_RPC_REPLY)
+			return true;
+	}
+}
+
+Recalled::Recalled()
+{
+	for (u32 tries = 0; tries < 20; tries++) {
+		open_and_remove();
+		if (client.expect_callback(1500, callback))
+			return;
+	}
+	fail("no callback");
+}
+
+void Recalled::open_and_remove()
+{
+	Session other;
+	std::string name = text("deleg-", next_xid());
+	u32 xid = next_xid();
+
+	other.create(name);
+	client.open(name);
+	other.call_inline(nfs3_call(xid, NFS3_REMOVE,
+				    lookup_arguments(other.root(), name)));
+}
+
+} /* namespace peer */

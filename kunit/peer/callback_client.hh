@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The peer as a client of NFSv4.1 with a back channel, which our server calls. */
+#ifndef PEER_CALLBACK_CLIENT_HH
+#define PEER_CALLBACK_CLIENT_HH
+
+#include "failure.hh"
+#include "session.hh"
+
+namespace peer
+{
+
+class Client41 {
+    public:
+	Client41();
+
+	Session &session()
+	{
+		return session_;
+	}
+	void open(const std::string &name);
+	/* The next message, which has to be a callback; false when there is none */
+	bool expect_callback(int milliseconds, Decoded &callback);
+	/* What a client answers to CB_SEQUENCE and CB_RECALL */
+	static Bytes good_reply(const Decoded &callback, u32 credits = 4);
+	/* A NULL call is answered, whatever comes between; false when the connection ends. */
+	bool works();
+	void expect_works()
+	{
+		check(works(), "the connection has ended");
+	}
+
+    private:
+	void exchange_id();
+	void create_session();
+	ReplyReader call(const std::vector<Bytes> &operations,
+			 const char *what);
+	void compound(std::vector<Bytes> operations, const char *what);
+
+	Session session_;
+	Bytes reply_;
+	Bytes client_id_;
+	Bytes session_id_;
+	u32 sequence_ = 0;
+};
+
+/* A client with a delegation that has just been recalled */
+struct Recalled {
+	/* nfsd delegates nothing while its grace period lasts. */
+	Recalled();
+
+	Client41 client;
+	Decoded callback;
+
+    private:
+	void open_and_remove();
+};
+
+} /* namespace peer */
+
+#endif /* PEER_CALLBACK_CLIENT_HH */
