@@ -15,16 +15,20 @@ mount_version() {
 		-o "vers=$version,proto=rdma,port=20049${MOUNT_OPTS:+,$MOUNT_OPTS}"
 }
 
+# The other machine takes commands when its nfsd runs.
+server_reached() {
+	[ "$ROLE" = client ] || return 0
+	attempt "$TIMEOUT" control_reachable || {
+		fail "the server machine does not come up"
+		return 1
+	}
+}
+
 client_up() {
 	stage client
 	local version
-	if [ "$ROLE" = client ]; then
-		rpc_services_up || return
-		if ! attempt "$TIMEOUT" control_reachable; then
-			fail "the server machine does not come up"
-			return 1
-		fi
-	fi
+	[ "$ROLE" != client ] || rpc_services_up || return
+	server_reached || return
 	modprobe -q nfsv3
 	modprobe -q nfsv4
 	MOUNTS=

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What tshark decodes of a capture: messages of RPC-over-RDMA, and keys of memory."""
+import collections
+import subprocess
+import xml.etree.ElementTree
+
+CLIENT, SERVER = "10.9.0.2", "10.9.0.1"
+# How a capture is read: where the messages are, and what a connection's name is.
+CONNECTION = {"rxe": "infiniband.bth.destqp", "siw": "tcp.stream"}
+
+Segment = collections.namedtuple("Segment", "handle length offset position")
+Message = collections.namedtuple(
+    "Message", "frame source connection xid version credits type error reads writes reply")
+
+
+class Problem(Exception):
+    """A capture that cannot be made or read."""
+
+
+def number(field):
+    return int(field.get("value"), 16)
+
+
+def tshark(capture, *arguments):
+    """Its standard output, as it comes."""
+    command = ["tshark", "-n", "-r", str(capture), *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as process:
+        yield process.stdout
+    if process.returncode:
+        raise Problem(f"{' '.join(command)}: status {process.returncode}")
+
+
+def header(proto):
+    """Fields of a message in the order of the wire: (name, value)."""
+    for field in proto.iter("field"):
+        name = field.get("name")
+        if name.startswith("rpcordma.") and field.get("value"):
+            yield name[len("rpcordma."):], number(field)
+
+
+def message(proto, frame, source, connection):
+    values, reads, writes, reply = {}, [], [], None
+    chunk, position = None, None
+    for name, value in header(proto):
+        if name == "position":
+            position = value
+        elif name == "writes_count":
+            chunk = None
+        elif name == "reply_count":
+            reply = [] if value else None
+            chunk = reply
+        elif name == "segment_count" and reply is None:
+            chunk = []
+            writes.append(chunk)
+        elif name == "rdma_handle":
+            chunk = reads if position is not None else chunk
+            chunk.append([value, None, None, position])
+            position = None
+        elif name == "rdma_length":
+            chunk[-1][1] = value
+        elif name == "rdma_offset":
+            chunk[-1][2] = value
+        else:
+            values.setdefault(name, value)
+    return Message(frame, source, connection, values["xid"], values["version"],
+                   values["flow_control"], values["msg_type"], values.get("errcode"),
+                   [Segment(*s) for s in reads], [[Segment(*s) for s in w] for w in writes],
+                   reply if reply is None else [Segment(*s) for s in reply])
+
+
+def first(packet, name):
+    field = packet.find(f".//field[@name='{name}']")
+    return None if field is None else field.get("show")
+
+
+def messages(capture, provider):
+    """RPC-over-RDMA messages of a capture."""
+    layers = f"frame ip infiniband tcp rpcordma {CONNECTION[provider].split('.', maxsplit=1)[0]}"
+    for out in tshark(capture, "-Y", "rpcordma", "-T", "pdml", "-J", layers):
+        for _, element in xml.etree.ElementTree.iterparse(out):
+            if element.tag != "packet":
+                continue
+            for proto in element.iter("proto"):
+                if proto.get("name") == "rpcordma":
+                    yield message(proto, first(element, "frame.number"),
+                                  first(element, "ip.src"),
+                                  first(element, CONNECTION[provider]))
+            element.clear()
+
+
+def sent_xids(capture):
+    """First words of what the client sent over rxe, whatever dissectors make of it."""
+    base_header, send_only = 12, 4
+    for out in tshark(capture, "-Y", f"ip.src == {CLIENT} && infiniband.bth.opcode == {send_only}",
+                      "-T", "fields", "-e", "udp.payload"):
+        for line in out.read().decode().splitlines():
+            yield int(line[2 * base_header:2 * base_header + 8], 16)
+
+
+def remote_keys(capture, source, query, *fields):
+    """(frame, key) of each such packet from there."""
+    arguments = ["-Y", f"{query} && ip.src == {source}", "-T", "fields", "-e", "frame.number"]
+    for field in fields:
+        arguments += ["-e", field]
+    for out in tshark(capture, *arguments):
+        for line in out.read().decode().splitlines():
+            frame, *keys = line.split("\t")
+            for key in ",".join(keys).split(","):
+                if key:
+                    yield frame, int(key, 0)
+
+
+def foreign_keys(capture, provider, talk):
+    """(frame, key) of what one side does to the other's memory that was not offered."""
+    if provider == "rxe":
+        wanted = {SERVER: talk.keys, CLIENT: talk.exposed}
+        used = {side: remote_keys(capture, side, "infiniband.reth", "infiniband.reth.r_key")
+                for side in wanted}
+    else:
+        # What is read from the server comes back under a key that the client asked with.
+        sinks = {key for _, key in remote_keys(capture, CLIENT, "iwarp_rdma.sinkstag",
+                                               "iwarp_rdma.sinkstag")}
+        wanted = {SERVER: talk.keys | sinks, CLIENT: talk.exposed}
+        used = {SERVER: remote_keys(capture, SERVER, "iwarp_ddp", "iwarp_ddp.stag",
+                                    "iwarp_rdma.srcstag"),
+                CLIENT: remote_keys(capture, CLIENT, "iwarp_rdma.srcstag",
+                                    "iwarp_rdma.srcstag")}
+    for side, keys in used.items():
+        for frame, key in keys:
+            if key not in wanted[side]:
+                yield frame, key
+
+
+def malformed(capture, query="frame"):
+    """Kinds of frames that no dissector could read to the end, with a frame of each."""
+    kinds = {}
+    for out in tshark(capture, "-Y", f"(_ws.malformed || rpcordma.fragment.error) && {query}",
+                      "-T", "fields",
+                      "-e", "frame.number", "-e", "frame.protocols", "-e", "_ws.expert.message"):
+        for line in out.read().decode(errors="replace").splitlines():
+            frame, protocols, text = (line.split("\t") + ["", ""])[:3]
+            last = [p for p in protocols.split(":") if p != "data"][-1]
+            kinds.setdefault((last, text.split(",", maxsplit=1)[0]), frame)
+    return kinds
