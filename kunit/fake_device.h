@@ -85,6 +85,8 @@ struct fake_recv {
  * @mark: where fake_wr() counts from
  * @posts: calls of ib_post_send()
  * @accept: Send Queue work requests that are accepted before one fails; -1: all
+ * @posted_hook: called once after an ib_post_send(), as by a peer that is that fast
+ * @hook_data: for it
  * @recvs: Receive Queue
  * @recvs_posted: ever
  * @recvs_done: completed ever
@@ -103,6 +105,8 @@ struct fake_qp {
 	unsigned int		mark;
 	unsigned int		posts;
 	int			accept;
+	void			(*posted_hook)(void *data);
+	void			*hook_data;
 	struct fake_recv	*recvs;
 	unsigned int		recvs_posted;
 	unsigned int		recvs_done;

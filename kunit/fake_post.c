@@ -51,6 +51,7 @@ static int post_send(struct ib_qp *ib_qp, const struct ib_send_wr *wr,
 		     const struct ib_send_wr **bad)
 {
 	struct fake_qp *qp = qp_of(ib_qp);
+	void (*hook)(void *data);
 	int rc = 0;
 
 	spin_lock(&qp->lock);
@@ -66,9 +67,13 @@ static int post_send(struct ib_qp *ib_qp, const struct ib_send_wr *wr,
 			qp->accept--;
 		record(qp, wr);
 	}
+	hook = qp->posted_hook;
+	qp->posted_hook = NULL;
 	spin_unlock(&qp->lock);
 	if (qp->automatic)
 		schedule_work(&qp->worker);
+	if (hook)
+		hook(qp->hook_data);
 	return rc;
 }
 

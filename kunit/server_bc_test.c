@@ -140,21 +140,45 @@ static void callback_gets_the_largest_reply(struct kunit *test)
 	bc_expect_answered(test, cb);
 }
 
+static void refuse(void *data)
+{
+	struct bc_answer answer = { .proc = RPCRDMA_ERROR, .credits = 2 };
+	struct kunit *test = data;
+
+	bc_reply(test, bc_xid(test->priv, 0), &answer);
+}
+
+static void expect_refused(struct kunit *test, struct callback *cb)
+{
+	struct backchannel *bc = test->priv;
+
+	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
+	KUNIT_EXPECT_EQ(test, -EIO, cb->status);
+	KUNIT_EXPECT_EQ(test, 1, bc->server->qp->posted - bc->server->qp->mark);
+	KUNIT_EXPECT_EQ(test, RPC_CWNDSCALE, bc->rpc->cwnd);
+	bc_expect_at_rest(bc);
+}
+
 /* RFC 8166 section 4.5.3: the client could not make sense of it. */
 static void callback_gets_an_error(struct kunit *test)
 {
-	struct bc_answer answer = { .proc = RPCRDMA_ERROR, .credits = 2 };
 	struct backchannel *bc = test->priv;
 	struct callback *cb = bc_call(test, 1);
 
 	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1));
-	/* On the way to sleep, it would not see the error and call again. */
 	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(bc->rpc->pending.qlen)));
-	bc_reply(test, bc_xid(bc, 0), &answer);
-	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
-	KUNIT_EXPECT_EQ(test, -EIO, cb->status);
-	KUNIT_EXPECT_EQ(test, RPC_CWNDSCALE, bc->rpc->cwnd);
-	bc_expect_at_rest(bc);
+	refuse(test);
+	expect_refused(test, cb);
+}
+
+/* Before the task sleeps: it is not called again either. */
+static void callback_gets_an_error_at_once(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+
+	bc->server->qp->hook_data = test;
+	bc->server->qp->posted_hook = refuse;
+	expect_refused(test, bc_call(test, 1));
 }
 
 /* ---- credits ---- */
@@ -507,6 +531,7 @@ static struct kunit_case bc_cases[] = {
 	KUNIT_CASE_PARAM(callback_gets_a_bad_reply, bad_gen_params),
 	KUNIT_CASE(callback_gets_the_largest_reply),
 	KUNIT_CASE(callback_gets_an_error),
+	KUNIT_CASE(callback_gets_an_error_at_once),
 	KUNIT_CASE(credits_are_one_at_first),
 	KUNIT_CASE_PARAM(credits_are_those_of_the_last_reply, credit_gen_params),
 	KUNIT_CASE(callback_just_fits),

@@ -26,6 +26,21 @@
 #include "svcrdma.h"
 #include "trace.h"
 
+/**
+ * struct bc_buffer - what SUNRPC encodes a call into, and decodes its reply from
+ * @refused: the client refused the call, which its task has not been told; under queue_lock
+ * @data: [call | reply]
+ */
+struct bc_buffer {
+	bool	refused;
+	u8	data[] __aligned(8);
+};
+
+static struct bc_buffer *bc_buffer_of(const struct rpc_rqst *rqst)
+{
+	return container_of(rqst->rq_buffer, struct bc_buffer, data[0]);
+}
+
 /* ---- replies ---- */
 
 /* RFC 8167 section 4.1: reverse credits are apart from those of the connection. */
@@ -37,16 +52,37 @@ static void backchannel_set_window(struct rpc_xprt *xprt, u32 credits)
 	spin_unlock(&xprt->transport_lock);
 }
 
-/* Bytes copied, 0 for an RDMA_ERROR; -EMSGSIZE: the reply is not one for @rqst. */
+/*
+ * RFC 8166 section 4.5: permanent. A task can be told only while it sleeps until there is a
+ * reply; one that has just sent its call need not do that yet, and would lose the error and
+ * call again. Under queue_lock.
+ */
+static void backchannel_refuse(struct rpc_rqst *rqst)
+{
+	struct rpc_task *task = rqst->rq_task;
+
+	if (!RPC_IS_QUEUED(task) || task->tk_waitqueue != &rqst->rq_xprt->pending) {
+		bc_buffer_of(rqst)->refused = true;
+		return;
+	}
+	task->tk_status = -EIO;
+	xprt_complete_rqst(task, 0);
+}
+
+/* The caller holds queue_lock. */
+static void backchannel_wait_for_reply(struct rpc_task *task)
+{
+	xprt_wait_for_reply_request_def(task);
+	if (bc_buffer_of(task->tk_rqstp)->refused)
+		backchannel_refuse(task->tk_rqstp);
+}
+
+/* Bytes copied; -EMSGSIZE: the reply is not one for @rqst. */
 static int backchannel_copy(struct rpc_rqst *rqst, const struct svcrdma_recv_ctxt *rc)
 {
 	u32 length = rc->rc_byte_len - rc->rc_header.size;
 	struct kvec *head = &rqst->rq_private_buf.head[0];
 
-	if (rc->rc_header.proc == RPCRDMA_ERROR) {
-		rqst->rq_task->tk_status = -EIO;
-		return 0;
-	}
 	memcpy(&rqst->rq_private_buf, &rqst->rq_rcv_buf, sizeof(rqst->rq_private_buf));
 	if (length > head->iov_len)
 		return -EMSGSIZE;
@@ -96,8 +132,9 @@ void svcrdma_backchannel_answer(struct svcrdma_transport *t, u32 xid,
 	if (rqst) {
 		ret = backchannel_copy_pages(rqst, pages, length);
 		if (ret < 0)
-			rqst->rq_task->tk_status = ret;
-		xprt_complete_rqst(rqst->rq_task, max(ret, 0));
+			backchannel_refuse(rqst);
+		else
+			xprt_complete_rqst(rqst->rq_task, ret);
 	}
 	spin_unlock(&xprt->queue_lock);
 }
@@ -111,7 +148,10 @@ static int backchannel_complete(struct rpc_xprt *xprt,
 
 	spin_lock(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(rc->rc_header.xid));
-	if (rqst) {
+	if (rqst && rc->rc_header.proc == RPCRDMA_ERROR) {
+		backchannel_refuse(rqst);
+		ret = 0;
+	} else if (rqst) {
 		ret = backchannel_copy(rqst, rc);
 		if (ret >= 0)
 			xprt_complete_rqst(rqst->rq_task, ret);
@@ -176,22 +216,24 @@ static struct svcrdma_transport *backchannel_transport(struct rpc_xprt *xprt)
 	return svcrdma_transport_of(xprt->bc_xprt);
 }
 
-/* Call and reply share an allocation: [call | reply]. */
 static int backchannel_buf_alloc(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
-	size_t size = rqst->rq_callsize + rqst->rq_rcvsize;
+	struct bc_buffer *buffer;
 
-	rqst->rq_buffer = kmalloc(size, rpc_task_gfp_mask());
-	if (!rqst->rq_buffer)
+	buffer = kmalloc(struct_size(buffer, data, rqst->rq_callsize + rqst->rq_rcvsize),
+			 rpc_task_gfp_mask());
+	if (!buffer)
 		return -ENOMEM;
+	buffer->refused = false;
+	rqst->rq_buffer = buffer->data;
 	rqst->rq_rbuffer = rqst->rq_buffer + rqst->rq_callsize;
 	return 0;
 }
 
 static void backchannel_buf_free(struct rpc_task *task)
 {
-	kfree(task->tk_rqstp->rq_buffer);
+	kfree(bc_buffer_of(task->tk_rqstp));
 }
 
 /* Regions that @length bytes need; 0: too many bytes. */
@@ -417,7 +459,7 @@ static const struct rpc_xprt_ops backchannel_ops = {
 	.buf_alloc		= backchannel_buf_alloc,
 	.buf_free		= backchannel_buf_free,
 	.send_request		= backchannel_send_request,
-	.wait_for_reply_request	= xprt_wait_for_reply_request_def,
+	.wait_for_reply_request	= backchannel_wait_for_reply,
 	.release_request	= backchannel_release_request,
 	.close			= backchannel_close,
 	.destroy		= backchannel_destroy,
