@@ -26,6 +26,9 @@
 /* Of all connections. */
 static atomic_long_t svcrdma_exposed_bytes;
 
+/* How long LOCAL_INVs may take, jiffies; for tests to change */
+unsigned long svcrdma_inv_timeout = SVCRDMA_SQ_TIMEOUT;
+
 /**
  * struct svcrdma_exposed - one exposed reply
  * @ex_list: entry of st_exposed, under st_expose_lock
@@ -148,14 +151,17 @@ static struct svcrdma_exposed *exposed_taken(struct svcrdma_transport *t, int sl
 	list_for_each_entry(ex, &t->st_exposed, ex_list) {
 		if (ex->ex_slot != slot)
 			continue;
-		ex->ex_deadline = get_jiffies_64() + SVCRDMA_SQ_TIMEOUT;
+		ex->ex_deadline = get_jiffies_64() + svcrdma_inv_timeout;
 		return ex;
 	}
 	return NULL;
 }
 
-/* A peer that takes nothing off the queue keeps the LOCAL_INVs behind from being done. */
-static bool exposed_stuck(struct svcrdma_transport *t)
+/*
+ * A peer that takes nothing off the queue keeps the LOCAL_INVs behind from being done. Sets
+ * *@waiting when there are exposures.
+ */
+static bool exposed_stuck(struct svcrdma_transport *t, bool *waiting)
 {
 	u64 now = get_jiffies_64();
 	struct svcrdma_exposed *ex;
@@ -164,6 +170,7 @@ static bool exposed_stuck(struct svcrdma_transport *t)
 	spin_lock(&t->st_expose_lock);
 	list_for_each_entry(ex, &t->st_exposed, ex_list)
 		stuck |= ex->ex_deadline && time_after64(now, ex->ex_deadline);
+	*waiting |= t->st_exposures.used;
 	spin_unlock(&t->st_expose_lock);
 	return stuck;
 }
@@ -231,7 +238,7 @@ void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid, const u32 *rkey)
 }
 
 /**
- * svcrdma_expose_work - end the exposures whose time is over
+ * svcrdma_expose_work - end the exposures whose time is over, and see to LOCAL_INVs
  * @work: st_expose_work
  *
  * A client that still reads gets a remote access error, and loses its connection.
@@ -243,7 +250,7 @@ void svcrdma_expose_work(struct work_struct *work)
 	struct svcrdma_transport *t =
 		container_of(work, struct svcrdma_transport, st_expose_work.work);
 	struct svcrdma_exposed *ex;
-	bool more;
+	bool waiting = false;
 	int slot;
 
 	do {
@@ -254,7 +261,6 @@ void svcrdma_expose_work(struct work_struct *work)
 			ex = exposed_taken(t, slot);
 			t->st_expired++;
 		}
-		more = t->st_exposures.used;
 		spin_unlock(&t->st_expose_lock);
 		if (ex) {
 			percpu_counter_inc(&svcrdma_stat_expose_expired);
@@ -262,11 +268,11 @@ void svcrdma_expose_work(struct work_struct *work)
 			exposed_end(ex, NULL);
 		}
 	} while (ex);
-	if (exposed_stuck(t)) {
+	if (exposed_stuck(t, &waiting) || svcrdma_long_calls_stuck(t, &waiting)) {
 		trace_svcrdma_sq_timeout(t, -ETIMEDOUT);
 		svcrdma_transport_close(t);
 	}
-	if (more && !svcrdma_transport_closing(t))
+	if (waiting && !svcrdma_transport_closing(t))
 		svcrdma_expose_watch(t);
 }
 

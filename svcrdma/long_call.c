@@ -49,6 +49,8 @@ struct long_memory {
  * @lc_transport: constant
  * @lc_xid: of the call
  * @lc_ended: no reply is taken any more; under st_expose_lock
+ * @lc_deadline: when it has ended, its LOCAL_INVs complete before that, or the queue pair
+ *	stands still; jiffies, under st_expose_lock
  * @lc_answer: bytes of a reply in the Reply chunk, to be delivered; 0: none
  * @lc_sq_held: Send Queue entries for the LOCAL_INVs
  * @lc_reg_cqe: completion of a registration that failed
@@ -61,6 +63,7 @@ struct svcrdma_long_call {
 	struct svcrdma_transport *lc_transport;
 	u32			lc_xid;
 	bool			lc_ended;
+	u64			lc_deadline;
 	u32			lc_answer;
 	u32			lc_sq_held;
 	struct ib_cqe		lc_reg_cqe;
@@ -264,11 +267,39 @@ void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer)
 	lc = long_call_find(t, xid);
 	if (lc) {
 		lc->lc_ended = true;
+		lc->lc_deadline = get_jiffies_64() + svcrdma_inv_timeout;
 		lc->lc_answer = min(answer, lc->lc_reply.length);
 	}
 	spin_unlock(&t->st_expose_lock);
-	if (lc)
+	if (lc) {
 		long_call_fence(lc);
+		svcrdma_expose_watch(t);
+	}
+}
+
+/**
+ * svcrdma_long_calls_stuck - are LOCAL_INVs behind what the client does not take?
+ * @t: transport
+ * @waiting: set when any are under way
+ *
+ * Context: any.
+ * Return: true when the time of one is over.
+ */
+bool svcrdma_long_calls_stuck(struct svcrdma_transport *t, bool *waiting)
+{
+	u64 now = get_jiffies_64();
+	struct svcrdma_long_call *lc;
+	bool stuck = false;
+
+	spin_lock(&t->st_expose_lock);
+	list_for_each_entry(lc, &t->st_long_calls, lc_list) {
+		if (!lc->lc_deadline)
+			continue;
+		*waiting = true;
+		stuck |= time_after64(now, lc->lc_deadline);
+	}
+	spin_unlock(&t->st_expose_lock);
+	return stuck;
 }
 
 /**

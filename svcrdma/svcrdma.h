@@ -282,7 +282,8 @@ struct svcrdma_send_ctxt {
  * @st_expired: exposures that ended by time
  * @st_long_calls: all struct svcrdma_long_call
  * @st_nr_long_calls: their number
- * @st_expose_work: ends those whose time is over
+ * @st_expose_work: ends replies whose time is over, and a connection whose LOCAL_INVs are
+ *	not done in theirs
  *
  * @st_release: send contexts whose Writes are complete
  * @st_release_work: frees what they hold
@@ -553,6 +554,7 @@ u32 svcrdma_long_call_regions(const struct svcrdma_long_call *lc);
 int svcrdma_long_call_post(struct svcrdma_long_call *lc);
 u32 svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid);
 void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer);
+bool svcrdma_long_calls_stuck(struct svcrdma_transport *t, bool *waiting);
 void svcrdma_long_calls_destroy(struct svcrdma_transport *t);
 
 /* sq.c */
@@ -605,6 +607,7 @@ extern unsigned int svcrdma_reliable_reply;
 extern unsigned int svcrdma_serve_msgp;
 extern unsigned int svcrdma_answer_config;
 extern unsigned int svcrdma_expose_timeout;
+extern unsigned long svcrdma_inv_timeout;
 extern unsigned int svcrdma_max_exposed_bytes;
 extern struct percpu_counter svcrdma_stat_expose;
 extern struct percpu_counter svcrdma_stat_expose_expired;

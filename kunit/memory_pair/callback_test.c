@@ -451,6 +451,30 @@ static void callback_is_given_up(struct kunit *test)
 	expect_healthy(reverse);
 }
 
+/* A queue pair that stands still keeps nothing for ever: it is closed. */
+static void invalidation_takes_too_long(struct kunit *test)
+{
+	struct reverse *reverse = reverse_create(test, false);
+	unsigned long timeout = svcrdma_inv_timeout;
+	struct callback *cb = call(reverse, 2048, 1, 1);
+	struct rpc_rqst *rqst = called(reverse);
+	struct pair *pair = reverse->pair;
+
+	KUNIT_ASSERT_NOT_NULL(test, rqst);
+	memory_hold(pair->server->st_qp);
+	svcrdma_inv_timeout = 0;
+	rpc_killall_tasks(reverse->clnt);
+	KUNIT_ASSERT_TRUE(test, ended(reverse, cb));
+	svcrdma_inv_timeout = timeout;
+	msleep(20);
+	svcrdma_expose_work(&pair->server->st_expose_work.work);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(pair->server));
+	pair_disconnect(pair);
+	xprtrdma_bc_free_rqst(rqst);
+	drop_clnt(reverse);
+	pair_expect_nothing_left(pair);
+}
+
 /* The client reads or writes what is not there any more: it loses the connection. */
 static void call_is_gone_when_it_is_read(struct kunit *test)
 {
@@ -553,6 +577,7 @@ static struct kunit_case callback_cases[] = {
 	KUNIT_CASE(connection_is_lost),
 	KUNIT_CASE(connection_is_lost_while_reading),
 	KUNIT_CASE(callback_is_given_up),
+	KUNIT_CASE(invalidation_takes_too_long),
 	KUNIT_CASE(call_is_gone_when_it_is_read),
 	KUNIT_CASE(fault_at_each_step),
 	{}

@@ -380,6 +380,35 @@ static void exposure_ends_by_time(struct kunit *test)
 	pair_expect_nothing_left(pair);
 }
 
+/* A queue pair that stands still keeps nothing for ever: it is closed. */
+static void invalidation_takes_too_long(struct kunit *test)
+{
+	unsigned long timeout = svcrdma_inv_timeout;
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call = expose_one(pair);
+	struct delayed_work *work = &pair->server->st_expose_work;
+
+	memory_hold(pair->server->st_qp);
+	svcrdma_exposed_done(pair->server, be32_to_cpu(call->rqst.rq_xid), NULL);
+	svcrdma_expose_work(&work->work);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(pair->server));
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(work));
+
+	memory_release(pair->server->st_qp);
+	pair_settle(pair);
+	call = begin(pair, &pull_cases[6]);
+	pair_pump(pair);
+	memory_hold(pair->server->st_qp);
+	svcrdma_inv_timeout = 0;
+	svcrdma_exposed_done(pair->server, be32_to_cpu(call->rqst.rq_xid), NULL);
+	svcrdma_inv_timeout = timeout;
+	msleep(20);
+	svcrdma_expose_work(&work->work);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(pair->server));
+	pair_disconnect(pair);
+	pair_expect_nothing_left(pair);
+}
+
 /* The connection ends while a reply is exposed. */
 static void connection_ends_with_an_exposure(struct kunit *test)
 {
@@ -475,6 +504,7 @@ static struct kunit_case pull_test_cases[] = {
 	KUNIT_CASE(read_another_reply),
 	KUNIT_CASE(many_that_nobody_waits_for),
 	KUNIT_CASE(exposure_ends_by_time),
+	KUNIT_CASE(invalidation_takes_too_long),
 	KUNIT_CASE(connection_ends_with_an_exposure),
 	KUNIT_CASE(device_goes_with_an_exposure),
 	KUNIT_CASE(flood_of_notifications),
