@@ -16,7 +16,7 @@ REPORT = re.compile(
     r"INFO: trying to register non-static key|inconsistent lock state|"
     r"suspicious RCU usage|sleeping function called|scheduling while atomic|"
     r"rcu: INFO: rcu_\w+ (self-)?detected|DEBUG_LOCKS_WARN_ON|"
-    r"kmemleak: [1-9]\d* new suspected|soft lockup|BUG: workqueue lockup|"
+    r"soft lockup|BUG: workqueue lockup|"
     r"unregister_netdevice: waiting for|Bad page state|page allocation failure|"
     r"Slab .* objects remaining|still has refs|vm: report: ")
 
