@@ -215,7 +215,9 @@ static void long_call_fence(struct svcrdma_long_call *lc)
 	if (ret) {
 		trace_svcrdma_post_send_err(t, ret);
 		svcrdma_transport_close(t);
+		return;
 	}
+	svcrdma_expose_watch(t);
 }
 
 static struct svcrdma_long_call *long_call_find(struct svcrdma_transport *t, u32 xid)
@@ -271,10 +273,8 @@ void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer)
 		lc->lc_answer = min(answer, lc->lc_reply.length);
 	}
 	spin_unlock(&t->st_expose_lock);
-	if (lc) {
+	if (lc)
 		long_call_fence(lc);
-		svcrdma_expose_watch(t);
-	}
 }
 
 /**
