@@ -55,7 +55,7 @@ kmemleak_scan() {
 	# What the kernel itself made while it booted is not ours: user-mode Linux keeps the
 	# name of its folder where nobody looks.
 	awk '/^unreferenced object/ {object = $0; next}
-		object {wanted = !/comm "swapper/; if (wanted) print object; object = ""}
+		object {wanted = !/comm "swapper[^"]*", pid 1,/; if (wanted) print object; object = ""}
 		wanted' $file >/run/vm/kmemleak
 	if [ -s /run/vm/kmemleak ]; then
 		cat /run/vm/kmemleak >/dev/kmsg 2>/dev/null
