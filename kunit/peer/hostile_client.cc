@@ -166,7 +166,7 @@ void be_hostile_to_client(const Hostility &hostility)
 		Bench bench(Proxy::default_options(),
 			    "soft,timeo=20,retrans=2");
 		std::vector<Work> works;
-		u32 reported = 0, idle = 0, last = 0;
+		u32 idle = 0, last = 0;
 
 		bench.proxy.on_call([attack](Proxy &proxy, const Call &call) {
 			attack->answer(proxy, call);
@@ -182,12 +182,7 @@ void be_hostile_to_client(const Hostility &hostility)
 			idle = attack->sent() == last ? idle + 1 : 0;
 			last = attack->sent();
 			check(idle < 2400, "no calls for two minutes");
-			if (last / 10000 > reported) {
-				reported = last / 10000;
-				printf("%u messages, %u connections, the healthy mount %u rounds, at most %.2f s\n",
-				       last, bench.proxy.connections.load(),
-				       watch.rounds(), watch.longest());
-			}
+			watch.report(last, bench.proxy.connections);
 		}
 		bench.proxy.on_call(nullptr);
 		*stop = true;

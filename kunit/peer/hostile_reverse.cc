@@ -104,23 +104,14 @@ Bytes Callbacks::next(Memory &memory)
 {
 	Bytes rpc;
 	Header header = valid(memory, rpc);
-	bool wild = random_.chance(1);
 
 	if (random_.chance(5))
 		return encode_error(random_.chance(50) ? header.xid :
 							 random_.word(),
 				    random_.below(4), random_.odd_word(),
 				    random_.odd_word());
-	if (random_.chance(70))
-		for (u32 n = 1 + random_.below(3); n; n--)
-			mutate_header(random_, header, wild);
-	size_t lists = header.encode().size();
-	Bytes message = header.encode(rpc.view());
+	Bytes message = mutate_message(random_, header, rpc, random_.chance(1));
 
-	if (lists == RPCRDMA_MIN_HEADER_SIZE || wild)
-		lists = 16;
-	if (random_.chance(50))
-		mutate_bytes(random_, message, 16, lists);
 	if (message.size() > 4096)
 		message.resize(4096);
 	return message;
@@ -198,18 +189,6 @@ u32 answer_badly(Random &random, u32 most)
 	return sent;
 }
 
-/* A line now and then */
-void report(u32 sent, u32 connections, const Watch &watch)
-{
-	static u32 reported;
-
-	if (sent / 10000 <= reported)
-		return;
-	reported = sent / 10000;
-	printf("%u messages, %u connections, the healthy mount %u rounds, at most %.2f s\n",
-	       sent, connections, watch.rounds(), watch.longest());
-}
-
 } /* namespace */
 
 void be_hostile_to_server_in_reverse(const Hostility &hostility)
@@ -223,7 +202,7 @@ void be_hostile_to_server_in_reverse(const Hostility &hostility)
 		sent += answer_badly(random, hostility.count - sent);
 		connections++;
 		watch.check(hostility.longest_wait);
-		report(sent, connections, watch);
+		watch.report(sent, connections);
 	}
 	Session().expect_works();
 	watch.check(hostility.longest_wait);
@@ -253,7 +232,7 @@ void be_hostile_to_client_in_reverse(const Hostility &hostility)
 			idle = callbacks->sent == last ? idle + 1 : 0;
 			last = callbacks->sent;
 			check(idle < 500, "no callback is answered any more");
-			report(last, bench.proxy.connections, watch);
+			watch.report(last, bench.proxy.connections);
 		}
 		bench.mount.expect_works(60);
 		printf("%u callbacks answered, %u refused\n",

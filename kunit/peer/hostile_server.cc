@@ -142,26 +142,13 @@ Header Attack::valid(Bytes &rpc)
 	return header;
 }
 
-/*
- * Mutated as a structure, or as bytes, or both. Segments, which are between the fixed
- * header and the RPC message, are changed wildly now and then only.
- */
+/* Segments are changed wildly now and then only. */
 Bytes Attack::next()
 {
 	Bytes rpc;
 	Header header = valid(rpc);
-	bool wild = random_.chance(5);
+	Bytes message = mutate_message(random_, header, rpc, random_.chance(5));
 
-	if (random_.chance(60))
-		for (u32 n = 1 + random_.below(3); n; n--)
-			mutate_header(random_, header, wild);
-	size_t lists = header.encode().size();
-	Bytes message = header.encode(rpc.view());
-
-	if (lists == RPCRDMA_MIN_HEADER_SIZE || wild)
-		lists = 16;
-	if (random_.chance(60))
-		mutate_bytes(random_, message, 16, lists);
 	/* Longer ones the server's Receives do not take. */
 	if (message.size() > 4096 && !random_.chance(1))
 		message.resize(4096);
@@ -232,18 +219,12 @@ void be_hostile_to_server(const Hostility &hostility)
 	Resources before = count_resources();
 	Attack attack(hostility);
 	u32 sent = 0;
-	u32 reported = 0;
 
 	try {
 		while (sent < hostility.count) {
 			sent += attack.round(hostility.count - sent);
 			watch.check(hostility.longest_wait);
-			if (sent / 10000 > reported) {
-				reported = sent / 10000;
-				printf("%u messages, %u connections, the healthy mount %u rounds, at most %.2f s\n",
-				       sent, attack.connections(),
-				       watch.rounds(), watch.longest());
-			}
+			watch.report(sent, attack.connections());
 		}
 	} catch (...) {
 		printf("%u messages were sent; the last ones:\n%s", sent,

@@ -235,4 +235,19 @@ void mutate_bytes(Random &random, Bytes &message, size_t spare_from,
 	}
 }
 
+Bytes mutate_message(Random &random, Header header, const Bytes &rpc, bool wild)
+{
+	if (random.chance(60))
+		for (u32 n = 1 + random.below(3); n; n--)
+			mutate_header(random, header, wild);
+	size_t lists = header.encode().size();
+	Bytes message = header.encode(rpc.view());
+
+	if (lists == RPCRDMA_MIN_HEADER_SIZE || wild)
+		lists = 16;
+	if (random.chance(60))
+		mutate_bytes(random, message, 16, lists);
+	return message;
+}
+
 } /* namespace peer */

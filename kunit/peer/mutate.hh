@@ -46,6 +46,13 @@ void mutate_header(Random &random, Header &header, bool wild);
 void mutate_bytes(Random &random, Bytes &message, size_t spare_from,
 		  size_t spare_to);
 
+/*
+ * Mutated as a structure, or as bytes, or both. Bytes of segments, which are between the
+ * fixed header and @rpc, are changed where @wild is set, or there are none.
+ */
+Bytes mutate_message(Random &random, Header header, const Bytes &rpc,
+		     bool wild);
+
 } /* namespace peer */
 
 #endif /* PEER_MUTATE_HH */

@@ -71,6 +71,15 @@ void Watch::check(double seconds)
 		     std::max(longest_.load(), waits), " s");
 }
 
+void Watch::report(u32 sent, u32 connections)
+{
+	if (sent / 10000 <= reported_)
+		return;
+	reported_ = sent / 10000;
+	printf("%u messages, %u connections, the healthy mount %u rounds, at most %.2f s\n",
+	       sent, connections, rounds_.load(), longest_.load());
+}
+
 /* "0: rxe0: qp 5 cm_id 3 cq 4 pd 3 mr 10 ctx 1 srq 0" */
 Resources count_resources()
 {

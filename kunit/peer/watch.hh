@@ -21,14 +21,8 @@ class Watch {
 
 	/* Throws when an operation failed, or took more than @seconds. */
 	void check(double seconds);
-	double longest() const
-	{
-		return longest_;
-	}
-	u32 rounds() const
-	{
-		return rounds_;
-	}
+	/* A line for each 10,000 messages that the hostile peer has sent */
+	void report(u32 sent, u32 connections);
 
     private:
 	void run();
@@ -38,6 +32,7 @@ class Watch {
 	std::atomic<double> longest_ = 0;
 	std::atomic<double> begun_ = 0; /* of the round under way */
 	std::atomic<u32> rounds_ = 0;
+	u32 reported_ = 0;
 	std::atomic<int> error_ = 0;
 	std::thread thread_;
 };
