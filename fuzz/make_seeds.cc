@@ -85,6 +85,31 @@ static void plan_seeds()
 		   hex("03 00001000 00008000 00000040 00000010 00000002"));
 }
 
+static void exposures_seeds()
+{
+	write_seed("fuzz_exposures", "bounds",
+		   hex("0204 000f 040f 080f 0101 0200 0801"));
+	write_seed("fuzz_exposures", "claim_arm_done",
+		   hex("04c8 000a 0414 0101 0101 0201 0200"));
+	write_seed("fuzz_exposures", "expire",
+		   hex("04c8 000a 0414 0101 0101 03c8 030a"));
+}
+
+static void history_seeds()
+{
+	write_seed("fuzz_history", "large_and_back", hex("08 f8 00 00 00 08"));
+	write_seed("fuzz_history", "shared", hex("08 04 0c 00 00 09 01"));
+}
+
+/* requested, then events of enum rpcrdma_conn_event, 07 a call, 08 a reply */
+static void connection_seeds()
+{
+	write_seed("fuzz_connection", "client",
+		   hex("20 00 01 02 04 0700 0700 0810 0700 05 06 00"));
+	write_seed("fuzz_connection", "server",
+		   hex("20 03 04 0700 0804 0700 05 06"));
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -97,5 +122,8 @@ int main(int argc, char **argv)
 	config_seeds();
 	window_seeds();
 	plan_seeds();
+	exposures_seeds();
+	history_seeds();
+	connection_seeds();
 	return 0;
 }
