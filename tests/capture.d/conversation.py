@@ -21,7 +21,9 @@ class Conversation:
         self.seen = collections.Counter()
         self.keys = set()
         self.exposed = set()
-        self.unread = set()
+        self.unread = {}
+        self.first = {}
+        self.last = {}
         self.faults = []
 
     def expect(self, condition, what, m):
@@ -29,6 +31,8 @@ class Conversation:
             self.faults.append(f"frame {m.frame}, XID {m.xid:#010x}: {what}")
 
     def take(self, m):
+        self.first.setdefault((m.source, m.connection), m.frame)
+        self.last[m.source, m.connection] = m.frame
         self.expect(m.version == 1, f"version {m.version}", m)
         if m.type == RDMA_DONE:
             self.take_done(m)
@@ -39,9 +43,25 @@ class Conversation:
         if asked in self.calls:
             self.take_reply(m, self.calls.pop(asked))
         else:
-            self.expect(sender not in self.calls, "a call twice", m)
+            before = self.calls.get(sender)
+            self.expect(not before or self.lost(before), "a call twice", m)
             self.calls[sender] = m
             self.take_call(m)
+
+    def lost(self, m):
+        """Another connection came after this message, and no more on its own."""
+        last = self.last[m.source, m.connection]
+        return any(source == m.source and m.frame <= last < first
+                   for (source, _), first in self.first.items())
+
+    def unanswered(self):
+        """What is missing at the end, but for what was lost with a connection."""
+        for m in self.calls.values():
+            if not self.lost(m):
+                yield f"frame {m.frame}, XID {m.xid:#010x}: no reply"
+        for xid, m in self.unread.items():
+            if not self.lost(m):
+                yield f"frame {m.frame}, XID {xid:#010x}: no RDMA_DONE"
 
     def take_call(self, m):
         if m.source == SERVER:
@@ -74,14 +94,14 @@ class Conversation:
 
     def take_done(self, m):
         self.expect(m.source == CLIENT and m.xid in self.unread, "RDMA_DONE for nothing", m)
-        self.unread.discard(m.xid)
+        self.unread.pop(m.xid, None)
 
     def take_exposed(self, m):
         self.expect(m.type == RDMA_NOMSG and m.source == SERVER, "Read list in a reply", m)
         self.expect(all(s.position == 0 and s.handle and s.length for s in m.reads),
                     "not a Position Zero Read chunk", m)
         self.exposed |= {s.handle for s in m.reads}
-        self.unread.add(m.xid)
+        self.unread[m.xid] = m
         self.seen["exposed replies"] += 1
 
     def take_reply(self, m, call):

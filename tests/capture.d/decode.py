@@ -83,7 +83,7 @@ def messages(capture, provider):
                 continue
             for proto in element.iter("proto"):
                 if proto.get("name") == "rpcordma":
-                    yield message(proto, first(element, "frame.number"),
+                    yield message(proto, int(first(element, "frame.number")),
                                   first(element, "ip.src"),
                                   first(element, CONNECTION[provider]))
             element.clear()
