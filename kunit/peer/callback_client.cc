@@ -6,85 +6,18 @@
 namespace peer
 {
 
-constexpr u32 callback_program = 0x40001234;
-
-/* Operations of RFC 8881 that this needs */
 enum {
 	OP_OPEN = 18,
-	OP_EXCHANGE_ID = 42,
-	OP_CREATE_SESSION = 43,
-	OP_SEQUENCE = 53,
 	OP_RECLAIM_COMPLETE = 58,
 	CB_RECALL = 4,
 	CB_SEQUENCE = 11,
 };
 
-static void put_channel(Bytes &to)
-{
-	/* Padding, largest call and reply, cached replies, operations, slots, IRD */
-	to.word(0).word(4096).word(4096).word(1024).word(16).word(4).word(0);
-}
-
 Client41::Client41()
+	: nfs_(session_, 1, Session41::with_back_channel)
 {
-	exchange_id();
-	create_session();
-	compound({ Bytes().word(OP_RECLAIM_COMPLETE).word(0) },
-		 "RECLAIM_COMPLETE");
-}
-
-/* One COMPOUND; the reader stands at the results, behind the status of the whole. */
-ReplyReader Client41::call(const std::vector<Bytes> &operations,
-			   const char *what)
-{
-	u32 xid = next_xid();
-
-	reply_ = session_.call_inline(nfs4_call(xid, operations, 1)).rpc;
-	ReplyReader reader(reply_);
-	u32 status = reader.nfs_status(xid);
-	check(!status, what, " says ", status);
-	reader.opaque();
-	reader.skip(4);
-	return reader;
-}
-
-void Client41::compound(std::vector<Bytes> operations, const char *what)
-{
-	Bytes sequence;
-
-	sequence.word(OP_SEQUENCE).raw(session_id_.view());
-	sequence.word(++sequence_).word(0).word(3).word(0);
-	operations.insert(operations.begin(), sequence);
-	call(operations, what);
-}
-
-void Client41::exchange_id()
-{
-	Bytes operation;
-
-	operation.word(OP_EXCHANGE_ID).word(next_xid()).word(next_xid());
-	operation.string(text("peer-", next_xid()));
-	operation.word(0x10000).word(0).word(0); /* no pNFS, SP4_NONE */
-	ReplyReader reader = call({ operation }, "EXCHANGE_ID");
-
-	client_id_ = Bytes(reply_.view(reader.position() + 8, 8));
-	reader.skip(16);
-	sequence_ = reader.read_u32();
-}
-
-void Client41::create_session()
-{
-	Bytes operation;
-
-	operation.word(OP_CREATE_SESSION).raw(client_id_.view());
-	operation.word(sequence_).word(2); /* CONN_BACK_CHAN */
-	put_channel(operation);
-	put_channel(operation);
-	operation.word(callback_program).word(1).word(0); /* AUTH_NONE */
-	ReplyReader reader = call({ operation }, "CREATE_SESSION");
-
-	session_id_ = Bytes(reply_.view(reader.position() + 8, 16));
-	sequence_ = 0;
+	nfs_.compound({ Bytes().word(OP_RECLAIM_COMPLETE).word(0) },
+		      "RECLAIM_COMPLETE");
 }
 
 void Client41::open(const std::string &name)
@@ -93,9 +26,9 @@ void Client41::open(const std::string &name)
 
 	operation.word(OP_OPEN).word(0);
 	operation.word(1 | 0x100).word(0); /* READ, with a delegation */
-	operation.raw(client_id_.view()).string("owner");
+	operation.raw(nfs_.client_id().view()).string("owner");
 	operation.word(0).word(0).string(name); /* NOCREATE, CLAIM_NULL */
-	compound({ op_putrootfh(), operation }, "OPEN");
+	nfs_.compound({ op_putrootfh(), operation }, "OPEN");
 }
 
 bool Client41::expect_callback(int milliseconds, Decoded &callback)
@@ -118,7 +51,8 @@ bool Client41::expect_callback(int milliseconds, Decoded &callback)
 	      message->bytes.size(), " bytes");
 	check_equal(callback.payload.word_at(4), u32(RPCRDMA_RPC_CALL),
 		    "msg_type");
-	check_equal(callback.payload.word_at(12), callback_program, "program");
+	check_equal(callback.payload.word_at(12), Session41::callback_program,
+		    "program");
 	check_equal(callback.payload.word_at(20), 1u, "procedure");
 	return true;
 }

@@ -4,7 +4,7 @@
 #define PEER_CALLBACK_CLIENT_HH
 
 #include "failure.hh"
-#include "session.hh"
+#include "session41.hh"
 
 namespace peer
 {
@@ -30,17 +30,8 @@ class Client41 {
 	}
 
     private:
-	void exchange_id();
-	void create_session();
-	ReplyReader call(const std::vector<Bytes> &operations,
-			 const char *what);
-	void compound(std::vector<Bytes> operations, const char *what);
-
 	Session session_;
-	Bytes reply_;
-	Bytes client_id_;
-	Bytes session_id_;
-	u32 sequence_ = 0;
+	Session41 nfs_;
 };
 
 /* A client with a delegation that has just been recalled */

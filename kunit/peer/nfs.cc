@@ -91,6 +91,11 @@ Bytes op_getfh()
 	return Bytes().word(10);
 }
 
+Bytes op_lookup(std::string_view name)
+{
+	return Bytes().word(15).string(name);
+}
+
 Bytes op_read(u64 offset, u32 count)
 {
 	return Bytes().word(25).zeros(16).hyper(offset).word(count);

@@ -50,6 +50,7 @@ Bytes write_arguments(const Bytes &handle, u64 offset, u32 count);
 Bytes op_putrootfh();
 Bytes op_putfh(const Bytes &handle);
 Bytes op_getfh();
+Bytes op_lookup(std::string_view name);
 /* With the anonymous stateid */
 Bytes op_read(u64 offset, u32 count);
 Bytes op_readlink();

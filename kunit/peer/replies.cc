@@ -8,7 +8,7 @@
 #include "failure.hh"
 #include "rpcrdma/protocol.h"
 #include "scenario.hh"
-#include "session.hh"
+#include "session41.hh"
 
 namespace peer
 {
@@ -16,89 +16,7 @@ namespace peer
 namespace
 {
 
-enum { BITMAP_ACL = 1 << 12, LOOKUP = 15, GETATTR = 9, GETXATTR = 72 };
-constexpr u32 session_size = 1 << 17; /* bytes of a message */
-
-Bytes op_lookup(std::string_view name)
-{
-	return Bytes().word(LOOKUP).string(name);
-}
-
-Bytes channel(u32 size)
-{
-	/* Header padding, request, response, cached, operations, slots, no IRD */
-	return Bytes()
-		.word(0)
-		.word(size)
-		.word(size)
-		.word(4096)
-		.word(16)
-		.word(1)
-		.word(0);
-}
-
-/* NFSv4.2, as far as it takes to ask for an attribute */
-class Minor2 {
-    public:
-	explicit Minor2(Session &session)
-		: session_(session)
-	{
-		u32 xid = next_xid();
-		Bytes id = Bytes().word(42).hyper(xid).string(
-			text("rdma-peer-", xid));
-
-		Reply reply = call(xid, { id.word(0).word(0).word(0) });
-		ReplyReader reader(reply.rpc);
-
-		skip_to_results(reader, xid);
-		client_ = u64(reader.read_u32()) << 32;
-		client_ |= reader.read_u32();
-		create_session(reader.read_u32());
-	}
-	Bytes sequence()
-	{
-		return Bytes()
-			.word(53)
-			.raw(id_.view())
-			.word(++slot_)
-			.word(0)
-			.word(0)
-			.word(0);
-	}
-
-    private:
-	Reply call(u32 xid, const std::vector<Bytes> &operations)
-	{
-		return session_.call_inline(nfs4_call(xid, operations, 2));
-	}
-	void skip_to_results(ReplyReader &reader, u32 xid)
-	{
-		check_equal(reader.nfs_status(xid), 0u, "status of COMPOUND");
-		reader.opaque();
-		reader.skip(12); /* count, operation, status */
-	}
-	void create_session(u32 sequence)
-	{
-		u32 xid = next_xid();
-		Bytes create =
-			Bytes().word(43).hyper(client_).word(sequence).word(0);
-
-		create.raw(channel(session_size).view());
-		create.raw(channel(4096).view());
-		/* Callback program, one way of security: none */
-		create.word(0x40000000).word(1).word(0);
-		Reply reply = call(xid, { create });
-		ReplyReader reader(reply.rpc);
-
-		skip_to_results(reader, xid);
-		id_ = Bytes(reply.rpc.view(reader.position(), 16));
-	}
-
-	Session &session_;
-	Bytes id_;
-	u64 client_ = 0;
-	u32 slot_ = 0;
-};
+enum { BITMAP_ACL = 1 << 12, GETATTR = 9, GETXATTR = 72 };
 
 Bytes readdir_call(Session &session, u32 xid)
 {
@@ -122,13 +40,10 @@ Bytes acl_call(Session &, u32 xid)
 
 Bytes xattr_call(Session &session, u32 xid)
 {
-	Minor2 minor(session);
+	Session41 minor(session, 2);
 
-	return nfs4_call(xid,
-			 { minor.sequence(), op_putrootfh(),
-			   op_lookup("large-xattr"),
-			   Bytes().word(GETXATTR).string("large") },
-			 2);
+	return minor.call(xid, { op_putrootfh(), op_lookup("large-xattr"),
+				 Bytes().word(GETXATTR).string("large") });
 }
 
 struct Operation {

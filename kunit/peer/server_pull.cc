@@ -11,6 +11,7 @@
 #include "knob.hh"
 #include "rpcrdma/protocol.h"
 #include "scenario.hh"
+#include "session41.hh"
 #include "write_fixture.hh"
 
 namespace peer
@@ -31,8 +32,9 @@ Options announcing(u32 capabilities)
 }
 
 struct Puller : Fixture {
-	Puller()
-		: Fixture(announcing(RPCRDMA_EXT_TAKES_READ_CHUNKS))
+	explicit Puller(const Options &options =
+				announcing(RPCRDMA_EXT_TAKES_READ_CHUNKS))
+		: Fixture(options)
 	{
 	}
 
@@ -362,6 +364,64 @@ void dropped()
 	puller.expect_pull();
 }
 
+/* ---- what nfsd repeats ---- */
+
+constexpr u32 kept =
+	1500; /* more than fits inline, less than nfsd's slots keep: 2048 */
+
+bool share_a_handle(const Chunk &one, const Chunk &other)
+{
+	for (const rpcrdma_segment &a : one)
+		for (const rpcrdma_segment &b : other)
+			if (a.handle == b.handle)
+				return true;
+	return false;
+}
+
+/*
+ * A call that comes once more, on this connection or on the next, is answered with the
+ * reply that nfsd kept: the file has other data by then. It is exposed anew.
+ */
+void replayed_on(bool next_connection)
+{
+	Options options;
+
+	options.private_data = Options::private_block(4096, 1024, 0);
+	Puller puller(options.announce(RPCRDMA_EXT_TAKES_READ_CHUNKS));
+	Session41 nfs(puller.session, 2);
+	Header call = puller.header();
+	Bytes rpc = nfs.call(
+		call.xid, { op_putfh(puller.handle), op_read(0, kept) }, true);
+
+	puller.session.send(call.encode(rpc.view()));
+	Chunk first = puller.expect_exposed(call);
+
+	Session().write_file(puller.handle, Bytes::pattern(kept, 5));
+	if (next_connection) {
+		puller.session.reconnect();
+	} else {
+		puller.session.pull(first);
+		puller.done(call.xid);
+	}
+	puller.session.send(call.encode(rpc.view()));
+	Chunk second = puller.expect_exposed(call);
+	Bytes reply = puller.session.pull(second);
+
+	check(!share_a_handle(first, second), "a handle is used again");
+	check(reply.size() > kept &&
+		      Bytes(reply.view(reply.size() - kept, kept)) ==
+			      Bytes(puller.data.view(0, kept)),
+	      "that is not the reply that was kept");
+	puller.done(call.xid);
+	puller.session.expect_works();
+}
+
+void replayed()
+{
+	replayed_on(false);
+	replayed_on(true);
+}
+
 const Scenario table[] = {
 	{ "pull-sizes", "server", "", "the reply in a Read chunk", sizes },
 	{ "pull-small-reply-chunk", "server", "",
@@ -386,6 +446,8 @@ const Scenario table[] = {
 	{ "pull-invalidated-handle", "server", "",
 	  "silence; over iWARP the connection ends", invalidated_handle },
 	{ "pull-dropped", "server", "", "nothing is left", dropped },
+	{ "pull-replayed", "server", "",
+	  "the reply that was kept, exposed anew", replayed },
 };
 
 } /* namespace */
