@@ -109,7 +109,10 @@ static void transport_quiesce(struct svcrdma_transport *t)
 	}
 }
 
-/* Removal of a device waits for this id; nfsd may not have a thread just now. */
+/*
+ * Removal of a device waits for this id; nfsd may not have a thread just now. If one has the
+ * transport, it will see XPT_CLOSE.
+ */
 static void transport_close_work(struct work_struct *work)
 {
 	struct svcrdma_transport *t =
@@ -121,8 +124,10 @@ static void transport_close_work(struct work_struct *work)
 
 static void transport_removed(struct svcrdma_transport *t)
 {
-	if (svcrdma_transport_closing(t))
+	/* If it was, nfsd has been asked. */
+	if (!svcrdma_sq_close(t))
 		return;
+	trace_svcrdma_closing(t, 0);
 	svc_xprt_get(&t->st_xprt);
 	if (!svcrdma_work_queue(&t->st_close_work))
 		svc_xprt_put(&t->st_xprt);
@@ -140,8 +145,9 @@ static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *eve
 		svcrdma_transport_data(t);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		transport_state_event(t, RPCRDMA_EVENT_FAILED);
 		transport_removed(t);
-		fallthrough;
+		break;
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:
