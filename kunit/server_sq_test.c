@@ -384,15 +384,52 @@ static void sq_stands_still(struct kunit *test)
 {
 	struct server *server = server_of(test);
 
-	exhausted(server, 10);
+	server_connect(server);
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
-	wait_for(server, &server->waiters[0], 1, -EINPROGRESS);
+	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(server->transport, 1));
 	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
-	wait_for(server, &server->waiters[1], 1, -EINPROGRESS);
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
 	time_passes(server);
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
+}
+
+/* Whether anybody waits for entries or not */
+static void sq_stands_still_with_waiters(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	exhausted(server, 10);
+	wait_for(server, &server->waiters[0], 1, -EINPROGRESS);
+	time_passes(server);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+}
+
+/* What is held back for later may stay as long as it likes. */
+static void sq_entries_for_later(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t;
+
+	server_connect(server);
+	t = server->transport;
+	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(t, 5));
+	svcrdma_sq_hold(t, 3);
+	/* Two are not. */
+	time_passes(server);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(t));
+	server_disconnect(server);
+
+	server_connect(server);
+	t = server->transport;
+	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(t, 5));
+	svcrdma_sq_hold(t, 3);
+	svcrdma_sq_put(t, 2);
+	time_passes(server);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
+	svcrdma_sq_put_held(t, 3);
+	KUNIT_EXPECT_EQ(test, 0, t->st_sq_held);
+	server_expect_at_rest(server);
 }
 
 static void sq_moves_slowly(struct kunit *test)
@@ -413,7 +450,7 @@ static void sq_moves_slowly(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
 }
 
-/* Whoever comes when nobody waits has all of the time. */
+/* The watch ends when nothing is out. Whoever comes then has all of the time. */
 static void sq_is_watched_anew(struct kunit *test)
 {
 	struct server *server = server_of(test);
@@ -422,14 +459,18 @@ static void sq_is_watched_anew(struct kunit *test)
 	exhausted(server, 10);
 	work = &server->transport->st_sq_worker;
 	wait_for(server, &server->waiters[0], 1, -EINPROGRESS);
+	svcrdma_sq_put(server->transport, 10);
 	svcrdma_sq_put(server->transport, 1);
 	time_passes(server);
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
+	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(server->transport, 10));
 	wait_for(server, &server->waiters[1], 1, -EINPROGRESS);
-	/* Almost over: */
+	/* Almost over, but something came back. */
 	mod_timer(&work->timer, jiffies + 2 * HZ);
 	svcrdma_sq_put(server->transport, 1);
 	wait_for(server, &server->waiters[2], 1, -EINPROGRESS);
+	time_passes(server);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
 	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
 	svcrdma_transport_close(server->transport);
 	time_passes(server);
@@ -572,6 +613,8 @@ static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(sq_reply_that_waits_ends_with_the_connection),
 	KUNIT_CASE(sq_reply_that_waited_cannot_be_posted),
 	KUNIT_CASE(sq_stands_still),
+	KUNIT_CASE(sq_stands_still_with_waiters),
+	KUNIT_CASE(sq_entries_for_later),
 	KUNIT_CASE(sq_moves_slowly),
 	KUNIT_CASE(sq_is_watched_anew),
 	{}

@@ -39,7 +39,6 @@ unsigned long svcrdma_inv_timeout = SVCRDMA_SQ_TIMEOUT;
  * @ex_slot: in st_exposures
  * @ex_deadline: its LOCAL_INVs complete before that, or the queue pair stands still;
  *	jiffies, 0 until it was taken out of the table. Under st_expose_lock
- * @ex_reg_cqe: completion of a registration that failed
  * @ex_inv_cqe: completion of the last LOCAL_INV
  * @ex_sq_held: Send Queue entries for the LOCAL_INVs
  * @ex_nr_regions: entries of @ex_regions
@@ -57,7 +56,6 @@ struct svcrdma_exposed {
 	u32			ex_bytes;
 	int			ex_slot;
 	u64			ex_deadline;
-	struct ib_cqe		ex_reg_cqe;
 	struct ib_cqe		ex_inv_cqe;
 	u32			ex_sq_held;
 	u32			ex_nr_regions;
@@ -88,7 +86,7 @@ static void exposed_free(struct svcrdma_exposed *ex)
 	spin_unlock(&t->st_expose_lock);
 	kfree(ex);
 	if (held)
-		svcrdma_sq_put(t, held);
+		svcrdma_sq_put_held(t, held);
 }
 
 static void exposed_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
@@ -106,18 +104,6 @@ static void exposed_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	/* Each but the last of the chain is unsignalled. */
 	exposed_free(ex);
-}
-
-static void exposed_reg_wc(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct svcrdma_exposed *ex =
-		container_of(wc->wr_cqe, struct svcrdma_exposed, ex_reg_cqe);
-
-	if (wc->status == IB_WC_SUCCESS)
-		return;
-	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		trace_svcrdma_wc_err(ex->ex_transport, "reg", wc);
-	svcrdma_transport_close(ex->ex_transport);
 }
 
 /* @ex was taken out of the table; not the caller's any more. */
@@ -329,8 +315,7 @@ static int exposed_add_regions(struct svcrdma_exposed *ex,
 			return -ENOMEM;
 		ex->ex_regions[ex->ex_nr_regions++] = region;
 		ret = svcrdma_region_map(ex->ex_transport, region, &ex->ex_runs[first],
-					 ex->ex_nr_runs - first, DMA_TO_DEVICE,
-					 &ex->ex_reg_cqe);
+					 ex->ex_nr_runs - first, DMA_TO_DEVICE);
 		if (ret)
 			return ret;
 		first += region->rg_nents;
@@ -368,7 +353,6 @@ struct svcrdma_exposed *svcrdma_expose(struct svcrdma_transport *t, u32 xid,
 	ex->ex_xid = xid;
 	ex->ex_length = length;
 	ex->ex_bytes = held;
-	ex->ex_reg_cqe.done = exposed_reg_wc;
 	ex->ex_inv_cqe.done = exposed_inv_wc;
 	if (!exposed_claim(t, ex)) {
 		kfree(ex);
@@ -436,6 +420,7 @@ int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *first)
 	int ret;
 
 	ex->ex_sq_held = ex->ex_nr_regions;
+	svcrdma_sq_hold(t, ex->ex_sq_held);
 	percpu_counter_inc(&svcrdma_stat_expose);
 	trace_svcrdma_reply_exposed(t, ex->ex_xid, ex->ex_length);
 

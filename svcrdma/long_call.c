@@ -53,7 +53,6 @@ struct long_memory {
  *	stands still; jiffies, under st_expose_lock
  * @lc_answer: bytes of a reply in the Reply chunk, to be delivered; 0: none
  * @lc_sq_held: Send Queue entries for the LOCAL_INVs
- * @lc_reg_cqe: completion of a registration that failed
  * @lc_inv_cqe: completion of the last LOCAL_INV
  * @lc_call: Read chunk; without pages when the call is inline
  * @lc_reply: Reply chunk; without pages when there is none
@@ -66,7 +65,6 @@ struct svcrdma_long_call {
 	u64			lc_deadline;
 	u32			lc_answer;
 	u32			lc_sq_held;
-	struct ib_cqe		lc_reg_cqe;
 	struct ib_cqe		lc_inv_cqe;
 	struct long_memory	lc_call;
 	struct long_memory	lc_reply;
@@ -118,7 +116,7 @@ static int memory_map(struct svcrdma_long_call *lc, struct long_memory *memory,
 			return -ENOMEM;
 		memory->regions[memory->nr_regions++] = region;
 		ret = svcrdma_region_map(t, region, &memory->sg[first],
-					 memory->nr_pages - first, dir, &lc->lc_reg_cqe);
+					 memory->nr_pages - first, dir);
 		if (ret)
 			return ret;
 		segment.handle = region->rg_mr->rkey;
@@ -159,19 +157,7 @@ static void long_call_free(struct svcrdma_long_call *lc)
 	spin_unlock(&t->st_expose_lock);
 	kfree(lc);
 	if (held)
-		svcrdma_sq_put(t, held);
-}
-
-static void long_reg_wc(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct svcrdma_long_call *lc =
-		container_of(wc->wr_cqe, struct svcrdma_long_call, lc_reg_cqe);
-
-	if (wc->status == IB_WC_SUCCESS)
-		return;
-	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		trace_svcrdma_wc_err(lc->lc_transport, "reg", wc);
-	svcrdma_transport_close(lc->lc_transport);
+		svcrdma_sq_put_held(t, held);
 }
 
 /* The memory is ours alone: what is in it now will stay. */
@@ -331,7 +317,6 @@ static struct svcrdma_long_call *long_call_alloc(struct svcrdma_transport *t, u3
 	lc->lc_xid = xid;
 	/* Nothing is taken before it is posted. */
 	lc->lc_ended = true;
-	lc->lc_reg_cqe.done = long_reg_wc;
 	lc->lc_inv_cqe.done = long_inv_wc;
 	spin_lock(&t->st_expose_lock);
 	full = t->st_nr_long_calls == SVCRDMA_MAX_LONG_CALLS;
@@ -439,6 +424,7 @@ int svcrdma_long_call_post(struct svcrdma_long_call *lc)
 	int ret;
 
 	lc->lc_sq_held = svcrdma_long_call_regions(lc);
+	svcrdma_sq_hold(t, lc->lc_sq_held);
 	first = svcrdma_regions_reg_chain(lc->lc_call.regions, lc->lc_call.nr_regions,
 					  NULL);
 	first = svcrdma_regions_reg_chain(lc->lc_reply.regions, lc->lc_reply.nr_regions,

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "svcrdma.h"
+#include "trace.h"
 
 static void region_free(struct svcrdma_region *region)
 {
@@ -69,14 +70,12 @@ static bool region_takes(const struct svcrdma_transport *t,
  * @sg: memory, no element larger than a page
  * @count: elements
  * @dir: DMA_TO_DEVICE: the client may read it; DMA_FROM_DEVICE: write it
- * @cqe: completion of a registration that failed
  *
  * Context: process.
  * Return: 0 or a negative errno; svcrdma_region_put() in any case.
  */
 int svcrdma_region_map(struct svcrdma_transport *t, struct svcrdma_region *region,
-		       struct scatterlist *sg, u32 count, enum dma_data_direction dir,
-		       struct ib_cqe *cqe)
+		       struct scatterlist *sg, u32 count, enum dma_data_direction dir)
 {
 	struct ib_device *device = svcrdma_transport_device(t);
 	struct ib_mr *mr = region->rg_mr;
@@ -95,11 +94,11 @@ int svcrdma_region_map(struct svcrdma_transport *t, struct svcrdma_region *regio
 	if (ib_map_mr_sg(mr, region->rg_sg, mapped, NULL, PAGE_SIZE) != mapped)
 		return -EIO;
 
-	/* A new handle each time (RFC 8166 section 8.1.3), for one direction only. */
-	ib_update_fast_reg_key(mr, get_random_u32() & 0xff);
+	/* Another handle each time (RFC 8166 section 8.1.3), for one direction only. */
+	ib_update_fast_reg_key(mr, (mr->rkey + 1 + get_random_u32() % 255) & 0xff);
 	region->rg_reg = (struct ib_reg_wr) {
 		.wr.opcode	= IB_WR_REG_MR,
-		.wr.wr_cqe	= cqe,
+		.wr.wr_cqe	= &t->st_reg_cqe,
 		.mr		= mr,
 		.key		= mr->rkey,
 		.access		= dir == DMA_TO_DEVICE ? IB_ACCESS_REMOTE_READ :
@@ -178,6 +177,18 @@ struct ib_send_wr *svcrdma_regions_inv_chain(struct svcrdma_region **regions, u3
 	return first;
 }
 
+static void region_reg_wc(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct svcrdma_transport *t =
+		container_of(wc->wr_cqe, struct svcrdma_transport, st_reg_cqe);
+
+	if (wc->status == IB_WC_SUCCESS)
+		return;
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		trace_svcrdma_wc_err(t, "reg", wc);
+	svcrdma_transport_close(t);
+}
+
 /**
  * svcrdma_regions_init - what the regions of a connection are like
  * @t: transport
@@ -188,6 +199,7 @@ void svcrdma_regions_init(struct svcrdma_transport *t)
 {
 	const struct ib_device_attr *attrs = &svcrdma_transport_device(t)->attrs;
 
+	t->st_reg_cqe.done = region_reg_wc;
 	t->st_region_type = attrs->kernel_cap_flags & IBK_SG_GAPS_REG ?
 		IB_MR_TYPE_SG_GAPS : IB_MR_TYPE_MEM_REG;
 	t->st_region_depth = min_t(u32, attrs->max_fast_reg_page_list_len,

@@ -7,7 +7,10 @@
  * a smaller need. What waits is a context with all that it needs, never a thread. When the
  * transport closes, it stays as it is until the transport is freed.
  *
- * A peer that lets the queue stand still is dead, or up to no good: it holds memory.
+ * A peer that lets the queue stand still is dead, or up to no good: what was posted holds
+ * memory, whether anybody waits for the entries or not. So the queue is watched while
+ * entries are out, but for those that are held back to end an exposure, which has a time
+ * of its own.
  */
 #include "svcrdma.h"
 #include "trace.h"
@@ -24,7 +27,6 @@ static void sq_grant(struct svcrdma_transport *t, struct list_head *granted)
 		if (waiter->sw_need > t->st_sq_free)
 			break;
 		t->st_sq_free -= waiter->sw_need;
-		t->st_sq_grants++;
 		WRITE_ONCE(t->st_sq_nr_waiters, t->st_sq_nr_waiters - 1);
 		list_move_tail(&waiter->sw_list, granted);
 	}
@@ -35,12 +37,20 @@ static void sq_watch(struct svcrdma_transport *t)
 {
 	lockdep_assert_held(&t->st_sq_lock);
 
-	t->st_sq_mark = t->st_sq_grants;
+	t->st_sq_watched = true;
+	t->st_sq_mark = t->st_sq_puts;
 	svcrdma_work_delay(&t->st_sq_worker, SVCRDMA_SQ_TIMEOUT);
 }
 
+static void sq_take(struct svcrdma_transport *t, u32 need)
+{
+	t->st_sq_free -= need;
+	if (!t->st_sq_watched)
+		sq_watch(t);
+}
+
 /**
- * svcrdma_sq_worker - end the connection if nobody has got an entry for too long
+ * svcrdma_sq_worker - end the connection if no entry has come back for too long
  * @work: st_sq_worker
  *
  * Context: process.
@@ -53,8 +63,10 @@ void svcrdma_sq_worker(struct work_struct *work)
 	bool stalled = false;
 
 	spin_lock_irqsave(&t->st_sq_lock, flags);
-	if (!list_empty(&t->st_sq_waiters)) {
-		stalled = t->st_sq_mark == t->st_sq_grants;
+	t->st_sq_watched = false;
+	if (!t->st_closing && (t->st_sq_depth - t->st_sq_free > t->st_sq_held ||
+			       !list_empty(&t->st_sq_waiters))) {
+		stalled = t->st_sq_mark == t->st_sq_puts;
 		if (!stalled)
 			sq_watch(t);
 	}
@@ -66,14 +78,7 @@ void svcrdma_sq_worker(struct work_struct *work)
 	}
 }
 
-/**
- * svcrdma_sq_put - give Send Queue entries back
- * @t: transport
- * @count: entries
- *
- * Context: any. Posts what has waited for the entries.
- */
-void svcrdma_sq_put(struct svcrdma_transport *t, u32 count)
+static void sq_put(struct svcrdma_transport *t, u32 count, u32 held)
 {
 	struct svcrdma_sq_waiter *waiter, *next;
 	LIST_HEAD(granted);
@@ -82,6 +87,8 @@ void svcrdma_sq_put(struct svcrdma_transport *t, u32 count)
 
 	spin_lock_irqsave(&t->st_sq_lock, flags);
 	t->st_sq_free += count;
+	t->st_sq_held -= held;
+	t->st_sq_puts++;
 	was_full = t->st_sq_nr_waiters >= SVCRDMA_MAX_SQ_WAITERS;
 	sq_grant(t, &granted);
 	was_full = was_full && t->st_sq_nr_waiters < SVCRDMA_MAX_SQ_WAITERS;
@@ -96,6 +103,44 @@ void svcrdma_sq_put(struct svcrdma_transport *t, u32 count)
 	/* xpo_has_wspace has changed its mind. */
 	if (was_full && !closing)
 		svc_xprt_enqueue(&t->st_xprt);
+}
+
+/**
+ * svcrdma_sq_put - give Send Queue entries back
+ * @t: transport
+ * @count: entries
+ *
+ * Context: any. Posts what has waited for the entries.
+ */
+void svcrdma_sq_put(struct svcrdma_transport *t, u32 count)
+{
+	sq_put(t, count, 0);
+}
+
+/**
+ * svcrdma_sq_hold - these entries are for later
+ * @t: transport
+ * @count: entries, of those that the caller has
+ *
+ * Context: any.
+ */
+void svcrdma_sq_hold(struct svcrdma_transport *t, u32 count)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&t->st_sq_lock, flags);
+	t->st_sq_held += count;
+	spin_unlock_irqrestore(&t->st_sq_lock, flags);
+}
+
+/**
+ * svcrdma_sq_put_held - as svcrdma_sq_put(), after svcrdma_sq_hold()
+ * @t: transport
+ * @count: entries
+ */
+void svcrdma_sq_put_held(struct svcrdma_transport *t, u32 count)
+{
+	sq_put(t, count, count);
 }
 
 /**
@@ -121,10 +166,8 @@ int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *wa
 	if (t->st_closing) {
 		ret = -ENOTCONN;
 	} else if (list_empty(&t->st_sq_waiters) && waiter->sw_need <= t->st_sq_free) {
-		t->st_sq_free -= waiter->sw_need;
+		sq_take(t, waiter->sw_need);
 	} else {
-		if (list_empty(&t->st_sq_waiters))
-			sq_watch(t);
 		list_add_tail(&waiter->sw_list, &t->st_sq_waiters);
 		WRITE_ONCE(t->st_sq_nr_waiters, t->st_sq_nr_waiters + 1);
 		ret = -EINPROGRESS;
@@ -155,7 +198,7 @@ bool svcrdma_sq_try(struct svcrdma_transport *t, u32 need)
 	ret = !t->st_closing && list_empty(&t->st_sq_waiters) &&
 	      need <= t->st_sq_free;
 	if (ret)
-		t->st_sq_free -= need;
+		sq_take(t, need);
 	spin_unlock_irqrestore(&t->st_sq_lock, flags);
 	return ret;
 }

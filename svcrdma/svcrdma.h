@@ -261,8 +261,10 @@ struct svcrdma_send_ctxt {
  * @st_sq_depth: all of them; constant
  * @st_sq_waiters: in order of arrival
  * @st_sq_nr_waiters: their number; read without the lock as a hint
- * @st_sq_grants: waiters that have got entries, ever
- * @st_sq_mark: @st_sq_grants when @st_sq_worker was set
+ * @st_sq_held: of those that are out, for LOCAL_INVs that are not posted yet
+ * @st_sq_puts: how often entries have come back
+ * @st_sq_mark: @st_sq_puts when @st_sq_worker was set
+ * @st_sq_watched: @st_sq_worker is set
  * @st_closing: no more posts. Never cleared; read without the lock as a hint
  *
  * @st_send_lock: guards the members up to @st_send_nr_free
@@ -272,6 +274,8 @@ struct svcrdma_send_ctxt {
  *
  * @st_region_type: of the memory regions of region.c; constant
  * @st_region_depth: pages in one of them; constant
+ * @st_reg_cqe: completion of a registration that failed. Not of what was registered: a
+ *	flush may come when that is gone
  * @st_expose_lock: guards the members up to @st_nr_long_calls. Completion handlers on a work
  *	queue and process context
  * @st_exposures: table of exposed replies; without slots where the client does not take
@@ -333,8 +337,10 @@ struct svcrdma_transport {
 	u32			st_sq_depth;
 	struct list_head	st_sq_waiters;
 	u32			st_sq_nr_waiters;
-	u32			st_sq_grants;
+	u32			st_sq_held;
+	u32			st_sq_puts;
 	u32			st_sq_mark;
+	bool			st_sq_watched;
 	bool			st_closing;
 
 	spinlock_t		st_send_lock ____cacheline_aligned_in_smp;
@@ -344,6 +350,7 @@ struct svcrdma_transport {
 
 	enum ib_mr_type		st_region_type;
 	u32			st_region_depth;
+	struct ib_cqe		st_reg_cqe;
 	spinlock_t		st_expose_lock;	/* see above */
 	struct rpcrdma_exposures st_exposures;
 	struct list_head	st_exposed;
@@ -517,8 +524,7 @@ struct svcrdma_region {
 /* region.c */
 struct svcrdma_region *svcrdma_region_get(struct svcrdma_transport *t);
 int svcrdma_region_map(struct svcrdma_transport *t, struct svcrdma_region *region,
-		       struct scatterlist *sg, u32 count, enum dma_data_direction dir,
-		       struct ib_cqe *cqe);
+		       struct scatterlist *sg, u32 count, enum dma_data_direction dir);
 void svcrdma_region_put(struct svcrdma_transport *t, struct svcrdma_region *region);
 struct ib_send_wr *svcrdma_regions_reg_chain(struct svcrdma_region **regions, u32 count,
 					     struct ib_send_wr *first);
@@ -561,6 +567,8 @@ void svcrdma_long_calls_destroy(struct svcrdma_transport *t);
 int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
 bool svcrdma_sq_try(struct svcrdma_transport *t, u32 need);
 void svcrdma_sq_put(struct svcrdma_transport *t, u32 count);
+void svcrdma_sq_hold(struct svcrdma_transport *t, u32 count);
+void svcrdma_sq_put_held(struct svcrdma_transport *t, u32 count);
 bool svcrdma_sq_close(struct svcrdma_transport *t);
 void svcrdma_sq_worker(struct work_struct *work);
 

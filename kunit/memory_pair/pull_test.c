@@ -409,6 +409,37 @@ static void invalidation_takes_too_long(struct kunit *test)
 	pair_expect_nothing_left(pair);
 }
 
+/*
+ * A handle says that its registration took effect, but not that the queue is done with it:
+ * the flush may still tell of it.
+ */
+static void invalidated_before_its_registration_is_done(struct kunit *test)
+{
+	static const struct pull_case c = { "", { .head = 64, .reply_head = 3000 }, { 3000 } };
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call;
+	struct memory_queue *sq;
+	u32 rkey;
+
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	pair->server->st_inline_send = 1024;
+	memory_hold(pair->server->st_qp);
+	call = begin(pair, &c);
+	pair_pump(pair);
+	KUNIT_ASSERT_EQ(test, 1, pair->server->st_exposures.used);
+	sq = &memory_qp_of(pair->server->st_qp)->sq;
+	KUNIT_ASSERT_EQ(test, 2, sq->posted - sq->done);
+	KUNIT_ASSERT_EQ(test, IB_WR_REG_MR, sq->wrs[sq->done % sq->size].opcode);
+	rkey = sq->wrs[sq->done % sq->size].key;
+
+	svcrdma_exposed_done(pair->server, be32_to_cpu(call->rqst.rq_xid), &rkey);
+	KUNIT_EXPECT_EQ(test, 0, pair->server->st_exposures.used);
+	KUNIT_EXPECT_TRUE(test, list_empty(&pair->server->st_exposed));
+	pair_disconnect(pair);
+	client_call_expect_waiting(call);
+	pair_expect_nothing_left(pair);
+}
+
 /* The connection ends while a reply is exposed. */
 static void connection_ends_with_an_exposure(struct kunit *test)
 {
@@ -505,6 +536,7 @@ static struct kunit_case pull_test_cases[] = {
 	KUNIT_CASE(many_that_nobody_waits_for),
 	KUNIT_CASE(exposure_ends_by_time),
 	KUNIT_CASE(invalidation_takes_too_long),
+	KUNIT_CASE(invalidated_before_its_registration_is_done),
 	KUNIT_CASE(connection_ends_with_an_exposure),
 	KUNIT_CASE(device_goes_with_an_exposure),
 	KUNIT_CASE(flood_of_notifications),
