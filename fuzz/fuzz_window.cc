@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any sequence of takes, untakes and replies: window and twin stay together. */
+/* Any sequence of takes, untakes and grants: window and twin stay together. */
 #include "input.hh"
 #include "support/window_twin.hh"
 

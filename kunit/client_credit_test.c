@@ -124,6 +124,122 @@ static void credit_reply_while_a_call_waits(struct kunit *test)
 	mod_delayed_work(xprtrdma_wq, &client->conn->xc_stall_worker, 0);
 	flush_delayed_work(&client->conn->xc_stall_worker);
 	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&client->conn->xc_stall_worker));
+}
+
+/* Nobody may try to send again, and so ask for another watch. */
+static void credit_window_closes_again_while_a_call_waits(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct delayed_work *work = &client->conn->xc_stall_worker;
+	struct client_call *first = send_one_of_two(client);
+	struct client_call *third = client_call_create(client, &getattr);
+	struct client_reply reply = { .length = 64, .credits = 1 };
+
+	KUNIT_ASSERT_TRUE(test, client_reply_send(first, &reply));
+	client->xprt->cwnd = 3 << RPC_CWNDSHIFT;
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(third));
+	mod_delayed_work(xprtrdma_wq, work, 0);
+	flush_delayed_work(work);
+	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(work));
+	mod_delayed_work(xprtrdma_wq, work, 0);
+	flush_delayed_work(work);
+	client_expect_failed(client);
+}
+
+/* RFC 8166 section 3.3.1: the last grant is that of the reply that came last. */
+static void credit_grants_in_the_order_of_arrival(struct kunit *test)
+{
+	static const struct client_shape read_shape = {
+		.head = 100, .reply_head = 120, .reply_pages = PAGE_SIZE,
+		.reply_tail = 16, .read = true,
+	};
+	struct client_reply early = { .length = 120, .item = PAGE_SIZE, .credits = 32 };
+	struct client_reply late = { .length = 64, .credits = 8 };
+	struct client *client = client_of(test);
+	struct client_call *slow, *fast;
+
+	client_open_window(client, 16);
+	slow = client_call_create(client, &read_shape);
+	fast = client_call_create(client, &getattr);
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(slow));
+	client_call_decode(slow);
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(fast));
+	client_call_decode(fast);
+
+	/* It waits for its LOCAL_INV, and keeps its credit. */
+	KUNIT_ASSERT_TRUE(test, client_reply_send(slow, &early));
+	KUNIT_EXPECT_FALSE(test, client_call_done(slow));
+	KUNIT_EXPECT_EQ(test, 32, window(client));
+	KUNIT_EXPECT_EQ(test, 2, client->conn->xc_window.in_flight);
+	KUNIT_ASSERT_TRUE(test, client_reply_send(fast, &late));
+	KUNIT_EXPECT_EQ(test, 8, window(client));
+	fake_run_all(client->qp);
+	client_call_expect_reply(slow, 120, PAGE_SIZE, 0);
+	KUNIT_EXPECT_EQ(test, 8, window(client));
+	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_window.in_flight);
+}
+
+/* Of a task that was killed, whatever the server answers; once for each. */
+static void credit_of_a_killed_call(struct kunit *test)
+{
+	static const u32 procs[] = { RPCRDMA_NOMSG, RPCRDMA_ERROR };
+	struct client *client = client_of(test);
+	struct client_call *killed;
+	__be32 message[12];
+	int i, k;
+
+	client_open_window(client, 4);
+	for (i = 0; i < ARRAY_SIZE(procs); i++) {
+		bool error = procs[i] == RPCRDMA_ERROR;
+		/* ERR_CHUNK, or a Reply chunk of 64 bytes */
+		u32 words[12] = { 0, 1, 32, procs[i], error ? RPCRDMA_ERR_CHUNK : 0, 0,
+				  1, 1, 0x1000, 64 };
+
+		killed = client_call_create(client, &getattr);
+		KUNIT_ASSERT_EQ(test, 0, client_call_send(killed));
+		words[0] = be32_to_cpu(killed->rqst.rq_xid);
+		for (k = 0; k < 12; k++)
+			message[k] = cpu_to_be32(words[k]);
+		client_call_destroy(killed);
+		KUNIT_EXPECT_EQ(test, 1, client->conn->xc_window.in_flight);
+
+		/* Another call is in flight, whose credit is not concerned. */
+		killed = client_call_create(client, &getattr);
+		KUNIT_ASSERT_EQ(test, 0, client_call_send(killed));
+		for (k = 0; k < 2; k++) {
+			KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message,
+							     sizeof(message)));
+			KUNIT_EXPECT_EQ(test, 1, client->conn->xc_window.in_flight);
+		}
+		KUNIT_EXPECT_EQ(test, 4, window(client));
+		client_call_decode(killed);
+		KUNIT_ASSERT_TRUE(test, client_reply_send(killed, &(struct client_reply) {
+			.length = 64, .credits = 4 }));
+		KUNIT_EXPECT_EQ(test, 0, client->conn->xc_window.in_flight);
+	}
+}
+
+/* What was lost on another connection is no credit of this one. */
+static void credit_of_a_call_killed_before_a_reconnect(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *killed = client_call_create(client, &getattr);
+	struct client_call *call = client_call_create(client, &getattr);
+	u32 xid = be32_to_cpu(killed->rqst.rq_xid), i;
+	__be32 message[] = { 0, cpu_to_be32(1), cpu_to_be32(32),
+			     cpu_to_be32(RPCRDMA_ERROR), cpu_to_be32(RPCRDMA_ERR_CHUNK) };
+
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(killed));
+	client_call_destroy(killed);
+	client_disconnect(client);
+	client_connect(client);
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(call));
+	message[0] = cpu_to_be32(xid);
+	for (i = 0; i < 2; i++)
+		KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, sizeof(message)));
+	KUNIT_EXPECT_EQ(test, 1, client->conn->xc_window.in_flight);
 }
 
 /* RFC 8166 section 3.3.3: a valid reply. RFC 8167 section 4.1: if it is one for certain. */
@@ -287,6 +403,10 @@ static struct kunit_case credit_cases[] = {
 	KUNIT_CASE(credit_one_call_until_the_first_grant),
 	KUNIT_CASE(credit_no_reply_while_a_call_waits),
 	KUNIT_CASE(credit_reply_while_a_call_waits),
+	KUNIT_CASE(credit_window_closes_again_while_a_call_waits),
+	KUNIT_CASE(credit_grants_in_the_order_of_arrival),
+	KUNIT_CASE(credit_of_a_killed_call),
+	KUNIT_CASE(credit_of_a_call_killed_before_a_reconnect),
 	KUNIT_CASE(credit_of_no_reply_is_ignored),
 	KUNIT_CASE(credit_one_call_after_a_reconnect),
 	KUNIT_CASE(credit_window_shrinks_below_what_is_in_flight),

@@ -219,9 +219,10 @@ static void connect_does_not_wait_for_reclaim(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, step_flags & PF_MEMALLOC_NOFS);
 	KUNIT_EXPECT_FALSE(test, step_flags & PF_MEMALLOC);
 	mount_disconnect(mount);
-	atomic_inc(&mount->xprt->swapper);
+	KUNIT_EXPECT_EQ(test, 0, mount->xprt->ops->enable_swap(mount->xprt));
 	mount_expect_connected(mount);
-	atomic_dec(&mount->xprt->swapper);
+	mount->xprt->ops->disable_swap(mount->xprt);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&mount->xprt->swapper));
 	KUNIT_EXPECT_TRUE(test, step_flags & PF_MEMALLOC_NOFS);
 	KUNIT_EXPECT_TRUE(test, step_flags & PF_MEMALLOC);
 }

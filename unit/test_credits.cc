@@ -22,7 +22,7 @@ class Window : public testing::Test {
 	{
 		rpcrdma_window_reset(&window, requested);
 		rpcrdma_window_take(&window);
-		rpcrdma_window_reply(&window, granted);
+		window_reply(&window, granted);
 	}
 
 	rpcrdma_window window;
@@ -34,7 +34,7 @@ TEST_F(Window, OneCallUntilTheFirstGrant)
 	rpcrdma_window_reset(&window, 128);
 	EXPECT_EQ(rpcrdma_window_size(&window), 1u);
 	EXPECT_EQ(take_all(), 1u);
-	EXPECT_EQ(rpcrdma_window_reply(&window, 32), 32u);
+	EXPECT_EQ(window_reply(&window, 32), 32u);
 	EXPECT_EQ(take_all(), 32u);
 }
 
@@ -52,7 +52,7 @@ TEST_F(Window, GrantOfZeroIsOne)
 {
 	open(16, 0);
 	EXPECT_EQ(take_all(), 1u);
-	EXPECT_EQ(rpcrdma_window_reply(&window, 0), 1u);
+	EXPECT_EQ(window_reply(&window, 0), 1u);
 	EXPECT_EQ(take_all(), 1u);
 }
 
@@ -67,12 +67,12 @@ TEST_F(Window, GrantMovesUpAndDown)
 {
 	open(128, 128);
 	EXPECT_EQ(take_all(), 128u);
-	EXPECT_EQ(rpcrdma_window_reply(&window, 1), 1u);
+	EXPECT_EQ(window_reply(&window, 1), 1u);
 	EXPECT_EQ(take_all(), 0u);
 	for (int i = 0; i < 126; i++)
-		rpcrdma_window_reply(&window, 1);
+		window_reply(&window, 1);
 	EXPECT_EQ(take_all(), 0u);
-	rpcrdma_window_reply(&window, 64);
+	window_reply(&window, 64);
 	EXPECT_EQ(take_all(), 64u);
 }
 
@@ -90,7 +90,7 @@ TEST_F(Window, NeverBelowZero)
 	open(4, 4);
 	for (int i = 0; i < 3; i++) {
 		rpcrdma_window_untake(&window);
-		rpcrdma_window_reply(&window, 2);
+		window_reply(&window, 2);
 	}
 	EXPECT_EQ(take_all(), 2u);
 }
@@ -112,7 +112,7 @@ TEST_F(Window, DirectionsAreSeparate)
 	open(64, 64);
 	rpcrdma_window_reset(&reverse, 8);
 	rpcrdma_window_take(&reverse);
-	rpcrdma_window_reply(&reverse, 1);
+	window_reply(&reverse, 1);
 	EXPECT_EQ(rpcrdma_window_size(&window), 64u);
 }
 

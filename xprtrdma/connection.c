@@ -76,19 +76,25 @@ bool xprtrdma_conn_established(struct xprtrdma_conn *conn)
 /*
  * Calls wait for a credit, and the window stays closed: whoever holds the credits has got
  * no answer. SUNRPC's timers do not see this, since its tasks wait to send; and the task
- * that the lost reply was for may have been killed.
+ * that the lost reply was for may have been killed. Nor do they try again before the window
+ * opens, so this goes on while it is closed.
  */
 static void conn_stall_worker(struct work_struct *work)
 {
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
 						  xc_stall_worker.work);
 	struct rpcrdma_window *window = &conn->xc_window;
-	bool stalled;
+	bool closed, stalled;
 
 	spin_lock(&conn->xc_lock);
-	stalled = conn->xc_replies == conn->xc_stalled_at &&
-		  window->in_flight >= rpcrdma_window_size(window);
+	closed = conn->xc_state == RPCRDMA_CONN_ESTABLISHED &&
+		 window->in_flight >= rpcrdma_window_size(window);
+	stalled = closed && conn->xc_replies == conn->xc_stalled_at;
+	conn->xc_stalled_at = conn->xc_replies;
 	spin_unlock(&conn->xc_lock);
+	if (closed && !stalled)
+		queue_delayed_work(xprtrdma_wq, &conn->xc_stall_worker,
+				   XPRTRDMA_STALL_TIMEOUT);
 	if (stalled) {
 		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, window->in_flight);
 		xprtrdma_conn_fail(conn);

@@ -242,13 +242,13 @@ void xprtrdma_mr_worker(struct work_struct *work)
 						  xc_mr_worker);
 	const struct rpcrdma_client_queues *queues = &conn->xc_queues;
 	unsigned int limit = queues->credits * queues->mrs_per_call;
-	unsigned int nofs = memalloc_nofs_save();
+	unsigned int flags = xprtrdma_memalloc_save(&conn->xc_transport->xt_xprt);
 	unsigned int before = conn->xc_mr_count;
 
 	if (before < limit)
 		xprtrdma_mrs_create(conn, min_t(unsigned int, XPRTRDMA_MR_INITIAL,
 						limit - before));
-	memalloc_nofs_restore(nofs);
+	xprtrdma_memalloc_restore(flags);
 	/* The senders come straight back when there is nothing for them. */
 	if (conn->xc_mr_count == before)
 		msleep(100);
@@ -356,8 +356,9 @@ static int mr_map(struct xprtrdma_mr *mr, unsigned int nents, int access)
 
 	mr->mr_dir = access & IB_ACCESS_LOCAL_WRITE ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 	dma_nents = ib_dma_map_sg(device, mr->mr_sg, nents, mr->mr_dir);
+	/* Bounce buffers or addresses are short: that passes. */
 	if (!dma_nents)
-		return -EIO;
+		return -ENOBUFS;
 	mr->mr_nents = nents;
 	if (ib_map_mr_sg(ibmr, mr->mr_sg, dma_nents, NULL, PAGE_SIZE) != dma_nents)
 		return -EIO;
@@ -385,8 +386,9 @@ static int mr_map(struct xprtrdma_mr *mr, unsigned int nents, int access)
  * what was mapped stays with @request: xprtrdma_frwr_recycle().
  *
  * Context: process; the transport's write lock is held, or the RPC is pinned.
- * Return: number of regions, -EAGAIN when the pool is empty, -EMSGSIZE for more than
- * RPCRDMA_MAX_SEGMENTS_SENT, -EIO when the device refused.
+ * Return: number of regions, -EAGAIN when the pool is empty, -ENOBUFS when there is
+ * no DMA mapping now, -EMSGSIZE for more than RPCRDMA_MAX_SEGMENTS_SENT, -EIO when the
+ * device refused.
  */
 int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_request *request,
 		       struct xprtrdma_cursor *cursor, int access)

@@ -224,7 +224,7 @@ static int marshal(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
  *
  * Context: process, the transport's write lock is held.
  * Return: bytes in @send; or %-EAGAIN: memory regions are short, SUNRPC waits;
- * %-ENOBUFS: pages are short, call again after a delay; %-EMSGSIZE or %-EIO: this call
+ * %-ENOBUFS: pages or mappings are short, call again after a delay; %-EMSGSIZE or %-EIO: this call
  * cannot be sent. On failure regions may hang on the request: xprtrdma_frwr_recycle().
  */
 int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,

@@ -377,7 +377,7 @@ static enum pull_lack pull_start(struct xprtrdma_receive *receive)
 		return LACKS_NOTHING;
 	}
 	rc = reads_build(receive);
-	if (rc == -EAGAIN)
+	if (rc == -EAGAIN || rc == -ENOBUFS)
 		return LACKS_REGIONS;
 	if (!rc) {
 		rc = reads_post(receive);
@@ -449,7 +449,7 @@ void xprtrdma_pull_worker(struct work_struct *work)
 {
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
 						  xc_pull_worker);
-	unsigned int nofs = memalloc_nofs_save();
+	unsigned int flags = xprtrdma_memalloc_save(&conn->xc_transport->xt_xprt);
 	enum pull_lack lack = LACKS_NOTHING;
 	struct xprtrdma_receive *receive;
 
@@ -458,7 +458,7 @@ void xprtrdma_pull_worker(struct work_struct *work)
 		if (lack)
 			pull_wait_again(receive, lack);
 	}
-	memalloc_nofs_restore(nofs);
+	xprtrdma_memalloc_restore(flags);
 }
 
 /**

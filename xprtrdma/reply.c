@@ -34,28 +34,54 @@ static void drop(struct xprtrdma_receive *receive, enum rpcrdma_status status)
 }
 
 /*
- * A reply gives its call's credit back, and sets the window. Not before its Receive buffer
- * is back: the server may use the credit at once.
+ * A reply sets the window. Replies are finished in any order, but the last grant is the one
+ * that came last (RFC 8166 section 3.3.1).
  */
-static void update_credits(struct xprtrdma_conn *conn, const struct rpcrdma_header *header)
+static void take_grant(const struct xprtrdma_receive *receive)
 {
-	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
+	const struct rpcrdma_header *header = &receive->rv_header;
+	struct rpc_xprt *xprt = receive_xprt(receive);
+	struct xprtrdma_conn *conn = receive->rv_conn;
 	unsigned long cwnd;
-	u32 grant;
 
-	spin_lock(&conn->xc_lock);
 	/* RFC 8166 section 4.5: an error says nothing of credits that we could trust. */
-	grant = header->proc == RPCRDMA_ERROR ? conn->xc_window.granted : header->credits;
-	cwnd = rpcrdma_window_reply(&conn->xc_window, grant) << RPC_CWNDSHIFT;
-	conn->xc_replies++;
-	spin_unlock(&conn->xc_lock);
-
+	if (header->proc == RPCRDMA_ERROR)
+		return;
+	spin_lock(&conn->xc_lock);
+	cwnd = rpcrdma_window_grant(&conn->xc_window, header->credits) << RPC_CWNDSHIFT;
 	if (READ_ONCE(xprt->cwnd) != cwnd) {
 		spin_lock(&xprt->transport_lock);
 		xprt->cwnd = cwnd;
 		spin_unlock(&xprt->transport_lock);
 	}
-	xprt_write_space(xprt);
+	spin_unlock(&conn->xc_lock);
+}
+
+/*
+ * A reply gives its call's credit back. Not before its Receive buffer is back: the server
+ * may use the credit at once.
+ */
+static void give_credit_back(struct xprtrdma_conn *conn)
+{
+	spin_lock(&conn->xc_lock);
+	rpcrdma_window_untake(&conn->xc_window);
+	conn->xc_replies++;
+	spin_unlock(&conn->xc_lock);
+	xprt_write_space(&conn->xc_transport->xt_xprt);
+}
+
+/* Does nobody wait for this message since its call has ended? Each is one call's. */
+static bool take_lost(const struct xprtrdma_receive *receive)
+{
+	struct xprtrdma_transport *transport = receive->rv_conn->xc_transport;
+	struct rpc_xprt *xprt = &transport->xt_xprt;
+	bool lost;
+
+	spin_lock(&xprt->transport_lock);
+	lost = transport->xt_lost_on == receive->rv_conn->xc_serial && transport->xt_lost;
+	transport->xt_lost -= lost;
+	spin_unlock(&xprt->transport_lock);
+	return lost;
 }
 
 /*
@@ -116,8 +142,8 @@ static void reply_let_go(struct xprtrdma_receive *receive, int copied)
 
 	spin_lock(&xprt->queue_lock);
 	xprtrdma_request_of(rqst)->rq_reply = NULL;
-	/* No other reply ends the RPC until it has been sent again. */
-	if (copied == -EMSGSIZE) {
+	/* No other reply ends the RPC, unless this was none, until it has been sent again. */
+	if (copied != -EAGAIN) {
 		spin_lock(&conn->xc_lock);
 		xprtrdma_request_of(rqst)->rq_sent_on = 0;
 		spin_unlock(&conn->xc_lock);
@@ -141,11 +167,10 @@ static void reply_unpin(struct xprtrdma_receive *receive, int copied)
 /* Unpins the RPC, and lets its credit go. */
 static void reply_finish(struct xprtrdma_receive *receive, int copied)
 {
-	struct rpcrdma_header header = receive->rv_header;
 	struct xprtrdma_conn *conn = receive->rv_conn;
 
 	reply_unpin(receive, copied);
-	update_credits(conn, &header);
+	give_credit_back(conn);
 }
 
 /*
@@ -331,11 +356,10 @@ static void reply_complete(struct xprtrdma_receive *receive)
 /* A message that nobody waits for gives a credit back. Puts the Receive. */
 static void finish_unknown(struct xprtrdma_receive *receive)
 {
-	struct rpcrdma_header header = receive->rv_header;
 	struct xprtrdma_conn *conn = receive->rv_conn;
 
 	xprtrdma_receive_put(receive);
-	update_credits(conn, &header);
+	give_credit_back(conn);
 }
 
 /* What was read: does it begin as the reply to this RPC has to? */
@@ -444,15 +468,21 @@ out_none:
 /*
  * Nobody waits for it: its task was killed, or it is no reply of ours. RFC 8167 section
  * 4.1: only of an RDMA_MSG it is certain that it was a reply to one of our calls, and of
- * what is to be read from the server.
+ * what is to be read from the server. Other messages give back the credit of a call that has
+ * ended without an answer, and grant nothing.
  */
 static void drop_unknown(struct xprtrdma_receive *receive)
 {
+	bool pull = xprtrdma_is_pull(receive);
+	bool lost = take_lost(receive);
+
 	trace_xprtrdma_unknown_xid(receive_xprt(receive), receive->rv_header.xid);
+	if (pull || receive->rv_header.proc == RPCRDMA_MSG)
+		take_grant(receive);
 	/* Reliable-reply draft, section 4.1.3. */
-	if (xprtrdma_is_pull(receive))
+	if (pull)
 		xprtrdma_pull_refuse(receive);
-	else if (receive->rv_header.proc == RPCRDMA_MSG)
+	else if (lost || receive->rv_header.proc == RPCRDMA_MSG)
 		finish_unknown(receive);
 	else
 		xprtrdma_receive_put(receive);
@@ -471,8 +501,8 @@ static bool handle_config(struct xprtrdma_receive *receive, bool invalidated, u3
 		trace_xprtrdma_bad_rkey(receive_xprt(receive), header.xid, rkey);
 		xprtrdma_conn_fail(conn);
 	}
-	xprtrdma_receive_put(receive);
-	update_credits(conn, &header);
+	take_grant(receive);
+	finish_unknown(receive);
 	xprtrdma_config_done(conn);
 	return true;
 }
@@ -504,6 +534,7 @@ static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32
 		trace_xprtrdma_bad_reply(receive_xprt(receive), &receive->rv_header,
 					 receive->rv_length, RPCRDMA_OK);
 		if (xprtrdma_is_pull(receive)) {
+			take_grant(receive);
 			reply_let_go(receive, -EIO);
 			xprtrdma_pull_refuse(receive);
 		} else {
@@ -512,6 +543,7 @@ static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32
 		}
 		return;
 	}
+	take_grant(receive);
 	if (xprtrdma_frwr_unmap_async(request))
 		reply_complete(receive);
 }

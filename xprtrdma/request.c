@@ -44,6 +44,21 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	return 0;
 }
 
+/* Its credit comes back with a reply to nobody: see drop_unknown(). */
+static void note_lost(struct rpc_xprt *xprt, u64 serial)
+{
+	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
+
+	spin_lock(&xprt->transport_lock);
+	if (transport->xt_lost_on < serial) {
+		transport->xt_lost_on = serial;
+		transport->xt_lost = 0;
+	}
+	if (transport->xt_lost_on == serial)
+		transport->xt_lost++;
+	spin_unlock(&xprt->transport_lock);
+}
+
 /**
  * xprtrdma_request_free - ->buf_free: the RPC is over
  * @task: its task; rq_buffer is not NULL
@@ -58,6 +73,8 @@ void xprtrdma_request_free(struct rpc_task *task)
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 
+	if (request->rq_sent_on)
+		note_lost(rqst->rq_xprt, request->rq_sent_on);
 	if (request->rq_conn) {
 		trace_xprtrdma_fence(rqst->rq_xprt, be32_to_cpu(rqst->rq_xid));
 		xprtrdma_frwr_unmap_sync(request);

@@ -94,8 +94,8 @@ static struct xprtrdma_conn *create_and_ask(struct xprtrdma_transport *transport
 		return conn;
 	transport->xt_config_silent = true;
 	xprtrdma_conn_destroy(conn);
-	/* If it was lost, the next one would be closed in its place. */
-	return rc == -ENOTCONN ? ERR_PTR(rc) : xprtrdma_conn_create(transport);
+	/* SUNRPC may have been asked to close it, and would close the next one now. */
+	return ERR_PTR(rc);
 }
 
 static unsigned long conn_cwnd(struct xprtrdma_conn *conn)
@@ -157,14 +157,8 @@ static void connect_worker(struct work_struct *work)
 	struct xprtrdma_transport *transport =
 		container_of(work, struct xprtrdma_transport, xt_connect_worker.work);
 	struct rpc_xprt *xprt = &transport->xt_xprt;
-	unsigned int noreclaim = 0, nofs;
-	bool swapper = atomic_read(&xprt->swapper);
+	unsigned int flags = xprtrdma_memalloc_save(xprt);
 	int rc;
-
-	/* Reclaim may write back through this very transport. */
-	nofs = memalloc_nofs_save();
-	if (swapper)
-		noreclaim = memalloc_noreclaim_save();
 
 	rc = establish(transport);
 	trace_xprtrdma_connect(xprt, rc);
@@ -181,9 +175,7 @@ static void connect_worker(struct work_struct *work)
 	xprt_unlock_connect(xprt, transport);
 	xprt_wake_pending_tasks(xprt, rc);
 
-	if (swapper)
-		memalloc_noreclaim_restore(noreclaim);
-	memalloc_nofs_restore(nofs);
+	xprtrdma_memalloc_restore(flags);
 }
 
 /*
@@ -280,17 +272,16 @@ static void transport_set_connect_timeout(struct rpc_xprt *xprt,
 	spin_unlock(&xprt->transport_lock);
 }
 
-/*
- * ->enable_swap: RPC buffers come from rpc_task_gfp_mask(), which dips into the
- * reserves for a swapper's tasks, so there is nothing to set up.
- */
+/* ->enable_swap: from now on, whoever works for the transport may dip into reserves. */
 static int transport_enable_swap(struct rpc_xprt *xprt)
 {
+	atomic_inc(&xprt->swapper);
 	return 0;
 }
 
 static void transport_disable_swap(struct rpc_xprt *xprt)
 {
+	atomic_dec(&xprt->swapper);
 }
 
 static const struct rpc_xprt_ops xprtrdma_ops = {

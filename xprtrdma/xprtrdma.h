@@ -24,6 +24,7 @@
 #ifndef XPRTRDMA_H
 #define XPRTRDMA_H
 
+#include <linux/sched/mm.h>
 #include <linux/sunrpc/clnt.h>
 #include <linux/sunrpc/xprt.h>
 #include <linux/workqueue.h>
@@ -118,6 +119,8 @@ struct xprtrdma_stats {
  * @xt_timeout: RPC timeouts set by xprtrdma_transport_set_connect_timeout()
  * @xt_config_timeout: how long an answer of config.c is waited for
  * @xt_config_silent: there was none; only for the connect worker
+ * @xt_lost_on: xc_serial of the connection that @xt_lost is about; under transport_lock
+ * @xt_lost: calls that ended, by a signal or in time, before they were answered on it
  * @xt_srcaddr: local address to bind to; ss_family is 0 for any
  * @xt_bc_max_payload: largest reverse-direction message, bytes; set at connect
  * @xt_bc_count: reverse-direction rpc_rqsts that exist; under bc_pa_lock
@@ -134,6 +137,8 @@ struct xprtrdma_transport {
 	struct rpc_timeout	xt_timeout;
 	unsigned long		xt_config_timeout;
 	bool			xt_config_silent;
+	u64			xt_lost_on;
+	unsigned int		xt_lost;
 	struct sockaddr_storage	xt_srcaddr;
 	unsigned int		xt_bc_max_payload;
 	unsigned int		xt_bc_count;
@@ -416,6 +421,25 @@ xprtrdma_request_of(const struct rpc_rqst *rqst)
 static inline struct ib_device *xprtrdma_conn_device(struct xprtrdma_conn *conn)
 {
 	return conn->xc_id->device;
+}
+
+/*
+ * Until xprtrdma_memalloc_restore() takes what this returns: reclaim may wait for the
+ * transport, and a swapper's may use the reserves.
+ */
+static inline unsigned int xprtrdma_memalloc_save(const struct rpc_xprt *xprt)
+{
+	unsigned int flags = current->flags;
+
+	memalloc_nofs_save();
+	if (atomic_read(&xprt->swapper))
+		memalloc_noreclaim_save();
+	return flags;
+}
+
+static inline void xprtrdma_memalloc_restore(unsigned int flags)
+{
+	current_restore_flags(flags, PF_MEMALLOC_NOFS | PF_MEMALLOC);
 }
 
 /* stats.c */

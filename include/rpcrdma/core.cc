@@ -207,9 +207,9 @@ void rpcrdma_window_untake(struct rpcrdma_window *window)
 	give_credit_back(*window);
 }
 
-u32 rpcrdma_window_reply(struct rpcrdma_window *window, u32 granted)
+u32 rpcrdma_window_grant(struct rpcrdma_window *window, u32 granted)
 {
-	return apply_reply(*window, granted);
+	return apply_grant(*window, granted);
 }
 
 bool rpcrdma_plan_call(const struct rpcrdma_call_shape *shape,

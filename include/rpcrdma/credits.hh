@@ -41,9 +41,8 @@ inline void give_credit_back(rpcrdma_window &window)
  * Section 3.3.1: a responder must not grant 0. Taken as 1, so that the connection
  * does not stand still. The window may shrink below what is in flight.
  */
-inline u32 apply_reply(rpcrdma_window &window, u32 granted)
+inline u32 apply_grant(rpcrdma_window &window, u32 granted)
 {
-	give_credit_back(window);
 	window.granted = max<u32>(granted, 1);
 	return window_size(window);
 }

@@ -113,7 +113,7 @@ RPCRDMA_END_C_ABI
 /*
  * The requester's window on one connection. One call until the first grant
  * (section 3.3.3), then min(requested, granted). A grant of 0 counts as 1. A call is
- * in flight from its Send until a reply with a valid header arrives.
+ * in flight from its Send until all is done that its reply asks for.
  */
 struct rpcrdma_window {
 	u32 requested;
@@ -126,9 +126,10 @@ RPCRDMA_BEGIN_C_ABI
 void rpcrdma_window_reset(struct rpcrdma_window *window, u32 requested);
 u32 rpcrdma_window_size(const struct rpcrdma_window *window);
 bool rpcrdma_window_take(struct rpcrdma_window *window);	/* false: closed */
-void rpcrdma_window_untake(struct rpcrdma_window *window);	/* the Send failed */
-/* A reply came: gives the call back, applies the grant, returns the window size. */
-u32 rpcrdma_window_reply(struct rpcrdma_window *window, u32 granted);
+/* The Send failed, or all is done that the reply asks for. */
+void rpcrdma_window_untake(struct rpcrdma_window *window);
+/* A reply came: applies its grant, in the order of arrival; returns the window size. */
+u32 rpcrdma_window_grant(struct rpcrdma_window *window, u32 granted);
 
 RPCRDMA_END_C_ABI
 

@@ -72,7 +72,11 @@ class ConnectionPair {
 	{
 		if (!window_)
 			return nullptr;
-		return window_->step(reply ? 2 : 0, granted);
+		if (!reply)
+			return window_->step(0, 0);
+		if (const char *wrong = window_->step(1, 0))
+			return wrong;
+		return window_->step(2, granted);
 	}
 
     private:
