@@ -278,7 +278,7 @@ static void one_call_too_many(struct kunit *test)
 	struct callback *cb = long_create(client, 9000);
 	int i;
 
-	for (i = 0; i <= XPRTRDMA_BC_SLOTS; i++)
+	for (i = 0; i <= 2 * XPRTRDMA_BC_SLOTS; i++)
 		callback_deliver(cb);
 	client_expect_failed(client);
 	client_disconnect(client);
@@ -556,8 +556,8 @@ static void reply_larger_than_a_page(struct kunit *test)
 	answer(rqst, 4096);
 	reply->page_len = 8;
 	reply->len += 8;
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, xprtrdma_request_send(rqst));
-	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
+	KUNIT_EXPECT_EQ(test, 0, xprtrdma_request_send(rqst));
+	client_bc_expect_err_chunk(client, be32_to_cpu(rqst->rq_xid));
 	xprtrdma_bc_free_rqst(rqst);
 	expect_nothing_left(client);
 }
@@ -570,8 +570,8 @@ static void reply_larger_than_the_chunk(struct kunit *test)
 	struct rpc_rqst *rqst = call_with_reply_chunk(cb, small);
 
 	answer(rqst, 4096);
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, xprtrdma_request_send(rqst));
-	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
+	KUNIT_EXPECT_EQ(test, 0, xprtrdma_request_send(rqst));
+	client_bc_expect_err_chunk(client, be32_to_cpu(rqst->rq_xid));
 	xprtrdma_bc_free_rqst(rqst);
 	expect_nothing_left(client);
 }
@@ -588,7 +588,9 @@ static void chunk_of_an_earlier_call(struct kunit *test)
 	callback_deliver(cb);
 	rqst = expect_call(cb);
 	answer(rqst, 4096);
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, xprtrdma_request_send(rqst));
+	fake_mark(client->qp);
+	KUNIT_EXPECT_EQ(test, 0, xprtrdma_request_send(rqst));
+	client_bc_expect_err_chunk(client, be32_to_cpu(rqst->rq_xid));
 	answer(rqst, 100);
 	KUNIT_EXPECT_EQ(test, 0, xprtrdma_request_send(rqst));
 	KUNIT_EXPECT_EQ(test, 28 + 100, fake_last_wr(client->qp)->sge[0].length);

@@ -103,8 +103,9 @@ static void bc_reply_is_too_large(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	rqst->rq_snd_buf.head[0].iov_len = 4096 - 24;
 	rqst->rq_snd_buf.len = 4096 - 24;
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, xprtrdma_request_send(rqst));
-	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
+	/* RFC 8166 section 4.5.3, and to SUNRPC it is sent. */
+	KUNIT_EXPECT_EQ(test, 0, xprtrdma_request_send(rqst));
+	client_bc_expect_err_chunk(client, 0x4711);
 	xprtrdma_bc_free_rqst(rqst);
 }
 
@@ -128,16 +129,41 @@ static void bc_as_many_calls_as_were_granted(struct kunit *test)
 	client_expect_at_rest(client);
 }
 
-static void bc_one_call_more_than_was_granted(struct kunit *test)
+/* With a reply the server has the credit back; SUNRPC lets go of the call when it likes. */
+static void bc_calls_follow_replies_at_once(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct rpc_rqst *rqsts[2 * XPRTRDMA_BC_SLOTS];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rqsts); i++) {
+		called(client, i, 100);
+		rqsts[i] = client_bc_taken(client);
+		KUNIT_ASSERT_NOT_NULL(test, rqsts[i]);
+		rqsts[i]->rq_snd_buf.head[0].iov_len = 64;
+		rqsts[i]->rq_snd_buf.len = 64;
+		if (i < XPRTRDMA_BC_SLOTS)
+			continue;
+		KUNIT_EXPECT_EQ(test, 0, xprtrdma_request_send(rqsts[i]));
+		fake_run_all(client->qp);
+	}
+	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
+	for (i = 0; i < ARRAY_SIZE(rqsts); i++)
+		xprtrdma_bc_free_rqst(rqsts[i]);
+	client_expect_at_rest(client);
+}
+
+/* All of them, and none let go of: that is a server that does not count. */
+static void bc_more_calls_than_were_granted(struct kunit *test)
 {
 	struct client *client = client_of(test);
 	struct rpc_rqst *rqst;
 	int i;
 
-	for (i = 0; i <= XPRTRDMA_BC_SLOTS; i++)
+	for (i = 0; i <= 2 * XPRTRDMA_BC_SLOTS; i++)
 		called(client, i, 100);
 	client_expect_failed(client);
-	for (i = 0; i < XPRTRDMA_BC_SLOTS; i++) {
+	for (i = 0; i < 2 * XPRTRDMA_BC_SLOTS; i++) {
 		rqst = client_bc_taken(client);
 		KUNIT_ASSERT_NOT_NULL(test, rqst);
 		xprtrdma_bc_free_rqst(rqst);
@@ -316,7 +342,8 @@ static struct kunit_case bc_cases[] = {
 	KUNIT_CASE(bc_reply_on_another_connection),
 	KUNIT_CASE(bc_reply_is_too_large),
 	KUNIT_CASE(bc_as_many_calls_as_were_granted),
-	KUNIT_CASE(bc_one_call_more_than_was_granted),
+	KUNIT_CASE(bc_calls_follow_replies_at_once),
+	KUNIT_CASE(bc_more_calls_than_were_granted),
 	KUNIT_CASE(bc_nobody_listens),
 	KUNIT_CASE(bc_consumer_has_stopped),
 	KUNIT_CASE(bc_keeps_the_connection),

@@ -12,7 +12,9 @@
  * is DDP-eligible, and what is beyond the bounds in rpcrdma_plan_reverse_call().
  *
  * Credits are counted apart from those of the forward direction: at most XPRTRDMA_BC_SLOTS
- * calls, each of which has a Receive and a Send of its own in the queue sizes.
+ * calls, each of which has a Receive and a Send of its own in the queue sizes. The server
+ * has a credit back when the reply is sent, and we have the request back a little later, so
+ * there may be more of those, up to BC_REQUESTS.
  */
 #include <linux/sunrpc/bc_xprt.h>
 #include <linux/sunrpc/svc_xprt.h>
@@ -28,6 +30,7 @@ enum {
 	 * operation's result is ten times as long as its arguments.
 	 */
 	BC_REPLY_PAGES	= 10 * (BC_PAGES + 1),
+	BC_REQUESTS	= 2 * XPRTRDMA_BC_SLOTS,
 };
 
 /**
@@ -214,7 +217,7 @@ static struct bc_request *bc_request_get(struct xprtrdma_transport *transport)
 					rq_bc_pa_list);
 	if (rqst)
 		list_del_init(&rqst->rq_bc_pa_list);
-	else if (transport->xt_bc_count == XPRTRDMA_BC_SLOTS)
+	else if (transport->xt_bc_count == BC_REQUESTS)
 		full = true;
 	else
 		transport->xt_bc_count++;
@@ -233,22 +236,25 @@ static struct bc_request *bc_request_get(struct xprtrdma_transport *transport)
 	return request;
 }
 
+static int post_err_chunk(struct xprtrdma_send *send, u32 xid)
+{
+	u32 length = rpcrdma_error_encode(xid, RPCRDMA_VERSION, XPRTRDMA_BC_SLOTS,
+					  RPCRDMA_ERR_CHUNK, send->sd_buffer);
+
+	return xprtrdma_send_post(send, length, NULL);
+}
+
 /* RFC 8166 section 4.5.3: chunks that we cannot, or will not, do anything with. */
 static void refuse_chunks(struct xprtrdma_receive *receive)
 {
-	const struct rpcrdma_header *header = &receive->rv_header;
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	struct xprtrdma_send *send = xprtrdma_send_get(conn);
-	u32 length;
 
-	if (!send) {
-		/* RFC 8166 section 4.5.4: no answer can be sent, so no connection. */
+	/* RFC 8166 section 4.5.4: no answer can be sent, so no connection. */
+	if (send)
+		post_err_chunk(send, receive->rv_header.xid);
+	else
 		xprtrdma_conn_fail(conn);
-		return;
-	}
-	length = rpcrdma_error_encode(header->xid, header->vers, XPRTRDMA_BC_SLOTS,
-				      RPCRDMA_ERR_CHUNK, send->sd_buffer);
-	xprtrdma_send_post(send, length, NULL);
 }
 
 /*
@@ -566,14 +572,13 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	struct xdr_buf *reply = &rqst->rq_snd_buf;
 	struct rpcrdma_chunk_lists lists;
 	struct rpcrdma_chunk chunks[1];
+	bool fits = !reply->page_len;
 	struct xprtrdma_send *send;
-	int rc;
+	int rc = 0;
 
 	/* RFC 8167 section 5.4: not on another connection than the call's. */
 	if (request->serial != conn->xc_serial)
 		return -ENOTCONN;
-	if (reply->page_len)
-		return -EMSGSIZE;
 	rpcrdma_lists_init(&lists, segments, ARRAY_SIZE(segments), chunks,
 			   ARRAY_SIZE(chunks));
 	reply_lists_build(request, &lists);
@@ -586,12 +591,16 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 		header.proc = RPCRDMA_NOMSG;
 		break;
 	default:
-		return -EMSGSIZE;
+		fits = false;
 	}
 	send = send_get_or_wait(rqst->rq_xprt, conn);
 	if (!send)
 		return -EAGAIN;
-	rc = header.proc == RPCRDMA_NOMSG ? reply_write(conn, rqst, &lists) : 0;
+	/* RFC 8166 section 4.5.3: there is no room for this reply. */
+	if (!fits)
+		return post_err_chunk(send, header.xid);
+	if (header.proc == RPCRDMA_NOMSG)
+		rc = reply_write(conn, rqst, &lists);
 	if (!rc)
 		rc = reply_encode(send, &header, &lists, reply);
 	if (rc < 0) {
