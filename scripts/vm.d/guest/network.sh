@@ -49,7 +49,12 @@ capture_up() {
 }
 
 capture_down() {
-	sleep 0.5
+	local size=
+	# What it has not read yet, it forgets.
+	until [ "$(stat -c %s /run/vm/capture)" = "$size" ]; do
+		size=$(stat -c %s /run/vm/capture)
+		sleep 1
+	done
 	kill -INT "$capture_pid"
 	wait "$capture_pid"
 	progress "capture: $(tail -1 /run/vm/capture.log)"
