@@ -6,7 +6,7 @@ pool_free=${POOL:-$(nproc)}
 pool_size=$pool_free
 declare -A pool_taken=()
 
-# pool_add <processors> <command>...: waits until they are free, and starts it.
+# pool_add <processors> <command>...: waits until they are free, and starts it. With 0, at once.
 pool_add() {
 	local need=$1 ended
 	shift
