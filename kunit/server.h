@@ -21,8 +21,9 @@ enum {
  * @afonly_errno: answer of rdma_set_afonly()
  * @bind_errno: answer of rdma_bind_addr()
  * @listen_errno: answer of rdma_listen()
- * @listen_id: that of the last call of rdma_listen() that succeeded
- * @listens: number of these
+ * @listen_id: that of the last call of rdma_listen()
+ * @at_listen: if not NULL, what happens during rdma_listen()
+ * @listens: calls of rdma_listen() that succeeded
  * @backlog: of the last of these
  * @bound: address of the last rdma_bind_addr()
  * @afonly: what rdma_set_afonly() was given
@@ -37,6 +38,7 @@ struct server_cm {
 	int			bind_errno;
 	int			listen_errno;
 	struct rdma_cm_id	*listen_id;
+	void			(*at_listen)(void);
 	int			listens;
 	int			backlog;
 	struct sockaddr_storage	bound;

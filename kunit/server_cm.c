@@ -71,9 +71,11 @@ int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address)
 
 int rdma_listen(struct rdma_cm_id *id, int backlog)
 {
+	server_cm.listen_id = id;
+	if (server_cm.at_listen)
+		server_cm.at_listen();
 	if (server_cm.listen_errno)
 		return server_cm.listen_errno;
-	server_cm.listen_id = id;
 	server_cm.listens++;
 	server_cm.backlog = backlog;
 	return 0;

@@ -66,6 +66,22 @@ static void listener_step_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, listening_try(c->family, RPCRDMA_PORT));
 }
 
+static void client_comes(void)
+{
+	if (listening_request(NULL, NULL, 0))
+		kunit_fail_current_test("the client is not taken");
+}
+
+/* One device listens already, and a client is there, when another refuses. */
+static void listener_fails_with_a_client(struct kunit *test)
+{
+	server_cm.at_listen = client_comes;
+	server_cm.listen_errno = -ENOMEM;
+	KUNIT_EXPECT_EQ(test, -ENOMEM, listening_try(AF_INET, RPCRDMA_PORT));
+	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
+	KUNIT_EXPECT_EQ(test, 0, fake_cm.pds);
+}
+
 static void listener_of_another_family(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, -EAFNOSUPPORT, listening_try(AF_IB, RPCRDMA_PORT));
@@ -412,6 +428,7 @@ static void accept_comes_too_late(struct kunit *test)
 static struct kunit_case listener_cases[] = {
 	KUNIT_CASE_PARAM(listener_is_there, address_gen_params),
 	KUNIT_CASE_PARAM(listener_step_fails, step_gen_params),
+	KUNIT_CASE(listener_fails_with_a_client),
 	KUNIT_CASE(listener_of_another_family),
 	KUNIT_CASE(listener_without_memory),
 	KUNIT_CASE(listener_is_no_connection),

@@ -432,6 +432,25 @@ static void sq_entries_for_later(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+/* Nor does it help that all who have some may take their time. */
+static void sq_waits_behind_entries_for_later(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	exhausted(server, 10);
+	svcrdma_sq_hold(server->transport, 10);
+	time_passes(server);
+	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
+	wait_for(server, &server->waiters[0], 6, -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
+	svcrdma_sq_put_held(server->transport, 10);
+	KUNIT_EXPECT_TRUE(test, server->waiters[0].served);
+	time_passes(server);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+	time_passes(server);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+}
+
 static void sq_moves_slowly(struct kunit *test)
 {
 	struct server *server = server_of(test);
@@ -615,6 +634,7 @@ static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(sq_stands_still),
 	KUNIT_CASE(sq_stands_still_with_waiters),
 	KUNIT_CASE(sq_entries_for_later),
+	KUNIT_CASE(sq_waits_behind_entries_for_later),
 	KUNIT_CASE(sq_moves_slowly),
 	KUNIT_CASE(sq_is_watched_anew),
 	{}

@@ -64,6 +64,32 @@ static int listener_request(struct svcrdma_listener *li, struct rdma_cm_id *id,
 	return 0;
 }
 
+static struct svcrdma_transport *listener_pop(struct svcrdma_listener *li)
+{
+	struct svcrdma_transport *t;
+
+	spin_lock(&li->li_lock);
+	t = list_first_entry_or_null(&li->li_pending, struct svcrdma_transport,
+				     st_pending);
+	if (t) {
+		list_del_init(&t->st_pending);
+		li->li_nr_pending--;
+	}
+	if (list_empty(&li->li_pending))
+		clear_bit(XPT_CONN, &li->li_xprt.xpt_flags);
+	spin_unlock(&li->li_lock);
+	return t;
+}
+
+/* Of those that nobody has accepted yet. No more come. */
+static void listener_discard_pending(struct svcrdma_listener *li)
+{
+	struct svcrdma_transport *t;
+
+	while ((t = listener_pop(li)))
+		svcrdma_transport_discard(t);
+}
+
 /* The work holds a reference while it is queued. */
 static void listener_work_queue(struct svcrdma_listener *li, struct work_struct *work)
 {
@@ -229,29 +255,14 @@ struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
 	mutex_unlock(&li->li_mutex);
 	if (ret) {
 		trace_svcrdma_listener_err("listen", ret);
+		/* One of several devices may have listened for a while. */
+		listener_discard_pending(li);
 		/* The put drops a module reference; the caller keeps his. */
 		__module_get(svcrdma_class.xcl_owner);
 		svc_xprt_put(&li->li_xprt);
 		return ERR_PTR(ret);
 	}
 	return &li->li_xprt;
-}
-
-static struct svcrdma_transport *listener_pop(struct svcrdma_listener *li)
-{
-	struct svcrdma_transport *t;
-
-	spin_lock(&li->li_lock);
-	t = list_first_entry_or_null(&li->li_pending, struct svcrdma_transport,
-				     st_pending);
-	if (t) {
-		list_del_init(&t->st_pending);
-		li->li_nr_pending--;
-	}
-	if (list_empty(&li->li_pending))
-		clear_bit(XPT_CONN, &li->li_xprt.xpt_flags);
-	spin_unlock(&li->li_lock);
-	return t;
 }
 
 static struct svc_xprt *svcrdma_listener_accept(struct svc_xprt *xprt)
@@ -271,7 +282,6 @@ static struct svc_xprt *svcrdma_listener_accept(struct svc_xprt *xprt)
 static void svcrdma_listener_detach(struct svc_xprt *xprt)
 {
 	struct svcrdma_listener *li = listener_of(xprt);
-	struct svcrdma_transport *t;
 
 	/* 1 */
 	mutex_lock(&li->li_mutex);
@@ -284,8 +294,7 @@ static void svcrdma_listener_detach(struct svc_xprt *xprt)
 	if (cancel_work_sync(&li->li_rebind_work))
 		svc_xprt_put(xprt);
 	/* 4 */
-	while ((t = listener_pop(li)))
-		svcrdma_transport_discard(t);
+	listener_discard_pending(li);
 }
 
 static void svcrdma_listener_free(struct svc_xprt *xprt)

@@ -122,12 +122,15 @@ int svcrdma_message_measure(const struct svcrdma_recv_ctxt *rc, u32 limit)
  * svcrdma_message_is_simple - is it an inline message with one chunk?
  * @rc: the call, with its header decoded
  *
+ * Not if the chunk is empty: to the svc_defer() of 6.1, a message without pages is one piece.
+ *
  * Context: any.
  */
 bool svcrdma_message_is_simple(const struct svcrdma_recv_ctxt *rc)
 {
 	return rc->rc_lists.nr_read == 1 &&
-	       !rpcrdma_position_zero_chunk(&rc->rc_lists);
+	       !rpcrdma_position_zero_chunk(&rc->rc_lists) &&
+	       rc->rc_lists.chunks[0].length;
 }
 
 /**

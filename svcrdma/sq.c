@@ -9,11 +9,29 @@
  *
  * A peer that lets the queue stand still is dead, or up to no good: what was posted holds
  * memory, whether anybody waits for the entries or not. So the queue is watched while
- * entries are out, but for those that are held back to end an exposure, which has a time
- * of its own.
+ * somebody waits, and while entries are out, but for those that are held back to end an
+ * exposure, which has a time of its own.
  */
 #include "svcrdma.h"
 #include "trace.h"
+
+/* The queue has to move within SVCRDMA_SQ_TIMEOUT, from now on if it had not to. */
+static void sq_watch(struct svcrdma_transport *t)
+{
+	lockdep_assert_held(&t->st_sq_lock);
+
+	if (t->st_sq_watched)
+		return;
+	t->st_sq_watched = true;
+	t->st_sq_mark = t->st_sq_puts;
+	svcrdma_work_delay(&t->st_sq_worker, SVCRDMA_SQ_TIMEOUT);
+}
+
+static void sq_take(struct svcrdma_transport *t, u32 need)
+{
+	t->st_sq_free -= need;
+	sq_watch(t);
+}
 
 /* Entries for those in front, as many as there are entries for. */
 static void sq_grant(struct svcrdma_transport *t, struct list_head *granted)
@@ -26,27 +44,10 @@ static void sq_grant(struct svcrdma_transport *t, struct list_head *granted)
 						  struct svcrdma_sq_waiter, sw_list))) {
 		if (waiter->sw_need > t->st_sq_free)
 			break;
-		t->st_sq_free -= waiter->sw_need;
+		sq_take(t, waiter->sw_need);
 		WRITE_ONCE(t->st_sq_nr_waiters, t->st_sq_nr_waiters - 1);
 		list_move_tail(&waiter->sw_list, granted);
 	}
-}
-
-/* From now on, the queue has to move within SVCRDMA_SQ_TIMEOUT. */
-static void sq_watch(struct svcrdma_transport *t)
-{
-	lockdep_assert_held(&t->st_sq_lock);
-
-	t->st_sq_watched = true;
-	t->st_sq_mark = t->st_sq_puts;
-	svcrdma_work_delay(&t->st_sq_worker, SVCRDMA_SQ_TIMEOUT);
-}
-
-static void sq_take(struct svcrdma_transport *t, u32 need)
-{
-	t->st_sq_free -= need;
-	if (!t->st_sq_watched)
-		sq_watch(t);
 }
 
 /**
@@ -170,6 +171,7 @@ int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *wa
 	} else {
 		list_add_tail(&waiter->sw_list, &t->st_sq_waiters);
 		WRITE_ONCE(t->st_sq_nr_waiters, t->st_sq_nr_waiters + 1);
+		sq_watch(t);
 		ret = -EINPROGRESS;
 	}
 	spin_unlock_irqrestore(&t->st_sq_lock, flags);
