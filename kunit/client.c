@@ -15,7 +15,7 @@ static void client_destroy_action(void *data)
 	list_for_each_entry_safe(call, next, &client->calls, list)
 		client_call_destroy(call);
 	fake_cm_check();
-	xprtrdma_bc_destroy(client->xprt, 0);
+	xprtrdma_bc_stop(xprtrdma_transport_of(client->xprt));
 	if (client->transport->xt_bc_count)
 		kunit_fail_current_test("reverse-direction rpc_rqsts were left");
 	xprt_free(client->xprt);

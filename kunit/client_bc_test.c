@@ -200,6 +200,38 @@ static void bc_consumer_has_stopped(struct kunit *test)
 	xprtrdma_bc_free_rqst(rqst);
 }
 
+/* The service's thread, which is late. */
+struct taker {
+	struct delayed_work	work;
+	struct client		*client;
+};
+
+static void take_all(struct work_struct *work)
+{
+	struct taker *taker = container_of(work, struct taker, work.work);
+	struct rpc_rqst *rqst;
+
+	while ((rqst = client_bc_taken(taker->client)))
+		xprtrdma_bc_free_rqst(rqst);
+}
+
+/* What it has not begun when it is told to stop, it leaves, with references on us. */
+static void bc_consumer_takes_all_before_it_stops(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct taker taker = { .client = client };
+
+	called(client, 0x4711, 200);
+	called(client, 0x4712, 200);
+	INIT_DELAYED_WORK_ONSTACK(&taker.work, take_all);
+	schedule_delayed_work(&taker.work, HZ / 20);
+	xprtrdma_bc_destroy(client->xprt, 1);
+	KUNIT_EXPECT_FALSE(test, compat_bc_queued(client->xprt->bc_serv));
+	flush_delayed_work(&taker.work);
+	destroy_delayed_work_on_stack(&taker.work);
+	KUNIT_ASSERT_EQ(test, 0, xprtrdma_bc_setup(client->xprt, 1));
+}
+
 /* RFC 8167 section 5.4 */
 static void bc_keeps_the_connection(struct kunit *test)
 {
@@ -346,6 +378,7 @@ static struct kunit_case bc_cases[] = {
 	KUNIT_CASE(bc_more_calls_than_were_granted),
 	KUNIT_CASE(bc_nobody_listens),
 	KUNIT_CASE(bc_consumer_has_stopped),
+	KUNIT_CASE(bc_consumer_takes_all_before_it_stops),
 	KUNIT_CASE(bc_keeps_the_connection),
 	KUNIT_CASE(bc_chunks_are_refused),
 	KUNIT_CASE(bc_long_call_is_refused),

@@ -147,13 +147,15 @@ static void credit_window_closes_again_while_a_call_waits(struct kunit *test)
 	client_expect_failed(client);
 }
 
+/* Its reply waits for a LOCAL_INV. */
+static const struct client_shape read_shape = {
+	.head = 100, .reply_head = 120, .reply_pages = PAGE_SIZE,
+	.reply_tail = 16, .read = true,
+};
+
 /* RFC 8166 section 3.3.1: the last grant is that of the reply that came last. */
 static void credit_grants_in_the_order_of_arrival(struct kunit *test)
 {
-	static const struct client_shape read_shape = {
-		.head = 100, .reply_head = 120, .reply_pages = PAGE_SIZE,
-		.reply_tail = 16, .read = true,
-	};
 	struct client_reply early = { .length = 120, .item = PAGE_SIZE, .credits = 32 };
 	struct client_reply late = { .length = 64, .credits = 8 };
 	struct client *client = client_of(test);
@@ -178,6 +180,26 @@ static void credit_grants_in_the_order_of_arrival(struct kunit *test)
 	client_call_expect_reply(slow, 120, PAGE_SIZE, 0);
 	KUNIT_EXPECT_EQ(test, 8, window(client));
 	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_window.in_flight);
+}
+
+/* Who waits for a credit need not wait until the reply is finished that grants more. */
+static void credit_grant_lets_others_go_at_once(struct kunit *test)
+{
+	struct client_reply reply = { .length = 120, .item = PAGE_SIZE, .credits = 8 };
+	struct client *client = client_of(test);
+	struct client_call *slow = client_call_create(client, &read_shape);
+	struct client_call *other = client_call_create(client, &getattr);
+
+	client->xprt->cwnd = 2 << RPC_CWNDSHIFT;
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(slow));
+	client_call_decode(slow);
+	KUNIT_ASSERT_EQ(test, -EAGAIN, client_call_send(other));
+	KUNIT_ASSERT_TRUE(test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
+	KUNIT_ASSERT_TRUE(test, client_reply_send(slow, &reply));
+	KUNIT_EXPECT_FALSE(test, client_call_done(slow));
+	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
+	fake_run_all(client->qp);
+	client_call_expect_reply(slow, 120, PAGE_SIZE, 0);
 }
 
 /* Of a task that was killed, whatever the server answers; once for each. */
@@ -404,6 +426,7 @@ static struct kunit_case credit_cases[] = {
 	KUNIT_CASE(credit_reply_while_a_call_waits),
 	KUNIT_CASE(credit_window_closes_again_while_a_call_waits),
 	KUNIT_CASE(credit_grants_in_the_order_of_arrival),
+	KUNIT_CASE(credit_grant_lets_others_go_at_once),
 	KUNIT_CASE(credit_of_a_killed_call),
 	KUNIT_CASE(credit_of_a_call_killed_before_a_reconnect),
 	KUNIT_CASE(credit_of_no_reply_is_ignored),

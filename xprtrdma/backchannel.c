@@ -16,6 +16,7 @@
  * has a credit back when the reply is sent, and we have the request back a little later, so
  * there may be more of those, up to BC_REQUESTS.
  */
+#include <linux/delay.h>
 #include <linux/sunrpc/bc_xprt.h>
 #include <linux/sunrpc/svc_xprt.h>
 
@@ -31,6 +32,7 @@ enum {
 	 */
 	BC_REPLY_PAGES	= 10 * (BC_PAGES + 1),
 	BC_REQUESTS	= 2 * XPRTRDMA_BC_SLOTS,
+	BC_STOP_SECONDS	= 5,
 };
 
 /**
@@ -181,16 +183,16 @@ void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst)
 }
 
 /**
- * xprtrdma_bc_destroy - ->bc_destroy: no more calls for the consumer
- * @xprt: the transport
- * @reqs: ignored; those in use come back to the list and are freed with the transport
+ * xprtrdma_bc_stop - no more calls
+ * @transport: the transport
  *
- * The NFS client calls this before it stops its callback service, and the service may be
- * freed any time after.
+ * Requests that are in use come back to the list, and are freed with the transport.
+ *
+ * Context: process.
  */
-void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs)
+void xprtrdma_bc_stop(struct xprtrdma_transport *transport)
 {
-	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
+	struct rpc_xprt *xprt = &transport->xt_xprt;
 	struct rpc_rqst *rqst, *next;
 	LIST_HEAD(idle);
 
@@ -203,6 +205,34 @@ void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs)
 	spin_unlock(&xprt->bc_pa_lock);
 	list_for_each_entry_safe(rqst, next, &idle, rq_bc_pa_list)
 		bc_request_free(bc_request_of(rqst));
+}
+
+/*
+ * A service that is told to stop leaves its calls where they are, with their references on
+ * the transport. It is not told yet, so it takes them, once it is done with the one before.
+ */
+static void wait_until_taken(struct rpc_xprt *xprt)
+{
+	unsigned long end = jiffies + BC_STOP_SECONDS * HZ;
+
+	while (xprt->bc_serv && compat_bc_queued(xprt->bc_serv) && time_before(jiffies, end))
+		msleep(20);
+}
+
+/**
+ * xprtrdma_bc_destroy - ->bc_destroy: no more calls for the consumer
+ * @xprt: the transport
+ * @reqs: ignored
+ *
+ * The NFS client calls this before it stops its callback service, and the service may be
+ * freed any time after.
+ *
+ * Context: process; waits for the service, for some seconds at most.
+ */
+void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs)
+{
+	xprtrdma_bc_stop(xprtrdma_transport_of(xprt));
+	wait_until_taken(xprt);
 }
 
 static struct bc_request *bc_request_get(struct xprtrdma_transport *transport)

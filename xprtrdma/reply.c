@@ -43,11 +43,13 @@ static void take_grant(const struct xprtrdma_receive *receive)
 	struct rpc_xprt *xprt = receive_xprt(receive);
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	unsigned long cwnd;
+	u32 before;
 
 	/* RFC 8166 section 4.5: an error says nothing of credits that we could trust. */
 	if (header->proc == RPCRDMA_ERROR)
 		return;
 	spin_lock(&conn->xc_lock);
+	before = rpcrdma_window_size(&conn->xc_window);
 	cwnd = rpcrdma_window_grant(&conn->xc_window, header->credits) << RPC_CWNDSHIFT;
 	if (READ_ONCE(xprt->cwnd) != cwnd) {
 		spin_lock(&xprt->transport_lock);
@@ -55,6 +57,8 @@ static void take_grant(const struct xprtrdma_receive *receive)
 		spin_unlock(&xprt->transport_lock);
 	}
 	spin_unlock(&conn->xc_lock);
+	if (cwnd > before << RPC_CWNDSHIFT)
+		xprt_write_space(xprt);
 }
 
 /*

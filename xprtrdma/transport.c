@@ -228,7 +228,7 @@ static void transport_destroy(struct rpc_xprt *xprt)
 
 	cancel_delayed_work_sync(&transport->xt_connect_worker);
 	disconnect(transport);
-	xprtrdma_bc_destroy(xprt, 0);
+	xprtrdma_bc_stop(transport);
 	free_addresses(xprt);
 	xprt_free(xprt);
 	module_put(THIS_MODULE);

@@ -541,6 +541,7 @@ size_t xprtrdma_bc_max_payload(struct rpc_xprt *xprt);
 void xprtrdma_bc_connected(const struct xprtrdma_conn *conn);
 unsigned int xprtrdma_bc_num_slots(struct rpc_xprt *xprt);
 void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst);
+void xprtrdma_bc_stop(struct xprtrdma_transport *transport);
 void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs);
 void xprtrdma_bc_receive(struct xprtrdma_receive *receive);
 void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status);
