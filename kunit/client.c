@@ -18,6 +18,7 @@ static void client_destroy_action(void *data)
 	xprtrdma_bc_stop(xprtrdma_transport_of(client->xprt));
 	if (client->transport->xt_bc_count)
 		kunit_fail_current_test("reverse-direction rpc_rqsts were left");
+	mempool_exit(&client->transport->xt_reserve);
 	xprt_free(client->xprt);
 	destroy_workqueue(xprtrdma_wq);
 }
@@ -30,6 +31,7 @@ static void transport_create(struct client *client)
 	KUNIT_ASSERT_NOT_NULL(client->test, xprt);
 	client->xprt = xprt;
 	client->transport = xprtrdma_transport_of(xprt);
+	KUNIT_ASSERT_EQ(client->test, 0, xprtrdma_requests_init(client->transport));
 	xprt->addr.ss_family = AF_INET;
 	xprt->address_strings[RPC_DISPLAY_ADDR] = "192.0.2.1";
 	xprt->address_strings[RPC_DISPLAY_PORT] = "20049";

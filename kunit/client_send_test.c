@@ -1,11 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The client's Send buffers: which Send is signalled, and what its completion frees. */
+/*
+ * The client's requests when memory is short, and its Send buffers: which Send is
+ * signalled, and what its completion frees.
+ */
 #include "client.h"
 
 static int send_init(struct kunit *test)
 {
 	client_connect(client_create(test));
 	return 0;
+}
+
+struct short_case {
+	const char	*desc;
+	unsigned int	flags;
+	u32		size;
+	int		expected;
+};
+
+static const struct short_case short_cases[] = {
+	{ "somebody waits", 0, 200, -ENOMEM },
+	{ "asynchronous", RPC_TASK_ASYNC, 200, 0 },
+	{ "asynchronous and large", RPC_TASK_ASYNC, 4096, -ENOMEM },
+};
+
+KUNIT_ARRAY_PARAM_DESC(short, short_cases, desc);
+
+static void request_without_memory(struct kunit *test)
+{
+	static const struct client_shape getattr = { .head = 136, .reply_head = 112 };
+	const struct short_case *c = test->param_value;
+	struct client *client = client_of(test);
+	struct client_call *call = client_call_create(client, &getattr);
+
+	xprtrdma_request_free(&call->task);
+	call->task.tk_flags = c->flags;
+	call->rqst.rq_callsize = c->size;
+	fake_alloc_fail(0);
+	KUNIT_EXPECT_EQ(test, c->expected, xprtrdma_request_alloc(&call->task));
+	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
+	KUNIT_EXPECT_EQ(test, !c->expected, !!call->rqst.rq_buffer);
+	if (call->rqst.rq_buffer)
+		memset(call->rqst.rq_buffer, 0x5a, c->size);
 }
 
 /* Posts a Send without registrations; false when there is no buffer. */
@@ -170,6 +206,7 @@ static void send_queue_has_room_for_all(struct kunit *test)
 }
 
 static struct kunit_case send_cases[] = {
+	KUNIT_CASE_PARAM(request_without_memory, short_gen_params),
 	KUNIT_CASE(send_signals_every_nth),
 	KUNIT_CASE(send_last_free_one_is_signaled),
 	KUNIT_CASE(send_completion_frees_those_before_it),

@@ -3,11 +3,55 @@
  * The transport's part of an RPC, from the allocation of its buffers to their release,
  * and the Send in between.
  */
+#include <linux/mempool.h>
 #include <linux/sunrpc/bc_xprt.h>
 #include <linux/sunrpc/sched.h>
 
 #include "xprtrdma.h"
 #include "trace.h"
+
+enum {
+	RESERVED_REQUESTS	= 4,
+	RESERVED_SIZE		= 4096,
+};
+
+/**
+ * xprtrdma_requests_init - memory without which nothing could be written back
+ * @transport: the transport
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM; mempool_exit() of xt_reserve in any case.
+ */
+int xprtrdma_requests_init(struct xprtrdma_transport *transport)
+{
+	return mempool_init_kmalloc_pool(&transport->xt_reserve, RESERVED_REQUESTS,
+					 RESERVED_SIZE);
+}
+
+/* As rpc_malloc(): what is asynchronous, such as a WRITE, may be what memory waits for. */
+static struct xprtrdma_request *take_memory(struct rpc_task *task, size_t size)
+{
+	struct rpc_xprt *xprt = task->tk_rqstp->rq_xprt;
+	struct xprtrdma_request *request;
+	bool reserved = false;
+
+	request = kmalloc(size, rpc_task_gfp_mask());
+	if (!request && RPC_IS_ASYNC(task) && size <= RESERVED_SIZE) {
+		request = mempool_alloc(&xprtrdma_transport_of(xprt)->xt_reserve, GFP_NOWAIT);
+		reserved = true;
+	}
+	if (request)
+		request->rq_reserved = reserved;
+	return request;
+}
+
+static void give_memory_back(struct rpc_xprt *xprt, struct xprtrdma_request *request)
+{
+	if (request->rq_reserved)
+		mempool_free(request, &xprtrdma_transport_of(xprt)->xt_reserve);
+	else
+		kfree(request);
+}
 
 /**
  * xprtrdma_request_alloc - ->buf_alloc: call and reply buffers of an RPC
@@ -16,7 +60,8 @@
  * The reply buffer starts at a cache line of its own, since it may be mapped for DMA
  * while the call buffer is in use.
  *
- * Context: process; may dip into reserves for a swapper's task.
+ * Context: process; may dip into reserves for a swapper's task, and into the transport's
+ * own for an asynchronous one.
  * Return: 0, or -ENOMEM, upon which the RPC client calls again later.
  */
 int xprtrdma_request_alloc(struct rpc_task *task)
@@ -25,8 +70,7 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	size_t call = ALIGN(rqst->rq_callsize, L1_CACHE_BYTES);
 	struct xprtrdma_request *request;
 
-	request = kmalloc(struct_size(request, rq_data, call + rqst->rq_rcvsize),
-			  rpc_task_gfp_mask());
+	request = take_memory(task, struct_size(request, rq_data, call + rqst->rq_rcvsize));
 	if (!request)
 		return -ENOMEM;
 	request->rq_conn = NULL;
@@ -79,7 +123,7 @@ void xprtrdma_request_free(struct rpc_task *task)
 		trace_xprtrdma_fence(rqst->rq_xprt, be32_to_cpu(rqst->rq_xid));
 		xprtrdma_frwr_unmap_sync(request);
 	}
-	kfree(request);
+	give_memory_back(rqst->rq_xprt, request);
 	rqst->rq_buffer = NULL;
 	rqst->rq_rbuffer = NULL;
 }

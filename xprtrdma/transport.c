@@ -229,6 +229,7 @@ static void transport_destroy(struct rpc_xprt *xprt)
 	cancel_delayed_work_sync(&transport->xt_connect_worker);
 	disconnect(transport);
 	xprtrdma_bc_stop(transport);
+	mempool_exit(&transport->xt_reserve);
 	free_addresses(xprt);
 	xprt_free(xprt);
 	module_put(THIS_MODULE);
@@ -355,6 +356,7 @@ static void transport_init(struct xprtrdma_transport *transport,
 static struct rpc_xprt *transport_setup(struct xprt_create *args)
 {
 	unsigned int slots = READ_ONCE(xprtrdma_slot_table_entries);
+	struct xprtrdma_transport *transport;
 	struct rpc_xprt *xprt;
 	int rc;
 
@@ -367,13 +369,17 @@ static struct rpc_xprt *transport_setup(struct xprt_create *args)
 	xprt = xprt_alloc(args->net, sizeof(struct xprtrdma_transport), slots, slots);
 	if (!xprt)
 		goto out_module;
-	transport_init(xprtrdma_transport_of(xprt), args);
-	rc = format_addresses(xprt, args->dstaddr);
+	transport = xprtrdma_transport_of(xprt);
+	transport_init(transport, args);
+	rc = xprtrdma_requests_init(transport);
+	if (!rc)
+		rc = format_addresses(xprt, args->dstaddr);
 	if (rc)
 		goto out_free;
 	return xprt;
 
 out_free:
+	mempool_exit(&transport->xt_reserve);
 	free_addresses(xprt);
 	xprt_free(xprt);
 out_module:

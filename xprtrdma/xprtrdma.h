@@ -24,6 +24,7 @@
 #ifndef XPRTRDMA_H
 #define XPRTRDMA_H
 
+#include <linux/mempool.h>
 #include <linux/sched/mm.h>
 #include <linux/sunrpc/clnt.h>
 #include <linux/sunrpc/xprt.h>
@@ -121,6 +122,7 @@ struct xprtrdma_stats {
  * @xt_config_silent: there was none; only for the connect worker
  * @xt_lost_on: xc_serial of the connection that @xt_lost is about; under transport_lock
  * @xt_lost: calls that ended, by a signal or in time, before they were answered on it
+ * @xt_reserve: requests for asynchronous tasks when memory is short
  * @xt_srcaddr: local address to bind to; ss_family is 0 for any
  * @xt_bc_max_payload: largest reverse-direction message, bytes; set at connect
  * @xt_bc_count: reverse-direction rpc_rqsts that exist; under bc_pa_lock
@@ -139,6 +141,7 @@ struct xprtrdma_transport {
 	bool			xt_config_silent;
 	u64			xt_lost_on;
 	unsigned int		xt_lost;
+	mempool_t		xt_reserve;
 	struct sockaddr_storage	xt_srcaddr;
 	unsigned int		xt_bc_max_payload;
 	unsigned int		xt_bc_count;
@@ -389,6 +392,7 @@ enum xprtrdma_refusal {
  * @rq_procedure: index into xt_history, if @rq_by_history
  * @rq_by_history: whether the call offers memory for a large reply was a guess
  * @rq_left_open: the guess was that none is needed
+ * @rq_reserved: memory from xt_reserve
  * @rq_data: call buffer, then reply buffer
  */
 struct xprtrdma_request {
@@ -403,6 +407,7 @@ struct xprtrdma_request {
 	u32			rq_procedure;
 	bool			rq_by_history;
 	bool			rq_left_open;
+	bool			rq_reserved;
 	u8			rq_data[] ____cacheline_aligned;
 };
 
@@ -474,6 +479,7 @@ bool xprtrdma_config_receive(const struct xprtrdma_receive *receive);
 void xprtrdma_config_done(struct xprtrdma_conn *conn);
 
 /* request.c */
+int xprtrdma_requests_init(struct xprtrdma_transport *transport);
 int xprtrdma_request_alloc(struct rpc_task *task);
 void xprtrdma_request_free(struct rpc_task *task);
 int xprtrdma_request_send(struct rpc_rqst *rqst);
