@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Ids and queues without a wire, for the module that this is linked into. */
+#include <linux/delay.h>
 #include <linux/slab.h>
 #include <rdma/mr_pool.h>
 
@@ -52,6 +53,8 @@ struct rdma_cm_id *__rdma_create_kernel_id(struct net *net,
 int rdma_disconnect(struct rdma_cm_id *id)
 {
 	fake_cm.disconnects++;
+	if (fake_cm.disconnect_ms)
+		msleep(fake_cm.disconnect_ms);
 	fake_cm.fake->qp.error = true;
 	return 0;
 }

@@ -20,6 +20,7 @@
  * @pd_errno: answer of ib_alloc_pd()
  * @qp_errno: answer of rdma_create_qp()
  * @cq_accept: completion queues that can be had before one fails; -1: all
+ * @disconnect_ms: how long rdma_disconnect() takes
  * @on_destroy: called when a cm_id is being destroyed; its events may still come
  * @bound: the id that has the port
  * @qp_attr: of the queue pair
@@ -37,6 +38,7 @@ struct fake_cm {
 	int			pd_errno;
 	int			qp_errno;
 	int			cq_accept;
+	unsigned int		disconnect_ms;
 	void			(*on_destroy)(struct rdma_cm_id *id);
 	struct rdma_cm_id	*bound;
 	struct ib_qp_init_attr	qp_attr;

@@ -32,6 +32,29 @@ static void close_leaves_connections_alone(struct kunit *test)
 	listening_disconnect(t);
 }
 
+/* The svc_serv may go with the listener, and nobody finds such a connection on its lists. */
+static void close_waits_for_connections_without_a_device(struct kunit *test)
+{
+	struct svcrdma_transport *t;
+	struct rdma_cm_id *id;
+
+	listening_start(test);
+	KUNIT_ASSERT_EQ(test, 0, listening_request(&id, NULL, 0));
+	t = listening_accept(test);
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	svc_xprt_get(&t->st_xprt);
+	clear_bit(XPT_BUSY, &t->st_xprt.xpt_flags);
+	KUNIT_EXPECT_TRUE(test, list_empty(&t->st_xprt.xpt_list));
+	fake_cm.disconnect_ms = 100;
+	KUNIT_EXPECT_EQ(test, 0, server_cm_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL));
+	listening_close();
+	/* Ours, and perhaps still that of the work: svc_delete_xprt() has returned. */
+	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DEAD, &t->st_xprt.xpt_flags));
+	KUNIT_EXPECT_LE(test, kref_read(&t->st_xprt.xpt_ref), 2);
+	flush_work(&t->st_close_work);
+	svc_xprt_put(&t->st_xprt);
+}
+
 /* As the CM, while rdma_destroy_id() waits for the handler. */
 static void events_on_destroy(struct rdma_cm_id *id)
 {
@@ -258,6 +281,7 @@ static void rebind_finds_the_listener_closed(struct kunit *test)
 static struct kunit_case end_cases[] = {
 	KUNIT_CASE(close_discards_what_is_pending),
 	KUNIT_CASE(close_leaves_connections_alone),
+	KUNIT_CASE(close_waits_for_connections_without_a_device),
 	KUNIT_CASE(close_takes_no_more_events),
 	KUNIT_CASE(close_discards_what_comes_meanwhile),
 	KUNIT_CASE(removal_closes_the_listener),

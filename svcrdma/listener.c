@@ -15,6 +15,8 @@
  * 3. The rebind work is waited for.
  * 4. What is pending is discarded; accept is not running, since detach runs
  *    under XPT_BUSY.
+ * 5. Connections that lost their device let the svc_serv go, which may be freed once its
+ *    listeners are closed.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -295,6 +297,8 @@ static void svcrdma_listener_detach(struct svc_xprt *xprt)
 		svc_xprt_put(xprt);
 	/* 4 */
 	listener_discard_pending(li);
+	/* 5 */
+	svcrdma_transports_wait();
 }
 
 static void svcrdma_listener_free(struct svc_xprt *xprt)

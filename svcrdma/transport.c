@@ -27,8 +27,8 @@
  * 4. The handler lock is passed through: CM handlers that saw st_closing clear have
  *    returned. No handler touches st_xprt or wakes nfsd from here on.
  *
- * transport_free(), xpo_free, when the last reference is gone. Threads that passed
- * the test in 1 may have posted after the drain in 2, but have returned now:
+ * transport_free(), xpo_free, when the last reference is gone. Threads that saw st_closing
+ * clear may have posted after transport_quiesce()'s drain, but have returned now:
  * 1. Drain again. The HCA owns no context any more. The expose work may have been
  *    started again by a thread that posted.
  * 2. The release work is flushed again: nothing else uses the queue pair.
@@ -109,6 +109,22 @@ static void transport_quiesce(struct svcrdma_transport *t)
 	}
 }
 
+static atomic_t nr_closing = ATOMIC_INIT(0);
+
+/**
+ * svcrdma_transports_wait - until no connection is being closed for want of its device
+ *
+ * That is done by no thread of nfsd, so it is not over when these have ended, and the
+ * svc_serv has to stay for so long. Not all of them may be on its lists
+ * (svc_age_temp_xprts_now()).
+ *
+ * Context: process.
+ */
+void svcrdma_transports_wait(void)
+{
+	wait_var_event(&nr_closing, !atomic_read(&nr_closing));
+}
+
 /*
  * Removal of a device waits for this id; nfsd may not have a thread just now. If one has the
  * transport, it will see XPT_CLOSE.
@@ -119,6 +135,8 @@ static void transport_close_work(struct work_struct *work)
 		container_of(work, struct svcrdma_transport, st_close_work);
 
 	svc_xprt_close(&t->st_xprt);
+	if (atomic_dec_and_test(&nr_closing))
+		wake_up_var(&nr_closing);
 	svc_xprt_put(&t->st_xprt);
 }
 
@@ -129,8 +147,9 @@ static void transport_removed(struct svcrdma_transport *t)
 		return;
 	trace_svcrdma_closing(t, 0);
 	svc_xprt_get(&t->st_xprt);
-	if (!svcrdma_work_queue(&t->st_close_work))
-		svc_xprt_put(&t->st_xprt);
+	atomic_inc(&nr_closing);
+	/* It never was before: st_closing is set once. */
+	svcrdma_work_queue(&t->st_close_work);
 }
 
 /* Never asks the CM to destroy the id: transport_free() does. */
