@@ -226,7 +226,7 @@ static void bc_consumer_takes_all_before_it_stops(struct kunit *test)
 	INIT_DELAYED_WORK_ONSTACK(&taker.work, take_all);
 	schedule_delayed_work(&taker.work, HZ / 20);
 	xprtrdma_bc_destroy(client->xprt, 1);
-	KUNIT_EXPECT_FALSE(test, compat_bc_queued(client->xprt->bc_serv));
+	KUNIT_EXPECT_EQ(test, 0, client->transport->xt_bc_count);
 	flush_delayed_work(&taker.work);
 	destroy_delayed_work_on_stack(&taker.work);
 	KUNIT_ASSERT_EQ(test, 0, xprtrdma_bc_setup(client->xprt, 1));

@@ -32,7 +32,7 @@ enum {
 	 */
 	BC_REPLY_PAGES	= 10 * (BC_PAGES + 1),
 	BC_REQUESTS	= 2 * XPRTRDMA_BC_SLOTS,
-	BC_STOP_SECONDS	= 5,
+	BC_STOP_SECONDS	= 2,
 };
 
 /**
@@ -182,6 +182,22 @@ void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst)
 	xprt_put(xprt);
 }
 
+/* What is left of xt_bc_count is in use, and has a reference on the transport. */
+static void free_idle(struct xprtrdma_transport *transport)
+{
+	struct rpc_xprt *xprt = &transport->xt_xprt;
+	struct rpc_rqst *rqst, *next;
+	LIST_HEAD(idle);
+
+	spin_lock(&xprt->bc_pa_lock);
+	list_for_each_entry(rqst, &xprt->bc_pa_list, rq_bc_pa_list)
+		transport->xt_bc_count--;
+	list_splice_init(&xprt->bc_pa_list, &idle);
+	spin_unlock(&xprt->bc_pa_lock);
+	list_for_each_entry_safe(rqst, next, &idle, rq_bc_pa_list)
+		bc_request_free(bc_request_of(rqst));
+}
+
 /**
  * xprtrdma_bc_stop - no more calls
  * @transport: the transport
@@ -193,30 +209,12 @@ void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst)
 void xprtrdma_bc_stop(struct xprtrdma_transport *transport)
 {
 	struct rpc_xprt *xprt = &transport->xt_xprt;
-	struct rpc_rqst *rqst, *next;
-	LIST_HEAD(idle);
 
 	spin_lock(&xprt->bc_pa_lock);
 	transport->xt_bc_ready = false;
 	xprt->idle_timeout = transport->xt_idle_timeout;
-	list_for_each_entry(rqst, &xprt->bc_pa_list, rq_bc_pa_list)
-		transport->xt_bc_count--;
-	list_splice_init(&xprt->bc_pa_list, &idle);
 	spin_unlock(&xprt->bc_pa_lock);
-	list_for_each_entry_safe(rqst, next, &idle, rq_bc_pa_list)
-		bc_request_free(bc_request_of(rqst));
-}
-
-/*
- * A service that is told to stop leaves its calls where they are, with their references on
- * the transport. It is not told yet, so it takes them, once it is done with the one before.
- */
-static void wait_until_taken(struct rpc_xprt *xprt)
-{
-	unsigned long end = jiffies + BC_STOP_SECONDS * HZ;
-
-	while (xprt->bc_serv && compat_bc_queued(xprt->bc_serv) && time_before(jiffies, end))
-		msleep(20);
+	free_idle(transport);
 }
 
 /**
@@ -225,14 +223,22 @@ static void wait_until_taken(struct rpc_xprt *xprt)
  * @reqs: ignored
  *
  * The NFS client calls this before it stops its callback service, and the service may be
- * freed any time after.
+ * freed any time after. A service that is told to stop leaves its calls where they are, with
+ * their references on the transport; until then it takes them. SUNRPC calls this once more
+ * when there is no reference, and perhaps no service.
  *
- * Context: process; waits for the service, for some seconds at most.
+ * Context: process; waits for calls that have come, for some seconds at most.
  */
 void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs)
 {
-	xprtrdma_bc_stop(xprtrdma_transport_of(xprt));
-	wait_until_taken(xprt);
+	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
+	unsigned long end = jiffies + BC_STOP_SECONDS * HZ;
+
+	xprtrdma_bc_stop(transport);
+	while (READ_ONCE(transport->xt_bc_count) && time_before(jiffies, end)) {
+		msleep(20);
+		free_idle(transport);
+	}
 }
 
 static struct bc_request *bc_request_get(struct xprtrdma_transport *transport)

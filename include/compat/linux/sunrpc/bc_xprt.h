@@ -32,19 +32,4 @@ static inline void compat_bc_enqueue(struct svc_serv *serv, struct rpc_rqst *req
 #endif
 }
 
-/**
- * compat_bc_queued - are there calls that the callback service has not begun?
- * @serv: callback service
- *
- * Context: any.
- */
-static inline bool compat_bc_queued(struct svc_serv *serv)
-{
-#ifdef COMPAT_HAVE_BC_LWQ
-	return !lwq_empty(&serv->sv_cb_list);
-#else
-	return !list_empty_careful(&serv->sv_cb_list);
-#endif
-}
-
 #endif /* COMPAT_SUNRPC_BC_XPRT_H */
