@@ -7,9 +7,8 @@ import xml.etree.ElementTree
 CLIENT, SERVER = "10.9.0.2", "10.9.0.1"
 # How a capture is read: where the messages are, and what a connection's name is.
 CONNECTION = {"rxe": "infiniband.bth.destqp", "siw": "tcp.stream"}
-# Not what tshark takes a callback over TCP for, by the number of its port; nor the first message
-# of a connection over iWARP, which it takes for a later one if another connection had the port.
-OURS = "(infiniband || (iwarp_mpa && tcp.seq > 1) || rpc)"
+# Not what tshark takes a callback over TCP for, by the number of its port.
+OURS = "(infiniband || iwarp_mpa || rpc)"
 
 Segment = collections.namedtuple("Segment", "handle length offset position")
 Message = collections.namedtuple(
@@ -135,9 +134,22 @@ def foreign_keys(capture, provider, talk):
                 yield frame, key
 
 
+def reused_ports(capture):
+    """Numbers of connections over TCP whose port another one had before."""
+    streams = set()
+    for out in tshark(capture, "-Y", "tcp.analysis.reused_ports", "-T", "fields", "-e", "tcp.stream"):
+        streams |= set(out.read().decode().split())
+    return streams
+
+
 def malformed(capture, query=OURS):
-    """Kinds of frames that no dissector could read to the end, with a frame of each."""
+    """
+    Kinds of frames that no dissector could read to the end, with a frame of each. tshark takes
+    an MPA request for a later message where it knows the port from another connection.
+    """
     kinds = {}
+    if reused := reused_ports(capture):
+        query += f" && !(iwarp_mpa && tcp.seq == 1 && tcp.stream in {{{', '.join(reused)}}})"
     for out in tshark(capture, "-Y", f"(_ws.malformed || rpcordma.fragment.error) && {query}",
                       "-T", "fields",
                       "-e", "frame.number", "-e", "frame.protocols", "-e", "_ws.expert.message"):
