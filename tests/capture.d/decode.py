@@ -7,6 +7,7 @@ import xml.etree.ElementTree
 CLIENT, SERVER = "10.9.0.2", "10.9.0.1"
 # How a capture is read: where the messages are, and what a connection's name is.
 CONNECTION = {"rxe": "infiniband.bth.destqp", "siw": "tcp.stream"}
+PSN = "infiniband.bth.psn"
 # Not what tshark takes a callback over TCP for, by the number of its port.
 OURS = "(infiniband || iwarp_mpa || rpc)"
 
@@ -76,19 +77,38 @@ def first(packet, name):
     return None if field is None else field.get("show")
 
 
-def messages(capture, provider):
-    """RPC-over-RDMA messages of a capture."""
+def packets(capture, provider):
+    """Those with messages, but what the device below sends again: tshark knows that of TCP only."""
+    sent = set()
     layers = f"frame ip infiniband tcp rpcordma {CONNECTION[provider].split('.', maxsplit=1)[0]}"
     for out in tshark(capture, "-Y", "rpcordma", "-T", "pdml", "-J", layers):
         for _, element in xml.etree.ElementTree.iterparse(out):
             if element.tag != "packet":
                 continue
-            for proto in element.iter("proto"):
-                if proto.get("name") == "rpcordma":
-                    yield message(proto, int(first(element, "frame.number")),
-                                  first(element, "ip.src"),
-                                  first(element, CONNECTION[provider]))
+            source, connection = first(element, "ip.src"), first(element, CONNECTION[provider])
+            place = (source, connection, first(element, PSN))
+            if provider != "rxe" or place not in sent:
+                yield element, source, connection
+            sent.add(place)
             element.clear()
+
+
+def messages(capture, provider):
+    """RPC-over-RDMA messages of a capture."""
+    for packet, source, connection in packets(capture, provider):
+        for proto in packet.iter("proto"):
+            if proto.get("name") == "rpcordma":
+                yield message(proto, int(first(packet, "frame.number")), source, connection)
+
+
+def beginning(capture, frames):
+    """Its first frames, and the same with each of them sent again 5 ms later."""
+    once, later, twice = (capture.with_suffix(s) for s in (".once", ".later", ".twice"))
+    for command in (["editcap", "-r", capture, once, f"1-{frames}"],
+                    ["editcap", "-t", "0.005", once, later],
+                    ["mergecap", "-w", twice, once, later]):
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+    return once, twice
 
 
 def sent_xids(capture):
