@@ -496,19 +496,47 @@ static void call_reads_wait_for_regions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, server->qp->ib.mrs_used);
 }
 
-/* It would wait for ever. */
+/* What would wait for ever is refused, and the connection goes on. */
+static void expect_reads_refused(struct server *server, const struct call_case *c)
+{
+	struct kunit *test = server->test;
+	struct call call = {};
+
+	build_call(server, &call, c);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+	KUNIT_EXPECT_EQ(test, 0, server_receive_all(server));
+	KUNIT_EXPECT_EQ(test, 1, fake_posted(server->qp));
+	server_expect_error(server, XID, RPCRDMA_ERR_CHUNK);
+	server_expect_at_rest(server);
+	KUNIT_EXPECT_EQ(test, 0, server->qp->ib.mrs_used);
+}
+
 static void call_needs_more_regions_than_there_are(struct kunit *test)
 {
 	static const struct call_case c = { "", 160 + 16384, 0, { { 160, 16384, 1 } } };
 	struct server *server = server_of(test);
-	struct call call = {};
 
 	connect_iwarp(server, 3, 4);
-	build_call(server, &call, &c);
+	expect_reads_refused(server, &c);
+}
+
+static void call_needs_a_deeper_queue(struct kunit *test)
+{
+	static const struct call_case deep = { "", 160 + 16384, 0, { { 160, 16384, 4 } } };
+	static const struct call_case fits = { "", 160 + 16384, 0, { { 160, 16384, 3 } } };
+	struct server *server = server_of(test);
+	u32 before = server->transport->st_sq_depth;
+	struct call call = {};
+
+	server->transport->st_sq_depth = server->transport->st_sq_free = 3;
+	expect_reads_refused(server, &deep);
+	build_call(server, &call, &fits);
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
-	KUNIT_EXPECT_EQ(test, 0, server_receive_all(server));
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
-	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
+	KUNIT_ASSERT_EQ(test, fits.length, server_receive_all(server));
+	expect_arg(server, call.stream, fits.length);
+	server_done(server);
+	server_expect_at_rest(server);
+	server->transport->st_sq_depth = server->transport->st_sq_free = before;
 }
 
 /**
@@ -719,6 +747,7 @@ static struct kunit_case call_kunit_cases[] = {
 	KUNIT_CASE(call_whose_read_cannot_be_posted),
 	KUNIT_CASE(call_reads_wait_for_regions),
 	KUNIT_CASE(call_needs_more_regions_than_there_are),
+	KUNIT_CASE(call_needs_a_deeper_queue),
 	KUNIT_CASE(call_fails_with_another_one),
 	KUNIT_CASE(call_fails_while_the_last_read_ends),
 	KUNIT_CASE(call_with_reads_needs_a_credit),

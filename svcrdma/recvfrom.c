@@ -244,7 +244,10 @@ static int recv_add_all_pieces(struct svcrdma_transport *t,
 	return ret;
 }
 
-/* All of the call's Reads, or none. -EAGAIN: there are no memory regions left. */
+/*
+ * All of the call's Reads, or none. -EAGAIN: there are no memory regions left. -E2BIG: the
+ * Send Queue is not that deep.
+ */
 static int recv_build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	int ret;
@@ -255,6 +258,8 @@ static int recv_build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 				       rc->rc_lists.chunks[0].length, 0);
 	else
 		ret = recv_add_all_pieces(t, rc);
+	if (!ret && rc->rc_sq.sw_need > t->st_sq_depth)
+		ret = -E2BIG;
 	if (ret)
 		svcrdma_rw_list_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
 	return ret;
@@ -286,11 +291,11 @@ static int recv_wait_for_regions(struct svcrdma_transport *t,
 	bool retry;
 
 	spin_lock(&t->st_recv_lock);
-	t->st_reads--;
 	if (alone == t->st_read_attempts) {
 		spin_unlock(&t->st_recv_lock);
 		return -EAGAIN;
 	}
+	t->st_reads--;
 	list_add(&rc->rc_list, &t->st_read_wait);
 	if (!t->st_reads)
 		t->st_read_retry = true;
@@ -306,6 +311,9 @@ static int recv_wait_for_regions(struct svcrdma_transport *t,
 /*
  * 0 or READS_WAIT; either way the context is somebody else's now. On failure it is
  * the transport's, and the connection is about to end.
+ *
+ * What the device can never do has no Reads, which are done at once, and is refused by the
+ * thread that comes for it.
  */
 static int recv_start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -315,7 +323,8 @@ static int recv_start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 	ret = recv_build_reads(t, rc);
 	if (ret == -EAGAIN)
 		ret = recv_wait_for_regions(t, rc, alone);
-	else if (!ret)
+	rc->rc_refused = ret == -EAGAIN || ret == -E2BIG;
+	if (!ret || rc->rc_refused)
 		ret = svcrdma_read_submit(t, rc);
 	if (ret < 0) {
 		trace_svcrdma_read_build_err(t, ret);
@@ -505,6 +514,10 @@ static int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t
 {
 	int ret;
 
+	if (rc->rc_refused) {
+		trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, -E2BIG);
+		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
+	}
 	ret = recv_give_pages(rqstp, rc);
 	if (ret) {
 		trace_svcrdma_read_pages_err(t, ret);

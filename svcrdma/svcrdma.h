@@ -144,6 +144,7 @@ struct svcrdma_rw {
  * @rc_nr_payloads: number of result payloads seen so far
  * @rc_reads: struct svcrdma_rw of this call's Reads
  * @rc_sq: Send Queue entries of the Reads
+ * @rc_refused: the device cannot do these Reads
  * @rc_stream_length: bytes of the call that go to @rc_pages; see recvfrom.c
  * @rc_nr_pages: entries of @rc_pages, each a reference
  * @rc_pages: sink of the Reads
@@ -167,6 +168,7 @@ struct svcrdma_recv_ctxt {
 	u32			rc_nr_payloads;
 	struct list_head	rc_reads;
 	struct svcrdma_sq_waiter rc_sq;
+	bool			rc_refused;
 	u32			rc_stream_length;
 	u32			rc_nr_pages;
 	struct page		*rc_pages[RPCSVC_MAXPAGES];
