@@ -148,6 +148,7 @@ void client_expect_at_rest(struct client *client)
 	struct xprtrdma_conn *conn = client->conn;
 	struct kunit *test = client->test;
 
+	KUNIT_EXPECT_EQ(test, 0, conn->xc_held);
 	KUNIT_EXPECT_EQ(test, conn->xc_mr_count, client_free_mrs(client));
 	KUNIT_EXPECT_EQ(test, 0, fake_valid_rkeys(client->fake));
 	KUNIT_EXPECT_EQ(test, conn->xc_queues.recv_wrs - 1,

@@ -202,6 +202,53 @@ static void fence_post_failure_completes_nothing(struct kunit *test)
 	}
 }
 
+/* Looks now, whatever the timer says. */
+static void look_at_those_held(struct client *client)
+{
+	mod_delayed_work(xprtrdma_wq, &client->conn->xc_held_worker, 0);
+	flush_work(&client->conn->xc_held_worker.work);
+}
+
+/* The task is pinned: not even when it is killed does anybody else give up. */
+static void fence_behind_what_the_peer_does_not_take(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *first = sent(client), *second = sent(client);
+
+	/* Arrange: one comes to its end, another one waits */
+	KUNIT_ASSERT_TRUE(test, client_reply_send(first, &read_reply));
+	KUNIT_ASSERT_TRUE(test, client_reply_send(second, &read_reply));
+	KUNIT_EXPECT_EQ(test, 2, client->conn->xc_held);
+	client->conn->xc_held_since -= XPRTRDMA_HELD_TIMEOUT;
+	fake_run(client->qp, 3);
+	KUNIT_EXPECT_TRUE(test, client_call_done(first));
+	look_at_those_held(client);
+	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&client->conn->xc_held_worker));
+
+	/* Act */
+	client->conn->xc_held_since -= XPRTRDMA_HELD_TIMEOUT;
+	look_at_those_held(client);
+
+	/* Assert */
+	client_expect_failed(client);
+	fake_flush(client->qp);
+	client_call_expect_waiting(second);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&client->conn->xc_held_worker));
+}
+
+static void fence_that_is_done_is_not_watched(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	KUNIT_ASSERT_TRUE(test, client_reply_send(sent(client), &read_reply));
+	fake_run_all(client->qp);
+	client->conn->xc_held_since -= XPRTRDMA_HELD_TIMEOUT;
+	look_at_those_held(client);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&client->conn->xc_held_worker));
+	client_expect_at_rest(client);
+}
+
 /* A signal has killed the task: its memory is fenced before buf_free returns. */
 static void fence_task_without_a_reply(struct kunit *test)
 {
@@ -347,6 +394,8 @@ static struct kunit_case fence_cases[] = {
 	KUNIT_CASE(fence_flush_completes_nothing),
 	KUNIT_CASE(fence_failed_invalidation_completes_nothing),
 	KUNIT_CASE(fence_post_failure_completes_nothing),
+	KUNIT_CASE(fence_behind_what_the_peer_does_not_take),
+	KUNIT_CASE(fence_that_is_done_is_not_watched),
 	KUNIT_CASE(fence_task_without_a_reply),
 	KUNIT_CASE(fence_late_reply_finds_nobody),
 	KUNIT_CASE(fence_task_waits_for_the_end_of_the_connection),

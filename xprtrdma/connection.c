@@ -119,6 +119,58 @@ void xprtrdma_conn_stalled(struct xprtrdma_conn *conn)
 	queue_delayed_work(xprtrdma_wq, &conn->xc_stall_worker, XPRTRDMA_STALL_TIMEOUT);
 }
 
+static void conn_held_worker(struct work_struct *work)
+{
+	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
+						  xc_held_worker.work);
+	unsigned long deadline;
+	bool held, stalled;
+
+	spin_lock(&conn->xc_lock);
+	held = conn->xc_held && conn->xc_state == RPCRDMA_CONN_ESTABLISHED;
+	deadline = conn->xc_held_since + XPRTRDMA_HELD_TIMEOUT;
+	stalled = held && time_after_eq(jiffies, deadline);
+	if (held && !stalled)
+		queue_delayed_work(xprtrdma_wq, &conn->xc_held_worker, deadline - jiffies);
+	spin_unlock(&conn->xc_lock);
+	if (stalled) {
+		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, conn->xc_held);
+		xprtrdma_conn_fail(conn);
+	}
+}
+
+/**
+ * xprtrdma_conn_hold - a message that came waits for the HCA, for RDMA Reads or LOCAL_INVs
+ * @conn: the connection
+ *
+ * Its RPC is pinned: nobody else would give up, not even when it is killed. If of those that
+ * wait none comes to its end for XPRTRDMA_HELD_TIMEOUT, the connection is failed.
+ *
+ * Context: any; the caller holds xc_lock. xprtrdma_conn_unhold() follows, unless the
+ * connection ends.
+ */
+void xprtrdma_conn_hold(struct xprtrdma_conn *conn)
+{
+	lockdep_assert_held(&conn->xc_lock);
+	if (conn->xc_held++)
+		return;
+	conn->xc_held_since = jiffies;
+	queue_delayed_work(xprtrdma_wq, &conn->xc_held_worker, XPRTRDMA_HELD_TIMEOUT);
+}
+
+/**
+ * xprtrdma_conn_unhold - one of these need not wait any more
+ * @conn: the connection
+ *
+ * Context: any; the caller holds xc_lock.
+ */
+void xprtrdma_conn_unhold(struct xprtrdma_conn *conn)
+{
+	lockdep_assert_held(&conn->xc_lock);
+	conn->xc_held--;
+	conn->xc_held_since = jiffies;
+}
+
 /* What we say of ourselves. */
 static void conn_describe(const struct xprtrdma_conn *conn,
 			  struct rpcrdma_cm_private *local)
@@ -435,7 +487,7 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	INIT_LIST_HEAD(&conn->xc_bc_stranded);
 	INIT_LIST_HEAD(&conn->xc_bc_writes);
 	INIT_WORK(&conn->xc_pull_worker, xprtrdma_pull_worker);
-	INIT_DELAYED_WORK(&conn->xc_pull_watch, xprtrdma_pull_watch);
+	INIT_DELAYED_WORK(&conn->xc_held_worker, conn_held_worker);
 	INIT_WORK(&conn->xc_mr_worker, xprtrdma_mr_worker);
 	INIT_DELAYED_WORK(&conn->xc_stall_worker, conn_stall_worker);
 	return conn;
@@ -515,6 +567,7 @@ void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
 	 */
 	cancel_work_sync(&conn->xc_mr_worker);
 	cancel_delayed_work_sync(&conn->xc_stall_worker);
+	cancel_delayed_work_sync(&conn->xc_held_worker);
 	xprtrdma_mrs_release(conn);
 	xprtrdma_bc_released(conn);
 	complete_all(&conn->xc_released);

@@ -162,10 +162,14 @@ static void mr_wc_inv(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	if (!last)
 		return;
-	if (mr->mr_done)
+	if (mr->mr_done) {
 		complete(mr->mr_done);
-	else
-		xprtrdma_reply_invalidated(mr->mr_request->rq_reply, ok);
+		return;
+	}
+	spin_lock(&mr->mr_conn->xc_lock);
+	xprtrdma_conn_unhold(mr->mr_conn);
+	spin_unlock(&mr->mr_conn->xc_lock);
+	xprtrdma_reply_invalidated(mr->mr_request->rq_reply, ok);
 }
 
 static void mr_free(struct xprtrdma_mr *mr)
@@ -579,6 +583,9 @@ static int inv_post(struct xprtrdma_request *request, struct completion *done)
 		rc = -ENOENT;
 	else if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
 		rc = ib_post_send(conn->xc_id->qp, first, &bad);
+	/* A task that waits itself gives up itself. */
+	if (!rc && !done)
+		xprtrdma_conn_hold(conn);
 	spin_unlock(&conn->xc_lock);
 	return rc;
 }

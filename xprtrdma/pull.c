@@ -285,7 +285,7 @@ static void pull_finish(struct xprtrdma_receive *receive, int status)
 
 	spin_lock(&conn->xc_lock);
 	conn->xc_pulls--;
-	conn->xc_pulls_ended++;
+	xprtrdma_conn_unhold(conn);
 	waiting = !list_empty(&conn->xc_pulls_waiting);
 	spin_unlock(&conn->xc_lock);
 	if (waiting)
@@ -406,14 +406,8 @@ static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn)
 	if (pull) {
 		list_del(&pull->pl_list);
 		conn->xc_pulls++;
-		if (!delayed_work_pending(&conn->xc_pull_watch))
-			/* Whenever the watch looks next, that is too early. */
-			conn->xc_pulls_mark = conn->xc_pulls_ended - 1;
 	}
 	spin_unlock(&conn->xc_lock);
-	if (pull)
-		queue_delayed_work(xprtrdma_wq, &conn->xc_pull_watch,
-				   XPRTRDMA_PULL_TIMEOUT);
 	return pull ? receive_of(pull) : NULL;
 }
 
@@ -461,33 +455,6 @@ void xprtrdma_pull_worker(struct work_struct *work)
 	xprtrdma_memalloc_restore(flags);
 }
 
-/**
- * xprtrdma_pull_watch - has reading come to a stand?
- * @work: xc_pull_watch
- *
- * The RPC is pinned meanwhile: nobody else would give up, not even when it is killed.
- */
-void xprtrdma_pull_watch(struct work_struct *work)
-{
-	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
-						  xc_pull_watch.work);
-	bool reading, stalled;
-
-	spin_lock(&conn->xc_lock);
-	reading = (conn->xc_pulls || !list_empty(&conn->xc_pulls_waiting)) &&
-		  conn->xc_state == RPCRDMA_CONN_ESTABLISHED;
-	stalled = reading && conn->xc_pulls_mark == conn->xc_pulls_ended;
-	conn->xc_pulls_mark = conn->xc_pulls_ended;
-	spin_unlock(&conn->xc_lock);
-	if (stalled) {
-		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, conn->xc_pulls);
-		xprtrdma_conn_fail(conn);
-	} else if (reading) {
-		queue_delayed_work(xprtrdma_wq, &conn->xc_pull_watch,
-				   XPRTRDMA_PULL_TIMEOUT);
-	}
-}
-
 static void pull_queue(struct xprtrdma_receive *receive, bool call)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
@@ -496,6 +463,7 @@ static void pull_queue(struct xprtrdma_receive *receive, bool call)
 	*pull = (struct xprtrdma_pull) { .pl_cqe.done = pull_wc, .pl_call = call };
 	spin_lock(&conn->xc_lock);
 	list_add_tail(&pull->pl_list, &conn->xc_pulls_waiting);
+	xprtrdma_conn_hold(conn);
 	spin_unlock(&conn->xc_lock);
 	queue_work(xprtrdma_wq, &conn->xc_pull_worker);
 }
@@ -555,7 +523,6 @@ void xprtrdma_pulls_abort(struct xprtrdma_conn *conn)
 	LIST_HEAD(pulls);
 
 	cancel_work_sync(&conn->xc_pull_worker);
-	cancel_delayed_work_sync(&conn->xc_pull_watch);
 	spin_lock(&conn->xc_lock);
 	list_splice_init(&conn->xc_pulls_waiting, &pulls);
 	spin_unlock(&conn->xc_lock);

@@ -55,8 +55,8 @@ enum {
 #define XPRTRDMA_IDLE_TIMEOUT		(5U * 60 * HZ)
 /* No reply for so long while calls wait for a credit: the connection is of no use. */
 #define XPRTRDMA_STALL_TIMEOUT		(60U * HZ)
-/* Of several replies that are being read, one is complete within that time. */
-#define XPRTRDMA_PULL_TIMEOUT		(30U * HZ)
+/* Of several replies that wait for the HCA, one is complete within that time. */
+#define XPRTRDMA_HELD_TIMEOUT		(30U * HZ)
 /* A LOCAL_INV that takes longer waits for a peer that does not take our Sends. */
 #define XPRTRDMA_FENCE_TIMEOUT		(10U * HZ)
 /* A server that takes longer to say what its limits are is not asked again. */
@@ -177,7 +177,7 @@ struct xprtrdma_transport {
  * @xc_config_xid: XID of the question; set before @xc_config_asked
  * @xc_lock: guards the members below it, and the mr_list of every region
  * @xc_useful: a valid reply has arrived; written by the Receive CQ handler
- * @xc_state: changed only through xprtrdma_conn_advance()
+ * @xc_state: changed only through conn_advance()
  * @xc_config_asked: a question is out, and not answered
  * @xc_config_answered: there was an answer, and @xc_config is what it says
  * @xc_config: the server's limits
@@ -194,14 +194,14 @@ struct xprtrdma_transport {
  * @xc_receives_idle: their number
  * @xc_pulls_waiting: replies that are to be read
  * @xc_pulls: replies that are being read
- * @xc_pulls_ended: replies whose reading has come to an end, so far
- * @xc_pulls_mark: @xc_pulls_ended when xc_pull_watch looked
+ * @xc_held: messages that wait for the HCA; see xprtrdma_conn_hold()
+ * @xc_held_since: when the last of these came to an end, or the first one came; jiffies
  * @xc_pull_wrs: work requests that reads may still take
  * @xc_bc_stranded: calls whose reading was broken off, with regions that may be valid still
  * @xc_bc_writes: replies on their way into Reply chunks; private to bc_write.c
  * @xc_bc_write_wrs: work requests that these may still take
  * @xc_pull_worker: starts to read those that wait
- * @xc_pull_watch: fails the connection when reading stands still
+ * @xc_held_worker: fails the connection when nothing of @xc_held comes to its end
  * @xc_mr_worker: allocates more memory regions
  * @xc_stall_worker: looks whether replies still come; see xprtrdma_conn_stalled()
  * @xc_receives: every Receive buffer; built before the first post
@@ -248,15 +248,15 @@ struct xprtrdma_conn {
 
 	struct list_head		xc_pulls_waiting;
 	unsigned int			xc_pulls;
-	u64				xc_pulls_ended;
-	u64				xc_pulls_mark;
+	unsigned int			xc_held;
+	unsigned long			xc_held_since;
 	unsigned int			xc_pull_wrs;
 	struct list_head		xc_bc_stranded;
 	struct list_head		xc_bc_writes;
 	unsigned int			xc_bc_write_wrs;
 
 	struct work_struct		xc_pull_worker;
-	struct delayed_work		xc_pull_watch;
+	struct delayed_work		xc_held_worker;
 	struct work_struct		xc_mr_worker;
 	struct delayed_work		xc_stall_worker;
 	struct list_head		xc_receives;
@@ -472,6 +472,8 @@ void xprtrdma_conn_put(struct xprtrdma_conn *conn);
 void xprtrdma_conn_fail(struct xprtrdma_conn *conn);
 bool xprtrdma_conn_established(struct xprtrdma_conn *conn);
 void xprtrdma_conn_stalled(struct xprtrdma_conn *conn);
+void xprtrdma_conn_hold(struct xprtrdma_conn *conn);
+void xprtrdma_conn_unhold(struct xprtrdma_conn *conn);
 
 /* config.c */
 int xprtrdma_config_ask(struct xprtrdma_conn *conn);
@@ -538,7 +540,6 @@ void xprtrdma_pull_call(struct xprtrdma_receive *receive);
 void xprtrdma_pull_refuse(struct xprtrdma_receive *receive);
 void xprtrdma_pull_invalidated(struct xprtrdma_receive *receive, bool ok);
 void xprtrdma_pull_worker(struct work_struct *work);
-void xprtrdma_pull_watch(struct work_struct *work);
 void xprtrdma_pulls_abort(struct xprtrdma_conn *conn);
 
 /* backchannel.c */
