@@ -25,11 +25,17 @@ static struct rpc_xprt *receive_xprt(const struct xprtrdma_receive *receive)
 	return &receive->rv_conn->xc_transport->xt_xprt;
 }
 
-static void drop(struct xprtrdma_receive *receive, enum rpcrdma_status status)
+/* @status: an enum rpcrdma_status, or an errno. */
+static void note_bad(const struct xprtrdma_receive *receive, int status)
 {
 	receive->rv_conn->xc_transport->xt_stats.bad_reply_count++;
 	trace_xprtrdma_bad_reply(receive_xprt(receive), &receive->rv_header,
 				 receive->rv_length, status);
+}
+
+static void drop(struct xprtrdma_receive *receive, enum rpcrdma_status status)
+{
+	note_bad(receive, status);
 	xprtrdma_receive_put(receive);
 }
 
@@ -319,7 +325,7 @@ static void learn(const struct xprtrdma_receive *receive, u32 length)
 static void reply_deliver(struct xprtrdma_receive *receive, int copied)
 {
 	if (copied < 0) {
-		receive->rv_conn->xc_transport->xt_stats.bad_reply_count++;
+		note_bad(receive, copied);
 		copied = -EIO;
 	} else {
 		learn(receive, copied);
@@ -534,9 +540,7 @@ static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32
 		return;
 	}
 	if (receive->rv_header.proc != RPCRDMA_ERROR && !reply_matches(receive)) {
-		conn->xc_transport->xt_stats.bad_reply_count++;
-		trace_xprtrdma_bad_reply(receive_xprt(receive), &receive->rv_header,
-					 receive->rv_length, RPCRDMA_OK);
+		note_bad(receive, RPCRDMA_OK);
 		if (xprtrdma_is_pull(receive)) {
 			take_grant(receive);
 			reply_let_go(receive, -EIO);
