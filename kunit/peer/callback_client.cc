@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "callback_client.hh"
 
+#include <unistd.h>
+
 #include "failure.hh"
 
 namespace peer
@@ -11,6 +13,7 @@ enum {
 	OP_RECLAIM_COMPLETE = 58,
 	CB_RECALL = 4,
 	CB_SEQUENCE = 11,
+	OPEN_DELEGATE_READ = 1,
 };
 
 Client41::Client41()
@@ -20,7 +23,7 @@ Client41::Client41()
 		      "RECLAIM_COMPLETE");
 }
 
-void Client41::open(const std::string &name)
+bool Client41::open(const std::string &name)
 {
 	Bytes operation;
 
@@ -28,7 +31,12 @@ void Client41::open(const std::string &name)
 	operation.word(1 | 0x100).word(0); /* READ, with a delegation */
 	operation.raw(nfs_.client_id().view()).string("owner");
 	operation.word(0).word(0).string(name); /* NOCREATE, CLAIM_NULL */
-	nfs_.compound({ op_putrootfh(), operation }, "OPEN");
+	ReplyReader results = nfs_.compound({ op_putrootfh(), operation }, "OPEN");
+
+	/* SEQUENCE: 44 bytes; PUTFH: 8; of OPEN: 8, stateid, change_info, rflags */
+	results.skip(44 + 8 + 8 + 16 + 20 + 4);
+	results.skip(results.read_u32() * RPCRDMA_XDR_UNIT); /* attributes */
+	return results.read_u32() == OPEN_DELEGATE_READ;
 }
 
 bool Client41::expect_callback(int milliseconds, Decoded &callback)
@@ -82,48 +90,28 @@ Bytes Client41::good_reply(const Decoded &callback, u32 credits)
 	return header.encode(rpc.view());
 }
 
-bool Client41::works()
-{
-	u32 xid = next_xid();
-
-	if (!session_.wire().send(
-		    Header{ .xid = xid }.encode(null_call(xid).view()).view()))
-		return false;
-	for (;;) {
-		auto message = session_.wire().receive(10000);
-
-		if (!message) {
-			check(session_.wire().lost(), "no reply to NULL");
-			return false;
-		}
-		Decoded got = decode(message->bytes.view());
-
-		if (got.header.xid == xid && got.payload.size() > 8 &&
-		    got.payload.word_at(4) == RPCRDMA_RPC_REPLY)
-			return true;
-	}
-}
-
 Recalled::Recalled()
 {
-	for (u32 tries = 0; tries < 20; tries++) {
-		open_and_remove();
-		if (client.expect_callback(1500, callback))
+	for (u32 tries = 0; tries < 60; tries++) {
+		if (open_and_remove() && client.expect_callback(10000, callback))
 			return;
+		usleep(500000);
 	}
 	fail("no callback");
 }
 
-void Recalled::open_and_remove()
+bool Recalled::open_and_remove()
 {
 	Session other;
 	std::string name = text("deleg-", next_xid());
 	u32 xid = next_xid();
 
 	other.create(name);
-	client.open(name);
+	bool delegated = client.open(name);
+
 	other.call_inline(nfs3_call(xid, NFS3_REMOVE,
 				    lookup_arguments(other.root(), name)));
+	return delegated;
 }
 
 } /* namespace peer */

@@ -17,16 +17,15 @@ class Client41 {
 	{
 		return session_;
 	}
-	void open(const std::string &name);
+	/* Did the server delegate it? */
+	bool open(const std::string &name);
 	/* The next message, which has to be a callback; false when there is none */
 	bool expect_callback(int milliseconds, Decoded &callback);
 	/* What a client answers to CB_SEQUENCE and CB_RECALL */
 	static Bytes good_reply(const Decoded &callback, u32 credits = 4);
-	/* A NULL call is answered, whatever comes between; false when the connection ends. */
-	bool works();
 	void expect_works()
 	{
-		check(works(), "the connection has ended");
+		check(session_.works(), "the connection has ended");
 	}
 
     private:
@@ -43,7 +42,8 @@ struct Recalled {
 	Decoded callback;
 
     private:
-	void open_and_remove();
+	/* True when a recall has to follow. */
+	bool open_and_remove();
 };
 
 } /* namespace peer */

@@ -287,6 +287,7 @@ void expect_no_reply(
 		},
 		0);
 	bench.expect_dones(0);
+	check(bench.proxy.reached(*errors, refusals, 2000), "no ERR_CHUNK");
 	check_equal(errors->load(), refusals, "ERR_CHUNKs");
 	bench.expect_well();
 }

@@ -13,7 +13,7 @@ namespace peer
 struct Hostility {
 	u32 count = 10000;
 	u64 seed = 1;
-	double longest_wait = 5; /* seconds */
+	double longest_wait = 15; /* seconds */
 };
 
 /* What is tested is svcrdma, or xprtrdma. Throws Failed. */

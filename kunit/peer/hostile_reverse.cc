@@ -182,7 +182,7 @@ u32 answer_badly(Random &random, u32 most)
 				return sent;
 			sent++;
 		}
-		if (!recalled.client.works())
+		if (!recalled.client.session().works())
 			return sent;
 	}
 	session.send(good);

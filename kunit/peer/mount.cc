@@ -49,10 +49,9 @@ int Work::result(double seconds)
 	return future_.get();
 }
 
-int run_program(const std::vector<std::string> &arguments, double seconds)
+pid_t start_program(const std::vector<std::string> &arguments)
 {
 	std::vector<char *> words;
-	int status = 0;
 	pid_t pid;
 
 	for (const std::string &argument : arguments)
@@ -61,6 +60,13 @@ int run_program(const std::vector<std::string> &arguments, double seconds)
 	if (posix_spawnp(&pid, words[0], nullptr, nullptr, words.data(),
 			 environ))
 		fail("cannot run ", arguments[0]);
+	return pid;
+}
+
+int wait_program(pid_t pid, double seconds)
+{
+	int status = 0;
+
 	for (; seconds > 0; seconds -= 0.01) {
 		if (waitpid(pid, &status, WNOHANG) == pid)
 			return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -68,7 +74,12 @@ int run_program(const std::vector<std::string> &arguments, double seconds)
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, WNOHANG);
-	fail(arguments[0], " does not come to its end");
+	fail("a program does not come to its end");
+}
+
+int run_program(const std::vector<std::string> &arguments, double seconds)
+{
+	return wait_program(start_program(arguments), seconds);
 }
 
 /* ---- the mount ---- */

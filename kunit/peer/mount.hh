@@ -3,6 +3,8 @@
 #ifndef PEER_MOUNT_HH
 #define PEER_MOUNT_HH
 
+#include <sys/types.h>
+
 #include <functional>
 #include <future>
 #include <string>
@@ -62,8 +64,11 @@ int write_file(const std::string &path, const Bytes &data);
 int read_file(const std::string &path, u32 size, Bytes *data = nullptr);
 int list_directory(const std::string &path, u32 *entries = nullptr);
 
-/* Runs it; throws unless it exits with 0 within the time. */
+/* Its exit status, -1 for a signal; throws when it takes longer. */
 int run_program(const std::vector<std::string> &arguments, double seconds);
+/* The same in two steps */
+pid_t start_program(const std::vector<std::string> &arguments);
+int wait_program(pid_t pid, double seconds);
 
 } /* namespace peer */
 

@@ -203,10 +203,32 @@ void Session::expect_end()
 	expect_works();
 }
 
+bool Session::works()
+{
+	u32 xid = next_xid();
+
+	if (!wire_->send(Header{ .xid = xid }.encode(null_call(xid).view()).view()))
+		return false;
+	for (;;) {
+		auto message = wire_->receive(reply_timeout);
+
+		if (!message) {
+			check(wire_->lost(), "no reply to NULL");
+			return false;
+		}
+		Decoded got = decode(message->bytes.view());
+
+		if (got.header.xid == xid && got.payload.size() > 8 &&
+		    got.payload.word_at(4) == RPCRDMA_RPC_REPLY)
+			return true;
+	}
+}
+
 void Session::expect_works_or_end()
 {
-	if (wire_->ends_within(silence))
-		reconnect();
+	if (!wire_->ends_within(silence) && works())
+		return;
+	reconnect();
 	expect_works();
 }
 

@@ -62,6 +62,8 @@ class Session {
 	void expect_refusal(u32 xid);
 	/* A NULL call is answered. */
 	void expect_works();
+	/* A NULL call is answered, whatever comes between; false when the connection ends. */
+	bool works();
 	/* The connection ends, and a new one works. */
 	void expect_end();
 	/* Either, but not a third */

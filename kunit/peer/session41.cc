@@ -51,11 +51,12 @@ Bytes Session41::call(u32 xid, std::vector<Bytes> operations, bool kept)
 	return nfs4_call(xid, operations, minor_);
 }
 
-void Session41::compound(const std::vector<Bytes> &operations, const char *what)
+ReplyReader Session41::compound(const std::vector<Bytes> &operations,
+				const char *what)
 {
 	u32 xid = next_xid();
 
-	succeed(xid, call(xid, operations), what);
+	return succeed(xid, call(xid, operations), what);
 }
 
 void Session41::exchange_id()

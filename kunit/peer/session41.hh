@@ -21,8 +21,8 @@ class Session41 {
 	 * reply, and to repeat it when the same call comes once more.
 	 */
 	Bytes call(u32 xid, std::vector<Bytes> operations, bool kept = false);
-	/* One that is sent inline and has to succeed */
-	void compound(const std::vector<Bytes> &operations, const char *what);
+	/* One that is sent inline and has to succeed; the reader stands at the results. */
+	ReplyReader compound(const std::vector<Bytes> &operations, const char *what);
 	const Bytes &client_id() const
 	{
 		return client_id_;
