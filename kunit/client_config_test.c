@@ -225,8 +225,10 @@ static void config_silence(struct kunit *test)
 	struct mount *mount = test->priv;
 
 	mount->transport->xt_config_timeout = HZ / 50;
-	asked(mount);
+	fake_mark(&mount->fake->qp);
+	mount_start(mount);
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, mount_connected(mount));
+	KUNIT_EXPECT_EQ(test, 1, fake_posted(&mount->fake->qp));
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.disconnects);
 	mount_expect_nothing(mount);
 	expect_not_asked(mount);
