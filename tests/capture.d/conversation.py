@@ -16,6 +16,7 @@ class Conversation:
     def __init__(self, mine=(CLIENT, SERVER)):
         self.mine = mine
         self.calls = {}
+        self.again = set()
         self.granted = collections.defaultdict(lambda: 1)
         self.waiting = collections.Counter()
         self.seen = collections.Counter()
@@ -42,9 +43,14 @@ class Conversation:
         asked = (SERVER if m.source == CLIENT else CLIENT, m.xid)
         if asked in self.calls:
             self.take_reply(m, self.calls.pop(asked))
+        elif asked in self.again:
+            # The answer to the first came late, and was taken for that to the second.
+            self.again.remove(asked)
         else:
             before = self.calls.get(sender)
             self.expect(not before or self.lost(before), "a call twice", m)
+            if before:
+                self.again.add(sender)
             self.calls[sender] = m
             self.take_call(m)
 
