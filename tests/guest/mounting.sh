@@ -28,13 +28,13 @@ with_work() {
 	vm-server "rm -rf $EXPORT/$WORK"
 }
 
-# counters <field>: of each transport of the mount, as mountstats numbers them
+# counters <field> [mountstats]: of each transport of the mount, as mountstats numbers them
 # after the word rdma: 3 connects, 6 calls sent, 7 replies, 11 Read chunks,
 # 12 Write chunks, 13 Reply chunks, 21 calls without a message.
 counters() {
 	awk -v dir="$dir" -v field="$1" '
 		$1 == "device" {here = $5 == dir}
-		here && $1 == "xprt:" && $2 == "rdma" {print $(field + 2)}' /proc/self/mountstats
+		here && $1 == "xprt:" && $2 == "rdma" {print $(field + 2)}' "${2:-/proc/self/mountstats}"
 }
 
 sum_of() {

@@ -54,7 +54,7 @@ client_down() {
 	for version in $VERSIONS; do
 		dir=$(mount_point "$version")
 		mountpoint -q "$dir" || continue
-		if ! timeout 60 umount "$dir"; then
+		if ! timeout 300 umount "$dir"; then
 			fail "umount $dir hangs or fails"
 			umount -f -l "$dir"
 		fi

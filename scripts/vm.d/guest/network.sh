@@ -77,7 +77,7 @@ network_down() {
 		UNLOAD=
 		return
 	fi
-	if ! timeout 30 rdma link delete "$rdma_dev" 2>/dev/null && [ -e "/sys/class/infiniband/$rdma_dev" ]; then
+	if ! timeout 300 rdma link delete "$rdma_dev" 2>/dev/null && [ -e "/sys/class/infiniband/$rdma_dev" ]; then
 		fail "rdma link delete $rdma_dev hangs or fails"
 	fi
 }

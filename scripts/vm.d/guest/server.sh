@@ -79,7 +79,7 @@ module_of() {
 server_down() {
 	[ -n "$server_started" ] || return 0
 	stage "server down"
-	timeout 60 rpc.nfsd 0 || fail "nfsd does not stop"
+	timeout 300 rpc.nfsd 0 || fail "nfsd does not stop"
 	exportfs -ua
 	rpc_services_down
 	attempt 10 umount /export || fail "umount /export: $(umount /export 2>&1)"
