@@ -18,6 +18,7 @@ INSTALLED = $(or $(patsubst /lib/modules/%/build,%,$(wildcard /lib/modules/*/bui
 BUILD := $(CURDIR)/build/$(KVER)
 UPDATES := $(DESTDIR)/lib/modules/$(KVER)/updates
 MODPROBE_CONF := $(DESTDIR)/etc/modprobe.d/rpcrdma-oot.conf
+UDEV_RULES := $(DESTDIR)/etc/udev/rules.d/60-rpcrdma-oot.rules
 MODULES := xprtrdma.ko svcrdma.ko
 
 # BTF of modules is made where the header package has a vmlinux.
@@ -40,10 +41,11 @@ install: modules
 	install -d $(UPDATES)
 	install -m 644 $(addprefix $(BUILD)/,$(MODULES)) $(UPDATES)
 	install -D -m 644 scripts/modprobe.d/rpcrdma-oot.conf $(MODPROBE_CONF)
+	install -D -m 644 scripts/udev/60-rpcrdma-oot.rules $(UDEV_RULES)
 	depmod $(if $(DESTDIR),-b $(DESTDIR)) $(KVER)
 
 uninstall:
-	rm -f $(addprefix $(UPDATES)/,$(MODULES)) $(MODPROBE_CONF)
+	rm -f $(addprefix $(UPDATES)/,$(MODULES)) $(MODPROBE_CONF) $(UDEV_RULES)
 	depmod $(if $(DESTDIR),-b $(DESTDIR)) $(KVER)
 
 # The KUnit modules, in a folder of their own; scripts/kunit runs them.
