@@ -31,7 +31,8 @@ bool Client41::open(const std::string &name)
 	operation.word(1 | 0x100).word(0); /* READ, with a delegation */
 	operation.raw(nfs_.client_id().view()).string("owner");
 	operation.word(0).word(0).string(name); /* NOCREATE, CLAIM_NULL */
-	ReplyReader results = nfs_.compound({ op_putrootfh(), operation }, "OPEN");
+	ReplyReader results =
+		nfs_.compound({ op_putrootfh(), operation }, "OPEN");
 
 	/* SEQUENCE: 44 bytes; PUTFH: 8; of OPEN: 8, stateid, change_info, rflags */
 	results.skip(44 + 8 + 8 + 16 + 20 + 4);
@@ -93,7 +94,8 @@ Bytes Client41::good_reply(const Decoded &callback, u32 credits)
 Recalled::Recalled()
 {
 	for (u32 tries = 0; tries < 60; tries++) {
-		if (open_and_remove() && client.expect_callback(10000, callback))
+		if (open_and_remove() &&
+		    client.expect_callback(10000, callback))
 			return;
 		usleep(500000);
 	}

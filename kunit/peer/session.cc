@@ -207,7 +207,8 @@ bool Session::works()
 {
 	u32 xid = next_xid();
 
-	if (!wire_->send(Header{ .xid = xid }.encode(null_call(xid).view()).view()))
+	if (!wire_->send(
+		    Header{ .xid = xid }.encode(null_call(xid).view()).view()))
 		return false;
 	for (;;) {
 		auto message = wire_->receive(reply_timeout);

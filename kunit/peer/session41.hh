@@ -22,7 +22,8 @@ class Session41 {
 	 */
 	Bytes call(u32 xid, std::vector<Bytes> operations, bool kept = false);
 	/* One that is sent inline and has to succeed; the reader stands at the results. */
-	ReplyReader compound(const std::vector<Bytes> &operations, const char *what);
+	ReplyReader compound(const std::vector<Bytes> &operations,
+			     const char *what);
 	const Bytes &client_id() const
 	{
 		return client_id_;
