@@ -4,7 +4,8 @@
 one, in turns, so that both are measured on the same machine in the same state.
 
 Runs in a guest of scripts/vm that was started with ours on both sides and
-nothing mounted: bench.py SECONDS ROUNDS
+nothing mounted: bench.py SECONDS ROUNDS [LEAST]. With LEAST, no job may be
+slower than so many times the in-tree transport's.
 """
 import json
 import os
@@ -47,19 +48,39 @@ def measure(side, seconds, results):
         run("umount", MOUNT_POINT)
 
 
-def main():
-    seconds, rounds = int(sys.argv[1]), int(sys.argv[2])
-    results = {}
-    for n in range(rounds):
-        for side in ("ours", "in-tree") if n % 2 == 0 else ("in-tree", "ours"):
-            measure(side, seconds, results)
+def table(results, rounds):
+    """Prints it; the ratio of each job by its name."""
+    ratios = {}
     print(f"{'NFS':4} {'':29} {'ours':>10} {'in-tree':>10} {'ratio':>6}   (best of {rounds})")
     for (version, name, value), sides in results.items():
         ours, theirs = max(sides["ours"]), max(sides["in-tree"])
         unit = "MB/s" if value == "bw" else "IOPS"
+        ratios[f"NFSv{version} {name}"] = ours / theirs
         print(f"{version:4} {name:29} {ours:10.0f} {theirs:10.0f} {ours / theirs:6.2f} {unit}")
+    return ratios
+
+
+def verdicts(ratios, least):
+    """A line for each job; how many were slower than that."""
+    for name, ratio in ratios.items():
+        word = "PASS" if ratio >= least else "FAIL"
+        print(f"{word} {name}: {ratio:.2f} times the in-tree transport's")
+    failed = sum(ratio < least for ratio in ratios.values())
+    print(f"{len(ratios) - failed} passed, {failed} failed")
+    return failed
+
+
+def main():
+    seconds, rounds = int(sys.argv[1]), int(sys.argv[2])
+    least = float(sys.argv[3]) if len(sys.argv) > 3 else 0
+    results = {}
+    for n in range(rounds):
+        for side in ("ours", "in-tree") if n % 2 == 0 else ("in-tree", "ours"):
+            measure(side, seconds, results)
+    ratios = table(results, rounds)
     run("vm-nfsd", "stop")
     unload("rpcrdma")
+    return bool(least and verdicts(ratios, least))
 
 
-main()
+sys.exit(main())
