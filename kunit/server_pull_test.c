@@ -6,6 +6,7 @@
 #include <linux/unaligned.h>
 
 #include "server.h"
+#include "../svcrdma/trace.h"
 
 enum {
 	LARGE	= 1 << 20,
@@ -192,6 +193,39 @@ static void pull_waits_for_regions_and_pages(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+static struct svcrdma_recv_ctxt *first_waiting(const struct svcrdma_transport *t)
+{
+	return list_first_entry(&t->st_read_wait, struct svcrdma_recv_ctxt, rc_list);
+}
+
+static void refuse_it(void *data, const struct svcrdma_transport *t, int status)
+{
+	first_waiting(t)->rc_refused = true;
+}
+
+/* As soon as it waits it is another thread's, which may find that it cannot be done. */
+static void pull_that_waits_is_somebody_elses(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	u32 i;
+
+	fake_be_iwarp(server->fake);
+	fake_cm.regions = 8;
+	server_connect(server);
+	for (i = 1; i <= 3; i++)
+		deliver(server, i, LARGE);
+	KUNIT_ASSERT_EQ(test, 0, register_trace_svcrdma_read_retry(refuse_it, NULL));
+	look_at_messages(server);
+	unregister_trace_svcrdma_read_retry(refuse_it, NULL);
+	tracepoint_synchronize_unregister();
+	KUNIT_EXPECT_EQ(test, 1, waiting(server));
+	KUNIT_EXPECT_TRUE(test, first_waiting(server->transport)->rc_refused);
+	/* The next attempt says anew. */
+	for (i = 1; i <= 3; i++)
+		expect_call(server, i, LARGE);
+	server_expect_at_rest(server);
+}
+
 static void pull_that_waits_ends_with_the_connection(struct kunit *test)
 {
 	struct server *server = server_of(test);
@@ -211,6 +245,7 @@ static struct kunit_case pull_cases[] = {
 	KUNIT_CASE(pull_is_not_overtaken),
 	KUNIT_CASE(pull_of_small_calls_does_not_wait),
 	KUNIT_CASE(pull_waits_for_regions_and_pages),
+	KUNIT_CASE(pull_that_waits_is_somebody_elses),
 	KUNIT_CASE(pull_that_waits_ends_with_the_connection),
 	{}
 };

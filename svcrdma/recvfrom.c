@@ -323,6 +323,8 @@ static int recv_start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 	ret = recv_build_reads(t, rc);
 	if (ret == -EAGAIN)
 		ret = recv_wait_for_regions(t, rc, alone);
+	if (ret == READS_WAIT)
+		return ret;
 	rc->rc_refused = ret == -EAGAIN || ret == -E2BIG;
 	if (!ret || rc->rc_refused)
 		ret = svcrdma_read_submit(t, rc);
