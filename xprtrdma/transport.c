@@ -162,9 +162,13 @@ static void connect_worker(struct work_struct *work)
 
 	rc = establish(transport);
 	trace_xprtrdma_connect(xprt, rc);
+	/*
+	 * Also when it failed: a task that is told so asks for a disconnect of what it waited
+	 * for, and means no later attempt.
+	 */
+	xprt->connect_cookie++;
 	xprt_clear_connecting(xprt);
 	if (!rc) {
-		xprt->connect_cookie++;
 		xprt->stat.connect_count++;
 		xprt->stat.connect_time += (long)jiffies - xprt->stat.connect_start;
 		xprt_set_connected(xprt);
@@ -172,8 +176,9 @@ static void connect_worker(struct work_struct *work)
 	} else {
 		rc = connect_status(rc);
 	}
-	xprt_unlock_connect(xprt, transport);
+	/* Not those that wait for a reply, or for another attempt, once others may send. */
 	xprt_wake_pending_tasks(xprt, rc);
+	xprt_unlock_connect(xprt, transport);
 
 	xprtrdma_memalloc_restore(flags);
 }
