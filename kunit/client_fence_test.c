@@ -202,13 +202,6 @@ static void fence_post_failure_completes_nothing(struct kunit *test)
 	}
 }
 
-/* Looks now, whatever the timer says. */
-static void look_at_those_held(struct client *client)
-{
-	mod_delayed_work(xprtrdma_wq, &client->conn->xc_held_worker, 0);
-	flush_work(&client->conn->xc_held_worker.work);
-}
-
 /* The task is pinned: not even when it is killed does anybody else give up. */
 static void fence_behind_what_the_peer_does_not_take(struct kunit *test)
 {
@@ -222,13 +215,13 @@ static void fence_behind_what_the_peer_does_not_take(struct kunit *test)
 	client->conn->xc_held_since -= XPRTRDMA_HELD_TIMEOUT;
 	fake_run(client->qp, 3);
 	KUNIT_EXPECT_TRUE(test, client_call_done(first));
-	look_at_those_held(client);
+	client_look_at_held(client);
 	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
 	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&client->conn->xc_held_worker));
 
 	/* Act */
 	client->conn->xc_held_since -= XPRTRDMA_HELD_TIMEOUT;
-	look_at_those_held(client);
+	client_look_at_held(client);
 
 	/* Assert */
 	client_expect_failed(client);
@@ -244,7 +237,7 @@ static void fence_that_is_done_is_not_watched(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, client_reply_send(sent(client), &read_reply));
 	fake_run_all(client->qp);
 	client->conn->xc_held_since -= XPRTRDMA_HELD_TIMEOUT;
-	look_at_those_held(client);
+	client_look_at_held(client);
 	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&client->conn->xc_held_worker));
 	client_expect_at_rest(client);
 }

@@ -161,14 +161,17 @@ void xprtrdma_conn_hold(struct xprtrdma_conn *conn)
 /**
  * xprtrdma_conn_unhold - one of these need not wait any more
  * @conn: the connection
+ * @read: it waited for RDMA Reads
  *
  * Context: any; the caller holds xc_lock.
  */
-void xprtrdma_conn_unhold(struct xprtrdma_conn *conn)
+void xprtrdma_conn_unhold(struct xprtrdma_conn *conn, bool read)
 {
 	lockdep_assert_held(&conn->xc_lock);
 	conn->xc_held--;
-	conn->xc_held_since = jiffies;
+	/* LOCAL_INVs go on while a reply cannot be read for want of something. */
+	if (read || list_empty(&conn->xc_pulls_waiting))
+		conn->xc_held_since = jiffies;
 }
 
 /* What we say of ourselves. */

@@ -167,7 +167,7 @@ static void mr_wc_inv(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	spin_lock(&mr->mr_conn->xc_lock);
-	xprtrdma_conn_unhold(mr->mr_conn);
+	xprtrdma_conn_unhold(mr->mr_conn, false);
 	spin_unlock(&mr->mr_conn->xc_lock);
 	xprtrdma_reply_invalidated(mr->mr_request->rq_reply, ok);
 }

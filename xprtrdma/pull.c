@@ -285,7 +285,7 @@ static void pull_finish(struct xprtrdma_receive *receive, int status)
 
 	spin_lock(&conn->xc_lock);
 	conn->xc_pulls--;
-	xprtrdma_conn_unhold(conn);
+	xprtrdma_conn_unhold(conn, true);
 	waiting = !list_empty(&conn->xc_pulls_waiting);
 	spin_unlock(&conn->xc_lock);
 	if (waiting)

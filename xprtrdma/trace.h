@@ -34,8 +34,9 @@ DECLARE_EVENT_CLASS(xprtrdma_value,
 );
 
 /*
- * Result of a connect attempt; of a post; an asynchronous event of the queue pair; calls
- * in flight on a connection that is given up because no reply comes; what the server's
+ * Result of a connect attempt; of a post; an asynchronous event of the queue pair; what
+ * waits on a connection that is given up: calls in flight to which no reply comes, or
+ * messages for which the HCA does nothing; what the server's
  * configuration has led to: bytes that may be sent inline, or an errno.
  */
 DEFINE_EVENT(xprtrdma_value, xprtrdma_config,

@@ -473,7 +473,7 @@ void xprtrdma_conn_fail(struct xprtrdma_conn *conn);
 bool xprtrdma_conn_established(struct xprtrdma_conn *conn);
 void xprtrdma_conn_stalled(struct xprtrdma_conn *conn);
 void xprtrdma_conn_hold(struct xprtrdma_conn *conn);
-void xprtrdma_conn_unhold(struct xprtrdma_conn *conn);
+void xprtrdma_conn_unhold(struct xprtrdma_conn *conn, bool read);
 
 /* config.c */
 int xprtrdma_config_ask(struct xprtrdma_conn *conn);

@@ -294,6 +294,29 @@ static void read_late(struct kunit *test)
 	expect_nothing_exposed(pair);
 }
 
+/* Nobody else gives up, not even when the task is killed. LOCAL_INVs go on meanwhile. */
+static void read_that_cannot_begin(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call = expose_one(pair);
+	struct xprtrdma_conn *conn = pair->client.conn;
+
+	KUNIT_EXPECT_EQ(test, 1, conn->xc_held);
+	client_look_at_held(&pair->client);
+	KUNIT_EXPECT_FALSE(test, pair_client_failed(pair));
+
+	conn->xc_held_since -= XPRTRDMA_HELD_TIMEOUT;
+	spin_lock(&conn->xc_lock);
+	xprtrdma_conn_hold(conn);
+	xprtrdma_conn_unhold(conn, false);
+	spin_unlock(&conn->xc_lock);
+	client_look_at_held(&pair->client);
+	KUNIT_EXPECT_TRUE(test, pair_client_failed(pair));
+	pair_disconnect(pair);
+	client_call_expect_waiting(call);
+	pair_expect_nothing_left(pair);
+}
+
 /* nfsd may have no thread for the RDMA_DONE. */
 static void read_while_nfsd_is_busy(struct kunit *test)
 {
@@ -531,6 +554,7 @@ static struct kunit_case pull_test_cases[] = {
 	KUNIT_CASE(refused_twice),
 	KUNIT_CASE(many_at_once),
 	KUNIT_CASE(read_late),
+	KUNIT_CASE(read_that_cannot_begin),
 	KUNIT_CASE(read_while_nfsd_is_busy),
 	KUNIT_CASE(read_another_reply),
 	KUNIT_CASE(many_that_nobody_waits_for),

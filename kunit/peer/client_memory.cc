@@ -157,7 +157,7 @@ void killed()
 	check_equal(state->load(), 1u, "READDIR taken");
 	sleep(1);
 	*state = 2;
-	for (u32 i = 0; i < 500 && *state == 2; i++)
+	for (u32 i = 0; i < 2000 && *state == 2; i++)
 		usleep(10000);
 	check_equal(state->load(), 3u,
 		    "R_key of a killed process: dead (3), or alive (4)");
