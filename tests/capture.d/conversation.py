@@ -46,6 +46,7 @@ class Conversation:
         elif asked in self.again:
             # The answer to the first came late, and was taken for that to the second.
             self.again.remove(asked)
+            self.exposed |= {s.handle for s in m.reads}
         else:
             before = self.calls.get(sender)
             self.expect(not before or self.lost(before), "a call twice", m)
