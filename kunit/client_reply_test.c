@@ -96,6 +96,18 @@ static const struct good_case good_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(good, good_cases, desc);
 
+/* SUNRPC takes what buflen has beyond head and pages for memory of the tail. */
+static void expect_no_more_than_there_is(const struct client_call *call,
+					 const struct client_shape *shape)
+{
+	const struct xdr_buf *buf = &call->rqst.rq_rcv_buf;
+
+	if (shape->reply_pages)
+		KUNIT_EXPECT_LE(call->client->test,
+				buf->buflen - buf->head[0].iov_len - buf->page_len,
+				shape->reply_tail);
+}
+
 static void reply_is_seen_by_the_consumer(struct kunit *test)
 {
 	const struct good_case *c = test->param_value;
@@ -108,6 +120,7 @@ static void reply_is_seen_by_the_consumer(struct kunit *test)
 
 	/* Assert */
 	client_call_expect_reply(call, c->head, c->item, c->tail);
+	expect_no_more_than_there_is(call, &c->shape);
 	KUNIT_EXPECT_EQ(test, 0, client->transport->xt_stats.bad_reply_count);
 	KUNIT_EXPECT_TRUE(test, client->conn->xc_useful);
 	client_expect_at_rest(client);
@@ -128,6 +141,26 @@ static void reply_item_is_all_of_the_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 4099, buf->page_len);
 	KUNIT_EXPECT_EQ(test, 1 + 20, buf->tail[0].iov_len);
 	KUNIT_EXPECT_EQ(test, 0, *(u8 *)buf->tail[0].iov_base);
+}
+
+/* Its decoder moves the rest of the item to the tail, which is no longer than it was. */
+static void reply_item_is_longer_than_its_count(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { READS(65536) };
+	struct client_call *call = sent(client, &shape);
+	struct client_reply reply = { .length = 128, .item = 8192 };
+	struct xdr_buf *buf = &call->rqst.rq_rcv_buf;
+	struct xdr_stream xdr;
+
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
+	fake_run_all(client->qp);
+	client_call_expect_reply(call, 128, 8192, 0);
+	buf->len = 128 + 8192; /* call_decode() */
+	xdr_init_decode(&xdr, buf, buf->head[0].iov_base, &call->rqst);
+	KUNIT_ASSERT_NOT_NULL(test, xdr_inline_decode(&xdr, 128));
+	KUNIT_EXPECT_EQ(test, 4096, xdr_read_pages(&xdr, 4096));
+	KUNIT_EXPECT_LE(test, buf->tail[0].iov_len, 64);
 }
 
 /* A server can guess the XID of a call that has not been posted. */
@@ -556,6 +589,7 @@ static void reply_with_a_tail_that_does_not_fit(struct kunit *test)
 static struct kunit_case reply_cases[] = {
 	KUNIT_CASE_PARAM(reply_is_seen_by_the_consumer, good_gen_params),
 	KUNIT_CASE(reply_item_is_all_of_the_pages),
+	KUNIT_CASE(reply_item_is_longer_than_its_count),
 	KUNIT_CASE(reply_before_the_call_is_dropped),
 	KUNIT_CASE(reply_rdma_error_ends_the_rpc),
 	KUNIT_CASE(reply_rdma_error_before_the_task_waits),

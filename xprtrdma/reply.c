@@ -184,6 +184,18 @@ static void reply_finish(struct xprtrdma_receive *receive, int copied)
 }
 
 /*
+ * The consumer's decoder moves what does not stand where it should into the tail, for which
+ * there are @room bytes, and takes buflen for all that there is.
+ */
+static void set_lengths(struct xdr_buf *buf, u32 head, u32 pages, u32 tail, u32 room)
+{
+	buf->head[0].iov_len = head;
+	buf->page_len = pages;
+	buf->tail[0].iov_len = tail;
+	buf->buflen = head + pages + room;
+}
+
+/*
  * Where the server put an item into the Write chunk, @item bytes of it are in the pages
  * already. What came inline, @length bytes, is what stands before the item, and
  * behind it. The item starts where the consumer expects it, at the end of the head, or
@@ -192,19 +204,18 @@ static void reply_finish(struct xprtrdma_receive *receive, int copied)
 static int deliver_reduced(struct xdr_buf *buf, const void *from, u32 length, u32 item)
 {
 	u32 head = min_t(u32, length, buf->head[0].iov_len);
+	u32 room = buf->tail[0].iov_len;
 	u32 pad = xdr_pad_size(item);
 	u32 rest = length - head;
 
-	if (pad + rest > buf->tail[0].iov_len)
+	if (pad + rest > room)
 		return -EMSGSIZE;
 	if (from != buf->head[0].iov_base)
 		memcpy(buf->head[0].iov_base, from, head);
 	if (pad + rest)
 		memmove(buf->tail[0].iov_base + pad, from + head, rest);
 	memset(buf->tail[0].iov_base, 0, pad);
-	buf->head[0].iov_len = head;
-	buf->page_len = item;
-	buf->tail[0].iov_len = pad + rest;
+	set_lengths(buf, head, item, pad + rest, room);
 	return head + item + pad + rest;
 }
 
@@ -264,23 +275,22 @@ static int deliver_reply_chunk(struct xprtrdma_receive *receive, u32 item, u32 l
 {
 	struct rpc_rqst *rqst = receive->rv_rqst;
 	struct xdr_buf *buf = &rqst->rq_rcv_buf;
-	u32 head = buf->head[0].iov_len;
+	u32 head = buf->head[0].iov_len, room = buf->tail[0].iov_len;
 
 	if (!xprtrdma_request_of(rqst)->rq_write_capacity)
 		return length;
 	if (!item) {
-		buf->page_len = 0;
+		set_lengths(buf, head, 0, room, room);
 		return length;
 	}
 	if (length <= head)
 		return deliver_reduced(buf, buf->head[0].iov_base, length, item);
-	if (xdr_pad_size(item) + length - head > buf->tail[0].iov_len)
+	if (xdr_pad_size(item) + length - head > room)
 		return -EMSGSIZE;
 	memmove(buf->tail[0].iov_base + xdr_pad_size(item), buf->tail[0].iov_base,
 		length - head);
 	memset(buf->tail[0].iov_base, 0, xdr_pad_size(item));
-	buf->page_len = item;
-	buf->tail[0].iov_len = xdr_pad_size(item) + length - head;
+	set_lengths(buf, head, item, xdr_pad_size(item) + length - head, room);
 	return head + item + buf->tail[0].iov_len;
 }
 
