@@ -75,6 +75,9 @@ static void build_call(struct client_call *call, const struct client_shape *shap
 	fill(call->message, call->length);
 	set_word(call->message, be32_to_cpu(call->rqst.rq_xid));
 	set_word(call->message + 4, RPCRDMA_RPC_CALL);
+	/* AUTH_NONE, twice */
+	if (call->length >= 40)
+		memset(call->message + 24, 0, 16);
 	memset(call->message + shape->head + shape->pages, 0, pad);
 	KUNIT_ASSERT_EQ(call->client->test, 0,
 			write_bytes_to_xdr_buf(buf, 0, call->message, call->length));

@@ -170,6 +170,8 @@ static void build_call(struct server *server, struct call *call, const struct ca
 	KUNIT_ASSERT_TRUE(test, call->stream && call->base && call->message);
 	server_fill(call->stream, c->length);
 	put_unaligned_be32(XID, call->stream);
+	/* AUTH_NONE, twice */
+	memset(call->stream + 24, 0, 16);
 	build_base(call, c);
 	rpcrdma_lists_init(&lists, segments, 32, chunks, 8);
 	build_lists(server, call, c, &lists);
@@ -384,6 +386,37 @@ static void call_that_is_wrong_gets_err_chunk(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, reads + 1, fake_posted(server->qp));
 	server_expect_error(server, XID, RPCRDMA_ERR_CHUNK);
 	server_expect_at_rest(server);
+}
+
+/* RFC 8166 section 8.2.2: nothing is reduced of the credential, nor under protection. */
+static void call_under_rpcsec_gss(struct kunit *test)
+{
+	static const struct { u32 position, service; bool served; } cases[] = {
+		{ 52, 1, false }, { 160, 0, false }, { 160, 1, true },
+		{ 160, 2, false }, { 160, 3, false },
+	};
+	struct server *server = server_of(test);
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		/* Credential, handle of 8 bytes; it may be what is in the chunk */
+		u32 words[] = { 6, 28, 1, 0, 1, cases[i].service, 8 };
+		struct call_case c = { "", 200, 0, { { cases[i].position, 8, 1 } } };
+		struct call call = {};
+		u8 *rpc;
+
+		build_call(server, &call, &c);
+		rpc = call.message + call.size - call.base_length;
+		for (k = 0; k < ARRAY_SIZE(words); k++)
+			put_unaligned_be32(words[k], rpc + 24 + 4 * k);
+		memset(rpc + 60, 0, 8);
+		KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+		KUNIT_EXPECT_EQ(test, cases[i].served ? 200 : 0, server_receive_all(server));
+		if (!cases[i].served)
+			server_expect_error(server, XID, RPCRDMA_ERR_CHUNK);
+		server_done(server);
+		server_expect_at_rest(server);
+	}
 }
 
 struct dropped_case {
@@ -746,6 +779,7 @@ static struct kunit_case call_kunit_cases[] = {
 	KUNIT_CASE(call_whose_read_fails),
 	KUNIT_CASE(call_whose_read_cannot_be_posted),
 	KUNIT_CASE(call_reads_wait_for_regions),
+	KUNIT_CASE(call_under_rpcsec_gss),
 	KUNIT_CASE(call_needs_more_regions_than_there_are),
 	KUNIT_CASE(call_needs_a_deeper_queue),
 	KUNIT_CASE(call_fails_with_another_one),

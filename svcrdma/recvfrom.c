@@ -485,22 +485,26 @@ static bool recv_xid_matches(const struct svc_rqst *rqstp,
 	       get_unaligned_be32(head->iov_base) == rc->rc_header.xid;
 }
 
-/* RFC 8166 section 6.1: in chunks is what the binding of the program names, and no more. */
+/*
+ * RFC 8166 section 6.1: in chunks is what the binding of the program names, and no more. SUNRPC
+ * counts on the RPC header being in one piece: RPCSEC_GSS computes its length from pointers.
+ */
 static bool recv_chunks_are_eligible(const struct svc_rqst *rqstp,
 				     const struct svcrdma_recv_ctxt *rc)
 {
 	const struct xdr_buf *arg = &rqstp->rq_arg;
 	const struct rpcrdma_chunk *chunk;
-	bool may, known;
 	__be32 count;
-	u32 i;
+	bool known;
+	u32 i, from;
 
-	may = rpcrdma_call_may_reduce(arg->head[0].iov_base, arg->head[0].iov_len, &known);
+	from = rpcrdma_call_reducible_from(arg->head[0].iov_base, arg->head[0].iov_len,
+					   &known);
 	for (i = 0; i < rc->rc_lists.nr_read; i++) {
 		chunk = &rc->rc_lists.chunks[i];
 		if (!chunk->position)
 			continue;
-		if (!may)
+		if (!from || chunk->position < from)
 			return false;
 		if (known &&
 		    (read_bytes_from_xdr_buf(arg, chunk->position - RPCRDMA_XDR_UNIT,

@@ -179,14 +179,15 @@ u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits,
 			 enum rpcrdma_errcode error, void *buffer);
 
 /**
- * rpcrdma_call_may_reduce - has an RPC call arguments that may be reduced?
+ * rpcrdma_call_reducible_from - from where on may an RPC call be reduced?
  * @call: the RPC message
- * @length: bytes of it that are there
+ * @length: bytes of it that lie together; its header has to be among them
  * @known: set if the binding of its program is known: RFC 8267
  *
- * Return: false if it has none; RFC 8166 section 6.1.
+ * Return: the lowest Position, in bytes, that a Read chunk may have, but for 0; or 0 if none
+ * may: RFC 8166 sections 6.1 and 8.2.2.
  */
-bool rpcrdma_call_may_reduce(const void *call, u32 length, bool *known);
+u32 rpcrdma_call_reducible_from(const void *call, u32 length, bool *known);
 
 /**
  * rpcrdma_chunk_is_item - is a Read chunk one argument of a known binding?

@@ -70,9 +70,9 @@ u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits,
 			    output(buffer, RPCRDMA_ERR_VERS_SIZE));
 }
 
-bool rpcrdma_call_may_reduce(const void *call, u32 length, bool *known)
+u32 rpcrdma_call_reducible_from(const void *call, u32 length, bool *known)
 {
-	return call_may_reduce(Reader(input(call, length)), *known);
+	return call_reducible_from(Reader(input(call, length)), *known);
 }
 
 bool rpcrdma_chunk_is_item(u32 count, u32 chunk_length)

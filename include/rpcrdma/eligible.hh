@@ -31,20 +31,47 @@ constexpr bool has_eligible_argument(u32 version, u32 procedure)
 	}
 }
 
+constexpr u32 auth_rpcsec_gss = 6;
+constexpr u32 gss_service_none = 1;
+
 /*
- * False if nothing of @call may be reduced: it is one of a program whose binding is
- * known, and says so. Of other programs the transport does not know anything.
+ * A credential or a verifier. False if it protects the arguments, as one or as a
+ * sequence of opaque bytes: RFC 2203 section 5.3.
  */
-inline bool call_may_reduce(Reader call, bool &known)
+inline bool skip_authenticator(Reader &call, bool credential)
+{
+	u32 flavor = call.read_u32(), length = call.read_u32();
+	Reader body = call;
+
+	call.skip(size_t(xdr_padded(length)));
+	if (!credential || flavor != auth_rpcsec_gss)
+		return true;
+	body.skip(3 *
+		  RPCRDMA_XDR_UNIT); /* version, procedure, sequence number */
+	return body.read_u32() == gss_service_none;
+}
+
+/*
+ * The first byte of the arguments of @call, from where on they may be reduced; 0 if nothing of
+ * it may be. The RPC header never is, and has to be there as a whole. Nothing is under RPCSEC_GSS
+ * integrity and privacy (RFC 8166 section 8.2.2), or where the binding of a known
+ * program says so. Of other programs the transport does not know anything.
+ */
+inline u32 call_reducible_from(Reader call, bool &known)
 {
 	call.skip(3 * RPCRDMA_XDR_UNIT); /* XID, CALL, RPC version */
 	u32 program = call.read_u32(), version = call.read_u32();
 	u32 procedure = call.read_u32();
+	bool open = skip_authenticator(call, true);
 
-	known = !call.failed() &&
-		(program == nfs_program || program == nfs_acl_program);
-	return !known || (program == nfs_program &&
-			  has_eligible_argument(version, procedure));
+	skip_authenticator(call, false);
+	known = program == nfs_program || program == nfs_acl_program;
+	if (call.failed() || !open)
+		return 0;
+	if (known && (program != nfs_program ||
+		      !has_eligible_argument(version, procedure)))
+		return 0;
+	return u32(call.position());
 }
 
 /* @count: the word in front of the item. The chunk may have the padding, too. */
