@@ -132,8 +132,12 @@ TEST(Eligible, NothingUnderProtection)
 				     known),
 			  service == 1)
 			<< service;
-	/* No service in the credential */
-	EXPECT_FALSE(may_reduce(authenticated(6, { 1, 0, 5 }, 0), known));
+	/* No service in the credential: what follows it is none, whatever it says. */
+	Bytes bytes = authenticated(6, { 1, 0, 5 }, 0);
+
+	EXPECT_FALSE(may_reduce(bytes, known));
+	bytes[47] = 1;
+	EXPECT_FALSE(may_reduce(bytes, known));
 }
 
 TEST(Eligible, ChunkWithOrWithoutItsPadding)

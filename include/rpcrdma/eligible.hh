@@ -46,9 +46,10 @@ inline bool skip_authenticator(Reader &call, bool credential)
 	call.skip(size_t(xdr_padded(length)));
 	if (!credential || flavor != auth_rpcsec_gss)
 		return true;
-	body.skip(3 *
-		  RPCRDMA_XDR_UNIT); /* version, procedure, sequence number */
-	return body.read_u32() == gss_service_none;
+	/* version, procedure, sequence number */
+	body.skip(3 * RPCRDMA_XDR_UNIT);
+	return length >= 4 * RPCRDMA_XDR_UNIT &&
+	       body.read_u32() == gss_service_none;
 }
 
 /*
