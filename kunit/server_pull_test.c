@@ -173,18 +173,25 @@ static void pull_of_small_calls_does_not_wait(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+/* Four regions for each call, of eight: two at a time, then one. */
+static void deliver_to_few_regions(struct server *server, u32 count)
+{
+	u32 i;
+
+	fake_be_iwarp(server->fake);
+	fake_cm.regions = 8;
+	server_connect(server);
+	for (i = 1; i <= count; i++)
+		deliver(server, i, LARGE);
+}
+
 /* A call may wait for regions with its pages, and others behind it for pages. */
 static void pull_waits_for_regions_and_pages(struct kunit *test)
 {
 	struct server *server = server_of(test);
 	u32 i;
 
-	fake_be_iwarp(server->fake);
-	/* Four regions for each call: two at a time, then one. */
-	fake_cm.regions = 8;
-	server_connect(server);
-	for (i = 1; i <= FIT + 4; i++)
-		deliver(server, i, LARGE);
+	deliver_to_few_regions(server, FIT + 4);
 	look_at_messages(server);
 	KUNIT_EXPECT_EQ(test, 2, server->transport->st_reads);
 	KUNIT_EXPECT_LE(test, server->transport->st_pull_pages, SVCRDMA_MAX_PULL_PAGES);
@@ -209,11 +216,7 @@ static void pull_that_waits_is_somebody_elses(struct kunit *test)
 	struct server *server = server_of(test);
 	u32 i;
 
-	fake_be_iwarp(server->fake);
-	fake_cm.regions = 8;
-	server_connect(server);
-	for (i = 1; i <= 3; i++)
-		deliver(server, i, LARGE);
+	deliver_to_few_regions(server, 3);
 	KUNIT_ASSERT_EQ(test, 0, register_trace_svcrdma_read_retry(refuse_it, NULL));
 	look_at_messages(server);
 	unregister_trace_svcrdma_read_retry(refuse_it, NULL);
