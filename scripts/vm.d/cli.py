@@ -52,7 +52,7 @@ def parser():
     p.add_argument("--mem", default=None, help="memory of each machine, such as 2G")
     p.add_argument("--smp", type=int, default=1, help="qemu: processors of each machine")
     p.add_argument("--icount", action="store_true",
-                   help="qemu: the guest's clock counts its instructions, whatever this machine does beside")
+                   help="qemu: the guest's clock counts instructions; it runs on while this machine is late")
     p.add_argument("--timeout", type=int, default=None, metavar="SECONDS",
                    help="of the whole run; 300 for uml, 1200 for qemu")
     p.add_argument("--with", dest="with_dir", metavar="DIR",
