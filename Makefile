@@ -84,7 +84,7 @@ dkms:
 
 clean:
 	rm -rf build
-	@for d in unit fuzz kunit/peer; do \
+	@for d in unit fuzz tests/peer; do \
 		if [ -e $$d/Makefile ]; then $(MAKE) -C $$d clean; fi; done
 
 help:

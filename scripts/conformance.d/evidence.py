@@ -71,7 +71,7 @@ class Sources:
 
     def _scenarios(self):
         return [(name, " ".join(re.findall(r'"(.*?)"', idents)).split(), known)
-                for text in self._texts("kunit/peer/*.cc")
+                for text in self._texts("tests/peer/scenarios/*/*.cc")
                 for name, idents, _, known in PEER.findall(text)]
 
     def peer_claims(self):

@@ -272,7 +272,7 @@ static const Scenario all[] = {
 """
 
     def test_report(self):
-        self.tree.write("kunit/peer/server_things.cc", self.SCENARIOS)
+        self.tree.write("tests/peer/scenarios/server/things.cc", self.SCENARIOS)
         _, lines = self.tree.report()
         notes = [line.split()[1:5:3] for line in lines if line.startswith("note")]
         self.assertEqual(notes, [["peer:one-thing", "A1,"], ["peer:another", "A4,"],
@@ -290,11 +290,11 @@ static const Scenario all[] = {
     def test_scenario_that_does_not_exist(self):
         self.tree.table(GOOD.replace("unit:Window.One", "peer:one-thing", 1))
         self.assertIn("peer:one-thing does not exist", " ".join(CLI.soundness(self.tree.top)))
-        self.tree.write("kunit/peer/server_things.cc", self.SCENARIOS)
+        self.tree.write("tests/peer/scenarios/server/things.cc", self.SCENARIOS)
         self.assertEqual(CLI.soundness(self.tree.top), [])
 
     def test_scenario_that_is_known_not_to_pass(self):
-        self.tree.write("kunit/peer/server_things.cc", self.SCENARIOS)
+        self.tree.write("tests/peer/scenarios/server/things.cc", self.SCENARIOS)
         self.tree.table(GOOD.replace("unit:Window.One", "peer:not-yet", 1))
         self.assertEqual(CLI.soundness(self.tree.top), [])
         self.tree.write(f"{CLI.LOGS}/peer.log", "KNOWN not-yet: no: ours cannot\n")

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Mutated messages of the reverse direction: calls to our client, replies to our server. */
+#include <cstdio>
+
+#include "nfs/callback_client.hh"
+#include "hostile/hostile.hh"
+#include "hostile/mutate.hh"
+#include "proxy/reverse_bench.hh"
+#include "hostile/watch.hh"
+
+namespace peer
+{
+
+namespace
+{
+
+/* Behind what the proxy itself uses of its memory */
+constexpr u32 memory_offset = 2 << 20;
+constexpr u32 memory_size = 70000;
+constexpr u32 batch = 4;
+constexpr u32 patience = 200; /* ticks of the proxy */
+
+/*
+ * Calls to the client: some bad ones and a good one, whose reply starts the next such
+ * batch. Lives in the proxy's thread.
+ */
+class Callbacks {
+    public:
+	Callbacks(const Hostility &hostility)
+		: random_(hostility.seed)
+		, count_(hostility.count)
+	{
+	}
+
+	void send_batch(Proxy &proxy);
+	/* Again, when nothing has come for two seconds */
+	void tick(Proxy &proxy);
+	void take_answer(Proxy &proxy, const Decoded &answer)
+	{
+		(answer.header.proc == RPCRDMA_ERROR ? refused : answered)++;
+		if (answer.header.xid == waited_for_)
+			send_batch(proxy);
+	}
+
+	std::atomic<u32> sent = 0;
+	std::atomic<u32> answered = 0;
+	std::atomic<u32> refused = 0;
+
+    private:
+	Bytes next(Memory &memory);
+	Header valid(Memory &memory, Bytes &rpc);
+	rpcrdma_segment piece(Memory &memory, u32 length);
+
+	Random random_;
+	u32 count_;
+	u32 xid_ = 0x100;
+	u32 waited_for_ = 0;
+	u32 ticks_ = patience;
+};
+
+rpcrdma_segment Callbacks::piece(Memory &memory, u32 length)
+{
+	return memory.segment(memory_offset + random_.below(64), length);
+}
+
+/* CB_NULL; what is behind its arguments the client does not look at. */
+Header Callbacks::valid(Memory &memory, Bytes &rpc)
+{
+	Header header = { .xid = ++xid_, .credits = 4 };
+	u32 size = 40 + 4 * random_.below(random_.chance(20) ? 17000 : 700);
+
+	rpc = Bytes(cb_null(header.xid, 4).view(28, 40));
+	switch (random_.below(5)) {
+	case 0:
+		rpc.zeros(size - 40);
+		memory.put(memory_offset, rpc.view());
+		header.proc = RPCRDMA_NOMSG;
+		for (u32 done = 0; done < size;) {
+			u32 some = rpcrdma::min(size - done,
+						1 + random_.below(size));
+
+			header.add_read(0, memory.segment(memory_offset + done,
+							  some));
+			done += some;
+		}
+		rpc = Bytes();
+		break;
+	case 1:
+		header.add_read(40, piece(memory, random_.below(65000)));
+		break;
+	case 2:
+		header.reply = Chunk{ piece(memory, 4000), piece(memory, 100) };
+		break;
+	case 3:
+		rpc.zeros(4 * random_.below(800));
+		break;
+	default:
+		break;
+	}
+	return header;
+}
+
+Bytes Callbacks::next(Memory &memory)
+{
+	Bytes rpc;
+	Header header = valid(memory, rpc);
+
+	if (random_.chance(5))
+		return encode_error(random_.chance(50) ? header.xid :
+							 random_.word(),
+				    random_.below(4), random_.odd_word(),
+				    random_.odd_word());
+	Bytes message = mutate_message(random_, header, rpc, random_.chance(1));
+
+	if (message.size() > 4096)
+		message.resize(4096);
+	return message;
+}
+
+void Callbacks::send_batch(Proxy &proxy)
+{
+	waited_for_ = 0;
+	ticks_ = 0;
+	for (u32 n = 1 + random_.below(batch); n && sent < count_; n--) {
+		proxy.send(next(proxy.staging()));
+		sent++;
+	}
+	waited_for_ = ++xid_;
+	proxy.send(cb_null(waited_for_, 4));
+	if (random_.below(5000) == 0)
+		proxy.drop();
+}
+
+void Callbacks::tick(Proxy &proxy)
+{
+	if (sent < count_ && ++ticks_ > patience)
+		send_batch(proxy);
+}
+
+/* Replies to the server: most are to no call of its, others to the one that waits. */
+Bytes bad_reply(Random &random, const Bytes &good, u32 xid)
+{
+	Decoded message = decode(good.view());
+	Header header = { .xid = message.header.xid, .credits = 4 };
+	Bytes rpc = message.payload;
+
+	if (random.chance(5))
+		return encode_error(random.chance(5) ? header.xid : xid,
+				    random.below(4), random.odd_word(),
+				    random.odd_word());
+	if (!random.chance(2)) {
+		header.xid = xid;
+		if (random.chance(80))
+			rpc.set_word(0, xid);
+	}
+	if (random.chance(70))
+		for (u32 n = 1 + random.below(3); n; n--)
+			mutate_header(random, header, true);
+	Bytes bytes = header.encode(rpc.view());
+
+	if (random.chance(50))
+		mutate_bytes(random, bytes, 0, random.chance(5) ? 0 : 4);
+	if (bytes.size() > 4096)
+		bytes.resize(4096);
+	return bytes;
+}
+
+/* One callback, and thousands of answers to it */
+u32 answer_badly(Random &random, u32 most)
+{
+	constexpr u32 rounds = 60, at_once = 24;
+	Recalled recalled;
+	Session &session = recalled.client.session();
+	Bytes good = Client41::good_reply(recalled.callback);
+	u32 sent = 0;
+
+	for (u32 round = 0; round < rounds && sent < most; round++) {
+		for (u32 i = 0; i < at_once && sent < most; i++) {
+			if (!session.wire().send(
+				    bad_reply(random, good, random.word())
+					    .view()))
+				return sent;
+			sent++;
+		}
+		if (!recalled.client.session().works())
+			return sent;
+	}
+	session.send(good);
+	return sent;
+}
+
+} /* namespace */
+
+void be_hostile_to_server_in_reverse(const Hostility &hostility)
+{
+	Watch watch;
+	Resources before = count_resources();
+	Random random(hostility.seed);
+	u32 sent = 0, connections = 0;
+
+	while (sent < hostility.count) {
+		sent += answer_badly(random, hostility.count - sent);
+		connections++;
+		watch.check(hostility.longest_wait);
+		watch.report(sent, connections);
+	}
+	Session().expect_works();
+	watch.check(hostility.longest_wait);
+	expect_resources(before);
+}
+
+void be_hostile_to_client_in_reverse(const Hostility &hostility)
+{
+	Watch watch;
+	Resources before = count_resources();
+	{
+		auto callbacks = std::make_shared<Callbacks>(hostility);
+		ReverseBench bench;
+		u32 idle = 0, last = 0;
+
+		bench.proxy.on_reverse(
+			[callbacks](Proxy &proxy, const Decoded &answer) {
+				callbacks->take_answer(proxy, answer);
+			});
+		bench.proxy.on_tick(
+			[callbacks](Proxy &proxy) { callbacks->tick(proxy); });
+		while (callbacks->sent < hostility.count) {
+			/* Its own calls are answered as they should be. */
+			usleep(20000);
+			bench.mount.expect_works(60);
+			watch.check(hostility.longest_wait);
+			idle = callbacks->sent == last ? idle + 1 : 0;
+			last = callbacks->sent;
+			check(idle < 500, "no callback is answered any more");
+			watch.report(last, bench.proxy.connections);
+		}
+		bench.mount.expect_works(60);
+		printf("%u callbacks answered, %u refused\n",
+		       callbacks->answered.load(), callbacks->refused.load());
+	}
+	watch.check(hostility.longest_wait);
+	expect_resources(before);
+}
+
+} /* namespace peer */

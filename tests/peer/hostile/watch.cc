@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "hostile/watch.hh"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <sstream>
+
+#include "failure.hh"
+
+namespace peer
+{
+
+static double now()
+{
+	return std::chrono::duration<double>(
+		       std::chrono::steady_clock::now().time_since_epoch())
+		.count();
+}
+
+Watch::Watch()
+	: mount_(RPCRDMA_PORT)
+	, thread_([this] { run(); })
+{
+}
+
+/* A thread that hangs is for the runner to report: this waits for it. */
+Watch::~Watch()
+{
+	stop_ = true;
+	thread_.join();
+}
+
+void Watch::run()
+{
+	std::string path = mount_.path("healthy");
+
+	while (!stop_ && !error_) {
+		Bytes data = Bytes::pattern(32768, ++rounds_);
+		Bytes got;
+
+		begun_ = now();
+		int error = write_file(path, data);
+		if (!error)
+			error = read_file(path, u32(data.size()), &got);
+		if (!error && !(got == data))
+			error = EILSEQ;
+		double took = now() - begun_;
+
+		begun_ = 0;
+		if (took > longest_)
+			longest_ = took;
+		error_ = error;
+		usleep(2000);
+	}
+	unlink(path.c_str());
+}
+
+void Watch::check(double seconds)
+{
+	double begun = begun_;
+	double waits = begun > 0 ? now() - begun : 0;
+
+	if (error_)
+		fail("the healthy mount: ", strerror(error_));
+	if (longest_ > seconds || waits > seconds)
+		fail("the healthy mount waited for ",
+		     std::max(longest_.load(), waits), " s");
+}
+
+void Watch::report(u32 sent, u32 connections)
+{
+	if (sent / 10000 <= reported_)
+		return;
+	reported_ = sent / 10000;
+	printf("%u messages, %u connections, the healthy mount %u rounds, at most %.2f s\n",
+	       sent, connections, rounds_.load(), longest_.load());
+}
+
+/* "0: rxe0: qp 5 cm_id 3 cq 4 pd 3 mr 10 ctx 1 srq 0" */
+Resources count_resources()
+{
+	Resources resources;
+	char line[512];
+	FILE *pipe = popen("rdma resource show", "r");
+
+	if (!pipe)
+		fail("cannot run rdma resource show");
+	while (fgets(line, sizeof(line), pipe)) {
+		std::istringstream words(line);
+		std::string name;
+		long value;
+
+		words >> name >> name; /* number and device */
+		while (words >> name >> value)
+			resources[name] += value;
+	}
+	pclose(pipe);
+	if (!resources.count("qp"))
+		fail("rdma resource show says nothing");
+	return resources;
+}
+
+void expect_resources(const Resources &before)
+{
+	std::string grown;
+
+	for (int i = 0; i < 150; i++) {
+		Resources after = count_resources();
+
+		grown.clear();
+		for (const char *name : { "qp", "cm_id", "cq", "pd", "mr" })
+			if (after[name] > before.at(name))
+				grown += text(" ", name, " ", before.at(name),
+					      " -> ", after[name]);
+		if (grown.empty())
+			return;
+		usleep(200000);
+	}
+	fail("left behind:", grown);
+}
+
+} /* namespace peer */

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The healthy neighbour of a hostile peer, and what must not have grown. */
+#ifndef PEER_WATCH_HH
+#define PEER_WATCH_HH
+
+#include <atomic>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "proxy/mount.hh"
+
+namespace peer
+{
+
+/* Verified I/O without a pause on a mount of nfsd itself, over RDMA */
+class Watch {
+    public:
+	Watch();
+	~Watch();
+
+	/* Throws when an operation failed, or took more than @seconds. */
+	void check(double seconds);
+	/* A line for each 10,000 messages that the hostile peer has sent */
+	void report(u32 sent, u32 connections);
+
+    private:
+	void run();
+
+	Mount mount_;
+	std::atomic<bool> stop_ = false;
+	std::atomic<double> longest_ = 0;
+	std::atomic<double> begun_ = 0; /* of the round under way */
+	std::atomic<u32> rounds_ = 0;
+	u32 reported_ = 0;
+	std::atomic<int> error_ = 0;
+	std::thread thread_;
+};
+
+/* Objects that the kernel counts for the RDMA device: qp, cm_id, cq, pd, mr */
+using Resources = std::map<std::string, long>;
+Resources count_resources();
+/* Waits until there are no more of them than @before, and throws if there always are. */
+void expect_resources(const Resources &before);
+
+} /* namespace peer */
+
+#endif /* PEER_WATCH_HH */

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Replies that our client has to drop, and the good ones behind them. */
+#ifndef PEER_BAD_REPLY_HH
+#define PEER_BAD_REPLY_HH
+
+#include <unistd.h>
+
+#include "proxy/bench.hh"
+
+namespace peer::bad_reply
+{
+
+/*
+ * @make makes a bad message from a good one. It goes out first; if it were taken for the
+ * reply, READ would fail or have other data.
+ */
+using Make = std::function<Bytes(const Call &, Bytes good)>;
+
+inline void expect_dropped(Bench &bench, u32 size, const Make &make,
+			   u32 times = 1)
+{
+	bench.proxy.on_call(
+		only(NFS3_READ, [=](Proxy &proxy, const Call &call) {
+			Bytes good = proxy.build_reply(call, proxy.serve(call));
+			Bytes bad = make(call, good);
+
+			for (u32 i = 0; i < times; i++) {
+				proxy.send(bad);
+				if (i % 8 == 7)
+					usleep(2000);
+			}
+			usleep(30000);
+			proxy.send(good);
+		}));
+	bench.expect_read(size);
+	bench.proxy.on_call(nullptr);
+	bench.mount.expect_works();
+	bench.expect_same_connection();
+}
+
+struct Prepared : Bench {
+	Prepared()
+	{
+		mount.file(small);
+		mount.file(large);
+	}
+};
+
+/* The good one with another word */
+inline Make with_word(size_t at, u32 value)
+{
+	return [=](const Call &, Bytes good) {
+		good.set_word(at, value);
+		return good;
+	};
+}
+
+inline Make cut_to(size_t size)
+{
+	return [=](const Call &, Bytes good) {
+		good.resize(size);
+		return good;
+	};
+}
+
+} /* namespace peer::bad_reply */
+
+#endif /* PEER_BAD_REPLY_HH */

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Transport headers. What is received goes through the codec. What is sent is
+ * written word by word, since half of it is what the codec refuses to make.
+ */
+#ifndef PEER_MESSAGE_HH
+#define PEER_MESSAGE_HH
+
+#include <optional>
+#include <utility>
+
+#include "wire/bytes.hh"
+#include "rpcrdma/codec.h"
+
+namespace peer
+{
+
+using Chunk = std::vector<rpcrdma_segment>;
+
+struct ReadSegment {
+	u32 position;
+	rpcrdma_segment segment;
+};
+
+struct Header {
+	u32 xid = 0;
+	u32 vers = RPCRDMA_VERSION;
+	u32 credits = 32;
+	u32 proc = RPCRDMA_MSG;
+	std::vector<ReadSegment> read = {};
+	std::vector<Chunk> write = {};
+	std::optional<Chunk> reply = {};
+
+	/* With @payload behind it */
+	Bytes encode(View payload = {}) const;
+	Header &add_read(u32 position, const rpcrdma_segment &segment);
+	/* The first four words only */
+	Bytes encode_fixed() const;
+};
+
+/* RDMA_ERROR; ERR_CHUNK is 20 bytes, ERR_VERS 28. */
+Bytes encode_error(u32 xid, u32 error, u32 vers = 1, u32 credits = 32);
+
+struct Decoded {
+	rpcrdma_status status = RPCRDMA_RUNT;
+	rpcrdma_header header = {};
+	std::vector<std::pair<u32, Chunk>> read;
+	std::vector<Chunk> write;
+	std::optional<Chunk> reply;
+	Bytes payload; /* of an RDMA_MSG */
+};
+
+Decoded decode(View bytes);
+
+u64 chunk_length(const Chunk &chunk);
+/* The same chunk with the lengths that a responder returns for @bytes */
+Chunk written(const Chunk &chunk, u32 bytes);
+
+} /* namespace peer */
+
+#endif /* PEER_MESSAGE_HH */
