@@ -51,8 +51,8 @@ class Sources:
 
     def _kunit(self):
         names = {}
-        shared = "".join(self._texts("kunit/bad_input.c"))
-        for text in self._texts("kunit/*.c"):
+        shared = "".join(self._texts("kunit/fake/bad_input.c"))
+        for text in self._texts("kunit/**/*.c"):
             arrays = {array: KUNIT_CASE.findall(body)
                       for array, body in KUNIT_ARRAY.findall(text)}
             for body in KUNIT_SUITE.findall(text):

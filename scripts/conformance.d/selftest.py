@@ -37,7 +37,7 @@ A4 | rule | both | 6
 # What a tree has to have for GOOD, and a run's logs
 SOURCES = {
     "unit/test_window.cc": "TEST_F(Window, One)\nTEST_P(Table, Rows)\n",
-    "kunit/a_test.c": 'struct row rows[] = { { "a row" } };\n'
+    "kunit/server/a_test.c": 'struct row rows[] = { { "a row" } };\n'
                       "static struct kunit_case cases[] = {\n"
                       "\tKUNIT_CASE_PARAM(case, gen_params),\n};\n\n"
                       "static struct kunit_suite s = {\n\t.name = \"suite\",\n"

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The reverse direction: a callback service for the client's suites. */
+#include <linux/sunrpc/bc_xprt.h>
+#include <linux/sunrpc/svc.h>
+#include <linux/sunrpc/svc_xprt.h>
+
+#include "bc.h"
+
+/* A callback service without threads. */
+struct service {
+	struct svc_serv	serv;
+	struct svc_pool	pool;
+};
+
+/* The administrator does not want them. */
+void client_bc_connect_without_chunks(struct client *client)
+{
+	xprtrdma_reliable_reply = 0;
+	client_connect(client);
+	xprtrdma_reliable_reply = 1;
+}
+
+/* A client that is connected, and may be called. */
+int client_bc_init(struct kunit *test)
+{
+	struct client *client = client_create(test);
+	struct service *service = kunit_kzalloc(test, sizeof(*service), GFP_KERNEL);
+
+	if (!service)
+		return -ENOMEM;
+	lwq_init(&service->serv.sv_cb_list);
+	init_llist_head(&service->pool.sp_idle_threads);
+	service->serv.sv_pools = &service->pool;
+	service->serv.sv_nrpools = 1;
+	client_connect(client);
+	client->xprt->bc_serv = &service->serv;
+	return xprtrdma_bc_setup(client->xprt, 1);
+}
+
+/* What the callback service gets, or NULL; as svc_process_bc() prepares the reply. */
+struct rpc_rqst *client_bc_taken(struct client *client)
+{
+	struct rpc_rqst *rqst;
+
+	rqst = lwq_dequeue(&client->xprt->bc_serv->sv_cb_list, struct rpc_rqst,
+			   rq_bc_list);
+	if (rqst)
+		rqst->rq_connect_cookie = client->xprt->connect_cookie - 1;
+	return rqst;
+}
+
+/* One message was sent, and it is an ERR_CHUNK. */
+void client_bc_expect_err_chunk(struct client *client, u32 xid)
+{
+	struct kunit *test = client->test;
+	struct rpcrdma_chunk_lists lists;
+	struct rpcrdma_header header;
+	struct fake_wr *wr;
+
+	KUNIT_ASSERT_EQ(test, 1, fake_posted(client->qp));
+	wr = fake_last_wr(client->qp);
+	rpcrdma_lists_init(&lists, NULL, 0, NULL, 0);
+	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
+			rpcrdma_header_decode(fake_message(wr), wr->sge[0].length,
+					      &header, &lists));
+	KUNIT_EXPECT_EQ(test, RPCRDMA_ERROR, header.proc);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_ERR_CHUNK, header.error);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_VERSION, header.vers);
+	KUNIT_EXPECT_EQ(test, xid, header.xid);
+}

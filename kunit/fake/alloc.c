@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory for the module that this is linked into. Like those of cm.c, these
+ * definitions go before the exported ones. A test lets one allocation of its own thread
+ * fail.
+ */
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "cm.h"
+
+static struct task_struct *victim;
+static int accept;
+
+void fake_alloc_fail(int count)
+{
+	accept = count;
+	WRITE_ONCE(victim, current);
+}
+
+/* Did it come to that? From now on there is memory again. */
+bool fake_alloc_failed(void)
+{
+	WRITE_ONCE(victim, NULL);
+	return accept < 0;
+}
+
+static bool refused(void)
+{
+	return READ_ONCE(victim) == current && in_task() && !accept--;
+}
+
+static void *take(size_t size, gfp_t gfp, int node, unsigned long caller)
+{
+	if (refused())
+		return NULL;
+	return kmalloc_node_track_caller_noprof(size, gfp, node, caller);
+}
+
+void *__kmalloc_noprof(size_t size, gfp_t gfp)
+{
+	return take(size, gfp, NUMA_NO_NODE, _RET_IP_);
+}
+
+void *__kmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t gfp, int node)
+{
+	return take(size, gfp, node, _RET_IP_);
+}
+
+void *__kmalloc_cache_noprof(struct kmem_cache *s, gfp_t gfp, size_t size)
+{
+	return take(size, gfp, NUMA_NO_NODE, _RET_IP_);
+}
+
+void *__kmalloc_cache_node_noprof(struct kmem_cache *s, gfp_t gfp, int node, size_t size)
+{
+	return take(size, gfp, node, _RET_IP_);
+}
+
+char *kasprintf(gfp_t gfp, const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	if (refused())
+		return NULL;
+	va_start(args, format);
+	text = kvasprintf(gfp, format, args);
+	va_end(args);
+	return text;
+}
+
+char *kstrdup(const char *text, gfp_t gfp)
+{
+	return refused() ? NULL : kstrndup(text, strlen(text), gfp);
+}

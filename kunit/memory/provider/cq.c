@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The provider in memory: completion queues.
+ *
+ * As on hardware, an entry of a Send or Receive Queue is free again when its completion,
+ * or that of one posted after it, has been polled; and a completion queue has as many
+ * entries as were asked for, and not one more.
+ */
+#include <linux/slab.h>
+
+#include "provider.h"
+
+/* ib_alloc_cq() */
+int memory_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
+		     struct uverbs_attr_bundle *attrs)
+{
+	struct memory_device *device = memory_device_of(ib->device);
+	struct memory_cq *cq = memory_cq_of(ib);
+	unsigned long flags;
+	bool ok;
+
+	spin_lock_irqsave(&memory_lock, flags);
+	ok = memory_step(device, MEMORY_CREATE_CQ, NULL);
+	spin_unlock_irqrestore(&memory_lock, flags);
+	if (!ok)
+		return -ENOMEM;
+	if (!attr->cqe || attr->cqe > ib->device->attrs.max_cqe)
+		return -EINVAL;
+	cq->ring = kvcalloc(attr->cqe, sizeof(*cq->ring), GFP_KERNEL);
+	if (!cq->ring)
+		return -ENOMEM;
+	cq->size = attr->cqe;
+	ib->cqe = attr->cqe;
+	atomic_inc(&device->nr_cqs);
+	return 0;
+}
+
+/* ib_free_cq() */
+int memory_destroy_cq(struct ib_cq *ib, struct ib_udata *udata)
+{
+	atomic_dec(&memory_device_of(ib->device)->nr_cqs);
+	kvfree(memory_cq_of(ib)->ring);
+	return 0;
+}
+
+static void free_entries(const struct memory_cqe *cqe)
+{
+	struct memory_queue *queue = cqe->receive ? &cqe->qp->rq : &cqe->qp->sq;
+
+	queue->freed = cqe->number + 1;
+}
+
+/* ib_poll_cq() */
+int memory_poll_cq(struct ib_cq *ib, int count, struct ib_wc *wc)
+{
+	struct memory_cq *cq = memory_cq_of(ib);
+	unsigned long flags;
+	int n = 0;
+
+	spin_lock_irqsave(&memory_lock, flags);
+	while (!cq->held && n < count && cq->got != cq->put) {
+		struct memory_cqe *cqe = &cq->ring[cq->got++ % cq->size];
+
+		/* One of a queue pair that is gone. */
+		if (!cqe->qp)
+			continue;
+		free_entries(cqe);
+		wc[n++] = cqe->wc;
+	}
+	spin_unlock_irqrestore(&memory_lock, flags);
+	return n;
+}
+
+/* ib_req_notify_cq() */
+int memory_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags notify)
+{
+	struct memory_cq *cq = memory_cq_of(ib);
+	unsigned long flags;
+	bool missed;
+
+	spin_lock_irqsave(&memory_lock, flags);
+	cq->armed = true;
+	missed = !cq->held && cq->got != cq->put;
+	spin_unlock_irqrestore(&memory_lock, flags);
+	return notify & IB_CQ_REPORT_MISSED_EVENTS && missed;
+}
+
+static void tell(struct memory_cq *cq)
+{
+	if (!cq->armed || cq->held || cq->got == cq->put)
+		return;
+	cq->armed = false;
+	cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+}
+
+/**
+ * memory_cq_put - a work request has completed
+ * @cq: where to
+ * @cqe: what is copied there
+ *
+ * Context: memory_lock is held.
+ */
+void memory_cq_put(struct memory_cq *cq, const struct memory_cqe *cqe)
+{
+	lockdep_assert_held(&memory_lock);
+	if (cq->put - cq->got == cq->size) {
+		memory_complain(memory_device_of(cq->ib.device),
+				"a completion queue of %u entries overflows", cq->size);
+		return;
+	}
+	cq->ring[cq->put++ % cq->size] = *cqe;
+	tell(cq);
+}
+
+/* memory_cq_clean - nobody will ask for these; memory_lock is held */
+void memory_cq_clean(struct memory_cq *cq, struct memory_qp *qp)
+{
+	u32 i;
+
+	for (i = cq->got; i != cq->put; i++)
+		if (cq->ring[i % cq->size].qp == qp)
+			cq->ring[i % cq->size].qp = NULL;
+}
+
+/**
+ * memory_hold_cq - completions are not seen from now on
+ * @cq: the queue
+ */
+void memory_hold_cq(struct ib_cq *cq)
+{
+	WRITE_ONCE(memory_cq_of(cq)->held, true);
+}
+
+/**
+ * memory_release_cq - those that were held, and all later ones, are seen
+ * @ib: the queue
+ */
+void memory_release_cq(struct ib_cq *ib)
+{
+	struct memory_cq *cq = memory_cq_of(ib);
+	unsigned long flags;
+
+	spin_lock_irqsave(&memory_lock, flags);
+	cq->held = false;
+	tell(cq);
+	spin_unlock_irqrestore(&memory_lock, flags);
+}
+
+/* Completions that nobody has polled. */
+unsigned int memory_cq_waiting(struct ib_cq *ib)
+{
+	struct memory_cq *cq = memory_cq_of(ib);
+
+	return READ_ONCE(cq->put) - READ_ONCE(cq->got);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The provider in memory: what goes wrong on purpose, and what should not have. */
+#include "provider.h"
+
+/**
+ * memory_script - begin to count; there are no faults to come
+ * @device: the device
+ */
+void memory_script(struct memory_device *device)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&memory_lock, flags);
+	memset(device->seen, 0, sizeof(device->seen));
+	device->nr_faults = 0;
+	spin_unlock_irqrestore(&memory_lock, flags);
+}
+
+/**
+ * memory_fault - add a fault to the script
+ * @device: the device
+ * @step: counted by this
+ * @at: the first is 1
+ * @status: how a work request or message fails, or MEMORY_LOST
+ */
+void memory_fault(struct memory_device *device, enum memory_step step, u32 at,
+		  enum ib_wc_status status)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&memory_lock, flags);
+	if (device->nr_faults < MEMORY_FAULTS)
+		device->faults[device->nr_faults++] = (struct memory_fault) {
+			.step = step, .at = at, .status = status,
+		};
+	spin_unlock_irqrestore(&memory_lock, flags);
+}
+
+/**
+ * memory_step - count a step
+ * @device: the device
+ * @step: which
+ * @status: set if it fails; may be NULL
+ *
+ * Context: memory_lock is held.
+ * Return: false if it is to fail.
+ */
+bool memory_step(struct memory_device *device, enum memory_step step,
+		 enum ib_wc_status *status)
+{
+	const struct memory_fault *fault;
+	u32 n;
+
+	lockdep_assert_held(&memory_lock);
+	n = ++device->seen[step];
+	for (fault = device->faults; fault < device->faults + device->nr_faults; fault++) {
+		if (fault->step != step || fault->at != n)
+			continue;
+		if (status)
+			*status = fault->status;
+		return false;
+	}
+	return true;
+}
+
+/**
+ * memory_seen - steps since the script began
+ * @device: the device
+ * @step: of these
+ */
+u32 memory_seen(struct memory_device *device, enum memory_step step)
+{
+	return READ_ONCE(device->seen[step]);
+}
+
+/**
+ * memory_complain - the code under test has used the device wrongly
+ * @device: the device
+ * @fmt: how
+ *
+ * The test fails when the device is destroyed, unless it takes the complaint.
+ *
+ * Context: any.
+ */
+void memory_complain(struct memory_device *device, const char *fmt, ...)
+{
+	va_list args;
+
+	if (device->complaints++)
+		return;
+	va_start(args, fmt);
+	vscnprintf(device->complaint, sizeof(device->complaint), fmt, args);
+	va_end(args);
+}
+
+/* Takes the complaints: a test that provokes them expects them. */
+unsigned int memory_complaints(struct memory_device *device)
+{
+	unsigned int count = device->complaints;
+
+	device->complaints = 0;
+	return count;
+}

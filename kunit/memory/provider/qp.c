@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The provider in memory: queue pairs, and posting to them. */
+#include <linux/delay.h>
+#include <linux/slab.h>
+
+#include "provider.h"
+
+DEFINE_SPINLOCK(memory_lock);
+
+static struct memory_device *device_of(const struct memory_qp *qp)
+{
+	return memory_device_of(qp->ib.device);
+}
+
+/* The peer may be destroyed meanwhile, by whoever has it. */
+static void tell(struct memory_qp *qp, int what)
+{
+	struct ib_event event = {
+		.device = qp->ib.device, .element.qp = &qp->ib, .event = what,
+	};
+	unsigned long flags;
+
+	if (qp->ib.event_handler)
+		qp->ib.event_handler(&event, qp->ib.qp_context);
+	spin_lock_irqsave(&memory_lock, flags);
+	qp->tellers--;
+	spin_unlock_irqrestore(&memory_lock, flags);
+}
+
+/* Events are told when the lock is dropped: handlers may do anything. */
+static void unlock(struct memory_qp *qp, unsigned long flags)
+{
+	struct memory_qp *told[] = { qp, qp->peer };
+	int i, what[2] = { -1, -1 };
+
+	for (i = 0; i < 2; i++) {
+		if (told[i])
+			swap(told[i]->event, what[i]);
+		if (what[i] >= 0)
+			told[i]->tellers++;
+	}
+	spin_unlock_irqrestore(&memory_lock, flags);
+	for (i = 0; i < 2; i++)
+		if (what[i] >= 0)
+			tell(told[i], what[i]);
+}
+
+static int queue_init(struct memory_queue *queue, u32 wrs, u32 sges)
+{
+	if (wrs > MEMORY_WRS || sges > MEMORY_SGES)
+		return -EINVAL;
+	queue->wrs = kvcalloc(max(wrs, 1), sizeof(*queue->wrs), GFP_KERNEL);
+	queue->size = wrs;
+	queue->max_sge = sges;
+	return queue->wrs ? 0 : -ENOMEM;
+}
+
+/* ib_create_qp() */
+int memory_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
+		     struct ib_udata *udata)
+{
+	struct memory_device *device = memory_device_of(ib->device);
+	struct memory_qp *qp = memory_qp_of(ib);
+	unsigned long flags;
+	int rc;
+	bool ok;
+
+	spin_lock_irqsave(&memory_lock, flags);
+	ok = memory_step(device, MEMORY_CREATE_QP, NULL);
+	spin_unlock_irqrestore(&memory_lock, flags);
+	if (!ok)
+		return -ENOMEM;
+	if (attr->qp_type != IB_QPT_RC || attr->srq)
+		return -EOPNOTSUPP;
+	rc = queue_init(&qp->sq, attr->cap.max_send_wr, attr->cap.max_send_sge);
+	if (!rc)
+		rc = queue_init(&qp->rq, attr->cap.max_recv_wr, attr->cap.max_recv_sge);
+	if (rc) {
+		kvfree(qp->sq.wrs);
+		return rc;
+	}
+	qp->signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
+	qp->state = IB_QPS_RESET;
+	qp->allowance = -1;
+	qp->rnr_retries = device->iwarp ? 0 : -1;
+	qp->event = -1;
+	ib->qp_num = ++device->next_qpn;
+	atomic_inc(&device->nr_qps);
+	return 0;
+}
+
+/* ib_modify_qp(): of interest is the error state; rdma_cm asks for the others. */
+int memory_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
+		     struct ib_udata *udata)
+{
+	struct memory_qp *qp = memory_qp_of(ib);
+	unsigned long flags;
+
+	if (!(mask & IB_QP_STATE))
+		return 0;
+	spin_lock_irqsave(&memory_lock, flags);
+	if (attr->qp_state != IB_QPS_ERR)
+		qp->state = attr->qp_state;
+	else if (device_of(qp)->iwarp)
+		memory_terminate(qp);
+	else
+		memory_error(qp, -1);
+	unlock(qp, flags);
+	return 0;
+}
+
+/* ib_query_qp() */
+int memory_query_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
+		    struct ib_qp_init_attr *init)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->qp_state = memory_qp_of(ib)->state;
+	attr->cur_qp_state = attr->qp_state;
+	return 0;
+}
+
+/* ib_destroy_qp() */
+int memory_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
+{
+	struct memory_qp *qp = memory_qp_of(ib);
+	unsigned long flags;
+
+	spin_lock_irqsave(&memory_lock, flags);
+	if (qp->peer)
+		qp->peer->peer = NULL;
+	memory_cq_clean(memory_cq_of(ib->send_cq), qp);
+	memory_cq_clean(memory_cq_of(ib->recv_cq), qp);
+	spin_unlock_irqrestore(&memory_lock, flags);
+	while (READ_ONCE(qp->tellers))
+		usleep_range(50, 100);
+	if (qp->sq.done != qp->sq.posted || qp->rq.done != qp->rq.posted)
+		memory_complain(device_of(qp), "a queue pair is destroyed that is in use");
+	kvfree(qp->sq.wrs);
+	kvfree(qp->rq.wrs);
+	atomic_dec(&device_of(qp)->nr_qps);
+	return 0;
+}
+
+/* The next free entry, or NULL. */
+static struct memory_wr *take(struct memory_queue *queue)
+{
+	struct memory_wr *wr;
+
+	if (queue->posted - queue->freed >= queue->size)
+		return NULL;
+	wr = &queue->wrs[queue->posted % queue->size];
+	memset(wr, 0, sizeof(*wr));
+	return wr;
+}
+
+static int copy_sges(struct memory_queue *queue, struct memory_wr *to,
+		     const struct ib_sge *sge, int count)
+{
+	if (count < 0 || count > queue->max_sge)
+		return -EINVAL;
+	to->nr_sge = count;
+	if (count)
+		memcpy(to->sge, sge, count * sizeof(*sge));
+	return 0;
+}
+
+static u32 total(const struct memory_wr *wr)
+{
+	u32 length = 0;
+	int i;
+
+	for (i = 0; i < wr->nr_sge; i++)
+		length += wr->sge[i].length;
+	return length;
+}
+
+static int copy_send(struct memory_qp *qp, struct memory_wr *to,
+		     const struct ib_send_wr *wr)
+{
+	to->opcode = wr->opcode;
+	to->flags = wr->send_flags;
+	to->cqe = wr->wr_cqe;
+	switch (wr->opcode) {
+	case IB_WR_REG_MR:
+		to->mr = memory_mr_of(reg_wr(wr)->mr);
+		to->key = reg_wr(wr)->key;
+		to->access = reg_wr(wr)->access;
+		return 0;
+	case IB_WR_LOCAL_INV:
+		to->key = wr->ex.invalidate_rkey;
+		return 0;
+	case IB_WR_SEND_WITH_INV:
+		to->key = wr->ex.invalidate_rkey;
+		break;
+	case IB_WR_RDMA_READ_WITH_INV:
+		/* As others do: rdma_rw sets invalidate_rkey before the key is new. */
+		to->key = wr->num_sge ? wr->sg_list[0].lkey : 0;
+		fallthrough;
+	case IB_WR_RDMA_READ:
+	case IB_WR_RDMA_WRITE:
+		to->remote.lkey = rdma_wr(wr)->rkey;
+		to->remote.addr = rdma_wr(wr)->remote_addr;
+		break;
+	case IB_WR_SEND:
+		break;
+	default:
+		return -EINVAL;
+	}
+	if (copy_sges(&qp->sq, to, wr->sg_list, wr->num_sge))
+		return -EINVAL;
+	to->remote.length = total(to);
+	return 0;
+}
+
+static int post_one_send(struct memory_qp *qp, const struct ib_send_wr *wr)
+{
+	struct memory_wr *to;
+	int rc;
+
+	if (!memory_step(device_of(qp), MEMORY_POST_SEND, NULL))
+		return -ENOMEM;
+	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_ERR)
+		return -EINVAL;
+	to = take(&qp->sq);
+	if (!to) {
+		memory_complain(device_of(qp), "a Send Queue of %u entries overflows",
+				qp->sq.size);
+		return -ENOMEM;
+	}
+	rc = copy_send(qp, to, wr);
+	if (!rc)
+		qp->sq.posted++;
+	return rc;
+}
+
+/* ib_post_send() */
+int memory_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
+		     const struct ib_send_wr **bad)
+{
+	struct memory_qp *qp = memory_qp_of(ib);
+	unsigned long flags;
+	int rc = 0;
+
+	spin_lock_irqsave(&memory_lock, flags);
+	for (; wr && !rc; wr = rc ? wr : wr->next)
+		rc = post_one_send(qp, wr);
+	if (rc && bad)
+		*bad = wr;
+	memory_kick(qp);
+	unlock(qp, flags);
+	return rc;
+}
+
+static int post_one_recv(struct memory_qp *qp, const struct ib_recv_wr *wr)
+{
+	struct memory_wr *to;
+	int rc;
+
+	if (!memory_step(device_of(qp), MEMORY_POST_RECV, NULL))
+		return -ENOMEM;
+	if (qp->state == IB_QPS_RESET)
+		return -EINVAL;
+	to = take(&qp->rq);
+	if (!to) {
+		memory_complain(device_of(qp), "a Receive Queue of %u entries overflows",
+				qp->rq.size);
+		return -ENOMEM;
+	}
+	to->cqe = wr->wr_cqe;
+	rc = copy_sges(&qp->rq, to, wr->sg_list, wr->num_sge);
+	if (!rc)
+		qp->rq.posted++;
+	return rc;
+}
+
+/* ib_post_recv() */
+int memory_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
+		     const struct ib_recv_wr **bad)
+{
+	struct memory_qp *qp = memory_qp_of(ib);
+	unsigned long flags;
+	int rc = 0;
+
+	spin_lock_irqsave(&memory_lock, flags);
+	for (; wr && !rc; wr = rc ? wr : wr->next)
+		rc = post_one_recv(qp, wr);
+	if (rc && bad)
+		*bad = wr;
+	if (qp->state == IB_QPS_ERR)
+		memory_error(qp, -1);
+	else if (qp->peer)
+		memory_kick(qp->peer);
+	unlock(qp, flags);
+	return rc;
+}
+
+/**
+ * memory_connect - join two queue pairs
+ * @a: one; of this or that device
+ * @b: the other
+ */
+void memory_connect(struct ib_qp *a, struct ib_qp *b)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&memory_lock, flags);
+	memory_qp_of(a)->peer = memory_qp_of(b);
+	memory_qp_of(b)->peer = memory_qp_of(a);
+	memory_qp_of(a)->state = IB_QPS_RTS;
+	memory_qp_of(b)->state = IB_QPS_RTS;
+	spin_unlock_irqrestore(&memory_lock, flags);
+}
+
+/* memory_hold - work requests take effect only by memory_run() */
+void memory_hold(struct ib_qp *ib)
+{
+	WRITE_ONCE(memory_qp_of(ib)->allowance, 0);
+}
+
+/**
+ * memory_run - the next work requests of a queue pair that is held take effect
+ * @ib: queue pair
+ * @count: how many at most; -1: all, and it is not held any more
+ */
+void memory_run(struct ib_qp *ib, int count)
+{
+	struct memory_qp *qp = memory_qp_of(ib);
+	unsigned long flags;
+
+	spin_lock_irqsave(&memory_lock, flags);
+	qp->allowance = count;
+	memory_kick(qp);
+	if (count > 0)
+		qp->allowance = 0;
+	unlock(qp, flags);
+}
+
+void memory_release(struct ib_qp *ib)
+{
+	memory_run(ib, -1);
+}
+
+/* memory_lose - the connection is lost for both ends */
+void memory_lose(struct ib_qp *ib)
+{
+	struct memory_qp *qp = memory_qp_of(ib);
+	unsigned long flags;
+
+	spin_lock_irqsave(&memory_lock, flags);
+	memory_terminate(qp);
+	unlock(qp, flags);
+}
+
+unsigned int memory_sends(struct ib_qp *ib)
+{
+	struct memory_qp *qp = memory_qp_of(ib);
+
+	return READ_ONCE(qp->sq.posted) - READ_ONCE(qp->sq.done);
+}
+
+unsigned int memory_receives(struct ib_qp *ib)
+{
+	struct memory_qp *qp = memory_qp_of(ib);
+
+	return READ_ONCE(qp->rq.posted) - READ_ONCE(qp->rq.done);
+}

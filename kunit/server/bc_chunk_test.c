@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The server as requester, with chunks (RFC 8167 section 5.3): calls that the client has to
+ * read, and replies that it writes, where both have announced that.
+ */
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/unaligned.h>
+
+#include "bc.h"
+
+/**
+ * struct sent - the last message of the server
+ * @header: its header
+ * @lists: its chunk lists
+ * @segments: storage
+ * @chunks: storage
+ * @call: the RPC call, inline or read by the client
+ * @length: its size in bytes
+ */
+struct sent {
+	struct rpcrdma_header		header;
+	struct rpcrdma_chunk_lists	lists;
+	struct rpcrdma_segment		segments[8];
+	struct rpcrdma_chunk		chunks[4];
+	u8				*call;
+	u32				length;
+};
+
+static struct backchannel *connect(struct kunit *test, u16 extensions)
+{
+	return bc_create_extended(test, SERVER_MESSAGE, extensions);
+}
+
+static int chunk_init(struct kunit *test)
+{
+	connect(test, RPCRDMA_EXT_REVERSE_CHUNKS);
+	return 0;
+}
+
+static bool send_seen(struct fake_qp *qp)
+{
+	return fake_posted(qp) && fake_last_wr(qp)->opcode == IB_WR_SEND;
+}
+
+/* The client has the message, and reads what it is to read. */
+static struct sent *sent(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct sent *sent = kunit_kzalloc(test, sizeof(*sent), GFP_KERNEL);
+	const struct rpcrdma_chunk *chunk;
+	struct fake_wr *wr;
+	u32 i, at = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, sent);
+	KUNIT_ASSERT_TRUE(test, eventually(send_seen(bc->server->qp)));
+	fake_run_all(bc->server->qp);
+	flush_work(&bc->server->transport->st_release_work);
+	wr = fake_last_wr(bc->server->qp);
+	rpcrdma_lists_init(&sent->lists, sent->segments, ARRAY_SIZE(sent->segments),
+			   sent->chunks, ARRAY_SIZE(sent->chunks));
+	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
+			rpcrdma_header_decode(fake_message(wr), wr->sge[0].length,
+					      &sent->header, &sent->lists));
+	chunk = rpcrdma_position_zero_chunk(&sent->lists);
+	sent->length = chunk ? chunk->length : wr->sge[0].length - sent->header.size;
+	sent->call = kunit_kzalloc(test, sent->length, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sent->call);
+	if (!chunk)
+		memcpy(sent->call, fake_message(wr) + sent->header.size, sent->length);
+	for (i = 0; chunk && i < chunk->count; i++) {
+		struct rpcrdma_segment *segment = &sent->segments[chunk->first + i];
+
+		KUNIT_EXPECT_FALSE(test, fake_write(bc->server->fake, segment->handle,
+						    segment->offset, sent->call, 1));
+		KUNIT_ASSERT_TRUE(test, fake_read(bc->server->fake, segment->handle,
+						  segment->offset, sent->call + at,
+						  segment->length));
+		at += segment->length;
+	}
+	return sent;
+}
+
+/* It is the call that was encoded. */
+static void expect_call(struct kunit *test, struct sent *sent, u32 words)
+{
+	u32 i;
+
+	KUNIT_EXPECT_EQ(test, SVCRDMA_REVERSE_CREDITS, sent->header.credits);
+	KUNIT_ASSERT_EQ(test, BC_CALL_HEADER + 4 * words, sent->length);
+	KUNIT_EXPECT_EQ(test, sent->header.xid, get_unaligned_be32(sent->call));
+	KUNIT_EXPECT_EQ(test, RPCRDMA_RPC_CALL, get_unaligned_be32(sent->call + 4));
+	for (i = 0; i < words; i++)
+		if (get_unaligned_be32(sent->call + BC_CALL_HEADER + 4 * i) != i)
+			break;
+	KUNIT_EXPECT_EQ(test, words, i);
+}
+
+/* The client answers with @length bytes in the Reply chunk; it returns @claimed. */
+static void answer_long(struct kunit *test, struct sent *sent, u32 length, u32 claimed,
+			u32 xid)
+{
+	struct backchannel *bc = test->priv;
+	struct rpcrdma_chunk *chunk = rpcrdma_reply_chunk(&sent->lists);
+	struct rpcrdma_header header = {
+		.xid = sent->header.xid, .vers = 1, .credits = 2, .proc = RPCRDMA_NOMSG,
+	};
+	u8 *reply = kunit_kzalloc(test, length, GFP_KERNEL);
+	u8 message[256];
+
+	KUNIT_ASSERT_NOT_NULL(test, reply);
+	KUNIT_ASSERT_NOT_NULL(test, chunk);
+	KUNIT_ASSERT_EQ(test, 1, chunk->count);
+	put_unaligned_be32(xid, reply);
+	put_unaligned_be32(RPCRDMA_RPC_REPLY, reply + 4);
+	put_unaligned_be32(4711, reply + BC_REPLY_HEADER);
+	KUNIT_ASSERT_TRUE(test, fake_write(bc->server->fake,
+					   sent->segments[chunk->first].handle,
+					   sent->segments[chunk->first].offset, reply,
+					   min(length, chunk->length)));
+	sent->lists.nr_read = 0;
+	sent->chunks[0] = *chunk;
+	sent->segments[0] = sent->segments[chunk->first];
+	sent->segments[0].length = claimed;
+	sent->chunks[0].first = 0;
+	sent->chunks[0].length = claimed;
+	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
+			rpcrdma_header_encode(&header, &sent->lists, message,
+					      sizeof(message)));
+	KUNIT_ASSERT_TRUE(test, fake_deliver(bc->server->qp, message, header.size));
+	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(bc->server));
+}
+
+static void expect_at_rest(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct svcrdma_transport *t = bc->server->transport;
+
+	/* The end of a task gives back what it has exposed. */
+	KUNIT_EXPECT_TRUE(test, eventually((fake_run_all(bc->server->qp),
+					    !READ_ONCE(t->st_nr_long_calls))));
+	KUNIT_EXPECT_EQ(test, 0, fake_valid_rkeys(bc->server->fake));
+	KUNIT_EXPECT_TRUE(test, list_empty(&t->st_long_calls));
+	bc_expect_at_rest(bc);
+}
+
+static void answer_inline(struct kunit *test, struct callback *cb, u32 xid)
+{
+	bc_reply_well(test, xid, 2);
+	bc_expect_answered(test, cb);
+}
+
+/* ---- calls ---- */
+
+static const struct size_case {
+	const char	*desc;
+	u32		words;
+	bool		is_long;
+} size_cases[] = {
+	{ "3 KiB", 768, false },
+	{ "just fits", (SERVER_MESSAGE - BC_HEADER - BC_CALL_HEADER) / 4, false },
+	{ "a word more", (SERVER_MESSAGE - BC_HEADER - BC_CALL_HEADER) / 4 + 1, true },
+	{ "8 KiB", 2048, true },
+	{ "64 KiB", 16384, true },
+	{ "as large as possible", (SVCRDMA_MAX_CALLBACK - BC_CALL_HEADER) / 4, true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(size, size_cases, desc);
+
+static void call_is_exposed(struct kunit *test)
+{
+	const struct size_case *c = test->param_value;
+	struct callback *cb;
+	struct sent *call;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		struct backchannel *bc = test->priv;
+
+		fake_mark(bc->server->qp);
+		cb = bc_call_procedure(test, c->words, 2);
+		call = sent(test);
+		expect_call(test, call, c->words);
+		KUNIT_EXPECT_EQ(test, c->is_long ? RPCRDMA_NOMSG : RPCRDMA_MSG,
+				call->header.proc);
+		KUNIT_EXPECT_EQ(test, c->is_long, call->lists.nr_read);
+		KUNIT_EXPECT_EQ(test, 0, call->lists.nr_reply);
+		KUNIT_EXPECT_EQ(test, c->is_long, fake_valid_rkeys(bc->server->fake));
+		answer_inline(test, cb, call->header.xid);
+		expect_at_rest(test);
+	}
+}
+
+/* SUNRPC sends it again, with its XID, when the answer says GARBAGE_ARGS. */
+static void call_is_sent_again(struct kunit *test)
+{
+	struct bc_answer garbage = { .proc = RPCRDMA_MSG, .credits = 2, .accept = 4 };
+	struct backchannel *bc = test->priv;
+	struct callback *cb;
+	struct sent *call;
+
+	fake_mark(bc->server->qp);
+	cb = bc_call_procedure(test, 2048, 2);
+	call = sent(test);
+	fake_mark(bc->server->qp);
+	bc_reply(test, call->header.xid, &garbage);
+	KUNIT_EXPECT_TRUE(test, eventually(fake_posted(bc->server->qp) >= 3));
+	fake_run_all(bc->server->qp);
+	KUNIT_EXPECT_TRUE(test, eventually((fake_run_all(bc->server->qp),
+					    READ_ONCE(bc->server->transport->st_nr_long_calls)
+					    == 1)));
+	KUNIT_EXPECT_EQ(test, 1, fake_valid_rkeys(bc->server->fake));
+	answer_inline(test, cb, call->header.xid);
+	expect_at_rest(test);
+}
+
+static void call_is_too_large(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct callback *cb;
+
+	cb = bc_call_procedure(test, (SVCRDMA_MAX_CALLBACK - BC_CALL_HEADER) / 4 + 1, 2);
+	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, cb->status);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
+	expect_at_rest(test);
+}
+
+/* Where replies are pulled the call must not look like one. */
+static void long_call_wants_a_reply(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct callback *cb;
+	struct sent *call;
+
+	bc->server->transport->st_agreed.read_chunk_replies = true;
+	cb = bc_call_procedure(test, 2048, 2);
+	call = sent(test);
+	expect_call(test, call, 2048);
+	KUNIT_EXPECT_EQ(test, 1, call->lists.nr_reply);
+	KUNIT_EXPECT_FALSE(test, rpcrdma_is_pulled_reply(&call->lists));
+	answer_inline(test, cb, call->header.xid);
+	expect_at_rest(test);
+}
+
+/* ---- replies ---- */
+
+/* RFC 8166 sections 4.3.3 and 8.1: fenced, and only then the RPC ends. */
+static void reply_comes_in_the_chunk(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct callback *cb = bc_call_procedure(test, 20, 3);
+	struct sent *call = sent(test);
+	u32 xid = call->header.xid;
+
+	expect_call(test, call, 20);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_MSG, call->header.proc);
+	KUNIT_ASSERT_EQ(test, 1, call->lists.nr_reply);
+	KUNIT_EXPECT_GE(test, rpcrdma_reply_chunk(&call->lists)->length,
+			4 * BC_LARGE_REPLY);
+	answer_long(test, call, 5000, 5000, xid);
+	KUNIT_EXPECT_EQ(test, 1, fake_valid_rkeys(bc->server->fake));
+	KUNIT_EXPECT_FALSE(test, completion_done(&cb->done));
+	KUNIT_EXPECT_EQ(test, IB_WR_LOCAL_INV, fake_last_wr(bc->server->qp)->opcode);
+	fake_run_all(bc->server->qp);
+	KUNIT_EXPECT_EQ(test, 0, fake_valid_rkeys(bc->server->fake));
+	bc_expect_answered(test, cb);
+	KUNIT_EXPECT_EQ(test, 2 * RPC_CWNDSCALE, bc->rpc->cwnd);
+	expect_at_rest(test);
+}
+
+static void both_are_long(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct callback *cb = bc_call_procedure(test, 4000, 3);
+	struct sent *call = sent(test);
+
+	expect_call(test, call, 4000);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_NOMSG, call->header.proc);
+	answer_long(test, call, 9000, 9000, call->header.xid);
+	fake_run_all(bc->server->qp);
+	bc_expect_answered(test, cb);
+	expect_at_rest(test);
+}
+
+static void short_reply_leaves_the_chunk(struct kunit *test)
+{
+	struct bc_answer answer = { .proc = RPCRDMA_MSG, .credits = 2, .reply = true };
+	struct callback *cb = bc_call_procedure(test, 20, 3);
+	struct sent *call = sent(test);
+
+	bc_reply(test, call->header.xid, &answer);
+	bc_expect_answered(test, cb);
+	expect_at_rest(test);
+}
+
+/* RFC 8166 section 4.3.3: more is returned than was offered. Dropped. */
+static void more_than_was_offered(struct kunit *test)
+{
+	struct callback *cb = bc_call_procedure(test, 20, 3);
+	struct sent *call = sent(test);
+	u32 xid = call->header.xid;
+
+	answer_long(test, call, 5000, rpcrdma_reply_chunk(&call->lists)->length + 1, xid);
+	KUNIT_EXPECT_FALSE(test, completion_done(&cb->done));
+	answer_inline(test, cb, xid);
+	expect_at_rest(test);
+}
+
+/* RFC 8167 section 5.2 */
+static void what_is_in_the_chunk_is_no_reply(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct callback *cb = bc_call_procedure(test, 20, 3);
+	struct sent *call = sent(test);
+
+	/* On the way to sleep, it would not see the error and call again. */
+	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(bc->rpc->pending.qlen)));
+	answer_long(test, call, 5000, 5000, call->header.xid + 1);
+	fake_run_all(bc->server->qp);
+	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
+	KUNIT_EXPECT_EQ(test, -EIO, cb->status);
+	expect_at_rest(test);
+}
+
+/* Nobody has made such a call: dropped, and not taken for one of the client's. */
+static void long_reply_to_nothing(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct callback *cb = bc_call_procedure(test, 20, 3);
+	struct sent *call = sent(test);
+	u32 xid = call->header.xid;
+
+	call->header.xid++;
+	answer_long(test, call, 5000, 5000, xid);
+	KUNIT_EXPECT_FALSE(test, completion_done(&cb->done));
+	KUNIT_EXPECT_EQ(test, IB_WR_SEND, fake_last_wr(bc->server->qp)->opcode);
+	answer_inline(test, cb, xid);
+	expect_at_rest(test);
+}
+
+/* ---- ends ---- */
+
+static void callback_is_given_up(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct callback *cb = bc_call_procedure(test, 2048, 3);
+	struct sent *call = sent(test);
+
+	KUNIT_EXPECT_EQ(test, 2, fake_valid_rkeys(bc->server->fake));
+	rpc_killall_tasks(bc->clnt);
+	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
+	fake_run_all(bc->server->qp);
+	KUNIT_EXPECT_EQ(test, 0, fake_valid_rkeys(bc->server->fake));
+	/* Too late. */
+	bc_reply_well(test, call->header.xid, 2);
+	expect_at_rest(test);
+}
+
+/* Between the reply and its fence. */
+static void callback_is_given_up_late(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct callback *cb = bc_call_procedure(test, 20, 3);
+	struct sent *call = sent(test);
+
+	answer_long(test, call, 5000, 5000, call->header.xid);
+	rpc_killall_tasks(bc->clnt);
+	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
+	expect_at_rest(test);
+}
+
+static void connection_is_lost(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct callback *cb = bc_call_procedure(test, 2048, 3);
+
+	sent(test);
+	bc_lose(bc);
+	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
+	KUNIT_EXPECT_LT(test, cb->status, 0);
+}
+
+static void connection_is_lost_before_the_fence(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct callback *cb = bc_call_procedure(test, 20, 3);
+	struct sent *call = sent(test);
+
+	answer_long(test, call, 5000, 5000, call->header.xid);
+	fake_flush(bc->server->qp);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(bc->server->transport));
+	bc_lose(bc);
+	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
+	KUNIT_EXPECT_LT(test, cb->status, 0);
+}
+
+/* Of two registrations and the Send, one is refused. */
+static void post_fails(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct callback *cb;
+
+	bc->server->qp->accept = (long)test->param_value - 1;
+	cb = bc_call_procedure(test, 2048, 3);
+	KUNIT_EXPECT_TRUE(test, eventually(svcrdma_transport_closing(bc->server->transport)));
+	bc_lose(bc);
+	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
+	KUNIT_EXPECT_LT(test, cb->status, 0);
+}
+
+static const void *post_gen_params(const void *prev, char *desc)
+{
+	long next = (long)prev + 1;
+
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "after %ld", next - 1);
+	return next <= 3 ? (void *)next : NULL;
+}
+
+/* There are regions later. */
+static void regions_are_short(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct callback *cb;
+	struct sent *call;
+
+	bc->server->fake->mr_accept = 1;
+	cb = bc_call_procedure(test, 2048, 3);
+	msleep(50);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
+	KUNIT_EXPECT_EQ(test, 0, bc->server->transport->st_nr_long_calls);
+	bc->server->fake->mr_accept = -1;
+	call = sent(test);
+	answer_inline(test, cb, call->header.xid);
+	expect_at_rest(test);
+}
+
+/* ---- what was announced ---- */
+
+static void expect_no_chunks(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct callback *cb;
+	struct sent *call;
+
+	cb = bc_call_procedure(test, 2048, 2);
+	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
+	KUNIT_EXPECT_EQ(test, -EMSGSIZE, cb->status);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
+	cb = bc_call_procedure(test, 20, 3);
+	call = sent(test);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_MIN_HEADER_SIZE, call->header.size);
+	answer_inline(test, cb, call->header.xid);
+	expect_at_rest(test);
+}
+
+/* As before: nothing is new on the wire for whoever has not said that it is welcome. */
+static void client_has_not_announced(struct kunit *test)
+{
+	struct backchannel *bc = connect(test, RPCRDMA_EXT_TAKES_READ_CHUNKS);
+
+	KUNIT_EXPECT_FALSE(test, bc->server->transport->st_agreed.reverse_chunks);
+	expect_no_chunks(test);
+}
+
+static void server_is_switched_off(struct kunit *test)
+{
+	struct backchannel *bc;
+
+	svcrdma_reliable_reply = 0;
+	bc = connect(test, RPCRDMA_EXT_REVERSE_CHUNKS);
+	svcrdma_reliable_reply = 1;
+	KUNIT_EXPECT_FALSE(test, bc->server->transport->st_agreed.reverse_chunks);
+	expect_no_chunks(test);
+}
+
+static struct kunit_case chunk_test_cases[] = {
+	KUNIT_CASE_PARAM(call_is_exposed, size_gen_params),
+	KUNIT_CASE(call_is_sent_again),
+	KUNIT_CASE(call_is_too_large),
+	KUNIT_CASE(long_call_wants_a_reply),
+	KUNIT_CASE(reply_comes_in_the_chunk),
+	KUNIT_CASE(both_are_long),
+	KUNIT_CASE(short_reply_leaves_the_chunk),
+	KUNIT_CASE(more_than_was_offered),
+	KUNIT_CASE(what_is_in_the_chunk_is_no_reply),
+	KUNIT_CASE(long_reply_to_nothing),
+	KUNIT_CASE(callback_is_given_up),
+	KUNIT_CASE(callback_is_given_up_late),
+	KUNIT_CASE(connection_is_lost),
+	KUNIT_CASE(connection_is_lost_before_the_fence),
+	KUNIT_CASE_PARAM(post_fails, post_gen_params),
+	KUNIT_CASE(regions_are_short),
+	{}
+};
+
+static struct kunit_case announcement_cases[] = {
+	KUNIT_CASE(client_has_not_announced),
+	KUNIT_CASE(server_is_switched_off),
+	{}
+};
+
+static struct kunit_suite chunk_suite = {
+	.name = "svcrdma_bc_chunk",
+	.suite_init = bc_suite_init,
+	.suite_exit = bc_suite_exit,
+	.init = chunk_init,
+	.test_cases = chunk_test_cases,
+};
+
+static struct kunit_suite announcement_suite = {
+	.name = "svcrdma_bc_announcement",
+	.suite_init = bc_suite_init,
+	.suite_exit = bc_suite_exit,
+	.test_cases = announcement_cases,
+};
+
+kunit_test_suites(&chunk_suite, &announcement_suite);

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls with Read chunks take pages before anybody knows who the client is: there is a
+ * bound to them, and what is above it waits in order.
+ */
+#include <linux/unaligned.h>
+
+#include "server.h"
+#include "../../svcrdma/trace.h"
+
+enum {
+	LARGE	= 1 << 20,
+	PAGES	= LARGE / PAGE_SIZE,
+	HEAD	= 64,
+	/* So many large calls at a time. */
+	FIT	= SVCRDMA_MAX_PULL_PAGES / PAGES,
+};
+
+static int pull_init(struct kunit *test)
+{
+	server_create(test);
+	return 0;
+}
+
+/* A call with XID @xid, and @length bytes in a Read chunk. */
+static void deliver(struct server *server, u32 xid, u32 length)
+{
+	struct rpcrdma_header header = { .xid = xid, .vers = 1, .credits = 32 };
+	struct rpcrdma_segment segments[1], segment = { .handle = xid, .length = length };
+	struct rpcrdma_chunk chunks[1];
+	struct rpcrdma_chunk_lists lists;
+	u8 message[256] = {};
+	u8 *memory = kunit_kzalloc(server->test, length, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(server->test, memory);
+	memset(memory, xid, length);
+	fake_remote_add(server->fake, xid, 0, memory, length);
+	rpcrdma_lists_init(&lists, segments, 1, chunks, 1);
+	rpcrdma_lists_begin_read(&lists, HEAD);
+	rpcrdma_lists_add_segment(&lists, segment);
+	KUNIT_ASSERT_EQ(server->test, RPCRDMA_OK,
+			rpcrdma_header_encode(&header, &lists, message, sizeof(message)));
+	put_unaligned_be32(xid, message + header.size);
+	KUNIT_ASSERT_TRUE(server->test, fake_deliver(server->qp, message,
+						     header.size + HEAD));
+}
+
+/* Threads come for the messages, until there is nothing to do for them. */
+static void look_at_messages(struct server *server)
+{
+	struct svc_xprt *xprt = &server->transport->st_xprt;
+
+	while (test_bit(XPT_DATA, &xprt->xpt_flags))
+		KUNIT_ASSERT_EQ(server->test, 0, server_recvfrom(server));
+}
+
+static unsigned int waiting(struct server *server)
+{
+	struct svcrdma_recv_ctxt *rc;
+	unsigned int count = 0;
+
+	list_for_each_entry(rc, &server->transport->st_read_wait, rc_list)
+		count++;
+	return count;
+}
+
+/* The next call that nfsd sees is complete, and has XID @xid. */
+static void expect_call(struct server *server, u32 xid, u32 length)
+{
+	struct kunit *test = server->test;
+	const struct xdr_buf *arg = &server->rqst->rq_arg;
+	u8 last;
+
+	KUNIT_ASSERT_EQ(test, HEAD + length, server_receive_all(server));
+	KUNIT_EXPECT_EQ(test, xid, get_unaligned_be32(arg->head[0].iov_base));
+	KUNIT_EXPECT_EQ(test, 0, read_bytes_from_xdr_buf(arg, HEAD + length - 1, &last, 1));
+	KUNIT_EXPECT_EQ(test, (u8)xid, last);
+	KUNIT_EXPECT_LE(test, server->transport->st_pull_pages, SVCRDMA_MAX_PULL_PAGES);
+	server_done(server);
+}
+
+static void pull_has_a_bound(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_recv_ctxt *rc;
+	u32 i;
+
+	server_connect(server);
+	KUNIT_ASSERT_GE(test, server->transport->st_credits, FIT + 4);
+	for (i = 1; i <= FIT + 4; i++)
+		deliver(server, i, LARGE);
+	look_at_messages(server);
+
+	KUNIT_EXPECT_EQ(test, FIT * PAGES, server->transport->st_pull_pages);
+	KUNIT_EXPECT_EQ(test, FIT, server->transport->st_reads);
+	KUNIT_EXPECT_EQ(test, FIT + 4, server->transport->st_pulls);
+	KUNIT_EXPECT_EQ(test, 4, waiting(server));
+	/* Those that wait have nothing. */
+	list_for_each_entry(rc, &server->transport->st_read_wait, rc_list)
+		KUNIT_EXPECT_EQ(test, 0, rc->rc_nr_pages);
+
+	for (i = 1; i <= FIT + 4; i++)
+		expect_call(server, i, LARGE);
+	server_expect_at_rest(server);
+}
+
+/* One that is done makes room for one. */
+static void pull_goes_on_in_order(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	unsigned int each;
+	u32 i;
+
+	server_connect(server);
+	deliver(server, 1, LARGE);
+	look_at_messages(server);
+	each = fake_pending(server->qp);
+	for (i = 2; i <= FIT + 3; i++)
+		deliver(server, i, LARGE);
+	look_at_messages(server);
+	KUNIT_EXPECT_EQ(test, 3, waiting(server));
+	for (i = 1; i <= 3; i++) {
+		fake_run(server->qp, each);
+		/* The pages are its own until a thread has come for it. */
+		KUNIT_EXPECT_EQ(test, FIT * PAGES, server->transport->st_pull_pages);
+		KUNIT_ASSERT_EQ(test, HEAD + LARGE, server_recvfrom(server));
+		KUNIT_EXPECT_EQ(test, (FIT - 1) * PAGES, server->transport->st_pull_pages);
+		server_done(server);
+		look_at_messages(server);
+		KUNIT_EXPECT_EQ(test, FIT * PAGES, server->transport->st_pull_pages);
+		KUNIT_EXPECT_EQ(test, 3 - i, waiting(server));
+	}
+	for (; i <= FIT + 3; i++)
+		expect_call(server, i, LARGE);
+	server_expect_at_rest(server);
+}
+
+/* Not even one that would fit passes one that waits; without Reads, it does. */
+static void pull_is_not_overtaken(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	u32 i;
+
+	server_connect(server);
+	for (i = 1; i <= FIT + 1; i++)
+		deliver(server, i, LARGE);
+	look_at_messages(server);
+	KUNIT_ASSERT_LE(test, server->transport->st_pull_pages + 1, SVCRDMA_MAX_PULL_PAGES);
+	deliver(server, FIT + 2, 100);
+	look_at_messages(server);
+	KUNIT_EXPECT_EQ(test, 2, waiting(server));
+	for (i = 1; i <= FIT + 1; i++)
+		expect_call(server, i, LARGE);
+	expect_call(server, FIT + 2, 100);
+	server_expect_at_rest(server);
+}
+
+/* What clients do most of the time. */
+static void pull_of_small_calls_does_not_wait(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	u32 i, count;
+
+	server_connect(server);
+	count = min(server->transport->st_credits, 60U);
+	for (i = 1; i <= count; i++)
+		deliver(server, i, 8192);
+	look_at_messages(server);
+	KUNIT_EXPECT_EQ(test, 0, waiting(server));
+	KUNIT_EXPECT_EQ(test, count, server->transport->st_reads);
+	for (i = 1; i <= count; i++)
+		expect_call(server, i, 8192);
+	server_expect_at_rest(server);
+}
+
+/* Four regions for each call, of eight: two at a time, then one. */
+static void deliver_to_few_regions(struct server *server, u32 count)
+{
+	u32 i;
+
+	fake_be_iwarp(server->fake);
+	fake_cm.regions = 8;
+	server_connect(server);
+	for (i = 1; i <= count; i++)
+		deliver(server, i, LARGE);
+}
+
+/* A call may wait for regions with its pages, and others behind it for pages. */
+static void pull_waits_for_regions_and_pages(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	u32 i;
+
+	deliver_to_few_regions(server, FIT + 4);
+	look_at_messages(server);
+	KUNIT_EXPECT_EQ(test, 2, server->transport->st_reads);
+	KUNIT_EXPECT_LE(test, server->transport->st_pull_pages, SVCRDMA_MAX_PULL_PAGES);
+	for (i = 1; i <= FIT + 4; i++)
+		expect_call(server, i, LARGE);
+	server_expect_at_rest(server);
+}
+
+static struct svcrdma_recv_ctxt *first_waiting(const struct svcrdma_transport *t)
+{
+	return list_first_entry(&t->st_read_wait, struct svcrdma_recv_ctxt, rc_list);
+}
+
+static void refuse_it(void *data, const struct svcrdma_transport *t, int status)
+{
+	first_waiting(t)->rc_refused = true;
+}
+
+/* As soon as it waits it is another thread's, which may find that it cannot be done. */
+static void pull_that_waits_is_somebody_elses(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	u32 i;
+
+	deliver_to_few_regions(server, 3);
+	KUNIT_ASSERT_EQ(test, 0, register_trace_svcrdma_read_retry(refuse_it, NULL));
+	look_at_messages(server);
+	unregister_trace_svcrdma_read_retry(refuse_it, NULL);
+	tracepoint_synchronize_unregister();
+	KUNIT_EXPECT_EQ(test, 1, waiting(server));
+	KUNIT_EXPECT_TRUE(test, first_waiting(server->transport)->rc_refused);
+	/* The next attempt says anew. */
+	for (i = 1; i <= 3; i++)
+		expect_call(server, i, LARGE);
+	server_expect_at_rest(server);
+}
+
+static void pull_that_waits_ends_with_the_connection(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	u32 i;
+
+	server_connect(server);
+	for (i = 1; i <= FIT + 4; i++)
+		deliver(server, i, LARGE);
+	look_at_messages(server);
+	KUNIT_EXPECT_EQ(test, 4, waiting(server));
+	server_disconnect(server);
+}
+
+static struct kunit_case pull_cases[] = {
+	KUNIT_CASE(pull_has_a_bound),
+	KUNIT_CASE(pull_goes_on_in_order),
+	KUNIT_CASE(pull_is_not_overtaken),
+	KUNIT_CASE(pull_of_small_calls_does_not_wait),
+	KUNIT_CASE(pull_waits_for_regions_and_pages),
+	KUNIT_CASE(pull_that_waits_is_somebody_elses),
+	KUNIT_CASE(pull_that_waits_ends_with_the_connection),
+	{}
+};
+
+static struct kunit_suite pull_suite = {
+	.name = "svcrdma_pull",
+	.suite_init = server_suite_init,
+	.suite_exit = server_suite_exit,
+	.init = pull_init,
+	.test_cases = pull_cases,
+};
+
+kunit_test_suite(pull_suite);

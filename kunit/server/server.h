@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the server's suites share: a connection over the provider for tests, a service
+ * without threads, and a client that is the test itself.
+ */
+#ifndef KUNIT_SERVER_H
+#define KUNIT_SERVER_H
+
+#include "../../svcrdma/svcrdma.h"
+#include "../fake/cm.h"
+
+enum {
+	SERVER_MESSAGE	= 4096,	/* Receive and Send buffers */
+	SERVER_PAYLOAD	= 1 << 20,
+	SERVER_WAITERS	= 24,
+	SERVER_ANY_PORT	= 33333,	/* what port 0 becomes */
+};
+
+/**
+ * struct server_cm - how the connection manager behaves, and what it has seen
+ * @afonly_errno: answer of rdma_set_afonly()
+ * @bind_errno: answer of rdma_bind_addr()
+ * @listen_errno: answer of rdma_listen()
+ * @listen_id: that of the last call of rdma_listen()
+ * @at_listen: if not NULL, what happens during rdma_listen()
+ * @listens: calls of rdma_listen() that succeeded
+ * @backlog: of the last of these
+ * @bound: address of the last rdma_bind_addr()
+ * @afonly: what rdma_set_afonly() was given
+ * @accepts: calls of rdma_accept()
+ * @accept_errno: its answer
+ * @hold_established: the event does not come by itself
+ * @sent: private data of the server
+ * @recvs_at_accept: Receives that were posted by then
+ */
+struct server_cm {
+	int			afonly_errno;
+	int			bind_errno;
+	int			listen_errno;
+	struct rdma_cm_id	*listen_id;
+	void			(*at_listen)(void);
+	int			listens;
+	int			backlog;
+	struct sockaddr_storage	bound;
+	bool			afonly;
+	int			accepts;
+	int			accept_errno;
+	bool			hold_established;
+	u8			sent[RPCRDMA_CM_SIZE];
+	unsigned int		recvs_at_accept;
+};
+
+extern struct server_cm server_cm;
+struct rdma_cm_id *server_cm_request(struct fake_device *fake);
+int server_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event);
+
+/**
+ * struct server_waiter - somebody who waits for Send Queue entries
+ * @sq: for the code under test
+ * @served: it has them
+ */
+struct server_waiter {
+	struct svcrdma_sq_waiter	sq;
+	bool				served;
+};
+
+/**
+ * struct server - a connection
+ * @test: whose
+ * @fake: the device
+ * @qp: its queue pair
+ * @serv: the service
+ * @pool: its only pool; has no thread
+ * @id: the connection's id
+ * @transport: the connection
+ * @rqst: the thread's state, as an nfsd thread has it
+ * @client: private data of the client
+ * @read_depth: Reads that the client takes
+ * @pull_depth: Reads that the client offers to do
+ * @waiters: here, since they may outlive a test that fails
+ */
+struct server {
+	struct kunit			*test;
+	struct fake_device		*fake;
+	struct fake_qp			*qp;
+	struct svc_serv			serv;
+	struct svc_pool			pool;
+	struct rdma_cm_id		*id;
+	struct svcrdma_transport	*transport;
+	struct svc_rqst			*rqst;
+	struct rpcrdma_cm_private	client;
+	u8				read_depth;
+	u8				pull_depth;
+	struct server_waiter		waiters[SERVER_WAITERS];
+};
+
+/* server.c */
+int server_suite_init(struct kunit_suite *suite);
+void server_suite_exit(struct kunit_suite *suite);
+struct server *server_create(struct kunit *test);
+void server_request(struct server *server);
+void server_connect(struct server *server);
+void server_disconnect(struct server *server);
+bool server_is_ready(struct server *server);
+int server_recvfrom(struct server *server);
+int server_receive_all(struct server *server);
+void server_done(struct server *server);
+void server_settle(struct server *server);
+unsigned int server_spare(struct server *server);
+void server_expect_at_rest(struct server *server);
+u8 server_byte(u32 position);
+void server_fill(u8 *to, u32 length);
+void server_decode_reply(struct server *server, struct rpcrdma_header *header,
+			 struct rpcrdma_chunk_lists *lists);
+void server_expect_error(struct server *server, u32 xid, enum rpcrdma_errcode error);
+static inline struct server *server_of(struct kunit *test)
+{
+	return test->priv;
+}
+
+#endif /* KUNIT_SERVER_H */
