@@ -102,8 +102,11 @@ static void sq_put(struct svcrdma_transport *t, u32 count, u32 held)
 		waiter->sw_granted(t, waiter);
 	}
 	/* xpo_has_wspace has changed its mind. */
-	if (was_full && !closing)
+	if (was_full && !closing) {
+		/* Before XPT_DATA is looked at: pairs with svcrdma_transport_data() */
+		smp_mb();
 		svc_xprt_enqueue(&t->st_xprt);
+	}
 }
 
 /**

@@ -69,8 +69,14 @@ void svcrdma_transport_data(struct svcrdma_transport *t)
 		set_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 	spin_unlock(&t->st_recv_lock);
 
-	if (show && !svcrdma_transport_closing(t))
-		svc_xprt_enqueue(&t->st_xprt);
+	if (!show || svcrdma_transport_closing(t))
+		return;
+	/*
+	 * XPT_DATA is set before st_sq_nr_waiters is looked at (xpo_has_wspace), or this
+	 * processor sees a full queue, and the one in sq_put() no data: nobody would enqueue.
+	 */
+	smp_mb__after_atomic();
+	svc_xprt_enqueue(&t->st_xprt);
 }
 
 /**
