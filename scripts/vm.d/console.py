@@ -51,6 +51,12 @@ class Console:
             self._take(line.decode(errors="replace").rstrip())
         return self.fatal and not was_fatal
 
+    def close(self):
+        """The machine has ended: what it did not end with a newline counts, too."""
+        self.poll()
+        self._take(self._rest.decode(errors="replace").rstrip())
+        self._rest = b""
+
     def _take(self, line):
         if not REPORT.search(line) or HARMLESS.search(line):
             return

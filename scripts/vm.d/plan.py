@@ -84,6 +84,7 @@ class Plan:
             "MTU": self.mtu,
             "CAPTURE": "yes" if self.capture and role == "client" else "",
             "MAX_BLOCK": self.max_block,
+            "CHECKERS": "yes" if self.kernel.debug else "",
             "SERVER": SERVER_ADDRESS,
             "CLIENT": CLIENT_ADDRESS,
             "UNLOAD": "" if self.no_unload else "yes",

@@ -129,6 +129,21 @@ class Run:
     def _elapsed(self):
         return time.monotonic() - self.begin
 
+    def _silence(self):
+        """Seconds since a machine has said anything."""
+        files = [n.dir / name for n in self.nodes for name in ("output", "progress", "console.log")]
+        return time.time() - max(f.stat().st_mtime for f in files if f.exists())
+
+    def _last_words(self):
+        """What the guest was at when it fell silent."""
+        for name in "output", "progress":
+            for node in self.nodes:
+                path = node.dir / name
+                lines = path.read_text(errors="replace").split("\n") if path.exists() else []
+                if words := [l for l in lines if l.strip()]:
+                    return words[-1].strip()
+        return "nothing"
+
     def _watch(self):
         deadline = self.begin + self.plan.timeout + GUEST_GRACE
         if self.plan.shell or self.plan.keep:
@@ -144,6 +159,10 @@ class Run:
                 deadline = min(deadline, time.monotonic() + FATAL_GRACE)
             if time.monotonic() > deadline:
                 self.failures.append(f"stopped after {self._elapsed():.0f} s")
+                break
+            if self.plan.stall and self._silence() > self.plan.stall:
+                self.failures.append(f"nothing new for {self.plan.stall} s; the last that was "
+                                     f"said: {self._last_words()}")
                 break
         for follower in self.followers:
             follower.poll()
@@ -179,7 +198,7 @@ class Run:
     def _judge(self, node):
         """Adds what speaks against @node to the failures; returns the
         command's exit status or None."""
-        node.console.poll()
+        node.console.close()
         name = f"{node.role}: " if len(self.nodes) > 1 else ""
         for report in node.console.reports[:5]:
             self.failures.append(f"{name}kernel report: {report}")

@@ -98,6 +98,8 @@ def main():
     print_results(results)
     subprocess.run(["vm-nfsd", "stop"], check=True)
     unload("xprtrdma", "svcrdma", "rpcrdma")
+    if not all(sides["ours"][0] and sides["in-tree"][0] for sides in results.values()):
+        sys.exit("an operation without a message was not measured")
     wrong = [name for name, sides in results.items() if sides["ours"][1]]
     if wrong:
         sys.exit(f"ours registers memory for {', '.join(wrong)}")

@@ -47,7 +47,7 @@ def main():
         print(f"{name:26}{offer:22}ours: {size:>6} bytes, {how:22}in-tree: {their_how}")
     subprocess.run(["vm-nfsd", "stop"], check=True)
     unload("xprtrdma", "svcrdma", "rpcrdma")
-    if not complete or len(ours) != len(theirs):
+    if not complete or not ours or len(ours) != len(theirs):
         sys.exit("ours does not deliver every reply")
 
 

@@ -36,6 +36,7 @@ system_up() {
 checkers_down() {
 	stage checkers
 	kmemleak_scan
+	lockdep_watches
 	local tainted
 	tainted=$(cat /proc/sys/kernel/tainted)
 	# 2^5 bad page, 2^7 died, 2^9 warned, 2^14 soft lockup
@@ -46,12 +47,16 @@ checkers_down() {
 
 kmemleak_scan() {
 	local file=/sys/kernel/debug/kmemleak
-	[ -e $file ] || return 0
-	# An object counts as leaked when it is old enough and two scans agree.
-	sleep 6
-	echo scan >$file
-	sleep 6
-	echo scan >$file
+	if [ ! -e $file ]; then
+		[ -z "$CHECKERS" ] || fail "this kernel has no kmemleak"
+		return
+	fi
+	# An object counts as leaked when it is old enough and two scans agree. One that ran out
+	# of memory has switched itself off.
+	for _ in 1 2; do
+		sleep 6
+		echo scan >$file || fail "kmemleak does not scan"
+	done
 	# What the kernel itself made while it booted is not ours: user-mode Linux keeps the
 	# name of its folder where nobody looks.
 	awk '/^unreferenced object/ {object = $0; next}
@@ -61,4 +66,10 @@ kmemleak_scan() {
 		cat /run/vm/kmemleak >/dev/kmsg 2>/dev/null
 		fail "kmemleak: $(grep -c '^unreferenced' /run/vm/kmemleak) objects (in the file kmemleak)"
 	fi
+}
+
+# It switches itself off with its first report, and where its tables are full.
+lockdep_watches() {
+	[ -n "$CHECKERS" ] || return 0
+	grep -q '^ *debug_locks: *1$' /proc/lockdep_stats || fail "lockdep is switched off"
 }
