@@ -56,7 +56,7 @@ kunit: headers
 
 # The raw wire peer against both modules, over both providers.
 peer:
-	@scripts/peer all
+	@scripts/test peer-rxe peer-siw
 
 demo:
 	@scripts/demo
@@ -64,8 +64,12 @@ demo:
 test:
 	@scripts/test
 
+test-all:
+	@scripts/test --all
+
+# Of what is fast
 conformance:
-	@scripts/conformance
+	@scripts/test unit kunit-um ours-um peer-rxe conformance
 
 bench:
 	@scripts/bench
@@ -90,5 +94,5 @@ clean:
 help:
 	@cat scripts/help.txt
 
-.PHONY: modules kunit headers install uninstall peer demo test conformance bench fuzz hostile check dkms clean help
+.PHONY: modules kunit headers install uninstall peer demo test test-all conformance bench fuzz hostile check dkms clean help
 .DEFAULT_GOAL := modules

@@ -9,7 +9,8 @@ import pathlib
 import re
 
 UNIT = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.M)
-UNIT_RESULT = re.compile(r"^\[ +(OK|FAILED) +\] (?:\w+/)?(\w+\.\w+)(?:/(\S+?))?(?:,? .*)?$")
+# Instantiation/Suite.Case/parameter
+UNIT_NAME = re.compile(r"^(?:\w+/)?(\w+\.\w+)(?:/(.+))?$")
 KUNIT_ARRAY = re.compile(r"^static struct kunit_case (\w+)\[\] = \{\n(.*?)^\};", re.M | re.S)
 KUNIT_SUITE = re.compile(r"^static struct kunit_suite \w+ = \{\n(.*?)^\};", re.M | re.S)
 KUNIT_CASE = re.compile(r"KUNIT_CASE\w*\(\s*(\w+)")
@@ -17,8 +18,6 @@ KUNIT_CASE = re.compile(r"KUNIT_CASE\w*\(\s*(\w+)")
 TEXT = r'((?:"[^"]*"\s*)+)'
 PEER = re.compile(rf'\{{\s*"([\w-]+)",\s*"(?:client|server)",\s*{TEXT},'
                   rf'\s*{TEXT},\s*\w+(?:,\s*{TEXT})?,?\s*\}}')
-# FAIL in lines of tests, FAILED in those of a scripts/kunit that prints no others
-LINE = re.compile(r"^(PASS|FAIL|FAILED|SKIP|KNOWN) (.*)$")
 
 
 class Sources:
@@ -80,19 +79,21 @@ class Sources:
 
 
 class Results:
-    """What the logs of one run say: for each row of each test, pass or fail."""
+    """What the verdicts of one run say: for each row of each test, how it went."""
 
-    def __init__(self, logs, matrix="*"):
-        """@matrix: which rows of the matrix count"""
-        self.rows = {kind: {} for kind in ("unit", "kunit", "matrix", "peer")}
-        self.times = {}
-        logs = pathlib.Path(logs)
-        self._read("unit", logs / "unit.log", self._unit_line)
-        for log in sorted(logs.glob("kunit*.log")):
-            self._read("kunit", log, self._kunit_line)
-        self._read("peer", logs / "peer.log", self._peer_line)
-        for result in sorted(logs.glob(f"{matrix}/result")):
-            self._read("matrix", result, self._matrix_line)
+    SPLIT = {"unit": lambda name: UNIT_NAME.match(name).groups(""),
+             "kunit": lambda name: name.partition(": ")[::2],
+             "matrix": lambda name: name.split()[::-1],
+             "peer": lambda name: (name, "")}
+
+    def __init__(self, verdicts):
+        """@verdicts: of scripts/test.d/ledger.py"""
+        self.rows = {kind: {} for kind in self.SPLIT}
+        for verdict in verdicts:
+            for result in verdict["results"] if verdict["kind"] in self.SPLIT else ():
+                base, parameter = self.SPLIT[verdict["kind"]](result.name)
+                self.rows[verdict["kind"]].setdefault(base, []).append(
+                    (parameter, result.verdict, result.why))
 
     def fault(self, test):
         """Why @test does not show anything, or None if it passed."""
@@ -104,52 +105,9 @@ class Results:
         for _, verdict, why in rows:
             if verdict == "FAIL":
                 return f"{test} failed{': ' + why if why else ''}"
-            if verdict == "KNOW":
-                return f"{test} is known not to pass: {why}"
         if not any(verdict == "PASS" for _, verdict, _ in rows):
-            return f"{test} was skipped" if rows else f"{test} did not run"
+            return f"{test} was skipped: {rows[0][2]}" if rows else f"{test} did not run"
         return None
 
     def count(self, kind):
         return sum(len(rows) for rows in self.rows[kind].values())
-
-    def _read(self, kind, path, parse):
-        if not path.exists():
-            return
-        self.times[kind] = path.stat().st_mtime
-        for line in path.read_text("utf-8", errors="replace").splitlines():
-            found = parse(line)
-            if found:
-                base, *row = found
-                self.rows[kind].setdefault(base, []).append(row)
-
-    @staticmethod
-    def _unit_line(line):
-        match = UNIT_RESULT.match(line)
-        if not match:
-            return None
-        return match[2], match[3] or "", "PASS" if match[1] == "OK" else "FAIL", ""
-
-    @staticmethod
-    def _kunit_line(line):
-        match = LINE.match(line)
-        if not match:
-            return None
-        base, _, parameter = match[2].partition(": ")
-        return base, parameter, match[1][:4], ""
-
-    @staticmethod
-    def _peer_line(line):
-        match = LINE.match(line)
-        if not match:
-            return None
-        name, _, why = match[2].partition(": ")
-        return name.split()[0], "", match[1][:4], why
-
-    @staticmethod
-    def _matrix_line(line):
-        match = LINE.match(line)
-        if not match or len(match[2].split()) < 2:
-            return None
-        version, name, *why = match[2].split()
-        return name.rstrip(":"), version, match[1][:4], " ".join(why)

@@ -44,9 +44,10 @@ SOURCES = {
                       "\t.test_cases = cases,\n};\n",
     "tests/guest/worklist": "\tfor name in io tree; do\nfor name in faults; do\n",
 }
-LOGS = {
-    "unit.log": "[       OK ] Window.One (0 ms)\n",
-    "kunit.log": "PASS suite.case: a row\nPASS suite.case: another\n",
+RUN = "one"
+VERDICTS = {
+    "unit": [("Window.One", "PASS")],
+    "kunit": [("suite.case: a row", "PASS"), ("suite.case: another", "PASS")],
 }
 DOCUMENT = "Documentation/conformance.rst"
 
@@ -62,6 +63,7 @@ def load_cli():
 
 
 CLI = load_cli()
+import ledger  # noqa: E402  pylint: disable=wrong-import-position
 
 
 class Tree:
@@ -71,8 +73,8 @@ class Tree:
         self.top = pathlib.Path(folder)
         for name, text in SOURCES.items():
             self.write(name, text)
-        for name, text in LOGS.items():
-            self.write(f"{CLI.LOGS}/{name}", text)
+        for kind, results in VERDICTS.items():
+            self.verdict(kind, results)
         self.table(GOOD)
 
     def write(self, name, text):
@@ -84,11 +86,16 @@ class Tree:
         self.write(CLI.TABLE, text)
         self.write(DOCUMENT, document.generate(Table(text)))
 
+    def verdict(self, kind, results, run=RUN, part=None):
+        """What a part leaves: pairs of a name and PASS, FAIL or SKIP, and perhaps why"""
+        ledger.save(self.top / CLI.LOGS / (part or kind) / "verdict",
+                    {"run": run, "kind": kind, "results": [[*r, ""][:3] for r in results]})
+
     def report(self):
         """(status, lines)"""
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            status = CLI.report(self.top, self.top / CLI.LOGS)
+            status = CLI.report(self.top, self.top / CLI.LOGS, RUN)
         return status, out.getvalue().splitlines()
 
 
@@ -182,20 +189,20 @@ class ReportRules(WithTree):
     def failure(self):
         status, lines = self.tree.report()
         self.assertEqual(status, 1)
-        return " ".join(line for line in lines if line.startswith("FAIL"))
+        return " ".join(line for line in lines if line.startswith("failed: "))
 
     def test_good_one(self):
         status, lines = self.tree.report()
-        self.assertEqual((status, lines[-1]), (0, "2 passed, 0 failed"))
+        self.assertEqual((status, lines[-1]), (0, "2 passed, 0 failed, 0 skipped"))
         self.assertIn("open A4 rule both: a part is not shown.", lines)
 
     def test_must_that_is_open(self):
         self.tree.table(GOOD.replace("A4 | rule", "A4 | MUST"))
-        self.assertIn("A4 MUST both: open", self.failure())
+        self.assertIn("A4: open: a part", self.failure())
 
     def test_must_that_is_the_same_as_an_open_one(self):
         self.tree.table(GOOD.replace("same: A1", "same: A4").replace("A2 | rule", "A2 | MUST"))
-        self.assertIn("A2 MUST both: open", self.failure())
+        self.assertIn("A2: open: A4", self.failure())
 
     def test_broken_table(self):
         self.tree.write(CLI.TABLE, GOOD.replace("MUST NOT, MAY", "SHALL"))
@@ -206,21 +213,29 @@ class ReportRules(WithTree):
         self.assertIn("unit:Window.Two does not exist", self.failure())
 
     def test_results(self):
-        for name, text, said in (
-                ("unit.log", "", "unit:Window.One did not run"),
-                ("unit.log", "[  FAILED  ] Window.One (0 ms)\n", "unit:Window.One failed"),
-                ("unit.log", "[       OK ] Window.OneMore (0 ms)\n",
-                 "unit:Window.One did not run"),
-                ("kunit.log", "FAILED suite.case: a row\n", "suite.case/a row failed"),
-                ("kunit.log", "PASS suite.case: another\n", "suite.case/a row did not run"),
-                ("kunit.log", "SKIP suite.case: a row\n", "suite.case/a row was skipped")):
+        for kind, results, said in (
+                ("unit", [], "unit:Window.One did not run"),
+                ("unit", [("Window.One", "FAIL")], "unit:Window.One failed"),
+                ("unit", [("Window.OneMore", "PASS")], "unit:Window.One did not run"),
+                ("kunit", [("suite.case: a row", "FAIL")], "suite.case/a row failed"),
+                ("kunit", [("suite.case: another", "PASS")], "suite.case/a row did not run"),
+                ("kunit", [("suite.case: a row", "SKIP", "no")],
+                 "suite.case/a row was skipped: no")):
             with self.subTest(said):
-                self.tree.write(f"{CLI.LOGS}/{name}", text)
+                self.tree.verdict(kind, results)
                 self.assertIn(said, self.failure())
-                self.tree.write(f"{CLI.LOGS}/{name}", LOGS[name])
+                self.tree.verdict(kind, VERDICTS[kind])
 
-    def test_no_logs(self):
-        (self.tree.top / CLI.LOGS / "unit.log").unlink()
+    def test_no_verdict(self):
+        (self.tree.top / CLI.LOGS / "unit/verdict").unlink()
+        self.assertIn("unit:Window.One did not run", self.failure())
+
+    def test_verdict_of_an_earlier_run(self):
+        self.tree.verdict("unit", VERDICTS["unit"], run="another")
+        self.assertIn("unit:Window.One did not run", self.failure())
+
+    def test_half_a_verdict(self):
+        self.tree.write(f"{CLI.LOGS}/unit/verdict", '{"run": "one", "kin')
         self.assertIn("unit:Window.One did not run", self.failure())
 
 
@@ -228,32 +243,31 @@ class ResultsOfTables(WithTree):
     """A test without a parameter stands for all of its rows."""
 
     def fault(self, test):
-        return evidence.Results(self.tree.top / CLI.LOGS).fault(test)
+        return evidence.Results(CLI.verdicts_of(self.tree.top / CLI.LOGS, RUN)).fault(test)
 
     def test_gtest_rows(self):
-        self.tree.write(f"{CLI.LOGS}/unit.log",
-                        "[       OK ] Header/Table.Rows/one (0 ms)\n"
-                        "[  FAILED  ] Header/Table.Rows/two, where GetParam() = x (0 ms)\n")
+        self.tree.verdict("unit", [("Header/Table.Rows/one", "PASS"),
+                                   ("Header/Table.Rows/two", "FAIL")])
         self.assertIsNone(self.fault("unit:Table.Rows/one"))
         self.assertIn("failed", self.fault("unit:Table.Rows/two"))
         self.assertIn("failed", self.fault("unit:Table.Rows"))
 
     def test_kunit_rows(self):
-        self.tree.write(f"{CLI.LOGS}/kunit.log",
-                        "PASS suite.case: a row\nFAILED suite.case: another\n")
+        self.tree.verdict("kunit", [("suite.case: a row", "PASS"),
+                                    ("suite.case: another", "FAIL")])
         self.assertIsNone(self.fault("kunit:suite.case/a row"))
         self.assertIn("failed", self.fault("kunit:suite.case"))
 
     def test_matrix(self):
-        self.tree.write(f"{CLI.LOGS}/one/result", "PASS 3 io (2 s)\nSKIP 3 callback: none\n")
-        self.tree.write(f"{CLI.LOGS}/two/result",
-                        "FAIL 4.2 io: came back changed\nPASS 4.2 callback (1 s)\n")
+        self.tree.verdict("matrix", [("3 io", "PASS"), ("3 callback", "SKIP", "none")], part="a")
+        self.tree.verdict("matrix", [("4.2 io", "FAIL", "came back changed"),
+                                     ("4.2 callback", "PASS")], part="b")
         self.assertIn("came back changed", self.fault("matrix:io"))
         self.assertIsNone(self.fault("matrix:callback"))
         self.assertIn("did not run", self.fault("matrix:tree"))
 
     def test_peer(self):
-        self.tree.write(f"{CLI.LOGS}/peer.log", "PASS a_scenario\nFAIL another: no answer\n")
+        self.tree.verdict("peer", [("a_scenario", "PASS"), ("another", "FAIL", "no answer")])
         self.assertIsNone(self.fault("peer:a_scenario"))
         self.assertIn("no answer", self.fault("peer:another"))
 
@@ -297,9 +311,9 @@ static const Scenario all[] = {
         self.tree.write("tests/peer/scenarios/server/things.cc", self.SCENARIOS)
         self.tree.table(GOOD.replace("unit:Window.One", "peer:not-yet", 1))
         self.assertEqual(CLI.soundness(self.tree.top), [])
-        self.tree.write(f"{CLI.LOGS}/peer.log", "KNOWN not-yet: no: ours cannot\n")
+        self.tree.verdict("peer", [("not-yet", "SKIP", "known not to pass: ours cannot")])
         _, lines = self.tree.report()
-        self.assertIn("peer:not-yet is known not to pass: no: ours cannot", " ".join(lines))
+        self.assertIn("peer:not-yet was skipped: known not to pass: ours cannot", " ".join(lines))
 
 
 if __name__ == "__main__":

@@ -20,9 +20,7 @@ static int usage()
 static int attack(const std::string &side, bool reverse,
 		  const Hostility &hostility)
 {
-	std::string name = text("hostile-", side, reverse ? "-reverse " : " ",
-				hostility.count, " messages, seed ",
-				hostility.seed);
+	std::string name = text("hostile-", side, reverse ? "-reverse" : "");
 
 	try {
 		if (side == "server")
@@ -31,11 +29,12 @@ static int attack(const std::string &side, bool reverse,
 		else
 			(reverse ? be_hostile_to_client_in_reverse :
 				   be_hostile_to_client)(hostility);
-		printf("PASS %s\n1 passed, 0 failed\n", name.c_str());
+		printf("PASS %s: %u messages, seed %llu\n", name.c_str(),
+		       hostility.count, (unsigned long long)hostility.seed);
 		return 0;
 	} catch (const std::exception &error) {
-		printf("FAIL %s: %s\n%s0 passed, 1 failed\n", name.c_str(),
-		       error.what(), trace_take().c_str());
+		printf("FAIL %s: %s\n%s", name.c_str(), error.what(),
+		       trace_take().c_str());
 		return 1;
 	}
 }

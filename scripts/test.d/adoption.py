@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Writes tests/expected from what ran: for whoever has added or removed a test, and looks at
+the difference before it is committed."""
+import json
+
+from expected import adopt
+from results import FAIL, Result
+from rows import BY_NAME
+
+KUNIT = {"xprtrdma": "xprtrdma_kunit", "svcrdma": "svcrdma_kunit", "memory": "memory_kunit"}
+
+
+def _files(name, results):
+    """Pairs of a file and its results."""
+    if name.startswith(("kunit", "capture")):
+        files = {}
+        for result in results:
+            file = f"capture/{result.name.split()[0]}" if name.startswith("capture") else \
+                f"kunit/{KUNIT.get(result.name.split('_')[0], 'rpcrdma_kunit')}"
+            files.setdefault(file, []).append(result)
+        return list(files.items())
+    return [(BY_NAME[name].expected if name in BY_NAME else name, results)]
+
+
+def adopt_parts(logs, names):
+    """Returns the exit status: 1 if a part has failed, whose results are not taken."""
+    status = 0
+    for name in names:
+        path = logs / name / "verdict"
+        if name in ("build", "conformance") or not path.exists():
+            continue
+        results = [Result(*r) for r in json.loads(path.read_text("utf-8"))["results"]]
+        if any(r.verdict == FAIL for r in results):
+            print(f"{name}: has failed, and is left as it was")
+            status = 1
+            continue
+        for file, found in _files(name, results):
+            adopt(file, found)
+            print(f"tests/expected/{file}: {len(found)} checks")
+    return status

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How tests reach virtual machines, and what they build for them."""
+import os
+import pathlib
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+VM = TOP / "scripts/vm"
+KERNELS = ("um", "um-debug", "debug")
+
+
+def engine(kernel):
+    return "uml" if kernel.startswith("um") else "qemu"
+
+
+def vm(*options, command=()):
+    """The command line of scripts/vm."""
+    return [VM, *options, *(["--", *command] if command else [])]
+
+
+def make(*arguments):
+    """Runs make, whoever called: its flags are not for this one. True if all is well."""
+    env = {k: v for k, v in os.environ.items()
+           if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    return not subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "--no-print-directory",
+                               *map(str, arguments)], cwd=TOP, env=env, stdout=sys.stderr,
+                              stdin=subprocess.DEVNULL, check=False).returncode
+
+
+def kernel_release(kernel):
+    """The release of a kernel of scripts/kernel/build, or None if it does not build."""
+    result = subprocess.run([TOP / "scripts/kernel/build", kernel], check=False,
+                            stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+    if result.returncode:
+        return None
+    release = pathlib.Path(result.stdout.strip(), "include/config/kernel.release")
+    return release.read_text("ascii").strip()
+
+
+def succeeds(command):
+    """Runs it, with its output to the person who waits."""
+    return not subprocess.run([str(c) for c in command], cwd=TOP, stdin=subprocess.DEVNULL,
+                              stdout=sys.stderr, check=False).returncode

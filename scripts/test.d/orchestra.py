@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs parts, side by side as far as this machine has processors, and keeps what they say."""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import ledger
+from results import FAIL, PASS, Result
+
+TOP = ledger.TOP
+LOGS = TOP / "build/test"
+# Of a part's output, what a person who waits wants to see.
+SHOWN = re.compile(r"^FAIL |^failed: |^  [a-z-]+ kernel: ")
+
+
+class Outcome:
+    """How a part went."""
+
+    def __init__(self, part, verdict, status, ended):
+        self.part = part
+        self.passed = verdict["passed"] if verdict else 0
+        self.failures = list(verdict["failures"]) if verdict else []
+        self.skipped = verdict["skipped"] if verdict else []
+        if ended:
+            self.failures.append(ended)
+        elif not verdict:
+            self.failures.append(f"it returned {status}, without a verdict")
+        elif (status != 0) != bool(self.failures):
+            self.failures.append(f"it returned {status} with {len(self.failures)} failures")
+
+    def result(self):
+        return Result(self.part.name, FAIL if self.failures else PASS)
+
+    def __str__(self):
+        return ledger.last_line(self.passed, len(self.failures), len(self.skipped))
+
+
+class Orchestra:
+    """One run. Its number goes to each part, and comes back in its verdict."""
+
+    def __init__(self, cpus):
+        self.begin = time.monotonic()
+        self.run = f"{time.time_ns()}-{os.getpid()}"
+        self.cpus = self.free = cpus
+        self.changed = threading.Condition()
+        self.outcomes = []
+        LOGS.mkdir(parents=True, exist_ok=True)
+        (LOGS / "run").write_text(self.run, "ascii")
+
+    def say(self, text):
+        print(f"[{(time.monotonic() - self.begin) / 60:3.0f} min] {text}", flush=True)
+
+    @staticmethod
+    def verdict_file(part):
+        return LOGS / part.name / "verdict"
+
+    def play(self, part):
+        """Runs a part to its end, or to the end of its time. Returns its outcome."""
+        folder = LOGS / part.name
+        folder.mkdir(parents=True, exist_ok=True)
+        self.say(f"{part.name}: {' '.join(map(str, part.command))}")
+        begin = time.monotonic()
+        env = {**os.environ, "RPCRDMA_VERDICT": str(self.verdict_file(part)),
+               "RPCRDMA_RUN": self.run}
+        with open(folder / "log", "w", encoding="utf-8") as log:
+            # pylint: disable=consider-using-with
+            child = subprocess.Popen(part.command, cwd=TOP, env=env, stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                     errors="replace", start_new_session=True)
+            ended = []
+            timer = threading.Timer(part.limit, self._stop, (child, part, ended))
+            timer.start()
+            for line in child.stdout:
+                log.write(line)
+                log.flush()
+                if SHOWN.match(line):
+                    print(f"          {part.name}: {line.strip()}", flush=True)
+            status = child.wait()
+            timer.cancel()
+        outcome = Outcome(part, ledger.load(self.verdict_file(part), self.run), status,
+                          ended[0] if ended else None)
+        with self.changed:
+            self.outcomes.append(outcome)
+        self.say(f"{part.name}: {outcome} ({time.monotonic() - begin:.0f} s)")
+        return outcome
+
+    @staticmethod
+    def _stop(child, part, ended):
+        ended.append(f"it did not end within {part.limit} s")
+        os.killpg(child.pid, signal.SIGKILL)
+
+    def play_beside(self, parts):
+        """In this order, each as soon as there are processors for it."""
+        threads = []
+        for part in parts:
+            need = min(part.cpus, self.cpus)
+            with self.changed:
+                self.changed.wait_for(lambda: self.free >= need)  # pylint: disable=cell-var-from-loop
+                self.free -= need
+            threads.append(threading.Thread(target=self._and_give_back, args=(part, need)))
+            threads[-1].start()
+        for thread in threads:
+            thread.join()
+
+    def _and_give_back(self, part, need):
+        try:
+            self.play(part)
+        finally:
+            with self.changed:
+                self.free += need
+                self.changed.notify_all()
+
+    def finish(self, expected):
+        """What failed and what was skipped, by name, and the sum. @expected: the parts that
+        had to run, if that is known."""
+        failed = skipped = 0
+        passed = sum(o.passed for o in self.outcomes)
+        for outcome in self.outcomes:
+            skipped += len(outcome.skipped)
+            ledger.say_all(f"skipped: {outcome.part.name}: ", outcome.skipped)
+        for outcome in self.outcomes:
+            failed += len(outcome.failures)
+            ledger.say_all(f"failed: {outcome.part.name}: ", outcome.failures)
+            if outcome.failures:
+                print(f"        its log: {(LOGS / outcome.part.name / 'log').relative_to(TOP)}")
+        for name, text in expected.faults([o.result() for o in self.outcomes]):
+            failed += 1
+            print(f"failed: {name}: {text}")
+        if not passed:
+            failed += not failed
+        print(ledger.last_line(passed, failed, skipped))
+        sys.stdout.flush()
+        return 1 if failed else 0

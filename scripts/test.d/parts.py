@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The parts of make test and make test-all: each a command that ends with a verdict."""
+import typing
+
+from rows import ROWS
+
+
+class Part(typing.NamedTuple):
+    """@cpus: how many of this machine's it keeps busy. @needs: what is built before it, as
+    of builds() below. @extra: for make test-all only. @limit: seconds, in which any machine
+    does it."""
+    name: str
+    cpus: int
+    command: list
+    needs: tuple = ()
+    extra: bool = False
+    limit: int = 3000
+
+
+def _kunit(kernel, *options):
+    return ["scripts/kunit", kernel, "--verbose", "--timeout", "1500", *options]
+
+
+def _row(row):
+    return Part(row.name, row.cpus, ["scripts/matrix", "--no-build", row.name],
+                (" ".join(["modules", *row.kernel]),), row.extra)
+
+
+UM, PEER = "modules --engine uml", "peer"
+FIRST = (
+    Part("runner", 1, ["scripts/test.d/selftest.py"]),
+    Part("unit", 2, ["make", "-s", "--no-print-directory", "-C", "unit", "check"]),
+)
+# Side by side, the slowest first.
+BESIDE = (
+    Part("fuzz", 0, ["nice", "-n", "5", "make", "-s", "--no-print-directory", "-C", "fuzz",
+                     "smoke"]),
+    *[_row(row) for row in ROWS[:5]],
+    Part("kunit-debug", 1, _kunit("debug", "--without", "memory_kunit"), ("kunit debug",)),
+    Part("capture", 1, ["tests/capture"], (UM, PEER)),
+    Part("peer-rxe", 1, ["scripts/peer", "um"], (UM, PEER)),
+    Part("peer-siw", 1, ["scripts/peer", "um", "--provider", "siw"], (UM, PEER), True),
+    Part("kunit-memory", 1, _kunit("um-debug", "--module", "memory_kunit"), ("kunit um-debug",)),
+    *[_row(row) for row in ROWS[5:]],
+    Part("replies", 1, ["tests/replies"], (UM, PEER)),
+    Part("kunit-um", 1, _kunit("um"), ("kunit um",), True),
+    Part("hostile", 2, ["scripts/hostile"], ("modules --engine uml --kernel um-debug", PEER), True,
+         12000),
+    Part("capture-whole", 2, ["tests/capture", "whole-rxe", "whole-siw", "whole-mixed"],
+         (UM, PEER), True, 9000),
+)
+# Of all of the others; it looks at their verdicts.
+LAST = Part("conformance", 1, ["scripts/conformance", "--report"])
+ALL = (*FIRST, *BESIDE, LAST)
+
+
+def builds(parts):
+    """What the parts need, in an order that lets the slow ones begin early."""
+    return list(dict.fromkeys(need for part in parts for need in part.needs))

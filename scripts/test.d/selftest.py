@@ -1,0 +1,347 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The test of the runner: for each part, a stub in the place of the machine, or of the program
+that has the tests. Whatever the stub does wrong has to come out as a failure, and what it
+does right as none.
+
+    selftest.py [--tree DIR] [part...]
+
+--tree: another checkout, such as one of an earlier commit. Its commands run in a copy.
+Last line: N passed, N failed, N skipped.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+# pylint: disable=wrong-import-position
+from expected import FOLDER, Expected  # noqa: E402
+from ledger import Ledger  # noqa: E402
+
+TOP = HERE.parent.parent
+LAST = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
+RELEASE = "stub"
+
+# What takes the place of scripts/vm, of the unit tests and of the fuzzers. It does what
+# $STUB says, with the output that the selftest has prepared for the part.
+STUB = r'''#!/usr/bin/env python3
+import os, pathlib, signal, sys
+if "--build-only" in sys.argv:
+    sys.exit(0)
+how = os.environ["STUB"]
+text = pathlib.Path(os.environ["STUB_OUTPUT"]).read_text()
+log = None
+if "--log" in sys.argv:
+    log = pathlib.Path(sys.argv[sys.argv.index("--log") + 1]) / "both"
+    log.mkdir(parents=True, exist_ok=True)
+# What a part sees of a machine is the console, or what the command prints.
+def show(text):
+    if os.environ["STUB_WHERE"] == "console":
+        (log / "console.log").write_text(text)
+    else:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+if how == "dies":
+    print("vm: FAILED: the guest ended at stage 'boot'", file=sys.stderr)
+    sys.exit(1)
+if how == "nothing":
+    sys.exit(0)
+if how == "no-worklist":
+    print("bash: line 1: tests/guest/worklist: No such file or directory")
+    sys.exit(127)
+show(text)
+if how == "killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+if how == "traceback":
+    raise RuntimeError("a mistake in the runner of machines")
+if how == "report":
+    print("BUG: KASAN: slab-use-after-free in stub+0x1/0x2", file=sys.stderr)
+    print("vm: FAILED: kernel report: BUG: KASAN: slab-use-after-free in stub", file=sys.stderr)
+    sys.exit(1)
+if how == "report-unnoticed":
+    print("BUG: KASAN: slab-use-after-free in stub+0x1/0x2", file=sys.stderr)
+if how == "leak":
+    print("vm: FAILED: kmemleak: 1 objects (in the file kmemleak)", file=sys.stderr)
+    sys.exit(1)
+if how in ("status", "fails-and-says-so"):
+    sys.exit(1)
+'''
+
+# Only the installation and the compilers; make itself is real where it runs tests.
+COMPILER = r'''#!/bin/sh
+while [ $# -gt 0 ]; do
+	[ "$1" != -o ] || cp "$STUB_PROGRAM" "$2"
+	[ "$1" != -MF ] || : >"$2"
+	shift
+done
+'''
+KERNEL = r'''#!/bin/sh
+echo "$STUB_TREE"
+'''
+
+# Behaviours of the stub, and how each changes a good output. None: it is left as it is.
+MACHINE = ("dies", "nothing", "no-worklist", "killed", "traceback", "report",
+           "report-unnoticed", "leak", "status")
+OUTPUT = ("half", "half-and-sum", "none-but-sum", "all-skipped", "one-failed",
+          "fails-and-says-so", "one-lost", "twice")
+KTAP = ("half", "suite-init", "case-plan", "suite-lost", "one-failed", "all-skipped", "one-lost",
+        "crash-in-case")
+
+
+class Format:
+    """How a part's tests print their results: @names to text."""
+
+    where = "output"
+    changes = OUTPUT
+
+    def __init__(self, names):
+        self.names = names
+
+    def line(self, name, verdict):
+        why = {"PASS": "", "FAIL": ": it came back changed", "SKIP": ": for no good reason"}
+        return f"{verdict} {name}{why[verdict]}\n"
+
+    @staticmethod
+    def end(passed, failed=0):
+        return f"{passed} passed, {failed} failed\n"
+
+    def text(self, how):
+        names, count = self.names, len(self.names)
+        verdicts = ["PASS"] * count
+        if how in ("half", "half-and-sum"):
+            names = names[:max(1, count // 2)] if count > 1 else []
+        if how == "none-but-sum":
+            names = []
+        if how == "one-lost":
+            names = names[1:]
+        if how == "twice":
+            names = [names[0], *names]
+            verdicts.append("PASS")
+        if how == "all-skipped":
+            verdicts = ["SKIP"] * count
+        if how in ("one-failed", "fails-and-says-so"):
+            verdicts[0] = "FAIL"
+        lines = "".join(self.line(n, v) for n, v in zip(names, verdicts))
+        # One that exits in the middle has no sum; what is wrong otherwise, it does not know.
+        return lines if how == "half" else lines + self.end(len(names))
+
+
+class GoogleTest(Format):
+    """As of a test binary."""
+
+    def line(self, name, verdict):
+        word = {"PASS": "      OK", "FAIL": " FAILED ", "SKIP": " SKIPPED"}[verdict]
+        return f"[ RUN      ] {name}\n[ {word} ] {name} (0 ms)\n"
+
+    @staticmethod
+    def end(passed, failed=0):
+        return f"[==========] {passed} tests from 9 test suites ran. (3 ms total)\n" \
+               f"[  PASSED  ] {passed} tests.\n"
+
+
+class Console(Format):
+    """KTAP in the console log of a machine."""
+
+    where = "console"
+    changes = KTAP
+
+    def text(self, how):
+        suites = {}
+        for name in self.names:
+            suite, _, rest = name.partition(".")
+            case, _, row = rest.partition(": ")
+            suites.setdefault(suite, {}).setdefault(case, []).append(row)
+        first = next(iter(suites))
+        if how == "one-lost":
+            suites[first].pop(next(iter(suites[first])))
+        if how == "suite-lost":
+            suites.pop(first)
+        lines = ["KTAP version 1", f"1..{len(suites)}"]
+        for number, (suite, cases) in enumerate(suites.items(), 1):
+            lines += self._suite(number, suite, cases, how if number == 1 else "good")
+        if how == "half":
+            lines = lines[:len(lines) // 2]
+        return "".join(f"[    1.234567] {line}\n" for line in lines)
+
+    def _suite(self, number, suite, cases, how):
+        lines = ["    KTAP version 1", f"    # Subtest: {suite}", "    # module: stub_kunit",
+                 f"    1..{len(cases) + (how == 'case-plan')}"]
+        if how == "suite-init":
+            return [*lines[:3], f"    # {suite}: failed to initialize (-12)",
+                    f"not ok {number} {suite}"]
+        for place, (case, rows) in enumerate(cases.items(), 1):
+            if how == "crash-in-case":
+                return lines
+            bad = how == "one-failed" and place == 1
+            skip = " # SKIP" if how == "all-skipped" else ""
+            if rows != [""]:
+                lines += ["        KTAP version 1", f"        # Subtest: {case}"]
+                lines += [f"        {'not ' * bad}ok {n} {row}{skip}"
+                          for n, row in enumerate(rows, 1)]
+            lines.append(f"    {'not ' * bad}ok {place} {case}{skip}")
+        return [*lines, f"{'not ' * (how == 'one-failed')}ok {number} {suite}"]
+
+
+class Probe:
+    """One command of a tree, with the stub in the place of its machine. @names: what it has to
+    report; @good: a stub can do it right."""
+
+    def __init__(self, name, command, names, form=Format, good=True):
+        self.name, self.command, self.good = name, command, good
+        self.form = form(names)
+
+    def behaviours(self):
+        return ["good"] * self.good + [*MACHINE, *self.form.changes]
+
+
+def names_of(*files):
+    return [name for file in files for name in Expected(file).names.elements()]
+
+
+def kunit(*sides):
+    return names_of(*[f"kunit/{side}_kunit" for side in sides])
+
+
+def probes():
+    fuzz = names_of("fuzz")
+    return [
+        Probe("unit", ["/usr/bin/make", "-s", "--no-print-directory", "-C", "unit", "check",
+                       "CXX=stub-compiler"], names_of("unit"), GoogleTest),
+        # A fuzzer by itself has no results: what it prints is none of a machine's.
+        Probe("fuzz", ["/usr/bin/make", "-s", "--no-print-directory", "-C", "fuzz", "smoke",
+                       "CXX=stub-compiler"], fuzz, good=False),
+        Probe("kunit", ["scripts/kunit", "um", "--verbose", "--without", "memory_kunit"],
+              kunit("rpcrdma", "xprtrdma", "svcrdma"), Console),
+        Probe("kunit-memory", ["scripts/kunit", "um", "--module", "memory_kunit"],
+              kunit("rpcrdma", "memory"), Console),
+        Probe("peer", ["scripts/peer", "um"], names_of("peer-rxe")),
+        Probe("hostile", ["scripts/hostile"], ["hostile-server"], good=False),
+        Probe("matrix", ["scripts/matrix", "--no-build", "ours-6.12"], names_of("matrix/ours")),
+        Probe("mounts", ["scripts/matrix", "--no-build", "ours-mounts-siw"],
+              names_of("matrix/mounts-siw")),
+        Probe("replies", ["tests/replies"], ["replies"], good=False),
+        # Without a capture there is nothing that could be right.
+        Probe("capture", ["tests/capture", "rxe"], names_of("capture/rxe"), good=False),
+        Probe("test", ["scripts/test", "ours-6.12"], names_of("matrix/ours")),
+        Probe("conformance", ["scripts/conformance", "--report"], ["nothing"], good=False),
+    ]
+
+
+class Tree:
+    """A copy of a checkout with stubs in it."""
+
+    def __init__(self, source, folder):
+        self.top = pathlib.Path(folder) / "tree"
+        self.folder = pathlib.Path(folder)
+        files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others",
+                                "--exclude-standard"], cwd=source, check=True,
+                               stdout=subprocess.PIPE).stdout
+        self.top.mkdir()
+        for name in files.decode().split("\0"):
+            if name and (source / name).exists():
+                (self.top / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(source / name, self.top / name)
+        self._write("scripts/vm", STUB)
+        self._write("scripts/kernel/build", KERNEL)
+        self._write("scripts/install-packages", "#!/bin/sh\n")
+        self._write("bin/make", "#!/bin/sh\n")
+        self._write("bin/stub-compiler", COMPILER)
+        self._write("build/peer/rdma-peer", "#!/bin/sh\n")
+        self._write("stub-kernel/include/config/kernel.release", RELEASE + "\n")
+        for side in "rpcrdma", "xprtrdma", "svcrdma", "memory":
+            self._write(f"build/{RELEASE}-kunit/{side}_kunit.ko", "")
+
+    def _write(self, name, text):
+        path = self.top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        path.write_text(text, "utf-8")
+        path.chmod(0o755)
+
+    def run(self, probe, how):
+        """(status, the last line, all of the output)"""
+        output = self.folder / "output"
+        output.write_text(probe.form.text(how), "utf-8")
+        env = {**os.environ, "STUB": how, "STUB_OUTPUT": str(output),
+               "STUB_WHERE": probe.form.where, "STUB_TREE": str(self.top / "stub-kernel"),
+               "STUB_PROGRAM": str(self.top / "scripts/vm"),
+               "RPCRDMA_CACHE": str(self.folder / "cache"),
+               "PATH": f"{self.top / 'bin'}:{os.environ['PATH']}"}
+        done = subprocess.run(probe.command, cwd=self.top, env=env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace", check=False, timeout=300)
+        lines = done.stdout.splitlines()
+        return done.returncode, lines[-1] if lines else "", done.stdout
+
+    def old_logs(self, probe):
+        """What a good run has left."""
+        self.run(probe, "good")
+        if probe.name == "conformance":
+            for kind, file in ("unit", "unit"), ("peer", "peer-rxe"), ("matrix", "matrix/ours"):
+                path = self.top / f"build/test/{kind}/verdict"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(json.dumps({
+                    "run": "an earlier one", "kind": kind, "results": [
+                        [name, "PASS", ""] for name in names_of(file)]}), "utf-8")
+            (self.top / "build/test/run").write_text("this one", "ascii")
+
+
+def fault_of(status, last, how):
+    """Why the outcome is not what it has to be, or None."""
+    sums = LAST.match(last)
+    if not sums:
+        return None if status and how != "good" else f"the last line is '{last}'"
+    green = status == 0 and sums[2] == "0"
+    if how == "good":
+        return None if green and sums[1] != "0" else f"status {status}, {last}"
+    if status == 0 or sums[2] == "0":
+        return f"status {status}, {last}"
+    return None
+
+
+def try_all(source, probe):
+    """One behaviour after the other in the same tree, the good one first: so each of the others
+    has the logs of a good run lying about. Tuples: behaviour, fault or None, output."""
+    outcomes = []
+    with tempfile.TemporaryDirectory(prefix="runner.") as folder:
+        tree = Tree(source, folder)
+        tree.old_logs(probe)
+        for how in probe.behaviours():
+            status, last, output = tree.run(probe, how)
+            fault = fault_of(status, last, how)
+            if not fault and "Traceback" in output and how != "traceback":
+                fault = "the runner itself has a traceback"
+            outcomes.append((how, fault, output))
+    return outcomes
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="selftest.py", description=__doc__.splitlines()[0])
+    parser.add_argument("--tree", type=pathlib.Path, default=TOP)
+    parser.add_argument("--show", action="store_true", help="what a wrong one printed")
+    parser.add_argument("part", nargs="*")
+    options = parser.parse_args()
+    chosen = [p for p in probes() if not options.part or p.name in options.part]
+    ledger = Ledger("runner", Expected(names=[f"{p.name} {how}" for p in chosen
+                                              for how in p.behaviours()]))
+    with concurrent.futures.ThreadPoolExecutor(2 * os.cpu_count()) as pool:
+        tried = pool.map(lambda probe: try_all(options.tree.resolve(), probe), chosen)
+        for probe, outcomes in zip(chosen, tried):
+            for how, fault, output in outcomes:
+                ledger.say(f"{probe.name} {how}", [fault] * bool(fault))
+                if fault and options.show:
+                    print(output)
+    return ledger.finish(verbose=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
