@@ -29,7 +29,7 @@ from ledger import Ledger  # noqa: E402
 
 TOP = HERE.parent.parent
 LAST = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
-RELEASE = "stub"
+RELEASE = "0.0.0-stub"
 
 # What takes the place of scripts/vm, of the unit tests and of the fuzzers. It does what
 # $STUB says, with the output that the selftest has prepared for the part.
@@ -88,11 +88,51 @@ KERNEL = r'''#!/bin/sh
 echo "$STUB_TREE"
 '''
 
+# A machine, in the place of the kernel in user mode: what scripts/vm itself is to judge.
+VMLINUX = r'''#!/usr/bin/env python3
+import os, pathlib, re, signal, sys, time
+how = os.environ["STUB"]
+folder = pathlib.Path(next(a for a in sys.argv if a.startswith("vm_dir="))[7:])
+console = int(re.search(r"con0=null,fd:(\d+)", " ".join(sys.argv))[1])
+def say(text):
+    os.write(console, text.encode())
+def record(**values):
+    with open(folder / "status", "a") as status:
+        status.writelines(f"{k}={v}\n" for k, v in values.items())
+say("[    0.1] Linux version stub\n")
+if how == "dies":
+    sys.exit(0)
+record(stage="command")
+(folder / "output").write_text("PASS something\n")
+if how == "killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+if how == "hangs":
+    time.sleep(60)
+if how == "panics":
+    say("[    1.0] Kernel panic - not syncing: stub\n")
+    sys.exit(1)
+if how == "no-exit":
+    record(finished="yes")
+    sys.exit(0)
+record(exit=3 if how == "status" else 0)
+if how == "unfinished":
+    sys.exit(0)
+if how == "fails":
+    record(fail1="umount hangs")
+if how == "report":
+    say("[    2.0] BUG: KASAN: slab-use-after-free in stub\n")
+if how == "warning":
+    say("[    2.0] WARNING: CPU: 0 PID: 1 at stub.c:1 stub+0x1/0x2\n")
+if how == "unended-report":
+    say("[    2.0] BUG: KASAN: slab-use-after-free in stub")
+record(finished="yes")
+'''
+
 # Behaviours of the stub, and how each changes a good output. None: it is left as it is.
 MACHINE = ("dies", "nothing", "no-worklist", "killed", "traceback", "report",
            "report-unnoticed", "leak", "status")
 OUTPUT = ("half", "half-and-sum", "none-but-sum", "all-skipped", "one-failed",
-          "fails-and-says-so", "one-lost", "twice")
+          "fails-and-says-so", "one-lost", "twice", "stranger")
 KTAP = ("half", "suite-init", "case-plan", "suite-lost", "one-failed", "all-skipped", "one-lost",
         "crash-in-case")
 
@@ -125,6 +165,9 @@ class Format:
             names = names[1:]
         if how == "twice":
             names = [names[0], *names]
+            verdicts.append("PASS")
+        if how == "stranger":
+            names = [*names, names[0] + "-of-nobody"]
             verdicts.append("PASS")
         if how == "all-skipped":
             verdicts = ["SKIP"] * count
@@ -191,6 +234,16 @@ class Console(Format):
         return [*lines, f"{'not ' * (how == 'one-failed')}ok {number} {suite}"]
 
 
+class Machine(Format):
+    """What scripts/vm says of a machine: its status."""
+
+    changes = ("dies", "killed", "hangs", "panics", "no-exit", "status", "unfinished", "fails",
+               "report", "warning", "unended-report")
+
+    def text(self, how):
+        return ""
+
+
 class Probe:
     """One command of a tree, with the stub in the place of its machine. @names: what it has to
     report; @good: a stub can do it right."""
@@ -200,7 +253,14 @@ class Probe:
         self.form = form(names)
 
     def behaviours(self):
-        return ["good"] * self.good + [*MACHINE, *self.form.changes]
+        machine = () if isinstance(self.form, Machine) else MACHINE
+        return ["good"] * self.good + [*machine, *self.form.changes]
+
+    def fault(self, status, last, how):
+        """Why the outcome is not what it has to be, or None."""
+        if isinstance(self.form, Machine):
+            return None if (status == 0) == (how == "good") else f"status {status}"
+        return fault_of(status, last, how)
 
 
 def names_of(*files):
@@ -214,6 +274,8 @@ def kunit(*sides):
 def probes():
     fuzz = names_of("fuzz")
     return [
+        Probe("vm", ["scripts/vm.real", "--engine", "uml", "--client", "none", "--server", "none",
+                     "--timeout", "20", "--stall", "2", "--", "true"], [], Machine),
         Probe("unit", ["/usr/bin/make", "-s", "--no-print-directory", "-C", "unit", "check",
                        "CXX=stub-compiler"], names_of("unit"), GoogleTest),
         # A fuzzer by itself has no results: what it prints is none of a machine's.
@@ -250,7 +312,9 @@ class Tree:
             if name and (source / name).exists():
                 (self.top / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(source / name, self.top / name)
+        shutil.copy2(self.top / "scripts/vm", self.top / "scripts/vm.real")
         self._write("scripts/vm", STUB)
+        self._write("stub-kernel/vmlinux", VMLINUX)
         self._write("scripts/kernel/build", KERNEL)
         self._write("scripts/install-packages", "#!/bin/sh\n")
         self._write("bin/make", "#!/bin/sh\n")
@@ -317,7 +381,7 @@ def try_all(source, probe):
         tree.old_logs(probe)
         for how in probe.behaviours():
             status, last, output = tree.run(probe, how)
-            fault = fault_of(status, last, how)
+            fault = probe.fault(status, last, how)
             if not fault and "Traceback" in output and how != "traceback":
                 fault = "the runner itself has a traceback"
             outcomes.append((how, fault, output))
