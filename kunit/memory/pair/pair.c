@@ -298,6 +298,8 @@ static void flush_all(struct pair *pair)
 		if (cq && !memory_cq_of(cq)->held)
 			flush_work(&cq->work);
 	}
+	/* One whose device goes is closed by a work item of its own. */
+	svcrdma_transports_wait();
 	if (pair->server)
 		flush_work(&pair->server->st_release_work);
 	flush_workqueue(xprtrdma_wq);
