@@ -308,7 +308,7 @@ static void server_takes_no_reads(struct kunit *test)
 	struct client *client = client_of(test);
 
 	client_disconnect(client);
-	client_cm.reads = 0;
+	client_server_takes(0);
 	client_connect(client);
 	expect_refused(long_create(client, 9000));
 }
@@ -320,7 +320,7 @@ static void switched_off(struct kunit *test)
 
 	client_disconnect(client);
 	client_bc_connect_without_chunks(client);
-	KUNIT_EXPECT_EQ(test, RPCRDMA_CM_SIZE, client_cm.sent_length);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_CM_SIZE, fake_cm.said.length);
 	cb->reply[0] = 4096;
 	callback_deliver(cb);
 	client_bc_expect_err_chunk(client, XID);
@@ -699,7 +699,7 @@ static void agree(struct client *client, u16 extensions)
 	};
 
 	client_disconnect(client);
-	client_cm.private_length = rpcrdma_cm_private_encode(&server, client_cm.private);
+	fake_cm.heard.length = rpcrdma_cm_private_encode(&server, fake_cm.heard.private);
 	client_connect(client);
 }
 
@@ -709,7 +709,7 @@ static void announcement(struct kunit *test)
 	struct rpcrdma_cm_private sent;
 
 	agree(client, RPCRDMA_EXT_REVERSE_CHUNKS);
-	rpcrdma_cm_private_decode(client_cm.sent, client_cm.sent_length, &sent);
+	rpcrdma_cm_private_decode(fake_cm.said.private, fake_cm.said.length, &sent);
 	KUNIT_EXPECT_TRUE(test, sent.extensions & RPCRDMA_EXT_REVERSE_CHUNKS);
 	KUNIT_EXPECT_TRUE(test, client->conn->xc_inline.reverse_chunks);
 	KUNIT_EXPECT_FALSE(test, client->conn->xc_inline.read_chunk_replies);
@@ -725,7 +725,7 @@ static void payload_where_chunks_are_used(struct kunit *test)
 	agree(client, RPCRDMA_EXT_REVERSE_CHUNKS);
 	xprtrdma_bc_connected(client->conn);
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_MAX_CALL, xprtrdma_bc_max_payload(client->xprt));
-	client_cm.reads = 0;
+	client_server_takes(0);
 	agree(client, RPCRDMA_EXT_REVERSE_CHUNKS);
 	xprtrdma_bc_connected(client->conn);
 	KUNIT_EXPECT_EQ(test, 4096 - 28, xprtrdma_bc_max_payload(client->xprt));

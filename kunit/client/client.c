@@ -14,7 +14,7 @@ static void client_destroy_action(void *data)
 	client_disconnect(client);
 	list_for_each_entry_safe(call, next, &client->calls, list)
 		client_call_destroy(call);
-	fake_cm_check();
+	fake_queues_check();
 	xprtrdma_bc_stop(xprtrdma_transport_of(client->xprt));
 	if (client->transport->xt_bc_count)
 		kunit_fail_current_test("reverse-direction rpc_rqsts were left");
@@ -60,8 +60,7 @@ struct client *client_create(struct kunit *test)
 	client->proc.p_decode = decode;
 	client->next_xid = 0x10000001;
 	INIT_LIST_HEAD(&client->calls);
-	client_cm_reset();
-	fake_cm_reset(fake);
+	fake_queues_reset(fake);
 	client_private(4096, 4096, true);
 	/* As xprtrdma_transport_register(). */
 	xprtrdma_wq = alloc_workqueue("xprtrdma_kunit", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
@@ -82,8 +81,15 @@ void client_private(u32 send_size, u32 recv_size, bool remote_invalidation)
 		.remote_invalidation = remote_invalidation,
 	};
 
-	rpcrdma_cm_private_encode(&server, client_cm.private);
-	client_cm.private_length = RPCRDMA_CM_SIZE;
+	rpcrdma_cm_private_encode(&server, fake_cm.heard.private);
+	fake_cm.heard.length = RPCRDMA_CM_SIZE;
+}
+
+/* RDMA Reads in flight; as many of either direction. */
+void client_server_takes(u8 reads)
+{
+	fake_cm.heard.reads_taken = reads;
+	fake_cm.heard.reads_done = reads;
 }
 
 /* As the connect worker. */
@@ -92,7 +98,6 @@ void client_connect(struct client *client)
 	struct rpc_xprt *xprt = client->xprt;
 	struct xprtrdma_conn *conn;
 
-	client_cm.step = 0;
 	conn = xprtrdma_conn_create(client->transport);
 	KUNIT_ASSERT_FALSE(client->test, IS_ERR(conn));
 	client->conn = conn;

@@ -7,7 +7,8 @@
 #define KUNIT_CLIENT_H
 
 #include "../../xprtrdma/xprtrdma.h"
-#include "../fake/cm.h"
+#include "../fake/alloc.h"
+#include "../fake/queues.h"
 
 enum {
 	CLIENT_SEGMENTS	= 64,
@@ -15,47 +16,6 @@ enum {
 	CLIENT_MESSAGE	= 4096,	/* largest inline message of these tests */
 	CLIENT_PAGES	= 260,	/* of one direction of a call */
 };
-
-/**
- * struct client_cm - how the connection manager behaves, and what it has seen
- * @step: steps taken: 0 resolves the address, 1 the route, 2 connects
- * @fail_step: which one fails, -1 for none
- * @fail_errno: it fails at once, or, if 0,
- * @fail_event: with this event
- * @fail_status: and this status
- * @hold_step: which one is not answered, -1 for none
- * @held: the id that waits for an answer
- * @on_step: called after each step that was answered
- * @source: where a connection is to come from
- * @reads: RDMA Reads in flight that the server takes
- * @private: private data of the server
- * @private_length: its size in bytes
- * @sent: private data of the client
- * @sent_length: its size in bytes
- * @recvs_at_connect: Receives that were posted when the client asked for a connection
- */
-struct client_cm {
-	int			step;
-	int			fail_step;
-	int			fail_errno;
-	enum rdma_cm_event_type	fail_event;
-	int			fail_status;
-	int			hold_step;
-	struct rdma_cm_id	*held;
-	void			(*on_step)(struct rdma_cm_id *id, int step);
-	struct sockaddr_storage	source;
-	u8			reads;
-	u8			private[64];
-	u8			private_length;
-	u8			sent[64];
-	u8			sent_length;
-	unsigned int		recvs_at_connect;
-};
-
-extern struct client_cm client_cm;
-
-void client_cm_reset(void);
-int client_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type type, int status);
 
 /**
  * struct client - a transport
@@ -88,6 +48,7 @@ struct client {
 /* client.c */
 struct client *client_create(struct kunit *test);
 void client_private(u32 send_size, u32 recv_size, bool remote_invalidation);
+void client_server_takes(u8 reads);
 void client_connect(struct client *client);
 void client_disconnect(struct client *client);
 void client_open_window(struct client *client, u32 credits);

@@ -236,7 +236,7 @@ static void config_silence(struct kunit *test)
 
 static struct rdma_cm_id *last_id;
 
-static void note_id(struct rdma_cm_id *id, int step)
+static void note_id(struct rdma_cm_id *id, enum fake_cm_call call)
 {
 	last_id = id;
 }
@@ -246,9 +246,9 @@ static void config_connection_lost(struct kunit *test)
 {
 	struct mount *mount = test->priv;
 
-	client_cm.on_step = note_id;
+	fake_cm.on_answer = note_id;
 	asked(mount);
-	client_cm_event(last_id, RDMA_CM_EVENT_DISCONNECTED, 0);
+	fake_cm_event(last_id, RDMA_CM_EVENT_DISCONNECTED);
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, mount_connected(mount));
 	mount_expect_nothing(mount);
 	expect_not_asked(mount);

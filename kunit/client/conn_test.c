@@ -20,7 +20,7 @@ static void conn_is_established(struct kunit *test)
 	client_connect(client);
 
 	/* Assert: RFC 8797 section 5.1 */
-	rpcrdma_cm_private_decode(client_cm.sent, client_cm.sent_length, &sent);
+	rpcrdma_cm_private_decode(fake_cm.said.private, fake_cm.said.length, &sent);
 	KUNIT_EXPECT_TRUE(test, sent.present && sent.remote_invalidation);
 	KUNIT_EXPECT_EQ(test, 4096, sent.send_size);
 	KUNIT_EXPECT_EQ(test, 4096, sent.recv_size);
@@ -63,8 +63,8 @@ static void conn_reads_the_private_data(struct kunit *test)
 	const struct private_case *c = test->param_value;
 	struct client *client = client_of(test);
 
-	memcpy(client_cm.private, c->bytes, sizeof(c->bytes));
-	client_cm.private_length = c->length;
+	memcpy(fake_cm.heard.private, c->bytes, sizeof(c->bytes));
+	fake_cm.heard.length = c->length;
 	client_connect(client);
 	KUNIT_EXPECT_EQ(test, c->inline_send, client->conn->xc_inline.inline_send);
 	KUNIT_EXPECT_EQ(test, c->inline_recv, client->conn->xc_inline.inline_recv);
@@ -91,7 +91,7 @@ static void conn_settings_change_on_reconnect(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, client->conn->xc_inline.remote_invalidation);
 	client_disconnect(client);
 
-	client_cm.private_length = 0;
+	fake_cm.heard.length = 0;
 	client_connect(client);
 	KUNIT_EXPECT_EQ(test, 1024, client->conn->xc_inline.inline_send);
 	KUNIT_EXPECT_EQ(test, 1024, client->conn->xc_inline.inline_recv);
@@ -104,38 +104,40 @@ static void conn_has_a_protection_domain_of_its_own(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 3; i++) {
-		KUNIT_EXPECT_EQ(test, 0, fake_cm.pds);
+		KUNIT_EXPECT_EQ(test, 0, fake_queues.pds);
 		client_connect(client);
-		KUNIT_EXPECT_EQ(test, 1, fake_cm.pds);
+		KUNIT_EXPECT_EQ(test, 1, fake_queues.pds);
 		client_disconnect(client);
 	}
-	KUNIT_EXPECT_EQ(test, 0, fake_cm.pds);
+	KUNIT_EXPECT_EQ(test, 0, fake_queues.pds);
 }
 
 struct failure_case {
 	const char		*desc;
-	int			step;
-	int			err;
-	enum rdma_cm_event_type	event;
-	int			status;
+	enum fake_cm_call	call;
+	struct fake_cm_plan	plan;
 	int			rc;
 };
 
 static const struct failure_case failure_cases[] = {
-	{ "no route to the address", 0, -EHOSTUNREACH, 0, 0, -EHOSTUNREACH },
-	{ "address error", 0, 0, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT, -EHOSTUNREACH },
-	{ "route refused", 1, -EINVAL, 0, 0, -EINVAL },
-	{ "route error", 1, 0, RDMA_CM_EVENT_ROUTE_ERROR, -ETIMEDOUT, -ENETUNREACH },
-	{ "device removed", 1, 0, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, -ENOTCONN },
-	{ "connect refused", 2, -ENOMEM, 0, 0, -ENOMEM },
-	{ "rejected", 2, 0, RDMA_CM_EVENT_REJECTED, IB_CM_REJ_CONSUMER_DEFINED,
-	  -ECONNREFUSED },
-	{ "no service", 2, 0, RDMA_CM_EVENT_REJECTED, IB_CM_REJ_INVALID_SERVICE_ID,
-	  -ECONNREFUSED },
-	{ "stale queue pair", 2, 0, RDMA_CM_EVENT_REJECTED, IB_CM_REJ_STALE_CONN, -EAGAIN },
-	{ "unreachable", 2, 0, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, -ENETUNREACH },
-	{ "connect error", 2, 0, RDMA_CM_EVENT_CONNECT_ERROR, 0, -ENOTCONN },
-	{ "disconnected", 2, 0, RDMA_CM_EVENT_DISCONNECTED, 0, -ENOTCONN },
+	{ "no route to the address", FAKE_CM_ADDR, { -EHOSTUNREACH }, -EHOSTUNREACH },
+	{ "address error", FAKE_CM_ADDR, { 0, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT },
+	  -EHOSTUNREACH },
+	{ "route refused", FAKE_CM_ROUTE, { -EINVAL }, -EINVAL },
+	{ "route error", FAKE_CM_ROUTE, { 0, RDMA_CM_EVENT_ROUTE_ERROR, -ETIMEDOUT },
+	  -ENETUNREACH },
+	{ "device removed", FAKE_CM_ROUTE, { 0, RDMA_CM_EVENT_DEVICE_REMOVAL }, -ENOTCONN },
+	{ "connect refused", FAKE_CM_CONNECT, { -ENOMEM }, -ENOMEM },
+	{ "rejected", FAKE_CM_CONNECT, { 0, RDMA_CM_EVENT_REJECTED,
+	  IB_CM_REJ_CONSUMER_DEFINED }, -ECONNREFUSED },
+	{ "no service", FAKE_CM_CONNECT, { 0, RDMA_CM_EVENT_REJECTED,
+	  IB_CM_REJ_INVALID_SERVICE_ID }, -ECONNREFUSED },
+	{ "stale queue pair", FAKE_CM_CONNECT, { 0, RDMA_CM_EVENT_REJECTED,
+	  IB_CM_REJ_STALE_CONN }, -EAGAIN },
+	{ "unreachable", FAKE_CM_CONNECT, { 0, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT },
+	  -ENETUNREACH },
+	{ "connect error", FAKE_CM_CONNECT, { 0, RDMA_CM_EVENT_CONNECT_ERROR }, -ENOTCONN },
+	{ "disconnected", FAKE_CM_CONNECT, { 0, RDMA_CM_EVENT_DISCONNECTED }, -ENOTCONN },
 };
 
 KUNIT_ARRAY_PARAM_DESC(failure, failure_cases, desc);
@@ -147,7 +149,7 @@ static void expect_no_connection(struct client *client, int rc)
 
 	KUNIT_ASSERT_TRUE(test, IS_ERR(conn));
 	KUNIT_EXPECT_EQ(test, rc, PTR_ERR(conn));
-	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids + fake_cm.pds + fake_cm.cqs);
+	KUNIT_EXPECT_EQ(test, 0, fake_objects());
 	KUNIT_EXPECT_EQ(test, 0, client->fake->nr_mrs);
 	/* Nobody has a connection to close. */
 	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_CLOSE_WAIT, &client->xprt->state));
@@ -158,14 +160,11 @@ static void conn_step_fails(struct kunit *test)
 	const struct failure_case *c = test->param_value;
 	struct client *client = client_of(test);
 
-	client_cm.fail_step = c->step;
-	client_cm.fail_errno = c->err;
-	client_cm.fail_event = c->event;
-	client_cm.fail_status = c->status;
+	fake_cm.plan[c->call] = c->plan;
 	expect_no_connection(client, c->rc);
 
 	/* The next one succeeds. */
-	client_cm.fail_step = -1;
+	fake_cm.plan[c->call] = (struct fake_cm_plan) {};
 	client_connect(client);
 	client_expect_at_rest(client);
 }
@@ -193,13 +192,13 @@ static void conn_device_refuses_deep_queues(struct kunit *test)
 {
 	struct client *client = client_of(test);
 
-	fake_cm.max_send_wr = 1000;
+	fake_queues.max_send_wr = 1000;
 	client_connect(client);
-	KUNIT_EXPECT_LE(test, fake_cm.qp_attr.cap.max_send_wr, 1000);
+	KUNIT_EXPECT_LE(test, fake_queues.qp_attr.cap.max_send_wr, 1000);
 	KUNIT_EXPECT_GT(test, client->conn->xc_queues.credits, 0);
 	client_expect_at_rest(client);
 	client_disconnect(client);
-	fake_cm.max_send_wr = 1;
+	fake_queues.max_send_wr = 1;
 	expect_no_connection(client, -EINVAL);
 }
 
@@ -236,8 +235,8 @@ static void conn_device_is_small(struct kunit *test)
 	client_connect(client);
 	KUNIT_EXPECT_LT(test, client->conn->xc_queues.credits, 32);
 	KUNIT_EXPECT_GT(test, client->conn->xc_queues.credits, 0);
-	KUNIT_EXPECT_LE(test, fake_cm.qp_attr.cap.max_send_wr, 1000);
-	KUNIT_EXPECT_LE(test, fake_cm.qp_attr.cap.max_recv_wr, 1000);
+	KUNIT_EXPECT_LE(test, fake_queues.qp_attr.cap.max_send_wr, 1000);
+	KUNIT_EXPECT_LE(test, fake_queues.qp_attr.cap.max_recv_wr, 1000);
 	client_expect_at_rest(client);
 }
 

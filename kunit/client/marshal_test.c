@@ -251,7 +251,7 @@ static void marshal_respects_the_servers_threshold(struct kunit *test)
 
 	/* Arrange: RFC 8166 section 3.3.3, nothing is known of the server */
 	client_disconnect(client);
-	client_cm.private_length = 0;
+	fake_cm.heard.length = 0;
 	client_connect(client);
 	client_open_window(client, 16);
 

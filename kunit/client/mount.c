@@ -66,7 +66,7 @@ static void mount_exit(void *data)
 	if (!mount_gone(mount))
 		kunit_fail_current_test("%d references to the module were there, %d are left",
 					mount->modules, module_refcount(THIS_MODULE));
-	fake_cm_check();
+	fake_queues_check();
 }
 
 void mount_from(struct mount *mount, struct sockaddr *from, unsigned long flags)
@@ -90,8 +90,7 @@ struct mount *mount_create(struct kunit *test)
 	mount->test = test;
 	mount->fake = fake;
 	mount->modules = module_refcount(THIS_MODULE);
-	fake_cm_reset(fake);
-	client_cm_reset();
+	fake_queues_reset(fake);
 	client_private(4096, 4096, true);
 	test->priv = mount;
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, mount_exit, mount));
@@ -119,8 +118,7 @@ unsigned int mount_start(struct mount *mount)
 	struct timer_list *timer = &mount->transport->xt_connect_worker.timer;
 	struct rpc_xprt *xprt = mount->xprt;
 
-	client_cm.step = 0;
-	client_cm.held = NULL;
+	fake_cm.held = NULL;
 	KUNIT_ASSERT_FALSE(mount->test, test_and_set_bit(XPRT_LOCKED, &xprt->state));
 	KUNIT_ASSERT_FALSE(mount->test, test_and_set_bit(XPRT_CONNECTING, &xprt->state));
 	mount_sleep(xprt, &mount->task);
@@ -161,16 +159,16 @@ void mount_disconnect(struct mount *mount)
 }
 
 /* A worker that waits for the CM. */
-struct rdma_cm_id *mount_hold(struct mount *mount, int step)
+struct rdma_cm_id *mount_hold(struct mount *mount, enum fake_cm_call call)
 {
-	client_cm.hold_step = step;
+	fake_cm.plan[call].hold = true;
 	mount_start(mount);
-	KUNIT_ASSERT_TRUE(mount->test, eventually(READ_ONCE(client_cm.held)));
+	KUNIT_ASSERT_TRUE(mount->test, eventually(READ_ONCE(fake_cm.held)));
 	/* The write lock is the worker's now. */
 	KUNIT_EXPECT_PTR_EQ(mount->test, (void *)mount->transport,
 			    (void *)mount->xprt->snd_task);
-	client_cm.hold_step = -1;
-	return client_cm.held;
+	fake_cm.plan[call].hold = false;
+	return fake_cm.held;
 }
 
 /* SUNRPC tries again as soon as it knows that there is a connection. */
@@ -192,7 +190,7 @@ void mount_expect_nothing(struct mount *mount)
 	KUNIT_EXPECT_FALSE(test, xprt_connected(mount->xprt));
 	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_CLOSE_WAIT, &mount->xprt->state));
 	KUNIT_EXPECT_PTR_EQ(test, NULL, mount->transport->xt_conn);
-	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids + fake_cm.pds + fake_cm.cqs + fake_cm.qps);
+	KUNIT_EXPECT_EQ(test, 0, fake_objects());
 }
 
 int mount_suite_init(struct kunit_suite *suite)

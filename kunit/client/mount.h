@@ -41,7 +41,7 @@ unsigned int mount_start(struct mount *mount);
 int mount_connected(struct mount *mount);
 int mount_connect(struct mount *mount);
 void mount_disconnect(struct mount *mount);
-struct rdma_cm_id *mount_hold(struct mount *mount, int step);
+struct rdma_cm_id *mount_hold(struct mount *mount, enum fake_cm_call call);
 void mount_expect_connected(struct mount *mount);
 void mount_expect_nothing(struct mount *mount);
 

@@ -17,9 +17,9 @@ static void receive_all_are_posted_before_the_connect(struct kunit *test)
 	struct client *client = client_of(test);
 	const struct rpcrdma_client_queues *queues = &client->conn->xc_queues;
 
-	KUNIT_EXPECT_EQ(test, queues->recv_wrs - 1, client_cm.recvs_at_connect);
-	KUNIT_EXPECT_EQ(test, queues->recv_wrs, fake_cm.qp_attr.cap.max_recv_wr);
-	KUNIT_EXPECT_GE(test, (u32)fake_cm.qp_attr.recv_cq->cqe, queues->recv_wrs);
+	KUNIT_EXPECT_EQ(test, queues->recv_wrs - 1, fake_queues.recvs_at_start);
+	KUNIT_EXPECT_EQ(test, queues->recv_wrs, fake_queues.qp_attr.cap.max_recv_wr);
+	KUNIT_EXPECT_GE(test, (u32)fake_queues.qp_attr.recv_cq->cqe, queues->recv_wrs);
 	KUNIT_EXPECT_EQ(test, 1, client->qp->recv_posts);
 }
 

@@ -195,13 +195,13 @@ static void send_queue_has_room_for_all(struct kunit *test)
 {
 	struct client *client = client_of(test);
 	const struct rpcrdma_client_queues *queues = &client->conn->xc_queues;
-	const struct ib_qp_cap *cap = &fake_cm.qp_attr.cap;
+	const struct ib_qp_cap *cap = &fake_queues.qp_attr.cap;
 
 	/* Every Send with a registration and an invalidation of each region, a drain. */
 	KUNIT_EXPECT_GE(test, cap->max_send_wr,
 			queues->send_slots * (2 * queues->mrs_per_call + 1) + 1);
-	KUNIT_EXPECT_GE(test, (u32)fake_cm.qp_attr.send_cq->cqe, cap->max_send_wr);
-	KUNIT_EXPECT_EQ(test, IB_SIGNAL_REQ_WR, fake_cm.qp_attr.sq_sig_type);
+	KUNIT_EXPECT_GE(test, (u32)fake_queues.qp_attr.send_cq->cqe, cap->max_send_wr);
+	KUNIT_EXPECT_EQ(test, IB_SIGNAL_REQ_WR, fake_queues.qp_attr.sq_sig_type);
 	KUNIT_EXPECT_GE(test, queues->send_slots, queues->credits + XPRTRDMA_BC_SLOTS);
 }
 

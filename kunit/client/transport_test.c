@@ -24,7 +24,7 @@ static void connect_succeeds(struct kunit *test)
 	/* RFC 8166 section 3.3.3 */
 	KUNIT_EXPECT_EQ(test, RPC_CWNDSCALE, mount->xprt->cwnd);
 	KUNIT_EXPECT_EQ(test, 4096 - 28, mount->transport->xt_bc_max_payload);
-	KUNIT_EXPECT_EQ(test, 0, client_cm.source.ss_family);
+	KUNIT_EXPECT_EQ(test, 0, fake_cm.source.ss_family);
 	mount_disconnect(mount);
 	mount_expect_nothing(mount);
 	KUNIT_EXPECT_NE(test, cookie + 1, mount->xprt->connect_cookie);
@@ -34,46 +34,54 @@ static void connect_succeeds(struct kunit *test)
 
 struct failure_case {
 	const char		*desc;
-	int			step;
-	int			err;	/* of the call; 0: of the event */
-	enum rdma_cm_event_type	event;
-	int			status;
+	enum fake_cm_call	call;
+	struct fake_cm_plan	plan;
 	int			told;
 };
 
 /* On any other errno than these SUNRPC would end an RPC for good. */
 static const struct failure_case failure_cases[] = {
-	{ "ECONNREFUSED", 0, -ECONNREFUSED, 0, 0, -ECONNREFUSED },
-	{ "ECONNRESET", 0, -ECONNRESET, 0, 0, -ECONNRESET },
-	{ "EHOSTUNREACH", 0, -EHOSTUNREACH, 0, 0, -EHOSTUNREACH },
-	{ "ENETUNREACH", 0, -ENETUNREACH, 0, 0, -ENETUNREACH },
-	{ "ENOTCONN", 1, -ENOTCONN, 0, 0, -ENOTCONN },
-	{ "EAGAIN", 2, -EAGAIN, 0, 0, -EAGAIN },
-	{ "ETIMEDOUT", 1, -ETIMEDOUT, 0, 0, -ETIMEDOUT },
-	{ "ENOMEM", 2, -ENOMEM, 0, 0, -ENOBUFS },
-	{ "EINVAL", 2, -EINVAL, 0, 0, -EHOSTUNREACH },
-	{ "ENODEV", 0, -ENODEV, 0, 0, -EHOSTUNREACH },
-	{ "EADDRNOTAVAIL", 0, -EADDRNOTAVAIL, 0, 0, -EHOSTUNREACH },
-	{ "EPERM", 0, -EPERM, 0, 0, -EHOSTUNREACH },
-	{ "address error", 0, 0, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV, -EHOSTUNREACH },
-	{ "route error", 1, 0, RDMA_CM_EVENT_ROUTE_ERROR, -EINVAL, -ENETUNREACH },
-	{ "unreachable", 2, 0, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, -ENETUNREACH },
-	{ "connect error", 2, 0, RDMA_CM_EVENT_CONNECT_ERROR, -EINVAL, -ENOTCONN },
-	{ "disconnected", 2, 0, RDMA_CM_EVENT_DISCONNECTED, 0, -ENOTCONN },
-	{ "established too early", 0, 0, RDMA_CM_EVENT_ESTABLISHED, 0, -ENOTCONN },
-	{ "removed while resolving", 0, 0, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, -ENOTCONN },
-	{ "removed while routing", 1, 0, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, -ENOTCONN },
-	{ "removed while connecting", 2, 0, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, -ENOTCONN },
-	{ "moved while connecting", 2, 0, RDMA_CM_EVENT_ADDR_CHANGE, 0, -ENOTCONN },
-	{ "rejected: nobody listens", 2, 0, RDMA_CM_EVENT_REJECTED,
-	  IB_CM_REJ_INVALID_SERVICE_ID, -ECONNREFUSED },
-	{ "rejected: by the consumer", 2, 0, RDMA_CM_EVENT_REJECTED,
-	  IB_CM_REJ_CONSUMER_DEFINED, -ECONNREFUSED },
-	{ "rejected: no resources", 2, 0, RDMA_CM_EVENT_REJECTED,
-	  IB_CM_REJ_NO_RESOURCES, -ECONNREFUSED },
-	{ "rejected: stale connection", 2, 0, RDMA_CM_EVENT_REJECTED,
-	  IB_CM_REJ_STALE_CONN, -EAGAIN },
-	{ "rejected: iWARP", 2, 0, RDMA_CM_EVENT_REJECTED, -ECONNRESET, -ECONNREFUSED },
+	{ "ECONNREFUSED", FAKE_CM_ADDR, { -ECONNREFUSED }, -ECONNREFUSED },
+	{ "ECONNRESET", FAKE_CM_ADDR, { -ECONNRESET }, -ECONNRESET },
+	{ "EHOSTUNREACH", FAKE_CM_ADDR, { -EHOSTUNREACH }, -EHOSTUNREACH },
+	{ "ENETUNREACH", FAKE_CM_ADDR, { -ENETUNREACH }, -ENETUNREACH },
+	{ "ENOTCONN", FAKE_CM_ROUTE, { -ENOTCONN }, -ENOTCONN },
+	{ "EAGAIN", FAKE_CM_CONNECT, { -EAGAIN }, -EAGAIN },
+	{ "ETIMEDOUT", FAKE_CM_ROUTE, { -ETIMEDOUT }, -ETIMEDOUT },
+	{ "ENOMEM", FAKE_CM_CONNECT, { -ENOMEM }, -ENOBUFS },
+	{ "EINVAL", FAKE_CM_CONNECT, { -EINVAL }, -EHOSTUNREACH },
+	{ "ENODEV", FAKE_CM_ADDR, { -ENODEV }, -EHOSTUNREACH },
+	{ "EADDRNOTAVAIL", FAKE_CM_ADDR, { -EADDRNOTAVAIL }, -EHOSTUNREACH },
+	{ "EPERM", FAKE_CM_ADDR, { -EPERM }, -EHOSTUNREACH },
+	{ "address error", FAKE_CM_ADDR, { 0, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV },
+	  -EHOSTUNREACH },
+	{ "route error", FAKE_CM_ROUTE, { 0, RDMA_CM_EVENT_ROUTE_ERROR, -EINVAL },
+	  -ENETUNREACH },
+	{ "unreachable", FAKE_CM_CONNECT, { 0, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT },
+	  -ENETUNREACH },
+	{ "connect error", FAKE_CM_CONNECT, { 0, RDMA_CM_EVENT_CONNECT_ERROR, -EINVAL },
+	  -ENOTCONN },
+	{ "disconnected", FAKE_CM_CONNECT, { 0, RDMA_CM_EVENT_DISCONNECTED }, -ENOTCONN },
+	{ "established too early", FAKE_CM_ADDR, { 0, RDMA_CM_EVENT_ESTABLISHED },
+	  -ENOTCONN },
+	{ "removed while resolving", FAKE_CM_ADDR, { 0, RDMA_CM_EVENT_DEVICE_REMOVAL },
+	  -ENOTCONN },
+	{ "removed while routing", FAKE_CM_ROUTE, { 0, RDMA_CM_EVENT_DEVICE_REMOVAL },
+	  -ENOTCONN },
+	{ "removed while connecting", FAKE_CM_CONNECT, { 0, RDMA_CM_EVENT_DEVICE_REMOVAL },
+	  -ENOTCONN },
+	{ "moved while connecting", FAKE_CM_CONNECT, { 0, RDMA_CM_EVENT_ADDR_CHANGE },
+	  -ENOTCONN },
+	{ "rejected: nobody listens", FAKE_CM_CONNECT, { 0, RDMA_CM_EVENT_REJECTED,
+	  IB_CM_REJ_INVALID_SERVICE_ID }, -ECONNREFUSED },
+	{ "rejected: by the consumer", FAKE_CM_CONNECT, { 0, RDMA_CM_EVENT_REJECTED,
+	  IB_CM_REJ_CONSUMER_DEFINED }, -ECONNREFUSED },
+	{ "rejected: no resources", FAKE_CM_CONNECT, { 0, RDMA_CM_EVENT_REJECTED,
+	  IB_CM_REJ_NO_RESOURCES }, -ECONNREFUSED },
+	{ "rejected: stale connection", FAKE_CM_CONNECT, { 0, RDMA_CM_EVENT_REJECTED,
+	  IB_CM_REJ_STALE_CONN }, -EAGAIN },
+	{ "rejected: iWARP", FAKE_CM_CONNECT, { 0, RDMA_CM_EVENT_REJECTED, -ECONNRESET },
+	  -ECONNREFUSED },
 };
 
 KUNIT_ARRAY_PARAM_DESC(failure, failure_cases, desc);
@@ -84,16 +92,13 @@ static void connect_fails(struct kunit *test)
 	struct mount *mount = test->priv;
 	unsigned int cookie = mount->xprt->connect_cookie;
 
-	client_cm.fail_step = c->step;
-	client_cm.fail_errno = c->err;
-	client_cm.fail_event = c->event;
-	client_cm.fail_status = c->status;
+	fake_cm.plan[c->call] = c->plan;
 	KUNIT_EXPECT_EQ(test, c->told, mount_connect(mount));
 	mount_expect_nothing(mount);
 	KUNIT_EXPECT_NE(test, cookie, mount->xprt->connect_cookie);
 	KUNIT_EXPECT_EQ(test, 0, mount->xprt->stat.connect_count);
 
-	client_cm.fail_step = -1;
+	fake_cm.plan[c->call] = (struct fake_cm_plan) {};
 	mount_expect_connected(mount);
 }
 
@@ -101,10 +106,10 @@ static void connect_without_an_id(struct kunit *test)
 {
 	struct mount *mount = test->priv;
 
-	fake_cm.id_errno = -ENOMEM;
+	fake_cm.plan[FAKE_CM_CREATE_ID].error = -ENOMEM;
 	KUNIT_EXPECT_EQ(test, -ENOBUFS, mount_connect(mount));
 	mount_expect_nothing(mount);
-	fake_cm.id_errno = 0;
+	fake_cm.plan[FAKE_CM_CREATE_ID].error = 0;
 	mount_expect_connected(mount);
 }
 
@@ -116,10 +121,10 @@ struct resource_case {
 };
 
 static const struct resource_case resource_cases[] = {
-	{ "protection domain", &fake_cm.pd_errno, -ENOMEM, -ENOBUFS },
-	{ "completion queues", &fake_cm.cq_accept, 0, -ENOBUFS },
-	{ "one completion queue", &fake_cm.cq_accept, 1, -ENOBUFS },
-	{ "queue pair", &fake_cm.qp_errno, -EPERM, -EHOSTUNREACH },
+	{ "protection domain", &fake_queues.pd_errno, -ENOMEM, -ENOBUFS },
+	{ "completion queues", &fake_queues.cq_accept, 0, -ENOBUFS },
+	{ "one completion queue", &fake_queues.cq_accept, 1, -ENOBUFS },
+	{ "queue pair", &fake_queues.qp_errno, -EPERM, -EHOSTUNREACH },
 };
 
 KUNIT_ARRAY_PARAM_DESC(resource, resource_cases, desc);
@@ -147,7 +152,6 @@ static void connect_without_memory(struct kunit *test)
 
 	mount->xprt->max_reqs = 2;
 	for (n = 0; failed && n < 1000; n++) {
-		client_cm.step = 0;
 		fake_alloc_fail(n);
 		conn = xprtrdma_conn_create(mount->transport);
 		failed = fake_alloc_failed();
@@ -157,7 +161,7 @@ static void connect_without_memory(struct kunit *test)
 		/* It can do with shorter queues, and with fewer regions. */
 		else
 			xprtrdma_conn_destroy(conn);
-		KUNIT_ASSERT_EQ(test, 0, fake_cm.ids + fake_cm.pds + fake_cm.cqs);
+		KUNIT_ASSERT_EQ(test, 0, fake_objects());
 	}
 	KUNIT_EXPECT_GT(test, n, 10);
 	KUNIT_EXPECT_FALSE(test, failed);
@@ -182,7 +186,7 @@ static void connect_to_a_server_that_has_changed(struct kunit *test)
 				mount->transport->xt_bc_max_payload);
 		mount_disconnect(mount);
 	}
-	client_cm.private_length = 0;
+	fake_cm.heard.length = 0;
 	mount_expect_connected(mount);
 	KUNIT_EXPECT_EQ(test, 1024, mount->transport->xt_conn->xc_inline.inline_send);
 	KUNIT_EXPECT_EQ(test, 1024 - 28, mount->transport->xt_bc_max_payload);
@@ -204,7 +208,7 @@ static void connect_while_there_is_a_connection(struct kunit *test)
 
 static unsigned int step_flags;
 
-static void note_flags(struct rdma_cm_id *id, int step)
+static void note_flags(struct rdma_cm_id *id, enum fake_cm_call call)
 {
 	step_flags = current->flags;
 }
@@ -214,7 +218,7 @@ static void connect_does_not_wait_for_reclaim(struct kunit *test)
 {
 	struct mount *mount = test->priv;
 
-	client_cm.on_step = note_flags;
+	fake_cm.on_answer = note_flags;
 	mount_expect_connected(mount);
 	KUNIT_EXPECT_TRUE(test, step_flags & PF_MEMALLOC_NOFS);
 	KUNIT_EXPECT_FALSE(test, step_flags & PF_MEMALLOC);
@@ -235,8 +239,7 @@ static void backoff_grows(struct kunit *test)
 	struct mount *mount = test->priv;
 	int i;
 
-	client_cm.fail_step = 2;
-	client_cm.fail_errno = -ECONNREFUSED;
+	fake_cm.plan[FAKE_CM_CONNECT].error = -ECONNREFUSED;
 	for (i = 0; i < ARRAY_SIZE(seconds); i++) {
 		KUNIT_EXPECT_EQ(test, seconds[i], mount_start(mount));
 		KUNIT_EXPECT_EQ(test, -ECONNREFUSED, mount_connected(mount));
@@ -278,8 +281,7 @@ static void backoff_has_the_mounts_bound(struct kunit *test)
 	xprt->ops->set_connect_timeout(xprt, HZ, 7 * HZ);
 	KUNIT_EXPECT_EQ(test, 10 * HZ, xprt->timeout->to_initval);
 
-	client_cm.fail_step = 0;
-	client_cm.fail_errno = -ETIMEDOUT;
+	fake_cm.plan[FAKE_CM_ADDR].error = -ETIMEDOUT;
 	mount_connect(mount);
 	mount_connect(mount);
 	KUNIT_EXPECT_EQ(test, 7, mount_start(mount));
@@ -290,14 +292,14 @@ static void backoff_has_the_mounts_bound(struct kunit *test)
 
 struct step_case {
 	const char		*desc;
-	int			step;
+	enum fake_cm_call	call;
 	enum rdma_cm_event_type	event;	/* that it succeeds */
 };
 
 static const struct step_case step_cases[] = {
-	{ "resolving the address", 0, RDMA_CM_EVENT_ADDR_RESOLVED },
-	{ "resolving the route", 1, RDMA_CM_EVENT_ROUTE_RESOLVED },
-	{ "connecting", 2, RDMA_CM_EVENT_ESTABLISHED },
+	{ "resolving the address", FAKE_CM_ADDR, RDMA_CM_EVENT_ADDR_RESOLVED },
+	{ "resolving the route", FAKE_CM_ROUTE, RDMA_CM_EVENT_ROUTE_RESOLVED },
+	{ "connecting", FAKE_CM_CONNECT, RDMA_CM_EVENT_ESTABLISHED },
 };
 
 KUNIT_ARRAY_PARAM_DESC(step, step_cases, desc);
@@ -307,9 +309,9 @@ static void removal_while_connecting(struct kunit *test)
 {
 	const struct step_case *c = test->param_value;
 	struct mount *mount = test->priv;
-	struct rdma_cm_id *id = mount_hold(mount, c->step);
+	struct rdma_cm_id *id = mount_hold(mount, c->call);
 
-	KUNIT_EXPECT_EQ(test, 0, client_cm_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0));
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, mount_connected(mount));
 	mount_expect_nothing(mount);
 	mount_expect_connected(mount);
@@ -319,13 +321,13 @@ static void close_while_connecting(struct kunit *test)
 {
 	const struct step_case *c = test->param_value;
 	struct mount *mount = test->priv;
-	struct rdma_cm_id *id = mount_hold(mount, c->step);
+	struct rdma_cm_id *id = mount_hold(mount, c->call);
 
 	/* It has to wait: the write lock is the worker's. */
 	xprt_force_disconnect(mount->xprt);
 	KUNIT_EXPECT_FALSE(test, work_pending(&mount->xprt->task_cleanup));
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
-	KUNIT_EXPECT_EQ(test, 0, client_cm_event(id, c->event, 0));
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_event(id, c->event));
 	mount_connected(mount);
 	mount_expect_nothing(mount);
 	mount_expect_connected(mount);
@@ -335,20 +337,20 @@ static void destroy_while_connecting(struct kunit *test)
 {
 	const struct step_case *c = test->param_value;
 	struct mount *mount = test->priv;
-	struct rdma_cm_id *id = mount_hold(mount, c->step);
+	struct rdma_cm_id *id = mount_hold(mount, c->call);
 
 	rpc_wake_up_queued_task(&mount->xprt->pending, &mount->task);
 	mount_shut_down(mount);
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
-	KUNIT_EXPECT_EQ(test, 0, client_cm_event(id, c->event, 0));
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_event(id, c->event));
 	KUNIT_EXPECT_TRUE(test, mount_gone(mount));
-	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids + fake_cm.pds + fake_cm.cqs + fake_cm.qps);
+	KUNIT_EXPECT_EQ(test, 0, fake_objects());
 }
 
-static void remove_device(struct rdma_cm_id *id, int step)
+static void remove_device(struct rdma_cm_id *id, enum fake_cm_call call)
 {
-	if (step == 2)
-		client_cm_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0);
+	if (call == FAKE_CM_CONNECT)
+		fake_cm_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL);
 }
 
 /* Established, and lost before anybody has looked. */
@@ -356,10 +358,10 @@ static void removal_right_after_connecting(struct kunit *test)
 {
 	struct mount *mount = test->priv;
 
-	client_cm.on_step = remove_device;
+	fake_cm.on_answer = remove_device;
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, mount_connect(mount));
 	mount_expect_nothing(mount);
-	client_cm.on_step = NULL;
+	fake_cm.on_answer = NULL;
 	mount_expect_connected(mount);
 }
 
@@ -372,12 +374,12 @@ struct loss_case {
 
 static void lose_by_event(struct mount *mount)
 {
-	client_cm_event(mount->transport->xt_conn->xc_id, RDMA_CM_EVENT_DISCONNECTED, 0);
+	fake_cm_event(mount->transport->xt_conn->xc_id, RDMA_CM_EVENT_DISCONNECTED);
 }
 
 static void lose_by_removal(struct mount *mount)
 {
-	client_cm_event(mount->transport->xt_conn->xc_id, RDMA_CM_EVENT_DEVICE_REMOVAL, 0);
+	fake_cm_event(mount->transport->xt_conn->xc_id, RDMA_CM_EVENT_DEVICE_REMOVAL);
 }
 
 static void lose_by_completion(struct mount *mount)
@@ -458,7 +460,7 @@ static void destroy_while_connected(struct kunit *test)
 	mount_shut_down(mount);
 	KUNIT_EXPECT_TRUE(test, mount_gone(mount));
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.disconnects);
-	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids + fake_cm.pds + fake_cm.cqs + fake_cm.qps);
+	KUNIT_EXPECT_EQ(test, 0, fake_objects());
 }
 
 /* ---- setup ---- */
@@ -505,7 +507,7 @@ static void setup_with_a_source_address(struct kunit *test)
 	sin->sin_addr.s_addr = htonl(0xc0000203);
 	mount_from(mount, (struct sockaddr *)&source, 0);
 	mount_expect_connected(mount);
-	sin = (struct sockaddr_in *)&client_cm.source;
+	sin = (struct sockaddr_in *)&fake_cm.source;
 	KUNIT_EXPECT_EQ(test, AF_INET, sin->sin_family);
 	KUNIT_EXPECT_EQ(test, htonl(0xc0000203), sin->sin_addr.s_addr);
 }
@@ -517,7 +519,7 @@ static void setup_with_a_source_of_another_family(struct kunit *test)
 
 	mount_from(mount, (struct sockaddr *)&source, 0);
 	mount_expect_connected(mount);
-	KUNIT_EXPECT_EQ(test, 0, client_cm.source.ss_family);
+	KUNIT_EXPECT_EQ(test, 0, fake_cm.source.ss_family);
 }
 
 static void setup_over_ipv6(struct kunit *test)

@@ -8,7 +8,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "cm.h"
+#include "alloc.h"
 
 static struct task_struct *victim;
 static int accept;

@@ -1,34 +1,187 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Ids and queues without a wire, for the module that this is linked into. */
+/* rdma_cm without a wire; see cm.h. */
 #include <linux/delay.h>
 #include <linux/slab.h>
-#include <rdma/mr_pool.h>
+#include <linux/sunrpc/addr.h>
+#include <linux/sunrpc/svc_xprt.h>
+#include <kunit/test-bug.h>
 
 #include "cm.h"
 
 struct fake_cm fake_cm;
 
-void fake_cm_reset(struct fake_device *fake)
+static struct rdma_cm_id *port_owner;	/* one id has the port */
+static struct workqueue_struct *cm_wq;
+static DEFINE_SPINLOCK(ids_lock);	/* guards ids, and peer and pending of each */
+static LIST_HEAD(ids);
+static DECLARE_WAIT_QUEUE_HEAD(id_gone);
+
+/* fake_cm_reset - a test begins; each call succeeds */
+void fake_cm_reset(const struct fake_cm_wire *wire)
 {
-	fake_cm = (struct fake_cm) { .fake = fake, .cq_accept = -1 };
+	fake_cm = (struct fake_cm) {
+		.wire = wire, .heard = { .reads_done = 16, .reads_taken = 16 },
+	};
+	port_owner = NULL;
 }
 
-/* At the end of a test. */
-void fake_cm_check(void)
+static struct fake_cm_id *cm_id_of(struct rdma_cm_id *id)
 {
-	if (fake_cm.ids || fake_cm.pds || fake_cm.cqs)
-		kunit_fail_current_test("%d cm_ids, %d PDs, %d CQs were left",
-					fake_cm.ids, fake_cm.pds, fake_cm.cqs);
+	return container_of(id, struct fake_cm_id, id);
 }
 
-/* One that rdma_destroy_id() takes. */
-struct rdma_cm_id *fake_cm_id(void)
-{
-	struct rdma_cm_id *id = kzalloc(sizeof(*id), GFP_KERNEL);
+/* ---- events ---- */
 
-	if (id)
-		fake_cm.ids++;
+static int tell(struct rdma_cm_id *id, enum rdma_cm_event_type type, int status)
+{
+	struct rdma_cm_event event = { .event = type, .status = status };
+
+	if (type == RDMA_CM_EVENT_ESTABLISHED) {
+		event.param.conn.initiator_depth = fake_cm.heard.reads_taken;
+		event.param.conn.responder_resources = fake_cm.heard.reads_done;
+		event.param.conn.private_data = fake_cm.heard.private;
+		event.param.conn.private_data_len = fake_cm.heard.length;
+	}
+	return id->event_handler(id, &event);
+}
+
+/* fake_cm_event - something happens, and the handler is told, here */
+int fake_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type type)
+{
+	return tell(id, type, 0);
+}
+
+static void event_work(struct work_struct *work)
+{
+	static const enum rdma_cm_event_type types[] = {
+		RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_DEVICE_REMOVAL,
+	};
+	struct fake_cm_id *cid = container_of(work, struct fake_cm_id, work);
+	int i;
+
+	mutex_lock(&cid->lock);
+	for (i = 0; i < ARRAY_SIZE(types); i++)
+		if (test_and_clear_bit(types[i], &cid->pending))
+			tell(&cid->id, types[i], 0);
+	mutex_unlock(&cid->lock);
+}
+
+/* ids_lock is held, so the id exists. */
+static void queue_event(struct fake_cm_id *cid, enum rdma_cm_event_type type)
+{
+	set_bit(type, &cid->pending);
+	queue_work(cm_wq, &cid->work);
+}
+
+/* fake_cm_tell - something happens to all ids of a device */
+void fake_cm_tell(struct ib_device *device, enum rdma_cm_event_type type)
+{
+	struct fake_cm_id *cid;
+
+	spin_lock(&ids_lock);
+	list_for_each_entry(cid, &ids, list)
+		if (cid->id.device == device)
+			queue_event(cid, type);
+	spin_unlock(&ids_lock);
+}
+
+static bool has_ids(struct ib_device *device)
+{
+	struct fake_cm_id *cid;
+	bool found = false;
+
+	spin_lock(&ids_lock);
+	list_for_each_entry(cid, &ids, list)
+		found |= cid->id.device == device;
+	spin_unlock(&ids_lock);
+	return found;
+}
+
+/* fake_cm_wait - until all ids of a device are destroyed */
+void fake_cm_wait(struct ib_device *device)
+{
+	wait_event(id_gone, !has_ids(device));
+}
+
+/* fake_cm_flush - whoever is to be told has been told */
+void fake_cm_flush(void)
+{
+	flush_workqueue(cm_wq);
+}
+
+int fake_cm_start(void)
+{
+	cm_wq = alloc_ordered_workqueue("rpcrdma_fake_cm", WQ_MEM_RECLAIM);
+	return cm_wq ? 0 : -ENOMEM;
+}
+
+void fake_cm_stop(void)
+{
+	destroy_workqueue(cm_wq);
+}
+
+/* ---- ids ---- */
+
+static struct rdma_cm_id *id_create(void)
+{
+	struct fake_cm_id *cid = kzalloc(sizeof(*cid), GFP_KERNEL);
+
+	if (!cid)
+		return NULL;
+	mutex_init(&cid->lock);
+	INIT_WORK(&cid->work, event_work);
+	cid->id.ps = RDMA_PS_TCP;
+	cid->id.qp_type = IB_QPT_RC;
+	spin_lock(&ids_lock);
+	list_add_tail(&cid->list, &ids);
+	fake_cm.ids++;
+	spin_unlock(&ids_lock);
+	return &cid->id;
+}
+
+static void set_address(struct sockaddr_storage *to, u32 address, u16 port)
+{
+	struct sockaddr_in *sin = (struct sockaddr_in *)to;
+
+	sin->sin_family = AF_INET;
+	sin->sin_addr.s_addr = htonl(address);
+	sin->sin_port = htons(port);
+}
+
+static void set_device(struct rdma_cm_id *id, struct ib_device *device)
+{
+	id->device = device;
+	id->port_num = 1;
+}
+
+/**
+ * fake_cm_request - the id of a connection request from 192.0.2.2, without a handler
+ * @device: on which it comes
+ *
+ * Return: it, for whoever calls rdma_destroy_id(); NULL without memory.
+ */
+struct rdma_cm_id *fake_cm_request(struct ib_device *device)
+{
+	struct rdma_cm_id *id = id_create();
+
+	if (!id)
+		return NULL;
+	set_address(&id->route.addr.src_addr, 0xc0000201, 20049);
+	set_address(&id->route.addr.dst_addr, 0xc0000202, 40000);
+	set_device(id, device);
 	return id;
+}
+
+/* fake_cm_join - the two ends of a connection */
+void fake_cm_join(struct rdma_cm_id *one, struct rdma_cm_id *other)
+{
+	cm_id_of(one)->peer = cm_id_of(other);
+	cm_id_of(other)->peer = cm_id_of(one);
+}
+
+struct rdma_cm_id *fake_cm_peer(struct rdma_cm_id *id)
+{
+	return &cm_id_of(id)->peer->id;
 }
 
 struct rdma_cm_id *__rdma_create_kernel_id(struct net *net,
@@ -38,9 +191,9 @@ struct rdma_cm_id *__rdma_create_kernel_id(struct net *net,
 {
 	struct rdma_cm_id *id;
 
-	if (fake_cm.id_errno)
-		return ERR_PTR(fake_cm.id_errno);
-	id = fake_cm_id();
+	if (fake_cm.plan[FAKE_CM_CREATE_ID].error)
+		return ERR_PTR(fake_cm.plan[FAKE_CM_CREATE_ID].error);
+	id = id_create();
 	if (!id)
 		return ERR_PTR(-ENOMEM);
 	id->event_handler = handler;
@@ -50,115 +203,173 @@ struct rdma_cm_id *__rdma_create_kernel_id(struct net *net,
 	return id;
 }
 
-int rdma_disconnect(struct rdma_cm_id *id)
-{
-	fake_cm.disconnects++;
-	if (fake_cm.disconnect_ms)
-		msleep(fake_cm.disconnect_ms);
-	fake_cm.fake->qp.error = true;
-	return 0;
-}
-
-/* As rdma_rw_init_mrs(). */
-static int create_regions(struct fake_qp *qp)
-{
-	spin_lock_init(&qp->ib.mr_lock);
-	INIT_LIST_HEAD(&qp->ib.rdma_mrs);
-	INIT_LIST_HEAD(&qp->ib.sig_mrs);
-	if (!fake_cm.regions)
-		return 0;
-	return ib_mr_pool_init(&qp->ib, &qp->ib.rdma_mrs, fake_cm.regions,
-			       IB_MR_TYPE_MEM_REG,
-			       fake_cm.fake->ib.attrs.max_fast_reg_page_list_len, 0);
-}
-
-/* As rdma_rw_init_qp(): work requests for each context. */
-int rdma_create_qp(struct rdma_cm_id *id, struct ib_pd *pd, struct ib_qp_init_attr *attr)
-{
-	struct fake_qp *qp = &fake_cm.fake->qp;
-	u32 each = fake_cm.regions ? 3 : 1;
-
-	if (fake_cm.qp_errno)
-		return fake_cm.qp_errno;
-	if (attr->cap.max_send_wr > id->device->attrs.max_qp_wr ||
-	    (fake_cm.max_send_wr && attr->cap.max_send_wr > fake_cm.max_send_wr))
-		return -EINVAL;
-	fake_cm.qp_attr = *attr;
-	attr->cap.max_send_wr = min_t(u32, id->device->attrs.max_qp_wr,
-				      attr->cap.max_send_wr +
-				      each * attr->cap.max_rdma_ctxs);
-	qp->ib.send_cq = attr->send_cq;
-	qp->ib.recv_cq = attr->recv_cq;
-	qp->ib.qp_context = attr->qp_context;
-	qp->error = false;
-	id->qp = &qp->ib;
-	fake_cm.qps++;
-	return create_regions(qp);
-}
-
-void rdma_destroy_qp(struct rdma_cm_id *id)
-{
-	struct fake_qp *qp = &fake_cm.fake->qp;
-
-	if (fake_pending(qp) || fake_recvs(qp))
-		kunit_fail_current_test("the queue pair is destroyed before it is drained");
-	ib_mr_pool_destroy(&qp->ib, &qp->ib.rdma_mrs);
-	id->qp = NULL;
-	fake_cm.qps--;
-}
-
 void rdma_destroy_id(struct rdma_cm_id *id)
 {
+	struct fake_cm_id *cid = cm_id_of(id);
+
 	if (id->qp)
 		kunit_fail_current_test("the cm_id is destroyed before its queue pair");
 	if (fake_cm.on_destroy)
 		fake_cm.on_destroy(id);
-	if (fake_cm.bound == id)
-		fake_cm.bound = NULL;
+	if (port_owner == id)
+		port_owner = NULL;
+	spin_lock(&ids_lock);
+	if (cid->peer)
+		cid->peer->peer = NULL;
+	spin_unlock(&ids_lock);
+	cancel_work_sync(&cid->work);
+	/* Those who wait for it may go on with the device only now. */
+	spin_lock(&ids_lock);
+	list_del(&cid->list);
 	fake_cm.ids--;
-	kfree(id);
+	spin_unlock(&ids_lock);
+	wake_up_all(&id_gone);
+	mutex_destroy(&cid->lock);
+	kfree(cid);
 }
 
-struct ib_pd *__ib_alloc_pd(struct ib_device *device, unsigned int flags,
-			    const char *caller)
+void rdma_lock_handler(struct rdma_cm_id *id)
 {
-	if (fake_cm.pd_errno)
-		return ERR_PTR(fake_cm.pd_errno);
-	fake_cm.pds++;
-	return &fake_cm.fake->pd;
+	mutex_lock(&cm_id_of(id)->lock);
 }
 
-int ib_dealloc_pd_user(struct ib_pd *pd, struct ib_udata *udata)
+void rdma_unlock_handler(struct rdma_cm_id *id)
 {
-	if (atomic_read(&pd->usecnt) || fake_cm.qps)
-		kunit_fail_current_test("the protection domain is freed while in use");
-	fake_cm.pds--;
+	mutex_unlock(&cm_id_of(id)->lock);
+}
+
+int rdma_notify(struct rdma_cm_id *id, enum ib_event_type event)
+{
 	return 0;
 }
 
-struct ib_cq *__ib_alloc_cq_any(struct ib_device *device, void *private, int nr_cqe,
-				enum ib_poll_context poll, const char *caller)
-{
-	struct ib_cq *cq;
+/* ---- a connection begins and ends ---- */
 
-	if (!fake_cm.cq_accept)
-		return ERR_PTR(-ENOMEM);
-	if (fake_cm.cq_accept > 0)
-		fake_cm.cq_accept--;
-	cq = kzalloc(sizeof(*cq), GFP_KERNEL);
-	if (!cq)
-		return ERR_PTR(-ENOMEM);
-	cq->device = device;
-	cq->cq_context = private;
-	cq->cqe = nr_cqe;
-	fake_cm.cqs++;
-	return cq;
+static int answer(struct rdma_cm_id *id, enum fake_cm_call call,
+		  enum rdma_cm_event_type type)
+{
+	const struct fake_cm_plan *plan = &fake_cm.plan[call];
+	int rc;
+
+	if (plan->error)
+		return plan->error;
+	if (plan->hold) {
+		WRITE_ONCE(fake_cm.held, id);
+		return 0;
+	}
+	rc = tell(id, plan->event ? plan->event : type, plan->status);
+	if (fake_cm.on_answer)
+		fake_cm.on_answer(id, call);
+	return rc;
 }
 
-void ib_free_cq(struct ib_cq *cq)
+int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src,
+		      const struct sockaddr *dst, unsigned long timeout_ms)
 {
-	if (fake_cm.qps)
-		kunit_fail_current_test("a completion queue is freed while in use");
-	fake_cm.cqs--;
-	kfree(cq);
+	struct ib_device *device = fake_cm.wire->device();
+
+	memset(&fake_cm.source, 0, sizeof(fake_cm.source));
+	if (src)
+		memcpy(&fake_cm.source, src, sizeof(fake_cm.source));
+	if (!device)
+		return answer(id, FAKE_CM_ADDR, RDMA_CM_EVENT_ADDR_ERROR);
+	set_device(id, device);
+	return answer(id, FAKE_CM_ADDR, RDMA_CM_EVENT_ADDR_RESOLVED);
+}
+
+int rdma_resolve_route(struct rdma_cm_id *id, unsigned long timeout_ms)
+{
+	return answer(id, FAKE_CM_ROUTE, RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
+static void note(const struct rdma_conn_param *param)
+{
+	struct fake_cm_words *said = &fake_cm.said;
+
+	said->length = min_t(size_t, param->private_data_len, sizeof(said->private));
+	memcpy(said->private, param->private_data, said->length);
+	said->reads_done = param->initiator_depth;
+	said->reads_taken = param->responder_resources;
+}
+
+int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+	bool accepted;
+
+	note(param);
+	accepted = fake_cm.wire->connect(id, param);
+	return answer(id, FAKE_CM_CONNECT, accepted ? RDMA_CM_EVENT_ESTABLISHED :
+		      RDMA_CM_EVENT_REJECTED);
+}
+
+/* The handler lock is held by the caller. */
+int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+	lockdep_assert_held(&cm_id_of(id)->lock);
+	fake_cm.accepts++;
+	note(param);
+	fake_cm.wire->accept(id);
+	return answer(id, FAKE_CM_ACCEPT, RDMA_CM_EVENT_ESTABLISHED);
+}
+
+int rdma_disconnect(struct rdma_cm_id *id)
+{
+	struct fake_cm_id *cid = cm_id_of(id);
+
+	fake_cm.disconnects++;
+	if (fake_cm.disconnect_ms)
+		msleep(fake_cm.disconnect_ms);
+	fake_cm.wire->disconnect(id);
+	spin_lock(&ids_lock);
+	if (cid->peer)
+		queue_event(cid->peer, RDMA_CM_EVENT_DISCONNECTED);
+	spin_unlock(&ids_lock);
+	return 0;
+}
+
+int rdma_create_qp(struct rdma_cm_id *id, struct ib_pd *pd, struct ib_qp_init_attr *attr)
+{
+	return fake_cm.wire->create_qp(id, pd, attr);
+}
+
+void rdma_destroy_qp(struct rdma_cm_id *id)
+{
+	fake_cm.wire->destroy_qp(id);
+	id->qp = NULL;
+}
+
+/* ---- a listener ---- */
+
+int rdma_set_afonly(struct rdma_cm_id *id, int afonly)
+{
+	fake_cm.afonly = afonly;
+	return fake_cm.plan[FAKE_CM_AFONLY].error;
+}
+
+int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *address)
+{
+	struct sockaddr *own = (struct sockaddr *)&id->route.addr.src_addr;
+
+	if (fake_cm.plan[FAKE_CM_BIND].error)
+		return fake_cm.plan[FAKE_CM_BIND].error;
+	if (port_owner)
+		return -EADDRINUSE;
+	port_owner = id;
+	memcpy(own, address, svc_addr_len(address));
+	if (!rpc_get_port(own))
+		rpc_set_port(own, FAKE_CM_ANY_PORT);
+	memcpy(&fake_cm.bound, own, svc_addr_len(own));
+	return 0;
+}
+
+int rdma_listen(struct rdma_cm_id *id, int backlog)
+{
+	fake_cm.listener = id;
+	if (fake_cm.on_listen)
+		fake_cm.on_listen();
+	if (fake_cm.plan[FAKE_CM_LISTEN].error)
+		return fake_cm.plan[FAKE_CM_LISTEN].error;
+	fake_cm.listens++;
+	fake_cm.backlog = backlog;
+	return 0;
 }

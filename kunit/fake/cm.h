@@ -1,71 +1,157 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What both sides know of rdma_cm and of the queues of ib_core, and memory that can be
- * refused. Each module has a copy of its own: these definitions go before the exported
- * ones when the module is linked.
+ * rdma_cm, for the module that this is linked into: these definitions go before the
+ * exported ones. Ids, their events, and what was said when a connection began; no device
+ * and no wire. Those are the business of a struct fake_cm_wire.
+ *
+ * What the code under test asks for is answered at once, from within the call, with the
+ * event that the test wants. A test that plays rdma_cm calls fake_cm_event(). What one end
+ * of a connection does to the other comes in a work item, under the lock of the id.
  */
 #ifndef KUNIT_FAKE_CM_H
 #define KUNIT_FAKE_CM_H
 
+#include <linux/mutex.h>
 #include <rdma/rdma_cm.h>
 
-#include "device.h"
+/* What port 0 becomes */
+#define FAKE_CM_ANY_PORT	33333
+
+/* What can be asked for, and refused */
+enum fake_cm_call {
+	FAKE_CM_CREATE_ID,
+	FAKE_CM_AFONLY,
+	FAKE_CM_BIND,
+	FAKE_CM_LISTEN,
+	FAKE_CM_ADDR,
+	FAKE_CM_ROUTE,
+	FAKE_CM_CONNECT,
+	FAKE_CM_ACCEPT,
+	FAKE_CM_CALLS,
+};
 
 /**
- * struct fake_cm - how ids and queues are made, and which there are
- * @fake: the device
- * @regions: what rdma_rw has for all Reads and Writes, where the device needs them
- * @max_send_wr: the deepest queue that can be had, 0: any
- * @id_errno: answer of rdma_create_id()
- * @pd_errno: answer of ib_alloc_pd()
- * @qp_errno: answer of rdma_create_qp()
- * @cq_accept: completion queues that can be had before one fails; -1: all
- * @disconnect_ms: how long rdma_disconnect() takes
+ * struct fake_cm_id - a cm_id
+ * @id: as the code under test sees it
+ * @list: in those that exist
+ * @lock: the handler lock
+ * @peer: the other end of the connection, where that is an id, too
+ * @pending: events to come, by number
+ * @work: tells them
+ */
+struct fake_cm_id {
+	struct rdma_cm_id	id;
+	struct list_head	list;
+	struct mutex		lock;	/* held while an event of @pending is told */
+	struct fake_cm_id	*peer;
+	unsigned long		pending;
+	struct work_struct	work;
+};
+
+/**
+ * struct fake_cm_wire - what ids lead to
+ * @device: that of a client's id; NULL if there is none any more
+ * @create_qp: as rdma_create_qp()
+ * @destroy_qp: takes the queue pair away
+ * @connect: a client wants a connection; false if it is refused
+ * @accept: a server accepts it
+ * @disconnect: the queue pair goes to the error state
+ */
+struct fake_cm_wire {
+	struct ib_device	*(*device)(void);
+	int			(*create_qp)(struct rdma_cm_id *id, struct ib_pd *pd,
+					     struct ib_qp_init_attr *attr);
+	void			(*destroy_qp)(struct rdma_cm_id *id);
+	bool			(*connect)(struct rdma_cm_id *id,
+					   const struct rdma_conn_param *param);
+	void			(*accept)(struct rdma_cm_id *id);
+	void			(*disconnect)(struct rdma_cm_id *id);
+};
+
+/**
+ * struct fake_cm_plan - what comes of a call
+ * @error: it fails at once, if not 0
+ * @event: it succeeds, and this comes instead of the usual event, if not 0
+ * @status: of @event
+ * @hold: nothing comes, until the test sees to it
+ */
+struct fake_cm_plan {
+	int			error;
+	enum rdma_cm_event_type	event;
+	int			status;
+	bool			hold;
+};
+
+/**
+ * struct fake_cm_words - what one side says of itself when a connection begins
+ * @private: private data
+ * @length: bytes of it
+ * @reads_done: RDMA Reads that it does at a time
+ * @reads_taken: RDMA Reads that it takes at a time
+ */
+struct fake_cm_words {
+	u8	private[64];
+	u8	length;
+	u8	reads_done;
+	u8	reads_taken;
+};
+
+/**
+ * struct fake_cm - how rdma_cm behaves, and what it has seen
+ * @wire: what ids lead to
+ * @plan: what comes of each call
+ * @held: the last id whose call was held
+ * @on_answer: called after each event that answered a call
+ * @on_listen: what happens during rdma_listen()
  * @on_destroy: called when a cm_id is being destroyed; its events may still come
- * @bound: the id that has the port
- * @qp_attr: of the queue pair
+ * @disconnect_ms: how long rdma_disconnect() takes
+ * @heard: what ESTABLISHED tells of the other side
+ * @said: by the code under test, with rdma_connect() or rdma_accept()
+ * @source: where the last connection was to come from
+ * @afonly: what rdma_set_afonly() was given
+ * @bound: address of the last rdma_bind_addr()
+ * @listener: the id of the last rdma_listen()
+ * @backlog: of the last one that succeeded
+ * @listens: calls of rdma_listen() that succeeded
+ * @accepts: calls of rdma_accept()
  * @disconnects: calls of rdma_disconnect()
  * @ids: cm_ids that exist
- * @pds: protection domains that exist
- * @cqs: completion queues that exist
- * @qps: queue pairs that exist, at most one
  */
 struct fake_cm {
-	struct fake_device	*fake;
-	unsigned int		regions;
-	u32			max_send_wr;
-	int			id_errno;
-	int			pd_errno;
-	int			qp_errno;
-	int			cq_accept;
-	unsigned int		disconnect_ms;
-	void			(*on_destroy)(struct rdma_cm_id *id);
-	struct rdma_cm_id	*bound;
-	struct ib_qp_init_attr	qp_attr;
-	int			disconnects;
-	int			ids;
-	int			pds;
-	int			cqs;
-	int			qps;
+	const struct fake_cm_wire	*wire;
+	struct fake_cm_plan		plan[FAKE_CM_CALLS];
+	struct rdma_cm_id		*held;
+	void				(*on_answer)(struct rdma_cm_id *id,
+						     enum fake_cm_call call);
+	void				(*on_listen)(void);
+	void				(*on_destroy)(struct rdma_cm_id *id);
+	unsigned int			disconnect_ms;
+	struct fake_cm_words		heard;
+	struct fake_cm_words		said;
+	struct sockaddr_storage		source;
+	bool				afonly;
+	struct sockaddr_storage		bound;
+	struct rdma_cm_id		*listener;
+	int				backlog;
+	int				listens;
+	int				accepts;
+	int				disconnects;
+	int				ids;
 };
 
 extern struct fake_cm fake_cm;
 
-void fake_cm_reset(struct fake_device *fake);
-void fake_cm_check(void);
-struct rdma_cm_id *fake_cm_id(void);
+void fake_cm_reset(const struct fake_cm_wire *wire);
+struct rdma_cm_id *fake_cm_request(struct ib_device *device);
+int fake_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type type);
 
-/* Something happens in another thread, soon. */
-#define eventually(condition) ({					\
-	int patience_ = 20000;						\
-									\
-	while (!(condition) && patience_--)				\
-		usleep_range(200, 500);					\
-	(condition);							\
-})
-
-/* alloc.c: the allocation of this task after @count more fails. */
-void fake_alloc_fail(int count);
-bool fake_alloc_failed(void);
+/* Both ends are ids: what one does is told to the other. */
+int fake_cm_start(void);
+void fake_cm_stop(void);
+void fake_cm_join(struct rdma_cm_id *one, struct rdma_cm_id *other);
+struct rdma_cm_id *fake_cm_peer(struct rdma_cm_id *id);
+void fake_cm_tell(struct ib_device *device, enum rdma_cm_event_type type);
+void fake_cm_wait(struct ib_device *device);
+void fake_cm_flush(void);
 
 #endif /* KUNIT_FAKE_CM_H */

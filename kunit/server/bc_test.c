@@ -355,7 +355,7 @@ static void loss_ends_callbacks(struct kunit *test)
 	for (i = 0; i < 2; i++)
 		calls[i] = bc_call(test, 1);
 	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1));
-	server_cm_event(bc->server->id, RDMA_CM_EVENT_DISCONNECTED);
+	fake_cm_event(bc->server->id, RDMA_CM_EVENT_DISCONNECTED);
 	bc_lose(bc);
 	for (i = 0; i < 2; i++) {
 		KUNIT_ASSERT_TRUE(test, bc_ended(calls[i]));

@@ -493,7 +493,7 @@ static void connect_iwarp(struct server *server, unsigned int regions, u32 each)
 	server_disconnect(server);
 	fake_be_iwarp(server->fake);
 	server->fake->ib.attrs.max_fast_reg_page_list_len = 4 / each;
-	fake_cm.regions = regions;
+	fake_queues.regions = regions;
 	server_connect(server);
 }
 

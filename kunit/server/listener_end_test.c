@@ -14,7 +14,7 @@ static void close_discards_what_is_pending(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 6, fake_cm.ids);
 	listening_close();
 	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
-	KUNIT_EXPECT_EQ(test, 0, server_cm.accepts);
+	KUNIT_EXPECT_EQ(test, 0, fake_cm.accepts);
 }
 
 /* Connections that were accepted go on without it. */
@@ -46,7 +46,7 @@ static void close_waits_for_connections_without_a_device(struct kunit *test)
 	clear_bit(XPT_BUSY, &t->st_xprt.xpt_flags);
 	KUNIT_EXPECT_TRUE(test, list_empty(&t->st_xprt.xpt_list));
 	fake_cm.disconnect_ms = 100;
-	KUNIT_EXPECT_EQ(test, 0, server_cm_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL));
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL));
 	listening_close();
 	/* Ours, and perhaps still that of the work: svc_delete_xprt() has returned. */
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DEAD, &t->st_xprt.xpt_flags));
@@ -61,9 +61,9 @@ static void events_on_destroy(struct rdma_cm_id *id)
 	fake_cm.on_destroy = NULL;
 	if (listening_request(NULL, NULL, 0) != -ENOTCONN)
 		kunit_fail_current_test("a listener that is closed takes a connection");
-	if (server_cm_event(id, RDMA_CM_EVENT_ADDR_CHANGE))
+	if (fake_cm_event(id, RDMA_CM_EVENT_ADDR_CHANGE))
 		kunit_fail_current_test("an id of the listener's is left to the CM");
-	if (server_cm_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL))
+	if (fake_cm_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL))
 		kunit_fail_current_test("an id that is being destroyed is left to the CM");
 	if (work_pending(&listening->li->li_rebind_work) ||
 	    work_pending(&listening->li->li_close_work))
@@ -115,8 +115,8 @@ static void removal_closes_the_listener(struct kunit *test)
 	clear_bit(XPT_BUSY, &xprt->xpt_flags);
 
 	/* Not by the handler, which the CM would wait for. */
-	KUNIT_EXPECT_EQ(test, 0, server_cm_event(server_cm.listen_id,
-						 RDMA_CM_EVENT_DEVICE_REMOVAL));
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_event(fake_cm.listener,
+					       RDMA_CM_EVENT_DEVICE_REMOVAL));
 	flush_work(&listening->li->li_close_work);
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DEAD, &xprt->xpt_flags));
 	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
@@ -131,8 +131,8 @@ static void removal_finds_the_listener_busy(struct kunit *test)
 	listening_start(test);
 	xprt = listening->xprt;
 	set_bit(XPT_BUSY, &xprt->xpt_flags);
-	KUNIT_EXPECT_EQ(test, 0, server_cm_event(server_cm.listen_id,
-						 RDMA_CM_EVENT_DEVICE_REMOVAL));
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_event(fake_cm.listener,
+					       RDMA_CM_EVENT_DEVICE_REMOVAL));
 	flush_work(&listening->li->li_close_work);
 	KUNIT_EXPECT_FALSE(test, test_bit(XPT_DEAD, &xprt->xpt_flags));
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_CLOSE, &xprt->xpt_flags));
@@ -147,25 +147,25 @@ static void removal_of_one_device_of_many(struct kunit *test)
 	struct rdma_cm_id *id;
 
 	listening_start(test);
-	id = fake_cm_id();
+	id = fake_cm_request(&listening->server->fake->ib);
 	KUNIT_ASSERT_NOT_NULL(test, id);
 	id->context = listening->li;
-	id->event_handler = server_cm.listen_id->event_handler;
-	KUNIT_EXPECT_EQ(test, -ENODEV, server_cm_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL));
-	KUNIT_EXPECT_EQ(test, 0, server_cm_event(id, RDMA_CM_EVENT_ADDR_CHANGE));
+	id->event_handler = fake_cm.listener->event_handler;
+	KUNIT_EXPECT_EQ(test, -ENODEV, fake_cm_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL));
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_event(id, RDMA_CM_EVENT_ADDR_CHANGE));
 	rdma_destroy_id(id);
 	flush_work(&listening->li->li_close_work);
 	flush_work(&listening->li->li_rebind_work);
 	KUNIT_EXPECT_FALSE(test, test_bit(XPT_CLOSE, &listening->xprt->xpt_flags));
-	KUNIT_EXPECT_EQ(test, 1, server_cm.listens);
+	KUNIT_EXPECT_EQ(test, 1, fake_cm.listens);
 	listening_expect_to_accept(test);
 }
 
 static void other_events_are_ignored(struct kunit *test)
 {
 	listening_start(test);
-	KUNIT_EXPECT_EQ(test, 0, server_cm_event(server_cm.listen_id,
-						 RDMA_CM_EVENT_CONNECT_ERROR));
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_event(fake_cm.listener,
+					       RDMA_CM_EVENT_CONNECT_ERROR));
 	KUNIT_EXPECT_EQ(test, 2, kref_read(&listening->xprt->xpt_ref));
 	listening_expect_to_accept(test);
 }
@@ -174,28 +174,28 @@ static void other_events_are_ignored(struct kunit *test)
 
 static void move(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, 0, server_cm_event(server_cm.listen_id,
-						 RDMA_CM_EVENT_ADDR_CHANGE));
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_event(fake_cm.listener,
+					       RDMA_CM_EVENT_ADDR_CHANGE));
 	flush_work(&listening->li->li_rebind_work);
 }
 
 static void address_moves_to_another_device(struct kunit *test)
 {
 	listening_start(test);
-	memset(&server_cm.bound, 0, sizeof(server_cm.bound));
+	memset(&fake_cm.bound, 0, sizeof(fake_cm.bound));
 	move(test);
 	/* The old id was gone by then: cm.c says so if not. */
-	KUNIT_EXPECT_EQ(test, 2, server_cm.listens);
+	KUNIT_EXPECT_EQ(test, 2, fake_cm.listens);
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
-	KUNIT_EXPECT_PTR_EQ(test, server_cm.listen_id, listening->li->li_id);
+	KUNIT_EXPECT_PTR_EQ(test, fake_cm.listener, listening->li->li_id);
 	KUNIT_EXPECT_TRUE(test, rpc_cmp_addr((struct sockaddr *)&listening->xprt->xpt_local,
-					     (struct sockaddr *)&server_cm.bound));
+					     (struct sockaddr *)&fake_cm.bound));
 	KUNIT_EXPECT_EQ(test, RPCRDMA_PORT,
-			rpc_get_port((struct sockaddr *)&server_cm.bound));
+			rpc_get_port((struct sockaddr *)&fake_cm.bound));
 	KUNIT_EXPECT_EQ(test, 2, kref_read(&listening->xprt->xpt_ref));
 	listening_expect_to_accept(test);
 	move(test);
-	KUNIT_EXPECT_EQ(test, 3, server_cm.listens);
+	KUNIT_EXPECT_EQ(test, 3, fake_cm.listens);
 	listening_expect_to_accept(test);
 }
 
@@ -215,7 +215,7 @@ static void address_moves_with_connections_pending(struct kunit *test)
 static void address_cannot_be_bound_again(struct kunit *test)
 {
 	listening_start(test);
-	server_cm.bind_errno = -EADDRNOTAVAIL;
+	fake_cm.plan[FAKE_CM_BIND].error = -EADDRNOTAVAIL;
 	move(test);
 	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
 	KUNIT_EXPECT_PTR_EQ(test, NULL, listening->li->li_id);
@@ -252,8 +252,8 @@ static void close_cancels_the_rebind(struct kunit *test)
 	svc_xprt_get(xprt);
 	queue_work(queue, &listening->li->li_rebind_work);
 	/* A second event finds it queued, and keeps no reference. */
-	KUNIT_EXPECT_EQ(test, 0, server_cm_event(server_cm.listen_id,
-						 RDMA_CM_EVENT_ADDR_CHANGE));
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_event(fake_cm.listener,
+					       RDMA_CM_EVENT_ADDR_CHANGE));
 	KUNIT_EXPECT_EQ(test, 3, kref_read(&xprt->xpt_ref));
 	listening_delete(xprt);
 	KUNIT_EXPECT_EQ(test, 1, kref_read(&xprt->xpt_ref));
@@ -261,7 +261,7 @@ static void close_cancels_the_rebind(struct kunit *test)
 	complete(&blocked.go);
 	destroy_workqueue(queue);
 	destroy_work_on_stack(&blocked.work);
-	KUNIT_EXPECT_EQ(test, 1, server_cm.listens);
+	KUNIT_EXPECT_EQ(test, 1, fake_cm.listens);
 }
 
 /* It runs while the listener is being closed, and leaves things alone. */
@@ -272,7 +272,7 @@ static void rebind_finds_the_listener_closed(struct kunit *test)
 	svc_xprt_get(listening->xprt);
 	queue_work(system_wq, &listening->li->li_rebind_work);
 	flush_work(&listening->li->li_rebind_work);
-	KUNIT_EXPECT_EQ(test, 1, server_cm.listens);
+	KUNIT_EXPECT_EQ(test, 1, fake_cm.listens);
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
 	KUNIT_EXPECT_EQ(test, 2, kref_read(&listening->xprt->xpt_ref));
 	clear_bit(XPT_DEAD, &listening->xprt->xpt_flags);

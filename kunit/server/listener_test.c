@@ -15,7 +15,7 @@ struct address_case {
 static const struct address_case address_cases[] = {
 	{ "IPv4", AF_INET, 20049, 20049, false },
 	{ "IPv6", AF_INET6, 20049, 20049, true },
-	{ "any port", AF_INET, 0, SERVER_ANY_PORT, false },
+	{ "any port", AF_INET, 0, FAKE_CM_ANY_PORT, false },
 };
 
 KUNIT_ARRAY_PARAM_DESC(address, address_cases, desc);
@@ -31,10 +31,10 @@ static void listener_is_there(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c->family, xprt->xpt_local.ss_family);
 	KUNIT_EXPECT_EQ(test, c->expected, svc_xprt_local_port(xprt));
 	KUNIT_EXPECT_TRUE(test, rpc_cmp_addr((struct sockaddr *)&xprt->xpt_local,
-					     (struct sockaddr *)&server_cm.bound));
-	KUNIT_EXPECT_EQ(test, c->afonly, server_cm.afonly);
-	KUNIT_EXPECT_EQ(test, SVCRDMA_BACKLOG, server_cm.backlog);
-	KUNIT_EXPECT_PTR_EQ(test, server_cm.listen_id, listening->li->li_id);
+					     (struct sockaddr *)&fake_cm.bound));
+	KUNIT_EXPECT_EQ(test, c->afonly, fake_cm.afonly);
+	KUNIT_EXPECT_EQ(test, SVCRDMA_BACKLOG, fake_cm.backlog);
+	KUNIT_EXPECT_PTR_EQ(test, fake_cm.listener, listening->li->li_id);
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
 	listening_close();
 	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
@@ -47,10 +47,10 @@ struct step_case {
 };
 
 static const struct step_case step_cases[] = {
-	{ "no id", &fake_cm.id_errno, AF_INET },
-	{ "one family only", &server_cm.afonly_errno, AF_INET6 },
-	{ "bind", &server_cm.bind_errno, AF_INET },
-	{ "listen", &server_cm.listen_errno, AF_INET },
+	{ "no id", &fake_cm.plan[FAKE_CM_CREATE_ID].error, AF_INET },
+	{ "one family only", &fake_cm.plan[FAKE_CM_AFONLY].error, AF_INET6 },
+	{ "bind", &fake_cm.plan[FAKE_CM_BIND].error, AF_INET },
+	{ "listen", &fake_cm.plan[FAKE_CM_LISTEN].error, AF_INET },
 };
 
 KUNIT_ARRAY_PARAM_DESC(step, step_cases, desc);
@@ -75,11 +75,11 @@ static void client_comes(void)
 /* One device listens already, and a client is there, when another refuses. */
 static void listener_fails_with_a_client(struct kunit *test)
 {
-	server_cm.at_listen = client_comes;
-	server_cm.listen_errno = -ENOMEM;
+	fake_cm.on_listen = client_comes;
+	fake_cm.plan[FAKE_CM_LISTEN].error = -ENOMEM;
 	KUNIT_EXPECT_EQ(test, -ENOMEM, listening_try(AF_INET, RPCRDMA_PORT));
 	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
-	KUNIT_EXPECT_EQ(test, 0, fake_cm.pds);
+	KUNIT_EXPECT_EQ(test, 0, fake_queues.pds);
 }
 
 static void listener_of_another_family(struct kunit *test)
@@ -216,7 +216,7 @@ static void request_waits_for_accept(struct kunit *test)
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, 0, listening_request(&ids[i], NULL, 0));
 	KUNIT_EXPECT_EQ(test, 3, listening->li->li_nr_pending);
-	KUNIT_EXPECT_EQ(test, 0, server_cm.accepts);
+	KUNIT_EXPECT_EQ(test, 0, fake_cm.accepts);
 
 	/* In the order in which they came, while there are any. */
 	for (i = 0; i < 3; i++) {
@@ -226,7 +226,7 @@ static void request_waits_for_accept(struct kunit *test)
 		KUNIT_EXPECT_PTR_EQ(test, ids[i], t->st_id);
 		KUNIT_EXPECT_PTR_EQ(test, (void *)t, ids[i]->context);
 		KUNIT_EXPECT_EQ(test, RPCRDMA_CONN_ESTABLISHED, t->st_state);
-		KUNIT_EXPECT_EQ(test, i + 1, server_cm.accepts);
+		KUNIT_EXPECT_EQ(test, i + 1, fake_cm.accepts);
 		KUNIT_EXPECT_EQ(test, 16, t->st_read_depth);
 		KUNIT_EXPECT_EQ(test, 2 - i, listening->li->li_nr_pending);
 		listening_disconnect(t);
@@ -281,15 +281,15 @@ static void request_without_memory(struct kunit *test)
 	struct rdma_cm_id *id;
 
 	listening_start(test);
-	id = server_cm_request(listening->server->fake);
+	id = fake_cm_request(&listening->server->fake->ib);
 	KUNIT_ASSERT_NOT_NULL(test, id);
 	id->context = listening->li;
-	id->event_handler = server_cm.listen_id->event_handler;
+	id->event_handler = fake_cm.listener->event_handler;
 	fake_alloc_fail(0);
 	KUNIT_EXPECT_EQ(test, -ENOMEM, id->event_handler(id, &event));
 	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
 	KUNIT_EXPECT_PTR_EQ(test, (void *)listening->li, id->context);
-	KUNIT_EXPECT_PTR_EQ(test, server_cm.listen_id->event_handler, id->event_handler);
+	KUNIT_EXPECT_PTR_EQ(test, fake_cm.listener->event_handler, id->event_handler);
 	rdma_destroy_id(id);
 	KUNIT_EXPECT_FALSE(test, server_is_ready(listening->server));
 	listening_expect_to_accept(test);
@@ -306,11 +306,11 @@ struct failure_case {
 static int device_wrs, device_recvs, peer_family;
 
 static const struct failure_case failure_cases[] = {
-	{ "rdma_accept()", &server_cm.accept_errno, -ECONNRESET },
-	{ "no protection domain", &fake_cm.pd_errno, -ENOMEM },
-	{ "no completion queue", &fake_cm.cq_accept, 0 },
-	{ "one completion queue", &fake_cm.cq_accept, 1 },
-	{ "no queue pair", &fake_cm.qp_errno, -EINVAL },
+	{ "rdma_accept()", &fake_cm.plan[FAKE_CM_ACCEPT].error, -ECONNRESET },
+	{ "no protection domain", &fake_queues.pd_errno, -ENOMEM },
+	{ "no completion queue", &fake_queues.cq_accept, 0 },
+	{ "one completion queue", &fake_queues.cq_accept, 1 },
+	{ "no queue pair", &fake_queues.qp_errno, -EINVAL },
 	{ "a small device", &device_wrs, 8 },
 	{ "no Receives", &device_recvs, 5 },
 	{ "a peer of another family", &peer_family, AF_IB },
@@ -344,8 +344,8 @@ static void accept_fails(struct kunit *test)
 
 	KUNIT_EXPECT_PTR_EQ(test, NULL, listening_accept(test));
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
-	KUNIT_EXPECT_EQ(test, 0, fake_cm.pds + fake_cm.cqs + fake_cm.qps);
-	KUNIT_EXPECT_EQ(test, c->knob == &server_cm.accept_errno, server_cm.accepts);
+	KUNIT_EXPECT_EQ(test, 0, fake_queues.pds + fake_queues.cqs + fake_queues.qps);
+	KUNIT_EXPECT_EQ(test, c->knob == &fake_cm.plan[FAKE_CM_ACCEPT].error, fake_cm.accepts);
 	KUNIT_EXPECT_FALSE(test, server_is_ready(listening->server));
 
 	/* The next one. */
@@ -372,12 +372,12 @@ static void accept_without_memory(struct kunit *test)
 		t = listening_accept(test);
 		KUNIT_EXPECT_EQ(test, !t, fake_alloc_failed());
 		KUNIT_ASSERT_EQ(test, t ? 2 : 1, fake_cm.ids);
-		KUNIT_ASSERT_EQ(test, t ? 4 : 0, fake_cm.pds + fake_cm.cqs + fake_cm.qps);
+		KUNIT_ASSERT_EQ(test, t ? 4 : 0, fake_queues.pds + fake_queues.cqs + fake_queues.qps);
 	}
 	svcrdma_max_requests = requests;
 	KUNIT_EXPECT_GT(test, n, 10);
 	KUNIT_ASSERT_NOT_NULL(test, t);
-	KUNIT_EXPECT_EQ(test, 1, server_cm.accepts);
+	KUNIT_EXPECT_EQ(test, 1, fake_cm.accepts);
 	listening_disconnect(t);
 }
 
@@ -410,12 +410,12 @@ static void accept_comes_too_late(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, listening_request(&id, NULL, 0));
 	t = id->context;
 	svc_xprt_get(&t->st_xprt);
-	KUNIT_EXPECT_EQ(test, 0, server_cm_event(id, c->event));
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_event(id, c->event));
 	KUNIT_EXPECT_EQ(test, c->lost, svcrdma_transport_closing(t));
 	flush_work(&t->st_close_work);
 	if (c->lost) {
 		KUNIT_EXPECT_PTR_EQ(test, NULL, listening_accept(test));
-		KUNIT_EXPECT_EQ(test, 0, server_cm.accepts);
+		KUNIT_EXPECT_EQ(test, 0, fake_cm.accepts);
 	} else {
 		KUNIT_EXPECT_PTR_EQ(test, t, listening_accept(test));
 		listening_disconnect(t);

@@ -116,13 +116,13 @@ int listening_request(struct rdma_cm_id **id, const void *private, u8 length)
 			.initiator_depth = 16,
 		},
 	};
-	struct rdma_cm_id *new = server_cm_request(listening->server->fake);
+	struct rdma_cm_id *new = fake_cm_request(&listening->server->fake->ib);
 	int ret;
 
 	if (!new)
 		return -ENOMEM;
-	new->context = server_cm.listen_id->context;
-	new->event_handler = server_cm.listen_id->event_handler;
+	new->context = fake_cm.listener->context;
+	new->event_handler = fake_cm.listener->event_handler;
 	ret = new->event_handler(new, &event);
 	if (ret)
 		rdma_destroy_id(new);

@@ -179,7 +179,7 @@ static void deliver_to_few_regions(struct server *server, u32 count)
 	u32 i;
 
 	fake_be_iwarp(server->fake);
-	fake_cm.regions = 8;
+	fake_queues.regions = 8;
 	server_connect(server);
 	for (i = 1; i <= count; i++)
 		deliver(server, i, LARGE);

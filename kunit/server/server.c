@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A connection and a service, for the server's suites. */
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/unaligned.h>
 
 #include "server.h"
+
+/* As svcrdma/module.c defines it. */
+struct svc_xprt_class svcrdma_class = {
+	.xcl_name		= "rdma",
+	.xcl_owner		= THIS_MODULE,
+	.xcl_ops		= &svcrdma_listener_ops,
+	.xcl_max_payload	= RPCSVC_MAXPAYLOAD,
+	.xcl_ident		= XPRT_TRANSPORT_RDMA,
+};
 
 int server_suite_init(struct kunit_suite *suite)
 {
@@ -52,7 +62,7 @@ static void server_destroy_action(void *data)
 	struct server *server = data;
 
 	server_disconnect(server);
-	fake_cm_check();
+	fake_queues_check();
 	rqst_free(server->rqst);
 	percpu_counter_destroy(&server->pool.sp_sockets_queued);
 	percpu_counter_destroy(&server->pool.sp_threads_woken);
@@ -95,8 +105,7 @@ struct server *server_create(struct kunit *test)
 		.send_size = SERVER_MESSAGE, .recv_size = SERVER_MESSAGE,
 		.remote_invalidation = true,
 	};
-	memset(&server_cm, 0, sizeof(server_cm));
-	fake_cm_reset(fake);
+	fake_queues_reset(fake);
 	KUNIT_ASSERT_EQ(test, 0, service_init(server));
 	server->rqst = kvzalloc(sizeof(*server->rqst), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, server->rqst);
@@ -118,7 +127,7 @@ void server_request(struct server *server)
 	};
 	struct svcrdma_transport *t;
 
-	server->id = server_cm_request(server->fake);
+	server->id = fake_cm_request(&server->fake->ib);
 	KUNIT_ASSERT_NOT_NULL(server->test, server->id);
 	t = svcrdma_transport_create(&server->serv, &init_net, server->id, &param);
 	KUNIT_ASSERT_FALSE(server->test, IS_ERR(t));
@@ -263,3 +272,6 @@ void server_expect_error(struct server *server, u32 xid, enum rpcrdma_errcode er
 	KUNIT_EXPECT_EQ(server->test, (u32)error, header.error);
 	KUNIT_EXPECT_EQ(server->test, xid, header.xid);
 }
+
+MODULE_DESCRIPTION("KUnit: RPC-over-RDMA server");
+MODULE_LICENSE("GPL");

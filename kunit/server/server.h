@@ -7,52 +7,14 @@
 #define KUNIT_SERVER_H
 
 #include "../../svcrdma/svcrdma.h"
-#include "../fake/cm.h"
+#include "../fake/alloc.h"
+#include "../fake/queues.h"
 
 enum {
 	SERVER_MESSAGE	= 4096,	/* Receive and Send buffers */
 	SERVER_PAYLOAD	= 1 << 20,
 	SERVER_WAITERS	= 24,
-	SERVER_ANY_PORT	= 33333,	/* what port 0 becomes */
 };
-
-/**
- * struct server_cm - how the connection manager behaves, and what it has seen
- * @afonly_errno: answer of rdma_set_afonly()
- * @bind_errno: answer of rdma_bind_addr()
- * @listen_errno: answer of rdma_listen()
- * @listen_id: that of the last call of rdma_listen()
- * @at_listen: if not NULL, what happens during rdma_listen()
- * @listens: calls of rdma_listen() that succeeded
- * @backlog: of the last of these
- * @bound: address of the last rdma_bind_addr()
- * @afonly: what rdma_set_afonly() was given
- * @accepts: calls of rdma_accept()
- * @accept_errno: its answer
- * @hold_established: the event does not come by itself
- * @sent: private data of the server
- * @recvs_at_accept: Receives that were posted by then
- */
-struct server_cm {
-	int			afonly_errno;
-	int			bind_errno;
-	int			listen_errno;
-	struct rdma_cm_id	*listen_id;
-	void			(*at_listen)(void);
-	int			listens;
-	int			backlog;
-	struct sockaddr_storage	bound;
-	bool			afonly;
-	int			accepts;
-	int			accept_errno;
-	bool			hold_established;
-	u8			sent[RPCRDMA_CM_SIZE];
-	unsigned int		recvs_at_accept;
-};
-
-extern struct server_cm server_cm;
-struct rdma_cm_id *server_cm_request(struct fake_device *fake);
-int server_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type event);
 
 /**
  * struct server_waiter - somebody who waits for Send Queue entries

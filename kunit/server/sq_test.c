@@ -510,9 +510,9 @@ static void conn_is_accepted(struct kunit *test)
 	t = server->transport;
 
 	/* RFC 8166 section 3.3.1: Receives before credits */
-	KUNIT_EXPECT_EQ(test, t->st_recv_target, server_cm.recvs_at_accept);
+	KUNIT_EXPECT_EQ(test, t->st_recv_target, fake_queues.recvs_at_start);
 	KUNIT_EXPECT_GE(test, t->st_recv_target, t->st_credits + SVCRDMA_REVERSE_CREDITS);
-	rpcrdma_cm_private_decode(server_cm.sent, sizeof(server_cm.sent), &sent);
+	rpcrdma_cm_private_decode(fake_cm.said.private, fake_cm.said.length, &sent);
 	KUNIT_EXPECT_TRUE(test, sent.present && sent.remote_invalidation);
 	KUNIT_EXPECT_EQ(test, SERVER_MESSAGE, sent.recv_size);
 	KUNIT_EXPECT_EQ(test, SERVER_MESSAGE, t->st_agreed.inline_send);
@@ -527,7 +527,7 @@ static void conn_without_private_data(struct kunit *test)
 	struct server *server = server_of(test);
 	struct svcrdma_transport *t;
 
-	server->id = server_cm_request(server->fake);
+	server->id = fake_cm_request(&server->fake->ib);
 	KUNIT_ASSERT_NOT_NULL(test, server->id);
 	t = svcrdma_transport_create(&server->serv, &init_net, server->id, &param);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(t));
@@ -547,12 +547,12 @@ static void conn_has_a_protection_domain_of_its_own(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 3; i++) {
-		KUNIT_EXPECT_EQ(test, 0, fake_cm.pds);
+		KUNIT_EXPECT_EQ(test, 0, fake_queues.pds);
 		server_connect(server);
-		KUNIT_EXPECT_EQ(test, 1, fake_cm.pds);
+		KUNIT_EXPECT_EQ(test, 1, fake_queues.pds);
 		server_disconnect(server);
 	}
-	KUNIT_EXPECT_EQ(test, 0, fake_cm.pds);
+	KUNIT_EXPECT_EQ(test, 0, fake_queues.pds);
 }
 
 /* What comes before ESTABLISHED is not lost, and not seen too early. */
@@ -560,11 +560,11 @@ static void conn_call_before_established(struct kunit *test)
 {
 	struct server *server = server_of(test);
 
-	server_cm.hold_established = true;
+	fake_cm.plan[FAKE_CM_ACCEPT].hold = true;
 	server_connect(server);
 	deliver(server, CALL_PLAIN);
 	KUNIT_EXPECT_FALSE(test, server_is_ready(server));
-	server_cm_event(server->id, RDMA_CM_EVENT_ESTABLISHED);
+	fake_cm_event(server->id, RDMA_CM_EVENT_ESTABLISHED);
 	KUNIT_EXPECT_TRUE(test, server_is_ready(server));
 	KUNIT_EXPECT_EQ(test, 64, server_recvfrom(server));
 	server_done(server);
@@ -577,7 +577,7 @@ static void conn_loss_asks_for_a_close(struct kunit *test)
 
 	server_connect(server);
 	xprt = &server->transport->st_xprt;
-	server_cm_event(server->id, RDMA_CM_EVENT_DISCONNECTED);
+	fake_cm_event(server->id, RDMA_CM_EVENT_DISCONNECTED);
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_CLOSE, &xprt->xpt_flags));
 	KUNIT_EXPECT_TRUE(test, server_is_ready(server));
@@ -587,7 +587,7 @@ static void conn_accept_fails(struct kunit *test)
 {
 	struct server *server = server_of(test);
 
-	server_cm.accept_errno = -ENOMEM;
+	fake_cm.plan[FAKE_CM_ACCEPT].error = -ENOMEM;
 	server_request(server);
 	KUNIT_EXPECT_EQ(test, -ENOMEM, svcrdma_transport_accept(server->transport));
 }
@@ -599,7 +599,7 @@ static void conn_device_takes_no_receives(struct kunit *test)
 	server->qp->recv_accept = 5;
 	server_request(server);
 	KUNIT_EXPECT_NE(test, 0, svcrdma_transport_accept(server->transport));
-	KUNIT_EXPECT_EQ(test, 0, server_cm.accepts);
+	KUNIT_EXPECT_EQ(test, 0, fake_cm.accepts);
 }
 
 static void conn_ends_with_everything_outstanding(struct kunit *test)

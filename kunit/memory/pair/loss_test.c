@@ -190,10 +190,10 @@ static void device_is_removed(struct kunit *test)
 	call = stop_at(pair, c->moment);
 
 	/* Act: it goes when the cm_id is destroyed, and not before */
-	pair_cm_remove(device);
+	pair_device_remove(device);
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&device->nr_qps));
 	close_both(pair);
-	pair_cm_removed();
+	pair_device_removed();
 
 	/* Assert */
 	KUNIT_EXPECT_FALSE(test, device->registered);

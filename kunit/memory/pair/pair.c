@@ -23,7 +23,7 @@ int pair_suite_init(struct kunit_suite *suite)
 	ret = svcrdma_counters_init();
 	if (ret)
 		goto out_release;
-	ret = pair_cm_init();
+	ret = pair_wire_init();
 	if (ret)
 		goto out_counters;
 	/* As xprtrdma_transport_register(). */
@@ -31,7 +31,7 @@ int pair_suite_init(struct kunit_suite *suite)
 	if (xprtrdma_wq)
 		return 0;
 	ret = -ENOMEM;
-	pair_cm_exit();
+	pair_wire_exit();
 out_counters:
 	svcrdma_counters_exit();
 out_release:
@@ -42,7 +42,7 @@ out_release:
 void pair_suite_exit(struct kunit_suite *suite)
 {
 	destroy_workqueue(xprtrdma_wq);
-	pair_cm_exit();
+	pair_wire_exit();
 	svcrdma_release_exit();
 	svcrdma_counters_exit();
 }
@@ -121,7 +121,7 @@ void pair_disconnect_server(struct pair *pair)
 	if (lwq_dequeue(&pair->pool.sp_xprts, struct svc_xprt, xpt_ready))
 		kunit_fail_current_test("a transport is queued that is being freed");
 	svc_xprt_put(&t->st_xprt);
-	pair_cm_flush();
+	fake_cm_flush();
 }
 
 /* ---- the client ---- */
@@ -168,7 +168,7 @@ int pair_connect(struct pair *pair)
 
 	conn = xprtrdma_conn_create(client->transport);
 	if (IS_ERR(conn)) {
-		pair_cm_flush();
+		fake_cm_flush();
 		pair_disconnect_server(pair);
 		return PTR_ERR(conn);
 	}
@@ -194,7 +194,7 @@ void pair_disconnect_client(struct pair *pair)
 	xprtrdma_conn_destroy(conn);
 	client->xprt->connect_cookie++;
 	xprt_clear_connected(client->xprt);
-	pair_cm_flush();
+	fake_cm_flush();
 }
 
 void pair_disconnect(struct pair *pair)
@@ -219,8 +219,8 @@ static void pair_destroy_action(void *data)
 	pair_disconnect(pair);
 	list_for_each_entry_safe(call, next, &pair->client.calls, list)
 		client_call_destroy(call);
-	if (pair_cm_ids())
-		kunit_fail_current_test("%u cm_ids were left", pair_cm_ids());
+	if (fake_cm.ids)
+		kunit_fail_current_test("%d cm_ids were left", fake_cm.ids);
 	if (pair->client.xprt)
 		xprt_free(pair->client.xprt);
 	service_exit(pair);
@@ -246,7 +246,7 @@ struct pair *pair_create(struct kunit *test, bool iwarp)
 	pair->arg = kvmalloc(2 * PAIR_PAYLOAD, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, pair->arg);
 	client_init(pair);
-	pair_cm_begin(pair);
+	pair_wire_begin(pair);
 	test->priv = pair;
 	return pair;
 }
@@ -303,7 +303,7 @@ static void flush_all(struct pair *pair)
 	if (pair->server)
 		flush_work(&pair->server->st_release_work);
 	flush_workqueue(xprtrdma_wq);
-	pair_cm_flush();
+	fake_cm_flush();
 }
 
 /*
@@ -380,6 +380,6 @@ void pair_expect_nothing_left(struct pair *pair)
 	memory_device_expect_empty(pair->server_device);
 	KUNIT_EXPECT_EQ(test, 0, pair->client_device->nr_mappings);
 	KUNIT_EXPECT_EQ(test, 0, pair->server_device->nr_mappings);
-	KUNIT_EXPECT_EQ(test, 0, pair_cm_ids());
+	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
 	KUNIT_EXPECT_EQ(test, 0, pair->serv.sv_tmpcnt);
 }

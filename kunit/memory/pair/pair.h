@@ -2,7 +2,7 @@
 /*
  * Client and server over the provider in memory: our rpc_xprt's transport on one device,
  * our svc_xprt's on another, and nothing between them that is not theirs but the
- * connection manager's double (cm.c).
+ * connection manager's double (kunit/fake/cm.c, wire.c).
  *
  * The test is SUNRPC on the client's side, and an nfsd thread on the server's. It runs
  * both in turn, and waits for completion handlers in between, so the order of events is
@@ -98,16 +98,14 @@ bool pair_run_call(struct pair *pair, struct client_call *call);
 void pair_expect_answer(struct pair *pair, struct client_call *call);
 void pair_expect_healthy(struct pair *pair);
 
-/* cm.c */
-int pair_cm_init(void);
-void pair_cm_exit(void);
-void pair_cm_begin(struct pair *pair);
-void pair_cm_flush(void);
-void pair_cm_remove(struct memory_device *device);
-void pair_cm_removed(void);
-unsigned int pair_cm_ids(void);
+/* wire.c */
+int pair_wire_init(void);
+void pair_wire_exit(void);
+void pair_wire_begin(struct pair *pair);
+void pair_device_remove(struct memory_device *device);
+void pair_device_removed(void);
 
-/* pair.c, for cm.c: the listener's part of a connection request. */
+/* pair.c, for wire.c: the listener's part of a connection request. */
 int pair_server_accept(struct pair *pair, struct rdma_cm_id *id,
 		       const struct rdma_conn_param *param);
 

@@ -484,10 +484,10 @@ static void device_goes_with_an_exposure(struct kunit *test)
 		struct memory_device *device = pair_device(pair, side);
 		struct client_call *call = expose_one(pair);
 
-		pair_cm_remove(device);
+		pair_device_remove(device);
 		pair_settle(pair);
 		pair_disconnect(pair);
-		pair_cm_removed();
+		pair_device_removed();
 		KUNIT_EXPECT_FALSE(test, device->registered);
 		client_call_expect_waiting(call);
 		pair_expect_nothing_left(pair);
