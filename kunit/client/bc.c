@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The reverse direction: a callback service for the client's suites. */
-#include <linux/sunrpc/bc_xprt.h>
-#include <linux/sunrpc/svc.h>
-#include <linux/sunrpc/svc_xprt.h>
-
 #include "bc.h"
-
-/* A callback service without threads. */
-struct service {
-	struct svc_serv	serv;
-	struct svc_pool	pool;
-};
 
 /* The administrator does not want them. */
 void client_bc_connect_without_chunks(struct client *client)
@@ -24,29 +14,14 @@ void client_bc_connect_without_chunks(struct client *client)
 int client_bc_init(struct kunit *test)
 {
 	struct client *client = client_create(test);
-	struct service *service = kunit_kzalloc(test, sizeof(*service), GFP_KERNEL);
+	struct fake_callbacks *callbacks = kunit_kzalloc(test, sizeof(*callbacks), GFP_KERNEL);
 
-	if (!service)
+	if (!callbacks)
 		return -ENOMEM;
-	lwq_init(&service->serv.sv_cb_list);
-	init_llist_head(&service->pool.sp_idle_threads);
-	service->serv.sv_pools = &service->pool;
-	service->serv.sv_nrpools = 1;
+	fake_callbacks_init(callbacks);
 	client_connect(client);
-	client->xprt->bc_serv = &service->serv;
+	client->xprt->bc_serv = &callbacks->serv;
 	return xprtrdma_bc_setup(client->xprt, 1);
-}
-
-/* What the callback service gets, or NULL; as svc_process_bc() prepares the reply. */
-struct rpc_rqst *client_bc_taken(struct client *client)
-{
-	struct rpc_rqst *rqst;
-
-	rqst = lwq_dequeue(&client->xprt->bc_serv->sv_cb_list, struct rpc_rqst,
-			   rq_bc_list);
-	if (rqst)
-		rqst->rq_connect_cookie = client->xprt->connect_cookie - 1;
-	return rqst;
 }
 
 /* One message was sent, and it is an ERR_CHUNK. */

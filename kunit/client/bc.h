@@ -3,11 +3,11 @@
 #ifndef KUNIT_CLIENT_BC_H
 #define KUNIT_CLIENT_BC_H
 
+#include "../fake/service.h"
 #include "client.h"
 
 void client_bc_connect_without_chunks(struct client *client);
 int client_bc_init(struct kunit *test);
-struct rpc_rqst *client_bc_taken(struct client *client);
 void client_bc_expect_err_chunk(struct client *client, u32 xid);
 
 #endif /* KUNIT_CLIENT_BC_H */

@@ -53,7 +53,7 @@ static struct callback *callback_create(struct client *client, u32 length)
 	KUNIT_ASSERT_NOT_NULL(client->test, cb->message);
 	KUNIT_ASSERT_NOT_NULL(client->test, cb->memory);
 	for (i = 8; i < length; i++)
-		cb->message[i] = client_byte(i);
+		cb->message[i] = fake_byte(i);
 	put_unaligned_be32(XID, cb->message);
 	put_unaligned_be32(RPCRDMA_RPC_CALL, cb->message + 4);
 	return cb;
@@ -164,7 +164,7 @@ static void run(struct client *client)
 /* The callback service sees what the server encoded, padding of items as zeros. */
 static struct rpc_rqst *expect_call(struct callback *cb)
 {
-	struct rpc_rqst *rqst = client_bc_taken(cb->client);
+	struct rpc_rqst *rqst = fake_callbacks_take(cb->client->xprt);
 	struct kunit *test = cb->client->test;
 	struct xdr_buf *call;
 	u8 *seen;
@@ -186,7 +186,7 @@ static struct rpc_rqst *expect_call(struct callback *cb)
 
 static void expect_nothing_left(struct client *client)
 {
-	KUNIT_EXPECT_NULL(client->test, client_bc_taken(client));
+	KUNIT_EXPECT_NULL(client->test, fake_callbacks_take(client->xprt));
 	KUNIT_EXPECT_EQ(client->test, 0, client->conn->xc_pulls);
 	KUNIT_EXPECT_EQ(client->test, XPRTRDMA_PULL_WRS, client->conn->xc_pull_wrs);
 	KUNIT_EXPECT_EQ(client->test, XPRTRDMA_BC_WRITES, client->conn->xc_bc_write_wrs);
@@ -244,7 +244,7 @@ static void call_is_read(struct kunit *test)
 
 	for (i = 0; i < 3; i++) {
 		callback_deliver(cb);
-		KUNIT_EXPECT_NULL(test, client_bc_taken(client));
+		KUNIT_EXPECT_NULL(test, fake_callbacks_take(client->xprt));
 		run(client);
 		xprtrdma_bc_free_rqst(expect_call(cb));
 		expect_nothing_left(client);
@@ -282,7 +282,7 @@ static void one_call_too_many(struct kunit *test)
 		callback_deliver(cb);
 	client_expect_failed(client);
 	client_disconnect(client);
-	KUNIT_EXPECT_NULL(test, client_bc_taken(client));
+	KUNIT_EXPECT_NULL(test, fake_callbacks_take(client->xprt));
 }
 
 static void expect_refused(struct callback *cb)
@@ -329,7 +329,7 @@ static void switched_off(struct kunit *test)
 	cb->reads[0].length = cb->length;
 	callback_deliver(cb);
 	client_bc_expect_err_chunk(client, XID);
-	KUNIT_EXPECT_NULL(test, client_bc_taken(client));
+	KUNIT_EXPECT_NULL(test, fake_callbacks_take(client->xprt));
 	client_expect_at_rest(client);
 }
 
@@ -364,7 +364,7 @@ static void read_fails(struct kunit *test)
 	client->fake->remotes[0].rkey = 1;
 	run(client);
 	client_expect_failed(client);
-	KUNIT_EXPECT_NULL(test, client_bc_taken(client));
+	KUNIT_EXPECT_NULL(test, fake_callbacks_take(client->xprt));
 	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_pulls);
 	client_disconnect(client);
 	KUNIT_EXPECT_EQ(test, 1, list_count_nodes(&client->xprt->bc_pa_list));
@@ -380,7 +380,7 @@ static void connection_is_lost_while_reading(struct kunit *test)
 	for (i = 0; i < XPRTRDMA_PULLS + 2; i++)
 		callback_deliver(cb);
 	client_disconnect(client);
-	KUNIT_EXPECT_NULL(test, client_bc_taken(client));
+	KUNIT_EXPECT_NULL(test, fake_callbacks_take(client->xprt));
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_PULLS + 2,
 			list_count_nodes(&client->xprt->bc_pa_list));
 }
@@ -399,7 +399,7 @@ static void post_of_reads_fails(struct kunit *test)
 		client_expect_failed(client);
 		client->qp->accept = -1;
 		client_disconnect(client);
-		KUNIT_EXPECT_NULL(test, client_bc_taken(client));
+		KUNIT_EXPECT_NULL(test, fake_callbacks_take(client->xprt));
 		client_connect(client);
 	}
 	callback_deliver(cb);
@@ -443,7 +443,7 @@ static void answer(struct rpc_rqst *rqst, u32 length)
 	u32 i;
 
 	for (i = 0; i < length; i++)
-		to[i] = client_byte(i);
+		to[i] = fake_byte(i);
 	put_unaligned_be32(XID, to);
 	reply->head[0].iov_len = length;
 	reply->len = length;
@@ -512,7 +512,7 @@ static void reply_goes_into_the_chunk(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1095, lengths[2]);
 	fake_run_all(client->qp);
 	KUNIT_EXPECT_EQ(test, XID, get_unaligned_be32(cb->memory));
-	for (i = 4; i < 4096 && cb->memory[i] == client_byte(i); i++)
+	for (i = 4; i < 4096 && cb->memory[i] == fake_byte(i); i++)
 		;
 	KUNIT_EXPECT_EQ(test, 4096, i);
 	KUNIT_EXPECT_EQ(test, 0, cb->memory[4096]);
@@ -745,7 +745,7 @@ static void long_call_is_no_pulled_reply(struct kunit *test)
 	run(client);
 	wr = fake_last_wr(client->qp);
 	KUNIT_EXPECT_EQ(test, RPCRDMA_DONE, be32_to_cpup(fake_message(wr) + 12));
-	KUNIT_EXPECT_NULL(test, client_bc_taken(client));
+	KUNIT_EXPECT_NULL(test, fake_callbacks_take(client->xprt));
 
 	cb->reply[0] = 100;
 	callback_deliver(cb);

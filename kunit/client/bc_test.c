@@ -29,7 +29,7 @@ static void bc_call_reaches_the_service(struct kunit *test)
 	struct rpc_rqst *rqst;
 
 	called(client, 0x4711, 200);
-	rqst = client_bc_taken(client);
+	rqst = fake_callbacks_take(client->xprt);
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	KUNIT_EXPECT_EQ(test, cpu_to_be32(0x4711), rqst->rq_xid);
 	KUNIT_EXPECT_EQ(test, 200, rqst->rq_rcv_buf.len);
@@ -37,7 +37,7 @@ static void bc_call_reaches_the_service(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0x5a, ((u8 *)rqst->rq_rcv_buf.head[0].iov_base)[199]);
 	KUNIT_EXPECT_EQ(test, 200, rqst->rq_private_buf.len);
 	KUNIT_EXPECT_TRUE(test, bc_prealloc(rqst));
-	KUNIT_EXPECT_NULL(test, client_bc_taken(client));
+	KUNIT_EXPECT_NULL(test, fake_callbacks_take(client->xprt));
 	xprtrdma_bc_free_rqst(rqst);
 	client_expect_at_rest(client);
 }
@@ -52,7 +52,7 @@ static void bc_reply_is_sent(struct kunit *test)
 
 	/* Arrange */
 	called(client, 0x4711, 200);
-	rqst = client_bc_taken(client);
+	rqst = fake_callbacks_take(client->xprt);
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	rqst->rq_snd_buf.head[0].iov_len = 64;
 	rqst->rq_snd_buf.len = 64;
@@ -83,7 +83,7 @@ static void bc_reply_on_another_connection(struct kunit *test)
 	struct rpc_rqst *rqst;
 
 	called(client, 0x4711, 200);
-	rqst = client_bc_taken(client);
+	rqst = fake_callbacks_take(client->xprt);
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	client_disconnect(client);
 	client_connect(client);
@@ -99,7 +99,7 @@ static void bc_reply_is_too_large(struct kunit *test)
 	struct rpc_rqst *rqst;
 
 	called(client, 0x4711, 200);
-	rqst = client_bc_taken(client);
+	rqst = fake_callbacks_take(client->xprt);
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	rqst->rq_snd_buf.head[0].iov_len = 4096 - 24;
 	rqst->rq_snd_buf.len = 4096 - 24;
@@ -119,7 +119,7 @@ static void bc_as_many_calls_as_were_granted(struct kunit *test)
 		for (i = 0; i < XPRTRDMA_BC_SLOTS; i++)
 			called(client, i, 100);
 		for (i = 0; i < XPRTRDMA_BC_SLOTS; i++) {
-			rqsts[i] = client_bc_taken(client);
+			rqsts[i] = fake_callbacks_take(client->xprt);
 			KUNIT_ASSERT_NOT_NULL(test, rqsts[i]);
 		}
 		for (i = 0; i < XPRTRDMA_BC_SLOTS; i++)
@@ -138,7 +138,7 @@ static void bc_calls_follow_replies_at_once(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(rqsts); i++) {
 		called(client, i, 100);
-		rqsts[i] = client_bc_taken(client);
+		rqsts[i] = fake_callbacks_take(client->xprt);
 		KUNIT_ASSERT_NOT_NULL(test, rqsts[i]);
 		rqsts[i]->rq_snd_buf.head[0].iov_len = 64;
 		rqsts[i]->rq_snd_buf.len = 64;
@@ -164,11 +164,11 @@ static void bc_more_calls_than_were_granted(struct kunit *test)
 		called(client, i, 100);
 	client_expect_failed(client);
 	for (i = 0; i < 2 * XPRTRDMA_BC_SLOTS; i++) {
-		rqst = client_bc_taken(client);
+		rqst = fake_callbacks_take(client->xprt);
 		KUNIT_ASSERT_NOT_NULL(test, rqst);
 		xprtrdma_bc_free_rqst(rqst);
 	}
-	KUNIT_EXPECT_NULL(test, client_bc_taken(client));
+	KUNIT_EXPECT_NULL(test, fake_callbacks_take(client->xprt));
 }
 
 /* RFC 8167 section 6 */
@@ -190,12 +190,12 @@ static void bc_consumer_has_stopped(struct kunit *test)
 
 	xprtrdma_bc_destroy(client->xprt, 1);
 	called(client, 0x4711, 200);
-	KUNIT_EXPECT_NULL(test, client_bc_taken(client));
+	KUNIT_EXPECT_NULL(test, fake_callbacks_take(client->xprt));
 	client_expect_at_rest(client);
 
 	KUNIT_ASSERT_EQ(test, 0, xprtrdma_bc_setup(client->xprt, 1));
 	called(client, 0x4711, 200);
-	rqst = client_bc_taken(client);
+	rqst = fake_callbacks_take(client->xprt);
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	xprtrdma_bc_free_rqst(rqst);
 }
@@ -211,7 +211,7 @@ static void take_all(struct work_struct *work)
 	struct taker *taker = container_of(work, struct taker, work.work);
 	struct rpc_rqst *rqst;
 
-	while ((rqst = client_bc_taken(taker->client)))
+	while ((rqst = fake_callbacks_take(taker->client->xprt)))
 		xprtrdma_bc_free_rqst(rqst);
 }
 
@@ -267,7 +267,7 @@ static void bc_chunks_are_refused(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, header.size + 64));
 
 	/* Assert */
-	KUNIT_EXPECT_NULL(test, client_bc_taken(client));
+	KUNIT_EXPECT_NULL(test, fake_callbacks_take(client->xprt));
 	client_bc_expect_err_chunk(client, 0x4711);
 	client_expect_at_rest(client);
 }
@@ -299,7 +299,7 @@ static void bc_long_call_is_refused(struct kunit *test)
 		fake_mark(client->qp);
 		KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message,
 						     sizeof(message)));
-		KUNIT_EXPECT_NULL(test, client_bc_taken(client));
+		KUNIT_EXPECT_NULL(test, fake_callbacks_take(client->xprt));
 		client_bc_expect_err_chunk(client, xids[i]);
 		client_call_expect_waiting(forward);
 		KUNIT_EXPECT_EQ(test, 1, client->conn->xc_window.in_flight);
@@ -319,7 +319,7 @@ static void bc_call_with_the_xid_of_a_pending_call(struct kunit *test)
 	client_call_decode(forward);
 	called(client, be32_to_cpu(forward->rqst.rq_xid), 200);
 
-	rqst = client_bc_taken(client);
+	rqst = fake_callbacks_take(client->xprt);
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	KUNIT_EXPECT_EQ(test, forward->rqst.rq_xid, rqst->rq_xid);
 	client_call_expect_waiting(forward);
@@ -363,7 +363,7 @@ static void bc_credits_are_apart(struct kunit *test)
 	called(client, 0x4711, 200);
 	KUNIT_EXPECT_EQ(test, cwnd, client->xprt->cwnd);
 	KUNIT_EXPECT_EQ(test, 1, client->conn->xc_window.granted);
-	rqst = client_bc_taken(client);
+	rqst = fake_callbacks_take(client->xprt);
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	xprtrdma_bc_free_rqst(rqst);
 }

@@ -2,26 +2,12 @@
 /*
  * RPCs for the client's suites, and the server's side of them.
  *
- * Byte n of each RPC message is client_byte(n), but for the XID and the direction;
- * byte n of an item in a Write chunk is client_byte(n), too.
+ * Byte n of each RPC message is fake_byte(n), but for the XID and the direction;
+ * byte n of an item in a Write chunk is fake_byte(n), too.
  */
 #include <linux/slab.h>
 
 #include "client.h"
-
-/* No page looks like its neighbour. */
-u8 client_byte(u32 position)
-{
-	return position * 7 + position / 251 + (position >> 12);
-}
-
-static void fill(u8 *to, u32 length)
-{
-	u32 i;
-
-	for (i = 0; i < length; i++)
-		to[i] = client_byte(i);
-}
 
 static void set_word(u8 *to, u32 word)
 {
@@ -72,7 +58,7 @@ static void build_call(struct client_call *call, const struct client_shape *shap
 	call->length = buf->len;
 	call->message = kvmalloc(call->length, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(call->client->test, call->message);
-	fill(call->message, call->length);
+	fake_fill(call->message, call->length);
 	set_word(call->message, be32_to_cpu(call->rqst.rq_xid));
 	set_word(call->message + 4, RPCRDMA_RPC_CALL);
 	/* AUTH_NONE, twice */
@@ -346,7 +332,7 @@ u32 client_reply_encode(struct client_call *call, const struct client_reply *rep
 	u8 *bytes = kunit_kmalloc(test, room, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, bytes);
-	fill(bytes, room);
+	fake_fill(bytes, room);
 	if (rpcrdma_write_chunk(&lists, 0))
 		push(call, rpcrdma_write_chunk(&lists, 0), bytes, reply->item);
 	set_word(bytes, header.xid);
@@ -406,9 +392,9 @@ static void expect_bytes(struct client_call *call, u32 at, u32 count, u32 first)
 	for (i = 0; i < count; i++) {
 		if (first + i < 8 && !at)
 			continue;	/* XID and direction */
-		if (seen[i] == client_byte(first + i))
+		if (seen[i] == fake_byte(first + i))
 			continue;
-		KUNIT_EXPECT_EQ_MSG(test, client_byte(first + i), seen[i],
+		KUNIT_EXPECT_EQ_MSG(test, fake_byte(first + i), seen[i],
 				    "byte %u of the reply", at + i);
 		break;
 	}

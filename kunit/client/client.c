@@ -8,42 +8,12 @@
 static void client_destroy_action(void *data)
 {
 	struct client *client = data;
-	struct client_call *call, *next;
 
 	/* An RPC that holds regions needs the end of the connection to let go. */
 	client_disconnect(client);
-	list_for_each_entry_safe(call, next, &client->calls, list)
-		client_call_destroy(call);
+	client_exit(client);
 	fake_queues_check();
-	xprtrdma_bc_stop(xprtrdma_transport_of(client->xprt));
-	if (client->transport->xt_bc_count)
-		kunit_fail_current_test("reverse-direction rpc_rqsts were left");
-	mempool_exit(&client->transport->xt_reserve);
-	xprt_free(client->xprt);
 	destroy_workqueue(xprtrdma_wq);
-}
-
-static void transport_create(struct client *client)
-{
-	struct rpc_xprt *xprt;
-
-	xprt = xprt_alloc(&init_net, sizeof(struct xprtrdma_transport), 32, 32);
-	KUNIT_ASSERT_NOT_NULL(client->test, xprt);
-	client->xprt = xprt;
-	client->transport = xprtrdma_transport_of(xprt);
-	KUNIT_ASSERT_EQ(client->test, 0, xprtrdma_requests_init(client->transport));
-	xprt->addr.ss_family = AF_INET;
-	xprt->address_strings[RPC_DISPLAY_ADDR] = "192.0.2.1";
-	xprt->address_strings[RPC_DISPLAY_PORT] = "20049";
-	xprt->servername = "server";
-	/* Held for the whole test, so a failed connection only asks for its close. */
-	set_bit(XPRT_LOCKED, &xprt->state);
-}
-
-/* rpc_reply_expected() wants one. */
-static int decode(struct rpc_rqst *rqst, struct xdr_stream *xdr, void *result)
-{
-	return 0;
 }
 
 /* An address without a connection. */
@@ -53,19 +23,14 @@ struct client *client_create(struct kunit *test)
 	struct client *client = kunit_kzalloc(test, sizeof(*client), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, client);
-	client->test = test;
 	client->fake = fake;
 	client->qp = &fake->qp;
-	client->cred.cr_auth = &client->auth;
-	client->proc.p_decode = decode;
-	client->next_xid = 0x10000001;
-	INIT_LIST_HEAD(&client->calls);
 	fake_queues_reset(fake);
 	client_private(4096, 4096, true);
 	/* As xprtrdma_transport_register(). */
 	xprtrdma_wq = alloc_workqueue("xprtrdma_kunit", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	KUNIT_ASSERT_NOT_NULL(test, xprtrdma_wq);
-	transport_create(client);
+	client_init(client, test, 0x10000001);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, client_destroy_action,
 							   client));
 	test->priv = client;
@@ -95,33 +60,12 @@ void client_server_takes(u8 reads)
 /* As the connect worker. */
 void client_connect(struct client *client)
 {
-	struct rpc_xprt *xprt = client->xprt;
 	struct xprtrdma_conn *conn;
 
 	conn = xprtrdma_conn_create(client->transport);
 	KUNIT_ASSERT_FALSE(client->test, IS_ERR(conn));
-	client->conn = conn;
-	client->transport->xt_conn = conn;
-	xprt->cwnd = RPC_CWNDSCALE;
-	xprt->cong = 0;
-	xprt->connect_cookie++;
-	clear_bit(XPRT_CLOSE_WAIT, &xprt->state);
-	xprt_set_connected(xprt);
+	client_take(client, conn);
 	fake_mark(client->qp);
-}
-
-/* As ->close. */
-void client_disconnect(struct client *client)
-{
-	struct xprtrdma_conn *conn = client->conn;
-
-	if (!conn)
-		return;
-	client->conn = NULL;
-	client->transport->xt_conn = NULL;
-	xprtrdma_conn_destroy(conn);
-	client->xprt->connect_cookie++;
-	xprt_clear_connected(client->xprt);
 }
 
 /* As if the server had granted that many. */

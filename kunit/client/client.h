@@ -8,6 +8,7 @@
 
 #include "../../xprtrdma/xprtrdma.h"
 #include "../fake/alloc.h"
+#include "../fake/bytes.h"
 #include "../fake/queues.h"
 
 enum {
@@ -45,12 +46,17 @@ struct client {
 	u32				next_xid;
 };
 
+/* transport.c */
+void client_init(struct client *client, struct kunit *test, u32 xid);
+void client_exit(struct client *client);
+void client_take(struct client *client, struct xprtrdma_conn *conn);
+void client_disconnect(struct client *client);
+
 /* client.c */
 struct client *client_create(struct kunit *test);
 void client_private(u32 send_size, u32 recv_size, bool remote_invalidation);
 void client_server_takes(u8 reads);
 void client_connect(struct client *client);
-void client_disconnect(struct client *client);
 void client_open_window(struct client *client, u32 credits);
 unsigned int client_free_mrs(struct client *client);
 unsigned int client_free_sends(struct client *client);
@@ -146,7 +152,6 @@ struct client_reply {
 };
 
 /* call.c */
-u8 client_byte(u32 position);
 struct client_call *client_call_create(struct client *client,
 				       const struct client_shape *shape);
 void client_call_destroy(struct client_call *call);

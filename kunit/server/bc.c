@@ -8,116 +8,21 @@
 
 /* ---- nfsd ---- */
 
-static void encode(struct rpc_rqst *rqst, struct xdr_stream *xdr, const void *data)
-{
-	const struct callback *cb = data;
-	__be32 *p = xdr_reserve_space(xdr, cb->words * 4);
-	u32 i;
-
-	for (i = 0; p && i < cb->words; i++)
-		p[i] = cpu_to_be32(i);
-}
-
-static int decode(struct rpc_rqst *rqst, struct xdr_stream *xdr, void *data)
-{
-	struct callback *cb = data;
-
-	return xdr_stream_decode_u32(xdr, &cb->answer) < 0 ? -EIO : 0;
-}
-
-static const struct rpc_procinfo procedures[] = {
-	{ .p_proc = 0, .p_name = "NULL" },
-	{ .p_proc = 1, .p_encode = encode, .p_decode = decode, .p_arglen = BC_WORDS_MAX,
-	  .p_replen = 8, .p_statidx = 1, .p_name = "CALLBACK" },
-	{ .p_proc = 2, .p_encode = encode, .p_decode = decode, .p_arglen = BC_LARGE,
-	  .p_replen = 8, .p_statidx = 2, .p_name = "LARGE CALL" },
-	{ .p_proc = 3, .p_encode = encode, .p_decode = decode, .p_arglen = BC_LARGE,
-	  .p_replen = BC_LARGE_REPLY, .p_statidx = 3, .p_name = "LARGE REPLY" },
-};
-
-static unsigned int counts[ARRAY_SIZE(procedures)];
-
-static const struct rpc_version version = {
-	.number = 1, .nrprocs = ARRAY_SIZE(procedures), .procs = procedures,
-	.counts = counts,
-};
-
-static const struct rpc_version *versions[] = { NULL, &version };
-static struct rpc_stat statistics;
-
-static const struct rpc_program program = {
-	.name = "callback", .number = 0x40000000, .nrvers = ARRAY_SIZE(versions),
-	.version = versions, .stats = &statistics,
-};
-
-/* As setup_callback_client(). */
-struct rpc_clnt *bc_client(struct svc_xprt *xprt)
-{
-	struct rpc_create_args args = {
-		.net		= &init_net,
-		.protocol	= XPRT_TRANSPORT_BC_RDMA,
-		.address	= (struct sockaddr *)&xprt->xpt_remote,
-		.addrsize	= xprt->xpt_remotelen,
-		.program	= &program,
-		.version	= 1,
-		.authflavor	= RPC_AUTH_NULL,
-		.flags		= RPC_CLNT_CREATE_NOPING | RPC_CLNT_CREATE_QUIET,
-		.bc_xprt	= xprt,
-		.cred		= current_cred(),
-	};
-
-	return rpc_create(&args);
-}
-
-static void callback_done(struct rpc_task *task, void *data)
-{
-	struct callback *cb = data;
-
-	cb->status = task->tk_status;
-}
-
-static void callback_release(void *data)
-{
-	struct callback *cb = data;
-
-	complete(&cb->done);
-}
-
-static const struct rpc_call_ops callback_ops = {
-	.rpc_call_done = callback_done,
-	.rpc_release = callback_release,
-};
-
-/* As nfsd4_run_cb_work(), for a client with a session. */
-struct callback *bc_call_procedure(struct kunit *test, u32 words, u32 procedure)
+struct callback *bc_call_procedure(struct kunit *test, u32 words,
+				   enum callback_procedure procedure)
 {
 	struct backchannel *bc = test->priv;
 	struct callback *cb = &bc->calls[bc->nr_calls++];
-	struct rpc_task_setup setup = {
-		.rpc_client = bc->clnt,
-		.callback_ops = &callback_ops,
-		.callback_data = cb,
-		.flags = RPC_TASK_ASYNC | RPC_TASK_SOFT | RPC_TASK_NOCONNECT,
-	};
-	struct rpc_message message = {
-		.rpc_proc = &procedures[procedure], .rpc_argp = cb, .rpc_resp = cb,
-	};
-	struct rpc_task *task;
 
 	KUNIT_ASSERT_LE(test, bc->nr_calls, ARRAY_SIZE(bc->calls));
-	cb->words = words;
-	cb->status = 1;
-	init_completion(&cb->done);
-	setup.rpc_message = &message;
-	task = rpc_run_task(&setup);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
-	rpc_put_task(task);
+	*cb = (struct callback) { .words = words, .results = 1 };
+	callback_start(test, cb, bc->clnt, procedure);
 	return cb;
 }
 
 struct callback *bc_call(struct kunit *test, u32 words)
 {
-	return bc_call_procedure(test, words, 1);
+	return bc_call_procedure(test, words, CB_SHORT);
 }
 
 bool bc_ended(struct callback *cb)
@@ -177,11 +82,8 @@ struct backchannel *bc_create_extended(struct kunit *test, u32 client_receives,
 	svc_xprt_get(bc->xprt);
 	test->priv = bc;
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, backchannel_exit, bc));
-	bc->clnt = bc_client(bc->xprt);
-	if (IS_ERR(bc->clnt)) {
-		bc->clnt = NULL;
-		KUNIT_ASSERT_TRUE_MSG(test, false, "no rpc_clnt");
-	}
+	bc->clnt = callback_client(bc->xprt);
+	KUNIT_ASSERT_NOT_NULL(test, bc->clnt);
 	bc->rpc = rcu_access_pointer(bc->clnt->cl_xprt);
 	return bc;
 }
@@ -253,20 +155,20 @@ u32 bc_header(struct kunit *test, const struct bc_answer *answer, u32 xid, u8 *m
 	return header.size;
 }
 
-/* The client answers XID @xid. The result is 4711. */
+/* The client answers XID @xid. */
 void bc_reply(struct kunit *test, u32 xid, const struct bc_answer *answer)
 {
 	struct backchannel *bc = test->priv;
 	u8 *message = kunit_kzalloc(test, SERVER_MESSAGE, GFP_KERNEL);
-	u32 length = answer->length ?: BC_REPLY_HEADER + 4, size;
+	u32 length = answer->length ?: CB_REPLY_HEADER + 4, size;
 
 	KUNIT_ASSERT_NOT_NULL(test, message);
 	size = bc_header(test, answer, xid, message);
 	if (answer->proc == RPCRDMA_MSG) {
 		put_unaligned_be32(xid, message + size);
 		put_unaligned_be32(RPCRDMA_RPC_REPLY, message + size + 4);
-		put_unaligned_be32(answer->accept, message + size + BC_REPLY_HEADER - 4);
-		put_unaligned_be32(4711, message + size + BC_REPLY_HEADER);
+		put_unaligned_be32(answer->accept, message + size + CB_REPLY_HEADER - 4);
+		put_unaligned_be32(CB_RESULT, message + size + CB_REPLY_HEADER);
 		size += length;
 	}
 	KUNIT_ASSERT_TRUE(test, fake_deliver(bc->server->qp, message, size));
@@ -285,7 +187,6 @@ void bc_expect_answered(struct kunit *test, struct callback *cb)
 {
 	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
 	KUNIT_EXPECT_EQ(test, 0, cb->status);
-	KUNIT_EXPECT_EQ(test, 4711, cb->answer);
 }
 
 /* SUNRPC would still take a reply to the call that was sent first. */

@@ -3,32 +3,10 @@
 #ifndef KUNIT_SERVER_BC_H
 #define KUNIT_SERVER_BC_H
 
-#include <linux/sunrpc/clnt.h>
-
+#include "../fake/callback.h"
 #include "server.h"
 
-enum {
-	BC_WORDS_MAX	= 1200,	/* of a callback's arguments */
-	BC_LARGE	= 17500,	/* words of the arguments of procedures 2 and 3 */
-	BC_LARGE_REPLY	= 3000,	/* words of the result of procedure 3 */
-	BC_CALL_HEADER	= 40,	/* without credential and verifier */
-	BC_REPLY_HEADER	= 24,
-	BC_HEADER	= RPCRDMA_MIN_HEADER_SIZE,
-};
-
-/**
- * struct callback - one call
- * @words: its arguments
- * @answer: what the reply said
- * @status: how it ended
- * @done: SUNRPC has forgotten it
- */
-struct callback {
-	u32			words;
-	u32			answer;
-	int			status;
-	struct completion	done;
-};
+enum { BC_HEADER = RPCRDMA_MIN_HEADER_SIZE };
 
 /**
  * struct backchannel - the connection, and nfsd's side of the reverse direction
@@ -54,7 +32,7 @@ struct backchannel {
  * struct bc_answer - a message of the client
  * @proc: of the header
  * @credits: its grant
- * @length: bytes of the RPC reply; 0: BC_REPLY_HEADER and a word
+ * @length: bytes of the RPC reply; 0: CB_REPLY_HEADER and a word
  * @accept: accept_stat of the RPC reply
  * @read: it has a Read chunk
  * @write: it has a Write chunk
@@ -70,13 +48,13 @@ struct bc_answer {
 
 int bc_suite_init(struct kunit_suite *suite);
 void bc_suite_exit(struct kunit_suite *suite);
-struct rpc_clnt *bc_client(struct svc_xprt *xprt);
 struct backchannel *bc_create(struct kunit *test, u32 client_receives);
 struct backchannel *bc_create_extended(struct kunit *test, u32 client_receives,
 				       u16 extensions);
 int bc_init(struct kunit *test);
 struct callback *bc_call(struct kunit *test, u32 words);
-struct callback *bc_call_procedure(struct kunit *test, u32 words, u32 procedure);
+struct callback *bc_call_procedure(struct kunit *test, u32 words,
+				   enum callback_procedure procedure);
 bool bc_ended(struct callback *cb);
 void bc_lose(struct backchannel *bc);
 void bc_shut_down(struct backchannel *bc);

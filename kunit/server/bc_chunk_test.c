@@ -87,11 +87,11 @@ static void expect_call(struct kunit *test, struct sent *sent, u32 words)
 	u32 i;
 
 	KUNIT_EXPECT_EQ(test, SVCRDMA_REVERSE_CREDITS, sent->header.credits);
-	KUNIT_ASSERT_EQ(test, BC_CALL_HEADER + 4 * words, sent->length);
+	KUNIT_ASSERT_EQ(test, CB_CALL_HEADER + 4 * words, sent->length);
 	KUNIT_EXPECT_EQ(test, sent->header.xid, get_unaligned_be32(sent->call));
 	KUNIT_EXPECT_EQ(test, RPCRDMA_RPC_CALL, get_unaligned_be32(sent->call + 4));
 	for (i = 0; i < words; i++)
-		if (get_unaligned_be32(sent->call + BC_CALL_HEADER + 4 * i) != i)
+		if (get_unaligned_be32(sent->call + CB_CALL_HEADER + 4 * i) != i)
 			break;
 	KUNIT_EXPECT_EQ(test, words, i);
 }
@@ -113,7 +113,7 @@ static void answer_long(struct kunit *test, struct sent *sent, u32 length, u32 c
 	KUNIT_ASSERT_EQ(test, 1, chunk->count);
 	put_unaligned_be32(xid, reply);
 	put_unaligned_be32(RPCRDMA_RPC_REPLY, reply + 4);
-	put_unaligned_be32(4711, reply + BC_REPLY_HEADER);
+	put_unaligned_be32(CB_RESULT, reply + CB_REPLY_HEADER);
 	KUNIT_ASSERT_TRUE(test, fake_write(bc->server->fake,
 					   sent->segments[chunk->first].handle,
 					   sent->segments[chunk->first].offset, reply,
@@ -158,11 +158,11 @@ static const struct size_case {
 	bool		is_long;
 } size_cases[] = {
 	{ "3 KiB", 768, false },
-	{ "just fits", (SERVER_MESSAGE - BC_HEADER - BC_CALL_HEADER) / 4, false },
-	{ "a word more", (SERVER_MESSAGE - BC_HEADER - BC_CALL_HEADER) / 4 + 1, true },
+	{ "just fits", (SERVER_MESSAGE - BC_HEADER - CB_CALL_HEADER) / 4, false },
+	{ "a word more", (SERVER_MESSAGE - BC_HEADER - CB_CALL_HEADER) / 4 + 1, true },
 	{ "8 KiB", 2048, true },
 	{ "64 KiB", 16384, true },
-	{ "as large as possible", (SVCRDMA_MAX_CALLBACK - BC_CALL_HEADER) / 4, true },
+	{ "as large as possible", (SVCRDMA_MAX_CALLBACK - CB_CALL_HEADER) / 4, true },
 };
 
 KUNIT_ARRAY_PARAM_DESC(size, size_cases, desc);
@@ -178,7 +178,7 @@ static void call_is_exposed(struct kunit *test)
 		struct backchannel *bc = test->priv;
 
 		fake_mark(bc->server->qp);
-		cb = bc_call_procedure(test, c->words, 2);
+		cb = bc_call_procedure(test, c->words, CB_LONG_CALL);
 		call = sent(test);
 		expect_call(test, call, c->words);
 		KUNIT_EXPECT_EQ(test, c->is_long ? RPCRDMA_NOMSG : RPCRDMA_MSG,
@@ -200,7 +200,7 @@ static void call_is_sent_again(struct kunit *test)
 	struct sent *call;
 
 	fake_mark(bc->server->qp);
-	cb = bc_call_procedure(test, 2048, 2);
+	cb = bc_call_procedure(test, 2048, CB_LONG_CALL);
 	call = sent(test);
 	fake_mark(bc->server->qp);
 	bc_reply(test, call->header.xid, &garbage);
@@ -219,7 +219,8 @@ static void call_is_too_large(struct kunit *test)
 	struct backchannel *bc = test->priv;
 	struct callback *cb;
 
-	cb = bc_call_procedure(test, (SVCRDMA_MAX_CALLBACK - BC_CALL_HEADER) / 4 + 1, 2);
+	cb = bc_call_procedure(test, (SVCRDMA_MAX_CALLBACK - CB_CALL_HEADER) / 4 + 1,
+			       CB_LONG_CALL);
 	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
 	KUNIT_EXPECT_EQ(test, -EMSGSIZE, cb->status);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
@@ -234,7 +235,7 @@ static void long_call_wants_a_reply(struct kunit *test)
 	struct sent *call;
 
 	bc->server->transport->st_agreed.read_chunk_replies = true;
-	cb = bc_call_procedure(test, 2048, 2);
+	cb = bc_call_procedure(test, 2048, CB_LONG_CALL);
 	call = sent(test);
 	expect_call(test, call, 2048);
 	KUNIT_EXPECT_EQ(test, 1, call->lists.nr_reply);
@@ -249,7 +250,7 @@ static void long_call_wants_a_reply(struct kunit *test)
 static void reply_comes_in_the_chunk(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
-	struct callback *cb = bc_call_procedure(test, 20, 3);
+	struct callback *cb = bc_call_procedure(test, 20, CB_LONG_REPLY);
 	struct sent *call = sent(test);
 	u32 xid = call->header.xid;
 
@@ -257,7 +258,7 @@ static void reply_comes_in_the_chunk(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, RPCRDMA_MSG, call->header.proc);
 	KUNIT_ASSERT_EQ(test, 1, call->lists.nr_reply);
 	KUNIT_EXPECT_GE(test, rpcrdma_reply_chunk(&call->lists)->length,
-			4 * BC_LARGE_REPLY);
+			4 * CB_RESULTS);
 	answer_long(test, call, 5000, 5000, xid);
 	KUNIT_EXPECT_EQ(test, 1, fake_valid_rkeys(bc->server->fake));
 	KUNIT_EXPECT_FALSE(test, completion_done(&cb->done));
@@ -272,7 +273,7 @@ static void reply_comes_in_the_chunk(struct kunit *test)
 static void both_are_long(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
-	struct callback *cb = bc_call_procedure(test, 4000, 3);
+	struct callback *cb = bc_call_procedure(test, 4000, CB_LONG_REPLY);
 	struct sent *call = sent(test);
 
 	expect_call(test, call, 4000);
@@ -286,7 +287,7 @@ static void both_are_long(struct kunit *test)
 static void short_reply_leaves_the_chunk(struct kunit *test)
 {
 	struct bc_answer answer = { .proc = RPCRDMA_MSG, .credits = 2, .reply = true };
-	struct callback *cb = bc_call_procedure(test, 20, 3);
+	struct callback *cb = bc_call_procedure(test, 20, CB_LONG_REPLY);
 	struct sent *call = sent(test);
 
 	bc_reply(test, call->header.xid, &answer);
@@ -297,7 +298,7 @@ static void short_reply_leaves_the_chunk(struct kunit *test)
 /* RFC 8166 section 4.3.3: more is returned than was offered. Dropped. */
 static void more_than_was_offered(struct kunit *test)
 {
-	struct callback *cb = bc_call_procedure(test, 20, 3);
+	struct callback *cb = bc_call_procedure(test, 20, CB_LONG_REPLY);
 	struct sent *call = sent(test);
 	u32 xid = call->header.xid;
 
@@ -311,7 +312,7 @@ static void more_than_was_offered(struct kunit *test)
 static void what_is_in_the_chunk_is_no_reply(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
-	struct callback *cb = bc_call_procedure(test, 20, 3);
+	struct callback *cb = bc_call_procedure(test, 20, CB_LONG_REPLY);
 	struct sent *call = sent(test);
 
 	/* On the way to sleep, it would not see the error and call again. */
@@ -327,7 +328,7 @@ static void what_is_in_the_chunk_is_no_reply(struct kunit *test)
 static void long_reply_to_nothing(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
-	struct callback *cb = bc_call_procedure(test, 20, 3);
+	struct callback *cb = bc_call_procedure(test, 20, CB_LONG_REPLY);
 	struct sent *call = sent(test);
 	u32 xid = call->header.xid;
 
@@ -344,7 +345,7 @@ static void long_reply_to_nothing(struct kunit *test)
 static void callback_is_given_up(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
-	struct callback *cb = bc_call_procedure(test, 2048, 3);
+	struct callback *cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
 	struct sent *call = sent(test);
 
 	KUNIT_EXPECT_EQ(test, 2, fake_valid_rkeys(bc->server->fake));
@@ -361,7 +362,7 @@ static void callback_is_given_up(struct kunit *test)
 static void callback_is_given_up_late(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
-	struct callback *cb = bc_call_procedure(test, 20, 3);
+	struct callback *cb = bc_call_procedure(test, 20, CB_LONG_REPLY);
 	struct sent *call = sent(test);
 
 	answer_long(test, call, 5000, 5000, call->header.xid);
@@ -373,7 +374,7 @@ static void callback_is_given_up_late(struct kunit *test)
 static void connection_is_lost(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
-	struct callback *cb = bc_call_procedure(test, 2048, 3);
+	struct callback *cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
 
 	sent(test);
 	bc_lose(bc);
@@ -384,7 +385,7 @@ static void connection_is_lost(struct kunit *test)
 static void connection_is_lost_before_the_fence(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
-	struct callback *cb = bc_call_procedure(test, 20, 3);
+	struct callback *cb = bc_call_procedure(test, 20, CB_LONG_REPLY);
 	struct sent *call = sent(test);
 
 	answer_long(test, call, 5000, 5000, call->header.xid);
@@ -402,7 +403,7 @@ static void post_fails(struct kunit *test)
 	struct callback *cb;
 
 	bc->server->qp->accept = (long)test->param_value - 1;
-	cb = bc_call_procedure(test, 2048, 3);
+	cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
 	KUNIT_EXPECT_TRUE(test, eventually(svcrdma_transport_closing(bc->server->transport)));
 	bc_lose(bc);
 	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
@@ -425,7 +426,7 @@ static void regions_are_short(struct kunit *test)
 	struct sent *call;
 
 	bc->server->fake->mr_accept = 1;
-	cb = bc_call_procedure(test, 2048, 3);
+	cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
 	msleep(50);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
 	KUNIT_EXPECT_EQ(test, 0, bc->server->transport->st_nr_long_calls);
@@ -443,11 +444,11 @@ static void expect_no_chunks(struct kunit *test)
 	struct callback *cb;
 	struct sent *call;
 
-	cb = bc_call_procedure(test, 2048, 2);
+	cb = bc_call_procedure(test, 2048, CB_LONG_CALL);
 	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
 	KUNIT_EXPECT_EQ(test, -EMSGSIZE, cb->status);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
-	cb = bc_call_procedure(test, 20, 3);
+	cb = bc_call_procedure(test, 20, CB_LONG_REPLY);
 	call = sent(test);
 	KUNIT_EXPECT_EQ(test, RPCRDMA_MIN_HEADER_SIZE, call->header.size);
 	answer_inline(test, cb, call->header.xid);

@@ -31,11 +31,11 @@ static void callback_is_answered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SVCRDMA_REVERSE_CREDITS, header.credits);
 	KUNIT_EXPECT_EQ(test, IB_WR_SEND, wr->opcode);
 	KUNIT_EXPECT_TRUE(test, wr->flags & IB_SEND_SIGNALED);
-	KUNIT_EXPECT_EQ(test, BC_HEADER + BC_CALL_HEADER + 80, wr->sge[0].length);
+	KUNIT_EXPECT_EQ(test, BC_HEADER + CB_CALL_HEADER + 80, wr->sge[0].length);
 	KUNIT_EXPECT_EQ(test, header.xid, get_unaligned_be32(message + BC_HEADER));
 	KUNIT_EXPECT_EQ(test, RPCRDMA_RPC_CALL,
 			rpcrdma_message_direction(message + BC_HEADER, 80));
-	KUNIT_EXPECT_EQ(test, 19, get_unaligned_be32(message + BC_HEADER + BC_CALL_HEADER + 76));
+	KUNIT_EXPECT_EQ(test, 19, get_unaligned_be32(message + BC_HEADER + CB_CALL_HEADER + 76));
 	KUNIT_EXPECT_EQ(test, bc->server->transport->st_sq_depth - 1,
 			bc->server->transport->st_sq_free);
 
@@ -131,7 +131,7 @@ static void callback_gets_the_largest_reply(struct kunit *test)
 	spin_unlock(&bc->rpc->queue_lock);
 	/* Not over the call, which may have to be sent again. */
 	KUNIT_EXPECT_TRUE(test, apart);
-	KUNIT_ASSERT_GE(test, room, BC_REPLY_HEADER + 4);
+	KUNIT_ASSERT_GE(test, room, CB_REPLY_HEADER + 4);
 	answer.length = room + 4;
 	bc_reply(test, bc_xid(bc, 0), &answer);
 	bc_expect_waiting(test);
@@ -256,7 +256,7 @@ static void credits_are_those_of_the_last_reply(struct kunit *test)
 static void callback_just_fits(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
-	struct callback *cb = bc_call(test, (SERVER_MESSAGE - BC_HEADER - BC_CALL_HEADER) / 4);
+	struct callback *cb = bc_call(test, (SERVER_MESSAGE - BC_HEADER - CB_CALL_HEADER) / 4);
 
 	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1));
 	KUNIT_EXPECT_EQ(test, SERVER_MESSAGE, fake_wr(bc->server->qp, 0)->sge[0].length);
@@ -278,7 +278,7 @@ static void expect_too_large(struct kunit *test, u32 words)
 
 static void callback_is_too_large(struct kunit *test)
 {
-	expect_too_large(test, (SERVER_MESSAGE - BC_HEADER - BC_CALL_HEADER) / 4 + 1);
+	expect_too_large(test, (SERVER_MESSAGE - BC_HEADER - CB_CALL_HEADER) / 4 + 1);
 }
 
 /* rpciod does not sleep for an entry: it comes again a quarter of a second later. */
@@ -396,8 +396,8 @@ static void loss_after_the_client(struct kunit *test)
 	bc_expect_answered(test, cb);
 	bc_shut_down(bc);
 	/* A new one takes the rpc_xprt that is there. */
-	bc->clnt = bc_client(bc->xprt);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(bc->clnt));
+	bc->clnt = callback_client(bc->xprt);
+	KUNIT_ASSERT_NOT_NULL(test, bc->clnt);
 	KUNIT_EXPECT_PTR_EQ(test, bc->rpc, rcu_access_pointer(bc->clnt->cl_xprt));
 	cb = bc_call(test, 1);
 	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 2));
@@ -521,7 +521,7 @@ static void reply_without_a_callback_client(struct kunit *test)
 static void callback_is_too_large_for_the_client(struct kunit *test)
 {
 	bc_create(test, 1024);
-	expect_too_large(test, (1024 - BC_HEADER - BC_CALL_HEADER) / 4 + 1);
+	expect_too_large(test, (1024 - BC_HEADER - CB_CALL_HEADER) / 4 + 1);
 }
 
 static struct kunit_case bc_cases[] = {

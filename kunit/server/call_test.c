@@ -168,7 +168,7 @@ static void build_call(struct server *server, struct call *call, const struct ca
 	call->base = kunit_kzalloc(test, STREAM, GFP_KERNEL);
 	call->message = kunit_kzalloc(test, SERVER_MESSAGE, GFP_KERNEL);
 	KUNIT_ASSERT_TRUE(test, call->stream && call->base && call->message);
-	server_fill(call->stream, c->length);
+	fake_fill(call->stream, c->length);
 	put_unaligned_be32(XID, call->stream);
 	/* AUTH_NONE, twice */
 	memset(call->stream + 24, 0, 16);

@@ -208,7 +208,7 @@ static enum rpcrdma_proc answer_of(struct server *server, u32 length)
 		.head[0] = { page_address(rqst->rq_respages[0]), length },
 		.len = length,
 	};
-	server_fill(rqst->rq_res.head[0].iov_base, length);
+	fake_fill(rqst->rq_res.head[0].iov_base, length);
 	put_unaligned_be32(XID, rqst->rq_res.head[0].iov_base);
 	KUNIT_EXPECT_EQ(test, 0, svcrdma_sendto(rqst));
 	server_done(server);

@@ -71,7 +71,7 @@ static void deliver(struct server *server, const struct msgp_case *c)
 
 	rpcrdma_lists_init(&lists, segments, 1, chunks, 1);
 	if (c->item) {
-		server_fill(item, c->item);
+		fake_fill(item, c->item);
 		fake_remote_add(server->fake, segment.handle, 0, item, c->item);
 		rpcrdma_lists_begin_read(&lists, POSITION);
 		rpcrdma_lists_add_segment(&lists, segment);
@@ -102,7 +102,7 @@ static void expect_served(struct server *server, const struct msgp_case *c)
 	if (c->item) {
 		KUNIT_EXPECT_EQ(test, 0, read_bytes_from_xdr_buf(arg, POSITION + 777,
 								 &byte, 1));
-		KUNIT_EXPECT_EQ(test, server_byte(777), byte);
+		KUNIT_EXPECT_EQ(test, fake_byte(777), byte);
 	}
 	server_done(server);
 }

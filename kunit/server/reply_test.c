@@ -220,7 +220,7 @@ static void build_reply(struct exchange *x)
 	x->length = res->len;
 	x->stream = kunit_kzalloc(x->server->test, x->length, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(x->server->test, x->stream);
-	server_fill(x->stream, x->length);
+	fake_fill(x->stream, x->length);
 	put_unaligned_be32(XID, x->stream);
 	memset(x->stream + x->c->head + x->c->pages, 0, x->c->pages ? pad : 0);
 	if (x->c->at_length)

@@ -2,59 +2,17 @@
 /* A connection and a service, for the server's suites. */
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <linux/unaligned.h>
 
 #include "server.h"
 
-/* As svcrdma/module.c defines it. */
-struct svc_xprt_class svcrdma_class = {
-	.xcl_name		= "rdma",
-	.xcl_owner		= THIS_MODULE,
-	.xcl_ops		= &svcrdma_listener_ops,
-	.xcl_max_payload	= RPCSVC_MAXPAYLOAD,
-	.xcl_ident		= XPRT_TRANSPORT_RDMA,
-};
-
 int server_suite_init(struct kunit_suite *suite)
 {
-	int ret = svcrdma_release_init();
-
-	if (ret)
-		return ret;
-	ret = svcrdma_counters_init();
-	if (ret)
-		svcrdma_release_exit();
-	return ret;
+	return server_module_init();
 }
 
 void server_suite_exit(struct kunit_suite *suite)
 {
-	svcrdma_release_exit();
-	svcrdma_counters_exit();
-}
-
-/* No page looks like its neighbour. */
-u8 server_byte(u32 position)
-{
-	return position * 5 + position / 253 + (position >> 12) * 3;
-}
-
-void server_fill(u8 *to, u32 length)
-{
-	u32 i;
-
-	for (i = 0; i < length; i++)
-		to[i] = server_byte(i);
-}
-
-static void rqst_free(struct svc_rqst *rqst)
-{
-	u32 i;
-
-	for (i = 0; i < RPCSVC_MAXPAGES; i++)
-		if (rqst->rq_pages[i])
-			put_page(rqst->rq_pages[i]);
-	kvfree(rqst);
+	server_module_exit();
 }
 
 static void server_destroy_action(void *data)
@@ -63,30 +21,9 @@ static void server_destroy_action(void *data)
 
 	server_disconnect(server);
 	fake_queues_check();
-	rqst_free(server->rqst);
-	percpu_counter_destroy(&server->pool.sp_sockets_queued);
-	percpu_counter_destroy(&server->pool.sp_threads_woken);
-}
-
-static int service_init(struct server *server)
-{
-	struct svc_serv *serv = &server->serv;
-	struct svc_pool *pool = &server->pool;
-	int ret;
-
-	lwq_init(&pool->sp_xprts);
-	init_llist_head(&pool->sp_idle_threads);
-	serv->sv_pools = pool;
-	serv->sv_nrpools = 1;
-	serv->sv_max_payload = SERVER_PAYLOAD;
-	serv->sv_max_mesg = SERVER_PAYLOAD + PAGE_SIZE;
-	spin_lock_init(&serv->sv_lock);
-	INIT_LIST_HEAD(&serv->sv_permsocks);
-	INIT_LIST_HEAD(&serv->sv_tempsocks);
-	ret = percpu_counter_init(&pool->sp_sockets_queued, 0, GFP_KERNEL);
-	if (!ret)
-		ret = percpu_counter_init(&pool->sp_threads_woken, 0, GFP_KERNEL);
-	return ret;
+	fake_thread_put_pages(server->rqst);
+	kvfree(server->rqst);
+	fake_nfsd_exit(&server->pool);
 }
 
 /* A service, and no connection. */
@@ -106,7 +43,7 @@ struct server *server_create(struct kunit *test)
 		.remote_invalidation = true,
 	};
 	fake_queues_reset(fake);
-	KUNIT_ASSERT_EQ(test, 0, service_init(server));
+	KUNIT_ASSERT_EQ(test, 0, fake_nfsd_init(&server->serv, &server->pool, SERVER_PAYLOAD));
 	server->rqst = kvzalloc(sizeof(*server->rqst), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, server->rqst);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, server_destroy_action,
@@ -149,7 +86,7 @@ void server_connect(struct server *server)
 /* Is the transport in the queue of those that want a thread? */
 bool server_is_ready(struct server *server)
 {
-	return lwq_dequeue(&server->pool.sp_xprts, struct svc_xprt, xpt_ready);
+	return fake_nfsd_ready(&server->pool);
 }
 
 /* As svc_delete_xprt() and the last put. */
@@ -167,26 +104,19 @@ void server_disconnect(struct server *server)
 		kunit_fail_current_test("a transport is queued that is being freed");
 }
 
-/* As svc_alloc_arg() and svc_recv(): once. */
+static struct page *new_page(void *data)
+{
+	return alloc_page(GFP_KERNEL);
+}
+
+/* As svc_recv(): once. */
 int server_recvfrom(struct server *server)
 {
 	struct svc_rqst *rqst = server->rqst;
-	u32 pages = svc_serv_maxpages(&server->serv), i;
 
-	if (pages > RPCSVC_MAXPAGES)
-		pages = RPCSVC_MAXPAGES;
-	for (i = 0; i < pages; i++) {
-		if (!rqst->rq_pages[i])
-			rqst->rq_pages[i] = alloc_page(GFP_KERNEL);
-		KUNIT_ASSERT_NOT_NULL(server->test, rqst->rq_pages[i]);
-	}
-	rqst->rq_page_end = &rqst->rq_pages[pages];
-	rqst->rq_pages[pages] = NULL;
-	rqst->rq_server = &server->serv;
-	rqst->rq_xprt = &server->transport->st_xprt;
-	server_is_ready(server);
-	set_bit(XPT_BUSY, &rqst->rq_xprt->xpt_flags);
-	memset(&rqst->rq_arg, 0, sizeof(rqst->rq_arg));
+	KUNIT_ASSERT_TRUE(server->test,
+			  fake_thread_begin(rqst, &server->serv, &server->transport->st_xprt,
+					    new_page, NULL));
 	return svcrdma_recvfrom(rqst);
 }
 

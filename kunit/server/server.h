@@ -8,7 +8,10 @@
 
 #include "../../svcrdma/svcrdma.h"
 #include "../fake/alloc.h"
+#include "../fake/bytes.h"
 #include "../fake/queues.h"
+#include "../fake/service.h"
+#include "module.h"
 
 enum {
 	SERVER_MESSAGE	= 4096,	/* Receive and Send buffers */
@@ -70,8 +73,6 @@ void server_done(struct server *server);
 void server_settle(struct server *server);
 unsigned int server_spare(struct server *server);
 void server_expect_at_rest(struct server *server);
-u8 server_byte(u32 position);
-void server_fill(u8 *to, u32 length);
 void server_decode_reply(struct server *server, struct rpcrdma_header *header,
 			 struct rpcrdma_chunk_lists *lists);
 void server_expect_error(struct server *server, u32 xid, enum rpcrdma_errcode error);

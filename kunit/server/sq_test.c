@@ -244,7 +244,7 @@ static int answer(struct server *server, u32 length, bool write)
 	deliver(server, write ? CALL_WRITE : CALL_PLAIN);
 	KUNIT_ASSERT_EQ(server->test, 64, server_recvfrom(server));
 	memset(&rqst->rq_res, 0, sizeof(rqst->rq_res));
-	server_fill(page_address(rqst->rq_respages[0]), length);
+	fake_fill(page_address(rqst->rq_respages[0]), length);
 	rqst->rq_res.head[0].iov_base = page_address(rqst->rq_respages[0]);
 	rqst->rq_res.head[0].iov_len = length;
 	rqst->rq_res.len = length;
@@ -321,7 +321,7 @@ static void sq_reply_waits_with_its_writes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IB_WR_RDMA_WRITE, fake_wr(server->qp, 0)->opcode);
 	server_settle(server);
 	for (i = 0; i < 256; i++)
-		KUNIT_ASSERT_EQ(test, server_byte(24 + i), peer_memory[i]);
+		KUNIT_ASSERT_EQ(test, fake_byte(24 + i), peer_memory[i]);
 	server_expect_at_rest(server);
 }
 

@@ -4,142 +4,40 @@
  * back, of all sizes, with chunks where both have announced them, and what becomes of those
  * that are not answered. RFC 8167 section 5.3.
  */
-#include <linux/module.h>
-#include <linux/sunrpc/bc_xprt.h>
-#include <linux/sunrpc/clnt.h>
-#include <linux/sunrpc/svc_xprt.h>
 #include <linux/unaligned.h>
 
+#include "../../fake/callback.h"
 #include "pair.h"
-
-enum {
-	CALL_WORDS	= 17500,
-	REPLY_WORDS	= 3000,
-	CALL_HEADER	= 40,
-	REPLY_HEADER	= 24,
-};
-
-/**
- * struct callback - one call
- * @words: its arguments
- * @answer: words of the result, the first of them 4711
- * @status: how it ended
- * @done: SUNRPC has forgotten it
- */
-struct callback {
-	u32			words;
-	u32			answer;
-	int			status;
-	struct completion	done;
-};
 
 /**
  * struct reverse - both sides of the reverse direction
  * @pair: the connection
- * @serv: the NFS client's callback service
- * @pool: its only pool; has no thread
+ * @callbacks: the NFS client's service
  * @xprt: the connection's svc_xprt, with nfsd's reference
  * @clnt: nfsd's rpc_clnt
  * @calls: they may outlive a test that fails
  * @nr_calls: their number
  */
 struct reverse {
-	struct pair	*pair;
-	struct svc_serv	serv;
-	struct svc_pool	pool;
-	struct svc_xprt	*xprt;
-	struct rpc_clnt	*clnt;
-	struct callback	calls[8];
-	unsigned int	nr_calls;
+	struct pair		*pair;
+	struct fake_callbacks	callbacks;
+	struct svc_xprt		*xprt;
+	struct rpc_clnt		*clnt;
+	struct callback		calls[8];
+	unsigned int		nr_calls;
 };
 
 /* ---- nfsd ---- */
 
-static void encode(struct rpc_rqst *rqst, struct xdr_stream *xdr, const void *data)
-{
-	const struct callback *cb = data;
-	__be32 *p = xdr_reserve_space(xdr, cb->words * 4);
-	u32 i;
-
-	for (i = 0; p && i < cb->words; i++)
-		p[i] = cpu_to_be32(i);
-}
-
-static int decode(struct rpc_rqst *rqst, struct xdr_stream *xdr, void *data)
-{
-	struct callback *cb = data;
-	u32 i, word;
-
-	for (i = 0; i < cb->answer; i++)
-		if (xdr_stream_decode_u32(xdr, &word) < 0 || word != 4711 + i)
-			return -EBADMSG;
-	return xdr_stream_remaining(xdr) ? -E2BIG : 0;
-}
-
-static const struct rpc_procinfo procedures[] = {
-	{ .p_proc = 0, .p_name = "NULL" },
-	{ .p_proc = 1, .p_encode = encode, .p_decode = decode, .p_arglen = CALL_WORDS,
-	  .p_replen = 8, .p_statidx = 1, .p_name = "SMALL REPLY" },
-	{ .p_proc = 2, .p_encode = encode, .p_decode = decode, .p_arglen = CALL_WORDS,
-	  .p_replen = REPLY_WORDS, .p_statidx = 2, .p_name = "LARGE REPLY" },
-};
-
-static unsigned int counts[ARRAY_SIZE(procedures)];
-
-static const struct rpc_version version = {
-	.number = 1, .nrprocs = ARRAY_SIZE(procedures), .procs = procedures,
-	.counts = counts,
-};
-
-static const struct rpc_version *versions[] = { NULL, &version };
-static struct rpc_stat statistics;
-
-static const struct rpc_program program = {
-	.name = "callback", .number = 0x40000000, .nrvers = ARRAY_SIZE(versions),
-	.version = versions, .stats = &statistics,
-};
-
-static void callback_done(struct rpc_task *task, void *data)
-{
-	struct callback *cb = data;
-
-	cb->status = task->tk_status;
-}
-
-static void callback_release(void *data)
-{
-	struct callback *cb = data;
-
-	complete(&cb->done);
-}
-
-static const struct rpc_call_ops callback_ops = {
-	.rpc_call_done = callback_done,
-	.rpc_release = callback_release,
-};
-
-static struct callback *call(struct reverse *reverse, u32 words, u32 answer, u32 procedure)
+static struct callback *call(struct reverse *reverse, u32 words, u32 answer,
+			     enum callback_procedure procedure)
 {
 	struct callback *cb = &reverse->calls[reverse->nr_calls++];
-	struct rpc_message message = {
-		.rpc_proc = &procedures[procedure], .rpc_argp = cb, .rpc_resp = cb,
-	};
-	struct rpc_task_setup setup = {
-		.rpc_client = reverse->clnt,
-		.rpc_message = &message,
-		.callback_ops = &callback_ops,
-		.callback_data = cb,
-		.flags = RPC_TASK_ASYNC | RPC_TASK_SOFT | RPC_TASK_NOCONNECT,
-	};
-	struct rpc_task *task;
+	struct kunit *test = reverse->pair->test;
 
-	KUNIT_ASSERT_LE(reverse->pair->test, reverse->nr_calls,
-			ARRAY_SIZE(reverse->calls));
-	*cb = (struct callback) { .words = words, .answer = answer, .status = 1 };
-	init_completion(&cb->done);
-	task = rpc_run_task(&setup);
-	KUNIT_ASSERT_FALSE(reverse->pair->test, IS_ERR(task));
-	rpc_put_task(task);
+	KUNIT_ASSERT_LE(test, reverse->nr_calls, ARRAY_SIZE(reverse->calls));
+	*cb = (struct callback) { .words = words, .results = answer, .exact = true };
+	callback_start(test, cb, reverse->clnt, procedure);
 	return cb;
 }
 
@@ -153,13 +51,11 @@ static struct rpc_rqst *called(struct reverse *reverse)
 
 	do {
 		pair_pump(reverse->pair);
-		rqst = lwq_dequeue(&reverse->serv.sv_cb_list, struct rpc_rqst, rq_bc_list);
+		rqst = fake_callbacks_take(reverse->pair->client.xprt);
 		if (!rqst)
 			usleep_range(200, 500);
 	} while (!rqst && patience-- && reverse->pair->server &&
 		 !pair_client_failed(reverse->pair));
-	if (rqst)
-		rqst->rq_connect_cookie = reverse->pair->client.xprt->connect_cookie - 1;
 	return rqst;
 }
 
@@ -172,11 +68,11 @@ static void expect_call(struct reverse *reverse, const struct rpc_rqst *rqst, u3
 	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, seen);
-	KUNIT_ASSERT_EQ(test, CALL_HEADER + 4 * words, buf->len);
+	KUNIT_ASSERT_EQ(test, CB_CALL_HEADER + 4 * words, buf->len);
 	KUNIT_EXPECT_EQ(test, buf->len, buf->head[0].iov_len + buf->page_len);
 	KUNIT_ASSERT_EQ(test, 0, read_bytes_from_xdr_buf(buf, 0, seen, buf->len));
 	for (i = 0; i < words; i++)
-		if (get_unaligned_be32(seen + CALL_HEADER + 4 * i) != i)
+		if (get_unaligned_be32(seen + CB_CALL_HEADER + 4 * i) != i)
 			break;
 	KUNIT_EXPECT_EQ(test, words, i);
 	kunit_kfree(test, seen);
@@ -190,12 +86,12 @@ static int answer(struct reverse *reverse, struct rpc_rqst *rqst, u32 words)
 	u32 i;
 	int rc;
 
-	memset(p, 0, REPLY_HEADER);
+	memset(p, 0, CB_REPLY_HEADER);
 	p[0] = rqst->rq_xid;
 	p[1] = cpu_to_be32(RPCRDMA_RPC_REPLY);
 	for (i = 0; i < words; i++)
-		p[REPLY_HEADER / 4 + i] = cpu_to_be32(4711 + i);
-	reply->head[0].iov_len = REPLY_HEADER + 4 * words;
+		p[CB_REPLY_HEADER / 4 + i] = cpu_to_be32(CB_RESULT + i);
+	reply->head[0].iov_len = CB_REPLY_HEADER + 4 * words;
 	reply->len = reply->head[0].iov_len;
 	rc = xprtrdma_request_send(rqst);
 	memset(reply->head[0].iov_base, 0xff, reply->len);
@@ -249,21 +145,7 @@ static void connect(struct reverse *reverse)
 	xprt = &pair->server->st_xprt;
 	svc_xprt_get(xprt);
 	reverse->xprt = xprt;
-	struct rpc_create_args args = {
-		.net		= &init_net,
-		.protocol	= XPRT_TRANSPORT_BC_RDMA,
-		.address	= (struct sockaddr *)&xprt->xpt_remote,
-		.addrsize	= xprt->xpt_remotelen,
-		.program	= &program,
-		.version	= 1,
-		.authflavor	= RPC_AUTH_NULL,
-		.flags		= RPC_CLNT_CREATE_NOPING | RPC_CLNT_CREATE_QUIET,
-		.bc_xprt	= xprt,
-		.cred		= current_cred(),
-	};
-	reverse->clnt = rpc_create(&args);
-	if (IS_ERR(reverse->clnt))
-		reverse->clnt = NULL;
+	reverse->clnt = callback_client(xprt);
 	KUNIT_ASSERT_NOT_NULL(pair->test, reverse->clnt);
 }
 
@@ -275,11 +157,8 @@ static struct reverse *reverse_create(struct kunit *test, bool iwarp)
 	KUNIT_ASSERT_NOT_NULL(test, reverse);
 	reverse->pair = pair;
 	pair->answer = pair_answer;
-	lwq_init(&reverse->serv.sv_cb_list);
-	init_llist_head(&reverse->pool.sp_idle_threads);
-	reverse->serv.sv_pools = &reverse->pool;
-	reverse->serv.sv_nrpools = 1;
-	pair->client.xprt->bc_serv = &reverse->serv;
+	fake_callbacks_init(&reverse->callbacks);
+	pair->client.xprt->bc_serv = &reverse->callbacks.serv;
 	KUNIT_ASSERT_EQ(test, 0, xprtrdma_bc_setup(pair->client.xprt, 1));
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, reverse_destroy, reverse));
 	connect(reverse);
@@ -313,23 +192,23 @@ static void expect_healthy(struct reverse *reverse)
  * @procedure: how large SUNRPC thinks that the reply may be
  */
 struct size_case {
-	const char	*desc;
-	u32		words;
-	u32		answer;
-	u32		procedure;
+	const char		*desc;
+	u32			words;
+	u32			answer;
+	enum callback_procedure	procedure;
 };
 
 static const struct size_case size_cases[] = {
-	{ "small", 20, 1, 1 },
-	{ "3 KiB", 768, 1, 1 },
-	{ "8 KiB", 2048, 1, 1 },
-	{ "64 KiB", 16384, 1, 1 },
-	{ "as large as possible", (SVCRDMA_MAX_CALLBACK - CALL_HEADER) / 4, 1, 1 },
-	{ "small, the reply might be large", 20, 1, 2 },
-	{ "small, the reply is 3 KiB", 20, 768, 2 },
-	{ "small, the reply is a page", 20, (PAGE_SIZE - REPLY_HEADER) / 4, 2 },
-	{ "8 KiB, the reply is a page", 2048, (PAGE_SIZE - REPLY_HEADER) / 4, 2 },
-	{ "64 KiB, the reply is a page", 16384, (PAGE_SIZE - REPLY_HEADER) / 4, 2 },
+	{ "small", 20, 1, CB_LONG_CALL },
+	{ "3 KiB", 768, 1, CB_LONG_CALL },
+	{ "8 KiB", 2048, 1, CB_LONG_CALL },
+	{ "64 KiB", 16384, 1, CB_LONG_CALL },
+	{ "as large as possible", (SVCRDMA_MAX_CALLBACK - CB_CALL_HEADER) / 4, 1, CB_LONG_CALL },
+	{ "small, the reply might be large", 20, 1, CB_LONG_REPLY },
+	{ "small, the reply is 3 KiB", 20, 768, CB_LONG_REPLY },
+	{ "small, the reply is a page", 20, (PAGE_SIZE - CB_REPLY_HEADER) / 4, CB_LONG_REPLY },
+	{ "8 KiB, the reply is a page", 2048, (PAGE_SIZE - CB_REPLY_HEADER) / 4, CB_LONG_REPLY },
+	{ "64 KiB, the reply is a page", 16384, (PAGE_SIZE - CB_REPLY_HEADER) / 4, CB_LONG_REPLY },
 };
 
 KUNIT_ARRAY_PARAM_DESC(size, size_cases, desc);
@@ -382,7 +261,7 @@ static void switched_off(struct kunit *test, unsigned int *knob)
 	reverse = reverse_create(test, false);
 	*knob = 1;
 	KUNIT_EXPECT_FALSE(test, reverse->pair->client.conn->xc_inline.reverse_chunks);
-	cb = call(reverse, 2048, 1, 1);
+	cb = call(reverse, 2048, 1, CB_LONG_CALL);
 	KUNIT_ASSERT_TRUE(test, ended(reverse, cb));
 	KUNIT_EXPECT_EQ(test, -EMSGSIZE, cb->status);
 	exchange(reverse, &size_cases[6]);
@@ -405,7 +284,7 @@ static void server_switched_off(struct kunit *test)
 static void connection_is_lost(struct kunit *test)
 {
 	struct reverse *reverse = reverse_create(test, true);
-	struct callback *cb = call(reverse, 2048, 1, 2);
+	struct callback *cb = call(reverse, 2048, 1, CB_LONG_REPLY);
 	struct rpc_rqst *rqst = called(reverse);
 
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
@@ -424,7 +303,7 @@ static void connection_is_lost_while_reading(struct kunit *test)
 	struct callback *cb;
 
 	memory_hold(reverse->pair->client.conn->xc_id->qp);
-	cb = call(reverse, 2048, 1, 2);
+	cb = call(reverse, 2048, 1, CB_LONG_REPLY);
 	KUNIT_EXPECT_NULL(test, called(reverse));
 	KUNIT_EXPECT_EQ(test, 1, reverse->pair->client.conn->xc_pulls);
 	pair_disconnect(reverse->pair);
@@ -438,7 +317,7 @@ static void connection_is_lost_while_reading(struct kunit *test)
 static void callback_is_given_up(struct kunit *test)
 {
 	struct reverse *reverse = reverse_create(test, false);
-	struct callback *cb = call(reverse, 2048, 1, 1);
+	struct callback *cb = call(reverse, 2048, 1, CB_LONG_CALL);
 	struct rpc_rqst *rqst = called(reverse);
 
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
@@ -456,7 +335,7 @@ static void invalidation_takes_too_long(struct kunit *test)
 {
 	struct reverse *reverse = reverse_create(test, false);
 	unsigned long timeout = svcrdma_inv_timeout;
-	struct callback *cb = call(reverse, 2048, 1, 1);
+	struct callback *cb = call(reverse, 2048, 1, CB_LONG_CALL);
 	struct rpc_rqst *rqst = called(reverse);
 	struct pair *pair = reverse->pair;
 
@@ -483,7 +362,7 @@ static void call_is_gone_when_it_is_read(struct kunit *test)
 	struct callback *cb;
 
 	pair->client.conn->xc_pulls = XPRTRDMA_PULLS;
-	cb = call(reverse, 2048, 1, 1);
+	cb = call(reverse, 2048, 1, CB_LONG_CALL);
 	KUNIT_EXPECT_NULL(test, called(reverse));
 	rpc_killall_tasks(reverse->clnt);
 	KUNIT_ASSERT_TRUE(test, ended(reverse, cb));
@@ -518,7 +397,9 @@ static const struct {
 /* Whatever fails, at whichever step of it: the callback ends, and nothing is left. */
 static void fault_at_each_step(struct kunit *test)
 {
-	static const struct size_case c = { "", 2048, (PAGE_SIZE - REPLY_HEADER) / 4, 2 };
+	static const struct size_case c = {
+		"", 2048, (PAGE_SIZE - CB_REPLY_HEADER) / 4, CB_LONG_REPLY
+	};
 	u32 i, at, steps, ends = 0;
 	struct reverse *reverse;
 	struct rpc_rqst *rqst;

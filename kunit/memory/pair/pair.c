@@ -5,37 +5,23 @@
 
 #include "pair.h"
 
-/* As svcrdma/module.c defines it. */
-struct svc_xprt_class svcrdma_class = {
-	.xcl_name		= "rdma",
-	.xcl_owner		= THIS_MODULE,
-	.xcl_ops		= &svcrdma_listener_ops,
-	.xcl_max_payload	= RPCSVC_MAXPAYLOAD,
-	.xcl_ident		= XPRT_TRANSPORT_RDMA,
-};
-
 int pair_suite_init(struct kunit_suite *suite)
 {
-	int ret = svcrdma_release_init();
+	int ret = server_module_init();
 
 	if (ret)
 		return ret;
-	ret = svcrdma_counters_init();
-	if (ret)
-		goto out_release;
 	ret = pair_wire_init();
 	if (ret)
-		goto out_counters;
+		goto out_server;
 	/* As xprtrdma_transport_register(). */
 	xprtrdma_wq = alloc_workqueue("xprtrdma_kunit", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (xprtrdma_wq)
 		return 0;
 	ret = -ENOMEM;
 	pair_wire_exit();
-out_counters:
-	svcrdma_counters_exit();
-out_release:
-	svcrdma_release_exit();
+out_server:
+	server_module_exit();
 	return ret;
 }
 
@@ -43,40 +29,17 @@ void pair_suite_exit(struct kunit_suite *suite)
 {
 	destroy_workqueue(xprtrdma_wq);
 	pair_wire_exit();
-	svcrdma_release_exit();
-	svcrdma_counters_exit();
+	server_module_exit();
 }
 
 /* ---- the server ---- */
-
-static int service_init(struct pair *pair)
-{
-	struct svc_serv *serv = &pair->serv;
-	struct svc_pool *pool = &pair->pool;
-	int ret;
-
-	lwq_init(&pool->sp_xprts);
-	init_llist_head(&pool->sp_idle_threads);
-	serv->sv_pools = pool;
-	serv->sv_nrpools = 1;
-	serv->sv_max_payload = PAIR_PAYLOAD;
-	serv->sv_max_mesg = PAIR_PAYLOAD + PAGE_SIZE;
-	spin_lock_init(&serv->sv_lock);
-	INIT_LIST_HEAD(&serv->sv_permsocks);
-	INIT_LIST_HEAD(&serv->sv_tempsocks);
-	ret = percpu_counter_init(&pool->sp_sockets_queued, 0, GFP_KERNEL);
-	if (!ret)
-		ret = percpu_counter_init(&pool->sp_threads_woken, 0, GFP_KERNEL);
-	return ret;
-}
 
 static void service_exit(struct pair *pair)
 {
 	pair_pages_put(pair);
 	kvfree(pair->pages);
 	kvfree(pair->rqst);
-	percpu_counter_destroy(&pair->pool.sp_sockets_queued);
-	percpu_counter_destroy(&pair->pool.sp_threads_woken);
+	fake_nfsd_exit(&pair->pool);
 }
 
 /*
@@ -115,44 +78,16 @@ void pair_disconnect_server(struct pair *pair)
 	if (!t)
 		return;
 	pair->server = NULL;
-	lwq_dequeue(&pair->pool.sp_xprts, struct svc_xprt, xpt_ready);
+	fake_nfsd_ready(&pair->pool);
 	clear_bit(XPT_BUSY, &t->st_xprt.xpt_flags);
 	svc_xprt_close(&t->st_xprt);
-	if (lwq_dequeue(&pair->pool.sp_xprts, struct svc_xprt, xpt_ready))
+	if (fake_nfsd_ready(&pair->pool))
 		kunit_fail_current_test("a transport is queued that is being freed");
 	svc_xprt_put(&t->st_xprt);
 	fake_cm_flush();
 }
 
 /* ---- the client ---- */
-
-/* rpc_reply_expected() wants one. */
-static int decode(struct rpc_rqst *rqst, struct xdr_stream *xdr, void *result)
-{
-	return 0;
-}
-
-static void client_init(struct pair *pair)
-{
-	struct client *client = &pair->client;
-	struct rpc_xprt *xprt;
-
-	client->test = pair->test;
-	client->cred.cr_auth = &client->auth;
-	client->proc.p_decode = decode;
-	client->next_xid = 0x50000001;
-	INIT_LIST_HEAD(&client->calls);
-	xprt = xprt_alloc(&init_net, sizeof(struct xprtrdma_transport), 32, 32);
-	KUNIT_ASSERT_NOT_NULL(pair->test, xprt);
-	client->xprt = xprt;
-	client->transport = xprtrdma_transport_of(xprt);
-	xprt->addr.ss_family = AF_INET;
-	xprt->address_strings[RPC_DISPLAY_ADDR] = "192.0.2.1";
-	xprt->address_strings[RPC_DISPLAY_PORT] = "20049";
-	xprt->servername = "server";
-	/* Held for the whole test, so a failed connection only asks for its close. */
-	set_bit(XPRT_LOCKED, &xprt->state);
-}
 
 /**
  * pair_connect - as the connect worker
@@ -163,7 +98,6 @@ static void client_init(struct pair *pair)
 int pair_connect(struct pair *pair)
 {
 	struct client *client = &pair->client;
-	struct rpc_xprt *xprt = client->xprt;
 	struct xprtrdma_conn *conn;
 
 	conn = xprtrdma_conn_create(client->transport);
@@ -172,28 +106,14 @@ int pair_connect(struct pair *pair)
 		pair_disconnect_server(pair);
 		return PTR_ERR(conn);
 	}
-	client->conn = conn;
-	client->transport->xt_conn = conn;
-	xprt->cwnd = RPC_CWNDSCALE;
-	xprt->connect_cookie++;
-	clear_bit(XPRT_CLOSE_WAIT, &xprt->state);
-	xprt_set_connected(xprt);
+	client_take(client, conn);
 	return 0;
 }
 
 /* As ->close. */
 void pair_disconnect_client(struct pair *pair)
 {
-	struct client *client = &pair->client;
-	struct xprtrdma_conn *conn = client->conn;
-
-	if (!conn)
-		return;
-	client->conn = NULL;
-	client->transport->xt_conn = NULL;
-	xprtrdma_conn_destroy(conn);
-	client->xprt->connect_cookie++;
-	xprt_clear_connected(client->xprt);
+	client_disconnect(&pair->client);
 	fake_cm_flush();
 }
 
@@ -214,15 +134,11 @@ bool pair_client_failed(struct pair *pair)
 static void pair_destroy_action(void *data)
 {
 	struct pair *pair = data;
-	struct client_call *call, *next;
 
 	pair_disconnect(pair);
-	list_for_each_entry_safe(call, next, &pair->client.calls, list)
-		client_call_destroy(call);
+	client_exit(&pair->client);
 	if (fake_cm.ids)
 		kunit_fail_current_test("%d cm_ids were left", fake_cm.ids);
-	if (pair->client.xprt)
-		xprt_free(pair->client.xprt);
 	service_exit(pair);
 	kvfree(pair->arg);
 }
@@ -236,8 +152,7 @@ struct pair *pair_create(struct kunit *test, bool iwarp)
 	pair->test = test;
 	pair->client_device = memory_device_create(test, iwarp);
 	pair->server_device = memory_device_create(test, iwarp);
-	KUNIT_ASSERT_EQ(test, 0, service_init(pair));
-	INIT_LIST_HEAD(&pair->client.calls);
+	KUNIT_ASSERT_EQ(test, 0, fake_nfsd_init(&pair->serv, &pair->pool, PAIR_PAYLOAD));
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, pair_destroy_action, pair));
 	pair->rqst = kvzalloc(sizeof(*pair->rqst), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, pair->rqst);
@@ -245,7 +160,7 @@ struct pair *pair_create(struct kunit *test, bool iwarp)
 	KUNIT_ASSERT_NOT_NULL(test, pair->pages);
 	pair->arg = kvmalloc(2 * PAIR_PAYLOAD, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, pair->arg);
-	client_init(pair);
+	client_init(&pair->client, test, 0x50000001);
 	pair_wire_begin(pair);
 	test->priv = pair;
 	return pair;

@@ -13,6 +13,8 @@
 
 #include "../../client/client.h"
 #include "../../../svcrdma/svcrdma.h"
+#include "../../fake/service.h"
+#include "../../server/module.h"
 #include "../provider/provider.h"
 
 enum {

@@ -9,9 +9,10 @@
  * A reference to each page of nfsd is kept until the end of the test, so that those which
  * the transport forgets are found out.
  */
-static struct page *page_get(struct pair *pair)
+static struct page *page_get(void *data)
 {
 	struct page *page = alloc_page(GFP_KERNEL);
+	struct pair *pair = data;
 
 	if (page && pair->nr_pages < PAIR_PAGES) {
 		get_page(page);
@@ -23,13 +24,11 @@ static struct page *page_get(struct pair *pair)
 /* pair_pages_put - the end of nfsd: all of its pages are its own again */
 void pair_pages_put(struct pair *pair)
 {
-	struct svc_rqst *rqst = pair->rqst;
 	unsigned int forgotten = 0;
 	u32 i;
 
-	for (i = 0; rqst && i < RPCSVC_MAXPAGES; i++)
-		if (rqst->rq_pages[i])
-			put_page(rqst->rq_pages[i]);
+	if (pair->rqst)
+		fake_thread_put_pages(pair->rqst);
 	for (i = 0; i < pair->nr_pages; i++) {
 		forgotten += page_ref_count(pair->pages[i]) != 1;
 		put_page(pair->pages[i]);
@@ -38,25 +37,13 @@ void pair_pages_put(struct pair *pair)
 		kunit_fail_current_test("%u pages were left", forgotten);
 }
 
-/* As svc_alloc_arg() and svc_recv(): once. */
+/* As svc_recv(): once. */
 static int recvfrom(struct pair *pair)
 {
-	u32 i, pages = min_t(u32, svc_serv_maxpages(&pair->serv), RPCSVC_MAXPAGES);
-	struct svc_rqst *rqst = pair->rqst;
-
-	for (i = 0; i < pages; i++) {
-		if (!rqst->rq_pages[i])
-			rqst->rq_pages[i] = page_get(pair);
-		KUNIT_ASSERT_NOT_NULL(pair->test, rqst->rq_pages[i]);
-	}
-	rqst->rq_page_end = &rqst->rq_pages[pages];
-	rqst->rq_pages[pages] = NULL;
-	rqst->rq_server = &pair->serv;
-	rqst->rq_xprt = &pair->server->st_xprt;
-	lwq_dequeue(&pair->pool.sp_xprts, struct svc_xprt, xpt_ready);
-	set_bit(XPT_BUSY, &rqst->rq_xprt->xpt_flags);
-	memset(&rqst->rq_arg, 0, sizeof(rqst->rq_arg));
-	return svcrdma_recvfrom(rqst);
+	KUNIT_ASSERT_TRUE(pair->test,
+			  fake_thread_begin(pair->rqst, &pair->serv, &pair->server->st_xprt,
+					    page_get, pair));
+	return svcrdma_recvfrom(pair->rqst);
 }
 
 static void done(struct pair *pair)
@@ -74,7 +61,7 @@ static void fill_pages(struct page **pages, u32 length, u32 first)
 
 	for (i = 0; i < length; i++)
 		((u8 *)page_address(pages[i >> PAGE_SHIFT]))[offset_in_page(i)] =
-			client_byte(first + i);
+			fake_byte(first + i);
 	for (; i % 4; i++)
 		((u8 *)page_address(pages[i >> PAGE_SHIFT]))[offset_in_page(i)] = 0;
 }
@@ -95,7 +82,7 @@ static void encode(struct pair *pair, u32 xid)
 
 	memset(res, 0, sizeof(*res));
 	for (i = 0; i < answer->head + answer->tail; i++)
-		head[i] = client_byte(i);
+		head[i] = fake_byte(i);
 	set_word(head, xid);
 	set_word(head + 4, RPCRDMA_RPC_REPLY);
 	rqst->rq_next_page = rqst->rq_respages + 1 + pages;

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A transport that no mount has, for the client's suites and for the pair. */
+#include "client.h"
+
+/* rpc_reply_expected() wants one. */
+static int decode(struct rpc_rqst *rqst, struct xdr_stream *xdr, void *result)
+{
+	return 0;
+}
+
+/**
+ * client_init - an address without a connection
+ * @client: all zeros
+ * @test: the test
+ * @xid: of its first call
+ */
+void client_init(struct client *client, struct kunit *test, u32 xid)
+{
+	struct rpc_xprt *xprt;
+
+	client->test = test;
+	client->cred.cr_auth = &client->auth;
+	client->proc.p_decode = decode;
+	client->next_xid = xid;
+	INIT_LIST_HEAD(&client->calls);
+	xprt = xprt_alloc(&init_net, sizeof(struct xprtrdma_transport), 32, 32);
+	KUNIT_ASSERT_NOT_NULL(test, xprt);
+	client->xprt = xprt;
+	client->transport = xprtrdma_transport_of(xprt);
+	xprt->addr.ss_family = AF_INET;
+	xprt->address_strings[RPC_DISPLAY_ADDR] = "192.0.2.1";
+	xprt->address_strings[RPC_DISPLAY_PORT] = "20049";
+	xprt->servername = "server";
+	/* Held for the whole test, so a failed connection only asks for its close. */
+	set_bit(XPRT_LOCKED, &xprt->state);
+	KUNIT_ASSERT_EQ(test, 0, xprtrdma_requests_init(client->transport));
+}
+
+/* client_exit - the end of it, if it has begun; the connection is gone */
+void client_exit(struct client *client)
+{
+	struct client_call *call, *next;
+
+	if (!client->xprt)
+		return;
+	list_for_each_entry_safe(call, next, &client->calls, list)
+		client_call_destroy(call);
+	xprtrdma_bc_stop(client->transport);
+	if (client->transport->xt_bc_count)
+		kunit_fail_current_test("reverse-direction rpc_rqsts were left");
+	mempool_exit(&client->transport->xt_reserve);
+	xprt_free(client->xprt);
+}
+
+/**
+ * client_take - a connection is there
+ * @client: without one
+ * @conn: now its own
+ */
+void client_take(struct client *client, struct xprtrdma_conn *conn)
+{
+	struct rpc_xprt *xprt = client->xprt;
+
+	client->conn = conn;
+	client->transport->xt_conn = conn;
+	xprt->cwnd = RPC_CWNDSCALE;
+	xprt->connect_cookie++;
+	clear_bit(XPRT_CLOSE_WAIT, &xprt->state);
+	xprt_set_connected(xprt);
+}
+
+/* client_disconnect - as ->close */
+void client_disconnect(struct client *client)
+{
+	struct xprtrdma_conn *conn = client->conn;
+
+	if (!conn)
+		return;
+	client->conn = NULL;
+	client->transport->xt_conn = NULL;
+	xprtrdma_conn_destroy(conn);
+	client->xprt->connect_cookie++;
+	xprt_clear_connected(client->xprt);
+}

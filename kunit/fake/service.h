@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Services of SUNRPC whose only thread is the test: nfsd, and the one for callbacks that an
+ * NFS client has.
+ */
+#ifndef KUNIT_FAKE_SERVICE_H
+#define KUNIT_FAKE_SERVICE_H
+
+#include <linux/sunrpc/svc.h>
+#include <linux/sunrpc/svc_xprt.h>
+#include <linux/sunrpc/xprt.h>
+
+/**
+ * struct fake_callbacks - the service for callbacks
+ * @serv: the service
+ * @pool: its only pool
+ */
+struct fake_callbacks {
+	struct svc_serv	serv;
+	struct svc_pool	pool;
+};
+
+int fake_nfsd_init(struct svc_serv *serv, struct svc_pool *pool, u32 payload);
+void fake_nfsd_exit(struct svc_pool *pool);
+bool fake_nfsd_ready(struct svc_pool *pool);
+bool fake_thread_begin(struct svc_rqst *rqst, struct svc_serv *serv, struct svc_xprt *xprt,
+		       struct page *(*get)(void *data), void *data);
+void fake_thread_put_pages(struct svc_rqst *rqst);
+
+void fake_callbacks_init(struct fake_callbacks *callbacks);
+struct rpc_rqst *fake_callbacks_take(struct rpc_xprt *xprt);
+
+#endif /* KUNIT_FAKE_SERVICE_H */
