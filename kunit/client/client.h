@@ -51,6 +51,7 @@ void client_init(struct client *client, struct kunit *test, u32 xid);
 void client_exit(struct client *client);
 void client_take(struct client *client, struct xprtrdma_conn *conn);
 void client_disconnect(struct client *client);
+void client_expect_idle(struct client *client, unsigned int posted);
 
 /* client.c */
 struct client *client_create(struct kunit *test);

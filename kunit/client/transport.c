@@ -82,3 +82,20 @@ void client_disconnect(struct client *client)
 	client->xprt->connect_cookie++;
 	xprt_clear_connected(client->xprt);
 }
+
+/**
+ * client_expect_idle - nothing is lent out, no buffer is lost
+ * @client: with a connection
+ * @posted: Receives in the Receive Queue
+ */
+void client_expect_idle(struct client *client, unsigned int posted)
+{
+	unsigned int idle = list_count_nodes(&client->conn->xc_receives_free);
+	struct xprtrdma_conn *conn = client->conn;
+	struct kunit *test = client->test;
+
+	KUNIT_EXPECT_EQ(test, conn->xc_mr_count, list_count_nodes(&conn->xc_mrs_free));
+	KUNIT_EXPECT_EQ(test, conn->xc_queues.recv_wrs - 1, idle + posted);
+	KUNIT_EXPECT_EQ(test, conn->xc_receives_idle, idle);
+	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(conn));
+}

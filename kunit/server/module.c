@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What svcrdma/module.c does, without SUNRPC: for the server's suites and for the pair. */
+/*
+ * What the server's suites and the pair share: svcrdma/module.c without SUNRPC, and a
+ * connection at rest.
+ */
 #include <linux/module.h>
 
-#include "../../svcrdma/svcrdma.h"
 #include "module.h"
 
 struct svc_xprt_class svcrdma_class = {
@@ -29,4 +31,25 @@ void server_module_exit(void)
 {
 	svcrdma_release_exit();
 	svcrdma_counters_exit();
+}
+
+/**
+ * server_expect_idle - no buffer and no queue entry is lost
+ * @test: the test
+ * @t: the connection
+ * @posted: Receives in the Receive Queue
+ */
+void server_expect_idle(struct kunit *test, struct svcrdma_transport *t, unsigned int posted)
+{
+	KUNIT_EXPECT_EQ(test, t->st_recv_target + t->st_credits,
+			list_count_nodes(&t->st_recv_spare) + posted);
+	KUNIT_EXPECT_EQ(test, t->st_recv_target, posted);
+	KUNIT_EXPECT_EQ(test, t->st_recv_posted, posted);
+	KUNIT_EXPECT_EQ(test, t->st_sq_depth, t->st_sq_free);
+	KUNIT_EXPECT_EQ(test, 0, t->st_sq_nr_waiters);
+	KUNIT_EXPECT_EQ(test, 0, t->st_reads);
+	KUNIT_EXPECT_EQ(test, 0, t->st_pulls);
+	KUNIT_EXPECT_EQ(test, 0, t->st_pull_pages);
+	KUNIT_EXPECT_EQ(test, t->st_send_nr_free, list_count_nodes(&t->st_send_all));
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
 }

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The server's module, in a kernel whose SUNRPC does not know it. */
+/* The server's module, in a kernel whose SUNRPC does not know it; a connection of it. */
 #ifndef KUNIT_SERVER_MODULE_H
 #define KUNIT_SERVER_MODULE_H
 
+#include <kunit/test.h>
+
+#include "../../svcrdma/svcrdma.h"
+
 int server_module_init(void);
 void server_module_exit(void);
+void server_expect_idle(struct kunit *test, struct svcrdma_transport *t, unsigned int posted);
 
 #endif /* KUNIT_SERVER_MODULE_H */

@@ -160,21 +160,8 @@ unsigned int server_spare(struct server *server)
 /* No buffer and no queue entry is lost. */
 void server_expect_at_rest(struct server *server)
 {
-	struct svcrdma_transport *t = server->transport;
-	struct kunit *test = server->test;
-
 	server_settle(server);
-	KUNIT_EXPECT_EQ(test, t->st_recv_target + t->st_credits,
-			server_spare(server) + fake_recvs(server->qp));
-	KUNIT_EXPECT_EQ(test, t->st_recv_posted, fake_recvs(server->qp));
-	KUNIT_EXPECT_EQ(test, t->st_recv_target, fake_recvs(server->qp));
-	KUNIT_EXPECT_EQ(test, t->st_sq_depth, t->st_sq_free);
-	KUNIT_EXPECT_EQ(test, 0, t->st_sq_nr_waiters);
-	KUNIT_EXPECT_EQ(test, 0, t->st_reads);
-	KUNIT_EXPECT_EQ(test, 0, t->st_pulls);
-	KUNIT_EXPECT_EQ(test, 0, t->st_pull_pages);
-	KUNIT_EXPECT_EQ(test, t->st_send_nr_free, list_count_nodes(&t->st_send_all));
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+	server_expect_idle(server->test, server->transport, fake_recvs(server->qp));
 }
 
 /* What the server has sent last. */
