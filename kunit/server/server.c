@@ -2,6 +2,7 @@
 /* A connection and a service, for the server's suites. */
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/unaligned.h>
 
 #include "server.h"
 
@@ -162,6 +163,35 @@ void server_expect_at_rest(struct server *server)
 {
 	server_settle(server);
 	server_expect_idle(server->test, server->transport, fake_recvs(server->qp));
+}
+
+u8 server_peer_memory[256];
+
+/* A call of 64 bytes with XID 1, or the same with a Read chunk or a Write chunk. */
+void server_deliver(struct server *server, enum server_call kind)
+{
+	struct rpcrdma_header header = { .xid = 1, .vers = 1, .credits = 32 };
+	struct rpcrdma_segment segments[1];
+	struct rpcrdma_chunk chunks[1];
+	struct rpcrdma_chunk_lists lists;
+	u8 message[256] = {};
+
+	rpcrdma_lists_init(&lists, segments, 1, chunks, 1);
+	if (kind == CALL_READ)
+		rpcrdma_lists_begin_read(&lists, 64);
+	else if (kind == CALL_WRITE)
+		rpcrdma_lists_begin_write(&lists);
+	if (kind != CALL_PLAIN) {
+		rpcrdma_lists_add_segment(&lists, (struct rpcrdma_segment) {
+			.handle = 0x77, .length = sizeof(server_peer_memory),
+		});
+		fake_remote_add(server->fake, 0x77, 0, server_peer_memory, sizeof(server_peer_memory));
+	}
+	KUNIT_ASSERT_EQ(server->test, RPCRDMA_OK,
+			rpcrdma_header_encode(&header, &lists, message, sizeof(message)));
+	put_unaligned_be32(1, message + header.size);
+	KUNIT_ASSERT_TRUE(server->test, fake_deliver(server->qp, message,
+						     header.size + 64));
 }
 
 /* What the server has sent last. */

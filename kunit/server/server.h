@@ -59,7 +59,11 @@ struct server {
 	struct server_waiter		waiters[SERVER_WAITERS];
 };
 
+/* Simple calls; the chunk is server_peer_memory. */
+enum server_call { CALL_PLAIN, CALL_READ, CALL_WRITE };
+
 /* server.c */
+extern u8 server_peer_memory[256];
 int server_suite_init(struct kunit_suite *suite);
 void server_suite_exit(struct kunit_suite *suite);
 struct server *server_create(struct kunit *test);
@@ -67,6 +71,7 @@ void server_request(struct server *server);
 void server_connect(struct server *server);
 void server_disconnect(struct server *server);
 bool server_is_ready(struct server *server);
+void server_deliver(struct server *server, enum server_call kind);
 int server_recvfrom(struct server *server);
 int server_receive_all(struct server *server);
 void server_done(struct server *server);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the suites for the Send Queue share. */
+#include "sq.h"
+
+int sq_init(struct kunit *test)
+{
+	server_create(test);
+	return 0;
+}
+
+static void granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
+{
+	container_of(waiter, struct server_waiter, sq)->served = true;
+}
+
+void sq_wait(struct server *server, struct server_waiter *waiter, u32 need, int expected)
+{
+	*waiter = (struct server_waiter) {
+		.sq = { .sw_need = need, .sw_granted = granted },
+	};
+	KUNIT_EXPECT_EQ(server->test, expected,
+			svcrdma_sq_reserve(server->transport, &waiter->sq));
+}
+
+/* @depth entries, none of which is free. */
+void sq_exhaust(struct server *server, u32 depth)
+{
+	server_connect(server);
+	server->transport->st_sq_depth = depth;
+	server->transport->st_sq_free = depth;
+	KUNIT_ASSERT_TRUE(server->test, svcrdma_sq_try(server->transport, depth));
+	KUNIT_ASSERT_EQ(server->test, 0, server->transport->st_sq_free);
+}

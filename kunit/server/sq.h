@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A Send Queue without a free entry, and those who wait for one. */
+#ifndef KUNIT_SERVER_SQ_H
+#define KUNIT_SERVER_SQ_H
+
+#include "server.h"
+
+int sq_init(struct kunit *test);
+void sq_wait(struct server *server, struct server_waiter *waiter, u32 need, int expected);
+void sq_exhaust(struct server *server, u32 depth);
+
+#endif /* KUNIT_SERVER_SQ_H */

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The watch over a Send Queue: one that stands still ends its connection. */
+#include "sq.h"
+
+static unsigned int seconds_left(struct server *server)
+{
+	struct delayed_work *work = &server->transport->st_sq_worker;
+
+	return timer_pending(&work->timer) ?
+		DIV_ROUND_UP(work->timer.expires - jiffies, HZ) : 0;
+}
+
+/* The time is over, now. */
+static void time_passes(struct server *server)
+{
+	flush_delayed_work(&server->transport->st_sq_worker);
+}
+
+static void sq_stands_still(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	server_connect(server);
+	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
+	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(server->transport, 1));
+	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
+	time_passes(server);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
+}
+
+/* Whether anybody waits for entries or not */
+static void sq_stands_still_with_waiters(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	sq_exhaust(server, 10);
+	sq_wait(server, &server->waiters[0], 1, -EINPROGRESS);
+	time_passes(server);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+}
+
+/* What is held back for later may stay as long as it likes. */
+static void sq_entries_for_later(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t;
+
+	server_connect(server);
+	t = server->transport;
+	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(t, 5));
+	svcrdma_sq_hold(t, 3);
+	/* Two are not. */
+	time_passes(server);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(t));
+	server_disconnect(server);
+
+	server_connect(server);
+	t = server->transport;
+	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(t, 5));
+	svcrdma_sq_hold(t, 3);
+	svcrdma_sq_put(t, 2);
+	time_passes(server);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
+	svcrdma_sq_put_held(t, 3);
+	KUNIT_EXPECT_EQ(test, 0, t->st_sq_held);
+	server_expect_at_rest(server);
+}
+
+/* Nor does it help that all who have some may take their time. */
+static void sq_waits_behind_entries_for_later(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	sq_exhaust(server, 10);
+	svcrdma_sq_hold(server->transport, 10);
+	time_passes(server);
+	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
+	sq_wait(server, &server->waiters[0], 6, -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
+	svcrdma_sq_put_held(server->transport, 10);
+	KUNIT_EXPECT_TRUE(test, server->waiters[0].served);
+	time_passes(server);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+	time_passes(server);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+}
+
+static void sq_moves_slowly(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	int i;
+
+	sq_exhaust(server, 10);
+	for (i = 0; i < 4; i++)
+		sq_wait(server, &server->waiters[i], 1, -EINPROGRESS);
+	for (i = 0; i < 3; i++) {
+		svcrdma_sq_put(server->transport, 1);
+		time_passes(server);
+		KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+		KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
+	}
+	time_passes(server);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+}
+
+/* The watch ends when nothing is out. Whoever comes then has all of the time. */
+static void sq_is_watched_anew(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct delayed_work *work;
+
+	sq_exhaust(server, 10);
+	work = &server->transport->st_sq_worker;
+	sq_wait(server, &server->waiters[0], 1, -EINPROGRESS);
+	svcrdma_sq_put(server->transport, 10);
+	svcrdma_sq_put(server->transport, 1);
+	time_passes(server);
+	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
+	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(server->transport, 10));
+	sq_wait(server, &server->waiters[1], 1, -EINPROGRESS);
+	/* Almost over, but something came back. */
+	mod_timer(&work->timer, jiffies + 2 * HZ);
+	svcrdma_sq_put(server->transport, 1);
+	sq_wait(server, &server->waiters[2], 1, -EINPROGRESS);
+	time_passes(server);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
+	svcrdma_transport_close(server->transport);
+	time_passes(server);
+	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
+}
+
+static struct kunit_case watch_cases[] = {
+	KUNIT_CASE(sq_stands_still),
+	KUNIT_CASE(sq_stands_still_with_waiters),
+	KUNIT_CASE(sq_entries_for_later),
+	KUNIT_CASE(sq_waits_behind_entries_for_later),
+	KUNIT_CASE(sq_moves_slowly),
+	KUNIT_CASE(sq_is_watched_anew),
+	{}
+};
+
+static struct kunit_suite watch_suite = {
+	.name = "svcrdma_sq_watch",
+	.suite_init = server_suite_init,
+	.suite_exit = server_suite_exit,
+	.init = sq_init,
+	.test_cases = watch_cases,
+};
+
+kunit_test_suite(watch_suite);
