@@ -3,45 +3,9 @@
  * Calls as a server receives them: for each mix of chunks rq_arg holds the RPC call that
  * the client has taken apart, and what is no call is refused.
  */
-#include <linux/slab.h>
 #include <linux/unaligned.h>
-#include <rdma/mr_pool.h>
 
-#include "server.h"
-
-enum { XID = 0x30000001, MAX_ITEMS = 3, STREAM = 1 << 21 };
-
-static int call_init(struct kunit *test)
-{
-	server_connect(server_create(test));
-	return 0;
-}
-
-/**
- * struct item - a part of the call that goes in a Read chunk
- * @position: where it stands in the call
- * @length: bytes, without padding
- * @segments: in so many pieces
- */
-struct item {
-	u32	position;
-	u32	length;
-	u32	segments;
-};
-
-/**
- * struct call_case - a call
- * @desc: which kind
- * @length: of the whole call; padding of the items included
- * @zero: segments of the Position Zero chunk; 0 for an RDMA_MSG
- * @items: by Position
- */
-struct call_case {
-	const char	*desc;
-	u32		length;
-	u32		zero;
-	struct item	items[MAX_ITEMS];
-};
+#include "call.h"
 
 static const struct call_case call_cases[] = {
 	{ "inline", 200 },
@@ -86,144 +50,6 @@ static const struct call_case call_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(call, call_cases, desc);
 
-/**
- * struct call - a call, taken apart by the client
- * @stream: as nfsd is to see it
- * @base: what goes inline, or into the Position Zero chunk
- * @base_length: its size in bytes
- * @message: what is sent
- * @size: its size in bytes
- */
-struct call {
-	u8	*stream;
-	u8	*base;
-	u32	base_length;
-	u8	*message;
-	u32	size;
-};
-
-/* Puts @memory into the current chunk, as @pieces segments that are not equally long. */
-static void expose(struct server *server, struct rpcrdma_chunk_lists *lists, u8 *memory,
-		   u32 length, u32 pieces)
-{
-	static u32 key = 0x100;
-	struct rpcrdma_segment segment;
-	u32 part;
-
-	for (; pieces; pieces--, memory += part, length -= part) {
-		part = pieces == 1 ? length : length / pieces + pieces;
-		segment = (struct rpcrdma_segment) {
-			.handle = key++, .length = part, .offset = 0x7700000000ULL + key,
-		};
-		fake_remote_add(server->fake, segment.handle, segment.offset, memory, part);
-		KUNIT_ASSERT_TRUE(server->test, rpcrdma_lists_add_segment(lists, segment));
-	}
-}
-
-/* The base is the call without the items and their padding. */
-static void build_base(struct call *call, const struct call_case *c)
-{
-	u32 i, at = 0, run;
-
-	for (i = 0; i < MAX_ITEMS; i++) {
-		if (!c->items[i].segments)
-			break;
-		run = c->items[i].position - at;
-		memcpy(call->base + call->base_length, call->stream + at, run);
-		call->base_length += run;
-		at = c->items[i].position + ALIGN(c->items[i].length, 4);
-		memset(call->stream + c->items[i].position + c->items[i].length, 0,
-		       ALIGN(c->items[i].length, 4) - c->items[i].length);
-	}
-	memcpy(call->base + call->base_length, call->stream + at, c->length - at);
-	call->base_length += c->length - at;
-}
-
-static void build_lists(struct server *server, struct call *call,
-			const struct call_case *c, struct rpcrdma_chunk_lists *lists)
-{
-	u32 i;
-
-	if (c->zero) {
-		KUNIT_ASSERT_TRUE(server->test, rpcrdma_lists_begin_read(lists, 0));
-		expose(server, lists, call->base, call->base_length, c->zero);
-	}
-	for (i = 0; i < MAX_ITEMS && c->items[i].segments; i++) {
-		KUNIT_ASSERT_TRUE(server->test,
-				  rpcrdma_lists_begin_read(lists, c->items[i].position));
-		expose(server, lists, call->stream + c->items[i].position,
-		       c->items[i].length, c->items[i].segments);
-	}
-}
-
-static void build_call(struct server *server, struct call *call, const struct call_case *c)
-{
-	struct rpcrdma_header header = { .xid = XID, .vers = 1, .credits = 32 };
-	struct rpcrdma_segment segments[32];
-	struct rpcrdma_chunk chunks[8];
-	struct rpcrdma_chunk_lists lists;
-	struct kunit *test = server->test;
-
-	call->stream = kunit_kzalloc(test, STREAM, GFP_KERNEL);
-	call->base = kunit_kzalloc(test, STREAM, GFP_KERNEL);
-	call->message = kunit_kzalloc(test, SERVER_MESSAGE, GFP_KERNEL);
-	KUNIT_ASSERT_TRUE(test, call->stream && call->base && call->message);
-	fake_fill(call->stream, c->length);
-	put_unaligned_be32(XID, call->stream);
-	/* AUTH_NONE, twice */
-	memset(call->stream + 24, 0, 16);
-	build_base(call, c);
-	rpcrdma_lists_init(&lists, segments, 32, chunks, 8);
-	build_lists(server, call, c, &lists);
-	header.proc = c->zero ? RPCRDMA_NOMSG : RPCRDMA_MSG;
-	KUNIT_ASSERT_EQ(test, RPCRDMA_OK, rpcrdma_header_encode(&header, &lists,
-								call->message,
-								SERVER_MESSAGE));
-	call->size = header.size;
-	if (c->zero)
-		return;
-	KUNIT_ASSERT_LE(test, header.size + call->base_length, (u32)SERVER_MESSAGE);
-	memcpy(call->message + header.size, call->base, call->base_length);
-	call->size += call->base_length;
-}
-
-/*
- * nfsd takes an item that is longer than the head from the pages, whatever page_len and
- * tail say (svc_fill_write_vector()): they have to hold all that follows the head.
- */
-static void expect_pages_go_on(struct server *server, const u8 *stream, u32 length)
-{
-	const struct xdr_buf *arg = &server->rqst->rq_arg;
-	u32 at = 0, n;
-
-	stream += arg->head[0].iov_len;
-	length -= arg->head[0].iov_len;
-	for (; at < length; at += n) {
-		n = min_t(u32, length - at, PAGE_SIZE);
-		KUNIT_EXPECT_EQ_MSG(server->test, 0,
-				    memcmp(page_address(arg->pages[at >> PAGE_SHIFT]),
-					   stream + at, n), "page at %u", at);
-	}
-}
-
-static void expect_arg(struct server *server, const u8 *stream, u32 length)
-{
-	const struct xdr_buf *arg = &server->rqst->rq_arg;
-	struct kunit *test = server->test;
-	u8 *seen = kunit_kzalloc(test, length, GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, seen);
-	KUNIT_EXPECT_EQ(test, length, arg->len);
-	KUNIT_EXPECT_EQ(test, length, arg->buflen);
-	KUNIT_EXPECT_EQ(test, length,
-			arg->head[0].iov_len + arg->page_len + arg->tail[0].iov_len);
-	/* Without pages it may be deferred: svc_defer() of 6.1 takes it from one piece. */
-	KUNIT_EXPECT_TRUE(test, arg->page_len || arg->head[0].iov_len == length);
-	KUNIT_ASSERT_EQ(test, 0, read_bytes_from_xdr_buf(arg, 0, seen, length));
-	KUNIT_EXPECT_EQ(test, 0, memcmp(seen, stream, length));
-	expect_pages_go_on(server, stream, length);
-}
-
 static void call_is_seen_by_nfsd(struct kunit *test)
 {
 	const struct call_case *c = test->param_value;
@@ -231,13 +57,13 @@ static void call_is_seen_by_nfsd(struct kunit *test)
 	struct call call = {};
 
 	/* Act */
-	build_call(server, &call, c);
+	call_build(server, &call, c);
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
 	KUNIT_EXPECT_TRUE(test, server_is_ready(server));
 	KUNIT_ASSERT_EQ(test, c->length, server_receive_all(server));
 
 	/* Assert */
-	expect_arg(server, call.stream, c->length);
+	call_expect_arg(server, call.stream, c->length);
 	KUNIT_EXPECT_NOT_NULL(test, server->rqst->rq_xprt_ctxt);
 	KUNIT_EXPECT_TRUE(test, test_bit(RQ_SECURE, &server->rqst->rq_flags));
 	KUNIT_EXPECT_GT(test, server->rqst->rq_page_end - server->rqst->rq_respages, 1);
@@ -255,8 +81,8 @@ static void call_does_not_wait_for_reads(struct kunit *test)
 	struct call call = {}, other = {};
 	static const struct call_case short_call = { "", 100 };
 
-	build_call(server, &call, &c);
-	build_call(server, &other, &short_call);
+	call_build(server, &call, &c);
+	call_build(server, &other, &short_call);
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
 	KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
 	KUNIT_EXPECT_EQ(test, 2, fake_pending(server->qp));
@@ -269,7 +95,7 @@ static void call_does_not_wait_for_reads(struct kunit *test)
 
 	fake_run_all(server->qp);
 	KUNIT_ASSERT_EQ(test, c.length, server_receive_all(server));
-	expect_arg(server, call.stream, c.length);
+	call_expect_arg(server, call.stream, c.length);
 	server_done(server);
 	server_expect_at_rest(server);
 }
@@ -310,7 +136,7 @@ static void wrong_segment(struct server *server, struct rpcrdma_chunk_lists *lis
 
 	rpcrdma_lists_begin_read(lists, position);
 	rpcrdma_lists_add_segment(lists, segment);
-	put_unaligned_be32(XID, memory);
+	put_unaligned_be32(CALL_XID, memory);
 	fake_remote_add(server->fake, 0x55, 0, memory, sizeof(memory));
 }
 
@@ -326,7 +152,7 @@ static void build_wrong_lists(struct server *server, enum wrong wrong,
 		return wrong_segment(server, lists, 0, 64);
 	case XID_IN_ZERO:
 		wrong_segment(server, lists, 0, 64);
-		put_unaligned_be32(XID + 1, server->fake->remotes[0].memory);
+		put_unaligned_be32(CALL_XID + 1, server->fake->remotes[0].memory);
 		break;
 	case NO_READS:
 		server->transport->st_read_depth = 0;
@@ -361,7 +187,7 @@ static void call_that_is_wrong_gets_err_chunk(struct kunit *test)
 	u32 size = c->wrong == SHORT ? 36 : 64;
 	u32 reads = c->wrong == XID_IN_ZERO;
 	struct rpcrdma_header header = {
-		.xid = XID, .vers = 1, .credits = 32,
+		.xid = CALL_XID, .vers = 1, .credits = 32,
 		.proc = nomsg ? RPCRDMA_NOMSG : RPCRDMA_MSG,
 	};
 	struct rpcrdma_segment segments[4];
@@ -376,7 +202,7 @@ static void call_that_is_wrong_gets_err_chunk(struct kunit *test)
 								sizeof(message)));
 	if (c->wrong == MSGP)
 		put_unaligned_be32(RPCRDMA_MSGP, message + 12);
-	put_unaligned_be32(XID, message + header.size);
+	put_unaligned_be32(CALL_XID, message + header.size);
 
 	/* Act */
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, message, header.size + size));
@@ -384,7 +210,7 @@ static void call_that_is_wrong_gets_err_chunk(struct kunit *test)
 
 	/* Assert: found out before anything is read, but for the wrong XID */
 	KUNIT_EXPECT_EQ(test, reads + 1, fake_posted(server->qp));
-	server_expect_error(server, XID, RPCRDMA_ERR_CHUNK);
+	server_expect_error(server, CALL_XID, RPCRDMA_ERR_CHUNK);
 	server_expect_at_rest(server);
 }
 
@@ -405,7 +231,7 @@ static void call_under_rpcsec_gss(struct kunit *test)
 		struct call call = {};
 		u8 *rpc;
 
-		build_call(server, &call, &c);
+		call_build(server, &call, &c);
 		rpc = call.message + call.size - call.base_length;
 		for (k = 0; k < ARRAY_SIZE(words); k++)
 			put_unaligned_be32(words[k], rpc + 24 + 4 * k);
@@ -413,7 +239,7 @@ static void call_under_rpcsec_gss(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
 		KUNIT_EXPECT_EQ(test, cases[i].served ? 200 : 0, server_receive_all(server));
 		if (!cases[i].served)
-			server_expect_error(server, XID, RPCRDMA_ERR_CHUNK);
+			server_expect_error(server, CALL_XID, RPCRDMA_ERR_CHUNK);
 		server_done(server);
 		server_expect_at_rest(server);
 	}
@@ -428,13 +254,14 @@ struct dropped_case {
 /* RFC 8166 sections 4.5 and 4.6 */
 static const struct dropped_case dropped_cases[] = {
 	{ "nothing", {}, 0 },
-	{ "a runt", { XID, 1, 32, RPCRDMA_MSG, 0, 0 }, 24 },
-	{ "27 bytes", { XID, 1, 32, RPCRDMA_MSG, 0, 0, 0 }, 27 },
-	{ "27 bytes of another version", { XID, 2, 32, RPCRDMA_MSG, 0, 0, 0 }, 27 },
-	{ "RDMA_ERROR of no kind", { XID, 1, 32, RPCRDMA_ERROR, 3, 0, 0 }, 28 },
-	{ "RDMA_DONE", { XID, 1, 32, RPCRDMA_DONE, 0, 0, 0 }, 28 },
-	{ "RDMA_ERROR of nothing", { XID, 1, 32, RPCRDMA_ERROR, RPCRDMA_ERR_CHUNK, 0, 0 }, 28 },
-	{ "a reply to no callback", { XID, 1, 32, RPCRDMA_MSG, 0, 0, 0, XID }, 32 },
+	{ "a runt", { CALL_XID, 1, 32, RPCRDMA_MSG, 0, 0 }, 24 },
+	{ "27 bytes", { CALL_XID, 1, 32, RPCRDMA_MSG, 0, 0, 0 }, 27 },
+	{ "27 bytes of another version", { CALL_XID, 2, 32, RPCRDMA_MSG, 0, 0, 0 }, 27 },
+	{ "RDMA_ERROR of no kind", { CALL_XID, 1, 32, RPCRDMA_ERROR, 3, 0, 0 }, 28 },
+	{ "RDMA_DONE", { CALL_XID, 1, 32, RPCRDMA_DONE, 0, 0, 0 }, 28 },
+	{ "RDMA_ERROR of nothing",
+	  { CALL_XID, 1, 32, RPCRDMA_ERROR, RPCRDMA_ERR_CHUNK, 0, 0 }, 28 },
+	{ "a reply to no callback", { CALL_XID, 1, 32, RPCRDMA_MSG, 0, 0, 0, CALL_XID }, 32 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(dropped, dropped_cases, desc);
@@ -465,7 +292,7 @@ static void call_whose_read_fails(struct kunit *test)
 	struct server *server = server_of(test);
 	struct call call = {};
 
-	build_call(server, &call, &c);
+	call_build(server, &call, &c);
 	memset(server->fake->remotes, 0, sizeof(server->fake->remotes));
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
 	KUNIT_EXPECT_EQ(test, 0, server_receive_all(server));
@@ -479,218 +306,12 @@ static void call_whose_read_cannot_be_posted(struct kunit *test)
 	struct server *server = server_of(test);
 	struct call call = {};
 
-	build_call(server, &call, &c);
+	call_build(server, &call, &c);
 	server->qp->accept = 1;
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
 	server->qp->accept = -1;
-}
-
-/* Another connection, where each Read needs @each of @regions memory regions. */
-static void connect_iwarp(struct server *server, unsigned int regions, u32 each)
-{
-	server_disconnect(server);
-	fake_be_iwarp(server->fake);
-	server->fake->ib.attrs.max_fast_reg_page_list_len = 4 / each;
-	fake_queues.regions = regions;
-	server_connect(server);
-}
-
-/* More Reads than the device has regions for: they wait, and are done in order. */
-static void call_reads_wait_for_regions(struct kunit *test)
-{
-	static const struct call_case c = { "", 160 + 16384, 0, { { 160, 16384, 1 } } };
-	struct server *server = server_of(test);
-	struct call calls[5] = {};
-	int i;
-
-	/* Arrange */
-	connect_iwarp(server, 2, 1);
-	for (i = 0; i < 5; i++) {
-		build_call(server, &calls[i], &c);
-		calls[i].stream[1000] = i;
-		KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, calls[i].message,
-						     calls[i].size));
-	}
-	for (i = 0; i < 5; i++)
-		KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
-
-	/* Act, Assert */
-	KUNIT_EXPECT_EQ(test, 2, server->transport->st_reads);
-	KUNIT_EXPECT_EQ(test, 3, list_count_nodes(&server->transport->st_read_wait));
-	for (i = 0; i < 5; i++) {
-		KUNIT_ASSERT_EQ_MSG(test, c.length, server_receive_all(server),
-				    "call %d", i);
-		expect_arg(server, calls[i].stream, c.length);
-		server_done(server);
-	}
-	server_expect_at_rest(server);
-	KUNIT_EXPECT_EQ(test, 0, server->qp->ib.mrs_used);
-}
-
-/* What would wait for ever is refused, and the connection goes on. */
-static void expect_reads_refused(struct server *server, const struct call_case *c)
-{
-	struct kunit *test = server->test;
-	struct call call = {};
-
-	build_call(server, &call, c);
-	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
-	KUNIT_EXPECT_EQ(test, 0, server_receive_all(server));
-	KUNIT_EXPECT_EQ(test, 1, fake_posted(server->qp));
-	server_expect_error(server, XID, RPCRDMA_ERR_CHUNK);
-	server_expect_at_rest(server);
-	KUNIT_EXPECT_EQ(test, 0, server->qp->ib.mrs_used);
-}
-
-static void call_needs_more_regions_than_there_are(struct kunit *test)
-{
-	static const struct call_case c = { "", 160 + 16384, 0, { { 160, 16384, 1 } } };
-	struct server *server = server_of(test);
-
-	connect_iwarp(server, 3, 4);
-	expect_reads_refused(server, &c);
-}
-
-static void call_needs_a_deeper_queue(struct kunit *test)
-{
-	static const struct call_case deep = { "", 160 + 16384, 0, { { 160, 16384, 4 } } };
-	static const struct call_case fits = { "", 160 + 16384, 0, { { 160, 16384, 3 } } };
-	struct server *server = server_of(test);
-	u32 before = server->transport->st_sq_depth;
-	struct call call = {};
-
-	server->transport->st_sq_depth = server->transport->st_sq_free = 3;
-	expect_reads_refused(server, &deep);
-	build_call(server, &call, &fits);
-	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
-	KUNIT_ASSERT_EQ(test, fits.length, server_receive_all(server));
-	expect_arg(server, call.stream, fits.length);
-	server_done(server);
-	server_expect_at_rest(server);
-	server->transport->st_sq_depth = server->transport->st_sq_free = before;
-}
-
-/**
- * struct meanwhile - what another thread does while the first one builds Reads
- * @server: the connection
- * @map_mr_sg: as the provider has it
- * @run: that
- * @held: a region that somebody is about to give back
- */
-static struct meanwhile {
-	struct server	*server;
-	int		(*map_mr_sg)(struct ib_mr *mr, struct scatterlist *sgl, int nents,
-				     unsigned int *offset);
-	void		(*run)(struct server *server);
-	struct ib_mr	*held;
-} meanwhile;
-
-static int map_and_let_others_run(struct ib_mr *mr, struct scatterlist *sgl, int nents,
-				  unsigned int *offset)
-{
-	struct server *server = meanwhile.server;
-	struct ib_qp *qp = &server->qp->ib;
-
-	server->fake->ib.ops.map_mr_sg = meanwhile.map_mr_sg;
-	meanwhile.run(server);
-	meanwhile.held = ib_mr_pool_get(qp, &qp->rdma_mrs);
-	return meanwhile.map_mr_sg(mr, sgl, nents, offset);
-}
-
-/* As soon as the next Read has the first of its regions. */
-static void let_others_run(struct server *server, void (*run)(struct server *server))
-{
-	meanwhile = (struct meanwhile) {
-		.server = server, .run = run,
-		.map_mr_sg = server->fake->ib.ops.map_mr_sg,
-	};
-	server->fake->ib.ops.map_mr_sg = map_and_let_others_run;
-}
-
-static void others_give_back(struct server *server)
-{
-	struct ib_qp *qp = &server->qp->ib;
-
-	KUNIT_ASSERT_NOT_NULL(server->test, meanwhile.held);
-	ib_mr_pool_put(qp, &qp->rdma_mrs, meanwhile.held);
-	KUNIT_EXPECT_FALSE(server->test, svcrdma_transport_closing(server->transport));
-}
-
-/* Gets one of two regions, and no more. */
-static void other_call_fails_too(struct server *server)
-{
-	KUNIT_EXPECT_EQ(server->test, 0, server_recvfrom(server));
-	KUNIT_EXPECT_EQ(server->test, 1, list_count_nodes(&server->transport->st_read_wait));
-}
-
-/* Two calls have taken each other's regions away: both start again. */
-static void call_fails_with_another_one(struct kunit *test)
-{
-	static const struct call_case c = { "", 160 + 16384, 0, { { 160, 16384, 1 } } };
-	struct server *server = server_of(test);
-	struct call calls[2] = {};
-	int i;
-
-	/* Arrange: each needs all regions. */
-	connect_iwarp(server, 2, 2);
-	for (i = 0; i < 2; i++) {
-		build_call(server, &calls[i], &c);
-		calls[i].stream[1000] = i;
-		KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, calls[i].message,
-						     calls[i].size));
-	}
-
-	/* Act */
-	let_others_run(server, other_call_fails_too);
-	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
-	others_give_back(server);
-
-	/* Assert */
-	for (i = 0; i < 2; i++) {
-		KUNIT_ASSERT_EQ_MSG(test, c.length, server_receive_all(server), "call %d", i);
-		expect_arg(server, calls[i].stream, c.length);
-		server_done(server);
-	}
-	server_expect_at_rest(server);
-	KUNIT_EXPECT_EQ(test, 0, server->qp->ib.mrs_used);
-}
-
-/* The Read ends, its call is taken, and a thread sees that nobody waits. */
-static void other_call_is_served(struct server *server)
-{
-	fake_run_all(server->qp);
-	KUNIT_EXPECT_GT(server->test, server_recvfrom(server), 0);
-	server_done(server);
-	KUNIT_EXPECT_EQ(server->test, 0, server_recvfrom(server));
-}
-
-static void call_fails_while_the_last_read_ends(struct kunit *test)
-{
-	static const struct call_case small = { "", 160 + 8192, 0, { { 160, 8192, 1 } } };
-	static const struct call_case c = { "", 160 + 16384, 0, { { 160, 16384, 1 } } };
-	struct server *server = server_of(test);
-	struct call call = {}, other = {};
-
-	/* Arrange: one of the regions is in use. */
-	connect_iwarp(server, 2, 2);
-	build_call(server, &other, &small);
-	build_call(server, &call, &c);
-	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, other.message, other.size));
-	KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
-	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
-
-	/* Act */
-	let_others_run(server, other_call_is_served);
-	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
-	others_give_back(server);
-
-	/* Assert */
-	KUNIT_ASSERT_EQ(test, c.length, server_receive_all(server));
-	expect_arg(server, call.stream, c.length);
-	server_done(server);
-	server_expect_at_rest(server);
 }
 
 /* Another connection, with few credits. */
@@ -705,14 +326,6 @@ static void connect_with_credits(struct server *server, unsigned int credits)
 	KUNIT_ASSERT_EQ(server->test, credits, server->transport->st_credits);
 }
 
-static void deliver_call(struct server *server, const struct call_case *c)
-{
-	struct call call = {};
-
-	build_call(server, &call, c);
-	KUNIT_ASSERT_TRUE(server->test, fake_deliver(server->qp, call.message, call.size));
-}
-
 /* RFC 8166 section 3.3.1: calls whose Reads are not done are not answered yet. */
 static void call_with_reads_needs_a_credit(struct kunit *test)
 {
@@ -723,7 +336,7 @@ static void call_with_reads_needs_a_credit(struct kunit *test)
 	/* All credits are used. */
 	connect_with_credits(server, SVCRDMA_MIN_REQUESTS);
 	for (i = 0; i < SVCRDMA_MIN_REQUESTS; i++) {
-		deliver_call(server, &c);
+		call_deliver(server, &c);
 		KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
 	}
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
@@ -732,7 +345,7 @@ static void call_with_reads_needs_a_credit(struct kunit *test)
 	for (i = 0; i < 2 * SVCRDMA_MIN_REQUESTS; i++) {
 		fake_run(server->qp, 1);
 		KUNIT_ASSERT_EQ(test, c.length, server_recvfrom(server));
-		deliver_call(server, &c);
+		call_deliver(server, &c);
 		server_done(server);
 		KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
 		KUNIT_ASSERT_FALSE(test, svcrdma_transport_closing(server->transport));
@@ -740,7 +353,7 @@ static void call_with_reads_needs_a_credit(struct kunit *test)
 
 	/* One too many; it gets no page. */
 	fake_mark(server->qp);
-	deliver_call(server, &c);
+	call_deliver(server, &c);
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
@@ -755,7 +368,7 @@ static void call_burst_uses_up_the_spare_buffers(struct kunit *test)
 	u32 all = server->transport->st_recv_target + server->transport->st_credits, i;
 	struct call call = {};
 
-	build_call(server, &call, &c);
+	call_build(server, &call, &c);
 	for (i = 0; i < all; i++) {
 		KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
 		if (i < server->transport->st_credits)
@@ -778,12 +391,7 @@ static struct kunit_case call_kunit_cases[] = {
 	KUNIT_CASE_PARAM(call_that_is_none_is_dropped, dropped_gen_params),
 	KUNIT_CASE(call_whose_read_fails),
 	KUNIT_CASE(call_whose_read_cannot_be_posted),
-	KUNIT_CASE(call_reads_wait_for_regions),
 	KUNIT_CASE(call_under_rpcsec_gss),
-	KUNIT_CASE(call_needs_more_regions_than_there_are),
-	KUNIT_CASE(call_needs_a_deeper_queue),
-	KUNIT_CASE(call_fails_with_another_one),
-	KUNIT_CASE(call_fails_while_the_last_read_ends),
 	KUNIT_CASE(call_with_reads_needs_a_credit),
 	KUNIT_CASE(call_burst_uses_up_the_spare_buffers),
 	{}

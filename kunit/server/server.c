@@ -185,7 +185,8 @@ void server_deliver(struct server *server, enum server_call kind)
 		rpcrdma_lists_add_segment(&lists, (struct rpcrdma_segment) {
 			.handle = 0x77, .length = sizeof(server_peer_memory),
 		});
-		fake_remote_add(server->fake, 0x77, 0, server_peer_memory, sizeof(server_peer_memory));
+		fake_remote_add(server->fake, 0x77, 0, server_peer_memory,
+				sizeof(server_peer_memory));
 	}
 	KUNIT_ASSERT_EQ(server->test, RPCRDMA_OK,
 			rpcrdma_header_encode(&header, &lists, message, sizeof(message)));
