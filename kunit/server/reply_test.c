@@ -3,47 +3,7 @@
  * Replies: what goes inline, by Write chunks and by the Reply chunk, in which header, and
  * who owns the pages meanwhile.
  */
-#include <linux/slab.h>
-#include <linux/unaligned.h>
-
-#include "server.h"
-
-enum { XID = 0x40000001, CHUNKS = 3, CHUNK_PAYLOADS = 3 };
-
-/* A chunk that the client offers: lengths of its segments. */
-struct offer {
-	u32	segments;
-	u32	length[3];
-};
-
-/**
- * struct reply_case - a reply
- * @desc: which kind
- * @write: Write chunks that are offered
- * @nr_write: their number
- * @reply: Reply chunk, if @reply.segments
- * @head: bytes of rq_res.head
- * @pages: bytes of rq_res.pages, without padding
- * @tail: bytes of rq_res.tail; the padding of the pages stands before them
- * @payloads: result payloads as nfsd names them; @payloads[n].length of 0: none
- * @at_length: the length word stands before the first payload, and nfsd names the offset of
- *	that, as it does for READLINK of NFSv4
- * @proc: what is sent
- * @written: bytes in each Write chunk
- * @reply_written: bytes in the Reply chunk
- */
-struct reply_case {
-	const char		*desc;
-	struct offer		write[CHUNKS];
-	u32			nr_write;
-	struct offer		reply;
-	u32			head, pages, tail;
-	struct svcrdma_payload	payloads[CHUNK_PAYLOADS];
-	bool			at_length;
-	enum rpcrdma_proc	proc;
-	u32			written[CHUNKS];
-	u32			reply_written;
-};
+#include "exchange.h"
 
 #define PAGES_AT(at, n)		.payloads = { { (at), (n) } }
 
@@ -116,165 +76,10 @@ static const struct reply_case large_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(large, large_cases, desc);
 
-/**
- * struct exchange - a call and its reply
- * @server: the server
- * @c: what is wanted
- * @key: next R_key
- * @first_key: of the first segment
- * @memory: the client's, for all chunks
- * @chunk_at: where in @memory chunk n begins
- * @stream: the reply as nfsd encoded it
- * @length: its size in bytes
- * @rest: the part of it that no Write chunk took
- * @header: of the reply
- * @lists: of the reply
- * @segments: storage
- * @chunks: storage
- */
-struct exchange {
-	struct server			*server;
-	const struct reply_case		*c;
-	u32				key;
-	u32				first_key;
-	u8				*memory;
-	u32				chunk_at[CHUNKS + 1];
-	u8				*stream;
-	u32				length;
-	u8				*rest;
-	struct rpcrdma_header		header;
-	struct rpcrdma_chunk_lists	lists;
-	struct rpcrdma_segment		segments[16];
-	struct rpcrdma_chunk		chunks[8];
-};
-
 static int reply_init(struct kunit *test)
 {
 	server_connect(server_create(test));
 	return 0;
-}
-
-static void offer(struct exchange *x, const struct offer *offer, u32 n)
-{
-	u32 i, at = n ? x->chunk_at[n] : 0;
-
-	x->chunk_at[n] = at;
-	for (i = 0; i < offer->segments; i++) {
-		struct rpcrdma_segment segment = {
-			.handle = x->key++, .length = offer->length[i],
-			.offset = 0x9900000000ULL + at,
-		};
-
-		rpcrdma_lists_add_segment(&x->lists, segment);
-		fake_remote_add(x->server->fake, segment.handle, segment.offset,
-				x->memory + at, segment.length);
-		at += segment.length;
-	}
-	if (n < CHUNKS)
-		x->chunk_at[n + 1] = at;
-}
-
-static void deliver_call(struct exchange *x)
-{
-	struct rpcrdma_header header = { .xid = XID, .vers = 1, .credits = 32 };
-	struct kunit *test = x->server->test;
-	u8 message[512] = {};
-	u32 i;
-
-	rpcrdma_lists_init(&x->lists, x->segments, 16, x->chunks, 8);
-	for (i = 0; i < x->c->nr_write; i++) {
-		KUNIT_ASSERT_TRUE(test, rpcrdma_lists_begin_write(&x->lists));
-		offer(x, &x->c->write[i], i);
-	}
-	if (x->c->reply.segments) {
-		KUNIT_ASSERT_TRUE(test, rpcrdma_lists_begin_reply(&x->lists));
-		offer(x, &x->c->reply, x->c->nr_write);
-	}
-	KUNIT_ASSERT_EQ(test, RPCRDMA_OK, rpcrdma_header_encode(&header, &x->lists, message,
-								sizeof(message)));
-	put_unaligned_be32(XID, message + header.size);
-	KUNIT_ASSERT_TRUE(test, fake_deliver(x->server->qp, message, header.size + 40));
-	KUNIT_ASSERT_EQ(test, 40, server_receive_all(x->server));
-}
-
-/* As svc_process() leaves rq_res. */
-static void build_reply(struct exchange *x)
-{
-	struct svc_rqst *rqst = x->server->rqst;
-	struct xdr_buf *res = &rqst->rq_res;
-	u32 pad = ALIGN(x->c->pages, 4) - x->c->pages;
-	u8 *page = page_address(rqst->rq_respages[0]);
-
-	KUNIT_ASSERT_LE(x->server->test, x->c->head + pad + x->c->tail, (u32)PAGE_SIZE);
-	memset(res, 0, sizeof(*res));
-	res->head[0].iov_base = page;
-	res->head[0].iov_len = x->c->head;
-	res->pages = rqst->rq_respages + 1;
-	res->page_len = x->c->pages;
-	res->tail[0].iov_base = page + x->c->head;
-	res->tail[0].iov_len = x->c->pages ? pad + x->c->tail : 0;
-	res->len = x->c->head + x->c->pages + res->tail[0].iov_len;
-	res->buflen = res->len;
-	rqst->rq_next_page = rqst->rq_respages + 1 + DIV_ROUND_UP(x->c->pages, PAGE_SIZE);
-
-	x->length = res->len;
-	x->stream = kunit_kzalloc(x->server->test, x->length, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(x->server->test, x->stream);
-	fake_fill(x->stream, x->length);
-	put_unaligned_be32(XID, x->stream);
-	memset(x->stream + x->c->head + x->c->pages, 0, x->c->pages ? pad : 0);
-	if (x->c->at_length)
-		put_unaligned_be32(x->c->payloads[0].length,
-				   x->stream + x->c->payloads[0].offset - 4);
-	KUNIT_ASSERT_EQ(x->server->test, 0,
-			write_bytes_to_xdr_buf(res, 0, x->stream, x->length));
-}
-
-/* The reply without what Write chunks took; returns its length. */
-static u32 reduced(struct exchange *x)
-{
-	u32 i, at = 0, n = 0;
-
-	for (i = 0; i < x->c->nr_write; i++) {
-		if (!x->c->written[i])
-			continue;
-		memcpy(x->rest + n, x->stream + at, x->c->payloads[i].offset - at);
-		n += x->c->payloads[i].offset - at;
-		at = x->c->payloads[i].offset + ALIGN(x->c->written[i], 4);
-	}
-	memcpy(x->rest + n, x->stream + at, x->length - at);
-	return n + x->length - at;
-}
-
-/* A call, and all but the answer. */
-static struct exchange *start(struct server *server, const struct reply_case *c)
-{
-	struct exchange *x = kunit_kzalloc(server->test, sizeof(*x), GFP_KERNEL);
-	u32 i;
-
-	KUNIT_ASSERT_NOT_NULL(server->test, x);
-	x->server = server;
-	x->c = c;
-	x->key = 0x200;
-	x->first_key = x->key;
-	x->memory = kunit_kzalloc(server->test, 1 << 21, GFP_KERNEL);
-	x->rest = kunit_kzalloc(server->test, 1 << 21, GFP_KERNEL);
-	KUNIT_ASSERT_TRUE(server->test, x->memory && x->rest);
-	deliver_call(x);
-	build_reply(x);
-	for (i = 0; i < CHUNK_PAYLOADS && c->payloads[i].length; i++)
-		KUNIT_ASSERT_EQ(server->test, 0,
-				svcrdma_result_payload(server->rqst,
-						       c->payloads[i].offset -
-						       (c->at_length ? 4 : 0),
-						       c->payloads[i].length));
-	return x;
-}
-
-static void decode(struct exchange *x)
-{
-	rpcrdma_lists_init(&x->lists, x->segments, 16, x->chunks, 8);
-	server_decode_reply(x->server, &x->header, &x->lists);
 }
 
 /* RFC 8166 section 3.4.6: lengths as written, from the front; the rest stays. */
@@ -345,19 +150,19 @@ static void reply_is_seen_by_the_client(struct kunit *test)
 {
 	const struct reply_case *c = test->param_value;
 	struct server *server = server_of(test);
-	struct exchange *x = start(server, c);
-	u32 rest = reduced(x);
+	struct exchange *x = exchange_start(server, c);
+	u32 rest = exchange_reduced(x);
 
 	/* Act */
 	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
 	server_done(server);
-	decode(x);
+	exchange_decode(x);
 	expect_chain(x);
 	server_settle(server);
 
 	/* Assert */
 	KUNIT_EXPECT_EQ(test, c->proc, x->header.proc);
-	KUNIT_EXPECT_EQ(test, XID, x->header.xid);
+	KUNIT_EXPECT_EQ(test, EXCHANGE_XID, x->header.xid);
 	KUNIT_EXPECT_EQ(test, server->transport->st_credits, x->header.credits);
 	expect_lists(x);
 	if (c->proc == RPCRDMA_MSG) {
@@ -379,14 +184,14 @@ static void reply_payload_of_no_byte_takes_its_chunk(struct kunit *test)
 		"", { { 1, { 4096 } }, { 2, { 500, 4096 } } }, 2, .head = 128, .pages = 2000,
 	};
 	struct server *server = server_of(test);
-	struct exchange *x = start(server, &c);
+	struct exchange *x = exchange_start(server, &c);
 
 	/* Act */
 	svcrdma_result_payload(server->rqst, 128, 0);
 	svcrdma_result_payload(server->rqst, 128, 1000);
 	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
 	server_done(server);
-	decode(x);
+	exchange_decode(x);
 	server_settle(server);
 
 	/* Assert */
@@ -420,7 +225,7 @@ static void reply_under_protection_is_not_reduced(struct kunit *test)
 	};
 	const struct flavor_case *flavor = test->param_value;
 	struct server *server = server_of(test);
-	struct exchange *x = start(server, &c);
+	struct exchange *x = exchange_start(server, &c);
 	u32 inline_length = 1128 - flavor->written;
 
 	/* Act */
@@ -428,7 +233,7 @@ static void reply_under_protection_is_not_reduced(struct kunit *test)
 	svcrdma_result_payload(server->rqst, 128, 1000);
 	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
 	server_done(server);
-	decode(x);
+	exchange_decode(x);
 	server_settle(server);
 
 	/* Assert */
@@ -444,11 +249,11 @@ static void reply_that_is_too_large_gets_err_chunk(struct kunit *test)
 	const struct reply_case *c = test->param_value;
 	struct server *server = server_of(test);
 
-	start(server, c);
+	exchange_start(server, c);
 	KUNIT_EXPECT_EQ(test, 0, svcrdma_sendto(server->rqst));
 	server_done(server);
 	KUNIT_EXPECT_EQ(test, 1, fake_posted(server->qp));
-	server_expect_error(server, XID, RPCRDMA_ERR_CHUNK);
+	server_expect_error(server, EXCHANGE_XID, RPCRDMA_ERR_CHUNK);
 	server_expect_at_rest(server);
 }
 
@@ -489,7 +294,7 @@ static void reply_invalidates_one_rkey(struct kunit *test)
 	server_connect(server);
 
 	/* Act */
-	start(server, &exchange);
+	exchange_start(server, &exchange);
 	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
 	server_done(server);
 
@@ -514,17 +319,17 @@ static void reply_respects_the_clients_threshold(struct kunit *test)
 	server->client.recv_size = 1024;
 	server_connect(server);
 
-	start(server, &c);
+	exchange_start(server, &c);
 	KUNIT_EXPECT_EQ(test, 0, svcrdma_sendto(server->rqst));
 	server_done(server);
 	KUNIT_EXPECT_EQ(test, 1024, fake_last_wr(server->qp)->sge[0].length);
 	server_settle(server);
 
 	c.head += 4;
-	start(server, &c);
+	exchange_start(server, &c);
 	KUNIT_EXPECT_EQ(test, 0, svcrdma_sendto(server->rqst));
 	server_done(server);
-	server_expect_error(server, XID, RPCRDMA_ERR_CHUNK);
+	server_expect_error(server, EXCHANGE_XID, RPCRDMA_ERR_CHUNK);
 	server_expect_at_rest(server);
 }
 
@@ -538,7 +343,7 @@ static void reply_pages_belong_to_the_send(struct kunit *test)
 	struct page **respages;
 	struct page *first;
 
-	start(server, &c);
+	exchange_start(server, &c);
 	respages = server->rqst->rq_respages;
 	first = respages[1];
 	get_page(first);
@@ -568,7 +373,7 @@ static void reply_post_failure_ends_the_connection(struct kunit *test)
 	for (accept = 0; accept < 3; accept++) {
 		if (!server->transport)
 			server_connect(server);
-		start(server, &c);
+		exchange_start(server, &c);
 		server->qp->accept = accept;
 		KUNIT_EXPECT_EQ(test, -ENOTCONN, svcrdma_sendto(server->rqst));
 		server_done(server);
@@ -583,7 +388,7 @@ static void reply_on_a_closed_connection(struct kunit *test)
 	static const struct reply_case c = { .head = 100 };
 	struct server *server = server_of(test);
 
-	start(server, &c);
+	exchange_start(server, &c);
 	svcrdma_transport_close(server->transport);
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, svcrdma_sendto(server->rqst));
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
@@ -598,7 +403,7 @@ static void reply_whose_write_fails(struct kunit *test)
 	};
 	struct server *server = server_of(test);
 
-	start(server, &c);
+	exchange_start(server, &c);
 	memset(server->fake->remotes, 0, sizeof(server->fake->remotes));
 	KUNIT_EXPECT_EQ(test, 0, svcrdma_sendto(server->rqst));
 	server_done(server);

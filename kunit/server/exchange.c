@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the suites for replies share. */
+#include <linux/unaligned.h>
+
+#include "exchange.h"
+
+static void offer(struct exchange *x, const struct offer *offer, u32 n)
+{
+	u32 i, at = n ? x->chunk_at[n] : 0;
+
+	x->chunk_at[n] = at;
+	for (i = 0; i < offer->segments; i++) {
+		struct rpcrdma_segment segment = {
+			.handle = x->key++, .length = offer->length[i],
+			.offset = 0x9900000000ULL + at,
+		};
+
+		rpcrdma_lists_add_segment(&x->lists, segment);
+		fake_remote_add(x->server->fake, segment.handle, segment.offset,
+				x->memory + at, segment.length);
+		at += segment.length;
+	}
+	if (n < EXCHANGE_CHUNKS)
+		x->chunk_at[n + 1] = at;
+}
+
+static void deliver_call(struct exchange *x)
+{
+	struct rpcrdma_header header = { .xid = EXCHANGE_XID, .vers = 1, .credits = 32 };
+	struct kunit *test = x->server->test;
+	u8 message[512] = {};
+	u32 i;
+
+	rpcrdma_lists_init(&x->lists, x->segments, 16, x->chunks, 8);
+	for (i = 0; i < x->c->nr_write; i++) {
+		KUNIT_ASSERT_TRUE(test, rpcrdma_lists_begin_write(&x->lists));
+		offer(x, &x->c->write[i], i);
+	}
+	if (x->c->reply.segments) {
+		KUNIT_ASSERT_TRUE(test, rpcrdma_lists_begin_reply(&x->lists));
+		offer(x, &x->c->reply, x->c->nr_write);
+	}
+	KUNIT_ASSERT_EQ(test, RPCRDMA_OK, rpcrdma_header_encode(&header, &x->lists, message,
+								sizeof(message)));
+	put_unaligned_be32(EXCHANGE_XID, message + header.size);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(x->server->qp, message, header.size + 40));
+	KUNIT_ASSERT_EQ(test, 40, server_receive_all(x->server));
+}
+
+/* As svc_process() leaves rq_res. */
+static void build_reply(struct exchange *x)
+{
+	struct svc_rqst *rqst = x->server->rqst;
+	struct xdr_buf *res = &rqst->rq_res;
+	u32 pad = ALIGN(x->c->pages, 4) - x->c->pages;
+	u8 *page = page_address(rqst->rq_respages[0]);
+
+	KUNIT_ASSERT_LE(x->server->test, x->c->head + pad + x->c->tail, (u32)PAGE_SIZE);
+	memset(res, 0, sizeof(*res));
+	res->head[0].iov_base = page;
+	res->head[0].iov_len = x->c->head;
+	res->pages = rqst->rq_respages + 1;
+	res->page_len = x->c->pages;
+	res->tail[0].iov_base = page + x->c->head;
+	res->tail[0].iov_len = x->c->pages ? pad + x->c->tail : 0;
+	res->len = x->c->head + x->c->pages + res->tail[0].iov_len;
+	res->buflen = res->len;
+	rqst->rq_next_page = rqst->rq_respages + 1 + DIV_ROUND_UP(x->c->pages, PAGE_SIZE);
+
+	x->length = res->len;
+	x->stream = kunit_kzalloc(x->server->test, x->length, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(x->server->test, x->stream);
+	fake_fill(x->stream, x->length);
+	put_unaligned_be32(EXCHANGE_XID, x->stream);
+	memset(x->stream + x->c->head + x->c->pages, 0, x->c->pages ? pad : 0);
+	if (x->c->at_length)
+		put_unaligned_be32(x->c->payloads[0].length,
+				   x->stream + x->c->payloads[0].offset - 4);
+	KUNIT_ASSERT_EQ(x->server->test, 0,
+			write_bytes_to_xdr_buf(res, 0, x->stream, x->length));
+}
+
+/* A call, and all but the answer. */
+struct exchange *exchange_start(struct server *server, const struct reply_case *c)
+{
+	struct exchange *x = kunit_kzalloc(server->test, sizeof(*x), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(server->test, x);
+	x->server = server;
+	x->c = c;
+	x->key = 0x200;
+	x->first_key = x->key;
+	x->memory = kunit_kzalloc(server->test, 1 << 21, GFP_KERNEL);
+	x->rest = kunit_kzalloc(server->test, 1 << 21, GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(server->test, x->memory && x->rest);
+	deliver_call(x);
+	build_reply(x);
+	for (i = 0; i < EXCHANGE_PAYLOADS && c->payloads[i].length; i++)
+		KUNIT_ASSERT_EQ(server->test, 0,
+				svcrdma_result_payload(server->rqst,
+						       c->payloads[i].offset -
+						       (c->at_length ? 4 : 0),
+						       c->payloads[i].length));
+	return x;
+}
+
+/* What the server has answered. */
+void exchange_decode(struct exchange *x)
+{
+	rpcrdma_lists_init(&x->lists, x->segments, 16, x->chunks, 8);
+	server_decode_reply(x->server, &x->header, &x->lists);
+}
+
+/* The reply without what Write chunks took; returns its length. */
+u32 exchange_reduced(struct exchange *x)
+{
+	u32 i, at = 0, n = 0;
+
+	for (i = 0; i < x->c->nr_write; i++) {
+		if (!x->c->written[i])
+			continue;
+		memcpy(x->rest + n, x->stream + at, x->c->payloads[i].offset - at);
+		n += x->c->payloads[i].offset - at;
+		at = x->c->payloads[i].offset + ALIGN(x->c->written[i], 4);
+	}
+	memcpy(x->rest + n, x->stream + at, x->length - at);
+	return n + x->length - at;
+}
