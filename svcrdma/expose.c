@@ -41,8 +41,7 @@ unsigned long svcrdma_inv_timeout = SVCRDMA_SQ_TIMEOUT;
  *	jiffies, 0 until it was taken out of the table. Under st_expose_lock
  * @ex_inv_cqe: completion of the last LOCAL_INV
  * @ex_sq_held: Send Queue entries for the LOCAL_INVs
- * @ex_nr_regions: entries of @ex_regions
- * @ex_regions: in the order of the chunk's segments
+ * @ex_regions: the chunk
  * @ex_nr_pages: entries of @ex_pages, each a reference
  * @ex_pages: of the reply
  * @ex_nr_runs: entries of @ex_runs
@@ -58,8 +57,7 @@ struct svcrdma_exposed {
 	u64			ex_deadline;
 	struct ib_cqe		ex_inv_cqe;
 	u32			ex_sq_held;
-	u32			ex_nr_regions;
-	struct svcrdma_region	*ex_regions[RPCRDMA_MAX_SEGMENTS_SENT];
+	struct svcrdma_regions	ex_regions;
 	u32			ex_nr_pages;
 	struct page		*ex_pages[RPCSVC_MAXPAGES + 1];
 	u32			ex_nr_runs;
@@ -74,8 +72,7 @@ static void exposed_free(struct svcrdma_exposed *ex)
 	struct svcrdma_transport *t = ex->ex_transport;
 	u32 held = ex->ex_sq_held;
 
-	while (ex->ex_nr_regions)
-		svcrdma_region_put(t, ex->ex_regions[--ex->ex_nr_regions]);
+	svcrdma_regions_put(t, &ex->ex_regions);
 	while (ex->ex_nr_pages)
 		put_page(ex->ex_pages[--ex->ex_nr_pages]);
 	atomic_long_sub(ex->ex_bytes, &svcrdma_exposed_bytes);
@@ -115,8 +112,7 @@ static void exposed_end(struct svcrdma_exposed *ex, const u32 *rkey)
 
 	if (svcrdma_transport_closing(t))
 		return;
-	first = svcrdma_regions_inv_chain(ex->ex_regions, ex->ex_nr_regions, rkey,
-					  &ex->ex_inv_cqe, NULL);
+	first = rpcrdma_regions_inv(&ex->ex_regions.rs_list, rkey, NULL);
 	if (!first) {
 		exposed_free(ex);
 		return;
@@ -163,10 +159,10 @@ static bool exposed_stuck(struct svcrdma_transport *t, bool *waiting)
 
 static bool exposed_has_rkey(const struct svcrdma_exposed *ex, u32 rkey)
 {
-	u32 i;
+	struct rpcrdma_region *region;
 
-	for (i = 0; i < ex->ex_nr_regions; i++)
-		if (ex->ex_regions[i]->rg_mr->rkey == rkey)
+	list_for_each_entry(region, &ex->ex_regions.rs_list, rg_list)
+		if (region->rg_mr->rkey == rkey)
 			return true;
 	return false;
 }
@@ -299,35 +295,6 @@ static int exposed_add_runs(struct svcrdma_exposed *ex, struct svcrdma_stream *s
 	return 0;
 }
 
-static int exposed_add_regions(struct svcrdma_exposed *ex,
-			       struct rpcrdma_chunk_lists *lists)
-{
-	struct rpcrdma_segment segment;
-	struct svcrdma_region *region;
-	u32 first = 0;
-	int ret;
-
-	while (first < ex->ex_nr_runs) {
-		if (ex->ex_nr_regions == RPCRDMA_MAX_SEGMENTS_SENT)
-			return -EMSGSIZE;
-		region = svcrdma_region_get(ex->ex_transport);
-		if (!region)
-			return -ENOMEM;
-		ex->ex_regions[ex->ex_nr_regions++] = region;
-		ret = svcrdma_region_map(ex->ex_transport, region, &ex->ex_runs[first],
-					 ex->ex_nr_runs - first, DMA_TO_DEVICE);
-		if (ret)
-			return ret;
-		first += region->rg_nents;
-		segment.handle = region->rg_mr->rkey;
-		segment.length = region->rg_mr->length;
-		segment.offset = region->rg_mr->iova;
-		if (!rpcrdma_lists_add_segment(lists, segment))
-			return -EMSGSIZE;
-	}
-	return 0;
-}
-
 /**
  * svcrdma_expose - register a reply for the client to pull
  * @t: transport
@@ -354,11 +321,14 @@ struct svcrdma_exposed *svcrdma_expose(struct svcrdma_transport *t, u32 xid,
 	ex->ex_length = length;
 	ex->ex_bytes = held;
 	ex->ex_inv_cqe.done = exposed_inv_wc;
+	svcrdma_regions_init(&ex->ex_regions, &ex->ex_inv_cqe);
 	if (!exposed_claim(t, ex)) {
 		kfree(ex);
 		goto out_refuse;
 	}
-	if (exposed_add_runs(ex, stream) || exposed_add_regions(ex, lists)) {
+	if (exposed_add_runs(ex, stream) ||
+	    svcrdma_regions_map(t, &ex->ex_regions, ex->ex_runs, ex->ex_nr_runs,
+				IB_ACCESS_REMOTE_READ, lists)) {
 		exposed_free(ex);
 		goto out_refuse;
 	}
@@ -377,7 +347,7 @@ out_refuse:
  */
 u32 svcrdma_exposed_regions(const struct svcrdma_exposed *ex)
 {
-	return ex->ex_nr_regions;
+	return ex->ex_regions.rs_count;
 }
 
 /**
@@ -419,7 +389,7 @@ int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *first)
 	u64 expires = get_jiffies_64() + READ_ONCE(svcrdma_expose_timeout) * HZ;
 	int ret;
 
-	ex->ex_sq_held = ex->ex_nr_regions;
+	ex->ex_sq_held = ex->ex_regions.rs_count;
 	svcrdma_sq_hold(t, ex->ex_sq_held);
 	percpu_counter_inc(&svcrdma_stat_expose);
 	trace_svcrdma_reply_exposed(t, ex->ex_xid, ex->ex_length);
@@ -443,7 +413,7 @@ int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *first)
 struct ib_send_wr *svcrdma_exposed_chain(struct svcrdma_exposed *ex,
 					 struct ib_send_wr *send)
 {
-	return svcrdma_regions_reg_chain(ex->ex_regions, ex->ex_nr_regions, send);
+	return rpcrdma_regions_reg(&ex->ex_regions.rs_list, send);
 }
 
 /* ---- of a connection ---- */

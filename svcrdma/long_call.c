@@ -27,16 +27,14 @@ enum { LONG_PAGES = DIV_ROUND_UP(SVCRDMA_MAX_CALLBACK, PAGE_SIZE) };
 
 /**
  * struct long_memory - a chunk
- * @nr_regions: entries of @regions
- * @regions: in the order of the segments
+ * @regions: its segments
  * @length: bytes
  * @nr_pages: entries of @pages
  * @pages: the memory
  * @sg: the same
  */
 struct long_memory {
-	u32			nr_regions;
-	struct svcrdma_region	*regions[RPCRDMA_MAX_SEGMENTS_SENT];
+	struct svcrdma_regions	regions;
 	u32			length;
 	u32			nr_pages;
 	struct page		*pages[LONG_PAGES];
@@ -74,8 +72,7 @@ struct svcrdma_long_call {
 
 static void memory_free(struct svcrdma_transport *t, struct long_memory *memory)
 {
-	while (memory->nr_regions)
-		svcrdma_region_put(t, memory->regions[--memory->nr_regions]);
+	svcrdma_regions_put(t, &memory->regions);
 	while (memory->nr_pages)
 		__free_page(memory->pages[--memory->nr_pages]);
 }
@@ -99,33 +96,11 @@ static int memory_alloc(struct long_memory *memory, u32 length)
 	return 0;
 }
 
-static int memory_map(struct svcrdma_long_call *lc, struct long_memory *memory,
-		      enum dma_data_direction dir, struct rpcrdma_chunk_lists *lists)
+static int memory_map(struct svcrdma_long_call *lc, struct long_memory *memory, int access,
+		      struct rpcrdma_chunk_lists *lists)
 {
-	struct svcrdma_transport *t = lc->lc_transport;
-	struct rpcrdma_segment segment;
-	struct svcrdma_region *region;
-	u32 first;
-	int ret;
-
-	for (first = 0; first < memory->nr_pages; first += region->rg_nents) {
-		if (memory->nr_regions == RPCRDMA_MAX_SEGMENTS_SENT)
-			return -EMSGSIZE;
-		region = svcrdma_region_get(t);
-		if (!region)
-			return -ENOMEM;
-		memory->regions[memory->nr_regions++] = region;
-		ret = svcrdma_region_map(t, region, &memory->sg[first],
-					 memory->nr_pages - first, dir);
-		if (ret)
-			return ret;
-		segment.handle = region->rg_mr->rkey;
-		segment.length = region->rg_mr->length;
-		segment.offset = region->rg_mr->iova;
-		if (!rpcrdma_lists_add_segment(lists, segment))
-			return -EMSGSIZE;
-	}
-	return 0;
+	return svcrdma_regions_map(lc->lc_transport, &memory->regions, memory->sg,
+				   memory->nr_pages, access, lists);
 }
 
 static int copy_call(struct long_memory *memory, const struct xdr_buf *call)
@@ -177,8 +152,7 @@ static void long_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	if (lc->lc_answer) {
 		/* Unmapped, the pages are the CPU's. */
-		while (reply->nr_regions)
-			svcrdma_region_put(t, reply->regions[--reply->nr_regions]);
+		svcrdma_regions_put(t, &reply->regions);
 		svcrdma_backchannel_answer(t, lc->lc_xid, reply->pages, lc->lc_answer);
 	}
 	long_call_free(lc);
@@ -193,10 +167,8 @@ static void long_call_fence(struct svcrdma_long_call *lc)
 
 	if (svcrdma_transport_closing(t))
 		return;
-	first = svcrdma_regions_inv_chain(lc->lc_call.regions, lc->lc_call.nr_regions,
-					  NULL, &lc->lc_inv_cqe, NULL);
-	first = svcrdma_regions_inv_chain(lc->lc_reply.regions, lc->lc_reply.nr_regions,
-					  NULL, &lc->lc_inv_cqe, first);
+	first = rpcrdma_regions_inv(&lc->lc_call.regions.rs_list, NULL, NULL);
+	first = rpcrdma_regions_inv(&lc->lc_reply.regions.rs_list, NULL, first);
 	ret = ib_post_send(t->st_qp, first, NULL);
 	if (ret) {
 		trace_svcrdma_post_send_err(t, ret);
@@ -318,6 +290,8 @@ static struct svcrdma_long_call *long_call_alloc(struct svcrdma_transport *t, u3
 	/* Nothing is taken before it is posted. */
 	lc->lc_ended = true;
 	lc->lc_inv_cqe.done = long_inv_wc;
+	svcrdma_regions_init(&lc->lc_call.regions, &lc->lc_inv_cqe);
+	svcrdma_regions_init(&lc->lc_reply.regions, &lc->lc_inv_cqe);
 	spin_lock(&t->st_expose_lock);
 	full = t->st_nr_long_calls == SVCRDMA_MAX_LONG_CALLS;
 	if (!full) {
@@ -344,14 +318,15 @@ static int long_call_build(struct svcrdma_long_call *lc, const struct rpc_rqst *
 		if (!ret && !rpcrdma_lists_begin_read(lists, 0))
 			ret = -EMSGSIZE;
 		if (!ret)
-			ret = memory_map(lc, &lc->lc_call, DMA_TO_DEVICE, lists);
+			ret = memory_map(lc, &lc->lc_call, IB_ACCESS_REMOTE_READ, lists);
 	}
 	if (!ret && plan->reply_chunk) {
 		ret = memory_alloc(&lc->lc_reply, rqst->rq_rcv_buf.buflen);
 		if (!ret && !rpcrdma_lists_begin_reply(lists))
 			ret = -EMSGSIZE;
 		if (!ret)
-			ret = memory_map(lc, &lc->lc_reply, DMA_FROM_DEVICE, lists);
+			ret = memory_map(lc, &lc->lc_reply, IB_ACCESS_REMOTE_WRITE |
+					 IB_ACCESS_LOCAL_WRITE, lists);
 	}
 	return ret;
 }
@@ -404,7 +379,7 @@ void svcrdma_long_call_drop(struct svcrdma_long_call *lc)
  */
 u32 svcrdma_long_call_regions(const struct svcrdma_long_call *lc)
 {
-	return lc->lc_call.nr_regions + lc->lc_reply.nr_regions;
+	return lc->lc_call.regions.rs_count + lc->lc_reply.regions.rs_count;
 }
 
 /**
@@ -425,10 +400,8 @@ int svcrdma_long_call_post(struct svcrdma_long_call *lc)
 
 	lc->lc_sq_held = svcrdma_long_call_regions(lc);
 	svcrdma_sq_hold(t, lc->lc_sq_held);
-	first = svcrdma_regions_reg_chain(lc->lc_call.regions, lc->lc_call.nr_regions,
-					  NULL);
-	first = svcrdma_regions_reg_chain(lc->lc_reply.regions, lc->lc_reply.nr_regions,
-					  first);
+	first = rpcrdma_regions_reg(&lc->lc_call.regions.rs_list, NULL);
+	first = rpcrdma_regions_reg(&lc->lc_reply.regions.rs_list, first);
 	ret = ib_post_send(t->st_qp, first, NULL);
 	if (ret) {
 		trace_svcrdma_post_send_err(t, ret);

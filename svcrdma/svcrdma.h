@@ -32,6 +32,7 @@
 #include <rdma/rw.h>
 
 #include <rpcrdma/logic.h>
+#include <verbs/verbs.h>
 
 enum {
 	SVCRDMA_MIN_REQUESTS = 4,
@@ -505,36 +506,24 @@ int svcrdma_write_add(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 		      struct svcrdma_stream *stream, u32 length);
 
 /**
- * struct svcrdma_region - registered memory, one segment
- * @rg_list: entry of st_regions while it is not in use
- * @rg_mr: verbs object
- * @rg_reg: registration
- * @rg_inv: invalidation
- * @rg_sg: what is mapped; the owner's
- * @rg_nents: elements; 0: not mapped
- * @rg_dir: direction of the mapping
+ * struct svcrdma_regions - memory that the client reaches, as one chunk
+ * @rs_list: struct rpcrdma_region by rg_list, in the order of the chunk's segments
+ * @rs_count: their number
+ * @rs_inv_cqe: completion of their LOCAL_INVs
  */
-struct svcrdma_region {
-	struct list_head	rg_list;
-	struct ib_mr		*rg_mr;
-	struct ib_reg_wr	rg_reg;
-	struct ib_send_wr	rg_inv;
-	struct scatterlist	*rg_sg;
-	unsigned int		rg_nents;
-	enum dma_data_direction	rg_dir;
+struct svcrdma_regions {
+	struct list_head	rs_list;
+	u32			rs_count;
+	struct ib_cqe		*rs_inv_cqe;
 };
 
 /* region.c */
-struct svcrdma_region *svcrdma_region_get(struct svcrdma_transport *t);
-int svcrdma_region_map(struct svcrdma_transport *t, struct svcrdma_region *region,
-		       struct scatterlist *sg, u32 count, enum dma_data_direction dir);
-void svcrdma_region_put(struct svcrdma_transport *t, struct svcrdma_region *region);
-struct ib_send_wr *svcrdma_regions_reg_chain(struct svcrdma_region **regions, u32 count,
-					     struct ib_send_wr *first);
-struct ib_send_wr *svcrdma_regions_inv_chain(struct svcrdma_region **regions, u32 count,
-					     const u32 *rkey, struct ib_cqe *cqe,
-					     struct ib_send_wr *first);
-void svcrdma_regions_init(struct svcrdma_transport *t);
+void svcrdma_regions_init(struct svcrdma_regions *regions, struct ib_cqe *inv_cqe);
+int svcrdma_regions_map(struct svcrdma_transport *t, struct svcrdma_regions *regions,
+			struct scatterlist *sg, u32 count, int access,
+			struct rpcrdma_chunk_lists *lists);
+void svcrdma_regions_put(struct svcrdma_transport *t, struct svcrdma_regions *regions);
+void svcrdma_regions_create(struct svcrdma_transport *t);
 void svcrdma_regions_destroy(struct svcrdma_transport *t);
 
 /* expose.c */

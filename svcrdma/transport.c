@@ -463,7 +463,7 @@ int svcrdma_transport_accept(struct svcrdma_transport *t)
 	ret = transport_verbs_create(t);
 	if (ret)
 		goto out_err;
-	svcrdma_regions_init(t);
+	svcrdma_regions_create(t);
 	ret = svcrdma_expose_init(t);
 	if (ret)
 		goto out_err;

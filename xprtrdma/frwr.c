@@ -107,20 +107,15 @@ int xprtrdma_frwr_query(struct ib_device *device,
 {
 	const struct ib_device_attr *attrs = &device->attrs;
 
-	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
-	    !attrs->max_fast_reg_page_list_len) {
+	limits->max_fast_reg_pages = rpcrdma_region_query(device, type);
+	if (!limits->max_fast_reg_pages) {
 		pr_err_ratelimited("xprtrdma: %s has no fast registration\n",
 				   device->name);
 		return -ENODEV;
 	}
-	*type = IB_MR_TYPE_MEM_REG;
-	if (attrs->kernel_cap_flags & IBK_SG_GAPS_REG)
-		*type = IB_MR_TYPE_SG_GAPS;
-
 	limits->max_qp_wr = attrs->max_qp_wr;
 	limits->max_cqe = attrs->max_cqe;
 	limits->max_send_sge = attrs->max_send_sge;
-	limits->max_fast_reg_pages = attrs->max_fast_reg_page_list_len;
 	/*
 	 * Devices that list a small max_sge_rd as the depth at which registration is fast
 	 * are slow, or fail, beyond it; 16 and less is only about plain SGEs.
@@ -152,7 +147,7 @@ static void mr_wc_inv(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct xprtrdma_mr *mr = container_of(wc->wr_cqe, struct xprtrdma_mr,
 					      mr_inv_cqe);
-	bool last = mr->mr_inv_wr.send_flags & IB_SEND_SIGNALED;
+	bool last = mr->mr_region.rg_inv.send_flags & IB_SEND_SIGNALED;
 	bool ok = wc->status == IB_WC_SUCCESS;
 
 	if (!ok) {
@@ -162,8 +157,8 @@ static void mr_wc_inv(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	if (!last)
 		return;
-	if (mr->mr_done) {
-		complete(mr->mr_done);
+	if (mr->mr_request->rq_fenced) {
+		complete(mr->mr_request->rq_fenced);
 		return;
 	}
 	spin_lock(&mr->mr_conn->xc_lock);
@@ -174,36 +169,37 @@ static void mr_wc_inv(struct ib_cq *cq, struct ib_wc *wc)
 
 static void mr_free(struct xprtrdma_mr *mr)
 {
-	if (mr->mr_ib)
-		ib_dereg_mr(mr->mr_ib);
-	kvfree(mr->mr_sg);
+	rpcrdma_region_exit(&mr->mr_region);
+	kvfree(mr->mr_region.rg_sg);
 	kfree(mr);
 }
 
 static struct xprtrdma_mr *mr_alloc(struct xprtrdma_conn *conn)
 {
 	const unsigned int depth = conn->xc_queues.mr_pages;
+	struct rpcrdma_region *region;
 	struct xprtrdma_mr *mr;
 
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
 	if (!mr)
 		return NULL;
-	mr->mr_sg = kvmalloc_array(depth, sizeof(*mr->mr_sg), GFP_KERNEL);
-	if (!mr->mr_sg)
+	region = &mr->mr_region;
+	region->rg_sg = kvmalloc_array(depth, sizeof(*region->rg_sg), GFP_KERNEL);
+	if (!region->rg_sg)
 		goto out_free;
-	sg_init_table(mr->mr_sg, depth);
-	mr->mr_ib = ib_alloc_mr(conn->xc_pd, conn->xc_mr_type, depth);
-	if (IS_ERR(mr->mr_ib)) {
-		mr->mr_ib = NULL;
+	sg_init_table(region->rg_sg, depth);
+	if (rpcrdma_region_init(region, conn->xc_pd, conn->xc_mr_type, depth))
 		goto out_free;
-	}
+	region->rg_reg_cqe = &mr->mr_reg_cqe;
+	region->rg_inv_cqe = &mr->mr_inv_cqe;
 	mr->mr_conn = conn;
 	mr->mr_reg_cqe.done = mr_wc_reg;
 	mr->mr_inv_cqe.done = mr_wc_inv;
 	return mr;
 
 out_free:
-	mr_free(mr);
+	kvfree(region->rg_sg);
+	kfree(mr);
 	return NULL;
 }
 
@@ -224,7 +220,7 @@ int xprtrdma_mrs_create(struct xprtrdma_conn *conn, unsigned int count)
 		if (!mr)
 			return -ENOMEM;
 		spin_lock(&conn->xc_lock);
-		list_add(&mr->mr_list, &conn->xc_mrs_free);
+		list_add(&mr->mr_region.rg_list, &conn->xc_mrs_free);
 		list_add(&mr->mr_all, &conn->xc_mrs_all);
 		conn->xc_mr_count++;
 		spin_unlock(&conn->xc_lock);
@@ -264,15 +260,6 @@ void xprtrdma_mr_worker(struct work_struct *work)
 	spin_unlock(&conn->xc_lock);
 }
 
-static void mr_unmap(struct xprtrdma_mr *mr)
-{
-	if (!mr->mr_nents)
-		return;
-	ib_dma_unmap_sg(xprtrdma_conn_device(mr->mr_conn), mr->mr_sg, mr->mr_nents,
-			mr->mr_dir);
-	mr->mr_nents = 0;
-}
-
 /**
  * xprtrdma_mrs_release - take all memory regions back from the RPCs
  * @conn: a connection whose queue pair is drained
@@ -283,10 +270,10 @@ void xprtrdma_mrs_release(struct xprtrdma_conn *conn)
 
 	spin_lock(&conn->xc_lock);
 	list_for_each_entry(mr, &conn->xc_mrs_all, mr_all) {
-		if (mr->mr_nents)
+		if (mr->mr_region.rg_nents)
 			conn->xc_transport->xt_stats.mrs_orphaned++;
-		list_del_init(&mr->mr_list);
-		mr_unmap(mr);
+		list_del_init(&mr->mr_region.rg_list);
+		rpcrdma_region_unmap(&mr->mr_region);
 	}
 	spin_unlock(&conn->xc_lock);
 }
@@ -312,71 +299,30 @@ static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn,
 
 	spin_lock(&conn->xc_lock);
 	mr = list_first_entry_or_null(&conn->xc_mrs_free, struct xprtrdma_mr,
-				      mr_list);
+				      mr_region.rg_list);
 	if (mr)
-		list_move_tail(&mr->mr_list, &request->rq_mrs);
+		list_move_tail(&mr->mr_region.rg_list, &request->rq_mrs);
 	spin_unlock(&conn->xc_lock);
-	if (!mr)
-		return NULL;
-	mr->mr_request = request;
-	mr->mr_done = NULL;
+	if (mr)
+		mr->mr_request = request;
 	return mr;
 }
 
-/* Without gaps, only the first and the last element may end within a page. */
-static bool extent_fits(const struct xprtrdma_mr *mr, unsigned int nents,
-			const struct xprtrdma_extent *extent)
-{
-	const struct scatterlist *last = &mr->mr_sg[nents - 1];
-
-	if (mr->mr_conn->xc_mr_type == IB_MR_TYPE_SG_GAPS)
-		return true;
-	return extent->offset == 0 && last->offset + last->length == PAGE_SIZE;
-}
-
 /*
- * Fills @mr from @extent on. Returns the number of elements; @extent and @more tell
+ * Fills @region from @extent on. Returns the number of elements; @extent and @more tell
  * the first one that found no room, if any.
  */
-static unsigned int mr_fill(struct xprtrdma_mr *mr, struct xprtrdma_cursor *cursor,
-			    struct xprtrdma_extent *extent, bool *more)
+static u32 region_fill(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor,
+		       struct xprtrdma_extent *extent, bool *more)
 {
-	const unsigned int depth = mr->mr_conn->xc_queues.mr_pages;
-	unsigned int n = 0;
+	u32 n = 0;
 
 	do {
-		sg_set_page(&mr->mr_sg[n++], extent->page, extent->length,
+		sg_set_page(&region->rg_sg[n++], extent->page, extent->length,
 			    extent->offset);
 		*more = next_extent(cursor, extent);
-	} while (*more && n < depth && extent_fits(mr, n, extent));
+	} while (*more && rpcrdma_region_takes(region, n, extent->offset));
 	return n;
-}
-
-static int mr_map(struct xprtrdma_mr *mr, unsigned int nents, int access)
-{
-	struct ib_device *device = xprtrdma_conn_device(mr->mr_conn);
-	struct ib_mr *ibmr = mr->mr_ib;
-	int dma_nents;
-
-	mr->mr_dir = access & IB_ACCESS_LOCAL_WRITE ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
-	dma_nents = ib_dma_map_sg(device, mr->mr_sg, nents, mr->mr_dir);
-	/* Bounce buffers or addresses are short: that passes. */
-	if (!dma_nents)
-		return -ENOBUFS;
-	mr->mr_nents = nents;
-	if (ib_map_mr_sg(ibmr, mr->mr_sg, dma_nents, NULL, PAGE_SIZE) != dma_nents)
-		return -EIO;
-
-	/* A new R_key for each use: RFC 8166 section 8.1.3. */
-	ib_update_fast_reg_key(ibmr, ib_inc_rkey(ibmr->rkey) & 0xff);
-	mr->mr_reg_wr = (struct ib_reg_wr) {
-		.wr.opcode	= IB_WR_REG_MR,
-		.wr.wr_cqe	= &mr->mr_reg_cqe,
-		.mr		= ibmr,
-		.key		= ibmr->rkey,
-		.access		= access,
-	};
-	return 0;
 }
 
 /**
@@ -386,7 +332,7 @@ static int mr_map(struct xprtrdma_mr *mr, unsigned int nents, int access)
  * @cursor: the buffer, and how much of it; moves on
  * @access: rights of the regions; with IB_ACCESS_LOCAL_WRITE the buffer is written
  *
- * The regions can be used once the chain made by xprtrdma_frwr_chain() is posted. On failure
+ * The regions can be used once the chain made by rpcrdma_regions_reg() is posted. On failure
  * what was mapped stays with @request: xprtrdma_frwr_recycle().
  *
  * Context: process; the transport's write lock is held, or the RPC is pinned.
@@ -399,9 +345,9 @@ int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_request *requ
 {
 	struct xprtrdma_extent extent;
 	struct xprtrdma_mr *mr;
-	unsigned int nents;
 	int count = 0, rc;
 	bool more;
+	u32 n;
 
 	if (!request->rq_conn) {
 		xprtrdma_conn_get(conn);
@@ -414,8 +360,8 @@ int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_request *requ
 		mr = mr_get(conn, request);
 		if (!mr)
 			return -EAGAIN;
-		nents = mr_fill(mr, cursor, &extent, &more);
-		rc = mr_map(mr, nents, access);
+		n = region_fill(&mr->mr_region, cursor, &extent, &more);
+		rc = rpcrdma_region_map(&mr->mr_region, n, access);
 		if (rc) {
 			conn->xc_transport->xt_stats.mrs_recycled++;
 			return rc;
@@ -442,8 +388,7 @@ int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_request *reque
 {
 	struct xprtrdma_cursor cursor = { .buf = buf, .parts = parts, .left = UINT_MAX };
 	struct list_head *before = request->rq_mrs.prev;
-	struct rpcrdma_segment segment;
-	struct xprtrdma_mr *mr;
+	struct rpcrdma_region *region;
 	int count;
 
 	/* RFC 5042 section 6.3.5: either direction, never both. */
@@ -452,35 +397,11 @@ int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_request *reque
 				   IB_ACCESS_REMOTE_READ);
 	if (count < 0)
 		return count;
-	mr = list_entry(before, struct xprtrdma_mr, mr_list);
-	list_for_each_entry_continue(mr, &request->rq_mrs, mr_list) {
-		segment.handle = mr->mr_ib->rkey;
-		segment.length = mr->mr_ib->length;
-		segment.offset = mr->mr_ib->iova;
-		if (!rpcrdma_lists_add_segment(lists, segment))
+	region = list_entry(before, struct rpcrdma_region, rg_list);
+	list_for_each_entry_continue(region, &request->rq_mrs, rg_list)
+		if (!rpcrdma_lists_add_segment(lists, rpcrdma_region_segment(region)))
 			return -EMSGSIZE;
-	}
 	return count;
-}
-
-/**
- * xprtrdma_frwr_chain - put the registrations of a request in front of a Send
- * @request: the request
- * @last: the Send
- *
- * Context: the transport's write lock is held.
- * Return: what to post.
- */
-struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_request *request,
-				       struct ib_send_wr *last)
-{
-	struct xprtrdma_mr *mr;
-
-	list_for_each_entry(mr, &request->rq_mrs, mr_list) {
-		mr->mr_reg_wr.wr.next = last;
-		last = &mr->mr_reg_wr.wr;
-	}
-	return last;
 }
 
 static void request_drop_conn(struct xprtrdma_request *request)
@@ -494,11 +415,11 @@ static void request_drop_conn(struct xprtrdma_request *request)
 static void mrs_recycle(struct xprtrdma_request *request)
 {
 	struct xprtrdma_conn *conn = request->rq_conn;
-	struct xprtrdma_mr *mr;
+	struct rpcrdma_region *region;
 
 	spin_lock(&conn->xc_lock);
-	list_for_each_entry(mr, &request->rq_mrs, mr_list)
-		mr_unmap(mr);
+	list_for_each_entry(region, &request->rq_mrs, rg_list)
+		rpcrdma_region_unmap(region);
 	list_splice_init(&request->rq_mrs, &conn->xc_mrs_free);
 	spin_unlock(&conn->xc_lock);
 }
@@ -528,17 +449,17 @@ void xprtrdma_frwr_recycle(struct xprtrdma_request *request)
 bool xprtrdma_frwr_reminv(struct xprtrdma_request *request, u32 rkey)
 {
 	struct xprtrdma_conn *conn = request->rq_conn;
-	struct xprtrdma_mr *mr;
+	struct rpcrdma_region *region;
 	bool found = false;
 
 	if (!conn)
 		return false;
 	spin_lock(&conn->xc_lock);
-	list_for_each_entry(mr, &request->rq_mrs, mr_list) {
-		if (mr->mr_ib->rkey != rkey)
+	list_for_each_entry(region, &request->rq_mrs, rg_list) {
+		if (region->rg_mr->rkey != rkey)
 			continue;
-		mr_unmap(mr);
-		list_move(&mr->mr_list, &conn->xc_mrs_free);
+		rpcrdma_region_unmap(region);
+		list_move(&region->rg_list, &conn->xc_mrs_free);
 		found = true;
 		break;
 	}
@@ -546,39 +467,20 @@ bool xprtrdma_frwr_reminv(struct xprtrdma_request *request, u32 rkey)
 	return found;
 }
 
-/* A chain of LOCAL_INVs, the last one signalled. NULL when there is nothing to do. */
-static struct ib_send_wr *inv_chain(struct xprtrdma_request *request,
-				    struct completion *done)
-{
-	struct ib_send_wr *first = NULL;
-	struct xprtrdma_mr *mr;
-
-	list_for_each_entry(mr, &request->rq_mrs, mr_list) {
-		mr->mr_done = done;
-		mr->mr_inv_wr = (struct ib_send_wr) {
-			.opcode			= IB_WR_LOCAL_INV,
-			.wr_cqe			= &mr->mr_inv_cqe,
-			.next			= first,
-			.send_flags		= first ? 0 : IB_SEND_SIGNALED,
-			.ex.invalidate_rkey	= mr->mr_ib->rkey,
-		};
-		first = &mr->mr_inv_wr;
-		request->rq_conn->xc_transport->xt_stats.local_inv_needed++;
-	}
-	return first;
-}
-
 /* Returns 0, -ENOENT when there is nothing to be invalidated, or another errno. */
 static int inv_post(struct xprtrdma_request *request, struct completion *done)
 {
 	struct xprtrdma_conn *conn = request->rq_conn;
 	const struct ib_send_wr *bad;
-	struct ib_send_wr *first;
+	struct ib_send_wr *first, *wr;
 	int rc = -ENOTCONN;
 
 	/* Under the lock: after BROKEN nobody posts, see xprtrdma_conn_destroy(). */
 	spin_lock(&conn->xc_lock);
-	first = inv_chain(request, done);
+	request->rq_fenced = done;
+	first = rpcrdma_regions_inv(&request->rq_mrs, NULL, NULL);
+	for (wr = first; wr; wr = wr->next)
+		conn->xc_transport->xt_stats.local_inv_needed++;
 	if (!first)
 		rc = -ENOENT;
 	else if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)

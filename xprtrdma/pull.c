@@ -109,7 +109,7 @@ static void reads_free(struct xprtrdma_receive *receive)
 	receive->rv_pull.pl_reads = NULL;
 }
 
-static void read_fill(struct xprtrdma_read *read, const struct xprtrdma_mr *mr, u32 to,
+static void read_fill(struct xprtrdma_read *read, const struct ib_mr *mr, u32 to,
 		      const struct rpcrdma_segment *segment, u32 from, u32 length)
 {
 	*read = (struct xprtrdma_read) {
@@ -118,9 +118,9 @@ static void read_fill(struct xprtrdma_read *read, const struct xprtrdma_mr *mr, 
 		.wr.wr.num_sge	= 1,
 		.wr.remote_addr	= segment->offset + from,
 		.wr.rkey	= segment->handle,
-		.sge.addr	= mr->mr_ib->iova + to,
+		.sge.addr	= mr->iova + to,
 		.sge.length	= length,
-		.sge.lkey	= mr->mr_ib->lkey,
+		.sge.lkey	= mr->lkey,
 	};
 }
 
@@ -133,23 +133,23 @@ static int reads_fill_chunk(struct xprtrdma_receive *receive, struct xprtrdma_re
 			    u32 left)
 {
 	const struct rpcrdma_segment *segment = &receive->rv_lists.segments[chunk->first];
-	struct xprtrdma_mr *mr;
+	struct rpcrdma_region *region;
 	u32 n, from = 0;
 
-	mr = list_first_entry(&xprtrdma_request_of(receive->rv_rqst)->rq_mrs,
-			      struct xprtrdma_mr, mr_list);
-	for (; to >= mr->mr_ib->length; mr = list_next_entry(mr, mr_list))
-		to -= mr->mr_ib->length;
+	region = list_first_entry(&xprtrdma_request_of(receive->rv_rqst)->rq_mrs,
+				  struct rpcrdma_region, rg_list);
+	for (; to >= region->rg_mr->length; region = list_next_entry(region, rg_list))
+		to -= region->rg_mr->length;
 	for (; left; left -= n) {
-		n = min3(left, segment->length - from, (u32)mr->mr_ib->length - to);
+		n = min3(left, segment->length - from, (u32)region->rg_mr->length - to);
 		if (n && count == max)
 			return -EMSGSIZE;
 		if (n)
-			read_fill(&reads[count++], mr, to, segment, from, n);
+			read_fill(&reads[count++], region->rg_mr, to, segment, from, n);
 		from += n;
 		to += n;
-		if (to == mr->mr_ib->length) {
-			mr = list_next_entry(mr, mr_list);
+		if (to == region->rg_mr->length) {
+			region = list_next_entry(region, rg_list);
 			to = 0;
 		}
 		if (from == segment->length) {
@@ -187,7 +187,7 @@ static struct ib_send_wr *reads_chain(struct xprtrdma_receive *receive)
 		pull->pl_reads[i].wr.wr.next = &pull->pl_reads[i + 1].wr.wr;
 	last->wr.wr.wr_cqe = &pull->pl_cqe;
 	last->wr.wr.send_flags = IB_SEND_SIGNALED;
-	return xprtrdma_frwr_chain(xprtrdma_request_of(receive->rv_rqst),
+	return rpcrdma_regions_reg(&xprtrdma_request_of(receive->rv_rqst)->rq_mrs,
 				   &pull->pl_reads[0].wr.wr);
 }
 

@@ -185,7 +185,7 @@ int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
 				      length, DMA_TO_DEVICE);
 
 	if (request)
-		first = xprtrdma_frwr_chain(request, first);
+		first = rpcrdma_regions_reg(&request->rq_mrs, first);
 
 	spin_lock(&conn->xc_lock);
 	if (request)

@@ -33,6 +33,7 @@
 #include <rdma/rdma_cm.h>
 
 #include "rpcrdma/logic.h"
+#include "verbs/verbs.h"
 
 enum {
 	XPRTRDMA_BC_SLOTS	= 16,	/* reverse-direction credits that we grant */
@@ -175,7 +176,7 @@ struct xprtrdma_transport {
  *	xprtrdma_conn_destroy()
  * @xc_config_done: the connect worker waits on it for an answer; see config.c
  * @xc_config_xid: XID of the question; set before @xc_config_asked
- * @xc_lock: guards the members below it, and the mr_list of every region
+ * @xc_lock: guards the members below it, and the rg_list of every region
  * @xc_useful: a valid reply has arrived; written by the Receive CQ handler
  * @xc_state: changed only through conn_advance()
  * @xc_config_asked: a question is out, and not answered
@@ -263,35 +264,21 @@ struct xprtrdma_conn {
 };
 
 /**
- * struct xprtrdma_mr - a fast-register memory region
- * @mr_list: in xc_mrs_free or in rq_mrs; under xc_lock
+ * struct xprtrdma_mr - a memory region of the pool
+ * @mr_region: the region; rg_list: in xc_mrs_free or in rq_mrs, under xc_lock
  * @mr_all: in xc_mrs_all; under xc_lock
  * @mr_conn: owner
  * @mr_request: who it is lent to; valid while a LOCAL_INV is posted
  * @mr_reg_cqe: completion of the registration; only seen when it failed
  * @mr_inv_cqe: completion of the LOCAL_INV
- * @mr_reg_wr: the registration
- * @mr_inv_wr: the invalidation
- * @mr_ib: the verbs object
- * @mr_sg: what is mapped; @mr_nents elements of it, DMA-mapped while not 0
- * @mr_nents: see @mr_sg
- * @mr_dir: direction of the DMA mapping
- * @mr_done: for xprtrdma_frwr_unmap_sync()
  */
 struct xprtrdma_mr {
-	struct list_head	mr_list;
+	struct rpcrdma_region	mr_region;
 	struct list_head	mr_all;
 	struct xprtrdma_conn	*mr_conn;
 	struct xprtrdma_request	*mr_request;
 	struct ib_cqe		mr_reg_cqe;
 	struct ib_cqe		mr_inv_cqe;
-	struct ib_reg_wr	mr_reg_wr;
-	struct ib_send_wr	mr_inv_wr;
-	struct ib_mr		*mr_ib;
-	struct scatterlist	*mr_sg;
-	unsigned int		mr_nents;
-	enum dma_data_direction	mr_dir;
-	struct completion	*mr_done;
 };
 
 /**
@@ -380,7 +367,8 @@ enum xprtrdma_refusal {
  * struct xprtrdma_request - the transport's part of an rpc_rqst
  * @rq_conn: connection that @rq_mrs belong to, with a reference; NULL if none were
  *	lent. Written under the transport's write lock or by the task's release.
- * @rq_mrs: memory regions lent to this RPC; under xc_lock of @rq_conn
+ * @rq_mrs: memory regions lent to this RPC, by rg_list; under xc_lock of @rq_conn
+ * @rq_fenced: for xprtrdma_frwr_unmap_sync(); valid while a LOCAL_INV is posted
  * @rq_sent_on: xc_serial of the connection of the last Send; 0: none. Under xc_lock of
  *	that connection
  * @rq_reply: the reply that is being processed; only for the Receive CQ handler
@@ -398,6 +386,7 @@ enum xprtrdma_refusal {
 struct xprtrdma_request {
 	struct xprtrdma_conn	*rq_conn;
 	struct list_head	rq_mrs;
+	struct completion	*rq_fenced;
 	u64			rq_sent_on;
 	struct xprtrdma_receive	*rq_reply;
 	enum xprtrdma_refusal	rq_refused;
@@ -515,8 +504,6 @@ int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_request *requ
 int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_request *request,
 		      const struct xdr_buf *buf, enum xprtrdma_parts parts,
 		      bool writable, struct rpcrdma_chunk_lists *lists);
-struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_request *request,
-				       struct ib_send_wr *last);
 void xprtrdma_frwr_recycle(struct xprtrdma_request *request);
 bool xprtrdma_frwr_reminv(struct xprtrdma_request *request, u32 rkey);
 bool xprtrdma_frwr_unmap_async(struct xprtrdma_request *request);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What client and server do to an RDMA device in the same way. Compiled into each module,
+ * as include/rpcrdma/core.cc is.
+ *
+ * It knows ib_core and the protocol's plain values; nothing of SUNRPC, of either side's
+ * structures or of connections. It takes no lock, waits for nothing, posts nothing and
+ * keeps nothing: who calls has made sure that nobody else uses the object meanwhile, and
+ * posts what comes back.
+ */
+#ifndef RPCRDMA_VERBS_H
+#define RPCRDMA_VERBS_H
+
+#include <linux/scatterlist.h>
+#include <rdma/ib_verbs.h>
+
+#include <rpcrdma/codec.h>
+
+/**
+ * struct rpcrdma_region - fast-registered memory: one segment for the peer
+ *
+ * Owned by a side from rpcrdma_region_init() to rpcrdma_region_exit(). Its work requests
+ * belong to the queue pair from their post until they, or a later one, have completed.
+ *
+ * @rg_list: the owner's
+ * @rg_mr: the verbs object
+ * @rg_depth: pages in it, at most
+ * @rg_reg_cqe: of the registration, which is unsignalled: only heard of when it failed.
+ *	Set by the owner
+ * @rg_inv_cqe: of the LOCAL_INV. Set by the owner
+ * @rg_reg: the registration
+ * @rg_inv: the LOCAL_INV
+ * @rg_sg: what is mapped, no element larger than a page; the owner's
+ * @rg_nents: elements of it, DMA-mapped while not 0
+ * @rg_dir: direction of the DMA mapping
+ */
+struct rpcrdma_region {
+	struct list_head	rg_list;
+	struct ib_mr		*rg_mr;
+	u32			rg_depth;
+	struct ib_cqe		*rg_reg_cqe;
+	struct ib_cqe		*rg_inv_cqe;
+	struct ib_reg_wr	rg_reg;
+	struct ib_send_wr	rg_inv;
+	struct scatterlist	*rg_sg;
+	u32			rg_nents;
+	enum dma_data_direction	rg_dir;
+};
+
+/* region.c */
+u32 rpcrdma_region_query(const struct ib_device *device, enum ib_mr_type *type);
+int rpcrdma_region_init(struct rpcrdma_region *region, struct ib_pd *pd,
+			enum ib_mr_type type, u32 depth);
+void rpcrdma_region_exit(struct rpcrdma_region *region);
+bool rpcrdma_region_takes(const struct rpcrdma_region *region, u32 count, u32 offset);
+int rpcrdma_region_map(struct rpcrdma_region *region, u32 count, int access);
+void rpcrdma_region_unmap(struct rpcrdma_region *region);
+struct rpcrdma_segment rpcrdma_region_segment(const struct rpcrdma_region *region);
+struct ib_send_wr *rpcrdma_regions_reg(struct list_head *regions, struct ib_send_wr *next);
+struct ib_send_wr *rpcrdma_regions_inv(struct list_head *regions, const u32 *invalidated,
+				       struct ib_send_wr *next);
+
+#endif /* RPCRDMA_VERBS_H */
