@@ -11,7 +11,7 @@
  * client. When they are done, another pass, by any thread, puts the pages
  * into its rq_pages and builds rq_arg.
  *
- * How a message with Read chunks is put together: message.c. Two layouts:
+ * How a message with Read chunks is put together: include/rpcrdma/pieces.hh. Two layouts:
  * - simple: inline base and one chunk. The chunk is read to the start of the
  *   pages; head and tail point into the Receive buffer. The tail is in the pages, too,
  *   behind the chunk, as nfsd takes an item that does not end in the head from there,
@@ -145,14 +145,16 @@ static bool recv_base_is_right(const struct svcrdma_recv_ctxt *rc)
 static int recv_plan_reads(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
 	u32 limit = recv_page_limit(rqstp) << PAGE_SHIFT;
-	u32 head = svcrdma_message_inline_head(rc);
-	int size;
+	/* What stays in the Receive buffer, as the head. */
+	u32 head = svcrdma_recv_is_simple(rc) ? rc->rc_lists.chunks[0].position : 0;
+	u32 size;
 
 	if (!recv_base_is_right(rc))
 		return -EINVAL;
 	/* A Position beyond the inline part is found out in any case. */
-	size = svcrdma_message_measure(rc, limit + min(head, rc->rc_byte_len));
-	if (size < 0 || (head ?: size) < RPC_CALL_HEADER_MIN)
+	if (!rpcrdma_pieces_measure(&rc->rc_lists, svcrdma_recv_inline_size(rc),
+				    limit + min(head, rc->rc_byte_len), &size) ||
+	    (head ?: size) < RPC_CALL_HEADER_MIN)
 		return -EINVAL;
 	rc->rc_stream_length = size - head;
 	return 0;
@@ -216,31 +218,24 @@ static void recv_take_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc
 	}
 }
 
-static int recv_add_piece(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
-			  const struct svcrdma_message *m, const struct svcrdma_piece *piece)
+/* Its pieces fit together: see recv_plan_reads(). */
+static void recv_pieces_start(struct rpcrdma_pieces *walk, const struct svcrdma_recv_ctxt *rc)
 {
-	const struct rpcrdma_chunk *chunk =
-		piece->source == SVCRDMA_PIECE_CHUNK ? piece->chunk :
-		piece->source == SVCRDMA_PIECE_BASE ? m->base : NULL;
-
-	if (!chunk)
-		return 0;
-	return svcrdma_read_add(t, rc, chunk, piece->from, piece->length, piece->to);
+	rpcrdma_pieces_start(walk, &rc->rc_lists, svcrdma_recv_inline_size(rc), U32_MAX);
 }
 
 static int recv_add_all_pieces(struct svcrdma_transport *t,
 			       struct svcrdma_recv_ctxt *rc)
 {
-	struct svcrdma_message m;
-	struct svcrdma_piece piece;
-	int ret;
+	struct rpcrdma_pieces walk;
+	struct rpcrdma_piece piece;
+	int ret = 0;
 
-	svcrdma_message_start(&m, rc, U32_MAX);
-	while ((ret = svcrdma_message_next(&m, &piece)) > 0) {
-		ret = recv_add_piece(t, rc, &m, &piece);
-		if (ret)
-			break;
-	}
+	recv_pieces_start(&walk, rc);
+	while (!ret && rpcrdma_pieces_next(&walk, &piece) > 0)
+		if (piece.chunk)
+			ret = svcrdma_read_add(t, rc, piece.chunk, piece.from, piece.length,
+					       piece.to);
 	return ret;
 }
 
@@ -253,7 +248,7 @@ static int recv_build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 	int ret;
 
 	rc->rc_sq.sw_need = 0;
-	if (svcrdma_message_is_simple(rc))
+	if (svcrdma_recv_is_simple(rc))
 		ret = svcrdma_read_add(t, rc, &rc->rc_lists.chunks[0], 0,
 				       rc->rc_lists.chunks[0].length, 0);
 	else
@@ -427,14 +422,14 @@ static void recv_build_simple(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *
 static void recv_copy_inline_pieces(struct svc_rqst *rqstp,
 				    struct svcrdma_recv_ctxt *rc)
 {
-	struct svcrdma_message m;
-	struct svcrdma_piece piece;
+	struct rpcrdma_pieces walk;
+	struct rpcrdma_piece piece;
 
-	svcrdma_message_start(&m, rc, U32_MAX);
-	while (svcrdma_message_next(&m, &piece) > 0) {
-		if (piece.source == SVCRDMA_PIECE_PAD)
+	recv_pieces_start(&walk, rc);
+	while (rpcrdma_pieces_next(&walk, &piece) > 0) {
+		if (piece.source == RPCRDMA_PIECE_PAD)
 			zero_pages(rqstp->rq_pages, piece.to, piece.length);
-		else if (piece.source == SVCRDMA_PIECE_BASE && !m.base)
+		else if (piece.source == RPCRDMA_PIECE_INLINE)
 			copy_to_pages(rqstp->rq_pages, piece.to,
 				      svcrdma_recv_inline(rc) + piece.from, piece.length);
 	}
@@ -531,7 +526,7 @@ static int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t
 		svcrdma_transport_close(t);
 		return 0;
 	}
-	if (svcrdma_message_is_simple(rc))
+	if (svcrdma_recv_is_simple(rc))
 		recv_build_simple(rqstp, rc);
 	else
 		recv_build_flat(rqstp, rc);

@@ -411,50 +411,6 @@ void svcrdma_transport_data(struct svcrdma_transport *t);
 void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc);
 int svcrdma_recvfrom(struct svc_rqst *rqstp);
 
-/**
- * struct svcrdma_message - a walk over the unreduced message
- * @lists: chunks of the call
- * @base: the Position Zero chunk, or NULL for the inline part
- * @base_size: its bytes
- * @base_used: those that are behind
- * @next: the Read chunk that comes next
- * @pad: bytes of padding that come next
- * @limit: bytes that the message may have
- * @size: bytes so far
- */
-struct svcrdma_message {
-	const struct rpcrdma_chunk_lists *lists;
-	const struct rpcrdma_chunk	*base;
-	u32				base_size;
-	u32				base_used;
-	u32				next;
-	u32				pad;
-	u32				limit;
-	u32				size;
-};
-
-enum svcrdma_piece_source {
-	SVCRDMA_PIECE_BASE,
-	SVCRDMA_PIECE_CHUNK,
-	SVCRDMA_PIECE_PAD,
-};
-
-/**
- * struct svcrdma_piece - a part of the message that comes from one place
- * @source: from where
- * @chunk: for SVCRDMA_PIECE_CHUNK
- * @from: where it begins in the source
- * @length: bytes
- * @to: where it begins in the message
- */
-struct svcrdma_piece {
-	enum svcrdma_piece_source	source;
-	const struct rpcrdma_chunk	*chunk;
-	u32				from;
-	u32				length;
-	u32				to;
-};
-
 static inline u32 svcrdma_recv_inline_size(const struct svcrdma_recv_ctxt *rc)
 {
 	return rc->rc_byte_len - rc->rc_header.size;
@@ -465,16 +421,18 @@ static inline void *svcrdma_recv_inline(const struct svcrdma_recv_ctxt *rc)
 	return rc->rc_buffer + rc->rc_header.size;
 }
 
+/*
+ * Is it an inline message with one chunk? Not if the chunk is empty: to the svc_defer() of 6.1,
+ * a message without pages is one piece.
+ */
+static inline bool svcrdma_recv_is_simple(const struct svcrdma_recv_ctxt *rc)
+{
+	return rc->rc_lists.nr_read == 1 && !rpcrdma_position_zero_chunk(&rc->rc_lists) &&
+	       rc->rc_lists.chunks[0].length;
+}
+
 /* config.c */
 bool svcrdma_config_answer(struct svc_rqst *rqstp);
-
-/* message.c */
-void svcrdma_message_start(struct svcrdma_message *m, const struct svcrdma_recv_ctxt *rc,
-			   u32 limit);
-int svcrdma_message_next(struct svcrdma_message *m, struct svcrdma_piece *piece);
-int svcrdma_message_measure(const struct svcrdma_recv_ctxt *rc, u32 limit);
-bool svcrdma_message_is_simple(const struct svcrdma_recv_ctxt *rc);
-u32 svcrdma_message_inline_head(const struct svcrdma_recv_ctxt *rc);
 
 /* rw.c */
 void svcrdma_rw_list_free(struct svcrdma_transport *t, struct list_head *list,

@@ -335,29 +335,27 @@ static bool bc_request_size(struct bc_request *request, u32 length)
 }
 
 /*
- * What came inline goes to its places around the Read chunks, which have been checked to
- * leave room for it (RFC 8166 section 3.4.5).
+ * What came inline goes to its places around the Read chunks (RFC 8166 section 3.4.5). They
+ * fit together: see bc_plan().
  */
 static void bc_request_fill(struct bc_request *request,
 			    const struct xprtrdma_receive *receive)
 {
-	const struct rpcrdma_chunk_lists *lists = &receive->rv_lists;
 	void *from = receive->rv_buffer + receive->rv_header.size;
 	struct xdr_buf *call = &request->rqst.rq_rcv_buf;
-	u32 i, gap, at = 0;
+	struct rpcrdma_pieces walk;
+	struct rpcrdma_piece piece;
 	__be32 zero = 0;
 
-	for (i = 0; i < lists->nr_read; i++) {
-		const struct rpcrdma_chunk *chunk = &lists->chunks[i];
-
-		gap = chunk->position - at;
-		write_bytes_to_xdr_buf(call, at, from, gap);
-		from += gap;
-		at = chunk->position + chunk->length;
-		write_bytes_to_xdr_buf(call, at, &zero, xdr_pad_size(chunk->length));
-		at += xdr_pad_size(chunk->length);
+	rpcrdma_pieces_start(&walk, &receive->rv_lists,
+			     receive->rv_length - receive->rv_header.size, call->len);
+	while (rpcrdma_pieces_next(&walk, &piece) > 0) {
+		if (piece.source == RPCRDMA_PIECE_INLINE)
+			write_bytes_to_xdr_buf(call, piece.to, from + piece.from,
+					       piece.length);
+		else if (piece.source == RPCRDMA_PIECE_PAD)
+			write_bytes_to_xdr_buf(call, piece.to, &zero, piece.length);
 	}
-	write_bytes_to_xdr_buf(call, at, from, call->len - at);
 }
 
 /* Header, and room. */

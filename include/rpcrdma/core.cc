@@ -14,6 +14,7 @@
 #include "header.hh"
 #include "logic.h"
 #include "padded.hh"
+#include "pieces.hh"
 #include "reply_history.hh"
 #include "reply_plan.hh"
 #include "reverse.hh"
@@ -210,6 +211,25 @@ void rpcrdma_window_untake(struct rpcrdma_window *window)
 u32 rpcrdma_window_grant(struct rpcrdma_window *window, u32 granted)
 {
 	return apply_grant(*window, granted);
+}
+
+void rpcrdma_pieces_start(struct rpcrdma_pieces *walk,
+			  const struct rpcrdma_chunk_lists *lists,
+			  u32 inline_length, u32 limit)
+{
+	start_pieces(*walk, *lists, inline_length, limit);
+}
+
+int rpcrdma_pieces_next(struct rpcrdma_pieces *walk,
+			struct rpcrdma_piece *piece)
+{
+	return next_piece(*walk, *piece);
+}
+
+bool rpcrdma_pieces_measure(const struct rpcrdma_chunk_lists *lists,
+			    u32 inline_length, u32 limit, u32 *size)
+{
+	return measure_pieces(*lists, inline_length, limit, *size);
 }
 
 bool rpcrdma_plan_call(const struct rpcrdma_call_shape *shape,

@@ -10,28 +10,12 @@
 #include "call_plan.hh"
 #include "chunk_list.hh"
 #include "logic.h"
+#include "pieces.hh"
 
 namespace rpcrdma
 {
 
 /* ---- the responder ---- */
-
-/*
- * Bytes of the unreduced message, as RFC 8166 section 3.4.5 puts it together from inline
- * part and chunks; more than 32 bits hold if it cannot be put together.
- */
-inline u64 unreduced_length(const rpcrdma_chunk_lists &lists, u32 inline_length)
-{
-	u64 size = 0, used = 0;
-
-	for (const rpcrdma_chunk &chunk : read_chunks(lists)) {
-		if (chunk.position < size)
-			return ~0ull;
-		used += chunk.position - size;
-		size = chunk.position + xdr_padded(chunk.length);
-	}
-	return used > inline_length ? ~0ull : size + inline_length - used;
-}
 
 /*
  * A Position Zero chunk is the whole call or nothing: pieces that come out of the middle of
@@ -63,17 +47,18 @@ inline rpcrdma_reverse_call
 plan_reverse_call(const rpcrdma_chunk_lists &lists, u32 inline_length,
 		  const rpcrdma_reverse_bounds &bounds, u32 &length)
 {
-	u64 whole = unreduced_length(lists, inline_length);
+	u32 whole;
 
 	length = 0;
 	/* RFC 5531 section 9: an XID and a direction. */
-	if (whole < 2 * RPCRDMA_XDR_UNIT || whole > bounds.max_call ||
+	if (!measure_pieces(lists, inline_length, bounds.max_call, whole) ||
+	    whole < 2 * RPCRDMA_XDR_UNIT ||
 	    !acceptable_reads(lists, inline_length) ||
 	    !acceptable_writes(lists, bounds))
 		return RPCRDMA_REVERSE_REFUSE;
 	if (lists.nr_read && !bounds.may_read)
 		return RPCRDMA_REVERSE_REFUSE;
-	length = u32(whole);
+	length = whole;
 	return lists.nr_read ? RPCRDMA_REVERSE_READ : RPCRDMA_REVERSE_SHORT;
 }
 

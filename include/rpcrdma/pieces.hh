@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How a message and its Read chunks go together: RFC 8166 section 3.4.5.
+ *
+ * Positions count in the unreduced message. Its base is the inline part of an RDMA_MSG or
+ * the Position Zero chunk of an RDMA_NOMSG. A walk goes over the pieces in order: base up
+ * to the first Position, chunk, padding, base up to the next Position, and so on.
+ */
+#ifndef RPCRDMA_PIECES_HH
+#define RPCRDMA_PIECES_HH
+
+#include "chunk_list.hh"
+#include "logic.h"
+
+namespace rpcrdma
+{
+
+inline void start_pieces(rpcrdma_pieces &walk, const rpcrdma_chunk_lists &lists,
+			 u32 inline_length, u32 limit)
+{
+	const rpcrdma_chunk *zero = rpcrdma_position_zero_chunk(&lists);
+
+	walk = {};
+	walk.lists = &lists;
+	walk.base = zero;
+	walk.base_size = zero ? zero->length : inline_length;
+	walk.next = zero ? 1 : 0;
+	walk.limit = limit;
+}
+
+inline rpcrdma_piece base_piece(rpcrdma_pieces &walk, u32 length)
+{
+	u32 from = walk.base_used;
+
+	walk.base_used += length;
+	return { walk.base ? RPCRDMA_PIECE_CHUNK : RPCRDMA_PIECE_INLINE,
+		 walk.base, from, length, 0 };
+}
+
+inline rpcrdma_piece chunk_piece(rpcrdma_pieces &walk,
+				 const rpcrdma_chunk &chunk)
+{
+	walk.pad = u32(xdr_padded(chunk.length) - chunk.length);
+	walk.next++;
+	return { RPCRDMA_PIECE_CHUNK, &chunk, 0, chunk.length, 0 };
+}
+
+/* Which one comes next: 1, at the end 0. -1: nothing fits. */
+inline int choose_piece(rpcrdma_pieces &walk, rpcrdma_piece &piece)
+{
+	u32 base_left = walk.base_size - walk.base_used;
+
+	if (walk.pad) {
+		piece = { RPCRDMA_PIECE_PAD, nullptr, 0, walk.pad, 0 };
+		walk.pad = 0;
+		return 1;
+	}
+	if (walk.next >= walk.lists->nr_read) {
+		piece = base_piece(walk, base_left);
+		return base_left ? 1 : 0;
+	}
+
+	const rpcrdma_chunk &chunk = walk.lists->chunks[walk.next];
+
+	if (chunk.position < walk.size ||
+	    chunk.position - walk.size > base_left)
+		return -1;
+	if (chunk.position > walk.size)
+		piece = base_piece(walk, chunk.position - walk.size);
+	else
+		piece = chunk_piece(walk, chunk);
+	return 1;
+}
+
+inline int next_piece(rpcrdma_pieces &walk, rpcrdma_piece &piece)
+{
+	int found = choose_piece(walk, piece);
+
+	if (found <= 0)
+		return found;
+	if (piece.length > walk.limit - walk.size)
+		return -1;
+	piece.to = walk.size;
+	walk.size += piece.length;
+	return 1;
+}
+
+inline bool measure_pieces(const rpcrdma_chunk_lists &lists, u32 inline_length,
+			   u32 limit, u32 &size)
+{
+	rpcrdma_pieces walk;
+	rpcrdma_piece piece;
+	int found;
+
+	start_pieces(walk, lists, inline_length, limit);
+	do {
+		found = next_piece(walk, piece);
+	} while (found > 0);
+	size = found ? 0 : walk.size;
+	return !found;
+}
+
+} /* namespace rpcrdma */
+
+#endif /* RPCRDMA_PIECES_HH */
