@@ -90,13 +90,36 @@ struct ib_send_wr *svcrdma_rw_list_chain(struct svcrdma_transport *t,
 					 struct ib_cqe *cqe,
 					 struct ib_send_wr *tail)
 {
+	struct ib_send_wr *first = tail;
 	struct svcrdma_rw *rw;
 
 	list_for_each_entry_reverse(rw, list, rw_list) {
-		tail = rdma_rw_ctx_wrs(&rw->rw_ctx, t->st_qp, t->st_port, cqe, tail);
+		first = rdma_rw_ctx_wrs(&rw->rw_ctx, t->st_qp, t->st_port, cqe, first);
 		cqe = NULL;
 	}
-	return tail;
+	rpcrdma_chain_hear(first, tail, &t->st_rw_cqe);
+	return first;
+}
+
+/**
+ * svcrdma_rw_wc - a Read or Write that is not the last of its chain has failed
+ * @cq: completion queue
+ * @wc: completion
+ *
+ * What fails first says why; what is flushed behind it does not.
+ *
+ * Context: completion queue's work item.
+ */
+void svcrdma_rw_wc(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct svcrdma_transport *t =
+		container_of(wc->wr_cqe, struct svcrdma_transport, st_rw_cqe);
+
+	if (wc->status == IB_WC_SUCCESS)
+		return;
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		trace_svcrdma_wc_err(t, "rdma", wc);
+	svcrdma_transport_close(t);
 }
 
 /* ---- Reads ---- */

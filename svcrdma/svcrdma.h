@@ -224,6 +224,8 @@ struct svcrdma_send_ctxt {
  * @st_send_cq: completions of Sends, Reads and Writes
  * @st_recv_cq: completions of Receives
  * @st_qp: NULL until accept, and then not without all of the above
+ * @st_rw_cqe: completion of Reads and Writes that are not the last of their chain, and have
+ *	failed
  * @st_port: port number on the device
  * @st_peer: what the client says of itself
  * @st_agreed: what holds for both
@@ -304,6 +306,7 @@ struct svcrdma_transport {
 	struct ib_cq		*st_send_cq;
 	struct ib_cq		*st_recv_cq;
 	struct ib_qp		*st_qp;
+	struct ib_cqe		st_rw_cqe;
 	u32			st_port;
 	struct rpcrdma_cm_private st_peer;
 	struct rpcrdma_negotiated st_agreed;
@@ -441,6 +444,7 @@ struct ib_send_wr *svcrdma_rw_list_chain(struct svcrdma_transport *t,
 					 struct list_head *list,
 					 struct ib_cqe *cqe,
 					 struct ib_send_wr *tail);
+void svcrdma_rw_wc(struct ib_cq *cq, struct ib_wc *wc);
 int svcrdma_read_add(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		     const struct rpcrdma_chunk *chunk, u32 from, u32 length,
 		     u32 sink);

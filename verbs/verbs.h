@@ -47,6 +47,16 @@ struct rpcrdma_region {
 	enum dma_data_direction	rg_dir;
 };
 
+/**
+ * struct rpcrdma_transfer - one RDMA Read or Write, of bytes that lie together at both ends
+ * @tr_wr: the request
+ * @tr_sge: our end
+ */
+struct rpcrdma_transfer {
+	struct ib_rdma_wr	tr_wr;
+	struct ib_sge		tr_sge;
+};
+
 /* region.c */
 u32 rpcrdma_region_query(const struct ib_device *device, enum ib_mr_type *type);
 int rpcrdma_region_init(struct rpcrdma_region *region, struct ib_pd *pd,
@@ -59,5 +69,14 @@ struct rpcrdma_segment rpcrdma_region_segment(const struct rpcrdma_region *regio
 struct ib_send_wr *rpcrdma_regions_reg(struct list_head *regions, struct ib_send_wr *next);
 struct ib_send_wr *rpcrdma_regions_inv(struct list_head *regions, const u32 *invalidated,
 				       struct ib_send_wr *next);
+
+/* transfer.c */
+void rpcrdma_chain_hear(struct ib_send_wr *first, const struct ib_send_wr *end,
+			struct ib_cqe *cqe);
+void rpcrdma_transfer_init(struct rpcrdma_transfer *transfer, enum ib_wr_opcode opcode,
+			   const struct ib_sge *local,
+			   const struct rpcrdma_segment *segment, u32 from);
+struct ib_send_wr *rpcrdma_transfers_chain(struct rpcrdma_transfer *transfers, u32 count,
+					   struct ib_cqe *part, struct ib_cqe *last);
 
 #endif /* RPCRDMA_VERBS_H */

@@ -23,9 +23,8 @@
  * @data: the reply, DMA-mapped
  * @addr: the mapping
  * @length: bytes
- * @count: elements of @wrs in use
- * @wrs: the Writes
- * @sges: their pieces of @data
+ * @count: elements of @parts in use
+ * @parts: the Writes
  */
 struct xprtrdma_bc_write {
 	struct list_head	list;
@@ -35,8 +34,7 @@ struct xprtrdma_bc_write {
 	u64			addr;
 	u32			length;
 	u32			count;
-	struct ib_rdma_wr	wrs[RPCRDMA_MAX_SEGMENTS_SENT];
-	struct ib_sge		sges[RPCRDMA_MAX_SEGMENTS_SENT];
+	struct rpcrdma_transfer	parts[RPCRDMA_MAX_SEGMENTS_SENT];
 };
 
 /**
@@ -73,42 +71,23 @@ static void write_wc(struct ib_cq *cq, struct ib_wc *wc)
 	xprt_write_space(xprt);
 }
 
-static void write_add(struct xprtrdma_bc_write *write, u32 from,
-		      const struct rpcrdma_segment *segment, u32 length)
-{
-	struct ib_rdma_wr *wr = &write->wrs[write->count];
-	struct ib_sge *sge = &write->sges[write->count];
-
-	sge->addr = write->addr + from;
-	sge->length = length;
-	sge->lkey = write->conn->xc_pd->local_dma_lkey;
-	wr->wr.opcode = IB_WR_RDMA_WRITE;
-	wr->wr.sg_list = sge;
-	wr->wr.num_sge = 1;
-	wr->remote_addr = segment->offset;
-	wr->rkey = segment->handle;
-	if (write->count)
-		write->wrs[write->count - 1].wr.next = &wr->wr;
-	write->count++;
-}
-
 /* The Reply chunk has the room, and segments enough; empty ones get nothing. */
 static void write_build(struct xprtrdma_bc_write *write,
 			const struct rpcrdma_chunk_lists *lists)
 {
 	const struct rpcrdma_chunk *chunk = rpcrdma_reply_chunk(lists);
 	const struct rpcrdma_segment *segment = &lists->segments[chunk->first];
-	struct ib_send_wr *last;
-	u32 n, done = 0;
+	struct ib_sge piece = {
+		.addr = write->addr, .lkey = write->conn->xc_pd->local_dma_lkey,
+	};
+	u32 left = write->length;
 
-	for (; done < write->length; segment++, done += n) {
-		n = min(segment->length, write->length - done);
-		if (n)
-			write_add(write, done, segment, n);
+	for (; left; segment++, left -= piece.length, piece.addr += piece.length) {
+		piece.length = min(segment->length, left);
+		if (piece.length)
+			rpcrdma_transfer_init(&write->parts[write->count++],
+					      IB_WR_RDMA_WRITE, &piece, segment, 0);
 	}
-	last = &write->wrs[write->count - 1].wr;
-	last->wr_cqe = &write->cqe;
-	last->send_flags = IB_SEND_SIGNALED;
 }
 
 /**
@@ -161,8 +140,11 @@ out_free:
 int xprtrdma_bc_write_post(struct xprtrdma_bc_write *write)
 {
 	struct xprtrdma_conn *conn = write->conn;
+	struct ib_send_wr *first;
 	int rc = -ENOTCONN;
 
+	first = rpcrdma_transfers_chain(write->parts, write->count, &conn->xc_part_cqe,
+					&write->cqe);
 	spin_lock(&conn->xc_lock);
 	if (write->count > conn->xc_bc_write_wrs) {
 		spin_unlock(&conn->xc_lock);
@@ -172,7 +154,7 @@ int xprtrdma_bc_write_post(struct xprtrdma_bc_write *write)
 	list_add_tail(&write->list, &conn->xc_bc_writes);
 	/* After BROKEN nobody posts, see xprtrdma_conn_destroy(). */
 	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
-		rc = ib_post_send(conn->xc_id->qp, &write->wrs[0].wr, NULL);
+		rc = ib_post_send(conn->xc_id->qp, first, NULL);
 	spin_unlock(&conn->xc_lock);
 	if (!rc)
 		return 0;

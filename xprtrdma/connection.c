@@ -459,6 +459,20 @@ static int conn_connect(struct xprtrdma_conn *conn)
 	return conn_wait(conn, rc, RPCRDMA_CONN_ESTABLISHED);
 }
 
+/* What fails first says why; what is flushed behind it does not. */
+static void conn_wc_part(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct xprtrdma_conn *conn = container_of(wc->wr_cqe, struct xprtrdma_conn,
+						  xc_part_cqe);
+
+	if (wc->status == IB_WC_SUCCESS)
+		return;
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		trace_xprtrdma_wc(&conn->xc_transport->xt_xprt, "rdma", wc->status,
+				  wc->vendor_err);
+	xprtrdma_conn_fail(conn);
+}
+
 static atomic64_t last_serial;
 
 static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
@@ -478,6 +492,7 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	init_completion(&conn->xc_cm_done);
 	init_completion(&conn->xc_released);
 	init_completion(&conn->xc_config_done);
+	conn->xc_part_cqe.done = conn_wc_part;
 	spin_lock_init(&conn->xc_lock);
 	conn->xc_state = RPCRDMA_CONN_IDLE;
 	INIT_LIST_HEAD(&conn->xc_sends_free);

@@ -26,12 +26,6 @@
 #include "xprtrdma.h"
 #include "trace.h"
 
-/* Of a segment, or a part of one, into a region, or a part of one. */
-struct xprtrdma_read {
-	struct ib_rdma_wr	wr;
-	struct ib_sge		sge;
-};
-
 /* Why one has to wait */
 enum pull_lack {
 	LACKS_NOTHING,
@@ -109,28 +103,22 @@ static void reads_free(struct xprtrdma_receive *receive)
 	receive->rv_pull.pl_reads = NULL;
 }
 
-static void read_fill(struct xprtrdma_read *read, const struct ib_mr *mr, u32 to,
+/* Of a segment, or a part of one, into a region, or a part of one. */
+static void read_fill(struct rpcrdma_transfer *read, const struct ib_mr *mr, u32 to,
 		      const struct rpcrdma_segment *segment, u32 from, u32 length)
 {
-	*read = (struct xprtrdma_read) {
-		.wr.wr.opcode	= IB_WR_RDMA_READ,
-		.wr.wr.sg_list	= &read->sge,
-		.wr.wr.num_sge	= 1,
-		.wr.remote_addr	= segment->offset + from,
-		.wr.rkey	= segment->handle,
-		.sge.addr	= mr->iova + to,
-		.sge.length	= length,
-		.sge.lkey	= mr->lkey,
-	};
+	const struct ib_sge sink = { .addr = mr->iova + to, .length = length, .lkey = mr->lkey };
+
+	rpcrdma_transfer_init(read, IB_WR_RDMA_READ, &sink, segment, from);
 }
 
 /*
  * The first @left bytes of @chunk, to byte @to of the buffer. There are @count Reads already.
  * Returns the number of Reads, or -EMSGSIZE when there is no room for them.
  */
-static int reads_fill_chunk(struct xprtrdma_receive *receive, struct xprtrdma_read *reads,
-			    int count, int max, const struct rpcrdma_chunk *chunk, u32 to,
-			    u32 left)
+static int reads_fill_chunk(struct xprtrdma_receive *receive,
+			    struct rpcrdma_transfer *reads, int count, int max,
+			    const struct rpcrdma_chunk *chunk, u32 to, u32 left)
 {
 	const struct rpcrdma_segment *segment = &receive->rv_lists.segments[chunk->first];
 	struct rpcrdma_region *region;
@@ -161,7 +149,7 @@ static int reads_fill_chunk(struct xprtrdma_receive *receive, struct xprtrdma_re
 }
 
 /* As reads_fill_chunk(). The chunks of a call, each to its Position, which was checked. */
-static int reads_fill(struct xprtrdma_receive *receive, struct xprtrdma_read *reads, int max)
+static int reads_fill(struct xprtrdma_receive *receive, struct rpcrdma_transfer *reads, int max)
 {
 	const struct rpcrdma_chunk *chunk = pull_chunk(receive);
 	int count = 0;
@@ -180,15 +168,11 @@ static int reads_fill(struct xprtrdma_receive *receive, struct xprtrdma_read *re
 static struct ib_send_wr *reads_chain(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
-	struct xprtrdma_read *last = &pull->pl_reads[pull->pl_wrs - 1];
-	unsigned int i;
+	struct ib_send_wr *first;
 
-	for (i = 0; i + 1 < pull->pl_wrs; i++)
-		pull->pl_reads[i].wr.wr.next = &pull->pl_reads[i + 1].wr.wr;
-	last->wr.wr.wr_cqe = &pull->pl_cqe;
-	last->wr.wr.send_flags = IB_SEND_SIGNALED;
-	return rpcrdma_regions_reg(&xprtrdma_request_of(receive->rv_rqst)->rq_mrs,
-				   &pull->pl_reads[0].wr.wr);
+	first = rpcrdma_transfers_chain(pull->pl_reads, pull->pl_wrs,
+					&receive->rv_conn->xc_part_cqe, &pull->pl_cqe);
+	return rpcrdma_regions_reg(&xprtrdma_request_of(receive->rv_rqst)->rq_mrs, first);
 }
 
 /*

@@ -174,6 +174,8 @@ struct xprtrdma_transport {
  * @xc_cm_status: errno of the last CM event
  * @xc_released: every memory region has been taken back; see
  *	xprtrdma_conn_destroy()
+ * @xc_part_cqe: completion of RDMA Reads and Writes that are not the last of their chain, and
+ *	have failed
  * @xc_config_done: the connect worker waits on it for an answer; see config.c
  * @xc_config_xid: XID of the question; set before @xc_config_asked
  * @xc_lock: guards the members below it, and the rg_list of every region
@@ -226,6 +228,7 @@ struct xprtrdma_conn {
 	int				xc_cm_status;
 	struct completion		xc_released;
 	bool				xc_useful;
+	struct ib_cqe			xc_part_cqe;
 	struct completion		xc_config_done;
 	u32				xc_config_xid;
 
@@ -314,7 +317,7 @@ struct xprtrdma_pull {
 	bool			pl_call;
 	struct list_head	pl_list;
 	struct ib_cqe		pl_cqe;
-	struct xprtrdma_read	*pl_reads;
+	struct rpcrdma_transfer	*pl_reads;
 	unsigned int		pl_wrs;
 	bool			pl_reading;
 	unsigned int		pl_length;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The reverse direction: a callback service for the client's suites. */
+#include "../../xprtrdma/trace.h"
 #include "bc.h"
 
 /* The administrator does not want them. */
@@ -42,4 +43,28 @@ void client_bc_expect_err_chunk(struct client *client, u32 xid)
 	KUNIT_EXPECT_EQ(test, RPCRDMA_ERR_CHUNK, header.error);
 	KUNIT_EXPECT_EQ(test, RPCRDMA_VERSION, header.vers);
 	KUNIT_EXPECT_EQ(test, xid, header.xid);
+}
+
+static void take_first(void *status, const struct rpc_xprt *xprt, const char *what, int said,
+		       u32 vendor_err)
+{
+	int *first = status;
+
+	*first = *first ?: said;
+}
+
+/* The connection fails in what is posted, and what the trace says first is @status. */
+void client_bc_expect_failed_by(struct client *client, int status)
+{
+	int first = 0;
+
+	KUNIT_ASSERT_EQ(client->test, 0, register_trace_xprtrdma_wc(take_first, &first));
+	do {
+		fake_run_all(client->qp);
+		flush_workqueue(xprtrdma_wq);
+	} while (fake_pending(client->qp));
+	unregister_trace_xprtrdma_wc(take_first, &first);
+	tracepoint_synchronize_unregister();
+	KUNIT_EXPECT_EQ(client->test, status, first);
+	client_expect_failed(client);
 }

@@ -8,6 +8,7 @@
 
 void client_bc_connect_without_chunks(struct client *client);
 int client_bc_init(struct kunit *test);
+void client_bc_expect_failed_by(struct client *client, int status);
 void client_bc_expect_err_chunk(struct client *client, u32 xid);
 
 #endif /* KUNIT_CLIENT_BC_H */

@@ -242,6 +242,33 @@ static void pull_that_waits_ends_with_the_connection(struct kunit *test)
 	server_disconnect(server);
 }
 
+static void take_first(void *status, const struct svcrdma_transport *t, const char *what,
+		       const struct ib_wc *wc)
+{
+	int *first = status;
+
+	*first = *first ?: wc->status;
+}
+
+/* It is told why, by the Read that failed; the last one of the chain is flushed. */
+static void pull_that_fails_says_why(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	int status = 0;
+
+	server_connect(server);
+	deliver(server, 1, LARGE);
+	server->fake->remotes[0].rkey = 2;
+	KUNIT_ASSERT_EQ(test, 0, register_trace_svcrdma_wc_err(take_first, &status));
+	look_at_messages(server);
+	KUNIT_EXPECT_LT(test, 1, fake_posted(server->qp));
+	fake_run_all(server->qp);
+	unregister_trace_svcrdma_wc_err(take_first, &status);
+	tracepoint_synchronize_unregister();
+	KUNIT_EXPECT_EQ(test, IB_WC_REM_ACCESS_ERR, status);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+}
+
 static struct kunit_case pull_cases[] = {
 	KUNIT_CASE(pull_has_a_bound),
 	KUNIT_CASE(pull_goes_on_in_order),
@@ -250,6 +277,7 @@ static struct kunit_case pull_cases[] = {
 	KUNIT_CASE(pull_waits_for_regions_and_pages),
 	KUNIT_CASE(pull_that_waits_is_somebody_elses),
 	KUNIT_CASE(pull_that_waits_ends_with_the_connection),
+	KUNIT_CASE(pull_that_fails_says_why),
 	{}
 };
 
