@@ -86,7 +86,7 @@ static int backchannel_copy(struct rpc_rqst *rqst, const struct svcrdma_recv_ctx
 	memcpy(&rqst->rq_private_buf, &rqst->rq_rcv_buf, sizeof(rqst->rq_private_buf));
 	if (length > head->iov_len)
 		return -EMSGSIZE;
-	memcpy(head->iov_base, rc->rc_buffer + rc->rc_header.size, length);
+	memcpy(head->iov_base, rc->rc_buffer.bf_data + rc->rc_header.size, length);
 	return length;
 }
 
@@ -277,13 +277,13 @@ static int backchannel_encode(struct svcrdma_transport *t, struct svcrdma_send_c
 	u32 room = t->st_agreed.inline_send;
 	u32 length = is_long ? 0 : rqst->rq_snd_buf.len;
 
-	if (rpcrdma_header_encode(&header, lists, sc->sc_buffer, room) != RPCRDMA_OK ||
+	if (rpcrdma_header_encode(&header, lists, sc->sc_buffer.bf_data, room) != RPCRDMA_OK ||
 	    length > room - header.size)
 		return -EMSGSIZE;
-	if (read_bytes_from_xdr_buf(&rqst->rq_snd_buf, 0, sc->sc_buffer + header.size,
+	if (read_bytes_from_xdr_buf(&rqst->rq_snd_buf, 0, sc->sc_buffer.bf_data + header.size,
 				    length))
 		return -EIO;
-	sc->sc_sge.length = header.size + length;
+	sc->sc_buffer.bf_sge.length = header.size + length;
 	sc->sc_wr.opcode = IB_WR_SEND;
 	return 0;
 }

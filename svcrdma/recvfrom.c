@@ -57,9 +57,8 @@ static bool recv_is_short_done(struct svcrdma_transport *t, struct svcrdma_recv_
 {
 	if (!t->st_agreed.read_chunk_replies || rc->rc_byte_len != RPCRDMA_FIXED_HEADER_SIZE)
 		return false;
-	ib_dma_sync_single_for_cpu(svcrdma_transport_device(t), rc->rc_sge.addr,
-				   rc->rc_byte_len, DMA_FROM_DEVICE);
-	return rpcrdma_header_decode(rc->rc_buffer, rc->rc_byte_len, &rc->rc_header,
+	rpcrdma_buffer_to_cpu(&rc->rc_buffer, rc->rc_byte_len);
+	return rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
 				     &rc->rc_lists) == RPCRDMA_OK &&
 	       rc->rc_header.proc == RPCRDMA_DONE;
 }
@@ -572,7 +571,7 @@ static int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 static bool recv_msgp_is_msg(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	return t->st_serve_msgp &&
-	       rpcrdma_unpadded_decode(rc->rc_buffer, rc->rc_byte_len, &rc->rc_header,
+	       rpcrdma_unpadded_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
 				       &rc->rc_lists) == RPCRDMA_OK;
 }
 
@@ -661,11 +660,10 @@ static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	enum rpcrdma_status status;
 
 	percpu_counter_inc(&svcrdma_stat_recv);
-	ib_dma_sync_single_for_cpu(svcrdma_transport_device(t), rc->rc_sge.addr,
-				   rc->rc_byte_len, DMA_FROM_DEVICE);
+	rpcrdma_buffer_to_cpu(&rc->rc_buffer, rc->rc_byte_len);
 	rc->rc_nr_payloads = 0;
 	memset(&rc->rc_header, 0, sizeof(rc->rc_header));
-	status = rpcrdma_header_decode(rc->rc_buffer, rc->rc_byte_len,
+	status = rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len,
 				       &rc->rc_header, &rc->rc_lists);
 	/* Nothing of ours is the client's to invalidate, but with an RDMA_DONE. */
 	if (rc->rc_invalidated && !recv_is_done(t, rc, status)) {

@@ -97,28 +97,13 @@ void svcrdma_expose_watch(struct svcrdma_transport *t)
 
 /* ---- Receive contexts ---- */
 
-static void recv_ctxt_free(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static void recv_ctxt_free(struct svcrdma_recv_ctxt *rc)
 {
-	ib_dma_unmap_single(svcrdma_transport_device(t), rc->rc_sge.addr,
-			    rc->rc_sge.length, DMA_FROM_DEVICE);
+	rpcrdma_buffer_exit(&rc->rc_buffer);
 	kfree(rc->rc_payloads);
 	kfree(rc->rc_chunks);
 	kfree(rc->rc_segments);
-	kfree(rc->rc_buffer);
 	kfree(rc);
-}
-
-static int recv_ctxt_map(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
-{
-	struct ib_device *device = svcrdma_transport_device(t);
-
-	rc->rc_sge.addr = ib_dma_map_single(device, rc->rc_buffer, t->st_recv_size,
-					    DMA_FROM_DEVICE);
-	if (ib_dma_mapping_error(device, rc->rc_sge.addr))
-		return -EIO;
-	rc->rc_sge.length = t->st_recv_size;
-	rc->rc_sge.lkey = t->st_pd->local_dma_lkey;
-	return 0;
 }
 
 static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t)
@@ -130,7 +115,6 @@ static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t)
 	rc = kzalloc_node(sizeof(*rc), GFP_KERNEL, node);
 	if (!rc)
 		return NULL;
-	rc->rc_buffer = kmalloc_node(t->st_recv_size, GFP_KERNEL, node);
 	rc->rc_segments = kmalloc_array_node(segments, sizeof(*rc->rc_segments),
 					     GFP_KERNEL, node);
 	rc->rc_chunks = kmalloc_array_node(t->st_max_chunks, sizeof(*rc->rc_chunks),
@@ -138,10 +122,12 @@ static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t)
 	rc->rc_payloads = kmalloc_array_node(t->st_max_chunks,
 					     sizeof(*rc->rc_payloads),
 					     GFP_KERNEL, node);
-	if (!rc->rc_buffer || !rc->rc_segments || !rc->rc_chunks || !rc->rc_payloads)
-		goto out_free;
-	if (recv_ctxt_map(t, rc))
-		goto out_free;
+	if (!rc->rc_segments || !rc->rc_chunks || !rc->rc_payloads ||
+	    rpcrdma_buffer_init(&rc->rc_buffer, t->st_pd, t->st_recv_size,
+				DMA_FROM_DEVICE, GFP_KERNEL)) {
+		recv_ctxt_free(rc);
+		return NULL;
+	}
 
 	rc->rc_transport = t;
 	rc->rc_cqe.done = svcrdma_recv_wc;
@@ -152,14 +138,6 @@ static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t)
 	rpcrdma_lists_init(&rc->rc_lists, rc->rc_segments, segments,
 			   rc->rc_chunks, t->st_max_chunks);
 	return rc;
-
-out_free:
-	kfree(rc->rc_payloads);
-	kfree(rc->rc_chunks);
-	kfree(rc->rc_segments);
-	kfree(rc->rc_buffer);
-	kfree(rc);
-	return NULL;
 }
 
 /**
@@ -212,7 +190,7 @@ void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t)
 	list_for_each_entry_safe(rc, next, &t->st_recv_all, rc_all) {
 		svcrdma_rw_list_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
 		svcrdma_recv_ctxt_drop_pages(rc);
-		recv_ctxt_free(t, rc);
+		recv_ctxt_free(rc);
 	}
 }
 
@@ -220,12 +198,11 @@ static int recv_post(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	struct ib_recv_wr wr = {
 		.wr_cqe		= &rc->rc_cqe,
-		.sg_list	= &rc->rc_sge,
+		.sg_list	= &rc->rc_buffer.bf_sge,
 		.num_sge	= 1,
 	};
 
-	ib_dma_sync_single_for_device(svcrdma_transport_device(t), rc->rc_sge.addr,
-				      rc->rc_sge.length, DMA_FROM_DEVICE);
+	rpcrdma_buffer_to_device(&rc->rc_buffer, rc->rc_buffer.bf_size);
 	return ib_post_recv(t->st_qp, &wr, NULL);
 }
 
@@ -299,11 +276,9 @@ void svcrdma_release_ctxt(struct svc_xprt *xprt, void *ctxt)
 
 /* ---- Send contexts ---- */
 
-static void send_ctxt_free(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+static void send_ctxt_free(struct svcrdma_send_ctxt *sc)
 {
-	ib_dma_unmap_single(svcrdma_transport_device(t), sc->sc_sge.addr,
-			    t->st_agreed.inline_send, DMA_TO_DEVICE);
-	kfree(sc->sc_buffer);
+	rpcrdma_buffer_exit(&sc->sc_buffer);
 	kfree(sc);
 }
 
@@ -327,36 +302,23 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 		queue_work(release_wq, &t->st_release_work);
 }
 
-static int send_ctxt_map(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
-{
-	struct ib_device *device = svcrdma_transport_device(t);
-
-	sc->sc_sge.addr = ib_dma_map_single(device, sc->sc_buffer,
-					    t->st_agreed.inline_send, DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(device, sc->sc_sge.addr))
-		return -EIO;
-	sc->sc_sge.lkey = t->st_pd->local_dma_lkey;
-	return 0;
-}
-
 static struct svcrdma_send_ctxt *send_ctxt_alloc(struct svcrdma_transport *t, gfp_t gfp)
 {
-	int node = ibdev_to_node(svcrdma_transport_device(t));
 	struct svcrdma_send_ctxt *sc;
 
-	sc = kzalloc_node(sizeof(*sc), gfp, node);
+	sc = kzalloc_node(sizeof(*sc), gfp, ibdev_to_node(svcrdma_transport_device(t)));
 	if (!sc)
 		return NULL;
-	sc->sc_buffer = kmalloc_node(t->st_agreed.inline_send, gfp, node);
-	if (!sc->sc_buffer)
-		goto out_free;
-	if (send_ctxt_map(t, sc))
-		goto out_free;
+	if (rpcrdma_buffer_init(&sc->sc_buffer, t->st_pd, t->st_agreed.inline_send,
+				DMA_TO_DEVICE, gfp)) {
+		kfree(sc);
+		return NULL;
+	}
 
 	sc->sc_transport = t;
 	sc->sc_cqe.done = send_wc;
 	sc->sc_wr.wr_cqe = &sc->sc_cqe;
-	sc->sc_wr.sg_list = &sc->sc_sge;
+	sc->sc_wr.sg_list = &sc->sc_buffer.bf_sge;
 	sc->sc_wr.num_sge = 1;
 	sc->sc_wr.send_flags = IB_SEND_SIGNALED;
 	INIT_LIST_HEAD(&sc->sc_writes);
@@ -367,11 +329,6 @@ static struct svcrdma_send_ctxt *send_ctxt_alloc(struct svcrdma_transport *t, gf
 	list_add(&sc->sc_all, &t->st_send_all);
 	spin_unlock(&t->st_send_lock);
 	return sc;
-
-out_free:
-	kfree(sc->sc_buffer);
-	kfree(sc);
-	return NULL;
 }
 
 /**
@@ -445,7 +402,7 @@ void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt
 	spin_unlock(&t->st_send_lock);
 
 	if (sc)
-		send_ctxt_free(t, sc);
+		send_ctxt_free(sc);
 	if (held)
 		svcrdma_sq_put(t, held);
 }
@@ -462,7 +419,7 @@ void svcrdma_send_ctxts_destroy(struct svcrdma_transport *t)
 
 	list_for_each_entry_safe(sc, next, &t->st_send_all, sc_all) {
 		svcrdma_send_ctxt_clear(t, sc);
-		send_ctxt_free(t, sc);
+		send_ctxt_free(sc);
 	}
 }
 

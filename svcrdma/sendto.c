@@ -50,7 +50,7 @@ static int exposed_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *s
 /**
  * svcrdma_send_post - post a context's Writes and Send
  * @t: transport
- * @sc: context with sc_sge.length set and sc_sq_held entries; not the caller's any more
+ * @sc: context with its message and sc_sq_held entries; not the caller's any more
  *
  * Context: any.
  * Return: 0: the completion puts @sc. Negative errno: a part may have been posted;
@@ -61,8 +61,7 @@ int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 	struct ib_send_wr *first;
 	int ret;
 
-	ib_dma_sync_single_for_device(svcrdma_transport_device(t), sc->sc_sge.addr,
-				      sc->sc_sge.length, DMA_TO_DEVICE);
+	rpcrdma_buffer_to_device(&sc->sc_buffer, sc->sc_buffer.bf_sge.length);
 	if (sc->sc_exposed) {
 		ret = exposed_post(t, sc);
 	} else {
@@ -116,9 +115,11 @@ static int send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc
 static int error_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 		      const struct rpcrdma_header *call, enum rpcrdma_errcode error)
 {
+	struct rpcrdma_buffer *to = &sc->sc_buffer;
+
 	svcrdma_send_ctxt_clear(t, sc);
-	sc->sc_sge.length = rpcrdma_error_encode(call->xid, call->vers, t->st_credits,
-						 error, sc->sc_buffer);
+	to->bf_sge.length = rpcrdma_error_encode(call->xid, call->vers, t->st_credits, error,
+						 to->bf_data);
 	sc->sc_wr.opcode = IB_WR_SEND;
 	trace_svcrdma_error_sent(t, call->xid, error);
 	return send_submit(t, sc);
@@ -309,11 +310,11 @@ static int reply_encode_lists(struct reply *reply,
 {
 	enum rpcrdma_status status;
 
-	status = rpcrdma_header_encode(&reply->header, lists, reply->sc->sc_buffer,
+	status = rpcrdma_header_encode(&reply->header, lists, reply->sc->sc_buffer.bf_data,
 				       reply->inline_send);
 	if (status != RPCRDMA_OK)
 		return -EMSGSIZE;
-	reply->sc->sc_sge.length = reply->header.size;
+	reply->sc->sc_buffer.bf_sge.length = reply->header.size;
 	return 0;
 }
 
@@ -325,18 +326,18 @@ static int reply_encode_header(struct reply *reply)
 static int reply_copy_inline(struct reply *reply)
 {
 	struct svcrdma_stream stream = reply_stream(reply);
-	struct svcrdma_send_ctxt *sc = reply->sc;
+	struct rpcrdma_buffer *to = &reply->sc->sc_buffer;
 	u32 n, offset, left = reply->length;
 	struct page *page;
 
-	if (left > reply->inline_send - sc->sc_sge.length)
+	if (left > reply->inline_send - to->bf_sge.length)
 		return -EMSGSIZE;
 	while (left) {
 		n = svcrdma_stream_run(&stream, left, &page, &offset);
 		if (!n)
 			return -EIO;
-		memcpy_from_page(sc->sc_buffer + sc->sc_sge.length, page, offset, n);
-		sc->sc_sge.length += n;
+		memcpy_from_page(to->bf_data + to->bf_sge.length, page, offset, n);
+		to->bf_sge.length += n;
 		left -= n;
 	}
 	return 0;

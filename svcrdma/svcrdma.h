@@ -132,8 +132,7 @@ struct svcrdma_rw {
  * @rc_transport: constant
  * @rc_cqe: Receive completion
  * @rc_read_cqe: completion of the last Read
- * @rc_sge: describes @rc_buffer
- * @rc_buffer: mapped for as long as the context lives
+ * @rc_buffer: for the message
  * @rc_byte_len: bytes received
  * @rc_invalidated: came as a Send With Invalidate of @rc_rkey
  * @rc_rkey: see @rc_invalidated
@@ -156,8 +155,7 @@ struct svcrdma_recv_ctxt {
 	struct svcrdma_transport *rc_transport;
 	struct ib_cqe		rc_cqe;
 	struct ib_cqe		rc_read_cqe;
-	struct ib_sge		rc_sge;
-	void			*rc_buffer;
+	struct rpcrdma_buffer	rc_buffer;
 	u32			rc_byte_len;
 	bool			rc_invalidated;
 	u32			rc_rkey;
@@ -187,8 +185,7 @@ struct svcrdma_recv_ctxt {
  * @sc_transport: constant
  * @sc_cqe: Send completion
  * @sc_wr: the Send, signalled; the Writes are chained before it
- * @sc_sge: describes @sc_buffer
- * @sc_buffer: mapped for as long as the context lives
+ * @sc_buffer: for the message, which its bf_sge is
  * @sc_writes: struct svcrdma_rw of this reply's Writes
  * @sc_write_wrs: work requests of @sc_writes
  * @sc_sq: waits for Send Queue entries
@@ -204,8 +201,7 @@ struct svcrdma_send_ctxt {
 	struct svcrdma_transport *sc_transport;
 	struct ib_cqe		sc_cqe;
 	struct ib_send_wr	sc_wr;
-	struct ib_sge		sc_sge;
-	void			*sc_buffer;
+	struct rpcrdma_buffer	sc_buffer;
 	struct list_head	sc_writes;
 	u32			sc_write_wrs;
 	struct svcrdma_sq_waiter sc_sq;
@@ -421,7 +417,7 @@ static inline u32 svcrdma_recv_inline_size(const struct svcrdma_recv_ctxt *rc)
 
 static inline void *svcrdma_recv_inline(const struct svcrdma_recv_ctxt *rc)
 {
-	return rc->rc_buffer + rc->rc_header.size;
+	return rc->rc_buffer.bf_data + rc->rc_header.size;
 }
 
 /*

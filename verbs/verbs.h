@@ -57,6 +57,26 @@ struct rpcrdma_transfer {
 	struct ib_sge		tr_sge;
 };
 
+/**
+ * struct rpcrdma_buffer - memory for a message, mapped for as long as it lives
+ *
+ * Between rpcrdma_buffer_to_device() and the completion of what was posted with it the HCA
+ * has it; else the owner, who calls rpcrdma_buffer_to_cpu() before a look at what came.
+ *
+ * @bf_data: the memory
+ * @bf_sge: describes it; the length is the owner's to change
+ * @bf_size: bytes
+ * @bf_dir: direction of the mapping
+ * @bf_device: constant
+ */
+struct rpcrdma_buffer {
+	void			*bf_data;
+	struct ib_sge		bf_sge;
+	u32			bf_size;
+	enum dma_data_direction	bf_dir;
+	struct ib_device	*bf_device;
+};
+
 /* region.c */
 u32 rpcrdma_region_query(const struct ib_device *device, enum ib_mr_type *type);
 int rpcrdma_region_init(struct rpcrdma_region *region, struct ib_pd *pd,
@@ -78,5 +98,12 @@ void rpcrdma_transfer_init(struct rpcrdma_transfer *transfer, enum ib_wr_opcode 
 			   const struct rpcrdma_segment *segment, u32 from);
 struct ib_send_wr *rpcrdma_transfers_chain(struct rpcrdma_transfer *transfers, u32 count,
 					   struct ib_cqe *part, struct ib_cqe *last);
+
+/* buffer.c */
+int rpcrdma_buffer_init(struct rpcrdma_buffer *buffer, struct ib_pd *pd, u32 size,
+			enum dma_data_direction dir, gfp_t gfp);
+void rpcrdma_buffer_exit(struct rpcrdma_buffer *buffer);
+void rpcrdma_buffer_to_device(const struct rpcrdma_buffer *buffer, u32 length);
+void rpcrdma_buffer_to_cpu(const struct rpcrdma_buffer *buffer, u32 length);
 
 #endif /* RPCRDMA_VERBS_H */

@@ -275,7 +275,7 @@ static struct bc_request *bc_request_get(struct xprtrdma_transport *transport)
 static int post_err_chunk(struct xprtrdma_send *send, u32 xid)
 {
 	u32 length = rpcrdma_error_encode(xid, RPCRDMA_VERSION, XPRTRDMA_BC_SLOTS,
-					  RPCRDMA_ERR_CHUNK, send->sd_buffer);
+					  RPCRDMA_ERR_CHUNK, send->sd_buffer.bf_data);
 
 	return xprtrdma_send_post(send, length, NULL);
 }
@@ -341,7 +341,7 @@ static bool bc_request_size(struct bc_request *request, u32 length)
 static void bc_request_fill(struct bc_request *request,
 			    const struct xprtrdma_receive *receive)
 {
-	void *from = receive->rv_buffer + receive->rv_header.size;
+	void *from = receive->rv_buffer.bf_data + receive->rv_header.size;
 	struct xdr_buf *call = &request->rqst.rq_rcv_buf;
 	struct rpcrdma_pieces walk;
 	struct rpcrdma_piece piece;
@@ -550,10 +550,10 @@ static int reply_encode(struct xprtrdma_send *send, struct rpcrdma_header *heade
 
 	if (chunk && !rpcrdma_chunk_set_written(lists, chunk, is_long ? reply->len : 0))
 		return -EIO;
-	if (rpcrdma_header_encode(header, lists, send->sd_buffer,
+	if (rpcrdma_header_encode(header, lists, send->sd_buffer.bf_data,
 				  send->sd_conn->xc_send_size) != RPCRDMA_OK)
 		return -EIO;
-	if (read_bytes_from_xdr_buf(reply, 0, send->sd_buffer + header->size, length))
+	if (read_bytes_from_xdr_buf(reply, 0, send->sd_buffer.bf_data + header->size, length))
 		return -EIO;
 	return header->size + length;
 }

@@ -20,9 +20,7 @@
  * @list: in xc_bc_writes from the post on; under xc_lock
  * @conn: the connection
  * @cqe: completion of the last Write
- * @data: the reply, DMA-mapped
- * @addr: the mapping
- * @length: bytes
+ * @data: the reply
  * @count: elements of @parts in use
  * @parts: the Writes
  */
@@ -30,9 +28,7 @@ struct xprtrdma_bc_write {
 	struct list_head	list;
 	struct xprtrdma_conn	*conn;
 	struct ib_cqe		cqe;
-	void			*data;
-	u64			addr;
-	u32			length;
+	struct rpcrdma_buffer	data;
 	u32			count;
 	struct rpcrdma_transfer	parts[RPCRDMA_MAX_SEGMENTS_SENT];
 };
@@ -45,10 +41,7 @@ struct xprtrdma_bc_write {
  */
 void xprtrdma_bc_write_free(struct xprtrdma_bc_write *write)
 {
-	if (write->addr)
-		ib_dma_unmap_single(xprtrdma_conn_device(write->conn), write->addr,
-				    write->length, DMA_TO_DEVICE);
-	kfree(write->data);
+	rpcrdma_buffer_exit(&write->data);
 	kfree(write);
 }
 
@@ -77,10 +70,8 @@ static void write_build(struct xprtrdma_bc_write *write,
 {
 	const struct rpcrdma_chunk *chunk = rpcrdma_reply_chunk(lists);
 	const struct rpcrdma_segment *segment = &lists->segments[chunk->first];
-	struct ib_sge piece = {
-		.addr = write->addr, .lkey = write->conn->xc_pd->local_dma_lkey,
-	};
-	u32 left = write->length;
+	struct ib_sge piece = write->data.bf_sge;
+	u32 left = write->data.bf_size;
 
 	for (; left; segment++, left -= piece.length, piece.addr += piece.length) {
 		piece.length = min(segment->length, left);
@@ -104,29 +95,22 @@ struct xprtrdma_bc_write *xprtrdma_bc_write_alloc(struct xprtrdma_conn *conn,
 						  const struct xdr_buf *reply,
 						  const struct rpcrdma_chunk_lists *lists)
 {
-	struct ib_device *device = xprtrdma_conn_device(conn);
 	struct xprtrdma_bc_write *write;
-	u64 addr;
 
 	write = kzalloc(sizeof(*write), GFP_NOFS);
 	if (!write)
 		return NULL;
 	write->conn = conn;
 	write->cqe.done = write_wc;
-	write->length = reply->len;
-	write->data = kmalloc(reply->len, GFP_NOFS);
-	if (!write->data || read_bytes_from_xdr_buf(reply, 0, write->data, reply->len))
-		goto out_free;
-	addr = ib_dma_map_single(device, write->data, reply->len, DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(device, addr))
-		goto out_free;
-	write->addr = addr;
+	if (rpcrdma_buffer_init(&write->data, conn->xc_pd, reply->len, DMA_TO_DEVICE,
+				GFP_NOFS) ||
+	    read_bytes_from_xdr_buf(reply, 0, write->data.bf_data, reply->len)) {
+		xprtrdma_bc_write_free(write);
+		return NULL;
+	}
+	rpcrdma_buffer_to_device(&write->data, reply->len);
 	write_build(write, lists);
 	return write;
-
-out_free:
-	xprtrdma_bc_write_free(write);
-	return NULL;
 }
 
 /**

@@ -42,9 +42,9 @@ static unsigned int config_encode(const struct xprtrdma_conn *conn,
 	struct rpcrdma_config_request request;
 
 	config_request(conn, &request);
-	rpcrdma_header_encode(&header, NULL, send->sd_buffer, RPCRDMA_MIN_HEADER_SIZE);
+	rpcrdma_header_encode(&header, NULL, send->sd_buffer.bf_data, RPCRDMA_MIN_HEADER_SIZE);
 	return header.size + rpcrdma_config_call_encode(header.xid, &request,
-							send->sd_buffer + header.size);
+							send->sd_buffer.bf_data + header.size);
 }
 
 /* The first message of a connection: there is a credit, and a buffer. */
@@ -117,7 +117,7 @@ bool xprtrdma_config_receive(const struct xprtrdma_receive *receive)
 	if (ours) {
 		conn->xc_config_asked = false;
 		conn->xc_config_answered = header->proc == RPCRDMA_MSG &&
-			rpcrdma_config_reply_decode(receive->rv_buffer + header->size,
+			rpcrdma_config_reply_decode(receive->rv_buffer.bf_data + header->size,
 						    receive->rv_length - header->size,
 						    header->xid, &conn->xc_config);
 	}

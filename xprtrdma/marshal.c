@@ -204,12 +204,12 @@ static int marshal(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		return rc;
 
 	header.proc = plan.position_zero ? RPCRDMA_NOMSG : RPCRDMA_MSG;
-	if (rpcrdma_header_encode(&header, &lists, send->sd_buffer,
+	if (rpcrdma_header_encode(&header, &lists, send->sd_buffer.bf_data,
 				  conn->xc_inline.inline_send) != RPCRDMA_OK)
 		return -EMSGSIZE;
 	if (header.size + plan.inline_length > conn->xc_inline.inline_send)
 		return -EMSGSIZE;
-	rc = copy_inline(conn, rqst, &plan, send->sd_buffer + header.size);
+	rc = copy_inline(conn, rqst, &plan, send->sd_buffer.bf_data + header.size);
 	if (rc < 0)
 		return rc;
 	trace_xprtrdma_marshal(rqst->rq_xprt, &header, rc, &lists);

@@ -83,7 +83,7 @@ static void done_post(const struct xprtrdma_receive *receive, struct xprtrdma_se
 	};
 
 	/* It always fits. */
-	rpcrdma_header_encode(&header, NULL, send->sd_buffer, conn->xc_send_size);
+	rpcrdma_header_encode(&header, NULL, send->sd_buffer.bf_data, conn->xc_send_size);
 	/* Draft section 4.1.4. Not on iWARP: Documentation/reliable-reply.rst. */
 	if (conn->xc_inline.remote_invalidation && chunk->count &&
 	    !rdma_protocol_iwarp(xprtrdma_conn_device(conn), conn->xc_id->port_num)) {

@@ -30,55 +30,38 @@ static void receive_wc(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	receive->rv_length = wc->byte_len;
-	ib_dma_sync_single_for_cpu(xprtrdma_conn_device(conn), receive->rv_sge.addr,
-				   wc->byte_len, DMA_FROM_DEVICE);
+	rpcrdma_buffer_to_cpu(&receive->rv_buffer, wc->byte_len);
 	xprtrdma_reply_receive(receive, wc->wc_flags & IB_WC_WITH_INVALIDATE,
 			       wc->ex.invalidate_rkey);
 }
 
 static void receive_free(struct xprtrdma_receive *receive)
 {
-	struct xprtrdma_conn *conn = receive->rv_conn;
-
-	if (receive->rv_sge.addr)
-		ib_dma_unmap_single(xprtrdma_conn_device(conn), receive->rv_sge.addr,
-				    conn->xc_recv_size, DMA_FROM_DEVICE);
-	kfree(receive->rv_buffer);
+	rpcrdma_buffer_exit(&receive->rv_buffer);
 	kfree(receive);
 }
 
 static struct xprtrdma_receive *receive_alloc(struct xprtrdma_conn *conn)
 {
-	struct ib_device *device = xprtrdma_conn_device(conn);
 	struct xprtrdma_receive *receive;
-	u64 addr;
 
 	receive = kzalloc(sizeof(*receive), GFP_KERNEL);
 	if (!receive)
 		return NULL;
+	if (rpcrdma_buffer_init(&receive->rv_buffer, conn->xc_pd, conn->xc_recv_size,
+				DMA_FROM_DEVICE, GFP_KERNEL)) {
+		kfree(receive);
+		return NULL;
+	}
 	receive->rv_conn = conn;
-	receive->rv_buffer = kmalloc(conn->xc_recv_size, GFP_KERNEL);
-	if (!receive->rv_buffer)
-		goto out_free;
-	addr = ib_dma_map_single(device, receive->rv_buffer, conn->xc_recv_size,
-				 DMA_FROM_DEVICE);
-	if (ib_dma_mapping_error(device, addr))
-		goto out_free;
-	receive->rv_sge.addr = addr;
-	receive->rv_sge.length = conn->xc_recv_size;
-	receive->rv_sge.lkey = conn->xc_pd->local_dma_lkey;
 	receive->rv_cqe.done = receive_wc;
 	receive->rv_wr.wr_cqe = &receive->rv_cqe;
-	receive->rv_wr.sg_list = &receive->rv_sge;
+	receive->rv_wr.sg_list = &receive->rv_buffer.bf_sge;
 	receive->rv_wr.num_sge = 1;
 	rpcrdma_lists_init(&receive->rv_lists, receive->rv_segments,
 			   ARRAY_SIZE(receive->rv_segments), receive->rv_chunks,
 			   ARRAY_SIZE(receive->rv_chunks));
 	return receive;
-
-out_free:
-	receive_free(receive);
-	return NULL;
 }
 
 /**
@@ -123,15 +106,13 @@ void xprtrdma_receives_destroy(struct xprtrdma_conn *conn)
 
 static int post_idle(struct xprtrdma_conn *conn)
 {
-	struct ib_device *device = xprtrdma_conn_device(conn);
 	struct xprtrdma_receive *receive;
 	const struct ib_recv_wr *bad;
 	struct ib_recv_wr *first = NULL;
 
 	lockdep_assert_held(&conn->xc_lock);
 	list_for_each_entry(receive, &conn->xc_receives_free, rv_list) {
-		ib_dma_sync_single_for_device(device, receive->rv_sge.addr,
-					      conn->xc_recv_size, DMA_FROM_DEVICE);
+		rpcrdma_buffer_to_device(&receive->rv_buffer, conn->xc_recv_size);
 		receive->rv_wr.next = first;
 		first = &receive->rv_wr;
 	}

@@ -250,7 +250,7 @@ static bool item_is_inline(const struct rpc_rqst *rqst, const void *from, u32 le
 static int deliver_inline(struct xprtrdma_receive *receive, u32 item)
 {
 	struct xprtrdma_stats *stats = &receive->rv_conn->xc_transport->xt_stats;
-	void *from = receive->rv_buffer + receive->rv_header.size;
+	void *from = receive->rv_buffer.bf_data + receive->rv_header.size;
 	u32 length = receive->rv_length - receive->rv_header.size;
 	struct xdr_buf *buf = &receive->rv_rqst->rq_rcv_buf;
 
@@ -580,7 +580,7 @@ void xprtrdma_reply_receive(struct xprtrdma_receive *receive, bool invalidated,
 	struct rpcrdma_header *header = &receive->rv_header;
 	enum rpcrdma_status status;
 
-	status = rpcrdma_header_decode(receive->rv_buffer, receive->rv_length, header,
+	status = rpcrdma_header_decode(receive->rv_buffer.bf_data, receive->rv_length, header,
 				       &receive->rv_lists);
 	if (status != RPCRDMA_OK) {
 		drop(receive, status);
@@ -588,7 +588,7 @@ void xprtrdma_reply_receive(struct xprtrdma_receive *receive, bool invalidated,
 	}
 	switch (header->proc) {
 	case RPCRDMA_MSG:
-		switch (rpcrdma_message_direction(receive->rv_buffer + header->size,
+		switch (rpcrdma_message_direction(receive->rv_buffer.bf_data + header->size,
 						  receive->rv_length - header->size)) {
 		case RPCRDMA_RPC_CALL:
 			xprtrdma_bc_receive(receive);

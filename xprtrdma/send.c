@@ -42,44 +42,29 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 
 static void send_free(struct xprtrdma_send *send)
 {
-	struct xprtrdma_conn *conn = send->sd_conn;
-
-	if (send->sd_sge.addr)
-		ib_dma_unmap_single(xprtrdma_conn_device(conn), send->sd_sge.addr,
-				    conn->xc_send_size, DMA_TO_DEVICE);
-	kfree(send->sd_buffer);
+	rpcrdma_buffer_exit(&send->sd_buffer);
 	kfree(send);
 }
 
 static struct xprtrdma_send *send_alloc(struct xprtrdma_conn *conn)
 {
-	struct ib_device *device = xprtrdma_conn_device(conn);
 	struct xprtrdma_send *send;
-	u64 addr;
 
 	send = kzalloc(sizeof(*send), GFP_KERNEL);
 	if (!send)
 		return NULL;
+	if (rpcrdma_buffer_init(&send->sd_buffer, conn->xc_pd, conn->xc_send_size,
+				DMA_TO_DEVICE, GFP_KERNEL)) {
+		kfree(send);
+		return NULL;
+	}
 	send->sd_conn = conn;
-	send->sd_buffer = kmalloc(conn->xc_send_size, GFP_KERNEL);
-	if (!send->sd_buffer)
-		goto out_free;
-	addr = ib_dma_map_single(device, send->sd_buffer, conn->xc_send_size,
-				 DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(device, addr))
-		goto out_free;
-	send->sd_sge.addr = addr;
-	send->sd_sge.lkey = conn->xc_pd->local_dma_lkey;
 	send->sd_cqe.done = send_wc;
 	send->sd_wr.wr_cqe = &send->sd_cqe;
-	send->sd_wr.sg_list = &send->sd_sge;
+	send->sd_wr.sg_list = &send->sd_buffer.bf_sge;
 	send->sd_wr.num_sge = 1;
 	send->sd_wr.opcode = IB_WR_SEND;
 	return send;
-
-out_free:
-	send_free(send);
-	return NULL;
 }
 
 /**
@@ -180,9 +165,8 @@ int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
 	const struct ib_send_wr *bad;
 	int rc;
 
-	send->sd_sge.length = length;
-	ib_dma_sync_single_for_device(xprtrdma_conn_device(conn), send->sd_sge.addr,
-				      length, DMA_TO_DEVICE);
+	send->sd_buffer.bf_sge.length = length;
+	rpcrdma_buffer_to_device(&send->sd_buffer, length);
 
 	if (request)
 		first = rpcrdma_regions_reg(&request->rq_mrs, first);

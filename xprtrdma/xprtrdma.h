@@ -290,16 +290,14 @@ struct xprtrdma_mr {
  * @sd_conn: owner
  * @sd_cqe: completion, if signalled
  * @sd_wr: the Send
- * @sd_sge: the message
- * @sd_buffer: xc_send_size bytes, DMA-mapped for the connection's life
+ * @sd_buffer: xc_send_size bytes; its bf_sge is the message
  */
 struct xprtrdma_send {
 	struct list_head	sd_list;
 	struct xprtrdma_conn	*sd_conn;
 	struct ib_cqe		sd_cqe;
 	struct ib_send_wr	sd_wr;
-	struct ib_sge		sd_sge;
-	void			*sd_buffer;
+	struct rpcrdma_buffer	sd_buffer;
 };
 
 /**
@@ -331,8 +329,7 @@ struct xprtrdma_pull {
  * @rv_conn: owner
  * @rv_cqe: completion
  * @rv_wr: the Receive
- * @rv_sge: the buffer
- * @rv_buffer: xc_recv_size bytes, DMA-mapped for the connection's life
+ * @rv_buffer: xc_recv_size bytes
  * @rv_length: bytes received
  * @rv_rqst: the RPC that this message ends, pinned, or the reverse-direction call that it
  *	is, while that is being read; NULL while there is none
@@ -348,8 +345,7 @@ struct xprtrdma_receive {
 	struct xprtrdma_conn		*rv_conn;
 	struct ib_cqe			rv_cqe;
 	struct ib_recv_wr		rv_wr;
-	struct ib_sge			rv_sge;
-	void				*rv_buffer;
+	struct rpcrdma_buffer		rv_buffer;
 	unsigned int			rv_length;
 	struct rpc_rqst			*rv_rqst;
 	struct xprtrdma_pull		rv_pull;
