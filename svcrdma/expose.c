@@ -31,12 +31,11 @@ unsigned long svcrdma_inv_timeout = SVCRDMA_SQ_TIMEOUT;
 
 /**
  * struct svcrdma_exposed - one exposed reply
- * @ex_list: entry of st_exposed, under st_expose_lock
  * @ex_transport: constant
  * @ex_xid: of the reply
  * @ex_length: bytes exposed
  * @ex_bytes: of memory that it keeps; st_exposures and svcrdma_exposed_bytes count those
- * @ex_slot: in st_exposures
+ * @ex_slot: in st_exposures, whose owner it is
  * @ex_deadline: its LOCAL_INVs complete before that, or the queue pair stands still;
  *	jiffies, 0 until it was taken out of the table. Under st_expose_lock
  * @ex_inv_cqe: completion of the last LOCAL_INV
@@ -48,7 +47,6 @@ unsigned long svcrdma_inv_timeout = SVCRDMA_SQ_TIMEOUT;
  * @ex_runs: the reply's bytes
  */
 struct svcrdma_exposed {
-	struct list_head	ex_list;
 	struct svcrdma_transport *ex_transport;
 	u32			ex_xid;
 	u32			ex_length;
@@ -78,7 +76,6 @@ static void exposed_free(struct svcrdma_exposed *ex)
 	atomic_long_sub(ex->ex_bytes, &svcrdma_exposed_bytes);
 
 	spin_lock(&t->st_expose_lock);
-	list_del(&ex->ex_list);
 	rpcrdma_exposures_release(&t->st_exposures, ex->ex_slot);
 	spin_unlock(&t->st_expose_lock);
 	kfree(ex);
@@ -127,16 +124,11 @@ static void exposed_end(struct svcrdma_exposed *ex, const u32 *rkey)
 /* What was taken out of the table, as @slot. */
 static struct svcrdma_exposed *exposed_taken(struct svcrdma_transport *t, int slot)
 {
-	struct svcrdma_exposed *ex;
+	struct svcrdma_exposed *ex = t->st_exposures.slots[slot].owner;
 
 	lockdep_assert_held(&t->st_expose_lock);
-	list_for_each_entry(ex, &t->st_exposed, ex_list) {
-		if (ex->ex_slot != slot)
-			continue;
-		ex->ex_deadline = get_jiffies_64() + svcrdma_inv_timeout;
-		return ex;
-	}
-	return NULL;
+	ex->ex_deadline = get_jiffies_64() + svcrdma_inv_timeout;
+	return ex;
 }
 
 /*
@@ -148,10 +140,13 @@ static bool exposed_stuck(struct svcrdma_transport *t, bool *waiting)
 	u64 now = get_jiffies_64();
 	struct svcrdma_exposed *ex;
 	bool stuck = false;
+	u32 i;
 
 	spin_lock(&t->st_expose_lock);
-	list_for_each_entry(ex, &t->st_exposed, ex_list)
-		stuck |= ex->ex_deadline && time_after64(now, ex->ex_deadline);
+	for (i = 0; i < t->st_exposures.size; i++) {
+		ex = t->st_exposures.slots[i].owner;
+		stuck |= ex && ex->ex_deadline && time_after64(now, ex->ex_deadline);
+	}
 	*waiting |= t->st_exposures.used;
 	spin_unlock(&t->st_expose_lock);
 	return stuck;
@@ -270,7 +265,7 @@ static bool exposed_claim(struct svcrdma_transport *t, struct svcrdma_exposed *e
 	spin_lock(&t->st_expose_lock);
 	ex->ex_slot = rpcrdma_exposures_claim(&t->st_exposures, ex->ex_xid, ex->ex_bytes);
 	if (ex->ex_slot >= 0)
-		list_add(&ex->ex_list, &t->st_exposed);
+		t->st_exposures.slots[ex->ex_slot].owner = ex;
 	spin_unlock(&t->st_expose_lock);
 	if (ex->ex_slot >= 0)
 		return true;
@@ -446,9 +441,13 @@ int svcrdma_expose_init(struct svcrdma_transport *t)
  */
 void svcrdma_exposed_destroy_all(struct svcrdma_transport *t)
 {
-	struct svcrdma_exposed *ex, *next_ex;
+	struct svcrdma_exposed *ex;
+	u32 i;
 
-	list_for_each_entry_safe(ex, next_ex, &t->st_exposed, ex_list) {
+	for (i = 0; t->st_exposures.slots && i < t->st_exposures.size; i++) {
+		ex = t->st_exposures.slots[i].owner;
+		if (!ex)
+			continue;
 		ex->ex_sq_held = 0;
 		exposed_free(ex);
 	}

@@ -279,9 +279,8 @@ struct svcrdma_send_ctxt {
  *	flush may come when that is gone
  * @st_expose_lock: guards the members up to @st_nr_long_calls. Completion handlers on a work
  *	queue and process context
- * @st_exposures: table of exposed replies; without slots where the client does not take
- *	any
- * @st_exposed: all struct svcrdma_exposed
+ * @st_exposures: all struct svcrdma_exposed, as owners; without slots where the client
+ *	does not take any
  * @st_regions: memory regions that are not in use
  * @st_dones_unknown: RDMA_DONEs that fitted none
  * @st_expired: exposures that ended by time
@@ -355,7 +354,6 @@ struct svcrdma_transport {
 	struct ib_cqe		st_reg_cqe;
 	spinlock_t		st_expose_lock;	/* see above */
 	struct rpcrdma_exposures st_exposures;
-	struct list_head	st_exposed;
 	struct list_head	st_regions;
 	u64			st_dones_unknown;
 	u64			st_expired;

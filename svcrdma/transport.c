@@ -241,7 +241,6 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 	INIT_WORK(&t->st_release_work, svcrdma_release_work);
 	spin_lock_init(&t->st_expose_lock);
 	t->st_rw_cqe.done = svcrdma_rw_wc;
-	INIT_LIST_HEAD(&t->st_exposed);
 	INIT_LIST_HEAD(&t->st_regions);
 	INIT_LIST_HEAD(&t->st_long_calls);
 	INIT_DELAYED_WORK(&t->st_expose_work, svcrdma_expose_work);

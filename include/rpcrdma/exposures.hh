@@ -24,7 +24,7 @@ inline int claim_exposure(rpcrdma_exposures &table, u32 xid, u32 bytes)
 	for (u32 i = 0; i < table.size; i++) {
 		if (table.slots[i].state != slot_free)
 			continue;
-		table.slots[i] = { xid, bytes, 0, slot_claimed };
+		table.slots[i] = { xid, bytes, 0, slot_claimed, nullptr };
 		table.used++;
 		table.bytes += bytes;
 		return int(i);

@@ -342,6 +342,7 @@ struct rpcrdma_exposure {
 	u32 bytes;
 	u64 expires;
 	u8 state;		/* free, claimed or taken, armed */
+	void *owner;		/* the caller's; NULL when claimed, and when released */
 };
 
 /*
