@@ -22,18 +22,19 @@
 #include <linux/sunrpc/bc_xprt.h>
 #include <linux/sunrpc/clnt.h>
 #include <linux/sunrpc/sched.h>
+#include <sunrpc/refusal.h>
 
 #include "svcrdma.h"
 #include "trace.h"
 
 /**
  * struct bc_buffer - what SUNRPC encodes a call into, and decodes its reply from
- * @refused: the client refused the call, which its task has not been told; under queue_lock
+ * @refused: the client refused the call; under queue_lock
  * @data: [call | reply]
  */
 struct bc_buffer {
-	bool	refused;
-	u8	data[] __aligned(8);
+	enum rpcrdma_refusal	refused;
+	u8			data[] __aligned(8);
 };
 
 static struct bc_buffer *bc_buffer_of(const struct rpc_rqst *rqst)
@@ -52,29 +53,16 @@ static void backchannel_set_window(struct rpc_xprt *xprt, u32 credits)
 	spin_unlock(&xprt->transport_lock);
 }
 
-/*
- * RFC 8166 section 4.5: permanent. A task can be told only while it sleeps until there is a
- * reply; one that has just sent its call need not do that yet, and would lose the error and
- * call again. Under queue_lock.
- */
 static void backchannel_refuse(struct rpc_rqst *rqst)
 {
-	struct rpc_task *task = rqst->rq_task;
-
-	if (!RPC_IS_QUEUED(task) || task->tk_waitqueue != &rqst->rq_xprt->pending) {
-		bc_buffer_of(rqst)->refused = true;
-		return;
-	}
-	task->tk_status = -EIO;
-	xprt_complete_rqst(task, 0);
+	bc_buffer_of(rqst)->refused = RPCRDMA_REFUSED;
+	rpcrdma_refusal_tell(rqst, &bc_buffer_of(rqst)->refused);
 }
 
 /* The caller holds queue_lock. */
 static void backchannel_wait_for_reply(struct rpc_task *task)
 {
-	xprt_wait_for_reply_request_def(task);
-	if (bc_buffer_of(task->tk_rqstp)->refused)
-		backchannel_refuse(task->tk_rqstp);
+	rpcrdma_refusal_wait(task, &bc_buffer_of(task->tk_rqstp)->refused);
 }
 
 /* Bytes copied; -EMSGSIZE: the reply is not one for @rqst. */
@@ -225,7 +213,7 @@ static int backchannel_buf_alloc(struct rpc_task *task)
 			 rpc_task_gfp_mask());
 	if (!buffer)
 		return -ENOMEM;
-	buffer->refused = false;
+	buffer->refused = RPCRDMA_NOT_REFUSED;
 	rqst->rq_buffer = buffer->data;
 	rqst->rq_rbuffer = rqst->rq_buffer + rqst->rq_callsize;
 	return 0;

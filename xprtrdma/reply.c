@@ -94,37 +94,15 @@ static bool take_lost(const struct xprtrdma_receive *receive)
 	return lost;
 }
 
-/*
- * A task can be told that its call was refused only while it sleeps until there is a
- * reply, and one that has just sent its call need not do that yet: see
- * xprtrdma_reply_wait(). Under queue_lock.
- */
-static void tell_refused(struct rpc_rqst *rqst)
+static void refuse(struct rpc_rqst *rqst, enum rpcrdma_refusal refusal)
 {
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
-	struct rpc_xprt *xprt = rqst->rq_xprt;
-	struct rpc_task *task = rqst->rq_task;
 
-	if (!RPC_IS_QUEUED(task) || task->tk_waitqueue != &xprt->pending)
-		return;
-	if (request->rq_refused == REFUSED) {
-		/* RFC 8166 section 4.5: permanent. The RPC ends with EIO. */
-		task->tk_status = -EIO;
-		xprt_complete_rqst(task, 0);
-		return;
-	}
-	/* SUNRPC sends again what went out on an earlier connection. */
-	request->rq_refused = NOT_REFUSED;
-	request->rq_again = true;
-	rqst->rq_connect_cookie = xprt->connect_cookie - 1;
-	task->tk_status = -ENOTCONN;
-	rpc_wake_up_queued_task(&xprt->pending, task);
-}
-
-static void refuse(struct rpc_rqst *rqst, enum xprtrdma_refusal refusal)
-{
-	xprtrdma_request_of(rqst)->rq_refused = refusal;
-	tell_refused(rqst);
+	/* With a Reply chunk, then. */
+	if (refusal == RPCRDMA_REFUSED_ONCE)
+		request->rq_again = true;
+	request->rq_refused = refusal;
+	rpcrdma_refusal_tell(rqst, &request->rq_refused);
 }
 
 /**
@@ -135,9 +113,7 @@ static void refuse(struct rpc_rqst *rqst, enum xprtrdma_refusal refusal)
  */
 void xprtrdma_reply_wait(struct rpc_task *task)
 {
-	xprt_wait_for_reply_request_def(task);
-	if (xprtrdma_request_of(task->tk_rqstp)->rq_refused)
-		tell_refused(task->tk_rqstp);
+	rpcrdma_refusal_wait(task, &xprtrdma_request_of(task->tk_rqstp)->rq_refused);
 }
 
 /*
@@ -161,7 +137,7 @@ static void reply_let_go(struct xprtrdma_receive *receive, int copied)
 	if (copied >= 0)
 		xprt_complete_rqst(rqst->rq_task, copied);
 	else if (copied == -EIO || copied == -EMSGSIZE)
-		refuse(rqst, copied == -EIO ? REFUSED : REFUSED_WITHOUT_MEMORY);
+		refuse(rqst, copied == -EIO ? RPCRDMA_REFUSED : RPCRDMA_REFUSED_ONCE);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
 	receive->rv_rqst = NULL;

@@ -77,7 +77,7 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	INIT_LIST_HEAD(&request->rq_mrs);
 	request->rq_sent_on = 0;
 	request->rq_reply = NULL;
-	request->rq_refused = NOT_REFUSED;
+	request->rq_refused = RPCRDMA_NOT_REFUSED;
 	request->rq_again = false;
 	request->rq_write_capacity = 0;
 	request->rq_reply_capacity = 0;

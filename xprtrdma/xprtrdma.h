@@ -33,6 +33,7 @@
 #include <rdma/rdma_cm.h>
 
 #include "rpcrdma/logic.h"
+#include "sunrpc/refusal.h"
 #include "verbs/verbs.h"
 
 enum {
@@ -355,13 +356,6 @@ struct xprtrdma_receive {
 	struct rpcrdma_chunk		rv_chunks[XPRTRDMA_REPLY_CHUNKS];
 };
 
-/* An RDMA_ERROR came, and the task does not know yet. */
-enum xprtrdma_refusal {
-	NOT_REFUSED,
-	REFUSED,
-	REFUSED_WITHOUT_MEMORY,	/* once more, with a Reply chunk */
-};
-
 /**
  * struct xprtrdma_request - the transport's part of an rpc_rqst
  * @rq_conn: connection that @rq_mrs belong to, with a reference; NULL if none were
@@ -373,7 +367,7 @@ enum xprtrdma_refusal {
  * @rq_reply: the reply that is being processed; only for the Receive CQ handler
  *	and the completion of the LOCAL_INV that it posts
  * @rq_refused: what the task is to be told; under queue_lock
- * @rq_again: refused for want of memory before; the task or the one that wakes it
+ * @rq_again: refused for want of memory before; the task or the one that refuses it
  * @rq_write_capacity: bytes of the Write chunk that was offered
  * @rq_reply_capacity: bytes of the Reply chunk that was offered
  * @rq_procedure: index into xt_history, if @rq_by_history
@@ -388,7 +382,7 @@ struct xprtrdma_request {
 	struct completion	*rq_fenced;
 	u64			rq_sent_on;
 	struct xprtrdma_receive	*rq_reply;
-	enum xprtrdma_refusal	rq_refused;
+	enum rpcrdma_refusal	rq_refused;
 	bool			rq_again;
 	u32			rq_write_capacity;
 	u32			rq_reply_capacity;
