@@ -14,9 +14,6 @@
 #include "xprtrdma.h"
 #include "trace.h"
 
-/* Entries of the Receive Queue beyond what the peer can use; see rpcrdma_size_client(). */
-enum { RECEIVE_BATCH = 7 };
-
 static void receive_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct xprtrdma_receive *receive =
@@ -155,7 +152,7 @@ void xprtrdma_receive_put(struct xprtrdma_receive *receive)
 	/* Under the lock: once the state is BROKEN the queue may be drained already. */
 	spin_lock(&conn->xc_lock);
 	list_add(&receive->rv_list, &conn->xc_receives_free);
-	if (++conn->xc_receives_idle >= RECEIVE_BATCH &&
+	if (++conn->xc_receives_idle >= RPCRDMA_RECEIVE_BATCH &&
 	    conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
 		rc = post_idle(conn);
 	spin_unlock(&conn->xc_lock);

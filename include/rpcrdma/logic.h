@@ -389,6 +389,9 @@ struct rpcrdma_device_limits {
 	u32 max_fast_reg_pages;	/* max_fast_reg_page_list_len; client only */
 };
 
+/* Entries of the client's Receive Queue beyond what the peer can use: posted in one post */
+enum { RPCRDMA_RECEIVE_BATCH = 7 };
+
 struct rpcrdma_client_queues {
 	u32 credits;		/* largest number of calls in flight */
 	u32 mr_pages;		/* pages in one memory region */

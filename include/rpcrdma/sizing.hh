@@ -15,8 +15,6 @@
 namespace rpcrdma
 {
 
-constexpr u32 refill_batch =
-	7; /* client: receives posted before they are needed */
 constexpr u32 drain_entries = 1; /* what ib_drain_qp() posts */
 constexpr u32 server_slack =
 	8; /* server: receives under way to being reposted */
@@ -62,7 +60,8 @@ inline bool try_client_credits(const rpcrdma_device_limits &limits, u32 reverse,
 {
 	u32 signal_every = signal_interval(queues.credits);
 	u64 slots = u64(queues.credits) + reverse + signal_every;
-	u64 recv = u64(queues.credits) + reverse + refill_batch + drain_entries;
+	u64 recv = u64(queues.credits) + reverse + RPCRDMA_RECEIVE_BATCH +
+		   drain_entries;
 	u64 send = client_send_wrs(slots, queues.mrs_per_call);
 
 	if (!queues_fit(limits, send, recv))
