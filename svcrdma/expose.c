@@ -90,12 +90,8 @@ static void exposed_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_transport *t = ex->ex_transport;
 
 	/* It stays as it is until the transport is freed. */
-	if (wc->status != IB_WC_SUCCESS) {
-		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			trace_svcrdma_wc_err(t, "inv", wc);
-		svcrdma_transport_close(t);
+	if (svcrdma_wc_failed(t, "inv", wc))
 		return;
-	}
 	/* Each but the last of the chain is unsignalled. */
 	exposed_free(ex);
 }

@@ -144,12 +144,8 @@ static void long_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct long_memory *reply = &lc->lc_reply;
 
 	/* It stays as it is until the transport is freed. */
-	if (wc->status != IB_WC_SUCCESS) {
-		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			trace_svcrdma_wc_err(t, "inv", wc);
-		svcrdma_transport_close(t);
+	if (svcrdma_wc_failed(t, "inv", wc))
 		return;
-	}
 	if (lc->lc_answer) {
 		/* Unmapped, the pages are the CPU's. */
 		svcrdma_regions_put(t, &reply->regions);

@@ -92,12 +92,8 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 		list_add_tail(&rc->rc_list, &t->st_recv_ready);
 	spin_unlock(&t->st_recv_lock);
 
-	if (!ok) {
-		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			trace_svcrdma_wc_err(t, "recv", wc);
-		svcrdma_transport_close(t);
+	if (svcrdma_wc_failed(t, "recv", wc))
 		return;
-	}
 	/* Here, so that replies are let go even if nfsd has no thread for a while. */
 	if (done) {
 		percpu_counter_inc(&svcrdma_stat_recv);

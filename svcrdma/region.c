@@ -9,7 +9,6 @@
 #include <linux/slab.h>
 
 #include "svcrdma.h"
-#include "trace.h"
 
 static struct rpcrdma_region *region_alloc(struct svcrdma_transport *t)
 {
@@ -126,11 +125,7 @@ static void region_reg_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_transport *t =
 		container_of(wc->wr_cqe, struct svcrdma_transport, st_reg_cqe);
 
-	if (wc->status == IB_WC_SUCCESS)
-		return;
-	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		trace_svcrdma_wc_err(t, "reg", wc);
-	svcrdma_transport_close(t);
+	svcrdma_wc_failed(t, "reg", wc);
 }
 
 /**

@@ -289,11 +289,7 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct svcrdma_send_ctxt, sc_cqe);
 	struct svcrdma_transport *t = sc->sc_transport;
 
-	if (wc->status != IB_WC_SUCCESS) {
-		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			trace_svcrdma_wc_err(t, "send", wc);
-		svcrdma_transport_close(t);
-	}
+	svcrdma_wc_failed(t, "send", wc);
 	if (list_empty(&sc->sc_writes) && !sc->sc_nr_pages) {
 		svcrdma_send_ctxt_put(t, sc);
 		return;

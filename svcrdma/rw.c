@@ -115,11 +115,7 @@ void svcrdma_rw_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_transport *t =
 		container_of(wc->wr_cqe, struct svcrdma_transport, st_rw_cqe);
 
-	if (wc->status == IB_WC_SUCCESS)
-		return;
-	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		trace_svcrdma_wc_err(t, "rdma", wc);
-	svcrdma_transport_close(t);
+	svcrdma_wc_failed(t, "rdma", wc);
 }
 
 /* ---- Reads ---- */
@@ -229,12 +225,8 @@ void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc)
 	u32 need = rc->rc_sq.sw_need;
 
 	/* The context stays as it is until the transport is freed. */
-	if (wc->status != IB_WC_SUCCESS) {
-		if (wc->status != IB_WC_WR_FLUSH_ERR)
-			trace_svcrdma_wc_err(t, "read", wc);
-		svcrdma_transport_close(t);
+	if (svcrdma_wc_failed(t, "read", wc))
 		return;
-	}
 	read_done(t, rc);
 	svcrdma_transport_data(t);
 	svcrdma_sq_put(t, need);

@@ -400,6 +400,7 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 						   const struct rdma_conn_param *param);
 int svcrdma_transport_accept(struct svcrdma_transport *t);
 void svcrdma_transport_close(struct svcrdma_transport *t);
+bool svcrdma_wc_failed(struct svcrdma_transport *t, const char *what, const struct ib_wc *wc);
 void svcrdma_transports_wait(void);
 void svcrdma_transport_discard(struct svcrdma_transport *t);
 void svcrdma_transport_data(struct svcrdma_transport *t);
