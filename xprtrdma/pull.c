@@ -316,33 +316,43 @@ void xprtrdma_pull_invalidated(struct xprtrdma_receive *receive, bool ok)
 	pull_finish(receive, ok ? receive->rv_pull.pl_length : -ENOTCONN);
 }
 
+/**
+ * enum reads_owner - whose are the Reads after an attempt to post them?
+ * @READS_POSTED: the queue pair's, and pull_wc() ends them; or the drain's, where the post
+ *	failed on its way, and the last one has no completion
+ * @READS_WAIT: the caller's; others give back the entries that they need
+ * @READS_LOST: the caller's; the connection is
+ */
+enum reads_owner { READS_POSTED, READS_WAIT, READS_LOST };
+
 /*
  * Under the lock: after BROKEN nobody posts, see xprtrdma_conn_destroy(). What was counted
  * is given back by pull_wc().
  */
-static int reads_post(struct xprtrdma_receive *receive)
+static enum reads_owner reads_post(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 	struct xprtrdma_conn *conn = receive->rv_conn;
-	int rc = -ENOTCONN;
+	enum reads_owner owner = READS_LOST;
+	bool failed = false;
 
 	spin_lock(&conn->xc_lock);
 	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
 		goto out_unlock;
-	rc = -EAGAIN;
+	owner = READS_WAIT;
 	if (pull->pl_wrs > conn->xc_pull_wrs)
 		goto out_unlock;
+	owner = READS_POSTED;
 	conn->xc_pull_wrs -= pull->pl_wrs;
-	rc = ib_post_send(conn->xc_id->qp, reads_chain(receive), NULL);
-	/* The last one, if it was not posted, has no completion: hands off, until the drain. */
-	if (rc)
+	failed = ib_post_send(conn->xc_id->qp, reads_chain(receive), NULL);
+	if (failed)
 		list_add(&pull->pl_list, &conn->xc_pulls_waiting);
 	pull->pl_reading = true;
 out_unlock:
 	spin_unlock(&conn->xc_lock);
-	if (rc && pull->pl_reading)
+	if (failed)
 		xprtrdma_conn_fail(conn);
-	return pull->pl_reading ? 0 : rc;
+	return owner;
 }
 
 /* It has started, or ended, unless something is short. */
@@ -350,6 +360,7 @@ static enum pull_lack pull_start(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 	struct xprtrdma_conn *conn = receive->rv_conn;
+	enum reads_owner owner;
 	int rc;
 
 	if (!pull->pl_done && !pull->pl_call)
@@ -364,13 +375,13 @@ static enum pull_lack pull_start(struct xprtrdma_receive *receive)
 	if (rc == -EAGAIN || rc == -ENOBUFS)
 		return LACKS_REGIONS;
 	if (!rc) {
-		rc = reads_post(receive);
-		if (!rc)
+		owner = reads_post(receive);
+		if (owner == READS_POSTED)
 			return LACKS_NOTHING;
 		reads_free(receive);
 		xprtrdma_frwr_recycle(xprtrdma_request_of(receive->rv_rqst));
-		/* Others give it back: one alone has all of it. */
-		if (rc == -EAGAIN)
+		/* One alone has all of them. */
+		if (owner == READS_WAIT)
 			return LACKS_READS;
 	}
 	if (rc == -ENOMEM || rc == -EIO)

@@ -116,11 +116,18 @@ void xprtrdma_reply_wait(struct rpc_task *task)
 	rpcrdma_refusal_wait(task, &xprtrdma_request_of(task->tk_rqstp)->rq_refused);
 }
 
-/*
- * @copied: bytes of the RPC reply; -EIO: the RPC has failed; -EMSGSIZE: it is to be sent
- * again, with memory for a large reply; another errno: it has not been answered.
+/**
+ * enum reply_outcome - what has become of an RPC whose message is let go
+ * @REPLY_TAKEN: the reply is in its buffers
+ * @REPLY_NONE: this was no reply; it waits for one, as before
+ * @REPLY_LOST: there will be none on this connection; it goes out on the next one
+ * @REPLY_FAILED: it ends with EIO
+ * @REPLY_AGAIN: it is to be sent again, with memory for a large reply
  */
-static void reply_let_go(struct xprtrdma_receive *receive, int copied)
+enum reply_outcome { REPLY_TAKEN, REPLY_NONE, REPLY_LOST, REPLY_FAILED, REPLY_AGAIN };
+
+/* @length: bytes of the RPC reply, if it was answered */
+static void reply_let_go(struct xprtrdma_receive *receive, enum reply_outcome outcome, u32 length)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	struct rpc_xprt *xprt = receive_xprt(receive);
@@ -129,33 +136,29 @@ static void reply_let_go(struct xprtrdma_receive *receive, int copied)
 	spin_lock(&xprt->queue_lock);
 	xprtrdma_request_of(rqst)->rq_reply = NULL;
 	/* No other reply ends the RPC, unless this was none, until it has been sent again. */
-	if (copied != -EAGAIN) {
+	if (outcome != REPLY_NONE) {
 		spin_lock(&conn->xc_lock);
 		xprtrdma_request_of(rqst)->rq_sent_on = 0;
 		spin_unlock(&conn->xc_lock);
 	}
-	if (copied >= 0)
-		xprt_complete_rqst(rqst->rq_task, copied);
-	else if (copied == -EIO || copied == -EMSGSIZE)
-		refuse(rqst, copied == -EIO ? RPCRDMA_REFUSED : RPCRDMA_REFUSED_ONCE);
+	if (outcome == REPLY_TAKEN)
+		xprt_complete_rqst(rqst->rq_task, length);
+	else if (outcome == REPLY_FAILED)
+		refuse(rqst, RPCRDMA_REFUSED);
+	else if (outcome == REPLY_AGAIN)
+		refuse(rqst, RPCRDMA_REFUSED_ONCE);
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
 	receive->rv_rqst = NULL;
 }
 
-/* The same; the Receive is not the caller's any more. */
-static void reply_unpin(struct xprtrdma_receive *receive, int copied)
-{
-	reply_let_go(receive, copied);
-	xprtrdma_receive_put(receive);
-}
-
-/* Unpins the RPC, and lets its credit go. */
-static void reply_finish(struct xprtrdma_receive *receive, int copied)
+/* The same, and lets the call's credit go; the Receive is not the caller's any more. */
+static void reply_finish(struct xprtrdma_receive *receive, enum reply_outcome outcome, u32 length)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
 
-	reply_unpin(receive, copied);
+	reply_let_go(receive, outcome, length);
+	xprtrdma_receive_put(receive);
 	give_credit_back(conn);
 }
 
@@ -307,16 +310,16 @@ static void learn(const struct xprtrdma_receive *receive, u32 length)
 					    RPCRDMA_MIN_HEADER_SIZE);
 }
 
-/* @copied < 0: it cannot be delivered; the RPC fails. */
+/* @copied: bytes of the reply; < 0: it cannot be delivered, for the trace; the RPC fails. */
 static void reply_deliver(struct xprtrdma_receive *receive, int copied)
 {
 	if (copied < 0) {
 		note_bad(receive, copied);
-		copied = -EIO;
-	} else {
-		learn(receive, copied);
+		reply_finish(receive, REPLY_FAILED, 0);
+		return;
 	}
-	reply_finish(receive, copied);
+	learn(receive, copied);
+	reply_finish(receive, REPLY_TAKEN, copied);
 }
 
 /*
@@ -341,7 +344,7 @@ static void reply_complete(struct xprtrdma_receive *receive)
 	xprtrdma_frwr_recycle(xprtrdma_request_of(rqst));
 	if (receive->rv_header.proc == RPCRDMA_ERROR) {
 		trace_xprtrdma_error(receive_xprt(receive), &receive->rv_header);
-		reply_finish(receive, error_is_final(receive) ? -EIO : -EMSGSIZE);
+		reply_finish(receive, error_is_final(receive) ? REPLY_FAILED : REPLY_AGAIN, 0);
 	} else if (xprtrdma_is_pull(receive)) {
 		xprtrdma_pull(receive);
 	} else {
@@ -382,7 +385,7 @@ void xprtrdma_reply_pulled(struct xprtrdma_receive *receive, int status)
 		return;
 	}
 	if (status == -ENOTCONN) {
-		reply_finish(receive, status);
+		reply_finish(receive, REPLY_LOST, 0);
 		return;
 	}
 	if (status > 0 && !is_reply_to(receive->rv_rqst))
@@ -405,7 +408,7 @@ void xprtrdma_reply_invalidated(struct xprtrdma_receive *receive, bool ok)
 	else if (ok)
 		reply_complete(receive);
 	else
-		reply_finish(receive, -ENOTCONN);
+		reply_finish(receive, REPLY_LOST, 0);
 }
 
 /* Did the server return what was offered, and no more? */
@@ -522,18 +525,19 @@ static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32
 		trace_xprtrdma_bad_rkey(receive_xprt(receive), receive->rv_header.xid, rkey);
 		conn->xc_transport->xt_stats.bad_reply_count++;
 		xprtrdma_conn_fail(conn);
-		reply_finish(receive, -ENOTCONN);
+		reply_finish(receive, REPLY_LOST, 0);
 		return;
 	}
 	if (receive->rv_header.proc != RPCRDMA_ERROR && !reply_matches(receive)) {
 		note_bad(receive, RPCRDMA_OK);
 		if (xprtrdma_is_pull(receive)) {
 			take_grant(receive);
-			reply_let_go(receive, -EIO);
+			reply_let_go(receive, REPLY_FAILED, 0);
 			xprtrdma_pull_refuse(receive);
 		} else {
 			/* It may be no reply at all: RFC 8167 section 4.1. */
-			reply_unpin(receive, -EAGAIN);
+			reply_let_go(receive, REPLY_NONE, 0);
+			xprtrdma_receive_put(receive);
 		}
 		return;
 	}
