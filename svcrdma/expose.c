@@ -211,6 +211,20 @@ void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid, const u32 *rkey)
 }
 
 /**
+ * svcrdma_expose_watch - have exposed replies looked at when their time is over
+ * @t: transport
+ *
+ * Context: any.
+ */
+void svcrdma_expose_watch(struct svcrdma_transport *t)
+{
+	unsigned long period = READ_ONCE(svcrdma_expose_timeout) * HZ / 4 + 1;
+
+	/* Soon, whatever the knob: it may be lowered meanwhile. */
+	svcrdma_work_release_later(&t->st_expose_work, min_t(unsigned long, period, HZ));
+}
+
+/**
  * svcrdma_expose_work - end the exposures whose time is over, and see to LOCAL_INVs
  * @work: st_expose_work
  *

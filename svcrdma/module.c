@@ -57,7 +57,7 @@ static int __init svcrdma_init(void)
 {
 	int ret;
 
-	ret = svcrdma_release_init();
+	ret = svcrdma_work_init();
 	if (ret)
 		return ret;
 	ret = svcrdma_counters_init();
@@ -76,7 +76,7 @@ out_classes:
 out_counters:
 	svcrdma_counters_exit();
 out_release:
-	svcrdma_release_exit();
+	svcrdma_work_exit();
 	return ret;
 }
 
@@ -84,7 +84,7 @@ static void __exit svcrdma_exit(void)
 {
 	svcrdma_sysctl_exit();
 	classes_unregister();
-	svcrdma_release_exit();
+	svcrdma_work_exit();
 	svcrdma_counters_exit();
 }
 

@@ -8,11 +8,7 @@
  *
  * The core registers memory where the device needs that: always for Reads on
  * iWARP, whose sink has to be registered. Its pool of regions is limited, and
- * rdma_rw_ctx_init() says -EAGAIN when it is empty; see recvfrom.c.
- *
- * On return of 0 from svcrdma_read_submit(), exactly one call of svcrdma_read_wc() or of
- * read_done() follows, unless the connection ends before. On < 0 none does. The
- * context is not the caller's any more in both cases.
+ * rdma_rw_ctx_init() says -EAGAIN when it is empty; see reads.c.
  */
 #include <linux/slab.h>
 
@@ -197,91 +193,6 @@ int svcrdma_read_add(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		from = 0;
 	}
 	return length ? -EMSGSIZE : 0;
-}
-
-/* The pages are filled: some thread can go on with the call. */
-static void read_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
-{
-	svcrdma_rw_list_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
-	spin_lock(&t->st_recv_lock);
-	t->st_reads--;
-	t->st_read_retry = true;
-	list_add_tail(&rc->rc_list, &t->st_read_ready);
-	spin_unlock(&t->st_recv_lock);
-}
-
-/**
- * svcrdma_read_wc - completion of the last Read of a call
- * @cq: completion queue
- * @wc: completion
- *
- * Context: completion queue's work item.
- */
-void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct svcrdma_recv_ctxt *rc =
-		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_read_cqe);
-	struct svcrdma_transport *t = rc->rc_transport;
-	u32 need = rc->rc_sq.sw_need;
-
-	/* The context stays as it is until the transport is freed. */
-	if (svcrdma_wc_failed(t, "read", wc))
-		return;
-	read_done(t, rc);
-	svcrdma_transport_data(t);
-	svcrdma_sq_put(t, need);
-}
-
-/**
- * svcrdma_read_granted - post a call's Reads, for which there are entries
- * @t: transport
- * @waiter: rc_sq of the context; not the caller's any more
- *
- * Context: any; st_sq_lock is not held.
- */
-void svcrdma_read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
-{
-	struct svcrdma_recv_ctxt *rc =
-		container_of(waiter, struct svcrdma_recv_ctxt, rc_sq);
-	struct ib_send_wr *first;
-	int ret;
-
-	first = svcrdma_rw_list_chain(t, &rc->rc_reads, &rc->rc_read_cqe, NULL);
-	percpu_counter_inc(&svcrdma_stat_read);
-	ret = ib_post_send(t->st_qp, first, NULL);
-	/* A part of the chain may have been posted: hands off, until the drain. */
-	if (ret) {
-		trace_svcrdma_post_read_err(t, ret);
-		svcrdma_transport_close(t);
-	}
-}
-
-/**
- * svcrdma_read_submit - start a call's Reads
- * @t: transport
- * @rc: context with Reads; not the caller's any more
- *
- * They are posted now, or when Send Queue entries are there; nobody sleeps.
- *
- * Context: process.
- * Return: 0, or a negative errno: there will be no completion.
- */
-int svcrdma_read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
-{
-	int ret;
-
-	/* Chunks without a byte. */
-	if (list_empty(&rc->rc_reads)) {
-		read_done(t, rc);
-		svcrdma_transport_data(t);
-		return 0;
-	}
-	ret = svcrdma_sq_reserve(t, &rc->rc_sq);
-	if (ret == -EINPROGRESS)
-		return 0;
-	if (!ret)
-		svcrdma_read_granted(t, &rc->rc_sq);
-	return ret;
 }
 
 /* ---- walking an xdr_buf ---- */

@@ -145,7 +145,7 @@ struct svcrdma_rw {
  * @rc_reads: struct svcrdma_rw of this call's Reads
  * @rc_sq: Send Queue entries of the Reads
  * @rc_refused: the device cannot do these Reads
- * @rc_stream_length: bytes of the call that go to @rc_pages; see recvfrom.c
+ * @rc_stream_length: bytes of the call that go to @rc_pages; see reads.c
  * @rc_nr_pages: entries of @rc_pages, each a reference
  * @rc_pages: sink of the Reads
  */
@@ -429,6 +429,47 @@ static inline bool svcrdma_recv_is_simple(const struct svcrdma_recv_ctxt *rc)
 	       rc->rc_lists.chunks[0].length;
 }
 
+/* Its pieces fit together: svcrdma_reads_begin() has seen to that. */
+static inline void svcrdma_recv_pieces(struct rpcrdma_pieces *walk,
+				       const struct svcrdma_recv_ctxt *rc)
+{
+	rpcrdma_pieces_start(walk, &rc->rc_lists, svcrdma_recv_inline_size(rc), U32_MAX);
+}
+
+/* The first one of a list, or NULL */
+static inline struct svcrdma_recv_ctxt *svcrdma_recv_pop(struct list_head *list)
+{
+	struct svcrdma_recv_ctxt *rc;
+
+	rc = list_first_entry_or_null(list, struct svcrdma_recv_ctxt, rc_list);
+	if (rc)
+		list_del_init(&rc->rc_list);
+	return rc;
+}
+
+/* reads.c */
+int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+			struct svcrdma_recv_ctxt *rc);
+struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t, bool *done);
+bool svcrdma_reads_pending(const struct svcrdma_transport *t);
+void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+			 struct svcrdma_recv_ctxt *rc);
+void svcrdma_read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
+void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc);
+
+/*
+ * RFC 5531 section 9: XID, direction, RPC version, program, its version, procedure,
+ * credential and verifier, both without a body. SUNRPC looks into the head for some of
+ * that without asking for its size. Nothing of it is ever in a chunk of its own.
+ */
+enum { SVCRDMA_CALL_HEADER_MIN = 10 * RPCRDMA_XDR_UNIT };
+
+/* arg.c */
+u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp);
+void svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
+int svcrdma_arg_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
+bool svcrdma_arg_is_right(const struct svc_rqst *rqstp, const struct svcrdma_recv_ctxt *rc);
+
 /* config.c */
 bool svcrdma_config_answer(struct svc_rqst *rqstp);
 
@@ -443,9 +484,6 @@ void svcrdma_rw_wc(struct ib_cq *cq, struct ib_wc *wc);
 int svcrdma_read_add(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		     const struct rpcrdma_chunk *chunk, u32 from, u32 length,
 		     u32 sink);
-int svcrdma_read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
-void svcrdma_read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
-void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc);
 
 /* A place in an xdr_buf. Bytes from @holes are left out. */
 struct svcrdma_stream {
@@ -494,6 +532,7 @@ struct ib_send_wr *svcrdma_exposed_chain(struct svcrdma_exposed *ex,
 					 struct ib_send_wr *send);
 int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *first);
 void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid, const u32 *rkey);
+void svcrdma_expose_watch(struct svcrdma_transport *t);
 void svcrdma_expose_work(struct work_struct *work);
 int svcrdma_expose_init(struct svcrdma_transport *t);
 void svcrdma_exposed_destroy_all(struct svcrdma_transport *t);
@@ -530,18 +569,23 @@ int svcrdma_sendto(struct svc_rqst *rqstp);
 int svcrdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 			   unsigned int length);
 
-/* release.c */
-int svcrdma_release_init(void);
-void svcrdma_release_exit(void);
-void svcrdma_expose_watch(struct svcrdma_transport *t);
+/* work.c */
+int svcrdma_work_init(void);
+void svcrdma_work_exit(void);
 bool svcrdma_work_queue(struct work_struct *work);
 void svcrdma_work_delay(struct delayed_work *work, unsigned long delay);
+void svcrdma_work_release(struct work_struct *work);
+void svcrdma_work_release_later(struct delayed_work *work, unsigned long delay);
+
+/* recv_ctxt.c */
 int svcrdma_recv_ctxts_create(struct svcrdma_transport *t);
 void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t);
 int svcrdma_recv_fill(struct svcrdma_transport *t);
 void svcrdma_recv_ctxt_drop_pages(struct svcrdma_recv_ctxt *rc);
 void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 void svcrdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
+
+/* send_ctxt.c */
 struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp_t gfp);
 void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);

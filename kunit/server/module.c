@@ -17,19 +17,19 @@ struct svc_xprt_class svcrdma_class = {
 
 int server_module_init(void)
 {
-	int ret = svcrdma_release_init();
+	int ret = svcrdma_work_init();
 
 	if (ret)
 		return ret;
 	ret = svcrdma_counters_init();
 	if (ret)
-		svcrdma_release_exit();
+		svcrdma_work_exit();
 	return ret;
 }
 
 void server_module_exit(void)
 {
-	svcrdma_release_exit();
+	svcrdma_work_exit();
 	svcrdma_counters_exit();
 }
 

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Receive contexts: a buffer, and what a call in it needs.
+ *
+ * All are made at accept. A posted one that completes is replaced from the spare ones at
+ * once, see svcrdma_recv_fill().
+ */
+#include <linux/slab.h>
+
+#include "svcrdma.h"
+#include "trace.h"
+
+static void recv_ctxt_free(struct svcrdma_recv_ctxt *rc)
+{
+	rpcrdma_buffer_exit(&rc->rc_buffer);
+	kfree(rc->rc_payloads);
+	kfree(rc->rc_chunks);
+	kfree(rc->rc_segments);
+	kfree(rc);
+}
+
+static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t)
+{
+	int node = ibdev_to_node(svcrdma_transport_device(t));
+	u32 segments = t->st_recv_size / RPCRDMA_SEGMENT_SIZE;
+	struct svcrdma_recv_ctxt *rc;
+
+	rc = kzalloc_node(sizeof(*rc), GFP_KERNEL, node);
+	if (!rc)
+		return NULL;
+	rc->rc_segments = kmalloc_array_node(segments, sizeof(*rc->rc_segments),
+					     GFP_KERNEL, node);
+	rc->rc_chunks = kmalloc_array_node(t->st_max_chunks, sizeof(*rc->rc_chunks),
+					   GFP_KERNEL, node);
+	rc->rc_payloads = kmalloc_array_node(t->st_max_chunks,
+					     sizeof(*rc->rc_payloads),
+					     GFP_KERNEL, node);
+	if (!rc->rc_segments || !rc->rc_chunks || !rc->rc_payloads ||
+	    rpcrdma_buffer_init(&rc->rc_buffer, t->st_pd, t->st_recv_size,
+				DMA_FROM_DEVICE, GFP_KERNEL)) {
+		recv_ctxt_free(rc);
+		return NULL;
+	}
+
+	rc->rc_transport = t;
+	rc->rc_cqe.done = svcrdma_recv_wc;
+	rc->rc_read_cqe.done = svcrdma_read_wc;
+	INIT_LIST_HEAD(&rc->rc_reads);
+	INIT_LIST_HEAD(&rc->rc_sq.sw_list);
+	rc->rc_sq.sw_granted = svcrdma_read_granted;
+	rpcrdma_lists_init(&rc->rc_lists, rc->rc_segments, segments,
+			   rc->rc_chunks, t->st_max_chunks);
+	return rc;
+}
+
+/**
+ * svcrdma_recv_ctxts_create - allocate the Receive contexts of a connection
+ * @t: transport with its verbs objects
+ *
+ * There are contexts for all Receives that are kept posted, and for each call that
+ * the client may have outstanding.
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM; svcrdma_recv_ctxts_destroy() frees what is there.
+ */
+int svcrdma_recv_ctxts_create(struct svcrdma_transport *t)
+{
+	u32 count = t->st_recv_target + t->st_credits;
+	struct svcrdma_recv_ctxt *rc;
+
+	while (count--) {
+		rc = recv_ctxt_alloc(t);
+		if (!rc)
+			return -ENOMEM;
+		list_add(&rc->rc_all, &t->st_recv_all);
+		list_add(&rc->rc_list, &t->st_recv_spare);
+	}
+	return 0;
+}
+
+/**
+ * svcrdma_recv_ctxt_drop_pages - drop what a call has pulled
+ * @rc: context
+ *
+ * Context: any.
+ */
+void svcrdma_recv_ctxt_drop_pages(struct svcrdma_recv_ctxt *rc)
+{
+	while (rc->rc_nr_pages)
+		put_page(rc->rc_pages[--rc->rc_nr_pages]);
+}
+
+/**
+ * svcrdma_recv_ctxts_destroy - free all Receive contexts, in whatever state
+ * @t: transport that nobody uses, its queue pair drained
+ *
+ * Context: process.
+ */
+void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t)
+{
+	struct svcrdma_recv_ctxt *rc, *next;
+
+	list_for_each_entry_safe(rc, next, &t->st_recv_all, rc_all) {
+		svcrdma_rw_list_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
+		svcrdma_recv_ctxt_drop_pages(rc);
+		recv_ctxt_free(rc);
+	}
+}
+
+static int recv_post(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	struct ib_recv_wr wr = {
+		.wr_cqe		= &rc->rc_cqe,
+		.sg_list	= &rc->rc_buffer.bf_sge,
+		.num_sge	= 1,
+	};
+
+	rpcrdma_buffer_to_device(&rc->rc_buffer, rc->rc_buffer.bf_size);
+	return ib_post_recv(t->st_qp, &wr, NULL);
+}
+
+/**
+ * svcrdma_recv_fill - post spare Receives until the target is reached
+ * @t: transport
+ *
+ * A client that sends more calls than its credits allow uses the spare ones up;
+ * it is the one that runs into a Receive Queue that is empty. With Read chunks it is
+ * disconnected before, see reads.c.
+ *
+ * Context: process or completion handler.
+ * Return: 0, or a negative errno when a post failed; then the rest is not
+ * posted, and the connection is to be ended.
+ */
+int svcrdma_recv_fill(struct svcrdma_transport *t)
+{
+	struct svcrdma_recv_ctxt *rc;
+	int ret = 0;
+
+	spin_lock(&t->st_recv_lock);
+	while (t->st_recv_posted < t->st_recv_target && !svcrdma_transport_closing(t)) {
+		rc = list_first_entry_or_null(&t->st_recv_spare,
+					      struct svcrdma_recv_ctxt, rc_list);
+		if (!rc)
+			break;
+		/* Posted first, the completion could find it on the list. */
+		list_del_init(&rc->rc_list);
+		ret = recv_post(t, rc);
+		if (ret)
+			break;
+		t->st_recv_posted++;
+	}
+	spin_unlock(&t->st_recv_lock);
+	if (ret)
+		trace_svcrdma_post_recv_err(t, ret);
+	return ret;
+}
+
+/**
+ * svcrdma_recv_ctxt_put - the call in a context is done with
+ * @t: transport
+ * @rc: context; not the caller's any more
+ *
+ * Context: process.
+ */
+void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	svcrdma_recv_ctxt_drop_pages(rc);
+	rc->rc_nr_payloads = 0;
+	spin_lock(&t->st_recv_lock);
+	list_add(&rc->rc_list, &t->st_recv_spare);
+	spin_unlock(&t->st_recv_lock);
+
+	if (svcrdma_recv_fill(t))
+		svcrdma_transport_close(t);
+}
+
+/**
+ * svcrdma_release_ctxt - xpo_release_ctxt: nfsd is done with a call
+ * @xprt: the connection
+ * @ctxt: its Receive context, or NULL
+ *
+ * Context: process.
+ */
+void svcrdma_release_ctxt(struct svc_xprt *xprt, void *ctxt)
+{
+	if (ctxt)
+		svcrdma_recv_ctxt_put(svcrdma_transport_of(xprt), ctxt);
+}

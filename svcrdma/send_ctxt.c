@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Send contexts: a buffer for a message, and what it holds until its Send is complete.
+ *
+ * They are made when they are needed. One whose Send had no Writes goes straight back to the
+ * free list. One with Writes holds mappings and pages, which are freed by a work item of the
+ * connection; the completion handler only puts it on a list.
+ *
+ * Bounds: a context in flight, or on its way to be released, holds Send Queue entries, so
+ * that there are not more of these than the queue has entries; what is under construction
+ * belongs to an nfsd thread each; with SVCRDMA_MAX_SQ_WAITERS that wait for entries, no further
+ * calls are taken; free ones beyond st_send_cache are freed.
+ */
+#include <linux/slab.h>
+
+#include "svcrdma.h"
+#include "trace.h"
+
+static void send_ctxt_free(struct svcrdma_send_ctxt *sc)
+{
+	rpcrdma_buffer_exit(&sc->sc_buffer);
+	kfree(sc);
+}
+
+/* A Send that failed, or was flushed, is as complete as one that did not. */
+static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct svcrdma_send_ctxt *sc =
+		container_of(wc->wr_cqe, struct svcrdma_send_ctxt, sc_cqe);
+	struct svcrdma_transport *t = sc->sc_transport;
+
+	svcrdma_wc_failed(t, "send", wc);
+	if (list_empty(&sc->sc_writes) && !sc->sc_nr_pages) {
+		svcrdma_send_ctxt_put(t, sc);
+		return;
+	}
+	if (llist_add(&sc->sc_release, &t->st_release))
+		svcrdma_work_release(&t->st_release_work);
+}
+
+static struct svcrdma_send_ctxt *send_ctxt_alloc(struct svcrdma_transport *t, gfp_t gfp)
+{
+	struct svcrdma_send_ctxt *sc;
+
+	sc = kzalloc_node(sizeof(*sc), gfp, ibdev_to_node(svcrdma_transport_device(t)));
+	if (!sc)
+		return NULL;
+	if (rpcrdma_buffer_init(&sc->sc_buffer, t->st_pd, t->st_agreed.inline_send,
+				DMA_TO_DEVICE, gfp)) {
+		kfree(sc);
+		return NULL;
+	}
+
+	sc->sc_transport = t;
+	sc->sc_cqe.done = send_wc;
+	sc->sc_wr.wr_cqe = &sc->sc_cqe;
+	sc->sc_wr.sg_list = &sc->sc_buffer.bf_sge;
+	sc->sc_wr.num_sge = 1;
+	sc->sc_wr.send_flags = IB_SEND_SIGNALED;
+	INIT_LIST_HEAD(&sc->sc_writes);
+	INIT_LIST_HEAD(&sc->sc_sq.sw_list);
+	sc->sc_sq.sw_granted = svcrdma_send_granted;
+
+	spin_lock(&t->st_send_lock);
+	list_add(&sc->sc_all, &t->st_send_all);
+	spin_unlock(&t->st_send_lock);
+	return sc;
+}
+
+/**
+ * svcrdma_send_ctxt_get - a Send context that holds nothing
+ * @t: transport
+ * @gfp: how to allocate one
+ *
+ * Context: as @gfp says.
+ * Return: a context, or NULL.
+ */
+struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp_t gfp)
+{
+	struct svcrdma_send_ctxt *sc;
+
+	spin_lock(&t->st_send_lock);
+	sc = list_first_entry_or_null(&t->st_send_free, struct svcrdma_send_ctxt,
+				      sc_list);
+	if (sc) {
+		list_del(&sc->sc_list);
+		t->st_send_nr_free--;
+	}
+	spin_unlock(&t->st_send_lock);
+
+	if (!sc)
+		sc = send_ctxt_alloc(t, gfp);
+	if (!sc)
+		trace_svcrdma_send_alloc_err(t, -ENOMEM);
+	return sc;
+}
+
+/**
+ * svcrdma_send_ctxt_clear - free what a context holds, but for queue entries
+ * @t: transport
+ * @sc: context that the HCA is done with
+ *
+ * Context: process.
+ */
+void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	svcrdma_rw_list_free(t, &sc->sc_writes, DMA_TO_DEVICE);
+	sc->sc_write_wrs = 0;
+	if (sc->sc_exposed)
+		svcrdma_exposed_drop(sc->sc_exposed);
+	sc->sc_exposed = NULL;
+	while (sc->sc_nr_pages)
+		put_page(sc->sc_pages[--sc->sc_nr_pages]);
+}
+
+/**
+ * svcrdma_send_ctxt_put - the context is not needed any more
+ * @t: transport
+ * @sc: context that the HCA is done with; not the caller's any more
+ *
+ * Context: process or completion handler on a work queue.
+ */
+void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	u32 held = sc->sc_sq_held;
+
+	svcrdma_send_ctxt_clear(t, sc);
+	sc->sc_sq_held = 0;
+
+	spin_lock(&t->st_send_lock);
+	if (t->st_send_nr_free < t->st_send_cache) {
+		list_add(&sc->sc_list, &t->st_send_free);
+		t->st_send_nr_free++;
+		sc = NULL;
+	} else {
+		list_del(&sc->sc_all);
+	}
+	spin_unlock(&t->st_send_lock);
+
+	if (sc)
+		send_ctxt_free(sc);
+	if (held)
+		svcrdma_sq_put(t, held);
+}
+
+/**
+ * svcrdma_send_ctxts_destroy - free all Send contexts, in whatever state
+ * @t: transport that nobody uses, its queue pair drained
+ *
+ * Context: process.
+ */
+void svcrdma_send_ctxts_destroy(struct svcrdma_transport *t)
+{
+	struct svcrdma_send_ctxt *sc, *next;
+
+	list_for_each_entry_safe(sc, next, &t->st_send_all, sc_all) {
+		svcrdma_send_ctxt_clear(t, sc);
+		send_ctxt_free(sc);
+	}
+}
+
+/**
+ * svcrdma_release_work - release contexts whose Writes and Send are complete
+ * @work: st_release_work
+ *
+ * Context: process.
+ */
+void svcrdma_release_work(struct work_struct *work)
+{
+	struct svcrdma_transport *t =
+		container_of(work, struct svcrdma_transport, st_release_work);
+	struct svcrdma_send_ctxt *sc, *next;
+	struct llist_node *list;
+
+	list = llist_del_all(&t->st_release);
+	llist_for_each_entry_safe(sc, next, list, sc_release)
+		svcrdma_send_ctxt_put(t, sc);
+}
