@@ -105,13 +105,6 @@ int mount_init(struct kunit *test)
 
 /* ---- connecting ---- */
 
-/* A task of SUNRPC's that waits; synchronous, so that it is not run when it is woken. */
-void mount_sleep(struct rpc_xprt *xprt, struct rpc_task *task)
-{
-	*task = (struct rpc_task) { .tk_runstate = BIT(RPC_TASK_ACTIVE) };
-	rpc_sleep_on(&xprt->pending, task, NULL);
-}
-
 /* As xprt_connect(). Returns how long the transport is going to wait, in seconds. */
 unsigned int mount_start(struct mount *mount)
 {
@@ -121,7 +114,7 @@ unsigned int mount_start(struct mount *mount)
 	fake_cm.held = NULL;
 	KUNIT_ASSERT_FALSE(mount->test, test_and_set_bit(XPRT_LOCKED, &xprt->state));
 	KUNIT_ASSERT_FALSE(mount->test, test_and_set_bit(XPRT_CONNECTING, &xprt->state));
-	mount_sleep(xprt, &mount->task);
+	fake_task_sleep(xprt, &mount->task);
 	xprt->snd_task = &mount->task;
 	xprt->stat.connect_start = jiffies;
 	xprt->ops->connect(xprt, &mount->task);

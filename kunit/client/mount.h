@@ -5,6 +5,7 @@
 
 #include <linux/sunrpc/clnt.h>
 
+#include "../fake/service.h"
 #include "client.h"
 
 /**
@@ -36,7 +37,6 @@ bool mount_gone(struct mount *mount);
 void mount_from(struct mount *mount, struct sockaddr *from, unsigned long flags);
 struct mount *mount_create(struct kunit *test);
 int mount_init(struct kunit *test);
-void mount_sleep(struct rpc_xprt *xprt, struct rpc_task *task);
 unsigned int mount_start(struct mount *mount);
 int mount_connected(struct mount *mount);
 int mount_connect(struct mount *mount);

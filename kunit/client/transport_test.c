@@ -429,7 +429,7 @@ static void loss_closes_and_wakes(struct kunit *test)
 
 	mount_expect_connected(mount);
 	cookie = mount->xprt->connect_cookie;
-	mount_sleep(mount->xprt, &task);
+	fake_task_sleep(mount->xprt, &task);
 	c->lose(mount);
 	KUNIT_EXPECT_TRUE(test, eventually(!xprt_connected(mount->xprt)));
 	flush_work(&mount->xprt->task_cleanup);

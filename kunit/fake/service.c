@@ -87,6 +87,15 @@ void fake_thread_put_pages(struct svc_rqst *rqst)
 			put_page(rqst->rq_pages[i]);
 }
 
+/* ---- tasks ---- */
+
+/* fake_task_sleep - one that waits; synchronous, so that it is not run when it is woken */
+void fake_task_sleep(struct rpc_xprt *xprt, struct rpc_task *task)
+{
+	*task = (struct rpc_task) { .tk_runstate = BIT(RPC_TASK_ACTIVE) };
+	rpc_sleep_on(&xprt->pending, task, NULL);
+}
+
 /* ---- callbacks ---- */
 
 void fake_callbacks_init(struct fake_callbacks *callbacks)

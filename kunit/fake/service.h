@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Services of SUNRPC whose only thread is the test: nfsd, and the one for callbacks that an
- * NFS client has.
+ * What SUNRPC has beside a transport: nfsd and the NFS client's service for callbacks, whose
+ * only thread is the test, and tasks.
  */
 #ifndef KUNIT_FAKE_SERVICE_H
 #define KUNIT_FAKE_SERVICE_H
@@ -26,6 +26,8 @@ bool fake_nfsd_ready(struct svc_pool *pool);
 bool fake_thread_begin(struct svc_rqst *rqst, struct svc_serv *serv, struct svc_xprt *xprt,
 		       struct page *(*get)(void *data), void *data);
 void fake_thread_put_pages(struct svc_rqst *rqst);
+
+void fake_task_sleep(struct rpc_xprt *xprt, struct rpc_task *task);
 
 void fake_callbacks_init(struct fake_callbacks *callbacks);
 struct rpc_rqst *fake_callbacks_take(struct rpc_xprt *xprt);

@@ -133,6 +133,49 @@ u32 bc_xid(struct backchannel *bc, unsigned int n)
 	return get_unaligned_be32(fake_message(fake_wr(bc->server->qp, n)));
 }
 
+static bool send_seen(struct fake_qp *qp)
+{
+	return fake_posted(qp) && fake_last_wr(qp)->opcode == IB_WR_SEND;
+}
+
+/* The client has the message, and reads what it is to read. */
+struct bc_message *bc_message(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct bc_message *sent = kunit_kzalloc(test, sizeof(*sent), GFP_KERNEL);
+	const struct rpcrdma_chunk *chunk;
+	struct fake_wr *wr;
+	u32 i, at = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, sent);
+	KUNIT_ASSERT_TRUE(test, eventually(send_seen(bc->server->qp)));
+	fake_run_all(bc->server->qp);
+	flush_work(&bc->server->transport->st_release_work);
+	wr = fake_last_wr(bc->server->qp);
+	rpcrdma_lists_init(&sent->lists, sent->segments, ARRAY_SIZE(sent->segments),
+			   sent->chunks, ARRAY_SIZE(sent->chunks));
+	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
+			rpcrdma_header_decode(fake_message(wr), wr->sge[0].length,
+					      &sent->header, &sent->lists));
+	chunk = rpcrdma_position_zero_chunk(&sent->lists);
+	sent->length = chunk ? chunk->length : wr->sge[0].length - sent->header.size;
+	sent->call = kunit_kzalloc(test, sent->length, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sent->call);
+	if (!chunk)
+		memcpy(sent->call, fake_message(wr) + sent->header.size, sent->length);
+	for (i = 0; chunk && i < chunk->count; i++) {
+		struct rpcrdma_segment *segment = &sent->segments[chunk->first + i];
+
+		KUNIT_EXPECT_FALSE(test, fake_write(bc->server->fake, segment->handle,
+						    segment->offset, sent->call, 1));
+		KUNIT_ASSERT_TRUE(test, fake_read(bc->server->fake, segment->handle,
+						  segment->offset, sent->call + at,
+						  segment->length));
+		at += segment->length;
+	}
+	return sent;
+}
+
 u32 bc_header(struct kunit *test, const struct bc_answer *answer, u32 xid, u8 *message)
 {
 	struct rpcrdma_segment storage[3], segment = { .handle = 1, .length = 100 };

@@ -46,6 +46,24 @@ struct bc_answer {
 	bool			read, write, reply;
 };
 
+/**
+ * struct bc_message - the last message of the server
+ * @header: its header
+ * @lists: its chunk lists
+ * @segments: storage
+ * @chunks: storage
+ * @call: the RPC call, inline or read by the client
+ * @length: its size in bytes
+ */
+struct bc_message {
+	struct rpcrdma_header		header;
+	struct rpcrdma_chunk_lists	lists;
+	struct rpcrdma_segment		segments[8];
+	struct rpcrdma_chunk		chunks[4];
+	u8				*call;
+	u32				length;
+};
+
 int bc_suite_init(struct kunit_suite *suite);
 void bc_suite_exit(struct kunit_suite *suite);
 struct backchannel *bc_create(struct kunit *test, u32 client_receives);
@@ -60,6 +78,7 @@ void bc_lose(struct backchannel *bc);
 void bc_shut_down(struct backchannel *bc);
 bool bc_sent(struct backchannel *bc, unsigned int count);
 u32 bc_xid(struct backchannel *bc, unsigned int n);
+struct bc_message *bc_message(struct kunit *test);
 u32 bc_header(struct kunit *test, const struct bc_answer *answer, u32 xid, u8 *message);
 void bc_reply(struct kunit *test, u32 xid, const struct bc_answer *answer);
 void bc_reply_well(struct kunit *test, u32 xid, u32 credits);

@@ -4,28 +4,9 @@
  * read, and replies that it writes, where both have announced that.
  */
 #include <linux/delay.h>
-#include <linux/module.h>
 #include <linux/unaligned.h>
 
 #include "bc.h"
-
-/**
- * struct sent - the last message of the server
- * @header: its header
- * @lists: its chunk lists
- * @segments: storage
- * @chunks: storage
- * @call: the RPC call, inline or read by the client
- * @length: its size in bytes
- */
-struct sent {
-	struct rpcrdma_header		header;
-	struct rpcrdma_chunk_lists	lists;
-	struct rpcrdma_segment		segments[8];
-	struct rpcrdma_chunk		chunks[4];
-	u8				*call;
-	u32				length;
-};
 
 static struct backchannel *connect(struct kunit *test, u16 extensions)
 {
@@ -38,51 +19,8 @@ static int chunk_init(struct kunit *test)
 	return 0;
 }
 
-static bool send_seen(struct fake_qp *qp)
-{
-	return fake_posted(qp) && fake_last_wr(qp)->opcode == IB_WR_SEND;
-}
-
-/* The client has the message, and reads what it is to read. */
-static struct sent *sent(struct kunit *test)
-{
-	struct backchannel *bc = test->priv;
-	struct sent *sent = kunit_kzalloc(test, sizeof(*sent), GFP_KERNEL);
-	const struct rpcrdma_chunk *chunk;
-	struct fake_wr *wr;
-	u32 i, at = 0;
-
-	KUNIT_ASSERT_NOT_NULL(test, sent);
-	KUNIT_ASSERT_TRUE(test, eventually(send_seen(bc->server->qp)));
-	fake_run_all(bc->server->qp);
-	flush_work(&bc->server->transport->st_release_work);
-	wr = fake_last_wr(bc->server->qp);
-	rpcrdma_lists_init(&sent->lists, sent->segments, ARRAY_SIZE(sent->segments),
-			   sent->chunks, ARRAY_SIZE(sent->chunks));
-	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
-			rpcrdma_header_decode(fake_message(wr), wr->sge[0].length,
-					      &sent->header, &sent->lists));
-	chunk = rpcrdma_position_zero_chunk(&sent->lists);
-	sent->length = chunk ? chunk->length : wr->sge[0].length - sent->header.size;
-	sent->call = kunit_kzalloc(test, sent->length, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, sent->call);
-	if (!chunk)
-		memcpy(sent->call, fake_message(wr) + sent->header.size, sent->length);
-	for (i = 0; chunk && i < chunk->count; i++) {
-		struct rpcrdma_segment *segment = &sent->segments[chunk->first + i];
-
-		KUNIT_EXPECT_FALSE(test, fake_write(bc->server->fake, segment->handle,
-						    segment->offset, sent->call, 1));
-		KUNIT_ASSERT_TRUE(test, fake_read(bc->server->fake, segment->handle,
-						  segment->offset, sent->call + at,
-						  segment->length));
-		at += segment->length;
-	}
-	return sent;
-}
-
 /* It is the call that was encoded. */
-static void expect_call(struct kunit *test, struct sent *sent, u32 words)
+static void expect_call(struct kunit *test, struct bc_message *sent, u32 words)
 {
 	u32 i;
 
@@ -97,7 +35,7 @@ static void expect_call(struct kunit *test, struct sent *sent, u32 words)
 }
 
 /* The client answers with @length bytes in the Reply chunk; it returns @claimed. */
-static void answer_long(struct kunit *test, struct sent *sent, u32 length, u32 claimed,
+static void answer_long(struct kunit *test, struct bc_message *sent, u32 length, u32 claimed,
 			u32 xid)
 {
 	struct backchannel *bc = test->priv;
@@ -171,7 +109,7 @@ static void call_is_exposed(struct kunit *test)
 {
 	const struct size_case *c = test->param_value;
 	struct callback *cb;
-	struct sent *call;
+	struct bc_message *call;
 	int i;
 
 	for (i = 0; i < 3; i++) {
@@ -179,7 +117,7 @@ static void call_is_exposed(struct kunit *test)
 
 		fake_mark(bc->server->qp);
 		cb = bc_call_procedure(test, c->words, CB_LONG_CALL);
-		call = sent(test);
+		call = bc_message(test);
 		expect_call(test, call, c->words);
 		KUNIT_EXPECT_EQ(test, c->is_long ? RPCRDMA_NOMSG : RPCRDMA_MSG,
 				call->header.proc);
@@ -197,11 +135,11 @@ static void call_is_sent_again(struct kunit *test)
 	struct bc_answer garbage = { .proc = RPCRDMA_MSG, .credits = 2, .accept = 4 };
 	struct backchannel *bc = test->priv;
 	struct callback *cb;
-	struct sent *call;
+	struct bc_message *call;
 
 	fake_mark(bc->server->qp);
 	cb = bc_call_procedure(test, 2048, CB_LONG_CALL);
-	call = sent(test);
+	call = bc_message(test);
 	fake_mark(bc->server->qp);
 	bc_reply(test, call->header.xid, &garbage);
 	KUNIT_EXPECT_TRUE(test, eventually(fake_posted(bc->server->qp) >= 3));
@@ -232,11 +170,11 @@ static void long_call_wants_a_reply(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
 	struct callback *cb;
-	struct sent *call;
+	struct bc_message *call;
 
 	bc->server->transport->st_agreed.read_chunk_replies = true;
 	cb = bc_call_procedure(test, 2048, CB_LONG_CALL);
-	call = sent(test);
+	call = bc_message(test);
 	expect_call(test, call, 2048);
 	KUNIT_EXPECT_EQ(test, 1, call->lists.nr_reply);
 	KUNIT_EXPECT_FALSE(test, rpcrdma_is_pulled_reply(&call->lists));
@@ -251,7 +189,7 @@ static void reply_comes_in_the_chunk(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
 	struct callback *cb = bc_call_procedure(test, 20, CB_LONG_REPLY);
-	struct sent *call = sent(test);
+	struct bc_message *call = bc_message(test);
 	u32 xid = call->header.xid;
 
 	expect_call(test, call, 20);
@@ -274,7 +212,7 @@ static void both_are_long(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
 	struct callback *cb = bc_call_procedure(test, 4000, CB_LONG_REPLY);
-	struct sent *call = sent(test);
+	struct bc_message *call = bc_message(test);
 
 	expect_call(test, call, 4000);
 	KUNIT_EXPECT_EQ(test, RPCRDMA_NOMSG, call->header.proc);
@@ -288,7 +226,7 @@ static void short_reply_leaves_the_chunk(struct kunit *test)
 {
 	struct bc_answer answer = { .proc = RPCRDMA_MSG, .credits = 2, .reply = true };
 	struct callback *cb = bc_call_procedure(test, 20, CB_LONG_REPLY);
-	struct sent *call = sent(test);
+	struct bc_message *call = bc_message(test);
 
 	bc_reply(test, call->header.xid, &answer);
 	bc_expect_answered(test, cb);
@@ -299,7 +237,7 @@ static void short_reply_leaves_the_chunk(struct kunit *test)
 static void more_than_was_offered(struct kunit *test)
 {
 	struct callback *cb = bc_call_procedure(test, 20, CB_LONG_REPLY);
-	struct sent *call = sent(test);
+	struct bc_message *call = bc_message(test);
 	u32 xid = call->header.xid;
 
 	answer_long(test, call, 5000, rpcrdma_reply_chunk(&call->lists)->length + 1, xid);
@@ -313,7 +251,7 @@ static void what_is_in_the_chunk_is_no_reply(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
 	struct callback *cb = bc_call_procedure(test, 20, CB_LONG_REPLY);
-	struct sent *call = sent(test);
+	struct bc_message *call = bc_message(test);
 
 	/* On the way to sleep, it would not see the error and call again. */
 	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(bc->rpc->pending.qlen)));
@@ -329,7 +267,7 @@ static void long_reply_to_nothing(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
 	struct callback *cb = bc_call_procedure(test, 20, CB_LONG_REPLY);
-	struct sent *call = sent(test);
+	struct bc_message *call = bc_message(test);
 	u32 xid = call->header.xid;
 
 	call->header.xid++;
@@ -346,7 +284,7 @@ static void callback_is_given_up(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
 	struct callback *cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
-	struct sent *call = sent(test);
+	struct bc_message *call = bc_message(test);
 
 	KUNIT_EXPECT_EQ(test, 2, fake_valid_rkeys(bc->server->fake));
 	rpc_killall_tasks(bc->clnt);
@@ -363,7 +301,7 @@ static void callback_is_given_up_late(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
 	struct callback *cb = bc_call_procedure(test, 20, CB_LONG_REPLY);
-	struct sent *call = sent(test);
+	struct bc_message *call = bc_message(test);
 
 	answer_long(test, call, 5000, 5000, call->header.xid);
 	rpc_killall_tasks(bc->clnt);
@@ -376,7 +314,7 @@ static void connection_is_lost(struct kunit *test)
 	struct backchannel *bc = test->priv;
 	struct callback *cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
 
-	sent(test);
+	bc_message(test);
 	bc_lose(bc);
 	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
 	KUNIT_EXPECT_LT(test, cb->status, 0);
@@ -386,7 +324,7 @@ static void connection_is_lost_before_the_fence(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
 	struct callback *cb = bc_call_procedure(test, 20, CB_LONG_REPLY);
-	struct sent *call = sent(test);
+	struct bc_message *call = bc_message(test);
 
 	answer_long(test, call, 5000, 5000, call->header.xid);
 	fake_flush(bc->server->qp);
@@ -423,7 +361,7 @@ static void regions_are_short(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
 	struct callback *cb;
-	struct sent *call;
+	struct bc_message *call;
 
 	bc->server->fake->mr_accept = 1;
 	cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
@@ -431,7 +369,7 @@ static void regions_are_short(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
 	KUNIT_EXPECT_EQ(test, 0, bc->server->transport->st_nr_long_calls);
 	bc->server->fake->mr_accept = -1;
-	call = sent(test);
+	call = bc_message(test);
 	answer_inline(test, cb, call->header.xid);
 	expect_at_rest(test);
 }
@@ -442,14 +380,14 @@ static void expect_no_chunks(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
 	struct callback *cb;
-	struct sent *call;
+	struct bc_message *call;
 
 	cb = bc_call_procedure(test, 2048, CB_LONG_CALL);
 	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
 	KUNIT_EXPECT_EQ(test, -EMSGSIZE, cb->status);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
 	cb = bc_call_procedure(test, 20, CB_LONG_REPLY);
-	call = sent(test);
+	call = bc_message(test);
 	KUNIT_EXPECT_EQ(test, RPCRDMA_MIN_HEADER_SIZE, call->header.size);
 	answer_inline(test, cb, call->header.xid);
 	expect_at_rest(test);

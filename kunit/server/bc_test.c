@@ -3,8 +3,6 @@
  * The server as requester, RFC 8167: callbacks go through a real rpc_clnt, as nfsd's do,
  * and the client that answers them is the test.
  */
-#include <linux/delay.h>
-#include <linux/module.h>
 #include <linux/unaligned.h>
 
 #include "bc.h"
@@ -344,162 +342,6 @@ static void callback_cannot_be_posted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
 }
 
-/* ---- the end of the connection ---- */
-
-static void loss_ends_callbacks(struct kunit *test)
-{
-	struct backchannel *bc = test->priv;
-	struct callback *calls[2], *late;
-	int i;
-
-	for (i = 0; i < 2; i++)
-		calls[i] = bc_call(test, 1);
-	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1));
-	fake_cm_event(bc->server->id, RDMA_CM_EVENT_DISCONNECTED);
-	bc_lose(bc);
-	for (i = 0; i < 2; i++) {
-		KUNIT_ASSERT_TRUE(test, bc_ended(calls[i]));
-		KUNIT_EXPECT_EQ(test, -ENOTCONN, calls[i]->status);
-	}
-	/* And those that come later. */
-	late = bc_call(test, 1);
-	KUNIT_ASSERT_TRUE(test, bc_ended(late));
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, late->status);
-	KUNIT_EXPECT_FALSE(test, xprt_connected(bc->rpc));
-	KUNIT_EXPECT_EQ(test, 0, bc->rpc->cong);
-}
-
-/*
- * The connection ends, but no thread of nfsd has come to see to it. A callback does not
- * wait for that, nor ask again and again until then.
- */
-static void loss_is_noticed_by_a_callback(struct kunit *test)
-{
-	struct backchannel *bc = test->priv;
-	struct callback *cb;
-
-	svcrdma_transport_close(bc->server->transport);
-	cb = bc_call(test, 1);
-	KUNIT_EXPECT_TRUE(test, bc_ended(cb));
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, cb->status);
-	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
-}
-
-/* nfsd's client lives on for a while; then it has nothing to hold on to. */
-static void loss_after_the_client(struct kunit *test)
-{
-	struct backchannel *bc = test->priv;
-	struct callback *cb = bc_call(test, 1);
-
-	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1));
-	bc_reply_well(test, bc_xid(bc, 0), 2);
-	bc_expect_answered(test, cb);
-	bc_shut_down(bc);
-	/* A new one takes the rpc_xprt that is there. */
-	bc->clnt = callback_client(bc->xprt);
-	KUNIT_ASSERT_NOT_NULL(test, bc->clnt);
-	KUNIT_EXPECT_PTR_EQ(test, bc->rpc, rcu_access_pointer(bc->clnt->cl_xprt));
-	cb = bc_call(test, 1);
-	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 2));
-	bc_reply_well(test, bc_xid(bc, 1), 2);
-	bc_expect_answered(test, cb);
-}
-
-static void loss_is_injected(struct kunit *test)
-{
-	struct backchannel *bc = test->priv;
-
-	bc->rpc->ops->inject_disconnect(bc->rpc);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(bc->server->transport));
-	KUNIT_EXPECT_TRUE(test, test_bit(XPT_CLOSE, &bc->xprt->xpt_flags));
-}
-
-/* A task of SUNRPC's that waits; synchronous, so that it is not run when it is woken. */
-static void sleep_on(struct rpc_xprt *xprt, struct rpc_task *task)
-{
-	*task = (struct rpc_task) { .tk_runstate = BIT(RPC_TASK_ACTIVE) };
-	rpc_sleep_on(&xprt->pending, task, NULL);
-}
-
-/* Only the client can connect. */
-static void connect_is_refused(struct kunit *test)
-{
-	struct backchannel *bc = test->priv;
-	struct rpc_task task;
-
-	sleep_on(bc->rpc, &task);
-	set_bit(XPRT_CONNECTING, &bc->rpc->state);
-	bc->rpc->ops->connect(bc->rpc, &task);
-	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_CONNECTING, &bc->rpc->state));
-	KUNIT_EXPECT_FALSE(test, RPC_IS_QUEUED(&task));
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, task.tk_status);
-}
-
-/* ---- setup ---- */
-
-static struct rpc_xprt *set_up(struct backchannel *bc, struct svc_xprt *xprt, size_t length)
-{
-	struct xprt_create args = {
-		.ident		= XPRT_TRANSPORT_BC_RDMA,
-		.net		= &init_net,
-		.dstaddr	= (struct sockaddr *)&bc->xprt->xpt_remote,
-		.addrlen	= length ?: bc->xprt->xpt_remotelen,
-		.bc_xprt	= xprt,
-	};
-
-	return svcrdma_backchannel_class.setup(&args);
-}
-
-static void setup_is_as_sunrpc_wants_it(struct kunit *test)
-{
-	struct backchannel *bc = test->priv;
-	struct rpc_xprt *xprt = bc->rpc;
-
-	KUNIT_EXPECT_PTR_EQ(test, &svcrdma_backchannel_class, xprt->xprt_class);
-	KUNIT_EXPECT_EQ(test, XPRT_TRANSPORT_BC_RDMA, xprt->prot);
-	KUNIT_EXPECT_PTR_EQ(test, bc->xprt, xprt->bc_xprt);
-	KUNIT_EXPECT_PTR_EQ(test, xprt, bc->xprt->xpt_bc_xprt);
-	KUNIT_EXPECT_TRUE(test, xprt_bound(xprt));
-	KUNIT_EXPECT_TRUE(test, xprt_connected(xprt));
-	KUNIT_EXPECT_EQ(test, 0, xprt->idle_timeout);
-	KUNIT_EXPECT_EQ(test, SERVER_MESSAGE, xprt->max_payload);
-	KUNIT_EXPECT_EQ(test, SVCRDMA_REVERSE_CREDITS, xprt->max_reqs);
-	KUNIT_EXPECT_EQ(test, RPC_CWNDSCALE, xprt->cwnd);
-	KUNIT_EXPECT_STREQ(test, "192.0.2.2", xprt->address_strings[RPC_DISPLAY_ADDR]);
-	KUNIT_EXPECT_STREQ(test, "0", xprt->address_strings[RPC_DISPLAY_PORT]);
-	KUNIT_EXPECT_STREQ(test, "c0000202", xprt->address_strings[RPC_DISPLAY_HEX_ADDR]);
-	KUNIT_EXPECT_STREQ(test, "   0", xprt->address_strings[RPC_DISPLAY_HEX_PORT]);
-	KUNIT_EXPECT_STREQ(test, "rdma", xprt->address_strings[RPC_DISPLAY_NETID]);
-}
-
-/* One rpc_xprt for a connection: the second to come finds the first one's. */
-static void setup_happens_once(struct kunit *test)
-{
-	struct backchannel *bc = test->priv;
-	int modules = module_refcount(THIS_MODULE);
-
-	KUNIT_EXPECT_EQ(test, -EBUSY, PTR_ERR_OR_ZERO(set_up(bc, bc->xprt, 0)));
-	KUNIT_EXPECT_EQ(test, modules, module_refcount(THIS_MODULE));
-	KUNIT_EXPECT_PTR_EQ(test, bc->rpc, bc->xprt->xpt_bc_xprt);
-	KUNIT_EXPECT_EQ(test, -EBADF,
-			PTR_ERR_OR_ZERO(set_up(bc, bc->xprt,
-					       sizeof(struct sockaddr_storage) + 1)));
-}
-
-static void setup_without_memory(struct kunit *test)
-{
-	struct backchannel *bc = test->priv;
-	int modules = module_refcount(THIS_MODULE), n;
-
-	/* Four strings. */
-	for (n = 0; n < 4; n++) {
-		fake_alloc_fail(n);
-		KUNIT_EXPECT_EQ(test, -ENOMEM, PTR_ERR_OR_ZERO(set_up(bc, bc->xprt, 0)));
-		KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
-	}
-	KUNIT_EXPECT_EQ(test, modules, module_refcount(THIS_MODULE));
-}
-
 /* ---- other connections ---- */
 
 static void reply_without_a_callback_client(struct kunit *test)
@@ -539,14 +381,6 @@ static struct kunit_case bc_cases[] = {
 	KUNIT_CASE(callback_finds_the_send_queue_full),
 	KUNIT_CASE(callback_without_memory),
 	KUNIT_CASE(callback_cannot_be_posted),
-	KUNIT_CASE(loss_ends_callbacks),
-	KUNIT_CASE(loss_is_noticed_by_a_callback),
-	KUNIT_CASE(loss_after_the_client),
-	KUNIT_CASE(loss_is_injected),
-	KUNIT_CASE(connect_is_refused),
-	KUNIT_CASE(setup_is_as_sunrpc_wants_it),
-	KUNIT_CASE(setup_happens_once),
-	KUNIT_CASE(setup_without_memory),
 	{}
 };
 
