@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Replies that the server exposes, and what becomes of those that are read late, or not at
+ * all. Reliable-reply draft, section 4.
+ */
+#include "pull.h"
+
+/* One that is exposed and not read, because the client's worker is not let. */
+static struct client_call *expose_one(struct pair *pair)
+{
+	struct client_call *call;
+
+	KUNIT_ASSERT_EQ(pair->test, 0, pair_connect(pair));
+	pull_exchange(pair, &pull_8k);
+	pull_forget(pair);
+	pair->client.conn->xc_pulls = XPRTRDMA_PULLS;
+	call = pull_begin(pair, &pull_60k);
+	pair_pump(pair);
+	KUNIT_ASSERT_EQ(pair->test, 1, pair->server->st_exposures.used);
+	return call;
+}
+
+static void read_after_all(struct pair *pair)
+{
+	pair->client.conn->xc_pulls = 0;
+	queue_work(xprtrdma_wq, &pair->client.conn->xc_pull_worker);
+	pair_pump(pair);
+}
+
+static void read_late(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call = expose_one(pair);
+
+	/* What counts is the memory that it keeps. */
+	KUNIT_EXPECT_EQ(test, 61440 + PAGE_SIZE, pair->server->st_exposures.bytes);
+	KUNIT_EXPECT_FALSE(test, client_call_done(call));
+	read_after_all(pair);
+	client_call_expect_reply(call, 128, 61440, 4);
+	pull_expect_nothing_exposed(pair);
+}
+
+/* Nobody else gives up, not even when the task is killed. LOCAL_INVs go on meanwhile. */
+static void read_that_cannot_begin(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call = expose_one(pair);
+	struct xprtrdma_conn *conn = pair->client.conn;
+
+	KUNIT_EXPECT_EQ(test, 1, conn->xc_held);
+	client_look_at_held(&pair->client);
+	KUNIT_EXPECT_FALSE(test, pair_client_failed(pair));
+
+	conn->xc_held_since -= XPRTRDMA_HELD_TIMEOUT;
+	spin_lock(&conn->xc_lock);
+	xprtrdma_conn_hold(conn);
+	xprtrdma_conn_unhold(conn, false);
+	spin_unlock(&conn->xc_lock);
+	client_look_at_held(&pair->client);
+	KUNIT_EXPECT_TRUE(test, pair_client_failed(pair));
+	pair_disconnect(pair);
+	client_call_expect_waiting(call);
+	pair_expect_nothing_left(pair);
+}
+
+/* nfsd may have no thread for the RDMA_DONE. */
+static void read_while_nfsd_is_busy(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call = expose_one(pair);
+
+	pair->client.conn->xc_pulls = 0;
+	queue_work(xprtrdma_wq, &pair->client.conn->xc_pull_worker);
+	pair_settle(pair);
+	client_call_expect_reply(call, 128, 61440, 4);
+	KUNIT_EXPECT_EQ(test, 0, pair->server->st_exposures.used);
+	pull_expect_nothing_exposed(pair);
+}
+
+/* What was read is another reply: this RPC fails, and the server may forget it. */
+static void read_another_reply(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call = expose_one(pair);
+
+	call->rqst.rq_xid ^= cpu_to_be32(1);
+	read_after_all(pair);
+	client_call_expect_error(call, -EIO);
+	KUNIT_EXPECT_FALSE(test, pair_client_failed(pair));
+	pull_expect_nothing_exposed(pair);
+}
+
+/* Tasks that are killed: the server is told of each, when there are Sends for it. */
+static void many_that_nobody_waits_for(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, false);
+	struct xprtrdma_send *send, *next;
+	struct client_call *calls[12];
+	struct xprtrdma_conn *conn;
+	LIST_HEAD(taken);
+	int i;
+
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	pull_exchange(pair, &pull_8k);
+	pull_forget(pair);
+	conn = pair->client.conn;
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		calls[i] = pull_begin(pair, &pull_60k);
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		client_call_destroy(calls[i]);
+	conn->xc_pulls = XPRTRDMA_PULLS;
+	pair_pump(pair);
+	while ((send = xprtrdma_send_get(conn)))
+		list_add(&send->sd_list, &taken);
+	read_after_all(pair);
+	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(calls), pair->server->st_exposures.used);
+	KUNIT_EXPECT_FALSE(test, pair_client_failed(pair));
+
+	list_for_each_entry_safe(send, next, &taken, sd_list) {
+		list_del(&send->sd_list);
+		xprtrdma_send_put(send);
+	}
+	queue_work(xprtrdma_wq, &conn->xc_pull_worker);
+	pair_pump(pair);
+	pull_expect_nothing_exposed(pair);
+	KUNIT_EXPECT_EQ(test, 0, conn->xc_window.in_flight);
+	pull_exchange(pair, &pull_8k);
+}
+
+/* Draft section 4.1.3: a client that reads too late loses its connection, no more. */
+static void exposure_ends_by_time(struct kunit *test)
+{
+	unsigned int seconds = svcrdma_expose_timeout;
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call;
+
+	svcrdma_expose_timeout = 0;
+	call = expose_one(pair);
+	svcrdma_expose_timeout = seconds;
+	svcrdma_expose_work(&pair->server->st_expose_work.work);
+	pair_settle(pair);
+	KUNIT_EXPECT_EQ(test, 0, pair->server->st_exposures.used);
+	KUNIT_EXPECT_EQ(test, 0, memory_valid_keys(pair->server_device));
+
+	read_after_all(pair);
+	KUNIT_EXPECT_TRUE(test, pair_client_failed(pair));
+	pair_disconnect(pair);
+	client_call_expect_waiting(call);
+	pair_expect_nothing_left(pair);
+}
+
+/* A queue pair that stands still keeps nothing for ever: it is closed. */
+static void invalidation_takes_too_long(struct kunit *test)
+{
+	unsigned long timeout = svcrdma_inv_timeout;
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call = expose_one(pair);
+	struct delayed_work *work = &pair->server->st_expose_work;
+
+	memory_hold(pair->server->st_qp);
+	svcrdma_exposed_done(pair->server, be32_to_cpu(call->rqst.rq_xid), NULL);
+	svcrdma_expose_work(&work->work);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(pair->server));
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(work));
+
+	memory_release(pair->server->st_qp);
+	pair_settle(pair);
+	call = pull_begin(pair, &pull_60k);
+	pair_pump(pair);
+	memory_hold(pair->server->st_qp);
+	svcrdma_inv_timeout = 0;
+	svcrdma_exposed_done(pair->server, be32_to_cpu(call->rqst.rq_xid), NULL);
+	svcrdma_inv_timeout = timeout;
+	msleep(20);
+	svcrdma_expose_work(&work->work);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(pair->server));
+	pair_disconnect(pair);
+	pair_expect_nothing_left(pair);
+}
+
+/*
+ * A handle says that its registration took effect, but not that the queue is done with it:
+ * the flush may still tell of it.
+ */
+static void invalidated_before_its_registration_is_done(struct kunit *test)
+{
+	static const struct pull_case c = { "", { .head = 64, .reply_head = 3000 }, { 3000 } };
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call;
+	struct memory_queue *sq;
+	u32 rkey;
+
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	pair->server->st_inline_send = 1024;
+	memory_hold(pair->server->st_qp);
+	call = pull_begin(pair, &c);
+	pair_pump(pair);
+	KUNIT_ASSERT_EQ(test, 1, pair->server->st_exposures.used);
+	sq = &memory_qp_of(pair->server->st_qp)->sq;
+	KUNIT_ASSERT_EQ(test, 2, sq->posted - sq->done);
+	KUNIT_ASSERT_EQ(test, IB_WR_REG_MR, sq->wrs[sq->done % sq->size].opcode);
+	rkey = sq->wrs[sq->done % sq->size].key;
+
+	svcrdma_exposed_done(pair->server, be32_to_cpu(call->rqst.rq_xid), &rkey);
+	KUNIT_EXPECT_EQ(test, 0, pair->server->st_exposures.used);
+	KUNIT_EXPECT_EQ(test, 0, pair->server->st_exposures.bytes);
+	pair_disconnect(pair);
+	client_call_expect_waiting(call);
+	pair_expect_nothing_left(pair);
+}
+
+/* The connection ends while a reply is exposed. */
+static void connection_ends_with_an_exposure(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, true);
+	struct client_call *call = expose_one(pair);
+
+	pair_disconnect(pair);
+	client_call_expect_waiting(call);
+	pair_expect_nothing_left(pair);
+}
+
+/* A device goes while a reply is exposed on it, or while it is about to be read by it. */
+static void device_goes_with_an_exposure(struct kunit *test)
+{
+	enum pair_side side;
+
+	for (side = PAIR_CLIENT; side <= PAIR_SERVER; side++) {
+		struct pair *pair = pair_create(test, true);
+		struct memory_device *device = pair_device(pair, side);
+		struct client_call *call = expose_one(pair);
+
+		pair_device_remove(device);
+		pair_settle(pair);
+		pair_disconnect(pair);
+		pair_device_removed();
+		KUNIT_EXPECT_FALSE(test, device->registered);
+		client_call_expect_waiting(call);
+		pair_expect_nothing_left(pair);
+	}
+}
+
+/* Draft section 4.1.3: dropped in silence; but nobody needs that many. */
+static void flood_of_notifications(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, false);
+	struct svcrdma_transport *t;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	t = pair->server;
+	for (i = 0; i < t->st_exposures.size; i++)
+		svcrdma_exposed_done(t, i, NULL);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+	svcrdma_exposed_done(t, i, NULL);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(t));
+}
+
+/* A handle that belongs to another reply, or none, is not the client's to invalidate. */
+static void notification_with_a_foreign_handle(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call = expose_one(pair);
+	u32 rkey = 0x12345678;
+
+	svcrdma_exposed_done(pair->server, be32_to_cpu(call->rqst.rq_xid), &rkey);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(pair->server));
+	pair_pump(pair);
+	pair_disconnect(pair);
+	pair_expect_nothing_left(pair);
+}
+
+/* A second notification for the same reply is one for nothing. */
+static void notified_twice(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call = expose_one(pair);
+	u32 xid = be32_to_cpu(call->rqst.rq_xid);
+
+	svcrdma_exposed_done(pair->server, xid, NULL);
+	svcrdma_exposed_done(pair->server, xid, NULL);
+	pair_settle(pair);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(pair->server));
+	KUNIT_EXPECT_EQ(test, 0, pair->server->st_exposures.used);
+	KUNIT_EXPECT_EQ(test, 0, memory_valid_keys(pair->server_device));
+	pair_disconnect(pair);
+	pair_expect_nothing_left(pair);
+}
+
+static struct kunit_case expose_cases[] = {
+	KUNIT_CASE(read_late),
+	KUNIT_CASE(read_that_cannot_begin),
+	KUNIT_CASE(read_while_nfsd_is_busy),
+	KUNIT_CASE(read_another_reply),
+	KUNIT_CASE(many_that_nobody_waits_for),
+	KUNIT_CASE(exposure_ends_by_time),
+	KUNIT_CASE(invalidation_takes_too_long),
+	KUNIT_CASE(invalidated_before_its_registration_is_done),
+	KUNIT_CASE(connection_ends_with_an_exposure),
+	KUNIT_CASE(device_goes_with_an_exposure),
+	KUNIT_CASE(flood_of_notifications),
+	KUNIT_CASE(notification_with_a_foreign_handle),
+	KUNIT_CASE(notified_twice),
+	{}
+};
+
+static struct kunit_suite expose_suite = {
+	.name = "memory_expose",
+	.suite_init = pair_suite_init,
+	.suite_exit = pair_suite_exit,
+	.test_cases = expose_cases,
+};
+
+kunit_test_suite(expose_suite);
