@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The rpc_xprt above the connections: connecting, with what goes wrong and what SUNRPC is
- * told of it, waiting before the next attempt, and the ways in which a connection ends.
+ * told of it, and waiting before the next attempt.
  *
  * The rpc_xprt is a real one, made by rpc_create(); the test is the task that connects.
  */
-#include <linux/delay.h>
-#include <linux/module.h>
-#include <linux/sunrpc/addr.h>
 #include <rdma/ib_cm.h>
 
 #include "mount.h"
@@ -365,214 +362,6 @@ static void removal_right_after_connecting(struct kunit *test)
 	mount_expect_connected(mount);
 }
 
-/* ---- the end of a connection ---- */
-
-struct loss_case {
-	const char	*desc;
-	void		(*lose)(struct mount *mount);
-};
-
-static void lose_by_event(struct mount *mount)
-{
-	fake_cm_event(mount->transport->xt_conn->xc_id, RDMA_CM_EVENT_DISCONNECTED);
-}
-
-static void lose_by_removal(struct mount *mount)
-{
-	fake_cm_event(mount->transport->xt_conn->xc_id, RDMA_CM_EVENT_DEVICE_REMOVAL);
-}
-
-static void lose_by_completion(struct mount *mount)
-{
-	fake_recv_fail(&mount->fake->qp, IB_WC_RETRY_EXC_ERR);
-}
-
-static void lose_by_timer(struct mount *mount)
-{
-	struct rpc_rqst rqst = { .rq_xid = cpu_to_be32(1) };
-	struct rpc_task task = { .tk_rqstp = &rqst };
-
-	mount->xprt->ops->timer(mount->xprt, &task);
-}
-
-static void lose_by_injection(struct mount *mount)
-{
-	mount->xprt->ops->inject_disconnect(mount->xprt);
-}
-
-/* As xprt_init_autodisconnect() has it, once nothing has happened for five minutes. */
-static void lose_by_idling(struct mount *mount)
-{
-	mod_timer(&mount->xprt->timer, jiffies);
-	eventually(!timer_pending(&mount->xprt->timer));
-	/* The timer's function has returned. */
-	timer_delete_sync(&mount->xprt->timer);
-}
-
-static const struct loss_case loss_cases[] = {
-	{ "event", lose_by_event },
-	{ "removal", lose_by_removal },
-	{ "completion", lose_by_completion },
-	{ "no reply in time", lose_by_timer },
-	{ "injected", lose_by_injection },
-	{ "idle", lose_by_idling },
-};
-
-KUNIT_ARRAY_PARAM_DESC(loss, loss_cases, desc);
-
-static void loss_closes_and_wakes(struct kunit *test)
-{
-	const struct loss_case *c = test->param_value;
-	struct mount *mount = test->priv;
-	unsigned int cookie;
-	struct rpc_task task;
-
-	mount_expect_connected(mount);
-	cookie = mount->xprt->connect_cookie;
-	fake_task_sleep(mount->xprt, &task);
-	c->lose(mount);
-	KUNIT_EXPECT_TRUE(test, eventually(!xprt_connected(mount->xprt)));
-	flush_work(&mount->xprt->task_cleanup);
-	mount_expect_nothing(mount);
-	KUNIT_EXPECT_NE(test, cookie, mount->xprt->connect_cookie);
-	KUNIT_EXPECT_FALSE(test, RPC_IS_QUEUED(&task));
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, task.tk_status);
-	mount_expect_connected(mount);
-}
-
-static void idle_timer_runs_after_a_connect(struct kunit *test)
-{
-	struct mount *mount = test->priv;
-	struct timer_list *timer = &mount->xprt->timer;
-
-	KUNIT_EXPECT_EQ(test, 300 * HZ, mount->xprt->idle_timeout);
-	KUNIT_EXPECT_FALSE(test, timer_pending(timer));
-	mount_expect_connected(mount);
-	KUNIT_ASSERT_TRUE(test, timer_pending(timer));
-	KUNIT_EXPECT_EQ(test, 300 * HZ, timer->expires - mount->xprt->last_used);
-}
-
-static void destroy_while_connected(struct kunit *test)
-{
-	struct mount *mount = test->priv;
-
-	mount_expect_connected(mount);
-	mount_shut_down(mount);
-	KUNIT_EXPECT_TRUE(test, mount_gone(mount));
-	KUNIT_EXPECT_EQ(test, 1, fake_cm.disconnects);
-	KUNIT_EXPECT_EQ(test, 0, fake_objects());
-}
-
-/* ---- setup ---- */
-
-static void setup_is_as_sunrpc_wants_it(struct kunit *test)
-{
-	struct mount *mount = test->priv;
-	struct rpc_xprt *xprt = mount->xprt;
-	const char **strings = xprt->address_strings;
-
-	KUNIT_EXPECT_TRUE(test, xprt_bound(xprt));
-	KUNIT_EXPECT_FALSE(test, xprt_connected(xprt));
-	KUNIT_EXPECT_EQ(test, IPPROTO_TCP, xprt->prot);
-	KUNIT_EXPECT_GE(test, xprt->max_payload, (size_t)1 << 20);
-	KUNIT_EXPECT_EQ(test, xprtrdma_slot_table_entries, xprt->max_reqs);
-	KUNIT_EXPECT_STREQ(test, "192.0.2.1", strings[RPC_DISPLAY_ADDR]);
-	KUNIT_EXPECT_STREQ(test, "20049", strings[RPC_DISPLAY_PORT]);
-	KUNIT_EXPECT_STREQ(test, "c0000201", strings[RPC_DISPLAY_HEX_ADDR]);
-	KUNIT_EXPECT_STREQ(test, "4e51", strings[RPC_DISPLAY_HEX_PORT]);
-	KUNIT_EXPECT_STREQ(test, "rdma", strings[RPC_DISPLAY_NETID]);
-	xprt->ops->set_port(xprt, 99);
-	KUNIT_EXPECT_STREQ(test, "99", strings[RPC_DISPLAY_PORT]);
-	KUNIT_EXPECT_STREQ(test, "  63", strings[RPC_DISPLAY_HEX_PORT]);
-	KUNIT_EXPECT_EQ(test, 99, rpc_get_port((struct sockaddr *)&xprt->addr));
-}
-
-static void setup_without_idle_timeout(struct kunit *test)
-{
-	struct mount *mount = mount_create(test);
-
-	mount_from(mount, NULL, RPC_CLNT_CREATE_NO_IDLE_TIMEOUT);
-	KUNIT_EXPECT_EQ(test, 0, mount->xprt->idle_timeout);
-	mount_expect_connected(mount);
-	KUNIT_EXPECT_FALSE(test, timer_pending(&mount->xprt->timer));
-}
-
-static void setup_with_a_source_address(struct kunit *test)
-{
-	struct mount *mount = mount_create(test);
-	struct sockaddr_storage source = {};
-	struct sockaddr_in *sin = (struct sockaddr_in *)&source;
-
-	sin->sin_family = AF_INET;
-	sin->sin_addr.s_addr = htonl(0xc0000203);
-	mount_from(mount, (struct sockaddr *)&source, 0);
-	mount_expect_connected(mount);
-	sin = (struct sockaddr_in *)&fake_cm.source;
-	KUNIT_EXPECT_EQ(test, AF_INET, sin->sin_family);
-	KUNIT_EXPECT_EQ(test, htonl(0xc0000203), sin->sin_addr.s_addr);
-}
-
-static void setup_with_a_source_of_another_family(struct kunit *test)
-{
-	struct mount *mount = mount_create(test);
-	struct sockaddr_storage source = { .ss_family = AF_INET6 };
-
-	mount_from(mount, (struct sockaddr *)&source, 0);
-	mount_expect_connected(mount);
-	KUNIT_EXPECT_EQ(test, 0, fake_cm.source.ss_family);
-}
-
-static void setup_over_ipv6(struct kunit *test)
-{
-	struct mount *mount = mount_create(test);
-	struct sockaddr_in6 address = {
-		.sin6_family = AF_INET6,
-		.sin6_addr.s6_addr = { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 },
-	};
-	const char **strings;
-
-	mount->clnt = mount_client((struct sockaddr *)&address, sizeof(address), NULL, 0);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(mount->clnt));
-	mount->xprt = rcu_access_pointer(mount->clnt->cl_xprt);
-	strings = mount->xprt->address_strings;
-	/* rpcbind has to be asked for the port. */
-	KUNIT_EXPECT_FALSE(test, xprt_bound(mount->xprt));
-	KUNIT_EXPECT_STREQ(test, "2001:db8::1", strings[RPC_DISPLAY_ADDR]);
-	KUNIT_EXPECT_STREQ(test, "20010db8000000000000000000000001",
-			   strings[RPC_DISPLAY_HEX_ADDR]);
-	KUNIT_EXPECT_STREQ(test, "rdma6", strings[RPC_DISPLAY_NETID]);
-}
-
-static int setup_errno(sa_family_t family, size_t length)
-{
-	struct sockaddr_storage address = { .ss_family = family };
-	struct rpc_clnt *clnt;
-
-	clnt = mount_client((struct sockaddr *)&address, length, NULL, 0);
-	if (!IS_ERR(clnt))
-		rpc_shutdown_client(clnt);
-	return PTR_ERR_OR_ZERO(clnt);
-}
-
-static void setup_fails(struct kunit *test)
-{
-	struct mount *mount = mount_create(test);
-	int n;
-
-	KUNIT_EXPECT_EQ(test, -EAFNOSUPPORT,
-			setup_errno(AF_IB, sizeof(struct sockaddr_in)));
-	KUNIT_EXPECT_EQ(test, -EBADF,
-			setup_errno(AF_INET, sizeof(struct sockaddr_storage) + 1));
-	/* Four strings. */
-	for (n = 0; n < 4; n++) {
-		fake_alloc_fail(n);
-		KUNIT_EXPECT_EQ(test, -ENOMEM,
-				setup_errno(AF_INET, sizeof(struct sockaddr_in)));
-		KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
-	}
-	KUNIT_EXPECT_EQ(test, mount->modules, module_refcount(THIS_MODULE));
-}
-
 static struct kunit_case transport_cases[] = {
 	KUNIT_CASE(connect_succeeds),
 	KUNIT_CASE_PARAM(connect_fails, failure_gen_params),
@@ -589,19 +378,6 @@ static struct kunit_case transport_cases[] = {
 	KUNIT_CASE_PARAM(close_while_connecting, step_gen_params),
 	KUNIT_CASE_PARAM(destroy_while_connecting, step_gen_params),
 	KUNIT_CASE(removal_right_after_connecting),
-	KUNIT_CASE_PARAM(loss_closes_and_wakes, loss_gen_params),
-	KUNIT_CASE(idle_timer_runs_after_a_connect),
-	KUNIT_CASE(destroy_while_connected),
-	KUNIT_CASE(setup_is_as_sunrpc_wants_it),
-	{}
-};
-
-static struct kunit_case setup_cases[] = {
-	KUNIT_CASE(setup_without_idle_timeout),
-	KUNIT_CASE(setup_with_a_source_address),
-	KUNIT_CASE(setup_with_a_source_of_another_family),
-	KUNIT_CASE(setup_over_ipv6),
-	KUNIT_CASE(setup_fails),
 	{}
 };
 
@@ -613,11 +389,4 @@ static struct kunit_suite transport_suite = {
 	.test_cases = transport_cases,
 };
 
-static struct kunit_suite setup_suite = {
-	.name = "xprtrdma_transport_setup",
-	.suite_init = mount_suite_init,
-	.suite_exit = mount_suite_exit,
-	.test_cases = setup_cases,
-};
-
-kunit_test_suites(&transport_suite, &setup_suite);
+kunit_test_suite(transport_suite);
