@@ -7,16 +7,13 @@
 #include <linux/slab.h>
 
 #include "../fake/bad_input.h"
-#include "client.h"
+#include "reply.h"
 
 struct bad_input_case {
 	const char		*desc;
 	struct client_shape	shape;
 	struct client_reply	reply;
 };
-
-#define READS(n)	.head = 136, .reply_head = 128, .reply_pages = (n), \
-			.reply_tail = 64, .read = true
 
 static const struct bad_input_case reply_cases[] = {
 	{ "inline reply", { .head = 64, .reply_head = 64 }, { .length = 48 } },

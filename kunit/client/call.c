@@ -218,6 +218,16 @@ void client_call_decode(struct client_call *call)
 	call->payload_length = wr->sge[0].length - call->header.size;
 }
 
+/* A call that the server has seen. */
+struct client_call *client_sent(struct client *client, const struct client_shape *shape)
+{
+	struct client_call *call = client_call_create(client, shape);
+
+	KUNIT_ASSERT_EQ(client->test, 0, client_call_send(call));
+	client_call_decode(call);
+	return call;
+}
+
 /* Reads chunk @chunk by RDMA Read into @to. */
 static void pull(struct client_call *call, const struct rpcrdma_chunk *chunk, u8 *to)
 {

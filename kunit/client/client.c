@@ -75,6 +75,16 @@ void client_open_window(struct client *client, u32 credits)
 	client->xprt->cwnd = (unsigned long)credits << RPC_CWNDSHIFT;
 }
 
+/* For suites that need several calls at a time. */
+int client_open_init(struct kunit *test)
+{
+	struct client *client = client_create(test);
+
+	client_connect(client);
+	client_open_window(client, 16);
+	return 0;
+}
+
 unsigned int client_free_mrs(struct client *client)
 {
 	return list_count_nodes(&client->conn->xc_mrs_free);

@@ -55,6 +55,7 @@ void client_expect_idle(struct client *client, unsigned int posted);
 
 /* client.c */
 struct client *client_create(struct kunit *test);
+int client_open_init(struct kunit *test);
 void client_private(u32 send_size, u32 recv_size, bool remote_invalidation);
 void client_server_takes(u8 reads);
 void client_connect(struct client *client);
@@ -158,6 +159,7 @@ struct client_call *client_call_create(struct client *client,
 void client_call_destroy(struct client_call *call);
 void client_call_enqueue(struct client_call *call);
 int client_call_send(struct client_call *call);
+struct client_call *client_sent(struct client *client, const struct client_shape *shape);
 void client_call_decode(struct client_call *call);
 void client_call_expect_message(struct client_call *call);
 bool client_call_done(struct client_call *call);

@@ -5,15 +5,6 @@
  */
 #include "client.h"
 
-static int marshal_init(struct kunit *test)
-{
-	struct client *client = client_create(test);
-
-	client_connect(client);
-	client_open_window(client, 16);
-	return 0;
-}
-
 struct call_case {
 	const char		*desc;
 	struct client_shape	shape;
@@ -284,7 +275,7 @@ static struct kunit_case marshal_cases[] = {
 
 static struct kunit_suite marshal_suite = {
 	.name = "xprtrdma_marshal",
-	.init = marshal_init,
+	.init = client_open_init,
 	.test_cases = marshal_cases,
 };
 

@@ -1,35 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Replies of all kinds: what the RPC client sees, and what is dropped. */
-#include "client.h"
-
-static int reply_init(struct kunit *test)
-{
-	struct client *client = client_create(test);
-
-	client_connect(client);
-	client_open_window(client, 16);
-	return 0;
-}
-
-/* A call that the server has seen. */
-static struct client_call *sent(struct client *client, const struct client_shape *shape)
-{
-	struct client_call *call = client_call_create(client, shape);
-
-	KUNIT_ASSERT_EQ(client->test, 0, client_call_send(call));
-	client_call_decode(call);
-	return call;
-}
-
-/* READ in NFSv3: the item is all of the pages, or a part of them. */
-#define READS(n)	.head = 136, .reply_head = 128, .reply_pages = (n), \
-			.reply_tail = 64, .read = true
-/* A reply chunk beside a Write chunk: head and tail do not fit inline. */
-#define BOTH(n)		.head = 136, .reply_head = 3000, .reply_pages = (n), \
-			.reply_tail = 3000, .read = true
-#define PLAIN(n)	.head = 136, .reply_head = 128, .reply_pages = (n), \
-			.reply_tail = 64
-#define INTO_CHUNK	.proc = RPCRDMA_NOMSG
+/* Replies of all kinds: what the RPC client sees of them, and those that are no reply. */
+#include "reply.h"
 
 struct good_case {
 	const char		*desc;
@@ -112,7 +83,7 @@ static void reply_is_seen_by_the_consumer(struct kunit *test)
 {
 	const struct good_case *c = test->param_value;
 	struct client *client = client_of(test);
-	struct client_call *call = sent(client, &c->shape);
+	struct client_call *call = client_sent(client, &c->shape);
 
 	/* Act */
 	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &c->reply));
@@ -131,7 +102,7 @@ static void reply_item_is_all_of_the_pages(struct kunit *test)
 {
 	struct client *client = client_of(test);
 	struct client_shape shape = { READS(8192) };
-	struct client_call *call = sent(client, &shape);
+	struct client_call *call = client_sent(client, &shape);
 	struct client_reply reply = { .length = 148, .item = 4099 };
 	const struct xdr_buf *buf = &call->rqst.rq_private_buf;
 
@@ -148,7 +119,7 @@ static void reply_item_is_longer_than_its_count(struct kunit *test)
 {
 	struct client *client = client_of(test);
 	struct client_shape shape = { READS(65536) };
-	struct client_call *call = sent(client, &shape);
+	struct client_call *call = client_sent(client, &shape);
 	struct client_reply reply = { .length = 128, .item = 8192 };
 	struct xdr_buf *buf = &call->rqst.rq_rcv_buf;
 	struct xdr_stream xdr;
@@ -161,169 +132,6 @@ static void reply_item_is_longer_than_its_count(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, xdr_inline_decode(&xdr, 128));
 	KUNIT_EXPECT_EQ(test, 4096, xdr_read_pages(&xdr, 4096));
 	KUNIT_EXPECT_LE(test, buf->tail[0].iov_len, 64);
-}
-
-/* A server can guess the XID of a call that has not been posted. */
-static void reply_before_the_call_is_dropped(struct kunit *test)
-{
-	struct client *client = client_of(test);
-	struct client_shape shape = { READS(8192) };
-	struct client_call *call = client_call_create(client, &shape);
-	struct client_reply reply = { .length = 64 };
-
-	client_call_enqueue(call);
-	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
-	KUNIT_EXPECT_FALSE(test, client_call_done(call));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&call->rqst.rq_pin));
-	client_expect_at_rest(client);
-}
-
-static void reply_rdma_error_ends_the_rpc(struct kunit *test)
-{
-	struct client *client = client_of(test);
-	struct client_shape shape = { READS(8192) };
-	struct client_call *call = sent(client, &shape);
-	struct client_reply reply = { .proc = RPCRDMA_ERROR };
-
-	client_call_wait(call);
-	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
-	KUNIT_EXPECT_FALSE(test, client_call_done(call));
-	fake_run_all(client->qp);
-	KUNIT_EXPECT_TRUE(test, client_call_done(call));
-	client_call_expect_error(call, -EIO);
-	client_expect_at_rest(client);
-}
-
-/*
- * The error can be there before the task that has sent the call waits for it. SUNRPC
- * forgets what a task is told then, so it is told later; until then the call is not sent
- * again, nor does another reply to it count.
- */
-static void reply_rdma_error_before_the_task_waits(struct kunit *test)
-{
-	struct client *client = client_of(test);
-	struct client_shape shape = { .head = 64, .reply_head = 64 };
-	struct client_call *call = sent(client, &shape);
-	struct client_reply error = { .proc = RPCRDMA_ERROR }, good = { .length = 40 };
-	unsigned int sends;
-
-	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &error));
-	KUNIT_EXPECT_FALSE(test, client_call_done(call));
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&call->rqst.rq_pin));
-	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &good));
-	KUNIT_EXPECT_FALSE(test, client_call_done(call));
-
-	client_disconnect(client);
-	client_connect(client);
-	sends = fake_posted(client->qp);
-	KUNIT_EXPECT_EQ(test, 0, client_call_send(call));
-	KUNIT_EXPECT_EQ(test, sends, fake_posted(client->qp));
-	client_call_expect_error(call, -EIO);
-}
-
-/* A call that goes out once more, with memory: until then nothing is a reply to it. */
-static void reply_to_a_refused_call_is_dropped(struct kunit *test)
-{
-	struct client *client = client_of(test);
-	struct client_shape shape = { .head = 64, .reply_head = 64 };
-	struct client_call *call = sent(client, &shape);
-	struct client_reply error = { .proc = RPCRDMA_ERROR }, good = { .length = 40 };
-
-	xprtrdma_request_of(&call->rqst)->rq_left_open = true;
-	client_call_wait(call);
-	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &error));
-	KUNIT_EXPECT_FALSE(test, client_call_done(call));
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, call->task.tk_status);
-	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &error));
-	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &good));
-	KUNIT_EXPECT_FALSE(test, client_call_done(call));
-
-	call->task.tk_status = 0;
-	fake_mark(client->qp);
-	KUNIT_ASSERT_EQ(test, 0, client_call_send(call));
-	KUNIT_EXPECT_EQ(test, 1, fake_posted(client->qp));
-	client_call_wait(call);
-	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &error));
-	client_call_expect_error(call, -EIO);
-}
-
-/* RFC 8166 section 4.5.1: decoded whatever its version is. */
-static void reply_err_vers_ends_the_rpc(struct kunit *test)
-{
-	struct client *client = client_of(test);
-	struct client_shape shape = { .head = 64, .reply_head = 64 };
-	struct client_call *call = sent(client, &shape);
-	u8 message[RPCRDMA_ERR_VERS_SIZE];
-	u32 length;
-
-	length = rpcrdma_error_encode(be32_to_cpu(call->rqst.rq_xid), 7, 32,
-				      RPCRDMA_ERR_VERS, message);
-	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, length));
-	client_call_expect_error(call, -EIO);
-	client_expect_at_rest(client);
-}
-
-/* An error for a call of an unknown XID ends nothing. */
-static void reply_rdma_error_to_nobody(struct kunit *test)
-{
-	struct client *client = client_of(test);
-	struct client_shape shape = { .head = 64, .reply_head = 64 };
-	struct client_call *call = sent(client, &shape);
-	struct client_reply reply = { .proc = RPCRDMA_ERROR, .xid = 0x77777777 };
-
-	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
-	client_call_expect_waiting(call);
-	client_expect_at_rest(client);
-}
-
-static void reply_with_unknown_xid_is_dropped(struct kunit *test)
-{
-	struct client *client = client_of(test);
-	struct client_shape shape = { .head = 64, .reply_head = 64 };
-	struct client_call *call = sent(client, &shape);
-	struct client_reply reply = { .length = 64, .xid = 0x77777777 };
-
-	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
-	client_call_expect_waiting(call);
-	client_expect_at_rest(client);
-}
-
-/* While the first one waits for its LOCAL_INV, and after it. */
-static void reply_to_the_same_xid_is_dropped(struct kunit *test)
-{
-	struct client *client = client_of(test);
-	struct client_shape shape = { READS(8192) };
-	struct client_call *call = sent(client, &shape);
-	struct client_reply reply = { .length = 128, .item = 8192 };
-	struct client_reply again = { .length = 24 };
-	unsigned int posted;
-
-	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
-	posted = fake_posted(client->qp);
-	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &again));
-	KUNIT_EXPECT_EQ(test, posted, fake_posted(client->qp));
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&call->rqst.rq_pin));
-	fake_run_all(client->qp);
-	client_call_expect_reply(call, 128, 8192, 0);
-
-	fake_deliver(client->qp, call->rqst.rq_rcv_buf.head[0].iov_base, 64);
-	client_call_expect_reply(call, 128, 8192, 0);
-	client_expect_at_rest(client);
-}
-
-/* A reply that was on its way when the connection was lost. */
-static void reply_of_an_earlier_connection_is_dropped(struct kunit *test)
-{
-	struct client *client = client_of(test);
-	struct client_shape shape = { .head = 64, .reply_head = 64 };
-	struct client_call *call = sent(client, &shape);
-	struct client_reply reply = { .length = 64 };
-
-	client_disconnect(client);
-	client_connect(client);
-	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
-	client_call_expect_waiting(call);
-	client_expect_at_rest(client);
 }
 
 enum list_change {
@@ -403,7 +211,7 @@ static void reply_with_other_lists_is_dropped(struct kunit *test)
 {
 	const struct bad_case *c = test->param_value;
 	struct client *client = client_of(test);
-	struct client_call *call = sent(client, &c->shape);
+	struct client_call *call = client_sent(client, &c->shape);
 	struct rpcrdma_segment segments[4];
 	struct rpcrdma_chunk chunks[4];
 	struct rpcrdma_chunk_lists lists;
@@ -442,13 +250,13 @@ static void reply_with_its_item_inline(struct kunit *test)
 	struct client *client = client_of(test);
 	struct client_shape shape = { READS(8192) };
 	struct client_reply reply = { .length = 128 + 64 };
-	struct client_call *call = sent(client, &shape);
+	struct client_call *call = client_sent(client, &shape);
 
 	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
 	fake_run_all(client->qp);
 	client_call_expect_reply(call, reply.length, 0, 0);
 
-	call = sent(client, &shape);
+	call = client_sent(client, &shape);
 	reply.length += 4;
 	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
 	fake_run_all(client->qp);
@@ -462,7 +270,7 @@ static bool verifier_explains(struct client *client, u32 claimed, u32 more)
 {
 	struct client_shape shape = { READS(8192) };
 	struct client_reply reply = { .length = 128 + 64 + more };
-	struct client_call *call = sent(client, &shape);
+	struct client_call *call = client_sent(client, &shape);
 	u8 *message = kunit_kzalloc(client->test, CLIENT_MESSAGE, GFP_KERNEL);
 	u32 length;
 
@@ -495,7 +303,7 @@ static void reply_with_an_empty_write_chunk(struct kunit *test)
 {
 	struct client *client = client_of(test);
 	struct client_shape shape = { READS(8192) };
-	struct client_call *call = sent(client, &shape);
+	struct client_call *call = client_sent(client, &shape);
 	u32 xid = be32_to_cpu(call->rqst.rq_xid), i;
 	const u32 words[] = {
 		xid, 1, 32, RPCRDMA_MSG, 0, 1, 0, 0, 0, xid, RPCRDMA_RPC_REPLY, 0, 0, 0, 0,
@@ -552,7 +360,7 @@ static void reply_that_is_none_is_dropped(struct kunit *test)
 	const struct none_case *c = test->param_value;
 	struct client *client = client_of(test);
 	struct client_shape shape = { .head = 64, .reply_head = 64 };
-	struct client_call *call = sent(client, &shape);
+	struct client_call *call = client_sent(client, &shape);
 	u32 xid = be32_to_cpu(call->rqst.rq_xid);
 	__be32 message[9];
 	int i;
@@ -577,7 +385,7 @@ static void reply_with_a_tail_that_does_not_fit(struct kunit *test)
 {
 	struct client *client = client_of(test);
 	struct client_shape shape = { READS(8192) };
-	struct client_call *call = sent(client, &shape);
+	struct client_call *call = client_sent(client, &shape);
 	struct client_reply reply = { .length = 128 + 65, .item = 8192 };
 
 	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
@@ -590,15 +398,6 @@ static struct kunit_case reply_cases[] = {
 	KUNIT_CASE_PARAM(reply_is_seen_by_the_consumer, good_gen_params),
 	KUNIT_CASE(reply_item_is_all_of_the_pages),
 	KUNIT_CASE(reply_item_is_longer_than_its_count),
-	KUNIT_CASE(reply_before_the_call_is_dropped),
-	KUNIT_CASE(reply_rdma_error_ends_the_rpc),
-	KUNIT_CASE(reply_rdma_error_before_the_task_waits),
-	KUNIT_CASE(reply_to_a_refused_call_is_dropped),
-	KUNIT_CASE(reply_err_vers_ends_the_rpc),
-	KUNIT_CASE(reply_rdma_error_to_nobody),
-	KUNIT_CASE(reply_with_unknown_xid_is_dropped),
-	KUNIT_CASE(reply_to_the_same_xid_is_dropped),
-	KUNIT_CASE(reply_of_an_earlier_connection_is_dropped),
 	KUNIT_CASE_PARAM(reply_with_other_lists_is_dropped, bad_gen_params),
 	KUNIT_CASE(reply_with_its_item_inline),
 	KUNIT_CASE(reply_with_a_long_verifier),
@@ -610,7 +409,7 @@ static struct kunit_case reply_cases[] = {
 
 static struct kunit_suite reply_suite = {
 	.name = "xprtrdma_reply",
-	.init = reply_init,
+	.init = client_open_init,
 	.test_cases = reply_cases,
 };
 

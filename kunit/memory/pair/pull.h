@@ -3,6 +3,7 @@
 #ifndef KUNIT_MEMORY_PULL_H
 #define KUNIT_MEMORY_PULL_H
 
+#include "../../client/reply.h"
 #include "pair.h"
 
 /**
@@ -17,12 +18,8 @@ struct pull_case {
 	struct pair_answer	answer;
 };
 
-#define PULL_PLAIN(n)	.head = 136, .reply_head = 128, .reply_pages = (n), \
-			.reply_tail = 64
-#define PULL_ITEM(n)		PULL_PLAIN(n), .read = true
-
-#define PULL_8K		{ "head, pages and tail", { PULL_PLAIN(8192) }, { 128, 8192, 40 } }
-#define PULL_60K	{ "60 KiB", { PULL_PLAIN(61440) }, { 128, 61440, 4 } }
+#define PULL_8K		{ "head, pages and tail", { PLAIN(8192) }, { 128, 8192, 40 } }
+#define PULL_60K	{ "60 KiB", { PLAIN(61440) }, { 128, 61440, 4 } }
 
 extern const struct pull_case pull_8k, pull_60k;
 

@@ -7,15 +7,15 @@
 
 static const struct pull_case pull_cases[] = {
 	{ "head only", { .head = 64, .reply_head = 9000 }, { 2000, 0, 2090 } },
-	{ "head and pages", { PULL_PLAIN(8192) }, { 128, 8192 } },
+	{ "head and pages", { PLAIN(8192) }, { 128, 8192 } },
 	PULL_8K,
-	{ "odd length", { PULL_PLAIN(8195) }, { 128, 8193, 40 } },
-	{ "odd offset", { PULL_PLAIN(9001), .reply_base = 1025 }, { 128, 9001 } },
-	{ "one byte more than a message", { PULL_PLAIN(8192) }, { 128, 3944 } },
+	{ "odd length", { PLAIN(8195) }, { 128, 8193, 40 } },
+	{ "odd offset", { PLAIN(9001), .reply_base = 1025 }, { 128, 9001 } },
+	{ "one byte more than a message", { PLAIN(8192) }, { 128, 3944 } },
 	PULL_60K,
-	{ "1 MiB", { PULL_PLAIN(1 << 20) }, { 128, 1 << 20 } },
-	{ "1 MiB at an odd offset", { PULL_PLAIN(1 << 20), .reply_base = 77 }, { 128, 1 << 20 } },
-	{ "an item that might have been small", { PULL_ITEM(8188) }, { 128, 8188, 40 } },
+	{ "1 MiB", { PLAIN(1 << 20) }, { 128, 1 << 20 } },
+	{ "1 MiB at an odd offset", { PLAIN(1 << 20), .reply_base = 77 }, { 128, 1 << 20 } },
+	{ "an item that might have been small", { READS(8188) }, { 128, 8188, 40 } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(pull, pull_cases, desc);
@@ -68,7 +68,7 @@ static void next_call_offers_memory(struct kunit *test)
 /* Small replies cost nothing, and teach that. */
 static void small_replies_register_nothing(struct kunit *test)
 {
-	static const struct pull_case small = { "", { PULL_PLAIN(61440) }, { 128, 100 } };
+	static const struct pull_case small = { "", { PLAIN(61440) }, { 128, 100 } };
 	struct pair *pair = pair_create(test, false);
 	int i;
 
@@ -82,7 +82,7 @@ static void small_replies_register_nothing(struct kunit *test)
 /* A Reply chunk that is too small, since the consumer was wrong about its reply. */
 static void more_than_the_consumer_has_room_for(struct kunit *test)
 {
-	static const struct pull_case c = { "", { PULL_PLAIN(6000) }, { 128, 20000 } };
+	static const struct pull_case c = { "", { PLAIN(6000) }, { 128, 20000 } };
 	struct pair *pair = pair_create(test, false);
 	struct client_call *call;
 

@@ -3,6 +3,7 @@
  * Client and server over the provider in memory: each way in which a call and its reply
  * can travel, byte for byte, as InfiniBand and as iWARP.
  */
+#include "../../client/reply.h"
 #include "pair.h"
 
 /**
@@ -19,10 +20,6 @@ struct transfer_case {
 
 #define WRITES(n)	.head = 160, .pages = (n), .tail = 40, .write = true, \
 			.reply_head = 200
-#define READS(n)	.head = 136, .reply_head = 128, .reply_pages = (n), \
-			.reply_tail = 64, .read = true
-#define PLAIN(n)	.head = 136, .reply_head = 128, .reply_pages = (n), \
-			.reply_tail = 64
 
 static const struct transfer_case transfer_cases[] = {
 	{ "inline", { .head = 64, .reply_head = 256 }, { 200 } },
