@@ -3,7 +3,6 @@
  * The client asks for the server's configuration: RFC 5666 section 6. The test is the
  * server, while the connect worker waits.
  */
-#include <linux/delay.h>
 #include <linux/unaligned.h>
 
 #include "mount.h"

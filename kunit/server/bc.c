@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the suites for callbacks share: nfsd's side, and a client. */
-#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/unaligned.h>
 

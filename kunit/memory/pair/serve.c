@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Client and server over the provider in memory: the nfsd thread. */
-#include <linux/slab.h>
 #include <linux/unaligned.h>
 
 #include "pair.h"
