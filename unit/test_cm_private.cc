@@ -164,6 +164,21 @@ TEST(Negotiate, SmallerOfSendAndReceive)
 	EXPECT_TRUE(result.remote_invalidation);
 }
 
+/* Requirement 114: no threshold that private data cannot say, whatever was asked for */
+TEST(Negotiate, StaysInsideTheRange)
+{
+	rpcrdma_cm_private none = { 0, 1023, false, true, 0 };
+	rpcrdma_cm_private all = { ~0u, 300000, false, true, 0 };
+	rpcrdma_negotiated result;
+
+	rpcrdma_cm_negotiate(&all, &all, &result);
+	EXPECT_EQ(result.inline_send, 262144u);
+	EXPECT_EQ(result.inline_recv, 262144u);
+	rpcrdma_cm_negotiate(&none, &none, &result);
+	EXPECT_EQ(result.inline_send, 1024u);
+	EXPECT_EQ(result.inline_recv, 1024u);
+}
+
 /* Requirement 113 */
 TEST(Negotiate, RemoteInvalidationTakesTwo)
 {

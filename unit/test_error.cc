@@ -96,6 +96,11 @@ TEST(Error, BytesBehindAreIgnored)
 
 TEST(Error, UnknownCodeIsNotEncoded)
 {
+	Bytes bytes(RPCRDMA_ERR_VERS_SIZE);
+
+	EXPECT_EQ(0u, rpcrdma_error_encode(1, 1, 1, rpcrdma_errcode(3),
+					   bytes.data()));
+
 	rpcrdma_header header = { 1, 1, 1, RPCRDMA_ERROR, 0, 3, 0, 0 };
 	u8 out[64];
 

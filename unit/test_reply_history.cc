@@ -36,6 +36,21 @@ TEST_F(ReplyHistory, OneLargeReplyIsEnough)
 	EXPECT_TRUE(rpcrdma_expect_large(&history, 5 + RPCRDMA_HISTORY_SIZE));
 }
 
+/* As many levels as there are, and no more: both calls fold the number in the same way. */
+TEST(ReplyHistoryOfMany, EachHasALevelOfItsOwn)
+{
+	for (u32 procedure : { 0u, 1u, RPCRDMA_HISTORY_SIZE - 1u,
+			       RPCRDMA_HISTORY_SIZE + 2u, ~0u }) {
+		rpcrdma_reply_history history = {};
+
+		rpcrdma_note_reply(&history, procedure, true);
+		for (u32 other = 0; other < RPCRDMA_HISTORY_SIZE; other++)
+			EXPECT_EQ(rpcrdma_expect_large(&history, other),
+				  other == procedure % RPCRDMA_HISTORY_SIZE)
+				<< procedure << " " << other;
+	}
+}
+
 TEST_F(ReplyHistory, SmallOnesChangeItBack)
 {
 	note(true, 100);

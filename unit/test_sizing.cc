@@ -76,6 +76,19 @@ TEST(SizeClient, RefusesWhatCannotWork)
 	EXPECT_FALSE(rpcrdma_size_client(&limits, 16, ~0u, 257, &queues));
 }
 
+/* Nobody can ask for no slot at all. */
+TEST(SizeClient, NoSlotIsOne)
+{
+	rpcrdma_device_limits limits = { 32768, 1 << 22, 30, 512 };
+	rpcrdma_client_queues none, one;
+
+	ASSERT_TRUE(rpcrdma_size_client(&limits, 0, 16, 257, &none));
+	ASSERT_TRUE(rpcrdma_size_client(&limits, 1, 16, 257, &one));
+	EXPECT_EQ(none.credits, 1u);
+	EXPECT_EQ(none.send_wrs, one.send_wrs);
+	EXPECT_EQ(none.recv_wrs, one.recv_wrs);
+}
+
 /* Whatever comes out fits the device and holds what it promises. */
 static void try_client(const rpcrdma_device_limits &limits, u32 slots,
 		       u32 reverse, u32 pages)
@@ -181,6 +194,19 @@ TEST(SizeServer, RefusesWhatCannotWork)
 	EXPECT_EQ(queues.rw_contexts, 1u);
 	EXPECT_FALSE(rpcrdma_size_server(&limits, 64, 0, 0, 2, &queues));
 	EXPECT_FALSE(rpcrdma_size_server(&limits, 64, ~0u, 0, 1, &queues));
+}
+
+/* RFC 8166 section 3.3.1: a grant is never zero. */
+TEST(SizeServer, NoCreditIsOne)
+{
+	rpcrdma_device_limits limits = { 32768, 1 << 22, 30, 512 };
+	rpcrdma_server_queues none, one;
+
+	ASSERT_TRUE(rpcrdma_size_server(&limits, 0, 16, 0, 2, &none));
+	ASSERT_TRUE(rpcrdma_size_server(&limits, 1, 16, 0, 2, &one));
+	EXPECT_EQ(none.credits, 1u);
+	EXPECT_EQ(none.recv_wrs, one.recv_wrs);
+	EXPECT_EQ(none.rw_contexts, one.rw_contexts);
 }
 
 static void try_server(const rpcrdma_device_limits &limits, u32 credits,
