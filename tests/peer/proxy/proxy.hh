@@ -40,6 +40,9 @@ struct Call {
 	u32 procedure() const;
 };
 
+/* The RPC reply to a READ with other data: who takes it has a wrong file. */
+Bytes spoilt(const Call &call, Bytes rpc);
+
 class Proxy {
     public:
 	using Hook = std::function<void(Proxy &, const Call &)>;

@@ -138,6 +138,18 @@ static Item eligible_item(const Call &call, const Bytes &rpc)
 	return reader.failed() ? Item() : item;
 }
 
+Bytes spoilt(const Call &call, Bytes rpc)
+{
+	Item item = eligible_item(call, rpc);
+
+	check(item.length >= RPCRDMA_XDR_UNIT, "nothing to spoil");
+	for (size_t at = item.at;
+	     at + RPCRDMA_XDR_UNIT <= item.at + item.length;
+	     at += RPCRDMA_XDR_UNIT)
+		rpc.set_word(at, ~rpc.word_at(at));
+	return rpc;
+}
+
 Bytes Proxy::build_reply(const Call &call, const Bytes &rpc)
 {
 	Header header = { .xid = call.xid(), .credits = credits };

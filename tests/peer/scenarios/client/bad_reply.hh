@@ -11,29 +11,35 @@ namespace peer::bad_reply
 {
 
 /*
- * @make makes a bad message from a good one. It goes out first; if it were taken for the
- * reply, READ would fail or have other data.
+ * @make makes a bad message from one whose header is good and whose data are not those of
+ * the file, inline or in the Write chunk. It goes out first; if it were taken for the
+ * reply, READ would fail, come again, or have these data.
  */
-using Make = std::function<Bytes(const Call &, Bytes good)>;
+using Make = std::function<Bytes(const Call &, Bytes message)>;
 
 inline void expect_dropped(Bench &bench, u32 size, const Make &make,
 			   u32 times = 1)
 {
-	bench.proxy.on_call(
-		only(NFS3_READ, [=](Proxy &proxy, const Call &call) {
-			Bytes good = proxy.build_reply(call, proxy.serve(call));
-			Bytes bad = make(call, good);
+	auto sent = std::make_shared<std::atomic<u32>>(0);
 
-			for (u32 i = 0; i < times; i++) {
-				proxy.send(bad);
-				if (i % 8 == 7)
-					usleep(2000);
-			}
-			usleep(30000);
-			proxy.send(good);
-		}));
+	bench.proxy.on_call(only(NFS3_READ, [=](Proxy &proxy,
+						const Call &call) {
+		Bytes rpc = proxy.serve(call);
+		Bytes bad =
+			make(call, proxy.build_reply(call, spoilt(call, rpc)));
+
+		for (u32 i = 0; i < times; i++) {
+			proxy.send(bad);
+			++*sent;
+			if (i % 8 == 7)
+				usleep(2000);
+		}
+		usleep(30000);
+		proxy.reply(call, rpc);
+	}));
 	bench.expect_read(size);
 	bench.proxy.on_call(nullptr);
+	check(*sent >= times, "no bad message was sent");
 	bench.mount.expect_works();
 	bench.expect_same_connection();
 }

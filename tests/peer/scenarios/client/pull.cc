@@ -251,7 +251,8 @@ void unknown_xid()
 
 	bench.read_once(
 		[](Proxy &proxy, const Call &call, Bytes rpc) {
-			proxy.send(expose(proxy, 0x77777777, rpc).encode());
+			proxy.send(expose(proxy, 0x77777777, spoilt(call, rpc))
+					   .encode());
 			proxy.answer(call);
 		},
 		0);
@@ -281,7 +282,8 @@ void expect_no_reply(
 	});
 	bench.read_once(
 		[make](Proxy &proxy, const Call &call, Bytes rpc) {
-			proxy.send(make(proxy, call, rpc).encode());
+			proxy.send(
+				make(proxy, call, spoilt(call, rpc)).encode());
 			usleep(30000);
 			proxy.answer(call);
 		},
