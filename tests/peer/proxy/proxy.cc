@@ -168,9 +168,12 @@ void Proxy::accept_next()
 		std::lock_guard guard(lock_);
 		connect = connect_;
 	}
-	rpcrdma_cm_private theirs;
+	rpcrdma_cm_private theirs, ours;
 
 	rpcrdma::decode_cm_private(wire_->peer_private().view(), theirs);
+	rpcrdma::decode_cm_private(options.private_data.view(), ours);
+	exposes_ =
+		rpcrdma::read_chunk_replies(theirs.extensions, ours.extensions);
 	threshold_ = rpcrdma::min(own_size, theirs.recv_size);
 	staging_ = wire_->memory(staging_size);
 	nfsd_ = std::make_unique<Tcp>("127.0.0.1", nfsd_port);
@@ -243,6 +246,8 @@ bool Proxy::take_done(const Message &message)
 
 	if (decoded.header.proc != RPCRDMA_DONE)
 		return false;
+	/* RFC 8166 section 4.6.2 */
+	check(exposes_, "an RDMA_DONE to who has not announced anything");
 	check_equal(message.bytes.size(), size_t(RPCRDMA_FIXED_HEADER_SIZE),
 		    "size of an RDMA_DONE");
 	done_xid = decoded.header.xid;
@@ -252,7 +257,10 @@ bool Proxy::take_done(const Message &message)
 
 void Proxy::take(const Message &message)
 {
-	if (take_done(message) || take_reverse(message))
+	if (take_done(message))
+		return;
+	check(!message.invalidated, "a Send With Invalidate of an R_key");
+	if (take_reverse(message))
 		return;
 	Call call = open_call(message);
 	Hook hook;

@@ -137,6 +137,7 @@ class Proxy {
 	std::unique_ptr<Tcp> nfsd_;
 	std::set<u32> seen_;
 	u32 threshold_ = RPCRDMA_INLINE_DEFAULT;
+	bool exposes_ = false; /* both have said that they can */
 	std::mutex lock_; /* what follows */
 	Hook hook_;
 	Tick tick_;

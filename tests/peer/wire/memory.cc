@@ -2,26 +2,42 @@
 /* Memory that the other side may reach */
 #include "wire/wire.hh"
 
+#include <sys/mman.h>
+
+#include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "failure.hh"
 
 namespace peer
 {
 
+/*
+ * Addresses that take more than 32 bits, a new one each time; where user-mode Linux has
+ * them, too. If one is not free the kernel takes another.
+ */
+static void *high_address(size_t size)
+{
+	static std::atomic<uintptr_t> next = 0x10'0000'0000;
+
+	return reinterpret_cast<void *>(
+		next.fetch_add((size + 8191) / 4096 * 4096));
+}
+
 Memory::Memory(ibv_pd *pd, size_t size, int access)
 	: size_(size)
 {
-	data_ = static_cast<u8 *>(
-		aligned_alloc(4096, (size + 4095) / 4096 * 4096));
-	if (!data_)
+	void *data = mmap(high_address(size), size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (data == MAP_FAILED)
 		throw std::bad_alloc();
-	memset(data_, 0, size);
+	data_ = static_cast<u8 *>(data);
 	mr_ = ibv_reg_mr(pd, data_, size, access);
 	if (!mr_) {
-		free(data_);
+		munmap(data_, size_);
 		fail("cannot register ", size, " bytes: ", strerror(errno));
 	}
 }
@@ -29,7 +45,7 @@ Memory::Memory(ibv_pd *pd, size_t size, int access)
 Memory::~Memory()
 {
 	revoke();
-	free(data_);
+	munmap(data_, size_);
 }
 
 void Memory::put(size_t offset, View from)

@@ -230,7 +230,7 @@ const Scenario table[] = {
 	  "0 is taken for 1, huge ones are limited", odd_grants },
 	{ "c-changing-grants", "client", "8166-4 O3", "I/O goes on",
 	  changing_grants },
-	{ "c-late-replies", "client", "8166-1", "I/O goes on", late_replies },
+	{ "c-late-replies", "client", "", "I/O goes on", late_replies },
 	{ "c-missing-replies", "client", "8166-1 8166-110",
 	  "sent again on a new connection", missing_replies },
 	{ "c-drops-under-load", "client", "8166-110 8166-93",

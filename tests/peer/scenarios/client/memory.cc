@@ -84,44 +84,162 @@ bool provider_is(const char *name)
 	return provider && !strcmp(provider, name);
 }
 
-/* RFC 5042 section 6.3.5: what is for the peer to write it cannot read; exact bounds */
-void rights()
+/* What a server may try with the memory of a call that it has not answered */
+enum Attempt {
+	READ_OF_A_WRITE_CHUNK,
+	WRITE_TO_A_READ_CHUNK,
+	WRITE_BEYOND_THE_END,
+	READ_BEYOND_THE_END,
+};
+
+void expect_refused(Attempt attempt)
 {
 	Loaded bench;
+	bool of_a_read_chunk = attempt == WRITE_TO_A_READ_CHUNK ||
+			       attempt == READ_BEYOND_THE_END;
+	bool write = attempt == WRITE_TO_A_READ_CHUNK ||
+		     attempt == WRITE_BEYOND_THE_END;
+	bool beyond = attempt == WRITE_BEYOND_THE_END ||
+		      attempt == READ_BEYOND_THE_END;
+	auto was_refused = std::make_shared<std::atomic<int>>(-1);
 
-	/* 0: Read of a Write chunk, 1: Write to a Read chunk, 2 and 3: beyond the end */
-	for (u32 what = 0; what < 4; what++) {
-		/* siw does not look whether a region may be read. */
-		if (what == 0 && provider_is("siw"))
-			continue;
-		auto was_refused = std::make_shared<std::atomic<int>>(-1);
+	bench.proxy.on_call(only(
+		of_a_read_chunk ? NFS3_WRITE : NFS3_READ,
+		[=](Proxy &proxy, const Call &call) {
+			if (*was_refused >= 0) {
+				proxy.answer(call);
+				return;
+			}
+			rpcrdma_segment segment =
+				of_a_read_chunk ?
+					call.header.read.at(0).second.at(0) :
+					call.header.write.at(0).at(0);
 
-		bench.proxy.on_call(only(
-			what % 2 ? NFS3_WRITE : NFS3_READ,
-			[=](Proxy &proxy, const Call &call) {
-				if (*was_refused >= 0) {
-					proxy.answer(call);
-					return;
-				}
-				rpcrdma_segment segment =
-					what % 2 ?
-						call.header.read.at(0).second.at(
-							0) :
-						call.header.write.at(0).at(0);
-				bool write = what == 1 || what == 2;
+			segment.length = beyond ? segment.length + 1 : 16;
+			*was_refused = refused(proxy, write, segment);
+			if (!*was_refused)
+				proxy.answer(call);
+		}));
+	if (of_a_read_chunk)
+		bench.mount.file(large);
+	else
+		bench.expect_read(large, 0, 30);
+	check_equal(was_refused->load(), 1, "access refused");
+	bench.proxy.on_call(nullptr);
+	bench.mount.expect_works(30);
+}
 
-				segment.length = what < 2 ? 16 :
-							    segment.length + 1;
-				*was_refused = refused(proxy, write, segment);
-			}));
-		if (what % 2)
-			bench.mount.file(large);
-		else
-			bench.expect_read(large, 0, 30);
-		check_equal(was_refused->load(), 1, "access refused");
-		bench.proxy.on_call(nullptr);
-		bench.mount.expect_works(30);
-	}
+/* RFC 5042 section 6.3.5: what the peer may read it cannot write; exact bounds */
+void rights()
+{
+	expect_refused(WRITE_TO_A_READ_CHUNK);
+	expect_refused(WRITE_BEYOND_THE_END);
+	expect_refused(READ_BEYOND_THE_END);
+}
+
+void rights_of_reading()
+{
+	if (provider_is("siw"))
+		throw Skipped("siw does not look whether a region may be read");
+	expect_refused(READ_OF_A_WRITE_CHUNK);
+}
+
+/*
+ * RFC 5042 section 6.1.1: an R_key of one connection, used on another one of the same
+ * client. Only that other one ends.
+ */
+void other_connection()
+{
+	if (provider_is("siw"))
+		throw Skipped("siw does not look at protection domains");
+	Loaded victim;
+	Loaded thief;
+	auto segment = std::make_shared<rpcrdma_segment>();
+	/* 0 nothing yet, 1 the R_key is known, 2 refused, 3 taken */
+	auto state = std::make_shared<std::atomic<u32>>(0);
+
+	victim.proxy.on_call(
+		only(NFS3_READ, [=](Proxy &proxy, const Call &call) {
+			if (!*state) {
+				*segment = call.header.write.at(0).at(0);
+				segment->length = 16;
+				*state = 1;
+				for (u32 i = 0; i < 1000 && *state == 1; i++)
+					usleep(10000);
+			}
+			proxy.answer(call);
+		}));
+	thief.proxy.on_tick([=](Proxy &proxy) {
+		if (*state == 1)
+			*state = refused(proxy, true, *segment) ? 2 : 3;
+	});
+	victim.expect_read(large, 0, 30);
+	check_equal(state->load(), 2u,
+		    "R_key on another connection: refused (2), or good (3)");
+	victim.expect_same_connection();
+	thief.proxy.on_tick(nullptr);
+	thief.mount.expect_works(30);
+}
+
+/* The same of a connection that has been lost, on the next one to the same server */
+void lost_connection()
+{
+	Loaded bench;
+	auto segment = std::make_shared<rpcrdma_segment>();
+	/* 0 nothing yet, 1 lost, 2 refused, 3 taken */
+	auto state = std::make_shared<std::atomic<u32>>(0);
+
+	bench.proxy.on_call(
+		only(NFS3_READ, [=](Proxy &proxy, const Call &call) {
+			if (*state == 0) {
+				*segment = call.header.write.at(0).at(0);
+				segment->length = 16;
+				*state = 1;
+				proxy.drop();
+				return;
+			}
+			if (*state == 1 && refused(proxy, true, *segment)) {
+				*state = 2;
+				return;
+			}
+			if (*state == 1)
+				*state = 3;
+			proxy.answer(call);
+		}));
+	bench.expect_read(large, 0, 60);
+	check_equal(state->load(), 2u,
+		    "R_key of a lost connection: refused (2), or good (3)");
+	check(bench.proxy.connections >= 3, "the connection did not end");
+	bench.proxy.on_call(nullptr);
+	bench.mount.expect_works(30);
+}
+
+/* RFC 8166 section 4.3.2.2: a Write chunk has room for all that was asked for. */
+void room()
+{
+	Bench bench;
+	auto reads = std::make_shared<std::atomic<u32>>(0);
+	const u32 sizes[] = { 4096, 4097, 8191, 65535, 65536, 100001 };
+
+	for (u32 size : sizes)
+		bench.mount.file(size);
+	bench.proxy.on_call(only(NFS3_READ, [reads](Proxy &proxy,
+						    const Call &call) {
+		/* READ3args: handle, offset, count */
+		u32 count = call.rpc.word_at(call.rpc.size() - 4);
+
+		check_equal(call.header.write.size(), size_t(1),
+			    "Write chunks");
+		check(chunk_length(call.header.write[0]) >= count, "room for ",
+		      chunk_length(call.header.write[0]), " bytes of ", count);
+		++*reads;
+		proxy.answer(call);
+	}));
+	for (u32 size : sizes)
+		bench.expect_read(size);
+	check(*reads >= std::size(sizes), "only ", reads->load(), " READs");
+	bench.proxy.on_call(nullptr);
+	bench.expect_same_connection();
 }
 
 /*
@@ -300,49 +418,82 @@ void foreign_rkey()
 	bench.mount.expect_works();
 }
 
-/* An R_key that is nobody's: the client's device refuses it. */
+/*
+ * An R_key that is nobody's: the client's device refuses it, and the message with it. The
+ * data are those of another file, so that they are not taken for an answer.
+ */
 void made_up_rkey()
 {
 	Loaded bench(invalidating(RPCRDMA_CM_FLAG_R));
-	auto done = std::make_shared<std::atomic<u32>>(0);
+	/* 0 nothing yet, 1 sent, 2 it cannot be sent */
+	auto state = std::make_shared<std::atomic<u32>>(0);
 
 	bench.proxy.on_call(only(NFS3_READ, [=](Proxy &proxy,
 						const Call &call) {
-		Bytes good = proxy.build_reply(call, proxy.serve(call));
+		Bytes rpc = proxy.serve(call);
 
-		if ((*done)++ ||
-		    !proxy.wire().send_with_invalidate(good.view(), 0xbadbad))
-			proxy.send(good);
+		if (*state) {
+			proxy.reply(call, rpc);
+			return;
+		}
+		Bytes bad = proxy.build_reply(call, spoilt(call, rpc));
+
+		*state = 1;
+		if (!proxy.wire().send_with_invalidate(bad.view(), 0xbadbad) &&
+		    !proxy.wire().lost()) {
+			*state = 2;
+			proxy.reply(call, rpc);
+		}
 	}));
 	bench.expect_read(large, 0, 30);
+	if (*state == 2)
+		throw Skipped("no Send With Invalidate from user space");
+	check_equal(state->load(), 1u, "attacks");
+	check(bench.proxy.connections >= 2, "the connection did not end");
 	bench.proxy.on_call(nullptr);
 	bench.mount.expect_works(30);
 }
 
-/* With the XID of nobody it invalidates a region of a READ that is under way. */
+/*
+ * With the XID of nobody it invalidates a region of a READ that is under way. That READ
+ * waits on: what comes then finds no region, and the call goes out again.
+ */
 void foreign_xid()
 {
 	Loaded bench(invalidating(RPCRDMA_CM_FLAG_R));
-	auto done = std::make_shared<std::atomic<u32>>(0);
+	/* 0 nothing yet, 1 the R_key is dead, 2 alive, 3 it cannot be sent */
+	auto state = std::make_shared<std::atomic<u32>>(0);
 
 	bench.proxy.on_call(only(NFS3_READ, [=](Proxy &proxy,
 						const Call &call) {
-		if ((*done)++) {
-			proxy.answer(call);
+		Bytes rpc = proxy.serve(call);
+
+		if (*state) {
+			proxy.reply(call, rpc);
 			return;
 		}
-		Bytes good = proxy.build_reply(call, proxy.serve(call));
-		Bytes other = good;
+		Bytes other = proxy.build_reply(call, spoilt(call, rpc));
+		size_t at = other.size() - decode(other.view()).payload.size();
+		rpcrdma_segment segment = call.header.write.at(0).at(0);
 
+		segment.length = 16;
 		other.set_word(0, call.xid() + 12345);
-		size_t at = good.size() - decode(good.view()).payload.size();
 		other.set_word(at, call.xid() + 12345);
-		if (proxy.wire().send_with_invalidate(other.view(),
-						      rkeys_of(call).at(0)))
-			usleep(30000);
-		proxy.send(good);
+		if (!proxy.wire().send_with_invalidate(other.view(),
+						       segment.handle)) {
+			*state = 3;
+			proxy.reply(call, rpc);
+			return;
+		}
+		usleep(30000);
+		*state = refused(proxy, true, segment) ? 1 : 2;
+		if (*state == 2)
+			proxy.reply(call, rpc);
 	}));
 	bench.expect_read(large, 0, 30);
+	if (*state == 3)
+		throw Skipped("no Send With Invalidate from user space");
+	check_equal(state->load(), 1u, "R_key dead (1), or alive (2)");
 	bench.proxy.on_call(nullptr);
 	bench.mount.expect_works(30);
 }
@@ -352,15 +503,23 @@ const Scenario table[] = {
 	  "R_keys are dead after the reply", fenced },
 	{ "c-rights", "client", "8166-74 8166-76 A6 A7",
 	  "no other access than is needed", rights },
+	{ "c-rights-of-reading", "client", "8166-74 A7",
+	  "what is to be written cannot be read", rights_of_reading },
+	{ "c-other-connection", "client", "8166-73 8166-75 8166-77",
+	  "R_keys are dead on another connection", other_connection },
+	{ "c-lost-connection", "client", "8166-77",
+	  "R_keys are dead on the next connection", lost_connection },
+	{ "c-room", "client", "8166-45", "Write chunks have room for all",
+	  room },
 	{ "c-killed", "client", "8166-70 8166-71 L13",
 	  "R_keys of a killed process are dead", killed },
-	{ "c-invalidation", "client", "8166-113 P8 I5 I8",
-	  "any R_key of the call, or none", invalidation },
-	{ "c-foreign-rkey", "client", "8166-113 P9",
-	  "the connection ends, I/O goes on", foreign_rkey },
-	{ "c-made-up-rkey", "client", "8166-113 P9",
-	  "the connection ends, I/O goes on", made_up_rkey },
-	{ "c-foreign-xid", "client", "8166-113 P9", "I/O goes on",
+	{ "c-invalidation", "client", "I5 I8", "any R_key of the call, or none",
+	  invalidation },
+	{ "c-foreign-rkey", "client", "I8", "the connection ends, I/O goes on",
+	  foreign_rkey },
+	{ "c-made-up-rkey", "client", "I8", "the connection ends, I/O goes on",
+	  made_up_rkey },
+	{ "c-foreign-xid", "client", "I8", "the READ waits on, I/O goes on",
 	  foreign_xid },
 };
 

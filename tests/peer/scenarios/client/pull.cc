@@ -91,6 +91,8 @@ void pieces()
 	for (u32 pieces : { 1u, 2u, 3u, 7u, 31u }) {
 		bench.read_once(
 			[pieces](Proxy &proxy, const Call &call, Bytes rpc) {
+				check(proxy.staging().address() >> 32,
+				      "the memory is not high");
 				proxy.send(
 					expose(proxy, call.xid(), rpc, pieces)
 						.encode());

@@ -113,14 +113,14 @@ const Scenario table[] = {
 	  recall },
 	{ "callback-bad-replies", "server", "8166-81 8166-60 8166-59",
 	  "dropped, the good one is taken", bad_replies },
-	{ "callback-refused", "server", "8166-90 8166-65 8166-23",
-	  "the connection goes on", refused },
+	{ "callback-refused", "server", "8166-23 D5", "the connection goes on",
+	  refused },
 	{ "callback-same-xid", "server", "8166-81", "both are answered",
 	  same_xid },
 	{ "callback-credits", "server", "8166-82 8166-83",
 	  "the forward grant stays", credits },
-	{ "callback-unanswered", "server", "8166-93 8166-91",
-	  "others are served", unanswered },
+	{ "callback-unanswered", "server", "8166-93", "others are served",
+	  unanswered },
 };
 
 } /* namespace */

@@ -293,31 +293,43 @@ bool provider_is(const char *name)
 	return provider && !strcmp(provider, name);
 }
 
-/* For remote read, of these bytes, and on this connection. */
+/* For remote read, and of these bytes */
 void rights()
 {
-	/* 0: one byte more, 1: a byte before, 2: RDMA Write, 3: another connection */
-	for (u32 what = 0; what < 4; what++) {
+	/* 0: one byte more, 1: a byte before, 2: RDMA Write */
+	for (u32 what = 0; what < 3; what++) {
 		Puller puller;
-		Puller other;
-		Chunk chunk = puller.exposed(puller.header());
-		rpcrdma_segment segment = chunk.at(0);
-		Puller &who = what == 3 ? other : puller;
-		auto memory = who.session.memory(segment.length + 1);
-		bool done;
+		rpcrdma_segment segment = puller.exposed(puller.header()).at(0);
+		auto memory = puller.session.memory(segment.length + 1);
+		Endpoint &wire = puller.session.wire();
 
 		segment.length += what == 0;
 		segment.offset -= what == 1;
-		/* siw does not look at protection domains. */
-		if (what == 3 && provider_is("siw"))
-			continue;
-		done = what == 2 ? who.session.wire().rdma_write(*memory, 0,
-								 segment) :
-				   who.session.wire().rdma_read(*memory, 0,
-								segment);
+		bool done = what == 2 ? wire.rdma_write(*memory, 0, segment) :
+					wire.rdma_read(*memory, 0, segment);
+
 		memory.reset();
-		who.expect_refused(done);
+		puller.expect_refused(done);
 	}
+}
+
+/* RFC 5042 section 6.1.1: the handle is good on its own connection alone. */
+void other_connection()
+{
+	if (provider_is("siw"))
+		throw Skipped("siw does not look at protection domains");
+	Puller puller;
+	Puller other;
+	Header call = puller.header();
+	Chunk chunk = puller.exposed(call);
+	auto memory = other.session.memory(some);
+	bool done = other.session.wire().rdma_read(*memory, 0, chunk.at(0));
+
+	memory.reset();
+	other.expect_refused(done);
+	puller.expect_data(call, puller.session.pull(chunk), some);
+	puller.done(call.xid);
+	puller.session.expect_works();
 }
 
 /* Of a handle that it was not given: draft section 4.1.4. */
@@ -444,12 +456,13 @@ const Scenario table[] = {
 	{ "pull-after-expiry", "server", "", "the Read fails",
 	  read_after_expiry },
 	{ "pull-rights", "server", "", "refused", rights },
+	{ "pull-other-connection", "server", "", "refused", other_connection },
 	{ "pull-foreign-handle", "server", "", "the connection ends",
 	  foreign_handle },
 	{ "pull-invalidated-handle", "server", "",
 	  "silence; over iWARP the connection ends", invalidated_handle },
 	{ "pull-dropped", "server", "", "nothing is left", dropped },
-	{ "pull-replayed", "server", "",
+	{ "pull-replayed", "server", "D7",
 	  "the reply that was kept, exposed anew", replayed },
 };
 

@@ -3,6 +3,7 @@
  * Our server against calls with several items, and with Reply chunks: RFC 8166 sections
  * 3.5.3, 4.3.2 and 4.3.3, RFC 8267 section 6.4.
  */
+#include "nfs/session41.hh"
 #include "scenario.hh"
 #include "scenarios/server/write_fixture.hh"
 
@@ -309,6 +310,54 @@ void no_room_for_reply()
 	fixture.session.expect_works();
 }
 
+/* ---- what nfsd repeats ---- */
+
+Options small_receives()
+{
+	Options options;
+
+	options.private_data = Options::private_block(4096, 1024, 0);
+	return options;
+}
+
+/*
+ * RFC 8881 section 2.10.6.2: a call that comes once more is answered with the reply that was
+ * kept (the file has other data by then), by the chunks that came with it, and by no others.
+ */
+void replayed()
+{
+	constexpr u32 kept = 1500; /* nfsd's slots keep 2048 */
+	Fixture fixture(small_receives());
+	Session41 nfs(fixture.session, 2);
+	Header header = fixture.header();
+	Bytes rpc = nfs.call(header.xid,
+			     { op_putfh(fixture.handle), op_read(0, kept) },
+			     true);
+
+	header.reply = fixture.chunk(tail, 3000);
+	Reply first = fixture.session.call(header, rpc, &*fixture.memory);
+	check_equal(first.header.header.proc, u32(RPCRDMA_NOMSG), "rdma_proc");
+	Session().write_file(fixture.handle, Bytes::pattern(kept, 5));
+	fixture.memory->fill(untouched);
+
+	header.reply = fixture.chunk(tail + 10000, 2999, 3);
+	Reply second = fixture.session.call(header, rpc, &*fixture.memory);
+	check_equal(second.header.reply->size(), size_t(3), "segments");
+	check_equal(second.rpc.size(), first.rpc.size(), "size of the reply");
+	check(Bytes(second.rpc.view(second.rpc.size() - kept, kept)) ==
+		      Bytes(fixture.data.view(0, kept)),
+	      "that is not the reply that was kept");
+	check_equal(fixture.memory->data()[tail], untouched,
+		    "byte of the first call's chunk");
+
+	header.reply.reset();
+	fixture.session.send(header.encode(rpc.view()));
+	fixture.session.expect_error(header.xid, RPCRDMA_ERR_CHUNK);
+	check_equal(fixture.memory->data()[tail], untouched,
+		    "byte of the first call's chunk");
+	fixture.session.expect_works();
+}
+
 const Scenario table[] = {
 	{ "write-two-chunks", "server", "8166-49 8166-102",
 	  "each READ in its chunk", two_chunks },
@@ -329,6 +378,8 @@ const Scenario table[] = {
 	{ "reply-reduced", "server", "8166-56 L2",
 	  "one item in the Write chunk, the rest in the Reply chunk",
 	  reduced_long_reply },
+	{ "reply-replayed", "server", "D7",
+	  "the reply that was kept, by the new chunks", replayed },
 	{ "reply-no-room", "server", "8166-66 8166-97 L4 L13", "ERR_CHUNK",
 	  no_room_for_reply },
 };

@@ -212,7 +212,7 @@ const Scenario table[] = {
 	  no_padding },
 	{ "write-one-of-sixteen", "server", "8166-47", "all segments returned",
 	  one_byte_of_sixteen },
-	{ "write-end-of-file", "server", "8166-29 8166-47", "chunk of length 0",
+	{ "write-end-of-file", "server", "8166-47 8166-50", "chunk of length 0",
 	  end_of_file },
 	{ "write-empty-chunk", "server", "8166-52 8166-103",
 	  "inline, empty chunk returned", empty_chunk },
