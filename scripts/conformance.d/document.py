@@ -59,6 +59,8 @@ def evidence(requirement):
     if requirement.absent:
         lines.append("Does not apply: " + escaped(requirement.absent))
     lines += literal(requirement.tests)
+    if requirement.lone:
+        lines += ["", "*Of one side:* " + escaped(requirement.lone)]
     if requirement.open:
         lines += ["", "**Open:** " + escaped(requirement.open)]
     return lines

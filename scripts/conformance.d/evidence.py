@@ -8,6 +8,8 @@ without the kind.
 import pathlib
 import re
 
+import sides
+
 UNIT = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.M)
 # Instantiation/Suite.Case/parameter
 UNIT_NAME = re.compile(r"^(?:\w+/)?(\w+\.\w+)(?:/(.+))?$")
@@ -16,15 +18,16 @@ KUNIT_SUITE = re.compile(r"^static struct kunit_suite \w+ = \{\n(.*?)^\};", re.M
 KUNIT_CASE = re.compile(r"KUNIT_CASE\w*\(\s*(\w+)")
 # { "name", "side", "requirements", "expected", run, "why ours does not do that" }
 TEXT = r'((?:"[^"]*"\s*)+)'
-PEER = re.compile(rf'\{{\s*"([\w-]+)",\s*"(?:client|server)",\s*{TEXT},'
+PEER = re.compile(rf'\{{\s*"([\w-]+)",\s*"(client|server)",\s*{TEXT},'
                   rf'\s*{TEXT},\s*\w+(?:,\s*{TEXT})?,?\s*\}}')
 
 
 class Sources:
-    """Names of tests, each with the text of the file that has it."""
+    """Names of tests, each with the text of the file that has it, and with its sides."""
 
     def __init__(self, top):
         self.top = pathlib.Path(top)
+        self._kunit_sides = {}
         self.names = {"unit": self._unit(), "kunit": self._kunit(),
                       "matrix": self._matrix(), "peer": self._peer()}
 
@@ -39,8 +42,35 @@ class Sources:
             return f"{kind}:{base} has no row '{parameter}'"
         return None
 
+    def side_of(self, test):
+        """A subset of sides.BOTH. What mounts show is of both: they have ours on both."""
+        kind, _, name = test.partition(":")
+        base = name.partition("/")[0]
+        if kind == "unit":
+            return sides.of_unit(base.partition(".")[0])
+        if kind == "kunit":
+            return self._kunit_sides.get(base, frozenset())
+        return sides.PEER[self._peer_sides[base]] if kind == "peer" else sides.BOTH
+
+    def side_faults(self, requirement, tests):
+        """@tests: its own or, where it has none, those of what says the same"""
+        return sides.faults(requirement, tests, self.side_of)
+
+    def claim_faults(self, table):
+        """Scenarios that say they show what is said of the other side"""
+        for name, idents in self.peer_claims():
+            for requirement in filter(None, map(table.by_id.get, idents)):
+                own = sides.wanted(requirement)
+                if own and requirement.tests and not own & self.side_of(f"peer:{name}"):
+                    yield f"peer:{name} says that it shows {requirement.ident}, " \
+                        f"which is about the {requirement.side}"
+
+    def _files(self, pattern):
+        return [(path.relative_to(self.top).as_posix(), path.read_text("utf-8"))
+                for path in sorted(self.top.glob(pattern))]
+
     def _texts(self, pattern):
-        return [path.read_text("utf-8") for path in sorted(self.top.glob(pattern))]
+        return [text for _, text in self._files(pattern)]
 
     def _unit(self):
         # Some tables are in a file of their own.
@@ -51,13 +81,15 @@ class Sources:
     def _kunit(self):
         names = {}
         shared = "".join(self._texts("kunit/fake/bad_input.c"))
-        for text in self._texts("kunit/**/*.c"):
+        for path, text in self._files("kunit/**/*.c"):
             arrays = {array: KUNIT_CASE.findall(body)
                       for array, body in KUNIT_ARRAY.findall(text)}
             for body in KUNIT_SUITE.findall(text):
                 suite = re.search(r'\.name = "(.*?)"', body)[1]
                 array = re.search(r"\.test_cases = (\w+)", body)[1]
-                names |= {f"{suite}.{case}": text + shared for case in arrays[array]}
+                cases = [f"{suite}.{case}" for case in arrays[array]]
+                names |= dict.fromkeys(cases, text + shared)
+                self._kunit_sides |= dict.fromkeys(cases, sides.of_kunit(path))
         return names
 
     def _matrix(self):
@@ -66,16 +98,17 @@ class Sources:
         return {word: "" for pair in names for group in pair for word in group.split()}
 
     def _peer(self):
-        return {name: "" for name, _, _ in self._scenarios()}
+        self._peer_sides = {name: side for name, side, _, _ in self._scenarios()}
+        return dict.fromkeys(self._peer_sides, "")
 
     def _scenarios(self):
-        return [(name, " ".join(re.findall(r'"(.*?)"', idents)).split(), known)
+        return [(name, side, " ".join(re.findall(r'"(.*?)"', idents)).split(), known)
                 for text in self._texts("tests/peer/scenarios/*/*.cc")
-                for name, idents, _, known in PEER.findall(text)]
+                for name, side, idents, _, known in PEER.findall(text)]
 
     def peer_claims(self):
         """Scenarios that ours pass, each with the requirements that it names."""
-        return [(name, idents) for name, idents, known in self._scenarios() if not known]
+        return [(name, idents) for name, _, idents, known in self._scenarios() if not known]
 
 
 class Results:

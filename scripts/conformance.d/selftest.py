@@ -10,6 +10,7 @@ import unittest
 
 import document
 import evidence
+import sides
 from table import Table
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -21,7 +22,7 @@ A1 | MUST NOT, MAY | requester | 3.3
     some more.
     test: unit:Window.One
     test: kunit:suite.case/a row
-A2 | rule | both | 4
+A2 | rule | requester | 4
     Words.
     same: A1
 A3 | SHOULD | responder | 5
@@ -33,11 +34,12 @@ A4 | rule | both | 6
     test: unit:Window.One
     open: a part is not shown.
     decision: this way.
+    side: the other has no such thing.
 """
 # What a tree has to have for GOOD, and a run's logs
 SOURCES = {
     "unit/test_window.cc": "TEST_F(Window, One)\nTEST_P(Table, Rows)\n",
-    "kunit/server/a_test.c": 'struct row rows[] = { { "a row" } };\n'
+    "kunit/client/a_test.c": 'struct row rows[] = { { "a row" } };\n'
                       "static struct kunit_case cases[] = {\n"
                       "\tKUNIT_CASE_PARAM(case, gen_params),\n};\n\n"
                       "static struct kunit_suite s = {\n\t.name = \"suite\",\n"
@@ -183,6 +185,99 @@ class SourceRules(WithTree):
         self.assertIn("is not what comes out", self.wrong())
 
 
+class SideRules(WithTree):
+    """Tests are of the side that the row speaks of."""
+    TABLE = """\
+= A title
+A1 | MUST | requester | 1
+    Words.
+    test: unit:CallPlan.One
+    test: kunit:memory.case
+    test: peer:c-one
+A2 | MUST | responder | 2
+    Words.
+    test: unit:ReplyPlan.One
+    test: kunit:server.case
+    test: peer:one
+A3 | MUST | both | 3
+    Words.
+    test: unit:Header.One
+A4 | MUST | both | 3
+    Words.
+    test: peer:one
+    side: the other has no such thing.
+A5 | MUST | both | 3
+    Words.
+    same: A1 A2
+A6 | rule | provider | 4
+    Words.
+    test: kunit:device.case
+"""
+    KUNIT = ("static struct kunit_case cases[] = {\n\tKUNIT_CASE(case),\n};\n\n"
+             "static struct kunit_suite s = {\n\t.name = \"%s\",\n"
+             "\t.test_cases = cases,\n};\n")
+    PEER = '\t{ "%s", "%s", "A1", "what comes of it", one },\n'
+
+    def setUp(self):
+        super().setUp()
+        self.tree.write("unit/test_plan.cc", "".join(
+            f"TEST({suite}, One)\n" for suite in ("CallPlan", "ReplyPlan", "Header")))
+        for path, suite in (("client/a", "client"), ("server/b", "server"),
+                            ("memory/pair/c", "memory"), ("memory/provider/d", "device")):
+            self.tree.write(f"kunit/{path}_test.c", self.KUNIT % suite)
+        self.tree.write("tests/peer/scenarios/client/a.cc", self.PEER % ("c-one", "client"))
+        self.tree.write("tests/peer/scenarios/server/a.cc",
+                        (self.PEER % ("one", "server")).replace("A1", "A2"))
+
+    def wrong(self, old="", new=""):
+        self.assertIn(old, self.TABLE)
+        self.tree.table(self.TABLE.replace(old, new, 1))
+        return " ".join(CLI.soundness(self.tree.top))
+
+    def test_good_one(self):
+        self.assertEqual(self.wrong(), "")
+
+    def test_tests_of_the_other_side(self):
+        for old, new, side in (
+                ("unit:CallPlan.One", "unit:ReplyPlan.One", "requester"),
+                ("kunit:memory.case", "kunit:server.case", "requester"),
+                ("kunit:memory.case", "kunit:device.case", "requester"),
+                ("peer:c-one", "peer:one", "requester"),
+                ("unit:ReplyPlan.One", "unit:CallPlan.One", "responder"),
+                ("kunit:server.case", "kunit:client.case", "responder"),
+                ("peer:one", "peer:c-one", "responder")):
+            with self.subTest(new):
+                self.assertIn(f"{new} is no test of the {side}", self.wrong(old, new))
+
+    def test_one_side_of_both(self):
+        for test, side in (("unit:CallPlan.One", "responder"), ("peer:c-one", "responder"),
+                           ("kunit:server.case", "requester")):
+            with self.subTest(test):
+                self.assertIn(f"A3: has no test of the {side}",
+                              self.wrong("unit:Header.One", test))
+        self.assertIn("A4: has no test of the requester",
+                      self.wrong("    side: the other has no such thing.\n"))
+        self.assertIn("A5: has no test of the requester", self.wrong("same: A1 A2", "same: A2"))
+
+    def test_claims_of_the_other_side(self):
+        self.tree.write("tests/peer/scenarios/server/a.cc",
+                        (self.PEER % ("one", "server")).replace("A1", "A2 A1 A3"))
+        self.assertEqual(self.wrong(),
+                         "peer:one says that it shows A1, which is about the requester")
+
+    def test_suites_that_are_of_one_side_exist(self):
+        names = evidence.Sources(HERE.parent.parent).names["unit"]
+        self.assertEqual(set(sides.UNIT) - {name.partition(".")[0] for name in names}, set())
+
+    def test_reason_without_need(self):
+        self.assertIn("A4: says why a side has no test, and both have",
+                      self.wrong("peer:one\n    side", "peer:one\n    test: peer:c-one\n    side"))
+        self.assertIn("A1: 'side:' is for tests of a row of both sides",
+                      self.wrong("peer:c-one\n", "peer:c-one\n    side: a reason for nothing.\n"))
+        self.assertIn("A4: a reason is a sentence",
+                      self.wrong("the other has no such thing.", "no"))
+
+
 class ReportRules(WithTree):
     """Of the table against the logs: --report."""
 
@@ -275,8 +370,8 @@ class ResultsOfTables(WithTree):
 class PeerClaims(WithTree):
     SCENARIOS = """\
 static const Scenario all[] = {
-	{ "one-thing", "server", "A1 A2", "what comes of it", one_thing },
-	{ "not-yet", "server", "A1", "what"
+	{ "one-thing", "client", "A1 A2", "what comes of it", one_thing },
+	{ "not-yet", "client", "A1", "what"
 	  " comes of it", not_yet,
 	  "ours cannot" },
 	{ "another", "client",

@@ -15,14 +15,16 @@ requirement stand its words and its verdict, of which there is one kind:
     n/a:    why it does not apply
     open:   why it is not shown; beside tests: what they do not show
 
-and, where the texts disagree, a `decision:` with its reason.
+and, where the texts disagree, a `decision:` with its reason. A row of both sides whose
+tests are of one says in `side:` why. Which test is of which side: sides.py.
 """
 import dataclasses
 import re
 
 LEVELS = ("MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "MAY", "rule")
 SIDES = ("requester", "responder", "both", "upper layer", "provider", "designer")
-KEYS = ("test", "same", "n/a", "open", "decision")
+KEYS = ("test", "same", "n/a", "open", "decision", "side")
+NAMES = {"n/a": "absent", "side": "lone"}
 KINDS = ("unit", "kunit", "matrix", "peer")
 # What the report counts, strongest first.
 CLASSES = ("MUST", "SHOULD", "MAY", "rule")
@@ -45,6 +47,7 @@ class Requirement:
     absent: str = ""
     open: str = ""
     decision: str = ""
+    lone: str = ""
 
     @property
     def rank(self):
@@ -144,7 +147,7 @@ class Table:
         elif key == "same":
             self._current.same += value.split()
         else:
-            name = "absent" if key == "n/a" else key
+            name = NAMES.get(key, key)
             before = getattr(self._current, name)
             if match and before:
                 self._error(number, f"{key}: twice")
@@ -186,7 +189,9 @@ class Table:
             yield "tests beside 'same'"
         if len(r.tests) != len(set(r.tests)):
             yield "names a test twice"
-        for reason in (r.absent, r.open):
+        if r.lone and (r.side != "both" or not r.tests):
+            yield "'side:' is for tests of a row of both sides"
+        for reason in (r.absent, r.open, r.lone):
             if reason and not (len(reason.split()) > 2 and reason.endswith(".")):
                 yield "a reason is a sentence"
 
