@@ -31,12 +31,16 @@ static void read_late(struct kunit *test)
 {
 	struct pair *pair = pair_create(test, false);
 	struct client_call *call = expose_one(pair);
+	const struct rpcrdma_window *window = &pair->client.conn->xc_window;
 
 	/* What counts is the memory that it keeps. */
 	KUNIT_EXPECT_EQ(test, 61440 + PAGE_SIZE, pair->server->st_exposures.bytes);
 	KUNIT_EXPECT_FALSE(test, client_call_done(call));
+	/* RR11: the credit comes back with what is read. */
+	KUNIT_EXPECT_EQ(test, 1, window->in_flight);
 	read_after_all(pair);
 	client_call_expect_reply(call, 128, 61440, 4);
+	KUNIT_EXPECT_EQ(test, 0, window->in_flight);
 	pull_expect_nothing_exposed(pair);
 }
 

@@ -216,7 +216,7 @@ const Scenario table[] = {
 	  truncated_lists },
 	{ "c-msgp-and-done", "client", "8166-24 8166-25 L6", "dropped",
 	  msgp_and_done },
-	{ "c-read-list", "client", "8166-42 8166-60 L1 L9 O11", "dropped",
+	{ "c-read-list", "client", "8166-42 8166-60 L9 O11", "dropped",
 	  read_list },
 	{ "c-unknown-xid", "client", "8166-60", "dropped", unknown_xid },
 	{ "c-nomsg", "client", "8166-22 8166-60", "dropped", nomsg },
