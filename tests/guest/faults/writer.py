@@ -71,4 +71,5 @@ def main(path, stop):
     print(f"{path}: {writer.count} writes")
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])
