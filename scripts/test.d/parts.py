@@ -18,7 +18,7 @@ class Part(typing.NamedTuple):
 
 
 def _kunit(kernel, *options):
-    return ["scripts/kunit", kernel, "--verbose", "--timeout", "1500", *options]
+    return ["scripts/kunit", kernel, "--verbose", "--timeout", "2400", *options]
 
 
 def _row(row):
@@ -35,17 +35,23 @@ FIRST = (
 BESIDE = (
     Part("fuzz", 0, ["nice", "-n", "5", "make", "-s", "--no-print-directory", "-C", "fuzz",
                      "smoke"]),
-    *[_row(row) for row in ROWS[:5]],
-    Part("kunit-debug", 1, _kunit("debug", "--without", "memory_kunit"), ("kunit debug",)),
+    *[_row(row) for row in ROWS if not row.extra],
     Part("capture", 1, ["tests/capture"], (UM, PEER)),
     Part("peer-rxe", 1, ["scripts/peer", "um"], (UM, PEER)),
-    Part("peer-siw", 1, ["scripts/peer", "um", "--provider", "siw"], (UM, PEER), True),
     Part("kunit-memory", 1, _kunit("um-debug", "--module", "memory_kunit"), ("kunit um-debug",)),
-    *[_row(row) for row in ROWS[5:]],
+    Part("kunit", 1, _kunit("um-debug", "--without", "memory_kunit"), ("kunit um-debug",)),
     Part("replies", 1, ["tests/replies"], (UM, PEER)),
+    # In make test-all, beside these
+    *[_row(row) for row in ROWS if row.extra],
+    Part("kunit-debug", 2, _kunit("debug", "--smp", "2"), ("kunit debug",), True, 5400),
     Part("kunit-um", 1, _kunit("um"), ("kunit um",), True),
+    Part("peer-siw", 1, ["scripts/peer", "um", "--provider", "siw"], (UM, PEER), True),
+    Part("peer-debug", 1, ["scripts/peer", "um-debug", "--timeout", "2700"],
+         ("modules --engine uml --kernel um-debug", PEER), True),
     Part("hostile", 2, ["scripts/hostile"], ("modules --engine uml --kernel um-debug", PEER), True,
          12000),
+    Part("hostile-smp", 2, ["scripts/hostile", "--kernel", "debug", "--smp", "2", "--jobs", "1",
+                            "--count", "5000"], ("modules --kernel debug", PEER), True, 7200),
     Part("capture-whole", 2, ["tests/capture", "whole-rxe", "whole-siw", "whole-mixed"],
          (UM, PEER), True, 9000),
 )
