@@ -214,7 +214,7 @@ const Scenario table[] = {
 	  "dropped", bad_headers },
 	{ "c-truncated-lists", "client", "8166-60", "dropped",
 	  truncated_lists },
-	{ "c-msgp-and-done", "client", "8166-24 8166-25 L6", "dropped",
+	{ "c-msgp-and-done", "client", "8166-24 8166-25", "dropped",
 	  msgp_and_done },
 	{ "c-read-list", "client", "8166-42 8166-60 L9 O11", "dropped",
 	  read_list },
