@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs parts, side by side as far as this machine has processors, and keeps what they say."""
+import atexit
 import os
 import pathlib
 import re
@@ -49,6 +50,9 @@ class Orchestra:
         self.cpus = self.free = cpus
         self.changed = threading.Condition()
         self.outcomes = []
+        self.children = set()
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("test: terminated"))
+        atexit.register(self._stop_all)
         LOGS.mkdir(parents=True, exist_ok=True)
         (LOGS / "run").write_text(self.run, "ascii")
 
@@ -72,8 +76,10 @@ class Orchestra:
             child = subprocess.Popen(part.command, cwd=TOP, env=env, stdin=subprocess.DEVNULL,
                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                      errors="replace", start_new_session=True)
+            self.children.add(child)
             ended = []
             timer = threading.Timer(part.limit, self._stop, (child, part, ended))
+            timer.daemon = True
             timer.start()
             for line in child.stdout:
                 log.write(line)
@@ -82,6 +88,7 @@ class Orchestra:
                     print(f"          {part.name}: {line.strip()}", flush=True)
             status = child.wait()
             timer.cancel()
+            self.children.discard(child)
         outcome = Outcome(part, ledger.load(self.verdict_file(part), self.run), status,
                           ended[0] if ended else None)
         with self.changed:
@@ -89,10 +96,24 @@ class Orchestra:
         self.say(f"{part.name}: {outcome} ({time.monotonic() - begin:.0f} s)")
         return outcome
 
-    @staticmethod
-    def _stop(child, part, ended):
+    def _stop(self, child, part, ended):
         ended.append(f"it did not end within {part.limit} s")
-        os.killpg(child.pid, signal.SIGKILL)
+        self._end(child)
+
+    @staticmethod
+    def _end(child):
+        """scripts/vm has machines in groups of their own, and ends them when it is interrupted."""
+        for number in signal.SIGINT, signal.SIGKILL:
+            try:
+                os.killpg(child.pid, number)
+                child.wait(10)
+            except (ProcessLookupError, subprocess.TimeoutExpired):
+                pass
+
+    def _stop_all(self):
+        """Who is interrupted leaves no machine running behind."""
+        for child in list(self.children):
+            self._end(child)
 
     def play_beside(self, parts):
         """In this order, each as soon as there are processors for it."""
@@ -102,7 +123,8 @@ class Orchestra:
             with self.changed:
                 self.changed.wait_for(lambda: self.free >= need)  # pylint: disable=cell-var-from-loop
                 self.free -= need
-            threads.append(threading.Thread(target=self._and_give_back, args=(part, need)))
+            threads.append(threading.Thread(target=self._and_give_back, args=(part, need),
+                                            daemon=True))
             threads[-1].start()
         for thread in threads:
             thread.join()

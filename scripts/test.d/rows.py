@@ -27,7 +27,7 @@ OURS, MIXED, LATEST = "matrix/ours", "matrix/mixed", "matrix/4.2"
 
 # The slowest first. On stock kernels and on x86's debug kernel, two processors run our code.
 ROWS = (
-    Row("ours-6.12", 2, "small", "--kernel 6.12 --smp 2", OURS),
+    Row("ours-6.12", 1, "small", "--kernel 6.12 --smp 2", OURS),
     Row("ours-6.1", 1, "small", "--kernel 6.1 --fs xfs", OURS),
     Row("ours-mounts-siw", 0, "small", "--engine uml --provider siw --vers no",
         "matrix/mounts-siw"),
