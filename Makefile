@@ -54,21 +54,25 @@ kunit: headers
 	@scripts/shadow $(BUILD)
 	+@$(KBUILD) CONFIG_RPCRDMA_KUNIT=y modules
 
+# Python is one of them.
+packages:
+	@scripts/install-packages test
+
 # The raw wire peer against both modules, over both providers.
-peer:
+peer: packages
 	@scripts/test peer-rxe peer-siw
 
 demo:
 	@scripts/demo
 
-test:
+test: packages
 	@scripts/test
 
-test-all:
+test-all: packages
 	@scripts/test --all
 
 # Of what is fast
-conformance:
+conformance: packages
 	@scripts/test unit kunit-um ours-um peer-rxe conformance
 
 bench:
@@ -77,7 +81,7 @@ bench:
 fuzz:
 	@$(MAKE) -C fuzz run
 
-hostile:
+hostile: packages
 	@scripts/hostile
 
 check:
@@ -94,5 +98,5 @@ clean:
 help:
 	@cat scripts/help.txt
 
-.PHONY: modules kunit headers install uninstall peer demo test test-all conformance bench fuzz hostile check dkms clean help
+.PHONY: modules kunit headers install uninstall packages peer demo test test-all conformance bench fuzz hostile check dkms clean help
 .DEFAULT_GOAL := modules
