@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The parts of make test and make test-all: each a command that ends with a verdict."""
+import os
 import typing
 
 from rows import ROWS
@@ -17,6 +18,10 @@ class Part(typing.NamedTuple):
     limit: int = 3000
 
 
+def _make(folder, goal):
+    return ["make", "-s", f"-j{os.cpu_count()}", "--no-print-directory", "-C", folder, goal]
+
+
 def _kunit(kernel, *options):
     return ["scripts/kunit", kernel, "--verbose", "--timeout", "2400", *options]
 
@@ -29,12 +34,11 @@ def _row(row):
 UM, PEER = "modules --engine uml", "peer"
 FIRST = (
     Part("runner", 1, ["scripts/test.d/selftest.py"]),
-    Part("unit", 2, ["make", "-s", "--no-print-directory", "-C", "unit", "check"]),
+    Part("unit", 2, _make("unit", "check")),
 )
 # Side by side, the slowest first.
 BESIDE = (
-    Part("fuzz", 0, ["nice", "-n", "5", "make", "-s", "--no-print-directory", "-C", "fuzz",
-                     "smoke"]),
+    Part("fuzz", 0, ["nice", "-n", "5", *_make("fuzz", "smoke")]),
     *[_row(row) for row in ROWS if not row.extra],
     Part("capture", 1, ["tests/capture"], (UM, PEER)),
     Part("peer-rxe", 1, ["scripts/peer", "um"], (UM, PEER)),
