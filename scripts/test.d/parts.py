@@ -55,7 +55,7 @@ BESIDE = (
     Part("hostile", 2, ["scripts/hostile"], ("modules --engine uml --kernel um-debug", PEER), True,
          12000),
     Part("hostile-smp", 2, ["scripts/hostile", "--kernel", "debug", "--smp", "2", "--jobs", "1",
-                            "--count", "5000"], ("modules --kernel debug", PEER), True, 7200),
+                            "--count", "2000"], ("modules --kernel debug", PEER), True, 7200),
     Part("capture-whole", 2, ["tests/capture", "whole-rxe", "whole-siw", "whole-mixed"],
          (UM, PEER), True, 9000),
 )
