@@ -17,15 +17,18 @@ static void set_word(u8 *to, u32 word)
 	to[3] = word;
 }
 
-static void alloc_pages_for(struct client_call *call, struct page **pages, u32 length)
+static bool alloc_pages_for(struct page **pages, u32 length)
 {
 	u32 i;
 
-	KUNIT_ASSERT_LE(call->client->test, PFN_UP(length), (u32)CLIENT_PAGES);
+	if (PFN_UP(length) > CLIENT_PAGES)
+		return false;
 	for (i = 0; i < PFN_UP(length); i++) {
 		pages[i] = alloc_page(GFP_KERNEL | __GFP_ZERO);
-		KUNIT_ASSERT_NOT_NULL(call->client->test, pages[i]);
+		if (!pages[i])
+			return false;
 	}
+	return true;
 }
 
 static void free_pages_of(struct page **pages)
@@ -38,13 +41,14 @@ static void free_pages_of(struct page **pages)
 }
 
 /* As call_encode() leaves it. */
-static void build_call(struct client_call *call, const struct client_shape *shape)
+static bool build_call(struct client_call *call, const struct client_shape *shape)
 {
 	struct xdr_buf *buf = &call->rqst.rq_snd_buf;
 	u32 pad = xdr_pad_size(shape->pages);
 	u8 *at = call->rqst.rq_buffer;
 
-	alloc_pages_for(call, call->pages, shape->base + shape->pages);
+	if (!alloc_pages_for(call->pages, shape->base + shape->pages))
+		return false;
 	xdr_buf_init(buf, at, call->rqst.rq_callsize);
 	buf->head[0].iov_len = shape->head;
 	buf->pages = call->pages;
@@ -57,7 +61,8 @@ static void build_call(struct client_call *call, const struct client_shape *shap
 
 	call->length = buf->len;
 	call->message = kvmalloc(call->length, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(call->client->test, call->message);
+	if (!call->message)
+		return false;
 	fake_fill(call->message, call->length);
 	set_word(call->message, be32_to_cpu(call->rqst.rq_xid));
 	set_word(call->message + 4, RPCRDMA_RPC_CALL);
@@ -65,27 +70,27 @@ static void build_call(struct client_call *call, const struct client_shape *shap
 	if (call->length >= 40)
 		memset(call->message + 24, 0, 16);
 	memset(call->message + shape->head + shape->pages, 0, pad);
-	KUNIT_ASSERT_EQ(call->client->test, 0,
-			write_bytes_to_xdr_buf(buf, 0, call->message, call->length));
+	return !write_bytes_to_xdr_buf(buf, 0, call->message, call->length);
 }
 
 /* As rpc_xdr_encode() and rpc_prepare_reply_pages() leave it. */
-static void build_reply(struct client_call *call, const struct client_shape *shape)
+static bool build_reply(struct client_call *call, const struct client_shape *shape)
 {
 	struct xdr_buf *buf = &call->rqst.rq_rcv_buf;
 	u32 pages = shape->reply_base + shape->reply_pages;
 
 	xdr_buf_init(buf, call->rqst.rq_rbuffer, call->rqst.rq_rcvsize);
 	if (!shape->reply_pages)
-		return;
-	if (!shape->sparse)
-		alloc_pages_for(call, call->reply_pages, pages);
+		return true;
+	if (!shape->sparse && !alloc_pages_for(call->reply_pages, pages))
+		return false;
 	xdr_inline_pages(buf, shape->reply_head, call->reply_pages, shape->reply_base,
 			 shape->reply_pages);
 	if (shape->read)
 		buf->flags |= XDRBUF_READ;
 	if (shape->sparse)
 		buf->flags |= XDRBUF_SPARSE_PAGES;
+	return true;
 }
 
 static void prepare_rqst(struct client_call *call)
@@ -108,26 +113,40 @@ static void prepare_rqst(struct client_call *call)
 }
 
 /**
- * client_call_create - an RPC that has been encoded
- * @client: whose
+ * client_call_make - an RPC that has been encoded
+ * @client: whose; its calls are those of one thread
  * @shape: its sizes; the head holds XID and direction, so it has 8 bytes at least
+ *
+ * Context: process, any thread.
+ * Return: an RPC for client_call_destroy(), or NULL.
  */
-struct client_call *client_call_create(struct client *client,
-				       const struct client_shape *shape)
+struct client_call *client_call_make(struct client *client, const struct client_shape *shape)
 {
 	struct client_call *call = kvzalloc(sizeof(*call), GFP_KERNEL);
 	struct rpc_rqst *rqst;
 
-	KUNIT_ASSERT_NOT_NULL(client->test, call);
+	if (!call)
+		return NULL;
 	list_add_tail(&call->list, &client->calls);
 	call->client = client;
 	prepare_rqst(call);
 	rqst = &call->rqst;
 	rqst->rq_callsize = shape->head + 4 + shape->tail;
 	rqst->rq_rcvsize = shape->reply_head + shape->reply_tail;
-	KUNIT_ASSERT_EQ(client->test, 0, xprtrdma_request_alloc(&call->task));
-	build_call(call, shape);
-	build_reply(call, shape);
+	if (!xprtrdma_request_alloc(&call->task) && build_call(call, shape) &&
+	    build_reply(call, shape))
+		return call;
+	client_call_destroy(call);
+	return NULL;
+}
+
+/* client_call_make() for the test's thread; without memory the test ends. */
+struct client_call *client_call_create(struct client *client,
+				       const struct client_shape *shape)
+{
+	struct client_call *call = client_call_make(client, shape);
+
+	KUNIT_ASSERT_NOT_NULL(client->test, call);
 	return call;
 }
 

@@ -154,6 +154,7 @@ struct client_reply {
 };
 
 /* call.c */
+struct client_call *client_call_make(struct client *client, const struct client_shape *shape);
 struct client_call *client_call_create(struct client *client,
 				       const struct client_shape *shape);
 void client_call_destroy(struct client_call *call);

@@ -12,7 +12,7 @@ struct fake_cm fake_cm;
 
 static struct rdma_cm_id *port_owner;	/* one id has the port */
 static struct workqueue_struct *cm_wq;
-static DEFINE_SPINLOCK(ids_lock);	/* guards ids, and peer and pending of each */
+static DEFINE_SPINLOCK(ids_lock);	/* guards ids; peer, pending and device of each */
 static LIST_HEAD(ids);
 static DECLARE_WAIT_QUEUE_HEAD(id_gone);
 
@@ -45,7 +45,7 @@ static int tell(struct rdma_cm_id *id, enum rdma_cm_event_type type, int status)
 	return id->event_handler(id, &event);
 }
 
-/* fake_cm_event - something happens, and the handler is told, here */
+/* fake_cm_event - something happens, and the handler is told, here, without its lock */
 int fake_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type type)
 {
 	return tell(id, type, 0);
@@ -155,8 +155,29 @@ static void set_device(struct rdma_cm_id *id, struct ib_device *device)
 }
 
 /**
+ * fake_cm_use - an id gets a device that may be going
+ * @id: without a device
+ * @device: says which; NULL: it is gone
+ *
+ * The removal of the device finds the id, or has come before.
+ *
+ * Return: false when it has.
+ */
+bool fake_cm_use(struct rdma_cm_id *id, struct ib_device *(*device)(void))
+{
+	struct ib_device *found;
+
+	spin_lock(&ids_lock);
+	found = device();
+	if (found)
+		set_device(id, found);
+	spin_unlock(&ids_lock);
+	return found;
+}
+
+/**
  * fake_cm_request - the id of a connection request from 192.0.2.2, without a handler
- * @device: on which it comes
+ * @device: on which it comes; NULL: it has none yet
  *
  * Return: it, for whoever calls rdma_destroy_id(); NULL without memory.
  */
@@ -168,15 +189,18 @@ struct rdma_cm_id *fake_cm_request(struct ib_device *device)
 		return NULL;
 	set_address(&id->route.addr.src_addr, 0xc0000201, 20049);
 	set_address(&id->route.addr.dst_addr, 0xc0000202, 40000);
-	set_device(id, device);
+	if (device)
+		set_device(id, device);
 	return id;
 }
 
 /* fake_cm_join - the two ends of a connection */
 void fake_cm_join(struct rdma_cm_id *one, struct rdma_cm_id *other)
 {
+	spin_lock(&ids_lock);
 	cm_id_of(one)->peer = cm_id_of(other);
 	cm_id_of(other)->peer = cm_id_of(one);
+	spin_unlock(&ids_lock);
 }
 
 struct rdma_cm_id *fake_cm_peer(struct rdma_cm_id *id)
@@ -245,6 +269,7 @@ int rdma_notify(struct rdma_cm_id *id, enum ib_event_type event)
 
 /* ---- a connection begins and ends ---- */
 
+/* The lock of the id is held. */
 static int answer(struct rdma_cm_id *id, enum fake_cm_call call,
 		  enum rdma_cm_event_type type)
 {
@@ -257,29 +282,38 @@ static int answer(struct rdma_cm_id *id, enum fake_cm_call call,
 		WRITE_ONCE(fake_cm.held, id);
 		return 0;
 	}
+	lockdep_assert_held(&cm_id_of(id)->lock);
 	rc = tell(id, plan->event ? plan->event : type, plan->status);
 	if (fake_cm.on_answer)
 		fake_cm.on_answer(id, call);
 	return rc;
 }
 
+static int lock_and_answer(struct rdma_cm_id *id, enum fake_cm_call call,
+			   enum rdma_cm_event_type type)
+{
+	int rc;
+
+	rdma_lock_handler(id);
+	rc = answer(id, call, type);
+	rdma_unlock_handler(id);
+	return rc;
+}
+
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src,
 		      const struct sockaddr *dst, unsigned long timeout_ms)
 {
-	struct ib_device *device = fake_cm.wire->device();
-
 	memset(&fake_cm.source, 0, sizeof(fake_cm.source));
 	if (src)
 		memcpy(&fake_cm.source, src, sizeof(fake_cm.source));
-	if (!device)
-		return answer(id, FAKE_CM_ADDR, RDMA_CM_EVENT_ADDR_ERROR);
-	set_device(id, device);
-	return answer(id, FAKE_CM_ADDR, RDMA_CM_EVENT_ADDR_RESOLVED);
+	if (!fake_cm_use(id, fake_cm.wire->device))
+		return lock_and_answer(id, FAKE_CM_ADDR, RDMA_CM_EVENT_ADDR_ERROR);
+	return lock_and_answer(id, FAKE_CM_ADDR, RDMA_CM_EVENT_ADDR_RESOLVED);
 }
 
 int rdma_resolve_route(struct rdma_cm_id *id, unsigned long timeout_ms)
 {
-	return answer(id, FAKE_CM_ROUTE, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	return lock_and_answer(id, FAKE_CM_ROUTE, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }
 
 static void note(const struct rdma_conn_param *param)
@@ -294,12 +328,18 @@ static void note(const struct rdma_conn_param *param)
 
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
+	struct mutex *lock = &cm_id_of(id)->lock;
 	bool accepted;
+	int rc;
 
+	/* The other end's lock may be taken within. */
+	mutex_lock_nested(lock, SINGLE_DEPTH_NESTING);
 	note(param);
 	accepted = fake_cm.wire->connect(id, param);
-	return answer(id, FAKE_CM_CONNECT, accepted ? RDMA_CM_EVENT_ESTABLISHED :
-		      RDMA_CM_EVENT_REJECTED);
+	rc = answer(id, FAKE_CM_CONNECT, accepted ? RDMA_CM_EVENT_ESTABLISHED :
+		    RDMA_CM_EVENT_REJECTED);
+	mutex_unlock(lock);
+	return rc;
 }
 
 /* The handler lock is held by the caller. */
@@ -316,7 +356,9 @@ int rdma_disconnect(struct rdma_cm_id *id)
 {
 	struct fake_cm_id *cid = cm_id_of(id);
 
+	spin_lock(&ids_lock);
 	fake_cm.disconnects++;
+	spin_unlock(&ids_lock);
 	if (fake_cm.disconnect_ms)
 		msleep(fake_cm.disconnect_ms);
 	fake_cm.wire->disconnect(id);

@@ -5,8 +5,10 @@
  * and no wire. Those are the business of a struct fake_cm_wire.
  *
  * What the code under test asks for is answered at once, from within the call, with the
- * event that the test wants. A test that plays rdma_cm calls fake_cm_event(). What one end
- * of a connection does to the other comes in a work item, under the lock of the id.
+ * event that the test wants. What one end of a connection does to the other comes in a work
+ * item. Both are told under the lock of the id, as by rdma_cm, so what happens to a
+ * connection is told after its beginning. There is one connect at a time. A test that plays
+ * rdma_cm calls fake_cm_event(), which takes no lock.
  */
 #ifndef KUNIT_FAKE_CM_H
 #define KUNIT_FAKE_CM_H
@@ -42,7 +44,7 @@ enum fake_cm_call {
 struct fake_cm_id {
 	struct rdma_cm_id	id;
 	struct list_head	list;
-	struct mutex		lock;	/* held while an event of @pending is told */
+	struct mutex		lock;	/* held while an event is told */
 	struct fake_cm_id	*peer;
 	unsigned long		pending;
 	struct work_struct	work;
@@ -50,7 +52,7 @@ struct fake_cm_id {
 
 /**
  * struct fake_cm_wire - what ids lead to
- * @device: that of a client's id; NULL if there is none any more
+ * @device: that of a client's id; NULL if there is none any more; does not sleep
  * @create_qp: as rdma_create_qp()
  * @destroy_qp: takes the queue pair away
  * @connect: a client wants a connection; false if it is refused
@@ -144,6 +146,7 @@ extern struct fake_cm fake_cm;
 void fake_cm_reset(const struct fake_cm_wire *wire);
 struct rdma_cm_id *fake_cm_request(struct ib_device *device);
 int fake_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type type);
+bool fake_cm_use(struct rdma_cm_id *id, struct ib_device *(*device)(void));
 
 /* Both ends are ids: what one does is told to the other. */
 int fake_cm_start(void);

@@ -47,17 +47,17 @@ bool fake_nfsd_ready(struct svc_pool *pool)
 }
 
 /**
- * fake_thread_begin - as svc_alloc_arg() and svc_recv(): the thread has a transport
+ * fake_thread_prepare - as svc_alloc_arg(): the thread has pages
  * @rqst: the thread's state
  * @serv: the service
- * @xprt: the transport
+ * @xprt: the transport from which it is to receive
  * @get: makes a page
  * @data: for @get
  *
  * Return: false without memory.
  */
-bool fake_thread_begin(struct svc_rqst *rqst, struct svc_serv *serv, struct svc_xprt *xprt,
-		       struct page *(*get)(void *data), void *data)
+bool fake_thread_prepare(struct svc_rqst *rqst, struct svc_serv *serv, struct svc_xprt *xprt,
+			 struct page *(*get)(void *data), void *data)
 {
 	u32 i, pages = min_t(u32, svc_serv_maxpages(serv), RPCSVC_MAXPAGES);
 
@@ -71,9 +71,18 @@ bool fake_thread_begin(struct svc_rqst *rqst, struct svc_serv *serv, struct svc_
 	rqst->rq_pages[pages] = NULL;
 	rqst->rq_server = serv;
 	rqst->rq_xprt = xprt;
+	memset(&rqst->rq_arg, 0, sizeof(rqst->rq_arg));
+	return true;
+}
+
+/* fake_thread_begin - fake_thread_prepare(), and svc_recv(): the transport is the thread's */
+bool fake_thread_begin(struct svc_rqst *rqst, struct svc_serv *serv, struct svc_xprt *xprt,
+		       struct page *(*get)(void *data), void *data)
+{
+	if (!fake_thread_prepare(rqst, serv, xprt, get, data))
+		return false;
 	fake_nfsd_ready(serv->sv_pools);
 	set_bit(XPT_BUSY, &xprt->xpt_flags);
-	memset(&rqst->rq_arg, 0, sizeof(rqst->rq_arg));
 	return true;
 }
 

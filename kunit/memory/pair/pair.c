@@ -36,26 +36,21 @@ void pair_suite_exit(struct kunit_suite *suite)
 
 static void service_exit(struct pair *pair)
 {
+	pair_rqst_free(pair->rqst);
 	pair_pages_put(pair);
 	kvfree(pair->pages);
-	kvfree(pair->rqst);
 	fake_nfsd_exit(&pair->pool);
 }
 
 /*
- * As the listener, and svc_handle_xprt(). The reference is the test's: the transport may
- * be deleted by others, when its device goes.
+ * As svc_handle_xprt() with what the listener has. The reference is the test's: the
+ * transport may be deleted by others, when its device goes.
  */
-int pair_server_accept(struct pair *pair, struct rdma_cm_id *id,
-		       const struct rdma_conn_param *param)
+int pair_server_accept(struct pair *pair, struct svcrdma_transport *t)
 {
-	struct svcrdma_transport *t;
-	int ret;
+	struct svc_serv *serv = &pair->serv;
+	int ret = svcrdma_transport_accept(t);
 
-	t = svcrdma_transport_create(&pair->serv, &init_net, id, param);
-	if (IS_ERR(t))
-		return PTR_ERR(t);
-	ret = svcrdma_transport_accept(t);
 	if (ret) {
 		svcrdma_transport_discard(t);
 		return ret;
@@ -63,8 +58,10 @@ int pair_server_accept(struct pair *pair, struct rdma_cm_id *id,
 	__module_get(svcrdma_class.xcl_owner);
 	svc_xprt_get(&t->st_xprt);
 	set_bit(XPT_TEMP, &t->st_xprt.xpt_flags);
-	list_add(&t->st_xprt.xpt_list, &pair->serv.sv_tempsocks);
-	pair->serv.sv_tmpcnt++;
+	spin_lock_bh(&serv->sv_lock);
+	list_add(&t->st_xprt.xpt_list, &serv->sv_tempsocks);
+	serv->sv_tmpcnt++;
+	spin_unlock_bh(&serv->sv_lock);
 	pair->server = t;
 	svc_xprt_received(&t->st_xprt);
 	return 0;
@@ -152,6 +149,7 @@ struct pair *pair_create(struct kunit *test, bool iwarp)
 	pair->test = test;
 	pair->client_device = memory_device_create(test, iwarp);
 	pair->server_device = memory_device_create(test, iwarp);
+	spin_lock_init(&pair->pages_lock);
 	KUNIT_ASSERT_EQ(test, 0, fake_nfsd_init(&pair->serv, &pair->pool, PAIR_PAYLOAD));
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, pair_destroy_action, pair));
 	pair->rqst = kvzalloc(sizeof(*pair->rqst), GFP_KERNEL);

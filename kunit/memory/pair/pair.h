@@ -47,8 +47,10 @@ enum pair_side { PAIR_CLIENT, PAIR_SERVER };
  * @pool: its only pool; has no thread
  * @server: the connection, or NULL
  * @rqst: the state of the test as an nfsd thread
- * @pages: that it was given
+ * @pages_lock: guards the next three
+ * @pages: that nfsd was given
  * @nr_pages: their number
+ * @next_page: one that may be free again
  * @answer: what it says
  * @arg: the last call, as nfsd saw it
  * @arg_length: its size in bytes
@@ -63,8 +65,10 @@ struct pair {
 	struct svc_pool			pool;
 	struct svcrdma_transport	*server;
 	struct svc_rqst			*rqst;
+	spinlock_t			pages_lock;	/* guards the next three */
 	struct page			**pages;
 	unsigned int			nr_pages;
+	unsigned int			next_page;
 	struct pair_answer		answer;
 	u8				*arg;
 	u32				arg_length;
@@ -91,6 +95,12 @@ void pair_pages_put(struct pair *pair);
 void pair_pump(struct pair *pair);
 void pair_expect_call(struct pair *pair, struct client_call *call);
 
+/* serve.c, for nfsd threads other than the test */
+bool pair_rqst_prepare(struct pair *pair, struct svc_rqst *rqst, struct svc_xprt *xprt);
+void pair_rqst_free(struct svc_rqst *rqst);
+void pair_encode(struct svc_rqst *rqst, const struct pair_answer *answer, u32 xid, u8 key);
+void pair_done(struct svc_rqst *rqst);
+
 /* rpc.c */
 extern const struct pair_answer pair_answer;
 struct memory_device *pair_device(struct pair *pair, enum pair_side side);
@@ -107,9 +117,8 @@ void pair_wire_begin(struct pair *pair);
 void pair_device_remove(struct memory_device *device);
 void pair_device_removed(void);
 
-/* pair.c, for wire.c: the listener's part of a connection request. */
-int pair_server_accept(struct pair *pair, struct rdma_cm_id *id,
-		       const struct rdma_conn_param *param);
+/* pair.c, for wire.c: nfsd's part of a connection request. */
+int pair_server_accept(struct pair *pair, struct svcrdma_transport *t);
 
 static inline struct pair *pair_of(struct kunit *test)
 {

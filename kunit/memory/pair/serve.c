@@ -6,18 +6,51 @@
 
 /*
  * A reference to each page of nfsd is kept until the end of the test, so that those which
- * the transport forgets are found out.
+ * the transport forgets are found out. When there are many, those come again that nobody
+ * else has. Under pages_lock.
  */
+static struct page *page_again(struct pair *pair)
+{
+	struct page *page;
+	unsigned int i;
+
+	for (i = 0; i < PAIR_PAGES; i++) {
+		page = pair->pages[pair->next_page++ % PAIR_PAGES];
+		if (page_ref_count(page) != 1)
+			continue;
+		get_page(page);
+		return page;
+	}
+	return NULL;
+}
+
 static struct page *page_get(void *data)
 {
-	struct page *page = alloc_page(GFP_KERNEL);
+	struct page *page = NULL, *fresh = NULL;
 	struct pair *pair = data;
 
-	if (page && pair->nr_pages < PAIR_PAGES) {
-		get_page(page);
+	if (READ_ONCE(pair->nr_pages) < PAIR_PAGES)
+		fresh = alloc_page(GFP_KERNEL);
+	spin_lock(&pair->pages_lock);
+	if (pair->nr_pages == PAIR_PAGES) {
+		page = page_again(pair);
+	} else if (fresh) {
+		get_page(fresh);
+		swap(page, fresh);
 		pair->pages[pair->nr_pages++] = page;
 	}
+	spin_unlock(&pair->pages_lock);
+	if (fresh)
+		__free_page(fresh);
 	return page;
+}
+
+/* pair_rqst_free - the end of an nfsd thread, and of its pages */
+void pair_rqst_free(struct svc_rqst *rqst)
+{
+	if (rqst)
+		fake_thread_put_pages(rqst);
+	kvfree(rqst);
 }
 
 /* pair_pages_put - the end of nfsd: all of its pages are its own again */
@@ -26,14 +59,26 @@ void pair_pages_put(struct pair *pair)
 	unsigned int forgotten = 0;
 	u32 i;
 
-	if (pair->rqst)
-		fake_thread_put_pages(pair->rqst);
 	for (i = 0; i < pair->nr_pages; i++) {
 		forgotten += page_ref_count(pair->pages[i]) != 1;
 		put_page(pair->pages[i]);
 	}
 	if (forgotten)
 		kunit_fail_current_test("%u pages were left", forgotten);
+}
+
+/**
+ * pair_rqst_prepare - as svc_alloc_arg()
+ * @pair: the pair
+ * @rqst: of an nfsd thread
+ * @xprt: from which it is to receive
+ *
+ * Context: process, any thread.
+ * Return: false when there are no pages.
+ */
+bool pair_rqst_prepare(struct pair *pair, struct svc_rqst *rqst, struct svc_xprt *xprt)
+{
+	return fake_thread_prepare(rqst, &pair->serv, xprt, page_get, pair);
 }
 
 /* As svc_recv(): once. */
@@ -45,51 +90,51 @@ static int recvfrom(struct pair *pair)
 	return svcrdma_recvfrom(pair->rqst);
 }
 
-static void done(struct pair *pair)
+/* pair_done - as svc_xprt_release(): what the call has had is given back */
+void pair_done(struct svc_rqst *rqst)
 {
-	void *ctxt = pair->rqst->rq_xprt_ctxt;
+	void *ctxt = rqst->rq_xprt_ctxt;
 
-	pair->rqst->rq_xprt_ctxt = NULL;
-	svcrdma_release_ctxt(&pair->server->st_xprt, ctxt);
+	rqst->rq_xprt_ctxt = NULL;
+	svcrdma_release_ctxt(rqst->rq_xprt, ctxt);
 }
 
-/* Bytes of the pages; @first: what the first one stands for. */
-static void fill_pages(struct page **pages, u32 length, u32 first)
+/* Bytes of the pages, each of them combined with @key. */
+static void fill_pages(struct page **pages, u32 length, u8 key)
 {
 	u32 i;
 
 	for (i = 0; i < length; i++)
 		((u8 *)page_address(pages[i >> PAGE_SHIFT]))[offset_in_page(i)] =
-			fake_byte(first + i);
+			fake_byte(i) ^ key;
 	for (; i % 4; i++)
 		((u8 *)page_address(pages[i >> PAGE_SHIFT]))[offset_in_page(i)] = 0;
 }
 
-static void set_word(u8 *to, u32 word)
+/**
+ * pair_encode - as nfsd encodes: the head in a page, the item in those behind it
+ * @rqst: of the nfsd thread; has received a call
+ * @answer: what it says
+ * @xid: to which call
+ * @key: all bytes but XID and direction are fake_byte() ^ this
+ */
+void pair_encode(struct svc_rqst *rqst, const struct pair_answer *answer, u32 xid, u8 key)
 {
-	put_unaligned_be32(word, to);
-}
-
-/* As nfsd encodes: the head in a page, the item in those behind it. */
-static void encode(struct pair *pair, u32 xid)
-{
-	const struct pair_answer *answer = &pair->answer;
-	struct svc_rqst *rqst = pair->rqst;
 	struct xdr_buf *res = &rqst->rq_res;
 	u32 i, pages = PFN_UP(answer->item);
 	u8 *head = page_address(rqst->rq_respages[0]);
 
 	memset(res, 0, sizeof(*res));
 	for (i = 0; i < answer->head + answer->tail; i++)
-		head[i] = fake_byte(i);
-	set_word(head, xid);
-	set_word(head + 4, RPCRDMA_RPC_REPLY);
+		head[i] = fake_byte(i) ^ key;
+	put_unaligned_be32(xid, head);
+	put_unaligned_be32(RPCRDMA_RPC_REPLY, head + 4);
 	rqst->rq_next_page = rqst->rq_respages + 1 + pages;
 	res->head[0].iov_base = head;
 	res->head[0].iov_len = answer->head;
 	res->pages = rqst->rq_respages + 1;
 	res->page_len = xdr_align_size(answer->item);
-	fill_pages(res->pages, answer->item, 0);
+	fill_pages(res->pages, answer->item, key);
 	res->tail[0].iov_base = head + answer->head;
 	res->tail[0].iov_len = answer->tail;
 	res->len = answer->head + res->page_len + answer->tail;
@@ -122,9 +167,9 @@ int pair_serve(struct pair *pair)
 	if (length <= 0)
 		return false;
 	keep_call(pair, length);
-	encode(pair, get_unaligned_be32(pair->arg));
+	pair_encode(pair->rqst, &pair->answer, get_unaligned_be32(pair->arg), 0);
 	svcrdma_sendto(pair->rqst);
-	done(pair);
+	pair_done(pair->rqst);
 	pair->answers++;
 	return true;
 }

@@ -4,17 +4,26 @@
  * in memory to the other, and go when their device goes.
  *
  * A connect is answered from within: the server accepts, or does not, before
- * rdma_connect() returns. Disconnects and the removal of a device come in a work item,
- * under the lock of the id, as from rdma_cm; and the removal waits until all ids of the
- * device are destroyed.
+ * rdma_connect() returns. Disconnects and the removal of a device come in a work item; and
+ * the removal waits until all ids of the device are destroyed.
  */
 #include "pair.h"
 
 static struct pair *pair;
 
+static struct ib_device *registered(struct memory_device *device)
+{
+	return READ_ONCE(device->registered) ? &device->ib : NULL;
+}
+
 static struct ib_device *client_device(void)
 {
-	return pair->client_device->registered ? &pair->client_device->ib : NULL;
+	return registered(pair->client_device);
+}
+
+static struct ib_device *server_device(void)
+{
+	return registered(pair->server_device);
 }
 
 static int create_qp(struct rdma_cm_id *id, struct ib_pd *pd, struct ib_qp_init_attr *attr)
@@ -33,21 +42,39 @@ static void destroy_qp(struct rdma_cm_id *id)
 	ib_destroy_qp(id->qp);
 }
 
-static bool connect_to_server(struct rdma_cm_id *id, const struct rdma_conn_param *param)
+/* The listener's handler; until it returns, @server has no other. */
+static struct svcrdma_transport *request(struct rdma_cm_id *client, struct rdma_cm_id *server,
+					 const struct rdma_conn_param *param)
 {
+	struct svcrdma_transport *t = ERR_PTR(-ENODEV);
 	struct rdma_conn_param seen = *param;
-	struct rdma_cm_id *server;
 
-	if (!pair->server_device->registered)
-		return false;
-	server = fake_cm_request(&pair->server_device->ib);
-	if (!server)
-		return false;
-	fake_cm_join(id, server);
 	/* rdma_cm shows each side what the other offers. */
 	seen.initiator_depth = param->responder_resources;
 	seen.responder_resources = param->initiator_depth;
-	return !pair_server_accept(pair, server, &seen);
+	rdma_lock_handler(server);
+	if (fake_cm_use(server, server_device)) {
+		fake_cm_join(client, server);
+		t = svcrdma_transport_create(&pair->serv, &init_net, server, &seen);
+	}
+	rdma_unlock_handler(server);
+	return t;
+}
+
+/* The lock of the client's id is held; and an nfsd thread accepts. */
+static bool connect_to_server(struct rdma_cm_id *id, const struct rdma_conn_param *param)
+{
+	struct rdma_cm_id *server = fake_cm_request(NULL);
+	struct svcrdma_transport *t;
+
+	if (!server)
+		return false;
+	t = request(id, server, param);
+	if (IS_ERR(t)) {
+		rdma_destroy_id(server);
+		return false;
+	}
+	return !pair_server_accept(pair, t);
 }
 
 static void accept_client(struct rdma_cm_id *id)

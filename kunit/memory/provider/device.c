@@ -148,7 +148,7 @@ void memory_device_remove(struct memory_device *device)
 {
 	if (!device->registered)
 		return;
-	device->registered = false;
+	WRITE_ONCE(device->registered, false);
 	ib_unregister_device(&device->ib);
 }
 

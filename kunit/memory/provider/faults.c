@@ -2,6 +2,9 @@
 /* The provider in memory: what goes wrong on purpose, and what should not have. */
 #include "provider.h"
 
+/* Guards complaints; taken inside memory_lock, and inside the lock of dma.c. */
+static DEFINE_SPINLOCK(complaint_lock);
+
 /**
  * memory_script - begin to count; there are no faults to come
  * @device: the device
@@ -84,13 +87,16 @@ u32 memory_seen(struct memory_device *device, enum memory_step step)
  */
 void memory_complain(struct memory_device *device, const char *fmt, ...)
 {
+	unsigned long flags;
 	va_list args;
 
-	if (device->complaints++)
-		return;
-	va_start(args, fmt);
-	vscnprintf(device->complaint, sizeof(device->complaint), fmt, args);
-	va_end(args);
+	spin_lock_irqsave(&complaint_lock, flags);
+	if (!device->complaints++) {
+		va_start(args, fmt);
+		vscnprintf(device->complaint, sizeof(device->complaint), fmt, args);
+		va_end(args);
+	}
+	spin_unlock_irqrestore(&complaint_lock, flags);
 }
 
 /* Takes the complaints: a test that provokes them expects them. */

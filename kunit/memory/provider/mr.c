@@ -22,6 +22,7 @@ static u32 index_of(u32 key)
 /* RFC 5040 section 8.1.1, 8: STags are scattered; the multiplier is odd, so none twice. */
 static u32 next_index(struct memory_device *device)
 {
+	lockdep_assert_held(&memory_lock);
 	return (++device->next_key * 0x9e3779u) & 0xffffff;
 }
 
@@ -31,10 +32,12 @@ struct ib_mr *memory_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 depth)
 	struct memory_device *device = memory_device_of(pd->device);
 	struct memory_mr *mr;
 	unsigned long flags;
+	u32 key;
 	bool ok;
 
 	spin_lock_irqsave(&memory_lock, flags);
 	ok = memory_step(device, MEMORY_ALLOC_MR, NULL);
+	key = next_index(device) << 8;
 	spin_unlock_irqrestore(&memory_lock, flags);
 	if (!ok)
 		return ERR_PTR(-ENOMEM);
@@ -45,8 +48,8 @@ struct ib_mr *memory_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 depth)
 		return ERR_PTR(-ENOMEM);
 	mr->pages = kcalloc(depth, sizeof(*mr->pages), GFP_KERNEL);
 	mr->max_pages = depth;
-	mr->ib.lkey = next_index(device) << 8;
-	mr->ib.rkey = mr->ib.lkey;
+	mr->ib.lkey = key;
+	mr->ib.rkey = key;
 	if (!mr->pages || xa_err(xa_store_irq(&device->mrs, index_of(mr->ib.lkey), mr,
 					      GFP_KERNEL))) {
 		kfree(mr->pages);

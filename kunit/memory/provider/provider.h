@@ -12,7 +12,8 @@
  * or not for that direction, is refused and remembered as a complaint (dma.c).
  *
  * Time is the test's. A work request takes effect within ib_post_send() or
- * ib_post_recv(), in the context of the caller, unless the queue pair is held
+ * ib_post_recv(), in the context of the caller, which may be any, on any processor, unless
+ * the queue pair is held
  * (memory_hold()); completions wait in a completion queue that is held
  * (memory_hold_cq()). Faults are scripted by number (memory_fault()). There is no
  * clock, no thread and no chance.

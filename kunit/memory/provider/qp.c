@@ -67,6 +67,7 @@ int memory_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
 
 	spin_lock_irqsave(&memory_lock, flags);
 	ok = memory_step(device, MEMORY_CREATE_QP, NULL);
+	ib->qp_num = ++device->next_qpn;
 	spin_unlock_irqrestore(&memory_lock, flags);
 	if (!ok)
 		return -ENOMEM;
@@ -84,7 +85,6 @@ int memory_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
 	qp->allowance = -1;
 	qp->rnr_retries = device->iwarp ? 0 : -1;
 	qp->event = -1;
-	ib->qp_num = ++device->next_qpn;
 	atomic_inc(&device->nr_qps);
 	return 0;
 }
