@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Traffic from several threads: its beginning and its end, and the connection. */
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/panic.h>
+#include <linux/sched/debug.h>
+#include <linux/slab.h>
+
+#include "threads.h"
+
+/* traffic_wrong - remember the first thing that a thread has found */
+void traffic_wrong(struct traffic_thread *thread, const char *fmt, ...)
+{
+	va_list args;
+
+	if (thread->why[0])
+		return;
+	va_start(args, fmt);
+	vscnprintf(thread->why, sizeof(thread->why), fmt, args);
+	va_end(args);
+}
+
+/* ---- the connection; the write lock is held ---- */
+
+/* traffic_connect - as the connect worker; the server's end is nfsd's alone */
+void traffic_connect(struct traffic *traffic)
+{
+	struct pair *pair = traffic->pair;
+	struct svcrdma_transport *t;
+	int rc;
+
+	lockdep_assert_held(&traffic->write_lock);
+	rc = pair_connect(pair);
+	t = pair->server;
+	pair->server = NULL;
+	if (t)
+		svc_xprt_put(&t->st_xprt);
+	if (rc)
+		traffic->gone = true;
+	else
+		traffic->connects++;
+}
+
+/* traffic_disconnect - as ->close */
+void traffic_disconnect(struct traffic *traffic)
+{
+	lockdep_assert_held(&traffic->write_lock);
+	pair_disconnect_client(traffic->pair);
+}
+
+/* As SUNRPC's autoclose worker: a task that waits for the end of the connection gets it. */
+static void tend(struct traffic *traffic)
+{
+	if (!pair_client_failed(traffic->pair))
+		return;
+	mutex_lock(&traffic->write_lock);
+	if (pair_client_failed(traffic->pair))
+		traffic_disconnect(traffic);
+	mutex_unlock(&traffic->write_lock);
+}
+
+/* traffic_server - the youngest connection, with a reference; NULL: there is none */
+struct svc_xprt *traffic_server(struct traffic *traffic)
+{
+	struct svc_serv *serv = &traffic->pair->serv;
+	struct svc_xprt *xprt;
+
+	spin_lock_bh(&serv->sv_lock);
+	xprt = list_first_entry_or_null(&serv->sv_tempsocks, struct svc_xprt, xpt_list);
+	if (xprt)
+		svc_xprt_get(xprt);
+	spin_unlock_bh(&serv->sv_lock);
+	return xprt;
+}
+
+/* ---- threads ---- */
+
+static void traffic_free(void *data)
+{
+	struct traffic *traffic = data;
+	int i;
+
+	svcrdma_max_requests = traffic->max_requests;
+	for (i = 0; i < TRAFFIC_TASKS; i++)
+		kvfree(traffic->tasks[i].bytes);
+	for (i = 0; i < TRAFFIC_NFSDS; i++) {
+		kvfree(traffic->nfsds[i].bytes);
+		pair_rqst_free(traffic->nfsds[i].rqst);
+	}
+}
+
+static void thread_init(struct traffic *traffic, struct traffic_thread *thread,
+			unsigned int number)
+{
+	thread->traffic = traffic;
+	thread->number = number;
+	init_completion(&thread->ended);
+	thread->bytes = kvmalloc(PAIR_PAYLOAD, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(traffic->pair->test, thread->bytes);
+	thread->client = traffic->pair->client;
+	INIT_LIST_HEAD(&thread->client.calls);
+}
+
+/* traffic_create - threads that have not begun; @calls for each task */
+struct traffic *traffic_create(struct pair *pair, unsigned int calls, bool kills)
+{
+	struct kunit *test = pair->test;
+	struct traffic *traffic = kunit_kzalloc(test, sizeof(*traffic), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, traffic);
+	traffic->pair = pair;
+	traffic->calls = calls;
+	traffic->kills = kills;
+	mutex_init(&traffic->write_lock);
+	/* What takes long is to connect. */
+	traffic->max_requests = svcrdma_max_requests;
+	svcrdma_max_requests = TRAFFIC_CREDITS;
+	/* Before the end of the pair, which counts the pages. */
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, traffic_free, traffic));
+	for (i = 0; i < TRAFFIC_TASKS; i++)
+		thread_init(traffic, &traffic->tasks[i], i);
+	for (i = 0; i < TRAFFIC_NFSDS; i++) {
+		thread_init(traffic, &traffic->nfsds[i], i);
+		traffic->nfsds[i].rqst = kvzalloc(sizeof(*traffic->nfsds[i].rqst), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, traffic->nfsds[i].rqst);
+	}
+	return traffic;
+}
+
+static void thread_start(struct traffic_thread *thread, int (*life)(void *), const char *name)
+{
+	struct task_struct *task = kthread_create(life, thread, "%s-%u", name, thread->number);
+
+	if (IS_ERR(task)) {
+		traffic_wrong(thread, "cannot be started: %ld", PTR_ERR(task));
+		complete(&thread->ended);
+		return;
+	}
+	thread->task = task;
+	wake_up_process(task);
+}
+
+/* traffic_start - all threads begin; there may be a connection */
+void traffic_start(struct traffic *traffic)
+{
+	int i;
+
+	for (i = 0; i < TRAFFIC_NFSDS; i++)
+		thread_start(&traffic->nfsds[i], traffic_nfsd, "memory-nfsd");
+	for (i = 0; i < TRAFFIC_TASKS; i++)
+		thread_start(&traffic->tasks[i], traffic_task, "memory-task");
+}
+
+/* traffic_running - are there tasks that have not ended? */
+bool traffic_running(struct traffic *traffic)
+{
+	int i;
+
+	for (i = 0; i < TRAFFIC_TASKS; i++)
+		if (!completion_done(&traffic->tasks[i].ended))
+			return true;
+	return false;
+}
+
+static void show(struct traffic_thread *thread)
+{
+	if (!completion_done(&thread->ended))
+		sched_show_task(thread->task);
+}
+
+/* Nothing can be taken back from a thread that does not end. */
+static void hangs(struct traffic *traffic, const char *what)
+{
+	int i;
+
+	for (i = 0; i < TRAFFIC_TASKS; i++)
+		show(&traffic->tasks[i]);
+	for (i = 0; i < TRAFFIC_NFSDS; i++)
+		show(&traffic->nfsds[i]);
+	panic("memory_threads: %s within %u s", what, TRAFFIC_SECONDS);
+}
+
+static unsigned int ended(struct traffic *traffic)
+{
+	return atomic_read(&traffic->answered) + atomic_read(&traffic->killed);
+}
+
+/* traffic_await - until so many calls have ended, or all */
+void traffic_await(struct traffic *traffic, unsigned int count)
+{
+	unsigned long limit = jiffies + 2 * TRAFFIC_SECONDS * HZ;
+	unsigned int seen = ended(traffic);
+
+	while (traffic_running(traffic) && ended(traffic) < count) {
+		tend(traffic);
+		if (seen != ended(traffic)) {
+			seen = ended(traffic);
+			limit = jiffies + 2 * TRAFFIC_SECONDS * HZ;
+		}
+		if (time_after(jiffies, limit))
+			hangs(traffic, "no call has ended");
+		usleep_range(50, 100);
+	}
+}
+
+static unsigned int connections(struct traffic *traffic)
+{
+	struct svc_serv *serv = &traffic->pair->serv;
+	unsigned int count;
+
+	spin_lock_bh(&serv->sv_lock);
+	count = list_count_nodes(&serv->sv_tempsocks);
+	spin_unlock_bh(&serv->sv_lock);
+	return count;
+}
+
+/* nfsd closes what the client has given up. */
+static void end_of_connections(struct traffic *traffic)
+{
+	unsigned long limit = jiffies + TRAFFIC_SECONDS * HZ;
+
+	do {
+		tend(traffic);
+		if (time_after(jiffies, limit))
+			hangs(traffic, "the server has not closed its connections");
+		usleep_range(50, 100);
+	} while (connections(traffic) != (traffic->pair->client.conn ? 1 : 0));
+}
+
+static void expect_nothing_wrong(struct traffic *traffic, struct traffic_thread *thread,
+				 const char *name)
+{
+	if (thread->why[0])
+		KUNIT_FAIL(traffic->pair->test, "%s %u: %s", name, thread->number, thread->why);
+}
+
+/**
+ * traffic_end - wait for the tasks, then end nfsd
+ * @traffic: its tasks end by themselves
+ *
+ * The connection that there is, if any, is the pair's again, with both of its ends.
+ */
+void traffic_end(struct traffic *traffic)
+{
+	struct pair *pair = traffic->pair;
+	struct svc_xprt *xprt;
+	int i;
+
+	traffic_await(traffic, UINT_MAX);
+	end_of_connections(traffic);
+	WRITE_ONCE(traffic->stop, true);
+	for (i = 0; i < TRAFFIC_NFSDS; i++)
+		if (!wait_for_completion_timeout(&traffic->nfsds[i].ended,
+						 TRAFFIC_SECONDS * HZ))
+			hangs(traffic, "an nfsd thread has not ended");
+	xprt = traffic_server(traffic);
+	pair->server = xprt ? svcrdma_transport_of(xprt) : NULL;
+	for (i = 0; i < TRAFFIC_TASKS; i++)
+		expect_nothing_wrong(traffic, &traffic->tasks[i], "task");
+	for (i = 0; i < TRAFFIC_NFSDS; i++)
+		expect_nothing_wrong(traffic, &traffic->nfsds[i], "nfsd");
+}
