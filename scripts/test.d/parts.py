@@ -44,6 +44,8 @@ BESIDE = (
     Part("peer-rxe", 1, ["scripts/peer", "um"], (UM, PEER)),
     Part("kunit-memory", 1, _kunit("um-debug", "--module", "memory_kunit"), ("kunit um-debug",)),
     Part("kunit", 1, _kunit("um-debug", "--without", "memory_kunit"), ("kunit um-debug",)),
+    Part("kunit-smp", 2, _kunit("debug", "--smp", "2", "--module", "memory_kunit", "--filter",
+                                "memory_threads"), ("kunit debug",)),
     Part("replies", 1, ["tests/replies"], (UM, PEER)),
     # In make test-all, beside these
     *[_row(row) for row in ROWS if row.extra],
