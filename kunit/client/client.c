@@ -62,6 +62,7 @@ void client_connect(struct client *client)
 {
 	struct xprtrdma_conn *conn;
 
+	client_begin(client);
 	conn = xprtrdma_conn_create(client->transport);
 	KUNIT_ASSERT_FALSE(client->test, IS_ERR(conn));
 	client_take(client, conn);

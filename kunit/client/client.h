@@ -49,6 +49,7 @@ struct client {
 /* transport.c */
 void client_init(struct client *client, struct kunit *test, u32 xid);
 void client_exit(struct client *client);
+void client_begin(struct client *client);
 void client_take(struct client *client, struct xprtrdma_conn *conn);
 void client_disconnect(struct client *client);
 void client_expect_idle(struct client *client, unsigned int posted);

@@ -52,8 +52,14 @@ void client_exit(struct client *client)
 	xprt_free(client->xprt);
 }
 
+/* client_begin - as SUNRPC's close: from here on, what asks for one means the next connection */
+void client_begin(struct client *client)
+{
+	clear_bit(XPRT_CLOSE_WAIT, &client->xprt->state);
+}
+
 /**
- * client_take - a connection is there
+ * client_take - a connection is there; it may have failed by now
  * @client: without one
  * @conn: now its own
  */
@@ -65,7 +71,6 @@ void client_take(struct client *client, struct xprtrdma_conn *conn)
 	client->transport->xt_conn = conn;
 	xprt->cwnd = RPC_CWNDSCALE;
 	xprt->connect_cookie++;
-	clear_bit(XPRT_CLOSE_WAIT, &xprt->state);
 	xprt_set_connected(xprt);
 }
 

@@ -97,6 +97,7 @@ int pair_connect(struct pair *pair)
 	struct client *client = &pair->client;
 	struct xprtrdma_conn *conn;
 
+	client_begin(client);
 	conn = xprtrdma_conn_create(client->transport);
 	if (IS_ERR(conn)) {
 		fake_cm_flush();
