@@ -347,7 +347,7 @@ static void destroy_while_connecting(struct kunit *test)
 static void remove_device(struct rdma_cm_id *id, enum fake_cm_call call)
 {
 	if (call == FAKE_CM_CONNECT)
-		fake_cm_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL);
+		fake_cm_event_locked(id, RDMA_CM_EVENT_DEVICE_REMOVAL);
 }
 
 /* Established, and lost before anybody has looked. */

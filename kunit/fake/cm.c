@@ -45,10 +45,22 @@ static int tell(struct rdma_cm_id *id, enum rdma_cm_event_type type, int status)
 	return id->event_handler(id, &event);
 }
 
-/* fake_cm_event - something happens, and the handler is told, here, without its lock */
+/* fake_cm_event_locked - as fake_cm_event(), for who holds the lock of the id */
+int fake_cm_event_locked(struct rdma_cm_id *id, enum rdma_cm_event_type type)
+{
+	lockdep_assert_held(&cm_id_of(id)->lock);
+	return tell(id, type, 0);
+}
+
+/* fake_cm_event - something happens, and the handler is told, here */
 int fake_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type type)
 {
-	return tell(id, type, 0);
+	int rc;
+
+	rdma_lock_handler(id);
+	rc = tell(id, type, 0);
+	rdma_unlock_handler(id);
+	return rc;
 }
 
 static void event_work(struct work_struct *work)
@@ -242,6 +254,9 @@ void rdma_destroy_id(struct rdma_cm_id *id)
 		cid->peer->peer = NULL;
 	spin_unlock(&ids_lock);
 	cancel_work_sync(&cid->work);
+	/* An event that is being told now still has the id, and its context. */
+	mutex_lock(&cid->lock);
+	mutex_unlock(&cid->lock);
 	/* Those who wait for it may go on with the device only now. */
 	spin_lock(&ids_lock);
 	list_del(&cid->list);

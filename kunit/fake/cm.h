@@ -6,9 +6,9 @@
  *
  * What the code under test asks for is answered at once, from within the call, with the
  * event that the test wants. What one end of a connection does to the other comes in a work
- * item. Both are told under the lock of the id, as by rdma_cm, so what happens to a
- * connection is told after its beginning. There is one connect at a time. A test that plays
- * rdma_cm calls fake_cm_event(), which takes no lock.
+ * item. A test that plays rdma_cm calls fake_cm_event(). All is told under the lock of the
+ * id, as by rdma_cm: what happens to a connection is told after its beginning, and
+ * rdma_destroy_id() waits for it. There is one connect at a time.
  */
 #ifndef KUNIT_FAKE_CM_H
 #define KUNIT_FAKE_CM_H
@@ -146,6 +146,7 @@ extern struct fake_cm fake_cm;
 void fake_cm_reset(const struct fake_cm_wire *wire);
 struct rdma_cm_id *fake_cm_request(struct ib_device *device);
 int fake_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type type);
+int fake_cm_event_locked(struct rdma_cm_id *id, enum rdma_cm_event_type type);
 bool fake_cm_use(struct rdma_cm_id *id, struct ib_device *(*device)(void));
 
 /* Both ends are ids: what one does is told to the other. */

@@ -98,6 +98,7 @@ struct fake_recv {
  */
 struct fake_qp {
 	struct ib_qp		ib;
+	atomic_t		completing;	/* completion handlers that run */
 	spinlock_t		lock;	/* guards all members below */
 	struct fake_wr		*wrs;
 	unsigned int		posted;

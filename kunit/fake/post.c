@@ -2,6 +2,7 @@
 /* The provider for tests: the queue pair. */
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include "device.h"
 
@@ -131,6 +132,22 @@ static enum ib_wc_status execute(struct fake_qp *qp, const struct fake_wr *wr)
 	return status;
 }
 
+/*
+ * Between the two, what a work request belongs to is still in use: the drain waits. It
+ * begins under the lock that took the work request out of its queue.
+ */
+static void completion_begins(struct fake_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+	atomic_inc(&qp->completing);
+}
+
+static void completion_ends(struct fake_qp *qp)
+{
+	if (atomic_dec_and_test(&qp->completing))
+		wake_up_var(&qp->completing);
+}
+
 /* One work request. False when there was none. */
 static bool step(struct fake_qp *qp, enum ib_wc_status status)
 {
@@ -143,6 +160,7 @@ static bool step(struct fake_qp *qp, enum ib_wc_status status)
 		return false;
 	}
 	wr = qp->wrs[qp->executed++ % FAKE_WRS];
+	completion_begins(qp);
 	if (qp->error && status == IB_WC_SUCCESS)
 		status = IB_WC_WR_FLUSH_ERR;
 	if (status == IB_WC_SUCCESS)
@@ -155,6 +173,7 @@ static bool step(struct fake_qp *qp, enum ib_wc_status status)
 	wc.wr_cqe = wr.cqe;
 	if (wr.cqe && (status != IB_WC_SUCCESS || wr.flags & IB_SEND_SIGNALED))
 		wr.cqe->done(qp->ib.send_cq, &wc);
+	completion_ends(qp);
 	return true;
 }
 
@@ -202,6 +221,7 @@ static bool recv_step(struct fake_qp *qp, struct ib_wc *wc, const void *message)
 		return false;
 	}
 	recv = qp->recvs[qp->recvs_done++ % FAKE_RECVS];
+	completion_begins(qp);
 	if (qp->error && wc->status == IB_WC_SUCCESS)
 		wc->status = IB_WC_WR_FLUSH_ERR;
 	if (wc->byte_len > recv.sge.length)
@@ -217,6 +237,7 @@ static bool recv_step(struct fake_qp *qp, struct ib_wc *wc, const void *message)
 		memcpy((void *)(uintptr_t)recv.sge.addr, message, wc->byte_len);
 	}
 	recv.cqe->done(qp->ib.recv_cq, wc);
+	completion_ends(qp);
 	return true;
 }
 
@@ -272,16 +293,33 @@ bool fake_recv_fail(struct fake_qp *qp, enum ib_wc_status status)
 }
 EXPORT_SYMBOL_GPL(fake_recv_fail);
 
+static void flush_sends(struct fake_qp *qp)
+{
+	while (step(qp, IB_WC_WR_FLUSH_ERR))
+		;
+}
+
+static void flush_recvs(struct fake_qp *qp)
+{
+	while (fake_recv_fail(qp, IB_WC_WR_FLUSH_ERR))
+		;
+}
+
+static void wait_for_completions(struct fake_qp *qp)
+{
+	wait_var_event(&qp->completing, !atomic_read(&qp->completing));
+}
+
 static void drain_sq(struct ib_qp *qp)
 {
-	while (step(qp_of(qp), IB_WC_WR_FLUSH_ERR))
-		;
+	flush_sends(qp_of(qp));
+	wait_for_completions(qp_of(qp));
 }
 
 static void drain_rq(struct ib_qp *qp)
 {
-	while (fake_recv_fail(qp_of(qp), IB_WC_WR_FLUSH_ERR))
-		;
+	flush_recvs(qp_of(qp));
+	wait_for_completions(qp_of(qp));
 }
 
 /**
@@ -291,8 +329,8 @@ static void drain_rq(struct ib_qp *qp)
 void fake_flush(struct fake_qp *qp)
 {
 	qp->error = true;
-	drain_rq(&qp->ib);
-	drain_sq(&qp->ib);
+	flush_recvs(qp);
+	flush_sends(qp);
 }
 EXPORT_SYMBOL_GPL(fake_flush);
 
