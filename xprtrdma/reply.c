@@ -106,17 +106,6 @@ static void refuse(struct rpc_rqst *rqst, enum rpcrdma_refusal refusal)
 }
 
 /**
- * xprtrdma_reply_wait - ->wait_for_reply_request: the call has been sent
- * @task: its task, which has no reply yet, and goes to sleep
- *
- * Context: process; the caller holds queue_lock.
- */
-void xprtrdma_reply_wait(struct rpc_task *task)
-{
-	rpcrdma_refusal_wait(task, &xprtrdma_request_of(task->tk_rqstp)->rq_refused);
-}
-
-/**
  * enum reply_outcome - what has become of an RPC whose message is let go
  * @REPLY_TAKEN: the reply is in its buffers
  * @REPLY_NONE: this was no reply; it waits for one, as before

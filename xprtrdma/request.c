@@ -16,16 +16,31 @@ enum {
 };
 
 /**
- * xprtrdma_requests_init - memory without which nothing could be written back
+ * xprtrdma_requests_init - what the requests of a transport share
  * @transport: the transport
  *
+ * Of it, memory without which nothing could be written back.
+ *
  * Context: process.
- * Return: 0 or -ENOMEM; mempool_exit() of xt_reserve in any case.
+ * Return: 0 or -ENOMEM; xprtrdma_requests_exit() in any case.
  */
 int xprtrdma_requests_init(struct xprtrdma_transport *transport)
 {
+	rpc_init_wait_queue(&transport->xt_fenced, "xprtrdma_fenced");
 	return mempool_init_kmalloc_pool(&transport->xt_reserve, RESERVED_REQUESTS,
 					 RESERVED_SIZE);
+}
+
+/**
+ * xprtrdma_requests_exit - the end of it
+ * @transport: a transport without requests
+ *
+ * Context: process.
+ */
+void xprtrdma_requests_exit(struct xprtrdma_transport *transport)
+{
+	mempool_exit(&transport->xt_reserve);
+	rpc_destroy_wait_queue(&transport->xt_fenced);
 }
 
 /* As rpc_malloc(): what is asynchronous, such as a WRITE, may be what memory waits for. */

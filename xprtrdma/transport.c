@@ -79,6 +79,7 @@ static void disconnect(struct xprtrdma_transport *transport)
 		return;
 	transport->xt_conn = NULL;
 	xprtrdma_conn_destroy(conn);
+	xprtrdma_fence_wake(transport);
 }
 
 /* A server that knows nothing of RFC 5666 section 6 must not make a difference. */
@@ -234,7 +235,7 @@ static void transport_destroy(struct rpc_xprt *xprt)
 	cancel_delayed_work_sync(&transport->xt_connect_worker);
 	disconnect(transport);
 	xprtrdma_bc_stop(transport);
-	mempool_exit(&transport->xt_reserve);
+	xprtrdma_requests_exit(transport);
 	free_addresses(xprt);
 	xprt_free(xprt);
 	module_put(THIS_MODULE);
@@ -384,7 +385,7 @@ static struct rpc_xprt *transport_setup(struct xprt_create *args)
 	return xprt;
 
 out_free:
-	mempool_exit(&transport->xt_reserve);
+	xprtrdma_requests_exit(transport);
 	free_addresses(xprt);
 	xprt_free(xprt);
 out_module:

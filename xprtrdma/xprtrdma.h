@@ -124,6 +124,7 @@ struct xprtrdma_stats {
  * @xt_config_silent: there was none; only for the connect worker
  * @xt_lost_on: xc_serial of the connection that @xt_lost is about; under transport_lock
  * @xt_lost: calls that ended, by a signal or in time, before they were answered on it
+ * @xt_fenced: tasks that may not encode their calls again yet; see wait.c
  * @xt_reserve: requests for asynchronous tasks when memory is short
  * @xt_srcaddr: local address to bind to; ss_family is 0 for any
  * @xt_bc_max_payload: largest reverse-direction message, bytes; set at connect
@@ -143,6 +144,7 @@ struct xprtrdma_transport {
 	bool			xt_config_silent;
 	u64			xt_lost_on;
 	unsigned int		xt_lost;
+	struct rpc_wait_queue	xt_fenced;
 	mempool_t		xt_reserve;
 	struct sockaddr_storage	xt_srcaddr;
 	unsigned int		xt_bc_max_payload;
@@ -366,6 +368,7 @@ struct xprtrdma_receive {
  *	that connection
  * @rq_reply: the reply that is being processed; only for the Receive CQ handler
  *	and the completion of the LOCAL_INV that it posts
+ * @rq_timer: SUNRPC's own callback for a task that has stopped waiting; private to wait.c
  * @rq_refused: what the task is to be told; under queue_lock
  * @rq_again: refused for want of memory before; the task or the one that refuses it
  * @rq_write_capacity: bytes of the Write chunk that was offered
@@ -382,6 +385,7 @@ struct xprtrdma_request {
 	struct completion	*rq_fenced;
 	u64			rq_sent_on;
 	struct xprtrdma_receive	*rq_reply;
+	void			(*rq_timer)(struct rpc_task *task);
 	enum rpcrdma_refusal	rq_refused;
 	bool			rq_again;
 	u32			rq_write_capacity;
@@ -464,6 +468,7 @@ void xprtrdma_config_done(struct xprtrdma_conn *conn);
 
 /* request.c */
 int xprtrdma_requests_init(struct xprtrdma_transport *transport);
+void xprtrdma_requests_exit(struct xprtrdma_transport *transport);
 int xprtrdma_request_alloc(struct rpc_task *task);
 void xprtrdma_request_free(struct rpc_task *task);
 int xprtrdma_request_send(struct rpc_rqst *rqst);
@@ -510,8 +515,11 @@ int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 void xprtrdma_reply_receive(struct xprtrdma_receive *receive, bool invalidated,
 			    u32 rkey);
 void xprtrdma_reply_invalidated(struct xprtrdma_receive *receive, bool ok);
-void xprtrdma_reply_wait(struct rpc_task *task);
 void xprtrdma_reply_pulled(struct xprtrdma_receive *receive, int status);
+
+/* wait.c */
+void xprtrdma_reply_wait(struct rpc_task *task);
+void xprtrdma_fence_wake(struct xprtrdma_transport *transport);
 
 /* pull.c */
 bool xprtrdma_is_pull(const struct xprtrdma_receive *receive);

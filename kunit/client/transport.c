@@ -48,7 +48,7 @@ void client_exit(struct client *client)
 	xprtrdma_bc_stop(client->transport);
 	if (client->transport->xt_bc_count)
 		kunit_fail_current_test("reverse-direction rpc_rqsts were left");
-	mempool_exit(&client->transport->xt_reserve);
+	xprtrdma_requests_exit(client->transport);
 	xprt_free(client->xprt);
 }
 
