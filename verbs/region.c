@@ -11,13 +11,34 @@
 
 #include "verbs.h"
 
+/*
+ * The size of a page as the device has it: the largest that it knows and that divides one of
+ * ours, in bytes. 0: there is none. Some devices do not say.
+ */
+static u32 device_page_size(const struct ib_device *device)
+{
+	u64 sizes = device->attrs.page_size_cap;
+
+	if (!sizes)
+		return PAGE_SIZE;
+	sizes &= 2 * PAGE_SIZE - 1;
+	return sizes ? 1U << __fls(sizes) : 0;
+}
+
+/* How many of these a page of ours is */
+static u32 device_pages(const struct ib_device *device)
+{
+	return PAGE_SIZE / device_page_size(device);
+}
+
 /**
  * rpcrdma_region_query - what can regions of a device be like?
  * @device: the device
  * @type: plain, or with gaps
  *
  * Context: any.
- * Return: pages in one region, at most; 0: the device has no fast registration.
+ * Return: pages in one region, at most; 0: the device has no fast registration, or none with
+ * pages as small as ours.
  */
 u32 rpcrdma_region_query(const struct ib_device *device, enum ib_mr_type *type)
 {
@@ -25,9 +46,10 @@ u32 rpcrdma_region_query(const struct ib_device *device, enum ib_mr_type *type)
 
 	*type = attrs->kernel_cap_flags & IBK_SG_GAPS_REG ?
 		IB_MR_TYPE_SG_GAPS : IB_MR_TYPE_MEM_REG;
-	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
+	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
+	    !device_page_size(device))
 		return 0;
-	return attrs->max_fast_reg_page_list_len;
+	return attrs->max_fast_reg_page_list_len / device_pages(device);
 }
 
 /**
@@ -43,7 +65,7 @@ u32 rpcrdma_region_query(const struct ib_device *device, enum ib_mr_type *type)
 int rpcrdma_region_init(struct rpcrdma_region *region, struct ib_pd *pd,
 			enum ib_mr_type type, u32 depth)
 {
-	struct ib_mr *mr = ib_alloc_mr(pd, type, depth);
+	struct ib_mr *mr = ib_alloc_mr(pd, type, depth * device_pages(pd->device));
 
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
@@ -84,14 +106,45 @@ bool rpcrdma_region_takes(const struct rpcrdma_region *region, u32 count, u32 of
 	       (!offset && last->offset + last->length == PAGE_SIZE);
 }
 
+/* Elements of a region that its last mapping has whole */
+static u32 elements_mapped(const struct rpcrdma_region *region)
+{
+	u64 length = region->rg_mr->length;
+	u32 n;
+
+	for (n = 0; n < region->rg_nents && region->rg_sg[n].length <= length; n++)
+		length -= region->rg_sg[n].length;
+	return n;
+}
+
+/* -E2BIG: the device takes fewer elements, as many as elements_mapped() says. */
+static int map_elements(struct rpcrdma_region *region, u32 count)
+{
+	struct ib_mr *mr = region->rg_mr;
+	int mapped;
+
+	mapped = ib_dma_map_sg(mr->device, region->rg_sg, count, region->rg_dir);
+	/* Bounce buffers or addresses are short: that passes. */
+	if (!mapped)
+		return -ENOBUFS;
+	region->rg_nents = count;
+	mr->length = 0;
+	if (ib_map_mr_sg(mr, region->rg_sg, mapped, NULL, device_page_size(mr->device)) == mapped)
+		return 0;
+	return -E2BIG;
+}
+
 /**
  * rpcrdma_region_map - map memory, and make it ready to be registered
  * @region: not mapped; its rg_sg has the memory
  * @count: elements; see rpcrdma_region_takes()
  * @access: rights of the peer. With IB_ACCESS_LOCAL_WRITE the memory is written
  *
+ * A device may take fewer elements; rg_nents says how many are mapped, from the first one on.
+ *
  * There is another R_key at each use (RFC 8166 section 8.1.3), and the last one does not say
- * which (section 8.1.2).
+ * which (section 8.1.2). The offset that the peer is told is no address of ours: only its
+ * place in the page is.
  *
  * Context: any in which the device can map.
  * Return: 0, then rpcrdma_regions_reg() may follow; -ENOBUFS when there is no DMA mapping
@@ -100,18 +153,22 @@ bool rpcrdma_region_takes(const struct rpcrdma_region *region, u32 count, u32 of
 int rpcrdma_region_map(struct rpcrdma_region *region, u32 count, int access)
 {
 	struct ib_mr *mr = region->rg_mr;
-	int mapped;
+	u64 random = get_random_u64();
+	int rc;
 
 	region->rg_dir = access & IB_ACCESS_LOCAL_WRITE ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
-	mapped = ib_dma_map_sg(mr->device, region->rg_sg, count, region->rg_dir);
-	/* Bounce buffers or addresses are short: that passes. */
-	if (!mapped)
-		return -ENOBUFS;
-	region->rg_nents = count;
-	if (ib_map_mr_sg(mr, region->rg_sg, mapped, NULL, PAGE_SIZE) != mapped)
-		return -EIO;
+	while ((rc = map_elements(region, count)) == -E2BIG) {
+		count = elements_mapped(region);
+		if (!count)
+			return -EIO;
+		rpcrdma_region_unmap(region);
+	}
+	if (rc)
+		return rc;
 
-	ib_update_fast_reg_key(mr, (mr->rkey + 1 + get_random_u32() % 255) & 0xff);
+	/* No addition to it overflows. */
+	mr->iova = (random >> 1 & PAGE_MASK) | offset_in_page(mr->iova);
+	ib_update_fast_reg_key(mr, (mr->rkey + 1 + (u32)random % 255) & 0xff);
 	region->rg_reg = (struct ib_reg_wr) {
 		.wr.opcode	= IB_WR_REG_MR,
 		.wr.wr_cqe	= region->rg_reg_cqe,

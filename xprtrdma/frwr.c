@@ -325,6 +325,27 @@ static u32 region_fill(struct rpcrdma_region *region, struct xprtrdma_cursor *cu
 	return n;
 }
 
+/*
+ * Maps what follows of @cursor into one region. @extent and @more as for region_fill().
+ * The device may take less.
+ */
+static int region_lend(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor,
+		       struct xprtrdma_extent *extent, bool *more, int access)
+{
+	const struct xprtrdma_cursor at = *cursor;
+	const struct xprtrdma_extent first = *extent;
+	u32 n = region_fill(region, cursor, extent, more);
+	int rc = rpcrdma_region_map(region, n, access);
+
+	if (rc || region->rg_nents == n)
+		return rc;
+	*cursor = at;
+	*extent = first;
+	for (n = 0; n < region->rg_nents; n++)
+		*more = next_extent(cursor, extent);
+	return 0;
+}
+
 /**
  * xprtrdma_frwr_lend - map a buffer into regions
  * @conn: the connection
@@ -347,7 +368,6 @@ int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_request *requ
 	struct xprtrdma_mr *mr;
 	int count = 0, rc;
 	bool more;
-	u32 n;
 
 	if (!request->rq_conn) {
 		xprtrdma_conn_get(conn);
@@ -360,8 +380,7 @@ int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_request *requ
 		mr = mr_get(conn, request);
 		if (!mr)
 			return -EAGAIN;
-		n = region_fill(&mr->mr_region, cursor, &extent, &more);
-		rc = rpcrdma_region_map(&mr->mr_region, n, access);
+		rc = region_lend(&mr->mr_region, cursor, &extent, &more, access);
 		if (rc) {
 			conn->xc_transport->xt_stats.mrs_recycled++;
 			return rc;

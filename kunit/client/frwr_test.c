@@ -289,6 +289,77 @@ static void frwr_map_refused_by_the_device(struct kunit *test)
 	client_expect_at_rest(client);
 }
 
+/* A device that takes three elements where a region has room for sixteen */
+static void frwr_map_taken_in_part(struct kunit *test)
+{
+	struct client *client = connected(test, 16, false);
+	struct client_shape shape = { .head = 64, .base = 100, .pages = 8 * PAGE_SIZE,
+				      .reply_head = 64 };
+	struct client_call *call = client_call_create(client, &shape);
+	u32 lengths[] = { 3 * PAGE_SIZE - 100, 3 * PAGE_SIZE, 2 * PAGE_SIZE + 100 }, i, at = 0;
+	u8 *seen = kunit_kzalloc(test, 8 * PAGE_SIZE, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	client->fake->map_takes = 3;
+	KUNIT_ASSERT_EQ(test, 3, map(call, XPRTRDMA_PAGES, false));
+	KUNIT_ASSERT_EQ(test, 0, post(call));
+	fake_run_all(client->qp);
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_EQ(test, lengths[i], call->segments[i].length);
+		KUNIT_EXPECT_TRUE(test, fake_read(client->fake, call->segments[i].handle,
+						  call->segments[i].offset, seen + at,
+						  lengths[i]));
+		at += lengths[i];
+	}
+	KUNIT_EXPECT_EQ(test, 0, memcmp(seen, call->message + 64, 8 * PAGE_SIZE));
+	unmap(call);
+	client_expect_at_rest(client);
+}
+
+/* Its pages are a quarter of ours: a region for 16 of them holds 4 of ours. */
+static void frwr_small_device_pages(struct kunit *test)
+{
+	struct client *client = client_create(test);
+	struct client_call *call;
+	struct rpcrdma_region *region;
+
+	client->fake->ib.attrs.page_size_cap = PAGE_SIZE / 4 | PAGE_SIZE / 8 | 4 * PAGE_SIZE;
+	client->fake->ib.attrs.max_fast_reg_page_list_len = 16;
+	client_connect(client);
+	KUNIT_EXPECT_EQ(test, 4, client->conn->xc_queues.mr_pages);
+	call = client_call_create(client, &(struct client_shape){
+		.head = 64, .pages = 6 * PAGE_SIZE, .reply_head = 64 });
+	KUNIT_ASSERT_EQ(test, 2, map(call, XPRTRDMA_PAGES, false));
+	region = list_first_entry(&xprtrdma_request_of(&call->rqst)->rq_mrs,
+				  struct rpcrdma_region, rg_list);
+	KUNIT_EXPECT_EQ(test, PAGE_SIZE / 4, region->rg_mr->page_size);
+	KUNIT_EXPECT_EQ(test, 4 * PAGE_SIZE, region->rg_mr->length);
+	xprtrdma_frwr_recycle(xprtrdma_request_of(&call->rqst));
+	client_expect_at_rest(client);
+}
+
+/* RFC 8166 section 8.1: neither tells where memory is, nor what comes next. */
+static void frwr_offsets_tell_nothing(struct kunit *test)
+{
+	struct client *client = connected(test, 16, false);
+	struct client_call *call = client_call_create(client, &two_pages);
+	u64 offset, before = 0;
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		KUNIT_ASSERT_EQ(test, 1, map(call, XPRTRDMA_PAGES, false));
+		offset = call->segments[0].offset;
+		KUNIT_EXPECT_EQ(test, call->rqst.rq_snd_buf.page_base, offset_in_page(offset));
+		KUNIT_EXPECT_NE(test, offset & PAGE_MASK,
+				(u64)(uintptr_t)page_address(call->pages[0]));
+		KUNIT_EXPECT_NE(test, before, offset);
+		KUNIT_EXPECT_LT(test, offset, 1ULL << 63);
+		before = offset;
+		xprtrdma_frwr_recycle(xprtrdma_request_of(&call->rqst));
+	}
+	client_expect_at_rest(client);
+}
+
 static void frwr_recycle_without_regions(struct kunit *test)
 {
 	struct client *client = connected(test, 16, false);
@@ -425,6 +496,9 @@ static struct kunit_case frwr_cases[] = {
 	KUNIT_CASE(frwr_map_with_too_many_segments),
 	KUNIT_CASE(frwr_map_with_an_empty_pool),
 	KUNIT_CASE(frwr_map_refused_by_the_device),
+	KUNIT_CASE(frwr_map_taken_in_part),
+	KUNIT_CASE(frwr_small_device_pages),
+	KUNIT_CASE(frwr_offsets_tell_nothing),
 	KUNIT_CASE(frwr_recycle_without_regions),
 	KUNIT_CASE(frwr_pool_grows_to_its_limit),
 	KUNIT_CASE(frwr_pool_keeps_what_it_could_get),

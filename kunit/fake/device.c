@@ -98,9 +98,13 @@ static int map_mr_sg(struct ib_mr *ib_mr, struct scatterlist *sgl, int nents,
 {
 	struct fake_mr *mr = mr_of(ib_mr);
 	struct scatterlist *sg;
-	int i, n = min_t(int, nents, mr->depth);
+	struct fake_device *fake = fake_of(ib_mr->device);
+	int i, n;
 
-	if (!accepted(&fake_of(ib_mr->device)->map_accept))
+	if (fake->map_takes)
+		nents = min(nents, fake->map_takes);
+	n = min_t(int, nents, mr->depth);
+	if (!accepted(&fake->map_accept))
 		return 0;
 	if (mr->valid)
 		kunit_fail_current_test("a region is mapped while the peer can use it");
