@@ -18,22 +18,23 @@ TEST(SizeClient, OfALargeDevice)
 	ASSERT_TRUE(rpcrdma_size_client(&limits, 128, 16, 257, &queues));
 	EXPECT_EQ(queues.credits, 128u);
 	EXPECT_EQ(queues.mr_pages, 257u);
-	EXPECT_EQ(queues.mrs_per_call, 6u); /* 2 * 1 + 4 */
+	EXPECT_EQ(queues.mrs_per_call, 6u); /* 1 + 5 */
+	EXPECT_EQ(queues.payload_pages, 257u);
 	EXPECT_EQ(queues.signal_every, 16u); /* 128 / 8 */
 	EXPECT_EQ(queues.send_slots, 160u); /* 128 + 16 + 16 */
 	EXPECT_EQ(queues.send_wrs, 160u * 13 + 1);
 	EXPECT_EQ(queues.recv_wrs, 128u + 16 + 7 + 1);
 }
 
-/* Halved until it fits */
+/* As many as fit */
 TEST(SizeClient, OfASmallQueuePair)
 {
 	rpcrdma_device_limits limits = { 1024, 1 << 22, 30, 512 };
 	rpcrdma_client_queues queues;
 
 	ASSERT_TRUE(rpcrdma_size_client(&limits, 128, 16, 257, &queues));
-	EXPECT_EQ(queues.credits, 32u); /* 64: (64 + 16 + 8) * 13 + 1 is 1145 */
-	EXPECT_EQ(queues.send_wrs, (32u + 16 + 4) * 13 + 1);
+	EXPECT_EQ(queues.credits, 55u); /* 56: (56 + 16 + 7) * 13 + 1 is 1028 */
+	EXPECT_EQ(queues.send_wrs, (55u + 16 + 6) * 13 + 1);
 }
 
 TEST(SizeClient, OfASmallCompletionQueue)
@@ -42,8 +43,39 @@ TEST(SizeClient, OfASmallCompletionQueue)
 	rpcrdma_client_queues queues;
 
 	ASSERT_TRUE(rpcrdma_size_client(&limits, 128, 16, 257, &queues));
-	EXPECT_EQ(queues.credits, 32u);
+	EXPECT_EQ(queues.credits, 50u);
 	EXPECT_LE(queues.send_wrs + queues.recv_wrs, 1024u);
+}
+
+/* Of a real one with small regions: more slots are never fewer credits. */
+TEST(SizeClient, GrowsWithTheSlots)
+{
+	rpcrdma_device_limits limits = { 8192, 1 << 22, 30, 30 };
+	rpcrdma_client_queues queues;
+	u32 slots[] = { 128, 143, 200, 237, 238, 512 }, before = 0;
+
+	for (u32 wanted : slots) {
+		ASSERT_TRUE(
+			rpcrdma_size_client(&limits, wanted, 16, 257, &queues));
+		EXPECT_EQ(queues.credits, wanted < 237 ? wanted : 237u);
+		EXPECT_GE(queues.credits, before);
+		before = queues.credits;
+	}
+}
+
+/* 16 segments, two of which are for head and tail, and a page that is not whole */
+TEST(SizeClient, SmallRegionsHoldSmallPayloads)
+{
+	rpcrdma_device_limits limits = { 32768, 1 << 22, 30, 1 };
+	rpcrdma_client_queues queues;
+	u32 pages[] = { 1, 2, 16, 18, 19, 30 };
+	u32 payload[] = { 13, 27, 223, 251, 257, 257 };
+
+	for (int i = 0; i < 6; i++) {
+		limits.max_fast_reg_pages = pages[i];
+		ASSERT_TRUE(rpcrdma_size_client(&limits, 16, 0, 257, &queues));
+		EXPECT_EQ(queues.payload_pages, payload[i]) << pages[i];
+	}
 }
 
 TEST(SizeClient, ManyRegionsForSmallOnes)
@@ -53,7 +85,7 @@ TEST(SizeClient, ManyRegionsForSmallOnes)
 
 	ASSERT_TRUE(rpcrdma_size_client(&limits, 16, 0, 257, &queues));
 	EXPECT_EQ(queues.mr_pages, 32u);
-	EXPECT_EQ(queues.mrs_per_call, 22u); /* 2 * 9 + 4 */
+	EXPECT_EQ(queues.mrs_per_call, 14u); /* 9 + 5 */
 	limits.max_fast_reg_pages = 1;
 	ASSERT_TRUE(rpcrdma_size_client(&limits, 16, 0, 257, &queues));
 	EXPECT_EQ(queues.mrs_per_call, 32u);

@@ -393,9 +393,32 @@ static int conn_create_queues(struct xprtrdma_conn *conn,
 		if (!rc)
 			return 0;
 		conn_free_cqs(conn);
-		slots /= 2;
+		slots = conn->xc_queues.credits * 3 / 4;
 	} while (slots && (rc == -ENOMEM || rc == -EINVAL));
 	return rc;
+}
+
+/*
+ * rsize and wsize of a mount follow xprt->max_payload, which is known with the first
+ * connection. A later one over a device that can do less would end calls with EIO, which a
+ * hard mount must not see: it is as good as none.
+ */
+static int conn_check_payload(struct xprtrdma_conn *conn)
+{
+	struct xprtrdma_transport *transport = conn->xc_transport;
+	struct rpc_xprt *xprt = &transport->xt_xprt;
+	size_t payload = (size_t)conn->xc_queues.payload_pages << PAGE_SHIFT;
+
+	if (payload >= xprt->max_payload)
+		return 0;
+	if (transport->xt_was_connected) {
+		pr_warn_ratelimited("xprtrdma: %s registers %zu bytes at most, %s needs %zu\n",
+				    xprtrdma_conn_device(conn)->name, payload,
+				    xprt->servername, xprt->max_payload);
+		return -EOPNOTSUPP;
+	}
+	xprt->max_payload = payload;
+	return 0;
 }
 
 static int conn_create_resources(struct xprtrdma_conn *conn)
@@ -417,6 +440,9 @@ static int conn_create_resources(struct xprtrdma_conn *conn)
 	limits.max_qp_wr -= min(limits.max_qp_wr, conn_pull_entries(conn));
 	limits.max_cqe -= min(limits.max_cqe, conn_pull_entries(conn));
 	rc = conn_create_queues(conn, &limits);
+	if (rc)
+		return rc;
+	rc = conn_check_payload(conn);
 	if (rc)
 		return rc;
 	rpcrdma_window_reset(&conn->xc_window, conn->xc_queues.credits);

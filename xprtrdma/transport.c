@@ -127,6 +127,7 @@ static int establish(struct xprtrdma_transport *transport)
 	spin_unlock(&xprt->transport_lock);
 
 	xprtrdma_bc_connected(conn);
+	transport->xt_was_connected = true;
 	transport->xt_conn = conn;
 	return 0;
 }

@@ -119,6 +119,7 @@ struct xprtrdma_stats {
  * @xt_conn: the current connection or NULL; changed only by the holder of the
  *	rpc_xprt's write lock
  * @xt_connect_worker: establishes a connection
+ * @xt_was_connected: so the largest payload is what it is
  * @xt_timeout: RPC timeouts set by xprtrdma_transport_set_connect_timeout()
  * @xt_config_timeout: how long an answer of config.c is waited for
  * @xt_config_silent: there was none; only for the connect worker
@@ -139,6 +140,7 @@ struct xprtrdma_transport {
 	struct rpc_xprt		xt_xprt;
 	struct xprtrdma_conn	*xt_conn;
 	struct delayed_work	xt_connect_worker;
+	bool			xt_was_connected;
 	struct rpc_timeout	xt_timeout;
 	unsigned long		xt_config_timeout;
 	bool			xt_config_silent;

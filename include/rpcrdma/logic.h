@@ -396,6 +396,7 @@ struct rpcrdma_client_queues {
 	u32 credits;		/* largest number of calls in flight */
 	u32 mr_pages;		/* pages in one memory region */
 	u32 mrs_per_call;	/* upper bound for one call */
+	u32 payload_pages;	/* of the largest call or reply: it fits one chunk */
 	u32 send_slots;		/* entries of the send ring */
 	u32 signal_every;	/* one signalled Send in so many */
 	u32 send_wrs;		/* Send Queue depth, one entry for the drain included */

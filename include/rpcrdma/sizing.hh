@@ -3,8 +3,9 @@
  * Queue depths from device limits. RFC 8166 section 3.3.1 leaves them to the
  * implementation, but a grant or a request is a promise of receives.
  *
- * A device that cannot hold what was asked for gets half the credits, until it
- * can. All sums are in 64 bits.
+ * A device that cannot hold what a client asks for gets as many credits as it can hold; a
+ * server's gets half of them, until it can: it needs the rest for RDMA Reads and Writes. All
+ * sums are in 64 bits.
  */
 #ifndef RPCRDMA_SIZING_HH
 #define RPCRDMA_SIZING_HH
@@ -31,16 +32,39 @@ constexpr bool queues_fit(const rpcrdma_device_limits &limits, u64 send,
 	       send + recv <= limits.max_cqe;
 }
 
+/* The largest number that fits, at most @wanted; 0: none. What is less fits, too. */
+template <typename Fits> constexpr u32 most_credits(u32 wanted, Fits fits)
+{
+	u32 low = 0, high = max<u32>(wanted, 1);
+
+	while (low < high) {
+		u32 middle = high - (high - low) / 2;
+
+		if (fits(middle))
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
 /* ---- client ---- */
 
 /*
- * Argument or reply payload, and a whole-message chunk of head, pages and tail. An
- * element that does not start at a page boundary starts a new region.
+ * Argument or reply payload, of which NFS has one at a time, with head and tail in regions of
+ * their own; and of the other direction a region of each.
  */
 constexpr u32 regions_per_call(u32 max_pages, u32 mr_pages)
 {
-	return u32(min<u64>(2 * divide_up(max_pages, mr_pages) + 4,
+	return u32(min<u64>(u64(divide_up(max_pages, mr_pages)) + 5,
 			    2 * RPCRDMA_MAX_SEGMENTS_SENT));
+}
+
+/* Pages of one chunk beside head and tail; they need not begin at a page's boundary. */
+constexpr u32 payload_per_chunk(u32 max_pages, u32 mr_pages)
+{
+	return u32(min<u64>(max_pages,
+			    u64(RPCRDMA_MAX_SEGMENTS_SENT - 2) * mr_pages - 1));
 }
 
 constexpr u32 signal_interval(u32 credits)
@@ -83,11 +107,13 @@ inline bool size_client(const rpcrdma_device_limits &limits, u32 slots,
 	if (!queues.mr_pages || !limits.max_send_sge)
 		return false;
 	queues.mrs_per_call = regions_per_call(max_pages, queues.mr_pages);
-	for (queues.credits = max<u32>(slots, 1); queues.credits;
-	     queues.credits /= 2)
-		if (try_client_credits(limits, reverse, queues))
-			return true;
-	return false;
+	queues.payload_pages = payload_per_chunk(max_pages, queues.mr_pages);
+	auto fits = [&](u32 credits) {
+		queues.credits = credits;
+		return try_client_credits(limits, reverse, queues);
+	};
+	queues.credits = most_credits(slots, fits);
+	return queues.credits && fits(queues.credits);
 }
 
 /* ---- server ---- */

@@ -65,6 +65,31 @@ static void setup_with_a_source_of_another_family(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_cm.source.ss_family);
 }
 
+/* rsize and wsize follow the device, and no later one may do less. */
+static void payload_follows_the_device(struct kunit *test)
+{
+	struct mount *mount = mount_create(test);
+	u32 *pages = &mount->fake->ib.attrs.max_fast_reg_page_list_len;
+
+	mount_from(mount, NULL, 0);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_MAX_PAGES * PAGE_SIZE, rpc_max_payload(mount->clnt));
+	*pages = 2;
+	mount_expect_connected(mount);
+	KUNIT_EXPECT_EQ(test, 27 * PAGE_SIZE, rpc_max_payload(mount->clnt));
+	mount_disconnect(mount);
+
+	*pages = 1;
+	mount->xprt->reestablish_timeout = 0;
+	KUNIT_EXPECT_EQ(test, -EHOSTUNREACH, mount_connect(mount));
+	KUNIT_EXPECT_EQ(test, 27 * PAGE_SIZE, rpc_max_payload(mount->clnt));
+	mount_expect_nothing(mount);
+
+	*pages = 64;
+	mount->xprt->reestablish_timeout = 0;
+	mount_expect_connected(mount);
+	KUNIT_EXPECT_EQ(test, 27 * PAGE_SIZE, rpc_max_payload(mount->clnt));
+}
+
 static void setup_over_ipv6(struct kunit *test)
 {
 	struct mount *mount = mount_create(test);
@@ -121,6 +146,7 @@ static struct kunit_case setup_cases[] = {
 	KUNIT_CASE(setup_without_idle_timeout),
 	KUNIT_CASE(setup_with_a_source_address),
 	KUNIT_CASE(setup_with_a_source_of_another_family),
+	KUNIT_CASE(payload_follows_the_device),
 	KUNIT_CASE(setup_over_ipv6),
 	KUNIT_CASE(setup_fails),
 	{}
