@@ -367,6 +367,14 @@ static int backchannel_send_request(struct rpc_rqst *rqst)
 	if (!sc)
 		goto out_err;
 	ret = backchannel_send(t, sc, rqst);
+	if (ret == -EMSGSIZE || ret == -EIO) {
+		/* An error would end another callback: that of the task that sends for this one. */
+		trace_svcrdma_backchannel_send_err(t, be32_to_cpu(rqst->rq_xid), ret);
+		spin_lock(&rqst->rq_xprt->queue_lock);
+		bc_buffer_of(rqst)->refused = RPCRDMA_REFUSED;
+		spin_unlock(&rqst->rq_xprt->queue_lock);
+		return 0;
+	}
 	if (ret)
 		goto out_err;
 	return 0;

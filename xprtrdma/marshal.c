@@ -72,7 +72,8 @@ static void describe_history(const struct xprtrdma_conn *conn, struct rpc_rqst *
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 	const struct rpc_task *task = rqst->rq_task;
 
-	shape->reply_pullable = conn->xc_inline.read_chunk_replies;
+	/* A server that takes no RDMA Read exposes what nobody can read. */
+	shape->reply_pullable = conn->xc_inline.read_chunk_replies && conn->xc_read_depth;
 	if (!shape->reply_pullable)
 		return;
 	request->rq_procedure = hash_ptr(task->tk_msg.rpc_proc, 32);
@@ -202,6 +203,9 @@ static int marshal(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		rc = map_reply(conn, rqst, &plan, &lists);
 	if (rc)
 		return rc;
+	/* The Send Queue has no entries for more. */
+	if (lists.nr_segments > conn->xc_queues.mrs_per_call)
+		return -EMSGSIZE;
 
 	header.proc = plan.position_zero ? RPCRDMA_NOMSG : RPCRDMA_MSG;
 	if (rpcrdma_header_encode(&header, &lists, send->sd_buffer.bf_data,

@@ -367,7 +367,7 @@ static enum pull_lack pull_start(struct xprtrdma_receive *receive)
 		pull->pl_done = xprtrdma_send_get(conn);
 	if (!pull->pl_done && !pull->pl_call)
 		return LACKS_SEND;
-	if (!receive->rv_rqst) {
+	if (!receive->rv_rqst || !conn->xc_read_depth) {
 		pull_finish(receive, -EMSGSIZE);
 		return LACKS_NOTHING;
 	}

@@ -222,15 +222,29 @@ static int send_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	return xprtrdma_send_post(send, length, request);
 }
 
+/*
+ * An error would end the RPC of the task that sends, which sends for others, too, and has
+ * done nothing wrong. This one is told when it waits for its reply.
+ */
+static void refuse_to_send(struct rpc_rqst *rqst)
+{
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+
+	spin_lock(&xprt->queue_lock);
+	xprtrdma_request_of(rqst)->rq_refused = RPCRDMA_REFUSED;
+	spin_unlock(&xprt->queue_lock);
+}
+
 /**
  * xprtrdma_request_send - ->send_request: marshal an RPC message and send it
  * @rqst: a call of ours, or our reply to a reverse-direction call
  *
  * Context: process, the transport's write lock is held.
- * Return: 0 when it was sent. Else it was not:
+ * Return: 0 when it was sent, or cannot be sent at all; then its task ends with EIO. Else it
+ * was not sent:
  *	%-ENOTCONN when a connection has to be made first,
  *	%-EBADSLT or %-EAGAIN when there is no credit or buffer now; SUNRPC waits,
- *	%-EMSGSIZE or %-EIO when it cannot be sent at all.
+ *	%-ENOBUFS when memory or mappings are short; SUNRPC tries again after a delay.
  */
 int xprtrdma_request_send(struct rpc_rqst *rqst)
 {
@@ -257,6 +271,10 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 	if (!xprt_request_get_cong(xprt, rqst))
 		return -EBADSLT;
 	rc = send_call(conn, rqst);
+	if (rc == -EMSGSIZE || rc == -EIO) {
+		refuse_to_send(rqst);
+		return 0;
+	}
 	if (rc)
 		return rc;
 	rqst->rq_xmit_bytes_sent += rqst->rq_snd_buf.len;

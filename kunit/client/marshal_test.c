@@ -155,20 +155,20 @@ static void marshal_fills_sparse_pages(struct kunit *test)
 struct refused_case {
 	const char		*desc;
 	struct client_shape	shape;
-	int			rc;
+	bool			refused;
 };
 
 /* Regions of one page each, so 16 of them carry 64 KiB. */
 static const struct refused_case refused_cases[] = {
-	{ "reducible call", { WRITES(17 * PAGE_SIZE) }, -EMSGSIZE },
-	{ "call", { .head = 64, .pages = 17 * PAGE_SIZE, .reply_head = 64 }, -EMSGSIZE },
+	{ "reducible call", { WRITES(17 * PAGE_SIZE) }, true },
+	{ "call", { .head = 64, .pages = 17 * PAGE_SIZE, .reply_head = 64 }, true },
 	{ "shifted call", { .head = 64, .base = 1, .pages = 16 * PAGE_SIZE,
-	  .reply_head = 64 }, -EMSGSIZE },
-	{ "reducible reply", { READS(17 * PAGE_SIZE) }, -EMSGSIZE },
+	  .reply_head = 64 }, true },
+	{ "reducible reply", { READS(17 * PAGE_SIZE) }, true },
 	{ "reply", { .head = 64, .reply_head = 64, .reply_pages = 16 * PAGE_SIZE,
-	  .reply_tail = 8 }, -EMSGSIZE },
-	{ "largest reducible call", { WRITES(16 * PAGE_SIZE) }, 0 },
-	{ "largest reducible reply", { READS(16 * PAGE_SIZE) }, 0 },
+	  .reply_tail = 8 }, true },
+	{ "largest reducible call", { WRITES(16 * PAGE_SIZE) } },
+	{ "largest reducible reply", { READS(16 * PAGE_SIZE) } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(refused, refused_cases, desc);
@@ -186,14 +186,15 @@ static void marshal_too_many_segments(struct kunit *test)
 	client_open_window(client, 16);
 	call = client_call_create(client, &c->shape);
 
-	KUNIT_EXPECT_EQ(test, c->rc, client_call_send(call));
-	if (!c->rc)
+	KUNIT_EXPECT_EQ(test, 0, client_call_send(call));
+	if (!c->refused)
 		return;
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
 	KUNIT_EXPECT_EQ(test, 1, client->transport->xt_stats.failed_marshal_count);
 	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_window.in_flight);
 	KUNIT_EXPECT_EQ(test, client->conn->xc_queues.send_slots, client_free_sends(client));
 	client_expect_at_rest(client);
+	client_call_expect_error(call, -EIO);
 }
 
 /* The worker allocates, and SUNRPC sends again. */
@@ -228,10 +229,11 @@ static void marshal_device_refuses_the_mapping(struct kunit *test)
 	struct client_call *call = client_call_create(client, &shape);
 
 	client->fake->map_accept = 0;
-	KUNIT_EXPECT_EQ(test, -EIO, client_call_send(call));
+	KUNIT_EXPECT_EQ(test, 0, client_call_send(call));
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
 	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_window.in_flight);
 	client_expect_at_rest(client);
+	client_call_expect_error(call, -EIO);
 }
 
 static void marshal_respects_the_servers_threshold(struct kunit *test)
@@ -262,6 +264,69 @@ static void marshal_respects_the_servers_threshold(struct kunit *test)
 	client_call_expect_message(call);
 }
 
+/* A server that exposes replies, and takes @reads RDMA Reads at a time */
+static void connect_to_a_provider(struct client *client, u8 reads)
+{
+	struct rpcrdma_cm_private server = {
+		.send_size = 4096, .recv_size = 4096,
+		.extensions = RPCRDMA_EXT_PROVIDES_READ_CHUNKS,
+	};
+
+	client_disconnect(client);
+	client_server_takes(reads);
+	fake_cm.heard.length = rpcrdma_cm_private_encode(&server, fake_cm.heard.private);
+	client_connect(client);
+	client_open_window(client, 16);
+	KUNIT_ASSERT_TRUE(client->test, client->conn->xc_inline.read_chunk_replies);
+}
+
+/* What cannot be read later is given a place now. */
+static void marshal_replies_that_cannot_be_read(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { .head = 64, .reply_head = 6000 };
+	struct client_call *call;
+	int reads;
+
+	for (reads = 0; reads < 2; reads++) {
+		connect_to_a_provider(client, reads);
+		call = client_call_create(client, &shape);
+		KUNIT_ASSERT_EQ(test, 0, client_call_send(call));
+		client_call_decode(call);
+		KUNIT_EXPECT_EQ(test, !reads, call->lists.nr_reply);
+	}
+}
+
+/* And one that is exposed all the same is refused, without a Read. */
+static void marshal_nothing_is_read_at_depth_0(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { .head = 64, .reply_head = 64 };
+	struct rpcrdma_segment segment = { .handle = 1, .length = 40 }, segments[1];
+	struct rpcrdma_header header = { .vers = 1, .credits = 16, .proc = RPCRDMA_NOMSG };
+	struct rpcrdma_chunk chunks[1];
+	struct rpcrdma_chunk_lists lists;
+	struct client_call *call;
+	u8 message[128];
+
+	connect_to_a_provider(client, 0);
+	call = client_sent(client, &shape);
+	rpcrdma_lists_init(&lists, segments, 1, chunks, 1);
+	rpcrdma_lists_begin_read(&lists, 0);
+	rpcrdma_lists_add_segment(&lists, segment);
+	header.xid = be32_to_cpu(call->rqst.rq_xid);
+	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
+			rpcrdma_header_encode(&header, &lists, message, sizeof(message)));
+	fake_mark(client->qp);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, header.size));
+	flush_work(&client->conn->xc_pull_worker);
+	client_call_expect_error(call, -EIO);
+	KUNIT_ASSERT_EQ(test, 1, fake_posted(client->qp));
+	client_call_decode(call);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_DONE, call->header.proc);
+	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
+}
+
 static struct kunit_case marshal_cases[] = {
 	KUNIT_CASE_PARAM(marshal_server_sees_the_call, call_gen_params),
 	KUNIT_CASE(marshal_gss_integrity_suppresses_reduction),
@@ -270,6 +335,8 @@ static struct kunit_case marshal_cases[] = {
 	KUNIT_CASE(marshal_waits_for_regions),
 	KUNIT_CASE(marshal_device_refuses_the_mapping),
 	KUNIT_CASE(marshal_respects_the_servers_threshold),
+	KUNIT_CASE(marshal_replies_that_cannot_be_read),
+	KUNIT_CASE(marshal_nothing_is_read_at_depth_0),
 	{}
 };
 

@@ -160,7 +160,7 @@ static void call_is_too_large(struct kunit *test)
 	cb = bc_call_procedure(test, (SVCRDMA_MAX_CALLBACK - CB_CALL_HEADER) / 4 + 1,
 			       CB_LONG_CALL);
 	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, cb->status);
+	KUNIT_EXPECT_EQ(test, -EIO, cb->status);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
 	expect_at_rest(test);
 }
@@ -384,7 +384,7 @@ static void expect_no_chunks(struct kunit *test)
 
 	cb = bc_call_procedure(test, 2048, CB_LONG_CALL);
 	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, cb->status);
+	KUNIT_EXPECT_EQ(test, -EIO, cb->status);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
 	cb = bc_call_procedure(test, 20, CB_LONG_REPLY);
 	call = bc_message(test);

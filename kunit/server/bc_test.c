@@ -269,7 +269,7 @@ static void expect_too_large(struct kunit *test, u32 words)
 	struct callback *cb = bc_call(test, words);
 
 	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, cb->status);
+	KUNIT_EXPECT_EQ(test, -EIO, cb->status);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
 	bc_expect_at_rest(bc);
 }

@@ -93,7 +93,7 @@ static void switched_off(struct kunit *test, unsigned int *knob)
 	KUNIT_EXPECT_FALSE(test, reverse->pair->client.conn->xc_inline.reverse_chunks);
 	cb = reverse_call(reverse, 2048, 1, CB_LONG_CALL);
 	KUNIT_ASSERT_TRUE(test, reverse_ended(reverse, cb));
-	KUNIT_EXPECT_EQ(test, -EMSGSIZE, cb->status);
+	KUNIT_EXPECT_EQ(test, -EIO, cb->status);
 	exchange(reverse, &size_cases[6]);
 	reverse_expect_at_rest(reverse);
 }

