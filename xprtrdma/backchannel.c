@@ -76,16 +76,16 @@ static void bc_request_free(struct bc_request *request)
 	kfree(request);
 }
 
-static struct bc_request *bc_request_alloc(struct rpc_xprt *xprt)
+static struct bc_request *bc_request_alloc(struct rpc_xprt *xprt, gfp_t gfp)
 {
-	struct bc_request *request = kzalloc(sizeof(*request), GFP_NOFS);
+	struct bc_request *request = kzalloc(sizeof(*request), gfp);
 	unsigned int i;
 
 	if (!request)
 		return NULL;
-	request->call = (void *)__get_free_page(GFP_NOFS);
-	request->reply = (void *)__get_free_page(GFP_NOFS);
-	request->lent = kzalloc(sizeof(*request->lent), GFP_NOFS);
+	request->call = (void *)__get_free_page(gfp);
+	request->reply = (void *)__get_free_page(gfp);
+	request->lent = kzalloc(sizeof(*request->lent), gfp);
 	if (!request->call || !request->reply || !request->lent) {
 		bc_request_free(request);
 		return NULL;
@@ -99,17 +99,51 @@ static struct bc_request *bc_request_alloc(struct rpc_xprt *xprt)
 	return request;
 }
 
+/* One more, idle. False: there are as many as there are credits, or memory is short. */
+static bool bc_request_add(struct xprtrdma_transport *transport)
+{
+	struct rpc_xprt *xprt = &transport->xt_xprt;
+	struct bc_request *request = bc_request_alloc(xprt, GFP_NOFS);
+	bool added;
+
+	if (!request)
+		return false;
+	spin_lock(&xprt->bc_pa_lock);
+	added = transport->xt_bc_count < XPRTRDMA_BC_SLOTS;
+	if (added) {
+		list_add_tail(&request->rqst.rq_bc_pa_list, &xprt->bc_pa_list);
+		transport->xt_bc_count++;
+	}
+	spin_unlock(&xprt->bc_pa_lock);
+	if (!added)
+		bc_request_free(request);
+	return added;
+}
+
 /**
  * xprtrdma_bc_setup - ->bc_setup: the consumer wants to be called
  * @xprt: the transport
- * @min_reqs: ignored: what is needed is allocated with the first calls
+ * @min_reqs: calls at a time for which there has to be memory
+ *
+ * There is memory for a call with each credit that we grant, if it can be had: a recall may
+ * come just when memory is short, and a handler of completions must not wait for it.
  *
  * From here on the connection is not ended for being idle: the server could not make
  * another one (RFC 8167 section 5.4).
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM; xprtrdma_bc_destroy() in any case.
  */
 int xprtrdma_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
 {
+	while (bc_request_add(xprtrdma_transport_of(xprt)))
+		;
 	spin_lock(&xprt->bc_pa_lock);
+	if (xprtrdma_transport_of(xprt)->xt_bc_count < clamp(min_reqs, 1U,
+							     (u32)XPRTRDMA_BC_SLOTS)) {
+		spin_unlock(&xprt->bc_pa_lock);
+		return -ENOMEM;
+	}
 	xprtrdma_transport_of(xprt)->xt_bc_ready = true;
 	xprt->idle_timeout = 0;
 	spin_unlock(&xprt->bc_pa_lock);
@@ -263,7 +297,8 @@ static struct bc_request *bc_request_get(struct xprtrdma_transport *transport)
 		return bc_request_of(rqst);
 	if (full)
 		return NULL;
-	request = bc_request_alloc(xprt);
+	/* Its answer is still on its way while the server has the credit back. */
+	request = bc_request_alloc(xprt, GFP_NOWAIT | __GFP_NOWARN);
 	if (!request) {
 		spin_lock(&xprt->bc_pa_lock);
 		transport->xt_bc_count--;
@@ -320,7 +355,8 @@ static bool bc_request_size(struct bc_request *request, u32 length)
 	struct page *page;
 
 	while (request->nr_pages < PFN_UP(length - head)) {
-		page = alloc_page(GFP_NOFS | __GFP_NOWARN);
+		/* Reclaim may wait for replies, which come by this handler. */
+		page = alloc_page(GFP_NOWAIT | __GFP_NOWARN);
 		if (!page)
 			return false;
 		request->pages[request->nr_pages++] = page;
@@ -637,6 +673,9 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 		rc = reply_write(conn, rqst, &lists);
 	if (!rc)
 		rc = reply_encode(send, &header, &lists, reply);
+	/* Not an error for the task that sends, which may be another's. */
+	if (rc == -EIO)
+		return post_err_chunk(send, header.xid);
 	if (rc < 0) {
 		xprtrdma_send_put(send);
 		return rc;

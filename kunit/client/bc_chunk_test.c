@@ -62,7 +62,7 @@ static void call_is_read(struct kunit *test)
 		xprtrdma_bc_free_rqst(bc_call_expect(cb));
 		bc_expect_nothing_left(client);
 	}
-	KUNIT_EXPECT_EQ(test, 1, client->transport->xt_bc_count);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_SLOTS, client->transport->xt_bc_count);
 }
 
 /* As many as we granted, all at once; a few are read at a time. */
@@ -113,7 +113,7 @@ static void call_is_too_long(struct kunit *test)
 	struct client *client = client_of(test);
 
 	expect_refused(bc_call_create_long(client, XPRTRDMA_BC_MAX_CALL + 4));
-	KUNIT_EXPECT_EQ(test, 0, client->transport->xt_bc_count);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_SLOTS, client->transport->xt_bc_count);
 }
 
 static void server_takes_no_reads(struct kunit *test)
@@ -181,7 +181,7 @@ static void read_fails(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, fake_callbacks_take(client->xprt));
 	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_pulls);
 	client_disconnect(client);
-	KUNIT_EXPECT_EQ(test, 1, list_count_nodes(&client->xprt->bc_pa_list));
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_SLOTS, list_count_nodes(&client->xprt->bc_pa_list));
 }
 
 static void connection_is_lost_while_reading(struct kunit *test)
@@ -195,8 +195,7 @@ static void connection_is_lost_while_reading(struct kunit *test)
 		bc_call_deliver(cb);
 	client_disconnect(client);
 	KUNIT_EXPECT_NULL(test, fake_callbacks_take(client->xprt));
-	KUNIT_EXPECT_EQ(test, XPRTRDMA_PULLS + 2,
-			list_count_nodes(&client->xprt->bc_pa_list));
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_SLOTS, list_count_nodes(&client->xprt->bc_pa_list));
 }
 
 /* The post of the Reads fails, at the first or later. */
@@ -237,14 +236,24 @@ static void service_stops_while_reading(struct kunit *test)
 static void memory_is_short(struct kunit *test)
 {
 	struct client *client = client_of(test);
-	struct bc_call *cb = bc_call_create_long(client, 9000);
+	struct bc_call *cb = bc_call_create(client, 100);
+	struct rpc_rqst *rqsts[XPRTRDMA_BC_SLOTS];
+	int i;
 
-	/* What holds the pages of the call. */
+	/* As many as there are credits: that takes no memory. */
 	fake_alloc_fail(0);
+	for (i = 0; i < XPRTRDMA_BC_SLOTS; i++) {
+		bc_call_deliver(cb);
+		rqsts[i] = fake_callbacks_take(client->xprt);
+		KUNIT_ASSERT_NOT_NULL(test, rqsts[i]);
+	}
+	/* One more, which the server may send when it has the answer of another. */
 	bc_call_deliver(cb);
 	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
 	client_expect_failed(client);
-	KUNIT_EXPECT_EQ(test, 0, client->transport->xt_bc_count);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_SLOTS, client->transport->xt_bc_count);
+	for (i = 0; i < XPRTRDMA_BC_SLOTS; i++)
+		xprtrdma_bc_free_rqst(rqsts[i]);
 }
 
 /* ---- what both have agreed on ---- */

@@ -232,6 +232,21 @@ static void bc_consumer_takes_all_before_it_stops(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, xprtrdma_bc_setup(client->xprt, 1));
 }
 
+/* Not even one: the consumer is told, and what there is can be freed. */
+static void bc_setup_without_memory(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		xprtrdma_bc_destroy(client->xprt, 1);
+		fake_alloc_fail(i);
+		KUNIT_EXPECT_EQ(test, i < 4 ? -ENOMEM : 0, xprtrdma_bc_setup(client->xprt, 2));
+		KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
+		KUNIT_EXPECT_EQ(test, i / 2, client->transport->xt_bc_count);
+	}
+}
+
 /* RFC 8167 section 5.4 */
 static void bc_keeps_the_connection(struct kunit *test)
 {
@@ -379,6 +394,7 @@ static struct kunit_case bc_cases[] = {
 	KUNIT_CASE(bc_nobody_listens),
 	KUNIT_CASE(bc_consumer_has_stopped),
 	KUNIT_CASE(bc_consumer_takes_all_before_it_stops),
+	KUNIT_CASE(bc_setup_without_memory),
 	KUNIT_CASE(bc_keeps_the_connection),
 	KUNIT_CASE(bc_chunks_are_refused),
 	KUNIT_CASE(bc_long_call_is_refused),
