@@ -94,29 +94,50 @@ static void conn_stall_worker(struct work_struct *work)
 	spin_unlock(&conn->xc_lock);
 	if (closed && !stalled)
 		queue_delayed_work(xprtrdma_wq, &conn->xc_stall_worker,
-				   XPRTRDMA_STALL_TIMEOUT);
+				   READ_ONCE(conn->xc_patience));
 	if (stalled) {
 		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, window->in_flight);
 		xprtrdma_conn_fail(conn);
 	}
 }
 
+/*
+ * How long a reply may take, jiffies: as long as SUNRPC waits for one before it asks for a new
+ * connection (timeo). But a call that renews a lease has to get through, and does on a new
+ * connection; it is sent when two thirds of the lease are over.
+ */
+static unsigned long conn_patience(const struct xprtrdma_conn *conn, const struct rpc_rqst *rqst)
+{
+	unsigned long lease = READ_ONCE(conn->xc_transport->xt_lease);
+	unsigned long patience = rqst->rq_timeout ?: XPRTRDMA_STALL_TIMEOUT;
+
+	return lease ? min(patience, lease * 2 / 3) : patience;
+}
+
 /**
  * xprtrdma_conn_stalled - a call cannot be sent now
  * @conn: the connection
+ * @rqst: the call
  *
- * If no reply comes for XPRTRDMA_STALL_TIMEOUT from now on, the connection is failed.
+ * If no reply comes from now on for as long as this call could wait for one, the connection
+ * is failed. Of the calls that wait the most patient one counts.
  *
  * Context: process, the transport's write lock is held.
  */
-void xprtrdma_conn_stalled(struct xprtrdma_conn *conn)
+void xprtrdma_conn_stalled(struct xprtrdma_conn *conn, const struct rpc_rqst *rqst)
 {
-	if (delayed_work_pending(&conn->xc_stall_worker))
+	unsigned long patience = conn_patience(conn, rqst);
+	bool watched = delayed_work_pending(&conn->xc_stall_worker);
+
+	if (watched && patience <= conn->xc_patience)
 		return;
-	spin_lock(&conn->xc_lock);
-	conn->xc_stalled_at = conn->xc_replies;
-	spin_unlock(&conn->xc_lock);
-	queue_delayed_work(xprtrdma_wq, &conn->xc_stall_worker, XPRTRDMA_STALL_TIMEOUT);
+	WRITE_ONCE(conn->xc_patience, patience);
+	if (!watched) {
+		spin_lock(&conn->xc_lock);
+		conn->xc_stalled_at = conn->xc_replies;
+		spin_unlock(&conn->xc_lock);
+	}
+	mod_delayed_work(xprtrdma_wq, &conn->xc_stall_worker, patience);
 }
 
 static void conn_held_worker(struct work_struct *work)
@@ -292,12 +313,14 @@ static int conn_resolve(struct xprtrdma_conn *conn)
 	if (transport->xt_srcaddr.ss_family)
 		source = (struct sockaddr *)&transport->xt_srcaddr;
 	conn_event(conn, RPCRDMA_EVENT_START);
+	conn->xc_step = "address";
 	rc = rdma_resolve_addr(id, source, (struct sockaddr *)&xprt->addr,
 			       XPRTRDMA_RESOLVE_MS);
 	rc = conn_wait(conn, rc, RPCRDMA_CONN_RESOLVING_ROUTE);
 	if (rc)
 		return rc;
 
+	conn->xc_step = "route";
 	rc = rdma_resolve_route(id, XPRTRDMA_RESOLVE_MS);
 	return conn_wait(conn, rc, RPCRDMA_CONN_CONNECTING);
 }
@@ -427,6 +450,7 @@ static int conn_create_resources(struct xprtrdma_conn *conn)
 	struct ib_pd *pd;
 	int rc;
 
+	conn->xc_step = "queues and memory";
 	rc = xprtrdma_frwr_query(xprtrdma_conn_device(conn), &limits,
 				 &conn->xc_mr_type);
 	if (rc)
@@ -473,7 +497,8 @@ static int conn_connect(struct xprtrdma_conn *conn)
 		/* What we read from the server: replies that it exposes, and its calls. */
 		.initiator_depth	= conn->xc_may_pull ?
 			clamp_t(int, attrs->max_qp_init_rd_atom, 0, XPRTRDMA_READ_DEPTH) : 0,
-		.retry_count		= 6,
+		/* As many as there are; 7 would be for ever where a Receive is missing. */
+		.retry_count		= 7,
 		.rnr_retry_count	= 6,
 	};
 	int rc;
@@ -481,6 +506,7 @@ static int conn_connect(struct xprtrdma_conn *conn)
 	conn->xc_read_depth = param.initiator_depth;
 	conn_describe(conn, &local);
 	param.private_data_len = rpcrdma_cm_private_encode(&local, private);
+	conn->xc_step = "connection request";
 	rc = rdma_connect(conn->xc_id, &param);
 	return conn_wait(conn, rc, RPCRDMA_CONN_ESTABLISHED);
 }
@@ -509,6 +535,7 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 		return NULL;
 	kref_init(&conn->xc_kref);
 	conn->xc_transport = transport;
+	conn->xc_step = "cm_id";
 	conn->xc_serial = atomic64_inc_return(&last_serial);
 	conn->xc_send_size = rounddown(READ_ONCE(xprtrdma_max_inline_write), 1024);
 	conn->xc_recv_size = rounddown(READ_ONCE(xprtrdma_max_inline_read), 1024);
@@ -537,6 +564,21 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	return conn;
 }
 
+/* To the administrator once, until there has been a connection. */
+static void conn_tell_failure(const struct xprtrdma_conn *conn, int error)
+{
+	struct xprtrdma_transport *transport = conn->xc_transport;
+	const struct rpc_xprt *xprt = &transport->xt_xprt;
+
+	trace_xprtrdma_connect_failed(xprt, conn->xc_step, error);
+	if (transport->xt_told_failure)
+		return;
+	transport->xt_told_failure = true;
+	pr_notice_ratelimited("xprtrdma: no connection to %s (%s port %s): %s: error %d\n",
+			      xprt->servername, xprt->address_strings[RPC_DISPLAY_ADDR],
+			      xprt->address_strings[RPC_DISPLAY_PORT], conn->xc_step, error);
+}
+
 /**
  * xprtrdma_conn_create - connect to the transport's server
  * @transport: whose server
@@ -559,6 +601,7 @@ struct xprtrdma_conn *xprtrdma_conn_create(struct xprtrdma_transport *transport)
 	if (!rc)
 		rc = conn_connect(conn);
 	if (rc) {
+		conn_tell_failure(conn, rc);
 		xprtrdma_conn_destroy(conn);
 		return ERR_PTR(rc);
 	}
@@ -568,13 +611,11 @@ struct xprtrdma_conn *xprtrdma_conn_create(struct xprtrdma_transport *transport)
 /* Steps 2 to 4 of xprtrdma_conn_destroy(). */
 static void conn_quiesce(struct xprtrdma_conn *conn)
 {
-	/*
-	 * 2. From here on the peer reaches none of our memory: the queue pair leaves the
-	 *    state in which it serves RDMA Reads and Writes.
-	 */
+	/* 2. The peer is told. On iWARP the queue pair still serves RDMA Reads and Writes. */
 	rdma_disconnect(conn->xc_id);
 	/*
-	 * 3. Receives first: their handler posts LOCAL_INVs. When it has run for the last
+	 * 3. The queue pair goes to the error state: from here on the peer reaches none of our
+	 *    memory. Receives first: their handler posts LOCAL_INVs. When it has run for the last
 	 *    time nobody posts to the Send Queue: not the tasks (the write lock is ours),
 	 *    not xprtrdma_frwr_unmap_sync(), the Send CQ handler or the pull worker (the
 	 *    state is BROKEN).

@@ -177,9 +177,9 @@ static struct xprtrdma_send *reserve(struct xprtrdma_conn *conn)
 	return send;
 }
 
-static struct xprtrdma_send *reserve_or_wait(struct rpc_xprt *xprt,
-					     struct xprtrdma_conn *conn)
+static struct xprtrdma_send *reserve_or_wait(struct rpc_rqst *rqst, struct xprtrdma_conn *conn)
 {
+	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct xprtrdma_send *send = reserve(conn);
 
 	if (send)
@@ -192,14 +192,13 @@ static struct xprtrdma_send *reserve_or_wait(struct rpc_xprt *xprt,
 	if (send)
 		xprt_write_space(xprt);
 	else
-		xprtrdma_conn_stalled(conn);
+		xprtrdma_conn_stalled(conn, rqst);
 	return send;
 }
 
 static int send_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 {
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
-	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct xprtrdma_send *send;
 	int length;
 
@@ -208,7 +207,7 @@ static int send_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 		WARN_ON_ONCE(!list_empty(&request->rq_mrs));
 		xprtrdma_frwr_recycle(request);
 	}
-	send = reserve_or_wait(xprt, conn);
+	send = reserve_or_wait(rqst, conn);
 	if (!send)
 		return -EAGAIN;
 	length = xprtrdma_marshal_call(conn, rqst, send);

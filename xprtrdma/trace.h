@@ -50,6 +50,24 @@ DEFINE_EVENT(xprtrdma_value, xprtrdma_post_failed,
 DEFINE_EVENT(xprtrdma_value, xprtrdma_qp_event,
 	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
 
+/* An attempt has failed; @step: in what, as "address" or "connection request" */
+TRACE_EVENT(xprtrdma_connect_failed,
+	TP_PROTO(const struct rpc_xprt *xprt, const char *step, int error),
+	TP_ARGS(xprt, step, error),
+	TP_STRUCT__entry(
+		__string(peer, XPRTRDMA_PEER(xprt))
+		__string(step, step)
+		__field(int, error)
+	),
+	TP_fast_assign(
+		COMPAT_ASSIGN_STR(peer, XPRTRDMA_PEER(xprt));
+		COMPAT_ASSIGN_STR(step, step);
+		__entry->error = error;
+	),
+	TP_printk("peer=%s step=%s error=%d", __get_str(peer), __get_str(step),
+		  __entry->error)
+);
+
 TRACE_EVENT(xprtrdma_close,
 	TP_PROTO(const struct rpc_xprt *xprt),
 	TP_ARGS(xprt),

@@ -128,6 +128,7 @@ static int establish(struct xprtrdma_transport *transport)
 
 	xprtrdma_bc_connected(conn);
 	transport->xt_was_connected = true;
+	transport->xt_told_failure = false;
 	transport->xt_conn = conn;
 	return 0;
 }
@@ -199,9 +200,9 @@ static void transport_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 
 	if (xprt->reestablish_timeout) {
 		delay = xprt_reconnect_delay(xprt);
-		xprt_reconnect_backoff(xprt, XPRTRDMA_REESTABLISH_MIN);
+		xprt_reconnect_backoff(xprt, XPRTRDMA_REESTABLISH_FIRST);
 	} else {
-		xprt->reestablish_timeout = XPRTRDMA_REESTABLISH_MIN;
+		xprt->reestablish_timeout = XPRTRDMA_REESTABLISH_FIRST;
 	}
 	queue_delayed_work(system_long_wq, &transport->xt_connect_worker, delay);
 }
@@ -258,12 +259,14 @@ static void transport_timer(struct rpc_xprt *xprt, struct rpc_task *task)
 	xprt_force_disconnect(xprt);
 }
 
+/* ->set_connect_timeout: the NFSv4 client passes its lease, and half of it. */
 static void transport_set_connect_timeout(struct rpc_xprt *xprt,
 					  unsigned long connect_timeout,
 					  unsigned long reconnect_timeout)
 {
 	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
 
+	WRITE_ONCE(transport->xt_lease, connect_timeout);
 	spin_lock(&xprt->transport_lock);
 	if (reconnect_timeout < xprt->max_reconnect_timeout)
 		xprt->max_reconnect_timeout = reconnect_timeout;

@@ -52,10 +52,12 @@ enum {
 };
 
 #define XPRTRDMA_BIND_TIMEOUT		(60U * HZ)
+/* Between attempts, twice as long each time; the mount may want a lower bound. */
+#define XPRTRDMA_REESTABLISH_FIRST	(1U * HZ)
 #define XPRTRDMA_REESTABLISH_MIN	(5U * HZ)
 #define XPRTRDMA_REESTABLISH_MAX	(30U * HZ)
 #define XPRTRDMA_IDLE_TIMEOUT		(5U * 60 * HZ)
-/* No reply for so long while calls wait for a credit: the connection is of no use. */
+/* Where a call does not say how long it waits for a reply */
 #define XPRTRDMA_STALL_TIMEOUT		(60U * HZ)
 /* Of several replies that wait for the HCA, one is complete within that time. */
 #define XPRTRDMA_HELD_TIMEOUT		(30U * HZ)
@@ -120,7 +122,9 @@ struct xprtrdma_stats {
  *	rpc_xprt's write lock
  * @xt_connect_worker: establishes a connection
  * @xt_was_connected: so the largest payload is what it is
+ * @xt_told_failure: the log says that there is no connection; only for the connect worker
  * @xt_timeout: RPC timeouts set by xprtrdma_transport_set_connect_timeout()
+ * @xt_lease: NFSv4's lease, jiffies; 0: none, or not known
  * @xt_config_timeout: how long an answer of config.c is waited for
  * @xt_config_silent: there was none; only for the connect worker
  * @xt_lost_on: xc_serial of the connection that @xt_lost is about; under transport_lock
@@ -141,7 +145,9 @@ struct xprtrdma_transport {
 	struct xprtrdma_conn	*xt_conn;
 	struct delayed_work	xt_connect_worker;
 	bool			xt_was_connected;
+	bool			xt_told_failure;
 	struct rpc_timeout	xt_timeout;
+	unsigned long		xt_lease;
 	unsigned long		xt_config_timeout;
 	bool			xt_config_silent;
 	u64			xt_lost_on;
@@ -175,6 +181,7 @@ struct xprtrdma_transport {
  * @xc_may_pull: we take replies that the server exposes, if it provides any, and calls
  *	with chunks
  * @xc_read_depth: RDMA Reads in flight that the server takes; fixed when established
+ * @xc_step: what the connect worker is at, for messages
  * @xc_cm_done: the connect worker waits on it for each CM event
  * @xc_cm_status: errno of the last CM event
  * @xc_released: every memory region has been taken back; see
@@ -192,6 +199,8 @@ struct xprtrdma_transport {
  * @xc_window: credits of the forward direction
  * @xc_replies: replies so far; with @xc_stalled_at the mark of xprtrdma_conn_stalled()
  * @xc_stalled_at: @xc_replies when the window was found closed
+ * @xc_patience: how long replies are waited for since then, jiffies; under the transport's
+ *	write lock
  * @xc_sends_free: unused Send buffers
  * @xc_sends_posted: Send buffers in posting order
  * @xc_sends_unsignaled: Sends posted since the last signalled one
@@ -229,6 +238,7 @@ struct xprtrdma_conn {
 	enum ib_mr_type			xc_mr_type;
 	bool				xc_may_pull;
 	unsigned int			xc_read_depth;
+	const char			*xc_step;
 	struct completion		xc_cm_done;
 	int				xc_cm_status;
 	struct completion		xc_released;
@@ -245,6 +255,7 @@ struct xprtrdma_conn {
 	struct rpcrdma_window		xc_window;
 	u64				xc_replies;
 	u64				xc_stalled_at;
+	unsigned long			xc_patience;
 	struct list_head		xc_sends_free;
 	struct list_head		xc_sends_posted;
 	unsigned int			xc_sends_unsignaled;
@@ -459,7 +470,7 @@ void xprtrdma_conn_get(struct xprtrdma_conn *conn);
 void xprtrdma_conn_put(struct xprtrdma_conn *conn);
 void xprtrdma_conn_fail(struct xprtrdma_conn *conn);
 bool xprtrdma_conn_established(struct xprtrdma_conn *conn);
-void xprtrdma_conn_stalled(struct xprtrdma_conn *conn);
+void xprtrdma_conn_stalled(struct xprtrdma_conn *conn, const struct rpc_rqst *rqst);
 void xprtrdma_conn_hold(struct xprtrdma_conn *conn);
 void xprtrdma_conn_unhold(struct xprtrdma_conn *conn, bool read);
 

@@ -114,6 +114,61 @@ static void credit_no_reply_while_a_call_waits(struct kunit *test)
 	client_expect_failed(client);
 }
 
+struct patience_case {
+	const char	*desc;
+	unsigned int	timeo;		/* seconds, of the call that waits; 0: not known */
+	unsigned int	lease;
+	unsigned int	watched;
+};
+
+static const struct patience_case patience_cases[] = {
+	{ "v3", 60, 0, 60 },
+	{ "v3, timeo=3000", 300, 0, 300 },
+	{ "v3, timeo=50", 5, 0, 5 },
+	{ "v4", 60, 90, 60 },
+	{ "v4, timeo=3000", 300, 90, 60 },
+	{ "v4, a short lease", 60, 15, 10 },
+	{ "v4, timeo=50", 5, 90, 5 },
+	{ "not known", 0, 0, 60 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(patience, patience_cases, desc);
+
+static unsigned long watched_for(struct client *client)
+{
+	return client->conn->xc_stall_worker.timer.expires - jiffies;
+}
+
+/* As long as SUNRPC would wait for the reply, but not until a lease is over. */
+static void credit_watch_is_as_patient_as_the_call(struct kunit *test)
+{
+	const struct patience_case *c = test->param_value;
+	struct client *client = client_of(test);
+	struct client_call *calls[2];
+	int i;
+
+	if (c->lease)
+		client->transport->xt_lease = c->lease * HZ;
+	for (i = 0; i < 2; i++) {
+		calls[i] = client_call_create(client, &getattr);
+		calls[i]->rqst.rq_timeout = c->timeo * HZ;
+	}
+	client->xprt->cwnd = 2 << RPC_CWNDSHIFT;
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(calls[0]));
+	KUNIT_ASSERT_EQ(test, -EAGAIN, client_call_send(calls[1]));
+	KUNIT_EXPECT_LE(test, watched_for(client), c->watched * HZ + 1);
+	KUNIT_EXPECT_GE(test, watched_for(client), c->watched * HZ - HZ);
+
+	/* Another one with more patience, and one with less */
+	calls[1]->rqst.rq_timeout = 1000 * HZ;
+	client->transport->xt_lease = 0;
+	KUNIT_ASSERT_EQ(test, -EAGAIN, client_call_send(calls[1]));
+	KUNIT_EXPECT_GE(test, watched_for(client), 999UL * HZ);
+	calls[1]->rqst.rq_timeout = HZ;
+	KUNIT_ASSERT_EQ(test, -EAGAIN, client_call_send(calls[1]));
+	KUNIT_EXPECT_GE(test, watched_for(client), 999UL * HZ);
+}
+
 static void credit_reply_while_a_call_waits(struct kunit *test)
 {
 	struct client *client = client_of(test);
@@ -423,6 +478,7 @@ static struct kunit_case credit_cases[] = {
 	KUNIT_CASE_PARAM(credit_grant_sets_the_window, grant_gen_params),
 	KUNIT_CASE(credit_one_call_until_the_first_grant),
 	KUNIT_CASE(credit_no_reply_while_a_call_waits),
+	KUNIT_CASE_PARAM(credit_watch_is_as_patient_as_the_call, patience_gen_params),
 	KUNIT_CASE(credit_reply_while_a_call_waits),
 	KUNIT_CASE(credit_window_closes_again_while_a_call_waits),
 	KUNIT_CASE(credit_grants_in_the_order_of_arrival),

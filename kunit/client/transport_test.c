@@ -7,6 +7,7 @@
  */
 #include <rdma/ib_cm.h>
 
+#include "../../xprtrdma/trace.h"
 #include "mount.h"
 
 static void connect_succeeds(struct kunit *test)
@@ -83,28 +84,61 @@ static const struct failure_case failure_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(failure, failure_cases, desc);
 
+static const char *const step_names[FAKE_CM_CALLS] = {
+	[FAKE_CM_CREATE_ID] = "cm_id",
+	[FAKE_CM_ADDR] = "address",
+	[FAKE_CM_ROUTE] = "route",
+	[FAKE_CM_CONNECT] = "connection request",
+};
+
+static void note_step(void *data, const struct rpc_xprt *xprt, const char *step, int error)
+{
+	const char **noted = data;
+
+	*noted = step;
+}
+
+/* The administrator learns which step it was. */
+static int connect_noting_step(struct mount *mount, const char **step)
+{
+	int told;
+
+	*step = "";
+	KUNIT_ASSERT_EQ(mount->test, 0, register_trace_xprtrdma_connect_failed(note_step, step));
+	told = mount_connect(mount);
+	unregister_trace_xprtrdma_connect_failed(note_step, step);
+	tracepoint_synchronize_unregister();
+	return told;
+}
+
 static void connect_fails(struct kunit *test)
 {
 	const struct failure_case *c = test->param_value;
 	struct mount *mount = test->priv;
 	unsigned int cookie = mount->xprt->connect_cookie;
+	const char *step;
 
 	fake_cm.plan[c->call] = c->plan;
-	KUNIT_EXPECT_EQ(test, c->told, mount_connect(mount));
+	KUNIT_EXPECT_EQ(test, c->told, connect_noting_step(mount, &step));
+	KUNIT_EXPECT_STREQ(test, step_names[c->call], step);
+	KUNIT_EXPECT_TRUE(test, mount->transport->xt_told_failure);
 	mount_expect_nothing(mount);
 	KUNIT_EXPECT_NE(test, cookie, mount->xprt->connect_cookie);
 	KUNIT_EXPECT_EQ(test, 0, mount->xprt->stat.connect_count);
 
 	fake_cm.plan[c->call] = (struct fake_cm_plan) {};
 	mount_expect_connected(mount);
+	KUNIT_EXPECT_FALSE(test, mount->transport->xt_told_failure);
 }
 
 static void connect_without_an_id(struct kunit *test)
 {
 	struct mount *mount = test->priv;
+	const char *step;
 
 	fake_cm.plan[FAKE_CM_CREATE_ID].error = -ENOMEM;
-	KUNIT_EXPECT_EQ(test, -ENOBUFS, mount_connect(mount));
+	KUNIT_EXPECT_EQ(test, -ENOBUFS, connect_noting_step(mount, &step));
+	KUNIT_EXPECT_STREQ(test, step_names[FAKE_CM_CREATE_ID], step);
 	mount_expect_nothing(mount);
 	fake_cm.plan[FAKE_CM_CREATE_ID].error = 0;
 	mount_expect_connected(mount);
@@ -232,7 +266,7 @@ static void connect_does_not_wait_for_reclaim(struct kunit *test)
 
 static void backoff_grows(struct kunit *test)
 {
-	static const unsigned int seconds[] = { 0, 5, 10, 20, 30, 30, 30 };
+	static const unsigned int seconds[] = { 0, 1, 2, 4, 8, 16, 30, 30 };
 	struct mount *mount = test->priv;
 	int i;
 
@@ -250,14 +284,14 @@ static void backoff_ends_with_a_useful_connection(struct kunit *test)
 
 	mount_expect_connected(mount);
 	mount_disconnect(mount);
-	KUNIT_EXPECT_EQ(test, 5, mount_start(mount));
+	KUNIT_EXPECT_EQ(test, 1, mount_start(mount));
 	KUNIT_EXPECT_EQ(test, -EAGAIN, mount_connected(mount));
 	mount->transport->xt_conn->xc_useful = true;
 	mount_disconnect(mount);
 	KUNIT_EXPECT_EQ(test, 0, mount_start(mount));
 	KUNIT_EXPECT_EQ(test, -EAGAIN, mount_connected(mount));
 	mount_disconnect(mount);
-	KUNIT_EXPECT_EQ(test, 5, mount_start(mount));
+	KUNIT_EXPECT_EQ(test, 1, mount_start(mount));
 	KUNIT_EXPECT_EQ(test, -EAGAIN, mount_connected(mount));
 }
 
@@ -280,6 +314,7 @@ static void backoff_has_the_mounts_bound(struct kunit *test)
 
 	fake_cm.plan[FAKE_CM_ADDR].error = -ETIMEDOUT;
 	mount_connect(mount);
+	mount->xprt->reestablish_timeout = 4 * HZ;
 	mount_connect(mount);
 	KUNIT_EXPECT_EQ(test, 7, mount_start(mount));
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, mount_connected(mount));
