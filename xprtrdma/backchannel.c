@@ -492,11 +492,22 @@ static bool bc_request_is_call(const struct bc_request *request)
 		       RPCRDMA_RPC_CALL;
 }
 
+/**
+ * xprtrdma_bc_init - no call has come yet
+ * @conn: all zeros
+ *
+ * Context: any.
+ */
+void xprtrdma_bc_init(struct xprtrdma_conn *conn)
+{
+	INIT_LIST_HEAD(&conn->xc_bc.stranded);
+}
+
 /* Its pages are the HCA's until the connection is taken down, if it has regions. */
 static void bc_request_strand(struct xprtrdma_conn *conn, struct bc_request *request)
 {
 	spin_lock(&conn->xc_lock);
-	list_add(&request->rqst.rq_bc_pa_list, &conn->xc_bc_stranded);
+	list_add(&request->rqst.rq_bc_pa_list, &conn->xc_bc.stranded);
 	spin_unlock(&conn->xc_lock);
 }
 
@@ -542,7 +553,7 @@ void xprtrdma_bc_released(struct xprtrdma_conn *conn)
 {
 	struct rpc_rqst *rqst, *next;
 
-	list_for_each_entry_safe(rqst, next, &conn->xc_bc_stranded, rq_bc_pa_list) {
+	list_for_each_entry_safe(rqst, next, &conn->xc_bc.stranded, rq_bc_pa_list) {
 		list_del_init(&rqst->rq_bc_pa_list);
 		xprtrdma_frwr_recycle(bc_request_of(rqst)->lent);
 		bc_request_put(bc_request_of(rqst));

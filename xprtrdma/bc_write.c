@@ -17,7 +17,7 @@
 
 /**
  * struct xprtrdma_bc_write - a reply on its way
- * @list: in xc_bc_writes from the post on; under xc_lock
+ * @list: in xc_bc_write.posted from the post on; under xc_lock
  * @conn: the connection
  * @cqe: completion of the last Write
  * @data: the reply
@@ -58,7 +58,7 @@ static void write_wc(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	spin_lock(&conn->xc_lock);
 	list_del(&write->list);
-	conn->xc_bc_write_wrs += write->count;
+	conn->xc_bc_write.wrs += write->count;
 	spin_unlock(&conn->xc_lock);
 	xprtrdma_bc_write_free(write);
 	xprt_write_space(xprt);
@@ -79,6 +79,18 @@ static void write_build(struct xprtrdma_bc_write *write,
 			rpcrdma_transfer_init(&write->parts[write->count++],
 					      IB_WR_RDMA_WRITE, &piece, segment, 0);
 	}
+}
+
+/**
+ * xprtrdma_bc_writes_init - nothing is on its way yet
+ * @conn: all zeros
+ *
+ * Context: any.
+ */
+void xprtrdma_bc_writes_init(struct xprtrdma_conn *conn)
+{
+	INIT_LIST_HEAD(&conn->xc_bc_write.posted);
+	conn->xc_bc_write.wrs = XPRTRDMA_BC_WRITES;
 }
 
 /**
@@ -130,12 +142,12 @@ int xprtrdma_bc_write_post(struct xprtrdma_bc_write *write)
 	first = rpcrdma_transfers_chain(write->parts, write->count, &conn->xc_part_cqe,
 					&write->cqe);
 	spin_lock(&conn->xc_lock);
-	if (write->count > conn->xc_bc_write_wrs) {
+	if (write->count > conn->xc_bc_write.wrs) {
 		spin_unlock(&conn->xc_lock);
 		return -EAGAIN;
 	}
-	conn->xc_bc_write_wrs -= write->count;
-	list_add_tail(&write->list, &conn->xc_bc_writes);
+	conn->xc_bc_write.wrs -= write->count;
+	list_add_tail(&write->list, &conn->xc_bc_write.posted);
 	/* After BROKEN nobody posts, see xprtrdma_conn_destroy(). */
 	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
 		rc = ib_post_send(conn->xc_id->qp, first, NULL);
@@ -158,7 +170,7 @@ void xprtrdma_bc_writes_abort(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_bc_write *write, *next;
 
-	list_for_each_entry_safe(write, next, &conn->xc_bc_writes, list) {
+	list_for_each_entry_safe(write, next, &conn->xc_bc_write.posted, list) {
 		list_del(&write->list);
 		xprtrdma_bc_write_free(write);
 	}

@@ -34,7 +34,7 @@ static unsigned int config_encode(const struct xprtrdma_conn *conn,
 				  struct xprtrdma_send *send)
 {
 	struct rpcrdma_header header = {
-		.xid		= conn->xc_config_xid,
+		.xid		= conn->xc_config.xid,
 		.vers		= RPCRDMA_VERSION,
 		.credits	= conn->xc_queues.credits,
 		.proc		= RPCRDMA_MSG,
@@ -55,16 +55,27 @@ static int config_send(struct xprtrdma_conn *conn)
 
 	if (!send)
 		return -ENOBUFS;
-	conn->xc_config_xid = get_random_u32();
+	conn->xc_config.xid = get_random_u32();
 	spin_lock(&conn->xc_lock);
 	open = rpcrdma_window_take(&conn->xc_window);
-	conn->xc_config_asked = open;
+	conn->xc_config.asked = open;
 	spin_unlock(&conn->xc_lock);
 	if (!open) {
 		xprtrdma_send_put(send);
 		return -ENOBUFS;
 	}
 	return xprtrdma_send_post(send, config_encode(conn, send), NULL);
+}
+
+/**
+ * xprtrdma_config_init - nothing has been asked
+ * @conn: all zeros
+ *
+ * Context: any.
+ */
+void xprtrdma_config_init(struct xprtrdma_conn *conn)
+{
+	init_completion(&conn->xc_config.done);
 }
 
 /**
@@ -83,16 +94,16 @@ int xprtrdma_config_ask(struct xprtrdma_conn *conn)
 	int rc;
 
 	rc = config_send(conn);
-	if (!rc && !wait_for_completion_timeout(&conn->xc_config_done,
+	if (!rc && !wait_for_completion_timeout(&conn->xc_config.done,
 						conn->xc_transport->xt_config_timeout))
 		rc = -ETIMEDOUT;
 	spin_lock(&conn->xc_lock);
 	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
 		rc = -ENOTCONN;
-	conn->xc_config_asked = false;
-	if (!rc && conn->xc_config_answered)
+	conn->xc_config.asked = false;
+	if (!rc && conn->xc_config.answered)
 		conn->xc_inline.inline_send =
-			rpcrdma_config_lower(agreed, conn->xc_config.max_call);
+			rpcrdma_config_lower(agreed, conn->xc_config.reply.max_call);
 	spin_unlock(&conn->xc_lock);
 	trace_xprtrdma_config(xprt, rc ? rc : conn->xc_inline.inline_send);
 	return rc;
@@ -113,13 +124,13 @@ bool xprtrdma_config_receive(const struct xprtrdma_receive *receive)
 	bool ours;
 
 	spin_lock(&conn->xc_lock);
-	ours = conn->xc_config_asked && header->xid == conn->xc_config_xid;
+	ours = conn->xc_config.asked && header->xid == conn->xc_config.xid;
 	if (ours) {
-		conn->xc_config_asked = false;
-		conn->xc_config_answered = header->proc == RPCRDMA_MSG &&
+		conn->xc_config.asked = false;
+		conn->xc_config.answered = header->proc == RPCRDMA_MSG &&
 			rpcrdma_config_reply_decode(receive->rv_buffer.bf_data + header->size,
 						    receive->rv_length - header->size,
-						    header->xid, &conn->xc_config);
+						    header->xid, &conn->xc_config.reply);
 	}
 	spin_unlock(&conn->xc_lock);
 	return ours;
@@ -133,5 +144,5 @@ bool xprtrdma_config_receive(const struct xprtrdma_receive *receive)
  */
 void xprtrdma_config_done(struct xprtrdma_conn *conn)
 {
-	complete(&conn->xc_config_done);
+	complete(&conn->xc_config.done);
 }

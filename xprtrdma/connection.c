@@ -73,128 +73,6 @@ bool xprtrdma_conn_established(struct xprtrdma_conn *conn)
 	return READ_ONCE(conn->xc_state) == RPCRDMA_CONN_ESTABLISHED;
 }
 
-/*
- * Calls wait for a credit, and the window stays closed: whoever holds the credits has got
- * no answer. SUNRPC's timers do not see this, since its tasks wait to send; and the task
- * that the lost reply was for may have been killed. Nor do they try again before the window
- * opens, so this goes on while it is closed.
- */
-static void conn_stall_worker(struct work_struct *work)
-{
-	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
-						  xc_stall_worker.work);
-	struct rpcrdma_window *window = &conn->xc_window;
-	bool closed, stalled;
-
-	spin_lock(&conn->xc_lock);
-	closed = conn->xc_state == RPCRDMA_CONN_ESTABLISHED &&
-		 window->in_flight >= rpcrdma_window_size(window);
-	stalled = closed && conn->xc_replies == conn->xc_stalled_at;
-	conn->xc_stalled_at = conn->xc_replies;
-	spin_unlock(&conn->xc_lock);
-	if (closed && !stalled)
-		queue_delayed_work(xprtrdma_wq, &conn->xc_stall_worker,
-				   READ_ONCE(conn->xc_patience));
-	if (stalled) {
-		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, window->in_flight);
-		xprtrdma_conn_fail(conn);
-	}
-}
-
-/*
- * How long a reply may take, jiffies: as long as SUNRPC waits for one before it asks for a new
- * connection (timeo). But a call that renews a lease has to get through, and does on a new
- * connection; it is sent when two thirds of the lease are over.
- */
-static unsigned long conn_patience(const struct xprtrdma_conn *conn, const struct rpc_rqst *rqst)
-{
-	unsigned long lease = READ_ONCE(conn->xc_transport->xt_lease);
-	unsigned long patience = rqst->rq_timeout ?: XPRTRDMA_STALL_TIMEOUT;
-
-	return lease ? min(patience, lease * 2 / 3) : patience;
-}
-
-/**
- * xprtrdma_conn_stalled - a call cannot be sent now
- * @conn: the connection
- * @rqst: the call
- *
- * If no reply comes from now on for as long as this call could wait for one, the connection
- * is failed. Of the calls that wait the most patient one counts.
- *
- * Context: process, the transport's write lock is held.
- */
-void xprtrdma_conn_stalled(struct xprtrdma_conn *conn, const struct rpc_rqst *rqst)
-{
-	unsigned long patience = conn_patience(conn, rqst);
-	bool watched = delayed_work_pending(&conn->xc_stall_worker);
-
-	if (watched && patience <= conn->xc_patience)
-		return;
-	WRITE_ONCE(conn->xc_patience, patience);
-	if (!watched) {
-		spin_lock(&conn->xc_lock);
-		conn->xc_stalled_at = conn->xc_replies;
-		spin_unlock(&conn->xc_lock);
-	}
-	mod_delayed_work(xprtrdma_wq, &conn->xc_stall_worker, patience);
-}
-
-static void conn_held_worker(struct work_struct *work)
-{
-	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
-						  xc_held_worker.work);
-	unsigned long deadline;
-	bool held, stalled;
-
-	spin_lock(&conn->xc_lock);
-	held = conn->xc_held && conn->xc_state == RPCRDMA_CONN_ESTABLISHED;
-	deadline = conn->xc_held_since + XPRTRDMA_HELD_TIMEOUT;
-	stalled = held && time_after_eq(jiffies, deadline);
-	if (held && !stalled)
-		queue_delayed_work(xprtrdma_wq, &conn->xc_held_worker, deadline - jiffies);
-	spin_unlock(&conn->xc_lock);
-	if (stalled) {
-		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, conn->xc_held);
-		xprtrdma_conn_fail(conn);
-	}
-}
-
-/**
- * xprtrdma_conn_hold - a message that came waits for the HCA, for RDMA Reads or LOCAL_INVs
- * @conn: the connection
- *
- * Its RPC is pinned: nobody else would give up, not even when it is killed. If of those that
- * wait none comes to its end for XPRTRDMA_HELD_TIMEOUT, the connection is failed.
- *
- * Context: any; the caller holds xc_lock. xprtrdma_conn_unhold() follows, unless the
- * connection ends.
- */
-void xprtrdma_conn_hold(struct xprtrdma_conn *conn)
-{
-	lockdep_assert_held(&conn->xc_lock);
-	if (conn->xc_held++)
-		return;
-	conn->xc_held_since = jiffies;
-	queue_delayed_work(xprtrdma_wq, &conn->xc_held_worker, XPRTRDMA_HELD_TIMEOUT);
-}
-
-/**
- * xprtrdma_conn_unhold - one of these need not wait any more
- * @conn: the connection
- * @read: it waited for RDMA Reads
- *
- * Context: any; the caller holds xc_lock.
- */
-void xprtrdma_conn_unhold(struct xprtrdma_conn *conn, bool read)
-{
-	lockdep_assert_held(&conn->xc_lock);
-	conn->xc_held--;
-	/* LOCAL_INVs go on while a reply cannot be read for want of something. */
-	if (read || list_empty(&conn->xc_pulls_waiting))
-		conn->xc_held_since = jiffies;
-}
-
 /* What we say of ourselves. */
 static void conn_describe(const struct xprtrdma_conn *conn,
 			  struct rpcrdma_cm_private *local)
@@ -451,8 +329,7 @@ static int conn_create_resources(struct xprtrdma_conn *conn)
 	int rc;
 
 	conn->xc_step = "queues and memory";
-	rc = xprtrdma_frwr_query(xprtrdma_conn_device(conn), &limits,
-				 &conn->xc_mr_type);
+	rc = xprtrdma_frwr_query(conn, &limits);
 	if (rc)
 		return rc;
 	if (xprtrdma_conn_device(conn)->attrs.max_qp_init_rd_atom < 1)
@@ -480,7 +357,7 @@ static int conn_create_resources(struct xprtrdma_conn *conn)
 	/* One is enough to go on with; the worker makes more when they are needed. */
 	rc = xprtrdma_mrs_create(conn, min_t(unsigned int, XPRTRDMA_MR_INITIAL,
 					     conn->xc_queues.credits));
-	if (rc && !conn->xc_mr_count)
+	if (rc)
 		return rc;
 	/* RFC 8166 section 3.3.1: before anything can be sent to us. */
 	return xprtrdma_receives_post(conn);
@@ -540,27 +417,19 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	conn->xc_send_size = rounddown(READ_ONCE(xprtrdma_max_inline_write), 1024);
 	conn->xc_recv_size = rounddown(READ_ONCE(xprtrdma_max_inline_read), 1024);
 	conn->xc_may_pull = READ_ONCE(xprtrdma_reliable_reply);
-	conn->xc_pull_wrs = XPRTRDMA_PULL_WRS;
-	conn->xc_bc_write_wrs = XPRTRDMA_BC_WRITES;
 	init_completion(&conn->xc_cm_done);
 	init_completion(&conn->xc_released);
-	init_completion(&conn->xc_config_done);
 	conn->xc_part_cqe.done = conn_wc_part;
 	spin_lock_init(&conn->xc_lock);
 	conn->xc_state = RPCRDMA_CONN_IDLE;
-	INIT_LIST_HEAD(&conn->xc_sends_free);
-	INIT_LIST_HEAD(&conn->xc_sends_posted);
-	INIT_LIST_HEAD(&conn->xc_mrs_free);
-	INIT_LIST_HEAD(&conn->xc_mrs_all);
-	INIT_LIST_HEAD(&conn->xc_receives);
-	INIT_LIST_HEAD(&conn->xc_receives_free);
-	INIT_LIST_HEAD(&conn->xc_pulls_waiting);
-	INIT_LIST_HEAD(&conn->xc_bc_stranded);
-	INIT_LIST_HEAD(&conn->xc_bc_writes);
-	INIT_WORK(&conn->xc_pull_worker, xprtrdma_pull_worker);
-	INIT_DELAYED_WORK(&conn->xc_held_worker, conn_held_worker);
-	INIT_WORK(&conn->xc_mr_worker, xprtrdma_mr_worker);
-	INIT_DELAYED_WORK(&conn->xc_stall_worker, conn_stall_worker);
+	xprtrdma_sends_init(conn);
+	xprtrdma_receives_init(conn);
+	xprtrdma_mrs_init(conn);
+	xprtrdma_pulls_init(conn);
+	xprtrdma_bc_init(conn);
+	xprtrdma_bc_writes_init(conn);
+	xprtrdma_watch_init(conn);
+	xprtrdma_config_init(conn);
 	return conn;
 }
 
@@ -650,9 +519,7 @@ void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
 	 * 5. No memory region can be in use. Take back those that RPCs hold, unmap them,
 	 *    and let those go that wait for it in xprtrdma_frwr_unmap_sync().
 	 */
-	cancel_work_sync(&conn->xc_mr_worker);
-	cancel_delayed_work_sync(&conn->xc_stall_worker);
-	cancel_delayed_work_sync(&conn->xc_held_worker);
+	xprtrdma_watch_stop(conn);
 	xprtrdma_mrs_release(conn);
 	xprtrdma_bc_released(conn);
 	complete_all(&conn->xc_released);

@@ -95,19 +95,17 @@ u32 xprtrdma_frwr_segments(const struct xprtrdma_conn *conn,
 
 /**
  * xprtrdma_frwr_query - can this device be used, and how?
- * @device: the device
+ * @conn: with a device
  * @limits: filled in
- * @type: filled in
  *
  * Return: 0, or -ENODEV without fast registration.
  */
-int xprtrdma_frwr_query(struct ib_device *device,
-			struct rpcrdma_device_limits *limits,
-			enum ib_mr_type *type)
+int xprtrdma_frwr_query(struct xprtrdma_conn *conn, struct rpcrdma_device_limits *limits)
 {
+	struct ib_device *device = xprtrdma_conn_device(conn);
 	const struct ib_device_attr *attrs = &device->attrs;
 
-	limits->max_fast_reg_pages = rpcrdma_region_query(device, type);
+	limits->max_fast_reg_pages = rpcrdma_region_query(device, &conn->xc_mr.type);
 	if (!limits->max_fast_reg_pages) {
 		pr_err_ratelimited("xprtrdma: %s has no fast registration\n",
 				   device->name);
@@ -162,7 +160,7 @@ static void mr_wc_inv(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	spin_lock(&mr->mr_conn->xc_lock);
-	xprtrdma_conn_unhold(mr->mr_conn, false);
+	xprtrdma_watch_unhold(mr->mr_conn, false);
 	spin_unlock(&mr->mr_conn->xc_lock);
 	xprtrdma_reply_invalidated(mr->mr_request->rq_reply, ok);
 }
@@ -188,7 +186,7 @@ static struct xprtrdma_mr *mr_alloc(struct xprtrdma_conn *conn)
 	if (!region->rg_sg)
 		goto out_free;
 	sg_init_table(region->rg_sg, depth);
-	if (rpcrdma_region_init(region, conn->xc_pd, conn->xc_mr_type, depth))
+	if (rpcrdma_region_init(region, conn->xc_pd, conn->xc_mr.type, depth))
 		goto out_free;
 	region->rg_reg_cqe = &mr->mr_reg_cqe;
 	region->rg_inv_cqe = &mr->mr_inv_cqe;
@@ -209,7 +207,7 @@ out_free:
  * @count: how many
  *
  * Context: process.
- * Return: 0, or -ENOMEM when not all could be had; those that could stay.
+ * Return: 0, or -ENOMEM when there is not a single one. What could be had stays.
  */
 int xprtrdma_mrs_create(struct xprtrdma_conn *conn, unsigned int count)
 {
@@ -218,58 +216,82 @@ int xprtrdma_mrs_create(struct xprtrdma_conn *conn, unsigned int count)
 	while (count--) {
 		mr = mr_alloc(conn);
 		if (!mr)
-			return -ENOMEM;
+			return conn->xc_mr.count ? 0 : -ENOMEM;
 		spin_lock(&conn->xc_lock);
-		list_add(&mr->mr_region.rg_list, &conn->xc_mrs_free);
-		list_add(&mr->mr_all, &conn->xc_mrs_all);
-		conn->xc_mr_count++;
+		list_add(&mr->mr_region.rg_list, &conn->xc_mr.free);
+		list_add(&mr->mr_all, &conn->xc_mr.all);
+		conn->xc_mr.count++;
 		spin_unlock(&conn->xc_lock);
 		conn->xc_transport->xt_stats.mrs_allocated++;
 	}
 	return 0;
 }
 
-/**
- * xprtrdma_mr_worker - the pool ran dry
- * @work: xc_mr_worker
- *
- * Adds a batch, up to what calls within the credit limit can use, and lets the
- * senders and the pull worker go on.
+/*
+ * The pool ran dry. Adds a batch, up to what calls within the credit limit can use, and lets
+ * the senders and the pull worker go on.
  */
-void xprtrdma_mr_worker(struct work_struct *work)
+static void mr_worker(struct work_struct *work)
 {
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
-						  xc_mr_worker);
+						  xc_mr.worker);
 	const struct rpcrdma_client_queues *queues = &conn->xc_queues;
 	unsigned int limit = queues->credits * queues->mrs_per_call;
 	unsigned int flags = xprtrdma_memalloc_save(&conn->xc_transport->xt_xprt);
-	unsigned int before = conn->xc_mr_count;
+	unsigned int before = conn->xc_mr.count;
 
 	if (before < limit)
 		xprtrdma_mrs_create(conn, min_t(unsigned int, XPRTRDMA_MR_INITIAL,
 						limit - before));
 	xprtrdma_memalloc_restore(flags);
 	/* The senders come straight back when there is nothing for them. */
-	if (conn->xc_mr_count == before)
+	if (conn->xc_mr.count == before)
 		msleep(100);
 	xprt_write_space(&conn->xc_transport->xt_xprt);
 	spin_lock(&conn->xc_lock);
-	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED &&
-	    !list_empty(&conn->xc_pulls_waiting))
-		queue_work(xprtrdma_wq, &conn->xc_pull_worker);
+	xprtrdma_pulls_continue(conn);
 	spin_unlock(&conn->xc_lock);
+}
+
+/**
+ * xprtrdma_mrs_more - there are not enough regions
+ * @conn: the connection
+ *
+ * Senders and what is to be read go on when there are more, or after a while.
+ *
+ * Context: any.
+ */
+void xprtrdma_mrs_more(struct xprtrdma_conn *conn)
+{
+	queue_work(xprtrdma_wq, &conn->xc_mr.worker);
+}
+
+/**
+ * xprtrdma_mrs_init - no regions yet
+ * @conn: all zeros
+ *
+ * Context: any.
+ */
+void xprtrdma_mrs_init(struct xprtrdma_conn *conn)
+{
+	INIT_LIST_HEAD(&conn->xc_mr.free);
+	INIT_LIST_HEAD(&conn->xc_mr.all);
+	INIT_WORK(&conn->xc_mr.worker, mr_worker);
 }
 
 /**
  * xprtrdma_mrs_release - take all memory regions back from the RPCs
  * @conn: a connection whose queue pair is drained
+ *
+ * Context: process.
  */
 void xprtrdma_mrs_release(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_mr *mr;
 
+	cancel_work_sync(&conn->xc_mr.worker);
 	spin_lock(&conn->xc_lock);
-	list_for_each_entry(mr, &conn->xc_mrs_all, mr_all) {
+	list_for_each_entry(mr, &conn->xc_mr.all, mr_all) {
 		if (mr->mr_region.rg_nents)
 			conn->xc_transport->xt_stats.mrs_orphaned++;
 		list_del_init(&mr->mr_region.rg_list);
@@ -286,10 +308,10 @@ void xprtrdma_mrs_destroy(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_mr *mr, *next;
 
-	list_for_each_entry_safe(mr, next, &conn->xc_mrs_all, mr_all)
+	list_for_each_entry_safe(mr, next, &conn->xc_mr.all, mr_all)
 		mr_free(mr);
-	INIT_LIST_HEAD(&conn->xc_mrs_all);
-	conn->xc_mr_count = 0;
+	INIT_LIST_HEAD(&conn->xc_mr.all);
+	conn->xc_mr.count = 0;
 }
 
 static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn,
@@ -298,7 +320,7 @@ static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn,
 	struct xprtrdma_mr *mr;
 
 	spin_lock(&conn->xc_lock);
-	mr = list_first_entry_or_null(&conn->xc_mrs_free, struct xprtrdma_mr,
+	mr = list_first_entry_or_null(&conn->xc_mr.free, struct xprtrdma_mr,
 				      mr_region.rg_list);
 	if (mr)
 		list_move_tail(&mr->mr_region.rg_list, &request->rq_mrs);
@@ -439,7 +461,7 @@ static void mrs_recycle(struct xprtrdma_request *request)
 	spin_lock(&conn->xc_lock);
 	list_for_each_entry(region, &request->rq_mrs, rg_list)
 		rpcrdma_region_unmap(region);
-	list_splice_init(&request->rq_mrs, &conn->xc_mrs_free);
+	list_splice_init(&request->rq_mrs, &conn->xc_mr.free);
 	spin_unlock(&conn->xc_lock);
 }
 
@@ -478,7 +500,7 @@ bool xprtrdma_frwr_reminv(struct xprtrdma_request *request, u32 rkey)
 		if (region->rg_mr->rkey != rkey)
 			continue;
 		rpcrdma_region_unmap(region);
-		list_move(&region->rg_list, &conn->xc_mrs_free);
+		list_move(&region->rg_list, &conn->xc_mr.free);
 		found = true;
 		break;
 	}
@@ -506,7 +528,7 @@ static int inv_post(struct xprtrdma_request *request, struct completion *done)
 		rc = ib_post_send(conn->xc_id->qp, first, &bad);
 	/* A task that waits itself gives up itself. */
 	if (!rc && !done)
-		xprtrdma_conn_hold(conn);
+		xprtrdma_watch_hold(conn);
 	spin_unlock(&conn->xc_lock);
 	return rc;
 }

@@ -241,7 +241,7 @@ int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	case -EAGAIN:
 		/* Before the worker can run, so that it finds somebody to wake. */
 		xprt_wait_for_buffer_space(xprt);
-		queue_work(xprtrdma_wq, &conn->xc_mr_worker);
+		xprtrdma_mrs_more(conn);
 		break;
 	case -EMSGSIZE:
 	case -EIO:

@@ -268,12 +268,12 @@ static void pull_finish(struct xprtrdma_receive *receive, int status)
 	pull_deliver(receive, status);
 
 	spin_lock(&conn->xc_lock);
-	conn->xc_pulls--;
-	xprtrdma_conn_unhold(conn, true);
-	waiting = !list_empty(&conn->xc_pulls_waiting);
+	conn->xc_pull.active--;
+	xprtrdma_watch_unhold(conn, true);
+	waiting = !list_empty(&conn->xc_pull.waiting);
 	spin_unlock(&conn->xc_lock);
 	if (waiting)
-		queue_work(xprtrdma_wq, &conn->xc_pull_worker);
+		queue_work(xprtrdma_wq, &conn->xc_pull.worker);
 }
 
 static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
@@ -285,7 +285,7 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 
 	reads_free(receive);
 	spin_lock(&conn->xc_lock);
-	conn->xc_pull_wrs += pull->pl_wrs;
+	conn->xc_pull.wrs += pull->pl_wrs;
 	spin_unlock(&conn->xc_lock);
 	if (!ok) {
 		trace_xprtrdma_wc(receive_xprt(receive), "pull", wc->status,
@@ -340,13 +340,13 @@ static enum reads_owner reads_post(struct xprtrdma_receive *receive)
 	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
 		goto out_unlock;
 	owner = READS_WAIT;
-	if (pull->pl_wrs > conn->xc_pull_wrs)
+	if (pull->pl_wrs > conn->xc_pull.wrs)
 		goto out_unlock;
 	owner = READS_POSTED;
-	conn->xc_pull_wrs -= pull->pl_wrs;
+	conn->xc_pull.wrs -= pull->pl_wrs;
 	failed = ib_post_send(conn->xc_id->qp, reads_chain(receive), NULL);
 	if (failed)
-		list_add(&pull->pl_list, &conn->xc_pulls_waiting);
+		list_add(&pull->pl_list, &conn->xc_pull.waiting);
 	pull->pl_reading = true;
 out_unlock:
 	spin_unlock(&conn->xc_lock);
@@ -395,12 +395,12 @@ static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn)
 	struct xprtrdma_pull *pull = NULL;
 
 	spin_lock(&conn->xc_lock);
-	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED && conn->xc_pulls < XPRTRDMA_PULLS)
-		pull = list_first_entry_or_null(&conn->xc_pulls_waiting,
+	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED && conn->xc_pull.active < XPRTRDMA_PULLS)
+		pull = list_first_entry_or_null(&conn->xc_pull.waiting,
 						struct xprtrdma_pull, pl_list);
 	if (pull) {
 		list_del(&pull->pl_list);
-		conn->xc_pulls++;
+		conn->xc_pull.active++;
 	}
 	spin_unlock(&conn->xc_lock);
 	return pull ? receive_of(pull) : NULL;
@@ -416,28 +416,25 @@ static void pull_wait_again(struct xprtrdma_receive *receive, enum pull_lack lac
 	bool again = false;
 
 	spin_lock(&conn->xc_lock);
-	conn->xc_pulls--;
-	list_add(&receive->rv_pull.pl_list, &conn->xc_pulls_waiting);
+	conn->xc_pull.active--;
+	list_add(&receive->rv_pull.pl_list, &conn->xc_pull.waiting);
 	if (lack == LACKS_SEND)
-		again = !list_empty(&conn->xc_sends_free);
+		again = xprtrdma_sends_left(conn);
 	else if (lack == LACKS_READS)
-		again = !conn->xc_pulls;
+		again = !conn->xc_pull.active;
 	spin_unlock(&conn->xc_lock);
 	if (again)
-		queue_work(xprtrdma_wq, &conn->xc_pull_worker);
+		queue_work(xprtrdma_wq, &conn->xc_pull.worker);
 	/* It looks for those that wait. */
 	if (lack == LACKS_REGIONS)
-		queue_work(xprtrdma_wq, &conn->xc_mr_worker);
+		xprtrdma_mrs_more(conn);
 }
 
-/**
- * xprtrdma_pull_worker - start to read the replies that wait for it
- * @work: xc_pull_worker
- */
-void xprtrdma_pull_worker(struct work_struct *work)
+/* Starts to read those that wait for it. */
+static void pull_worker(struct work_struct *work)
 {
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
-						  xc_pull_worker);
+						  xc_pull.worker);
 	unsigned int flags = xprtrdma_memalloc_save(&conn->xc_transport->xt_xprt);
 	enum pull_lack lack = LACKS_NOTHING;
 	struct xprtrdma_receive *receive;
@@ -450,6 +447,43 @@ void xprtrdma_pull_worker(struct work_struct *work)
 	xprtrdma_memalloc_restore(flags);
 }
 
+/**
+ * xprtrdma_pulls_init - nothing is to be read yet
+ * @conn: all zeros
+ *
+ * Context: any.
+ */
+void xprtrdma_pulls_init(struct xprtrdma_conn *conn)
+{
+	INIT_LIST_HEAD(&conn->xc_pull.waiting);
+	INIT_WORK(&conn->xc_pull.worker, pull_worker);
+	conn->xc_pull.wrs = XPRTRDMA_PULL_WRS;
+}
+
+/**
+ * xprtrdma_pulls_wait - is there something that is to be read, and cannot be now?
+ * @conn: the connection
+ *
+ * Context: any; the caller holds xc_lock.
+ */
+bool xprtrdma_pulls_wait(const struct xprtrdma_conn *conn)
+{
+	lockdep_assert_held(&conn->xc_lock);
+	return !list_empty(&conn->xc_pull.waiting);
+}
+
+/**
+ * xprtrdma_pulls_continue - something that was short is there again
+ * @conn: the connection
+ *
+ * Context: any; the caller holds xc_lock.
+ */
+void xprtrdma_pulls_continue(struct xprtrdma_conn *conn)
+{
+	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED && xprtrdma_pulls_wait(conn))
+		queue_work(xprtrdma_wq, &conn->xc_pull.worker);
+}
+
 static void pull_queue(struct xprtrdma_receive *receive, bool call)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
@@ -457,10 +491,10 @@ static void pull_queue(struct xprtrdma_receive *receive, bool call)
 
 	*pull = (struct xprtrdma_pull) { .pl_cqe.done = pull_wc, .pl_call = call };
 	spin_lock(&conn->xc_lock);
-	list_add_tail(&pull->pl_list, &conn->xc_pulls_waiting);
-	xprtrdma_conn_hold(conn);
+	list_add_tail(&pull->pl_list, &conn->xc_pull.waiting);
+	xprtrdma_watch_hold(conn);
 	spin_unlock(&conn->xc_lock);
-	queue_work(xprtrdma_wq, &conn->xc_pull_worker);
+	queue_work(xprtrdma_wq, &conn->xc_pull.worker);
 }
 
 /**
@@ -517,9 +551,9 @@ void xprtrdma_pulls_abort(struct xprtrdma_conn *conn)
 	struct xprtrdma_pull *pull, *next;
 	LIST_HEAD(pulls);
 
-	cancel_work_sync(&conn->xc_pull_worker);
+	cancel_work_sync(&conn->xc_pull.worker);
 	spin_lock(&conn->xc_lock);
-	list_splice_init(&conn->xc_pulls_waiting, &pulls);
+	list_splice_init(&conn->xc_pull.waiting, &pulls);
 	spin_unlock(&conn->xc_lock);
 	list_for_each_entry_safe(pull, next, &pulls, pl_list) {
 		list_del(&pull->pl_list);

@@ -62,6 +62,18 @@ static struct xprtrdma_receive *receive_alloc(struct xprtrdma_conn *conn)
 }
 
 /**
+ * xprtrdma_receives_init - no Receive buffers yet
+ * @conn: all zeros
+ *
+ * Context: any.
+ */
+void xprtrdma_receives_init(struct xprtrdma_conn *conn)
+{
+	INIT_LIST_HEAD(&conn->xc_recv.all);
+	INIT_LIST_HEAD(&conn->xc_recv.free);
+}
+
+/**
  * xprtrdma_receives_create - allocate all Receive buffers of a connection
  * @conn: the connection
  *
@@ -78,9 +90,9 @@ int xprtrdma_receives_create(struct xprtrdma_conn *conn)
 		receive = receive_alloc(conn);
 		if (!receive)
 			return -ENOMEM;
-		list_add(&receive->rv_all, &conn->xc_receives);
-		list_add(&receive->rv_list, &conn->xc_receives_free);
-		conn->xc_receives_idle++;
+		list_add(&receive->rv_all, &conn->xc_recv.all);
+		list_add(&receive->rv_list, &conn->xc_recv.free);
+		conn->xc_recv.idle++;
 	}
 	return 0;
 }
@@ -95,10 +107,10 @@ void xprtrdma_receives_destroy(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_receive *receive, *next;
 
-	list_for_each_entry_safe(receive, next, &conn->xc_receives, rv_all)
+	list_for_each_entry_safe(receive, next, &conn->xc_recv.all, rv_all)
 		receive_free(receive);
-	INIT_LIST_HEAD(&conn->xc_receives);
-	INIT_LIST_HEAD(&conn->xc_receives_free);
+	INIT_LIST_HEAD(&conn->xc_recv.all);
+	INIT_LIST_HEAD(&conn->xc_recv.free);
 }
 
 static int post_idle(struct xprtrdma_conn *conn)
@@ -108,13 +120,13 @@ static int post_idle(struct xprtrdma_conn *conn)
 	struct ib_recv_wr *first = NULL;
 
 	lockdep_assert_held(&conn->xc_lock);
-	list_for_each_entry(receive, &conn->xc_receives_free, rv_list) {
+	list_for_each_entry(receive, &conn->xc_recv.free, rv_list) {
 		rpcrdma_buffer_to_device(&receive->rv_buffer, conn->xc_recv_size);
 		receive->rv_wr.next = first;
 		first = &receive->rv_wr;
 	}
-	INIT_LIST_HEAD(&conn->xc_receives_free);
-	conn->xc_receives_idle = 0;
+	INIT_LIST_HEAD(&conn->xc_recv.free);
+	conn->xc_recv.idle = 0;
 	return first ? ib_post_recv(conn->xc_id->qp, first, &bad) : 0;
 }
 
@@ -151,8 +163,8 @@ void xprtrdma_receive_put(struct xprtrdma_receive *receive)
 	receive->rv_rqst = NULL;
 	/* Under the lock: once the state is BROKEN the queue may be drained already. */
 	spin_lock(&conn->xc_lock);
-	list_add(&receive->rv_list, &conn->xc_receives_free);
-	if (++conn->xc_receives_idle >= RPCRDMA_RECEIVE_BATCH &&
+	list_add(&receive->rv_list, &conn->xc_recv.free);
+	if (++conn->xc_recv.idle >= RPCRDMA_RECEIVE_BATCH &&
 	    conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
 		rc = post_idle(conn);
 	spin_unlock(&conn->xc_lock);

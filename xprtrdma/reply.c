@@ -75,7 +75,7 @@ static void give_credit_back(struct xprtrdma_conn *conn)
 {
 	spin_lock(&conn->xc_lock);
 	rpcrdma_window_untake(&conn->xc_window);
-	conn->xc_replies++;
+	xprtrdma_watch_replied(conn);
 	spin_unlock(&conn->xc_lock);
 	xprt_write_space(&conn->xc_transport->xt_xprt);
 }

@@ -192,7 +192,7 @@ static struct xprtrdma_send *reserve_or_wait(struct rpc_rqst *rqst, struct xprtr
 	if (send)
 		xprt_write_space(xprt);
 	else
-		xprtrdma_conn_stalled(conn, rqst);
+		xprtrdma_watch_stalled(conn, rqst);
 	return send;
 }
 

@@ -23,7 +23,6 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct xprtrdma_conn *conn = send->sd_conn;
 	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
 	struct list_head done;
-	bool pulls;
 
 	if (wc->status != IB_WC_SUCCESS) {
 		trace_xprtrdma_wc(xprt, "send", wc->status, wc->vendor_err);
@@ -31,12 +30,10 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	spin_lock(&conn->xc_lock);
-	list_cut_position(&done, &conn->xc_sends_posted, &send->sd_list);
-	list_splice(&done, &conn->xc_sends_free);
-	pulls = !list_empty(&conn->xc_pulls_waiting);
+	list_cut_position(&done, &conn->xc_send.posted, &send->sd_list);
+	list_splice(&done, &conn->xc_send.free);
+	xprtrdma_pulls_continue(conn);
 	spin_unlock(&conn->xc_lock);
-	if (pulls)
-		queue_work(xprtrdma_wq, &conn->xc_pull_worker);
 	xprt_write_space(xprt);
 }
 
@@ -68,6 +65,18 @@ static struct xprtrdma_send *send_alloc(struct xprtrdma_conn *conn)
 }
 
 /**
+ * xprtrdma_sends_init - no Send buffers yet
+ * @conn: all zeros
+ *
+ * Context: any.
+ */
+void xprtrdma_sends_init(struct xprtrdma_conn *conn)
+{
+	INIT_LIST_HEAD(&conn->xc_send.free);
+	INIT_LIST_HEAD(&conn->xc_send.posted);
+}
+
+/**
  * xprtrdma_sends_create - allocate all Send buffers of a connection
  * @conn: the connection
  *
@@ -83,7 +92,7 @@ int xprtrdma_sends_create(struct xprtrdma_conn *conn)
 		send = send_alloc(conn);
 		if (!send)
 			return -ENOMEM;
-		list_add(&send->sd_list, &conn->xc_sends_free);
+		list_add(&send->sd_list, &conn->xc_send.free);
 	}
 	return 0;
 }
@@ -98,10 +107,22 @@ void xprtrdma_sends_destroy(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_send *send, *next;
 
-	list_splice_init(&conn->xc_sends_posted, &conn->xc_sends_free);
-	list_for_each_entry_safe(send, next, &conn->xc_sends_free, sd_list)
+	list_splice_init(&conn->xc_send.posted, &conn->xc_send.free);
+	list_for_each_entry_safe(send, next, &conn->xc_send.free, sd_list)
 		send_free(send);
-	INIT_LIST_HEAD(&conn->xc_sends_free);
+	INIT_LIST_HEAD(&conn->xc_send.free);
+}
+
+/**
+ * xprtrdma_sends_left - is there a Send buffer to be taken?
+ * @conn: the connection
+ *
+ * Context: any; the caller holds xc_lock.
+ */
+bool xprtrdma_sends_left(const struct xprtrdma_conn *conn)
+{
+	lockdep_assert_held(&conn->xc_lock);
+	return !list_empty(&conn->xc_send.free);
 }
 
 /**
@@ -116,7 +137,7 @@ struct xprtrdma_send *xprtrdma_send_get(struct xprtrdma_conn *conn)
 	struct xprtrdma_send *send;
 
 	spin_lock(&conn->xc_lock);
-	send = list_first_entry_or_null(&conn->xc_sends_free, struct xprtrdma_send,
+	send = list_first_entry_or_null(&conn->xc_send.free, struct xprtrdma_send,
 					sd_list);
 	if (send)
 		list_del(&send->sd_list);
@@ -139,7 +160,7 @@ void xprtrdma_send_put(struct xprtrdma_send *send)
 	struct xprtrdma_conn *conn = send->sd_conn;
 
 	spin_lock(&conn->xc_lock);
-	list_add(&send->sd_list, &conn->xc_sends_free);
+	list_add(&send->sd_list, &conn->xc_send.free);
 	spin_unlock(&conn->xc_lock);
 }
 
@@ -175,12 +196,12 @@ int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
 	if (request)
 		request->rq_sent_on = conn->xc_serial;
 	send->sd_wr.send_flags = 0;
-	if (++conn->xc_sends_unsignaled >= conn->xc_queues.signal_every ||
-	    list_empty(&conn->xc_sends_free)) {
+	if (++conn->xc_send.unsignaled >= conn->xc_queues.signal_every ||
+	    list_empty(&conn->xc_send.free)) {
 		send->sd_wr.send_flags = IB_SEND_SIGNALED;
-		conn->xc_sends_unsignaled = 0;
+		conn->xc_send.unsignaled = 0;
 	}
-	list_add_tail(&send->sd_list, &conn->xc_sends_posted);
+	list_add_tail(&send->sd_list, &conn->xc_send.posted);
 	rc = -ENOTCONN;
 	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
 		rc = ib_post_send(conn->xc_id->qp, first, &bad);

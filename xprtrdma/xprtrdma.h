@@ -163,6 +163,121 @@ struct xprtrdma_transport {
 	struct xprtrdma_stats	xt_stats;
 };
 
+/*
+ * What a connection consists of, room by room. No other file than the one that is named looks
+ * into it (scripts/check).
+ */
+
+/**
+ * struct xprtrdma_send_pool - send.c: Send buffers, all under xc_lock
+ * @free: unused
+ * @posted: in posting order
+ * @unsignaled: Sends posted since the last signalled one
+ */
+struct xprtrdma_send_pool {
+	struct list_head	free;
+	struct list_head	posted;
+	unsigned int		unsignaled;
+};
+
+/**
+ * struct xprtrdma_recv_pool - receive.c: Receive buffers
+ * @all: every one; built before the first post
+ * @free: to be posted; under xc_lock
+ * @idle: their number; under xc_lock
+ */
+struct xprtrdma_recv_pool {
+	struct list_head	all;
+	struct list_head	free;
+	unsigned int		idle;
+};
+
+/**
+ * struct xprtrdma_mr_pool - frwr.c: memory regions; the lists under xc_lock
+ * @type: plain or with gaps; constant
+ * @free: not lent out
+ * @all: every one
+ * @count: their number
+ * @worker: allocates more
+ */
+struct xprtrdma_mr_pool {
+	enum ib_mr_type		type;
+	struct list_head	free;
+	struct list_head	all;
+	unsigned int		count;
+	struct work_struct	worker;
+};
+
+/**
+ * struct xprtrdma_puller - pull.c: what is read from the server, all under xc_lock
+ * @waiting: replies and calls that are to be read
+ * @active: number of those that are being read
+ * @wrs: work requests that Reads may still take
+ * @worker: starts to read those that wait
+ */
+struct xprtrdma_puller {
+	struct list_head	waiting;
+	unsigned int		active;
+	unsigned int		wrs;
+	struct work_struct	worker;
+};
+
+/**
+ * struct xprtrdma_bc_conn - backchannel.c
+ * @stranded: calls whose reading was broken off, with regions that may be valid still; under
+ *	xc_lock
+ */
+struct xprtrdma_bc_conn {
+	struct list_head	stranded;
+};
+
+/**
+ * struct xprtrdma_bc_writer - bc_write.c, all under xc_lock
+ * @posted: replies on their way into Reply chunks
+ * @wrs: work requests that these may still take
+ */
+struct xprtrdma_bc_writer {
+	struct list_head	posted;
+	unsigned int		wrs;
+};
+
+/**
+ * struct xprtrdma_watch - watch.c: does the server still do anything? Under xc_lock
+ * @replies: so far
+ * @stalled_at: @replies when the window was found closed
+ * @patience: how long replies are waited for since then, jiffies; under the transport's
+ *	write lock
+ * @held: messages that wait for the HCA; see xprtrdma_watch_hold()
+ * @held_since: when the last of these came to an end, or the first one came; jiffies
+ * @stall_worker: looks whether replies still come; see xprtrdma_watch_stalled()
+ * @held_worker: fails the connection when nothing of @held comes to its end
+ */
+struct xprtrdma_watch {
+	u64			replies;
+	u64			stalled_at;
+	unsigned long		patience;
+	unsigned int		held;
+	unsigned long		held_since;
+	struct delayed_work	stall_worker;
+	struct delayed_work	held_worker;
+};
+
+/**
+ * struct xprtrdma_asking - config.c: the server's configuration
+ * @done: the connect worker waits on it for an answer
+ * @xid: of the question; set before @asked
+ * @asked: a question is out, and not answered; under xc_lock
+ * @answered: there was an answer, and @reply is what it says; under xc_lock
+ * @reply: the server's limits; under xc_lock
+ */
+struct xprtrdma_asking {
+	struct completion		done;
+	u32				xid;
+	bool				asked;
+	bool				answered;
+	struct rpcrdma_config_reply	reply;
+};
+
 /**
  * struct xprtrdma_conn - one connection
  * @xc_kref: the transport holds one; each request with memory regions holds one
@@ -177,7 +292,6 @@ struct xprtrdma_transport {
  *	connection
  * @xc_recv_size: bytes in each Receive buffer
  * @xc_send_size: bytes in each Send buffer
- * @xc_mr_type: plain or with gaps
  * @xc_may_pull: we take replies that the server exposes, if it provides any, and calls
  *	with chunks
  * @xc_read_depth: RDMA Reads in flight that the server takes; fixed when established
@@ -188,40 +302,18 @@ struct xprtrdma_transport {
  *	xprtrdma_conn_destroy()
  * @xc_part_cqe: completion of RDMA Reads and Writes that are not the last of their chain, and
  *	have failed
- * @xc_config_done: the connect worker waits on it for an answer; see config.c
- * @xc_config_xid: XID of the question; set before @xc_config_asked
- * @xc_lock: guards the members below it, and the rg_list of every region
  * @xc_useful: a valid reply has arrived; written by the Receive CQ handler
+ * @xc_lock: guards the members below it where they say so, and the rg_list of every region
  * @xc_state: changed only through conn_advance()
- * @xc_config_asked: a question is out, and not answered
- * @xc_config_answered: there was an answer, and @xc_config is what it says
- * @xc_config: the server's limits
  * @xc_window: credits of the forward direction
- * @xc_replies: replies so far; with @xc_stalled_at the mark of xprtrdma_conn_stalled()
- * @xc_stalled_at: @xc_replies when the window was found closed
- * @xc_patience: how long replies are waited for since then, jiffies; under the transport's
- *	write lock
- * @xc_sends_free: unused Send buffers
- * @xc_sends_posted: Send buffers in posting order
- * @xc_sends_unsignaled: Sends posted since the last signalled one
- * @xc_mrs_free: regions not lent out
- * @xc_mrs_all: every region
- * @xc_mr_count: their number
- * @xc_receives_free: Receive buffers to be posted
- * @xc_receives_idle: their number
- * @xc_pulls_waiting: replies that are to be read
- * @xc_pulls: replies that are being read
- * @xc_held: messages that wait for the HCA; see xprtrdma_conn_hold()
- * @xc_held_since: when the last of these came to an end, or the first one came; jiffies
- * @xc_pull_wrs: work requests that reads may still take
- * @xc_bc_stranded: calls whose reading was broken off, with regions that may be valid still
- * @xc_bc_writes: replies on their way into Reply chunks; private to bc_write.c
- * @xc_bc_write_wrs: work requests that these may still take
- * @xc_pull_worker: starts to read those that wait
- * @xc_held_worker: fails the connection when nothing of @xc_held comes to its end
- * @xc_mr_worker: allocates more memory regions
- * @xc_stall_worker: looks whether replies still come; see xprtrdma_conn_stalled()
- * @xc_receives: every Receive buffer; built before the first post
+ * @xc_send: Send buffers
+ * @xc_recv: Receive buffers
+ * @xc_mr: memory regions
+ * @xc_pull: what is read from the server
+ * @xc_bc: calls from the server
+ * @xc_bc_write: replies to these that do not fit inline
+ * @xc_watch: is the server alive?
+ * @xc_config: its configuration
  */
 struct xprtrdma_conn {
 	struct kref			xc_kref;
@@ -235,57 +327,32 @@ struct xprtrdma_conn {
 	struct rpcrdma_negotiated	xc_inline;
 	unsigned int			xc_recv_size;
 	unsigned int			xc_send_size;
-	enum ib_mr_type			xc_mr_type;
 	bool				xc_may_pull;
 	unsigned int			xc_read_depth;
 	const char			*xc_step;
 	struct completion		xc_cm_done;
 	int				xc_cm_status;
 	struct completion		xc_released;
-	bool				xc_useful;
 	struct ib_cqe			xc_part_cqe;
-	struct completion		xc_config_done;
-	u32				xc_config_xid;
+	bool				xc_useful;
 
 	spinlock_t			xc_lock;	/* guards the members below */
 	enum rpcrdma_conn_state		xc_state;
-	bool				xc_config_asked;
-	bool				xc_config_answered;
-	struct rpcrdma_config_reply	xc_config;
 	struct rpcrdma_window		xc_window;
-	u64				xc_replies;
-	u64				xc_stalled_at;
-	unsigned long			xc_patience;
-	struct list_head		xc_sends_free;
-	struct list_head		xc_sends_posted;
-	unsigned int			xc_sends_unsignaled;
-	struct list_head		xc_mrs_free;
-	struct list_head		xc_mrs_all;
-	unsigned int			xc_mr_count;
-
-	struct list_head		xc_receives_free;
-	unsigned int			xc_receives_idle;
-
-	struct list_head		xc_pulls_waiting;
-	unsigned int			xc_pulls;
-	unsigned int			xc_held;
-	unsigned long			xc_held_since;
-	unsigned int			xc_pull_wrs;
-	struct list_head		xc_bc_stranded;
-	struct list_head		xc_bc_writes;
-	unsigned int			xc_bc_write_wrs;
-
-	struct work_struct		xc_pull_worker;
-	struct delayed_work		xc_held_worker;
-	struct work_struct		xc_mr_worker;
-	struct delayed_work		xc_stall_worker;
-	struct list_head		xc_receives;
+	struct xprtrdma_send_pool	xc_send;
+	struct xprtrdma_recv_pool	xc_recv;
+	struct xprtrdma_mr_pool		xc_mr;
+	struct xprtrdma_puller		xc_pull;
+	struct xprtrdma_bc_conn		xc_bc;
+	struct xprtrdma_bc_writer	xc_bc_write;
+	struct xprtrdma_watch		xc_watch;
+	struct xprtrdma_asking		xc_config;
 };
 
 /**
  * struct xprtrdma_mr - a memory region of the pool
- * @mr_region: the region; rg_list: in xc_mrs_free or in rq_mrs, under xc_lock
- * @mr_all: in xc_mrs_all; under xc_lock
+ * @mr_region: the region; rg_list: free in xc_mr, or in rq_mrs, under xc_lock
+ * @mr_all: all of xc_mr; under xc_lock
  * @mr_conn: owner
  * @mr_request: who it is lent to; valid while a LOCAL_INV is posted
  * @mr_reg_cqe: completion of the registration; only seen when it failed
@@ -302,7 +369,7 @@ struct xprtrdma_mr {
 
 /**
  * struct xprtrdma_send - one outgoing message
- * @sd_list: in xc_sends_free or xc_sends_posted; under xc_lock
+ * @sd_list: in free or posted in xc_send; under xc_lock
  * @sd_conn: owner
  * @sd_cqe: completion, if signalled
  * @sd_wr: the Send
@@ -319,7 +386,7 @@ struct xprtrdma_send {
 /**
  * struct xprtrdma_pull - a reply that the server exposes, or a call with Read chunks
  * @pl_call: it is a call
- * @pl_list: in xc_pulls_waiting
+ * @pl_list: waiting in xc_pull
  * @pl_cqe: completion of the last RDMA Read
  * @pl_reads: RDMA Reads; private to pull.c
  * @pl_wrs: their number
@@ -340,8 +407,8 @@ struct xprtrdma_pull {
 
 /**
  * struct xprtrdma_receive - one incoming message
- * @rv_list: in xc_receives_free while not posted and not in use
- * @rv_all: in xc_receives
+ * @rv_list: free in xc_recv while not posted and not in use
+ * @rv_all: all of xc_recv
  * @rv_conn: owner
  * @rv_cqe: completion
  * @rv_wr: the Receive
@@ -470,11 +537,17 @@ void xprtrdma_conn_get(struct xprtrdma_conn *conn);
 void xprtrdma_conn_put(struct xprtrdma_conn *conn);
 void xprtrdma_conn_fail(struct xprtrdma_conn *conn);
 bool xprtrdma_conn_established(struct xprtrdma_conn *conn);
-void xprtrdma_conn_stalled(struct xprtrdma_conn *conn, const struct rpc_rqst *rqst);
-void xprtrdma_conn_hold(struct xprtrdma_conn *conn);
-void xprtrdma_conn_unhold(struct xprtrdma_conn *conn, bool read);
+
+/* watch.c */
+void xprtrdma_watch_init(struct xprtrdma_conn *conn);
+void xprtrdma_watch_stop(struct xprtrdma_conn *conn);
+void xprtrdma_watch_replied(struct xprtrdma_conn *conn);
+void xprtrdma_watch_stalled(struct xprtrdma_conn *conn, const struct rpc_rqst *rqst);
+void xprtrdma_watch_hold(struct xprtrdma_conn *conn);
+void xprtrdma_watch_unhold(struct xprtrdma_conn *conn, bool read);
 
 /* config.c */
+void xprtrdma_config_init(struct xprtrdma_conn *conn);
 int xprtrdma_config_ask(struct xprtrdma_conn *conn);
 bool xprtrdma_config_receive(const struct xprtrdma_receive *receive);
 void xprtrdma_config_done(struct xprtrdma_conn *conn);
@@ -487,27 +560,29 @@ void xprtrdma_request_free(struct rpc_task *task);
 int xprtrdma_request_send(struct rpc_rqst *rqst);
 
 /* send.c */
+void xprtrdma_sends_init(struct xprtrdma_conn *conn);
 int xprtrdma_sends_create(struct xprtrdma_conn *conn);
 void xprtrdma_sends_destroy(struct xprtrdma_conn *conn);
+bool xprtrdma_sends_left(const struct xprtrdma_conn *conn);
 struct xprtrdma_send *xprtrdma_send_get(struct xprtrdma_conn *conn);
 void xprtrdma_send_put(struct xprtrdma_send *send);
 int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
 		       struct xprtrdma_request *request);
 
 /* receive.c */
+void xprtrdma_receives_init(struct xprtrdma_conn *conn);
 int xprtrdma_receives_create(struct xprtrdma_conn *conn);
 void xprtrdma_receives_destroy(struct xprtrdma_conn *conn);
 int xprtrdma_receives_post(struct xprtrdma_conn *conn);
 void xprtrdma_receive_put(struct xprtrdma_receive *receive);
 
 /* frwr.c */
-int xprtrdma_frwr_query(struct ib_device *device,
-			struct rpcrdma_device_limits *limits,
-			enum ib_mr_type *type);
+void xprtrdma_mrs_init(struct xprtrdma_conn *conn);
+int xprtrdma_frwr_query(struct xprtrdma_conn *conn, struct rpcrdma_device_limits *limits);
 int xprtrdma_mrs_create(struct xprtrdma_conn *conn, unsigned int count);
 void xprtrdma_mrs_release(struct xprtrdma_conn *conn);
 void xprtrdma_mrs_destroy(struct xprtrdma_conn *conn);
-void xprtrdma_mr_worker(struct work_struct *work);
+void xprtrdma_mrs_more(struct xprtrdma_conn *conn);
 u32 xprtrdma_frwr_segments(const struct xprtrdma_conn *conn,
 			   const struct xdr_buf *buf, enum xprtrdma_parts parts);
 int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_request *request,
@@ -535,15 +610,18 @@ void xprtrdma_reply_wait(struct rpc_task *task);
 void xprtrdma_fence_wake(struct xprtrdma_transport *transport);
 
 /* pull.c */
+void xprtrdma_pulls_init(struct xprtrdma_conn *conn);
+bool xprtrdma_pulls_wait(const struct xprtrdma_conn *conn);
+void xprtrdma_pulls_continue(struct xprtrdma_conn *conn);
 bool xprtrdma_is_pull(const struct xprtrdma_receive *receive);
 void xprtrdma_pull(struct xprtrdma_receive *receive);
 void xprtrdma_pull_call(struct xprtrdma_receive *receive);
 void xprtrdma_pull_refuse(struct xprtrdma_receive *receive);
 void xprtrdma_pull_invalidated(struct xprtrdma_receive *receive, bool ok);
-void xprtrdma_pull_worker(struct work_struct *work);
 void xprtrdma_pulls_abort(struct xprtrdma_conn *conn);
 
 /* backchannel.c */
+void xprtrdma_bc_init(struct xprtrdma_conn *conn);
 int xprtrdma_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs);
 size_t xprtrdma_bc_max_payload(struct rpc_xprt *xprt);
 void xprtrdma_bc_connected(const struct xprtrdma_conn *conn);
@@ -558,6 +636,7 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst);
 
 /* bc_write.c */
 struct xprtrdma_bc_write;
+void xprtrdma_bc_writes_init(struct xprtrdma_conn *conn);
 struct xprtrdma_bc_write *xprtrdma_bc_write_alloc(struct xprtrdma_conn *conn,
 						  const struct xdr_buf *reply,
 						  const struct rpcrdma_chunk_lists *lists);

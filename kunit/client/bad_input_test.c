@@ -77,7 +77,7 @@ static void expect_no_leak(struct client *client)
 			client_idle_receives(client) + fake_recvs(client->qp));
 	KUNIT_ASSERT_EQ(test, conn->xc_queues.send_slots,
 			client_free_sends(client) +
-			list_count_nodes(&conn->xc_sends_posted));
+			list_count_nodes(&conn->xc_send.posted));
 }
 
 static void expect_sound_call(struct hostile *hostile)

@@ -151,9 +151,9 @@ struct rpc_rqst *bc_call_expect(struct bc_call *cb)
 void bc_expect_nothing_left(struct client *client)
 {
 	KUNIT_EXPECT_NULL(client->test, fake_callbacks_take(client->xprt));
-	KUNIT_EXPECT_EQ(client->test, 0, client->conn->xc_pulls);
-	KUNIT_EXPECT_EQ(client->test, XPRTRDMA_PULL_WRS, client->conn->xc_pull_wrs);
-	KUNIT_EXPECT_EQ(client->test, XPRTRDMA_BC_WRITES, client->conn->xc_bc_write_wrs);
-	KUNIT_EXPECT_TRUE(client->test, list_empty(&client->conn->xc_bc_writes));
+	KUNIT_EXPECT_EQ(client->test, 0, client->conn->xc_pull.active);
+	KUNIT_EXPECT_EQ(client->test, XPRTRDMA_PULL_WRS, client->conn->xc_pull.wrs);
+	KUNIT_EXPECT_EQ(client->test, XPRTRDMA_BC_WRITES, client->conn->xc_bc_write.wrs);
+	KUNIT_EXPECT_TRUE(client->test, list_empty(&client->conn->xc_bc_write.posted));
 	client_expect_at_rest(client);
 }

@@ -75,7 +75,7 @@ static void many_calls_are_read(struct kunit *test)
 
 	for (i = 0; i < XPRTRDMA_BC_SLOTS; i++)
 		bc_call_deliver(cb);
-	KUNIT_EXPECT_EQ(test, XPRTRDMA_PULLS, client->conn->xc_pulls);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_PULLS, client->conn->xc_pull.active);
 	bc_run(client);
 	for (i = 0; i < XPRTRDMA_BC_SLOTS; i++)
 		rqsts[i] = bc_call_expect(cb);
@@ -179,7 +179,7 @@ static void read_fails(struct kunit *test)
 	client->fake->remotes[0].rkey = 1;
 	client_bc_expect_failed_by(client, IB_WC_REM_ACCESS_ERR);
 	KUNIT_EXPECT_NULL(test, fake_callbacks_take(client->xprt));
-	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_pulls);
+	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_pull.active);
 	client_disconnect(client);
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_SLOTS, list_count_nodes(&client->xprt->bc_pa_list));
 }

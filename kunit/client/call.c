@@ -470,8 +470,8 @@ void client_call_expect_error(struct client_call *call, int status)
 /* At what waits for the HCA, whatever the timer says. */
 void client_look_at_held(struct client *client)
 {
-	mod_delayed_work(xprtrdma_wq, &client->conn->xc_held_worker, 0);
-	flush_work(&client->conn->xc_held_worker.work);
+	mod_delayed_work(xprtrdma_wq, &client->conn->xc_watch.held_worker, 0);
+	flush_work(&client->conn->xc_watch.held_worker.work);
 }
 
 /* No answer: the RPC waits on, and nobody looks at it. */

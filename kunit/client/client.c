@@ -88,24 +88,24 @@ int client_open_init(struct kunit *test)
 
 unsigned int client_free_mrs(struct client *client)
 {
-	return list_count_nodes(&client->conn->xc_mrs_free);
+	return list_count_nodes(&client->conn->xc_mr.free);
 }
 
 unsigned int client_free_sends(struct client *client)
 {
-	return list_count_nodes(&client->conn->xc_sends_free);
+	return list_count_nodes(&client->conn->xc_send.free);
 }
 
 /* Receive buffers that wait to be posted again. */
 unsigned int client_idle_receives(struct client *client)
 {
-	return list_count_nodes(&client->conn->xc_receives_free);
+	return list_count_nodes(&client->conn->xc_recv.free);
 }
 
 /* Nothing is lent out, nothing is exposed, no buffer is lost. */
 void client_expect_at_rest(struct client *client)
 {
-	KUNIT_EXPECT_EQ(client->test, 0, client->conn->xc_held);
+	KUNIT_EXPECT_EQ(client->test, 0, client->conn->xc_watch.held);
 	client_expect_idle(client, fake_recvs(client->qp));
 	KUNIT_EXPECT_EQ(client->test, 0, fake_valid_rkeys(client->fake));
 }

@@ -27,7 +27,7 @@ static void conn_is_established(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 4096, client->conn->xc_inline.inline_send);
 	KUNIT_EXPECT_EQ(test, 2048, client->conn->xc_inline.inline_recv);
 	KUNIT_EXPECT_TRUE(test, client->conn->xc_inline.remote_invalidation);
-	KUNIT_EXPECT_GT(test, client->conn->xc_mr_count, 0);
+	KUNIT_EXPECT_GT(test, client->conn->xc_mr.count, 0);
 	client_expect_at_rest(client);
 	client_disconnect(client);
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.disconnects);
@@ -183,7 +183,7 @@ static void conn_device_has_few_regions(struct kunit *test)
 
 	client->fake->mr_accept = 3;
 	client_connect(client);
-	KUNIT_EXPECT_EQ(test, 3, client->conn->xc_mr_count);
+	KUNIT_EXPECT_EQ(test, 3, client->conn->xc_mr.count);
 	client_expect_at_rest(client);
 }
 

@@ -95,11 +95,11 @@ static struct client_call *send_one_of_two(struct client *client)
 	KUNIT_ASSERT_EQ(client->test, 0, client_call_send(first));
 	client_call_decode(first);
 	KUNIT_EXPECT_FALSE(client->test,
-			   delayed_work_pending(&client->conn->xc_stall_worker));
+			   delayed_work_pending(&client->conn->xc_watch.stall_worker));
 	KUNIT_ASSERT_EQ(client->test, -EAGAIN, client_call_send(second));
 	KUNIT_EXPECT_TRUE(client->test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
 	KUNIT_EXPECT_TRUE(client->test,
-			  delayed_work_pending(&client->conn->xc_stall_worker));
+			  delayed_work_pending(&client->conn->xc_watch.stall_worker));
 	return first;
 }
 
@@ -109,8 +109,8 @@ static void credit_no_reply_while_a_call_waits(struct kunit *test)
 	struct client *client = client_of(test);
 
 	send_one_of_two(client);
-	mod_delayed_work(xprtrdma_wq, &client->conn->xc_stall_worker, 0);
-	flush_delayed_work(&client->conn->xc_stall_worker);
+	mod_delayed_work(xprtrdma_wq, &client->conn->xc_watch.stall_worker, 0);
+	flush_delayed_work(&client->conn->xc_watch.stall_worker);
 	client_expect_failed(client);
 }
 
@@ -136,7 +136,7 @@ KUNIT_ARRAY_PARAM_DESC(patience, patience_cases, desc);
 
 static unsigned long watched_for(struct client *client)
 {
-	return client->conn->xc_stall_worker.timer.expires - jiffies;
+	return client->conn->xc_watch.stall_worker.timer.expires - jiffies;
 }
 
 /* As long as SUNRPC would wait for the reply, but not until a lease is over. */
@@ -176,17 +176,17 @@ static void credit_reply_while_a_call_waits(struct kunit *test)
 
 	KUNIT_ASSERT_TRUE(test, client_reply_send(send_one_of_two(client), &reply));
 	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
-	mod_delayed_work(xprtrdma_wq, &client->conn->xc_stall_worker, 0);
-	flush_delayed_work(&client->conn->xc_stall_worker);
+	mod_delayed_work(xprtrdma_wq, &client->conn->xc_watch.stall_worker, 0);
+	flush_delayed_work(&client->conn->xc_watch.stall_worker);
 	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
-	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&client->conn->xc_stall_worker));
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&client->conn->xc_watch.stall_worker));
 }
 
 /* Nobody may try to send again, and so ask for another watch. */
 static void credit_window_closes_again_while_a_call_waits(struct kunit *test)
 {
 	struct client *client = client_of(test);
-	struct delayed_work *work = &client->conn->xc_stall_worker;
+	struct delayed_work *work = &client->conn->xc_watch.stall_worker;
 	struct client_call *first = send_one_of_two(client);
 	struct client_call *third = client_call_create(client, &getattr);
 	struct client_reply reply = { .length = 64, .credits = 1 };

@@ -405,16 +405,22 @@ static int frwr_failure_init(struct kunit *test)
 	return 0;
 }
 
+static void more(struct client *client)
+{
+	xprtrdma_mrs_more(client->conn);
+	flush_work(&client->conn->xc_mr.worker);
+}
+
 static void frwr_pool_grows_to_its_limit(struct kunit *test)
 {
 	struct client *client = connected(test, 64, false);
 	const struct rpcrdma_client_queues *queues = &client->conn->xc_queues;
 	unsigned int limit = queues->credits * queues->mrs_per_call;
 
-	while (client->conn->xc_mr_count < limit)
-		xprtrdma_mr_worker(&client->conn->xc_mr_worker);
-	xprtrdma_mr_worker(&client->conn->xc_mr_worker);
-	KUNIT_EXPECT_EQ(test, limit, client->conn->xc_mr_count);
+	while (client->conn->xc_mr.count < limit)
+		more(client);
+	more(client);
+	KUNIT_EXPECT_EQ(test, limit, client->conn->xc_mr.count);
 	KUNIT_EXPECT_EQ(test, limit, client->fake->nr_mrs);
 	client_expect_at_rest(client);
 }
@@ -422,11 +428,11 @@ static void frwr_pool_grows_to_its_limit(struct kunit *test)
 static void frwr_pool_keeps_what_it_could_get(struct kunit *test)
 {
 	struct client *client = connected(test, 16, false);
-	unsigned int before = client->conn->xc_mr_count;
+	unsigned int before = client->conn->xc_mr.count;
 
 	client->fake->mr_accept = 3;
-	KUNIT_EXPECT_EQ(test, -ENOMEM, xprtrdma_mrs_create(client->conn, 10));
-	KUNIT_EXPECT_EQ(test, before + 3, client->conn->xc_mr_count);
+	KUNIT_EXPECT_EQ(test, 0, xprtrdma_mrs_create(client->conn, 10));
+	KUNIT_EXPECT_EQ(test, before + 3, client->conn->xc_mr.count);
 	client_expect_at_rest(client);
 }
 
@@ -472,18 +478,20 @@ static void frwr_query_reads_the_device(struct kunit *test)
 	const struct query_case *c = test->param_value;
 	struct client *client = client_create(test);
 	struct ib_device_attr *attrs = &client->fake->ib.attrs;
+	struct rdma_cm_id id = { .device = &client->fake->ib };
+	struct xprtrdma_conn *conn = kunit_kzalloc(test, sizeof(*conn), GFP_KERNEL);
 	struct rpcrdma_device_limits limits = {};
-	enum ib_mr_type type = 0;
 
+	KUNIT_ASSERT_NOT_NULL(test, conn);
+	conn->xc_id = &id;
 	attrs->device_cap_flags = c->cap_flags;
 	attrs->kernel_cap_flags = c->kernel_cap_flags;
 	attrs->max_fast_reg_page_list_len = c->fast_reg;
 	attrs->max_sge_rd = c->sge_rd;
-	KUNIT_EXPECT_EQ(test, c->rc,
-			xprtrdma_frwr_query(&client->fake->ib, &limits, &type));
+	KUNIT_EXPECT_EQ(test, c->rc, xprtrdma_frwr_query(conn, &limits));
 	if (c->rc)
 		return;
-	KUNIT_EXPECT_EQ(test, c->type, type);
+	KUNIT_EXPECT_EQ(test, c->type, conn->xc_mr.type);
 	KUNIT_EXPECT_EQ(test, c->pages, limits.max_fast_reg_pages);
 	KUNIT_EXPECT_EQ(test, (u32)attrs->max_qp_wr, limits.max_qp_wr);
 }

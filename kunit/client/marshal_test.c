@@ -207,18 +207,18 @@ static void marshal_waits_for_regions(struct kunit *test)
 
 	/* Arrange: an empty pool */
 	spin_lock(&client->conn->xc_lock);
-	list_splice_init(&client->conn->xc_mrs_free, &taken);
+	list_splice_init(&client->conn->xc_mr.free, &taken);
 	spin_unlock(&client->conn->xc_lock);
 
 	KUNIT_EXPECT_EQ(test, -EAGAIN, client_call_send(call));
 	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_window.in_flight);
 	KUNIT_EXPECT_EQ(test, client->conn->xc_queues.send_slots, client_free_sends(client));
 
-	flush_work(&client->conn->xc_mr_worker);
+	flush_work(&client->conn->xc_mr.worker);
 	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
 	KUNIT_EXPECT_EQ(test, 0, client_call_send(call));
 	spin_lock(&client->conn->xc_lock);
-	list_splice_init(&taken, &client->conn->xc_mrs_free);
+	list_splice_init(&taken, &client->conn->xc_mr.free);
 	spin_unlock(&client->conn->xc_lock);
 }
 
@@ -319,7 +319,7 @@ static void marshal_nothing_is_read_at_depth_0(struct kunit *test)
 			rpcrdma_header_encode(&header, &lists, message, sizeof(message)));
 	fake_mark(client->qp);
 	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, header.size));
-	flush_work(&client->conn->xc_pull_worker);
+	flush_work(&client->conn->xc_pull.worker);
 	client_call_expect_error(call, -EIO);
 	KUNIT_ASSERT_EQ(test, 1, fake_posted(client->qp));
 	client_call_decode(call);

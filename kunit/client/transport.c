@@ -95,12 +95,12 @@ void client_disconnect(struct client *client)
  */
 void client_expect_idle(struct client *client, unsigned int posted)
 {
-	unsigned int idle = list_count_nodes(&client->conn->xc_receives_free);
+	unsigned int idle = list_count_nodes(&client->conn->xc_recv.free);
 	struct xprtrdma_conn *conn = client->conn;
 	struct kunit *test = client->test;
 
-	KUNIT_EXPECT_EQ(test, conn->xc_mr_count, list_count_nodes(&conn->xc_mrs_free));
+	KUNIT_EXPECT_EQ(test, conn->xc_mr.count, list_count_nodes(&conn->xc_mr.free));
 	KUNIT_EXPECT_EQ(test, conn->xc_queues.recv_wrs - 1, idle + posted);
-	KUNIT_EXPECT_EQ(test, conn->xc_receives_idle, idle);
+	KUNIT_EXPECT_EQ(test, conn->xc_recv.idle, idle);
 	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(conn));
 }

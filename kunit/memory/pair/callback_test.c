@@ -135,7 +135,7 @@ static void connection_is_lost_while_reading(struct kunit *test)
 	memory_hold(reverse->pair->client.conn->xc_id->qp);
 	cb = reverse_call(reverse, 2048, 1, CB_LONG_REPLY);
 	KUNIT_EXPECT_NULL(test, reverse_called(reverse));
-	KUNIT_EXPECT_EQ(test, 1, reverse->pair->client.conn->xc_pulls);
+	KUNIT_EXPECT_EQ(test, 1, reverse->pair->client.conn->xc_pull.active);
 	pair_disconnect(reverse->pair);
 	KUNIT_ASSERT_TRUE(test, reverse_ended(reverse, cb));
 	KUNIT_EXPECT_LT(test, cb->status, 0);
@@ -191,13 +191,13 @@ static void call_is_gone_when_it_is_read(struct kunit *test)
 	struct pair *pair = reverse->pair;
 	struct callback *cb;
 
-	pair->client.conn->xc_pulls = XPRTRDMA_PULLS;
+	pair->client.conn->xc_pull.active = XPRTRDMA_PULLS;
 	cb = reverse_call(reverse, 2048, 1, CB_LONG_CALL);
 	KUNIT_EXPECT_NULL(test, reverse_called(reverse));
 	rpc_killall_tasks(reverse->clnt);
 	KUNIT_ASSERT_TRUE(test, reverse_ended(reverse, cb));
-	pair->client.conn->xc_pulls = 0;
-	queue_work(xprtrdma_wq, &pair->client.conn->xc_pull_worker);
+	pair->client.conn->xc_pull.active = 0;
+	queue_work(xprtrdma_wq, &pair->client.conn->xc_pull.worker);
 	KUNIT_EXPECT_NULL(test, reverse_called(reverse));
 	KUNIT_EXPECT_TRUE(test, pair_client_failed(pair));
 	pair_disconnect(pair);

@@ -93,11 +93,11 @@ static void configuration_agrees_with_private_data(struct kunit *test)
 
 	connect_with(pair, c, 1);
 	KUNIT_ASSERT_EQ(test, 0, ask_and_serve(pair));
-	KUNIT_EXPECT_TRUE(test, pair->client.conn->xc_config_answered);
+	KUNIT_EXPECT_TRUE(test, pair->client.conn->xc_config.answered);
 	KUNIT_EXPECT_EQ(test, 0, pair->answers);
-	KUNIT_EXPECT_EQ(test, c->call, pair->client.conn->xc_config.max_call);
+	KUNIT_EXPECT_EQ(test, c->call, pair->client.conn->xc_config.reply.max_call);
 	KUNIT_EXPECT_EQ(test, pair->server->st_read_depth,
-			pair->client.conn->xc_config.max_reads);
+			pair->client.conn->xc_config.reply.max_reads);
 	KUNIT_EXPECT_EQ(test, c->call, pair->client.conn->xc_inline.inline_send);
 	KUNIT_EXPECT_EQ(test, c->reply, pair->server->st_inline_send);
 	pair_expect_at_rest(pair);
@@ -134,7 +134,7 @@ static void server_does_not_know_of_it(struct kunit *test)
 	pair->answer = pair_answer;
 	KUNIT_EXPECT_EQ(test, 1, pair->answers);
 	KUNIT_EXPECT_EQ(test, RPCRDMA_CONFIG_CALL_SIZE, pair->arg_length);
-	KUNIT_EXPECT_FALSE(test, pair->client.conn->xc_config_answered);
+	KUNIT_EXPECT_FALSE(test, pair->client.conn->xc_config.answered);
 	KUNIT_EXPECT_EQ(test, 4096, pair->client.conn->xc_inline.inline_send);
 	pair_expect_healthy(pair);
 }

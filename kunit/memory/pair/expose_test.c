@@ -13,7 +13,7 @@ static struct client_call *expose_one(struct pair *pair)
 	KUNIT_ASSERT_EQ(pair->test, 0, pair_connect(pair));
 	pull_exchange(pair, &pull_8k);
 	pull_forget(pair);
-	pair->client.conn->xc_pulls = XPRTRDMA_PULLS;
+	pair->client.conn->xc_pull.active = XPRTRDMA_PULLS;
 	call = pull_begin(pair, &pull_60k);
 	pair_pump(pair);
 	KUNIT_ASSERT_EQ(pair->test, 1, pair->server->st_exposures.used);
@@ -22,8 +22,8 @@ static struct client_call *expose_one(struct pair *pair)
 
 static void read_after_all(struct pair *pair)
 {
-	pair->client.conn->xc_pulls = 0;
-	queue_work(xprtrdma_wq, &pair->client.conn->xc_pull_worker);
+	pair->client.conn->xc_pull.active = 0;
+	queue_work(xprtrdma_wq, &pair->client.conn->xc_pull.worker);
 	pair_pump(pair);
 }
 
@@ -51,14 +51,14 @@ static void read_that_cannot_begin(struct kunit *test)
 	struct client_call *call = expose_one(pair);
 	struct xprtrdma_conn *conn = pair->client.conn;
 
-	KUNIT_EXPECT_EQ(test, 1, conn->xc_held);
+	KUNIT_EXPECT_EQ(test, 1, conn->xc_watch.held);
 	client_look_at_held(&pair->client);
 	KUNIT_EXPECT_FALSE(test, pair_client_failed(pair));
 
-	conn->xc_held_since -= XPRTRDMA_HELD_TIMEOUT;
+	conn->xc_watch.held_since -= XPRTRDMA_HELD_TIMEOUT;
 	spin_lock(&conn->xc_lock);
-	xprtrdma_conn_hold(conn);
-	xprtrdma_conn_unhold(conn, false);
+	xprtrdma_watch_hold(conn);
+	xprtrdma_watch_unhold(conn, false);
 	spin_unlock(&conn->xc_lock);
 	client_look_at_held(&pair->client);
 	KUNIT_EXPECT_TRUE(test, pair_client_failed(pair));
@@ -73,8 +73,8 @@ static void read_while_nfsd_is_busy(struct kunit *test)
 	struct pair *pair = pair_create(test, false);
 	struct client_call *call = expose_one(pair);
 
-	pair->client.conn->xc_pulls = 0;
-	queue_work(xprtrdma_wq, &pair->client.conn->xc_pull_worker);
+	pair->client.conn->xc_pull.active = 0;
+	queue_work(xprtrdma_wq, &pair->client.conn->xc_pull.worker);
 	pair_settle(pair);
 	client_call_expect_reply(call, 128, 61440, 4);
 	KUNIT_EXPECT_EQ(test, 0, pair->server->st_exposures.used);
@@ -112,7 +112,7 @@ static void many_that_nobody_waits_for(struct kunit *test)
 		calls[i] = pull_begin(pair, &pull_60k);
 	for (i = 0; i < ARRAY_SIZE(calls); i++)
 		client_call_destroy(calls[i]);
-	conn->xc_pulls = XPRTRDMA_PULLS;
+	conn->xc_pull.active = XPRTRDMA_PULLS;
 	pair_pump(pair);
 	while ((send = xprtrdma_send_get(conn)))
 		list_add(&send->sd_list, &taken);
@@ -124,7 +124,7 @@ static void many_that_nobody_waits_for(struct kunit *test)
 		list_del(&send->sd_list);
 		xprtrdma_send_put(send);
 	}
-	queue_work(xprtrdma_wq, &conn->xc_pull_worker);
+	queue_work(xprtrdma_wq, &conn->xc_pull.worker);
 	pair_pump(pair);
 	pull_expect_nothing_exposed(pair);
 	KUNIT_EXPECT_EQ(test, 0, conn->xc_window.in_flight);

@@ -245,8 +245,8 @@ static void expect_client_at_rest(struct pair *pair)
 	client_expect_idle(&pair->client, memory_receives(conn->xc_id->qp));
 	KUNIT_EXPECT_EQ(test, 0, memory_valid_keys(pair->client_device));
 	KUNIT_EXPECT_EQ(test, conn->xc_queues.send_slots,
-			list_count_nodes(&conn->xc_sends_free) +
-			list_count_nodes(&conn->xc_sends_posted));
+			list_count_nodes(&conn->xc_send.free) +
+			list_count_nodes(&conn->xc_send.posted));
 	KUNIT_EXPECT_EQ(test, 0, memory_sends(conn->xc_id->qp));
 	KUNIT_EXPECT_EQ(test, 0, conn->xc_window.in_flight);
 }

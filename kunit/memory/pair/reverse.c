@@ -149,8 +149,8 @@ void reverse_expect_at_rest(struct reverse *reverse)
 	pair_expect_at_rest(pair);
 	KUNIT_EXPECT_EQ(pair->test, 0, pair->server->st_nr_long_calls);
 	KUNIT_EXPECT_EQ(pair->test, 0, memory_valid_keys(pair->server_device));
-	KUNIT_EXPECT_EQ(pair->test, 0, pair->client.conn->xc_pulls);
-	KUNIT_EXPECT_TRUE(pair->test, list_empty(&pair->client.conn->xc_bc_writes));
+	KUNIT_EXPECT_EQ(pair->test, 0, pair->client.conn->xc_pull.active);
+	KUNIT_EXPECT_TRUE(pair->test, list_empty(&pair->client.conn->xc_bc_write.posted));
 }
 
 int reverse_suite_init(struct kunit_suite *suite)

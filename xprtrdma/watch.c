@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Does the server still do anything? RDMA connections have no keep-alive, and SUNRPC's timers
+ * see calls that wait for a reply, but neither those that wait for a credit nor what waits for
+ * the HCA. RFC 8267 section 6.7.2.
+ *
+ * A connection that is only idle is not touched.
+ */
+#include "xprtrdma.h"
+#include "trace.h"
+
+/*
+ * Calls wait for a credit, and the window stays closed: whoever holds the credits has got
+ * no answer. SUNRPC's timers do not see this, since its tasks wait to send; and the task
+ * that the lost reply was for may have been killed. Nor do they try again before the window
+ * opens, so this goes on while it is closed.
+ */
+static void stall_worker(struct work_struct *work)
+{
+	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
+						  xc_watch.stall_worker.work);
+	struct rpcrdma_window *window = &conn->xc_window;
+	bool closed, stalled;
+
+	spin_lock(&conn->xc_lock);
+	closed = conn->xc_state == RPCRDMA_CONN_ESTABLISHED &&
+		 window->in_flight >= rpcrdma_window_size(window);
+	stalled = closed && conn->xc_watch.replies == conn->xc_watch.stalled_at;
+	conn->xc_watch.stalled_at = conn->xc_watch.replies;
+	spin_unlock(&conn->xc_lock);
+	if (closed && !stalled)
+		queue_delayed_work(xprtrdma_wq, &conn->xc_watch.stall_worker,
+				   READ_ONCE(conn->xc_watch.patience));
+	if (stalled) {
+		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, window->in_flight);
+		xprtrdma_conn_fail(conn);
+	}
+}
+
+/*
+ * How long a reply may take, jiffies: as long as SUNRPC waits for one before it asks for a new
+ * connection (timeo). But a call that renews a lease has to get through, and does on a new
+ * connection; it is sent when two thirds of the lease are over.
+ */
+static unsigned long patience_of(const struct xprtrdma_conn *conn, const struct rpc_rqst *rqst)
+{
+	unsigned long lease = READ_ONCE(conn->xc_transport->xt_lease);
+	unsigned long patience = rqst->rq_timeout ?: XPRTRDMA_STALL_TIMEOUT;
+
+	return lease ? min(patience, lease * 2 / 3) : patience;
+}
+
+/**
+ * xprtrdma_watch_stalled - a call cannot be sent now
+ * @conn: the connection
+ * @rqst: the call
+ *
+ * If no reply comes from now on for as long as this call could wait for one, the connection
+ * is failed. Of the calls that wait the most patient one counts.
+ *
+ * Context: process, the transport's write lock is held.
+ */
+void xprtrdma_watch_stalled(struct xprtrdma_conn *conn, const struct rpc_rqst *rqst)
+{
+	unsigned long patience = patience_of(conn, rqst);
+	bool watched = delayed_work_pending(&conn->xc_watch.stall_worker);
+
+	if (watched && patience <= conn->xc_watch.patience)
+		return;
+	WRITE_ONCE(conn->xc_watch.patience, patience);
+	if (!watched) {
+		spin_lock(&conn->xc_lock);
+		conn->xc_watch.stalled_at = conn->xc_watch.replies;
+		spin_unlock(&conn->xc_lock);
+	}
+	mod_delayed_work(xprtrdma_wq, &conn->xc_watch.stall_worker, patience);
+}
+
+static void held_worker(struct work_struct *work)
+{
+	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
+						  xc_watch.held_worker.work);
+	unsigned long deadline;
+	bool held, stalled;
+
+	spin_lock(&conn->xc_lock);
+	held = conn->xc_watch.held && conn->xc_state == RPCRDMA_CONN_ESTABLISHED;
+	deadline = conn->xc_watch.held_since + XPRTRDMA_HELD_TIMEOUT;
+	stalled = held && time_after_eq(jiffies, deadline);
+	if (held && !stalled)
+		queue_delayed_work(xprtrdma_wq, &conn->xc_watch.held_worker, deadline - jiffies);
+	spin_unlock(&conn->xc_lock);
+	if (stalled) {
+		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, conn->xc_watch.held);
+		xprtrdma_conn_fail(conn);
+	}
+}
+
+/**
+ * xprtrdma_watch_hold - a message that came waits for the HCA, for RDMA Reads or LOCAL_INVs
+ * @conn: the connection
+ *
+ * Its RPC is pinned: nobody else would give up, not even when it is killed. If of those that
+ * wait none comes to its end for XPRTRDMA_HELD_TIMEOUT, the connection is failed.
+ *
+ * Context: any; the caller holds xc_lock. xprtrdma_watch_unhold() follows, unless the
+ * connection ends.
+ */
+void xprtrdma_watch_hold(struct xprtrdma_conn *conn)
+{
+	lockdep_assert_held(&conn->xc_lock);
+	if (conn->xc_watch.held++)
+		return;
+	conn->xc_watch.held_since = jiffies;
+	queue_delayed_work(xprtrdma_wq, &conn->xc_watch.held_worker, XPRTRDMA_HELD_TIMEOUT);
+}
+
+/**
+ * xprtrdma_watch_unhold - one of these need not wait any more
+ * @conn: the connection
+ * @read: it waited for RDMA Reads
+ *
+ * Context: any; the caller holds xc_lock.
+ */
+void xprtrdma_watch_unhold(struct xprtrdma_conn *conn, bool read)
+{
+	lockdep_assert_held(&conn->xc_lock);
+	conn->xc_watch.held--;
+	/* LOCAL_INVs go on while a reply cannot be read for want of something. */
+	if (read || !xprtrdma_pulls_wait(conn))
+		conn->xc_watch.held_since = jiffies;
+}
+
+/**
+ * xprtrdma_watch_replied - a reply has come
+ * @conn: the connection
+ *
+ * Context: any; the caller holds xc_lock.
+ */
+void xprtrdma_watch_replied(struct xprtrdma_conn *conn)
+{
+	lockdep_assert_held(&conn->xc_lock);
+	conn->xc_watch.replies++;
+}
+
+/**
+ * xprtrdma_watch_init - there is nothing to be watched yet
+ * @conn: all zeros
+ *
+ * Context: any.
+ */
+void xprtrdma_watch_init(struct xprtrdma_conn *conn)
+{
+	INIT_DELAYED_WORK(&conn->xc_watch.stall_worker, stall_worker);
+	INIT_DELAYED_WORK(&conn->xc_watch.held_worker, held_worker);
+}
+
+/**
+ * xprtrdma_watch_stop - nobody needs to be found out any more
+ * @conn: a connection whose queue pair is drained
+ *
+ * Context: process; not a work item of xprtrdma_wq.
+ */
+void xprtrdma_watch_stop(struct xprtrdma_conn *conn)
+{
+	cancel_delayed_work_sync(&conn->xc_watch.stall_worker);
+	cancel_delayed_work_sync(&conn->xc_watch.held_worker);
+}
