@@ -6,8 +6,10 @@
  * Operation. A reply that fits neither inline nor in the Reply chunk is claimed in the
  * table of exposed replies, its bytes are registered for remote read, and nothing else, and
  * the registrations are posted in front of the Send of an RDMA_NOMSG, whose Position Zero
- * Read chunk they are. RDMA_DONE ends the exposure, and so does time: what the client
- * has not invalidated is invalidated here; then memory is unmapped and pages are freed.
+ * Read chunk they are. RDMA_DONE ends the exposure, and so does time: a LOCAL_INV for each
+ * region is posted, and when the last one has completed memory is unmapped and pages are
+ * freed. What the client says about its Reads is no proof that none is being served: only
+ * an invalidation of ours is, or the end of the queue pair.
  *
  * Owner of a struct svcrdma_exposed: the Send context until its Send is posted; the table
  * while it is armed; whoever took it out of there; the HCA while a LOCAL_INV is posted; in
@@ -97,20 +99,14 @@ static void exposed_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /* @ex was taken out of the table; not the caller's any more. */
-static void exposed_end(struct svcrdma_exposed *ex, const u32 *rkey)
+static void exposed_end(struct svcrdma_exposed *ex)
 {
 	struct svcrdma_transport *t = ex->ex_transport;
-	struct ib_send_wr *first;
 	int ret;
 
 	if (svcrdma_transport_closing(t))
 		return;
-	first = rpcrdma_regions_inv(&ex->ex_regions.rs_list, rkey, NULL);
-	if (!first) {
-		exposed_free(ex);
-		return;
-	}
-	ret = ib_post_send(t->st_qp, first, NULL);
+	ret = ib_post_send(t->st_qp, rpcrdma_regions_inv(&ex->ex_regions.rs_list, NULL), NULL);
 	if (ret) {
 		trace_svcrdma_post_send_err(t, ret);
 		svcrdma_transport_close(t);
@@ -148,42 +144,18 @@ static bool exposed_stuck(struct svcrdma_transport *t, bool *waiting)
 	return stuck;
 }
 
-static bool exposed_has_rkey(const struct svcrdma_exposed *ex, u32 rkey)
-{
-	struct rpcrdma_region *region;
-
-	list_for_each_entry(region, &ex->ex_regions.rs_list, rg_list)
-		if (region->rg_mr->rkey == rkey)
-			return true;
-	return false;
-}
-
-/*
- * An iWARP provider may look at a handle once for a whole RDMA Read: there only a LOCAL_INV,
- * which comes behind it in the queue, says that the pages are not being sent.
- */
-static bool exposed_may_invalidate(const struct svcrdma_transport *t,
-				   const struct svcrdma_exposed *ex, u32 rkey)
-{
-	if (rdma_protocol_iwarp(svcrdma_transport_device(t), t->st_port))
-		return false;
-	return !ex || exposed_has_rkey(ex, rkey);
-}
-
 /**
  * svcrdma_exposed_done - an RDMA_DONE: the client has pulled a reply
  * @t: transport
  * @xid: which
- * @rkey: handle that came invalidated with the message, or NULL
  *
  * Unknown ones are dropped in silence (draft section 4.1.3): they come too late, or for a
- * reply that was given up. Nobody needs more of these than replies were exposed at a time,
- * and a handle of another reply is not the client's to invalidate: both end the
- * connection.
+ * reply that was given up. Nobody needs more of these than replies were exposed at a time:
+ * who sends more is disconnected.
  *
  * Context: process.
  */
-void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid, const u32 *rkey)
+void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid)
 {
 	struct svcrdma_exposed *ex = NULL;
 	bool flood = false;
@@ -201,13 +173,12 @@ void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid, const u32 *rkey)
 	spin_unlock(&t->st_expose_lock);
 
 	trace_svcrdma_reply_pulled(t, xid, ex ? 0 : -ENOENT);
-	if (flood || (rkey && !exposed_may_invalidate(t, ex, *rkey))) {
-		trace_svcrdma_bad_done(t, xid, flood ? -EDQUOT : -EBADMSG);
+	if (flood) {
+		trace_svcrdma_bad_done(t, xid, -EDQUOT);
 		svcrdma_transport_close(t);
-		return;
 	}
 	if (ex)
-		exposed_end(ex, rkey);
+		exposed_end(ex);
 }
 
 /**
@@ -252,7 +223,7 @@ void svcrdma_expose_work(struct work_struct *work)
 		if (ex) {
 			percpu_counter_inc(&svcrdma_stat_expose_expired);
 			trace_svcrdma_expose_expired(t, ex->ex_xid, 0);
-			exposed_end(ex, NULL);
+			exposed_end(ex);
 		}
 	} while (ex);
 	if (exposed_stuck(t, &waiting) || svcrdma_long_calls_stuck(t, &waiting)) {

@@ -163,8 +163,8 @@ static void long_call_fence(struct svcrdma_long_call *lc)
 
 	if (svcrdma_transport_closing(t))
 		return;
-	first = rpcrdma_regions_inv(&lc->lc_call.regions.rs_list, NULL, NULL);
-	first = rpcrdma_regions_inv(&lc->lc_reply.regions.rs_list, NULL, first);
+	first = rpcrdma_regions_inv(&lc->lc_call.regions.rs_list, NULL);
+	first = rpcrdma_regions_inv(&lc->lc_reply.regions.rs_list, first);
 	ret = ib_post_send(t->st_qp, first, NULL);
 	if (ret) {
 		trace_svcrdma_post_send_err(t, ret);

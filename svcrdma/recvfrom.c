@@ -34,8 +34,7 @@ static int recv_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	if (!t->st_agreed.read_chunk_replies)
 		return recv_drop(t, rc, RPCRDMA_OK);
-	svcrdma_exposed_done(t, rc->rc_header.xid,
-			     rc->rc_invalidated ? &rc->rc_rkey : NULL);
+	svcrdma_exposed_done(t, rc->rc_header.xid);
 	svcrdma_recv_ctxt_put(t, rc);
 	return 0;
 }
@@ -51,12 +50,28 @@ static bool recv_is_short_done(struct svcrdma_transport *t, struct svcrdma_recv_
 	       rc->rc_header.proc == RPCRDMA_DONE;
 }
 
+/*
+ * Nothing of ours is the client's to invalidate. What it has ended may be in a LOCAL_INV, or
+ * be used in one later, and these say when memory is free: the connection ends, and with it
+ * whatever is exposed.
+ */
+static bool recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc)
+{
+	if (wc->status != IB_WC_SUCCESS || !(wc->wc_flags & IB_WC_WITH_INVALIDATE))
+		return false;
+	percpu_counter_inc(&svcrdma_stat_recv);
+	trace_svcrdma_bad_rkey(t, wc->ex.invalidate_rkey);
+	svcrdma_transport_close(t);
+	return true;
+}
+
 /**
  * svcrdma_recv_wc - completion of a Receive
  * @cq: completion queue
  * @wc: completion
  *
- * A context whose Receive failed was never used; it waits for the teardown.
+ * A context whose Receive failed, or whose message ends the connection, waits for the
+ * teardown.
  *
  * Context: completion queue's work item.
  */
@@ -66,12 +81,10 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_cqe);
 	struct svcrdma_transport *t = rc->rc_transport;
 
-	bool ok = wc->status == IB_WC_SUCCESS, done = false;
+	bool ok = wc->status == IB_WC_SUCCESS && !recv_invalidates(t, wc), done = false;
 
 	if (ok) {
 		rc->rc_byte_len = wc->byte_len;
-		rc->rc_invalidated = wc->wc_flags & IB_WC_WITH_INVALIDATE;
-		rc->rc_rkey = wc->ex.invalidate_rkey;
 		done = recv_is_short_done(t, rc);
 	}
 	spin_lock(&t->st_recv_lock);
@@ -80,7 +93,7 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 		list_add_tail(&rc->rc_list, &t->st_recv_ready);
 	spin_unlock(&t->st_recv_lock);
 
-	if (svcrdma_wc_failed(t, "recv", wc))
+	if (svcrdma_wc_failed(t, "recv", wc) || !ok)
 		return;
 	/* Here, so that replies are let go even if nfsd has no thread for a while. */
 	if (done) {
@@ -237,13 +250,6 @@ static int recv_bad_message(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 			   RPCRDMA_ERR_VERS : RPCRDMA_ERR_CHUNK);
 }
 
-static bool recv_is_done(const struct svcrdma_transport *t,
-			 const struct svcrdma_recv_ctxt *rc, enum rpcrdma_status status)
-{
-	return t->st_agreed.read_chunk_replies && status == RPCRDMA_OK &&
-	       rc->rc_header.proc == RPCRDMA_DONE;
-}
-
 static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			    struct svcrdma_recv_ctxt *rc)
 {
@@ -255,13 +261,6 @@ static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	memset(&rc->rc_header, 0, sizeof(rc->rc_header));
 	status = rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len,
 				       &rc->rc_header, &rc->rc_lists);
-	/* Nothing of ours is the client's to invalidate, but with an RDMA_DONE. */
-	if (rc->rc_invalidated && !recv_is_done(t, rc, status)) {
-		trace_svcrdma_bad_rkey(t, rc->rc_header.xid, -EBADMSG);
-		svcrdma_transport_close(t);
-		svcrdma_recv_ctxt_put(t, rc);
-		return 0;
-	}
 	if (status != RPCRDMA_OK)
 		return recv_bad_message(t, rc, status);
 	return recv_message(rqstp, t, rc);

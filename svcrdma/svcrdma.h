@@ -134,8 +134,6 @@ struct svcrdma_rw {
  * @rc_read_cqe: completion of the last Read
  * @rc_buffer: for the message
  * @rc_byte_len: bytes received
- * @rc_invalidated: came as a Send With Invalidate of @rc_rkey
- * @rc_rkey: see @rc_invalidated
  * @rc_header: decoded header
  * @rc_lists: decoded chunks, over @rc_segments and @rc_chunks
  * @rc_segments: storage
@@ -157,8 +155,6 @@ struct svcrdma_recv_ctxt {
 	struct ib_cqe		rc_read_cqe;
 	struct rpcrdma_buffer	rc_buffer;
 	u32			rc_byte_len;
-	bool			rc_invalidated;
-	u32			rc_rkey;
 	struct rpcrdma_header	rc_header;
 	struct rpcrdma_chunk_lists rc_lists;
 	struct rpcrdma_segment	*rc_segments;
@@ -531,7 +527,7 @@ void svcrdma_exposed_drop(struct svcrdma_exposed *ex);
 struct ib_send_wr *svcrdma_exposed_chain(struct svcrdma_exposed *ex,
 					 struct ib_send_wr *send);
 int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *first);
-void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid, const u32 *rkey);
+void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid);
 void svcrdma_expose_watch(struct svcrdma_transport *t);
 void svcrdma_expose_work(struct work_struct *work);
 int svcrdma_expose_init(struct svcrdma_transport *t);

@@ -81,12 +81,26 @@ CALL_EVENT(reply_too_large);
 CALL_EVENT(reply_exposed);	/* status: bytes */
 CALL_EVENT(reply_pulled);	/* RDMA_DONE; -ENOENT: of no exposed reply */
 CALL_EVENT(bad_done);		/* the connection is ended */
-CALL_EVENT(bad_rkey);		/* the same: a call that invalidates */
 CALL_EVENT(expose_expired);
 CALL_EVENT(reply_err);
 CALL_EVENT(error_sent);		/* status: enum rpcrdma_errcode */
 CALL_EVENT(backchannel_dropped);
 CALL_EVENT(backchannel_send_err);
+
+/* A message that invalidates: the connection is ended. */
+TRACE_EVENT(svcrdma_bad_rkey,
+	TP_PROTO(const struct svcrdma_transport *t, u32 rkey),
+	TP_ARGS(t, rkey),
+	TP_STRUCT__entry(
+		__field(u32, rkey)
+		__string(addr, t->st_xprt.xpt_remotebuf)
+	),
+	TP_fast_assign(
+		__entry->rkey = rkey;
+		COMPAT_ASSIGN_STR(addr, t->st_xprt.xpt_remotebuf);
+	),
+	TP_printk("addr=%s rkey=0x%08x", __get_str(addr), __entry->rkey)
+);
 
 /* A work request that did not succeed. */
 TRACE_EVENT(svcrdma_wc_err,

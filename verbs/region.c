@@ -232,20 +232,16 @@ struct ib_send_wr *rpcrdma_regions_reg(struct list_head *regions, struct ib_send
 /**
  * rpcrdma_regions_inv - LOCAL_INVs, of which only the last one is signalled
  * @regions: struct rpcrdma_region by rg_list, all posted
- * @invalidated: R_key of one that the peer has invalidated, or NULL
  * @next: what is posted behind them, with a signalled end, or NULL
  *
  * Context: any.
- * Return: what to post, or NULL: nothing is left to be invalidated.
+ * Return: what to post, or NULL: there is none.
  */
-struct ib_send_wr *rpcrdma_regions_inv(struct list_head *regions, const u32 *invalidated,
-				       struct ib_send_wr *next)
+struct ib_send_wr *rpcrdma_regions_inv(struct list_head *regions, struct ib_send_wr *next)
 {
 	struct rpcrdma_region *region;
 
 	list_for_each_entry(region, regions, rg_list) {
-		if (invalidated && region->rg_mr->rkey == *invalidated)
-			continue;
 		region->rg_inv = (struct ib_send_wr) {
 			.opcode			= IB_WR_LOCAL_INV,
 			.wr_cqe			= region->rg_inv_cqe,

@@ -87,8 +87,7 @@ int rpcrdma_region_map(struct rpcrdma_region *region, u32 count, int access);
 void rpcrdma_region_unmap(struct rpcrdma_region *region);
 struct rpcrdma_segment rpcrdma_region_segment(const struct rpcrdma_region *region);
 struct ib_send_wr *rpcrdma_regions_reg(struct list_head *regions, struct ib_send_wr *next);
-struct ib_send_wr *rpcrdma_regions_inv(struct list_head *regions, const u32 *invalidated,
-				       struct ib_send_wr *next);
+struct ib_send_wr *rpcrdma_regions_inv(struct list_head *regions, struct ib_send_wr *next);
 
 /* transfer.c */
 void rpcrdma_chain_hear(struct ib_send_wr *first, const struct ib_send_wr *end,

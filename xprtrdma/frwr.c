@@ -519,7 +519,7 @@ static int inv_post(struct xprtrdma_request *request, struct completion *done)
 	/* Under the lock: after BROKEN nobody posts, see xprtrdma_conn_destroy(). */
 	spin_lock(&conn->xc_lock);
 	request->rq_fenced = done;
-	first = rpcrdma_regions_inv(&request->rq_mrs, NULL, NULL);
+	first = rpcrdma_regions_inv(&request->rq_mrs, NULL);
 	for (wr = first; wr; wr = wr->next)
 		conn->xc_transport->xt_stats.local_inv_needed++;
 	if (!first)

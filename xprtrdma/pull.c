@@ -8,9 +8,8 @@
  * worker takes a Send buffer for the RDMA_DONE, lends the RPC regions for its reply buffer,
  * as for a Reply chunk, and posts them together with RDMA Reads: one for each piece that
  * is in one region here and in one segment there. When the last one has completed,
- * RDMA_DONE goes out, with the invalidation of one of the segments; our own regions are
- * invalidated, and reply.c goes on with a reply that is complete. The buffer is mapped once,
- * so that no two mappings share a cache line.
+ * RDMA_DONE goes out; our own regions are invalidated, and reply.c goes on with a reply that
+ * is complete. The buffer is mapped once, so that no two mappings share a cache line.
  *
  * A reply that nobody waits for is not read; the server is told so by the same means.
  *
@@ -73,7 +72,6 @@ bool xprtrdma_is_pull(const struct xprtrdma_receive *receive)
 /* Consumes @send. */
 static void done_post(const struct xprtrdma_receive *receive, struct xprtrdma_send *send)
 {
-	const struct rpcrdma_chunk *chunk = pull_chunk(receive);
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	struct rpcrdma_header header = {
 		.xid		= receive->rv_header.xid,
@@ -84,13 +82,7 @@ static void done_post(const struct xprtrdma_receive *receive, struct xprtrdma_se
 
 	/* It always fits. */
 	rpcrdma_header_encode(&header, NULL, send->sd_buffer.bf_data, conn->xc_send_size);
-	/* Draft section 4.1.4. Not on iWARP: Documentation/reliable-reply.rst. */
-	if (conn->xc_inline.remote_invalidation && chunk->count &&
-	    !rdma_protocol_iwarp(xprtrdma_conn_device(conn), conn->xc_id->port_num)) {
-		send->sd_wr.opcode = IB_WR_SEND_WITH_INV;
-		send->sd_wr.ex.invalidate_rkey =
-			receive->rv_lists.segments[chunk->first].handle;
-	}
+	/* Never with an invalidation: RR10 of Documentation/reliable-reply.rst. */
 	xprtrdma_send_post(send, header.size, NULL);
 }
 

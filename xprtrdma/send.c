@@ -142,9 +142,7 @@ struct xprtrdma_send *xprtrdma_send_get(struct xprtrdma_conn *conn)
 	if (send)
 		list_del(&send->sd_list);
 	spin_unlock(&conn->xc_lock);
-	if (send)
-		send->sd_wr.opcode = IB_WR_SEND;
-	else
+	if (!send)
 		conn->xc_transport->xt_stats.empty_sendctx_q++;
 	return send;
 }

@@ -257,9 +257,10 @@ bool Proxy::take_done(const Message &message)
 
 void Proxy::take(const Message &message)
 {
+	/* RR10: not even with an RDMA_DONE */
+	check(!message.invalidated, "a Send With Invalidate of an R_key");
 	if (take_done(message))
 		return;
-	check(!message.invalidated, "a Send With Invalidate of an R_key");
 	if (take_reverse(message))
 		return;
 	Call call = open_call(message);

@@ -103,10 +103,20 @@ void pieces()
 	bench.expect_well();
 }
 
+/* RR10: R changes nothing, the RDMA_DONE is a plain Send. The proxy looks at that. */
+Options invalidating()
+{
+	Options options = Proxy::default_options();
+
+	options.private_data =
+		Options::private_block(4096, 4096, RPCRDMA_CM_FLAG_R);
+	return options.announce(RPCRDMA_EXT_PROVIDES_READ_CHUNKS);
+}
+
 /* Every reply of a mount, large ones too, but those that go to a Write chunk */
 void everything()
 {
-	Exposing bench;
+	Exposing bench(invalidating());
 
 	bench.proxy.on_call([](Proxy &proxy, const Call &call) {
 		Bytes rpc = proxy.serve(call);
@@ -330,7 +340,7 @@ void other_positions()
 const Scenario table[] = {
 	{ "c-pull-pieces", "client", "8166-25 8166-42 O1 L5 L6 L11 RR1 RR3 RR9",
 	  "read, RDMA_DONE", pieces },
-	{ "c-pull-everything", "client", "L5 RR9", "read, RDMA_DONE",
+	{ "c-pull-everything", "client", "L5 RR9 RR10", "read, RDMA_DONE",
 	  everything },
 	{ "c-pull-rubbish", "client", "L5 L9 RR9", "EIO, RDMA_DONE", rubbish },
 	{ "c-pull-another-reply", "client", "RR9", "EIO, RDMA_DONE",

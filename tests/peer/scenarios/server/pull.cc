@@ -332,7 +332,7 @@ void other_connection()
 	puller.session.expect_works();
 }
 
-/* Of a handle that it was not given: draft section 4.1.4. */
+/* Of a handle of another reply, with the RDMA_DONE of the first. */
 void foreign_handle()
 {
 	Puller puller;
@@ -348,24 +348,42 @@ void foreign_handle()
 	puller.expect_pull();
 }
 
-void invalidated_handle()
+/*
+ * RR10: not even of the handle that the message is about. The Read that it speaks of may be
+ * done or not, and another reply is exposed. Nobody else is hurt.
+ */
+void expect_end_of_who_invalidates(bool read, bool done)
 {
-	Puller puller;
-	Header call = puller.header();
+	Puller puller, other;
+	Header call = puller.header(), others = other.header();
 	Chunk chunk = puller.exposed(call);
+	Chunk kept = other.exposed(others);
 	Header header = { .xid = call.xid, .proc = RPCRDMA_DONE };
+	Bytes message = done ? header.encode_fixed() :
+			       puller.header().encode(
+				       puller.read_call(call, some).view());
 
-	puller.session.pull(chunk);
-	if (!puller.session.wire().send_with_invalidate(
-		    header.encode_fixed().view(), chunk.at(0).handle) &&
+	puller.exposed(puller.header());
+	if (read)
+		puller.session.pull(chunk);
+	if (!puller.session.wire().send_with_invalidate(message.view(),
+							chunk.at(0).handle) &&
 	    !puller.session.wire().lost())
 		throw Skipped("no Send With Invalidate from user space");
-	/* Never on iWARP */
-	if (provider_is("siw"))
-		puller.session.expect_end();
-	else
-		puller.session.expect_silence();
+	puller.session.expect_end();
+
+	other.expect_data(others, other.session.pull(kept), some);
+	other.done(others.xid);
+	other.session.expect_works();
+	other.expect_pull();
 	puller.expect_pull();
+}
+
+void invalidated_handle()
+{
+	expect_end_of_who_invalidates(true, true);
+	expect_end_of_who_invalidates(false, true);
+	expect_end_of_who_invalidates(true, false);
 }
 
 void dropped()
@@ -467,10 +485,10 @@ const Scenario table[] = {
 	{ "pull-rights", "server", "8166-76 A7 RR21", "refused", rights },
 	{ "pull-other-connection", "server", "8166-75 8166-77 RR21", "refused",
 	  other_connection },
-	{ "pull-foreign-handle", "server", "RR25", "the connection ends",
+	{ "pull-foreign-handle", "server", "RR10", "the connection ends",
 	  foreign_handle },
-	{ "pull-invalidated-handle", "server", "RR10",
-	  "silence; over iWARP the connection ends", invalidated_handle },
+	{ "pull-invalidated-handle", "server", "RR10", "the connection ends",
+	  invalidated_handle },
 	{ "pull-dropped", "server", "RR24", "nothing is left", dropped },
 	{ "pull-replayed", "server", "D7 L1 RR21",
 	  "the reply that was kept, exposed anew", replayed },

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A reply that is exposed: its memory is the HCA's until a LOCAL_INV of ours has completed,
+ * or the queue pair is gone, whatever the client says. Documentation/reliable-reply.rst.
+ */
+#include <linux/unaligned.h>
+
+#include "exchange.h"
+
+/**
+ * struct exposure - a reply that is exposed
+ * @x: it
+ * @page: one of its pages, with a reference of the test's own
+ * @handles: of the chunk
+ * @nr_handles: their number
+ */
+struct exposure {
+	struct exchange	*x;
+	struct page	*page;
+	u32		handles[8];
+	u32		nr_handles;
+};
+
+static void put_page_action(void *page)
+{
+	put_page(page);
+}
+
+/* As the client sees it: the registrations have taken effect, the message has come. */
+static struct exposure *exposure_create(struct kunit *test)
+{
+	static const struct reply_case c = { "", .head = 128, .pages = 20000 };
+	struct exposure *e = kunit_kzalloc(test, sizeof(*e), GFP_KERNEL);
+	struct server *server = server_of(test);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, e);
+	e->x = exchange_start(server, &c);
+	e->page = server->rqst->rq_respages[1];
+	get_page(e->page);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, put_page_action, e->page));
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+	exchange_decode(e->x);
+	server_settle(server);
+
+	KUNIT_ASSERT_EQ(test, RPCRDMA_NOMSG, e->x->header.proc);
+	KUNIT_ASSERT_EQ(test, 1, e->x->lists.nr_read);
+	e->nr_handles = e->x->lists.nr_segments;
+	KUNIT_ASSERT_LE(test, 2, e->nr_handles);
+	KUNIT_ASSERT_LE(test, e->nr_handles, ARRAY_SIZE(e->handles));
+	for (i = 0; i < e->nr_handles; i++)
+		e->handles[i] = e->x->segments[i].handle;
+	KUNIT_ASSERT_EQ(test, 2, page_ref_count(e->page));
+	fake_mark(server->qp);
+	return e;
+}
+
+static int exposure_init(struct kunit *test)
+{
+	struct server *server = server_create(test);
+
+	server->client.extensions = RPCRDMA_EXT_TAKES_READ_CHUNKS;
+	server->fake->ib.attrs.max_fast_reg_page_list_len = 2;
+	server_connect(server);
+	return 0;
+}
+
+/* Sixteen octets, or with chunk lists as of old, which nfsd's thread takes. */
+static u32 done_message(u8 message[64], bool lists)
+{
+	struct rpcrdma_header header = {
+		.xid = EXCHANGE_XID, .vers = 1, .credits = 32, .proc = RPCRDMA_DONE,
+	};
+
+	memset(message, 0, 64);
+	rpcrdma_header_encode(&header, NULL, message, 64);
+	return header.size + (lists ? 12 : 0);
+}
+
+/* Pages, mappings, regions and their share of the bounds are still there. */
+static void expect_kept(struct kunit *test, const struct exposure *e)
+{
+	struct svcrdma_transport *t = server_of(test)->transport;
+
+	KUNIT_EXPECT_EQ(test, 2, page_ref_count(e->page));
+	KUNIT_EXPECT_EQ(test, 1, t->st_exposures.used);
+	KUNIT_EXPECT_TRUE(test, list_empty(&t->st_regions));
+}
+
+struct done_case {
+	const char	*desc;
+	bool		lists;
+};
+
+static const struct done_case done_cases[] = {
+	{ "sixteen octets", false },
+	{ "with chunk lists", true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(done, done_cases, desc);
+
+static void local_inv_ends_the_exposure(struct kunit *test)
+{
+	const struct done_case *c = test->param_value;
+	struct exposure *e = exposure_create(test);
+	struct server *server = server_of(test);
+	u8 message[64];
+	u32 i;
+
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, message,
+					     done_message(message, c->lists)));
+	if (c->lists)
+		KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
+	/* One for each handle, and the last one alone says that all are done. */
+	KUNIT_ASSERT_EQ(test, e->nr_handles, fake_posted(server->qp));
+	for (i = 0; i < e->nr_handles; i++) {
+		KUNIT_EXPECT_EQ(test, IB_WR_LOCAL_INV, fake_wr(server->qp, i)->opcode);
+		KUNIT_EXPECT_EQ(test, i == e->nr_handles - 1,
+				!!(fake_wr(server->qp, i)->flags & IB_SEND_SIGNALED));
+		expect_kept(test, e);
+		fake_run(server->qp, 1);
+	}
+	for (i = 0; i < e->nr_handles; i++)
+		KUNIT_EXPECT_FALSE(test, fake_rkey_valid(server->fake, e->handles[i]));
+	KUNIT_EXPECT_EQ(test, 1, page_ref_count(e->page));
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_exposures.used);
+	KUNIT_EXPECT_EQ(test, e->nr_handles,
+			list_count_nodes(&server->transport->st_regions));
+	server_expect_at_rest(server);
+}
+
+/**
+ * struct invalidate_case - a message that invalidates
+ * @desc: which
+ * @done: an RDMA_DONE, else a call
+ * @lists: with chunk lists
+ * @handle: which one; beyond the last: none of ours
+ */
+struct invalidate_case {
+	const char	*desc;
+	bool		done;
+	bool		lists;
+	u32		handle;
+};
+
+static const struct invalidate_case invalidate_cases[] = {
+	{ "RDMA_DONE, the first handle", true, false, 0 },
+	{ "RDMA_DONE, the second handle", true, false, 1 },
+	{ "RDMA_DONE, a handle that is none", true, false, 99 },
+	{ "RDMA_DONE with chunk lists", true, true, 0 },
+	{ "a call", false, false, 0 },
+	{ "a call, a handle that is none", false, false, 99 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(invalidate, invalidate_cases, desc);
+
+/* The handle may not be used in a LOCAL_INV any more: the queue pair ends the exposure. */
+static void client_that_invalidates_is_disconnected(struct kunit *test)
+{
+	const struct invalidate_case *c = test->param_value;
+	struct exposure *e = exposure_create(test);
+	struct server *server = server_of(test);
+	u32 length, rkey = 0xbad;
+	u8 message[64];
+
+	if (c->handle < e->nr_handles)
+		rkey = e->handles[c->handle];
+	length = done_message(message, c->lists);
+	if (!c->done) {
+		put_unaligned_be32(RPCRDMA_MSG, message + 12);
+		length = sizeof(message);
+	}
+
+	/* Act */
+	KUNIT_ASSERT_TRUE(test, fake_deliver_invalidate(server->qp, message, length, rkey));
+
+	/* Assert */
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	expect_kept(test, e);
+	server_receive_all(server);
+	expect_kept(test, e);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
+	server_disconnect(server);
+	KUNIT_EXPECT_EQ(test, 1, page_ref_count(e->page));
+}
+
+/* A client that says nothing, and one that has said it already. */
+static void time_ends_the_exposure_by_local_inv(struct kunit *test)
+{
+	struct exposure *e = exposure_create(test);
+	struct server *server = server_of(test);
+	u8 message[64];
+
+	server->transport->st_exposures.slots[0].expires = 0;
+	svcrdma_expose_work(&server->transport->st_expose_work.work);
+	KUNIT_EXPECT_EQ(test, e->nr_handles, fake_posted(server->qp));
+	expect_kept(test, e);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, message,
+					     done_message(message, false)));
+	KUNIT_EXPECT_EQ(test, e->nr_handles, fake_posted(server->qp));
+	expect_kept(test, e);
+	server_settle(server);
+	KUNIT_EXPECT_EQ(test, 1, page_ref_count(e->page));
+	server_expect_at_rest(server);
+}
+
+static struct kunit_case expose_cases[] = {
+	KUNIT_CASE_PARAM(local_inv_ends_the_exposure, done_gen_params),
+	KUNIT_CASE_PARAM(client_that_invalidates_is_disconnected, invalidate_gen_params),
+	KUNIT_CASE(time_ends_the_exposure_by_local_inv),
+	{}
+};
+
+static struct kunit_suite expose_suite = {
+	.name = "svcrdma_expose",
+	.suite_init = server_suite_init,
+	.suite_exit = server_suite_exit,
+	.init = exposure_init,
+	.test_cases = expose_cases,
+};
+
+kunit_test_suite(expose_suite);
