@@ -6,13 +6,20 @@
  * on li_pending and wakes nfsd, which takes it off in accept. A peer can
  * ask faster than nfsd accepts, so the list is bounded.
  *
+ * A listener lives as long as nfsd wants it. When the device of its address goes, or the
+ * address moves to another device, its id is destroyed by li_work, which listens again: at
+ * once, then after waits that double, and whenever a device or an address turns up
+ * (revive.c). Each try that fails is traced; the log has a line when the port is lost, and
+ * one when it is back. A listener for every address has an id without a device, which is
+ * not lost: the CM listens on each device that comes.
+ *
  * Teardown is svcrdma_listener_detach(), which SUNRPC calls once, never from
  * the CM handler:
- * 1. XPT_DEAD is set, so the rebind work leaves li_id alone from the moment on that
+ * 1. XPT_DEAD is set, so li_work leaves li_id alone from the moment on that
  *    li_mutex was free once.
  * 2. rdma_destroy_id() waits for the handler: afterwards nobody adds to
- *    li_pending, and nobody queues the rebind work.
- * 3. The rebind work is waited for.
+ *    li_pending, and neither the handler nor revive.c queues li_work.
+ * 3. li_work is waited for, and does not queue itself.
  * 4. What is pending is discarded; accept is not running, since detach runs
  *    under XPT_BUSY.
  * 5. Connections that lost their device let the svc_serv go, which may be freed once its
@@ -92,14 +99,12 @@ static void listener_discard_pending(struct svcrdma_listener *li)
 		svcrdma_transport_discard(t);
 }
 
-/* The work holds a reference while it is queued. */
-static void listener_work_queue(struct svcrdma_listener *li, struct work_struct *work)
+/* The removal of a device waits until li_work, or detach, has destroyed the id. */
+static void listener_lost(struct svcrdma_listener *li)
 {
-	if (test_bit(XPT_DEAD, &li->li_xprt.xpt_flags))
-		return;
-	svc_xprt_get(&li->li_xprt);
-	if (!svcrdma_work_queue(work))
-		svc_xprt_put(&li->li_xprt);
+	WRITE_ONCE(li->li_stale, true);
+	if (!test_bit(XPT_DEAD, &li->li_xprt.xpt_flags))
+		svcrdma_work_delay(&li->li_work, 0);
 }
 
 /*
@@ -115,12 +120,12 @@ static int listener_event(struct svcrdma_listener *li, struct rdma_cm_id *id,
 	switch (event) {
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 		if (own)
-			listener_work_queue(li, &li->li_rebind_work);
+			listener_lost(li);
 		return 0;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		if (!own)
 			return -ENODEV;
-		listener_work_queue(li, &li->li_close_work);
+		listener_lost(li);
 		return 0;
 	default:
 		return 0;
@@ -140,6 +145,15 @@ static int listener_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *even
 	if (ret)
 		trace_svcrdma_listener_err("request", ret);
 	return ret;
+}
+
+/* No event of the id comes any more, so what li_stale says is of no other. */
+static void listener_drop_id(struct svcrdma_listener *li)
+{
+	if (li->li_id)
+		rdma_destroy_id(li->li_id);
+	WRITE_ONCE(li->li_id, NULL);
+	WRITE_ONCE(li->li_stale, false);
 }
 
 /* li_id is set before the first event can come. */
@@ -169,41 +183,53 @@ static int listener_listen(struct svcrdma_listener *li, struct net *net,
 	return 0;
 
 out_destroy:
-	rdma_destroy_id(id);
-	WRITE_ONCE(li->li_id, NULL);
+	listener_drop_id(li);
 	return ret;
 }
 
-/* The old id has to go first: both cannot have the port. */
-static void listener_rebind_work(struct work_struct *work)
+static void listener_try_later(struct svcrdma_listener *li)
 {
-	struct svcrdma_listener *li =
-		container_of(work, struct svcrdma_listener, li_rebind_work);
-	int ret = 0;
+	unsigned long delay = READ_ONCE(li->li_delay);
 
-	mutex_lock(&li->li_mutex);
-	if (!test_bit(XPT_DEAD, &li->li_xprt.xpt_flags)) {
-		if (li->li_id)
-			rdma_destroy_id(li->li_id);
-		WRITE_ONCE(li->li_id, NULL);
-		ret = listener_listen(li, li->li_xprt.xpt_net,
-				      (struct sockaddr *)&li->li_xprt.xpt_local);
-	}
-	mutex_unlock(&li->li_mutex);
-	if (ret) {
-		trace_svcrdma_listener_err("rebind", ret);
-		svc_xprt_deferred_close(&li->li_xprt);
-	}
-	svc_xprt_put(&li->li_xprt);
+	WRITE_ONCE(li->li_delay, min_t(unsigned long, 2 * delay, SVCRDMA_REBIND_MAX));
+	/* Not later than somebody else wants it. */
+	svcrdma_work_later(&li->li_work, delay);
 }
 
-static void listener_close_work(struct work_struct *work)
+/* The old id has to go first: both cannot have the port. */
+static void listener_rebind(struct svcrdma_listener *li)
+{
+	struct sockaddr *sa = (struct sockaddr *)&li->li_xprt.xpt_local;
+	int ret;
+
+	lockdep_assert_held(&li->li_mutex);
+	listener_drop_id(li);
+	ret = listener_listen(li, li->li_xprt.xpt_net, sa);
+	if (ret) {
+		trace_svcrdma_listener_err("rebind", ret);
+		if (!li->li_lost)
+			pr_notice("svcrdma: cannot listen on %pISpc now, error %d; trying on\n",
+				  sa, ret);
+		li->li_lost = true;
+		listener_try_later(li);
+		return;
+	}
+	if (li->li_lost)
+		pr_notice("svcrdma: listening on %pISpc again\n", sa);
+	li->li_lost = false;
+	WRITE_ONCE(li->li_delay, SVCRDMA_REBIND_MIN);
+}
+
+static void listener_work(struct work_struct *work)
 {
 	struct svcrdma_listener *li =
-		container_of(work, struct svcrdma_listener, li_close_work);
+		container_of(work, struct svcrdma_listener, li_work.work);
 
-	svc_xprt_close(&li->li_xprt);
-	svc_xprt_put(&li->li_xprt);
+	mutex_lock(&li->li_mutex);
+	if (!test_bit(XPT_DEAD, &li->li_xprt.xpt_flags) &&
+	    (!li->li_id || READ_ONCE(li->li_stale)))
+		listener_rebind(li);
+	mutex_unlock(&li->li_mutex);
 }
 
 static struct svcrdma_listener *listener_alloc(struct svc_serv *serv, struct net *net)
@@ -219,8 +245,9 @@ static struct svcrdma_listener *listener_alloc(struct svc_serv *serv, struct net
 	mutex_init(&li->li_mutex);
 	spin_lock_init(&li->li_lock);
 	INIT_LIST_HEAD(&li->li_pending);
-	INIT_WORK(&li->li_rebind_work, listener_rebind_work);
-	INIT_WORK(&li->li_close_work, listener_close_work);
+	INIT_LIST_HEAD(&li->li_list);
+	INIT_DELAYED_WORK(&li->li_work, listener_work);
+	li->li_delay = SVCRDMA_REBIND_MIN;
 	return li;
 }
 
@@ -247,16 +274,20 @@ struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
 	if (!li)
 		return ERR_PTR(-ENOMEM);
 
-	/* The rebind work needs xpt_local. */
+	/* li_work needs xpt_local. */
 	mutex_lock(&li->li_mutex);
 	ret = listener_listen(li, net, sa);
 	if (!ret)
 		svc_xprt_set_local(&li->li_xprt,
 				   (struct sockaddr *)&li->li_id->route.addr.src_addr,
 				   salen);
+	else
+		/* li_work may wait for the lock: its device has gone meanwhile. */
+		set_bit(XPT_DEAD, &li->li_xprt.xpt_flags);
 	mutex_unlock(&li->li_mutex);
 	if (ret) {
 		trace_svcrdma_listener_err("listen", ret);
+		cancel_delayed_work_sync(&li->li_work);
 		/* One of several devices may have listened for a while. */
 		listener_discard_pending(li);
 		/* The put drops a module reference; the caller keeps his. */
@@ -264,6 +295,7 @@ struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
 		svc_xprt_put(&li->li_xprt);
 		return ERR_PTR(ret);
 	}
+	svcrdma_revive_add(li);
 	return &li->li_xprt;
 }
 
@@ -289,12 +321,10 @@ static void svcrdma_listener_detach(struct svc_xprt *xprt)
 	mutex_lock(&li->li_mutex);
 	mutex_unlock(&li->li_mutex);
 	/* 2. Until then li_id tells the handler which events are the CM's business. */
-	if (li->li_id)
-		rdma_destroy_id(li->li_id);
-	WRITE_ONCE(li->li_id, NULL);
+	listener_drop_id(li);
+	svcrdma_revive_remove(li);
 	/* 3 */
-	if (cancel_work_sync(&li->li_rebind_work))
-		svc_xprt_put(xprt);
+	cancel_delayed_work_sync(&li->li_work);
 	/* 4 */
 	listener_discard_pending(li);
 	/* 5 */

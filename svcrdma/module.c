@@ -63,9 +63,12 @@ static int __init svcrdma_init(void)
 	ret = svcrdma_counters_init();
 	if (ret)
 		goto out_release;
-	ret = classes_register();
+	ret = svcrdma_revive_init();
 	if (ret)
 		goto out_counters;
+	ret = classes_register();
+	if (ret)
+		goto out_revive;
 	ret = svcrdma_sysctl_init();
 	if (ret)
 		goto out_classes;
@@ -73,6 +76,8 @@ static int __init svcrdma_init(void)
 
 out_classes:
 	classes_unregister();
+out_revive:
+	svcrdma_revive_exit();
 out_counters:
 	svcrdma_counters_exit();
 out_release:
@@ -84,6 +89,7 @@ static void __exit svcrdma_exit(void)
 {
 	svcrdma_sysctl_exit();
 	classes_unregister();
+	svcrdma_revive_exit();
 	svcrdma_work_exit();
 	svcrdma_counters_exit();
 }

@@ -56,6 +56,9 @@ enum {
 	SVCRDMA_MAX_CALLBACK = 68 << 10,	/* bytes of a callback in chunks, each way */
 	/* Half of them at their end. */
 	SVCRDMA_MAX_LONG_CALLS = 2 * SVCRDMA_REVERSE_CREDITS,
+	/* A listener that cannot listen tries again after that, and twice that, and so on. */
+	SVCRDMA_REBIND_MIN = HZ,
+	SVCRDMA_REBIND_MAX = 60 * HZ,
 	SVCRDMA_SQ_TIMEOUT = 10 * HZ,	/* a peer that lets us wait longer is dead */
 };
 
@@ -65,25 +68,31 @@ struct svcrdma_exposed;
 /**
  * struct svcrdma_listener - a port on which connections are accepted
  * @li_xprt: what nfsd knows; first reference belongs to SUNRPC
- * @li_id: the listening id, or NULL. Changed under @li_mutex, and by detach, which has
- *	stopped the others
+ * @li_id: the listening id, or NULL: it cannot listen just now. Changed under @li_mutex, and
+ *	by detach, which has stopped the others
  * @li_mutex: see @li_id; never taken in the CM handler
+ * @li_stale: the device of @li_id goes, or does not have its address any more. Set by the
+ *	CM handler, cleared under @li_mutex when @li_id is gone
  * @li_lock: guards @li_pending and @li_nr_pending
  * @li_pending: transports that wait for accept, by st_pending
  * @li_nr_pending: their number, at most SVCRDMA_BACKLOG
- * @li_rebind_work: listens again after the address moved to another device; holds
- *	a reference to @li_xprt while it is queued
- * @li_close_work: closes the listener outside of the CM handler; the same
+ * @li_list: of those that hear of devices and addresses; see revive.c
+ * @li_work: destroys an @li_id that is stale, and listens again; detach cancels it
+ * @li_delay: before the next try, if one fails; jiffies
+ * @li_lost: the log says so. Under @li_mutex
  */
 struct svcrdma_listener {
 	struct svc_xprt		li_xprt;
 	struct rdma_cm_id	*li_id;
-	struct mutex		li_mutex;	/* li_id */
+	struct mutex		li_mutex;	/* li_id, li_lost */
+	bool			li_stale;
 	spinlock_t		li_lock;	/* li_pending, li_nr_pending */
 	struct list_head	li_pending;
 	unsigned int		li_nr_pending;
-	struct work_struct	li_rebind_work;
-	struct work_struct	li_close_work;
+	struct list_head	li_list;
+	struct delayed_work	li_work;
+	unsigned long		li_delay;
+	bool			li_lost;
 };
 
 /**
@@ -387,6 +396,13 @@ extern const struct svc_xprt_ops svcrdma_listener_ops;
 struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
 					 struct sockaddr *sa, int salen, int flags);
 
+/* revive.c */
+int svcrdma_revive_init(void);
+void svcrdma_revive_exit(void);
+void svcrdma_revive_add(struct svcrdma_listener *li);
+void svcrdma_revive_remove(struct svcrdma_listener *li);
+void svcrdma_revive_all(void);
+
 /* transport.c */
 extern const struct svc_xprt_ops svcrdma_transport_ops;
 
@@ -570,6 +586,7 @@ int svcrdma_work_init(void);
 void svcrdma_work_exit(void);
 bool svcrdma_work_queue(struct work_struct *work);
 void svcrdma_work_delay(struct delayed_work *work, unsigned long delay);
+void svcrdma_work_later(struct delayed_work *work, unsigned long delay);
 void svcrdma_work_release(struct work_struct *work);
 void svcrdma_work_release_later(struct delayed_work *work, unsigned long delay);
 

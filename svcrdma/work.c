@@ -64,6 +64,18 @@ void svcrdma_work_delay(struct delayed_work *work, unsigned long delay)
 }
 
 /**
+ * svcrdma_work_later - run something after a while, that may not run in a CM handler
+ * @work: work item; if it waits already, it goes on waiting
+ * @delay: how long
+ *
+ * Context: any.
+ */
+void svcrdma_work_later(struct delayed_work *work, unsigned long delay)
+{
+	queue_delayed_work(close_wq, work, delay);
+}
+
+/**
  * svcrdma_work_release - let go of what nobody needs any more
  * @work: work item; waits for nobody else's work
  *

@@ -33,7 +33,7 @@ ROWS = (
         "matrix/mounts-siw"),
     # rxe belongs to the first network namespace.
     Row("ours-mounts-rxe", 0, "small", "--engine uml --provider rxe --vers no",
-        "matrix/mounts-rxe", checks=("addressing", "gss")),
+        "matrix/mounts-rxe", checks=("addressing", "gss", "listener")),
     Row("ours-debug-rxe", 1, "full", "--engine uml --kernel um-debug --provider rxe", OURS),
     Row("ours-debug-siw", 1, "full", "--engine uml --kernel um-debug --provider siw", OURS),
     Row("ours-intree-um", 1, "full", "--engine uml --client ours --server in-tree", MIXED),
