@@ -235,7 +235,7 @@ struct svcrdma_send_ctxt {
  * @st_recv_size: size of a Receive buffer
  * @st_credits: the grant, in each reply
  * @st_read_depth: Reads in flight that the client takes; may be 0
- * @st_pull_depth: Reads in flight that the client may have
+ * @st_pull_depth: Reads in flight that the client may have; 0 unless something is exposed
  * @st_recv_target: Receives to be kept posted
  * @st_max_chunks: entries of rc_chunks
  * @st_answer_config: calls of RFC 5666 section 6 are answered

@@ -314,6 +314,9 @@ static void transport_negotiate(struct svcrdma_transport *t,
 	if (READ_ONCE(svcrdma_reliable_reply) && local->remote_invalidation &&
 	    t->st_pull_depth)
 		local->extensions = rpcrdma_extensions_answer(t->st_peer.extensions);
+	/* Nothing is exposed but by these: no Read of the client's has anything to read. */
+	if (!local->extensions)
+		t->st_pull_depth = 0;
 	rpcrdma_cm_negotiate(local, &t->st_peer, &t->st_agreed);
 
 	t->st_recv_size = size;

@@ -12,6 +12,7 @@
  * @invalidates: the server's device has memory management extensions
  * @reads: the client's initiator depth
  * @knob: the administrator's
+ * @granted: Reads that the server lets it have; the device does FEW at a time
  */
 struct announcement_case {
 	const char	*desc;
@@ -20,24 +21,26 @@ struct announcement_case {
 	bool		invalidates;
 	u8		reads;
 	unsigned int	knob;
+	u8		granted;
 };
 
 enum {
+	FEW		= 12,
 	ALL_ASKED	= RPCRDMA_EXT_TAKES_READ_CHUNKS | RPCRDMA_EXT_REVERSE_CHUNKS,
 	ALL_ANSWERED	= RPCRDMA_EXT_PROVIDES_READ_CHUNKS | RPCRDMA_EXT_REVERSE_CHUNKS,
 };
 
 static const struct announcement_case announcement_cases[] = {
-	{ "all", ALL_ASKED, ALL_ANSWERED, true, 16, 1 },
+	{ "all", ALL_ASKED, ALL_ANSWERED, true, 16, 1, FEW },
 	{ "replies", RPCRDMA_EXT_TAKES_READ_CHUNKS, RPCRDMA_EXT_PROVIDES_READ_CHUNKS,
-	  true, 1, 1 },
+	  true, 1, 1, 1 },
 	{ "reverse calls", RPCRDMA_EXT_REVERSE_CHUNKS, RPCRDMA_EXT_REVERSE_CHUNKS,
-	  true, 16, 1 },
-	{ "nobody has asked", 0, 0, true, 16, 1 },
-	{ "what a server says", RPCRDMA_EXT_PROVIDES_READ_CHUNKS, 0, true, 16, 1 },
-	{ "the device cannot invalidate", ALL_ASKED, 0, false, 16, 1 },
-	{ "a client that does no Reads", ALL_ASKED, 0, true, 0, 1 },
-	{ "switched off", ALL_ASKED, 0, true, 16, 0 },
+	  true, 16, 1, FEW },
+	{ "nobody has asked", 0, 0, true, 16, 1, 0 },
+	{ "what a server says", RPCRDMA_EXT_PROVIDES_READ_CHUNKS, 0, true, 16, 1, 0 },
+	{ "the device cannot invalidate", ALL_ASKED, 0, false, 16, 1, 0 },
+	{ "a client that does no Reads", ALL_ASKED, 0, true, 0, 1, 0 },
+	{ "switched off", ALL_ASKED, 0, true, 16, 0, 0 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(announcement, announcement_cases, desc);
@@ -54,6 +57,7 @@ static void announcement_is_an_answer(struct kunit *test)
 	server->pull_depth = c->reads;
 	if (!c->invalidates)
 		server->fake->ib.attrs.device_cap_flags = 0;
+	server->fake->ib.attrs.max_qp_rd_atom = FEW;
 	svcrdma_reliable_reply = c->knob;
 
 	/* Act */
@@ -64,6 +68,8 @@ static void announcement_is_an_answer(struct kunit *test)
 	rpcrdma_cm_private_decode(fake_cm.said.private, fake_cm.said.length, &sent);
 	KUNIT_EXPECT_TRUE(test, sent.present);
 	KUNIT_EXPECT_EQ(test, c->answer, sent.extensions);
+	/* Who is not to read anything cannot. */
+	KUNIT_EXPECT_EQ(test, c->granted, fake_cm.said.reads_taken);
 	agreed = &server->transport->st_agreed;
 	KUNIT_EXPECT_EQ(test, !!(c->answer & RPCRDMA_EXT_PROVIDES_READ_CHUNKS),
 			agreed->read_chunk_replies);
