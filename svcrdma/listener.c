@@ -4,7 +4,7 @@
  *
  * The CM calls the handler for a new connection; it makes a transport, puts it
  * on li_pending and wakes nfsd, which takes it off in accept. A peer can
- * ask faster than nfsd accepts, so the list is bounded.
+ * ask faster than nfsd accepts, so the list is bounded, and each address has a share.
  *
  * A listener lives as long as nfsd wants it. When the device of its address goes, or the
  * address moves to another device, its id is destroyed by li_work, which listens again: at
@@ -27,6 +27,7 @@
  */
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/sunrpc/addr.h>
 
 #include "svcrdma.h"
 #include "trace.h"
@@ -34,6 +35,27 @@
 static struct svcrdma_listener *listener_of(struct svc_xprt *xprt)
 {
 	return container_of(xprt, struct svcrdma_listener, li_xprt);
+}
+
+static const struct sockaddr *client_of(const struct rdma_cm_id *id)
+{
+	return (const struct sockaddr *)&id->route.addr.dst_addr;
+}
+
+/*
+ * Is there room for one more of this client's? An address may have as much of the backlog as it
+ * leaves free, so one that asks without end has half of it, a second one a quarter, and there is
+ * always room for somebody new.
+ */
+static bool listener_has_room(const struct svcrdma_listener *li, const struct rdma_cm_id *id)
+{
+	const struct svcrdma_transport *t;
+	unsigned int own = 0;
+
+	lockdep_assert_held(&li->li_lock);
+	list_for_each_entry(t, &li->li_pending, st_pending)
+		own += rpc_cmp_addr(client_of(id), client_of(t->st_id));
+	return own < SVCRDMA_BACKLOG - li->li_nr_pending;
 }
 
 /*
@@ -55,7 +77,7 @@ static int listener_request(struct svcrdma_listener *li, struct rdma_cm_id *id,
 		return PTR_ERR(t);
 
 	spin_lock(&li->li_lock);
-	if (li->li_nr_pending < SVCRDMA_BACKLOG) {
+	if (listener_has_room(li, id)) {
 		list_add_tail(&t->st_pending, &li->li_pending);
 		li->li_nr_pending++;
 		set_bit(XPT_CONN, &li->li_xprt.xpt_flags);

@@ -200,7 +200,8 @@ struct rdma_cm_id *fake_cm_request(struct ib_device *device)
 	if (!id)
 		return NULL;
 	set_address(&id->route.addr.src_addr, 0xc0000201, 20049);
-	set_address(&id->route.addr.dst_addr, 0xc0000202, 40000);
+	set_address(&id->route.addr.dst_addr,
+		    fake_cm.client ? ntohl(fake_cm.client) : 0xc0000202, 40000);
 	if (device)
 		set_device(id, device);
 	return id;

@@ -103,6 +103,7 @@ struct fake_cm_words {
  * @wire: what ids lead to
  * @plan: what comes of each call
  * @held: the last id whose call was held
+ * @client: who asks, in place of 192.0.2.2, if not 0; network order
  * @on_answer: called after each event that answered a call
  * @on_listen: what happens during rdma_listen()
  * @on_destroy: called when a cm_id is being destroyed; its events may still come
@@ -123,6 +124,7 @@ struct fake_cm {
 	const struct fake_cm_wire	*wire;
 	struct fake_cm_plan		plan[FAKE_CM_CALLS];
 	struct rdma_cm_id		*held;
+	__be32				client;
 	void				(*on_answer)(struct rdma_cm_id *id,
 						     enum fake_cm_call call);
 	void				(*on_listen)(void);

@@ -253,25 +253,39 @@ static void request_comes_from_somewhere(struct kunit *test)
 	listening_disconnect(t);
 }
 
+/* As many as are taken from one client. */
+static unsigned int requests_of(struct kunit *test, u8 client)
+{
+	unsigned int taken = 0;
+	int ret;
+
+	fake_cm.client = htonl(0xc0000200 | client);
+	while (!(ret = listening_request(NULL, NULL, 0)))
+		taken++;
+	KUNIT_EXPECT_EQ(test, -EBUSY, ret);
+	return taken;
+}
+
+/* One that asks without end keeps nobody out. */
 static void request_finds_the_backlog_full(struct kunit *test)
 {
 	struct svcrdma_transport *t;
-	int i;
+	unsigned int all = 0, i;
 
 	listening_start(test);
-	for (i = 0; i < SVCRDMA_BACKLOG; i++)
-		KUNIT_ASSERT_EQ(test, 0, listening_request(NULL, NULL, 0));
-	KUNIT_EXPECT_EQ(test, SVCRDMA_BACKLOG + 1, fake_cm.ids);
-	KUNIT_EXPECT_EQ(test, -EBUSY, listening_request(NULL, NULL, 0));
-	KUNIT_EXPECT_EQ(test, -EBUSY, listening_request(NULL, NULL, 0));
-	KUNIT_EXPECT_EQ(test, SVCRDMA_BACKLOG + 1, fake_cm.ids);
+	for (i = 2; i < 8; i++) {
+		KUNIT_EXPECT_EQ(test, SVCRDMA_BACKLOG >> (i - 1), requests_of(test, i));
+		all += SVCRDMA_BACKLOG >> (i - 1);
+		KUNIT_EXPECT_EQ(test, all + 1, fake_cm.ids);
+	}
+	KUNIT_EXPECT_EQ(test, 0, requests_of(test, 2));
 
-	/* One that is accepted makes room for one. */
+	/* One that is accepted makes room, not for who has most. */
 	t = listening_accept(test);
 	KUNIT_EXPECT_NOT_NULL(test, t);
 	listening_disconnect(t);
-	KUNIT_EXPECT_EQ(test, 0, listening_request(NULL, NULL, 0));
-	KUNIT_EXPECT_EQ(test, -EBUSY, listening_request(NULL, NULL, 0));
+	KUNIT_EXPECT_EQ(test, 2, requests_of(test, 9));
+	KUNIT_EXPECT_EQ(test, 0, requests_of(test, 2));
 }
 
 /* The id stays the listener's until the CM destroys it. */
