@@ -194,6 +194,7 @@ void svcrdma_backchannel_reply(struct svcrdma_transport *t,
 	return;
 
 out_drop:
+	svcrdma_recv_noise(t);
 	trace_svcrdma_backchannel_dropped(t, rc->rc_header.xid, ret);
 }
 

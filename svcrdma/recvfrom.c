@@ -21,9 +21,27 @@
 #include "svcrdma.h"
 #include "trace.h"
 
+/**
+ * svcrdma_recv_noise - a message has come that nobody wanted
+ * @t: transport
+ *
+ * It costs a wake-up of nfsd, as a call does. Who sends SVCRDMA_MAX_NOISE of these without a call
+ * in between loses the connection.
+ *
+ * Context: process.
+ */
+void svcrdma_recv_noise(struct svcrdma_transport *t)
+{
+	if (atomic_inc_return(&t->st_noise) != SVCRDMA_MAX_NOISE)
+		return;
+	trace_svcrdma_noise(t, SVCRDMA_MAX_NOISE);
+	svcrdma_transport_close(t);
+}
+
 static int recv_drop(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		     int status)
 {
+	svcrdma_recv_noise(t);
 	trace_svcrdma_call_dropped(t, rc->rc_header.xid, status);
 	svcrdma_recv_ctxt_put(t, rc);
 	return 0;
@@ -111,6 +129,8 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 /* The call is complete: it and its context go to nfsd, unless it is for the transport. */
 static int recv_deliver(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
+	if (atomic_read(&rc->rc_transport->st_noise))
+		atomic_set(&rc->rc_transport->st_noise, 0);
 	rqstp->rq_next_page = rqstp->rq_respages + 1;
 	rqstp->rq_xprt_ctxt = rc;
 	rqstp->rq_prot = IPPROTO_MAX;
@@ -122,6 +142,7 @@ static int recv_deliver(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 static int recv_reject(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		       enum rpcrdma_errcode error)
 {
+	svcrdma_recv_noise(t);
 	svcrdma_error_send(t, rc, error);
 	svcrdma_recv_ctxt_put(t, rc);
 	return 0;

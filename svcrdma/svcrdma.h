@@ -45,6 +45,7 @@ enum {
 	SVCRDMA_DEFAULT_ORD = 16,
 
 	SVCRDMA_BACKLOG = 128,		/* connections that wait for accept */
+	SVCRDMA_MAX_NOISE = 1024,	/* messages in a row that are no calls */
 	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
@@ -278,6 +279,8 @@ struct svcrdma_send_ctxt {
  * @st_send_free: those not in use
  * @st_send_nr_free: their number
  *
+ * @st_noise: messages since the last call that were neither calls nor wanted
+ *
  * @st_region_type: of the memory regions of region.c; constant
  * @st_region_depth: pages in one of them; constant
  * @st_reg_cqe: completion of a registration that failed. Not of what was registered: a
@@ -354,6 +357,8 @@ struct svcrdma_transport {
 	struct list_head	st_send_free;
 	u32			st_send_nr_free;
 
+	atomic_t		st_noise;
+
 	enum ib_mr_type		st_region_type;
 	u32			st_region_depth;
 	struct ib_cqe		st_reg_cqe;
@@ -420,6 +425,7 @@ void svcrdma_transport_data(struct svcrdma_transport *t);
 /* recvfrom.c */
 void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc);
 int svcrdma_recvfrom(struct svc_rqst *rqstp);
+void svcrdma_recv_noise(struct svcrdma_transport *t);
 
 static inline u32 svcrdma_recv_inline_size(const struct svcrdma_recv_ctxt *rc)
 {

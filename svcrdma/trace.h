@@ -47,6 +47,7 @@ TRANSPORT_EVENT(sq_full);
 TRANSPORT_EVENT(sq_timeout);
 TRANSPORT_EVENT(sq_too_small);
 TRANSPORT_EVENT(qp_event);
+TRANSPORT_EVENT(noise);		/* status: messages; the connection is ended */
 
 /* A call that is dropped or answered with RDMA_ERROR. */
 DECLARE_EVENT_CLASS(svcrdma_call_class,

@@ -143,12 +143,44 @@ static void header_flood_of_dones(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+/* Nor does it go on for ever, unless there are calls. Each of these is answered, or not. */
+static void header_noise_ends_the_connection(struct kunit *test)
+{
+	static const struct header_case noise[] = {
+		{ "", { XID, 1, 32, RPCRDMA_DONE } },
+		{ "", { XID, 1, 32, RPCRDMA_ERROR, RPCRDMA_ERR_CHUNK } },
+		{ "", { XID, 1, 32, RPCRDMA_MSG, 0, 0, 0, XID, RPCRDMA_RPC_REPLY } },
+		{ "", { XID, 1, 32, 5, 0, 0, 0, XID } },
+		{ "", { XID, 2, 32, RPCRDMA_MSG, 0, 0, 0, XID } },
+	};
+	struct server *server = server_of(test);
+	int i, n;
+
+	server->qp->automatic = true;
+	for (n = 0; n < 2; n++) {
+		for (i = 1; i < SVCRDMA_MAX_NOISE; i++) {
+			deliver_words(server, &noise[i % ARRAY_SIZE(noise)]);
+			KUNIT_ASSERT_EQ(test, 0, server_receive_all(server));
+		}
+		KUNIT_ASSERT_FALSE(test, svcrdma_transport_closing(server->transport));
+		if (n)
+			break;
+		server_deliver(server, CALL_PLAIN);
+		KUNIT_ASSERT_LT(test, 0, server_recvfrom(server));
+		server_done(server);
+	}
+	deliver_words(server, &noise[0]);
+	KUNIT_EXPECT_EQ(test, 0, server_receive_all(server));
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+}
+
 static struct kunit_case header_kunit_cases[] = {
 	KUNIT_CASE_PARAM(header_that_is_bad_gets_err_chunk, bad_header_gen_params),
 	KUNIT_CASE(header_with_too_many_chunks),
 	KUNIT_CASE(header_whose_error_cannot_be_sent),
 	KUNIT_CASE_PARAM(header_of_another_version_gets_err_vers, version_gen_params),
 	KUNIT_CASE(header_flood_of_dones),
+	KUNIT_CASE(header_noise_ends_the_connection),
 	{}
 };
 

@@ -66,6 +66,22 @@ void runt_flood()
 		flood(session, Bytes(whole.view(0, size)), 400);
 }
 
+/* Without a call in between: it costs the connection, and nobody else's. */
+void noise()
+{
+	Session healthy;
+	Session session;
+	Bytes runt(Call().bytes().view(0, 24));
+	u32 sent = 0;
+
+	while (sent < 4096 && session.wire().send(runt.view()))
+		sent++;
+	session.expect_end();
+	check(sent >= 1000, "the connection ended after ", sent, " messages");
+	check(sent < 4096, "the connection did not end");
+	healthy.expect_works();
+}
+
 /* ---- section 4.5.1: versions ---- */
 
 void versions()
@@ -472,6 +488,8 @@ const Scenario table[] = {
 	{ "runts", "server", "8166-59", "silence", runts },
 	{ "runt-flood", "server", "8166-59", "silence, no Receive is lost",
 	  runt_flood },
+	{ "noise", "server", "8166-59", "the connection ends, after a thousand",
+	  noise },
 	{ "versions", "server", "8166-62 8166-61 8166-19 O31",
 	  "ERR_VERS 1 to 1, with the version of the call", versions },
 	{ "version-other-body", "server", "8166-62 8166-80", "ERR_VERS",
