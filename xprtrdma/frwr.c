@@ -175,14 +175,16 @@ static void mr_free(struct xprtrdma_mr *mr)
 static struct xprtrdma_mr *mr_alloc(struct xprtrdma_conn *conn)
 {
 	const unsigned int depth = conn->xc_queues.mr_pages;
+	const int node = ibdev_to_node(xprtrdma_conn_device(conn));
 	struct rpcrdma_region *region;
 	struct xprtrdma_mr *mr;
 
-	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	mr = kzalloc_node(sizeof(*mr), GFP_KERNEL, node);
 	if (!mr)
 		return NULL;
 	region = &mr->mr_region;
-	region->rg_sg = kvmalloc_array(depth, sizeof(*region->rg_sg), GFP_KERNEL);
+	region->rg_sg = kvmalloc_node(array_size(depth, sizeof(*region->rg_sg)), GFP_KERNEL,
+				      node);
 	if (!region->rg_sg)
 		goto out_free;
 	sg_init_table(region->rg_sg, depth);
