@@ -4,7 +4,7 @@
  * system is not "rpcrdma", which belongs to the in-tree module.
  */
 #undef TRACE_SYSTEM
-#define TRACE_SYSTEM svcrdma_own
+#define TRACE_SYSTEM svcrdma
 
 #if !defined(SVCRDMA_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
 #define SVCRDMA_TRACE_H

@@ -135,7 +135,7 @@ static int establish(struct xprtrdma_transport *transport)
 
 /*
  * SUNRPC ends an RPC for good on an errno that it does not expect from a connect, also on
- * a hard mount. What passes, passes; the rest means: try again.
+ * a hard mount. These are expected; for the others it is told to try again.
  */
 static int connect_status(int rc)
 {
