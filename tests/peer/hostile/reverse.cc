@@ -206,6 +206,7 @@ void be_hostile_to_server_in_reverse(const Hostility &hostility)
 	}
 	Session().expect_works();
 	watch.check(hostility.longest_wait);
+	watch.expect_share();
 	expect_resources(before);
 }
 

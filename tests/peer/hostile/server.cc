@@ -234,6 +234,7 @@ void be_hostile_to_server(const Hostility &hostility)
 	attack.finish();
 	Session().expect_works();
 	watch.check(hostility.longest_wait);
+	watch.expect_share();
 	expect_resources(before);
 }
 

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -25,6 +26,10 @@ Watch::Watch()
 	: mount_(RPCRDMA_PORT)
 	, thread_([this] { run(); })
 {
+	while (rounds_ < 500 && !error_)
+		usleep(10000);
+	quiet_ = longest_;
+	longest_ = 0;
 }
 
 /* A thread that hangs is for the runner to report: this waits for it. */
@@ -69,6 +74,15 @@ void Watch::check(double seconds)
 	if (longest_ > seconds || waits > seconds)
 		fail("the healthy mount waited for ",
 		     std::max(longest_.load(), waits), " s");
+}
+
+void Watch::expect_share()
+{
+	printf("the healthy mount: %.2f s at most, %.2f s without the other\n",
+	       longest_.load(), quiet_);
+	if (longest_ > std::max(5 * quiet_, 1.0))
+		fail("the healthy mount waited for ", longest_.load(),
+		     " s, and ", quiet_, " s before the flood");
 }
 
 void Watch::report(u32 sent, u32 connections)
