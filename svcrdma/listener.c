@@ -4,7 +4,10 @@
  *
  * The CM calls the handler for a new connection; it makes a transport, puts it
  * on li_pending and wakes nfsd, which takes it off in accept. A peer can
- * ask faster than nfsd accepts, so the list is bounded, and each address has a share.
+ * ask faster than nfsd accepts, so the list is bounded, and each address has a share. There is
+ * no bound in time: what is on the list waits for a thread of nfsd, not for the client, and
+ * a client that has waited for too long gives up by itself. When the CM says that it has, or that the device goes,
+ * the connection is taken off the list and freed without a thread.
  *
  * A listener lives as long as nfsd wants it. When the device of its address goes, or the
  * address moves to another device, its id is destroyed by li_work, which listens again: at
@@ -32,6 +35,12 @@
 #include "svcrdma.h"
 #include "trace.h"
 
+/*
+ * Guards li_pending and li_nr_pending of all listeners, and st_listener: who has a transport
+ * does not know whether its listener is still there.
+ */
+static DEFINE_SPINLOCK(pending_lock);
+
 static struct svcrdma_listener *listener_of(struct svc_xprt *xprt)
 {
 	return container_of(xprt, struct svcrdma_listener, li_xprt);
@@ -52,7 +61,7 @@ static bool listener_has_room(const struct svcrdma_listener *li, const struct rd
 	const struct svcrdma_transport *t;
 	unsigned int own = 0;
 
-	lockdep_assert_held(&li->li_lock);
+	lockdep_assert_held(&pending_lock);
 	list_for_each_entry(t, &li->li_pending, st_pending)
 		own += rpc_cmp_addr(client_of(id), client_of(t->st_id));
 	return own < SVCRDMA_BACKLOG - li->li_nr_pending;
@@ -76,15 +85,16 @@ static int listener_request(struct svcrdma_listener *li, struct rdma_cm_id *id,
 	if (IS_ERR(t))
 		return PTR_ERR(t);
 
-	spin_lock(&li->li_lock);
+	spin_lock(&pending_lock);
 	if (listener_has_room(li, id)) {
 		list_add_tail(&t->st_pending, &li->li_pending);
 		li->li_nr_pending++;
+		WRITE_ONCE(t->st_listener, li);
 		set_bit(XPT_CONN, &li->li_xprt.xpt_flags);
 	} else {
 		ret = -EBUSY;
 	}
-	spin_unlock(&li->li_lock);
+	spin_unlock(&pending_lock);
 
 	if (ret) {
 		t->st_id = NULL;
@@ -95,21 +105,51 @@ static int listener_request(struct svcrdma_listener *li, struct rdma_cm_id *id,
 	return 0;
 }
 
+/* Whoever takes a transport off the list accepts or discards it. */
+static void pending_remove(struct svcrdma_listener *li, struct svcrdma_transport *t)
+{
+	lockdep_assert_held(&pending_lock);
+	list_del_init(&t->st_pending);
+	WRITE_ONCE(t->st_listener, NULL);
+	li->li_nr_pending--;
+}
+
 static struct svcrdma_transport *listener_pop(struct svcrdma_listener *li)
 {
 	struct svcrdma_transport *t;
 
-	spin_lock(&li->li_lock);
+	spin_lock(&pending_lock);
 	t = list_first_entry_or_null(&li->li_pending, struct svcrdma_transport,
 				     st_pending);
-	if (t) {
-		list_del_init(&t->st_pending);
-		li->li_nr_pending--;
-	}
+	if (t)
+		pending_remove(li, t);
 	if (list_empty(&li->li_pending))
 		clear_bit(XPT_CONN, &li->li_xprt.xpt_flags);
-	spin_unlock(&li->li_lock);
+	spin_unlock(&pending_lock);
 	return t;
+}
+
+/**
+ * svcrdma_listener_forget - a connection does not wait for accept any more
+ * @t: transport
+ *
+ * Context: process, and the CM handler.
+ * Return: true: nfsd does not know of it, and the caller discards it. False: it is, or was,
+ * in accept.
+ */
+bool svcrdma_listener_forget(struct svcrdma_transport *t)
+{
+	struct svcrdma_listener *li;
+
+	spin_lock(&pending_lock);
+	li = t->st_listener;
+	if (li) {
+		pending_remove(li, t);
+		if (list_empty(&li->li_pending))
+			clear_bit(XPT_CONN, &li->li_xprt.xpt_flags);
+	}
+	spin_unlock(&pending_lock);
+	return li;
 }
 
 /* Of those that nobody has accepted yet. No more come. */
@@ -265,7 +305,6 @@ static struct svcrdma_listener *listener_alloc(struct svc_serv *serv, struct net
 	set_bit(XPT_LISTENER, &li->li_xprt.xpt_flags);
 	set_bit(XPT_CONG_CTRL, &li->li_xprt.xpt_flags);
 	mutex_init(&li->li_mutex);
-	spin_lock_init(&li->li_lock);
 	INIT_LIST_HEAD(&li->li_pending);
 	INIT_LIST_HEAD(&li->li_list);
 	INIT_DELAYED_WORK(&li->li_work, listener_work);

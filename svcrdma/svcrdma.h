@@ -74,8 +74,8 @@ struct svcrdma_exposed;
  * @li_mutex: see @li_id; never taken in the CM handler
  * @li_stale: the device of @li_id goes, or does not have its address any more. Set by the
  *	CM handler, cleared under @li_mutex when @li_id is gone
- * @li_lock: guards @li_pending and @li_nr_pending
- * @li_pending: transports that wait for accept, by st_pending
+ * @li_pending: transports that wait for accept, by st_pending; under the lock of listener.c,
+ *	as is @li_nr_pending
  * @li_nr_pending: their number, at most SVCRDMA_BACKLOG
  * @li_list: of those that hear of devices and addresses; see revive.c
  * @li_work: destroys an @li_id that is stale, and listens again; detach cancels it
@@ -87,7 +87,6 @@ struct svcrdma_listener {
 	struct rdma_cm_id	*li_id;
 	struct mutex		li_mutex;	/* li_id, li_lost */
 	bool			li_stale;
-	spinlock_t		li_lock;	/* li_pending, li_nr_pending */
 	struct list_head	li_pending;
 	unsigned int		li_nr_pending;
 	struct list_head	li_list;
@@ -244,7 +243,8 @@ struct svcrdma_send_ctxt {
  * @st_send_cache: send contexts that are kept when free
  *
  * @st_xprt: what nfsd knows
- * @st_pending: entry of li_pending, under li_lock
+ * @st_pending: entry of li_pending
+ * @st_listener: whose li_pending; NULL: not there. Both under the lock of listener.c
  * @st_close_work: closes outside of the CM handler; holds a reference while queued
  *
  * @st_recv_lock: guards the members up to @st_recv_posted, and XPT_DATA
@@ -325,6 +325,7 @@ struct svcrdma_transport {
 	u32			st_send_cache;
 
 	struct list_head	st_pending;
+	struct svcrdma_listener	*st_listener;
 	struct work_struct	st_close_work;
 
 	spinlock_t		st_recv_lock ____cacheline_aligned_in_smp;
@@ -400,6 +401,7 @@ extern const struct svc_xprt_ops svcrdma_listener_ops;
 
 struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
 					 struct sockaddr *sa, int salen, int flags);
+bool svcrdma_listener_forget(struct svcrdma_transport *t);
 
 /* revive.c */
 int svcrdma_revive_init(void);

@@ -10,7 +10,8 @@
  *
  * Close: svcrdma_transport_close() may be called in any context, any number of
  * times. It stops new posts, forgets what waits for Send Queue entries, and
- * has nfsd run detach.
+ * has nfsd run detach. Two do without a thread of nfsd: a connection whose device goes, since
+ * the removal waits for its id, and one that is lost before accept.
  *
  * Teardown, one function for the connection and one for its memory:
  *
@@ -151,21 +152,24 @@ void svcrdma_transports_wait(void)
 }
 
 /*
- * Removal of a device waits for this id; nfsd may not have a thread just now. If one has the
- * transport, it will see XPT_CLOSE.
+ * Removal of a device waits for this id; nfsd may not have a thread just now, or know of the
+ * connection yet. If one has the transport, it will see XPT_CLOSE.
  */
 static void transport_close_work(struct work_struct *work)
 {
 	struct svcrdma_transport *t =
 		container_of(work, struct svcrdma_transport, st_close_work);
 
-	svc_xprt_close(&t->st_xprt);
+	if (svcrdma_listener_forget(t))
+		svcrdma_transport_discard(t);
+	else
+		svc_xprt_close(&t->st_xprt);
 	if (atomic_dec_and_test(&nr_closing))
 		wake_up_var(&nr_closing);
 	svc_xprt_put(&t->st_xprt);
 }
 
-static void transport_removed(struct svcrdma_transport *t)
+static void transport_close_without_nfsd(struct svcrdma_transport *t)
 {
 	/* If it was, nfsd has been asked. */
 	if (!svcrdma_sq_close(t))
@@ -190,7 +194,7 @@ static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *eve
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		transport_state_event(t, RPCRDMA_EVENT_FAILED);
-		transport_removed(t);
+		transport_close_without_nfsd(t);
 		break;
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 	case RDMA_CM_EVENT_CONNECT_ERROR:
@@ -198,7 +202,11 @@ static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *eve
 	case RDMA_CM_EVENT_REJECTED:
 	case RDMA_CM_EVENT_DISCONNECTED:
 		transport_state_event(t, RPCRDMA_EVENT_FAILED);
-		svcrdma_transport_close(t);
+		/* Once accept has it, nfsd closes it. */
+		if (READ_ONCE(t->st_listener))
+			transport_close_without_nfsd(t);
+		else
+			svcrdma_transport_close(t);
 		break;
 	default:
 		break;

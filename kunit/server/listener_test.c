@@ -413,7 +413,10 @@ static const struct loss_case loss_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(loss, loss_cases, desc);
 
-/* What happens to a connection while it waits for accept. */
+/*
+ * What happens to a connection while it waits for accept. One that is lost does not wait
+ * for a thread of nfsd any more: the removal of its device would wait, too.
+ */
 static void accept_comes_too_late(struct kunit *test)
 {
 	const struct loss_case *c = test->param_value;
@@ -427,6 +430,9 @@ static void accept_comes_too_late(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_cm_event(id, c->event));
 	KUNIT_EXPECT_EQ(test, c->lost, svcrdma_transport_closing(t));
 	flush_work(&t->st_close_work);
+	KUNIT_EXPECT_EQ(test, c->lost ? 1 : 2, kref_read(&t->st_xprt.xpt_ref));
+	KUNIT_EXPECT_EQ(test, c->lost ? 0 : 1, listening->li->li_nr_pending);
+	KUNIT_EXPECT_EQ(test, !c->lost, test_bit(XPT_CONN, &listening->xprt->xpt_flags));
 	if (c->lost) {
 		KUNIT_EXPECT_PTR_EQ(test, NULL, listening_accept(test));
 		KUNIT_EXPECT_EQ(test, 0, fake_cm.accepts);
@@ -436,6 +442,52 @@ static void accept_comes_too_late(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, 1, kref_read(&t->st_xprt.xpt_ref));
 	svc_xprt_put(&t->st_xprt);
+	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
+}
+
+/* Those that wait with it wait on, and in their order. */
+static void one_of_many_is_lost(struct kunit *test)
+{
+	struct svcrdma_transport *t;
+	struct rdma_cm_id *ids[3];
+	int i;
+
+	listening_start(test);
+	for (i = 0; i < 3; i++)
+		KUNIT_ASSERT_EQ(test, 0, listening_request(&ids[i], NULL, 0));
+	t = ids[1]->context;
+	svc_xprt_get(&t->st_xprt);
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_event(ids[1], RDMA_CM_EVENT_DEVICE_REMOVAL));
+	flush_work(&t->st_close_work);
+	svc_xprt_put(&t->st_xprt);
+	/* The device may go. */
+	KUNIT_EXPECT_EQ(test, 3, fake_cm.ids);
+	for (i = 0; i < 3; i += 2) {
+		t = listening_accept(test);
+		KUNIT_ASSERT_NOT_NULL(test, t);
+		KUNIT_EXPECT_PTR_EQ(test, ids[i], t->st_id);
+		listening_disconnect(t);
+	}
+	KUNIT_EXPECT_FALSE(test, test_bit(XPT_CONN, &listening->xprt->xpt_flags));
+}
+
+/* Then it is the thread's, which nfsd has asked to close it when it is done. */
+static void accept_finds_the_device_going(struct kunit *test)
+{
+	struct svcrdma_transport *t;
+	struct rdma_cm_id *id;
+
+	listening_start(test);
+	KUNIT_ASSERT_EQ(test, 0, listening_request(&id, NULL, 0));
+	fake_cm.plan[FAKE_CM_ACCEPT].event = RDMA_CM_EVENT_DEVICE_REMOVAL;
+	t = listening_accept(test);
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	flush_work(&t->st_close_work);
+	KUNIT_EXPECT_TRUE(test, test_bit(XPT_CLOSE, &t->st_xprt.xpt_flags));
+	KUNIT_EXPECT_FALSE(test, test_bit(XPT_DEAD, &t->st_xprt.xpt_flags));
+	KUNIT_EXPECT_EQ(test, 1, kref_read(&t->st_xprt.xpt_ref));
+	KUNIT_EXPECT_EQ(test, 2, fake_cm.ids);
+	listening_disconnect(t);
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
 }
 
@@ -455,6 +507,8 @@ static struct kunit_case listener_cases[] = {
 	KUNIT_CASE_PARAM(accept_fails, failure_gen_params),
 	KUNIT_CASE(accept_without_memory),
 	KUNIT_CASE_PARAM(accept_comes_too_late, loss_gen_params),
+	KUNIT_CASE(one_of_many_is_lost),
+	KUNIT_CASE(accept_finds_the_device_going),
 	{}
 };
 
