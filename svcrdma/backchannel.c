@@ -12,6 +12,12 @@
  * when the svc_xprt is freed. The rpc_xprt uses the svc_xprt, which nfsd holds
  * on to for as long as its rpc_clnt lives.
  *
+ * The end of an rpc_xprt: SUNRPC calls backchannel_destroy() from a work item of its own on the
+ * system's queue, for which nobody waits who unloads this module. So the module's reference
+ * is dropped by a work item of ours, which has waited for SUNRPC's to return: from then on
+ * nothing of the rpc_xprt runs here but that item, and module exit destroys its queue, which
+ * waits for the item's tail.
+ *
  * A call is copied to a Send context, so the request's buffer may go, or be sent
  * again, at any time.
  */
@@ -433,12 +439,38 @@ static void backchannel_free_addresses(struct rpc_xprt *xprt)
 	kfree(xprt->address_strings[RPC_DISPLAY_HEX_PORT]);
 }
 
-/* The module's last reference may go with it. */
-static void backchannel_destroy(struct rpc_xprt *xprt)
+/**
+ * struct bc_xprt - an rpc_xprt of ours
+ * @bx_rpc: SUNRPC's; first, since SUNRPC frees the whole by its address
+ * @bx_free_work: frees it
+ */
+struct bc_xprt {
+	struct rpc_xprt		bx_rpc;
+	struct work_struct	bx_free_work;
+};
+
+static void backchannel_free(struct rpc_xprt *xprt)
 {
 	backchannel_free_addresses(xprt);
 	xprt_free(xprt);
+}
+
+/* The module's last reference may go with it. */
+static void backchannel_free_work(struct work_struct *work)
+{
+	struct bc_xprt *bx = container_of(work, struct bc_xprt, bx_free_work);
+
+	/* The one that has called backchannel_destroy() */
+	flush_work(&bx->bx_rpc.task_cleanup);
+	backchannel_free(&bx->bx_rpc);
 	module_put(THIS_MODULE);
+}
+
+static void backchannel_destroy(struct rpc_xprt *xprt)
+{
+	struct bc_xprt *bx = container_of(xprt, struct bc_xprt, bx_rpc);
+
+	svcrdma_work_queue(&bx->bx_free_work);
 }
 
 static void backchannel_inject_disconnect(struct rpc_xprt *xprt)
@@ -500,11 +532,14 @@ static int backchannel_format_addresses(struct rpc_xprt *xprt)
 static struct rpc_xprt *backchannel_alloc(const struct xprt_create *args)
 {
 	struct rpc_xprt *xprt;
+	struct bc_xprt *bx;
 
-	xprt = xprt_alloc(args->net, sizeof(*xprt), SVCRDMA_REVERSE_CREDITS,
+	xprt = xprt_alloc(args->net, sizeof(*bx), SVCRDMA_REVERSE_CREDITS,
 			  SVCRDMA_REVERSE_CREDITS);
 	if (!xprt)
 		return NULL;
+	bx = container_of(xprt, struct bc_xprt, bx_rpc);
+	INIT_WORK(&bx->bx_free_work, backchannel_free_work);
 	memcpy(&xprt->addr, args->dstaddr, args->addrlen);
 	xprt->addrlen = args->addrlen;
 	if (backchannel_format_addresses(xprt)) {
@@ -538,14 +573,14 @@ static struct rpc_xprt *backchannel_setup(struct xprt_create *args)
 	xprt_set_bound(xprt);
 	xprt_set_connected(xprt);
 
-	/* Dropped in backchannel_destroy(); the class is held while this runs. */
-	__module_get(THIS_MODULE);
 	xprt->bc_xprt = args->bc_xprt;
 	/* Two sessions on one connection may come here at the same time. */
 	if (cmpxchg(&args->bc_xprt->xpt_bc_xprt, NULL, xprt)) {
-		backchannel_destroy(xprt);
+		backchannel_free(xprt);
 		return ERR_PTR(-EBUSY);
 	}
+	/* Dropped in backchannel_free_work(); the class is held while this runs. */
+	__module_get(THIS_MODULE);
 	xprt_get(xprt);
 	return xprt;
 }

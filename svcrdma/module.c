@@ -3,8 +3,10 @@
  * Module init and exit.
  *
  * Each connection and listener holds a module reference, taken and dropped by
- * SUNRPC. Exit therefore runs with none left, and has only to wait for the tails
- * of work items, which destroy_workqueue() does.
+ * SUNRPC, and each rpc_xprt for callbacks one that a work item of ours drops. Exit therefore
+ * runs with none left, and has only to wait for the tails of work items of our own queues,
+ * which destroy_workqueue() does. Nothing of ours that SUNRPC calls from a work item or a
+ * task of its own is left then: backchannel.c.
  */
 #include <linux/init.h>
 #include <linux/module.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The rpc_xprt of a back channel: how it is set up, and what becomes of it. */
+#include <linux/delay.h>
 #include <linux/module.h>
 
 #include "bc.h"
@@ -153,6 +154,49 @@ static void setup_without_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, modules, module_refcount(THIS_MODULE));
 }
 
+/* ---- the end ---- */
+
+static struct {
+	struct completion	destroyed, go;
+} meeting;
+
+/* As SUNRPC's work item, which does not come to its end so soon. */
+static void slow_destroy(struct work_struct *work)
+{
+	struct rpc_xprt *xprt = container_of(work, struct rpc_xprt, task_cleanup);
+
+	xprt->ops->destroy(xprt);
+	complete(&meeting.destroyed);
+	wait_for_completion(&meeting.go);
+}
+
+/*
+ * SUNRPC's work item calls us, and nobody who unloads the module waits for it: the module
+ * has to be there until it has returned.
+ */
+static void module_stays_until_destroy_has_returned(struct kunit *test)
+{
+	struct svcrdma_transport *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	int modules = module_refcount(THIS_MODULE);
+	struct backchannel *bc = test->priv;
+	struct rpc_xprt *xprt;
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	xprt = set_up(bc, &t->st_xprt, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(xprt));
+	KUNIT_EXPECT_EQ(test, modules + 1, module_refcount(THIS_MODULE));
+	init_completion(&meeting.destroyed);
+	init_completion(&meeting.go);
+
+	INIT_WORK(&xprt->task_cleanup, slow_destroy);
+	queue_work(system_unbound_wq, &xprt->task_cleanup);
+	wait_for_completion(&meeting.destroyed);
+	msleep(50);
+	KUNIT_EXPECT_EQ(test, modules + 1, module_refcount(THIS_MODULE));
+	complete(&meeting.go);
+	KUNIT_EXPECT_TRUE(test, eventually(module_refcount(THIS_MODULE) == modules));
+}
+
 static struct kunit_case life_cases[] = {
 	KUNIT_CASE(loss_ends_callbacks),
 	KUNIT_CASE(loss_is_noticed_by_a_callback),
@@ -162,6 +206,7 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(setup_is_as_sunrpc_wants_it),
 	KUNIT_CASE(setup_happens_once),
 	KUNIT_CASE(setup_without_memory),
+	KUNIT_CASE(module_stays_until_destroy_has_returned),
 	{}
 };
 
