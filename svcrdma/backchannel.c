@@ -284,27 +284,31 @@ static int backchannel_encode(struct svcrdma_transport *t, struct svcrdma_send_c
 }
 
 /*
- * rpciod must not sleep for entries. -ENOBUFS makes it try again later.
- * Consumes @sc.
+ * rpciod must not sleep for entries: the message, a copy, has a place in the queue. If the RPC
+ * has ended by the time that it is sent, its reply is one to no callback. Not so with chunks:
+ * these are taken back when the RPC ends, which it may while it waits, so it does not wait
+ * in the queue; -ENOBUFS makes rpciod try again later. Consumes @sc and @lc.
  */
 static int backchannel_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 			    struct svcrdma_long_call *lc, struct rpc_rqst *rqst)
 {
 	u32 regions = lc ? svcrdma_long_call_regions(lc) : 0;
-	int ret = 0;
+	int ret;
 
-	if (!svcrdma_sq_try(t, 1 + 2 * regions)) {
-		if (lc)
-			svcrdma_long_call_drop(lc);
+	if (lc && !svcrdma_sq_try(t, 1 + 2 * regions)) {
+		svcrdma_long_call_drop(lc);
 		svcrdma_send_ctxt_put(t, sc);
 		return -ENOBUFS;
 	}
-	sc->sc_sq_held = 1 + regions;
 	rqst->rq_xtime = ktime_get();
-	if (lc)
+	if (lc) {
+		sc->sc_sq_held = 1 + regions;
 		ret = svcrdma_long_call_post(lc);
-	if (!ret)
-		ret = svcrdma_send_post(t, sc);
+		if (!ret)
+			ret = svcrdma_send_post(t, sc);
+	} else {
+		ret = svcrdma_send_submit(t, sc);
+	}
 	if (ret) {
 		svcrdma_transport_close(t);
 		return -ENOTCONN;

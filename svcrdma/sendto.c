@@ -90,8 +90,17 @@ void svcrdma_send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter 
 		svcrdma_transport_close(t);
 }
 
-/* As svcrdma_send_post(), now or when there are entries. Consumes @sc. */
-static int send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+/**
+ * svcrdma_send_submit - svcrdma_send_post(), now or when there are Send Queue entries
+ * @t: transport
+ * @sc: context with all that it needs; not the caller's any more
+ *
+ * What has to wait does so in the order of arrival, without the caller.
+ *
+ * Context: any that may free what @sc holds.
+ * Return: 0, or a negative errno; then the connection is to be ended.
+ */
+int svcrdma_send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
 	u32 regions = send_regions(sc);
 	int ret;
@@ -122,7 +131,7 @@ static int error_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 						 to->bf_data);
 	sc->sc_wr.opcode = IB_WR_SEND;
 	trace_svcrdma_error_sent(t, call->xid, error);
-	return send_submit(t, sc);
+	return svcrdma_send_submit(t, sc);
 }
 
 /**
@@ -543,7 +552,7 @@ static int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 	if (!list_empty(&sc->sc_writes))
 		percpu_counter_inc(&svcrdma_stat_write);
 	reply_take_pages(&reply, rqstp);
-	return send_submit(t, sc);
+	return svcrdma_send_submit(t, sc);
 }
 
 /**

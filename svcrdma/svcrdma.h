@@ -583,6 +583,7 @@ void svcrdma_sq_worker(struct work_struct *work);
 /* sendto.c */
 void svcrdma_send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
 int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
+int svcrdma_send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_error_send(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 			enum rpcrdma_errcode error);
 int svcrdma_sendto(struct svc_rqst *rqstp);

@@ -374,6 +374,26 @@ static void regions_are_short(struct kunit *test)
 	expect_at_rest(test);
 }
 
+/* It comes again, with chunks of its own, and has not kept any meanwhile. */
+static void entries_are_short(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct svcrdma_transport *t = bc->server->transport;
+	struct callback *cb;
+	struct bc_message *call;
+
+	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(t, t->st_sq_depth));
+	cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
+	msleep(50);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
+	KUNIT_EXPECT_EQ(test, 0, t->st_sq_nr_waiters);
+	KUNIT_EXPECT_EQ(test, 0, t->st_nr_long_calls);
+	svcrdma_sq_put(t, t->st_sq_depth);
+	call = bc_message(test);
+	answer_inline(test, cb, call->header.xid);
+	expect_at_rest(test);
+}
+
 /* ---- what was announced ---- */
 
 static void expect_no_chunks(struct kunit *test)
@@ -430,6 +450,7 @@ static struct kunit_case chunk_test_cases[] = {
 	KUNIT_CASE(connection_is_lost_before_the_fence),
 	KUNIT_CASE_PARAM(post_fails, post_gen_params),
 	KUNIT_CASE(regions_are_short),
+	KUNIT_CASE(entries_are_short),
 	{}
 };
 

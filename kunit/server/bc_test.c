@@ -6,6 +6,7 @@
 #include <linux/unaligned.h>
 
 #include "bc.h"
+#include "sq.h"
 
 /* ---- calls and replies ---- */
 
@@ -279,24 +280,53 @@ static void callback_is_too_large(struct kunit *test)
 	expect_too_large(test, (SERVER_MESSAGE - BC_HEADER - CB_CALL_HEADER) / 4 + 1);
 }
 
-/* rpciod does not sleep for an entry: it comes again a quarter of a second later. */
-static void callback_finds_the_send_queue_full(struct kunit *test)
+/* rpciod does not sleep for an entry: the call has a place in the queue, as a reply has. */
+static void callback_waits_for_its_turn(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
 	struct svcrdma_transport *t = bc->server->transport;
+	struct server_waiter *waiters = bc->server->waiters;
 	u32 depth = t->st_sq_depth;
 	struct callback *cb;
 
 	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(t, depth));
+	sq_wait(bc->server, &waiters[0], 1, -EINPROGRESS);
 	cb = bc_call(test, 1);
-	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(t->st_send_nr_free)));
+	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(t->st_sq_nr_waiters) == 2));
+	sq_wait(bc->server, &waiters[1], 1, -EINPROGRESS);
+
+	svcrdma_sq_put(t, 1);
+	KUNIT_EXPECT_TRUE(test, waiters[0].served);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
-	KUNIT_EXPECT_EQ(test, 0, t->st_sq_nr_waiters);
-	svcrdma_sq_put(t, depth);
-	KUNIT_ASSERT_TRUE(test, bc_sent(bc, 1));
+	svcrdma_sq_put(t, 1);
+	KUNIT_ASSERT_EQ(test, 1, fake_posted(bc->server->qp));
+	KUNIT_EXPECT_FALSE(test, waiters[1].served);
+	svcrdma_sq_put(t, 1);
+	KUNIT_EXPECT_TRUE(test, waiters[1].served);
+	KUNIT_EXPECT_EQ(test, 0, t->st_sq_free);
+
 	bc_reply_well(test, bc_xid(bc, 0), 1);
 	bc_expect_answered(test, cb);
+	/* Those of the test, and of those who waited with it */
+	svcrdma_sq_put(t, depth - 3 + 2);
 	bc_expect_at_rest(bc);
+}
+
+/* Its place goes with the connection, and its context; the call fails as others do. */
+static void callback_waits_in_vain(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct svcrdma_transport *t = bc->server->transport;
+	struct callback *cb;
+
+	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(t, t->st_sq_depth));
+	cb = bc_call(test, 1);
+	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(t->st_sq_nr_waiters) == 1));
+	bc_lose(bc);
+	KUNIT_EXPECT_EQ(test, 0, t->st_sq_nr_waiters);
+	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, cb->status);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
 }
 
 /* A request that goes past SUNRPC, to the transport. */
@@ -378,7 +408,8 @@ static struct kunit_case bc_cases[] = {
 	KUNIT_CASE_PARAM(credits_are_those_of_the_last_reply, credit_gen_params),
 	KUNIT_CASE(callback_just_fits),
 	KUNIT_CASE(callback_is_too_large),
-	KUNIT_CASE(callback_finds_the_send_queue_full),
+	KUNIT_CASE(callback_waits_for_its_turn),
+	KUNIT_CASE(callback_waits_in_vain),
 	KUNIT_CASE(callback_without_memory),
 	KUNIT_CASE(callback_cannot_be_posted),
 	{}
