@@ -4,10 +4,11 @@
  *
  * The CM calls the handler for a new connection; it makes a transport, puts it
  * on li_pending and wakes nfsd, which takes it off in accept. A peer can
- * ask faster than nfsd accepts, so the list is bounded, and each address has a share. There is
- * no bound in time: what is on the list waits for a thread of nfsd, not for the client, and
- * a client that has waited for too long gives up by itself. When the CM says that it has, or that the device goes,
- * the connection is taken off the list and freed without a thread.
+ * ask faster than nfsd accepts, so the list is bounded, and each address has a share.
+ * There is no bound in time: what is on the list waits for a thread of nfsd, not for the
+ * client, and a client that has waited for too long gives up by itself. When the CM says
+ * that it has, or that the device goes, the connection is taken off the list and freed
+ * without a thread.
  *
  * A listener lives as long as nfsd wants it. When the device of its address goes, or the
  * address moves to another device, its id is destroyed by li_work, which listens again: at
