@@ -236,7 +236,7 @@ static u32 backchannel_segments(const struct svcrdma_transport *t, u32 length)
 {
 	if (length > SVCRDMA_MAX_CALLBACK)
 		return 0;
-	return DIV_ROUND_UP(PFN_UP(length), t->st_region_depth);
+	return DIV_ROUND_UP(PFN_UP(length), svcrdma_region_pages(t));
 }
 
 static int backchannel_plan(const struct svcrdma_transport *t, const struct rpc_rqst *rqst,

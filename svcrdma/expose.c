@@ -16,7 +16,7 @@
  * the end whoever frees it. After a connection has failed nobody frees one but
  * svcrdma_exposed_destroy_all().
  *
- * Bounds: st_exposures counts replies and bytes of the connection, svcrdma_exposed_bytes
+ * Bounds: st_expose.table counts replies and bytes of the connection, svcrdma_exposed_bytes
  * those of the whole server. Send Queue entries for the invalidation are taken together
  * with those of the Send, so that ending an exposure never waits.
  */
@@ -36,8 +36,8 @@ unsigned long svcrdma_inv_timeout = SVCRDMA_SQ_TIMEOUT;
  * @ex_transport: constant
  * @ex_xid: of the reply
  * @ex_length: bytes exposed
- * @ex_bytes: of memory that it keeps; st_exposures and svcrdma_exposed_bytes count those
- * @ex_slot: in st_exposures, whose owner it is
+ * @ex_bytes: of memory that it keeps; st_expose.table and svcrdma_exposed_bytes count those
+ * @ex_slot: in st_expose.table, whose owner it is
  * @ex_deadline: its LOCAL_INVs complete before that, or the queue pair stands still;
  *	jiffies, 0 until it was taken out of the table. Under st_expose_lock
  * @ex_inv_cqe: completion of the last LOCAL_INV
@@ -78,7 +78,7 @@ static void exposed_free(struct svcrdma_exposed *ex)
 	atomic_long_sub(ex->ex_bytes, &svcrdma_exposed_bytes);
 
 	spin_lock(&t->st_expose_lock);
-	rpcrdma_exposures_release(&t->st_exposures, ex->ex_slot);
+	rpcrdma_exposures_release(&t->st_expose.table, ex->ex_slot);
 	spin_unlock(&t->st_expose_lock);
 	kfree(ex);
 	if (held)
@@ -116,7 +116,7 @@ static void exposed_end(struct svcrdma_exposed *ex)
 /* What was taken out of the table, as @slot. */
 static struct svcrdma_exposed *exposed_taken(struct svcrdma_transport *t, int slot)
 {
-	struct svcrdma_exposed *ex = t->st_exposures.slots[slot].owner;
+	struct svcrdma_exposed *ex = t->st_expose.table.slots[slot].owner;
 
 	lockdep_assert_held(&t->st_expose_lock);
 	ex->ex_deadline = get_jiffies_64() + svcrdma_inv_timeout;
@@ -135,11 +135,11 @@ static bool exposed_stuck(struct svcrdma_transport *t, bool *waiting)
 	u32 i;
 
 	spin_lock(&t->st_expose_lock);
-	for (i = 0; i < t->st_exposures.size; i++) {
-		ex = t->st_exposures.slots[i].owner;
+	for (i = 0; i < t->st_expose.table.size; i++) {
+		ex = t->st_expose.table.slots[i].owner;
 		stuck |= ex && ex->ex_deadline && time_after64(now, ex->ex_deadline);
 	}
-	*waiting |= t->st_exposures.used;
+	*waiting |= t->st_expose.table.used;
 	spin_unlock(&t->st_expose_lock);
 	return stuck;
 }
@@ -162,13 +162,14 @@ void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid)
 	int slot;
 
 	spin_lock(&t->st_expose_lock);
-	slot = rpcrdma_exposures_take(&t->st_exposures, xid);
+	slot = rpcrdma_exposures_take(&t->st_expose.table, xid);
 	if (slot < 0) {
-		flood = ++t->st_dones_unknown > t->st_expired + t->st_exposures.size;
+		flood = ++t->st_expose.dones_unknown >
+			t->st_expose.expired + t->st_expose.table.size;
 	} else {
 		ex = exposed_taken(t, slot);
-		if (t->st_dones_unknown)
-			t->st_dones_unknown--;
+		if (t->st_expose.dones_unknown)
+			t->st_expose.dones_unknown--;
 	}
 	spin_unlock(&t->st_expose_lock);
 
@@ -192,21 +193,14 @@ void svcrdma_expose_watch(struct svcrdma_transport *t)
 	unsigned long period = READ_ONCE(svcrdma_expose_timeout) * HZ / 4 + 1;
 
 	/* Soon, whatever the knob: it may be lowered meanwhile. */
-	svcrdma_work_release_later(&t->st_expose_work, min_t(unsigned long, period, HZ));
+	svcrdma_work_release_later(&t->st_expose.work, min_t(unsigned long, period, HZ));
 }
 
-/**
- * svcrdma_expose_work - end the exposures whose time is over, and see to LOCAL_INVs
- * @work: st_expose_work
- *
- * A client that still reads gets a remote access error, and loses its connection.
- *
- * Context: process.
- */
-void svcrdma_expose_work(struct work_struct *work)
+/* Ends the exposures whose time is over, and sees to LOCAL_INVs. */
+static void expose_work(struct work_struct *work)
 {
 	struct svcrdma_transport *t =
-		container_of(work, struct svcrdma_transport, st_expose_work.work);
+		container_of(work, struct svcrdma_transport, st_expose.work.work);
 	struct svcrdma_exposed *ex;
 	bool waiting = false;
 	int slot;
@@ -214,10 +208,10 @@ void svcrdma_expose_work(struct work_struct *work)
 	do {
 		ex = NULL;
 		spin_lock(&t->st_expose_lock);
-		slot = rpcrdma_exposures_take_expired(&t->st_exposures, get_jiffies_64());
+		slot = rpcrdma_exposures_take_expired(&t->st_expose.table, get_jiffies_64());
 		if (slot >= 0) {
 			ex = exposed_taken(t, slot);
-			t->st_expired++;
+			t->st_expose.expired++;
 		}
 		spin_unlock(&t->st_expose_lock);
 		if (ex) {
@@ -244,9 +238,9 @@ static bool exposed_claim(struct svcrdma_transport *t, struct svcrdma_exposed *e
 	if (atomic_long_add_return(ex->ex_bytes, &svcrdma_exposed_bytes) > limit)
 		goto out_sub;
 	spin_lock(&t->st_expose_lock);
-	ex->ex_slot = rpcrdma_exposures_claim(&t->st_exposures, ex->ex_xid, ex->ex_bytes);
+	ex->ex_slot = rpcrdma_exposures_claim(&t->st_expose.table, ex->ex_xid, ex->ex_bytes);
 	if (ex->ex_slot >= 0)
-		t->st_exposures.slots[ex->ex_slot].owner = ex;
+		t->st_expose.table.slots[ex->ex_slot].owner = ex;
 	spin_unlock(&t->st_expose_lock);
 	if (ex->ex_slot >= 0)
 		return true;
@@ -371,7 +365,7 @@ int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *first)
 	trace_svcrdma_reply_exposed(t, ex->ex_xid, ex->ex_length);
 
 	spin_lock(&t->st_expose_lock);
-	rpcrdma_exposures_arm(&t->st_exposures, ex->ex_slot, expires);
+	rpcrdma_exposures_arm(&t->st_expose.table, ex->ex_slot, expires);
 	ret = ib_post_send(t->st_qp, first, NULL);
 	spin_unlock(&t->st_expose_lock);
 	svcrdma_expose_watch(t);
@@ -395,22 +389,56 @@ struct ib_send_wr *svcrdma_exposed_chain(struct svcrdma_exposed *ex,
 /* ---- of a connection ---- */
 
 /**
+ * svcrdma_expose_setup - nothing is exposed yet
+ * @t: all zeros
+ *
+ * Context: any.
+ */
+void svcrdma_expose_setup(struct svcrdma_transport *t)
+{
+	INIT_DELAYED_WORK(&t->st_expose.work, expose_work);
+}
+
+/**
+ * svcrdma_expose_limit - how many replies may be exposed at a time
+ * @t: transport that nobody uses yet
+ * @count: as many; 0: none
+ *
+ * Context: process; before svcrdma_expose_init().
+ */
+void svcrdma_expose_limit(struct svcrdma_transport *t, u32 count)
+{
+	t->st_expose.table.size = count;
+}
+
+/**
+ * svcrdma_expose_stop - nothing ends by time any more
+ * @t: transport that is closing
+ *
+ * Context: process.
+ */
+void svcrdma_expose_stop(struct svcrdma_transport *t)
+{
+	cancel_delayed_work_sync(&t->st_expose.work);
+}
+
+/**
  * svcrdma_expose_init - a connection whose client takes Read chunks in replies
- * @t: transport; st_exposures.size replies are exposed at a time
+ * @t: transport; st_expose.table.size replies are exposed at a time
  *
  * Context: process.
  * Return: 0 or -ENOMEM. svcrdma_exposed_destroy_all() frees.
  */
 int svcrdma_expose_init(struct svcrdma_transport *t)
 {
-	u32 count = t->st_exposures.size;
+	u32 count = t->st_expose.table.size;
 
 	if (!count)
 		return 0;
-	t->st_exposures.slots = kcalloc(count, sizeof(*t->st_exposures.slots), GFP_KERNEL);
-	if (!t->st_exposures.slots)
+	t->st_expose.table.slots = kcalloc(count, sizeof(*t->st_expose.table.slots), GFP_KERNEL);
+	if (!t->st_expose.table.slots)
 		return -ENOMEM;
-	t->st_exposures.max_bytes = SVCRDMA_MAX_EXPOSED;
+	t->st_expose.table.max_bytes = SVCRDMA_MAX_EXPOSED;
 	return 0;
 }
 
@@ -425,14 +453,14 @@ void svcrdma_exposed_destroy_all(struct svcrdma_transport *t)
 	struct svcrdma_exposed *ex;
 	u32 i;
 
-	for (i = 0; t->st_exposures.slots && i < t->st_exposures.size; i++) {
-		ex = t->st_exposures.slots[i].owner;
+	for (i = 0; t->st_expose.table.slots && i < t->st_expose.table.size; i++) {
+		ex = t->st_expose.table.slots[i].owner;
 		if (!ex)
 			continue;
 		ex->ex_sq_held = 0;
 		exposed_free(ex);
 	}
-	kfree(t->st_exposures.slots);
-	t->st_exposures.slots = NULL;
-	t->st_exposures.size = 0;
+	kfree(t->st_expose.table.slots);
+	t->st_expose.table.slots = NULL;
+	t->st_expose.table.size = 0;
 }

@@ -43,7 +43,7 @@ struct long_memory {
 
 /**
  * struct svcrdma_long_call - a callback with chunks
- * @lc_list: entry of st_long_calls, under st_expose_lock
+ * @lc_list: entry of st_long.calls, under st_expose_lock
  * @lc_transport: constant
  * @lc_xid: of the call
  * @lc_ended: no reply is taken any more; under st_expose_lock
@@ -128,7 +128,7 @@ static void long_call_free(struct svcrdma_long_call *lc)
 	memory_free(t, &lc->lc_reply);
 	spin_lock(&t->st_expose_lock);
 	list_del(&lc->lc_list);
-	t->st_nr_long_calls--;
+	t->st_long.count--;
 	spin_unlock(&t->st_expose_lock);
 	kfree(lc);
 	if (held)
@@ -179,7 +179,7 @@ static struct svcrdma_long_call *long_call_find(struct svcrdma_transport *t, u32
 	struct svcrdma_long_call *lc;
 
 	lockdep_assert_held(&t->st_expose_lock);
-	list_for_each_entry(lc, &t->st_long_calls, lc_list)
+	list_for_each_entry(lc, &t->st_long.calls, lc_list)
 		if (lc->lc_xid == xid && !lc->lc_ended)
 			return lc;
 	return NULL;
@@ -246,7 +246,7 @@ bool svcrdma_long_calls_stuck(struct svcrdma_transport *t, bool *waiting)
 	bool stuck = false;
 
 	spin_lock(&t->st_expose_lock);
-	list_for_each_entry(lc, &t->st_long_calls, lc_list) {
+	list_for_each_entry(lc, &t->st_long.calls, lc_list) {
 		if (!lc->lc_deadline)
 			continue;
 		*waiting = true;
@@ -266,7 +266,7 @@ void svcrdma_long_calls_destroy(struct svcrdma_transport *t)
 {
 	struct svcrdma_long_call *lc, *next;
 
-	list_for_each_entry_safe(lc, next, &t->st_long_calls, lc_list) {
+	list_for_each_entry_safe(lc, next, &t->st_long.calls, lc_list) {
 		lc->lc_sq_held = 0;
 		long_call_free(lc);
 	}
@@ -289,10 +289,10 @@ static struct svcrdma_long_call *long_call_alloc(struct svcrdma_transport *t, u3
 	svcrdma_regions_init(&lc->lc_call.regions, &lc->lc_inv_cqe);
 	svcrdma_regions_init(&lc->lc_reply.regions, &lc->lc_inv_cqe);
 	spin_lock(&t->st_expose_lock);
-	full = t->st_nr_long_calls == SVCRDMA_MAX_LONG_CALLS;
+	full = t->st_long.count == SVCRDMA_MAX_LONG_CALLS;
 	if (!full) {
-		t->st_nr_long_calls++;
-		list_add(&lc->lc_list, &t->st_long_calls);
+		t->st_long.count++;
+		list_add(&lc->lc_list, &t->st_long.calls);
 	}
 	spin_unlock(&t->st_expose_lock);
 	if (!full)
@@ -325,6 +325,17 @@ static int long_call_build(struct svcrdma_long_call *lc, const struct rpc_rqst *
 					 IB_ACCESS_LOCAL_WRITE, lists);
 	}
 	return ret;
+}
+
+/**
+ * svcrdma_long_calls_setup - no callback has chunks yet
+ * @t: all zeros
+ *
+ * Context: any.
+ */
+void svcrdma_long_calls_setup(struct svcrdma_transport *t)
+{
+	INIT_LIST_HEAD(&t->st_long.calls);
 }
 
 /**

@@ -2,24 +2,26 @@
 /*
  * Calls with Read chunks, until all of them is here. No thread waits for a client.
  *
- * state     where                     counted in               goes on
- * new       a thread's                -                        to waiting or building; or it
- *                                                              is wrong, or one too many
- * waiting   st_read_wait              st_pulls                 to building: st_read_retry, the
- *                                                              first, and pages for it
- * building  a thread's                st_pulls, st_pull_pages, to reading: all Reads have
- *                                     st_reads                 regions; to short; to done: refused
- * short     front of st_read_wait     st_pulls, st_pull_pages  to building: st_read_retry
- * reading   the Send Queue, or waits  st_pulls, st_pull_pages, to done: read_done(); or stays
- *           for entries of it         st_reads                 until the transport is freed
- * done      st_read_ready             st_pulls, st_pull_pages  to nfsd, or ERR_CHUNK
+ * What is counted, and where a call waits, are members of st_read.
  *
- * st_read_retry says that the first in st_read_wait may have better luck. It is set when a
+ * state     where                     counted in       goes on
+ * new       a thread's                -                to waiting or building; or it is wrong,
+ *                                                      or one too many
+ * waiting   wait                      pulls            to building: retry, the first, and pages
+ *                                                      for it
+ * building  a thread's                pulls, pages,    to reading: all Reads have regions; to
+ *                                     built            short; to done: refused
+ * short     front of wait             pulls, pages     to building: retry
+ * reading   the Send Queue, or waits  pulls, pages,    to done: read_done(); or stays until the
+ *           for entries of it         built            transport is freed
+ * done      ready                     pulls, pages     to nfsd, or ERR_CHUNK
+ *
+ * st_read.retry says that the first in st_read.wait may have better luck. It is set when a
  * call leaves reading, which gives regions back, and when one becomes short while nobody
  * else has any, since the last of these may have given them back behind its back.
  *
- * Can the device do it at all? An attempt that began when st_reads was 0, and during which no
- * other began (st_read_attempts is its own number still), had all regions to itself. If these
+ * Can the device do it at all? An attempt that began when st_read.built was 0, and during which no
+ * other began (st_read.attempts is its own number still), had all regions to itself. If these
  * were too few, they are another time, and the call is refused.
  *
  * Owner of the pages: the context from building on, then the svc_rqst, like any of its pages.
@@ -77,9 +79,9 @@ static bool begin_pull(struct svcrdma_transport *t)
 	bool ok;
 
 	spin_lock(&t->st_recv_lock);
-	ok = t->st_pulls < t->st_credits;
+	ok = t->st_read.pulls < t->st_credits;
 	if (ok)
-		t->st_pulls++;
+		t->st_read.pulls++;
 	spin_unlock(&t->st_recv_lock);
 	return ok;
 }
@@ -102,9 +104,9 @@ static bool reserve_pages(struct svcrdma_transport *t, const struct svcrdma_recv
 
 	if (rc->rc_nr_pages)
 		return true;
-	if (t->st_pull_pages && t->st_pull_pages + pages > SVCRDMA_MAX_PULL_PAGES)
+	if (t->st_read.pages && t->st_read.pages + pages > SVCRDMA_MAX_PULL_PAGES)
 		return false;
-	t->st_pull_pages += pages;
+	t->st_read.pages += pages;
 	return true;
 }
 
@@ -148,7 +150,7 @@ static int build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 				       rc->rc_lists.chunks[0].length, 0);
 	else
 		ret = add_all_pieces(t, rc);
-	if (!ret && rc->rc_sq.sw_need > t->st_sq_depth)
+	if (!ret && rc->rc_sq.sw_need > svcrdma_sq_depth(t))
 		ret = -E2BIG;
 	if (ret)
 		svcrdma_rw_list_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
@@ -164,8 +166,8 @@ static u32 begin_attempt(struct svcrdma_transport *t)
 	u32 alone;
 
 	spin_lock(&t->st_recv_lock);
-	t->st_read_attempts = t->st_read_attempts + 1 ?: 1;
-	alone = t->st_reads++ ? 0 : t->st_read_attempts;
+	t->st_read.attempts = t->st_read.attempts + 1 ?: 1;
+	alone = t->st_read.built++ ? 0 : t->st_read.attempts;
 	spin_unlock(&t->st_recv_lock);
 	return alone;
 }
@@ -182,15 +184,15 @@ static int wait_for_regions(struct svcrdma_transport *t,
 	bool retry;
 
 	spin_lock(&t->st_recv_lock);
-	if (alone == t->st_read_attempts) {
+	if (alone == t->st_read.attempts) {
 		spin_unlock(&t->st_recv_lock);
 		return -EAGAIN;
 	}
-	t->st_reads--;
-	list_add(&rc->rc_list, &t->st_read_wait);
-	if (!t->st_reads)
-		t->st_read_retry = true;
-	retry = t->st_read_retry;
+	t->st_read.built--;
+	list_add(&rc->rc_list, &t->st_read.wait);
+	if (!t->st_read.built)
+		t->st_read.retry = true;
+	retry = t->st_read.retry;
 	spin_unlock(&t->st_recv_lock);
 
 	trace_svcrdma_read_retry(t, 0);
@@ -204,10 +206,22 @@ static void read_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	svcrdma_rw_list_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
 	spin_lock(&t->st_recv_lock);
-	t->st_reads--;
-	t->st_read_retry = true;
-	list_add_tail(&rc->rc_list, &t->st_read_ready);
+	t->st_read.built--;
+	t->st_read.retry = true;
+	list_add_tail(&rc->rc_list, &t->st_read.ready);
 	spin_unlock(&t->st_recv_lock);
+}
+
+/**
+ * svcrdma_reads_setup - nothing is read yet
+ * @t: all zeros
+ *
+ * Context: any.
+ */
+void svcrdma_reads_setup(struct svcrdma_transport *t)
+{
+	INIT_LIST_HEAD(&t->st_read.ready);
+	INIT_LIST_HEAD(&t->st_read.wait);
 }
 
 /**
@@ -237,7 +251,7 @@ void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc)
  * @t: transport
  * @waiter: rc_sq of the context; not the caller's any more
  *
- * Context: any; st_sq_lock is not held.
+ * Context: any; st_sq.lock is not held.
  */
 void svcrdma_read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
 {
@@ -308,8 +322,8 @@ static bool queue_behind_waiters(struct svcrdma_transport *t, struct svcrdma_rec
 	bool queued = false;
 
 	spin_lock(&t->st_recv_lock);
-	if (!list_empty(&t->st_read_wait) || !reserve_pages(t, rc)) {
-		list_add_tail(&rc->rc_list, &t->st_read_wait);
+	if (!list_empty(&t->st_read.wait) || !reserve_pages(t, rc)) {
+		list_add_tail(&rc->rc_list, &t->st_read.wait);
 		queued = true;
 	}
 	spin_unlock(&t->st_recv_lock);
@@ -360,21 +374,21 @@ struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t, bool *
 
 	lockdep_assert_held(&t->st_recv_lock);
 
-	rc = svcrdma_recv_pop(&t->st_read_ready);
+	rc = svcrdma_recv_pop(&t->st_read.ready);
 	*done = rc;
 	if (rc) {
-		t->st_pulls--;
-		t->st_pull_pages -= rc->rc_nr_pages;
+		t->st_read.pulls--;
+		t->st_read.pages -= rc->rc_nr_pages;
 		return rc;
 	}
-	if (!t->st_read_retry)
+	if (!t->st_read.retry)
 		return NULL;
 	/* Set again while the attempts succeed: svcrdma_reads_retry() */
-	t->st_read_retry = false;
-	rc = list_first_entry_or_null(&t->st_read_wait, struct svcrdma_recv_ctxt, rc_list);
+	t->st_read.retry = false;
+	rc = list_first_entry_or_null(&t->st_read.wait, struct svcrdma_recv_ctxt, rc_list);
 	/* If there are no pages for it, those that have them are under way: read_done(). */
 	if (rc && reserve_pages(t, rc))
-		return svcrdma_recv_pop(&t->st_read_wait);
+		return svcrdma_recv_pop(&t->st_read.wait);
 	return NULL;
 }
 
@@ -386,8 +400,8 @@ struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t, bool *
  */
 bool svcrdma_reads_pending(const struct svcrdma_transport *t)
 {
-	return !list_empty(&t->st_read_ready) ||
-	       (t->st_read_retry && !list_empty(&t->st_read_wait));
+	return !list_empty(&t->st_read.ready) ||
+	       (t->st_read.retry && !list_empty(&t->st_read.wait));
 }
 
 /**
@@ -410,9 +424,9 @@ void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 		return;
 
 	spin_lock(&t->st_recv_lock);
-	more = !list_empty(&t->st_read_wait);
+	more = !list_empty(&t->st_read.wait);
 	if (more)
-		t->st_read_retry = true;
+		t->st_read.retry = true;
 	spin_unlock(&t->st_recv_lock);
 	if (more)
 		svcrdma_transport_data(t);

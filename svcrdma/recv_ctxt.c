@@ -54,6 +54,19 @@ static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t)
 }
 
 /**
+ * svcrdma_recv_setup - no contexts yet
+ * @t: all zeros
+ *
+ * Context: any.
+ */
+void svcrdma_recv_setup(struct svcrdma_transport *t)
+{
+	INIT_LIST_HEAD(&t->st_recv.all);
+	INIT_LIST_HEAD(&t->st_recv.spare);
+	INIT_LIST_HEAD(&t->st_recv.ready);
+}
+
+/**
  * svcrdma_recv_ctxts_create - allocate the Receive contexts of a connection
  * @t: transport with its verbs objects
  *
@@ -72,8 +85,8 @@ int svcrdma_recv_ctxts_create(struct svcrdma_transport *t)
 		rc = recv_ctxt_alloc(t);
 		if (!rc)
 			return -ENOMEM;
-		list_add(&rc->rc_all, &t->st_recv_all);
-		list_add(&rc->rc_list, &t->st_recv_spare);
+		list_add(&rc->rc_all, &t->st_recv.all);
+		list_add(&rc->rc_list, &t->st_recv.spare);
 	}
 	return 0;
 }
@@ -100,7 +113,7 @@ void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t)
 {
 	struct svcrdma_recv_ctxt *rc, *next;
 
-	list_for_each_entry_safe(rc, next, &t->st_recv_all, rc_all) {
+	list_for_each_entry_safe(rc, next, &t->st_recv.all, rc_all) {
 		svcrdma_rw_list_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
 		svcrdma_recv_ctxt_drop_pages(rc);
 		recv_ctxt_free(rc);
@@ -137,8 +150,8 @@ int svcrdma_recv_fill(struct svcrdma_transport *t)
 	int ret = 0;
 
 	spin_lock(&t->st_recv_lock);
-	while (t->st_recv_posted < t->st_recv_target && !svcrdma_transport_closing(t)) {
-		rc = list_first_entry_or_null(&t->st_recv_spare,
+	while (t->st_recv.posted < t->st_recv_target && !svcrdma_transport_closing(t)) {
+		rc = list_first_entry_or_null(&t->st_recv.spare,
 					      struct svcrdma_recv_ctxt, rc_list);
 		if (!rc)
 			break;
@@ -147,7 +160,7 @@ int svcrdma_recv_fill(struct svcrdma_transport *t)
 		ret = recv_post(t, rc);
 		if (ret)
 			break;
-		t->st_recv_posted++;
+		t->st_recv.posted++;
 	}
 	spin_unlock(&t->st_recv_lock);
 	if (ret)
@@ -167,7 +180,7 @@ void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt
 	svcrdma_recv_ctxt_drop_pages(rc);
 	rc->rc_nr_payloads = 0;
 	spin_lock(&t->st_recv_lock);
-	list_add(&rc->rc_list, &t->st_recv_spare);
+	list_add(&rc->rc_list, &t->st_recv.spare);
 	spin_unlock(&t->st_recv_lock);
 
 	if (svcrdma_recv_fill(t))

@@ -4,7 +4,7 @@
  *
  * Operation. A Receive completion posts a spare buffer in place of the one that was
  * used, so that as many Receives are posted as before however long the call
- * takes, puts the context on st_recv_ready and wakes nfsd. recvfrom decodes the
+ * takes, puts the context on st_recv.ready and wakes nfsd. recvfrom decodes the
  * header. A call without Read chunks goes to nfsd at once, rq_arg pointing into the
  * Receive buffer. With Read chunks, a first pass moves pages from rq_pages to
  * the context, posts the Reads and returns 0: no thread waits for a
@@ -106,9 +106,9 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 		done = recv_is_short_done(t, rc);
 	}
 	spin_lock(&t->st_recv_lock);
-	t->st_recv_posted--;
+	t->st_recv.posted--;
 	if (ok && !done)
-		list_add_tail(&rc->rc_list, &t->st_recv_ready);
+		list_add_tail(&rc->rc_list, &t->st_recv.ready);
 	spin_unlock(&t->st_recv_lock);
 
 	if (svcrdma_wc_failed(t, "recv", wc) || !ok)
@@ -302,7 +302,7 @@ static struct svcrdma_recv_ctxt *recv_choose(struct svcrdma_transport *t,
 		*work = done ? RECV_READS_DONE : RECV_READS_RETRY;
 		return rc;
 	}
-	rc = svcrdma_recv_pop(&t->st_recv_ready);
+	rc = svcrdma_recv_pop(&t->st_recv.ready);
 	*work = rc ? RECV_NEW : RECV_NOTHING;
 	return rc;
 }
@@ -315,7 +315,7 @@ static struct svcrdma_recv_ctxt *recv_next(struct svcrdma_transport *t,
 
 	spin_lock(&t->st_recv_lock);
 	rc = recv_choose(t, work);
-	if (list_empty(&t->st_recv_ready) && !svcrdma_reads_pending(t))
+	if (list_empty(&t->st_recv.ready) && !svcrdma_reads_pending(t))
 		clear_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 	spin_unlock(&t->st_recv_lock);
 	return rc;

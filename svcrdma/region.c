@@ -16,11 +16,11 @@ static struct rpcrdma_region *region_alloc(struct svcrdma_transport *t)
 
 	if (!region)
 		return NULL;
-	if (rpcrdma_region_init(region, t->st_pd, t->st_region_type, t->st_region_depth)) {
+	if (rpcrdma_region_init(region, t->st_pd, t->st_region.type, t->st_region.depth)) {
 		kfree(region);
 		return NULL;
 	}
-	region->rg_reg_cqe = &t->st_reg_cqe;
+	region->rg_reg_cqe = &t->st_region.reg_cqe;
 	return region;
 }
 
@@ -30,7 +30,7 @@ static struct rpcrdma_region *region_get(struct svcrdma_transport *t)
 	struct rpcrdma_region *region;
 
 	spin_lock(&t->st_expose_lock);
-	region = list_first_entry_or_null(&t->st_regions, struct rpcrdma_region, rg_list);
+	region = list_first_entry_or_null(&t->st_region.free, struct rpcrdma_region, rg_list);
 	if (region)
 		list_del(&region->rg_list);
 	spin_unlock(&t->st_expose_lock);
@@ -116,16 +116,38 @@ void svcrdma_regions_put(struct svcrdma_transport *t, struct svcrdma_regions *re
 		rpcrdma_region_unmap(region);
 	regions->rs_count = 0;
 	spin_lock(&t->st_expose_lock);
-	list_splice_init(&regions->rs_list, &t->st_regions);
+	list_splice_init(&regions->rs_list, &t->st_region.free);
 	spin_unlock(&t->st_expose_lock);
 }
 
 static void region_reg_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct svcrdma_transport *t =
-		container_of(wc->wr_cqe, struct svcrdma_transport, st_reg_cqe);
+		container_of(wc->wr_cqe, struct svcrdma_transport, st_region.reg_cqe);
 
 	svcrdma_wc_failed(t, "reg", wc);
+}
+
+/**
+ * svcrdma_regions_setup - no regions yet
+ * @t: all zeros
+ *
+ * Context: any.
+ */
+void svcrdma_regions_setup(struct svcrdma_transport *t)
+{
+	INIT_LIST_HEAD(&t->st_region.free);
+}
+
+/**
+ * svcrdma_region_pages - pages in one region, at most
+ * @t: transport
+ *
+ * Context: any.
+ */
+u32 svcrdma_region_pages(const struct svcrdma_transport *t)
+{
+	return t->st_region.depth;
 }
 
 /**
@@ -136,10 +158,10 @@ static void region_reg_wc(struct ib_cq *cq, struct ib_wc *wc)
  */
 void svcrdma_regions_create(struct svcrdma_transport *t)
 {
-	u32 depth = rpcrdma_region_query(svcrdma_transport_device(t), &t->st_region_type);
+	u32 depth = rpcrdma_region_query(svcrdma_transport_device(t), &t->st_region.type);
 
-	t->st_reg_cqe.done = region_reg_wc;
-	t->st_region_depth = min_t(u32, depth, SVCRDMA_EXPOSED_RUNS);
+	t->st_region.reg_cqe.done = region_reg_wc;
+	t->st_region.depth = min_t(u32, depth, SVCRDMA_EXPOSED_RUNS);
 }
 
 /**
@@ -152,9 +174,9 @@ void svcrdma_regions_destroy(struct svcrdma_transport *t)
 {
 	struct rpcrdma_region *region, *next;
 
-	list_for_each_entry_safe(region, next, &t->st_regions, rg_list) {
+	list_for_each_entry_safe(region, next, &t->st_region.free, rg_list) {
 		rpcrdma_region_exit(region);
 		kfree(region);
 	}
-	INIT_LIST_HEAD(&t->st_regions);
+	INIT_LIST_HEAD(&t->st_region.free);
 }

@@ -9,7 +9,7 @@
  * Bounds: a context in flight, or on its way to be released, holds Send Queue entries, so
  * that there are not more of these than the queue has entries; what is under construction
  * belongs to an nfsd thread each; with SVCRDMA_MAX_SQ_WAITERS that wait for entries, no further
- * calls are taken; free ones beyond st_send_cache are freed.
+ * calls are taken; free ones beyond st_send.cache are freed.
  */
 #include <linux/slab.h>
 
@@ -34,8 +34,8 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 		svcrdma_send_ctxt_put(t, sc);
 		return;
 	}
-	if (llist_add(&sc->sc_release, &t->st_release))
-		svcrdma_work_release(&t->st_release_work);
+	if (llist_add(&sc->sc_release, &t->st_send.release))
+		svcrdma_work_release(&t->st_send.release_work);
 }
 
 static struct svcrdma_send_ctxt *send_ctxt_alloc(struct svcrdma_transport *t, gfp_t gfp)
@@ -61,9 +61,9 @@ static struct svcrdma_send_ctxt *send_ctxt_alloc(struct svcrdma_transport *t, gf
 	INIT_LIST_HEAD(&sc->sc_sq.sw_list);
 	sc->sc_sq.sw_granted = svcrdma_send_granted;
 
-	spin_lock(&t->st_send_lock);
-	list_add(&sc->sc_all, &t->st_send_all);
-	spin_unlock(&t->st_send_lock);
+	spin_lock(&t->st_send.lock);
+	list_add(&sc->sc_all, &t->st_send.all);
+	spin_unlock(&t->st_send.lock);
 	return sc;
 }
 
@@ -79,14 +79,14 @@ struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp
 {
 	struct svcrdma_send_ctxt *sc;
 
-	spin_lock(&t->st_send_lock);
-	sc = list_first_entry_or_null(&t->st_send_free, struct svcrdma_send_ctxt,
+	spin_lock(&t->st_send.lock);
+	sc = list_first_entry_or_null(&t->st_send.free, struct svcrdma_send_ctxt,
 				      sc_list);
 	if (sc) {
 		list_del(&sc->sc_list);
-		t->st_send_nr_free--;
+		t->st_send.nr_free--;
 	}
-	spin_unlock(&t->st_send_lock);
+	spin_unlock(&t->st_send.lock);
 
 	if (!sc)
 		sc = send_ctxt_alloc(t, gfp);
@@ -127,15 +127,15 @@ void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt
 	svcrdma_send_ctxt_clear(t, sc);
 	sc->sc_sq_held = 0;
 
-	spin_lock(&t->st_send_lock);
-	if (t->st_send_nr_free < t->st_send_cache) {
-		list_add(&sc->sc_list, &t->st_send_free);
-		t->st_send_nr_free++;
+	spin_lock(&t->st_send.lock);
+	if (t->st_send.nr_free < t->st_send.cache) {
+		list_add(&sc->sc_list, &t->st_send.free);
+		t->st_send.nr_free++;
 		sc = NULL;
 	} else {
 		list_del(&sc->sc_all);
 	}
-	spin_unlock(&t->st_send_lock);
+	spin_unlock(&t->st_send.lock);
 
 	if (sc)
 		send_ctxt_free(sc);
@@ -153,26 +153,59 @@ void svcrdma_send_ctxts_destroy(struct svcrdma_transport *t)
 {
 	struct svcrdma_send_ctxt *sc, *next;
 
-	list_for_each_entry_safe(sc, next, &t->st_send_all, sc_all) {
+	list_for_each_entry_safe(sc, next, &t->st_send.all, sc_all) {
 		svcrdma_send_ctxt_clear(t, sc);
 		send_ctxt_free(sc);
 	}
 }
 
-/**
- * svcrdma_release_work - release contexts whose Writes and Send are complete
- * @work: st_release_work
- *
- * Context: process.
- */
-void svcrdma_release_work(struct work_struct *work)
+/* Releases contexts whose Writes and Send are complete. */
+static void release_work(struct work_struct *work)
 {
 	struct svcrdma_transport *t =
-		container_of(work, struct svcrdma_transport, st_release_work);
+		container_of(work, struct svcrdma_transport, st_send.release_work);
 	struct svcrdma_send_ctxt *sc, *next;
 	struct llist_node *list;
 
-	list = llist_del_all(&t->st_release);
+	list = llist_del_all(&t->st_send.release);
 	llist_for_each_entry_safe(sc, next, list, sc_release)
 		svcrdma_send_ctxt_put(t, sc);
+}
+
+/**
+ * svcrdma_send_setup - no contexts yet
+ * @t: all zeros
+ *
+ * Context: any.
+ */
+void svcrdma_send_setup(struct svcrdma_transport *t)
+{
+	spin_lock_init(&t->st_send.lock);
+	INIT_LIST_HEAD(&t->st_send.all);
+	INIT_LIST_HEAD(&t->st_send.free);
+	init_llist_head(&t->st_send.release);
+	INIT_WORK(&t->st_send.release_work, release_work);
+}
+
+/**
+ * svcrdma_send_keep - how many contexts are kept when they are free
+ * @t: transport that nobody uses yet
+ * @count: as many
+ *
+ * Context: process.
+ */
+void svcrdma_send_keep(struct svcrdma_transport *t, u32 count)
+{
+	t->st_send.cache = count;
+}
+
+/**
+ * svcrdma_send_flush - contexts whose Writes are complete have been released
+ * @t: transport whose queue pair is drained
+ *
+ * Context: process.
+ */
+void svcrdma_send_flush(struct svcrdma_transport *t)
+{
+	flush_work(&t->st_send.release_work);
 }

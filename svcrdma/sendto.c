@@ -464,7 +464,7 @@ static bool reply_fits_queue(const struct reply *reply)
 {
 	const struct svcrdma_send_ctxt *sc = reply->sc;
 
-	return sc->sc_write_wrs + 2 * send_regions(sc) < reply->t->st_sq_depth;
+	return sc->sc_write_wrs + 2 * send_regions(sc) < svcrdma_sq_depth(reply->t);
 }
 
 static int reply_build(struct reply *reply)

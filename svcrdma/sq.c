@@ -2,7 +2,7 @@
 /*
  * Send Queue entries.
  *
- * They are counted. What finds too few waits in st_sq_waiters, and is posted in the order
+ * They are counted. What finds too few waits in st_sq.waiters, and is posted in the order
  * of arrival by whoever gives entries back; nothing passes those that wait, not even with
  * a smaller need. What waits is a context with all that it needs, never a thread. When the
  * transport closes, it stays as it is until the transport is freed.
@@ -18,18 +18,18 @@
 /* The queue has to move within SVCRDMA_SQ_TIMEOUT, from now on if it had not to. */
 static void sq_watch(struct svcrdma_transport *t)
 {
-	lockdep_assert_held(&t->st_sq_lock);
+	lockdep_assert_held(&t->st_sq.lock);
 
-	if (t->st_sq_watched)
+	if (t->st_sq.watched)
 		return;
-	t->st_sq_watched = true;
-	t->st_sq_mark = t->st_sq_puts;
-	svcrdma_work_delay(&t->st_sq_worker, SVCRDMA_SQ_TIMEOUT);
+	t->st_sq.watched = true;
+	t->st_sq.mark = t->st_sq.puts;
+	svcrdma_work_delay(&t->st_sq.worker, SVCRDMA_SQ_TIMEOUT);
 }
 
 static void sq_take(struct svcrdma_transport *t, u32 need)
 {
-	t->st_sq_free -= need;
+	t->st_sq.free -= need;
 	sq_watch(t);
 }
 
@@ -38,40 +38,35 @@ static void sq_grant(struct svcrdma_transport *t, struct list_head *granted)
 {
 	struct svcrdma_sq_waiter *waiter;
 
-	lockdep_assert_held(&t->st_sq_lock);
+	lockdep_assert_held(&t->st_sq.lock);
 
-	while ((waiter = list_first_entry_or_null(&t->st_sq_waiters,
+	while ((waiter = list_first_entry_or_null(&t->st_sq.waiters,
 						  struct svcrdma_sq_waiter, sw_list))) {
-		if (waiter->sw_need > t->st_sq_free)
+		if (waiter->sw_need > t->st_sq.free)
 			break;
 		sq_take(t, waiter->sw_need);
-		WRITE_ONCE(t->st_sq_nr_waiters, t->st_sq_nr_waiters - 1);
+		WRITE_ONCE(t->st_sq.nr_waiters, t->st_sq.nr_waiters - 1);
 		list_move_tail(&waiter->sw_list, granted);
 	}
 }
 
-/**
- * svcrdma_sq_worker - end the connection if no entry has come back for too long
- * @work: st_sq_worker
- *
- * Context: process.
- */
-void svcrdma_sq_worker(struct work_struct *work)
+/* Ends the connection if no entry has come back for too long. */
+static void sq_worker(struct work_struct *work)
 {
 	struct svcrdma_transport *t =
-		container_of(work, struct svcrdma_transport, st_sq_worker.work);
+		container_of(work, struct svcrdma_transport, st_sq.worker.work);
 	unsigned long flags;
 	bool stalled = false;
 
-	spin_lock_irqsave(&t->st_sq_lock, flags);
-	t->st_sq_watched = false;
-	if (!t->st_closing && (t->st_sq_depth - t->st_sq_free > t->st_sq_held ||
-			       !list_empty(&t->st_sq_waiters))) {
-		stalled = t->st_sq_mark == t->st_sq_puts;
+	spin_lock_irqsave(&t->st_sq.lock, flags);
+	t->st_sq.watched = false;
+	if (!t->st_closing && (t->st_sq.depth - t->st_sq.free > t->st_sq.held ||
+			       !list_empty(&t->st_sq.waiters))) {
+		stalled = t->st_sq.mark == t->st_sq.puts;
 		if (!stalled)
 			sq_watch(t);
 	}
-	spin_unlock_irqrestore(&t->st_sq_lock, flags);
+	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 
 	if (stalled) {
 		trace_svcrdma_sq_timeout(t, -ETIMEDOUT);
@@ -86,15 +81,15 @@ static void sq_put(struct svcrdma_transport *t, u32 count, u32 held)
 	unsigned long flags;
 	bool was_full, closing;
 
-	spin_lock_irqsave(&t->st_sq_lock, flags);
-	t->st_sq_free += count;
-	t->st_sq_held -= held;
-	t->st_sq_puts++;
-	was_full = t->st_sq_nr_waiters >= SVCRDMA_MAX_SQ_WAITERS;
+	spin_lock_irqsave(&t->st_sq.lock, flags);
+	t->st_sq.free += count;
+	t->st_sq.held -= held;
+	t->st_sq.puts++;
+	was_full = t->st_sq.nr_waiters >= SVCRDMA_MAX_SQ_WAITERS;
 	sq_grant(t, &granted);
-	was_full = was_full && t->st_sq_nr_waiters < SVCRDMA_MAX_SQ_WAITERS;
+	was_full = was_full && t->st_sq.nr_waiters < SVCRDMA_MAX_SQ_WAITERS;
 	closing = t->st_closing;
-	spin_unlock_irqrestore(&t->st_sq_lock, flags);
+	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 
 	/* Its context may be gone as soon as it is posted. */
 	list_for_each_entry_safe(waiter, next, &granted, sw_list) {
@@ -132,9 +127,9 @@ void svcrdma_sq_hold(struct svcrdma_transport *t, u32 count)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&t->st_sq_lock, flags);
-	t->st_sq_held += count;
-	spin_unlock_irqrestore(&t->st_sq_lock, flags);
+	spin_lock_irqsave(&t->st_sq.lock, flags);
+	t->st_sq.held += count;
+	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 }
 
 /**
@@ -162,22 +157,22 @@ int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *wa
 	unsigned long flags;
 	int ret = 0;
 
-	if (waiter->sw_need > t->st_sq_depth) {
+	if (waiter->sw_need > t->st_sq.depth) {
 		trace_svcrdma_sq_too_small(t, -E2BIG);
 		return -E2BIG;
 	}
-	spin_lock_irqsave(&t->st_sq_lock, flags);
+	spin_lock_irqsave(&t->st_sq.lock, flags);
 	if (t->st_closing) {
 		ret = -ENOTCONN;
-	} else if (list_empty(&t->st_sq_waiters) && waiter->sw_need <= t->st_sq_free) {
+	} else if (list_empty(&t->st_sq.waiters) && waiter->sw_need <= t->st_sq.free) {
 		sq_take(t, waiter->sw_need);
 	} else {
-		list_add_tail(&waiter->sw_list, &t->st_sq_waiters);
-		WRITE_ONCE(t->st_sq_nr_waiters, t->st_sq_nr_waiters + 1);
+		list_add_tail(&waiter->sw_list, &t->st_sq.waiters);
+		WRITE_ONCE(t->st_sq.nr_waiters, t->st_sq.nr_waiters + 1);
 		sq_watch(t);
 		ret = -EINPROGRESS;
 	}
-	spin_unlock_irqrestore(&t->st_sq_lock, flags);
+	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 
 	if (ret == -EINPROGRESS) {
 		percpu_counter_inc(&svcrdma_stat_sq_starve);
@@ -199,12 +194,12 @@ bool svcrdma_sq_try(struct svcrdma_transport *t, u32 need)
 	unsigned long flags;
 	bool ret;
 
-	spin_lock_irqsave(&t->st_sq_lock, flags);
-	ret = !t->st_closing && list_empty(&t->st_sq_waiters) &&
-	      need <= t->st_sq_free;
+	spin_lock_irqsave(&t->st_sq.lock, flags);
+	ret = !t->st_closing && list_empty(&t->st_sq.waiters) &&
+	      need <= t->st_sq.free;
 	if (ret)
 		sq_take(t, need);
-	spin_unlock_irqrestore(&t->st_sq_lock, flags);
+	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 	return ret;
 }
 
@@ -221,12 +216,71 @@ bool svcrdma_sq_close(struct svcrdma_transport *t)
 	unsigned long flags;
 	bool first;
 
-	spin_lock_irqsave(&t->st_sq_lock, flags);
+	spin_lock_irqsave(&t->st_sq.lock, flags);
 	first = !t->st_closing;
 	WRITE_ONCE(t->st_closing, true);
-	list_for_each_entry_safe(waiter, next, &t->st_sq_waiters, sw_list)
+	list_for_each_entry_safe(waiter, next, &t->st_sq.waiters, sw_list)
 		list_del_init(&waiter->sw_list);
-	WRITE_ONCE(t->st_sq_nr_waiters, 0);
-	spin_unlock_irqrestore(&t->st_sq_lock, flags);
+	WRITE_ONCE(t->st_sq.nr_waiters, 0);
+	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 	return first;
+}
+
+/**
+ * svcrdma_sq_setup - no queue yet
+ * @t: all zeros
+ *
+ * Context: any.
+ */
+void svcrdma_sq_setup(struct svcrdma_transport *t)
+{
+	spin_lock_init(&t->st_sq.lock);
+	INIT_LIST_HEAD(&t->st_sq.waiters);
+	INIT_DELAYED_WORK(&t->st_sq.worker, sq_worker);
+}
+
+/**
+ * svcrdma_sq_open - there is a queue
+ * @t: transport that nobody uses yet
+ * @depth: its entries, without the drain's
+ *
+ * Context: process.
+ */
+void svcrdma_sq_open(struct svcrdma_transport *t, u32 depth)
+{
+	t->st_sq.depth = depth;
+	t->st_sq.free = depth;
+}
+
+/**
+ * svcrdma_sq_stop - nobody needs to watch the queue any more
+ * @t: transport that is closing
+ *
+ * Context: process.
+ */
+void svcrdma_sq_stop(struct svcrdma_transport *t)
+{
+	cancel_delayed_work_sync(&t->st_sq.worker);
+}
+
+/**
+ * svcrdma_sq_depth - entries of the queue, free or not
+ * @t: transport
+ *
+ * Context: any.
+ */
+u32 svcrdma_sq_depth(const struct svcrdma_transport *t)
+{
+	return t->st_sq.depth;
+}
+
+/**
+ * svcrdma_sq_crowded - do so many wait that no new calls are to be taken?
+ * @t: transport
+ *
+ * Context: any. A hint.
+ */
+bool svcrdma_sq_crowded(const struct svcrdma_transport *t)
+{
+	return READ_ONCE(t->st_sq.nr_waiters) >= SVCRDMA_MAX_SQ_WAITERS;
 }

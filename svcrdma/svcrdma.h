@@ -34,6 +34,8 @@
 #include <rpcrdma/logic.h>
 #include <verbs/verbs.h>
 
+#include "rooms.h"
+
 enum {
 	SVCRDMA_MIN_REQUESTS = 4,
 	SVCRDMA_MAX_REQUESTS = 16384,
@@ -240,66 +242,29 @@ struct svcrdma_send_ctxt {
  * @st_max_chunks: entries of rc_chunks
  * @st_answer_config: calls of RFC 5666 section 6 are answered
  * @st_serve_msgp: an RDMA_MSGP to which no padding applies is served
- * @st_send_cache: send contexts that are kept when free
  *
  * @st_xprt: what nfsd knows
  * @st_pending: entry of li_pending
  * @st_listener: whose li_pending; NULL: not there. Both under the lock of listener.c
  * @st_close_work: closes outside of the CM handler; holds a reference while queued
  *
- * @st_recv_lock: guards the members up to @st_recv_posted, and XPT_DATA
+ * @st_recv_lock: guards @st_state, @st_recv, @st_read, and XPT_DATA
  * @st_state: Receives are shown to nfsd only while ESTABLISHED
- * @st_recv_all: all receive contexts; constant after accept
- * @st_recv_spare: ready to be posted
- * @st_recv_ready: received and not looked at
- * @st_read_ready: all Reads done
- * @st_read_wait: Reads could not be built for want of memory regions or of pages
- * @st_read_retry: there may be regions and pages for the first of st_read_wait
- * @st_read_attempts: number of the last attempt to build Reads; not 0 then
- * @st_reads: calls whose Reads are built and not done
- * @st_pulls: calls with pages for their Reads, until a thread has seen them done; at
- *	most @st_credits
- * @st_pull_pages: their pages, at most SVCRDMA_MAX_PULL_PAGES; those that could not have
- *	theirs are in @st_read_wait
- * @st_recv_posted: Receives that are posted
+ * @st_recv: receive contexts
+ * @st_read: calls with Read chunks
  *
- * @st_sq_lock: guards the members up to @st_closing. Taken in any context
- * @st_sq_free: Send Queue entries that nobody holds
- * @st_sq_depth: all of them; constant
- * @st_sq_waiters: in order of arrival
- * @st_sq_nr_waiters: their number; read without the lock as a hint
- * @st_sq_held: of those that are out, for LOCAL_INVs that are not posted yet
- * @st_sq_puts: how often entries have come back
- * @st_sq_mark: @st_sq_puts when @st_sq_worker was set
- * @st_sq_watched: @st_sq_worker is set
- * @st_closing: no more posts. Never cleared; read without the lock as a hint
+ * @st_sq: Send Queue entries
+ * @st_closing: no more posts. Never cleared; under @st_sq's lock, read without it as a hint
  *
- * @st_send_lock: guards the members up to @st_send_nr_free
- * @st_send_all: all send contexts
- * @st_send_free: those not in use
- * @st_send_nr_free: their number
+ * @st_send: send contexts
  *
  * @st_noise: messages since the last call that were neither calls nor wanted
  *
- * @st_region_type: of the memory regions of region.c; constant
- * @st_region_depth: pages in one of them; constant
- * @st_reg_cqe: completion of a registration that failed. Not of what was registered: a
- *	flush may come when that is gone
- * @st_expose_lock: guards the members up to @st_nr_long_calls. Completion handlers on a work
+ * @st_expose_lock: guards @st_region, @st_expose and @st_long. Completion handlers on a work
  *	queue and process context
- * @st_exposures: all struct svcrdma_exposed, as owners; without slots where the client
- *	does not take any
- * @st_regions: memory regions that are not in use
- * @st_dones_unknown: RDMA_DONEs that fitted none
- * @st_expired: exposures that ended by time
- * @st_long_calls: all struct svcrdma_long_call
- * @st_nr_long_calls: their number
- * @st_expose_work: ends replies whose time is over, and a connection whose LOCAL_INVs are
- *	not done in theirs
- *
- * @st_release: send contexts whose Writes are complete
- * @st_release_work: frees what they hold
- * @st_sq_worker: closes when the Send Queue stands still; set under st_sq_lock
+ * @st_region: memory regions
+ * @st_expose: replies that the client reads
+ * @st_long: callbacks with chunks
  */
 struct svcrdma_transport {
 	struct svc_xprt		st_xprt;
@@ -322,7 +287,6 @@ struct svcrdma_transport {
 	u32			st_max_chunks;
 	bool			st_answer_config;
 	bool			st_serve_msgp;
-	u32			st_send_cache;
 
 	struct list_head	st_pending;
 	struct svcrdma_listener	*st_listener;
@@ -330,51 +294,20 @@ struct svcrdma_transport {
 
 	spinlock_t		st_recv_lock ____cacheline_aligned_in_smp;
 	enum rpcrdma_conn_state	st_state;
-	struct list_head	st_recv_all;
-	struct list_head	st_recv_spare;
-	struct list_head	st_recv_ready;
-	struct list_head	st_read_ready;
-	struct list_head	st_read_wait;
-	bool			st_read_retry;
-	u32			st_read_attempts;
-	u32			st_reads;
-	u32			st_pulls;
-	u32			st_pull_pages;
-	u32			st_recv_posted;
+	struct svcrdma_receiver	st_recv;
+	struct svcrdma_reader	st_read;
 
-	spinlock_t		st_sq_lock ____cacheline_aligned_in_smp;
-	u32			st_sq_free;
-	u32			st_sq_depth;
-	struct list_head	st_sq_waiters;
-	u32			st_sq_nr_waiters;
-	u32			st_sq_held;
-	u32			st_sq_puts;
-	u32			st_sq_mark;
-	bool			st_sq_watched;
+	struct svcrdma_send_queue st_sq ____cacheline_aligned_in_smp;
 	bool			st_closing;
 
-	spinlock_t		st_send_lock ____cacheline_aligned_in_smp;
-	struct list_head	st_send_all;
-	struct list_head	st_send_free;
-	u32			st_send_nr_free;
+	struct svcrdma_sender	st_send ____cacheline_aligned_in_smp;
 
 	atomic_t		st_noise;
 
-	enum ib_mr_type		st_region_type;
-	u32			st_region_depth;
-	struct ib_cqe		st_reg_cqe;
 	spinlock_t		st_expose_lock;	/* see above */
-	struct rpcrdma_exposures st_exposures;
-	struct list_head	st_regions;
-	u64			st_dones_unknown;
-	u64			st_expired;
-	struct list_head	st_long_calls;
-	u32			st_nr_long_calls;
-	struct delayed_work	st_expose_work;
-
-	struct llist_head	st_release;
-	struct work_struct	st_release_work;
-	struct delayed_work	st_sq_worker;
+	struct svcrdma_region_pool st_region;
+	struct svcrdma_exposer	st_expose;
+	struct svcrdma_long_caller st_long;
 };
 
 static inline struct svcrdma_transport *svcrdma_transport_of(struct svc_xprt *xprt)
@@ -468,6 +401,7 @@ static inline struct svcrdma_recv_ctxt *svcrdma_recv_pop(struct list_head *list)
 }
 
 /* reads.c */
+void svcrdma_reads_setup(struct svcrdma_transport *t);
 int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			struct svcrdma_recv_ctxt *rc);
 struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t, bool *done);
@@ -538,7 +472,9 @@ int svcrdma_regions_map(struct svcrdma_transport *t, struct svcrdma_regions *reg
 			struct scatterlist *sg, u32 count, int access,
 			struct rpcrdma_chunk_lists *lists);
 void svcrdma_regions_put(struct svcrdma_transport *t, struct svcrdma_regions *regions);
+void svcrdma_regions_setup(struct svcrdma_transport *t);
 void svcrdma_regions_create(struct svcrdma_transport *t);
+u32 svcrdma_region_pages(const struct svcrdma_transport *t);
 void svcrdma_regions_destroy(struct svcrdma_transport *t);
 
 /* expose.c */
@@ -553,12 +489,15 @@ struct ib_send_wr *svcrdma_exposed_chain(struct svcrdma_exposed *ex,
 int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *first);
 void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid);
 void svcrdma_expose_watch(struct svcrdma_transport *t);
-void svcrdma_expose_work(struct work_struct *work);
+void svcrdma_expose_setup(struct svcrdma_transport *t);
+void svcrdma_expose_limit(struct svcrdma_transport *t, u32 count);
+void svcrdma_expose_stop(struct svcrdma_transport *t);
 int svcrdma_expose_init(struct svcrdma_transport *t);
 void svcrdma_exposed_destroy_all(struct svcrdma_transport *t);
 
 /* long_call.c */
 struct svcrdma_long_call;
+void svcrdma_long_calls_setup(struct svcrdma_transport *t);
 struct svcrdma_long_call *svcrdma_long_call_create(struct svcrdma_transport *t,
 						   const struct rpc_rqst *rqst,
 						   const struct rpcrdma_call_plan *plan,
@@ -578,7 +517,11 @@ void svcrdma_sq_put(struct svcrdma_transport *t, u32 count);
 void svcrdma_sq_hold(struct svcrdma_transport *t, u32 count);
 void svcrdma_sq_put_held(struct svcrdma_transport *t, u32 count);
 bool svcrdma_sq_close(struct svcrdma_transport *t);
-void svcrdma_sq_worker(struct work_struct *work);
+void svcrdma_sq_setup(struct svcrdma_transport *t);
+void svcrdma_sq_open(struct svcrdma_transport *t, u32 depth);
+void svcrdma_sq_stop(struct svcrdma_transport *t);
+u32 svcrdma_sq_depth(const struct svcrdma_transport *t);
+bool svcrdma_sq_crowded(const struct svcrdma_transport *t);
 
 /* sendto.c */
 void svcrdma_send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
@@ -600,6 +543,7 @@ void svcrdma_work_release(struct work_struct *work);
 void svcrdma_work_release_later(struct delayed_work *work, unsigned long delay);
 
 /* recv_ctxt.c */
+void svcrdma_recv_setup(struct svcrdma_transport *t);
 int svcrdma_recv_ctxts_create(struct svcrdma_transport *t);
 void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t);
 int svcrdma_recv_fill(struct svcrdma_transport *t);
@@ -612,7 +556,9 @@ struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp
 void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_ctxts_destroy(struct svcrdma_transport *t);
-void svcrdma_release_work(struct work_struct *work);
+void svcrdma_send_setup(struct svcrdma_transport *t);
+void svcrdma_send_keep(struct svcrdma_transport *t, u32 count);
+void svcrdma_send_flush(struct svcrdma_transport *t);
 
 /* backchannel.c */
 extern struct xprt_class svcrdma_backchannel_class;

@@ -17,7 +17,7 @@
  *
  * transport_quiesce(), called once by detach or where accept failed, in a context
  * that may sleep and is neither a CM nor a completion handler:
- * 1. st_closing is set under st_sq_lock. Whoever posts afterwards fails, or
+ * 1. st_closing is set under st_sq.lock. Whoever posts afterwards fails, or
  *    passed the test before; no waiter is added.
  * 2. rdma_disconnect() and ib_drain_qp(): completion handlers that saw
  *    st_closing clear have returned, since a queue's completions are handled
@@ -73,7 +73,7 @@ void svcrdma_transport_data(struct svcrdma_transport *t)
 	if (!show || svcrdma_transport_closing(t))
 		return;
 	/*
-	 * XPT_DATA is set before st_sq_nr_waiters is looked at (xpo_has_wspace), or this
+	 * XPT_DATA is set before st_sq.nr_waiters is looked at (xpo_has_wspace), or this
 	 * processor sees a full queue, and the one in sq_put() no data: nobody would enqueue.
 	 */
 	smp_mb__after_atomic();
@@ -125,9 +125,9 @@ static void transport_quiesce(struct svcrdma_transport *t)
 	}
 	transport_state_event(t, RPCRDMA_EVENT_DRAINED);
 	/* 3 */
-	cancel_delayed_work_sync(&t->st_expose_work);
-	flush_work(&t->st_release_work);
-	cancel_delayed_work_sync(&t->st_sq_worker);
+	svcrdma_expose_stop(t);
+	svcrdma_send_flush(t);
+	svcrdma_sq_stop(t);
 	/* 4 */
 	if (t->st_id) {
 		rdma_lock_handler(t->st_id);
@@ -253,26 +253,17 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 	set_bit(XPT_CONG_CTRL, &t->st_xprt.xpt_flags);
 
 	spin_lock_init(&t->st_recv_lock);
-	INIT_LIST_HEAD(&t->st_recv_all);
-	INIT_LIST_HEAD(&t->st_recv_spare);
-	INIT_LIST_HEAD(&t->st_recv_ready);
-	INIT_LIST_HEAD(&t->st_read_ready);
-	INIT_LIST_HEAD(&t->st_read_wait);
-	spin_lock_init(&t->st_sq_lock);
-	INIT_LIST_HEAD(&t->st_sq_waiters);
-	spin_lock_init(&t->st_send_lock);
-	INIT_LIST_HEAD(&t->st_send_all);
-	INIT_LIST_HEAD(&t->st_send_free);
-	init_llist_head(&t->st_release);
-	INIT_LIST_HEAD(&t->st_pending);
-	INIT_WORK(&t->st_release_work, svcrdma_release_work);
 	spin_lock_init(&t->st_expose_lock);
 	t->st_rw_cqe.done = svcrdma_rw_wc;
-	INIT_LIST_HEAD(&t->st_regions);
-	INIT_LIST_HEAD(&t->st_long_calls);
-	INIT_DELAYED_WORK(&t->st_expose_work, svcrdma_expose_work);
+	INIT_LIST_HEAD(&t->st_pending);
+	svcrdma_recv_setup(t);
+	svcrdma_reads_setup(t);
+	svcrdma_sq_setup(t);
+	svcrdma_send_setup(t);
+	svcrdma_regions_setup(t);
+	svcrdma_expose_setup(t);
+	svcrdma_long_calls_setup(t);
 	INIT_WORK(&t->st_close_work, transport_close_work);
-	INIT_DELAYED_WORK(&t->st_sq_worker, svcrdma_sq_worker);
 
 	rpcrdma_cm_private_decode(param->private_data, param->private_data_len,
 				  &t->st_peer);
@@ -358,8 +349,8 @@ static int transport_size(struct svcrdma_transport *t,
 		return -ENOSPC;
 	t->st_credits = queues->credits;
 	t->st_recv_target = queues->recv_wrs;
-	t->st_exposures.size = queues->exposures;
-	t->st_send_cache = 2 * queues->credits + SVCRDMA_REVERSE_CREDITS;
+	svcrdma_expose_limit(t, queues->exposures);
+	svcrdma_send_keep(t, 2 * queues->credits + SVCRDMA_REVERSE_CREDITS);
 	return 0;
 }
 
@@ -416,11 +407,11 @@ static int transport_qp_create(struct svcrdma_transport *t,
 	if (ret)
 		return ret;
 	t->st_qp = t->st_id->qp;
-	/* The core has added what the contexts need; one entry is the drain's. */
-	t->st_sq_depth = attr.cap.max_send_wr - 1;
-	/* Devices round up; the completions have to find room all the same. */
-	t->st_sq_depth = min_t(u32, t->st_sq_depth, t->st_send_cq->cqe - 1);
-	t->st_sq_free = t->st_sq_depth;
+	/*
+	 * The core has added what the contexts need; one entry is the drain's. Devices round
+	 * up; the completions have to find room all the same.
+	 */
+	svcrdma_sq_open(t, min_t(u32, attr.cap.max_send_wr - 1, t->st_send_cq->cqe - 1));
 	return 0;
 }
 
@@ -540,10 +531,10 @@ static void svcrdma_transport_free(struct svc_xprt *xprt)
 	trace_svcrdma_freed(t, 0);
 	if (t->st_qp) {
 		/* 1 */
-		cancel_delayed_work_sync(&t->st_expose_work);
+		svcrdma_expose_stop(t);
 		ib_drain_qp(t->st_qp);
 		/* 2 */
-		flush_work(&t->st_release_work);
+		svcrdma_send_flush(t);
 		/* 3 */
 		svcrdma_recv_ctxts_destroy(t);
 		svcrdma_send_ctxts_destroy(t);
@@ -565,7 +556,7 @@ static int svcrdma_transport_has_wspace(struct svc_xprt *xprt)
 {
 	struct svcrdma_transport *t = svcrdma_transport_of(xprt);
 
-	return READ_ONCE(t->st_sq_nr_waiters) < SVCRDMA_MAX_SQ_WAITERS;
+	return !svcrdma_sq_crowded(t);
 }
 
 static struct svc_xprt *transport_accept(struct svc_xprt *xprt)

@@ -4,6 +4,7 @@
 #define KUNIT_FAKE_ALLOC_H
 
 #include <linux/delay.h>
+#include <linux/workqueue.h>
 
 /* The allocation of this task after @count more fails. */
 void fake_alloc_fail(int count);
@@ -17,5 +18,11 @@ bool fake_alloc_failed(void);
 		usleep_range(200, 500);					\
 	(condition);							\
 })
+
+/* What a work item does, here and now, whether it is queued or not. */
+static inline void run_delayed(struct delayed_work *work)
+{
+	work->work.func(&work->work);
+}
 
 #endif /* KUNIT_FAKE_ALLOC_H */

@@ -76,9 +76,9 @@ static void expect_at_rest(struct kunit *test)
 
 	/* The end of a task gives back what it has exposed. */
 	KUNIT_EXPECT_TRUE(test, eventually((fake_run_all(bc->server->qp),
-					    !READ_ONCE(t->st_nr_long_calls))));
+					    !READ_ONCE(t->st_long.count))));
 	KUNIT_EXPECT_EQ(test, 0, fake_valid_rkeys(bc->server->fake));
-	KUNIT_EXPECT_TRUE(test, list_empty(&t->st_long_calls));
+	KUNIT_EXPECT_TRUE(test, list_empty(&t->st_long.calls));
 	bc_expect_at_rest(bc);
 }
 
@@ -145,7 +145,7 @@ static void call_is_sent_again(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, eventually(fake_posted(bc->server->qp) >= 3));
 	fake_run_all(bc->server->qp);
 	KUNIT_EXPECT_TRUE(test, eventually((fake_run_all(bc->server->qp),
-					    READ_ONCE(bc->server->transport->st_nr_long_calls)
+					    READ_ONCE(bc->server->transport->st_long.count)
 					    == 1)));
 	KUNIT_EXPECT_EQ(test, 1, fake_valid_rkeys(bc->server->fake));
 	answer_inline(test, cb, call->header.xid);
@@ -367,7 +367,7 @@ static void regions_are_short(struct kunit *test)
 	cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
 	msleep(50);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
-	KUNIT_EXPECT_EQ(test, 0, bc->server->transport->st_nr_long_calls);
+	KUNIT_EXPECT_EQ(test, 0, bc->server->transport->st_long.count);
 	bc->server->fake->mr_accept = -1;
 	call = bc_message(test);
 	answer_inline(test, cb, call->header.xid);
@@ -382,13 +382,13 @@ static void entries_are_short(struct kunit *test)
 	struct callback *cb;
 	struct bc_message *call;
 
-	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(t, t->st_sq_depth));
+	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(t, t->st_sq.depth));
 	cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
 	msleep(50);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
-	KUNIT_EXPECT_EQ(test, 0, t->st_sq_nr_waiters);
-	KUNIT_EXPECT_EQ(test, 0, t->st_nr_long_calls);
-	svcrdma_sq_put(t, t->st_sq_depth);
+	KUNIT_EXPECT_EQ(test, 0, t->st_sq.nr_waiters);
+	KUNIT_EXPECT_EQ(test, 0, t->st_long.count);
+	svcrdma_sq_put(t, t->st_sq.depth);
 	call = bc_message(test);
 	answer_inline(test, cb, call->header.xid);
 	expect_at_rest(test);

@@ -35,8 +35,8 @@ static void callback_is_answered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, RPCRDMA_RPC_CALL,
 			rpcrdma_message_direction(message + BC_HEADER, 80));
 	KUNIT_EXPECT_EQ(test, 19, get_unaligned_be32(message + BC_HEADER + CB_CALL_HEADER + 76));
-	KUNIT_EXPECT_EQ(test, bc->server->transport->st_sq_depth - 1,
-			bc->server->transport->st_sq_free);
+	KUNIT_EXPECT_EQ(test, bc->server->transport->st_sq.depth - 1,
+			bc->server->transport->st_sq.free);
 
 	bc_reply_well(test, header.xid, 2);
 	bc_expect_answered(test, cb);
@@ -286,13 +286,13 @@ static void callback_waits_for_its_turn(struct kunit *test)
 	struct backchannel *bc = test->priv;
 	struct svcrdma_transport *t = bc->server->transport;
 	struct server_waiter *waiters = bc->server->waiters;
-	u32 depth = t->st_sq_depth;
+	u32 depth = t->st_sq.depth;
 	struct callback *cb;
 
 	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(t, depth));
 	sq_wait(bc->server, &waiters[0], 1, -EINPROGRESS);
 	cb = bc_call(test, 1);
-	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(t->st_sq_nr_waiters) == 2));
+	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(t->st_sq.nr_waiters) == 2));
 	sq_wait(bc->server, &waiters[1], 1, -EINPROGRESS);
 
 	svcrdma_sq_put(t, 1);
@@ -303,7 +303,7 @@ static void callback_waits_for_its_turn(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, waiters[1].served);
 	svcrdma_sq_put(t, 1);
 	KUNIT_EXPECT_TRUE(test, waiters[1].served);
-	KUNIT_EXPECT_EQ(test, 0, t->st_sq_free);
+	KUNIT_EXPECT_EQ(test, 0, t->st_sq.free);
 
 	bc_reply_well(test, bc_xid(bc, 0), 1);
 	bc_expect_answered(test, cb);
@@ -319,11 +319,11 @@ static void callback_waits_in_vain(struct kunit *test)
 	struct svcrdma_transport *t = bc->server->transport;
 	struct callback *cb;
 
-	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(t, t->st_sq_depth));
+	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(t, t->st_sq.depth));
 	cb = bc_call(test, 1);
-	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(t->st_sq_nr_waiters) == 1));
+	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(t->st_sq.nr_waiters) == 1));
 	bc_lose(bc);
-	KUNIT_EXPECT_EQ(test, 0, t->st_sq_nr_waiters);
+	KUNIT_EXPECT_EQ(test, 0, t->st_sq.nr_waiters);
 	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, cb->status);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));

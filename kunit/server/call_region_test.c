@@ -34,8 +34,8 @@ static void call_reads_wait_for_regions(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
 
 	/* Act, Assert */
-	KUNIT_EXPECT_EQ(test, 2, server->transport->st_reads);
-	KUNIT_EXPECT_EQ(test, 3, list_count_nodes(&server->transport->st_read_wait));
+	KUNIT_EXPECT_EQ(test, 2, server->transport->st_read.built);
+	KUNIT_EXPECT_EQ(test, 3, list_count_nodes(&server->transport->st_read.wait));
 	for (i = 0; i < 5; i++) {
 		KUNIT_ASSERT_EQ_MSG(test, c.length, server_receive_all(server),
 				    "call %d", i);
@@ -75,10 +75,10 @@ static void call_needs_a_deeper_queue(struct kunit *test)
 	static const struct call_case deep = { "", 160 + 16384, 0, { { 160, 16384, 4 } } };
 	static const struct call_case fits = { "", 160 + 16384, 0, { { 160, 16384, 3 } } };
 	struct server *server = server_of(test);
-	u32 before = server->transport->st_sq_depth;
+	u32 before = server->transport->st_sq.depth;
 	struct call call = {};
 
-	server->transport->st_sq_depth = server->transport->st_sq_free = 3;
+	server->transport->st_sq.depth = server->transport->st_sq.free = 3;
 	expect_reads_refused(server, &deep);
 	call_build(server, &call, &fits);
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
@@ -86,7 +86,7 @@ static void call_needs_a_deeper_queue(struct kunit *test)
 	call_expect_arg(server, call.stream, fits.length);
 	server_done(server);
 	server_expect_at_rest(server);
-	server->transport->st_sq_depth = server->transport->st_sq_free = before;
+	server->transport->st_sq.depth = server->transport->st_sq.free = before;
 }
 
 /**
@@ -139,7 +139,7 @@ static void others_give_back(struct server *server)
 static void other_call_fails_too(struct server *server)
 {
 	KUNIT_EXPECT_EQ(server->test, 0, server_recvfrom(server));
-	KUNIT_EXPECT_EQ(server->test, 1, list_count_nodes(&server->transport->st_read_wait));
+	KUNIT_EXPECT_EQ(server->test, 1, list_count_nodes(&server->transport->st_read.wait));
 }
 
 /* Two calls have taken each other's regions away: both start again. */

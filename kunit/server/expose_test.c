@@ -84,8 +84,8 @@ static void expect_kept(struct kunit *test, const struct exposure *e)
 	struct svcrdma_transport *t = server_of(test)->transport;
 
 	KUNIT_EXPECT_EQ(test, 2, page_ref_count(e->page));
-	KUNIT_EXPECT_EQ(test, 1, t->st_exposures.used);
-	KUNIT_EXPECT_TRUE(test, list_empty(&t->st_regions));
+	KUNIT_EXPECT_EQ(test, 1, t->st_expose.table.used);
+	KUNIT_EXPECT_TRUE(test, list_empty(&t->st_region.free));
 }
 
 struct done_case {
@@ -124,9 +124,9 @@ static void local_inv_ends_the_exposure(struct kunit *test)
 	for (i = 0; i < e->nr_handles; i++)
 		KUNIT_EXPECT_FALSE(test, fake_rkey_valid(server->fake, e->handles[i]));
 	KUNIT_EXPECT_EQ(test, 1, page_ref_count(e->page));
-	KUNIT_EXPECT_EQ(test, 0, server->transport->st_exposures.used);
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_expose.table.used);
 	KUNIT_EXPECT_EQ(test, e->nr_handles,
-			list_count_nodes(&server->transport->st_regions));
+			list_count_nodes(&server->transport->st_region.free));
 	server_expect_at_rest(server);
 }
 
@@ -192,8 +192,8 @@ static void time_ends_the_exposure_by_local_inv(struct kunit *test)
 	struct server *server = server_of(test);
 	u8 message[64];
 
-	server->transport->st_exposures.slots[0].expires = 0;
-	svcrdma_expose_work(&server->transport->st_expose_work.work);
+	server->transport->st_expose.table.slots[0].expires = 0;
+	run_delayed(&server->transport->st_expose.work);
 	KUNIT_EXPECT_EQ(test, e->nr_handles, fake_posted(server->qp));
 	expect_kept(test, e);
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, message,

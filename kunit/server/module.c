@@ -42,14 +42,14 @@ void server_module_exit(void)
 void server_expect_idle(struct kunit *test, struct svcrdma_transport *t, unsigned int posted)
 {
 	KUNIT_EXPECT_EQ(test, t->st_recv_target + t->st_credits,
-			list_count_nodes(&t->st_recv_spare) + posted);
+			list_count_nodes(&t->st_recv.spare) + posted);
 	KUNIT_EXPECT_EQ(test, t->st_recv_target, posted);
-	KUNIT_EXPECT_EQ(test, t->st_recv_posted, posted);
-	KUNIT_EXPECT_EQ(test, t->st_sq_depth, t->st_sq_free);
-	KUNIT_EXPECT_EQ(test, 0, t->st_sq_nr_waiters);
-	KUNIT_EXPECT_EQ(test, 0, t->st_reads);
-	KUNIT_EXPECT_EQ(test, 0, t->st_pulls);
-	KUNIT_EXPECT_EQ(test, 0, t->st_pull_pages);
-	KUNIT_EXPECT_EQ(test, t->st_send_nr_free, list_count_nodes(&t->st_send_all));
+	KUNIT_EXPECT_EQ(test, t->st_recv.posted, posted);
+	KUNIT_EXPECT_EQ(test, t->st_sq.depth, t->st_sq.free);
+	KUNIT_EXPECT_EQ(test, 0, t->st_sq.nr_waiters);
+	KUNIT_EXPECT_EQ(test, 0, t->st_read.built);
+	KUNIT_EXPECT_EQ(test, 0, t->st_read.pulls);
+	KUNIT_EXPECT_EQ(test, 0, t->st_read.pages);
+	KUNIT_EXPECT_EQ(test, t->st_send.nr_free, list_count_nodes(&t->st_send.all));
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
 }

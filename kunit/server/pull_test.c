@@ -59,7 +59,7 @@ static unsigned int waiting(struct server *server)
 	struct svcrdma_recv_ctxt *rc;
 	unsigned int count = 0;
 
-	list_for_each_entry(rc, &server->transport->st_read_wait, rc_list)
+	list_for_each_entry(rc, &server->transport->st_read.wait, rc_list)
 		count++;
 	return count;
 }
@@ -75,7 +75,7 @@ static void expect_call(struct server *server, u32 xid, u32 length)
 	KUNIT_EXPECT_EQ(test, xid, get_unaligned_be32(arg->head[0].iov_base));
 	KUNIT_EXPECT_EQ(test, 0, read_bytes_from_xdr_buf(arg, HEAD + length - 1, &last, 1));
 	KUNIT_EXPECT_EQ(test, (u8)xid, last);
-	KUNIT_EXPECT_LE(test, server->transport->st_pull_pages, SVCRDMA_MAX_PULL_PAGES);
+	KUNIT_EXPECT_LE(test, server->transport->st_read.pages, SVCRDMA_MAX_PULL_PAGES);
 	server_done(server);
 }
 
@@ -91,12 +91,12 @@ static void pull_has_a_bound(struct kunit *test)
 		deliver(server, i, LARGE);
 	look_at_messages(server);
 
-	KUNIT_EXPECT_EQ(test, FIT * PAGES, server->transport->st_pull_pages);
-	KUNIT_EXPECT_EQ(test, FIT, server->transport->st_reads);
-	KUNIT_EXPECT_EQ(test, FIT + 4, server->transport->st_pulls);
+	KUNIT_EXPECT_EQ(test, FIT * PAGES, server->transport->st_read.pages);
+	KUNIT_EXPECT_EQ(test, FIT, server->transport->st_read.built);
+	KUNIT_EXPECT_EQ(test, FIT + 4, server->transport->st_read.pulls);
 	KUNIT_EXPECT_EQ(test, 4, waiting(server));
 	/* Those that wait have nothing. */
-	list_for_each_entry(rc, &server->transport->st_read_wait, rc_list)
+	list_for_each_entry(rc, &server->transport->st_read.wait, rc_list)
 		KUNIT_EXPECT_EQ(test, 0, rc->rc_nr_pages);
 
 	for (i = 1; i <= FIT + 4; i++)
@@ -122,12 +122,12 @@ static void pull_goes_on_in_order(struct kunit *test)
 	for (i = 1; i <= 3; i++) {
 		fake_run(server->qp, each);
 		/* The pages are its own until a thread has come for it. */
-		KUNIT_EXPECT_EQ(test, FIT * PAGES, server->transport->st_pull_pages);
+		KUNIT_EXPECT_EQ(test, FIT * PAGES, server->transport->st_read.pages);
 		KUNIT_ASSERT_EQ(test, HEAD + LARGE, server_recvfrom(server));
-		KUNIT_EXPECT_EQ(test, (FIT - 1) * PAGES, server->transport->st_pull_pages);
+		KUNIT_EXPECT_EQ(test, (FIT - 1) * PAGES, server->transport->st_read.pages);
 		server_done(server);
 		look_at_messages(server);
-		KUNIT_EXPECT_EQ(test, FIT * PAGES, server->transport->st_pull_pages);
+		KUNIT_EXPECT_EQ(test, FIT * PAGES, server->transport->st_read.pages);
 		KUNIT_EXPECT_EQ(test, 3 - i, waiting(server));
 	}
 	for (; i <= FIT + 3; i++)
@@ -145,7 +145,7 @@ static void pull_is_not_overtaken(struct kunit *test)
 	for (i = 1; i <= FIT + 1; i++)
 		deliver(server, i, LARGE);
 	look_at_messages(server);
-	KUNIT_ASSERT_LE(test, server->transport->st_pull_pages + 1, SVCRDMA_MAX_PULL_PAGES);
+	KUNIT_ASSERT_LE(test, server->transport->st_read.pages + 1, SVCRDMA_MAX_PULL_PAGES);
 	deliver(server, FIT + 2, 100);
 	look_at_messages(server);
 	KUNIT_EXPECT_EQ(test, 2, waiting(server));
@@ -167,7 +167,7 @@ static void pull_of_small_calls_does_not_wait(struct kunit *test)
 		deliver(server, i, 8192);
 	look_at_messages(server);
 	KUNIT_EXPECT_EQ(test, 0, waiting(server));
-	KUNIT_EXPECT_EQ(test, count, server->transport->st_reads);
+	KUNIT_EXPECT_EQ(test, count, server->transport->st_read.built);
 	for (i = 1; i <= count; i++)
 		expect_call(server, i, 8192);
 	server_expect_at_rest(server);
@@ -193,8 +193,8 @@ static void pull_waits_for_regions_and_pages(struct kunit *test)
 
 	deliver_to_few_regions(server, FIT + 4);
 	look_at_messages(server);
-	KUNIT_EXPECT_EQ(test, 2, server->transport->st_reads);
-	KUNIT_EXPECT_LE(test, server->transport->st_pull_pages, SVCRDMA_MAX_PULL_PAGES);
+	KUNIT_EXPECT_EQ(test, 2, server->transport->st_read.built);
+	KUNIT_EXPECT_LE(test, server->transport->st_read.pages, SVCRDMA_MAX_PULL_PAGES);
 	for (i = 1; i <= FIT + 4; i++)
 		expect_call(server, i, LARGE);
 	server_expect_at_rest(server);
@@ -202,7 +202,7 @@ static void pull_waits_for_regions_and_pages(struct kunit *test)
 
 static struct svcrdma_recv_ctxt *first_waiting(const struct svcrdma_transport *t)
 {
-	return list_first_entry(&t->st_read_wait, struct svcrdma_recv_ctxt, rc_list);
+	return list_first_entry(&t->st_read.wait, struct svcrdma_recv_ctxt, rc_list);
 }
 
 static void refuse_it(void *data, const struct svcrdma_transport *t, int status)

@@ -150,12 +150,12 @@ void server_done(struct server *server)
 void server_settle(struct server *server)
 {
 	fake_run_all(server->qp);
-	flush_work(&server->transport->st_release_work);
+	flush_work(&server->transport->st_send.release_work);
 }
 
 unsigned int server_spare(struct server *server)
 {
-	return list_count_nodes(&server->transport->st_recv_spare);
+	return list_count_nodes(&server->transport->st_recv.spare);
 }
 
 /* No buffer and no queue entry is lost. */

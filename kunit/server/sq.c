@@ -26,8 +26,8 @@ void sq_wait(struct server *server, struct server_waiter *waiter, u32 need, int 
 void sq_exhaust(struct server *server, u32 depth)
 {
 	server_connect(server);
-	server->transport->st_sq_depth = depth;
-	server->transport->st_sq_free = depth;
+	server->transport->st_sq.depth = depth;
+	server->transport->st_sq.free = depth;
 	KUNIT_ASSERT_TRUE(server->test, svcrdma_sq_try(server->transport, depth));
-	KUNIT_ASSERT_EQ(server->test, 0, server->transport->st_sq_free);
+	KUNIT_ASSERT_EQ(server->test, 0, server->transport->st_sq.free);
 }

@@ -16,7 +16,7 @@ static void sq_serves_in_order(struct kunit *test)
 	sq_exhaust(server, 12);
 	for (i = 0; i < 5; i++)
 		sq_wait(server, &waiters[i], need[i], -EINPROGRESS);
-	KUNIT_EXPECT_EQ(test, 5, server->transport->st_sq_nr_waiters);
+	KUNIT_EXPECT_EQ(test, 5, server->transport->st_sq.nr_waiters);
 
 	/* One entry at a time: number k is served with the last one that it needs. */
 	for (k = 0; k < 5; k++) {
@@ -28,9 +28,9 @@ static void sq_serves_in_order(struct kunit *test)
 		}
 		for (i = 0; i < 5; i++)
 			KUNIT_EXPECT_EQ(test, i <= k, waiters[i].served);
-		KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq_free);
+		KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq.free);
 	}
-	KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq_nr_waiters);
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq.nr_waiters);
 }
 
 static void sq_many_entries_serve_many(struct kunit *test)
@@ -45,7 +45,7 @@ static void sq_many_entries_serve_many(struct kunit *test)
 	svcrdma_sq_put(server->transport, 10);
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_EQ(test, i < 3, waiters[i].served);
-	KUNIT_EXPECT_EQ(test, 1, server->transport->st_sq_free);
+	KUNIT_EXPECT_EQ(test, 1, server->transport->st_sq.free);
 	svcrdma_sq_put(server->transport, 2);
 	KUNIT_EXPECT_TRUE(test, waiters[3].served);
 }
@@ -80,7 +80,7 @@ static void sq_free_entries_are_taken_at_once(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, svcrdma_sq_try(server->transport, 1));
 	sq_wait(server, waiter, 11, -E2BIG);
 	svcrdma_sq_put(server->transport, 10);
-	KUNIT_EXPECT_EQ(test, 10, server->transport->st_sq_free);
+	KUNIT_EXPECT_EQ(test, 10, server->transport->st_sq.free);
 }
 
 static void sq_close_releases_every_waiter(struct kunit *test)
@@ -93,7 +93,7 @@ static void sq_close_releases_every_waiter(struct kunit *test)
 	for (i = 0; i < 20; i++)
 		sq_wait(server, &waiters[i], 1 + i % 10, -EINPROGRESS);
 	svcrdma_transport_close(server->transport);
-	KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq_nr_waiters);
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq.nr_waiters);
 	for (i = 0; i < 20; i++)
 		KUNIT_EXPECT_TRUE(test, list_empty(&waiters[i].sq.sw_list));
 	sq_wait(server, late, 1, -ENOTCONN);
@@ -164,7 +164,7 @@ static void sq_reads_that_wait_end_with_the_connection(struct kunit *test)
 	sq_exhaust(server, 10);
 	server_deliver(server, CALL_READ);
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
-	KUNIT_EXPECT_EQ(test, 1, server->transport->st_sq_nr_waiters);
+	KUNIT_EXPECT_EQ(test, 1, server->transport->st_sq.nr_waiters);
 	svcrdma_transport_close(server->transport);
 	svcrdma_sq_put(server->transport, 10);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
@@ -202,13 +202,13 @@ static void sq_reply_waits_for_an_entry(struct kunit *test)
 
 	sq_exhaust(server, 10);
 	KUNIT_EXPECT_EQ(test, 0, answer(server, 64, false));
-	KUNIT_EXPECT_EQ(test, 1, server->transport->st_sq_nr_waiters);
+	KUNIT_EXPECT_EQ(test, 1, server->transport->st_sq.nr_waiters);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 	svcrdma_sq_put(server->transport, 1);
 	KUNIT_ASSERT_EQ(test, 1, fake_posted(server->qp));
 	KUNIT_EXPECT_EQ(test, 28 + 64, length_of(server, 0));
-	KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq_nr_waiters);
-	KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq_free);
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq.nr_waiters);
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq.free);
 	/* It gives back what it got. */
 	fake_run_all(server->qp);
 	svcrdma_sq_put(server->transport, 9);

@@ -4,7 +4,7 @@
 
 static unsigned int seconds_left(struct server *server)
 {
-	struct delayed_work *work = &server->transport->st_sq_worker;
+	struct delayed_work *work = &server->transport->st_sq.worker;
 
 	return timer_pending(&work->timer) ?
 		DIV_ROUND_UP(work->timer.expires - jiffies, HZ) : 0;
@@ -13,7 +13,7 @@ static unsigned int seconds_left(struct server *server)
 /* The time is over, now. */
 static void time_passes(struct server *server)
 {
-	flush_delayed_work(&server->transport->st_sq_worker);
+	flush_delayed_work(&server->transport->st_sq.worker);
 }
 
 static void sq_stands_still(struct kunit *test)
@@ -64,7 +64,7 @@ static void sq_entries_for_later(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
 	svcrdma_sq_put_held(t, 3);
-	KUNIT_EXPECT_EQ(test, 0, t->st_sq_held);
+	KUNIT_EXPECT_EQ(test, 0, t->st_sq.held);
 	server_expect_at_rest(server);
 }
 
@@ -112,7 +112,7 @@ static void sq_is_watched_anew(struct kunit *test)
 	struct delayed_work *work;
 
 	sq_exhaust(server, 10);
-	work = &server->transport->st_sq_worker;
+	work = &server->transport->st_sq.worker;
 	sq_wait(server, &server->waiters[0], 1, -EINPROGRESS);
 	svcrdma_sq_put(server->transport, 10);
 	svcrdma_sq_put(server->transport, 1);

@@ -176,7 +176,7 @@ static void invalidation_takes_too_long(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, reverse_ended(reverse, cb));
 	svcrdma_inv_timeout = timeout;
 	msleep(20);
-	svcrdma_expose_work(&pair->server->st_expose_work.work);
+	run_delayed(&pair->server->st_expose.work);
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(pair->server));
 	pair_disconnect(pair);
 	xprtrdma_bc_free_rqst(rqst);

@@ -16,7 +16,7 @@ static struct client_call *expose_one(struct pair *pair)
 	pair->client.conn->xc_pull.active = XPRTRDMA_PULLS;
 	call = pull_begin(pair, &pull_60k);
 	pair_pump(pair);
-	KUNIT_ASSERT_EQ(pair->test, 1, pair->server->st_exposures.used);
+	KUNIT_ASSERT_EQ(pair->test, 1, pair->server->st_expose.table.used);
 	return call;
 }
 
@@ -34,7 +34,7 @@ static void read_late(struct kunit *test)
 	const struct rpcrdma_window *window = &pair->client.conn->xc_window;
 
 	/* What counts is the memory that it keeps. */
-	KUNIT_EXPECT_EQ(test, 61440 + PAGE_SIZE, pair->server->st_exposures.bytes);
+	KUNIT_EXPECT_EQ(test, 61440 + PAGE_SIZE, pair->server->st_expose.table.bytes);
 	KUNIT_EXPECT_FALSE(test, client_call_done(call));
 	/* RR11: the credit comes back with what is read. */
 	KUNIT_EXPECT_EQ(test, 1, window->in_flight);
@@ -77,7 +77,7 @@ static void read_while_nfsd_is_busy(struct kunit *test)
 	queue_work(xprtrdma_wq, &pair->client.conn->xc_pull.worker);
 	pair_settle(pair);
 	client_call_expect_reply(call, 128, 61440, 4);
-	KUNIT_EXPECT_EQ(test, 0, pair->server->st_exposures.used);
+	KUNIT_EXPECT_EQ(test, 0, pair->server->st_expose.table.used);
 	pull_expect_nothing_exposed(pair);
 }
 
@@ -117,7 +117,7 @@ static void many_that_nobody_waits_for(struct kunit *test)
 	while ((send = xprtrdma_send_get(conn)))
 		list_add(&send->sd_list, &taken);
 	read_after_all(pair);
-	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(calls), pair->server->st_exposures.used);
+	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(calls), pair->server->st_expose.table.used);
 	KUNIT_EXPECT_FALSE(test, pair_client_failed(pair));
 
 	list_for_each_entry_safe(send, next, &taken, sd_list) {
@@ -141,9 +141,9 @@ static void exposure_ends_by_time(struct kunit *test)
 	svcrdma_expose_timeout = 0;
 	call = expose_one(pair);
 	svcrdma_expose_timeout = seconds;
-	svcrdma_expose_work(&pair->server->st_expose_work.work);
+	run_delayed(&pair->server->st_expose.work);
 	pair_settle(pair);
-	KUNIT_EXPECT_EQ(test, 0, pair->server->st_exposures.used);
+	KUNIT_EXPECT_EQ(test, 0, pair->server->st_expose.table.used);
 	KUNIT_EXPECT_EQ(test, 0, memory_valid_keys(pair->server_device));
 
 	read_after_all(pair);
@@ -159,11 +159,11 @@ static void invalidation_takes_too_long(struct kunit *test)
 	unsigned long timeout = svcrdma_inv_timeout;
 	struct pair *pair = pair_create(test, false);
 	struct client_call *call = expose_one(pair);
-	struct delayed_work *work = &pair->server->st_expose_work;
+	struct delayed_work *work = &pair->server->st_expose.work;
 
 	memory_hold(pair->server->st_qp);
 	svcrdma_exposed_done(pair->server, be32_to_cpu(call->rqst.rq_xid));
-	svcrdma_expose_work(&work->work);
+	run_delayed(work);
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(pair->server));
 	KUNIT_EXPECT_TRUE(test, delayed_work_pending(work));
 
@@ -176,7 +176,7 @@ static void invalidation_takes_too_long(struct kunit *test)
 	svcrdma_exposed_done(pair->server, be32_to_cpu(call->rqst.rq_xid));
 	svcrdma_inv_timeout = timeout;
 	msleep(20);
-	svcrdma_expose_work(&work->work);
+	run_delayed(work);
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(pair->server));
 	pair_disconnect(pair);
 	pair_expect_nothing_left(pair);
@@ -195,7 +195,7 @@ static void done_before_its_registration_is_done(struct kunit *test)
 	memory_hold(pair->server->st_qp);
 	call = pull_begin(pair, &c);
 	pair_pump(pair);
-	KUNIT_ASSERT_EQ(test, 1, pair->server->st_exposures.used);
+	KUNIT_ASSERT_EQ(test, 1, pair->server->st_expose.table.used);
 	sq = &memory_qp_of(pair->server->st_qp)->sq;
 	KUNIT_ASSERT_EQ(test, 2, sq->posted - sq->done);
 	KUNIT_ASSERT_EQ(test, IB_WR_REG_MR, sq->wrs[sq->done % sq->size].opcode);
@@ -205,8 +205,8 @@ static void done_before_its_registration_is_done(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IB_WR_LOCAL_INV,
 			sq->wrs[(sq->done + 2) % sq->size].opcode);
 	pair_settle(pair);
-	KUNIT_EXPECT_EQ(test, 1, pair->server->st_exposures.used);
-	KUNIT_EXPECT_NE(test, 0, pair->server->st_exposures.bytes);
+	KUNIT_EXPECT_EQ(test, 1, pair->server->st_expose.table.used);
+	KUNIT_EXPECT_NE(test, 0, pair->server->st_expose.table.bytes);
 	pair_disconnect(pair);
 	client_call_expect_waiting(call);
 	pair_expect_nothing_left(pair);
@@ -252,7 +252,7 @@ static void flood_of_notifications(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
 	t = pair->server;
-	for (i = 0; i < t->st_exposures.size; i++)
+	for (i = 0; i < t->st_expose.table.size; i++)
 		svcrdma_exposed_done(t, i);
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
 	svcrdma_exposed_done(t, i);
@@ -270,7 +270,7 @@ static void notified_twice(struct kunit *test)
 	svcrdma_exposed_done(pair->server, xid);
 	pair_settle(pair);
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(pair->server));
-	KUNIT_EXPECT_EQ(test, 0, pair->server->st_exposures.used);
+	KUNIT_EXPECT_EQ(test, 0, pair->server->st_expose.table.used);
 	KUNIT_EXPECT_EQ(test, 0, memory_valid_keys(pair->server_device));
 	pair_disconnect(pair);
 	pair_expect_nothing_left(pair);

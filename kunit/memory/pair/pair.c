@@ -215,7 +215,7 @@ static void flush_all(struct pair *pair)
 	/* One whose device goes is closed by a work item of its own. */
 	svcrdma_transports_wait();
 	if (pair->server)
-		flush_work(&pair->server->st_release_work);
+		flush_work(&pair->server->st_send.release_work);
 	flush_workqueue(xprtrdma_wq);
 	fake_cm_flush();
 }
