@@ -21,20 +21,16 @@
  * svcrdma_arg_page_limit - pages that a call may take
  * @rqstp: nfsd thread
  *
- * Some are left for the reply.
- *
  * Context: process.
  */
 u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp)
 {
-	u32 pages = rqstp->rq_page_end - rqstp->rq_pages;
-
-	return pages > 2 ? min_t(u32, pages - 2, RPCSVC_MAXPAGES) : 0;
+	return min(compat_rqst_call_pages(rqstp),
+		   svcrdma_transport_of(rqstp->rq_xprt)->st_max_pages);
 }
 
 /*
- * The context's pages take the place of the first ones in rq_pages. The reply is
- * built behind them.
+ * The context's pages take the place of the first ones in rq_pages.
  */
 static int give_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
@@ -44,8 +40,7 @@ static int give_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 		return -EMSGSIZE;
 	for (i = 0; i < rc->rc_nr_pages; i++)
 		swap(rqstp->rq_pages[i], rc->rc_pages[i]);
-	rqstp->rq_respages = &rqstp->rq_pages[rc->rc_nr_pages];
-	rqstp->rq_next_page = rqstp->rq_respages;
+	compat_rqst_reply_begin(rqstp, rc->rc_nr_pages);
 	svcrdma_recv_ctxt_drop_pages(rc);
 	return 0;
 }

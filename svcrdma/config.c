@@ -74,7 +74,7 @@ bool svcrdma_config_answer(struct svc_rqst *rqstp)
 	svcrdma_recv_ctxt_put(t, rqstp->rq_xprt_ctxt);
 	rqstp->rq_xprt_ctxt = NULL;
 	/* Nothing to be released: recvfrom returns 0. */
-	rqstp->rq_next_page = rqstp->rq_respages;
+	compat_rqst_reply_taken(rqstp);
 	memset(&rqstp->rq_res, 0, sizeof(rqstp->rq_res));
 	return true;
 }

@@ -45,7 +45,8 @@ unsigned long svcrdma_inv_timeout = SVCRDMA_SQ_TIMEOUT;
  * @ex_regions: the chunk
  * @ex_nr_pages: entries of @ex_pages, each a reference
  * @ex_pages: of the reply
- * @ex_nr_runs: entries of @ex_runs
+ * @ex_nr_runs: entries of @ex_runs that are filled
+ * @ex_max_runs: all of them
  * @ex_runs: the reply's bytes
  */
 struct svcrdma_exposed {
@@ -59,9 +60,10 @@ struct svcrdma_exposed {
 	u32			ex_sq_held;
 	struct svcrdma_regions	ex_regions;
 	u32			ex_nr_pages;
-	struct page		*ex_pages[RPCSVC_MAXPAGES + 1];
+	struct page		**ex_pages;
 	u32			ex_nr_runs;
-	struct scatterlist	ex_runs[SVCRDMA_EXPOSED_RUNS];
+	u32			ex_max_runs;
+	struct scatterlist	ex_runs[];
 };
 
 /* ---- the end of an exposure ---- */
@@ -80,7 +82,7 @@ static void exposed_free(struct svcrdma_exposed *ex)
 	spin_lock(&t->st_expose_lock);
 	rpcrdma_exposures_release(&t->st_expose.table, ex->ex_slot);
 	spin_unlock(&t->st_expose_lock);
-	kfree(ex);
+	kvfree(ex);
 	if (held)
 		svcrdma_sq_put_held(t, held);
 }
@@ -249,15 +251,29 @@ out_sub:
 	return false;
 }
 
+/* For @pages of a reply, of which head and tail may share one, and Write chunks have parts. */
+static struct svcrdma_exposed *exposed_alloc(u32 pages)
+{
+	u32 runs = pages + SVCRDMA_EXPOSED_SPARE_RUNS;
+	struct svcrdma_exposed *ex;
+
+	ex = kvzalloc(struct_size(ex, ex_runs, runs) + pages * sizeof(*ex->ex_pages), GFP_KERNEL);
+	if (!ex)
+		return NULL;
+	ex->ex_max_runs = runs;
+	ex->ex_pages = (struct page **)&ex->ex_runs[runs];
+	return ex;
+}
+
 static int exposed_add_runs(struct svcrdma_exposed *ex, struct svcrdma_stream *stream)
 {
 	u32 n, offset, left = ex->ex_length;
 	struct page *page;
 
-	sg_init_table(ex->ex_runs, SVCRDMA_EXPOSED_RUNS);
+	sg_init_table(ex->ex_runs, ex->ex_max_runs);
 	while (left) {
 		n = svcrdma_stream_run(stream, left, &page, &offset);
-		if (!n || ex->ex_nr_runs == SVCRDMA_EXPOSED_RUNS)
+		if (!n || ex->ex_nr_runs == ex->ex_max_runs)
 			return -EMSGSIZE;
 		sg_set_page(&ex->ex_runs[ex->ex_nr_runs++], page, n, offset);
 		left -= n;
@@ -282,7 +298,7 @@ struct svcrdma_exposed *svcrdma_expose(struct svcrdma_transport *t, u32 xid,
 				       struct svcrdma_stream *stream, u32 length,
 				       u32 held, struct rpcrdma_chunk_lists *lists)
 {
-	struct svcrdma_exposed *ex = kzalloc(sizeof(*ex), GFP_KERNEL);
+	struct svcrdma_exposed *ex = exposed_alloc(held >> PAGE_SHIFT);
 
 	if (!ex)
 		goto out_refuse;
@@ -293,7 +309,7 @@ struct svcrdma_exposed *svcrdma_expose(struct svcrdma_transport *t, u32 xid,
 	ex->ex_inv_cqe.done = exposed_inv_wc;
 	svcrdma_regions_init(&ex->ex_regions, &ex->ex_inv_cqe);
 	if (!exposed_claim(t, ex)) {
-		kfree(ex);
+		kvfree(ex);
 		goto out_refuse;
 	}
 	if (exposed_add_runs(ex, stream) ||

@@ -104,7 +104,7 @@ static bool reserve_pages(struct svcrdma_transport *t, const struct svcrdma_recv
 
 	if (rc->rc_nr_pages)
 		return true;
-	if (t->st_read.pages && t->st_read.pages + pages > SVCRDMA_MAX_PULL_PAGES)
+	if (t->st_read.pages && t->st_read.pages + pages > SVCRDMA_MAX_PULLS * t->st_max_pages)
 		return false;
 	t->st_read.pages += pages;
 	return true;
@@ -115,6 +115,7 @@ static void take_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
 	u32 pages = call_pages(rc);
 
+	compat_rqst_call_taken(rqstp, pages);
 	while (rc->rc_nr_pages < pages) {
 		rc->rc_pages[rc->rc_nr_pages] = rqstp->rq_pages[rc->rc_nr_pages];
 		rqstp->rq_pages[rc->rc_nr_pages] = NULL;
@@ -338,7 +339,7 @@ static bool queue_behind_waiters(struct svcrdma_transport *t, struct svcrdma_rec
  *
  * Context: process. Waits for no client.
  * Return: 0: svcrdma_reads_next() has it when all is read, unless the connection ends before.
- * -EINVAL or -EOPNOTSUPP: the call is wrong. -EDQUOT: it is one too many.
+ * -EINVAL or -EOPNOTSUPP: the call is wrong. -EDQUOT: it is one too many. -ENOMEM.
  */
 int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			struct svcrdma_recv_ctxt *rc)
@@ -350,6 +351,9 @@ int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	/* A client that takes no Reads cannot ask for one. */
 	if (!t->st_read_depth)
 		return -EOPNOTSUPP;
+	ret = svcrdma_recv_ctxt_make_room(t, rc);
+	if (ret)
+		return ret;
 	if (!begin_pull(t))
 		return -EDQUOT;
 	if (queue_behind_waiters(t, rc))

@@ -13,6 +13,7 @@
 static void recv_ctxt_free(struct svcrdma_recv_ctxt *rc)
 {
 	rpcrdma_buffer_exit(&rc->rc_buffer);
+	kvfree(rc->rc_pages);
 	kfree(rc->rc_payloads);
 	kfree(rc->rc_chunks);
 	kfree(rc->rc_segments);
@@ -89,6 +90,21 @@ int svcrdma_recv_ctxts_create(struct svcrdma_transport *t)
 		list_add(&rc->rc_list, &t->st_recv.spare);
 	}
 	return 0;
+}
+
+/**
+ * svcrdma_recv_ctxt_make_room - a call with Read chunks is going to have pages
+ * @t: transport
+ * @rc: context
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int svcrdma_recv_ctxt_make_room(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	if (!rc->rc_pages)
+		rc->rc_pages = kvcalloc(t->st_max_pages, sizeof(*rc->rc_pages), GFP_KERNEL);
+	return rc->rc_pages ? 0 : -ENOMEM;
 }
 
 /**

@@ -178,11 +178,14 @@ static int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 
 	if (!ret)
 		return 0;
-	if (ret != -EDQUOT) {
+	if (ret == -ENOMEM) {
+		trace_svcrdma_read_pages_err(t, ret);
+	} else if (ret == -EDQUOT) {
+		trace_svcrdma_call_without_credit(t, rc->rc_header.xid, ret);
+	} else {
 		trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, ret);
 		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
 	}
-	trace_svcrdma_call_without_credit(t, rc->rc_header.xid, ret);
 	svcrdma_transport_close(t);
 	svcrdma_recv_ctxt_put(t, rc);
 	return 0;
@@ -335,8 +338,7 @@ int svcrdma_recvfrom(struct svc_rqst *rqstp)
 	enum recv_work work;
 
 	/* Nothing to be released, should this return 0. */
-	rqstp->rq_respages = rqstp->rq_pages;
-	rqstp->rq_next_page = rqstp->rq_respages;
+	compat_rqst_reply_begin(rqstp, 0);
 	rqstp->rq_xprt_ctxt = NULL;
 
 	rc = recv_next(t, &work);

@@ -161,7 +161,7 @@ void svcrdma_regions_create(struct svcrdma_transport *t)
 	u32 depth = rpcrdma_region_query(svcrdma_transport_device(t), &t->st_region.type);
 
 	t->st_region.reg_cqe.done = region_reg_wc;
-	t->st_region.depth = min_t(u32, depth, SVCRDMA_EXPOSED_RUNS);
+	t->st_region.depth = min(depth, t->st_max_pages + SVCRDMA_EXPOSED_SPARE_RUNS);
 }
 
 /**

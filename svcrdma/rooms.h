@@ -36,7 +36,7 @@ struct svcrdma_receiver {
  * @built: calls whose Reads are built and not done
  * @pulls: calls with pages for their Reads, until a thread has seen them done; at
  *	most st_credits
- * @pages: their pages, at most SVCRDMA_MAX_PULL_PAGES; those that could not have
+ * @pages: their pages, at most those of SVCRDMA_MAX_PULLS; those that could not have
  *	theirs are in @wait
  */
 struct svcrdma_reader {

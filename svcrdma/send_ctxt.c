@@ -19,6 +19,7 @@
 static void send_ctxt_free(struct svcrdma_send_ctxt *sc)
 {
 	rpcrdma_buffer_exit(&sc->sc_buffer);
+	kvfree(sc->sc_pages);
 	kfree(sc);
 }
 
@@ -93,6 +94,21 @@ struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp
 	if (!sc)
 		trace_svcrdma_send_alloc_err(t, -ENOMEM);
 	return sc;
+}
+
+/**
+ * svcrdma_send_ctxt_make_room - a Send with Writes is going to have pages
+ * @t: transport
+ * @sc: context
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int svcrdma_send_ctxt_make_room(const struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	if (!sc->sc_pages)
+		sc->sc_pages = kvcalloc(t->st_max_pages, sizeof(*sc->sc_pages), GFP_KERNEL);
+	return sc->sc_pages ? 0 : -ENOMEM;
 }
 
 /**

@@ -528,7 +528,7 @@ static void reply_take_pages(const struct reply *reply, struct svc_rqst *rqstp)
 			svcrdma_exposed_take_page(sc->sc_exposed, *page);
 		*page = NULL;
 	}
-	rqstp->rq_next_page = rqstp->rq_respages;
+	compat_rqst_reply_taken(rqstp);
 }
 
 /* Consumes @sc. */
@@ -541,6 +541,8 @@ static int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 	reply_init(&reply, t, sc, rqstp);
 	reply_choose_opcode(&reply);
 	ret = reply_build(&reply);
+	if (!ret && !list_empty(&sc->sc_writes))
+		ret = svcrdma_send_ctxt_make_room(t, sc);
 	if (ret == -EMSGSIZE) {
 		trace_svcrdma_reply_too_large(t, reply.header.xid, ret);
 		return error_post(t, sc, &reply.rc->rc_header, RPCRDMA_ERR_CHUNK);

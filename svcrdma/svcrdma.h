@@ -51,11 +51,11 @@ enum {
 	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
-	SVCRDMA_MAX_PULL_PAGES = 8 * RPCSVC_MAXPAGES,	/* of a connection */
+	SVCRDMA_MAX_PULLS = 8,		/* largest calls of which a connection may have the pages */
 	SVCRDMA_SPARE_EXPOSURES = 8,	/* beyond one for each call: RDMA_DONE is on its way */
 	SVCRDMA_MAX_EXPOSED = 16 << 20,	/* bytes, of one connection */
-	/* Every page of a reply, head and tail in pages of their own, and holes. */
-	SVCRDMA_EXPOSED_RUNS = RPCSVC_MAXPAGES + 8,
+	/* Beyond one for each page of a reply: head and tail in one page, and holes */
+	SVCRDMA_EXPOSED_SPARE_RUNS = 8,
 	SVCRDMA_MAX_CALLBACK = 68 << 10,	/* bytes of a callback in chunks, each way */
 	/* Half of them at their end. */
 	SVCRDMA_MAX_LONG_CALLS = 2 * SVCRDMA_REVERSE_CREDITS,
@@ -156,7 +156,8 @@ struct svcrdma_rw {
  * @rc_refused: the device cannot do these Reads
  * @rc_stream_length: bytes of the call that go to @rc_pages; see reads.c
  * @rc_nr_pages: entries of @rc_pages, each a reference
- * @rc_pages: sink of the Reads
+ * @rc_pages: sink of the Reads; NULL until there is a call with Read chunks, then an array of
+ *	st_max_pages
  */
 struct svcrdma_recv_ctxt {
 	struct list_head	rc_list;
@@ -177,7 +178,7 @@ struct svcrdma_recv_ctxt {
 	bool			rc_refused;
 	u32			rc_stream_length;
 	u32			rc_nr_pages;
-	struct page		*rc_pages[RPCSVC_MAXPAGES];
+	struct page		**rc_pages;
 };
 
 /**
@@ -199,7 +200,7 @@ struct svcrdma_recv_ctxt {
  * @sc_exposed: the reply that this Send tells the client to pull; until it is posted
  * @sc_sq_held: Send Queue entries taken, given back when the context is put
  * @sc_nr_pages: entries of @sc_pages, each a reference
- * @sc_pages: source of the Writes
+ * @sc_pages: source of the Writes; NULL until there is one, then an array of st_max_pages
  */
 struct svcrdma_send_ctxt {
 	struct list_head	sc_list;
@@ -215,7 +216,7 @@ struct svcrdma_send_ctxt {
 	struct svcrdma_exposed	*sc_exposed;
 	u32			sc_sq_held;
 	u32			sc_nr_pages;
-	struct page		*sc_pages[RPCSVC_MAXPAGES + 1];
+	struct page		**sc_pages;
 };
 
 /**
@@ -240,6 +241,7 @@ struct svcrdma_send_ctxt {
  * @st_pull_depth: Reads in flight that the client may have; 0 unless something is exposed
  * @st_recv_target: Receives to be kept posted
  * @st_max_chunks: entries of rc_chunks
+ * @st_max_pages: of a call, and of a reply
  * @st_answer_config: calls of RFC 5666 section 6 are answered
  * @st_serve_msgp: an RDMA_MSGP to which no padding applies is served
  *
@@ -285,6 +287,7 @@ struct svcrdma_transport {
 	u32			st_pull_depth;
 	u32			st_recv_target;
 	u32			st_max_chunks;
+	u32			st_max_pages;
 	bool			st_answer_config;
 	bool			st_serve_msgp;
 
@@ -547,6 +550,7 @@ void svcrdma_recv_setup(struct svcrdma_transport *t);
 int svcrdma_recv_ctxts_create(struct svcrdma_transport *t);
 void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t);
 int svcrdma_recv_fill(struct svcrdma_transport *t);
+int svcrdma_recv_ctxt_make_room(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 void svcrdma_recv_ctxt_drop_pages(struct svcrdma_recv_ctxt *rc);
 void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 void svcrdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
@@ -554,6 +558,7 @@ void svcrdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 /* send_ctxt.c */
 struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp_t gfp);
 void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
+int svcrdma_send_ctxt_make_room(const struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_ctxts_destroy(struct svcrdma_transport *t);
 void svcrdma_send_setup(struct svcrdma_transport *t);

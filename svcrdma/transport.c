@@ -322,6 +322,7 @@ static void transport_negotiate(struct svcrdma_transport *t,
 	t->st_inline_send = t->st_agreed.inline_send;
 	t->st_serve_msgp = READ_ONCE(svcrdma_serve_msgp);
 	t->st_answer_config = READ_ONCE(svcrdma_answer_config);
+	t->st_max_pages = svc_serv_maxpages(t->st_xprt.xpt_server);
 	t->st_max_chunks = size / (2 * RPCRDMA_SEGMENT_SIZE);
 	t->st_read_depth = min3(t->st_read_depth, READ_ONCE(svcrdma_ord),
 				(u32)max(device->attrs.max_qp_init_rd_atom, 0));
@@ -338,13 +339,11 @@ static int transport_size(struct svcrdma_transport *t,
 		.max_send_sge = attrs->max_send_sge,
 		.max_fast_reg_pages = attrs->max_fast_reg_page_list_len,
 	};
-	unsigned int pages = svc_serv_maxpages(t->st_xprt.xpt_server);
-
 	if (!rpcrdma_size_server(&limits, READ_ONCE(svcrdma_max_requests),
 				 SVCRDMA_REVERSE_CREDITS,
 				 t->st_agreed.read_chunk_replies ?
 				 SVCRDMA_SPARE_EXPOSURES : 0,
-				 rdma_rw_mr_factor(device, t->st_port, pages),
+				 rdma_rw_mr_factor(device, t->st_port, t->st_max_pages),
 				 queues))
 		return -ENOSPC;
 	t->st_credits = queues->credits;

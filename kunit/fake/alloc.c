@@ -48,6 +48,11 @@ void *__kmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t gfp, int node)
 	return take(size, gfp, node, _RET_IP_);
 }
 
+void *__kvmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t gfp, int node)
+{
+	return take(size, gfp, node, _RET_IP_);
+}
+
 void *__kmalloc_cache_noprof(struct kmem_cache *s, gfp_t gfp, size_t size)
 {
 	return take(size, gfp, NUMA_NO_NODE, _RET_IP_);

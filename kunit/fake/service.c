@@ -59,8 +59,9 @@ bool fake_nfsd_ready(struct svc_pool *pool)
 bool fake_thread_prepare(struct svc_rqst *rqst, struct svc_serv *serv, struct svc_xprt *xprt,
 			 struct page *(*get)(void *data), void *data)
 {
-	u32 i, pages = min_t(u32, svc_serv_maxpages(serv), RPCSVC_MAXPAGES);
+	u32 i, pages = svc_serv_maxpages(serv);
 
+	rqst->rq_server = serv;
 	for (i = 0; i < pages; i++) {
 		if (!rqst->rq_pages[i])
 			rqst->rq_pages[i] = get(data);
@@ -69,7 +70,6 @@ bool fake_thread_prepare(struct svc_rqst *rqst, struct svc_serv *serv, struct sv
 	}
 	rqst->rq_page_end = &rqst->rq_pages[pages];
 	rqst->rq_pages[pages] = NULL;
-	rqst->rq_server = serv;
 	rqst->rq_xprt = xprt;
 	memset(&rqst->rq_arg, 0, sizeof(rqst->rq_arg));
 	return true;
@@ -91,7 +91,7 @@ void fake_thread_put_pages(struct svc_rqst *rqst)
 {
 	u32 i;
 
-	for (i = 0; i < RPCSVC_MAXPAGES; i++)
+	for (i = 0; rqst->rq_server && i < svc_serv_maxpages(rqst->rq_server); i++)
 		if (rqst->rq_pages[i])
 			put_page(rqst->rq_pages[i]);
 }

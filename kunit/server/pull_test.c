@@ -13,8 +13,13 @@ enum {
 	PAGES	= LARGE / PAGE_SIZE,
 	HEAD	= 64,
 	/* So many large calls at a time. */
-	FIT	= SVCRDMA_MAX_PULL_PAGES / PAGES,
+	FIT	= SVCRDMA_MAX_PULLS,
 };
+
+static u32 most_pages(const struct server *server)
+{
+	return SVCRDMA_MAX_PULLS * server->transport->st_max_pages;
+}
 
 static int pull_init(struct kunit *test)
 {
@@ -75,7 +80,7 @@ static void expect_call(struct server *server, u32 xid, u32 length)
 	KUNIT_EXPECT_EQ(test, xid, get_unaligned_be32(arg->head[0].iov_base));
 	KUNIT_EXPECT_EQ(test, 0, read_bytes_from_xdr_buf(arg, HEAD + length - 1, &last, 1));
 	KUNIT_EXPECT_EQ(test, (u8)xid, last);
-	KUNIT_EXPECT_LE(test, server->transport->st_read.pages, SVCRDMA_MAX_PULL_PAGES);
+	KUNIT_EXPECT_LE(test, server->transport->st_read.pages, most_pages(server));
 	server_done(server);
 }
 
@@ -145,7 +150,7 @@ static void pull_is_not_overtaken(struct kunit *test)
 	for (i = 1; i <= FIT + 1; i++)
 		deliver(server, i, LARGE);
 	look_at_messages(server);
-	KUNIT_ASSERT_LE(test, server->transport->st_read.pages + 1, SVCRDMA_MAX_PULL_PAGES);
+	KUNIT_ASSERT_LE(test, server->transport->st_read.pages + 1, most_pages(server));
 	deliver(server, FIT + 2, 100);
 	look_at_messages(server);
 	KUNIT_EXPECT_EQ(test, 2, waiting(server));
@@ -194,7 +199,7 @@ static void pull_waits_for_regions_and_pages(struct kunit *test)
 	deliver_to_few_regions(server, FIT + 4);
 	look_at_messages(server);
 	KUNIT_EXPECT_EQ(test, 2, server->transport->st_read.built);
-	KUNIT_EXPECT_LE(test, server->transport->st_read.pages, SVCRDMA_MAX_PULL_PAGES);
+	KUNIT_EXPECT_LE(test, server->transport->st_read.pages, most_pages(server));
 	for (i = 1; i <= FIT + 4; i++)
 		expect_call(server, i, LARGE);
 	server_expect_at_rest(server);
@@ -242,6 +247,29 @@ static void pull_that_waits_ends_with_the_connection(struct kunit *test)
 	server_disconnect(server);
 }
 
+/* The array for the pages, and the Reads: the connection ends, and nothing else. */
+static void pull_without_memory(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	bool failed;
+	int n = -1;
+
+	do {
+		server_connect(server);
+		deliver(server, 1, 8192);
+		fake_alloc_fail(++n);
+		KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
+		failed = fake_alloc_failed();
+		KUNIT_EXPECT_EQ(test, failed, svcrdma_transport_closing(server->transport));
+		KUNIT_EXPECT_EQ(test, failed ? 0 : 1, fake_posted(server->qp));
+		if (failed)
+			server_disconnect(server);
+	} while (failed);
+	KUNIT_EXPECT_EQ(test, 2, n);
+	expect_call(server, 1, 8192);
+	server_expect_at_rest(server);
+}
+
 static void take_first(void *status, const struct svcrdma_transport *t, const char *what,
 		       const struct ib_wc *wc)
 {
@@ -277,6 +305,7 @@ static struct kunit_case pull_cases[] = {
 	KUNIT_CASE(pull_waits_for_regions_and_pages),
 	KUNIT_CASE(pull_that_waits_is_somebody_elses),
 	KUNIT_CASE(pull_that_waits_ends_with_the_connection),
+	KUNIT_CASE(pull_without_memory),
 	KUNIT_CASE(pull_that_fails_says_why),
 	{}
 };

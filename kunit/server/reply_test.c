@@ -383,6 +383,36 @@ static void reply_post_failure_ends_the_connection(struct kunit *test)
 	}
 }
 
+/* Send context, its buffer, the Writes, and the array for the pages: each in its turn. */
+static void reply_without_memory(struct kunit *test)
+{
+	static const struct reply_case c = {
+		"", { { 1, { 8192 } } }, 1, .head = 128, .pages = 8192, PAGES_AT(128, 8192),
+	};
+	struct server *server = server_of(test);
+	int n, ret;
+
+	for (n = 0;; n++) {
+		if (!server->transport)
+			server_connect(server);
+		exchange_start(server, &c);
+		fake_alloc_fail(n);
+		ret = svcrdma_sendto(server->rqst);
+		if (!fake_alloc_failed())
+			break;
+		KUNIT_EXPECT_EQ(test, -ENOTCONN, ret);
+		KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
+		server_done(server);
+		KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+		server_disconnect(server);
+	}
+	KUNIT_EXPECT_EQ(test, 4, n);
+	KUNIT_EXPECT_EQ(test, 0, ret);
+	server_done(server);
+	server_settle(server);
+	server_expect_at_rest(server);
+}
+
 static void reply_on_a_closed_connection(struct kunit *test)
 {
 	static const struct reply_case c = { .head = 100 };
@@ -420,6 +450,7 @@ static struct kunit_case reply_kunit_cases[] = {
 	KUNIT_CASE(reply_respects_the_clients_threshold),
 	KUNIT_CASE(reply_pages_belong_to_the_send),
 	KUNIT_CASE(reply_post_failure_ends_the_connection),
+	KUNIT_CASE(reply_without_memory),
 	KUNIT_CASE(reply_on_a_closed_connection),
 	KUNIT_CASE(reply_whose_write_fails),
 	{}

@@ -3,19 +3,72 @@
 #define COMPAT_SUNRPC_SVC_H
 
 /*
+ * The pages of an nfsd thread. Since Linux 7.1 the call has rq_pages and the reply has
+ * rq_respages, an array of its own. Before, rq_respages points into rq_pages, behind the call.
+ * Which of both it is the type of rq_respages does not tell, but rq_pages_nfree does, which came
+ * with the second array. RPCSVC_MAXPAGES went before that came out: a kernel that has neither or
+ * both is one that nobody has looked at (include/compat/required).
+ *
  * svc_serv_maxpages() came with Linux 6.16 and into stable kernels before it.
  */
 #include_next <linux/sunrpc/svc.h>
 #include <compat_config.h>
 
-#ifndef COMPAT_HAVE_SVC_SERV_MAXPAGES
-static inline unsigned long svc_serv_maxpages(const struct svc_serv *serv)
+#ifdef COMPAT_HAVE_RPCSVC_MAXPAGES
+/* Some kernels have rq_pages of RPCSVC_MAXPAGES + 1 entries, whatever the service wants. */
+static inline unsigned long compat_svc_serv_maxpages(const struct svc_serv *serv)
 {
+#ifdef COMPAT_HAVE_SVC_SERV_MAXPAGES
+	unsigned long pages = svc_serv_maxpages(serv);
+#else
 	unsigned long pages = DIV_ROUND_UP(serv->sv_max_mesg, PAGE_SIZE) + 2 + 1;
+#endif
 
-	/* svc_rqst.rq_pages is an array of this size here. */
 	return min_t(unsigned long, pages, RPCSVC_MAXPAGES);
 }
+
+#define svc_serv_maxpages(serv) compat_svc_serv_maxpages(serv)
 #endif
+
+/* compat_rqst_call_pages - pages that a call may take: an array, or what the reply leaves of it */
+static inline u32 compat_rqst_call_pages(const struct svc_rqst *rqstp)
+{
+#ifdef COMPAT_HAVE_RQ_PAGES_NFREE
+	return rqstp->rq_maxpages;
+#else
+	u32 pages = rqstp->rq_page_end - rqstp->rq_pages;
+
+	return pages > 2 ? pages - 2 : 0;
+#endif
+}
+
+/* compat_rqst_call_taken - of rq_pages the first @pages are the transport's, and NULL there */
+static inline void compat_rqst_call_taken(struct svc_rqst *rqstp, u32 pages)
+{
+#ifdef COMPAT_HAVE_RQ_PAGES_NFREE
+	rqstp->rq_pages_nfree = pages;
+#endif
+}
+
+/* compat_rqst_reply_begin - the call has @call_pages pages; none is used for its reply yet */
+static inline void compat_rqst_reply_begin(struct svc_rqst *rqstp, u32 call_pages)
+{
+#ifndef COMPAT_HAVE_RQ_PAGES_NFREE
+	rqstp->rq_respages = &rqstp->rq_pages[call_pages];
+#endif
+	rqstp->rq_next_page = rqstp->rq_respages;
+}
+
+/*
+ * compat_rqst_reply_taken - the pages up to rq_next_page are the transport's, and NULL there;
+ * SUNRPC has none to release. With an array of its own it skips them, and has to know how many
+ * new ones the thread needs.
+ */
+static inline void compat_rqst_reply_taken(struct svc_rqst *rqstp)
+{
+#ifndef COMPAT_HAVE_RQ_PAGES_NFREE
+	rqstp->rq_next_page = rqstp->rq_respages;
+#endif
+}
 
 #endif /* COMPAT_SUNRPC_SVC_H */

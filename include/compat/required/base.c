@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Has to compile everywhere: what the other probes include. */
+/* its headers do not compile as those of Linux 6.1 to 7.3 do */
 #include <linux/module.h>
 #include <linux/mm.h>
 #include <linux/sysctl.h>
