@@ -35,7 +35,7 @@ def parser():
     sides = ["ours", "in-tree", "none"]
     p.add_argument("--engine", choices=["qemu", "uml"], default="qemu")
     p.add_argument("--kernel", default=None,
-                   help="qemu: 6.12 (default), 6.1 or debug; uml: um (default) or um-debug")
+                   help="qemu: 7.3, 6.12 (default), 6.1 or debug; uml: um (default) or um-debug")
     p.add_argument("--client", choices=sides, default="ours")
     p.add_argument("--server", choices=sides, default="ours")
     p.add_argument("--provider", choices=["rxe", "siw"], default="rxe")
@@ -82,7 +82,8 @@ def build_modules(plan):
     """Brings our modules up to date for the kernel of the run."""
     if plan.no_build or plan.modules or "ours" not in (plan.client, plan.server):
         return
-    make = ["make", "-s", f"-j{os.cpu_count()}", "modules", *plan.kernel.make_args]
+    make = [*plan.kernel.make_in, "make", "-s", f"-j{os.cpu_count()}", "modules",
+            *plan.kernel.make_args]
     env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     if subprocess.run(make, cwd=plan.top, env=env, stdout=sys.stderr, check=False).returncode:
         raise PlanError("the modules do not build")

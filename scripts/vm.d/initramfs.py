@@ -8,12 +8,13 @@ import subprocess
 from plan import PlanError
 
 
-def _needed_modules(release, names):
+def _needed_modules(kernel, names):
     """Files of @names and what they depend on, in the order to load them."""
     files = []
     for name in names:
         result = subprocess.run(
-            ["/sbin/modprobe", "-S", release, "--show-depends", name],
+            ["/sbin/modprobe", "-d", str(kernel.root), "-S", kernel.release,
+             "--show-depends", name],
             capture_output=True, text=True, check=False)
         for line in result.stdout.splitlines():
             word = line.split()
@@ -27,7 +28,7 @@ def _copy_module(source, target):
     target.write_bytes(lzma.decompress(data) if source.suffix == ".xz" else data)
 
 
-def build(directory, guest_init, release=None, modules=()):
+def build(directory, guest_init, kernel=None, modules=()):
     """Writes @directory/initramfs and returns its path."""
     busybox = shutil.which("busybox")
     if not busybox:
@@ -38,7 +39,7 @@ def build(directory, guest_init, release=None, modules=()):
     shutil.copy(busybox, root / "bin/busybox")
     shutil.copy(guest_init, root / "init")
     (root / "init").chmod(0o755)
-    for i, module in enumerate(_needed_modules(release, modules) if modules else []):
+    for i, module in enumerate(_needed_modules(kernel, modules) if modules else []):
         _copy_module(module, root / "modules" / f"{i:02}-{module.name.split('.')[0]}.ko")
 
     image = directory / "initramfs"

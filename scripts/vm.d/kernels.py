@@ -11,28 +11,49 @@ from plan import PlanError
 @dataclasses.dataclass
 class Kernel:
     """A kernel to boot. @modules holds modules of a kernel that has no folder
-    in /lib/modules; @make_args are for `make modules`."""
+    in /lib/modules; @root is where it has one; @make_args are for `make modules`, and
+    @make_in is in front of it."""
     name: str
     release: str
     image: pathlib.Path
     make_args: list
     modules: pathlib.Path = None
+    root: pathlib.Path = pathlib.Path("/")
+    make_in: tuple = ()
     has_siw: bool = False
     debug: bool = False
     shell_tty: str = "/dev/hvc0"
 
 
-def _stock(series):
-    """The newest installed Debian kernel of a series such as 6.12."""
+def _newest(series, root):
+    """The release of the newest Debian kernel of a series such as 6.12."""
     pattern = re.compile(rf"{re.escape(series)}\.\d+[-+].*amd64$")
-    found = [p for p in pathlib.Path("/lib/modules").iterdir()
+    found = [p.name for p in (root / "lib/modules").iterdir()
              if pattern.match(p.name) and (p / "kernel").is_dir()]
     if not found:
         raise PlanError(f"no kernel image {series} is installed (linux-image-{series}...-amd64)")
-    newest = max(found, key=lambda p: [int(n) for n in re.findall(r"\d+", p.name)])
-    return Kernel(name=series, release=newest.name,
-                  image=pathlib.Path("/boot") / f"vmlinuz-{newest.name}",
-                  make_args=[f"KVER={newest.name}"])
+    return max(found, key=lambda name: [int(n) for n in re.findall(r"\d+", name)])
+
+
+def _stock(series):
+    """One of this machine's."""
+    release = _newest(series, pathlib.Path("/"))
+    return Kernel(name=series, release=release,
+                  image=pathlib.Path("/boot") / f"vmlinuz-{release}",
+                  make_args=[f"KVER={release}"])
+
+
+def _of_suite(series, suite, top):
+    """One of another Debian release, which has its own compiler."""
+    command = top / "scripts/debian-root"
+    result = subprocess.run([command, suite], stdout=subprocess.PIPE, text=True, check=False)
+    if result.returncode:
+        raise PlanError(f"there is no root of Debian's {suite}")
+    root = pathlib.Path(result.stdout.strip())
+    release = _newest(series, root)
+    return Kernel(name=series, release=release, root=root,
+                  image=root / "lib/modules" / release / "vmlinuz",
+                  make_args=[f"KVER={release}"], make_in=(command, suite))
 
 
 def _built(variant, top):
@@ -58,6 +79,8 @@ def find(engine, name, top):
         return _built(names[name], top)
     if name == "debug":
         return _built("debug", top)
+    if name == "7.3":
+        return _of_suite("7.3", "trixie", top)
     if name not in (None, "6.12", "6.1"):
-        raise PlanError(f"QEMU has the kernels 6.12, 6.1 and debug, not '{name}'")
+        raise PlanError(f"QEMU has the kernels 7.3, 6.12, 6.1 and debug, not '{name}'")
     return _stock(name or "6.12")

@@ -40,12 +40,13 @@ def _copy_ours(plan, tree):
 def prepare(plan, role, node_dir):
     """Fills @node_dir/modules, or does nothing if the guest's are right."""
     ours = "ours" in _side_modules(plan, role)
-    if not ours and not plan.kernel.modules:
+    local = plan.kernel.root == pathlib.Path("/")
+    if not ours and not plan.kernel.modules and local:
         return
     root = node_dir / "modroot"
     tree = root / "lib/modules" / plan.kernel.release
     tree.mkdir(parents=True)
-    installed = pathlib.Path("/lib/modules") / plan.kernel.release
+    installed = plan.kernel.root / "lib/modules" / plan.kernel.release
     if plan.kernel.modules:
         source = _copy_built(plan, tree)
     else:
@@ -58,7 +59,8 @@ def prepare(plan, role, node_dir):
         _copy_ours(plan, tree)
     subprocess.run(["/sbin/depmod", "-b", str(root), plan.kernel.release],
                    check=True, stderr=subprocess.DEVNULL)
-    if not plan.kernel.modules:
+    # A guest sees this machine's files, and its own /lib/modules among them.
+    if not plan.kernel.modules and local:
         (tree / "kernel").unlink()
     tree.rename(node_dir / "modules")
     shutil.rmtree(root)

@@ -52,7 +52,7 @@ class Qemu:
         stock = not plan.kernel.modules
         self.initramfs = initramfs.build(
             run_dir, plan.top / "scripts/vm.d/guest/init",
-            plan.kernel.release, BOOT_MODULES if stock else ())
+            plan.kernel, BOOT_MODULES if stock else ())
         self.tsc_khz = ICOUNT_TSC_KHZ if plan.icount else _host_tsc_khz()
 
     def start(self, role, node_dir, console):
