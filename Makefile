@@ -18,6 +18,7 @@ INSTALLED = $(or $(patsubst /lib/modules/%/build,%,$(wildcard /lib/modules/*/bui
 BUILD := $(CURDIR)/build/$(KVER)
 UPDATES := $(DESTDIR)/lib/modules/$(KVER)/updates
 MODPROBE_CONF := $(DESTDIR)/etc/modprobe.d/rpcrdma-oot.conf
+MODPROBE_LOAD := $(DESTDIR)/usr/lib/rpcrdma-oot/load
 UDEV_RULES := $(DESTDIR)/etc/udev/rules.d/60-rpcrdma-oot.rules
 MODULES := xprtrdma.ko svcrdma.ko
 
@@ -28,7 +29,9 @@ KBUILD = $(MAKE) -C $(KDIR) M=$(BUILD) $(if $(ARCH),ARCH=$(ARCH)) \
 
 modules: headers
 	@scripts/shadow $(BUILD)
-	+@$(KBUILD) modules
+	+@$(KBUILD) modules || { \
+		echo "xprtrdma and svcrdma do not build for Linux $(KVER): see the first error above. The kernel's own rpcrdma.ko stays in use there." >&2; \
+		exit 1; }
 
 headers:
 	@test -e $(KDIR)/Makefile || { \
@@ -41,11 +44,13 @@ install: modules
 	install -d $(UPDATES)
 	install -m 644 $(addprefix $(BUILD)/,$(MODULES)) $(UPDATES)
 	install -D -m 644 scripts/modprobe.d/rpcrdma-oot.conf $(MODPROBE_CONF)
+	install -D -m 755 scripts/modprobe.d/load $(MODPROBE_LOAD)
 	install -D -m 644 scripts/udev/60-rpcrdma-oot.rules $(UDEV_RULES)
 	depmod $(if $(DESTDIR),-b $(DESTDIR)) $(KVER)
 
 uninstall:
-	rm -f $(addprefix $(UPDATES)/,$(MODULES)) $(MODPROBE_CONF) $(UDEV_RULES)
+	rm -f $(addprefix $(UPDATES)/,$(MODULES)) $(MODPROBE_CONF) $(MODPROBE_LOAD) $(UDEV_RULES)
+	-rmdir $(dir $(MODPROBE_LOAD)) 2>/dev/null
 	depmod $(if $(DESTDIR),-b $(DESTDIR)) $(KVER)
 
 # The KUnit modules, in a folder of their own; scripts/kunit runs them.

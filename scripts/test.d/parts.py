@@ -45,6 +45,8 @@ BESIDE = (
     Part("kunit-memory", 1, _kunit("um-debug", "--module", "memory_kunit"), ("kunit um-debug",)),
     Part("kunit", 1, _kunit("um-debug", "--without", "memory_kunit"), ("kunit um-debug",)),
     Part("replies", 1, ["tests/replies"], (UM, PEER)),
+    Part("modprobe", 1, ["tests/modprobe"], (UM,)),
+    Part("compat", 1, ["tests/compat"]),
     # In make test-all, beside these
     *[_row(row) for row in ROWS if row.extra],
     Part("kunit-debug", 2, _kunit("debug", "--smp", "2"), ("kunit debug",), True, 5400),

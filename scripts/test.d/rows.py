@@ -27,6 +27,7 @@ OURS, MIXED, LATEST = "matrix/ours", "matrix/mixed", "matrix/4.2"
 
 # The slowest first. On stock kernels and on x86's debug kernel, two processors run our code.
 ROWS = (
+    Row("ours-7.3", 1, "small", "--kernel 7.3 --smp 2", OURS),
     Row("ours-6.12", 1, "small", "--kernel 6.12 --smp 2", OURS),
     Row("ours-6.1", 1, "small", "--kernel 6.1 --fs xfs", OURS),
     Row("ours-mounts-siw", 0, "small", "--engine uml --provider siw --vers no",
@@ -43,6 +44,9 @@ ROWS = (
     Row("ours-debug-x86", 2, "small", "--kernel debug --provider rxe --mem 3G --vers 4.2 --smp 2",
         LATEST, True),
     Row("ours-x86-siw", 2, "small", "--kernel debug --provider siw --mem 3G --smp 2", OURS, True),
+    Row("ours-7.3-full", 2, "full", "--kernel 7.3 --smp 2", OURS, True),
+    Row("ours-intree-7.3", 2, "full", "--kernel 7.3 --client ours --server in-tree", MIXED, True),
+    Row("intree-ours-7.3", 2, "full", "--kernel 7.3 --client in-tree --server ours", MIXED, True),
     Row("ours-6.12-full", 2, "full", "--kernel 6.12 --smp 2", OURS, True),
     Row("ours-6.1-full", 2, "full", "--kernel 6.1 --fs xfs --smp 2", OURS, True),
     Row("ours-um", 1, "small", "--engine uml", OURS, True),

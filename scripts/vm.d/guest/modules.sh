@@ -22,6 +22,7 @@ modules_up() {
 	fi
 	if side_uses ours; then
 		cp "$TOP/scripts/modprobe.d/rpcrdma-oot.conf" /etc/modprobe.d/
+		install -D "$TOP/scripts/modprobe.d/load" /usr/lib/rpcrdma-oot/load
 	fi
 	for module in $INSMOD; do
 		step "loading" insmod "$module" || return
