@@ -10,6 +10,14 @@
 
 #include "alloc.h"
 
+#ifndef DECL_KMALLOC_PARAMS
+#define DECL_TOKEN_PARAMS(size, token) size_t size
+#define DECL_KMALLOC_PARAMS(size, b, token) DECL_BUCKET_PARAMS(size, b)
+#define FAKE_ALIGN_PARAM
+#else
+#define FAKE_ALIGN_PARAM unsigned long align,
+#endif
+
 static struct task_struct *victim;
 static int accept;
 
@@ -38,17 +46,18 @@ static void *take(size_t size, gfp_t gfp, int node, unsigned long caller)
 	return kmalloc_node_track_caller_noprof(size, gfp, node, caller);
 }
 
-void *__kmalloc_noprof(size_t size, gfp_t gfp)
+void *__kmalloc_noprof(DECL_TOKEN_PARAMS(size, token), gfp_t gfp)
 {
 	return take(size, gfp, NUMA_NO_NODE, _RET_IP_);
 }
 
-void *__kmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t gfp, int node)
+void *__kmalloc_node_noprof(DECL_KMALLOC_PARAMS(size, b, token), gfp_t gfp, int node)
 {
 	return take(size, gfp, node, _RET_IP_);
 }
 
-void *__kvmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t gfp, int node)
+void *__kvmalloc_node_noprof(DECL_KMALLOC_PARAMS(size, b, token), FAKE_ALIGN_PARAM gfp_t gfp,
+			     int node)
 {
 	return take(size, gfp, node, _RET_IP_);
 }

@@ -3,6 +3,8 @@
 #include <linux/mm.h>
 #include <linux/sunrpc/bc_xprt.h>
 
+#include <rqst_pages.h>
+
 #include "service.h"
 
 /* ---- nfsd ---- */
@@ -22,7 +24,6 @@ int fake_nfsd_init(struct svc_serv *serv, struct svc_pool *pool, u32 payload)
 	lwq_init(&pool->sp_xprts);
 	init_llist_head(&pool->sp_idle_threads);
 	serv->sv_pools = pool;
-	serv->sv_nrpools = 1;
 	serv->sv_max_payload = payload;
 	serv->sv_max_mesg = payload + PAGE_SIZE;
 	spin_lock_init(&serv->sv_lock);
@@ -47,6 +48,23 @@ bool fake_nfsd_ready(struct svc_pool *pool)
 }
 
 /**
+ * fake_thread_create - as svc_prepare_thread(), without a thread
+ * @serv: the service
+ *
+ * Return: a thread's state, for fake_thread_free(); or NULL.
+ */
+struct svc_rqst *fake_thread_create(struct svc_serv *serv)
+{
+	struct svc_rqst *rqst = kvzalloc(sizeof(*rqst), GFP_KERNEL);
+
+	if (rqst && compat_rqst_init(rqst, svc_serv_maxpages(serv))) {
+		fake_thread_free(rqst);
+		return NULL;
+	}
+	return rqst;
+}
+
+/**
  * fake_thread_prepare - as svc_alloc_arg(): the thread has pages
  * @rqst: the thread's state
  * @serv: the service
@@ -59,17 +77,9 @@ bool fake_nfsd_ready(struct svc_pool *pool)
 bool fake_thread_prepare(struct svc_rqst *rqst, struct svc_serv *serv, struct svc_xprt *xprt,
 			 struct page *(*get)(void *data), void *data)
 {
-	u32 i, pages = svc_serv_maxpages(serv);
-
+	if (!compat_rqst_fill(rqst, get, data))
+		return false;
 	rqst->rq_server = serv;
-	for (i = 0; i < pages; i++) {
-		if (!rqst->rq_pages[i])
-			rqst->rq_pages[i] = get(data);
-		if (!rqst->rq_pages[i])
-			return false;
-	}
-	rqst->rq_page_end = &rqst->rq_pages[pages];
-	rqst->rq_pages[pages] = NULL;
 	rqst->rq_xprt = xprt;
 	memset(&rqst->rq_arg, 0, sizeof(rqst->rq_arg));
 	return true;
@@ -86,14 +96,12 @@ bool fake_thread_begin(struct svc_rqst *rqst, struct svc_serv *serv, struct svc_
 	return true;
 }
 
-/* fake_thread_put_pages - those that the thread has still */
-void fake_thread_put_pages(struct svc_rqst *rqst)
+/* fake_thread_free - the end of a thread, which may be NULL, and of the pages that it has still */
+void fake_thread_free(struct svc_rqst *rqst)
 {
-	u32 i;
-
-	for (i = 0; rqst->rq_server && i < svc_serv_maxpages(rqst->rq_server); i++)
-		if (rqst->rq_pages[i])
-			put_page(rqst->rq_pages[i]);
+	if (rqst)
+		compat_rqst_exit(rqst);
+	kvfree(rqst);
 }
 
 /* ---- tasks ---- */
@@ -112,7 +120,6 @@ void fake_callbacks_init(struct fake_callbacks *callbacks)
 	lwq_init(&callbacks->serv.sv_cb_list);
 	init_llist_head(&callbacks->pool.sp_idle_threads);
 	callbacks->serv.sv_pools = &callbacks->pool;
-	callbacks->serv.sv_nrpools = 1;
 }
 
 /* fake_callbacks_take - a call, prepared for its reply as by svc_process_bc(); or NULL */

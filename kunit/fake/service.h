@@ -23,11 +23,12 @@ struct fake_callbacks {
 int fake_nfsd_init(struct svc_serv *serv, struct svc_pool *pool, u32 payload);
 void fake_nfsd_exit(struct svc_pool *pool);
 bool fake_nfsd_ready(struct svc_pool *pool);
+struct svc_rqst *fake_thread_create(struct svc_serv *serv);
 bool fake_thread_prepare(struct svc_rqst *rqst, struct svc_serv *serv, struct svc_xprt *xprt,
 			 struct page *(*get)(void *data), void *data);
 bool fake_thread_begin(struct svc_rqst *rqst, struct svc_serv *serv, struct svc_xprt *xprt,
 		       struct page *(*get)(void *data), void *data);
-void fake_thread_put_pages(struct svc_rqst *rqst);
+void fake_thread_free(struct svc_rqst *rqst);
 
 void fake_task_sleep(struct rpc_xprt *xprt, struct rpc_task *task);
 

@@ -2,6 +2,8 @@
 /* The server answers the Connection Configuration Protocol: RFC 5666 section 6. */
 #include <linux/unaligned.h>
 
+#include <rqst_pages.h>
+
 #include "server.h"
 
 enum { XID = 0x33000001, CREDENTIAL = 24, ARGUMENTS = 40, READS = 7 };
@@ -122,8 +124,7 @@ static void config_call_is_answered(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, server->transport->st_credits, header.credits);
 		expect_words(server, header.size, c->reply, c->words);
 		KUNIT_EXPECT_PTR_EQ(test, NULL, server->rqst->rq_xprt_ctxt);
-		KUNIT_EXPECT_PTR_EQ(test, server->rqst->rq_respages,
-				    server->rqst->rq_next_page);
+		KUNIT_EXPECT_TRUE(test, compat_rqst_released(server->rqst));
 	}
 	server_expect_at_rest(server);
 }

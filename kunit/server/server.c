@@ -22,8 +22,7 @@ static void server_destroy_action(void *data)
 
 	server_disconnect(server);
 	fake_queues_check();
-	fake_thread_put_pages(server->rqst);
-	kvfree(server->rqst);
+	fake_thread_free(server->rqst);
 	fake_nfsd_exit(&server->pool);
 }
 
@@ -45,7 +44,7 @@ struct server *server_create(struct kunit *test)
 	};
 	fake_queues_reset(fake);
 	KUNIT_ASSERT_EQ(test, 0, fake_nfsd_init(&server->serv, &server->pool, SERVER_PAYLOAD));
-	server->rqst = kvzalloc(sizeof(*server->rqst), GFP_KERNEL);
+	server->rqst = fake_thread_create(&server->serv);
 	KUNIT_ASSERT_NOT_NULL(test, server->rqst);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, server_destroy_action,
 							   server));

@@ -35,7 +35,8 @@ def parser():
     sides = ["ours", "in-tree", "none"]
     p.add_argument("--engine", choices=["qemu", "uml"], default="qemu")
     p.add_argument("--kernel", default=None,
-                   help="qemu: 7.3, 6.12 (default), 6.1 or debug; uml: um (default) or um-debug")
+                   help="qemu: 7.3, 6.12 (default), 6.1 or debug; "
+                        "uml: um (default), um-debug, um-7.3 or um-debug-7.3")
     p.add_argument("--client", choices=sides, default="ours")
     p.add_argument("--server", choices=sides, default="ours")
     p.add_argument("--provider", choices=["rxe", "siw"], default="rxe")

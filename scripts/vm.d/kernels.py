@@ -7,6 +7,8 @@ import subprocess
 
 from plan import PlanError
 
+UML = ("um", "um-debug", "um-7.3", "um-debug-7.3")
+
 
 @dataclasses.dataclass
 class Kernel:
@@ -73,10 +75,10 @@ def _built(variant, top):
 def find(engine, name, top):
     """The kernel called @name for @engine; None is the default one."""
     if engine == "uml":
-        names = {None: "um", "um": "um", "debug": "um-debug", "um-debug": "um-debug"}
-        if name not in names:
-            raise PlanError(f"user-mode Linux has the kernels um and um-debug, not '{name}'")
-        return _built(names[name], top)
+        name = {None: "um", "debug": "um-debug"}.get(name, name)
+        if name not in UML:
+            raise PlanError(f"user-mode Linux has the kernels {' '.join(UML)}, not '{name}'")
+        return _built(name, top)
     if name == "debug":
         return _built("debug", top)
     if name == "7.3":

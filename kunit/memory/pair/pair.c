@@ -36,7 +36,7 @@ void pair_suite_exit(struct kunit_suite *suite)
 
 static void service_exit(struct pair *pair)
 {
-	pair_rqst_free(pair->rqst);
+	fake_thread_free(pair->rqst);
 	pair_pages_put(pair);
 	kvfree(pair->pages);
 	fake_nfsd_exit(&pair->pool);
@@ -153,7 +153,7 @@ struct pair *pair_create(struct kunit *test, bool iwarp)
 	spin_lock_init(&pair->pages_lock);
 	KUNIT_ASSERT_EQ(test, 0, fake_nfsd_init(&pair->serv, &pair->pool, PAIR_PAYLOAD));
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, pair_destroy_action, pair));
-	pair->rqst = kvzalloc(sizeof(*pair->rqst), GFP_KERNEL);
+	pair->rqst = fake_thread_create(&pair->serv);
 	KUNIT_ASSERT_NOT_NULL(test, pair->rqst);
 	pair->pages = kvcalloc(PAIR_PAGES, sizeof(*pair->pages), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, pair->pages);

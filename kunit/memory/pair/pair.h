@@ -97,7 +97,6 @@ void pair_expect_call(struct pair *pair, struct client_call *call);
 
 /* serve.c, for nfsd threads other than the test */
 bool pair_rqst_prepare(struct pair *pair, struct svc_rqst *rqst, struct svc_xprt *xprt);
-void pair_rqst_free(struct svc_rqst *rqst);
 void pair_encode(struct svc_rqst *rqst, const struct pair_answer *answer, u32 xid, u8 key);
 void pair_done(struct svc_rqst *rqst);
 

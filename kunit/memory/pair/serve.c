@@ -45,14 +45,6 @@ static struct page *page_get(void *data)
 	return page;
 }
 
-/* pair_rqst_free - the end of an nfsd thread, and of its pages */
-void pair_rqst_free(struct svc_rqst *rqst)
-{
-	if (rqst)
-		fake_thread_put_pages(rqst);
-	kvfree(rqst);
-}
-
 /* pair_pages_put - the end of nfsd: all of its pages are its own again */
 void pair_pages_put(struct pair *pair)
 {

@@ -85,7 +85,7 @@ static void traffic_free(void *data)
 		kvfree(traffic->tasks[i].bytes);
 	for (i = 0; i < TRAFFIC_NFSDS; i++) {
 		kvfree(traffic->nfsds[i].bytes);
-		pair_rqst_free(traffic->nfsds[i].rqst);
+		fake_thread_free(traffic->nfsds[i].rqst);
 	}
 }
 
@@ -122,7 +122,7 @@ struct traffic *traffic_create(struct pair *pair, unsigned int calls, bool kills
 		thread_init(traffic, &traffic->tasks[i], i);
 	for (i = 0; i < TRAFFIC_NFSDS; i++) {
 		thread_init(traffic, &traffic->nfsds[i], i);
-		traffic->nfsds[i].rqst = kvzalloc(sizeof(*traffic->nfsds[i].rqst), GFP_KERNEL);
+		traffic->nfsds[i].rqst = fake_thread_create(&traffic->pair->serv);
 		KUNIT_ASSERT_NOT_NULL(test, traffic->nfsds[i].rqst);
 	}
 	return traffic;

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef COMPAT_RQST_PAGES_H
+#define COMPAT_RQST_PAGES_H
+
+/*
+ * For tests: the pages of an nfsd thread without a thread, as SUNRPC of this kernel handles them,
+ * so that a transport that does not keep to what it expects is found out. See
+ * include/compat/linux/sunrpc/svc.h.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/sunrpc/svc.h>
+
+typedef struct page *(*compat_page_get)(void *data);
+
+/* NULL entries get a page. False without memory. */
+static inline bool compat_pages_fill(struct page **pages, unsigned long count,
+				     compat_page_get get, void *data)
+{
+	unsigned long i;
+
+	for (i = 0; i < count; i++) {
+		if (!pages[i])
+			pages[i] = get(data);
+		if (!pages[i])
+			return false;
+	}
+	return true;
+}
+
+static inline void compat_pages_put(struct page **pages, unsigned long count)
+{
+	unsigned long i;
+
+	for (i = 0; i < count; i++) {
+		if (pages[i])
+			put_page(pages[i]);
+		pages[i] = NULL;
+	}
+}
+
+#ifdef COMPAT_HAVE_RQ_PAGES_NFREE
+/* As svc_prepare_thread(); @rqstp is all zeros. 0 or -ENOMEM; compat_rqst_exit() after either. */
+static inline int compat_rqst_init(struct svc_rqst *rqstp, unsigned long pages)
+{
+	rqstp->rq_maxpages = pages;
+	rqstp->rq_pages_nfree = pages;
+	rqstp->rq_pages = kvcalloc(pages + 1, sizeof(*rqstp->rq_pages), GFP_KERNEL);
+	rqstp->rq_respages = kvcalloc(pages + 1, sizeof(*rqstp->rq_respages), GFP_KERNEL);
+	if (!rqstp->rq_pages || !rqstp->rq_respages)
+		return -ENOMEM;
+	rqstp->rq_next_page = rqstp->rq_respages + pages;
+	return 0;
+}
+
+/* As svc_xprt_release() and svc_alloc_arg(): what was used or taken is made good, no more. */
+static inline bool compat_rqst_fill(struct svc_rqst *rqstp, compat_page_get get, void *data)
+{
+	unsigned long used = rqstp->rq_next_page - rqstp->rq_respages;
+
+	compat_pages_put(rqstp->rq_respages, used);
+	if (!compat_pages_fill(rqstp->rq_pages, rqstp->rq_pages_nfree, get, data) ||
+	    !compat_pages_fill(rqstp->rq_respages, used, get, data))
+		return false;
+	rqstp->rq_pages_nfree = 0;
+	rqstp->rq_next_page = rqstp->rq_respages;
+	rqstp->rq_page_end = &rqstp->rq_respages[rqstp->rq_maxpages];
+	rqstp->rq_page_end[0] = NULL;
+	return true;
+}
+
+/* As svc_release_buffer() */
+static inline void compat_rqst_exit(struct svc_rqst *rqstp)
+{
+	if (rqstp->rq_pages)
+		compat_pages_put(rqstp->rq_pages, rqstp->rq_maxpages);
+	if (rqstp->rq_respages)
+		compat_pages_put(rqstp->rq_respages, rqstp->rq_maxpages);
+	kvfree(rqstp->rq_pages);
+	kvfree(rqstp->rq_respages);
+}
+
+/* What the reply has used is released, and made good: pages that were taken are no matter. */
+static inline bool compat_rqst_released(const struct svc_rqst *rqstp)
+{
+	return rqstp->rq_next_page <= rqstp->rq_respages + 1;
+}
+#else
+static inline int compat_rqst_init(struct svc_rqst *rqstp, unsigned long pages)
+{
+	rqstp->rq_page_end = &rqstp->rq_pages[pages];
+	return 0;
+}
+
+/* As svc_alloc_arg(): gaps are filled, wherever they are. */
+static inline bool compat_rqst_fill(struct svc_rqst *rqstp, compat_page_get get, void *data)
+{
+	rqstp->rq_page_end[0] = NULL;
+	return compat_pages_fill(rqstp->rq_pages, rqstp->rq_page_end - rqstp->rq_pages, get, data);
+}
+
+static inline void compat_rqst_exit(struct svc_rqst *rqstp)
+{
+	compat_pages_put(rqstp->rq_pages, rqstp->rq_page_end - rqstp->rq_pages);
+}
+
+static inline bool compat_rqst_released(const struct svc_rqst *rqstp)
+{
+	return rqstp->rq_next_page == rqstp->rq_respages;
+}
+#endif
+
+#endif /* COMPAT_RQST_PAGES_H */
