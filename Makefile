@@ -92,6 +92,9 @@ hostile: packages
 check:
 	@scripts/check
 
+deb:
+	@scripts/deb
+
 dkms:
 	@scripts/dkms-install
 
@@ -103,5 +106,5 @@ clean:
 help:
 	@cat scripts/help.txt
 
-.PHONY: modules kunit headers install uninstall packages peer demo test test-all conformance bench fuzz hostile check dkms clean help
+.PHONY: modules kunit headers install uninstall packages peer demo test test-all conformance bench fuzz hostile check deb dkms clean help
 .DEFAULT_GOAL := modules
