@@ -41,7 +41,7 @@ const struct sample samples[] = {
 };
 EXPORT_SYMBOL_GPL(samples);
 
-const void *sample_params(const void *prev, char *desc)
+COMPAT_GEN_PARAMS(sample_params, prev, desc)
 {
 	const struct sample *next = prev ? (const struct sample *)prev + 1 : samples;
 

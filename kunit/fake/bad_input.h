@@ -26,7 +26,7 @@ struct sample {
 };
 
 extern const struct sample samples[];
-const void *sample_params(const void *prev, char *desc);
+COMPAT_GEN_PARAMS(sample_params, prev, desc);
 u8 *sample_bytes(struct kunit *test, const struct sample *sample);
 
 typedef void (*bad_input_fn)(void *context, const u8 *message, u32 length);

@@ -348,7 +348,7 @@ static void post_fails(struct kunit *test)
 	KUNIT_EXPECT_LT(test, cb->status, 0);
 }
 
-static const void *post_gen_params(const void *prev, char *desc)
+static COMPAT_GEN_PARAMS(post_gen_params, prev, desc)
 {
 	long next = (long)prev + 1;
 

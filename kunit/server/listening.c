@@ -37,7 +37,7 @@ static void listening_exit(void *data)
 	if (module_refcount(THIS_MODULE) != listening->modules)
 		kunit_fail_current_test("%d references to the module were there, %d are left",
 					listening->modules, module_refcount(THIS_MODULE));
-	if (refcount_read(&init_net.ns.count) != listening->nets)
+	if (__ns_ref_read(&init_net.ns) != listening->nets)
 		kunit_fail_current_test("a connection or a listener is left");
 }
 
@@ -50,7 +50,7 @@ int listening_init(struct kunit *test)
 		return -ENOMEM;
 	listening->server = server;
 	listening->modules = module_refcount(THIS_MODULE);
-	listening->nets = refcount_read(&init_net.ns.count);
+	listening->nets = __ns_ref_read(&init_net.ns);
 	return kunit_add_action_or_reset(test, listening_exit, NULL);
 }
 

@@ -53,6 +53,8 @@ BESIDE = (
     Part("kunit-smp", 2, _kunit("debug", "--smp", "2", "--module", "memory_kunit", "--filter",
                                 "memory_threads"), ("kunit debug",), True),
     Part("kunit-um", 1, _kunit("um"), ("kunit um",), True),
+    Part("kunit-um-7.3", 1, _kunit("um-7.3"), ("kunit um-7.3",), True),
+    Part("package", 1, ["tests/package"], (), True),
     Part("peer-siw", 1, ["scripts/peer", "um", "--provider", "siw"], (UM, PEER), True),
     Part("peer-debug", 1, ["scripts/peer", "um-debug", "--timeout", "2700"],
          ("modules --engine uml --kernel um-debug", PEER), True),

@@ -2,6 +2,7 @@
 /* its headers do not compile as those of Linux 6.1 to 7.3 do */
 #include <linux/module.h>
 #include <linux/mm.h>
+#include <linux/ns_common.h>
 #include <linux/sysctl.h>
 #include <linux/tracepoint.h>
 #include <linux/sunrpc/bc_xprt.h>

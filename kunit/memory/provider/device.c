@@ -86,7 +86,7 @@ static struct ib_mr *get_dma_mr(struct ib_pd *pd, int access)
 }
 
 static struct ib_mr *reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 virt,
-				 int access, struct ib_udata *udata)
+				 int access, COMPAT_DMAH_PARAM struct ib_udata *udata)
 {
 	return ERR_PTR(-EOPNOTSUPP);
 }

@@ -149,15 +149,16 @@ static void probe_unmap_sg(void *data, struct device *dev, struct scatterlist *s
 	spin_unlock_irqrestore(&dma_lock, flags);
 }
 
+/* Linux 6.18 has other names for the first two. */
 static struct {
-	const char		*name;
+	const char		*name, *newer;
 	void			*probe;
 	struct tracepoint	*tp;
 } hooks[] = {
-	{ "dma_map_page", probe_map_page },
-	{ "dma_unmap_page", probe_unmap_page },
-	{ "dma_map_sg", probe_map_sg },
-	{ "dma_unmap_sg", probe_unmap_sg },
+	{ "dma_map_page", "dma_map_phys", probe_map_page },
+	{ "dma_unmap_page", "dma_unmap_phys", probe_unmap_page },
+	{ "dma_map_sg", "dma_map_sg", probe_map_sg },
+	{ "dma_unmap_sg", "dma_unmap_sg", probe_unmap_sg },
 };
 
 static void find_hook(struct tracepoint *tp, void *data)
@@ -165,7 +166,7 @@ static void find_hook(struct tracepoint *tp, void *data)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(hooks); i++)
-		if (!strcmp(tp->name, hooks[i].name))
+		if (!strcmp(tp->name, hooks[i].name) || !strcmp(tp->name, hooks[i].newer))
 			hooks[i].tp = tp;
 }
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef COMPAT_LINUX_NS_COMMON_H
+#define COMPAT_LINUX_NS_COMMON_H
+
+/* Linux 6.18 put the references to a namespace behind functions. For tests. */
+#include_next <linux/ns_common.h>
+#include <compat_config.h>
+
+#ifndef COMPAT_HAVE_NS_REF_READ
+#define __ns_ref_read(ns) refcount_read(&(ns)->count)
+#endif
+
+#endif /* COMPAT_LINUX_NS_COMMON_H */

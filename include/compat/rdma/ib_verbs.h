@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef COMPAT_RDMA_IB_VERBS_H
+#define COMPAT_RDMA_IB_VERBS_H
+
+/* Linux 6.17 gave reg_user_mr a DMA handle, before the last parameter. For a test's provider. */
+#include_next <rdma/ib_verbs.h>
+#include <compat_config.h>
+
+#ifdef COMPAT_HAVE_REG_USER_MR_DMAH
+#define COMPAT_DMAH_PARAM struct ib_dmah *dmah,
+#else
+#define COMPAT_DMAH_PARAM
+#endif
+
+#endif /* COMPAT_RDMA_IB_VERBS_H */
