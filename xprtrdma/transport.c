@@ -7,6 +7,11 @@
  * is gone. Connections come and go below it. Whoever changes xt_conn holds the
  * rpc_xprt's write lock (XPRT_LOCKED): the connect worker, which inherits it from
  * the task that asked for a connection, or close, called by the autoclose worker.
+ *
+ * The end of a transport: SUNRPC calls ->destroy from a work item of its own on the system's
+ * queue, for which nobody waits who unloads this module. So the module's reference is dropped
+ * by a work item of ours, which has waited for SUNRPC's to return; module exit destroys its
+ * queue, and so waits for the item's tail.
  */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -19,6 +24,9 @@ static struct xprt_class xprtrdma_class;
 
 /* For work that a connection waits for when it is closed, which reclaim may wait for. */
 struct workqueue_struct *xprtrdma_wq;
+
+/* For the end of transports. It waits for the system's queue, which has no rescuer either. */
+static struct workqueue_struct *free_wq;
 
 static void free_addresses(struct rpc_xprt *xprt)
 {
@@ -230,6 +238,22 @@ static void transport_inject_disconnect(struct rpc_xprt *xprt)
 	xprt_force_disconnect(xprt);
 }
 
+/* The module's last reference may go with it. */
+static void free_worker(struct work_struct *work)
+{
+	struct xprtrdma_transport *transport =
+		container_of(work, struct xprtrdma_transport, xt_free_worker);
+	struct rpc_xprt *xprt = &transport->xt_xprt;
+
+	/* The one that has called transport_destroy() */
+	flush_work(&xprt->task_cleanup);
+	xprtrdma_requests_exit(transport);
+	free_addresses(xprt);
+	xprt_free(xprt);
+	module_put(THIS_MODULE);
+}
+
+/* ->destroy: nobody else has the transport any more. */
 static void transport_destroy(struct rpc_xprt *xprt)
 {
 	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
@@ -237,10 +261,7 @@ static void transport_destroy(struct rpc_xprt *xprt)
 	cancel_delayed_work_sync(&transport->xt_connect_worker);
 	disconnect(transport);
 	xprtrdma_bc_stop(transport);
-	xprtrdma_requests_exit(transport);
-	free_addresses(xprt);
-	xprt_free(xprt);
-	module_put(THIS_MODULE);
+	queue_work(free_wq, &transport->xt_free_worker);
 }
 
 static void transport_set_port(struct rpc_xprt *xprt, unsigned short port)
@@ -357,6 +378,7 @@ static void transport_init(struct xprtrdma_transport *transport,
 	xprt->max_payload = XPRTRDMA_MAX_PAGES << PAGE_SHIFT;
 	transport->xt_config_timeout = XPRTRDMA_CONFIG_TIMEOUT;
 	INIT_DELAYED_WORK(&transport->xt_connect_worker, connect_worker);
+	INIT_WORK(&transport->xt_free_worker, free_worker);
 }
 
 /*
@@ -414,24 +436,35 @@ static struct xprt_class xprtrdma_class = {
  */
 int xprtrdma_transport_register(void)
 {
-	int rc;
+	int rc = -ENOMEM;
 
 	xprtrdma_wq = alloc_workqueue("xprtrdma", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!xprtrdma_wq)
-		return -ENOMEM;
+		return rc;
+	free_wq = alloc_workqueue("xprtrdma_free", WQ_UNBOUND, 0);
+	if (!free_wq)
+		goto out_wq;
 	rc = xprt_register_transport(&xprtrdma_class);
 	if (rc)
-		destroy_workqueue(xprtrdma_wq);
+		goto out_free_wq;
+	return 0;
+
+out_free_wq:
+	destroy_workqueue(free_wq);
+out_wq:
+	destroy_workqueue(xprtrdma_wq);
 	return rc;
 }
 
 /**
  * xprtrdma_transport_unregister - take the offer back
  *
- * Context: module exit; no transport exists, since each holds the module.
+ * Context: module exit; no transport exists, since each holds the module. What is left are
+ *	the tails of work items.
  */
 void xprtrdma_transport_unregister(void)
 {
 	xprt_unregister_transport(&xprtrdma_class);
+	destroy_workqueue(free_wq);
 	destroy_workqueue(xprtrdma_wq);
 }

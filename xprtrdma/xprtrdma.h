@@ -121,6 +121,7 @@ struct xprtrdma_stats {
  * @xt_conn: the current connection or NULL; changed only by the holder of the
  *	rpc_xprt's write lock
  * @xt_connect_worker: establishes a connection
+ * @xt_free_worker: frees the transport, and lets go of the module
  * @xt_was_connected: so the largest payload is what it is
  * @xt_told_failure: the log says that there is no connection; only for the connect worker
  * @xt_timeout: RPC timeouts set by xprtrdma_transport_set_connect_timeout()
@@ -144,6 +145,7 @@ struct xprtrdma_transport {
 	struct rpc_xprt		xt_xprt;
 	struct xprtrdma_conn	*xt_conn;
 	struct delayed_work	xt_connect_worker;
+	struct work_struct	xt_free_worker;
 	bool			xt_was_connected;
 	bool			xt_told_failure;
 	struct rpc_timeout	xt_timeout;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The ways in which a connection below the rpc_xprt ends. */
+/* The ways in which a connection below the rpc_xprt ends, and the end of the rpc_xprt itself. */
+#include <linux/delay.h>
+#include <linux/module.h>
+
 #include "mount.h"
 
 struct loss_case {
@@ -98,10 +101,50 @@ static void destroy_while_connected(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_objects());
 }
 
+static struct {
+	const struct rpc_xprt_ops	*ops;
+	struct completion		destroyed, go;
+} meeting;
+
+/* Runs in SUNRPC's work item, which does not come to its end so soon. */
+static void slow_destroy(struct rpc_xprt *xprt)
+{
+	meeting.ops->destroy(xprt);
+	complete(&meeting.destroyed);
+	wait_for_completion(&meeting.go);
+}
+
+/*
+ * SUNRPC's work item calls us, and nobody who unloads the module waits for it: the module
+ * has to be there until it has returned.
+ */
+static void module_stays_until_destroy_has_returned(struct kunit *test)
+{
+	struct mount *mount = test->priv;
+	struct rpc_xprt_ops slow = *mount->xprt->ops;
+
+	init_completion(&meeting.destroyed);
+	init_completion(&meeting.go);
+	meeting.ops = mount->xprt->ops;
+	slow.destroy = slow_destroy;
+	mount->xprt->ops = &slow;
+	mount_expect_connected(mount);
+	KUNIT_EXPECT_EQ(test, mount->modules + 1, module_refcount(THIS_MODULE));
+
+	mount_shut_down(mount);
+	wait_for_completion(&meeting.destroyed);
+	KUNIT_EXPECT_EQ(test, 0, fake_objects());
+	msleep(50);
+	KUNIT_EXPECT_EQ(test, mount->modules + 1, module_refcount(THIS_MODULE));
+	complete(&meeting.go);
+	KUNIT_EXPECT_TRUE(test, mount_gone(mount));
+}
+
 static struct kunit_case loss_test_cases[] = {
 	KUNIT_CASE_PARAM(loss_closes_and_wakes, loss_gen_params),
 	KUNIT_CASE(idle_timer_runs_after_a_connect),
 	KUNIT_CASE(destroy_while_connected),
+	KUNIT_CASE(module_stays_until_destroy_has_returned),
 	{}
 };
 
