@@ -11,7 +11,6 @@
  * that has not been taken down. That connection is of no more use.
  */
 #include "xprtrdma.h"
-#include "trace.h"
 
 /*
  * The connection on which the server may reach memory of this call, with a reference; or
