@@ -222,14 +222,20 @@ static void lost_on_listen(void)
 		kunit_fail_current_test("an id of the listener's is left to the CM");
 }
 
+/* It comes back, in the end with that many calls of rdma_listen() in all. */
+static void expect_back(struct kunit *test, unsigned int listens)
+{
+	move(test);
+	settle();
+	KUNIT_EXPECT_EQ(test, listens, fake_cm.listens);
+	expect_listening(test);
+}
+
 static void lost_while_it_comes_back(struct kunit *test)
 {
 	listening_start(test);
 	fake_cm.on_listen = lost_on_listen;
-	move(test);
-	settle();
-	KUNIT_EXPECT_EQ(test, 3, fake_cm.listens);
-	expect_listening(test);
+	expect_back(test, 3);
 }
 
 /* Of an id that is not the listener's any more, when it is destroyed */
@@ -244,10 +250,7 @@ static void lost_twice(struct kunit *test)
 {
 	listening_start(test);
 	fake_cm.on_destroy = lost_on_destroy;
-	move(test);
-	settle();
-	KUNIT_EXPECT_EQ(test, 2, fake_cm.listens);
-	expect_listening(test);
+	expect_back(test, 2);
 }
 
 /* ---- closed meanwhile ---- */
