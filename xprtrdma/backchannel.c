@@ -44,7 +44,7 @@ enum {
  * @beyond: the same page, time and again: a reply that does not fit is not sent
  * @nr_pages: entries of @pages; none while it is idle
  * @pages: rest of the call
- * @lent: takes the regions while the call is being read, as that of an RPC does
+ * @loan: takes the regions while the call is being read
  * @has_reply_chunk: the call came with a Reply chunk
  * @nr_segments: of the Reply chunk
  * @segments: the same
@@ -57,7 +57,7 @@ struct bc_request {
 	struct page		*beyond[BC_REPLY_PAGES];
 	u32			nr_pages;
 	struct page		*pages[BC_PAGES];
-	struct xprtrdma_request	*lent;
+	struct xprtrdma_loan	loan;
 	bool			has_reply_chunk;
 	u32			nr_segments;
 	struct rpcrdma_segment	segments[RPCRDMA_MAX_SEGMENTS_SENT];
@@ -72,7 +72,6 @@ static void bc_request_free(struct bc_request *request)
 {
 	free_page((unsigned long)request->call);
 	free_page((unsigned long)request->reply);
-	kfree(request->lent);
 	kfree(request);
 }
 
@@ -85,14 +84,13 @@ static struct bc_request *bc_request_alloc(struct rpc_xprt *xprt, gfp_t gfp)
 		return NULL;
 	request->call = (void *)__get_free_page(gfp);
 	request->reply = (void *)__get_free_page(gfp);
-	request->lent = kzalloc(sizeof(*request->lent), gfp);
-	if (!request->call || !request->reply || !request->lent) {
+	if (!request->call || !request->reply) {
 		bc_request_free(request);
 		return NULL;
 	}
 	for (i = 0; i < BC_REPLY_PAGES; i++)
 		request->beyond[i] = virt_to_page(request->reply);
-	INIT_LIST_HEAD(&request->lent->rq_mrs);
+	xprtrdma_loan_init(&request->loan);
 	request->rqst.rq_xprt = xprt;
 	INIT_LIST_HEAD(&request->rqst.rq_bc_pa_list);
 	__set_bit(RPC_BC_PA_IN_USE, &request->rqst.rq_bc_pa_state);
@@ -465,8 +463,8 @@ void xprtrdma_bc_receive(struct xprtrdma_receive *receive)
 	}
 	if (verdict == RPCRDMA_REVERSE_READ) {
 		receive->rv_rqst = &request->rqst;
-		request->rqst.rq_buffer = request->lent->rq_data;
-		request->lent->rq_reply = receive;
+		receive->rv_loan = &request->loan;
+		request->loan.ln_receive = receive;
 		xprtrdma_pull_call(receive);
 		return;
 	}
@@ -523,8 +521,6 @@ void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status)
 	struct rpc_xprt *xprt = &receive->rv_conn->xc_transport->xt_xprt;
 	struct bc_request *request = bc_request_of(receive->rv_rqst);
 
-	/* SUNRPC would free it. */
-	request->rqst.rq_buffer = NULL;
 	if (status == -ENOTCONN) {
 		bc_request_strand(receive->rv_conn, request);
 	} else if (status < 0) {
@@ -555,7 +551,7 @@ void xprtrdma_bc_released(struct xprtrdma_conn *conn)
 
 	list_for_each_entry_safe(rqst, next, &conn->xc_bc.stranded, rq_bc_pa_list) {
 		list_del_init(&rqst->rq_bc_pa_list);
-		xprtrdma_frwr_recycle(bc_request_of(rqst)->lent);
+		xprtrdma_frwr_recycle(&bc_request_of(rqst)->loan);
 		bc_request_put(bc_request_of(rqst));
 	}
 }

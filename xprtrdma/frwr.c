@@ -155,14 +155,14 @@ static void mr_wc_inv(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	if (!last)
 		return;
-	if (mr->mr_request->rq_fenced) {
-		complete(mr->mr_request->rq_fenced);
+	if (mr->mr_loan->ln_fenced) {
+		complete(mr->mr_loan->ln_fenced);
 		return;
 	}
 	spin_lock(&mr->mr_conn->xc_lock);
 	xprtrdma_watch_unhold(mr->mr_conn, false);
 	spin_unlock(&mr->mr_conn->xc_lock);
-	xprtrdma_reply_invalidated(mr->mr_request->rq_reply, ok);
+	xprtrdma_reply_invalidated(mr->mr_loan->ln_receive, ok);
 }
 
 static void mr_free(struct xprtrdma_mr *mr)
@@ -316,8 +316,20 @@ void xprtrdma_mrs_destroy(struct xprtrdma_conn *conn)
 	conn->xc_mr.count = 0;
 }
 
-static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn,
-				  struct xprtrdma_request *request)
+/**
+ * xprtrdma_loan_init - nothing has been lent yet
+ * @loan: any
+ *
+ * Context: any.
+ */
+void xprtrdma_loan_init(struct xprtrdma_loan *loan)
+{
+	loan->ln_conn = NULL;
+	INIT_LIST_HEAD(&loan->ln_mrs);
+	loan->ln_receive = NULL;
+}
+
+static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan)
 {
 	struct xprtrdma_mr *mr;
 
@@ -325,10 +337,10 @@ static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn,
 	mr = list_first_entry_or_null(&conn->xc_mr.free, struct xprtrdma_mr,
 				      mr_region.rg_list);
 	if (mr)
-		list_move_tail(&mr->mr_region.rg_list, &request->rq_mrs);
+		list_move_tail(&mr->mr_region.rg_list, &loan->ln_mrs);
 	spin_unlock(&conn->xc_lock);
 	if (mr)
-		mr->mr_request = request;
+		mr->mr_loan = loan;
 	return mr;
 }
 
@@ -373,19 +385,19 @@ static int region_lend(struct rpcrdma_region *region, struct xprtrdma_cursor *cu
 /**
  * xprtrdma_frwr_lend - map a buffer into regions
  * @conn: the connection
- * @request: takes the regions, behind those that it has; its reference on @conn is taken here
+ * @loan: takes the regions, behind those that it has; its reference on @conn is taken here
  * @cursor: the buffer, and how much of it; moves on
  * @access: rights of the regions; with IB_ACCESS_LOCAL_WRITE the buffer is written
  *
  * The regions can be used once the chain made by rpcrdma_regions_reg() is posted. On failure
- * what was mapped stays with @request: xprtrdma_frwr_recycle().
+ * what was mapped stays with @loan: xprtrdma_frwr_recycle().
  *
  * Context: process; the transport's write lock is held, or the RPC is pinned.
  * Return: number of regions, -EAGAIN when the pool is empty, -ENOBUFS when there is
  * no DMA mapping now, -EMSGSIZE for more than RPCRDMA_MAX_SEGMENTS_SENT, -EIO when the
  * device refused.
  */
-int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_request *request,
+int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
 		       struct xprtrdma_cursor *cursor, int access)
 {
 	struct xprtrdma_extent extent;
@@ -393,15 +405,15 @@ int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_request *requ
 	int count = 0, rc;
 	bool more;
 
-	if (!request->rq_conn) {
+	if (!loan->ln_conn) {
 		xprtrdma_conn_get(conn);
-		request->rq_conn = conn;
+		loan->ln_conn = conn;
 	}
 	more = next_extent(cursor, &extent);
 	while (more) {
 		if (count++ == RPCRDMA_MAX_SEGMENTS_SENT)
 			return -EMSGSIZE;
-		mr = mr_get(conn, request);
+		mr = mr_get(conn, loan);
 		if (!mr)
 			return -EAGAIN;
 		rc = region_lend(&mr->mr_region, cursor, &extent, &more, access);
@@ -416,7 +428,7 @@ int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_request *requ
 /**
  * xprtrdma_frwr_map - expose a buffer to the peer, as one chunk
  * @conn: the connection
- * @request: takes the regions; its reference on @conn is taken here
+ * @loan: takes the regions; its reference on @conn is taken here
  * @buf: the buffer
  * @parts: of it
  * @writable: for the peer to write into, or to read from
@@ -425,80 +437,80 @@ int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_request *requ
  * Context: process, the transport's write lock is held.
  * Return: number of segments, or an errno: see xprtrdma_frwr_lend().
  */
-int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_request *request,
+int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
 		      const struct xdr_buf *buf, enum xprtrdma_parts parts,
 		      bool writable, struct rpcrdma_chunk_lists *lists)
 {
 	struct xprtrdma_cursor cursor = { .buf = buf, .parts = parts, .left = UINT_MAX };
-	struct list_head *before = request->rq_mrs.prev;
+	struct list_head *before = loan->ln_mrs.prev;
 	struct rpcrdma_region *region;
 	int count;
 
 	/* RFC 5042 section 6.3.5: either direction, never both. */
-	count = xprtrdma_frwr_lend(conn, request, &cursor, writable ?
+	count = xprtrdma_frwr_lend(conn, loan, &cursor, writable ?
 				   IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE :
 				   IB_ACCESS_REMOTE_READ);
 	if (count < 0)
 		return count;
 	region = list_entry(before, struct rpcrdma_region, rg_list);
-	list_for_each_entry_continue(region, &request->rq_mrs, rg_list)
+	list_for_each_entry_continue(region, &loan->ln_mrs, rg_list)
 		if (!rpcrdma_lists_add_segment(lists, rpcrdma_region_segment(region)))
 			return -EMSGSIZE;
 	return count;
 }
 
-static void request_drop_conn(struct xprtrdma_request *request)
+static void loan_drop_conn(struct xprtrdma_loan *loan)
 {
-	struct xprtrdma_conn *conn = request->rq_conn;
+	struct xprtrdma_conn *conn = loan->ln_conn;
 
-	request->rq_conn = NULL;
+	loan->ln_conn = NULL;
 	xprtrdma_conn_put(conn);
 }
 
-static void mrs_recycle(struct xprtrdma_request *request)
+static void mrs_recycle(struct xprtrdma_loan *loan)
 {
-	struct xprtrdma_conn *conn = request->rq_conn;
+	struct xprtrdma_conn *conn = loan->ln_conn;
 	struct rpcrdma_region *region;
 
 	spin_lock(&conn->xc_lock);
-	list_for_each_entry(region, &request->rq_mrs, rg_list)
+	list_for_each_entry(region, &loan->ln_mrs, rg_list)
 		rpcrdma_region_unmap(region);
-	list_splice_init(&request->rq_mrs, &conn->xc_mr.free);
+	list_splice_init(&loan->ln_mrs, &conn->xc_mr.free);
 	spin_unlock(&conn->xc_lock);
 }
 
 /**
  * xprtrdma_frwr_recycle - regions that the peer cannot reach go back to the pool
- * @request: whose regions; they were never posted, or have been invalidated
+ * @loan: whose regions; they were never posted, or have been invalidated
  *
  * Context: the transport's write lock is held, or a CQ handler with the RPC pinned.
  */
-void xprtrdma_frwr_recycle(struct xprtrdma_request *request)
+void xprtrdma_frwr_recycle(struct xprtrdma_loan *loan)
 {
-	if (!request->rq_conn)
+	if (!loan->ln_conn)
 		return;
-	mrs_recycle(request);
-	request_drop_conn(request);
+	mrs_recycle(loan);
+	loan_drop_conn(loan);
 }
 
 /**
  * xprtrdma_frwr_reminv - the peer has invalidated a region
- * @request: whose reply it came with
+ * @loan: of the RPC whose reply it came with
  * @rkey: the R_key
  *
  * Context: the Receive CQ handler; the RPC is pinned.
  * Return: false if the R_key is none of this RPC.
  */
-bool xprtrdma_frwr_reminv(struct xprtrdma_request *request, u32 rkey)
+bool xprtrdma_frwr_reminv(struct xprtrdma_loan *loan, u32 rkey)
 {
-	struct xprtrdma_conn *conn = request->rq_conn;
+	struct xprtrdma_conn *conn = loan->ln_conn;
 	struct rpcrdma_region *region;
 	bool found = false;
 
 	if (!conn)
 		return false;
 	spin_lock(&conn->xc_lock);
-	list_for_each_entry(region, &request->rq_mrs, rg_list) {
+	list_for_each_entry(region, &loan->ln_mrs, rg_list) {
 		if (region->rg_mr->rkey != rkey)
 			continue;
 		rpcrdma_region_unmap(region);
@@ -511,17 +523,17 @@ bool xprtrdma_frwr_reminv(struct xprtrdma_request *request, u32 rkey)
 }
 
 /* Returns 0, -ENOENT when there is nothing to be invalidated, or another errno. */
-static int inv_post(struct xprtrdma_request *request, struct completion *done)
+static int inv_post(struct xprtrdma_loan *loan, struct completion *done)
 {
-	struct xprtrdma_conn *conn = request->rq_conn;
+	struct xprtrdma_conn *conn = loan->ln_conn;
 	const struct ib_send_wr *bad;
 	struct ib_send_wr *first, *wr;
 	int rc = -ENOTCONN;
 
 	/* Under the lock: after BROKEN nobody posts, see xprtrdma_conn_destroy(). */
 	spin_lock(&conn->xc_lock);
-	request->rq_fenced = done;
-	first = rpcrdma_regions_inv(&request->rq_mrs, NULL);
+	loan->ln_fenced = done;
+	first = rpcrdma_regions_inv(&loan->ln_mrs, NULL);
 	for (wr = first; wr; wr = wr->next)
 		conn->xc_transport->xt_stats.local_inv_needed++;
 	if (!first)
@@ -537,48 +549,48 @@ static int inv_post(struct xprtrdma_request *request, struct completion *done)
 
 /**
  * xprtrdma_frwr_unmap_async - fence an RPC's memory, then complete it
- * @request: the request; rq_reply is set, the RPC is pinned
+ * @loan: its regions; ln_receive is set, the RPC is pinned
  *
  * Context: the CQ handlers.
  * Return: true if nothing is left to be invalidated, and the caller completes the RPC.
  * Otherwise xprtrdma_reply_invalidated() is called, exactly once.
  */
-bool xprtrdma_frwr_unmap_async(struct xprtrdma_request *request)
+bool xprtrdma_frwr_unmap_async(struct xprtrdma_loan *loan)
 {
 	int rc;
 
-	if (!request->rq_conn)
+	if (!loan->ln_conn)
 		return true;
-	rc = inv_post(request, NULL);
+	rc = inv_post(loan, NULL);
 	if (rc == -ENOENT)
 		return true;
 	if (rc) {
-		xprtrdma_conn_fail(request->rq_conn);
+		xprtrdma_conn_fail(loan->ln_conn);
 		/*
 		 * The signalled one is the last of the chain. If it was not posted, its
 		 * handler does not run.
 		 */
-		xprtrdma_reply_invalidated(request->rq_reply, false);
+		xprtrdma_reply_invalidated(loan->ln_receive, false);
 	}
 	return false;
 }
 
 /**
  * xprtrdma_frwr_unmap_sync - fence the memory of an RPC that ends without a reply
- * @request: the request
+ * @loan: its regions
  *
  * Context: process; the RPC is not pinned and cannot be found by its XID any more. Sleeps
  * until the peer cannot reach the memory.
  */
-void xprtrdma_frwr_unmap_sync(struct xprtrdma_request *request)
+void xprtrdma_frwr_unmap_sync(struct xprtrdma_loan *loan)
 {
-	struct xprtrdma_conn *conn = request->rq_conn;
+	struct xprtrdma_conn *conn = loan->ln_conn;
 	DECLARE_COMPLETION_ONSTACK(done);
 	int rc;
 
 	if (!conn)
 		return;
-	rc = inv_post(request, &done);
+	rc = inv_post(loan, &done);
 	if (rc && rc != -ENOENT) {
 		xprtrdma_conn_fail(conn);
 	} else if (!rc && !wait_for_completion_timeout(&done, XPRTRDMA_FENCE_TIMEOUT)) {
@@ -588,8 +600,8 @@ void xprtrdma_frwr_unmap_sync(struct xprtrdma_request *request)
 	}
 
 	if (xprtrdma_conn_established(conn))
-		mrs_recycle(request);
+		mrs_recycle(loan);
 	else
 		wait_for_completion(&conn->xc_released);
-	request_drop_conn(request);
+	loan_drop_conn(loan);
 }

@@ -95,7 +95,7 @@ static int map_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	position = plan->position_zero ? 0 : rqst->rq_snd_buf.head[0].iov_len;
 	if (!rpcrdma_lists_begin_read(lists, position))
 		return -EIO;
-	rc = xprtrdma_frwr_map(conn, xprtrdma_request_of(rqst), &rqst->rq_snd_buf,
+	rc = xprtrdma_frwr_map(conn, &xprtrdma_request_of(rqst)->rq_loan, &rqst->rq_snd_buf,
 			       plan->position_zero ? XPRTRDMA_ALL : XPRTRDMA_PAGES,
 			       false, lists);
 	if (rc < 0)
@@ -120,7 +120,7 @@ static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	if (plan->write_chunk) {
 		if (!rpcrdma_lists_begin_write(lists))
 			return -EIO;
-		rc = xprtrdma_frwr_map(conn, request, &rqst->rq_rcv_buf,
+		rc = xprtrdma_frwr_map(conn, &request->rq_loan, &rqst->rq_rcv_buf,
 				       XPRTRDMA_PAGES, true, lists);
 		if (rc < 0)
 			return rc;
@@ -131,7 +131,7 @@ static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		if (!rpcrdma_lists_begin_reply(lists))
 			return -EIO;
 		/* No page is exposed twice. */
-		rc = xprtrdma_frwr_map(conn, request, &rqst->rq_rcv_buf,
+		rc = xprtrdma_frwr_map(conn, &request->rq_loan, &rqst->rq_rcv_buf,
 				       plan->write_chunk ? XPRTRDMA_KVECS : XPRTRDMA_ALL,
 				       true, lists);
 		if (rc < 0)

@@ -116,8 +116,7 @@ static int reads_fill_chunk(struct xprtrdma_receive *receive,
 	struct rpcrdma_region *region;
 	u32 n, from = 0;
 
-	region = list_first_entry(&xprtrdma_request_of(receive->rv_rqst)->rq_mrs,
-				  struct rpcrdma_region, rg_list);
+	region = list_first_entry(&receive->rv_loan->ln_mrs, struct rpcrdma_region, rg_list);
 	for (; to >= region->rg_mr->length; region = list_next_entry(region, rg_list))
 		to -= region->rg_mr->length;
 	for (; left; left -= n) {
@@ -164,7 +163,7 @@ static struct ib_send_wr *reads_chain(struct xprtrdma_receive *receive)
 
 	first = rpcrdma_transfers_chain(pull->pl_reads, pull->pl_wrs,
 					&receive->rv_conn->xc_part_cqe, &pull->pl_cqe);
-	return rpcrdma_regions_reg(&xprtrdma_request_of(receive->rv_rqst)->rq_mrs, first);
+	return rpcrdma_regions_reg(&receive->rv_loan->ln_mrs, first);
 }
 
 /*
@@ -202,7 +201,6 @@ static int sink_access(struct xprtrdma_conn *conn)
 /* Returns 0, -EAGAIN when regions are short, or another errno. */
 static int reads_build(struct xprtrdma_receive *receive)
 {
-	struct xprtrdma_request *request = xprtrdma_request_of(receive->rv_rqst);
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	struct xprtrdma_cursor cursor;
@@ -212,7 +210,7 @@ static int reads_build(struct xprtrdma_receive *receive)
 	if (cursor.left < RPC_REPLY_MIN && !pull->pl_call)
 		return -EMSGSIZE;
 	pull->pl_length = cursor.left;
-	rc = xprtrdma_frwr_lend(conn, request, &cursor, sink_access(conn));
+	rc = xprtrdma_frwr_lend(conn, receive->rv_loan, &cursor, sink_access(conn));
 	if (rc < 0)
 		goto out_recycle;
 
@@ -230,7 +228,7 @@ static int reads_build(struct xprtrdma_receive *receive)
 out_free:
 	reads_free(receive);
 out_recycle:
-	xprtrdma_frwr_recycle(request);
+	xprtrdma_frwr_recycle(receive->rv_loan);
 	return rc;
 }
 
@@ -290,7 +288,7 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 	if (pull->pl_done)
 		done_post(receive, pull->pl_done);
 	pull->pl_done = NULL;
-	if (xprtrdma_frwr_unmap_async(xprtrdma_request_of(receive->rv_rqst)))
+	if (xprtrdma_frwr_unmap_async(receive->rv_loan))
 		xprtrdma_pull_invalidated(receive, true);
 }
 
@@ -304,7 +302,7 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 void xprtrdma_pull_invalidated(struct xprtrdma_receive *receive, bool ok)
 {
 	if (ok)
-		xprtrdma_frwr_recycle(xprtrdma_request_of(receive->rv_rqst));
+		xprtrdma_frwr_recycle(receive->rv_loan);
 	pull_finish(receive, ok ? receive->rv_pull.pl_length : -ENOTCONN);
 }
 
@@ -371,7 +369,7 @@ static enum pull_lack pull_start(struct xprtrdma_receive *receive)
 		if (owner == READS_POSTED)
 			return LACKS_NOTHING;
 		reads_free(receive);
-		xprtrdma_frwr_recycle(xprtrdma_request_of(receive->rv_rqst));
+		xprtrdma_frwr_recycle(receive->rv_loan);
 		/* One alone has all of them. */
 		if (owner == READS_WAIT)
 			return LACKS_READS;
@@ -507,8 +505,8 @@ void xprtrdma_pull(struct xprtrdma_receive *receive)
 
 /**
  * xprtrdma_pull_call - read the Read chunks of a reverse-direction call
- * @receive: the message; rv_rqst has a rq_rcv_buf for the whole call, and an rq_buffer with
- *	a struct xprtrdma_request, whose rq_reply is @receive, for the regions
+ * @receive: the message; rv_rqst has a rq_rcv_buf for the whole call; rv_loan takes the regions,
+ *	and its ln_receive is @receive
  *
  * xprtrdma_bc_pulled() is called once, whatever happens.
  *

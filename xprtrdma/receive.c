@@ -161,6 +161,7 @@ void xprtrdma_receive_put(struct xprtrdma_receive *receive)
 	int rc = 0;
 
 	receive->rv_rqst = NULL;
+	receive->rv_loan = NULL;
 	/* Under the lock: once the state is BROKEN the queue may be drained already. */
 	spin_lock(&conn->xc_lock);
 	list_add(&receive->rv_list, &conn->xc_recv.free);

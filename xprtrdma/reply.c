@@ -9,7 +9,7 @@
  * LOCAL_INV is needed, the second half runs when it has completed. A reply that the
  * server exposes is read in between, see pull.c.
  *
- * Ownership: rq_reply and rv_rqst point at each other from the pin to the unpin, which
+ * Ownership: ln_receive and rv_rqst point at each other from the pin to the unpin, which
  * happens exactly once: in reply_let_go(). While an RPC is pinned its task cannot be
  * released, so its buffers stay.
  *
@@ -123,7 +123,7 @@ static void reply_let_go(struct xprtrdma_receive *receive, enum reply_outcome ou
 	struct rpc_rqst *rqst = receive->rv_rqst;
 
 	spin_lock(&xprt->queue_lock);
-	xprtrdma_request_of(rqst)->rq_reply = NULL;
+	receive->rv_loan->ln_receive = NULL;
 	/* No other reply ends the RPC, unless this was none, until it has been sent again. */
 	if (outcome != REPLY_NONE) {
 		spin_lock(&conn->xc_lock);
@@ -139,6 +139,7 @@ static void reply_let_go(struct xprtrdma_receive *receive, enum reply_outcome ou
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
 	receive->rv_rqst = NULL;
+	receive->rv_loan = NULL;
 }
 
 /* The same, and lets the call's credit go; the Receive is not the caller's any more. */
@@ -328,9 +329,7 @@ static bool error_is_final(const struct xprtrdma_receive *receive)
 /* The RPC's memory is ours alone now. */
 static void reply_complete(struct xprtrdma_receive *receive)
 {
-	struct rpc_rqst *rqst = receive->rv_rqst;
-
-	xprtrdma_frwr_recycle(xprtrdma_request_of(rqst));
+	xprtrdma_frwr_recycle(receive->rv_loan);
 	if (receive->rv_header.proc == RPCRDMA_ERROR) {
 		trace_xprtrdma_error(receive_xprt(receive), &receive->rv_header);
 		reply_finish(receive, error_is_final(receive) ? REPLY_FAILED : REPLY_AGAIN, 0);
@@ -440,11 +439,12 @@ static bool reply_lookup(struct xprtrdma_receive *receive)
 	spin_lock(&conn->xc_lock);
 	sent = request->rq_sent_on == conn->xc_serial;
 	spin_unlock(&conn->xc_lock);
-	if (!sent || request->rq_reply || request->rq_refused)
+	if (!sent || request->rq_loan.ln_receive || request->rq_refused)
 		goto out_none;
 	xprt_pin_rqst(rqst);
-	request->rq_reply = receive;
+	request->rq_loan.ln_receive = receive;
 	receive->rv_rqst = rqst;
+	receive->rv_loan = &request->rq_loan;
 	spin_unlock(&xprt->queue_lock);
 	return true;
 
@@ -498,7 +498,6 @@ static bool handle_config(struct xprtrdma_receive *receive, bool invalidated, u3
 static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32 rkey)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
-	struct xprtrdma_request *request;
 
 	if (handle_config(receive, invalidated, rkey))
 		return;
@@ -507,10 +506,9 @@ static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32
 		return;
 	}
 	conn->xc_useful = true;
-	request = xprtrdma_request_of(receive->rv_rqst);
 
 	/* RFC 8797 section 4.1: only an R_key of the RPC that the reply ends. */
-	if (invalidated && !xprtrdma_frwr_reminv(request, rkey)) {
+	if (invalidated && !xprtrdma_frwr_reminv(receive->rv_loan, rkey)) {
 		trace_xprtrdma_bad_rkey(receive_xprt(receive), receive->rv_header.xid, rkey);
 		conn->xc_transport->xt_stats.bad_reply_count++;
 		xprtrdma_conn_fail(conn);
@@ -531,7 +529,7 @@ static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32
 		return;
 	}
 	take_grant(receive);
-	if (xprtrdma_frwr_unmap_async(request))
+	if (xprtrdma_frwr_unmap_async(receive->rv_loan))
 		reply_complete(receive);
 }
 

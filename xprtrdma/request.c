@@ -88,10 +88,8 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	request = take_memory(task, struct_size(request, rq_data, call + rqst->rq_rcvsize));
 	if (!request)
 		return -ENOMEM;
-	request->rq_conn = NULL;
-	INIT_LIST_HEAD(&request->rq_mrs);
+	xprtrdma_loan_init(&request->rq_loan);
 	request->rq_sent_on = 0;
-	request->rq_reply = NULL;
 	request->rq_refused = RPCRDMA_NOT_REFUSED;
 	request->rq_again = false;
 	request->rq_write_capacity = 0;
@@ -134,9 +132,9 @@ void xprtrdma_request_free(struct rpc_task *task)
 
 	if (request->rq_sent_on)
 		note_lost(rqst->rq_xprt, request->rq_sent_on);
-	if (request->rq_conn) {
+	if (request->rq_loan.ln_conn) {
 		trace_xprtrdma_fence(rqst->rq_xprt, be32_to_cpu(rqst->rq_xid));
-		xprtrdma_frwr_unmap_sync(request);
+		xprtrdma_frwr_unmap_sync(&request->rq_loan);
 	}
 	give_memory_back(rqst->rq_xprt, request);
 	rqst->rq_buffer = NULL;
@@ -203,16 +201,16 @@ static int send_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	int length;
 
 	/* What was lent on an earlier connection has been taken back with it. */
-	if (request->rq_conn) {
-		WARN_ON_ONCE(!list_empty(&request->rq_mrs));
-		xprtrdma_frwr_recycle(request);
+	if (request->rq_loan.ln_conn) {
+		WARN_ON_ONCE(!list_empty(&request->rq_loan.ln_mrs));
+		xprtrdma_frwr_recycle(&request->rq_loan);
 	}
 	send = reserve_or_wait(rqst, conn);
 	if (!send)
 		return -EAGAIN;
 	length = xprtrdma_marshal_call(conn, rqst, send);
 	if (length < 0) {
-		xprtrdma_frwr_recycle(request);
+		xprtrdma_frwr_recycle(&request->rq_loan);
 		xprtrdma_send_put(send);
 		window_untake(conn);
 		return length;

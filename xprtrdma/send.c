@@ -188,7 +188,7 @@ int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
 	rpcrdma_buffer_to_device(&send->sd_buffer, length);
 
 	if (request)
-		first = rpcrdma_regions_reg(&request->rq_mrs, first);
+		first = rpcrdma_regions_reg(&request->rq_loan.ln_mrs, first);
 
 	spin_lock(&conn->xc_lock);
 	if (request)

@@ -19,11 +19,11 @@
  */
 static struct xprtrdma_conn *lent_on(const struct rpc_rqst *rqst)
 {
-	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
+	const struct xprtrdma_loan *loan = &xprtrdma_request_of(rqst)->rq_loan;
 	struct xprtrdma_conn *conn;
 
 	spin_lock(&rqst->rq_xprt->queue_lock);
-	conn = request->rq_reply ? request->rq_reply->rv_conn : request->rq_conn;
+	conn = loan->ln_receive ? loan->ln_receive->rv_conn : loan->ln_conn;
 	if (conn && completion_done(&conn->xc_released))
 		conn = NULL;
 	if (conn)

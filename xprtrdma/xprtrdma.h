@@ -16,6 +16,8 @@
  *   receive (rv_)    one DMA-mapped buffer for an incoming message.
  *   pull (pl_)       one reply that the server exposes and we read, or call with Read
  *                    chunks; part of its receive.
+ *   loan (ln_)       the memory regions that a request, or a call of the server's, has
+ *                    on one connection; part of either.
  *   request (rq_)    what the transport adds to an rpc_rqst; lives from buf_alloc
  *                    to buf_free.
  *
@@ -90,6 +92,7 @@ struct xprtrdma_cursor {
 };
 
 struct xprtrdma_conn;
+struct xprtrdma_loan;
 struct xprtrdma_request;
 
 /*
@@ -353,10 +356,10 @@ struct xprtrdma_conn {
 
 /**
  * struct xprtrdma_mr - a memory region of the pool
- * @mr_region: the region; rg_list: free in xc_mr, or in rq_mrs, under xc_lock
+ * @mr_region: the region; rg_list: free in xc_mr, or in ln_mrs, under xc_lock
  * @mr_all: all of xc_mr; under xc_lock
  * @mr_conn: owner
- * @mr_request: who it is lent to; valid while a LOCAL_INV is posted
+ * @mr_loan: whose it is for now; valid while a LOCAL_INV is posted
  * @mr_reg_cqe: completion of the registration; only seen when it failed
  * @mr_inv_cqe: completion of the LOCAL_INV
  */
@@ -364,7 +367,7 @@ struct xprtrdma_mr {
 	struct rpcrdma_region	mr_region;
 	struct list_head	mr_all;
 	struct xprtrdma_conn	*mr_conn;
-	struct xprtrdma_request	*mr_request;
+	struct xprtrdma_loan	*mr_loan;
 	struct ib_cqe		mr_reg_cqe;
 	struct ib_cqe		mr_inv_cqe;
 };
@@ -418,6 +421,7 @@ struct xprtrdma_pull {
  * @rv_length: bytes received
  * @rv_rqst: the RPC that this message ends, pinned, or the reverse-direction call that it
  *	is, while that is being read; NULL while there is none
+ * @rv_loan: the regions of @rv_rqst; NULL with it
  * @rv_pull: the reply or call is to be read from the server
  * @rv_header: decoded header
  * @rv_lists: decoded chunk lists, over @rv_segments and @rv_chunks
@@ -433,6 +437,7 @@ struct xprtrdma_receive {
 	struct rpcrdma_buffer		rv_buffer;
 	unsigned int			rv_length;
 	struct rpc_rqst			*rv_rqst;
+	struct xprtrdma_loan		*rv_loan;
 	struct xprtrdma_pull		rv_pull;
 	struct rpcrdma_header		rv_header;
 	struct rpcrdma_chunk_lists	rv_lists;
@@ -441,15 +446,26 @@ struct xprtrdma_receive {
 };
 
 /**
+ * struct xprtrdma_loan - memory regions of the pool that somebody has
+ * @ln_conn: connection that @ln_mrs belong to, with a reference; NULL if there were none.
+ *	An RPC's is written under the transport's write lock or by the task's release.
+ * @ln_mrs: the regions, by rg_list; under xc_lock of @ln_conn
+ * @ln_fenced: for xprtrdma_frwr_unmap_sync(); valid while a LOCAL_INV is posted
+ * @ln_receive: the reply or call that is being processed; only for the Receive CQ handler
+ *	and the completion of the LOCAL_INV that it posts
+ */
+struct xprtrdma_loan {
+	struct xprtrdma_conn	*ln_conn;
+	struct list_head	ln_mrs;
+	struct completion	*ln_fenced;
+	struct xprtrdma_receive	*ln_receive;
+};
+
+/**
  * struct xprtrdma_request - the transport's part of an rpc_rqst
- * @rq_conn: connection that @rq_mrs belong to, with a reference; NULL if none were
- *	lent. Written under the transport's write lock or by the task's release.
- * @rq_mrs: memory regions lent to this RPC, by rg_list; under xc_lock of @rq_conn
- * @rq_fenced: for xprtrdma_frwr_unmap_sync(); valid while a LOCAL_INV is posted
+ * @rq_loan: memory regions lent to this RPC
  * @rq_sent_on: xc_serial of the connection of the last Send; 0: none. Under xc_lock of
  *	that connection
- * @rq_reply: the reply that is being processed; only for the Receive CQ handler
- *	and the completion of the LOCAL_INV that it posts
  * @rq_timer: SUNRPC's own callback for a task that has stopped waiting; private to wait.c
  * @rq_refused: what the task is to be told; under queue_lock
  * @rq_again: refused for want of memory before; the task or the one that refuses it
@@ -462,11 +478,8 @@ struct xprtrdma_receive {
  * @rq_data: call buffer, then reply buffer
  */
 struct xprtrdma_request {
-	struct xprtrdma_conn	*rq_conn;
-	struct list_head	rq_mrs;
-	struct completion	*rq_fenced;
+	struct xprtrdma_loan	rq_loan;
 	u64			rq_sent_on;
-	struct xprtrdma_receive	*rq_reply;
 	void			(*rq_timer)(struct rpc_task *task);
 	enum rpcrdma_refusal	rq_refused;
 	bool			rq_again;
@@ -587,15 +600,16 @@ void xprtrdma_mrs_destroy(struct xprtrdma_conn *conn);
 void xprtrdma_mrs_more(struct xprtrdma_conn *conn);
 u32 xprtrdma_frwr_segments(const struct xprtrdma_conn *conn,
 			   const struct xdr_buf *buf, enum xprtrdma_parts parts);
-int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_request *request,
+void xprtrdma_loan_init(struct xprtrdma_loan *loan);
+int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
 		       struct xprtrdma_cursor *cursor, int access);
-int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_request *request,
+int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
 		      const struct xdr_buf *buf, enum xprtrdma_parts parts,
 		      bool writable, struct rpcrdma_chunk_lists *lists);
-void xprtrdma_frwr_recycle(struct xprtrdma_request *request);
-bool xprtrdma_frwr_reminv(struct xprtrdma_request *request, u32 rkey);
-bool xprtrdma_frwr_unmap_async(struct xprtrdma_request *request);
-void xprtrdma_frwr_unmap_sync(struct xprtrdma_request *request);
+void xprtrdma_frwr_recycle(struct xprtrdma_loan *loan);
+bool xprtrdma_frwr_reminv(struct xprtrdma_loan *loan, u32 rkey);
+bool xprtrdma_frwr_unmap_async(struct xprtrdma_loan *loan);
+void xprtrdma_frwr_unmap_sync(struct xprtrdma_loan *loan);
 
 /* marshal.c */
 int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,

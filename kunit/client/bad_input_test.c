@@ -87,7 +87,7 @@ static void expect_sound_call(struct hostile *hostile)
 	const struct rpc_rqst *rqst = &call->rqst;
 
 	KUNIT_ASSERT_EQ(test, 0, atomic_read(&rqst->rq_pin));
-	KUNIT_ASSERT_PTR_EQ(test, NULL, xprtrdma_request_of(rqst)->rq_reply);
+	KUNIT_ASSERT_PTR_EQ(test, NULL, xprtrdma_request_of(rqst)->rq_loan.ln_receive);
 	if (!client_call_done(call))
 		return;
 	hostile->answered++;

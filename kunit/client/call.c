@@ -481,5 +481,5 @@ void client_call_expect_waiting(struct client_call *call)
 
 	KUNIT_EXPECT_FALSE(test, client_call_done(call));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&call->rqst.rq_pin));
-	KUNIT_EXPECT_PTR_EQ(test, NULL, xprtrdma_request_of(&call->rqst)->rq_reply);
+	KUNIT_EXPECT_PTR_EQ(test, NULL, xprtrdma_request_of(&call->rqst)->rq_loan.ln_receive);
 }
