@@ -284,36 +284,23 @@ static int backchannel_encode(struct svcrdma_transport *t, struct svcrdma_send_c
 }
 
 /*
- * rpciod must not sleep for entries: the message, a copy, has a place in the queue. If the RPC
- * has ended by the time that it is sent, its reply is one to no callback. Not so with chunks:
- * these are taken back when the RPC ends, which it may while it waits, so it does not wait
- * in the queue; -ENOBUFS makes rpciod try again later. Consumes @sc and @lc.
+ * rpciod must not sleep for entries: the message has a place in the queue. It is a copy, and so
+ * is what it exposes. If the RPC has ended by the time that there are entries, the reply is one
+ * to no callback; a call with chunks is not sent then, since these ended with it. Consumes @sc.
  */
 static int backchannel_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			    struct svcrdma_long_call *lc, struct rpc_rqst *rqst)
+			    struct rpc_rqst *rqst)
 {
-	u32 regions = lc ? svcrdma_long_call_regions(lc) : 0;
 	int ret;
 
-	if (lc && !svcrdma_sq_try(t, 1 + 2 * regions)) {
-		svcrdma_long_call_drop(lc);
-		svcrdma_send_ctxt_put(t, sc);
-		return -ENOBUFS;
-	}
 	rqst->rq_xtime = ktime_get();
-	if (lc) {
-		sc->sc_sq_held = 1 + regions;
-		ret = svcrdma_long_call_post(lc);
-		if (!ret)
-			ret = svcrdma_send_post(t, sc);
-	} else {
-		ret = svcrdma_send_submit(t, sc);
-	}
-	if (ret) {
-		svcrdma_transport_close(t);
-		return -ENOTCONN;
-	}
-	return 0;
+	ret = svcrdma_send_submit(t, sc);
+	if (!ret)
+		return 0;
+	if (ret == -E2BIG)
+		return -EMSGSIZE;
+	svcrdma_transport_close(t);
+	return -ENOTCONN;
 }
 
 /* Consumes @sc. */
@@ -321,7 +308,6 @@ static int backchannel_send(struct svcrdma_transport *t, struct svcrdma_send_ctx
 			    struct rpc_rqst *rqst)
 {
 	struct rpcrdma_segment segments[2 * RPCRDMA_MAX_SEGMENTS_SENT];
-	struct svcrdma_long_call *lc = NULL;
 	struct rpcrdma_chunk_lists lists;
 	struct rpcrdma_chunk chunks[2];
 	struct rpcrdma_call_plan plan;
@@ -336,15 +322,13 @@ static int backchannel_send(struct svcrdma_transport *t, struct svcrdma_send_ctx
 		/* SUNRPC sends a call again whose answer it could not read. */
 		svcrdma_long_call_end(t, be32_to_cpu(rqst->rq_xid), 0);
 		ret = -ENOBUFS;
-		lc = svcrdma_long_call_create(t, rqst, &plan, &lists);
-		if (!lc)
+		sc->sc_long = svcrdma_long_call_create(t, rqst, &plan, &lists);
+		if (!sc->sc_long)
 			goto out_put;
 	}
 	ret = backchannel_encode(t, sc, rqst, plan.position_zero, &lists);
 	if (!ret)
-		return backchannel_post(t, sc, lc, rqst);
-	if (lc)
-		svcrdma_long_call_drop(lc);
+		return backchannel_post(t, sc, rqst);
 out_put:
 	svcrdma_send_ctxt_put(t, sc);
 	return ret;

@@ -10,9 +10,10 @@
  * LOCAL_INVs have completed, and the RPC is looked up only then. Any other end of
  * the RPC (svcrdma_long_call_end()) starts the same LOCAL_INVs, for nobody.
  *
- * Owner of a struct svcrdma_long_call: the task that sends the call, until it is posted;
- * the list while it is not ended; the HCA while the LOCAL_INVs are posted. After a
- * connection has failed nobody frees one but svcrdma_long_calls_destroy().
+ * Owner of a struct svcrdma_long_call: the Send context of the call, until it is posted, which
+ * may wait for Send Queue entries; the list while it is not ended; the HCA while the LOCAL_INVs
+ * are posted. Who ends one that is not posted leaves it to the Send context. After a connection
+ * has failed nobody frees one that was posted but svcrdma_long_calls_destroy().
  *
  * Bounds: SVCRDMA_MAX_LONG_CALLS of a connection, SVCRDMA_MAX_CALLBACK bytes each way. Send
  * Queue entries for the invalidations are taken together with those of the Send.
@@ -46,6 +47,7 @@ struct long_memory {
  * @lc_list: entry of st_long.calls, under st_expose_lock
  * @lc_transport: constant
  * @lc_xid: of the call
+ * @lc_posted: the client may know of it; under st_expose_lock
  * @lc_ended: no reply is taken any more; under st_expose_lock
  * @lc_deadline: when it has ended, its LOCAL_INVs complete before that, or the queue pair
  *	stands still; jiffies, under st_expose_lock
@@ -59,6 +61,7 @@ struct svcrdma_long_call {
 	struct list_head	lc_list;
 	struct svcrdma_transport *lc_transport;
 	u32			lc_xid;
+	bool			lc_posted;
 	bool			lc_ended;
 	u64			lc_deadline;
 	u32			lc_answer;
@@ -200,7 +203,7 @@ u32 svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid)
 
 	spin_lock(&t->st_expose_lock);
 	lc = long_call_find(t, xid);
-	if (lc)
+	if (lc && lc->lc_posted)
 		length = lc->lc_reply.length;
 	spin_unlock(&t->st_expose_lock);
 	return length;
@@ -221,8 +224,11 @@ void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer)
 
 	spin_lock(&t->st_expose_lock);
 	lc = long_call_find(t, xid);
-	if (lc) {
+	if (lc)
 		lc->lc_ended = true;
+	if (lc && !lc->lc_posted)
+		lc = NULL;
+	if (lc) {
 		lc->lc_deadline = get_jiffies_64() + svcrdma_inv_timeout;
 		lc->lc_answer = min(answer, lc->lc_reply.length);
 	}
@@ -283,8 +289,6 @@ static struct svcrdma_long_call *long_call_alloc(struct svcrdma_transport *t, u3
 		return NULL;
 	lc->lc_transport = t;
 	lc->lc_xid = xid;
-	/* Nothing is taken before it is posted. */
-	lc->lc_ended = true;
 	lc->lc_inv_cqe.done = long_inv_wc;
 	svcrdma_regions_init(&lc->lc_call.regions, &lc->lc_inv_cqe);
 	svcrdma_regions_init(&lc->lc_reply.regions, &lc->lc_inv_cqe);
@@ -371,7 +375,7 @@ struct svcrdma_long_call *svcrdma_long_call_create(struct svcrdma_transport *t,
  * svcrdma_long_call_drop - the call is not sent
  * @lc: callback that was never posted
  *
- * Context: process.
+ * Context: process, or a completion handler on a work queue.
  */
 void svcrdma_long_call_drop(struct svcrdma_long_call *lc)
 {
@@ -390,32 +394,33 @@ u32 svcrdma_long_call_regions(const struct svcrdma_long_call *lc)
 }
 
 /**
- * svcrdma_long_call_post - register the memory, and take a reply
- * @lc: callback; not the caller's any more
+ * svcrdma_long_call_post - register the memory, send the call, and take a reply
+ * @lc: callback; not the caller's any more, unless -ECANCELED is returned
+ * @send: the Send
  *
- * The Send is posted behind it.
+ * Under the lock: who ends the call, or finds a reply to it, does so before the post or
+ * behind it.
  *
- * Context: process. There are Send Queue entries for the registrations, and for the
- * invalidations.
- * Return: 0 or a negative errno; then the connection is to be ended.
+ * Context: any. There are Send Queue entries for the registrations and for @send, and
+ * svcrdma_long_call_regions() more for the invalidations.
+ * Return: 0; -ECANCELED: it has been ended, and nothing was posted; or another negative errno,
+ * as ib_post_send().
  */
-int svcrdma_long_call_post(struct svcrdma_long_call *lc)
+int svcrdma_long_call_post(struct svcrdma_long_call *lc, struct ib_send_wr *send)
 {
 	struct svcrdma_transport *t = lc->lc_transport;
 	struct ib_send_wr *first;
-	int ret;
+	int ret = -ECANCELED;
 
 	lc->lc_sq_held = svcrdma_long_call_regions(lc);
 	svcrdma_sq_hold(t, lc->lc_sq_held);
-	first = rpcrdma_regions_reg(&lc->lc_call.regions.rs_list, NULL);
+	first = rpcrdma_regions_reg(&lc->lc_call.regions.rs_list, send);
 	first = rpcrdma_regions_reg(&lc->lc_reply.regions.rs_list, first);
-	ret = ib_post_send(t->st_qp, first, NULL);
-	if (ret) {
-		trace_svcrdma_post_send_err(t, ret);
-		return ret;
-	}
 	spin_lock(&t->st_expose_lock);
-	lc->lc_ended = false;
+	if (!lc->lc_ended) {
+		ret = ib_post_send(t->st_qp, first, NULL);
+		lc->lc_posted = !ret;
+	}
 	spin_unlock(&t->st_expose_lock);
-	return 0;
+	return ret;
 }

@@ -33,6 +33,8 @@
 /* Memory regions that are registered with it, and invalidated after it. */
 static u32 send_regions(const struct svcrdma_send_ctxt *sc)
 {
+	if (sc->sc_long)
+		return svcrdma_long_call_regions(sc->sc_long);
 	return sc->sc_exposed ? svcrdma_exposed_regions(sc->sc_exposed) : 0;
 }
 
@@ -47,12 +49,27 @@ static int exposed_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *s
 	return svcrdma_exposed_post(ex, first);
 }
 
+/* A callback with chunks. One that has been given up while it waited is not sent. */
+static int long_call_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	struct svcrdma_long_call *lc = sc->sc_long;
+	int ret;
+
+	sc->sc_long = NULL;
+	ret = svcrdma_long_call_post(lc, &sc->sc_wr);
+	if (ret != -ECANCELED)
+		return ret;
+	svcrdma_long_call_drop(lc);
+	svcrdma_send_ctxt_put(t, sc);
+	return 0;
+}
+
 /**
  * svcrdma_send_post - post a context's Writes and Send
  * @t: transport
  * @sc: context with its message and sc_sq_held entries; not the caller's any more
  *
- * Context: any.
+ * Context: any that may free what @sc holds.
  * Return: 0: the completion puts @sc. Negative errno: a part may have been posted;
  * @sc is left for the teardown, and the connection is to be ended.
  */
@@ -64,6 +81,8 @@ int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 	rpcrdma_buffer_to_device(&sc->sc_buffer, sc->sc_buffer.bf_sge.length);
 	if (sc->sc_exposed) {
 		ret = exposed_post(t, sc);
+	} else if (sc->sc_long) {
+		ret = long_call_post(t, sc);
 	} else {
 		first = svcrdma_rw_list_chain(t, &sc->sc_writes, NULL, &sc->sc_wr);
 		ret = ib_post_send(t->st_qp, first, NULL);
@@ -98,14 +117,15 @@ void svcrdma_send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter 
  * What has to wait does so in the order of arrival, without the caller.
  *
  * Context: any that may free what @sc holds.
- * Return: 0, or a negative errno; then the connection is to be ended.
+ * Return: 0; -E2BIG: the Send Queue never has so many entries; or another negative errno:
+ * the connection is to be ended.
  */
 int svcrdma_send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
 	u32 regions = send_regions(sc);
 	int ret;
 
-	/* The exposure keeps as many as it registers, for the end. */
+	/* What exposes memory keeps as many as it registers, for the end. */
 	sc->sc_sq.sw_need = sc->sc_write_wrs + 2 * regions + 1;
 	ret = svcrdma_sq_reserve(t, &sc->sc_sq);
 	if (ret == -EINPROGRESS)

@@ -182,28 +182,6 @@ int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *wa
 }
 
 /**
- * svcrdma_sq_try - take Send Queue entries if they are there
- * @t: transport
- * @need: entries
- *
- * Context: any.
- * Return: true when the caller has them.
- */
-bool svcrdma_sq_try(struct svcrdma_transport *t, u32 need)
-{
-	unsigned long flags;
-	bool ret;
-
-	spin_lock_irqsave(&t->st_sq.lock, flags);
-	ret = !t->st_closing && list_empty(&t->st_sq.waiters) &&
-	      need <= t->st_sq.free;
-	if (ret)
-		sq_take(t, need);
-	spin_unlock_irqrestore(&t->st_sq.lock, flags);
-	return ret;
-}
-
-/**
  * svcrdma_sq_close - no more entries for anybody
  * @t: transport
  *

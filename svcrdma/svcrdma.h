@@ -198,6 +198,7 @@ struct svcrdma_recv_ctxt {
  * @sc_write_wrs: work requests of @sc_writes
  * @sc_sq: waits for Send Queue entries
  * @sc_exposed: the reply that this Send tells the client to pull; until it is posted
+ * @sc_long: what this Send, a callback, exposes; until it is posted
  * @sc_sq_held: Send Queue entries taken, given back when the context is put
  * @sc_nr_pages: entries of @sc_pages, each a reference
  * @sc_pages: source of the Writes; NULL until there is one, then an array of st_max_pages
@@ -214,6 +215,7 @@ struct svcrdma_send_ctxt {
 	u32			sc_write_wrs;
 	struct svcrdma_sq_waiter sc_sq;
 	struct svcrdma_exposed	*sc_exposed;
+	struct svcrdma_long_call *sc_long;
 	u32			sc_sq_held;
 	u32			sc_nr_pages;
 	struct page		**sc_pages;
@@ -507,7 +509,7 @@ struct svcrdma_long_call *svcrdma_long_call_create(struct svcrdma_transport *t,
 						   struct rpcrdma_chunk_lists *lists);
 void svcrdma_long_call_drop(struct svcrdma_long_call *lc);
 u32 svcrdma_long_call_regions(const struct svcrdma_long_call *lc);
-int svcrdma_long_call_post(struct svcrdma_long_call *lc);
+int svcrdma_long_call_post(struct svcrdma_long_call *lc, struct ib_send_wr *send);
 u32 svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid);
 void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer);
 bool svcrdma_long_calls_stuck(struct svcrdma_transport *t, bool *waiting);
@@ -515,7 +517,6 @@ void svcrdma_long_calls_destroy(struct svcrdma_transport *t);
 
 /* sq.c */
 int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
-bool svcrdma_sq_try(struct svcrdma_transport *t, u32 need);
 void svcrdma_sq_put(struct svcrdma_transport *t, u32 count);
 void svcrdma_sq_hold(struct svcrdma_transport *t, u32 count);
 void svcrdma_sq_put_held(struct svcrdma_transport *t, u32 count);

@@ -7,6 +7,7 @@
 #include <linux/unaligned.h>
 
 #include "bc.h"
+#include "sq.h"
 
 static struct backchannel *connect(struct kunit *test, u16 extensions)
 {
@@ -374,23 +375,136 @@ static void regions_are_short(struct kunit *test)
 	expect_at_rest(test);
 }
 
-/* It comes again, with chunks of its own, and has not kept any meanwhile. */
-static void entries_are_short(struct kunit *test)
+/* ---- entries are short ---- */
+
+/* There are none left, and the callback has a place in the queue behind another. */
+static struct callback *queued(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
 	struct svcrdma_transport *t = bc->server->transport;
 	struct callback *cb;
+
+	sq_take(bc->server, t->st_sq.depth);
+	sq_wait(bc->server, &bc->server->waiters[0], 1, -EINPROGRESS);
+	cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
+	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(t->st_sq.nr_waiters) == 2));
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
+	KUNIT_EXPECT_EQ(test, 1, t->st_long.count);
+	return cb;
+}
+
+/* Two registrations and the Send, and two entries that are kept for the end of it */
+enum { LONG_ENTRIES = 5 };
+
+static void call_waits_for_its_turn(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct svcrdma_transport *t = bc->server->transport;
+	struct server_waiter *waiters = bc->server->waiters;
+	u32 depth = t->st_sq.depth;
+	struct callback *cb = queued(test);
 	struct bc_message *call;
 
-	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(t, t->st_sq.depth));
-	cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
-	msleep(50);
+	sq_wait(bc->server, &waiters[1], 1, -EINPROGRESS);
+	svcrdma_sq_put(t, 1 + LONG_ENTRIES - 1);
+	KUNIT_EXPECT_TRUE(test, waiters[0].served);
+	KUNIT_EXPECT_FALSE(test, waiters[1].served);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
+	svcrdma_sq_put(t, 1);
+	KUNIT_ASSERT_EQ(test, 3, fake_posted(bc->server->qp));
+	KUNIT_EXPECT_FALSE(test, waiters[1].served);
+	KUNIT_EXPECT_EQ(test, 0, t->st_sq.free);
+
+	/* The Send is complete: that of the second one comes from its entries. */
+	call = bc_message(test);
+	KUNIT_EXPECT_TRUE(test, waiters[1].served);
+	expect_call(test, call, 2048);
+	answer_long(test, call, 5000, 5000, call->header.xid);
+	fake_run_all(bc->server->qp);
+	bc_expect_answered(test, cb);
+	/* Those of the test, and of those who waited with it */
+	svcrdma_sq_put(t, depth - 1 - LONG_ENTRIES + 2);
+	expect_at_rest(test);
+}
+
+/* What it would tell the client of is not there any more: it is not sent. */
+static void call_is_given_up_while_it_waits(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct svcrdma_transport *t = bc->server->transport;
+	u32 depth = t->st_sq.depth;
+	struct callback *cb = queued(test);
+
+	rpc_killall_tasks(bc->clnt);
+	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
+	KUNIT_EXPECT_EQ(test, 2, t->st_sq.nr_waiters);
+	svcrdma_sq_put(t, depth);
 	KUNIT_EXPECT_EQ(test, 0, t->st_sq.nr_waiters);
-	KUNIT_EXPECT_EQ(test, 0, t->st_long.count);
-	svcrdma_sq_put(t, t->st_sq.depth);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+	svcrdma_sq_put(t, 1);
+	expect_at_rest(test);
+}
+
+/* XID of a callback that has not been sent */
+static u32 unsent_xid(struct backchannel *bc)
+{
+	struct rpc_rqst *rqst;
+	u32 xid = 0;
+
+	spin_lock(&bc->rpc->queue_lock);
+	rqst = rb_entry_safe(rb_first(&bc->rpc->recv_queue), struct rpc_rqst, rq_recv);
+	if (rqst)
+		xid = be32_to_cpu(rqst->rq_xid);
+	spin_unlock(&bc->rpc->queue_lock);
+	return xid;
+}
+
+/* A reply with a Reply chunk, before the client can know of one */
+static void call_is_answered_while_it_waits(struct kunit *test)
+{
+	struct bc_answer answer = { .proc = RPCRDMA_NOMSG, .credits = 2, .reply = true };
+	struct backchannel *bc = test->priv;
+	struct svcrdma_transport *t = bc->server->transport;
+	u32 depth = t->st_sq.depth;
+	struct callback *cb = queued(test);
+	struct bc_message *call;
+
+	bc_reply(test, unsent_xid(bc), &answer);
+	KUNIT_EXPECT_FALSE(test, completion_done(&cb->done));
+	svcrdma_sq_put(t, depth);
 	call = bc_message(test);
 	answer_inline(test, cb, call->header.xid);
+	svcrdma_sq_put(t, 1);
+	expect_at_rest(test);
+}
+
+static void connection_is_lost_while_it_waits(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct callback *cb = queued(test);
+
+	bc_lose(bc);
+	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, cb->status);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
+}
+
+/* It would wait for ever. The connection is good for others. */
+static void queue_is_too_short(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct svcrdma_transport *t = bc->server->transport;
+	u32 depth = t->st_sq.depth;
+	struct callback *cb;
+
+	t->st_sq.depth = LONG_ENTRIES - 1;
+	cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
+	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
+	KUNIT_EXPECT_EQ(test, -EIO, cb->status);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+	t->st_sq.depth = depth;
 	expect_at_rest(test);
 }
 
@@ -450,7 +564,11 @@ static struct kunit_case chunk_test_cases[] = {
 	KUNIT_CASE(connection_is_lost_before_the_fence),
 	KUNIT_CASE_PARAM(post_fails, post_gen_params),
 	KUNIT_CASE(regions_are_short),
-	KUNIT_CASE(entries_are_short),
+	KUNIT_CASE(call_waits_for_its_turn),
+	KUNIT_CASE(call_is_given_up_while_it_waits),
+	KUNIT_CASE(call_is_answered_while_it_waits),
+	KUNIT_CASE(connection_is_lost_while_it_waits),
+	KUNIT_CASE(queue_is_too_short),
 	{}
 };
 

@@ -289,7 +289,7 @@ static void callback_waits_for_its_turn(struct kunit *test)
 	u32 depth = t->st_sq.depth;
 	struct callback *cb;
 
-	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(t, depth));
+	sq_take(bc->server, depth);
 	sq_wait(bc->server, &waiters[0], 1, -EINPROGRESS);
 	cb = bc_call(test, 1);
 	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(t->st_sq.nr_waiters) == 2));
@@ -319,7 +319,7 @@ static void callback_waits_in_vain(struct kunit *test)
 	struct svcrdma_transport *t = bc->server->transport;
 	struct callback *cb;
 
-	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(t, t->st_sq.depth));
+	sq_take(bc->server, t->st_sq.depth);
 	cb = bc_call(test, 1);
 	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(t->st_sq.nr_waiters) == 1));
 	bc_lose(bc);

@@ -7,6 +7,7 @@
 
 int sq_init(struct kunit *test);
 void sq_wait(struct server *server, struct server_waiter *waiter, u32 need, int expected);
+void sq_take(struct server *server, u32 need);
 void sq_exhaust(struct server *server, u32 depth);
 
 #endif /* KUNIT_SERVER_SQ_H */

@@ -60,7 +60,6 @@ static void sq_nobody_jumps_the_queue(struct kunit *test)
 	sq_wait(server, large, 8, -EINPROGRESS);
 	svcrdma_sq_put(server->transport, 4);
 	sq_wait(server, small, 1, -EINPROGRESS);
-	KUNIT_EXPECT_FALSE(test, svcrdma_sq_try(server->transport, 1));
 	KUNIT_EXPECT_FALSE(test, large->served || small->served);
 	svcrdma_sq_put(server->transport, 4);
 	KUNIT_EXPECT_TRUE(test, large->served);
@@ -77,7 +76,7 @@ static void sq_free_entries_are_taken_at_once(struct kunit *test)
 	sq_exhaust(server, 10);
 	svcrdma_sq_put(server->transport, 10);
 	sq_wait(server, waiter, 10, 0);
-	KUNIT_EXPECT_FALSE(test, svcrdma_sq_try(server->transport, 1));
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq.free);
 	sq_wait(server, waiter, 11, -E2BIG);
 	svcrdma_sq_put(server->transport, 10);
 	KUNIT_EXPECT_EQ(test, 10, server->transport->st_sq.free);
@@ -102,7 +101,6 @@ static void sq_close_releases_every_waiter(struct kunit *test)
 	for (i = 0; i < 20; i++)
 		KUNIT_EXPECT_FALSE(test, waiters[i].served);
 	sq_wait(server, late, 1, -ENOTCONN);
-	KUNIT_EXPECT_FALSE(test, svcrdma_sq_try(server->transport, 1));
 	svcrdma_transport_close(server->transport);
 }
 

@@ -22,7 +22,7 @@ static void sq_stands_still(struct kunit *test)
 
 	server_connect(server);
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
-	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(server->transport, 1));
+	sq_take(server, 1);
 	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
 	time_passes(server);
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
@@ -48,7 +48,7 @@ static void sq_entries_for_later(struct kunit *test)
 
 	server_connect(server);
 	t = server->transport;
-	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(t, 5));
+	sq_take(server, 5);
 	svcrdma_sq_hold(t, 3);
 	/* Two are not. */
 	time_passes(server);
@@ -57,7 +57,7 @@ static void sq_entries_for_later(struct kunit *test)
 
 	server_connect(server);
 	t = server->transport;
-	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(t, 5));
+	sq_take(server, 5);
 	svcrdma_sq_hold(t, 3);
 	svcrdma_sq_put(t, 2);
 	time_passes(server);
@@ -118,7 +118,7 @@ static void sq_is_watched_anew(struct kunit *test)
 	svcrdma_sq_put(server->transport, 1);
 	time_passes(server);
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
-	KUNIT_ASSERT_TRUE(test, svcrdma_sq_try(server->transport, 10));
+	sq_take(server, 10);
 	sq_wait(server, &server->waiters[1], 1, -EINPROGRESS);
 	/* Almost over, but something came back. */
 	mod_timer(&work->timer, jiffies + 2 * HZ);
