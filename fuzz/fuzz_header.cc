@@ -17,5 +17,6 @@ extern "C" int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	report(check_unpadded(message));
 	report(check_small_storage(message, segments, chunks));
 	rpcrdma_message_direction(data, u32(size));
+	rpcrdma_reply_verifier(data, u32(size));
 	return 0;
 }

@@ -395,3 +395,28 @@ TEST(Direction, IsTheSecondWord)
 	EXPECT_EQ(direction("00000000"), -1);
 	EXPECT_EQ(direction(""), -1);
 }
+
+/* Requirement 29: what is longer than the rest may be the verifier. */
+TEST(Verifier, IsWhatTheReplySays)
+{
+	auto verifier = [](const char *text) {
+		Bytes reply = hex(text);
+
+		return rpcrdma_reply_verifier(reply.data(), u32(reply.size()));
+	};
+
+	EXPECT_EQ(verifier("00000009 00000001 00000000 00000000 00000000"), 8u);
+	EXPECT_EQ(verifier("00000009 00000001 00000000 00000006 00000011"),
+		  28u);
+	EXPECT_EQ(verifier("00000009 00000001 00000000 00000006 00000190"),
+		  408u);
+	/* No longer one than that */
+	EXPECT_EQ(verifier("00000009 00000001 00000000 00000006 00000191"),
+		  408u);
+	EXPECT_EQ(verifier("00000009 00000001 00000000 00000006 ffffffff"),
+		  408u);
+	/* Denied, or cut short */
+	EXPECT_EQ(verifier("00000009 00000001 00000001 00000000 00000011"), 0u);
+	EXPECT_EQ(verifier("00000009 00000001 00000000 00000006 000000"), 0u);
+	EXPECT_EQ(verifier(""), 0u);
+}

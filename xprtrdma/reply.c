@@ -188,17 +188,16 @@ static int deliver_reduced(struct xdr_buf *buf, const void *from, u32 length, u3
 	return head + item + pad + rest;
 }
 
-/* How much longer a reply's verifier is than the consumer reckons with, in bytes */
-static u32 verifier_excess(const struct rpc_rqst *rqst, const __be32 *reply, u32 length)
+/*
+ * How much longer a reply's verifier is than the consumer reckons with, in bytes. It has made
+ * its buffers for the verifier of an earlier reply, and what comes behind a longer one is
+ * further back than it says: a transport that did not look would take that for the item.
+ */
+static u32 verifier_excess(const struct rpc_rqst *rqst, const void *reply, u32 length)
 {
 	u32 expected = rqst->rq_cred->cr_auth->au_ralign * RPCRDMA_XDR_UNIT;
-	u32 verifier;
+	u32 verifier = rpcrdma_reply_verifier(reply, length);
 
-	/* RFC 5531 section 9: XID, direction, status; flavor and length of the verifier. */
-	if (length < 5 * RPCRDMA_XDR_UNIT || reply[2] != rpc_msg_accepted)
-		return 0;
-	verifier = min_t(u32, be32_to_cpu(reply[4]), RPC_MAX_AUTH_SIZE);
-	verifier = 2 * RPCRDMA_XDR_UNIT + xdr_align_size(verifier);
 	return verifier > expected ? verifier - expected : 0;
 }
 

@@ -207,6 +207,16 @@ bool rpcrdma_chunk_is_item(u32 count, u32 chunk_length);
 int rpcrdma_message_direction(const void *payload, u32 length);
 
 /**
+ * rpcrdma_reply_verifier - how much of an RPC reply is its verifier?
+ * @reply: the RPC message, or the beginning of it
+ * @length: its size in bytes
+ *
+ * Return: bytes with flavor and length, at most what RFC 5531 section 8.2 allows; 0 for a reply
+ * that was not accepted, or one that is too short to tell.
+ */
+u32 rpcrdma_reply_verifier(const void *reply, u32 length);
+
+/**
  * rpcrdma_lists_init - empty lists over the caller's storage
  * @lists: to be set up
  * @segments: storage for @max_segments

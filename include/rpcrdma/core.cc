@@ -86,6 +86,11 @@ int rpcrdma_message_direction(const void *payload, u32 length)
 	return message_direction(input(payload, length));
 }
 
+u32 rpcrdma_reply_verifier(const void *reply, u32 length)
+{
+	return reply_verifier(input(reply, length));
+}
+
 void rpcrdma_lists_init(struct rpcrdma_chunk_lists *lists,
 			struct rpcrdma_segment *segments, u32 max_segments,
 			struct rpcrdma_chunk *chunks, u32 max_chunks)

@@ -194,6 +194,25 @@ inline int message_direction(Span<const u8> payload)
 	return int(type);
 }
 
+/*
+ * RFC 5531 section 9: of a reply that was accepted, flavor, length and body of its verifier. One
+ * that is longer than it may be counts as the longest.
+ */
+inline u32 reply_verifier(Span<const u8> reply)
+{
+	Reader reader(reply);
+	u32 denied, length;
+
+	reader.skip(2 * RPCRDMA_XDR_UNIT);
+	denied = reader.read_u32();
+	reader.skip(RPCRDMA_XDR_UNIT);
+	length = reader.read_u32();
+	if (reader.failed() || denied)
+		return 0;
+	length = min<u32>(length, RPCRDMA_RPC_MAX_VERIFIER);
+	return 2 * RPCRDMA_XDR_UNIT + u32(xdr_padded(length));
+}
+
 } /* namespace rpcrdma */
 
 #endif /* RPCRDMA_HEADER_HH */

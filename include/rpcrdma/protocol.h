@@ -35,6 +35,9 @@ enum {
 	RPCRDMA_RPC_REPLY = 1,
 };
 
+/* RFC 5531 section 8.2: bytes of a verifier's body, at most */
+enum { RPCRDMA_RPC_MAX_VERIFIER = 400 };
+
 enum {
 	RPCRDMA_FIXED_HEADER_SIZE = 16,	/* xid, vers, credit, proc: RFC 8166 section 4.2 */
 	RPCRDMA_MIN_HEADER_SIZE = 28,	/* with three empty lists: RFC 8166 section 4.5 */
