@@ -247,9 +247,9 @@ static u32 reply_word_at(const struct reply *reply, u32 offset)
 
 /*
  * nfsd names the offset of the data, but for READLINK of NFSv4: there it is that of the
- * length word before the data, which stays inline (RFC 8166 section 3.4.4.1). Where
- * the data begins, its length stands just before; a link's text cannot pretend that,
- * since the word before a length word is not that length.
+ * length word before the data, which stays inline (RFC 8166 section 3.4.4.1). It does not say
+ * which, and the reply does: in front of data stands its length, which is not 0 here; in
+ * front of that length word stands the operation's status, which is.
  */
 static void payload_skip_length(const struct reply *reply,
 				struct svcrdma_payload *payload)
