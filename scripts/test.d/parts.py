@@ -42,6 +42,8 @@ BESIDE = (
     *[_row(row) for row in ROWS if not row.extra],
     Part("capture", 1, ["tests/capture"], (UM, PEER)),
     Part("peer-rxe", 1, ["scripts/peer", "um"], (UM, PEER)),
+    # Over siw a Read needs none of the workers that encode again and close: it comes between.
+    Part("peer-again", 1, ["scripts/peer", "um", "--provider", "siw", "c-again"], (UM, PEER)),
     Part("kunit-memory", 1, _kunit("um-debug", "--module", "memory_kunit"), ("kunit um-debug",)),
     Part("kunit", 1, _kunit("um-debug", "--without", "memory_kunit"), ("kunit um-debug",)),
     Part("replies", 1, ["tests/replies"], (UM, PEER)),

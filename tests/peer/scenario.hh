@@ -43,6 +43,7 @@ Table client_callback_table();
 Table client_pull_table();
 Table client_callback_chunk_table();
 Table client_config_table();
+Table client_again_table();
 
 /* For people and for scripts: replies.cc, figures.cc */
 int replies_main();

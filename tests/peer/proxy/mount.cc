@@ -92,9 +92,12 @@ Mount::Mount(u16 port, const std::string &options)
 	options_ = text(v4 ? "" : "vers=3,nolock,",
 			"noac,proto=rdma,port=", port,
 			options.empty() ? "" : ",", options);
+	/* Kerberos knows the server by its name. */
+	std::string server = options.find("sec=krb5") == std::string::npos ?
+				     the_server().address :
+				     "server";
 	trace_line("mount ", options_);
-	if (run_program({ "mount.nfs",
-			  the_server().address + (v4 ? ":/" : ":/export"),
+	if (run_program({ "mount.nfs", server + (v4 ? ":/" : ":/export"),
 			  directory_, "-o", options_ },
 			40))
 		fail("cannot mount with ", options_);
@@ -126,7 +129,8 @@ struct Aligned {
 	std::unique_ptr<u8, void (*)(void *)> data;
 };
 
-int write_file(const std::string &path, const Bytes &data)
+int write_file(const std::string &path, const Bytes &data,
+	       const std::function<void()> &opened)
 {
 	Aligned buffer(data.size());
 	int error = 0;
@@ -135,6 +139,8 @@ int write_file(const std::string &path, const Bytes &data)
 	if (fd < 0)
 		return errno;
 	memcpy(buffer.data.get(), data.data(), data.size());
+	if (opened)
+		opened();
 	ssize_t n = pwrite(fd, buffer.data.get(), data.size(), 0);
 	if (n != ssize_t(data.size()))
 		error = n < 0 ? errno : EIO;

@@ -58,9 +58,10 @@ class Mount {
 
 /*
  * On a mount these go to the server, past the page cache. Returned: 0 or errno. Paths are
- * copied, as a thread that hangs outlives its scenario.
+ * copied, as a thread that hangs outlives its scenario. @opened is called before the write.
  */
-int write_file(const std::string &path, const Bytes &data);
+int write_file(const std::string &path, const Bytes &data,
+	       const std::function<void()> &opened = {});
 int read_file(const std::string &path, u32 size, Bytes *data = nullptr);
 int list_directory(const std::string &path, u32 *entries = nullptr);
 

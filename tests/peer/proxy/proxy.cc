@@ -142,6 +142,9 @@ void Proxy::run()
 			accept_next();
 			if (wire_)
 				serve_connection();
+		} catch (const Gone &) {
+			trace_line(
+				"proxy: the connection ended before a call was read");
 		} catch (const std::exception &error) {
 			complain(error.what());
 		}

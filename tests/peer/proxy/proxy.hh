@@ -102,6 +102,8 @@ class Proxy {
 	std::atomic<u32> calls = 0;
 	std::atomic<u32> connections = 0;
 	std::atomic<u32> largest_call = 0;
+	/* The client gives connections up, with calls on them that nobody has read. */
+	std::atomic<bool> impatient = false;
 	/* XIDs that came twice on one connection */
 	std::atomic<u32> repeated = 0;
 	/* RDMA_DONEs, and the XID of the last one */
@@ -116,6 +118,9 @@ class Proxy {
 
     private:
 	static constexpr size_t staging_size = 3 << 20;
+
+	/* A call cannot be read: the connection has ended. */
+	struct Gone {};
 
 	void run();
 	void accept_next();

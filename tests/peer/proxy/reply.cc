@@ -14,8 +14,11 @@ Bytes Proxy::pull(const Chunk &chunk)
 	for (const rpcrdma_segment &segment : chunk) {
 		check(segment.length <= staging_size - done,
 		      "a Read chunk that is too long");
-		if (!wire_->rdma_read(*staging_, done, segment))
+		if (!wire_->rdma_read(*staging_, done, segment)) {
+			if (impatient && wire_->lost())
+				throw Gone();
 			fail("an RDMA Read failed");
+		}
 		done += segment.length;
 	}
 	return Bytes(staging_->view(0, done));
