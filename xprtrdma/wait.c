@@ -83,6 +83,20 @@ static void wait_ended(struct rpc_task *task)
 		wait_for_fence(task);
 }
 
+/*
+ * The server has as long as ever for a call that has waited for a connection until its major
+ * timeout was over. Else the task would not sleep at all, and its timer would end a connection
+ * that has just begun: for ever, if connections take longer to come back than that. What may
+ * end with its timeout, a soft mount's, does.
+ */
+static void give_time(struct rpc_rqst *rqst)
+{
+	unsigned long earliest = jiffies + rqst->rq_timeout;
+
+	if (!RPC_IS_SOFT(rqst->rq_task) && time_before(rqst->rq_majortimeo, earliest))
+		rqst->rq_majortimeo = earliest;
+}
+
 /**
  * xprtrdma_reply_wait - ->wait_for_reply_request: the call has been sent
  * @task: its task, which has no reply yet, and goes to sleep
@@ -93,6 +107,7 @@ void xprtrdma_reply_wait(struct rpc_task *task)
 {
 	struct xprtrdma_request *request = xprtrdma_request_of(task->tk_rqstp);
 
+	give_time(task->tk_rqstp);
 	rpcrdma_refusal_wait(task, &request->rq_refused);
 	/* It is not run before the task has come back from here, even if it was woken. */
 	request->rq_timer = task->tk_callback;

@@ -378,6 +378,38 @@ static void fence_connection_ends_with_calls_outstanding(struct kunit *test)
 	client_expect_at_rest(client);
 }
 
+/*
+ * A call that waited for a connection until its major timeout was over. If it ended with that
+ * it would take the connection with it, on which it has just been sent.
+ */
+static void fence_call_sent_late_has_its_time(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *call = sent(client);
+
+	call->rqst.rq_timeout = 4 * HZ;
+	call->rqst.rq_majortimeo = jiffies - HZ;
+	client_call_wait(call);
+	KUNIT_ASSERT_TRUE(test, RPC_IS_QUEUED(&call->task));
+	KUNIT_EXPECT_EQ(test, 0, call->task.tk_status);
+	KUNIT_EXPECT_TRUE(test, time_after(call->task.tk_timeout, jiffies + 2 * HZ));
+	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
+}
+
+/* A soft mount's ends when the caller said that it should. */
+static void fence_soft_call_sent_late_ends(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *call = sent(client);
+
+	call->task.tk_flags |= RPC_TASK_SOFT;
+	call->rqst.rq_timeout = 4 * HZ;
+	call->rqst.rq_majortimeo = jiffies - HZ;
+	client_call_wait(call);
+	KUNIT_EXPECT_FALSE(test, RPC_IS_QUEUED(&call->task));
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, call->task.tk_status);
+}
+
 static struct kunit_case fence_cases[] = {
 	KUNIT_CASE(fence_local_invalidation_before_completion),
 	KUNIT_CASE(fence_remote_invalidation_saves_one),
@@ -395,6 +427,8 @@ static struct kunit_case fence_cases[] = {
 	KUNIT_CASE(fence_task_on_a_broken_connection),
 	KUNIT_CASE(fence_task_whose_invalidation_is_refused),
 	KUNIT_CASE(fence_connection_ends_with_calls_outstanding),
+	KUNIT_CASE(fence_call_sent_late_has_its_time),
+	KUNIT_CASE(fence_soft_call_sent_late_ends),
 	{}
 };
 

@@ -219,6 +219,31 @@ void early_disconnects()
 	bench.mount.expect_works();
 }
 
+/*
+ * A connection takes longer to come back than a call has until its major timeout, which is
+ * over when it is sent; and the server takes a while.
+ */
+void short_timeouts()
+{
+	Loaded bench(Proxy::default_options(), "timeo=5,retrans=1");
+	auto ticks = std::make_shared<std::atomic<u32>>(0);
+	u32 before = bench.proxy.connections;
+
+	bench.hold([ticks] { return ++*ticks % 10 == 0; });
+	bench.proxy.refuse(true);
+	bench.proxy.drop();
+	Work load([&bench] {
+		bench.expect_read(small, 0, 60);
+		return 0;
+	});
+	check(bench.proxy.reached(bench.proxy.connections, before + 3, 30000),
+	      "the client does not connect again");
+	bench.proxy.refuse(false);
+	load.result(20);
+	check(bench.proxy.connections <= before + 6,
+	      "it connects too often: ", bench.proxy.connections - before);
+}
+
 const Scenario table[] = {
 	{ "c-one-until-grant", "client", "8166-9 O39",
 	  "one call before the first reply", one_until_the_grant },
@@ -237,6 +262,8 @@ const Scenario table[] = {
 	  "I/O goes on, data are right", drops_under_load },
 	{ "c-early-disconnects", "client", "8166-110",
 	  "it comes back, not too often", early_disconnects },
+	{ "c-short-timeouts", "client", "8166-110",
+	  "what is sent has time to be answered", short_timeouts },
 };
 
 } /* namespace */
