@@ -163,7 +163,8 @@ static void build_wrong_lists(struct server *server, enum wrong wrong,
 	case ZERO_TOO_LONG:
 		return wrong_segment(server, lists, 0, 2 << 20);
 	case TAIL_TOO_LONG:
-		return wrong_segment(server, lists, 60, SERVER_PAYLOAD + PAGE_SIZE);
+		return wrong_segment(server, lists, 60,
+				     compat_rqst_call_pages(server->rqst) << PAGE_SHIFT);
 	case SHORT_HEAD:
 		return wrong_segment(server, lists, 36, 60);
 	case SHORT_ZERO:
