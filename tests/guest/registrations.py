@@ -41,6 +41,12 @@ def prepare():
         run("setfacl", "-m", "u:2000:r", str(file))
 
 
+# How many bytes there are is known when they have come: up to a page is asked for.
+def read_small(where):
+    with open(where / "file", "rb") as file:
+        file.read()
+
+
 def read_acl(where):
     run("nfs4_getfacl", str(where / "file"))
 
@@ -53,6 +59,7 @@ OPERATIONS = (
     ("LOOKUP, GETATTR", lambda where: os.stat(where / "file")),
     ("ACCESS", lambda where: os.access(where / "file", os.W_OK)),
     ("OPEN", open_close),
+    ("OPEN and READ", read_small),
     ("READLINK", lambda where: os.readlink(where / "link")),
     ("GETACL", read_acl),
     ("GETXATTR", lambda where: os.getxattr(where / "file", "user.colour")),
