@@ -27,33 +27,35 @@ class Kernel:
     shell_tty: str = "/dev/hvc0"
 
 
-def _newest(series, root):
-    """The release of the newest Debian kernel of a series such as 6.12."""
-    pattern = re.compile(rf"{re.escape(series)}\.\d+[-+].*amd64$")
+def _newest(root, series=None):
+    """The release of the newest Debian kernel; of a series such as 6.12, if it is given."""
+    pattern = re.compile(rf"{re.escape(series) if series else '[0-9.]+'}\.\d+[-+].*amd64$")
     found = [p.name for p in (root / "lib/modules").iterdir()
              if pattern.match(p.name) and (p / "kernel").is_dir()]
     if not found:
+        series = series or ""
         raise PlanError(f"no kernel image {series} is installed (linux-image-{series}...-amd64)")
     return max(found, key=lambda name: [int(n) for n in re.findall(r"\d+", name)])
 
 
 def _stock(series):
     """One of this machine's."""
-    release = _newest(series, pathlib.Path("/"))
+    release = _newest(pathlib.Path("/"), series)
     return Kernel(name=series, release=release,
                   image=pathlib.Path("/boot") / f"vmlinuz-{release}",
                   make_args=[f"KVER={release}"])
 
 
-def _of_suite(series, suite, top):
-    """One of another Debian release, which has its own compiler."""
+def _of_suite(name, suite, top):
+    """That of another Debian release, which has its own compiler. What is in its backports
+    when the root is made may be newer than @name says."""
     command = top / "scripts/debian-root"
     result = subprocess.run([command, suite], stdout=subprocess.PIPE, text=True, check=False)
     if result.returncode:
         raise PlanError(f"there is no root of Debian's {suite}")
     root = pathlib.Path(result.stdout.strip())
-    release = _newest(series, root)
-    return Kernel(name=series, release=release, root=root,
+    release = _newest(root)
+    return Kernel(name=name, release=release, root=root,
                   image=root / "lib/modules" / release / "vmlinuz",
                   make_args=[f"KVER={release}"], make_in=(command, suite))
 
