@@ -362,15 +362,20 @@ void expect_late(const Flavour &flavour, const Manner &manner, u32 rounds)
 	for (u32 round = 0; round < rounds; round++) {
 		write_all(bench, late, folder, round);
 		compare_all(flavour, folder, round);
-		check_equal(late->strikes.load(), 0u, "strikes to come");
+		/* An answer that comes just in time is one. */
+		if (!late->manner.answers)
+			check_equal(late->strikes.load(), 0u,
+				    "strikes to come");
 	}
 	bench.proxy.check_thread();
 	check_equal(late->others.load(), 0u, "late Reads of something else");
 	/* Each call at each place at least once, in each round */
 	check(late->reads >= rounds * flavour.calls() * 3, "only ",
 	      late->reads.load(), " late Reads");
-	check(milliseconds(late->longest.load()) >= timeo / 2,
-	      "the client waited for ", late->longest.load(), " ms only");
+	if (!late->manner.answers)
+		check(milliseconds(late->longest.load()) >= timeo / 2,
+		      "the client waited for ", late->longest.load(),
+		      " ms only");
 }
 
 /* All flavours at a time: they wait most of the time. */

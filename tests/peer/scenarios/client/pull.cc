@@ -4,6 +4,9 @@
  * enough, or die meanwhile. Documentation/reliable-reply.rst, and sections 4.1 and 7 of
  * the draft.
  */
+#include <cstdlib>
+#include <cstring>
+
 #include <unistd.h>
 
 #include "proxy/bench.hh"
@@ -337,6 +340,42 @@ void other_positions()
 	}
 }
 
+/*
+ * From a server that takes no RDMA Reads: what it exposes is not read, which would cost the
+ * connection, and there is memory for a reply that would be left open otherwise.
+ */
+void no_reads()
+{
+	constexpr u32 size = 6000;
+	Options options = providing();
+	auto offered = std::make_shared<std::atomic<u32>>(0);
+	auto open = std::make_shared<std::atomic<u32>>(0);
+	const char *provider = getenv("PROVIDER");
+
+	if (provider && !strcmp(provider, "siw"))
+		throw Skipped("siw does not say how many it takes");
+	options.reads_served = 0;
+	Exposing bench(options);
+
+	bench.mount.file(size);
+	bench.read_once(
+		[](Proxy &proxy, const Call &call, Bytes rpc) {
+			proxy.send(expose(proxy, call.xid(), rpc).encode());
+		},
+		EIO);
+	bench.expect_dones(1);
+	bench.proxy.on_call(
+		only(NFS3_READ, [=](Proxy &proxy, const Call &call) {
+			++*(call.header.write.empty() ? open : offered);
+			proxy.answer(call);
+		}));
+	bench.expect_read(size);
+	bench.proxy.on_call(nullptr);
+	check_equal(open->load(), 0u, "READs that were left open");
+	check_equal(offered->load(), 1u, "READs with a Write chunk");
+	bench.expect_well();
+}
+
 const Scenario table[] = {
 	{ "c-pull-pieces", "client", "8166-25 8166-42 O1 L5 L6 L11 RR1 RR3 RR9",
 	  "read, RDMA_DONE", pieces },
@@ -360,6 +399,7 @@ const Scenario table[] = {
 	  unknown_xid },
 	{ "c-pull-not-announced", "client", "8166-25 8166-42 L9 L12 RR3",
 	  "silence", not_announced },
+	{ "c-pull-no-reads", "client", "RR7", "EIO, RDMA_DONE", no_reads },
 	{ "c-pull-other-positions", "client", "RR12", "ERR_CHUNK",
 	  other_positions },
 };
