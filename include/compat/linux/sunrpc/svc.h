@@ -5,9 +5,9 @@
 /*
  * The pages of an nfsd thread. Since Linux 7.1 the call has rq_pages and the reply has
  * rq_respages, an array of its own. Before, rq_respages points into rq_pages, behind the call.
- * Which of both it is the type of rq_respages does not tell, but rq_pages_nfree does, which came
- * with the second array. RPCSVC_MAXPAGES went before that came out: a kernel that has neither or
- * both is one that nobody has looked at (include/compat/required).
+ * The type of rq_respages is the same in both. rq_pages_nfree tells them apart: it came with the
+ * second array. A kernel with one array has RPCSVC_MAXPAGES, one with two does not. A kernel
+ * that has neither name, or both, is refused (include/compat/required).
  *
  * svc_serv_maxpages() came with Linux 6.16 and into stable kernels before it.
  */
