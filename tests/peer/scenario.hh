@@ -28,6 +28,7 @@ Table server_header_table();
 Table server_read_table();
 Table server_read_bad_table();
 Table server_write_table();
+Table server_payload_table();
 Table server_reply_table();
 Table server_private_table();
 Table server_connection_table();
