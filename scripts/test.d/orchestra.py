@@ -121,7 +121,8 @@ class Orchestra:
         for part in parts:
             need = min(part.cpus, self.cpus)
             with self.changed:
-                self.changed.wait_for(lambda: self.free >= need)  # pylint: disable=cell-var-from-loop
+                # pylint: disable-next=cell-var-from-loop
+                self.changed.wait_for(lambda: self.free > need - 0.01)
                 self.free -= need
             threads.append(threading.Thread(target=self._and_give_back, args=(part, need),
                                             daemon=True))

@@ -3,15 +3,15 @@
 import os
 import typing
 
-from rows import ROWS
+from rows import ROWS, USER_MODE
 
 
 class Part(typing.NamedTuple):
-    """@cpus: how many of this machine's it keeps busy. @needs: what is built before it, as
-    of builds() below. @extra: for make test-all only. @limit: seconds, in which any machine
-    does it."""
+    """@cpus: how many of this machine's it keeps busy on average. @needs: what is built before
+    it, as of builds() below. @extra: for make test-all only. @limit: seconds, in which any
+    machine does it."""
     name: str
-    cpus: int
+    cpus: float
     command: list
     needs: tuple = ()
     extra: bool = False
@@ -40,25 +40,28 @@ FIRST = (
 BESIDE = (
     Part("fuzz", 0, ["nice", "-n", "5", *_make("fuzz", "smoke")]),
     *[_row(row) for row in ROWS if not row.extra],
-    Part("capture", 1, ["tests/capture"], (UM, PEER)),
-    Part("peer-rxe", 1, ["scripts/peer", "um"], (UM, PEER)),
+    Part("capture", USER_MODE, ["tests/capture"], (UM, PEER)),
+    Part("peer-rxe", USER_MODE, ["scripts/peer", "um"], (UM, PEER)),
     # Over siw a Read needs none of the workers that encode again and close: it comes between.
-    Part("peer-again", 1, ["scripts/peer", "um", "--provider", "siw", "c-again"], (UM, PEER)),
+    Part("peer-again", USER_MODE, ["scripts/peer", "um", "--provider", "siw", "c-again"],
+         (UM, PEER)),
     Part("kunit-memory", 1, _kunit("um-debug", "--module", "memory_kunit"), ("kunit um-debug",)),
     Part("kunit", 1, _kunit("um-debug", "--without", "memory_kunit"), ("kunit um-debug",)),
-    Part("replies", 1, ["tests/replies"], (UM, PEER)),
-    Part("modprobe", 1, ["tests/modprobe"], (UM,)),
+    Part("replies", USER_MODE, ["tests/replies"], (UM, PEER)),
+    Part("modprobe", USER_MODE, ["tests/modprobe"], (UM,)),
     Part("compat", 1, ["tests/compat"]),
     # In make test-all, beside these
     *[_row(row) for row in ROWS if row.extra],
     Part("kunit-debug", 2, _kunit("debug", "--smp", "2"), ("kunit debug",), True, 5400),
     Part("kunit-smp", 2, _kunit("debug", "--smp", "2", "--module", "memory_kunit", "--filter",
                                 "memory_threads"), ("kunit debug",), True),
-    Part("kunit-um", 1, _kunit("um"), ("kunit um",), True),
-    Part("kunit-um-7.3", 1, _kunit("um-7.3"), ("kunit um-7.3",), True),
+    Part("kunit-um", USER_MODE, _kunit("um"), ("kunit um",), True),
+    Part("kunit-um-7.3", USER_MODE, _kunit("um-7.3"), ("kunit um-7.3",), True),
     Part("package", 1, ["tests/package"], (), True),
-    Part("peer-siw", 1, ["scripts/peer", "um", "--provider", "siw"], (UM, PEER), True),
-    Part("peer-debug", 1, ["scripts/peer", "um-debug", "--timeout", "2700"],
+    Part("peer-siw", USER_MODE, ["scripts/peer", "um", "--provider", "siw"], (UM, PEER), True),
+    Part("peer-7.3", USER_MODE, ["scripts/peer", "um-7.3"],
+         ("modules --engine uml --kernel um-7.3", PEER), True),
+    Part("peer-debug", USER_MODE, ["scripts/peer", "um-debug", "--timeout", "2700"],
          ("modules --engine uml --kernel um-debug", PEER), True),
     Part("hostile", 2, ["scripts/hostile"], ("modules --engine uml --kernel um-debug", PEER), True,
          12000),

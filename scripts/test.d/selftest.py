@@ -287,13 +287,13 @@ def probes():
               kunit("rpcrdma", "memory"), Console),
         Probe("peer", ["scripts/peer", "um"], names_of("peer-rxe")),
         Probe("hostile", ["scripts/hostile"], ["hostile-server"], good=False),
-        Probe("matrix", ["scripts/matrix", "--no-build", "ours-6.12"], names_of("matrix/ours")),
+        Probe("matrix", ["scripts/matrix", "--no-build", "ours-6.12"], names_of("matrix/stock")),
         Probe("mounts", ["scripts/matrix", "--no-build", "ours-mounts-siw"],
               names_of("matrix/mounts-siw")),
         Probe("replies", ["tests/replies"], ["replies"], good=False),
         # Without a capture there is nothing that could be right.
         Probe("capture", ["tests/capture", "rxe"], names_of("capture/rxe"), good=False),
-        Probe("test", ["scripts/test", "ours-6.12"], names_of("matrix/ours")),
+        Probe("test", ["scripts/test", "ours-6.12"], names_of("matrix/stock")),
         Probe("conformance", ["scripts/conformance", "--report"], ["nothing"], good=False),
     ]
 
@@ -350,7 +350,7 @@ class Tree:
         """What a good run has left."""
         self.run(probe, "good")
         if probe.name == "conformance":
-            for kind, file in ("unit", "unit"), ("peer", "peer-rxe"), ("matrix", "matrix/ours"):
+            for kind, file in ("unit", "unit"), ("peer", "peer-rxe"), ("matrix", "matrix/stock"):
                 path = self.top / f"build/test/{kind}/verdict"
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(json.dumps({
