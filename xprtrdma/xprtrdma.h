@@ -40,7 +40,7 @@
 
 enum {
 	XPRTRDMA_BC_SLOTS	= 16,	/* reverse-direction credits that we grant */
-	XPRTRDMA_MAX_PAGES	= (1 << 20) / PAGE_SIZE + 1,
+	XPRTRDMA_MAX_PAGES	= (1 << 20) / PAGE_SIZE + 1,	/* NFS_MAX_FILE_IO_SIZE, anywhere */
 	XPRTRDMA_RESOLVE_MS	= 5000,
 	XPRTRDMA_MR_INITIAL	= 32,
 	XPRTRDMA_REPLY_SEGMENTS	= 64,	/* storage to decode a reply: two full lists */
