@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Copies a tree into and out of each mount, compares every byte, and prints
-what went over the wire. Runs in a guest of scripts/vm; scripts/demo starts it.
+"""Copies a tree into and out of a mount of each version, compares every byte, and prints
+what went over the wire. Runs in a guest of scripts/vm in which nothing is mounted;
+scripts/demo starts it.
 
     demo.py <tree.tar>
 
@@ -15,6 +16,9 @@ import subprocess
 import sys
 import time
 
+from sides import mount as mount_version
+
+VERSIONS = ("3", "4.0", "4.1", "4.2")
 EVENT = pathlib.Path("/sys/kernel/tracing/events/xprtrdma/xprtrdma_marshal")
 HIST = "hist:keys=nr_read,nr_write,nr_reply"
 COUNTERS = pathlib.Path("/proc/sys/sunrpc/svc_rdma")
@@ -87,7 +91,9 @@ def measure(version, size):
     """Copies in and out, and returns a row of the table."""
     mount = pathlib.Path("/mnt") / version
     copy = mount / "tree"
-    print(f"vers={version}: copying in ... ", end="", flush=True)
+    mount_version(version, mount)
+    print(f"vers={version} ({VERSIONS.index(version) + 1} of {len(VERSIONS)}): mounted; "
+          "copying in ... ", end="", flush=True)
     before = mountstats(mount)
     with CallCount() as count:
         seconds_in = timed_copy(SOURCE, copy)
@@ -100,8 +106,8 @@ def measure(version, size):
     after = mountstats(mount)
     delta = [a - b for a, b in zip(after, before)]
     registrations = delta[READ_SEGMENTS] + delta[WRITE_SEGMENTS] + delta[REPLY_SEGMENTS]
+    run("umount", str(mount))
     run("rm", "-rf", str(BACK), str(pathlib.Path(os.environ["EXPORT"]) / "tree"))
-    drop_caches()
     calls = [count.calls[k] for k in ("inline", "read", "write", "reply")]
     return [version, *size[:1], f"{size[1] / 1e6:.1f}", f"{size[1] / 1e6 / seconds_in:.1f}",
             f"{size[1] / 1e6 / seconds_out:.1f}", *(calls if EVENT.exists() else ["-"] * 4),
@@ -135,7 +141,7 @@ def main(archive):
     size = tree_size()
     print(f"{size[0]} files, {size[1] / 1e6:.1f} MB, over {os.environ['PROVIDER']} "
           f"on Linux {os.uname().release}", flush=True)
-    rows = [measure(version, size) for version in os.environ["VERSIONS"].split()]
+    rows = [measure(version, size) for version in VERSIONS]
     print()
     print_table(["version", "files", "MB", "in MB/s", "out MB/s", "inline calls",
                  "Read ch.", "Write ch.", "Reply ch.", "registrations",

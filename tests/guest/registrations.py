@@ -99,6 +99,7 @@ def print_results(results):
 
 def main():
     results = {}
+    print(f"Operations on {TIMES} files, with both clients in turns", flush=True)
     prepare()
     for side in "in-tree", "ours":
         measure(side, results)

@@ -39,6 +39,8 @@ def ask(side):
 def main():
     for module in "rdma_ucm", "ib_uverbs":
         subprocess.call(["modprobe", "-q", module])
+    print("Asking both servers, in turns, for replies that are larger than the memory for them",
+          flush=True)
     prepare()
     theirs, _ = ask("in-tree")
     ours, complete = ask("ours")
