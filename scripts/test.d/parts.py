@@ -60,7 +60,8 @@ BESIDE = (
     Part("package", 1, ["tests/package"], (), True),
     Part("peer-siw", USER_MODE, ["scripts/peer", "um", "--provider", "siw"], (UM, PEER), True),
     # Not what needs Kerberos: Documentation/testing.rst.
-    Part("peer-7.3", USER_MODE, ["scripts/peer", "um-7.3", "--without", "c-again"],
+    Part("peer-7.3", USER_MODE, ["scripts/peer", "um-7.3", "--without", "c-again", "--without",
+                                   "c-protected"],
          ("modules --engine uml --kernel um-7.3", PEER), True),
     Part("peer-debug", USER_MODE, ["scripts/peer", "um-debug", "--timeout", "2700"],
          ("modules --engine uml --kernel um-debug", PEER), True),
