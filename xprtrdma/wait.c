@@ -8,18 +8,21 @@
  * does not wait for ->close: xprt_autoclose() changes the connect cookie, upon which calls
  * are sent again, before it calls that. So each task that stops waiting without a reply comes
  * by wait_ended(), and sleeps on xt_fenced while memory regions are lent on a connection
- * that has not been taken down. That connection is of no more use.
+ * that has not been taken down. That connection is of no more use. A task whose call has no
+ * regions goes on, and no reply is taken any more that might get some.
  */
 #include "xprtrdma.h"
 
 /*
  * The connection on which the server may reach memory of this call, with a reference; or
  * NULL. While a reply is processed the Receive CQ handler has the regions; it lets the RPC
- * go before its connection is taken down.
+ * go before its connection is taken down. If there are none, there shall be none: a reply that
+ * comes from now on might be one that is to be read, into regions.
  */
 static struct xprtrdma_conn *lent_on(const struct rpc_rqst *rqst)
 {
-	const struct xprtrdma_loan *loan = &xprtrdma_request_of(rqst)->rq_loan;
+	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
+	const struct xprtrdma_loan *loan = &request->rq_loan;
 	struct xprtrdma_conn *conn;
 
 	spin_lock(&rqst->rq_xprt->queue_lock);
@@ -28,6 +31,8 @@ static struct xprtrdma_conn *lent_on(const struct rpc_rqst *rqst)
 		conn = NULL;
 	if (conn)
 		xprtrdma_conn_get(conn);
+	else
+		request->rq_sent_on = 0;
 	spin_unlock(&rqst->rq_xprt->queue_lock);
 	return conn;
 }

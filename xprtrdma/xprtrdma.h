@@ -464,8 +464,8 @@ struct xprtrdma_loan {
 /**
  * struct xprtrdma_request - the transport's part of an rpc_rqst
  * @rq_loan: memory regions lent to this RPC
- * @rq_sent_on: xc_serial of the connection of the last Send; 0: none. Under xc_lock of
- *	that connection
+ * @rq_sent_on: xc_serial of the connection of the last Send; 0: none, or no reply to it is
+ *	taken. Under xc_lock of that connection; cleared under queue_lock
  * @rq_timer: SUNRPC's own callback for a task that has stopped waiting; private to wait.c
  * @rq_refused: what the task is to be told; under queue_lock
  * @rq_again: refused for want of memory before; the task or the one that refuses it

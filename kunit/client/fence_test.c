@@ -410,6 +410,33 @@ static void fence_soft_call_sent_late_ends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, call->task.tk_status);
 }
 
+/*
+ * A call without regions needs no fence, and is encoded again at once. Its reply might be one that
+ * is to be read, into regions that are valid just then: so none is taken any more.
+ */
+static void fence_no_reply_to_a_task_that_goes_on(struct kunit *test)
+{
+	static const struct client_shape getattr = { .head = 136, .reply_head = 112 };
+	struct client_reply reply = { .length = 64 };
+	struct client *client = client_of(test);
+	struct client_call *call = client_call_create(client, &getattr);
+
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(call));
+	client_call_decode(call);
+	client_call_wait(call);
+	KUNIT_ASSERT_TRUE(test, RPC_IS_QUEUED(&call->task));
+	/* As xprt_schedule_autoclose_locked() wakes the one that has the write lock */
+	call->task.tk_status = -ENOTCONN;
+	rpc_wake_up_queued_task(&client->xprt->pending, &call->task);
+	call->task.tk_callback(&call->task);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, call->task.tk_status);
+	KUNIT_EXPECT_FALSE(test, RPC_IS_QUEUED(&call->task));
+
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
+	KUNIT_EXPECT_FALSE(test, client_call_done(call));
+	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_window.in_flight);
+}
+
 static struct kunit_case fence_cases[] = {
 	KUNIT_CASE(fence_local_invalidation_before_completion),
 	KUNIT_CASE(fence_remote_invalidation_saves_one),
@@ -429,6 +456,7 @@ static struct kunit_case fence_cases[] = {
 	KUNIT_CASE(fence_connection_ends_with_calls_outstanding),
 	KUNIT_CASE(fence_call_sent_late_has_its_time),
 	KUNIT_CASE(fence_soft_call_sent_late_ends),
+	KUNIT_CASE(fence_no_reply_to_a_task_that_goes_on),
 	{}
 };
 
