@@ -16,7 +16,7 @@
 #include "rpcrdma/protocol.h"
 #include "scenario.hh"
 #include "nfs/session.hh"
-#include "hostile/watch.hh"
+#include "wire/resources.hh"
 
 namespace peer
 {

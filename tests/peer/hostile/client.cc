@@ -10,6 +10,7 @@
 #include "hostile/hostile.hh"
 #include "hostile/mutate.hh"
 #include "hostile/watch.hh"
+#include "wire/resources.hh"
 
 namespace peer
 {

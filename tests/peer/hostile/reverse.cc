@@ -7,6 +7,7 @@
 #include "hostile/mutate.hh"
 #include "proxy/reverse_bench.hh"
 #include "hostile/watch.hh"
+#include "wire/resources.hh"
 
 namespace peer
 {

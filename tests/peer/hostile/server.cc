@@ -9,6 +9,7 @@
 #include "nfs/session.hh"
 #include "wire/trace.hh"
 #include "hostile/watch.hh"
+#include "wire/resources.hh"
 
 namespace peer
 {

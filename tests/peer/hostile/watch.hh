@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The healthy neighbour of a hostile peer, and what must not have grown. */
+/* The healthy neighbour of a hostile peer */
 #ifndef PEER_WATCH_HH
 #define PEER_WATCH_HH
 
 #include <atomic>
-#include <map>
-#include <string>
 #include <thread>
 
 #include "proxy/mount.hh"
@@ -44,12 +42,6 @@ class Watch {
 	std::atomic<int> error_ = 0;
 	std::thread thread_;
 };
-
-/* Objects that the kernel counts for the RDMA device: qp, cm_id, cq, pd, mr */
-using Resources = std::map<std::string, long>;
-Resources count_resources();
-/* Waits until there are no more of them than @before, and throws if there always are. */
-void expect_resources(const Resources &before);
 
 } /* namespace peer */
 

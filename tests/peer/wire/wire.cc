@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 
 #include "failure.hh"
@@ -14,6 +15,13 @@ namespace peer
 {
 
 using Clock = std::chrono::steady_clock;
+
+bool provider_is(const char *name)
+{
+	const char *provider = getenv("PROVIDER");
+
+	return provider && !strcmp(provider, name);
+}
 
 constexpr int send_timeout = 10000; /* milliseconds */
 

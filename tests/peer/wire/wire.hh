@@ -173,6 +173,8 @@ class Endpoint {
 	Bytes peer_private_;
 };
 
+/* Of this run: rxe, siw */
+bool provider_is(const char *name);
 void set_nonblocking(int fd);
 /* With its event channel */
 void destroy_id(rdma_cm_id *id);

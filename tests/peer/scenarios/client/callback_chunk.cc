@@ -3,8 +3,6 @@
  * Our client against reverse-direction calls with chunks, where its knob says that it takes
  * them: RFC 8167 section 5.3.
  */
-#include <cstdlib>
-#include <cstring>
 
 #include "knob.hh"
 #include "proxy/reverse_bench.hh"
@@ -214,10 +212,9 @@ void dropped()
 void no_reads()
 {
 	Options options = Proxy::default_options();
-	const char *provider = getenv("PROVIDER");
 	u32 xid = 0x5600;
 
-	if (provider && !strcmp(provider, "siw"))
+	if (provider_is("siw"))
 		throw Skipped("siw does not say how many it takes");
 	options.reads_served = 0;
 	ChunkBench bench(options);

@@ -6,8 +6,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
 #include "proxy/bench.hh"
 #include "scenario.hh"
 
@@ -74,13 +72,6 @@ void fenced()
 
 	expect_dead(bench, true);
 	expect_dead(bench, false);
-}
-
-bool provider_is(const char *name)
-{
-	const char *provider = getenv("PROVIDER");
-
-	return provider && !strcmp(provider, name);
 }
 
 /* What a server may try with the memory of a call that it has not answered */

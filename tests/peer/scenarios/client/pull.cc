@@ -4,8 +4,6 @@
  * enough, or die meanwhile. Documentation/reliable-reply.rst, and sections 4.1 and 7 of
  * the draft.
  */
-#include <cstdlib>
-#include <cstring>
 
 #include <unistd.h>
 
@@ -350,9 +348,8 @@ void no_reads()
 	Options options = providing();
 	auto offered = std::make_shared<std::atomic<u32>>(0);
 	auto open = std::make_shared<std::atomic<u32>>(0);
-	const char *provider = getenv("PROVIDER");
 
-	if (provider && !strcmp(provider, "siw"))
+	if (provider_is("siw"))
 		throw Skipped("siw does not say how many it takes");
 	options.reads_served = 0;
 	Exposing bench(options);

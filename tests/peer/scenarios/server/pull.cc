@@ -5,9 +5,6 @@
  */
 #include <unistd.h>
 
-#include <cstdlib>
-#include <cstring>
-
 #include "knob.hh"
 #include "rpcrdma/protocol.h"
 #include "scenario.hh"
@@ -284,13 +281,6 @@ void read_after_expiry()
 
 	sink.reset();
 	puller.expect_refused(done);
-}
-
-bool provider_is(const char *name)
-{
-	const char *provider = getenv("PROVIDER");
-
-	return provider && !strcmp(provider, name);
 }
 
 /* For remote read, and of these bytes */
