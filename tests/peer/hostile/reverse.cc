@@ -2,8 +2,12 @@
 /* Mutated messages of the reverse direction: calls to our client, replies to our server. */
 #include <cstdio>
 
+#include <deque>
+
 #include "nfs/callback_client.hh"
+#include "hostile/exposed.hh"
 #include "hostile/hostile.hh"
+#include "hostile/invalidate.hh"
 #include "hostile/mutate.hh"
 #include "proxy/reverse_bench.hh"
 #include "hostile/watch.hh"
@@ -21,6 +25,12 @@ constexpr u32 memory_size = 70000;
 constexpr u32 batch = 4;
 constexpr u32 patience = 200; /* ticks of the proxy */
 
+/* Whose R_keys callbacks invalidate */
+enum Kind { OF_A_CALL, DEAD, NOBODYS };
+
+const std::vector<const char *> kinds = { "of a call", "that is dead",
+					  "that is nobody's" };
+
 /*
  * Calls to the client: some bad ones and a good one, whose reply starts the next such
  * batch. Lives in the proxy's thread.
@@ -30,9 +40,12 @@ class Callbacks {
 	Callbacks(const Hostility &hostility)
 		: random_(hostility.seed)
 		, count_(hostility.count)
+		, invalidations_(hostility.count, kinds)
 	{
 	}
 
+	/* A call of the client's; answered well */
+	void take_call(Proxy &proxy, const Call &call);
 	void send_batch(Proxy &proxy);
 	/* Again, when nothing has come for two seconds */
 	void tick(Proxy &proxy);
@@ -46,14 +59,21 @@ class Callbacks {
 	std::atomic<u32> sent = 0;
 	std::atomic<u32> answered = 0;
 	std::atomic<u32> refused = 0;
+	const Invalidations &invalidations() const
+	{
+		return invalidations_;
+	}
 
     private:
+	bool invalidate(Proxy &proxy, u32 kind, u32 rkey);
 	Bytes next(Memory &memory);
 	Header valid(Memory &memory, Bytes &rpc);
 	rpcrdma_segment piece(Memory &memory, u32 length);
 
 	Random random_;
 	u32 count_;
+	Invalidations invalidations_;
+	std::deque<u32> dead_; /* R_keys of calls that have been answered */
 	u32 xid_ = 0x100;
 	u32 waited_for_ = 0;
 	u32 ticks_ = patience;
@@ -118,11 +138,43 @@ Bytes Callbacks::next(Memory &memory)
 	return message;
 }
 
+/* If it is the turn of this kind */
+bool Callbacks::invalidate(Proxy &proxy, u32 kind, u32 rkey)
+{
+	if (sent >= count_ || !invalidations_.due(sent) ||
+	    invalidations_.turn() != kind ||
+	    !proxy.wire().send_with_invalidate(next(proxy.staging()).view(),
+					       rkey))
+		return false;
+	invalidations_.count(kind, sent);
+	sent++;
+	return true;
+}
+
+void Callbacks::take_call(Proxy &proxy, const Call &call)
+{
+	std::vector<u32> rkeys = call.rkeys();
+
+	if (rkeys.size())
+		invalidate(proxy, OF_A_CALL,
+			   rkeys[random_.below(u32(rkeys.size()))]);
+	proxy.answer(call);
+	dead_.insert(dead_.end(), rkeys.begin(), rkeys.end());
+	while (dead_.size() > 64)
+		dead_.pop_front();
+}
+
 void Callbacks::send_batch(Proxy &proxy)
 {
 	waited_for_ = 0;
 	ticks_ = 0;
 	for (u32 n = 1 + random_.below(batch); n && sent < count_; n--) {
+		if (dead_.size() &&
+		    invalidate(proxy, DEAD,
+			       dead_[random_.below(u32(dead_.size()))]))
+			continue;
+		if (invalidate(proxy, NOBODYS, random_.word()))
+			continue;
 		proxy.send(next(proxy.staging()));
 		sent++;
 	}
@@ -166,27 +218,94 @@ Bytes bad_reply(Random &random, const Bytes &good, u32 xid)
 	return bytes;
 }
 
-/* One callback, and thousands of answers to it */
-u32 answer_badly(Random &random, u32 most)
+/* What the last answer to a callback invalidates */
+enum ReplyKind { EXPOSED_HERE, EXPOSED_ELSEWHERE, NOBODYS_AT_ALL };
+
+const std::vector<const char *> reply_kinds = { "that is exposed",
+						"that is exposed to another",
+						"that is nobody's" };
+
+class Answers {
+    public:
+	Answers(const Hostility &hostility);
+
+	/* One callback, and thousands of answers to it */
+	u32 round(u32 most);
+	void finish() const
+	{
+		invalidations_.expect_each();
+	}
+
+    private:
+	u32 answer_badly(Session &session, const Bytes &good, u32 most);
+	void invalidate(Session &session, const Bytes &answer);
+
+	Random random_;
+	Invalidations invalidations_;
+	Bytes file_;
+	u32 total_ = 0;
+	u32 at_a_time_; /* messages of a connection */
+};
+
+Answers::Answers(const Hostility &hostility)
+	: random_(hostility.seed)
+	, invalidations_(hostility.count, reply_kinds)
+	, at_a_time_(rpcrdma::clamp(hostility.count / 10, 1u, 1440u))
 {
-	constexpr u32 rounds = 60, at_once = 24;
-	Recalled recalled;
-	Session &session = recalled.client.session();
-	Bytes good = Client41::good_reply(recalled.callback);
+	Session setup;
+
+	file_ = setup.create("peer-reverse");
+	setup.write_file(file_, Bytes::pattern(20000, 3));
+}
+
+u32 Answers::answer_badly(Session &session, const Bytes &good, u32 most)
+{
+	constexpr u32 at_once = 24;
 	u32 sent = 0;
 
-	for (u32 round = 0; round < rounds && sent < most; round++) {
+	while (sent < most) {
 		for (u32 i = 0; i < at_once && sent < most; i++) {
 			if (!session.wire().send(
-				    bad_reply(random, good, random.word())
+				    bad_reply(random_, good, random_.word())
 					    .view()))
 				return sent;
 			sent++;
 		}
-		if (!recalled.client.session().works())
+		if (!session.works())
 			return sent;
 	}
-	session.send(good);
+	return sent;
+}
+
+/* The connection ends with it, even if it is the right answer. RR10 of reliable-reply.rst. */
+void Answers::invalidate(Session &session, const Bytes &answer)
+{
+	u32 kind = invalidations_.turn();
+	Session other(Exposed::options());
+	u32 rkey = random_.word();
+
+	if (kind == EXPOSED_HERE)
+		rkey = Exposed(session, file_).rkey();
+	else if (kind == EXPOSED_ELSEWHERE)
+		rkey = Exposed(other, file_).rkey();
+	if (!session.wire().send_with_invalidate(answer.view(), rkey))
+		return;
+	invalidations_.count(kind, total_);
+	check(session.wire().ends_within(10000),
+	      "the server lets go on who has invalidated an R_key ",
+	      reply_kinds[kind]);
+}
+
+u32 Answers::round(u32 most)
+{
+	Recalled recalled(Exposed::options());
+	Session &session = recalled.client.session();
+	Bytes good = Client41::good_reply(recalled.callback);
+	u32 sent = answer_badly(session, good, rpcrdma::min(most, at_a_time_));
+
+	if (!session.wire().lost())
+		invalidate(session, good);
+	total_ += sent;
 	return sent;
 }
 
@@ -196,15 +315,16 @@ void be_hostile_to_server_in_reverse(const Hostility &hostility)
 {
 	Watch watch;
 	Resources before = count_resources();
-	Random random(hostility.seed);
+	Answers answers(hostility);
 	u32 sent = 0, connections = 0;
 
 	while (sent < hostility.count) {
-		sent += answer_badly(random, hostility.count - sent);
+		sent += answers.round(hostility.count - sent);
 		connections++;
 		watch.check(hostility.longest_wait);
 		watch.report(sent, connections);
 	}
+	answers.finish();
 	Session().expect_works();
 	watch.check(hostility.longest_wait);
 	watch.expect_share();
@@ -224,6 +344,10 @@ void be_hostile_to_client_in_reverse(const Hostility &hostility)
 			[callbacks](Proxy &proxy, const Decoded &answer) {
 				callbacks->take_answer(proxy, answer);
 			});
+		bench.proxy.on_call(
+			[callbacks](Proxy &proxy, const Call &call) {
+				callbacks->take_call(proxy, call);
+			});
 		bench.proxy.on_tick(
 			[callbacks](Proxy &proxy) { callbacks->tick(proxy); });
 		while (callbacks->sent < hostility.count) {
@@ -239,6 +363,7 @@ void be_hostile_to_client_in_reverse(const Hostility &hostility)
 		bench.mount.expect_works(60);
 		printf("%u callbacks answered, %u refused\n",
 		       callbacks->answered.load(), callbacks->refused.load());
+		callbacks->invalidations().expect_each();
 	}
 	watch.check(hostility.longest_wait);
 	expect_resources(before);

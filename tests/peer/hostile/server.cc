@@ -4,7 +4,9 @@
 #include <deque>
 
 #include "failure.hh"
+#include "hostile/exposed.hh"
 #include "hostile/hostile.hh"
+#include "hostile/invalidate.hh"
 #include "hostile/mutate.hh"
 #include "nfs/session.hh"
 #include "wire/trace.hh"
@@ -20,10 +22,19 @@ namespace
 constexpr u32 batch = 24; /* below the grant */
 constexpr u32 memory_size = 1 << 18;
 
+/* Whose R_keys are invalidated */
+enum Kind { EXPOSED_HERE, EXPOSED_ELSEWHERE, LET_GO, OUR_OWN, NOBODYS };
+
+const std::vector<const char *> kinds = {
+	"that is exposed", "that is exposed to another", "that was let go",
+	"of the client's own", "that is nobody's"
+};
+
 class Attack {
     public:
 	Attack(const Hostility &hostility)
 		: random_(hostility.seed)
+		, invalidations_(hostility.count, kinds)
 	{
 		Session setup;
 
@@ -42,6 +53,7 @@ class Attack {
 	{
 		memory_.reset();
 		session_.reset();
+		invalidations_.expect_each();
 	}
 	std::string last_messages() const;
 
@@ -52,13 +64,17 @@ class Attack {
 	void add_segments(Header &header, u32 position, u32 length, u32 count);
 	Chunk chunk(u32 length, u32 count);
 	void expect_well();
+	u32 rkey(u32 kind, Exposed &exposed, Session &other);
+	bool invalidate();
 
 	Random random_;
+	Invalidations invalidations_;
 	Bytes handle_;
 	Bytes root_;
 	std::unique_ptr<Session> session_;
 	std::unique_ptr<Memory> memory_;
 	u32 connections_ = 0;
+	u32 total_ = 0; /* messages */
 	std::deque<Bytes> last_;
 };
 
@@ -180,12 +196,56 @@ void Attack::expect_well()
 	}
 }
 
+u32 Attack::rkey(u32 kind, Exposed &exposed, Session &other)
+{
+	switch (kind) {
+	case EXPOSED_HERE:
+		return exposed.rkey();
+	case EXPOSED_ELSEWHERE:
+		return Exposed(other, handle_).rkey();
+	case LET_GO: {
+		u32 rkey = exposed.rkey();
+
+		exposed.let_go();
+		return rkey;
+	}
+	case OUR_OWN:
+		return memory_->rkey();
+	default:
+		return random_.word();
+	}
+}
+
+/*
+ * One message that invalidates an R_key: whatever is in it, and whosever that is, the connection
+ * ends. RR10 of Documentation/reliable-reply.rst.
+ */
+bool Attack::invalidate()
+{
+	u32 kind = invalidations_.turn();
+	Session session(Exposed::options());
+	Session other(Exposed::options());
+	Exposed exposed(session, handle_);
+	u32 victim = rkey(kind, exposed, other);
+
+	connections_++;
+	if (!session.wire().send_with_invalidate(next().view(), victim))
+		return false;
+	invalidations_.count(kind, total_);
+	check(session.wire().ends_within(10000),
+	      "the server lets go on who has invalidated an R_key ",
+	      kinds[kind]);
+	return true;
+}
+
 u32 Attack::round(u32 most)
 {
 	u32 sent = 0;
 
 	if (!session_ || session_->wire().lost() || random_.below(200) == 0)
 		connect();
+	if (invalidations_.due(total_) && invalidate())
+		sent++;
 	while (sent < rpcrdma::min(most, batch)) {
 		Bytes message = next();
 
@@ -200,6 +260,7 @@ u32 Attack::round(u32 most)
 	}
 	if (random_.chance(95))
 		expect_well();
+	total_ += sent;
 	return sent;
 }
 

@@ -16,8 +16,9 @@ enum {
 	OPEN_DELEGATE_READ = 1,
 };
 
-Client41::Client41()
-	: nfs_(session_, 1, Session41::with_back_channel)
+Client41::Client41(const Options &options)
+	: session_(options)
+	, nfs_(session_, 1, Session41::with_back_channel)
 {
 	nfs_.compound({ Bytes().word(OP_RECLAIM_COMPLETE).word(0) },
 		      "RECLAIM_COMPLETE");
@@ -91,7 +92,8 @@ Bytes Client41::good_reply(const Decoded &callback, u32 credits)
 	return header.encode(rpc.view());
 }
 
-Recalled::Recalled()
+Recalled::Recalled(const Options &options)
+	: client(options)
 {
 	for (u32 tries = 0; tries < 60; tries++) {
 		if (open_and_remove() &&

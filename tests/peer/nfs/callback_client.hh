@@ -11,7 +11,7 @@ namespace peer
 
 class Client41 {
     public:
-	Client41();
+	explicit Client41(const Options &options = {});
 
 	Session &session()
 	{
@@ -36,7 +36,7 @@ class Client41 {
 /* A client with a delegation that has just been recalled */
 struct Recalled {
 	/* nfsd delegates nothing while its grace period lasts. */
-	Recalled();
+	explicit Recalled(const Options &options = {});
 
 	Client41 client;
 	Decoded callback;

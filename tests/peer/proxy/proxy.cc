@@ -23,6 +23,22 @@ u32 Call::procedure() const
 	return rpc.word_at(20);
 }
 
+std::vector<u32> Call::rkeys() const
+{
+	std::vector<u32> rkeys;
+
+	for (const auto &[position, chunk] : header.read)
+		for (const rpcrdma_segment &segment : chunk)
+			rkeys.push_back(segment.handle);
+	for (const Chunk &chunk : header.write)
+		for (const rpcrdma_segment &segment : chunk)
+			rkeys.push_back(segment.handle);
+	if (header.reply)
+		for (const rpcrdma_segment &segment : *header.reply)
+			rkeys.push_back(segment.handle);
+	return rkeys;
+}
+
 /* Ports of mounts that were not taken down in time are not used again. */
 static u16 next_port()
 {

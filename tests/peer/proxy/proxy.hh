@@ -38,6 +38,8 @@ struct Call {
 	}
 	/* Of NFSv3, or ~0 */
 	u32 procedure() const;
+	/* Of all its chunks */
+	std::vector<u32> rkeys() const;
 };
 
 /* The RPC reply to a READ with other data: who takes it has a wrong file. */

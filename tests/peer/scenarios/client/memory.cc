@@ -284,22 +284,6 @@ Options invalidating(u8 flags)
 	return options;
 }
 
-std::vector<u32> rkeys_of(const Call &call)
-{
-	std::vector<u32> rkeys;
-
-	for (const auto &[position, chunk] : call.header.read)
-		for (const rpcrdma_segment &segment : chunk)
-			rkeys.push_back(segment.handle);
-	for (const Chunk &chunk : call.header.write)
-		for (const rpcrdma_segment &segment : chunk)
-			rkeys.push_back(segment.handle);
-	if (call.header.reply)
-		for (const rpcrdma_segment &segment : *call.header.reply)
-			rkeys.push_back(segment.handle);
-	return rkeys;
-}
-
 /* Any one of the R_keys of the call, also from a server that did not set R */
 void expect_invalidation(u8 flags)
 {
@@ -308,7 +292,7 @@ void expect_invalidation(u8 flags)
 	auto can = std::make_shared<std::atomic<bool>>(true);
 
 	bench.proxy.on_call([=](Proxy &proxy, const Call &call) {
-		std::vector<u32> rkeys = rkeys_of(call);
+		std::vector<u32> rkeys = call.rkeys();
 		Bytes good = proxy.build_reply(call, proxy.serve(call));
 
 		if (rkeys.empty() || ++*turn % 4 == 0 || !*can) {
@@ -361,7 +345,7 @@ void foreign_rkey()
 			return;
 		*state = 1;
 		Call first = held->calls[0];
-		u32 foreign = rkeys_of(held->calls[1]).at(0);
+		u32 foreign = held->calls[1].rkeys().at(0);
 		Bytes bad = proxy.build_reply(
 			first, spoilt(first, proxy.serve(first)));
 
