@@ -35,6 +35,7 @@ Table server_connection_table();
 Table server_callback_table();
 Table server_pull_table();
 Table server_config_table();
+Table server_backlog_table();
 Table client_reply_table();
 Table client_error_table();
 Table client_flow_table();

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -118,16 +119,30 @@ void destroy_id(rdma_cm_id *id)
 	rdma_destroy_event_channel(channel);
 }
 
-static void resolve(rdma_cm_id *id, const std::string &address, u16 port)
+static sockaddr_in socket_address(const std::string &address, u16 port)
 {
-	sockaddr_in to = {};
+	sockaddr_in result = {};
 
-	to.sin_family = AF_INET;
-	to.sin_port = htons(port);
-	if (inet_pton(AF_INET, address.c_str(), &to.sin_addr) != 1)
+	result.sin_family = AF_INET;
+	result.sin_port = htons(port);
+	if (inet_pton(AF_INET, address.c_str(), &result.sin_addr) != 1)
 		fail("not an IPv4 address: ", address);
-	if (rdma_resolve_addr(id, nullptr, reinterpret_cast<sockaddr *>(&to),
-			      cm_timeout))
+	return result;
+}
+
+/* @from: an address of ours, or empty */
+static void resolve(rdma_cm_id *id, const std::string &from,
+		    const std::string &address, u16 port)
+{
+	sockaddr_in to = socket_address(address, port);
+	sockaddr_in own = {};
+
+	if (from.size())
+		own = socket_address(from, 0);
+	if (rdma_resolve_addr(id,
+			      from.size() ? reinterpret_cast<sockaddr *>(&own) :
+					    nullptr,
+			      reinterpret_cast<sockaddr *>(&to), cm_timeout))
 		fail("rdma_resolve_addr: ", strerror(errno));
 	expect_event(id->channel, RDMA_CM_EVENT_ADDR_RESOLVED, nullptr);
 	if (rdma_resolve_route(id, cm_timeout))
@@ -141,7 +156,7 @@ std::unique_ptr<Endpoint> Endpoint::connect(const std::string &address,
 	rdma_cm_id *id = new_id();
 
 	try {
-		resolve(id, address, port);
+		resolve(id, {}, address, port);
 	} catch (...) {
 		destroy_id(id);
 		throw;
@@ -156,6 +171,43 @@ std::unique_ptr<Endpoint> Endpoint::connect(const std::string &address,
 		     &endpoint->peer_private_);
 	trace_bytes("private data <-", endpoint->peer_private_.view());
 	return endpoint;
+}
+
+/*
+ * Any number will do for the queue pair, since nobody gets to it, but each has its own: the CM takes
+ * who comes twice for one that was rebooted.
+ */
+Request::Request(const std::string &from, const std::string &to, u16 port)
+	: id_(new_id())
+{
+	static std::atomic<u32> next_number = 0x800000;
+	rdma_conn_param param = parameters(Options());
+
+	param.qp_num = next_number++;
+	try {
+		resolve(id_, from, to, port);
+		if (rdma_connect(id_, &param))
+			fail("rdma_connect: ", strerror(errno));
+	} catch (...) {
+		destroy_id(id_);
+		throw;
+	}
+}
+
+Request::~Request()
+{
+	destroy_id(id_);
+}
+
+bool Request::refused()
+{
+	while (rdma_cm_event *event = Endpoint::next_event(id_->channel, 0)) {
+		trace_line("request: ", rdma_event_str(event->event), " (",
+			   event->status, ")");
+		refused_ |= event->event == RDMA_CM_EVENT_REJECTED;
+		rdma_ack_cm_event(event);
+	}
+	return refused_;
 }
 
 Listener::Listener(u16 port)

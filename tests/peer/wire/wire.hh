@@ -179,6 +179,26 @@ void set_nonblocking(int fd);
 /* With its event channel */
 void destroy_id(rdma_cm_id *id);
 
+/*
+ * A connection that is asked for, and no more: whatever is answered, nothing goes back, until
+ * this is given up. It has no queue pair, so there is none over iWARP.
+ */
+class Request {
+    public:
+	/* @from: one of our addresses */
+	Request(const std::string &from, const std::string &to, u16 port);
+	~Request();
+	Request(const Request &) = delete;
+	Request &operator=(const Request &) = delete;
+
+	/* Has the other side refused it? */
+	bool refused();
+
+    private:
+	rdma_cm_id *id_;
+	bool refused_ = false;
+};
+
 /* The passive side */
 class Listener {
     public:
