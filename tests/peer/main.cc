@@ -42,7 +42,7 @@ std::vector<Scenario> all_scenarios()
 			     /* nfsd is started anew. */
 			     server_backlog_table(),
 			     /* Last: from here on there is Kerberos. */
-			     client_again_table() })
+			     client_again_table(), client_protected_table() })
 		all.insert(all.end(), table.begin(), table.end());
 	return all;
 }

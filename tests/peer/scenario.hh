@@ -46,6 +46,7 @@ Table client_pull_table();
 Table client_callback_chunk_table();
 Table client_config_table();
 Table client_again_table();
+Table client_protected_table();
 
 /* For people and for scripts: replies.cc, figures.cc */
 int replies_main();

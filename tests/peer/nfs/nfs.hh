@@ -24,6 +24,7 @@ enum nfs3_proc {
 	NFS3_SYMLINK = 10,
 	NFS3_REMOVE = 12,
 	NFS3_READDIR = 16,
+	NFS3_READDIRPLUS = 17,
 	NFS3_FSINFO = 19,
 };
 
