@@ -33,35 +33,42 @@ bool refused(Proxy &proxy, bool write, const rpcrdma_segment &segment)
 	return true;
 }
 
-/* Is the R_key dead for a peer that has just answered? It loses its connection. */
+/* Is the R_key dead when who read or wrote goes on? The peer loses its connection. */
 void expect_dead(Bench &bench, bool by_write)
 {
-	auto dead = std::make_shared<std::atomic<int>>(-1);
+	auto segment = std::make_shared<rpcrdma_segment>();
+	/* 0 nothing yet, 1 answered, 2 it is over, 3 found dead, 4 found alive */
+	auto state = std::make_shared<std::atomic<u32>>(0);
 
 	bench.proxy.on_call(
 		only(by_write ? NFS3_READ : NFS3_WRITE, [=](Proxy &proxy,
 							    const Call &call) {
-			if (*dead >= 0) {
-				proxy.answer(call);
-				return;
+			if (!*state) {
+				*segment =
+					by_write ?
+						call.header.write.at(0).at(0) :
+						call.header.read.at(0).second.at(
+							0);
+				segment->length = 16;
+				*state = 1;
 			}
-			rpcrdma_segment segment =
-				by_write ? call.header.write.at(0).at(0) :
-					   call.header.read.at(0).second.at(0);
-
-			segment.length = 16;
 			proxy.answer(call);
-			sleep(1); /* it is fenced before it is over */
-			*dead = refused(proxy, by_write, segment);
 		}));
+	bench.proxy.on_tick([=](Proxy &proxy) {
+		if (*state == 2)
+			*state = refused(proxy, by_write, *segment) ? 3 : 4;
+	});
 	if (by_write)
 		bench.expect_read(large, 0, 30);
 	else
 		bench.mount.file(large);
-	for (u32 i = 0; i < 2000 && *dead < 0; i++)
+	check_equal(state->load(), 1u, "calls that were answered");
+	*state = 2;
+	for (u32 i = 0; i < 2000 && *state == 2; i++)
 		usleep(10000);
-	check_equal(dead->load(), 1,
-		    "R_key dead after the reply (1), or alive (0)");
+	check_equal(state->load(), 3u,
+		    "R_key after the reply: dead (3), or alive (4)");
+	bench.proxy.on_tick(nullptr);
 	bench.proxy.on_call(nullptr);
 	bench.mount.expect_works(30);
 }
@@ -263,7 +270,6 @@ void killed()
 	kill(ls, SIGKILL);
 	wait_program(ls, 20);
 	check_equal(state->load(), 1u, "READDIR taken");
-	sleep(1);
 	*state = 2;
 	for (u32 i = 0; i < 2000 && *state == 2; i++)
 		usleep(10000);

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# For faults that take something away for a while: until somebody has missed it.
+
+tracing=/sys/kernel/tracing
+
+# From here on: who cannot connect is seen by missed().
+begin_to_miss() {
+	echo >$tracing/trace
+	echo 1 >$tracing/events/sunrpc/rpc_connect_status/enable
+	trap 'echo 0 >$tracing/events/sunrpc/rpc_connect_status/enable' EXIT
+}
+
+# Returns when a call has had no connection. A minute is far more than SUNRPC waits between tries.
+missed() {
+	local end=$((SECONDS + 60))
+	until grep -q 'rpc_connect_status: .* status=-' $tracing/trace; do
+		if [ $SECONDS -ge $end ]; then
+			echo "for a minute nobody has tried to connect"
+			return 1
+		fi
+		sleep 0.1
+	done
+}
