@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reverse direction (RFC 8167): the server calls, we answer.
+ * Reverse direction (RFC 8167): the server calls, we answer. Here is what SUNRPC knows of it,
+ * and the memory: an rpc_rqst for each call, made for the purpose, with pages for the call and
+ * its reply.
  *
- * A call is copied out of its Receive buffer into pages of an rpc_rqst that is made for
- * the purpose, and handed to the NFS client's callback service. The service's reply comes
- * back through ->send_request.
- *
- * Where we can, and the server lets us, what a call has in Read chunks is read into the
- * same pages first, and a reply that does not fit inline goes into the call's Reply chunk
- * (section 5.3). Everything else gets ERR_CHUNK: Write chunks, since no result of a callback
- * is DDP-eligible, and what is beyond the bounds in rpcrdma_plan_reverse_call().
+ * A call is copied out of its Receive buffer into these pages and handed to the NFS client's
+ * callback service (bc_receive.c). The service's reply comes back through ->send_request
+ * (bc_reply.c).
  *
  * Credits are counted apart from those of the forward direction: at most XPRTRDMA_BC_SLOTS
  * calls, each of which has a Receive and a Send of its own in the queue sizes. The server
@@ -18,66 +15,24 @@
  */
 #include <linux/delay.h>
 #include <linux/sunrpc/bc_xprt.h>
-#include <linux/sunrpc/svc_xprt.h>
 
-#include "xprtrdma.h"
-#include "trace.h"
+#include "bc.h"
 
 enum {
-	/* Of a call, behind the first one. */
-	BC_PAGES	= (XPRTRDMA_BC_MAX_CALL - 1) / PAGE_SIZE,
-	/*
-	 * The callback service encodes a reply without a bound but the call's: no
-	 * operation's result is ten times as long as its arguments.
-	 */
-	BC_REPLY_PAGES	= 10 * (BC_PAGES + 1),
 	BC_REQUESTS	= 2 * XPRTRDMA_BC_SLOTS,
 	BC_STOP_SECONDS	= 2,
 };
 
-/**
- * struct bc_request - a reverse-direction call
- * @rqst: what the callback service sees
- * @serial: xc_serial of the connection that it came on
- * @call: first page of the call
- * @reply: a page
- * @beyond: the same page, time and again: a reply that does not fit is not sent
- * @nr_pages: entries of @pages; none while it is idle
- * @pages: rest of the call
- * @loan: takes the regions while the call is being read
- * @has_reply_chunk: the call came with a Reply chunk
- * @nr_segments: of the Reply chunk
- * @segments: the same
- */
-struct bc_request {
-	struct rpc_rqst		rqst;
-	u64			serial;
-	void			*call;
-	void			*reply;
-	struct page		*beyond[BC_REPLY_PAGES];
-	u32			nr_pages;
-	struct page		*pages[BC_PAGES];
-	struct xprtrdma_loan	loan;
-	bool			has_reply_chunk;
-	u32			nr_segments;
-	struct rpcrdma_segment	segments[RPCRDMA_MAX_SEGMENTS_SENT];
-};
-
-static struct bc_request *bc_request_of(struct rpc_rqst *rqst)
-{
-	return container_of(rqst, struct bc_request, rqst);
-}
-
-static void bc_request_free(struct bc_request *request)
+static void bc_request_free(struct xprtrdma_bc_request *request)
 {
 	free_page((unsigned long)request->call);
 	free_page((unsigned long)request->reply);
 	kfree(request);
 }
 
-static struct bc_request *bc_request_alloc(struct rpc_xprt *xprt, gfp_t gfp)
+static struct xprtrdma_bc_request *bc_request_alloc(struct rpc_xprt *xprt, gfp_t gfp)
 {
-	struct bc_request *request = kzalloc(sizeof(*request), gfp);
+	struct xprtrdma_bc_request *request = kzalloc(sizeof(*request), gfp);
 	unsigned int i;
 
 	if (!request)
@@ -88,7 +43,7 @@ static struct bc_request *bc_request_alloc(struct rpc_xprt *xprt, gfp_t gfp)
 		bc_request_free(request);
 		return NULL;
 	}
-	for (i = 0; i < BC_REPLY_PAGES; i++)
+	for (i = 0; i < XPRTRDMA_BC_REPLY_PAGES; i++)
 		request->beyond[i] = virt_to_page(request->reply);
 	xprtrdma_loan_init(&request->loan);
 	request->rqst.rq_xprt = xprt;
@@ -101,7 +56,7 @@ static struct bc_request *bc_request_alloc(struct rpc_xprt *xprt, gfp_t gfp)
 static bool bc_request_add(struct xprtrdma_transport *transport)
 {
 	struct rpc_xprt *xprt = &transport->xt_xprt;
-	struct bc_request *request = bc_request_alloc(xprt, GFP_NOFS);
+	struct xprtrdma_bc_request *request = bc_request_alloc(xprt, GFP_NOFS);
 	bool added;
 
 	if (!request)
@@ -190,8 +145,53 @@ unsigned int xprtrdma_bc_num_slots(struct rpc_xprt *xprt)
 	return XPRTRDMA_BC_SLOTS;
 }
 
-/* It is idle from now on. */
-static void bc_request_put(struct bc_request *request)
+/**
+ * xprtrdma_bc_request_get - an idle request for a call that has come
+ * @transport: the transport
+ *
+ * Context: the Receive CQ handler; does not wait for memory.
+ * Return: the request, which goes back by xprtrdma_bc_request_put(); or NULL: the server has
+ * overrun its credits, or memory is short.
+ */
+struct xprtrdma_bc_request *xprtrdma_bc_request_get(struct xprtrdma_transport *transport)
+{
+	struct rpc_xprt *xprt = &transport->xt_xprt;
+	struct xprtrdma_bc_request *request;
+	struct rpc_rqst *rqst;
+	bool full = false;
+
+	spin_lock(&xprt->bc_pa_lock);
+	rqst = list_first_entry_or_null(&xprt->bc_pa_list, struct rpc_rqst,
+					rq_bc_pa_list);
+	if (rqst)
+		list_del_init(&rqst->rq_bc_pa_list);
+	else if (transport->xt_bc_count == BC_REQUESTS)
+		full = true;
+	else
+		transport->xt_bc_count++;
+	spin_unlock(&xprt->bc_pa_lock);
+
+	if (rqst)
+		return xprtrdma_bc_request_of(rqst);
+	if (full)
+		return NULL;
+	/* Its answer is still on its way while the server has the credit back. */
+	request = bc_request_alloc(xprt, GFP_NOWAIT | __GFP_NOWARN);
+	if (!request) {
+		spin_lock(&xprt->bc_pa_lock);
+		transport->xt_bc_count--;
+		spin_unlock(&xprt->bc_pa_lock);
+	}
+	return request;
+}
+
+/**
+ * xprtrdma_bc_request_put - a call is over
+ * @request: the call; idle from now on
+ *
+ * Context: process.
+ */
+void xprtrdma_bc_request_put(struct xprtrdma_bc_request *request)
 {
 	struct rpc_xprt *xprt = request->rqst.rq_xprt;
 
@@ -210,7 +210,7 @@ void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst)
 {
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 
-	bc_request_put(bc_request_of(rqst));
+	xprtrdma_bc_request_put(xprtrdma_bc_request_of(rqst));
 	xprt_put(xprt);
 }
 
@@ -227,7 +227,7 @@ static void free_idle(struct xprtrdma_transport *transport)
 	list_splice_init(&xprt->bc_pa_list, &idle);
 	spin_unlock(&xprt->bc_pa_lock);
 	list_for_each_entry_safe(rqst, next, &idle, rq_bc_pa_list)
-		bc_request_free(bc_request_of(rqst));
+		bc_request_free(xprtrdma_bc_request_of(rqst));
 }
 
 /**
@@ -271,422 +271,4 @@ void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs)
 		msleep(20);
 		free_idle(transport);
 	}
-}
-
-static struct bc_request *bc_request_get(struct xprtrdma_transport *transport)
-{
-	struct rpc_xprt *xprt = &transport->xt_xprt;
-	struct bc_request *request;
-	struct rpc_rqst *rqst;
-	bool full = false;
-
-	spin_lock(&xprt->bc_pa_lock);
-	rqst = list_first_entry_or_null(&xprt->bc_pa_list, struct rpc_rqst,
-					rq_bc_pa_list);
-	if (rqst)
-		list_del_init(&rqst->rq_bc_pa_list);
-	else if (transport->xt_bc_count == BC_REQUESTS)
-		full = true;
-	else
-		transport->xt_bc_count++;
-	spin_unlock(&xprt->bc_pa_lock);
-
-	if (rqst)
-		return bc_request_of(rqst);
-	if (full)
-		return NULL;
-	/* Its answer is still on its way while the server has the credit back. */
-	request = bc_request_alloc(xprt, GFP_NOWAIT | __GFP_NOWARN);
-	if (!request) {
-		spin_lock(&xprt->bc_pa_lock);
-		transport->xt_bc_count--;
-		spin_unlock(&xprt->bc_pa_lock);
-	}
-	return request;
-}
-
-static int post_err_chunk(struct xprtrdma_send *send, u32 xid)
-{
-	u32 length = rpcrdma_error_encode(xid, RPCRDMA_VERSION, XPRTRDMA_BC_SLOTS,
-					  RPCRDMA_ERR_CHUNK, send->sd_buffer.bf_data);
-
-	return xprtrdma_send_post(send, length, NULL);
-}
-
-/* RFC 8166 section 4.5.3: chunks that we cannot, or will not, do anything with. */
-static void refuse_chunks(struct xprtrdma_receive *receive)
-{
-	struct xprtrdma_conn *conn = receive->rv_conn;
-	struct xprtrdma_send *send = xprtrdma_send_get(conn);
-
-	/* RFC 8166 section 4.5.4: no answer can be sent, so no connection. */
-	if (send)
-		post_err_chunk(send, receive->rv_header.xid);
-	else
-		xprtrdma_conn_fail(conn);
-}
-
-/*
- * Hands a call to the callback service, unless the consumer is not ready for one (RFC
- * 8167 section 6), or not any more, or the transport is on its way out.
- */
-static void enqueue(struct rpc_xprt *xprt, struct bc_request *request)
-{
-	bool taken = false;
-
-	spin_lock(&xprt->bc_pa_lock);
-	if (xprtrdma_transport_of(xprt)->xt_bc_ready && xprt->bc_serv && xprt_get(xprt)) {
-		atomic_inc(&xprt->bc_slot_count);
-		compat_bc_enqueue(xprt->bc_serv, &request->rqst);
-		taken = true;
-	}
-	spin_unlock(&xprt->bc_pa_lock);
-	if (!taken)
-		bc_request_put(request);
-}
-
-/* Room for a call of @length bytes: a page as the head, and as many as it takes behind. */
-static bool bc_request_size(struct bc_request *request, u32 length)
-{
-	struct xdr_buf *call = &request->rqst.rq_rcv_buf;
-	u32 head = min_t(u32, length, PAGE_SIZE);
-	struct page *page;
-
-	while (request->nr_pages < PFN_UP(length - head)) {
-		/* Reclaim may wait for replies, which come by this handler. */
-		page = alloc_page(GFP_NOWAIT | __GFP_NOWARN);
-		if (!page)
-			return false;
-		request->pages[request->nr_pages++] = page;
-	}
-	xdr_buf_init(call, request->call, head);
-	call->pages = request->pages;
-	call->page_len = length - head;
-	call->buflen = length;
-	call->len = length;
-	request->rqst.rq_private_buf.len = length;
-	return true;
-}
-
-/*
- * What came inline goes to its places around the Read chunks (RFC 8166 section 3.4.5). They
- * fit together: see bc_plan().
- */
-static void bc_request_fill(struct bc_request *request,
-			    const struct xprtrdma_receive *receive)
-{
-	void *from = receive->rv_buffer.bf_data + receive->rv_header.size;
-	struct xdr_buf *call = &request->rqst.rq_rcv_buf;
-	struct rpcrdma_pieces walk;
-	struct rpcrdma_piece piece;
-	__be32 zero = 0;
-
-	rpcrdma_pieces_start(&walk, &receive->rv_lists,
-			     receive->rv_length - receive->rv_header.size, call->len);
-	while (rpcrdma_pieces_next(&walk, &piece) > 0) {
-		if (piece.source == RPCRDMA_PIECE_INLINE)
-			write_bytes_to_xdr_buf(call, piece.to, from + piece.from,
-					       piece.length);
-		else if (piece.source == RPCRDMA_PIECE_PAD)
-			write_bytes_to_xdr_buf(call, piece.to, &zero, piece.length);
-	}
-}
-
-/* Header, and room. */
-static bool bc_request_begin(struct bc_request *request,
-			     const struct xprtrdma_receive *receive, u32 length)
-{
-	const struct rpcrdma_chunk_lists *lists = &receive->rv_lists;
-	const struct rpcrdma_chunk *reply = rpcrdma_reply_chunk(lists);
-	struct rpc_rqst *rqst = &request->rqst;
-
-	if (!bc_request_size(request, length))
-		return false;
-	request->serial = receive->rv_conn->xc_serial;
-	rqst->rq_xid = cpu_to_be32(receive->rv_header.xid);
-	rqst->rq_reply_bytes_recvd = 0;
-	rqst->rq_bytes_sent = 0;
-	xdr_buf_init(&rqst->rq_snd_buf, request->reply, PAGE_SIZE);
-	rqst->rq_snd_buf.pages = request->beyond;
-
-	request->has_reply_chunk = reply;
-	request->nr_segments = reply ? reply->count : 0;
-	if (reply)
-		memcpy(request->segments, &lists->segments[reply->first],
-		       reply->count * sizeof(request->segments[0]));
-	return true;
-}
-
-static enum rpcrdma_reverse_call bc_plan(const struct xprtrdma_receive *receive,
-					 u32 *length)
-{
-	const struct xprtrdma_conn *conn = receive->rv_conn;
-	const struct rpcrdma_reverse_bounds bounds = {
-		.max_call	= XPRTRDMA_BC_MAX_CALL,
-		.may_read	= conn->xc_read_depth,
-		.may_write	= conn->xc_may_pull,
-	};
-
-	return rpcrdma_plan_reverse_call(&receive->rv_lists,
-					 receive->rv_length - receive->rv_header.size,
-					 &bounds, length);
-}
-
-/**
- * xprtrdma_bc_receive - a reverse-direction call has arrived
- * @receive: the message; consumed
- *
- * Context: the Receive CQ handler.
- */
-void xprtrdma_bc_receive(struct xprtrdma_receive *receive)
-{
-	struct xprtrdma_conn *conn = receive->rv_conn;
-	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
-	enum rpcrdma_reverse_call verdict;
-	struct bc_request *request;
-	u32 length;
-
-	verdict = bc_plan(receive, &length);
-	trace_xprtrdma_bc_call(xprt, receive->rv_header.xid, length);
-	if (verdict == RPCRDMA_REVERSE_REFUSE) {
-		refuse_chunks(receive);
-		goto out;
-	}
-	if (!READ_ONCE(conn->xc_transport->xt_bc_ready))
-		goto out;
-	request = bc_request_get(conn->xc_transport);
-	if (!request)
-		goto out_overflow;
-	if (!bc_request_begin(request, receive, length)) {
-		bc_request_put(request);
-		goto out_overflow;
-	}
-	if (verdict == RPCRDMA_REVERSE_READ) {
-		receive->rv_rqst = &request->rqst;
-		receive->rv_loan = &request->loan;
-		request->loan.ln_receive = receive;
-		xprtrdma_pull_call(receive);
-		return;
-	}
-	bc_request_fill(request, receive);
-	enqueue(xprt, request);
-	goto out;
-
-out_overflow:
-	/* The server overran its credits, or memory is short. */
-	trace_xprtrdma_bc_overflow(xprt, receive->rv_header.xid, length);
-	xprtrdma_conn_fail(conn);
-out:
-	xprtrdma_receive_put(receive);
-}
-
-/* RFC 8166 section 4.5.2, RFC 8167 section 5.1: nobody has looked at it until now. */
-static bool bc_request_is_call(const struct bc_request *request)
-{
-	const struct rpc_rqst *rqst = &request->rqst;
-
-	return *(__be32 *)request->call == rqst->rq_xid &&
-	       rpcrdma_message_direction(request->call, rqst->rq_rcv_buf.head[0].iov_len) ==
-		       RPCRDMA_RPC_CALL;
-}
-
-/**
- * xprtrdma_bc_init - no call has come yet
- * @conn: all zeros
- *
- * Context: any.
- */
-void xprtrdma_bc_init(struct xprtrdma_conn *conn)
-{
-	INIT_LIST_HEAD(&conn->xc_bc.stranded);
-}
-
-/* Its pages are the HCA's until the connection is taken down, if it has regions. */
-static void bc_request_strand(struct xprtrdma_conn *conn, struct bc_request *request)
-{
-	spin_lock(&conn->xc_lock);
-	list_add(&request->rqst.rq_bc_pa_list, &conn->xc_bc.stranded);
-	spin_unlock(&conn->xc_lock);
-}
-
-/**
- * xprtrdma_bc_pulled - the Read chunks of a call have been read
- * @receive: the message; consumed
- * @status: -ENOTCONN when the connection was lost; another errno: they are beyond our bounds
- *
- * Context: the Send CQ handler, or process.
- */
-void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status)
-{
-	struct rpc_xprt *xprt = &receive->rv_conn->xc_transport->xt_xprt;
-	struct bc_request *request = bc_request_of(receive->rv_rqst);
-
-	if (status == -ENOTCONN) {
-		bc_request_strand(receive->rv_conn, request);
-	} else if (status < 0) {
-		bc_request_put(request);
-		refuse_chunks(receive);
-	} else {
-		/* Not before: the pages were mapped. */
-		bc_request_fill(request, receive);
-		if (bc_request_is_call(request)) {
-			enqueue(xprt, request);
-		} else {
-			bc_request_put(request);
-			refuse_chunks(receive);
-		}
-	}
-	xprtrdma_receive_put(receive);
-}
-
-/**
- * xprtrdma_bc_released - the regions of all calls have been taken back
- * @conn: a connection that is being taken down
- *
- * Context: process, the transport's write lock is held.
- */
-void xprtrdma_bc_released(struct xprtrdma_conn *conn)
-{
-	struct rpc_rqst *rqst, *next;
-
-	list_for_each_entry_safe(rqst, next, &conn->xc_bc.stranded, rq_bc_pa_list) {
-		list_del_init(&rqst->rq_bc_pa_list);
-		xprtrdma_frwr_recycle(&bc_request_of(rqst)->loan);
-		bc_request_put(bc_request_of(rqst));
-	}
-}
-
-static struct xprtrdma_send *send_get_or_wait(struct rpc_xprt *xprt,
-					      struct xprtrdma_conn *conn)
-{
-	struct xprtrdma_send *send = xprtrdma_send_get(conn);
-
-	if (send)
-		return send;
-	/* A completion may have come before there was anybody to wake. */
-	xprt_wait_for_buffer_space(xprt);
-	send = xprtrdma_send_get(conn);
-	if (send)
-		xprt_write_space(xprt);
-	return send;
-}
-
-/* Reply chunks to be used, or returned unused (RFC 8166 section 4.3.3). */
-static void reply_lists_build(struct bc_request *request,
-			      struct rpcrdma_chunk_lists *lists)
-{
-	u32 i;
-
-	if (!request->has_reply_chunk)
-		return;
-	rpcrdma_lists_begin_reply(lists);
-	for (i = 0; i < request->nr_segments; i++)
-		rpcrdma_lists_add_segment(lists, request->segments[i]);
-}
-
-static int reply_encode(struct xprtrdma_send *send, struct rpcrdma_header *header,
-			struct rpcrdma_chunk_lists *lists, const struct xdr_buf *reply)
-{
-	bool is_long = header->proc == RPCRDMA_NOMSG;
-	struct rpcrdma_chunk *chunk = rpcrdma_reply_chunk(lists);
-	u32 length = is_long ? 0 : reply->len;
-
-	if (chunk && !rpcrdma_chunk_set_written(lists, chunk, is_long ? reply->len : 0))
-		return -EIO;
-	if (rpcrdma_header_encode(header, lists, send->sd_buffer.bf_data,
-				  send->sd_conn->xc_send_size) != RPCRDMA_OK)
-		return -EIO;
-	if (read_bytes_from_xdr_buf(reply, 0, send->sd_buffer.bf_data + header->size, length))
-		return -EIO;
-	return header->size + length;
-}
-
-static int write_or_wait(struct rpc_xprt *xprt, struct xprtrdma_bc_write *write)
-{
-	int rc = xprtrdma_bc_write_post(write);
-
-	if (rc != -EAGAIN)
-		return rc;
-	/* As in send_get_or_wait(). */
-	xprt_wait_for_buffer_space(xprt);
-	rc = xprtrdma_bc_write_post(write);
-	if (rc == -EAGAIN)
-		xprtrdma_bc_write_free(write);
-	else
-		xprt_write_space(xprt);
-	return rc;
-}
-
-/* The reply goes into the Reply chunk. */
-static int reply_write(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-		       const struct rpcrdma_chunk_lists *lists)
-{
-	struct xprtrdma_bc_write *write;
-
-	write = xprtrdma_bc_write_alloc(conn, &rqst->rq_snd_buf, lists);
-	/* SUNRPC tries again, some time later. */
-	return write ? write_or_wait(rqst->rq_xprt, write) : -ENOBUFS;
-}
-
-/**
- * xprtrdma_bc_send - send the reply to a reverse-direction call
- * @conn: the connection
- * @rqst: the call, with the reply in rq_snd_buf
- *
- * Context: process, the transport's write lock is held.
- * Return: as xprtrdma_request_send().
- */
-int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
-{
-	struct rpcrdma_header header = {
-		.xid		= be32_to_cpu(rqst->rq_xid),
-		.vers		= RPCRDMA_VERSION,
-		.credits	= XPRTRDMA_BC_SLOTS,
-		.proc		= RPCRDMA_MSG,
-	};
-	struct rpcrdma_segment segments[RPCRDMA_MAX_SEGMENTS_SENT];
-	struct bc_request *request = bc_request_of(rqst);
-	struct xdr_buf *reply = &rqst->rq_snd_buf;
-	struct rpcrdma_chunk_lists lists;
-	struct rpcrdma_chunk chunks[1];
-	bool fits = !reply->page_len;
-	struct xprtrdma_send *send;
-	int rc = 0;
-
-	/* RFC 8167 section 5.4: not on another connection than the call's. */
-	if (request->serial != conn->xc_serial)
-		return -ENOTCONN;
-	rpcrdma_lists_init(&lists, segments, ARRAY_SIZE(segments), chunks,
-			   ARRAY_SIZE(chunks));
-	reply_lists_build(request, &lists);
-	switch (rpcrdma_plan_reply(rpcrdma_header_size(&header, &lists), reply->len,
-				   conn->xc_inline.inline_send,
-				   rpcrdma_reply_chunk(&lists))) {
-	case RPCRDMA_REPLY_INLINE:
-		break;
-	case RPCRDMA_REPLY_CHUNK:
-		header.proc = RPCRDMA_NOMSG;
-		break;
-	default:
-		fits = false;
-	}
-	send = send_get_or_wait(rqst->rq_xprt, conn);
-	if (!send)
-		return -EAGAIN;
-	/* RFC 8166 section 4.5.3: there is no room for this reply. */
-	if (!fits)
-		return post_err_chunk(send, header.xid);
-	if (header.proc == RPCRDMA_NOMSG)
-		rc = reply_write(conn, rqst, &lists);
-	if (!rc)
-		rc = reply_encode(send, &header, &lists, reply);
-	/* Not an error for the task that sends, which may be another's. */
-	if (rc == -EIO)
-		return post_err_chunk(send, header.xid);
-	if (rc < 0) {
-		xprtrdma_send_put(send);
-		return rc;
-	}
-	trace_xprtrdma_bc_reply(rqst->rq_xprt, header.xid, reply->len);
-	return xprtrdma_send_post(send, rc, NULL);
 }

@@ -228,7 +228,7 @@ struct xprtrdma_puller {
 };
 
 /**
- * struct xprtrdma_bc_conn - backchannel.c
+ * struct xprtrdma_bc_conn - bc_receive.c
  * @stranded: calls whose reading was broken off, with regions that may be valid still; under
  *	xc_lock
  */
@@ -637,7 +637,6 @@ void xprtrdma_pull_invalidated(struct xprtrdma_receive *receive, bool ok);
 void xprtrdma_pulls_abort(struct xprtrdma_conn *conn);
 
 /* backchannel.c */
-void xprtrdma_bc_init(struct xprtrdma_conn *conn);
 int xprtrdma_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs);
 size_t xprtrdma_bc_max_payload(struct rpc_xprt *xprt);
 void xprtrdma_bc_connected(const struct xprtrdma_conn *conn);
@@ -645,9 +644,14 @@ unsigned int xprtrdma_bc_num_slots(struct rpc_xprt *xprt);
 void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst);
 void xprtrdma_bc_stop(struct xprtrdma_transport *transport);
 void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs);
+
+/* bc_receive.c */
+void xprtrdma_bc_init(struct xprtrdma_conn *conn);
 void xprtrdma_bc_receive(struct xprtrdma_receive *receive);
 void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status);
 void xprtrdma_bc_released(struct xprtrdma_conn *conn);
+
+/* bc_reply.c */
 int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst);
 
 /* bc_write.c */
