@@ -32,12 +32,15 @@ def parser():
         prog="scripts/vm", epilog=USAGE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Runs a command in one or two virtual machines.")
-    sides = ["ours", "in-tree", "none"]
+    sides = ["ours", "in-tree", "installed", "none"]
     p.add_argument("--engine", choices=["qemu", "uml"], default="qemu")
     p.add_argument("--kernel", default=None,
                    help="qemu: 7.3, 6.12 (default), 6.1 or debug; "
                         "uml: um (default), um-debug, um-7.3 or um-debug-7.3")
-    p.add_argument("--client", choices=sides, default="ours")
+    p.add_argument("--root", metavar="DIR",
+                   help="qemu: boot a kernel of this Debian root, on its files instead of the host's")
+    p.add_argument("--client", choices=sides, default="ours",
+                   help="installed: what the settings of the guest's files load")
     p.add_argument("--server", choices=sides, default="ours")
     p.add_argument("--provider", choices=["rxe", "siw"], default="rxe")
     p.add_argument("--vers", default="3,4.0,4.1,4.2", metavar="LIST",
@@ -96,7 +99,8 @@ def main(argv):
         options.command = options.command[1:]
     top = pathlib.Path(__file__).resolve().parent.parent.parent
     try:
-        plan = Plan(options, top, kernels.find(options.engine, options.kernel, top))
+        plan = Plan(options, top, kernels.find(options.engine, options.kernel, top,
+                                                options.root))
         build_modules(plan)
         if options.build_only:
             return 0

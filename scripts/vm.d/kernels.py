@@ -46,6 +46,16 @@ def _stock(series):
                   make_args=[f"KVER={release}"])
 
 
+def _of_root(series, root):
+    """One that a root of another Debian has, to boot together with the rest of that root."""
+    release = _newest(root, series)
+    image = root / "lib/modules" / release / "vmlinuz"
+    if not image.exists():
+        image = root / "boot" / f"vmlinuz-{release}"
+    return Kernel(name=series or release, release=release, root=root, image=image,
+                  make_args=[f"KVER={release}"])
+
+
 def _of_suite(name, suite, top):
     """That of another Debian release, which has its own compiler. What is in its backports
     when the root is made may be newer than @name says."""
@@ -53,11 +63,8 @@ def _of_suite(name, suite, top):
     result = subprocess.run([command, suite], stdout=subprocess.PIPE, text=True, check=False)
     if result.returncode:
         raise PlanError(f"there is no root of Debian's {suite}")
-    root = pathlib.Path(result.stdout.strip())
-    release = _newest(root)
-    return Kernel(name=name, release=release, root=root,
-                  image=root / "lib/modules" / release / "vmlinuz",
-                  make_args=[f"KVER={release}"], make_in=(command, suite))
+    kernel = _of_root(None, pathlib.Path(result.stdout.strip()))
+    return dataclasses.replace(kernel, name=name, make_in=(command, suite))
 
 
 def _built(variant, top):
@@ -74,8 +81,13 @@ def _built(variant, top):
                   shell_tty="/dev/tty1" if variant.startswith("um") else "/dev/hvc0")
 
 
-def find(engine, name, top):
-    """The kernel called @name for @engine; None is the default one."""
+def find(engine, name, top, root=None):
+    """The kernel called @name for @engine; None is the default one. With @root, its series
+    among those of that root."""
+    if root:
+        if engine == "uml":
+            raise PlanError("--root is for qemu")
+        return _of_root(name, pathlib.Path(root).resolve())
     if engine == "uml":
         name = {None: "um", "debug": "um-debug"}.get(name, name)
         if name not in UML:

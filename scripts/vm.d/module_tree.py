@@ -40,7 +40,7 @@ def _copy_ours(plan, tree):
 def prepare(plan, role, node_dir):
     """Fills @node_dir/modules, or does nothing if the guest's are right."""
     ours = "ours" in _side_modules(plan, role)
-    local = plan.kernel.root == pathlib.Path("/")
+    local = plan.kernel.root == plan.guest_root
     if not ours and not plan.kernel.modules and local:
         return
     root = node_dir / "modroot"
@@ -59,7 +59,7 @@ def prepare(plan, role, node_dir):
         _copy_ours(plan, tree)
     subprocess.run(["/sbin/depmod", "-b", str(root), plan.kernel.release],
                    check=True, stderr=subprocess.DEVNULL)
-    # A guest sees this machine's files, and its own /lib/modules among them.
+    # A guest sees these files, and its own /lib/modules among them.
     if not plan.kernel.modules and local:
         (tree / "kernel").unlink()
     tree.rename(node_dir / "modules")

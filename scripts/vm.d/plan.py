@@ -21,6 +21,7 @@ class Plan:
         self.__dict__.update(vars(options))
         self.top = top
         self.kernel = kernel
+        self.guest_root = kernel.root if options.root else pathlib.Path("/")
         self.versions = self._versions(options.vers)
         self.timeout = options.timeout or (300 if self.engine == "uml" else 1200)
         self.mem = options.mem or "2G"

@@ -84,10 +84,9 @@ class Qemu:
             "-kernel", str(self.plan.kernel.image), "-initrd", str(self.initramfs),
         ]
 
-    @staticmethod
-    def _shares(node_dir):
+    def _shares(self, node_dir):
         return [
-            "-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap",
+            "-fsdev", f"local,id=root,path={self.plan.guest_root},security_model=none,readonly=on,multidevs=remap",
             "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
             "-fsdev", f"local,id=vm,path={node_dir},security_model=none",
             "-device", "virtio-9p-pci,fsdev=vm,mount_tag=vm",

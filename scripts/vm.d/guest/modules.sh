@@ -15,7 +15,7 @@ side_uses() {
 modules_up() {
 	stage modules
 	local module
-	rm -f /etc/modprobe.d/rpcrdma-oot.conf
+	side_uses installed || rm -f /etc/modprobe.d/rpcrdma-oot.conf
 	if [ -d /run/vm/modules ]; then
 		mkdir -p "$lib"
 		step "modules" cp -r /run/vm/modules/. "$lib/" || return
