@@ -14,13 +14,7 @@ KVER ?= $(shell uname -r)
 KDIR := /lib/modules/$(KVER)/build
 endif
 
-INSTALLED = $(or $(patsubst /lib/modules/%/build,%,$(wildcard /lib/modules/*/build)),none is)
 BUILD := $(CURDIR)/build/$(KVER)
-UPDATES := $(DESTDIR)/lib/modules/$(KVER)/updates
-MODPROBE_CONF := $(DESTDIR)/etc/modprobe.d/rpcrdma-oot.conf
-MODPROBE_LOAD := $(DESTDIR)/usr/lib/rpcrdma-oot/load
-UDEV_RULES := $(DESTDIR)/etc/udev/rules.d/60-rpcrdma-oot.rules
-MODULES := xprtrdma.ko svcrdma.ko
 
 # BTF of modules is made where the header package has a vmlinux.
 KBUILD = $(MAKE) -C $(KDIR) M=$(BUILD) $(if $(ARCH),ARCH=$(ARCH)) \
@@ -34,24 +28,15 @@ modules: headers
 		exit 1; }
 
 headers:
-	@test -e $(KDIR)/Makefile || { \
-		echo "No headers for kernel $(KVER): apt-get install linux-headers-$(KVER), or name one that is installed with KVER= ($(INSTALLED))" >&2; \
-		exit 1; }
+	@scripts/headers-check $(KVER) $(KDIR)
 
 # Not modules_install: without a System.map, as in header packages, it skips
 # depmod, and it tries to sign with a key that is not there.
 install: modules
-	install -d $(UPDATES)
-	install -m 644 $(addprefix $(BUILD)/,$(MODULES)) $(UPDATES)
-	install -D -m 644 scripts/modprobe.d/rpcrdma-oot.conf $(MODPROBE_CONF)
-	install -D -m 755 scripts/modprobe.d/load $(MODPROBE_LOAD)
-	install -D -m 644 scripts/udev/60-rpcrdma-oot.rules $(UDEV_RULES)
-	depmod $(if $(DESTDIR),-b $(DESTDIR)) $(KVER)
+	@scripts/install $(KVER) $(BUILD) $(DESTDIR)
 
 uninstall:
-	rm -f $(addprefix $(UPDATES)/,$(MODULES)) $(MODPROBE_CONF) $(MODPROBE_LOAD) $(UDEV_RULES)
-	-rmdir $(dir $(MODPROBE_LOAD)) 2>/dev/null
-	depmod $(if $(DESTDIR),-b $(DESTDIR)) $(KVER)
+	@scripts/install --remove $(KVER) $(DESTDIR)
 
 # The KUnit modules, in a folder of their own; scripts/kunit runs them.
 kunit: BUILD := $(CURDIR)/build/$(KVER)-kunit
@@ -96,7 +81,7 @@ deb:
 	@scripts/deb
 
 dkms:
-	@scripts/dkms-install
+	@scripts/dkms-install $(if $(filter command line environment,$(origin KVER)),-k $(KVER))
 
 clean:
 	rm -rf build

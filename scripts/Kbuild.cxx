@@ -7,6 +7,10 @@
 # g++ refuses some of the former, and C++ may not see a kernel header.
 
 CXX := $(subst gcc,g++,$(CC))
+ifneq ($(shell echo 'template <class T> concept small = sizeof(T) < 9;' | \
+	$(CXX) -std=gnu++20 -fsyntax-only -x c++ - 2>&1 || echo no),)
+$(error $(CXX) does not compile C++20, which these modules are written in: install it, version 10 or newer)
+endif
 
 # libstdc++'s own folders; neither the C library's nor the kernel's.
 cxx-include := $(shell echo | $(CXX) -x c++ -E -v - 2>&1 | \
