@@ -349,6 +349,8 @@ struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
 	mutex_unlock(&li->li_mutex);
 	if (ret) {
 		trace_svcrdma_listener_err("listen", ret);
+		/* nfsd goes on without it, and whoever starts nfsd may not look at its status. */
+		pr_notice_ratelimited("svcrdma: cannot listen on %pISpc, error %d\n", sa, ret);
 		cancel_delayed_work_sync(&li->li_work);
 		/* One of several devices may have listened for a while. */
 		listener_discard_pending(li);

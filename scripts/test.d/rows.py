@@ -42,10 +42,11 @@ ROWS = (
         checks=(*BRIEF, "direct")),
     Row("ours-6.1", 1, "small", "--kernel 6.1 --fs xfs", STOCK, checks=BRIEF),
     Row("ours-mounts-siw", 0, "small", "--engine uml --provider siw --vers no",
-        "matrix/mounts-siw"),
+        "matrix/mounts-siw",
+        checks=("addressing", "gss", "listener", "netns", "configuration", "reload")),
     # rxe belongs to the first network namespace.
     Row("ours-mounts-rxe", 0, "small", "--engine uml --provider rxe --vers no",
-        "matrix/mounts-rxe", checks=("addressing", "gss", "listener")),
+        "matrix/mounts-rxe", checks=("addressing", "gss", "listener", "configuration", "reload")),
     Row("ours-debug-rxe", USER_MODE, "full", "--engine uml --kernel um-debug --provider rxe", OURS),
     Row("ours-debug-siw", USER_MODE, "full", "--engine uml --kernel um-debug --provider siw", OURS),
     Row("ours-intree-um", USER_MODE, "full", "--engine uml --client ours --server in-tree", MIXED),
