@@ -58,7 +58,7 @@ BESIDE = (
     Part("kunit-um", USER_MODE, _kunit("um"), ("kunit um",), True),
     Part("kunit-um-7.3", USER_MODE, _kunit("um-7.3"), ("kunit um-7.3",), True),
     Part("models", 1, ["tests/models/run"], (), True),
-    Part("package", 1, ["tests/package"], (), True),
+    Part("package", 2, ["tests/package"], (), True, 5400),
     Part("peer-siw", USER_MODE, ["scripts/peer", "um", "--provider", "siw"], (UM, PEER), True),
     # Not what needs Kerberos: Documentation/testing.rst.
     Part("peer-7.3", USER_MODE, ["scripts/peer", "um-7.3", "--without", "c-again", "--without",
