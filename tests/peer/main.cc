@@ -39,10 +39,10 @@ std::vector<Scenario> all_scenarios()
 			     client_private_table(), client_callback_table(),
 			     client_pull_table(), client_callback_chunk_table(),
 			     server_config_table(), client_config_table(),
-			     /* nfsd is started anew. */
-			     server_backlog_table(),
-			     /* Last: from here on there is Kerberos. */
-			     client_again_table(), client_protected_table() })
+			     /* From here on there is Kerberos. */
+			     client_again_table(), client_protected_table(),
+			     /* Last: nfsd is started anew. */
+			     server_backlog_table() })
 		all.insert(all.end(), table.begin(), table.end());
 	return all;
 }
