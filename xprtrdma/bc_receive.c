@@ -73,26 +73,28 @@ static bool bc_request_size(struct xprtrdma_bc_request *request, u32 length)
 
 /*
  * What came inline goes to its places around the Read chunks (RFC 8166 section 3.4.5). They
- * fit together: see bc_plan().
+ * fit together: see bc_plan(). False: they do not.
  */
-static void bc_request_fill(struct xprtrdma_bc_request *request,
+static bool bc_request_fill(struct xprtrdma_bc_request *request,
 			    const struct xprtrdma_receive *receive)
 {
-	void *from = receive->rv_buffer.bf_data + receive->rv_header.size;
+	void *base = receive->rv_buffer.bf_data + receive->rv_header.size;
 	struct xdr_buf *call = &request->rqst.rq_rcv_buf;
 	struct rpcrdma_pieces walk;
 	struct rpcrdma_piece piece;
 	__be32 zero = 0;
+	void *from;
 
 	rpcrdma_pieces_start(&walk, &receive->rv_lists,
 			     receive->rv_length - receive->rv_header.size, call->len);
 	while (rpcrdma_pieces_next(&walk, &piece) > 0) {
-		if (piece.source == RPCRDMA_PIECE_INLINE)
-			write_bytes_to_xdr_buf(call, piece.to, from + piece.from,
-					       piece.length);
-		else if (piece.source == RPCRDMA_PIECE_PAD)
-			write_bytes_to_xdr_buf(call, piece.to, &zero, piece.length);
+		if (piece.source == RPCRDMA_PIECE_CHUNK)
+			continue;
+		from = piece.source == RPCRDMA_PIECE_PAD ? &zero : base + piece.from;
+		if (write_bytes_to_xdr_buf(call, piece.to, from, piece.length))
+			return false;
 	}
+	return true;
 }
 
 /* Header, and room. */
@@ -171,8 +173,12 @@ void xprtrdma_bc_receive(struct xprtrdma_receive *receive)
 		xprtrdma_pull_call(receive);
 		return;
 	}
-	bc_request_fill(request, receive);
-	enqueue(xprt, request);
+	if (bc_request_fill(request, receive)) {
+		enqueue(xprt, request);
+	} else {
+		xprtrdma_bc_request_put(request);
+		refuse_chunks(receive);
+	}
 	goto out;
 
 out_overflow:
@@ -231,8 +237,7 @@ void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status)
 		refuse_chunks(receive);
 	} else {
 		/* Not before: the pages were mapped. */
-		bc_request_fill(request, receive);
-		if (bc_request_is_call(request)) {
+		if (bc_request_fill(request, receive) && bc_request_is_call(request)) {
 			enqueue(xprt, request);
 		} else {
 			xprtrdma_bc_request_put(request);
