@@ -20,10 +20,11 @@ UNIT = {
     "ExposuresTwin": SERVER, "Padded": SERVER, "ReplyPlan": SERVER, "Rkey": SERVER,
     "SetWritten": SERVER, "SetWrittenBounds": SERVER, "SizeServer": SERVER,
 }
-# Folders of kunit/. In memory/pair client and server talk to each other, and
+# Folders of kunit/. In memory/pair and memory/sweep client and server talk to each other, and
 # memory/provider is of a verbs device: of nobody's.
 KUNIT = (("kunit/client/", CLIENT), ("kunit/server/", SERVER), ("kunit/core/", BOTH),
-         ("kunit/memory/pair/", BOTH), ("kunit/memory/provider/", frozenset()))
+         ("kunit/memory/pair/", BOTH), ("kunit/memory/sweep/", BOTH),
+         ("kunit/memory/provider/", frozenset()))
 PEER = {"client": CLIENT, "server": SERVER}
 
 

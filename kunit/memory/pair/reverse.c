@@ -56,12 +56,11 @@ void reverse_expect_call(struct reverse *reverse, const struct rpc_rqst *rqst, u
 }
 
 /* What svc_process_bc() leaves; at most a page. */
-int reverse_answer(struct reverse *reverse, struct rpc_rqst *rqst, u32 words)
+void reverse_encode(struct rpc_rqst *rqst, u32 words)
 {
 	struct xdr_buf *reply = &rqst->rq_snd_buf;
 	__be32 *p = reply->head[0].iov_base;
 	u32 i;
-	int rc;
 
 	memset(p, 0, CB_REPLY_HEADER);
 	p[0] = rqst->rq_xid;
@@ -70,6 +69,14 @@ int reverse_answer(struct reverse *reverse, struct rpc_rqst *rqst, u32 words)
 		p[CB_REPLY_HEADER / 4 + i] = cpu_to_be32(CB_RESULT + i);
 	reply->head[0].iov_len = CB_REPLY_HEADER + 4 * words;
 	reply->len = reply->head[0].iov_len;
+}
+
+int reverse_answer(struct reverse *reverse, struct rpc_rqst *rqst, u32 words)
+{
+	struct xdr_buf *reply = &rqst->rq_snd_buf;
+	int rc;
+
+	reverse_encode(rqst, words);
 	rc = xprtrdma_request_send(rqst);
 	memset(reply->head[0].iov_base, 0xff, reply->len);
 	xprtrdma_bc_free_rqst(rqst);

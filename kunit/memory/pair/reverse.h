@@ -28,6 +28,7 @@ struct callback *reverse_call(struct reverse *reverse, u32 words, u32 answer,
 			      enum callback_procedure procedure);
 struct rpc_rqst *reverse_called(struct reverse *reverse);
 void reverse_expect_call(struct reverse *reverse, const struct rpc_rqst *rqst, u32 words);
+void reverse_encode(struct rpc_rqst *rqst, u32 words);
 int reverse_answer(struct reverse *reverse, struct rpc_rqst *rqst, u32 words);
 bool reverse_ended(struct reverse *reverse, struct callback *cb);
 void reverse_drop_clnt(struct reverse *reverse);

@@ -3,6 +3,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "../fault/fault.h"
 #include "ends.h"
 
 static void seen(struct ib_cq *cq, struct ib_wc *wc)
@@ -257,6 +258,7 @@ static void __exit memory_provider_exit(void)
 {
 	memory_device_exit();
 	memory_dma_exit();
+	fault_print();
 }
 
 module_init(memory_provider_init);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* In front of a module.c that is a part of another module: its init is a function like others. */
+#include <linux/init.h>
+#include <linux/module.h>
+
+#include "modules.h"
+
+#undef __init
+#define __init
+#undef __exit
+#define __exit
+#undef MODULE_ALIAS
+#define MODULE_ALIAS(name)
+#undef MODULE_DESCRIPTION
+#define MODULE_DESCRIPTION(text)
+#undef MODULE_LICENSE
+#define MODULE_LICENSE(text)
+#undef module_init
+#undef module_exit
