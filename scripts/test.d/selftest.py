@@ -26,6 +26,7 @@ sys.path.insert(0, str(HERE))
 # pylint: disable=wrong-import-position
 from expected import FOLDER, Expected  # noqa: E402
 from ledger import Ledger  # noqa: E402
+import sites  # noqa: E402
 
 TOP = HERE.parent.parent
 LAST = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
@@ -234,6 +235,29 @@ class Console(Format):
         return [*lines, f"{'not ' * (how == 'one-failed')}ok {number} {suite}"]
 
 
+class Sites(Console):
+    """The same with the table of what can be refused; see sites.py."""
+
+    changes = (*KTAP, "site-lost", "site-unreached", "site-unheard")
+
+    def text(self, how):
+        excused = {(key.split(":")[0], key.split(":")[2]): key.split(":")[1]
+                   for key in sites.reasons()}
+        lines = []
+        for name, places in sorted(sites.called(sites.modules()).items()):
+            for file, line in places if sites.listed()[name] is None else ():
+                function = excused.get((file, name))
+                counts = "9 0" if function else "9 1 lost"
+                lines.append(f"fault site: ../{file}:{line} {function or 'f'} {name} {counts}")
+        if how == "site-lost":
+            lines.pop()
+        if how == "site-unreached":
+            lines[-1] = lines[-1].replace("9 1 lost", "0 0")
+        if how == "site-unheard":
+            lines[-1] = lines[-1].replace(" lost", "")
+        return super().text(how) + "".join(f"[    2.345678] {line}\n" for line in lines)
+
+
 class Machine(Format):
     """What scripts/vm says of a machine: its status."""
 
@@ -301,7 +325,7 @@ def probes():
         Probe("kunit", ["scripts/kunit", "um", "--verbose", "--without", "memory_kunit"],
               kunit("rpcrdma", "xprtrdma", "svcrdma"), Console),
         Probe("kunit-memory", ["scripts/kunit", "um", "--module", "memory_kunit"],
-              kunit("rpcrdma", "memory"), Console),
+              kunit("rpcrdma", "memory"), Sites),
         Probe("peer", ["scripts/peer", "um"], names_of("peer-rxe")),
         Probe("hostile", ["scripts/hostile"], ["hostile-server"], good=False),
         Probe("matrix", ["scripts/matrix", "--no-build", "ours-6.12"], names_of("matrix/stock")),
