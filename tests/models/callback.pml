@@ -214,7 +214,7 @@ proctype task()
 		if
 		:: d_step { !closing -> lc[n] = BUILT }; post(n)
 		:: d_step { !closing -> lc[n] = WAITS }
-		:: closing -> long_call_free(n); transport_close()
+		:: closing -> long_call_free(n); assert(!freed)	/* alive; asks for the close once more */
 		fi;
 		n++;
 		/* Until there is an answer, a signal, or the connection has gone; or again. */
@@ -223,7 +223,6 @@ proctype task()
 		:: killed -> break
 		:: n < SENDS
 		fi
-	:: else -> (!recvq || killed); break
 	od;
 	recvq = false;
 #ifndef NO_END

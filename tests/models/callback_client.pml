@@ -7,17 +7,19 @@
  * its regions have been taken back.
  *
  * @part receive  the handlers of a call's completions, and what reads its chunks
- *	xprtrdma/backchannel.c: xprtrdma_bc_receive() bc_request_get() bc_request_begin()
- *	xprtrdma/backchannel.c: xprtrdma_bc_pulled() bc_request_strand()
+ *	xprtrdma/backchannel.c: xprtrdma_bc_request_get()
+ *	xprtrdma/bc_receive.c: xprtrdma_bc_receive() bc_request_begin()
+ *	xprtrdma/bc_receive.c: xprtrdma_bc_pulled() bc_request_strand()
  *	xprtrdma/pull.c: xprtrdma_pull_call() pull_start() pull_wc() xprtrdma_pulls_abort()
  * @part enqueue  a call goes to the service, with a reference on the transport
- *	xprtrdma/backchannel.c: enqueue()
+ *	xprtrdma/bc_receive.c: enqueue()
  * @part request_put  it is idle
- *	xprtrdma/backchannel.c: bc_request_put()
+ *	xprtrdma/backchannel.c: xprtrdma_bc_request_put()
  * @part free_idle  those that are idle are freed
  *	xprtrdma/backchannel.c: free_idle() bc_request_free()
  * @part service  a thread of the callback service, and the task that sends its reply
- *	xprtrdma/backchannel.c: xprtrdma_bc_send() xprtrdma_bc_free_rqst()
+ *	xprtrdma/bc_reply.c: xprtrdma_bc_send()
+ *	xprtrdma/backchannel.c: xprtrdma_bc_free_rqst()
  * @part bc_stop  no more calls
  *	xprtrdma/backchannel.c: xprtrdma_bc_stop()
  * @part bc_destroy  the same, and a while for those that have come
@@ -25,7 +27,7 @@
  * @part consumer  the NFS client stops its service, and lets go of the transport
  *	xprtrdma/transport.c: transport_destroy() disconnect()
  *	xprtrdma/connection.c: xprtrdma_conn_destroy()
- *	xprtrdma/backchannel.c: xprtrdma_bc_released()
+ *	xprtrdma/bc_receive.c: xprtrdma_bc_released()
  * @part events  environment: the connection is lost
  *
  * @property service  nobody hands a call to a service that has been freed
@@ -48,7 +50,7 @@
  * @property end  the consumer comes to its end
  *	kunit/xprtrdma_kunit: xprtrdma_bc.bc_consumer_takes_all_before_it_stops
  *
- * @mutation UNLOCKED service  whether there is a service is looked at before the lock is taken
+ * @mutation UNLOCKED taken  whether there is a service is looked at before the lock is taken
  * @mutation NO_REFERENCE alive  a call has no reference on the transport
  * @mutation NO_WAIT taken  the consumer is not held up for the calls that have come
  * @mutation NO_STRAND fence  the request of a call whose reading was broken off is idle at once

@@ -7,10 +7,10 @@ from ledger import REPORT
 from model import END
 
 # Deeper than any model; a search that gets there has been cut short. Megabytes for its states.
-DEPTH, MEMORY, LIMIT = 1000000, 2048, 1800
+DEPTH, MEMORY, LIMIT = 1000000, 6000, 1800
 # First for what may not happen, then for what may go on for ever. Where there has to be an error,
 # it is found sooner in an order that goes wide: one at random, the same each time.
-KINDS = (("-DSAFETY",), ()), (("-DNP",), ("-l",))
+KINDS = (("-DSAFETY", "-DCOLLAPSE"), ()), (("-DNP", "-DCOLLAPSE"), ("-l",))
 RANDOM = (("-DSAFETY", "-DP_RAND", "-DT_RAND"), ("-RS7",)), *KINDS[1:]
 
 ERROR = re.compile(r"^pan:\d+: (.*) \(at depth \d+\)$", re.MULTILINE)
