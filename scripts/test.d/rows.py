@@ -29,26 +29,28 @@ OURS_NEW, MIXED_NEW = "matrix/ours-new", "matrix/mixed-new"
 
 # What a stock kernel is asked in make test: what depends on the kernel and on two processors.
 # The rest is shown in user mode, in a tenth of the time, and by the rows -full.
-STOCK, STOCK_NEW = "matrix/stock", "matrix/stock-new"
-BRIEF = ("tree", "io", "callback", "locks", "verify", "disconnect", "kill",
-         "server-restart", "device")
+STOCK, STOCK_BRIEF, STOCK_NEW = "matrix/stock", "matrix/stock-brief", "matrix/stock-new"
+BRIEF = ("tree", "io", "callback", "verify", "disconnect", "device")
 # A machine in user mode waits for itself a third of its time.
 USER_MODE = 2 / 3
 
 # The slowest first. On stock kernels and on x86's debug kernel, two processors run our code.
 ROWS = (
-    Row("ours-6.12", 1, "small", "--kernel 6.12 --smp 2", STOCK, checks=BRIEF),
+    Row("ours-6.12", 1, "small", "--kernel 6.12 --smp 2", STOCK,
+        checks=(*BRIEF, "locks", "kill", "server-restart")),
     Row("ours-7.3", 1, "small", "--kernel 7.3 --fs ext4 --smp 2", STOCK_NEW,
         checks=(*BRIEF, "direct")),
-    Row("ours-6.1", 1, "small", "--kernel 6.1 --fs xfs", STOCK, checks=BRIEF),
+    Row("ours-6.1", 1, "small", "--kernel 6.1 --fs xfs", STOCK_BRIEF, checks=BRIEF),
     Row("ours-mounts-siw", 0, "small", "--engine uml --provider siw --vers no",
         "matrix/mounts-siw",
         checks=("addressing", "gss", "listener", "netns", "configuration", "reload")),
     # rxe belongs to the first network namespace.
     Row("ours-mounts-rxe", 0, "small", "--engine uml --provider rxe --vers no",
         "matrix/mounts-rxe", checks=("addressing", "gss", "listener", "configuration", "reload")),
-    Row("ours-debug-rxe", USER_MODE, "full", "--engine uml --kernel um-debug --provider rxe", OURS),
-    Row("ours-debug-siw", USER_MODE, "full", "--engine uml --kernel um-debug --provider siw", OURS),
+    Row("ours-debug-rxe", USER_MODE, "small",
+        "--engine uml --kernel um-debug --provider rxe", OURS),
+    Row("ours-debug-siw", USER_MODE, "small",
+        "--engine uml --kernel um-debug --provider siw", OURS),
     Row("ours-intree-um", USER_MODE, "full", "--engine uml --client ours --server in-tree", MIXED),
     Row("intree-ours-um", USER_MODE, "full", "--engine uml --client in-tree --server ours", MIXED),
     # What takes long in QEMU and is done in user mode, with the same kernel source, in a
@@ -56,6 +58,10 @@ ROWS = (
     Row("ours-debug-x86", 2, "small", "--kernel debug --provider rxe --mem 3G --vers 4.2 --smp 2",
         LATEST, True),
     Row("ours-x86-siw", 2, "small", "--kernel debug --provider siw --mem 3G --smp 2", OURS, True),
+    Row("ours-debug-rxe-full", USER_MODE, "full",
+        "--engine uml --kernel um-debug --provider rxe", OURS, True),
+    Row("ours-debug-siw-full", USER_MODE, "full",
+        "--engine uml --kernel um-debug --provider siw", OURS, True),
     Row("ours-um-7.3", USER_MODE, "full", "--engine uml --kernel um-7.3 --fs ext4", OURS_NEW, True),
     Row("ours-mounts-7.3", 0, "small", "--engine uml --kernel um-7.3 --vers no",
         "matrix/mounts-7.3", True, checks=("addressing", "listener", "localio")),
