@@ -40,12 +40,12 @@ FIRST = (
 BESIDE = (
     Part("fuzz", 0, ["nice", "-n", "5", *_make("fuzz", "smoke")]),
     *[_row(row) for row in ROWS if not row.extra],
+    Part("kunit-memory", 1, _kunit("um-debug", "--module", "memory_kunit"), ("kunit um-debug",)),
     Part("capture", USER_MODE, ["tests/capture"], (UM, PEER)),
     Part("peer-rxe", USER_MODE, ["scripts/peer", "um"], (UM, PEER)),
     # Over siw a Read needs none of the workers that encode again and close: it comes between.
     Part("peer-again", USER_MODE, ["scripts/peer", "um", "--provider", "siw", "c-again"],
          (UM, PEER)),
-    Part("kunit-memory", 1, _kunit("um-debug", "--module", "memory_kunit"), ("kunit um-debug",)),
     Part("kunit", 1, _kunit("um-debug", "--without", "memory_kunit"), ("kunit um-debug",)),
     Part("replies", USER_MODE, ["tests/replies"], (UM, PEER)),
     Part("modprobe", USER_MODE, ["tests/modprobe"], (UM,)),
