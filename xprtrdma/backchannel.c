@@ -187,9 +187,9 @@ struct xprtrdma_bc_request *xprtrdma_bc_request_get(struct xprtrdma_transport *t
 
 /**
  * xprtrdma_bc_request_put - a call is over
- * @request: the call; idle from now on
+ * @request: the call; idle from now on, with its pages
  *
- * Context: process.
+ * Context: process, or a CQ handler.
  */
 void xprtrdma_bc_request_put(struct xprtrdma_bc_request *request)
 {
