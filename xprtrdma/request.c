@@ -232,6 +232,23 @@ static void refuse_to_send(struct rpc_rqst *rqst)
 	spin_unlock(&xprt->queue_lock);
 }
 
+/*
+ * The window is closed, and @xprt is to wait until a reply opens it. SUNRPC looks at the head of
+ * the queue without its lock before it sets XPRT_CWND_WAIT: a call that has been admitted, and
+ * comes again after a reconnect, can be put there in between. It needs no reply of another one,
+ * and nobody else would send it.
+ */
+static void wait_for_window(struct rpc_xprt *xprt)
+{
+	struct rpc_rqst *head;
+
+	spin_lock(&xprt->queue_lock);
+	head = list_first_entry_or_null(&xprt->xmit_queue, struct rpc_rqst, rq_xmit);
+	if (head && head->rq_cong)
+		clear_bit(XPRT_CWND_WAIT, &xprt->state);
+	spin_unlock(&xprt->queue_lock);
+}
+
 /**
  * xprtrdma_request_send - ->send_request: marshal an RPC message and send it
  * @rqst: a call of ours, or our reply to a reverse-direction call
@@ -265,8 +282,10 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 		xprtrdma_conn_fail(conn);
 		return -ENOTCONN;
 	}
-	if (!xprt_request_get_cong(xprt, rqst))
+	if (!xprt_request_get_cong(xprt, rqst)) {
+		wait_for_window(xprt);
 		return -EBADSLT;
+	}
 	rc = send_call(conn, rqst);
 	if (rc == -EMSGSIZE || rc == -EIO) {
 		refuse_to_send(rqst);

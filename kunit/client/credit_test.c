@@ -409,6 +409,44 @@ static void credit_window_shrinks_below_what_is_in_flight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, client_call_send(next));
 }
 
+/* In SUNRPC's queue of calls to send, whose head is sent next; and out of it again. */
+static void at_the_head(struct client_call *call, bool queued)
+{
+	struct rpc_xprt *xprt = call->client->xprt;
+
+	spin_lock(&xprt->queue_lock);
+	if (queued)
+		list_add(&call->rqst.rq_xmit, &xprt->xmit_queue);
+	else
+		list_del_init(&call->rqst.rq_xmit);
+	spin_unlock(&xprt->queue_lock);
+}
+
+/*
+ * A call that was admitted comes to the head just when another finds the window closed: SUNRPC
+ * has seen the old head, and says that all of them wait. Who is admitted waits for nobody.
+ */
+static void credit_call_admitted_waits_at_the_head(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *admitted = client_sent(client, &getattr);
+	struct client_call *next = client_call_create(client, &getattr);
+	struct client_call *heads[] = { NULL, next, admitted };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(heads); i++) {
+		if (heads[i])
+			at_the_head(heads[i], true);
+		set_bit(XPRT_CWND_WAIT, &client->xprt->state);
+		KUNIT_EXPECT_EQ(test, -EBADSLT, client_call_send(next));
+		KUNIT_EXPECT_EQ(test, heads[i] != admitted,
+				test_bit(XPRT_CWND_WAIT, &client->xprt->state));
+		if (heads[i])
+			at_the_head(heads[i], false);
+	}
+	clear_bit(XPRT_CWND_WAIT, &client->xprt->state);
+}
+
 /* RFC 8166 section 3.3.1: no second copy on the same connection. */
 static void credit_no_retransmission(struct kunit *test)
 {
@@ -488,6 +526,7 @@ static struct kunit_case credit_cases[] = {
 	KUNIT_CASE(credit_of_no_reply_is_ignored),
 	KUNIT_CASE(credit_one_call_after_a_reconnect),
 	KUNIT_CASE(credit_window_shrinks_below_what_is_in_flight),
+	KUNIT_CASE(credit_call_admitted_waits_at_the_head),
 	KUNIT_CASE(credit_no_retransmission),
 	KUNIT_CASE(credit_call_without_a_reply),
 	KUNIT_CASE(credit_not_connected),
