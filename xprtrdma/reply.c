@@ -494,6 +494,21 @@ static bool handle_config(struct xprtrdma_receive *receive, bool invalidated, u3
 	return true;
 }
 
+/* A call of the server's: no R_key of ours goes with it (RFC 8797 section 4.1). */
+static void handle_call(struct xprtrdma_receive *receive, bool invalidated, u32 rkey)
+{
+	struct xprtrdma_conn *conn = receive->rv_conn;
+
+	if (!invalidated) {
+		xprtrdma_bc_receive(receive);
+		return;
+	}
+	trace_xprtrdma_bad_rkey(receive_xprt(receive), receive->rv_header.xid, rkey);
+	conn->xc_transport->xt_stats.bad_reply_count++;
+	xprtrdma_conn_fail(conn);
+	xprtrdma_receive_put(receive);
+}
+
 static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32 rkey)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
@@ -557,7 +572,7 @@ void xprtrdma_reply_receive(struct xprtrdma_receive *receive, bool invalidated,
 		switch (rpcrdma_message_direction(receive->rv_buffer.bf_data + header->size,
 						  receive->rv_length - header->size)) {
 		case RPCRDMA_RPC_CALL:
-			xprtrdma_bc_receive(receive);
+			handle_call(receive, invalidated, rkey);
 			return;
 		case RPCRDMA_RPC_REPLY:
 			handle_reply(receive, invalidated, rkey);
@@ -570,7 +585,7 @@ void xprtrdma_reply_receive(struct xprtrdma_receive *receive, bool invalidated,
 		 * both have agreed on something else.
 		 */
 		if (receive->rv_lists.nr_read && !xprtrdma_is_pull(receive)) {
-			xprtrdma_bc_receive(receive);
+			handle_call(receive, invalidated, rkey);
 			return;
 		}
 		handle_reply(receive, invalidated, rkey);

@@ -111,7 +111,10 @@ void bc_call_deliver(struct bc_call *cb)
 	if (header.proc == RPCRDMA_MSG)
 		length += add_inline(cb, message + header.size);
 	KUNIT_ASSERT_LE(client->test, length, (u32)CLIENT_MESSAGE);
-	KUNIT_ASSERT_TRUE(client->test, fake_deliver(client->qp, message, length));
+	KUNIT_ASSERT_TRUE(client->test,
+			  cb->invalidate ? fake_deliver_invalidate(client->qp, message, length,
+								   cb->invalidate) :
+					   fake_deliver(client->qp, message, length));
 	kunit_kfree(client->test, message);
 	flush_workqueue(xprtrdma_wq);
 }

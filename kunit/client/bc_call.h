@@ -22,6 +22,7 @@ enum {
  * @segment: bytes of a segment, 0: all
  * @reply: sizes of the Reply chunk's segments, up to one of 0
  * @memory: for the Reply chunk
+ * @invalidate: it is a Send With Invalidate of this R_key; 0: a plain Send
  */
 struct bc_call {
 	struct client	*client;
@@ -34,6 +35,7 @@ struct bc_call {
 	u32		segment;
 	u32		reply[4];
 	u8		*memory;
+	u32		invalidate;
 };
 
 struct bc_call *bc_call_create(struct client *client, u32 length);

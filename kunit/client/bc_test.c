@@ -2,7 +2,7 @@
 /* The reverse direction, RFC 8167: calls of the server, and our replies. */
 #include <linux/sunrpc/bc_xprt.h>
 
-#include "bc.h"
+#include "bc_call.h"
 
 /* The server calls: @length bytes of RPC call with XID @xid. */
 static void called(struct client *client, u32 xid, u32 length)
@@ -346,6 +346,35 @@ static void bc_call_with_the_xid_of_a_pending_call(struct kunit *test)
 	client_expect_at_rest(client);
 }
 
+/* RFC 8797 section 4.1: no R_key goes with a call, and not the one of ours that waits. */
+static void expect_end(struct client *client, struct bc_call *cb)
+{
+	struct client_call *forward = client_sent(client, &small);
+	struct kunit *test = client->test;
+
+	cb->invalidate = 0x4711;
+	bc_call_deliver(cb);
+
+	KUNIT_EXPECT_NULL(test, fake_callbacks_take(client->xprt));
+	KUNIT_EXPECT_FALSE(test, xprtrdma_conn_established(client->conn));
+	KUNIT_EXPECT_EQ(test, 1, client->conn->xc_transport->xt_stats.bad_reply_count);
+	client_call_expect_waiting(forward);
+}
+
+static void bc_call_invalidates(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	expect_end(client, bc_call_create(client, 200));
+}
+
+static void bc_long_call_invalidates(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	expect_end(client, bc_call_create_long(client, 8192));
+}
+
 /* RFC 8267 section 6.5.2: what NFS tells the server to send at most */
 static void bc_payload_is_what_fits_inline(struct kunit *test)
 {
@@ -399,6 +428,8 @@ static struct kunit_case bc_cases[] = {
 	KUNIT_CASE(bc_chunks_are_refused),
 	KUNIT_CASE(bc_long_call_is_refused),
 	KUNIT_CASE(bc_call_with_the_xid_of_a_pending_call),
+	KUNIT_CASE(bc_call_invalidates),
+	KUNIT_CASE(bc_long_call_invalidates),
 	KUNIT_CASE(bc_payload_is_what_fits_inline),
 	KUNIT_CASE(bc_credits_are_apart),
 	{}
