@@ -38,9 +38,9 @@ USER_MODE = 2 / 3
 ROWS = (
     Row("ours-6.12", 1, "small", "--kernel 6.12 --smp 2", STOCK,
         checks=(*BRIEF, "locks", "kill", "server-restart")),
-    Row("ours-7.3", 1, "small", "--kernel 7.3 --fs ext4 --smp 2", STOCK_NEW,
+    Row("ours-7.3", 1, "small", "--kernel 7.3 --fs ext4 --smp 2 --vers 3,4.2", STOCK_NEW,
         checks=(*BRIEF, "direct")),
-    Row("ours-6.1", 1, "small", "--kernel 6.1 --fs xfs", STOCK_BRIEF, checks=BRIEF),
+    Row("ours-6.1", 1, "small", "--kernel 6.1 --fs xfs --vers 3,4.2", STOCK_BRIEF, checks=BRIEF),
     Row("ours-mounts-siw", 0, "small", "--engine uml --provider siw --vers no",
         "matrix/mounts-siw",
         checks=("addressing", "gss", "listener", "netns", "configuration", "reload")),
