@@ -19,7 +19,10 @@ namespace peer
 class Work {
     public:
 	explicit Work(std::function<int()> work);
-	/* What it returned, 0 or an errno; throws after @seconds. */
+	/*
+	 * What it returned, 0 or an errno; throws after @seconds in which fewer than a hundred
+	 * messages have come to any end in this process.
+	 */
 	int result(double seconds);
 	bool ready();
 

@@ -150,8 +150,10 @@ static void resolve(rdma_cm_id *id, const std::string &from,
 	expect_event(id->channel, RDMA_CM_EVENT_ROUTE_RESOLVED, nullptr);
 }
 
-std::unique_ptr<Endpoint> Endpoint::connect(const std::string &address,
-					    u16 port, const Options &options)
+/* @again: it may be that a TCP socket has the port that the CM has chosen: then null. */
+static std::unique_ptr<Endpoint> connect_once(const std::string &address,
+					      u16 port, const Options &options,
+					      Bytes *peer_private, bool again)
 {
 	rdma_cm_id *id = new_id();
 
@@ -165,11 +167,30 @@ std::unique_ptr<Endpoint> Endpoint::connect(const std::string &address,
 	rdma_conn_param param = parameters(options);
 
 	trace_bytes("private data ->", options.private_data.view());
-	if (rdma_connect(id, &param))
+	if (rdma_connect(id, &param)) {
+		if (again && errno == EADDRINUSE)
+			return nullptr;
 		fail("rdma_connect: ", strerror(errno));
-	expect_event(id->channel, RDMA_CM_EVENT_ESTABLISHED,
-		     &endpoint->peer_private_);
-	trace_bytes("private data <-", endpoint->peer_private_.view());
+	}
+	expect_event(id->channel, RDMA_CM_EVENT_ESTABLISHED, peer_private);
+	trace_bytes("private data <-", peer_private->view());
+	return endpoint;
+}
+
+/*
+ * Over iWARP the CM takes a port without a look at TCP's own, which mount.nfs has some of, too:
+ * connecting fails then, and another port will do.
+ */
+std::unique_ptr<Endpoint> Endpoint::connect(const std::string &address,
+					    u16 port, const Options &options)
+{
+	std::unique_ptr<Endpoint> endpoint;
+	Bytes peer_private;
+
+	for (int left = 8; !endpoint; left--)
+		endpoint = connect_once(address, port, options, &peer_private,
+					left > 0);
+	endpoint->set_peer_private(std::move(peer_private));
 	return endpoint;
 }
 

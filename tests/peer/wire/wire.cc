@@ -3,6 +3,7 @@
 
 #include <poll.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -150,6 +151,13 @@ static bool with_invalidate(const ibv_wc &wc)
 	return wc.wc_flags & (IBV_WC_WITH_INV | IBV_WC_IP_CSUM_OK);
 }
 
+static std::atomic<u64> received = 0;
+
+u64 messages_received()
+{
+	return received;
+}
+
 void Endpoint::progress_receive()
 {
 	ibv_wc wc;
@@ -168,6 +176,7 @@ void Endpoint::progress_receive()
 		if (message.invalidated)
 			trace_line("   invalidates ", message.rkey);
 		messages_.push_back(std::move(message));
+		received++;
 		post_receive(u32(wc.wr_id));
 	}
 }
