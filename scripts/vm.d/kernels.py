@@ -27,11 +27,17 @@ class Kernel:
     shell_tty: str = "/dev/hvc0"
 
 
-def _newest(root, series=None):
-    """The release of the newest Debian kernel; of a series such as 6.12, if it is given."""
+def _releases(root, series=None):
+    """The Debian kernels in @root; of a series such as 6.12, if it is given."""
     pattern = re.compile(rf"{re.escape(series) if series else '[0-9.]+'}\.\d+[-+].*amd64$")
-    found = [p.name for p in (root / "lib/modules").iterdir()
-             if pattern.match(p.name) and (p / "kernel").is_dir()]
+    folder = root / "lib/modules"
+    return [p.name for p in (folder.iterdir() if folder.exists() else ())
+            if pattern.match(p.name) and (p / "kernel").is_dir()]
+
+
+def _newest(root, series=None):
+    """The newest of them"""
+    found = _releases(root, series)
     if not found:
         series = series or ""
         raise PlanError(f"no kernel image {series} is installed (linux-image-{series}...-amd64)")
@@ -56,9 +62,14 @@ def _of_root(series, root):
                   make_args=[f"KVER={release}"])
 
 
-def _of_suite(name, suite, top):
+# Debian releases whose newest kernel is of a series
+SUITES = {"7.3": "trixie", "6.1": "bookworm"}
+
+
+def _of_suite(name, top):
     """That of another Debian release, which has its own compiler. What is in its backports
     when the root is made may be newer than @name says."""
+    suite = SUITES[name]
     command = top / "scripts/debian-root"
     result = subprocess.run([command, suite], stdout=subprocess.PIPE, text=True, check=False)
     if result.returncode:
@@ -95,8 +106,9 @@ def find(engine, name, top, root=None):
         return _built(name, top)
     if name == "debug":
         return _built("debug", top)
-    if name == "7.3":
-        return _of_suite("7.3", "trixie", top)
-    if name not in (None, "6.12", "6.1"):
+    if name not in (None, "7.3", "6.12", "6.1"):
         raise PlanError(f"QEMU has the kernels 7.3, 6.12, 6.1 and debug, not '{name}'")
+    # Debian 12 has 6.1 itself.
+    if name == "7.3" or name == "6.1" and not _releases(pathlib.Path("/"), name):
+        return _of_suite(name, top)
     return _stock(name or "6.12")
