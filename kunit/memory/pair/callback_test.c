@@ -45,15 +45,7 @@ KUNIT_ARRAY_PARAM_DESC(size, size_cases, desc);
 
 static void exchange(struct reverse *reverse, const struct size_case *c)
 {
-	struct callback *cb = reverse_call(reverse, c->words, c->answer, c->procedure);
-	struct kunit *test = reverse->pair->test;
-	struct rpc_rqst *rqst = reverse_called(reverse);
-
-	KUNIT_ASSERT_NOT_NULL(test, rqst);
-	reverse_expect_call(reverse, rqst, c->words);
-	KUNIT_EXPECT_EQ(test, 0, reverse_answer(reverse, rqst, c->answer));
-	KUNIT_ASSERT_TRUE(test, reverse_ended(reverse, cb));
-	KUNIT_EXPECT_EQ(test, 0, cb->status);
+	reverse_exchange(reverse, c->words, c->answer, c->procedure);
 }
 
 static void check_size(struct kunit *test, bool iwarp)

@@ -141,15 +141,15 @@ static void pair_destroy_action(void *data)
 	kvfree(pair->arg);
 }
 
-/* Two devices, an address and a service; no connection. */
-struct pair *pair_create(struct kunit *test, bool iwarp)
+/* Two devices of this shape, an address and a service; no connection. */
+struct pair *pair_create_as(struct kunit *test, const struct memory_shape *shape)
 {
 	struct pair *pair = kunit_kzalloc(test, sizeof(*pair), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, pair);
 	pair->test = test;
-	pair->client_device = memory_device_create(test, iwarp);
-	pair->server_device = memory_device_create(test, iwarp);
+	pair->client_device = memory_device_create_as(test, shape);
+	pair->server_device = memory_device_create_as(test, shape);
 	spin_lock_init(&pair->pages_lock);
 	KUNIT_ASSERT_EQ(test, 0, fake_nfsd_init(&pair->serv, &pair->pool, PAIR_PAYLOAD));
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, pair_destroy_action, pair));
@@ -163,6 +163,11 @@ struct pair *pair_create(struct kunit *test, bool iwarp)
 	pair_wire_begin(pair);
 	test->priv = pair;
 	return pair;
+}
+
+struct pair *pair_create(struct kunit *test, bool iwarp)
+{
+	return pair_create_as(test, &memory_plain[iwarp]);
 }
 
 /* The n-th of all completion queues; NULL if it does not exist. */

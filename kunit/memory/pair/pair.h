@@ -79,6 +79,7 @@ struct pair {
 int pair_suite_init(struct kunit_suite *suite);
 void pair_suite_exit(struct kunit_suite *suite);
 struct pair *pair_create(struct kunit *test, bool iwarp);
+struct pair *pair_create_as(struct kunit *test, const struct memory_shape *shape);
 int pair_connect(struct pair *pair);
 void pair_disconnect_client(struct pair *pair);
 void pair_disconnect_server(struct pair *pair);
@@ -105,6 +106,7 @@ extern const struct pair_answer pair_answer;
 struct memory_device *pair_device(struct pair *pair, enum pair_side side);
 void pair_script(struct pair *pair);
 struct client_call *pair_call(struct pair *pair);
+int pair_send(struct pair *pair, struct client_call *call);
 bool pair_run_call(struct pair *pair, struct client_call *call);
 void pair_expect_answer(struct pair *pair, struct client_call *call);
 void pair_expect_healthy(struct pair *pair);

@@ -98,6 +98,21 @@ bool reverse_ended(struct reverse *reverse, struct callback *cb)
 
 /* ---- lives ---- */
 
+/* reverse_exchange - a callback of so many words, and its reply of so many */
+void reverse_exchange(struct reverse *reverse, u32 words, u32 answer,
+		      enum callback_procedure procedure)
+{
+	struct callback *cb = reverse_call(reverse, words, answer, procedure);
+	struct kunit *test = reverse->pair->test;
+	struct rpc_rqst *rqst = reverse_called(reverse);
+
+	KUNIT_ASSERT_NOT_NULL(test, rqst);
+	reverse_expect_call(reverse, rqst, words);
+	KUNIT_EXPECT_EQ(test, 0, reverse_answer(reverse, rqst, answer));
+	KUNIT_ASSERT_TRUE(test, reverse_ended(reverse, cb));
+	KUNIT_EXPECT_EQ(test, 0, cb->status);
+}
+
 void reverse_drop_clnt(struct reverse *reverse)
 {
 	if (reverse->clnt)
@@ -133,10 +148,10 @@ void reverse_connect(struct reverse *reverse)
 	KUNIT_ASSERT_NOT_NULL(pair->test, reverse->clnt);
 }
 
-struct reverse *reverse_create(struct kunit *test, bool iwarp)
+struct reverse *reverse_create_as(struct kunit *test, const struct memory_shape *shape)
 {
 	struct reverse *reverse = kunit_kzalloc(test, sizeof(*reverse), GFP_KERNEL);
-	struct pair *pair = pair_create(test, iwarp);
+	struct pair *pair = pair_create_as(test, shape);
 
 	KUNIT_ASSERT_NOT_NULL(test, reverse);
 	reverse->pair = pair;
@@ -147,6 +162,11 @@ struct reverse *reverse_create(struct kunit *test, bool iwarp)
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, reverse_destroy, reverse));
 	reverse_connect(reverse);
 	return reverse;
+}
+
+struct reverse *reverse_create(struct kunit *test, bool iwarp)
+{
+	return reverse_create_as(test, &memory_plain[iwarp]);
 }
 
 void reverse_expect_at_rest(struct reverse *reverse)

@@ -30,10 +30,13 @@ struct rpc_rqst *reverse_called(struct reverse *reverse);
 void reverse_expect_call(struct reverse *reverse, const struct rpc_rqst *rqst, u32 words);
 void reverse_encode(struct rpc_rqst *rqst, u32 words);
 int reverse_answer(struct reverse *reverse, struct rpc_rqst *rqst, u32 words);
+void reverse_exchange(struct reverse *reverse, u32 words, u32 answer,
+		      enum callback_procedure procedure);
 bool reverse_ended(struct reverse *reverse, struct callback *cb);
 void reverse_drop_clnt(struct reverse *reverse);
 void reverse_connect(struct reverse *reverse);
 struct reverse *reverse_create(struct kunit *test, bool iwarp);
+struct reverse *reverse_create_as(struct kunit *test, const struct memory_shape *shape);
 void reverse_expect_at_rest(struct reverse *reverse);
 int reverse_suite_init(struct kunit_suite *suite);
 void reverse_suite_exit(struct kunit_suite *suite);

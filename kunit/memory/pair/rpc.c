@@ -34,6 +34,18 @@ void pair_expect_answer(struct pair *pair, struct client_call *call)
 	client_call_expect_reply(call, pair_answer.head, pair_answer.item, pair_answer.tail);
 }
 
+/* As SUNRPC: a call for which regions are short goes out again when there are more. */
+int pair_send(struct pair *pair, struct client_call *call)
+{
+	int attempts, rc = -EAGAIN;
+
+	for (attempts = 0; attempts < 8 && rc == -EAGAIN; attempts++) {
+		rc = client_call_send(call);
+		pair_settle(pair);
+	}
+	return rc;
+}
+
 /*
  * SUNRPC: a call that cannot be sent now, or whose connection is lost, goes out again on
  * the next one. True when it was answered, false when it ended with an error.

@@ -10,22 +10,25 @@
 static int query_device(struct ib_device *ib, struct ib_device_attr *attr,
 			struct ib_udata *udata)
 {
+	const struct memory_shape *shape = memory_device_of(ib)->shape;
+
 	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS;
-	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
-	attr->max_fast_reg_page_list_len = MEMORY_PAGES;
+	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY | (shape->gaps ? IBK_SG_GAPS_REG : 0);
+	attr->max_fast_reg_page_list_len = shape->pages;
 	attr->max_qp = 1024;
 	attr->max_cq = 1024;
 	attr->max_pd = 1024;
 	attr->max_mr = 65536;
 	attr->max_mr_size = ~0ull;
-	attr->page_size_cap = PAGE_SIZE;
-	attr->max_qp_wr = MEMORY_WRS;
-	attr->max_cqe = 1 << 20;
-	attr->max_send_sge = MEMORY_SGES;
-	attr->max_recv_sge = MEMORY_SGES;
-	attr->max_sge_rd = memory_device_of(ib)->iwarp ? 1 : MEMORY_SGES;
-	attr->max_qp_rd_atom = 16;
-	attr->max_qp_init_rd_atom = 16;
+	attr->page_size_cap = shape->page_sizes;
+	attr->max_qp_wr = shape->wrs;
+	attr->max_cqe = shape->cqes;
+	attr->max_send_sge = shape->send_sges;
+	attr->max_recv_sge = shape->recv_sges;
+	attr->max_sge_rd = shape->read_sges;
+	attr->max_sgl_rd = shape->read_sgl;
+	attr->max_qp_rd_atom = shape->reads_served;
+	attr->max_qp_init_rd_atom = shape->reads_posted;
 	return 0;
 }
 
@@ -205,7 +208,7 @@ static int register_ib(struct memory_device *device)
 	device->ib.node_type = device->iwarp ? RDMA_NODE_RNIC : RDMA_NODE_IB_CA;
 	device->ib.node_guid = cpu_to_be64(0x0200000000000000ull);
 	device->ib.phys_port_cnt = 1;
-	device->ib.num_comp_vectors = 1;
+	device->ib.num_comp_vectors = device->shape->vectors;
 	device->ib.local_dma_lkey = 0x10;
 	device->ib.dev.parent = dma;
 	/* ib_core asks the net_device of an iWARP port for its MTU. */
@@ -221,14 +224,15 @@ out_platform:
 	return rc;
 }
 
-static struct memory_device *device_make(bool iwarp)
+static struct memory_device *device_make(const struct memory_shape *shape)
 {
 	struct memory_device *device = ib_alloc_device(memory_device, ib);
 	int rc;
 
 	if (!device)
 		return ERR_PTR(-ENOMEM);
-	device->iwarp = iwarp;
+	device->shape = shape;
+	device->iwarp = shape->iwarp;
 	xa_init_flags(&device->mrs, XA_FLAGS_LOCK_IRQ);
 	rc = register_ib(device);
 	if (rc) {
@@ -239,27 +243,28 @@ static struct memory_device *device_make(bool iwarp)
 	return device;
 }
 
-static struct memory_device *device_get(bool iwarp)
+static struct memory_device *device_get(const struct memory_shape *shape)
 {
 	struct memory_device *device;
 
 	list_for_each_entry(device, &idle, list) {
-		if (device->iwarp != iwarp)
+		if (device->shape != shape)
 			continue;
 		list_del(&device->list);
 		return device;
 	}
-	return device_make(iwarp);
+	return device_make(shape);
 }
 
 /**
- * memory_device_create - a device, for as long as the test takes
+ * memory_device_create_as - a device, for as long as the test takes
  * @test: the test
- * @iwarp: speaks as iWARP does, else as InfiniBand
+ * @shape: what it can do; not freed before memory_device_exit()
  */
-struct memory_device *memory_device_create(struct kunit *test, bool iwarp)
+struct memory_device *memory_device_create_as(struct kunit *test,
+					      const struct memory_shape *shape)
 {
-	struct memory_device *device = device_get(iwarp);
+	struct memory_device *device = device_get(shape);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(device));
 	device->reverse_writes = false;
@@ -268,4 +273,10 @@ struct memory_device *memory_device_create(struct kunit *test, bool iwarp)
 	memory_dma_add(device);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, device_put_action, device));
 	return device;
+}
+
+/* memory_device_create - the same, plain; it speaks as iWARP does, or as InfiniBand */
+struct memory_device *memory_device_create(struct kunit *test, bool iwarp)
+{
+	return memory_device_create_as(test, &memory_plain[iwarp]);
 }

@@ -9,6 +9,9 @@
 
 #include "provider.h"
 
+#define BY_PEER	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)
+#define WRITING	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE)
+
 static struct memory_device *device_of(const struct ib_mr *mr)
 {
 	return memory_device_of(mr->device);
@@ -26,6 +29,13 @@ static u32 next_index(struct memory_device *device)
 	return (++device->next_key * 0x9e3779u) & 0xffffff;
 }
 
+static void mr_free(struct memory_mr *mr)
+{
+	kvfree(mr->lengths);
+	kvfree(mr->pages);
+	kfree(mr);
+}
+
 /* ib_alloc_mr() */
 struct ib_mr *memory_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 depth)
 {
@@ -41,19 +51,21 @@ struct ib_mr *memory_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 depth)
 	spin_unlock_irqrestore(&memory_lock, flags);
 	if (!ok)
 		return ERR_PTR(-ENOMEM);
-	if (type != IB_MR_TYPE_MEM_REG || depth > MEMORY_PAGES)
+	if (depth > device->shape->pages ||
+	    (type != IB_MR_TYPE_MEM_REG && (type != IB_MR_TYPE_SG_GAPS || !device->shape->gaps)))
 		return ERR_PTR(-EINVAL);
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	mr->pages = kcalloc(depth, sizeof(*mr->pages), GFP_KERNEL);
+	mr->pages = kvcalloc(depth, sizeof(*mr->pages), GFP_KERNEL);
+	if (type == IB_MR_TYPE_SG_GAPS)
+		mr->lengths = kvcalloc(depth, sizeof(*mr->lengths), GFP_KERNEL);
 	mr->max_pages = depth;
 	mr->ib.lkey = key;
 	mr->ib.rkey = key;
-	if (!mr->pages || xa_err(xa_store_irq(&device->mrs, index_of(mr->ib.lkey), mr,
-					      GFP_KERNEL))) {
-		kfree(mr->pages);
-		kfree(mr);
+	if (!mr->pages || (type == IB_MR_TYPE_SG_GAPS && !mr->lengths) ||
+	    xa_err(xa_store_irq(&device->mrs, index_of(mr->ib.lkey), mr, GFP_KERNEL))) {
+		mr_free(mr);
 		return ERR_PTR(-ENOMEM);
 	}
 	atomic_inc(&device->nr_mrs);
@@ -72,8 +84,7 @@ int memory_dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
 	xa_erase(&device->mrs, index_of(ib->lkey));
 	spin_unlock_irqrestore(&memory_lock, flags);
 	atomic_dec(&device->nr_mrs);
-	kfree(mr->pages);
-	kfree(mr);
+	mr_free(mr);
 	return 0;
 }
 
@@ -87,6 +98,30 @@ static int set_page(struct ib_mr *ib, u64 address)
 	return 0;
 }
 
+/* Elements as they are, one after another, as long as there is room. */
+static int map_with_gaps(struct memory_mr *mr, struct scatterlist *sgl, int nents,
+			 unsigned int *offset)
+{
+	unsigned int skipped = offset ? *offset : 0;
+	struct scatterlist *sg;
+	int i;
+
+	mr->ib.iova = sg_dma_address(sgl) + skipped;
+	mr->ib.length = 0;
+	for_each_sg(sgl, sg, nents, i) {
+		if (mr->nr_pages == mr->max_pages)
+			break;
+		mr->pages[i] = sg_dma_address(sg) + skipped;
+		mr->lengths[i] = sg_dma_len(sg) - skipped;
+		mr->ib.length += mr->lengths[i];
+		mr->nr_pages++;
+		skipped = 0;
+	}
+	if (offset)
+		*offset = 0;
+	return i;
+}
+
 /* ib_map_mr_sg() */
 int memory_map_mr_sg(struct ib_mr *ib, struct scatterlist *sgl, int nents,
 		     unsigned int *offset)
@@ -98,12 +133,17 @@ int memory_map_mr_sg(struct ib_mr *ib, struct scatterlist *sgl, int nents,
 
 	spin_lock_irqsave(&memory_lock, flags);
 	ok = memory_step(device, MEMORY_MAP_MR, NULL);
-	if (mr->valid)
+	/* rdma_rw puts the LOCAL_INV in front of the next registration: nobody else has the key. */
+	if (mr->valid && mr->access & BY_PEER)
 		memory_complain(device, "a region is mapped while it is registered");
+	if (device->shape->page_sizes && !(ib->page_size & device->shape->page_sizes))
+		memory_complain(device, "there are no pages of %u bytes", ib->page_size);
 	spin_unlock_irqrestore(&memory_lock, flags);
 	if (!ok)
 		return -EINVAL;
 	mr->nr_pages = 0;
+	if (mr->lengths)
+		return map_with_gaps(mr, sgl, nents, offset);
 	return ib_sg_to_pages(ib, sgl, nents, offset, set_page);
 }
 
@@ -164,9 +204,6 @@ unsigned int memory_valid_keys(struct memory_device *device)
 	return count;
 }
 
-#define BY_PEER	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)
-#define WRITING	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE)
-
 /**
  * memory_allowed - may this be done with this memory?
  * @qp: queue pair at whose end the memory is
@@ -192,6 +229,24 @@ bool memory_allowed(struct memory_qp *qp, const struct ib_sge *sge, int access)
 	return at <= mr->length && sge->length <= mr->length - at;
 }
 
+/* The DMA address of byte @at of a region; @run: bytes from there on */
+static u64 address_in(const struct memory_mr *mr, u64 at, u32 *run)
+{
+	u32 size = mr->ib.page_size, offset, i;
+
+	if (!mr->lengths) {
+		/* Pages follow each other from the one that holds the first byte. */
+		at += mr->iova & (size - 1);
+		offset = at & (size - 1);
+		*run = size - offset;
+		return mr->pages[at / size] + offset;
+	}
+	for (i = 0; at >= mr->lengths[i]; i++)
+		at -= mr->lengths[i];
+	*run = mr->lengths[i] - at;
+	return mr->pages[i] + at;
+}
+
 /**
  * memory_locate - a run of bytes
  * @qp: queue pair at whose end the memory is
@@ -208,18 +263,13 @@ void *memory_locate(struct memory_qp *qp, const struct ib_sge *sge, u32 at, int 
 	struct memory_device *device = memory_device_of(qp->ib.device);
 	u64 address = sge->addr + at;
 	struct memory_mr *mr;
-	u32 size, offset;
-	u64 from;
+	u32 in_region;
 
 	*run = sge->length - at;
 	if (sge->lkey != qp->ib.pd->local_dma_lkey) {
 		mr = find(qp, sge->lkey);
-		size = mr->ib.page_size;
-		/* Pages follow each other from the one that holds the first byte. */
-		from = (mr->iova & (size - 1)) + (address - mr->iova);
-		offset = from & (size - 1);
-		address = mr->pages[from / size] + offset;
-		*run = min(*run, size - offset);
+		address = address_in(mr, address - mr->iova, &in_region);
+		*run = min(*run, in_region);
 	}
 	return memory_dma_find(device, address, run, access & WRITING);
 }

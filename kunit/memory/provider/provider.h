@@ -20,7 +20,8 @@
  *
  * A device speaks as InfiniBand does or as iWARP does: the latter terminates both ends
  * of a connection, knows no retry for want of a Receive, and wants the sink of a Read
- * registered for remote write.
+ * registered for remote write. It has a shape: how deep its queues are, what its regions
+ * hold. There is a plain one, whose steps the tests count, and those of real devices.
  */
 #ifndef KUNIT_MEMORY_PROVIDER_H
 #define KUNIT_MEMORY_PROVIDER_H
@@ -32,10 +33,7 @@
 #include <rdma/ib_verbs.h>
 
 enum {
-	MEMORY_SGES	= 16,
-	MEMORY_PAGES	= 64,		/* of a region */
 	MEMORY_FAULTS	= 8,
-	MEMORY_WRS	= 16384,	/* the deepest queue */
 	MEMORY_POISON	= 0xee,
 };
 
@@ -79,11 +77,46 @@ struct memory_fault {
 };
 
 /**
+ * struct memory_shape - what a device says of itself, and keeps to
+ * @name: for a person
+ * @iwarp: speaks as iWARP does
+ * @gaps: regions of elements that begin and end anywhere
+ * @wrs: entries of a Send or Receive Queue
+ * @cqes: entries of a completion queue
+ * @send_sges: elements of a Send or an RDMA Write
+ * @recv_sges: of a Receive
+ * @read_sges: of an RDMA Read; max_sge_rd
+ * @read_sgl: beyond so many elements a Read is better registered; 0: it does not say
+ * @pages: of a region
+ * @page_sizes: a bit for each size in bytes; 0: it does not say
+ * @reads_served: RDMA Reads of the peer's at a time; max_qp_rd_atom
+ * @reads_posted: of its own; max_qp_init_rd_atom
+ * @vectors: completion vectors
+ */
+struct memory_shape {
+	const char	*name;
+	bool		iwarp;
+	bool		gaps;
+	u32		wrs;
+	u32		cqes;
+	u32		send_sges;
+	u32		recv_sges;
+	u32		read_sges;
+	u32		read_sgl;
+	u32		pages;
+	u64		page_sizes;
+	u32		reads_served;
+	u32		reads_posted;
+	u32		vectors;
+};
+
+/**
  * struct memory_device - a device
  * @ib: as ib_core sees it
+ * @shape: what it can do
  * @list: in the list of those in use, see dma.c, or of those that are idle
  * @platform: does the DMA
- * @iwarp: speaks as iWARP does
+ * @iwarp: speaks as iWARP does; of its shape
  * @registered: with ib_core
  * @reverse_writes: RDMA Writes that follow each other are placed last one first
  * @mappings: what is mapped for DMA, by address; under the lock of dma.c
@@ -103,6 +136,7 @@ struct memory_fault {
  */
 struct memory_device {
 	struct ib_device	ib;
+	const struct memory_shape *shape;
 	struct list_head	list;
 	struct platform_device	*platform;
 	bool			iwarp;
@@ -132,6 +166,7 @@ struct memory_pd {
  * struct memory_mr - a fast-register memory region
  * @ib: as the code under test sees it
  * @pages: DMA addresses
+ * @lengths: bytes from each of them on, of a region with gaps; else NULL
  * @nr_pages: mapped last
  * @max_pages: fit
  * @valid: registered
@@ -143,6 +178,7 @@ struct memory_pd {
 struct memory_mr {
 	struct ib_mr	ib;
 	u64		*pages;
+	u32		*lengths;
 	u32		nr_pages;
 	u32		max_pages;
 	bool		valid;
@@ -205,7 +241,7 @@ struct memory_wr {
 	int			flags;
 	struct ib_cqe		*cqe;
 	int			nr_sge;
-	struct ib_sge		sge[MEMORY_SGES];
+	struct ib_sge		*sge;
 	struct ib_sge		remote;
 	u32			key;
 	struct memory_mr	*mr;
@@ -215,6 +251,7 @@ struct memory_wr {
 /**
  * struct memory_queue - a Send or Receive Queue
  * @wrs: by number modulo @size
+ * @sges: @max_sge for each of them
  * @size: entries
  * @max_sge: elements of one of them
  * @posted: ever
@@ -223,6 +260,7 @@ struct memory_wr {
  */
 struct memory_queue {
 	struct memory_wr	*wrs;
+	struct ib_sge		*sges;
 	u32			size;
 	u32			max_sge;
 	u32			posted;
@@ -279,8 +317,14 @@ static inline struct memory_mr *memory_mr_of(struct ib_mr *ib)
 /* Guards queues, completion queues, regions and scripts of all devices. */
 extern spinlock_t memory_lock;
 
+/* shapes.c */
+extern const struct memory_shape memory_plain[2];	/* by iWARP or not */
+extern const struct memory_shape memory_shapes[];	/* up to one without a name */
+
 /* device.c: what a test uses */
 struct memory_device *memory_device_create(struct kunit *test, bool iwarp);
+struct memory_device *memory_device_create_as(struct kunit *test,
+					      const struct memory_shape *shape);
 void memory_device_remove(struct memory_device *device);
 void memory_device_expect_empty(struct memory_device *device);
 void memory_device_exit(void);

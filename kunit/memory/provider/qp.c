@@ -45,14 +45,25 @@ static void unlock(struct memory_qp *qp, unsigned long flags)
 			tell(told[i], what[i]);
 }
 
+static void queue_exit(struct memory_queue *queue)
+{
+	kvfree(queue->sges);
+	kvfree(queue->wrs);
+}
+
 static int queue_init(struct memory_queue *queue, u32 wrs, u32 sges)
 {
-	if (wrs > MEMORY_WRS || sges > MEMORY_SGES)
-		return -EINVAL;
 	queue->wrs = kvcalloc(max(wrs, 1), sizeof(*queue->wrs), GFP_KERNEL);
+	queue->sges = kvcalloc(max(wrs * sges, 1), sizeof(*queue->sges), GFP_KERNEL);
 	queue->size = wrs;
 	queue->max_sge = sges;
-	return queue->wrs ? 0 : -ENOMEM;
+	return queue->wrs && queue->sges ? 0 : -ENOMEM;
+}
+
+static bool can_make(const struct memory_shape *shape, const struct ib_qp_cap *cap)
+{
+	return cap->max_send_wr <= shape->wrs && cap->max_recv_wr <= shape->wrs &&
+	       cap->max_send_sge <= shape->send_sges && cap->max_recv_sge <= shape->recv_sges;
 }
 
 /* ib_create_qp() */
@@ -73,11 +84,14 @@ int memory_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
 		return -ENOMEM;
 	if (attr->qp_type != IB_QPT_RC || attr->srq)
 		return -EOPNOTSUPP;
+	if (!can_make(device->shape, &attr->cap))
+		return -EINVAL;
 	rc = queue_init(&qp->sq, attr->cap.max_send_wr, attr->cap.max_send_sge);
 	if (!rc)
 		rc = queue_init(&qp->rq, attr->cap.max_recv_wr, attr->cap.max_recv_sge);
 	if (rc) {
-		kvfree(qp->sq.wrs);
+		queue_exit(&qp->sq);
+		queue_exit(&qp->rq);
 		return rc;
 	}
 	qp->signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
@@ -135,8 +149,8 @@ int memory_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 		usleep_range(50, 100);
 	if (qp->sq.done != qp->sq.posted || qp->rq.done != qp->rq.posted)
 		memory_complain(device_of(qp), "a queue pair is destroyed that is in use");
-	kvfree(qp->sq.wrs);
-	kvfree(qp->rq.wrs);
+	queue_exit(&qp->sq);
+	queue_exit(&qp->rq);
 	atomic_dec(&device_of(qp)->nr_qps);
 	return 0;
 }
@@ -150,6 +164,7 @@ static struct memory_wr *take(struct memory_queue *queue)
 		return NULL;
 	wr = &queue->wrs[queue->posted % queue->size];
 	memset(wr, 0, sizeof(*wr));
+	wr->sge = &queue->sges[(size_t)(wr - queue->wrs) * queue->max_sge];
 	return wr;
 }
 
@@ -197,6 +212,9 @@ static int copy_send(struct memory_qp *qp, struct memory_wr *to,
 		to->key = wr->num_sge ? wr->sg_list[0].lkey : 0;
 		fallthrough;
 	case IB_WR_RDMA_READ:
+		if (wr->num_sge > device_of(qp)->shape->read_sges)
+			return -EINVAL;
+		fallthrough;
 	case IB_WR_RDMA_WRITE:
 		to->remote.lkey = rdma_wr(wr)->rkey;
 		to->remote.addr = rdma_wr(wr)->remote_addr;

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Client and server over the provider in memory, with the queues, regions and depths of
+ * real devices: all that is announced can be used at once, and what a device cannot do is
+ * not asked of it. A complaint of the provider fails the case.
+ */
+#include "pull.h"
+#include "reverse.h"
+#include "transfer.h"
+
+static COMPAT_GEN_PARAMS(shape_gen_params, before, desc)
+{
+	const struct memory_shape *shape = before;
+
+	shape = shape ? shape + 1 : memory_shapes;
+	if (!shape->name)
+		return NULL;
+	strscpy(desc, shape->name, KUNIT_PARAM_DESC_SIZE);
+	return shape;
+}
+
+static struct pair *connected(struct kunit *test)
+{
+	struct pair *pair = pair_create_as(test, test->param_value);
+
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	return pair;
+}
+
+static void shape_transfers(struct kunit *test)
+{
+	struct pair *pair = connected(test);
+	int i;
+
+	for (i = 0; i < TRANSFERS; i++) {
+		client_call_destroy(transfer_exchange(pair, &transfer_cases[i]));
+		pair_expect_at_rest(pair);
+	}
+	pair_disconnect(pair);
+	pair_expect_nothing_left(pair);
+}
+
+static void shape_exposed_replies(struct kunit *test)
+{
+	static const struct pull_case cases[] = {
+		PULL_8K, PULL_60K,
+		{ "", { PLAIN(PAIR_PAYLOAD), .reply_base = 77 }, { 128, PAIR_PAYLOAD } },
+	};
+	unsigned long before = xprtrdma_replies_pulled;
+	struct pair *pair = connected(test);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		pull_exchange(pair, &cases[i]);
+		pull_expect_nothing_exposed(pair);
+		pull_forget(pair);
+	}
+	KUNIT_EXPECT_EQ(test, before + ARRAY_SIZE(cases), xprtrdma_replies_pulled);
+	pair_disconnect(pair);
+	pair_expect_nothing_left(pair);
+}
+
+static void shape_callbacks(struct kunit *test)
+{
+	struct reverse *reverse = reverse_create_as(test, test->param_value);
+	static const u32 words[] = { 20, 768, 16384,
+				     (SVCRDMA_MAX_CALLBACK - CB_CALL_HEADER) / 4 };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		reverse_exchange(reverse, words[i], 1, CB_LONG_CALL);
+		reverse_expect_at_rest(reverse);
+	}
+	reverse_exchange(reverse, 20, (PAGE_SIZE - CB_REPLY_HEADER) / 4, CB_LONG_REPLY);
+	reverse_expect_at_rest(reverse);
+}
+
+/* What is announced as the largest call or reply can be sent, however it lies in its pages. */
+static void shape_largest_payload(struct kunit *test)
+{
+	struct pair *pair = connected(test);
+	u32 pages = min(pair->client.conn->xc_queues.payload_pages, PAIR_PAYLOAD / PAGE_SIZE);
+	u32 most = pages * PAGE_SIZE;
+	struct transfer_case both[] = {
+		{ "", { .head = 160, .pages = most, .tail = 40, .base = 77, .write = true,
+		  .reply_head = 200 }, { 200 } },
+		{ "", { READS(most), .reply_base = 77 }, { 128, most } },
+	};
+	int i;
+
+	/* Who serves less is of no use to NFS. */
+	KUNIT_EXPECT_GE(test, most, (u32)SZ_64K);
+	for (i = 0; i < ARRAY_SIZE(both); i++) {
+		client_call_destroy(transfer_exchange(pair, &both[i]));
+		pair_expect_at_rest(pair);
+	}
+}
+
+/* Each credit is worth a call with chunks, at the same time as all others. */
+static void shape_all_credits(struct kunit *test)
+{
+	static const struct client_shape shape = {
+		.head = 160, .pages = 5000, .base = 77, .tail = 40, .write = true,
+		.reply_head = 128, .reply_pages = 20000, .reply_tail = 64, .read = true,
+	};
+	struct pair *pair = connected(test);
+	struct client_call **calls;
+	u32 i, count;
+
+	client_call_destroy(transfer_exchange(pair, &transfer_cases[0]));
+	count = min(pair->client.conn->xc_queues.credits, pair->server->st_credits);
+	calls = kunit_kcalloc(test, count, sizeof(*calls), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, calls);
+	pair->answer = (struct pair_answer) { 128, 19999, 20 };
+	for (i = 0; i < count; i++) {
+		calls[i] = client_call_create(&pair->client, &shape);
+		KUNIT_ASSERT_EQ_MSG(test, 0, pair_send(pair, calls[i]), "call %u", i);
+	}
+	pair_pump(pair);
+	for (i = 0; i < count; i++)
+		client_call_expect_reply(calls[i], 128, 19999, 20);
+	pair_expect_at_rest(pair);
+}
+
+static void restore(void *data)
+{
+	svcrdma_max_requests = (unsigned long)data;
+}
+
+/* More slots, or more requests, never give fewer credits, and none gives more than it says. */
+static void shape_credits_grow(struct kunit *test)
+{
+	void *requests = (void *)(unsigned long)svcrdma_max_requests;
+	struct pair *pair = pair_create_as(test, test->param_value);
+	static const u32 slots[] = { 1, 2, 3, 16, 17, 64, 128, 256 };
+	u32 client = 1, server = 1;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, restore, requests));
+	for (i = 0; i < ARRAY_SIZE(slots); i++) {
+		pair->client.xprt->max_reqs = slots[i];
+		svcrdma_max_requests = slots[i];
+		KUNIT_ASSERT_EQ_MSG(test, 0, pair_connect(pair), "%u slots", slots[i]);
+		KUNIT_EXPECT_GE(test, pair->client.conn->xc_queues.credits, client);
+		KUNIT_EXPECT_GE(test, pair->server->st_credits, server);
+		client = pair->client.conn->xc_queues.credits;
+		server = pair->server->st_credits;
+		KUNIT_EXPECT_LE(test, client, slots[i]);
+		KUNIT_EXPECT_LE(test, server, slots[i]);
+		client_call_destroy(transfer_exchange(pair, &transfer_cases[26]));
+		pair_disconnect(pair);
+		pair_expect_nothing_left(pair);
+	}
+}
+
+/* The connection goes in the middle of a call, and the call goes out on the next one. */
+static void shape_lost(struct kunit *test)
+{
+	struct pair *pair = connected(test);
+	int steps;
+
+	pair->answer = pair_answer;
+	for (steps = 0; steps < 6; steps++) {
+		struct client_call *call = pair_call(pair);
+
+		memory_hold(pair->server->st_qp);
+		KUNIT_ASSERT_EQ(test, 0, client_call_send(call));
+		pair_settle(pair);
+		memory_run(pair->server->st_qp, steps);
+		memory_lose(pair->client.conn->xc_id->qp);
+		pair_disconnect(pair);
+		pair_expect_nothing_left(pair);
+		KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+		KUNIT_EXPECT_TRUE(test, pair_run_call(pair, call));
+		pair_expect_answer(pair, call);
+		client_call_destroy(call);
+		pair_expect_at_rest(pair);
+	}
+}
+
+/* For Documentation: what a connection has of such a device */
+static void shape_figures(struct kunit *test)
+{
+	struct pair *pair = pair_create_as(test, test->param_value);
+	struct svcrdma_transport *t;
+	struct xprtrdma_conn *conn;
+
+	pair->client.xprt->max_reqs = xprtrdma_slot_table_entries;
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	conn = pair->client.conn;
+	t = pair->server;
+	client_call_destroy(transfer_exchange(pair, &transfer_cases[21]));
+	kunit_info(test, "client: credits %u, Send %u, Receive %u, pages of a region %u, regions of a call %u, payload %u KiB",
+		   conn->xc_queues.credits, conn->xc_queues.send_wrs, conn->xc_queues.recv_wrs,
+		   conn->xc_queues.mr_pages, conn->xc_queues.mrs_per_call,
+		   conn->xc_queues.payload_pages << (PAGE_SHIFT - 10));
+	kunit_info(test, "server: credits %u, Send %u, Receive %u, regions %d",
+		   t->st_credits, memory_qp_of(t->st_qp)->sq.size,
+		   memory_qp_of(t->st_qp)->rq.size, atomic_read(&pair->server_device->nr_mrs));
+	KUNIT_EXPECT_GT(test, conn->xc_queues.credits, 0);
+}
+
+static struct kunit_case shape_test_cases[] = {
+	KUNIT_CASE_PARAM(shape_transfers, shape_gen_params),
+	KUNIT_CASE_PARAM(shape_exposed_replies, shape_gen_params),
+	KUNIT_CASE_PARAM(shape_callbacks, shape_gen_params),
+	KUNIT_CASE_PARAM(shape_largest_payload, shape_gen_params),
+	KUNIT_CASE_PARAM(shape_all_credits, shape_gen_params),
+	KUNIT_CASE_PARAM(shape_credits_grow, shape_gen_params),
+	KUNIT_CASE_PARAM(shape_lost, shape_gen_params),
+	KUNIT_CASE_PARAM(shape_figures, shape_gen_params),
+	{}
+};
+
+static struct kunit_suite shape_suite = {
+	.name = "memory_shape",
+	.suite_init = reverse_suite_init,
+	.suite_exit = reverse_suite_exit,
+	.test_cases = shape_test_cases,
+};
+
+kunit_test_suite(shape_suite);
