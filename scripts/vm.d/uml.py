@@ -33,6 +33,8 @@ class Uml:
             "panic=-1", "loglevel=7", "root_share=hostfs", f"vm_dir={node_dir}",
             # What a test kernel has, mounts do not use by themselves: they are for RDMA.
             "kunit.enable=1", "nfs.localio_enabled=0",
+            # In server.sh, where it is a module
+            f"brd.rd_size={768 * 1024}",
         ]
         if len(plan.nodes) == 2:
             argv.append(self._link(role))

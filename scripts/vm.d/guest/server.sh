@@ -5,6 +5,7 @@
 server_started=
 
 export_up() {
+	local options=()
 	mkdir -p /export
 	if [ "$FS" = tmpfs ]; then
 		step "export" mount -t tmpfs -o mode=0777,size=60% tmpfs /export
@@ -12,7 +13,9 @@ export_up() {
 	fi
 	modprobe -q brd rd_nr=1 rd_size=$((768 * 1024))
 	modprobe -q "$FS"
-	step "mkfs" "mkfs.$FS" -q /dev/ram0 || return
+	# Large extended attributes are for an inode of their own.
+	[ "$FS" != ext4 ] || options=(-O ea_inode)
+	step "mkfs" "mkfs.$FS" -q "${options[@]}" /dev/ram0 || return
 	step "export" mount /dev/ram0 /export || return
 	chmod 0777 /export
 }
