@@ -85,6 +85,8 @@ class Ktap:
     RESULT = re.compile(r"^( *)(not ok|ok) (\d+) ?(.*)$")
     PLAN = re.compile(r"^( *)1\.\.(\d+)$")
     SUBTEST = re.compile(r"^( *)# Subtest: (.*)$")
+    # A case, or a row of its table: for who does not wait for the end of the log
+    FAILED = rf"(?:{STAMP.pattern}|^) *not ok \d"
     SAID = 40
 
     def __init__(self, take, fault):

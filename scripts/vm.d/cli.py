@@ -61,6 +61,8 @@ def parser():
                    help="of the whole run; 300 for uml, 1200 for qemu")
     p.add_argument("--stall", type=int, default=None, metavar="SECONDS",
                    help="end a run that has said nothing for so long")
+    p.add_argument("--stop-at", metavar="REGEX",
+                   help="end a run when a line of a console is like that, or a report")
     p.add_argument("--with", dest="with_dir", metavar="DIR",
                    help="folder of programs, first in the guest's PATH")
     p.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")

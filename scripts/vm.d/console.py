@@ -29,8 +29,10 @@ HARMLESS = re.compile(
 class Console:
     """Reads a console log as it grows."""
 
-    def __init__(self, path):
+    def __init__(self, path, stop_at=None):
         self.path = path
+        self.stop_at = re.compile(stop_at) if stop_at else None
+        self.stopped = None
         self.reports = []
         self.fatal = False
         self._offset = 0
@@ -58,9 +60,13 @@ class Console:
         self._rest = b""
 
     def _take(self, line):
+        if self.stop_at and self.stop_at.search(line):
+            self.stopped = self.stopped or line
         if not REPORT.search(line) or HARMLESS.search(line):
             return
         self.reports.append(line)
+        if self.stop_at:
+            self.stopped = self.stopped or line
         self.fatal = self.fatal or bool(FATAL.search(line))
 
     def tail(self, count):

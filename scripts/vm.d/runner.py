@@ -23,11 +23,11 @@ GUEST_GRACE = 30
 class Node:
     """One machine of a run."""
 
-    def __init__(self, role, directory):
+    def __init__(self, role, directory, stop_at=None):
         self.role = role
         self.dir = directory
         self.log = directory / "console.log"
-        self.console = Console(self.log)
+        self.console = Console(self.log, stop_at)
         self.process = None
 
     def status(self):
@@ -87,7 +87,7 @@ class Run:
         return pathlib.Path(tempfile.mkdtemp(prefix="rpcrdma-vm."))
 
     def _make_node(self, role):
-        node = Node(role, self.dir / role)
+        node = Node(role, self.dir / role, self.plan.stop_at)
         node.dir.mkdir()
         (node.dir / "config").write_text(self.plan.guest_config(role, self.dir))
         module_tree.prepare(self.plan, role, node.dir)
@@ -155,6 +155,9 @@ class Run:
             for node in self.nodes:
                 if node.console.poll() and not self.plan.keep:
                     deadline = min(deadline, time.monotonic() + FATAL_GRACE)
+            if stopped := [n.console.stopped for n in self.nodes if n.console.stopped]:
+                self.failures.append(f"stopped at '{stopped[0]}'")
+                break
             if self._peer_died():
                 deadline = min(deadline, time.monotonic() + FATAL_GRACE)
             if time.monotonic() > deadline:
