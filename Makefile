@@ -74,6 +74,11 @@ fuzz:
 hostile: packages
 	@scripts/hostile
 
+# What do the tests not notice? SEED=N COUNT=N
+mutate: packages
+	@scripts/mutate modules $(SEED:%=--seed %) $(COUNT:%=--count %)
+	@scripts/mutate core $(SEED:%=--seed %) $(COUNT:%=--count %)
+
 check:
 	@scripts/check
 
@@ -91,5 +96,5 @@ clean:
 help:
 	@cat scripts/help.txt
 
-.PHONY: modules kunit headers install uninstall packages peer demo test test-all conformance bench fuzz hostile check deb dkms clean help
+.PHONY: modules kunit headers install uninstall packages peer demo test test-all conformance bench fuzz hostile mutate check deb dkms clean help
 .DEFAULT_GOAL := modules

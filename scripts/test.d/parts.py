@@ -34,6 +34,7 @@ def _row(row):
 UM, PEER = "modules --engine uml", "peer"
 FIRST = (
     Part("runner", 1, ["scripts/test.d/selftest.py"]),
+    Part("mutate", 1, ["scripts/mutate.d/selftest.py"]),
     Part("unit", 2, _make("unit", "check")),
 )
 # Side by side, the slowest first.
