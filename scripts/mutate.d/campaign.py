@@ -23,10 +23,11 @@ class BaselineFails(Exception):
 
 class Campaign:
     """@texts: {path: text} of what may be changed. @benches: one for each that works beside the
-    others. @say: takes a line for a person."""
+    others. @say: takes a line for a person. @path: where the report goes, as it grows."""
 
-    def __init__(self, texts, seed, benches, say=print):
+    def __init__(self, texts, seed, benches, say=print, path=None):
         self.texts, self.seed, self.benches, self.say = texts, seed, benches, say
+        self.path = path
         self.order = mutants.shuffled(texts, seed)
         self.lock = threading.Condition()
         self.limit = None
@@ -90,6 +91,8 @@ class Campaign:
             self.counted += tried.verdict.outcome in COUNTED
             self.running -= 1
             self.say(self.line(tried))
+            if self.path:
+                self.path.write_text(self.report(), "utf-8")
             self.lock.notify_all()
 
     def line(self, tried):
@@ -112,8 +115,8 @@ class Campaign:
 
     def report(self):
         """Each mutant, and the difference that nobody noticed."""
-        lines = [self.summary(), "", *map(self.line, self.tried), ""]
-        for tried in self.tried:
+        lines = [self.summary(), "", *map(self.line, sorted(self.tried)), ""]
+        for tried in sorted(self.tried):
             if tried.verdict.outcome == SURVIVED:
                 lines += [f"--- {tried.number}: {tried.mutant.function}()",
                           tried.mutant.diff(self.texts[tried.mutant.path])]
