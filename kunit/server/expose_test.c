@@ -205,10 +205,82 @@ static void time_ends_the_exposure_by_local_inv(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+/* The completion alone says so: what was posted behind it need not have been flushed yet. */
+static void failed_registration_ends_the_connection(struct kunit *test)
+{
+	static const struct reply_case c = { "", .head = 128, .pages = 20000 };
+	struct server *server = server_of(test);
+
+	exchange_start(server, &c);
+	fake_mark(server->qp);
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+	KUNIT_ASSERT_EQ(test, IB_WR_REG_MR, fake_wr(server->qp, 0)->opcode);
+	KUNIT_ASSERT_FALSE(test, svcrdma_transport_closing(server->transport));
+	fake_fail(server->qp, IB_WC_LOC_PROT_ERR);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+}
+
+/* And the memory stays the HCA's until there is no queue pair. */
+static void failed_local_inv_ends_the_connection(struct kunit *test)
+{
+	struct exposure *e = exposure_create(test);
+	struct server *server = server_of(test);
+	u8 message[64];
+
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, message,
+					     done_message(message, false)));
+	KUNIT_ASSERT_EQ(test, IB_WR_LOCAL_INV, fake_wr(server->qp, 0)->opcode);
+	fake_fail(server->qp, IB_WC_LOC_PROT_ERR);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	expect_kept(test, e);
+	server_disconnect(server);
+	KUNIT_EXPECT_EQ(test, 1, page_ref_count(e->page));
+}
+
+/* RFC 8166 section 3.4.6: Write chunks with what was written, a Reply chunk that was no use. */
+static void exposed_reply_returns_the_chunks_of_the_call(struct kunit *test)
+{
+	static const struct reply_case c = {
+		"", { { 2, { 4000, 5000 } } }, 1, { 2, { 100, 200 } }, .head = 3040,
+		.pages = 8191, .tail = 1000, .payloads = { { 3040, 8191 } },
+		.written = { 8191 },
+	};
+	static const u32 lengths[] = { 4000, 4191, 0, 0 };
+	struct server *server = server_of(test);
+	struct exchange *x = exchange_start(server, &c);
+	const struct rpcrdma_chunk *write, *reply;
+	u32 i;
+
+	/* Act */
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+	exchange_decode(x);
+	server_settle(server);
+
+	/* Assert */
+	KUNIT_EXPECT_EQ(test, RPCRDMA_NOMSG, x->header.proc);
+	KUNIT_EXPECT_EQ(test, 1, x->lists.nr_read);
+	write = rpcrdma_write_chunk(&x->lists, 0);
+	reply = rpcrdma_reply_chunk(&x->lists);
+	KUNIT_ASSERT_TRUE(test, write && reply);
+	KUNIT_ASSERT_EQ(test, 2, write->count);
+	KUNIT_ASSERT_EQ(test, 2, reply->count);
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		KUNIT_EXPECT_EQ(test, x->first_key + i,
+				x->segments[write->first + i].handle);
+		KUNIT_EXPECT_EQ(test, lengths[i], x->segments[write->first + i].length);
+	}
+	KUNIT_EXPECT_EQ(test, 0, memcmp(x->memory, x->stream + 3040, 8191));
+}
+
 static struct kunit_case expose_cases[] = {
 	KUNIT_CASE_PARAM(local_inv_ends_the_exposure, done_gen_params),
 	KUNIT_CASE_PARAM(client_that_invalidates_is_disconnected, invalidate_gen_params),
 	KUNIT_CASE(time_ends_the_exposure_by_local_inv),
+	KUNIT_CASE(failed_registration_ends_the_connection),
+	KUNIT_CASE(failed_local_inv_ends_the_connection),
+	KUNIT_CASE(exposed_reply_returns_the_chunks_of_the_call),
 	{}
 };
 

@@ -83,14 +83,19 @@ static void small_replies_register_nothing(struct kunit *test)
 static void more_than_the_consumer_has_room_for(struct kunit *test)
 {
 	static const struct pull_case c = { "", { PLAIN(6000) }, { 128, 20000 } };
+	unsigned long before = xprtrdma_replies_pulled;
 	struct pair *pair = pair_create(test, false);
 	struct client_call *call;
 
 	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	pull_exchange(pair, &pull_8k);
 	call = pull_begin(pair, &c);
+	KUNIT_EXPECT_NE(test, 0, pair->client.transport->xt_stats.reply_chunk_count);
 	pair_pump(pair);
 	KUNIT_EXPECT_TRUE(test, client_call_done(call));
+	KUNIT_EXPECT_EQ(test, 0, call->task.tk_status);
 	KUNIT_EXPECT_EQ(test, 128 + 6000 + 64, call->rqst.rq_reply_bytes_recvd);
+	KUNIT_EXPECT_EQ(test, before + 2, xprtrdma_replies_pulled);
 	pull_expect_nothing_exposed(pair);
 }
 
