@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The rpc_xprt as a mount finds it, and mounts that do not get one. */
 #include <linux/module.h>
+#include <linux/seq_file.h>
 #include <linux/sunrpc/addr.h>
 
 #include "mount.h"
@@ -28,6 +29,46 @@ static void setup_is_as_sunrpc_wants_it(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, "99", strings[RPC_DISPLAY_PORT]);
 	KUNIT_EXPECT_STREQ(test, "  63", strings[RPC_DISPLAY_HEX_PORT]);
 	KUNIT_EXPECT_EQ(test, 99, rpc_get_port((struct sockaddr *)&xprt->addr));
+}
+
+/* What mountstats of nfs-utils, and our own tests, take for which value: by its place. */
+static void setup_has_a_line_in_mountstats(struct kunit *test)
+{
+	static const char line[] =
+		"\txprt:\trdma 0 1 2 3 0 5 6 7 8 9 "
+		"10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 0\n";
+	struct mount *mount = mount_create(test);
+	struct seq_file seq = { .size = 256 };
+	struct rpc_xprt *xprt;
+
+	/* Arrange */
+	seq.buf = kunit_kzalloc(test, seq.size, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, seq.buf);
+	mount_from(mount, NULL, 0);
+	xprt = mount->xprt;
+	xprt->stat.bind_count = 1;
+	xprt->stat.connect_count = 2;
+	xprt->stat.connect_time = 3 * HZ;
+	xprt->stat.sends = 5;
+	xprt->stat.recvs = 6;
+	xprt->stat.bad_xids = 7;
+	xprt->stat.req_u = 8;
+	xprt->stat.bklog_u = 9;
+	xprtrdma_transport_of(xprt)->xt_stats = (struct xprtrdma_stats) {
+		.read_chunk_count = 10, .write_chunk_count = 11, .reply_chunk_count = 12,
+		.total_rdma_request = 13, .total_rdma_reply = 14, .pullup_copy_count = 15,
+		.fixup_copy_count = 16, .hardway_register_count = 17,
+		.failed_marshal_count = 18, .bad_reply_count = 19, .nomsg_call_count = 20,
+		.mrs_recycled = 21, .mrs_orphaned = 22, .mrs_allocated = 23,
+		.local_inv_needed = 24, .empty_sendctx_q = 25,
+	};
+
+	/* Act */
+	xprt->ops->print_stats(xprt, &seq);
+
+	/* Assert */
+	KUNIT_EXPECT_STREQ(test, line, seq.buf);
+	KUNIT_EXPECT_EQ(test, sizeof(line) - 1, seq.count);
 }
 
 static void setup_without_idle_timeout(struct kunit *test)
@@ -143,6 +184,7 @@ static void setup_fails(struct kunit *test)
 
 static struct kunit_case setup_cases[] = {
 	KUNIT_CASE(setup_is_as_sunrpc_wants_it),
+	KUNIT_CASE(setup_has_a_line_in_mountstats),
 	KUNIT_CASE(setup_without_idle_timeout),
 	KUNIT_CASE(setup_with_a_source_address),
 	KUNIT_CASE(setup_with_a_source_of_another_family),
