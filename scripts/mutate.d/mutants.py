@@ -83,12 +83,25 @@ class _Finder:
 
     def _leave_quiet(self, index):
         source = self.source
-        if source.is_word(index) and QUIET.search(source.code[index].text) and \
-                source.is_at(index + 1, "("):
-            self.left_alone.update(range(index, source.pair[index + 1] + 1))
+        if end := self._quiet_call(index):
+            self.left_alone.update(range(index, end + 1))
+        elif source.is_at(index, "if") and source.is_at(index + 1, "("):
+            # Whether a person is told
+            body = source.pair[index + 1] + 1
+            end = self._quiet_call(body)
+            if end and source.is_at(end + 1, ";") and not source.is_at(end + 2, "else"):
+                self.left_alone.update(range(index, body))
         elif source.starts_statement(index) and source.is_declaration(index):
             # How many elements an array has, and what type it is of
             self.left_alone.update(source.head(index))
+
+    def _quiet_call(self, index):
+        """Where it ends, if it is one"""
+        source = self.source
+        if source.is_word(index) and QUIET.search(source.code[index].text) and \
+                source.is_at(index + 1, "("):
+            return source.pair[index + 1]
+        return None
 
     def _site(self, kind, first, last, *texts):
         """One site: the tokens from @first to @last may become each of @texts."""

@@ -39,6 +39,8 @@ static int most(const struct pair *p, int n)
 	pr_debug("%d < %d\n", n + 1, 2);
 	if (WARN_ON_ONCE(n < 1))
 		return -EINVAL;	// a == b
+	if (n > 9)
+		pr_err("%d\n", n - 1);
 	list_for_each_entry(at, p, list)
 		count(at, room);
 	again: n -= 1;
@@ -52,22 +54,22 @@ static int most(const struct pair *p, int n)
 '''
 IN_C = """\
 15 jump: 'return -EINVAL;' left out
-17 statement: 'count(at, room);' left out
-18 statement: 'n -= 1;' left out
-18 arithmetic: '-=' to '+='
-18 arithmetic: '-=' to '='
-18 boundary: '1' to '2'
-18 boundary: '1' to '0'
-19 condition: 'p && !n' to 'true'
-19 condition: 'p && !n' to 'false'
-19 condition: 'p && !n' to '!(p && !n)'
-19 logic: '&&' to '||'
-19 negation: '!' left out
-20 jump: 'goto again;' left out
-22 jump: 'break;' left out
-24 choice: '?' to '&& false ?'
-24 choice: '?' to '|| true ?'
-24 boundary: 'min' to 'max'
+19 statement: 'count(at, room);' left out
+20 statement: 'n -= 1;' left out
+20 arithmetic: '-=' to '+='
+20 arithmetic: '-=' to '='
+20 boundary: '1' to '2'
+20 boundary: '1' to '0'
+21 condition: 'p && !n' to 'true'
+21 condition: 'p && !n' to 'false'
+21 condition: 'p && !n' to '!(p && !n)'
+21 logic: '&&' to '||'
+21 negation: '!' left out
+22 jump: 'goto again;' left out
+24 jump: 'break;' left out
+26 choice: '?' to '&& false ?'
+26 choice: '?' to '|| true ?'
+26 boundary: 'min' to 'max'
 """
 CXX = r'''namespace rpcrdma {
 template <typename T, size_t N = 4> class Window {
