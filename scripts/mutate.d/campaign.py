@@ -54,8 +54,14 @@ class Campaign:
         threads = [threading.Thread(target=self._work, args=(bench,)) for bench in self.benches]
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join()
+        try:
+            for thread in threads:
+                thread.join()
+        except KeyboardInterrupt as end:
+            with self.lock:
+                self.errors.append(end)
+                self.lock.notify_all()
+            raise
         if self.errors:
             raise self.errors[0]
         self.tried.sort()

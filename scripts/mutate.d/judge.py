@@ -4,6 +4,7 @@ import hashlib
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import typing
 
@@ -17,6 +18,10 @@ TEST = re.compile(r"^FAIL (.*?)(?:: .*)?$", re.M)
 SILENT = re.compile(r"^vm: FAILED: (?:nothing new|stopped after)|did not end within", re.M)
 REPORT = re.compile(r"^vm: FAILED: ((?:kernel report|kmemleak|the guest ended).*)$", re.M)
 FAULT = re.compile(r"^failed: (?!.*did not run$)(.*)$", re.M)
+
+
+class Interrupted(Exception):
+    """Not by a mutant"""
 
 
 class Verdict(typing.NamedTuple):
@@ -122,13 +127,17 @@ class Copy:
             path.chmod(mode)
 
     def run(self, command, limit=None):
+        """One that somebody has killed says nothing of a mutant."""
         try:
-            return subprocess.run(command, cwd=self.top, env=self.env, timeout=limit,
+            done = subprocess.run(command, cwd=self.top, env=self.env, timeout=limit,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True, errors="replace",
                                   check=False)
         except subprocess.TimeoutExpired:
             return subprocess.CompletedProcess(command, 1, f"did not end within {limit} s")
+        if done.returncode < 0:
+            raise Interrupted(f"{command[0]}: {signal.Signals(-done.returncode).name}")
+        return done
 
 
 class Bench:

@@ -18,7 +18,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "test.d"), str(HERE.parent / "vm.d"
 from campaign import BaselineFails, Campaign  # noqa: E402
 from console import Console  # noqa: E402
 from expected import Expected  # noqa: E402
-from judge import KILLED, NO_BUILD, SAME_CODE, SURVIVED, TIMED_OUT, Copy, Bench, Judge  # noqa: E402
+from judge import KILLED, NO_BUILD, SAME_CODE, SURVIVED, TIMED_OUT  # noqa: E402
+from judge import Bench, Copy, Interrupted, Judge  # noqa: E402
 from ledger import Ledger  # noqa: E402
 import mutants  # noqa: E402
 from results import Ktap  # noqa: E402
@@ -197,6 +198,17 @@ def check_hang(room):
         yield str(found["relation"])
 
 
+def check_interrupted(room):
+    """One whose tests were killed is neither dead nor alive."""
+    campaign = room.campaign("grep -q 'a < 7' a.c || kill -INT $$")
+    try:
+        campaign.run(100)
+        yield campaign.summary()
+    except Interrupted:
+        if any(t.mutant.line == 3 for t in campaign.tried):
+            yield "it is counted"
+
+
 def check_build(room):
     campaign = room.campaign("true", "grep -q 'a < 7' a.c")
     outcomes = {t.mutant.kind: t.verdict.outcome for t in campaign.run(100)}
@@ -265,6 +277,7 @@ CHECKS = {
     "killed by a test": check_named,
     "killed by a report": check_report,
     "hangs": check_hang,
+    "interrupted": check_interrupted,
     "stops at the first": check_first,
     "does not build": check_build,
     "the same code": check_same,
