@@ -13,7 +13,7 @@ NO_BUILD, SAME_CODE = "does not build", "same code"
 # Of these there is something to say about the tests.
 COUNTED = (KILLED, SURVIVED, TIMED_OUT)
 
-TEST = re.compile(r"^FAIL (.*?)(?:: .*)?$", re.M)
+TEST = re.compile(r"^FAIL (.*?)(?:: .*)?$|^\[ +FAILED +\] (\w\S*?),?(?: .*)?$", re.M)
 # What scripts/vm says of a machine, and what is wrong by itself
 SILENT = re.compile(r"^vm: FAILED: (?:nothing new|stopped after)|did not end within", re.M)
 REPORT = re.compile(r"^vm: FAILED: ((?:kernel report|kmemleak|the guest ended).*)$", re.M)
@@ -64,7 +64,7 @@ class Judge:
             return Verdict(TIMED_OUT, silent[0]), text
         for pattern in TEST, REPORT, FAULT:
             if match := pattern.search(text):
-                return Verdict(KILLED, match[1][:100]), text
+                return Verdict(KILLED, match[match.lastindex][:100]), text
         return Verdict(KILLED, f"status {done.returncode}"), text
 
 
