@@ -178,6 +178,20 @@ static void send_post_failure_fails_the_connection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slots - 1, client_free_sends(client));
 }
 
+/* The queue pair is the teardown's from then on: xprtrdma_conn_destroy(). */
+static void send_is_not_posted_after_a_failure(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct xprtrdma_send *send = xprtrdma_send_get(client->conn);
+
+	xprtrdma_conn_fail(client->conn);
+	fake_mark(client->qp);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN,
+			xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE, NULL));
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
+	client_expect_failed(client);
+}
+
 static void send_failed_completion_frees_nothing(struct kunit *test)
 {
 	struct client *client = client_of(test);
@@ -214,6 +228,7 @@ static struct kunit_case send_cases[] = {
 	KUNIT_CASE(send_put_gives_the_buffer_back),
 	KUNIT_CASE(send_completion_wakes_a_writer),
 	KUNIT_CASE(send_post_failure_fails_the_connection),
+	KUNIT_CASE(send_is_not_posted_after_a_failure),
 	KUNIT_CASE(send_failed_completion_frees_nothing),
 	KUNIT_CASE(send_queue_has_room_for_all),
 	{}
