@@ -273,10 +273,11 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	bool ok = wc->status == IB_WC_SUCCESS;
 
-	reads_free(receive);
 	spin_lock(&conn->xc_lock);
 	conn->xc_pull.wrs += pull->pl_wrs;
 	spin_unlock(&conn->xc_lock);
+	/* Not before: reads_post() holds the lock until the provider is through with them. */
+	reads_free(receive);
 	if (!ok) {
 		trace_xprtrdma_wc(receive_xprt(receive), "pull", wc->status,
 				  wc->vendor_err);
