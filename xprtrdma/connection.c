@@ -28,7 +28,8 @@ static enum rpcrdma_conn_state conn_advance(struct xprtrdma_conn *conn,
 
 	lockdep_assert_held(&conn->xc_lock);
 	old = conn->xc_state;
-	conn->xc_state = rpcrdma_conn_next(old, event);
+	/* Read without the lock, as a hint: xprtrdma_conn_established() */
+	WRITE_ONCE(conn->xc_state, rpcrdma_conn_next(old, event));
 	return old;
 }
 
@@ -114,13 +115,30 @@ static void conn_negotiate(struct xprtrdma_conn *conn,
 				   conn->xc_inline.remote_invalidation);
 }
 
-static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+/* 0 for an event that goes one step on. */
+static int cm_event_errno(const struct rdma_cm_event *event)
 {
-	struct xprtrdma_conn *conn = id->context;
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+	case RDMA_CM_EVENT_ESTABLISHED:
+		return 0;
+	case RDMA_CM_EVENT_REJECTED:
+		/* A stale queue pair number at the peer; it is gone at the next try. */
+		return event->status == IB_CM_REJ_STALE_CONN ? -EAGAIN : -ECONNREFUSED;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+		return -EHOSTUNREACH;
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+		return -ENETUNREACH;
+	default:
+		/* Disconnected, address change, device removal, connect error. */
+		return -ENOTCONN;
+	}
+}
 
-	trace_xprtrdma_cm_event(&conn->xc_transport->xt_xprt, event->event,
-				event->status);
-	conn->xc_cm_status = 0;
+static void conn_step(struct xprtrdma_conn *conn, const struct rdma_cm_event *event)
+{
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		conn_event(conn, RPCRDMA_EVENT_ADDR_RESOLVED);
@@ -128,34 +146,29 @@ static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		conn_event(conn, RPCRDMA_EVENT_ROUTE_RESOLVED);
 		break;
-	case RDMA_CM_EVENT_ESTABLISHED:
+	default:
 		conn_negotiate(conn, &event->param.conn);
 		conn_event(conn, RPCRDMA_EVENT_ESTABLISHED);
 		break;
-	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
-		return 0;
-	case RDMA_CM_EVENT_REJECTED:
-		conn->xc_cm_status = -ECONNREFUSED;
-		/* A stale queue pair number at the peer; it is gone at the next try. */
-		if (event->status == IB_CM_REJ_STALE_CONN)
-			conn->xc_cm_status = -EAGAIN;
-		xprtrdma_conn_fail(conn);
-		break;
-	case RDMA_CM_EVENT_ADDR_ERROR:
-		conn->xc_cm_status = -EHOSTUNREACH;
-		xprtrdma_conn_fail(conn);
-		break;
-	case RDMA_CM_EVENT_ROUTE_ERROR:
-	case RDMA_CM_EVENT_UNREACHABLE:
-		conn->xc_cm_status = -ENETUNREACH;
-		xprtrdma_conn_fail(conn);
-		break;
-	default:
-		/* Disconnected, address change, device removal, connect error. */
-		conn->xc_cm_status = -ENOTCONN;
-		xprtrdma_conn_fail(conn);
-		break;
 	}
+}
+
+static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct xprtrdma_conn *conn = id->context;
+	int rc;
+
+	trace_xprtrdma_cm_event(&conn->xc_transport->xt_xprt, event->event,
+				event->status);
+	if (event->event == RDMA_CM_EVENT_TIMEWAIT_EXIT)
+		return 0;
+	rc = cm_event_errno(event);
+	/* Once: conn_wait() may be looking, woken by an earlier event. */
+	WRITE_ONCE(conn->xc_cm_status, rc);
+	if (rc)
+		xprtrdma_conn_fail(conn);
+	else
+		conn_step(conn, event);
 	complete(&conn->xc_cm_done);
 	return 0;
 }
@@ -164,14 +177,18 @@ static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 static int conn_wait(struct xprtrdma_conn *conn, int started,
 		     enum rpcrdma_conn_state expected)
 {
+	int rc;
+
 	if (started)
 		return started;
 	/* rdma_cm has time limits of its own; this one is for a provider's bug. */
 	if (!wait_for_completion_timeout(&conn->xc_cm_done, 60 * HZ))
 		return -ETIMEDOUT;
-	if (READ_ONCE(conn->xc_state) != expected)
-		return conn->xc_cm_status ? conn->xc_cm_status : -ENOTCONN;
-	return 0;
+	if (READ_ONCE(conn->xc_state) == expected)
+		return 0;
+	/* Once: it may be about to change, to 0 as well. */
+	rc = READ_ONCE(conn->xc_cm_status);
+	return rc ? rc : -ENOTCONN;
 }
 
 static int conn_resolve(struct xprtrdma_conn *conn)
