@@ -395,7 +395,8 @@ static void backchannel_release_request(struct rpc_task *task)
 static void backchannel_close(struct rpc_xprt *xprt)
 {
 	xprt_disconnect_done(xprt);
-	xprt->cwnd = RPC_CWNDSCALE;
+	/* A reply that came before may be setting it. */
+	backchannel_set_window(xprt, 1);
 }
 
 /* Only the client can connect. */

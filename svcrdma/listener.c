@@ -254,6 +254,7 @@ static void listener_try_later(struct svcrdma_listener *li)
 {
 	unsigned long delay = READ_ONCE(li->li_delay);
 
+	/* svcrdma_revive_all() may set it meanwhile: then the next try comes at once anyway. */
 	WRITE_ONCE(li->li_delay, min_t(unsigned long, 2 * delay, SVCRDMA_REBIND_MAX));
 	/* Not later than somebody else wants it. */
 	svcrdma_work_later(&li->li_work, delay);

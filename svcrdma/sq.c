@@ -98,7 +98,10 @@ static void sq_put(struct svcrdma_transport *t, u32 count, u32 held)
 	}
 	/* xpo_has_wspace has changed its mind. */
 	if (was_full && !closing) {
-		/* Before XPT_DATA is looked at: pairs with svcrdma_transport_data() */
+		/*
+		 * nr_waiters is changed before XPT_DATA and XPT_BUSY are looked at: pairs with
+		 * svcrdma_transport_data() for the one, svcrdma_sq_crowded() for the other.
+		 */
 		smp_mb();
 		svc_xprt_enqueue(&t->st_xprt);
 	}
@@ -260,5 +263,12 @@ u32 svcrdma_sq_depth(const struct svcrdma_transport *t)
  */
 bool svcrdma_sq_crowded(const struct svcrdma_transport *t)
 {
+	if (READ_ONCE(t->st_sq.nr_waiters) < SVCRDMA_MAX_SQ_WAITERS)
+		return false;
+	/*
+	 * After svc_xprt_received() has cleared XPT_BUSY, or the queue may look full here and
+	 * the transport busy to sq_put(): nobody would enqueue. Pairs with smp_mb() there.
+	 */
+	smp_mb();
 	return READ_ONCE(t->st_sq.nr_waiters) >= SVCRDMA_MAX_SQ_WAITERS;
 }

@@ -75,6 +75,7 @@ void svcrdma_transport_data(struct svcrdma_transport *t)
 	/*
 	 * XPT_DATA is set before st_sq.nr_waiters is looked at (xpo_has_wspace), or this
 	 * processor sees a full queue, and the one in sq_put() no data: nobody would enqueue.
+	 * Pairs with smp_mb() there.
 	 */
 	smp_mb__after_atomic();
 	svc_xprt_enqueue(&t->st_xprt);
@@ -164,6 +165,7 @@ static void transport_close_work(struct work_struct *work)
 		svcrdma_transport_discard(t);
 	else
 		svc_xprt_close(&t->st_xprt);
+	/* Fully ordered: pairs with prepare_to_wait_event() of wait_var_event(). */
 	if (atomic_dec_and_test(&nr_closing))
 		wake_up_var(&nr_closing);
 	svc_xprt_put(&t->st_xprt);
