@@ -52,6 +52,13 @@ static struct xprtrdma_bc_request *bc_request_alloc(struct rpc_xprt *xprt, gfp_t
 	return request;
 }
 
+/* Read without the lock by xprtrdma_bc_destroy(). */
+static void bc_count(struct xprtrdma_transport *transport, int more)
+{
+	lockdep_assert_held(&transport->xt_xprt.bc_pa_lock);
+	WRITE_ONCE(transport->xt_bc_count, transport->xt_bc_count + more);
+}
+
 /* One more, idle. False: there are as many as there are credits, or memory is short. */
 static bool bc_request_add(struct xprtrdma_transport *transport)
 {
@@ -65,7 +72,7 @@ static bool bc_request_add(struct xprtrdma_transport *transport)
 	added = transport->xt_bc_count < XPRTRDMA_BC_SLOTS;
 	if (added) {
 		list_add_tail(&request->rqst.rq_bc_pa_list, &xprt->bc_pa_list);
-		transport->xt_bc_count++;
+		bc_count(transport, 1);
 	}
 	spin_unlock(&xprt->bc_pa_lock);
 	if (!added)
@@ -97,7 +104,7 @@ int xprtrdma_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
 		spin_unlock(&xprt->bc_pa_lock);
 		return -ENOMEM;
 	}
-	xprtrdma_transport_of(xprt)->xt_bc_ready = true;
+	WRITE_ONCE(xprtrdma_transport_of(xprt)->xt_bc_ready, true);
 	xprt->idle_timeout = 0;
 	spin_unlock(&xprt->bc_pa_lock);
 	return 0;
@@ -168,7 +175,7 @@ struct xprtrdma_bc_request *xprtrdma_bc_request_get(struct xprtrdma_transport *t
 	else if (transport->xt_bc_count == BC_REQUESTS)
 		full = true;
 	else
-		transport->xt_bc_count++;
+		bc_count(transport, 1);
 	spin_unlock(&xprt->bc_pa_lock);
 
 	if (rqst)
@@ -179,7 +186,7 @@ struct xprtrdma_bc_request *xprtrdma_bc_request_get(struct xprtrdma_transport *t
 	request = bc_request_alloc(xprt, GFP_NOWAIT | __GFP_NOWARN);
 	if (!request) {
 		spin_lock(&xprt->bc_pa_lock);
-		transport->xt_bc_count--;
+		bc_count(transport, -1);
 		spin_unlock(&xprt->bc_pa_lock);
 	}
 	return request;
@@ -223,7 +230,7 @@ static void free_idle(struct xprtrdma_transport *transport)
 
 	spin_lock(&xprt->bc_pa_lock);
 	list_for_each_entry(rqst, &xprt->bc_pa_list, rq_bc_pa_list)
-		transport->xt_bc_count--;
+		bc_count(transport, -1);
 	list_splice_init(&xprt->bc_pa_list, &idle);
 	spin_unlock(&xprt->bc_pa_lock);
 	list_for_each_entry_safe(rqst, next, &idle, rq_bc_pa_list)
@@ -243,7 +250,7 @@ void xprtrdma_bc_stop(struct xprtrdma_transport *transport)
 	struct rpc_xprt *xprt = &transport->xt_xprt;
 
 	spin_lock(&xprt->bc_pa_lock);
-	transport->xt_bc_ready = false;
+	WRITE_ONCE(transport->xt_bc_ready, false);
 	xprt->idle_timeout = transport->xt_idle_timeout;
 	spin_unlock(&xprt->bc_pa_lock);
 	free_idle(transport);

@@ -224,7 +224,7 @@ int xprtrdma_mrs_create(struct xprtrdma_conn *conn, unsigned int count)
 		list_add(&mr->mr_all, &conn->xc_mr.all);
 		conn->xc_mr.count++;
 		spin_unlock(&conn->xc_lock);
-		conn->xc_transport->xt_stats.mrs_allocated++;
+		XPRTRDMA_COUNT(conn->xc_transport->xt_stats.mrs_allocated, 1);
 	}
 	return 0;
 }
@@ -295,7 +295,7 @@ void xprtrdma_mrs_release(struct xprtrdma_conn *conn)
 	spin_lock(&conn->xc_lock);
 	list_for_each_entry(mr, &conn->xc_mr.all, mr_all) {
 		if (mr->mr_region.rg_nents)
-			conn->xc_transport->xt_stats.mrs_orphaned++;
+			XPRTRDMA_COUNT(conn->xc_transport->xt_stats.mrs_orphaned, 1);
 		list_del_init(&mr->mr_region.rg_list);
 		rpcrdma_region_unmap(&mr->mr_region);
 	}
@@ -418,7 +418,7 @@ int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
 			return -EAGAIN;
 		rc = region_lend(&mr->mr_region, cursor, &extent, &more, access);
 		if (rc) {
-			conn->xc_transport->xt_stats.mrs_recycled++;
+			XPRTRDMA_COUNT(conn->xc_transport->xt_stats.mrs_recycled, 1);
 			return rc;
 		}
 	}
@@ -535,7 +535,7 @@ static int inv_post(struct xprtrdma_loan *loan, struct completion *done)
 	loan->ln_fenced = done;
 	first = rpcrdma_regions_inv(&loan->ln_mrs, NULL);
 	for (wr = first; wr; wr = wr->next)
-		conn->xc_transport->xt_stats.local_inv_needed++;
+		XPRTRDMA_COUNT(conn->xc_transport->xt_stats.local_inv_needed, 1);
 	if (!first)
 		rc = -ENOENT;
 	else if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)

@@ -100,10 +100,10 @@ static int map_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 			       false, lists);
 	if (rc < 0)
 		return rc;
-	stats->read_chunk_count += rc;
-	stats->total_rdma_request += lists->chunks[0].length;
+	XPRTRDMA_COUNT(stats->read_chunk_count, rc);
+	XPRTRDMA_COUNT(stats->total_rdma_request, lists->chunks[0].length);
 	if (plan->position_zero)
-		stats->nomsg_call_count++;
+		XPRTRDMA_COUNT(stats->nomsg_call_count, 1);
 	return 0;
 }
 
@@ -124,7 +124,7 @@ static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 				       XPRTRDMA_PAGES, true, lists);
 		if (rc < 0)
 			return rc;
-		stats->write_chunk_count += rc;
+		XPRTRDMA_COUNT(stats->write_chunk_count, rc);
 		request->rq_write_capacity = rpcrdma_write_chunk(lists, 0)->length;
 	}
 	if (plan->reply_chunk) {
@@ -136,7 +136,7 @@ static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 				       true, lists);
 		if (rc < 0)
 			return rc;
-		stats->reply_chunk_count += rc;
+		XPRTRDMA_COUNT(stats->reply_chunk_count, rc);
 		request->rq_reply_capacity = rpcrdma_reply_chunk(lists)->length;
 	}
 	return 0;
@@ -152,7 +152,7 @@ static int copy_inline(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	if (plan->position_zero)
 		return 0;
 	if (!plan->read_chunk) {
-		conn->xc_transport->xt_stats.pullup_copy_count += call->page_len;
+		XPRTRDMA_COUNT(conn->xc_transport->xt_stats.pullup_copy_count, call->page_len);
 		if (read_bytes_from_xdr_buf(call, 0, to, call->len))
 			return -EIO;
 		return call->len;
@@ -194,7 +194,7 @@ static int marshal(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	xprtrdma_request_of(rqst)->rq_by_history = plan.by_history;
 	xprtrdma_request_of(rqst)->rq_left_open = plan.left_open;
 	if (plan.left_open)
-		xprtrdma_replies_open++;
+		XPRTRDMA_COUNT(xprtrdma_replies_open, 1);
 
 	rpcrdma_lists_init(&lists, segments, ARRAY_SIZE(segments), chunks,
 			   ARRAY_SIZE(chunks));
@@ -245,7 +245,7 @@ int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		break;
 	case -EMSGSIZE:
 	case -EIO:
-		conn->xc_transport->xt_stats.failed_marshal_count++;
+		XPRTRDMA_COUNT(conn->xc_transport->xt_stats.failed_marshal_count, 1);
 		trace_xprtrdma_marshal_failed(xprt, be32_to_cpu(rqst->rq_xid), rc);
 		break;
 	}

@@ -28,7 +28,7 @@ static struct rpc_xprt *receive_xprt(const struct xprtrdma_receive *receive)
 /* @status: an enum rpcrdma_status, or an errno. */
 static void note_bad(const struct xprtrdma_receive *receive, int status)
 {
-	receive->rv_conn->xc_transport->xt_stats.bad_reply_count++;
+	XPRTRDMA_COUNT(receive->rv_conn->xc_transport->xt_stats.bad_reply_count, 1);
 	trace_xprtrdma_bad_reply(receive_xprt(receive), &receive->rv_header,
 				 receive->rv_length, status);
 }
@@ -101,7 +101,7 @@ static void refuse(struct rpc_rqst *rqst, enum rpcrdma_refusal refusal)
 	/* With a Reply chunk, then. */
 	if (refusal == RPCRDMA_REFUSED_ONCE)
 		request->rq_again = true;
-	request->rq_refused = refusal;
+	WRITE_ONCE(request->rq_refused, refusal);
 	rpcrdma_refusal_tell(rqst, &request->rq_refused);
 }
 
@@ -231,7 +231,7 @@ static int deliver_inline(struct xprtrdma_receive *receive, u32 item)
 	if (write_bytes_to_xdr_buf(buf, 0, from, length))
 		return -EMSGSIZE;
 	if (length > buf->head[0].iov_len)
-		stats->fixup_copy_count += length - buf->head[0].iov_len;
+		XPRTRDMA_COUNT(stats->fixup_copy_count, length - buf->head[0].iov_len);
 	return length;
 }
 
@@ -272,12 +272,12 @@ static int deliver(struct xprtrdma_receive *receive, u32 pulled)
 	struct rpc_rqst *rqst = receive->rv_rqst;
 	int copied;
 
-	stats->total_rdma_reply += item;
+	XPRTRDMA_COUNT(stats->total_rdma_reply, item);
 	if (pulled) {
-		stats->total_rdma_reply += pulled;
+		XPRTRDMA_COUNT(stats->total_rdma_reply, pulled);
 		copied = item ? deliver_reply_chunk(receive, item, pulled) : pulled;
 	} else if (receive->rv_header.proc == RPCRDMA_NOMSG) {
-		stats->total_rdma_reply += reply->length;
+		XPRTRDMA_COUNT(stats->total_rdma_reply, reply->length);
 		copied = deliver_reply_chunk(receive, item, reply->length);
 	} else {
 		copied = deliver_inline(receive, item);
@@ -519,12 +519,12 @@ static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32
 		drop_unknown(receive);
 		return;
 	}
-	conn->xc_useful = true;
+	WRITE_ONCE(conn->xc_useful, true);
 
 	/* RFC 8797 section 4.1: only an R_key of the RPC that the reply ends. */
 	if (invalidated && !xprtrdma_frwr_reminv(receive->rv_loan, rkey)) {
 		trace_xprtrdma_bad_rkey(receive_xprt(receive), receive->rv_header.xid, rkey);
-		conn->xc_transport->xt_stats.bad_reply_count++;
+		XPRTRDMA_COUNT(conn->xc_transport->xt_stats.bad_reply_count, 1);
 		xprtrdma_conn_fail(conn);
 		reply_finish(receive, REPLY_LOST, 0);
 		return;

@@ -228,7 +228,7 @@ static void refuse_to_send(struct rpc_rqst *rqst)
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 
 	spin_lock(&xprt->queue_lock);
-	xprtrdma_request_of(rqst)->rq_refused = RPCRDMA_REFUSED;
+	WRITE_ONCE(xprtrdma_request_of(rqst)->rq_refused, RPCRDMA_REFUSED);
 	spin_unlock(&xprt->queue_lock);
 }
 
@@ -271,8 +271,11 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 	if (bc_prealloc(rqst))
 		return xprtrdma_bc_send(conn, rqst);
 
-	/* Not again, or not yet. The task learns of it when it waits. */
-	if (xprtrdma_request_of(rqst)->rq_refused)
+	/*
+	 * Not again, or not yet. The task learns of it when it waits. A refusal that comes just
+	 * now, from an earlier connection, is one that this connection has not to know of.
+	 */
+	if (READ_ONCE(xprtrdma_request_of(rqst)->rq_refused))
 		return 0;
 	/*
 	 * No retransmission on the same connection: RDMA does not lose messages, and a

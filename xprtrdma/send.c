@@ -143,7 +143,7 @@ struct xprtrdma_send *xprtrdma_send_get(struct xprtrdma_conn *conn)
 		list_del(&send->sd_list);
 	spin_unlock(&conn->xc_lock);
 	if (!send)
-		conn->xc_transport->xt_stats.empty_sendctx_q++;
+		XPRTRDMA_COUNT(conn->xc_transport->xt_stats.empty_sendctx_q, 1);
 	return send;
 }
 

@@ -107,33 +107,41 @@ static struct xprtrdma_conn *create_and_ask(struct xprtrdma_transport *transport
 	return ERR_PTR(rc);
 }
 
-static unsigned long conn_cwnd(struct xprtrdma_conn *conn)
+/*
+ * One call until the server's first grant: RFC 8166 section 3.3.3. Under both locks, as in
+ * take_grant(): a message may be there already.
+ */
+static void begin_window(struct rpc_xprt *xprt, struct xprtrdma_conn *conn)
 {
-	unsigned long cwnd;
-
 	spin_lock(&conn->xc_lock);
-	cwnd = rpcrdma_window_size(&conn->xc_window) << RPC_CWNDSHIFT;
+	spin_lock(&xprt->transport_lock);
+	xprt->cwnd = rpcrdma_window_size(&conn->xc_window) << RPC_CWNDSHIFT;
+	spin_unlock(&xprt->transport_lock);
 	spin_unlock(&conn->xc_lock);
-	return cwnd;
+}
+
+/*
+ * Changed under the write lock, as SUNRPC does, which also looks at it under transport_lock
+ * alone (xprt_conditional_disconnect()), and without either.
+ */
+static void next_cookie(struct rpc_xprt *xprt)
+{
+	spin_lock(&xprt->transport_lock);
+	WRITE_ONCE(xprt->connect_cookie, xprt->connect_cookie + 1);
+	spin_unlock(&xprt->transport_lock);
 }
 
 static int establish(struct xprtrdma_transport *transport)
 {
 	struct rpc_xprt *xprt = &transport->xt_xprt;
 	struct xprtrdma_conn *conn;
-	unsigned long cwnd;
 
 	disconnect(transport);
 	conn = create_and_ask(transport);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
 
-	/* One call until the server's first grant: RFC 8166 section 3.3.3. */
-	cwnd = conn_cwnd(conn);
-	spin_lock(&xprt->transport_lock);
-	xprt->cwnd = cwnd;
-	spin_unlock(&xprt->transport_lock);
-
+	begin_window(xprt, conn);
 	xprtrdma_bc_connected(conn);
 	transport->xt_was_connected = true;
 	transport->xt_told_failure = false;
@@ -177,7 +185,7 @@ static void connect_worker(struct work_struct *work)
 	 * Also when it failed: a task that is told so asks for a disconnect of what it waited
 	 * for, and means no later attempt.
 	 */
-	xprt->connect_cookie++;
+	next_cookie(xprt);
 	xprt_clear_connecting(xprt);
 	if (!rc) {
 		xprt->stat.connect_count++;
@@ -222,10 +230,10 @@ static void transport_close(struct rpc_xprt *xprt)
 
 	trace_xprtrdma_close(xprt);
 	/* A connection that never brought a reply counts as a failed attempt. */
-	if (transport->xt_conn && transport->xt_conn->xc_useful)
+	if (transport->xt_conn && READ_ONCE(transport->xt_conn->xc_useful))
 		xprt->reestablish_timeout = 0;
 	disconnect(transport);
-	++xprt->connect_cookie;
+	next_cookie(xprt);
 	xprt_disconnect_done(xprt);
 }
 

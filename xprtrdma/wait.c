@@ -49,15 +49,14 @@ static void fence_passed(struct rpc_task *task)
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 
-	if (rqst->rq_reply_bytes_recvd) {
-		task->tk_status = 0;
-		return;
-	}
+	/* Under the lock: where the task was woken because it ends, the reply may come just now. */
 	spin_lock(&rqst->rq_xprt->queue_lock);
-	if (request->rq_refused == RPCRDMA_REFUSED)
+	if (rqst->rq_reply_bytes_recvd)
+		task->tk_status = 0;
+	else if (request->rq_refused == RPCRDMA_REFUSED)
 		task->tk_status = -EIO;
 	else
-		request->rq_refused = RPCRDMA_NOT_REFUSED;
+		WRITE_ONCE(request->rq_refused, RPCRDMA_NOT_REFUSED);
 	spin_unlock(&rqst->rq_xprt->queue_lock);
 }
 

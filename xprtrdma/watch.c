@@ -21,10 +21,12 @@ static void stall_worker(struct work_struct *work)
 						  xc_watch.stall_worker.work);
 	struct rpcrdma_window *window = &conn->xc_window;
 	bool closed, stalled;
+	u32 in_flight;
 
 	spin_lock(&conn->xc_lock);
+	in_flight = window->in_flight;
 	closed = conn->xc_state == RPCRDMA_CONN_ESTABLISHED &&
-		 window->in_flight >= rpcrdma_window_size(window);
+		 in_flight >= rpcrdma_window_size(window);
 	stalled = closed && conn->xc_watch.replies == conn->xc_watch.stalled_at;
 	conn->xc_watch.stalled_at = conn->xc_watch.replies;
 	spin_unlock(&conn->xc_lock);
@@ -32,7 +34,7 @@ static void stall_worker(struct work_struct *work)
 		queue_delayed_work(xprtrdma_wq, &conn->xc_watch.stall_worker,
 				   READ_ONCE(conn->xc_watch.patience));
 	if (stalled) {
-		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, window->in_flight);
+		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, in_flight);
 		xprtrdma_conn_fail(conn);
 	}
 }
@@ -82,16 +84,18 @@ static void held_worker(struct work_struct *work)
 						  xc_watch.held_worker.work);
 	unsigned long deadline;
 	bool held, stalled;
+	unsigned int count;
 
 	spin_lock(&conn->xc_lock);
-	held = conn->xc_watch.held && conn->xc_state == RPCRDMA_CONN_ESTABLISHED;
+	count = conn->xc_watch.held;
+	held = count && conn->xc_state == RPCRDMA_CONN_ESTABLISHED;
 	deadline = conn->xc_watch.held_since + XPRTRDMA_HELD_TIMEOUT;
 	stalled = held && time_after_eq(jiffies, deadline);
 	if (held && !stalled)
 		queue_delayed_work(xprtrdma_wq, &conn->xc_watch.held_worker, deadline - jiffies);
 	spin_unlock(&conn->xc_lock);
 	if (stalled) {
-		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, conn->xc_watch.held);
+		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, count);
 		xprtrdma_conn_fail(conn);
 	}
 }

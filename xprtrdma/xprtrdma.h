@@ -99,6 +99,8 @@ struct xprtrdma_request;
  * What mountstats shows. Written without a lock by the one context that sees the
  * event; a lost increment is accepted, as for all counters of that file.
  */
+#define XPRTRDMA_COUNT(counter, n)	((void)data_race((counter) += (n)))
+
 struct xprtrdma_stats {
 	unsigned long		read_chunk_count;
 	unsigned long		write_chunk_count;
@@ -137,11 +139,11 @@ struct xprtrdma_stats {
  * @xt_reserve: requests for asynchronous tasks when memory is short
  * @xt_srcaddr: local address to bind to; ss_family is 0 for any
  * @xt_bc_max_payload: largest reverse-direction message, bytes; set at connect
- * @xt_bc_count: reverse-direction rpc_rqsts that exist; under bc_pa_lock
- * @xt_bc_ready: the consumer's callback service may be given calls; under bc_pa_lock
+ * @xt_bc_count: reverse-direction rpc_rqsts that exist; changed under bc_pa_lock
+ * @xt_bc_ready: the consumer's callback service may be given calls; changed under bc_pa_lock
  * @xt_idle_timeout: xprt.idle_timeout while there is no such service
  * @xt_history: how large replies have been; for the Receive CQ handler, and read by
- *	senders
+ *	senders, without a lock
  * @xt_stats: mountstats
  */
 struct xprtrdma_transport {
@@ -302,14 +304,15 @@ struct xprtrdma_asking {
  * @xc_read_depth: RDMA Reads in flight that the server takes; fixed when established
  * @xc_step: what the connect worker is at, for messages
  * @xc_cm_done: the connect worker waits on it for each CM event
- * @xc_cm_status: errno of the last CM event
+ * @xc_cm_status: errno of the last CM event; written by the CM handler, and read without a
+ *	lock by the connect worker, which another event may have woken
  * @xc_released: every memory region has been taken back; see
  *	xprtrdma_conn_destroy()
  * @xc_part_cqe: completion of RDMA Reads and Writes that are not the last of their chain, and
  *	have failed
- * @xc_useful: a valid reply has arrived; written by the Receive CQ handler
+ * @xc_useful: a valid reply has arrived; written by the Receive CQ handler, read by close
  * @xc_lock: guards the members below it where they say so, and the rg_list of every region
- * @xc_state: changed only through conn_advance()
+ * @xc_state: changed only through conn_advance(), and read without the lock as a hint
  * @xc_window: credits of the forward direction
  * @xc_send: Send buffers
  * @xc_recv: Receive buffers

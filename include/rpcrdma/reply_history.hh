@@ -22,20 +22,37 @@ constexpr u8 level_step = 2;
 constexpr u8 level_expect = 2;
 constexpr u8 level_max = 4;
 
+/*
+ * Senders look while a reply is noted: each level is read and written once, as a whole, as by
+ * READ_ONCE() and WRITE_ONCE() of the kernel. Whether they see the old one or the new does not
+ * matter.
+ */
+inline u8 read_level(const u8 &level)
+{
+	return *const_cast<const volatile u8 *>(&level);
+}
+
+inline void write_level(u8 &level, u8 value)
+{
+	*const_cast<volatile u8 *>(&level) = value;
+}
+
 inline bool expect_large(const rpcrdma_reply_history &history, u32 procedure)
 {
-	return history.levels[procedure % RPCRDMA_HISTORY_SIZE] >= level_expect;
+	return read_level(history.levels[procedure % RPCRDMA_HISTORY_SIZE]) >=
+	       level_expect;
 }
 
 inline void note_reply(rpcrdma_reply_history &history, u32 procedure,
 		       bool large)
 {
 	u8 &level = history.levels[procedure % RPCRDMA_HISTORY_SIZE];
+	const u8 old = read_level(level);
 
 	if (large)
-		level = min<u8>(level + level_step, level_max);
-	else if (level)
-		level--;
+		write_level(level, min<u8>(old + level_step, level_max));
+	else if (old)
+		write_level(level, old - 1);
 }
 
 } /* namespace rpcrdma */

@@ -13,7 +13,10 @@
 #include <linux/sunrpc/clnt.h>
 #include <linux/sunrpc/xprt.h>
 
-/* The requester's, beside its rpc_rqst; under the rpc_xprt's queue_lock. */
+/*
+ * The requester's, beside its rpc_rqst; changed under the rpc_xprt's queue_lock. Who sends looks
+ * without it.
+ */
 enum rpcrdma_refusal {
 	RPCRDMA_NOT_REFUSED,
 	RPCRDMA_REFUSED,	/* RFC 8166 section 4.5: permanent. The RPC ends with EIO */
@@ -35,8 +38,8 @@ static inline void rpcrdma_refusal_tell(struct rpc_rqst *rqst, enum rpcrdma_refu
 		return;
 	}
 	/* SUNRPC sends again what went out on an earlier connection. */
-	*refusal = RPCRDMA_NOT_REFUSED;
-	rqst->rq_connect_cookie = xprt->connect_cookie - 1;
+	WRITE_ONCE(*refusal, RPCRDMA_NOT_REFUSED);
+	rqst->rq_connect_cookie = READ_ONCE(xprt->connect_cookie) - 1;
 	task->tk_status = -ENOTCONN;
 	rpc_wake_up_queued_task(&xprt->pending, task);
 }
