@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What a person types. `make help` lists it.
 
-# A kernel of scripts/kernel/build: um, um-debug or debug.
+# A kernel of scripts/kernel/build: um, um-debug, debug, kcsan ...
 ifdef TEST_KERNEL
 KDIR := $(shell scripts/kernel/build $(TEST_KERNEL))
 ARCH := $(if $(filter um%,$(TEST_KERNEL)),um)

@@ -8,6 +8,7 @@ import subprocess
 from plan import PlanError
 
 UML = ("um", "um-debug", "um-7.3", "um-debug-7.3")
+BUILT = ("debug", "kcsan")
 
 
 @dataclasses.dataclass
@@ -104,10 +105,10 @@ def find(engine, name, top, root=None):
         if name not in UML:
             raise PlanError(f"user-mode Linux has the kernels {' '.join(UML)}, not '{name}'")
         return _built(name, top)
-    if name == "debug":
-        return _built("debug", top)
+    if name in BUILT:
+        return _built(name, top)
     if name not in (None, "7.3", "6.12", "6.1"):
-        raise PlanError(f"QEMU has the kernels 7.3, 6.12, 6.1 and debug, not '{name}'")
+        raise PlanError(f"QEMU has the kernels 7.3, 6.12, 6.1, debug and kcsan, not '{name}'")
     # Debian 12 has 6.1 itself.
     if name == "7.3" or name == "6.1" and not _releases(pathlib.Path("/"), name):
         return _of_suite(name, top)

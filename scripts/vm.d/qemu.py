@@ -18,6 +18,8 @@ from plan import PlanError
 BOOT_MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_net",
                 "virtio_console", "virtio_rng")
 HZ = 250
+# The detector waits to be asked, in a kernel made from allnoconfig.
+KERNEL_ARGUMENTS = {"kcsan": ["kcsan.early_enable=1"]}
 # With --icount an instruction takes 4 ns, and the time stamp counter counts these.
 ICOUNT = ["-icount", "shift=2,sleep=off"]
 ICOUNT_TSC_KHZ = 1_000_000
@@ -106,6 +108,7 @@ class Qemu:
         clock = ["tsc=reliable", "no_timer_check"]
         if self.tsc_khz:
             clock += [f"tsc_early_khz={self.tsc_khz}", f"lpj={self.tsc_khz * 1000 // HZ}"]
+        own = KERNEL_ARGUMENTS.get(self.plan.kernel.name, [])
         return ["console=ttyS0", "loglevel=7", "panic=-1", "net.ifnames=0",
                 "mitigations=off", "kunit.enable=1", "root_share=9p",
-                f"vm_dir={node_dir}", *clock, *self.plan.append.split()]
+                f"vm_dir={node_dir}", *clock, *own, *self.plan.append.split()]
