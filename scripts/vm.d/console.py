@@ -2,6 +2,8 @@
 """Finds reports of the kernel's checkers in a console log."""
 import re
 
+from races import TITLE, Races
+
 # Reports after which the guest is not expected to come back.
 FATAL = re.compile(
     r"Kernel panic|Oops|general protection fault|BUG: unable to handle|"
@@ -35,6 +37,7 @@ class Console:
         self.stopped = None
         self.reports = []
         self.fatal = False
+        self.races = Races()
         self._offset = 0
         self._rest = b""
 
@@ -58,10 +61,19 @@ class Console:
         self.poll()
         self._take(self._rest.decode(errors="replace").rstrip())
         self._rest = b""
+        self._race(self.races.close())
+
+    def _race(self, report):
+        """Whether there is a report, and whether it counts, its stacks say: see races.py."""
+        if report:
+            self.reports.append(report)
 
     def _take(self, line):
         if self.stop_at and self.stop_at.search(line):
             self.stopped = self.stopped or line
+        self._race(self.races.take(line))
+        if TITLE.search(line):
+            return
         if not REPORT.search(line) or HARMLESS.search(line):
             return
         self.reports.append(line)

@@ -203,6 +203,8 @@ class Run:
         command's exit status or None."""
         node.console.close()
         name = f"{node.role}: " if len(self.nodes) > 1 else ""
+        if races := node.console.races.summary():
+            print(f"vm: {name}{races}", file=sys.stderr)
         for report in node.console.reports[:5]:
             self.failures.append(f"{name}kernel report: {report}")
         status = node.status()
