@@ -504,7 +504,7 @@ static void handle_call(struct xprtrdma_receive *receive, bool invalidated, u32 
 		return;
 	}
 	trace_xprtrdma_bad_rkey(receive_xprt(receive), receive->rv_header.xid, rkey);
-	conn->xc_transport->xt_stats.bad_reply_count++;
+	XPRTRDMA_COUNT(conn->xc_transport->xt_stats.bad_reply_count, 1);
 	xprtrdma_conn_fail(conn);
 	xprtrdma_receive_put(receive);
 }

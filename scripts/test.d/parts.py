@@ -56,6 +56,8 @@ BESIDE = (
     Part("kunit-debug", 2, _kunit("debug", "--smp", "2"), ("kunit debug",), True, 5400),
     Part("kunit-smp", 2, _kunit("debug", "--smp", "2", "--module", "memory_kunit", "--filter",
                                 "memory_threads"), ("kunit debug",), True),
+    Part("kunit-kcsan", 2, _kunit("kcsan", "--smp", "2", "--module", "memory_kunit", "--filter",
+                                  "memory_threads"), ("kunit kcsan",), True),
     Part("kunit-um", USER_MODE, _kunit("um"), ("kunit um",), True),
     Part("kunit-um-7.3", USER_MODE, _kunit("um-7.3"), ("kunit um-7.3",), True),
     Part("models", 1, ["tests/models/run"], (), True),
@@ -71,6 +73,8 @@ BESIDE = (
          12000),
     Part("hostile-smp", 2, ["scripts/hostile", "--kernel", "debug", "--smp", "2", "--jobs", "1",
                             "--count", "2000"], ("modules --kernel debug", PEER), True, 7200),
+    Part("hostile-kcsan", 2, ["scripts/hostile", "--kernel", "kcsan", "--smp", "2", "--jobs", "1",
+                              "--count", "500"], ("modules --kernel kcsan", PEER), True, 7200),
     Part("capture-whole", 2, ["tests/capture", "whole-rxe", "whole-siw", "whole-mixed"],
          (UM, PEER), True, 9000),
 )

@@ -57,6 +57,9 @@ ROWS = (
     # tenth of the time, and the in-tree peer of 6.1
     Row("ours-debug-x86", 2, "small", "--kernel debug --provider rxe --mem 3G --vers 4.2 --smp 2",
         LATEST, True),
+    # The race detector: whatever runs at the same time on two processors.
+    Row("ours-kcsan-rxe", 2, "small", "--kernel kcsan --provider rxe --mem 3G --vers 4.2 --smp 2",
+        LATEST, True),
     Row("ours-x86-siw", 2, "small", "--kernel debug --provider siw --mem 3G --smp 2", OURS, True),
     Row("ours-debug-rxe-full", USER_MODE, "full",
         "--engine uml --kernel um-debug --provider rxe", OURS, True),
