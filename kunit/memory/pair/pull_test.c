@@ -99,6 +99,27 @@ static void more_than_the_consumer_has_room_for(struct kunit *test)
 	pull_expect_nothing_exposed(pair);
 }
 
+/* The item has gone into its Write chunk, and the rest does not fit around it. */
+static void more_than_there_is_room_for_beside_an_item(struct kunit *test)
+{
+	static const struct pull_case c = { "", { READS(8192) }, { 128, 8192, 9000 } };
+	unsigned long before = xprtrdma_replies_pulled;
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call;
+
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	pull_exchange(pair, &pull_8k);
+	call = pull_begin(pair, &c);
+	KUNIT_EXPECT_NE(test, 0, pair->client.transport->xt_stats.write_chunk_count);
+	pair_pump(pair);
+	KUNIT_EXPECT_TRUE(test, client_call_done(call));
+	KUNIT_EXPECT_EQ(test, 0, call->task.tk_status);
+	KUNIT_EXPECT_EQ(test, 8192 + c.shape.reply_head + c.shape.reply_tail,
+			call->rqst.rq_reply_bytes_recvd);
+	KUNIT_EXPECT_EQ(test, before + 2, xprtrdma_replies_pulled);
+	pull_expect_nothing_exposed(pair);
+}
+
 static void switched_off(struct kunit *test, unsigned int *knob)
 {
 	unsigned long before = xprtrdma_replies_pulled;
@@ -220,6 +241,7 @@ static struct kunit_case pull_test_cases[] = {
 	KUNIT_CASE(next_call_offers_memory),
 	KUNIT_CASE(small_replies_register_nothing),
 	KUNIT_CASE(more_than_the_consumer_has_room_for),
+	KUNIT_CASE(more_than_there_is_room_for_beside_an_item),
 	KUNIT_CASE(client_switched_off),
 	KUNIT_CASE(server_switched_off),
 	KUNIT_CASE(nobody_waits_for_the_reply),

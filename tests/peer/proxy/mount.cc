@@ -111,11 +111,18 @@ Mount::Mount(u16 port, const std::string &options)
 		fail("cannot mount with ", options_);
 }
 
+/*
+ * A mount of NFSv4.1 that stays would be found by the next one, as another way to the same server, and
+ * be waited for. Who had a file open may have it for a moment more.
+ */
 Mount::~Mount()
 {
 	try {
-		if (!run_program({ "umount", directory_ }, 20))
-			return;
+		for (int i = 0; i < 50; i++) {
+			if (!run_program({ "umount", directory_ }, 20))
+				return;
+			usleep(100000);
+		}
 	} catch (const Failed &) {
 	}
 	trace_line("umount ", directory_, " by force");
