@@ -102,7 +102,7 @@ static void more_than_the_consumer_has_room_for(struct kunit *test)
 /* The item has gone into its Write chunk, and the rest does not fit around it. */
 static void more_than_there_is_room_for_beside_an_item(struct kunit *test)
 {
-	static const struct pull_case c = { "", { READS(8192) }, { 128, 8192, 9000 } };
+	static const struct pull_case c = { "", { READS(8192) }, { 128, 8192, 3940 } };
 	unsigned long before = xprtrdma_replies_pulled;
 	struct pair *pair = pair_create(test, false);
 	struct client_call *call;
