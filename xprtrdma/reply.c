@@ -475,6 +475,19 @@ static void drop_unknown(struct xprtrdma_receive *receive)
 		xprtrdma_receive_put(receive);
 }
 
+/*
+ * RFC 8797 section 4.1: a message invalidates an R_key of the RPC that it ends, or none. What
+ * else it has taken may be of any other RPC, so the connection ends.
+ */
+static void foreign_rkey(const struct xprtrdma_receive *receive, u32 rkey)
+{
+	struct xprtrdma_conn *conn = receive->rv_conn;
+
+	trace_xprtrdma_bad_rkey(receive_xprt(receive), receive->rv_header.xid, rkey);
+	XPRTRDMA_COUNT(conn->xc_transport->xt_stats.bad_reply_count, 1);
+	xprtrdma_conn_fail(conn);
+}
+
 /* To the question of config.c. Its credit comes back with whatever it says. */
 static bool handle_config(struct xprtrdma_receive *receive, bool invalidated, u32 rkey)
 {
@@ -483,29 +496,23 @@ static bool handle_config(struct xprtrdma_receive *receive, bool invalidated, u3
 
 	if (header.proc == RPCRDMA_NOMSG || !xprtrdma_config_receive(receive))
 		return false;
-	/* RFC 8797 section 4.1: it has no R_key. */
-	if (invalidated) {
-		trace_xprtrdma_bad_rkey(receive_xprt(receive), header.xid, rkey);
-		xprtrdma_conn_fail(conn);
-	}
+	/* The question has none. */
+	if (invalidated)
+		foreign_rkey(receive, rkey);
 	take_grant(receive);
 	finish_unknown(receive);
 	xprtrdma_config_done(conn);
 	return true;
 }
 
-/* A call of the server's: no R_key of ours goes with it (RFC 8797 section 4.1). */
+/* A call of the server's, which ends no RPC of ours */
 static void handle_call(struct xprtrdma_receive *receive, bool invalidated, u32 rkey)
 {
-	struct xprtrdma_conn *conn = receive->rv_conn;
-
 	if (!invalidated) {
 		xprtrdma_bc_receive(receive);
 		return;
 	}
-	trace_xprtrdma_bad_rkey(receive_xprt(receive), receive->rv_header.xid, rkey);
-	XPRTRDMA_COUNT(conn->xc_transport->xt_stats.bad_reply_count, 1);
-	xprtrdma_conn_fail(conn);
+	foreign_rkey(receive, rkey);
 	xprtrdma_receive_put(receive);
 }
 
@@ -521,11 +528,8 @@ static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32
 	}
 	WRITE_ONCE(conn->xc_useful, true);
 
-	/* RFC 8797 section 4.1: only an R_key of the RPC that the reply ends. */
 	if (invalidated && !xprtrdma_frwr_reminv(receive->rv_loan, rkey)) {
-		trace_xprtrdma_bad_rkey(receive_xprt(receive), receive->rv_header.xid, rkey);
-		XPRTRDMA_COUNT(conn->xc_transport->xt_stats.bad_reply_count, 1);
-		xprtrdma_conn_fail(conn);
+		foreign_rkey(receive, rkey);
 		reply_finish(receive, REPLY_LOST, 0);
 		return;
 	}

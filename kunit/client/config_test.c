@@ -263,6 +263,7 @@ static void config_answer_invalidates(struct kunit *test)
 	length = put_reply(reply, xid, 32, 2048);
 	KUNIT_ASSERT_TRUE(test, fake_deliver_invalidate(&mount->fake->qp, reply, length, 5));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, mount_connected(mount));
+	KUNIT_EXPECT_EQ(test, 1, xprtrdma_transport_of(mount->xprt)->xt_stats.bad_reply_count);
 	mount_expect_nothing(mount);
 }
 
