@@ -233,12 +233,12 @@ static void refuse_to_send(struct rpc_rqst *rqst)
 }
 
 /*
- * The window is closed, and @xprt is to wait until a reply opens it. SUNRPC looks at the head of
- * the queue without its lock before it sets XPRT_CWND_WAIT: a call that has been admitted, and
- * comes again after a reconnect, can be put there in between. It needs no reply of another one,
- * and nobody else would send it.
+ * The window is closed, and SUNRPC has said that all calls wait for it (XPRT_CWND_WAIT), unless
+ * the one at the head of the queue was admitted before. It looks there without the queue's lock: a
+ * call that comes again after a reconnect can be put there in between. Nobody would send it. Look
+ * again, with the lock.
  */
-static void wait_for_window(struct rpc_xprt *xprt)
+static void let_admitted_call_go(struct rpc_xprt *xprt)
 {
 	struct rpc_rqst *head;
 
@@ -286,7 +286,7 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 		return -ENOTCONN;
 	}
 	if (!xprt_request_get_cong(xprt, rqst)) {
-		wait_for_window(xprt);
+		let_admitted_call_go(xprt);
 		return -EBADSLT;
 	}
 	rc = send_call(conn, rqst);
