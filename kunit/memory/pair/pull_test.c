@@ -79,45 +79,41 @@ static void small_replies_register_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, memory_seen(pair->client_device, MEMORY_MAP_MR));
 }
 
-/* A Reply chunk that is too small, since the consumer was wrong about its reply. */
-static void more_than_the_consumer_has_room_for(struct kunit *test)
+/* The consumer was wrong about its reply: it gets @bytes, and the server nothing to keep. */
+static void check_cut(struct kunit *test, const struct pull_case *c, u32 bytes)
 {
-	static const struct pull_case c = { "", { PLAIN(6000) }, { 128, 20000 } };
 	unsigned long before = xprtrdma_replies_pulled;
 	struct pair *pair = pair_create(test, false);
+	const struct xprtrdma_stats *stats = &pair->client.transport->xt_stats;
 	struct client_call *call;
 
 	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
 	pull_exchange(pair, &pull_8k);
-	call = pull_begin(pair, &c);
-	KUNIT_EXPECT_NE(test, 0, pair->client.transport->xt_stats.reply_chunk_count);
+	call = pull_begin(pair, c);
+	KUNIT_EXPECT_NE(test, 0, c->shape.read ? stats->write_chunk_count :
+						 stats->reply_chunk_count);
 	pair_pump(pair);
 	KUNIT_EXPECT_TRUE(test, client_call_done(call));
 	KUNIT_EXPECT_EQ(test, 0, call->task.tk_status);
-	KUNIT_EXPECT_EQ(test, 128 + 6000 + 64, call->rqst.rq_reply_bytes_recvd);
+	KUNIT_EXPECT_EQ(test, bytes, call->rqst.rq_reply_bytes_recvd);
 	KUNIT_EXPECT_EQ(test, before + 2, xprtrdma_replies_pulled);
 	pull_expect_nothing_exposed(pair);
+}
+
+/* With a Reply chunk that is too small */
+static void more_than_the_consumer_has_room_for(struct kunit *test)
+{
+	static const struct pull_case c = { "", { PLAIN(6000) }, { 128, 20000 } };
+
+	check_cut(test, &c, 128 + 6000 + 64);
 }
 
 /* The item has gone into its Write chunk, and the rest does not fit around it. */
 static void more_than_there_is_room_for_beside_an_item(struct kunit *test)
 {
 	static const struct pull_case c = { "", { READS(8192) }, { 128, 8192, 3940 } };
-	unsigned long before = xprtrdma_replies_pulled;
-	struct pair *pair = pair_create(test, false);
-	struct client_call *call;
 
-	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
-	pull_exchange(pair, &pull_8k);
-	call = pull_begin(pair, &c);
-	KUNIT_EXPECT_NE(test, 0, pair->client.transport->xt_stats.write_chunk_count);
-	pair_pump(pair);
-	KUNIT_EXPECT_TRUE(test, client_call_done(call));
-	KUNIT_EXPECT_EQ(test, 0, call->task.tk_status);
-	KUNIT_EXPECT_EQ(test, 8192 + c.shape.reply_head + c.shape.reply_tail,
-			call->rqst.rq_reply_bytes_recvd);
-	KUNIT_EXPECT_EQ(test, before + 2, xprtrdma_replies_pulled);
-	pull_expect_nothing_exposed(pair);
+	check_cut(test, &c, 128 + 8192 + 64);
 }
 
 static void switched_off(struct kunit *test, unsigned int *knob)
