@@ -178,26 +178,62 @@ static void shape_lost(struct kunit *test)
 	}
 }
 
-/* For Documentation: what a connection has of such a device */
+/**
+ * struct figures - what a connection takes of a device: the table of Documentation/devices.rst
+ * @credits: the client's
+ * @send: entries of its Send Queue
+ * @pages: of one of its regions
+ * @regions: of the largest call
+ * @server_send: entries of the server's Send Queue
+ * @server_regions: of rdma_rw
+ */
+struct figures {
+	u32	credits;
+	u32	send;
+	u32	pages;
+	u32	regions;
+	u32	server_send;
+	u32	server_regions;
+};
+
+/* In the order of memory_shapes */
+static const struct figures figures[] = {
+	{ 128, 4757, 30, 14, 1941, 0 },
+	{ 128, 4757, 30, 14, 1365, 384 },
+	{ 128, 2133, 257, 6, 8661, 0 },
+	{ 128, 2133, 257, 6, 1592, 0 },
+	{ 128, 2133, 257, 6, 1496, 0 },
+	{ 128, 2133, 257, 6, 1365, 384 },
+	{ 34, 755, 257, 6, 894, 227 },
+	{ 128, 3445, 64, 10, 1173, 0 },
+	{ 128, 2789, 128, 8, 1941, 576 },
+	{ 128, 4757, 32, 14, 5397, 1728 },
+	{ 128, 2461, 256, 7, 1365, 384 },
+	{ 128, 4757, 32, 14, 1941, 0 },
+};
+
 static void shape_figures(struct kunit *test)
 {
-	struct pair *pair = pair_create_as(test, test->param_value);
+	const struct memory_shape *shape = test->param_value;
+	const struct figures *wanted = &figures[shape - memory_shapes];
+	struct pair *pair = pair_create_as(test, shape);
+	const struct rpcrdma_client_queues *queues;
 	struct svcrdma_transport *t;
-	struct xprtrdma_conn *conn;
 
 	pair->client.xprt->max_reqs = xprtrdma_slot_table_entries;
 	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
-	conn = pair->client.conn;
+	queues = &pair->client.conn->xc_queues;
 	t = pair->server;
-	client_call_destroy(transfer_exchange(pair, &transfer_cases[21]));
-	kunit_info(test, "client: credits %u, Send %u, Receive %u, pages of a region %u, regions of a call %u, payload %u KiB",
-		   conn->xc_queues.credits, conn->xc_queues.send_wrs, conn->xc_queues.recv_wrs,
-		   conn->xc_queues.mr_pages, conn->xc_queues.mrs_per_call,
-		   conn->xc_queues.payload_pages << (PAGE_SHIFT - 10));
-	kunit_info(test, "server: credits %u, Send %u, Receive %u, regions %d",
-		   t->st_credits, memory_qp_of(t->st_qp)->sq.size,
-		   memory_qp_of(t->st_qp)->rq.size, atomic_read(&pair->server_device->nr_mrs));
-	KUNIT_EXPECT_GT(test, conn->xc_queues.credits, 0);
+	KUNIT_EXPECT_EQ(test, wanted->credits, queues->credits);
+	KUNIT_EXPECT_EQ(test, wanted->send, queues->send_wrs);
+	KUNIT_EXPECT_EQ(test, wanted->credits + 28, queues->recv_wrs);
+	KUNIT_EXPECT_EQ(test, wanted->pages, queues->mr_pages);
+	KUNIT_EXPECT_EQ(test, wanted->regions, queues->mrs_per_call);
+	KUNIT_EXPECT_EQ(test, 64, t->st_credits);
+	KUNIT_EXPECT_EQ(test, 64 + 83, memory_qp_of(t->st_qp)->rq.size);
+	KUNIT_EXPECT_EQ(test, wanted->server_send, memory_qp_of(t->st_qp)->sq.size);
+	KUNIT_EXPECT_EQ(test, wanted->server_regions,
+			(u32)atomic_read(&pair->server_device->nr_mrs));
 }
 
 static struct kunit_case shape_test_cases[] = {

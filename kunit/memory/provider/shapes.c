@@ -3,8 +3,9 @@
  * The provider in memory: the shapes of devices.
  *
  * The figures are those that a driver of Linux 6.12 gives in its query_device, with its own
- * constants. Where the firmware says how much, the figure is what it allows for, or what the
- * device is known for. Each entry names the place below drivers/infiniband.
+ * constants. Where it asks the firmware (queue depths of mlx5, bnxt_re and hns, what hns has at
+ * all, read depths), the figure is one that such a device may have; none was seen. Each entry
+ * names the place below drivers/infiniband.
  */
 #include <linux/sizes.h>
 
@@ -31,7 +32,7 @@ const struct memory_shape memory_shapes[] = {
 		.page_sizes = ~(u64)(SZ_4K - 1), .reads_served = 16, .reads_posted = 16,
 		.vectors = 8,
 	},
-	/* The same; read_sgl: max_sgl_for_optimized_performance, which these have. */
+	/* The same; read_sgl: max_sgl_for_optimized_performance, of which the driver has no figure. */
 	{
 		.name = "mlx5, ConnectX-5 to 7", .gaps = true, .wrs = 8192,
 		.cqes = (1 << 22) - 1, .send_sges = 30, .recv_sges = 32, .read_sges = 30,
@@ -85,7 +86,7 @@ const struct memory_shape memory_shapes[] = {
 	/* The same without use_dsgl: T4_MAX_FR_IMMD_DEPTH; max_ordird_qp of old firmware. */
 	{
 		.name = "cxgb4, T4", .iwarp = true, .wrs = 8190, .cqes = 65518,
-		.send_sges = 17, .recv_sges = 4, .read_sges = 1, .pages = 28,
+		.send_sges = 17, .recv_sges = 4, .read_sges = 1, .pages = 32,
 		.page_sizes = 0xffff000, .reads_served = 8, .reads_posted = 8, .vectors = 4,
 	},
 	/* sw/siw/siw_verbs.c: siw_query_device(), siw.h. It does not say which pages. */
