@@ -124,6 +124,10 @@ if how == "report":
     say("[    2.0] BUG: KASAN: slab-use-after-free in stub\n")
 if how == "warning":
     say("[    2.0] WARNING: CPU: 0 PID: 1 at stub.c:1 stub+0x1/0x2\n")
+if how in ("int3", "int3-stale"):
+    there = "cc" if how == "int3" else "0f"
+    say("[    2.0] Oops: int3: 0000 [#1] PREEMPT SMP NOPTI\n[    2.0] RIP: 0010:stub+0x86/0x580\n"
+        f"[    2.0] Code: 00 {there} <1f> 44 00\n")
 if how == "unended-report":
     say("[    2.0] BUG: KASAN: slab-use-after-free in stub")
 RACES = {
@@ -286,11 +290,12 @@ class Machine(Format):
     """What scripts/vm says of a machine: its status."""
 
     changes = ("dies", "killed", "hangs", "panics", "no-exit", "status", "unfinished", "fails",
-               "report", "warning", "unended-report", "race-ours", "race-second", "race-of-test",
+               "report", "warning", "int3", "int3-stale", "unended-report", "race-ours", "race-second", "race-of-test",
                "race-freed", "race-stackless", "race-cut", "race-stock", "race-called")
     # What a report of KCSAN says of the kernel itself fails no run, and is not passed over.
     harmless = {"good": "", "race-stock": "kernel itself, 1: data-race in stock_a / rpcrdma_stub 1",
                 "race-called": "kernel itself, 1: data-race in stock_a / stock_b (called by ours) 1"}
+    stale = "QEMU ran an instruction that is no longer there"
 
     def text(self, how):
         return ""
@@ -331,6 +336,8 @@ class Probe:
         if isinstance(self.form, Machine):
             if (status == 0) != (how in self.form.harmless):
                 return f"status {status}"
+            if (self.form.stale in output) != (how == "int3-stale"):
+                return "it does not know whose fault an int3 is"
             said = self.form.harmless.get(how, "")
             return None if said in output else f"it does not say '{said}'"
         return fault_of(status, last, how)

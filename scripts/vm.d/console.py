@@ -27,6 +27,12 @@ HARMLESS = re.compile(
     r"WARNING: Kernel not built with|WARNING: Spawning a nested|"
     r"d0 speed is unknown|Fast TSC calibration failed")
 
+# What memory has where an int3 trapped. If that is no int3, QEMU went on with an instruction that
+# the kernel had changed: Documentation/testing.rst.
+INT3 = re.compile(r"Oops: int3")
+TRAPPED = re.compile(r"Code: .*\b(?!cc)[0-9a-f]{2} <[0-9a-f]{2}>")
+OLD_CODE = "QEMU ran an instruction that is no longer there (Documentation/testing.rst, The matrix)"
+
 
 class Console:
     """Reads a console log as it grows."""
@@ -37,6 +43,7 @@ class Console:
         self.stopped = None
         self.reports = []
         self.fatal = False
+        self._int3 = False
         self.races = Races()
         self._offset = 0
         self._rest = b""
@@ -74,6 +81,9 @@ class Console:
         self._race(self.races.take(line))
         if TITLE.search(line):
             return
+        if self._int3 and TRAPPED.search(line):
+            self.reports.append(OLD_CODE)
+        self._int3 = bool(INT3.search(line)) or self._int3 and "Code: " not in line
         if not REPORT.search(line) or HARMLESS.search(line):
             return
         self.reports.append(line)

@@ -7,8 +7,6 @@ tracing=/sys/kernel/tracing
 # From here on: who cannot connect is seen by missed().
 begin_to_miss() {
 	echo >$tracing/trace
-	echo 1 >$tracing/events/sunrpc/rpc_connect_status/enable
-	trap 'echo 0 >$tracing/events/sunrpc/rpc_connect_status/enable' EXIT
 }
 
 # Returns when a call has had no connection. A minute is far more than SUNRPC waits between tries.
