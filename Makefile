@@ -65,7 +65,7 @@ test-all: packages
 conformance: packages
 	@scripts/test unit kunit-um ours-um peer-rxe conformance
 
-bench:
+bench: packages
 	@scripts/bench
 
 fuzz:

@@ -49,6 +49,7 @@ BESIDE = (
          (UM, PEER)),
     Part("kunit", 1, _kunit("um-debug", "--without", "memory_kunit"), ("kunit um-debug",)),
     Part("replies", USER_MODE, ["tests/replies"], (UM, PEER)),
+    Part("cost", 1, ["scripts/bench", "--quick", "--no-build"], ("modules --kernel 6.12",)),
     Part("modprobe", USER_MODE, ["tests/modprobe"], (UM,)),
     Part("compat", 1, ["tests/compat"]),
     # In make test-all, beside these

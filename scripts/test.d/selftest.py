@@ -375,6 +375,7 @@ def probes():
               [name for name in names_of("models") if name.count(" ") == 0 or " source" in name],
               Pan),
         Probe("replies", ["tests/replies"], ["replies"], good=False),
+        Probe("cost", ["scripts/bench", "--quick", "--no-build"], names_of("cost"), good=False),
         # Without a capture there is nothing that could be right.
         Probe("capture", ["tests/capture", "rxe"], names_of("capture/rxe"), good=False),
         Probe("test", ["scripts/test", "ours-6.12"], names_of("matrix/stock")),

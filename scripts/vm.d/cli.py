@@ -57,6 +57,9 @@ def parser():
     p.add_argument("--smp", type=int, default=1, help="qemu: processors of each machine")
     p.add_argument("--icount", action="store_true",
                    help="qemu: the guest's clock counts instructions; it runs on while this machine is late")
+    p.add_argument("--count", metavar="FILE.so",
+                   help="qemu: count what the kernel executes (tests/cost/count.c), in the file counts "
+                        "of the run folder")
     p.add_argument("--timeout", type=int, default=None, metavar="SECONDS",
                    help="of the whole run; 300 for uml, 1200 for qemu")
     p.add_argument("--stall", type=int, default=None, metavar="SECONDS",

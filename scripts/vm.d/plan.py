@@ -52,8 +52,9 @@ class Plan:
             self.versions = []
         if self.provider == "siw" and not self.kernel.has_siw:
             raise PlanError(f"kernel {self.kernel.name} has no siw")
-        if self.icount and (self.engine != "qemu" or self.smp > 1 or len(self.nodes) > 1):
-            raise PlanError("--icount is for one processor of one machine, in qemu")
+        if (self.icount or self.count) and \
+                (self.engine != "qemu" or self.smp > 1 or len(self.nodes) > 1):
+            raise PlanError("--icount and --count are for one processor of one machine, in qemu")
         if self.capture and not shutil.which("dumpcap"):
             raise PlanError("dumpcap is missing (apt-get install tshark)")
         if self.with_dir and not pathlib.Path(self.with_dir).is_dir():

@@ -7,6 +7,7 @@ under load gets it wrong now and then.
 """
 import ctypes
 import mmap
+import pathlib
 import platform
 import shutil
 import subprocess
@@ -64,6 +65,8 @@ class Qemu:
             ["-serial", f"file:{console.name}"]
         if len(self.plan.nodes) == 2:
             argv += self._link(role)
+        if self.plan.count:
+            argv += ["-plugin", f"{pathlib.Path(self.plan.count).resolve()},out={node_dir}/counts"]
         if interactive:
             argv += ["-device", "virtio-serial-pci",
                      "-chardev", "stdio,id=shell,signal=off",

@@ -45,7 +45,8 @@ def switch_to(side):
                     stderr=subprocess.DEVNULL)
 
 
-def mount(version, where):
+def mount(version, where, *options):
     os.makedirs(where, exist_ok=True)
     source = os.environ["SERVER"] + (":/export" if version == "3" else ":/")
-    run("mount.nfs", source, where, "-o", f"vers={version},proto=rdma,port=20049")
+    run("mount.nfs", source, where, "-o",
+        ",".join((f"vers={version},proto=rdma,port=20049", *options)))

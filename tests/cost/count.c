@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A plugin for QEMU's TCG that counts what the guest's kernel executes.
+ *
+ *	-plugin count.so,out=FILE
+ *
+ * FILE is a table in shared memory: a struct header, and a struct block for each block of code
+ * that was translated. A count goes up whenever its block is entered, so who reads the file
+ * twice has what was executed in between: all of it, not a sample. It may be read while the
+ * machine runs, by the guest as well. One processor only.
+ *
+ * QEMU's package has no header for plugins. What is used of their interface (version 1 is that
+ * of QEMU 7.2) is declared here.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
+typedef uint64_t qemu_plugin_id_t;
+typedef void (*tb_trans_cb)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, tb_trans_cb cb);
+void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb, enum qemu_plugin_op op,
+					      void *ptr, uint64_t imm);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t n);
+const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
+
+#define EXPORT __attribute__((visibility("default")))
+EXPORT int qemu_plugin_version = 1;
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv);
+
+#define MAX_BLOCKS (1u << 20)
+/* Twice as many, so that a free place is near. */
+#define TABLE_SIZE (2 * MAX_BLOCKS)
+#define KERNEL_START 0xffff800000000000ull
+#define CALL_REL32 0xe8
+
+struct header {
+	uint64_t blocks;	/* so many are in use */
+	uint64_t lost;		/* blocks for which there was no room */
+};
+
+/* All code in user space is in one block for each number of instructions, with address 0. */
+struct block {
+	uint64_t address;
+	uint64_t target;	/* of the direct call that ends it, or 0 */
+	uint64_t insns;
+	uint64_t count;
+};
+
+static struct header *header;
+static struct block *blocks;
+static uint32_t table[TABLE_SIZE];	/* index of a block, and one */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uint64_t call_target(const struct qemu_plugin_tb *tb, size_t insns)
+{
+	const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, insns - 1);
+	const unsigned char *data = qemu_plugin_insn_data(last);
+	size_t size = qemu_plugin_insn_size(last);
+	int32_t distance;
+
+	if (size != 5 || data[0] != CALL_REL32)
+		return 0;
+	memcpy(&distance, data + 1, sizeof(distance));
+	return qemu_plugin_insn_vaddr(last) + size + distance;
+}
+
+/* The code at an address may change: a block has its target in its key as well. */
+static struct block *find(uint64_t address, uint64_t target, uint64_t insns)
+{
+	uint64_t hash = (address ^ target * 31 ^ insns << 40) * 0x9e3779b97f4a7c15ull;
+	uint32_t at = (hash >> 32) % TABLE_SIZE;
+	struct block *block;
+
+	while (table[at]) {
+		block = &blocks[table[at] - 1];
+		if (block->address == address && block->insns == insns &&
+		    block->target == target)
+			return block;
+		at = (at + 1) % TABLE_SIZE;
+	}
+	if (header->blocks == MAX_BLOCKS) {
+		header->lost++;
+		return NULL;
+	}
+	block = &blocks[header->blocks++];
+	*block = (struct block){ .address = address, .target = target, .insns = insns };
+	table[at] = header->blocks;
+	return block;
+}
+
+static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	size_t insns = qemu_plugin_tb_n_insns(tb);
+	uint64_t address = qemu_plugin_tb_vaddr(tb);
+	bool kernel = address >= KERNEL_START;
+	struct block *block;
+
+	pthread_mutex_lock(&lock);
+	block = find(kernel ? address : 0, kernel ? call_target(tb, insns) : 0, insns);
+	pthread_mutex_unlock(&lock);
+	if (block)
+		qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64,
+							 &block->count, 1);
+}
+
+static bool map_table(const char *path)
+{
+	size_t size = sizeof(*header) + MAX_BLOCKS * sizeof(*blocks);
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
+
+	if (fd < 0 || ftruncate(fd, size)) {
+		perror(path);
+		return false;
+	}
+	header = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (header == MAP_FAILED) {
+		perror(path);
+		return false;
+	}
+	blocks = (struct block *)(header + 1);
+	return true;
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)
+{
+	if (argc != 1 || strncmp(argv[0], "out=", 4)) {
+		fprintf(stderr, "count.so: out=FILE is missing\n");
+		return -1;
+	}
+	if (!map_table(argv[0] + 4))
+		return -1;
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	return 0;
+}

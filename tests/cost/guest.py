@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The operations whose cost is counted, with our modules and with the in-tree one.
+
+Runs in a guest of scripts/vm --count that has nothing mounted: guest.py SIDES VERSIONS
+[OPERATION...]. Leaves in the run folder, for report.py: the symbols of each side, a copy of the table of counts (see
+count.c) before and after each operation was repeated, and a list of these."""
+import ctypes
+import json
+import mmap
+import os
+import pathlib
+import struct
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "guest"))
+# pylint: disable=wrong-import-position
+from sides import mount, run, switch_to, unload  # noqa: E402
+
+RUN = pathlib.Path(os.environ["RUN_DIR"])
+MOUNT_POINT = pathlib.Path("/mnt/cost")
+HEADER = struct.Struct("QQ")
+BLOCK_SIZE = 32
+SMALL, LARGE = 4 << 10, 1 << 20
+FILE_SIZE = 4 << 20
+
+
+def snapshot(name):
+    """A copy of the blocks that are in use."""
+    with open(RUN / "counts", "rb", buffering=0) as table, \
+            open(RUN / name, "wb", buffering=0) as copy:
+        blocks, lost = HEADER.unpack(table.read(HEADER.size))
+        if lost:
+            sys.exit("the table of counts is too small")
+        left = blocks * BLOCK_SIZE
+        while left:
+            data = table.read(min(left, 256 << 10))
+            copy.write(data)
+            left -= len(data)
+
+
+def rpcs():
+    """Calls of all mounts until now, as the client's transport counts them."""
+    sent = 0
+    for line in pathlib.Path("/proc/self/mountstats").read_text().splitlines():
+        words = line.split()
+        if words[:2] == ["xprt:", "rdma"]:
+            sent += int(words[7])
+    return sent
+
+
+class Data:
+    """A file that is read and written past the page cache, in pieces of @size."""
+
+    def __init__(self, size):
+        self.file = os.open(MOUNT_POINT / "data", os.O_RDWR | os.O_DIRECT)
+        self.memory = mmap.mmap(-1, size)
+        ctypes.memset(ctypes.addressof(ctypes.c_char.from_buffer(self.memory)), 0x5a, size)
+        self.size = size
+        self.pieces = FILE_SIZE // size
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.file)
+
+    def at(self, n):
+        return n % self.pieces * self.size
+
+    def read(self, n):
+        if os.preadv(self.file, [self.memory], self.at(n)) != self.size:
+            raise RuntimeError("a short read")
+
+    def write(self, n):
+        if os.pwrite(self.file, self.memory, self.at(n)) != self.size:
+            raise RuntimeError("a short write")
+
+
+def operations(small, large):
+    """name, repetitions, what to do for the n-th"""
+    folder = MOUNT_POINT / "folder"
+    folder.mkdir(exist_ok=True)
+    return (
+        ("GETATTR", 200, lambda n: os.stat(MOUNT_POINT)),
+        ("4 KiB read", 200, small.read),
+        ("4 KiB write", 200, small.write),
+        ("1 MiB read", 32, large.read),
+        ("1 MiB write", 32, large.write),
+        ("create", 100, lambda n: os.close(os.open(folder / f"{n}", os.O_CREAT | os.O_EXCL))),
+        ("unlink", 100, lambda n: os.unlink(folder / f"{n}")),
+    )
+
+
+def measure(side, version, wanted, records):
+    mount(version, str(MOUNT_POINT), "actimeo=0")
+    with Data(SMALL) as small, Data(LARGE) as large:
+        for name, times, work in operations(small, large):
+            if wanted and name not in wanted:
+                continue
+            if name not in ("create", "unlink"):
+                for n in range(times // 4):
+                    work(n)
+            stem = f"{side}-{version}-{name}".replace(" ", "_")
+            before = rpcs()
+            snapshot(f"{stem}-before")
+            for n in range(times):
+                work(n)
+            snapshot(f"{stem}-after")
+            records.append({"side": side, "version": version, "op": name, "times": times,
+                            "rpcs": rpcs() - before, "stem": stem})
+    run("umount", str(MOUNT_POINT))
+
+
+def main():
+    records = []
+    for side in sys.argv[1].split(","):
+        switch_to(side)
+        (RUN / f"symbols-{side}").write_bytes(pathlib.Path("/proc/kallsyms").read_bytes())
+        with open("/export/data", "wb") as data:
+            data.truncate(FILE_SIZE)
+        for version in sys.argv[2].split(","):
+            measure(side, version, sys.argv[3:], records)
+    run("vm-nfsd", "stop")
+    unload("rpcrdma")
+    (RUN / "operations.json").write_text(json.dumps(records))
+
+
+main()

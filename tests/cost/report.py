@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the operations of guest.py cost, from what it left in a run folder."""
+import array
+import bisect
+import collections
+import json
+import pathlib
+
+WORDS = 4       # of a struct block, see count.c
+PAGE = 4096
+MODULES = {"ours": ("xprtrdma", "svcrdma"), "in-tree": ("rpcrdma",)}
+# What a transport calls directly, and what the whole machine does: by the names of functions.
+CALLS = {
+    "lock acquisitions": ("_raw_spin_lock", "_raw_spin_lock_bh", "_raw_spin_lock_irq",
+                          "_raw_spin_lock_irqsave", "_raw_spin_trylock", "mutex_lock",
+                          "_raw_read_lock", "_raw_write_lock"),
+    "allocations": ("__kmalloc_noprof", "__kmalloc_node_noprof", "__kmalloc_cache_noprof",
+                    "__kmalloc_cache_node_noprof", "__kvmalloc_node_noprof",
+                    "__kmalloc_large_noprof", "__kmalloc_large_node_noprof",
+                    "kmem_cache_alloc_noprof", "kmem_cache_alloc_node_noprof",
+                    "mempool_alloc_noprof", "alloc_pages_noprof"),
+}
+ENTRIES = {
+    "posts to the Send Queue": ("rxe_post_send",),
+    "posts to the Receive Queue": ("rxe_post_recv",),
+    "completions": ("rxe_cq_post",),
+    "packets": ("rxe_xmit_packet",),
+    "context switches": ("__switch_to",),
+}
+
+
+class Symbols:
+    """Functions of a kernel and its modules by address."""
+
+    def __init__(self, path):
+        found = []
+        self.addresses = {}
+        for line in path.read_text().splitlines():
+            address, kind, name, *module = line.split()
+            if kind in "tTwW":
+                found.append((int(address, 16), name, module[0][1:-1] if module else ""))
+        found.sort()
+        self.starts = [address for address, _, _ in found]
+        self.names = [(name, module) for _, name, module in found]
+        for address, name, module in found:
+            if not module or name.startswith("rxe_"):
+                self.addresses.setdefault(name, address)
+
+    def of(self, address):
+        """(function, module) that @address lies in. Nothing says where the last function of a
+        module ends: with its page, at the latest."""
+        i = bisect.bisect_right(self.starts, address) - 1
+        name, module = self.names[i]
+        if i + 1 == len(self.names) or self.names[i + 1][1] != module:
+            if address // PAGE != self.starts[i] // PAGE:
+                return "", ""
+        return name, module
+
+    def begins(self, address):
+        i = bisect.bisect_left(self.starts, address)
+        return self.starts[i:i + 1] == [address]
+
+
+class Cost:
+    """Of one operation, for each time that it was done: @functions has instructions and calls of
+    each (module, function) of the transport, @modules the instructions of each module, @per_op
+    how often what CALLS and ENTRIES name was done, and "whole guest", its instructions."""
+
+    def __init__(self, folder, record, symbols):
+        self.record = record
+        self.functions = collections.defaultdict(lambda: [0, 0])
+        self.modules = collections.Counter(dict.fromkeys(MODULES[record["side"]], 0))
+        self.per_op = collections.Counter(dict.fromkeys([*CALLS, *ENTRIES], 0))
+        self._called = self._places(CALLS, symbols)
+        self._entered = self._places(ENTRIES, symbols)
+        for block in self._executed(folder):
+            self._take(block, symbols)
+        times = record["times"]
+        for entry in self.functions.values():
+            entry[:] = [n / times for n in entry]
+        self.per_op["RPCs"] = record["rpcs"]
+        for counter in self.modules, self.per_op:
+            for name in counter:
+                counter[name] /= times
+
+    @property
+    def text(self):
+        """Instructions of the transport itself."""
+        return sum(self.modules.values())
+
+    @staticmethod
+    def _places(groups, symbols):
+        places = {symbols.addresses[name]: group for group, names in groups.items()
+                  for name in names if name in symbols.addresses}
+        if missing := set(groups) - set(places.values()):
+            raise RuntimeError(f"this kernel has none of the functions of: {missing}")
+        return places
+
+    def _executed(self, folder):
+        before, after = (self._table(folder / f"{self.record['stem']}-{when}")
+                         for when in ("before", "after"))
+        before.extend([0] * (len(after) - len(before)))
+        for i in range(0, len(after), WORDS):
+            count = after[i + 3] - before[i + 3]
+            if count:
+                yield after[i], after[i + 1], after[i + 2], count
+
+    @staticmethod
+    def _table(path):
+        words = array.array("Q")
+        words.frombytes(path.read_bytes())
+        return words
+
+    def _take(self, block, symbols):
+        address, target, insns, count = block
+        self.per_op["whole guest"] += insns * count
+        if address in self._entered:
+            self.per_op[self._entered[address]] += count
+        name, module = symbols.of(address)
+        if module not in self.modules:
+            return
+        self.modules[module] += insns * count
+        entry = self.functions[module, name]
+        entry[0] += insns * count
+        if symbols.begins(address):
+            entry[1] += count
+        if target in self._called:
+            self.per_op[self._called[target]] += count
+
+
+def read(folder):
+    """All costs of a run folder."""
+    folder = pathlib.Path(folder)
+    symbols = {}
+    costs = []
+    for record in json.loads((folder / "operations.json").read_text()):
+        side = record["side"]
+        if side not in symbols:
+            symbols[side] = Symbols(folder / f"symbols-{side}")
+        costs.append(Cost(folder, record, symbols[side]))
+    return costs
