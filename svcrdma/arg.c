@@ -34,14 +34,14 @@ u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp)
  */
 static int give_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
-	u32 i;
+	u32 pages = rc->rc_nr_pages;
 
-	if (rc->rc_nr_pages > svcrdma_arg_page_limit(rqstp))
+	if (pages > svcrdma_arg_page_limit(rqstp))
 		return -EMSGSIZE;
-	for (i = 0; i < rc->rc_nr_pages; i++)
-		swap(rqstp->rq_pages[i], rc->rc_pages[i]);
-	compat_rqst_reply_begin(rqstp, rc->rc_nr_pages);
-	svcrdma_recv_ctxt_drop_pages(rc);
+	release_pages(rqstp->rq_pages, pages);
+	memcpy(rqstp->rq_pages, rc->rc_pages, pages * sizeof(*rc->rc_pages));
+	rc->rc_nr_pages = 0;
+	compat_rqst_reply_begin(rqstp, pages);
 	return 0;
 }
 

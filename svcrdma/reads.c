@@ -113,14 +113,13 @@ static bool reserve_pages(struct svcrdma_transport *t, const struct svcrdma_recv
 /* svc_alloc_arg() fills the gaps in rq_pages. */
 static void take_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
-	u32 pages = call_pages(rc);
+	u32 pages = call_pages(rc), had = rc->rc_nr_pages;
 
 	compat_rqst_call_taken(rqstp, pages);
-	while (rc->rc_nr_pages < pages) {
-		rc->rc_pages[rc->rc_nr_pages] = rqstp->rq_pages[rc->rc_nr_pages];
-		rqstp->rq_pages[rc->rc_nr_pages] = NULL;
-		rc->rc_nr_pages++;
-	}
+	if (had >= pages)
+		return;
+	svcrdma_pages_move(&rc->rc_pages[had], &rqstp->rq_pages[had], pages - had);
+	rc->rc_nr_pages = pages;
 }
 
 static int add_all_pieces(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)

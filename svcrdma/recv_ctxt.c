@@ -115,8 +115,9 @@ int svcrdma_recv_ctxt_make_room(const struct svcrdma_transport *t, struct svcrdm
  */
 void svcrdma_recv_ctxt_drop_pages(struct svcrdma_recv_ctxt *rc)
 {
-	while (rc->rc_nr_pages)
-		put_page(rc->rc_pages[--rc->rc_nr_pages]);
+	if (rc->rc_nr_pages)
+		release_pages(rc->rc_pages, rc->rc_nr_pages);
+	rc->rc_nr_pages = 0;
 }
 
 /**

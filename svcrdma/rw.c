@@ -29,6 +29,25 @@ static struct svcrdma_rw *rw_alloc(struct svcrdma_transport *t, unsigned int nen
 	return rw;
 }
 
+/* @length bytes from @offset of the first of @pages on, which follow each other. */
+static struct svcrdma_rw *rw_alloc_pages(struct svcrdma_transport *t, struct page **pages,
+					 u32 offset, u32 length)
+{
+	struct svcrdma_rw *rw = rw_alloc(t, DIV_ROUND_UP(offset + length, PAGE_SIZE));
+	struct scatterlist *sg;
+
+	if (!rw)
+		return NULL;
+	sg = rw->rw_sgl;
+	while (length > PAGE_SIZE - offset) {
+		sg_set_page(sg++, *pages++, PAGE_SIZE - offset, offset);
+		length -= PAGE_SIZE - offset;
+		offset = 0;
+	}
+	sg_set_page(sg, *pages, length, offset);
+	return rw;
+}
+
 /* On success @rw is on @list, and its number of work requests is returned. */
 static int rw_map(struct svcrdma_transport *t, struct svcrdma_rw *rw,
 		  const struct rpcrdma_segment *segment, u32 from,
@@ -121,22 +140,7 @@ static struct svcrdma_rw *read_alloc(struct svcrdma_transport *t,
 				     struct svcrdma_recv_ctxt *rc, u32 sink,
 				     u32 length)
 {
-	u32 first = sink >> PAGE_SHIFT;
-	u32 offset = offset_in_page(sink);
-	struct svcrdma_rw *rw;
-	unsigned int i;
-
-	rw = rw_alloc(t, DIV_ROUND_UP(offset + length, PAGE_SIZE));
-	if (!rw)
-		return NULL;
-	for (i = 0; i < rw->rw_nents; i++) {
-		u32 n = min_t(u32, length, PAGE_SIZE - offset);
-
-		sg_set_page(&rw->rw_sgl[i], rc->rc_pages[first + i], n, offset);
-		length -= n;
-		offset = 0;
-	}
-	return rw;
+	return rw_alloc_pages(t, &rc->rc_pages[sink >> PAGE_SHIFT], offset_in_page(sink), length);
 }
 
 static int read_add_segment(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
@@ -274,8 +278,21 @@ static unsigned int stream_count(struct svcrdma_stream stream, u32 length)
 	return runs;
 }
 
-static struct svcrdma_rw *write_alloc(struct svcrdma_transport *t,
-				      struct svcrdma_stream *stream, u32 length)
+/* Do the next @length bytes lie in the buffer's pages, with no hole? Then @at is where. */
+static bool stream_in_pages(const struct svcrdma_stream *stream, u32 length, u32 *at)
+{
+	const struct xdr_buf *buf = stream->buf;
+	u32 pos = stream->pos - buf->head[0].iov_len;
+
+	if (stream->nr_holes || stream->pos < buf->head[0].iov_len || pos > buf->page_len ||
+	    length > buf->page_len - pos)
+		return false;
+	*at = buf->page_base + pos;
+	return true;
+}
+
+static struct svcrdma_rw *write_alloc_runs(struct svcrdma_transport *t,
+					   struct svcrdma_stream *stream, u32 length)
 {
 	unsigned int runs = stream_count(*stream, length);
 	struct svcrdma_rw *rw;
@@ -295,6 +312,20 @@ static struct svcrdma_rw *write_alloc(struct svcrdma_transport *t,
 		length -= n;
 	}
 	return rw;
+}
+
+/* What most Writes are, an item of a READ in its pages, needs no walk. */
+static struct svcrdma_rw *write_alloc(struct svcrdma_transport *t,
+				      struct svcrdma_stream *stream, u32 length)
+{
+	struct svcrdma_rw *rw;
+	u32 at;
+
+	if (!stream_in_pages(stream, length, &at))
+		return write_alloc_runs(t, stream, length);
+	stream->pos += length;
+	rw = rw_alloc_pages(t, &stream->buf->pages[at >> PAGE_SHIFT], offset_in_page(at), length);
+	return rw ?: ERR_PTR(-ENOMEM);
 }
 
 static int write_add_segment(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,

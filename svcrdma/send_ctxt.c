@@ -128,8 +128,9 @@ void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ct
 	if (sc->sc_long)
 		svcrdma_long_call_drop(sc->sc_long);
 	sc->sc_long = NULL;
-	while (sc->sc_nr_pages)
-		put_page(sc->sc_pages[--sc->sc_nr_pages]);
+	if (sc->sc_nr_pages)
+		release_pages(sc->sc_pages, sc->sc_nr_pages);
+	sc->sc_nr_pages = 0;
 }
 
 /**

@@ -534,19 +534,22 @@ static void reply_choose_opcode(const struct reply *reply)
 static void reply_take_pages(const struct reply *reply, struct svc_rqst *rqstp)
 {
 	struct svcrdma_send_ctxt *sc = reply->sc;
+	u32 i, count = rqstp->rq_next_page - rqstp->rq_respages;
 	bool writes = !list_empty(&sc->sc_writes);
-	struct page **page;
+	struct page **pages = rqstp->rq_respages;
 
 	if (!writes && !sc->sc_exposed)
 		return;
-	for (page = rqstp->rq_respages; page < rqstp->rq_next_page; page++) {
+	for (i = 0; sc->sc_exposed && i < count; i++) {
 		if (writes)
-			sc->sc_pages[sc->sc_nr_pages++] = *page;
-		if (writes && sc->sc_exposed)
-			get_page(*page);
-		if (sc->sc_exposed)
-			svcrdma_exposed_take_page(sc->sc_exposed, *page);
-		*page = NULL;
+			get_page(pages[i]);
+		svcrdma_exposed_take_page(sc->sc_exposed, pages[i]);
+	}
+	if (writes) {
+		svcrdma_pages_move(&sc->sc_pages[sc->sc_nr_pages], pages, count);
+		sc->sc_nr_pages += count;
+	} else {
+		memset(pages, 0, count * sizeof(*pages));
 	}
 	compat_rqst_reply_taken(rqstp);
 }

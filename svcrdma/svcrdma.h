@@ -546,6 +546,13 @@ void svcrdma_work_later(struct delayed_work *work, unsigned long delay);
 void svcrdma_work_release(struct work_struct *work);
 void svcrdma_work_release_later(struct delayed_work *work, unsigned long delay);
 
+/* Pages change hands. SUNRPC fills the gaps in its arrays again. */
+static inline void svcrdma_pages_move(struct page **to, struct page **from, u32 count)
+{
+	memcpy(to, from, count * sizeof(*to));
+	memset(from, 0, count * sizeof(*from));
+}
+
 /* recv_ctxt.c */
 void svcrdma_recv_setup(struct svcrdma_transport *t);
 int svcrdma_recv_ctxts_create(struct svcrdma_transport *t);
