@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Whole headers: RFC 8166 sections 4.1 to 4.7 */
+#include <cstring>
+#include <random>
+
 #include <gtest/gtest.h>
+
+#include <rpcrdma/header.hh>
 
 #include "support/header_check.hh"
 #include "support/messages.hh"
@@ -419,4 +424,104 @@ TEST(Verifier, IsWhatTheReplySays)
 	EXPECT_EQ(verifier("00000009 00000001 00000001 00000000 00000011"), 0u);
 	EXPECT_EQ(verifier("00000009 00000001 00000000 00000006 000000"), 0u);
 	EXPECT_EQ(verifier(""), 0u);
+}
+
+/* ---- the short way, and the way for any message ---- */
+
+static u32 any_word(std::mt19937 &random)
+{
+	static const u32 words[] = { 0, 0, 0, 0,	  1,
+				     2, 3, 4, 0x80000000, 0xffffffff };
+	u32 n = random();
+
+	return n % 8 ? words[n / 8 % (sizeof(words) / sizeof(words[0]))] :
+		       random();
+}
+
+/* Plain messages, some with a word changed or the end cut off */
+TEST(Plain, MessageIsDecodedAsAnyOther)
+{
+	std::mt19937 random(1);
+	u32 plain = 0;
+
+	for (u32 i = 0; i < 200000; i++) {
+		rpcrdma_segment segments[2][4];
+		rpcrdma_chunk chunks[2][4];
+		rpcrdma_chunk_lists lists[2];
+		rpcrdma_header headers[2];
+		u32 xid = random();
+		u32 words[9] = { xid, 1, u32(random()), 0, 0, 0, 0, xid, 0 };
+		Bytes bytes(random() % 4 ? 36 : random() % 36);
+
+		for (u32 changes = random() % 3; changes; changes--)
+			words[random() % 9] = any_word(random);
+		for (size_t at = 0; at < bytes.size(); at++)
+			bytes[at] = u8(words[at / 4] >> (24 - 8 * (at % 4)));
+		for (u32 k = 0; k < 2; k++) {
+			memset(&headers[k], 0x55, sizeof(headers[k]));
+			lists[k] = { segments[k], chunks[k], 4, 4, 7, 7, 7, 7 };
+		}
+
+		rpcrdma::Span<const u8> message(bytes.data(), bytes.size());
+		plain += rpcrdma::decode_plain(message, headers[0], lists[0]);
+		EXPECT_EQ(rpcrdma::decode_header(message, headers[0], lists[0])
+				  .code(),
+			  rpcrdma::decode_any(message, headers[1], lists[1])
+				  .code());
+		EXPECT_EQ(memcmp(&headers[0], &headers[1], sizeof(headers[0])),
+			  0);
+		EXPECT_EQ(lists[0].nr_segments, lists[1].nr_segments);
+		EXPECT_EQ(lists[0].nr_read, lists[1].nr_read);
+		EXPECT_EQ(lists[0].nr_write, lists[1].nr_write);
+		EXPECT_EQ(lists[0].nr_reply, lists[1].nr_reply);
+	}
+	EXPECT_GT(plain, 20000u);
+	EXPECT_LT(plain, 180000u);
+}
+
+TEST(Plain, HeaderIsEncodedAsAnyOther)
+{
+	std::mt19937 random(1);
+	u32 plain = 0;
+
+	for (u32 i = 0; i < 100000; i++) {
+		rpcrdma_segment segment = { u32(random()), 100, random() };
+		rpcrdma_chunk chunk = { 0, 0, u32(random() % 2), 100 };
+		rpcrdma_chunk_lists lists = {
+			&segment, &chunk, 1, 1, 1, 0, u32(random() % 2), 0
+		};
+		const rpcrdma_chunk_lists *given = random() % 4 ? &lists :
+								  nullptr;
+		rpcrdma_header headers[2] = {};
+		Bytes out[2];
+
+		headers[0].xid = random();
+		headers[0].vers = random() % 4 ? 1 : random();
+		headers[0].credits = random();
+		headers[0].proc = random() % 2 ? u32(RPCRDMA_MSG) :
+						 random() % 6;
+		headers[0].error = random() % 3;
+		headers[1] = headers[0];
+		out[0].resize(random() % 4 ? 28 + random() % 40 :
+					     random() % 28);
+		out[1].resize(out[0].size());
+
+		rpcrdma_header short_way = headers[0];
+		Bytes scratch(out[0].size());
+		plain += rpcrdma::encode_plain(
+			short_way, given, { scratch.data(), scratch.size() });
+		rpcrdma::Status status = rpcrdma::encode_header(
+			headers[0], given, { out[0].data(), out[0].size() });
+		EXPECT_EQ(status.code(),
+			  rpcrdma::encode_any(headers[1], given,
+					      { out[1].data(), out[1].size() })
+				  .code());
+		EXPECT_EQ(memcmp(&headers[0], &headers[1], sizeof(headers[0])),
+			  0);
+		if (status.ok()) {
+			EXPECT_EQ(out[0], out[1]);
+		}
+	}
+	EXPECT_GT(plain, 10000u);
+	EXPECT_LT(plain, 90000u);
 }

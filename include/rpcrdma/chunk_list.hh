@@ -2,10 +2,9 @@
 /*
  * Read list, Write list and Reply chunk: RFC 8166 sections 3.4, 4.1.2 and 4.3.
  *
- * Decoding goes over the bytes twice. measure_lists() checks everything and counts
- * the chunks, in the caller's chunk storage; fill_lists() then stores segments
- * whose number, place and sums are known. Loops are bounded by the bytes that
- * are there, never by a count that the peer sent.
+ * Decoding stores segments as it checks them. Those of a Read list whose Positions are out of
+ * order are stored once more, each in its chunk, by place_read_segments(). Loops are bounded
+ * by the bytes that are there, never by a count that the peer sent.
  */
 #ifndef RPCRDMA_CHUNK_LIST_HH
 #define RPCRDMA_CHUNK_LIST_HH
@@ -80,21 +79,17 @@ inline rpcrdma_chunk *append_chunk(rpcrdma_chunk_lists &lists, u32 position)
 
 /* ---- one segment, section 3.4.3 ---- */
 
-inline rpcrdma_segment read_segment(Reader &reader)
+/* From RPCRDMA_SEGMENT_SIZE bytes */
+constexpr rpcrdma_segment load_segment(const u8 *from)
 {
-	rpcrdma_segment segment;
-
-	segment.handle = reader.read_u32();
-	segment.length = reader.read_u32();
-	segment.offset = reader.read_u64();
-	return segment;
+	return { load_be32(from), load_be32(from + 4), load_be64(from + 8) };
 }
 
-inline void write_segment(Writer &writer, const rpcrdma_segment &segment)
+constexpr void store_segment(u8 *to, const rpcrdma_segment &segment)
 {
-	writer.write_u32(segment.handle);
-	writer.write_u32(segment.length);
-	writer.write_u64(segment.offset);
+	store_be32(to, segment.handle);
+	store_be32(to + 4, segment.length);
+	store_be64(to + 8, segment.offset);
 }
 
 /* The last byte has an address. A segment may end where the address space does. */
@@ -114,7 +109,7 @@ inline Status count_segment(rpcrdma_chunk &chunk,
 	return {};
 }
 
-/* ---- decoding, first pass ---- */
+/* ---- decoding ---- */
 
 /* Optional data starts with 0 or 1, RFC 4506 section 4.19. */
 inline Status read_discriminator(Reader &reader, bool &present)
@@ -160,20 +155,30 @@ inline rpcrdma_chunk *obtain_read_chunk(rpcrdma_chunk_lists &lists,
 		return nullptr;
 	for (u32 i = lists.nr_read; i > at; i--)
 		lists.chunks[i] = lists.chunks[i - 1];
-	lists.chunks[at] = { position, 0, 0, 0 };
+	lists.chunks[at] = { position, lists.nr_segments, 0, 0 };
 	lists.nr_read++;
 	return &lists.chunks[at];
 }
 
-/* Section 3.4.5: Positions are multiples of four, in any order here. */
-inline Status measure_read_segment(Reader &reader, rpcrdma_chunk_lists &lists)
-{
-	u32 position = reader.read_u32();
-	rpcrdma_segment segment = read_segment(reader);
-	rpcrdma_chunk *chunk;
+/* What is behind the discriminator, section 4.1.2: a Position and a segment */
+constexpr size_t read_segment_rest =
+	size_t(RPCRDMA_READ_SEGMENT_SIZE) - RPCRDMA_XDR_UNIT;
 
-	if (reader.failed())
+/*
+ * Section 3.4.5: Positions are multiples of four, in any order here. @ordered becomes false when
+ * the segment does not belong to the last chunk.
+ */
+inline Status read_read_segment(Reader &reader, rpcrdma_chunk_lists &lists,
+				bool &ordered)
+{
+	const u8 *at = reader.take(read_segment_rest).data();
+	rpcrdma_segment segment;
+	rpcrdma_chunk *chunk;
+	u32 position;
+
+	if (!at)
 		return RPCRDMA_TRUNCATED;
+	position = load_be32(at);
 	if (position % RPCRDMA_XDR_UNIT)
 		return RPCRDMA_BAD_POSITION;
 	if (lists.nr_segments >= lists.max_segments)
@@ -181,89 +186,12 @@ inline Status measure_read_segment(Reader &reader, rpcrdma_chunk_lists &lists)
 	chunk = obtain_read_chunk(lists, position);
 	if (!chunk)
 		return RPCRDMA_TOO_MANY;
-	lists.nr_segments++;
+	if (chunk != &lists.chunks[lists.nr_read - 1])
+		ordered = false;
+	segment = load_segment(at + RPCRDMA_XDR_UNIT);
+	lists.segments[lists.nr_segments++] = segment;
 	return count_segment(*chunk, segment);
 }
-
-/* Section 4.1.2: a linked list, hence a discriminator before each segment. */
-inline Status measure_read_list(Reader &reader, rpcrdma_chunk_lists &lists)
-{
-	for (;;) {
-		bool present = false;
-		Status status = read_discriminator(reader, present);
-
-		if (!status.ok() || !present)
-			return status;
-		status = measure_read_segment(reader, lists);
-		if (!status.ok())
-			return status;
-	}
-}
-
-/* Section 4.1.2: a counted array of segments, as in Write and Reply chunks. */
-inline Status measure_counted_chunk(Reader &reader, rpcrdma_chunk_lists &lists)
-{
-	u32 count = reader.read_u32();
-	rpcrdma_chunk *chunk;
-
-	if (reader.failed() ||
-	    count > reader.remaining() / RPCRDMA_SEGMENT_SIZE)
-		return RPCRDMA_TRUNCATED;
-	chunk = append_chunk(lists, 0);
-	if (!chunk || count > lists.max_segments - lists.nr_segments)
-		return RPCRDMA_TOO_MANY;
-	for (u32 i = 0; i < count; i++) {
-		Status status = count_segment(*chunk, read_segment(reader));
-
-		if (!status.ok())
-			return status;
-	}
-	lists.nr_segments += count;
-	return {};
-}
-
-/* Section 4.1.2: a linked list of counted arrays. */
-inline Status measure_write_list(Reader &reader, rpcrdma_chunk_lists &lists)
-{
-	for (;;) {
-		bool present = false;
-		Status status = read_discriminator(reader, present);
-
-		if (!status.ok() || !present)
-			return status;
-		status = measure_counted_chunk(reader, lists);
-		if (!status.ok())
-			return status;
-		lists.nr_write++;
-	}
-}
-
-inline Status measure_reply_chunk(Reader &reader, rpcrdma_chunk_lists &lists)
-{
-	bool present = false;
-	Status status = read_discriminator(reader, present);
-
-	if (!status.ok() || !present)
-		return status;
-	status = measure_counted_chunk(reader, lists);
-	if (status.ok())
-		lists.nr_reply = 1;
-	return status;
-}
-
-/* On failure @lists is in no useful state. */
-inline Status measure_lists(Reader &reader, rpcrdma_chunk_lists &lists)
-{
-	Status status = measure_read_list(reader, lists);
-
-	if (status.ok())
-		status = measure_write_list(reader, lists);
-	if (status.ok())
-		status = measure_reply_chunk(reader, lists);
-	return status;
-}
-
-/* ---- decoding, second pass: over bytes that were found good ---- */
 
 /* Gives each Read chunk its place. count becomes the number of stored segments. */
 inline void place_read_chunks(rpcrdma_chunk_lists &lists)
@@ -277,36 +205,113 @@ inline void place_read_chunks(rpcrdma_chunk_lists &lists)
 	}
 }
 
-/* Section 3.4.5: segments of one Position make one chunk, in list order. */
-inline void fill_read_list(Reader &reader, rpcrdma_chunk_lists &lists)
+/*
+ * Section 3.4.5: segments of one Position make one chunk, in list order. @reader is at the
+ * start of a list that was found good.
+ */
+inline void place_read_segments(Reader reader, rpcrdma_chunk_lists &lists)
 {
 	place_read_chunks(lists);
 	while (reader.read_u32()) {
-		u32 position = reader.read_u32();
+		const u8 *at = reader.take(read_segment_rest).data();
 		rpcrdma_chunk &chunk =
-			lists.chunks[find_read_chunk(lists, position)];
+			lists.chunks[find_read_chunk(lists, load_be32(at))];
 
 		lists.segments[chunk.first + chunk.count++] =
-			read_segment(reader);
+			load_segment(at + RPCRDMA_XDR_UNIT);
 	}
 }
 
-inline void fill_counted_chunk(Reader &reader, const rpcrdma_chunk_lists &lists,
-			       const rpcrdma_chunk &chunk)
+/* Section 4.1.2: a linked list, hence a discriminator before each segment. */
+inline Status read_read_list(Reader &reader, rpcrdma_chunk_lists &lists)
 {
-	reader.skip(2 * RPCRDMA_XDR_UNIT); /* discriminator and count */
-	for (rpcrdma_segment &segment : chunk_segments(lists, chunk))
-		segment = read_segment(reader);
+	const Reader start = reader;
+	bool ordered = true;
+
+	for (;;) {
+		bool present = false;
+		Status status = read_discriminator(reader, present);
+
+		if (!status.ok())
+			return status;
+		if (!present)
+			break;
+		status = read_read_segment(reader, lists, ordered);
+		if (!status.ok())
+			return status;
+	}
+	if (!ordered)
+		place_read_segments(start, lists);
+	return {};
 }
 
-inline void fill_lists(Reader &reader, rpcrdma_chunk_lists &lists)
+/* Section 4.1.2: a counted array of segments, as in Write and Reply chunks. */
+inline Status read_counted_chunk(Reader &reader, rpcrdma_chunk_lists &lists)
 {
-	fill_read_list(reader, lists);
-	for (const rpcrdma_chunk &chunk : write_chunks(lists))
-		fill_counted_chunk(reader, lists, chunk);
-	reader.skip(RPCRDMA_XDR_UNIT); /* end of the Write list */
-	for (const rpcrdma_chunk &chunk : reply_chunks(lists))
-		fill_counted_chunk(reader, lists, chunk);
+	u32 count = reader.read_u32();
+	rpcrdma_segment *to;
+	rpcrdma_chunk *chunk;
+
+	if (reader.failed() ||
+	    count > reader.remaining() / RPCRDMA_SEGMENT_SIZE)
+		return RPCRDMA_TRUNCATED;
+	chunk = append_chunk(lists, 0);
+	if (!chunk || count > lists.max_segments - lists.nr_segments)
+		return RPCRDMA_TOO_MANY;
+	to = lists.segments + lists.nr_segments;
+	Span<const u8> bytes =
+		reader.take(size_t(count) * RPCRDMA_SEGMENT_SIZE);
+	for (const u8 *at = bytes.begin(); at != bytes.end();
+	     at += RPCRDMA_SEGMENT_SIZE) {
+		*to = load_segment(at);
+		Status status = count_segment(*chunk, *to++);
+
+		if (!status.ok())
+			return status;
+	}
+	lists.nr_segments += count;
+	return {};
+}
+
+/* Section 4.1.2: a linked list of counted arrays. */
+inline Status read_write_list(Reader &reader, rpcrdma_chunk_lists &lists)
+{
+	for (;;) {
+		bool present = false;
+		Status status = read_discriminator(reader, present);
+
+		if (!status.ok() || !present)
+			return status;
+		status = read_counted_chunk(reader, lists);
+		if (!status.ok())
+			return status;
+		lists.nr_write++;
+	}
+}
+
+inline Status read_reply_chunk(Reader &reader, rpcrdma_chunk_lists &lists)
+{
+	bool present = false;
+	Status status = read_discriminator(reader, present);
+
+	if (!status.ok() || !present)
+		return status;
+	status = read_counted_chunk(reader, lists);
+	if (status.ok())
+		lists.nr_reply = 1;
+	return status;
+}
+
+/* On failure @lists is in no useful state. */
+inline Status read_chunk_lists(Reader &reader, rpcrdma_chunk_lists &lists)
+{
+	Status status = read_read_list(reader, lists);
+
+	if (status.ok())
+		status = read_write_list(reader, lists);
+	if (status.ok())
+		status = read_reply_chunk(reader, lists);
+	return status;
 }
 
 /* ---- encoding ---- */
@@ -346,12 +351,18 @@ inline u64 lists_size(const rpcrdma_chunk_lists &lists)
 inline void write_read_chunk(Writer &writer, const rpcrdma_chunk_lists &lists,
 			     const rpcrdma_chunk &chunk)
 {
+	u8 *to;
+
 	if (!owns_segments(lists, chunk))
 		return writer.fail();
+	to = writer.reserve(read_chunk_size(chunk.count));
+	if (!to)
+		return;
 	for (const rpcrdma_segment &segment : chunk_segments(lists, chunk)) {
-		writer.write_u32(1);
-		writer.write_u32(chunk.position);
-		write_segment(writer, segment);
+		store_be32(to, 1);
+		store_be32(to + 4, chunk.position);
+		store_segment(to + 8, segment);
+		to += RPCRDMA_READ_SEGMENT_SIZE;
 	}
 }
 
@@ -359,12 +370,20 @@ inline void write_counted_chunk(Writer &writer,
 				const rpcrdma_chunk_lists &lists,
 				const rpcrdma_chunk &chunk)
 {
+	u8 *to;
+
 	if (!owns_segments(lists, chunk))
 		return writer.fail();
-	writer.write_u32(1);
-	writer.write_u32(chunk.count);
-	for (const rpcrdma_segment &segment : chunk_segments(lists, chunk))
-		write_segment(writer, segment);
+	to = writer.reserve(write_chunk_size(chunk.count));
+	if (!to)
+		return;
+	store_be32(to, 1);
+	store_be32(to + 4, chunk.count);
+	to += 2 * RPCRDMA_XDR_UNIT;
+	for (const rpcrdma_segment &segment : chunk_segments(lists, chunk)) {
+		store_segment(to, segment);
+		to += RPCRDMA_SEGMENT_SIZE;
+	}
 }
 
 /* Section 4.7: Read list, Write list, Reply chunk. */

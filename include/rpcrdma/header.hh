@@ -26,8 +26,7 @@ inline Status check_payload(Reader reader, const rpcrdma_header &header)
 inline Status read_lists(Reader &reader, rpcrdma_header &header,
 			 rpcrdma_chunk_lists &lists)
 {
-	Reader again = reader;
-	Status status = measure_lists(reader, lists);
+	Status status = read_chunk_lists(reader, lists);
 
 	if (!status.ok())
 		return status;
@@ -36,8 +35,6 @@ inline Status read_lists(Reader &reader, rpcrdma_header &header,
 		status = check_payload(reader, header);
 	else if (!chunk_count(lists)) /* section 4.2.4 */
 		status = RPCRDMA_NO_LISTS;
-	if (status.ok())
-		fill_lists(again, lists);
 	return status;
 }
 
@@ -84,8 +81,8 @@ inline Status read_header(Reader &reader, rpcrdma_header &header,
 	return read_body(reader, header, lists);
 }
 
-inline Status decode_header(Span<const u8> message, rpcrdma_header &header,
-			    rpcrdma_chunk_lists &lists)
+inline Status decode_any(Span<const u8> message, rpcrdma_header &header,
+			 rpcrdma_chunk_lists &lists)
 {
 	Reader reader(message);
 	Status status;
@@ -96,6 +93,43 @@ inline Status decode_header(Span<const u8> message, rpcrdma_header &header,
 	if (!status.ok())
 		clear_lists(lists);
 	return status;
+}
+
+/* With the XID of the RPC message */
+constexpr size_t plain_size =
+	size_t(RPCRDMA_MIN_HEADER_SIZE) + RPCRDMA_XDR_UNIT;
+
+/*
+ * What most messages are: an RDMA_MSG of version 1 without lists, and the RPC message behind it.
+ * False for any other; decode_any() says what it is.
+ */
+inline bool decode_plain(Span<const u8> message, rpcrdma_header &header,
+			 rpcrdma_chunk_lists &lists)
+{
+	const u8 *at = message.data();
+
+	if (message.size() < plain_size ||
+	    load_be32(at + 4) != RPCRDMA_VERSION ||
+	    load_be32(at + 12) != RPCRDMA_MSG ||
+	    (load_be64(at + 16) | load_be32(at + 24)) != 0 ||
+	    load_be32(at + RPCRDMA_MIN_HEADER_SIZE) != load_be32(at))
+		return false;
+	header = {};
+	header.xid = load_be32(at);
+	header.vers = RPCRDMA_VERSION;
+	header.credits = load_be32(at + 8);
+	header.proc = RPCRDMA_MSG;
+	header.size = RPCRDMA_MIN_HEADER_SIZE;
+	clear_lists(lists);
+	return true;
+}
+
+inline Status decode_header(Span<const u8> message, rpcrdma_header &header,
+			    rpcrdma_chunk_lists &lists)
+{
+	if (decode_plain(message, header, lists))
+		return {};
+	return decode_any(message, header, lists);
 }
 
 /* ---- encoding ---- */
@@ -144,8 +178,27 @@ inline Status write_body(Writer &writer, const rpcrdma_header &header,
 	}
 }
 
-inline Status encode_header(rpcrdma_header &header,
-			    const rpcrdma_chunk_lists *lists, Span<u8> buffer)
+/* As decode_plain(): false for any other header. */
+inline bool encode_plain(rpcrdma_header &header,
+			 const rpcrdma_chunk_lists *lists, Span<u8> buffer)
+{
+	u8 *at = buffer.data();
+
+	if (header.proc != RPCRDMA_MSG || (lists && chunk_count(*lists)) ||
+	    buffer.size() < RPCRDMA_MIN_HEADER_SIZE)
+		return false;
+	store_be32(at, header.xid);
+	store_be32(at + 4, header.vers);
+	store_be32(at + 8, header.credits);
+	store_be32(at + 12, RPCRDMA_MSG);
+	store_be64(at + 16, 0);
+	store_be32(at + 24, 0);
+	header.size = RPCRDMA_MIN_HEADER_SIZE;
+	return true;
+}
+
+inline Status encode_any(rpcrdma_header &header,
+			 const rpcrdma_chunk_lists *lists, Span<u8> buffer)
 {
 	Writer writer(buffer);
 	Status status;
@@ -158,6 +211,14 @@ inline Status encode_header(rpcrdma_header &header,
 		return RPCRDMA_NO_SPACE;
 	header.size = u32(writer.position());
 	return {};
+}
+
+inline Status encode_header(rpcrdma_header &header,
+			    const rpcrdma_chunk_lists *lists, Span<u8> buffer)
+{
+	if (encode_plain(header, lists, buffer))
+		return {};
+	return encode_any(header, lists, buffer);
 }
 
 /* Section 4.5: XID and version are those of the call; 4.5.1: one version here. */

@@ -59,6 +59,14 @@ class Reader {
 		advance(bytes);
 	}
 
+	/* The next @bytes bytes; none after the end. */
+	constexpr Span<const u8> take(size_t bytes)
+	{
+		const u8 *at = advance(bytes);
+
+		return at ? Span<const u8>(at, bytes) : Span<const u8>();
+	}
+
     private:
 	/* The start of the next @bytes bytes, or null after the end. */
 	constexpr const u8 *advance(size_t bytes)
