@@ -194,13 +194,16 @@ int svcrdma_recv_fill(struct svcrdma_transport *t)
  */
 void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
+	bool missing;
+
 	svcrdma_recv_ctxt_drop_pages(rc);
 	rc->rc_nr_payloads = 0;
 	spin_lock(&t->st_recv_lock);
 	list_add(&rc->rc_list, &t->st_recv.spare);
+	missing = t->st_recv.posted < t->st_recv_target;
 	spin_unlock(&t->st_recv_lock);
 
-	if (svcrdma_recv_fill(t))
+	if (missing && svcrdma_recv_fill(t))
 		svcrdma_transport_close(t);
 }
 

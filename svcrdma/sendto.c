@@ -84,7 +84,9 @@ int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 	} else if (sc->sc_long) {
 		ret = long_call_post(t, sc);
 	} else {
-		first = svcrdma_rw_list_chain(t, &sc->sc_writes, NULL, &sc->sc_wr);
+		first = &sc->sc_wr;
+		if (!list_empty(&sc->sc_writes))
+			first = svcrdma_rw_list_chain(t, &sc->sc_writes, NULL, first);
 		ret = ib_post_send(t->st_qp, first, NULL);
 	}
 	if (ret)
@@ -352,24 +354,42 @@ static int reply_encode_header(struct reply *reply)
 	return reply_encode_lists(reply, &reply->lists);
 }
 
-static int reply_copy_inline(struct reply *reply)
+/* Behind what @to has; there is room. */
+static int copy_stream(struct rpcrdma_buffer *to, struct svcrdma_stream *stream, u32 length)
 {
-	struct svcrdma_stream stream = reply_stream(reply);
-	struct rpcrdma_buffer *to = &reply->sc->sc_buffer;
-	u32 n, offset, left = reply->length;
 	struct page *page;
+	u32 n, offset;
 
-	if (left > reply->inline_send - to->bf_sge.length)
-		return -EMSGSIZE;
-	while (left) {
-		n = svcrdma_stream_run(&stream, left, &page, &offset);
+	while (length) {
+		n = svcrdma_stream_run(stream, length, &page, &offset);
 		if (!n)
 			return -EIO;
 		memcpy_from_page(to->bf_data + to->bf_sge.length, page, offset, n);
 		to->bf_sge.length += n;
-		left -= n;
+		length -= n;
 	}
 	return 0;
+}
+
+static int copy_whole(struct rpcrdma_buffer *to, const struct xdr_buf *buf)
+{
+	struct svcrdma_stream stream = { .buf = buf };
+
+	if (buf->head[0].iov_len != buf->len)
+		return copy_stream(to, &stream, buf->len);
+	memcpy(to->bf_data + to->bf_sge.length, buf->head[0].iov_base, buf->len);
+	to->bf_sge.length += buf->len;
+	return 0;
+}
+
+static int reply_copy_inline(struct reply *reply)
+{
+	struct svcrdma_stream stream = reply_stream(reply);
+	struct rpcrdma_buffer *to = &reply->sc->sc_buffer;
+
+	if (reply->length > reply->inline_send - to->bf_sge.length)
+		return -EMSGSIZE;
+	return copy_stream(to, &stream, reply->length);
 }
 
 /* Section 4.3.3: the Reply chunk goes back, used or not. */
@@ -554,6 +574,43 @@ static void reply_take_pages(const struct reply *reply, struct svc_rqst *rqstp)
 	compat_rqst_reply_taken(rqstp);
 }
 
+/* What most replies are: the call had no chunks, and the reply fits in a message. */
+static bool reply_is_plain(const struct svcrdma_transport *t, const struct svc_rqst *rqstp)
+{
+	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
+	const struct rpcrdma_chunk_lists *lists = &rc->rc_lists;
+
+	return !lists->nr_read && !lists->nr_write && !lists->nr_reply &&
+	       (u64)rqstp->rq_res.len + RPCRDMA_MIN_HEADER_SIZE <= READ_ONCE(t->st_inline_send);
+}
+
+/* As reply_send(), which does the same in more steps. */
+static int reply_send_plain(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+			    const struct svc_rqst *rqstp)
+{
+	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
+	const struct xdr_buf *buf = &rqstp->rq_res;
+	struct rpcrdma_buffer *to = &sc->sc_buffer;
+	struct rpcrdma_header header = {
+		.xid		= rc->rc_header.xid,
+		.vers		= rc->rc_header.vers,
+		.credits	= t->st_credits,
+		.proc		= RPCRDMA_MSG,
+	};
+	int ret = -EIO;
+
+	if (rpcrdma_header_encode(&header, NULL, to->bf_data, to->bf_size) == RPCRDMA_OK) {
+		to->bf_sge.length = header.size;
+		ret = copy_whole(to, buf);
+	}
+	if (ret) {
+		svcrdma_send_ctxt_put(t, sc);
+		return ret;
+	}
+	sc->sc_wr.opcode = IB_WR_SEND;
+	return svcrdma_send_submit(t, sc);
+}
+
 /* Consumes @sc. */
 static int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 		      struct svc_rqst *rqstp)
@@ -600,7 +657,10 @@ int svcrdma_sendto(struct svc_rqst *rqstp)
 	sc = svcrdma_send_ctxt_get(t, GFP_KERNEL);
 	if (!sc)
 		goto out_close;
-	ret = reply_send(t, sc, rqstp);
+	if (reply_is_plain(t, rqstp))
+		ret = reply_send_plain(t, sc, rqstp);
+	else
+		ret = reply_send(t, sc, rqstp);
 	if (ret)
 		goto out_close;
 	return 0;

@@ -2,9 +2,10 @@
 /*
  * From an rpc_rqst to a message in a Send buffer.
  *
- * What is moved by which chunk is decided by rpcrdma_plan_call() from sizes alone. Here
- * the sizes are collected, the memory regions mapped as the plan says, and the bytes put
- * in place: the header first, then that part of the RPC message which goes inline.
+ * Most calls, and the largest replies to them, fit in a message: marshal_plain(). For the others
+ * rpcrdma_plan_call() decides from sizes alone what is moved by which chunk. Here the sizes are
+ * collected, the memory regions mapped as the plan says, and the bytes put in place: the
+ * header first, then that part of the RPC message which goes inline.
  */
 #include <linux/hash.h>
 #include <linux/sunrpc/auth.h>
@@ -142,6 +143,19 @@ static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	return 0;
 }
 
+/* All of the RPC message. Returns its length in bytes. */
+static int copy_whole(struct xprtrdma_conn *conn, const struct xdr_buf *call, void *to)
+{
+	if (call->head[0].iov_len == call->len) {
+		memcpy(to, call->head[0].iov_base, call->len);
+		return call->len;
+	}
+	XPRTRDMA_COUNT(conn->xc_transport->xt_stats.pullup_copy_count, call->page_len);
+	if (read_bytes_from_xdr_buf(call, 0, to, call->len))
+		return -EIO;
+	return call->len;
+}
+
 /* The RPC message without what @plan moves by chunks. Returns its length in bytes. */
 static int copy_inline(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		       const struct rpcrdma_call_plan *plan, void *to)
@@ -151,12 +165,8 @@ static int copy_inline(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 
 	if (plan->position_zero)
 		return 0;
-	if (!plan->read_chunk) {
-		XPRTRDMA_COUNT(conn->xc_transport->xt_stats.pullup_copy_count, call->page_len);
-		if (read_bytes_from_xdr_buf(call, 0, to, call->len))
-			return -EIO;
-		return call->len;
-	}
+	if (!plan->read_chunk)
+		return copy_whole(conn, call, to);
 	/* RFC 8166 section 3.4.4.4: the item leaves with its padding. */
 	head = call->head[0].iov_len;
 	item = xdr_align_size(call->page_len);
@@ -169,8 +179,44 @@ static int copy_inline(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	return head + rest;
 }
 
-static int marshal(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-		   struct xprtrdma_send *send)
+/* Neither the call nor its reply needs a chunk. rpcrdma_plan_call() says the same. */
+static bool is_plain(const struct xprtrdma_conn *conn, const struct rpc_rqst *rqst)
+{
+	return (u64)rqst->rq_snd_buf.len + RPCRDMA_MIN_HEADER_SIZE <=
+		       conn->xc_inline.inline_send &&
+	       (u64)rqst->rq_rcv_buf.buflen + RPCRDMA_MIN_HEADER_SIZE <=
+		       conn->xc_inline.inline_recv;
+}
+
+static int marshal_plain(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+			 struct xprtrdma_send *send)
+{
+	static const struct rpcrdma_chunk_lists no_lists;
+	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
+	struct rpcrdma_header header = {
+		.xid		= be32_to_cpu(rqst->rq_xid),
+		.vers		= RPCRDMA_VERSION,
+		.credits	= conn->xc_queues.credits,
+		.proc		= RPCRDMA_MSG,
+	};
+	void *to = send->sd_buffer.bf_data;
+	int length;
+
+	request->rq_by_history = false;
+	request->rq_left_open = false;
+	request->rq_write_capacity = 0;
+	request->rq_reply_capacity = 0;
+	if (rpcrdma_header_encode(&header, NULL, to, conn->xc_inline.inline_send) != RPCRDMA_OK)
+		return -EMSGSIZE;
+	length = copy_whole(conn, &rqst->rq_snd_buf, to + header.size);
+	if (length < 0)
+		return length;
+	trace_xprtrdma_marshal(rqst->rq_xprt, &header, length, &no_lists);
+	return header.size + length;
+}
+
+static noinline_for_stack int marshal_chunks(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+					     struct xprtrdma_send *send)
 {
 	struct rpcrdma_segment segments[CALL_SEGMENTS];
 	struct rpcrdma_chunk chunks[CALL_CHUNKS];
@@ -184,9 +230,6 @@ static int marshal(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	struct rpcrdma_call_plan plan;
 	int rc;
 
-	rc = fill_sparse_pages(&rqst->rq_rcv_buf);
-	if (rc)
-		return rc;
 	describe(conn, rqst, &shape);
 	describe_history(conn, rqst, &shape);
 	if (!rpcrdma_plan_call(&shape, &plan))
@@ -218,6 +261,18 @@ static int marshal(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		return rc;
 	trace_xprtrdma_marshal(rqst->rq_xprt, &header, rc, &lists);
 	return header.size + rc;
+}
+
+static int marshal(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+		   struct xprtrdma_send *send)
+{
+	int rc = fill_sparse_pages(&rqst->rq_rcv_buf);
+
+	if (rc)
+		return rc;
+	if (is_plain(conn, rqst))
+		return marshal_plain(conn, rqst, send);
+	return marshal_chunks(conn, rqst, send);
 }
 
 /**

@@ -141,16 +141,6 @@ void xprtrdma_request_free(struct rpc_task *task)
 	rqst->rq_rbuffer = NULL;
 }
 
-static bool window_take(struct xprtrdma_conn *conn)
-{
-	bool open;
-
-	spin_lock(&conn->xc_lock);
-	open = rpcrdma_window_take(&conn->xc_window);
-	spin_unlock(&conn->xc_lock);
-	return open;
-}
-
 static void window_untake(struct xprtrdma_conn *conn)
 {
 	spin_lock(&conn->xc_lock);
@@ -165,13 +155,15 @@ static void window_untake(struct xprtrdma_conn *conn)
  */
 static struct xprtrdma_send *reserve(struct xprtrdma_conn *conn)
 {
-	struct xprtrdma_send *send;
+	struct xprtrdma_send *send = NULL;
 
-	if (!window_take(conn))
-		return NULL;
-	send = xprtrdma_send_get(conn);
-	if (!send)
-		window_untake(conn);
+	spin_lock(&conn->xc_lock);
+	if (rpcrdma_window_take(&conn->xc_window)) {
+		send = xprtrdma_send_take(conn);
+		if (!send)
+			rpcrdma_window_untake(&conn->xc_window);
+	}
+	spin_unlock(&conn->xc_lock);
 	return send;
 }
 

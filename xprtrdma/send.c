@@ -126,6 +126,28 @@ bool xprtrdma_sends_left(const struct xprtrdma_conn *conn)
 }
 
 /**
+ * xprtrdma_send_take - as xprtrdma_send_get(), with the lock
+ * @conn: the connection
+ *
+ * Context: any; the caller holds xc_lock.
+ * Return: as xprtrdma_send_get().
+ */
+struct xprtrdma_send *xprtrdma_send_take(struct xprtrdma_conn *conn)
+{
+	struct xprtrdma_send *send;
+
+	lockdep_assert_held(&conn->xc_lock);
+
+	send = list_first_entry_or_null(&conn->xc_send.free, struct xprtrdma_send,
+					sd_list);
+	if (send)
+		list_del(&send->sd_list);
+	else
+		XPRTRDMA_COUNT(conn->xc_transport->xt_stats.empty_sendctx_q, 1);
+	return send;
+}
+
+/**
  * xprtrdma_send_get - take a Send buffer
  * @conn: the connection
  *
@@ -137,13 +159,8 @@ struct xprtrdma_send *xprtrdma_send_get(struct xprtrdma_conn *conn)
 	struct xprtrdma_send *send;
 
 	spin_lock(&conn->xc_lock);
-	send = list_first_entry_or_null(&conn->xc_send.free, struct xprtrdma_send,
-					sd_list);
-	if (send)
-		list_del(&send->sd_list);
+	send = xprtrdma_send_take(conn);
 	spin_unlock(&conn->xc_lock);
-	if (!send)
-		XPRTRDMA_COUNT(conn->xc_transport->xt_stats.empty_sendctx_q, 1);
 	return send;
 }
 

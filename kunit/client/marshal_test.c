@@ -46,6 +46,9 @@ static const struct call_case call_cases[] = {
 	{ "Position Zero: rest too large", { .head = 4096, .pages = 8192, .write = true,
 	  .reply_head = 64 }, RPCRDMA_NOMSG, 1, 0 },
 	{ "reply fits inline", { READS(1000) }, RPCRDMA_MSG },
+	{ "reply just inline", { .head = 64, .reply_head = 4096 - 28 }, RPCRDMA_MSG },
+	{ "reply just not inline", { .head = 64, .reply_head = 4096 - 24 }, RPCRDMA_MSG,
+	  0, 0, 0, 0, 1, 4096 - 24 },
 	{ "Write chunk", { READS(8192) }, RPCRDMA_MSG, 0, 0, 1, 8192 },
 	{ "Write chunk, odd length", { READS(8191) }, RPCRDMA_MSG, 0, 0, 1, 8191 },
 	{ "Write chunk at an odd offset", { READS(8191), .reply_base = 77 }, RPCRDMA_MSG,
@@ -104,6 +107,25 @@ static void marshal_server_sees_the_call(struct kunit *test)
 	/* One registration for each segment, and no other memory is exposed. */
 	KUNIT_EXPECT_EQ(test, call->lists.nr_segments + 1, fake_posted(client->qp));
 	KUNIT_EXPECT_EQ(test, call->lists.nr_segments, fake_valid_rkeys(client->fake));
+}
+
+/* It was sent before, on a connection with smaller messages, where it needed memory. */
+static void marshal_inline_call_has_nothing_of_the_last_one(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_shape shape = { GETATTR };
+	struct client_call *call = client_call_create(client, &shape);
+	struct xprtrdma_request *request = xprtrdma_request_of(&call->rqst);
+
+	request->rq_by_history = true;
+	request->rq_left_open = true;
+	request->rq_write_capacity = 8192;
+	request->rq_reply_capacity = 8192;
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(call));
+	KUNIT_EXPECT_FALSE(test, request->rq_by_history);
+	KUNIT_EXPECT_FALSE(test, request->rq_left_open);
+	KUNIT_EXPECT_EQ(test, 0, request->rq_write_capacity);
+	KUNIT_EXPECT_EQ(test, 0, request->rq_reply_capacity);
 }
 
 /* RFC 8166 section 8.2.2.3 */
@@ -329,6 +351,7 @@ static void marshal_nothing_is_read_at_depth_0(struct kunit *test)
 
 static struct kunit_case marshal_cases[] = {
 	KUNIT_CASE_PARAM(marshal_server_sees_the_call, call_gen_params),
+	KUNIT_CASE(marshal_inline_call_has_nothing_of_the_last_one),
 	KUNIT_CASE(marshal_gss_integrity_suppresses_reduction),
 	KUNIT_CASE(marshal_fills_sparse_pages),
 	KUNIT_CASE_PARAM(marshal_too_many_segments, refused_gen_params),

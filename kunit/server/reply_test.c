@@ -309,6 +309,25 @@ static void reply_invalidates_one_rkey(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+/* RFC 8166 section 4.4.2: of all of the call's chunks; the reply has none. */
+static void reply_invalidates_the_read_chunk(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svc_rqst *rqst = server->rqst;
+
+	server_deliver(server, CALL_READ);
+	KUNIT_ASSERT_EQ(test, 64 + sizeof(server_peer_memory), server_receive_all(server));
+	rqst->rq_next_page = rqst->rq_respages + 1;
+	rqst->rq_res = (struct xdr_buf) {
+		.head[0] = { page_address(rqst->rq_respages[0]), 100 }, .len = 100,
+	};
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+	KUNIT_EXPECT_EQ(test, IB_WR_SEND_WITH_INV, fake_last_wr(server->qp)->opcode);
+	KUNIT_EXPECT_EQ(test, 0x77, fake_last_wr(server->qp)->rkey);
+	server_expect_at_rest(server);
+}
+
 /* RFC 8797: never more than the client's Receive buffer holds. */
 static void reply_respects_the_clients_threshold(struct kunit *test)
 {
@@ -447,6 +466,7 @@ static struct kunit_case reply_kunit_cases[] = {
 	KUNIT_CASE_PARAM(reply_under_protection_is_not_reduced, flavor_gen_params),
 	KUNIT_CASE_PARAM(reply_that_is_too_large_gets_err_chunk, large_gen_params),
 	KUNIT_CASE_PARAM(reply_invalidates_one_rkey, inv_gen_params),
+	KUNIT_CASE(reply_invalidates_the_read_chunk),
 	KUNIT_CASE(reply_respects_the_clients_threshold),
 	KUNIT_CASE(reply_pages_belong_to_the_send),
 	KUNIT_CASE(reply_post_failure_ends_the_connection),
