@@ -348,57 +348,66 @@ inline u64 lists_size(const rpcrdma_chunk_lists &lists)
 	return size;
 }
 
-inline void write_read_chunk(Writer &writer, const rpcrdma_chunk_lists &lists,
-			     const rpcrdma_chunk &chunk)
+/* These return where the next byte goes. */
+inline u8 *store_read_chunk(u8 *to, const rpcrdma_chunk_lists &lists,
+			    const rpcrdma_chunk &chunk)
 {
-	u8 *to;
-
-	if (!owns_segments(lists, chunk))
-		return writer.fail();
-	to = writer.reserve(read_chunk_size(chunk.count));
-	if (!to)
-		return;
 	for (const rpcrdma_segment &segment : chunk_segments(lists, chunk)) {
 		store_be32(to, 1);
 		store_be32(to + 4, chunk.position);
 		store_segment(to + 8, segment);
 		to += RPCRDMA_READ_SEGMENT_SIZE;
 	}
+	return to;
 }
 
-inline void write_counted_chunk(Writer &writer,
-				const rpcrdma_chunk_lists &lists,
-				const rpcrdma_chunk &chunk)
+inline u8 *store_counted_chunk(u8 *to, const rpcrdma_chunk_lists &lists,
+			       const rpcrdma_chunk &chunk)
 {
-	u8 *to;
-
-	if (!owns_segments(lists, chunk))
-		return writer.fail();
-	to = writer.reserve(write_chunk_size(chunk.count));
-	if (!to)
-		return;
 	store_be32(to, 1);
 	store_be32(to + 4, chunk.count);
-	to += 2 * RPCRDMA_XDR_UNIT;
+	to += 8;
 	for (const rpcrdma_segment &segment : chunk_segments(lists, chunk)) {
 		store_segment(to, segment);
 		to += RPCRDMA_SEGMENT_SIZE;
 	}
+	return to;
 }
 
-/* Section 4.7: Read list, Write list, Reply chunk. */
+inline u8 *store_end(u8 *to)
+{
+	store_be32(to, 0);
+	return to + RPCRDMA_XDR_UNIT;
+}
+
+inline bool owns_all_segments(const rpcrdma_chunk_lists &lists)
+{
+	for (u32 i = 0; i < chunk_count(lists); i++)
+		if (!owns_segments(lists, lists.chunks[i]))
+			return false;
+	return true;
+}
+
+/* Section 4.7: Read list, Write list, Reply chunk. The size is known before. */
 inline void write_lists(Writer &writer, const rpcrdma_chunk_lists &lists)
 {
+	u8 *to;
+
+	if (!owns_all_segments(lists))
+		return writer.fail();
+	to = writer.reserve(3 * RPCRDMA_XDR_UNIT + lists_size(lists));
+	if (!to)
+		return;
 	for (const rpcrdma_chunk &chunk : read_chunks(lists))
-		write_read_chunk(writer, lists, chunk);
-	writer.write_u32(0);
+		to = store_read_chunk(to, lists, chunk);
+	to = store_end(to);
 	for (const rpcrdma_chunk &chunk : write_chunks(lists))
-		write_counted_chunk(writer, lists, chunk);
-	writer.write_u32(0);
+		to = store_counted_chunk(to, lists, chunk);
+	to = store_end(to);
 	for (const rpcrdma_chunk &chunk : reply_chunks(lists))
-		write_counted_chunk(writer, lists, chunk);
+		to = store_counted_chunk(to, lists, chunk);
 	if (!lists.nr_reply)
-		writer.write_u32(0);
+		store_end(to);
 }
 
 /* ---- building ---- */

@@ -12,18 +12,26 @@ namespace rpcrdma
 
 inline void read_fixed_header(Reader &reader, rpcrdma_header &header)
 {
-	header.xid = reader.read_u32();
-	header.vers = reader.read_u32();
-	header.credits = reader.read_u32();
-	header.proc = reader.read_u32();
+	const u8 *at = reader.take(RPCRDMA_FIXED_HEADER_SIZE).data();
+
+	if (!at)
+		return;
+	header.xid = load_be32(at);
+	header.vers = load_be32(at + 4);
+	header.credits = load_be32(at + 8);
+	header.proc = load_be32(at + 12);
 }
 
 inline void write_fixed_header(Writer &writer, const rpcrdma_header &header)
 {
-	writer.write_u32(header.xid);
-	writer.write_u32(header.vers);
-	writer.write_u32(header.credits);
-	writer.write_u32(header.proc);
+	u8 *to = writer.reserve(RPCRDMA_FIXED_HEADER_SIZE);
+
+	if (!to)
+		return;
+	store_be32(to, header.xid);
+	store_be32(to + 4, header.vers);
+	store_be32(to + 8, header.credits);
+	store_be32(to + 12, header.proc);
 }
 
 } /* namespace rpcrdma */
