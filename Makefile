@@ -19,6 +19,7 @@ BUILD := $(CURDIR)/build/$(KVER)
 # BTF of modules is made where the header package has a vmlinux.
 KBUILD = $(MAKE) -C $(KDIR) M=$(BUILD) $(if $(ARCH),ARCH=$(ARCH)) \
 	$(if $(wildcard $(KDIR)/vmlinux),,CONFIG_DEBUG_INFO_BTF_MODULES=) \
+	$(if $(filter %gcov,$(TEST_KERNEL)),CONFIG_RPCRDMA_GCOV=y) \
 	--no-print-directory
 
 modules: headers

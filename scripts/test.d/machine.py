@@ -7,7 +7,7 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 VM = TOP / "scripts/vm"
-KERNELS = ("um", "um-debug", "um-7.3", "um-debug-7.3", "debug", "kcsan")
+KERNELS = ("um", "um-debug", "um-gcov", "um-7.3", "um-debug-7.3", "debug", "kcsan")
 
 
 def engine(kernel):

@@ -7,7 +7,7 @@ import subprocess
 
 from plan import PlanError
 
-UML = ("um", "um-debug", "um-7.3", "um-debug-7.3")
+UML = ("um", "um-debug", "um-gcov", "um-7.3", "um-debug-7.3")
 BUILT = ("debug", "kcsan")
 
 
