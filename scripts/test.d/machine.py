@@ -15,8 +15,11 @@ def engine(kernel):
 
 
 def vm(*options, command=()):
-    """The command line of scripts/vm."""
-    return [VM, *options, *(["--", *command] if command else [])]
+    """The command line of scripts/vm. scripts/coverage says by RPCRDMA_GCOV where machines are
+    to leave what gcov has counted."""
+    gcov = os.environ.get("RPCRDMA_GCOV")
+    counters = ["--gcov", gcov] if gcov else []
+    return [VM, *options, *counters, *(["--", *command] if command else [])]
 
 
 def make(*arguments):

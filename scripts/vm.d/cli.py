@@ -52,6 +52,8 @@ def parser():
                    help="two machines even where one would do")
     p.add_argument("--capture", metavar="FILE",
                    help="what goes between the machines, as pcapng; implies --two")
+    p.add_argument("--gcov", metavar="DIR",
+                   help="um-gcov: what our modules have counted, a folder for each machine")
     p.add_argument("--mtu", type=int, default=9000)
     p.add_argument("--mem", default=None, help="memory of each machine, such as 2G")
     p.add_argument("--smp", type=int, default=1, help="qemu: processors of each machine")

@@ -85,6 +85,7 @@ class Plan:
             "FS": self.fs,
             "MTU": self.mtu,
             "CAPTURE": "yes" if self.capture and role == "client" else "",
+            "GCOV": "yes" if self.gcov else "",
             "MAX_BLOCK": self.max_block,
             "CHECKERS": "yes" if self.kernel.debug else "",
             "SERVER": SERVER_ADDRESS,

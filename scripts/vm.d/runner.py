@@ -108,6 +108,7 @@ class Run:
                 self._kill(node)
             self._restore_terminal(terminal)
         self._keep_capture()
+        self._keep_counters()
         return self._verdict()
 
     def _keep_capture(self):
@@ -115,6 +116,14 @@ class Run:
         for node in self.nodes:
             if self.plan.capture and (node.dir / "capture").exists():
                 shutil.move(node.dir / "capture", self.plan.capture)
+
+    def _keep_counters(self):
+        """Of a run that has failed, too: whoever adds them up knows that it has."""
+        for node in self.nodes:
+            if self.plan.gcov and (node.dir / "gcov").exists():
+                target = pathlib.Path(self.plan.gcov).resolve()
+                target.mkdir(parents=True, exist_ok=True)
+                shutil.move(node.dir / "gcov", tempfile.mkdtemp(prefix=f"{node.role}.", dir=target))
 
     def _start(self, node):
         with open(node.log, "wb") as console:
