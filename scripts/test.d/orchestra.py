@@ -42,9 +42,11 @@ class Outcome:
 
 
 class Orchestra:
-    """One run. Its number goes to each part, and comes back in its verdict."""
+    """One run. Its number goes to each part, and comes back in its verdict, in a folder of
+    @logs."""
 
-    def __init__(self, cpus):
+    def __init__(self, cpus, logs=LOGS):
+        self.logs = logs
         self.begin = time.monotonic()
         self.run = f"{time.time_ns()}-{os.getpid()}"
         self.cpus = self.free = cpus
@@ -53,19 +55,18 @@ class Orchestra:
         self.children = set()
         signal.signal(signal.SIGTERM, lambda *_: sys.exit("test: terminated"))
         atexit.register(self._stop_all)
-        LOGS.mkdir(parents=True, exist_ok=True)
-        (LOGS / "run").write_text(self.run, "ascii")
+        logs.mkdir(parents=True, exist_ok=True)
+        (logs / "run").write_text(self.run, "ascii")
 
     def say(self, text):
         print(f"[{(time.monotonic() - self.begin) / 60:3.0f} min] {text}", flush=True)
 
-    @staticmethod
-    def verdict_file(part):
-        return LOGS / part.name / "verdict"
+    def verdict_file(self, part):
+        return self.logs / part.name / "verdict"
 
     def play(self, part):
         """Runs a part to its end, or to the end of its time. Returns its outcome."""
-        folder = LOGS / part.name
+        folder = self.logs / part.name
         folder.mkdir(parents=True, exist_ok=True)
         self.say(f"{part.name}: {' '.join(map(str, part.command))}")
         begin = time.monotonic()
@@ -150,7 +151,7 @@ class Orchestra:
             failed += len(outcome.failures)
             ledger.say_all(f"failed: {outcome.part.name}: ", outcome.failures)
             if outcome.failures:
-                print(f"        its log: {(LOGS / outcome.part.name / 'log').relative_to(TOP)}")
+                print(f"        its log: {(self.logs / outcome.part.name / 'log').relative_to(TOP)}")
         for name, text in expected.faults([o.result() for o in self.outcomes]):
             failed += 1
             print(f"failed: {name}: {text}")
