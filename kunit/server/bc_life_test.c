@@ -2,6 +2,7 @@
 /* The rpc_xprt of a back channel: how it is set up, and what becomes of it. */
 #include <linux/delay.h>
 #include <linux/module.h>
+#include <linux/seq_file.h>
 
 #include "bc.h"
 
@@ -126,6 +127,29 @@ static void setup_is_as_sunrpc_wants_it(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, "rdma", xprt->address_strings[RPC_DISPLAY_NETID]);
 }
 
+/* As of every transport for RDMA: 27 values, those of chunks and regions among them. */
+static void setup_has_a_line_of_statistics(struct kunit *test)
+{
+	static const char line[] =
+		"\txprt:\trdma 0 1 2 3 0 5 6 7 8 9 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n";
+	struct backchannel *bc = test->priv;
+	struct seq_file seq = { .size = 256 };
+
+	seq.buf = kunit_kzalloc(test, seq.size, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, seq.buf);
+	bc->rpc->stat.bind_count = 1;
+	bc->rpc->stat.connect_count = 2;
+	bc->rpc->stat.connect_time = 3 * HZ;
+	bc->rpc->stat.sends = 5;
+	bc->rpc->stat.recvs = 6;
+	bc->rpc->stat.bad_xids = 7;
+	bc->rpc->stat.req_u = 8;
+	bc->rpc->stat.bklog_u = 9;
+	bc->rpc->ops->print_stats(bc->rpc, &seq);
+	KUNIT_EXPECT_STREQ(test, line, seq.buf);
+	KUNIT_EXPECT_EQ(test, sizeof(line) - 1, seq.count);
+}
+
 /* One rpc_xprt for a connection: the second to come finds the first one's. */
 static void setup_happens_once(struct kunit *test)
 {
@@ -204,6 +228,7 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(loss_is_injected),
 	KUNIT_CASE(connect_is_refused),
 	KUNIT_CASE(setup_is_as_sunrpc_wants_it),
+	KUNIT_CASE(setup_has_a_line_of_statistics),
 	KUNIT_CASE(setup_happens_once),
 	KUNIT_CASE(setup_without_memory),
 	KUNIT_CASE(module_stays_until_destroy_has_returned),

@@ -80,6 +80,32 @@ static void conn_call_before_established(struct kunit *test)
 	server_done(server);
 }
 
+static void tell_queue_pair(enum ib_event_type type)
+{
+	struct ib_event event = { .event = type };
+
+	fake_queues.qp_attr.event_handler(&event, fake_queues.qp_attr.qp_context);
+}
+
+/* Its last word is lost. The call that follows it says the same, and the device tells of that. */
+static void conn_established_by_the_first_call(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	fake_cm.plan[FAKE_CM_ACCEPT].hold = true;
+	server_connect(server);
+	server_deliver(server, CALL_PLAIN);
+	tell_queue_pair(IB_EVENT_SQ_DRAINED);
+	KUNIT_EXPECT_FALSE(test, server_is_ready(server));
+	tell_queue_pair(IB_EVENT_COMM_EST);
+	KUNIT_EXPECT_TRUE(test, server_is_ready(server));
+	KUNIT_EXPECT_EQ(test, 64, server_recvfrom(server));
+	server_done(server);
+	tell_queue_pair(IB_EVENT_COMM_EST);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+	server_expect_at_rest(server);
+}
+
 static void conn_loss_asks_for_a_close(struct kunit *test)
 {
 	struct server *server = server_of(test);
@@ -131,6 +157,7 @@ static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(conn_without_private_data),
 	KUNIT_CASE(conn_has_a_protection_domain_of_its_own),
 	KUNIT_CASE(conn_call_before_established),
+	KUNIT_CASE(conn_established_by_the_first_call),
 	KUNIT_CASE(conn_loss_asks_for_a_close),
 	KUNIT_CASE(conn_accept_fails),
 	KUNIT_CASE(conn_device_takes_no_receives),
