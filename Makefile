@@ -80,6 +80,10 @@ mutate: packages
 	@scripts/mutate modules $(SEED:%=--seed %) $(COUNT:%=--count %)
 	@scripts/mutate core $(SEED:%=--seed %) $(COUNT:%=--count %)
 
+# Which lines of the modules do the tests reach?
+coverage: packages
+	@scripts/coverage
+
 check:
 	@scripts/check
 
@@ -97,5 +101,5 @@ clean:
 help:
 	@cat scripts/help.txt
 
-.PHONY: modules kunit headers install uninstall packages peer demo test test-all conformance bench fuzz hostile mutate check deb dkms clean help
+.PHONY: modules kunit headers install uninstall packages peer demo test test-all conformance bench fuzz hostile mutate coverage check deb dkms clean help
 .DEFAULT_GOAL := modules
