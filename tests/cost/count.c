@@ -9,8 +9,9 @@
  * twice has what was executed in between: all of it, not a sample. It may be read while the
  * machine runs, by the guest as well. One processor only.
  *
- * QEMU's package has no header for plugins. What is used of their interface (version 1 is that
- * of QEMU 7.2) is declared here.
+ * QEMU's package has no header for plugins. What is used of their interface is declared here:
+ * version 1, of QEMU 7.2, and version 4, of QEMU 10. The old one adds to a counter without
+ * a call, and gives an instruction's bytes as a pointer.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -24,16 +25,23 @@
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
+enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
 typedef uint64_t qemu_plugin_id_t;
 typedef void (*tb_trans_cb)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+typedef void (*tb_exec_cb)(unsigned int vcpu, void *userdata);
 
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, tb_trans_cb cb);
-void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb, enum qemu_plugin_op op,
-					      void *ptr, uint64_t imm);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, tb_exec_cb cb,
+					  enum qemu_plugin_cb_flags flags, void *userdata);
+/* Until version 2 */
+__attribute__((weak)) void
+qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb, enum qemu_plugin_op op,
+					 void *ptr, uint64_t imm);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t n);
-const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
+/* Copies as many of its bytes, and returns how many; until version 2 it returns where they are. */
+uintptr_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to, size_t length);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 
@@ -41,6 +49,7 @@ uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 EXPORT int qemu_plugin_version = 1;
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv);
 
+#define CALL_SIZE 5
 #define MAX_BLOCKS (1u << 20)
 /* Twice as many, so that a free place is near. */
 #define TABLE_SIZE (2 * MAX_BLOCKS)
@@ -65,17 +74,33 @@ static struct block *blocks;
 static uint32_t table[TABLE_SIZE];	/* index of a block, and one */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static bool is_old(void)
+{
+	return qemu_plugin_register_vcpu_tb_exec_inline;
+}
+
+/* Runs when QEMU has loaded this file, before it asks for the version. */
+__attribute__((constructor)) static void choose_version(void)
+{
+	qemu_plugin_version = is_old() ? 1 : 4;
+}
+
 static uint64_t call_target(const struct qemu_plugin_tb *tb, size_t insns)
 {
 	const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, insns - 1);
-	const unsigned char *data = qemu_plugin_insn_data(last);
-	size_t size = qemu_plugin_insn_size(last);
+	unsigned char data[CALL_SIZE];
+	uintptr_t result;
 	int32_t distance;
 
-	if (size != 5 || data[0] != CALL_REL32)
+	if (qemu_plugin_insn_size(last) != CALL_SIZE)
+		return 0;
+	result = qemu_plugin_insn_data(last, data, CALL_SIZE);
+	if (is_old())
+		memcpy(data, (const void *)result, CALL_SIZE);
+	if (data[0] != CALL_REL32)
 		return 0;
 	memcpy(&distance, data + 1, sizeof(distance));
-	return qemu_plugin_insn_vaddr(last) + size + distance;
+	return qemu_plugin_insn_vaddr(last) + CALL_SIZE + distance;
 }
 
 /* The code at an address may change: a block has its target in its key as well. */
@@ -102,6 +127,13 @@ static struct block *find(uint64_t address, uint64_t target, uint64_t insns)
 	return block;
 }
 
+static void executed(unsigned int vcpu, void *userdata)
+{
+	struct block *block = userdata;
+
+	block->count++;
+}
+
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	size_t insns = qemu_plugin_tb_n_insns(tb);
@@ -112,9 +144,13 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	pthread_mutex_lock(&lock);
 	block = find(kernel ? address : 0, kernel ? call_target(tb, insns) : 0, insns);
 	pthread_mutex_unlock(&lock);
-	if (block)
+	if (!block)
+		return;
+	if (is_old())
 		qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64,
 							 &block->count, 1);
+	else
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, executed, QEMU_PLUGIN_CB_NO_REGS, block);
 }
 
 static bool map_table(const char *path)
