@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # What a person types. `make help` lists it.
 
-# A kernel of scripts/kernel/build: um, um-debug, debug, kcsan ...
-ifdef TEST_KERNEL
+# A kernel of scripts/kernel/build: um, um-debug, debug, kcsan ...; or s390x, Debian's, whose
+# headers know what compiles for it.
+ifeq ($(TEST_KERNEL),s390x)
+KDIR := $(wildcard $(shell scripts/foreign-root s390x)/lib/modules/*/build)
+else ifdef TEST_KERNEL
 KDIR := $(shell scripts/kernel/build $(TEST_KERNEL))
 ARCH := $(if $(filter um%,$(TEST_KERNEL)),um)
 endif

@@ -12,7 +12,8 @@ from plan import Plan, PlanError
 
 USAGE = """
 A guest sees the host's file system read-only under a scratch layer of its own:
-every program that is installed is there, at the same path.
+every program that is installed is there, at the same path. Guests of another
+architecture see those of scripts/foreign-root, and this checkout.
 
 The command runs on the client, in the folder from which scripts/vm was
 started, with
@@ -35,7 +36,7 @@ def parser():
     sides = ["ours", "in-tree", "installed", "none"]
     p.add_argument("--engine", choices=["qemu", "uml"], default="qemu")
     p.add_argument("--kernel", default=None,
-                   help="qemu: 7.3, 6.12 (default), 6.1, debug or kcsan; "
+                   help="qemu: 7.3, 6.12 (default), 6.1, debug, kcsan or s390x; "
                         "uml: um (default), um-debug, um-gcov, um-7.3 or um-debug-7.3")
     p.add_argument("--root", metavar="DIR",
                    help="qemu: boot a kernel of this Debian root, on its files instead of the host's")

@@ -30,7 +30,7 @@ def _copy_module(source, target):
 
 def build(directory, guest_init, kernel=None, modules=()):
     """Writes @directory/initramfs and returns its path."""
-    busybox = shutil.which("busybox")
+    busybox = kernel.files / "bin/busybox" if kernel and kernel.files else shutil.which("busybox")
     if not busybox:
         raise PlanError("busybox is missing (apt-get install busybox-static)")
     root = directory / "initramfs.d"

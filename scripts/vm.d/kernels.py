@@ -5,6 +5,7 @@ import pathlib
 import re
 import subprocess
 
+from machines import S390X, X86, Machine
 from plan import PlanError
 
 UML = ("um", "um-debug", "um-gcov", "um-7.3", "um-debug-7.3")
@@ -15,7 +16,7 @@ BUILT = ("debug", "kcsan")
 class Kernel:
     """A kernel to boot. @modules holds modules of a kernel that has no folder
     in /lib/modules; @root is where it has one; @make_args are for `make modules`, and
-    @make_in is in front of it."""
+    @make_in is in front of it. @files: the guest's, if not the host's."""
     name: str
     release: str
     image: pathlib.Path
@@ -26,11 +27,13 @@ class Kernel:
     has_siw: bool = False
     debug: bool = False
     shell_tty: str = "/dev/hvc0"
+    machine: Machine = X86
+    files: pathlib.Path = None
 
 
 def _releases(root, series=None):
     """The Debian kernels in @root; of a series such as 6.12, if it is given."""
-    pattern = re.compile(rf"{re.escape(series) if series else '[0-9.]+'}\.\d+[-+].*amd64$")
+    pattern = re.compile(rf"{re.escape(series) if series else '[0-9.]+'}\.\d+[-+].*(amd64|s390x)$")
     folder = root / "lib/modules"
     return [p.name for p in (folder.iterdir() if folder.exists() else ())
             if pattern.match(p.name) and (p / "kernel").is_dir()]
@@ -72,20 +75,29 @@ def _of_suite(name, top):
     when the root is made may be newer than @name says."""
     suite = SUITES[name]
     command = top / "scripts/debian-root"
-    result = subprocess.run([command, suite], stdout=subprocess.PIPE, text=True, check=False)
-    if result.returncode:
-        raise PlanError(f"there is no root of Debian's {suite}")
-    kernel = _of_root(None, pathlib.Path(result.stdout.strip()))
+    kernel = _of_root(None, _path([command, suite], f"there is no root of Debian's {suite}"))
     return dataclasses.replace(kernel, name=name, make_in=(command, suite))
+
+
+def _path(command, complaint):
+    """The one that @command prints."""
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if result.returncode:
+        raise PlanError(complaint)
+    return pathlib.Path(result.stdout.strip())
+
+
+def _of_s390x(top):
+    """Debian's own kernel, on the files that come with it."""
+    files = _path([top / "scripts/foreign-root", S390X.files],
+                  f"there are no files of a Debian of {S390X.files}")
+    return dataclasses.replace(_of_root(None, files), name="s390x", machine=S390X, files=files,
+                               make_args=["TEST_KERNEL=s390x"])
 
 
 def _built(variant, top):
     """A kernel of scripts/kernel/build, which builds it when it is not there."""
-    result = subprocess.run([top / "scripts/kernel/build", variant],
-                            stdout=subprocess.PIPE, text=True, check=False)
-    if result.returncode:
-        raise PlanError(f"the {variant} kernel does not build")
-    tree = pathlib.Path(result.stdout.strip())
+    tree = _path([top / "scripts/kernel/build", variant], f"the {variant} kernel does not build")
     release = (tree / "include/config/kernel.release").read_text(encoding="ascii").strip()
     return Kernel(name=variant, release=release, image=tree / "vmlinux",
                   make_args=[f"TEST_KERNEL={variant}"], modules=tree,
@@ -107,8 +119,11 @@ def find(engine, name, top, root=None):
         return _built(name, top)
     if name in BUILT:
         return _built(name, top)
+    if name == "s390x":
+        return _of_s390x(top)
     if name not in (None, "7.3", "6.12", "6.1"):
-        raise PlanError(f"QEMU has the kernels 7.3, 6.12, 6.1, debug and kcsan, not '{name}'")
+        raise PlanError("QEMU has the kernels 7.3, 6.12, 6.1, debug, kcsan and s390x, "
+                        f"not '{name}'")
     # Debian 12 has 6.1 itself.
     if name == "7.3" or name == "6.1" and not _releases(pathlib.Path("/"), name):
         return _of_suite(name, top)

@@ -21,7 +21,7 @@ class Plan:
         self.__dict__.update(vars(options))
         self.top = top
         self.kernel = kernel
-        self.guest_root = kernel.root if options.root else pathlib.Path("/")
+        self.guest_root = kernel.root if options.root else kernel.files or pathlib.Path("/")
         self.versions = self._versions(options.vers)
         self.timeout = options.timeout or (300 if self.engine == "uml" else 1200)
         self.mem = options.mem or "2G"
@@ -52,6 +52,8 @@ class Plan:
             self.versions = []
         if self.provider == "siw" and not self.kernel.has_siw:
             raise PlanError(f"kernel {self.kernel.name} has no siw")
+        if self.with_dir and self.kernel.files:
+            raise PlanError("--with has programs of this machine, which is of another kind")
         if (self.icount or self.count) and \
                 (self.engine != "qemu" or self.smp > 1 or len(self.nodes) > 1):
             raise PlanError("--icount and --count are for one processor of one machine, in qemu")
@@ -77,6 +79,7 @@ class Plan:
         settings = {
             "ROLE": role,
             "TOP": self.top,
+            "TOP_SHARED": "yes" if self.kernel.files else "",
             "CLIENT_MODULE": self.client,
             "SERVER_MODULE": self.server,
             "PROVIDER": self.provider,

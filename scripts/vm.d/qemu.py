@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """QEMU without KVM, with what makes it reliable there.
 
--cpu ...,-cx16: QEMU 7.2 corrupts EFLAGS after a cmpxchg16b without LOCK, which
-the slab allocator uses. The TSC arguments: a guest that calibrates its clock
-under load gets it wrong now and then.
+The TSC arguments: a guest that calibrates its clock under load gets it wrong now and then.
 """
 import ctypes
 import mmap
@@ -14,6 +12,7 @@ import subprocess
 import time
 
 import initramfs
+from machines import X86
 from plan import PlanError
 
 BOOT_MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_net",
@@ -49,9 +48,9 @@ class Qemu:
     def __init__(self, plan, run_dir):
         self.plan = plan
         self.run_dir = run_dir
-        self.program = shutil.which("qemu-system-x86_64")
-        if not self.program:
-            raise PlanError("QEMU is missing (apt-get install qemu-system-x86)")
+        self.machine = plan.kernel.machine
+        if not shutil.which(self.machine.program):
+            raise PlanError(f"QEMU is missing (apt-get install {self.machine.package})")
         stock = not plan.kernel.modules
         self.initramfs = initramfs.build(
             run_dir, plan.top / "scripts/vm.d/guest/init",
@@ -68,7 +67,7 @@ class Qemu:
         if self.plan.count:
             argv += ["-plugin", f"{pathlib.Path(self.plan.count).resolve()},out={node_dir}/counts"]
         if interactive:
-            argv += ["-device", "virtio-serial-pci",
+            argv += ["-device", self._device("virtio-serial"),
                      "-chardev", "stdio,id=shell,signal=off",
                      "-device", "virtconsole,chardev=shell"]
         argv += ["-append", " ".join(self._kernel_arguments(node_dir))]
@@ -78,24 +77,30 @@ class Qemu:
             stdin=None if interactive else subprocess.DEVNULL, stdout=None,
             stderr=console)
 
+    def _device(self, kind):
+        return f"{kind}-{self.machine.bus}"
+
     def _machine(self):
         return [
-            self.program, "-accel", "tcg", *(ICOUNT if self.plan.icount else []),
-            "-machine", "q35", "-cpu", "Nehalem,-cx16", "-smp", str(self.plan.smp), "-m", self.plan.mem,
+            self.machine.program, "-accel", "tcg", *(ICOUNT if self.plan.icount else []),
+            *self.machine.options, "-smp", str(self.plan.smp), "-m", self.plan.mem,
             "-nodefaults", "-no-user-config", "-no-reboot",
             "-display", "none", "-monitor", "none",
             "-object", "rng-random,filename=/dev/urandom,id=rng",
-            "-device", "virtio-rng-pci,rng=rng",
+            "-device", self._device("virtio-rng") + ",rng=rng",
             "-kernel", str(self.plan.kernel.image), "-initrd", str(self.initramfs),
         ]
 
+    def _share(self, tag, path, options=""):
+        return ["-fsdev", f"local,id={tag},path={path},security_model=none{options}",
+                "-device", self._device("virtio-9p") + f",fsdev={tag},mount_tag={tag}"]
+
     def _shares(self, node_dir):
-        return [
-            "-fsdev", f"local,id=root,path={self.plan.guest_root},security_model=none,readonly=on,multidevs=remap",
-            "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
-            "-fsdev", f"local,id=vm,path={node_dir},security_model=none",
-            "-device", "virtio-9p-pci,fsdev=vm,mount_tag=vm",
-        ]
+        read_only = ",readonly=on,multidevs=remap"
+        # Other files than the host's do not have this checkout.
+        top = self._share("top", self.plan.top, read_only) if self.plan.kernel.files else []
+        return [*self._share("root", self.plan.guest_root, read_only), *top,
+                *self._share("vm", node_dir)]
 
     def _link(self, role):
         """Datagrams on unix sockets; a TCP link costs 45 ms for each 4 KiB read."""
@@ -104,14 +109,15 @@ class Qemu:
         return [
             "-netdev", f"dgram,id=cable,local.type=unix,local.path={self.run_dir}/{role}.sock,"
                        f"remote.type=unix,remote.path={self.run_dir}/{other}.sock",
-            "-device", f"virtio-net-pci,netdev=cable,mac={mac},romfile=",
+            "-device", self._device("virtio-net") + f",netdev=cable,mac={mac}" +
+                       (",romfile=" if self.machine.bus == "pci" else ""),
         ]
 
     def _kernel_arguments(self, node_dir):
-        clock = ["tsc=reliable", "no_timer_check"]
-        if self.tsc_khz:
+        clock = ["tsc=reliable", "no_timer_check"] if self.machine == X86 else []
+        if self.tsc_khz and clock:
             clock += [f"tsc_early_khz={self.tsc_khz}", f"lpj={self.tsc_khz * 1000 // HZ}"]
         own = KERNEL_ARGUMENTS.get(self.plan.kernel.name, [])
-        return ["console=ttyS0", "loglevel=7", "panic=-1", "net.ifnames=0",
+        return [f"console={self.machine.console}", "loglevel=7", "panic=-1", "net.ifnames=0",
                 "mitigations=off", "kunit.enable=1", "root_share=9p",
                 f"vm_dir={node_dir}", *clock, *own, *self.plan.append.split()]
