@@ -61,6 +61,7 @@ BESIDE = (
                                   "memory_threads"), ("kunit kcsan",), True),
     Part("kunit-um", USER_MODE, _kunit("um"), ("kunit um",), True),
     Part("kunit-um-7.3", USER_MODE, _kunit("um-7.3"), ("kunit um-7.3",), True),
+    Part("strict", 1, ["tests/strict"], ("modules --kernel s390x",), True),
     Part("models", 1, ["tests/models/run"], (), True),
     Part("package", 2, ["tests/package"], (), True, 5400),
     Part("peer-siw", USER_MODE, ["scripts/peer", "um", "--provider", "siw"], (UM, PEER), True),
