@@ -30,6 +30,7 @@ OURS_NEW, MIXED_NEW = "matrix/ours-new", "matrix/mixed-new"
 # What a stock kernel is asked in make test: what depends on the kernel and on two processors.
 # The rest is shown in user mode, in a tenth of the time, and by the rows -full.
 STOCK, STOCK_BRIEF, STOCK_NEW = "matrix/stock", "matrix/stock-brief", "matrix/stock-new"
+FOREIGN = "matrix/foreign"
 BRIEF = ("tree", "io", "callback", "verify", "disconnect", "device")
 # A machine in user mode waits for itself a third of its time.
 USER_MODE = 2 / 3
@@ -76,6 +77,9 @@ ROWS = (
     Row("ours-6.12-full", 2, "full", "--kernel 6.12 --smp 2", OURS, True),
     Row("ours-6.1-full", 2, "full", "--kernel 6.1 --fs xfs --smp 2", OURS, True),
     Row("ours-um", USER_MODE, "small", "--engine uml", OURS, True),
+    # Big endian
+    Row("ours-s390x", 1, "small", "--kernel s390x", FOREIGN, True,
+        checks=("tree", "io", "callback", "verify")),
     Row("ours-intree-6.12", 2, "full", "--kernel 6.12 --client ours --server in-tree", MIXED, True),
     Row("intree-ours-6.12", 2, "full", "--kernel 6.12 --client in-tree --server ours", MIXED, True),
     Row("ours-intree-6.1", 2, "full", "--kernel 6.1 --fs xfs --client ours --server in-tree",
