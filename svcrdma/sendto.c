@@ -581,7 +581,7 @@ static bool reply_is_plain(const struct svcrdma_transport *t, const struct svc_r
 	const struct rpcrdma_chunk_lists *lists = &rc->rc_lists;
 
 	return !lists->nr_read && !lists->nr_write && !lists->nr_reply &&
-	       (u64)rqstp->rq_res.len + RPCRDMA_MIN_HEADER_SIZE <= READ_ONCE(t->st_inline_send);
+	       rpcrdma_fits_plain(rqstp->rq_res.len, READ_ONCE(t->st_inline_send));
 }
 
 /* As reply_send(), which does the same in more steps. */

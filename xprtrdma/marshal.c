@@ -182,10 +182,8 @@ static int copy_inline(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 /* Neither the call nor its reply needs a chunk. rpcrdma_plan_call() says the same. */
 static bool is_plain(const struct xprtrdma_conn *conn, const struct rpc_rqst *rqst)
 {
-	return (u64)rqst->rq_snd_buf.len + RPCRDMA_MIN_HEADER_SIZE <=
-		       conn->xc_inline.inline_send &&
-	       (u64)rqst->rq_rcv_buf.buflen + RPCRDMA_MIN_HEADER_SIZE <=
-		       conn->xc_inline.inline_recv;
+	return rpcrdma_fits_plain(rqst->rq_snd_buf.len, conn->xc_inline.inline_send) &&
+	       rpcrdma_fits_plain(rqst->rq_rcv_buf.buflen, conn->xc_inline.inline_recv);
 }
 
 static int marshal_plain(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,

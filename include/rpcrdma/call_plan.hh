@@ -80,7 +80,7 @@ inline bool plan_reply_memory(const rpcrdma_call_shape &shape,
 {
 	u64 rest = shape.reply_length;
 
-	if (RPCRDMA_MIN_HEADER_SIZE + rest <= shape.inline_recv)
+	if (rpcrdma_fits_plain(shape.reply_length, shape.inline_recv))
 		return true;
 	plan.by_history = reply_may_stay_open(shape);
 	plan.left_open = plan.by_history && !shape.expect_large;

@@ -256,6 +256,15 @@ bool rpcrdma_chunk_set_written(struct rpcrdma_chunk_lists *lists,
 
 RPCRDMA_END_C_ABI
 
+/*
+ * RFC 8166 section 3.5: an RPC message of @length bytes goes in one transport message of at most
+ * @threshold bytes, without any chunk.
+ */
+static inline bool rpcrdma_fits_plain(u32 length, u32 threshold)
+{
+	return (u64)length + RPCRDMA_MIN_HEADER_SIZE <= threshold;
+}
+
 static inline const struct rpcrdma_chunk *
 rpcrdma_position_zero_chunk(const struct rpcrdma_chunk_lists *lists)
 {
