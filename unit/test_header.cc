@@ -438,58 +438,117 @@ static u32 any_word(std::mt19937 &random)
 		       random();
 }
 
-/* Plain messages, some with a word changed or the end cut off */
+/* What decode_plain() and decode_one_segment() take, or nearly */
+static std::vector<u32> short_message(std::mt19937 &random)
+{
+	u32 xid = random(), credits = random();
+	std::vector<u32> words = { xid, 1, credits, 0 };
+	std::vector<u32> lists[] = {
+		{ 0, 0, 0 },
+		{ 0, 1, 1, any_word(random), any_word(random),
+		  any_word(random), any_word(random), 0, 0 },
+		{ 1, u32(random() % 64 * 4), any_word(random), any_word(random),
+		  any_word(random), any_word(random), 0, 0, 0 },
+	};
+
+	for (u32 word : lists[random() % 3])
+		words.push_back(word);
+	words.push_back(xid);
+	words.push_back(random());
+	for (u32 changes = random() % 3; changes; changes--)
+		words[random() % words.size()] = any_word(random);
+	return words;
+}
+
+static void expect_same_lists(const rpcrdma_chunk_lists &one,
+			      const rpcrdma_chunk_lists &other)
+{
+	u32 chunks = one.nr_read + one.nr_write + one.nr_reply;
+
+	EXPECT_EQ(one.nr_read, other.nr_read);
+	EXPECT_EQ(one.nr_write, other.nr_write);
+	EXPECT_EQ(one.nr_reply, other.nr_reply);
+	ASSERT_EQ(one.nr_segments, other.nr_segments);
+	EXPECT_EQ(memcmp(one.chunks, other.chunks,
+			 chunks * sizeof(*one.chunks)),
+		  0);
+	for (u32 i = 0; i < one.nr_segments; i++) {
+		EXPECT_EQ(one.segments[i].handle, other.segments[i].handle);
+		EXPECT_EQ(one.segments[i].length, other.segments[i].length);
+		EXPECT_EQ(one.segments[i].offset, other.segments[i].offset);
+	}
+}
+
+/* Short messages, some with a word changed, the end cut off, or no room for the lists */
 TEST(Plain, MessageIsDecodedAsAnyOther)
 {
 	std::mt19937 random(1);
-	u32 plain = 0;
+	u32 plain = 0, one = 0;
 
-	for (u32 i = 0; i < 200000; i++) {
+	for (u32 i = 0; i < 300000; i++) {
 		rpcrdma_segment segments[2][4];
 		rpcrdma_chunk chunks[2][4];
 		rpcrdma_chunk_lists lists[2];
 		rpcrdma_header headers[2];
-		u32 xid = random();
-		u32 words[9] = { xid, 1, u32(random()), 0, 0, 0, 0, xid, 0 };
-		Bytes bytes(random() % 4 ? 36 : random() % 36);
+		std::vector<u32> words = short_message(random);
+		Bytes bytes(random() % 4 ? words.size() * 4 :
+					   random() % (words.size() * 4));
+		u32 room_segments = random() % 8 ? 4 : random() % 2;
+		u32 room_chunks = random() % 8 ? 4 : random() % 2;
 
-		for (u32 changes = random() % 3; changes; changes--)
-			words[random() % 9] = any_word(random);
 		for (size_t at = 0; at < bytes.size(); at++)
 			bytes[at] = u8(words[at / 4] >> (24 - 8 * (at % 4)));
 		for (u32 k = 0; k < 2; k++) {
 			memset(&headers[k], 0x55, sizeof(headers[k]));
-			lists[k] = { segments[k], chunks[k], 4, 4, 7, 7, 7, 7 };
+			lists[k] = { segments[k],   chunks[k],
+				     room_segments, room_chunks,
+				     7,		    7,
+				     7,		    7 };
 		}
 
 		rpcrdma::Span<const u8> message(bytes.data(), bytes.size());
 		plain += rpcrdma::decode_plain(message, headers[0], lists[0]);
+		one += rpcrdma::decode_one_segment(message, headers[0],
+						   lists[0]);
 		EXPECT_EQ(rpcrdma::decode_header(message, headers[0], lists[0])
 				  .code(),
 			  rpcrdma::decode_any(message, headers[1], lists[1])
 				  .code());
 		EXPECT_EQ(memcmp(&headers[0], &headers[1], sizeof(headers[0])),
 			  0);
-		EXPECT_EQ(lists[0].nr_segments, lists[1].nr_segments);
-		EXPECT_EQ(lists[0].nr_read, lists[1].nr_read);
-		EXPECT_EQ(lists[0].nr_write, lists[1].nr_write);
-		EXPECT_EQ(lists[0].nr_reply, lists[1].nr_reply);
+		expect_same_lists(lists[0], lists[1]);
 	}
 	EXPECT_GT(plain, 20000u);
 	EXPECT_LT(plain, 180000u);
+	EXPECT_GT(one, 20000u);
+	EXPECT_LT(one, 180000u);
 }
 
+/* Up to two chunks of up to two segments, of two lists at most */
 TEST(Plain, HeaderIsEncodedAsAnyOther)
 {
 	std::mt19937 random(1);
-	u32 plain = 0;
+	u32 plain = 0, one = 0;
 
-	for (u32 i = 0; i < 100000; i++) {
-		rpcrdma_segment segment = { u32(random()), 100, random() };
-		rpcrdma_chunk chunk = { 0, 0, u32(random() % 2), 100 };
-		rpcrdma_chunk_lists lists = {
-			&segment, &chunk, 1, 1, 1, 0, u32(random() % 2), 0
+	for (u32 i = 0; i < 200000; i++) {
+		rpcrdma_segment segments[2] = {
+			{ u32(random()), 100, random() },
+			{ u32(random()), 50, random() }
 		};
+		rpcrdma_chunk chunks[2] = {
+			{ u32(random()), u32(random() % 3), u32(random() % 3),
+			  100 },
+			{ u32(random()), u32(random() % 3), u32(random() % 3),
+			  50 },
+		};
+		rpcrdma_chunk_lists lists = { segments, chunks, 2, 2,
+					      u32(random() % 3), 0, 0, 0 };
+		u32 *const lengths[] = { &lists.nr_read, &lists.nr_write };
+
+		*lengths[random() % 2] += random() % 2;
+		*lengths[random() % 2] += random() % 2;
+		if (random() % 4 == 0 && lists.nr_read + lists.nr_write < 2)
+			lists.nr_reply = 1;
 		const rpcrdma_chunk_lists *given = random() % 4 ? &lists :
 								  nullptr;
 		rpcrdma_header headers[2] = {};
@@ -502,13 +561,15 @@ TEST(Plain, HeaderIsEncodedAsAnyOther)
 						 random() % 6;
 		headers[0].error = random() % 3;
 		headers[1] = headers[0];
-		out[0].resize(random() % 4 ? 28 + random() % 40 :
-					     random() % 28);
+		out[0].resize(random() % 4 ? 28 + random() % 100 :
+					     random() % 60);
 		out[1].resize(out[0].size());
 
 		rpcrdma_header short_way = headers[0];
 		Bytes scratch(out[0].size());
 		plain += rpcrdma::encode_plain(
+			short_way, given, { scratch.data(), scratch.size() });
+		one += rpcrdma::encode_one_segment(
 			short_way, given, { scratch.data(), scratch.size() });
 		rpcrdma::Status status = rpcrdma::encode_header(
 			headers[0], given, { out[0].data(), out[0].size() });
@@ -523,5 +584,7 @@ TEST(Plain, HeaderIsEncodedAsAnyOther)
 		}
 	}
 	EXPECT_GT(plain, 10000u);
-	EXPECT_LT(plain, 90000u);
+	EXPECT_LT(plain, 180000u);
+	EXPECT_GT(one, 1000u);
+	EXPECT_LT(one, 180000u);
 }

@@ -2,10 +2,11 @@
 /*
  * From an rpc_rqst to a message in a Send buffer.
  *
- * Most calls, and the largest replies to them, fit in a message: marshal_plain(). For the others
- * rpcrdma_plan_call() decides from sizes alone what is moved by which chunk. Here the sizes are
- * collected, the memory regions mapped as the plan says, and the bytes put in place: the
- * header first, then that part of the RPC message which goes inline.
+ * Most calls, and the largest replies to them, fit in a message: marshal_plain(). Of most others one
+ * item does not, and has its pages in one region: marshal_item(). For the rest rpcrdma_plan_call()
+ * decides from sizes alone what is moved by which chunk. Here the sizes are collected, the memory
+ * regions mapped as the plan says, and the bytes put in place: the header first, then that part of
+ * the RPC message which goes inline.
  */
 #include <linux/hash.h>
 #include <linux/sunrpc/auth.h>
@@ -36,6 +37,28 @@ static int fill_sparse_pages(struct xdr_buf *buf)
 	return 0;
 }
 
+/* RFC 8166 section 8.2.2.3: never under GSS integrity or privacy. */
+static bool may_reduce(const struct rpc_rqst *rqst)
+{
+	return !test_bit(RPCAUTH_AUTH_DATATOUCH, &rqst->rq_cred->cr_auth->au_flags);
+}
+
+/* A server that takes no RDMA Read exposes what nobody can read. */
+static bool is_pullable(const struct xprtrdma_conn *conn)
+{
+	return conn->xc_inline.read_chunk_replies && conn->xc_read_depth;
+}
+
+/* What is known of the replies to such calls, where the server can expose large ones. */
+static bool expects_large(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
+{
+	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
+
+	request->rq_procedure = hash_ptr(rqst->rq_task->tk_msg.rpc_proc, 32);
+	return request->rq_again ||
+	       rpcrdma_expect_large(&conn->xc_transport->xt_history, request->rq_procedure);
+}
+
 static void describe(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		     struct rpcrdma_call_shape *shape)
 {
@@ -49,9 +72,8 @@ static void describe(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		.reply_segments	= xprtrdma_frwr_segments(conn, reply, XPRTRDMA_ALL),
 		.inline_send	= conn->xc_inline.inline_send,
 		.inline_recv	= conn->xc_inline.inline_recv,
-		/* RFC 8166 section 8.2.2.3: never under GSS integrity or privacy. */
-		.may_reduce	= !test_bit(RPCAUTH_AUTH_DATATOUCH,
-					    &rqst->rq_cred->cr_auth->au_flags),
+		.may_reduce	= may_reduce(rqst),
+		.reply_pullable	= is_pullable(conn),
 	};
 	if (call->flags & XDRBUF_WRITE && call->page_len) {
 		shape->call_position = call->head[0].iov_len;
@@ -64,23 +86,8 @@ static void describe(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		shape->reply_item_segments =
 			xprtrdma_frwr_segments(conn, reply, XPRTRDMA_PAGES);
 	}
-}
-
-/* What is known of the replies to such calls, where the server can expose large ones. */
-static void describe_history(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-			     struct rpcrdma_call_shape *shape)
-{
-	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
-	const struct rpc_task *task = rqst->rq_task;
-
-	/* A server that takes no RDMA Read exposes what nobody can read. */
-	shape->reply_pullable = conn->xc_inline.read_chunk_replies && conn->xc_read_depth;
-	if (!shape->reply_pullable)
-		return;
-	request->rq_procedure = hash_ptr(task->tk_msg.rpc_proc, 32);
-	shape->expect_large = request->rq_again ||
-		rpcrdma_expect_large(&conn->xc_transport->xt_history,
-				     request->rq_procedure);
+	if (shape->reply_pullable)
+		shape->expect_large = expects_large(conn, rqst);
 }
 
 static int map_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
@@ -156,27 +163,34 @@ static int copy_whole(struct xprtrdma_conn *conn, const struct xdr_buf *call, vo
 	return call->len;
 }
 
+/*
+ * Without the item in its pages, which leaves with its padding (RFC 8166 section 3.4.4.4).
+ * Returns the length in bytes.
+ */
+static int copy_reduced(const struct xdr_buf *call, void *to)
+{
+	unsigned int head = call->head[0].iov_len;
+	unsigned int item = xdr_align_size(call->page_len);
+	unsigned int rest;
+
+	if (head + item > call->len)
+		return -EIO;
+	rest = call->len - head - item;
+	memcpy(to, call->head[0].iov_base, head);
+	if (rest && read_bytes_from_xdr_buf(call, head + item, to + head, rest))
+		return -EIO;
+	return head + rest;
+}
+
 /* The RPC message without what @plan moves by chunks. Returns its length in bytes. */
 static int copy_inline(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		       const struct rpcrdma_call_plan *plan, void *to)
 {
-	const struct xdr_buf *call = &rqst->rq_snd_buf;
-	unsigned int head, item, rest;
-
 	if (plan->position_zero)
 		return 0;
-	if (!plan->read_chunk)
-		return copy_whole(conn, call, to);
-	/* RFC 8166 section 3.4.4.4: the item leaves with its padding. */
-	head = call->head[0].iov_len;
-	item = xdr_align_size(call->page_len);
-	if (head + item > call->len)
-		return -EIO;
-	rest = call->len - head - item;
-	if (read_bytes_from_xdr_buf(call, 0, to, head) ||
-	    read_bytes_from_xdr_buf(call, head + item, to + head, rest))
-		return -EIO;
-	return head + rest;
+	if (plan->read_chunk)
+		return copy_reduced(&rqst->rq_snd_buf, to);
+	return copy_whole(conn, &rqst->rq_snd_buf, to);
 }
 
 /* Neither the call nor its reply needs a chunk. rpcrdma_plan_call() says the same. */
@@ -213,6 +227,117 @@ static int marshal_plain(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	return header.size + length;
 }
 
+/* The pages of @buf are an item, and one region takes them. */
+static bool is_item(const struct xprtrdma_conn *conn, const struct xdr_buf *buf, unsigned int flag)
+{
+	return buf->flags & flag && buf->page_len &&
+	       offset_in_page(buf->page_base) + buf->page_len <=
+	       (size_t)conn->xc_queues.mr_pages << PAGE_SHIFT;
+}
+
+/*
+ * A call that is not plain, and without one item it would be: the argument goes in a Read chunk, or
+ * the result in a Write chunk. rpcrdma_plan_call() says the same of these.
+ */
+static bool only_argument(const struct xprtrdma_conn *conn, const struct rpc_rqst *rqst)
+{
+	const struct xdr_buf *call = &rqst->rq_snd_buf;
+	u32 threshold = conn->xc_inline.inline_send;
+	size_t head = call->head[0].iov_len;
+
+	return is_item(conn, call, XDRBUF_WRITE) && head && head % RPCRDMA_XDR_UNIT == 0 &&
+	       rpcrdma_fits_reduced(call->len, call->page_len, threshold) &&
+	       head + xdr_align_size(call->page_len) <= call->len &&
+	       rpcrdma_fits_plain(rqst->rq_rcv_buf.buflen, conn->xc_inline.inline_recv) &&
+	       may_reduce(rqst);
+}
+
+static bool only_result(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
+{
+	const struct xdr_buf *reply = &rqst->rq_rcv_buf;
+	u32 threshold = conn->xc_inline.inline_recv;
+
+	return is_item(conn, reply, XDRBUF_READ) &&
+	       rpcrdma_fits_reduced(reply->buflen, reply->page_len, threshold) &&
+	       rpcrdma_fits_plain(rqst->rq_snd_buf.len + RPCRDMA_READ_SEGMENT_SIZE,
+				  conn->xc_inline.inline_send) &&
+	       may_reduce(rqst);
+}
+
+/* The header, with @region as its only chunk, and what goes inline */
+static int put_item(struct xprtrdma_conn *conn, struct rpc_rqst *rqst, bool argument,
+		    const struct rpcrdma_region *region, void *to)
+{
+	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
+	const struct xdr_buf *call = &rqst->rq_snd_buf;
+	struct rpcrdma_segment segment = rpcrdma_region_segment(region);
+	struct rpcrdma_chunk chunk = {
+		.position	= argument ? call->head[0].iov_len : 0,
+		.count		= 1,
+		.length		= segment.length,
+	};
+	struct rpcrdma_chunk_lists lists = {
+		.segments	= &segment,
+		.chunks		= &chunk,
+		.max_segments	= 1,
+		.max_chunks	= 1,
+		.nr_segments	= 1,
+		.nr_read	= argument,
+		.nr_write	= !argument,
+	};
+	struct rpcrdma_header header = {
+		.xid		= be32_to_cpu(rqst->rq_xid),
+		.vers		= RPCRDMA_VERSION,
+		.credits	= conn->xc_queues.credits,
+		.proc		= RPCRDMA_MSG,
+	};
+	int length;
+
+	request->rq_write_capacity = argument ? 0 : segment.length;
+	request->rq_reply_capacity = 0;
+	if (rpcrdma_header_encode(&header, &lists, to, conn->xc_inline.inline_send) != RPCRDMA_OK)
+		return -EMSGSIZE;
+	length = argument ? copy_reduced(call, to + header.size) :
+		 copy_whole(conn, call, to + header.size);
+	if (length < 0)
+		return length;
+	trace_xprtrdma_marshal(rqst->rq_xprt, &header, length, &lists);
+	return header.size + length;
+}
+
+/* As marshal_chunks(), which does the same in more steps. -E2BIG: it has to. */
+static int marshal_item(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+			struct xprtrdma_send *send, bool argument)
+{
+	struct xprtrdma_stats *stats = &conn->xc_transport->xt_stats;
+	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
+	struct rpcrdma_region *region;
+
+	request->rq_left_open = false;
+	request->rq_by_history = !argument &&
+		rpcrdma_reply_may_stay_open(is_pullable(conn), rqst->rq_rcv_buf.page_len,
+					    conn->xc_inline.inline_recv);
+	if (request->rq_by_history && !expects_large(conn, rqst))
+		return -E2BIG;
+	if (argument)
+		region = xprtrdma_frwr_lend_pages(conn, &request->rq_loan, &rqst->rq_snd_buf,
+						  XPRTRDMA_ACCESS_READ);
+	else
+		region = xprtrdma_frwr_lend_pages(conn, &request->rq_loan, &rqst->rq_rcv_buf,
+						  XPRTRDMA_ACCESS_WRITE);
+	if (region == ERR_PTR(-E2BIG))
+		xprtrdma_frwr_recycle(&request->rq_loan);
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+	if (argument) {
+		XPRTRDMA_COUNT(stats->read_chunk_count, 1);
+		XPRTRDMA_COUNT(stats->total_rdma_request, rqst->rq_snd_buf.page_len);
+	} else {
+		XPRTRDMA_COUNT(stats->write_chunk_count, 1);
+	}
+	return put_item(conn, rqst, argument, region, send->sd_buffer.bf_data);
+}
+
 static noinline_for_stack int marshal_chunks(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 					     struct xprtrdma_send *send)
 {
@@ -229,7 +354,6 @@ static noinline_for_stack int marshal_chunks(struct xprtrdma_conn *conn, struct 
 	int rc;
 
 	describe(conn, rqst, &shape);
-	describe_history(conn, rqst, &shape);
 	if (!rpcrdma_plan_call(&shape, &plan))
 		return -EMSGSIZE;
 	xprtrdma_request_of(rqst)->rq_by_history = plan.by_history;
@@ -270,7 +394,13 @@ static int marshal(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		return rc;
 	if (is_plain(conn, rqst))
 		return marshal_plain(conn, rqst, send);
-	return marshal_chunks(conn, rqst, send);
+	if (only_result(conn, rqst))
+		rc = marshal_item(conn, rqst, send, false);
+	else if (only_argument(conn, rqst))
+		rc = marshal_item(conn, rqst, send, true);
+	else
+		rc = -E2BIG;
+	return rc == -E2BIG ? marshal_chunks(conn, rqst, send) : rc;
 }
 
 /**

@@ -75,6 +75,12 @@ enum xprtrdma_parts {
 	XPRTRDMA_ALL	= XPRTRDMA_PAGES | XPRTRDMA_KVECS,
 };
 
+/* What the peer may do. RFC 5042 section 6.3.5: either direction, never both. */
+enum {
+	XPRTRDMA_ACCESS_READ	= IB_ACCESS_REMOTE_READ,
+	XPRTRDMA_ACCESS_WRITE	= IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE,
+};
+
 /* A piece of memory within one page. */
 struct xprtrdma_extent {
 	struct page	*page;
@@ -610,6 +616,9 @@ int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
 int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
 		      const struct xdr_buf *buf, enum xprtrdma_parts parts,
 		      bool writable, struct rpcrdma_chunk_lists *lists);
+struct rpcrdma_region *xprtrdma_frwr_lend_pages(struct xprtrdma_conn *conn,
+						struct xprtrdma_loan *loan,
+						const struct xdr_buf *buf, int access);
 void xprtrdma_frwr_recycle(struct xprtrdma_loan *loan);
 bool xprtrdma_frwr_reminv(struct xprtrdma_loan *loan, u32 rkey);
 bool xprtrdma_frwr_unmap_async(struct xprtrdma_loan *loan);

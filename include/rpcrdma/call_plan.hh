@@ -61,17 +61,6 @@ inline u64 header_for_reply(const rpcrdma_call_shape &shape,
 }
 
 /*
- * Reliable-reply draft, section 5.3.1: nothing for a reply that is probably small, since
- * the responder can expose it. An item of several messages' size surely is not,
- * unless there is an error.
- */
-inline bool reply_may_stay_open(const rpcrdma_call_shape &shape)
-{
-	return shape.reply_pullable &&
-	       shape.reply_item_length / 2 < shape.inline_recv;
-}
-
-/*
  * Section 4.3.3: a Reply chunk whenever the largest reply, less what goes in the
  * Write chunk, exceeds the threshold.
  */
@@ -82,7 +71,9 @@ inline bool plan_reply_memory(const rpcrdma_call_shape &shape,
 
 	if (rpcrdma_fits_plain(shape.reply_length, shape.inline_recv))
 		return true;
-	plan.by_history = reply_may_stay_open(shape);
+	plan.by_history = rpcrdma_reply_may_stay_open(shape.reply_pullable,
+						      shape.reply_item_length,
+						      shape.inline_recv);
 	plan.left_open = plan.by_history && !shape.expect_large;
 	if (plan.left_open)
 		return true;

@@ -6,6 +6,7 @@
 #include "chunk_list.hh"
 #include "error.hh"
 #include "fixed_header.hh"
+#include "short_header.hh"
 
 namespace rpcrdma
 {
@@ -95,39 +96,11 @@ inline Status decode_any(Span<const u8> message, rpcrdma_header &header,
 	return status;
 }
 
-/* With the XID of the RPC message */
-constexpr size_t plain_size =
-	size_t(RPCRDMA_MIN_HEADER_SIZE) + RPCRDMA_XDR_UNIT;
-
-/*
- * What most messages are: an RDMA_MSG of version 1 without lists, and the RPC message behind it.
- * False for any other; decode_any() says what it is.
- */
-inline bool decode_plain(Span<const u8> message, rpcrdma_header &header,
-			 rpcrdma_chunk_lists &lists)
-{
-	const u8 *at = message.data();
-
-	if (message.size() < plain_size ||
-	    load_be32(at + 4) != RPCRDMA_VERSION ||
-	    load_be32(at + 12) != RPCRDMA_MSG ||
-	    (load_be64(at + 16) | load_be32(at + 24)) != 0 ||
-	    load_be32(at + RPCRDMA_MIN_HEADER_SIZE) != load_be32(at))
-		return false;
-	header = {};
-	header.xid = load_be32(at);
-	header.vers = RPCRDMA_VERSION;
-	header.credits = load_be32(at + 8);
-	header.proc = RPCRDMA_MSG;
-	header.size = RPCRDMA_MIN_HEADER_SIZE;
-	clear_lists(lists);
-	return true;
-}
-
 inline Status decode_header(Span<const u8> message, rpcrdma_header &header,
 			    rpcrdma_chunk_lists &lists)
 {
-	if (decode_plain(message, header, lists))
+	if (decode_plain(message, header, lists) ||
+	    decode_one_segment(message, header, lists))
 		return {};
 	return decode_any(message, header, lists);
 }
@@ -178,25 +151,6 @@ inline Status write_body(Writer &writer, const rpcrdma_header &header,
 	}
 }
 
-/* As decode_plain(): false for any other header. */
-inline bool encode_plain(rpcrdma_header &header,
-			 const rpcrdma_chunk_lists *lists, Span<u8> buffer)
-{
-	u8 *at = buffer.data();
-
-	if (header.proc != RPCRDMA_MSG || (lists && chunk_count(*lists)) ||
-	    buffer.size() < RPCRDMA_MIN_HEADER_SIZE)
-		return false;
-	store_be32(at, header.xid);
-	store_be32(at + 4, header.vers);
-	store_be32(at + 8, header.credits);
-	store_be32(at + 12, RPCRDMA_MSG);
-	store_be64(at + 16, 0);
-	store_be32(at + 24, 0);
-	header.size = RPCRDMA_MIN_HEADER_SIZE;
-	return true;
-}
-
 inline Status encode_any(rpcrdma_header &header,
 			 const rpcrdma_chunk_lists *lists, Span<u8> buffer)
 {
@@ -216,7 +170,8 @@ inline Status encode_any(rpcrdma_header &header,
 inline Status encode_header(rpcrdma_header &header,
 			    const rpcrdma_chunk_lists *lists, Span<u8> buffer)
 {
-	if (encode_plain(header, lists, buffer))
+	if (encode_plain(header, lists, buffer) ||
+	    encode_one_segment(header, lists, buffer))
 		return {};
 	return encode_any(header, lists, buffer);
 }
