@@ -28,118 +28,6 @@
 #include "svcrdma.h"
 #include "trace.h"
 
-/* ---- posting ---- */
-
-/* Memory regions that are registered with it, and invalidated after it. */
-static u32 send_regions(const struct svcrdma_send_ctxt *sc)
-{
-	if (sc->sc_long)
-		return svcrdma_long_call_regions(sc->sc_long);
-	return sc->sc_exposed ? svcrdma_exposed_regions(sc->sc_exposed) : 0;
-}
-
-static int exposed_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
-{
-	struct svcrdma_exposed *ex = sc->sc_exposed;
-	struct ib_send_wr *first;
-
-	first = svcrdma_exposed_chain(ex, &sc->sc_wr);
-	first = svcrdma_rw_list_chain(t, &sc->sc_writes, NULL, first);
-	sc->sc_exposed = NULL;
-	return svcrdma_exposed_post(ex, first);
-}
-
-/* A callback with chunks. One that has been given up while it waited is not sent. */
-static int long_call_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
-{
-	struct svcrdma_long_call *lc = sc->sc_long;
-	int ret;
-
-	sc->sc_long = NULL;
-	ret = svcrdma_long_call_post(lc, &sc->sc_wr);
-	if (ret != -ECANCELED)
-		return ret;
-	svcrdma_long_call_drop(lc);
-	svcrdma_send_ctxt_put(t, sc);
-	return 0;
-}
-
-/**
- * svcrdma_send_post - post a context's Writes and Send
- * @t: transport
- * @sc: context with its message and sc_sq_held entries; not the caller's any more
- *
- * Context: any that may free what @sc holds.
- * Return: 0: the completion puts @sc. Negative errno: a part may have been posted;
- * @sc is left for the teardown, and the connection is to be ended.
- */
-int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
-{
-	struct ib_send_wr *first;
-	int ret;
-
-	rpcrdma_buffer_to_device(&sc->sc_buffer, sc->sc_buffer.bf_sge.length);
-	if (sc->sc_exposed) {
-		ret = exposed_post(t, sc);
-	} else if (sc->sc_long) {
-		ret = long_call_post(t, sc);
-	} else {
-		first = &sc->sc_wr;
-		if (!list_empty(&sc->sc_writes))
-			first = svcrdma_rw_list_chain(t, &sc->sc_writes, NULL, first);
-		ret = ib_post_send(t->st_qp, first, NULL);
-	}
-	if (ret)
-		trace_svcrdma_post_send_err(t, ret);
-	return ret;
-}
-
-/**
- * svcrdma_send_granted - there are entries for a context that has waited for them
- * @t: transport
- * @waiter: sc_sq of the context; not the caller's any more
- *
- * Context: any.
- */
-void svcrdma_send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
-{
-	struct svcrdma_send_ctxt *sc =
-		container_of(waiter, struct svcrdma_send_ctxt, sc_sq);
-
-	sc->sc_sq_held = waiter->sw_need - send_regions(sc);
-	if (svcrdma_send_post(t, sc))
-		svcrdma_transport_close(t);
-}
-
-/**
- * svcrdma_send_submit - svcrdma_send_post(), now or when there are Send Queue entries
- * @t: transport
- * @sc: context with all that it needs; not the caller's any more
- *
- * What has to wait does so in the order of arrival, without the caller.
- *
- * Context: any that may free what @sc holds.
- * Return: 0; -E2BIG: the Send Queue never has so many entries; or another negative errno:
- * the connection is to be ended.
- */
-int svcrdma_send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
-{
-	u32 regions = send_regions(sc);
-	int ret;
-
-	/* What exposes memory keeps as many as it registers, for the end. */
-	sc->sc_sq.sw_need = sc->sc_write_wrs + 2 * regions + 1;
-	ret = svcrdma_sq_reserve(t, &sc->sc_sq);
-	if (ret == -EINPROGRESS)
-		return 0;
-	if (ret) {
-		svcrdma_send_ctxt_put(t, sc);
-		return ret;
-	}
-	sc->sc_sq_held = sc->sc_sq.sw_need - regions;
-	return svcrdma_send_post(t, sc);
-}
-
 /* ---- errors ---- */
 
 /* RFC 8166 section 4.5. Consumes @sc. */
@@ -499,14 +387,6 @@ out_free:
 	return ret;
 }
 
-/* A full Send Queue, at least, must be enough for all of the reply's work requests. */
-static bool reply_fits_queue(const struct reply *reply)
-{
-	const struct svcrdma_send_ctxt *sc = reply->sc;
-
-	return sc->sc_write_wrs + 2 * send_regions(sc) < svcrdma_sq_depth(reply->t);
-}
-
 static int reply_build(struct reply *reply)
 {
 	u32 header_size;
@@ -530,30 +410,28 @@ static int reply_build(struct reply *reply)
 			ret = reply_expose(reply);
 	}
 	/* More Writes than the queue holds: the client cut its chunks too fine. */
-	if (!ret && !reply_fits_queue(reply))
+	if (!ret && !svcrdma_send_fits(reply->t, reply->sc))
 		ret = -EMSGSIZE;
 	return ret;
 }
 
 /* Which R_key, if any: all of the call's chunks count. */
-static void reply_choose_opcode(const struct reply *reply)
+static void choose_opcode(const struct svcrdma_transport *t, struct ib_send_wr *wr,
+			  const struct rpcrdma_chunk_lists *call)
 {
-	struct ib_send_wr *wr = &reply->sc->sc_wr;
 	u32 rkey;
 
-	if (rpcrdma_choose_rkey(&reply->rc->rc_lists,
-				reply->t->st_agreed.remote_invalidation, &rkey)) {
+	wr->opcode = IB_WR_SEND;
+	if (call->nr_segments &&
+	    rpcrdma_choose_rkey(call, t->st_agreed.remote_invalidation, &rkey)) {
 		wr->opcode = IB_WR_SEND_WITH_INV;
 		wr->ex.invalidate_rkey = rkey;
-	} else {
-		wr->opcode = IB_WR_SEND;
 	}
 }
 
 /* The HCA is going to read from the pages after nfsd has forgotten them. */
-static void reply_take_pages(const struct reply *reply, struct svc_rqst *rqstp)
+static void take_pages(struct svcrdma_send_ctxt *sc, struct svc_rqst *rqstp)
 {
-	struct svcrdma_send_ctxt *sc = reply->sc;
 	u32 i, count = rqstp->rq_next_page - rqstp->rq_respages;
 	bool writes = !list_empty(&sc->sc_writes);
 	struct page **pages = rqstp->rq_respages;
@@ -574,22 +452,44 @@ static void reply_take_pages(const struct reply *reply, struct svc_rqst *rqstp)
 	compat_rqst_reply_taken(rqstp);
 }
 
-/* What most replies are: the call had no chunks, and the reply fits in a message. */
-static bool reply_is_plain(const struct svcrdma_transport *t, const struct svc_rqst *rqstp)
+/* The reply is complete, unless @ret is an error. Consumes @sc. */
+static int reply_end(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+		     struct svc_rqst *rqstp, int ret)
 {
 	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
-	const struct rpcrdma_chunk_lists *lists = &rc->rc_lists;
+	bool writes = !list_empty(&sc->sc_writes);
 
-	return !lists->nr_read && !lists->nr_write && !lists->nr_reply &&
-	       rpcrdma_fits_plain(rqstp->rq_res.len, READ_ONCE(t->st_inline_send));
+	if (!ret && writes)
+		ret = svcrdma_send_ctxt_make_room(t, sc);
+	if (ret == -EMSGSIZE) {
+		trace_svcrdma_reply_too_large(t, rc->rc_header.xid, ret);
+		return error_post(t, sc, &rc->rc_header, RPCRDMA_ERR_CHUNK);
+	}
+	if (ret) {
+		svcrdma_send_ctxt_put(t, sc);
+		return ret;
+	}
+	if (writes)
+		percpu_counter_inc(&svcrdma_stat_write);
+	take_pages(sc, rqstp);
+	choose_opcode(t, &sc->sc_wr, &rc->rc_lists);
+	return svcrdma_send_submit(t, sc);
 }
 
-/* As reply_send(), which does the same in more steps. */
-static int reply_send_plain(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			    const struct svc_rqst *rqstp)
+static int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+		      struct svc_rqst *rqstp)
 {
-	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
-	const struct xdr_buf *buf = &rqstp->rq_res;
+	struct reply reply;
+
+	reply_init(&reply, t, sc, rqstp);
+	return reply_end(t, sc, rqstp, reply_build(&reply));
+}
+
+/* ---- short ways: as reply_send(), in fewer steps ---- */
+
+static int encode(const struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+		  const struct svcrdma_recv_ctxt *rc, const struct rpcrdma_chunk_lists *lists)
+{
 	struct rpcrdma_buffer *to = &sc->sc_buffer;
 	struct rpcrdma_header header = {
 		.xid		= rc->rc_header.xid,
@@ -597,44 +497,93 @@ static int reply_send_plain(struct svcrdma_transport *t, struct svcrdma_send_ctx
 		.credits	= t->st_credits,
 		.proc		= RPCRDMA_MSG,
 	};
-	int ret = -EIO;
 
-	if (rpcrdma_header_encode(&header, NULL, to->bf_data, to->bf_size) == RPCRDMA_OK) {
-		to->bf_sge.length = header.size;
-		ret = copy_whole(to, buf);
-	}
+	if (rpcrdma_header_encode(&header, lists, to->bf_data, to->bf_size) != RPCRDMA_OK)
+		return -EIO;
+	to->bf_sge.length = header.size;
+	return 0;
+}
+
+/* What most replies are: the call has no chunk for it, and it fits in a message. */
+static bool reply_is_plain(const struct svcrdma_transport *t, const struct svc_rqst *rqstp)
+{
+	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
+
+	return !rc->rc_lists.nr_write && !rc->rc_lists.nr_reply &&
+	       rpcrdma_fits_plain(rqstp->rq_res.len, READ_ONCE(t->st_inline_send));
+}
+
+static int reply_send_plain(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+			    const struct svc_rqst *rqstp)
+{
+	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
+	int ret = encode(t, sc, rc, NULL);
+
+	if (!ret)
+		ret = copy_whole(&sc->sc_buffer, &rqstp->rq_res);
 	if (ret) {
 		svcrdma_send_ctxt_put(t, sc);
 		return ret;
 	}
-	sc->sc_wr.opcode = IB_WR_SEND;
+	choose_opcode(t, &sc->sc_wr, &rc->rc_lists);
 	return svcrdma_send_submit(t, sc);
 }
 
-/* Consumes @sc. */
-static int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-		      struct svc_rqst *rqstp)
+/*
+ * What most READs are: the call offers one segment, the item is all that there is in the pages, so
+ * that nfsd has not named a length word (payload_skip_length()), and head and tail fit in a message.
+ */
+static bool reply_is_item(const struct svcrdma_transport *t, const struct svc_rqst *rqstp)
 {
-	struct reply reply;
+	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
+	const struct rpcrdma_chunk_lists *lists = &rc->rc_lists;
+	const struct svcrdma_payload *item = rc->rc_payloads;
+	const struct xdr_buf *buf = &rqstp->rq_res;
+	size_t head = buf->head[0].iov_len, tail = buf->tail[0].iov_len;
+
+	return lists->nr_segments == 1 && !lists->nr_read && lists->nr_write == 1 &&
+	       !lists->nr_reply &&
+	       lists->chunks[0].count && rc->rc_nr_payloads == 1 &&
+	       item->length <= lists->segments[0].length &&
+	       item->offset == head && item->length == buf->page_len &&
+	       head + item->length + tail == buf->len && tail >= xdr_pad_size(item->length) &&
+	       rpcrdma_fits_reduced(buf->len, item->length, READ_ONCE(t->st_inline_send));
+}
+
+static int reply_build_item(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+			    const struct svc_rqst *rqstp)
+{
+	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
+	const struct xdr_buf *buf = &rqstp->rq_res;
+	struct rpcrdma_segment written = rc->rc_segments[0];
+	struct rpcrdma_chunk chunk = { .count = 1, .length = buf->page_len };
+	struct rpcrdma_chunk_lists lists = {
+		.segments	= &written,
+		.chunks		= &chunk,
+		.max_segments	= 1,
+		.max_chunks	= 1,
+		.nr_segments	= 1,
+		.nr_write	= 1,
+	};
+	struct rpcrdma_buffer *to = &sc->sc_buffer;
+	u32 pad = xdr_pad_size(buf->page_len);
 	int ret;
 
-	reply_init(&reply, t, sc, rqstp);
-	reply_choose_opcode(&reply);
-	ret = reply_build(&reply);
-	if (!ret && !list_empty(&sc->sc_writes))
-		ret = svcrdma_send_ctxt_make_room(t, sc);
-	if (ret == -EMSGSIZE) {
-		trace_svcrdma_reply_too_large(t, reply.header.xid, ret);
-		return error_post(t, sc, &reply.rc->rc_header, RPCRDMA_ERR_CHUNK);
-	}
-	if (ret) {
-		svcrdma_send_ctxt_put(t, sc);
+	written.length = buf->page_len;
+	ret = svcrdma_write_pages(t, sc, &written, buf);
+	if (ret)
 		return ret;
-	}
-	if (!list_empty(&sc->sc_writes))
-		percpu_counter_inc(&svcrdma_stat_write);
-	reply_take_pages(&reply, rqstp);
-	return svcrdma_send_submit(t, sc);
+	if (!svcrdma_send_fits(t, sc))
+		return -EMSGSIZE;
+	ret = encode(t, sc, rc, &lists);
+	if (ret)
+		return ret;
+	memcpy(to->bf_data + to->bf_sge.length, buf->head[0].iov_base, buf->head[0].iov_len);
+	to->bf_sge.length += buf->head[0].iov_len;
+	memcpy(to->bf_data + to->bf_sge.length, buf->tail[0].iov_base + pad,
+	       buf->tail[0].iov_len - pad);
+	to->bf_sge.length += buf->tail[0].iov_len - pad;
+	return 0;
 }
 
 /**
@@ -659,6 +608,8 @@ int svcrdma_sendto(struct svc_rqst *rqstp)
 		goto out_close;
 	if (reply_is_plain(t, rqstp))
 		ret = reply_send_plain(t, sc, rqstp);
+	else if (reply_is_item(t, rqstp))
+		ret = reply_end(t, sc, rqstp, reply_build_item(t, sc, rqstp));
 	else
 		ret = reply_send(t, sc, rqstp);
 	if (ret)

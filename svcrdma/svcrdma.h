@@ -458,6 +458,8 @@ int svcrdma_write_add(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 		      const struct rpcrdma_chunk_lists *lists,
 		      const struct rpcrdma_chunk *chunk,
 		      struct svcrdma_stream *stream, u32 length);
+int svcrdma_write_pages(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+			const struct rpcrdma_segment *segment, const struct xdr_buf *buf);
 
 /**
  * struct svcrdma_regions - memory that the client reaches, as one chunk
@@ -527,10 +529,13 @@ void svcrdma_sq_stop(struct svcrdma_transport *t);
 u32 svcrdma_sq_depth(const struct svcrdma_transport *t);
 bool svcrdma_sq_crowded(const struct svcrdma_transport *t);
 
-/* sendto.c */
+/* submit.c */
+bool svcrdma_send_fits(const struct svcrdma_transport *t, const struct svcrdma_send_ctxt *sc);
 void svcrdma_send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
 int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 int svcrdma_send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
+
+/* sendto.c */
 void svcrdma_error_send(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 			enum rpcrdma_errcode error);
 int svcrdma_sendto(struct svc_rqst *rqstp);

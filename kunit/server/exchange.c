@@ -36,7 +36,7 @@ static void deliver_call(struct exchange *x)
 		KUNIT_ASSERT_TRUE(test, rpcrdma_lists_begin_write(&x->lists));
 		offer(x, &x->c->write[i], i);
 	}
-	if (x->c->reply.segments) {
+	if (x->c->reply.segments || x->c->empty_reply) {
 		KUNIT_ASSERT_TRUE(test, rpcrdma_lists_begin_reply(&x->lists));
 		offer(x, &x->c->reply, x->c->nr_write);
 	}
@@ -60,12 +60,14 @@ static void build_reply(struct exchange *x)
 	res->head[0].iov_base = page;
 	res->head[0].iov_len = x->c->head;
 	res->pages = rqst->rq_respages + 1;
+	res->page_base = x->c->base;
 	res->page_len = x->c->pages;
 	res->tail[0].iov_base = page + x->c->head;
 	res->tail[0].iov_len = x->c->pages ? pad + x->c->tail : 0;
 	res->len = x->c->head + x->c->pages + res->tail[0].iov_len;
 	res->buflen = res->len;
-	rqst->rq_next_page = rqst->rq_respages + 1 + DIV_ROUND_UP(x->c->pages, PAGE_SIZE);
+	rqst->rq_next_page = rqst->rq_respages + 1 +
+			     DIV_ROUND_UP(x->c->base + x->c->pages, PAGE_SIZE);
 
 	x->length = res->len;
 	x->stream = kunit_kzalloc(x->server->test, x->length, GFP_KERNEL);
@@ -73,7 +75,7 @@ static void build_reply(struct exchange *x)
 	fake_fill(x->stream, x->length);
 	put_unaligned_be32(EXCHANGE_XID, x->stream);
 	memset(x->stream + x->c->head + x->c->pages, 0, x->c->pages ? pad : 0);
-	if (x->c->at_length)
+	if (x->c->payloads[0].length && !x->c->no_length)
 		put_unaligned_be32(x->c->payloads[0].length,
 				   x->stream + x->c->payloads[0].offset - 4);
 	KUNIT_ASSERT_EQ(x->server->test, 0,
@@ -126,4 +128,110 @@ u32 exchange_reduced(struct exchange *x)
 	}
 	memcpy(x->rest + n, x->stream + at, x->length - at);
 	return n + x->length - at;
+}
+
+/* RFC 8166 section 3.4.6: lengths as written, from the front; the rest stays. */
+void exchange_expect_chunk(struct exchange *x, const struct rpcrdma_chunk *chunk,
+			   const struct offer *offer, u32 written)
+{
+	struct kunit *test = x->server->test;
+	u32 i, part, left = written;
+
+	KUNIT_ASSERT_NOT_NULL(test, chunk);
+	KUNIT_ASSERT_EQ(test, offer->segments, chunk->count);
+	KUNIT_EXPECT_EQ(test, written, chunk->length);
+	for (i = 0; i < chunk->count; i++, left -= part) {
+		part = min(left, offer->length[i]);
+		KUNIT_EXPECT_EQ(test, part, x->segments[chunk->first + i].length);
+	}
+}
+
+static void expect_lists(struct exchange *x)
+{
+	const struct reply_case *c = x->c;
+	struct kunit *test = x->server->test;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, 0, x->lists.nr_read);
+	KUNIT_ASSERT_EQ(test, c->nr_write, x->lists.nr_write);
+	KUNIT_ASSERT_EQ(test, c->reply.segments || c->empty_reply, x->lists.nr_reply);
+	for (i = 0; i < c->nr_write; i++) {
+		exchange_expect_chunk(x, rpcrdma_write_chunk(&x->lists, i), &c->write[i],
+				      c->written[i]);
+		KUNIT_EXPECT_EQ(test, 0, memcmp(x->memory + x->chunk_at[i],
+						x->stream + c->payloads[i].offset,
+						c->written[i]));
+	}
+	if (c->reply.segments)
+		exchange_expect_chunk(x, rpcrdma_reply_chunk(&x->lists), &c->reply,
+				      c->reply_written);
+	for (i = 0; i < x->lists.nr_segments; i++)
+		KUNIT_EXPECT_EQ(test, x->first_key + i, x->segments[i].handle);
+}
+
+/* Writes first, all in one post, unsignalled but for the Send. */
+static void expect_chain(struct exchange *x)
+{
+	struct fake_qp *qp = x->server->qp;
+	struct kunit *test = x->server->test;
+	u32 i, n = fake_posted(qp);
+
+	for (i = 0; i < n; i++) {
+		struct fake_wr *wr = fake_wr(qp, i);
+
+		KUNIT_EXPECT_EQ(test, fake_wr(qp, 0)->post, wr->post);
+		KUNIT_EXPECT_EQ(test, i == n - 1, !!(wr->flags & IB_SEND_SIGNALED));
+		if (i < n - 1)
+			KUNIT_EXPECT_EQ(test, IB_WR_RDMA_WRITE, wr->opcode);
+	}
+}
+
+static void expect_inline(struct exchange *x, u32 rest)
+{
+	struct fake_wr *wr = fake_last_wr(x->server->qp);
+	struct kunit *test = x->server->test;
+
+	KUNIT_ASSERT_EQ(test, x->header.size + rest, wr->sge[0].length);
+	KUNIT_EXPECT_EQ(test, 0, memcmp(fake_message(wr) + x->header.size, x->rest, rest));
+}
+
+/* The server answers, and the client sees what nfsd has encoded, where it was to go. */
+void exchange_answer(struct exchange *x)
+{
+	const struct reply_case *c = x->c;
+	struct server *server = x->server;
+	struct kunit *test = server->test;
+	u32 rest = exchange_reduced(x);
+
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+	exchange_decode(x);
+	expect_chain(x);
+	server_settle(server);
+
+	KUNIT_EXPECT_EQ(test, c->proc, x->header.proc);
+	KUNIT_EXPECT_EQ(test, EXCHANGE_XID, x->header.xid);
+	KUNIT_EXPECT_EQ(test, server->transport->st_credits, x->header.credits);
+	expect_lists(x);
+	if (c->proc == RPCRDMA_MSG) {
+		expect_inline(x, rest);
+	} else {
+		KUNIT_EXPECT_EQ(test, x->header.size,
+				fake_last_wr(server->qp)->sge[0].length);
+		KUNIT_EXPECT_EQ(test, rest, c->reply_written);
+		KUNIT_EXPECT_EQ(test, 0, memcmp(x->memory + x->chunk_at[c->nr_write],
+						x->rest, rest));
+	}
+}
+
+/* For suites with many in one case */
+void exchange_end(struct exchange *x)
+{
+	struct server *server = x->server;
+
+	server->fake->nr_remotes = 0;
+	kunit_kfree(server->test, x->memory);
+	kunit_kfree(server->test, x->rest);
+	kunit_kfree(server->test, x->stream);
+	kunit_kfree(server->test, x);
 }

@@ -19,12 +19,15 @@ struct offer {
  * @write: Write chunks that are offered
  * @nr_write: their number
  * @reply: Reply chunk, if @reply.segments
+ * @empty_reply: a Reply chunk without segments is offered
  * @head: bytes of rq_res.head
  * @pages: bytes of rq_res.pages, without padding
  * @tail: bytes of rq_res.tail; the padding of the pages stands before them
  * @payloads: result payloads as nfsd names them; @payloads[n].length of 0: none
- * @at_length: the length word stands before the first payload, and nfsd names the offset of
- *	that, as it does for READLINK of NFSv4
+ * @base: where rq_res.pages start
+ * @at_length: nfsd names the offset of the length word before the first payload, as it does for
+ *	READLINK of NFSv4
+ * @no_length: there is no such word
  * @proc: what is sent
  * @written: bytes in each Write chunk
  * @reply_written: bytes in the Reply chunk
@@ -34,9 +37,12 @@ struct reply_case {
 	struct offer		write[EXCHANGE_CHUNKS];
 	u32			nr_write;
 	struct offer		reply;
+	bool			empty_reply;
 	u32			head, pages, tail;
 	struct svcrdma_payload	payloads[EXCHANGE_PAYLOADS];
+	u32			base;
 	bool			at_length;
+	bool			no_length;
 	enum rpcrdma_proc	proc;
 	u32			written[EXCHANGE_CHUNKS];
 	u32			reply_written;
@@ -77,5 +83,9 @@ struct exchange {
 struct exchange *exchange_start(struct server *server, const struct reply_case *c);
 u32 exchange_reduced(struct exchange *x);
 void exchange_decode(struct exchange *x);
+void exchange_expect_chunk(struct exchange *x, const struct rpcrdma_chunk *chunk,
+			   const struct offer *offer, u32 written);
+void exchange_answer(struct exchange *x);
+void exchange_end(struct exchange *x);
 
 #endif /* KUNIT_SERVER_EXCHANGE_H */

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a Send context to the Send Queue: its RDMA Writes, registrations and Send are one chain,
+ * which is posted when there are entries for all of it.
+ */
+#include "svcrdma.h"
+#include "trace.h"
+
+/* Memory regions that are registered with it, and invalidated after it. */
+static u32 send_regions(const struct svcrdma_send_ctxt *sc)
+{
+	if (sc->sc_long)
+		return svcrdma_long_call_regions(sc->sc_long);
+	return sc->sc_exposed ? svcrdma_exposed_regions(sc->sc_exposed) : 0;
+}
+
+/**
+ * svcrdma_send_fits - can the work requests of a context be posted at all?
+ * @t: transport
+ * @sc: context with its Writes
+ *
+ * Context: any.
+ * Return: false: they are more than the Send Queue has entries.
+ */
+bool svcrdma_send_fits(const struct svcrdma_transport *t, const struct svcrdma_send_ctxt *sc)
+{
+	return sc->sc_write_wrs + 2 * send_regions(sc) < svcrdma_sq_depth(t);
+}
+
+static int exposed_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	struct svcrdma_exposed *ex = sc->sc_exposed;
+	struct ib_send_wr *first;
+
+	first = svcrdma_exposed_chain(ex, &sc->sc_wr);
+	first = svcrdma_rw_list_chain(t, &sc->sc_writes, NULL, first);
+	sc->sc_exposed = NULL;
+	return svcrdma_exposed_post(ex, first);
+}
+
+/* A callback with chunks. One that has been given up while it waited is not sent. */
+static int long_call_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	struct svcrdma_long_call *lc = sc->sc_long;
+	int ret;
+
+	sc->sc_long = NULL;
+	ret = svcrdma_long_call_post(lc, &sc->sc_wr);
+	if (ret != -ECANCELED)
+		return ret;
+	svcrdma_long_call_drop(lc);
+	svcrdma_send_ctxt_put(t, sc);
+	return 0;
+}
+
+/**
+ * svcrdma_send_post - post a context's Writes and Send
+ * @t: transport
+ * @sc: context with its message and sc_sq_held entries; not the caller's any more
+ *
+ * Context: any that may free what @sc holds.
+ * Return: 0: the completion puts @sc. Negative errno: a part may have been posted;
+ * @sc is left for the teardown, and the connection is to be ended.
+ */
+int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	struct ib_send_wr *first;
+	int ret;
+
+	rpcrdma_buffer_to_device(&sc->sc_buffer, sc->sc_buffer.bf_sge.length);
+	if (sc->sc_exposed) {
+		ret = exposed_post(t, sc);
+	} else if (sc->sc_long) {
+		ret = long_call_post(t, sc);
+	} else {
+		first = &sc->sc_wr;
+		if (!list_empty(&sc->sc_writes))
+			first = svcrdma_rw_list_chain(t, &sc->sc_writes, NULL, first);
+		ret = ib_post_send(t->st_qp, first, NULL);
+	}
+	if (ret)
+		trace_svcrdma_post_send_err(t, ret);
+	return ret;
+}
+
+/**
+ * svcrdma_send_granted - there are entries for a context that has waited for them
+ * @t: transport
+ * @waiter: sc_sq of the context; not the caller's any more
+ *
+ * Context: any.
+ */
+void svcrdma_send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
+{
+	struct svcrdma_send_ctxt *sc =
+		container_of(waiter, struct svcrdma_send_ctxt, sc_sq);
+
+	sc->sc_sq_held = waiter->sw_need - send_regions(sc);
+	if (svcrdma_send_post(t, sc))
+		svcrdma_transport_close(t);
+}
+
+/**
+ * svcrdma_send_submit - svcrdma_send_post(), now or when there are Send Queue entries
+ * @t: transport
+ * @sc: context with all that it needs; not the caller's any more
+ *
+ * What has to wait does so in the order of arrival, without the caller.
+ *
+ * Context: any that may free what @sc holds.
+ * Return: 0; -E2BIG: the Send Queue never has so many entries; or another negative errno:
+ * the connection is to be ended.
+ */
+int svcrdma_send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	u32 regions = send_regions(sc);
+	int ret;
+
+	/* What exposes memory keeps as many as it registers, for the end. */
+	sc->sc_sq.sw_need = sc->sc_write_wrs + 2 * regions + 1;
+	ret = svcrdma_sq_reserve(t, &sc->sc_sq);
+	if (ret == -EINPROGRESS)
+		return 0;
+	if (ret) {
+		svcrdma_send_ctxt_put(t, sc);
+		return ret;
+	}
+	sc->sc_sq_held = sc->sc_sq.sw_need - regions;
+	return svcrdma_send_post(t, sc);
+}
