@@ -34,7 +34,7 @@ enum {
  */
 struct xprtrdma_bc_request {
 	struct rpc_rqst		rqst;
-	u64			serial;
+	unsigned long		serial;
 	void			*call;
 	void			*reply;
 	struct page		*beyond[XPRTRDMA_BC_REPLY_PAGES];

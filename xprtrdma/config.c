@@ -58,7 +58,7 @@ static int config_send(struct xprtrdma_conn *conn)
 	conn->xc_config.xid = get_random_u32();
 	spin_lock(&conn->xc_lock);
 	open = rpcrdma_window_take(&conn->xc_window);
-	conn->xc_config.asked = open;
+	WRITE_ONCE(conn->xc_config.asked, open);
 	spin_unlock(&conn->xc_lock);
 	if (!open) {
 		xprtrdma_send_put(send);
@@ -100,7 +100,7 @@ int xprtrdma_config_ask(struct xprtrdma_conn *conn)
 	spin_lock(&conn->xc_lock);
 	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
 		rc = -ENOTCONN;
-	conn->xc_config.asked = false;
+	WRITE_ONCE(conn->xc_config.asked, false);
 	if (!rc && conn->xc_config.answered)
 		conn->xc_inline.inline_send =
 			rpcrdma_config_lower(agreed, conn->xc_config.reply.max_call);
@@ -123,10 +123,13 @@ bool xprtrdma_config_receive(const struct xprtrdma_receive *receive)
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	bool ours;
 
+	/* Nearly always. Set before the question is posted. */
+	if (!READ_ONCE(conn->xc_config.asked))
+		return false;
 	spin_lock(&conn->xc_lock);
 	ours = conn->xc_config.asked && header->xid == conn->xc_config.xid;
 	if (ours) {
-		conn->xc_config.asked = false;
+		WRITE_ONCE(conn->xc_config.asked, false);
 		conn->xc_config.answered = header->proc == RPCRDMA_MSG &&
 			rpcrdma_config_reply_decode(receive->rv_buffer.bf_data + header->size,
 						    receive->rv_length - header->size,

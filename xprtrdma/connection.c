@@ -419,7 +419,7 @@ static void conn_wc_part(struct ib_cq *cq, struct ib_wc *wc)
 	xprtrdma_conn_fail(conn);
 }
 
-static atomic64_t last_serial;
+static atomic_long_t last_serial;
 
 static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 {
@@ -430,7 +430,7 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	kref_init(&conn->xc_kref);
 	conn->xc_transport = transport;
 	conn->xc_step = "cm_id";
-	conn->xc_serial = atomic64_inc_return(&last_serial);
+	conn->xc_serial = atomic_long_inc_return(&last_serial);
 	conn->xc_send_size = rounddown(READ_ONCE(xprtrdma_max_inline_write), 1024);
 	conn->xc_recv_size = rounddown(READ_ONCE(xprtrdma_max_inline_read), 1024);
 	conn->xc_may_pull = READ_ONCE(xprtrdma_reliable_reply);

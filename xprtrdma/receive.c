@@ -148,6 +148,28 @@ int xprtrdma_receives_post(struct xprtrdma_conn *conn)
 }
 
 /**
+ * xprtrdma_receive_return - as xprtrdma_receive_put(), with the lock
+ * @receive: the buffer; its message must not be looked at again
+ *
+ * Context: CQ handlers; the caller holds xc_lock.
+ * Return: 0, or an errno of the provider: the caller fails the connection.
+ */
+int xprtrdma_receive_return(struct xprtrdma_receive *receive)
+{
+	struct xprtrdma_conn *conn = receive->rv_conn;
+
+	lockdep_assert_held(&conn->xc_lock);
+	receive->rv_rqst = NULL;
+	receive->rv_loan = NULL;
+	list_add(&receive->rv_list, &conn->xc_recv.free);
+	/* Once the state is BROKEN the queue may be drained already. */
+	if (++conn->xc_recv.idle < RPCRDMA_RECEIVE_BATCH ||
+	    conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
+		return 0;
+	return post_idle(conn);
+}
+
+/**
  * xprtrdma_receive_put - a Receive buffer is not needed any more
  * @receive: the buffer; its message must not be looked at again
  *
@@ -158,16 +180,10 @@ int xprtrdma_receives_post(struct xprtrdma_conn *conn)
 void xprtrdma_receive_put(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
-	int rc = 0;
+	int rc;
 
-	receive->rv_rqst = NULL;
-	receive->rv_loan = NULL;
-	/* Under the lock: once the state is BROKEN the queue may be drained already. */
 	spin_lock(&conn->xc_lock);
-	list_add(&receive->rv_list, &conn->xc_recv.free);
-	if (++conn->xc_recv.idle >= RPCRDMA_RECEIVE_BATCH &&
-	    conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
-		rc = post_idle(conn);
+	rc = xprtrdma_receive_return(receive);
 	spin_unlock(&conn->xc_lock);
 	if (rc)
 		xprtrdma_conn_fail(conn);

@@ -54,6 +54,10 @@ static void take_grant(const struct xprtrdma_receive *receive)
 	/* RFC 8166 section 4.5: an error says nothing of credits that we could trust. */
 	if (header->proc == RPCRDMA_ERROR)
 		return;
+	/* Nearly always the last grant once more; nobody else changes it. */
+	if (header->credits == conn->xc_window.granted &&
+	    READ_ONCE(xprt->cwnd) >> RPC_CWNDSHIFT == rpcrdma_window_size(&conn->xc_window))
+		return;
 	spin_lock(&conn->xc_lock);
 	before = rpcrdma_window_size(&conn->xc_window);
 	cwnd = rpcrdma_window_grant(&conn->xc_window, header->credits) << RPC_CWNDSHIFT;
@@ -71,12 +75,18 @@ static void take_grant(const struct xprtrdma_receive *receive)
  * A reply gives its call's credit back. Not before its Receive buffer is back: the server
  * may use the credit at once.
  */
-static void give_credit_back(struct xprtrdma_conn *conn)
+static void give_credit_back(struct xprtrdma_receive *receive)
 {
+	struct xprtrdma_conn *conn = receive->rv_conn;
+	int rc;
+
 	spin_lock(&conn->xc_lock);
+	rc = xprtrdma_receive_return(receive);
 	rpcrdma_window_untake(&conn->xc_window);
 	xprtrdma_watch_replied(conn);
 	spin_unlock(&conn->xc_lock);
+	if (rc)
+		xprtrdma_conn_fail(conn);
 	xprt_write_space(&conn->xc_transport->xt_xprt);
 }
 
@@ -118,18 +128,14 @@ enum reply_outcome { REPLY_TAKEN, REPLY_NONE, REPLY_LOST, REPLY_FAILED, REPLY_AG
 /* @length: bytes of the RPC reply, if it was answered */
 static void reply_let_go(struct xprtrdma_receive *receive, enum reply_outcome outcome, u32 length)
 {
-	struct xprtrdma_conn *conn = receive->rv_conn;
 	struct rpc_xprt *xprt = receive_xprt(receive);
 	struct rpc_rqst *rqst = receive->rv_rqst;
 
 	spin_lock(&xprt->queue_lock);
 	receive->rv_loan->ln_receive = NULL;
 	/* No other reply ends the RPC, unless this was none, until it has been sent again. */
-	if (outcome != REPLY_NONE) {
-		spin_lock(&conn->xc_lock);
-		xprtrdma_request_of(rqst)->rq_sent_on = 0;
-		spin_unlock(&conn->xc_lock);
-	}
+	if (outcome != REPLY_NONE)
+		WRITE_ONCE(xprtrdma_request_of(rqst)->rq_sent_on, 0);
 	if (outcome == REPLY_TAKEN)
 		xprt_complete_rqst(rqst->rq_task, length);
 	else if (outcome == REPLY_FAILED)
@@ -145,11 +151,8 @@ static void reply_let_go(struct xprtrdma_receive *receive, enum reply_outcome ou
 /* The same, and lets the call's credit go; the Receive is not the caller's any more. */
 static void reply_finish(struct xprtrdma_receive *receive, enum reply_outcome outcome, u32 length)
 {
-	struct xprtrdma_conn *conn = receive->rv_conn;
-
 	reply_let_go(receive, outcome, length);
-	xprtrdma_receive_put(receive);
-	give_credit_back(conn);
+	give_credit_back(receive);
 }
 
 /*
@@ -226,12 +229,15 @@ static int deliver_inline(struct xprtrdma_receive *receive, u32 item)
 		return deliver_reduced(buf, from, length, item);
 	if (item_is_inline(receive->rv_rqst, from, length))
 		return -EPROTO;
+	if (length <= buf->head[0].iov_len) {
+		memcpy(buf->head[0].iov_base, from, length);
+		return length;
+	}
 	/* More than the consumer can take is its decoder's problem. */
 	length = min_t(u32, length, buf->buflen);
 	if (write_bytes_to_xdr_buf(buf, 0, from, length))
 		return -EMSGSIZE;
-	if (length > buf->head[0].iov_len)
-		XPRTRDMA_COUNT(stats->fixup_copy_count, length - buf->head[0].iov_len);
+	XPRTRDMA_COUNT(stats->fixup_copy_count, length - buf->head[0].iov_len);
 	return length;
 }
 
@@ -339,15 +345,6 @@ static void reply_complete(struct xprtrdma_receive *receive)
 	}
 }
 
-/* A message that nobody waits for gives a credit back. Puts the Receive. */
-static void finish_unknown(struct xprtrdma_receive *receive)
-{
-	struct xprtrdma_conn *conn = receive->rv_conn;
-
-	xprtrdma_receive_put(receive);
-	give_credit_back(conn);
-}
-
 /* What was read: does it begin as the reply to this RPC has to? */
 static bool is_reply_to(const struct rpc_rqst *rqst)
 {
@@ -367,8 +364,9 @@ static bool is_reply_to(const struct rpc_rqst *rqst)
  */
 void xprtrdma_reply_pulled(struct xprtrdma_receive *receive, int status)
 {
+	/* A message that nobody waits for gives a credit back. */
 	if (!receive->rv_rqst) {
-		finish_unknown(receive);
+		give_credit_back(receive);
 		return;
 	}
 	if (status == -ENOTCONN) {
@@ -420,25 +418,37 @@ static bool reply_matches(const struct xprtrdma_receive *receive)
 	return true;
 }
 
+/*
+ * It is on the wire, on this connection. Set when the post is over, and with its lock: whoever is
+ * quicker than that waits for it.
+ */
+static bool was_sent(const struct xprtrdma_request *request, struct xprtrdma_conn *conn)
+{
+	bool sent;
+
+	/* Pairs with xprtrdma_send_post(). */
+	if (smp_load_acquire(&request->rq_sent_on) == conn->xc_serial)
+		return true;
+	spin_lock(&conn->xc_lock);
+	sent = request->rq_sent_on == conn->xc_serial;
+	spin_unlock(&conn->xc_lock);
+	return sent;
+}
+
 /* Finds and pins the RPC. False for an unknown XID, or one that is being answered. */
 static bool reply_lookup(struct xprtrdma_receive *receive)
 {
 	struct rpc_xprt *xprt = receive_xprt(receive);
-	struct xprtrdma_conn *conn = receive->rv_conn;
 	struct xprtrdma_request *request;
 	struct rpc_rqst *rqst;
-	bool sent;
 
 	spin_lock(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(receive->rv_header.xid));
 	if (!rqst)
 		goto out_none;
 	request = xprtrdma_request_of(rqst);
-	/* Set together with the post: see xprtrdma_send_post(). */
-	spin_lock(&conn->xc_lock);
-	sent = request->rq_sent_on == conn->xc_serial;
-	spin_unlock(&conn->xc_lock);
-	if (!sent || request->rq_loan.ln_receive || request->rq_refused)
+	if (!was_sent(request, receive->rv_conn) || request->rq_loan.ln_receive ||
+	    request->rq_refused)
 		goto out_none;
 	xprt_pin_rqst(rqst);
 	request->rq_loan.ln_receive = receive;
@@ -470,7 +480,7 @@ static void drop_unknown(struct xprtrdma_receive *receive)
 	if (pull)
 		xprtrdma_pull_refuse(receive);
 	else if (lost || receive->rv_header.proc == RPCRDMA_MSG)
-		finish_unknown(receive);
+		give_credit_back(receive);
 	else
 		xprtrdma_receive_put(receive);
 }
@@ -500,7 +510,7 @@ static bool handle_config(struct xprtrdma_receive *receive, bool invalidated, u3
 	if (invalidated)
 		foreign_rkey(receive, rkey);
 	take_grant(receive);
-	finish_unknown(receive);
+	give_credit_back(receive);
 	xprtrdma_config_done(conn);
 	return true;
 }

@@ -102,7 +102,7 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 }
 
 /* Its credit comes back with a reply to nobody: see drop_unknown(). */
-static void note_lost(struct rpc_xprt *xprt, u64 serial)
+static void note_lost(struct rpc_xprt *xprt, unsigned long serial)
 {
 	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
 

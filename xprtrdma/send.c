@@ -208,8 +208,6 @@ int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
 		first = rpcrdma_regions_reg(&request->rq_loan.ln_mrs, first);
 
 	spin_lock(&conn->xc_lock);
-	if (request)
-		request->rq_sent_on = conn->xc_serial;
 	send->sd_wr.send_flags = 0;
 	if (++conn->xc_send.unsignaled >= conn->xc_queues.signal_every ||
 	    list_empty(&conn->xc_send.free)) {
@@ -220,6 +218,9 @@ int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
 	rc = -ENOTCONN;
 	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
 		rc = ib_post_send(conn->xc_id->qp, first, &bad);
+	/* Pairs with was_sent(). */
+	if (request)
+		smp_store_release(&request->rq_sent_on, conn->xc_serial);
 	spin_unlock(&conn->xc_lock);
 	if (rc) {
 		trace_xprtrdma_post_failed(&conn->xc_transport->xt_xprt, rc);

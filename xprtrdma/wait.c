@@ -32,7 +32,7 @@ static struct xprtrdma_conn *lent_on(const struct rpc_rqst *rqst)
 	if (conn)
 		xprtrdma_conn_get(conn);
 	else
-		request->rq_sent_on = 0;
+		WRITE_ONCE(request->rq_sent_on, 0);
 	spin_unlock(&rqst->rq_xprt->queue_lock);
 	return conn;
 }

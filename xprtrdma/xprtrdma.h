@@ -163,7 +163,7 @@ struct xprtrdma_transport {
 	unsigned long		xt_lease;
 	unsigned long		xt_config_timeout;
 	bool			xt_config_silent;
-	u64			xt_lost_on;
+	unsigned long		xt_lost_on;
 	unsigned int		xt_lost;
 	struct rpc_wait_queue	xt_fenced;
 	mempool_t		xt_reserve;
@@ -332,7 +332,7 @@ struct xprtrdma_asking {
 struct xprtrdma_conn {
 	struct kref			xc_kref;
 	struct xprtrdma_transport	*xc_transport;
-	u64				xc_serial;
+	unsigned long			xc_serial;
 	struct rdma_cm_id		*xc_id;
 	struct ib_pd			*xc_pd;
 	struct ib_cq			*xc_send_cq;
@@ -474,7 +474,8 @@ struct xprtrdma_loan {
  * struct xprtrdma_request - the transport's part of an rpc_rqst
  * @rq_loan: memory regions lent to this RPC
  * @rq_sent_on: xc_serial of the connection of the last Send; 0: none, or no reply to it is
- *	taken. Under xc_lock of that connection; cleared under queue_lock
+ *	taken. Set under xc_lock of that connection, when the Send has been posted, and read
+ *	without it; cleared under queue_lock
  * @rq_timer: SUNRPC's own callback for a task that has stopped waiting; private to wait.c
  * @rq_refused: what the task is to be told; under queue_lock
  * @rq_again: refused for want of memory before; the task or the one that refuses it
@@ -488,7 +489,7 @@ struct xprtrdma_loan {
  */
 struct xprtrdma_request {
 	struct xprtrdma_loan	rq_loan;
-	u64			rq_sent_on;
+	unsigned long		rq_sent_on;
 	void			(*rq_timer)(struct rpc_task *task);
 	enum rpcrdma_refusal	rq_refused;
 	bool			rq_again;
@@ -600,6 +601,7 @@ int xprtrdma_receives_create(struct xprtrdma_conn *conn);
 void xprtrdma_receives_destroy(struct xprtrdma_conn *conn);
 int xprtrdma_receives_post(struct xprtrdma_conn *conn);
 void xprtrdma_receive_put(struct xprtrdma_receive *receive);
+int xprtrdma_receive_return(struct xprtrdma_receive *receive);
 
 /* frwr.c */
 void xprtrdma_mrs_init(struct xprtrdma_conn *conn);

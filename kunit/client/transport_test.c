@@ -227,7 +227,7 @@ static void connect_to_a_server_that_has_changed(struct kunit *test)
 static void connect_while_there_is_a_connection(struct kunit *test)
 {
 	struct mount *mount = test->priv;
-	u64 serial;
+	unsigned long serial;
 
 	mount_expect_connected(mount);
 	serial = mount->transport->xt_conn->xc_serial;
