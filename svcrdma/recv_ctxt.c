@@ -2,8 +2,9 @@
 /*
  * Receive contexts: a buffer, and what a call in it needs.
  *
- * All are made at accept. A posted one that completes is replaced from the spare ones at
- * once, see svcrdma_recv_fill().
+ * All are made at accept. Posted ones that complete are replaced from the spare ones, a batch at a
+ * time, in one post: until then those still posted are enough for all that the client may send
+ * (RFC 8166 section 3.3.1).
  */
 #include <linux/slab.h>
 
@@ -45,6 +46,9 @@ static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t)
 
 	rc->rc_transport = t;
 	rc->rc_cqe.done = svcrdma_recv_wc;
+	rc->rc_recv_wr.wr_cqe = &rc->rc_cqe;
+	rc->rc_recv_wr.sg_list = &rc->rc_buffer.bf_sge;
+	rc->rc_recv_wr.num_sge = 1;
 	rc->rc_read_cqe.done = svcrdma_read_wc;
 	INIT_LIST_HEAD(&rc->rc_reads);
 	INIT_LIST_HEAD(&rc->rc_sq.sw_list);
@@ -137,16 +141,40 @@ void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t)
 	}
 }
 
-static int recv_post(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+/* All that are missing, in one post. */
+static noinline int post_missing(struct svcrdma_transport *t)
 {
-	struct ib_recv_wr wr = {
-		.wr_cqe		= &rc->rc_cqe,
-		.sg_list	= &rc->rc_buffer.bf_sge,
-		.num_sge	= 1,
-	};
+	struct ib_recv_wr *first = NULL;
+	struct svcrdma_recv_ctxt *rc;
 
-	rpcrdma_buffer_to_device(&rc->rc_buffer, rc->rc_buffer.bf_size);
-	return ib_post_recv(t->st_qp, &wr, NULL);
+	lockdep_assert_held(&t->st_recv_lock);
+	if (svcrdma_transport_closing(t))
+		return 0;
+	while (t->st_recv.posted < t->st_recv_target) {
+		rc = svcrdma_recv_pop(&t->st_recv.spare);
+		if (!rc)
+			break;
+		rpcrdma_buffer_to_device(&rc->rc_buffer, rc->rc_buffer.bf_size);
+		rc->rc_recv_wr.next = first;
+		first = &rc->rc_recv_wr;
+		t->st_recv.posted++;
+	}
+	return first ? ib_post_recv(t->st_qp, first, NULL) : 0;
+}
+
+/* Once they are a batch */
+static int fill(struct svcrdma_transport *t)
+{
+	if (t->st_recv_target - t->st_recv.posted < RPCRDMA_RECEIVE_BATCH)
+		return 0;
+	return post_missing(t);
+}
+
+static int note_fill(const struct svcrdma_transport *t, int ret)
+{
+	if (ret)
+		trace_svcrdma_post_recv_err(t, ret);
+	return ret;
 }
 
 /**
@@ -158,31 +186,38 @@ static int recv_post(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
  * disconnected before, see reads.c.
  *
  * Context: process or completion handler.
- * Return: 0, or a negative errno when a post failed; then the rest is not
- * posted, and the connection is to be ended.
+ * Return: 0, or a negative errno when a post failed; then the connection is to be ended.
  */
 int svcrdma_recv_fill(struct svcrdma_transport *t)
 {
-	struct svcrdma_recv_ctxt *rc;
-	int ret = 0;
+	int ret;
 
 	spin_lock(&t->st_recv_lock);
-	while (t->st_recv.posted < t->st_recv_target && !svcrdma_transport_closing(t)) {
-		rc = list_first_entry_or_null(&t->st_recv.spare,
-					      struct svcrdma_recv_ctxt, rc_list);
-		if (!rc)
-			break;
-		/* Posted first, the completion could find it on the list. */
-		list_del_init(&rc->rc_list);
-		ret = recv_post(t, rc);
-		if (ret)
-			break;
-		t->st_recv.posted++;
-	}
+	ret = fill(t);
 	spin_unlock(&t->st_recv_lock);
-	if (ret)
-		trace_svcrdma_post_recv_err(t, ret);
-	return ret;
+	return note_fill(t, ret);
+}
+
+/**
+ * svcrdma_recv_taken - a Receive is complete; others are posted in its place
+ * @t: transport
+ * @rc: its context: the caller's, or nfsd's to find
+ * @ready: it is nfsd's
+ *
+ * Context: completion handler.
+ * Return: as svcrdma_recv_fill().
+ */
+int svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc, bool ready)
+{
+	int ret;
+
+	spin_lock(&t->st_recv_lock);
+	t->st_recv.posted--;
+	if (ready)
+		list_add_tail(&rc->rc_list, &t->st_recv.ready);
+	ret = fill(t);
+	spin_unlock(&t->st_recv_lock);
+	return note_fill(t, ret);
 }
 
 /**
@@ -194,16 +229,15 @@ int svcrdma_recv_fill(struct svcrdma_transport *t)
  */
 void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	bool missing;
+	int ret;
 
 	svcrdma_recv_ctxt_drop_pages(rc);
 	rc->rc_nr_payloads = 0;
 	spin_lock(&t->st_recv_lock);
 	list_add(&rc->rc_list, &t->st_recv.spare);
-	missing = t->st_recv.posted < t->st_recv_target;
+	ret = fill(t);
 	spin_unlock(&t->st_recv_lock);
-
-	if (missing && svcrdma_recv_fill(t))
+	if (note_fill(t, ret))
 		svcrdma_transport_close(t);
 }
 

@@ -2,9 +2,9 @@
 /*
  * Receiving calls.
  *
- * Operation. A Receive completion posts a spare buffer in place of the one that was
- * used, so that as many Receives are posted as before however long the call
- * takes, puts the context on st_recv.ready and wakes nfsd. recvfrom decodes the
+ * Operation. A Receive completion posts spare buffers in place of those that were
+ * used, so that enough Receives are posted however long the calls
+ * take, puts the context on st_recv.ready and wakes nfsd. recvfrom decodes the
  * header. A call without Read chunks goes to nfsd at once, rq_arg pointing into the
  * Receive buffer. With Read chunks, a first pass moves pages from rq_pages to
  * the context, posts the Reads and returns 0: no thread waits for a
@@ -100,25 +100,21 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_transport *t = rc->rc_transport;
 
 	bool ok = wc->status == IB_WC_SUCCESS && !recv_invalidates(t, wc), done = false;
+	int ret;
 
 	if (ok) {
 		rc->rc_byte_len = wc->byte_len;
 		done = recv_is_short_done(t, rc);
 	}
-	spin_lock(&t->st_recv_lock);
-	t->st_recv.posted--;
-	if (ok && !done)
-		list_add_tail(&rc->rc_list, &t->st_recv.ready);
-	spin_unlock(&t->st_recv_lock);
-
 	if (svcrdma_wc_failed(t, "recv", wc) || !ok)
 		return;
+	ret = svcrdma_recv_taken(t, rc, !done);
 	/* Here, so that replies are let go even if nfsd has no thread for a while. */
 	if (done) {
 		percpu_counter_inc(&svcrdma_stat_recv);
 		recv_done(t, rc);
 	}
-	if (svcrdma_recv_fill(t))
+	if (ret)
 		svcrdma_transport_close(t);
 	if (!done)
 		svcrdma_transport_data(t);

@@ -142,6 +142,7 @@ struct svcrdma_rw {
  * @rc_all: entry of st_recv_all; constant
  * @rc_transport: constant
  * @rc_cqe: Receive completion
+ * @rc_recv_wr: the Receive
  * @rc_read_cqe: completion of the last Read
  * @rc_buffer: for the message
  * @rc_byte_len: bytes received
@@ -164,6 +165,7 @@ struct svcrdma_recv_ctxt {
 	struct list_head	rc_all;
 	struct svcrdma_transport *rc_transport;
 	struct ib_cqe		rc_cqe;
+	struct ib_recv_wr	rc_recv_wr;
 	struct ib_cqe		rc_read_cqe;
 	struct rpcrdma_buffer	rc_buffer;
 	u32			rc_byte_len;
@@ -241,7 +243,7 @@ struct svcrdma_send_ctxt {
  * @st_credits: the grant, in each reply
  * @st_read_depth: Reads in flight that the client takes; may be 0
  * @st_pull_depth: Reads in flight that the client may have; 0 unless something is exposed
- * @st_recv_target: Receives to be kept posted
+ * @st_recv_target: Receives that are posted, at most; never a batch less
  * @st_max_chunks: entries of rc_chunks
  * @st_max_pages: of a call, and of a reply
  * @st_answer_config: calls of RFC 5666 section 6 are answered
@@ -563,6 +565,7 @@ void svcrdma_recv_setup(struct svcrdma_transport *t);
 int svcrdma_recv_ctxts_create(struct svcrdma_transport *t);
 void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t);
 int svcrdma_recv_fill(struct svcrdma_transport *t);
+int svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc, bool ready);
 int svcrdma_recv_ctxt_make_room(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 void svcrdma_recv_ctxt_drop_pages(struct svcrdma_recv_ctxt *rc);
 void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);

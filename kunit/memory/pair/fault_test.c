@@ -35,7 +35,7 @@ static const struct fault_case fault_cases[] = {
 	{ "client, message lost", PAIR_CLIENT, MEMORY_RECEIVE, MEMORY_LOST },
 	{ "client, mapping", PAIR_CLIENT, MEMORY_MAP_MR },
 	{ "server, post to the Send Queue", PAIR_SERVER, MEMORY_POST_SEND },
-	{ "server, post of a Receive", PAIR_SERVER, MEMORY_POST_RECV },
+	{ "server, post of a Receive", PAIR_SERVER, MEMORY_POST_RECV, 0, BATCHES },
 	{ "server, work request fails", PAIR_SERVER, MEMORY_EXECUTE, IB_WC_LOC_PROT_ERR },
 	{ "server, refused by the peer", PAIR_SERVER, MEMORY_EXECUTE, IB_WC_REM_ACCESS_ERR },
 	{ "server, connection lost", PAIR_SERVER, MEMORY_EXECUTE, MEMORY_LOST },

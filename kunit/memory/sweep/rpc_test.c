@@ -288,6 +288,7 @@ static const struct sweep_op ops[] = {
 	{ "communication established", sweep_fresh, established_run, sweep_check_pair },
 	{ "buffers", sweep_fresh, buffers_run, sweep_check_pair },
 	{ "inline", RPC, .shape = { .head = 64, .reply_head = 256 }, .answer = { 200 } },
+	{ "inline READ", RPC, .shape = { READS(300) }, .answer = { 128 + 300 } },
 	{ "inline WRITE", RPC, .shape = { WRITES(300) }, .answer = { 200 } },
 	{ "READ", RPC, .shape = { READS(8195) }, .answer = { 128, 8195, 40 } },
 	{ "WRITE", RPC, .shape = { WRITES(8195) }, .answer = { 200 } },
