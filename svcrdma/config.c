@@ -60,8 +60,7 @@ bool svcrdma_config_answer(struct svc_rqst *rqstp)
 	struct rpcrdma_config_call call;
 
 	/* Nothing of such a call has a place in a chunk: what is not in the head is not there. */
-	if (!t->st_answer_config ||
-	    !rpcrdma_config_call_decode(head->iov_base, head->iov_len, &call))
+	if (!rpcrdma_config_call_decode(head->iov_base, head->iov_len, &call))
 		return false;
 	if (call.status == RPCRDMA_SUCCESS && call.procedure == RPCRDMA_CONFIG_RDMA)
 		config_apply(t, &call.request);

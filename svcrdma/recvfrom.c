@@ -125,14 +125,16 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 /* The call is complete: it and its context go to nfsd, unless it is for the transport. */
 static int recv_deliver(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
-	if (atomic_read(&rc->rc_transport->st_noise))
-		atomic_set(&rc->rc_transport->st_noise, 0);
+	struct svcrdma_transport *t = rc->rc_transport;
+
+	if (atomic_read(&t->st_noise))
+		atomic_set(&t->st_noise, 0);
 	rqstp->rq_next_page = rqstp->rq_respages + 1;
 	rqstp->rq_xprt_ctxt = rc;
 	rqstp->rq_prot = IPPROTO_MAX;
 	svc_xprt_copy_addrs(rqstp, rqstp->rq_xprt);
 	set_bit(RQ_SECURE, &rqstp->rq_flags);
-	return svcrdma_config_answer(rqstp) ? 0 : rqstp->rq_arg.len;
+	return t->st_answer_config && svcrdma_config_answer(rqstp) ? 0 : rqstp->rq_arg.len;
 }
 
 static int recv_reject(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,

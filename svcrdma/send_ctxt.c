@@ -133,6 +133,11 @@ void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ct
 	sc->sc_nr_pages = 0;
 }
 
+static bool holds_anything(const struct svcrdma_send_ctxt *sc)
+{
+	return !list_empty(&sc->sc_writes) || sc->sc_nr_pages || sc->sc_exposed || sc->sc_long;
+}
+
 /**
  * svcrdma_send_ctxt_put - the context is not needed any more
  * @t: transport
@@ -144,7 +149,8 @@ void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt
 {
 	u32 held = sc->sc_sq_held;
 
-	svcrdma_send_ctxt_clear(t, sc);
+	if (holds_anything(sc))
+		svcrdma_send_ctxt_clear(t, sc);
 	sc->sc_sq_held = 0;
 
 	spin_lock(&t->st_send.lock);

@@ -74,17 +74,14 @@ static void sq_worker(struct work_struct *work)
 	}
 }
 
-static void sq_put(struct svcrdma_transport *t, u32 count, u32 held)
+/* Entries are back, under the lock, and somebody waits for them. Drops the lock. */
+static noinline void sq_put_waited(struct svcrdma_transport *t, unsigned long flags)
+	__releases(&t->st_sq.lock)
 {
 	struct svcrdma_sq_waiter *waiter, *next;
 	LIST_HEAD(granted);
-	unsigned long flags;
 	bool was_full, closing;
 
-	spin_lock_irqsave(&t->st_sq.lock, flags);
-	t->st_sq.free += count;
-	t->st_sq.held -= held;
-	t->st_sq.puts++;
 	was_full = t->st_sq.nr_waiters >= SVCRDMA_MAX_SQ_WAITERS;
 	sq_grant(t, &granted);
 	was_full = was_full && t->st_sq.nr_waiters < SVCRDMA_MAX_SQ_WAITERS;
@@ -105,6 +102,20 @@ static void sq_put(struct svcrdma_transport *t, u32 count, u32 held)
 		smp_mb();
 		svc_xprt_enqueue(&t->st_xprt);
 	}
+}
+
+static void sq_put(struct svcrdma_transport *t, u32 count, u32 held)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&t->st_sq.lock, flags);
+	t->st_sq.free += count;
+	t->st_sq.held -= held;
+	t->st_sq.puts++;
+	if (list_empty(&t->st_sq.waiters))
+		spin_unlock_irqrestore(&t->st_sq.lock, flags);
+	else
+		sq_put_waited(t, flags);
 }
 
 /**

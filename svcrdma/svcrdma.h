@@ -359,10 +359,20 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 						   const struct rdma_conn_param *param);
 int svcrdma_transport_accept(struct svcrdma_transport *t);
 void svcrdma_transport_close(struct svcrdma_transport *t);
-bool svcrdma_wc_failed(struct svcrdma_transport *t, const char *what, const struct ib_wc *wc);
+void svcrdma_wc_ends(struct svcrdma_transport *t, const char *what, const struct ib_wc *wc);
 void svcrdma_transports_wait(void);
 void svcrdma_transport_discard(struct svcrdma_transport *t);
 void svcrdma_transport_data(struct svcrdma_transport *t);
+
+/* Has it failed? Then the connection ends. Context: completion handlers. */
+static inline bool svcrdma_wc_failed(struct svcrdma_transport *t, const char *what,
+				     const struct ib_wc *wc)
+{
+	if (likely(wc->status == IB_WC_SUCCESS))
+		return false;
+	svcrdma_wc_ends(t, what, wc);
+	return true;
+}
 
 /* recvfrom.c */
 void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc);

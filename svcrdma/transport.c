@@ -96,22 +96,18 @@ void svcrdma_transport_close(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_wc_failed - what a completion that failed does to its connection
+ * svcrdma_wc_ends - a completion that failed ends its connection
  * @t: transport
  * @what: was posted, for the trace; a flush is none of its own
  * @wc: completion
  *
  * Context: completion handlers.
- * Return: true when it failed, and the connection ends.
  */
-bool svcrdma_wc_failed(struct svcrdma_transport *t, const char *what, const struct ib_wc *wc)
+void svcrdma_wc_ends(struct svcrdma_transport *t, const char *what, const struct ib_wc *wc)
 {
-	if (wc->status == IB_WC_SUCCESS)
-		return false;
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
 		trace_svcrdma_wc_err(t, what, wc);
 	svcrdma_transport_close(t);
-	return true;
 }
 
 static void transport_quiesce(struct svcrdma_transport *t)

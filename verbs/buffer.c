@@ -55,29 +55,3 @@ void rpcrdma_buffer_exit(struct rpcrdma_buffer *buffer)
 	kfree(buffer->bf_data);
 	buffer->bf_data = NULL;
 }
-
-/**
- * rpcrdma_buffer_to_device - the HCA is to have what is in a buffer, or to fill it
- * @buffer: the buffer
- * @length: bytes, from its start
- *
- * Context: any.
- */
-void rpcrdma_buffer_to_device(const struct rpcrdma_buffer *buffer, u32 length)
-{
-	ib_dma_sync_single_for_device(buffer->bf_device, buffer->bf_sge.addr, length,
-				      buffer->bf_dir);
-}
-
-/**
- * rpcrdma_buffer_to_cpu - we are to have what the HCA has put into a buffer
- * @buffer: the buffer
- * @length: bytes, from its start
- *
- * Context: any.
- */
-void rpcrdma_buffer_to_cpu(const struct rpcrdma_buffer *buffer, u32 length)
-{
-	ib_dma_sync_single_for_cpu(buffer->bf_device, buffer->bf_sge.addr, length,
-				   buffer->bf_dir);
-}

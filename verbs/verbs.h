@@ -102,7 +102,31 @@ struct ib_send_wr *rpcrdma_transfers_chain(struct rpcrdma_transfer *transfers, u
 int rpcrdma_buffer_init(struct rpcrdma_buffer *buffer, struct ib_pd *pd, u32 size,
 			enum dma_data_direction dir, gfp_t gfp);
 void rpcrdma_buffer_exit(struct rpcrdma_buffer *buffer);
-void rpcrdma_buffer_to_device(const struct rpcrdma_buffer *buffer, u32 length);
-void rpcrdma_buffer_to_cpu(const struct rpcrdma_buffer *buffer, u32 length);
+
+/**
+ * rpcrdma_buffer_to_device - the HCA is to have what is in a buffer, or to fill it
+ * @buffer: the buffer
+ * @length: bytes, from its start
+ *
+ * Context: any.
+ */
+static inline void rpcrdma_buffer_to_device(const struct rpcrdma_buffer *buffer, u32 length)
+{
+	ib_dma_sync_single_for_device(buffer->bf_device, buffer->bf_sge.addr, length,
+				      buffer->bf_dir);
+}
+
+/**
+ * rpcrdma_buffer_to_cpu - we are to have what the HCA has put into a buffer
+ * @buffer: the buffer
+ * @length: bytes, from its start
+ *
+ * Context: any.
+ */
+static inline void rpcrdma_buffer_to_cpu(const struct rpcrdma_buffer *buffer, u32 length)
+{
+	ib_dma_sync_single_for_cpu(buffer->bf_device, buffer->bf_sge.addr, length,
+				   buffer->bf_dir);
+}
 
 #endif /* RPCRDMA_VERBS_H */

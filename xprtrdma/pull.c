@@ -51,22 +51,6 @@ static const struct rpcrdma_chunk *pull_chunk(const struct xprtrdma_receive *rec
 	return &receive->rv_lists.chunks[0];
 }
 
-/**
- * xprtrdma_is_pull - is a message a reply that is to be read from the server?
- * @receive: decoded message
- *
- * On a connection where both have agreed on it, that is what an RDMA_NOMSG with nothing but
- * a Position Zero Read chunk in its Read list means, unless it wants a reply.
- *
- * Context: any.
- */
-bool xprtrdma_is_pull(const struct xprtrdma_receive *receive)
-{
-	return receive->rv_conn->xc_inline.read_chunk_replies &&
-	       receive->rv_header.proc == RPCRDMA_NOMSG &&
-	       rpcrdma_is_pulled_reply(&receive->rv_lists);
-}
-
 /* ---- RDMA_DONE ---- */
 
 /* Consumes @send. */

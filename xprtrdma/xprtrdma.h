@@ -644,12 +644,23 @@ void xprtrdma_fence_wake(struct xprtrdma_transport *transport);
 void xprtrdma_pulls_init(struct xprtrdma_conn *conn);
 bool xprtrdma_pulls_wait(const struct xprtrdma_conn *conn);
 void xprtrdma_pulls_continue(struct xprtrdma_conn *conn);
-bool xprtrdma_is_pull(const struct xprtrdma_receive *receive);
 void xprtrdma_pull(struct xprtrdma_receive *receive);
 void xprtrdma_pull_call(struct xprtrdma_receive *receive);
 void xprtrdma_pull_refuse(struct xprtrdma_receive *receive);
 void xprtrdma_pull_invalidated(struct xprtrdma_receive *receive, bool ok);
 void xprtrdma_pulls_abort(struct xprtrdma_conn *conn);
+
+/*
+ * Is a message, decoded, a reply that is to be read from the server? On a connection where both
+ * have agreed on it, that is what an RDMA_NOMSG with nothing but a Position Zero Read chunk in its
+ * Read list means, unless it wants a reply.
+ */
+static inline bool xprtrdma_is_pull(const struct xprtrdma_receive *receive)
+{
+	return receive->rv_header.proc == RPCRDMA_NOMSG &&
+	       receive->rv_conn->xc_inline.read_chunk_replies &&
+	       rpcrdma_is_pulled_reply(&receive->rv_lists);
+}
 
 /* backchannel.c */
 int xprtrdma_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs);
