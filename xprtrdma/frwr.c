@@ -566,7 +566,8 @@ void xprtrdma_frwr_recycle(struct xprtrdma_loan *loan)
 {
 	if (!loan->ln_conn)
 		return;
-	mrs_recycle(loan);
+	if (!list_empty(&loan->ln_mrs))
+		mrs_recycle(loan);
 	loan_drop_conn(loan);
 }
 
@@ -636,7 +637,8 @@ bool xprtrdma_frwr_unmap_async(struct xprtrdma_loan *loan)
 {
 	int rc;
 
-	if (!loan->ln_conn)
+	/* Without the lock: only who has the loan takes off regions, and the teardown after the drain. */
+	if (!loan->ln_conn || list_empty(&loan->ln_mrs))
 		return true;
 	rc = inv_post(loan, NULL);
 	if (rc == -ENOENT)
