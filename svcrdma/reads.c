@@ -65,27 +65,6 @@ static int plan_reads(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 	return 0;
 }
 
-/*
- * A call whose Reads are not done has not been answered: a client has no more of these
- * than it has credits (RFC 8166 section 3.3.1), however soon it sends again. One that
- * has more takes memory before anybody knows who it is, and is disconnected.
- *
- * Calls that nfsd has are not counted. There are no more than threads, and a client may
- * give such a call up and use its credit again. When it gives up one whose Reads are not
- * done, they fail, and the connection with them.
- */
-static bool begin_pull(struct svcrdma_transport *t)
-{
-	bool ok;
-
-	spin_lock(&t->st_recv_lock);
-	ok = t->st_read.pulls < t->st_credits;
-	if (ok)
-		t->st_read.pulls++;
-	spin_unlock(&t->st_recv_lock);
-	return ok;
-}
-
 static u32 call_pages(const struct svcrdma_recv_ctxt *rc)
 {
 	return DIV_ROUND_UP(rc->rc_stream_length, PAGE_SIZE);
@@ -108,6 +87,50 @@ static bool reserve_pages(struct svcrdma_transport *t, const struct svcrdma_recv
 		return false;
 	t->st_read.pages += pages;
 	return true;
+}
+
+/* Of begin_pull() and start_reads(), beside 0 and errnos */
+enum { READS_WAIT = 1 };
+
+/* 0 when others have regions, else the number of this attempt. */
+static u32 begin_attempt(struct svcrdma_transport *t)
+{
+	lockdep_assert_held(&t->st_recv_lock);
+	t->st_read.attempts = t->st_read.attempts + 1 ?: 1;
+	return t->st_read.built++ ? 0 : t->st_read.attempts;
+}
+
+/*
+ * A call whose Reads are not done has not been answered: a client has no more of these
+ * than it has credits (RFC 8166 section 3.3.1), however soon it sends again. One that
+ * has more takes memory before anybody knows who it is, and is disconnected.
+ *
+ * Calls that nfsd has are not counted. There are no more than threads, and a client may
+ * give such a call up and use its credit again. When it gives up one whose Reads are not
+ * done, they fail, and the connection with them.
+ *
+ * 0: @alone is for start_reads(); READS_WAIT: others wait already, or it gets no pages, and the
+ * context was put behind them; -EDQUOT: it is one too many.
+ */
+static int begin_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc, u32 *alone)
+{
+	int ret = 0;
+
+	spin_lock(&t->st_recv_lock);
+	if (t->st_read.pulls >= t->st_credits) {
+		ret = -EDQUOT;
+		goto out_unlock;
+	}
+	t->st_read.pulls++;
+	if (!list_empty(&t->st_read.wait) || !reserve_pages(t, rc)) {
+		list_add_tail(&rc->rc_list, &t->st_read.wait);
+		ret = READS_WAIT;
+	} else {
+		*alone = begin_attempt(t);
+	}
+out_unlock:
+	spin_unlock(&t->st_recv_lock);
+	return ret;
 }
 
 /* svc_alloc_arg() fills the gaps in rq_pages. */
@@ -155,21 +178,6 @@ static int build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 	if (ret)
 		svcrdma_rw_list_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
 	return ret;
-}
-
-/* Of start_reads(), beside 0 and errnos */
-enum { READS_WAIT = 1 };
-
-/* 0 when others have regions, else the number of this attempt. */
-static u32 begin_attempt(struct svcrdma_transport *t)
-{
-	u32 alone;
-
-	spin_lock(&t->st_recv_lock);
-	t->st_read.attempts = t->st_read.attempts + 1 ?: 1;
-	alone = t->st_read.built++ ? 0 : t->st_read.attempts;
-	spin_unlock(&t->st_recv_lock);
-	return alone;
 }
 
 /*
@@ -296,9 +304,8 @@ static int read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
  * What the device can never do has no Reads, which are done at once, and is refused by the
  * thread that comes for it.
  */
-static int start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static int start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc, u32 alone)
 {
-	u32 alone = begin_attempt(t);
 	int ret;
 
 	ret = build_reads(t, rc);
@@ -316,20 +323,6 @@ static int start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 	return ret;
 }
 
-/* True when others wait already, or it gets no pages: the context was put behind them. */
-static bool queue_behind_waiters(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
-{
-	bool queued = false;
-
-	spin_lock(&t->st_recv_lock);
-	if (!list_empty(&t->st_read.wait) || !reserve_pages(t, rc)) {
-		list_add_tail(&rc->rc_list, &t->st_read.wait);
-		queued = true;
-	}
-	spin_unlock(&t->st_recv_lock);
-	return queued;
-}
-
 /**
  * svcrdma_reads_begin - a call with Read chunks has come
  * @rqstp: nfsd thread, which gives its pages
@@ -344,6 +337,7 @@ int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			struct svcrdma_recv_ctxt *rc)
 {
 	int ret = plan_reads(rqstp, rc);
+	u32 alone;
 
 	if (ret)
 		return ret;
@@ -353,12 +347,11 @@ int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	ret = svcrdma_recv_ctxt_make_room(t, rc);
 	if (ret)
 		return ret;
-	if (!begin_pull(t))
-		return -EDQUOT;
-	if (queue_behind_waiters(t, rc))
-		return 0;
+	ret = begin_pull(t, rc, &alone);
+	if (ret)
+		return ret < 0 ? ret : 0;
 	take_pages(rqstp, rc);
-	start_reads(t, rc);
+	start_reads(t, rc, alone);
 	return 0;
 }
 
@@ -419,11 +412,15 @@ void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			 struct svcrdma_recv_ctxt *rc)
 {
 	bool more;
+	u32 alone;
 
+	spin_lock(&t->st_recv_lock);
+	alone = begin_attempt(t);
+	spin_unlock(&t->st_recv_lock);
 	/* None, if it had to wait for regions only. */
 	take_pages(rqstp, rc);
 	/* Not when it went back to the list's front. */
-	if (start_reads(t, rc))
+	if (start_reads(t, rc, alone))
 		return;
 
 	spin_lock(&t->st_recv_lock);

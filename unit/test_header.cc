@@ -445,8 +445,8 @@ static std::vector<u32> short_message(std::mt19937 &random)
 	std::vector<u32> words = { xid, 1, credits, 0 };
 	std::vector<u32> lists[] = {
 		{ 0, 0, 0 },
-		{ 0, 1, 1, any_word(random), any_word(random),
-		  any_word(random), any_word(random), 0, 0 },
+		{ 0, 1, 1, any_word(random), any_word(random), any_word(random),
+		  any_word(random), 0, 0 },
 		{ 1, u32(random() % 64 * 4), any_word(random), any_word(random),
 		  any_word(random), any_word(random), 0, 0, 0 },
 	};
@@ -500,10 +500,9 @@ TEST(Plain, MessageIsDecodedAsAnyOther)
 			bytes[at] = u8(words[at / 4] >> (24 - 8 * (at % 4)));
 		for (u32 k = 0; k < 2; k++) {
 			memset(&headers[k], 0x55, sizeof(headers[k]));
-			lists[k] = { segments[k],   chunks[k],
-				     room_segments, room_chunks,
-				     7,		    7,
-				     7,		    7 };
+			lists[k] = { segments[k], chunks[k], room_segments,
+				     room_chunks, 7,	     7,
+				     7,		  7 };
 		}
 
 		rpcrdma::Span<const u8> message(bytes.data(), bytes.size());
@@ -541,8 +540,8 @@ TEST(Plain, HeaderIsEncodedAsAnyOther)
 			{ u32(random()), u32(random() % 3), u32(random() % 3),
 			  50 },
 		};
-		rpcrdma_chunk_lists lists = { segments, chunks, 2, 2,
-					      u32(random() % 3), 0, 0, 0 };
+		rpcrdma_chunk_lists lists = { segments,		 chunks, 2, 2,
+					      u32(random() % 3), 0,	 0, 0 };
 		u32 *const lengths[] = { &lists.nr_read, &lists.nr_write };
 
 		*lengths[random() % 2] += random() % 2;

@@ -637,7 +637,7 @@ bool xprtrdma_frwr_unmap_async(struct xprtrdma_loan *loan)
 {
 	int rc;
 
-	/* Without the lock: only who has the loan takes off regions, and the teardown after the drain. */
+	/* Without the lock: only who has the loan takes regions off, and the teardown. */
 	if (!loan->ln_conn || list_empty(&loan->ln_mrs))
 		return true;
 	rc = inv_post(loan, NULL);

@@ -2,11 +2,11 @@
 /*
  * From an rpc_rqst to a message in a Send buffer.
  *
- * Most calls, and the largest replies to them, fit in a message: marshal_plain(). Of most others one
- * item does not, and has its pages in one region: marshal_item(). For the rest rpcrdma_plan_call()
- * decides from sizes alone what is moved by which chunk. Here the sizes are collected, the memory
- * regions mapped as the plan says, and the bytes put in place: the header first, then that part of
- * the RPC message which goes inline.
+ * Most calls, and the largest replies to them, fit in a message: marshal_plain(). Of most others
+ * all but one item does, whose pages one region takes: marshal_item(). For the rest
+ * rpcrdma_plan_call() decides from sizes alone what is moved by which chunk. Here the sizes are
+ * collected, the memory regions mapped as the plan says, and the bytes put in place: the
+ * header first, then that part of the RPC message which goes inline.
  */
 #include <linux/hash.h>
 #include <linux/sunrpc/auth.h>

@@ -218,8 +218,8 @@ int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
 	rc = -ENOTCONN;
 	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
 		rc = ib_post_send(conn->xc_id->qp, first, &bad);
-	/* Pairs with was_sent(). */
 	if (request)
+		/* Pairs with was_sent(). */
 		smp_store_release(&request->rq_sent_on, conn->xc_serial);
 	spin_unlock(&conn->xc_lock);
 	if (rc) {

@@ -45,6 +45,11 @@ inline bool first_handle(const rpcrdma_chunk_lists &lists,
 inline bool choose_rkey(const rpcrdma_chunk_lists &lists, bool negotiated,
 			u32 &rkey)
 {
+	/* Nearly always: it is in one of the lists. */
+	if (lists.nr_segments == 1) {
+		rkey = lists.segments[0].handle;
+		return negotiated;
+	}
 	return negotiated && (first_handle(lists, reply_chunks(lists), rkey) ||
 			      first_handle(lists, write_chunks(lists), rkey) ||
 			      first_handle(lists, read_chunks(lists), rkey));

@@ -14,8 +14,8 @@ namespace rpcrdma
 {
 
 /* Of the same size, whether the segment is in the Read list or in the Write list */
-constexpr u32 one_segment_size = u32(RPCRDMA_MIN_HEADER_SIZE) +
-				 u32(RPCRDMA_READ_SEGMENT_SIZE);
+constexpr u32 one_segment_size =
+	u32(RPCRDMA_MIN_HEADER_SIZE) + u32(RPCRDMA_READ_SEGMENT_SIZE);
 
 /* ---- decoding ---- */
 

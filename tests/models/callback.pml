@@ -11,7 +11,7 @@
  *	svcrdma/backchannel.c: backchannel_release_request() backchannel_buf_free()
  *	svcrdma/long_call.c: svcrdma_long_call_create() long_call_alloc()
  * @part post  there are Send Queue entries
- *	svcrdma/sendto.c: long_call_post() svcrdma_send_granted()
+ *	svcrdma/submit.c: long_call_post() svcrdma_send_granted()
  *	svcrdma/long_call.c: svcrdma_long_call_post() svcrdma_long_call_drop()
  * @part long_call_end  no reply is taken any more
  *	svcrdma/long_call.c: svcrdma_long_call_end() long_call_find() long_call_fence()
@@ -26,7 +26,7 @@
  * @part granter  who gives Send Queue entries back
  *	svcrdma/sq.c: sq_put() svcrdma_sq_reserve()
  * @part transport_close  the connection has to end
- *	svcrdma/transport.c: svcrdma_transport_close() svcrdma_wc_failed()
+ *	svcrdma/transport.c: svcrdma_transport_close() svcrdma_wc_ends()
  *	svcrdma/sq.c: svcrdma_sq_close()
  * @part teardown  detach, and the last reference, with which that on the rpc_xprt goes
  *	svcrdma/transport.c: transport_quiesce() svcrdma_transport_free()

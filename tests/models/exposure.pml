@@ -8,13 +8,14 @@
  * second reply may have to wait. A struct svcrdma_exposed is its place in the table.
  *
  * @part nfsd  a thread of nfsd that sends a reply
- *	svcrdma/sendto.c: svcrdma_sendto() reply_send() reply_expose() svcrdma_send_submit()
+ *	svcrdma/sendto.c: svcrdma_sendto() reply_send() reply_expose()
+ *	svcrdma/submit.c: svcrdma_send_submit()
  *	svcrdma/expose.c: svcrdma_expose()
  * @part claim  the table gets it
  *	svcrdma/expose.c: exposed_claim()
  *	include/rpcrdma/exposures.hh: claim_exposure()
  * @part post  registrations and Send
- *	svcrdma/sendto.c: svcrdma_send_post() exposed_post() svcrdma_send_granted()
+ *	svcrdma/submit.c: svcrdma_send_post() exposed_post() svcrdma_send_granted()
  *	svcrdma/expose.c: svcrdma_exposed_post() svcrdma_expose_watch()
  *	include/rpcrdma/exposures.hh: arm_exposure()
  * @part sq_put  entries come back, and are somebody else's
@@ -35,7 +36,7 @@
  *	svcrdma/expose.c: exposed_inv_wc()
  *	svcrdma/send_ctxt.c: send_wc() svcrdma_send_ctxt_put()
  * @part transport_close  the connection has to end
- *	svcrdma/transport.c: svcrdma_transport_close() svcrdma_wc_failed()
+ *	svcrdma/transport.c: svcrdma_transport_close() svcrdma_wc_ends()
  *	svcrdma/sq.c: svcrdma_sq_close()
  * @part stop  no work item runs, and none is queued
  *	svcrdma/expose.c: svcrdma_expose_stop()
