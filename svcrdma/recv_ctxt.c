@@ -165,7 +165,7 @@ static noinline int post_missing(struct svcrdma_transport *t)
 /* Once they are a batch */
 static int fill(struct svcrdma_transport *t)
 {
-	if (t->st_recv_target - t->st_recv.posted < RPCRDMA_RECEIVE_BATCH)
+	if (t->st_recv_target - t->st_recv.posted < SVCRDMA_RECEIVE_BATCH)
 		return 0;
 	return post_missing(t);
 }

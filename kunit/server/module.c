@@ -44,7 +44,7 @@ void server_expect_idle(struct kunit *test, struct svcrdma_transport *t, unsigne
 	KUNIT_EXPECT_EQ(test, t->st_recv_target + t->st_credits,
 			list_count_nodes(&t->st_recv.spare) + posted);
 	KUNIT_EXPECT_LE(test, posted, t->st_recv_target);
-	KUNIT_EXPECT_GT(test, posted + RPCRDMA_RECEIVE_BATCH, t->st_recv_target);
+	KUNIT_EXPECT_GT(test, posted + SVCRDMA_RECEIVE_BATCH, t->st_recv_target);
 	KUNIT_EXPECT_EQ(test, t->st_recv.posted, posted);
 	KUNIT_EXPECT_EQ(test, t->st_sq.depth, t->st_sq.free);
 	KUNIT_EXPECT_EQ(test, 0, t->st_sq.nr_waiters);
