@@ -43,18 +43,24 @@ def side_of(path):
 
 
 class Report:
-    """@rows: one for each file. @unreached: (Place, reason or None) of each line."""
+    """@rows: one for each file. @unreached: (Place, reason or None) of each line. @untaken:
+    (Place, ways that were taken, all ways) of each line that is reached, and left by some of
+    its ways only."""
 
     def __init__(self, counts, reasons):
-        self.rows, self.unreached = [], []
+        self.rows, self.unreached, self.untaken = [], [], []
         self.counts = counts
         for path, lines in sorted(counts.lines.items()):
             missing = [(place, reasons.of(place)) for place in
                        places(path, (n for n, line in lines.items() if not line.count), counts.top)]
             self.unreached += missing
-            taken = [line.taken() for line in lines.values()]
+            taken = {n: line.taken() for n, line in lines.items()}
+            some = [n for n in lines if lines[n].count and taken[n][0] < taken[n][1]]
+            self.untaken += [(place, *taken[place.number]) for place in
+                             places(path, some, counts.top)]
             self.rows.append(Row(path, len(lines), len(lines) - len(missing),
-                                 sum(t[1] for t in taken), sum(t[0] for t in taken),
+                                 sum(t[1] for t in taken.values()),
+                                 sum(t[0] for t in taken.values()),
                                  sum(reason is None for _, reason in missing)))
 
     @property
@@ -98,6 +104,11 @@ class Report:
             text += f"\n[{reason}]\n"
             text += "".join(f"{p.file}:{p.number}: {p.function}: {p.text}\n" for p in found)
         return text
+
+    def branches(self):
+        """The text of all lines that are left by some of their ways only."""
+        return "".join(f"{p.file}:{p.number}: {p.function}: {taken} of {ways}: {p.text}\n"
+                       for p, taken, ways in self.untaken)
 
     def tracefile(self):
         """The same for lcov and genhtml."""

@@ -152,6 +152,9 @@ def check_reasons(ledger, room, counts):
     report = Report(counts, Reasons(""))
     ledger.say("uncovered lines have their text", [] if "xprtrdma/main.c:7: main: abort();" in
                report.uncovered() else [report.uncovered()])
+    ledger.say("branches have their text", differs(
+        report.branches(), "xprtrdma/main.c:6: main: 1 of 2: if (n < 0)\n"
+                           "xprtrdma/main.c:8: main: 1 of 2: if (CALL(n > 7))\n"))
     ledger.say("lines without a reason are counted", differs(report.total.bare, 1))
     ledger.say("a share is never rounded up", differs(percent(1999, 2000), "99.9"))
 
@@ -162,7 +165,7 @@ def main():
              "branches of another shape do not count", "a run without counters", "objects",
              "notes of another build", "notes that are gone", "no reason", "a reason",
              "a reason for a function", "a reason that is stale", "a line by chance",
-             "another function", "uncovered lines have their text",
+             "another function", "uncovered lines have their text", "branches have their text",
              "lines without a reason are counted", "a share is never rounded up"]
     ledger = Ledger("coverage-selftest", Expected(names=names))
     with tempfile.TemporaryDirectory(prefix="rpcrdma-coverage.") as folder:
