@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Steps of the client between which a test has something happen. */
+#include "between.h"
+
+static struct {
+	void		(*happens)(struct client *client);
+	struct client	*client;
+	enum client_step step;
+} between;
+
+void client_between(enum client_step step, void (*happens)(struct client *client),
+		    struct client *client)
+{
+	between.client = client;
+	between.step = step;
+	between.happens = happens;
+}
+
+/* Did it come to that? From now on nothing happens any more. */
+bool client_between_happened(void)
+{
+	bool happened = !between.happens;
+
+	between.happens = NULL;
+	return happened;
+}
+
+static void after(enum client_step step)
+{
+	void (*happens)(struct client *client) = between.happens;
+
+	if (!happens || between.step != step)
+		return;
+	between.happens = NULL;
+	happens(between.client);
+}
+
+struct xprtrdma_send *__wrap_xprtrdma_send_get(struct xprtrdma_conn *conn)
+{
+	struct xprtrdma_send *send = __real_xprtrdma_send_get(conn);
+
+	after(AFTER_SEND_GET);
+	return send;
+}
+
+int __wrap_xprtrdma_bc_write_post(struct xprtrdma_bc_write *write)
+{
+	int rc = __real_xprtrdma_bc_write_post(write);
+
+	after(AFTER_BC_WRITE_POST);
+	return rc;
+}
+
+int __wrap_xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
+			      struct xprtrdma_cursor *cursor, int access)
+{
+	int rc = __real_xprtrdma_frwr_lend(conn, loan, cursor, access);
+
+	after(AFTER_LEND);
+	return rc;
+}
+
+void __wrap_xprtrdma_frwr_recycle(struct xprtrdma_loan *loan)
+{
+	__real_xprtrdma_frwr_recycle(loan);
+	after(AFTER_RECYCLE);
+}
+
+void __wrap_xprtrdma_conn_fail(struct xprtrdma_conn *conn)
+{
+	__real_xprtrdma_conn_fail(conn);
+	after(AFTER_CONN_FAIL);
+}

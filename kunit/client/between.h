@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What another context does between two steps of the code under test, where a test with one
+ * thread could not come in between. Calls of these functions from another file than their own
+ * come by here: LDFLAGS in scripts/Kbuild.kunit.
+ */
+#ifndef KUNIT_CLIENT_BETWEEN_H
+#define KUNIT_CLIENT_BETWEEN_H
+
+#include "client.h"
+
+enum client_step {
+	AFTER_SEND_GET,		/* xprtrdma_send_get() */
+	AFTER_BC_WRITE_POST,	/* xprtrdma_bc_write_post() */
+	AFTER_LEND,		/* xprtrdma_frwr_lend() */
+	AFTER_RECYCLE,		/* xprtrdma_frwr_recycle() */
+	AFTER_CONN_FAIL,	/* xprtrdma_conn_fail() */
+};
+
+/* @happens takes effect once, when the next such call is about to return. */
+void client_between(enum client_step step, void (*happens)(struct client *client),
+		    struct client *client);
+bool client_between_happened(void);
+
+/* What the linker makes of a call, and of the function. */
+struct xprtrdma_send *__real_xprtrdma_send_get(struct xprtrdma_conn *conn);
+struct xprtrdma_send *__wrap_xprtrdma_send_get(struct xprtrdma_conn *conn);
+int __real_xprtrdma_bc_write_post(struct xprtrdma_bc_write *write);
+int __wrap_xprtrdma_bc_write_post(struct xprtrdma_bc_write *write);
+int __real_xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
+			      struct xprtrdma_cursor *cursor, int access);
+int __wrap_xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
+			      struct xprtrdma_cursor *cursor, int access);
+void __real_xprtrdma_frwr_recycle(struct xprtrdma_loan *loan);
+void __wrap_xprtrdma_frwr_recycle(struct xprtrdma_loan *loan);
+void __real_xprtrdma_conn_fail(struct xprtrdma_conn *conn);
+void __wrap_xprtrdma_conn_fail(struct xprtrdma_conn *conn);
+
+#endif /* KUNIT_CLIENT_BETWEEN_H */
