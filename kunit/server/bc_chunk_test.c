@@ -375,6 +375,38 @@ static void regions_are_short(struct kunit *test)
 	expect_at_rest(test);
 }
 
+/* What was given up counts until the client cannot reach it any more. */
+static void fences_are_not_done(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct svcrdma_transport *t = bc->server->transport;
+	struct bc_message *call;
+	struct callback *cb;
+	int i;
+
+	for (i = 0; i < SVCRDMA_MAX_LONG_CALLS; i++) {
+		fake_mark(bc->server->qp);
+		cb = bc_call_procedure(test, 2048, CB_LONG_CALL);
+		KUNIT_ASSERT_TRUE(test, bc_sent(bc, 2));
+		rpc_killall_tasks(bc->clnt);
+		KUNIT_ASSERT_TRUE(test, bc_ended(cb));
+		KUNIT_ASSERT_EQ(test, i + 1, t->st_long.count);
+	}
+	fake_mark(bc->server->qp);
+	cb = bc_call_procedure(test, 2048, CB_LONG_CALL);
+	msleep(50);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
+	KUNIT_EXPECT_EQ(test, SVCRDMA_MAX_LONG_CALLS, t->st_long.count);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+
+	/* SUNRPC tries again. */
+	fake_run_all(bc->server->qp);
+	KUNIT_EXPECT_EQ(test, 0, t->st_long.count);
+	call = bc_message(test);
+	answer_inline(test, cb, call->header.xid);
+	expect_at_rest(test);
+}
+
 /* ---- entries are short ---- */
 
 /* There are none left, and the callback has a place in the queue behind another. */
@@ -564,6 +596,7 @@ static struct kunit_case chunk_test_cases[] = {
 	KUNIT_CASE(connection_is_lost_before_the_fence),
 	KUNIT_CASE_PARAM(post_fails, post_gen_params),
 	KUNIT_CASE(regions_are_short),
+	KUNIT_CASE(fences_are_not_done),
 	KUNIT_CASE(call_waits_for_its_turn),
 	KUNIT_CASE(call_is_given_up_while_it_waits),
 	KUNIT_CASE(call_is_answered_while_it_waits),

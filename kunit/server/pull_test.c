@@ -297,6 +297,21 @@ static void pull_that_fails_says_why(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
 }
 
+/* Nothing is written beyond them: the connection ends. */
+static void pull_is_too_large_for_the_thread(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	server_connect(server);
+	deliver(server, 1, LARGE);
+	look_at_messages(server);
+	fake_run_all(server->qp);
+	server->transport->st_max_pages = PAGES - 1;
+	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_EQ(test, 0, server->rqst->rq_arg.len);
+}
+
 static struct kunit_case pull_cases[] = {
 	KUNIT_CASE(pull_has_a_bound),
 	KUNIT_CASE(pull_goes_on_in_order),
@@ -307,6 +322,7 @@ static struct kunit_case pull_cases[] = {
 	KUNIT_CASE(pull_that_waits_ends_with_the_connection),
 	KUNIT_CASE(pull_without_memory),
 	KUNIT_CASE(pull_that_fails_says_why),
+	KUNIT_CASE(pull_is_too_large_for_the_thread),
 	{}
 };
 
