@@ -276,6 +276,65 @@ static void notified_twice(struct kunit *test)
 	pair_expect_nothing_left(pair);
 }
 
+/* XIDs that no call has; true when the connection has ended after @count of them. */
+static bool ends_after(struct svcrdma_transport *t, u32 count)
+{
+	static u32 xid = 0x40000000;
+
+	while (count-- && !svcrdma_transport_closing(t))
+		svcrdma_exposed_done(t, xid++);
+	return svcrdma_transport_closing(t);
+}
+
+/* One that is for something makes up for one that is not: what counts is the difference. */
+static void notifications_that_were_right(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call = expose_one(pair);
+	struct svcrdma_transport *t = pair->server;
+
+	KUNIT_EXPECT_FALSE(test, ends_after(t, t->st_expose.table.size));
+	svcrdma_exposed_done(t, be32_to_cpu(call->rqst.rq_xid));
+	KUNIT_EXPECT_FALSE(test, ends_after(t, 1));
+	KUNIT_EXPECT_TRUE(test, ends_after(t, 1));
+	pair_disconnect(pair);
+	pair_expect_nothing_left(pair);
+}
+
+/* Those before the first that is not are forgotten. */
+static void right_notifications_are_not_saved_up(struct kunit *test)
+{
+	struct pair *pair = pair_create(test, false);
+	struct client_call *call = expose_one(pair);
+	struct svcrdma_transport *t = pair->server;
+
+	svcrdma_exposed_done(t, be32_to_cpu(call->rqst.rq_xid));
+	KUNIT_EXPECT_FALSE(test, ends_after(t, t->st_expose.table.size));
+	KUNIT_EXPECT_TRUE(test, ends_after(t, 1));
+	pair_disconnect(pair);
+	pair_expect_nothing_left(pair);
+}
+
+/* The client may read a reply, and say so, when its time was over just before. */
+static void notification_of_an_exposure_that_ended_by_time(struct kunit *test)
+{
+	unsigned int seconds = svcrdma_expose_timeout;
+	struct pair *pair = pair_create(test, false);
+	struct svcrdma_transport *t;
+
+	svcrdma_expose_timeout = 0;
+	expose_one(pair);
+	svcrdma_expose_timeout = seconds;
+	t = pair->server;
+	run_delayed(&t->st_expose.work);
+	pair_settle(pair);
+	KUNIT_EXPECT_EQ(test, 0, t->st_expose.table.used);
+	KUNIT_EXPECT_FALSE(test, ends_after(t, t->st_expose.table.size + 1));
+	KUNIT_EXPECT_TRUE(test, ends_after(t, 1));
+	pair_disconnect(pair);
+	pair_expect_nothing_left(pair);
+}
+
 static struct kunit_case expose_cases[] = {
 	KUNIT_CASE(read_late),
 	KUNIT_CASE(read_that_cannot_begin),
@@ -289,6 +348,9 @@ static struct kunit_case expose_cases[] = {
 	KUNIT_CASE(device_goes_with_an_exposure),
 	KUNIT_CASE(flood_of_notifications),
 	KUNIT_CASE(notified_twice),
+	KUNIT_CASE(notifications_that_were_right),
+	KUNIT_CASE(right_notifications_are_not_saved_up),
+	KUNIT_CASE(notification_of_an_exposure_that_ended_by_time),
 	{}
 };
 
