@@ -106,9 +106,15 @@ static void settle(struct client *client)
 static unsigned int reads_posted(struct client *client)
 {
 	unsigned int i, count = 0;
+	struct fake_wr *wr;
 
-	for (i = 0; i < fake_posted(client->qp); i++)
-		count += fake_wr(client->qp, i)->opcode == IB_WR_RDMA_READ;
+	for (i = 0; i < fake_posted(client->qp); i++) {
+		wr = fake_wr(client->qp, i);
+		if (wr->opcode != IB_WR_RDMA_READ)
+			continue;
+		KUNIT_EXPECT_NE(client->test, 0, wr->sge[0].length);
+		count++;
+	}
 	return count;
 }
 
