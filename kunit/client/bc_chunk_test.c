@@ -167,6 +167,21 @@ static void what_is_read_is_no_call(struct kunit *test)
 	}
 }
 
+/* It takes more Reads than there may be: refused, and nothing is read. */
+static void call_in_too_many_pieces(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct bc_call *cb;
+
+	client_disconnect(client);
+	client->fake->ib.attrs.max_fast_reg_page_list_len = 8;
+	client_connect(client);
+	cb = bc_call_create_long(client, 64 * 1001);
+	cb->segment = 1001;
+	expect_refused(cb);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_SLOTS, client->transport->xt_bc_count);
+}
+
 /* A handle that is not good: the connection goes, and all that it holds. */
 static void read_fails(struct kunit *test)
 {
@@ -329,6 +344,7 @@ static struct kunit_case chunk_test_cases[] = {
 	KUNIT_CASE(server_takes_no_reads),
 	KUNIT_CASE(switched_off),
 	KUNIT_CASE(what_is_read_is_no_call),
+	KUNIT_CASE(call_in_too_many_pieces),
 	KUNIT_CASE(read_fails),
 	KUNIT_CASE(connection_is_lost_while_reading),
 	KUNIT_CASE(post_of_reads_fails),

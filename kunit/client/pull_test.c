@@ -330,6 +330,39 @@ static void reads_come_back_in_between(struct kunit *test)
 	expect_at_rest(client);
 }
 
+/* ---- it is no reply ---- */
+
+/* RFC 8166 section 4.3.2: a Write chunk comes back that was not offered. Nothing is read. */
+static void reply_with_a_chunk_of_nobodys(struct kunit *test)
+{
+	struct rpcrdma_segment segments[2], segment = { .handle = 1, .length = LARGE };
+	struct client *client = client_of(test);
+	struct client_call *call = sent(client);
+	struct rpcrdma_header header = {
+		.xid = be32_to_cpu(call->rqst.rq_xid), .vers = 1, .credits = 7,
+		.proc = RPCRDMA_NOMSG,
+	};
+	struct rpcrdma_chunk_lists lists;
+	struct rpcrdma_chunk chunks[2];
+	u8 message[128];
+
+	rpcrdma_lists_init(&lists, segments, 2, chunks, 2);
+	rpcrdma_lists_begin_read(&lists, 0);
+	rpcrdma_lists_add_segment(&lists, segment);
+	rpcrdma_lists_begin_write(&lists);
+	rpcrdma_lists_add_segment(&lists, segment);
+	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
+			rpcrdma_header_encode(&header, &lists, message, sizeof(message)));
+	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, header.size));
+	settle(client);
+	KUNIT_EXPECT_EQ(test, 0, reads_posted(client));
+	expect_done(call);
+	client_call_expect_error(call, -EIO);
+	KUNIT_EXPECT_EQ(test, 7, client->conn->xc_window.granted);
+	KUNIT_EXPECT_EQ(test, 1, client->transport->xt_stats.bad_reply_count);
+	expect_at_rest(client);
+}
+
 /* ---- the connection ends ---- */
 
 static void expect_lost(struct client_call *call)
@@ -406,6 +439,7 @@ static struct kunit_case pull_cases[] = {
 	KUNIT_CASE(no_region_is_left),
 	KUNIT_CASE(no_read_is_left),
 	KUNIT_CASE(reads_come_back_in_between),
+	KUNIT_CASE(reply_with_a_chunk_of_nobodys),
 	KUNIT_CASE(connection_fails_in_between),
 	KUNIT_CASE(device_refuses_the_mapping),
 	KUNIT_CASE(post_of_the_reads_fails),
