@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A ladder without a form yet: what stands at each rung. terminal.py and svg.py draw it."""
+import typing
+
+import header
+from links import CLIENT, SERVER
+from operation import CLOSE, READ, REFUSAL, RESPONSE, SEND, WRITE
+from talk import duration
+
+# What a rung is, for colours and lines
+STYLES = ("send", "invalidate", "read", "response", "write", "refusal")
+# What a line below it is
+PLAIN, FIELDS, SEGMENT, NAMES, FAULT = "plain", "fields", "segment", "names", "fault"
+
+
+class Rung(typing.NamedTuple):
+    """
+    @elapsed: since the first one, @since: since the one before it, in nanoseconds
+    @right: from the client to the server
+    @lines: of (kind, text)
+    """
+    elapsed: int
+    since: typing.Optional[int]
+    right: bool
+    style: str
+    label: str
+    lines: tuple
+
+
+class Ladder(typing.NamedTuple):
+    """@title, and below it @facts; @ends: left and right; @bad: a rule is broken"""
+    title: str
+    facts: str
+    ends: tuple
+    rungs: tuple
+    bad: bool
+
+
+def size(number):
+    return f"{number:,} B".replace(",", " ") if number >= 10000 else f"{number} B"
+
+
+def _plural(number, word):
+    return f"{number} {word}{'s' * (number != 1)}"
+
+
+def _segment(s, offered=None):
+    of = f" of {offered}" if offered is not None else ""
+    return f"R_key {s.handle:08x}  {s.length}{of} bytes at {s.offset:#x}"
+
+
+def _reads(message):
+    """Read chunks: the segments of one Position, one after another."""
+    before = None
+    for s in message.reads:
+        if s.position != before:
+            whole = [r for r in message.reads if r.position == s.position]
+            yield PLAIN, f"Read chunk at Position {s.position}: " \
+                f"{size(sum(r.length for r in whole))} in {_plural(len(whole), 'segment')}"
+        before = s.position
+        yield SEGMENT, _segment(s)
+
+
+def _chunk(name, segments, offered):
+    """@offered: the segments in the call, of a reply's"""
+    used = sum(s.length for s in segments)
+    same = offered is not None and len(offered) == len(segments)
+    if offered is not None and not used:
+        yield PLAIN, f"{name}: returned unused"
+        return
+    of = f" of {size(sum(s.length for s in offered))}" if same else ""
+    yield PLAIN, f"{name}: {size(used)}{of} in {_plural(len(segments), 'segment')}"
+    for number, s in enumerate(segments):
+        yield SEGMENT, _segment(s, offered[number].length if same else None)
+
+
+def _chunks(message, call):
+    """@call: the message that it answers, or None"""
+    yield from _reads(message)
+    for number, segments in enumerate(message.writes):
+        name = "Write chunk" if len(message.writes) == 1 else f"Write chunk {number + 1}"
+        offered = call.writes[number] if call and number < len(call.writes) else None
+        yield from _chunk(name, segments, offered)
+    if message.reply is not None:
+        yield from _chunk("Reply chunk", message.reply, (call.reply or ()) if call else None)
+
+
+def _fields(message):
+    words = [message.type_name, f"xid {message.xid:08x}", f"vers {message.version}"]
+    words.append(f"credits {message.credits}")
+    if message.error is not None:
+        words.append({1: "ERR_VERS", 2: "ERR_CHUNK"}.get(message.error, f"error {message.error}"))
+    if message.versions:
+        words.append(f"versions {message.versions[0]} to {message.versions[1]}")
+    return "  ".join(words)
+
+
+def _send_lines(operation):
+    message, rpc = operation.message, operation.rpc
+    if message is None:
+        yield PLAIN, "no message of RPC-over-RDMA"
+        return
+    yield FIELDS, _fields(message)
+    is_reply = rpc is not None and operation is rpc.reply
+    if rpc is not None and operation is rpc.call and rpc.names:
+        yield NAMES, " ".join(rpc.names)
+    yield from _chunks(message, rpc.call.message if is_reply else None)
+    if is_reply and rpc.status and not message.reads:
+        yield NAMES, rpc.status
+
+
+def _memory(operation):
+    yield SEGMENT, f"R_key {operation.handle:08x}  {operation.length} bytes at " \
+        f"{operation.offset:#x}"
+
+
+def _packets(operation):
+    if operation.packets < 2:
+        return ""
+    return f", {operation.packets} packets in {duration(operation.end - operation.time)}"
+
+
+def _label(operation):
+    if operation.kind == SEND:
+        inval = operation.invalidate
+        what = "Send" if inval is None else f"Send With Invalidate {inval:08x}"
+        return f"{what}, {size(operation.size)}"
+    if operation.kind == READ:
+        return f"RDMA Read, {size(operation.length)}"
+    if operation.kind == RESPONSE:
+        return f"Read Response, {size(operation.length)}{_packets(operation)}"
+    if operation.kind == WRITE:
+        return f"RDMA Write, {size(operation.length)}{_packets(operation)}"
+    return operation.note
+
+
+def _style(operation):
+    if operation.kind == SEND and operation.invalidate is not None:
+        return "invalidate"
+    return {SEND: "send", READ: "read", RESPONSE: "response", WRITE: "write", REFUSAL: "refusal",
+            CLOSE: "refusal"}[operation.kind]
+
+
+def _lines(operation):
+    if operation.kind == SEND:
+        yield from _send_lines(operation)
+    elif operation.kind in (READ, WRITE):
+        yield from _memory(operation)
+    if operation.kind not in (REFUSAL, CLOSE):
+        if operation.note:
+            yield PLAIN, operation.note
+        for fault in operation.faults:
+            yield FAULT, str(fault)
+
+
+def rung(operation, start, before):
+    return Rung(operation.time - start, None if before is None else operation.time - before,
+                operation.side == CLIENT, _style(operation), _label(operation),
+                tuple(_lines(operation)))
+
+
+def rungs(operations):
+    out, before = [], None
+    operations = sorted(operations, key=lambda o: (o.time, o.frame))
+    for operation in operations:
+        out.append(rung(operation, operations[0].time, before))
+        before = operation.time
+    return tuple(out)
+
+
+def title(rpc):
+    if rpc.call is None:
+        return rpc.title
+    return rpc.title or f"RPC {rpc.xid:08x}"
+
+
+def facts(rpc, zero):
+    """@zero: the time of the capture's first frame"""
+    words = [f"connection {rpc.connection.number}", f"frame {rpc.operations[0].frame}",
+             f"at {(rpc.start - zero) / 1_000_000_000:.6f} s"]
+    if rpc.call is None:
+        return ", ".join(words)
+    words.insert(0, f"xid {rpc.xid:08x}")
+    if rpc.ended is not None and rpc.reply is not None:
+        words.append(f"took {duration(rpc.ended - rpc.start)}")
+    elif rpc.ended is not None:
+        words.append(f"no reply before {rpc.ending}")
+    else:
+        words.append("no reply in this capture")
+    return ", ".join(words)
+
+
+def ends(connection):
+    return tuple(f"{side} {connection.addresses.get(side, '')}".strip()
+                 for side in (CLIENT, SERVER))
+
+
+def of_rpc(rpc, zero):
+    return Ladder(title(rpc), facts(rpc, zero), ends(rpc.connection), rungs(rpc.operations),
+                  bool(rpc.faults))
+
+
+def is_message(operation):
+    return operation.kind == SEND and operation.message is not None and \
+        operation.message.type in header.TYPES

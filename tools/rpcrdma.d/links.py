@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Connections: which two directions belong together, and which side is the client."""
+import collections
+
+import header
+from operation import ACCEPT, CONNECT
+
+CLIENT, SERVER = "client", "server"
+# What a capture of any length may make us keep
+_CONNECTIONS, _HANDLES, _CALLS = 4096, 4096, 4096
+
+
+def other(side):
+    return SERVER if side == CLIENT else CLIENT
+
+
+class Bounded(collections.OrderedDict):
+    """A dict that forgets its oldest entries."""
+
+    def __init__(self, most):
+        super().__init__()
+        self.most = most
+
+    def __setitem__(self, key, value):
+        super().__setitem__(key, value)
+        self.move_to_end(key)
+        while len(self) > self.most:
+            self.popitem(last=False)
+
+
+class Connection:  # pylint: disable=too-many-instance-attributes
+    """
+    @addresses: by side, once that is certain
+    @private: what each side said when it was made, or None if that is not in the capture
+    @calls: {(side that called, XID): RPC} under way
+    @regions: {(side whose memory it is, R_key): regions}
+    @granted: {side that calls: credits}; not there while unknown
+    """
+
+    def __init__(self, number, transport):
+        self.number, self.transport = number, transport
+        self.addresses = {}
+        self.lanes = {}
+        self.qpns = {}
+        self.private = {CLIENT: None, SERVER: None}
+        self.begun = None
+        self.calls = Bounded(_CALLS)
+        self.exposed = Bounded(_CALLS)
+        self.regions = Bounded(_HANDLES)
+        self.granted = {}
+        self.waiting = collections.Counter()
+        self.last_rpc = None
+
+    def threshold(self, side):
+        """How long a message from that side may be, or None if nobody knows."""
+        mine, theirs = self.private[side], self.private[other(side)]
+        return min(mine.sends, theirs.receives) if mine and theirs else None
+
+    def announced(self, client, server):
+        """Both said so: True or False, or None if nobody knows."""
+        if None in self.private.values():
+            return None
+        return bool(self.private[CLIENT].extensions & client and
+                    self.private[SERVER].extensions & server)
+
+    def describe(self):
+        ends = [f"{self.addresses.get(side, '?')}" +
+                (f" QP {self.qpns[side]}" if side in self.qpns else "")
+                for side in (CLIENT, SERVER)]
+        words = [f"{ends[0]} to {ends[1]}", self.transport]
+        if self.begun is None:
+            words.append("its beginning is not in the capture")
+        elif None not in self.private.values():
+            words += self._said()
+        return ", ".join(words)
+
+    def _said(self):
+        yield f"inline {self.threshold(CLIENT)}/{self.threshold(SERVER)} bytes"
+        names = {header.TAKES: "TAKES", header.PROVIDES: "PROVIDES", header.REVERSE: "REVERSE"}
+        for side in CLIENT, SERVER:
+            said = self.private[side]
+            words = ["R"] * said.invalidate + [n for b, n in names.items() if said.extensions & b]
+            yield f"{side} says {' '.join(words) or 'nothing'}"
+
+
+class Links:
+    """Finds the connection of each operation, and says from which side it comes."""
+
+    def __init__(self):
+        self.count = 0
+        self.lanes = Bounded(2 * _CONNECTIONS)
+        self.requests = Bounded(_CONNECTIONS)
+
+    def _new(self, operation):
+        self.count += 1
+        roce = operation.lane is None or isinstance(operation.lane[0], str)
+        return Connection(self.count, "RoCE" if roce else "iWARP")
+
+    def _bind(self, lane, connection, side):
+        self.lanes[lane] = (connection, side)
+        connection.lanes[side] = lane
+
+    def take(self, operation):
+        """Sets its connection and side."""
+        if operation.kind == CONNECT:
+            self._connect(operation)
+        elif operation.kind == ACCEPT:
+            self._accept(operation)
+        elif operation.request is not None:
+            request = operation.request
+            operation.connection, operation.side = request.connection, other(request.side)
+        else:
+            self._find(operation)
+
+    def _connect(self, operation):
+        if operation.lane[0] == "cm":
+            connection = self._new(operation)
+            connection.transport = "RoCE"
+            self.requests[operation.lane, operation.source] = connection
+            connection.qpns[CLIENT] = operation.length
+            self._bind((operation.target, operation.source, operation.length), connection, SERVER)
+        else:
+            connection = self._tcp(operation, CLIENT)
+        operation.connection, operation.side = connection, CLIENT
+        connection.begun = operation.time
+        connection.addresses = {CLIENT: operation.source, SERVER: operation.target}
+        connection.private[CLIENT] = header.private(operation.private)
+        connection.granted = {CLIENT: 0}
+
+    def _accept(self, operation):
+        operation.side = SERVER
+        if operation.lane[0] == "cm":
+            connection = self.requests.get((operation.lane, operation.target))
+            if connection is None:
+                return
+            connection.qpns[SERVER] = operation.length
+            self._bind((operation.target, operation.source, operation.length), connection, CLIENT)
+        else:
+            connection = self._tcp(operation, SERVER)
+        operation.connection = connection
+        connection.private[SERVER] = header.private(operation.private)
+
+    def _tcp(self, operation, side):
+        """A TCP connection is one, in both directions."""
+        stream = operation.lane[0]
+        known = self.lanes.get(operation.lane) or self.lanes.get(stream)
+        connection = known[0] if known else self._new(operation)
+        self.lanes[stream] = (connection, None)
+        self._bind(operation.lane, connection, side)
+        return connection
+
+    def _find(self, operation):
+        known = self.lanes.get(operation.lane)
+        if known is None:
+            known = self._adopt(operation)
+        operation.connection, operation.side = known
+
+    def _adopt(self, operation):
+        """The first of this direction: of a connection whose other one is known, or a new one."""
+        stream = operation.lane[0] if isinstance(operation.lane[0], int) else None
+        if stream is not None and stream in self.lanes:
+            connection = self.lanes[stream][0]
+            side = SERVER if CLIENT in connection.lanes else CLIENT
+        else:
+            connection, side = self._partner(operation)
+        if connection is None:
+            connection, side = self._new(operation), self._guess(operation)
+            connection.addresses = {side: operation.source, other(side): operation.target}
+            if stream is not None:
+                self.lanes[stream] = (connection, None)
+        self._bind(operation.lane, connection, side)
+        return connection, side
+
+    def _partner(self, operation):
+        """Of those between the same addresses, the one that has this call or this memory."""
+        half = []
+        for connection, side in self.lanes.values():
+            if side and len(connection.lanes) == 1 and \
+                    connection.addresses.get(side) == operation.target and \
+                    connection.addresses.get(other(side)) == operation.source:
+                half.append((connection, other(side)))
+        for connection, side in half:
+            xid = operation.message.xid if operation.message else None
+            if (other(side), xid) in connection.calls or \
+                    (other(side), operation.handle) in connection.regions:
+                return connection, side
+        return half[0] if len(half) == 1 else (None, None)
+
+    @staticmethod
+    def _guess(operation):
+        """Who begins is the client, but for what only a server does or a client's port says."""
+        if operation.rpc_from is not None:
+            return operation.rpc_from
+        if isinstance(operation.lane[0], int) and operation.lane[2] == 20049:
+            return SERVER
+        return SERVER if operation.kind == "write" else CLIENT

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What two peers do over RDMA: one thing on the wire, whatever carries it."""
+
+SEND, READ, RESPONSE, WRITE, REFUSAL = "send", "read", "response", "write", "refusal"
+CONNECT, ACCEPT, CLOSE = "connect", "accept", "close"
+
+
+class Operation:  # pylint: disable=too-many-instance-attributes
+    """
+    @lane: what the connection is known by, in this direction
+    @time, @end: of its first and last packet, in nanoseconds
+    @data: what was sent, or the first bytes of what was read
+    @handle, @offset, @length: the memory that is read or written
+    @request: of a Read Response, the RDMA Read
+    @invalidate: the R_key, of a Send With Invalidate
+    @rpc_from: the side that the RPC message in it says it comes from
+    @cut: the capture has less of it than was sent
+    """
+    __slots__ = ("kind", "frame", "time", "end", "lane", "source", "target", "data", "handle",
+                 "offset", "length", "packets", "request", "invalidate", "cut", "note", "private",
+                 "first_psn", "connection", "side", "message", "rpc", "rpc_from", "faults", "size",
+                 "answered")
+
+    def __init__(self, kind, frame, time, lane, source, target, **more):
+        self.kind, self.frame, self.time, self.end = kind, frame, time, time
+        self.lane, self.source, self.target = lane, source, target
+        self.data, self.handle, self.offset, self.length = b"", None, 0, 0
+        self.packets, self.request, self.invalidate, self.cut = 1, None, None, False
+        self.note, self.private, self.first_psn = "", b"", 0
+        self.connection = self.side = self.message = None
+        self.rpc = self.rpc_from = None
+        self.faults, self.size, self.answered = [], 0, False
+        for name, value in more.items():
+            setattr(self, name, value)

@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: GPL-2.0
+"""RPCs from operations: which call each belongs to, and whether it may be there."""
+import collections
+import typing
+
+import header
+import onc
+import rules
+from header import DONE, ERROR, MSG, NOMSG
+from links import CLIENT, SERVER, Links, other
+from operation import CLOSE, READ, REFUSAL, RESPONSE, SEND, WRITE
+from rules import EXPOSED, READS, REPLY, WRITES, Fault
+
+# An RPC is given out when so many more operations have come since its end: what comes late is
+# still shown with it. No more than these are held back for one that does not end.
+_LINGER, _WINDOW, _STRAYS = 48, 2048, 64
+
+
+class Region(typing.NamedTuple):
+    """What an R_key is good for."""
+    kind: str
+    offset: int
+    length: int
+    rpc: "Rpc"
+
+
+class Rpc:  # pylint: disable=too-many-instance-attributes
+    """
+    A call, its reply, and what was done to memory for it; or, without @call, operations that
+    belong to none.
+    @ended: when it was over, and @ending: what made it so
+    """
+
+    def __init__(self, number, connection, caller, xid):
+        self.number, self.connection, self.caller, self.xid = number, connection, caller, xid
+        self.title, self.names, self.status = "", (), ""
+        self.operations = []
+        self.call = self.reply = None
+        self.handles = set()
+        self.written = collections.Counter()
+        self.read = 0
+        self.ended, self.ending, self.seen = None, "", 0
+        self.given = False
+
+    @property
+    def start(self):
+        return self.operations[0].time
+
+    @property
+    def faults(self):
+        return [fault for operation in self.operations for fault in operation.faults]
+
+    def take(self, operation):
+        operation.rpc = self
+        self.operations.append(operation)
+
+    def end(self, time, ending):
+        self.ended, self.ending = time, ending
+
+
+def duration(nanoseconds):
+    """As a person reads it"""
+    for unit, size in ("s", 1_000_000_000), ("ms", 1_000_000):
+        if abs(nanoseconds) >= 10 * size:
+            return f"{nanoseconds / size:.1f} {unit}"
+    return f"{nanoseconds / 1000:.1f} µs"
+
+
+class Talk:
+    """Takes operations in their order; ready() has the RPCs that are over, in that of the calls."""
+
+    def __init__(self):
+        self.links = Links()
+        self.order = collections.deque()
+        self.seen = 0
+        self.rpcs = 0
+        self.unread = 0
+        self.stray = None
+
+    def take(self, operation):
+        self.seen += 1
+        rpc = self._read(operation) if operation.kind == SEND else None
+        self.links.take(operation)
+        if operation.connection is None:
+            return
+        if operation.kind == SEND:
+            self._send(operation, rpc)
+        elif operation.kind in (READ, WRITE):
+            self._access(operation)
+        elif operation.kind == RESPONSE:
+            self._response(operation)
+        elif operation.kind == REFUSAL:
+            operation.faults.append(Fault(operation.note))
+            rpc = operation.connection.last_rpc
+            self._file(operation, rpc if rpc and not rpc.given else None)
+        elif operation.kind == CLOSE:
+            self._close(operation)
+
+    # ---- what is over
+
+    def ready(self, everything=False):
+        while self.order:
+            rpc = self.order[0]
+            over = rpc.ended is not None and self.seen - rpc.seen > _LINGER
+            if not (everything or over or len(self.order) > _WINDOW):
+                return
+            self.order.popleft()
+            rpc.given = True
+            if rpc is self.stray:
+                self.stray = None
+            yield rpc
+            self._forget(rpc)
+
+    @staticmethod
+    def _forget(rpc):
+        """What was given out is only there for those that refer to it."""
+        rpc.operations = []
+        for send in (rpc.call, rpc.reply):
+            if send is not None:
+                send.data = b""
+                send.message = send.message._replace(payload=b"")
+
+    def _new(self, connection, caller, xid):
+        rpc = Rpc(self.rpcs, connection, caller, xid)
+        self.order.append(rpc)
+        return rpc
+
+    def _end(self, rpc, operation, ending):
+        rpc.end(operation.end, ending)
+        rpc.seen = self.seen
+
+    def _file(self, operation, rpc):
+        """With its RPC, or with others that have none."""
+        if rpc is not None and not rpc.given:
+            rpc.take(operation)
+            rpc.seen = self.seen
+            return
+        stray = self.stray
+        if stray is None or stray.connection is not operation.connection or \
+                len(stray.operations) >= _STRAYS:
+            stray = self.stray = self._new(operation.connection, CLIENT, None)
+            stray.title = "outside of any RPC"
+        stray.take(operation)
+        self._end(stray, operation, "")
+
+    # ---- messages
+
+    @staticmethod
+    def _read(send):
+        """Its header, and the RPC message behind it; and whose it is, by what that says."""
+        message = send.message = header.decode(send.data)
+        if message is None or message.type not in (MSG, NOMSG):
+            return None
+        rpc = None
+        if message.type == MSG:
+            rpc = onc.decode(message.payload, {s.position for s in message.reads})
+        if rpc and rpc.direction == onc.CALL and rpc.is_nfs:
+            send.rpc_from = CLIENT if rpc.program in (onc.NFS, onc.NFSACL) else SERVER
+        elif rpc and rpc.direction == onc.REPLY or message.type == NOMSG and not message.reads:
+            send.rpc_from = SERVER
+        return rpc
+
+    def _send(self, send, rpc):
+        connection, side = send.connection, send.side
+        message = send.message
+        readable = rules.check_fixed(send)
+        rules.check_size(send, connection.threshold(side))
+        if not readable:
+            self._unreadable(send)
+        elif message.type == DONE:
+            self._done(send)
+        else:
+            if message.type != ERROR:
+                rules.check_payload(send, rpc)
+            if self._is_reply(send, rpc):
+                self._reply(send)
+            else:
+                self._call(send, rpc)
+
+    def _unreadable(self, send):
+        """Of another version, or broken: it may be a call all the same."""
+        self.unread += 1
+        connection, message = send.connection, send.message
+        if message is None:
+            self._file(send, None)
+            return
+        key = other(send.side), message.xid
+        if key in connection.calls:
+            self._file(send, connection.calls[key])
+        else:
+            self._open(send, None)
+
+    @staticmethod
+    def _is_reply(send, rpc):
+        message = send.message
+        asked = (other(send.side), message.xid) in send.connection.calls
+        if message.type == ERROR:
+            return True
+        if rpc and rpc.direction in (onc.CALL, onc.REPLY):
+            return rpc.direction == onc.REPLY
+        if message.type == NOMSG:
+            whole = any(s.position == 0 for s in message.reads)
+            if whole and rules.total(message.reply) and send.side == SERVER:
+                return False
+            return asked or not whole
+        return asked
+
+    def _open(self, send, rpc):
+        """A call, and the memory that it offers."""
+        connection, side, message = send.connection, send.side, send.message
+        self.rpcs += 1
+        call = self._new(connection, side, message.xid)
+        call.number = self.rpcs
+        call.call = send
+        call.take(send)
+        if rpc:
+            call.title, call.names = rpc.title, rpc.operations
+        before = connection.calls.get((side, message.xid))
+        rules.blame(send, before is None, "a call with this XID is under way")
+        if before is not None:
+            self._end(before, send, "called again")
+        connection.calls[side, message.xid] = call
+        connection.last_rpc = call
+        self._offer(call, side, READS, message.reads)
+        for segments in message.writes:
+            self._offer(call, side, WRITES, segments)
+        self._offer(call, side, REPLY, message.reply or ())
+        return call
+
+    @staticmethod
+    def _offer(rpc, owner, kind, segments):
+        regions = rpc.connection.regions
+        for s in segments:
+            known = regions.get((owner, s.handle), [])
+            known = [r for r in known if r.rpc is rpc]
+            regions[owner, s.handle] = [*known, Region(kind, s.offset, s.length, rpc)]
+            rpc.handles.add(s.handle)
+
+    def _call(self, send, rpc):
+        connection, side = send.connection, send.side
+        rules.check_call(send)
+        message = send.message
+        if side == SERVER and (message.reads or message.writes or message.reply):
+            rules.blame(send, connection.announced(header.REVERSE, header.REVERSE) is not False,
+                        "chunks in a call of the server's, which the peers have not announced",
+                        "RR5")
+        again = (side, message.xid) in connection.calls
+        self._open(send, rpc)
+        if not again:
+            connection.waiting[side] += 1
+        rules.check_credits(send, connection.waiting[side], connection.granted.get(side))
+
+    def _reply(self, send):
+        connection, message = send.connection, send.message
+        caller = other(send.side)
+        rpc = connection.calls.pop((caller, message.xid), None)
+        if message.type == ERROR:
+            rules.check_error(send, rpc.call.message if rpc else None)
+        elif rpc is None and connection.begun is not None:
+            rules.blame(send, False, "a reply to no call that is under way", "8166-18")
+        if rpc is None:
+            send.note = "its call is not there"
+            self._file(send, None)
+            return
+        connection.waiting[caller] = max(connection.waiting[caller] - 1, 0)
+        connection.granted[caller] = message.credits or 1
+        private = connection.private[caller]
+        rules.check_invalidation(send, send.invalidate in rpc.handles,
+                                 private.invalidate if private else None)
+        rpc.reply = send
+        if message.type == ERROR:
+            rpc.status = {1: "ERR_VERS", 2: "ERR_CHUNK"}.get(message.error, "RDMA_ERROR")
+        else:
+            self._results(send, rpc)
+        self._file(send, rpc)
+        if not message.reads:
+            self._end(rpc, send, "the reply")
+
+    def _results(self, send, rpc):
+        connection, message = send.connection, send.message
+        rules.check_reply(send, rpc.call.message)
+        rules.check_written(send, rpc.written)
+        if message.type == MSG:
+            found = onc.decode(message.payload, title=rpc.title)
+            rpc.status = found.status if found else ""
+        if message.reads:
+            announced = connection.announced(header.TAKES, header.PROVIDES)
+            rules.check_exposed(send, announced)
+            self._offer(rpc, send.side, EXPOSED, message.reads)
+            connection.exposed[rpc.caller, message.xid] = rpc
+
+    def _done(self, send):
+        connection = send.connection
+        rpc = connection.exposed.pop((send.side, send.message.xid), None)
+        if rpc is not None or connection.begun is not None:
+            rules.check_done(send, rpc)
+        if rpc is not None:
+            wanted = rules.total(rpc.reply.message.reads)
+            rules.blame(send, rpc.read >= wanted, f"RDMA_DONE, and {rpc.read} of {wanted} bytes "
+                        "were read", "RR9")
+            self._end(rpc, send, "RDMA_DONE")
+        self._file(send, rpc)
+
+    # ---- memory
+
+    def _access(self, operation):
+        """An RDMA Read or Write: whose memory is it, and may it be?"""
+        connection = operation.connection
+        regions = connection.regions.get((other(operation.side), operation.handle), [])
+        region = next((r for r in regions if r.offset <= operation.offset < r.offset + r.length),
+                      regions[0] if regions else None)
+        ended = ""
+        if region and region.rpc.ended is not None:
+            ended = f"{duration(operation.time - region.rpc.ended)} after {region.rpc.ending}"
+        elif region and region.rpc.reply is not None and region.kind != EXPOSED:
+            ended = "after the reply"
+        if region or connection.begun is not None:
+            rules.check_access(operation, region, ended, operation.kind == READ)
+        else:
+            operation.note = "offered before the capture began"
+        rpc = region.rpc if region else None
+        if rpc and operation.kind == WRITE:
+            rpc.written[operation.handle, region.offset] += operation.length
+        self._file(operation, rpc)
+
+    def _response(self, operation):
+        rpc = operation.request.rpc
+        operation.faults += [] if rpc else [Fault("a Read Response that nobody asked for")]
+        if rpc is None:
+            self._file(operation, None)
+            return
+        if rpc.reply is not None:
+            rpc.read += operation.length
+        if rpc.call is not None:
+            self._whole(operation, rpc)
+        self._file(operation, rpc)
+
+    @staticmethod
+    def _whole(operation, rpc):
+        """What is read from the beginning of a Position Zero Read chunk is the RPC message."""
+        exposed = rpc.reply is not None
+        reads = (rpc.reply if exposed else rpc.call).message.reads
+        first = next((s for s in reads if s.position == 0), None)
+        if not first or (operation.handle, operation.offset) != (first.handle, first.offset):
+            return
+        found = onc.decode(operation.data, {s.position for s in reads if s.position}, rpc.title)
+        if found and found.xid == rpc.xid and exposed:
+            rpc.status = found.status
+        elif found and found.xid == rpc.xid:
+            rpc.title, rpc.names = found.title, found.operations
+
+    def _close(self, operation):
+        connection = operation.connection
+        for rpc in connection.calls.values():
+            self._end(rpc, operation, f"the connection's end ({operation.note})")
+        connection.calls.clear()

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What tshark says of the layers below RPC-over-RDMA, frame by frame, as it comes.
+
+One pass, and nothing is reassembled but what TCP has cut: so neither tshark nor we need more
+memory for a longer capture. What rpcordma is, is read here (header.py), from the bytes.
+"""
+import os
+import shutil
+import subprocess
+import tempfile
+
+# Packets in the middle of an RDMA Write or a Read Response, and what is only an
+# acknowledgement: their number is that between the packets around them.
+_ROCE = ("(infiniband && !(infiniband.bth.opcode in {7, 14}) && "
+         "!(infiniband.bth.opcode == 17 && infiniband.aeth.syndrome.opcode == 0))")
+_IWARP = "iwarp_mpa || iwarp_ddp || (tcp && (tcp.flags.syn == 1 || tcp.flags.reset == 1))"
+QUERY = f"{_ROCE} || {_IWARP}"
+
+FIELDS = """
+frame.number frame.time_epoch frame.len frame.cap_len
+ip.src ip.dst ipv6.src ipv6.dst infiniband.grh.sgid infiniband.grh.dgid
+infiniband.lrh.slid infiniband.lrh.dlid udp.length udp.payload
+infiniband.bth.opcode infiniband.bth.padcnt infiniband.bth.destqp infiniband.bth.psn
+infiniband.reth.va infiniband.reth.r_key infiniband.reth.dmalen
+infiniband.aeth.syndrome.opcode infiniband.aeth.syndrome.error_code
+infiniband.mad.attributeid infiniband.cm.req infiniband.cm.req.localqpn
+infiniband.cm.req.ip_cm.private infiniband.cm.rep infiniband.cm.rep.remotecommid
+infiniband.cm.rep.localqpn infiniband.cm.rep.private
+tcp.stream tcp.srcport tcp.dstport tcp.flags.syn tcp.flags.ack tcp.flags.reset
+iwarp_mpa.key.req iwarp_mpa.key.rep iwarp_mpa.privatedata iwarp_mpa.ulpdulength
+iwarp_ddp.tagged_flag iwarp_ddp.last_flag iwarp_ddp.stag iwarp_ddp.tagged_offset
+iwarp_ddp.mo iwarp_rdma.opcode iwarp_rdma.inval_stag
+iwarp_rdma.sinkstag iwarp_rdma.sinkto iwarp_rdma.rdmardsz iwarp_rdma.srcstag iwarp_rdma.srcto
+iwarp_rdma.term_layer data.data
+""".split()
+# What would take our messages for its own, or put them together once more.
+_NOT = ("rpcordma", "smb_direct")
+
+
+class Problem(Exception):
+    """What the user is told in a line. @status: of the command."""
+
+    def __init__(self, text, status=2):
+        super().__init__(text)
+        self.status = status
+
+
+def number(text):
+    return int(text, 0)
+
+
+def numbers(text):
+    """Of a column that has one for each unit in the frame."""
+    return [int(part, 0) for part in text.split(",")] if text else []
+
+
+def flags(text):
+    return [part in ("1", "True") for part in text.split(",")] if text else []
+
+
+def octets(text):
+    return bytes.fromhex(text.replace(":", ""))
+
+
+def nanoseconds(text):
+    seconds, _, rest = text.partition(".")
+    return int(seconds) * 1_000_000_000 + int(rest.ljust(9, "0")[:9])
+
+
+def command(capture):
+    line = ["tshark", "-n", "-l", "-r", capture, "-Y", QUERY,
+            "-o", "tcp.reassemble_out_of_order:TRUE"]
+    for protocol in _NOT:
+        line += ["--disable-protocol", protocol]
+    line += ["-T", "fields", "-E", "separator=/t", "-E", "occurrence=a", "-E", "aggregator=,"]
+    for field in FIELDS:
+        line += ["-e", field]
+    return line
+
+
+def _check(capture):
+    if shutil.which("tshark") is None:
+        raise Problem("tshark is not installed: apt-get install tshark")
+    if capture == "-":
+        return
+    try:
+        with open(capture, "rb") as file:
+            if not file.read(1):
+                raise Problem(f"{capture}: the file is empty")
+    except OSError as error:
+        raise Problem(f"{capture}: {error.strerror}") from None
+
+
+class Capture:
+    """The frames of a capture file. After the last one, @damage says what is wrong with it."""
+
+    def __init__(self, path):
+        _check(path)
+        self.path = path
+        self.damage = ""
+        self._errors = tempfile.TemporaryFile()  # pylint: disable=consider-using-with
+        # pylint: disable=consider-using-with
+        self._child = subprocess.Popen(
+            command(path), stdout=subprocess.PIPE, stderr=self._errors,
+            stdin=None if path == "-" else subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C"})
+
+    def rows(self):
+        """A dict for each frame: {field: text}"""
+        for line in self._child.stdout:
+            yield dict(zip(FIELDS, line.decode("latin-1").rstrip("\n").split("\t")))
+        if self._child.wait():
+            self._judge()
+
+    def _judge(self):
+        self._errors.seek(0)
+        said = self._errors.read().decode(errors="replace")
+        last = said.strip().rpartition("\n")[2].removeprefix("tshark: ")
+        if "cut short" in said:
+            self.damage = "the capture is cut off in the middle of a frame"
+        elif "isn't a capture file" in said or "unrecognized" in said.lower():
+            raise Problem(f"{self.path}: not a capture that tshark knows")
+        elif "damaged or corrupt" in said:
+            self.damage = f"the capture is damaged: {last}"
+        else:
+            raise Problem(f"{self.path}: tshark: {last}")
+
+    def close(self):
+        """Also before its end: whoever has seen enough goes."""
+        if self._child.poll() is None:
+            self._child.kill()
+        self._child.stdout.close()
+        self._child.wait()
+        self._errors.close()

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: GPL-2.0
+"""rpcrdma wire: what is on the wire, as ladders."""
+import argparse
+import contextlib
+import json
+import os
+import sys
+
+import ladder
+import svg
+from iwarp import Iwarp
+from roce import Roce
+from talk import Talk
+from terminal import Terminal
+from tshark import Capture, Problem, nanoseconds
+
+HELP = "draw the RPCs of a capture as ladders"
+# As many ladders as a picture has unless --first says otherwise
+PICTURES = 200
+
+
+def arguments(parser):
+    parser.add_argument("capture", metavar="FILE",
+                        help="pcapng or pcap, of RoCE, InfiniBand or iWARP; - is standard input")
+    parser.add_argument("-o", dest="picture", metavar="FILE.svg", help="draw them as SVG")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="an object for each RPC, one a line")
+    form.add_argument("--timeline", action="store_true", help="one ladder of everything")
+    which = parser.add_argument_group("which RPCs")
+    which.add_argument("--xid", type=_xid, action="append", metavar="XID",
+                       help="this one, in hexadecimal; may be repeated")
+    which.add_argument("--connection", type=int, action="append", metavar="N",
+                       help="those of this connection; may be repeated")
+    which.add_argument("--first", type=_count, metavar="N", help="the first N of the others")
+    which.add_argument("--from", dest="begin", type=float, metavar="SECONDS",
+                       help="called at this time of the capture or later")
+    which.add_argument("--to", dest="end", type=float, metavar="SECONDS",
+                       help="called at this time of the capture or before")
+    which.add_argument("--name", metavar="WORD", help="with this in its name, such as READDIR")
+    which.add_argument("--broken", action="store_true", help="that break a rule")
+    look = parser.add_argument_group("how they look")
+    look.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    look.add_argument("--ascii", action="store_true", help="no box-drawing characters")
+    look.add_argument("--width", type=int, metavar="COLUMNS", help="instead of the terminal's")
+
+
+def _xid(text):
+    try:
+        return int(text, 16)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is no hexadecimal number") from None
+
+
+def _count(text):
+    if not text.isdigit() or not int(text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of RPCs")
+    return int(text)
+
+
+class Reader:
+    """Operations of a capture. @zero: the time of its first frame that matters."""
+
+    def __init__(self, capture):
+        self.capture = capture
+        self.roce, self.iwarp = Roce(), Iwarp()
+        self.zero = None
+        self.frames = 0
+
+    def operations(self):
+        for row in self.capture.rows():
+            time = nanoseconds(row["frame.time_epoch"])
+            self.zero = time if self.zero is None else self.zero
+            if row["infiniband.bth.opcode"]:
+                self.frames += 1
+                yield from self.roce.take(row, time)
+            elif row["tcp.stream"]:
+                self.frames += bool(row["iwarp_mpa.ulpdulength"] or row["iwarp_mpa.key.req"])
+                yield from self.iwarp.take(row, time)
+        yield from self.roce.rest()
+        yield from self.iwarp.rest()
+
+
+class Choice:
+    """Which RPCs are wanted, and whether there can be more."""
+
+    def __init__(self, options):
+        self.options = options
+        self.left = options.first
+
+    def takes(self, rpc, zero):
+        o = self.options
+        at = (rpc.start - zero) / 1_000_000_000
+        wanted = (not o.xid or rpc.xid in o.xid) and \
+            (not o.connection or rpc.connection.number in o.connection) and \
+            (o.begin is None or at >= o.begin) and (o.end is None or at <= o.end) and \
+            (not o.name or o.name.lower() in ladder.title(rpc).lower()) and \
+            (not o.broken or rpc.faults)
+        if not wanted or self.left == 0:
+            return False
+        if self.left is not None:
+            self.left -= 1
+        return True
+
+    def is_over(self, time, zero):
+        """Nothing that comes now is wanted."""
+        o = self.options
+        late = o.end is not None and zero is not None and time is not None and \
+            (time - zero) / 1_000_000_000 > o.end + 5
+        return self.left == 0 or late
+
+
+class Text:
+    """Ladders on standard output."""
+
+    def __init__(self, options):
+        colour = options.color == "always" or options.color == "auto" and sys.stdout.isatty() \
+            and "NO_COLOR" not in os.environ
+        self.terminal = Terminal(colour, options.ascii, options.width)
+        self.connections = set()
+
+    def connection(self, connection):
+        if connection.number not in self.connections:
+            self.connections.add(connection.number)
+            self.say(self.terminal.title(f"Connection {connection.number}",
+                                         connection.describe()))
+            print()
+
+    @staticmethod
+    def say(lines):
+        for line in lines:
+            print(line)
+
+    def rpc(self, rpc, zero):
+        self.connection(rpc.connection)
+        self.say(self.terminal.ladder(ladder.of_rpc(rpc, zero)))
+
+    def end(self, summary):
+        print(self.terminal.text(summary))
+
+
+class Timeline(Text):
+    """Rungs of all RPCs, as they come."""
+
+    def __init__(self, options):
+        super().__init__(options)
+        self.before = None
+        self.last = None
+
+    def rpc(self, rpc, zero):
+        pass
+
+    def operation(self, operation, zero):
+        connection = operation.connection
+        self.connection(connection)
+        if self.last is not connection:
+            self.say(self.terminal.ends(ladder.ends(connection)))
+        self.last = connection
+        self.say(self.terminal.rung(ladder.rung(operation, zero, self.before)))
+        self.before = operation.time
+
+
+class Json:
+    """An object a line."""
+
+    @staticmethod
+    def rpc(rpc, zero):
+        print(json.dumps(report(rpc, zero)))
+
+    @staticmethod
+    def end(summary):
+        pass
+
+
+def report(rpc, zero):
+    """What --json says of an RPC"""
+    return {
+        "connection": rpc.connection.number, "client": rpc.connection.addresses.get("client"),
+        "server": rpc.connection.addresses.get("server"), "caller": rpc.caller,
+        "xid": rpc.xid, "name": ladder.title(rpc), "operations": list(rpc.names),
+        "status": rpc.status, "start_ns": rpc.start - zero,
+        "took_ns": rpc.ended - rpc.start if rpc.ended is not None and rpc.reply else None,
+        "wire": [_operation(o, rpc, zero) for o in rpc.operations],
+        "broken": [f._asdict() for f in rpc.faults]}
+
+
+def _operation(operation, rpc, zero):
+    out = {"kind": operation.kind, "frame": operation.frame, "from": operation.side,
+           "at_ns": operation.time - zero, "packets": operation.packets,
+           "broken": [f._asdict() for f in operation.faults]}
+    if operation.handle is not None:
+        out |= {"handle": operation.handle, "offset": operation.offset,
+                "length": operation.length}
+    if operation.invalidate is not None:
+        out["invalidates"] = operation.invalidate
+    if operation.message is not None:
+        out["size"] = operation.size
+        out["header"] = _header(operation.message)
+        out["role"] = "call" if operation is rpc.call else \
+            "reply" if operation is rpc.reply else None
+    return out
+
+
+def _header(message):
+    def plain(segments):
+        return [{k: v for k, v in s._asdict().items() if v is not None} for s in segments]
+    return {"xid": message.xid, "version": message.version, "credits": message.credits,
+            "type": message.type_name, "error": message.error, "reads": plain(message.reads),
+            "writes": [plain(w) for w in message.writes],
+            "reply": None if message.reply is None else plain(message.reply)}
+
+
+class Count:
+    """What is said at the end."""
+
+    def __init__(self):
+        self.shown = self.broken = self.calls = 0
+
+    def take(self, rpc):
+        self.shown += 1
+        self.calls += rpc.call is not None
+        self.broken += bool(rpc.faults)
+
+    def summary(self, reader, talk):
+        words = [f"{self.calls} RPC{'s' * (self.calls != 1)} shown of {talk.rpcs}, "
+                 f"{talk.links.count} connection{'s' * (talk.links.count != 1)}"]
+        words.append(f"{self.broken} break a rule" if self.broken else "no rule is broken")
+        repeated = reader.roce.repeated
+        strange = reader.roce.strange + reader.iwarp.strange
+        if repeated:
+            words.append(f"{repeated} packets were sent again")
+        if strange:
+            words.append(f"{strange} packets have no beginning in the capture")
+        return "; ".join(words)
+
+
+def follow(reader, talk, choice, outputs, count):
+    """All of the capture, or as much of it as is wanted."""
+    for operation in reader.operations():
+        talk.take(operation)
+        for output in outputs:
+            if hasattr(output, "operation") and operation.rpc is not None and \
+                    wants(choice.options, operation, reader.zero):
+                output.operation(operation, reader.zero)
+        give(talk.ready(), choice, outputs, count, reader.zero)
+        if choice.is_over(operation.time, reader.zero):
+            return False
+    give(talk.ready(everything=True), choice, outputs, count, reader.zero)
+    return True
+
+
+def wants(options, operation, zero):
+    at = (operation.time - zero) / 1_000_000_000
+    return (not options.xid or operation.rpc.xid in options.xid) and \
+        (not options.connection or operation.connection.number in options.connection) and \
+        (options.begin is None or at >= options.begin) and \
+        (options.end is None or at <= options.end)
+
+
+def give(rpcs, choice, outputs, count, zero):
+    for rpc in rpcs:
+        if choice.takes(rpc, zero):
+            count.take(rpc)
+            for output in outputs:
+                output.rpc(rpc, zero)
+
+
+def judge(reader, talk, count, complete):
+    """The exit status; says what is wrong with the capture."""
+    damage = reader.capture.damage
+    if damage:
+        warn(f"{reader.capture.path}: {damage}; what comes before that is shown")
+    if complete and not reader.frames:
+        raise Problem(f"{reader.capture.path}: no RDMA in it: neither RoCE nor InfiniBand, nor "
+                      "iWARP from its connections' beginning on", 1)
+    if complete and not talk.rpcs:
+        raise Problem(f"{reader.capture.path}: RDMA, but no RPC", 1)
+    return 1 if damage or count.broken or not count.shown else 0
+
+
+def warn(text):
+    sys.stdout.flush()
+    print(f"rpcrdma: {text}", file=sys.stderr)
+
+
+def outputs_of(options):
+    first = Json() if options.json else Timeline(options) if options.timeline else Text(options)
+    if not options.picture:
+        return [first]
+    if options.timeline:
+        raise Problem("--timeline is for the terminal, -o for one ladder of each RPC")
+    return [svg.Picture(options.picture, options.first or PICTURES),
+            *([first] if options.json else [])]
+
+
+def run(options):
+    outputs, count = outputs_of(options), Count()
+    choice, talk = Choice(options), Talk()
+    with contextlib.closing(Capture(options.capture)) as capture:
+        reader = Reader(capture)
+        complete = follow(reader, talk, choice, outputs, count)
+        status = judge(reader, talk, count, complete)
+    summary = count.summary(reader, talk)
+    for output in outputs:
+        output.end(summary)
+    return status
