@@ -4,6 +4,8 @@ import struct
 
 CLIENT, SERVER = "10.9.0.2", "10.9.0.1"
 PORT = 20049
+# RFC 8797 with R set and 4 KiB each way, and our own block behind it, all of its bits set
+PRIVATE = bytes.fromhex("f6ab0e1801010303" "7a3c91e501080007")
 MTU = 4096
 
 
@@ -68,7 +70,7 @@ class Roce:
 
     transport = "rxe"
 
-    def __init__(self, file, qpn=0x20, connect=True, private=b""):
+    def __init__(self, file, qpn=0x20, connect=True, private=PRIVATE):
         self.file = file
         self.qpn = {CLIENT: qpn, SERVER: qpn + 1}
         self.psn = {CLIENT: 0x1000 * qpn, SERVER: 0x2000 * qpn}
@@ -117,7 +119,7 @@ class Roce:
         mad = struct.pack(">BBBBHHQHHI", 1, 7, 2, 3, 0, 0, 0x1234, attribute, 0, 0) + body
         self.packet(source, UD, struct.pack(">II", 0x80010000, 1) + mad.ljust(256, b"\0"), 1, 1)
 
-    def connect(self, private=b"", answer=b""):
+    def connect(self, private=PRIVATE, answer=None):
         number = 0xc0de00 + self.qpn[CLIENT]
         body = struct.pack(">IIQQII", number, 0, 0x0000000001060000 | PORT, 1, 0, 0)
         body += struct.pack(">IIII", self.qpn[CLIENT] << 8 | 16, 16, 0, self.psn[CLIENT] << 8)
@@ -130,7 +132,7 @@ class Roce:
         body = struct.pack(">III", number + 0x100, number, 0)
         body += struct.pack(">IIIBBBBQ", self.qpn[SERVER] << 8, 0, self.psn[SERVER] << 8,
                             16, 16, 0, 0xe0, 1)
-        self.management(SERVER, 0x13, body + (answer or private))
+        self.management(SERVER, 0x13, body + (private if answer is None else answer))
         self.management(CLIENT, 0x14, struct.pack(">II", number, number + 0x100))
 
 
@@ -144,7 +146,7 @@ class Iwarp:
 
     transport = "siw"
 
-    def __init__(self, file, port=40000, connect=True, private=b""):
+    def __init__(self, file, port=40000, connect=True, private=PRIVATE):
         self.file = file
         self.port = {CLIENT: port, SERVER: PORT}
         self.sequence = {CLIENT: 1000, SERVER: 5000}
@@ -161,7 +163,7 @@ class Iwarp:
         self.file.frame(ipv4(source, target, 6, header + data), after)
         self.sequence[source] += len(data) + (flags & 2 > 0) + (flags & 1)
 
-    def connect(self, private=b""):
+    def connect(self, private=PRIVATE):
         self.segment(CLIENT, flags=2)
         self.segment(SERVER, flags=0x12)
         self.segment(CLIENT, flags=0x10)
@@ -191,7 +193,7 @@ class Iwarp:
             self.segment(source, unit)
 
     def send(self, source, message, invalidate=None):
-        self.give(source, self.untagged(3 if invalidate is None else 4, (source, 0)[1],
+        self.give(source, self.untagged(3 if invalidate is None else 4, 0,
                                         invalidate or 0, message))
 
     def write(self, source, handle, offset, data):

@@ -7,7 +7,7 @@ from tshark import flags, number, numbers, octets
 _WRITE, _READ, _RESPONSE, _TERMINATE = 0, 1, 2, 7
 _SENDS, _INVALIDATES = (3, 4, 5, 6), (4, 6)
 _TAGGED_HEADER, _UNTAGGED_HEADER = 14, 18
-_MESSAGE, _READS = 1 << 20, 1024
+_MESSAGE, _READS, _BEGINNING = 1 << 20, 1024, 1024
 _LAYERS = {0: "RDMAP", 1: "DDP", 2: "MPA"}
 
 
@@ -67,7 +67,9 @@ class Iwarp:
         if tagged:
             handle = columns.next("iwarp_ddp.stag")
             offset = columns.next("iwarp_ddp.tagged_offset")
-            payload = octets(next(data)) if size else b""
+            # Only the beginning of what is read can be an RPC message.
+            payload = next(data) if size else ""
+            payload = octets(payload[:2 * _BEGINNING]) if opcode == _RESPONSE else b""
             return self._tagged(opcode, common, last, handle, offset, size, payload)
         at = columns.next("iwarp_ddp.mo")
         if opcode == _READ:
@@ -133,7 +135,7 @@ class Iwarp:
             if read is None:
                 self.strange += 1
                 return None
-            operation = Operation(RESPONSE, *common, request=read, data=payload[:1024],
+            operation = Operation(RESPONSE, *common, request=read, data=payload,
                                   handle=read.handle, offset=read.offset)
         operation.packets = 0
         return operation

@@ -10,7 +10,8 @@ from talk import duration
 # What a rung is, for colours and lines
 STYLES = ("send", "invalidate", "read", "response", "write", "refusal")
 # What a line below it is
-PLAIN, FIELDS, SEGMENT, NAMES, FAULT = "plain", "fields", "segment", "names", "fault"
+PLAIN, FIELDS, SEGMENT, MEMORY, NAMES, FAULT = \
+    "plain", "fields", "segment", "memory", "names", "fault"
 
 
 class Rung(typing.NamedTuple):
@@ -37,7 +38,7 @@ class Ladder(typing.NamedTuple):
 
 
 def size(number):
-    return f"{number:,} B".replace(",", " ") if number >= 10000 else f"{number} B"
+    return f"{number} byte{'s' * (number != 1)}"
 
 
 def _plural(number, word):
@@ -49,29 +50,34 @@ def _segment(s, offered=None):
     return f"R_key {s.handle:08x}  {s.length}{of} bytes at {s.offset:#x}"
 
 
+def _list(name, segments, offered=None):
+    """A chunk: with one segment in one line. @offered: the lengths in the call, of a reply's"""
+    offered = offered or [None] * len(segments)
+    if len(segments) == 1:
+        yield PLAIN, f"{name}: {_segment(segments[0], offered[0])}"
+        return
+    of = f" of {sum(offered)}" if segments and offered[0] is not None else ""
+    yield PLAIN, f"{name}: {sum(s.length for s in segments)}{of} bytes in " \
+        f"{_plural(len(segments), 'segment')}"
+    for s, room in zip(segments, offered):
+        yield SEGMENT, _segment(s, room)
+
+
 def _reads(message):
     """Read chunks: the segments of one Position, one after another."""
-    before = None
-    for s in message.reads:
-        if s.position != before:
-            whole = [r for r in message.reads if r.position == s.position]
-            yield PLAIN, f"Read chunk at Position {s.position}: " \
-                f"{size(sum(r.length for r in whole))} in {_plural(len(whole), 'segment')}"
-        before = s.position
-        yield SEGMENT, _segment(s)
+    for position in dict.fromkeys(s.position for s in message.reads):
+        yield from _list(f"Read chunk at Position {position}",
+                         [s for s in message.reads if s.position == position])
 
 
 def _chunk(name, segments, offered):
     """@offered: the segments in the call, of a reply's"""
-    used = sum(s.length for s in segments)
-    same = offered is not None and len(offered) == len(segments)
-    if offered is not None and not used:
+    if offered is not None and not sum(s.length for s in segments):
         yield PLAIN, f"{name}: returned unused"
-        return
-    of = f" of {size(sum(s.length for s in offered))}" if same else ""
-    yield PLAIN, f"{name}: {size(used)}{of} in {_plural(len(segments), 'segment')}"
-    for number, s in enumerate(segments):
-        yield SEGMENT, _segment(s, offered[number].length if same else None)
+    elif offered is not None and len(offered) == len(segments):
+        yield from _list(name, segments, [s.length for s in offered])
+    else:
+        yield from _list(name, segments)
 
 
 def _chunks(message, call):
@@ -110,7 +116,7 @@ def _send_lines(operation):
 
 
 def _memory(operation):
-    yield SEGMENT, f"R_key {operation.handle:08x}  {operation.length} bytes at " \
+    yield MEMORY, f"R_key {operation.handle:08x}  {operation.length} bytes at " \
         f"{operation.offset:#x}"
 
 

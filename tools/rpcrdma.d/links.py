@@ -3,7 +3,7 @@
 import collections
 
 import header
-from operation import ACCEPT, CONNECT
+from operation import ACCEPT, CLOSE, CONNECT, REFUSAL
 
 CLIENT, SERVER = "client", "server"
 # What a capture of any length may make us keep
@@ -152,6 +152,8 @@ class Links:
     def _find(self, operation):
         known = self.lanes.get(operation.lane)
         if known is None:
+            if operation.kind in (CLOSE, REFUSAL):
+                return
             known = self._adopt(operation)
         operation.connection, operation.side = known
 

@@ -195,9 +195,8 @@ def _call(xid, args):
     args.opaque()
     names, is_nfs = (), program in (NFS, NFSACL) or program in _TRANSIENT
     if procedure == 0 and is_nfs:
-        title = "NULL" if program in (NFS, NFSACL) else "CB_NULL"
-        title = f"NFSv{version} {title}" if program == NFS else title
-        title += protected
+        name = {NFS: f"NFSv{version}", NFSACL: "NFSACL"}.get(program, "NFSv4 callback")
+        title = f"{name} NULL{protected}"
     elif program in _TRANSIENT or (program == NFS and version == 4):
         title, names = _nfs4(args, program, protected)
     elif program == NFS and version == 3 and procedure < len(_V3):

@@ -16,7 +16,7 @@ _NAK = {0: "PSN sequence error", 1: "invalid request", 2: "remote access error",
         3: "remote operational error", 4: "invalid RD request"}
 _REQUEST, _REPLY = 0x10, 0x13
 # More than these are not under way at a time; who loses packets must not fill our memory.
-_READS, _MESSAGE = 1024, 1 << 20
+_READS, _MESSAGE, _BEGINNING = 1024, 1 << 20, 1024
 _HALF, _FAR, _MASK = 0x800000, 0x10000, 0xffffff
 
 
@@ -95,10 +95,11 @@ class Roce:
         return [operation]
 
     @staticmethod
-    def _payload(row, headers):
-        """What is behind the @headers, whether all of it was captured, and its size."""
+    def _payload(row, headers, most=None):
+        """What is behind the @headers, at @most so much, whether all of it was captured, and
+        its size."""
         padding = number(row["infiniband.bth.padcnt"] or "0")
-        data = octets(row["udp.payload"])
+        data = octets(row["udp.payload"][:most and 2 * (headers + most)])
         size = number(row["udp.length"] or "0") - _UDP - headers - padding - _ICRC
         cut = number(row["frame.cap_len"]) < number(row["frame.len"]) or not data
         return data[headers:headers + size], cut, max(size, 0)
@@ -170,9 +171,9 @@ class Roce:
         read = min(found, key=lambda r: (psn - r.first_psn) & _MASK)
         response = read.request
         if response is None or place in ("first", "only"):
-            data, cut, _ = self._payload(row, _BTH + _AETH)
+            data, cut, _ = self._payload(row, _BTH + _AETH, _BEGINNING)
             response = read.request = Operation(
-                RESPONSE, *where, None, source, target, request=read, data=data[:1024], cut=cut,
+                RESPONSE, *where, None, source, target, request=read, data=data, cut=cut,
                 handle=read.handle, offset=read.offset, length=read.length,
                 first_psn=read.first_psn)
         if place == "first":

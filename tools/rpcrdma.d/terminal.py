@@ -3,7 +3,7 @@
 import shutil
 import textwrap
 
-from ladder import FAULT, FIELDS, NAMES, PLAIN, SEGMENT
+from ladder import FAULT, FIELDS, MEMORY, NAMES, PLAIN, SEGMENT
 from talk import duration
 
 _BOX = {"life": "│", "line": "─", "thick": "═", "left": "◀", "right": "▶", "bad": "✗",
@@ -12,9 +12,9 @@ _ASCII = {"life": "|", "line": "-", "thick": "=", "left": "<", "right": ">", "ba
           "begin": "+", "end": "+"}
 _COLOURS = {"send": "36", "invalidate": "35", "read": "34", "response": "34", "write": "32",
             "refusal": "31;1", FAULT: "31;1", "title": "1", "dim": "2", FIELDS: "0",
-            NAMES: "33", PLAIN: "0", SEGMENT: "2"}
+            NAMES: "33", PLAIN: "0", SEGMENT: "2", MEMORY: "2"}
 _MARGIN, _NARROWEST, _WIDEST = 13, 60, 110
-_INDENT = {PLAIN: 2, FIELDS: 2, NAMES: 2, SEGMENT: 4, FAULT: 2}
+_INDENT = {PLAIN: 2, FIELDS: 2, NAMES: 2, MEMORY: 2, SEGMENT: 4, FAULT: 2}
 # What carries data, not a message
 _DATA = ("response", "write")
 
@@ -46,7 +46,7 @@ class Terminal:
 
     def ends(self, ends):
         left, right = (self.text(e) for e in ends)
-        gap = self.width - _MARGIN - len(left) - len(right) + 0
+        gap = self.width - _MARGIN - len(left) - len(right)
         yield " " * (_MARGIN - 1) + self.paint("title", left) + " " * max(gap, 1) + \
             self.paint("title", right)
 

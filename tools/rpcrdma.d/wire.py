@@ -286,10 +286,8 @@ def outputs_of(options):
     first = Json() if options.json else Timeline(options) if options.timeline else Text(options)
     if not options.picture:
         return [first]
-    if options.timeline:
-        raise Problem("--timeline is for the terminal, -o for one ladder of each RPC")
-    return [svg.Picture(options.picture, options.first or PICTURES),
-            *([first] if options.json else [])]
+    kind = svg.TimelinePicture if options.timeline else svg.Picture
+    return [kind(options.picture, options.first or PICTURES), *([first] if options.json else [])]
 
 
 def run(options):
