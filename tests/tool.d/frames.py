@@ -18,13 +18,15 @@ def ip(address):
 
 
 class File:
-    """A pcapng file: @clock is what the next frame's time will be, in microseconds."""
+    """A pcapng file. @clock: the time of the last frame, in microseconds, or in what @resolution
+    says: a power of ten of a second."""
 
-    def __init__(self, path, start=1_700_000_000_000_000):
+    def __init__(self, path, start=1_700_000_000_000_000, resolution=6):
         self.clock = start
         self.out = open(path, "wb")  # pylint: disable=consider-using-with
         self.block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
-        self.block(1, struct.pack("<HHI", 1, 0, 0))
+        option = struct.pack("<HHB3xHH", 9, 1, resolution, 0, 0)
+        self.block(1, struct.pack("<HHI", 1, 0, 0) + option)
 
     def block(self, kind, body):
         body += bytes(-len(body) % 4)
@@ -33,8 +35,12 @@ class File:
 
     def frame(self, data, after=10):
         self.clock += after
-        self.block(6, struct.pack("<IIIII", 0, self.clock >> 32, self.clock & 0xffffffff,
-                                  len(data), len(data)) + data)
+        self.put(self.clock, data)
+
+    def put(self, time, data, size=None):
+        """@size: of the frame, if there is less of it"""
+        self.block(6, struct.pack("<IIIII", 0, time >> 32, time & 0xffffffff, len(data),
+                                  size or len(data)) + data)
 
     def close(self):
         self.out.close()

@@ -189,6 +189,7 @@ def facts(rpc, zero):
     words.insert(0, f"xid {rpc.xid:08x}")
     if rpc.ended is not None and rpc.reply is not None:
         words.append(f"took {duration(rpc.ended - rpc.start)}")
+        words += [rpc.status] if rpc.reply.message.reads and rpc.status else []
     elif rpc.ended is not None:
         words.append(f"no reply before {rpc.ending}")
     else:

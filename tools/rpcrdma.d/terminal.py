@@ -75,6 +75,8 @@ class Terminal:
     def rung(self, rung):
         life = self.paint("dim", self.glyphs["life"])
         lines = [("arrow", self._arrow(rung)), *self._below(rung.lines)]
+        if rung.since is not None and not rung.lines:
+            lines.append((PLAIN, ""))
         since = "" if rung.since is None else f"+{duration(rung.since)}"
         for number, (kind, text) in enumerate(lines):
             margin = duration(rung.elapsed) if number == 0 else since if number == 1 else ""

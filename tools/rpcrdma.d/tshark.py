@@ -69,7 +69,6 @@ def nanoseconds(text):
 
 def command(capture):
     line = ["tshark", "-n", "-l", "-r", capture, "-Y", QUERY,
-            "-o", "tcp.reassemble_out_of_order:TRUE",
             "-o", "iwarp_ddp_rdmap.reassemble_iwarp_rdma_send:FALSE"]
     for protocol in _NOT:
         line += ["--disable-protocol", protocol]

@@ -174,7 +174,8 @@ class Json:
 def report(rpc, zero):
     """What --json says of an RPC"""
     return {
-        "connection": rpc.connection.number, "client": rpc.connection.addresses.get("client"),
+        "connection": rpc.connection.number, "transport": rpc.connection.transport,
+        "client": rpc.connection.addresses.get("client"),
         "server": rpc.connection.addresses.get("server"), "caller": rpc.caller,
         "xid": rpc.xid, "name": ladder.title(rpc), "operations": list(rpc.names),
         "status": rpc.status, "start_ns": rpc.start - zero,
