@@ -52,6 +52,7 @@ BESIDE = (
     Part("cost", 1, ["scripts/bench", "--quick", "--no-build"], ("modules --kernel 6.12",)),
     Part("modprobe", USER_MODE, ["tests/modprobe"], (UM,)),
     Part("compat", 1, ["tests/compat"]),
+    Part("tool", 1, ["tests/tool"]),
     # In make test-all, beside these
     *[_row(row) for row in ROWS if row.extra],
     Part("kunit-debug", 2, _kunit("debug", "--smp", "2"), ("kunit debug",), True, 5400),

@@ -20,8 +20,6 @@ class Conversation:
         self.granted = collections.defaultdict(lambda: 1)
         self.waiting = collections.Counter()
         self.seen = collections.Counter()
-        self.keys = set()
-        self.exposed = set()
         self.unread = {}
         self.first = {}
         self.last = {}
@@ -46,7 +44,6 @@ class Conversation:
         elif asked in self.again:
             # The answer to the first came late, and was taken for that to the second.
             self.again.remove(asked)
-            self.exposed |= {s.handle for s in m.reads}
         else:
             before = self.calls.get(sender)
             self.expect(not before or self.lost(before), "a call twice", m)
@@ -92,7 +89,6 @@ class Conversation:
             for s in segments:
                 self.expect(s.handle, "segment without handle", m)
                 self.expect(s.length, "segment without length", m)
-                self.keys.add(s.handle)
         self.seen["calls"] += 1
         self.seen["Read chunks"] += bool(m.reads)
         self.seen["Write chunks"] += bool(m.writes)
@@ -107,7 +103,6 @@ class Conversation:
         self.expect(m.type == RDMA_NOMSG and m.source == SERVER, "Read list in a reply", m)
         self.expect(all(s.position == 0 and s.handle and s.length for s in m.reads),
                     "not a Position Zero Read chunk", m)
-        self.exposed |= {s.handle for s in m.reads}
         self.unread[m.xid] = m
         self.seen["exposed replies"] += 1
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What tshark decodes of a capture: messages of RPC-over-RDMA, and keys of memory."""
+"""What tshark decodes of a capture: messages of RPC-over-RDMA."""
 import collections
 import subprocess
 import xml.etree.ElementTree
@@ -118,40 +118,6 @@ def sent_xids(capture):
                       "-T", "fields", "-e", "udp.payload"):
         for line in out.read().decode().splitlines():
             yield int(line[2 * base_header:2 * base_header + 8], 16)
-
-
-def remote_keys(capture, source, query, *fields):
-    """(frame, key) of each such packet from there."""
-    arguments = ["-Y", f"{query} && ip.src == {source}", "-T", "fields", "-e", "frame.number"]
-    for field in fields:
-        arguments += ["-e", field]
-    for out in tshark(capture, *arguments):
-        for line in out.read().decode().splitlines():
-            frame, *keys = line.split("\t")
-            for key in ",".join(keys).split(","):
-                if key:
-                    yield frame, int(key, 0)
-
-
-def foreign_keys(capture, provider, talk):
-    """(frame, key) of what one side does to the other's memory that was not offered."""
-    if provider == "rxe":
-        wanted = {SERVER: talk.keys, CLIENT: talk.exposed}
-        used = {side: remote_keys(capture, side, "infiniband.reth", "infiniband.reth.r_key")
-                for side in wanted}
-    else:
-        # What is read from the server comes back under a key that the client asked with.
-        sinks = {key for _, key in remote_keys(capture, CLIENT, "iwarp_rdma.sinkstag",
-                                               "iwarp_rdma.sinkstag")}
-        wanted = {SERVER: talk.keys | sinks, CLIENT: talk.exposed}
-        used = {SERVER: remote_keys(capture, SERVER, "iwarp_ddp", "iwarp_ddp.stag",
-                                    "iwarp_rdma.srcstag"),
-                CLIENT: remote_keys(capture, CLIENT, "iwarp_rdma.srcstag",
-                                    "iwarp_rdma.srcstag")}
-    for side, keys in used.items():
-        for frame, key in keys:
-            if key not in wanted[side]:
-                yield frame, key
 
 
 def reused_ports(capture):

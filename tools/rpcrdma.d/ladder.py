@@ -123,7 +123,8 @@ def _memory(operation):
 def _packets(operation):
     if operation.packets < 2:
         return ""
-    return f", {operation.packets} packets in {duration(operation.end - operation.time)}"
+    took = operation.end - operation.time
+    return f", {operation.packets} packets" + (f" in {duration(took)}" if took else "")
 
 
 def _label(operation):

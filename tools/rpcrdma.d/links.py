@@ -34,6 +34,7 @@ class Connection:  # pylint: disable=too-many-instance-attributes
     @private: what each side said when it was made, or None if that is not in the capture
     @calls: {(side that called, XID): RPC} under way
     @regions: {(side whose memory it is, R_key): regions}
+    @cut: messages were captured in part, so that not all that was offered is known
     @granted: {side that calls: credits}; not there while unknown
     """
 
@@ -44,12 +45,18 @@ class Connection:  # pylint: disable=too-many-instance-attributes
         self.qpns = {}
         self.private = {CLIENT: None, SERVER: None}
         self.begun = None
+        self.cut = False
         self.calls = Bounded(_CALLS)
         self.exposed = Bounded(_CALLS)
         self.regions = Bounded(_HANDLES)
         self.granted = {}
         self.waiting = collections.Counter()
         self.last_rpc = None
+
+    @property
+    def known(self):
+        """All that was said on it was heard."""
+        return self.begun is not None and not self.cut
 
     def threshold(self, side):
         """How long a message from that side may be, or None if nobody knows."""

@@ -166,6 +166,7 @@ class Talk:
         readable = rules.check_fixed(send)
         rules.check_size(send, connection.threshold(side))
         if not readable:
+            connection.cut |= send.cut
             self._unreadable(send)
         elif message.type == DONE:
             self._done(send)
@@ -199,10 +200,12 @@ class Talk:
         if rpc and rpc.direction in (onc.CALL, onc.REPLY):
             return rpc.direction == onc.REPLY
         if message.type == NOMSG:
+            # RR12: what a server sends as a Position Zero Read chunk is a reply, unless it
+            # wants one in a Reply chunk. A client has none for its replies.
             whole = any(s.position == 0 for s in message.reads)
-            if whole and rules.total(message.reply) and send.side == SERVER:
-                return False
-            return asked or not whole
+            if send.side == SERVER:
+                return not (whole and rules.total(message.reply))
+            return asked and not whole
         return asked
 
     def _open(self, send, rpc):
@@ -255,8 +258,8 @@ class Talk:
         caller = other(send.side)
         rpc = connection.calls.pop((caller, message.xid), None)
         if message.type == ERROR:
-            rules.check_error(send, rpc.call.message if rpc else None)
-        elif rpc is None and connection.begun is not None:
+            rules.check_error(send, rpc.call.message if rpc else None, send.side == SERVER)
+        elif rpc is None and connection.known:
             rules.blame(send, False, "a reply to no call that is under way", "8166-18")
         if rpc is None:
             send.note = "its call is not there"
@@ -278,8 +281,9 @@ class Talk:
 
     def _results(self, send, rpc):
         connection, message = send.connection, send.message
-        rules.check_reply(send, rpc.call.message)
-        rules.check_written(send, rpc.written)
+        if not rpc.call.message.fault and not send.cut:
+            rules.check_reply(send, rpc.call.message)
+            rules.check_written(send, rpc.written)
         if message.type == MSG:
             found = onc.decode(message.payload, title=rpc.title)
             rpc.status = found.status if found else ""
@@ -292,7 +296,7 @@ class Talk:
     def _done(self, send):
         connection = send.connection
         rpc = connection.exposed.pop((send.side, send.message.xid), None)
-        if rpc is not None or connection.begun is not None:
+        if rpc is not None or connection.known:
             rules.check_done(send, rpc)
         if rpc is not None:
             wanted = rules.total(rpc.reply.message.reads)
@@ -314,10 +318,10 @@ class Talk:
             ended = f"{duration(operation.time - region.rpc.ended)} after {region.rpc.ending}"
         elif region and region.rpc.reply is not None and region.kind != EXPOSED:
             ended = "after the reply"
-        if region or connection.begun is not None:
+        if region or connection.known:
             rules.check_access(operation, region, ended, operation.kind == READ)
         else:
-            operation.note = "offered before the capture began"
+            operation.note = "its call is not in the capture"
         rpc = region.rpc if region else None
         if rpc and operation.kind == WRITE:
             rpc.written[operation.handle, region.offset] += operation.length

@@ -98,6 +98,7 @@ class Capture:
         _check(path)
         self.path = path
         self.damage = ""
+        self.seen = False
         self._errors = tempfile.TemporaryFile()  # pylint: disable=consider-using-with
         # pylint: disable=consider-using-with
         self._child = subprocess.Popen(
@@ -107,6 +108,7 @@ class Capture:
     def rows(self):
         """A dict for each frame: {field: text}"""
         for line in self._child.stdout:
+            self.seen = True
             yield dict(zip(FIELDS, line.decode("latin-1").rstrip("\n").split("\t")))
         if self._child.wait():
             self._judge()
@@ -116,13 +118,15 @@ class Capture:
         said = self._errors.read().decode(errors="replace")
         last = said.strip().rpartition("\n")[2].removeprefix("tshark: ")
         if "cut short" in said:
-            self.damage = "the capture is cut off in the middle of a frame"
+            self.damage = "cut off in the middle of a frame"
         elif "isn't a capture file" in said or "unrecognized" in said.lower():
             raise Problem(f"{self.path}: not a capture that tshark knows")
         elif "damaged or corrupt" in said:
-            self.damage = f"the capture is damaged: {last}"
+            self.damage = "damaged, or not a capture"
         else:
             raise Problem(f"{self.path}: tshark: {last}")
+        if not self.seen:
+            raise Problem(f"{self.path}: {self.damage}, and there is no RDMA before that")
 
     def close(self):
         """Also before its end: whoever has seen enough goes."""

@@ -70,14 +70,27 @@ class Reader:
         for row in self.capture.rows():
             time = nanoseconds(row["frame.time_epoch"])
             self.zero = time if self.zero is None else self.zero
+            layer = None
             if row["infiniband.bth.opcode"]:
                 self.frames += 1
-                yield from self.roce.take(row, time)
+                layer = self.roce
             elif row["tcp.stream"]:
                 self.frames += bool(row["iwarp_mpa.ulpdulength"] or row["iwarp_mpa.key.req"])
-                yield from self.iwarp.take(row, time)
+                layer = self.iwarp
+            yield from self._taken(layer, row, time)
         yield from self.roce.rest()
         yield from self.iwarp.rest()
+
+    @staticmethod
+    def _taken(layer, row, time):
+        """Of a frame that was captured in part, fields may be missing."""
+        if layer is None:
+            return []
+        try:
+            return layer.take(row, time)
+        except ValueError:
+            layer.strange += 1
+            return []
 
 
 class Choice:
@@ -224,13 +237,13 @@ class Count:
     def summary(self, reader, talk):
         words = [f"{self.calls} RPC{'s' * (self.calls != 1)} shown of {talk.rpcs}, "
                  f"{talk.links.count} connection{'s' * (talk.links.count != 1)}"]
-        words.append(f"{self.broken} break a rule" if self.broken else "no rule is broken")
+        words.append(f"{self.broken} break{'s' * (self.broken == 1)} a rule" if self.broken else "no rule is broken")
         repeated = reader.roce.repeated
         strange = reader.roce.strange + reader.iwarp.strange
         if repeated:
             words.append(f"{repeated} packets were sent again")
         if strange:
-            words.append(f"{strange} packets have no beginning in the capture")
+            words.append(f"{strange} packets are not understood")
         return "; ".join(words)
 
 

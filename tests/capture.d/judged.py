@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What our own tool says of a capture: the rules that it knows of memory, credits and headers
+(tools/rpcrdma.d/rules.py), and the headers that it has read, beside those that tshark has."""
+import collections
+import contextlib
+
+from talk import Talk
+from tshark import Capture
+from wire import Reader
+
+
+class Judgement:
+    """@faults: (frame, source, text); @headers: how often each; @written, @read: operations"""
+
+    def __init__(self, capture):
+        self.faults = []
+        self.headers = collections.Counter()
+        self.kinds = collections.Counter()
+        talk = Talk()
+        with contextlib.closing(Capture(str(capture))) as frames:
+            for operation in Reader(frames).operations():
+                talk.take(operation)
+                self._take(operation)
+                for _ in talk.ready():
+                    pass
+
+    def _take(self, operation):
+        self.kinds[operation.kind] += 1
+        for fault in operation.faults:
+            self.faults.append((operation.frame, operation.source, str(fault)))
+        m = operation.message
+        if m is not None and not m.fault:
+            self.headers[key(m)] += 1
+
+    def of(self, sides):
+        return [f"frame {frame}: {text}" for frame, source, text in self.faults if source in sides]
+
+    def differs(self, theirs):
+        """From what tshark reads"""
+        theirs = collections.Counter(key(m) for m in theirs)
+        for who, more in (("the tool", self.headers - theirs), ("tshark", theirs - self.headers)):
+            for xid, *rest in more:
+                yield f"XID {xid:#010x}: {who} alone has {rest}"
+
+
+def key(m):
+    """What a header says, whoever has read it"""
+    reply = None if m.reply is None else tuple(map(tuple, m.reply))
+    return (m.xid, m.version, m.credits, m.type, m.error, tuple(map(tuple, m.reads)),
+            tuple(tuple(map(tuple, w)) for w in m.writes), reply)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What can be asked for: some of the RPCs, a timeline, objects."""
+import pathlib
+import tempfile
+
+import cases
+from frames import File, Iwarp, Roce
+from run import CAPTURES, objects, tool
+
+
+def make(path):
+    """Two connections, RPCs every 100 microseconds or so"""
+    with File(path) as file:
+        for link in Roce(file, 0x40), Iwarp(file, 41000):
+            cases.first_call(link)
+            cases.ask_read(link)
+            link.write(cases.SERVER, cases.CHUNK[0], cases.CHUNK[2], cases.data())
+            cases.answer_read(link)
+            cases.ask(link, 3)
+            cases.ask(link, 4)
+            cases.answer(link, 4)
+            cases.answer(link, 3)
+            cases.answer(link, 0x99)
+            file.clock += 1_000_000
+
+
+def check_filters(path):
+    for wanted, arguments in (
+            ([1, 2, 3, 4, None] * 2, []),
+            ([2, 2], ["--xid", "2"]),
+            ([2, 4, 2, 4], ["--xid", "0x2", "--xid", "00000004"]),
+            ([1, 2, 3, 4, None], ["--connection", "2"]),
+            ([1, 2, 3], ["--first", "3"]),
+            ([3], ["--xid", "3", "--first", "1"]),
+            ([1, 2, 3, 4, None], ["--from", "0.5"]),
+            ([1, 2, 3, 4, None], ["--to", "0.5"]),
+            ([], ["--from", "0.5", "--to", "0.6"]),
+            ([2, 2], ["--name", "read"]),
+            ([None, None], ["--broken"])):
+        found = [rpc["xid"] for rpc in objects(path, *arguments)]
+        if found != wanted:
+            yield f"{' '.join(arguments)}: XIDs {found} instead of {wanted}"
+
+
+def check_nothing(path):
+    done = tool(path, "--xid", "1234")
+    yield from done.faults(1)
+    if "0 RPCs shown of 8" not in done.out:
+        yield done.out
+
+
+def check_objects(path):
+    read = objects(path, "--xid", "2", "--connection", "1")[0]
+    wire = read["wire"]
+    for what, got, wanted in (
+            ("kinds", [o["kind"] for o in wire], ["send", "write", "send"]),
+            ("sides", [o["from"] for o in wire], ["client", "server", "server"]),
+            ("roles", [o.get("role") for o in wire], ["call", None, "reply"]),
+            ("name", read["name"], "NFSv3 READ"), ("status", read["status"], "NFS3_OK"),
+            ("memory", [wire[1][k] for k in ("handle", "length", "offset")], [*cases.CHUNK]),
+            ("credits", [o["header"]["credits"] for o in wire[::2]], [128, 64]),
+            ("chunk", wire[0]["header"]["writes"][0][0],
+             {"handle": 0x1111, "length": 8192, "offset": 0x10000})):
+        if got != wanted:
+            yield f"{what}: {got} instead of {wanted}"
+
+
+def check_timeline(path):
+    """In the order of the wire, each operation once"""
+    out = tool(path, "--timeline", "--ascii").out
+    xids = [line.split("xid ")[1][:8] for line in out.splitlines() if "xid " in line]
+    wanted = [1, 1, 2, 2, 3, 4, 4, 3, 0x99] * 2
+    if [int(x, 16) for x in xids] != wanted:
+        yield f"{xids}"
+    if out.count("RDMA Write, 8192 bytes") != 2 or out.count("Connection ") != 2:
+        yield "not all of it"
+    some = tool(path, "--timeline", "--xid", "2", "--connection", "2").out
+    if some.count("xid 00000002") != 2 or "xid 00000003" in some or "Connection 1" in some:
+        yield "another XID, or another connection"
+
+
+def check_whole(path):
+    """Overlapping RPCs are drawn one after another, each with its own."""
+    out = tool(path, "--connection", "1").out
+    titles = [line for line in out.splitlines() if line and not line.startswith(" ")]
+    if [t.split()[-1] for t in titles[1:5]] != ["NULL", "READ", "GETATTR", "GETATTR"]:
+        yield f"{titles}"
+
+
+def check_stdin():
+    path = CAPTURES / "read.pcapng"
+    with open(path, "rb") as file:
+        done = tool("-", "--width", 96, stdin=file)
+    if done.out != path.with_suffix(".txt").read_text("utf-8"):
+        yield f"{done.out[-200:]} {done.err}"
+
+
+def checks():
+    with tempfile.TemporaryDirectory() as scratch:
+        path = pathlib.Path(scratch) / "two.pcapng"
+        make(path)
+        yield "filters", check_filters(path)
+        yield "nothing is wanted", check_nothing(path)
+        yield "objects", check_objects(path)
+        yield "timeline", check_timeline(path)
+        yield "calls that overlap", check_whole(path)
+        yield "standard input", check_stdin()
