@@ -102,6 +102,8 @@ def check_picture(capture):
         label = re.search(r"[─═]{3} (.*?) [─═]", line)
         if label and label[1] not in words:
             yield f"'{label[1]}' is not in it"
+    if not any("inline 4096/4096 bytes" in word for word in words):
+        yield "does not say what the connection is"
     for name in _FOREIGN:
         if root.find(f".//{_SVG}{name}") is not None:
             yield f"has <{name}>"

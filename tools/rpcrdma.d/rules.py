@@ -152,13 +152,15 @@ def check_exposed(send, announced):
           "Read chunks in a reply that are no Position Zero Read chunk of an RDMA_NOMSG", "RR8")
 
 
-def check_written(send, written):
-    """@written: {(handle, offset): bytes}, of the segments that came back"""
+def check_written(send, call, written):
+    """@written: {(handle, offset): bytes}. Of segments that came back as they were offered."""
     reply = send.message
+    room = {(s.handle, s.offset): s.length
+            for segments in (*call.writes, call.reply or ()) for s in segments}
     for segments in (*reply.writes, reply.reply or ()):
         for s in segments:
             done = written.get((s.handle, s.offset), 0)
-            blame(send, s.length <= done,
+            blame(send, s.length <= done or s.length > room.get((s.handle, s.offset), 0),
                   f"R_key {s.handle:08x}: {s.length} bytes returned, {done} written", "8166-47")
 
 

@@ -114,9 +114,10 @@ def _rung(page, rung):
 def _head(page, ladder):
     page.text(_EDGE + 16, page.y + 26, ladder.title, "h f-bad" if ladder.bad else "h f-ink")
     page.y += 34
-    for line in textwrap.wrap(ladder.facts, _WIDE):
-        page.text(_EDGE + 16, page.y + 10, line, "s f-dim")
-        page.y += _LINE
+    for facts in ladder.facts.split("\n"):
+        for line in textwrap.wrap(facts, _WIDE):
+            page.text(_EDGE + 16, page.y + 10, line, "s f-dim")
+            page.y += _LINE
     page.y += 10
     for x, words in zip((_LEFT, _RIGHT), ladder.ends):
         width = max(len(words) * 7 + 20, 80)
@@ -151,7 +152,7 @@ def _legend(page):
     for style, words in _LEGEND:
         page.arrow(x, x + 30, page.y + 4, style, _COLOUR.get(style, style))
         page.text(x + 38, page.y + 8, words, "s f-dim")
-        x += 60 + 7 * len(words)
+        x += 64 + 7 * len(words)
     page.y += 28
 
 
@@ -164,7 +165,8 @@ def draw(pictures):
     names = "; ".join(p.title for p in pictures[:3])
     return "\n".join([
         '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" '
+        'xml:space="preserve">',
         f"<title>{escape(names)}</title>", f"<style>{_STYLE}</style>",
         f'<rect width="{_WIDTH}" height="{page.y:g}" rx="10" class="f-bg"/>', *page.out,
         "</svg>", ""])
@@ -176,13 +178,19 @@ class Picture:
     def __init__(self, path, most):
         self.path, self.most = path, most
         self.ladders = []
+        self.connections = set()
         self.left_out = 0
         folder = os.path.dirname(os.path.abspath(path))
         if not os.access(folder, os.W_OK):
             raise Problem(f"{path}: cannot be written")
 
     def rpc(self, rpc, zero):
-        self.add(ladders.of_rpc(rpc, zero))
+        ladder, connection = ladders.of_rpc(rpc, zero), rpc.connection
+        if connection.number not in self.connections:
+            self.connections.add(connection.number)
+            words = f"connection {connection.number}: {connection.describe()}"
+            ladder = ladder._replace(facts=f"{ladder.facts}\n{words}")
+        self.add(ladder)
 
     def add(self, ladder):
         if len(self.ladders) < self.most:

@@ -283,7 +283,7 @@ class Talk:
         connection, message = send.connection, send.message
         if not rpc.call.message.fault and not send.cut:
             rules.check_reply(send, rpc.call.message)
-            rules.check_written(send, rpc.written)
+            rules.check_written(send, rpc.call.message, rpc.written)
         if message.type == MSG:
             found = onc.decode(message.payload, title=rpc.title)
             rpc.status = found.status if found else ""

@@ -237,7 +237,8 @@ class Count:
     def summary(self, reader, talk):
         words = [f"{self.calls} RPC{'s' * (self.calls != 1)} shown of {talk.rpcs}, "
                  f"{talk.links.count} connection{'s' * (talk.links.count != 1)}"]
-        words.append(f"{self.broken} break{'s' * (self.broken == 1)} a rule" if self.broken else "no rule is broken")
+        words.append(f"{self.broken} break{'s' * (self.broken == 1)} a rule" if self.broken else
+                     "no rule is broken")
         repeated = reader.roce.repeated
         strange = reader.roce.strange + reader.iwarp.strange
         if repeated:
