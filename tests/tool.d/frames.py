@@ -74,10 +74,8 @@ READ_REQUEST, RESPONSE, ACK, UD = 0xc, (0xd, 0xe, 0xf, 0x10), 0x11, 0x64
 class Roce:
     """One queue pair on each side. @qpn: of the client's; the server's is one more."""
 
-    transport = "rxe"
-
-    def __init__(self, file, qpn=0x20, connect=True, private=PRIVATE):
-        self.file = file
+    def __init__(self, file, qpn=0x20, connect=True, private=PRIVATE, mtu=MTU):
+        self.file, self.mtu = file, mtu
         self.qpn = {CLIENT: qpn, SERVER: qpn + 1}
         self.psn = {CLIENT: 0x1000 * qpn, SERVER: 0x2000 * qpn}
         self.reads = []
@@ -96,7 +94,7 @@ class Roce:
 
     def chain(self, source, opcodes, head, data, invalidate=None, first_psn=None):
         """The packets of one operation; the first has @head, the last the R_key to invalidate."""
-        pieces = [data[i:i + MTU] for i in range(0, len(data), MTU)] or [b""]
+        pieces = [data[i:i + self.mtu] for i in range(0, len(data), self.mtu)] or [b""]
         for number, piece in enumerate(pieces):
             first, last = number == 0, number == len(pieces) - 1
             opcode = opcodes[3] if first and last else opcodes[0] if first else \
@@ -116,10 +114,15 @@ class Roce:
     def read(self, source, handle, offset, data, answer=True):
         psn = self.psn[source]
         self.packet(source, READ_REQUEST, struct.pack(">QII", offset, handle, len(data)))
-        self.psn[source] = psn + max(1, -(-len(data) // MTU))
+        self.psn[source] = psn + max(1, -(-len(data) // self.mtu))
         if answer:
             target = SERVER if source == CLIENT else CLIENT
             self.chain(target, RESPONSE, struct.pack(">I", 1), data, first_psn=psn)
+
+    def refuse(self, source, code):
+        """A negative acknowledgement of the peer's last packet"""
+        target = SERVER if source == CLIENT else CLIENT
+        self.packet(source, ACK, struct.pack(">I", (0x60 | code) << 24), self.psn[target] - 1)
 
     def management(self, source, attribute, body):
         mad = struct.pack(">BBBBHHQHHI", 1, 7, 2, 3, 0, 0, 0x1234, attribute, 0, 0) + body
@@ -150,10 +153,8 @@ LAST, TAGGED = 0x40, 0x80
 class Iwarp:
     """One TCP connection."""
 
-    transport = "siw"
-
-    def __init__(self, file, port=40000, connect=True, private=PRIVATE):
-        self.file = file
+    def __init__(self, file, port=40000, connect=True, private=PRIVATE, mtu=8000):
+        self.file, self.mtu = file, mtu
         self.port = {CLIENT: port, SERVER: PORT}
         self.sequence = {CLIENT: 1000, SERVER: 5000}
         self.number = {}
@@ -180,19 +181,19 @@ class Iwarp:
     def fpdu(body):
         return struct.pack(">H", len(body)) + body + bytes(-(len(body) + 2) % 4 + 4)
 
-    def untagged(self, opcode, queue, word, data, mss=8000):
+    def untagged(self, opcode, queue, word, data):
         number = self.number[queue] = self.number.get(queue, 0) + 1
         out = []
-        for at in range(0, len(data) or 1, mss):
-            last = LAST * (at + mss >= len(data))
+        for at in range(0, len(data) or 1, self.mtu):
+            last = LAST * (at + self.mtu >= len(data))
             out.append(self.fpdu(struct.pack(">BBIIII", last | 1, 0x40 | opcode, word, queue,
-                                             number, at) + data[at:at + mss]))
+                                             number, at) + data[at:at + self.mtu]))
         return out
 
-    def tagged(self, opcode, key, offset, data, mss=8000):
-        return [self.fpdu(struct.pack(">BBIQ", TAGGED | LAST * (at + mss >= len(data)) | 1,
-                                      0x40 | opcode, key, offset + at) + data[at:at + mss])
-                for at in range(0, len(data) or 1, mss)]
+    def tagged(self, opcode, key, offset, data):
+        return [self.fpdu(struct.pack(">BBIQ", TAGGED | LAST * (at + self.mtu >= len(data)) | 1,
+                                      0x40 | opcode, key, offset + at) + data[at:at + self.mtu])
+                for at in range(0, len(data) or 1, self.mtu)]
 
     def give(self, source, units):
         for unit in units:
@@ -204,6 +205,13 @@ class Iwarp:
 
     def write(self, source, handle, offset, data):
         self.give(source, self.tagged(0, handle, offset, data))
+
+    def terminate(self, source):
+        self.give(source, [self.fpdu(struct.pack(">BBIIIII", LAST | 1, 0x47, 0, 2, 1, 0,
+                                                 0x01000000))])
+
+    def reset(self, source):
+        self.segment(source, flags=4)
 
     def read(self, source, handle, offset, data, answer=True):
         self.sink += 1

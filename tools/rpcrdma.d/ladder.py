@@ -160,10 +160,14 @@ def _lines(operation):
             yield FAULT, str(fault)
 
 
-def rung(operation, start, before):
+def rung(operation, start, before, whose=False):
+    """@start, @before: times of the first operation and of the last one; @whose: say for which
+    RPC it is, where it stands among those of others."""
+    label, rpc = _label(operation), operation.rpc
+    if whose and operation.kind != SEND and rpc is not None and rpc.xid is not None:
+        label += f", xid {rpc.xid:08x}"
     return Rung(operation.time - start, None if before is None else operation.time - before,
-                operation.side == CLIENT, _style(operation), _label(operation),
-                tuple(_lines(operation)))
+                operation.side == CLIENT, _style(operation), label, tuple(_lines(operation)))
 
 
 def rungs(operations):
@@ -196,6 +200,10 @@ def facts(rpc, zero):
     else:
         words.append("no reply in this capture")
     return ", ".join(words)
+
+
+def begins(time, zero):
+    return f"from {(time - zero) / 1_000_000_000:.6f} s of the capture on"
 
 
 def ends(connection):

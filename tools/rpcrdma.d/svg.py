@@ -220,6 +220,7 @@ class TimelinePicture(Picture):
     def __init__(self, path, most):
         super().__init__(path, most)
         self.rungs = {}
+        self.zero = 0
         self.count = 0
 
     def rpc(self, rpc, zero):
@@ -227,11 +228,12 @@ class TimelinePicture(Picture):
 
     def operation(self, operation, zero):
         self.count += 1
+        self.zero = zero
         if self.count > _RUNGS:
             self.left_out += 1
             return
         rungs = self.rungs.setdefault(operation.connection, [])
-        rungs.append((operation.time, operation.frame, ladders.rung(operation, zero, None),
+        rungs.append((operation.time, operation.frame, ladders.rung(operation, 0, None, True),
                       bool(operation.faults)))
 
     def end(self, summary):
@@ -239,9 +241,11 @@ class TimelinePicture(Picture):
             rungs.sort(key=lambda r: r[:2])
             before, out = None, []
             for time, _, rung, _ in rungs:
-                out.append(rung._replace(since=None if before is None else time - before))
+                out.append(rung._replace(elapsed=time - rungs[0][0],
+                                         since=None if before is None else time - before))
                 before = time
-            self.add(ladders.Ladder(f"Connection {connection.number}", connection.describe(),
+            self.add(ladders.Ladder(f"Connection {connection.number}", connection.describe() + "\n" +
+                                    ladders.begins(rungs[0][0], self.zero),
                                     ladders.ends(connection), tuple(out),
                                     any(r[3] for r in rungs)))
         super().end(summary)

@@ -156,7 +156,7 @@ class Timeline(Text):
 
     def __init__(self, options):
         super().__init__(options)
-        self.before = None
+        self.start = self.before = None
         self.last = None
 
     def rpc(self, rpc, zero):
@@ -164,11 +164,14 @@ class Timeline(Text):
 
     def operation(self, operation, zero):
         connection = operation.connection
+        if self.start is None:
+            self.start = operation.time
+            self.say(self.terminal.title("Timeline", ladder.begins(self.start, zero)))
         self.connection(connection)
         if self.last is not connection:
             self.say(self.terminal.ends(ladder.ends(connection)))
         self.last = connection
-        self.say(self.terminal.rung(ladder.rung(operation, zero, self.before)))
+        self.say(self.terminal.rung(ladder.rung(operation, self.start, self.before, True)))
         self.before = operation.time
 
 
@@ -235,7 +238,7 @@ class Count:
         self.broken += bool(rpc.faults)
 
     def summary(self, reader, talk):
-        words = [f"{self.calls} RPC{'s' * (self.calls != 1)} shown of {talk.rpcs}, "
+        words = [f"{self.calls} RPC{'s' * (self.calls != 1)} shown of {talk.rpcs} read, "
                  f"{talk.links.count} connection{'s' * (talk.links.count != 1)}"]
         words.append(f"{self.broken} break{'s' * (self.broken == 1)} a rule" if self.broken else
                      "no rule is broken")
