@@ -115,6 +115,9 @@ class Talk:
     def _forget(rpc):
         """What was given out is only there for those that refer to it."""
         rpc.operations = []
+        if rpc.ended is not None:
+            rpc.call = rpc.reply = None
+            rpc.names, rpc.handles, rpc.written = (), (), {}
         for send in (rpc.call, rpc.reply):
             if send is not None:
                 send.data = b""
@@ -298,7 +301,7 @@ class Talk:
         rpc = connection.exposed.pop((send.side, send.message.xid), None)
         if rpc is not None or connection.known:
             rules.check_done(send, rpc)
-        if rpc is not None:
+        if rpc is not None and rpc.reply is not None:
             wanted = rules.total(rpc.reply.message.reads)
             rules.blame(send, rpc.read >= wanted, f"RDMA_DONE, and {rpc.read} of {wanted} bytes "
                         "were read", "RR9")
