@@ -2,13 +2,10 @@
 """A ladder without a form yet: what stands at each rung. terminal.py and svg.py draw it."""
 import typing
 
-import header
 from links import CLIENT, SERVER
 from operation import CLOSE, READ, REFUSAL, RESPONSE, SEND, WRITE
 from talk import duration
 
-# What a rung is, for colours and lines
-STYLES = ("send", "invalidate", "read", "response", "write", "refusal")
 # What a line below it is
 PLAIN, FIELDS, SEGMENT, MEMORY, NAMES, FAULT = \
     "plain", "fields", "segment", "memory", "names", "fault"
@@ -16,6 +13,7 @@ PLAIN, FIELDS, SEGMENT, MEMORY, NAMES, FAULT = \
 
 class Rung(typing.NamedTuple):
     """
+    @style: send, invalidate, read, response, write or refusal
     @elapsed: since the first one, @since: since the one before it, in nanoseconds
     @right: from the client to the server
     @lines: of (kind, text)
@@ -214,8 +212,3 @@ def ends(connection):
 def of_rpc(rpc, zero):
     return Ladder(title(rpc), facts(rpc, zero), ends(rpc.connection), rungs(rpc.operations),
                   bool(rpc.faults))
-
-
-def is_message(operation):
-    return operation.kind == SEND and operation.message is not None and \
-        operation.message.type in header.TYPES

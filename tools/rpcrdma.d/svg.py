@@ -244,8 +244,8 @@ class TimelinePicture(Picture):
                 out.append(rung._replace(elapsed=time - rungs[0][0],
                                          since=None if before is None else time - before))
                 before = time
-            self.add(ladders.Ladder(f"Connection {connection.number}", connection.describe() + "\n" +
-                                    ladders.begins(rungs[0][0], self.zero),
+            facts = f"{connection.describe()}\n{ladders.begins(rungs[0][0], self.zero)}"
+            self.add(ladders.Ladder(f"Connection {connection.number}", facts,
                                     ladders.ends(connection), tuple(out),
                                     any(r[3] for r in rungs)))
         super().end(summary)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a capture hardly shows: names of operations, private data, and how much is kept."""
+import sys
+import xml.etree.ElementTree
+
+import rpc
+from run import TOP
+
+sys.path.append(str(TOP / "tools/rpcrdma.d"))
+# pylint: disable=wrong-import-position
+import header  # noqa: E402
+import ladder  # noqa: E402
+import onc  # noqa: E402
+import svg  # noqa: E402
+from operation import SEND, Operation  # noqa: E402
+from talk import Talk  # noqa: E402
+
+_STATEID = bytes(16)
+_SEQUENCE = rpc.words(53) + bytes(32)
+_PUTFH = rpc.words(22) + rpc.opaque(b"handle")
+_GETATTR = rpc.words(9, 2, 1, 2)
+_ATTRIBUTES = rpc.words(1, 16) + rpc.opaque(bytes(4))
+# Of an OPEN, up to the owner
+_OPEN = rpc.words(18, 0, 1, 0, 0, 0) + rpc.opaque(b"me")
+# The operations of a COMPOUND, as bytes, and their names
+_COMPOUNDS = (
+    ((_SEQUENCE, _PUTFH, rpc.words(25) + bytes(28), _GETATTR), "SEQUENCE PUTFH READ GETATTR"),
+    ((_PUTFH, rpc.words(38) + _STATEID + rpc.words(0, 0, 2) + rpc.opaque(b"text!"), _GETATTR),
+     "PUTFH WRITE GETATTR"),
+    ((_OPEN + rpc.words(0, 0) + rpc.opaque(b"name"), _GETATTR), "OPEN GETATTR"),
+    ((_OPEN + rpc.words(1, 3) + bytes(8) + _ATTRIBUTES + rpc.words(0) +
+      rpc.opaque(b"name"), _GETATTR), "OPEN GETATTR"),
+    ((_OPEN + rpc.words(0, 4), _GETATTR), "OPEN GETATTR"),
+    ((rpc.words(6, 5) + rpc.opaque(b"target") + rpc.opaque(b"name") + _ATTRIBUTES, _GETATTR),
+     "CREATE GETATTR"),
+    ((rpc.words(6, 2) + rpc.opaque(b"name") + _ATTRIBUTES, _GETATTR), "CREATE GETATTR"),
+    ((rpc.words(12, 1, 0, 0, 0, 0, 1, 1, 0) + _STATEID + rpc.words(0, 0, 0) + rpc.opaque(b"me"),
+      _GETATTR), "LOCK GETATTR"),
+    ((rpc.words(12, 1, 0, 0, 0, 0, 1, 0) + _STATEID + rpc.words(0), _GETATTR), "LOCK GETATTR"),
+    ((rpc.words(34) + _STATEID + _ATTRIBUTES, rpc.words(10)), "SETATTR GETFH"),
+    ((rpc.words(73, 0) + rpc.opaque(b"user.a") + rpc.opaque(b"b"), _GETATTR), "SETXATTR GETATTR"),
+    ((_SEQUENCE, rpc.words(42, 1, 2, 3), _GETATTR), "SEQUENCE EXCHANGE_ID ..."),
+    ((_PUTFH, rpc.words(4711), _GETATTR), "PUTFH operation 4711 ..."))
+_BACK = (((rpc.words(11) + bytes(32) + rpc.words(1) + bytes(16) + rpc.words(1, 5, 6),
+           rpc.words(4) + _STATEID + rpc.words(0) + rpc.opaque(b"handle")),
+          "CB_SEQUENCE CB_RECALL"),)
+
+
+def _compound(operations, back=False):
+    body = rpc.opaque(b"tag") + rpc.words(2, *([7] if back else []), len(operations))
+    return rpc.call(5, 1, body + b"".join(operations), rpc.CALLBACK if back else rpc.NFS,
+                    1 if back else 4)
+
+
+def check_names():
+    for back, table in (False, _COMPOUNDS), (True, _BACK):
+        for operations, names in table:
+            found = onc.decode(_compound(operations, back))
+            if " ".join(found.operations) != names:
+                yield f"'{' '.join(found.operations)}' instead of '{names}'"
+            for size in range(len(_compound(operations, back))):
+                onc.decode(_compound(operations, back)[:size])
+
+
+def check_reduced():
+    """What moved in a Read chunk is not there, but counts in Positions."""
+    write = rpc.words(38) + _STATEID + rpc.words(0, 0, 2, 5)
+    whole = _compound((_PUTFH, write, _GETATTR))
+    position = whole.index(write) + len(write)
+    for positions, names in ({position}, "PUTFH WRITE GETATTR"), (set(), "PUTFH WRITE operation 1"):
+        found = " ".join(onc.decode(whole, positions).operations)
+        if found != names:
+            yield f"{positions}: '{found}' instead of '{names}'"
+    second = _compound((_PUTFH, write, _PUTFH, write, _GETATTR))
+    at = second.rindex(write) + len(write) + 8
+    found = " ".join(onc.decode(second, {position, at}).operations)
+    if found != "PUTFH WRITE PUTFH WRITE GETATTR":
+        yield f"two of them: '{found}'"
+
+
+def check_protected():
+    """With RPCSEC_GSS, what the transport can see"""
+    for service, title in (1, "NFSv3 READ"), (2, "NFSv3 READ (krb5i)"), (3, "NFSv3 READ (krb5p)"):
+        credential = rpc.words(1, 0, 77, service) + rpc.opaque(b"ctx")
+        body = rpc.words(5, 0, 2, rpc.NFS, 3, 6, 6, len(credential)) + credential + \
+            rpc.words(6) + rpc.opaque(b"mic") + bytes(40)
+        if onc.decode(body).title != title:
+            yield f"'{onc.decode(body).title}' instead of '{title}'"
+
+
+def check_private():
+    block = bytes.fromhex("f6ab0e1801010307")
+    mine = bytes.fromhex("7a3c91e501080005")
+    wanted = header.Private(4096, 8192, True, True)
+    for data, private in ((block, wanted), (b"\0\0\0" + block, wanted),
+                          (block[:4] + b"\2" + block + b"\0", wanted),
+                          (block + mine, wanted._replace(extensions=5)),
+                          (block + b"\0" + mine, wanted), (block + mine[:7], wanted),
+                          (block + mine[:5] + b"\x07" + mine[6:], wanted),
+                          (block[:7], header.Private()), (mine, header.Private()),
+                          (b"", header.Private())):
+        if header.private(data) != private:
+            yield f"{data.hex()}: {header.private(data)}"
+
+
+def _send(number, message, source="10.0.0.2"):
+    target = "10.0.0.1" if source == "10.0.0.2" else "10.0.0.2"
+    return Operation(SEND, number, number * 1000, (source, target, 17), source, target,
+                     data=message, size=len(message))
+
+
+def check_bounds():
+    """Calls without replies, and thousands of connections: what is kept has an end."""
+    talk, given = Talk(), 0
+    for xid in range(12000):
+        chunk = [(0x1000 + xid, 64, 0)]
+        talk.take(_send(xid, rpc.header(xid, writes=[chunk]) + rpc.call(xid)))
+        given += sum(1 for _ in talk.ready())
+    connection = next(iter(talk.links.lanes.values()))[0]
+    for what, size in (("RPCs", len(talk.order)), ("calls", len(connection.calls)),
+                       ("R_keys", len(connection.regions))):
+        if not 0 < size <= 4096:
+            yield f"{size} {what} are kept"
+    if given + len(talk.order) != 12000:
+        yield f"{given} and {len(talk.order)} RPCs of 12000"
+    for number in range(9000):
+        operation = _send(number, rpc.header(1) + rpc.call(1))
+        operation.lane = (f"10.{number >> 8}.{number & 255}.1", "10.0.0.1", 17)
+        operation.source = operation.lane[0]
+        talk.take(operation)
+    if len(talk.links.lanes) > 8192:
+        yield f"{len(talk.links.lanes)} connections are kept"
+
+
+def check_escapes():
+    one = ladder.Rung(0, None, True, "send", "<&>", (("plain", "a < b & \"c\""),))
+    text = svg.draw([ladder.Ladder("<script>", "&", ("<", ">"), (one,), False)])
+    words = {e.text for e in xml.etree.ElementTree.fromstring(text.encode()).iter()}
+    for word in "<&>", "<script>", "a < b & \"c\"":
+        if word not in words:
+            yield f"'{word}' is not in it"
+
+
+def check_whole_back():
+    """A Long call of the server's, and a call of the client's with its XID at that time"""
+    talk = Talk()
+    reads = {"kind": rpc.NOMSG, "reads": [(0, 0x77, 64, 0)]}
+    for number, (source, message) in enumerate((
+            ("10.0.0.2", rpc.header(1) + rpc.call(1)), ("10.0.0.1", rpc.header(1) + rpc.reply(1)),
+            ("10.0.0.1", rpc.header(9, **reads, reply=[(0x78, 64, 0)])),
+            ("10.0.0.2", rpc.header(9, **reads)),
+            ("10.0.0.2", rpc.header(9, rpc.NOMSG, reply=[(0x78, 0, 0)])))):
+        talk.take(_send(number, message, source))
+    found = [(r.caller, r.xid, r.reply is not None) for r in talk.ready(everything=True)]
+    if found != [("client", 1, True), ("server", 9, True), ("client", 9, False)]:
+        yield f"{found}"
+
+
+def checks():
+    yield "names of operations", check_names()
+    yield "arguments that were left out", check_reduced()
+    yield "arguments that are protected", check_protected()
+    yield "private data", check_private()
+    yield "what is kept", check_bounds()
+    yield "what XML has for itself", check_escapes()
+    yield "a Long call of the server's", check_whole_back()
