@@ -7,7 +7,7 @@ from operation import ACCEPT, CLOSE, CONNECT, REFUSAL
 
 CLIENT, SERVER = "client", "server"
 # What a capture of any length may make us keep
-_CONNECTIONS, _HANDLES, _CALLS = 4096, 4096, 4096
+_CONNECTIONS, _HANDLES, _CALLS, _HALVES = 4096, 4096, 4096, 64
 
 
 def other(side):
@@ -97,6 +97,8 @@ class Links:
         self.count = 0
         self.lanes = Bounded(2 * _CONNECTIONS)
         self.requests = Bounded(_CONNECTIONS)
+        # {(source, target): [(connection, side)]} of directions that were not seen yet
+        self.missing = Bounded(_CONNECTIONS)
 
     def _new(self, operation):
         self.count += 1
@@ -106,6 +108,10 @@ class Links:
     def _bind(self, lane, connection, side):
         self.lanes[lane] = (connection, side)
         connection.lanes[side] = lane
+
+    def _miss(self, source, target, connection, side):
+        waiting = [m for m in self.missing.get((source, target), ()) if m[1] not in m[0].lanes]
+        self.missing[source, target] = [*waiting[-_HALVES:], (connection, side)]
 
     def take(self, operation):
         """Sets its connection and side."""
@@ -126,6 +132,7 @@ class Links:
             self.requests[operation.lane, operation.source] = connection
             connection.qpns[CLIENT] = operation.length
             self._bind((operation.target, operation.source, operation.length), connection, SERVER)
+            self._miss(operation.source, operation.target, connection, CLIENT)
         else:
             connection = self._tcp(operation, CLIENT)
         operation.connection, operation.side = connection, CLIENT
@@ -177,17 +184,16 @@ class Links:
             connection.addresses = {side: operation.source, other(side): operation.target}
             if stream is not None:
                 self.lanes[stream] = (connection, None)
+            else:
+                self._miss(operation.target, operation.source, connection, other(side))
         self._bind(operation.lane, connection, side)
         return connection, side
 
     def _partner(self, operation):
         """Of those between the same addresses, the one that has this call or this memory."""
-        half = []
-        for connection, side in self.lanes.values():
-            if side and len(connection.lanes) == 1 and \
-                    connection.addresses.get(side) == operation.target and \
-                    connection.addresses.get(other(side)) == operation.source:
-                half.append((connection, other(side)))
+        half = [(connection, side) for connection, side in
+                self.missing.get((operation.source, operation.target), ())
+                if side not in connection.lanes]
         for connection, side in half:
             xid = operation.message.xid if operation.message else None
             if (other(side), xid) in connection.calls or \
