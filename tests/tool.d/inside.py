@@ -151,8 +151,9 @@ def check_whole_back():
             ("10.0.0.2", rpc.header(9, **reads)),
             ("10.0.0.2", rpc.header(9, rpc.NOMSG, reply=[(0x78, 0, 0)])))):
         talk.take(_send(number, message, source))
-    found = [(r.caller, r.xid, r.reply is not None) for r in talk.ready(everything=True)]
-    if found != [("client", 1, True), ("server", 9, True), ("client", 9, False)]:
+    found = [(r.caller, r.xid, r.reply is not None, len(r.call.message.reads))
+             for r in talk.ready(everything=True)]
+    if found != [("client", 1, True, 0), ("server", 9, True, 1), ("client", 9, False, 1)]:
         yield f"{found}"
 
 
