@@ -530,8 +530,9 @@ static int reply_send_plain(struct svcrdma_transport *t, struct svcrdma_send_ctx
 }
 
 /*
- * What most READs of whole words are: the call offers one segment, the item is all that there is in the pages, so
- * that nfsd has not named a length word (payload_skip_length()); head and tail fit in a message.
+ * What most READs of whole words are: the call offers one segment, the item is all that there is in
+ * the pages, so that nfsd has not named a length word (payload_skip_length()); head and tail fit in
+ * a message.
  */
 static bool reply_is_item(const struct svcrdma_transport *t, const struct svc_rqst *rqstp)
 {
