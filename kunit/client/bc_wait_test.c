@@ -35,17 +35,6 @@ static void complete_all_sends(struct client *client)
 	fake_run_all(client->qp);
 }
 
-/* The device has all Send buffers. */
-static void post_all_sends(struct client *client)
-{
-	struct xprtrdma_send *send;
-
-	while ((send = xprtrdma_send_get(client->conn)))
-		KUNIT_ASSERT_EQ(client->test, 0,
-				xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE, NULL));
-	fake_mark(client->qp);
-}
-
 static bool waits(const struct client *client)
 {
 	return test_bit(XPRT_WRITE_SPACE, &client->xprt->state);
@@ -56,7 +45,7 @@ static void reply_waits_for_a_send(struct kunit *test)
 	struct client *client = client_of(test);
 	struct rpc_rqst *rqst = called(bc_call_create(client, 64), 100);
 
-	post_all_sends(client);
+	client_post_all_sends(client);
 	KUNIT_EXPECT_EQ(test, -EAGAIN, xprtrdma_request_send(rqst));
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
 	KUNIT_EXPECT_TRUE(test, waits(client));
@@ -77,7 +66,7 @@ static void send_comes_back_in_between(struct kunit *test)
 	struct client *client = client_of(test);
 	struct rpc_rqst *rqst = called(bc_call_create(client, 64), 100);
 
-	post_all_sends(client);
+	client_post_all_sends(client);
 	client_between(AFTER_SEND_GET, complete_all_sends, client);
 	KUNIT_EXPECT_EQ(test, 0, xprtrdma_request_send(rqst));
 	KUNIT_EXPECT_TRUE(test, client_between_happened());
@@ -124,7 +113,7 @@ static void refusal_without_a_send(struct kunit *test)
 	struct client *client = client_of(test);
 	struct bc_call *cb = bc_call_create_long(client, XPRTRDMA_BC_MAX_CALL + 4);
 
-	post_all_sends(client);
+	client_post_all_sends(client);
 	bc_call_deliver(cb);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
 	client_expect_failed(client);

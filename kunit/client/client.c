@@ -96,6 +96,17 @@ unsigned int client_free_sends(struct client *client)
 	return list_count_nodes(&client->conn->xc_send.free);
 }
 
+/* The device has all Send buffers. */
+void client_post_all_sends(struct client *client)
+{
+	struct xprtrdma_send *send;
+
+	while ((send = xprtrdma_send_get(client->conn)))
+		KUNIT_ASSERT_EQ(client->test, 0,
+				xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE, NULL));
+	fake_mark(client->qp);
+}
+
 /* Receive buffers that wait to be posted again. */
 unsigned int client_idle_receives(struct client *client)
 {

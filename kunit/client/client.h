@@ -63,6 +63,7 @@ void client_connect(struct client *client);
 void client_open_window(struct client *client, u32 credits);
 unsigned int client_free_mrs(struct client *client);
 unsigned int client_free_sends(struct client *client);
+void client_post_all_sends(struct client *client);
 unsigned int client_idle_receives(struct client *client);
 void client_expect_at_rest(struct client *client);
 void client_expect_failed(struct client *client);

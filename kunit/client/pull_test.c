@@ -216,24 +216,13 @@ static void as_many_reads_as_there_may_be(struct kunit *test)
 
 /* ---- something is short ---- */
 
-/* The device has all Send buffers. */
-static void post_all_sends(struct client *client)
-{
-	struct xprtrdma_send *send;
-
-	while ((send = xprtrdma_send_get(client->conn)))
-		KUNIT_ASSERT_EQ(client->test, 0,
-				xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE, NULL));
-	fake_mark(client->qp);
-}
-
 /* No Read begins without one: the server would never be told. */
 static void no_send_is_left(struct kunit *test)
 {
 	struct client *client = client_of(test);
 	struct client_call *call = sent(client);
 
-	post_all_sends(client);
+	client_post_all_sends(client);
 	expose(call);
 	KUNIT_EXPECT_EQ(test, 0, reads_posted(client));
 	KUNIT_EXPECT_FALSE(test, work_pending(&client->conn->xc_pull.worker));
@@ -253,7 +242,7 @@ static void send_comes_back_in_between(struct kunit *test)
 	struct client *client = client_of(test);
 	struct client_call *call = sent(client);
 
-	post_all_sends(client);
+	client_post_all_sends(client);
 	client_between(AFTER_SEND_GET, run_all, client);
 	expose(call);
 	KUNIT_EXPECT_TRUE(test, client_between_happened());
