@@ -113,7 +113,7 @@ RPCRDMA_BEGIN_C_ABI
  *	are valid for each status but %RPCRDMA_RUNT
  * @lists: storage set by the caller; filled in for %RPCRDMA_OK, else emptied
  *
- * Counts and validates the whole header first and fills @lists second. For
+ * Fills @lists as it validates them; they are good if all of the header is. For
  * RDMA_MSG the payload has at least an XID, equal to rdma_xid. RDMA_MSGP and
  * RDMA_DONE decode their fixed header only, and give %RPCRDMA_OK; what to do with
  * them is the caller's decision (RFC 8166 section 4.6). RDMA_ERROR: see
