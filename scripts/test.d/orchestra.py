@@ -19,6 +19,16 @@ LOGS = TOP / "build/test"
 SHOWN = re.compile(r"^FAIL |^failed: |^  [a-z-]+ kernel: ")
 
 
+def reap(child):
+    """Its status, and the seconds of processor that it and its children took."""
+    try:
+        _, status, usage = os.wait4(child.pid, 0)
+    except ChildProcessError:  # who has ended it was faster
+        return child.wait(), 0.0
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return child.returncode, usage.ru_utime + usage.ru_stime
+
+
 class Outcome:
     """How a part went."""
 
@@ -87,14 +97,15 @@ class Orchestra:
                 log.flush()
                 if SHOWN.match(line):
                     print(f"          {part.name}: {line.strip()}", flush=True)
-            status = child.wait()
+            status, spent = reap(child)
             timer.cancel()
             self.children.discard(child)
         outcome = Outcome(part, ledger.load(self.verdict_file(part), self.run), status,
                           ended[0] if ended else None)
         with self.changed:
             self.outcomes.append(outcome)
-        self.say(f"{part.name}: {outcome} ({time.monotonic() - begin:.0f} s)")
+        self.say(f"{part.name}: {outcome} ({time.monotonic() - begin:.0f} s, "
+                 f"{spent:.0f} s of processor)")
         return outcome
 
     def _stop(self, child, part, ended):
