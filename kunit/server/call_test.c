@@ -246,6 +246,63 @@ static void call_under_rpcsec_gss(struct kunit *test)
 	}
 }
 
+/**
+ * struct item_case - a call with one item of 100 bytes in a chunk
+ * @desc: what is said of it
+ * @program: RPC program
+ * @procedure: of version 3
+ * @count: the word in front of the item
+ * @served: nfsd sees the call
+ */
+struct item_case {
+	const char	*desc;
+	u32		program;
+	u32		procedure;
+	u32		count;
+	bool		served;
+};
+
+static const struct item_case item_cases[] = {
+	{ "WRITE, as long as the chunk", 100003, 7, 100, true },
+	{ "WRITE, the chunk has the padding", 100003, 7, 97, true },
+	{ "WRITE, longer than the chunk", 100003, 7, 101, false },
+	{ "WRITE, the chunk has more than the padding", 100003, 7, 96, false },
+	{ "WRITE, 2^32 - 1", 100003, 7, U32_MAX, false },
+	{ "SYMLINK, as long as the chunk", 100003, 10, 100, true },
+	{ "GETATTR, which has no item", 100003, 1, 100, false },
+	{ "NFS_ACL, which has none", 100227, 2, 100, false },
+	{ "a program that is not known", 100099, 7, 101, true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(item, item_cases, desc);
+
+/* RFC 8267 sections 4.1 and 4.3 say which items; the word in front of one says how long. */
+static void call_with_an_item_of_a_known_program(struct kunit *test)
+{
+	static const struct call_case reduced = { "", 260, 0, { { 160, 100, 1 } } };
+	const struct item_case *c = test->param_value;
+	struct server *server = server_of(test);
+	struct call call = {};
+	u8 *rpc;
+
+	call_build(server, &call, &reduced);
+	rpc = call.message + call.size - call.base_length;
+	put_unaligned_be32(c->program, rpc + 12);
+	put_unaligned_be32(3, rpc + 16);
+	put_unaligned_be32(c->procedure, rpc + 20);
+	put_unaligned_be32(c->count, rpc + 156);
+
+	/* Act */
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+	KUNIT_EXPECT_EQ(test, c->served ? 260 : 0, server_receive_all(server));
+
+	/* Assert */
+	if (!c->served)
+		server_expect_error(server, CALL_XID, RPCRDMA_ERR_CHUNK);
+	server_done(server);
+	server_expect_at_rest(server);
+}
+
 struct dropped_case {
 	const char	*desc;
 	u32		words[8];
@@ -395,6 +452,7 @@ static struct kunit_case call_kunit_cases[] = {
 	KUNIT_CASE(call_whose_read_fails),
 	KUNIT_CASE(call_whose_read_cannot_be_posted),
 	KUNIT_CASE(call_under_rpcsec_gss),
+	KUNIT_CASE_PARAM(call_with_an_item_of_a_known_program, item_gen_params),
 	KUNIT_CASE(call_with_reads_needs_a_credit),
 	KUNIT_CASE(call_burst_uses_up_the_spare_buffers),
 	{}

@@ -130,6 +130,46 @@ static void local_inv_ends_the_exposure(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+struct short_case {
+	const char	*desc;
+	u32		vers;
+	u32		proc;
+};
+
+static const struct short_case short_cases[] = {
+	{ "RDMA_MSG", 1, RPCRDMA_MSG },
+	{ "RDMA_ERROR", 1, RPCRDMA_ERROR },
+	{ "no procedure", 1, 9 },
+	{ "RDMA_DONE of version 2", 2, RPCRDMA_DONE },
+};
+
+KUNIT_ARRAY_PARAM_DESC(short, short_cases, desc);
+
+/* Sixteen octets are no message but an RDMA_DONE: RFC 8166 section 4.5. */
+static void sixteen_octets_that_are_no_done(struct kunit *test)
+{
+	const struct short_case *c = test->param_value;
+	struct exposure *e = exposure_create(test);
+	struct server *server = server_of(test);
+	u8 message[64];
+
+	done_message(message, false);
+	put_unaligned_be32(c->vers, message + 4);
+	put_unaligned_be32(c->proc, message + 12);
+
+	/* Act */
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, message, 16));
+	expect_kept(test, e);
+	KUNIT_EXPECT_TRUE(test, server_is_ready(server));
+	KUNIT_EXPECT_EQ(test, 0, server_receive_all(server));
+
+	/* Assert: not a word, and the client still has the reply. */
+	expect_kept(test, e);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&server->transport->st_noise));
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+}
+
 /**
  * struct invalidate_case - a message that invalidates
  * @desc: which
@@ -276,6 +316,7 @@ static void exposed_reply_returns_the_chunks_of_the_call(struct kunit *test)
 
 static struct kunit_case expose_cases[] = {
 	KUNIT_CASE_PARAM(local_inv_ends_the_exposure, done_gen_params),
+	KUNIT_CASE_PARAM(sixteen_octets_that_are_no_done, short_gen_params),
 	KUNIT_CASE_PARAM(client_that_invalidates_is_disconnected, invalidate_gen_params),
 	KUNIT_CASE(time_ends_the_exposure_by_local_inv),
 	KUNIT_CASE(failed_registration_ends_the_connection),
