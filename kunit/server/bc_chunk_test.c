@@ -247,6 +247,34 @@ static void more_than_was_offered(struct kunit *test)
 	expect_at_rest(test);
 }
 
+/* An RDMA_NOMSG needs a chunk (RFC 8166 section 4.3.3), and one that is empty has no reply in it. */
+static void long_reply_without_a_chunk(struct kunit *test)
+{
+	struct backchannel *bc = test->priv;
+	struct callback *cb = bc_call_procedure(test, 20, CB_LONG_REPLY);
+	struct bc_message *call = bc_message(test);
+	struct rpcrdma_header header = {
+		.xid = call->header.xid, .vers = 1, .credits = 2, .proc = RPCRDMA_NOMSG,
+	};
+	struct rpcrdma_chunk_lists none = {};
+	u8 message[64];
+
+	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
+			rpcrdma_header_encode(&header, &none, message, sizeof(message)));
+	KUNIT_ASSERT_TRUE(test, fake_deliver(bc->server->qp, message, header.size));
+	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(bc->server));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&bc->server->transport->st_noise));
+	answer_long(test, call, 5000, 0, header.xid);
+	KUNIT_EXPECT_EQ(test, 2, atomic_read(&bc->server->transport->st_noise));
+
+	/* Neither ends the call, nor takes the chunk back. */
+	KUNIT_EXPECT_FALSE(test, completion_done(&cb->done));
+	KUNIT_EXPECT_EQ(test, IB_WR_SEND, fake_last_wr(bc->server->qp)->opcode);
+	KUNIT_EXPECT_EQ(test, 1, fake_valid_rkeys(bc->server->fake));
+	answer_inline(test, cb, header.xid);
+	expect_at_rest(test);
+}
+
 /* RFC 8167 section 5.2 */
 static void what_is_in_the_chunk_is_no_reply(struct kunit *test)
 {
@@ -588,6 +616,7 @@ static struct kunit_case chunk_test_cases[] = {
 	KUNIT_CASE(both_are_long),
 	KUNIT_CASE(short_reply_leaves_the_chunk),
 	KUNIT_CASE(more_than_was_offered),
+	KUNIT_CASE(long_reply_without_a_chunk),
 	KUNIT_CASE(what_is_in_the_chunk_is_no_reply),
 	KUNIT_CASE(long_reply_to_nothing),
 	KUNIT_CASE(callback_is_given_up),
