@@ -29,6 +29,7 @@ static const struct call_case call_cases[] = {
 	{ "odd length", 5004 + 64 + 16, 0, { { 64, 5001 } } },
 	{ "behind the first page", 6000, 0, { { 8, 4096 }, { 4200, 700 } } },
 	{ "three chunks", 10000, 1000, { { 40, 3001 }, { 3044, 1 }, { 4096, 5000 } } },
+	{ "far behind one another", 24000, 0, { { 64, 8100 }, { 9000, 7000 }, { 16384, 7000 } } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(call, call_cases, desc);
@@ -49,10 +50,10 @@ static struct bc_call *case_create(struct client *client, const struct call_case
 	return cb;
 }
 
-static void call_is_read(struct kunit *test)
+static void expect_read(struct client *client, const struct call_case *c)
 {
-	struct client *client = client_of(test);
-	struct bc_call *cb = case_create(client, test->param_value);
+	struct kunit *test = client->test;
+	struct bc_call *cb = case_create(client, c);
 	int i;
 
 	for (i = 0; i < 3; i++) {
@@ -63,6 +64,22 @@ static void call_is_read(struct kunit *test)
 		bc_expect_nothing_left(client);
 	}
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_SLOTS, client->transport->xt_bc_count);
+}
+
+static void call_is_read(struct kunit *test)
+{
+	expect_read(client_of(test), test->param_value);
+}
+
+/* A device whose regions take two pages: chunks begin in the second one, and behind it. */
+static void call_is_read_into_small_regions(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	client_disconnect(client);
+	client->fake->ib.attrs.max_fast_reg_page_list_len = 2;
+	client_connect(client);
+	expect_read(client, test->param_value);
 }
 
 /* As many as we granted, all at once; a few are read at a time. */
@@ -338,6 +355,7 @@ static void long_call_is_no_pulled_reply(struct kunit *test)
 
 static struct kunit_case chunk_test_cases[] = {
 	KUNIT_CASE_PARAM(call_is_read, call_gen_params),
+	KUNIT_CASE_PARAM(call_is_read_into_small_regions, call_gen_params),
 	KUNIT_CASE(many_calls_are_read),
 	KUNIT_CASE(one_call_too_many),
 	KUNIT_CASE(call_is_too_long),

@@ -314,6 +314,32 @@ static void exposed_reply_returns_the_chunks_of_the_call(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, memcmp(x->memory, x->stream + 3040, 8191));
 }
 
+/* The lists alone are larger than a message may be: refused, and nothing stays exposed. */
+static void exposed_reply_with_lists_that_do_not_fit(struct kunit *test)
+{
+	static const struct reply_case c = {
+		"", { { 3, { 2000, 2000, 5000 } } }, 1, { 2, { 100, 200 } }, .head = 3040,
+		.pages = 8191, .tail = 1000, .payloads = { { 3040, 8191 } },
+		.written = { 8191 },
+	};
+	struct server *server = server_of(test);
+
+	exchange_start(server, &c);
+	/* Room for an RDMA_ERROR, and not for five segments of the client's and ours */
+	server->transport->st_inline_send = 128;
+
+	/* Act */
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+
+	/* Assert */
+	server_expect_error(server, EXCHANGE_XID, RPCRDMA_ERR_CHUNK);
+	server_settle(server);
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_expose.table.used);
+	KUNIT_EXPECT_EQ(test, 0, fake_valid_rkeys(server->fake));
+	server_expect_at_rest(server);
+}
+
 static struct kunit_case expose_cases[] = {
 	KUNIT_CASE_PARAM(local_inv_ends_the_exposure, done_gen_params),
 	KUNIT_CASE_PARAM(sixteen_octets_that_are_no_done, short_gen_params),
@@ -322,6 +348,7 @@ static struct kunit_case expose_cases[] = {
 	KUNIT_CASE(failed_registration_ends_the_connection),
 	KUNIT_CASE(failed_local_inv_ends_the_connection),
 	KUNIT_CASE(exposed_reply_returns_the_chunks_of_the_call),
+	KUNIT_CASE(exposed_reply_with_lists_that_do_not_fit),
 	{}
 };
 
