@@ -86,15 +86,30 @@ static void reply_to_a_refused_call_is_dropped(struct kunit *test)
 	client_call_expect_error(call, -EIO);
 }
 
+struct vers_case {
+	const char	*desc;
+	bool		left_open;
+};
+
+static const struct vers_case vers_cases[] = {
+	{ "with memory for the reply", false },
+	/* With memory it would be no other version. */
+	{ "without", true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(vers, vers_cases, desc);
+
 /* RFC 8166 section 4.5.1: decoded whatever its version is. */
 static void reply_err_vers_ends_the_rpc(struct kunit *test)
 {
+	const struct vers_case *c = test->param_value;
 	struct client *client = client_of(test);
 	struct client_shape shape = { .head = 64, .reply_head = 64 };
 	struct client_call *call = client_sent(client, &shape);
 	u8 message[RPCRDMA_ERR_VERS_SIZE];
 	u32 length;
 
+	xprtrdma_request_of(&call->rqst)->rq_left_open = c->left_open;
 	length = rpcrdma_error_encode(be32_to_cpu(call->rqst.rq_xid), 7, 32,
 				      RPCRDMA_ERR_VERS, message);
 	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, length));
@@ -170,7 +185,7 @@ static struct kunit_case match_cases[] = {
 	KUNIT_CASE(reply_rdma_error_ends_the_rpc),
 	KUNIT_CASE(reply_rdma_error_before_the_task_waits),
 	KUNIT_CASE(reply_to_a_refused_call_is_dropped),
-	KUNIT_CASE(reply_err_vers_ends_the_rpc),
+	KUNIT_CASE_PARAM(reply_err_vers_ends_the_rpc, vers_gen_params),
 	KUNIT_CASE(reply_rdma_error_to_nobody),
 	KUNIT_CASE(reply_with_unknown_xid_is_dropped),
 	KUNIT_CASE(reply_to_the_same_xid_is_dropped),

@@ -380,15 +380,22 @@ static void reply_that_is_none_is_dropped(struct kunit *test)
 	client_expect_at_rest(client);
 }
 
+static const struct good_case tail_cases[] = {
+	{ "inline", { READS(8192) }, { .length = 128 + 65, .item = 8192 } },
+	/* It is the padding that is too much. */
+	{ "Reply chunk", { BOTH(8193) }, { INTO_CHUNK, .length = 6000, .item = 8193 } },
+};
+
+KUNIT_ARRAY_PARAM_DESC(tail, tail_cases, desc);
+
 /* Correct lists, but more than the consumer's buffer has room for. */
 static void reply_with_a_tail_that_does_not_fit(struct kunit *test)
 {
+	const struct good_case *c = test->param_value;
 	struct client *client = client_of(test);
-	struct client_shape shape = { READS(8192) };
-	struct client_call *call = client_sent(client, &shape);
-	struct client_reply reply = { .length = 128 + 65, .item = 8192 };
+	struct client_call *call = client_sent(client, &c->shape);
 
-	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &c->reply));
 	fake_run_all(client->qp);
 	client_call_expect_error(call, -EIO);
 	client_expect_at_rest(client);
@@ -403,7 +410,7 @@ static struct kunit_case reply_cases[] = {
 	KUNIT_CASE(reply_with_a_long_verifier),
 	KUNIT_CASE(reply_with_an_empty_write_chunk),
 	KUNIT_CASE_PARAM(reply_that_is_none_is_dropped, none_gen_params),
-	KUNIT_CASE(reply_with_a_tail_that_does_not_fit),
+	KUNIT_CASE_PARAM(reply_with_a_tail_that_does_not_fit, tail_gen_params),
 	{}
 };
 
