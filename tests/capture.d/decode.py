@@ -120,27 +120,33 @@ def sent_xids(capture):
             yield int(line[2 * base_header:2 * base_header + 8], 16)
 
 
-def reused_ports(capture):
-    """Numbers of connections over TCP whose port another one had before."""
-    streams = set()
-    for out in tshark(capture, "-Y", "tcp.analysis.reused_ports", "-T", "fields", "-e", "tcp.stream"):
-        streams |= set(out.read().decode().split())
-    return streams
+BROKEN = "_ws.malformed || rpcordma.fragment.error"
+COLUMNS = ("frame.number", "frame.protocols", "_ws.expert.message", "tcp.stream", "tcp.seq",
+           "tcp.analysis.reused_ports", "_ws.malformed", "rpcordma.fragment.error")
+
+
+def broken_frames(capture, query):
+    """(number, protocols, text) of frames that no dissector could read to the end. tshark takes an
+    MPA request for a later message where it knows the port from another connection."""
+    reused, found = set(), []
+    for out in tshark(capture, "-Y", f"(({BROKEN}) && {query}) || tcp.analysis.reused_ports",
+                      "-T", "fields", *[word for c in COLUMNS for word in ("-e", c)]):
+        for line in out.read().decode(errors="replace").splitlines():
+            row = dict(zip(COLUMNS, line.split("\t") + [""] * len(COLUMNS)))
+            if row["tcp.analysis.reused_ports"]:
+                reused.add(row["tcp.stream"])
+            if row["_ws.malformed"] or row["rpcordma.fragment.error"]:
+                found.append(row)
+    for row in found:
+        protocols = row["frame.protocols"].split(":")
+        if row["tcp.stream"] not in reused or row["tcp.seq"] != "1" or "iwarp_mpa" not in protocols:
+            yield row["frame.number"], protocols, row["_ws.expert.message"]
 
 
 def malformed(capture, query=OURS):
-    """
-    Kinds of frames that no dissector could read to the end, with a frame of each. tshark takes
-    an MPA request for a later message where it knows the port from another connection.
-    """
+    """Kinds of them, with a frame of each."""
     kinds = {}
-    if reused := reused_ports(capture):
-        query += f" && !(iwarp_mpa && tcp.seq == 1 && tcp.stream in {{{', '.join(reused)}}})"
-    for out in tshark(capture, "-Y", f"(_ws.malformed || rpcordma.fragment.error) && {query}",
-                      "-T", "fields",
-                      "-e", "frame.number", "-e", "frame.protocols", "-e", "_ws.expert.message"):
-        for line in out.read().decode(errors="replace").splitlines():
-            frame, protocols, text = (line.split("\t") + ["", ""])[:3]
-            last = [p for p in protocols.split(":") if p != "data"][-1]
-            kinds.setdefault((last, text.split(",", maxsplit=1)[0]), frame)
+    for frame, protocols, text in broken_frames(capture, query):
+        last = [p for p in protocols if p != "data"][-1]
+        kinds.setdefault((last, text.split(",", maxsplit=1)[0]), frame)
     return kinds
