@@ -59,6 +59,9 @@ peer: packages
 demo:
 	@scripts/demo
 
+shell:
+	@scripts/machine
+
 test: packages
 	@scripts/test
 
@@ -104,5 +107,5 @@ clean:
 help:
 	@cat scripts/help.txt
 
-.PHONY: modules kunit headers install uninstall packages peer demo test test-all conformance bench fuzz hostile mutate coverage check deb dkms clean help
+.PHONY: modules kunit headers install uninstall packages peer demo shell test test-all conformance bench fuzz hostile mutate coverage check deb dkms clean help
 .DEFAULT_GOAL := modules
