@@ -93,6 +93,13 @@ coverage: packages
 check:
 	@scripts/check
 
+# Documentation as HTML: build/doc/index.html
+doc:
+	@scripts/install-packages doc
+	@rm -rf build/doc
+	@sphinx-build -q -W --keep-going -b html -d build/doctrees Documentation build/doc
+	@echo "build/doc/index.html"
+
 deb:
 	@scripts/deb
 
@@ -107,5 +114,5 @@ clean:
 help:
 	@cat scripts/help.txt
 
-.PHONY: modules kunit headers install uninstall packages peer demo shell test test-all conformance bench fuzz hostile mutate coverage check deb dkms clean help
+.PHONY: modules kunit headers install uninstall packages peer demo shell test test-all conformance bench fuzz hostile mutate coverage check doc deb dkms clean help
 .DEFAULT_GOAL := modules
