@@ -22,19 +22,45 @@ html_theme_options = {
 html_show_sourcelink = False
 html_copy_source = False
 
-_NAME = re.compile(r"^(?:Documentation/)?([a-z/-]+)\.rst$")
+_NAME = re.compile(r"(?:Documentation/)?\b([a-z][a-z/-]*)\.rst\b")
+
+
+def _known(app, match):
+    return match[1] in app.env.found_docs and match[1] != app.env.docname
+
+
+def _link(app, match):
+    node = addnodes.pending_xref(match[0], refdomain="std", reftype="doc", refexplicit=False,
+                                 reftarget=f"/{match[1]}", refdoc=app.env.docname)
+    node += nodes.inline(match[0], match[0])
+    return node
+
+
+def _pieces(app, text):
+    """@text as nodes, with a link for each document that it names"""
+    end = 0
+    for match in _NAME.finditer(text):
+        if _known(app, match):
+            yield nodes.Text(text[end:match.start()])
+            yield _link(app, match)
+            end = match.end()
+    yield nodes.Text(text[end:])
 
 
 def link_documents(app, doctree):
-    """``tour.rst`` or ``upstream/index.rst`` as a literal leads there."""
+    """tour.rst or ``upstream/index.rst`` in a text leads there, and has the title of the page."""
     for literal in list(doctree.findall(nodes.literal)):
-        match = _NAME.match(literal.astext())
-        if not match or match[1] not in app.env.found_docs or match[1] == app.env.docname:
-            continue
-        link = addnodes.pending_xref("", refdomain="std", reftype="doc", refexplicit=True,
-                                     reftarget=f"/{match[1]}", refdoc=app.env.docname)
-        literal.replace_self(link)
-        link += literal
+        match = _NAME.fullmatch(literal.astext())
+        if match and _known(app, match):
+            literal.replace_self(_link(app, match))
+    for link in doctree.findall(nodes.reference):
+        if re.fullmatch(r"[a-z0-9-]+\.rst", link.get("refuri", "")):
+            link["refuri"] = link["refuri"].removesuffix("rst") + "html"
+    closed = (nodes.literal, nodes.literal_block, nodes.reference, nodes.title, nodes.raw,
+              addnodes.pending_xref, nodes.Inline)
+    for text in list(doctree.findall(nodes.Text)):
+        if ".rst" in text and not isinstance(text.parent, closed):
+            text.parent.replace(text, list(_pieces(app, text.astext())))
 
 
 def setup(app):
