@@ -53,6 +53,7 @@ BESIDE = (
     Part("modprobe", USER_MODE, ["tests/modprobe"], (UM,)),
     Part("compat", 1, ["tests/compat"]),
     Part("tool", 1, ["tests/tool"]),
+    Part("doc", 1, ["tests/doc"]),
     # In make test-all, beside these
     *[_row(row) for row in ROWS if row.extra],
     Part("kunit-debug", 2, _kunit("debug", "--smp", "2"), ("kunit debug",), True, 5400),
