@@ -50,7 +50,7 @@ ROWS = (
         checks=("addressing", "gss", "listener", "netns", "configuration", "reload")),
     # rxe belongs to the first network namespace.
     Row("ours-mounts-rxe", 0, "small", "--engine uml --provider rxe --vers no",
-        "matrix/mounts-rxe-brief", checks=("addressing", "listener")),
+        "matrix/mounts-rxe-brief", checks=("addressing", "listener", "administrator")),
     Row("ours-debug-rxe", USER_MODE, "small",
         "--engine uml --kernel um-debug --provider rxe", OURS),
     Row("ours-debug-siw", USER_MODE, "small",
@@ -71,7 +71,7 @@ ROWS = (
         "--engine uml --kernel um-debug --provider siw", OURS, True),
     Row("ours-mounts-rxe-full", 0, "small", "--engine uml --provider rxe --vers no",
         "matrix/mounts-rxe", True,
-        checks=("addressing", "gss", "listener", "configuration", "reload")),
+        checks=("addressing", "gss", "listener", "administrator", "configuration", "reload")),
     Row("ours-um-7.3", USER_MODE, "full", "--engine uml --kernel um-7.3 --fs ext4", OURS_NEW, True),
     Row("ours-mounts-7.3", 0, "small", "--engine uml --kernel um-7.3 --vers no",
         "matrix/mounts-7.3", True, checks=("addressing", "listener", "localio")),
