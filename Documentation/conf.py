@@ -19,6 +19,8 @@ html_theme_options = {
     "page_width": "76em", "sidebar_width": "15em", "body_max_width": "none", "fixed_sidebar": True,
     "font_family": "sans-serif", "font_size": "15px", "description": "",
 }
+html_static_path = ["static"]
+html_css_files = ["wide.css"]
 html_show_sourcelink = False
 html_copy_source = False
 

@@ -36,8 +36,9 @@ def _said(program, *subcommand):
     """Its source, and what it says of itself"""
     text = (TOP / program).read_text("utf-8")
     if "python" in text.partition("\n")[0]:
-        text += subprocess.run([TOP / program, *subcommand, "--help"], capture_output=True, text=True,
-                               timeout=LIMIT, check=False, stdin=subprocess.DEVNULL).stdout
+        text += subprocess.run([TOP / program, *subcommand, "--help"], capture_output=True,
+                               text=True, timeout=LIMIT, check=False,
+                               stdin=subprocess.DEVNULL).stdout
     return text
 
 
@@ -158,9 +159,8 @@ def check_literals():
 
 def check_help():
     """scripts/help.txt and the Makefile"""
-    said = set(re.findall(r"^make (?:\[(\w+)\]|([\w-]+))", (TOP / "scripts/help.txt").read_text("utf-8"),
-                          re.M))
-    said = {a or b for a, b in said}
+    text = (TOP / "scripts/help.txt").read_text("utf-8")
+    said = {a or b for a, b in re.findall(r"^make (?:\[(\w+)\]|([\w-]+))", text, re.M)}
     silent = {"headers", "packages", "help"}
     text = (TOP / "Makefile").read_text("utf-8")
     phony = set(re.search(r"^\.PHONY: (.*)$", text, re.M)[1].split())
