@@ -5,7 +5,8 @@ import re
 
 from documents import TOP, documents, files
 
-_FOLDERS = "Documentation|xprtrdma|svcrdma|verbs|include|unit|fuzz|kunit|tests|tools|scripts|debian"
+_FOLDERS = "Documentation|xprtrdma|svcrdma|verbs|statistics|include|unit|fuzz|kunit|tests|tools|" \
+           "scripts|debian"
 _PATH = re.compile(rf"(?:{_FOLDERS})/[\w.*/{{}},-]*")
 _FILE = re.compile(r"[\w-]+\.(?:c|h|hh|cc|py|pml|dot)")
 # Of the kernel
