@@ -27,7 +27,7 @@ def write():
     return 0
 
 
-def _differs(got, wanted):
+def differs(got, wanted):
     got, wanted = got.splitlines(), wanted.splitlines()
     for number, (a, b) in enumerate(zip(got, wanted), 1):
         if a != b:
@@ -38,7 +38,7 @@ def _differs(got, wanted):
 
 def check_text(capture):
     text = _text(capture)
-    yield from _differs(text, capture.with_suffix(".txt").read_text("utf-8"))
+    yield from differs(text, capture.with_suffix(".txt").read_text("utf-8"))
     for line in text.splitlines():
         if len(line) > _WIDTH:
             yield f"{len(line)} columns: {line}"

@@ -26,12 +26,17 @@ class Done(typing.NamedTuple):
             yield f"a traceback: {self.err[-300:]}"
 
 
-def tool(*arguments, env=None, program=TOOL, **options):
-    """rpcrdma wire, with these"""
-    done = subprocess.run([str(program), "wire", *map(str, arguments)], text=True, check=False,
+def rpcrdma(*arguments, env=None, program=TOOL, **options):
+    """rpcrdma, with these"""
+    done = subprocess.run([str(program), *map(str, arguments)], text=True, check=False,
                           capture_output=True, env={**os.environ, **(env or {})},
                           **{"stdin": subprocess.DEVNULL, **options})
     return Done(done.returncode, done.stdout, done.stderr)
+
+
+def tool(*arguments, **options):
+    """rpcrdma wire, with these"""
+    return rpcrdma("wire", *arguments, **options)
 
 
 def objects(*arguments):

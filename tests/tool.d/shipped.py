@@ -8,7 +8,8 @@ import subprocess
 import sys
 import tempfile
 
-from run import CAPTURES, TOP, tool
+from root import loaded
+from run import CAPTURES, TOP, rpcrdma, tool
 
 _MODULES = TOP / "tools/rpcrdma.d"
 _MAN = TOP / "debian/rpcrdma.rst"
@@ -49,38 +50,79 @@ def check_imports():
                     yield f"{path.name} imports {name}"
 
 
-def _options():
-    return set(re.findall(r"(?<![\w-])--?[a-z]+", tool("--help").out)) - {"-h"}
+def _commands():
+    names = re.search(r"^COMMANDS = \((.*)\)", (TOP / "tools/rpcrdma").read_text("utf-8"), re.M)
+    return re.findall(r'"(\w+)"', names[1])
+
+
+def _words(text):
+    return set(re.findall(r"(?<![\w-])--?[a-z]+", text)) - {"-h"}
+
+
+def _options(command):
+    return _words(rpcrdma(command, "--help").out)
+
+
+def _documented():
+    """{command: its options in the manual}, by the headings that name commands"""
+    found, current = {}, ()
+    for line in _MAN.read_text("utf-8").splitlines():
+        if heading := re.fullmatch(r"Options of (.*)", line):
+            current = re.findall(r"\w+", heading[1].replace(" and ", " "))
+        elif line.startswith("-") and not line.startswith("---"):
+            for command in current:
+                found.setdefault(command, set()).update(_words(line[:22]))
+    return found
 
 
 def check_manual():
     text = _MAN.read_text("utf-8")
-    has = {word for line in text.splitlines() if line.startswith("-")
-           for word in re.findall(r"(?<![\w-])--?[a-z]+", line[:22])} - {"-h"}
-    for option in sorted(_options() ^ has):
-        yield f"{option} is in --help or in the manual only"
-    for line in re.findall(r"^    rpcrdma (.*)$", text, re.MULTILINE):
-        for option in re.findall(r"(?<![\w-])--[a-z]+", line):
-            if option not in has:
-                yield f"an example has {option}"
+    has = _documented()
+    for command in _commands():
+        for option in sorted((_options(command) ^ has.get(command, set())) - {"--help"}):
+            yield f"{option} of {command} is in --help or in the manual only"
+    for line in re.findall(r"^    (?:.*[|(] *)?rpcrdma (.*)$", text, re.MULTILINE):
+        command = line.split()[0]
+        if command not in has:
+            yield f"an example has {command}"
+        for option in _words(line.partition("|")[0]):
+            if option not in has.get(command, ()):
+                yield f"an example has {option} of {command}"
+
+
+def _offered(words, last):
+    """What bash offers behind these words"""
+    script = f"source {_COMPLETION}; COMP_WORDS=({' '.join(words)} ''); " \
+        f"COMP_WORDS[{len(words)}]={last}; COMP_CWORD={len(words)}; _rpcrdma; " \
+        "printf '%s\\n' \"${COMPREPLY[@]}\""
+    out = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False).stdout
+    return set(out.split())
 
 
 def check_completion():
-    """What bash offers behind these words"""
-    def offered(*words):
-        script = f"source {_COMPLETION}; COMP_WORDS=({' '.join(words)} ''); " \
-            f"COMP_WORDS[{len(words)}]=${{LAST}}; COMP_CWORD={len(words)}; _rpcrdma; " \
-            "printf '%s\\n' \"${COMPREPLY[@]}\""
-        return script
-    for words, last, wanted in ((["rpcrdma"], "", {"wire", "--help"}),
-                                (["rpcrdma", "wire"], "-", _options()),
-                                (["rpcrdma", "wire", "--color"], "a", {"auto", "always"}),
-                                (["rpcrdma", "wire"], str(CAPTURES / "read.p"),
-                                 {str(CAPTURES / "read.pcapng")})):
-        out = subprocess.run(["bash", "-c", f"LAST={last}; {offered(*words)}"],
-                             capture_output=True, text=True, check=False).stdout
-        if set(out.split()) != wanted:
-            yield f"{' '.join(words)} {last}: {sorted(set(out.split()) ^ wanted)}"
+    cases = [(["rpcrdma"], "", {*_commands(), "--help"}),
+             (["rpcrdma", "wire", "--color"], "a", {"auto", "always"}),
+             (["rpcrdma", "prometheus", "-o"], str(CAPTURES / "read.p"),
+              {str(CAPTURES / "read.pcapng")}),
+             (["rpcrdma", "wire"], str(CAPTURES / "read.p"), {str(CAPTURES / "read.pcapng")})]
+    cases += [(["rpcrdma", command], "-", _options(command)) for command in _commands()]
+    for words, last, wanted in cases:
+        got = _offered(words, last)
+        if got != wanted:
+            yield f"{' '.join(words)} {last}: {sorted(got ^ wanted)}"
+
+
+def check_completed_peers():
+    """show: the peers that rpcrdma list has, by the rpcrdma on the path"""
+    with loaded() as root:
+        root.program("rpcrdma", f"RPCRDMA_ROOT={root.path} exec {TOP}/tools/rpcrdma \"$@\"")
+        path = f"PATH={root.path}/bin:$PATH"
+        script = f"{path}; source {_COMPLETION}; COMP_WORDS=(rpcrdma show 10); COMP_CWORD=2; " \
+            "_rpcrdma; echo \"${COMPREPLY[@]}\""
+        out = subprocess.run(["bash", "-c", script], capture_output=True, text=True,
+                             check=False).stdout
+        if out.split() != ["10.9.0.1", "10.9.0.2"]:
+            yield out
 
 
 def checks():
@@ -88,3 +130,4 @@ def checks():
     yield "imports", check_imports()
     yield "manual page", check_manual()
     yield "completion", check_completion()
+    yield "completion of peers", check_completed_peers()

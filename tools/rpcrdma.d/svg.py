@@ -6,8 +6,8 @@ from xml.sax.saxutils import escape
 
 import ladder as ladders
 from ladder import FAULT, FIELDS, MEMORY, NAMES, PLAIN, SEGMENT
+from problem import Problem
 from talk import duration
-from tshark import Problem
 
 _WIDTH, _EDGE, _LEFT, _RIGHT = 880, 20, 124, 840
 _CHAR, _LINE = 6.7, 15.5

@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import tempfile
 
+from problem import Problem
+
 # Packets in the middle of an RDMA Write or a Read Response, and what is only an
 # acknowledgement: their number is that between the packets around them.
 _ROCE = ("(infiniband && !(infiniband.bth.opcode in {7, 14}) && "
@@ -35,14 +37,6 @@ iwarp_rdma.term_layer data.data
 """.split()
 # What would take our messages for its own, or put them together once more.
 _NOT = ("rpcordma", "smb_direct")
-
-
-class Problem(Exception):
-    """What the user is told in a line. @status: of the command."""
-
-    def __init__(self, text, status=2):
-        super().__init__(text)
-        self.status = status
 
 
 def number(text):

@@ -9,10 +9,11 @@ import sys
 import ladder
 import svg
 from iwarp import Iwarp
+from problem import Problem
 from roce import Roce
 from talk import Talk
 from terminal import Terminal
-from tshark import Capture, Problem, nanoseconds
+from tshark import Capture, nanoseconds
 
 HELP = "draw the RPCs of a capture as ladders"
 # As many ladders as a picture has unless --first says otherwise

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+"""This machine, or for tests the folder RPCRDMA_ROOT in its place: files, programs, modules."""
+import os
+import pathlib
+import subprocess
+import typing
+
+from problem import Problem
+
+ROOT = pathlib.Path(os.environ.get("RPCRDMA_ROOT", "/"))
+OURS = ("xprtrdma", "svcrdma")
+IN_TREE = "rpcrdma"
+
+
+class Said(typing.NamedTuple):
+    """What a program said."""
+    status: int
+    out: str
+    err: str
+
+
+def path(name):
+    return ROOT / name.lstrip("/")
+
+
+def exists(name):
+    """Also of what may not be read"""
+    try:
+        return path(name).exists()
+    except PermissionError:
+        return True
+
+
+def read(name):
+    """The text of a file; "" if there is none, or nothing to be read."""
+    try:
+        return path(name).read_text("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def names(folder):
+    """What is in that folder, sorted"""
+    try:
+        return sorted(entry.name for entry in path(folder).iterdir())
+    except OSError:
+        return []
+
+
+def run(*command):
+    """Runs a program. Returns None if it is not installed."""
+    environment = {**os.environ, "LC_ALL": "C"}
+    environment["PATH"] = environment.get("PATH", "") + ":/usr/sbin:/sbin"
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace",
+                              check=False, timeout=20, stdin=subprocess.DEVNULL, env=environment)
+    except FileNotFoundError:
+        return None
+    except subprocess.TimeoutExpired:
+        raise Problem(f"{' '.join(command)}: no end after 20 s") from None
+    return Said(done.returncode, done.stdout, done.stderr)
+
+
+def is_loaded(module):
+    return exists(f"/sys/module/{module}")
+
+
+def missing_statistics(name):
+    """Why there is no such file of statistics: what the user is told."""
+    if not any(map(is_loaded, OURS)):
+        if is_loaded(IN_TREE):
+            return Problem("the in-tree rpcrdma.ko is loaded, which has no such statistics; "
+                           "\"rpcrdma check\" says what to do")
+        return Problem("neither xprtrdma nor svcrdma is loaded: nothing here uses NFS over RDMA; "
+                       "modprobe -a xprtrdma svcrdma")
+    if name.startswith("/sys/kernel/debug") and not names("/sys/kernel/debug"):
+        return Problem("debugfs is not mounted: mount -t debugfs none /sys/kernel/debug")
+    return Problem(f"{name} is not there, although the module is loaded: a build without "
+                   "statistics, or one that has just gone")

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0
+"""rpcrdma list: the connections of both sides, a line each."""
+import json
+import sys
+
+import blocks
+import columns
+
+HELP = "list the connections of both sides"
+_TITLES = ("SIDE", "PEER", "DEVICE", "STATE", "AGE", "CREDITS", "CALLS", "MOVED", "LOST")
+
+
+def arguments(parser):
+    parser.add_argument("--json", action="store_true", help="an object for each, one a line")
+
+
+def losses(block):
+    """How often, and mostly why"""
+    ended = blocks.ended(block)
+    if not ended:
+        return str(block.get("reconnects", "-"))
+    return f"{sum(ended.values())}, {max(ended, key=ended.get)}"
+
+
+def device(block):
+    return f"{block['device']}/{block.get('port', 1)}" if "device" in block else "-"
+
+
+def _row(block):
+    return (block["side"], block["peer"], device(block), block.get("state", "-"),
+            columns.age(block["age_seconds"]) if "age_seconds" in block else "-",
+            f"{block.get('credits_in_use', 0)}/{block.get('credits_granted', 0)}",
+            columns.count(blocks.calls(block)), columns.size(blocks.moved(block)), losses(block))
+
+
+def say_halves(halves):
+    """Returns the status for what is not there as a whole."""
+    sys.stdout.flush()
+    for line in halves:
+        print(f"rpcrdma: {line}", file=sys.stderr)
+    return 1 if halves else 0
+
+
+def run(options):
+    found, halves = blocks.connections()
+    if options.json:
+        for block in found:
+            print(json.dumps(block))
+    elif found:
+        print("\n".join(columns.table(_TITLES, map(_row, found))))
+    elif not halves:
+        print("no connections")
+    return say_halves(halves)

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What ends a command."""
+
+
+class Problem(Exception):
+    """What the user is told in a line. @status: of the command."""
+
+    def __init__(self, text, status=2):
+        super().__init__(text)
+        self.status = status

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0
+"""rpcrdma show: everything about the connections with a peer."""
+import ipaddress
+import json
+import socket
+
+import blocks
+import columns
+from list import say_halves
+from problem import Problem
+
+HELP = "show all about the connections with a peer"
+_BAR = 40
+
+
+def arguments(parser):
+    parser.add_argument("peer", metavar="PEER",
+                        help="address, address:port or name, as in rpcrdma list")
+    parser.add_argument("--json", action="store_true", help="an object for each, one a line")
+
+
+def split(peer):
+    """Address and port of 10.9.0.1:20049, [fe80::1]:20049, or either without a port"""
+    if peer.startswith("["):
+        address, _, rest = peer[1:].partition("]")
+        return address, rest.removeprefix(":")
+    if peer.count(":") == 1:
+        address, _, port = peer.partition(":")
+        return address, port
+    return peer, ""
+
+
+def canonical(address):
+    try:
+        return str(ipaddress.ip_address(address))
+    except ValueError:
+        return address
+
+
+def resolved(name):
+    """Its addresses"""
+    try:
+        return {info[4][0] for info in socket.getaddrinfo(name, None)}
+    except (OSError, UnicodeError):
+        return set()
+
+
+def of_peer(found, peer):
+    """The connections with it"""
+    address, port = split(peer)
+
+    def among(addresses):
+        for block in found:
+            its_address, its_port = split(block["peer"])
+            if canonical(its_address) in addresses and port in ("", its_port):
+                yield block
+    return list(among({canonical(address)})) or list(among(resolved(address)))
+
+
+def _yes(block, name, text):
+    return f", {text}" if block.get(name) else f", no {text}"
+
+
+def _calls(block):
+    shapes = ", ".join(f"{block.get(f'calls_{shape}', 0)} {shape.replace('_', ' ')}"
+                       for shape in blocks.SHAPES)
+    return f"{blocks.calls(block)}: {shapes}; {block.get('calls_reverse', 0)} reverse"
+
+
+def _bytes(block):
+    way = {name: columns.size(block.get(f"bytes_{name}", 0)) for name in blocks.WAYS}
+    return f"inline {way['sent_inline']} sent, {way['received_inline']} received; " \
+        f"RDMA Read {way['read']}, RDMA Write {way['written']}"
+
+
+def _regions(block):
+    made, local, remote = (block.get(name, 0) for name in blocks.REGIONS)
+    return f"{made} registered; invalidated {local} locally, {remote} remotely"
+
+
+def _errors(block):
+    said = [f"{block[name]} {name.replace('_', ' ').removeprefix('errors ')}"
+            for name in blocks.ERRORS if block.get(name)]
+    return ", ".join(said) or "none"
+
+
+def _state(block):
+    text = block.get("state", "?")
+    if "age_seconds" in block:
+        text += f", for {columns.age(block['age_seconds'])}"
+    text += f"; from {block.get('local', '?')}"
+    if "device" in block:
+        text += f" over {block['device']} port {block.get('port', 1)}"
+    return text + (f", network namespace {block['netns']}" if "netns" in block else "")
+
+
+def _ends(block):
+    ended = blocks.ended(block)
+    text = ", ".join(f"{reason.replace('_', ' ')} {ended[reason]}"
+                     for reason in sorted(ended, key=ended.get, reverse=True)) or "never"
+    return text + (f"; {block['reconnects']} reconnects" if "reconnects" in block else "")
+
+
+def _lines(block):
+    yield "state", _state(block)
+    yield "agreed", f"inline {block.get('inline_send', '?')} bytes to the peer, " \
+        f"{block.get('inline_receive', '?')} from it" + \
+        _yes(block, "remote_invalidation", "remote invalidation") + \
+        _yes(block, "reliable_reply", "replies in Read chunks")
+    waiting = block.get("waiting_for_credit", 0)
+    yield "credits", f"{block.get('credits_granted', 0)} granted, " \
+        f"{block.get('credits_in_use', 0)} in use, at most {block.get('credits_highest', 0)}" + \
+        (f"; {waiting} calls wait for one" if waiting else "")
+    yield "calls", _calls(block)
+    yield "bytes", _bytes(block)
+    yield "regions", _regions(block)
+    yield "waits", f"{block.get('send_queue_waits', 0)} for the Send Queue"
+    yield "errors", _errors(block)
+    yield "lost", _ends(block)
+
+
+def _histogram(histogram):
+    """A bar for each power of two"""
+    whole = sum(histogram.values())
+    most = max(histogram.values())
+    for bound in sorted(histogram):
+        part = histogram[bound]
+        yield f"    {columns.time(bound):>8} to {columns.time(2 * bound):<8} " \
+            f"{'#' * max(1, round(_BAR * part / most)):<{_BAR}} {part} " \
+            f"({100 * part / whole:.1f} %)"
+
+
+def paragraph(block):
+    yield f"{block['side']}, peer {block['peer']}, connection {block['connection']}"
+    for name, text in _lines(block):
+        yield f"  {name:<9}{text}"
+    histogram = {bound: n for bound, n in block.get("latency_ns", {}).items() if n}
+    if histogram:
+        what = "Send to reply" if block["side"] == "client" else "Receive to Send"
+        yield f"  time from {what}:"
+        yield from _histogram(histogram)
+
+
+def run(options):
+    found, halves = blocks.connections()
+    chosen = of_peer(found, options.peer)
+    if not chosen and not halves:
+        raise Problem(f"no connection with {options.peer}; \"rpcrdma list\" has those there are", 1)
+    if options.json:
+        for block in chosen:
+            print(json.dumps(block))
+    elif chosen:
+        print("\n\n".join("\n".join(paragraph(block)) for block in chosen))
+    return say_halves(halves)
