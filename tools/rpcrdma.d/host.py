@@ -77,3 +77,29 @@ def missing_statistics(name):
         return Problem("debugfs is not mounted: mount -t debugfs none /sys/kernel/debug")
     return Problem(f"{name} is not there, although the module is loaded: a build without "
                    "statistics, or one that has just gone")
+
+
+def kernel_log():
+    """As /dev/kmsg has it: a line for each message, and lines of properties"""
+    try:
+        log = os.open(path("/dev/kmsg"), os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        return ""
+    said = []
+    try:
+        while data := _next(log):
+            said.append(data)
+    finally:
+        os.close(log)
+    return b"".join(said).decode("utf-8", "replace")
+
+
+def _next(log):
+    """b"" after the last one"""
+    while True:
+        try:
+            return os.read(log, 65536)
+        except BlockingIOError:
+            return b""
+        except BrokenPipeError:
+            continue  # what would have been the next one was overwritten

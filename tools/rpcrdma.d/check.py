@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0
+"""rpcrdma check: why does a mount not use RDMA, or not come up?"""
+import json
+import os
+
+import check_device
+import check_firewall
+import check_knobs
+import check_modules
+import check_mounts
+import check_route
+import check_server
+import finding
+import host
+from problem import Problem
+from show import canonical, split
+
+HELP = "say why a mount does not use RDMA, or does not come up"
+
+
+def arguments(parser):
+    parser.add_argument("server", nargs="?", metavar="SERVER[:PORT]",
+                        help="that is, or should be, mounted here; without it, this machine alone")
+    parser.add_argument("--json", action="store_true",
+                        help="an object for each finding, one a line")
+
+
+class Check:
+    """@findings, and what was @looked at, and what could not be (@unknown)"""
+
+    def __init__(self, server):
+        self.name, self.port = split(server) if server else ("", "")
+        self.findings, self.looked, self.unknown = [], [], []
+        self.log = finding.log()
+        self.ports = check_device.ports()
+        self.mounts = check_mounts.mounts()
+        self.addresses = ()
+        self.family, self.netdevs, self.sides = "ip", (), []
+
+    def add(self, what, found):
+        """Returns whether all is well"""
+        found = list(found)
+        self.looked.append(what)
+        self.findings += found
+        return not found
+
+    def modules(self):
+        return self.add("modules", check_modules.look(self.log))
+
+    def local(self):
+        """Nothing is to be mounted: a server, or a client of many"""
+        self.add("devices", check_device.look(self.ports))
+        self.sides = ["client"]
+        if check_server.is_meant() or check_server.listeners():
+            self.sides.append("server")
+            self.add("nfsd and its listener", check_server.look(self.log))
+
+    def server(self):
+        """Up to the first step that fails"""
+        self.addresses = check_route.addresses(self.name)
+        self.sides = ["client"]
+        if not self.add("name", [] if self.addresses else [check_route.unknown(self.name)]):
+            return
+        address = self.addresses[0]
+        self.family = "ip6" if ":" in address else "ip"
+        if check_server.has_address(address):
+            self.sides.append("server")
+        way = check_route.way(address)
+        if way is None:
+            # An interface that is down, or without an address, has no routes.
+            self.add("devices", check_device.look(self.ports)) and \
+                self.add("route", [check_route.no_way(address)])
+            return
+        self.netdevs = (way.netdev,)
+        if self.add("devices and route", check_route.look(way, self.ports)) and way.local:
+            self.add("nfsd and its listener", check_server.look(self.log, self.port or "20049"))
+
+    def rest(self):
+        if not self.findings:
+            found, unknown = check_firewall.look(
+                self.ports, self.sides, int(self.port or 20049), self.family, self.netdevs)
+            self.unknown += unknown
+            if not unknown:
+                self.add("firewall", found)
+        self.add("sysctls", check_knobs.look(self.sides))
+        addresses = {canonical(address) for address in self.addresses}
+        self.add("mounts", check_mounts.over_tcp(self.mounts, addresses))
+        # What follows has a reason of its own only if nothing else was found.
+        if not self.findings:
+            self.add("connections", check_mounts.of_connections(addresses)) and \
+                self.add("the last attempts", check_mounts.of_log(self.log, addresses, self.mounts))
+
+    def run(self):
+        if self.modules():
+            if self.name:
+                self.server()
+            else:
+                self.local()
+            self.rest()
+
+
+def _print(check):
+    for found in check.findings:
+        print(f"{found.id}: {found.what}.")
+        for line in found.do:
+            print(f"    {line}")
+    if not check.findings:
+        print(f"nothing wrong found: {', '.join(check.looked)}")
+    for text in check.unknown:
+        print(f"not looked at: {text}")
+
+
+def run(options):
+    if os.geteuid():
+        raise Problem("only root may look everywhere: sudo rpcrdma check")
+    if not host.exists("/proc/mounts"):
+        raise Problem("/proc is not mounted")
+    if options.server and split(options.server)[1] and not split(options.server)[1].isdigit():
+        raise Problem(f"'{split(options.server)[1]}' is no port")
+    check = Check(options.server)
+    check.run()
+    if options.json:
+        for found in check.findings:
+            print(json.dumps({"id": found.id, "what": found.what, "type": found.do}))
+    else:
+        _print(check)
+    return 1 if check.findings else 0

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+"""rpcrdma check: are the modules there, are they the ones in use, does modprobe take them?"""
+import os
+import re
+
+import host
+from finding import Finding
+
+_LOADER = "/usr/lib/rpcrdma-oot/load"
+_FOLDERS = ("/etc/modprobe.d", "/run/modprobe.d", "/usr/local/lib/modprobe.d",
+            "/usr/lib/modprobe.d", "/lib/modprobe.d")
+_CHANGE_OVER = ("umount -a -t nfs,nfs4; systemctl stop nfs-server; rmmod rpcrdma",
+                "modprobe -a xprtrdma svcrdma; systemctl start nfs-server; mount -a -t nfs,nfs4")
+_FALL_BACK = re.compile("rpcrdma-oot: (.*): NFS over RDMA goes through the kernel's own rpcrdma.ko")
+
+
+def _file(module):
+    """Where modprobe finds it. The in-tree rpcrdma.ko has both names as aliases."""
+    said = host.run("modinfo", "-n", module)
+    name = said.out.strip() if said and not said.status else ""
+    return name if os.path.basename(name).startswith(f"{module}.ko") else ""
+
+
+def _missing():
+    kernel = os.uname().release
+    gone = [m for m in host.OURS if not host.is_loaded(m) and not _file(m)]
+    if not gone:
+        return None
+    what = f"{' and '.join(f'{m}.ko' for m in gone)} {'is' if len(gone) == 1 else 'are'} not " \
+        f"built for this kernel, {kernel}"
+    if host.is_loaded(host.IN_TREE):
+        what += "; the in-tree rpcrdma.ko is loaded instead"
+    return Finding("modules-missing", what, (
+        f"apt-get install linux-headers-{kernel}; dkms autoinstall",
+        "without DKMS, in the source: make && make install"))
+
+
+def _in_tree(log):
+    if not host.is_loaded(host.IN_TREE):
+        return None
+    why = ([m[1] for line in log if (m := _FALL_BACK.search(line.text))] or [""])[-1]
+    if "cannot be loaded" in why:
+        return Finding("modules-refused", f"The in-tree rpcrdma.ko is in use, since {why}", (
+            "a key that is not enrolled, by Secure Boot: mokutil --import /var/lib/dkms/mok.pub; "
+            "reboot", "anything else: dkms install --force rpcrdma-oot/VERSION, and",
+            *_CHANGE_OVER))
+    return Finding("modules-in-tree", "The in-tree rpcrdma.ko is loaded, and ours refuse to load "
+                   "beside it", _CHANGE_OVER)
+
+
+def _foreign():
+    said = host.run(str(host.path(_LOADER)), "--foreign")
+    first = said.out.strip().split("\n")[0] if said else ""
+    if not first:
+        return None
+    return Finding("modules-foreign", first.removeprefix("rpcrdma-oot: "), (
+        "remove the vendor's package; or, if its structs are those of Debian's kernel: "
+        "modprobe --ignore-install xprtrdma; modprobe --ignore-install svcrdma",))
+
+
+def _others_settings():
+    """Files with a setting for one of the names, other than ours"""
+    for folder in _FOLDERS:
+        for name in host.names(folder):
+            for line in host.read(f"{folder}/{name}").splitlines():
+                if re.match(r"\s*(install|alias|blacklist)\s+(rpcrdma|rpcrdma6|svcrdma)\s", line) \
+                        and _LOADER not in line:
+                    yield f"{folder}/{name}: {line.strip()}"
+
+
+def _settings():
+    """The client asks for rpcrdma, the server for svcrdma: modprobe says what it would do."""
+    for name in ("rpcrdma", "svcrdma"):
+        said = host.run("modprobe", "--show-depends", name)
+        if said is None:
+            return None
+        if _LOADER in said.out:
+            continue
+        instead = (said.out.strip().split("\n")[-1] or said.err.strip() or "nothing").strip()
+        others = list(dict.fromkeys(_others_settings()))
+        if others:
+            return Finding("modules-settings", f"For {name}, modprobe does \"{instead}\" instead "
+                           "of loading ours", tuple(f"remove from {other}" for other in others))
+        return Finding("modules-settings", f"Nothing has modprobe load ours for {name}; it does "
+                       f"\"{instead}\"", ("apt-get install --reinstall rpcrdma-oot-dkms",
+                                          "without the package, in the source: make install"))
+    return None
+
+
+def look(log):
+    """At most one: what comes first is the reason for the rest."""
+    found = _foreign() or _missing() or _in_tree(log) or _settings()
+    return [found] if found else []

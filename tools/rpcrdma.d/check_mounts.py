@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0
+"""rpcrdma check: the NFS mounts of this machine, and how connections to servers went."""
+import re
+import typing
+
+import blocks
+import columns
+import finding as findings
+import host
+from finding import Finding
+from problem import Problem
+from show import canonical, split
+
+_FAILED = re.compile(r"xprtrdma: no connection to (\S*) \((\S+) port (\S+)\): (.+): error (-\d+)")
+_NO_FRWR = re.compile(r"xprtrdma: (\S+) has no fast registration")
+# An attempt before that has nothing to do with what is asked now.
+_RECENT = 600
+_OFTEN, _SHORT = 3, 60
+_ADVICE = {
+    "address": "rdma link; ip route get {address}: has the way an RDMA device?",
+    "route": "rdma link: are both ports ACTIVE, and in one fabric?",
+    "queues and memory": "rdma resource show; the device has not enough of them",
+    "connection request": "on the server: rpcrdma check; grep rdma /proc/fs/nfsd/portlist",
+    "cm_id": "rdma link; dmesg"}
+_ERRORS = {"-111": ", refused: nobody listens there", "-101": ", no answer", "-110": ", no answer"}
+_REASONS = {
+    "connect_refused": "on the server: rpcrdma check; grep rdma /proc/fs/nfsd/portlist",
+    "connect_failed": "ping {address}; dmesg | grep xprtrdma",
+    "device_removed": "rdma link",
+    "stalled": "on the server: rpcrdma check; and ethtool -S, for packets that are lost",
+    "send_failed": "ethtool -S, for packets that are lost; rdma -p statistic",
+    "peer_disconnected": "on the server: dmesg | grep svcrdma; was nfsd restarted?"}
+
+
+class Mount(typing.NamedTuple):
+    """@proto: tcp, rdma, ..."""
+    source: str
+    where: str
+    proto: str
+    address: str
+
+
+def mounts():
+    found = []
+    for line in host.read("/proc/mounts").splitlines():
+        words = line.split()
+        if len(words) < 4 or words[2] not in ("nfs", "nfs4"):
+            continue
+        options = dict(o.partition("=")[::2] for o in words[3].split(","))
+        found.append(Mount(words[0], words[1], options.get("proto", ""),
+                           canonical(options.get("addr", ""))))
+    return found
+
+
+def over_tcp(found, addresses):
+    """Mounts of these servers, or of those that there are mounts over RDMA of"""
+    both = addresses or {m.address for m in found if m.proto.startswith("rdma")}
+    for mount in found:
+        if mount.proto.startswith("tcp") and mount.address in both:
+            yield Finding("mount-tcp", f"{mount.where} is mounted over TCP, not RDMA", (
+                f"umount {mount.where}; "
+                f"mount -o proto=rdma,port=20049 {mount.source} {mount.where}",
+                "to last: the same options in /etc/fstab"))
+
+
+def _statistics():
+    """None if there are none"""
+    try:
+        return [b for b in blocks.connections()[0] if b["side"] == "client"]
+    except Problem:
+        return None
+
+
+def _down(block):
+    """A connection that is wanted and does not come up"""
+    ended = blocks.ended(block)
+    reason = max(ended, key=ended.get) if ended else ""
+    address = split(block["peer"])[0]
+    do = _REASONS.get(reason, "dmesg | grep xprtrdma").format(address=address)
+    counts = ", ".join(f"{r.replace('_', ' ')} {n}" for r, n in ended.items())
+    return Finding("connection-down", f"The connection with {block['peer']} is "
+                   f"{block.get('state', 'down')}" + (f"; it ended by: {counts}" if counts else ""),
+                   (do,))
+
+
+def _often(block):
+    ended = ", ".join(f"{r.replace('_', ' ')} {n}" for r, n in blocks.ended(block).items())
+    reason = max(blocks.ended(block), key=blocks.ended(block).get, default="")
+    return Finding("connection-lost-often", f"The connection with {block['peer']} was made "
+                   f"{block['reconnects']} times again, the last time "
+                   f"{columns.age(block.get('age_seconds', 0))} ago: "
+                   f"{ended or 'no reason is known'}",
+                   (_REASONS.get(reason, "dmesg; rpcrdma show PEER").format(
+                       address=split(block["peer"])[0]),))
+
+
+def _small(block):
+    """Without private data, 1024 bytes hold, whatever is set here."""
+    sizes = [block.get(name, 4096) for name in ("inline_send", "inline_receive")]
+    knobs = [host.read(f"/proc/sys/sunrpc/rdma_max_inline_{way}").strip() or "4096"
+             for way in ("write", "read")]
+    if max(sizes) > 1024 or "1024" in knobs:
+        return None
+    return Finding("peer-no-private-data", f"{block['peer']} sent no private data of RFC 8797: "
+                   "messages have at most 1024 bytes", ("on the server: a transport that sends them; "
+                                               "lsmod | grep rdma says which is loaded",))
+
+
+def of_connections(addresses):
+    """What the statistics say about connections with these, or all"""
+    for block in _statistics() or ():
+        if addresses and canonical(split(block["peer"])[0]) not in addresses:
+            continue
+        if block.get("state") != "established":
+            if blocks.ended(block) or block.get("waiting_for_credit"):
+                yield _down(block)
+        elif block.get("reconnects", 0) >= _OFTEN and block.get("age_seconds", 0) < _SHORT:
+            yield _often(block)
+        elif _small(block):
+            yield _small(block)
+
+
+def _connected(address, found):
+    alive = {canonical(split(block["peer"])[0]) for block in _statistics() or ()
+             if block.get("state") == "established"}
+    return address in alive or any(m.address == address and m.proto.startswith("rdma")
+                                   for m in found)
+
+
+def of_log(log, addresses, found):
+    """The last attempt to connect to each of these, or to any, if there is no connection now"""
+    now, last = findings.uptime(), {}
+    for line in log:
+        if match := _FAILED.search(line.text):
+            last[canonical(match[2])] = line, match
+        elif match := _NO_FRWR.search(line.text):
+            last[""] = line, match
+    for address, (line, match) in last.items():
+        if now - line.at > _RECENT or address and addresses and address not in addresses:
+            continue
+        if not address:
+            yield Finding("device-no-fast-registration", f"{match[1]} has no fast registration of "
+                          "memory: the client cannot use it", ("another RDMA device; rdma dev",))
+        elif not _connected(address, found):
+            step, error = match[4], match[5]
+            yield Finding("attempt-failed", f"No connection with {address} port {match[3]}, "
+                          f"{columns.age(now - line.at)} ago: {step}: error {error}"
+                          f"{_ERRORS.get(error, '')}", (
+                              _ADVICE.get(step, "dmesg | grep xprtrdma").format(address=address),))

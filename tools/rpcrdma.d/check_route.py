@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+"""rpcrdma check: the way to a server. Each step needs those before it."""
+import typing
+
+import check_device
+import host
+from finding import Finding, objects, program
+from show import canonical, resolved
+
+_ANSWERS = {"REACHABLE", "STALE", "DELAY", "PROBE", "PERMANENT", "NOARP"}
+
+
+class Way(typing.NamedTuple):
+    """@netdev: over which it goes; @local: to this machine itself"""
+    address: str
+    netdev: str
+    gateway: str
+    local: bool
+
+
+def addresses(server):
+    """[] if the name has none"""
+    address = canonical(server)
+    found = resolved(server)
+    return [address] if address in found or not found and ":" in address else sorted(found)
+
+
+def unknown(server):
+    return Finding("server-name", f"The name {server} has no address", (
+        f"getent ahosts {server}; look at /etc/hosts and /etc/resolv.conf",))
+
+
+def _netdev_of(address):
+    for entry in objects("ip", "-j", "address", "show"):
+        if any(found.get("local") == address for found in entry.get("addr_info", ())):
+            return entry.get("ifname", "")
+    return ""
+
+
+def way(address):
+    """None if there is no route"""
+    said = program("ip", "-j", "route", "get", address)
+    routes = objects("ip", "-j", "route", "get", address) if not said.status else []
+    if not routes or not routes[0].get("dev"):
+        return None
+    local = routes[0].get("type") == "local"
+    netdev = _netdev_of(address) if local else routes[0]["dev"]
+    return Way(address, netdev or routes[0]["dev"], routes[0].get("gateway", ""), local)
+
+
+def no_way(address):
+    return Finding("route-none", f"There is no route to {address}", (
+        f"ip route get {address}; ip route add {address} via GATEWAY dev NETDEV",))
+
+
+def _over(ports):
+    return sorted({name for port in ports for name in port.netdevs})
+
+
+def _no_rdma(there, ports):
+    name = there.netdev
+    return Finding("route-no-rdma", f"The route to {there.address} goes over {name}, which has no "
+                   f"RDMA device; {', '.join(_over(ports)) or 'no other'} has", (
+                       "mount an address of the server in the network of an RDMA device; or",
+                       f"rdma link add rxe_{name} type rxe netdev {name} (on the server, too)"))
+
+
+def _silent(there):
+    """Does the next machine answer at all? A ping asks it to."""
+    neighbour = there.gateway or there.address
+    host.run("ping", "-c", "1", "-W", "1", there.address)
+    entries = objects("ip", "-j", "neighbour", "show", "to", neighbour, "dev", there.netdev)
+    states = {state for entry in entries for state in entry.get("state", ())}
+    if not states or states & _ANSWERS:
+        return None
+    return Finding("neighbour-silent", f"{neighbour} does not answer on {there.netdev}: the "
+                   "machine is down, or in another network, or the address is wrong", (
+                       f"ping {neighbour}; ip neighbour show dev {there.netdev}",))
+
+
+def look(there, ports):
+    """@there: a way. Looks at devices, too. Returns at most one finding."""
+    devices = check_device.look(ports, (there.netdev,))
+    if devices:
+        return devices
+    if there.netdev not in _over(ports):
+        return [_no_rdma(there, ports)]
+    silent = None if there.local else _silent(there)
+    return [silent] if silent else []

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0
+"""rpcrdma check: does nfsd run, and listen for RDMA?"""
+import re
+
+import host
+from finding import Finding, objects, settings
+
+_PORTLIST = "/proc/fs/nfsd/portlist"
+_REFUSED = re.compile(r"svcrdma: cannot listen on (\S+), error (-\d+)")
+_LOST = re.compile(r"svcrdma: cannot listen on (\S+) now, error (-\d+)")
+_BACK = re.compile(r"svcrdma: listening on (\S+) again")
+_WHY = {"-98": "the port is in use", "-99": "the address is not there, or the port is in use",
+        "-19": "no RDMA device has the address"}
+_LISTEN = ("echo rdma {port} > /proc/fs/nfsd/portlist",
+           "to last: rdma={port} below [nfsd] in /etc/nfs.conf")
+
+
+def is_meant():
+    """Does this machine export anything, or is it to listen for RDMA?"""
+    lines = host.read("/var/lib/nfs/etab") + host.read("/etc/exports") + \
+        "".join(host.read(f"/etc/exports.d/{name}") for name in host.names("/etc/exports.d"))
+    return any(line.strip() and not line.startswith("#") for line in lines.splitlines()) or \
+        settings("nfsd").get("rdma", "n") not in ("n", "no", "0", "false", "off")
+
+
+def listeners():
+    """The ports for RDMA"""
+    return {line.split()[1] for line in host.read(_PORTLIST).splitlines()
+            if line.startswith("rdma") and len(line.split()) > 1}
+
+
+def _since_start(log):
+    """What the kernel said since nfsd was started"""
+    starts = [i for i, line in enumerate(log) if line.text.startswith("NFSD: ")]
+    return log[starts[-1]:] if starts else log
+
+
+def _no_listener(log, port):
+    conf = settings("nfsd")
+    if conf.get("rdma", "n") in ("y", "yes", "1", "true", "on") and "rdma-port" not in conf and \
+            not re.search(r"^nfsrdma\s", host.read("/etc/services"), re.MULTILINE):
+        return Finding("listener-port-name", "rdma=y in /etc/nfs.conf stands for the port nfsrdma "
+                       "of /etc/services, which has none of this name", (
+                           f"rdma={port} below [nfsd] in /etc/nfs.conf; "
+                           "systemctl restart nfs-server",))
+    refused = [m for line in log if (m := _REFUSED.search(line.text))]
+    if refused:
+        where, error = refused[-1].groups()
+        return Finding("listener-refused", f"nfsd has no listener for RDMA: that on {where} could "
+                       f"not be made, error {error}: {_WHY.get(error, 'see errno(3)')}", (
+                           "ss -ltnp; rdma link; ip address; then", _LISTEN[0].format(port=port)))
+    return Finding("listener-none", "nfsd has no listener for RDMA",
+                   tuple(line.format(port=port) for line in _LISTEN))
+
+
+def _lost(log):
+    """Listeners for one address that has gone, or whose device has"""
+    lost = {}
+    for line in _since_start(log):
+        if match := _LOST.search(line.text):
+            lost[match[1]] = match[2]
+        elif match := _BACK.search(line.text):
+            lost.pop(match[1], None)
+    return [Finding("listener-lost", f"The listener on {where} has lost its device or its address, "
+                    f"error {error}; it comes back with these", ("rdma link; ip address",))
+            for where, error in lost.items()]
+
+
+def look(log, port=""):
+    """@port: that a client here is to use"""
+    if host.read("/proc/fs/nfsd/threads").strip() in ("", "0"):
+        return [Finding("nfsd-stopped", "nfsd is not running", ("systemctl start nfs-server",))]
+    there = listeners()
+    if not there:
+        return [_no_listener(log, port or "20049")]
+    if port and port not in there:
+        return [Finding("listener-port", f"nfsd listens for RDMA on {', '.join(sorted(there))}, "
+                        f"not on {port}", (f"mount with port={sorted(there)[0]}; or",
+                                       _LISTEN[0].format(port=port)))]
+    return _lost(log)
+
+
+def has_address(address):
+    return any(address == found.get("local") for entry in objects("ip", "-j", "address", "show")
+               for found in entry.get("addr_info", ()))

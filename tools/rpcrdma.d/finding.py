@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What rpcrdma check has found, and what its parts share."""
+import json
+import re
+import typing
+
+import host
+from problem import Problem
+
+
+class Finding(typing.NamedTuple):
+    """@what is wrong, in a sentence; @do: lines to type, or to do elsewhere"""
+    id: str
+    what: str
+    do: tuple
+
+
+class Line(typing.NamedTuple):
+    """Of the kernel's log. @at: seconds since the machine booted"""
+    at: float
+    text: str
+
+
+def log():
+    """All lines that the kernel still has"""
+    text = host.kernel_log()
+    found = []
+    for line in text.splitlines():
+        head, semicolon, said = line.partition(";")
+        fields = head.split(",")
+        if semicolon and len(fields) >= 3 and fields[2].isdigit():
+            found.append(Line(int(fields[2]) / 1e6, said))
+    return found
+
+
+def uptime():
+    first = host.read("/proc/uptime").split()
+    return float(first[0]) if first else 0.0
+
+
+def program(*command):
+    """What an installed program says; it has to be there"""
+    said = host.run(*command)
+    if said is None:
+        raise Problem(f"{command[0]} is not installed, and nothing can be found out without it")
+    return said
+
+
+def objects(*command):
+    """What a program says as JSON: a list, empty if it says nothing that is"""
+    try:
+        found = json.loads(program(*command).out or "[]")
+    except ValueError:
+        return []
+    return found if isinstance(found, list) else [found]
+
+
+def settings(section):
+    """{name: value} of a section of /etc/nfs.conf and what is beside it"""
+    found, current = {}, None
+    files = ["/etc/nfs.conf", *(f"/etc/nfs.conf.d/{n}" for n in host.names("/etc/nfs.conf.d")
+                                if n.endswith(".conf"))]
+    for line in "\n".join(map(host.read, files)).splitlines():
+        line = re.split("[#;]", line)[0].strip()
+        if heading := re.fullmatch(r"\[\s*(\S+?)\s*(?:\".*\")?\s*\]", line):
+            current = heading[1].lower()
+        elif "=" in line and current == section:
+            name, _, value = line.partition("=")
+            found[name.strip().lower()] = value.strip().strip('"')
+    return found
