@@ -76,8 +76,8 @@ def _in_tree(root, why=""):
 def _no_modules(root):
     _in_tree(root)
     (root.path / "sys/module/rpcrdma").rmdir()
-    root.remove("say/modinfo -n xprtrdma")
-    say(root, "modinfo -n svcrdma", "/lib/modules/6.12/kernel/rpcrdma.ko")
+    for module in "xprtrdma", "svcrdma":
+        say(root, f"modinfo -n {module}", "/lib/modules/6.12/kernel/rpcrdma.ko")
 
 
 def _vendor(root):
@@ -212,6 +212,8 @@ _REMOTE = (
     ("refused", _failed, "attempt-failed", "10 s ago: connection request: error -111, refused"),
     ("connection down", lambda r: _block(r, state="connecting", ended_connect_refused=12,
                                          ended_stalled=1), "connection-down", "connect refused 12"),
+    ("connection down, between two tries", lambda r: _block(
+        r, state="disconnected", ended_connect_failed=2), "connection-down", "connect failed 2"),
     ("often lost", lambda r: _block(r, reconnects=7, ended_stalled=5, ended_send_failed=2),
      "connection-lost-often", "5.5 s ago: stalled 5, send failed 2"),
     ("no private data", lambda r: _block(r, inline_send=1024, inline_receive=1024),
@@ -258,6 +260,9 @@ def _connected_since(root):
 
 # What looks odd, and is nobody's fault
 _FINE = {"": lambda r: None, "a connection": _block, "an old attempt": lambda r: _failed(r, at=10),
+         "an idle connection": lambda r: _block(r, state="disconnected", ended_idle=3,
+                                                ended_connect_refused=2),
+         "nobody needs it": lambda r: _block(r, state="disconnected", ended_stalled=1),
          "reconnects long ago": lambda r: _block(r, reconnects=7, age_seconds=600),
          "a client alone": _client_alone, "a listener that is back": _listens_again,
          "connected since": _connected_since}

@@ -21,7 +21,7 @@ COUNTERS = (*(f"calls_{shape}" for shape in SHAPES), "calls_reverse",
             *(f"bytes_{way}" for way in WAYS), *REGIONS, "send_queue_waits", *ERRORS, "reconnects")
 _NUMBERS = {*COUNTERS, "connection", "netns", "port", "inline_send", "inline_receive",
             "credits_granted", "credits_in_use", "credits_highest", "waiting_for_credit",
-            "connections", "connections_total"}
+            "waiting_for_send_queue", "connections", "connections_total"}
 _FLAGS = ("remote_invalidation", "reliable_reply")
 HALF = "half"
 
@@ -161,6 +161,16 @@ def totals():
 
 def calls(block):
     return sum(block.get(f"calls_{shape}", 0) for shape in SHAPES)
+
+
+def credits(block):
+    return f"{block.get('credits_in_use', 0)}/{block['credits_granted']}" \
+        if "credits_granted" in block else "-"
+
+
+def waiting(block):
+    """Calls of a client's that wait for a credit, or what a server waits to send or read"""
+    return block.get("waiting_for_credit", block.get("waiting_for_send_queue", 0))
 
 
 def moved(block):

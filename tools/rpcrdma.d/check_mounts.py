@@ -71,8 +71,15 @@ def _statistics():
         return None
 
 
+def _is_down(block):
+    """Does it not come up? One that nobody used for a while, or needs, is disconnected as well."""
+    ended = blocks.ended(block)
+    failed = ended.get("connect_refused", 0) + ended.get("connect_failed", 0)
+    return bool(failed) and (block.get("state") == "connecting" or
+                             block.get("state") == "disconnected" and "idle" not in ended)
+
+
 def _down(block):
-    """A connection that is wanted and does not come up"""
     ended = blocks.ended(block)
     reason = max(ended, key=ended.get) if ended else ""
     address = split(block["peer"])[0]
@@ -101,9 +108,9 @@ def _small(block):
              for way in ("write", "read")]
     if max(sizes) > 1024 or "1024" in knobs:
         return None
-    return Finding("peer-no-private-data", f"{block['peer']} sent no private data of RFC 8797: "
-                   "messages have at most 1024 bytes", ("on the server: a transport that sends them; "
-                                               "lsmod | grep rdma says which is loaded",))
+    return Finding("peer-no-private-data", f"{block['peer']} sent no private data (RFC 8797): "
+                   "messages have at most 1024 bytes", (
+                       "on the server: a transport that sends them; lsmod | grep rdma",))
 
 
 def of_connections(addresses):
@@ -111,9 +118,10 @@ def of_connections(addresses):
     for block in _statistics() or ():
         if addresses and canonical(split(block["peer"])[0]) not in addresses:
             continue
-        if block.get("state") != "established":
-            if blocks.ended(block) or block.get("waiting_for_credit"):
-                yield _down(block)
+        if _is_down(block):
+            yield _down(block)
+        elif block.get("state") != "established":
+            continue
         elif block.get("reconnects", 0) >= _OFTEN and block.get("age_seconds", 0) < _SHORT:
             yield _often(block)
         elif _small(block):

@@ -29,8 +29,8 @@ def device(block):
 def _row(block):
     return (block["side"], block["peer"], device(block), block.get("state", "-"),
             columns.age(block["age_seconds"]) if "age_seconds" in block else "-",
-            f"{block.get('credits_in_use', 0)}/{block.get('credits_granted', 0)}",
-            columns.count(blocks.calls(block)), columns.size(blocks.moved(block)), losses(block))
+            blocks.credits(block), columns.count(blocks.calls(block)),
+            columns.size(blocks.moved(block)), losses(block))
 
 
 def say_halves(halves):

@@ -56,7 +56,9 @@ _OF_CONNECTION = {
     "credits": ("gauge", "Credits", (("credits_granted", {"which": "granted"}),
                                      ("credits_in_use", {"which": "in_use"}),
                                      ("credits_highest", {"which": "highest"}))),
-    "waiting_for_credit": ("gauge", "Calls that wait for a credit", (("waiting_for_credit", {}),)),
+    "waiting": ("gauge", "Calls that wait for a credit, or for the Send Queue", (
+        ("waiting_for_credit", {"what": "credit"}),
+        ("waiting_for_send_queue", {"what": "send_queue"}))),
     **{name: _TOTALS[name] for name in ("calls_total", "inline_bytes_total", "rdma_bytes_total",
                                         "errors_total", "reconnects_total")},
 }

@@ -88,7 +88,8 @@ def _state(block):
     text = block.get("state", "?")
     if "age_seconds" in block:
         text += f", for {columns.age(block['age_seconds'])}"
-    text += f"; from {block.get('local', '?')}"
+    if "local" in block:
+        text += f"; from {block['local']}"
     if "device" in block:
         text += f" over {block['device']} port {block.get('port', 1)}"
     return text + (f", network namespace {block['netns']}" if "netns" in block else "")
@@ -103,18 +104,22 @@ def _ends(block):
 
 def _lines(block):
     yield "state", _state(block)
-    yield "agreed", f"inline {block.get('inline_send', '?')} bytes to the peer, " \
-        f"{block.get('inline_receive', '?')} from it" + \
-        _yes(block, "remote_invalidation", "remote invalidation") + \
-        _yes(block, "reliable_reply", "replies in Read chunks")
-    waiting = block.get("waiting_for_credit", 0)
-    yield "credits", f"{block.get('credits_granted', 0)} granted, " \
-        f"{block.get('credits_in_use', 0)} in use, at most {block.get('credits_highest', 0)}" + \
-        (f"; {waiting} calls wait for one" if waiting else "")
+    if "inline_send" in block:
+        yield "agreed", f"inline {block['inline_send']} bytes to the peer, " \
+            f"{block.get('inline_receive', '?')} from it" + \
+            _yes(block, "remote_invalidation", "remote invalidation") + \
+            _yes(block, "reliable_reply", "replies in Read chunks")
+    if "credits_granted" in block:
+        waiting = block.get("waiting_for_credit", 0)
+        yield "credits", f"{block['credits_granted']} granted, {block.get('credits_in_use', 0)} " \
+            f"in use, at most {block.get('credits_highest', 0)}" + \
+            (f"; {waiting} calls wait for one" if waiting else "")
     yield "calls", _calls(block)
     yield "bytes", _bytes(block)
     yield "regions", _regions(block)
-    yield "waits", f"{block.get('send_queue_waits', 0)} for the Send Queue"
+    yield "waits", f"{block.get('send_queue_waits', 0)} for the Send Queue" + \
+        (f"; {block['waiting_for_send_queue']} wait now" if block.get("waiting_for_send_queue")
+         else "")
     yield "errors", _errors(block)
     yield "lost", _ends(block)
 

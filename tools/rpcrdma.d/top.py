@@ -65,7 +65,7 @@ def moves(new, old):
     for key, block in new.found.items():
         difference = grown(block, old.found.get(key, {}))
         weight = blocks.moved(difference) + blocks.calls(difference) + difference["calls_reverse"]
-        if weight or block.get("waiting_for_credit"):
+        if weight or blocks.waiting(block):
             busy.append((weight, block, difference))
     busy.sort(key=lambda entry: -entry[0])
     return [(block, difference) for _, block, difference in busy]
@@ -80,15 +80,14 @@ def _row(block, difference, seconds):
             rate("sent_inline", "received_inline"),
             rate("read"), rate("written"),
             *(f"<{columns.time(bound[1])}" if bound else "-" for bound in bounds),
-            f"{block.get('credits_in_use', 0)}/{block.get('credits_granted', 0)}",
-            block.get("waiting_for_credit", "-"))
+            blocks.credits(block), blocks.waiting(block))
 
 
 def _object(block, difference, seconds):
     rates = {f"{name}_per_second": round(difference[name] / seconds, 3) for name in blocks.COUNTERS
              if difference[name]}
     keep = ("side", "connection", "peer", "device", "port", "credits_granted", "credits_in_use",
-            "waiting_for_credit")
+            "waiting_for_credit", "waiting_for_send_queue")
     return {"interval_seconds": round(seconds, 3), **{n: block[n] for n in keep if n in block},
             **rates, "latency_ns": difference["latency_ns"]}
 
