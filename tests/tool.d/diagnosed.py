@@ -5,6 +5,7 @@ guest; what needs hardware or other people's modules is asked here only.
 """
 import json
 import re
+import unittest.mock
 
 from root import DEBUG, Root
 from run import TOP
@@ -49,8 +50,6 @@ def machine():
         root.put(name, text)
     for name, said in _SAYS.items():
         say(root, name, said)
-    for program in "ip", "rdma", "ping", "modinfo", "modprobe", "nft":
-        root.program(program, _ANSWER.format(program))
     for module in "xprtrdma", "svcrdma":
         (root.path / "sys/module" / module).mkdir(parents=True)
     return root
@@ -389,8 +388,24 @@ def check_siw():
             yield "what a client sends"
 
 
+def check_programs():
+    """In a process of its own, with programs that answer, fail, or are not there"""
+    with machine() as root:
+        for program in "ip", "rdma", "ping", "modinfo", "modprobe", "nft":
+            root.program(program, _ANSWER.format(program))
+        done = root.run("check", "10.9.0.1")
+        yield from done.faults(0)
+        if done.out != root.ask("check", "10.9.0.1").out:
+            yield f"says something else in a process of its own: {done.out}"
+        for name in "ip", "rdma":
+            root.program(name, "exit 1")
+        yield from root.run("check", "10.9.0.1").faults(1)
+        with unittest.mock.patch.object(root, "answer", lambda *command: None):
+            yield from root.ask("check", "10.9.0.1").faults(2, "rdma is not installed")
+
+
 def check_words():
-    """Not root; no port; no program; JSON; two things at once"""
+    """Not root; no port; JSON; two things at once"""
     with machine() as root:
         (root.path / "dev").chmod(0o755)
         yield from root.run("check", user=65534).faults(2, "only root may look everywhere")
@@ -405,9 +420,6 @@ def check_words():
             yield f"{found}"
         say(root, "ip -j address show", "not JSON")
         yield from root.ask("check").faults(1)
-        for name in "ip", "rdma":
-            root.program(name, "exit 1")
-        yield from root.ask("check", "10.9.0.1").faults(1)
         root.remove("dev/kmsg")
         root.remove("proc/mounts")
         yield from root.ask("check").faults(2, "/proc is not mounted")
@@ -448,5 +460,6 @@ def checks():
     yield "check: a second port", check_second_port()
     yield "check: firewalls", check_firewall()
     yield "check: firewalls and siw", check_siw()
+    yield "check: programs", check_programs()
     yield "check: words", check_words()
     yield "check: all findings", check_named()

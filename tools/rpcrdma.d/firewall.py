@@ -47,7 +47,7 @@ def _field(left, packet):
     if payload.get("protocol") in ("tcp", "udp") and payload["protocol"] != packet.protocol:
         return False
     key = meta.get("key")
-    if key in ("iifname", "iif", "oifname", "oif"):
+    if key and key.removesuffix("name")[1:] == "if":
         mine = {"input": "i", "output": "o"}[packet.hook]
         return packet.netdev if key.startswith(mine) else ""
     family = {"ip": "ipv4", "ip6": "ipv6"}[packet.family]
