@@ -20,9 +20,7 @@ class Way(typing.NamedTuple):
 
 def addresses(server):
     """[] if the name has none"""
-    address = canonical(server)
-    found = resolved(server)
-    return [address] if address in found or not found and ":" in address else sorted(found)
+    return [canonical(address) for address in resolved(server)]
 
 
 def unknown(server):

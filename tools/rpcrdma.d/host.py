@@ -48,13 +48,13 @@ def names(folder):
 
 
 def run(*command):
-    """Runs a program. Returns None if it is not installed."""
+    """Runs a program. Returns None if it is not installed, or cannot be run."""
     environment = {**os.environ, "LC_ALL": "C"}
     environment["PATH"] = environment.get("PATH", "") + ":/usr/sbin:/sbin"
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace",
                               check=False, timeout=20, stdin=subprocess.DEVNULL, env=environment)
-    except FileNotFoundError:
+    except OSError:
         return None
     except subprocess.TimeoutExpired:
         raise Problem(f"{' '.join(command)}: no end after 20 s") from None

@@ -38,11 +38,11 @@ def canonical(address):
 
 
 def resolved(name):
-    """Its addresses"""
+    """Its addresses, in the order in which mount takes them"""
     try:
-        return {info[4][0] for info in socket.getaddrinfo(name, None)}
+        return list(dict.fromkeys(info[4][0] for info in socket.getaddrinfo(name, None)))
     except (OSError, UnicodeError):
-        return set()
+        return []
 
 
 def of_peer(found, peer):
