@@ -246,6 +246,7 @@ def check_found(how, wanted, line, *arguments):
 def _client_alone(root):
     for name in "proc/fs/nfsd/portlist", "proc/fs/nfsd/threads", "var/lib/nfs/etab":
         root.remove(name)
+    _slow(root, "svc_rdma/max_requests", 4)
 
 
 def _listens_again(root):

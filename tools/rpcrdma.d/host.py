@@ -53,11 +53,11 @@ def run(*command):
     environment["PATH"] = environment.get("PATH", "") + ":/usr/sbin:/sbin"
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace",
-                              check=False, timeout=20, stdin=subprocess.DEVNULL, env=environment)
+                              check=False, timeout=60, stdin=subprocess.DEVNULL, env=environment)
     except OSError:
         return None
     except subprocess.TimeoutExpired:
-        raise Problem(f"{' '.join(command)}: no end after 20 s") from None
+        raise Problem(f"{' '.join(command)}: no end after 60 s") from None
     return Said(done.returncode, done.stdout, done.stderr)
 
 
