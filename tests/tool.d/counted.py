@@ -96,7 +96,8 @@ def check_top():
         done = _while_it_runs(root, ["top", "-n1"], change)
         yield from done.faults(0)
         peers = re.findall(r"^client +(\S+):20049", done.out, re.MULTILINE)
-        if peers != ["10.9.0.2", "10.9.0.1", "10.9.0.7"] or "1 connection idle" not in done.out:
+        if peers != ["10.9.0.2", "10.9.0.1", "10.9.0.7"] or "1 connection idle" not in done.out or \
+                "<4.1 µs" not in done.out:
             yield done.out
         root.put(_CLIENT, before)
         done = _while_it_runs(root, ["top", "-n1", "--json"], change)
@@ -263,6 +264,9 @@ def check_halves():
             yield from (f"{size} bytes: {f}" for f in done.faults(status, says))
             if done.out.count("\n") != (size >= end):
                 yield f"{size} bytes: {done.out}"
+        root.put(_CLIENT, text[:9])
+        if root.ask("list").out:
+            yield "says something of half a connection"
         root.put(_CLIENT, text[:end + 3])
         yield from root.ask("show", "fd09::1").faults(1, "in the middle of connection")
         yield from root.ask("top", "-n1", "-i0.1").faults(1, "in the middle of connection")

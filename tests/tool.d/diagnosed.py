@@ -264,7 +264,8 @@ def _connected_since(root):
 _FINE = {"": lambda r: None, "a connection": _block, "an old attempt": lambda r: _failed(r, at=10),
          "an idle connection": lambda r: _block(r, state="disconnected", ended_idle=3,
                                                 ended_connect_refused=2),
-         "nobody needs it": lambda r: _block(r, state="disconnected", ended_stalled=1),
+         "nobody needs it": lambda r: _block(r, state="disconnected", ended_stalled=5,
+                                             reconnects=5),
          "reconnects long ago": lambda r: _block(r, reconnects=7, age_seconds=600),
          "a client alone": _client_alone, "a listener that is back": _listens_again,
          "connected since": _connected_since}
