@@ -17,7 +17,7 @@ import subprocess
 import typing
 
 # Of this tree; whatever is not in here is somebody else's, or a test.
-FOLDERS = ("xprtrdma", "svcrdma", "verbs", "include/rpcrdma", "include/sunrpc",
+FOLDERS = ("xprtrdma", "svcrdma", "verbs", "statistics", "include/rpcrdma", "include/sunrpc",
            "include/compat/linux", "include/compat/rdma")
 
 

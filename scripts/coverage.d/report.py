@@ -7,7 +7,7 @@ from reasons import places
 
 # What is on which side, by the beginning of a path
 SIDES = {"client": ("xprtrdma/",), "server": ("svcrdma/",),
-         "shared C": ("verbs/", "include/sunrpc/", "include/compat/"),
+         "shared C": ("verbs/", "statistics/", "include/sunrpc/", "include/compat/"),
          "core": ("include/rpcrdma/",)}
 HEAD = ("", "lines", "reached", "%", "branches", "taken", "%", "no reason")
 

@@ -17,12 +17,12 @@ import typing
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 FAULT = TOP / "kunit/memory/fault"
-FOLDERS = ("xprtrdma", "svcrdma", "verbs")
+FOLDERS = ("xprtrdma", "svcrdma", "verbs", "statistics")
 TABLE = TOP / "build/test/sites.txt"
 WORDS = {"if", "for", "while", "switch", "return", "sizeof", "do", "else", "void"}
 # Tracepoints, and what include/compat has under names of its own
 OWN = ("trace_", "compat_", "COMPAT_")
-LINE = re.compile(r"fault site: \S*?(?:^|/)?((?:xprtrdma|svcrdma|verbs)/\w+\.c):(\d+) (\w+) (\w+) "
+LINE = re.compile(r"fault site: \S*?(?:^|/)?((?:xprtrdma|svcrdma|verbs|statistics)/\w+\.c):(\d+) (\w+) (\w+) "
                   r"(\d+) (\d+)((?: \w+)*)\s*$")
 
 

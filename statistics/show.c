@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The lines of the files: a name, a space, a value. Documentation/statistics.rst says what each
+ * means, and scripts/check that no name is missing there.
+ */
+#include <linux/jiffies.h>
+#include <net/netns/generic.h>
+
+#include "statistics.h"
+
+#define COUNTER(member)	{ #member, offsetof(struct rpcrdma_counters, member) }
+#define CALLS(member, shape)	\
+	{ #member, offsetof(struct rpcrdma_counters, calls[RPCRDMA_SHAPE_##shape]) }
+
+static const struct {
+	const char	*name;
+	size_t		offset;
+} counters[] = {
+	CALLS(calls_inline, INLINE),
+	CALLS(calls_read, READ),
+	CALLS(calls_write, WRITE),
+	CALLS(calls_reply_chunk, REPLY_CHUNK),
+	CALLS(calls_long, LONG),
+	CALLS(calls_exposed, EXPOSED),
+	COUNTER(calls_reverse),
+	COUNTER(bytes_sent_inline),
+	COUNTER(bytes_received_inline),
+	COUNTER(bytes_read),
+	COUNTER(bytes_written),
+	COUNTER(regions_registered),
+	COUNTER(regions_invalidated_locally),
+	COUNTER(regions_invalidated_remotely),
+	COUNTER(send_queue_waits),
+	COUNTER(errors_sent_vers),
+	COUNTER(errors_sent_chunk),
+	COUNTER(errors_received_vers),
+	COUNTER(errors_received_chunk),
+	COUNTER(bad_messages),
+};
+
+static const char *const ended[RPCRDMA_ENDS] = {
+	[RPCRDMA_END_PEER_DISCONNECTED]	= "ended_peer_disconnected",
+	[RPCRDMA_END_IDLE]		= "ended_idle",
+	[RPCRDMA_END_STALLED]		= "ended_stalled",
+	[RPCRDMA_END_DEVICE_REMOVED]	= "ended_device_removed",
+	[RPCRDMA_END_SEND_FAILED]	= "ended_send_failed",
+	[RPCRDMA_END_RECEIVE_FAILED]	= "ended_receive_failed",
+	[RPCRDMA_END_BAD_MESSAGE]	= "ended_bad_message",
+	[RPCRDMA_END_CONNECT_REFUSED]	= "ended_connect_refused",
+	[RPCRDMA_END_CONNECT_FAILED]	= "ended_connect_failed",
+	[RPCRDMA_END_CLOSED]		= "ended_closed",
+	[RPCRDMA_END_FENCE_FAILED]	= "ended_fence_failed",
+	[RPCRDMA_END_OTHER]		= "ended_other",
+};
+
+/**
+ * rpcrdma_counters_add - add counters to others
+ * @sum: to these
+ * @more: which may be counted meanwhile
+ *
+ * Context: any.
+ */
+void rpcrdma_counters_add(struct rpcrdma_counters *sum, const struct rpcrdma_counters *more)
+{
+	const u64 *from = (const u64 *)more;
+	u64 *to = (u64 *)sum;
+	size_t i;
+
+	for (i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+		to[i] += data_race(from[i]);
+}
+
+/**
+ * rpcrdma_show_number - a line with a number
+ * @seq: where to
+ * @name: of the line
+ * @value: the number
+ */
+void rpcrdma_show_number(struct seq_file *seq, const char *name, u64 value)
+{
+	seq_printf(seq, "%s %llu\n", name, value);
+}
+
+/**
+ * rpcrdma_show_text - a line with a word
+ * @seq: where to
+ * @name: of the line
+ * @value: the word
+ */
+void rpcrdma_show_text(struct seq_file *seq, const char *name, const char *value)
+{
+	seq_printf(seq, "%s %s\n", name, value);
+}
+
+/**
+ * rpcrdma_show_truth - a line with yes or no
+ * @seq: where to
+ * @name: of the line
+ * @value: which
+ */
+void rpcrdma_show_truth(struct seq_file *seq, const char *name, bool value)
+{
+	rpcrdma_show_text(seq, name, value ? "yes" : "no");
+}
+
+/**
+ * rpcrdma_show_address - a line with an address and a port
+ * @seq: where to
+ * @name: of the line
+ * @address: IPv4 or IPv6
+ */
+void rpcrdma_show_address(struct seq_file *seq, const char *name, const struct sockaddr *address)
+{
+	seq_printf(seq, "%s %pISpc\n", name, address);
+}
+
+/**
+ * rpcrdma_show_device - the lines of a device
+ * @seq: where to
+ * @device: the device
+ * @port: of it
+ */
+void rpcrdma_show_device(struct seq_file *seq, const struct ib_device *device, u32 port)
+{
+	rpcrdma_show_text(seq, "device", device->name);
+	rpcrdma_show_number(seq, "port", port);
+}
+
+static void show_latencies(struct seq_file *seq, const u64 *latency)
+{
+	bool any = false;
+	unsigned int i;
+
+	for (i = 0; i < RPCRDMA_LATENCIES; i++) {
+		if (!latency[i])
+			continue;
+		if (!any)
+			seq_puts(seq, "latency_ns");
+		any = true;
+		seq_printf(seq, " %llu:%llu", 1ULL << i, latency[i]);
+	}
+	if (any)
+		seq_putc(seq, '\n');
+}
+
+static void show_counters(const struct rpcrdma_connections *connections, struct seq_file *seq,
+			  const struct rpcrdma_counters *sum)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(counters); i++)
+		rpcrdma_show_number(seq, counters[i].name,
+				    *(const u64 *)((const u8 *)sum + counters[i].offset));
+	if (connections->cs_is_client)
+		rpcrdma_show_number(seq, "reconnects", sum->reconnects);
+	for (i = 0; i < RPCRDMA_ENDS; i++)
+		if (ended[i] && sum->ended[i])
+			rpcrdma_show_number(seq, ended[i], sum->ended[i]);
+	show_latencies(seq, sum->latency);
+}
+
+static void show_age(struct seq_file *seq, const struct rpcrdma_connection *connection)
+{
+	u64 age = jiffies64_to_msecs(get_jiffies_64() - connection->cn_since);
+	u32 rest = do_div(age, 1000);
+
+	seq_printf(seq, "%s %llu.%u\n", "age_seconds", age, rest / 100);
+}
+
+/**
+ * rpcrdma_show_connection - the block of a connection
+ * @connections: all of a side
+ * @seq: where to
+ * @connection: one of them
+ *
+ * Context: process; the caller holds cs_lock.
+ */
+void rpcrdma_show_connection(struct rpcrdma_connections *connections, struct seq_file *seq,
+			     const struct rpcrdma_connection *connection)
+{
+	struct rpcrdma_counters sum = {};
+
+	lockdep_assert_held(&connections->cs_lock);
+	/* Nobody stops for this. */
+	kcsan_disable_current();
+	rpcrdma_show_number(seq, "connection", connection->cn_number);
+	rpcrdma_show_text(seq, "side", connections->cs_side);
+	rpcrdma_show_number(seq, "netns", connection->cn_net->ns.inum);
+	show_age(seq, connection);
+	connections->cs_show(seq, connection);
+	connections->cs_sum(connection, &sum);
+	show_counters(connections, seq, &sum);
+	seq_putc(seq, '\n');
+	kcsan_enable_current();
+}
+
+/**
+ * rpcrdma_show_totals - the file of a network namespace
+ * @connections: all of a side
+ * @seq: where to
+ * @net: the namespace
+ *
+ * Context: process.
+ * Return: 0.
+ */
+int rpcrdma_show_totals(struct rpcrdma_connections *connections, struct seq_file *seq,
+			struct net *net)
+{
+	struct rpcrdma_net *totals = net_generic(net, connections->cs_net_id);
+	struct rpcrdma_connection *connection;
+	struct rpcrdma_counters sum;
+
+	mutex_lock(&connections->cs_lock);
+	kcsan_disable_current();
+	sum = totals->nt_ended;
+	list_for_each_entry(connection, &totals->nt_connections, cn_list)
+		connections->cs_sum(connection, &sum);
+	rpcrdma_show_number(seq, "connections", totals->nt_now);
+	rpcrdma_show_number(seq, "connections_total", totals->nt_total);
+	kcsan_enable_current();
+	mutex_unlock(&connections->cs_lock);
+	show_counters(connections, seq, &sum);
+	return 0;
+}
