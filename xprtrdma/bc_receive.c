@@ -26,7 +26,7 @@ static void refuse_chunks(struct xprtrdma_receive *receive)
 	if (send)
 		xprtrdma_bc_send_error(send, receive->rv_header.xid);
 	else
-		xprtrdma_conn_fail(conn);
+		xprtrdma_conn_fail(conn, RPCRDMA_END_SEND_FAILED);
 }
 
 /*
@@ -153,6 +153,7 @@ void xprtrdma_bc_receive(struct xprtrdma_receive *receive)
 
 	verdict = bc_plan(receive, &length);
 	trace_xprtrdma_bc_call(xprt, receive->rv_header.xid, length);
+	RPCRDMA_COUNT(conn->xc_transport->xt_counters.calls_reverse, 1);
 	if (verdict == RPCRDMA_REVERSE_REFUSE) {
 		refuse_chunks(receive);
 		goto out;
@@ -184,7 +185,7 @@ void xprtrdma_bc_receive(struct xprtrdma_receive *receive)
 out_overflow:
 	/* The server overran its credits, or memory is short. */
 	trace_xprtrdma_bc_overflow(xprt, receive->rv_header.xid, length);
-	xprtrdma_conn_fail(conn);
+	xprtrdma_conn_fail(conn, RPCRDMA_END_BAD_MESSAGE);
 out:
 	xprtrdma_receive_put(receive);
 }

@@ -54,7 +54,10 @@ static void write_wc(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (wc->status != IB_WC_SUCCESS) {
 		trace_xprtrdma_wc(xprt, "write", wc->status, wc->vendor_err);
-		xprtrdma_conn_fail(conn);
+		xprtrdma_conn_fail(conn, rpcrdma_end_of(wc, RPCRDMA_END_SEND_FAILED));
+	} else {
+		rpcrdma_count_shared(&conn->xc_transport->xt_counters.bytes_written,
+				     write->data.bf_size);
 	}
 	spin_lock(&conn->xc_lock);
 	list_del(&write->list);
@@ -156,7 +159,7 @@ int xprtrdma_bc_write_post(struct xprtrdma_bc_write *write)
 		return 0;
 	/* The last one was not posted, others may have been: hands off, until the drain. */
 	trace_xprtrdma_post_failed(&conn->xc_transport->xt_xprt, rc);
-	xprtrdma_conn_fail(conn);
+	xprtrdma_conn_fail(conn, RPCRDMA_END_SEND_FAILED);
 	return -ENOTCONN;
 }
 

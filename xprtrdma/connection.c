@@ -40,13 +40,22 @@ static void conn_event(struct xprtrdma_conn *conn, enum rpcrdma_conn_event event
 	spin_unlock(&conn->xc_lock);
 }
 
+/* The first one counts. */
+static void conn_note_end(struct xprtrdma_conn *conn, enum rpcrdma_end why)
+{
+	lockdep_assert_held(&conn->xc_lock);
+	if (!conn->xc_end)
+		WRITE_ONCE(conn->xc_end, why);
+}
+
 /**
  * xprtrdma_conn_fail - the connection is of no more use
  * @conn: the connection
+ * @why: if it was established until now
  *
  * Context: any; the caller knows that @conn exists.
  */
-void xprtrdma_conn_fail(struct xprtrdma_conn *conn)
+void xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 {
 	enum rpcrdma_conn_state old;
 
@@ -57,6 +66,7 @@ void xprtrdma_conn_fail(struct xprtrdma_conn *conn)
 	 * close, which would then hit the next connection.
 	 */
 	if (old == RPCRDMA_CONN_ESTABLISHED) {
+		conn_note_end(conn, why);
 		xprt_force_disconnect(&conn->xc_transport->xt_xprt);
 		xprtrdma_config_done(conn);
 	}
@@ -137,6 +147,19 @@ static int cm_event_errno(const struct rdma_cm_event *event)
 	}
 }
 
+/* Of an event that ends a connection */
+static enum rpcrdma_end cm_event_end(const struct rdma_cm_event *event)
+{
+	switch (event->event) {
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		return RPCRDMA_END_DEVICE_REMOVED;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		return RPCRDMA_END_PEER_DISCONNECTED;
+	default:
+		return RPCRDMA_END_OTHER;
+	}
+}
+
 static void conn_step(struct xprtrdma_conn *conn, const struct rdma_cm_event *event)
 {
 	switch (event->event) {
@@ -153,6 +176,15 @@ static void conn_step(struct xprtrdma_conn *conn, const struct rdma_cm_event *ev
 	}
 }
 
+/* What was flushed may have come before the event that says why. */
+static void conn_lost(struct xprtrdma_conn *conn, enum rpcrdma_end why)
+{
+	xprtrdma_conn_fail(conn, why);
+	spin_lock(&conn->xc_lock);
+	conn_note_end(conn, why);
+	spin_unlock(&conn->xc_lock);
+}
+
 static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct xprtrdma_conn *conn = id->context;
@@ -166,7 +198,7 @@ static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	/* Once: conn_wait() may be looking, woken by an earlier event. */
 	WRITE_ONCE(conn->xc_cm_status, rc);
 	if (rc)
-		xprtrdma_conn_fail(conn);
+		conn_lost(conn, cm_event_end(event));
 	else
 		conn_step(conn, event);
 	complete(&conn->xc_cm_done);
@@ -416,7 +448,7 @@ static void conn_wc_part(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
 		trace_xprtrdma_wc(&conn->xc_transport->xt_xprt, "rdma", wc->status,
 				  wc->vendor_err);
-	xprtrdma_conn_fail(conn);
+	xprtrdma_conn_fail(conn, rpcrdma_end_of(wc, RPCRDMA_END_SEND_FAILED));
 }
 
 static atomic_long_t last_serial;

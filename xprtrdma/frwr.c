@@ -134,7 +134,7 @@ static void mr_wc_reg(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	trace_xprtrdma_wc(&mr->mr_conn->xc_transport->xt_xprt, "reg", wc->status,
 			  wc->vendor_err);
-	xprtrdma_conn_fail(mr->mr_conn);
+	xprtrdma_conn_fail(mr->mr_conn, rpcrdma_end_of(wc, RPCRDMA_END_SEND_FAILED));
 }
 
 /*
@@ -151,7 +151,7 @@ static void mr_wc_inv(struct ib_cq *cq, struct ib_wc *wc)
 	if (!ok) {
 		trace_xprtrdma_wc(&mr->mr_conn->xc_transport->xt_xprt, "inv",
 				  wc->status, wc->vendor_err);
-		xprtrdma_conn_fail(mr->mr_conn);
+		xprtrdma_conn_fail(mr->mr_conn, rpcrdma_end_of(wc, RPCRDMA_END_FENCE_FAILED));
 	}
 	if (!last)
 		return;
@@ -452,6 +452,26 @@ int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
 }
 
 /**
+ * xprtrdma_frwr_chain - put registrations in front of what is posted with them
+ * @loan: has regions, all mapped
+ * @next: what follows
+ *
+ * Context: any; what this returns is posted.
+ * Return: the first registration.
+ */
+struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_loan *loan, struct ib_send_wr *next)
+{
+	struct rpcrdma_counters *counters = &loan->ln_conn->xc_transport->xt_counters;
+	struct ib_send_wr *first = rpcrdma_regions_reg(&loan->ln_mrs, next), *wr;
+	u32 count = 0;
+
+	for (wr = first; wr != next; wr = wr->next)
+		count++;
+	rpcrdma_count_shared(&counters->regions_registered, count);
+	return first;
+}
+
+/**
  * xprtrdma_frwr_map - expose a buffer to the peer, as one chunk
  * @conn: the connection
  * @loan: takes the regions; its reference on @conn is taken here
@@ -596,6 +616,8 @@ bool xprtrdma_frwr_reminv(struct xprtrdma_loan *loan, u32 rkey)
 		found = true;
 		break;
 	}
+	if (found)
+		RPCRDMA_COUNT(conn->xc_transport->xt_counters.regions_invalidated_remotely, 1);
 	spin_unlock(&conn->xc_lock);
 	return found;
 }
@@ -644,7 +666,7 @@ bool xprtrdma_frwr_unmap_async(struct xprtrdma_loan *loan)
 	if (rc == -ENOENT)
 		return true;
 	if (rc) {
-		xprtrdma_conn_fail(loan->ln_conn);
+		xprtrdma_conn_fail(loan->ln_conn, RPCRDMA_END_FENCE_FAILED);
 		/*
 		 * The signalled one is the last of the chain. If it was not posted, its
 		 * handler does not run.
@@ -671,10 +693,10 @@ void xprtrdma_frwr_unmap_sync(struct xprtrdma_loan *loan)
 		return;
 	rc = inv_post(loan, &done);
 	if (rc && rc != -ENOENT) {
-		xprtrdma_conn_fail(conn);
+		xprtrdma_conn_fail(conn, RPCRDMA_END_FENCE_FAILED);
 	} else if (!rc && !wait_for_completion_timeout(&done, XPRTRDMA_FENCE_TIMEOUT)) {
 		/* The drain flushes it. */
-		xprtrdma_conn_fail(conn);
+		xprtrdma_conn_fail(conn, RPCRDMA_END_FENCE_FAILED);
 		wait_for_completion(&done);
 	}
 

@@ -100,6 +100,8 @@ static int map_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 
 	if (!plan->position_zero && !plan->read_chunk)
 		return 0;
+	xprtrdma_request_of(rqst)->rq_shape =
+		plan->position_zero ? RPCRDMA_SHAPE_LONG : RPCRDMA_SHAPE_READ;
 	position = plan->position_zero ? 0 : rqst->rq_snd_buf.head[0].iov_len;
 	if (!rpcrdma_lists_begin_read(lists, position))
 		return -EIO;
@@ -216,6 +218,7 @@ static int marshal_plain(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 
 	request->rq_by_history = false;
 	request->rq_left_open = false;
+	request->rq_shape = RPCRDMA_SHAPE_INLINE;
 	request->rq_write_capacity = 0;
 	request->rq_reply_capacity = 0;
 	if (rpcrdma_header_encode(&header, NULL, to, conn->xc_inline.inline_send) != RPCRDMA_OK)
@@ -314,6 +317,7 @@ static int marshal_item(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	struct rpcrdma_region *region;
 
 	request->rq_left_open = false;
+	request->rq_shape = argument ? RPCRDMA_SHAPE_READ : RPCRDMA_SHAPE_INLINE;
 	request->rq_by_history = !argument &&
 		rpcrdma_reply_may_stay_open(is_pullable(conn), rqst->rq_rcv_buf.page_len,
 					    conn->xc_inline.inline_recv);
@@ -358,6 +362,7 @@ static noinline_for_stack int marshal_chunks(struct xprtrdma_conn *conn, struct 
 		return -EMSGSIZE;
 	xprtrdma_request_of(rqst)->rq_by_history = plan.by_history;
 	xprtrdma_request_of(rqst)->rq_left_open = plan.left_open;
+	xprtrdma_request_of(rqst)->rq_shape = RPCRDMA_SHAPE_INLINE;
 	if (plan.left_open)
 		XPRTRDMA_COUNT(xprtrdma_replies_open, 1);
 

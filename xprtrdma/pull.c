@@ -147,7 +147,7 @@ static struct ib_send_wr *reads_chain(struct xprtrdma_receive *receive)
 
 	first = rpcrdma_transfers_chain(pull->pl_reads, pull->pl_wrs,
 					&receive->rv_conn->xc_part_cqe, &pull->pl_cqe);
-	return rpcrdma_regions_reg(&receive->rv_loan->ln_mrs, first);
+	return xprtrdma_frwr_chain(receive->rv_loan, first);
 }
 
 /*
@@ -218,6 +218,17 @@ out_recycle:
 
 /* ---- reading ---- */
 
+static void count_read(const struct xprtrdma_receive *receive)
+{
+	const struct xprtrdma_pull *pull = &receive->rv_pull;
+	u64 bytes = 0;
+	u32 i;
+
+	for (i = 0; i < pull->pl_wrs; i++)
+		bytes += pull->pl_reads[i].tr_sge.length;
+	RPCRDMA_COUNT(receive->rv_conn->xc_transport->xt_counters.bytes_read, bytes);
+}
+
 static void pull_deliver(struct xprtrdma_receive *receive, int status)
 {
 	if (receive->rv_pull.pl_call)
@@ -260,12 +271,14 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 	spin_lock(&conn->xc_lock);
 	conn->xc_pull.wrs += pull->pl_wrs;
 	spin_unlock(&conn->xc_lock);
+	if (ok)
+		count_read(receive);
 	/* Not before: reads_post() holds the lock until the provider is through with them. */
 	reads_free(receive);
 	if (!ok) {
 		trace_xprtrdma_wc(receive_xprt(receive), "pull", wc->status,
 				  wc->vendor_err);
-		xprtrdma_conn_fail(conn);
+		xprtrdma_conn_fail(conn, rpcrdma_end_of(wc, RPCRDMA_END_SEND_FAILED));
 		pull_finish(receive, -ENOTCONN);
 		return;
 	}
@@ -326,7 +339,7 @@ static enum reads_owner reads_post(struct xprtrdma_receive *receive)
 out_unlock:
 	spin_unlock(&conn->xc_lock);
 	if (failed)
-		xprtrdma_conn_fail(conn);
+		xprtrdma_conn_fail(conn, RPCRDMA_END_SEND_FAILED);
 	return owner;
 }
 
@@ -360,7 +373,7 @@ static enum pull_lack pull_start(struct xprtrdma_receive *receive)
 			return LACKS_READS;
 	}
 	if (rc == -ENOMEM || rc == -EIO)
-		xprtrdma_conn_fail(conn);
+		xprtrdma_conn_fail(conn, RPCRDMA_END_OTHER);
 	pull_finish(receive, rc == -EMSGSIZE ? rc : -ENOTCONN);
 	return LACKS_NOTHING;
 }

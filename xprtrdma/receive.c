@@ -23,10 +23,11 @@ static void receive_wc(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status != IB_WC_SUCCESS) {
 		trace_xprtrdma_wc(&conn->xc_transport->xt_xprt, "recv", wc->status,
 				  wc->vendor_err);
-		xprtrdma_conn_fail(conn);
+		xprtrdma_conn_fail(conn, rpcrdma_end_of(wc, RPCRDMA_END_RECEIVE_FAILED));
 		return;
 	}
 	receive->rv_length = wc->byte_len;
+	RPCRDMA_COUNT(conn->xc_transport->xt_counters.bytes_received_inline, wc->byte_len);
 	rpcrdma_buffer_to_cpu(&receive->rv_buffer, wc->byte_len);
 	xprtrdma_reply_receive(receive, wc->wc_flags & IB_WC_WITH_INVALIDATE,
 			       wc->ex.invalidate_rkey);
@@ -186,5 +187,5 @@ void xprtrdma_receive_put(struct xprtrdma_receive *receive)
 	rc = xprtrdma_receive_return(receive);
 	spin_unlock(&conn->xc_lock);
 	if (rc)
-		xprtrdma_conn_fail(conn);
+		xprtrdma_conn_fail(conn, RPCRDMA_END_RECEIVE_FAILED);
 }

@@ -86,7 +86,7 @@ static void give_credit_back(struct xprtrdma_receive *receive)
 	xprtrdma_watch_replied(conn);
 	spin_unlock(&conn->xc_lock);
 	if (rc)
-		xprtrdma_conn_fail(conn);
+		xprtrdma_conn_fail(conn, RPCRDMA_END_RECEIVE_FAILED);
 	xprt_write_space(&conn->xc_transport->xt_xprt);
 }
 
@@ -125,6 +125,15 @@ static void refuse(struct rpc_rqst *rqst, enum rpcrdma_refusal refusal)
  */
 enum reply_outcome { REPLY_TAKEN, REPLY_NONE, REPLY_LOST, REPLY_FAILED, REPLY_AGAIN };
 
+/* SUNRPC has looked at the clock when it found the RPC. Under queue_lock. */
+static void count_reply(const struct rpc_rqst *rqst)
+{
+	struct rpcrdma_counters *counters = &xprtrdma_transport_of(rqst->rq_xprt)->xt_counters;
+
+	RPCRDMA_COUNT(counters->calls[xprtrdma_request_of(rqst)->rq_shape], 1);
+	RPCRDMA_COUNT(counters->latency[rpcrdma_latency(rqst->rq_rtt)], 1);
+}
+
 /* @length: bytes of the RPC reply, if it was answered */
 static void reply_let_go(struct xprtrdma_receive *receive, enum reply_outcome outcome, u32 length)
 {
@@ -133,6 +142,8 @@ static void reply_let_go(struct xprtrdma_receive *receive, enum reply_outcome ou
 
 	spin_lock(&xprt->queue_lock);
 	receive->rv_loan->ln_receive = NULL;
+	if (outcome == REPLY_TAKEN)
+		count_reply(rqst);
 	/* No other reply ends the RPC, unless this was none, until it has been sent again. */
 	if (outcome != REPLY_NONE)
 		WRITE_ONCE(xprtrdma_request_of(rqst)->rq_sent_on, 0);
@@ -268,22 +279,46 @@ static int deliver_reply_chunk(struct xprtrdma_receive *receive, u32 item, u32 l
 	return head + item + buf->tail[0].iov_len;
 }
 
+/* The last one of the shapes counts. */
+static void note_shape(const struct xprtrdma_receive *receive, enum rpcrdma_shape shape)
+{
+	struct xprtrdma_request *request = xprtrdma_request_of(receive->rv_rqst);
+
+	request->rq_shape = max_t(u8, request->rq_shape, shape);
+}
+
+static void count_written(const struct xprtrdma_receive *receive, u32 length,
+			  enum rpcrdma_shape shape)
+{
+	struct xprtrdma_transport *transport = receive->rv_conn->xc_transport;
+
+	XPRTRDMA_COUNT(transport->xt_stats.total_rdma_reply, length);
+	rpcrdma_count_shared(&transport->xt_counters.bytes_written, length);
+	note_shape(receive, shape);
+}
+
+static void count_pulled(const struct xprtrdma_receive *receive, u32 length)
+{
+	XPRTRDMA_COUNT(receive->rv_conn->xc_transport->xt_stats.total_rdma_reply, length);
+	note_shape(receive, RPCRDMA_SHAPE_EXPOSED);
+}
+
 /* Returns the length of the RPC reply in rq_rcv_buf, or < 0. @pulled: bytes read, or 0. */
 static int deliver(struct xprtrdma_receive *receive, u32 pulled)
 {
-	struct xprtrdma_stats *stats = &receive->rv_conn->xc_transport->xt_stats;
 	const struct rpcrdma_chunk *write = rpcrdma_write_chunk(&receive->rv_lists, 0);
 	const struct rpcrdma_chunk *reply = rpcrdma_reply_chunk(&receive->rv_lists);
 	u32 item = write ? write->length : 0;
 	struct rpc_rqst *rqst = receive->rv_rqst;
 	int copied;
 
-	XPRTRDMA_COUNT(stats->total_rdma_reply, item);
+	if (item)
+		count_written(receive, item, RPCRDMA_SHAPE_WRITE);
 	if (pulled) {
-		XPRTRDMA_COUNT(stats->total_rdma_reply, pulled);
+		count_pulled(receive, pulled);
 		copied = item ? deliver_reply_chunk(receive, item, pulled) : pulled;
 	} else if (receive->rv_header.proc == RPCRDMA_NOMSG) {
-		XPRTRDMA_COUNT(stats->total_rdma_reply, reply->length);
+		count_written(receive, reply->length, RPCRDMA_SHAPE_REPLY_CHUNK);
 		copied = deliver_reply_chunk(receive, item, reply->length);
 	} else {
 		copied = deliver_inline(receive, item);
@@ -331,11 +366,22 @@ static bool error_is_final(const struct xprtrdma_receive *receive)
 	       receive->rv_header.error != RPCRDMA_ERR_CHUNK;
 }
 
+static void count_error(const struct xprtrdma_receive *receive)
+{
+	struct rpcrdma_counters *counters = &receive->rv_conn->xc_transport->xt_counters;
+
+	rpcrdma_count_shared(receive->rv_header.error == RPCRDMA_ERR_VERS ?
+			     &counters->errors_received_vers :
+			     &counters->errors_received_chunk, 1);
+}
+
 /* The RPC's memory is ours alone now. */
 static void reply_complete(struct xprtrdma_receive *receive)
 {
-	xprtrdma_frwr_recycle(receive->rv_loan);
+	if (receive->rv_loan->ln_conn)
+		xprtrdma_frwr_recycle(receive->rv_loan);
 	if (receive->rv_header.proc == RPCRDMA_ERROR) {
+		count_error(receive);
 		trace_xprtrdma_error(receive_xprt(receive), &receive->rv_header);
 		reply_finish(receive, error_is_final(receive) ? REPLY_FAILED : REPLY_AGAIN, 0);
 	} else if (xprtrdma_is_pull(receive)) {
@@ -474,6 +520,7 @@ static void drop_unknown(struct xprtrdma_receive *receive)
 	bool lost = take_lost(receive);
 
 	trace_xprtrdma_unknown_xid(receive_xprt(receive), receive->rv_header.xid);
+	RPCRDMA_COUNT(receive->rv_conn->xc_transport->xt_counters.bad_messages, 1);
 	if (pull || receive->rv_header.proc == RPCRDMA_MSG)
 		take_grant(receive);
 	/* Reliable-reply draft, section 4.1.3. */
@@ -495,7 +542,7 @@ static void foreign_rkey(const struct xprtrdma_receive *receive, u32 rkey)
 
 	trace_xprtrdma_bad_rkey(receive_xprt(receive), receive->rv_header.xid, rkey);
 	XPRTRDMA_COUNT(conn->xc_transport->xt_stats.bad_reply_count, 1);
-	xprtrdma_conn_fail(conn);
+	xprtrdma_conn_fail(conn, RPCRDMA_END_BAD_MESSAGE);
 }
 
 /* To the question of config.c. Its credit comes back with whatever it says. */
@@ -557,7 +604,7 @@ static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32
 		return;
 	}
 	take_grant(receive);
-	if (xprtrdma_frwr_unmap_async(receive->rv_loan))
+	if (!receive->rv_loan->ln_conn || xprtrdma_frwr_unmap_async(receive->rv_loan))
 		reply_complete(receive);
 }
 

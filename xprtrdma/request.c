@@ -96,6 +96,7 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	request->rq_reply_capacity = 0;
 	request->rq_by_history = false;
 	request->rq_left_open = false;
+	request->rq_shape = RPCRDMA_SHAPE_INLINE;
 	rqst->rq_buffer = request->rq_data;
 	rqst->rq_rbuffer = request->rq_data + call;
 	return 0;
@@ -274,7 +275,7 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 	 * second copy would need a credit of its own (RFC 8166 section 3.3.1).
 	 */
 	if (rqst->rq_connect_cookie == xprt->connect_cookie) {
-		xprtrdma_conn_fail(conn);
+		xprtrdma_conn_fail(conn, RPCRDMA_END_STALLED);
 		return -ENOTCONN;
 	}
 	if (!xprt_request_get_cong(xprt, rqst)) {
@@ -292,6 +293,6 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 
 	/* A call without a reply would keep its credit for ever. */
 	if (!rpc_reply_expected(rqst->rq_task))
-		xprtrdma_conn_fail(conn);
+		xprtrdma_conn_fail(conn, RPCRDMA_END_OTHER);
 	return 0;
 }

@@ -26,7 +26,7 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (wc->status != IB_WC_SUCCESS) {
 		trace_xprtrdma_wc(xprt, "send", wc->status, wc->vendor_err);
-		xprtrdma_conn_fail(conn);
+		xprtrdma_conn_fail(conn, rpcrdma_end_of(wc, RPCRDMA_END_SEND_FAILED));
 		return;
 	}
 	spin_lock(&conn->xc_lock);
@@ -204,8 +204,8 @@ int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
 	send->sd_buffer.bf_sge.length = length;
 	rpcrdma_buffer_to_device(&send->sd_buffer, length);
 
-	if (request)
-		first = rpcrdma_regions_reg(&request->rq_loan.ln_mrs, first);
+	if (request && !list_empty(&request->rq_loan.ln_mrs))
+		first = xprtrdma_frwr_chain(&request->rq_loan, first);
 
 	spin_lock(&conn->xc_lock);
 	send->sd_wr.send_flags = 0;
@@ -221,10 +221,12 @@ int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
 	if (request)
 		/* Pairs with was_sent(). */
 		smp_store_release(&request->rq_sent_on, conn->xc_serial);
+	if (!rc)
+		RPCRDMA_COUNT(conn->xc_transport->xt_counters.bytes_sent_inline, length);
 	spin_unlock(&conn->xc_lock);
 	if (rc) {
 		trace_xprtrdma_post_failed(&conn->xc_transport->xt_xprt, rc);
-		xprtrdma_conn_fail(conn);
+		xprtrdma_conn_fail(conn, RPCRDMA_END_SEND_FAILED);
 		return -ENOTCONN;
 	}
 	return 0;

@@ -78,14 +78,18 @@ static int format_addresses(struct rpc_xprt *xprt, const struct sockaddr *sap)
 	return 0;
 }
 
-/* Called with the write lock held, by close, destroy and the connect worker. */
-static void disconnect(struct xprtrdma_transport *transport)
+/*
+ * Called with the write lock held, by close, destroy and the connect worker. @closed: nobody needs
+ * a connection any more.
+ */
+static void disconnect(struct xprtrdma_transport *transport, bool closed)
 {
 	struct xprtrdma_conn *conn = transport->xt_conn;
 
 	if (!conn)
 		return;
-	transport->xt_conn = NULL;
+	xprtrdma_connection_ended(conn, closed);
+	xprtrdma_connection_set(transport, NULL);
 	xprtrdma_conn_destroy(conn);
 	xprtrdma_fence_wake(transport);
 }
@@ -136,16 +140,17 @@ static int establish(struct xprtrdma_transport *transport)
 	struct rpc_xprt *xprt = &transport->xt_xprt;
 	struct xprtrdma_conn *conn;
 
-	disconnect(transport);
+	disconnect(transport, false);
 	conn = create_and_ask(transport);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
 
 	begin_window(xprt, conn);
+	WRITE_ONCE(transport->xt_overdue, false);
 	xprtrdma_bc_connected(conn);
 	transport->xt_was_connected = true;
 	transport->xt_told_failure = false;
-	transport->xt_conn = conn;
+	xprtrdma_connection_set(transport, conn);
 	return 0;
 }
 
@@ -171,6 +176,16 @@ static int connect_status(int rc)
 	}
 }
 
+/* An attempt is a connection that has ended at once. */
+static void count_failure(struct xprtrdma_transport *transport, int rc)
+{
+	enum rpcrdma_end end = RPCRDMA_END_CONNECT_FAILED;
+
+	if (rc == -ECONNREFUSED)
+		end = RPCRDMA_END_CONNECT_REFUSED;
+	RPCRDMA_COUNT(transport->xt_counters.ended[end], 1);
+}
+
 static void connect_worker(struct work_struct *work)
 {
 	struct xprtrdma_transport *transport =
@@ -193,6 +208,7 @@ static void connect_worker(struct work_struct *work)
 		xprt_set_connected(xprt);
 		rc = -EAGAIN;
 	} else {
+		count_failure(transport, rc);
 		rc = connect_status(rc);
 	}
 	/* Not those that wait for a reply, or for another attempt, once others may send. */
@@ -232,7 +248,7 @@ static void transport_close(struct rpc_xprt *xprt)
 	/* A connection that never brought a reply counts as a failed attempt. */
 	if (transport->xt_conn && READ_ONCE(transport->xt_conn->xc_useful))
 		xprt->reestablish_timeout = 0;
-	disconnect(transport);
+	disconnect(transport, false);
 	next_cookie(xprt);
 	xprt_disconnect_done(xprt);
 }
@@ -267,7 +283,8 @@ static void transport_destroy(struct rpc_xprt *xprt)
 	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
 
 	cancel_delayed_work_sync(&transport->xt_connect_worker);
-	disconnect(transport);
+	disconnect(transport, true);
+	xprtrdma_connection_remove(transport);
 	xprtrdma_bc_stop(transport);
 	queue_work(free_wq, &transport->xt_free_worker);
 }
@@ -285,6 +302,7 @@ static void transport_set_port(struct rpc_xprt *xprt, unsigned short port)
 static void transport_timer(struct rpc_xprt *xprt, struct rpc_task *task)
 {
 	trace_xprtrdma_timeout(xprt, be32_to_cpu(task->tk_rqstp->rq_xid));
+	WRITE_ONCE(xprtrdma_transport_of(xprt)->xt_overdue, true);
 	xprt_force_disconnect(xprt);
 }
 
@@ -416,6 +434,7 @@ static struct rpc_xprt *transport_setup(struct xprt_create *args)
 		rc = format_addresses(xprt, args->dstaddr);
 	if (rc)
 		goto out_free;
+	xprtrdma_connection_add(transport);
 	return xprt;
 
 out_free:
@@ -440,7 +459,7 @@ static struct xprt_class xprtrdma_class = {
  * xprtrdma_transport_register - offer the transport to the RPC client
  *
  * Context: module init.
- * Return: 0, -ENOMEM, or -EEXIST when another transport has the same identifier.
+ * Return: 0; -EEXIST when another transport has the same identifier; or another negative errno.
  */
 int xprtrdma_transport_register(void)
 {
@@ -452,11 +471,16 @@ int xprtrdma_transport_register(void)
 	free_wq = alloc_workqueue("xprtrdma_free", WQ_UNBOUND, 0);
 	if (!free_wq)
 		goto out_wq;
-	rc = xprt_register_transport(&xprtrdma_class);
+	rc = xprtrdma_connections_init();
 	if (rc)
 		goto out_free_wq;
+	rc = xprt_register_transport(&xprtrdma_class);
+	if (rc)
+		goto out_connections;
 	return 0;
 
+out_connections:
+	xprtrdma_connections_exit();
 out_free_wq:
 	destroy_workqueue(free_wq);
 out_wq:
@@ -474,5 +498,6 @@ void xprtrdma_transport_unregister(void)
 {
 	xprt_unregister_transport(&xprtrdma_class);
 	destroy_workqueue(free_wq);
+	xprtrdma_connections_exit();
 	destroy_workqueue(xprtrdma_wq);
 }

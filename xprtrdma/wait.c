@@ -69,7 +69,8 @@ static void wait_for_fence(struct rpc_task *task)
 	if (!conn)
 		return;
 	/* Somebody wakes us, then: see xprtrdma_fence_wake(). */
-	xprtrdma_conn_fail(conn);
+	xprtrdma_conn_fail(conn, task->tk_status == -ETIMEDOUT ? RPCRDMA_END_STALLED :
+			   RPCRDMA_END_OTHER);
 	rpc_sleep_on(&transport->xt_fenced, task, fence_passed);
 	/* That may have happened before there was anybody to wake. */
 	if (completion_done(&conn->xc_released) || task_ends(task))

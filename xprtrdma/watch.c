@@ -35,7 +35,7 @@ static void stall_worker(struct work_struct *work)
 				   READ_ONCE(conn->xc_watch.patience));
 	if (stalled) {
 		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, in_flight);
-		xprtrdma_conn_fail(conn);
+		xprtrdma_conn_fail(conn, RPCRDMA_END_STALLED);
 	}
 }
 
@@ -96,7 +96,7 @@ static void held_worker(struct work_struct *work)
 	spin_unlock(&conn->xc_lock);
 	if (stalled) {
 		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, count);
-		xprtrdma_conn_fail(conn);
+		xprtrdma_conn_fail(conn, RPCRDMA_END_STALLED);
 	}
 }
 

@@ -35,6 +35,7 @@
 #include <rdma/rdma_cm.h>
 
 #include "rpcrdma/logic.h"
+#include "statistics/statistics.h"
 #include "sunrpc/refusal.h"
 #include "verbs/verbs.h"
 
@@ -130,7 +131,7 @@ struct xprtrdma_stats {
  * struct xprtrdma_transport - one rpc_xprt
  * @xt_xprt: what the RPC client sees
  * @xt_conn: the current connection or NULL; changed only by the holder of the
- *	rpc_xprt's write lock
+ *	rpc_xprt's write lock, through xprtrdma_connection_set()
  * @xt_connect_worker: establishes a connection
  * @xt_free_worker: frees the transport, and lets go of the module
  * @xt_was_connected: so the largest payload is what it is
@@ -139,6 +140,7 @@ struct xprtrdma_stats {
  * @xt_lease: NFSv4's lease, jiffies; 0: none, or not known
  * @xt_config_timeout: how long an answer of config.c is waited for
  * @xt_config_silent: there was none; only for the connect worker
+ * @xt_overdue: a reply was, since there is this connection; a hint
  * @xt_lost_on: xc_serial of the connection that @xt_lost is about; under transport_lock
  * @xt_lost: calls that ended, by a signal or in time, before they were answered on it
  * @xt_fenced: tasks that may not encode their calls again yet; see wait.c
@@ -151,6 +153,8 @@ struct xprtrdma_stats {
  * @xt_history: how large replies have been; for the Receive CQ handler, and read by
  *	senders, without a lock
  * @xt_stats: mountstats
+ * @xt_counters: what connections.c shows and mountstats does not
+ * @xt_connection: entry of connections.c
  */
 struct xprtrdma_transport {
 	struct rpc_xprt		xt_xprt;
@@ -163,6 +167,7 @@ struct xprtrdma_transport {
 	unsigned long		xt_lease;
 	unsigned long		xt_config_timeout;
 	bool			xt_config_silent;
+	bool			xt_overdue;
 	unsigned long		xt_lost_on;
 	unsigned int		xt_lost;
 	struct rpc_wait_queue	xt_fenced;
@@ -174,6 +179,8 @@ struct xprtrdma_transport {
 	unsigned long		xt_idle_timeout;
 	struct rpcrdma_reply_history xt_history;
 	struct xprtrdma_stats	xt_stats;
+	struct rpcrdma_counters	xt_counters;
+	struct rpcrdma_connection xt_connection;
 };
 
 /*
@@ -318,6 +325,7 @@ struct xprtrdma_asking {
  *	have failed
  * @xc_useful: a valid reply has arrived; written by the Receive CQ handler, read by close
  * @xc_lock: guards the members below it where they say so, and the rg_list of every region
+ * @xc_end: why it ends, as whoever saw it first says
  * @xc_state: changed only through conn_advance(), and read without the lock as a hint
  * @xc_window: credits of the forward direction
  * @xc_send: Send buffers
@@ -351,6 +359,7 @@ struct xprtrdma_conn {
 	bool				xc_useful;
 
 	spinlock_t			xc_lock;	/* guards the members below */
+	enum rpcrdma_end		xc_end;
 	enum rpcrdma_conn_state		xc_state;
 	struct rpcrdma_window		xc_window;
 	struct xprtrdma_send_pool	xc_send;
@@ -478,6 +487,7 @@ struct xprtrdma_loan {
  *	without it; cleared under queue_lock
  * @rq_timer: SUNRPC's own callback for a task that has stopped waiting; private to wait.c
  * @rq_refused: what the task is to be told; under queue_lock
+ * @rq_shape: what call and reply need; for whoever has the RPC
  * @rq_again: refused for want of memory before; the task or the one that refuses it
  * @rq_write_capacity: bytes of the Write chunk that was offered
  * @rq_reply_capacity: bytes of the Reply chunk that was offered
@@ -498,6 +508,7 @@ struct xprtrdma_request {
 	u32			rq_procedure;
 	bool			rq_by_history;
 	bool			rq_left_open;
+	u8			rq_shape;	/* enum rpcrdma_shape */
 	bool			rq_reserved;
 	u8			rq_data[] ____cacheline_aligned;
 };
@@ -555,12 +566,21 @@ extern struct workqueue_struct *xprtrdma_wq;
 int xprtrdma_transport_register(void);
 void xprtrdma_transport_unregister(void);
 
+/* connections.c */
+extern struct rpcrdma_connections xprtrdma_connections;
+int xprtrdma_connections_init(void);
+void xprtrdma_connections_exit(void);
+void xprtrdma_connection_add(struct xprtrdma_transport *transport);
+void xprtrdma_connection_remove(struct xprtrdma_transport *transport);
+void xprtrdma_connection_set(struct xprtrdma_transport *transport, struct xprtrdma_conn *conn);
+void xprtrdma_connection_ended(struct xprtrdma_conn *conn, bool closed);
+
 /* connection.c */
 struct xprtrdma_conn *xprtrdma_conn_create(struct xprtrdma_transport *transport);
 void xprtrdma_conn_destroy(struct xprtrdma_conn *conn);
 void xprtrdma_conn_get(struct xprtrdma_conn *conn);
 void xprtrdma_conn_put(struct xprtrdma_conn *conn);
-void xprtrdma_conn_fail(struct xprtrdma_conn *conn);
+void xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why);
 bool xprtrdma_conn_established(struct xprtrdma_conn *conn);
 
 /* watch.c */
@@ -621,6 +641,7 @@ int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
 struct rpcrdma_region *xprtrdma_frwr_lend_pages(struct xprtrdma_conn *conn,
 						struct xprtrdma_loan *loan,
 						const struct xdr_buf *buf, int access);
+struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_loan *loan, struct ib_send_wr *next);
 void xprtrdma_frwr_recycle(struct xprtrdma_loan *loan);
 bool xprtrdma_frwr_reminv(struct xprtrdma_loan *loan, u32 rkey);
 bool xprtrdma_frwr_unmap_async(struct xprtrdma_loan *loan);

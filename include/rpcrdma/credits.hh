@@ -15,6 +15,7 @@ inline void reset_window(rpcrdma_window &window, u32 requested)
 	window.requested = max<u32>(requested, 1);
 	window.granted = 1;
 	window.in_flight = 0;
+	window.highest = 0;
 }
 
 /* Section 3.3.1 */
@@ -27,7 +28,8 @@ inline bool take_credit(rpcrdma_window &window)
 {
 	if (window.in_flight >= window_size(window))
 		return false;
-	window.in_flight++;
+	if (++window.in_flight > window.highest)
+		window.highest = window.in_flight;
 	return true;
 }
 

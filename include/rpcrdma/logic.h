@@ -119,6 +119,7 @@ struct rpcrdma_window {
 	u32 requested;
 	u32 granted;
 	u32 in_flight;
+	u32 highest;	/* of in_flight, ever */
 };
 
 RPCRDMA_BEGIN_C_ABI

@@ -66,8 +66,8 @@ void __wrap_xprtrdma_frwr_recycle(struct xprtrdma_loan *loan)
 	after(AFTER_RECYCLE);
 }
 
-void __wrap_xprtrdma_conn_fail(struct xprtrdma_conn *conn)
+void __wrap_xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 {
-	__real_xprtrdma_conn_fail(conn);
+	__real_xprtrdma_conn_fail(conn, why);
 	after(AFTER_CONN_FAIL);
 }

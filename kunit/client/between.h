@@ -33,7 +33,7 @@ int __wrap_xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *
 			      struct xprtrdma_cursor *cursor, int access);
 void __real_xprtrdma_frwr_recycle(struct xprtrdma_loan *loan);
 void __wrap_xprtrdma_frwr_recycle(struct xprtrdma_loan *loan);
-void __real_xprtrdma_conn_fail(struct xprtrdma_conn *conn);
-void __wrap_xprtrdma_conn_fail(struct xprtrdma_conn *conn);
+void __real_xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why);
+void __wrap_xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why);
 
 #endif /* KUNIT_CLIENT_BETWEEN_H */

@@ -284,10 +284,10 @@ static void conn_asks_for_one_close(struct kunit *test)
 	struct client *client = client_of(test);
 
 	client_connect(client);
-	xprtrdma_conn_fail(client->conn);
+	xprtrdma_conn_fail(client->conn, RPCRDMA_END_OTHER);
 	client_expect_failed(client);
 	clear_bit(XPRT_CLOSE_WAIT, &client->xprt->state);
-	xprtrdma_conn_fail(client->conn);
+	xprtrdma_conn_fail(client->conn, RPCRDMA_END_OTHER);
 	fake_flush(client->qp);
 	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_CLOSE_WAIT, &client->xprt->state));
 }

@@ -478,7 +478,7 @@ static void credit_not_connected(struct kunit *test)
 	xprt_clear_connected(client->xprt);
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, client_call_send(call));
 	xprt_set_connected(client->xprt);
-	xprtrdma_conn_fail(client->conn);
+	xprtrdma_conn_fail(client->conn, RPCRDMA_END_OTHER);
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, client_call_send(call));
 	client_disconnect(client);
 	xprt_set_connected(client->xprt);

@@ -333,7 +333,7 @@ static void fence_task_on_a_broken_connection(struct kunit *test)
 	struct client_call *call = sent(client);
 	struct freeing *freeing;
 
-	xprtrdma_conn_fail(client->conn);
+	xprtrdma_conn_fail(client->conn, RPCRDMA_END_OTHER);
 	freeing = start_freeing(call, 0);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(freeing->done));
 	client_disconnect(client);

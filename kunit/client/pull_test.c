@@ -370,7 +370,7 @@ static void expect_lost(struct client_call *call)
 
 static void fail(struct client *client)
 {
-	xprtrdma_conn_fail(client->conn);
+	xprtrdma_conn_fail(client->conn, RPCRDMA_END_OTHER);
 }
 
 /* After the regions were made, and before the post. */

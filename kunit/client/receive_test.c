@@ -77,7 +77,7 @@ static void receive_nothing_is_posted_when_broken(struct kunit *test)
 	struct client *client = client_of(test);
 	unsigned int posts, i;
 
-	xprtrdma_conn_fail(client->conn);
+	xprtrdma_conn_fail(client->conn, RPCRDMA_END_OTHER);
 	posts = client->qp->recv_posts;
 	for (i = 0; i < 2 * BATCH; i++)
 		KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, runt, sizeof(runt)));

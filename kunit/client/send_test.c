@@ -184,7 +184,7 @@ static void send_is_not_posted_after_a_failure(struct kunit *test)
 	struct client *client = client_of(test);
 	struct xprtrdma_send *send = xprtrdma_send_get(client->conn);
 
-	xprtrdma_conn_fail(client->conn);
+	xprtrdma_conn_fail(client->conn, RPCRDMA_END_OTHER);
 	fake_mark(client->qp);
 	KUNIT_EXPECT_EQ(test, -ENOTCONN,
 			xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE, NULL));

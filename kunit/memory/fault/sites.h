@@ -20,6 +20,7 @@
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/percpu_counter.h>
+#include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -36,6 +37,7 @@
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 #include <net/addrconf.h>
+#include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 #include <rdma/rw.h>
@@ -169,6 +171,11 @@ static inline int fault_percpu_counter_init(struct percpu_counter *counter, s64 
 #define register_sysctl(path, table) \
 	FAULT_SITE("register_sysctl", NULL,					\
 		   register_sysctl_sz(path, table, ARRAY_SIZE(table)))
+
+#define register_pernet_subsys(operations) \
+	FAULT_SITE("register_pernet_subsys", -ENOMEM, (register_pernet_subsys)(operations))
+#define proc_create_net_single(...) \
+	FAULT_SITE("proc_create_net_single", NULL, (proc_create_net_single)(__VA_ARGS__))
 
 /* ---- the device ---- */
 

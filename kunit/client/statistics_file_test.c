@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The client's files: as they are read, while connections come and go; and why these went. */
+#include <linux/slab.h>
+
+#include "../fake/lines.h"
+#include "mount.h"
+
+static struct mount *mount_of(struct kunit *test)
+{
+	return test->priv;
+}
+
+static struct lines *read_block(struct kunit *test)
+{
+	struct lines *lines = lines_create(test);
+	loff_t pos = mount_of(test)->transport->xt_connection.cn_number;
+	void *entry;
+
+	lines->seq.private = &xprtrdma_connections;
+	entry = rpcrdma_connections_sops.start(&lines->seq, &pos);
+	if (entry)
+		rpcrdma_connections_sops.show(&lines->seq, entry);
+	rpcrdma_connections_sops.stop(&lines->seq, entry);
+	KUNIT_ASSERT_NOT_NULL(test, entry);
+	return lines;
+}
+
+static struct lines *read_totals(struct kunit *test)
+{
+	struct lines *lines = lines_create(test);
+
+	rpcrdma_show_totals(&xprtrdma_connections, &lines->seq, &init_net);
+	return lines;
+}
+
+static void file_shows_a_connection(struct kunit *test)
+{
+	struct mount *mount = mount_of(test);
+	struct lines *lines;
+
+	mount_expect_connected(mount);
+	lines = read_block(test);
+	lines_expect_format(test, lines);
+	KUNIT_EXPECT_TRUE(test, lines_has(lines, "side", "client"));
+	KUNIT_EXPECT_TRUE(test, lines_has(lines, "state", "established"));
+	KUNIT_EXPECT_EQ(test, init_net.ns.inum, lines_number(lines, "netns"));
+	KUNIT_EXPECT_EQ(test, mount->transport->xt_conn->xc_inline.inline_send,
+			lines_number(lines, "inline_send"));
+	KUNIT_EXPECT_EQ(test, 1, lines_number(lines, "credits_granted"));
+	KUNIT_EXPECT_NOT_NULL(test, lines_value(lines, "peer"));
+	KUNIT_EXPECT_NOT_NULL(test, lines_value(lines, "local"));
+	KUNIT_EXPECT_NOT_NULL(test, lines_value(lines, "device"));
+	KUNIT_EXPECT_NULL(test, lines_value(lines, "latency_ns"));
+}
+
+static void file_shows_a_transport_without_a_connection(struct kunit *test)
+{
+	struct lines *lines = read_block(test);
+
+	lines_expect_format(test, lines);
+	KUNIT_EXPECT_TRUE(test, lines_has(lines, "state", "disconnected"));
+	KUNIT_EXPECT_NULL(test, lines_value(lines, "device"));
+}
+
+/* Nothing of a peer, nor of memory, is in what everybody may read. */
+static void file_totals_have_no_address(struct kunit *test)
+{
+	struct lines *lines;
+
+	mount_expect_connected(mount_of(test));
+	lines = read_totals(test);
+	lines_expect_format(test, lines);
+	KUNIT_EXPECT_EQ(test, 1, lines_number(lines, "connections"));
+	KUNIT_EXPECT_NULL(test, lines_value(lines, "peer"));
+	KUNIT_EXPECT_NULL(test, lines_value(lines, "local"));
+	KUNIT_EXPECT_NULL(test, strchr(lines->text, '.'));
+}
+
+struct end_case {
+	const char	*desc;
+	void		(*lose)(struct mount *mount);
+	const char	*name;
+};
+
+static void lose_by_event(struct mount *mount)
+{
+	fake_cm_event(mount->transport->xt_conn->xc_id, RDMA_CM_EVENT_DISCONNECTED);
+}
+
+static void lose_by_removal(struct mount *mount)
+{
+	fake_cm_event(mount->transport->xt_conn->xc_id, RDMA_CM_EVENT_DEVICE_REMOVAL);
+}
+
+static void lose_by_receive(struct mount *mount)
+{
+	fake_recv_fail(&mount->fake->qp, IB_WC_RETRY_EXC_ERR);
+}
+
+static void lose_by_flush(struct mount *mount)
+{
+	fake_recv_fail(&mount->fake->qp, IB_WC_WR_FLUSH_ERR);
+}
+
+/* The flush is heard of before the removal that has made it. */
+static void lose_by_flush_and_removal(struct mount *mount)
+{
+	lose_by_flush(mount);
+	xprtrdma_conn_fail(mount->transport->xt_conn, RPCRDMA_END_SEND_FAILED);
+	lose_by_removal(mount);
+}
+
+static void lose_by_two(struct mount *mount)
+{
+	xprtrdma_conn_fail(mount->transport->xt_conn, RPCRDMA_END_BAD_MESSAGE);
+	lose_by_event(mount);
+}
+
+static void lose_by_timer(struct mount *mount)
+{
+	struct rpc_rqst rqst = { .rq_xid = cpu_to_be32(1) };
+	struct rpc_task task = { .tk_rqstp = &rqst };
+
+	mount->xprt->ops->timer(mount->xprt, &task);
+}
+
+static void lose_by_injection(struct mount *mount)
+{
+	mod_timer(&mount->xprt->timer, jiffies + 100 * HZ);
+	mount->xprt->ops->inject_disconnect(mount->xprt);
+}
+
+/* What SUNRPC has left when its timer has run out */
+static void lose_by_idling(struct mount *mount)
+{
+	timer_delete_sync(&mount->xprt->timer);
+}
+
+static const struct end_case end_cases[] = {
+	{ "peer", lose_by_event, "ended_peer_disconnected" },
+	{ "flush", lose_by_flush, "ended_peer_disconnected" },
+	{ "device", lose_by_removal, "ended_device_removed" },
+	{ "flush, then device", lose_by_flush_and_removal, "ended_device_removed" },
+	{ "Receive", lose_by_receive, "ended_receive_failed" },
+	{ "the first of two", lose_by_two, "ended_bad_message" },
+	{ "no reply", lose_by_timer, "ended_stalled" },
+	{ "idle", lose_by_idling, "ended_idle" },
+	{ "injected", lose_by_injection, "ended_other" },
+};
+
+KUNIT_ARRAY_PARAM_DESC(end, end_cases, desc);
+
+/* How often connections ended, for whatever reason */
+static u64 all_ends(const struct mount *mount)
+{
+	const struct rpcrdma_counters *counters = &mount->transport->xt_counters;
+	u64 all = 0;
+	int i;
+
+	for (i = 0; i < RPCRDMA_ENDS; i++)
+		all += counters->ended[i];
+	return all;
+}
+
+static void file_says_why_a_connection_ended(struct kunit *test)
+{
+	const struct end_case *c = test->param_value;
+	struct mount *mount = mount_of(test);
+
+	mount_expect_connected(mount);
+	KUNIT_EXPECT_EQ(test, 0, all_ends(mount));
+
+	/* Act: nobody closes it in between. */
+	KUNIT_ASSERT_FALSE(test, test_and_set_bit(XPRT_LOCKED, &mount->xprt->state));
+	c->lose(mount);
+	clear_bit_unlock(XPRT_LOCKED, &mount->xprt->state);
+	mount_disconnect(mount);
+	flush_work(&mount->xprt->task_cleanup);
+
+	/* Assert */
+	KUNIT_EXPECT_EQ(test, 1, lines_number(read_block(test), c->name));
+	KUNIT_EXPECT_EQ(test, 1, all_ends(mount));
+	KUNIT_EXPECT_TRUE(test, lines_has(read_block(test), "state", "disconnected"));
+}
+
+static void file_counts_a_refused_attempt(struct kunit *test)
+{
+	struct mount *mount = mount_of(test);
+
+	fake_cm.plan[FAKE_CM_CONNECT].event = RDMA_CM_EVENT_REJECTED;
+	mount_connect(mount);
+	KUNIT_EXPECT_EQ(test, 1, lines_number(read_block(test), "ended_connect_refused"));
+	KUNIT_EXPECT_EQ(test, 1, all_ends(mount));
+}
+
+static void file_keeps_what_has_gone(struct kunit *test)
+{
+	u64 before = lines_number(read_totals(test), "ended_closed");
+	struct mount *mount = mount_of(test);
+
+	mount_expect_connected(mount);
+	mount_shut_down(mount);
+	KUNIT_ASSERT_TRUE(test, mount_gone(mount));
+	KUNIT_EXPECT_EQ(test, before + 1, lines_number(read_totals(test), "ended_closed"));
+	KUNIT_EXPECT_EQ(test, 0, lines_number(read_totals(test), "connections"));
+}
+
+/* ---- many of them ---- */
+
+enum { MANY = 1000 };
+
+static void sum_nothing(const struct rpcrdma_connection *connection, struct rpcrdma_counters *sum)
+{
+	sum->bad_messages++;
+}
+
+/* A side of its own, in the same namespace. */
+static struct rpcrdma_connection *many_create(struct kunit *test,
+					      struct rpcrdma_connections *side)
+{
+	struct rpcrdma_connection *many = kunit_kcalloc(test, MANY, sizeof(*many), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, many);
+	mutex_init(&side->cs_lock);
+	side->cs_sum = sum_nothing;
+	side->cs_net_id = xprtrdma_connections.cs_net_id;
+	for (i = 0; i < MANY; i++)
+		rpcrdma_connection_add(side, &many[i], &init_net);
+	return many;
+}
+
+/* How far is it from the root of the tree? */
+static unsigned int depth_of(const struct rpcrdma_connection *connection)
+{
+	const struct rb_node *node = &connection->cn_node;
+	unsigned int depth = 0;
+
+	while ((node = rb_parent(node)))
+		depth++;
+	return depth;
+}
+
+/*
+ * A reader whose buffer takes one entry has to find its place a thousand times. Half of them go
+ * meanwhile, each just before it is read.
+ */
+static void file_reads_on_while_connections_end(struct kunit *test)
+{
+	struct rpcrdma_connections side = {};
+	struct rpcrdma_connection *many = many_create(test, &side), *found;
+	struct seq_file seq = { .private = &side };
+	unsigned int seen = 0, i;
+	loff_t pos = 0;
+
+	for (;;) {
+		found = rpcrdma_connections_sops.start(&seq, &pos);
+		if (!found) {
+			rpcrdma_connections_sops.stop(&seq, NULL);
+			break;
+		}
+		seen++;
+		KUNIT_EXPECT_PTR_EQ(test, found, &many[pos - 1]);
+		KUNIT_EXPECT_LE(test, depth_of(found), 2 * ilog2(MANY) + 2);
+		rpcrdma_connections_sops.next(&seq, found, &pos);
+		rpcrdma_connections_sops.stop(&seq, found);
+		/* The one that would be the next. */
+		if (pos <= MANY)
+			rpcrdma_connection_remove(&side, &many[pos - 1]);
+	}
+	KUNIT_EXPECT_EQ(test, MANY / 2, seen);
+	for (i = 0; i < MANY; i++)
+		rpcrdma_connection_remove(&side, &many[i]);
+	KUNIT_EXPECT_TRUE(test, RB_EMPTY_ROOT(&side.cs_tree));
+}
+
+static struct kunit_case file_cases[] = {
+	KUNIT_CASE(file_shows_a_connection),
+	KUNIT_CASE(file_shows_a_transport_without_a_connection),
+	KUNIT_CASE(file_totals_have_no_address),
+	KUNIT_CASE_PARAM(file_says_why_a_connection_ended, end_gen_params),
+	KUNIT_CASE(file_counts_a_refused_attempt),
+	KUNIT_CASE(file_keeps_what_has_gone),
+	KUNIT_CASE(file_reads_on_while_connections_end),
+	{}
+};
+
+static struct kunit_suite file_suite = {
+	.name = "xprtrdma_statistics_file",
+	.suite_init = mount_suite_init,
+	.suite_exit = mount_suite_exit,
+	.init = mount_init,
+	.test_cases = file_cases,
+};
+
+kunit_test_suite(file_suite);

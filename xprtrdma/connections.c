@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the client shows of its connections: /sys/kernel/debug/xprtrdma/connections, a block for
+ * each transport, and /proc/net/xprtrdma, the sums of a network namespace.
+ *
+ * A transport is there from setup to destroy, with a connection or without. Its connection is
+ * looked at under cs_lock, as is xt_conn changed: xprtrdma_connection_set(). So a connection that
+ * is taken down waits for whoever reads just now, and for nobody else.
+ *
+ * What mountstats counts is not counted again: see sum_up().
+ */
+#include <linux/proc_fs.h>
+#include <linux/seq_file_net.h>
+#include <net/netns/generic.h>
+
+#include "xprtrdma.h"
+
+static void show(struct seq_file *seq, const struct rpcrdma_connection *connection);
+static void sum_up(const struct rpcrdma_connection *connection, struct rpcrdma_counters *sum);
+
+struct rpcrdma_connections xprtrdma_connections = {
+	.cs_side	= "client",
+	.cs_name	= "xprtrdma",
+	.cs_is_client	= true,
+	.cs_show	= show,
+	.cs_sum		= sum_up,
+	.cs_lock	= __MUTEX_INITIALIZER(xprtrdma_connections.cs_lock),
+	.cs_tree	= RB_ROOT,
+};
+
+static struct xprtrdma_transport *transport_of(const struct rpcrdma_connection *connection)
+{
+	return container_of(connection, struct xprtrdma_transport, xt_connection);
+}
+
+static const char *state_of(const struct xprtrdma_transport *transport)
+{
+	if (transport->xt_conn && xprtrdma_conn_established(transport->xt_conn))
+		return "established";
+	if (transport->xt_conn)
+		return "closing";
+	return test_bit(XPRT_CONNECTING, &transport->xt_xprt.state) ? "connecting" : "disconnected";
+}
+
+/* Those that SUNRPC holds back while the window is closed */
+static u32 waiting_for_credit(const struct xprtrdma_transport *transport)
+{
+	const struct rpcrdma_window *window = &transport->xt_conn->xc_window;
+
+	if (window->in_flight < rpcrdma_window_size(window))
+		return 0;
+	return transport->xt_xprt.sending.qlen;
+}
+
+static void show_conn(struct seq_file *seq, const struct xprtrdma_transport *transport)
+{
+	const struct xprtrdma_conn *conn = transport->xt_conn;
+	const struct rpcrdma_window *window = &conn->xc_window;
+
+	rpcrdma_show_address(seq, "local",
+			     (const struct sockaddr *)&conn->xc_id->route.addr.src_addr);
+	rpcrdma_show_device(seq, conn->xc_id->device, conn->xc_id->port_num);
+	rpcrdma_show_number(seq, "inline_send", conn->xc_inline.inline_send);
+	rpcrdma_show_number(seq, "inline_receive", conn->xc_inline.inline_recv);
+	rpcrdma_show_truth(seq, "remote_invalidation", conn->xc_inline.remote_invalidation);
+	rpcrdma_show_truth(seq, "reliable_reply", conn->xc_inline.read_chunk_replies);
+	rpcrdma_show_number(seq, "credits_granted", rpcrdma_window_size(window));
+	rpcrdma_show_number(seq, "credits_in_use", window->in_flight);
+	rpcrdma_show_number(seq, "credits_highest", window->highest);
+	rpcrdma_show_number(seq, "waiting_for_credit", waiting_for_credit(transport));
+}
+
+static void show(struct seq_file *seq, const struct rpcrdma_connection *connection)
+{
+	const struct xprtrdma_transport *transport = transport_of(connection);
+
+	rpcrdma_show_address(seq, "peer", (const struct sockaddr *)&transport->xt_xprt.addr);
+	rpcrdma_show_text(seq, "state", state_of(transport));
+	if (transport->xt_conn)
+		show_conn(seq, transport);
+}
+
+static void sum_up(const struct rpcrdma_connection *connection, struct rpcrdma_counters *sum)
+{
+	const struct xprtrdma_transport *transport = transport_of(connection);
+	const struct xprtrdma_stats *stats = &transport->xt_stats;
+	const struct rpc_xprt *xprt = &transport->xt_xprt;
+
+	rpcrdma_counters_add(sum, &transport->xt_counters);
+	sum->bytes_read += stats->total_rdma_request;
+	sum->regions_invalidated_locally += stats->local_inv_needed;
+	sum->send_queue_waits += stats->empty_sendctx_q;
+	sum->bad_messages += stats->bad_reply_count;
+	if (xprt->stat.connect_count)
+		sum->reconnects += xprt->stat.connect_count - 1;
+}
+
+static int totals_show(struct seq_file *seq, void *unused)
+{
+	return rpcrdma_show_totals(&xprtrdma_connections, seq, seq_file_single_net(seq));
+}
+
+static int net_begin(struct net *net)
+{
+	rpcrdma_net_init(net_generic(net, xprtrdma_connections.cs_net_id));
+	if (!proc_create_net_single("xprtrdma", 0444, net->proc_net, totals_show, NULL))
+		return -ENOMEM;
+	return 0;
+}
+
+static void net_end(struct net *net)
+{
+	remove_proc_entry("xprtrdma", net->proc_net);
+}
+
+static struct pernet_operations net_operations = {
+	.init	= net_begin,
+	.exit	= net_end,
+	.id	= &xprtrdma_connections.cs_net_id,
+	.size	= sizeof(struct rpcrdma_net),
+};
+
+/**
+ * xprtrdma_connections_init - make the files
+ *
+ * Context: module init; there is no transport.
+ * Return: 0 or a negative errno.
+ */
+int xprtrdma_connections_init(void)
+{
+	int rc = register_pernet_subsys(&net_operations);
+
+	if (!rc)
+		rpcrdma_connections_file(&xprtrdma_connections);
+	return rc;
+}
+
+/**
+ * xprtrdma_connections_exit - remove them, and wait for their readers
+ *
+ * Context: module exit; there is no transport.
+ */
+void xprtrdma_connections_exit(void)
+{
+	rpcrdma_connections_no_file(&xprtrdma_connections);
+	unregister_pernet_subsys(&net_operations);
+}
+
+/**
+ * xprtrdma_connection_add - a transport has been set up
+ * @transport: the transport
+ *
+ * Context: process.
+ */
+void xprtrdma_connection_add(struct xprtrdma_transport *transport)
+{
+	rpcrdma_connection_add(&xprtrdma_connections, &transport->xt_connection,
+			       transport->xt_xprt.xprt_net);
+}
+
+/**
+ * xprtrdma_connection_remove - a transport is going
+ * @transport: without a connection; it was added, or was not
+ *
+ * Context: process.
+ */
+void xprtrdma_connection_remove(struct xprtrdma_transport *transport)
+{
+	rpcrdma_connection_remove(&xprtrdma_connections, &transport->xt_connection);
+}
+
+/**
+ * xprtrdma_connection_set - a transport has another connection, or none any more
+ * @transport: the transport
+ * @conn: an established connection, or NULL
+ *
+ * When this returns, nobody looks at the last one for statistics.
+ *
+ * Context: process, the transport's write lock is held.
+ */
+void xprtrdma_connection_set(struct xprtrdma_transport *transport, struct xprtrdma_conn *conn)
+{
+	mutex_lock(&xprtrdma_connections.cs_lock);
+	transport->xt_conn = conn;
+	transport->xt_connection.cn_since = get_jiffies_64();
+	mutex_unlock(&xprtrdma_connections.cs_lock);
+}
+
+/* SUNRPC's own reasons: a timer of its that has run out, and no call that waits for a reply */
+static bool is_idle(const struct rpc_xprt *xprt)
+{
+	return xprt->idle_timeout && !timer_pending(&xprt->timer) &&
+	       RB_EMPTY_ROOT(&xprt->recv_queue);
+}
+
+/**
+ * xprtrdma_connection_ended - a connection is about to be taken down: why?
+ * @conn: that was established
+ * @closed: who does it has no other reason than that it is not needed any more
+ *
+ * What failed first has said so. A queue pair whose work was flushed, and nothing else, has lost its
+ * peer.
+ *
+ * Context: process, the transport's write lock is held.
+ */
+void xprtrdma_connection_ended(struct xprtrdma_conn *conn, bool closed)
+{
+	struct xprtrdma_transport *transport = conn->xc_transport;
+	enum rpcrdma_end end = READ_ONCE(conn->xc_end);
+
+	if (!end && !xprtrdma_conn_established(conn))
+		end = RPCRDMA_END_PEER_DISCONNECTED;
+	else if (!end && closed)
+		end = RPCRDMA_END_CLOSED;
+	else if (!end && READ_ONCE(transport->xt_overdue))
+		end = RPCRDMA_END_STALLED;
+	else if (!end)
+		end = is_idle(&transport->xt_xprt) ? RPCRDMA_END_IDLE : RPCRDMA_END_OTHER;
+	RPCRDMA_COUNT(transport->xt_counters.ended[end], 1);
+}
