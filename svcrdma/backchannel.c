@@ -154,6 +154,12 @@ static int backchannel_complete(struct rpc_xprt *xprt,
 	return ret;
 }
 
+static void count_error(struct svcrdma_transport *t, u32 error)
+{
+	rpcrdma_count_shared(error == RPCRDMA_ERR_VERS ? &t->st_counters.errors_received_vers :
+			     &t->st_counters.errors_received_chunk, 1);
+}
+
 /* RFC 8166 section 4.3.3: no more is returned than was offered. */
 static bool backchannel_offered(struct svcrdma_transport *t, u32 xid, u32 length)
 {
@@ -193,6 +199,8 @@ void svcrdma_backchannel_reply(struct svcrdma_transport *t,
 		ret = backchannel_complete(xprt, rc);
 		if (ret < 0)
 			goto out_drop;
+		if (rc->rc_header.proc == RPCRDMA_ERROR)
+			count_error(t, rc->rc_header.error);
 	}
 	/* The direction of an RDMA_ERROR is uncertain, hence that of its credits. */
 	if (rc->rc_header.proc != RPCRDMA_ERROR)
@@ -201,6 +209,7 @@ void svcrdma_backchannel_reply(struct svcrdma_transport *t,
 
 out_drop:
 	svcrdma_recv_noise(t);
+	rpcrdma_count_shared(&t->st_counters.bad_messages, 1);
 	trace_svcrdma_backchannel_dropped(t, rc->rc_header.xid, ret);
 }
 
@@ -295,11 +304,13 @@ static int backchannel_post(struct svcrdma_transport *t, struct svcrdma_send_ctx
 
 	rqst->rq_xtime = ktime_get();
 	ret = svcrdma_send_submit(t, sc);
-	if (!ret)
+	if (!ret) {
+		rpcrdma_count_shared(&t->st_counters.calls_reverse, 1);
 		return 0;
+	}
 	if (ret == -E2BIG)
 		return -EMSGSIZE;
-	svcrdma_transport_close(t);
+	svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
 	return -ENOTCONN;
 }
 
@@ -464,7 +475,7 @@ static void backchannel_destroy(struct rpc_xprt *xprt)
 
 static void backchannel_inject_disconnect(struct rpc_xprt *xprt)
 {
-	svcrdma_transport_close(backchannel_transport(xprt));
+	svcrdma_transport_close(backchannel_transport(xprt), RPCRDMA_END_OTHER);
 }
 
 static const struct rpc_xprt_ops backchannel_ops = {

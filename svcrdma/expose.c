@@ -97,6 +97,8 @@ static void exposed_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	if (svcrdma_wc_failed(t, "inv", wc))
 		return;
 	/* Each but the last of the chain is unsignalled. */
+	rpcrdma_count_shared(&t->st_counters.regions_invalidated_locally,
+			     ex->ex_regions.rs_count);
 	exposed_free(ex);
 }
 
@@ -111,7 +113,7 @@ static void exposed_end(struct svcrdma_exposed *ex)
 	ret = ib_post_send(t->st_qp, rpcrdma_regions_inv(&ex->ex_regions.rs_list, NULL), NULL);
 	if (ret) {
 		trace_svcrdma_post_send_err(t, ret);
-		svcrdma_transport_close(t);
+		svcrdma_transport_close(t, RPCRDMA_END_FENCE_FAILED);
 	}
 }
 
@@ -175,10 +177,12 @@ void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid)
 	}
 	spin_unlock(&t->st_expose_lock);
 
+	if (ex)
+		rpcrdma_count_shared(&t->st_counters.bytes_read, ex->ex_length);
 	trace_svcrdma_reply_pulled(t, xid, ex ? 0 : -ENOENT);
 	if (flood) {
 		trace_svcrdma_bad_done(t, xid, -EDQUOT);
-		svcrdma_transport_close(t);
+		svcrdma_transport_close(t, RPCRDMA_END_BAD_MESSAGE);
 	}
 	if (ex)
 		exposed_end(ex);
@@ -224,7 +228,7 @@ static void expose_work(struct work_struct *work)
 	} while (ex);
 	if (exposed_stuck(t, &waiting) || svcrdma_long_calls_stuck(t, &waiting)) {
 		trace_svcrdma_sq_timeout(t, -ETIMEDOUT);
-		svcrdma_transport_close(t);
+		svcrdma_transport_close(t, RPCRDMA_END_STALLED);
 	}
 	if (waiting && !svcrdma_transport_closing(t))
 		svcrdma_expose_watch(t);
@@ -377,6 +381,7 @@ int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *first)
 
 	ex->ex_sq_held = ex->ex_regions.rs_count;
 	svcrdma_sq_hold(t, ex->ex_sq_held);
+	rpcrdma_count_shared(&t->st_counters.regions_registered, ex->ex_sq_held);
 	percpu_counter_inc(&svcrdma_stat_expose);
 	trace_svcrdma_reply_exposed(t, ex->ex_xid, ex->ex_length);
 

@@ -149,7 +149,10 @@ static void long_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	/* It stays as it is until the transport is freed. */
 	if (svcrdma_wc_failed(t, "inv", wc))
 		return;
+	rpcrdma_count_shared(&t->st_counters.regions_invalidated_locally,
+			     svcrdma_long_call_regions(lc));
 	if (lc->lc_answer) {
+		rpcrdma_count_shared(&t->st_counters.bytes_written, lc->lc_answer);
 		/* Unmapped, the pages are the CPU's. */
 		svcrdma_regions_put(t, &reply->regions);
 		svcrdma_backchannel_answer(t, lc->lc_xid, reply->pages, lc->lc_answer);
@@ -171,7 +174,7 @@ static void long_call_fence(struct svcrdma_long_call *lc)
 	ret = ib_post_send(t->st_qp, first, NULL);
 	if (ret) {
 		trace_svcrdma_post_send_err(t, ret);
-		svcrdma_transport_close(t);
+		svcrdma_transport_close(t, RPCRDMA_END_FENCE_FAILED);
 		return;
 	}
 	svcrdma_expose_watch(t);
@@ -409,11 +412,12 @@ u32 svcrdma_long_call_regions(const struct svcrdma_long_call *lc)
 int svcrdma_long_call_post(struct svcrdma_long_call *lc, struct ib_send_wr *send)
 {
 	struct svcrdma_transport *t = lc->lc_transport;
+	u32 held = svcrdma_long_call_regions(lc);
 	struct ib_send_wr *first;
 	int ret = -ECANCELED;
 
-	lc->lc_sq_held = svcrdma_long_call_regions(lc);
-	svcrdma_sq_hold(t, lc->lc_sq_held);
+	lc->lc_sq_held = held;
+	svcrdma_sq_hold(t, held);
 	first = rpcrdma_regions_reg(&lc->lc_call.regions.rs_list, send);
 	first = rpcrdma_regions_reg(&lc->lc_reply.regions.rs_list, first);
 	spin_lock(&t->st_expose_lock);
@@ -422,5 +426,7 @@ int svcrdma_long_call_post(struct svcrdma_long_call *lc, struct ib_send_wr *send
 		lc->lc_posted = !ret;
 	}
 	spin_unlock(&t->st_expose_lock);
+	if (!ret)
+		rpcrdma_count_shared(&t->st_counters.regions_registered, held);
 	return ret;
 }

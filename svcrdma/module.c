@@ -65,9 +65,12 @@ static int __init svcrdma_init(void)
 	ret = svcrdma_counters_init();
 	if (ret)
 		goto out_release;
-	ret = svcrdma_revive_init();
+	ret = svcrdma_connections_init();
 	if (ret)
 		goto out_counters;
+	ret = svcrdma_revive_init();
+	if (ret)
+		goto out_connections;
 	ret = classes_register();
 	if (ret)
 		goto out_revive;
@@ -80,6 +83,8 @@ out_classes:
 	classes_unregister();
 out_revive:
 	svcrdma_revive_exit();
+out_connections:
+	svcrdma_connections_exit();
 out_counters:
 	svcrdma_counters_exit();
 out_release:
@@ -93,6 +98,7 @@ static void __exit svcrdma_exit(void)
 	classes_unregister();
 	svcrdma_revive_exit();
 	svcrdma_work_exit();
+	svcrdma_connections_exit();
 	svcrdma_counters_exit();
 }
 

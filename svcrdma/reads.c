@@ -232,6 +232,16 @@ void svcrdma_reads_setup(struct svcrdma_transport *t)
 	INIT_LIST_HEAD(&t->st_read.wait);
 }
 
+static void count_read(struct svcrdma_transport *t, const struct svcrdma_recv_ctxt *rc)
+{
+	u64 bytes = 0;
+	u32 i;
+
+	for (i = 0; i < rc->rc_lists.nr_read; i++)
+		bytes += rc->rc_lists.chunks[i].length;
+	rpcrdma_count_shared(&t->st_counters.bytes_read, bytes);
+}
+
 /**
  * svcrdma_read_wc - completion of the last Read of a call
  * @cq: completion queue
@@ -249,6 +259,7 @@ void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc)
 	/* The context stays as it is until the transport is freed. */
 	if (svcrdma_wc_failed(t, "read", wc))
 		return;
+	count_read(t, rc);
 	read_done(t, rc);
 	svcrdma_transport_data(t);
 	svcrdma_sq_put(t, need);
@@ -274,7 +285,7 @@ void svcrdma_read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter 
 	/* A part of the chain may have been posted: hands off, until the drain. */
 	if (ret) {
 		trace_svcrdma_post_read_err(t, ret);
-		svcrdma_transport_close(t);
+		svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
 	}
 }
 
@@ -318,7 +329,7 @@ static int start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 		ret = read_submit(t, rc);
 	if (ret < 0) {
 		trace_svcrdma_read_build_err(t, ret);
-		svcrdma_transport_close(t);
+		svcrdma_transport_close(t, RPCRDMA_END_OTHER);
 	}
 	return ret;
 }

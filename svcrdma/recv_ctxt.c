@@ -72,6 +72,17 @@ void svcrdma_recv_setup(struct svcrdma_transport *t)
 }
 
 /**
+ * svcrdma_recv_show - credits in use, for connections.c
+ * @seq: where to
+ * @t: transport
+ */
+void svcrdma_recv_show(struct seq_file *seq, const struct svcrdma_transport *t)
+{
+	rpcrdma_show_number(seq, "credits_in_use", t->st_recv.used);
+	rpcrdma_show_number(seq, "credits_highest", t->st_recv.highest);
+}
+
+/**
  * svcrdma_recv_ctxts_create - allocate the Receive contexts of a connection
  * @t: transport with its verbs objects
  *
@@ -213,6 +224,8 @@ int svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 
 	spin_lock(&t->st_recv_lock);
 	t->st_recv.posted--;
+	if (++t->st_recv.used > t->st_recv.highest)
+		t->st_recv.highest = t->st_recv.used;
 	if (ready)
 		list_add_tail(&rc->rc_list, &t->st_recv.ready);
 	ret = fill(t);
@@ -235,10 +248,11 @@ void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt
 	rc->rc_nr_payloads = 0;
 	spin_lock(&t->st_recv_lock);
 	list_add(&rc->rc_list, &t->st_recv.spare);
+	t->st_recv.used--;
 	ret = fill(t);
 	spin_unlock(&t->st_recv_lock);
 	if (note_fill(t, ret))
-		svcrdma_transport_close(t);
+		svcrdma_transport_close(t, RPCRDMA_END_RECEIVE_FAILED);
 }
 
 /**

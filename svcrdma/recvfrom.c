@@ -35,13 +35,14 @@ void svcrdma_recv_noise(struct svcrdma_transport *t)
 	if (atomic_inc_return(&t->st_noise) != SVCRDMA_MAX_NOISE)
 		return;
 	trace_svcrdma_noise(t, SVCRDMA_MAX_NOISE);
-	svcrdma_transport_close(t);
+	svcrdma_transport_close(t, RPCRDMA_END_BAD_MESSAGE);
 }
 
 static int recv_drop(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		     int status)
 {
 	svcrdma_recv_noise(t);
+	rpcrdma_count_shared(&t->st_counters.bad_messages, 1);
 	trace_svcrdma_call_dropped(t, rc->rc_header.xid, status);
 	svcrdma_recv_ctxt_put(t, rc);
 	return 0;
@@ -79,7 +80,7 @@ static bool recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc
 		return false;
 	percpu_counter_inc(&svcrdma_stat_recv);
 	trace_svcrdma_bad_rkey(t, wc->ex.invalidate_rkey);
-	svcrdma_transport_close(t);
+	svcrdma_transport_close(t, RPCRDMA_END_BAD_MESSAGE);
 	return true;
 }
 
@@ -104,6 +105,8 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (ok) {
 		rc->rc_byte_len = wc->byte_len;
+		rc->rc_since = ktime_get();
+		RPCRDMA_COUNT(t->st_counters.bytes_received_inline, wc->byte_len);
 		done = recv_is_short_done(t, rc);
 	}
 	if (svcrdma_wc_failed(t, "recv", wc) || !ok)
@@ -115,7 +118,7 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 		recv_done(t, rc);
 	}
 	if (ret)
-		svcrdma_transport_close(t);
+		svcrdma_transport_close(t, RPCRDMA_END_RECEIVE_FAILED);
 	if (!done)
 		svcrdma_transport_data(t);
 }
@@ -159,7 +162,7 @@ static int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t
 	if (ret) {
 		trace_svcrdma_read_pages_err(t, ret);
 		svcrdma_recv_ctxt_put(t, rc);
-		svcrdma_transport_close(t);
+		svcrdma_transport_close(t, RPCRDMA_END_OTHER);
 		return 0;
 	}
 	if (!svcrdma_arg_is_right(rqstp, rc)) {
@@ -184,7 +187,7 @@ static int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 		trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, ret);
 		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
 	}
-	svcrdma_transport_close(t);
+	svcrdma_transport_close(t, ret == -EDQUOT ? RPCRDMA_END_BAD_MESSAGE : RPCRDMA_END_OTHER);
 	svcrdma_recv_ctxt_put(t, rc);
 	return 0;
 }

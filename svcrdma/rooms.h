@@ -19,12 +19,16 @@
  * @spare: ready to be posted
  * @ready: received and not looked at
  * @posted: Receives that are posted
+ * @used: that are neither posted nor spare: of calls that are not answered
+ * @highest: of @used, ever
  */
 struct svcrdma_receiver {
 	struct list_head	all;
 	struct list_head	spare;
 	struct list_head	ready;
 	u32			posted;
+	u32			used;
+	u32			highest;
 };
 
 /**

@@ -342,6 +342,7 @@ static int write_add_segment(struct svcrdma_transport *t, struct svcrdma_send_ct
 	if (ret < 0)
 		return ret;
 	sc->sc_write_wrs += ret;
+	sc->sc_written += length;
 	return 0;
 }
 
@@ -369,6 +370,7 @@ int svcrdma_write_pages(struct svcrdma_transport *t, struct svcrdma_send_ctxt *s
 	if (ret < 0)
 		return ret;
 	sc->sc_write_wrs += ret;
+	sc->sc_written += buf->page_len;
 	return 0;
 }
 

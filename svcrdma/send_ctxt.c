@@ -122,6 +122,7 @@ void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ct
 {
 	svcrdma_rw_list_free(t, &sc->sc_writes, DMA_TO_DEVICE);
 	sc->sc_write_wrs = 0;
+	sc->sc_written = 0;
 	if (sc->sc_exposed)
 		svcrdma_exposed_drop(sc->sc_exposed);
 	sc->sc_exposed = NULL;

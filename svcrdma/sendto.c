@@ -40,6 +40,8 @@ static int error_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 	to->bf_sge.length = rpcrdma_error_encode(call->xid, call->vers, t->st_credits, error,
 						 to->bf_data);
 	sc->sc_wr.opcode = IB_WR_SEND;
+	rpcrdma_count_shared(error == RPCRDMA_ERR_VERS ? &t->st_counters.errors_sent_vers :
+			     &t->st_counters.errors_sent_chunk, 1);
 	trace_svcrdma_error_sent(t, call->xid, error);
 	return svcrdma_send_submit(t, sc);
 }
@@ -61,7 +63,7 @@ void svcrdma_error_send(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 
 	sc = svcrdma_send_ctxt_get(t, GFP_KERNEL);
 	if (!sc || error_post(t, sc, &rc->rc_header, error))
-		svcrdma_transport_close(t);
+		svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
 }
 
 /* ---- building a reply ---- */
@@ -415,6 +417,30 @@ static int reply_build(struct reply *reply)
 	return ret;
 }
 
+/* The last one that holds; see enum rpcrdma_shape. */
+static enum rpcrdma_shape shape_of(const struct svcrdma_send_ctxt *sc,
+				   const struct svcrdma_recv_ctxt *rc, bool reply_chunk)
+{
+	if (sc->sc_exposed)
+		return RPCRDMA_SHAPE_EXPOSED;
+	if (rc->rc_header.proc == RPCRDMA_NOMSG)
+		return RPCRDMA_SHAPE_LONG;
+	if (reply_chunk)
+		return RPCRDMA_SHAPE_REPLY_CHUNK;
+	if (sc->sc_written)
+		return RPCRDMA_SHAPE_WRITE;
+	return rc->rc_lists.nr_read ? RPCRDMA_SHAPE_READ : RPCRDMA_SHAPE_INLINE;
+}
+
+static void count_reply(struct svcrdma_transport *t, const struct svcrdma_recv_ctxt *rc,
+			enum rpcrdma_shape shape)
+{
+	ktime_t took = ktime_sub(ktime_get(), rc->rc_since);
+
+	rpcrdma_count_shared(&t->st_counters.calls[shape], 1);
+	rpcrdma_count_shared(&t->st_counters.latency[rpcrdma_latency(took)], 1);
+}
+
 /* Which R_key, if any: all of the call's chunks count. */
 static void choose_opcode(const struct svcrdma_transport *t, struct ib_send_wr *wr,
 			  const struct rpcrdma_chunk_lists *call)
@@ -452,9 +478,12 @@ static void take_pages(struct svcrdma_send_ctxt *sc, struct svc_rqst *rqstp)
 	compat_rqst_reply_taken(rqstp);
 }
 
-/* The reply is complete, unless @ret is an error. Consumes @sc. */
+/*
+ * The reply is complete, unless @ret is an error. Consumes @sc. @reply_chunk: that is where it
+ * goes.
+ */
 static int reply_end(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-		     struct svc_rqst *rqstp, int ret)
+		     struct svc_rqst *rqstp, bool reply_chunk, int ret)
 {
 	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
 	bool writes = !list_empty(&sc->sc_writes);
@@ -471,6 +500,8 @@ static int reply_end(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 	}
 	if (writes)
 		percpu_counter_inc(&svcrdma_stat_write);
+	rpcrdma_count_shared(&t->st_counters.bytes_written, sc->sc_written);
+	count_reply(t, rc, shape_of(sc, rc, reply_chunk));
 	take_pages(sc, rqstp);
 	choose_opcode(t, &sc->sc_wr, &rc->rc_lists);
 	return svcrdma_send_submit(t, sc);
@@ -480,9 +511,11 @@ static int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 		      struct svc_rqst *rqstp)
 {
 	struct reply reply;
+	int ret;
 
 	reply_init(&reply, t, sc, rqstp);
-	return reply_end(t, sc, rqstp, reply_build(&reply));
+	ret = reply_build(&reply);
+	return reply_end(t, sc, rqstp, reply.header.proc == RPCRDMA_NOMSG, ret);
 }
 
 /* ---- short ways: as reply_send(), in fewer steps ---- */
@@ -525,7 +558,13 @@ static int reply_send_plain(struct svcrdma_transport *t, struct svcrdma_send_ctx
 		svcrdma_send_ctxt_put(t, sc);
 		return ret;
 	}
-	choose_opcode(t, &sc->sc_wr, &rc->rc_lists);
+	sc->sc_wr.opcode = IB_WR_SEND;
+	if (rc->rc_lists.nr_segments) {
+		count_reply(t, rc, shape_of(sc, rc, false));
+		choose_opcode(t, &sc->sc_wr, &rc->rc_lists);
+	} else {
+		count_reply(t, rc, RPCRDMA_SHAPE_INLINE);
+	}
 	return svcrdma_send_submit(t, sc);
 }
 
@@ -610,7 +649,7 @@ int svcrdma_sendto(struct svc_rqst *rqstp)
 	if (reply_is_plain(t, rqstp))
 		ret = reply_send_plain(t, sc, rqstp);
 	else if (reply_is_item(t, rqstp))
-		ret = reply_end(t, sc, rqstp, reply_build_item(t, sc, rqstp));
+		ret = reply_end(t, sc, rqstp, false, reply_build_item(t, sc, rqstp));
 	else
 		ret = reply_send(t, sc, rqstp);
 	if (ret)
@@ -619,7 +658,7 @@ int svcrdma_sendto(struct svc_rqst *rqstp)
 
 out_close:
 	trace_svcrdma_reply_err(t, be32_to_cpu(rqstp->rq_xid), ret);
-	svcrdma_transport_close(t);
+	svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
 	return -ENOTCONN;
 }
 

@@ -70,7 +70,7 @@ static void sq_worker(struct work_struct *work)
 
 	if (stalled) {
 		trace_svcrdma_sq_timeout(t, -ETIMEDOUT);
-		svcrdma_transport_close(t);
+		svcrdma_transport_close(t, RPCRDMA_END_STALLED);
 	}
 }
 
@@ -190,6 +190,7 @@ int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *wa
 
 	if (ret == -EINPROGRESS) {
 		percpu_counter_inc(&svcrdma_stat_sq_starve);
+		rpcrdma_count_shared(&t->st_counters.send_queue_waits, 1);
 		trace_svcrdma_sq_full(t, 0);
 	}
 	return ret;
@@ -282,4 +283,14 @@ bool svcrdma_sq_crowded(const struct svcrdma_transport *t)
 	 */
 	smp_mb();
 	return READ_ONCE(t->st_sq.nr_waiters) >= SVCRDMA_MAX_SQ_WAITERS;
+}
+
+/**
+ * svcrdma_sq_show - what waits for Send Queue entries, for connections.c
+ * @seq: where to
+ * @t: transport
+ */
+void svcrdma_sq_show(struct seq_file *seq, const struct svcrdma_transport *t)
+{
+	rpcrdma_show_number(seq, "waiting_for_send_queue", t->st_sq.nr_waiters);
 }

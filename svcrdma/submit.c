@@ -67,6 +67,7 @@ int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 	struct ib_send_wr *first;
 	int ret;
 
+	rpcrdma_count_shared(&t->st_counters.bytes_sent_inline, sc->sc_buffer.bf_sge.length);
 	rpcrdma_buffer_to_device(&sc->sc_buffer, sc->sc_buffer.bf_sge.length);
 	if (sc->sc_exposed) {
 		ret = exposed_post(t, sc);
@@ -97,7 +98,7 @@ void svcrdma_send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter 
 
 	sc->sc_sq_held = waiter->sw_need - send_regions(sc);
 	if (svcrdma_send_post(t, sc))
-		svcrdma_transport_close(t);
+		svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
 }
 
 /**

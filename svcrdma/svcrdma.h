@@ -32,6 +32,7 @@
 #include <rdma/rw.h>
 
 #include <rpcrdma/logic.h>
+#include <statistics/statistics.h>
 #include <verbs/verbs.h>
 
 #include "rooms.h"
@@ -148,6 +149,7 @@ struct svcrdma_rw {
  * @rc_read_cqe: completion of the last Read
  * @rc_buffer: for the message
  * @rc_byte_len: bytes received
+ * @rc_since: when it had come
  * @rc_header: decoded header
  * @rc_lists: decoded chunks, over @rc_segments and @rc_chunks
  * @rc_segments: storage
@@ -171,6 +173,7 @@ struct svcrdma_recv_ctxt {
 	struct ib_cqe		rc_read_cqe;
 	struct rpcrdma_buffer	rc_buffer;
 	u32			rc_byte_len;
+	ktime_t			rc_since;
 	struct rpcrdma_header	rc_header;
 	struct rpcrdma_chunk_lists rc_lists;
 	struct rpcrdma_segment	*rc_segments;
@@ -200,6 +203,7 @@ struct svcrdma_recv_ctxt {
  * @sc_buffer: for the message, which its bf_sge is
  * @sc_writes: struct svcrdma_rw of this reply's Writes
  * @sc_write_wrs: work requests of @sc_writes
+ * @sc_written: bytes of @sc_writes
  * @sc_sq: waits for Send Queue entries
  * @sc_exposed: the reply that this Send tells the client to pull; until it is posted
  * @sc_long: what this Send, a callback, exposes; until it is posted
@@ -217,6 +221,7 @@ struct svcrdma_send_ctxt {
 	struct rpcrdma_buffer	sc_buffer;
 	struct list_head	sc_writes;
 	u32			sc_write_wrs;
+	u32			sc_written;
 	struct svcrdma_sq_waiter sc_sq;
 	struct svcrdma_exposed	*sc_exposed;
 	struct svcrdma_long_call *sc_long;
@@ -266,6 +271,10 @@ struct svcrdma_send_ctxt {
  *
  * @st_send: send contexts
  *
+ * @st_counters: what connections.c shows
+ * @st_end: why it ends; set once
+ * @st_connection: entry of connections.c
+ *
  * @st_noise: messages since the last call that were neither calls nor wanted
  *
  * @st_expose_lock: guards @st_region, @st_expose and @st_long. Completion handlers on a work
@@ -311,6 +320,10 @@ struct svcrdma_transport {
 
 	struct svcrdma_sender	st_send ____cacheline_aligned_in_smp;
 
+	struct rpcrdma_counters	st_counters;
+	enum rpcrdma_end	st_end;
+	struct rpcrdma_connection st_connection;
+
 	atomic_t		st_noise;
 
 	spinlock_t		st_expose_lock;	/* see above */
@@ -352,6 +365,15 @@ void svcrdma_revive_add(struct svcrdma_listener *li);
 void svcrdma_revive_remove(struct svcrdma_listener *li);
 void svcrdma_revive_all(void);
 
+/* connections.c */
+extern struct rpcrdma_connections svcrdma_connections;
+int svcrdma_connections_init(void);
+void svcrdma_connections_exit(void);
+void svcrdma_connection_add(struct svcrdma_transport *t);
+void svcrdma_connection_remove(struct svcrdma_transport *t);
+void svcrdma_connection_note_end(struct svcrdma_transport *t, enum rpcrdma_end why);
+void svcrdma_connection_note_quiesce(struct svcrdma_transport *t);
+
 /* transport.c */
 extern const struct svc_xprt_ops svcrdma_transport_ops;
 
@@ -360,7 +382,7 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 						   struct rdma_cm_id *id,
 						   const struct rdma_conn_param *param);
 int svcrdma_transport_accept(struct svcrdma_transport *t);
-void svcrdma_transport_close(struct svcrdma_transport *t);
+void svcrdma_transport_close(struct svcrdma_transport *t, enum rpcrdma_end why);
 void svcrdma_wc_ends(struct svcrdma_transport *t, const char *what, const struct ib_wc *wc);
 void svcrdma_transports_wait(void);
 void svcrdma_transport_discard(struct svcrdma_transport *t);
@@ -542,6 +564,7 @@ void svcrdma_sq_open(struct svcrdma_transport *t, u32 depth);
 void svcrdma_sq_stop(struct svcrdma_transport *t);
 u32 svcrdma_sq_depth(const struct svcrdma_transport *t);
 bool svcrdma_sq_crowded(const struct svcrdma_transport *t);
+void svcrdma_sq_show(struct seq_file *seq, const struct svcrdma_transport *t);
 
 /* submit.c */
 bool svcrdma_send_fits(const struct svcrdma_transport *t, const struct svcrdma_send_ctxt *sc);
@@ -574,6 +597,7 @@ static inline void svcrdma_pages_move(struct page **to, struct page **from, u32 
 
 /* recv_ctxt.c */
 void svcrdma_recv_setup(struct svcrdma_transport *t);
+void svcrdma_recv_show(struct seq_file *seq, const struct svcrdma_transport *t);
 int svcrdma_recv_ctxts_create(struct svcrdma_transport *t);
 void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t);
 int svcrdma_recv_fill(struct svcrdma_transport *t);

@@ -84,15 +84,24 @@ void svcrdma_transport_data(struct svcrdma_transport *t)
 /**
  * svcrdma_transport_close - the connection is lost or has to end
  * @t: transport
+ * @why: if nobody has closed it before
  *
  * Context: completion and CM handlers, and threads that hold a reference.
  */
-void svcrdma_transport_close(struct svcrdma_transport *t)
+void svcrdma_transport_close(struct svcrdma_transport *t, enum rpcrdma_end why)
 {
 	if (!svcrdma_sq_close(t))
 		return;
+	svcrdma_connection_note_end(t, why);
 	trace_svcrdma_closing(t, 0);
 	svc_xprt_deferred_close(&t->st_xprt);
+}
+
+static enum rpcrdma_end end_of_work(const char *what)
+{
+	if (!strcmp(what, "recv"))
+		return RPCRDMA_END_RECEIVE_FAILED;
+	return strcmp(what, "inv") ? RPCRDMA_END_SEND_FAILED : RPCRDMA_END_FENCE_FAILED;
 }
 
 /**
@@ -107,11 +116,12 @@ void svcrdma_wc_ends(struct svcrdma_transport *t, const char *what, const struct
 {
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
 		trace_svcrdma_wc_err(t, what, wc);
-	svcrdma_transport_close(t);
+	svcrdma_transport_close(t, rpcrdma_end_of(wc, end_of_work(what)));
 }
 
 static void transport_quiesce(struct svcrdma_transport *t)
 {
+	svcrdma_connection_note_quiesce(t);
 	/* 1 */
 	svcrdma_sq_close(t);
 	transport_state_event(t, RPCRDMA_EVENT_FAILED);
@@ -179,6 +189,18 @@ static void transport_close_without_nfsd(struct svcrdma_transport *t)
 	svcrdma_work_queue(&t->st_close_work);
 }
 
+static enum rpcrdma_end end_of_event(const struct rdma_cm_event *event)
+{
+	switch (event->event) {
+	case RDMA_CM_EVENT_DISCONNECTED:
+		return RPCRDMA_END_PEER_DISCONNECTED;
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+		return RPCRDMA_END_OTHER;
+	default:
+		return RPCRDMA_END_CONNECT_FAILED;
+	}
+}
+
 /* Never asks the CM to destroy the id: transport_free() does. */
 static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
@@ -191,6 +213,7 @@ static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *eve
 		svcrdma_transport_data(t);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		svcrdma_connection_note_end(t, RPCRDMA_END_DEVICE_REMOVED);
 		transport_state_event(t, RPCRDMA_EVENT_FAILED);
 		transport_close_without_nfsd(t);
 		break;
@@ -199,12 +222,14 @@ static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *eve
 	case RDMA_CM_EVENT_UNREACHABLE:
 	case RDMA_CM_EVENT_REJECTED:
 	case RDMA_CM_EVENT_DISCONNECTED:
+		/* What was flushed may have closed it before. */
+		svcrdma_connection_note_end(t, end_of_event(event));
 		transport_state_event(t, RPCRDMA_EVENT_FAILED);
 		/* Once accept has it, nfsd closes it. */
 		if (READ_ONCE(t->st_listener))
 			transport_close_without_nfsd(t);
 		else
-			svcrdma_transport_close(t);
+			svcrdma_transport_close(t, RPCRDMA_END_UNKNOWN);
 		break;
 	default:
 		break;
@@ -491,6 +516,7 @@ int svcrdma_transport_accept(struct svcrdma_transport *t)
 	ret = svcrdma_recv_fill(t);
 	if (ret)
 		goto out_err;
+	svcrdma_connection_add(t);
 	ret = transport_reply_to_client(t, &local);
 	if (ret)
 		goto out_err;
@@ -498,6 +524,7 @@ int svcrdma_transport_accept(struct svcrdma_transport *t)
 	return 0;
 
 out_err:
+	svcrdma_connection_note_end(t, RPCRDMA_END_CONNECT_FAILED);
 	trace_svcrdma_accept_err(t, ret);
 	return ret;
 }
@@ -532,6 +559,7 @@ static void svcrdma_transport_free(struct svc_xprt *xprt)
 		ib_drain_qp(t->st_qp);
 		/* 2 */
 		svcrdma_send_flush(t);
+		svcrdma_connection_remove(t);
 		/* 3 */
 		svcrdma_recv_ctxts_destroy(t);
 		svcrdma_send_ctxts_destroy(t);

@@ -40,7 +40,7 @@ static void loss_is_noticed_by_a_callback(struct kunit *test)
 	struct backchannel *bc = test->priv;
 	struct callback *cb;
 
-	svcrdma_transport_close(bc->server->transport);
+	svcrdma_transport_close(bc->server->transport, RPCRDMA_END_OTHER);
 	cb = bc_call(test, 1);
 	KUNIT_EXPECT_TRUE(test, bc_ended(cb));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, cb->status);

@@ -23,13 +23,23 @@ int server_module_init(void)
 		return ret;
 	ret = svcrdma_counters_init();
 	if (ret)
-		svcrdma_work_exit();
+		goto out_work;
+	ret = svcrdma_connections_init();
+	if (ret)
+		goto out_counters;
+	return 0;
+
+out_counters:
+	svcrdma_counters_exit();
+out_work:
+	svcrdma_work_exit();
 	return ret;
 }
 
 void server_module_exit(void)
 {
 	svcrdma_work_exit();
+	svcrdma_connections_exit();
 	svcrdma_counters_exit();
 }
 

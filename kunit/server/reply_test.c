@@ -352,7 +352,7 @@ static void reply_on_a_closed_connection(struct kunit *test)
 	struct server *server = server_of(test);
 
 	exchange_start(server, &c);
-	svcrdma_transport_close(server->transport);
+	svcrdma_transport_close(server->transport, RPCRDMA_END_OTHER);
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, svcrdma_sendto(server->rqst));
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 	server_done(server);

@@ -91,7 +91,7 @@ static void sq_close_releases_every_waiter(struct kunit *test)
 	sq_exhaust(server, 10);
 	for (i = 0; i < 20; i++)
 		sq_wait(server, &waiters[i], 1 + i % 10, -EINPROGRESS);
-	svcrdma_transport_close(server->transport);
+	svcrdma_transport_close(server->transport, RPCRDMA_END_OTHER);
 	KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq.nr_waiters);
 	for (i = 0; i < 20; i++)
 		KUNIT_EXPECT_TRUE(test, list_empty(&waiters[i].sq.sw_list));
@@ -101,7 +101,7 @@ static void sq_close_releases_every_waiter(struct kunit *test)
 	for (i = 0; i < 20; i++)
 		KUNIT_EXPECT_FALSE(test, waiters[i].served);
 	sq_wait(server, late, 1, -ENOTCONN);
-	svcrdma_transport_close(server->transport);
+	svcrdma_transport_close(server->transport, RPCRDMA_END_OTHER);
 }
 
 /* Then no further calls are taken, until the queue has become shorter. */
@@ -163,7 +163,7 @@ static void sq_reads_that_wait_end_with_the_connection(struct kunit *test)
 	server_deliver(server, CALL_READ);
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
 	KUNIT_EXPECT_EQ(test, 1, server->transport->st_sq.nr_waiters);
-	svcrdma_transport_close(server->transport);
+	svcrdma_transport_close(server->transport, RPCRDMA_END_OTHER);
 	svcrdma_sq_put(server->transport, 10);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 }
@@ -280,7 +280,7 @@ static void sq_reply_that_waits_ends_with_the_connection(struct kunit *test)
 	sq_exhaust(server, 10);
 	KUNIT_EXPECT_EQ(test, 0, answer(server, 24 + 256, true));
 	KUNIT_EXPECT_EQ(test, 0, answer(server, 64, false));
-	svcrdma_transport_close(server->transport);
+	svcrdma_transport_close(server->transport, RPCRDMA_END_OTHER);
 	svcrdma_sq_put(server->transport, 10);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 	/* Their contexts go with the connection. */

@@ -127,7 +127,7 @@ static void sq_is_watched_anew(struct kunit *test)
 	time_passes(server);
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
 	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
-	svcrdma_transport_close(server->transport);
+	svcrdma_transport_close(server->transport, RPCRDMA_END_OTHER);
 	time_passes(server);
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
 }

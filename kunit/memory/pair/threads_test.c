@@ -38,7 +38,7 @@ static void drop(struct traffic *traffic, unsigned int n)
 		xprt = traffic_server(traffic);
 		if (!xprt)
 			return;
-		svcrdma_transport_close(svcrdma_transport_of(xprt));
+		svcrdma_transport_close(svcrdma_transport_of(xprt), RPCRDMA_END_OTHER);
 		svc_xprt_put(xprt);
 		return;
 	}

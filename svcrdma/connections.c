@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the server shows of its connections: /sys/kernel/debug/svcrdma/connections, a block for
+ * each, and /proc/net/svcrdma, the sums of a network namespace.
+ *
+ * A connection is there from the moment it is accepted until nothing can be counted any more, which
+ * is before its memory goes. One that nobody has accepted is not.
+ */
+#include <linux/proc_fs.h>
+#include <linux/seq_file_net.h>
+#include <net/netns/generic.h>
+
+#include "svcrdma.h"
+
+static void show(struct seq_file *seq, const struct rpcrdma_connection *connection);
+static void sum_up(const struct rpcrdma_connection *connection, struct rpcrdma_counters *sum);
+
+struct rpcrdma_connections svcrdma_connections = {
+	.cs_side	= "server",
+	.cs_name	= "svcrdma",
+	.cs_show	= show,
+	.cs_sum		= sum_up,
+	.cs_lock	= __MUTEX_INITIALIZER(svcrdma_connections.cs_lock),
+	.cs_tree	= RB_ROOT,
+};
+
+static struct svcrdma_transport *transport_of(const struct rpcrdma_connection *connection)
+{
+	return container_of(connection, struct svcrdma_transport, st_connection);
+}
+
+static const char *state_of(const struct svcrdma_transport *t)
+{
+	if (svcrdma_transport_closing(t))
+		return "closing";
+	return t->st_state == RPCRDMA_CONN_ESTABLISHED ? "established" : "connecting";
+}
+
+static void show(struct seq_file *seq, const struct rpcrdma_connection *connection)
+{
+	const struct svcrdma_transport *t = transport_of(connection);
+	const struct rdma_addr *address = &t->st_id->route.addr;
+
+	rpcrdma_show_address(seq, "peer", (const struct sockaddr *)&address->dst_addr);
+	rpcrdma_show_address(seq, "local", (const struct sockaddr *)&address->src_addr);
+	rpcrdma_show_text(seq, "state", state_of(t));
+	rpcrdma_show_device(seq, t->st_id->device, t->st_port);
+	rpcrdma_show_number(seq, "inline_send", t->st_inline_send);
+	rpcrdma_show_number(seq, "inline_receive", t->st_agreed.inline_recv);
+	rpcrdma_show_truth(seq, "remote_invalidation", t->st_agreed.remote_invalidation);
+	rpcrdma_show_truth(seq, "reliable_reply", t->st_agreed.read_chunk_replies);
+	rpcrdma_show_number(seq, "credits_granted", t->st_credits);
+	svcrdma_recv_show(seq, t);
+	svcrdma_sq_show(seq, t);
+}
+
+static void sum_up(const struct rpcrdma_connection *connection, struct rpcrdma_counters *sum)
+{
+	const struct svcrdma_transport *t = transport_of(connection);
+
+	rpcrdma_counters_add(sum, &t->st_counters);
+}
+
+static int totals_show(struct seq_file *seq, void *unused)
+{
+	return rpcrdma_show_totals(&svcrdma_connections, seq, seq_file_single_net(seq));
+}
+
+static int net_begin(struct net *net)
+{
+	rpcrdma_net_init(net_generic(net, svcrdma_connections.cs_net_id));
+	if (!proc_create_net_single("svcrdma", 0444, net->proc_net, totals_show, NULL))
+		return -ENOMEM;
+	return 0;
+}
+
+static void net_end(struct net *net)
+{
+	remove_proc_entry("svcrdma", net->proc_net);
+}
+
+static struct pernet_operations net_operations = {
+	.init	= net_begin,
+	.exit	= net_end,
+	.id	= &svcrdma_connections.cs_net_id,
+	.size	= sizeof(struct rpcrdma_net),
+};
+
+/**
+ * svcrdma_connections_init - make the files
+ *
+ * Context: module init; there is no connection.
+ * Return: 0 or a negative errno.
+ */
+int svcrdma_connections_init(void)
+{
+	int ret = register_pernet_subsys(&net_operations);
+
+	if (!ret)
+		rpcrdma_connections_file(&svcrdma_connections);
+	return ret;
+}
+
+/**
+ * svcrdma_connections_exit - remove them, and wait for their readers
+ *
+ * Context: module exit; there is no connection.
+ */
+void svcrdma_connections_exit(void)
+{
+	rpcrdma_connections_no_file(&svcrdma_connections);
+	unregister_pernet_subsys(&net_operations);
+}
+
+/**
+ * svcrdma_connection_add - a connection is about to be accepted
+ * @t: transport with all that it needs
+ *
+ * Context: process.
+ */
+void svcrdma_connection_add(struct svcrdma_transport *t)
+{
+	rpcrdma_connection_add(&svcrdma_connections, &t->st_connection, t->st_xprt.xpt_net);
+}
+
+/**
+ * svcrdma_connection_remove - a connection is about to be freed
+ * @t: transport, its queue pair drained; it was added, or was not
+ *
+ * Context: process.
+ */
+void svcrdma_connection_remove(struct svcrdma_transport *t)
+{
+	RPCRDMA_COUNT(t->st_counters.ended[READ_ONCE(t->st_end)], 1);
+	rpcrdma_connection_remove(&svcrdma_connections, &t->st_connection);
+}
+
+/**
+ * svcrdma_connection_note_end - why does a connection end?
+ * @t: transport
+ * @why: what somebody has seen; the first one counts
+ *
+ * Context: any.
+ */
+void svcrdma_connection_note_end(struct svcrdma_transport *t, enum rpcrdma_end why)
+{
+	cmpxchg(&t->st_end, RPCRDMA_END_UNKNOWN, why);
+}
+
+/**
+ * svcrdma_connection_note_quiesce - a connection is taken down, whatever the reason
+ * @t: transport
+ *
+ * Where nobody has seen one: a queue pair whose work was flushed has lost its peer; nfsd closes
+ * what was not used for some minutes, and everything when it stops.
+ *
+ * Context: process; before svcrdma_sq_close().
+ */
+void svcrdma_connection_note_quiesce(struct svcrdma_transport *t)
+{
+	enum rpcrdma_end why = RPCRDMA_END_CLOSED;
+
+	if (svcrdma_transport_closing(t))
+		why = RPCRDMA_END_PEER_DISCONNECTED;
+	else if (test_bit(XPT_OLD, &t->st_xprt.xpt_flags))
+		why = RPCRDMA_END_IDLE;
+	svcrdma_connection_note_end(t, why);
+}
