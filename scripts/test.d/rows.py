@@ -41,7 +41,7 @@ USER_MODE = 2 / 3
 # The slowest first. On stock kernels and on x86's debug kernel, two processors run our code.
 ROWS = (
     Row("ours-6.12", 1, "small", "--kernel 6.12 --smp 2 --vers 3,4.2", STOCK,
-        checks=(*BRIEF, "locks", "kill", "server-restart")),
+        checks=(*BRIEF, "statistics", "locks", "kill", "server-restart")),
     Row("ours-7.3", 1, "small", "--kernel 7.3 --fs ext4 --smp 2 --vers 3,4.2", STOCK_NEW,
         checks=(*BRIEF, "direct")),
     Row("ours-6.1", 1, "small", "--kernel 6.1 --fs xfs --vers 3,4.2", STOCK_BRIEF, checks=BRIEF),
