@@ -296,12 +296,6 @@ static void no_read_is_left(struct kunit *test)
 	expect_at_rest(client);
 }
 
-/* This once it was reply.c, which had nothing to give back. */
-static void run_all_next_time(struct client *client)
-{
-	client_between(AFTER_RECYCLE, run_all, client);
-}
-
 /* The last that had any is done while this one is not in the queue. */
 static void reads_come_back_in_between(struct kunit *test)
 {
@@ -309,7 +303,7 @@ static void reads_come_back_in_between(struct kunit *test)
 	struct client_call *first = sent(client), *second = sent(client);
 
 	expose_many(first);
-	client_between(AFTER_RECYCLE, run_all_next_time, client);
+	client_between(AFTER_RECYCLE, run_all, client);
 	expose_many(second);
 	KUNIT_EXPECT_TRUE(test, client_between_happened());
 	expect_read(first);
