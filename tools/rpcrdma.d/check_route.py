@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """rpcrdma check: the way to a server. Each step needs those before it."""
+import socket
+import time
 import typing
 
 import check_device
@@ -8,6 +10,9 @@ from finding import Finding, objects, program
 from show import canonical, resolved
 
 _ANSWERS = {"REACHABLE", "STALE", "DELAY", "PROBE", "PERMANENT", "NOARP"}
+# The kernel asks three times, a second apart.
+_PATIENCE = 4
+_DISCARD = 9
 
 
 class Way(typing.NamedTuple):
@@ -63,14 +68,31 @@ def _no_rdma(there, ports):
                        f"rdma link add rxe_{name} type rxe netdev {name} (on the server, too)"))
 
 
+def _ask(there):
+    """Has the kernel ask who has the address: a datagram goes there, to a port that takes none."""
+    family = socket.AF_INET6 if ":" in there.address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as datagram:
+        try:
+            datagram.sendto(b"", (there.address, _DISCARD))
+        except OSError:
+            pass  # What the kernel knows of the neighbour says why.
+
+
+def _states(there):
+    entries = objects("ip", "-j", "neighbour", "show", "to", there.gateway or there.address,
+                      "dev", there.netdev)
+    return {state for entry in entries for state in entry.get("state", ())}
+
+
 def _silent(there):
-    """Does the next machine answer at all? A ping asks it to."""
-    neighbour = there.gateway or there.address
-    host.run("ping", "-c", "1", "-W", "1", there.address)
-    entries = objects("ip", "-j", "neighbour", "show", "to", neighbour, "dev", there.netdev)
-    states = {state for entry in entries for state in entry.get("state", ())}
+    """Does the next machine answer at all?"""
+    _ask(there)
+    end = time.monotonic() + _PATIENCE
+    while (states := _states(there)) == {"INCOMPLETE"} and time.monotonic() < end:
+        time.sleep(0.1)
     if not states or states & _ANSWERS:
         return None
+    neighbour = there.gateway or there.address
     return Finding("neighbour-silent", f"{neighbour} does not answer on {there.netdev}: the "
                    "machine is down, or in another network, or the address is wrong", (
                        f"ping {neighbour}; ip neighbour show dev {there.netdev}",))
