@@ -171,7 +171,7 @@ _BROKEN = (
     ("in-tree", _in_tree, "modules-in-tree", "rmmod rpcrdma"),
     ("in-tree, and no device", lambda r: (_in_tree(r), _no_device(r)), "modules-in-tree",
      "modprobe -a xprtrdma svcrdma"),
-    ("refused", lambda r: _in_tree(r, "svcrdma.ko cannot be loaded (Key was rejected)"),
+    ("key refused", lambda r: _in_tree(r, "svcrdma.ko cannot be loaded (Key was rejected)"),
      "modules-refused", "Key was rejected"),
     ("a vendor's", _vendor, "modules-foreign", "ib_core is not the kernel's own"),
     ("no settings", _no_settings, "modules-settings", "reinstall"),
