@@ -198,8 +198,8 @@ static bool is_idle(const struct rpc_xprt *xprt)
  * @conn: that was established
  * @closed: who does it has no other reason than that it is not needed any more
  *
- * What failed first has said so. A queue pair whose work was flushed, and nothing else, has lost its
- * peer.
+ * What failed first has said so. A queue pair whose work was flushed, and nothing else, has lost
+ * its peer.
  *
  * Context: process, the transport's write lock is held.
  */
