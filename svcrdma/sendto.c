@@ -432,8 +432,9 @@ static enum rpcrdma_shape shape_of(const struct svcrdma_send_ctxt *sc,
 	return rc->rc_lists.nr_read ? RPCRDMA_SHAPE_READ : RPCRDMA_SHAPE_INLINE;
 }
 
-static void count_reply(struct svcrdma_transport *t, const struct svcrdma_recv_ctxt *rc,
-			enum rpcrdma_shape shape)
+static __always_inline void count_reply(struct svcrdma_transport *t,
+					const struct svcrdma_recv_ctxt *rc,
+					enum rpcrdma_shape shape)
 {
 	ktime_t took = ktime_sub(ktime_get(), rc->rc_since);
 

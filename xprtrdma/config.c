@@ -123,9 +123,6 @@ bool xprtrdma_config_receive(const struct xprtrdma_receive *receive)
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	bool ours;
 
-	/* Nearly always. Set before the question is posted. */
-	if (!READ_ONCE(conn->xc_config.asked))
-		return false;
 	spin_lock(&conn->xc_lock);
 	ours = conn->xc_config.asked && header->xid == conn->xc_config.xid;
 	if (ours) {

@@ -125,15 +125,6 @@ static void refuse(struct rpc_rqst *rqst, enum rpcrdma_refusal refusal)
  */
 enum reply_outcome { REPLY_TAKEN, REPLY_NONE, REPLY_LOST, REPLY_FAILED, REPLY_AGAIN };
 
-/* SUNRPC has looked at the clock when it found the RPC. Under queue_lock. */
-static void count_reply(const struct rpc_rqst *rqst)
-{
-	struct rpcrdma_counters *counters = &xprtrdma_transport_of(rqst->rq_xprt)->xt_counters;
-
-	RPCRDMA_COUNT(counters->calls[xprtrdma_request_of(rqst)->rq_shape], 1);
-	RPCRDMA_COUNT(counters->latency[rpcrdma_latency(rqst->rq_rtt)], 1);
-}
-
 /* @length: bytes of the RPC reply, if it was answered */
 static void reply_let_go(struct xprtrdma_receive *receive, enum reply_outcome outcome, u32 length)
 {
@@ -142,8 +133,6 @@ static void reply_let_go(struct xprtrdma_receive *receive, enum reply_outcome ou
 
 	spin_lock(&xprt->queue_lock);
 	receive->rv_loan->ln_receive = NULL;
-	if (outcome == REPLY_TAKEN)
-		count_reply(rqst);
 	/* No other reply ends the RPC, unless this was none, until it has been sent again. */
 	if (outcome != REPLY_NONE)
 		WRITE_ONCE(xprtrdma_request_of(rqst)->rq_sent_on, 0);
@@ -340,6 +329,15 @@ static void learn(const struct xprtrdma_receive *receive, u32 length)
 					    RPCRDMA_MIN_HEADER_SIZE);
 }
 
+/* SUNRPC has looked at the clock when it found the RPC. */
+static __always_inline void count_reply(const struct rpc_rqst *rqst)
+{
+	struct rpcrdma_counters *counters = &xprtrdma_transport_of(rqst->rq_xprt)->xt_counters;
+
+	rpcrdma_count_shared(&counters->calls[xprtrdma_request_of(rqst)->rq_shape], 1);
+	rpcrdma_count_shared(&counters->latency[rpcrdma_latency(rqst->rq_rtt)], 1);
+}
+
 /* @copied: bytes of the reply; < 0: it cannot be delivered, for the trace; the RPC fails. */
 static void reply_deliver(struct xprtrdma_receive *receive, int copied)
 {
@@ -349,6 +347,7 @@ static void reply_deliver(struct xprtrdma_receive *receive, int copied)
 		return;
 	}
 	learn(receive, copied);
+	count_reply(receive->rv_rqst);
 	reply_finish(receive, REPLY_TAKEN, copied);
 }
 
@@ -551,7 +550,8 @@ static bool handle_config(struct xprtrdma_receive *receive, bool invalidated, u3
 	struct rpcrdma_header header = receive->rv_header;
 	struct xprtrdma_conn *conn = receive->rv_conn;
 
-	if (header.proc == RPCRDMA_NOMSG || !xprtrdma_config_receive(receive))
+	if (!xprtrdma_config_asked(conn) || header.proc == RPCRDMA_NOMSG ||
+	    !xprtrdma_config_receive(receive))
 		return false;
 	/* The question has none. */
 	if (invalidated)

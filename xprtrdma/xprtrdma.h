@@ -597,6 +597,12 @@ int xprtrdma_config_ask(struct xprtrdma_conn *conn);
 bool xprtrdma_config_receive(const struct xprtrdma_receive *receive);
 void xprtrdma_config_done(struct xprtrdma_conn *conn);
 
+/* Is an answer to be expected? Nearly never. Set before the question is posted. */
+static inline bool xprtrdma_config_asked(const struct xprtrdma_conn *conn)
+{
+	return READ_ONCE(conn->xc_config.asked);
+}
+
 /* request.c */
 int xprtrdma_requests_init(struct xprtrdma_transport *transport);
 void xprtrdma_requests_exit(struct xprtrdma_transport *transport);
