@@ -6,8 +6,8 @@ KERNEL = "um-gcov"
 MACHINES = ("--engine", "uml", "--kernel", KERNEL)
 KUNIT, MODULES, PEER = f"kunit {KERNEL}", "modules " + " ".join(MACHINES), "peer"
 # Of the mount matrix. Their own kernels are others.
-ROWS = ("ours-intree-um", "intree-ours-um", "ours-um", "ours-debug-siw", "ours-mounts-siw",
-        "ours-mounts-rxe")
+ROWS = ("ours-intree-um", "intree-ours-um", "ours-um", "ours-debug-siw", "ours-mounts-siw-full",
+        "ours-mounts-rxe-full")
 # In user space; what the unit tests of the core count is beside their objects.
 UNIT, IN_USER_SPACE = "build/coverage/unit", ("selftest", "unit")
 # Of this machine's processors, as in parts.py

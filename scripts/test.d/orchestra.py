@@ -113,17 +113,26 @@ class Orchestra:
         self._end(child)
 
     @staticmethod
-    def _end(child):
-        """scripts/vm has machines in groups of their own, and ends them when it is interrupted."""
-        for number in signal.SIGINT, signal.SIGKILL:
+    def _signal(child, number):
+        try:
+            os.killpg(child.pid, number)
+        except ProcessLookupError:
+            pass
+
+    def _end(self, child):
+        """scripts/vm has machines in groups of their own, and ends them when it is interrupted;
+        on a busy machine that takes a while, and nobody ends them if it is killed before."""
+        for number, patience in (signal.SIGINT, 60), (signal.SIGKILL, 10):
+            self._signal(child, number)
             try:
-                os.killpg(child.pid, number)
-                child.wait(10)
-            except (ProcessLookupError, subprocess.TimeoutExpired):
+                child.wait(patience)
+            except subprocess.TimeoutExpired:
                 pass
 
     def _stop_all(self):
         """Who is interrupted leaves no machine running behind."""
+        for child in list(self.children):
+            self._signal(child, signal.SIGINT)
         for child in list(self.children):
             self._end(child)
 
