@@ -8,7 +8,8 @@
  * filled, a page as a rule, and not while a program is given it: a reader keeps nobody for long.
  *
  * An entry is there from rpcrdma_connection_add() to rpcrdma_connection_remove(), which waits for
- * the lock: after that nobody looks at the transport that it is a part of.
+ * the lock: after that nobody looks at the transport that it is a part of. It has a reference to
+ * its network namespace: SUNRPC drops a server's before it frees the transport.
  */
 #include <linux/debugfs.h>
 #include <linux/jiffies.h>
@@ -135,7 +136,7 @@ static void insert_last(struct rb_root *tree, struct rpcrdma_connection *connect
  * rpcrdma_connection_add - from now on the files have it
  * @connections: all of a side
  * @connection: all zeros
- * @net: its network namespace
+ * @net: its network namespace; a reference is taken
  *
  * Context: process.
  */
@@ -145,7 +146,7 @@ void rpcrdma_connection_add(struct rpcrdma_connections *connections,
 	struct rpcrdma_net *totals = net_generic(net, connections->cs_net_id);
 
 	mutex_lock(&connections->cs_lock);
-	connection->cn_net = net;
+	connection->cn_net = get_net(net);
 	connection->cn_number = ++connections->cs_last;
 	connection->cn_since = get_jiffies_64();
 	insert_last(&connections->cs_tree, connection);
@@ -177,4 +178,5 @@ void rpcrdma_connection_remove(struct rpcrdma_connections *connections,
 	connections->cs_sum(connection, &totals->nt_ended);
 	connection->cn_number = 0;
 	mutex_unlock(&connections->cs_lock);
+	put_net(connection->cn_net);
 }

@@ -139,7 +139,7 @@ static inline unsigned long rpcrdma_latency(ktime_t time)
  * struct rpcrdma_connection - an entry of the files; part of a side's transport
  * @cn_node: in cs_tree
  * @cn_list: in nt_connections of its namespace
- * @cn_net: the namespace, which is there for longer than the entry
+ * @cn_net: the namespace, a reference
  * @cn_number: which no other entry of this side ever had; 0: there is none
  * @cn_since: when it was added, jiffies; a side may change it under cs_lock
  */
