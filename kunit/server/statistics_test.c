@@ -304,6 +304,36 @@ static void statistics_end(struct kunit *test)
 			lines_number(after, "connections_total"));
 }
 
+/* Newer kernels have a macro for it, and count no reference to the first namespaces. */
+static refcount_t *net_count(struct net *net)
+{
+#ifdef ns_ref_read
+	net->ns.ns_id = U64_MAX;
+	return &net->ns.__ns_ref;
+#else
+	return &net->ns.count;
+#endif
+}
+
+/* SUNRPC drops its reference to the namespace, perhaps the last one, before it frees a transport. */
+static void statistics_keep_the_namespace(struct kunit *test)
+{
+	struct svcrdma_transport *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	struct net *net = kunit_kzalloc(test, sizeof(*net), GFP_KERNEL);
+
+	KUNIT_ASSERT_TRUE(test, t && net);
+	/* The test has one, SUNRPC the other; the totals are those of the first namespace. */
+	refcount_set(net_count(net), 2);
+	rcu_assign_pointer(net->gen, rcu_access_pointer(init_net.gen));
+	t->st_xprt.xpt_net = net;
+
+	svcrdma_connection_add(t);
+	put_net(net);
+	KUNIT_EXPECT_EQ(test, 2, refcount_read(net_count(net)));
+	svcrdma_connection_remove(t);
+	KUNIT_EXPECT_EQ(test, 1, refcount_read(net_count(net)));
+}
+
 static struct kunit_case statistics_cases[] = {
 	KUNIT_CASE_PARAM(statistics_reply_has_one_shape, shape_gen_params),
 	KUNIT_CASE(statistics_exposed_reply),
@@ -311,6 +341,7 @@ static struct kunit_case statistics_cases[] = {
 	KUNIT_CASE(statistics_credits),
 	KUNIT_CASE_PARAM(statistics_bad_message, bad_gen_params),
 	KUNIT_CASE(statistics_files),
+	KUNIT_CASE(statistics_keep_the_namespace),
 	KUNIT_CASE_PARAM(statistics_end, end_gen_params),
 	{}
 };
