@@ -12,25 +12,13 @@ static struct mount *mount_of(struct kunit *test)
 
 static struct lines *read_block(struct kunit *test)
 {
-	struct lines *lines = lines_create(test);
-	loff_t pos = mount_of(test)->transport->xt_connection.cn_number;
-	void *entry;
-
-	lines->seq.private = &xprtrdma_connections;
-	entry = rpcrdma_connections_sops.start(&lines->seq, &pos);
-	if (entry)
-		rpcrdma_connections_sops.show(&lines->seq, entry);
-	rpcrdma_connections_sops.stop(&lines->seq, entry);
-	KUNIT_ASSERT_NOT_NULL(test, entry);
-	return lines;
+	return lines_of_block(test, &xprtrdma_connections,
+			      mount_of(test)->transport->xt_connection.cn_number);
 }
 
 static struct lines *read_totals(struct kunit *test)
 {
-	struct lines *lines = lines_create(test);
-
-	rpcrdma_show_totals(&xprtrdma_connections, &lines->seq, &init_net);
-	return lines;
+	return lines_of_totals(test, &xprtrdma_connections);
 }
 
 static void file_shows_a_connection(struct kunit *test)

@@ -32,6 +32,33 @@ static inline struct lines *lines_create(struct kunit *test)
 	return lines;
 }
 
+/* The block of the entry @number */
+static inline struct lines *lines_of_block(struct kunit *test,
+					   struct rpcrdma_connections *connections, u64 number)
+{
+	struct lines *lines = lines_create(test);
+	loff_t pos = number;
+	void *entry;
+
+	lines->seq.private = connections;
+	entry = rpcrdma_connections_sops.start(&lines->seq, &pos);
+	if (entry)
+		rpcrdma_connections_sops.show(&lines->seq, entry);
+	rpcrdma_connections_sops.stop(&lines->seq, entry);
+	KUNIT_ASSERT_NOT_NULL(test, entry);
+	return lines;
+}
+
+/* The file of the first network namespace */
+static inline struct lines *lines_of_totals(struct kunit *test,
+					    struct rpcrdma_connections *connections)
+{
+	struct lines *lines = lines_create(test);
+
+	rpcrdma_show_totals(connections, &lines->seq, &init_net);
+	return lines;
+}
+
 /* The value of a line, up to its end; NULL: there is no such line. */
 static inline const char *lines_value(const struct lines *lines, const char *name)
 {

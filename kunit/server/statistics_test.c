@@ -22,25 +22,13 @@ static u64 sum(const u64 *values, unsigned int count)
 
 static struct lines *read_block(struct kunit *test)
 {
-	struct lines *lines = lines_create(test);
-	loff_t pos = server_of(test)->transport->st_connection.cn_number;
-	void *entry;
-
-	lines->seq.private = &svcrdma_connections;
-	entry = rpcrdma_connections_sops.start(&lines->seq, &pos);
-	if (entry)
-		rpcrdma_connections_sops.show(&lines->seq, entry);
-	rpcrdma_connections_sops.stop(&lines->seq, entry);
-	KUNIT_ASSERT_NOT_NULL(test, entry);
-	return lines;
+	return lines_of_block(test, &svcrdma_connections,
+			      server_of(test)->transport->st_connection.cn_number);
 }
 
 static struct lines *read_totals(struct kunit *test)
 {
-	struct lines *lines = lines_create(test);
-
-	rpcrdma_show_totals(&svcrdma_connections, &lines->seq, &init_net);
-	return lines;
+	return lines_of_totals(test, &svcrdma_connections);
 }
 
 static int statistics_init(struct kunit *test)
