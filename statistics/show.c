@@ -66,9 +66,8 @@ void rpcrdma_counters_add(struct rpcrdma_counters *sum, const struct rpcrdma_cou
 	u64 *to = (u64 *)sum;
 	size_t i;
 
-	/* Nobody stops counting for this. */
 	for (i = 0; i < sizeof(*sum) / sizeof(*to); i++)
-		to[i] += data_race(from[i]);
+		to[i] += data_race(from[i]);	/* Nobody stops counting for this. */
 }
 
 /**
