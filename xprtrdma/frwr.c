@@ -224,7 +224,7 @@ int xprtrdma_mrs_create(struct xprtrdma_conn *conn, unsigned int count)
 		list_add(&mr->mr_all, &conn->xc_mr.all);
 		conn->xc_mr.count++;
 		spin_unlock(&conn->xc_lock);
-		XPRTRDMA_COUNT(conn->xc_transport->xt_stats.mrs_allocated, 1);
+		RPCRDMA_COUNT(conn->xc_transport->xt_stats.mrs_allocated, 1);
 	}
 	return 0;
 }
@@ -295,7 +295,7 @@ void xprtrdma_mrs_release(struct xprtrdma_conn *conn)
 	spin_lock(&conn->xc_lock);
 	list_for_each_entry(mr, &conn->xc_mr.all, mr_all) {
 		if (mr->mr_region.rg_nents)
-			XPRTRDMA_COUNT(conn->xc_transport->xt_stats.mrs_orphaned, 1);
+			RPCRDMA_COUNT(conn->xc_transport->xt_stats.mrs_orphaned, 1);
 		list_del_init(&mr->mr_region.rg_list);
 		rpcrdma_region_unmap(&mr->mr_region);
 	}
@@ -444,7 +444,7 @@ int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
 			return -EAGAIN;
 		rc = region_lend(&mr->mr_region, cursor, &extent, &more, access);
 		if (rc) {
-			XPRTRDMA_COUNT(conn->xc_transport->xt_stats.mrs_recycled, 1);
+			RPCRDMA_COUNT(conn->xc_transport->xt_stats.mrs_recycled, 1);
 			return rc;
 		}
 	}
@@ -552,7 +552,7 @@ struct rpcrdma_region *xprtrdma_frwr_lend_pages(struct xprtrdma_conn *conn,
 		return ERR_PTR(-E2BIG);
 	if (!rc)
 		return region;
-	XPRTRDMA_COUNT(conn->xc_transport->xt_stats.mrs_recycled, 1);
+	RPCRDMA_COUNT(conn->xc_transport->xt_stats.mrs_recycled, 1);
 	return ERR_PTR(rc);
 }
 
@@ -635,7 +635,7 @@ static int inv_post(struct xprtrdma_loan *loan, struct completion *done)
 	loan->ln_fenced = done;
 	first = rpcrdma_regions_inv(&loan->ln_mrs, NULL);
 	for (wr = first; wr; wr = wr->next)
-		XPRTRDMA_COUNT(conn->xc_transport->xt_stats.local_inv_needed, 1);
+		RPCRDMA_COUNT(conn->xc_transport->xt_stats.local_inv_needed, 1);
 	if (!first)
 		rc = -ENOENT;
 	else if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)

@@ -110,10 +110,10 @@ static int map_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 			       false, lists);
 	if (rc < 0)
 		return rc;
-	XPRTRDMA_COUNT(stats->read_chunk_count, rc);
-	XPRTRDMA_COUNT(stats->total_rdma_request, lists->chunks[0].length);
+	RPCRDMA_COUNT(stats->read_chunk_count, rc);
+	RPCRDMA_COUNT(stats->total_rdma_request, lists->chunks[0].length);
 	if (plan->position_zero)
-		XPRTRDMA_COUNT(stats->nomsg_call_count, 1);
+		RPCRDMA_COUNT(stats->nomsg_call_count, 1);
 	return 0;
 }
 
@@ -134,7 +134,7 @@ static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 				       XPRTRDMA_PAGES, true, lists);
 		if (rc < 0)
 			return rc;
-		XPRTRDMA_COUNT(stats->write_chunk_count, rc);
+		RPCRDMA_COUNT(stats->write_chunk_count, rc);
 		request->rq_write_capacity = rpcrdma_write_chunk(lists, 0)->length;
 	}
 	if (plan->reply_chunk) {
@@ -146,7 +146,7 @@ static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 				       true, lists);
 		if (rc < 0)
 			return rc;
-		XPRTRDMA_COUNT(stats->reply_chunk_count, rc);
+		RPCRDMA_COUNT(stats->reply_chunk_count, rc);
 		request->rq_reply_capacity = rpcrdma_reply_chunk(lists)->length;
 	}
 	return 0;
@@ -159,7 +159,7 @@ static int copy_whole(struct xprtrdma_conn *conn, const struct xdr_buf *call, vo
 		memcpy(to, call->head[0].iov_base, call->len);
 		return call->len;
 	}
-	XPRTRDMA_COUNT(conn->xc_transport->xt_stats.pullup_copy_count, call->page_len);
+	RPCRDMA_COUNT(conn->xc_transport->xt_stats.pullup_copy_count, call->page_len);
 	if (read_bytes_from_xdr_buf(call, 0, to, call->len))
 		return -EIO;
 	return call->len;
@@ -334,10 +334,10 @@ static int marshal_item(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	if (IS_ERR(region))
 		return PTR_ERR(region);
 	if (argument) {
-		XPRTRDMA_COUNT(stats->read_chunk_count, 1);
-		XPRTRDMA_COUNT(stats->total_rdma_request, rqst->rq_snd_buf.page_len);
+		RPCRDMA_COUNT(stats->read_chunk_count, 1);
+		RPCRDMA_COUNT(stats->total_rdma_request, rqst->rq_snd_buf.page_len);
 	} else {
-		XPRTRDMA_COUNT(stats->write_chunk_count, 1);
+		RPCRDMA_COUNT(stats->write_chunk_count, 1);
 	}
 	return put_item(conn, rqst, argument, region, send->sd_buffer.bf_data);
 }
@@ -364,7 +364,7 @@ static noinline_for_stack int marshal_chunks(struct xprtrdma_conn *conn, struct 
 	xprtrdma_request_of(rqst)->rq_left_open = plan.left_open;
 	xprtrdma_request_of(rqst)->rq_shape = RPCRDMA_SHAPE_INLINE;
 	if (plan.left_open)
-		XPRTRDMA_COUNT(xprtrdma_replies_open, 1);
+		RPCRDMA_COUNT(xprtrdma_replies_open, 1);
 
 	rpcrdma_lists_init(&lists, segments, ARRAY_SIZE(segments), chunks,
 			   ARRAY_SIZE(chunks));
@@ -433,7 +433,7 @@ int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		break;
 	case -EMSGSIZE:
 	case -EIO:
-		XPRTRDMA_COUNT(conn->xc_transport->xt_stats.failed_marshal_count, 1);
+		RPCRDMA_COUNT(conn->xc_transport->xt_stats.failed_marshal_count, 1);
 		trace_xprtrdma_marshal_failed(xprt, be32_to_cpu(rqst->rq_xid), rc);
 		break;
 	}

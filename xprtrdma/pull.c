@@ -495,7 +495,7 @@ static void pull_queue(struct xprtrdma_receive *receive, bool call)
  */
 void xprtrdma_pull(struct xprtrdma_receive *receive)
 {
-	XPRTRDMA_COUNT(xprtrdma_replies_pulled, 1);
+	RPCRDMA_COUNT(xprtrdma_replies_pulled, 1);
 	trace_xprtrdma_pull(receive_xprt(receive), receive->rv_header.xid,
 			    pull_chunk(receive)->length);
 	pull_queue(receive, false);

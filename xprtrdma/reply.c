@@ -28,7 +28,7 @@ static struct rpc_xprt *receive_xprt(const struct xprtrdma_receive *receive)
 /* @status: an enum rpcrdma_status, or an errno. */
 static void note_bad(const struct xprtrdma_receive *receive, int status)
 {
-	XPRTRDMA_COUNT(receive->rv_conn->xc_transport->xt_stats.bad_reply_count, 1);
+	RPCRDMA_COUNT(receive->rv_conn->xc_transport->xt_stats.bad_reply_count, 1);
 	trace_xprtrdma_bad_reply(receive_xprt(receive), &receive->rv_header,
 				 receive->rv_length, status);
 }
@@ -237,7 +237,7 @@ static int deliver_inline(struct xprtrdma_receive *receive, u32 item)
 	length = min_t(u32, length, buf->buflen);
 	if (write_bytes_to_xdr_buf(buf, 0, from, length))
 		return -EMSGSIZE;
-	XPRTRDMA_COUNT(stats->fixup_copy_count, length - buf->head[0].iov_len);
+	RPCRDMA_COUNT(stats->fixup_copy_count, length - buf->head[0].iov_len);
 	return length;
 }
 
@@ -281,14 +281,14 @@ static void count_written(const struct xprtrdma_receive *receive, u32 length,
 {
 	struct xprtrdma_transport *transport = receive->rv_conn->xc_transport;
 
-	XPRTRDMA_COUNT(transport->xt_stats.total_rdma_reply, length);
+	RPCRDMA_COUNT(transport->xt_stats.total_rdma_reply, length);
 	rpcrdma_count_shared(&transport->xt_counters.bytes_written, length);
 	note_shape(receive, shape);
 }
 
 static void count_pulled(const struct xprtrdma_receive *receive, u32 length)
 {
-	XPRTRDMA_COUNT(receive->rv_conn->xc_transport->xt_stats.total_rdma_reply, length);
+	RPCRDMA_COUNT(receive->rv_conn->xc_transport->xt_stats.total_rdma_reply, length);
 	note_shape(receive, RPCRDMA_SHAPE_EXPOSED);
 }
 
@@ -540,7 +540,7 @@ static void foreign_rkey(const struct xprtrdma_receive *receive, u32 rkey)
 	struct xprtrdma_conn *conn = receive->rv_conn;
 
 	trace_xprtrdma_bad_rkey(receive_xprt(receive), receive->rv_header.xid, rkey);
-	XPRTRDMA_COUNT(conn->xc_transport->xt_stats.bad_reply_count, 1);
+	RPCRDMA_COUNT(conn->xc_transport->xt_stats.bad_reply_count, 1);
 	xprtrdma_conn_fail(conn, RPCRDMA_END_BAD_MESSAGE);
 }
 

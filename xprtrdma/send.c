@@ -143,7 +143,7 @@ struct xprtrdma_send *xprtrdma_send_take(struct xprtrdma_conn *conn)
 	if (send)
 		list_del(&send->sd_list);
 	else
-		XPRTRDMA_COUNT(conn->xc_transport->xt_stats.empty_sendctx_q, 1);
+		RPCRDMA_COUNT(conn->xc_transport->xt_stats.empty_sendctx_q, 1);
 	return send;
 }
 

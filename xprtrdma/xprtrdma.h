@@ -104,10 +104,8 @@ struct xprtrdma_request;
 
 /*
  * What mountstats shows. Written without a lock by the one context that sees the
- * event; a lost increment is accepted, as for all counters of that file.
+ * event, by RPCRDMA_COUNT(); a lost increment is accepted, as for all counters of that file.
  */
-#define XPRTRDMA_COUNT(counter, n)	((void)data_race((counter) += (n)))
-
 struct xprtrdma_stats {
 	unsigned long		read_chunk_count;
 	unsigned long		write_chunk_count;
