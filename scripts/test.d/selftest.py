@@ -107,7 +107,9 @@ record(stage="command")
 (folder / "output").write_text("PASS something\n")
 if how == "killed":
     os.kill(os.getpid(), signal.SIGKILL)
-if how == "hangs":
+if how in ("interrupted", "terminated"):
+    os.kill(os.getppid(), signal.SIGTERM if how == "terminated" else signal.SIGINT)
+if how in ("hangs", "interrupted", "terminated"):
     time.sleep(60)
 if how == "panics":
     say("[    1.0] Kernel panic - not syncing: stub\n")
@@ -290,11 +292,13 @@ class Machine(Format):
     """What scripts/vm says of a machine: its status."""
 
     changes = ("dies", "killed", "hangs", "panics", "no-exit", "status", "unfinished", "fails",
-               "report", "warning", "int3", "int3-stale", "unended-report", "race-ours", "race-second", "race-of-test",
-               "race-freed", "race-stackless", "race-cut", "race-stock", "race-called")
+               "interrupted", "terminated", "report", "warning", "int3", "int3-stale",
+               "unended-report", "race-ours", "race-second", "race-of-test", "race-freed",
+               "race-stackless", "race-cut", "race-stock", "race-called")
     # What a report of KCSAN says of the kernel itself fails no run, and is not passed over.
     harmless = {"good": "", "race-stock": "kernel itself, 1: data-race in stock_a / rpcrdma_stub 1",
                 "race-called": "kernel itself, 1: data-race in stock_a / stock_b (called by ours) 1"}
+    says = {"interrupted": "vm: FAILED: interrupted", "terminated": "vm: FAILED: interrupted"}
     stale = "QEMU ran an instruction that is no longer there"
 
     def text(self, how):
@@ -338,7 +342,7 @@ class Probe:
                 return f"status {status}"
             if (self.form.stale in output) != (how == "int3-stale"):
                 return "it does not know whose fault an int3 is"
-            said = self.form.harmless.get(how, "")
+            said = {**self.form.harmless, **self.form.says}.get(how, "")
             return None if said in output else f"it does not say '{said}'"
         return fault_of(status, last, how)
 

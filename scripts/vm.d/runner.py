@@ -97,6 +97,9 @@ class Run:
     def execute(self):
         """Returns the exit status of scripts/vm."""
         terminal = self._save_terminal()
+        # A shell that starts this in the background has it ignore an interrupt.
+        for number in signal.SIGINT, signal.SIGTERM:
+            signal.signal(number, signal.default_int_handler)
         try:
             for node in self.nodes:
                 self._start(node)
