@@ -278,6 +278,7 @@ void xprtrdma_mrs_init(struct xprtrdma_conn *conn)
 {
 	INIT_LIST_HEAD(&conn->xc_mr.free);
 	INIT_LIST_HEAD(&conn->xc_mr.all);
+	mutex_init(&conn->xc_mr.taking);
 	INIT_WORK(&conn->xc_mr.worker, mr_worker);
 }
 
@@ -292,14 +293,17 @@ void xprtrdma_mrs_release(struct xprtrdma_conn *conn)
 	struct xprtrdma_mr *mr;
 
 	cancel_work_sync(&conn->xc_mr.worker);
+	mutex_lock(&conn->xc_mr.taking);
 	spin_lock(&conn->xc_lock);
+	list_for_each_entry(mr, &conn->xc_mr.all, mr_all)
+		list_del_init(&mr->mr_region.rg_list);
+	spin_unlock(&conn->xc_lock);
 	list_for_each_entry(mr, &conn->xc_mr.all, mr_all) {
 		if (mr->mr_region.rg_nents)
 			RPCRDMA_COUNT(conn->xc_transport->xt_stats.mrs_orphaned, 1);
-		list_del_init(&mr->mr_region.rg_list);
 		rpcrdma_region_unmap(&mr->mr_region);
 	}
-	spin_unlock(&conn->xc_lock);
+	mutex_unlock(&conn->xc_mr.taking);
 }
 
 /**
@@ -564,14 +568,18 @@ static void loan_drop_conn(struct xprtrdma_loan *loan)
 	xprtrdma_conn_put(conn);
 }
 
+/*
+ * Without the lock as far as it takes time: behind a strict IOMMU each unmapping waits for the
+ * device. Nobody else takes regions off the loan; see ln_mrs.
+ */
 static void mrs_recycle(struct xprtrdma_loan *loan)
 {
 	struct xprtrdma_conn *conn = loan->ln_conn;
 	struct rpcrdma_region *region;
 
-	spin_lock(&conn->xc_lock);
 	list_for_each_entry(region, &loan->ln_mrs, rg_list)
 		rpcrdma_region_unmap(region);
+	spin_lock(&conn->xc_lock);
 	list_splice_init(&loan->ln_mrs, &conn->xc_mr.free);
 	spin_unlock(&conn->xc_lock);
 }
@@ -603,23 +611,21 @@ bool xprtrdma_frwr_reminv(struct xprtrdma_loan *loan, u32 rkey)
 {
 	struct xprtrdma_conn *conn = loan->ln_conn;
 	struct rpcrdma_region *region;
-	bool found = false;
 
 	if (!conn)
 		return false;
-	spin_lock(&conn->xc_lock);
+	/* Without the lock: see mrs_recycle(). */
 	list_for_each_entry(region, &loan->ln_mrs, rg_list) {
 		if (region->rg_mr->rkey != rkey)
 			continue;
 		rpcrdma_region_unmap(region);
+		spin_lock(&conn->xc_lock);
 		list_move(&region->rg_list, &conn->xc_mr.free);
-		found = true;
-		break;
-	}
-	if (found)
 		RPCRDMA_COUNT(conn->xc_transport->xt_counters.regions_invalidated_remotely, 1);
-	spin_unlock(&conn->xc_lock);
-	return found;
+		spin_unlock(&conn->xc_lock);
+		return true;
+	}
+	return false;
 }
 
 /* Returns 0, -ENOENT when there is nothing to be invalidated, or another errno. */
@@ -700,9 +706,12 @@ void xprtrdma_frwr_unmap_sync(struct xprtrdma_loan *loan)
 		wait_for_completion(&done);
 	}
 
-	if (xprtrdma_conn_established(conn))
+	if (xprtrdma_conn_established(conn)) {
+		mutex_lock(&conn->xc_mr.taking);
 		mrs_recycle(loan);
-	else
+		mutex_unlock(&conn->xc_mr.taking);
+	} else {
 		wait_for_completion(&conn->xc_released);
+	}
 	loan_drop_conn(loan);
 }

@@ -27,6 +27,7 @@
 #define XPRTRDMA_H
 
 #include <linux/mempool.h>
+#include <linux/mutex.h>
 #include <linux/sched/mm.h>
 #include <linux/sunrpc/clnt.h>
 #include <linux/sunrpc/xprt.h>
@@ -216,6 +217,7 @@ struct xprtrdma_recv_pool {
  * @free: not lent out
  * @all: every one
  * @count: their number
+ * @taking: a task that ends without a reply unmaps its regions, or the teardown all
  * @worker: allocates more
  */
 struct xprtrdma_mr_pool {
@@ -223,6 +225,7 @@ struct xprtrdma_mr_pool {
 	struct list_head	free;
 	struct list_head	all;
 	unsigned int		count;
+	struct mutex		taking;	/* see above */
 	struct work_struct	worker;
 };
 
@@ -465,7 +468,9 @@ struct xprtrdma_receive {
  * struct xprtrdma_loan - memory regions of the pool that somebody has
  * @ln_conn: connection that @ln_mrs belong to, with a reference; NULL if there were none.
  *	An RPC's is written under the transport's write lock or by the task's release.
- * @ln_mrs: the regions, by rg_list; under xc_lock of @ln_conn
+ * @ln_mrs: the regions, by rg_list. They come and go under xc_lock of @ln_conn. Who has the
+ *	loan (the sender, or who has pinned the RPC) walks the list without it: others take
+ *	regions off in xprtrdma_mrs_release() alone, which none of these runs beside
  * @ln_fenced: for xprtrdma_frwr_unmap_sync(); valid while a LOCAL_INV is posted
  * @ln_receive: the reply or call that is being processed; only for the Receive CQ handler
  *	and the completion of the LOCAL_INV that it posts

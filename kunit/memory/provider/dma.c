@@ -69,8 +69,34 @@ static void map(struct memory_device *device, u64 address, u64 length, phys_addr
 	device->nr_mappings++;
 }
 
+#ifdef CONFIG_LOCKDEP
+/* The name of a spinlock that the caller has, or NULL. A region of RCU is none. */
+static const char *spinlock_held(void)
+{
+	const struct lockdep_map *map;
+	int i;
+
+	for (i = 0; i < current->lockdep_depth; i++) {
+		map = current->held_locks[i].instance;
+		if (map->wait_type_outer != LD_WAIT_FREE &&
+		    (map->wait_type_inner == LD_WAIT_SPIN || map->wait_type_inner == LD_WAIT_CONFIG))
+			return map->name;
+	}
+	return NULL;
+}
+#else
+static const char *spinlock_held(void)
+{
+	return NULL;
+}
+#endif
+
+/*
+ * Behind a strict IOMMU an unmapping waits for the device. Who has a spinlock meanwhile lets all
+ * wait that want it. @held: see spinlock_held().
+ */
 static void unmap(struct memory_device *device, u64 address, u64 length,
-		  enum dma_data_direction dir)
+		  enum dma_data_direction dir, const char *held)
 {
 	u64 last = address + length - 1;
 	struct mapping *m;
@@ -79,6 +105,8 @@ static void unmap(struct memory_device *device, u64 address, u64 length,
 	     m = mappings_iter_next(m, address, last)) {
 		if (m->start != address || m->last != last || m->dir != dir)
 			continue;
+		if (held)
+			memory_complain(device, "%llu bytes are unmapped under %s", length, held);
 		mappings_remove(m, &device->mappings);
 		device->nr_mappings--;
 		kfree(m);
@@ -105,13 +133,14 @@ static void probe_unmap_page(void *data, struct device *dev, dma_addr_t address,
 			     size_t size, enum dma_data_direction dir,
 			     unsigned long attrs)
 {
+	const char *held = spinlock_held();
 	struct memory_device *device;
 	unsigned long flags;
 
 	spin_lock_irqsave(&dma_lock, flags);
 	device = find_device(dev);
 	if (device)
-		unmap(device, address, size, dir);
+		unmap(device, address, size, dir, held);
 	spin_unlock_irqrestore(&dma_lock, flags);
 }
 
@@ -136,6 +165,7 @@ static void probe_map_sg(void *data, struct device *dev, struct scatterlist *sgl
 static void probe_unmap_sg(void *data, struct device *dev, struct scatterlist *sgl,
 			   int nents, enum dma_data_direction dir, unsigned long attrs)
 {
+	const char *held = spinlock_held();
 	struct memory_device *device;
 	struct scatterlist *sg;
 	unsigned long flags;
@@ -145,7 +175,7 @@ static void probe_unmap_sg(void *data, struct device *dev, struct scatterlist *s
 	device = find_device(dev);
 	if (device)
 		for_each_sg(sgl, sg, nents, i)
-			unmap(device, sg_dma_address(sg), sg_dma_len(sg), dir);
+			unmap(device, sg_dma_address(sg), sg_dma_len(sg), dir, held);
 	spin_unlock_irqrestore(&dma_lock, flags);
 }
 
