@@ -106,6 +106,8 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	if (ok) {
 		rc->rc_byte_len = wc->byte_len;
 		rc->rc_since = ktime_get();
+		if (trace_svcrdma_message_enabled())
+			svcrdma_trace_received(t, rc);
 		RPCRDMA_COUNT(t->st_counters.bytes_received_inline, wc->byte_len);
 		done = recv_is_short_done(t, rc);
 	}

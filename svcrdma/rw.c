@@ -113,6 +113,8 @@ struct ib_send_wr *svcrdma_rw_list_chain(struct svcrdma_transport *t,
 		cqe = NULL;
 	}
 	rpcrdma_chain_hear(first, tail, &t->st_rw_cqe);
+	if (trace_svcrdma_transfer_enabled())
+		svcrdma_trace_transfers(t, first, tail);
 	return first;
 }
 

@@ -27,6 +27,14 @@ bool svcrdma_send_fits(const struct svcrdma_transport *t, const struct svcrdma_s
 	return sc->sc_write_wrs + 2 * send_regions(sc) < svcrdma_sq_depth(t);
 }
 
+/* Behind its Writes */
+static __always_inline void trace_message(const struct svcrdma_transport *t,
+					  const struct svcrdma_send_ctxt *sc)
+{
+	if (trace_svcrdma_message_enabled())
+		svcrdma_trace_sent(t, sc);
+}
+
 static int exposed_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
 	struct svcrdma_exposed *ex = sc->sc_exposed;
@@ -35,6 +43,7 @@ static int exposed_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *s
 	first = svcrdma_exposed_chain(ex, &sc->sc_wr);
 	first = svcrdma_rw_list_chain(t, &sc->sc_writes, NULL, first);
 	sc->sc_exposed = NULL;
+	trace_message(t, sc);
 	return svcrdma_exposed_post(ex, first);
 }
 
@@ -45,6 +54,7 @@ static int long_call_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt 
 	int ret;
 
 	sc->sc_long = NULL;
+	trace_message(t, sc);
 	ret = svcrdma_long_call_post(lc, &sc->sc_wr);
 	if (ret != -ECANCELED)
 		return ret;
@@ -77,6 +87,7 @@ int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 		first = &sc->sc_wr;
 		if (!list_empty(&sc->sc_writes))
 			first = svcrdma_rw_list_chain(t, &sc->sc_writes, NULL, first);
+		trace_message(t, sc);
 		ret = ib_post_send(t->st_qp, first, NULL);
 	}
 	if (ret)

@@ -625,6 +625,12 @@ void svcrdma_backchannel_reply(struct svcrdma_transport *t,
 void svcrdma_backchannel_answer(struct svcrdma_transport *t, u32 xid,
 				struct page **pages, u32 length);
 
+/* trace.c: out of line, and asked only if somebody listens */
+void svcrdma_trace_received(const struct svcrdma_transport *t, const struct svcrdma_recv_ctxt *rc);
+void svcrdma_trace_sent(const struct svcrdma_transport *t, const struct svcrdma_send_ctxt *sc);
+void svcrdma_trace_transfers(const struct svcrdma_transport *t, const struct ib_send_wr *wr,
+			     const struct ib_send_wr *end);
+
 /* stats.c */
 extern unsigned int svcrdma_max_requests;
 extern unsigned int svcrdma_max_req_size;

@@ -12,6 +12,8 @@
 #include <linux/tracepoint.h>
 #include <rdma/rdma_cm.h>
 
+#include "verbs/wire_events.h"
+
 /* Something happened to a connection; @status is an errno, 0 where there is none. */
 DECLARE_EVENT_CLASS(svcrdma_transport_class,
 	TP_PROTO(const struct svcrdma_transport *t, int status),
@@ -154,6 +156,8 @@ TRACE_EVENT(svcrdma_listener_err,
 	),
 	TP_printk("step=%s status=%d", __get_str(step), __entry->status)
 );
+
+RPCRDMA_WIRE_EVENTS(svcrdma);
 
 #endif /* SVCRDMA_TRACE_H */
 

@@ -151,6 +151,8 @@ int xprtrdma_bc_write_post(struct xprtrdma_bc_write *write)
 	}
 	conn->xc_bc_write.wrs -= write->count;
 	list_add_tail(&write->list, &conn->xc_bc_write.posted);
+	if (trace_xprtrdma_transfer_enabled())
+		xprtrdma_trace_transfers(conn, first);
 	/* After BROKEN nobody posts, see xprtrdma_conn_destroy(). */
 	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
 		rc = ib_post_send(conn->xc_id->qp, first, NULL);

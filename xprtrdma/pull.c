@@ -147,6 +147,8 @@ static struct ib_send_wr *reads_chain(struct xprtrdma_receive *receive)
 
 	first = rpcrdma_transfers_chain(pull->pl_reads, pull->pl_wrs,
 					&receive->rv_conn->xc_part_cqe, &pull->pl_cqe);
+	if (trace_xprtrdma_transfer_enabled())
+		xprtrdma_trace_transfers(receive->rv_conn, first);
 	return xprtrdma_frwr_chain(receive->rv_loan, first);
 }
 

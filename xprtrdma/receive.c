@@ -29,6 +29,8 @@ static void receive_wc(struct ib_cq *cq, struct ib_wc *wc)
 	receive->rv_length = wc->byte_len;
 	RPCRDMA_COUNT(conn->xc_transport->xt_counters.bytes_received_inline, wc->byte_len);
 	rpcrdma_buffer_to_cpu(&receive->rv_buffer, wc->byte_len);
+	if (trace_xprtrdma_message_enabled())
+		xprtrdma_trace_message(conn, receive->rv_buffer.bf_data, wc->byte_len, wc);
 	xprtrdma_reply_receive(receive, wc->wc_flags & IB_WC_WITH_INVALIDATE,
 			       wc->ex.invalidate_rkey);
 }

@@ -204,6 +204,8 @@ int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
 	send->sd_buffer.bf_sge.length = length;
 	rpcrdma_buffer_to_device(&send->sd_buffer, length);
 
+	if (trace_xprtrdma_message_enabled())
+		xprtrdma_trace_message(conn, send->sd_buffer.bf_data, length, NULL);
 	if (request && !list_empty(&request->rq_loan.ln_mrs))
 		first = xprtrdma_frwr_chain(&request->rq_loan, first);
 

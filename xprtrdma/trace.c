@@ -1,6 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The bodies of the tracepoints. */
+/* The bodies of the tracepoints, and what they are told of a chain. */
 #include "xprtrdma.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
+
+/**
+ * xprtrdma_trace_message - tell of a message
+ * @conn: the connection
+ * @message: the CPU's to read
+ * @length: bytes
+ * @wc: its completion, or NULL: it is going to be posted
+ *
+ * Context: any.
+ */
+void xprtrdma_trace_message(const struct xprtrdma_conn *conn, const void *message, u32 length,
+			    const struct ib_wc *wc)
+{
+	const struct xprtrdma_transport *transport = conn->xc_transport;
+	bool invalidates = wc && wc->wc_flags & IB_WC_WITH_INVALIDATE;
+
+	trace_xprtrdma_message(transport->xt_connection.cn_number,
+			       XPRTRDMA_PEER(&transport->xt_xprt), !wc, message, length,
+			       invalidates, invalidates ? wc->ex.invalidate_rkey : 0);
+}
+
+/**
+ * xprtrdma_trace_transfers - tell of RDMA Reads and Writes
+ * @conn: the connection
+ * @wr: the chain that is going to be posted
+ *
+ * Context: any; the chain is not posted.
+ */
+void xprtrdma_trace_transfers(const struct xprtrdma_conn *conn, const struct ib_send_wr *wr)
+{
+	const struct xprtrdma_transport *transport = conn->xc_transport;
+
+	for (; wr; wr = wr->next)
+		if (rpcrdma_wr_is_transfer(wr))
+			trace_xprtrdma_transfer(transport->xt_connection.cn_number,
+						XPRTRDMA_PEER(&transport->xt_xprt),
+						wr->opcode == IB_WR_RDMA_WRITE,
+						rdma_wr(wr)->rkey, rdma_wr(wr)->remote_addr,
+						rpcrdma_wr_length(wr));
+}

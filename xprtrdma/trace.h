@@ -16,6 +16,7 @@
 #include <rdma/rdma_cm.h>
 
 #include "rpcrdma/codec.h"
+#include "verbs/wire_events.h"
 
 #define XPRTRDMA_PEER(xprt) ((xprt)->address_strings[RPC_DISPLAY_ADDR])
 
@@ -272,6 +273,8 @@ TRACE_EVENT(xprtrdma_error,
 	TP_printk("peer=%s xid=0x%08x error=%u versions=%u-%u", __get_str(peer),
 		  __entry->xid, __entry->error, __entry->low, __entry->high)
 );
+
+RPCRDMA_WIRE_EVENTS(xprtrdma);
 
 #endif /* XPRTRDMA_TRACE_H */
 

@@ -586,6 +586,11 @@ void xprtrdma_conn_put(struct xprtrdma_conn *conn);
 void xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why);
 bool xprtrdma_conn_established(struct xprtrdma_conn *conn);
 
+/* trace.c: out of line, and asked only if somebody listens */
+void xprtrdma_trace_message(const struct xprtrdma_conn *conn, const void *message, u32 length,
+			    const struct ib_wc *wc);
+void xprtrdma_trace_transfers(const struct xprtrdma_conn *conn, const struct ib_send_wr *wr);
+
 /* watch.c */
 void xprtrdma_watch_init(struct xprtrdma_conn *conn);
 void xprtrdma_watch_stop(struct xprtrdma_conn *conn);

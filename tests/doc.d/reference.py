@@ -137,15 +137,22 @@ def check_mountstats():
 
 # ---- events ----
 
+def _wire_events(side):
+    """What verbs/wire_events.h makes of its macro"""
+    text = (TOP / "verbs/wire_events.h").read_text("utf-8")
+    text = text.split("#define RPCRDMA_WIRE_EVENTS(side)", 1)[1].split("\n\n", 1)[0]
+    return re.sub(r"[ \t]*\\$", "", text, flags=re.M).replace("side##", side)
+
+
 def events_in_code(side):
     """{name: its fields}"""
-    text = _source(side, "trace.h")
+    text = _source(side, "trace.h").replace(f"RPCRDMA_WIRE_EVENTS({side});", _wire_events(side))
     parts = re.split(r"^(?=DECLARE_EVENT_CLASS|TRACE_EVENT|DEFINE_EVENT|\w+_EVENT\(|#define)", text,
                      flags=re.M)
     classes, shorts, events = {}, {}, {}
     for part in parts:
         head = re.match(r"(\w+)\((\w+)", part)
-        fields = re.findall(r"__(?:string|field)\((?:[^,()]*, )?(\w+)(?:\)|, [^\n]*)", _entry(part))
+        fields = re.findall(r"__(?:string|field|dynamic_array)\((?:[^,()]*, )?(\w+)(?:\)|, [^\n]*)", _entry(part))
         if part.startswith("#define"):
             if match := re.match(r"#define (\w+)\(name\).*?DEFINE_EVENT\((\w+), (\w+)##name", part,
                                  re.S):

@@ -185,7 +185,8 @@ def title(rpc):
 
 def facts(rpc, zero):
     """@zero: the time of the capture's first frame"""
-    words = [f"connection {rpc.connection.number}", f"frame {rpc.operations[0].frame}",
+    what = "event" if rpc.connection.hidden else "frame"
+    words = [f"connection {rpc.connection.number}", f"{what} {rpc.operations[0].frame}",
              f"at {(rpc.start - zero) / 1_000_000_000:.6f} s"]
     if rpc.call is None:
         return ", ".join(words)

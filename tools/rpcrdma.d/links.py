@@ -36,6 +36,8 @@ class Connection:  # pylint: disable=too-many-instance-attributes
     @regions: {(side whose memory it is, R_key): regions}
     @cut: messages were captured in part, so that not all that was offered is known
     @granted: {side that calls: credits}; not there while unknown
+    @hidden: the side whose RDMA Reads and Writes do not show, where the other one says what it
+        sees; None of a capture
     """
 
     def __init__(self, number, transport):
@@ -45,6 +47,7 @@ class Connection:  # pylint: disable=too-many-instance-attributes
         self.qpns = {}
         self.private = {CLIENT: None, SERVER: None}
         self.begun = None
+        self.hidden = None
         self.cut = False
         self.calls = Bounded(_CALLS)
         self.exposed = Bounded(_CALLS)
@@ -71,11 +74,11 @@ class Connection:  # pylint: disable=too-many-instance-attributes
                     self.private[SERVER].extensions & server)
 
     def describe(self):
-        ends = [f"{self.addresses.get(side, '?')}" +
+        ends = [f"{self.addresses.get(side, side if self.hidden else '?')}" +
                 (f" QP {self.qpns[side]}" if side in self.qpns else "")
                 for side in (CLIENT, SERVER)]
         words = [f"{ends[0]} to {ends[1]}", self.transport]
-        if self.begun is None:
+        if self.begun is None and self.hidden is None:
             words.append("its beginning is not in the capture")
         elif None not in self.private.values():
             words += self._said()
@@ -95,6 +98,7 @@ class Links:
 
     def __init__(self):
         self.count = 0
+        self.told = set()
         self.lanes = Bounded(2 * _CONNECTIONS)
         self.requests = Bounded(_CONNECTIONS)
         # {(source, target): [(connection, side)]} of directions that were not seen yet
@@ -115,7 +119,10 @@ class Links:
 
     def take(self, operation):
         """Sets its connection and side."""
-        if operation.kind == CONNECT:
+        if operation.connection is not None:
+            self.told.add(operation.connection.number)
+            self.count = len(self.told)
+        elif operation.kind == CONNECT:
             self._connect(operation)
         elif operation.kind == ACCEPT:
             self._accept(operation)

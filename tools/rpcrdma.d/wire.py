@@ -8,6 +8,7 @@ import sys
 
 import ladder
 import svg
+from events import MODULES, Events, File, Pipe, side_of
 from iwarp import Iwarp
 from problem import Problem
 from roce import Roce
@@ -21,8 +22,15 @@ PICTURES = 200
 
 
 def arguments(parser):
-    parser.add_argument("capture", metavar="FILE",
+    parser.add_argument("capture", metavar="FILE", nargs="?",
                         help="pcapng or pcap, of RoCE, InfiniBand or iWARP; - is standard input")
+    live = parser.add_argument_group("instead of a capture, what this machine's modules see")
+    live.add_argument("--live", action="store_true", help="from now on, until it is interrupted")
+    live.add_argument("--seconds", type=float, metavar="N", help="or for so long")
+    live.add_argument("--events", metavar="FILE",
+                      help="a copy of /sys/kernel/tracing/trace with the events _message and "
+                      "_transfer; - is standard input")
+    live.add_argument("--side", choices=tuple(MODULES), help="if this machine is both")
     parser.add_argument("-o", dest="picture", metavar="FILE.svg", help="draw them as SVG")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="an object for each RPC, one a line")
@@ -81,6 +89,28 @@ class Reader:
             yield from self._taken(layer, row, time)
         yield from self.roce.rest()
         yield from self.iwarp.rest()
+
+    def remarks(self):
+        strange = self.roce.strange + self.iwarp.strange
+        if self.roce.repeated:
+            yield f"{self.roce.repeated} packets were sent again"
+        if strange:
+            yield f"{strange} packets are not understood"
+
+    def damage(self):
+        """Why not all is shown, or "" """
+        damage = self.capture.damage
+        return damage and f"{self.capture.path}: {damage}; what comes before that is shown"
+
+    def nothing(self, rpcs):
+        """What is wrong with what was read to its end, or None"""
+        if not self.frames:
+            return f"{self.capture.path}: no RDMA in it: neither RoCE nor InfiniBand, nor " \
+                "iWARP from its connections' beginning on"
+        return None if rpcs else f"{self.capture.path}: RDMA, but no RPC"
+
+    def close(self):
+        self.capture.close()
 
     @staticmethod
     def _taken(layer, row, time):
@@ -243,13 +273,7 @@ class Count:
                  f"{talk.links.count} connection{'s' * (talk.links.count != 1)}"]
         words.append(f"{self.broken} break{'s' * (self.broken == 1)} a rule" if self.broken else
                      "no rule is broken")
-        repeated = reader.roce.repeated
-        strange = reader.roce.strange + reader.iwarp.strange
-        if repeated:
-            words.append(f"{repeated} packets were sent again")
-        if strange:
-            words.append(f"{strange} packets are not understood")
-        return "; ".join(words)
+        return "; ".join([*words, *reader.remarks()])
 
 
 def follow(reader, talk, choice, outputs, count):
@@ -284,15 +308,13 @@ def give(rpcs, choice, outputs, count, zero):
 
 
 def judge(reader, talk, count, complete):
-    """The exit status; says what is wrong with the capture."""
-    damage = reader.capture.damage
+    """The exit status; says what is wrong with what was read."""
+    damage = reader.damage()
     if damage:
-        warn(f"{reader.capture.path}: {damage}; what comes before that is shown")
-    if complete and not reader.frames:
-        raise Problem(f"{reader.capture.path}: no RDMA in it: neither RoCE nor InfiniBand, nor "
-                      "iWARP from its connections' beginning on", 1)
-    if complete and not talk.rpcs:
-        raise Problem(f"{reader.capture.path}: RDMA, but no RPC", 1)
+        warn(damage)
+    nothing = complete and reader.nothing(talk.rpcs)
+    if nothing:
+        raise Problem(nothing, 1)
     return 1 if damage or count.broken or not count.shown else 0
 
 
@@ -309,11 +331,22 @@ def outputs_of(options):
     return [kind(options.picture, options.first or PICTURES), *([first] if options.json else [])]
 
 
+def reader_of(options):
+    if sum([options.capture is not None, options.live, options.events is not None]) != 1:
+        raise Problem("one of these: a capture, --live or --events")
+    if options.live:
+        side = side_of(options.side)
+        return Events(Pipe(side, options.seconds), side)
+    if options.events is not None:
+        return Events(File("/dev/stdin" if options.events == "-" else options.events),
+                      options.side)
+    return Reader(Capture(options.capture))
+
+
 def run(options):
     outputs, count = outputs_of(options), Count()
-    choice, talk = Choice(options), Talk()
-    with contextlib.closing(Capture(options.capture)) as capture:
-        reader = Reader(capture)
+    choice, talk = Choice(options), Talk(at_once=options.live)
+    with contextlib.closing(reader_of(options)) as reader:
         complete = follow(reader, talk, choice, outputs, count)
         status = judge(reader, talk, count, complete)
     summary = count.summary(reader, talk)
