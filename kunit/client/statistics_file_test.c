@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The client's files: as they are read, while connections come and go; and why these went. */
 #include <linux/slab.h>
+#include <linux/uio.h>
 
 #include "../fake/lines.h"
+#include "../fake/steps.h"
 #include "mount.h"
 
 static struct mount *mount_of(struct kunit *test)
@@ -262,6 +264,100 @@ static void file_reads_on_while_connections_end(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, RB_EMPTY_ROOT(&side.cs_tree));
 }
 
+/* The file as a program has it that reads @piece bytes at a time */
+struct reading {
+	struct file	file;
+	struct kiocb	kiocb;
+	char		*buffer;
+	size_t		piece;
+	unsigned int	pieces, blocks;
+	char		last;
+};
+
+static unsigned int blocks_made;
+
+static void show_nothing(struct seq_file *seq, const struct rpcrdma_connection *connection)
+{
+	blocks_made++;
+}
+
+static struct reading *reading_start(struct kunit *test, struct rpcrdma_connections *side,
+				     size_t piece)
+{
+	struct reading *reading = kunit_kzalloc(test, sizeof(*reading), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, reading);
+	reading->buffer = kunit_kzalloc(test, piece, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, reading->buffer);
+	reading->piece = piece;
+	reading->kiocb.ki_filp = &reading->file;
+	KUNIT_ASSERT_EQ(test, 0, seq_open(&reading->file, &rpcrdma_connections_sops));
+	((struct seq_file *)reading->file.private_data)->private = side;
+	return reading;
+}
+
+/* Returns false at the end. A block ends with an empty line. */
+static bool read_piece(struct reading *reading)
+{
+	struct kvec memory = { reading->buffer, reading->piece };
+	struct iov_iter to;
+	ssize_t length, i;
+
+	iov_iter_kvec(&to, ITER_DEST, &memory, 1, reading->piece);
+	length = seq_read_iter(&reading->kiocb, &to);
+	for (i = 0; i < length; i++) {
+		if (reading->buffer[i] == '\n' && reading->last == '\n')
+			reading->blocks++;
+		reading->last = reading->buffer[i];
+	}
+	reading->pieces++;
+	return length > 0;
+}
+
+struct piece_case {
+	const char	*desc;
+	size_t		size;
+};
+
+static const struct piece_case piece_cases[] = {
+	{ "a page", PAGE_SIZE },
+	{ "100 bytes", 100 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(piece, piece_cases, desc);
+
+unsigned long fake_steps;
+
+/*
+ * Each block is made once, or twice if it did not fit into the rest of a buffer; and who reads on
+ * finds his place by way of the tree, not by way of all that he has read.
+ */
+static void file_takes_few_steps(struct kunit *test)
+{
+	const struct piece_case *c = test->param_value;
+	struct rpcrdma_connections side = { .cs_side = "test", .cs_show = show_nothing };
+	struct rpcrdma_connection *many = many_create(test, &side);
+	struct reading *reading = reading_start(test, &side, c->size);
+	unsigned int i;
+
+	blocks_made = 0;
+	fake_steps = 0;
+
+	/* Act */
+	while (read_piece(reading))
+		;
+
+	/* Assert */
+	seq_release(NULL, &reading->file);
+	KUNIT_EXPECT_EQ(test, MANY, reading->blocks);
+	KUNIT_EXPECT_GT(test, reading->pieces, 100);
+	KUNIT_EXPECT_LE(test, blocks_made, 2 * MANY);
+	KUNIT_EXPECT_GE(test, fake_steps, MANY);
+	KUNIT_EXPECT_LE(test, fake_steps, MANY * (2 * ilog2(MANY) + 4));
+	for (i = 0; i < MANY; i++)
+		rpcrdma_connection_remove(&side, &many[i]);
+}
+
 static struct kunit_case file_cases[] = {
 	KUNIT_CASE(file_shows_a_connection),
 	KUNIT_CASE(file_shows_a_transport_without_a_connection),
@@ -270,6 +366,7 @@ static struct kunit_case file_cases[] = {
 	KUNIT_CASE(file_counts_a_refused_attempt),
 	KUNIT_CASE(file_keeps_what_has_gone),
 	KUNIT_CASE(file_reads_on_while_connections_end),
+	KUNIT_CASE_PARAM(file_takes_few_steps, piece_gen_params),
 	{}
 };
 
