@@ -50,6 +50,9 @@ ROWS = (
     # rxe belongs to the first network namespace.
     Row("ours-mounts-rxe", 0, "small", "--engine uml --provider rxe --vers no",
         "matrix/mounts-rxe-brief", checks=("addressing", "listener", "administrator")),
+    Row("ours-mounts-debug", USER_MODE, "small",
+        "--engine uml --kernel um-debug --provider rxe --vers no", "matrix/mounts-debug",
+        checks=("readers",)),
     Row("ours-debug-rxe", USER_MODE, "small",
         "--engine uml --kernel um-debug --provider rxe", OURS),
     Row("ours-debug-siw", USER_MODE, "small",
@@ -71,7 +74,7 @@ ROWS = (
     Row("ours-mounts-rxe-full", 0, "small", "--engine uml --provider rxe --vers no",
         "matrix/mounts-rxe", True,
         checks=("addressing", "gss", "listener", "administrator", "configuration", "diagnosis",
-                "reload")),
+                "readers", "reload")),
     Row("ours-mounts-siw-full", 0, "small", "--engine uml --provider siw --vers no",
         "matrix/mounts-siw", True,
         checks=("addressing", "gss", "listener", "netns", "configuration", "reload")),
