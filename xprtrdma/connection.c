@@ -16,6 +16,7 @@
  * the device.
  */
 #include <linux/sched/mm.h>
+#include <linux/sunrpc/addr.h>
 
 #include "xprtrdma.h"
 #include "trace.h"
@@ -482,6 +483,52 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	return conn;
 }
 
+enum { FAILURES = 8 };
+
+/* Servers to which, by the log, there is no connection: the last ones */
+static DEFINE_MUTEX(failures_lock);
+static struct sockaddr_storage failures[FAILURES];
+static unsigned int next_failure;
+
+static struct sockaddr_storage *failure_find(const struct rpc_xprt *xprt)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&failures_lock);
+	for (i = 0; i < FAILURES; i++)
+		if (rpc_cmp_addr((const struct sockaddr *)&failures[i],
+				 (const struct sockaddr *)&xprt->addr))
+			return &failures[i];
+	return NULL;
+}
+
+static void failure_note(const struct rpc_xprt *xprt)
+{
+	mutex_lock(&failures_lock);
+	if (!failure_find(xprt))
+		failures[next_failure++ % FAILURES] = xprt->addr;
+	mutex_unlock(&failures_lock);
+}
+
+/**
+ * xprtrdma_failure_forget - there is a connection with a server
+ * @xprt: that has it; perhaps not the one whose attempts failed, and to another port
+ *
+ * Context: process.
+ * Return: whether the log's last word of this server's address is that there is none.
+ */
+bool xprtrdma_failure_forget(const struct rpc_xprt *xprt)
+{
+	struct sockaddr_storage *found;
+
+	mutex_lock(&failures_lock);
+	found = failure_find(xprt);
+	if (found)
+		found->ss_family = AF_UNSPEC;
+	mutex_unlock(&failures_lock);
+	return found;
+}
+
 /* To the administrator once, until there has been a connection. */
 static void conn_tell_failure(const struct xprtrdma_conn *conn, int error)
 {
@@ -495,6 +542,18 @@ static void conn_tell_failure(const struct xprtrdma_conn *conn, int error)
 	pr_notice_ratelimited("xprtrdma: no connection to %s (%s port %s): %s: error %d\n",
 			      xprt->servername, xprt->address_strings[RPC_DISPLAY_ADDR],
 			      xprt->address_strings[RPC_DISPLAY_PORT], conn->xc_step, error);
+	failure_note(xprt);
+}
+
+/* If the administrator was told otherwise: by this mount, or by another one that has gone. */
+static void conn_tell_success(const struct xprtrdma_conn *conn)
+{
+	const struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
+
+	if (xprtrdma_failure_forget(xprt))
+		pr_notice_ratelimited("xprtrdma: connected to %s (%s port %s) now\n",
+				      xprt->servername, xprt->address_strings[RPC_DISPLAY_ADDR],
+				      xprt->address_strings[RPC_DISPLAY_PORT]);
 }
 
 /**
@@ -523,6 +582,7 @@ struct xprtrdma_conn *xprtrdma_conn_create(struct xprtrdma_transport *transport)
 		xprtrdma_conn_destroy(conn);
 		return ERR_PTR(rc);
 	}
+	conn_tell_success(conn);
 	return conn;
 }
 

@@ -585,6 +585,7 @@ void xprtrdma_conn_get(struct xprtrdma_conn *conn);
 void xprtrdma_conn_put(struct xprtrdma_conn *conn);
 void xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why);
 bool xprtrdma_conn_established(struct xprtrdma_conn *conn);
+bool xprtrdma_failure_forget(const struct rpc_xprt *xprt);
 
 /* trace.c: out of line, and asked only if somebody listens */
 void xprtrdma_trace_message(const struct xprtrdma_conn *conn, const void *message, u32 length,

@@ -131,6 +131,59 @@ static void connect_fails(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, mount->transport->xt_told_failure);
 }
 
+static void connect_in_vain(struct mount *mount)
+{
+	mount->transport->xt_told_failure = false;
+	fake_cm.plan[FAKE_CM_CONNECT].event = RDMA_CM_EVENT_REJECTED;
+	mount_connect(mount);
+	mount_expect_nothing(mount);
+	fake_cm.plan[FAKE_CM_CONNECT].event = 0;
+}
+
+/* A mount that failed has gone when the next one comes; the log is not to end with the failure. */
+static void connect_is_told_after_a_failure(struct kunit *test)
+{
+	struct mount *mount = test->priv;
+
+	connect_in_vain(mount);
+	KUNIT_EXPECT_TRUE(test, xprtrdma_failure_forget(mount->xprt));
+	KUNIT_EXPECT_FALSE(test, xprtrdma_failure_forget(mount->xprt));
+
+	connect_in_vain(mount);
+	mount_shut_down(mount);
+	KUNIT_ASSERT_TRUE(test, mount_gone(mount));
+	mount_from(mount, NULL, 0);
+	mount_expect_connected(mount);
+	KUNIT_EXPECT_FALSE(test, xprtrdma_failure_forget(mount->xprt));
+}
+
+enum { SERVERS = 9 };
+
+static void set_server(struct mount *mount, unsigned int host, u16 port)
+{
+	struct sockaddr_in *server = (struct sockaddr_in *)&mount->xprt->addr;
+
+	server->sin_addr.s_addr = cpu_to_be32(0xc6336400 + host);	/* 198.51.100.0/24 */
+	server->sin_port = cpu_to_be16(port);
+}
+
+/* Of each of the last eight, whatever the port was */
+static void connect_tells_servers_apart(struct kunit *test)
+{
+	struct mount *mount = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < SERVERS; i++) {
+		set_server(mount, i, 20049);
+		connect_in_vain(mount);
+		connect_in_vain(mount);
+	}
+	for (i = 0; i < SERVERS; i++) {
+		set_server(mount, i, 20050);
+		KUNIT_EXPECT_EQ(test, i > 0, xprtrdma_failure_forget(mount->xprt));
+	}
+}
+
 static void connect_without_an_id(struct kunit *test)
 {
 	struct mount *mount = test->priv;
@@ -400,6 +453,8 @@ static void removal_right_after_connecting(struct kunit *test)
 static struct kunit_case transport_cases[] = {
 	KUNIT_CASE(connect_succeeds),
 	KUNIT_CASE_PARAM(connect_fails, failure_gen_params),
+	KUNIT_CASE(connect_is_told_after_a_failure),
+	KUNIT_CASE(connect_tells_servers_apart),
 	KUNIT_CASE(connect_without_an_id),
 	KUNIT_CASE_PARAM(connect_without_resources, resource_gen_params),
 	KUNIT_CASE(connect_without_memory),

@@ -149,10 +149,15 @@ def _block(root, **items):
              "".join(f"{n} {v}\n" for n, v in items.items()) + "\n")
 
 
-def _failed(root, at=990):
+_NO_CONNECTION = \
+    "xprtrdma: no connection to a (10.9.0.1 port 20049): connection request: error -111"
+_CONNECTED = "xprtrdma: connected to {} ({} port 20049) now"
+
+
+def _failed(root, *more, at=990):
+    """Nothing is mounted. @more: lines of the log"""
     root.put("proc/mounts", "\n")
-    _kernel_says(root, "xprtrdma: no connection to a (10.9.0.1 port 20049): connection request: "
-                 "error -111", at=at)
+    _kernel_says(root, _NO_CONNECTION, *more, at=at)
 
 
 def _slow(root, name, value):
@@ -210,6 +215,10 @@ _REMOTE = (
     ("silent", lambda r: say(r, _GONE, [{"state": ["FAILED"]}]), "neighbour-silent",
      "ping 10.9.0.1"),
     ("refused", _failed, "attempt-failed", "10 s ago: connection request: error -111, refused"),
+    ("refused again", lambda r: _failed(r, _CONNECTED.format("a", "10.9.0.1"), _NO_CONNECTION),
+     "attempt-failed", "error -111, refused"),
+    ("refused, and another connected", lambda r: _failed(r, _CONNECTED.format("b", "10.9.0.11")),
+     "attempt-failed", "error -111, refused"),
     ("connection down", lambda r: _block(r, state="connecting", ended_connect_refused=12,
                                          ended_stalled=1), "connection-down", "connect refused 12"),
     ("connection down, between two tries", lambda r: _block(
@@ -267,7 +276,8 @@ _FINE = {"": lambda r: None, "a connection": _block, "an old attempt": lambda r:
                                              reconnects=5),
          "reconnects long ago": lambda r: _block(r, reconnects=7, age_seconds=600),
          "a client alone": _client_alone, "a listener that is back": _listens_again,
-         "connected since": _connected_since}
+         "connected since": _connected_since,
+         "connected since, and unmounted": lambda r: _failed(r, _CONNECTED.format("a", "10.9.0.1"))}
 
 
 def check_fine():

@@ -12,6 +12,7 @@ from problem import Problem
 from show import canonical, split
 
 _FAILED = re.compile(r"xprtrdma: no connection to (\S*) \((\S+) port (\S+)\): (.+): error (-\d+)")
+_CONNECTED = re.compile(r"xprtrdma: connected to \S* \((\S+) port \S+\) now")
 _NO_FRWR = re.compile(r"xprtrdma: (\S+) has no fast registration")
 # An attempt before that has nothing to do with what is asked now.
 _RECENT = 600
@@ -136,11 +137,14 @@ def _connected(address, found):
 
 
 def of_log(log, addresses, found):
-    """The last attempt to connect to each of these, or to any, if there is no connection now"""
+    """The last attempt to connect to each of these, or to any, if it has failed and there is no
+    connection now"""
     now, last = findings.uptime(), {}
     for line in log:
         if match := _FAILED.search(line.text):
             last[canonical(match[2])] = line, match
+        elif match := _CONNECTED.search(line.text):
+            last.pop(canonical(match[1]), None)
         elif match := _NO_FRWR.search(line.text):
             last[""] = line, match
     for address, (line, match) in last.items():
