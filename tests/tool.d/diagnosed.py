@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """rpcrdma check, on a folder in the place of a machine: a machine that is as it should be, and
 one thing after the other that is not. tests/guest/checks/diagnosis breaks most of them in a
-guest; what needs hardware or other people's modules is asked here only.
+guest; what no device in software shows is asked here only.
 """
 import json
 import re
@@ -58,7 +58,11 @@ def say(root, name, said):
     root.put(f"say/{name}", said if isinstance(said, str) else json.dumps(said))
 
 
+_SAID = set()   # by the kernel, in any test
+
+
 def _kernel_says(root, *lines, at=990):
+    _SAID.update(lines)
     root.put("dev/kmsg", "".join(f"5,{n},{at}000000,-;{line}\n" for n, line in enumerate(lines)))
 
 
@@ -439,13 +443,13 @@ def check_words():
 
 
 def check_named():
-    """Each finding of the source is asked for here; most are in the guest's check as well."""
+    """Each finding of the source is asked for here, and in a guest if one can show it."""
     here = {wanted for table in (_BROKEN, _LOCAL, _REMOTE, _BOTH) for _, _, wanted, _ in table} | \
         {"listener-port", "server-name", "firewall"}
     source = "".join(path.read_text("utf-8")
                      for path in (TOP / "tools/rpcrdma.d").glob("check_*.py"))
     named = set(re.findall(r'Finding\(\s*f?"([a-z][a-z0-9-]+[a-z])"', source))
-    guest = (TOP / "tests/guest/checks/diagnosis").read_text("utf-8")
+    guest = "".join((TOP / path).read_text("utf-8") for path in _IN_A_GUEST)
     manual = (TOP / "debian/rpcrdma.rst").read_text("utf-8")
     for name in sorted(named - here):
         yield f"{name} is asked for by no test"
@@ -456,9 +460,23 @@ def check_named():
             yield f"{name} is not in the manual"
 
 
-_NOT_IN_A_GUEST = {"gid-none", "link-no-carrier", "port-not-active", "modules-foreign",
-                   "device-no-fast-registration", "peer-no-private-data", "connection-down",
-                   "connection-lost-often"}
+_IN_A_GUEST = ("tests/guest/checks/diagnosis", "tests/peer/scenarios/client/private.cc")
+# Why not is said where the source makes the finding.
+_NOT_IN_A_GUEST = {"port-not-active", "gid-none", "device-no-fast-registration"}
+
+
+def check_log():
+    """What the kernel said in these tests is what the modules have to say."""
+    wanted = {line for line in _SAID if line.startswith(("xprtrdma: ", "svcrdma: "))}
+    formats = {text.removesuffix("\\n") for side in ("xprtrdma", "svcrdma")
+               for path in (TOP / side).glob("*.c")
+               for text in re.findall(r'\bpr_\w+\(\s*"([^"\\]*\\n)"', path.read_text("utf-8"))}
+    known = [re.sub("%[a-zA-Z]+", ".+", re.escape(text)) for text in formats]
+    for line in wanted:
+        if not any(re.fullmatch(pattern, line) for pattern in known):
+            yield f"no module says '{line}'"
+    if len(wanted) < 5:
+        yield f"only {len(wanted)} lines: {wanted}"
 
 
 def checks():
@@ -476,3 +494,4 @@ def checks():
     yield "check: programs", check_programs()
     yield "check: words", check_words()
     yield "check: all findings", check_named()
+    yield "check: lines of the log", check_log()

@@ -93,6 +93,7 @@ def _inactive(port):
     if host.read(f"/sys/class/net/{netdev}/carrier").strip() == "0":
         return Finding("link-no-carrier", f"{netdev}, the interface of {port}, has no carrier",
                        (f"the cable and the switch; ethtool {netdev}",))
+    # No guest shows this: the port of rxe or siw is ACTIVE if its interface is up, with a carrier.
     do = ("start a subnet manager on the fabric: systemctl start opensm",) \
         if port.layer == "InfiniBand" else (f"rdma link show {port}; dmesg",)
     return Finding("port-not-active", f"The port {port} is {port.state or '?'}, not ACTIVE", do)
@@ -121,6 +122,7 @@ def look(found, wanted=()):
         name = active[0].netdevs[0]
         return [Finding("address-none", f"{name}, the interface of {active[0]}, has no IP address",
                         (f"ip address add ADDRESS/24 dev {name}",))]
+    # No guest shows this: rxe has a GID for each address, and siw one, of the MAC address.
     if not any(port.gids for port in active):
         return [Finding("gid-none", f"The table of GIDs of {active[0]} is empty",
                         (f"ip link set {active[0].netdevs[0]} down; "

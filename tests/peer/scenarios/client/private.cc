@@ -5,8 +5,15 @@
  */
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "nfs/session.hh"
 #include "proxy/bench.hh"
 #include "scenario.hh"
+#include "wire/trace.hh"
 
 namespace peer
 {
@@ -182,6 +189,47 @@ void sent_by_client()
 	check_equal(u32((*got)[7]), 3u, "receive size");
 }
 
+/* The names of what rpcrdma check finds on this machine, with a space behind each */
+std::string findings()
+{
+	const char *top = getenv("TOP");
+	std::string command = text(top ? top : ".", "/tools/rpcrdma check ",
+				   the_server().address);
+	std::unique_ptr<FILE, int (*)(FILE *)> said(popen(command.c_str(), "r"),
+						    pclose);
+	std::string names;
+	char line[1000];
+
+	check(said != nullptr, "cannot run ", command);
+	while (fgets(line, sizeof(line), said.get())) {
+		const char *colon = strchr(line, ':');
+
+		line[strcspn(line, "\n")] = 0;
+		trace_line(line);
+		if (line[0] != ' ' && colon &&
+		    strncmp(line, "not looked at", 13))
+			names += std::string(line, size_t(colon - line)) + " ";
+	}
+	return names;
+}
+
+/* What an administrator is told of a server that sends none, and of one that does */
+void told_by_check()
+{
+	{
+		Bench bench(with_private(Bytes()));
+
+		bench.mount.expect_works();
+		check_equal(findings(), std::string("peer-no-private-data "),
+			    "findings");
+	}
+	Bench bench(with_private(Options::private_block(4096, 4096, 0)));
+
+	bench.mount.expect_works();
+	check_equal(findings(), std::string("nothing wrong found "),
+		    "findings");
+}
+
 const Scenario table[] = {
 	{ "c-private-none", "client", "8166-14 8166-115 P13 P14 P16 I10 O39",
 	  "thresholds of 1024", none },
@@ -200,6 +248,8 @@ const Scenario table[] = {
 	  "each connection has its own", changes_on_reconnect },
 	{ "c-private-sent", "client", "8166-111 P4 P7 P11",
 	  "a block with the default sizes", sent_by_client },
+	{ "c-private-told", "client", "", "rpcrdma check names it",
+	  told_by_check },
 };
 
 } /* namespace */
