@@ -196,14 +196,21 @@ _BROKEN = (
     ("no GID", lambda r: r.put(f"{_PORT}/gids/0", "0000:0000\n"), "gid-none",
      "ip link set nic0 down"),
 )
+_REFUSED = "svcrdma: cannot listen on 0.0.0.0:20049, error -98"
+_START = "NFSD: starting 10-second grace period (net f0000000)"
+_RECLAIMED = "NFSD: all clients done reclaiming, ending NFSv4 grace period (net f0000000)"
 _LOCAL = (
     ("nfsd stopped", _put("proc/fs/nfsd/threads", "0\n"), "nfsd-stopped", "systemctl start"),
     ("no nfsd", lambda r: r.remove("proc/fs/nfsd/threads"), "nfsd-stopped", "systemctl start"),
     ("no listener", lambda r: _portlist(r, "tcp 2049\n"), "listener-none", "echo rdma 20049 >"),
     ("name of a port", _name_of_port, "listener-port-name", "rdma=20049 below [nfsd]"),
     ("listener refused", lambda r: _portlist(
-        r, "tcp 2049\n", "svcrdma: cannot listen on 0.0.0.0:20049, error -98"), "listener-refused",
-     "the port is in use"),
+        r, "tcp 2049\n", _START, _REFUSED), "listener-refused", "the port is in use"),
+    ("listener refused, and nfsd started", lambda r: _portlist(
+        r, "tcp 2049\n", _REFUSED, _START), "listener-refused", "the port is in use"),
+    ("listener refused, and nfsd started twice", lambda r: _portlist(
+        r, "tcp 2049\n", _REFUSED, *[_START, _RECLAIMED] * 2), "listener-none",
+     "echo rdma 20049 >"),
     ("listener lost", lambda r: _portlist(
         r, "rdma 20049\n", "NFSD: starts", "svcrdma: cannot listen on 10.9.0.2:20049 now, "
         "error -19; trying on"), "listener-lost", "10.9.0.2:20049"),

@@ -9,6 +9,7 @@ _PORTLIST = "/proc/fs/nfsd/portlist"
 _REFUSED = re.compile(r"svcrdma: cannot listen on (\S+), error (-\d+)")
 _LOST = re.compile(r"svcrdma: cannot listen on (\S+) now, error (-\d+)")
 _BACK = re.compile(r"svcrdma: listening on (\S+) again")
+_START = re.compile(r"NFSD: (?:starting|no clients to reclaim).* grace period")
 _WHY = {"-98": "the port is in use", "-99": "the address is not there, or the port is in use",
         "-19": "no RDMA device has the address"}
 _LISTEN = ("echo rdma {port} > /proc/fs/nfsd/portlist",
@@ -35,6 +36,19 @@ def _since_start(log):
     return log[starts[-1]:] if starts else log
 
 
+def _refusal(log):
+    """The last one; None if it is not of the nfsd that there is. A listener is made before nfsd
+    says that it starts, or after."""
+    starts = 0
+    for line in reversed(log):
+        if match := _REFUSED.search(line.text):
+            return match
+        starts += bool(_START.match(line.text))
+        if starts > 1:
+            break
+    return None
+
+
 def _no_listener(log, port):
     conf = settings("nfsd")
     if conf.get("rdma", "n") in ("y", "yes", "1", "true", "on") and "rdma-port" not in conf and \
@@ -43,9 +57,8 @@ def _no_listener(log, port):
                        "of /etc/services, which has none of this name", (
                            f"rdma={port} below [nfsd] in /etc/nfs.conf; "
                            "systemctl restart nfs-server",))
-    refused = [m for line in log if (m := _REFUSED.search(line.text))]
-    if refused:
-        where, error = refused[-1].groups()
+    if refused := _refusal(log):
+        where, error = refused.groups()
         return Finding("listener-refused", f"nfsd has no listener for RDMA: that on {where} could "
                        f"not be made, error {error}: {_WHY.get(error, 'see errno(3)')}", (
                            "ss -ltnp; rdma link; ip address; then", _LISTEN[0].format(port=port)))
