@@ -10,7 +10,10 @@
 #define SVCRDMA_TRACE_H
 
 #include <linux/tracepoint.h>
+#include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
+/* Names of events and statuses; also read once for each of the passes. */
+#include <trace/misc/rdma.h>
 
 #include "verbs/wire_events.h"
 
@@ -48,8 +51,15 @@ TRANSPORT_EVENT(send_alloc_err);
 TRANSPORT_EVENT(sq_full);
 TRANSPORT_EVENT(sq_timeout);
 TRANSPORT_EVENT(sq_too_small);
-TRANSPORT_EVENT(qp_event);
 TRANSPORT_EVENT(noise);		/* status: messages; the connection is ended */
+
+/* Of the queue pair; @status is an enum ib_event_type */
+DEFINE_EVENT_PRINT(svcrdma_transport_class, svcrdma_qp_event,
+	TP_PROTO(const struct svcrdma_transport *t, int status),
+	TP_ARGS(t, status),
+	TP_printk("addr=%s event=%s", __get_str(addr),
+		  rdma_show_ib_event(__entry->status))
+);
 
 /* A call that is dropped or answered with RDMA_ERROR. */
 DECLARE_EVENT_CLASS(svcrdma_call_class,
@@ -122,25 +132,34 @@ TRACE_EVENT(svcrdma_wc_err,
 		COMPAT_ASSIGN_STR(what, what);
 		COMPAT_ASSIGN_STR(addr, t->st_xprt.xpt_remotebuf);
 	),
-	TP_printk("addr=%s %s status=%d vendor_err=0x%x", __get_str(addr),
-		  __get_str(what), __entry->status, __entry->vendor_err)
+	TP_printk("addr=%s %s status=%s vendor_err=0x%x", __get_str(addr),
+		  __get_str(what), rdma_show_wc_status(__entry->status),
+		  __entry->vendor_err)
 );
 
+/* The reason of an event that is REJECTED depends on the kind of network. */
+#define SVCRDMA_REASON(id, event)					\
+	((event)->event == RDMA_CM_EVENT_REJECTED ?			\
+	 rdma_reject_msg(id, (event)->status) : "")
+
 TRACE_EVENT(svcrdma_cm_event,
-	TP_PROTO(const struct rdma_cm_id *id, const struct rdma_cm_event *event),
+	TP_PROTO(struct rdma_cm_id *id, const struct rdma_cm_event *event),
 	TP_ARGS(id, event),
 	TP_STRUCT__entry(
 		__field(const void *, id)
 		__field(int, event)
 		__field(int, status)
+		__string(reason, SVCRDMA_REASON(id, event))
 	),
 	TP_fast_assign(
 		__entry->id = id;
 		__entry->event = event->event;
 		__entry->status = event->status;
+		COMPAT_ASSIGN_STR(reason, SVCRDMA_REASON(id, event));
 	),
-	TP_printk("id=%p event=%d status=%d", __entry->id, __entry->event,
-		  __entry->status)
+	TP_printk("id=%p event=%s status=%d reason=%s", __entry->id,
+		  rdma_show_cm_event(__entry->event), __entry->status,
+		  __get_str(reason))
 );
 
 TRACE_EVENT(svcrdma_listener_err,

@@ -191,8 +191,7 @@ static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	struct xprtrdma_conn *conn = id->context;
 	int rc;
 
-	trace_xprtrdma_cm_event(&conn->xc_transport->xt_xprt, event->event,
-				event->status);
+	trace_xprtrdma_cm_event(&conn->xc_transport->xt_xprt, id, event);
 	if (event->event == RDMA_CM_EVENT_TIMEWAIT_EXIT)
 		return 0;
 	rc = cm_event_errno(event);

@@ -14,6 +14,8 @@
 #include <rdma/ib_cm.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
+/* Names of events and statuses; also read once for each of the passes. */
+#include <trace/misc/rdma.h>
 
 #include "rpcrdma/codec.h"
 #include "verbs/wire_events.h"
@@ -48,8 +50,11 @@ DEFINE_EVENT(xprtrdma_value, xprtrdma_connect,
 	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
 DEFINE_EVENT(xprtrdma_value, xprtrdma_post_failed,
 	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
-DEFINE_EVENT(xprtrdma_value, xprtrdma_qp_event,
-	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
+DEFINE_EVENT_PRINT(xprtrdma_value, xprtrdma_qp_event,
+	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value),
+	TP_printk("peer=%s event=%s", __get_str(peer),
+		  rdma_show_ib_event(__entry->value))
+);
 
 /* An attempt has failed; @step: in what, as "address" or "connection request" */
 TRACE_EVENT(xprtrdma_connect_failed,
@@ -81,21 +86,30 @@ TRACE_EVENT(xprtrdma_close,
 	TP_printk("peer=%s", __get_str(peer))
 );
 
+/* The reason of an event that is REJECTED depends on the kind of network. */
+#define XPRTRDMA_REASON(id, event)					\
+	((event)->event == RDMA_CM_EVENT_REJECTED ?			\
+	 rdma_reject_msg(id, (event)->status) : "")
+
 TRACE_EVENT(xprtrdma_cm_event,
-	TP_PROTO(const struct rpc_xprt *xprt, int event, int status),
-	TP_ARGS(xprt, event, status),
+	TP_PROTO(const struct rpc_xprt *xprt, struct rdma_cm_id *id,
+		 const struct rdma_cm_event *event),
+	TP_ARGS(xprt, id, event),
 	TP_STRUCT__entry(
 		__string(peer, XPRTRDMA_PEER(xprt))
 		__field(int, event)
 		__field(int, status)
+		__string(reason, XPRTRDMA_REASON(id, event))
 	),
 	TP_fast_assign(
 		COMPAT_ASSIGN_STR(peer, XPRTRDMA_PEER(xprt));
-		__entry->event = event;
-		__entry->status = status;
+		__entry->event = event->event;
+		__entry->status = event->status;
+		COMPAT_ASSIGN_STR(reason, XPRTRDMA_REASON(id, event));
 	),
-	TP_printk("peer=%s event=%d status=%d", __get_str(peer), __entry->event,
-		  __entry->status)
+	TP_printk("peer=%s event=%s status=%d reason=%s", __get_str(peer),
+		  rdma_show_cm_event(__entry->event), __entry->status,
+		  __get_str(reason))
 );
 
 TRACE_EVENT(xprtrdma_established,
@@ -135,8 +149,9 @@ TRACE_EVENT(xprtrdma_wc,
 		__entry->status = status;
 		__entry->vendor_err = vendor_err;
 	),
-	TP_printk("peer=%s %s status=%d vendor=0x%x", __get_str(peer),
-		  __get_str(what), __entry->status, __entry->vendor_err)
+	TP_printk("peer=%s %s status=%s vendor=0x%x", __get_str(peer),
+		  __get_str(what), rdma_show_wc_status(__entry->status),
+		  __entry->vendor_err)
 );
 
 DECLARE_EVENT_CLASS(xprtrdma_xid,

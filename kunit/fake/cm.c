@@ -289,6 +289,12 @@ int rdma_notify(struct rdma_cm_id *id, enum ib_event_type event)
 	return fake_cm_event(id, RDMA_CM_EVENT_ESTABLISHED);
 }
 
+/* For a trace event. The kernel's would look at the kind of network. */
+const char *rdma_reject_msg(struct rdma_cm_id *id, int reason)
+{
+	return "refused by the test";
+}
+
 /* ---- a connection begins and ends ---- */
 
 /* The lock of the id is held. */

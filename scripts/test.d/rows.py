@@ -49,7 +49,7 @@ ROWS = (
         "matrix/mounts-siw-brief", checks=("gss", "netns", "configuration", "reload")),
     # rxe belongs to the first network namespace.
     Row("ours-mounts-rxe", 0, "small", "--engine uml --provider rxe --vers no",
-        "matrix/mounts-rxe-brief", checks=("addressing", "listener", "administrator")),
+        "matrix/mounts-rxe-brief", checks=("addressing", "listener", "administrator", "events")),
     Row("ours-mounts-debug", USER_MODE, "small",
         "--engine uml --kernel um-debug --provider rxe --vers no", "matrix/mounts-debug",
         checks=("readers",)),
@@ -74,7 +74,7 @@ ROWS = (
     Row("ours-mounts-rxe-full", 0, "small", "--engine uml --provider rxe --vers no",
         "matrix/mounts-rxe", True,
         checks=("addressing", "gss", "listener", "administrator", "configuration", "diagnosis",
-                "readers", "reload")),
+                "events", "readers", "reload")),
     Row("ours-mounts-siw-full", 0, "small", "--engine uml --provider siw --vers no",
         "matrix/mounts-siw", True,
         checks=("addressing", "gss", "listener", "netns", "configuration", "reload")),

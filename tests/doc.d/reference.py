@@ -161,7 +161,7 @@ def events_in_code(side):
             classes[head[2]] = fields
         elif head and head[1] == "TRACE_EVENT":
             events[head[2]] = fields
-        elif head and head[1] == "DEFINE_EVENT":
+        elif head and head[1] in ("DEFINE_EVENT", "DEFINE_EVENT_PRINT"):
             name = re.match(r"\w+\(\w+, (\w+)", part)[1]
             events[name] = classes[head[2]]
         elif head and head[1] in shorts:

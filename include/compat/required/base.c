@@ -13,3 +13,4 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 #include <rdma/rw.h>
+#include <trace/misc/rdma.h>
