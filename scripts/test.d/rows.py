@@ -79,6 +79,9 @@ ROWS = (
         "matrix/mounts-siw", True,
         checks=("addressing", "gss", "listener", "netns", "configuration", "reload")),
     Row("ours-um-7.3", USER_MODE, "full", "--engine uml --kernel um-7.3 --fs ext4", OURS_NEW, True),
+    # bpftrace needs a kernel with BTF.
+    Row("ours-events-6.12", 1, "small", "--kernel 6.12 --vers no", "matrix/events", True,
+        checks=("events",)),
     Row("ours-mounts-7.3", 0, "small", "--engine uml --kernel um-7.3 --vers no",
         "matrix/mounts-7.3", True, checks=("addressing", "listener", "localio")),
     Row("ours-7.3-full", 2, "full", "--kernel 7.3 --fs ext4 --smp 2", OURS_NEW, True),
