@@ -15,7 +15,7 @@
 /* Names of events and statuses; also read once for each of the passes. */
 #include <trace/misc/rdma.h>
 
-#include "verbs/wire_events.h"
+#include "verbs/trace.h"
 
 /* Something happened to a connection; @status is an errno, 0 where there is none. */
 DECLARE_EVENT_CLASS(svcrdma_transport_class,
@@ -176,7 +176,8 @@ TRACE_EVENT(svcrdma_listener_err,
 	TP_printk("step=%s status=%d", __get_str(step), __entry->status)
 );
 
-RPCRDMA_WIRE_EVENTS(svcrdma);
+RPCRDMA_MESSAGE_EVENT(svcrdma);
+RPCRDMA_TRANSFER_EVENT(svcrdma);
 
 #endif /* SVCRDMA_TRACE_H */
 

@@ -18,7 +18,7 @@
 #include <trace/misc/rdma.h>
 
 #include "rpcrdma/codec.h"
-#include "verbs/wire_events.h"
+#include "verbs/trace.h"
 
 #define XPRTRDMA_PEER(xprt) ((xprt)->address_strings[RPC_DISPLAY_ADDR])
 
@@ -289,7 +289,8 @@ TRACE_EVENT(xprtrdma_error,
 		  __entry->xid, __entry->error, __entry->low, __entry->high)
 );
 
-RPCRDMA_WIRE_EVENTS(xprtrdma);
+RPCRDMA_MESSAGE_EVENT(xprtrdma);
+RPCRDMA_TRANSFER_EVENT(xprtrdma);
 
 #endif /* XPRTRDMA_TRACE_H */
 

@@ -137,16 +137,18 @@ def check_mountstats():
 
 # ---- events ----
 
-def _wire_events(side):
-    """What verbs/wire_events.h makes of its macro"""
-    text = (TOP / "verbs/wire_events.h").read_text("utf-8")
-    text = text.split("#define RPCRDMA_WIRE_EVENTS(side)", 1)[1].split("\n\n", 1)[0]
-    return re.sub(r"[ \t]*\\$", "", text, flags=re.M).replace("side##", side)
+def _shared_events(text, side):
+    """@text, with what verbs/trace.h makes of its macros"""
+    shared = (TOP / "verbs/trace.h").read_text("utf-8")
+    for name, body in re.findall(r"^#define (\w+_EVENT)\(side\)(.*?)\n\n", shared, re.M | re.S):
+        body = re.sub(r"[ \t]*\\$", "", body, flags=re.M).replace("side##", side)
+        text = text.replace(f"{name}({side});", body)
+    return text
 
 
 def events_in_code(side):
     """{name: its fields}"""
-    text = _source(side, "trace.h").replace(f"RPCRDMA_WIRE_EVENTS({side});", _wire_events(side))
+    text = _shared_events(_source(side, "trace.h"), side)
     parts = re.split(r"^(?=DECLARE_EVENT_CLASS|TRACE_EVENT|DEFINE_EVENT|\w+_EVENT\(|#define)", text,
                      flags=re.M)
     classes, shorts, events = {}, {}, {}

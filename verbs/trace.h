@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Trace events of what goes over the wire, as rpcrdma wire --live draws it. Both sides have them:
- * each one's trace.h says RPCRDMA_WIRE_EVENTS(). Nothing is copied unless they are switched on,
- * which needs root.
+ * each one's trace.h says RPCRDMA_MESSAGE_EVENT() and RPCRDMA_TRANSFER_EVENT(). Nothing is copied
+ * unless they are switched on, which needs root.
  *
  * <side>_message - a message was received, or is posted now
  * @connection: its number in the file connections
@@ -19,14 +19,14 @@
  * @offset: in it
  * @length: bytes
  */
-#ifndef RPCRDMA_WIRE_EVENTS_H
-#define RPCRDMA_WIRE_EVENTS_H
+#ifndef RPCRDMA_VERBS_TRACE_H
+#define RPCRDMA_VERBS_TRACE_H
 
 #include <rdma/ib_verbs.h>
 
 #define RPCRDMA_TRACED_BYTES 512
 
-#define RPCRDMA_WIRE_EVENTS(side)							\
+#define RPCRDMA_MESSAGE_EVENT(side)							\
 TRACE_EVENT(side##_message,								\
 	TP_PROTO(u64 connection, const char *peer, bool sent, const void *message,	\
 		 u32 length, bool invalidates, u32 rkey),				\
@@ -55,8 +55,9 @@ TRACE_EVENT(side##_message,								\
 		  __entry->invalidates, __entry->rkey,					\
 		  __print_hex_str(__get_dynamic_array(head),				\
 				  __get_dynamic_array_len(head)))			\
-);											\
-											\
+)
+
+#define RPCRDMA_TRANSFER_EVENT(side)							\
 TRACE_EVENT(side##_transfer,								\
 	TP_PROTO(u64 connection, const char *peer, bool write, u32 rkey, u64 offset,	\
 		 u32 length),								\
@@ -111,4 +112,4 @@ static inline u32 rpcrdma_wr_length(const struct ib_send_wr *wr)
 	return length;
 }
 
-#endif /* RPCRDMA_WIRE_EVENTS_H */
+#endif /* RPCRDMA_VERBS_TRACE_H */
