@@ -38,7 +38,7 @@ static const char *state_of(const struct svcrdma_transport *t)
 
 static void show(struct seq_file *seq, const struct rpcrdma_connection *connection)
 {
-	const struct svcrdma_transport *t = transport_of(connection);
+	struct svcrdma_transport *t = transport_of(connection);
 	const struct rdma_addr *address = &t->st_id->route.addr;
 
 	rpcrdma_show_address(seq, "peer", (const struct sockaddr *)&address->dst_addr);
@@ -52,6 +52,7 @@ static void show(struct seq_file *seq, const struct rpcrdma_connection *connecti
 	rpcrdma_show_number(seq, "credits_granted", t->st_credits);
 	svcrdma_recv_show(seq, t);
 	svcrdma_sq_show(seq, t);
+	svcrdma_reads_show(seq, t);
 }
 
 static void sum_up(const struct rpcrdma_connection *connection, struct rpcrdma_counters *sum)

@@ -232,6 +232,29 @@ void svcrdma_reads_setup(struct svcrdma_transport *t)
 	INIT_LIST_HEAD(&t->st_read.wait);
 }
 
+/**
+ * svcrdma_reads_show - calls whose Reads cannot begin yet, for connections.c
+ * @seq: where to
+ * @t: transport
+ *
+ * Context: process.
+ */
+void svcrdma_reads_show(struct seq_file *seq, struct svcrdma_transport *t)
+{
+	u32 short_of_regions = 0, short_of_pages = 0;
+	const struct svcrdma_recv_ctxt *rc;
+
+	spin_lock(&t->st_recv_lock);
+	list_for_each_entry(rc, &t->st_read.wait, rc_list)
+		if (rc->rc_nr_pages)
+			short_of_regions++;
+		else
+			short_of_pages++;
+	spin_unlock(&t->st_recv_lock);
+	rpcrdma_show_number(seq, "waiting_for_region", short_of_regions);
+	rpcrdma_show_number(seq, "waiting_for_pages", short_of_pages);
+}
+
 static void count_read(struct svcrdma_transport *t, const struct svcrdma_recv_ctxt *rc)
 {
 	u64 bytes = 0;

@@ -443,6 +443,7 @@ static inline struct svcrdma_recv_ctxt *svcrdma_recv_pop(struct list_head *list)
 
 /* reads.c */
 void svcrdma_reads_setup(struct svcrdma_transport *t);
+void svcrdma_reads_show(struct seq_file *seq, struct svcrdma_transport *t);
 int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			struct svcrdma_recv_ctxt *rc);
 struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t, bool *done);

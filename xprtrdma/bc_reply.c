@@ -34,6 +34,7 @@ static struct xprtrdma_send *send_get_or_wait(struct rpc_xprt *xprt,
 	if (send)
 		return send;
 	/* A completion may have come before there was anybody to wake. */
+	WRITE_ONCE(conn->xc_lack, XPRTRDMA_LACKS_SEND);
 	xprt_wait_for_buffer_space(xprt);
 	send = xprtrdma_send_get(conn);
 	if (send)
@@ -71,13 +72,15 @@ static int reply_encode(struct xprtrdma_send *send, struct rpcrdma_header *heade
 	return header->size + length;
 }
 
-static int write_or_wait(struct rpc_xprt *xprt, struct xprtrdma_bc_write *write)
+static int write_or_wait(struct rpc_xprt *xprt, struct xprtrdma_conn *conn,
+			 struct xprtrdma_bc_write *write)
 {
 	int rc = xprtrdma_bc_write_post(write);
 
 	if (rc != -EAGAIN)
 		return rc;
 	/* As in send_get_or_wait(). */
+	WRITE_ONCE(conn->xc_lack, XPRTRDMA_LACKS_SEND);
 	xprt_wait_for_buffer_space(xprt);
 	rc = xprtrdma_bc_write_post(write);
 	if (rc == -EAGAIN)
@@ -95,7 +98,7 @@ static int reply_write(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 
 	write = xprtrdma_bc_write_alloc(conn, &rqst->rq_snd_buf, lists);
 	/* SUNRPC tries again, some time later. */
-	return write ? write_or_wait(rqst->rq_xprt, write) : -ENOBUFS;
+	return write ? write_or_wait(rqst->rq_xprt, conn, write) : -ENOBUFS;
 }
 
 /**

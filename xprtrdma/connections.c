@@ -42,19 +42,28 @@ static const char *state_of(const struct xprtrdma_transport *transport)
 	return test_bit(XPRT_CONNECTING, &transport->xt_xprt.state) ? "connecting" : "disconnected";
 }
 
-/* Those that SUNRPC holds back while the window is closed */
-static u32 waiting_for_credit(const struct xprtrdma_transport *transport)
+/*
+ * Those that SUNRPC holds back: since we have said that something is short, or since the window is
+ * closed. All others wait for whoever sends just now.
+ */
+static u32 waiting_for(const struct xprtrdma_transport *transport, enum xprtrdma_lack lack)
 {
-	const struct rpcrdma_window *window = &transport->xt_conn->xc_window;
+	const struct xprtrdma_conn *conn = transport->xt_conn;
+	const struct rpcrdma_window *window = &conn->xc_window;
+	const struct rpc_xprt *xprt = &transport->xt_xprt;
+	bool waits;
 
-	if (window->in_flight < rpcrdma_window_size(window))
-		return 0;
-	return transport->xt_xprt.sending.qlen;
+	if (test_bit(XPRT_WRITE_SPACE, &xprt->state))
+		waits = READ_ONCE(conn->xc_lack) == lack;
+	else
+		waits = lack == XPRTRDMA_LACKS_CREDIT &&
+			window->in_flight >= rpcrdma_window_size(window);
+	return waits ? xprt->sending.qlen : 0;
 }
 
 static void show_conn(struct seq_file *seq, const struct xprtrdma_transport *transport)
 {
-	const struct xprtrdma_conn *conn = transport->xt_conn;
+	struct xprtrdma_conn *conn = transport->xt_conn;
 	const struct rpcrdma_window *window = &conn->xc_window;
 
 	rpcrdma_show_address(seq, "local",
@@ -67,7 +76,13 @@ static void show_conn(struct seq_file *seq, const struct xprtrdma_transport *tra
 	rpcrdma_show_number(seq, "credits_granted", rpcrdma_window_size(window));
 	rpcrdma_show_number(seq, "credits_in_use", window->in_flight);
 	rpcrdma_show_number(seq, "credits_highest", window->highest);
-	rpcrdma_show_number(seq, "waiting_for_credit", waiting_for_credit(transport));
+	rpcrdma_show_number(seq, "waiting_for_credit",
+			    waiting_for(transport, XPRTRDMA_LACKS_CREDIT));
+	rpcrdma_show_number(seq, "waiting_for_send_queue",
+			    waiting_for(transport, XPRTRDMA_LACKS_SEND));
+	rpcrdma_show_number(seq, "waiting_for_region",
+			    waiting_for(transport, XPRTRDMA_LACKS_REGION));
+	xprtrdma_pulls_show(seq, conn);
 }
 
 static void show(struct seq_file *seq, const struct rpcrdma_connection *connection)

@@ -428,6 +428,7 @@ int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	switch (rc) {
 	case -EAGAIN:
 		/* Before the worker can run, so that it finds somebody to wake. */
+		WRITE_ONCE(conn->xc_lack, XPRTRDMA_LACKS_REGION);
 		xprt_wait_for_buffer_space(xprt);
 		xprtrdma_mrs_more(conn);
 		break;

@@ -463,6 +463,25 @@ bool xprtrdma_pulls_wait(const struct xprtrdma_conn *conn)
 }
 
 /**
+ * xprtrdma_pulls_show - what is to be read, and has to wait; for connections.c
+ * @seq: where to
+ * @conn: the connection
+ *
+ * Context: process.
+ */
+void xprtrdma_pulls_show(struct seq_file *seq, struct xprtrdma_conn *conn)
+{
+	const struct xprtrdma_pull *pull;
+	u32 waiting = 0;
+
+	spin_lock(&conn->xc_lock);
+	list_for_each_entry(pull, &conn->xc_pull.waiting, pl_list)
+		waiting++;
+	spin_unlock(&conn->xc_lock);
+	rpcrdma_show_number(seq, "waiting_for_read", waiting);
+}
+
+/**
  * xprtrdma_pulls_continue - something that was short is there again
  * @conn: the connection
  *

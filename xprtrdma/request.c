@@ -156,15 +156,19 @@ static void window_untake(struct xprtrdma_conn *conn)
  */
 static struct xprtrdma_send *reserve(struct xprtrdma_conn *conn)
 {
+	enum xprtrdma_lack lack = XPRTRDMA_LACKS_CREDIT;
 	struct xprtrdma_send *send = NULL;
 
 	spin_lock(&conn->xc_lock);
 	if (rpcrdma_window_take(&conn->xc_window)) {
+		lack = XPRTRDMA_LACKS_SEND;
 		send = xprtrdma_send_take(conn);
 		if (!send)
 			rpcrdma_window_untake(&conn->xc_window);
 	}
 	spin_unlock(&conn->xc_lock);
+	if (!send)
+		WRITE_ONCE(conn->xc_lack, lack);
 	return send;
 }
 

@@ -300,6 +300,18 @@ struct xprtrdma_asking {
 };
 
 /**
+ * enum xprtrdma_lack - what is short, when SUNRPC is told to send nothing (XPRT_WRITE_SPACE)?
+ * @XPRTRDMA_LACKS_CREDIT: a credit
+ * @XPRTRDMA_LACKS_SEND: a Send buffer, or work requests for what a callback's reply writes
+ * @XPRTRDMA_LACKS_REGION: memory regions
+ */
+enum xprtrdma_lack {
+	XPRTRDMA_LACKS_CREDIT,
+	XPRTRDMA_LACKS_SEND,
+	XPRTRDMA_LACKS_REGION,
+};
+
+/**
  * struct xprtrdma_conn - one connection
  * @xc_kref: the transport holds one; each request with memory regions holds one
  * @xc_transport: whose connection this is
@@ -325,6 +337,8 @@ struct xprtrdma_asking {
  * @xc_part_cqe: completion of RDMA Reads and Writes that are not the last of their chain, and
  *	have failed
  * @xc_useful: a valid reply has arrived; written by the Receive CQ handler, read by close
+ * @xc_lack: why SUNRPC waits, if it does; for the holder of the transport's write lock, and
+ *	read without a lock for statistics
  * @xc_lock: guards the members below it where they say so, and the rg_list of every region
  * @xc_end: why it ends, as whoever saw it first says
  * @xc_state: changed only through conn_advance(), and read without the lock as a hint
@@ -358,6 +372,7 @@ struct xprtrdma_conn {
 	struct completion		xc_released;
 	struct ib_cqe			xc_part_cqe;
 	bool				xc_useful;
+	enum xprtrdma_lack		xc_lack;
 
 	spinlock_t			xc_lock;	/* guards the members below */
 	enum rpcrdma_end		xc_end;
@@ -679,6 +694,7 @@ void xprtrdma_fence_wake(struct xprtrdma_transport *transport);
 /* pull.c */
 void xprtrdma_pulls_init(struct xprtrdma_conn *conn);
 bool xprtrdma_pulls_wait(const struct xprtrdma_conn *conn);
+void xprtrdma_pulls_show(struct seq_file *seq, struct xprtrdma_conn *conn);
 void xprtrdma_pulls_continue(struct xprtrdma_conn *conn);
 void xprtrdma_pull(struct xprtrdma_receive *receive);
 void xprtrdma_pull_call(struct xprtrdma_receive *receive);

@@ -6,6 +6,7 @@
  */
 #include <linux/unaligned.h>
 
+#include "../fake/lines.h"
 #include "between.h"
 
 enum {
@@ -271,6 +272,15 @@ static void no_region_is_left(struct kunit *test)
 	expect_at_rest(client);
 }
 
+/* What the statistics say of replies that are to be read and have to wait */
+static void expect_waiting(struct client *client, unsigned int count)
+{
+	struct lines *lines = lines_create(client->test);
+
+	xprtrdma_connections.cs_show(&lines->seq, &client->transport->xt_connection);
+	KUNIT_EXPECT_EQ(client->test, count, lines_number(lines, "waiting_for_read"));
+}
+
 /* Each takes more than half of the Reads that there may be. */
 static void expose_many(struct client_call *call)
 {
@@ -286,7 +296,9 @@ static void no_read_is_left(struct kunit *test)
 	expose_many(first);
 	posted = reads_posted(client);
 	KUNIT_ASSERT_GT(test, posted, XPRTRDMA_PULL_WRS / 2);
+	expect_waiting(client, 0);
 	expose_many(second);
+	expect_waiting(client, 1);
 	KUNIT_EXPECT_EQ(test, posted, reads_posted(client));
 	KUNIT_EXPECT_EQ(test, 1, client->conn->xc_pull.active);
 	KUNIT_EXPECT_FALSE(test, work_pending(&client->conn->xc_pull.worker));

@@ -152,6 +152,113 @@ static void statistics_unknown_message_is_bad(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, sum(all.calls, RPCRDMA_SHAPES));
 }
 
+static struct list_head taken = LIST_HEAD_INIT(taken);
+
+static void take_credits(struct client *client)
+{
+	while (rpcrdma_window_take(&client->conn->xc_window))
+		;
+}
+
+static void take_sends(struct client *client)
+{
+	list_splice_init(&client->conn->xc_send.free, &taken);
+}
+
+static void take_regions(struct client *client)
+{
+	list_splice_init(&client->conn->xc_mr.free, &taken);
+}
+
+struct wait_case {
+	const char	*desc;
+	void		(*take)(struct client *client);
+	struct list_head *(*back)(struct client *client);
+	const char	*name;
+};
+
+static struct list_head *free_sends(struct client *client)
+{
+	return &client->conn->xc_send.free;
+}
+
+static struct list_head *free_regions(struct client *client)
+{
+	return &client->conn->xc_mr.free;
+}
+
+static const struct wait_case wait_cases[] = {
+	{ "credit", take_credits, NULL, "waiting_for_credit" },
+	{ "Send buffer", take_sends, free_sends, "waiting_for_send_queue" },
+	{ "regions", take_regions, free_regions, "waiting_for_region" },
+};
+
+KUNIT_ARRAY_PARAM_DESC(wait, wait_cases, desc);
+
+static void make_no_regions(struct work_struct *work)
+{
+}
+
+static struct lines *client_lines(struct client *client)
+{
+	struct lines *lines = lines_create(client->test);
+
+	xprtrdma_connections.cs_show(&lines->seq, &client->transport->xt_connection);
+	return lines;
+}
+
+/* Of three tasks in SUNRPC's queue: each is in the line of @name, if it has one. */
+static void expect_waiting(struct client *client, const char *name)
+{
+	struct lines *lines = client_lines(client);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(wait_cases); i++) {
+		const char *each = wait_cases[i].name;
+
+		KUNIT_EXPECT_EQ_MSG(client->test, name && !strcmp(each, name) ? 3 : 0,
+				    lines_number(lines, each), "%s", each);
+	}
+	KUNIT_EXPECT_EQ(client->test, 0, lines_number(lines, "waiting_for_read"));
+}
+
+/* What is short, and nothing else, has the tasks that wait; those who wait to be next are in none. */
+static void statistics_say_what_tasks_wait_for(struct kunit *test)
+{
+	static const struct client_shape shape = { READS(8192) };
+	const struct wait_case *c = test->param_value;
+	struct client *client = client_of(test);
+	struct client_call *call = client_call_create(client, &shape);
+	struct work_struct *worker = &client->conn->xc_mr.worker;
+	work_func_t func = worker->func;
+
+	/* Arrange */
+	worker->func = make_no_regions;
+	client->xprt->sending.qlen = 3;
+	expect_waiting(client, NULL);
+	spin_lock(&client->conn->xc_lock);
+	c->take(client);
+	spin_unlock(&client->conn->xc_lock);
+
+	/* Act */
+	KUNIT_EXPECT_EQ(test, -EAGAIN, client_call_send(call));
+
+	/* Assert */
+	KUNIT_EXPECT_TRUE(test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
+	expect_waiting(client, c->name);
+	xprt_write_space(client->xprt);
+	/* SUNRPC itself holds them back, while the window is closed. */
+	expect_waiting(client, c->back ? NULL : c->name);
+
+	client->xprt->sending.qlen = 0;
+	flush_work(worker);
+	worker->func = func;
+	spin_lock(&client->conn->xc_lock);
+	if (c->back)
+		list_splice_init(&taken, c->back(client));
+	spin_unlock(&client->conn->xc_lock);
+}
+
 static int statistics_init(struct kunit *test)
 {
 	return client_open_init(test);
@@ -164,6 +271,7 @@ static struct kunit_case statistics_cases[] = {
 	KUNIT_CASE(statistics_time_is_a_power_of_two),
 	KUNIT_CASE(statistics_highest_of_the_credits),
 	KUNIT_CASE(statistics_unknown_message_is_bad),
+	KUNIT_CASE_PARAM(statistics_say_what_tasks_wait_for, wait_gen_params),
 	{}
 };
 

@@ -2,6 +2,7 @@
 /* Calls whose Reads need memory regions, or entries, that are not there. */
 #include <rdma/mr_pool.h>
 
+#include "../fake/lines.h"
 #include "call.h"
 
 /* Another connection, where each Read needs @each of @regions memory regions. */
@@ -12,6 +13,15 @@ static void connect_iwarp(struct server *server, unsigned int regions, u32 each)
 	server->fake->ib.attrs.max_fast_reg_page_list_len = 4 / each;
 	fake_queues.regions = regions;
 	server_connect(server);
+}
+
+static void expect_waiting(struct server *server, unsigned int regions, unsigned int pages)
+{
+	struct lines *lines = lines_of_block(server->test, &svcrdma_connections,
+					     server->transport->st_connection.cn_number);
+
+	KUNIT_EXPECT_EQ(server->test, regions, lines_number(lines, "waiting_for_region"));
+	KUNIT_EXPECT_EQ(server->test, pages, lines_number(lines, "waiting_for_pages"));
 }
 
 /* More Reads than the device has regions for: they wait, and are done in order. */
@@ -36,12 +46,14 @@ static void call_reads_wait_for_regions(struct kunit *test)
 	/* Act, Assert */
 	KUNIT_EXPECT_EQ(test, 2, server->transport->st_read.built);
 	KUNIT_EXPECT_EQ(test, 3, list_count_nodes(&server->transport->st_read.wait));
+	expect_waiting(server, 1, 2);
 	for (i = 0; i < 5; i++) {
 		KUNIT_ASSERT_EQ_MSG(test, c.length, server_receive_all(server),
 				    "call %d", i);
 		call_expect_arg(server, calls[i].stream, c.length);
 		server_done(server);
 	}
+	expect_waiting(server, 0, 0);
 	server_expect_at_rest(server);
 	KUNIT_EXPECT_EQ(test, 0, server->qp->ib.mrs_used);
 }
