@@ -19,9 +19,12 @@ REGIONS = ("regions_registered", "regions_invalidated_locally", "regions_invalid
 # What only ever grows
 COUNTERS = (*(f"calls_{shape}" for shape in SHAPES), "calls_reverse",
             *(f"bytes_{way}" for way in WAYS), *REGIONS, "send_queue_waits", *ERRORS, "reconnects")
+# What something waits for, as the names say after "waiting_for_", and in words
+LACKS = {"credit": "a credit", "send_queue": "the Send Queue", "region": "regions",
+         "pages": "pages", "read": "RDMA Reads"}
 _NUMBERS = {*COUNTERS, "connection", "netns", "port", "inline_send", "inline_receive",
-            "credits_granted", "credits_in_use", "credits_highest", "waiting_for_credit",
-            "waiting_for_send_queue", "connections", "connections_total"}
+            "credits_granted", "credits_in_use", "credits_highest", "connections",
+            "connections_total", *(f"waiting_for_{lack}" for lack in LACKS)}
 _FLAGS = ("remote_invalidation", "reliable_reply")
 HALF = "half"
 
@@ -169,8 +172,8 @@ def credits(block):
 
 
 def waiting(block):
-    """Calls of a client's that wait for a credit, or what a server waits to send or read"""
-    return block.get("waiting_for_credit", block.get("waiting_for_send_queue", 0))
+    """Calls and messages that wait, for whatever it is"""
+    return sum(block.get(f"waiting_for_{lack}", 0) for lack in LACKS)
 
 
 def moved(block):

@@ -56,9 +56,8 @@ _OF_CONNECTION = {
     "credits": ("gauge", "Credits", (("credits_granted", {"which": "granted"}),
                                      ("credits_in_use", {"which": "in_use"}),
                                      ("credits_highest", {"which": "highest"}))),
-    "waiting": ("gauge", "Calls that wait for a credit, or for the Send Queue", (
-        ("waiting_for_credit", {"what": "credit"}),
-        ("waiting_for_send_queue", {"what": "send_queue"}))),
+    "waiting": ("gauge", "Calls and messages that wait, and for what",
+                tuple((f"waiting_for_{lack}", {"what": lack}) for lack in blocks.LACKS)),
     **{name: _TOTALS[name] for name in ("calls_total", "inline_bytes_total", "rdma_bytes_total",
                                         "errors_total", "reconnects_total")},
 }

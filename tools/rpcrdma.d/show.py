@@ -102,6 +102,15 @@ def _ends(block):
     return text + (f"; {block['reconnects']} reconnects" if "reconnects" in block else "")
 
 
+def _waits(block):
+    """Credits have a line of their own."""
+    now = [f"{block[name]} for {words}" for name, words in
+           ((f"waiting_for_{lack}", words) for lack, words in blocks.LACKS.items()
+            if lack != "credit") if block.get(name)]
+    return f"{block.get('send_queue_waits', 0)} for the Send Queue" + \
+        ("; now " + ", ".join(now) if now else "")
+
+
 def _lines(block):
     yield "state", _state(block)
     if "inline_send" in block:
@@ -117,9 +126,7 @@ def _lines(block):
     yield "calls", _calls(block)
     yield "bytes", _bytes(block)
     yield "regions", _regions(block)
-    yield "waits", f"{block.get('send_queue_waits', 0)} for the Send Queue" + \
-        (f"; {block['waiting_for_send_queue']} wait now" if block.get("waiting_for_send_queue")
-         else "")
+    yield "waits", _waits(block)
     yield "errors", _errors(block)
     yield "lost", _ends(block)
 

@@ -87,7 +87,7 @@ def _object(block, difference, seconds):
     rates = {f"{name}_per_second": round(difference[name] / seconds, 3) for name in blocks.COUNTERS
              if difference[name]}
     keep = ("side", "connection", "peer", "device", "port", "credits_granted", "credits_in_use",
-            "waiting_for_credit", "waiting_for_send_queue")
+            *(f"waiting_for_{lack}" for lack in blocks.LACKS))
     return {"interval_seconds": round(seconds, 3), **{n: block[n] for n in keep if n in block},
             **rates, "latency_ns": difference["latency_ns"]}
 
