@@ -298,6 +298,7 @@ void xprtrdma_mrs_release(struct xprtrdma_conn *conn)
 	list_for_each_entry(mr, &conn->xc_mr.all, mr_all)
 		list_del_init(&mr->mr_region.rg_list);
 	spin_unlock(&conn->xc_lock);
+	/* Nobody adds any more: the worker is gone. */
 	list_for_each_entry(mr, &conn->xc_mr.all, mr_all) {
 		if (mr->mr_region.rg_nents)
 			RPCRDMA_COUNT(conn->xc_transport->xt_stats.mrs_orphaned, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The bodies of the tracepoints, and what they are told of a chain. */
+/* The bodies of the tracepoints, and what they are told of messages and chains. */
 #include "xprtrdma.h"
 
 #define CREATE_TRACE_POINTS

@@ -75,7 +75,8 @@ class Pipe:
         self.nothing = f"no message of {module}.ko in that time"
         self.folder = host.path(f"{_TRACING}/instances/rpcrdma.{os.getpid()}")
         self.pipe = None
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        for number in signal.SIGINT, signal.SIGTERM:
+            signal.signal(number, self._stop)
         try:
             self.folder.mkdir()
             self._set("trace_clock", "mono")
@@ -86,6 +87,11 @@ class Pipe:
         except OSError as error:
             self.close()
             raise Problem(f"{error.filename}: {error.strerror}") from None
+
+    def _stop(self, number, _):
+        """What has come by now is still shown; who is told again ends at once."""
+        self.end = time.monotonic()
+        signal.signal(number, signal.default_int_handler)
 
     def _set(self, name, value):
         (self.folder / name).write_text(value, "ascii")
@@ -105,10 +111,9 @@ class Pipe:
 
     def lines(self):
         rest = b""
-        with contextlib.suppress(KeyboardInterrupt):
-            while data := self._more():
-                *lines, rest = (rest + data).split(b"\n")
-                yield from (line.decode("utf-8", "replace") for line in lines)
+        while data := self._more():
+            *lines, rest = (rest + data).split(b"\n")
+            yield from (line.decode("utf-8", "replace") for line in lines)
 
     def close(self):
         if self.pipe is not None:

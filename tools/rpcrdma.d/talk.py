@@ -321,8 +321,8 @@ class Talk:
             rules.check_done(send, rpc)
         if rpc is not None and rpc.reply is not None:
             wanted = rules.total(rpc.reply.message.reads)
-            rules.blame(send, rpc.read >= wanted or connection.hidden, f"RDMA_DONE, and {rpc.read} of {wanted} bytes "
-                        "were read", "RR9")
+            rules.blame(send, rpc.read >= wanted or connection.hidden,
+                        f"RDMA_DONE, and {rpc.read} of {wanted} bytes were read", "RR9")
             self._end(rpc, send, "RDMA_DONE")
         self._file(send, rpc)
 
