@@ -29,6 +29,9 @@ constexpr u32 backlog = 128; /* SVCRDMA_BACKLOG */
 constexpr const char *other_address = "10.9.0.66";
 constexpr const char *nic =
 	"$(rdma link show | sed -n 's/.* netdev \\([^ ]*\\).*/\\1/p')";
+/* The device learns of an address by a work item: nobody can ask from there before it has run. */
+constexpr const char *device_has_other_address =
+	"grep -qs ':ffff:0a09:0042$' /sys/class/infiniband/*/ports/1/gids/*";
 
 void shell(const std::string &command)
 {
@@ -58,12 +61,16 @@ struct Flood {
 	Flood()
 	{
 		shell(text("ip addr add ", other_address, "/24 dev ", nic));
+		shell(text("until ", device_has_other_address,
+			   "; do sleep 0.05; done"));
 	}
 	~Flood()
 	{
 		requests.clear();
 		(void)!system(
-			text("ip addr del ", other_address, "/24 dev ", nic)
+			text("ip addr del ", other_address, "/24 dev ", nic,
+			     "; timeout 60 bash -c \"while ",
+			     device_has_other_address, "; do sleep 0.05; done\"")
 				.c_str());
 	}
 	void ask(u32 count)
