@@ -94,9 +94,9 @@ bool is_v4(const std::string &options)
  * More than a message has room for, with what is around it. Over NFSv4 and krb5p, and TCP as well,
  * 6.12 makes no link to a longer one.
  */
-size_t target_length(const std::string &options)
+size_t target_length(const std::string &options, u32 service)
 {
-	return is_v4(options) ? 3800 : 4000;
+	return is_v4(options) && service == PRIVACY ? 3800 : 4000;
 }
 
 /* WRITE, READ, SYMLINK, READLINK, READDIR, each of more than a message has room for */
@@ -140,7 +140,7 @@ std::shared_ptr<Seen> see(const std::string &options, u32 service)
 		seen->take(call);
 		proxy.answer(call);
 	});
-	Work work([here = folder.here, length = target_length(options)] {
+	Work work([here = folder.here, length = target_length(options, service)] {
 		return work_in(here, length);
 	});
 	seen->error = work.result(60);
