@@ -81,6 +81,8 @@ def parser():
     p.add_argument("--modules", metavar="DIR", help="folder that holds our modules")
     p.add_argument("--insmod", action="append", default=[], metavar="FILE.ko",
                    help="a module to load before the command runs")
+    p.add_argument("--systemd", action="store_true",
+                   help="systemd is process 1, and the command a service of it")
     p.add_argument("--shell", action="store_true",
                    help="interactive shell in the guest, after the command")
     p.add_argument("--keep", action="store_true",

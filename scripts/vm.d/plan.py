@@ -57,6 +57,8 @@ class Plan:
         if (self.icount or self.count) and \
                 (self.engine != "qemu" or self.smp > 1 or len(self.nodes) > 1):
             raise PlanError("--icount and --count are for one processor of one machine, in qemu")
+        if self.systemd and self.kernel.modules:
+            raise PlanError("--systemd takes a stock kernel")
         if self.capture and not shutil.which("dumpcap"):
             raise PlanError("dumpcap is missing (apt-get install tshark)")
         if self.with_dir and not pathlib.Path(self.with_dir).is_dir():
@@ -93,6 +95,7 @@ class Plan:
             "CHECKERS": "yes" if self.kernel.debug else "",
             "SERVER": SERVER_ADDRESS,
             "CLIENT": CLIENT_ADDRESS,
+            "SYSTEMD": "yes" if self.systemd else "",
             "UNLOAD": "" if self.no_unload else "yes",
             "KEEP": "yes" if self.keep else "",
             "SHELL_TTY": self.kernel.shell_tty if self.shell else "",

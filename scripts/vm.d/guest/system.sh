@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154
 # The machine itself: file systems of the kernel, names, time limits, checkers.
 
-system_up() {
+file_systems_up() {
 	mount -t proc proc /proc
 	mount -t sysfs sysfs /sys
 	mount -t devtmpfs devtmpfs /dev 2>/dev/null
@@ -17,7 +17,9 @@ system_up() {
 	done
 	mkdir -p /run/lock /run/rpcbind
 	[ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd
+}
 
+system_up() {
 	export HOME=/root TERM=${TERM:-dumb} LC_ALL=C.UTF-8
 	export PATH=$guest/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 	[ -z "$WITH" ] || PATH=$WITH:$PATH
