@@ -8,34 +8,34 @@
 
 #include "statistics.h"
 
-#define COUNTER(member)	{ #member, offsetof(struct rpcrdma_counters, member) }
+#define MEMBER(member)	{ #member, offsetof(struct rpcrdma_counters, member) }
 #define CALLS(member, shape)	\
 	{ #member, offsetof(struct rpcrdma_counters, calls[RPCRDMA_SHAPE_##shape]) }
 
 static const struct {
 	const char	*name;
 	size_t		offset;
-} counters[] = {
+} members[] = {
 	CALLS(calls_inline, INLINE),
 	CALLS(calls_read, READ),
 	CALLS(calls_write, WRITE),
 	CALLS(calls_reply_chunk, REPLY_CHUNK),
 	CALLS(calls_long, LONG),
 	CALLS(calls_exposed, EXPOSED),
-	COUNTER(calls_reverse),
-	COUNTER(bytes_sent_inline),
-	COUNTER(bytes_received_inline),
-	COUNTER(bytes_read),
-	COUNTER(bytes_written),
-	COUNTER(regions_registered),
-	COUNTER(regions_invalidated_locally),
-	COUNTER(regions_invalidated_remotely),
-	COUNTER(send_queue_waits),
-	COUNTER(errors_sent_vers),
-	COUNTER(errors_sent_chunk),
-	COUNTER(errors_received_vers),
-	COUNTER(errors_received_chunk),
-	COUNTER(bad_messages),
+	MEMBER(calls_reverse),
+	MEMBER(bytes_sent_inline),
+	MEMBER(bytes_received_inline),
+	MEMBER(bytes_read),
+	MEMBER(bytes_written),
+	MEMBER(regions_registered),
+	MEMBER(regions_invalidated_locally),
+	MEMBER(regions_invalidated_remotely),
+	MEMBER(send_queue_waits),
+	MEMBER(errors_sent_vers),
+	MEMBER(errors_sent_chunk),
+	MEMBER(errors_received_vers),
+	MEMBER(errors_received_chunk),
+	MEMBER(bad_messages),
 };
 
 static const char *const ended[RPCRDMA_ENDS] = {
@@ -148,9 +148,9 @@ static void show_counters(const struct rpcrdma_connections *connections, struct 
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(counters); i++)
-		rpcrdma_show_number(seq, counters[i].name,
-				    *(const u64 *)((const u8 *)sum + counters[i].offset));
+	for (i = 0; i < ARRAY_SIZE(members); i++)
+		rpcrdma_show_number(seq, members[i].name,
+				    *(const u64 *)((const u8 *)sum + members[i].offset));
 	if (connections->cs_is_client)
 		rpcrdma_show_number(seq, "reconnects", sum->reconnects);
 	for (i = 0; i < RPCRDMA_ENDS; i++)

@@ -134,7 +134,7 @@ out_unlock:
 }
 
 /* svc_alloc_arg() fills the gaps in rq_pages. */
-static void take_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
+static void take_call_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
 	u32 pages = call_pages(rc), had = rc->rc_nr_pages;
 
@@ -384,7 +384,7 @@ int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	ret = begin_pull(t, rc, &alone);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	take_pages(rqstp, rc);
+	take_call_pages(rqstp, rc);
 	start_reads(t, rc, alone);
 	return 0;
 }
@@ -452,7 +452,7 @@ void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	alone = begin_attempt(t);
 	spin_unlock(&t->st_recv_lock);
 	/* None, if it had to wait for regions only. */
-	take_pages(rqstp, rc);
+	take_call_pages(rqstp, rc);
 	/* Not when it went back to the list's front. */
 	if (start_reads(t, rc, alone))
 		return;

@@ -457,7 +457,7 @@ static void choose_opcode(const struct svcrdma_transport *t, struct ib_send_wr *
 }
 
 /* The HCA is going to read from the pages after nfsd has forgotten them. */
-static void take_pages(struct svcrdma_send_ctxt *sc, struct svc_rqst *rqstp)
+static void take_reply_pages(struct svcrdma_send_ctxt *sc, struct svc_rqst *rqstp)
 {
 	u32 i, count = rqstp->rq_next_page - rqstp->rq_respages;
 	bool writes = !list_empty(&sc->sc_writes);
@@ -503,7 +503,7 @@ static int reply_end(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 		percpu_counter_inc(&svcrdma_stat_write);
 	rpcrdma_count_shared(&t->st_counters.bytes_written, sc->sc_written);
 	count_reply(t, rc, shape_of(sc, rc, reply_chunk));
-	take_pages(sc, rqstp);
+	take_reply_pages(sc, rqstp);
 	choose_opcode(t, &sc->sc_wr, &rc->rc_lists);
 	return svcrdma_send_submit(t, sc);
 }

@@ -20,16 +20,11 @@
 #include "xprtrdma.h"
 #include "trace.h"
 
-static struct rpc_xprt *receive_xprt(const struct xprtrdma_receive *receive)
-{
-	return &receive->rv_conn->xc_transport->xt_xprt;
-}
-
 /* @status: an enum rpcrdma_status, or an errno. */
 static void note_bad(const struct xprtrdma_receive *receive, int status)
 {
 	RPCRDMA_COUNT(receive->rv_conn->xc_transport->xt_stats.bad_reply_count, 1);
-	trace_xprtrdma_bad_reply(receive_xprt(receive), &receive->rv_header,
+	trace_xprtrdma_bad_reply(xprtrdma_receive_xprt(receive), &receive->rv_header,
 				 receive->rv_length, status);
 }
 
@@ -46,7 +41,7 @@ static void drop(struct xprtrdma_receive *receive, enum rpcrdma_status status)
 static void take_grant(const struct xprtrdma_receive *receive)
 {
 	const struct rpcrdma_header *header = &receive->rv_header;
-	struct rpc_xprt *xprt = receive_xprt(receive);
+	struct rpc_xprt *xprt = xprtrdma_receive_xprt(receive);
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	unsigned long cwnd;
 	u32 before;
@@ -128,7 +123,7 @@ enum reply_outcome { REPLY_TAKEN, REPLY_NONE, REPLY_LOST, REPLY_FAILED, REPLY_AG
 /* @length: bytes of the RPC reply, if it was answered */
 static void reply_let_go(struct xprtrdma_receive *receive, enum reply_outcome outcome, u32 length)
 {
-	struct rpc_xprt *xprt = receive_xprt(receive);
+	struct rpc_xprt *xprt = xprtrdma_receive_xprt(receive);
 	struct rpc_rqst *rqst = receive->rv_rqst;
 
 	spin_lock(&xprt->queue_lock);
@@ -381,7 +376,7 @@ static void reply_complete(struct xprtrdma_receive *receive)
 		xprtrdma_frwr_recycle(receive->rv_loan);
 	if (receive->rv_header.proc == RPCRDMA_ERROR) {
 		count_error(receive);
-		trace_xprtrdma_error(receive_xprt(receive), &receive->rv_header);
+		trace_xprtrdma_error(xprtrdma_receive_xprt(receive), &receive->rv_header);
 		reply_finish(receive, error_is_final(receive) ? REPLY_FAILED : REPLY_AGAIN, 0);
 	} else if (xprtrdma_is_pull(receive)) {
 		xprtrdma_pull(receive);
@@ -483,7 +478,7 @@ static bool was_sent(const struct xprtrdma_request *request, struct xprtrdma_con
 /* Finds and pins the RPC. False for an unknown XID, or one that is being answered. */
 static bool reply_lookup(struct xprtrdma_receive *receive)
 {
-	struct rpc_xprt *xprt = receive_xprt(receive);
+	struct rpc_xprt *xprt = xprtrdma_receive_xprt(receive);
 	struct xprtrdma_request *request;
 	struct rpc_rqst *rqst;
 
@@ -518,7 +513,7 @@ static void drop_unknown(struct xprtrdma_receive *receive)
 	bool pull = xprtrdma_is_pull(receive);
 	bool lost = take_lost(receive);
 
-	trace_xprtrdma_unknown_xid(receive_xprt(receive), receive->rv_header.xid);
+	trace_xprtrdma_unknown_xid(xprtrdma_receive_xprt(receive), receive->rv_header.xid);
 	RPCRDMA_COUNT(receive->rv_conn->xc_transport->xt_counters.bad_messages, 1);
 	if (pull || receive->rv_header.proc == RPCRDMA_MSG)
 		take_grant(receive);
@@ -539,7 +534,7 @@ static void foreign_rkey(const struct xprtrdma_receive *receive, u32 rkey)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
 
-	trace_xprtrdma_bad_rkey(receive_xprt(receive), receive->rv_header.xid, rkey);
+	trace_xprtrdma_bad_rkey(xprtrdma_receive_xprt(receive), receive->rv_header.xid, rkey);
 	RPCRDMA_COUNT(conn->xc_transport->xt_stats.bad_reply_count, 1);
 	xprtrdma_conn_fail(conn, RPCRDMA_END_BAD_MESSAGE);
 }

@@ -702,6 +702,12 @@ void xprtrdma_pull_refuse(struct xprtrdma_receive *receive);
 void xprtrdma_pull_invalidated(struct xprtrdma_receive *receive, bool ok);
 void xprtrdma_pulls_abort(struct xprtrdma_conn *conn);
 
+/* Whose it is, for trace events. */
+static inline struct rpc_xprt *xprtrdma_receive_xprt(const struct xprtrdma_receive *receive)
+{
+	return &receive->rv_conn->xc_transport->xt_xprt;
+}
+
 /*
  * Is a message, decoded, a reply that is to be read from the server? On a connection where both
  * have agreed on it, that is what an RDMA_NOMSG with nothing but a Position Zero Read chunk in its
