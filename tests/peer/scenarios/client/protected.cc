@@ -140,9 +140,10 @@ std::shared_ptr<Seen> see(const std::string &options, u32 service)
 		seen->take(call);
 		proxy.answer(call);
 	});
-	Work work([here = folder.here, length = target_length(options, service)] {
-		return work_in(here, length);
-	});
+	Work work(
+		[here = folder.here, length = target_length(options, service)] {
+			return work_in(here, length);
+		});
 	seen->error = work.result(60);
 	if (!seen->error)
 		bench.expect_same_connection();

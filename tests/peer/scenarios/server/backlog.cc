@@ -67,11 +67,11 @@ struct Flood {
 	~Flood()
 	{
 		requests.clear();
-		(void)!system(
-			text("ip addr del ", other_address, "/24 dev ", nic,
-			     "; timeout 60 bash -c \"while ",
-			     device_has_other_address, "; do sleep 0.05; done\"")
-				.c_str());
+		(void)!system(text("ip addr del ", other_address, "/24 dev ",
+				   nic, "; timeout 60 bash -c \"while ",
+				   device_has_other_address,
+				   "; do sleep 0.05; done\"")
+				      .c_str());
 	}
 	void ask(u32 count)
 	{
