@@ -10,8 +10,8 @@ become_systemd() {
 		Description=the command of scripts/vm
 		[Service]
 		ExecStart=/bin/bash $guest/main
-		StandardOutput=null
-		StandardError=null
+		StandardOutput=tty
+		TTYPath=/dev/console
 	END
 	ln -sf ../vm.service /etc/systemd/system/multi-user.target.wants/
 	ln -sf /lib/systemd/system/multi-user.target /etc/systemd/system/default.target
