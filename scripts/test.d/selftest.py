@@ -114,6 +114,24 @@ if how in ("hangs", "interrupted", "terminated"):
 if how == "panics":
     say("[    1.0] Kernel panic - not syncing: stub\n")
     sys.exit(1)
+POWER = {"boots-again": ["kill server", "boot server"], "stays-off": ["kill server"],
+         "no-such-machine": ["kill nobody"], "on-already": ["boot server"]}
+def press(button):
+    (folder / "new").write_text(f"1 {button}\n")
+    (folder / "new").rename(folder / "power-request")
+    answer = folder / "power-answer"
+    while not answer.exists():
+        time.sleep(0.01)
+    text = answer.read_text()
+    answer.unlink()
+    return text == "1 done\n"
+if how in POWER:
+    config = (folder / "config").read_text().splitlines()
+    if "ROLE=server" in config and "BOOT=1" in config:
+        time.sleep(60)
+    if "ROLE=client" in config and not all(map(press, POWER[how])):
+        record(exit=1)
+        sys.exit(1)
 if how == "no-exit":
     record(finished="yes")
     sys.exit(0)
@@ -305,6 +323,13 @@ class Machine(Format):
         return ""
 
 
+class Machines(Machine):
+    """One of two machines is killed by the other."""
+
+    changes = ("dies", "boots-again", "stays-off", "no-such-machine", "on-already")
+    harmless = {"good": "", "boots-again": ""}
+
+
 class Pan(Format):
     """What the program says that spin has made of a model: that there is no error."""
 
@@ -360,6 +385,9 @@ def probes():
     return [
         Probe("vm", ["scripts/vm.real", "--engine", "uml", "--client", "none", "--server", "none",
                      "--timeout", "20", "--stall", "2", "--", "true"], [], Machine),
+        Probe("vm-two", ["scripts/vm.real", "--engine", "uml", "--client", "none", "--server",
+                         "none", "--two", "--timeout", "20", "--stall", "2", "--", "true"], [],
+              Machines),
         Probe("unit", ["/usr/bin/make", "-s", "--no-print-directory", "-C", "unit", "check",
                        "CXX=stub-compiler"], names_of("unit"), GoogleTest),
         # A fuzzer by itself has no results: what it prints is none of a machine's.

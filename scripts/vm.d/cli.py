@@ -23,7 +23,8 @@ started, with
   SERVER     the server's address; PROVIDER: rxe or siw
   RUN_DIR    a folder shared with the host, kept with --log
 `vm-server <command>` runs something on the server, whether or not that is
-another machine. A report of any kernel checker, an umount or rmmod that fails
+another machine. `vm-machine kill server` ends that machine without a word, and
+`vm-machine boot server` boots it again (or client). A report of any kernel checker, an umount or rmmod that fails
 and a run past --timeout are failures, whatever the command returned.
 """
 
@@ -49,6 +50,9 @@ def parser():
     p.add_argument("--mount-opts", default="", metavar="OPTS")
     p.add_argument("--fs", choices=["tmpfs", "ext4", "xfs"], default="tmpfs",
                    help="exported file system; the latter two on a RAM disk")
+    p.add_argument("--disk", action="store_true",
+                   help="with --fs: on a disk that outlives its machine, with what nfsd and "
+                        "statd keep of clients")
     p.add_argument("--two", action="store_true",
                    help="two machines even where one would do")
     p.add_argument("--capture", metavar="FILE",

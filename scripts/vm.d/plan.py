@@ -8,6 +8,8 @@ import shutil
 VERSIONS = ("3", "4.0", "4.1", "4.2")
 SERVER_ADDRESS = "10.9.0.1"
 CLIENT_ADDRESS = "10.9.0.2"
+# In the folder of a run
+DISK = "disk"
 
 
 class PlanError(Exception):
@@ -57,6 +59,10 @@ class Plan:
         if (self.icount or self.count) and \
                 (self.engine != "qemu" or self.smp > 1 or len(self.nodes) > 1):
             raise PlanError("--icount and --count are for one processor of one machine, in qemu")
+        if self.disk and self.fs == "tmpfs":
+            raise PlanError("--disk takes a file system for it: --fs ext4 or --fs xfs")
+        if self.disk and self.engine == "qemu" and self.kernel.modules:
+            raise PlanError(f"kernel {self.kernel.name} has no driver of a disk")
         if self.systemd and self.kernel.modules:
             raise PlanError("--systemd takes a stock kernel")
         if self.capture and not shutil.which("dumpcap"):
@@ -76,10 +82,12 @@ class Plan:
         return pathlib.Path(self.modules) if self.modules else \
             self.top / "build" / self.kernel.release
 
-    def guest_config(self, role, shared):
-        """Settings of one machine, as a shell file that the guest reads."""
+    def guest_config(self, role, shared, boot):
+        """Settings of one machine, as a shell file that the guest reads. @boot: it boots for
+        the first time, the second, and so on."""
         settings = {
             "ROLE": role,
+            "BOOT": boot,
             "TOP": self.top,
             "TOP_SHARED": "yes" if self.kernel.files else "",
             "CLIENT_MODULE": self.client,
@@ -88,6 +96,7 @@ class Plan:
             "VERSIONS": " ".join(self.versions),
             "MOUNT_OPTS": self.mount_opts,
             "FS": self.fs,
+            "DISK": "yes" if self.disk else "",
             "MTU": self.mtu,
             "CAPTURE": "yes" if self.capture and role == "client" else "",
             "GCOV": "yes" if self.gcov else "",

@@ -13,7 +13,7 @@ import time
 
 import initramfs
 from machines import X86
-from plan import PlanError
+from plan import DISK, PlanError
 
 BOOT_MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_net",
                 "virtio_console", "virtio_rng")
@@ -61,7 +61,11 @@ class Qemu:
         """Starts the machine for @role; its console goes to the open file."""
         interactive = self.plan.shell and role != "server"
         argv = self._machine() + self._shares(node_dir) + \
-            ["-serial", f"file:{console.name}"]
+            ["-chardev", f"file,id=console,path={console.name},append=on",
+             "-serial", "chardev:console"]
+        if self.plan.disk and role != "client":
+            argv += ["-drive", f"file={self.run_dir}/{DISK},if=none,id=disk,format=raw",
+                     "-device", self._device("virtio-blk") + ",drive=disk"]
         if len(self.plan.nodes) == 2:
             argv += self._link(role)
         if self.plan.count:

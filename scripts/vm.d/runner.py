@@ -11,9 +11,13 @@ import time
 
 import module_tree
 from console import Console
+from plan import DISK
+from power import PowerButton
 from qemu import Qemu
 from uml import Uml
 
+# Of a file with holes: what a guest has not written takes no room.
+DISK_SIZE = 2 << 30
 # After an oops the guest has this long to say more.
 FATAL_GRACE = 30
 # The guest has its own timer, which shows what hangs; ours comes after it.
@@ -29,6 +33,9 @@ class Node:
         self.log = directory / "console.log"
         self.console = Console(self.log, stop_at)
         self.process = None
+        # Killed because a guest wanted it so
+        self.down = False
+        self.boots = 0
 
     def status(self):
         """What the guest found: a dict of its status file, empty if it died."""
@@ -76,6 +83,7 @@ class Run:
         engine = Uml if plan.engine == "uml" else Qemu
         self.nodes = [self._make_node(role) for role in plan.nodes]
         self.engine = engine(plan, self.dir)
+        self.power = PowerButton(self.nodes, self._power_off, self._start)
         self.followers = []
 
     def _make_dir(self):
@@ -89,7 +97,6 @@ class Run:
     def _make_node(self, role):
         node = Node(role, self.dir / role, self.plan.stop_at)
         node.dir.mkdir()
-        (node.dir / "config").write_text(self.plan.guest_config(role, self.dir))
         module_tree.prepare(self.plan, role, node.dir)
         (node.dir / "command").write_text(self.plan.command_text() + "\n")
         return node
@@ -101,8 +108,10 @@ class Run:
         for number in signal.SIGINT, signal.SIGTERM:
             signal.signal(number, signal.default_int_handler)
         try:
+            self._make_disk()
             for node in self.nodes:
                 self._start(node)
+                self._follow(node)
             self._watch()
         except KeyboardInterrupt:
             self.failures.append("interrupted")
@@ -128,9 +137,25 @@ class Run:
                 target.mkdir(parents=True, exist_ok=True)
                 shutil.move(node.dir / "gcov", tempfile.mkdtemp(prefix=f"{node.role}.", dir=target))
 
+    def _make_disk(self):
+        """A file without contents yet. The guest that serves makes a file system on it."""
+        if self.plan.disk:
+            with open(self.dir / DISK, "wb") as disk:
+                disk.truncate(DISK_SIZE)
+
     def _start(self, node):
-        with open(node.log, "wb") as console:
+        node.boots += 1
+        node.down = False
+        (node.dir / "config").write_text(
+            self.plan.guest_config(node.role, self.dir, node.boots))
+        with open(node.log, "ab") as console:
             node.process = self.engine.start(node.role, node.dir, console)
+
+    def _power_off(self, node):
+        node.down = True
+        self._kill(node)
+
+    def _follow(self, node):
         prefix = f"{node.role}: " if len(self.nodes) > 1 else ""
         self.followers.append(Follower(node.dir / "output", sys.stdout))
         if not self.plan.quiet:
@@ -162,6 +187,7 @@ class Run:
             deadline += 24 * 3600
         while any(n.process.poll() is None for n in self.nodes):
             time.sleep(0.1)
+            self.power.poll()
             for follower in self.followers:
                 follower.poll()
             for node in self.nodes:
@@ -185,7 +211,7 @@ class Run:
     def _peer_died(self):
         """A machine that ended early leaves the other one waiting."""
         return any(n.process.poll() is not None and "finished" not in n.status()
-                   for n in self.nodes)
+                   for n in self.nodes if not n.down)
 
     @staticmethod
     def _kill(node):

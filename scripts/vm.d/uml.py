@@ -4,6 +4,7 @@ import socket
 import subprocess
 
 import initramfs
+from plan import DISK
 
 
 # Not in the socket module.
@@ -36,7 +37,10 @@ class Uml:
             # In server.sh, where it is a module
             f"brd.rd_size={768 * 1024}",
         ]
+        if plan.disk and role != "client":
+            argv.append(f"ubd0={self.run_dir}/{DISK}")
         if len(plan.nodes) == 2:
+            self._drain(role)
             argv.append(self._link(role))
             fds.append(self.cable[role].fileno())
         argv += plan.append.split()
@@ -47,6 +51,15 @@ class Uml:
             stdin=None if interactive else subprocess.DEVNULL,
             stdout=None if interactive else console,
             stderr=console)
+
+    def _drain(self, role):
+        """What was sent to a machine that was off is lost."""
+        end = self.cable[role]
+        try:
+            while end.recv(1 << 16, socket.MSG_DONTWAIT):
+                pass
+        except BlockingIOError:
+            pass
 
     def _interactive(self, role):
         return self.plan.shell and role != "server"

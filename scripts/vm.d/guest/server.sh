@@ -11,13 +11,39 @@ export_up() {
 		step "export" mount -t tmpfs -o mode=0777,size=60% tmpfs /export
 		return
 	fi
-	modprobe -q brd rd_nr=1 rd_size=$((768 * 1024))
 	modprobe -q "$FS"
 	# Large extended attributes are for an inode of their own.
 	[ "$FS" != ext4 ] || options=(-O ea_inode)
+	if [ -n "$DISK" ]; then
+		disk_up "${options[@]}"
+		return
+	fi
+	modprobe -q brd rd_nr=1 rd_size=$((768 * 1024))
 	step "mkfs" "mkfs.$FS" -q "${options[@]}" /dev/ram0 || return
 	step "export" mount /dev/ram0 /export || return
 	chmod 0777 /export
+}
+
+# disk_up <option of mkfs>...: all that has to be there when this machine boots again.
+disk_up() {
+	local device
+	modprobe -q virtio_blk
+	device=$(ls /dev/vda /dev/ubda 2>/dev/null)
+	[ "$BOOT" != 1 ] || step "mkfs" "mkfs.$FS" -q "$@" "$device" || return
+	mkdir -p /disk
+	step "disk" mount "$device" /disk || return
+	mkdir -p /disk/export /disk/nfs
+	chmod 0777 /disk/export
+	step "export" mount --bind /disk/export /export || return
+	step "state" mount --bind /disk/nfs /var/lib/nfs
+}
+
+# Clients that held locks of NFS 3 when this machine died reclaim them when statd tells them to.
+# They know it by its address.
+notify_of_reboot() {
+	[ "$BOOT" != 1 ] || return 0
+	progress "boot $BOOT; of those with locks of NFS 3, these are told: $(ls /var/lib/nfs/sm)"
+	step "sm-notify" sm-notify -f -v "$SERVER"
 }
 
 rpc_services_up() {
@@ -58,7 +84,8 @@ server_up() {
 	step "nfsdcld" client_tracking_up || return
 	step "nfsd" vm-nfsd start || return
 	# No client has anything to reclaim yet: nobody waits.
-	echo Y >/proc/fs/nfsd/v4_end_grace
+	[ "$BOOT" != 1 ] || echo Y >/proc/fs/nfsd/v4_end_grace
+	notify_of_reboot || return
 	if ! grep -q '^rdma 20049' /proc/fs/nfsd/portlist; then
 		fail "nfsd does not listen on RDMA"
 		return 1
@@ -86,4 +113,7 @@ server_down() {
 	exportfs -ua
 	rpc_services_down
 	attempt 10 umount /export || fail "umount /export: $(umount /export 2>&1)"
+	[ -z "$DISK" ] || attempt 10 umount /var/lib/nfs ||
+		fail "umount /var/lib/nfs: $(umount /var/lib/nfs 2>&1)"
+	[ -z "$DISK" ] || attempt 10 umount /disk || fail "umount /disk: $(umount /disk 2>&1)"
 }

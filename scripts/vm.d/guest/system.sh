@@ -23,7 +23,7 @@ system_up() {
 	export HOME=/root TERM=${TERM:-dumb} LC_ALL=C.UTF-8
 	export PATH=$guest/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 	[ -z "$WITH" ] || PATH=$WITH:$PATH
-	export RUN_DIR=/run/vm SERVER PROVIDER VERSIONS EXPORT=/export ROLE TOP
+	export RUN_DIR=/run/vm SERVER PROVIDER VERSIONS EXPORT=/export ROLE BOOT TOP DISK
 	export CLIENT_MODULE SERVER_MODULE
 
 	hostname "vm-$ROLE"
