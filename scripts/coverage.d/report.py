@@ -91,11 +91,16 @@ class Report:
                                    for i, (cell, width) in enumerate(zip(row, widths))).rstrip()
                          for row in rows) + "\n"
 
+    def bare(self):
+        """The lines that are not reached, and have no reason."""
+        return [f"{p.file}:{p.number}: {p.function}: {p.text}" for p, reason in self.unreached
+                if reason is None]
+
     def uncovered(self):
         """The text of all lines that are not reached, those without a reason first."""
-        bare = [place for place, reason in self.unreached if reason is None]
+        bare = self.bare()
         text = f"{len(bare)} lines are not reached, and have no reason:\n\n"
-        text += "".join(f"{p.file}:{p.number}: {p.function}: {p.text}\n" for p in bare)
+        text += "".join(f"{line}\n" for line in bare)
         by_reason = collections.defaultdict(list)
         for place, reason in self.unreached:
             if reason is not None:

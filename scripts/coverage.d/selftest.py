@@ -149,7 +149,9 @@ def check_reasons(ledger, room, counts):
              (["Nobody"], 0)),
             ("another function", "[Nobody]\nxprtrdma/main.c other: *\n", ([None], 1))):
         ledger.say(name, differs(reasons_of(room, text), wanted))
-    report = Report(counts, Reasons(""))
+    report, whole = Report(counts, Reasons("")), Report(counts, Reasons(f"[Nobody]\n{entry}"))
+    ledger.say("a line without a reason is named", differs(
+        (report.bare(), whole.bare()), (["xprtrdma/main.c:7: main: abort();"], [])))
     ledger.say("uncovered lines have their text", [] if "xprtrdma/main.c:7: main: abort();" in
                report.uncovered() else [report.uncovered()])
     ledger.say("branches have their text", differs(
@@ -165,8 +167,10 @@ def main():
              "branches of another shape do not count", "a run without counters", "objects",
              "notes of another build", "notes that are gone", "no reason", "a reason",
              "a reason for a function", "a reason that is stale", "a line by chance",
-             "another function", "uncovered lines have their text", "branches have their text",
-             "lines without a reason are counted", "a share is never rounded up"]
+             "another function",
+             "a line without a reason is named", "uncovered lines have their text",
+             "branches have their text", "lines without a reason are counted",
+             "a share is never rounded up"]
     ledger = Ledger("coverage-selftest", Expected(names=names))
     with tempfile.TemporaryDirectory(prefix="rpcrdma-coverage.") as folder:
         room = Room(folder)

@@ -79,6 +79,8 @@ BESIDE = (
                             "--count", "2000"], ("modules --kernel debug", PEER), True, 7200),
     Part("hostile-kcsan", 2, ["scripts/hostile", "--kernel", "kcsan", "--smp", "2", "--jobs", "1",
                               "--count", "500"], ("modules --kernel kcsan", PEER), True, 7200),
+    # Each of its runs is one of these parts, on a kernel of its own.
+    Part("coverage", 2, ["scripts/coverage"], (), True, 12000),
     Part("capture-whole", 2, ["tests/capture", "whole-rxe", "whole-siw", "whole-mixed"],
          (UM, PEER), True, 9000),
 )

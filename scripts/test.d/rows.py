@@ -34,6 +34,8 @@ OURS_NEW, MIXED_NEW = "matrix/ours-new", "matrix/mixed-new"
 # The rest is shown in user mode, in a tenth of the time, and by the rows -full.
 STOCK, STOCK_BRIEF, STOCK_NEW = "matrix/stock", "matrix/stock-brief", "matrix/stock-new"
 FOREIGN = "matrix/foreign"
+# Two machines, of which one dies and boots again
+LOAD = "matrix/load"
 BRIEF = ("tree", "io", "callback", "verify", "disconnect", "device")
 # A machine in user mode waits for itself a third of its time.
 USER_MODE = 2 / 3
@@ -92,6 +94,9 @@ ROWS = (
     Row("ours-6.12-full", 2, "full", "--kernel 6.12 --smp 2", OURS, True),
     Row("ours-6.1-full", 2, "full", "--kernel 6.1 --fs xfs --smp 2", OURS, True),
     Row("ours-um", USER_MODE, "small", "--engine uml", OURS, True),
+    Row("ours-load-um", USER_MODE, "small",
+        "--engine uml --two --fs ext4 --disk --vers 3,4.2", LOAD, True,
+        checks=("recalls", "shared", "server-reboot")),
     # Big endian
     Row("ours-s390x", 1, "small", "--kernel s390x", FOREIGN, True,
         checks=("tree", "io", "callback", "verify")),

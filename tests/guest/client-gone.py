@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs on the server: ends the client's machine, waits until all that it had here has been let
+go, and boots it again. What that took goes to a file:
+
+    client-gone.py <file>
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import time
+
+BEFORE = 3
+# SUNRPC lets go of a connection that was silent for twice six minutes.
+LIMIT = 900
+
+
+def connections():
+    """Queue pairs of connections; those of services have another type."""
+    pairs = subprocess.run(["rdma", "resource", "show", "qp"], check=True,
+                           stdout=subprocess.PIPE, text=True).stdout
+    return pairs.count(" type RC ")
+
+
+def main(path):
+    time.sleep(BEFORE)
+    before = connections()
+    subprocess.run(["vm-machine", "kill", "client"], check=True)
+    begin = time.monotonic()
+    while (left := connections()) and time.monotonic() - begin < LIMIT:
+        time.sleep(0.2)
+    pathlib.Path(path).write_text(json.dumps({
+        "connections": before, "left": left,
+        "seconds": round(time.monotonic() - begin)}), encoding="ascii")
+    subprocess.run(["vm-machine", "boot", "client"], check=True)
+
+
+main(sys.argv[1])

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A writer that goes on while something is broken, and says afterwards what that has cost."""
+import os
+import pathlib
+import re
+import time
+
+from writer import BLOCK, BLOCKS, Writer, pattern
+
+
+class Timed(Writer):
+    """Keeps the longest operation in mind, and how many bytes were wrong. An operation is a
+    write, a buffered one with its fsync, or a read, past the page cache, of what was written."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        self.longest = 0.0
+        self.operations = 0
+        self.wrong = 0
+
+    def check(self, fd, block):
+        if not self.generations[block]:
+            return
+        got = os.preadv(fd, [self.memory], block * BLOCK)
+        good = pattern(block, self.generations[block])
+        self.wrong += BLOCK - got + sum(a != b for a, b in zip(self.memory[:got], good))
+
+    def buffered_write(self, choice):
+        self.write(self.fds[0], choice.randrange(BLOCKS // 2))
+        os.fsync(self.fds[0])
+
+    def direct_write(self, choice):
+        self.write(self.fds[1], choice.randrange(BLOCKS // 2, BLOCKS))
+
+    def direct_read(self, choice):
+        self.check(self.fds[1], choice.randrange(BLOCKS // 2, BLOCKS))
+
+    def timed(self, operation, *arguments):
+        begin = time.monotonic()
+        operation(*arguments)
+        self.longest = max(self.longest, time.monotonic() - begin)
+        self.operations += 1
+
+    def round(self, choice):
+        for operation in (self.buffered_write, self.direct_write, self.direct_read):
+            self.timed(operation, choice)
+
+
+def connects():
+    """How often the transports of all mounts have connected."""
+    stats = pathlib.Path("/proc/self/mountstats").read_text(encoding="ascii")
+    return sum(map(int, re.findall(r"xprt:\s+rdma \d+ \d+ (\d+)", stats)))

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Writes and reads on all mounts while the network, or a machine, is at fault, and says what
+each fault has cost:
+
+    scripts/vm --two --fs ext4 --disk --vers 3,4.2 -- tests/guest/network.py [FAULT...]
+
+This takes a kernel with netem. DURATION is how long a fault is there, if it has no time of its
+own. All that was written is read once more after each fault.
+"""
+import json
+import multiprocessing
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "faults"))
+from timed import Timed, connects  # noqa: E402, after the path is known
+from writer import BLOCKS  # noqa: E402
+
+DURATION = int(os.environ.get("DURATION", "60"))
+STALL = 20
+# RPCs are retried after 60 s, queue pairs give up after a few; the server's leases have 10.
+PARTITION = 100
+AFTERWARDS = 30     # seconds in which a network that is whole again is used
+WRITERS = 2         # on each mount
+NOTICED = 45        # seconds in which our client finds out that the server's machine has gone
+LIMIT = 600         # seconds beyond which an operation hangs
+LINK = f"""rdma link show {os.environ["PROVIDER"]}0/1 | sed -n 's/.* netdev \\([^ ]*\\).*/\\1/p'"""
+HEALED = f"tc qdisc del dev $({LINK}) root"
+COSTS = pathlib.Path(os.environ["RUN_DIR"], "costs")
+GONE = "/tmp/client-gone"   # on the server
+WATCH = f"python3 {os.path.dirname(os.path.abspath(__file__))}/client-gone.py"
+
+
+def netem(words):
+    """A shell command, for what becomes of the packets that a machine sends."""
+    return f"modprobe -q sch_netem; tc qdisc replace dev $({LINK}) root netem limit 100000 {words}"
+
+
+def both(command):
+    subprocess.run(["vm-server", command], check=True)
+    subprocess.run(["sh", "-c", command], check=True)
+
+
+def disturbed(words):
+    """A fault: @words, netem's, hold for both directions."""
+    both(netem(words))
+    time.sleep(DURATION)
+    both(HEALED)
+
+
+def silent(seconds):
+    """A fault: no packet gets through. Each machine ends it by itself."""
+    command = f"{netem('loss 100%')}; sleep {seconds}; {HEALED}"
+    subprocess.run(["vm-server", f"setsid sh -c '{quoted(command)}' >/dev/null 2>&1 &"],
+                   check=True)
+    subprocess.run(["sh", "-c", command], check=True)
+    time.sleep(AFTERWARDS)
+
+
+def quoted(command):
+    """For a pair of single quotes."""
+    return command.replace("'", "'\\''")
+
+
+def server_dies():
+    subprocess.run(["vm-machine", "kill", "server"], check=True)
+    subprocess.run(["vm-machine", "boot", "server"], check=True)
+    while subprocess.run(["timeout", "3", "vm-server", "true"], check=False,
+                         stderr=subprocess.DEVNULL).returncode:
+        time.sleep(0.5)
+    time.sleep(AFTERWARDS)
+
+
+def server_dies_waiting():
+    """A fault: when the server dies it has acknowledged all calls, and answered none of them."""
+    subprocess.run(["vm-server", f"fsfreeze -f {os.environ['EXPORT']}"], check=True)
+    time.sleep(3)
+    server_dies()
+
+
+def kept(mount):
+    return Timed(f"{mount}/kept-{os.path.basename(mount)}")
+
+
+def client_dies():
+    """A fault that ends this program, too. The server sees to it, and has this machine boot."""
+    for mount in os.environ["MOUNTS"].split():
+        keep = kept(mount)
+        for block in range(BLOCKS):
+            keep.write(keep.fds[0], block)
+        os.fsync(keep.fds[0])
+    subprocess.run(["vm-server", f"setsid {WATCH} {GONE} >/dev/null 2>&1 &"], check=True)
+    time.sleep(LIMIT)
+    sys.exit("this machine has not been killed")
+
+
+FAULTS = {
+    "none": (time.sleep, DURATION),
+    "loss": (disturbed, "loss 3%"),
+    "duplicates": (disturbed, "duplicate 3%"),
+    "reordering": (disturbed, "delay 2ms 1ms reorder 10%"),
+    "stall": (silent, STALL),
+    "partition": (silent, PARTITION),
+    "server-dies": (server_dies,),
+    "server-dies-waiting": (server_dies_waiting,),
+    # The last, since nothing after it would run
+    "client-dies": (client_dies,),
+}
+
+
+def work(path, stop, healed, results):
+    writer = Timed(path)
+    choice = random.Random(path)
+    while not stop.is_set():
+        writer.round(choice)
+    results.put(None)
+    healed.wait()
+    writer.check_all()
+    results.put((writer.longest, writer.operations, writer.wrong))
+
+
+def path_of(mount, number):
+    """All mounts have the same files."""
+    return f"{mount}/network-{os.path.basename(mount)}-{number}"
+
+
+def measure(fault):
+    """What @fault has cost, as a dict."""
+    results = multiprocessing.Queue()
+    stop, healed = multiprocessing.Event(), multiprocessing.Event()
+    before = connects()
+    writers = [multiprocessing.Process(target=work, daemon=True,
+                                       args=(path_of(mount, n), stop, healed, results))
+               for mount in os.environ["MOUNTS"].split() for n in range(WRITERS)]
+    for writer in writers:
+        writer.start()
+    time.sleep(2)
+    begin = time.monotonic()
+    function, *arguments = FAULTS[fault]
+    function(*arguments)
+    stop.set()
+    for _ in writers:
+        results.get(timeout=LIMIT)
+    seconds = time.monotonic() - begin
+    reconnects = connects() - before
+    healed.set()
+    longest, operations, wrong = zip(*[results.get(timeout=LIMIT) for _ in writers])
+    return {"seconds": round(seconds), "operations": sum(operations), "longest": max(longest),
+            "reconnects": reconnects, "wrong": sum(wrong)}
+
+
+def back_to_life():
+    """What the server says of the time without this machine; and what was stable is there."""
+    answer = subprocess.run(["vm-server", f"cat {GONE}"], stdout=subprocess.PIPE, check=True)
+    cost = {"seconds": 0, "operations": 0, "longest": 0, "reconnects": 0, "wrong": 0,
+            **json.loads(answer.stdout)}
+    for mount in os.environ["MOUNTS"].split():
+        keep = kept(mount)
+        keep.generations = [1] * BLOCKS
+        for block in range(BLOCKS):
+            keep.timed(keep.check, keep.fds[1], block)
+        cost["wrong"] += keep.wrong
+        cost["operations"] += keep.operations
+        cost["longest"] = max(cost["longest"], keep.longest)
+    return cost
+
+
+def text_of(cost):
+    if "left" in cost:
+        return (f"the server let {cost['connections']} connections go within "
+                f"{cost['seconds']} s, {cost['left']} are left; {cost['wrong']} bytes wrong")
+    return (f"{cost['operations']} operations in {cost['seconds']} s, "
+            f"longest wait {cost['longest']:.1f} s, {cost['reconnects']} reconnects, "
+            f"{cost['wrong']} bytes wrong")
+
+
+def record(name, cost):
+    print(f"{name}: {text_of(cost)}", flush=True)
+    with open(COSTS, "a", encoding="ascii") as costs:
+        costs.write(json.dumps({"fault": name, **cost}) + "\n")
+
+
+def unnoticed(cost):
+    """Somebody waited until the RPC was over: 60 s."""
+    return (cost["fault"] == "server-dies-waiting" and cost["longest"] > NOTICED and
+            os.path.exists("/proc/net/xprtrdma"))
+
+
+def main(*names):
+    if os.environ["BOOT"] != "1":
+        record("client-dies", back_to_life())
+    else:
+        for name in names or FAULTS:
+            record(name, measure(name))
+    costs = [json.loads(line) for line in COSTS.read_text(encoding="ascii").splitlines()]
+    sys.exit(any(cost["wrong"] or cost.get("left") or unnoticed(cost) for cost in costs))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
