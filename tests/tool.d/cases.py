@@ -91,6 +91,7 @@ def good(link):
     ask(link, 9)
     ask(link, 10)
     answer(link, 10)
+    link.write(CLIENT, 0, 0, b"")
     answer(link, 9)
 
 

@@ -339,7 +339,10 @@ class Talk:
             ended = f"{duration(operation.time - region.rpc.ended)} after {region.rpc.ending}"
         elif region and region.rpc.reply is not None and region.kind != EXPOSED:
             ended = "after the reply"
-        if region or connection.known:
+        if operation.kind == WRITE and not operation.length:
+            # RFC 5040 section 5.1, InfiniBand C9-88: it needs no memory.
+            operation.note = "is the peer there?"
+        elif region or connection.known:
             rules.check_access(operation, region, ended, operation.kind == READ)
         else:
             operation.note = "its call is not in the capture"
