@@ -65,7 +65,9 @@ static void fuzz_client(Input input)
 		report("client queues do not fit");
 	if (q.recv_wrs < u64(q.credits) + reverse ||
 	    q.send_slots < u64(q.credits) + reverse ||
-	    q.send_wrs < u64(q.send_slots) * (2 * q.mrs_per_call + 1))
+	    q.send_wrs <= u64(q.send_slots) + q.reg_wrs + q.regions ||
+	    q.reg_wrs < q.mrs_per_call || q.regions < q.mrs_per_call ||
+	    q.regions < q.credits)
 		report("client queues are too small");
 }
 

@@ -523,6 +523,122 @@ TEST(Plain, MessageIsDecodedAsAnyOther)
 	EXPECT_LT(one, 180000u);
 }
 
+static void expect_same_header(const rpcrdma_header &a, const rpcrdma_header &b)
+{
+	EXPECT_EQ(memcmp(&a, &b, sizeof(a)), 0);
+}
+
+/* Calls, replies and neither, some of which are too short for a call */
+TEST(Plain, CallAndReplyAreDecodedAsAnyOther)
+{
+	std::mt19937 random(1);
+	u32 calls = 0, replies = 0, others = 0;
+
+	for (u32 i = 0; i < 300000; i++) {
+		rpcrdma_segment segments[3][4];
+		rpcrdma_chunk chunks[3][4];
+		rpcrdma_chunk_lists lists[3];
+		rpcrdma_header headers[3] = {};
+		std::vector<u32> words = short_message(random);
+		u32 rest = random() % 4 ? 8 : random() % 10;
+
+		words.back() = random() % 4 ? 0 : random() % 3;
+		for (u32 k = 0; k < rest; k++)
+			words.push_back(random());
+		Bytes bytes(words.size() * 4 -
+			    (random() % 8 ? 0 : random() % 4));
+		for (size_t at = 0; at < bytes.size(); at++)
+			bytes[at] = u8(words[at / 4] >> (24 - 8 * (at % 4)));
+		for (u32 k = 0; k < 3; k++)
+			lists[k] = { segments[k], chunks[k], 4, 4, 7, 7, 7, 7 };
+
+		u32 size = u32(bytes.size());
+		bool good = rpcrdma_header_decode(bytes.data(), size,
+						  &headers[1],
+						  &lists[1]) == RPCRDMA_OK &&
+			    headers[1].proc == RPCRDMA_MSG &&
+			    lists[1].nr_read + lists[1].nr_write <= 1 &&
+			    lists[1].nr_segments <= 1 && !lists[1].nr_reply;
+		u32 payload = good ? size - headers[1].size : 0;
+		int direction = rpcrdma_message_direction(
+			bytes.data() + headers[1].size, payload);
+
+		/* A chunk without a segment is no short one. */
+		if (lists[1].nr_write > lists[1].nr_segments)
+			good = false;
+		bool call = good && direction == RPCRDMA_RPC_CALL &&
+			    payload >= RPCRDMA_RPC_MIN_CALL;
+		bool reply = good && direction == RPCRDMA_RPC_REPLY;
+
+		ASSERT_EQ(rpcrdma_short_call_decode(bytes.data(), size,
+						    &headers[0], &lists[0]),
+			  call);
+		if (call) {
+			expect_same_header(headers[0], headers[1]);
+			expect_same_lists(lists[0], lists[1]);
+		}
+		ASSERT_EQ(rpcrdma_short_reply_decode(bytes.data(), size,
+						     &headers[2], &lists[2]),
+			  reply);
+		if (reply) {
+			expect_same_header(headers[2], headers[1]);
+			expect_same_lists(lists[2], lists[1]);
+		}
+		calls += call;
+		replies += reply;
+		others += !call && !reply;
+	}
+	EXPECT_GT(calls, 50000u);
+	EXPECT_GT(replies, 10000u);
+	EXPECT_GT(others, 50000u);
+}
+
+/* Without a choice: no list, or a chunk of one segment */
+TEST(Plain, MessageIsEncodedAsAnyOther)
+{
+	std::mt19937 random(1);
+
+	for (u32 i = 0; i < 10000; i++) {
+		rpcrdma_segment offered = { u32(random()), u32(random()),
+					    u64(random()) << 32 | random() };
+		u32 reads = random() % 2, chunks = random() % 4 != 0;
+		rpcrdma_segment sent = offered;
+		rpcrdma_chunk chunk = { 0, 0, 1, offered.length };
+		rpcrdma_chunk_lists lists = { &sent, &chunk, 1,		1,
+					      1,     reads,  1 - reads, 0 };
+		rpcrdma_header header = {};
+		Bytes out[2] = { Bytes(60, 0x55), Bytes(60, 0x55) };
+
+		if (reads)
+			chunk.position = 4 * (random() % 1000);
+		else
+			sent.length = chunk.length = random();
+		header.xid = random();
+		header.vers = RPCRDMA_VERSION;
+		header.credits = random();
+		header.proc = RPCRDMA_MSG;
+		ASSERT_TRUE(rpcrdma::encode_any(header,
+						chunks ? &lists : nullptr,
+						{ out[0].data(), 60 })
+				    .ok());
+		if (!chunks)
+			rpcrdma_plain_encode(header.xid, header.credits,
+					     out[1].data());
+		else if (reads)
+			EXPECT_EQ(rpcrdma_one_read_encode(
+					  header.xid, header.credits,
+					  chunk.position, &offered,
+					  out[1].data()),
+				  header.size);
+		else
+			EXPECT_EQ(rpcrdma_one_write_encode(
+					  header.xid, header.credits, &offered,
+					  sent.length, out[1].data()),
+				  header.size);
+		EXPECT_EQ(out[0], out[1]);
+	}
+}
+
 /* Up to two chunks of up to two segments, of two lists at most */
 TEST(Plain, HeaderIsEncodedAsAnyOther)
 {

@@ -22,42 +22,44 @@ TEST(SizeClient, OfALargeDevice)
 	EXPECT_EQ(queues.payload_pages, 257u);
 	EXPECT_EQ(queues.signal_every, 16u); /* 128 / 8 */
 	EXPECT_EQ(queues.send_slots, 160u); /* 128 + 16 + 16 */
-	EXPECT_EQ(queues.send_wrs, 160u * 13 + 1);
+	EXPECT_EQ(queues.regions, 176u); /* 128 + 8 * 6 */
+	EXPECT_EQ(queues.reg_wrs, 76u); /* 128 / 2 + 2 * 6 */
+	EXPECT_EQ(queues.send_wrs, 160u + 76 + 176 + 1);
 	EXPECT_EQ(queues.recv_wrs, 128u + 16 + 7 + 1);
 }
 
 /* As many as fit */
 TEST(SizeClient, OfASmallQueuePair)
 {
-	rpcrdma_device_limits limits = { 1024, 1 << 22, 30, 512 };
+	rpcrdma_device_limits limits = { 256, 1 << 22, 30, 512 };
 	rpcrdma_client_queues queues;
 
 	ASSERT_TRUE(rpcrdma_size_client(&limits, 128, 16, 257, &queues));
-	EXPECT_EQ(queues.credits, 55u); /* 56: (56 + 16 + 7) * 13 + 1 is 1028 */
-	EXPECT_EQ(queues.send_wrs, (55u + 16 + 6) * 13 + 1);
+	EXPECT_EQ(queues.credits, 68u); /* of 69: 93 + 46 + 117 + 1 is 257 */
+	EXPECT_EQ(queues.send_wrs, 92u + 46 + 116 + 1);
 }
 
 TEST(SizeClient, OfASmallCompletionQueue)
 {
-	rpcrdma_device_limits limits = { 32768, 1024, 30, 512 };
+	rpcrdma_device_limits limits = { 32768, 512, 30, 512 };
 	rpcrdma_client_queues queues;
 
 	ASSERT_TRUE(rpcrdma_size_client(&limits, 128, 16, 257, &queues));
-	EXPECT_EQ(queues.credits, 50u);
-	EXPECT_LE(queues.send_wrs + queues.recv_wrs, 1024u);
+	EXPECT_EQ(queues.credits, 113u);
+	EXPECT_LE(queues.send_wrs + queues.recv_wrs, 512u);
 }
 
 /* Of a real one with small regions: more slots are never fewer credits. */
 TEST(SizeClient, GrowsWithTheSlots)
 {
-	rpcrdma_device_limits limits = { 8192, 1 << 22, 30, 30 };
+	rpcrdma_device_limits limits = { 800, 1 << 22, 30, 30 };
 	rpcrdma_client_queues queues;
-	u32 slots[] = { 128, 143, 200, 237, 238, 512 }, before = 0;
+	u32 slots[] = { 128, 143, 200, 245, 246, 512 }, before = 0;
 
 	for (u32 wanted : slots) {
 		ASSERT_TRUE(
 			rpcrdma_size_client(&limits, wanted, 16, 257, &queues));
-		EXPECT_EQ(queues.credits, wanted < 237 ? wanted : 237u);
+		EXPECT_EQ(queues.credits, wanted < 245 ? wanted : 245u);
 		EXPECT_GE(queues.credits, before);
 		before = queues.credits;
 	}
@@ -100,9 +102,9 @@ TEST(SizeClient, RefusesWhatCannotWork)
 	EXPECT_FALSE(rpcrdma_size_client(&limits, 16, 0, 257, &queues));
 	limits = { 32768, 32768, 0, 512 };
 	EXPECT_FALSE(rpcrdma_size_client(&limits, 16, 0, 257, &queues));
-	limits = { 26, 32768, 30, 512 }; /* one credit: 2 slots of 13, and 1 */
+	limits = { 20, 32768, 30, 512 }; /* one credit: 2 + 12 + 6 + 1 */
 	EXPECT_FALSE(rpcrdma_size_client(&limits, 16, 0, 257, &queues));
-	limits.max_qp_wr = 27;
+	limits.max_qp_wr = 21;
 	EXPECT_TRUE(rpcrdma_size_client(&limits, 16, 0, 257, &queues));
 	EXPECT_EQ(queues.credits, 1u);
 	EXPECT_FALSE(rpcrdma_size_client(&limits, 16, ~0u, 257, &queues));
@@ -136,7 +138,10 @@ static void try_client(const rpcrdma_device_limits &limits, u32 slots,
 	ASSERT_LE(u64(q.send_wrs) + q.recv_wrs, limits.max_cqe);
 	ASSERT_GT(q.recv_wrs, u64(q.credits) + reverse);
 	ASSERT_GE(q.send_slots, u64(q.credits) + reverse + q.signal_every);
-	ASSERT_GT(q.send_wrs, u64(q.send_slots) * (2 * q.mrs_per_call + 1));
+	ASSERT_GT(q.send_wrs, u64(q.send_slots) + q.reg_wrs + q.regions);
+	ASSERT_GE(q.reg_wrs, q.mrs_per_call);
+	ASSERT_GE(q.regions, q.mrs_per_call);
+	ASSERT_GE(q.regions, q.credits);
 	ASSERT_GE(q.signal_every, 1u);
 	ASSERT_LE(q.signal_every, 32u);
 	ASSERT_LE(q.mrs_per_call, 32u);
@@ -161,7 +166,7 @@ TEST(SizeClient, RefusesOnlyWhatDoesNotFit)
 	for (u32 qp = 0; qp < 400; qp++) {
 		rpcrdma_device_limits limits = { qp, 1 << 20, 4, 512 };
 		rpcrdma_client_queues queues;
-		bool fits = (1 + 2 + 1) * 13 + 1 <= qp;
+		bool fits = 1 + 2 + 1 + 12 + 6 + 1 <= qp;
 
 		ASSERT_EQ(rpcrdma_size_client(&limits, 64, 2, 257, &queues),
 			  fits)
@@ -178,7 +183,9 @@ TEST(SizeServer, OfALargeDevice)
 	EXPECT_EQ(queues.credits, 64u);
 	EXPECT_EQ(queues.recv_wrs, 64u + 16 + 8);
 	EXPECT_EQ(queues.send_wrs, 88u + 64 + 2);
-	EXPECT_EQ(queues.rw_contexts, 3u * 64 * 2);
+	EXPECT_EQ(queues.rw_contexts, 64u);
+	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 0, 9, &queues));
+	EXPECT_EQ(queues.rw_contexts, 16u * 9);
 }
 
 /* Fewer credits need fewer receives for RDMA_DONE. */
@@ -191,6 +198,9 @@ TEST(SizeServer, WithReceivesForWhatIsExposed)
 	EXPECT_EQ(queues.credits, 64u);
 	EXPECT_EQ(queues.exposures, 72u);
 	EXPECT_EQ(queues.recv_wrs, 64u + 72 + 16 + 8);
+	EXPECT_EQ(rpcrdma_server_receives(64, 16, 8), queues.recv_wrs);
+	EXPECT_EQ(rpcrdma_server_receives(8, 16, 8), 8u + 16 + 16 + 8);
+	EXPECT_EQ(rpcrdma_server_receives(8, 16, 0), 8u + 16 + 8);
 
 	limits.max_qp_wr = 160; /* 232 for 64 */
 	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 8, 2, &queues));
@@ -208,7 +218,7 @@ TEST(SizeServer, FewerContextsOnASmallQueuePair)
 	rpcrdma_device_limits limits = { 454, 1 << 22, 30, 512 };
 	rpcrdma_server_queues queues;
 
-	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 0, 2, &queues));
+	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 0, 8, &queues));
 	EXPECT_EQ(queues.credits, 64u);
 	EXPECT_EQ(queues.rw_contexts, 100u); /* (454 - 154) / 3 */
 }

@@ -71,6 +71,8 @@ int rpcrdma_region_init(struct rpcrdma_region *region, struct ib_pd *pd,
 		return PTR_ERR(mr);
 	region->rg_mr = mr;
 	region->rg_depth = depth;
+	region->rg_page_size = device_page_size(pd->device);
+	region->rg_reg = (struct ib_reg_wr) { .wr.opcode = IB_WR_REG_MR, .mr = mr };
 	return 0;
 }
 
@@ -129,7 +131,7 @@ static int map_elements(struct rpcrdma_region *region, u32 count)
 		return -ENOBUFS;
 	region->rg_nents = count;
 	mr->length = 0;
-	if (ib_map_mr_sg(mr, region->rg_sg, mapped, NULL, device_page_size(mr->device)) == mapped)
+	if (ib_map_mr_sg(mr, region->rg_sg, mapped, NULL, region->rg_page_size) == mapped)
 		return 0;
 	return -E2BIG;
 }
@@ -169,13 +171,9 @@ int rpcrdma_region_map(struct rpcrdma_region *region, u32 count, int access)
 	/* No addition to it overflows. */
 	mr->iova = (random >> 1 & PAGE_MASK) | offset_in_page(mr->iova);
 	ib_update_fast_reg_key(mr, (mr->rkey + 1 + (u32)random % 255) & 0xff);
-	region->rg_reg = (struct ib_reg_wr) {
-		.wr.opcode	= IB_WR_REG_MR,
-		.wr.wr_cqe	= region->rg_reg_cqe,
-		.mr		= mr,
-		.key		= mr->rkey,
-		.access		= access,
-	};
+	region->rg_reg.wr.wr_cqe = region->rg_reg_cqe;
+	region->rg_reg.key = mr->rkey;
+	region->rg_reg.access = access;
 	return 0;
 }
 

@@ -25,6 +25,7 @@
  * @rg_list: the owner's
  * @rg_mr: the verbs object
  * @rg_depth: pages in it, at most
+ * @rg_page_size: of the device, bytes
  * @rg_reg_cqe: of the registration, which is unsignalled: only heard of when it failed.
  *	Set by the owner
  * @rg_inv_cqe: of the LOCAL_INV. Set by the owner
@@ -38,6 +39,7 @@ struct rpcrdma_region {
 	struct list_head	rg_list;
 	struct ib_mr		*rg_mr;
 	u32			rg_depth;
+	u32			rg_page_size;
 	struct ib_cqe		*rg_reg_cqe;
 	struct ib_cqe		*rg_inv_cqe;
 	struct ib_reg_wr	rg_reg;

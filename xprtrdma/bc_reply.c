@@ -23,7 +23,7 @@ int xprtrdma_bc_send_error(struct xprtrdma_send *send, u32 xid)
 					  RPCRDMA_ERR_CHUNK, send->sd_buffer.bf_data);
 
 	rpcrdma_count_shared(&send->sd_conn->xc_transport->xt_counters.errors_sent_chunk, 1);
-	return xprtrdma_send_post(send, length, NULL);
+	return xprtrdma_send_post(send, length);
 }
 
 static struct xprtrdma_send *send_get_or_wait(struct rpc_xprt *xprt,
@@ -161,5 +161,5 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 		return rc;
 	}
 	trace_xprtrdma_bc_reply(rqst->rq_xprt, header.xid, reply->len);
-	return xprtrdma_send_post(send, rc, NULL);
+	return xprtrdma_send_post(send, rc);
 }

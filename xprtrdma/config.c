@@ -64,7 +64,7 @@ static int config_send(struct xprtrdma_conn *conn)
 		xprtrdma_send_put(send);
 		return -ENOBUFS;
 	}
-	return xprtrdma_send_post(send, config_encode(conn, send), NULL);
+	return xprtrdma_send_post(send, config_encode(conn, send));
 }
 
 /**

@@ -395,12 +395,7 @@ static int conn_create_resources(struct xprtrdma_conn *conn)
 	rc = conn_check_payload(conn);
 	if (rc)
 		return rc;
-	rpcrdma_window_reset(&conn->xc_window, conn->xc_queues.credits);
-
-	rc = xprtrdma_sends_create(conn);
-	if (rc)
-		return rc;
-	rc = xprtrdma_receives_create(conn);
+	rc = xprtrdma_window_create(conn);
 	if (rc)
 		return rc;
 	/* One is enough to go on with; the worker makes more when they are needed. */
@@ -423,8 +418,8 @@ static int conn_connect(struct xprtrdma_conn *conn)
 		/* What we read from the server: replies that it exposes, and its calls. */
 		.initiator_depth	= conn->xc_may_pull ?
 			clamp_t(int, attrs->max_qp_init_rd_atom, 0, XPRTRDMA_READ_DEPTH) : 0,
-		/* As many as there are; 7 would be for ever where a Receive is missing. */
-		.retry_count		= 7,
+		/* 7 means "for ever" for the RNR retry count, and with rxe for both. */
+		.retry_count		= 6,
 		.rnr_retry_count	= 6,
 	};
 	int rc;
@@ -471,6 +466,7 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	conn->xc_part_cqe.done = conn_wc_part;
 	spin_lock_init(&conn->xc_lock);
 	conn->xc_state = RPCRDMA_CONN_IDLE;
+	xprtrdma_window_init(conn);
 	xprtrdma_sends_init(conn);
 	xprtrdma_receives_init(conn);
 	xprtrdma_mrs_init(conn);
@@ -620,6 +616,7 @@ void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
 		conn_quiesce(conn);
 	conn_event(conn, RPCRDMA_EVENT_DRAINED);
 
+	xprtrdma_window_stop(conn);
 	/* Replies and calls that were to be read are not; they are sent again. */
 	xprtrdma_pulls_abort(conn);
 	xprtrdma_bc_writes_abort(conn);

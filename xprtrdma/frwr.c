@@ -230,21 +230,19 @@ int xprtrdma_mrs_create(struct xprtrdma_conn *conn, unsigned int count)
 }
 
 /*
- * The pool ran dry. Adds a batch, up to what calls within the credit limit can use, and lets
- * the senders and the pull worker go on.
+ * The pool ran dry. Makes it twice as large, as long as the Send Queue has entries for them, and
+ * lets the senders and the pull worker go on.
  */
 static void mr_worker(struct work_struct *work)
 {
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
 						  xc_mr.worker);
-	const struct rpcrdma_client_queues *queues = &conn->xc_queues;
-	unsigned int limit = queues->credits * queues->mrs_per_call;
+	unsigned int limit = conn->xc_queues.regions;
 	unsigned int flags = xprtrdma_memalloc_save(&conn->xc_transport->xt_xprt);
 	unsigned int before = conn->xc_mr.count;
 
 	if (before < limit)
-		xprtrdma_mrs_create(conn, min_t(unsigned int, XPRTRDMA_MR_INITIAL,
-						limit - before));
+		xprtrdma_mrs_create(conn, min(max(before, 1U), limit - before));
 	xprtrdma_memalloc_restore(flags);
 	/* The senders come straight back when there is nothing for them. */
 	if (conn->xc_mr.count == before)
@@ -460,20 +458,33 @@ int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
  * xprtrdma_frwr_chain - put registrations in front of what is posted with them
  * @loan: has regions, all mapped
  * @next: what follows
+ * @registrations: their number, for xprtrdma_frwr_count() when they are posted
  *
- * Context: any; what this returns is posted.
+ * Context: any.
  * Return: the first registration.
  */
-struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_loan *loan, struct ib_send_wr *next)
+struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_loan *loan, struct ib_send_wr *next,
+				       u32 *registrations)
 {
-	struct rpcrdma_counters *counters = &loan->ln_conn->xc_transport->xt_counters;
 	struct ib_send_wr *first = rpcrdma_regions_reg(&loan->ln_mrs, next), *wr;
 	u32 count = 0;
 
 	for (wr = first; wr != next; wr = wr->next)
 		count++;
-	rpcrdma_count_shared(&counters->regions_registered, count);
+	*registrations = count;
 	return first;
+}
+
+/**
+ * xprtrdma_frwr_count - registrations are posted
+ * @conn: on this connection
+ * @registrations: their number
+ *
+ * Context: any.
+ */
+void xprtrdma_frwr_count(struct xprtrdma_conn *conn, u32 registrations)
+{
+	rpcrdma_count_shared(&conn->xc_transport->xt_counters.regions_registered, registrations);
 }
 
 /**

@@ -202,17 +202,25 @@ static bool is_plain(const struct xprtrdma_conn *conn, const struct rpc_rqst *rq
 	       rpcrdma_fits_plain(rqst->rq_rcv_buf.buflen, conn->xc_inline.inline_recv);
 }
 
-static int marshal_plain(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-			 struct xprtrdma_send *send)
+/* An RDMA_MSG is built: @size bytes of header, and @length of the RPC message. */
+static noinline void trace_message(const struct xprtrdma_conn *conn, const struct rpc_rqst *rqst,
+				   const struct rpcrdma_chunk_lists *lists, u32 size, int length)
 {
-	static const struct rpcrdma_chunk_lists no_lists;
-	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 	struct rpcrdma_header header = {
 		.xid		= be32_to_cpu(rqst->rq_xid),
 		.vers		= RPCRDMA_VERSION,
 		.credits	= conn->xc_queues.credits,
 		.proc		= RPCRDMA_MSG,
+		.size		= size,
 	};
+
+	trace_xprtrdma_marshal(rqst->rq_xprt, &header, length, lists);
+}
+
+static int marshal_plain(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+			 struct xprtrdma_send *send)
+{
+	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 	void *to = send->sd_buffer.bf_data;
 	int length;
 
@@ -221,13 +229,16 @@ static int marshal_plain(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	request->rq_shape = RPCRDMA_SHAPE_INLINE;
 	request->rq_write_capacity = 0;
 	request->rq_reply_capacity = 0;
-	if (rpcrdma_header_encode(&header, NULL, to, conn->xc_inline.inline_send) != RPCRDMA_OK)
-		return -EMSGSIZE;
-	length = copy_whole(conn, &rqst->rq_snd_buf, to + header.size);
+	rpcrdma_plain_encode(be32_to_cpu(rqst->rq_xid), conn->xc_queues.credits, to);
+	length = copy_whole(conn, &rqst->rq_snd_buf, to + RPCRDMA_MIN_HEADER_SIZE);
 	if (length < 0)
 		return length;
-	trace_xprtrdma_marshal(rqst->rq_xprt, &header, length, &no_lists);
-	return header.size + length;
+	if (trace_xprtrdma_marshal_enabled()) {
+		static const struct rpcrdma_chunk_lists no_lists;
+
+		trace_message(conn, rqst, &no_lists, RPCRDMA_MIN_HEADER_SIZE, length);
+	}
+	return RPCRDMA_MIN_HEADER_SIZE + length;
 }
 
 /* The pages of @buf are an item, and one region takes them. */
@@ -267,45 +278,56 @@ static bool only_result(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	       may_reduce(rqst);
 }
 
-/* The header, with @region as its only chunk, and what goes inline */
-static int put_item(struct xprtrdma_conn *conn, struct rpc_rqst *rqst, bool argument,
-		    const struct rpcrdma_region *region, void *to)
+static noinline void trace_item(const struct xprtrdma_conn *conn, const struct rpc_rqst *rqst,
+				bool argument, struct rpcrdma_segment segment, u32 size,
+				int length)
 {
-	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
-	const struct xdr_buf *call = &rqst->rq_snd_buf;
-	struct rpcrdma_segment segment = rpcrdma_region_segment(region);
 	struct rpcrdma_chunk chunk = {
-		.position	= argument ? call->head[0].iov_len : 0,
+		.position	= argument ? rqst->rq_snd_buf.head[0].iov_len : 0,
 		.count		= 1,
 		.length		= segment.length,
 	};
 	struct rpcrdma_chunk_lists lists = {
 		.segments	= &segment,
 		.chunks		= &chunk,
-		.max_segments	= 1,
-		.max_chunks	= 1,
 		.nr_segments	= 1,
 		.nr_read	= argument,
 		.nr_write	= !argument,
 	};
-	struct rpcrdma_header header = {
-		.xid		= be32_to_cpu(rqst->rq_xid),
-		.vers		= RPCRDMA_VERSION,
-		.credits	= conn->xc_queues.credits,
-		.proc		= RPCRDMA_MSG,
-	};
+
+	trace_message(conn, rqst, &lists, size, length);
+}
+
+/*
+ * The header, with @region as its only chunk, and what goes inline. There is room for it:
+ * only_argument(), only_result().
+ */
+static __always_inline int put_item(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+				    bool argument, const struct rpcrdma_region *region, void *to)
+{
+	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
+	struct rpcrdma_segment segment = rpcrdma_region_segment(region);
+	const struct xdr_buf *call = &rqst->rq_snd_buf;
+	u32 xid = be32_to_cpu(rqst->rq_xid), size;
 	int length;
 
-	request->rq_write_capacity = argument ? 0 : segment.length;
 	request->rq_reply_capacity = 0;
-	if (rpcrdma_header_encode(&header, &lists, to, conn->xc_inline.inline_send) != RPCRDMA_OK)
-		return -EMSGSIZE;
-	length = argument ? copy_reduced(call, to + header.size) :
-		 copy_whole(conn, call, to + header.size);
+	if (argument) {
+		request->rq_write_capacity = 0;
+		size = rpcrdma_one_read_encode(xid, conn->xc_queues.credits,
+					       call->head[0].iov_len, &segment, to);
+		length = copy_reduced(call, to + size);
+	} else {
+		request->rq_write_capacity = segment.length;
+		size = rpcrdma_one_write_encode(xid, conn->xc_queues.credits, &segment,
+						segment.length, to);
+		length = copy_whole(conn, call, to + size);
+	}
 	if (length < 0)
 		return length;
-	trace_xprtrdma_marshal(rqst->rq_xprt, &header, length, &lists);
-	return header.size + length;
+	if (trace_xprtrdma_marshal_enabled())
+		trace_item(conn, rqst, argument, segment, size, length);
+	return size + length;
 }
 
 /* As marshal_chunks(), which does the same in more steps. -E2BIG: it has to. */

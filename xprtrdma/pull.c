@@ -62,7 +62,7 @@ static void done_post(const struct xprtrdma_receive *receive, struct xprtrdma_se
 	/* It always fits. */
 	rpcrdma_header_encode(&header, NULL, send->sd_buffer.bf_data, conn->xc_send_size);
 	/* Never with an invalidation: RR10 of Documentation/reliable-reply.rst. */
-	xprtrdma_send_post(send, header.size, NULL);
+	xprtrdma_send_post(send, header.size);
 }
 
 /* ---- building the Reads ---- */
@@ -139,12 +139,15 @@ static struct ib_send_wr *reads_chain(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 	struct ib_send_wr *first;
+	u32 registrations;
 
 	first = rpcrdma_transfers_chain(pull->pl_reads, pull->pl_wrs,
 					&receive->rv_conn->xc_part_cqe, &pull->pl_cqe);
 	if (trace_xprtrdma_transfer_enabled())
 		xprtrdma_trace_transfers(receive->rv_conn, first);
-	return xprtrdma_frwr_chain(receive->rv_loan, first);
+	first = xprtrdma_frwr_chain(receive->rv_loan, first, &registrations);
+	xprtrdma_frwr_count(receive->rv_conn, registrations);
+	return first;
 }
 
 /*

@@ -6,8 +6,8 @@
  * backchannel.c, and comes back by xprtrdma_receive_put(). Its contents are copied out,
  * so it never waits for a consumer; only for a LOCAL_INV, if its RPC needs one.
  *
- * There are as many buffers as the Receive Queue has entries: one for each credit and
- * each reverse-direction call, and a batch on top. Buffers that came back are posted
+ * There is one for each call of the window and each reverse-direction call, and a batch on top:
+ * see window.c. Buffers that came back are posted
  * again when the batch is complete, in one post; until then those still posted are
  * enough for all that the peer may send (RFC 8166 section 3.3.1, RFC 8167 section 4.3.1).
  */
@@ -33,6 +33,17 @@ static void receive_wc(struct ib_cq *cq, struct ib_wc *wc)
 		xprtrdma_trace_message(conn, receive->rv_buffer.bf_data, wc->byte_len, wc);
 	xprtrdma_reply_receive(receive, wc->wc_flags & IB_WC_WITH_INVALIDATE,
 			       wc->ex.invalidate_rkey);
+}
+
+/* To be posted with the next batch */
+static void make_idle(struct xprtrdma_receive *receive)
+{
+	struct xprtrdma_recv_pool *pool = &receive->rv_conn->xc_recv;
+
+	rpcrdma_buffer_to_device(&receive->rv_buffer, receive->rv_conn->xc_recv_size);
+	receive->rv_wr.next = pool->idle;
+	pool->idle = &receive->rv_wr;
+	pool->nr_idle++;
 }
 
 static void receive_free(struct xprtrdma_receive *receive)
@@ -73,29 +84,29 @@ static struct xprtrdma_receive *receive_alloc(struct xprtrdma_conn *conn)
 void xprtrdma_receives_init(struct xprtrdma_conn *conn)
 {
 	INIT_LIST_HEAD(&conn->xc_recv.all);
-	INIT_LIST_HEAD(&conn->xc_recv.free);
 }
 
 /**
- * xprtrdma_receives_create - allocate all Receive buffers of a connection
+ * xprtrdma_receives_create - allocate Receive buffers of a connection
  * @conn: the connection
+ * @count: how many there shall be, at most those that the queue takes
  *
  * Context: process.
  * Return: 0 or -ENOMEM; either way xprtrdma_receives_destroy() frees what is there.
  */
-int xprtrdma_receives_create(struct xprtrdma_conn *conn)
+int xprtrdma_receives_create(struct xprtrdma_conn *conn, unsigned int count)
 {
-	/* One entry of the queue is for the drain. */
-	unsigned int i, count = conn->xc_queues.recv_wrs - 1;
 	struct xprtrdma_receive *receive;
 
-	for (i = 0; i < count; i++) {
+	while (conn->xc_recv.count < count) {
 		receive = receive_alloc(conn);
 		if (!receive)
 			return -ENOMEM;
+		spin_lock(&conn->xc_lock);
 		list_add(&receive->rv_all, &conn->xc_recv.all);
-		list_add(&receive->rv_list, &conn->xc_recv.free);
-		conn->xc_recv.idle++;
+		make_idle(receive);
+		spin_unlock(&conn->xc_lock);
+		conn->xc_recv.count++;
 	}
 	return 0;
 }
@@ -113,39 +124,35 @@ void xprtrdma_receives_destroy(struct xprtrdma_conn *conn)
 	list_for_each_entry_safe(receive, next, &conn->xc_recv.all, rv_all)
 		receive_free(receive);
 	INIT_LIST_HEAD(&conn->xc_recv.all);
-	INIT_LIST_HEAD(&conn->xc_recv.free);
+	conn->xc_recv.idle = NULL;
 }
 
 static int post_idle(struct xprtrdma_conn *conn)
 {
-	struct xprtrdma_receive *receive;
+	struct ib_recv_wr *first = conn->xc_recv.idle;
 	const struct ib_recv_wr *bad;
-	struct ib_recv_wr *first = NULL;
 
 	lockdep_assert_held(&conn->xc_lock);
-	list_for_each_entry(receive, &conn->xc_recv.free, rv_list) {
-		rpcrdma_buffer_to_device(&receive->rv_buffer, conn->xc_recv_size);
-		receive->rv_wr.next = first;
-		first = &receive->rv_wr;
-	}
-	INIT_LIST_HEAD(&conn->xc_recv.free);
-	conn->xc_recv.idle = 0;
+	conn->xc_recv.idle = NULL;
+	conn->xc_recv.nr_idle = 0;
 	return first ? ib_post_recv(conn->xc_id->qp, first, &bad) : 0;
 }
 
 /**
- * xprtrdma_receives_post - post all Receive buffers for the first time
- * @conn: a connection that is not established
+ * xprtrdma_receives_post - post all Receive buffers that are idle
+ * @conn: a connection
  *
- * Context: the connect worker.
- * Return: 0 or an errno of the provider.
+ * Context: process.
+ * Return: 0, or an errno of the provider; -ENOTCONN: the connection is being taken down.
  */
 int xprtrdma_receives_post(struct xprtrdma_conn *conn)
 {
-	int rc;
+	int rc = -ENOTCONN;
 
 	spin_lock(&conn->xc_lock);
-	rc = post_idle(conn);
+	if (conn->xc_state == RPCRDMA_CONN_CONNECTING ||
+	    conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
+		rc = post_idle(conn);
 	spin_unlock(&conn->xc_lock);
 	return rc;
 }
@@ -164,9 +171,9 @@ int xprtrdma_receive_return(struct xprtrdma_receive *receive)
 	lockdep_assert_held(&conn->xc_lock);
 	receive->rv_rqst = NULL;
 	receive->rv_loan = NULL;
-	list_add(&receive->rv_list, &conn->xc_recv.free);
+	make_idle(receive);
 	/* Once the state is BROKEN the queue may be drained already. */
-	if (++conn->xc_recv.idle < RPCRDMA_RECEIVE_BATCH ||
+	if (conn->xc_recv.nr_idle < RPCRDMA_RECEIVE_BATCH ||
 	    conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
 		return 0;
 	return post_idle(conn);

@@ -16,9 +16,15 @@
  * Errors: a header that is not right is dropped (RFC 8166 section 4.5), as if it had not
  * come; the RPC stays, with its memory and its credit, and goes out again on the next
  * connection when its time is up. RDMA_ERROR ends the RPC with EIO.
+ *
+ * The usual case is short: a reply that is all in its message, to a call that has lent no memory.
+ * reply_lookup() completes it where it finds it, so nothing has to be pinned.
  */
 #include "xprtrdma.h"
 #include "trace.h"
+
+/* Bytes of a reply that are copied with queue_lock, which others wait for */
+enum { PLAIN_REPLY_MAX = 1024 };
 
 /* @status: an enum rpcrdma_status, or an errno. */
 static void note_bad(const struct xprtrdma_receive *receive, int status)
@@ -34,36 +40,9 @@ static void drop(struct xprtrdma_receive *receive, enum rpcrdma_status status)
 	xprtrdma_receive_put(receive);
 }
 
-/*
- * A reply sets the window. Replies are finished in any order, but the last grant is the one
- * that came last (RFC 8166 section 3.3.1).
- */
 static void take_grant(const struct xprtrdma_receive *receive)
 {
-	const struct rpcrdma_header *header = &receive->rv_header;
-	struct rpc_xprt *xprt = xprtrdma_receive_xprt(receive);
-	struct xprtrdma_conn *conn = receive->rv_conn;
-	unsigned long cwnd;
-	u32 before;
-
-	/* RFC 8166 section 4.5: an error says nothing of credits that we could trust. */
-	if (header->proc == RPCRDMA_ERROR)
-		return;
-	/* Nearly always the last grant once more; nobody else changes it. */
-	if (header->credits == conn->xc_window.granted &&
-	    READ_ONCE(xprt->cwnd) >> RPC_CWNDSHIFT == rpcrdma_window_size(&conn->xc_window))
-		return;
-	spin_lock(&conn->xc_lock);
-	before = rpcrdma_window_size(&conn->xc_window);
-	cwnd = rpcrdma_window_grant(&conn->xc_window, header->credits) << RPC_CWNDSHIFT;
-	if (READ_ONCE(xprt->cwnd) != cwnd) {
-		spin_lock(&xprt->transport_lock);
-		xprt->cwnd = cwnd;
-		spin_unlock(&xprt->transport_lock);
-	}
-	spin_unlock(&conn->xc_lock);
-	if (cwnd > before << RPC_CWNDSHIFT)
-		xprt_write_space(xprt);
+	xprtrdma_window_grant(receive->rv_conn, &receive->rv_header);
 }
 
 /*
@@ -121,7 +100,8 @@ static void refuse(struct rpc_rqst *rqst, enum rpcrdma_refusal refusal)
 enum reply_outcome { REPLY_TAKEN, REPLY_NONE, REPLY_LOST, REPLY_FAILED, REPLY_AGAIN };
 
 /* @length: bytes of the RPC reply, if it was answered */
-static void reply_let_go(struct xprtrdma_receive *receive, enum reply_outcome outcome, u32 length)
+static __always_inline void let_go(struct xprtrdma_receive *receive,
+				   enum reply_outcome outcome, u32 length)
 {
 	struct rpc_xprt *xprt = xprtrdma_receive_xprt(receive);
 	struct rpc_rqst *rqst = receive->rv_rqst;
@@ -141,6 +121,12 @@ static void reply_let_go(struct xprtrdma_receive *receive, enum reply_outcome ou
 	spin_unlock(&xprt->queue_lock);
 	receive->rv_rqst = NULL;
 	receive->rv_loan = NULL;
+}
+
+static noinline void reply_let_go(struct xprtrdma_receive *receive, enum reply_outcome outcome,
+				  u32 length)
+{
+	let_go(receive, outcome, length);
 }
 
 /* The same, and lets the call's credit go; the Receive is not the caller's any more. */
@@ -287,28 +273,42 @@ static void count_pulled(const struct xprtrdma_receive *receive, u32 length)
 	note_shape(receive, RPCRDMA_SHAPE_EXPOSED);
 }
 
-/* Returns the length of the RPC reply in rq_rcv_buf, or < 0. @pulled: bytes read, or 0. */
-static int deliver(struct xprtrdma_receive *receive, u32 pulled)
+/* What came in the Write chunk, in bytes */
+static u32 item_of(const struct xprtrdma_receive *receive)
 {
 	const struct rpcrdma_chunk *write = rpcrdma_write_chunk(&receive->rv_lists, 0);
-	const struct rpcrdma_chunk *reply = rpcrdma_reply_chunk(&receive->rv_lists);
-	u32 item = write ? write->length : 0;
-	struct rpc_rqst *rqst = receive->rv_rqst;
-	int copied;
 
-	if (item)
-		count_written(receive, item, RPCRDMA_SHAPE_WRITE);
+	if (!write || !write->length)
+		return 0;
+	count_written(receive, write->length, RPCRDMA_SHAPE_WRITE);
+	return write->length;
+}
+
+/* SUNRPC wants both to be the same. */
+static void seal(struct rpc_rqst *rqst)
+{
+	rqst->rq_private_buf = rqst->rq_rcv_buf;
+}
+
+/*
+ * A reply that is not in this message. Returns its length in rq_rcv_buf, or < 0. @pulled: bytes
+ * read; 0: it is in the Reply chunk.
+ */
+static int deliver(struct xprtrdma_receive *receive, u32 pulled)
+{
+	const struct rpcrdma_chunk *reply = rpcrdma_reply_chunk(&receive->rv_lists);
+	u32 item = item_of(receive);
+	int copied = pulled;
+
 	if (pulled) {
 		count_pulled(receive, pulled);
-		copied = item ? deliver_reply_chunk(receive, item, pulled) : pulled;
-	} else if (receive->rv_header.proc == RPCRDMA_NOMSG) {
+		if (item)
+			copied = deliver_reply_chunk(receive, item, pulled);
+	} else {
 		count_written(receive, reply->length, RPCRDMA_SHAPE_REPLY_CHUNK);
 		copied = deliver_reply_chunk(receive, item, reply->length);
-	} else {
-		copied = deliver_inline(receive, item);
 	}
-	/* SUNRPC wants both to be the same. */
-	memcpy(&rqst->rq_private_buf, &rqst->rq_rcv_buf, sizeof(rqst->rq_private_buf));
+	seal(receive->rv_rqst);
 	return copied;
 }
 
@@ -334,16 +334,26 @@ static __always_inline void count_reply(const struct rpc_rqst *rqst)
 }
 
 /* @copied: bytes of the reply; < 0: it cannot be delivered, for the trace; the RPC fails. */
-static void reply_deliver(struct xprtrdma_receive *receive, int copied)
+static __always_inline void reply_deliver(struct xprtrdma_receive *receive, int copied)
 {
-	if (copied < 0) {
+	if (unlikely(copied < 0)) {
 		note_bad(receive, copied);
 		reply_finish(receive, REPLY_FAILED, 0);
 		return;
 	}
 	learn(receive, copied);
 	count_reply(receive->rv_rqst);
-	reply_finish(receive, REPLY_TAKEN, copied);
+	let_go(receive, REPLY_TAKEN, copied);
+	give_credit_back(receive);
+}
+
+/* All of the reply but its item is in this message, and the RPC's memory is ours alone. */
+static __always_inline void complete_message(struct xprtrdma_receive *receive)
+{
+	int copied = deliver_inline(receive, item_of(receive));
+
+	seal(receive->rv_rqst);
+	reply_deliver(receive, copied);
 }
 
 /*
@@ -369,11 +379,9 @@ static void count_error(const struct xprtrdma_receive *receive)
 			     &counters->errors_received_chunk, 1);
 }
 
-/* The RPC's memory is ours alone now. */
-static void reply_complete(struct xprtrdma_receive *receive)
+/* What is no RDMA_MSG */
+static noinline void complete_other(struct xprtrdma_receive *receive)
 {
-	if (receive->rv_loan->ln_conn)
-		xprtrdma_frwr_recycle(receive->rv_loan);
 	if (receive->rv_header.proc == RPCRDMA_ERROR) {
 		count_error(receive);
 		trace_xprtrdma_error(xprtrdma_receive_xprt(receive), &receive->rv_header);
@@ -383,6 +391,16 @@ static void reply_complete(struct xprtrdma_receive *receive)
 	} else {
 		reply_deliver(receive, deliver(receive, 0));
 	}
+}
+
+/* The RPC's memory is ours alone now. */
+static void reply_complete(struct xprtrdma_receive *receive)
+{
+	xprtrdma_frwr_recycle(receive->rv_loan);
+	if (receive->rv_header.proc == RPCRDMA_MSG)
+		complete_message(receive);
+	else
+		complete_other(receive);
 }
 
 /* What was read: does it begin as the reply to this RPC has to? */
@@ -475,8 +493,45 @@ static bool was_sent(const struct xprtrdma_request *request, struct xprtrdma_con
 	return sent;
 }
 
-/* Finds and pins the RPC. False for an unknown XID, or one that is being answered. */
-static bool reply_lookup(struct xprtrdma_receive *receive)
+/* All of it is in this message, and nothing else. */
+static bool is_without_chunks(const struct xprtrdma_receive *receive)
+{
+	return receive->rv_header.proc == RPCRDMA_MSG &&
+	       !(receive->rv_lists.nr_read | receive->rv_lists.nr_write |
+		 receive->rv_lists.nr_reply);
+}
+
+/* Nothing is to be fenced, read or learned, and the reply is short enough to be copied here. */
+static bool reply_is_plain(const struct xprtrdma_receive *receive, const struct rpc_rqst *rqst)
+{
+	const struct xprtrdma_request *request = xprtrdma_request_of(rqst);
+	u32 length = receive->rv_length - receive->rv_header.size;
+
+	return !request->rq_loan.ln_conn && !request->rq_by_history &&
+	       length <= min_t(size_t, rqst->rq_rcv_buf.head[0].iov_len, PLAIN_REPLY_MAX);
+}
+
+/* As deliver(), reply_deliver() and reply_let_go() */
+static __always_inline void complete_plain(struct xprtrdma_receive *receive,
+					   struct rpc_rqst *rqst)
+{
+	u32 length = receive->rv_length - receive->rv_header.size;
+
+	memcpy(rqst->rq_rcv_buf.head[0].iov_base,
+	       receive->rv_buffer.bf_data + receive->rv_header.size, length);
+	seal(rqst);
+	count_reply(rqst);
+	WRITE_ONCE(xprtrdma_request_of(rqst)->rq_sent_on, 0);
+	xprt_complete_rqst(rqst->rq_task, length);
+}
+
+enum reply_found { FOUND_NONE, FOUND_PINNED, FOUND_AND_DONE };
+
+/*
+ * Finds the RPC. It is pinned then; or complete, if the message is @plain and it is, too. None: for
+ * an unknown XID, or one that is being answered.
+ */
+static enum reply_found reply_lookup(struct xprtrdma_receive *receive, bool plain)
 {
 	struct rpc_xprt *xprt = xprtrdma_receive_xprt(receive);
 	struct xprtrdma_request *request;
@@ -490,16 +545,21 @@ static bool reply_lookup(struct xprtrdma_receive *receive)
 	if (!was_sent(request, receive->rv_conn) || request->rq_loan.ln_receive ||
 	    request->rq_refused)
 		goto out_none;
+	if (plain && reply_is_plain(receive, rqst)) {
+		complete_plain(receive, rqst);
+		spin_unlock(&xprt->queue_lock);
+		return FOUND_AND_DONE;
+	}
 	xprt_pin_rqst(rqst);
 	request->rq_loan.ln_receive = receive;
 	receive->rv_rqst = rqst;
 	receive->rv_loan = &request->rq_loan;
 	spin_unlock(&xprt->queue_lock);
-	return true;
+	return FOUND_PINNED;
 
 out_none:
 	spin_unlock(&xprt->queue_lock);
-	return false;
+	return FOUND_NONE;
 }
 
 /*
@@ -571,14 +631,21 @@ static void handle_call(struct xprtrdma_receive *receive, bool invalidated, u32 
 static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32 rkey)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
+	enum reply_found found;
 
 	if (handle_config(receive, invalidated, rkey))
 		return;
-	if (!reply_lookup(receive)) {
+	found = reply_lookup(receive, !invalidated && is_without_chunks(receive));
+	if (found == FOUND_NONE) {
 		drop_unknown(receive);
 		return;
 	}
 	WRITE_ONCE(conn->xc_useful, true);
+	if (found == FOUND_AND_DONE) {
+		take_grant(receive);
+		give_credit_back(receive);
+		return;
+	}
 
 	if (invalidated && !xprtrdma_frwr_reminv(receive->rv_loan, rkey)) {
 		foreign_rkey(receive, rkey);
@@ -599,7 +666,7 @@ static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32
 		return;
 	}
 	take_grant(receive);
-	if (!receive->rv_loan->ln_conn || xprtrdma_frwr_unmap_async(receive->rv_loan))
+	if (xprtrdma_frwr_unmap_async(receive->rv_loan))
 		reply_complete(receive);
 }
 
@@ -617,6 +684,12 @@ void xprtrdma_reply_receive(struct xprtrdma_receive *receive, bool invalidated,
 	struct rpcrdma_header *header = &receive->rv_header;
 	enum rpcrdma_status status;
 
+	/* What nearly all are; the rest is for all others. */
+	if (rpcrdma_short_reply_decode(receive->rv_buffer.bf_data, receive->rv_length, header,
+				       &receive->rv_lists)) {
+		handle_reply(receive, invalidated, rkey);
+		return;
+	}
 	status = rpcrdma_header_decode(receive->rv_buffer.bf_data, receive->rv_length, header,
 				       &receive->rv_lists);
 	if (status != RPCRDMA_OK) {

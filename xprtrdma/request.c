@@ -142,52 +142,51 @@ void xprtrdma_request_free(struct rpc_task *task)
 	rqst->rq_rbuffer = NULL;
 }
 
-static void window_untake(struct xprtrdma_conn *conn)
-{
-	spin_lock(&conn->xc_lock);
-	rpcrdma_window_untake(&conn->xc_window);
-	spin_unlock(&conn->xc_lock);
-}
-
 /*
- * A credit and a Send buffer, both or none. SUNRPC's congestion window normally keeps
+ * The buffer for a call, if it may be sent now. SUNRPC's congestion window normally keeps
  * calls back before this does; but after a reconnect it still counts the calls of the
  * old connection as admitted, and RFC 8166 section 3.3.3 allows one on the new.
  */
-static struct xprtrdma_send *reserve(struct xprtrdma_conn *conn)
+static struct xprtrdma_send *may_send(struct xprtrdma_conn *conn)
 {
-	enum xprtrdma_lack lack = XPRTRDMA_LACKS_CREDIT;
+	return xprtrdma_window_is_open(conn) ? xprtrdma_send_for_call(conn) : NULL;
+}
+
+/* The same. The lock: it knows of all that has happened before. */
+static struct xprtrdma_send *look_again(struct xprtrdma_conn *conn)
+{
 	struct xprtrdma_send *send = NULL;
+	bool open;
 
 	spin_lock(&conn->xc_lock);
-	if (rpcrdma_window_take(&conn->xc_window)) {
-		lack = XPRTRDMA_LACKS_SEND;
-		send = xprtrdma_send_take(conn);
-		if (!send)
-			rpcrdma_window_untake(&conn->xc_window);
-	}
+	open = xprtrdma_window_is_open(conn);
 	spin_unlock(&conn->xc_lock);
+	if (open)
+		send = xprtrdma_send_for_call(conn);
 	if (!send)
-		WRITE_ONCE(conn->xc_lack, lack);
+		WRITE_ONCE(conn->xc_lack, open ? XPRTRDMA_LACKS_SEND : XPRTRDMA_LACKS_CREDIT);
 	return send;
 }
 
-static struct xprtrdma_send *reserve_or_wait(struct rpc_rqst *rqst, struct xprtrdma_conn *conn)
+/* As may_send(). If it may not, SUNRPC waits. */
+static noinline struct xprtrdma_send *wait_to_send(struct xprtrdma_conn *conn,
+						   struct rpc_rqst *rqst)
 {
 	struct rpc_xprt *xprt = rqst->rq_xprt;
-	struct xprtrdma_send *send = reserve(conn);
+	struct xprtrdma_send *send;
 
-	if (send)
-		return send;
 	/* Replies and Send completions call xprt_write_space(). Look again: one may
 	 * have come before there was anybody to wake.
 	 */
 	xprt_wait_for_buffer_space(xprt);
-	send = reserve(conn);
-	if (send)
+	send = look_again(conn);
+	if (send) {
 		xprt_write_space(xprt);
-	else
+	} else {
+		if (conn->xc_lack == XPRTRDMA_LACKS_CREDIT)
+			xprtrdma_window_more(conn);
 		xprtrdma_watch_stalled(conn, rqst);
+	}
 	return send;
 }
 
@@ -195,25 +194,27 @@ static int send_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 {
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 	struct xprtrdma_send *send;
-	int length;
+	int rc;
 
 	/* What was lent on an earlier connection has been taken back with it. */
 	if (request->rq_loan.ln_conn) {
 		WARN_ON_ONCE(!list_empty(&request->rq_loan.ln_mrs));
 		xprtrdma_frwr_recycle(&request->rq_loan);
 	}
-	send = reserve_or_wait(rqst, conn);
+	send = may_send(conn) ?: wait_to_send(conn, rqst);
 	if (!send)
 		return -EAGAIN;
-	length = xprtrdma_marshal_call(conn, rqst, send);
-	if (length < 0) {
-		xprtrdma_frwr_recycle(&request->rq_loan);
-		xprtrdma_send_put(send);
-		window_untake(conn);
-		return length;
+	rc = xprtrdma_marshal_call(conn, rqst, send);
+	if (rc >= 0) {
+		rqst->rq_xtime = ktime_get();
+		rc = xprtrdma_send_call(conn, rc, request);
+		if (rc != -EAGAIN)
+			return rc;
+		/* Closed meanwhile. SUNRPC comes again, at once or when there is a credit. */
+		wait_to_send(conn, rqst);
 	}
-	rqst->rq_xtime = ktime_get();
-	return xprtrdma_send_post(send, length, request);
+	xprtrdma_frwr_recycle(&request->rq_loan);
+	return rc;
 }
 
 /*
@@ -284,6 +285,7 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 	}
 	if (!xprt_request_get_cong(xprt, rqst)) {
 		let_admitted_call_go(xprt);
+		xprtrdma_window_more(conn);
 		return -EBADSLT;
 	}
 	rc = send_call(conn, rqst);

@@ -12,9 +12,48 @@
  * in order). One Send in signal_every asks for a completion, and so does the one that
  * takes the last free buffer; so a sender that finds the list empty can rely on a
  * completion to come.
+ *
+ * The Send Queue has an entry for each Send buffer, and one for each memory region: for its
+ * invalidation, or for its registration where it is to be read into, which is done before that.
+ * Registrations of calls go before a Send, and their entries come back with that Send's. They
+ * are counted: a call is sent if there are as many as it can need, and else it waits.
  */
 #include "xprtrdma.h"
 #include "trace.h"
+
+static struct xprtrdma_send *pop_free(struct xprtrdma_send_pool *pool)
+{
+	struct xprtrdma_send *send = pool->free;
+
+	if (send)
+		pool->free = send->sd_next;
+	return send;
+}
+
+static void push_free(struct xprtrdma_send_pool *pool, struct xprtrdma_send *send)
+{
+	send->sd_next = pool->free;
+	pool->free = send;
+}
+
+static void append_posted(struct xprtrdma_send_pool *pool, struct xprtrdma_send *send)
+{
+	send->sd_next = NULL;
+	*pool->end = send;
+	pool->end = &send->sd_next;
+}
+
+/* @last is complete, and so are all that were posted before it. */
+static void free_posted(struct xprtrdma_send_pool *pool, struct xprtrdma_send *last)
+{
+	struct xprtrdma_send *first = pool->posted;
+
+	pool->posted = last->sd_next;
+	if (!pool->posted)
+		pool->end = &pool->posted;
+	last->sd_next = pool->free;
+	pool->free = first;
+}
 
 static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -22,7 +61,6 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 						  sd_cqe);
 	struct xprtrdma_conn *conn = send->sd_conn;
 	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
-	struct list_head done;
 
 	if (wc->status != IB_WC_SUCCESS) {
 		trace_xprtrdma_wc(xprt, "send", wc->status, wc->vendor_err);
@@ -30,8 +68,12 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	spin_lock(&conn->xc_lock);
-	list_cut_position(&done, &conn->xc_send.posted, &send->sd_list);
-	list_splice(&done, &conn->xc_send.free);
+	free_posted(&conn->xc_send, send);
+	if (conn->xc_send.probe == send)
+		conn->xc_send.probe = NULL;
+	WRITE_ONCE(conn->xc_send.reg_wrs,
+		   conn->xc_send.reg_wrs + send->sd_regs - conn->xc_send.regs_done);
+	conn->xc_send.regs_done = send->sd_regs;
 	xprtrdma_pulls_continue(conn);
 	spin_unlock(&conn->xc_lock);
 	xprt_write_space(xprt);
@@ -72,27 +114,31 @@ static struct xprtrdma_send *send_alloc(struct xprtrdma_conn *conn)
  */
 void xprtrdma_sends_init(struct xprtrdma_conn *conn)
 {
-	INIT_LIST_HEAD(&conn->xc_send.free);
-	INIT_LIST_HEAD(&conn->xc_send.posted);
+	conn->xc_send.end = &conn->xc_send.posted;
 }
 
 /**
- * xprtrdma_sends_create - allocate all Send buffers of a connection
+ * xprtrdma_sends_create - allocate Send buffers of a connection
  * @conn: the connection
+ * @count: how many there shall be, at most send_slots of its queues
  *
  * Context: process.
  * Return: 0 or -ENOMEM; either way xprtrdma_sends_destroy() frees what is there.
  */
-int xprtrdma_sends_create(struct xprtrdma_conn *conn)
+int xprtrdma_sends_create(struct xprtrdma_conn *conn, unsigned int count)
 {
 	struct xprtrdma_send *send;
-	unsigned int i;
 
-	for (i = 0; i < conn->xc_queues.send_slots; i++) {
+	if (!conn->xc_send.count)
+		conn->xc_send.reg_wrs = conn->xc_queues.reg_wrs;
+	while (conn->xc_send.count < count) {
 		send = send_alloc(conn);
 		if (!send)
 			return -ENOMEM;
-		list_add(&send->sd_list, &conn->xc_send.free);
+		spin_lock(&conn->xc_lock);
+		push_free(&conn->xc_send, send);
+		spin_unlock(&conn->xc_lock);
+		conn->xc_send.count++;
 	}
 	return 0;
 }
@@ -105,12 +151,20 @@ int xprtrdma_sends_create(struct xprtrdma_conn *conn)
  */
 void xprtrdma_sends_destroy(struct xprtrdma_conn *conn)
 {
-	struct xprtrdma_send *send, *next;
+	struct xprtrdma_send_pool *pool = &conn->xc_send;
+	struct xprtrdma_send *send;
 
-	list_splice_init(&conn->xc_send.posted, &conn->xc_send.free);
-	list_for_each_entry_safe(send, next, &conn->xc_send.free, sd_list)
+	if (pool->next)
+		push_free(pool, pool->next);
+	pool->next = NULL;
+	*pool->end = pool->free;
+	while (pool->posted) {
+		send = pool->posted;
+		pool->posted = send->sd_next;
 		send_free(send);
-	INIT_LIST_HEAD(&conn->xc_send.free);
+	}
+	pool->free = NULL;
+	pool->end = &pool->posted;
 }
 
 /**
@@ -122,28 +176,18 @@ void xprtrdma_sends_destroy(struct xprtrdma_conn *conn)
 bool xprtrdma_sends_left(const struct xprtrdma_conn *conn)
 {
 	lockdep_assert_held(&conn->xc_lock);
-	return !list_empty(&conn->xc_send.free);
+	return conn->xc_send.free;
 }
 
-/**
- * xprtrdma_send_take - as xprtrdma_send_get(), with the lock
- * @conn: the connection
- *
- * Context: any; the caller holds xc_lock.
- * Return: as xprtrdma_send_get().
- */
-struct xprtrdma_send *xprtrdma_send_take(struct xprtrdma_conn *conn)
+static struct xprtrdma_send *take(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_send *send;
 
-	lockdep_assert_held(&conn->xc_lock);
-
-	send = list_first_entry_or_null(&conn->xc_send.free, struct xprtrdma_send,
-					sd_list);
-	if (send)
-		list_del(&send->sd_list);
-	else
+	spin_lock(&conn->xc_lock);
+	send = pop_free(&conn->xc_send);
+	if (!send)
 		RPCRDMA_COUNT(conn->xc_transport->xt_stats.empty_sendctx_q, 1);
+	spin_unlock(&conn->xc_lock);
 	return send;
 }
 
@@ -156,12 +200,7 @@ struct xprtrdma_send *xprtrdma_send_take(struct xprtrdma_conn *conn)
  */
 struct xprtrdma_send *xprtrdma_send_get(struct xprtrdma_conn *conn)
 {
-	struct xprtrdma_send *send;
-
-	spin_lock(&conn->xc_lock);
-	send = xprtrdma_send_take(conn);
-	spin_unlock(&conn->xc_lock);
-	return send;
+	return take(conn);
 }
 
 /**
@@ -175,61 +214,181 @@ void xprtrdma_send_put(struct xprtrdma_send *send)
 	struct xprtrdma_conn *conn = send->sd_conn;
 
 	spin_lock(&conn->xc_lock);
-	list_add(&send->sd_list, &conn->xc_send.free);
+	push_free(&conn->xc_send, send);
 	spin_unlock(&conn->xc_lock);
 }
 
+/* Entries for the registrations of any call */
+static bool regs_left(const struct xprtrdma_conn *conn)
+{
+	return READ_ONCE(conn->xc_send.reg_wrs) >= conn->xc_queues.mrs_per_call;
+}
+
+static void message_to_device(struct xprtrdma_send *send, unsigned int length)
+{
+	send->sd_buffer.bf_sge.length = length;
+	rpcrdma_buffer_to_device(&send->sd_buffer, length);
+	if (trace_xprtrdma_message_enabled())
+		xprtrdma_trace_message(send->sd_conn, send->sd_buffer.bf_data, length, NULL);
+}
+
+/* @first: @send, or what is to be done before it */
+static __always_inline int post(struct xprtrdma_conn *conn, struct xprtrdma_send *send,
+				const struct ib_send_wr *first)
+{
+	struct xprtrdma_send_pool *pool = &conn->xc_send;
+	const struct ib_send_wr *bad;
+	int rc;
+
+	lockdep_assert_held(&conn->xc_lock);
+	send->sd_regs = pool->regs_posted;
+	send->sd_wr.send_flags = 0;
+	if (++pool->unsignaled >= conn->xc_queues.signal_every || !pool->free ||
+	    !regs_left(conn)) {
+		send->sd_wr.send_flags = IB_SEND_SIGNALED;
+		pool->unsignaled = 0;
+	}
+	append_posted(pool, send);
+	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
+		return -ENOTCONN;
+	rc = ib_post_send(conn->xc_id->qp, first, &bad);
+	if (!rc)
+		RPCRDMA_COUNT(conn->xc_transport->xt_counters.bytes_sent_inline,
+			      send->sd_buffer.bf_sge.length);
+	return rc;
+}
+
+static noinline int post_failed(struct xprtrdma_conn *conn, int rc)
+{
+	trace_xprtrdma_post_failed(&conn->xc_transport->xt_xprt, rc);
+	xprtrdma_conn_fail(conn, RPCRDMA_END_SEND_FAILED);
+	return -ENOTCONN;
+}
+
 /**
- * xprtrdma_send_post - send a message
+ * xprtrdma_send_post - send a message that is no call of SUNRPC's
  * @send: the buffer, with the message at its start
  * @length: bytes of the message
- * @request: the call that it carries, whose registrations are posted before it; or NULL
  *
- * @send is consumed whatever the result. A reply to @request is accepted from the post
- * on, and not before: until then the peer cannot have seen the call, whatever it sends.
+ * @send is consumed whatever the result.
  *
  * Context: any. The connection must not be destroyed meanwhile: the caller holds the write
  * lock, is a CQ handler, or a work item that the teardown waits for. After BROKEN nothing
  * is posted, see xprtrdma_conn_destroy().
  * Return: 0, or -ENOTCONN, in which case the connection has been failed.
  */
-int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
-		       struct xprtrdma_request *request)
+int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length)
 {
 	struct xprtrdma_conn *conn = send->sd_conn;
-	struct ib_send_wr *first = &send->sd_wr;
-	const struct ib_send_wr *bad;
 	int rc;
 
-	send->sd_buffer.bf_sge.length = length;
-	rpcrdma_buffer_to_device(&send->sd_buffer, length);
+	message_to_device(send, length);
+	spin_lock(&conn->xc_lock);
+	rc = post(conn, send, &send->sd_wr);
+	spin_unlock(&conn->xc_lock);
+	return rc ? post_failed(conn, rc) : 0;
+}
 
-	if (trace_xprtrdma_message_enabled())
-		xprtrdma_trace_message(conn, send->sd_buffer.bf_data, length, NULL);
-	if (request && !list_empty(&request->rq_loan.ln_mrs))
-		first = xprtrdma_frwr_chain(&request->rq_loan, first);
+/**
+ * xprtrdma_send_probe - something that the peer's HCA has to acknowledge
+ * @conn: the connection
+ *
+ * An RDMA Write of no bytes: the HCA looks at neither R_key nor address (InfiniBand C9-88, RFC
+ * 5040 section 5.1), and the server sees nothing of it. If it is not acknowledged the connection
+ * ends. It has the Send Queue entry of a Send buffer. Where none is free, or one is under way,
+ * there is something to be acknowledged already.
+ *
+ * Context: as xprtrdma_send_post().
+ */
+void xprtrdma_send_probe(struct xprtrdma_conn *conn)
+{
+	struct xprtrdma_send_pool *pool = &conn->xc_send;
+	struct ib_rdma_wr probe = {
+		.wr = { .opcode = IB_WR_RDMA_WRITE, .send_flags = IB_SEND_SIGNALED },
+	};
+	struct xprtrdma_send *send;
+	int rc = 0;
 
 	spin_lock(&conn->xc_lock);
-	send->sd_wr.send_flags = 0;
-	if (++conn->xc_send.unsignaled >= conn->xc_queues.signal_every ||
-	    list_empty(&conn->xc_send.free)) {
-		send->sd_wr.send_flags = IB_SEND_SIGNALED;
-		conn->xc_send.unsignaled = 0;
+	send = pool->probe ? NULL : pop_free(pool);
+	if (send) {
+		pool->probe = send;
+		send->sd_buffer.bf_sge.length = 0;
+		probe.wr.wr_cqe = &send->sd_cqe;
+		rc = post(conn, send, &probe.wr);
 	}
-	list_add_tail(&send->sd_list, &conn->xc_send.posted);
-	rc = -ENOTCONN;
-	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
-		rc = ib_post_send(conn->xc_id->qp, first, &bad);
-	if (request)
-		/* Pairs with was_sent(). */
-		smp_store_release(&request->rq_sent_on, conn->xc_serial);
-	if (!rc)
-		RPCRDMA_COUNT(conn->xc_transport->xt_counters.bytes_sent_inline, length);
 	spin_unlock(&conn->xc_lock);
-	if (rc) {
-		trace_xprtrdma_post_failed(&conn->xc_transport->xt_xprt, rc);
-		xprtrdma_conn_fail(conn, RPCRDMA_END_SEND_FAILED);
-		return -ENOTCONN;
+	if (rc)
+		post_failed(conn, rc);
+}
+
+/* ---- calls ---- */
+
+/**
+ * xprtrdma_send_for_call - the buffer for the next call
+ * @conn: the connection
+ *
+ * Context: process, the transport's write lock is held.
+ * Return: the buffer that xprtrdma_send_call() sends; not the caller's. NULL: there is none, or
+ * there are too few entries for registrations.
+ */
+struct xprtrdma_send *xprtrdma_send_for_call(struct xprtrdma_conn *conn)
+{
+	struct xprtrdma_send_pool *pool = &conn->xc_send;
+
+	if (unlikely(!regs_left(conn))) {
+		RPCRDMA_COUNT(conn->xc_transport->xt_stats.empty_sendctx_q, 1);
+		return NULL;
 	}
-	return 0;
+	if (unlikely(!pool->next))
+		pool->next = take(conn);
+	return pool->next;
+}
+
+/**
+ * xprtrdma_send_call - send a call
+ * @conn: the connection; the message is at the start of xprtrdma_send_for_call()
+ * @length: bytes of the message
+ * @request: the call, whose registrations are posted before it
+ *
+ * Takes a credit. A reply to @request is accepted from the post on, and not before: until then the
+ * peer cannot have seen the call, whatever it sends. The buffer for the next call is taken in the
+ * same section.
+ *
+ * Context: process, the transport's write lock is held, which keeps the connection. After BROKEN
+ * nothing is posted, see xprtrdma_conn_destroy().
+ * Return: 0; -EAGAIN: the window has been closed meanwhile, and nothing is done; or -ENOTCONN, in
+ * which case the connection has been failed.
+ */
+int xprtrdma_send_call(struct xprtrdma_conn *conn, unsigned int length,
+		       struct xprtrdma_request *request)
+{
+	struct xprtrdma_send_pool *pool = &conn->xc_send;
+	struct xprtrdma_send *send = pool->next;
+	struct ib_send_wr *first = &send->sd_wr;
+	u32 registrations = 0;
+	int rc;
+
+	message_to_device(send, length);
+	if (!list_empty(&request->rq_loan.ln_mrs))
+		first = xprtrdma_frwr_chain(&request->rq_loan, first, &registrations);
+
+	spin_lock(&conn->xc_lock);
+	if (unlikely(!rpcrdma_window_take(&conn->xc_window))) {
+		spin_unlock(&conn->xc_lock);
+		return -EAGAIN;
+	}
+	WRITE_ONCE(pool->reg_wrs, pool->reg_wrs - registrations);
+	pool->regs_posted += registrations;
+	/* Before the post, which asks for a completion if none is left. */
+	pool->next = pop_free(pool);
+	rc = post(conn, send, first);
+	/* Pairs with was_sent(). */
+	smp_store_release(&request->rq_sent_on, conn->xc_serial);
+	if (likely(!rc))
+		xprtrdma_watch_call(conn);
+	spin_unlock(&conn->xc_lock);
+	if (registrations)
+		xprtrdma_frwr_count(conn, registrations);
+	return rc ? post_failed(conn, rc) : 0;
 }

@@ -39,12 +39,17 @@ DECLARE_EVENT_CLASS(xprtrdma_value,
 /*
  * Result of a connect attempt; of a post; an asynchronous event of the queue pair; what
  * waits on a connection that is given up: calls in flight to which no reply comes, or
- * messages for which the HCA does nothing; what the server's
- * configuration has led to: bytes that may be sent inline, or an errno.
+ * messages for which the HCA does nothing; calls that wait while the peer's HCA is asked for
+ * an acknowledgement; what the server's configuration has led to: bytes that may be sent
+ * inline, or an errno.
  */
 DEFINE_EVENT(xprtrdma_value, xprtrdma_config,
 	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
+DEFINE_EVENT(xprtrdma_value, xprtrdma_window,
+	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
 DEFINE_EVENT(xprtrdma_value, xprtrdma_stalled,
+	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
+DEFINE_EVENT(xprtrdma_value, xprtrdma_probe,
 	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
 DEFINE_EVENT(xprtrdma_value, xprtrdma_connect,
 	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));

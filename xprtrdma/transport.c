@@ -112,19 +112,6 @@ static struct xprtrdma_conn *create_and_ask(struct xprtrdma_transport *transport
 }
 
 /*
- * One call until the server's first grant: RFC 8166 section 3.3.3. Under both locks, as in
- * take_grant(): a message may be there already.
- */
-static void begin_window(struct rpc_xprt *xprt, struct xprtrdma_conn *conn)
-{
-	spin_lock(&conn->xc_lock);
-	spin_lock(&xprt->transport_lock);
-	xprt->cwnd = rpcrdma_window_size(&conn->xc_window) << RPC_CWNDSHIFT;
-	spin_unlock(&xprt->transport_lock);
-	spin_unlock(&conn->xc_lock);
-}
-
-/*
  * Changed under the write lock, as SUNRPC does, which also looks at it under transport_lock
  * alone (xprt_conditional_disconnect()), and without either.
  */
@@ -137,7 +124,6 @@ static void next_cookie(struct rpc_xprt *xprt)
 
 static int establish(struct xprtrdma_transport *transport)
 {
-	struct rpc_xprt *xprt = &transport->xt_xprt;
 	struct xprtrdma_conn *conn;
 
 	disconnect(transport, false);
@@ -145,7 +131,7 @@ static int establish(struct xprtrdma_transport *transport)
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
 
-	begin_window(xprt, conn);
+	xprtrdma_window_begin(conn);
 	WRITE_ONCE(transport->xt_overdue, false);
 	xprtrdma_bc_connected(conn);
 	transport->xt_was_connected = true;

@@ -4,6 +4,11 @@
  * see calls that wait for a reply, but neither those that wait for a credit nor what waits for
  * the HCA. RFC 8267 section 6.7.2.
  *
+ * And is its machine still there? Our HCA finds out when the peer's HCA does not acknowledge what
+ * was sent. If that has acknowledged all calls before the machine dies, they would wait for
+ * SUNRPC's timer, a minute by default. So while calls wait and no reply comes, a probe goes out
+ * every few seconds. The HCA of a server that is only slow acknowledges it.
+ *
  * A connection that is only idle is not touched.
  */
 #include "xprtrdma.h"
@@ -135,6 +140,52 @@ void xprtrdma_watch_unhold(struct xprtrdma_conn *conn, bool read)
 		conn->xc_watch.held_since = jiffies;
 }
 
+static void probe_worker(struct work_struct *work)
+{
+	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
+						  xc_watch.probe_worker.work);
+	struct xprtrdma_watch *watch = &conn->xc_watch;
+	u32 in_flight;
+	bool quiet;
+
+	spin_lock(&conn->xc_lock);
+	quiet = watch->replies == watch->probed_at;
+	watch->probed_at = watch->replies;
+	in_flight = conn->xc_window.in_flight;
+	watch->probing = conn->xc_state == RPCRDMA_CONN_ESTABLISHED && in_flight;
+	quiet = quiet && watch->probing;
+	if (watch->probing)
+		queue_delayed_work(xprtrdma_wq, &watch->probe_worker, XPRTRDMA_PROBE_INTERVAL);
+	spin_unlock(&conn->xc_lock);
+	if (!quiet)
+		return;
+	trace_xprtrdma_probe(&conn->xc_transport->xt_xprt, in_flight);
+	xprtrdma_send_probe(conn);
+}
+
+static noinline void watch_peer(struct xprtrdma_watch *watch)
+{
+	watch->probing = true;
+	watch->probed_at = watch->replies;
+	queue_delayed_work(xprtrdma_wq, &watch->probe_worker, XPRTRDMA_PROBE_INTERVAL);
+}
+
+/**
+ * xprtrdma_watch_call - a call has been sent
+ * @conn: the connection, established
+ *
+ * While calls wait, and no reply comes, the peer's HCA is asked for a sign of life each
+ * XPRTRDMA_PROBE_INTERVAL.
+ *
+ * Context: any; the caller holds xc_lock.
+ */
+void xprtrdma_watch_call(struct xprtrdma_conn *conn)
+{
+	lockdep_assert_held(&conn->xc_lock);
+	if (unlikely(!conn->xc_watch.probing))
+		watch_peer(&conn->xc_watch);
+}
+
 /**
  * xprtrdma_watch_replied - a reply has come
  * @conn: the connection
@@ -157,6 +208,7 @@ void xprtrdma_watch_init(struct xprtrdma_conn *conn)
 {
 	INIT_DELAYED_WORK(&conn->xc_watch.stall_worker, stall_worker);
 	INIT_DELAYED_WORK(&conn->xc_watch.held_worker, held_worker);
+	INIT_DELAYED_WORK(&conn->xc_watch.probe_worker, probe_worker);
 }
 
 /**
@@ -169,4 +221,5 @@ void xprtrdma_watch_stop(struct xprtrdma_conn *conn)
 {
 	cancel_delayed_work_sync(&conn->xc_watch.stall_worker);
 	cancel_delayed_work_sync(&conn->xc_watch.held_worker);
+	cancel_delayed_work_sync(&conn->xc_watch.probe_worker);
 }

@@ -44,15 +44,15 @@ enum {
 	XPRTRDMA_BC_SLOTS	= 16,	/* reverse-direction credits that we grant */
 	XPRTRDMA_MAX_PAGES	= (1 << 20) / PAGE_SIZE + 1,	/* NFS_MAX_FILE_IO_SIZE, anywhere */
 	XPRTRDMA_RESOLVE_MS	= 5000,
-	XPRTRDMA_MR_INITIAL	= 32,
+	XPRTRDMA_FIRST_CREDITS	= 8,	/* with buffers, until a call waits for more */
+	XPRTRDMA_MR_INITIAL	= 4,
 	XPRTRDMA_REPLY_SEGMENTS	= 64,	/* storage to decode a reply: two full lists */
 	XPRTRDMA_REPLY_CHUNKS	= 8,
 	XPRTRDMA_PULLS		= 4,	/* replies that are being read at a time */
 	XPRTRDMA_PULL_WRS	= 64,	/* RDMA Reads of all of them */
 	XPRTRDMA_READ_DEPTH	= 16,	/* RDMA Reads in flight */
 	XPRTRDMA_BC_MAX_CALL	= 68 << 10,	/* bytes of a reverse-direction call */
-	/* RDMA Writes of replies, four at a time */
-	XPRTRDMA_BC_WRITES	= 4 * RPCRDMA_MAX_SEGMENTS_SENT,
+	XPRTRDMA_BC_WRITES	= 4 * RPCRDMA_MAX_SEGMENTS_SENT, /* for four replies at a time */
 };
 
 #define XPRTRDMA_BIND_TIMEOUT		(60U * HZ)
@@ -65,6 +65,8 @@ enum {
 #define XPRTRDMA_STALL_TIMEOUT		(60U * HZ)
 /* Of several replies that wait for the HCA, one is complete within that time. */
 #define XPRTRDMA_HELD_TIMEOUT		(30U * HZ)
+/* Calls wait that long, then the peer's HCA is asked for an acknowledgement. */
+#define XPRTRDMA_PROBE_INTERVAL		(5U * HZ)
 /* A LOCAL_INV that takes longer waits for a peer that does not take our Sends. */
 #define XPRTRDMA_FENCE_TIMEOUT		(10U * HZ)
 /* A server that takes longer to say what its limits are is not asked again. */
@@ -188,27 +190,52 @@ struct xprtrdma_transport {
  */
 
 /**
- * struct xprtrdma_send_pool - send.c: Send buffers, all under xc_lock
- * @free: unused
- * @posted: in posting order
+ * struct xprtrdma_growth - window.c: buffers for more calls
+ * @worker: makes them
+ */
+struct xprtrdma_growth {
+	struct work_struct	worker;
+};
+
+/**
+ * struct xprtrdma_send_pool - send.c: Send buffers, under xc_lock where nothing else is said
+ * @free: unused; a stack, by sd_next
+ * @posted: in posting order; a queue, by sd_next
+ * @end: where the next one that is posted is put
+ * @next: for the next call, or NULL; for the holder of the transport's write lock
+ * @probe: of what xprtrdma_send_probe() has posted last, until that is complete, or NULL
+ * @count: all of them; for who makes them
  * @unsignaled: Sends posted since the last signalled one
+ * @reg_wrs: entries of the Send Queue that are free for registrations of calls; the holder of the
+ *	write lock reads it without xc_lock, as nobody else takes any
+ * @regs_posted: registrations of calls, so far; wraps around
+ * @regs_done: of these, those whose entries are free again
  */
 struct xprtrdma_send_pool {
-	struct list_head	free;
-	struct list_head	posted;
+	struct xprtrdma_send	*free;
+	struct xprtrdma_send	*posted;
+	struct xprtrdma_send	**end;
+	struct xprtrdma_send	*next;
+	struct xprtrdma_send	*probe;
+	unsigned int		count;
 	unsigned int		unsignaled;
+	u32			reg_wrs;
+	u32			regs_posted;
+	u32			regs_done;
 };
 
 /**
  * struct xprtrdma_recv_pool - receive.c: Receive buffers
- * @all: every one; built before the first post
- * @free: to be posted; under xc_lock
- * @idle: their number; under xc_lock
+ * @all: every one; under xc_lock
+ * @count: their number; for who makes them
+ * @idle: to be posted, and in a chain for that; under xc_lock
+ * @nr_idle: their number; under xc_lock
  */
 struct xprtrdma_recv_pool {
 	struct list_head	all;
-	struct list_head	free;
-	unsigned int		idle;
+	unsigned int		count;
+	struct ib_recv_wr	*idle;
+	unsigned int		nr_idle;
 };
 
 /**
@@ -266,21 +293,26 @@ struct xprtrdma_bc_writer {
  * struct xprtrdma_watch - watch.c: does the server still do anything? Under xc_lock
  * @replies: so far
  * @stalled_at: @replies when the window was found closed
- * @patience: how long replies are waited for since then, jiffies; under the transport's
- *	write lock
+ * @patience: how long replies are waited for since then, jiffies; under the write lock
  * @held: messages that wait for the HCA; see xprtrdma_watch_hold()
  * @held_since: when the last of these came to an end, or the first one came; jiffies
+ * @probed_at: @replies when @probe_worker has looked last, or was queued
+ * @probing: @probe_worker is queued, or runs
  * @stall_worker: looks whether replies still come; see xprtrdma_watch_stalled()
  * @held_worker: fails the connection when nothing of @held comes to its end
+ * @probe_worker: while calls wait for replies; see xprtrdma_watch_call()
  */
 struct xprtrdma_watch {
 	u64			replies;
 	u64			stalled_at;
+	u64			probed_at;
+	bool			probing;
 	unsigned long		patience;
 	unsigned int		held;
 	unsigned long		held_since;
 	struct delayed_work	stall_worker;
 	struct delayed_work	held_worker;
+	struct delayed_work	probe_worker;
 };
 
 /**
@@ -343,6 +375,7 @@ enum xprtrdma_lack {
  * @xc_end: why it ends, as whoever saw it first says
  * @xc_state: changed only through conn_advance(), and read without the lock as a hint
  * @xc_window: credits of the forward direction
+ * @xc_growth: buffers for more of them
  * @xc_send: Send buffers
  * @xc_recv: Receive buffers
  * @xc_mr: memory regions
@@ -378,6 +411,7 @@ struct xprtrdma_conn {
 	enum rpcrdma_end		xc_end;
 	enum rpcrdma_conn_state		xc_state;
 	struct rpcrdma_window		xc_window;
+	struct xprtrdma_growth		xc_growth;
 	struct xprtrdma_send_pool	xc_send;
 	struct xprtrdma_recv_pool	xc_recv;
 	struct xprtrdma_mr_pool		xc_mr;
@@ -408,17 +442,19 @@ struct xprtrdma_mr {
 
 /**
  * struct xprtrdma_send - one outgoing message
- * @sd_list: in free or posted in xc_send; under xc_lock
+ * @sd_next: in free or posted of xc_send; under xc_lock
  * @sd_conn: owner
  * @sd_cqe: completion, if signalled
  * @sd_wr: the Send
+ * @sd_regs: regs_posted of xc_send, when it was posted
  * @sd_buffer: xc_send_size bytes; its bf_sge is the message
  */
 struct xprtrdma_send {
-	struct list_head	sd_list;
+	struct xprtrdma_send	*sd_next;
 	struct xprtrdma_conn	*sd_conn;
 	struct ib_cqe		sd_cqe;
 	struct ib_send_wr	sd_wr;
+	u32			sd_regs;
 	struct rpcrdma_buffer	sd_buffer;
 };
 
@@ -446,7 +482,6 @@ struct xprtrdma_pull {
 
 /**
  * struct xprtrdma_receive - one incoming message
- * @rv_list: free in xc_recv while not posted and not in use
  * @rv_all: all of xc_recv
  * @rv_conn: owner
  * @rv_cqe: completion
@@ -463,7 +498,6 @@ struct xprtrdma_pull {
  * @rv_chunks: storage
  */
 struct xprtrdma_receive {
-	struct list_head		rv_list;
 	struct list_head		rv_all;
 	struct xprtrdma_conn		*rv_conn;
 	struct ib_cqe			rv_cqe;
@@ -611,6 +645,7 @@ void xprtrdma_trace_transfers(const struct xprtrdma_conn *conn, const struct ib_
 void xprtrdma_watch_init(struct xprtrdma_conn *conn);
 void xprtrdma_watch_stop(struct xprtrdma_conn *conn);
 void xprtrdma_watch_replied(struct xprtrdma_conn *conn);
+void xprtrdma_watch_call(struct xprtrdma_conn *conn);
 void xprtrdma_watch_stalled(struct xprtrdma_conn *conn, const struct rpc_rqst *rqst);
 void xprtrdma_watch_hold(struct xprtrdma_conn *conn);
 void xprtrdma_watch_unhold(struct xprtrdma_conn *conn, bool read);
@@ -634,20 +669,32 @@ int xprtrdma_request_alloc(struct rpc_task *task);
 void xprtrdma_request_free(struct rpc_task *task);
 int xprtrdma_request_send(struct rpc_rqst *rqst);
 
+/* window.c */
+void xprtrdma_window_init(struct xprtrdma_conn *conn);
+int xprtrdma_window_create(struct xprtrdma_conn *conn);
+void xprtrdma_window_begin(struct xprtrdma_conn *conn);
+void xprtrdma_window_grant(struct xprtrdma_conn *conn, const struct rpcrdma_header *header);
+int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits);
+void xprtrdma_window_more(struct xprtrdma_conn *conn);
+bool xprtrdma_window_is_open(const struct xprtrdma_conn *conn);
+void xprtrdma_window_stop(struct xprtrdma_conn *conn);
+
 /* send.c */
 void xprtrdma_sends_init(struct xprtrdma_conn *conn);
-int xprtrdma_sends_create(struct xprtrdma_conn *conn);
+int xprtrdma_sends_create(struct xprtrdma_conn *conn, unsigned int count);
 void xprtrdma_sends_destroy(struct xprtrdma_conn *conn);
 bool xprtrdma_sends_left(const struct xprtrdma_conn *conn);
-struct xprtrdma_send *xprtrdma_send_take(struct xprtrdma_conn *conn);
 struct xprtrdma_send *xprtrdma_send_get(struct xprtrdma_conn *conn);
 void xprtrdma_send_put(struct xprtrdma_send *send);
-int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length,
+int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length);
+void xprtrdma_send_probe(struct xprtrdma_conn *conn);
+struct xprtrdma_send *xprtrdma_send_for_call(struct xprtrdma_conn *conn);
+int xprtrdma_send_call(struct xprtrdma_conn *conn, unsigned int length,
 		       struct xprtrdma_request *request);
 
 /* receive.c */
 void xprtrdma_receives_init(struct xprtrdma_conn *conn);
-int xprtrdma_receives_create(struct xprtrdma_conn *conn);
+int xprtrdma_receives_create(struct xprtrdma_conn *conn, unsigned int count);
 void xprtrdma_receives_destroy(struct xprtrdma_conn *conn);
 int xprtrdma_receives_post(struct xprtrdma_conn *conn);
 void xprtrdma_receive_put(struct xprtrdma_receive *receive);
@@ -671,7 +718,9 @@ int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
 struct rpcrdma_region *xprtrdma_frwr_lend_pages(struct xprtrdma_conn *conn,
 						struct xprtrdma_loan *loan,
 						const struct xdr_buf *buf, int access);
-struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_loan *loan, struct ib_send_wr *next);
+struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_loan *loan, struct ib_send_wr *next,
+				       u32 *registrations);
+void xprtrdma_frwr_count(struct xprtrdma_conn *conn, u32 registrations);
 void xprtrdma_frwr_recycle(struct xprtrdma_loan *loan);
 bool xprtrdma_frwr_reminv(struct xprtrdma_loan *loan, u32 rkey);
 bool xprtrdma_frwr_unmap_async(struct xprtrdma_loan *loan);

@@ -80,12 +80,12 @@ inline rpcrdma_chunk *append_chunk(rpcrdma_chunk_lists &lists, u32 position)
 /* ---- one segment, section 3.4.3 ---- */
 
 /* From RPCRDMA_SEGMENT_SIZE bytes */
-constexpr rpcrdma_segment load_segment(const u8 *from)
+inline rpcrdma_segment load_segment(const u8 *from)
 {
 	return { load_be32(from), load_be32(from + 4), load_be64(from + 8) };
 }
 
-constexpr void store_segment(u8 *to, const rpcrdma_segment &segment)
+inline void store_segment(u8 *to, const rpcrdma_segment &segment)
 {
 	store_be32(to, segment.handle);
 	store_be32(to + 4, segment.length);

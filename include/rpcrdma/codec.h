@@ -126,6 +126,35 @@ enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,
 					  struct rpcrdma_chunk_lists *lists);
 
 /**
+ * rpcrdma_short_call_decode - is it an RPC call with the header that most of them have?
+ * @message: the received message
+ * @length: its size in bytes
+ * @header: as from rpcrdma_header_decode(), if so; else of no meaning
+ * @lists: the same
+ *
+ * Return: true: an RDMA_MSG, with no chunk or with one of one segment in the Read list or in the
+ * Write list, which rpcrdma_header_decode() finds right; behind the header is a call, at least
+ * %RPCRDMA_RPC_MIN_CALL bytes of it. False: anything else, or wrong.
+ */
+bool rpcrdma_short_call_decode(const void *message, u32 length,
+			       struct rpcrdma_header *header,
+			       struct rpcrdma_chunk_lists *lists);
+
+/**
+ * rpcrdma_short_reply_decode - is it an RPC reply with the header that most of them have?
+ * @message: the received message
+ * @length: its size in bytes
+ * @header: as from rpcrdma_header_decode(), if so; else of no meaning
+ * @lists: the same
+ *
+ * Return: as rpcrdma_short_call_decode(), but for a reply, of which there are at least XID and
+ * direction.
+ */
+bool rpcrdma_short_reply_decode(const void *message, u32 length,
+				struct rpcrdma_header *header,
+				struct rpcrdma_chunk_lists *lists);
+
+/**
  * rpcrdma_unpadded_decode - decode an RDMA_MSGP to which no padding applies
  * @message: the received message
  * @length: its size in bytes
@@ -164,6 +193,42 @@ u32 rpcrdma_header_size(const struct rpcrdma_header *header,
 enum rpcrdma_status rpcrdma_header_encode(struct rpcrdma_header *header,
 					  const struct rpcrdma_chunk_lists *lists,
 					  void *buffer, u32 capacity);
+
+/**
+ * rpcrdma_plain_encode - the header of an RDMA_MSG without chunks
+ * @xid: of the RPC message behind it
+ * @credits: asked for, or granted
+ * @buffer: of at least %RPCRDMA_MIN_HEADER_SIZE bytes, which are written
+ *
+ * As rpcrdma_header_encode(), which has nothing to refuse in these.
+ */
+void rpcrdma_plain_encode(u32 xid, u32 credits, void *buffer);
+
+/**
+ * rpcrdma_one_read_encode - the header of an RDMA_MSG with a Read chunk of one segment
+ * @xid: of the RPC message behind it
+ * @credits: asked for, or granted
+ * @position: of the chunk, a multiple of four
+ * @segment: the segment
+ * @buffer: of at least as many bytes as are written
+ *
+ * Return: bytes written: %RPCRDMA_MIN_HEADER_SIZE and %RPCRDMA_READ_SEGMENT_SIZE.
+ */
+u32 rpcrdma_one_read_encode(u32 xid, u32 credits, u32 position,
+			    const struct rpcrdma_segment *segment, void *buffer);
+
+/**
+ * rpcrdma_one_write_encode - the header of an RDMA_MSG with a Write chunk of one segment
+ * @xid: of the RPC message behind it
+ * @credits: asked for, or granted
+ * @segment: the segment
+ * @written: bytes of it that were used, or are offered
+ * @buffer: of at least as many bytes as are written
+ *
+ * Return: bytes written: %RPCRDMA_MIN_HEADER_SIZE and %RPCRDMA_READ_SEGMENT_SIZE.
+ */
+u32 rpcrdma_one_write_encode(u32 xid, u32 credits, const struct rpcrdma_segment *segment,
+			     u32 written, void *buffer);
 
 /**
  * rpcrdma_error_encode - encode an RDMA_ERROR for a call that could not be served

@@ -43,6 +43,20 @@ enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,
 	return decode_header(input(message, length), *header, *lists).code();
 }
 
+bool rpcrdma_short_call_decode(const void *message, u32 length,
+			       struct rpcrdma_header *header,
+			       struct rpcrdma_chunk_lists *lists)
+{
+	return decode_short_call(input(message, length), *header, *lists);
+}
+
+bool rpcrdma_short_reply_decode(const void *message, u32 length,
+				struct rpcrdma_header *header,
+				struct rpcrdma_chunk_lists *lists)
+{
+	return decode_short_reply(input(message, length), *header, *lists);
+}
+
 enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,
 					    struct rpcrdma_header *header,
 					    struct rpcrdma_chunk_lists *lists)
@@ -62,6 +76,33 @@ rpcrdma_header_encode(struct rpcrdma_header *header,
 		      u32 capacity)
 {
 	return encode_header(*header, lists, output(buffer, capacity)).code();
+}
+
+void rpcrdma_plain_encode(u32 xid, u32 credits, void *buffer)
+{
+	store_plain(static_cast<u8 *>(buffer),
+		    { xid, RPCRDMA_VERSION, credits, RPCRDMA_MSG, 0, 0, 0, 0 });
+}
+
+u32 rpcrdma_one_read_encode(u32 xid, u32 credits, u32 position,
+			    const struct rpcrdma_segment *segment, void *buffer)
+{
+	store_one_read(static_cast<u8 *>(buffer),
+		       { xid, RPCRDMA_VERSION, credits, RPCRDMA_MSG, 0, 0, 0,
+			 0 },
+		       position, *segment);
+	return one_segment_size;
+}
+
+u32 rpcrdma_one_write_encode(u32 xid, u32 credits,
+			     const struct rpcrdma_segment *segment, u32 written,
+			     void *buffer)
+{
+	store_one_write(static_cast<u8 *>(buffer),
+			{ xid, RPCRDMA_VERSION, credits, RPCRDMA_MSG, 0, 0, 0,
+			  0 },
+			{ segment->handle, written, segment->offset });
+	return one_segment_size;
 }
 
 u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits,
@@ -198,21 +239,6 @@ void rpcrdma_window_reset(struct rpcrdma_window *window, u32 requested)
 	reset_window(*window, requested);
 }
 
-u32 rpcrdma_window_size(const struct rpcrdma_window *window)
-{
-	return window_size(*window);
-}
-
-bool rpcrdma_window_take(struct rpcrdma_window *window)
-{
-	return take_credit(*window);
-}
-
-void rpcrdma_window_untake(struct rpcrdma_window *window)
-{
-	give_credit_back(*window);
-}
-
 u32 rpcrdma_window_grant(struct rpcrdma_window *window, u32 granted)
 {
 	return apply_grant(*window, granted);
@@ -330,6 +356,11 @@ bool rpcrdma_size_server(const struct rpcrdma_device_limits *limits,
 {
 	return size_server(*limits, credits, reverse, spare, mr_factor,
 			   *queues);
+}
+
+u32 rpcrdma_server_receives(u32 credits, u32 reverse, u32 spare)
+{
+	return saturate_u32(server_receives(credits, reverse, spare));
 }
 
 enum rpcrdma_conn_state rpcrdma_conn_next(enum rpcrdma_conn_state state,

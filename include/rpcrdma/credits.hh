@@ -18,27 +18,6 @@ inline void reset_window(rpcrdma_window &window, u32 requested)
 	window.highest = 0;
 }
 
-/* Section 3.3.1 */
-inline u32 window_size(const rpcrdma_window &window)
-{
-	return min(window.requested, window.granted);
-}
-
-inline bool take_credit(rpcrdma_window &window)
-{
-	if (window.in_flight >= window_size(window))
-		return false;
-	if (++window.in_flight > window.highest)
-		window.highest = window.in_flight;
-	return true;
-}
-
-inline void give_credit_back(rpcrdma_window &window)
-{
-	if (window.in_flight)
-		window.in_flight--;
-}
-
 /*
  * Section 3.3.1: a responder must not grant 0. Taken as 1, so that the connection
  * does not stand still. The window may shrink below what is in flight.
@@ -46,7 +25,7 @@ inline void give_credit_back(rpcrdma_window &window)
 inline u32 apply_grant(rpcrdma_window &window, u32 granted)
 {
 	window.granted = max<u32>(granted, 1);
-	return window_size(window);
+	return rpcrdma_window_size(&window);
 }
 
 } /* namespace rpcrdma */

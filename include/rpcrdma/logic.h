@@ -125,14 +125,34 @@ struct rpcrdma_window {
 RPCRDMA_BEGIN_C_ABI
 
 void rpcrdma_window_reset(struct rpcrdma_window *window, u32 requested);
-u32 rpcrdma_window_size(const struct rpcrdma_window *window);
-bool rpcrdma_window_take(struct rpcrdma_window *window);	/* false: closed */
-/* The Send failed, or all is done that the reply asks for. */
-void rpcrdma_window_untake(struct rpcrdma_window *window);
 /* A reply came: applies its grant, in the order of arrival; returns the window size. */
 u32 rpcrdma_window_grant(struct rpcrdma_window *window, u32 granted);
 
 RPCRDMA_END_C_ABI
+
+/* What each call passes is in line. */
+
+static inline u32 rpcrdma_window_size(const struct rpcrdma_window *window)
+{
+	return window->requested < window->granted ? window->requested : window->granted;
+}
+
+/* False: closed */
+static inline bool rpcrdma_window_take(struct rpcrdma_window *window)
+{
+	if (window->in_flight >= rpcrdma_window_size(window))
+		return false;
+	if (++window->in_flight > window->highest)
+		window->highest = window->in_flight;
+	return true;
+}
+
+/* The Send failed, or all is done that the reply asks for. */
+static inline void rpcrdma_window_untake(struct rpcrdma_window *window)
+{
+	if (window->in_flight)
+		window->in_flight--;
+}
 
 /* ---- Read chunks between the parts of a message, RFC 8166 section 3.4.5 (pieces.hh) ---- */
 
@@ -407,6 +427,8 @@ struct rpcrdma_client_queues {
 	u32 mr_pages;		/* pages in one memory region */
 	u32 mrs_per_call;	/* upper bound for one call */
 	u32 payload_pages;	/* of the largest call or reply: it fits one chunk */
+	u32 regions;		/* memory regions of the connection, at most */
+	u32 reg_wrs;		/* registrations of calls on the Send Queue, at most */
 	u32 send_slots;		/* entries of the send ring */
 	u32 signal_every;	/* one signalled Send in so many */
 	u32 send_wrs;		/* Send Queue depth, one entry for the drain included */
@@ -442,6 +464,12 @@ bool rpcrdma_size_client(const struct rpcrdma_device_limits *limits, u32 slots,
 bool rpcrdma_size_server(const struct rpcrdma_device_limits *limits, u32 credits,
 			 u32 reverse, u32 spare, u32 mr_factor,
 			 struct rpcrdma_server_queues *queues);
+
+/*
+ * Receives that are posted for @credits, at most those of rpcrdma_size_server(). What a grant
+ * promises has to be posted before the client hears of it: RFC 8166 section 3.3.1.
+ */
+u32 rpcrdma_server_receives(u32 credits, u32 reverse, u32 spare);
 
 RPCRDMA_END_C_ABI
 

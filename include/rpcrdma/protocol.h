@@ -40,6 +40,11 @@ enum { RPCRDMA_RPC_MAX_VERIFIER = 400 };
 
 enum {
 	RPCRDMA_FIXED_HEADER_SIZE = 16,	/* xid, vers, credit, proc: RFC 8166 section 4.2 */
+	/*
+	 * RFC 5531 section 9: XID, direction, RPC version, program, its version, procedure,
+	 * credential and verifier, both without a body.
+	 */
+	RPCRDMA_RPC_MIN_CALL = 10 * 4,
 	RPCRDMA_MIN_HEADER_SIZE = 28,	/* with three empty lists: RFC 8166 section 4.5 */
 	RPCRDMA_ERR_VERS_SIZE = 28,	/* RFC 8166 section 4.1.2 */
 	RPCRDMA_ERR_CHUNK_SIZE = 20,	/* RFC 8166 section 4.1.2 */

@@ -32,12 +32,14 @@ inline bool begins_message(Span<const u8> message, u32 size)
 
 inline void fill_header(const u8 *at, u32 size, rpcrdma_header &header)
 {
-	header = {};
-	header.xid = load_be32(at);
-	header.vers = RPCRDMA_VERSION;
-	header.credits = load_be32(at + 8);
-	header.proc = RPCRDMA_MSG;
-	header.size = size;
+	header = { load_be32(at),
+		   RPCRDMA_VERSION,
+		   load_be32(at + 8),
+		   RPCRDMA_MSG,
+		   size,
+		   0,
+		   0,
+		   0 };
 }
 
 inline bool decode_plain(Span<const u8> message, rpcrdma_header &header,
@@ -46,7 +48,7 @@ inline bool decode_plain(Span<const u8> message, rpcrdma_header &header,
 	const u8 *at = message.data();
 
 	if (!begins_message(message, RPCRDMA_MIN_HEADER_SIZE) ||
-	    (load_be64(at + 16) | load_be32(at + 24)) != 0)
+	    load_be64(at + 16) || load_be32(at + 24))
 		return false;
 	fill_header(at, RPCRDMA_MIN_HEADER_SIZE, header);
 	clear_lists(lists);
@@ -58,7 +60,7 @@ inline bool is_one_read(const u8 *lists)
 {
 	return load_be32(lists) == 1 &&
 	       load_be32(lists + 4) % RPCRDMA_XDR_UNIT == 0 &&
-	       (load_be64(lists + 24) | load_be32(lists + 32)) == 0;
+	       !load_be64(lists + 24) && !load_be32(lists + 32);
 }
 
 /* No Read list; 1, one segment, segment; end of Write list, no Reply chunk */
@@ -96,6 +98,40 @@ inline bool decode_one_segment(Span<const u8> message, rpcrdma_header &header,
 	return true;
 }
 
+/* Behind @size bytes of header, @least bytes of an RPC message that goes this way */
+inline bool has_payload(Span<const u8> message, u32 size, u32 least,
+			u32 direction)
+{
+	return message.size() >= size + least &&
+	       load_be32(message.data() + size + RPCRDMA_XDR_UNIT) == direction;
+}
+
+inline bool decode_short(Span<const u8> message, u32 least, u32 direction,
+			 rpcrdma_header &header, rpcrdma_chunk_lists &lists)
+{
+	return (has_payload(message, RPCRDMA_MIN_HEADER_SIZE, least,
+			    direction) &&
+		decode_plain(message, header, lists)) ||
+	       (has_payload(message, one_segment_size, least, direction) &&
+		decode_one_segment(message, header, lists));
+}
+
+/* What most messages to a server are: a call with a short header */
+inline bool decode_short_call(Span<const u8> message, rpcrdma_header &header,
+			      rpcrdma_chunk_lists &lists)
+{
+	return decode_short(message, RPCRDMA_RPC_MIN_CALL, RPCRDMA_RPC_CALL,
+			    header, lists);
+}
+
+/* And to a client: a reply, of which there are XID and direction */
+inline bool decode_short_reply(Span<const u8> message, rpcrdma_header &header,
+			       rpcrdma_chunk_lists &lists)
+{
+	return decode_short(message, 2 * RPCRDMA_XDR_UNIT, RPCRDMA_RPC_REPLY,
+			    header, lists);
+}
+
 /* ---- encoding ---- */
 
 inline void store_fixed(u8 *at, const rpcrdma_header &header)
@@ -106,6 +142,41 @@ inline void store_fixed(u8 *at, const rpcrdma_header &header)
 	store_be32(at + 12, RPCRDMA_MSG);
 }
 
+/* RPCRDMA_MIN_HEADER_SIZE bytes */
+inline void store_plain(u8 *at, const rpcrdma_header &header)
+{
+	store_fixed(at, header);
+	store_be64(at + 16, 0);
+	store_be32(at + 24, 0);
+}
+
+/* one_segment_size bytes, with a Write chunk of one segment */
+inline void store_one_write(u8 *at, const rpcrdma_header &header,
+			    const rpcrdma_segment &segment)
+{
+	u8 *list = at + RPCRDMA_FIXED_HEADER_SIZE;
+
+	store_fixed(at, header);
+	store_be64(list, 1);
+	store_be32(list + 8, 1);
+	store_segment(list + 12, segment);
+	store_be64(list + 28, 0);
+}
+
+/* The same, with a Read chunk of one segment */
+inline void store_one_read(u8 *at, const rpcrdma_header &header, u32 position,
+			   const rpcrdma_segment &segment)
+{
+	u8 *list = at + RPCRDMA_FIXED_HEADER_SIZE;
+
+	store_fixed(at, header);
+	store_be32(list, 1);
+	store_be32(list + 4, position);
+	store_segment(list + 8, segment);
+	store_be32(list + 24, 0);
+	store_be64(list + 28, 0);
+}
+
 inline bool encode_plain(rpcrdma_header &header,
 			 const rpcrdma_chunk_lists *lists, Span<u8> buffer)
 {
@@ -114,9 +185,7 @@ inline bool encode_plain(rpcrdma_header &header,
 	if (header.proc != RPCRDMA_MSG || (lists && chunk_count(*lists)) ||
 	    buffer.size() < RPCRDMA_MIN_HEADER_SIZE)
 		return false;
-	store_fixed(at, header);
-	store_be64(at + 16, 0);
-	store_be32(at + 24, 0);
+	store_plain(at, header);
 	header.size = RPCRDMA_MIN_HEADER_SIZE;
 	return true;
 }
@@ -138,21 +207,12 @@ inline bool encode_one_segment(rpcrdma_header &header,
 		return false;
 	const rpcrdma_chunk &chunk = lists->chunks[0];
 	const rpcrdma_segment &segment = lists->segments[chunk.first];
-	u8 *list = buffer.data() + RPCRDMA_FIXED_HEADER_SIZE;
 
-	store_fixed(buffer.data(), header);
-	if (lists->nr_read) {
-		store_be32(list, 1);
-		store_be32(list + 4, chunk.position);
-		store_segment(list + 8, segment);
-		store_be32(list + 24, 0);
-	} else {
-		store_be64(list, 1);
-		store_be32(list + 8, 1);
-		store_segment(list + 12, segment);
-	}
-	store_be64(list + 28, 0);
 	header.size = one_segment_size;
+	if (lists->nr_write)
+		store_one_write(buffer.data(), header, segment);
+	else
+		store_one_read(buffer.data(), header, chunk.position, segment);
 	return true;
 }
 

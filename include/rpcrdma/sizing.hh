@@ -21,7 +21,8 @@ constexpr u32 server_slack =
 	8; /* server: receives under way to being reposted */
 constexpr u32 server_send_spare = 2;
 constexpr u32 rw_context_wrs = 3; /* register, transfer, invalidate */
-constexpr u32 contexts_per_credit = 3; /* Read list, Write list, Reply chunk */
+constexpr u32 payloads_at_a_time =
+	16; /* server: of the largest size, in RDMA Reads and Writes */
 constexpr u32 signal_every_max = 32;
 
 /* One completion queue per queue, and both within one queue's limit */
@@ -72,13 +73,26 @@ constexpr u32 signal_interval(u32 credits)
 	return clamp<u32>(credits / 8, 1, signal_every_max);
 }
 
-/* Each Send may come with a registration and an invalidation of each region. */
-constexpr u64 client_send_wrs(u64 send_slots, u32 mrs_per_call)
+/*
+ * The pool: one for each call, as nearly all need one at most, and for some calls as many as
+ * they can use. What finds none waits.
+ */
+constexpr u32 regions_at_most(u32 credits, u32 mrs_per_call)
 {
-	return send_slots * (2 * u64(mrs_per_call) + 1) + drain_entries;
+	return saturate_u32(min(u64(credits) * mrs_per_call,
+				u64(credits) + 8 * u64(mrs_per_call)));
 }
 
-/* The depths for queues.credits; false when the device has not got them. */
+/* Registrations that are posted before a Send that is not known to be complete */
+constexpr u32 registrations_at_most(u32 credits, u32 mrs_per_call)
+{
+	return credits / 2 + 2 * mrs_per_call;
+}
+
+/*
+ * The depths for queues.credits; false when the device has not got them. A region has an
+ * entry for its invalidation.
+ */
 inline bool try_client_credits(const rpcrdma_device_limits &limits, u32 reverse,
 			       rpcrdma_client_queues &queues)
 {
@@ -86,12 +100,16 @@ inline bool try_client_credits(const rpcrdma_device_limits &limits, u32 reverse,
 	u64 slots = u64(queues.credits) + reverse + signal_every;
 	u64 recv = u64(queues.credits) + reverse + RPCRDMA_RECEIVE_BATCH +
 		   drain_entries;
-	u64 send = client_send_wrs(slots, queues.mrs_per_call);
+	u32 regions = regions_at_most(queues.credits, queues.mrs_per_call);
+	u32 regs = registrations_at_most(queues.credits, queues.mrs_per_call);
+	u64 send = slots + regs + regions + drain_entries;
 
 	if (!queues_fit(limits, send, recv))
 		return false;
 	queues.signal_every = signal_every;
 	queues.send_slots = u32(slots);
+	queues.regions = regions;
+	queues.reg_wrs = regs;
 	queues.send_wrs = u32(send);
 	queues.recv_wrs = u32(recv);
 	return true;
@@ -127,6 +145,18 @@ constexpr u32 affordable_contexts(const rpcrdma_device_limits &limits, u64 send,
 	return saturate_u32(min(wanted, room / rw_context_wrs));
 }
 
+/* Of @credits calls, and of the RDMA_DONEs that end what they have exposed */
+constexpr u64 server_exposures(u32 credits, u32 spare)
+{
+	return spare ? u64(credits) + spare : 0;
+}
+
+constexpr u64 server_receives(u32 credits, u32 reverse, u32 spare)
+{
+	return credits + server_exposures(credits, spare) + reverse +
+	       server_slack;
+}
+
 /*
  * The depths for queues.credits; false when they do not leave contexts enough for
  * one payload.
@@ -135,16 +165,16 @@ inline bool try_server_credits(const rpcrdma_device_limits &limits, u32 reverse,
 			       u32 spare, u32 mr_factor,
 			       rpcrdma_server_queues &queues)
 {
-	u64 exposures = spare ? u64(queues.credits) + spare : 0;
-	u64 recv = queues.credits + exposures + reverse + server_slack;
+	u64 exposures = server_exposures(queues.credits, spare);
+	u64 recv = server_receives(queues.credits, reverse, spare);
 	u64 send = recv + queues.credits + server_send_spare;
 	u32 contexts;
 
 	if (!queues_fit(limits, send, recv + drain_entries))
 		return false;
-	contexts = affordable_contexts(limits, send, recv + drain_entries,
-				       u64(contexts_per_credit) *
-					       queues.credits * mr_factor);
+	contexts = affordable_contexts(
+		limits, send, recv + drain_entries,
+		max<u64>(queues.credits, u64(payloads_at_a_time) * mr_factor));
 	if (contexts < mr_factor)
 		return false;
 	queues.recv_wrs = u32(recv);

@@ -76,8 +76,7 @@ static void expect_no_leak(struct client *client)
 	KUNIT_ASSERT_EQ(test, conn->xc_queues.recv_wrs - 1,
 			client_idle_receives(client) + fake_recvs(client->qp));
 	KUNIT_ASSERT_EQ(test, conn->xc_queues.send_slots,
-			client_free_sends(client) +
-			list_count_nodes(&conn->xc_send.posted));
+			client_free_sends(client) + client_posted_sends(client));
 }
 
 static void expect_sound_call(struct hostile *hostile)

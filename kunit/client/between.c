@@ -71,3 +71,30 @@ void __wrap_xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 	__real_xprtrdma_conn_fail(conn, why);
 	after(AFTER_CONN_FAIL);
 }
+
+int __wrap_xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+				 struct xprtrdma_send *send)
+{
+	int rc = __real_xprtrdma_marshal_call(conn, rqst, send);
+
+	after(AFTER_MARSHAL);
+	return rc;
+}
+
+void __wrap_xprtrdma_pulls_show(struct seq_file *seq, struct xprtrdma_conn *conn)
+{
+	__real_xprtrdma_pulls_show(seq, conn);
+	after(AFTER_PULLS_SHOW);
+}
+
+void __wrap_rpcrdma_region_unmap(struct rpcrdma_region *region)
+{
+	__real_rpcrdma_region_unmap(region);
+	after(AFTER_REGION_UNMAP);
+}
+
+void __wrap_xprt_wait_for_buffer_space(struct rpc_xprt *xprt)
+{
+	__real_xprt_wait_for_buffer_space(xprt);
+	after(AFTER_WAIT_FOR_SPACE);
+}

@@ -57,8 +57,8 @@ void client_server_takes(u8 reads)
 	fake_cm.heard.reads_done = reads;
 }
 
-/* As the connect worker. */
-void client_connect(struct client *client)
+/* As the connect worker, with buffers for the first calls */
+void client_connect_small(struct client *client)
 {
 	struct xprtrdma_conn *conn;
 
@@ -66,6 +66,17 @@ void client_connect(struct client *client)
 	conn = xprtrdma_conn_create(client->transport);
 	KUNIT_ASSERT_FALSE(client->test, IS_ERR(conn));
 	client_take(client, conn);
+	fake_mark(client->qp);
+}
+
+/* The same, with buffers for all calls */
+void client_connect(struct client *client)
+{
+	client_connect_small(client);
+	KUNIT_ASSERT_EQ(client->test, 0,
+			xprtrdma_window_grow(client->conn, client->conn->xc_queues.credits));
+	client->xprt->cwnd = RPC_CWNDSCALE;
+	KUNIT_ASSERT_EQ(client->test, 0, xprtrdma_mrs_create(client->conn, 28));
 	fake_mark(client->qp);
 }
 
@@ -91,9 +102,13 @@ unsigned int client_free_mrs(struct client *client)
 	return list_count_nodes(&client->conn->xc_mr.free);
 }
 
-unsigned int client_free_sends(struct client *client)
+/* One that is for the next call, or any */
+struct xprtrdma_send *client_take_send(struct client *client)
 {
-	return list_count_nodes(&client->conn->xc_send.free);
+	struct xprtrdma_send *send = client->conn->xc_send.next;
+
+	client->conn->xc_send.next = NULL;
+	return send ?: xprtrdma_send_get(client->conn);
 }
 
 /* The device has all Send buffers. */
@@ -101,16 +116,10 @@ void client_post_all_sends(struct client *client)
 {
 	struct xprtrdma_send *send;
 
-	while ((send = xprtrdma_send_get(client->conn)))
+	while ((send = client_take_send(client)))
 		KUNIT_ASSERT_EQ(client->test, 0,
-				xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE, NULL));
+				xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE));
 	fake_mark(client->qp);
-}
-
-/* Receive buffers that wait to be posted again. */
-unsigned int client_idle_receives(struct client *client)
-{
-	return list_count_nodes(&client->conn->xc_recv.free);
 }
 
 /* Nothing is lent out, nothing is exposed, no buffer is lost. */

@@ -54,7 +54,7 @@ static void deliver(struct mount *mount, const u8 *message, u32 length)
 	KUNIT_ASSERT_TRUE(mount->test, fake_deliver(&mount->fake->qp, message, length));
 }
 
-/* Connected in one attempt, with these limits and this window */
+/* Connected in one attempt, with these limits and this grant, for which there may be no buffers */
 static void expect_connected(struct mount *mount, u32 inline_send, u32 window)
 {
 	struct kunit *test = mount->test;
@@ -67,6 +67,8 @@ static void expect_connected(struct mount *mount, u32 inline_send, u32 window)
 	KUNIT_EXPECT_EQ(test, inline_send, conn->xc_inline.inline_send);
 	KUNIT_EXPECT_EQ(test, 4096, conn->xc_inline.inline_recv);
 	KUNIT_EXPECT_EQ(test, 0, conn->xc_window.in_flight);
+	KUNIT_EXPECT_EQ(test, window, conn->xc_window.granted);
+	window = min_t(u32, window, XPRTRDMA_FIRST_CREDITS);
 	KUNIT_EXPECT_EQ(test, window, rpcrdma_window_size(&conn->xc_window));
 	KUNIT_EXPECT_EQ(test, window, mount->xprt->cwnd >> RPC_CWNDSHIFT);
 	KUNIT_EXPECT_EQ(test, min(inline_send, 4096U) - 28,

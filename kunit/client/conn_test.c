@@ -34,6 +34,20 @@ static void conn_is_established(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, client->fake->nr_mrs);
 }
 
+/* Nothing that has to be read from the server is asked for. */
+static void conn_on_a_device_that_reads_nothing(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct rpcrdma_cm_private sent;
+
+	client->fake->ib.attrs.max_qp_init_rd_atom = 0;
+	client_connect(client);
+	rpcrdma_cm_private_decode(fake_cm.said.private, fake_cm.said.length, &sent);
+	KUNIT_EXPECT_TRUE(test, sent.present && !sent.extensions);
+	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_read_depth);
+	client_expect_at_rest(client);
+}
+
 struct private_case {
 	const char	*desc;
 	u8		bytes[16];
@@ -192,9 +206,10 @@ static void conn_device_refuses_deep_queues(struct kunit *test)
 {
 	struct client *client = client_of(test);
 
-	fake_queues.max_send_wr = 1000;
+	fake_queues.max_send_wr = 300;
 	client_connect(client);
-	KUNIT_EXPECT_LE(test, fake_queues.qp_attr.cap.max_send_wr, 1000);
+	KUNIT_EXPECT_LE(test, fake_queues.qp_attr.cap.max_send_wr, 300);
+	KUNIT_EXPECT_LT(test, client->conn->xc_queues.credits, 32);
 	KUNIT_EXPECT_GT(test, client->conn->xc_queues.credits, 0);
 	client_expect_at_rest(client);
 	client_disconnect(client);
@@ -231,12 +246,12 @@ static void conn_device_is_small(struct kunit *test)
 {
 	struct client *client = client_of(test);
 
-	client->fake->ib.attrs.max_qp_wr = 1000;
+	client->fake->ib.attrs.max_qp_wr = 300;
 	client_connect(client);
 	KUNIT_EXPECT_LT(test, client->conn->xc_queues.credits, 32);
 	KUNIT_EXPECT_GT(test, client->conn->xc_queues.credits, 0);
-	KUNIT_EXPECT_LE(test, fake_queues.qp_attr.cap.max_send_wr, 1000);
-	KUNIT_EXPECT_LE(test, fake_queues.qp_attr.cap.max_recv_wr, 1000);
+	KUNIT_EXPECT_LE(test, fake_queues.qp_attr.cap.max_send_wr, 300);
+	KUNIT_EXPECT_LE(test, fake_queues.qp_attr.cap.max_recv_wr, 300);
 	client_expect_at_rest(client);
 }
 
@@ -294,6 +309,7 @@ static void conn_asks_for_one_close(struct kunit *test)
 
 static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(conn_is_established),
+	KUNIT_CASE(conn_on_a_device_that_reads_nothing),
 	KUNIT_CASE_PARAM(conn_reads_the_private_data, private_gen_params),
 	KUNIT_CASE(conn_settings_change_on_reconnect),
 	KUNIT_CASE(conn_has_a_protection_domain_of_its_own),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Credits of the client: RFC 8166 section 3.3. */
-#include "client.h"
+#include "between.h"
+#include "reply.h"
 
 static const struct client_shape getattr = { .head = 136, .reply_head = 112 };
 
@@ -101,6 +102,70 @@ static struct client_call *send_one_of_two(struct client *client)
 	KUNIT_EXPECT_TRUE(client->test,
 			  delayed_work_pending(&client->conn->xc_watch.stall_worker));
 	return first;
+}
+
+static struct client_call *in_between;
+
+static void answer(struct client *client)
+{
+	struct client_reply reply = { .length = 64 };
+
+	KUNIT_ASSERT_TRUE(client->test, client_reply_send(in_between, &reply));
+}
+
+/* SUNRPC is told to wait for a credit that has come back just before: nobody would wake it. */
+static void credit_comes_back_in_between(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *second = client_call_create(client, &getattr);
+
+	in_between = client_call_create(client, &getattr);
+	client->xprt->cwnd = 2 << RPC_CWNDSHIFT;
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(in_between));
+	client_call_decode(in_between);
+	client_between(AFTER_WAIT_FOR_SPACE, answer, client);
+	KUNIT_EXPECT_EQ(test, 0, client_call_send(second));
+	KUNIT_EXPECT_TRUE(test, client_between_happened());
+	KUNIT_EXPECT_TRUE(test, client_call_done(in_between));
+	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
+	KUNIT_EXPECT_EQ(test, 1, client->conn->xc_window.in_flight);
+}
+
+static void shrink(struct client *client)
+{
+	spin_lock(&client->conn->xc_lock);
+	client->conn->xc_window.granted = 1;
+	spin_unlock(&client->conn->xc_lock);
+}
+
+/* A smaller grant comes when the second call is nearly sent. */
+static void credit_window_closes_before_the_post(struct kunit *test)
+{
+	static const struct client_shape shape = { READS(8192) };
+	struct client *client = client_of(test);
+	struct client_call *first, *second;
+	unsigned int regions, posted;
+
+	client_open_window(client, 2);
+	first = client_sent(client, &getattr);
+	second = client_call_create(client, &shape);
+	regions = client_free_mrs(client);
+	posted = fake_posted(client->qp);
+	client_between(AFTER_MARSHAL, shrink, client);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, client_call_send(second));
+	KUNIT_EXPECT_TRUE(test, client_between_happened());
+	KUNIT_EXPECT_EQ(test, posted, fake_posted(client->qp));
+	KUNIT_EXPECT_EQ(test, regions, client_free_mrs(client));
+	KUNIT_EXPECT_EQ(test, 0, client->transport->xt_counters.regions_registered);
+	KUNIT_EXPECT_EQ(test, 1, client->conn->xc_window.in_flight);
+	KUNIT_EXPECT_TRUE(test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
+
+	in_between = first;
+	answer(client);
+	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
+	KUNIT_EXPECT_EQ(test, 0, client_call_send(second));
+	KUNIT_EXPECT_GT(test, client->transport->xt_counters.regions_registered, 0);
+	KUNIT_EXPECT_EQ(test, 1, client->conn->xc_window.in_flight);
 }
 
 /* The first call's task may be gone, and no timer runs for the second. */
@@ -294,6 +359,19 @@ static void credit_of_a_killed_call(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, client_reply_send(killed, &(struct client_reply) {
 			.length = 64, .credits = 4 }));
 		KUNIT_EXPECT_EQ(test, 0, client->conn->xc_window.in_flight);
+	}
+}
+
+/* A call that waits to be sent has no credit, on no connection. */
+static void credit_of_a_call_killed_before_it_is_sent(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	unsigned long serial;
+
+	for (serial = 1; serial < 3; serial++) {
+		client->conn->xc_serial = serial;
+		client_call_destroy(client_call_create(client, &getattr));
+		KUNIT_EXPECT_EQ(test, 0, client->transport->xt_lost);
 	}
 }
 
@@ -515,6 +593,8 @@ static void credit_long_run(struct kunit *test)
 static struct kunit_case credit_cases[] = {
 	KUNIT_CASE_PARAM(credit_grant_sets_the_window, grant_gen_params),
 	KUNIT_CASE(credit_one_call_until_the_first_grant),
+	KUNIT_CASE(credit_comes_back_in_between),
+	KUNIT_CASE(credit_window_closes_before_the_post),
 	KUNIT_CASE(credit_no_reply_while_a_call_waits),
 	KUNIT_CASE_PARAM(credit_watch_is_as_patient_as_the_call, patience_gen_params),
 	KUNIT_CASE(credit_reply_while_a_call_waits),
@@ -522,6 +602,7 @@ static struct kunit_case credit_cases[] = {
 	KUNIT_CASE(credit_grants_in_the_order_of_arrival),
 	KUNIT_CASE(credit_grant_lets_others_go_at_once),
 	KUNIT_CASE(credit_of_a_killed_call),
+	KUNIT_CASE(credit_of_a_call_killed_before_it_is_sent),
 	KUNIT_CASE(credit_of_a_call_killed_before_a_reconnect),
 	KUNIT_CASE(credit_of_no_reply_is_ignored),
 	KUNIT_CASE(credit_one_call_after_a_reconnect),

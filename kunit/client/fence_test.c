@@ -5,7 +5,7 @@
  */
 #include <linux/delay.h>
 
-#include "client.h"
+#include "between.h"
 
 /* A READ whose data comes in a Write chunk of three regions. */
 static const struct client_shape read_shape = {
@@ -356,6 +356,50 @@ static void fence_task_whose_invalidation_is_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, freeing->done);
 }
 
+static struct closing {
+	struct work_struct	work;
+	struct client		*client;
+	struct xprtrdma_conn	*conn;
+} closing;
+
+static void close_worker(struct work_struct *work)
+{
+	client_disconnect(closing.client);
+}
+
+/* The close has come to the regions, and cannot have them. */
+static void close_meanwhile(struct client *client)
+{
+	closing.client = client;
+	closing.conn = client->conn;
+	queue_work(system_unbound_wq, &closing.work);
+	KUNIT_ASSERT_TRUE(client->test,
+			  eventually(READ_ONCE(closing.conn->xc_state) == RPCRDMA_CONN_CLOSED));
+	usleep_range(20000, 30000);
+	KUNIT_ASSERT_FALSE(client->test, completion_done(&closing.conn->xc_released));
+}
+
+/*
+ * A task unmaps its regions when the teardown wants to take all of them back: who comes second
+ * waits, and no region is taken off the list that the first one walks.
+ */
+static void fence_connection_ends_while_regions_are_taken(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *call = sent(client);
+
+	INIT_WORK(&closing.work, close_worker);
+	client_call_reset(call);
+	client->qp->automatic = true;
+	client_between(AFTER_REGION_UNMAP, close_meanwhile, client);
+	xprtrdma_request_free(&call->task);
+	KUNIT_EXPECT_TRUE(test, client_between_happened());
+	flush_work(&closing.work);
+	KUNIT_EXPECT_EQ(test, 0, client->fake->nr_mrs);
+	/* They were its own to the end. */
+	KUNIT_EXPECT_EQ(test, 0, client->transport->xt_stats.mrs_orphaned);
+}
+
 /* Regions of RPCs are taken back at the end of the connection, and counted. */
 static void fence_connection_ends_with_calls_outstanding(struct kunit *test)
 {
@@ -453,6 +497,7 @@ static struct kunit_case fence_cases[] = {
 	KUNIT_CASE(fence_task_waits_for_the_end_of_the_connection),
 	KUNIT_CASE(fence_task_on_a_broken_connection),
 	KUNIT_CASE(fence_task_whose_invalidation_is_refused),
+	KUNIT_CASE(fence_connection_ends_while_regions_are_taken),
 	KUNIT_CASE(fence_connection_ends_with_calls_outstanding),
 	KUNIT_CASE(fence_call_sent_late_has_its_time),
 	KUNIT_CASE(fence_soft_call_sent_late_ends),

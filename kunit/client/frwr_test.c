@@ -31,11 +31,13 @@ static int map(struct client_call *call, enum xprtrdma_parts parts, bool writabl
 /* Posts what was mapped, together with a Send. */
 static int post(struct client_call *call)
 {
-	struct xprtrdma_send *send = xprtrdma_send_get(call->client->conn);
-	struct xprtrdma_request *request = xprtrdma_request_of(&call->rqst);
+	struct xprtrdma_conn *conn = call->client->conn;
 
-	KUNIT_ASSERT_NOT_NULL(call->client->test, send);
-	return xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE, request);
+	/* Nothing is answered here. */
+	conn->xc_window.in_flight = 0;
+	KUNIT_ASSERT_NOT_NULL(call->client->test, xprtrdma_send_for_call(conn));
+	return xprtrdma_send_call(conn, RPCRDMA_MIN_HEADER_SIZE,
+				  xprtrdma_request_of(&call->rqst));
 }
 
 /* The peer's own end of the R_keys, as after an RPC that was invalidated remotely. */
@@ -413,8 +415,7 @@ static void more(struct client *client)
 static void frwr_pool_grows_to_its_limit(struct kunit *test)
 {
 	struct client *client = connected(test, 64, false);
-	const struct rpcrdma_client_queues *queues = &client->conn->xc_queues;
-	unsigned int limit = queues->credits * queues->mrs_per_call;
+	unsigned int limit = client->conn->xc_queues.regions;
 
 	while (client->conn->xc_mr.count < limit)
 		more(client);

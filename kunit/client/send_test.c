@@ -52,7 +52,7 @@ static bool post(struct client *client)
 	if (!send)
 		return false;
 	KUNIT_EXPECT_EQ(client->test, 0,
-			xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE, NULL));
+			xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE));
 	return true;
 }
 
@@ -94,6 +94,21 @@ static void send_last_free_one_is_signaled(struct kunit *test)
 	fake_run_all(client->qp);
 	KUNIT_EXPECT_EQ(test, slots, client_free_sends(client));
 	KUNIT_EXPECT_TRUE(test, post(client));
+}
+
+/* A call takes the buffer for the next one with it. Then nothing is left for others. */
+static void send_call_that_leaves_none_is_signaled(struct kunit *test)
+{
+	static const struct client_shape shape = { .head = 136, .reply_head = 112 };
+	struct client *client = client_of(test);
+
+	client->conn->xc_queues.signal_every = client->conn->xc_queues.send_slots * 2;
+	while (client_free_sends(client) > 2)
+		KUNIT_ASSERT_TRUE(test, post(client));
+	KUNIT_EXPECT_FALSE(test, fake_last_wr(client->qp)->flags & IB_SEND_SIGNALED);
+	client_sent(client, &shape);
+	KUNIT_EXPECT_NOT_NULL(test, client->conn->xc_send.next);
+	KUNIT_EXPECT_TRUE(test, fake_last_wr(client->qp)->flags & IB_SEND_SIGNALED);
 }
 
 /* After each work request: free are those up to the last signalled one. */
@@ -173,7 +188,7 @@ static void send_post_failure_fails_the_connection(struct kunit *test)
 
 	client->qp->accept = 0;
 	KUNIT_EXPECT_EQ(test, -ENOTCONN,
-			xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE, NULL));
+			xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE));
 	client_expect_failed(client);
 	KUNIT_EXPECT_EQ(test, slots - 1, client_free_sends(client));
 }
@@ -187,7 +202,7 @@ static void send_is_not_posted_after_a_failure(struct kunit *test)
 	xprtrdma_conn_fail(client->conn, RPCRDMA_END_OTHER);
 	fake_mark(client->qp);
 	KUNIT_EXPECT_EQ(test, -ENOTCONN,
-			xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE, NULL));
+			xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE));
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
 	client_expect_failed(client);
 }
@@ -211,9 +226,9 @@ static void send_queue_has_room_for_all(struct kunit *test)
 	const struct rpcrdma_client_queues *queues = &client->conn->xc_queues;
 	const struct ib_qp_cap *cap = &fake_queues.qp_attr.cap;
 
-	/* Every Send with a registration and an invalidation of each region, a drain. */
+	/* Sends, registrations of calls, whatever is posted for each region, a drain. */
 	KUNIT_EXPECT_GE(test, cap->max_send_wr,
-			queues->send_slots * (2 * queues->mrs_per_call + 1) + 1);
+			queues->send_slots + queues->reg_wrs + queues->regions + 1);
 	KUNIT_EXPECT_GE(test, (u32)fake_queues.qp_attr.send_cq->cqe, cap->max_send_wr);
 	KUNIT_EXPECT_EQ(test, IB_SIGNAL_REQ_WR, fake_queues.qp_attr.sq_sig_type);
 	KUNIT_EXPECT_GE(test, queues->send_slots, queues->credits + XPRTRDMA_BC_SLOTS);
@@ -223,6 +238,7 @@ static struct kunit_case send_cases[] = {
 	KUNIT_CASE_PARAM(request_without_memory, short_gen_params),
 	KUNIT_CASE(send_signals_every_nth),
 	KUNIT_CASE(send_last_free_one_is_signaled),
+	KUNIT_CASE(send_call_that_leaves_none_is_signaled),
 	KUNIT_CASE(send_completion_frees_those_before_it),
 	KUNIT_CASE(send_buffers_in_flight_are_not_reused),
 	KUNIT_CASE(send_put_gives_the_buffer_back),

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The client's files: as they are read, while connections come and go; and why these went. */
+#include <linux/delay.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
 
 #include "../fake/lines.h"
 #include "../fake/steps.h"
+#include "between.h"
 #include "mount.h"
 
 static struct mount *mount_of(struct kunit *test)
@@ -195,6 +197,32 @@ static void file_keeps_what_has_gone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, lines_number(read_totals(test), "connections"));
 }
 
+static struct mount *read_of;
+
+/* The autoclose worker has come to what changes the connection, and waits for the reader. */
+static void close_meanwhile(struct client *nobody)
+{
+	struct xprtrdma_conn *conn = read_of->transport->xt_conn;
+
+	xprt_force_disconnect(read_of->xprt);
+	KUNIT_EXPECT_TRUE(read_of->test, eventually(all_ends(read_of) == 1));
+	usleep_range(20000, 30000);
+	KUNIT_EXPECT_PTR_EQ(read_of->test, conn, READ_ONCE(read_of->transport->xt_conn));
+}
+
+/* Nothing that a reader looks at is freed. */
+static void file_is_read_while_its_connection_ends(struct kunit *test)
+{
+	read_of = mount_of(test);
+	mount_expect_connected(read_of);
+	client_between(AFTER_PULLS_SHOW, close_meanwhile, NULL);
+	KUNIT_EXPECT_TRUE(test, lines_has(read_block(test), "state", "established"));
+	KUNIT_EXPECT_TRUE(test, client_between_happened());
+	flush_work(&read_of->xprt->task_cleanup);
+	mount_expect_nothing(read_of);
+	KUNIT_EXPECT_TRUE(test, lines_has(read_block(test), "state", "disconnected"));
+}
+
 /* ---- many of them ---- */
 
 enum { MANY = 1000 };
@@ -365,6 +393,7 @@ static struct kunit_case file_cases[] = {
 	KUNIT_CASE_PARAM(file_says_why_a_connection_ended, end_gen_params),
 	KUNIT_CASE(file_counts_a_refused_attempt),
 	KUNIT_CASE(file_keeps_what_has_gone),
+	KUNIT_CASE(file_is_read_while_its_connection_ends),
 	KUNIT_CASE(file_reads_on_while_connections_end),
 	KUNIT_CASE_PARAM(file_takes_few_steps, piece_gen_params),
 	{}

@@ -153,6 +153,7 @@ static void statistics_unknown_message_is_bad(struct kunit *test)
 }
 
 static struct list_head taken = LIST_HEAD_INIT(taken);
+static struct xprtrdma_send *taken_sends;
 
 static void take_credits(struct client *client)
 {
@@ -162,7 +163,8 @@ static void take_credits(struct client *client)
 
 static void take_sends(struct client *client)
 {
-	list_splice_init(&client->conn->xc_send.free, &taken);
+	taken_sends = client->conn->xc_send.free;
+	client->conn->xc_send.free = NULL;
 }
 
 static void take_regions(struct client *client)
@@ -173,24 +175,24 @@ static void take_regions(struct client *client)
 struct wait_case {
 	const char	*desc;
 	void		(*take)(struct client *client);
-	struct list_head *(*back)(struct client *client);
+	void		(*back)(struct client *client);
 	const char	*name;
 };
 
-static struct list_head *free_sends(struct client *client)
+static void give_sends_back(struct client *client)
 {
-	return &client->conn->xc_send.free;
+	client->conn->xc_send.free = taken_sends;
 }
 
-static struct list_head *free_regions(struct client *client)
+static void give_regions_back(struct client *client)
 {
-	return &client->conn->xc_mr.free;
+	list_splice_init(&taken, &client->conn->xc_mr.free);
 }
 
 static const struct wait_case wait_cases[] = {
 	{ "credit", take_credits, NULL, "waiting_for_credit" },
-	{ "Send buffer", take_sends, free_sends, "waiting_for_send_queue" },
-	{ "regions", take_regions, free_regions, "waiting_for_region" },
+	{ "Send buffer", take_sends, give_sends_back, "waiting_for_send_queue" },
+	{ "regions", take_regions, give_regions_back, "waiting_for_region" },
 };
 
 KUNIT_ARRAY_PARAM_DESC(wait, wait_cases, desc);
@@ -255,7 +257,7 @@ static void statistics_say_what_tasks_wait_for(struct kunit *test)
 	worker->func = func;
 	spin_lock(&client->conn->xc_lock);
 	if (c->back)
-		list_splice_init(&taken, c->back(client));
+		c->back(client);
 	spin_unlock(&client->conn->xc_lock);
 }
 

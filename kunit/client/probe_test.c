@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Is the server's machine there? While calls wait and no reply comes, its HCA is asked for an
+ * acknowledgement: xprtrdma/watch.c.
+ */
+#include "client.h"
+
+static const struct client_shape getattr = { .head = 136, .reply_head = 112 };
+
+static int probe_init(struct kunit *test)
+{
+	client_connect(client_create(test));
+	client_open_window(client_of(test), 8);
+	fake_run_all(client_of(test)->qp);
+	return 0;
+}
+
+static struct delayed_work *worker(struct client *client)
+{
+	return &client->conn->xc_watch.probe_worker;
+}
+
+/* Work requests that are posted when the interval is over */
+static unsigned int interval_over(struct client *client)
+{
+	unsigned int before = fake_posted(client->qp);
+
+	KUNIT_EXPECT_TRUE(client->test, delayed_work_pending(worker(client)));
+	mod_delayed_work(xprtrdma_wq, worker(client), 0);
+	flush_delayed_work(worker(client));
+	return fake_posted(client->qp) - before;
+}
+
+static void answer(struct client_call *call)
+{
+	struct client_reply reply = { .length = 64, .credits = 8 };
+
+	client_call_decode(call);
+	KUNIT_ASSERT_TRUE(call->client->test, client_reply_send(call, &reply));
+}
+
+static void probe_is_an_empty_write(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	unsigned int sends = client_free_sends(client);
+	const struct fake_wr *wr;
+
+	client_sent(client, &getattr);
+	KUNIT_ASSERT_EQ(test, 1, interval_over(client));
+	wr = fake_last_wr(client->qp);
+	KUNIT_EXPECT_EQ(test, IB_WR_RDMA_WRITE, wr->opcode);
+	KUNIT_EXPECT_EQ(test, 0, wr->nr_sge);
+	KUNIT_EXPECT_TRUE(test, wr->flags & IB_SEND_SIGNALED);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_PROBE_INTERVAL,
+			DIV_ROUND_UP(worker(client)->timer.expires - jiffies, HZ) * HZ);
+
+	/* One at a time; then the next one */
+	KUNIT_EXPECT_EQ(test, 0, interval_over(client));
+	fake_run_all(client->qp);
+	KUNIT_EXPECT_EQ(test, sends, client_free_sends(client));
+	KUNIT_EXPECT_EQ(test, 1, interval_over(client));
+	fake_run_all(client->qp);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_CONN_ESTABLISHED, client->conn->xc_state);
+}
+
+static void probe_is_not_sent_while_replies_come(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *first = client_sent(client, &getattr);
+
+	client_sent(client, &getattr);
+	answer(first);
+	KUNIT_EXPECT_EQ(test, 0, interval_over(client));
+	KUNIT_EXPECT_EQ(test, 1, interval_over(client));
+}
+
+static void probe_is_not_sent_when_no_call_waits(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	answer(client_sent(client, &getattr));
+	KUNIT_EXPECT_EQ(test, 0, interval_over(client));
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(worker(client)));
+
+	/* And again with the next call */
+	client_sent(client, &getattr);
+	KUNIT_EXPECT_EQ(test, 1, interval_over(client));
+}
+
+static void probe_without_an_answer_ends_the_connection(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	client_sent(client, &getattr);
+	fake_run_all(client->qp);
+	KUNIT_ASSERT_EQ(test, 1, interval_over(client));
+	fake_fail(client->qp, IB_WC_RETRY_EXC_ERR);
+	client_expect_failed(client);
+	fake_flush(client->qp);
+	KUNIT_EXPECT_EQ(test, 0, interval_over(client));
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(worker(client)));
+}
+
+/* What is posted last then asks for a completion. */
+static void probe_needs_a_send_buffer(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	client_sent(client, &getattr);
+	client_post_all_sends(client);
+	KUNIT_EXPECT_EQ(test, 0, interval_over(client));
+	KUNIT_EXPECT_TRUE(test, fake_last_wr(client->qp)->flags & IB_SEND_SIGNALED);
+	fake_run_all(client->qp);
+	KUNIT_EXPECT_EQ(test, 1, interval_over(client));
+}
+
+static void probe_that_cannot_be_posted_ends_the_connection(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	client_sent(client, &getattr);
+	client->qp->accept = 0;
+	KUNIT_EXPECT_EQ(test, 0, interval_over(client));
+	client_expect_failed(client);
+}
+
+static struct kunit_case probe_cases[] = {
+	KUNIT_CASE(probe_is_an_empty_write),
+	KUNIT_CASE(probe_is_not_sent_while_replies_come),
+	KUNIT_CASE(probe_is_not_sent_when_no_call_waits),
+	KUNIT_CASE(probe_without_an_answer_ends_the_connection),
+	KUNIT_CASE(probe_needs_a_send_buffer),
+	KUNIT_CASE(probe_that_cannot_be_posted_ends_the_connection),
+	{}
+};
+
+static struct kunit_suite probe_suite = {
+	.name = "xprtrdma_probe",
+	.init = probe_init,
+	.test_cases = probe_cases,
+};
+
+kunit_test_suite(probe_suite);

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The client's buffers follow the window: few at first, and never fewer than it promises. */
+#include "client.h"
+
+static const struct client_shape getattr = { .head = 136, .reply_head = 112 };
+static const struct client_shape read_8k = {
+	.head = 136, .reply_head = 128, .reply_pages = 8192, .reply_tail = 4, .read = true,
+};
+
+static int window_init(struct kunit *test)
+{
+	client_connect_small(client_create(test));
+	return 0;
+}
+
+static unsigned int cwnd(struct client *client)
+{
+	return client->xprt->cwnd >> RPC_CWNDSHIFT;
+}
+
+/* The server grants as many; all buffers are back. */
+static void granted(struct client *client, u32 credits)
+{
+	struct client_reply reply = { .length = 64, .credits = credits };
+	struct client_call *call = client_call_create(client, &getattr);
+
+	KUNIT_ASSERT_EQ(client->test, 0, client_call_send(call));
+	client_call_decode(call);
+	KUNIT_ASSERT_TRUE(client->test, client_reply_send(call, &reply));
+	client_call_destroy(call);
+}
+
+/* As many calls as go out; returns their number. */
+static u32 fill_window(struct client *client)
+{
+	u32 count = 0;
+
+	while (!client_call_send(client_call_create(client, &getattr)))
+		count++;
+	return count;
+}
+
+static void expect_buffers(struct client *client, u32 credits)
+{
+	const struct xprtrdma_conn *conn = client->conn;
+	struct kunit *test = client->test;
+
+	KUNIT_EXPECT_EQ(test, credits, conn->xc_window.requested);
+	KUNIT_EXPECT_EQ(test, conn->xc_queues.recv_wrs - 1 - conn->xc_queues.credits + credits,
+			conn->xc_recv.count);
+	KUNIT_EXPECT_GT(test, conn->xc_send.count, credits + XPRTRDMA_BC_SLOTS);
+	KUNIT_EXPECT_LE(test, conn->xc_send.count, conn->xc_queues.send_slots);
+}
+
+static void window_begins_small(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	expect_buffers(client, XPRTRDMA_FIRST_CREDITS);
+	KUNIT_EXPECT_EQ(test, client->conn->xc_recv.count, fake_recvs(client->qp));
+	granted(client, 32);
+	KUNIT_EXPECT_EQ(test, 32, client->conn->xc_window.granted);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, cwnd(client));
+}
+
+/* Twice as many for the call that does not go out, until it is all that the server grants. */
+static void window_grows_with_use(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	u32 sent = 0, credits;
+
+	granted(client, 32);
+	for (credits = XPRTRDMA_FIRST_CREDITS; credits <= 32; credits *= 2) {
+		KUNIT_EXPECT_EQ(test, credits, cwnd(client));
+		expect_buffers(client, credits);
+		KUNIT_EXPECT_GE(test, fake_recvs(client->qp), credits + XPRTRDMA_BC_SLOTS);
+		sent += fill_window(client);
+		KUNIT_EXPECT_EQ(test, credits, sent);
+		flush_work(&client->conn->xc_growth.worker);
+	}
+	KUNIT_EXPECT_EQ(test, client->conn->xc_queues.send_slots, client->conn->xc_send.count);
+}
+
+/*
+ * SUNRPC has said that all calls wait until one of those under way is over. The server may be in no
+ * hurry with these, and there are credits now: the next task gets the write lock.
+ */
+static void window_growth_lets_others_go(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct rpc_xprt *xprt = client->xprt;
+	struct client_call *call = client_call_create(client, &getattr);
+
+	granted(client, 32);
+	rpc_sleep_on(&xprt->sending, &call->task, NULL);
+	clear_bit(XPRT_LOCKED, &xprt->state);
+	fill_window(client);
+	flush_work(&client->conn->xc_growth.worker);
+	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_CWND_WAIT, &xprt->state));
+	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &xprt->state));
+	KUNIT_EXPECT_FALSE(test, RPC_IS_QUEUED(&call->task));
+	KUNIT_EXPECT_PTR_EQ(test, &call->task, xprt->snd_task);
+	KUNIT_EXPECT_TRUE(test, test_and_set_bit(XPRT_LOCKED, &xprt->state));
+	xprt->snd_task = NULL;
+	rpc_wake_up(&xprt->sending);
+	KUNIT_EXPECT_EQ(test, 0, client_call_send(call));
+}
+
+/* The same for a window that is smaller, but larger than what is under way. */
+static void window_that_shrinks_lets_others_go(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *call = client_call_create(client, &getattr);
+	struct rpc_xprt *xprt = client->xprt;
+
+	granted(client, XPRTRDMA_FIRST_CREDITS);
+	rpc_sleep_on(&xprt->sending, &call->task, NULL);
+	clear_bit(XPRT_LOCKED, &xprt->state);
+	set_bit(XPRT_CWND_WAIT, &xprt->state);
+	xprtrdma_window_grant(client->conn, &(struct rpcrdma_header) { .credits = 2 });
+	KUNIT_EXPECT_EQ(test, 2, cwnd(client));
+	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_CWND_WAIT, &xprt->state));
+	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &xprt->state));
+	KUNIT_EXPECT_PTR_EQ(test, &call->task, xprt->snd_task);
+	set_bit(XPRT_LOCKED, &xprt->state);
+	xprt->snd_task = NULL;
+	rpc_wake_up(&xprt->sending);
+	KUNIT_EXPECT_EQ(test, 0, client_call_send(call));
+}
+
+static void window_stays_while_the_grant_does(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	granted(client, XPRTRDMA_FIRST_CREDITS);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, fill_window(client));
+	flush_work(&client->conn->xc_growth.worker);
+	expect_buffers(client, XPRTRDMA_FIRST_CREDITS);
+}
+
+static void window_without_memory(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct xprtrdma_conn *conn = client->conn;
+	int i;
+
+	granted(client, 32);
+	/* What it could get stays. */
+	for (i = 0; i < 6; i++) {
+		fake_alloc_fail(i);
+		KUNIT_EXPECT_EQ(test, -ENOMEM, xprtrdma_window_grow(conn, 16));
+		KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
+		KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, cwnd(client));
+	}
+	KUNIT_EXPECT_EQ(test, 0, xprtrdma_window_grow(conn, 16));
+	KUNIT_EXPECT_EQ(test, 16, cwnd(client));
+	expect_buffers(client, 16);
+	client_expect_at_rest(client);
+}
+
+/* The queue may be drained already. */
+static void window_of_a_lost_connection(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	unsigned int posted;
+
+	granted(client, 32);
+	posted = fake_recvs(client->qp);
+	xprtrdma_conn_fail(client->conn, RPCRDMA_END_OTHER);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, xprtrdma_window_grow(client->conn, 16));
+	KUNIT_EXPECT_EQ(test, posted, fake_recvs(client->qp));
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, client->conn->xc_window.requested);
+}
+
+/*
+ * Registrations whose Sends are not complete have an entry of the Send Queue each. A call waits
+ * when there may be too few, and the Send before it says when there are more.
+ */
+static void window_registrations_have_entries(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct xprtrdma_conn *conn = client->conn;
+	u32 needed = conn->xc_queues.mrs_per_call;
+	struct client_call *calls[2];
+
+	granted(client, 32);
+	fake_run_all(client->qp);
+	KUNIT_ASSERT_GT(test, conn->xc_queues.signal_every, 1);
+	conn->xc_send.unsignaled = 0;
+	conn->xc_send.reg_wrs = needed;
+	calls[0] = client_call_create(client, &read_8k);
+	calls[1] = client_call_create(client, &read_8k);
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(calls[0]));
+	KUNIT_EXPECT_TRUE(test, fake_last_wr(client->qp)->flags & IB_SEND_SIGNALED);
+	KUNIT_EXPECT_LT(test, conn->xc_send.reg_wrs, needed);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, client_call_send(calls[1]));
+	KUNIT_EXPECT_EQ(test, 1, conn->xc_window.in_flight);
+
+	fake_run_all(client->qp);
+	KUNIT_EXPECT_EQ(test, needed, conn->xc_send.reg_wrs);
+	KUNIT_EXPECT_EQ(test, 0, client_call_send(calls[1]));
+}
+
+static struct kunit_case window_cases[] = {
+	KUNIT_CASE(window_begins_small),
+	KUNIT_CASE(window_grows_with_use),
+	KUNIT_CASE(window_growth_lets_others_go),
+	KUNIT_CASE(window_that_shrinks_lets_others_go),
+	KUNIT_CASE(window_stays_while_the_grant_does),
+	KUNIT_CASE(window_without_memory),
+	KUNIT_CASE(window_of_a_lost_connection),
+	KUNIT_CASE(window_registrations_have_entries),
+	{}
+};
+
+static struct kunit_suite window_suite = {
+	.name = "xprtrdma_window",
+	.init = window_init,
+	.test_cases = window_cases,
+};
+
+kunit_test_suite(window_suite);

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The credit window, and memory that follows it.
+ *
+ * The window is the smaller one of what the server grants and of what there are buffers for: a
+ * Receive for each reply has to be posted before its call goes out (RFC 8166 section 3.3.1). A
+ * connection begins with buffers for a few calls. When a call waits for a credit, and the server
+ * has granted more, a work item makes buffers for twice as many.
+ */
+#include "xprtrdma.h"
+#include "trace.h"
+
+/*
+ * SUNRPC sends no more calls at a time. Under both locks. When there are more it may have said that
+ * all calls wait until one of those under way is over (XPRT_CWND_WAIT). They wait for our caller
+ * instead, who calls xprt_write_space() without the locks.
+ */
+static void set_cwnd(struct xprtrdma_conn *conn)
+{
+	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
+	unsigned long cwnd = rpcrdma_window_size(&conn->xc_window) << RPC_CWNDSHIFT;
+
+	lockdep_assert_held(&conn->xc_lock);
+	if (READ_ONCE(xprt->cwnd) == cwnd)
+		return;
+	spin_lock(&xprt->transport_lock);
+	xprt->cwnd = cwnd;
+	if (xprt->cong < cwnd && test_and_clear_bit(XPRT_CWND_WAIT, &xprt->state))
+		xprt_wait_for_buffer_space(xprt);
+	spin_unlock(&xprt->transport_lock);
+}
+
+/**
+ * xprtrdma_window_begin - SUNRPC is going to hear of a connection
+ * @conn: the connection; a message may have come already
+ *
+ * One call until the server's first grant: RFC 8166 section 3.3.3.
+ *
+ * Context: process.
+ */
+void xprtrdma_window_begin(struct xprtrdma_conn *conn)
+{
+	spin_lock(&conn->xc_lock);
+	set_cwnd(conn);
+	spin_unlock(&conn->xc_lock);
+	xprt_write_space(&conn->xc_transport->xt_xprt);
+}
+
+/* set_cwnd() may have made calls wait for xprt_write_space(), also in a smaller window. */
+static noinline void new_grant(struct xprtrdma_conn *conn, u32 credits)
+{
+	spin_lock(&conn->xc_lock);
+	rpcrdma_window_grant(&conn->xc_window, credits);
+	set_cwnd(conn);
+	spin_unlock(&conn->xc_lock);
+	xprt_write_space(&conn->xc_transport->xt_xprt);
+}
+
+/**
+ * xprtrdma_window_grant - a message says how many credits there are
+ * @conn: where it has come
+ * @header: its header
+ *
+ * Replies are finished in any order, but the last grant is the one that came last (RFC 8166
+ * section 3.3.1).
+ *
+ * Context: the Receive CQ handler.
+ */
+void xprtrdma_window_grant(struct xprtrdma_conn *conn, const struct rpcrdma_header *header)
+{
+	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
+
+	/* RFC 8166 section 4.5: an error says nothing of credits that we could trust. */
+	if (header->proc == RPCRDMA_ERROR)
+		return;
+	/*
+	 * Nearly always the last grant once more, and only this handler changes it. Who makes
+	 * buffers at the same time sets the window itself.
+	 */
+	if (header->credits == conn->xc_window.granted &&
+	    READ_ONCE(xprt->cwnd) >> RPC_CWNDSHIFT == rpcrdma_window_size(&conn->xc_window))
+		return;
+	new_grant(conn, header->credits);
+}
+
+/* ---- buffers ---- */
+
+/* Half as many as there are calls may be posted without a completion yet. */
+static unsigned int sends_for(const struct rpcrdma_client_queues *queues, u32 credits)
+{
+	unsigned int unsignaled = min(max(credits / 2, 1U), queues->signal_every);
+	unsigned int beside = queues->send_slots - queues->signal_every - queues->credits;
+
+	return credits + beside + unsignaled;
+}
+
+/* One entry of the queue is for the drain. */
+static unsigned int receives_for(const struct rpcrdma_client_queues *queues, u32 credits)
+{
+	return queues->recv_wrs - 1 - queues->credits + credits;
+}
+
+static int make_buffers(struct xprtrdma_conn *conn, u32 credits)
+{
+	const struct rpcrdma_client_queues *queues = &conn->xc_queues;
+	int rc;
+
+	rc = xprtrdma_sends_create(conn, sends_for(queues, credits));
+	if (!rc)
+		rc = xprtrdma_receives_create(conn, receives_for(queues, credits));
+	return rc;
+}
+
+/**
+ * xprtrdma_window_create - buffers for the first calls of a connection
+ * @conn: with its queues; nothing has been sent
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM; either way xprtrdma_receives_destroy() and xprtrdma_sends_destroy() free
+ * what is there.
+ */
+int xprtrdma_window_create(struct xprtrdma_conn *conn)
+{
+	u32 credits = min_t(u32, XPRTRDMA_FIRST_CREDITS, conn->xc_queues.credits);
+
+	rpcrdma_window_reset(&conn->xc_window, credits);
+	return make_buffers(conn, credits);
+}
+
+/**
+ * xprtrdma_window_grow - buffers for more calls
+ * @conn: an established connection
+ * @credits: calls, at most those that the queues are for
+ *
+ * Context: process; nobody else makes buffers.
+ * Return: 0; -ENOMEM: the window is as before; -ENOTCONN: the connection is not, or was failed.
+ */
+int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits)
+{
+	int rc = make_buffers(conn, credits);
+
+	if (!rc)
+		rc = xprtrdma_receives_post(conn);
+	if (rc)
+		return rc;
+	spin_lock(&conn->xc_lock);
+	WRITE_ONCE(conn->xc_window.requested, credits);
+	set_cwnd(conn);
+	spin_unlock(&conn->xc_lock);
+	return 0;
+}
+
+static void window_worker(struct work_struct *work)
+{
+	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn, xc_growth.worker);
+	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
+	unsigned int flags = xprtrdma_memalloc_save(xprt);
+	u32 credits;
+	int rc;
+
+	credits = min(2 * conn->xc_window.requested, conn->xc_queues.credits);
+	rc = xprtrdma_window_grow(conn, credits);
+	xprtrdma_memalloc_restore(flags);
+	trace_xprtrdma_window(xprt, rc ? rc : (int)credits);
+	if (!rc)
+		xprt_write_space(xprt);
+}
+
+/**
+ * xprtrdma_window_is_open - may a call be sent?
+ * @conn: an established connection
+ *
+ * Context: any. Without xc_lock the answer may be old at once; then xprtrdma_send_call() notices.
+ */
+bool xprtrdma_window_is_open(const struct xprtrdma_conn *conn)
+{
+	const struct rpcrdma_window *window = &conn->xc_window;
+
+	return READ_ONCE(window->in_flight) <
+	       min(READ_ONCE(window->requested), READ_ONCE(window->granted));
+}
+
+/**
+ * xprtrdma_window_more - a call waits for a credit
+ * @conn: of this connection
+ *
+ * Context: process.
+ */
+void xprtrdma_window_more(struct xprtrdma_conn *conn)
+{
+	u32 requested = READ_ONCE(conn->xc_window.requested);
+
+	if (requested < conn->xc_queues.credits && requested < READ_ONCE(conn->xc_window.granted))
+		queue_work(xprtrdma_wq, &conn->xc_growth.worker);
+}
+
+/**
+ * xprtrdma_window_init - no buffers yet
+ * @conn: all zeros
+ *
+ * Context: any.
+ */
+void xprtrdma_window_init(struct xprtrdma_conn *conn)
+{
+	INIT_WORK(&conn->xc_growth.worker, window_worker);
+}
+
+/**
+ * xprtrdma_window_stop - the window stays as it is
+ * @conn: a connection on which no call is sent any more
+ *
+ * Context: process.
+ */
+void xprtrdma_window_stop(struct xprtrdma_conn *conn)
+{
+	cancel_work_sync(&conn->xc_growth.worker);
+}
