@@ -244,7 +244,10 @@ static bool exposed_claim(struct svcrdma_transport *t, struct svcrdma_exposed *e
 	if (atomic_long_add_return(ex->ex_bytes, &svcrdma_exposed_bytes) > limit)
 		goto out_sub;
 	spin_lock(&t->st_expose_lock);
-	ex->ex_slot = rpcrdma_exposures_claim(&t->st_expose.table, ex->ex_xid, ex->ex_bytes);
+	ex->ex_slot = -1;
+	if (t->st_expose.table.used < t->st_expose.limit)
+		ex->ex_slot = rpcrdma_exposures_claim(&t->st_expose.table, ex->ex_xid,
+						      ex->ex_bytes);
 	if (ex->ex_slot >= 0)
 		t->st_expose.table.slots[ex->ex_slot].owner = ex;
 	spin_unlock(&t->st_expose_lock);
@@ -422,14 +425,16 @@ void svcrdma_expose_setup(struct svcrdma_transport *t)
 
 /**
  * svcrdma_expose_limit - how many replies may be exposed at a time
- * @t: transport that nobody uses yet
- * @count: as many; 0: none
+ * @t: transport
+ * @count: as many, at most those of svcrdma_expose_init(); 0: none
  *
- * Context: process; before svcrdma_expose_init().
+ * Context: process.
  */
 void svcrdma_expose_limit(struct svcrdma_transport *t, u32 count)
 {
-	t->st_expose.table.size = count;
+	spin_lock(&t->st_expose_lock);
+	t->st_expose.limit = count;
+	spin_unlock(&t->st_expose_lock);
 }
 
 /**
@@ -445,15 +450,15 @@ void svcrdma_expose_stop(struct svcrdma_transport *t)
 
 /**
  * svcrdma_expose_init - a connection whose client takes Read chunks in replies
- * @t: transport; st_expose.table.size replies are exposed at a time
+ * @t: transport
+ * @count: replies that may be exposed at a time, ever; 0: none
  *
  * Context: process.
  * Return: 0 or -ENOMEM. svcrdma_exposed_destroy_all() frees.
  */
-int svcrdma_expose_init(struct svcrdma_transport *t)
+int svcrdma_expose_init(struct svcrdma_transport *t, u32 count)
 {
-	u32 count = t->st_expose.table.size;
-
+	t->st_expose.table.size = count;
 	if (!count)
 		return 0;
 	t->st_expose.table.slots = kcalloc(count, sizeof(*t->st_expose.table.slots), GFP_KERNEL);

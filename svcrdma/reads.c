@@ -89,6 +89,25 @@ static bool reserve_pages(struct svcrdma_transport *t, const struct svcrdma_recv
 	return true;
 }
 
+/* The first one of a list, or NULL */
+static struct svcrdma_recv_ctxt *pop(struct list_head *list)
+{
+	struct svcrdma_recv_ctxt *rc;
+
+	rc = list_first_entry_or_null(list, struct svcrdma_recv_ctxt, rc_list);
+	if (rc)
+		list_del_init(&rc->rc_list);
+	return rc;
+}
+
+/* Is there anything for svcrdma_reads_next()? After each change of what it looks at */
+static void set_pending(struct svcrdma_transport *t)
+{
+	lockdep_assert_held(&t->st_recv_lock);
+	WRITE_ONCE(t->st_read.pending, !list_empty(&t->st_read.ready) ||
+		   (t->st_read.retry && !list_empty(&t->st_read.wait)));
+}
+
 /* Of begin_pull() and start_reads(), beside 0 and errnos */
 enum { READS_WAIT = 1 };
 
@@ -124,6 +143,7 @@ static int begin_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 	t->st_read.pulls++;
 	if (!list_empty(&t->st_read.wait) || !reserve_pages(t, rc)) {
 		list_add_tail(&rc->rc_list, &t->st_read.wait);
+		set_pending(t);
 		ret = READS_WAIT;
 	} else {
 		*alone = begin_attempt(t);
@@ -145,7 +165,7 @@ static void take_call_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc
 	rc->rc_nr_pages = pages;
 }
 
-static int add_all_pieces(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static noinline int add_all_pieces(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	struct rpcrdma_pieces walk;
 	struct rpcrdma_piece piece;
@@ -157,6 +177,11 @@ static int add_all_pieces(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
 			ret = svcrdma_read_add(t, rc, piece.chunk, piece.from, piece.length,
 					       piece.to);
 	return ret;
+}
+
+static noinline void forget_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	svcrdma_rw_list_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
 }
 
 /*
@@ -175,8 +200,8 @@ static int build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 		ret = add_all_pieces(t, rc);
 	if (!ret && rc->rc_sq.sw_need > svcrdma_sq_depth(t))
 		ret = -E2BIG;
-	if (ret)
-		svcrdma_rw_list_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
+	if (unlikely(ret))
+		forget_reads(t, rc);
 	return ret;
 }
 
@@ -186,8 +211,8 @@ static int build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
  * -EAGAIN: no other call had a region since this attempt began, as @alone is still the
  * last number. More would not be there another time.
  */
-static int wait_for_regions(struct svcrdma_transport *t,
-			    struct svcrdma_recv_ctxt *rc, u32 alone)
+static noinline int wait_for_regions(struct svcrdma_transport *t,
+				     struct svcrdma_recv_ctxt *rc, u32 alone)
 {
 	bool retry;
 
@@ -201,6 +226,7 @@ static int wait_for_regions(struct svcrdma_transport *t,
 	if (!t->st_read.built)
 		t->st_read.retry = true;
 	retry = t->st_read.retry;
+	set_pending(t);
 	spin_unlock(&t->st_recv_lock);
 
 	trace_svcrdma_read_retry(t, 0);
@@ -217,6 +243,7 @@ static void read_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 	t->st_read.built--;
 	t->st_read.retry = true;
 	list_add_tail(&rc->rc_list, &t->st_read.ready);
+	set_pending(t);
 	spin_unlock(&t->st_recv_lock);
 }
 
@@ -389,22 +416,11 @@ int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	return 0;
 }
 
-/**
- * svcrdma_reads_next - what a thread can do about calls with Read chunks
- * @t: transport
- * @done: set: all of it has been read, and the call is the caller's; else the thread is to call
- *	svcrdma_reads_retry()
- *
- * Context: process; the caller holds st_recv_lock.
- * Return: a context, or NULL.
- */
-struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t, bool *done)
+static struct svcrdma_recv_ctxt *reads_next(struct svcrdma_transport *t, bool *done)
 {
 	struct svcrdma_recv_ctxt *rc;
 
-	lockdep_assert_held(&t->st_recv_lock);
-
-	rc = svcrdma_recv_pop(&t->st_read.ready);
+	rc = pop(&t->st_read.ready);
 	*done = rc;
 	if (rc) {
 		t->st_read.pulls--;
@@ -418,20 +434,39 @@ struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t, bool *
 	rc = list_first_entry_or_null(&t->st_read.wait, struct svcrdma_recv_ctxt, rc_list);
 	/* If there are no pages for it, those that have them are under way: read_done(). */
 	if (rc && reserve_pages(t, rc))
-		return svcrdma_recv_pop(&t->st_read.wait);
+		return pop(&t->st_read.wait);
 	return NULL;
+}
+
+/**
+ * svcrdma_reads_next - what a thread can do about calls with Read chunks
+ * @t: transport
+ * @done: set: all of it has been read, and the call is the caller's; else the thread is to call
+ *	svcrdma_reads_retry()
+ *
+ * Context: process.
+ * Return: a context, or NULL.
+ */
+struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t, bool *done)
+{
+	struct svcrdma_recv_ctxt *rc;
+
+	spin_lock(&t->st_recv_lock);
+	rc = reads_next(t, done);
+	set_pending(t);
+	spin_unlock(&t->st_recv_lock);
+	return rc;
 }
 
 /**
  * svcrdma_reads_pending - would svcrdma_reads_next() have anything?
  * @t: transport
  *
- * Context: the caller holds st_recv_lock.
+ * Context: any. Who adds something calls svcrdma_transport_data() after that.
  */
 bool svcrdma_reads_pending(const struct svcrdma_transport *t)
 {
-	return !list_empty(&t->st_read.ready) ||
-	       (t->st_read.retry && !list_empty(&t->st_read.wait));
+	return READ_ONCE(t->st_read.pending);
 }
 
 /**
@@ -461,6 +496,7 @@ void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	more = !list_empty(&t->st_read.wait);
 	if (more)
 		t->st_read.retry = true;
+	set_pending(t);
 	spin_unlock(&t->st_recv_lock);
 	if (more)
 		svcrdma_transport_data(t);

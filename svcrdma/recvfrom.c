@@ -61,12 +61,20 @@ static int recv_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 /* An RDMA_DONE of sixteen octets, where both peers have agreed on it. */
 static bool recv_is_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	if (!t->st_agreed.read_chunk_replies || rc->rc_byte_len != RPCRDMA_FIXED_HEADER_SIZE)
+	if (rc->rc_byte_len != RPCRDMA_FIXED_HEADER_SIZE || !t->st_agreed.read_chunk_replies)
 		return false;
 	rpcrdma_buffer_to_cpu(&rc->rc_buffer, rc->rc_byte_len);
 	return rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
 				     &rc->rc_lists) == RPCRDMA_OK &&
 	       rc->rc_header.proc == RPCRDMA_DONE;
+}
+
+/* Here, so that replies are let go even if nfsd has no thread for a while. */
+static noinline void recv_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	svcrdma_recv_taken(t, rc, false);
+	percpu_counter_inc(&svcrdma_stat_recv);
+	recv_done(t, rc);
 }
 
 /*
@@ -76,7 +84,7 @@ static bool recv_is_short_done(struct svcrdma_transport *t, struct svcrdma_recv_
  */
 static bool recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc)
 {
-	if (wc->status != IB_WC_SUCCESS || !(wc->wc_flags & IB_WC_WITH_INVALIDATE))
+	if (likely(!(wc->wc_flags & IB_WC_WITH_INVALIDATE)))
 		return false;
 	percpu_counter_inc(&svcrdma_stat_recv);
 	trace_svcrdma_bad_rkey(t, wc->ex.invalidate_rkey);
@@ -100,29 +108,19 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_cqe);
 	struct svcrdma_transport *t = rc->rc_transport;
 
-	bool ok = wc->status == IB_WC_SUCCESS && !recv_invalidates(t, wc), done = false;
-	int ret;
-
-	if (ok) {
-		rc->rc_byte_len = wc->byte_len;
-		rc->rc_since = ktime_get();
-		if (trace_svcrdma_message_enabled())
-			svcrdma_trace_received(t, rc);
-		RPCRDMA_COUNT(t->st_counters.bytes_received_inline, wc->byte_len);
-		done = recv_is_short_done(t, rc);
-	}
-	if (svcrdma_wc_failed(t, "recv", wc) || !ok)
+	if (svcrdma_wc_failed(t, "recv", wc) || recv_invalidates(t, wc))
 		return;
-	ret = svcrdma_recv_taken(t, rc, !done);
-	/* Here, so that replies are let go even if nfsd has no thread for a while. */
-	if (done) {
-		percpu_counter_inc(&svcrdma_stat_recv);
-		recv_done(t, rc);
+	rc->rc_byte_len = wc->byte_len;
+	rc->rc_since = ktime_get();
+	if (trace_svcrdma_message_enabled())
+		svcrdma_trace_received(t, rc);
+	RPCRDMA_COUNT(t->st_counters.bytes_received_inline, wc->byte_len);
+	if (unlikely(recv_is_short_done(t, rc))) {
+		recv_short_done(t, rc);
+		return;
 	}
-	if (ret)
-		svcrdma_transport_close(t, RPCRDMA_END_RECEIVE_FAILED);
-	if (!done)
-		svcrdma_transport_data(t);
+	svcrdma_recv_taken(t, rc, true);
+	svcrdma_transport_data(t);
 }
 
 /* ---- a message that has just come ---- */
@@ -139,7 +137,9 @@ static int recv_deliver(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 	rqstp->rq_prot = IPPROTO_MAX;
 	svc_xprt_copy_addrs(rqstp, rqstp->rq_xprt);
 	set_bit(RQ_SECURE, &rqstp->rq_flags);
-	return t->st_answer_config && svcrdma_config_answer(rqstp) ? 0 : rqstp->rq_arg.len;
+	if (unlikely(t->st_answer_config) && svcrdma_config_answer(rqstp))
+		return 0;
+	return rqstp->rq_arg.len;
 }
 
 static int recv_reject(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
@@ -151,11 +151,20 @@ static int recv_reject(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 	return 0;
 }
 
-static int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
-			     struct svcrdma_recv_ctxt *rc)
+static noinline int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+				      struct svcrdma_recv_ctxt *rc)
 {
 	int ret;
 
+	/*
+	 * The device says whether Reads that were under way when the queue pair failed have
+	 * brought their data, and rxe says so of some that have not. The client sends the call
+	 * again.
+	 */
+	if (svcrdma_transport_closing(t)) {
+		svcrdma_recv_ctxt_put(t, rc);
+		return 0;
+	}
 	if (rc->rc_refused) {
 		trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, -E2BIG);
 		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
@@ -174,8 +183,8 @@ static int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t
 	return recv_deliver(rqstp, rc);
 }
 
-static int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
-			   struct svcrdma_recv_ctxt *rc)
+static noinline int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+				    struct svcrdma_recv_ctxt *rc)
 {
 	int ret = svcrdma_reads_begin(rqstp, t, rc);
 
@@ -200,9 +209,14 @@ static int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
  */
 static bool recv_msgp_is_msg(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	return t->st_serve_msgp &&
-	       rpcrdma_unpadded_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
-				       &rc->rc_lists) == RPCRDMA_OK;
+	if (!t->st_serve_msgp)
+		return false;
+	/* Where memory is short for many chunks, as if it were off */
+	return rpcrdma_unpadded_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
+				       &rc->rc_lists) == RPCRDMA_OK ||
+	       (!svcrdma_recv_ctxt_many_chunks(t, rc) &&
+		rpcrdma_unpadded_decode(rc->rc_buffer.bf_data, rc->rc_byte_len,
+					&rc->rc_header, &rc->rc_lists) == RPCRDMA_OK);
 }
 
 /*
@@ -277,25 +291,74 @@ static int recv_bad_message(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 			   RPCRDMA_ERR_VERS : RPCRDMA_ERR_CHUNK);
 }
 
-static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
-			    struct svcrdma_recv_ctxt *rc)
+static enum rpcrdma_status recv_decode(struct svcrdma_recv_ctxt *rc)
 {
-	enum rpcrdma_status status;
+	return rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
+				     &rc->rc_lists);
+}
 
-	percpu_counter_inc(&svcrdma_stat_recv);
-	rpcrdma_buffer_to_cpu(&rc->rc_buffer, rc->rc_byte_len);
-	rc->rc_nr_payloads = 0;
-	memset(&rc->rc_header, 0, sizeof(rc->rc_header));
-	status = rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len,
-				       &rc->rc_header, &rc->rc_lists);
+/* Nobody has done anything wrong: the client comes back with this call. */
+static int recv_no_memory(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc, int status)
+{
+	trace_svcrdma_recv_alloc_err(t, status);
+	svcrdma_recv_ctxt_put(t, rc);
+	svcrdma_transport_close(t, RPCRDMA_END_OTHER);
+	return 0;
+}
+
+/* Whatever may come */
+static noinline int recv_any_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+				     struct svcrdma_recv_ctxt *rc)
+{
+	enum rpcrdma_status status = recv_decode(rc);
+	int ret;
+
+	if (status == RPCRDMA_TOO_MANY) {
+		ret = svcrdma_recv_ctxt_many_chunks(t, rc);
+		if (ret)
+			return recv_no_memory(t, rc, ret);
+		status = recv_decode(rc);
+	}
 	if (status != RPCRDMA_OK)
 		return recv_bad_message(t, rc, status);
 	return recv_message(rqstp, t, rc);
 }
 
+/* What most messages are, a call with at most one segment: recv_any_message() does the same. */
+static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+			    struct svcrdma_recv_ctxt *rc)
+{
+	percpu_counter_inc(&svcrdma_stat_recv);
+	rpcrdma_buffer_to_cpu(&rc->rc_buffer, rc->rc_byte_len);
+	rc->rc_nr_payloads = 0;
+	if (!rpcrdma_short_call_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
+				       &rc->rc_lists))
+		return recv_any_message(rqstp, t, rc);
+	if (rc->rc_lists.nr_read)
+		return recv_with_reads(rqstp, t, rc);
+	svcrdma_arg_inline(rqstp, rc);
+	return recv_deliver(rqstp, rc);
+}
+
 /* ---- recvfrom ---- */
 
 enum recv_work { RECV_NOTHING, RECV_READS_DONE, RECV_READS_RETRY, RECV_NEW };
+
+/* The message that came first, or NULL. Who has XPT_BUSY. */
+static struct svcrdma_recv_ctxt *recv_pop(struct svcrdma_transport *t)
+{
+	struct llist_node *first = t->st_recv.taken;
+
+	if (!first) {
+		first = llist_del_all(&t->st_recv.ready);
+		if (!first)
+			return NULL;
+		if (first->next)
+			first = llist_reverse_order(first);
+	}
+	t->st_recv.taken = first->next;
+	return llist_entry(first, struct svcrdma_recv_ctxt, rc_node);
+}
 
 static struct svcrdma_recv_ctxt *recv_choose(struct svcrdma_transport *t,
 					     enum recv_work *work)
@@ -303,27 +366,36 @@ static struct svcrdma_recv_ctxt *recv_choose(struct svcrdma_transport *t,
 	struct svcrdma_recv_ctxt *rc;
 	bool done;
 
-	rc = svcrdma_reads_next(t, &done);
-	if (rc) {
-		*work = done ? RECV_READS_DONE : RECV_READS_RETRY;
-		return rc;
+	if (unlikely(svcrdma_reads_pending(t))) {
+		rc = svcrdma_reads_next(t, &done);
+		if (rc) {
+			*work = done ? RECV_READS_DONE : RECV_READS_RETRY;
+			return rc;
+		}
 	}
-	rc = svcrdma_recv_pop(&t->st_recv.ready);
+	rc = recv_pop(t);
 	*work = rc ? RECV_NEW : RECV_NOTHING;
 	return rc;
+}
+
+static bool recv_pending(const struct svcrdma_transport *t)
+{
+	return !llist_empty(&t->st_recv.ready) || svcrdma_reads_pending(t);
 }
 
 /* XPT_DATA is cleared with the last piece of work, not by a round that finds none. */
 static struct svcrdma_recv_ctxt *recv_next(struct svcrdma_transport *t,
 					   enum recv_work *work)
 {
-	struct svcrdma_recv_ctxt *rc;
+	struct svcrdma_recv_ctxt *rc = recv_choose(t, work);
 
-	spin_lock(&t->st_recv_lock);
-	rc = recv_choose(t, work);
-	if (list_empty(&t->st_recv.ready) && !svcrdma_reads_pending(t))
-		clear_bit(XPT_DATA, &t->st_xprt.xpt_flags);
-	spin_unlock(&t->st_recv_lock);
+	if (t->st_recv.taken)
+		return rc;
+	clear_bit(XPT_DATA, &t->st_xprt.xpt_flags);
+	/* If there is more, or will be before XPT_DATA: pairs with svcrdma_transport_data(). */
+	smp_mb__after_atomic();
+	if (recv_pending(t))
+		set_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 	return rc;
 }
 
@@ -348,13 +420,13 @@ int svcrdma_recvfrom(struct svc_rqst *rqstp)
 	svc_xprt_received(&t->st_xprt);
 
 	switch (work) {
+	case RECV_NEW:
+		return recv_new_message(rqstp, t, rc);
 	case RECV_READS_DONE:
 		return recv_finish_reads(rqstp, t, rc);
 	case RECV_READS_RETRY:
 		svcrdma_reads_retry(rqstp, t, rc);
 		return 0;
-	case RECV_NEW:
-		return recv_new_message(rqstp, t, rc);
 	default:
 		return 0;
 	}

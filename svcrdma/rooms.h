@@ -6,6 +6,7 @@
 #ifndef SVCRDMA_ROOMS_H
 #define SVCRDMA_ROOMS_H
 
+#include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/spinlock.h>
@@ -14,21 +15,45 @@
 #include <rpcrdma/logic.h>
 
 /**
- * struct svcrdma_receiver - recv_ctxt.c, recvfrom.c: under st_recv_lock
- * @all: all receive contexts; constant after accept
+ * struct svcrdma_receiver - recv_ctxt.c, recvfrom.c: receive contexts
+ *
+ * A message takes no lock of its own: st_recv_lock is taken once for a batch.
+ *
+ * The completion handler's alone, but where something else is said:
+ * @ready: received and not looked at, the last one first; any context adds, who has XPT_BUSY takes
+ * @gone: of @posted, that are complete; less than a batch
+ * @used: contexts that are neither posted nor spare: of calls that are not answered. Any context
+ * @mark: where @used is looked at: a new @highest, or all of the grant. Changed under st_recv_lock
+ *
+ * Of the thread that has XPT_BUSY:
+ * @taken: from @ready, the first one first
+ *
+ * Any context adds, who has st_recv_lock takes:
  * @spare: ready to be posted
- * @ready: received and not looked at
- * @posted: Receives that are posted
- * @used: that are neither posted nor spare: of calls that are not answered
+ * @starved: there were too few: who adds one has to post it. See spare_take()
+ *
+ * Under st_recv_lock:
+ * @all: all of them
+ * @posted: Receives that are posted, and @gone
+ * @target: that are to be posted; never a batch less
  * @highest: of @used, ever
+ * @grow_work: makes more of them, for a larger grant
  */
 struct svcrdma_receiver {
-	struct list_head	all;
-	struct list_head	spare;
-	struct list_head	ready;
+	struct llist_head	ready;
+	u32			gone;
+	atomic_t		used;
+	u32			mark;
+	struct llist_node	*taken;
+
+	struct llist_head	spare;
+	bool			starved;
+
 	u32			posted;
-	u32			used;
+	u32			target;
 	u32			highest;
+	struct list_head	all;
+	struct work_struct	grow_work;
 };
 
 /**
@@ -36,6 +61,7 @@ struct svcrdma_receiver {
  * @ready: all Reads done
  * @wait: Reads could not be built for want of memory regions or of pages
  * @retry: there may be regions and pages for the first of @wait
+ * @pending: there is something in @ready, or in @wait with @retry. Read without the lock
  * @attempts: number of the last attempt to build Reads; not 0 then
  * @built: calls whose Reads are built and not done
  * @pulls: calls with pages for their Reads, until a thread has seen them done; at
@@ -47,6 +73,7 @@ struct svcrdma_reader {
 	struct list_head	ready;
 	struct list_head	wait;
 	bool			retry;
+	bool			pending;
 	u32			attempts;
 	u32			built;
 	u32			pulls;
@@ -55,25 +82,33 @@ struct svcrdma_reader {
 
 /**
  * struct svcrdma_send_queue - sq.c: Send Queue entries
- * @lock: guards the members below, and st_closing. Taken in any context
- * @free: entries that nobody holds
- * @depth: all of them; constant
+ *
+ * Without the lock, but for @slow, which is changed under it:
+ * @depth: all entries; constant
+ * @taken: that were ever taken
+ * @given: that have ever come back. What is out is the difference
+ * @slow: who takes entries has to take @lock: somebody waits, @worker is not set, or the
+ *	transport closes
+ *
+ * Under @lock, as is st_closing:
+ * @lock: taken in any context
  * @waiters: in order of arrival
- * @nr_waiters: their number; read without the lock as a hint
+ * @nr_waiters: their number; read without the lock as well
  * @held: of those that are out, for LOCAL_INVs that are not posted yet
- * @puts: how often entries have come back
- * @mark: @puts when @worker was set
+ * @mark: @given when @worker was set
  * @watched: @worker is set
  * @worker: closes when the Send Queue stands still; set under @lock
  */
 struct svcrdma_send_queue {
-	spinlock_t		lock;	/* see above */
-	u32			free;
 	u32			depth;
-	struct list_head	waiters;
+	atomic_t		taken;
+	atomic_t		given;
+	bool			slow;
 	u32			nr_waiters;
+
+	spinlock_t		lock;	/* see above */
+	struct list_head	waiters;
 	u32			held;
-	u32			puts;
 	u32			mark;
 	bool			watched;
 	struct delayed_work	worker;
@@ -81,19 +116,19 @@ struct svcrdma_send_queue {
 
 /**
  * struct svcrdma_sender - send_ctxt.c: send contexts
- * @lock: guards the members up to @nr_free
+ * @free: those not in use; any context adds, who has @lock takes
+ * @lock: guards the members up to @nr_kept
  * @all: all of them
- * @free: those not in use
- * @nr_free: their number
- * @cache: that are kept when free; constant
+ * @nr_kept: of these, that are kept when free: not sc_extra
+ * @cache: of these, at most; constant
  * @release: those whose Writes are complete
  * @release_work: frees what they hold
  */
 struct svcrdma_sender {
+	struct llist_head	free;
 	spinlock_t		lock;	/* see above */
 	struct list_head	all;
-	struct list_head	free;
-	u32			nr_free;
+	u32			nr_kept;
 	u32			cache;
 	struct llist_head	release;
 	struct work_struct	release_work;
@@ -118,6 +153,7 @@ struct svcrdma_region_pool {
  * struct svcrdma_exposer - expose.c: replies that the client reads, under st_expose_lock
  * @table: all struct svcrdma_exposed, as owners; without slots where the client
  *	does not take any
+ * @limit: how many there may be now: there is a Receive for the RDMA_DONE of each
  * @dones_unknown: RDMA_DONEs that fitted none
  * @expired: exposures that ended by time
  * @work: ends replies whose time is over, and a connection whose LOCAL_INVs are
@@ -125,6 +161,7 @@ struct svcrdma_region_pool {
  */
 struct svcrdma_exposer {
 	struct rpcrdma_exposures table;
+	u32			limit;
 	u64			dones_unknown;
 	u64			expired;
 	struct delayed_work	work;

@@ -35,16 +35,16 @@ static struct svcrdma_rw *rw_alloc_pages(struct svcrdma_transport *t, struct pag
 {
 	struct svcrdma_rw *rw = rw_alloc(t, DIV_ROUND_UP(offset + length, PAGE_SIZE));
 	struct scatterlist *sg;
+	u32 first = min_t(u32, length, PAGE_SIZE - offset);
 
 	if (!rw)
 		return NULL;
 	sg = rw->rw_sgl;
-	while (length > PAGE_SIZE - offset) {
-		sg_set_page(sg++, *pages++, PAGE_SIZE - offset, offset);
-		length -= PAGE_SIZE - offset;
-		offset = 0;
-	}
-	sg_set_page(sg, *pages, length, offset);
+	sg_set_page(sg, *pages, first, offset);
+	for (length -= first; length > PAGE_SIZE; length -= PAGE_SIZE)
+		sg_set_page(++sg, *++pages, PAGE_SIZE, 0);
+	if (length)
+		sg_set_page(++sg, *++pages, length, 0);
 	return rw;
 }
 

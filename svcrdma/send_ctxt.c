@@ -9,7 +9,7 @@
  * Bounds: a context in flight, or on its way to be released, holds Send Queue entries, so
  * that there are not more of these than the queue has entries; what is under construction
  * belongs to an nfsd thread each; with SVCRDMA_MAX_SQ_WAITERS that wait for entries, no further
- * calls are taken; free ones beyond st_send.cache are freed.
+ * calls are taken; those that were made beyond st_send.cache are freed after their use.
  */
 #include <linux/slab.h>
 
@@ -23,6 +23,26 @@ static void send_ctxt_free(struct svcrdma_send_ctxt *sc)
 	kfree(sc);
 }
 
+static noinline void send_ctxt_remove(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	spin_lock(&t->st_send.lock);
+	list_del(&sc->sc_all);
+	spin_unlock(&t->st_send.lock);
+	send_ctxt_free(sc);
+}
+
+/* It holds nothing but Send Queue entries. */
+static void send_ctxt_keep(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	if (sc->sc_sq_held)
+		svcrdma_sq_put(t, sc->sc_sq_held);
+	sc->sc_sq_held = 0;
+	if (unlikely(sc->sc_extra))
+		send_ctxt_remove(t, sc);
+	else
+		llist_add(&sc->sc_node, &t->st_send.free);
+}
+
 /* A Send that failed, or was flushed, is as complete as one that did not. */
 static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -31,11 +51,9 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_transport *t = sc->sc_transport;
 
 	svcrdma_wc_failed(t, "send", wc);
-	if (list_empty(&sc->sc_writes) && !sc->sc_nr_pages) {
-		svcrdma_send_ctxt_put(t, sc);
-		return;
-	}
-	if (llist_add(&sc->sc_release, &t->st_send.release))
+	if (list_empty(&sc->sc_writes) && !sc->sc_nr_pages)
+		send_ctxt_keep(t, sc);
+	else if (llist_add(&sc->sc_node, &t->st_send.release))
 		svcrdma_work_release(&t->st_send.release_work);
 }
 
@@ -63,6 +81,8 @@ static struct svcrdma_send_ctxt *send_ctxt_alloc(struct svcrdma_transport *t, gf
 	sc->sc_sq.sw_granted = svcrdma_send_granted;
 
 	spin_lock(&t->st_send.lock);
+	sc->sc_extra = t->st_send.nr_kept == t->st_send.cache;
+	t->st_send.nr_kept += !sc->sc_extra;
 	list_add(&sc->sc_all, &t->st_send.all);
 	spin_unlock(&t->st_send.lock);
 	return sc;
@@ -79,18 +99,15 @@ static struct svcrdma_send_ctxt *send_ctxt_alloc(struct svcrdma_transport *t, gf
 struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp_t gfp)
 {
 	struct svcrdma_send_ctxt *sc;
+	struct llist_node *node;
 
 	spin_lock(&t->st_send.lock);
-	sc = list_first_entry_or_null(&t->st_send.free, struct svcrdma_send_ctxt,
-				      sc_list);
-	if (sc) {
-		list_del(&sc->sc_list);
-		t->st_send.nr_free--;
-	}
+	node = llist_del_first(&t->st_send.free);
 	spin_unlock(&t->st_send.lock);
+	if (likely(node))
+		return llist_entry(node, struct svcrdma_send_ctxt, sc_node);
 
-	if (!sc)
-		sc = send_ctxt_alloc(t, gfp);
+	sc = send_ctxt_alloc(t, gfp);
 	if (!sc)
 		trace_svcrdma_send_alloc_err(t, -ENOMEM);
 	return sc;
@@ -148,26 +165,9 @@ static bool holds_anything(const struct svcrdma_send_ctxt *sc)
  */
 void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
-	u32 held = sc->sc_sq_held;
-
 	if (holds_anything(sc))
 		svcrdma_send_ctxt_clear(t, sc);
-	sc->sc_sq_held = 0;
-
-	spin_lock(&t->st_send.lock);
-	if (t->st_send.nr_free < t->st_send.cache) {
-		list_add(&sc->sc_list, &t->st_send.free);
-		t->st_send.nr_free++;
-		sc = NULL;
-	} else {
-		list_del(&sc->sc_all);
-	}
-	spin_unlock(&t->st_send.lock);
-
-	if (sc)
-		send_ctxt_free(sc);
-	if (held)
-		svcrdma_sq_put(t, held);
+	send_ctxt_keep(t, sc);
 }
 
 /**
@@ -195,7 +195,7 @@ static void release_work(struct work_struct *work)
 	struct llist_node *list;
 
 	list = llist_del_all(&t->st_send.release);
-	llist_for_each_entry_safe(sc, next, list, sc_release)
+	llist_for_each_entry_safe(sc, next, list, sc_node)
 		svcrdma_send_ctxt_put(t, sc);
 }
 
@@ -209,7 +209,7 @@ void svcrdma_send_setup(struct svcrdma_transport *t)
 {
 	spin_lock_init(&t->st_send.lock);
 	INIT_LIST_HEAD(&t->st_send.all);
-	INIT_LIST_HEAD(&t->st_send.free);
+	init_llist_head(&t->st_send.free);
 	init_llist_head(&t->st_send.release);
 	INIT_WORK(&t->st_send.release_work, release_work);
 }

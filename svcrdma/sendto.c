@@ -35,9 +35,10 @@ static int error_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 		      const struct rpcrdma_header *call, enum rpcrdma_errcode error)
 {
 	struct rpcrdma_buffer *to = &sc->sc_buffer;
+	u32 grant = READ_ONCE(t->st_grant);
 
 	svcrdma_send_ctxt_clear(t, sc);
-	to->bf_sge.length = rpcrdma_error_encode(call->xid, call->vers, t->st_credits, error,
+	to->bf_sge.length = rpcrdma_error_encode(call->xid, call->vers, grant, error,
 						 to->bf_data);
 	sc->sc_wr.opcode = IB_WR_SEND;
 	rpcrdma_count_shared(error == RPCRDMA_ERR_VERS ? &t->st_counters.errors_sent_vers :
@@ -108,7 +109,7 @@ static void reply_init(struct reply *reply, struct svcrdma_transport *t,
 		.header		= {
 			.xid		= rc->rc_header.xid,
 			.vers		= rc->rc_header.vers,
-			.credits	= t->st_credits,
+			.credits	= READ_ONCE(t->st_grant),
 			.proc		= RPCRDMA_MSG,
 		},
 	};
@@ -244,42 +245,37 @@ static int reply_encode_header(struct reply *reply)
 	return reply_encode_lists(reply, &reply->lists);
 }
 
-/* Behind what @to has; there is room. */
-static int copy_stream(struct rpcrdma_buffer *to, struct svcrdma_stream *stream, u32 length)
+/* There is room. */
+static noinline int copy_stream(void *to, struct svcrdma_stream stream, u32 length)
 {
 	struct page *page;
 	u32 n, offset;
 
 	while (length) {
-		n = svcrdma_stream_run(stream, length, &page, &offset);
+		n = svcrdma_stream_run(&stream, length, &page, &offset);
 		if (!n)
 			return -EIO;
-		memcpy_from_page(to->bf_data + to->bf_sge.length, page, offset, n);
-		to->bf_sge.length += n;
+		memcpy_from_page(to, page, offset, n);
+		to += n;
 		length -= n;
 	}
 	return 0;
 }
 
-static int copy_whole(struct rpcrdma_buffer *to, const struct xdr_buf *buf)
+static noinline int copy_all(void *to, const struct xdr_buf *buf)
 {
-	struct svcrdma_stream stream = { .buf = buf };
-
-	if (buf->head[0].iov_len != buf->len)
-		return copy_stream(to, &stream, buf->len);
-	memcpy(to->bf_data + to->bf_sge.length, buf->head[0].iov_base, buf->len);
-	to->bf_sge.length += buf->len;
-	return 0;
+	return copy_stream(to, (struct svcrdma_stream) { .buf = buf }, buf->len);
 }
 
 static int reply_copy_inline(struct reply *reply)
 {
-	struct svcrdma_stream stream = reply_stream(reply);
 	struct rpcrdma_buffer *to = &reply->sc->sc_buffer;
+	u32 header = to->bf_sge.length;
 
-	if (reply->length > reply->inline_send - to->bf_sge.length)
+	if (reply->length > reply->inline_send - header)
 		return -EMSGSIZE;
-	return copy_stream(to, &stream, reply->length);
+	to->bf_sge.length = header + reply->length;
+	return copy_stream(to->bf_data + header, reply_stream(reply), reply->length);
 }
 
 /* Section 4.3.3: the Reply chunk goes back, used or not. */
@@ -483,8 +479,8 @@ static void take_reply_pages(struct svcrdma_send_ctxt *sc, struct svc_rqst *rqst
  * The reply is complete, unless @ret is an error. Consumes @sc. @reply_chunk: that is where it
  * goes.
  */
-static int reply_end(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-		     struct svc_rqst *rqstp, bool reply_chunk, int ret)
+static noinline int reply_end(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+			      struct svc_rqst *rqstp, bool reply_chunk, int ret)
 {
 	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
 	bool writes = !list_empty(&sc->sc_writes);
@@ -508,8 +504,8 @@ static int reply_end(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 	return svcrdma_send_submit(t, sc);
 }
 
-static int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-		      struct svc_rqst *rqstp)
+static noinline int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+			       struct svc_rqst *rqstp)
 {
 	struct reply reply;
 	int ret;
@@ -521,23 +517,6 @@ static int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 
 /* ---- short ways: as reply_send(), in fewer steps ---- */
 
-static int encode(const struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-		  const struct svcrdma_recv_ctxt *rc, const struct rpcrdma_chunk_lists *lists)
-{
-	struct rpcrdma_buffer *to = &sc->sc_buffer;
-	struct rpcrdma_header header = {
-		.xid		= rc->rc_header.xid,
-		.vers		= rc->rc_header.vers,
-		.credits	= t->st_credits,
-		.proc		= RPCRDMA_MSG,
-	};
-
-	if (rpcrdma_header_encode(&header, lists, to->bf_data, to->bf_size) != RPCRDMA_OK)
-		return -EIO;
-	to->bf_sge.length = header.size;
-	return 0;
-}
-
 /* What most replies are: the call has no chunk for it, and it fits in a message. */
 static bool reply_is_plain(const struct svcrdma_transport *t, const struct svc_rqst *rqstp)
 {
@@ -547,26 +526,25 @@ static bool reply_is_plain(const struct svcrdma_transport *t, const struct svc_r
 	       rpcrdma_fits_plain(rqstp->rq_res.len, READ_ONCE(t->st_inline_send));
 }
 
-static int reply_send_plain(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			    const struct svc_rqst *rqstp)
+static int reply_build_plain(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+			     const struct svc_rqst *rqstp)
 {
 	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
-	int ret = encode(t, sc, rc, NULL);
+	const struct xdr_buf *buf = &rqstp->rq_res;
+	void *to = sc->sc_buffer.bf_data;
 
-	if (!ret)
-		ret = copy_whole(&sc->sc_buffer, &rqstp->rq_res);
-	if (ret) {
-		svcrdma_send_ctxt_put(t, sc);
-		return ret;
-	}
+	rpcrdma_plain_encode(rc->rc_header.xid, READ_ONCE(t->st_grant), to);
+	if (likely(buf->head[0].iov_len == buf->len))
+		memcpy(to + RPCRDMA_MIN_HEADER_SIZE, buf->head[0].iov_base, buf->len);
+	else if (copy_all(to + RPCRDMA_MIN_HEADER_SIZE, buf))
+		return -EIO;
+	sc->sc_buffer.bf_sge.length = RPCRDMA_MIN_HEADER_SIZE + buf->len;
 	sc->sc_wr.opcode = IB_WR_SEND;
-	if (rc->rc_lists.nr_segments) {
-		count_reply(t, rc, shape_of(sc, rc, false));
+	if (rc->rc_lists.nr_segments)
 		choose_opcode(t, &sc->sc_wr, &rc->rc_lists);
-	} else {
-		count_reply(t, rc, RPCRDMA_SHAPE_INLINE);
-	}
-	return svcrdma_send_submit(t, sc);
+	count_reply(t, rc, rc->rc_lists.nr_segments ? shape_of(sc, rc, false) :
+		    RPCRDMA_SHAPE_INLINE);
+	return 0;
 }
 
 /*
@@ -591,40 +569,66 @@ static bool reply_is_item(const struct svcrdma_transport *t, const struct svc_rq
 	       rpcrdma_fits_reduced(buf->len, item->length, READ_ONCE(t->st_inline_send));
 }
 
-static int reply_build_item(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			    const struct svc_rqst *rqstp)
+static int reply_write_item(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+			    const struct svcrdma_recv_ctxt *rc, const struct xdr_buf *buf)
+{
+	int ret = svcrdma_write_pages(t, sc, &rc->rc_segments[0], buf);
+
+	if (!ret)
+		ret = svcrdma_send_ctxt_make_room(t, sc);
+	if (!ret && !svcrdma_send_fits(t, sc))
+		ret = -EMSGSIZE;
+	return ret;
+}
+
+static noinline int reply_build_item(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+				     struct svc_rqst *rqstp)
 {
 	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
 	const struct xdr_buf *buf = &rqstp->rq_res;
-	struct rpcrdma_segment written = rc->rc_segments[0];
-	struct rpcrdma_chunk chunk = { .count = 1, .length = buf->page_len };
-	struct rpcrdma_chunk_lists lists = {
-		.segments	= &written,
-		.chunks		= &chunk,
-		.max_segments	= 1,
-		.max_chunks	= 1,
-		.nr_segments	= 1,
-		.nr_write	= 1,
-	};
-	struct rpcrdma_buffer *to = &sc->sc_buffer;
-	u32 pad = xdr_pad_size(buf->page_len);
+	u32 item = buf->page_len, pad = xdr_pad_size(item);
+	void *to = sc->sc_buffer.bf_data;
+	int ret = reply_write_item(t, sc, rc, buf);
+
+	if (ret)
+		return ret;
+	to += rpcrdma_one_write_encode(rc->rc_header.xid, READ_ONCE(t->st_grant),
+				       &rc->rc_segments[0], item, to);
+	memcpy(to, buf->head[0].iov_base, buf->head[0].iov_len);
+	to += buf->head[0].iov_len;
+	memcpy(to, buf->tail[0].iov_base + pad, buf->tail[0].iov_len - pad);
+	to += buf->tail[0].iov_len - pad;
+	sc->sc_buffer.bf_sge.length = to - sc->sc_buffer.bf_data;
+
+	percpu_counter_inc(&svcrdma_stat_write);
+	rpcrdma_count_shared(&t->st_counters.bytes_written, item);
+	count_reply(t, rc, RPCRDMA_SHAPE_WRITE);
+	take_reply_pages(sc, rqstp);
+	choose_opcode(t, &sc->sc_wr, &rc->rc_lists);
+	return 0;
+}
+
+/* Consumes @sc. */
+static int reply_send_short(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+			    struct svc_rqst *rqstp)
+{
 	int ret;
 
-	written.length = buf->page_len;
-	ret = svcrdma_write_pages(t, sc, &written, buf);
-	if (ret)
-		return ret;
-	if (!svcrdma_send_fits(t, sc))
-		return -EMSGSIZE;
-	ret = encode(t, sc, rc, &lists);
-	if (ret)
-		return ret;
-	memcpy(to->bf_data + to->bf_sge.length, buf->head[0].iov_base, buf->head[0].iov_len);
-	to->bf_sge.length += buf->head[0].iov_len;
-	memcpy(to->bf_data + to->bf_sge.length, buf->tail[0].iov_base + pad,
-	       buf->tail[0].iov_len - pad);
-	to->bf_sge.length += buf->tail[0].iov_len - pad;
-	return 0;
+	if (reply_is_plain(t, rqstp))
+		ret = reply_build_plain(t, sc, rqstp);
+	else if (reply_is_item(t, rqstp))
+		ret = reply_build_item(t, sc, rqstp);
+	else
+		return reply_send(t, sc, rqstp);
+	return likely(!ret) ? svcrdma_send_submit_short(t, sc) :
+			      reply_end(t, sc, rqstp, false, ret);
+}
+
+static noinline int reply_fail(struct svcrdma_transport *t, const struct svc_rqst *rqstp, int ret)
+{
+	trace_svcrdma_reply_err(t, be32_to_cpu(rqstp->rq_xid), ret);
+	svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
+	return -ENOTCONN;
 }
 
 /**
@@ -637,30 +641,16 @@ static int reply_build_item(struct svcrdma_transport *t, struct svcrdma_send_ctx
 int svcrdma_sendto(struct svc_rqst *rqstp)
 {
 	struct svcrdma_transport *t = svcrdma_transport_of(rqstp->rq_xprt);
-	struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
 	struct svcrdma_send_ctxt *sc;
-	int ret = -ENOTCONN;
+	int ret;
 
-	if (!rc || svcrdma_transport_closing(t))
-		goto out_close;
-	ret = -ENOMEM;
+	if (!rqstp->rq_xprt_ctxt || svcrdma_transport_closing(t))
+		return reply_fail(t, rqstp, -ENOTCONN);
 	sc = svcrdma_send_ctxt_get(t, GFP_KERNEL);
 	if (!sc)
-		goto out_close;
-	if (reply_is_plain(t, rqstp))
-		ret = reply_send_plain(t, sc, rqstp);
-	else if (reply_is_item(t, rqstp))
-		ret = reply_end(t, sc, rqstp, false, reply_build_item(t, sc, rqstp));
-	else
-		ret = reply_send(t, sc, rqstp);
-	if (ret)
-		goto out_close;
-	return 0;
-
-out_close:
-	trace_svcrdma_reply_err(t, be32_to_cpu(rqstp->rq_xid), ret);
-	svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
-	return -ENOTCONN;
+		return reply_fail(t, rqstp, -ENOMEM);
+	ret = reply_send_short(t, sc, rqstp);
+	return likely(!ret) ? 0 : reply_fail(t, rqstp, ret);
 }
 
 /* RFC 8166 section 8.2.2.3: with integrity or privacy the item is not what is sent. */

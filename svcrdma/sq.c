@@ -7,6 +7,13 @@
  * a smaller need. What waits is a context with all that it needs, never a thread. When the
  * transport closes, it stays as it is until the transport is freed.
  *
+ * While nobody waits, entries are taken and given back without the lock: sq_take(), sq_put().
+ * st_sq.slow says when that is not so. Whoever has changed one side looks at the other one behind
+ * a full barrier, so that of two who meet at least one sees the other:
+ *
+ * who takes entries		and the worker, which ends the watch
+ * who waits for entries	and who gives some back
+ *
  * A peer that lets the queue stand still is dead, or up to no good: what was posted holds
  * memory, whether anybody waits for the entries or not. So the queue is watched while
  * somebody waits, and while entries are out, but for those that are held back to end an
@@ -15,6 +22,48 @@
 #include "svcrdma.h"
 #include "trace.h"
 
+static u32 sq_given(const struct svcrdma_transport *t)
+{
+	return atomic_read(&t->st_sq.given);
+}
+
+/* Entries that are not free */
+static u32 sq_out(const struct svcrdma_transport *t)
+{
+	return (u32)atomic_read(&t->st_sq.taken) - sq_given(t);
+}
+
+/* If there are so many. A full barrier then. */
+static bool sq_take(struct svcrdma_transport *t, u32 need)
+{
+	int taken = atomic_read(&t->st_sq.taken);
+
+	do {
+		if (need > t->st_sq.depth - ((u32)taken - sq_given(t)))
+			return false;
+	} while (!atomic_try_cmpxchg(&t->st_sq.taken, &taken, taken + need));
+	return true;
+}
+
+static void sq_set_slow(struct svcrdma_transport *t)
+{
+	lockdep_assert_held(&t->st_sq.lock);
+	WRITE_ONCE(t->st_sq.slow,
+		   t->st_closing || t->st_sq.nr_waiters || !t->st_sq.watched);
+}
+
+static void sq_set_waiters(struct svcrdma_transport *t, u32 count)
+{
+	WRITE_ONCE(t->st_sq.nr_waiters, count);
+	sq_set_slow(t);
+}
+
+static void sq_set_watched(struct svcrdma_transport *t, bool watched)
+{
+	t->st_sq.watched = watched;
+	sq_set_slow(t);
+}
+
 /* The queue has to move within SVCRDMA_SQ_TIMEOUT, from now on if it had not to. */
 static void sq_watch(struct svcrdma_transport *t)
 {
@@ -22,15 +71,20 @@ static void sq_watch(struct svcrdma_transport *t)
 
 	if (t->st_sq.watched)
 		return;
-	t->st_sq.watched = true;
-	t->st_sq.mark = t->st_sq.puts;
+	sq_set_watched(t, true);
+	t->st_sq.mark = sq_given(t);
 	svcrdma_work_delay(&t->st_sq.worker, SVCRDMA_SQ_TIMEOUT);
 }
 
-static void sq_take(struct svcrdma_transport *t, u32 need)
+/* The worker has ended the watch while entries were taken. */
+static noinline void sq_watch_again(struct svcrdma_transport *t)
 {
-	t->st_sq.free -= need;
-	sq_watch(t);
+	unsigned long flags;
+
+	spin_lock_irqsave(&t->st_sq.lock, flags);
+	if (!t->st_closing)
+		sq_watch(t);
+	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 }
 
 /* Entries for those in front, as many as there are entries for. */
@@ -42,10 +96,10 @@ static void sq_grant(struct svcrdma_transport *t, struct list_head *granted)
 
 	while ((waiter = list_first_entry_or_null(&t->st_sq.waiters,
 						  struct svcrdma_sq_waiter, sw_list))) {
-		if (waiter->sw_need > t->st_sq.free)
+		if (!sq_take(t, waiter->sw_need))
 			break;
-		sq_take(t, waiter->sw_need);
-		WRITE_ONCE(t->st_sq.nr_waiters, t->st_sq.nr_waiters - 1);
+		sq_watch(t);
+		sq_set_waiters(t, t->st_sq.nr_waiters - 1);
 		list_move_tail(&waiter->sw_list, granted);
 	}
 }
@@ -59,10 +113,11 @@ static void sq_worker(struct work_struct *work)
 	bool stalled = false;
 
 	spin_lock_irqsave(&t->st_sq.lock, flags);
-	t->st_sq.watched = false;
-	if (!t->st_closing && (t->st_sq.depth - t->st_sq.free > t->st_sq.held ||
-			       !list_empty(&t->st_sq.waiters))) {
-		stalled = t->st_sq.mark == t->st_sq.puts;
+	sq_set_watched(t, false);
+	/* Who takes entries from now on sees that: pairs with sq_take(). */
+	smp_mb();
+	if (!t->st_closing && (sq_out(t) > t->st_sq.held || !list_empty(&t->st_sq.waiters))) {
+		stalled = t->st_sq.mark == sq_given(t);
 		if (!stalled)
 			sq_watch(t);
 	}
@@ -74,8 +129,8 @@ static void sq_worker(struct work_struct *work)
 	}
 }
 
-/* Entries are back, under the lock, and somebody waits for them. Drops the lock. */
-static noinline void sq_put_waited(struct svcrdma_transport *t, unsigned long flags)
+/* Under the lock: there may be entries, and somebody who waits for them. Drops the lock. */
+static noinline void sq_serve(struct svcrdma_transport *t, unsigned long flags)
 	__releases(&t->st_sq.lock)
 {
 	struct svcrdma_sq_waiter *waiter, *next;
@@ -104,18 +159,21 @@ static noinline void sq_put_waited(struct svcrdma_transport *t, unsigned long fl
 	}
 }
 
-static void sq_put(struct svcrdma_transport *t, u32 count, u32 held)
+static noinline void sq_put_waited(struct svcrdma_transport *t)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&t->st_sq.lock, flags);
-	t->st_sq.free += count;
-	t->st_sq.held -= held;
-	t->st_sq.puts++;
-	if (list_empty(&t->st_sq.waiters))
-		spin_unlock_irqrestore(&t->st_sq.lock, flags);
-	else
-		sq_put_waited(t, flags);
+	sq_serve(t, flags);
+}
+
+static void sq_put(struct svcrdma_transport *t, u32 count)
+{
+	atomic_add(count, &t->st_sq.given);
+	/* Who waits from now on sees these entries: pairs with sq_wait(). */
+	smp_mb__after_atomic();
+	if (unlikely(READ_ONCE(t->st_sq.nr_waiters)))
+		sq_put_waited(t);
 }
 
 /**
@@ -127,7 +185,7 @@ static void sq_put(struct svcrdma_transport *t, u32 count, u32 held)
  */
 void svcrdma_sq_put(struct svcrdma_transport *t, u32 count)
 {
-	sq_put(t, count, 0);
+	sq_put(t, count);
 }
 
 /**
@@ -153,7 +211,44 @@ void svcrdma_sq_hold(struct svcrdma_transport *t, u32 count)
  */
 void svcrdma_sq_put_held(struct svcrdma_transport *t, u32 count)
 {
-	sq_put(t, count, count);
+	unsigned long flags;
+
+	/* The worker sees both, or neither. */
+	spin_lock_irqsave(&t->st_sq.lock, flags);
+	t->st_sq.held -= count;
+	atomic_add(count, &t->st_sq.given);
+	sq_serve(t, flags);
+}
+
+/* As svcrdma_sq_reserve(). Somebody may wait, or the watch is to be set. */
+static noinline int sq_wait(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
+{
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&t->st_sq.lock, flags);
+	if (t->st_closing) {
+		ret = -ENOTCONN;
+	} else if (list_empty(&t->st_sq.waiters) && sq_take(t, waiter->sw_need)) {
+		sq_watch(t);
+	} else {
+		list_add_tail(&waiter->sw_list, &t->st_sq.waiters);
+		sq_set_waiters(t, t->st_sq.nr_waiters + 1);
+		sq_watch(t);
+		ret = -EINPROGRESS;
+	}
+	if (ret != -EINPROGRESS) {
+		spin_unlock_irqrestore(&t->st_sq.lock, flags);
+		return ret;
+	}
+	/* Who gives entries back from now on sees the waiter: pairs with sq_put(). */
+	smp_mb();
+	sq_serve(t, flags);
+
+	percpu_counter_inc(&svcrdma_stat_sq_starve);
+	rpcrdma_count_shared(&t->st_counters.send_queue_waits, 1);
+	trace_svcrdma_sq_full(t, 0);
+	return ret;
 }
 
 /**
@@ -168,32 +263,16 @@ void svcrdma_sq_put_held(struct svcrdma_transport *t, u32 count)
  */
 int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
 {
-	unsigned long flags;
-	int ret = 0;
-
-	if (waiter->sw_need > t->st_sq.depth) {
+	if (unlikely(waiter->sw_need > t->st_sq.depth)) {
 		trace_svcrdma_sq_too_small(t, -E2BIG);
 		return -E2BIG;
 	}
-	spin_lock_irqsave(&t->st_sq.lock, flags);
-	if (t->st_closing) {
-		ret = -ENOTCONN;
-	} else if (list_empty(&t->st_sq.waiters) && waiter->sw_need <= t->st_sq.free) {
-		sq_take(t, waiter->sw_need);
-	} else {
-		list_add_tail(&waiter->sw_list, &t->st_sq.waiters);
-		WRITE_ONCE(t->st_sq.nr_waiters, t->st_sq.nr_waiters + 1);
-		sq_watch(t);
-		ret = -EINPROGRESS;
-	}
-	spin_unlock_irqrestore(&t->st_sq.lock, flags);
-
-	if (ret == -EINPROGRESS) {
-		percpu_counter_inc(&svcrdma_stat_sq_starve);
-		rpcrdma_count_shared(&t->st_counters.send_queue_waits, 1);
-		trace_svcrdma_sq_full(t, 0);
-	}
-	return ret;
+	if (READ_ONCE(t->st_sq.slow) || !sq_take(t, waiter->sw_need))
+		return sq_wait(t, waiter);
+	/* Behind sq_take(): pairs with sq_worker(). */
+	if (unlikely(READ_ONCE(t->st_sq.slow)))
+		sq_watch_again(t);
+	return 0;
 }
 
 /**
@@ -214,7 +293,7 @@ bool svcrdma_sq_close(struct svcrdma_transport *t)
 	WRITE_ONCE(t->st_closing, true);
 	list_for_each_entry_safe(waiter, next, &t->st_sq.waiters, sw_list)
 		list_del_init(&waiter->sw_list);
-	WRITE_ONCE(t->st_sq.nr_waiters, 0);
+	sq_set_waiters(t, 0);
 	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 	return first;
 }
@@ -229,6 +308,7 @@ void svcrdma_sq_setup(struct svcrdma_transport *t)
 {
 	spin_lock_init(&t->st_sq.lock);
 	INIT_LIST_HEAD(&t->st_sq.waiters);
+	t->st_sq.slow = true;
 	INIT_DELAYED_WORK(&t->st_sq.worker, sq_worker);
 }
 
@@ -242,7 +322,6 @@ void svcrdma_sq_setup(struct svcrdma_transport *t)
 void svcrdma_sq_open(struct svcrdma_transport *t, u32 depth)
 {
 	t->st_sq.depth = depth;
-	t->st_sq.free = depth;
 }
 
 /**

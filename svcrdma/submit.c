@@ -35,6 +35,13 @@ static __always_inline void trace_message(const struct svcrdma_transport *t,
 		svcrdma_trace_sent(t, sc);
 }
 
+static __always_inline void message_to_device(struct svcrdma_transport *t,
+					      const struct svcrdma_send_ctxt *sc)
+{
+	rpcrdma_count_shared(&t->st_counters.bytes_sent_inline, sc->sc_buffer.bf_sge.length);
+	rpcrdma_buffer_to_device(&sc->sc_buffer, sc->sc_buffer.bf_sge.length);
+}
+
 static int exposed_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
 	struct svcrdma_exposed *ex = sc->sc_exposed;
@@ -63,6 +70,23 @@ static int long_call_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt 
 	return 0;
 }
 
+/* As svcrdma_send_post(): its Writes, if any, and its Send */
+static __always_inline int post_short(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	struct ib_send_wr *first = &sc->sc_wr;
+	const struct ib_send_wr *bad;
+	int ret;
+
+	message_to_device(t, sc);
+	if (!list_empty(&sc->sc_writes))
+		first = svcrdma_rw_list_chain(t, &sc->sc_writes, NULL, first);
+	trace_message(t, sc);
+	ret = ib_post_send(t->st_qp, first, &bad);
+	if (unlikely(ret))
+		trace_svcrdma_post_send_err(t, ret);
+	return ret;
+}
+
 /**
  * svcrdma_send_post - post a context's Writes and Send
  * @t: transport
@@ -74,22 +98,12 @@ static int long_call_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt 
  */
 int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
-	struct ib_send_wr *first;
 	int ret;
 
-	rpcrdma_count_shared(&t->st_counters.bytes_sent_inline, sc->sc_buffer.bf_sge.length);
-	rpcrdma_buffer_to_device(&sc->sc_buffer, sc->sc_buffer.bf_sge.length);
-	if (sc->sc_exposed) {
-		ret = exposed_post(t, sc);
-	} else if (sc->sc_long) {
-		ret = long_call_post(t, sc);
-	} else {
-		first = &sc->sc_wr;
-		if (!list_empty(&sc->sc_writes))
-			first = svcrdma_rw_list_chain(t, &sc->sc_writes, NULL, first);
-		trace_message(t, sc);
-		ret = ib_post_send(t->st_qp, first, NULL);
-	}
+	if (!sc->sc_exposed && !sc->sc_long)
+		return post_short(t, sc);
+	message_to_device(t, sc);
+	ret = sc->sc_exposed ? exposed_post(t, sc) : long_call_post(t, sc);
 	if (ret)
 		trace_svcrdma_post_send_err(t, ret);
 	return ret;
@@ -139,4 +153,28 @@ int svcrdma_send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *s
 	}
 	sc->sc_sq_held = sc->sc_sq.sw_need - regions;
 	return svcrdma_send_post(t, sc);
+}
+
+/**
+ * svcrdma_send_submit_short - svcrdma_send_submit() of a message, with Writes or without
+ * @t: transport
+ * @sc: context of which nothing is exposed; not the caller's any more
+ *
+ * Context: any.
+ * Return: as svcrdma_send_submit().
+ */
+int svcrdma_send_submit_short(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	int ret;
+
+	sc->sc_sq.sw_need = sc->sc_write_wrs + 1;
+	ret = svcrdma_sq_reserve(t, &sc->sc_sq);
+	if (ret == -EINPROGRESS)
+		return 0;
+	if (unlikely(ret)) {
+		svcrdma_send_ctxt_put(t, sc);
+		return ret;
+	}
+	sc->sc_sq_held = sc->sc_sq.sw_need;
+	return post_short(t, sc);
 }

@@ -55,6 +55,7 @@ enum {
 	SVCRDMA_MAX_PULLS = 8,		/* largest calls of which a connection may have the pages */
 	/* Receives are posted that many at a time: half of the slack that sizing.hh has for it */
 	SVCRDMA_RECEIVE_BATCH = 4,
+	SVCRDMA_FIRST_CREDITS = 8,	/* of a connection, until the client has used them all */
 	SVCRDMA_SPARE_EXPOSURES = 8,	/* beyond one for each call: RDMA_DONE is on its way */
 	SVCRDMA_MAX_EXPOSED = 16 << 20,	/* bytes, of one connection */
 	/* Beyond one for each page of a reply: head and tail in one page, and holes */
@@ -102,7 +103,7 @@ struct svcrdma_listener {
 
 /**
  * struct svcrdma_sq_waiter - what waits for Send Queue entries; part of a context
- * @sw_list: entry of st_sq_waiters, under st_sq_lock
+ * @sw_list: entry of st_sq.waiters, under its lock
  * @sw_granted: called with the entries, in any context; constant
  * @sw_need: entries wanted
  */
@@ -133,6 +134,13 @@ struct svcrdma_rw {
 	struct scatterlist	rw_sgl[];
 };
 
+/* Nearly all calls have one chunk; for 1 MiB our client has eight segments. */
+struct svcrdma_few_chunks {
+	struct rpcrdma_segment	segments[8];
+	struct rpcrdma_chunk	chunks[2];
+	struct svcrdma_payload	payloads[2];
+};
+
 /**
  * struct svcrdma_recv_ctxt - a Receive buffer and the call in it
  *
@@ -141,8 +149,9 @@ struct svcrdma_rw {
  * list, another thread in recvfrom,) and the svc_rqst, until
  * xpo_release_ctxt. The owner may touch every member without a lock.
  *
- * @rc_list: entry of the list that owns it, under st_recv_lock
- * @rc_all: entry of st_recv_all; constant
+ * @rc_node: entry of st_recv.spare, st_recv.ready or st_recv.taken
+ * @rc_list: entry of a list of st_read, under st_recv_lock
+ * @rc_all: entry of st_recv.all, under st_recv_lock
  * @rc_transport: constant
  * @rc_cqe: Receive completion
  * @rc_recv_wr: the Receive
@@ -152,9 +161,11 @@ struct svcrdma_rw {
  * @rc_since: when it had come
  * @rc_header: decoded header
  * @rc_lists: decoded chunks, over @rc_segments and @rc_chunks
- * @rc_segments: storage
+ * @rc_segments: storage: that of @rc_few, or of @rc_many
  * @rc_chunks: storage
  * @rc_payloads: result payload n is to go to Write chunk n
+ * @rc_few: room for the chunks that most calls have
+ * @rc_many: room for those of any call; NULL but while a call needs it
  * @rc_nr_payloads: number of result payloads seen so far
  * @rc_reads: struct svcrdma_rw of this call's Reads
  * @rc_sq: Send Queue entries of the Reads
@@ -165,6 +176,7 @@ struct svcrdma_rw {
  *	st_max_pages
  */
 struct svcrdma_recv_ctxt {
+	struct llist_node	rc_node;
 	struct list_head	rc_list;
 	struct list_head	rc_all;
 	struct svcrdma_transport *rc_transport;
@@ -179,6 +191,8 @@ struct svcrdma_recv_ctxt {
 	struct rpcrdma_segment	*rc_segments;
 	struct rpcrdma_chunk	*rc_chunks;
 	struct svcrdma_payload	*rc_payloads;
+	struct svcrdma_few_chunks rc_few;
+	void			*rc_many;
 	u32			rc_nr_payloads;
 	struct list_head	rc_reads;
 	struct svcrdma_sq_waiter rc_sq;
@@ -194,10 +208,10 @@ struct svcrdma_recv_ctxt {
  * Owned by the free list, by the thread that builds a message, by st_sq_waiters, by the
  * HCA from post to completion, or by the release list.
  *
- * @sc_list: entry of st_send_free, under st_send_lock
- * @sc_all: entry of st_send_all, under st_send_lock
- * @sc_release: entry of st_release
+ * @sc_node: entry of st_send.free or st_send.release
+ * @sc_all: entry of st_send.all, under its lock
  * @sc_transport: constant
+ * @sc_extra: there are enough without it: it is freed after its use. Constant
  * @sc_cqe: Send completion
  * @sc_wr: the Send, signalled; the Writes are chained before it
  * @sc_buffer: for the message, which its bf_sge is
@@ -212,10 +226,10 @@ struct svcrdma_recv_ctxt {
  * @sc_pages: source of the Writes; NULL until there is one, then an array of st_max_pages
  */
 struct svcrdma_send_ctxt {
-	struct list_head	sc_list;
+	struct llist_node	sc_node;
 	struct list_head	sc_all;
-	struct llist_node	sc_release;
 	struct svcrdma_transport *sc_transport;
+	bool			sc_extra;
 	struct ib_cqe		sc_cqe;
 	struct ib_send_wr	sc_wr;
 	struct rpcrdma_buffer	sc_buffer;
@@ -247,10 +261,10 @@ struct svcrdma_send_ctxt {
  * @st_inline_send: largest reply that goes inline: that of @st_agreed, or less, if the
  *	client has said so since; see config.c. Read and written once
  * @st_recv_size: size of a Receive buffer
- * @st_credits: the grant, in each reply
+ * @st_credits: the largest grant
  * @st_read_depth: Reads in flight that the client takes; may be 0
  * @st_pull_depth: Reads in flight that the client may have; 0 unless something is exposed
- * @st_recv_target: Receives that are posted, at most; never a batch less
+ * @st_spare_exposures: replies to be exposed beyond one for each credit; 0: none at all
  * @st_max_chunks: entries of rc_chunks
  * @st_max_pages: of a call, and of a reply
  * @st_answer_config: calls of RFC 5666 section 6 are answered
@@ -261,8 +275,9 @@ struct svcrdma_send_ctxt {
  * @st_listener: whose li_pending; NULL: not there. Both under the lock of listener.c
  * @st_close_work: closes outside of the CM handler; holds a reference while queued
  *
- * @st_recv_lock: guards @st_state, @st_recv, @st_read, and XPT_DATA
- * @st_state: Receives are shown to nfsd only while ESTABLISHED
+ * @st_recv_lock: guards changes of @st_state and @st_grant, @st_read, and what @st_recv says
+ * @st_state: Receives are shown to nfsd only while ESTABLISHED. Read without the lock
+ * @st_grant: credits in each reply; grows, see recv_ctxt.c. Read without the lock
  * @st_recv: receive contexts
  * @st_read: calls with Read chunks
  *
@@ -300,7 +315,7 @@ struct svcrdma_transport {
 	u32			st_credits;
 	u32			st_read_depth;
 	u32			st_pull_depth;
-	u32			st_recv_target;
+	u32			st_spare_exposures;
 	u32			st_max_chunks;
 	u32			st_max_pages;
 	bool			st_answer_config;
@@ -312,6 +327,7 @@ struct svcrdma_transport {
 
 	spinlock_t		st_recv_lock ____cacheline_aligned_in_smp;
 	enum rpcrdma_conn_state	st_state;
+	u32			st_grant;
 	struct svcrdma_receiver	st_recv;
 	struct svcrdma_reader	st_read;
 
@@ -430,17 +446,6 @@ static inline void svcrdma_recv_pieces(struct rpcrdma_pieces *walk,
 	rpcrdma_pieces_start(walk, &rc->rc_lists, svcrdma_recv_inline_size(rc), U32_MAX);
 }
 
-/* The first one of a list, or NULL */
-static inline struct svcrdma_recv_ctxt *svcrdma_recv_pop(struct list_head *list)
-{
-	struct svcrdma_recv_ctxt *rc;
-
-	rc = list_first_entry_or_null(list, struct svcrdma_recv_ctxt, rc_list);
-	if (rc)
-		list_del_init(&rc->rc_list);
-	return rc;
-}
-
 /* reads.c */
 void svcrdma_reads_setup(struct svcrdma_transport *t);
 void svcrdma_reads_show(struct seq_file *seq, struct svcrdma_transport *t);
@@ -454,11 +459,10 @@ void svcrdma_read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter 
 void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc);
 
 /*
- * RFC 5531 section 9: XID, direction, RPC version, program, its version, procedure,
- * credential and verifier, both without a body. SUNRPC looks into the head for some of
- * that without asking for its size. Nothing of it is ever in a chunk of its own.
+ * SUNRPC looks into the head for some of that without asking for its size. Nothing of it is ever in
+ * a chunk of its own.
  */
-enum { SVCRDMA_CALL_HEADER_MIN = 10 * RPCRDMA_XDR_UNIT };
+enum { SVCRDMA_CALL_HEADER_MIN = RPCRDMA_RPC_MIN_CALL };
 
 /* arg.c */
 u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp);
@@ -536,7 +540,7 @@ void svcrdma_expose_watch(struct svcrdma_transport *t);
 void svcrdma_expose_setup(struct svcrdma_transport *t);
 void svcrdma_expose_limit(struct svcrdma_transport *t, u32 count);
 void svcrdma_expose_stop(struct svcrdma_transport *t);
-int svcrdma_expose_init(struct svcrdma_transport *t);
+int svcrdma_expose_init(struct svcrdma_transport *t, u32 count);
 void svcrdma_exposed_destroy_all(struct svcrdma_transport *t);
 
 /* long_call.c */
@@ -572,6 +576,7 @@ bool svcrdma_send_fits(const struct svcrdma_transport *t, const struct svcrdma_s
 void svcrdma_send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
 int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 int svcrdma_send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
+int svcrdma_send_submit_short(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 
 /* sendto.c */
 void svcrdma_error_send(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
@@ -599,10 +604,11 @@ static inline void svcrdma_pages_move(struct page **to, struct page **from, u32 
 /* recv_ctxt.c */
 void svcrdma_recv_setup(struct svcrdma_transport *t);
 void svcrdma_recv_show(struct seq_file *seq, const struct svcrdma_transport *t);
-int svcrdma_recv_ctxts_create(struct svcrdma_transport *t);
+void svcrdma_recv_stop(struct svcrdma_transport *t);
+int svcrdma_recv_grow(struct svcrdma_transport *t, u32 grant);
 void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t);
-int svcrdma_recv_fill(struct svcrdma_transport *t);
-int svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc, bool ready);
+void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc, bool ready);
+int svcrdma_recv_ctxt_many_chunks(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 int svcrdma_recv_ctxt_make_room(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 void svcrdma_recv_ctxt_drop_pages(struct svcrdma_recv_ctxt *rc);
 void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);

@@ -47,8 +47,10 @@ TRANSPORT_EVENT(post_send_err);
 TRANSPORT_EVENT(read_build_err);
 TRANSPORT_EVENT(read_retry);
 TRANSPORT_EVENT(read_pages_err);
+TRANSPORT_EVENT(recv_alloc_err);
 TRANSPORT_EVENT(send_alloc_err);
 TRANSPORT_EVENT(sq_full);
+TRANSPORT_EVENT(grant);
 TRANSPORT_EVENT(sq_timeout);
 TRANSPORT_EVENT(sq_too_small);
 TRANSPORT_EVENT(noise);		/* status: messages; the connection is ended */

@@ -50,7 +50,7 @@ static void transport_state_event(struct svcrdma_transport *t,
 				  enum rpcrdma_conn_event event)
 {
 	spin_lock(&t->st_recv_lock);
-	t->st_state = rpcrdma_conn_next(t->st_state, event);
+	WRITE_ONCE(t->st_state, rpcrdma_conn_next(t->st_state, event));
 	spin_unlock(&t->st_recv_lock);
 }
 
@@ -58,20 +58,18 @@ static void transport_state_event(struct svcrdma_transport *t,
  * svcrdma_transport_data - tell nfsd that there is something to receive
  * @t: transport
  *
- * Context: any that may take st_recv_lock; that lock is not held.
+ * A message that comes before ESTABLISHED is not shown here, and by transport_established()
+ * then: it was added with a full barrier, before the state is looked at.
+ *
+ * Context: any.
  */
 void svcrdma_transport_data(struct svcrdma_transport *t)
 {
-	bool show;
-
-	spin_lock(&t->st_recv_lock);
-	show = t->st_state == RPCRDMA_CONN_ESTABLISHED;
-	if (show)
-		set_bit(XPT_DATA, &t->st_xprt.xpt_flags);
-	spin_unlock(&t->st_recv_lock);
-
-	if (!show || svcrdma_transport_closing(t))
+	if (READ_ONCE(t->st_state) != RPCRDMA_CONN_ESTABLISHED || svcrdma_transport_closing(t))
 		return;
+	/* Whoever clears XPT_DATA after that sees what there is: pairs with recv_next(). */
+	smp_mb__before_atomic();
+	set_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 	/*
 	 * XPT_DATA is set before st_sq.nr_waiters is looked at (xpo_has_wspace), or this
 	 * processor sees a full queue, and the one in sq_put() no data: nobody would enqueue.
@@ -95,6 +93,16 @@ void svcrdma_transport_close(struct svcrdma_transport *t, enum rpcrdma_end why)
 	svcrdma_connection_note_end(t, why);
 	trace_svcrdma_closing(t, 0);
 	svc_xprt_deferred_close(&t->st_xprt);
+}
+
+static void transport_established(struct svcrdma_transport *t)
+{
+	transport_state_event(t, RPCRDMA_EVENT_ESTABLISHED);
+	/* Either a message that comes now sees the state, or who is woken here the message:
+	 * pairs with llist_add() of svcrdma_recv_taken().
+	 */
+	smp_mb();
+	svcrdma_transport_data(t);
 }
 
 static enum rpcrdma_end end_of_work(const char *what)
@@ -135,6 +143,7 @@ static void transport_quiesce(struct svcrdma_transport *t)
 	svcrdma_expose_stop(t);
 	svcrdma_send_flush(t);
 	svcrdma_sq_stop(t);
+	svcrdma_recv_stop(t);
 	/* 4 */
 	if (t->st_id) {
 		rdma_lock_handler(t->st_id);
@@ -209,8 +218,7 @@ static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *eve
 	trace_svcrdma_cm_event(id, event);
 	switch (event->event) {
 	case RDMA_CM_EVENT_ESTABLISHED:
-		transport_state_event(t, RPCRDMA_EVENT_ESTABLISHED);
-		svcrdma_transport_data(t);
+		transport_established(t);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		svcrdma_connection_note_end(t, RPCRDMA_END_DEVICE_REMOVED);
@@ -362,16 +370,14 @@ static int transport_size(struct svcrdma_transport *t,
 		.max_send_sge = attrs->max_send_sge,
 		.max_fast_reg_pages = attrs->max_fast_reg_page_list_len,
 	};
+
+	t->st_spare_exposures = t->st_agreed.read_chunk_replies ? SVCRDMA_SPARE_EXPOSURES : 0;
 	if (!rpcrdma_size_server(&limits, READ_ONCE(svcrdma_max_requests),
-				 SVCRDMA_REVERSE_CREDITS,
-				 t->st_agreed.read_chunk_replies ?
-				 SVCRDMA_SPARE_EXPOSURES : 0,
+				 SVCRDMA_REVERSE_CREDITS, t->st_spare_exposures,
 				 rdma_rw_mr_factor(device, t->st_port, t->st_max_pages),
 				 queues))
 		return -ENOSPC;
 	t->st_credits = queues->credits;
-	t->st_recv_target = queues->recv_wrs;
-	svcrdma_expose_limit(t, queues->exposures);
 	svcrdma_send_keep(t, 2 * queues->credits + SVCRDMA_REVERSE_CREDITS);
 	return 0;
 }
@@ -507,13 +513,11 @@ int svcrdma_transport_accept(struct svcrdma_transport *t)
 	if (ret)
 		goto out_err;
 	svcrdma_regions_create(t);
-	ret = svcrdma_expose_init(t);
+	ret = svcrdma_expose_init(t, t->st_spare_exposures ?
+				  t->st_credits + t->st_spare_exposures : 0);
 	if (ret)
 		goto out_err;
-	ret = svcrdma_recv_ctxts_create(t);
-	if (ret)
-		goto out_err;
-	ret = svcrdma_recv_fill(t);
+	ret = svcrdma_recv_grow(t, min_t(u32, SVCRDMA_FIRST_CREDITS, t->st_credits));
 	if (ret)
 		goto out_err;
 	svcrdma_connection_add(t);

@@ -85,6 +85,11 @@ static inline bool compat_rqst_released(const struct svc_rqst *rqstp)
 {
 	return rqstp->rq_next_page <= rqstp->rq_respages + 1;
 }
+/* Of the pages of a reply SUNRPC releases those that are there. */
+static inline bool compat_rqst_can_be_released(const struct svc_rqst *rqstp)
+{
+	return rqstp->rq_next_page >= rqstp->rq_respages;
+}
 #else
 static inline int compat_rqst_init(struct svc_rqst *rqstp, unsigned long pages)
 {
@@ -107,6 +112,17 @@ static inline void compat_rqst_exit(struct svc_rqst *rqstp)
 static inline bool compat_rqst_released(const struct svc_rqst *rqstp)
 {
 	return rqstp->rq_next_page == rqstp->rq_respages;
+}
+
+/* As svc_rqst_release_pages(), which has to find all of them. */
+static inline bool compat_rqst_can_be_released(const struct svc_rqst *rqstp)
+{
+	struct page **page;
+
+	for (page = rqstp->rq_respages; page < rqstp->rq_next_page; page++)
+		if (!*page)
+			return false;
+	return true;
 }
 #endif
 

@@ -473,7 +473,7 @@ static void call_waits_for_its_turn(struct kunit *test)
 	svcrdma_sq_put(t, 1);
 	KUNIT_ASSERT_EQ(test, 3, fake_posted(bc->server->qp));
 	KUNIT_EXPECT_FALSE(test, waiters[1].served);
-	KUNIT_EXPECT_EQ(test, 0, t->st_sq.free);
+	KUNIT_EXPECT_EQ(test, 0, server_sq_free(t));
 
 	/* The Send is complete: that of the second one comes from its entries. */
 	call = bc_message(test);

@@ -36,7 +36,7 @@ static void callback_is_answered(struct kunit *test)
 			rpcrdma_message_direction(message + BC_HEADER, 80));
 	KUNIT_EXPECT_EQ(test, 19, get_unaligned_be32(message + BC_HEADER + CB_CALL_HEADER + 76));
 	KUNIT_EXPECT_EQ(test, bc->server->transport->st_sq.depth - 1,
-			bc->server->transport->st_sq.free);
+			server_sq_free(bc->server->transport));
 
 	bc_reply_well(test, header.xid, 2);
 	bc_expect_answered(test, cb);
@@ -303,7 +303,7 @@ static void callback_waits_for_its_turn(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, waiters[1].served);
 	svcrdma_sq_put(t, 1);
 	KUNIT_EXPECT_TRUE(test, waiters[1].served);
-	KUNIT_EXPECT_EQ(test, 0, t->st_sq.free);
+	KUNIT_EXPECT_EQ(test, 0, server_sq_free(t));
 
 	bc_reply_well(test, bc_xid(bc, 0), 1);
 	bc_expect_answered(test, cb);

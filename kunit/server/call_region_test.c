@@ -73,6 +73,45 @@ static void expect_reads_refused(struct server *server, const struct call_case *
 	KUNIT_EXPECT_EQ(test, 0, server->qp->ib.mrs_used);
 }
 
+/* One call gives back what two others wait for: the second of them does not wait for the first. */
+static void call_reads_begin_side_by_side(struct kunit *test)
+{
+	static const struct call_case cases[] = {
+		{ "", 160 + 16384, 0, { { 160, 16384, 1 } } },
+		{ "", 160 + 8192, 0, { { 160, 8192, 1 } } },
+		{ "", 160 + 8192, 0, { { 160, 8192, 1 } } },
+	};
+	struct server *server = server_of(test);
+	struct call calls[3] = {};
+	int i;
+
+	/* Arrange: the first one has both regions. */
+	connect_iwarp(server, 2, 2);
+	for (i = 0; i < 3; i++) {
+		call_build(server, &calls[i], &cases[i]);
+		KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, calls[i].message,
+						     calls[i].size));
+		KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
+	}
+	expect_waiting(server, 1, 1);
+	fake_run_all(server->qp);
+	KUNIT_ASSERT_EQ(test, cases[0].length, server_recvfrom(server));
+	server_done(server);
+
+	/* Act */
+	while (server_is_ready(server))
+		KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
+
+	/* Assert */
+	KUNIT_EXPECT_EQ(test, 2, server->transport->st_read.built);
+	for (i = 1; i < 3; i++) {
+		KUNIT_ASSERT_EQ(test, cases[i].length, server_receive_all(server));
+		call_expect_arg(server, calls[i].stream, cases[i].length);
+		server_done(server);
+	}
+	server_expect_at_rest(server);
+}
+
 static void call_needs_more_regions_than_there_are(struct kunit *test)
 {
 	static const struct call_case c = { "", 160 + 16384, 0, { { 160, 16384, 1 } } };
@@ -90,7 +129,7 @@ static void call_needs_a_deeper_queue(struct kunit *test)
 	u32 before = server->transport->st_sq.depth;
 	struct call call = {};
 
-	server->transport->st_sq.depth = server->transport->st_sq.free = 3;
+	server->transport->st_sq.depth = 3;
 	expect_reads_refused(server, &deep);
 	call_build(server, &call, &fits);
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
@@ -98,7 +137,7 @@ static void call_needs_a_deeper_queue(struct kunit *test)
 	call_expect_arg(server, call.stream, fits.length);
 	server_done(server);
 	server_expect_at_rest(server);
-	server->transport->st_sq.depth = server->transport->st_sq.free = before;
+	server->transport->st_sq.depth = before;
 }
 
 /**
@@ -224,6 +263,7 @@ static void call_fails_while_the_last_read_ends(struct kunit *test)
 
 static struct kunit_case region_cases[] = {
 	KUNIT_CASE(call_reads_wait_for_regions),
+	KUNIT_CASE(call_reads_begin_side_by_side),
 	KUNIT_CASE(call_needs_more_regions_than_there_are),
 	KUNIT_CASE(call_needs_a_deeper_queue),
 	KUNIT_CASE(call_fails_with_another_one),

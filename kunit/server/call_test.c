@@ -372,6 +372,36 @@ static void call_whose_read_cannot_be_posted(struct kunit *test)
 	server->qp->accept = -1;
 }
 
+/* The call was read for a thread that had room for it; the next one has not. */
+static void call_whose_next_thread_has_too_few_pages(struct kunit *test)
+{
+	static const struct call_case c = { "", 160 + 16384, 0, { { 160, 16384, 1 } } };
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+
+	/* Arrange */
+	call_deliver(server, &c);
+	KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
+	fake_run_all(server->qp);
+	fake_thread_free(server->rqst);
+	server->serv.sv_max_payload = PAGE_SIZE;
+	server->serv.sv_max_mesg = PAGE_SIZE;
+	server->rqst = fake_thread_create(&server->serv);
+	KUNIT_ASSERT_NOT_NULL(test, server->rqst);
+	fake_mark(server->qp);
+
+	/* Act */
+	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
+
+	/* Assert: the connection ends, and neither the buffer is lost nor what it has read. */
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_NULL(test, server->rqst->rq_xprt_ctxt);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&t->st_recv.used));
+	KUNIT_EXPECT_EQ(test, t->st_recv.target + t->st_credits,
+			server_spare(server) + t->st_recv.posted - t->st_recv.gone);
+}
+
 /* Another connection, with few credits. */
 static void connect_with_credits(struct server *server, unsigned int credits)
 {
@@ -423,7 +453,7 @@ static void call_burst_uses_up_the_spare_buffers(struct kunit *test)
 {
 	static const struct call_case c = { "", 100 };
 	struct server *server = server_of(test);
-	u32 all = server->transport->st_recv_target + server->transport->st_credits, i;
+	u32 all = server->transport->st_recv.target + server->transport->st_credits, i;
 	struct call call = {};
 
 	call_build(server, &call, &c);
@@ -431,7 +461,7 @@ static void call_burst_uses_up_the_spare_buffers(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
 		/* A batch at a time: never a whole one less than there shall be. */
 		if (i < server->transport->st_credits)
-			KUNIT_EXPECT_EQ(test, server->transport->st_recv_target -
+			KUNIT_EXPECT_EQ(test, server->transport->st_recv.target -
 					(i + 1) % SVCRDMA_RECEIVE_BATCH,
 					fake_recvs(server->qp));
 	}
@@ -444,6 +474,40 @@ static void call_burst_uses_up_the_spare_buffers(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+/* What nfsd gives back is to be posted, and the queue does not take it. */
+static void call_burst_into_a_queue_that_refuses(struct kunit *test)
+{
+	static const struct call_case c = { "", 100 };
+	struct server *server = server_of(test);
+	struct call call = {};
+
+	call_build(server, &call, &c);
+	while (fake_recvs(server->qp))
+		KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+	KUNIT_ASSERT_EQ(test, 100, server_recvfrom(server));
+	server->qp->recv_accept = 0;
+	server_done(server);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	server->qp->recv_accept = -1;
+}
+
+/* Its Reads may have ended with the connection, whatever the device says of them. */
+static void call_of_a_connection_that_has_ended(struct kunit *test)
+{
+	static const struct call_case c = { "", 160 + 8192, 0, { { 160, 8192, 1 } } };
+	struct server *server = server_of(test);
+	unsigned int spare;
+
+	call_deliver(server, &c);
+	KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
+	fake_run_all(server->qp);
+	svcrdma_transport_close(server->transport, RPCRDMA_END_OTHER);
+	spare = server_spare(server);
+	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
+	KUNIT_EXPECT_NULL(test, server->rqst->rq_xprt_ctxt);
+	KUNIT_EXPECT_EQ(test, spare + 1, server_spare(server));
+}
+
 static struct kunit_case call_kunit_cases[] = {
 	KUNIT_CASE_PARAM(call_is_seen_by_nfsd, call_gen_params),
 	KUNIT_CASE(call_does_not_wait_for_reads),
@@ -451,10 +515,13 @@ static struct kunit_case call_kunit_cases[] = {
 	KUNIT_CASE_PARAM(call_that_is_none_is_dropped, dropped_gen_params),
 	KUNIT_CASE(call_whose_read_fails),
 	KUNIT_CASE(call_whose_read_cannot_be_posted),
+	KUNIT_CASE(call_whose_next_thread_has_too_few_pages),
 	KUNIT_CASE(call_under_rpcsec_gss),
 	KUNIT_CASE_PARAM(call_with_an_item_of_a_known_program, item_gen_params),
 	KUNIT_CASE(call_with_reads_needs_a_credit),
 	KUNIT_CASE(call_burst_uses_up_the_spare_buffers),
+	KUNIT_CASE(call_burst_into_a_queue_that_refuses),
+	KUNIT_CASE(call_of_a_connection_that_has_ended),
 	{}
 };
 

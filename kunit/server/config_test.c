@@ -125,6 +125,8 @@ static void config_call_is_answered(struct kunit *test)
 		expect_words(server, header.size, c->reply, c->words);
 		KUNIT_EXPECT_PTR_EQ(test, NULL, server->rqst->rq_xprt_ctxt);
 		KUNIT_EXPECT_TRUE(test, compat_rqst_released(server->rqst));
+		/* SUNRPC would say that it is more than was reserved. */
+		KUNIT_EXPECT_EQ(test, 0, server->rqst->rq_res.len);
 	}
 	server_expect_at_rest(server);
 }

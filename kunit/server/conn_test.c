@@ -16,12 +16,12 @@ static void conn_is_accepted(struct kunit *test)
 
 	server->client.recv_size = 8192;
 	server->client.send_size = 2048;
-	server_connect(server);
+	server_connect_small(server);
 	t = server->transport;
 
 	/* RFC 8166 section 3.3.1: Receives before credits */
-	KUNIT_EXPECT_EQ(test, t->st_recv_target, fake_queues.recvs_at_start);
-	KUNIT_EXPECT_GE(test, t->st_recv_target, t->st_credits + SVCRDMA_REVERSE_CREDITS);
+	KUNIT_EXPECT_EQ(test, t->st_recv.target, fake_queues.recvs_at_start);
+	KUNIT_EXPECT_GE(test, t->st_recv.target, t->st_grant + SVCRDMA_REVERSE_CREDITS);
 	rpcrdma_cm_private_decode(fake_cm.said.private, fake_cm.said.length, &sent);
 	KUNIT_EXPECT_TRUE(test, sent.present && sent.remote_invalidation);
 	KUNIT_EXPECT_EQ(test, SERVER_MESSAGE, sent.recv_size);
@@ -119,6 +119,43 @@ static void conn_loss_asks_for_a_close(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, server_is_ready(server));
 }
 
+/* What a burst of replies took is freed behind it, but for a few. */
+static void conn_keeps_some_send_buffers(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_send_ctxt **sent;
+	struct svcrdma_transport *t;
+	u32 i, count;
+
+	server_connect(server);
+	t = server->transport;
+	count = t->st_send.cache + 3;
+	sent = kunit_kcalloc(test, count, sizeof(*sent), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sent);
+	for (i = 0; i < count; i++) {
+		sent[i] = svcrdma_send_ctxt_get(t, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, sent[i]);
+	}
+	KUNIT_EXPECT_EQ(test, count, list_count_nodes(&t->st_send.all));
+	for (i = 0; i < count; i++)
+		svcrdma_send_ctxt_put(t, sent[i]);
+	KUNIT_EXPECT_EQ(test, t->st_send.cache, server_count(&t->st_send.free));
+	KUNIT_EXPECT_EQ(test, t->st_send.cache, list_count_nodes(&t->st_send.all));
+	server_expect_at_rest(server);
+}
+
+/* nfsd comes for it when the client has gone. */
+static void conn_ends_before_it_is_accepted(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	server_request(server);
+	fake_cm_event(server->id, RDMA_CM_EVENT_DISCONNECTED);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, svcrdma_transport_accept(server->transport));
+	KUNIT_EXPECT_EQ(test, 0, fake_queues.pds);
+}
+
 static void conn_accept_fails(struct kunit *test)
 {
 	struct server *server = server_of(test);
@@ -159,6 +196,8 @@ static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(conn_call_before_established),
 	KUNIT_CASE(conn_established_by_the_first_call),
 	KUNIT_CASE(conn_loss_asks_for_a_close),
+	KUNIT_CASE(conn_keeps_some_send_buffers),
+	KUNIT_CASE(conn_ends_before_it_is_accepted),
 	KUNIT_CASE(conn_accept_fails),
 	KUNIT_CASE(conn_device_takes_no_receives),
 	KUNIT_CASE(conn_ends_with_everything_outstanding),

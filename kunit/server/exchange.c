@@ -2,6 +2,8 @@
 /* What the suites for replies share. */
 #include <linux/unaligned.h>
 
+#include <rqst_pages.h>
+
 #include "exchange.h"
 
 static void offer(struct exchange *x, const struct offer *offer, u32 n)
@@ -204,6 +206,7 @@ void exchange_answer(struct exchange *x)
 	u32 rest = exchange_reduced(x);
 
 	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	KUNIT_EXPECT_TRUE(test, compat_rqst_can_be_released(server->rqst));
 	server_done(server);
 	exchange_decode(x);
 	expect_chain(x);

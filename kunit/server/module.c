@@ -43,6 +43,24 @@ void server_module_exit(void)
 	svcrdma_counters_exit();
 }
 
+/* server_sq_free - Send Queue entries that nobody has */
+u32 server_sq_free(const struct svcrdma_transport *t)
+{
+	return t->st_sq.depth - (u32)atomic_read(&t->st_sq.taken) +
+	       (u32)atomic_read(&t->st_sq.given);
+}
+
+/* server_count - how many there are in a list, which nobody changes meanwhile */
+unsigned int server_count(const struct llist_head *list)
+{
+	struct llist_node *node;
+	unsigned int count = 0;
+
+	llist_for_each(node, list->first)
+		count++;
+	return count;
+}
+
 /**
  * server_expect_idle - no buffer and no queue entry is lost
  * @test: the test
@@ -51,16 +69,17 @@ void server_module_exit(void)
  */
 void server_expect_idle(struct kunit *test, struct svcrdma_transport *t, unsigned int posted)
 {
-	KUNIT_EXPECT_EQ(test, t->st_recv_target + t->st_credits,
-			list_count_nodes(&t->st_recv.spare) + posted);
-	KUNIT_EXPECT_LE(test, posted, t->st_recv_target);
-	KUNIT_EXPECT_GT(test, posted + SVCRDMA_RECEIVE_BATCH, t->st_recv_target);
-	KUNIT_EXPECT_EQ(test, t->st_recv.posted, posted);
-	KUNIT_EXPECT_EQ(test, t->st_sq.depth, t->st_sq.free);
+	KUNIT_EXPECT_EQ(test, t->st_recv.target + t->st_grant,
+			server_count(&t->st_recv.spare) + posted);
+	KUNIT_EXPECT_LE(test, posted, t->st_recv.target);
+	KUNIT_EXPECT_GT(test, posted + SVCRDMA_RECEIVE_BATCH, t->st_recv.target);
+	KUNIT_EXPECT_EQ(test, t->st_recv.posted - t->st_recv.gone, posted);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&t->st_recv.used));
+	KUNIT_EXPECT_EQ(test, t->st_sq.depth, server_sq_free(t));
 	KUNIT_EXPECT_EQ(test, 0, t->st_sq.nr_waiters);
 	KUNIT_EXPECT_EQ(test, 0, t->st_read.built);
 	KUNIT_EXPECT_EQ(test, 0, t->st_read.pulls);
 	KUNIT_EXPECT_EQ(test, 0, t->st_read.pages);
-	KUNIT_EXPECT_EQ(test, t->st_send.nr_free, list_count_nodes(&t->st_send.all));
+	KUNIT_EXPECT_EQ(test, server_count(&t->st_send.free), list_count_nodes(&t->st_send.all));
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
 }

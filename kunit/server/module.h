@@ -9,6 +9,8 @@
 
 int server_module_init(void);
 void server_module_exit(void);
+u32 server_sq_free(const struct svcrdma_transport *t);
+unsigned int server_count(const struct llist_head *list);
 void server_expect_idle(struct kunit *test, struct svcrdma_transport *t, unsigned int posted);
 
 #endif /* KUNIT_SERVER_MODULE_H */

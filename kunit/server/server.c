@@ -71,8 +71,8 @@ void server_request(struct server *server)
 	server->transport = t;
 }
 
-/* As the listener and accept. */
-void server_connect(struct server *server)
+/* As the listener and accept, with the first grant of a connection */
+void server_connect_small(struct server *server)
 {
 	server_request(server);
 	KUNIT_ASSERT_EQ(server->test, 0, svcrdma_transport_accept(server->transport));
@@ -81,6 +81,17 @@ void server_connect(struct server *server)
 	if (server_is_ready(server))
 		KUNIT_ASSERT_EQ(server->test, 0, server_recvfrom(server));
 	fake_mark(server->qp);
+}
+
+/* The same, with all credits */
+void server_connect(struct server *server)
+{
+	struct svcrdma_transport *t;
+
+	server_connect_small(server);
+	t = server->transport;
+	if (t->st_grant < t->st_credits)
+		KUNIT_ASSERT_EQ(server->test, 0, svcrdma_recv_grow(t, t->st_credits));
 }
 
 /* Is the transport in the queue of those that want a thread? */
@@ -154,7 +165,7 @@ void server_settle(struct server *server)
 
 unsigned int server_spare(struct server *server)
 {
-	return list_count_nodes(&server->transport->st_recv.spare);
+	return server_count(&server->transport->st_recv.spare);
 }
 
 /* No buffer and no queue entry is lost. */

@@ -68,6 +68,7 @@ int server_suite_init(struct kunit_suite *suite);
 void server_suite_exit(struct kunit_suite *suite);
 struct server *server_create(struct kunit *test);
 void server_request(struct server *server);
+void server_connect_small(struct server *server);
 void server_connect(struct server *server);
 void server_disconnect(struct server *server);
 bool server_is_ready(struct server *server);

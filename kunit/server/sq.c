@@ -35,7 +35,6 @@ void sq_exhaust(struct server *server, u32 depth)
 {
 	server_connect(server);
 	server->transport->st_sq.depth = depth;
-	server->transport->st_sq.free = depth;
 	sq_take(server, depth);
-	KUNIT_ASSERT_EQ(server->test, 0, server->transport->st_sq.free);
+	KUNIT_ASSERT_EQ(server->test, 0, server_sq_free(server->transport));
 }

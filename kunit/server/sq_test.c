@@ -28,7 +28,7 @@ static void sq_serves_in_order(struct kunit *test)
 		}
 		for (i = 0; i < 5; i++)
 			KUNIT_EXPECT_EQ(test, i <= k, waiters[i].served);
-		KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq.free);
+		KUNIT_EXPECT_EQ(test, 0, server_sq_free(server->transport));
 	}
 	KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq.nr_waiters);
 }
@@ -45,7 +45,7 @@ static void sq_many_entries_serve_many(struct kunit *test)
 	svcrdma_sq_put(server->transport, 10);
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_EQ(test, i < 3, waiters[i].served);
-	KUNIT_EXPECT_EQ(test, 1, server->transport->st_sq.free);
+	KUNIT_EXPECT_EQ(test, 1, server_sq_free(server->transport));
 	svcrdma_sq_put(server->transport, 2);
 	KUNIT_EXPECT_TRUE(test, waiters[3].served);
 }
@@ -76,10 +76,10 @@ static void sq_free_entries_are_taken_at_once(struct kunit *test)
 	sq_exhaust(server, 10);
 	svcrdma_sq_put(server->transport, 10);
 	sq_wait(server, waiter, 10, 0);
-	KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq.free);
+	KUNIT_EXPECT_EQ(test, 0, server_sq_free(server->transport));
 	sq_wait(server, waiter, 11, -E2BIG);
 	svcrdma_sq_put(server->transport, 10);
-	KUNIT_EXPECT_EQ(test, 10, server->transport->st_sq.free);
+	KUNIT_EXPECT_EQ(test, 10, server_sq_free(server->transport));
 }
 
 static void sq_close_releases_every_waiter(struct kunit *test)
@@ -206,7 +206,7 @@ static void sq_reply_waits_for_an_entry(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 1, fake_posted(server->qp));
 	KUNIT_EXPECT_EQ(test, 28 + 64, length_of(server, 0));
 	KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq.nr_waiters);
-	KUNIT_EXPECT_EQ(test, 0, server->transport->st_sq.free);
+	KUNIT_EXPECT_EQ(test, 0, server_sq_free(server->transport));
 	/* It gives back what it got. */
 	fake_run_all(server->qp);
 	svcrdma_sq_put(server->transport, 9);

@@ -147,11 +147,11 @@ static void statistics_credits(struct kunit *test)
 	const struct svcrdma_transport *t = server->transport;
 
 	server_deliver(server, CALL_PLAIN);
-	KUNIT_EXPECT_EQ(test, 1, t->st_recv.used);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&t->st_recv.used));
 	KUNIT_ASSERT_GT(test, server_recvfrom(server), 0);
-	KUNIT_EXPECT_EQ(test, 1, t->st_recv.used);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&t->st_recv.used));
 	server_done(server);
-	KUNIT_EXPECT_EQ(test, 0, t->st_recv.used);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&t->st_recv.used));
 	KUNIT_EXPECT_EQ(test, 1, lines_number(read_block(test), "credits_highest"));
 	KUNIT_EXPECT_EQ(test, 0, lines_number(read_block(test), "credits_in_use"));
 }
