@@ -74,11 +74,6 @@ static inline void *fault_kmalloc_array(size_t n, size_t size, gfp_t gfp)
 	return kmalloc_array(n, size, gfp);
 }
 
-static inline void *fault_kmalloc_array_node(size_t n, size_t size, gfp_t gfp, int node)
-{
-	return kmalloc_array_node(n, size, gfp, node);
-}
-
 static inline void *fault_kvmalloc_node(size_t size, gfp_t gfp, int node)
 {
 	return kvmalloc_node(size, gfp, node);
@@ -128,9 +123,6 @@ static inline int fault_percpu_counter_init(struct percpu_counter *counter, s64 
 #undef kzalloc_node
 #define kzalloc_node(size, gfp, node) \
 	FAULT_SITE("kzalloc_node", NULL, fault_kmalloc_node(size, (gfp) | __GFP_ZERO, node))
-#undef kmalloc_array_node
-#define kmalloc_array_node(n, size, gfp, node) \
-	FAULT_SITE("kmalloc_array_node", NULL, fault_kmalloc_array_node(n, size, gfp, node))
 #undef kvmalloc_node
 #define kvmalloc_node(size, gfp, node) \
 	FAULT_SITE("kvmalloc_node", NULL, fault_kvmalloc_node(size, gfp, node))

@@ -98,13 +98,13 @@ static void read_another_reply(struct kunit *test)
 static void many_that_nobody_waits_for(struct kunit *test)
 {
 	struct pair *pair = pair_create(test, false);
-	struct xprtrdma_send *send, *next;
+	struct xprtrdma_send *send, *taken = NULL;
 	struct client_call *calls[12];
 	struct xprtrdma_conn *conn;
-	LIST_HEAD(taken);
 	int i;
 
 	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	pair_grow(pair);
 	pull_exchange(pair, &pull_8k);
 	pull_forget(pair);
 	conn = pair->client.conn;
@@ -114,14 +114,16 @@ static void many_that_nobody_waits_for(struct kunit *test)
 		client_call_destroy(calls[i]);
 	conn->xc_pull.active = XPRTRDMA_PULLS;
 	pair_pump(pair);
-	while ((send = xprtrdma_send_get(conn)))
-		list_add(&send->sd_list, &taken);
+	while ((send = xprtrdma_send_get(conn))) {
+		send->sd_next = taken;
+		taken = send;
+	}
 	read_after_all(pair);
 	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(calls), pair->server->st_expose.table.used);
 	KUNIT_EXPECT_FALSE(test, pair_client_failed(pair));
 
-	list_for_each_entry_safe(send, next, &taken, sd_list) {
-		list_del(&send->sd_list);
+	while ((send = taken)) {
+		taken = send->sd_next;
 		xprtrdma_send_put(send);
 	}
 	queue_work(xprtrdma_wq, &conn->xc_pull.worker);

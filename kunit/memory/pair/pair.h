@@ -81,6 +81,7 @@ void pair_suite_exit(struct kunit_suite *suite);
 struct pair *pair_create(struct kunit *test, bool iwarp);
 struct pair *pair_create_as(struct kunit *test, const struct memory_shape *shape);
 int pair_connect(struct pair *pair);
+void pair_grow(struct pair *pair);
 void pair_disconnect_client(struct pair *pair);
 void pair_disconnect_server(struct pair *pair);
 void pair_disconnect(struct pair *pair);

@@ -73,6 +73,7 @@ static void small_replies_register_nothing(struct kunit *test)
 	int i;
 
 	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	pair_grow(pair);
 	for (i = 0; i < 20; i++)
 		pull_exchange(pair, &small);
 	KUNIT_EXPECT_EQ(test, 0, pair->client.transport->xt_stats.reply_chunk_count);
@@ -221,6 +222,7 @@ static void many_at_once(struct kunit *test)
 	int i;
 
 	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	pair_grow(pair);
 	pull_exchange(pair, &pull_8k);
 	pull_forget(pair);
 	for (i = 0; i < 16; i++)

@@ -108,6 +108,8 @@ static void shape_all_credits(struct kunit *test)
 	u32 i, count;
 
 	client_call_destroy(transfer_exchange(pair, &transfer_cases[0]));
+	pair_grow(pair);
+	client_call_destroy(transfer_exchange(pair, &transfer_cases[0]));
 	count = min(pair->client.conn->xc_queues.credits, pair->server->st_credits);
 	calls = kunit_kcalloc(test, count, sizeof(*calls), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, calls);
@@ -198,18 +200,18 @@ struct figures {
 
 /* In the order of memory_shapes */
 static const struct figures figures[] = {
-	{ 128, 4757, 30, 14, 1941, 0 },
-	{ 128, 4757, 30, 14, 1365, 384 },
-	{ 128, 2133, 257, 6, 8661, 0 },
-	{ 128, 2133, 257, 6, 1592, 0 },
-	{ 128, 2133, 257, 6, 1496, 0 },
-	{ 128, 2133, 257, 6, 1365, 384 },
-	{ 34, 755, 257, 6, 894, 227 },
-	{ 128, 3445, 64, 10, 1173, 0 },
-	{ 128, 2789, 128, 8, 1941, 576 },
-	{ 128, 4757, 32, 14, 5397, 1728 },
-	{ 128, 2461, 256, 7, 1365, 384 },
-	{ 128, 4757, 32, 14, 1941, 0 },
+	{ 128, 497, 30, 14, 357, 0 },
+	{ 128, 497, 30, 14, 405, 64 },
+	{ 128, 417, 257, 6, 917, 0 },
+	{ 128, 417, 257, 6, 533, 0 },
+	{ 128, 417, 257, 6, 533, 0 },
+	{ 128, 417, 257, 6, 405, 64 },
+	{ 128, 417, 257, 6, 405, 64 },
+	{ 128, 457, 64, 10, 293, 0 },
+	{ 128, 437, 128, 8, 405, 64 },
+	{ 128, 497, 32, 14, 645, 144 },
+	{ 128, 427, 256, 7, 405, 64 },
+	{ 128, 497, 32, 14, 357, 0 },
 };
 
 static void shape_figures(struct kunit *test)

@@ -54,6 +54,7 @@ static void many_calls_at_once(struct kunit *test)
 	int i;
 
 	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	pair_grow(pair);
 	transfer_exchange(pair_of(test), &transfer_cases[0]);
 	pair->answer = (struct pair_answer) { 128, 19999, 20 };
 	for (i = 0; i < 16; i++) {

@@ -179,6 +179,9 @@ enum ib_wc_status memory_write(struct memory_qp *qp, const struct memory_wr *wr)
 		return IB_WC_LOC_PROT_ERR;
 	if (!connected(qp))
 		return IB_WC_RETRY_EXC_ERR;
+	/* InfiniBand C9-88: no byte, no R_key */
+	if (!wr->remote.length)
+		return IB_WC_SUCCESS;
 	if (!stream_allowed(&to))
 		return refuse(qp, IB_WC_REM_ACCESS_ERR);
 	return copy(&to, &from, wr->remote.length) ? IB_WC_SUCCESS :

@@ -306,6 +306,10 @@ static const struct sweep_op ops[] = {
 	{ "long call and Reply chunk", RPC, .shape = { .head = 160, .pages = 8195,
 	  .tail = 40, .reply_head = 128, .reply_pages = 9001, .reply_tail = 64 },
 	  .answer = { 128, 9001, 20 }, .plain = true },
+	/* More segments than a Receive context of the server has room for */
+	{ "long call and Reply chunk of many segments", RPC, .shape = { .head = 160,
+	  .pages = 600000, .tail = 40, .reply_head = 128, .reply_pages = 300000,
+	  .reply_tail = 64 }, .answer = { 128, 300000, 20 }, .plain = true },
 	{ "Reply chunk and Write chunk", RPC, .shape = { .head = 136, .reply_head = 3000,
 	  .reply_pages = 8192, .reply_tail = 3000, .read = true },
 	  .answer = { 3000, 8192, 1000 }, .plain = true },
