@@ -312,11 +312,42 @@ void compare_all(const Flavour &flavour, const Folder &folder, u32 round)
 	}
 }
 
-void expect_late(const Flavour &flavour, const Manner &manner, u32 rounds)
+/* A mount, with its security contexts: what is hostile comes later. */
+struct Patient {
+	Patient(const Flavour &flavour, const Manner &manner)
+		: late(std::make_shared<Late>(flavour, manner))
+		, bench(Proxy::default_options(), flavour.options)
+		, folder(bench.mount)
+	{
+		struct stat stat;
+
+		/* For this user the kernel asks gssd once more. */
+		check(!::stat(folder.here.c_str(), &stat),
+		      "no folder on the mount: ", strerror(errno));
+	}
+
+	void expect_late(u32 rounds);
+	bool enough(u32 rounds) const;
+
+	std::shared_ptr<Late> late;
+	Bench bench;
+	Folder folder;
+};
+
+/* Each call is read at each place at least once, in each round, and the client has patience. */
+bool Patient::enough(u32 rounds) const
 {
-	auto late = std::make_shared<Late>(flavour, manner);
-	Bench bench(Proxy::default_options(), flavour.options);
-	Folder folder(bench.mount);
+	return late->reads >= rounds * late->flavour.calls() * 3 &&
+	       (late->manner.answers ||
+		milliseconds(late->longest.load()) >= timeo / 2);
+}
+
+/* On a busy machine the client's timer has run for a while before the server is there: once more. */
+void Patient::expect_late(u32 rounds)
+{
+	constexpr u32 more = 4;
+	const Flavour &flavour = late->flavour;
+	std::shared_ptr<Late> late = this->late;
 
 	bench.proxy.impatient = true;
 	bench.proxy.on_connect([late](Proxy &) {
@@ -327,7 +358,9 @@ void expect_late(const Flavour &flavour, const Manner &manner, u32 rounds)
 		late->take(proxy, call);
 	});
 	bench.proxy.on_tick([late](Proxy &proxy) { late->tick(proxy); });
-	for (u32 round = 0; round < rounds; round++) {
+	for (u32 round = 0;
+	     round < rounds || (!enough(rounds) && round < rounds + more);
+	     round++) {
 		write_all(bench, late, folder, round);
 		compare_all(flavour, folder, round);
 		/* An answer that comes just in time is one. */
@@ -337,25 +370,28 @@ void expect_late(const Flavour &flavour, const Manner &manner, u32 rounds)
 	}
 	bench.proxy.check_thread();
 	check_equal(late->others.load(), 0u, "late Reads of something else");
-	/* Each call at each place at least once, in each round */
-	check(late->reads >= rounds * flavour.calls() * 3, "only ",
-	      late->reads.load(), " late Reads");
-	if (!late->manner.answers)
-		check(milliseconds(late->longest.load()) >= timeo / 2,
-		      "the client waited for ", late->longest.load(),
-		      " ms only");
+	check(enough(rounds), "only ", late->reads.load(),
+	      " late Reads, and the client waited for ", late->longest.load(),
+	      " ms");
 }
 
-/* All flavours at a time: they wait most of the time. */
+/*
+ * All flavours at a time: they wait most of the time. First come all mounts. gssd and svcgssd have
+ * seconds for a security context, and what reads late goes before them.
+ */
 void expect_each(const Manner &manner, u32 rounds)
 {
+	std::deque<Patient> patients;
 	std::vector<std::future<void>> all;
 	std::string errors;
 
 	kerberos();
 	for (const Flavour &flavour : flavours)
-		all.push_back(std::async(std::launch::async, expect_late,
-					 flavour, manner, rounds));
+		patients.emplace_back(flavour, manner);
+	for (Patient &patient : patients)
+		all.push_back(std::async(std::launch::async,
+					 &Patient::expect_late, &patient,
+					 rounds));
 	for (size_t i = 0; i < all.size(); i++)
 		try {
 			all[i].get();

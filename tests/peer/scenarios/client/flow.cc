@@ -5,8 +5,11 @@
  */
 #include <unistd.h>
 
+#include <chrono>
+
 #include "proxy/bench.hh"
 #include "scenario.hh"
+#include "traced.hh"
 
 namespace peer
 {
@@ -161,6 +164,21 @@ void late_replies()
 	bench.expect_same_connection();
 }
 
+/* Its machine is there, and says so: the client asks twice, and waits on. */
+void slow_answer()
+{
+	using Clock = std::chrono::steady_clock;
+	Loaded bench;
+	Traced trace("xprtrdma/xprtrdma_probe");
+	auto answer = Clock::now() + std::chrono::seconds(17);
+
+	bench.hold([answer] { return Clock::now() > answer; });
+	bench.expect_load(4, 1, large);
+	check(Clock::now() > answer, "an answer came early");
+	trace.expect("xprtrdma_probe: .* value=4(.|\n)*xprtrdma_probe: ");
+	bench.expect_same_connection();
+}
+
 /* Sent again, but on another connection: RFC 8166 section 3.3.1, one credit a call */
 void missing_replies()
 {
@@ -256,6 +274,8 @@ const Scenario table[] = {
 	{ "c-changing-grants", "client", "8166-4 O3", "I/O goes on",
 	  changing_grants },
 	{ "c-late-replies", "client", "", "I/O goes on", late_replies },
+	{ "c-slow-answer", "client", "", "the connection stays, and is probed",
+	  slow_answer },
 	{ "c-missing-replies", "client", "8166-1 8166-110",
 	  "sent again on a new connection", missing_replies },
 	{ "c-drops-under-load", "client", "8166-110 8166-93",

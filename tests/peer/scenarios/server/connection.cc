@@ -190,7 +190,9 @@ void connect_and_drop()
 /* 40 calls under way, half of them reading from the client, half writing to it */
 void abandon(Session &session, const Bytes &handle, Memory &memory)
 {
-	for (u32 i = 0; i < 40; i++) {
+	u32 grant = grant_of(session);
+
+	for (u32 i = 0; i < grant; i++) {
 		Header header = { .xid = next_xid() };
 		Bytes rpc;
 

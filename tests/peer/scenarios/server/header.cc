@@ -484,7 +484,8 @@ void bad_msg_type()
 			session.send(call.bytes());
 			session.expect_silence();
 			flood(session, call.bytes(), 100);
-			check_equal(grant_of(session), grant, "grant");
+			/* More for a client that uses it, and never less */
+			check(grant_of(session) >= grant, "the grant shrinks");
 		}
 }
 

@@ -19,8 +19,11 @@ using namespace write_fixture;
 namespace
 {
 
-constexpr u32 grant = 64; /* svc_rdma/max_requests */
-constexpr u32 exposures = grant + 8;
+constexpr u32 grant = 8; /* while there is one call at a time */
+constexpr u32 spare_exposures = 8;
+constexpr u32 exposures = grant + spare_exposures;
+/* With all credits of svc_rdma/max_requests */
+constexpr u32 exposures_ever = 64 + spare_exposures;
 constexpr u32 some = 20001; /* bytes: several messages */
 
 Options announcing(u32 capabilities)
@@ -237,7 +240,7 @@ void done_flood()
 {
 	Puller puller;
 
-	for (u32 i = 0; i < 4 * exposures; i++) {
+	for (u32 i = 0; i < 4 * exposures_ever; i++) {
 		Header header = { .xid = next_xid(), .proc = RPCRDMA_DONE };
 
 		if (!puller.session.wire().send(header.encode_fixed().view()))
