@@ -62,21 +62,29 @@ void one_until_the_grant()
 	check_equal(early->load(), 0u, "calls before the first grant");
 }
 
-/* Never more in flight than @grant, once replies with it have come */
+/*
+ * Never more in flight than @grant, once replies with it have come. No reply goes out before the
+ * window was full: a busy machine takes its time to begin with so many calls.
+ */
 void expect_window(Loaded &bench, u32 grant, u32 window)
 {
 	auto ticks = std::make_shared<std::atomic<u32>>(0);
+	auto held = bench.held;
+	u32 used = rpcrdma::min(window, 16u);
 
 	bench.proxy.credits = grant;
 	bench.mount.expect_works();
-	bench.held->most = 0;
-	bench.hold([ticks] { return ++*ticks % 4 == 0; });
+	held->most = 0;
+	bench.hold([ticks, held, used] {
+		return ++*ticks % 4 == 0 &&
+		       (held->most >= used || *ticks > 1000);
+	});
 	bench.expect_load(24, 6, small, 60);
-	check(bench.held->most <= window, bench.held->most.load(),
+	check(held->most <= window, held->most.load(),
 	      " calls in flight, the grant is ", grant);
 	/* The window is there to be used: or this would be no test. */
-	check(bench.held->most >= rpcrdma::min(window, 16u), "only ",
-	      bench.held->most.load(), " calls in flight of ", grant);
+	check(held->most >= used, "only ", held->most.load(),
+	      " calls in flight of ", grant);
 	bench.proxy.on_call(nullptr);
 	bench.mount.expect_works();
 }
