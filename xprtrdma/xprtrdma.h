@@ -65,7 +65,7 @@ enum {
 #define XPRTRDMA_STALL_TIMEOUT		(60U * HZ)
 /* Of several replies that wait for the HCA, one is complete within that time. */
 #define XPRTRDMA_HELD_TIMEOUT		(30U * HZ)
-/* Calls wait that long, then the peer's HCA is asked for an acknowledgement. */
+/* Calls wait that long, then the peer's HCA is asked to acknowledge something. */
 #define XPRTRDMA_PROBE_INTERVAL		(5U * HZ)
 /* A LOCAL_INV that takes longer waits for a peer that does not take our Sends. */
 #define XPRTRDMA_FENCE_TIMEOUT		(10U * HZ)
