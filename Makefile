@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # What a person types. `make help` lists it.
 
-# A kernel of scripts/kernel/build: um, um-debug, debug, kcsan ...; or s390x, Debian's, whose
-# headers know what compiles for it.
+# A kernel of scripts/kernel/build: um, um-debug, debug, kcsan, arm64-64k ...; or s390x, Debian's,
+# whose headers know what compiles for it.
 ifeq ($(TEST_KERNEL),s390x)
 KDIR := $(wildcard $(shell scripts/foreign-root s390x)/lib/modules/*/build)
 else ifdef TEST_KERNEL
 KDIR := $(shell scripts/kernel/build $(TEST_KERNEL))
-ARCH := $(if $(filter um%,$(TEST_KERNEL)),um)
+ARCH := $(if $(filter um%,$(TEST_KERNEL)),um)$(if $(filter arm64%,$(TEST_KERNEL)),arm64)
+CROSS := $(if $(filter arm64%,$(TEST_KERNEL)),aarch64-linux-gnu-)
 endif
 
 ifdef KDIR
@@ -20,7 +21,7 @@ endif
 BUILD := $(CURDIR)/build/$(KVER)
 
 # BTF of modules is made where the header package has a vmlinux.
-KBUILD = $(MAKE) -C $(KDIR) M=$(BUILD) $(if $(ARCH),ARCH=$(ARCH)) \
+KBUILD = $(MAKE) -C $(KDIR) M=$(BUILD) $(if $(ARCH),ARCH=$(ARCH)) $(if $(CROSS),CROSS_COMPILE=$(CROSS)) \
 	$(if $(wildcard $(KDIR)/vmlinux),,CONFIG_DEBUG_INFO_BTF_MODULES=) \
 	$(if $(filter %gcov,$(TEST_KERNEL)),CONFIG_RPCRDMA_GCOV=y) \
 	--no-print-directory

@@ -100,6 +100,10 @@ ROWS = (
     # Big endian
     Row("ours-s390x", 1, "small", "--kernel s390x", FOREIGN, True,
         checks=("tree", "io", "callback", "verify")),
+    # Pages of 64 KiB
+    *[Row(f"ours-arm64-{provider}", 1, "small", f"--kernel arm64-64k --provider {provider}",
+          FOREIGN, True, checks=("tree", "io", "callback", "verify"))
+      for provider in ("rxe", "siw")],
     Row("ours-intree-6.12", 2, "full", "--kernel 6.12 --client ours --server in-tree", MIXED, True),
     Row("intree-ours-6.12", 2, "full", "--kernel 6.12 --client in-tree --server ours", MIXED, True),
     Row("ours-intree-6.1", 2, "full", "--kernel 6.1 --fs xfs --client ours --server in-tree",

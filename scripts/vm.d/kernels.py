@@ -5,11 +5,11 @@ import pathlib
 import re
 import subprocess
 
-from machines import S390X, X86, Machine
+from machines import ARM64, S390X, X86, Machine
 from plan import PlanError
 
 UML = ("um", "um-debug", "um-gcov", "um-7.3", "um-debug-7.3")
-BUILT = ("debug", "kcsan")
+BUILT = ("debug", "kcsan", "arm64-64k")
 
 
 @dataclasses.dataclass
@@ -87,10 +87,15 @@ def _path(command, complaint):
     return pathlib.Path(result.stdout.strip())
 
 
+def _files(machine, top):
+    """Those of a Debian of another architecture"""
+    return _path([top / "scripts/foreign-root", machine.files],
+                 f"there are no files of a Debian of {machine.files}")
+
+
 def _of_s390x(top):
     """Debian's own kernel, on the files that come with it."""
-    files = _path([top / "scripts/foreign-root", S390X.files],
-                  f"there are no files of a Debian of {S390X.files}")
+    files = _files(S390X, top)
     return dataclasses.replace(_of_root(None, files), name="s390x", machine=S390X, files=files,
                                make_args=["TEST_KERNEL=s390x"])
 
@@ -99,10 +104,14 @@ def _built(variant, top):
     """A kernel of scripts/kernel/build, which builds it when it is not there."""
     tree = _path([top / "scripts/kernel/build", variant], f"the {variant} kernel does not build")
     release = (tree / "include/config/kernel.release").read_text(encoding="ascii").strip()
-    return Kernel(name=variant, release=release, image=tree / "vmlinux",
-                  make_args=[f"TEST_KERNEL={variant}"], modules=tree,
-                  has_siw=True, debug="debug" in variant,
-                  shell_tty="/dev/tty1" if variant.startswith("um") else "/dev/hvc0")
+    kernel = Kernel(name=variant, release=release, image=tree / "vmlinux",
+                    make_args=[f"TEST_KERNEL={variant}"], modules=tree,
+                    has_siw=True, debug="debug" in variant,
+                    shell_tty="/dev/tty1" if variant.startswith("um") else "/dev/hvc0")
+    if variant.startswith("arm64"):
+        kernel = dataclasses.replace(kernel, image=tree / "arch/arm64/boot/Image",
+                                     machine=ARM64, files=_files(ARM64, top))
+    return kernel
 
 
 def find(engine, name, top, root=None):
@@ -122,7 +131,7 @@ def find(engine, name, top, root=None):
     if name == "s390x":
         return _of_s390x(top)
     if name not in (None, "7.3", "6.12", "6.1"):
-        raise PlanError("QEMU has the kernels 7.3, 6.12, 6.1, debug, kcsan and s390x, "
+        raise PlanError("QEMU has the kernels 7.3, 6.12, 6.1, debug, kcsan, arm64-64k and s390x, "
                         f"not '{name}'")
     # Debian 12 has 6.1 itself.
     if name == "7.3" or name == "6.1" and not _releases(pathlib.Path("/"), name):

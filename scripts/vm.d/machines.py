@@ -26,3 +26,6 @@ X86 = Machine("qemu-system-x86_64", "qemu-system-x86",
 S390X = Machine("qemu-system-s390x", "qemu-system-misc",
                 ("-machine", "s390-ccw-virtio", "-cpu", "max"), "ccw", "ttysclp0",
                 "s390x")
+ARM64 = Machine("qemu-system-aarch64", "qemu-system-arm",
+                ("-machine", "virt,gic-version=3", "-cpu", "cortex-a72"), "pci", "ttyAMA0",
+                "arm64")
