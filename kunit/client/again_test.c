@@ -17,6 +17,7 @@ static struct again {
 	unsigned int		early;		/* of these, with a region that is valid */
 	int			status;
 	struct completion	done;
+	struct completion	go;		/* the close, where it waits for that */
 } again;
 
 /* Regions go a while after their queue pair. */
@@ -72,6 +73,7 @@ static int again_init(struct kunit *test)
 	memset(&again, 0, sizeof(again));
 	again.mount = mount;
 	init_completion(&again.done);
+	init_completion(&again.go);
 	for (i = 0; i < PAGES; i++) {
 		again.pages[i] = alloc_page(GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, again.pages[i]);
@@ -87,6 +89,7 @@ static void again_exit(struct kunit *test)
 	struct mount *mount = test->priv;
 	int i;
 
+	complete_all(&again.go);
 	if (mount && mount->clnt)
 		rpc_shutdown_client(mount->clnt);
 	if (mount)
@@ -139,7 +142,7 @@ static void encoded_after_the_fence(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, eventually(READ_ONCE(again.encoded) >= 3));
 	KUNIT_EXPECT_EQ(test, 0, again.early);
 	rpc_killall_tasks(mount->clnt);
-	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&again.done, 10 * HZ));
+	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&again.done, 60 * HZ));
 	KUNIT_EXPECT_LT(test, again.status, 0);
 	KUNIT_EXPECT_EQ(test, 0, again.early);
 	KUNIT_EXPECT_FALSE(test, server_reaches(mount->fake));
@@ -151,12 +154,15 @@ static void killed_before_the_fence(struct kunit *test)
 	struct mount *mount = test->priv;
 	struct xprtrdma_transport *transport = mount->transport;
 
-	fake_cm.disconnect_ms = CLOSE_MS;
+	fake_cm.disconnect_go = &again.go;
 	again_call(test);
 	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(transport->xt_fenced.qlen)));
 	KUNIT_EXPECT_TRUE(test, server_reaches(mount->fake));
 	rpc_killall_tasks(mount->clnt);
-	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&again.done, 10 * HZ));
+	KUNIT_EXPECT_FALSE(test, wait_for_completion_timeout(&again.done, HZ / 20));
+	KUNIT_EXPECT_TRUE(test, server_reaches(mount->fake));
+	complete_all(&again.go);
+	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&again.done, 60 * HZ));
 	KUNIT_EXPECT_EQ(test, -ERESTARTSYS, again.status);
 	KUNIT_EXPECT_FALSE(test, server_reaches(mount->fake));
 	KUNIT_EXPECT_EQ(test, 1, again.encoded);

@@ -211,6 +211,8 @@ static void take_all(struct work_struct *work)
 	struct taker *taker = container_of(work, struct taker, work.work);
 	struct rpc_rqst *rqst;
 
+	/* Late, that is when it was told to stop */
+	eventually(!READ_ONCE(taker->client->transport->xt_bc_ready));
 	while ((rqst = fake_callbacks_take(taker->client->xprt)))
 		xprtrdma_bc_free_rqst(rqst);
 }
@@ -224,7 +226,7 @@ static void bc_consumer_takes_all_before_it_stops(struct kunit *test)
 	called(client, 0x4711, 200);
 	called(client, 0x4712, 200);
 	INIT_DELAYED_WORK_ONSTACK(&taker.work, take_all);
-	schedule_delayed_work(&taker.work, HZ / 20);
+	schedule_delayed_work(&taker.work, 0);
 	xprtrdma_bc_destroy(client->xprt, 1);
 	KUNIT_EXPECT_EQ(test, 0, client->transport->xt_bc_count);
 	flush_delayed_work(&taker.work);

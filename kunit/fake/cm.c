@@ -389,6 +389,8 @@ int rdma_disconnect(struct rdma_cm_id *id)
 	spin_unlock(&ids_lock);
 	if (fake_cm.disconnect_ms)
 		msleep(fake_cm.disconnect_ms);
+	if (fake_cm.disconnect_go)
+		wait_for_completion(fake_cm.disconnect_go);
 	fake_cm.wire->disconnect(id);
 	spin_lock(&ids_lock);
 	if (cid->peer)

@@ -13,6 +13,7 @@
 #ifndef KUNIT_FAKE_CM_H
 #define KUNIT_FAKE_CM_H
 
+#include <linux/completion.h>
 #include <linux/mutex.h>
 #include <rdma/rdma_cm.h>
 
@@ -108,6 +109,7 @@ struct fake_cm_words {
  * @on_listen: what happens during rdma_listen()
  * @on_destroy: called when a cm_id is being destroyed; its events may still come
  * @disconnect_ms: how long rdma_disconnect() takes
+ * @disconnect_go: rdma_disconnect() waits for it, if there is one
  * @heard: what ESTABLISHED tells of the other side
  * @said: by the code under test, with rdma_connect() or rdma_accept()
  * @source: where the last connection was to come from
@@ -130,6 +132,7 @@ struct fake_cm {
 	void				(*on_listen)(void);
 	void				(*on_destroy)(struct rdma_cm_id *id);
 	unsigned int			disconnect_ms;
+	struct completion		*disconnect_go;
 	struct fake_cm_words		heard;
 	struct fake_cm_words		said;
 	struct sockaddr_storage		source;

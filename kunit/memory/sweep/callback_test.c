@@ -119,10 +119,19 @@ static bool was_sent(const struct sweep *sweep)
 	return memory_seen(sweep->pair->server_device, MEMORY_POST_SEND);
 }
 
+/* Time of which @left is left. While the machine stood still nobody has waited. */
+static void pass(unsigned long *left, unsigned long *last)
+{
+	unsigned long now = jiffies;
+
+	*left -= min3(*left, now - *last, 2UL);
+	*last = now;
+}
+
 /* As reverse_called(), but SUNRPC may have to try again; NULL: it does not come. */
 static struct rpc_rqst *called(struct sweep *sweep, struct callback *cb)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(TO_CALL);
+	unsigned long left = msecs_to_jiffies(TO_CALL), last = jiffies;
 	struct rpc_rqst *rqst;
 	bool sent = false;
 
@@ -133,10 +142,11 @@ static struct rpc_rqst *called(struct sweep *sweep, struct callback *cb)
 		if (rqst || lost(sweep) || completion_done(&cb->done))
 			break;
 		if (!sent && was_sent(sweep))
-			end = jiffies + msecs_to_jiffies(TO_ARRIVE);
+			left = msecs_to_jiffies(TO_ARRIVE);
 		sent = was_sent(sweep);
 		usleep_range(50, 100);
-	} while (time_before(jiffies, end));
+		pass(&left, &last);
+	} while (left);
 	return rqst;
 }
 
@@ -158,12 +168,13 @@ static void answer(struct sweep *sweep, struct rpc_rqst *rqst, u32 words)
 
 static void wait_for_end(struct sweep *sweep, struct callback *cb)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(TO_END);
+	unsigned long left = msecs_to_jiffies(TO_END), last = jiffies;
 
-	while (!lost(sweep) && !completion_done(&cb->done) && time_before(jiffies, end)) {
+	while (!lost(sweep) && !completion_done(&cb->done) && left) {
 		hurry(sweep);
 		pair_pump(sweep->pair);
 		usleep_range(50, 100);
+		pass(&left, &last);
 	}
 }
 

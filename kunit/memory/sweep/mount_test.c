@@ -208,7 +208,7 @@ static void ask_prepare(struct sweep *sweep)
 	sweep_fresh(sweep);
 	svcrdma_answer_config = 0;
 	/* A server that falls silent is not waited for that long here. */
-	sweep->pair->client.transport->xt_config_timeout = HZ / 5;
+	sweep->pair->client.transport->xt_config_timeout = HZ;
 }
 
 /* The connect worker asks, nfsd answers. Without an answer there is another connection. */
