@@ -66,7 +66,7 @@ struct Outcome {
 
 Outcome take(Session &session, u32 xid, Memory &memory)
 {
-	auto message = session.wire().receive(5000);
+	auto message = session.wire().receive(20000);
 
 	if (!message)
 		return { 0, session.wire().lost() ? "the connection ends" :

@@ -29,12 +29,12 @@ class Traced {
 		std::ofstream(enable_) << 0 << std::endl;
 	}
 
-	/* One of the lines has it, soon */
-	void expect(const char *pattern) const
+	/* One of the lines has it, within @seconds */
+	void expect(const char *pattern, int seconds = 5) const
 	{
 		std::string said;
 
-		for (int tries = 0; tries < 50; tries++) {
+		for (int tries = 0; tries < 10 * seconds; tries++) {
 			said = lines();
 			if (std::regex_search(said, std::regex(pattern)))
 				return;

@@ -20,7 +20,7 @@ Exposed::Exposed(Session &session, const Bytes &file)
 	session_.send_inline(
 		nfs3_call(xid_, NFS3_READ, read_arguments(file, 0, some)));
 	for (;;) {
-		auto message = session_.wire().receive(10000);
+		auto message = session_.wire().receive(60000);
 
 		check(message.has_value(), "no answer to a READ");
 		Decoded reply = decode(message->bytes.view());

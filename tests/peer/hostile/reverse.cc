@@ -291,7 +291,7 @@ void Answers::invalidate(Session &session, const Bytes &answer)
 	if (!session.wire().send_with_invalidate(answer.view(), rkey))
 		return;
 	invalidations_.count(kind, total_);
-	check(session.wire().ends_within(10000),
+	check(session.wire().ends_within(60000),
 	      "the server lets go on who has invalidated an R_key ",
 	      reply_kinds[kind]);
 }

@@ -183,7 +183,7 @@ void Attack::expect_well()
 		    Header{ .xid = xid }.encode(null_call(xid).view()).view()))
 		return;
 	for (;;) {
-		auto message = session_->wire().receive(10000);
+		auto message = session_->wire().receive(60000);
 
 		if (!message) {
 			check(session_->wire().lost(),
@@ -232,7 +232,7 @@ bool Attack::invalidate()
 	if (!session.wire().send_with_invalidate(next().view(), victim))
 		return false;
 	invalidations_.count(kind, total_);
-	check(session.wire().ends_within(10000),
+	check(session.wire().ends_within(60000),
 	      "the server lets go on who has invalidated an R_key ",
 	      kinds[kind]);
 	return true;

@@ -11,7 +11,7 @@
 namespace peer
 {
 
-constexpr int reply_timeout = 10000; /* milliseconds */
+constexpr int reply_timeout = 60000; /* milliseconds */
 constexpr int silence = 150;
 
 Server &the_server()
@@ -115,6 +115,22 @@ Reply Session::call_inline(const Bytes &rpc)
 {
 	send_inline(rpc);
 	return expect_reply(rpc.word_at(0));
+}
+
+Reply Session::call_among_callbacks(const Bytes &rpc)
+{
+	send_inline(rpc);
+	for (;;) {
+		auto message = wire_->receive(reply_timeout);
+
+		if (!message)
+			fail("no reply among callbacks");
+		Decoded got = decode(message->bytes.view());
+
+		if (got.payload.size() <= 8 ||
+		    got.payload.word_at(4) != RPCRDMA_RPC_CALL)
+			return open_reply(*message, rpc.word_at(0), nullptr);
+	}
 }
 
 Bytes Session::pull(const Chunk &chunk)

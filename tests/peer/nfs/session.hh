@@ -54,6 +54,8 @@ class Session {
 	Reply call(const Header &header, const Bytes &rpc,
 		   Memory *reply_memory = nullptr);
 	Reply call_inline(const Bytes &rpc);
+	/* The same; nfsd may call meanwhile, again when it had no answer within a second. */
+	Reply call_among_callbacks(const Bytes &rpc);
 	/* What the server exposes, by RDMA Read */
 	Bytes pull(const Chunk &chunk);
 	void expect_error(u32 xid, u32 error, u32 vers = 1);

@@ -31,7 +31,7 @@ Session41::Session41(Session &session, u32 minor, u32 flags)
 /* The reader stands at the results, behind the status of the whole. */
 ReplyReader Session41::succeed(u32 xid, const Bytes &rpc, const char *what)
 {
-	reply_ = session_.call_inline(rpc).rpc;
+	reply_ = session_.call_among_callbacks(rpc).rpc;
 	ReplyReader reader(reply_);
 	u32 status = reader.nfs_status(xid);
 

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -41,9 +42,13 @@ bool Work::ready()
 	       std::future_status::ready;
 }
 
-/* A slow machine takes ten times as long, but goes on. */
+/*
+ * A slow machine takes ten times as long, but goes on. It may stand still, though for less than
+ * timeo, which would mend what is lost.
+ */
 int Work::result(double seconds)
 {
+	seconds = std::max(seconds, 50.0);
 	auto limit = std::chrono::duration<double>(seconds);
 
 	for (int i = 0; i < 10; i++) {

@@ -15,7 +15,7 @@
 namespace peer
 {
 
-constexpr int reply_timeout = 20000; /* milliseconds */
+constexpr int reply_timeout = 60000; /* milliseconds */
 constexpr u32 last_fragment = 0x80000000;
 
 Tcp::Tcp(const std::string &address, u16 port)

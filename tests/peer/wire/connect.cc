@@ -16,7 +16,7 @@
 namespace peer
 {
 
-constexpr int cm_timeout = 10000; /* milliseconds, for each step */
+constexpr int cm_timeout = 60000; /* milliseconds, for each step */
 
 Bytes Options::private_block(u32 send_size, u32 receive_size, u8 flags)
 {

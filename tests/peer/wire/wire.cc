@@ -24,7 +24,7 @@ bool provider_is(const char *name)
 	return provider && !strcmp(provider, name);
 }
 
-constexpr int send_timeout = 10000; /* milliseconds */
+constexpr int send_timeout = 60000; /* milliseconds */
 
 static Clock::time_point after(int milliseconds)
 {

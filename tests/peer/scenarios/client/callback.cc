@@ -92,6 +92,7 @@ void expect_window_open(Bench &bench)
 {
 	auto held = std::make_shared<std::vector<Call>>();
 	auto most = std::make_shared<std::atomic<size_t>>(0);
+	auto waited = std::make_shared<u32>(0);
 
 	bench.proxy.on_call([=](Proxy &, const Call &call) {
 		held->push_back(call);
@@ -99,6 +100,10 @@ void expect_window_open(Bench &bench)
 			*most = held->size();
 	});
 	bench.proxy.on_tick([=](Proxy &proxy) {
+		/* A busy machine takes its time to send several. */
+		if (held->size() && *most < 3 && ++*waited < 100)
+			return;
+		*waited = 0;
 		for (const Call &call : *held)
 			proxy.answer(call);
 		held->clear();

@@ -27,7 +27,7 @@ bool refused(Proxy &proxy, bool write, const rpcrdma_segment &segment)
 		write ? proxy.wire().rdma_write(proxy.staging(), 0, segment) :
 			proxy.wire().rdma_read(proxy.staging(), 0, segment);
 
-	if (done && !proxy.wire().ends_within(10000))
+	if (done && !proxy.wire().ends_within(60000))
 		return false;
 	proxy.drop();
 	return true;

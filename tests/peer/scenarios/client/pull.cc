@@ -68,7 +68,7 @@ struct Exposing : Bench {
 	}
 	void expect_dones(u32 wanted)
 	{
-		check(proxy.reached(proxy.dones, wanted, 2000), "no RDMA_DONE");
+		check(proxy.reached(proxy.dones, wanted, 30000), "no RDMA_DONE");
 		usleep(20000);
 		check_equal(proxy.dones.load(), wanted, "RDMA_DONEs");
 	}
@@ -302,7 +302,7 @@ void expect_no_reply(
 		},
 		0);
 	bench.expect_dones(0);
-	check(bench.proxy.reached(*errors, refusals, 2000), "no ERR_CHUNK");
+	check(bench.proxy.reached(*errors, refusals, 30000), "no ERR_CHUNK");
 	check_equal(errors->load(), refusals, "ERR_CHUNKs");
 	bench.expect_well();
 }

@@ -94,7 +94,7 @@ struct Flood {
 
 bool comes_true(const std::function<bool()> &what)
 {
-	for (u32 i = 0; i < 200 && !what(); i++)
+	for (u32 i = 0; i < 1200 && !what(); i++)
 		usleep(50000);
 	return what();
 }
@@ -102,6 +102,21 @@ bool comes_true(const std::function<bool()> &what)
 long ids()
 {
 	return count_resources()["cm_id"];
+}
+
+/* What was there before may still be going. */
+long settled_ids()
+{
+	long last = ids();
+
+	for (u32 i = 0, same = 0; same < 10 && i < 600; i++) {
+		usleep(50000);
+		long seen = ids();
+
+		same = seen == last ? same + 1 : 0;
+		last = seen;
+	}
+	return last;
 }
 
 bool ready(std::future<std::unique_ptr<Session>> &session)
@@ -126,7 +141,7 @@ void share()
 	flood.ask(backlog + 10);
 	check(comes_true([&] { return flood.refused() >= backlog / 2 + 10; }),
 	      "only ", flood.refused(), " requests are refused");
-	long before = ids();
+	long before = settled_ids();
 	auto session = std::async(std::launch::async,
 				  [] { return std::make_unique<Session>(); });
 
@@ -151,6 +166,7 @@ void given_up()
 	needs_requests();
 	Idle nfsd;
 	Flood flood;
+	settled_ids();
 	Resources before = count_resources();
 
 	flood.ask(count);

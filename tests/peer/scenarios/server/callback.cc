@@ -69,7 +69,7 @@ void same_xid()
 	Recalled recalled;
 	Session &session = recalled.client.session();
 	u32 xid = recalled.callback.header.xid;
-	Reply reply = session.call_inline(null_call(xid));
+	Reply reply = session.call_among_callbacks(null_call(xid));
 
 	check_equal(ReplyReader(reply.rpc).accept_status(xid), 0u,
 		    "accept_stat of NULL");
@@ -87,7 +87,7 @@ void credits()
 		session.send(Client41::good_reply(recalled.callback, credits));
 		recalled.client.expect_works();
 		u32 xid = next_xid();
-		Reply reply = session.call_inline(null_call(xid));
+		Reply reply = session.call_among_callbacks(null_call(xid));
 		check(reply.header.header.credits >= 4, "a grant of ",
 		      reply.header.header.credits);
 	}

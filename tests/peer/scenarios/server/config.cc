@@ -142,7 +142,8 @@ void rubbish()
 			if (session.wire().lost())
 				session.reconnect();
 		}
-	session.expect_works();
+	/* Late answers may come first. */
+	check(session.works(), "the connection has ended");
 }
 
 /* maxreply_sendsize: what does not fit in it goes through the Reply chunk. */
@@ -193,7 +194,7 @@ void many()
 			xids.push_back(xid);
 		}
 		for (u32 i = 0; i < 16; i++)
-			check(session.wire().receive(3000).has_value(),
+			check(session.wire().receive(60000).has_value(),
 			      "no answer");
 	}
 	session.expect_works();

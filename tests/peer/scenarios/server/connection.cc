@@ -39,7 +39,7 @@ void all_of_the_grant()
 		for (u32 i = 0; i < grant; i++)
 			session.send_inline(null_call(next_xid()));
 		for (u32 i = 0; i < grant; i++) {
-			auto message = session.wire().receive(10000);
+			auto message = session.wire().receive(60000);
 
 			check(message.has_value(), "reply ", i, " of ", grant,
 			      " is missing");
@@ -150,7 +150,7 @@ void small_receives()
 	u32 xid = next_xid();
 
 	wire->send(Header{ .xid = xid }.encode(null_call(xid).view()).view());
-	check(wire->ends_within(10000), "the connection does not end");
+	check(wire->ends_within(60000), "the connection does not end");
 	wire.reset();
 	other.expect_works();
 }

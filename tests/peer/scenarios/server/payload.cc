@@ -166,7 +166,7 @@ void by_exposed_reply()
 
 	f.make_file();
 	f.session.send(header.encode(f.read_call(header.xid).view()));
-	auto message = f.session.wire().receive(10000);
+	auto message = f.session.wire().receive(60000);
 	check(message.has_value(), "no answer");
 	Decoded got = decode(message->bytes.view());
 

@@ -46,7 +46,7 @@ struct Puller : Fixture {
 	/* The answer is an exposed reply, of which this returns the segments. */
 	Chunk expect_exposed(const Header &call)
 	{
-		auto message = session.wire().receive(10000);
+		auto message = session.wire().receive(60000);
 
 		check(message.has_value(), "no answer");
 		Decoded got = decode(message->bytes.view());
@@ -93,7 +93,7 @@ struct Puller : Fixture {
 			Header call = header();
 
 			ask(call, some);
-			auto message = session.wire().receive(10000);
+			auto message = session.wire().receive(60000);
 			check(message.has_value(), "no answer");
 			Decoded got = decode(message->bytes.view());
 
@@ -122,7 +122,7 @@ struct Puller : Fixture {
 	/* It is nobody else's, and no more. */
 	void expect_refused(bool done)
 	{
-		check(!done || session.wire().ends_within(10000),
+		check(!done || session.wire().ends_within(60000),
 		      "the server let it pass");
 		session.reconnect();
 		session.expect_works();
@@ -312,6 +312,8 @@ void read_after_expiry()
 	}
 
 	sink.reset();
+	/* What comes now may take its time. */
+	knob.set(30);
 	puller.expect_refused(done);
 }
 
