@@ -12,7 +12,7 @@ from documents import TOP, documents
 from expected import Expected
 
 TABLE = pathlib.Path(__file__).resolve().parent / "commands.txt"
-LIMIT = 20
+LIMIT = 200
 _WITH_SUBCOMMANDS = ("tools/rpcrdma",)
 
 

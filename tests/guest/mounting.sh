@@ -11,11 +11,11 @@ mount_rdma() {
 	local path=/
 	[ "$VERS" != 3 ] || path=/export
 	mkdir -p "$dir"
-	timeout 100 mount.nfs "$1:$path" "$dir" -o "vers=$VERS,$2"
+	timeout 300 mount.nfs "$1:$path" "$dir" -o "vers=$VERS,$2"
 }
 
 unmount() {
-	timeout 60 umount "$dir"
+	timeout 200 umount "$dir"
 }
 
 # with_work <command>...: in a folder of its own, which anybody may write to. Not

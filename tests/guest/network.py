@@ -70,7 +70,7 @@ def quoted(command):
 def server_dies():
     subprocess.run(["vm-machine", "kill", "server"], check=True)
     subprocess.run(["vm-machine", "boot", "server"], check=True)
-    while subprocess.run(["timeout", "3", "vm-server", "true"], check=False,
+    while subprocess.run(["timeout", "15", "vm-server", "true"], check=False,
                          stderr=subprocess.DEVNULL).returncode:
         time.sleep(0.5)
     time.sleep(AFTERWARDS)

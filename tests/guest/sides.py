@@ -16,7 +16,7 @@ def loaded(module):
 
 def unload(*modules):
     for module in modules:
-        for _ in range(50):
+        for _ in range(600):
             if not loaded(module) or not subprocess.call(
                     ["rmmod", module], stderr=subprocess.DEVNULL):
                 break

@@ -316,13 +316,18 @@ def check_many():
     for arguments, sizes in ((["list"], (1000, 10000)), (["show", "10.0.0.7"], (500, 5000)),
                              (["prometheus", "--connections"], (200, 2000)),
                              (["top", "-n1", "-i0.1", "--json"], (300, 3000))):
-        times = []
-        for number in sizes:
-            with loaded() as root:
-                root.put(_CLIENT, _many(number))
-                root.remove(_SERVER)
-                times.append(_seconds(root, arguments, 10 if "show" in arguments else number))
-        if times[1] > 15 * times[0]:
+        # What takes the square of the time does so always; a machine that others use, at times.
+        for _ in range(3):
+            times = []
+            for number in sizes:
+                with loaded() as root:
+                    root.put(_CLIENT, _many(number))
+                    root.remove(_SERVER)
+                    times.append(_seconds(root, arguments,
+                                          10 if "show" in arguments else number))
+            if times[1] <= 15 * times[0]:
+                break
+        else:
             yield f"{arguments[0]}: {times[0]:.2f} s for {sizes[0]} connections, " \
                 f"{times[1]:.2f} s for {sizes[1]}"
 

@@ -71,7 +71,7 @@ class Pipe:
 
     def __init__(self, side, seconds):
         module = MODULES[side]
-        self.end = None if seconds is None else time.monotonic() + seconds
+        self.end = None
         self.nothing = f"no message of {module}.ko in that time"
         self.folder = host.path(f"{_TRACING}/instances/rpcrdma.{os.getpid()}")
         self.pipe = None
@@ -87,6 +87,8 @@ class Pipe:
         except OSError as error:
             self.close()
             raise Problem(f"{error.filename}: {error.strerror}") from None
+        if seconds is not None and self.end is None:
+            self.end = time.monotonic() + seconds
 
     def _stop(self, number, _):
         """What has come by now is still shown; who is told again ends at once."""
