@@ -134,7 +134,7 @@ class Room:
 
     def campaign(self, check, build="true", jobs=1, objects=None, seed=1):
         judge = Judge(shell(build), lambda _path, limit: [
-            *(["timeout", "2"] if limit else []), *shell(check)], objects)
+            *(["timeout", "20"] if limit else []), *shell(check)], objects)
         benches = []
         for number in range(jobs):
             shutil.rmtree(self.folder / f"copy-{number}", ignore_errors=True)

@@ -15,7 +15,7 @@ class Part(typing.NamedTuple):
     command: list
     needs: tuple = ()
     extra: bool = False
-    limit: int = 3000
+    limit: int = 5400
 
 
 def _make(folder, goal):
@@ -23,7 +23,7 @@ def _make(folder, goal):
 
 
 def _kunit(kernel, *options):
-    return ["scripts/kunit", kernel, "--verbose", "--timeout", "2400", *options]
+    return ["scripts/kunit", kernel, "--verbose", "--timeout", "5000", *options]
 
 
 def _row(row):

@@ -384,9 +384,9 @@ def probes():
     fuzz = names_of("fuzz")
     return [
         Probe("vm", ["scripts/vm.real", "--engine", "uml", "--client", "none", "--server", "none",
-                     "--timeout", "20", "--stall", "2", "--", "true"], [], Machine),
+                     "--timeout", "60", "--stall", "15", "--", "true"], [], Machine),
         Probe("vm-two", ["scripts/vm.real", "--engine", "uml", "--client", "none", "--server",
-                         "none", "--two", "--timeout", "20", "--stall", "2", "--", "true"], [],
+                         "none", "--two", "--timeout", "60", "--stall", "15", "--", "true"], [],
               Machines),
         Probe("unit", ["/usr/bin/make", "-s", "--no-print-directory", "-C", "unit", "check",
                        "CXX=stub-compiler"], names_of("unit"), GoogleTest),

@@ -68,7 +68,7 @@ def parser():
                    help="qemu: count what the kernel executes (tests/cost/count.c), in the file counts "
                         "of the run folder")
     p.add_argument("--timeout", type=int, default=None, metavar="SECONDS",
-                   help="of the whole run; 300 for uml, 1200 for qemu")
+                   help="of the whole run; 900 for uml, 2400 for qemu")
     p.add_argument("--stall", type=int, default=None, metavar="SECONDS",
                    help="end a run that has said nothing for so long")
     p.add_argument("--stop-at", metavar="REGEX",

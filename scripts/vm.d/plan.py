@@ -25,7 +25,7 @@ class Plan:
         self.kernel = kernel
         self.guest_root = kernel.root if options.root else kernel.files or pathlib.Path("/")
         self.versions = self._versions(options.vers)
-        self.timeout = options.timeout or (300 if self.engine == "uml" else 1200)
+        self.timeout = options.timeout or (900 if self.engine == "uml" else 2400)
         self.mem = options.mem or "2G"
         self.env = [self._env(e) for e in options.env]
         self._check()

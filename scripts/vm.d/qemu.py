@@ -36,9 +36,16 @@ def _host_tsc_khz():
     page.write(code)
     address = ctypes.addressof(ctypes.c_char.from_buffer(page))
     rdtsc = ctypes.CFUNCTYPE(ctypes.c_uint64)(address)
-    begin, ticks = time.monotonic_ns(), rdtsc()
+
+    def both():
+        """At the same time: nothing came in between"""
+        while True:
+            before, ticks, after = time.monotonic_ns(), rdtsc(), time.monotonic_ns()
+            if after - before < 20_000:
+                return before, ticks
+    begin, ticks = both()
     time.sleep(0.1)
-    end, more = time.monotonic_ns(), rdtsc()
+    end, more = both()
     return round((more - ticks) * 1_000_000 / (end - begin))
 
 

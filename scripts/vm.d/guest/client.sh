@@ -11,7 +11,7 @@ mount_version() {
 	dir=$(mount_point "$version")
 	[ "$version" != 3 ] || path=/export
 	mkdir -p "$dir"
-	step "mount vers=$version" timeout 120 mount.nfs "$SERVER:$path" "$dir" \
+	step "mount vers=$version" timeout 300 mount.nfs "$SERVER:$path" "$dir" \
 		-o "vers=$version,proto=rdma,port=20049${MOUNT_OPTS:+,$MOUNT_OPTS}"
 }
 

@@ -49,10 +49,12 @@ capture_up() {
 }
 
 capture_down() {
-	local size=
+	local size='' now still=0
 	# What it has not read yet, it forgets.
-	until [ "$(stat -c %s /run/vm/capture)" = "$size" ]; do
-		size=$(stat -c %s /run/vm/capture)
+	while [ $still -lt 4 ]; do
+		now=$(stat -c %s /run/vm/capture)
+		if [ "$now" = "$size" ]; then still=$((still + 1)); else still=0; fi
+		size=$now
 		sleep 1
 	done
 	kill -INT "$capture_pid"

@@ -19,6 +19,21 @@ file_systems_up() {
 	[ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd
 }
 
+# patience <value> <file>: where the kernel has it
+patience() {
+	[ ! -e "$2" ] || echo "$1" >"$2"
+}
+
+# A machine that stood still for a while is no report; what stands for ever still is one. Who
+# loads a module of KUnit's sleeps through each case, which may take 300 seconds.
+be_patient() {
+	patience 330 /proc/sys/kernel/hung_task_timeout_secs
+	patience 60 /proc/sys/kernel/watchdog_thresh
+	patience 300 /sys/module/rcupdate/parameters/rcu_cpu_stall_timeout
+	patience 120 /sys/module/workqueue/parameters/watchdog_thresh
+	patience 100 /proc/sys/net/core/netdev_unregister_timeout_secs
+}
+
 system_up() {
 	export HOME=/root TERM=${TERM:-dumb} LC_ALL=C.UTF-8
 	export PATH=$guest/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -30,7 +45,7 @@ system_up() {
 	printf '127.0.0.1 localhost\n::1 localhost\n%s server\n%s client\n127.0.1.1 vm-%s\n' \
 		"$SERVER" "$CLIENT" "$ROLE" >/etc/hosts
 	ulimit -c 0
-	echo 120 >/proc/sys/kernel/hung_task_timeout_secs 2>/dev/null
+	be_patient
 	return 0
 }
 
@@ -65,24 +80,30 @@ checkers_down() {
 	fi
 }
 
+# Lists them in the file kmemleak; false if there are none. What the kernel itself made while it
+# booted is not ours: user-mode Linux keeps the name of its folder where nobody looks.
+kmemleak_suspects() {
+	awk '/^unreferenced object/ {object = $0; next}
+		object {wanted = !/comm "swapper[^"]*", pid 1,/; if (wanted) print object; object = ""}
+		wanted' /sys/kernel/debug/kmemleak >/run/vm/kmemleak
+	[ -s /run/vm/kmemleak ]
+}
+
 kmemleak_scan() {
-	local file=/sys/kernel/debug/kmemleak
+	local file=/sys/kernel/debug/kmemleak n
 	if [ ! -e $file ]; then
 		[ -z "$CHECKERS" ] || fail "this kernel has no kmemleak"
 		return
 	fi
 	# An object counts as leaked when it is old enough and two scans agree. One that ran out
 	# of memory has switched itself off.
-	for _ in 1 2; do
+	for n in 1 2 3 4 5; do
+		# From the third on, only whether it stays
+		[ $n -le 2 ] || kmemleak_suspects || break
 		sleep 6
 		echo scan >$file || fail "kmemleak does not scan"
 	done
-	# What the kernel itself made while it booted is not ours: user-mode Linux keeps the
-	# name of its folder where nobody looks.
-	awk '/^unreferenced object/ {object = $0; next}
-		object {wanted = !/comm "swapper[^"]*", pid 1,/; if (wanted) print object; object = ""}
-		wanted' $file >/run/vm/kmemleak
-	if [ -s /run/vm/kmemleak ]; then
+	if kmemleak_suspects; then
 		cat /run/vm/kmemleak >/dev/kmsg 2>/dev/null
 		fail "kmemleak: $(grep -c '^unreferenced' /run/vm/kmemleak) objects (in the file kmemleak)"
 	fi
