@@ -24,18 +24,6 @@ inline void kerberos()
 		      "no Kerberos for the ", side);
 	/* What answers RDMA Reads has to be as fast as who asks. */
 	run_program({ "sh", "-c", "chrt -f -p 1 $(pgrep siw_tx)" }, 10);
-	/*
-	 * And what makes a security context goes before those who ask: gssd and svcgssd have
-	 * seconds for one. Threads of gssd inherit that;
-	 * one may end while it is set.
-	 */
-	check(!run_program({ "sh", "-c",
-			     "for pid in $(pgrep -x 'rpc.gssd|rpc.svcgssd'); do "
-			     "chrt -a -f -p 2 $pid || chrt -f -p 2 $pid || exit; "
-			     "n=x$n; done; "
-			     "[ \"$n\" = xx ]" },
-			   10),
-	      "gssd and svcgssd do not go first");
 }
 
 /* A folder that anybody may write to, seen by the server and by a mount */

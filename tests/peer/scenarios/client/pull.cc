@@ -68,7 +68,8 @@ struct Exposing : Bench {
 	}
 	void expect_dones(u32 wanted)
 	{
-		check(proxy.reached(proxy.dones, wanted, 30000), "no RDMA_DONE");
+		check(proxy.reached(proxy.dones, wanted, 30000),
+		      "no RDMA_DONE");
 		usleep(20000);
 		check_equal(proxy.dones.load(), wanted, "RDMA_DONEs");
 	}
