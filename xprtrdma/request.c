@@ -4,6 +4,7 @@
  * and the Send in between.
  */
 #include <linux/mempool.h>
+#include <linux/slab.h>
 #include <linux/sunrpc/bc_xprt.h>
 #include <linux/sunrpc/sched.h>
 
@@ -12,8 +13,40 @@
 
 enum {
 	RESERVED_REQUESTS	= 4,
-	RESERVED_SIZE		= 4096,
+	/* With what the allocator puts behind it, no more than a page of 4 KiB */
+	USUAL_SIZE		= 4032,
 };
+
+/* Of the size that nearly all requests fit in */
+static struct kmem_cache *usual_requests;
+
+/* Debian's kernels clear what they allocate, but not what has a constructor. */
+static void left_as_it_is(void *object)
+{
+}
+
+/**
+ * xprtrdma_request_cache_init - memory for all requests of all transports
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int xprtrdma_request_cache_init(void)
+{
+	usual_requests = kmem_cache_create("xprtrdma_request", USUAL_SIZE,
+					   __alignof__(struct xprtrdma_request), 0, left_as_it_is);
+	return usual_requests ? 0 : -ENOMEM;
+}
+
+/**
+ * xprtrdma_request_cache_exit - there is no transport any more
+ *
+ * Context: process.
+ */
+void xprtrdma_request_cache_exit(void)
+{
+	kmem_cache_destroy(usual_requests);
+}
 
 /**
  * xprtrdma_requests_init - what the requests of a transport share
@@ -27,8 +60,7 @@ enum {
 int xprtrdma_requests_init(struct xprtrdma_transport *transport)
 {
 	rpc_init_wait_queue(&transport->xt_fenced, "xprtrdma_fenced");
-	return mempool_init_kmalloc_pool(&transport->xt_reserve, RESERVED_REQUESTS,
-					 RESERVED_SIZE);
+	return mempool_init_kmalloc_pool(&transport->xt_reserve, RESERVED_REQUESTS, USUAL_SIZE);
 }
 
 /**
@@ -46,23 +78,30 @@ void xprtrdma_requests_exit(struct xprtrdma_transport *transport)
 /* As rpc_malloc(): what is asynchronous, such as a WRITE, may be what memory waits for. */
 static struct xprtrdma_request *take_memory(struct rpc_task *task, size_t size)
 {
+	enum xprtrdma_memory memory = XPRTRDMA_MEMORY_USUAL;
 	struct rpc_xprt *xprt = task->tk_rqstp->rq_xprt;
 	struct xprtrdma_request *request;
-	bool reserved = false;
 
-	request = kmalloc(size, rpc_task_gfp_mask());
-	if (!request && RPC_IS_ASYNC(task) && size <= RESERVED_SIZE) {
+	if (likely(size <= USUAL_SIZE)) {
+		request = kmem_cache_alloc(usual_requests, rpc_task_gfp_mask());
+	} else {
+		request = kmalloc(size, rpc_task_gfp_mask());
+		memory = XPRTRDMA_MEMORY_LARGE;
+	}
+	if (unlikely(!request) && RPC_IS_ASYNC(task) && memory == XPRTRDMA_MEMORY_USUAL) {
 		request = mempool_alloc(&xprtrdma_transport_of(xprt)->xt_reserve, GFP_NOWAIT);
-		reserved = true;
+		memory = XPRTRDMA_MEMORY_RESERVED;
 	}
 	if (request)
-		request->rq_reserved = reserved;
+		request->rq_memory = memory;
 	return request;
 }
 
 static void give_memory_back(struct rpc_xprt *xprt, struct xprtrdma_request *request)
 {
-	if (request->rq_reserved)
+	if (likely(request->rq_memory == XPRTRDMA_MEMORY_USUAL))
+		kmem_cache_free(usual_requests, request);
+	else if (request->rq_memory == XPRTRDMA_MEMORY_RESERVED)
 		mempool_free(request, &xprtrdma_transport_of(xprt)->xt_reserve);
 	else
 		kfree(request);

@@ -457,9 +457,12 @@ int xprtrdma_transport_register(void)
 	free_wq = alloc_workqueue("xprtrdma_free", WQ_UNBOUND, 0);
 	if (!free_wq)
 		goto out_wq;
-	rc = xprtrdma_connections_init();
+	rc = xprtrdma_request_cache_init();
 	if (rc)
 		goto out_free_wq;
+	rc = xprtrdma_connections_init();
+	if (rc)
+		goto out_request_cache;
 	rc = xprt_register_transport(&xprtrdma_class);
 	if (rc)
 		goto out_connections;
@@ -467,6 +470,8 @@ int xprtrdma_transport_register(void)
 
 out_connections:
 	xprtrdma_connections_exit();
+out_request_cache:
+	xprtrdma_request_cache_exit();
 out_free_wq:
 	destroy_workqueue(free_wq);
 out_wq:
@@ -485,5 +490,6 @@ void xprtrdma_transport_unregister(void)
 	xprt_unregister_transport(&xprtrdma_class);
 	destroy_workqueue(free_wq);
 	xprtrdma_connections_exit();
+	xprtrdma_request_cache_exit();
 	destroy_workqueue(xprtrdma_wq);
 }

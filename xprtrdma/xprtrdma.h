@@ -387,6 +387,18 @@ struct xprtrdma_loan {
 };
 
 /**
+ * enum xprtrdma_memory - where the memory of a request comes from
+ * @XPRTRDMA_MEMORY_USUAL: the cache of all transports
+ * @XPRTRDMA_MEMORY_RESERVED: xt_reserve
+ * @XPRTRDMA_MEMORY_LARGE: kmalloc()
+ */
+enum xprtrdma_memory {
+	XPRTRDMA_MEMORY_USUAL,
+	XPRTRDMA_MEMORY_RESERVED,
+	XPRTRDMA_MEMORY_LARGE,
+};
+
+/**
  * struct xprtrdma_request - the transport's part of an rpc_rqst
  * @rq_loan: memory regions lent to this RPC
  * @rq_sent_on: xc_serial of the connection of the last Send; 0: none, or no reply to it is
@@ -401,7 +413,7 @@ struct xprtrdma_loan {
  * @rq_procedure: index into xt_history, if @rq_by_history
  * @rq_by_history: whether the call offers memory for a large reply was a guess
  * @rq_left_open: the guess was that none is needed
- * @rq_reserved: memory from xt_reserve
+ * @rq_memory: whose its memory is, enum xprtrdma_memory; constant
  * @rq_data: call buffer, then reply buffer
  */
 struct xprtrdma_request {
@@ -416,7 +428,7 @@ struct xprtrdma_request {
 	bool			rq_by_history;
 	bool			rq_left_open;
 	u8			rq_shape;	/* enum rpcrdma_shape */
-	bool			rq_reserved;
+	u8			rq_memory;
 	u8			rq_data[] ____cacheline_aligned;
 };
 
@@ -518,6 +530,8 @@ static inline bool xprtrdma_config_asked(const struct xprtrdma_conn *conn)
 }
 
 /* request.c */
+int xprtrdma_request_cache_init(void);
+void xprtrdma_request_cache_exit(void);
 int xprtrdma_requests_init(struct xprtrdma_transport *transport);
 void xprtrdma_requests_exit(struct xprtrdma_transport *transport);
 int xprtrdma_request_alloc(struct rpc_task *task);

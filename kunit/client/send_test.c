@@ -44,6 +44,27 @@ static void request_without_memory(struct kunit *test)
 		memset(call->rqst.rq_buffer, 0x5a, c->size);
 }
 
+/* Around the size up to which requests have memory of their own kind; KASAN looks on. */
+static void request_of_each_size(struct kunit *test)
+{
+	static const struct client_shape getattr = { .head = 136, .reply_head = 112 };
+	struct client *client = client_of(test);
+	struct client_call *call = client_call_create(client, &getattr);
+	struct rpc_rqst *rqst = &call->rqst;
+	u32 size;
+
+	for (size = 0; size < 6000; size += 52) {
+		xprtrdma_request_free(&call->task);
+		rqst->rq_callsize = size;
+		rqst->rq_rcvsize = 200;
+		KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&call->task));
+		memset(rqst->rq_buffer, 0x5a, size);
+		memset(rqst->rq_rbuffer, 0xa5, 200);
+		KUNIT_EXPECT_TRUE(test, IS_ALIGNED((unsigned long)rqst->rq_rbuffer,
+						   L1_CACHE_BYTES));
+	}
+}
+
 /* Posts a Send without registrations; false when there is no buffer. */
 static bool post(struct client *client)
 {
@@ -236,6 +257,7 @@ static void send_queue_has_room_for_all(struct kunit *test)
 
 static struct kunit_case send_cases[] = {
 	KUNIT_CASE_PARAM(request_without_memory, short_gen_params),
+	KUNIT_CASE(request_of_each_size),
 	KUNIT_CASE(send_signals_every_nth),
 	KUNIT_CASE(send_last_free_one_is_signaled),
 	KUNIT_CASE(send_call_that_leaves_none_is_signaled),

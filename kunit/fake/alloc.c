@@ -72,6 +72,11 @@ void *__kmalloc_cache_node_noprof(struct kmem_cache *s, gfp_t gfp, int node, siz
 	return take(size, gfp, node, _RET_IP_);
 }
 
+void *kmem_cache_alloc_noprof(struct kmem_cache *cache, gfp_t gfp)
+{
+	return refused() ? NULL : kmem_cache_alloc_node_noprof(cache, gfp, NUMA_NO_NODE);
+}
+
 char *kasprintf(gfp_t gfp, const char *format, ...)
 {
 	va_list args;

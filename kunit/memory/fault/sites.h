@@ -79,6 +79,18 @@ static inline void *fault_kvmalloc_node(size_t size, gfp_t gfp, int node)
 	return kvmalloc_node(size, gfp, node);
 }
 
+static inline void *fault_kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp)
+{
+	return kmem_cache_alloc(cache, gfp);
+}
+
+static inline struct kmem_cache *fault_kmem_cache_create(const char *name, unsigned int size,
+							 unsigned int align, slab_flags_t flags,
+							 void (*constructor)(void *))
+{
+	return kmem_cache_create(name, size, align, flags, constructor);
+}
+
 static inline struct page *fault_alloc_page(gfp_t gfp)
 {
 	return alloc_page(gfp);
@@ -133,6 +145,13 @@ static inline int fault_percpu_counter_init(struct percpu_counter *counter, s64 
 #define kvcalloc(n, size, gfp) \
 	FAULT_SITE("kvcalloc", NULL, fault_kvmalloc_node(array_size(n, size),	\
 							 (gfp) | __GFP_ZERO, NUMA_NO_NODE))
+#undef kmem_cache_alloc
+#define kmem_cache_alloc(cache, gfp) \
+	FAULT_SITE("kmem_cache_alloc", NULL, fault_kmem_cache_alloc(cache, gfp))
+#undef kmem_cache_create
+#define kmem_cache_create(name, size, align, flags, constructor)		\
+	FAULT_SITE("kmem_cache_create", NULL,					\
+		   fault_kmem_cache_create(name, size, align, flags, constructor))
 #undef kasprintf
 #define kasprintf(...) \
 	FAULT_SITE("kasprintf", NULL, kasprintf(__VA_ARGS__))

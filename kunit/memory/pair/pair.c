@@ -16,9 +16,14 @@ int pair_suite_init(struct kunit_suite *suite)
 		goto out_server;
 	/* As xprtrdma_transport_register(). */
 	xprtrdma_wq = alloc_workqueue("xprtrdma_kunit", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
-	if (xprtrdma_wq)
-		return 0;
 	ret = -ENOMEM;
+	if (!xprtrdma_wq)
+		goto out_wire;
+	ret = xprtrdma_request_cache_init();
+	if (!ret)
+		return 0;
+	destroy_workqueue(xprtrdma_wq);
+out_wire:
 	pair_wire_exit();
 out_server:
 	server_module_exit();
@@ -27,6 +32,7 @@ out_server:
 
 void pair_suite_exit(struct kunit_suite *suite)
 {
+	xprtrdma_request_cache_exit();
 	destroy_workqueue(xprtrdma_wq);
 	pair_wire_exit();
 	server_module_exit();
