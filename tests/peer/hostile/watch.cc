@@ -23,7 +23,6 @@ static double now()
 
 Watch::Watch()
 	: mount_(RPCRDMA_PORT)
-	, sleeper_([this] { sleep_lightly(); })
 	, thread_([this] { run(); })
 {
 	while (rounds_ < 500 && !error_)
@@ -37,21 +36,6 @@ Watch::~Watch()
 {
 	stop_ = true;
 	thread_.join();
-	sleeper_.join();
-}
-
-void Watch::sleep_lightly()
-{
-	constexpr double nap = 0.01;
-
-	while (!stop_) {
-		double begin = now();
-
-		usleep(useconds_t(nap * 1e6));
-		double late = now() - begin - nap;
-		if (late > 0.05)
-			stood_ = stood_ + late;
-	}
 }
 
 void Watch::run()
@@ -62,7 +46,6 @@ void Watch::run()
 		Bytes data = Bytes::pattern(32768, ++rounds_);
 		Bytes got;
 
-		stood_at_ = stood_.load();
 		begun_ = now();
 		int error = write_file(path, data);
 		if (!error)
@@ -72,10 +55,6 @@ void Watch::run()
 		double took = now() - begun_;
 
 		begun_ = 0;
-		if (took > 0.2) {
-			usleep(100000); /* the sleeper's turn */
-			took -= stood_ - stood_at_;
-		}
 		if (took > longest_)
 			longest_ = took;
 		error_ = error;
@@ -87,7 +66,7 @@ void Watch::run()
 void Watch::check(double seconds)
 {
 	double begun = begun_;
-	double waits = begun > 0 ? now() - begun - (stood_ - stood_at_) : 0;
+	double waits = begun > 0 ? now() - begun : 0;
 
 	if (error_)
 		fail("the healthy mount: ", strerror(error_));

@@ -31,21 +31,15 @@ class Watch {
 
     private:
 	void run();
-	/* Who only sleeps is late when nobody runs in this machine: that is not the other's doing. */
-	void sleep_lightly();
 
 	Mount mount_;
 	std::atomic<bool> stop_ = false;
 	double quiet_ = 0; /* longest_ before the first hostile message */
 	std::atomic<double> longest_ = 0;
 	std::atomic<double> begun_ = 0; /* of the round under way */
-	std::atomic<double> stood_ =
-		0; /* how long the machine has stood still */
-	std::atomic<double> stood_at_ = 0; /* when the round began */
 	std::atomic<u32> rounds_ = 0;
 	u32 reported_ = 0;
 	std::atomic<int> error_ = 0;
-	std::thread sleeper_;
 	std::thread thread_;
 };
 
