@@ -9,7 +9,8 @@ begin_to_miss() {
 	echo >$tracing/trace
 }
 
-# Returns when a call has had no connection. That is far more than SUNRPC waits between tries.
+# Returns when a call has had no connection. SUNRPC waits far less between
+# tries than this does.
 missed() {
 	local end=$((SECONDS + 200))
 	until grep -q 'rpc_connect_status: .* status=-' $tracing/trace; do

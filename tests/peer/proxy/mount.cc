@@ -43,8 +43,8 @@ bool Work::ready()
 }
 
 /*
- * A slow machine takes ten times as long, but goes on. It may stand still, though for less than
- * timeo, which would mend what is lost.
+ * A slow machine takes ten times as long, but goes on; one that stands still has 50 seconds. That
+ * is less than timeo, after which SUNRPC sends again, and nobody would see that a call was lost.
  */
 int Work::result(double seconds)
 {

@@ -144,6 +144,7 @@ void rubbish()
 		}
 	/* Late answers may come first. */
 	check(session.works(), "the connection has ended");
+	session.expect_works();
 }
 
 /* maxreply_sendsize: what does not fit in it goes through the Reply chunk. */
