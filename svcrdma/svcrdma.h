@@ -53,8 +53,8 @@ enum {
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
 	SVCRDMA_MAX_PULLS = 8,		/* largest calls of which a connection may have the pages */
-	/* Receives are posted that many at a time: half of the slack that sizing.hh has for it */
-	SVCRDMA_RECEIVE_BATCH = 4,
+	/* Receives are posted that many at a time: less than the slack that sizing.hh has for it */
+	SVCRDMA_RECEIVE_BATCH = 14,
 	SVCRDMA_FIRST_CREDITS = 8,	/* of a connection, until the client has used them all */
 	SVCRDMA_SPARE_EXPOSURES = 8,	/* beyond one for each call: RDMA_DONE is on its way */
 	SVCRDMA_MAX_EXPOSED = 16 << 20,	/* bytes, of one connection */

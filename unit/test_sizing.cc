@@ -25,7 +25,7 @@ TEST(SizeClient, OfALargeDevice)
 	EXPECT_EQ(queues.regions, 176u); /* 128 + 8 * 6 */
 	EXPECT_EQ(queues.reg_wrs, 76u); /* 128 / 2 + 2 * 6 */
 	EXPECT_EQ(queues.send_wrs, 160u + 76 + 176 + 1);
-	EXPECT_EQ(queues.recv_wrs, 128u + 16 + 7 + 1);
+	EXPECT_EQ(queues.recv_wrs, 128u + 16 + 14 + 1);
 }
 
 /* As many as fit */
@@ -45,7 +45,7 @@ TEST(SizeClient, OfASmallCompletionQueue)
 	rpcrdma_client_queues queues;
 
 	ASSERT_TRUE(rpcrdma_size_client(&limits, 128, 16, 257, &queues));
-	EXPECT_EQ(queues.credits, 113u);
+	EXPECT_EQ(queues.credits, 111u);
 	EXPECT_LE(queues.send_wrs + queues.recv_wrs, 512u);
 }
 
@@ -181,8 +181,8 @@ TEST(SizeServer, OfALargeDevice)
 
 	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 0, 2, &queues));
 	EXPECT_EQ(queues.credits, 64u);
-	EXPECT_EQ(queues.recv_wrs, 64u + 16 + 8);
-	EXPECT_EQ(queues.send_wrs, 88u + 64 + 2);
+	EXPECT_EQ(queues.recv_wrs, 64u + 16 + 16);
+	EXPECT_EQ(queues.send_wrs, 96u + 64 + 2);
 	EXPECT_EQ(queues.rw_contexts, 64u);
 	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 0, 9, &queues));
 	EXPECT_EQ(queues.rw_contexts, 16u * 9);
@@ -197,16 +197,16 @@ TEST(SizeServer, WithReceivesForWhatIsExposed)
 	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 8, 2, &queues));
 	EXPECT_EQ(queues.credits, 64u);
 	EXPECT_EQ(queues.exposures, 72u);
-	EXPECT_EQ(queues.recv_wrs, 64u + 72 + 16 + 8);
+	EXPECT_EQ(queues.recv_wrs, 64u + 72 + 16 + 16);
 	EXPECT_EQ(rpcrdma_server_receives(64, 16, 8), queues.recv_wrs);
-	EXPECT_EQ(rpcrdma_server_receives(8, 16, 8), 8u + 16 + 16 + 8);
-	EXPECT_EQ(rpcrdma_server_receives(8, 16, 0), 8u + 16 + 8);
+	EXPECT_EQ(rpcrdma_server_receives(8, 16, 8), 8u + 16 + 16 + 16);
+	EXPECT_EQ(rpcrdma_server_receives(8, 16, 0), 8u + 16 + 16);
 
-	limits.max_qp_wr = 160; /* 232 for 64 */
+	limits.max_qp_wr = 160; /* 240 for 64 */
 	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 8, 2, &queues));
 	EXPECT_EQ(queues.credits, 32u);
 	EXPECT_EQ(queues.exposures, 40u);
-	EXPECT_EQ(queues.recv_wrs, 32u + 40 + 16 + 8);
+	EXPECT_EQ(queues.recv_wrs, 32u + 40 + 16 + 16);
 
 	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 0, 2, &queues));
 	EXPECT_EQ(queues.exposures, 0u);
@@ -220,17 +220,17 @@ TEST(SizeServer, FewerContextsOnASmallQueuePair)
 
 	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 0, 8, &queues));
 	EXPECT_EQ(queues.credits, 64u);
-	EXPECT_EQ(queues.rw_contexts, 100u); /* (454 - 154) / 3 */
+	EXPECT_EQ(queues.rw_contexts, 97u); /* (454 - 162) / 3 */
 }
 
 TEST(SizeServer, RefusesWhatCannotWork)
 {
-	rpcrdma_device_limits limits = { 14, 1 << 20, 30, 512 };
+	rpcrdma_device_limits limits = { 22, 1 << 20, 30, 512 };
 	rpcrdma_server_queues queues;
 
-	/* one credit: 9 receives, 12 sends, and a context of 3 */
+	/* one credit: 17 receives, 20 sends, and a context of 3 */
 	EXPECT_FALSE(rpcrdma_size_server(&limits, 64, 0, 0, 1, &queues));
-	limits.max_qp_wr = 15;
+	limits.max_qp_wr = 23;
 	EXPECT_TRUE(rpcrdma_size_server(&limits, 64, 0, 0, 1, &queues));
 	EXPECT_EQ(queues.credits, 1u);
 	EXPECT_EQ(queues.rw_contexts, 1u);

@@ -420,7 +420,7 @@ struct rpcrdma_device_limits {
 };
 
 /* Entries of the client's Receive Queue beyond what the peer can use: posted in one post */
-enum { RPCRDMA_RECEIVE_BATCH = 7 };
+enum { RPCRDMA_RECEIVE_BATCH = 14 };
 
 struct rpcrdma_client_queues {
 	u32 credits;		/* largest number of calls in flight */

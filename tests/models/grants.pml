@@ -5,9 +5,9 @@
  * any order, and a thread may be late to give a Receive context back after its reply.
  *
  * The grant begins with one, and grows to three. Receives are posted in batches of two. Beside
- * those for the grant there is one, so that a batch may be incomplete; the code has eight, for
- * batches of four. As many contexts may be late as are granted, and that one: with one more
- * `posted` fails. (In the code it is the grant and eight: 16 at first.) Left out: calls of the
+ * those for the grant there is one, so that a batch may be incomplete; the code has sixteen, for
+ * batches of fourteen. As many contexts may be late as are granted, and that one: with one more
+ * `posted` fails. (In the code it is the grant and sixteen: 24 at first.) Left out: calls of the
  * other direction, exposed replies, Reads, and a client that keeps to no grant.
  *
  * @part client  environment: it sends, and hears of grants

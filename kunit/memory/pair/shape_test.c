@@ -200,18 +200,18 @@ struct figures {
 
 /* In the order of memory_shapes */
 static const struct figures figures[] = {
-	{ 128, 497, 30, 14, 357, 0 },
-	{ 128, 497, 30, 14, 405, 64 },
-	{ 128, 417, 257, 6, 917, 0 },
-	{ 128, 417, 257, 6, 533, 0 },
-	{ 128, 417, 257, 6, 533, 0 },
-	{ 128, 417, 257, 6, 405, 64 },
-	{ 128, 417, 257, 6, 405, 64 },
-	{ 128, 457, 64, 10, 293, 0 },
-	{ 128, 437, 128, 8, 405, 64 },
-	{ 128, 497, 32, 14, 645, 144 },
-	{ 128, 427, 256, 7, 405, 64 },
-	{ 128, 497, 32, 14, 357, 0 },
+	{ 128, 497, 30, 14, 365, 0 },
+	{ 128, 497, 30, 14, 413, 64 },
+	{ 128, 417, 257, 6, 925, 0 },
+	{ 128, 417, 257, 6, 541, 0 },
+	{ 128, 417, 257, 6, 541, 0 },
+	{ 128, 417, 257, 6, 413, 64 },
+	{ 128, 417, 257, 6, 413, 64 },
+	{ 128, 457, 64, 10, 301, 0 },
+	{ 128, 437, 128, 8, 413, 64 },
+	{ 128, 497, 32, 14, 653, 144 },
+	{ 128, 427, 256, 7, 413, 64 },
+	{ 128, 497, 32, 14, 365, 0 },
 };
 
 static void shape_figures(struct kunit *test)
@@ -228,11 +228,11 @@ static void shape_figures(struct kunit *test)
 	t = pair->server;
 	KUNIT_EXPECT_EQ(test, wanted->credits, queues->credits);
 	KUNIT_EXPECT_EQ(test, wanted->send, queues->send_wrs);
-	KUNIT_EXPECT_EQ(test, wanted->credits + 28, queues->recv_wrs);
+	KUNIT_EXPECT_EQ(test, wanted->credits + 35, queues->recv_wrs);
 	KUNIT_EXPECT_EQ(test, wanted->pages, queues->mr_pages);
 	KUNIT_EXPECT_EQ(test, wanted->regions, queues->mrs_per_call);
 	KUNIT_EXPECT_EQ(test, 64, t->st_credits);
-	KUNIT_EXPECT_EQ(test, 64 + 83, memory_qp_of(t->st_qp)->rq.size);
+	KUNIT_EXPECT_EQ(test, 64 + 91, memory_qp_of(t->st_qp)->rq.size);
 	KUNIT_EXPECT_EQ(test, wanted->server_send, memory_qp_of(t->st_qp)->sq.size);
 	KUNIT_EXPECT_EQ(test, wanted->server_regions,
 			(u32)atomic_read(&pair->server_device->nr_mrs));
