@@ -244,6 +244,16 @@ u32 rpcrdma_window_grant(struct rpcrdma_window *window, u32 granted)
 	return apply_grant(*window, granted);
 }
 
+u32 rpcrdma_budget_part(const struct rpcrdma_budget *budget)
+{
+	return budget_part(*budget);
+}
+
+u32 rpcrdma_budget_limit(const struct rpcrdma_budget *budget, u32 grant)
+{
+	return budget_limit(*budget, grant);
+}
+
 void rpcrdma_pieces_start(struct rpcrdma_pieces *walk,
 			  const struct rpcrdma_chunk_lists *lists,
 			  u32 inline_length, u32 limit)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The requester's side of flow control: RFC 8166 section 3.3 */
+/* Flow control, RFC 8166 section 3.3: the requester's window, the responder's grants */
 #ifndef RPCRDMA_CREDITS_HH
 #define RPCRDMA_CREDITS_HH
 
@@ -26,6 +26,25 @@ inline u32 apply_grant(rpcrdma_window &window, u32 granted)
 {
 	window.granted = max<u32>(granted, 1);
 	return rpcrdma_window_size(&window);
+}
+
+constexpr u32 budget_part(const rpcrdma_budget &budget)
+{
+	return u32(budget.credits / (u64(budget.hosts) + 1));
+}
+
+/*
+ * What the host's part leaves is for whoever asks first, but no connection of the host's has to
+ * be content with less than all others of it.
+ */
+constexpr u32 budget_limit(const rpcrdma_budget &budget, u32 grant)
+{
+	u32 part = budget_part(budget);
+	u32 fair = max<u32>(part / max<u32>(budget.host_connections, 1),
+			    RPCRDMA_GRANT_FLOOR);
+	u32 others = budget.host_granted - min(budget.host_granted, grant);
+
+	return max(fair, part - min(part, others));
 }
 
 } /* namespace rpcrdma */
