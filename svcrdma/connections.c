@@ -49,8 +49,7 @@ static void show(struct seq_file *seq, const struct rpcrdma_connection *connecti
 	rpcrdma_show_number(seq, "inline_receive", t->st_agreed.inline_recv);
 	rpcrdma_show_truth(seq, "remote_invalidation", t->st_agreed.remote_invalidation);
 	rpcrdma_show_truth(seq, "reliable_reply", t->st_agreed.read_chunk_replies);
-	rpcrdma_show_number(seq, "credits_granted", READ_ONCE(t->st_grant));
-	svcrdma_recv_show(seq, t);
+	svcrdma_grant_show(seq, t);
 	svcrdma_sq_show(seq, t);
 	svcrdma_reads_show(seq, t);
 }

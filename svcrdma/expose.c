@@ -433,8 +433,20 @@ void svcrdma_expose_setup(struct svcrdma_transport *t)
 void svcrdma_expose_limit(struct svcrdma_transport *t, u32 count)
 {
 	spin_lock(&t->st_expose_lock);
-	t->st_expose.limit = count;
+	WRITE_ONCE(t->st_expose.limit, count);
 	spin_unlock(&t->st_expose_lock);
+}
+
+/**
+ * svcrdma_expose_in_limit - are no more replies exposed than svcrdma_expose_limit() says?
+ * @t: transport
+ *
+ * Context: any; not under st_expose_lock.
+ */
+bool svcrdma_expose_in_limit(struct svcrdma_transport *t)
+{
+	/* More than the limit only become fewer. */
+	return READ_ONCE(t->st_expose.table.used) <= READ_ONCE(t->st_expose.limit);
 }
 
 /**

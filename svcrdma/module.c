@@ -65,9 +65,12 @@ static int __init svcrdma_init(void)
 	ret = svcrdma_counters_init();
 	if (ret)
 		goto out_release;
-	ret = svcrdma_connections_init();
+	ret = svcrdma_budget_init();
 	if (ret)
 		goto out_counters;
+	ret = svcrdma_connections_init();
+	if (ret)
+		goto out_budget;
 	ret = svcrdma_revive_init();
 	if (ret)
 		goto out_connections;
@@ -85,6 +88,8 @@ out_revive:
 	svcrdma_revive_exit();
 out_connections:
 	svcrdma_connections_exit();
+out_budget:
+	svcrdma_budget_exit();
 out_counters:
 	svcrdma_counters_exit();
 out_release:
@@ -99,6 +104,7 @@ static void __exit svcrdma_exit(void)
 	svcrdma_revive_exit();
 	svcrdma_work_exit();
 	svcrdma_connections_exit();
+	svcrdma_budget_exit();
 	svcrdma_counters_exit();
 }
 

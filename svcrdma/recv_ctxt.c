@@ -7,9 +7,7 @@
  * 3.3.1). Within its credits there are spare ones for a whole batch. A client that sends more
  * uses them up; then whoever puts one posts it.
  *
- * A connection begins with a small grant, and with contexts for it. When the client has used all
- * of the grant, a work item makes contexts for twice as many calls and posts them; after that the
- * next reply grants them.
+ * How many there are, and how many of these are to be posted, follows from the grant: grant.c.
  *
  * A context has room to decode the chunks of most calls. Room for those of any call is allocated
  * when one comes that needs it, and freed with that call.
@@ -25,6 +23,15 @@ static void recv_ctxt_free(struct svcrdma_recv_ctxt *rc)
 	kvfree(rc->rc_pages);
 	kvfree(rc->rc_many);
 	kfree(rc);
+}
+
+/* All in rc_list of @list, which nobody needs afterwards */
+static void ctxts_free(struct list_head *list)
+{
+	struct svcrdma_recv_ctxt *rc, *next;
+
+	list_for_each_entry_safe(rc, next, list, rc_list)
+		recv_ctxt_free(rc);
 }
 
 static void take_storage(struct svcrdma_recv_ctxt *rc, u32 segments, u32 chunks)
@@ -103,113 +110,111 @@ static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t)
 	return rc;
 }
 
-/* ---- as many as the grant needs ---- */
-
-static u32 receives_for(const struct svcrdma_transport *t, u32 grant)
+/**
+ * svcrdma_recv_ctxts_alloc - new receive contexts
+ * @t: transport with its verbs objects
+ * @count: their number
+ * @list: they are added to, by rc_list; as it was on failure
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM. Then svcrdma_recv_ctxts_add().
+ */
+int svcrdma_recv_ctxts_alloc(struct svcrdma_transport *t, u32 count, struct list_head *list)
 {
-	return rpcrdma_server_receives(grant, SVCRDMA_REVERSE_CREDITS, t->st_spare_exposures);
-}
-
-/* For Receives that are posted, and for each call that the client may have outstanding. */
-static u32 contexts_for(const struct svcrdma_transport *t, u32 grant)
-{
-	return grant ? receives_for(t, grant) + grant : 0;
-}
-
-/* In rc_list of @list; all or none. */
-static int contexts_alloc(struct svcrdma_transport *t, u32 count, struct list_head *list)
-{
-	struct svcrdma_recv_ctxt *rc, *next;
+	struct svcrdma_recv_ctxt *rc;
+	LIST_HEAD(new);
 
 	while (count--) {
 		rc = recv_ctxt_alloc(t);
-		if (!rc)
-			goto out_free;
-		list_add(&rc->rc_list, list);
+		if (!rc) {
+			ctxts_free(&new);
+			return -ENOMEM;
+		}
+		list_add(&rc->rc_list, &new);
 	}
+	list_splice(&new, list);
 	return 0;
-
-out_free:
-	list_for_each_entry_safe(rc, next, list, rc_list)
-		recv_ctxt_free(rc);
-	return -ENOMEM;
-}
-
-/* The next number of @used that is of interest */
-static void set_mark(struct svcrdma_transport *t)
-{
-	u32 mark = t->st_recv.highest + 1;
-
-	if (t->st_grant < t->st_credits)
-		mark = min(mark, t->st_grant);
-	WRITE_ONCE(t->st_recv.mark, mark);
-}
-
-static int post_missing(struct svcrdma_transport *t);
-
-static int set_grant(struct svcrdma_transport *t, u32 grant, struct list_head *contexts)
-{
-	struct svcrdma_recv_ctxt *rc;
-	int ret;
-
-	svcrdma_expose_limit(t, t->st_spare_exposures ? grant + t->st_spare_exposures : 0);
-	spin_lock(&t->st_recv_lock);
-	list_for_each_entry(rc, contexts, rc_list) {
-		list_add(&rc->rc_all, &t->st_recv.all);
-		llist_add(&rc->rc_node, &t->st_recv.spare);
-	}
-	t->st_recv.target = receives_for(t, grant);
-	ret = post_missing(t);
-	/* Not before: RFC 8166 section 3.3.1. */
-	WRITE_ONCE(t->st_grant, grant);
-	set_mark(t);
-	spin_unlock(&t->st_recv_lock);
-	return ret;
 }
 
 /**
- * svcrdma_recv_grow - receive contexts for a larger grant, and that
- * @t: transport with its verbs objects; the grant is 0 until this was called
- * @grant: credits, more than there are, at most st_credits
+ * svcrdma_recv_ctxts_add - new receive contexts are spare ones
+ * @t: transport
+ * @list: from svcrdma_recv_ctxts_alloc()
  *
- * Context: process; nobody else makes them.
- * Return: 0; -ENOMEM: all is as before; or another errno when a post failed, then the connection
- * is to be ended. svcrdma_recv_ctxts_destroy() frees the contexts.
+ * Context: st_recv_lock is held.
  */
-int svcrdma_recv_grow(struct svcrdma_transport *t, u32 grant)
+void svcrdma_recv_ctxts_add(struct svcrdma_transport *t, struct list_head *list)
 {
-	u32 count = contexts_for(t, grant) - contexts_for(t, t->st_grant);
-	LIST_HEAD(contexts);
+	struct svcrdma_recv_ctxt *rc;
 
-	if (contexts_alloc(t, count, &contexts))
-		return -ENOMEM;
-	return set_grant(t, grant, &contexts);
+	lockdep_assert_held(&t->st_recv_lock);
+	list_for_each_entry(rc, list, rc_list) {
+		list_add(&rc->rc_all, &t->st_recv.all);
+		llist_add(&rc->rc_node, &t->st_recv.spare);
+		t->st_recv.count++;
+	}
 }
 
-static void grow_work(struct work_struct *work)
+/**
+ * svcrdma_recv_keep - how many contexts there are to be
+ * @t: transport
+ * @posted: Receives that are to be posted
+ * @contexts: these and spare ones. If there are more, they are freed as they come back
+ *
+ * Context: st_recv_lock is held.
+ */
+void svcrdma_recv_keep(struct svcrdma_transport *t, u32 posted, u32 contexts)
 {
-	struct svcrdma_transport *t =
-		container_of(work, struct svcrdma_transport, st_recv.grow_work);
-	int ret;
+	struct svcrdma_receiver *recv = &t->st_recv;
 
-	if (svcrdma_transport_closing(t) || t->st_grant >= t->st_credits)
-		return;
-	ret = svcrdma_recv_grow(t, min(2 * t->st_grant, t->st_credits));
-	/* Without memory the client has what it had. */
-	trace_svcrdma_grant(t, ret ? ret : (int)t->st_grant);
-	if (ret && ret != -ENOMEM)
-		svcrdma_transport_close(t, RPCRDMA_END_RECEIVE_FAILED);
+	lockdep_assert_held(&t->st_recv_lock);
+	recv->target = posted;
+	recv->kept = contexts;
+	WRITE_ONCE(recv->surplus, recv->count > contexts);
 }
 
-/* Of calls, @used reaches the mark. */
-static noinline void at_mark(struct svcrdma_transport *t, u32 used)
+/**
+ * svcrdma_recv_set_mark - when svcrdma_grant_at_mark() is called
+ * @t: transport
+ * @used: when so many messages are under way
+ *
+ * Context: st_recv_lock is held.
+ */
+void svcrdma_recv_set_mark(struct svcrdma_transport *t, u32 used)
 {
-	spin_lock(&t->st_recv_lock);
-	t->st_recv.highest = max(t->st_recv.highest, used);
-	if (t->st_grant < t->st_credits && used >= t->st_grant)
-		svcrdma_work_queue(&t->st_recv.grow_work);
-	set_mark(t);
-	spin_unlock(&t->st_recv_lock);
+	WRITE_ONCE(t->st_recv.mark, used);
+}
+
+/**
+ * svcrdma_recv_used - messages that are under way
+ * @t: transport
+ *
+ * Context: any.
+ */
+u32 svcrdma_recv_used(const struct svcrdma_transport *t)
+{
+	return atomic_read(&t->st_recv.used);
+}
+
+/**
+ * svcrdma_recv_is_older - is a message under way that had come before?
+ * @t: transport
+ * @when: before what
+ *
+ * Context: st_recv_lock is held.
+ */
+bool svcrdma_recv_is_older(const struct svcrdma_transport *t, ktime_t when)
+{
+	const struct svcrdma_recv_ctxt *rc;
+	ktime_t since;
+
+	lockdep_assert_held(&t->st_recv_lock);
+	list_for_each_entry(rc, &t->st_recv.all, rc_all) {
+		since = READ_ONCE(rc->rc_since);
+		if (since && since <= when)
+			return true;
+	}
+	return false;
 }
 
 /**
@@ -223,29 +228,6 @@ void svcrdma_recv_setup(struct svcrdma_transport *t)
 	INIT_LIST_HEAD(&t->st_recv.all);
 	init_llist_head(&t->st_recv.spare);
 	init_llist_head(&t->st_recv.ready);
-	INIT_WORK(&t->st_recv.grow_work, grow_work);
-}
-
-/**
- * svcrdma_recv_stop - the grant stays as it is
- * @t: transport whose queue pair is drained
- *
- * Context: process.
- */
-void svcrdma_recv_stop(struct svcrdma_transport *t)
-{
-	cancel_work_sync(&t->st_recv.grow_work);
-}
-
-/**
- * svcrdma_recv_show - credits in use, for connections.c
- * @seq: where to
- * @t: transport
- */
-void svcrdma_recv_show(struct seq_file *seq, const struct svcrdma_transport *t)
-{
-	rpcrdma_show_number(seq, "credits_in_use", atomic_read(&t->st_recv.used));
-	rpcrdma_show_number(seq, "credits_highest", t->st_recv.highest);
 }
 
 /**
@@ -311,8 +293,14 @@ static struct svcrdma_recv_ctxt *spare_take(struct svcrdma_transport *t)
 	return node ? llist_entry(node, struct svcrdma_recv_ctxt, rc_node) : NULL;
 }
 
-/* All that are missing, in one post. */
-static noinline int post_missing(struct svcrdma_transport *t)
+/**
+ * svcrdma_recv_post_missing - post all Receives that are missing, at once
+ * @t: transport
+ *
+ * Context: st_recv_lock is held.
+ * Return: 0, or a negative errno: the connection is to be ended.
+ */
+noinline int svcrdma_recv_post_missing(struct svcrdma_transport *t)
 {
 	struct ib_recv_wr *first = NULL;
 	struct svcrdma_recv_ctxt *rc;
@@ -333,19 +321,25 @@ static noinline int post_missing(struct svcrdma_transport *t)
 	return first ? ib_post_recv(t->st_qp, first, NULL) : 0;
 }
 
-/* In place of @gone Receives that are complete. If that fails, the connection ends. */
-static noinline void fill(struct svcrdma_transport *t, u32 gone)
+static void posted(struct svcrdma_transport *t, int ret)
 {
-	int ret;
-
-	spin_lock(&t->st_recv_lock);
-	t->st_recv.posted -= gone;
-	ret = post_missing(t);
-	spin_unlock(&t->st_recv_lock);
 	if (!ret)
 		return;
 	trace_svcrdma_post_recv_err(t, ret);
 	svcrdma_transport_close(t, RPCRDMA_END_RECEIVE_FAILED);
+}
+
+/* In place of a batch of Receives that are complete. If that fails, the connection ends. */
+static noinline void fill(struct svcrdma_transport *t)
+{
+	int ret;
+
+	spin_lock(&t->st_recv_lock);
+	t->st_recv.posted -= SVCRDMA_RECEIVE_BATCH;
+	ret = svcrdma_recv_post_missing(t);
+	svcrdma_grant_look(t);
+	spin_unlock(&t->st_recv_lock);
+	posted(t, ret);
 }
 
 /**
@@ -365,13 +359,46 @@ void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 	u32 used = atomic_inc_return(&t->st_recv.used);
 
 	if (used >= READ_ONCE(t->st_recv.mark))
-		at_mark(t, used);
+		svcrdma_grant_at_mark(t, used);
 	if (ready)
 		llist_add(&rc->rc_node, &t->st_recv.ready);
 	if (++t->st_recv.gone < SVCRDMA_RECEIVE_BATCH)
 		return;
 	t->st_recv.gone = 0;
-	fill(t, SVCRDMA_RECEIVE_BATCH);
+	fill(t);
+}
+
+/* Those beyond what the grant needs, as far as they are spare */
+static void take_surplus(struct svcrdma_transport *t, struct list_head *surplus)
+{
+	struct svcrdma_receiver *recv = &t->st_recv;
+	struct svcrdma_recv_ctxt *rc;
+	struct llist_node *node;
+
+	while (recv->count > recv->kept) {
+		node = llist_del_first(&recv->spare);
+		if (!node)
+			return;
+		rc = llist_entry(node, struct svcrdma_recv_ctxt, rc_node);
+		list_del(&rc->rc_all);
+		list_add(&rc->rc_list, surplus);
+		recv->count--;
+	}
+	WRITE_ONCE(recv->surplus, false);
+}
+
+/* One was put while there were too few of them, or too many. */
+static noinline void put_slowly(struct svcrdma_transport *t)
+{
+	LIST_HEAD(surplus);
+	int ret;
+
+	spin_lock(&t->st_recv_lock);
+	ret = svcrdma_recv_post_missing(t);
+	take_surplus(t, &surplus);
+	spin_unlock(&t->st_recv_lock);
+	ctxts_free(&surplus);
+	posted(t, ret);
 }
 
 /**
@@ -387,11 +414,12 @@ void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt
 		svcrdma_recv_ctxt_drop_pages(rc);
 	if (unlikely(rc->rc_many))
 		drop_many_chunks(rc);
+	WRITE_ONCE(rc->rc_since, 0);
 	atomic_dec(&t->st_recv.used);
 	/* A full barrier: pairs with spare_take(). */
 	llist_add(&rc->rc_node, &t->st_recv.spare);
-	if (unlikely(READ_ONCE(t->st_recv.starved)))
-		fill(t, 0);
+	if (unlikely(READ_ONCE(t->st_recv.starved) || READ_ONCE(t->st_recv.surplus)))
+		put_slowly(t);
 }
 
 /**

@@ -111,7 +111,7 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	if (svcrdma_wc_failed(t, "recv", wc) || recv_invalidates(t, wc))
 		return;
 	rc->rc_byte_len = wc->byte_len;
-	rc->rc_since = ktime_get();
+	WRITE_ONCE(rc->rc_since, ktime_get());
 	if (trace_svcrdma_message_enabled())
 		svcrdma_trace_received(t, rc);
 	RPCRDMA_COUNT(t->st_counters.bytes_received_inline, wc->byte_len);

@@ -8,6 +8,7 @@
 
 #include <linux/atomic.h>
 #include <linux/list.h>
+#include <linux/ktime.h>
 #include <linux/llist.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -23,7 +24,7 @@
  * @ready: received and not looked at, the last one first; any context adds, who has XPT_BUSY takes
  * @gone: of @posted, that are complete; less than a batch
  * @used: contexts that are neither posted nor spare: of calls that are not answered. Any context
- * @mark: where @used is looked at: a new @highest, or all of the grant. Changed under st_recv_lock
+ * @mark: where grant.c looks at @used. Changed under st_recv_lock
  *
  * Of the thread that has XPT_BUSY:
  * @taken: from @ready, the first one first
@@ -31,13 +32,14 @@
  * Any context adds, who has st_recv_lock takes:
  * @spare: ready to be posted
  * @starved: there were too few: who adds one has to post it. See spare_take()
+ * @surplus: there are more of them than @kept: who adds one frees it
  *
  * Under st_recv_lock:
  * @all: all of them
+ * @count: their number
  * @posted: Receives that are posted, and @gone
  * @target: that are to be posted; never a batch less
- * @highest: of @used, ever
- * @grow_work: makes more of them, for a larger grant
+ * @kept: of @all, that there are to be
  */
 struct svcrdma_receiver {
 	struct llist_head	ready;
@@ -48,12 +50,31 @@ struct svcrdma_receiver {
 
 	struct llist_head	spare;
 	bool			starved;
+	bool			surplus;
 
+	struct list_head	all;
+	u32			count;
 	u32			posted;
 	u32			target;
+	u32			kept;
+};
+
+/**
+ * struct svcrdma_granter - grant.c: credits, under st_recv_lock
+ * @promised: the largest grant that a reply may be sent with
+ * @lowered_at: when the grant went down; calls that had come before may be answered with @promised
+ * @highest: calls that were under way at the same time, ever
+ * @asked: a larger grant was asked for, and is not to be asked for again before @look_at
+ * @look_at: jiffies
+ * @work: changes the grant
+ */
+struct svcrdma_granter {
+	u32			promised;
+	ktime_t			lowered_at;
 	u32			highest;
-	struct list_head	all;
-	struct work_struct	grow_work;
+	bool			asked;
+	unsigned long		look_at;
+	struct work_struct	work;
 };
 
 /**

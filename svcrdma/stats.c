@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Knobs and counters, /proc/sys/sunrpc/svc_rdma, under the names that scripts and
- * nfs-utils know. Knobs take effect for connections made afterwards.
+ * nfs-utils know. Knobs take effect for connections made afterwards, but for max_credits_total.
  */
 #include <linux/sysctl.h>
 
 #include "svcrdma.h"
 
 unsigned int svcrdma_max_requests = SVCRDMA_DEFAULT_REQUESTS;
+unsigned int svcrdma_max_credits_total;		/* 0: as memory allows, see budget.c */
 unsigned int svcrdma_max_req_size = SVCRDMA_MIN_REQ_SIZE;
 unsigned int svcrdma_ord = SVCRDMA_DEFAULT_ORD;
 unsigned int svcrdma_reliable_reply = 1;
@@ -26,6 +27,7 @@ struct percpu_counter svcrdma_stat_expose_refused;
 
 static unsigned int min_max_requests = SVCRDMA_MIN_REQUESTS;
 static unsigned int max_max_requests = SVCRDMA_MAX_REQUESTS;
+static unsigned int max_max_credits_total = INT_MAX;
 static unsigned int min_max_req_size = SVCRDMA_MIN_REQ_SIZE;
 static unsigned int max_max_req_size = SVCRDMA_MAX_REQ_SIZE;
 static unsigned int min_ord = SVCRDMA_MIN_ORD;
@@ -82,6 +84,8 @@ static int counter_handler(compat_ctl_table *table, int write, void *buffer,
 static struct ctl_table svcrdma_table[] = {
 	KNOB("max_requests", &svcrdma_max_requests,
 	     &min_max_requests, &max_max_requests),
+	KNOB("max_credits_total", &svcrdma_max_credits_total,
+	     SYSCTL_ZERO, &max_max_credits_total),
 	KNOB("max_req_size", &svcrdma_max_req_size,
 	     &min_max_req_size, &max_max_req_size),
 	KNOB("max_outbound_read_requests", &svcrdma_ord, &min_ord, &max_ord),

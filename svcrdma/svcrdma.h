@@ -56,6 +56,7 @@ enum {
 	/* Receives are posted that many at a time: less than the slack that sizing.hh has for it */
 	SVCRDMA_RECEIVE_BATCH = 14,
 	SVCRDMA_FIRST_CREDITS = 8,	/* of a connection, until the client has used them all */
+	SVCRDMA_GRANT_PAUSE = HZ / 4,	/* before a grant that was refused is asked for again */
 	SVCRDMA_SPARE_EXPOSURES = 8,	/* beyond one for each call: RDMA_DONE is on its way */
 	SVCRDMA_MAX_EXPOSED = 16 << 20,	/* bytes, of one connection */
 	/* Beyond one for each page of a reply: head and tail in one page, and holes */
@@ -71,6 +72,7 @@ enum {
 
 struct svcrdma_transport;
 struct svcrdma_exposed;
+struct svcrdma_host;
 
 /**
  * struct svcrdma_listener - a port on which connections are accepted
@@ -158,7 +160,7 @@ struct svcrdma_few_chunks {
  * @rc_read_cqe: completion of the last Read
  * @rc_buffer: for the message
  * @rc_byte_len: bytes received
- * @rc_since: when it had come
+ * @rc_since: when it had come; 0 while it is posted or spare
  * @rc_header: decoded header
  * @rc_lists: decoded chunks, over @rc_segments and @rc_chunks
  * @rc_segments: storage: that of @rc_few, or of @rc_many
@@ -275,16 +277,21 @@ struct svcrdma_send_ctxt {
  * @st_listener: whose li_pending; NULL: not there. Both under the lock of listener.c
  * @st_close_work: closes outside of the CM handler; holds a reference while queued
  *
- * @st_recv_lock: guards changes of @st_state and @st_grant, @st_read, and what @st_recv says
+ * @st_recv_lock: guards changes of @st_state and @st_grant, @st_read, @st_credit, and what @st_recv
+ *	says
  * @st_state: Receives are shown to nfsd only while ESTABLISHED. Read without the lock
- * @st_grant: credits in each reply; grows, see recv_ctxt.c. Read without the lock
+ * @st_grant: credits in each reply; see grant.c. Read without the lock
  * @st_recv: receive contexts
+ * @st_credit: how the grant changes
  * @st_read: calls with Read chunks
  *
  * @st_sq: Send Queue entries
  * @st_closing: no more posts. Never cleared; under @st_sq's lock, read without it as a hint
  *
  * @st_send: send contexts
+ *
+ * @st_host: whose connection it is; NULL: it has no credits. Constant while it has
+ * @st_budgeted: credits that budget.c counts, under its lock
  *
  * @st_counters: what connections.c shows
  * @st_end: why it ends; set once
@@ -329,12 +336,16 @@ struct svcrdma_transport {
 	enum rpcrdma_conn_state	st_state;
 	u32			st_grant;
 	struct svcrdma_receiver	st_recv;
+	struct svcrdma_granter	st_credit;
 	struct svcrdma_reader	st_read;
 
 	struct svcrdma_send_queue st_sq ____cacheline_aligned_in_smp;
 	bool			st_closing;
 
 	struct svcrdma_sender	st_send ____cacheline_aligned_in_smp;
+
+	struct svcrdma_host	*st_host;
+	u32			st_budgeted;
 
 	struct rpcrdma_counters	st_counters;
 	enum rpcrdma_end	st_end;
@@ -539,6 +550,7 @@ void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid);
 void svcrdma_expose_watch(struct svcrdma_transport *t);
 void svcrdma_expose_setup(struct svcrdma_transport *t);
 void svcrdma_expose_limit(struct svcrdma_transport *t, u32 count);
+bool svcrdma_expose_in_limit(struct svcrdma_transport *t);
 void svcrdma_expose_stop(struct svcrdma_transport *t);
 int svcrdma_expose_init(struct svcrdma_transport *t, u32 count);
 void svcrdma_exposed_destroy_all(struct svcrdma_transport *t);
@@ -603,9 +615,13 @@ static inline void svcrdma_pages_move(struct page **to, struct page **from, u32 
 
 /* recv_ctxt.c */
 void svcrdma_recv_setup(struct svcrdma_transport *t);
-void svcrdma_recv_show(struct seq_file *seq, const struct svcrdma_transport *t);
-void svcrdma_recv_stop(struct svcrdma_transport *t);
-int svcrdma_recv_grow(struct svcrdma_transport *t, u32 grant);
+int svcrdma_recv_ctxts_alloc(struct svcrdma_transport *t, u32 count, struct list_head *list);
+void svcrdma_recv_ctxts_add(struct svcrdma_transport *t, struct list_head *list);
+int svcrdma_recv_post_missing(struct svcrdma_transport *t);
+void svcrdma_recv_keep(struct svcrdma_transport *t, u32 posted, u32 contexts);
+void svcrdma_recv_set_mark(struct svcrdma_transport *t, u32 used);
+u32 svcrdma_recv_used(const struct svcrdma_transport *t);
+bool svcrdma_recv_is_older(const struct svcrdma_transport *t, ktime_t when);
 void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t);
 void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc, bool ready);
 int svcrdma_recv_ctxt_many_chunks(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
@@ -613,6 +629,27 @@ int svcrdma_recv_ctxt_make_room(const struct svcrdma_transport *t, struct svcrdm
 void svcrdma_recv_ctxt_drop_pages(struct svcrdma_recv_ctxt *rc);
 void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 void svcrdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
+
+/* grant.c */
+void svcrdma_grant_setup(struct svcrdma_transport *t);
+int svcrdma_grant_begin(struct svcrdma_transport *t);
+void svcrdma_grant_stop(struct svcrdma_transport *t);
+int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant);
+void svcrdma_grant_at_mark(struct svcrdma_transport *t, u32 used);
+void svcrdma_grant_look(struct svcrdma_transport *t);
+void svcrdma_grant_show(struct seq_file *seq, const struct svcrdma_transport *t);
+
+/* budget.c */
+extern unsigned long svcrdma_squeeze_time;
+int svcrdma_budget_init(void);
+void svcrdma_budget_exit(void);
+int svcrdma_budget_join(struct svcrdma_transport *t);
+void svcrdma_budget_leave(struct svcrdma_transport *t);
+u32 svcrdma_budget_ask(struct svcrdma_transport *t, u32 want);
+void svcrdma_budget_stay(struct svcrdma_transport *t, u32 grant);
+bool svcrdma_budget_is_over(const struct svcrdma_transport *t);
+u32 svcrdma_budget_spare(void);
+u32 svcrdma_budget_squeeze(u32 credits);
 
 /* send_ctxt.c */
 struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp_t gfp);
@@ -640,6 +677,7 @@ void svcrdma_trace_transfers(const struct svcrdma_transport *t, const struct ib_
 
 /* stats.c */
 extern unsigned int svcrdma_max_requests;
+extern unsigned int svcrdma_max_credits_total;
 extern unsigned int svcrdma_max_req_size;
 extern unsigned int svcrdma_ord;
 extern unsigned int svcrdma_reliable_reply;

@@ -143,7 +143,7 @@ static void transport_quiesce(struct svcrdma_transport *t)
 	svcrdma_expose_stop(t);
 	svcrdma_send_flush(t);
 	svcrdma_sq_stop(t);
-	svcrdma_recv_stop(t);
+	svcrdma_grant_stop(t);
 	/* 4 */
 	if (t->st_id) {
 		rdma_lock_handler(t->st_id);
@@ -288,6 +288,7 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 	t->st_rw_cqe.done = svcrdma_rw_wc;
 	INIT_LIST_HEAD(&t->st_pending);
 	svcrdma_recv_setup(t);
+	svcrdma_grant_setup(t);
 	svcrdma_reads_setup(t);
 	svcrdma_sq_setup(t);
 	svcrdma_send_setup(t);
@@ -517,7 +518,7 @@ int svcrdma_transport_accept(struct svcrdma_transport *t)
 				  t->st_credits + t->st_spare_exposures : 0);
 	if (ret)
 		goto out_err;
-	ret = svcrdma_recv_grow(t, min_t(u32, SVCRDMA_FIRST_CREDITS, t->st_credits));
+	ret = svcrdma_grant_begin(t);
 	if (ret)
 		goto out_err;
 	svcrdma_connection_add(t);
@@ -566,6 +567,7 @@ static void svcrdma_transport_free(struct svc_xprt *xprt)
 		svcrdma_connection_remove(t);
 		/* 3 */
 		svcrdma_recv_ctxts_destroy(t);
+		svcrdma_budget_leave(t);
 		svcrdma_send_ctxts_destroy(t);
 		svcrdma_exposed_destroy_all(t);
 		svcrdma_long_calls_destroy(t);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The server's grant: small at first, larger for a client that uses it, and never a promise. */
+#include <linux/prandom.h>
 #include <linux/unaligned.h>
 
 #include "call.h"
@@ -70,17 +71,17 @@ static void grant_grows_with_use(struct kunit *test)
 
 	for (grant = SVCRDMA_FIRST_CREDITS; grant < t->st_credits; grant *= 2) {
 		for (; used < grant; used++) {
-			flush_work(&t->st_recv.grow_work);
+			flush_work(&t->st_credit.work);
 			KUNIT_ASSERT_EQ(test, grant, t->st_grant);
 			server_deliver(server, CALL_PLAIN);
 		}
-		flush_work(&t->st_recv.grow_work);
+		flush_work(&t->st_credit.work);
 		expect_contexts(server, min(2 * grant, t->st_credits));
 		KUNIT_EXPECT_GT(test, t->st_recv.posted - t->st_recv.gone + SVCRDMA_RECEIVE_BATCH,
 				t->st_recv.target);
 	}
 	KUNIT_EXPECT_EQ(test, t->st_credits, granted(server));
-	KUNIT_EXPECT_EQ(test, used, t->st_recv.highest);
+	KUNIT_EXPECT_EQ(test, used, t->st_credit.highest);
 }
 
 static void grant_without_memory(struct kunit *test)
@@ -91,11 +92,11 @@ static void grant_without_memory(struct kunit *test)
 
 	for (i = 0; i < 12; i++) {
 		fake_alloc_fail(i);
-		KUNIT_EXPECT_EQ(test, -ENOMEM, svcrdma_recv_grow(t, 16));
+		KUNIT_EXPECT_EQ(test, -ENOMEM, svcrdma_grant_grow(t, 16));
 		KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
 		expect_contexts(server, SVCRDMA_FIRST_CREDITS);
 	}
-	KUNIT_EXPECT_EQ(test, 0, svcrdma_recv_grow(t, 16));
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_grow(t, 16));
 	expect_contexts(server, 16);
 	server_expect_at_rest(server);
 }
@@ -107,9 +108,202 @@ static void grant_of_a_closing_connection(struct kunit *test)
 	struct svcrdma_transport *t = server->transport;
 
 	svcrdma_transport_close(t, RPCRDMA_END_OTHER);
-	svcrdma_work_queue(&t->st_recv.grow_work);
-	flush_work(&t->st_recv.grow_work);
+	svcrdma_work_queue(&t->st_credit.work);
+	flush_work(&t->st_credit.work);
 	expect_contexts(server, SVCRDMA_FIRST_CREDITS);
+}
+
+/* ---- grants that go down ---- */
+
+static void restore_total(void *total)
+{
+	svcrdma_max_credits_total = (long)total;
+}
+
+static void grant_lower_init(struct server *server, u32 credits)
+{
+	struct kunit *test = server->test;
+
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, restore_total,
+							   (void *)(long)svcrdma_max_credits_total));
+	KUNIT_ASSERT_EQ(test, credits, svcrdma_budget_ask(server->transport, credits));
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_grant_grow(server->transport, credits));
+	expect_contexts(server, credits);
+}
+
+/* As calls come in: the time that is between two looks has passed. */
+static void look_now(struct server *server)
+{
+	server->transport->st_credit.look_at = jiffies;
+}
+
+/* Calls, one at a time. What the last reply grants */
+static u32 exchange(struct server *server, u32 calls)
+{
+	u32 grant = 0;
+
+	while (calls--) {
+		server_deliver(server, CALL_PLAIN);
+		flush_work(&server->transport->st_credit.work);
+		grant = granted(server);
+	}
+	return grant;
+}
+
+static void grant_goes_down(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+	u32 target;
+
+	grant_lower_init(server, 32);
+	target = t->st_recv.target;
+	KUNIT_EXPECT_EQ(test, 32, exchange(server, SVCRDMA_RECEIVE_BATCH));
+
+	svcrdma_max_credits_total = 20;
+	look_now(server);
+	KUNIT_EXPECT_EQ(test, 10, exchange(server, SVCRDMA_RECEIVE_BATCH));
+	KUNIT_EXPECT_EQ(test, target, t->st_recv.target);
+	look_now(server);
+	KUNIT_EXPECT_EQ(test, 10, exchange(server, SVCRDMA_RECEIVE_BATCH));
+	/* Receives that are too many are used up. */
+	exchange(server, target);
+	expect_contexts(server, 10);
+	server_expect_at_rest(server);
+
+	/* And up again */
+	svcrdma_max_credits_total = 1000;
+	look_now(server);
+	exchange(server, SVCRDMA_RECEIVE_BATCH);
+	for (target = 0; target < 10; target++)
+		server_deliver(server, CALL_PLAIN);
+	flush_work(&t->st_credit.work);
+	expect_contexts(server, 20);
+	while (target--)
+		KUNIT_EXPECT_EQ(test, 20, granted(server));
+	server_expect_at_rest(server);
+}
+
+/* No smaller than the floor, whatever the budget is */
+static void grant_goes_down_to_the_floor(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	grant_lower_init(server, 16);
+	svcrdma_max_credits_total = 4;
+	look_now(server);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_GRANT_FLOOR, exchange(server, SVCRDMA_RECEIVE_BATCH));
+	look_now(server);
+	exchange(server, 32);
+	expect_contexts(server, RPCRDMA_GRANT_FLOOR);
+	server_expect_at_rest(server);
+}
+
+/* A call that a thread has, and the grant that the thread has read */
+struct grant_late {
+	struct svcrdma_recv_ctxt *rc;
+	u32 grant;
+};
+
+static void late_begin(struct server *server, struct grant_late *late)
+{
+	KUNIT_ASSERT_GT(server->test, server_recvfrom(server), 0);
+	late->rc = server->rqst->rq_xprt_ctxt;
+	late->grant = server->transport->st_grant;
+	server->rqst->rq_xprt_ctxt = NULL;
+}
+
+static u32 late_end(struct server *server, struct grant_late *late)
+{
+	svcrdma_release_ctxt(&server->transport->st_xprt, late->rc);
+	late->rc = NULL;
+	return late->grant;
+}
+
+static void grant_waits_for_calls_that_came_before(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+	struct grant_late late;
+	u32 target, i;
+
+	grant_lower_init(server, 16);
+	target = t->st_recv.target;
+	server_deliver(server, CALL_PLAIN);
+	late_begin(server, &late);
+
+	svcrdma_max_credits_total = 8;
+	for (i = 0; i < 100; i++) {
+		look_now(server);
+		exchange(server, SVCRDMA_RECEIVE_BATCH);
+	}
+	KUNIT_EXPECT_EQ(test, RPCRDMA_GRANT_FLOOR, t->st_grant);
+	KUNIT_EXPECT_EQ(test, target, t->st_recv.target);
+	KUNIT_EXPECT_EQ(test, 16, late_end(server, &late));
+	look_now(server);
+	exchange(server, 32);
+	expect_contexts(server, RPCRDMA_GRANT_FLOOR);
+	server_expect_at_rest(server);
+}
+
+/*
+ * A client that always sends as much as the last grant lets it. Meanwhile the budget changes at
+ * random, replies are long in coming, and threads are late. There is a Receive for each call.
+ */
+static void grant_keeps_its_promise(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+	/* Of replies that the client has not seen, the first one at @seen */
+	u32 grants[64], answered = 0, seen = 0;
+	u32 window = 32, outstanding = 0, lowest = 32, with_server, i, n;
+	struct grant_late late[16] = {};
+	struct rnd_state random;
+
+	prandom_seed_state(&random, 3);
+	grant_lower_init(server, 32);
+	svcrdma_max_credits_total = 64;
+	for (i = 0; i < 6000; i++) {
+		n = prandom_u32_state(&random);
+		if (n % 16 == 0)
+			svcrdma_max_credits_total = n % 32 ? 8 : 64;
+		if (n % 4 == 0)
+			look_now(server);
+		for (; outstanding < window; outstanding++)
+			server_deliver(server, CALL_PLAIN);
+		flush_work(&t->st_credit.work);
+
+		with_server = atomic_read(&t->st_recv.used);
+		KUNIT_ASSERT_LE(test, with_server, 32);
+		for (n = 0; n < ARRAY_SIZE(late); n++)
+			with_server -= !!late[n].rc;
+		/* Answer some, begin with some, */
+		for (n = prandom_u32_state(&random) % 32; n && with_server; n--, with_server--) {
+			struct grant_late *thread = &late[prandom_u32_state(&random) % 256 %
+							  ARRAY_SIZE(late)];
+
+			if (thread->rc || n % 4)
+				grants[answered++ % ARRAY_SIZE(grants)] = granted(server);
+			else
+				late_begin(server, thread);
+		}
+		/* end some, */
+		for (n = 0; n < ARRAY_SIZE(late); n++)
+			if (late[n].rc && prandom_u32_state(&random) % 16 == 0)
+				grants[answered++ % ARRAY_SIZE(grants)] = late_end(server, &late[n]);
+		/* and let the client see some. */
+		for (n = prandom_u32_state(&random) % 32; n && seen != answered; n--) {
+			window = grants[seen++ % ARRAY_SIZE(grants)];
+			lowest = min(lowest, window);
+			outstanding--;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, RPCRDMA_GRANT_FLOOR, lowest);
+	for (n = 0; n < ARRAY_SIZE(late); n++)
+		if (late[n].rc)
+			late_end(server, &late[n]);
+	while (atomic_read(&t->st_recv.used))
+		granted(server);
 }
 
 static const struct call_case many_pieces = { "", 30000, 9 };
@@ -150,6 +344,10 @@ static struct kunit_case grant_cases[] = {
 	KUNIT_CASE(grant_grows_with_use),
 	KUNIT_CASE(grant_without_memory),
 	KUNIT_CASE(grant_of_a_closing_connection),
+	KUNIT_CASE(grant_goes_down),
+	KUNIT_CASE(grant_goes_down_to_the_floor),
+	KUNIT_CASE(grant_waits_for_calls_that_came_before),
+	KUNIT_CASE(grant_keeps_its_promise),
 	KUNIT_CASE(grant_room_for_many_chunks),
 	KUNIT_CASE(grant_no_room_for_many_chunks),
 	{}

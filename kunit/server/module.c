@@ -24,11 +24,16 @@ int server_module_init(void)
 	ret = svcrdma_counters_init();
 	if (ret)
 		goto out_work;
-	ret = svcrdma_connections_init();
+	ret = svcrdma_budget_init();
 	if (ret)
 		goto out_counters;
+	ret = svcrdma_connections_init();
+	if (ret)
+		goto out_budget;
 	return 0;
 
+out_budget:
+	svcrdma_budget_exit();
 out_counters:
 	svcrdma_counters_exit();
 out_work:
@@ -40,6 +45,7 @@ void server_module_exit(void)
 {
 	svcrdma_work_exit();
 	svcrdma_connections_exit();
+	svcrdma_budget_exit();
 	svcrdma_counters_exit();
 }
 

@@ -91,7 +91,7 @@ void server_connect(struct server *server)
 	server_connect_small(server);
 	t = server->transport;
 	if (t->st_grant < t->st_credits)
-		KUNIT_ASSERT_EQ(server->test, 0, svcrdma_recv_grow(t, t->st_credits));
+		KUNIT_ASSERT_EQ(server->test, 0, svcrdma_grant_grow(t, t->st_credits));
 }
 
 /* Is the transport in the queue of those that want a thread? */

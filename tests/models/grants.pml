@@ -7,20 +7,23 @@
  * The grant begins with one, and grows to three. Receives are posted in batches of two. Beside
  * those for the grant there is one, so that a batch may be incomplete; the code has sixteen, for
  * batches of fourteen. As many contexts may be late as are granted, and that one: with one more
- * `posted` fails. (In the code it is the grant and sixteen: 24 at first.) Left out: calls of the
- * other direction, exposed replies, Reads, and a client that keeps to no grant.
+ * `posted` fails. (In the code it is the grant and sixteen: 24 at first.) Left out: grants that
+ * go down (lowering.pml), calls of the other direction, exposed replies, Reads, and a client that
+ * keeps to no grant.
  *
  * @part client  environment: it sends, and hears of grants
  * @part recv_taken  the handler of the Receives
- *	svcrdma/recv_ctxt.c: svcrdma_recv_taken() at_mark() set_mark()
+ *	svcrdma/recv_ctxt.c: svcrdma_recv_taken()
+ *	svcrdma/grant.c: svcrdma_grant_at_mark() set_mark()
  * @part fill  Receives are posted once they are a batch
- *	svcrdma/recv_ctxt.c: fill() post_missing()
+ *	svcrdma/recv_ctxt.c: fill() svcrdma_recv_post_missing()
  * @part nfsd  a thread with a call
  *	svcrdma/recv_ctxt.c: svcrdma_recv_ctxt_put() svcrdma_release_ctxt()
- * @part grow_work  contexts for more calls, and then the grant
- *	svcrdma/recv_ctxt.c: grow_work() svcrdma_recv_grow() set_grant() contexts_alloc()
+ * @part grant_work  contexts for more calls, and then the grant
+ *	svcrdma/grant.c: grant_work() svcrdma_grant_grow() set_promise()
+ *	svcrdma/recv_ctxt.c: svcrdma_recv_ctxts_alloc() svcrdma_recv_ctxts_add()
  * @part close  the connection is lost
- *	svcrdma/recv_ctxt.c: svcrdma_recv_stop()
+ *	svcrdma/grant.c: svcrdma_grant_stop()
  *
  * @property posted  a Receive is posted for each call that the client may send
  *	kunit/svcrdma_kunit: svcrdma_grant.grant_begins_small
@@ -151,7 +154,7 @@ end:
 	od
 }
 
-proctype grow_work()
+proctype grant_work()
 {
 end:
 	do
@@ -181,7 +184,7 @@ init {
 		run client();
 		run recv_taken();
 		run nfsd();
-		run grow_work();
+		run grant_work();
 		run close()
 	};
 	gone || to_send == 0 && outstanding == 0 && used == 0 && late == 0

@@ -22,6 +22,7 @@
 #include <linux/percpu_counter.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
+#include <linux/shrinker.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sunrpc/addr.h>
@@ -117,6 +118,11 @@ static inline int fault_percpu_counter_init(struct percpu_counter *counter, s64 
 	return percpu_counter_init(counter, value, gfp);
 }
 
+static inline struct shrinker *fault_shrinker_alloc(unsigned int flags, const char *name)
+{
+	return shrinker_alloc(flags, "%s", name);
+}
+
 #undef kmalloc
 #define kmalloc(size, gfp) \
 	FAULT_SITE("kmalloc", NULL, fault_kmalloc(size, gfp))
@@ -182,6 +188,10 @@ static inline int fault_percpu_counter_init(struct percpu_counter *counter, s64 
 #define register_sysctl(path, table) \
 	FAULT_SITE("register_sysctl", NULL,					\
 		   register_sysctl_sz(path, table, ARRAY_SIZE(table)))
+
+#undef shrinker_alloc
+#define shrinker_alloc(flags, name) \
+	FAULT_SITE("shrinker_alloc", NULL, fault_shrinker_alloc(flags, name))
 
 #define register_pernet_subsys(operations) \
 	FAULT_SITE("register_pernet_subsys", -ENOMEM, (register_pernet_subsys)(operations))

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Credits that the connections of several hosts share. */
+#include <linux/slab.h>
+
+#include "server.h"
+
+enum { HOSTS = 4, CONNECTIONS = 8 };
+
+/* Connections without a device: what budget.c looks at */
+struct budget_test {
+	struct svcrdma_transport *t[CONNECTIONS];
+};
+
+static void leave_all(void *data)
+{
+	struct budget_test *budget = data;
+	int i;
+
+	for (i = 0; i < CONNECTIONS; i++)
+		if (budget->t[i])
+			svcrdma_budget_leave(budget->t[i]);
+}
+
+static void restore_total(void *total)
+{
+	svcrdma_max_credits_total = (long)total;
+}
+
+static void restore_time(void *time)
+{
+	svcrdma_squeeze_time = (long)time;
+}
+
+static int budget_init(struct kunit *test)
+{
+	struct budget_test *budget = kunit_kzalloc(test, sizeof(*budget), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, budget);
+	test->priv = budget;
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, restore_total,
+							   (void *)(long)svcrdma_max_credits_total));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, restore_time,
+							   (void *)(long)svcrdma_squeeze_time));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, leave_all, budget));
+	svcrdma_max_credits_total = 240;
+	return 0;
+}
+
+/* Connection @i, of host @host; @port is of no interest. */
+static struct svcrdma_transport *join(struct kunit *test, int i, int host, bool ipv6)
+{
+	struct budget_test *budget = test->priv;
+	struct svcrdma_transport *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	struct sockaddr_in6 in6 = {
+		.sin6_family = AF_INET6,
+		.sin6_port = htons(700 + i),
+		.sin6_addr.s6_addr = { 0xfd, 0, [15] = host },
+	};
+	struct sockaddr_in in = {
+		.sin_family = AF_INET,
+		.sin_port = htons(700 + i),
+		.sin_addr.s_addr = htonl(0x0a000000 + host),
+	};
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	if (ipv6)
+		svc_xprt_set_remote(&t->st_xprt, (struct sockaddr *)&in6, sizeof(in6));
+	else
+		svc_xprt_set_remote(&t->st_xprt, (struct sockaddr *)&in, sizeof(in));
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_budget_join(t));
+	budget->t[i] = t;
+	return t;
+}
+
+static void leave(struct kunit *test, int i)
+{
+	struct budget_test *budget = test->priv;
+
+	svcrdma_budget_leave(budget->t[i]);
+	budget->t[i] = NULL;
+}
+
+/* A part for each host, and one for a host that is yet to come */
+static void budget_is_shared_by_hosts(struct kunit *test)
+{
+	struct svcrdma_transport *first = join(test, 0, 1, false);
+	struct svcrdma_transport *second;
+
+	KUNIT_EXPECT_EQ(test, 120, svcrdma_budget_ask(first, 1000));
+	KUNIT_EXPECT_FALSE(test, svcrdma_budget_is_over(first));
+	/* An IPv6 address that begins with the same bytes is another host. */
+	second = join(test, 1, 1, true);
+	KUNIT_EXPECT_TRUE(test, svcrdma_budget_is_over(first));
+	KUNIT_EXPECT_EQ(test, 80, svcrdma_budget_ask(second, 1000));
+	KUNIT_EXPECT_EQ(test, 80, svcrdma_budget_ask(first, 120));
+	KUNIT_EXPECT_FALSE(test, svcrdma_budget_is_over(first));
+	join(test, 2, 2, true);
+	KUNIT_EXPECT_EQ(test, 60, svcrdma_budget_ask(first, 80));
+	leave(test, 2);
+	leave(test, 1);
+	KUNIT_EXPECT_EQ(test, 120, svcrdma_budget_ask(first, 1000));
+}
+
+/* Another connection of the same host takes from that host. */
+static void budget_of_a_host(struct kunit *test)
+{
+	struct svcrdma_transport *first = join(test, 0, 1, true);
+	struct svcrdma_transport *second;
+
+	KUNIT_EXPECT_EQ(test, 120, svcrdma_budget_ask(first, 1000));
+	second = join(test, 1, 1, true);
+	KUNIT_EXPECT_FALSE(test, svcrdma_budget_is_over(second));
+	KUNIT_EXPECT_EQ(test, 60, svcrdma_budget_ask(second, 1000));
+	KUNIT_EXPECT_TRUE(test, svcrdma_budget_is_over(first));
+	KUNIT_EXPECT_EQ(test, 60, svcrdma_budget_ask(first, 120));
+	/* What one does not want the other may have, */
+	KUNIT_EXPECT_EQ(test, 8, svcrdma_budget_ask(second, 8));
+	KUNIT_EXPECT_EQ(test, 112, svcrdma_budget_ask(first, 1000));
+	/* also when it has not been possible to take it. */
+	svcrdma_budget_stay(first, 60);
+	KUNIT_EXPECT_EQ(test, 60, svcrdma_budget_ask(second, 1000));
+	leave(test, 0);
+	KUNIT_EXPECT_EQ(test, 120, svcrdma_budget_ask(second, 1000));
+}
+
+/* Memory is short: all have less, and no less than the floor. */
+static void budget_is_squeezed(struct kunit *test)
+{
+	struct svcrdma_transport *t[HOSTS];
+	u32 floor = HOSTS * RPCRDMA_GRANT_FLOOR;
+	int i;
+
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_budget_spare());
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_budget_squeeze(100));
+	for (i = 0; i < HOSTS; i++)
+		t[i] = join(test, i, i, false);
+	for (i = 0; i < HOSTS; i++)
+		KUNIT_EXPECT_EQ(test, 48, svcrdma_budget_ask(t[i], 1000));
+	KUNIT_EXPECT_EQ(test, HOSTS * 48 - floor, svcrdma_budget_spare());
+
+	KUNIT_EXPECT_EQ(test, 92, svcrdma_budget_squeeze(92));
+	KUNIT_EXPECT_EQ(test, HOSTS * 25 - floor, svcrdma_budget_spare());
+	for (i = 0; i < HOSTS; i++) {
+		KUNIT_EXPECT_TRUE(test, svcrdma_budget_is_over(t[i]));
+		KUNIT_EXPECT_EQ(test, 25, svcrdma_budget_ask(t[i], 48));
+		KUNIT_EXPECT_FALSE(test, svcrdma_budget_is_over(t[i]));
+	}
+	KUNIT_EXPECT_EQ(test, HOSTS * 25 - floor, svcrdma_budget_squeeze(100000));
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_budget_spare());
+	for (i = 0; i < HOSTS; i++)
+		KUNIT_EXPECT_EQ(test, RPCRDMA_GRANT_FLOOR, svcrdma_budget_ask(t[i], 48));
+
+	/* Step by step it is forgotten. */
+	svcrdma_squeeze_time = 0;
+	for (i = 0; i < 8; i++)
+		svcrdma_budget_ask(t[0], 1000);
+	KUNIT_EXPECT_EQ(test, 48, svcrdma_budget_ask(t[0], 1000));
+	svcrdma_squeeze_time = 1000 * HZ;
+
+	/* And when nobody is left */
+	KUNIT_EXPECT_GT(test, svcrdma_budget_squeeze(1000), 0);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_GRANT_FLOOR, svcrdma_budget_ask(t[0], 1000));
+	for (i = 0; i < HOSTS; i++)
+		leave(test, i);
+	KUNIT_EXPECT_EQ(test, 120, svcrdma_budget_ask(join(test, 0, 0, false), 1000));
+}
+
+static void budget_without_memory(struct kunit *test)
+{
+	struct svcrdma_transport *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	fake_alloc_fail(0);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, svcrdma_budget_join(t));
+	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
+	svcrdma_budget_leave(t);
+}
+
+static struct kunit_case budget_cases[] = {
+	KUNIT_CASE(budget_is_shared_by_hosts),
+	KUNIT_CASE(budget_of_a_host),
+	KUNIT_CASE(budget_is_squeezed),
+	KUNIT_CASE(budget_without_memory),
+	{}
+};
+
+static struct kunit_suite budget_suite = {
+	.name = "svcrdma_budget",
+	.suite_init = server_suite_init,
+	.suite_exit = server_suite_exit,
+	.init = budget_init,
+	.test_cases = budget_cases,
+};
+
+kunit_test_suite(budget_suite);
