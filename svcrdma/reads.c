@@ -181,7 +181,7 @@ static noinline int add_all_pieces(struct svcrdma_transport *t, struct svcrdma_r
 
 static noinline void forget_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	svcrdma_rw_list_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
+	svcrdma_rws_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
 }
 
 /*
@@ -238,7 +238,7 @@ static noinline int wait_for_regions(struct svcrdma_transport *t,
 /* The pages are filled: some thread can go on with the call. */
 static void read_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	svcrdma_rw_list_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
+	svcrdma_rws_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
 	spin_lock(&t->st_recv_lock);
 	t->st_read.built--;
 	t->st_read.retry = true;
@@ -329,7 +329,7 @@ void svcrdma_read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter 
 	struct ib_send_wr *first;
 	int ret;
 
-	first = svcrdma_rw_list_chain(t, &rc->rc_reads, &rc->rc_read_cqe, NULL);
+	first = svcrdma_rws_chain(t, &rc->rc_reads, &rc->rc_read_cqe, NULL);
 	percpu_counter_inc(&svcrdma_stat_read);
 	ret = ib_post_send(t->st_qp, first, NULL);
 	/* A part of the chain may have been posted: hands off, until the drain. */
@@ -345,7 +345,7 @@ static int read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 	int ret;
 
 	/* Chunks without a byte. */
-	if (list_empty(&rc->rc_reads)) {
+	if (list_empty(&rc->rc_reads.list)) {
 		read_done(t, rc);
 		svcrdma_transport_data(t);
 		return 0;

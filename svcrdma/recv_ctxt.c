@@ -103,7 +103,7 @@ static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t)
 	rc->rc_recv_wr.sg_list = &rc->rc_buffer.bf_sge;
 	rc->rc_recv_wr.num_sge = 1;
 	rc->rc_read_cqe.done = svcrdma_read_wc;
-	INIT_LIST_HEAD(&rc->rc_reads);
+	INIT_LIST_HEAD(&rc->rc_reads.list);
 	INIT_LIST_HEAD(&rc->rc_sq.sw_list);
 	rc->rc_sq.sw_granted = svcrdma_read_granted;
 	few_chunks(rc);
@@ -269,7 +269,7 @@ void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t)
 	struct svcrdma_recv_ctxt *rc, *next;
 
 	list_for_each_entry_safe(rc, next, &t->st_recv.all, rc_all) {
-		svcrdma_rw_list_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
+		svcrdma_rws_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
 		svcrdma_recv_ctxt_drop_pages(rc);
 		recv_ctxt_free(rc);
 	}

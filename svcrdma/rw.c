@@ -2,9 +2,11 @@
 /*
  * RDMA Read and RDMA Write, through the core's rdma_rw.
  *
- * One struct svcrdma_rw moves one segment, or the part of it that is needed. A call's
- * Reads are one chain, of which the last is signalled: Reads complete in the order
- * in which they were posted. A reply's Writes are put before its Send.
+ * One struct svcrdma_rw moves one segment, or the part of it that is needed. The first one is a
+ * part of its context, with room for a few pages, so most calls allocate nothing here. More pages
+ * have a table of lib/sg_pool.c, in chunks of a page. A call's Reads are one chain, of which the
+ * last is signalled: Reads complete in the order in which they were posted. A reply's Writes are
+ * put before its Send.
  *
  * The core registers memory where the device needs that: always for Reads on
  * iWARP, whose sink has to be registered. Its pool of regions is limited, and
@@ -15,100 +17,132 @@
 #include "svcrdma.h"
 #include "trace.h"
 
-static struct svcrdma_rw *rw_alloc(struct svcrdma_transport *t, unsigned int nents)
+static void rw_free(struct svcrdma_rws *rws, struct svcrdma_rw *rw)
 {
-	struct svcrdma_rw *rw;
+	if (rw->rw_table.nents > SVCRDMA_FEW_RUNS)
+		sg_free_table_chained(&rw->rw_table, 0);
+	if (rw != &rws->first)
+		kfree(rw);
+}
 
-	rw = kmalloc_node(struct_size(rw, rw_sgl, nents), GFP_KERNEL,
-			  ibdev_to_node(svcrdma_transport_device(t)));
+/* One with room for @nents runs, which are to be set; rw_map() puts it on the list. */
+static struct svcrdma_rw *rw_alloc(struct svcrdma_transport *t, struct svcrdma_rws *rws,
+				   unsigned int nents)
+{
+	struct svcrdma_rw *rw = &rws->first;
+
+	if (unlikely(!list_empty(&rws->list)))
+		rw = kmalloc_node(sizeof(*rw), GFP_KERNEL,
+				  ibdev_to_node(svcrdma_transport_device(t)));
 	if (!rw)
 		return NULL;
 	memset(&rw->rw_ctx, 0, sizeof(rw->rw_ctx));
-	rw->rw_nents = nents;
-	sg_init_table(rw->rw_sgl, nents);
+	rw->rw_table.nents = 0;
+	if (nents <= SVCRDMA_FEW_RUNS) {
+		rw->rw_table.sgl = rw->rw_few;
+		rw->rw_table.nents = nents;
+		sg_init_table(rw->rw_few, nents);
+	} else if (sg_alloc_table_chained(&rw->rw_table, nents, NULL, 0)) {
+		rw_free(rws, rw);
+		return NULL;
+	}
 	return rw;
 }
 
-/* @length bytes from @offset of the first of @pages on, which follow each other. */
-static struct svcrdma_rw *rw_alloc_pages(struct svcrdma_transport *t, struct page **pages,
-					 u32 offset, u32 length)
+/*
+ * @length bytes from the beginning of the first of @pages on, which follow each other. Of a table
+ * that is chained, each chunk but the last one ends with a link; the first one has @room left.
+ */
+static noinline void set_pages(struct scatterlist *sg, u32 room, struct page **pages, u32 length)
 {
-	struct svcrdma_rw *rw = rw_alloc(t, DIV_ROUND_UP(offset + length, PAGE_SIZE));
-	struct scatterlist *sg;
+	u32 left = DIV_ROUND_UP(length, PAGE_SIZE), n;
+	u32 beyond = left * PAGE_SIZE - length;
+
+	while (left > room) {
+		left -= room - 1;
+		for (n = room - 1; n; n--)
+			sg_set_page(sg++, *pages++, PAGE_SIZE, 0);
+		sg = sg_chain_ptr(sg);
+		room = SG_CHUNK_SIZE;
+	}
+	for (; left; left--)
+		sg_set_page(sg++, *pages++, PAGE_SIZE, 0);
+	sg[-1].length -= beyond;
+}
+
+/* @length bytes from @offset of the first of @pages on, which follow each other */
+static struct svcrdma_rw *rw_alloc_pages(struct svcrdma_transport *t, struct svcrdma_rws *rws,
+					 struct page **pages, u32 offset, u32 length)
+{
+	struct svcrdma_rw *rw = rw_alloc(t, rws, DIV_ROUND_UP(offset + length, PAGE_SIZE));
 	u32 first = min_t(u32, length, PAGE_SIZE - offset);
 
 	if (!rw)
 		return NULL;
-	sg = rw->rw_sgl;
-	sg_set_page(sg, *pages, first, offset);
-	for (length -= first; length > PAGE_SIZE; length -= PAGE_SIZE)
-		sg_set_page(++sg, *++pages, PAGE_SIZE, 0);
-	if (length)
-		sg_set_page(++sg, *++pages, length, 0);
+	sg_set_page(rw->rw_table.sgl, *pages, first, offset);
+	if (length > first)
+		set_pages(rw->rw_table.sgl + 1, SG_CHUNK_SIZE - 1, pages + 1, length - first);
 	return rw;
 }
 
-/* On success @rw is on @list, and its number of work requests is returned. */
-static int rw_map(struct svcrdma_transport *t, struct svcrdma_rw *rw,
-		  const struct rpcrdma_segment *segment, u32 from,
-		  struct list_head *list, enum dma_data_direction dir)
+/* On success @rw is on the list, and its number of work requests is returned. */
+static int rw_map(struct svcrdma_transport *t, struct svcrdma_rws *rws, struct svcrdma_rw *rw,
+		  const struct rpcrdma_segment *segment, u32 from, enum dma_data_direction dir)
 {
 	int ret;
 
-	ret = rdma_rw_ctx_init(&rw->rw_ctx, t->st_qp, t->st_port, rw->rw_sgl,
-			       rw->rw_nents, 0, segment->offset + from,
+	ret = rdma_rw_ctx_init(&rw->rw_ctx, t->st_qp, t->st_port, rw->rw_table.sgl,
+			       rw->rw_table.nents, 0, segment->offset + from,
 			       segment->handle, dir);
 	if (ret < 0) {
-		kfree(rw);
+		rw_free(rws, rw);
 		return ret;
 	}
-	list_add_tail(&rw->rw_list, list);
+	list_add_tail(&rw->rw_list, &rws->list);
 	return ret;
 }
 
 /**
- * svcrdma_rw_list_free - unmap and free Reads or Writes
+ * svcrdma_rws_free - unmap and free Reads or Writes
  * @t: transport, with its queue pair
- * @list: of struct svcrdma_rw; empty afterwards. The HCA is done with them
+ * @rws: empty afterwards. The HCA is done with them
  * @dir: as they were mapped
  *
  * Context: process or completion handler on a work queue.
  */
-void svcrdma_rw_list_free(struct svcrdma_transport *t, struct list_head *list,
-			  enum dma_data_direction dir)
+void svcrdma_rws_free(struct svcrdma_transport *t, struct svcrdma_rws *rws,
+		      enum dma_data_direction dir)
 {
 	struct svcrdma_rw *rw, *next;
 
-	list_for_each_entry_safe(rw, next, list, rw_list) {
+	list_for_each_entry_safe(rw, next, &rws->list, rw_list) {
 		list_del(&rw->rw_list);
-		rdma_rw_ctx_destroy(&rw->rw_ctx, t->st_qp, t->st_port, rw->rw_sgl,
-				    rw->rw_nents, dir);
-		kfree(rw);
+		rdma_rw_ctx_destroy(&rw->rw_ctx, t->st_qp, t->st_port, rw->rw_table.sgl,
+				    rw->rw_table.nents, dir);
+		rw_free(rws, rw);
 	}
 }
 
 /**
- * svcrdma_rw_list_chain - one chain of work requests
+ * svcrdma_rws_chain - one chain of work requests
  * @t: transport
- * @list: of struct svcrdma_rw, in the order in which they are to be done
+ * @rws: Reads or Writes
  * @cqe: for the last one's completion, or NULL where @tail has one
  * @tail: what comes after them, or NULL
  *
- * May be called once for a list, and only where the chain is then posted: the
+ * May be called once for these, and only where the chain is then posted: the
  * core counts on both.
  *
  * Context: any.
  * Return: the first work request.
  */
-struct ib_send_wr *svcrdma_rw_list_chain(struct svcrdma_transport *t,
-					 struct list_head *list,
-					 struct ib_cqe *cqe,
-					 struct ib_send_wr *tail)
+struct ib_send_wr *svcrdma_rws_chain(struct svcrdma_transport *t, struct svcrdma_rws *rws,
+				     struct ib_cqe *cqe, struct ib_send_wr *tail)
 {
 	struct ib_send_wr *first = tail;
 	struct svcrdma_rw *rw;
 
-	list_for_each_entry_reverse(rw, list, rw_list) {
+	list_for_each_entry_reverse(rw, &rws->list, rw_list) {
 		first = rdma_rw_ctx_wrs(&rw->rw_ctx, t->st_qp, t->st_port, cqe, first);
 		cqe = NULL;
 	}
@@ -137,14 +171,6 @@ void svcrdma_rw_wc(struct ib_cq *cq, struct ib_wc *wc)
 
 /* ---- Reads ---- */
 
-/* @length bytes at @sink of the context's pages. */
-static struct svcrdma_rw *read_alloc(struct svcrdma_transport *t,
-				     struct svcrdma_recv_ctxt *rc, u32 sink,
-				     u32 length)
-{
-	return rw_alloc_pages(t, &rc->rc_pages[sink >> PAGE_SHIFT], offset_in_page(sink), length);
-}
-
 static int read_add_segment(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 			    const struct rpcrdma_segment *segment, u32 from,
 			    u32 length, u32 sink)
@@ -154,10 +180,11 @@ static int read_add_segment(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 
 	if (DIV_ROUND_UP((u64)sink + length, PAGE_SIZE) > rc->rc_nr_pages)
 		return -EMSGSIZE;
-	rw = read_alloc(t, rc, sink, length);
+	rw = rw_alloc_pages(t, &rc->rc_reads, &rc->rc_pages[sink >> PAGE_SHIFT],
+			    offset_in_page(sink), length);
 	if (!rw)
 		return -ENOMEM;
-	ret = rw_map(t, rw, segment, from, &rc->rc_reads, DMA_FROM_DEVICE);
+	ret = rw_map(t, &rc->rc_reads, rw, segment, from, DMA_FROM_DEVICE);
 	if (ret < 0)
 		return ret;
 	rc->rc_sq.sw_need += ret;
@@ -293,40 +320,42 @@ static bool stream_in_pages(const struct svcrdma_stream *stream, u32 length, u32
 	return true;
 }
 
-static struct svcrdma_rw *write_alloc_runs(struct svcrdma_transport *t,
+static struct svcrdma_rw *write_alloc_runs(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 					   struct svcrdma_stream *stream, u32 length)
 {
 	unsigned int runs = stream_count(*stream, length);
+	struct scatterlist *sg;
 	struct svcrdma_rw *rw;
 	unsigned int i;
 
 	if (!runs)
 		return ERR_PTR(-EMSGSIZE);
-	rw = rw_alloc(t, runs);
+	rw = rw_alloc(t, rws, runs);
 	if (!rw)
 		return ERR_PTR(-ENOMEM);
-	for (i = 0; i < runs; i++) {
+	for_each_sg(rw->rw_table.sgl, sg, runs, i) {
 		struct page *page;
 		u32 n, offset;
 
 		n = svcrdma_stream_run(stream, length, &page, &offset);
-		sg_set_page(&rw->rw_sgl[i], page, n, offset);
+		sg_set_page(sg, page, n, offset);
 		length -= n;
 	}
 	return rw;
 }
 
 /* What most Writes are, an item of a READ in its pages, needs no walk. */
-static struct svcrdma_rw *write_alloc(struct svcrdma_transport *t,
+static struct svcrdma_rw *write_alloc(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 				      struct svcrdma_stream *stream, u32 length)
 {
 	struct svcrdma_rw *rw;
 	u32 at;
 
 	if (!stream_in_pages(stream, length, &at))
-		return write_alloc_runs(t, stream, length);
+		return write_alloc_runs(t, rws, stream, length);
 	stream->pos += length;
-	rw = rw_alloc_pages(t, &stream->buf->pages[at >> PAGE_SHIFT], offset_in_page(at), length);
+	rw = rw_alloc_pages(t, rws, &stream->buf->pages[at >> PAGE_SHIFT], offset_in_page(at),
+			    length);
 	return rw ?: ERR_PTR(-ENOMEM);
 }
 
@@ -337,10 +366,10 @@ static int write_add_segment(struct svcrdma_transport *t, struct svcrdma_send_ct
 	struct svcrdma_rw *rw;
 	int ret;
 
-	rw = write_alloc(t, stream, length);
+	rw = write_alloc(t, &sc->sc_writes, stream, length);
 	if (IS_ERR(rw))
 		return PTR_ERR(rw);
-	ret = rw_map(t, rw, segment, 0, &sc->sc_writes, DMA_TO_DEVICE);
+	ret = rw_map(t, &sc->sc_writes, rw, segment, 0, DMA_TO_DEVICE);
 	if (ret < 0)
 		return ret;
 	sc->sc_write_wrs += ret;
@@ -364,11 +393,11 @@ int svcrdma_write_pages(struct svcrdma_transport *t, struct svcrdma_send_ctxt *s
 	struct svcrdma_rw *rw;
 	int ret;
 
-	rw = rw_alloc_pages(t, &buf->pages[buf->page_base >> PAGE_SHIFT],
+	rw = rw_alloc_pages(t, &sc->sc_writes, &buf->pages[buf->page_base >> PAGE_SHIFT],
 			    offset_in_page(buf->page_base), buf->page_len);
 	if (!rw)
 		return -ENOMEM;
-	ret = rw_map(t, rw, segment, 0, &sc->sc_writes, DMA_TO_DEVICE);
+	ret = rw_map(t, &sc->sc_writes, rw, segment, 0, DMA_TO_DEVICE);
 	if (ret < 0)
 		return ret;
 	sc->sc_write_wrs += ret;

@@ -51,7 +51,7 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_transport *t = sc->sc_transport;
 
 	svcrdma_wc_failed(t, "send", wc);
-	if (list_empty(&sc->sc_writes) && !sc->sc_nr_pages)
+	if (list_empty(&sc->sc_writes.list) && !sc->sc_nr_pages)
 		send_ctxt_keep(t, sc);
 	else if (llist_add(&sc->sc_node, &t->st_send.release))
 		svcrdma_work_release(&t->st_send.release_work);
@@ -76,7 +76,7 @@ static struct svcrdma_send_ctxt *send_ctxt_alloc(struct svcrdma_transport *t, gf
 	sc->sc_wr.sg_list = &sc->sc_buffer.bf_sge;
 	sc->sc_wr.num_sge = 1;
 	sc->sc_wr.send_flags = IB_SEND_SIGNALED;
-	INIT_LIST_HEAD(&sc->sc_writes);
+	INIT_LIST_HEAD(&sc->sc_writes.list);
 	INIT_LIST_HEAD(&sc->sc_sq.sw_list);
 	sc->sc_sq.sw_granted = svcrdma_send_granted;
 
@@ -137,7 +137,7 @@ int svcrdma_send_ctxt_make_room(const struct svcrdma_transport *t, struct svcrdm
  */
 void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
-	svcrdma_rw_list_free(t, &sc->sc_writes, DMA_TO_DEVICE);
+	svcrdma_rws_free(t, &sc->sc_writes, DMA_TO_DEVICE);
 	sc->sc_write_wrs = 0;
 	sc->sc_written = 0;
 	if (sc->sc_exposed)
@@ -153,7 +153,7 @@ void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ct
 
 static bool holds_anything(const struct svcrdma_send_ctxt *sc)
 {
-	return !list_empty(&sc->sc_writes) || sc->sc_nr_pages || sc->sc_exposed || sc->sc_long;
+	return !list_empty(&sc->sc_writes.list) || sc->sc_nr_pages || sc->sc_exposed || sc->sc_long;
 }
 
 /**

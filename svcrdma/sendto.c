@@ -456,7 +456,7 @@ static void choose_opcode(const struct svcrdma_transport *t, struct ib_send_wr *
 static void take_reply_pages(struct svcrdma_send_ctxt *sc, struct svc_rqst *rqstp)
 {
 	u32 i, count = rqstp->rq_next_page - rqstp->rq_respages;
-	bool writes = !list_empty(&sc->sc_writes);
+	bool writes = !list_empty(&sc->sc_writes.list);
 	struct page **pages = rqstp->rq_respages;
 
 	if (!writes && !sc->sc_exposed)
@@ -483,7 +483,7 @@ static noinline int reply_end(struct svcrdma_transport *t, struct svcrdma_send_c
 			      struct svc_rqst *rqstp, bool reply_chunk, int ret)
 {
 	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
-	bool writes = !list_empty(&sc->sc_writes);
+	bool writes = !list_empty(&sc->sc_writes.list);
 
 	if (!ret && writes)
 		ret = svcrdma_send_ctxt_make_room(t, sc);

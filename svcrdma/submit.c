@@ -48,7 +48,7 @@ static int exposed_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *s
 	struct ib_send_wr *first;
 
 	first = svcrdma_exposed_chain(ex, &sc->sc_wr);
-	first = svcrdma_rw_list_chain(t, &sc->sc_writes, NULL, first);
+	first = svcrdma_rws_chain(t, &sc->sc_writes, NULL, first);
 	sc->sc_exposed = NULL;
 	trace_message(t, sc);
 	return svcrdma_exposed_post(ex, first);
@@ -78,8 +78,8 @@ static __always_inline int post_short(struct svcrdma_transport *t, struct svcrdm
 	int ret;
 
 	message_to_device(t, sc);
-	if (!list_empty(&sc->sc_writes))
-		first = svcrdma_rw_list_chain(t, &sc->sc_writes, NULL, first);
+	if (!list_empty(&sc->sc_writes.list))
+		first = svcrdma_rws_chain(t, &sc->sc_writes, NULL, first);
 	trace_message(t, sc);
 	ret = ib_post_send(t->st_qp, first, &bad);
 	if (unlikely(ret))

@@ -50,6 +50,7 @@ enum {
 	SVCRDMA_BACKLOG = 128,		/* connections that wait for accept */
 	SVCRDMA_MAX_NOISE = 1024,	/* messages in a row that are no calls */
 	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
+	SVCRDMA_FEW_RUNS = 2,		/* of memory, in a Read or Write that needs no more */
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
 	SVCRDMA_MAX_PULLS = 8,		/* largest calls of which a connection may have the pages */
@@ -124,16 +125,26 @@ struct svcrdma_payload {
 
 /**
  * struct svcrdma_rw - one RDMA Read or Write of one segment
- * @rw_list: entry of rc_reads or sc_writes; belongs to the context's owner
+ * @rw_list: entry of the list of a struct svcrdma_rws
  * @rw_ctx: the core's state
- * @rw_nents: entries of @rw_sgl
- * @rw_sgl: local memory
+ * @rw_table: local memory: @rw_few, or chunks of a page at most
+ * @rw_few: of most calls
  */
 struct svcrdma_rw {
 	struct list_head	rw_list;
 	struct rdma_rw_ctx	rw_ctx;
-	unsigned int		rw_nents;
-	struct scatterlist	rw_sgl[];
+	struct sg_table		rw_table;
+	struct scatterlist	rw_few[SVCRDMA_FEW_RUNS];
+};
+
+/**
+ * struct svcrdma_rws - Reads of a call, or Writes of a reply; belong to the context's owner
+ * @list: of struct svcrdma_rw, in the order in which they are to be done
+ * @first: the first one of them, if there is any
+ */
+struct svcrdma_rws {
+	struct list_head	list;
+	struct svcrdma_rw	first;
 };
 
 /* Nearly all calls have one chunk; for 1 MiB our client has eight segments. */
@@ -169,7 +180,7 @@ struct svcrdma_few_chunks {
  * @rc_few: room for the chunks that most calls have
  * @rc_many: room for those of any call; NULL but while a call needs it
  * @rc_nr_payloads: number of result payloads seen so far
- * @rc_reads: struct svcrdma_rw of this call's Reads
+ * @rc_reads: this call's Reads
  * @rc_sq: Send Queue entries of the Reads
  * @rc_refused: the device cannot do these Reads
  * @rc_stream_length: bytes of the call that go to @rc_pages; see reads.c
@@ -196,7 +207,7 @@ struct svcrdma_recv_ctxt {
 	struct svcrdma_few_chunks rc_few;
 	void			*rc_many;
 	u32			rc_nr_payloads;
-	struct list_head	rc_reads;
+	struct svcrdma_rws	rc_reads;
 	struct svcrdma_sq_waiter rc_sq;
 	bool			rc_refused;
 	u32			rc_stream_length;
@@ -217,7 +228,7 @@ struct svcrdma_recv_ctxt {
  * @sc_cqe: Send completion
  * @sc_wr: the Send, signalled; the Writes are chained before it
  * @sc_buffer: for the message, which its bf_sge is
- * @sc_writes: struct svcrdma_rw of this reply's Writes
+ * @sc_writes: this reply's Writes
  * @sc_write_wrs: work requests of @sc_writes
  * @sc_written: bytes of @sc_writes
  * @sc_sq: waits for Send Queue entries
@@ -235,7 +246,7 @@ struct svcrdma_send_ctxt {
 	struct ib_cqe		sc_cqe;
 	struct ib_send_wr	sc_wr;
 	struct rpcrdma_buffer	sc_buffer;
-	struct list_head	sc_writes;
+	struct svcrdma_rws	sc_writes;
 	u32			sc_write_wrs;
 	u32			sc_written;
 	struct svcrdma_sq_waiter sc_sq;
@@ -485,12 +496,10 @@ bool svcrdma_arg_is_right(const struct svc_rqst *rqstp, const struct svcrdma_rec
 bool svcrdma_config_answer(struct svc_rqst *rqstp);
 
 /* rw.c */
-void svcrdma_rw_list_free(struct svcrdma_transport *t, struct list_head *list,
-			  enum dma_data_direction dir);
-struct ib_send_wr *svcrdma_rw_list_chain(struct svcrdma_transport *t,
-					 struct list_head *list,
-					 struct ib_cqe *cqe,
-					 struct ib_send_wr *tail);
+void svcrdma_rws_free(struct svcrdma_transport *t, struct svcrdma_rws *rws,
+		      enum dma_data_direction dir);
+struct ib_send_wr *svcrdma_rws_chain(struct svcrdma_transport *t, struct svcrdma_rws *rws,
+				     struct ib_cqe *cqe, struct ib_send_wr *tail);
 void svcrdma_rw_wc(struct ib_cq *cq, struct ib_wc *wc);
 int svcrdma_read_add(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		     const struct rpcrdma_chunk *chunk, u32 from, u32 length,

@@ -316,11 +316,11 @@ static void reply_post_failure_ends_the_connection(struct kunit *test)
 	}
 }
 
-/* Send context, its buffer, the Writes, and the array for the pages: each in its turn. */
+/* Send context, its buffer, the second Write, and the array for the pages: each in its turn. */
 static void reply_without_memory(struct kunit *test)
 {
 	static const struct reply_case c = {
-		"", { { 1, { 8192 } } }, 1, .head = 128, .pages = 8192, PAGES_AT(128, 8192),
+		"", { { 2, { 4096, 4096 } } }, 1, .head = 128, .pages = 8192, PAGES_AT(128, 8192),
 	};
 	struct server *server = server_of(test);
 	int n, ret;

@@ -141,8 +141,8 @@ static u32 written(struct kunit *test, struct svcrdma_send_ctxt *sc, u8 *to)
 	struct scatterlist *sg;
 	u32 i, length = 0;
 
-	list_for_each_entry(rw, &sc->sc_writes, rw_list) {
-		for_each_sg(rw->rw_sgl, sg, rw->rw_nents, i) {
+	list_for_each_entry(rw, &sc->sc_writes.list, rw_list) {
+		for_each_sg(rw->rw_table.sgl, sg, rw->rw_table.nents, i) {
 			KUNIT_ASSERT_NE(test, 0, sg->length);
 			KUNIT_ASSERT_LE(test, sg->offset + sg->length, PAGE_SIZE);
 			memcpy(to + length, sg_virt(sg), sg->length);
@@ -179,6 +179,49 @@ static void write_any_part_of_any_reply(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+/* Tables of one chunk and of several: each page comes once, and in its place. */
+static void write_many_pages(struct kunit *test)
+{
+	static const u32 counts[] = { 1, 2, 3, 8, 9, 127, 128, 129, 254, 255, 256, 257, 258 };
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+	struct page **pages = kunit_kcalloc(test, 258, sizeof(*pages), GFP_KERNEL);
+	u32 i, c, offset, short_of;
+
+	KUNIT_ASSERT_NOT_NULL(test, pages);
+	for (i = 0; i < 258; i++)
+		pages[i] = virt_to_page(kunit_kmalloc(test, PAGE_SIZE, GFP_KERNEL));
+	for (c = 0; c < ARRAY_SIZE(counts) * 4; c++) {
+		u32 count = counts[c / 4];
+		struct rpcrdma_segment segment = { .handle = 1, .length = count * PAGE_SIZE };
+		struct xdr_buf buf = { .pages = pages };
+		struct svcrdma_send_ctxt *sc;
+		struct scatterlist *sg;
+		struct svcrdma_rw *rw;
+
+		offset = c % 2 ? 100 : 0;
+		short_of = c % 4 / 2 ? 200 : 0;
+		buf.page_base = offset;
+		buf.page_len = count * PAGE_SIZE - offset - short_of;
+		sc = svcrdma_send_ctxt_get(t, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, sc);
+		KUNIT_ASSERT_EQ(test, 0, svcrdma_write_pages(t, sc, &segment, &buf));
+		rw = list_first_entry(&sc->sc_writes.list, struct svcrdma_rw, rw_list);
+		KUNIT_ASSERT_EQ(test, count, rw->rw_table.nents);
+		for_each_sg(rw->rw_table.sgl, sg, count, i) {
+			u32 from = i ? 0 : offset;
+			u32 end = PAGE_SIZE - (i + 1 == count ? short_of : 0);
+
+			KUNIT_ASSERT_PTR_EQ(test, pages[i], sg_page(sg));
+			KUNIT_ASSERT_EQ(test, from, sg->offset);
+			KUNIT_ASSERT_EQ(test, end - from, sg->length);
+			KUNIT_ASSERT_EQ(test, i + 1 == count, sg_is_last(sg));
+		}
+		svcrdma_send_ctxt_put(t, sc);
+	}
+	server_expect_at_rest(server);
+}
+
 static int write_walk_init(struct kunit *test)
 {
 	struct server *server = server_create(test);
@@ -189,6 +232,7 @@ static int write_walk_init(struct kunit *test)
 
 static struct kunit_case write_walk_cases[] = {
 	KUNIT_CASE(write_any_part_of_any_reply),
+	KUNIT_CASE(write_many_pages),
 	{}
 };
 

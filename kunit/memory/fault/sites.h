@@ -21,6 +21,7 @@
 #include <linux/netdevice.h>
 #include <linux/percpu_counter.h>
 #include <linux/proc_fs.h>
+#include <linux/scatterlist.h>
 #include <linux/seq_file.h>
 #include <linux/shrinker.h>
 #include <linux/slab.h>
@@ -189,6 +190,9 @@ static inline struct shrinker *fault_shrinker_alloc(unsigned int flags, const ch
 	FAULT_SITE("register_sysctl", NULL,					\
 		   register_sysctl_sz(path, table, ARRAY_SIZE(table)))
 
+#undef sg_alloc_table_chained
+#define sg_alloc_table_chained(...) \
+	FAULT_SITE("sg_alloc_table_chained", -ENOMEM, (sg_alloc_table_chained)(__VA_ARGS__))
 #undef shrinker_alloc
 #define shrinker_alloc(flags, name) \
 	FAULT_SITE("shrinker_alloc", NULL, fault_shrinker_alloc(flags, name))
