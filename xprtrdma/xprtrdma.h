@@ -451,21 +451,26 @@ static inline struct ib_device *xprtrdma_conn_device(struct xprtrdma_conn *conn)
 
 /*
  * Until xprtrdma_memalloc_restore() takes what this returns: reclaim may wait for the
- * transport, and a swapper's may use the reserves.
+ * transport, and a swapper's may use the reserves. The scheduler reads the flags meanwhile, other
+ * ones, without a mark.
  */
 static inline unsigned int xprtrdma_memalloc_save(const struct rpc_xprt *xprt)
 {
 	unsigned int flags = current->flags;
 
+	kcsan_disable_current();
 	memalloc_nofs_save();
 	if (atomic_read(&xprt->swapper))
 		memalloc_noreclaim_save();
+	kcsan_enable_current();
 	return flags;
 }
 
 static inline void xprtrdma_memalloc_restore(unsigned int flags)
 {
+	kcsan_disable_current();
 	current_restore_flags(flags, PF_MEMALLOC_NOFS | PF_MEMALLOC);
+	kcsan_enable_current();
 }
 
 /* stats.c */

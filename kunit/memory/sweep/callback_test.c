@@ -107,7 +107,8 @@ static void hurry(struct sweep *sweep)
 	spin_lock(&clnt->cl_lock);
 	list_for_each_entry(task, &clnt->cl_tasks, tk_task) {
 		queue = READ_ONCE(task->tk_waitqueue);
-		if (is_asleep(task->tk_xprt, queue))
+		/* NULL, when the task ends: then it is not asleep. */
+		if (is_asleep(data_race(task->tk_xprt), queue))
 			rpc_wake_up_queued_task(queue, task);
 	}
 	spin_unlock(&clnt->cl_lock);
