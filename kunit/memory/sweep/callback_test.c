@@ -97,18 +97,23 @@ static bool is_asleep(const struct rpc_xprt *xprt, const struct rpc_wait_queue *
 	       queue != &xprt->binding && queue != &xprt->backlog;
 }
 
-/* SUNRPC sleeps for a while before it tries again; a test need not. */
+/*
+ * SUNRPC sleeps for a while before it tries again; a test need not. A task that ends gives up
+ * its tk_xprt without a lock; the only transport of its client stays. SUNRPC writes
+ * tk_waitqueue plainly, and looks at it again under the queue's lock before it wakes the task.
+ */
 static void hurry(struct sweep *sweep)
 {
 	struct rpc_clnt *clnt = sweep->reverse->clnt;
 	struct rpc_wait_queue *queue;
 	struct rpc_task *task;
+	struct rpc_xprt *xprt;
 
 	spin_lock(&clnt->cl_lock);
+	xprt = rcu_dereference_protected(clnt->cl_xprt, lockdep_is_held(&clnt->cl_lock));
 	list_for_each_entry(task, &clnt->cl_tasks, tk_task) {
-		queue = READ_ONCE(task->tk_waitqueue);
-		/* NULL, when the task ends: then it is not asleep. */
-		if (is_asleep(data_race(task->tk_xprt), queue))
+		queue = data_race(READ_ONCE(task->tk_waitqueue));
+		if (is_asleep(xprt, queue))
 			rpc_wake_up_queued_task(queue, task);
 	}
 	spin_unlock(&clnt->cl_lock);
