@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Client and server over the provider in memory, with calls and answers from several threads
- * at once: alone, while the connection is lost again and again, while tasks are killed, and
- * while a device goes.
+ * at once: alone, while the connection is lost again and again, while tasks are killed, while the
+ * server grants fewer and more, and while a device goes.
  */
 #include "threads.h"
 
@@ -14,6 +14,7 @@ struct traffic_case {
 	bool		iwarp;
 	bool		drops;
 	bool		kills;
+	bool		squeezes;
 };
 
 static const struct traffic_case traffic_cases[] = {
@@ -25,6 +26,8 @@ static const struct traffic_case traffic_cases[] = {
 	{ "tasks killed, iWARP", true, .kills = true },
 	{ "both, InfiniBand", false, .drops = true, .kills = true },
 	{ "both, iWARP", true, .drops = true, .kills = true },
+	{ "other grants, InfiniBand", false, .squeezes = true },
+	{ "other grants, iWARP", true, .squeezes = true },
 };
 
 KUNIT_ARRAY_PARAM_DESC(traffic, traffic_cases, desc);
@@ -59,6 +62,45 @@ static void drop_often(struct traffic *traffic)
 		traffic_await(traffic, (n + 1) * CALLS * TRAFFIC_TASKS / DROPS);
 		drop(traffic, n);
 	}
+}
+
+/* Whatever time has passed since the last look; 0: there is no connection any more. */
+static u32 granted_now(struct traffic *traffic)
+{
+	struct svc_xprt *xprt = traffic_server(traffic);
+	struct svcrdma_transport *t;
+	u32 grant;
+
+	if (!xprt)
+		return 0;
+	t = svcrdma_transport_of(xprt);
+	spin_lock(&t->st_recv_lock);
+	t->st_credit.look_at = jiffies;
+	grant = t->st_grant;
+	spin_unlock(&t->st_recv_lock);
+	svc_xprt_put(xprt);
+	return grant;
+}
+
+/* As an administrator does who changes max_credits_total, and waits for what comes of it */
+static void squeeze_often(struct traffic *traffic)
+{
+	enum { TIMES = 8 };
+	unsigned int n, squeezed = 0;
+
+	for (n = 0; n < TIMES && traffic_running(traffic); n++) {
+		traffic_await(traffic, (n + 1) * CALLS * TRAFFIC_TASKS / (TIMES + 1));
+		svcrdma_max_credits_total = n % 2 ? 0 : 8;
+		while (n % 2 == 0 && traffic_running(traffic)) {
+			if (granted_now(traffic) == RPCRDMA_GRANT_FLOOR) {
+				squeezed++;
+				break;
+			}
+			usleep_range(50, 100);
+		}
+	}
+	svcrdma_max_credits_total = 0;
+	KUNIT_EXPECT_GT(traffic->pair->test, squeezed, 0);
 }
 
 static void expect_all_ended(struct traffic *traffic, const struct traffic_case *c)
@@ -96,6 +138,8 @@ static void calls_from_several_threads(struct kunit *test)
 	traffic_start(traffic);
 	if (c->drops)
 		drop_often(traffic);
+	if (c->squeezes)
+		squeeze_often(traffic);
 	traffic_end(traffic);
 
 	/* Assert */
