@@ -2,7 +2,7 @@
 /* The client's Receive buffers: enough are posted at any time, none is lost. */
 #include "client.h"
 
-enum { BATCH = 7 };
+enum { BATCH = RPCRDMA_RECEIVE_BATCH };
 
 static int receive_init(struct kunit *test)
 {

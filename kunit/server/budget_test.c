@@ -6,9 +6,14 @@
 
 enum { HOSTS = 4, CONNECTIONS = 8 };
 
-/* Connections without a device: what budget.c looks at */
+/**
+ * struct budget_test - connections without a device: what budget.c looks at
+ * @t: these
+ * @joined: has it?
+ */
 struct budget_test {
-	struct svcrdma_transport *t[CONNECTIONS];
+	struct svcrdma_transport *t;
+	bool			joined[CONNECTIONS];
 };
 
 static void leave_all(void *data)
@@ -17,8 +22,8 @@ static void leave_all(void *data)
 	int i;
 
 	for (i = 0; i < CONNECTIONS; i++)
-		if (budget->t[i])
-			svcrdma_budget_leave(budget->t[i]);
+		if (budget->joined[i])
+			svcrdma_budget_leave(&budget->t[i]);
 }
 
 static void restore_total(void *total)
@@ -36,6 +41,8 @@ static int budget_init(struct kunit *test)
 	struct budget_test *budget = kunit_kzalloc(test, sizeof(*budget), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, budget);
+	budget->t = kunit_kcalloc(test, CONNECTIONS, sizeof(*budget->t), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, budget->t);
 	test->priv = budget;
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, restore_total,
 							   (void *)(long)svcrdma_max_credits_total));
@@ -50,7 +57,7 @@ static int budget_init(struct kunit *test)
 static struct svcrdma_transport *join(struct kunit *test, int i, int host, bool ipv6)
 {
 	struct budget_test *budget = test->priv;
-	struct svcrdma_transport *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	struct svcrdma_transport *t = &budget->t[i];
 	struct sockaddr_in6 in6 = {
 		.sin6_family = AF_INET6,
 		.sin6_port = htons(700 + i),
@@ -62,13 +69,12 @@ static struct svcrdma_transport *join(struct kunit *test, int i, int host, bool 
 		.sin_addr.s_addr = htonl(0x0a000000 + host),
 	};
 
-	KUNIT_ASSERT_NOT_NULL(test, t);
 	if (ipv6)
 		svc_xprt_set_remote(&t->st_xprt, (struct sockaddr *)&in6, sizeof(in6));
 	else
 		svc_xprt_set_remote(&t->st_xprt, (struct sockaddr *)&in, sizeof(in));
 	KUNIT_ASSERT_EQ(test, 0, svcrdma_budget_join(t));
-	budget->t[i] = t;
+	budget->joined[i] = true;
 	return t;
 }
 
@@ -76,8 +82,8 @@ static void leave(struct kunit *test, int i)
 {
 	struct budget_test *budget = test->priv;
 
-	svcrdma_budget_leave(budget->t[i]);
-	budget->t[i] = NULL;
+	svcrdma_budget_leave(&budget->t[i]);
+	budget->joined[i] = false;
 }
 
 /* A part for each host, and one for a host that is yet to come */
@@ -167,13 +173,12 @@ static void budget_is_squeezed(struct kunit *test)
 
 static void budget_without_memory(struct kunit *test)
 {
-	struct svcrdma_transport *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	struct budget_test *budget = test->priv;
 
-	KUNIT_ASSERT_NOT_NULL(test, t);
 	fake_alloc_fail(0);
-	KUNIT_EXPECT_EQ(test, -ENOMEM, svcrdma_budget_join(t));
+	KUNIT_EXPECT_EQ(test, -ENOMEM, svcrdma_budget_join(budget->t));
 	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
-	svcrdma_budget_leave(t);
+	svcrdma_budget_leave(budget->t);
 }
 
 static struct kunit_case budget_cases[] = {
