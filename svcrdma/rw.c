@@ -4,7 +4,7 @@
  *
  * One struct svcrdma_rw moves one segment, or the part of it that is needed. The first one is a
  * part of its context, with room for a few pages, so most calls allocate nothing here. More pages
- * have a table of lib/sg_pool.c, in chunks of a page. A call's Reads are one chain, of which the
+ * have a table in chunks of a page, each linked to the next. A call's Reads are one chain, of which the
  * last is signalled: Reads complete in the order in which they were posted. A reply's Writes are
  * put before its Send.
  *
@@ -20,7 +20,7 @@
 static void rw_free(struct svcrdma_rws *rws, struct svcrdma_rw *rw)
 {
 	if (rw->rw_table.nents > SVCRDMA_FEW_RUNS)
-		sg_free_table_chained(&rw->rw_table, 0);
+		sg_free_table(&rw->rw_table);
 	if (rw != &rws->first)
 		kfree(rw);
 }
@@ -42,7 +42,7 @@ static struct svcrdma_rw *rw_alloc(struct svcrdma_transport *t, struct svcrdma_r
 		rw->rw_table.sgl = rw->rw_few;
 		rw->rw_table.nents = nents;
 		sg_init_table(rw->rw_few, nents);
-	} else if (sg_alloc_table_chained(&rw->rw_table, nents, NULL, 0)) {
+	} else if (sg_alloc_table(&rw->rw_table, nents, GFP_KERNEL)) {
 		rw_free(rws, rw);
 		return NULL;
 	}
@@ -63,7 +63,7 @@ static noinline void set_pages(struct scatterlist *sg, u32 room, struct page **p
 		for (n = room - 1; n; n--)
 			sg_set_page(sg++, *pages++, PAGE_SIZE, 0);
 		sg = sg_chain_ptr(sg);
-		room = SG_CHUNK_SIZE;
+		room = SG_MAX_SINGLE_ALLOC;
 	}
 	for (; left; left--)
 		sg_set_page(sg++, *pages++, PAGE_SIZE, 0);
@@ -81,7 +81,8 @@ static struct svcrdma_rw *rw_alloc_pages(struct svcrdma_transport *t, struct svc
 		return NULL;
 	sg_set_page(rw->rw_table.sgl, *pages, first, offset);
 	if (length > first)
-		set_pages(rw->rw_table.sgl + 1, SG_CHUNK_SIZE - 1, pages + 1, length - first);
+		set_pages(rw->rw_table.sgl + 1, SG_MAX_SINGLE_ALLOC - 1, pages + 1,
+			  length - first);
 	return rw;
 }
 

@@ -190,9 +190,8 @@ static inline struct shrinker *fault_shrinker_alloc(unsigned int flags, const ch
 	FAULT_SITE("register_sysctl", NULL,					\
 		   register_sysctl_sz(path, table, ARRAY_SIZE(table)))
 
-#undef sg_alloc_table_chained
-#define sg_alloc_table_chained(...) \
-	FAULT_SITE("sg_alloc_table_chained", -ENOMEM, (sg_alloc_table_chained)(__VA_ARGS__))
+#define sg_alloc_table(...) \
+	FAULT_SITE("sg_alloc_table", -ENOMEM, (sg_alloc_table)(__VA_ARGS__))
 #undef shrinker_alloc
 #define shrinker_alloc(flags, name) \
 	FAULT_SITE("shrinker_alloc", NULL, fault_shrinker_alloc(flags, name))
