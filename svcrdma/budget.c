@@ -8,8 +8,8 @@
  * become smaller does so as its client sends calls, since the client hears of it in their replies
  * only (grant.c). A connection that is idle keeps what it has.
  *
- * The kernel's memory reclaim lowers the bound, as by asking for credits to be given back. That is
- * forgotten in steps, once it has not asked for a while.
+ * When memory is short, the kernel's reclaim asks for credits (a shrinker). That lowers the bound
+ * for a while: it doubles every svcrdma_squeeze_time, until it is as before.
  */
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
@@ -22,7 +22,8 @@
 #include "svcrdma.h"
 
 enum {
-	PAGES_PER_CREDIT = 64,		/* of memory, by default: three are what it takes */
+	/* One of so many messages that memory has room for; a credit takes three, and some more. */
+	MESSAGES_PER_CREDIT = 64,
 	LEAST_BY_MEMORY = 1024,
 	SEEKS = 2 * DEFAULT_SEEKS,	/* what can be read again goes first */
 	BATCH = RPCRDMA_GRANT_FLOOR,	/* of credits that are asked for at a time */
@@ -48,7 +49,7 @@ unsigned long svcrdma_squeeze_time = 10 * HZ;
 static DEFINE_SPINLOCK(budget_lock);
 static DEFINE_HASHTABLE(hosts, 8);
 static u32 hash_seed;
-static u32 by_memory;
+static u32 by_memory;	/* credits, with the smallest messages */
 
 /* Under budget_lock; nr_hosts and squeezed are read without it as a hint. */
 static u32 nr_hosts;
@@ -59,10 +60,11 @@ static unsigned long squeezed_at;
 
 static struct shrinker *shrinker;
 
-/* What the administrator wants */
+/* What the administrator wants, or memory allows */
 static u32 most_credits(void)
 {
-	return READ_ONCE(svcrdma_max_credits_total) ?: by_memory;
+	return READ_ONCE(svcrdma_max_credits_total) ?:
+	       by_memory / (READ_ONCE(svcrdma_max_req_size) / SVCRDMA_MIN_REQ_SIZE);
 }
 
 static u32 credits_now(void)
@@ -314,8 +316,8 @@ static unsigned long shrinker_scan(struct shrinker *unused, struct shrink_contro
 int svcrdma_budget_init(void)
 {
 	hash_seed = get_random_u32();
-	by_memory = clamp_t(unsigned long, totalram_pages() / PAGES_PER_CREDIT, LEAST_BY_MEMORY,
-			    INT_MAX);
+	by_memory = clamp_t(u64, (u64)totalram_pages() * (PAGE_SIZE / SVCRDMA_MIN_REQ_SIZE) /
+			    MESSAGES_PER_CREDIT, LEAST_BY_MEMORY, INT_MAX);
 	shrinker = shrinker_alloc(0, "svcrdma-credits");
 	if (!shrinker)
 		return -ENOMEM;
