@@ -335,7 +335,7 @@ static noinline void fill(struct svcrdma_transport *t)
 	int ret;
 
 	spin_lock(&t->st_recv_lock);
-	t->st_recv.posted -= SVCRDMA_RECEIVE_BATCH;
+	t->st_recv.posted -= RPCRDMA_RECEIVE_BATCH;
 	ret = svcrdma_recv_post_missing(t);
 	svcrdma_grant_look(t);
 	spin_unlock(&t->st_recv_lock);
@@ -362,7 +362,7 @@ void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 		svcrdma_grant_at_mark(t, used);
 	if (ready)
 		llist_add(&rc->rc_node, &t->st_recv.ready);
-	if (++t->st_recv.gone < SVCRDMA_RECEIVE_BATCH)
+	if (++t->st_recv.gone < RPCRDMA_RECEIVE_BATCH)
 		return;
 	t->st_recv.gone = 0;
 	fill(t);

@@ -54,8 +54,6 @@ enum {
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
 	SVCRDMA_MAX_PULLS = 8,		/* largest calls of which a connection may have the pages */
-	/* Receives are posted that many at a time: less than the slack that sizing.hh has for it */
-	SVCRDMA_RECEIVE_BATCH = 14,
 	SVCRDMA_FIRST_CREDITS = 8,	/* of a connection, until the client has used them all */
 	SVCRDMA_GRANT_PAUSE = HZ / 4,	/* before a grant that was refused is asked for again */
 	SVCRDMA_SPARE_EXPOSURES = 8,	/* beyond one for each call: RDMA_DONE is on its way */

@@ -34,8 +34,8 @@ constexpr u32 budget_part(const rpcrdma_budget &budget)
 }
 
 /*
- * What the host's part leaves is for whoever asks first, but no connection of the host's has to
- * be content with less than all others of it.
+ * A connection may have all that the host's other connections leave of its part, and an equal
+ * share of the part in any case.
  */
 constexpr u32 budget_limit(const rpcrdma_budget &budget, u32 grant)
 {

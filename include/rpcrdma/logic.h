@@ -449,7 +449,7 @@ struct rpcrdma_device_limits {
 	u32 max_fast_reg_pages;	/* max_fast_reg_page_list_len; client only */
 };
 
-/* Entries of the client's Receive Queue beyond what the peer can use: posted in one post */
+/* Receives that are posted in one post. Both queues have room for so many beyond the credits. */
 enum { RPCRDMA_RECEIVE_BATCH = 14 };
 
 struct rpcrdma_client_queues {

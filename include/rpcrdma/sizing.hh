@@ -18,7 +18,7 @@ namespace rpcrdma
 
 constexpr u32 drain_entries = 1; /* what ib_drain_qp() posts */
 constexpr u32 server_slack =
-	16; /* server: receives under way to being reposted */
+	RPCRDMA_RECEIVE_BATCH + 2; /* server: receives to be reposted */
 constexpr u32 server_send_spare = 2;
 constexpr u32 rw_context_wrs = 3; /* register, transfer, invalidate */
 constexpr u32 payloads_at_a_time =

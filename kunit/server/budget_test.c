@@ -26,11 +26,6 @@ static void leave_all(void *data)
 			svcrdma_budget_leave(&budget->t[i]);
 }
 
-static void restore_total(void *total)
-{
-	svcrdma_max_credits_total = (long)total;
-}
-
 static void restore_time(void *time)
 {
 	svcrdma_squeeze_time = (long)time;
@@ -44,8 +39,7 @@ static int budget_init(struct kunit *test)
 	budget->t = kunit_kcalloc(test, CONNECTIONS, sizeof(*budget->t), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, budget->t);
 	test->priv = budget;
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, restore_total,
-							   (void *)(long)svcrdma_max_credits_total));
+	server_keep_total(test);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, restore_time,
 							   (void *)(long)svcrdma_squeeze_time));
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, leave_all, budget));
@@ -53,7 +47,7 @@ static int budget_init(struct kunit *test)
 	return 0;
 }
 
-/* Connection @i, of host @host; @port is of no interest. */
+/* Connection @i, of host @host. Each has a port of its own, which does not matter. */
 static struct svcrdma_transport *join(struct kunit *test, int i, int host, bool ipv6)
 {
 	struct budget_test *budget = test->priv;

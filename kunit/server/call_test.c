@@ -462,7 +462,7 @@ static void call_burst_uses_up_the_spare_buffers(struct kunit *test)
 		/* A batch at a time: never a whole one less than there shall be. */
 		if (i < server->transport->st_credits)
 			KUNIT_EXPECT_EQ(test, server->transport->st_recv.target -
-					(i + 1) % SVCRDMA_RECEIVE_BATCH,
+					(i + 1) % RPCRDMA_RECEIVE_BATCH,
 					fake_recvs(server->qp));
 	}
 	KUNIT_EXPECT_FALSE(test, fake_deliver(server->qp, call.message, call.size));

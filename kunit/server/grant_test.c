@@ -77,7 +77,7 @@ static void grant_grows_with_use(struct kunit *test)
 		}
 		flush_work(&t->st_credit.work);
 		expect_contexts(server, min(2 * grant, t->st_credits));
-		KUNIT_EXPECT_GT(test, t->st_recv.posted - t->st_recv.gone + SVCRDMA_RECEIVE_BATCH,
+		KUNIT_EXPECT_GT(test, t->st_recv.posted - t->st_recv.gone + RPCRDMA_RECEIVE_BATCH,
 				t->st_recv.target);
 	}
 	KUNIT_EXPECT_EQ(test, t->st_credits, granted(server));
@@ -115,17 +115,11 @@ static void grant_of_a_closing_connection(struct kunit *test)
 
 /* ---- grants that go down ---- */
 
-static void restore_total(void *total)
-{
-	svcrdma_max_credits_total = (long)total;
-}
-
 static void grant_lower_init(struct server *server, u32 credits)
 {
 	struct kunit *test = server->test;
 
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, restore_total,
-							   (void *)(long)svcrdma_max_credits_total));
+	server_keep_total(test);
 	KUNIT_ASSERT_EQ(test, credits, svcrdma_budget_ask(server->transport, credits));
 	KUNIT_ASSERT_EQ(test, 0, svcrdma_grant_grow(server->transport, credits));
 	expect_contexts(server, credits);
@@ -158,14 +152,14 @@ static void grant_goes_down(struct kunit *test)
 
 	grant_lower_init(server, 32);
 	target = t->st_recv.target;
-	KUNIT_EXPECT_EQ(test, 32, exchange(server, SVCRDMA_RECEIVE_BATCH));
+	KUNIT_EXPECT_EQ(test, 32, exchange(server, RPCRDMA_RECEIVE_BATCH));
 
 	svcrdma_max_credits_total = 20;
 	look_now(server);
-	KUNIT_EXPECT_EQ(test, 10, exchange(server, SVCRDMA_RECEIVE_BATCH));
+	KUNIT_EXPECT_EQ(test, 10, exchange(server, RPCRDMA_RECEIVE_BATCH));
 	KUNIT_EXPECT_EQ(test, target, t->st_recv.target);
 	look_now(server);
-	KUNIT_EXPECT_EQ(test, 10, exchange(server, SVCRDMA_RECEIVE_BATCH));
+	KUNIT_EXPECT_EQ(test, 10, exchange(server, RPCRDMA_RECEIVE_BATCH));
 	/* Receives that are too many are used up. */
 	exchange(server, target);
 	expect_contexts(server, 10);
@@ -174,7 +168,7 @@ static void grant_goes_down(struct kunit *test)
 	/* And up again */
 	svcrdma_max_credits_total = 1000;
 	look_now(server);
-	exchange(server, SVCRDMA_RECEIVE_BATCH);
+	exchange(server, RPCRDMA_RECEIVE_BATCH);
 	for (target = 0; target < 10; target++)
 		server_deliver(server, CALL_PLAIN);
 	flush_work(&t->st_credit.work);
@@ -192,7 +186,7 @@ static void grant_goes_down_to_the_floor(struct kunit *test)
 	grant_lower_init(server, 16);
 	svcrdma_max_credits_total = 4;
 	look_now(server);
-	KUNIT_EXPECT_EQ(test, RPCRDMA_GRANT_FLOOR, exchange(server, SVCRDMA_RECEIVE_BATCH));
+	KUNIT_EXPECT_EQ(test, RPCRDMA_GRANT_FLOOR, exchange(server, RPCRDMA_RECEIVE_BATCH));
 	look_now(server);
 	exchange(server, 32);
 	expect_contexts(server, RPCRDMA_GRANT_FLOOR);
@@ -235,7 +229,7 @@ static void grant_waits_for_calls_that_came_before(struct kunit *test)
 	svcrdma_max_credits_total = 8;
 	for (i = 0; i < 100; i++) {
 		look_now(server);
-		exchange(server, SVCRDMA_RECEIVE_BATCH);
+		exchange(server, RPCRDMA_RECEIVE_BATCH);
 	}
 	KUNIT_EXPECT_EQ(test, RPCRDMA_GRANT_FLOOR, t->st_grant);
 	KUNIT_EXPECT_EQ(test, target, t->st_recv.target);

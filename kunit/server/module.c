@@ -78,7 +78,7 @@ void server_expect_idle(struct kunit *test, struct svcrdma_transport *t, unsigne
 	KUNIT_EXPECT_EQ(test, t->st_recv.target + t->st_grant,
 			server_count(&t->st_recv.spare) + posted);
 	KUNIT_EXPECT_LE(test, posted, t->st_recv.target);
-	KUNIT_EXPECT_GT(test, posted + SVCRDMA_RECEIVE_BATCH, t->st_recv.target);
+	KUNIT_EXPECT_GT(test, posted + RPCRDMA_RECEIVE_BATCH, t->st_recv.target);
 	KUNIT_EXPECT_EQ(test, t->st_recv.posted - t->st_recv.gone, posted);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&t->st_recv.used));
 	KUNIT_EXPECT_EQ(test, t->st_sq.depth, server_sq_free(t));

@@ -16,6 +16,18 @@ void server_suite_exit(struct kunit_suite *suite)
 	server_module_exit();
 }
 
+static void restore_total(void *total)
+{
+	svcrdma_max_credits_total = (long)total;
+}
+
+/* After the test max_credits_total is what it is now. */
+void server_keep_total(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, restore_total,
+							   (void *)(long)svcrdma_max_credits_total));
+}
+
 static void server_destroy_action(void *data)
 {
 	struct server *server = data;

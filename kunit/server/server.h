@@ -64,6 +64,7 @@ enum server_call { CALL_PLAIN, CALL_READ, CALL_WRITE };
 
 /* server.c */
 extern u8 server_peer_memory[256];
+void server_keep_total(struct kunit *test);
 int server_suite_init(struct kunit_suite *suite);
 void server_suite_exit(struct kunit_suite *suite);
 struct server *server_create(struct kunit *test);

@@ -90,7 +90,7 @@ static void squeeze_often(struct traffic *traffic)
 
 	for (n = 0; n < TIMES && traffic_running(traffic); n++) {
 		traffic_await(traffic, (n + 1) * CALLS * TRAFFIC_TASKS / (TIMES + 1));
-		svcrdma_max_credits_total = n % 2 ? 0 : 8;
+		WRITE_ONCE(svcrdma_max_credits_total, n % 2 ? 0 : 8);
 		while (n % 2 == 0 && traffic_running(traffic)) {
 			if (granted_now(traffic) == RPCRDMA_GRANT_FLOOR) {
 				squeezed++;
@@ -99,7 +99,7 @@ static void squeeze_often(struct traffic *traffic)
 			usleep_range(50, 100);
 		}
 	}
-	svcrdma_max_credits_total = 0;
+	WRITE_ONCE(svcrdma_max_credits_total, 0);
 	KUNIT_EXPECT_GT(traffic->pair->test, squeezed, 0);
 }
 
