@@ -5,13 +5,14 @@
  * It begins small, with contexts for it. When the client has used all of it, a work item asks for
  * twice as much (budget.c), makes contexts and posts them; after that the next reply grants them.
  *
- * It goes down, as calls come in, when its host has more than its part of the credits. Until all
- * calls that had come before that are done with, a thread may send a reply with the grant as it
- * was: for so long Receives for st_credit.promised calls stay posted. Then there is no need for new
- * ones in place of those beyond the new grant. The client may not have heard of it; but it has no
- * more than the promised calls outstanding until it has taken a reply that was sent since, and a
- * Receive is posted for each of these already. Contexts beyond what the grant needs are freed as
- * they come back.
+ * It goes down, as calls come in, when its host has more than its part of the credits. A thread
+ * may have read the old grant, st_credit.promised, and not have sent it yet. So Receives are posted
+ * for the old grant until all calls are done with that had come before. From then on each reply has
+ * the new grant, and Receives are posted for that one. What is posted by then stays. The client may
+ * still use the old grant, until it takes one of these replies. It has a Receive for each call that
+ * it may send until then: it has no more outstanding than the old grant, and for all of these that
+ * had not come a Receive was posted. Contexts beyond what the new grant needs are freed as they
+ * come back.
  */
 #include "svcrdma.h"
 #include "trace.h"

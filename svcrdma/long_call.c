@@ -361,7 +361,7 @@ struct svcrdma_long_call *svcrdma_long_call_create(struct svcrdma_transport *t,
 						   const struct rpcrdma_call_plan *plan,
 						   struct rpcrdma_chunk_lists *lists)
 {
-	/* rpciod may be needed to write pages back. The scheduler reads other flags meanwhile. */
+	/* rpciod may be needed to write pages back. KCSAN: see xprtrdma_memalloc_save(). */
 	unsigned int nofs = data_race(memalloc_nofs_save());
 	struct svcrdma_long_call *lc;
 

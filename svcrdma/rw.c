@@ -4,9 +4,9 @@
  *
  * One struct svcrdma_rw moves one segment, or the part of it that is needed. The first one is a
  * part of its context, with room for a few pages, so most calls allocate nothing here. More pages
- * have a table in chunks of a page, each linked to the next. A call's Reads are one chain, of which the
- * last is signalled: Reads complete in the order in which they were posted. A reply's Writes are
- * put before its Send.
+ * have a table in chunks of a page, each linked to the next. A call's Reads are one chain, of which
+ * the last is signalled: Reads complete in the order in which they were posted. A reply's Writes
+ * are put before its Send.
  *
  * The core registers memory where the device needs that: always for Reads on
  * iWARP, whose sink has to be registered. Its pool of regions is limited, and

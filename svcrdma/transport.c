@@ -34,7 +34,8 @@
  *    started again by a thread that posted.
  * 2. The release work is flushed again: nothing else uses the queue pair.
  * 3. Contexts and exposed replies: unmapped and freed wherever they were. Needs the queue pair,
- *    whose pool takes memory regions back.
+ *    whose pool takes memory regions back. The credits go back to the budget once the contexts are
+ *    freed that they stand for; no handler or work item looks at st_host any more.
  * 4. Queue pair, completion queues, protection domain: before the id, since the
  *    removal of a device goes on as soon as the last id is destroyed.
  * 5. rdma_destroy_id() waits for the CM handler, the last to know the transport.

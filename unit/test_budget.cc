@@ -103,9 +103,9 @@ TEST_F(Budget, LargestNumbers)
 }
 
 /*
- * Hosts and connections come and go, and use what they have. Once each that is over its limit has
- * come down, no host has more than its part and a fair share for each connection that began later,
- * and there is a part left for the next one.
+ * Connections of several hosts use all that they have, in any order, until nothing changes: no host
+ * has more than its part, but for the floors, most of it is in use, and each connection has about an
+ * equal share.
  */
 TEST_F(Budget, IsKeptByAll)
 {

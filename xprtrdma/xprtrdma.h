@@ -451,8 +451,8 @@ static inline struct ib_device *xprtrdma_conn_device(struct xprtrdma_conn *conn)
 
 /*
  * Until xprtrdma_memalloc_restore() takes what this returns: reclaim may wait for the
- * transport, and a swapper's may use the reserves. The scheduler reads the flags meanwhile, other
- * ones, without a mark.
+ * transport, and a swapper's may use the reserves. Only a task itself changes its flags; the
+ * scheduler reads others of them meanwhile, without a lock, which KCSAN reports.
  */
 static inline unsigned int xprtrdma_memalloc_save(const struct rpc_xprt *xprt)
 {

@@ -51,7 +51,8 @@ ROWS = (
         "matrix/mounts-siw-brief", checks=("gss", "netns", "configuration", "reload")),
     # rxe belongs to the first network namespace.
     Row("ours-mounts-rxe", 0, "small", "--engine uml --provider rxe --vers no",
-        "matrix/mounts-rxe-brief", checks=("addressing", "listener", "administrator", "credits", "events")),
+        "matrix/mounts-rxe-brief",
+        checks=("addressing", "listener", "administrator", "credits", "events")),
     Row("ours-mounts-debug", USER_MODE, "small",
         "--engine uml --kernel um-debug --provider rxe --vers no", "matrix/mounts-debug",
         checks=("readers",)),
