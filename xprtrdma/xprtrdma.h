@@ -58,10 +58,13 @@ enum {
 };
 
 #define XPRTRDMA_BIND_TIMEOUT		(60U * HZ)
-/* Between attempts, twice as long each time; the mount may want a lower bound. */
+/*
+ * Between attempts, twice as long each time; the mount may want a lower bound. Ours is how long a
+ * server that is back may have to wait for its clients.
+ */
 #define XPRTRDMA_REESTABLISH_FIRST	(1U * HZ)
 #define XPRTRDMA_REESTABLISH_MIN	(5U * HZ)
-#define XPRTRDMA_REESTABLISH_MAX	(30U * HZ)
+#define XPRTRDMA_REESTABLISH_MAX	(10U * HZ)
 #define XPRTRDMA_IDLE_TIMEOUT		(5U * 60 * HZ)
 /* Where a call does not say how long it waits for a reply */
 #define XPRTRDMA_STALL_TIMEOUT		(60U * HZ)

@@ -319,7 +319,7 @@ static void connect_does_not_wait_for_reclaim(struct kunit *test)
 
 static void backoff_grows(struct kunit *test)
 {
-	static const unsigned int seconds[] = { 0, 1, 2, 4, 8, 16, 30, 30 };
+	static const unsigned int seconds[] = { 0, 1, 2, 4, 8, 10, 10, 10 };
 	struct mount *mount = test->priv;
 	int i;
 
