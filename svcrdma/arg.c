@@ -29,22 +29,6 @@ u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp)
 		   svcrdma_transport_of(rqstp->rq_xprt)->st_max_pages);
 }
 
-/*
- * The context's pages take the place of the first ones in rq_pages.
- */
-static int give_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
-{
-	u32 pages = rc->rc_nr_pages;
-
-	if (pages > svcrdma_arg_page_limit(rqstp))
-		return -EMSGSIZE;
-	release_pages(rqstp->rq_pages, pages);
-	memcpy(rqstp->rq_pages, rc->rc_pages, pages * sizeof(*rc->rc_pages));
-	rc->rc_nr_pages = 0;
-	compat_rqst_reply_begin(rqstp, pages);
-	return 0;
-}
-
 static void arg_init(struct svc_rqst *rqstp, void *base, u32 length)
 {
 	struct xdr_buf *arg = &rqstp->rq_arg;
@@ -151,7 +135,7 @@ void svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
  */
 int svcrdma_arg_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
-	int ret = give_pages(rqstp, rc);
+	int ret = svcrdma_pages_give(rqstp, rc);
 
 	if (ret)
 		return ret;

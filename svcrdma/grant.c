@@ -91,7 +91,7 @@ static void grant_lower(struct svcrdma_transport *t, u32 grant)
 	limit_exposures(t, grant);
 	spin_lock(&t->st_recv_lock);
 	WRITE_ONCE(t->st_grant, grant);
-	/* A call that comes later is answered with this one: pairs with llist_add() of
+	/* A call that comes later is answered with this one: pairs with atomic_inc_return() of
 	 * svcrdma_recv_taken(), between rc_since and whoever reads st_grant.
 	 */
 	smp_mb();

@@ -5,8 +5,8 @@
  * What is counted, and where a call waits, are members of st_read.
  *
  * state     where                     counted in       goes on
- * new       a thread's                -                to waiting or building; or it is wrong,
- *                                                      or one too many
+ * new       the CQ handler's,         -                to waiting or building; or it is wrong,
+ *           or a thread's                              or one too many
  * waiting   wait                      pulls            to building: retry, the first, and pages
  *                                                      for it
  * building  a thread's                pulls, pages,    to reading: all Reads have regions; to
@@ -14,7 +14,7 @@
  * short     front of wait             pulls, pages     to building: retry
  * reading   the Send Queue, or waits  pulls, pages,    to done: read_done(); or stays until the
  *           for entries of it         built            transport is freed
- * done      ready                     pulls, pages     to nfsd, or ERR_CHUNK
+ * done      st_recv.ready             pulls, pages     to nfsd, or ERR_CHUNK
  *
  * st_read.retry says that the first in st_read.wait may have better luck. It is set when a
  * call leaves reading, which gives regions back, and when one becomes short while nobody
@@ -44,12 +44,11 @@ static bool base_is_right(const struct svcrdma_recv_ctxt *rc)
 }
 
 /*
- * Checks the Read list against the message and against what @rqstp has room for, and
+ * Checks the Read list against the message and against @limit, bytes of pages, and
  * sets rc_stream_length, the bytes of pages that are needed.
  */
-static int plan_reads(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
+static int plan_reads(struct svcrdma_recv_ctxt *rc, u32 limit)
 {
-	u32 limit = svcrdma_arg_page_limit(rqstp) << PAGE_SHIFT;
 	/* What stays in the Receive buffer, as the head. */
 	u32 head = svcrdma_recv_is_simple(rc) ? rc->rc_lists.chunks[0].position : 0;
 	u32 size;
@@ -65,11 +64,6 @@ static int plan_reads(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 	return 0;
 }
 
-static u32 call_pages(const struct svcrdma_recv_ctxt *rc)
-{
-	return DIV_ROUND_UP(rc->rc_stream_length, PAGE_SIZE);
-}
-
 /*
  * May the call have its pages? Credits alone would let a client that nobody knows yet pin
  * a whole payload for each. A call that waits for regions has its pages; and when no call
@@ -77,7 +71,7 @@ static u32 call_pages(const struct svcrdma_recv_ctxt *rc)
  */
 static bool reserve_pages(struct svcrdma_transport *t, const struct svcrdma_recv_ctxt *rc)
 {
-	u32 pages = call_pages(rc);
+	u32 pages = svcrdma_call_pages(rc);
 
 	lockdep_assert_held(&t->st_recv_lock);
 
@@ -89,34 +83,21 @@ static bool reserve_pages(struct svcrdma_transport *t, const struct svcrdma_recv
 	return true;
 }
 
-/* The first one of a list, or NULL */
-static struct svcrdma_recv_ctxt *pop(struct list_head *list)
-{
-	struct svcrdma_recv_ctxt *rc;
-
-	rc = list_first_entry_or_null(list, struct svcrdma_recv_ctxt, rc_list);
-	if (rc)
-		list_del_init(&rc->rc_list);
-	return rc;
-}
-
 /* Is there anything for svcrdma_reads_next()? After each change of what it looks at */
 static void set_pending(struct svcrdma_transport *t)
 {
 	lockdep_assert_held(&t->st_recv_lock);
-	WRITE_ONCE(t->st_read.pending, !list_empty(&t->st_read.ready) ||
-		   (t->st_read.retry && !list_empty(&t->st_read.wait)));
+	WRITE_ONCE(t->st_read.pending, t->st_read.retry && !list_empty(&t->st_read.wait));
 }
 
 /* Of begin_pull() and start_reads(), beside 0 and errnos */
 enum { READS_WAIT = 1 };
 
-/* 0 when others have regions, else the number of this attempt. */
-static u32 begin_attempt(struct svcrdma_transport *t)
+static void begin_attempt(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	lockdep_assert_held(&t->st_recv_lock);
 	t->st_read.attempts = t->st_read.attempts + 1 ?: 1;
-	return t->st_read.built++ ? 0 : t->st_read.attempts;
+	rc->rc_alone = t->st_read.built++ ? 0 : t->st_read.attempts;
 }
 
 /*
@@ -128,10 +109,10 @@ static u32 begin_attempt(struct svcrdma_transport *t)
  * give such a call up and use its credit again. When it gives up one whose Reads are not
  * done, they fail, and the connection with them.
  *
- * 0: @alone is for start_reads(); READS_WAIT: others wait already, or it gets no pages, and the
+ * 0: start_reads() is next; READS_WAIT: others wait already, or it gets no pages, and the
  * context was put behind them; -EDQUOT: it is one too many.
  */
-static int begin_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc, u32 *alone)
+static int begin_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	int ret = 0;
 
@@ -146,23 +127,11 @@ static int begin_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		set_pending(t);
 		ret = READS_WAIT;
 	} else {
-		*alone = begin_attempt(t);
+		begin_attempt(t, rc);
 	}
 out_unlock:
 	spin_unlock(&t->st_recv_lock);
 	return ret;
-}
-
-/* svc_alloc_arg() fills the gaps in rq_pages. */
-static void take_call_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
-{
-	u32 pages = call_pages(rc), had = rc->rc_nr_pages;
-
-	compat_rqst_call_taken(rqstp, pages);
-	if (had >= pages)
-		return;
-	svcrdma_pages_move(&rc->rc_pages[had], &rqstp->rq_pages[had], pages - had);
-	rc->rc_nr_pages = pages;
 }
 
 static noinline int add_all_pieces(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
@@ -208,16 +177,15 @@ static int build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 /*
  * Waits in front of those that came later, until a Read ends, or the attempt of another
  * fails. When there is none of these left, it may have been the last, just now.
- * -EAGAIN: no other call had a region since this attempt began, as @alone is still the
+ * -EAGAIN: no other call had a region since this attempt began, as its number is still the
  * last number. More would not be there another time.
  */
-static noinline int wait_for_regions(struct svcrdma_transport *t,
-				     struct svcrdma_recv_ctxt *rc, u32 alone)
+static noinline int wait_for_regions(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	bool retry;
 
 	spin_lock(&t->st_recv_lock);
-	if (alone == t->st_read.attempts) {
+	if (rc->rc_alone == t->st_read.attempts) {
 		spin_unlock(&t->st_recv_lock);
 		return -EAGAIN;
 	}
@@ -242,9 +210,11 @@ static void read_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 	spin_lock(&t->st_recv_lock);
 	t->st_read.built--;
 	t->st_read.retry = true;
-	list_add_tail(&rc->rc_list, &t->st_read.ready);
 	set_pending(t);
 	spin_unlock(&t->st_recv_lock);
+	rc->rc_pulled = true;
+	svcrdma_recv_ready(t, rc);
+	svcrdma_transport_data(t);
 }
 
 /**
@@ -255,7 +225,6 @@ static void read_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
  */
 void svcrdma_reads_setup(struct svcrdma_transport *t)
 {
-	INIT_LIST_HEAD(&t->st_read.ready);
 	INIT_LIST_HEAD(&t->st_read.wait);
 }
 
@@ -311,7 +280,6 @@ void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	count_read(t, rc);
 	read_done(t, rc);
-	svcrdma_transport_data(t);
 	svcrdma_sq_put(t, need);
 }
 
@@ -347,7 +315,6 @@ static int read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 	/* Chunks without a byte. */
 	if (list_empty(&rc->rc_reads.list)) {
 		read_done(t, rc);
-		svcrdma_transport_data(t);
 		return 0;
 	}
 	ret = svcrdma_sq_reserve(t, &rc->rc_sq);
@@ -365,13 +332,13 @@ static int read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
  * What the device can never do has no Reads, which are done at once, and is refused by the
  * thread that comes for it.
  */
-static int start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc, u32 alone)
+static int start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	int ret;
 
 	ret = build_reads(t, rc);
 	if (ret == -EAGAIN)
-		ret = wait_for_regions(t, rc, alone);
+		ret = wait_for_regions(t, rc);
 	if (ret == READS_WAIT)
 		return ret;
 	rc->rc_refused = ret == -EAGAIN || ret == -E2BIG;
@@ -397,62 +364,132 @@ static int start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			struct svcrdma_recv_ctxt *rc)
 {
-	int ret = plan_reads(rqstp, rc);
-	u32 alone;
+	int ret = plan_reads(rc, svcrdma_arg_page_limit(rqstp) << PAGE_SHIFT);
 
 	if (ret)
 		return ret;
 	/* A client that takes no Reads cannot ask for one. */
 	if (!t->st_read_depth)
 		return -EOPNOTSUPP;
-	ret = svcrdma_recv_ctxt_make_room(t, rc);
+	ret = svcrdma_pages_make_room(t, rc);
 	if (ret)
 		return ret;
-	ret = begin_pull(t, rc, &alone);
+	ret = begin_pull(t, rc);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	take_call_pages(rqstp, rc);
-	start_reads(t, rc, alone);
+	svcrdma_pages_take(rqstp, rc);
+	start_reads(t, rc);
 	return 0;
 }
 
-static struct svcrdma_recv_ctxt *reads_next(struct svcrdma_transport *t, bool *done)
+/*
+ * What most calls with a Read chunk are: small, and its Reads can begin as soon as it has come.
+ * Anything else is left to svcrdma_reads_begin(), which says what is wrong, or waits.
+ */
+static bool is_small_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	struct svcrdma_recv_ctxt *rc;
+	const u32 pages = min_t(u32, SVCRDMA_FEW_PAGES, t->st_max_pages - 2);
 
-	rc = pop(&t->st_read.ready);
-	*done = rc;
-	if (rc) {
-		t->st_read.pulls--;
-		t->st_read.pages -= rc->rc_nr_pages;
-		return rc;
+	return rpcrdma_short_call_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
+					 &rc->rc_lists) &&
+	       rc->rc_lists.nr_read && !plan_reads(rc, pages << PAGE_SHIFT) &&
+	       t->st_read_depth;
+}
+
+/* Nobody waits for regions or pages, and it is not one too many. */
+static bool claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	bool claimed;
+
+	spin_lock(&t->st_recv_lock);
+	claimed = t->st_state == RPCRDMA_CONN_ESTABLISHED && !svcrdma_transport_closing(t) &&
+		  list_empty(&t->st_read.wait) && t->st_read.pulls < t->st_credits &&
+		  reserve_pages(t, rc);
+	if (claimed) {
+		t->st_read.pulls++;
+		begin_attempt(t, rc);
 	}
-	if (!t->st_read.retry)
-		return NULL;
-	/* Set again while the attempts succeed: svcrdma_reads_retry() */
-	t->st_read.retry = false;
-	rc = list_first_entry_or_null(&t->st_read.wait, struct svcrdma_recv_ctxt, rc_list);
-	/* If there are no pages for it, those that have them are under way: read_done(). */
-	if (rc && reserve_pages(t, rc))
-		return pop(&t->st_read.wait);
-	return NULL;
+	spin_unlock(&t->st_recv_lock);
+	return claimed;
 }
 
 /**
- * svcrdma_reads_next - what a thread can do about calls with Read chunks
+ * svcrdma_reads_claim - is a message a small call, whose Reads can begin at once?
  * @t: transport
- * @done: set: all of it has been read, and the call is the caller's; else the thread is to call
- *	svcrdma_reads_retry()
+ * @rc: context, which nobody else knows of
+ *
+ * No thread of nfsd is woken then before there is something for it to do.
+ *
+ * Context: completion handler.
+ * Return: true: svcrdma_reads_start(). false: nothing was done, a thread is to look at the message.
+ */
+bool svcrdma_reads_claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	if (!is_small_pull(t, rc) || svcrdma_sq_crowded(t) || !svcrdma_pages_find(rc) ||
+	    !claim(t, rc))
+		return false;
+	svcrdma_pages_take(NULL, rc);
+	return true;
+}
+
+/**
+ * svcrdma_reads_start - start the Reads of a call that was claimed
+ * @t: transport
+ * @rc: context; not the caller's any more, as when svcrdma_reads_begin() returns 0
+ *
+ * Context: completion handler.
+ */
+void svcrdma_reads_start(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	start_reads(t, rc);
+}
+
+/**
+ * svcrdma_reads_end - a thread has a call of which all is read
+ * @t: transport
+ * @rc: context, the caller's
  *
  * Context: process.
- * Return: a context, or NULL.
  */
-struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t, bool *done)
+void svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	struct svcrdma_recv_ctxt *rc;
+	bool more;
+
+	rc->rc_pulled = false;
+	spin_lock(&t->st_recv_lock);
+	t->st_read.pulls--;
+	t->st_read.pages -= rc->rc_nr_pages;
+	more = !list_empty(&t->st_read.wait);
+	if (unlikely(more)) {
+		t->st_read.retry = true;
+		set_pending(t);
+	}
+	spin_unlock(&t->st_recv_lock);
+	if (unlikely(more))
+		svcrdma_transport_data(t);
+}
+
+/**
+ * svcrdma_reads_next - a call whose Reads may have better luck now
+ * @t: transport
+ *
+ * Context: process.
+ * Return: a context, for svcrdma_reads_retry(), or NULL.
+ */
+struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t)
+{
+	struct svcrdma_recv_ctxt *rc = NULL;
 
 	spin_lock(&t->st_recv_lock);
-	rc = reads_next(t, done);
+	/* Set again while the attempts succeed: svcrdma_reads_retry() */
+	if (t->st_read.retry)
+		rc = list_first_entry_or_null(&t->st_read.wait, struct svcrdma_recv_ctxt, rc_list);
+	t->st_read.retry = false;
+	/* If there are no pages for it, those that have them are under way: svcrdma_reads_end(). */
+	if (rc && reserve_pages(t, rc))
+		list_del_init(&rc->rc_list);
+	else
+		rc = NULL;
 	set_pending(t);
 	spin_unlock(&t->st_recv_lock);
 	return rc;
@@ -481,15 +518,14 @@ void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			 struct svcrdma_recv_ctxt *rc)
 {
 	bool more;
-	u32 alone;
 
 	spin_lock(&t->st_recv_lock);
-	alone = begin_attempt(t);
+	begin_attempt(t, rc);
 	spin_unlock(&t->st_recv_lock);
 	/* None, if it had to wait for regions only. */
-	take_call_pages(rqstp, rc);
+	svcrdma_pages_take(rqstp, rc);
 	/* Not when it went back to the list's front. */
-	if (start_reads(t, rc, alone))
+	if (start_reads(t, rc))
 		return;
 
 	spin_lock(&t->st_recv_lock);

@@ -19,8 +19,8 @@
 
 static void recv_ctxt_free(struct svcrdma_recv_ctxt *rc)
 {
+	svcrdma_pages_free(rc);
 	rpcrdma_buffer_exit(&rc->rc_buffer);
-	kvfree(rc->rc_pages);
 	kvfree(rc->rc_many);
 	kfree(rc);
 }
@@ -231,34 +231,6 @@ void svcrdma_recv_setup(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_recv_ctxt_make_room - a call with Read chunks is going to have pages
- * @t: transport
- * @rc: context
- *
- * Context: process.
- * Return: 0 or -ENOMEM.
- */
-int svcrdma_recv_ctxt_make_room(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
-{
-	if (!rc->rc_pages)
-		rc->rc_pages = kvcalloc(t->st_max_pages, sizeof(*rc->rc_pages), GFP_KERNEL);
-	return rc->rc_pages ? 0 : -ENOMEM;
-}
-
-/**
- * svcrdma_recv_ctxt_drop_pages - drop what a call has pulled
- * @rc: context
- *
- * Context: any.
- */
-void svcrdma_recv_ctxt_drop_pages(struct svcrdma_recv_ctxt *rc)
-{
-	if (rc->rc_nr_pages)
-		release_pages(rc->rc_pages, rc->rc_nr_pages);
-	rc->rc_nr_pages = 0;
-}
-
-/**
  * svcrdma_recv_ctxts_destroy - free all Receive contexts, in whatever state
  * @t: transport that nobody uses, its queue pair drained
  *
@@ -270,7 +242,6 @@ void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t)
 
 	list_for_each_entry_safe(rc, next, &t->st_recv.all, rc_all) {
 		svcrdma_rws_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
-		svcrdma_recv_ctxt_drop_pages(rc);
 		recv_ctxt_free(rc);
 	}
 }
@@ -343,6 +314,18 @@ static noinline void fill(struct svcrdma_transport *t)
 }
 
 /**
+ * svcrdma_recv_ready - there is something in a context for nfsd
+ * @t: transport
+ * @rc: context; not the caller's any more
+ *
+ * Context: completion handler. A full barrier. Then svcrdma_transport_data().
+ */
+void svcrdma_recv_ready(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	llist_add(&rc->rc_node, &t->st_recv.ready);
+}
+
+/**
  * svcrdma_recv_taken - a Receive is complete; others are posted in its place
  * @t: transport
  * @rc: its context: the caller's, or nfsd's to find
@@ -361,7 +344,7 @@ void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 	if (used >= READ_ONCE(t->st_recv.mark))
 		svcrdma_grant_at_mark(t, used);
 	if (ready)
-		llist_add(&rc->rc_node, &t->st_recv.ready);
+		svcrdma_recv_ready(t, rc);
 	if (++t->st_recv.gone < RPCRDMA_RECEIVE_BATCH)
 		return;
 	t->st_recv.gone = 0;
@@ -411,7 +394,7 @@ static noinline void put_slowly(struct svcrdma_transport *t)
 void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	if (unlikely(rc->rc_nr_pages))
-		svcrdma_recv_ctxt_drop_pages(rc);
+		svcrdma_pages_drop(rc);
 	if (unlikely(rc->rc_many))
 		drop_many_chunks(rc);
 	WRITE_ONCE(rc->rc_since, 0);

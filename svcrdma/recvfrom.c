@@ -9,7 +9,8 @@
  * Receive buffer. With Read chunks, a first pass moves pages from rq_pages to
  * the context, posts the Reads and returns 0: no thread waits for a
  * client. When they are done, another pass, by any thread, puts the pages
- * into its rq_pages and builds rq_arg.
+ * into its rq_pages and builds rq_arg. A small call needs no first pass: the Receive
+ * completion posts its Reads, and wakes nobody.
  *
  * The Reads, and who waits for what until they are done: reads.c. How rq_arg is put together:
  * arg.c.
@@ -18,6 +19,8 @@
  * RDMA_ERROR (RFC 8166 section 4.5). A failed Read ends the connection, since
  * the queue pair is dead by then.
  */
+#include <linux/unaligned.h>
+
 #include "svcrdma.h"
 #include "trace.h"
 
@@ -63,7 +66,6 @@ static bool recv_is_short_done(struct svcrdma_transport *t, struct svcrdma_recv_
 {
 	if (rc->rc_byte_len != RPCRDMA_FIXED_HEADER_SIZE || !t->st_agreed.read_chunk_replies)
 		return false;
-	rpcrdma_buffer_to_cpu(&rc->rc_buffer, rc->rc_byte_len);
 	return rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
 				     &rc->rc_lists) == RPCRDMA_OK &&
 	       rc->rc_header.proc == RPCRDMA_DONE;
@@ -73,7 +75,6 @@ static bool recv_is_short_done(struct svcrdma_transport *t, struct svcrdma_recv_
 static noinline void recv_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	svcrdma_recv_taken(t, rc, false);
-	percpu_counter_inc(&svcrdma_stat_recv);
 	recv_done(t, rc);
 }
 
@@ -86,9 +87,25 @@ static bool recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc
 {
 	if (likely(!(wc->wc_flags & IB_WC_WITH_INVALIDATE)))
 		return false;
-	percpu_counter_inc(&svcrdma_stat_recv);
 	trace_svcrdma_bad_rkey(t, wc->ex.invalidate_rkey);
 	svcrdma_transport_close(t, RPCRDMA_END_BAD_MESSAGE);
+	return true;
+}
+
+/* The first word of the Read list; nothing else is known of the message yet. */
+static bool recv_has_read_chunk(const struct svcrdma_recv_ctxt *rc)
+{
+	return rc->rc_byte_len >= RPCRDMA_MIN_HEADER_SIZE &&
+	       get_unaligned_be32(rc->rc_buffer.bf_data + RPCRDMA_FIXED_HEADER_SIZE);
+}
+
+/* A small call: what is in its Read chunk is fetched before nfsd is told. */
+static noinline bool recv_small_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	if (!svcrdma_reads_claim(t, rc))
+		return false;
+	svcrdma_recv_taken(t, rc, false);
+	svcrdma_reads_start(t, rc);
 	return true;
 }
 
@@ -108,9 +125,14 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_cqe);
 	struct svcrdma_transport *t = rc->rc_transport;
 
-	if (svcrdma_wc_failed(t, "recv", wc) || recv_invalidates(t, wc))
+	if (svcrdma_wc_failed(t, "recv", wc))
+		return;
+	percpu_counter_inc(&svcrdma_stat_recv);
+	if (recv_invalidates(t, wc))
 		return;
 	rc->rc_byte_len = wc->byte_len;
+	rc->rc_nr_payloads = 0;
+	rpcrdma_buffer_to_cpu(&rc->rc_buffer, rc->rc_byte_len);
 	WRITE_ONCE(rc->rc_since, ktime_get());
 	if (trace_svcrdma_message_enabled())
 		svcrdma_trace_received(t, rc);
@@ -119,6 +141,8 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 		recv_short_done(t, rc);
 		return;
 	}
+	if (unlikely(recv_has_read_chunk(rc)) && recv_small_pull(t, rc))
+		return;
 	svcrdma_recv_taken(t, rc, true);
 	svcrdma_transport_data(t);
 }
@@ -156,6 +180,7 @@ static noinline int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_tra
 {
 	int ret;
 
+	svcrdma_reads_end(t, rc);
 	/*
 	 * The device says whether Reads that were under way when the queue pair failed have
 	 * brought their data, and rxe says so of some that have not. The client sends the call
@@ -328,9 +353,6 @@ static noinline int recv_any_message(struct svc_rqst *rqstp, struct svcrdma_tran
 static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			    struct svcrdma_recv_ctxt *rc)
 {
-	percpu_counter_inc(&svcrdma_stat_recv);
-	rpcrdma_buffer_to_cpu(&rc->rc_buffer, rc->rc_byte_len);
-	rc->rc_nr_payloads = 0;
 	if (!rpcrdma_short_call_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
 				       &rc->rc_lists))
 		return recv_any_message(rqstp, t, rc);
@@ -364,17 +386,22 @@ static struct svcrdma_recv_ctxt *recv_choose(struct svcrdma_transport *t,
 					     enum recv_work *work)
 {
 	struct svcrdma_recv_ctxt *rc;
-	bool done;
 
-	if (unlikely(svcrdma_reads_pending(t))) {
-		rc = svcrdma_reads_next(t, &done);
+	/* In turn with the others: neither keeps the other from its thread. */
+	if (unlikely(svcrdma_reads_pending(t) && !t->st_recv.retried)) {
+		rc = svcrdma_reads_next(t);
 		if (rc) {
-			*work = done ? RECV_READS_DONE : RECV_READS_RETRY;
+			t->st_recv.retried = true;
+			*work = RECV_READS_RETRY;
 			return rc;
 		}
 	}
+	t->st_recv.retried = false;
 	rc = recv_pop(t);
-	*work = rc ? RECV_NEW : RECV_NOTHING;
+	if (rc)
+		*work = rc->rc_pulled ? RECV_READS_DONE : RECV_NEW;
+	else
+		*work = RECV_NOTHING;
 	return rc;
 }
 

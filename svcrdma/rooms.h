@@ -21,13 +21,15 @@
  * A message takes no lock of its own: st_recv_lock is taken once for a batch.
  *
  * The completion handler's alone, but where something else is said:
- * @ready: received and not looked at, the last one first; any context adds, who has XPT_BUSY takes
+ * @ready: for nfsd, the last one first: received and not looked at, or all of it read; any context
+ *	adds, who has XPT_BUSY takes
  * @gone: of @posted, that are complete; less than a batch
  * @used: contexts that are neither posted nor spare: of calls that are not answered. Any context
  * @mark: where grant.c looks at @used. Changed under st_recv_lock
  *
  * Of the thread that has XPT_BUSY:
  * @taken: from @ready, the first one first
+ * @retried: the last piece of work was a call that had waited for its Reads
  *
  * Any context adds, who has st_recv_lock takes:
  * @spare: ready to be posted
@@ -47,6 +49,7 @@ struct svcrdma_receiver {
 	atomic_t		used;
 	u32			mark;
 	struct llist_node	*taken;
+	bool			retried;
 
 	struct llist_head	spare;
 	bool			starved;
@@ -79,19 +82,17 @@ struct svcrdma_granter {
 
 /**
  * struct svcrdma_reader - reads.c: calls with Read chunks, under st_recv_lock
- * @ready: all Reads done
  * @wait: Reads could not be built for want of memory regions or of pages
  * @retry: there may be regions and pages for the first of @wait
- * @pending: there is something in @ready, or in @wait with @retry. Read without the lock
+ * @pending: there is something in @wait, and @retry. Read without the lock
  * @attempts: number of the last attempt to build Reads; not 0 then
  * @built: calls whose Reads are built and not done
- * @pulls: calls with pages for their Reads, until a thread has seen them done; at
+ * @pulls: calls with pages for their Reads, or in @wait, until a thread has seen them done; at
  *	most st_credits
  * @pages: their pages, at most those of SVCRDMA_MAX_PULLS; those that could not have
  *	theirs are in @wait
  */
 struct svcrdma_reader {
-	struct list_head	ready;
 	struct list_head	wait;
 	bool			retry;
 	bool			pending;

@@ -51,6 +51,7 @@ enum {
 	SVCRDMA_MAX_NOISE = 1024,	/* messages in a row that are no calls */
 	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
 	SVCRDMA_FEW_RUNS = 2,		/* of memory, in a Read or Write that needs no more */
+	SVCRDMA_FEW_PAGES = 5,		/* of a call that keeps them: 16 KiB, and what is behind */
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
 	SVCRDMA_MAX_PULLS = 8,		/* largest calls of which a connection may have the pages */
@@ -180,11 +181,15 @@ struct svcrdma_few_chunks {
  * @rc_nr_payloads: number of result payloads seen so far
  * @rc_reads: this call's Reads
  * @rc_sq: Send Queue entries of the Reads
+ * @rc_alone: number of the attempt to build its Reads, if nobody else had regions; or 0
  * @rc_refused: the device cannot do these Reads
+ * @rc_pulled: the Reads are done, and no thread has seen that
  * @rc_stream_length: bytes of the call that go to @rc_pages; see reads.c
- * @rc_nr_pages: entries of @rc_pages, each a reference
- * @rc_pages: sink of the Reads; NULL until there is a call with Read chunks, then an array of
- *	st_max_pages
+ * @rc_nr_pages: entries of @rc_pages that are this call's
+ * @rc_nr_few: entries of @rc_few_pages, each a reference
+ * @rc_few_pages: of a small call; see pages.c
+ * @rc_many_pages: of any other call; NULL until there is one, then an array of st_max_pages
+ * @rc_pages: sink of the Reads: @rc_few_pages or @rc_many_pages, or NULL before
  */
 struct svcrdma_recv_ctxt {
 	struct llist_node	rc_node;
@@ -207,9 +212,14 @@ struct svcrdma_recv_ctxt {
 	u32			rc_nr_payloads;
 	struct svcrdma_rws	rc_reads;
 	struct svcrdma_sq_waiter rc_sq;
+	u32			rc_alone;
 	bool			rc_refused;
+	bool			rc_pulled;
 	u32			rc_stream_length;
 	u32			rc_nr_pages;
+	u32			rc_nr_few;
+	struct page		*rc_few_pages[SVCRDMA_FEW_PAGES];
+	struct page		**rc_many_pages;
 	struct page		**rc_pages;
 };
 
@@ -469,9 +479,12 @@ static inline void svcrdma_recv_pieces(struct rpcrdma_pieces *walk,
 /* reads.c */
 void svcrdma_reads_setup(struct svcrdma_transport *t);
 void svcrdma_reads_show(struct seq_file *seq, struct svcrdma_transport *t);
+bool svcrdma_reads_claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+void svcrdma_reads_start(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			struct svcrdma_recv_ctxt *rc);
-struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t, bool *done);
+void svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t);
 bool svcrdma_reads_pending(const struct svcrdma_transport *t);
 void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			 struct svcrdma_recv_ctxt *rc);
@@ -483,6 +496,15 @@ void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc);
  * a chunk of its own.
  */
 enum { SVCRDMA_CALL_HEADER_MIN = RPCRDMA_RPC_MIN_CALL };
+
+/* pages.c */
+u32 svcrdma_call_pages(const struct svcrdma_recv_ctxt *rc);
+bool svcrdma_pages_find(struct svcrdma_recv_ctxt *rc);
+int svcrdma_pages_make_room(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+void svcrdma_pages_take(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
+int svcrdma_pages_give(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
+void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc);
+void svcrdma_pages_free(struct svcrdma_recv_ctxt *rc);
 
 /* arg.c */
 u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp);
@@ -630,10 +652,9 @@ void svcrdma_recv_set_mark(struct svcrdma_transport *t, u32 used);
 u32 svcrdma_recv_used(const struct svcrdma_transport *t);
 bool svcrdma_recv_is_older(const struct svcrdma_transport *t, ktime_t when);
 void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t);
+void svcrdma_recv_ready(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc, bool ready);
 int svcrdma_recv_ctxt_many_chunks(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
-int svcrdma_recv_ctxt_make_room(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
-void svcrdma_recv_ctxt_drop_pages(struct svcrdma_recv_ctxt *rc);
 void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 void svcrdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Small calls with a Read chunk, whose Reads begin before a thread of nfsd has looked at them. */
+#include <linux/random.h>
+#include <linux/unaligned.h>
+
+#include "call.h"
+
+static const struct call_case small_call = { "", 160 + 4096 + 40, 0, { { 160, 4096, 1 } } };
+
+/* With the direction of a call, which what is read at once has to have */
+static void build(struct server *server, struct call *call, const struct call_case *c)
+{
+	call_build(server, call, c);
+	put_unaligned_be32(RPCRDMA_RPC_CALL, call->stream + 4);
+	put_unaligned_be32(RPCRDMA_RPC_CALL, call->message + call->size - call->base_length + 4);
+}
+
+static void receive(struct server *server, const struct call *call, u32 length)
+{
+	KUNIT_ASSERT_EQ(server->test, length, server_receive_all(server));
+	call_expect_arg(server, call->stream, length);
+	server_done(server);
+}
+
+/* A thread comes when there is something for it to do, and once. */
+static void early_reads_begin_with_the_message(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct call call = {};
+
+	build(server, &call, &small_call);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+	KUNIT_EXPECT_EQ(test, 1, fake_pending(server->qp));
+	KUNIT_EXPECT_FALSE(test, server_is_ready(server));
+
+	fake_run_all(server->qp);
+	KUNIT_EXPECT_TRUE(test, server_is_ready(server));
+	KUNIT_ASSERT_EQ(test, small_call.length, server_recvfrom(server));
+	call_expect_arg(server, call.stream, small_call.length);
+	KUNIT_EXPECT_FALSE(test, test_bit(XPT_DATA, &server->transport->st_xprt.xpt_flags));
+	server_done(server);
+	server_expect_at_rest(server);
+}
+
+static struct svcrdma_recv_ctxt *context_with_pages(struct server *server)
+{
+	struct svcrdma_recv_ctxt *rc;
+
+	list_for_each_entry(rc, &server->transport->st_recv.all, rc_all)
+		if (rc->rc_nr_pages)
+			return rc;
+	KUNIT_FAIL_AND_ABORT(server->test, "no call has pages");
+	return NULL;
+}
+
+/* What the thread gives for the call's pages is there for the context's next call. */
+static void early_pages_change_places(struct kunit *test)
+{
+	struct page *threads[2], *calls[2];
+	struct server *server = server_of(test);
+	struct svcrdma_recv_ctxt *rc;
+	struct call call = {};
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
+	memcpy(threads, server->rqst->rq_pages, sizeof(threads));
+	build(server, &call, &small_call);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+	rc = context_with_pages(server);
+	KUNIT_ASSERT_EQ(test, ARRAY_SIZE(calls), rc->rc_nr_pages);
+	memcpy(calls, rc->rc_pages, sizeof(calls));
+
+	receive(server, &call, small_call.length);
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		KUNIT_EXPECT_PTR_EQ(test, calls[i], server->rqst->rq_pages[i]);
+		KUNIT_EXPECT_PTR_EQ(test, threads[i], rc->rc_few_pages[i]);
+		KUNIT_EXPECT_EQ(test, 1, page_count(threads[i]));
+	}
+	KUNIT_EXPECT_EQ(test, 0, rc->rc_nr_pages);
+	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(threads), rc->rc_nr_few);
+	server_expect_at_rest(server);
+}
+
+/* Small and large ones in the same contexts, and some that nobody sees: no page is lost, or twice there. */
+static void early_pages_beside_those_of_large_calls(struct kunit *test)
+{
+	static const struct call_case cases[] = {
+		{ "", 160 + 4096 + 40, 0, { { 160, 4096, 1 } } },
+		{ "", 160 + 32768, 0, { { 160, 32768, 1 } } },
+		{ "", 160 + 16384 + 40, 0, { { 160, 16384, 1 } } },
+		{ "", 160 + 4, 0, { { 160, 4, 1 } } },
+	};
+	struct server *server = server_of(test);
+	struct call calls[ARRAY_SIZE(cases)] = {};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		build(server, &calls[i], &cases[i]);
+	for (i = 0; i < 4 * server->transport->st_recv.count; i++) {
+		u32 which = get_random_u32() % ARRAY_SIZE(cases);
+
+		KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, calls[which].message,
+						     calls[which].size));
+		receive(server, &calls[which], cases[which].length);
+	}
+	server_expect_at_rest(server);
+}
+
+enum reason { NOT_ESTABLISHED, CROWDED, SIX_PAGES, TWO_SEGMENTS, NO_SEGMENT };
+
+/**
+ * struct reason_case - a call that is not read at once
+ * @desc: which
+ * @reason: why not
+ * @kept: pages that stay with the context
+ * @call: what is sent
+ */
+struct reason_case {
+	const char	*desc;
+	enum reason	reason;
+	u32		kept;
+	struct call_case call;
+};
+
+static const struct reason_case reason_cases[] = {
+	{ "before the connection is established", NOT_ESTABLISHED, 1,
+	  { "", 160 + 4096, 0, { { 160, 4096, 1 } } } },
+	{ "many wait for Send Queue entries", CROWDED, 1,
+	  { "", 160 + 4096, 0, { { 160, 4096, 1 } } } },
+	{ "six pages", SIX_PAGES, 0, { "", 160 + 20484, 0, { { 160, 20484, 1 } } } },
+	{ "two segments", TWO_SEGMENTS, 1, { "", 160 + 4096, 0, { { 160, 4096, 2 } } } },
+	{ "no Read chunk", NO_SEGMENT, 0, { "", 160 } },
+};
+
+KUNIT_ARRAY_PARAM_DESC(reason, reason_cases, desc);
+
+/* Nothing is read before a thread has seen it; and then it is as if there were no short way. */
+static void early_leaves_the_rest_to_threads(struct kunit *test)
+{
+	const struct reason_case *c = test->param_value;
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+	struct svcrdma_recv_ctxt *rc;
+	struct call call = {};
+
+	build(server, &call, &c->call);
+	if (c->reason == NOT_ESTABLISHED)
+		t->st_state = RPCRDMA_CONN_CONNECTING;
+	if (c->reason == CROWDED)
+		t->st_sq.nr_waiters = SVCRDMA_MAX_SQ_WAITERS;
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+	KUNIT_EXPECT_EQ(test, 0, fake_pending(server->qp));
+	KUNIT_EXPECT_FALSE(test, llist_empty(&t->st_recv.ready));
+
+	t->st_state = RPCRDMA_CONN_ESTABLISHED;
+	t->st_sq.nr_waiters = 0;
+	svcrdma_transport_data(t);
+	KUNIT_ASSERT_EQ(test, c->call.length, server_receive_all(server));
+	call_expect_arg(server, call.stream, c->call.length);
+	rc = server->rqst->rq_xprt_ctxt;
+	KUNIT_EXPECT_EQ(test, c->kept, rc->rc_nr_few);
+	server_done(server);
+	server_expect_at_rest(server);
+}
+
+/* The twin: the same call, by both ways. */
+static void early_and_threads_see_the_same(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+	u32 i, tail;
+
+	for (i = 0; i < 16; i++) {
+		struct call_case c = { "" };
+		struct call call = {};
+		struct xdr_buf arg;
+
+		c.items[0].position = 40 + 4 * (get_random_u32() % 200);
+		c.items[0].length = get_random_u32() % 18000;
+		c.items[0].segments = 1;
+		tail = 4 * (get_random_u32() % 300);
+		c.length = c.items[0].position + ALIGN(c.items[0].length, 4) + tail;
+		build(server, &call, &c);
+
+		KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+		KUNIT_EXPECT_TRUE_MSG(test, llist_empty(&t->st_recv.ready), "%u bytes", c.length);
+		receive(server, &call, c.length);
+		arg = server->rqst->rq_arg;
+
+		t->st_state = RPCRDMA_CONN_CONNECTING;
+		KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+		t->st_state = RPCRDMA_CONN_ESTABLISHED;
+		KUNIT_EXPECT_FALSE(test, llist_empty(&t->st_recv.ready));
+		svcrdma_transport_data(t);
+		receive(server, &call, c.length);
+		KUNIT_EXPECT_EQ(test, arg.head[0].iov_len, server->rqst->rq_arg.head[0].iov_len);
+		KUNIT_EXPECT_EQ(test, arg.page_len, server->rqst->rq_arg.page_len);
+		KUNIT_EXPECT_EQ(test, arg.tail[0].iov_len, server->rqst->rq_arg.tail[0].iov_len);
+	}
+	server_expect_at_rest(server);
+}
+
+/* One that is too many is not read, and ends the connection as it would without the short way. */
+static void early_is_bounded_by_credits(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+	struct call call = {};
+	u32 i;
+
+	build(server, &call, &small_call);
+	for (i = 0; i < t->st_credits; i++)
+		KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+	KUNIT_EXPECT_EQ(test, t->st_credits, t->st_read.pulls);
+	KUNIT_EXPECT_TRUE(test, llist_empty(&t->st_recv.ready));
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+	KUNIT_EXPECT_EQ(test, t->st_credits, t->st_read.pulls);
+
+	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_EQ(test, (u32)RPCRDMA_END_BAD_MESSAGE, (u32)t->st_end);
+}
+
+static struct kunit_case early_tests[] = {
+	KUNIT_CASE(early_reads_begin_with_the_message),
+	KUNIT_CASE(early_pages_change_places),
+	KUNIT_CASE(early_pages_beside_those_of_large_calls),
+	KUNIT_CASE_PARAM(early_leaves_the_rest_to_threads, reason_gen_params),
+	KUNIT_CASE(early_and_threads_see_the_same),
+	KUNIT_CASE(early_is_bounded_by_credits),
+	{}
+};
+
+static struct kunit_suite early_suite = {
+	.name		= "svcrdma_early",
+	.suite_init	= server_suite_init,
+	.suite_exit	= server_suite_exit,
+	.init		= call_init,
+	.test_cases	= early_tests,
+};
+
+kunit_test_suite(early_suite);
