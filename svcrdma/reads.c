@@ -29,6 +29,8 @@
  * follows, unless the connection ends before. On < 0 none does. The context is not the
  * caller's any more in both cases.
  */
+#include <linux/sched/mm.h>
+
 #include "svcrdma.h"
 #include "trace.h"
 
@@ -437,11 +439,15 @@ bool svcrdma_reads_claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *
  * @t: transport
  * @rc: context; not the caller's any more, as when svcrdma_reads_begin() returns 0
  *
- * Context: completion handler.
+ * Context: completion handler. What rdma_rw may allocate does not wait for a file system, which
+ * may wait for completions.
  */
 void svcrdma_reads_start(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
+	unsigned int flags = memalloc_nofs_save();
+
 	start_reads(t, rc);
+	memalloc_nofs_restore(flags);
 }
 
 /**
