@@ -232,11 +232,11 @@ static struct kunit_case early_tests[] = {
 };
 
 static struct kunit_suite early_suite = {
-	.name		= "svcrdma_early",
-	.suite_init	= server_suite_init,
-	.suite_exit	= server_suite_exit,
-	.init		= call_init,
-	.test_cases	= early_tests,
+	.name = "svcrdma_early",
+	.suite_init = server_suite_init,
+	.suite_exit = server_suite_exit,
+	.init = call_init,
+	.test_cases = early_tests,
 };
 
 kunit_test_suite(early_suite);
