@@ -55,8 +55,10 @@ static void service_exit(struct pair *pair)
 int pair_server_accept(struct pair *pair, struct svcrdma_transport *t)
 {
 	struct svc_serv *serv = &pair->serv;
+	ktime_t begin = ktime_get();
 	int ret = svcrdma_transport_accept(t);
 
+	pair->accepting += ktime_get() - begin;
 	if (ret) {
 		svcrdma_transport_discard(t);
 		return ret;
@@ -93,14 +95,14 @@ void pair_disconnect_server(struct pair *pair)
 /* ---- the client ---- */
 
 /**
- * pair_connect - as the connect worker
- * @pair: not connected
+ * pair_connect_client - as the connect worker
+ * @pair: its server
+ * @client: any client of it, not connected
  *
  * Return: 0 or what the worker would see.
  */
-int pair_connect(struct pair *pair)
+int pair_connect_client(struct pair *pair, struct client *client)
 {
-	struct client *client = &pair->client;
 	struct xprtrdma_conn *conn;
 
 	client_begin(client);
@@ -112,6 +114,11 @@ int pair_connect(struct pair *pair)
 	}
 	client_take(client, conn);
 	return 0;
+}
+
+int pair_connect(struct pair *pair)
+{
+	return pair_connect_client(pair, &pair->client);
 }
 
 /* Once more calls have been made than a connection begins with */

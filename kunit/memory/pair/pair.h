@@ -55,6 +55,7 @@ enum pair_side { PAIR_CLIENT, PAIR_SERVER };
  * @arg: the last call, as nfsd saw it
  * @arg_length: its size in bytes
  * @answers: calls that were answered
+ * @accepting: time that the server has taken to accept connections
  */
 struct pair {
 	struct kunit			*test;
@@ -73,6 +74,7 @@ struct pair {
 	u8				*arg;
 	u32				arg_length;
 	unsigned int			answers;
+	ktime_t				accepting;
 };
 
 /* pair.c */
@@ -81,6 +83,7 @@ void pair_suite_exit(struct kunit_suite *suite);
 struct pair *pair_create(struct kunit *test, bool iwarp);
 struct pair *pair_create_as(struct kunit *test, const struct memory_shape *shape);
 int pair_connect(struct pair *pair);
+int pair_connect_client(struct pair *pair, struct client *client);
 void pair_grow(struct pair *pair);
 void pair_disconnect_client(struct pair *pair);
 void pair_disconnect_server(struct pair *pair);
@@ -93,6 +96,7 @@ void pair_expect_nothing_left(struct pair *pair);
 
 /* serve.c */
 int pair_serve(struct pair *pair);
+bool pair_serve_any(struct pair *pair);
 void pair_pages_put(struct pair *pair);
 void pair_pump(struct pair *pair);
 void pair_expect_call(struct pair *pair, struct client_call *call);

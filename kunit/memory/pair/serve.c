@@ -143,6 +143,15 @@ static void keep_call(struct pair *pair, int length)
 			read_bytes_from_xdr_buf(&pair->rqst->rq_arg, 0, pair->arg, length));
 }
 
+static void answer(struct pair *pair, int length)
+{
+	keep_call(pair, length);
+	pair_encode(pair->rqst, &pair->answer, get_unaligned_be32(pair->arg), 0);
+	svcrdma_sendto(pair->rqst);
+	pair_done(pair->rqst);
+	pair->answers++;
+}
+
 /**
  * pair_serve - one round of an nfsd thread
  * @pair: with a server
@@ -158,11 +167,33 @@ int pair_serve(struct pair *pair)
 	length = recvfrom(pair);
 	if (length <= 0)
 		return false;
-	keep_call(pair, length);
-	pair_encode(pair->rqst, &pair->answer, get_unaligned_be32(pair->arg), 0);
-	svcrdma_sendto(pair->rqst);
-	pair_done(pair->rqst);
-	pair->answers++;
+	answer(pair, length);
+	return true;
+}
+
+/**
+ * pair_serve_any - one round of an nfsd thread, with the transport that has waited longest
+ * @pair: whoever has the transports keeps a reference to each
+ *
+ * Return: false when none waits.
+ */
+bool pair_serve_any(struct pair *pair)
+{
+	struct svc_xprt *xprt = lwq_dequeue(&pair->pool.sp_xprts, struct svc_xprt, xpt_ready);
+	int length;
+
+	if (!xprt)
+		return false;
+	/* XPT_BUSY is ours. */
+	if (test_bit(XPT_CLOSE, &xprt->xpt_flags)) {
+		clear_bit(XPT_BUSY, &xprt->xpt_flags);
+		svc_xprt_close(xprt);
+		return true;
+	}
+	KUNIT_ASSERT_TRUE(pair->test, pair_rqst_prepare(pair, pair->rqst, xprt));
+	length = svcrdma_recvfrom(pair->rqst);
+	if (length > 0)
+		answer(pair, length);
 	return true;
 }
 

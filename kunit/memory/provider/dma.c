@@ -298,3 +298,20 @@ void *memory_dma_find(struct memory_device *device, u64 address, u32 *run, bool 
 	*run = found;
 	return memory;
 }
+
+/* memory_mapped - bytes that a device may use now */
+u64 memory_mapped(struct memory_device *device)
+{
+	unsigned long flags;
+	struct rb_node *node;
+	struct mapping *m;
+	u64 bytes = 0;
+
+	spin_lock_irqsave(&dma_lock, flags);
+	for (node = rb_first_cached(&device->mappings); node; node = rb_next(node)) {
+		m = rb_entry(node, struct mapping, node);
+		bytes += m->last - m->start + 1;
+	}
+	spin_unlock_irqrestore(&dma_lock, flags);
+	return bytes;
+}

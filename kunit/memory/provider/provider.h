@@ -335,6 +335,7 @@ void memory_dma_exit(void);
 void memory_dma_add(struct memory_device *device);
 void memory_dma_del(struct memory_device *device);
 void *memory_dma_find(struct memory_device *device, u64 address, u32 *run, bool write);
+u64 memory_mapped(struct memory_device *device);
 
 /* mr.c */
 struct ib_mr *memory_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 depth);
