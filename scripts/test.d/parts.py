@@ -28,7 +28,7 @@ def _kunit(kernel, *options):
 
 def _row(row):
     return Part(row.name, row.cpus, ["scripts/matrix", "--no-build", row.name],
-                (" ".join(["modules", *row.kernel]),), row.extra)
+                (" ".join(["modules", *row.kernel]), *([PEER] if row.peer else [])), row.extra)
 
 
 UM, PEER = "modules --engine uml", "peer"

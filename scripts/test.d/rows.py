@@ -6,7 +6,7 @@ import typing
 class Row(typing.NamedTuple):
     """@cpus: how many of this machine's it keeps busy on average; one that sleeps most of its
     time has none. @expected: file in tests/expected. @extra: for make test-all only. @checks:
-    of the worklist, if not all."""
+    of the worklist, if not all. @peer: they need the raw wire peer."""
     name: str
     cpus: float
     scale: str
@@ -14,6 +14,7 @@ class Row(typing.NamedTuple):
     expected: str
     extra: bool = False
     checks: tuple = ()
+    peer: bool = False
 
     @property
     def kernel(self):
@@ -83,6 +84,8 @@ ROWS = (
         checks=("addressing", "gss", "listener", "netns", "configuration", "reload")),
     Row("intree-mounts", 0, "small", "--engine uml --client in-tree --server ours --vers no",
         "matrix/mounts-intree", True, checks=("credits",)),
+    Row("ours-connections", 0, "small", "--engine uml --provider rxe --vers no",
+        "matrix/connections", True, checks=("connections",), peer=True),
     Row("ours-um-7.3", USER_MODE, "full", "--engine uml --kernel um-7.3 --fs ext4", OURS_NEW, True),
     # bpftrace needs a kernel with BTF.
     Row("ours-events-6.12", 1, "small", "--kernel 6.12 --vers no", "matrix/events", True,

@@ -2,13 +2,14 @@
 /*
  *	rdma-peer [--server ADDRESS] [--trace] --list | [NAME...]
  *	rdma-peer [--server ADDRESS] hostile --side client|server [--reverse] --count N --seed S
- *	rdma-peer [--server ADDRESS] replies | figures
+ *	rdma-peer [--server ADDRESS] replies | figures | connections N
  *
  * Runs the scenarios whose names begin with one of the NAMEs, or all. A line for
  * each, PASS, FAIL or SKIP; scripts/peer counts them.
  */
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -122,6 +123,8 @@ int main(int argc, char **argv)
 			return replies_main();
 		if (argument == "figures")
 			return figures_main();
+		if (argument == "connections" && i + 1 < argc)
+			return connections_main(u32(atoi(argv[i + 1])));
 		if (argument == "--list") {
 			list(all_scenarios());
 			return 0;

@@ -48,9 +48,10 @@ Table client_config_table();
 Table client_again_table();
 Table client_protected_table();
 
-/* For people and for scripts: replies.cc, figures.cc */
+/* For people and for scripts: replies.cc, figures.cc, connections.cc */
 int replies_main();
 int figures_main();
+int connections_main(unsigned int count);
 
 } /* namespace peer */
 
