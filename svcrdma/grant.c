@@ -198,6 +198,7 @@ void svcrdma_grant_look(struct svcrdma_transport *t)
 void svcrdma_grant_setup(struct svcrdma_transport *t)
 {
 	INIT_WORK(&t->st_credit.work, grant_work);
+	t->st_credit.look_at = jiffies;
 }
 
 /**

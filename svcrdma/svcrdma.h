@@ -51,7 +51,7 @@ enum {
 	SVCRDMA_MAX_NOISE = 1024,	/* messages in a row that are no calls */
 	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
 	SVCRDMA_FEW_PAGES = 5,		/* of a call that keeps them: 16 KiB, and what is behind */
-	SVCRDMA_FEW_RUNS = 4,		/* of memory, in a Read or Write that needs no more: 16 KiB */
+	SVCRDMA_FEW_RUNS = 4,		/* of memory, in a Read or Write that needs no more */
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
 	SVCRDMA_MAX_PULLS = 8,		/* largest calls of which a connection may have the pages */

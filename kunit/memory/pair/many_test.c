@@ -219,7 +219,7 @@ static void all_send_a_batch(struct crowd *crowd)
 {
 	unsigned int calls;
 
-	for (calls = 0; calls < SVCRDMA_RECEIVE_BATCH; calls += RPCRDMA_GRANT_FLOOR) {
+	for (calls = 0; calls < RPCRDMA_RECEIVE_BATCH; calls += RPCRDMA_GRANT_FLOOR) {
 		all_send(crowd, RPCRDMA_GRANT_FLOOR);
 		all_are_answered(crowd);
 	}
@@ -230,7 +230,7 @@ static void some_send_batches(struct crowd *crowd)
 {
 	unsigned int i, calls;
 
-	for (calls = 0; calls < 2 * SVCRDMA_RECEIVE_BATCH; calls += RPCRDMA_GRANT_FLOOR) {
+	for (calls = 0; calls < 2 * RPCRDMA_RECEIVE_BATCH; calls += RPCRDMA_GRANT_FLOOR) {
 		for (i = 0; i < GREEDY; i++)
 			crowd_send(crowd, &crowd->members[i],
 				   crowd->members[i].server->st_grant);
