@@ -3,8 +3,9 @@
  * Pages of calls with Read chunks: the sink of the Reads, and then nfsd's.
  *
  * A small call has them in rc_few_pages, of which the first rc_nr_few are there. The thread that
- * gets the call gives as many in return, so they stay with the context from call to call: nothing
- * is allocated, and nothing freed. Only the first such call of a context has to find some.
+ * gets the call gives as many in return. SVCRDMA_KEPT_PAGES of these stay with the context, so that
+ * for calls of one page and what is behind it nothing is allocated, and nothing freed: only the
+ * first one of a context has to find some.
  *
  * A larger one takes those of the thread that looks at it first, and SUNRPC fills the gaps. The
  * thread that gets the call lets go of as many.
@@ -102,6 +103,14 @@ static void swap_pages(struct page **one, struct page **other, u32 count)
 		swap(one[i], other[i]);
 }
 
+static void replace_pages(struct page **old, struct page **new, u32 count)
+{
+	if (likely(!count))
+		return;
+	release_pages(old, count);
+	memcpy(old, new, count * sizeof(*old));
+}
+
 /**
  * svcrdma_pages_give - the call is a thread's now, and so are its pages, the first ones in rq_pages
  * @rqstp: nfsd thread
@@ -112,16 +121,16 @@ static void swap_pages(struct page **one, struct page **other, u32 count)
  */
 int svcrdma_pages_give(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
-	u32 pages = rc->rc_nr_pages;
+	u32 pages = rc->rc_nr_pages, kept = 0;
 
 	if (pages > svcrdma_arg_page_limit(rqstp))
 		return -EMSGSIZE;
 	if (few(rc)) {
-		swap_pages(rqstp->rq_pages, rc->rc_few_pages, pages);
-	} else {
-		release_pages(rqstp->rq_pages, pages);
-		memcpy(rqstp->rq_pages, rc->rc_pages, pages * sizeof(*rc->rc_pages));
+		kept = min_t(u32, pages, SVCRDMA_KEPT_PAGES);
+		swap_pages(rqstp->rq_pages, rc->rc_few_pages, kept);
+		rc->rc_nr_few -= pages - kept;
 	}
+	replace_pages(rqstp->rq_pages + kept, rc->rc_pages + kept, pages - kept);
 	rc->rc_nr_pages = 0;
 	compat_rqst_reply_begin(rqstp, pages);
 	return 0;

@@ -50,7 +50,8 @@ enum {
 	SVCRDMA_BACKLOG = 128,		/* connections that wait for accept */
 	SVCRDMA_MAX_NOISE = 1024,	/* messages in a row that are no calls */
 	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
-	SVCRDMA_FEW_PAGES = 5,		/* of a call that keeps them: 16 KiB, and what is behind */
+	SVCRDMA_FEW_PAGES = 5,		/* of a small call: 16 KiB, and what is behind */
+	SVCRDMA_KEPT_PAGES = 2,		/* of these, by a context from call to call */
 	SVCRDMA_FEW_RUNS = 4,		/* of memory, in a Read or Write that needs no more */
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */

@@ -81,6 +81,37 @@ static void early_pages_change_places(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+/* No more than SVCRDMA_KEPT_PAGES stay, and the next call finds as many as it needs. */
+static void early_pages_are_not_hoarded(struct kunit *test)
+{
+	static const struct call_case c = { "", 160 + 16384 + 40, 0, { { 160, 16384, 1 } } };
+	struct page *calls[SVCRDMA_FEW_PAGES], *last;
+	struct server *server = server_of(test);
+	struct svcrdma_recv_ctxt *rc;
+	struct call call = {};
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
+	last = server->rqst->rq_pages[SVCRDMA_FEW_PAGES - 1];
+	get_page(last);
+	build(server, &call, &c);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+	rc = context_with_pages(server);
+	KUNIT_ASSERT_EQ(test, ARRAY_SIZE(calls), rc->rc_nr_pages);
+	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(calls), rc->rc_nr_few);
+	memcpy(calls, rc->rc_pages, sizeof(calls));
+
+	receive(server, &call, c.length);
+	KUNIT_EXPECT_EQ(test, SVCRDMA_KEPT_PAGES, rc->rc_nr_few);
+	KUNIT_EXPECT_EQ(test, 1, page_count(last));
+	put_page(last);
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		KUNIT_EXPECT_PTR_EQ(test, calls[i], server->rqst->rq_pages[i]);
+		KUNIT_EXPECT_EQ(test, 1, page_count(calls[i]));
+	}
+	server_expect_at_rest(server);
+}
+
 /* Small and large ones in the same contexts, and some that nobody sees: no page is lost, or twice there. */
 static void early_pages_beside_those_of_large_calls(struct kunit *test)
 {
@@ -224,6 +255,7 @@ static void early_is_bounded_by_credits(struct kunit *test)
 static struct kunit_case early_tests[] = {
 	KUNIT_CASE(early_reads_begin_with_the_message),
 	KUNIT_CASE(early_pages_change_places),
+	KUNIT_CASE(early_pages_are_not_hoarded),
 	KUNIT_CASE(early_pages_beside_those_of_large_calls),
 	KUNIT_CASE_PARAM(early_leaves_the_rest_to_threads, reason_gen_params),
 	KUNIT_CASE(early_and_threads_see_the_same),
