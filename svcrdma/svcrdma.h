@@ -22,6 +22,7 @@
 #include <linux/llist.h>
 #include <linux/percpu_counter.h>
 #include <linux/scatterlist.h>
+#include <linux/sizes.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <linux/sunrpc/svc.h>
@@ -50,8 +51,9 @@ enum {
 	SVCRDMA_BACKLOG = 128,		/* connections that wait for accept */
 	SVCRDMA_MAX_NOISE = 1024,	/* messages in a row that are no calls */
 	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
-	SVCRDMA_FEW_PAGES = 5,		/* of a small call: 16 KiB, and what is behind */
-	SVCRDMA_KEPT_PAGES = 2,		/* of these, by a context from call to call */
+	/* Of a small call: 16 KiB, and what is behind; of these, by a context from call to call */
+	SVCRDMA_FEW_PAGES = DIV_ROUND_UP(SZ_16K, PAGE_SIZE) + 1,
+	SVCRDMA_KEPT_PAGES = SZ_8K / PAGE_SIZE,
 	SVCRDMA_FEW_RUNS = 4,		/* of memory, in a Read or Write that needs no more */
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
