@@ -55,7 +55,7 @@ static void drop(struct traffic *traffic, unsigned int n)
 
 static void drop_often(struct traffic *traffic)
 {
-	enum { DROPS = 12 };
+	enum { DROPS = 24 };
 	unsigned int n;
 
 	for (n = 0; traffic_running(traffic); n++) {
