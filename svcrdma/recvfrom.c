@@ -19,8 +19,6 @@
  * RDMA_ERROR (RFC 8166 section 4.5). A failed Read ends the connection, since
  * the queue pair is dead by then.
  */
-#include <linux/unaligned.h>
-
 #include "svcrdma.h"
 #include "trace.h"
 
@@ -92,13 +90,6 @@ static bool recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc
 	return true;
 }
 
-/* The first word of the Read list; nothing else is known of the message yet. */
-static bool recv_has_read_chunk(const struct svcrdma_recv_ctxt *rc)
-{
-	return rc->rc_byte_len >= RPCRDMA_MIN_HEADER_SIZE &&
-	       get_unaligned_be32(rc->rc_buffer.bf_data + RPCRDMA_FIXED_HEADER_SIZE);
-}
-
 /* A small call: what is in its Read chunk is fetched before nfsd is told. */
 static noinline bool recv_small_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -141,7 +132,8 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 		recv_short_done(t, rc);
 		return;
 	}
-	if (unlikely(recv_has_read_chunk(rc)) && recv_small_pull(t, rc))
+	if (unlikely(rpcrdma_may_have_reads(rc->rc_buffer.bf_data, rc->rc_byte_len)) &&
+	    recv_small_pull(t, rc))
 		return;
 	svcrdma_recv_taken(t, rc, true);
 	svcrdma_transport_data(t);

@@ -570,6 +570,11 @@ TEST(Plain, CallAndReplyAreDecodedAsAnyOther)
 			    payload >= RPCRDMA_RPC_MIN_CALL;
 		bool reply = good && direction == RPCRDMA_RPC_REPLY;
 
+		/* Where the first list is not the Read list, it says nothing. */
+		if (good) {
+			ASSERT_EQ(rpcrdma_may_have_reads(bytes.data(), size),
+				  lists[1].nr_read > 0);
+		}
 		ASSERT_EQ(rpcrdma_short_call_decode(bytes.data(), size,
 						    &headers[0], &lists[0]),
 			  call);

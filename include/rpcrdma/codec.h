@@ -321,6 +321,21 @@ bool rpcrdma_chunk_set_written(struct rpcrdma_chunk_lists *lists,
 
 RPCRDMA_END_C_ABI
 
+/**
+ * rpcrdma_may_have_reads - does a message begin with a Read list that is not empty?
+ * @message: the received message, of which nothing else is known
+ * @length: its size in bytes
+ *
+ * Return: false: what rpcrdma_header_decode() finds right there has no Read list (RFC 8166 section
+ * 4.1.1). true: it may have one, or is wrong.
+ */
+static inline bool rpcrdma_may_have_reads(const void *message, u32 length)
+{
+	const u8 *list = (const u8 *)message + RPCRDMA_FIXED_HEADER_SIZE;
+
+	return length >= RPCRDMA_MIN_HEADER_SIZE && (list[0] | list[1] | list[2] | list[3]);
+}
+
 /*
  * RFC 8166 section 3.5: an RPC message of @length bytes goes in one transport message of at most
  * @threshold bytes, without any chunk.
