@@ -79,7 +79,7 @@ int svcrdma_pages_make_room(const struct svcrdma_transport *t, struct svcrdma_re
  *	after svcrdma_pages_find()
  * @rc: context, after that or svcrdma_pages_make_room()
  *
- * Context: process.
+ * Context: process; any without a thread.
  */
 void svcrdma_pages_take(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
@@ -144,9 +144,13 @@ int svcrdma_pages_give(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
  */
 void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc)
 {
+	u32 kept = min_t(u32, rc->rc_nr_few, SVCRDMA_KEPT_PAGES);
+
 	if (rc->rc_nr_pages && rc->rc_pages != rc->rc_few_pages)
 		release_pages(rc->rc_pages, rc->rc_nr_pages);
 	rc->rc_nr_pages = 0;
+	release_pages(rc->rc_few_pages + kept, rc->rc_nr_few - kept);
+	rc->rc_nr_few = kept;
 }
 
 /**

@@ -9,16 +9,17 @@
  *           or a thread's                              or one too many
  * waiting   wait                      pulls            to building: retry, the first, and pages
  *                                                      for it
- * building  a thread's                pulls, pages,    to reading: all Reads have regions; to
- *                                     built            short; to done: refused
+ * building  the CQ handler's,         pulls, pages,    to reading: all Reads have regions; to
+ *           or a thread's             built            short; to done: refused
  * short     front of wait             pulls, pages     to building: retry
  * reading   the Send Queue, or waits  pulls, pages,    to done: read_done(); or stays until the
  *           for entries of it         built            transport is freed
  * done      st_recv.ready             pulls, pages     to nfsd, or ERR_CHUNK
  *
  * st_read.retry says that the first in st_read.wait may have better luck. It is set when a
- * call leaves reading, which gives regions back, and when one becomes short while nobody
- * else has any, since the last of these may have given them back behind its back.
+ * call leaves reading, which gives regions back, when a thread has one that is done, which gives
+ * pages back, and when one becomes short while nobody else has any, since the last of these may
+ * have given them back behind its back.
  *
  * Can the device do it at all? An attempt that began when st_read.built was 0, and during which no
  * other began (st_read.attempts is its own number still), had all regions to itself. If these

@@ -160,12 +160,13 @@ struct svcrdma_few_chunks {
  * struct svcrdma_recv_ctxt - a Receive buffer and the call in it
  *
  * Owned, in turn, by: the spare list, the HCA, the ready list, the thread in
- * recvfrom, (with Read chunks: a Send Queue waiter, the HCA, the read-ready
- * list, another thread in recvfrom,) and the svc_rqst, until
- * xpo_release_ctxt. The owner may touch every member without a lock.
+ * recvfrom, (with Read chunks: those that wait in st_read, a Send Queue waiter,
+ * the HCA, the ready list again, another thread in recvfrom,) and the svc_rqst, until
+ * xpo_release_ctxt. A small call with a Read chunk goes from the HCA to the waiter.
+ * The owner may touch every member without a lock.
  *
  * @rc_node: entry of st_recv.spare, st_recv.ready or st_recv.taken
- * @rc_list: entry of a list of st_read, under st_recv_lock
+ * @rc_list: entry of st_read.wait, under st_recv_lock
  * @rc_all: entry of st_recv.all, under st_recv_lock
  * @rc_transport: constant
  * @rc_cqe: Receive completion

@@ -75,9 +75,16 @@ unsigned int server_count(const struct llist_head *list)
  */
 void server_expect_idle(struct kunit *test, struct svcrdma_transport *t, unsigned int posted)
 {
+	const struct svcrdma_recv_ctxt *rc;
+
+	list_for_each_entry(rc, &t->st_recv.all, rc_all) {
+		KUNIT_EXPECT_EQ(test, 0, rc->rc_nr_pages);
+		KUNIT_EXPECT_LE(test, rc->rc_nr_few, SVCRDMA_KEPT_PAGES);
+	}
 	KUNIT_EXPECT_EQ(test, t->st_recv.count, server_count(&t->st_recv.spare) + posted);
 	KUNIT_EXPECT_GE(test, t->st_recv.count, t->st_recv.target + t->st_grant);
 	/* What was posted for a larger grant stays; what is too much goes as it comes back. */
+	KUNIT_EXPECT_EQ(test, t->st_recv.count > t->st_recv.kept, t->st_recv.surplus);
 	if (!t->st_credit.lowered_at) {
 		KUNIT_EXPECT_EQ(test, t->st_recv.count, t->st_recv.target + t->st_grant);
 		KUNIT_EXPECT_LE(test, posted, t->st_recv.target);
