@@ -67,22 +67,9 @@ void crowd_send(struct crowd *crowd, struct crowd_member *member, unsigned int c
 	}
 }
 
-/* The n-th completion queue of a member; NULL if it does not exist. */
-static struct ib_cq *cq_of(const struct crowd_member *member, int n)
+static struct ib_cq *cq_of(const struct crowd_member *member, unsigned int n)
 {
-	const struct xprtrdma_conn *conn = member->client.conn;
-	const struct svcrdma_transport *t = member->server;
-
-	switch (n) {
-	case 0:
-		return conn ? conn->xc_send_cq : NULL;
-	case 1:
-		return conn ? conn->xc_recv_cq : NULL;
-	case 2:
-		return t ? t->st_send_cq : NULL;
-	default:
-		return t ? t->st_recv_cq : NULL;
-	}
+	return pair_cq_of(member->client.conn, member->server, n);
 }
 
 /* Completions that nobody has polled */

@@ -195,12 +195,10 @@ struct pair *pair_create(struct kunit *test, bool iwarp)
 	return pair_create_as(test, &memory_plain[iwarp]);
 }
 
-/* The n-th of all completion queues; NULL if it does not exist. */
-struct ib_cq *pair_cq(struct pair *pair, unsigned int n)
+/* The n-th completion queue of these two ends; NULL if it does not exist. */
+struct ib_cq *pair_cq_of(const struct xprtrdma_conn *conn, const struct svcrdma_transport *t,
+			 unsigned int n)
 {
-	struct xprtrdma_conn *conn = pair->client.conn;
-	struct svcrdma_transport *t = pair->server;
-
 	switch (n) {
 	case 0:
 		return conn ? conn->xc_send_cq : NULL;
@@ -211,6 +209,11 @@ struct ib_cq *pair_cq(struct pair *pair, unsigned int n)
 	default:
 		return t ? t->st_recv_cq : NULL;
 	}
+}
+
+struct ib_cq *pair_cq(struct pair *pair, unsigned int n)
+{
+	return pair_cq_of(pair->client.conn, pair->server, n);
 }
 
 /* Completions ever, and those that nobody has polled. */

@@ -90,6 +90,8 @@ void pair_disconnect_server(struct pair *pair);
 void pair_disconnect(struct pair *pair);
 bool pair_client_failed(struct pair *pair);
 struct ib_cq *pair_cq(struct pair *pair, unsigned int n);
+struct ib_cq *pair_cq_of(const struct xprtrdma_conn *conn, const struct svcrdma_transport *t,
+			 unsigned int n);
 void pair_settle(struct pair *pair);
 void pair_expect_at_rest(struct pair *pair);
 void pair_expect_nothing_left(struct pair *pair);
