@@ -90,7 +90,13 @@ bool survives_noise(Session &session)
 	auto answer = session.wire().receive(60000);
 
 	check(answer || session.wire().lost(), "no answer to version 2");
-	return answer.has_value();
+	if (!answer)
+		return false;
+	rpcrdma_header header = decode(answer->bytes.view()).header;
+
+	check_equal(header.proc, u32(RPCRDMA_ERROR), "rdma_proc");
+	check_equal(header.error, u32(RPCRDMA_ERR_VERS), "rdma_err");
+	return true;
 }
 
 /* Without a call in between: it costs the connection, and nobody else's. */
