@@ -331,9 +331,12 @@ RPCRDMA_END_C_ABI
  */
 static inline bool rpcrdma_may_have_reads(const void *message, u32 length)
 {
-	const u8 *list = (const u8 *)message + RPCRDMA_FIXED_HEADER_SIZE;
+	u32 first; /* 0 in any byte order */
 
-	return length >= RPCRDMA_MIN_HEADER_SIZE && (list[0] | list[1] | list[2] | list[3]);
+	if (length < RPCRDMA_MIN_HEADER_SIZE)
+		return false;
+	__builtin_memcpy(&first, (const u8 *)message + RPCRDMA_FIXED_HEADER_SIZE, sizeof(first));
+	return first;
 }
 
 /*
