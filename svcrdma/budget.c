@@ -13,6 +13,7 @@
  */
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/shrinker.h>
@@ -64,7 +65,7 @@ static struct shrinker *shrinker;
 static u32 most_credits(void)
 {
 	return READ_ONCE(svcrdma_max_credits_total) ?:
-	       by_memory / (READ_ONCE(svcrdma_max_req_size) / SVCRDMA_MIN_REQ_SIZE);
+	       mul_u64_u32_div(by_memory, SVCRDMA_MIN_REQ_SIZE, READ_ONCE(svcrdma_max_req_size));
 }
 
 static u32 credits_now(void)

@@ -165,6 +165,32 @@ static void budget_is_squeezed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 120, svcrdma_budget_ask(join(test, 0, 0, false), 1000));
 }
 
+static void restore_size(void *size)
+{
+	svcrdma_max_req_size = (long)size;
+}
+
+/* The same memory, whatever the size of a message */
+static void budget_by_memory(struct kunit *test)
+{
+	static const u32 sizes[] = { 4096, 5120, 7168, 8192, 65536 };
+	struct svcrdma_transport *t = join(test, 0, 1, false);
+	void *before = (void *)(long)svcrdma_max_req_size;
+	u32 i, most, half;
+
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, restore_size, before));
+	svcrdma_max_credits_total = 0;
+	svcrdma_max_req_size = 4096;
+	most = svcrdma_budget_ask(t, INT_MAX);
+	KUNIT_EXPECT_GE(test, most, 512);
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		svcrdma_max_req_size = sizes[i];
+		half = svcrdma_budget_ask(t, INT_MAX);
+		KUNIT_EXPECT_LE(test, (u64)half * sizes[i], (u64)most * 4096 + 4096);
+		KUNIT_EXPECT_GE(test, (u64)(half + 1) * sizes[i], (u64)most * 4096);
+	}
+}
+
 static void budget_without_memory(struct kunit *test)
 {
 	struct budget_test *budget = test->priv;
@@ -179,6 +205,7 @@ static struct kunit_case budget_cases[] = {
 	KUNIT_CASE(budget_is_shared_by_hosts),
 	KUNIT_CASE(budget_of_a_host),
 	KUNIT_CASE(budget_is_squeezed),
+	KUNIT_CASE(budget_by_memory),
 	KUNIT_CASE(budget_without_memory),
 	{}
 };
