@@ -62,9 +62,12 @@ static int __init svcrdma_init(void)
 	ret = svcrdma_work_init();
 	if (ret)
 		return ret;
-	ret = svcrdma_counters_init();
+	ret = rpcrdma_buffers_start("svcrdma_buffer");
 	if (ret)
 		goto out_release;
+	ret = svcrdma_counters_init();
+	if (ret)
+		goto out_buffers;
 	ret = svcrdma_budget_init();
 	if (ret)
 		goto out_counters;
@@ -92,6 +95,8 @@ out_budget:
 	svcrdma_budget_exit();
 out_counters:
 	svcrdma_counters_exit();
+out_buffers:
+	rpcrdma_buffers_stop();
 out_release:
 	svcrdma_work_exit();
 	return ret;
@@ -106,6 +111,7 @@ static void __exit svcrdma_exit(void)
 	svcrdma_connections_exit();
 	svcrdma_budget_exit();
 	svcrdma_counters_exit();
+	rpcrdma_buffers_stop();
 }
 
 module_init(svcrdma_init);

@@ -9,7 +9,7 @@
 
 unsigned int svcrdma_max_requests = SVCRDMA_DEFAULT_REQUESTS;
 unsigned int svcrdma_max_credits_total;		/* 0: as memory allows, see budget.c */
-unsigned int svcrdma_max_req_size = SVCRDMA_MIN_REQ_SIZE;
+unsigned int svcrdma_max_req_size = RPCRDMA_INLINE_USUAL;
 unsigned int svcrdma_ord = SVCRDMA_DEFAULT_ORD;
 unsigned int svcrdma_reliable_reply = 1;
 unsigned int svcrdma_serve_msgp;

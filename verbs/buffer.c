@@ -1,10 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Memory for messages, on the device's node, and mapped for as long as it lives.
+ *
+ * Most buffers are of RPCRDMA_INLINE_USUAL bytes, for which kmalloc() would take 8 KiB. So they have
+ * a cache of their own.
  */
+#include <linux/dma-mapping.h>
 #include <linux/slab.h>
 
 #include "verbs.h"
+
+static struct kmem_cache *usual_buffers;
+
+/**
+ * rpcrdma_buffers_start - there are going to be buffers
+ * @name: of their cache; no other module's
+ *
+ * Context: process.
+ * Return: 0, then rpcrdma_buffers_stop() ends it; or -ENOMEM.
+ */
+int rpcrdma_buffers_start(const char *name)
+{
+	usual_buffers = kmem_cache_create(name, RPCRDMA_INLINE_USUAL, dma_get_cache_alignment(),
+					  SLAB_HWCACHE_ALIGN, NULL);
+	return usual_buffers ? 0 : -ENOMEM;
+}
+
+/**
+ * rpcrdma_buffers_stop - there is no buffer any more
+ *
+ * Context: process.
+ */
+void rpcrdma_buffers_stop(void)
+{
+	kmem_cache_destroy(usual_buffers);
+}
+
+static void *data_alloc(u32 size, gfp_t gfp, int node)
+{
+	if (size == RPCRDMA_INLINE_USUAL)
+		return kmem_cache_alloc_node(usual_buffers, gfp, node);
+	return kmalloc_node(size, gfp, node);
+}
+
+static void data_free(void *data, u32 size)
+{
+	if (size == RPCRDMA_INLINE_USUAL)
+		kmem_cache_free(usual_buffers, data);
+	else
+		kfree(data);
+}
 
 /**
  * rpcrdma_buffer_init - allocate and map
@@ -20,14 +65,14 @@
 int rpcrdma_buffer_init(struct rpcrdma_buffer *buffer, struct ib_pd *pd, u32 size,
 			enum dma_data_direction dir, gfp_t gfp)
 {
-	void *data = kmalloc_node(size, gfp, ibdev_to_node(pd->device));
+	void *data = data_alloc(size, gfp, ibdev_to_node(pd->device));
 	u64 addr;
 
 	if (!data)
 		return -ENOMEM;
 	addr = ib_dma_map_single(pd->device, data, size, dir);
 	if (ib_dma_mapping_error(pd->device, addr)) {
-		kfree(data);
+		data_free(data, size);
 		return -ENOMEM;
 	}
 	*buffer = (struct rpcrdma_buffer) {
@@ -52,6 +97,6 @@ void rpcrdma_buffer_exit(struct rpcrdma_buffer *buffer)
 		return;
 	ib_dma_unmap_single(buffer->bf_device, buffer->bf_sge.addr, buffer->bf_size,
 			    buffer->bf_dir);
-	kfree(buffer->bf_data);
+	data_free(buffer->bf_data, buffer->bf_size);
 	buffer->bf_data = NULL;
 }

@@ -101,6 +101,8 @@ struct ib_send_wr *rpcrdma_transfers_chain(struct rpcrdma_transfer *transfers, u
 					   struct ib_cqe *part, struct ib_cqe *last);
 
 /* buffer.c */
+int rpcrdma_buffers_start(const char *name);
+void rpcrdma_buffers_stop(void);
 int rpcrdma_buffer_init(struct rpcrdma_buffer *buffer, struct ib_pd *pd, u32 size,
 			enum dma_data_direction dir, gfp_t gfp);
 void rpcrdma_buffer_exit(struct rpcrdma_buffer *buffer);

@@ -10,8 +10,8 @@
 #include "xprtrdma.h"
 
 unsigned int xprtrdma_slot_table_entries = 128;
-unsigned int xprtrdma_max_inline_read = 4096;
-unsigned int xprtrdma_max_inline_write = 4096;
+unsigned int xprtrdma_max_inline_read = RPCRDMA_INLINE_USUAL;
+unsigned int xprtrdma_max_inline_write = RPCRDMA_INLINE_USUAL;
 unsigned int xprtrdma_reliable_reply = 1;
 unsigned int xprtrdma_ask_config;
 

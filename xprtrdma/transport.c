@@ -460,9 +460,12 @@ int xprtrdma_transport_register(void)
 	rc = xprtrdma_request_cache_init();
 	if (rc)
 		goto out_free_wq;
-	rc = xprtrdma_connections_init();
+	rc = rpcrdma_buffers_start("xprtrdma_buffer");
 	if (rc)
 		goto out_request_cache;
+	rc = xprtrdma_connections_init();
+	if (rc)
+		goto out_buffers;
 	rc = xprt_register_transport(&xprtrdma_class);
 	if (rc)
 		goto out_connections;
@@ -470,6 +473,8 @@ int xprtrdma_transport_register(void)
 
 out_connections:
 	xprtrdma_connections_exit();
+out_buffers:
+	rpcrdma_buffers_stop();
 out_request_cache:
 	xprtrdma_request_cache_exit();
 out_free_wq:
@@ -490,6 +495,7 @@ void xprtrdma_transport_unregister(void)
 	xprt_unregister_transport(&xprtrdma_class);
 	destroy_workqueue(free_wq);
 	xprtrdma_connections_exit();
+	rpcrdma_buffers_stop();
 	xprtrdma_request_cache_exit();
 	destroy_workqueue(xprtrdma_wq);
 }

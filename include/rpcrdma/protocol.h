@@ -57,6 +57,8 @@ enum {
 	RPCRDMA_INLINE_DEFAULT = 1024,
 	RPCRDMA_INLINE_MIN = 1024,
 	RPCRDMA_INLINE_MAX = 262144,
+	/* Ours, unless told otherwise: 4 KiB of data, and what is around it */
+	RPCRDMA_INLINE_USUAL = 5120,
 };
 
 /* Segments that every responder takes in a chunk, RFC 8267 section 6.4.2 */

@@ -22,9 +22,9 @@ static void conn_is_established(struct kunit *test)
 	/* Assert: RFC 8797 section 5.1 */
 	rpcrdma_cm_private_decode(fake_cm.said.private, fake_cm.said.length, &sent);
 	KUNIT_EXPECT_TRUE(test, sent.present && sent.remote_invalidation);
-	KUNIT_EXPECT_EQ(test, 4096, sent.send_size);
-	KUNIT_EXPECT_EQ(test, 4096, sent.recv_size);
-	KUNIT_EXPECT_EQ(test, 4096, client->conn->xc_inline.inline_send);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_INLINE_USUAL, sent.send_size);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_INLINE_USUAL, sent.recv_size);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_INLINE_USUAL, client->conn->xc_inline.inline_send);
 	KUNIT_EXPECT_EQ(test, 2048, client->conn->xc_inline.inline_recv);
 	KUNIT_EXPECT_TRUE(test, client->conn->xc_inline.remote_invalidation);
 	KUNIT_EXPECT_GT(test, client->conn->xc_mr.count, 0);
@@ -61,7 +61,8 @@ static const struct private_case private_cases[] = {
 	{ "none", {}, 0, 1024, 1024, false },
 	{ "4096 and R", { 0xf6, 0xab, 0x0e, 0x18, 1, 1, 3, 3 }, 8, 4096, 4096, true },
 	{ "4096 without R", { 0xf6, 0xab, 0x0e, 0x18, 1, 0, 3, 3 }, 8, 4096, 4096, false },
-	{ "a larger server", { 0xf6, 0xab, 0x0e, 0x18, 1, 1, 255, 255 }, 8, 4096, 4096, true },
+	{ "a larger server", { 0xf6, 0xab, 0x0e, 0x18, 1, 1, 255, 255 }, 8,
+	  RPCRDMA_INLINE_USUAL, RPCRDMA_INLINE_USUAL, true },
 	{ "a smaller server", { 0xf6, 0xab, 0x0e, 0x18, 1, 1, 1, 0 }, 8, 1024, 2048, true },
 	{ "behind something else", { 9, 9, 9, 0xf6, 0xab, 0x0e, 0x18, 1, 1, 3, 3 }, 11,
 	  4096, 4096, true },

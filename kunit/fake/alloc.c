@@ -74,7 +74,12 @@ void *__kmalloc_cache_node_noprof(struct kmem_cache *s, gfp_t gfp, int node, siz
 
 void *kmem_cache_alloc_noprof(struct kmem_cache *cache, gfp_t gfp)
 {
-	return refused() ? NULL : kmem_cache_alloc_node_noprof(cache, gfp, NUMA_NO_NODE);
+	return refused() ? NULL : kmem_cache_alloc_lru_noprof(cache, NULL, gfp);
+}
+
+void *kmem_cache_alloc_node_noprof(struct kmem_cache *cache, gfp_t gfp, int node)
+{
+	return kmem_cache_alloc_noprof(cache, gfp);
 }
 
 char *kasprintf(gfp_t gfp, const char *format, ...)

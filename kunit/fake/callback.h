@@ -10,7 +10,7 @@
 
 enum {
 	CB_WORDS	= 17500,	/* of the arguments */
-	CB_WORDS_SHORT	= 1200,
+	CB_WORDS_SHORT	= 1500,
 	CB_RESULTS	= 3000,		/* words of a large result */
 	CB_RESULT	= 4711,		/* the first of them; the next is 4712 */
 	CB_CALL_HEADER	= 40,		/* without credential and verifier */

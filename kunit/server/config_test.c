@@ -12,6 +12,8 @@ static int config_init(struct kunit *test)
 {
 	struct server *server = server_create(test);
 
+	server->client.send_size = 4096;
+	server->client.recv_size = 4096;
 	server->read_depth = READS;
 	/* With the connection, and not for later ones. */
 	svcrdma_answer_config = 1;

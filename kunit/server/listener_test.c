@@ -120,7 +120,7 @@ struct private_case {
 	u32		inline_send, inline_recv;
 };
 
-/* RFC 8797 section 4; sizes in units of 1024 bytes, less one. Ours are 4096. */
+/* RFC 8797 section 4; sizes in units of 1024 bytes, less one. Ours are SERVER_MESSAGE. */
 static const struct private_case private_cases[] = {
 	{ "none", {}, 0, false, false, 1024, 1024, 1024, 1024 },
 	{ "4096 and R", { 0xf6, 0xab, 0x0e, 0x18, 1, 1, 3, 3 }, 8,
@@ -132,7 +132,7 @@ static const struct private_case private_cases[] = {
 	{ "reserved flags only", { 0xf6, 0xab, 0x0e, 0x18, 1, 0xfe, 3, 3 }, 8,
 	  true, false, 4096, 4096, 4096, 4096 },
 	{ "largest", { 0xf6, 0xab, 0x0e, 0x18, 1, 1, 255, 255 }, 8,
-	  true, true, 262144, 262144, 4096, 4096 },
+	  true, true, 262144, 262144, SERVER_MESSAGE, SERVER_MESSAGE },
 	{ "smallest", { 0xf6, 0xab, 0x0e, 0x18, 1, 1, 0, 0 }, 8,
 	  true, true, 1024, 1024, 1024, 1024 },
 	{ "sends more than it receives", { 0xf6, 0xab, 0x0e, 0x18, 1, 1, 2, 1 }, 8,

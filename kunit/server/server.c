@@ -8,12 +8,20 @@
 
 int server_suite_init(struct kunit_suite *suite)
 {
-	return server_module_init();
+	int ret = rpcrdma_buffers_start("rpcrdma_kunit");
+
+	if (ret)
+		return ret;
+	ret = server_module_init();
+	if (ret)
+		rpcrdma_buffers_stop();
+	return ret;
 }
 
 void server_suite_exit(struct kunit_suite *suite)
 {
 	server_module_exit();
+	rpcrdma_buffers_stop();
 }
 
 static void restore_total(void *total)

@@ -14,7 +14,7 @@
 #include "module.h"
 
 enum {
-	SERVER_MESSAGE	= 4096,	/* Receive and Send buffers */
+	SERVER_MESSAGE	= RPCRDMA_INLINE_USUAL,	/* Receive and Send buffers */
 	SERVER_PAYLOAD	= 1 << 20,
 	SERVER_WAITERS	= 24,
 };

@@ -6,8 +6,8 @@ from finding import Finding
 # Below @least there is something to say.
 _KNOBS = (
     ("rdma_slot_table_entries", 16, 128, "few calls are in flight at a time"),
-    ("rdma_max_inline_read", 4096, 4096, "more replies need chunks"),
-    ("rdma_max_inline_write", 4096, 4096, "more calls need chunks"),
+    ("rdma_max_inline_read", 4096, 5120, "more replies need chunks"),
+    ("rdma_max_inline_write", 4096, 5120, "more calls need chunks"),
     ("rdma_reliable_reply", 1, 1, "no reply comes in Read chunks, and more memory is registered"),
     ("svc_rdma/max_requests", 16, 64, "clients have few calls in flight at a time"),
     ("svc_rdma/max_outbound_read_requests", 4, 16, "few RDMA Reads go at a time"),

@@ -86,6 +86,11 @@ static inline void *fault_kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp)
 	return kmem_cache_alloc(cache, gfp);
 }
 
+static inline void *fault_kmem_cache_alloc_node(struct kmem_cache *cache, gfp_t gfp, int node)
+{
+	return kmem_cache_alloc_node(cache, gfp, node);
+}
+
 static inline struct kmem_cache *fault_kmem_cache_create(const char *name, unsigned int size,
 							 unsigned int align, slab_flags_t flags,
 							 void (*constructor)(void *))
@@ -155,6 +160,9 @@ static inline struct shrinker *fault_shrinker_alloc(unsigned int flags, const ch
 #undef kmem_cache_alloc
 #define kmem_cache_alloc(cache, gfp) \
 	FAULT_SITE("kmem_cache_alloc", NULL, fault_kmem_cache_alloc(cache, gfp))
+#undef kmem_cache_alloc_node
+#define kmem_cache_alloc_node(cache, gfp, node) \
+	FAULT_SITE("kmem_cache_alloc_node", NULL, fault_kmem_cache_alloc_node(cache, gfp, node))
 #undef kmem_cache_create
 #define kmem_cache_create(name, size, align, flags, constructor)		\
 	FAULT_SITE("kmem_cache_create", NULL,					\

@@ -74,14 +74,16 @@ static void set_knobs(const struct config_case *c, unsigned int answer)
 
 static void connect_with(struct pair *pair, const struct config_case *c, unsigned int answer)
 {
-	static const struct config_case defaults = {
-		.client_write = 4096, .client_read = 4096, .server_size = 4096,
+	const struct config_case before = {
+		.client_write	= xprtrdma_max_inline_write,
+		.client_read	= xprtrdma_max_inline_read,
+		.server_size	= svcrdma_max_req_size,
 	};
 
 	pair->answer = pair_answer;
 	set_knobs(c, answer);
 	KUNIT_EXPECT_EQ(pair->test, 0, pair_connect(pair));
-	set_knobs(&defaults, 0);
+	set_knobs(&before, 0);
 	KUNIT_ASSERT_NOT_NULL(pair->test, pair->server);
 }
 

@@ -6,16 +6,16 @@
 #include "pull.h"
 
 static const struct pull_case pull_cases[] = {
-	{ "head only", { .head = 64, .reply_head = 9000 }, { 2000, 0, 2090 } },
+	{ "head only", { .head = 64, .reply_head = 9000 }, { 2000, 3200, 40 } },
 	{ "head and pages", { PLAIN(8192) }, { 128, 8192 } },
 	PULL_8K,
 	{ "odd length", { PLAIN(8195) }, { 128, 8193, 40 } },
 	{ "odd offset", { PLAIN(9001), .reply_base = 1025 }, { 128, 9001 } },
-	{ "one byte more than a message", { PLAIN(8192) }, { 128, 3944 } },
+	{ "one byte more than a message", { PLAIN(8192) }, { 128, RPCRDMA_INLINE_USUAL - RPCRDMA_MIN_HEADER_SIZE + 4 - 128 } },
 	PULL_60K,
 	{ "1 MiB", { PLAIN(1 << 20) }, { 128, 1 << 20 } },
 	{ "1 MiB at an odd offset", { PLAIN(1 << 20), .reply_base = 77 }, { 128, 1 << 20 } },
-	{ "an item that might have been small", { READS(8188) }, { 128, 8188, 40 } },
+	{ "an item that might have been small", { READS(10236) }, { 128, 10236, 40 } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(pull, pull_cases, desc);
@@ -112,9 +112,9 @@ static void more_than_the_consumer_has_room_for(struct kunit *test)
 /* The item has gone into its Write chunk, and the rest does not fit around it. */
 static void more_than_there_is_room_for_beside_an_item(struct kunit *test)
 {
-	static const struct pull_case c = { "", { READS(8192) }, { 128, 8192, 3940 } };
+	static const struct pull_case c = { "", { READS(10240) }, { 1000, 10240, 4092 } };
 
-	check_cut(test, &c, 128 + 8192 + 64);
+	check_cut(test, &c, 128 + 10240 + 64);
 }
 
 static void switched_off(struct kunit *test, unsigned int *knob)

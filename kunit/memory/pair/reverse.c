@@ -148,12 +148,27 @@ void reverse_connect(struct reverse *reverse)
 	KUNIT_ASSERT_NOT_NULL(pair->test, reverse->clnt);
 }
 
+static void restore_messages(void *size)
+{
+	xprtrdma_max_inline_write = (unsigned long)size;
+}
+
+/* The reply to a callback is a page at most: with messages of a page, it may need a chunk. */
+static void messages_of_a_page(struct kunit *test)
+{
+	void *size = (void *)(unsigned long)xprtrdma_max_inline_write;
+
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, restore_messages, size));
+	xprtrdma_max_inline_write = PAGE_SIZE;
+}
+
 struct reverse *reverse_create_as(struct kunit *test, const struct memory_shape *shape)
 {
 	struct reverse *reverse = kunit_kzalloc(test, sizeof(*reverse), GFP_KERNEL);
 	struct pair *pair = pair_create_as(test, shape);
 
 	KUNIT_ASSERT_NOT_NULL(test, reverse);
+	messages_of_a_page(test);
 	reverse->pair = pair;
 	pair->answer = pair_answer;
 	fake_callbacks_init(&reverse->callbacks);

@@ -5,10 +5,10 @@
 /* A Read chunk and a Write chunk: nothing else has more steps. */
 static const struct client_shape shape = {
 	.head = 160, .pages = 9001, .tail = 40, .write = true,
-	.reply_head = 128, .reply_pages = 9001, .reply_tail = 64, .read = true,
+	.reply_head = 128, .reply_pages = 13001, .reply_tail = 64, .read = true,
 };
 
-const struct pair_answer pair_answer = { 128, 8999, 20 };
+const struct pair_answer pair_answer = { 128, 12999, 20 };
 
 struct memory_device *pair_device(struct pair *pair, enum pair_side side)
 {

@@ -103,6 +103,14 @@ static void fill_pages(struct page **pages, u32 length, u8 key)
 		((u8 *)page_address(pages[i >> PAGE_SHIFT]))[offset_in_page(i)] = 0;
 }
 
+/* Behind the head, or in a page of its own if there is no room for it */
+static u8 *place_tail(struct svc_rqst *rqst, const struct pair_answer *answer)
+{
+	if (answer->head + answer->tail <= PAGE_SIZE)
+		return page_address(rqst->rq_respages[0]) + answer->head;
+	return page_address(*rqst->rq_next_page++);
+}
+
 /**
  * pair_encode - as nfsd encodes: the head in a page, the item in those behind it
  * @rqst: of the nfsd thread; has received a call
@@ -114,20 +122,23 @@ void pair_encode(struct svc_rqst *rqst, const struct pair_answer *answer, u32 xi
 {
 	struct xdr_buf *res = &rqst->rq_res;
 	u32 i, pages = PFN_UP(answer->item);
-	u8 *head = page_address(rqst->rq_respages[0]);
+	u8 *head = page_address(rqst->rq_respages[0]), *tail;
 
 	memset(res, 0, sizeof(*res));
-	for (i = 0; i < answer->head + answer->tail; i++)
+	rqst->rq_next_page = rqst->rq_respages + 1 + pages;
+	tail = place_tail(rqst, answer);
+	for (i = 0; i < answer->head; i++)
 		head[i] = fake_byte(i) ^ key;
+	for (i = 0; i < answer->tail; i++)
+		tail[i] = fake_byte(answer->head + i) ^ key;
 	put_unaligned_be32(xid, head);
 	put_unaligned_be32(RPCRDMA_RPC_REPLY, head + 4);
-	rqst->rq_next_page = rqst->rq_respages + 1 + pages;
 	res->head[0].iov_base = head;
 	res->head[0].iov_len = answer->head;
 	res->pages = rqst->rq_respages + 1;
 	res->page_len = xdr_align_size(answer->item);
 	fill_pages(res->pages, answer->item, key);
-	res->tail[0].iov_base = head + answer->head;
+	res->tail[0].iov_base = tail;
 	res->tail[0].iov_len = answer->tail;
 	res->len = answer->head + res->page_len + answer->tail;
 	res->buflen = res->len;
@@ -146,6 +157,8 @@ static void keep_call(struct pair *pair, int length)
 static void answer(struct pair *pair, int length)
 {
 	keep_call(pair, length);
+	KUNIT_ASSERT_LE(pair->test, pair->answer.head, PAGE_SIZE);
+	KUNIT_ASSERT_LE(pair->test, pair->answer.tail, PAGE_SIZE);
 	pair_encode(pair->rqst, &pair->answer, get_unaligned_be32(pair->arg), 0);
 	svcrdma_sendto(pair->rqst);
 	pair_done(pair->rqst);

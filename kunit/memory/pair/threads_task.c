@@ -11,8 +11,8 @@ static const struct traffic_kind kinds[] = {
 	{ { .head = 160, .pages = 9001, .tail = 40, .write = true, .reply_head = 200 },
 	  { 200 } },
 	/* Write chunk */
-	{ { .head = 136, .reply_head = 128, .reply_pages = 8195, .reply_tail = 64,
-	    .read = true }, { 128, 8195, 40 } },
+	{ { .head = 136, .reply_head = 128, .reply_pages = 12291, .reply_tail = 64,
+	    .read = true }, { 128, 12291, 40 } },
 	/* long call */
 	{ { .head = 160, .pages = 20000, .tail = 40, .reply_head = 200 }, { 200 } },
 	/* Reply chunk, or a reply that is exposed */
@@ -23,7 +23,7 @@ static const struct traffic_kind kinds[] = {
 	{ { .head = 136, .reply_head = 128, .reply_pages = 9001, .reply_tail = 64 }, { 100 } },
 	/* Read chunk and Write chunk */
 	{ { .head = 160, .pages = 9001, .tail = 40, .write = true, .reply_head = 128,
-	    .reply_pages = 9001, .reply_tail = 64, .read = true }, { 128, 8999, 20 } },
+	    .reply_pages = 13001, .reply_tail = 64, .read = true }, { 128, 12999, 20 } },
 };
 
 /* The kind of a call is in its XID. */

@@ -18,7 +18,7 @@ struct transfer_case {
 	struct pair_answer	answer;
 };
 
-enum { TRANSFERS = 31 };
+enum { TRANSFERS = 33 };
 
 extern const struct transfer_case transfer_cases[TRANSFERS];
 

@@ -110,11 +110,11 @@ static void buffers_run(struct sweep *sweep)
 
 static const struct client_shape shapes[] = {
 	{ .head = 160, .pages = 9001, .tail = 40, .write = true, .reply_head = 200 },
-	{ READS(8195) },
+	{ READS(12291) },
 	{ .head = 160, .pages = 20000, .tail = 40, .reply_head = 200 },
 };
 
-static const struct pair_answer answers[] = { { 200 }, { 128, 8195, 40 }, { 200 } };
+static const struct pair_answer answers[] = { { 200 }, { 128, 12291, 40 }, { 200 } };
 
 /* As SUNRPC, which is woken when there are more regions. */
 static void send(struct sweep *sweep, struct client_call *call)
@@ -290,12 +290,12 @@ static const struct sweep_op ops[] = {
 	{ "inline", RPC, .shape = { .head = 64, .reply_head = 256 }, .answer = { 200 } },
 	{ "inline READ", RPC, .shape = { READS(300) }, .answer = { 128 + 300 } },
 	{ "inline WRITE", RPC, .shape = { WRITES(300) }, .answer = { 200 } },
-	{ "READ", RPC, .shape = { READS(8195) }, .answer = { 128, 8195, 40 } },
+	{ "READ", RPC, .shape = { READS(12291) }, .answer = { 128, 12291, 40 } },
 	{ "WRITE", RPC, .shape = { WRITES(8195) }, .answer = { 200 } },
 	{ "WRITE of NFSv3", RPC, .shape = { WRITES(8195) }, .answer = { 200 }, .nfs = true },
 	{ "WRITE and READ", RPC, .shape = { .head = 160, .pages = 8195, .tail = 40,
-	  .write = true, .reply_head = 128, .reply_pages = 9001, .reply_tail = 64,
-	  .read = true }, .answer = { 128, 8999, 20 } },
+	  .write = true, .reply_head = 128, .reply_pages = 13001, .reply_tail = 64,
+	  .read = true }, .answer = { 128, 12999, 20 } },
 	{ "long call", RPC, .shape = { .head = 160, .pages = 20000, .tail = 40,
 	  .reply_head = 200 }, .answer = { 200 } },
 	{ "long call, long head", RPC, .shape = { .head = 9000, .reply_head = 200 },
@@ -311,8 +311,8 @@ static const struct sweep_op ops[] = {
 	  .pages = 600000, .tail = 40, .reply_head = 128, .reply_pages = 300000,
 	  .reply_tail = 64 }, .answer = { 128, 300000, 20 }, .plain = true },
 	{ "Reply chunk and Write chunk", RPC, .shape = { .head = 136, .reply_head = 3000,
-	  .reply_pages = 8192, .reply_tail = 3000, .read = true },
-	  .answer = { 3000, 8192, 1000 }, .plain = true },
+	  .reply_pages = 12288, .reply_tail = 3000, .read = true },
+	  .answer = { 3000, 12288, 2024 }, .plain = true },
 	{ "Reply chunk, pages are missing", RPC, .shape = { .head = 136, .reply_head = 128,
 	  .reply_pages = 8192, .reply_tail = 64, .sparse = true },
 	  .answer = { 128, 8192, 40 }, .plain = true },
@@ -320,10 +320,10 @@ static const struct sweep_op ops[] = {
 	  .shape = { PLAIN(6000) }, .answer = { 128, 20000 }, .plain = true },
 	{ "exposed reply", RPC, .shape = { PLAIN(61440) }, .answer = { 128, 61440, 4 } },
 	{ "exposed reply and Write chunk", RPC, .shape = { .head = 136, .reply_head = 3000,
-	  .reply_pages = 8192, .reply_tail = 3000, .read = true },
-	  .answer = { 3000, 8192, 1092 } },
+	  .reply_pages = 12288, .reply_tail = 3000, .read = true },
+	  .answer = { 3000, 12288, 2116 } },
 	{ "a task is killed", kill_prepare, kill_run, sweep_check_pair,
-	  .shape = { READS(8195) }, .answer = { 128, 8195, 40 } },
+	  .shape = { READS(12291) }, .answer = { 128, 12291, 40 } },
 	{ "removal, client", removal_prepare, removal_run, removal_check,
 	  .shape = { PLAIN(61440) }, .answer = { 128, 61440, 4 }, .side = PAIR_CLIENT },
 	{ "removal, server", removal_prepare, removal_run, removal_check,

@@ -21,7 +21,9 @@ namespace peer
 namespace
 {
 
-constexpr u32 medium = 2048; /* inline at a threshold of 4096, not at 1024 */
+constexpr u32 usual = RPCRDMA_INLINE_USUAL;
+constexpr u32 medium =
+	2048; /* inline at a threshold of 4096 or more, not at 1024 */
 
 struct Seen {
 	std::atomic<int> read_chunk = -1;
@@ -67,13 +69,13 @@ void expect_seen(Bench &bench, u32 call_threshold, u32 reply_threshold)
 	bench.expect_same_connection();
 }
 
-/* Our client's own sizes are 4096. */
+/* Our client's own sizes are RPCRDMA_INLINE_USUAL. */
 void expect_thresholds(const Bytes &private_data, u32 call, u32 reply)
 {
 	Bench bench(with_private(private_data));
 
-	expect_seen(bench, rpcrdma::min(call, 4096u),
-		    rpcrdma::min(reply, 4096u));
+	expect_seen(bench, rpcrdma::min(call, usual),
+		    rpcrdma::min(reply, usual));
 }
 
 void none()
@@ -84,7 +86,7 @@ void none()
 /* A server sends what its send size says, and receives what its receive size says. */
 void sizes()
 {
-	for (u32 size : { 1024u, 2048u, 3072u, 4096u, 5120u, 262144u }) {
+	for (u32 size : { 1024u, 2048u, 3072u, 4096u, 5120u, 6144u, 262144u }) {
 		expect_thresholds(Options::private_block(4096, size, 0), size,
 				  4096);
 		expect_thresholds(Options::private_block(size, 4096, 0), 4096,
@@ -185,8 +187,8 @@ void sent_by_client()
 	check_equal(got->word_at(0), u32(RPCRDMA_CM_FORMAT_ID), "identifier");
 	check_equal(u32((*got)[4]), 1u, "version");
 	check_equal(u32((*got)[5]) & 0xfe, 0u, "reserved bits");
-	check_equal(u32((*got)[6]), 3u, "send size");
-	check_equal(u32((*got)[7]), 3u, "receive size");
+	check_equal((u32((*got)[6]) + 1) * 1024, usual, "send size");
+	check_equal((u32((*got)[7]) + 1) * 1024, usual, "receive size");
 }
 
 /* The names of what rpcrdma check finds on this machine, with a space behind each */

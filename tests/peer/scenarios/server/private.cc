@@ -14,7 +14,8 @@ namespace peer
 namespace
 {
 
-constexpr u32 server_size = 4096; /* the default of max_req_size */
+constexpr u32 server_size =
+	RPCRDMA_INLINE_USUAL; /* the default of max_req_size */
 
 /* Is a reply of @total bytes sent inline? Header with one Reply segment, READ3 reply */
 bool sent_inline(Session &session, const Bytes &handle, Memory &memory,
@@ -66,6 +67,7 @@ Options with_private(const Bytes &bytes)
 	Options options;
 
 	options.private_data = bytes;
+	options.receive_size = server_size;
 	return options;
 }
 
@@ -76,8 +78,8 @@ void none()
 
 void sizes()
 {
-	for (u32 size :
-	     { 1024u, 2048u, 3072u, 4096u, 5120u, 65536u, 261120u, 262144u })
+	for (u32 size : { 1024u, 2048u, 3072u, 4096u, 5120u, 6144u, 65536u,
+			  261120u, 262144u })
 		expect_threshold(
 			with_private(Options::private_block(4096, size, 0)),
 			rpcrdma::min(size, server_size));
