@@ -167,13 +167,22 @@ static inline u32 rpcrdma_window_size(const struct rpcrdma_window *window)
 	return window->requested < window->granted ? window->requested : window->granted;
 }
 
+/* In one piece: others look at it without the lock, whose holder alone changes it. */
+static inline void rpcrdma_window_set_in_flight(struct rpcrdma_window *window, u32 calls)
+{
+	__atomic_store_n(&window->in_flight, calls, __ATOMIC_RELAXED);
+}
+
 /* False: closed */
 static inline bool rpcrdma_window_take(struct rpcrdma_window *window)
 {
-	if (window->in_flight >= rpcrdma_window_size(window))
+	u32 calls = window->in_flight + 1;
+
+	if (calls > rpcrdma_window_size(window))
 		return false;
-	if (++window->in_flight > window->highest)
-		window->highest = window->in_flight;
+	rpcrdma_window_set_in_flight(window, calls);
+	if (calls > window->highest)
+		window->highest = calls;
 	return true;
 }
 
@@ -181,7 +190,7 @@ static inline bool rpcrdma_window_take(struct rpcrdma_window *window)
 static inline void rpcrdma_window_untake(struct rpcrdma_window *window)
 {
 	if (window->in_flight)
-		window->in_flight--;
+		rpcrdma_window_set_in_flight(window, window->in_flight - 1);
 }
 
 /* ---- Read chunks between the parts of a message, RFC 8166 section 3.4.5 (pieces.hh) ---- */
