@@ -167,6 +167,19 @@ static int recv_reject(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 	return 0;
 }
 
+/* A call without Read chunks */
+static int recv_inline(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+		       struct svcrdma_recv_ctxt *rc)
+{
+	int ret = svcrdma_arg_inline(rqstp, rc);
+
+	if (unlikely(ret)) {
+		trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, ret);
+		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
+	}
+	return recv_deliver(rqstp, rc);
+}
+
 static noinline int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 				      struct svcrdma_recv_ctxt *rc)
 {
@@ -291,8 +304,7 @@ static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 		trace_svcrdma_call_bad(t, rc->rc_header.xid, RPCRDMA_TRUNCATED);
 		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
 	}
-	svcrdma_arg_inline(rqstp, rc);
-	return recv_deliver(rqstp, rc);
+	return recv_inline(rqstp, t, rc);
 }
 
 /* RFC 8166 section 4.5: what is dropped, and which error what else is given. */
@@ -350,8 +362,7 @@ static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 		return recv_any_message(rqstp, t, rc);
 	if (rc->rc_lists.nr_read)
 		return recv_with_reads(rqstp, t, rc);
-	svcrdma_arg_inline(rqstp, rc);
-	return recv_deliver(rqstp, rc);
+	return recv_inline(rqstp, t, rc);
 }
 
 /* ---- recvfrom ---- */

@@ -464,13 +464,13 @@ static inline void *svcrdma_recv_inline(const struct svcrdma_recv_ctxt *rc)
 }
 
 /*
- * Is it an inline message with one chunk? Not if the chunk is empty: to the svc_defer() of 6.1,
- * a message without pages is one piece.
+ * Is it an inline message with one chunk, and can what is before that be its head? Not if the chunk
+ * is empty: to the svc_defer() of 6.1, a message without pages is one piece.
  */
 static inline bool svcrdma_recv_is_simple(const struct svcrdma_recv_ctxt *rc)
 {
 	return rc->rc_lists.nr_read == 1 && !rpcrdma_position_zero_chunk(&rc->rc_lists) &&
-	       rc->rc_lists.chunks[0].length;
+	       rc->rc_lists.chunks[0].length && rc->rc_lists.chunks[0].position <= PAGE_SIZE;
 }
 
 /* Its pieces fit together: svcrdma_reads_begin() has seen to that. */
@@ -512,7 +512,7 @@ void svcrdma_pages_free(struct svcrdma_recv_ctxt *rc);
 
 /* arg.c */
 u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp);
-void svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
+int svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
 int svcrdma_arg_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
 bool svcrdma_arg_is_right(const struct svc_rqst *rqstp, const struct svcrdma_recv_ctxt *rc);
 

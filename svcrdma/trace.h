@@ -89,7 +89,7 @@ DECLARE_EVENT_CLASS(svcrdma_call_class,
 
 CALL_EVENT(call_dropped);	/* status: enum rpcrdma_status */
 CALL_EVENT(call_bad);		/* the same */
-CALL_EVENT(call_bad_reads);	/* Read list that does not make a message */
+CALL_EVENT(call_bad_reads);	/* Read list that does not make a message that nfsd takes */
 CALL_EVENT(config);		/* status: enum rpcrdma_accept_stat */
 CALL_EVENT(call_without_credit);	/* the connection is ended */
 CALL_EVENT(reply_too_large);

@@ -10,6 +10,8 @@
 static const struct call_case call_cases[] = {
 	{ "inline", 200 },
 	{ "inline, smallest", 40 },
+	{ "inline, a page", PAGE_SIZE },
+	{ "inline, a word more than a page", PAGE_SIZE + 4 },
 	{ "inline, largest", SERVER_MESSAGE - 28 },
 	{ "item at the end, 0", 160 + 8192, 0, { { 160, 8192, 1 } } },
 	{ "item at the end, 1", 160 + 8196, 0, { { 160, 8193, 1 } } },
@@ -32,6 +34,8 @@ static const struct call_case call_cases[] = {
 	{ "item of four bytes, long tail", 160 + 4 + 2996, 0, { { 160, 4, 1 } } },
 	{ "item of no byte, long tail", 160 + 3000, 0, { { 160, 0, 1 } } },
 	{ "item right behind the RPC header", 40 + 1000, 0, { { 40, 1000, 1 } } },
+	{ "item behind a page", 4096 + 8196 + 40, 0, { { 4096, 8193, 1 } } },
+	{ "item behind more than a page", 4100 + 8196 + 40, 0, { { 4100, 8193, 1 } } },
 	{ "two items", 160 + 5000 + 40 + 6000 + 80, 0,
 	  { { 160, 4998, 2 }, { 160 + 5000 + 40, 5997, 1 } } },
 	{ "two items side by side", 160 + 5000 + 6000, 0,
@@ -211,6 +215,20 @@ static void call_that_is_wrong_gets_err_chunk(struct kunit *test)
 
 	/* Assert: found out before anything is read, but for the wrong XID */
 	KUNIT_EXPECT_EQ(test, reads + 1, fake_posted(server->qp));
+	server_expect_error(server, CALL_XID, RPCRDMA_ERR_CHUNK);
+	server_expect_at_rest(server);
+}
+
+/* max_req_size may be larger than nfsd's max_block_size. */
+static void call_inline_that_is_longer_than_nfsd_takes(struct kunit *test)
+{
+	static const struct call_case c = { "", SERVER_MESSAGE - 28 };
+	struct server *server = server_of(test);
+
+	server->transport->st_max_pages = 0;
+	call_deliver(server, &c);
+	KUNIT_EXPECT_EQ(test, 0, server_receive_all(server));
+	KUNIT_EXPECT_EQ(test, 1, fake_posted(server->qp));
 	server_expect_error(server, CALL_XID, RPCRDMA_ERR_CHUNK);
 	server_expect_at_rest(server);
 }
@@ -516,6 +534,7 @@ static struct kunit_case call_kunit_cases[] = {
 	KUNIT_CASE(call_whose_read_fails),
 	KUNIT_CASE(call_whose_read_cannot_be_posted),
 	KUNIT_CASE(call_whose_next_thread_has_too_few_pages),
+	KUNIT_CASE(call_inline_that_is_longer_than_nfsd_takes),
 	KUNIT_CASE(call_under_rpcsec_gss),
 	KUNIT_CASE_PARAM(call_with_an_item_of_a_known_program, item_gen_params),
 	KUNIT_CASE(call_with_reads_needs_a_credit),
