@@ -62,8 +62,8 @@ static void limit_exposures(struct svcrdma_transport *t, u32 grant)
  * @grant: credits, more than there are, at most st_credits
  *
  * Context: process; nobody else changes the grant.
- * Return: 0; -ENOMEM: all is as before; or another errno when a post failed, then the connection
- * is to be ended. svcrdma_recv_ctxts_destroy() frees the contexts.
+ * Return: 0; -ENOMEM: all is as before; -EIO: a post failed, and the connection is to be
+ * ended. svcrdma_recv_ctxts_destroy() frees the contexts.
  */
 int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant)
 {
@@ -78,7 +78,8 @@ int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant)
 	spin_lock(&t->st_recv_lock);
 	svcrdma_recv_ctxts_add(t, &contexts);
 	set_promise(t, grant);
-	ret = svcrdma_recv_post_missing(t);
+	/* A provider may say -ENOMEM: then it is not as before. */
+	ret = svcrdma_recv_post_missing(t) ? -EIO : 0;
 	/* Not before: RFC 8166 section 3.3.1. */
 	WRITE_ONCE(t->st_grant, grant);
 	set_mark(t);

@@ -93,6 +93,13 @@ static void set_pending(struct svcrdma_transport *t)
 	WRITE_ONCE(t->st_read.pending, t->st_read.retry && !list_empty(&t->st_read.wait));
 }
 
+/* One that has waited is not passed while it tries once more, either. */
+static bool others_wait(const struct svcrdma_transport *t)
+{
+	lockdep_assert_held(&t->st_recv_lock);
+	return t->st_read.retries || !list_empty(&t->st_read.wait);
+}
+
 /* Of begin_pull() and start_reads(), beside 0 and errnos */
 enum { READS_WAIT = 1 };
 
@@ -125,7 +132,7 @@ static int begin_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 		goto out_unlock;
 	}
 	t->st_read.pulls++;
-	if (!list_empty(&t->st_read.wait) || !reserve_pages(t, rc)) {
+	if (others_wait(t) || !reserve_pages(t, rc)) {
 		list_add_tail(&rc->rc_list, &t->st_read.wait);
 		set_pending(t);
 		ret = READS_WAIT;
@@ -391,7 +398,8 @@ int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
  */
 static bool is_small_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	const u32 pages = min_t(u32, SVCRDMA_FEW_PAGES, t->st_max_pages - 2);
+	/* A thread takes one page less where its reply is in the same array. */
+	const u32 pages = min_t(u32, SVCRDMA_FEW_PAGES, t->st_max_pages - 3);
 
 	return rpcrdma_short_call_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
 					 &rc->rc_lists) &&
@@ -406,8 +414,7 @@ static bool claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 
 	spin_lock(&t->st_recv_lock);
 	claimed = t->st_state == RPCRDMA_CONN_ESTABLISHED && !svcrdma_transport_closing(t) &&
-		  list_empty(&t->st_read.wait) && t->st_read.pulls < t->st_credits &&
-		  reserve_pages(t, rc);
+		  !others_wait(t) && t->st_read.pulls < t->st_credits && reserve_pages(t, rc);
 	if (claimed) {
 		t->st_read.pulls++;
 		begin_attempt(t, rc);
@@ -440,15 +447,15 @@ bool svcrdma_reads_claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *
  * @t: transport
  * @rc: context; not the caller's any more, as when svcrdma_reads_begin() returns 0
  *
- * Context: completion handler. What rdma_rw may allocate does not wait for a file system, which
- * may wait for completions.
+ * Context: completion handler. What rdma_rw may allocate does not wait for a file system or a disk:
+ * either may wait for completions of the same work queue.
  */
 void svcrdma_reads_start(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	unsigned int flags = memalloc_nofs_save();
+	unsigned int flags = memalloc_noio_save();
 
 	start_reads(t, rc);
-	memalloc_nofs_restore(flags);
+	memalloc_noio_restore(flags);
 }
 
 /**
@@ -493,10 +500,12 @@ struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t)
 		rc = list_first_entry_or_null(&t->st_read.wait, struct svcrdma_recv_ctxt, rc_list);
 	t->st_read.retry = false;
 	/* If there are no pages for it, those that have them are under way: svcrdma_reads_end(). */
-	if (rc && reserve_pages(t, rc))
+	if (rc && reserve_pages(t, rc)) {
 		list_del_init(&rc->rc_list);
-	else
+		t->st_read.retries++;
+	} else {
 		rc = NULL;
+	}
 	set_pending(t);
 	spin_unlock(&t->st_recv_lock);
 	return rc;
@@ -524,19 +533,19 @@ bool svcrdma_reads_pending(const struct svcrdma_transport *t)
 void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			 struct svcrdma_recv_ctxt *rc)
 {
-	bool more;
+	bool more, waits;
 
 	spin_lock(&t->st_recv_lock);
 	begin_attempt(t, rc);
 	spin_unlock(&t->st_recv_lock);
 	/* None, if it had to wait for regions only. */
 	svcrdma_pages_take(rqstp, rc);
-	/* Not when it went back to the list's front. */
-	if (start_reads(t, rc))
-		return;
+	waits = start_reads(t, rc);
 
 	spin_lock(&t->st_recv_lock);
-	more = !list_empty(&t->st_read.wait);
+	t->st_read.retries--;
+	/* Not when it went back to the list's front. */
+	more = !waits && !list_empty(&t->st_read.wait);
 	if (more)
 		t->st_read.retry = true;
 	set_pending(t);

@@ -86,6 +86,7 @@ struct svcrdma_granter {
  * @retry: there may be regions and pages for the first of @wait
  * @pending: there is something in @wait, and @retry. Read without the lock
  * @attempts: number of the last attempt to build Reads; not 0 then
+ * @retries: attempts under way of calls that have waited
  * @built: calls whose Reads are built and not done
  * @pulls: calls with pages for their Reads, or in @wait, until a thread has seen them done; at
  *	most st_credits
@@ -97,6 +98,7 @@ struct svcrdma_reader {
 	bool			retry;
 	bool			pending;
 	u32			attempts;
+	u32			retries;
 	u32			built;
 	u32			pulls;
 	u32			pages;

@@ -139,10 +139,13 @@ int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits)
 {
 	int rc = make_buffers(conn, credits);
 
-	if (!rc)
-		rc = xprtrdma_receives_post(conn);
 	if (rc)
 		return rc;
+	rc = xprtrdma_receives_post(conn);
+	if (rc) {
+		xprtrdma_conn_fail(conn, RPCRDMA_END_RECEIVE_FAILED);
+		return -ENOTCONN;
+	}
 	spin_lock(&conn->xc_lock);
 	WRITE_ONCE(conn->xc_window.requested, credits);
 	set_cwnd(conn);

@@ -172,6 +172,18 @@ static void window_of_a_lost_connection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, client->conn->xc_window.requested);
 }
 
+/* A provider may call that a want of memory. */
+static void window_whose_receives_are_refused(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	granted(client, 32);
+	client->qp->recv_accept = 3;
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, xprtrdma_window_grow(client->conn, 16));
+	client_expect_failed(client);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, client->conn->xc_window.requested);
+}
+
 /*
  * Registrations whose Sends are not complete have an entry of the Send Queue each. A call waits
  * when there may be too few, and the Send before it says when there are more.
@@ -209,6 +221,7 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(window_stays_while_the_grant_does),
 	KUNIT_CASE(window_without_memory),
 	KUNIT_CASE(window_of_a_lost_connection),
+	KUNIT_CASE(window_whose_receives_are_refused),
 	KUNIT_CASE(window_registrations_have_entries),
 	{}
 };

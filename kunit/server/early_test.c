@@ -42,6 +42,24 @@ static void early_reads_begin_with_the_message(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+/* What is too large for a thread is left to one: it says ERR_CHUNK. */
+static void early_reads_have_room_in_a_thread(struct kunit *test)
+{
+	static const struct call_case c = { "", 160 + 3 * PAGE_SIZE, 0,
+					    { { 160, 3 * PAGE_SIZE, 1 } } };
+	struct server *server = server_of(test);
+	struct call call = {};
+
+	/* nfsd's smallest */
+	server->transport->st_max_pages = 2 + 3;
+	build(server, &call, &c);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
+	KUNIT_EXPECT_EQ(test, 0, fake_pending(server->qp));
+	KUNIT_EXPECT_TRUE(test, server_is_ready(server));
+	receive(server, &call, c.length);
+	server_expect_at_rest(server);
+}
+
 static struct svcrdma_recv_ctxt *context_with_pages(struct server *server)
 {
 	struct svcrdma_recv_ctxt *rc;
@@ -254,6 +272,7 @@ static void early_is_bounded_by_credits(struct kunit *test)
 
 static struct kunit_case early_tests[] = {
 	KUNIT_CASE(early_reads_begin_with_the_message),
+	KUNIT_CASE(early_reads_have_room_in_a_thread),
 	KUNIT_CASE(early_pages_change_places),
 	KUNIT_CASE(early_pages_are_not_hoarded),
 	KUNIT_CASE(early_pages_beside_those_of_large_calls),

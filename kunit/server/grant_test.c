@@ -101,6 +101,21 @@ static void grant_without_memory(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+/* The provider may call that a want of memory, which would be no reason to end a connection. */
+static void grant_whose_receives_are_refused(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+	u32 i;
+
+	server->qp->recv_accept = 3;
+	for (i = 0; i < SVCRDMA_FIRST_CREDITS; i++)
+		server_deliver(server, CALL_PLAIN);
+	flush_work(&t->st_credit.work);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(t));
+	server->qp->recv_accept = -1;
+}
+
 /* What was queued before finds nothing to do. */
 static void grant_of_a_closing_connection(struct kunit *test)
 {
@@ -337,6 +352,7 @@ static struct kunit_case grant_cases[] = {
 	KUNIT_CASE(grant_begins_small),
 	KUNIT_CASE(grant_grows_with_use),
 	KUNIT_CASE(grant_without_memory),
+	KUNIT_CASE(grant_whose_receives_are_refused),
 	KUNIT_CASE(grant_of_a_closing_connection),
 	KUNIT_CASE(grant_goes_down),
 	KUNIT_CASE(grant_goes_down_to_the_floor),

@@ -234,6 +234,33 @@ static void pull_that_waits_is_somebody_elses(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+/* What one that waits needs, a small one may not take while a thread is on the way to it. */
+static void pull_that_tries_again_is_not_passed(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_recv_ctxt *rc;
+	struct svcrdma_transport *t;
+	unsigned int pending;
+	u32 i;
+
+	deliver_to_few_regions(server, 3);
+	t = server->transport;
+	look_at_messages(server);
+	KUNIT_ASSERT_EQ(test, 1, waiting(server));
+	fake_run(server->qp, fake_pending(server->qp) / 2);
+	rc = svcrdma_reads_next(t);
+	KUNIT_ASSERT_NOT_NULL(test, rc);
+	KUNIT_EXPECT_EQ(test, 0, waiting(server));
+	pending = fake_pending(server->qp);
+	deliver(server, 4, 100);
+	KUNIT_EXPECT_EQ(test, pending, fake_pending(server->qp));
+	svcrdma_reads_retry(server->rqst, t, rc);
+	KUNIT_EXPECT_LT(test, pending, fake_pending(server->qp));
+	for (i = 1; i <= 4; i++)
+		expect_call(server, i, i == 4 ? 100 : LARGE);
+	server_expect_at_rest(server);
+}
+
 static void pull_that_waits_ends_with_the_connection(struct kunit *test)
 {
 	struct server *server = server_of(test);
@@ -319,6 +346,7 @@ static struct kunit_case pull_cases[] = {
 	KUNIT_CASE(pull_of_small_calls_does_not_wait),
 	KUNIT_CASE(pull_waits_for_regions_and_pages),
 	KUNIT_CASE(pull_that_waits_is_somebody_elses),
+	KUNIT_CASE(pull_that_tries_again_is_not_passed),
 	KUNIT_CASE(pull_that_waits_ends_with_the_connection),
 	KUNIT_CASE(pull_without_memory),
 	KUNIT_CASE(pull_that_fails_says_why),
