@@ -8,9 +8,9 @@
  * A call without Read chunks stays in its Receive buffer; what of it is behind a page is copied to
  * the pages. With Read chunks there are two layouts; how the pieces of a message go together is
  * in include/rpcrdma/pieces.hh.
- * - simple: inline base and one chunk, not more than a page from its start. The chunk is read to the start of the
- *   pages; head and tail point into the Receive buffer. The tail is in the pages, too,
- *   behind the chunk, as nfsd takes an item that does not end in the head from there,
+ * - simple: inline base and one chunk, not more than a page from its start. The chunk is read
+ *   to the start of the pages; head and tail point into the Receive buffer. The tail is in the
+ *   pages, too, behind the chunk, as nfsd takes an item that does not end in the head from there,
  *   whatever page_len says: svc_fill_write_vector() and others. It would find what
  *   the pages held before, and a client could have it stored and read it back.
  * - flat: anything else. The whole message lies in the pages, head is the
@@ -117,7 +117,27 @@ static noinline void build_flat(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt
 	arg->buflen = size;
 }
 
-static noinline int build_long_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
+/**
+ * svcrdma_arg_inline - a call that lies in its Receive buffer
+ * @rqstp: nfsd thread; its rq_arg is set
+ * @rc: context, which stays as long as rq_arg is used; its call is not longer than a page
+ *
+ * Context: process.
+ */
+void svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
+{
+	arg_init(rqstp, svcrdma_recv_inline(rc), svcrdma_recv_inline_size(rc));
+}
+
+/**
+ * svcrdma_arg_long_inline - a call that lies in its Receive buffer and is longer than a page
+ * @rqstp: nfsd thread; its rq_arg is set
+ * @rc: context, which stays as long as rq_arg is used
+ *
+ * Context: process.
+ * Return: 0, or -EMSGSIZE: it is longer than nfsd takes.
+ */
+int svcrdma_arg_long_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
 	u32 size = svcrdma_recv_inline_size(rc), rest = size - PAGE_SIZE;
 	u32 pages = PFN_UP(rest);
@@ -130,22 +150,6 @@ static noinline int build_long_inline(struct svc_rqst *rqstp, struct svcrdma_rec
 	rqstp->rq_arg.len = size;
 	rqstp->rq_arg.buflen = size;
 	compat_rqst_reply_begin(rqstp, pages);
-	return 0;
-}
-
-/**
- * svcrdma_arg_inline - a call that lies in its Receive buffer
- * @rqstp: nfsd thread; its rq_arg is set
- * @rc: context, which stays as long as rq_arg is used
- *
- * Context: process.
- * Return: 0, or -EMSGSIZE: it is longer than nfsd takes.
- */
-int svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
-{
-	if (svcrdma_recv_inline_size(rc) > PAGE_SIZE)
-		return build_long_inline(rqstp, rc);
-	arg_init(rqstp, svcrdma_recv_inline(rc), svcrdma_recv_inline_size(rc));
 	return 0;
 }
 

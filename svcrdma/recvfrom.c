@@ -167,16 +167,24 @@ static int recv_reject(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 	return 0;
 }
 
+static noinline int recv_long_inline(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+				     struct svcrdma_recv_ctxt *rc)
+{
+	int ret = svcrdma_arg_long_inline(rqstp, rc);
+
+	if (!ret)
+		return recv_deliver(rqstp, rc);
+	trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, ret);
+	return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
+}
+
 /* A call without Read chunks */
 static int recv_inline(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 		       struct svcrdma_recv_ctxt *rc)
 {
-	int ret = svcrdma_arg_inline(rqstp, rc);
-
-	if (unlikely(ret)) {
-		trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, ret);
-		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
-	}
+	if (unlikely(svcrdma_recv_inline_size(rc) > PAGE_SIZE))
+		return recv_long_inline(rqstp, t, rc);
+	svcrdma_arg_inline(rqstp, rc);
 	return recv_deliver(rqstp, rc);
 }
 

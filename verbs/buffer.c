@@ -2,8 +2,8 @@
 /*
  * Memory for messages, on the device's node, and mapped for as long as it lives.
  *
- * Most buffers are of RPCRDMA_INLINE_USUAL bytes, for which kmalloc() would take 8 KiB. So they have
- * a cache of their own.
+ * Most buffers are of RPCRDMA_INLINE_USUAL bytes, for which kmalloc() would take 8 KiB. So they
+ * have a cache of their own.
  */
 #include <linux/dma-mapping.h>
 #include <linux/slab.h>

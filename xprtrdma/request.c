@@ -71,8 +71,55 @@ int xprtrdma_requests_init(struct xprtrdma_transport *transport)
  */
 void xprtrdma_requests_exit(struct xprtrdma_transport *transport)
 {
+	xprtrdma_requests_trim(transport);
 	mempool_exit(&transport->xt_reserve);
 	rpc_destroy_wait_queue(&transport->xt_fenced);
+}
+
+/*
+ * A few requests that are over stay with their transport, for its next ones. Who exchanges what is
+ * in a slot owns it, so there is no lock.
+ */
+static struct xprtrdma_request *take_spare(struct xprtrdma_transport *transport)
+{
+	struct xprtrdma_request *request;
+	unsigned int i;
+
+	for (i = 0; i < XPRTRDMA_SPARE_REQUESTS; i++) {
+		if (!READ_ONCE(transport->xt_spare[i]))
+			continue;
+		request = xchg(&transport->xt_spare[i], NULL);
+		if (likely(request))
+			return request;
+	}
+	return NULL;
+}
+
+static bool keep_spare(struct xprtrdma_transport *transport, struct xprtrdma_request *request)
+{
+	unsigned int i;
+
+	for (i = 0; i < XPRTRDMA_SPARE_REQUESTS; i++)
+		if (!READ_ONCE(transport->xt_spare[i]) &&
+		    !cmpxchg(&transport->xt_spare[i], NULL, request))
+			return true;
+	return false;
+}
+
+/**
+ * xprtrdma_requests_trim - the transport is not used for now
+ * @transport: the transport
+ *
+ * Frees the memory that it has for its next requests.
+ *
+ * Context: any.
+ */
+void xprtrdma_requests_trim(struct xprtrdma_transport *transport)
+{
+	struct xprtrdma_request *request;
+
+	while ((request = take_spare(transport)))
+		kmem_cache_free(usual_requests, request);
 }
 
 /* As rpc_malloc(): what is asynchronous, such as a WRITE, may be what memory waits for. */
@@ -83,7 +130,8 @@ static struct xprtrdma_request *take_memory(struct rpc_task *task, size_t size)
 	struct xprtrdma_request *request;
 
 	if (likely(size <= USUAL_SIZE)) {
-		request = kmem_cache_alloc(usual_requests, rpc_task_gfp_mask());
+		request = take_spare(xprtrdma_transport_of(xprt)) ?:
+			  kmem_cache_alloc(usual_requests, rpc_task_gfp_mask());
 	} else {
 		request = kmalloc(size, rpc_task_gfp_mask());
 		memory = XPRTRDMA_MEMORY_LARGE;
@@ -99,12 +147,16 @@ static struct xprtrdma_request *take_memory(struct rpc_task *task, size_t size)
 
 static void give_memory_back(struct rpc_xprt *xprt, struct xprtrdma_request *request)
 {
-	if (likely(request->rq_memory == XPRTRDMA_MEMORY_USUAL))
-		kmem_cache_free(usual_requests, request);
-	else if (request->rq_memory == XPRTRDMA_MEMORY_RESERVED)
-		mempool_free(request, &xprtrdma_transport_of(xprt)->xt_reserve);
-	else
+	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
+
+	if (likely(request->rq_memory == XPRTRDMA_MEMORY_USUAL)) {
+		if (!keep_spare(transport, request))
+			kmem_cache_free(usual_requests, request);
+	} else if (request->rq_memory == XPRTRDMA_MEMORY_RESERVED) {
+		mempool_free(request, &transport->xt_reserve);
+	} else {
 		kfree(request);
+	}
 }
 
 /**

@@ -235,6 +235,7 @@ static void transport_close(struct rpc_xprt *xprt)
 	if (transport->xt_conn && READ_ONCE(transport->xt_conn->xc_useful))
 		xprt->reestablish_timeout = 0;
 	disconnect(transport, false);
+	xprtrdma_requests_trim(transport);
 	next_cookie(xprt);
 	xprt_disconnect_done(xprt);
 }

@@ -47,6 +47,7 @@ enum {
 	XPRTRDMA_MAX_PAGES	= (1 << 20) / PAGE_SIZE + 1,	/* NFS_MAX_FILE_IO_SIZE, anywhere */
 	XPRTRDMA_RESOLVE_MS	= 5000,
 	XPRTRDMA_FIRST_CREDITS	= 8,	/* with buffers, until a call waits for more */
+	XPRTRDMA_SPARE_REQUESTS	= 8,	/* whose memory is kept; as many go as come, mostly */
 	XPRTRDMA_MR_INITIAL	= 4,
 	XPRTRDMA_REPLY_SEGMENTS	= 64,	/* storage to decode a reply: two full lists */
 	XPRTRDMA_REPLY_CHUNKS	= 8,
@@ -151,6 +152,7 @@ struct xprtrdma_stats {
  * @xt_lost: calls that ended, by a signal or in time, before they were answered on it
  * @xt_fenced: tasks that may not encode their calls again yet; see wait.c
  * @xt_reserve: requests for asynchronous tasks when memory is short
+ * @xt_spare: memory for the next requests; exchanged without a lock
  * @xt_srcaddr: local address to bind to; ss_family is 0 for any
  * @xt_bc_max_payload: largest reverse-direction message, bytes; set at connect
  * @xt_bc_count: reverse-direction rpc_rqsts that exist; changed under bc_pa_lock
@@ -178,6 +180,7 @@ struct xprtrdma_transport {
 	unsigned int		xt_lost;
 	struct rpc_wait_queue	xt_fenced;
 	mempool_t		xt_reserve;
+	struct xprtrdma_request	*xt_spare[XPRTRDMA_SPARE_REQUESTS];
 	struct sockaddr_storage	xt_srcaddr;
 	unsigned int		xt_bc_max_payload;
 	unsigned int		xt_bc_count;
@@ -541,6 +544,7 @@ static inline bool xprtrdma_config_asked(const struct xprtrdma_conn *conn)
 int xprtrdma_request_cache_init(void);
 void xprtrdma_request_cache_exit(void);
 int xprtrdma_requests_init(struct xprtrdma_transport *transport);
+void xprtrdma_requests_trim(struct xprtrdma_transport *transport);
 void xprtrdma_requests_exit(struct xprtrdma_transport *transport);
 int xprtrdma_request_alloc(struct rpc_task *task);
 void xprtrdma_request_free(struct rpc_task *task);

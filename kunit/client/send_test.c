@@ -34,6 +34,7 @@ static void request_without_memory(struct kunit *test)
 	struct client_call *call = client_call_create(client, &getattr);
 
 	xprtrdma_request_free(&call->task);
+	xprtrdma_requests_trim(client->transport);
 	call->task.tk_flags = c->flags;
 	call->rqst.rq_callsize = c->size;
 	fake_alloc_fail(0);
@@ -42,6 +43,55 @@ static void request_without_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, !c->expected, !!call->rqst.rq_buffer);
 	if (call->rqst.rq_buffer)
 		memset(call->rqst.rq_buffer, 0x5a, c->size);
+}
+
+static const struct client_shape small = { .head = 136, .reply_head = 112 };
+
+static unsigned int spares(const struct client *client)
+{
+	unsigned int i, count = 0;
+
+	for (i = 0; i < XPRTRDMA_SPARE_REQUESTS; i++)
+		count += !!client->transport->xt_spare[i];
+	return count;
+}
+
+/* Nothing is allocated for RPCs that come as others go. */
+static void request_memory_is_used_again(struct kunit *test)
+{
+	struct client_call *calls[XPRTRDMA_SPARE_REQUESTS + 2];
+	struct client *client = client_of(test);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		calls[i] = client_call_create(client, &small);
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		xprtrdma_request_free(&calls[i]->task);
+		KUNIT_EXPECT_EQ(test, min(i + 1, (u32)XPRTRDMA_SPARE_REQUESTS), spares(client));
+	}
+	fake_alloc_fail(0);
+	for (i = 0; i < XPRTRDMA_SPARE_REQUESTS; i++) {
+		KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&calls[i]->task));
+		memset(calls[i]->rqst.rq_buffer, 0x5a, calls[i]->rqst.rq_callsize);
+	}
+	KUNIT_EXPECT_FALSE(test, fake_alloc_failed());
+	fake_alloc_fail(0);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, xprtrdma_request_alloc(&calls[i]->task));
+	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
+}
+
+/* Other sizes are not kept for it. */
+static void request_memory_of_another_kind(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *call = client_call_create(client, &small);
+
+	xprtrdma_request_free(&call->task);
+	xprtrdma_requests_trim(client->transport);
+	call->rqst.rq_callsize = 8192;
+	KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&call->task));
+	xprtrdma_request_free(&call->task);
+	KUNIT_EXPECT_EQ(test, 0, spares(client));
 }
 
 /* Around the size up to which requests have memory of their own kind; KASAN looks on. */
@@ -257,6 +307,8 @@ static void send_queue_has_room_for_all(struct kunit *test)
 
 static struct kunit_case send_cases[] = {
 	KUNIT_CASE_PARAM(request_without_memory, short_gen_params),
+	KUNIT_CASE(request_memory_is_used_again),
+	KUNIT_CASE(request_memory_of_another_kind),
 	KUNIT_CASE(request_of_each_size),
 	KUNIT_CASE(send_signals_every_nth),
 	KUNIT_CASE(send_last_free_one_is_signaled),
