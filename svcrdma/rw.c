@@ -59,15 +59,15 @@ static noinline void set_pages(struct scatterlist *sg, u32 room, struct page **p
 	u32 beyond = left * PAGE_SIZE - length;
 
 	while (left > room) {
-		left -= room - 1;
-		for (n = room - 1; n; n--)
-			sg_set_page(sg++, *pages++, PAGE_SIZE, 0);
-		sg = sg_chain_ptr(sg);
+		n = room - 1;
+		rpcrdma_sg_set_pages(sg, pages, n);
+		sg = sg_chain_ptr(&sg[n]);
+		pages += n;
+		left -= n;
 		room = SG_MAX_SINGLE_ALLOC;
 	}
-	for (; left; left--)
-		sg_set_page(sg++, *pages++, PAGE_SIZE, 0);
-	sg[-1].length -= beyond;
+	rpcrdma_sg_set_pages(sg, pages, left);
+	sg[left - 1].length -= beyond;
 }
 
 /* @length bytes from @offset of the first of @pages on, which follow each other */

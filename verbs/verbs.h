@@ -17,6 +17,27 @@
 #include <rpcrdma/codec.h>
 
 /**
+ * rpcrdma_sg_set_pages - whole pages, each an element
+ * @sg: elements in a row, without a link
+ * @pages: as many
+ * @count: their number
+ *
+ * A payload has hundreds of them, so four are done at a time.
+ *
+ * Context: any.
+ */
+static inline void rpcrdma_sg_set_pages(struct scatterlist *sg, struct page **pages, u32 count)
+{
+	u32 i;
+
+#ifdef CONFIG_CC_IS_GCC
+#pragma GCC unroll 4
+#endif
+	for (i = 0; i < count; i++)
+		sg_set_page(&sg[i], pages[i], PAGE_SIZE, 0);
+}
+
+/**
  * struct rpcrdma_region - fast-registered memory: one segment for the peer
  *
  * Owned by a side from rpcrdma_region_init() to rpcrdma_region_exit(). Its work requests

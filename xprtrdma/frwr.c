@@ -356,17 +356,15 @@ static u32 fill_whole_pages(struct rpcrdma_region *region, u32 n,
 			    struct xprtrdma_cursor *cursor)
 {
 	const struct xdr_buf *buf = cursor->buf;
-	struct scatterlist *sg = &region->rg_sg[n];
 	struct page **page;
-	u32 i, count;
+	u32 count;
 
 	if (cursor->part != 1)
 		return n;
 	page = &buf->pages[(buf->page_base + cursor->done) >> PAGE_SHIFT];
 	count = min3(region->rg_depth - n, (buf->page_len - cursor->done) >> PAGE_SHIFT,
 		     cursor->left >> PAGE_SHIFT);
-	for (i = 0; i < count; i++)
-		sg_set_page(sg++, *page++, PAGE_SIZE, 0);
+	rpcrdma_sg_set_pages(&region->rg_sg[n], page, count);
 	cursor->done += count << PAGE_SHIFT;
 	cursor->left -= count << PAGE_SHIFT;
 	return n + count;
