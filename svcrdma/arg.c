@@ -2,12 +2,12 @@
 /*
  * A call as nfsd takes it: rq_arg.
  *
- * The head is never longer than a page: SUNRPC counts on that. gss_read_proxy_verf() copies it into
- * one page, in kernels before 6.12.117, whoever the peer is.
+ * The head is never longer than a page: SUNRPC counts on that. In Debian's 6.1, and in 6.12 before
+ * 6.12.117, gss_read_proxy_verf() copies it into one page before it knows who the peer is.
  *
- * A call without Read chunks stays in its Receive buffer; what of it is behind a page is copied to
- * the pages. With Read chunks there are two layouts; how the pieces of a message go together is
- * in include/rpcrdma/pieces.hh.
+ * A call without Read chunks stays in its Receive buffer. If it is longer than a page, the rest of
+ * it is copied to the pages. With Read chunks there are two layouts; how the pieces of a message
+ * go together is in include/rpcrdma/pieces.hh.
  * - simple: inline base and one chunk, not more than a page from its start. The chunk is read
  *   to the start of the pages; head and tail point into the Receive buffer. The tail is in the
  *   pages, too, behind the chunk, as nfsd takes an item that does not end in the head from there,

@@ -464,8 +464,8 @@ static inline void *svcrdma_recv_inline(const struct svcrdma_recv_ctxt *rc)
 }
 
 /*
- * Is it an inline message with one chunk, and can what is before that be its head? Not if the chunk
- * is empty: to the svc_defer() of 6.1, a message without pages is one piece.
+ * Is it an inline message with one chunk? Not if the chunk is empty: to the svc_defer() of 6.1, a
+ * message without pages is one piece. Nor if more than a page is before it, which is the head.
  */
 static inline bool svcrdma_recv_is_simple(const struct svcrdma_recv_ctxt *rc)
 {

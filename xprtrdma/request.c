@@ -77,8 +77,8 @@ void xprtrdma_requests_exit(struct xprtrdma_transport *transport)
 }
 
 /*
- * A few requests that are over stay with their transport, for its next ones. Who exchanges what is
- * in a slot owns it, so there is no lock.
+ * The memory of a few requests stays with their transport when they are over, for its next ones.
+ * A slot is filled or emptied in one atomic step, so there is no lock.
  */
 static struct xprtrdma_request *take_spare(struct xprtrdma_transport *transport)
 {

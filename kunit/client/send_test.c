@@ -80,7 +80,7 @@ static void request_memory_is_used_again(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
 }
 
-/* Other sizes are not kept for it. */
+/* What kmalloc() has given is freed. */
 static void request_memory_of_another_kind(struct kunit *test)
 {
 	struct client *client = client_of(test);

@@ -42,7 +42,7 @@ static void early_reads_begin_with_the_message(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
-/* What is too large for a thread is left to one: it says ERR_CHUNK. */
+/* What may be too large for a thread is left to one, which knows how many pages it has. */
 static void early_reads_have_room_in_a_thread(struct kunit *test)
 {
 	static const struct call_case c = { "", 160 + 3 * PAGE_SIZE, 0,
