@@ -319,7 +319,8 @@ struct svcrdma_exposed *svcrdma_expose(struct svcrdma_transport *t, u32 xid,
 		kvfree(ex);
 		goto out_refuse;
 	}
-	if (exposed_add_runs(ex, stream) ||
+	if (svcrdma_grant_dones(t, READ_ONCE(t->st_expose.table.used)) ||
+	    exposed_add_runs(ex, stream) ||
 	    svcrdma_regions_map(t, &ex->ex_regions, ex->ex_runs, ex->ex_nr_runs,
 				IB_ACCESS_REMOTE_READ, lists)) {
 		exposed_free(ex);

@@ -13,13 +13,16 @@
  * it may send until then: it has no more outstanding than the old grant, and for all of these that
  * had not come a Receive was posted. Contexts beyond what the new grant needs are freed as they
  * come back.
+ *
+ * The RDMA_DONE of a reply that is exposed comes beside the calls. It has a Receive before its
+ * reply goes out; a connection that exposes none has none for them.
  */
 #include "svcrdma.h"
 #include "trace.h"
 
 static u32 receives_for(const struct svcrdma_transport *t, u32 grant)
 {
-	return rpcrdma_server_receives(grant, SVCRDMA_REVERSE_CREDITS, t->st_spare_exposures);
+	return rpcrdma_server_receives(grant, SVCRDMA_REVERSE_CREDITS) + t->st_credit.dones;
 }
 
 /* For Receives that are posted, and for each call that the client may have outstanding. */
@@ -51,6 +54,18 @@ static void set_promise(struct svcrdma_transport *t, u32 grant)
 	svcrdma_recv_keep(t, receives_for(t, grant), contexts_for(t, grant));
 }
 
+/*
+ * Receives for a promise, and for RDMA_DONEs. -EIO: a post failed; a provider's -ENOMEM does not
+ * mean that all is as before.
+ */
+static int add_contexts(struct svcrdma_transport *t, struct list_head *contexts, u32 grant)
+{
+	lockdep_assert_held(&t->st_recv_lock);
+	svcrdma_recv_ctxts_add(t, contexts);
+	set_promise(t, grant);
+	return svcrdma_recv_post_missing(t) ? -EIO : 0;
+}
+
 static void limit_exposures(struct svcrdma_transport *t, u32 grant)
 {
 	svcrdma_expose_limit(t, t->st_spare_exposures ? grant + t->st_spare_exposures : 0);
@@ -70,20 +85,51 @@ int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant)
 	LIST_HEAD(contexts);
 	int ret;
 
+	/* Those for RDMA_DONEs are in both. */
 	ret = svcrdma_recv_ctxts_alloc(t, contexts_for(t, grant) - contexts_for(t, t->st_grant),
 				       &contexts);
 	if (ret)
 		return ret;
 	limit_exposures(t, grant);
 	spin_lock(&t->st_recv_lock);
-	svcrdma_recv_ctxts_add(t, &contexts);
-	set_promise(t, grant);
-	/* A provider may say -ENOMEM: then it is not as before. */
-	ret = svcrdma_recv_post_missing(t) ? -EIO : 0;
+	ret = add_contexts(t, &contexts, grant);
 	/* Not before: RFC 8166 section 3.3.1. */
 	WRITE_ONCE(t->st_grant, grant);
 	set_mark(t);
 	spin_unlock(&t->st_recv_lock);
+	return ret;
+}
+
+/**
+ * svcrdma_grant_dones - Receives for the RDMA_DONEs of exposed replies
+ * @t: transport
+ * @exposed: replies, with the one that is to be
+ *
+ * Most connections expose none, and the others few at a time. What is posted stays, until the grant
+ * goes down.
+ *
+ * Context: process.
+ * Return: 0; -ENOMEM; -EIO: a post failed, and the connection ends.
+ */
+int svcrdma_grant_dones(struct svcrdma_transport *t, u32 exposed)
+{
+	u32 old = READ_ONCE(t->st_credit.dones), dones;
+	LIST_HEAD(contexts);
+	int ret;
+
+	if (likely(exposed <= old))
+		return 0;
+	dones = min_t(u32, round_up(exposed, SVCRDMA_DONE_RECEIVES), t->st_expose.table.size);
+	ret = svcrdma_recv_ctxts_alloc(t, dones - old, &contexts);
+	if (ret)
+		return ret;
+	spin_lock(&t->st_recv_lock);
+	/* If somebody else was here, too, there are some more now than are kept. */
+	WRITE_ONCE(t->st_credit.dones, max(t->st_credit.dones, dones));
+	ret = add_contexts(t, &contexts, t->st_credit.promised);
+	spin_unlock(&t->st_recv_lock);
+	if (ret)
+		svcrdma_transport_close(t, RPCRDMA_END_RECEIVE_FAILED);
 	return ret;
 }
 
@@ -166,8 +212,11 @@ static noinline void look(struct svcrdma_transport *t)
 	t->st_credit.look_at = jiffies + SVCRDMA_GRANT_PAUSE;
 	/* The RDMA_DONE of each exposed reply has a Receive, too. */
 	if (is_lowering(t) && !svcrdma_recv_is_older(t, t->st_credit.lowered_at) &&
-	    svcrdma_expose_in_limit(t))
+	    svcrdma_expose_in_limit(t)) {
+		WRITE_ONCE(t->st_credit.dones,
+			   min(t->st_credit.dones, t->st_grant + t->st_spare_exposures));
 		set_promise(t, t->st_grant);
+	}
 	if (svcrdma_budget_is_over(t)) {
 		svcrdma_work_queue(&t->st_credit.work);
 		return;

@@ -66,6 +66,7 @@ struct svcrdma_receiver {
  * struct svcrdma_granter - grant.c: credits, under st_recv_lock
  * @promised: the largest grant that a reply may be sent with
  * @lowered_at: when the grant went down; calls that had come before may be answered with @promised
+ * @dones: Receives for the RDMA_DONEs of exposed replies. Read without the lock
  * @highest: calls that were under way at the same time, ever
  * @asked: a larger grant was asked for, and is not to be asked for again before @look_at
  * @look_at: jiffies
@@ -74,6 +75,7 @@ struct svcrdma_receiver {
 struct svcrdma_granter {
 	u32			promised;
 	ktime_t			lowered_at;
+	u32			dones;
 	u32			highest;
 	bool			asked;
 	unsigned long		look_at;
@@ -177,7 +179,7 @@ struct svcrdma_region_pool {
  * struct svcrdma_exposer - expose.c: replies that the client reads, under st_expose_lock
  * @table: all struct svcrdma_exposed, as owners; without slots where the client
  *	does not take any
- * @limit: how many there may be now: there is a Receive for the RDMA_DONE of each
+ * @limit: how many there may be now. Each has a Receive for its RDMA_DONE: st_credit.dones
  * @dones_unknown: RDMA_DONEs that fitted none
  * @expired: exposures that ended by time
  * @work: ends replies whose time is over, and a connection whose LOCAL_INVs are

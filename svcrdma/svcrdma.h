@@ -61,6 +61,7 @@ enum {
 	SVCRDMA_FIRST_CREDITS = 8,	/* of a connection, until the client has used them all */
 	SVCRDMA_GRANT_PAUSE = HZ / 4,	/* before a grant that was refused is asked for again */
 	SVCRDMA_SPARE_EXPOSURES = 8,	/* beyond one for each call: RDMA_DONE is on its way */
+	SVCRDMA_DONE_RECEIVES = 8,	/* that are posted at once, for RDMA_DONEs */
 	SVCRDMA_MAX_EXPOSED = 16 << 20,	/* bytes, of one connection */
 	/* Beyond one for each page of a reply: head and tail in one page, and holes */
 	SVCRDMA_EXPOSED_SPARE_RUNS = 8,
@@ -668,6 +669,7 @@ void svcrdma_grant_setup(struct svcrdma_transport *t);
 int svcrdma_grant_begin(struct svcrdma_transport *t);
 void svcrdma_grant_stop(struct svcrdma_transport *t);
 int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant);
+int svcrdma_grant_dones(struct svcrdma_transport *t, u32 exposed);
 void svcrdma_grant_at_mark(struct svcrdma_transport *t, u32 used);
 void svcrdma_grant_look(struct svcrdma_transport *t);
 void svcrdma_grant_show(struct seq_file *seq, const struct svcrdma_transport *t);

@@ -368,9 +368,9 @@ bool rpcrdma_size_server(const struct rpcrdma_device_limits *limits,
 			   *queues);
 }
 
-u32 rpcrdma_server_receives(u32 credits, u32 reverse, u32 spare)
+u32 rpcrdma_server_receives(u32 credits, u32 reverse)
 {
-	return saturate_u32(server_receives(credits, reverse, spare));
+	return saturate_u32(server_receives(credits, reverse));
 }
 
 enum rpcrdma_conn_state rpcrdma_conn_next(enum rpcrdma_conn_state state,

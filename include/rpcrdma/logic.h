@@ -505,10 +505,11 @@ bool rpcrdma_size_server(const struct rpcrdma_device_limits *limits, u32 credits
 			 struct rpcrdma_server_queues *queues);
 
 /*
- * Receives that are posted for @credits, at most those of rpcrdma_size_server(). What a grant
- * promises has to be posted before the client hears of it: RFC 8166 section 3.3.1.
+ * Receives that are posted for @credits. What a grant promises has to be posted before the client
+ * hears of it: RFC 8166 section 3.3.1. The RDMA_DONEs of replies that are exposed have more of
+ * them, and all together are at most those of rpcrdma_size_server().
  */
-u32 rpcrdma_server_receives(u32 credits, u32 reverse, u32 spare);
+u32 rpcrdma_server_receives(u32 credits, u32 reverse);
 
 RPCRDMA_END_C_ABI
 

@@ -151,10 +151,9 @@ constexpr u64 server_exposures(u32 credits, u32 spare)
 	return spare ? u64(credits) + spare : 0;
 }
 
-constexpr u64 server_receives(u32 credits, u32 reverse, u32 spare)
+constexpr u64 server_receives(u32 credits, u32 reverse)
 {
-	return credits + server_exposures(credits, spare) + reverse +
-	       server_slack;
+	return u64(credits) + reverse + server_slack;
 }
 
 /*
@@ -166,7 +165,7 @@ inline bool try_server_credits(const rpcrdma_device_limits &limits, u32 reverse,
 			       rpcrdma_server_queues &queues)
 {
 	u64 exposures = server_exposures(queues.credits, spare);
-	u64 recv = server_receives(queues.credits, reverse, spare);
+	u64 recv = server_receives(queues.credits, reverse) + exposures;
 	u64 send = recv + queues.credits + server_send_spare;
 	u32 contexts;
 

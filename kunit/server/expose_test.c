@@ -340,6 +340,97 @@ static void exposed_reply_with_lists_that_do_not_fit(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+/* ---- Receives for RDMA_DONEs ---- */
+
+static void expect_dones(struct server *server, u32 dones)
+{
+	struct svcrdma_transport *t = server->transport;
+	struct kunit *test = server->test;
+
+	KUNIT_EXPECT_EQ(test, dones, t->st_credit.dones);
+	KUNIT_EXPECT_EQ(test, t->st_grant + SVCRDMA_REVERSE_CREDITS + RPCRDMA_RECEIVE_BATCH + 2 +
+			dones, t->st_recv.target);
+	server_expect_at_rest(server);
+}
+
+/* No connection has them before it needs them; the one of a reply is there before the reply. */
+static void done_has_a_receive(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+	struct exposure *e;
+	u8 message[64];
+
+	expect_dones(server, 0);
+	e = exposure_create(test);
+	KUNIT_EXPECT_EQ(test, 8, t->st_credit.dones);
+	KUNIT_EXPECT_GT(test, t->st_recv.posted - t->st_recv.gone, t->st_recv.target - 14);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, message, done_message(message, false)));
+	fake_run(server->qp, e->nr_handles);
+	expect_dones(server, 8);
+}
+
+static void dones_by_eights(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_dones(t, 1));
+	expect_dones(server, 8);
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_dones(t, 8));
+	expect_dones(server, 8);
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_dones(t, 9));
+	expect_dones(server, 16);
+	t->st_expose.table.size--;
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_dones(t, t->st_expose.table.size));
+	expect_dones(server, t->st_expose.table.size);
+	t->st_expose.table.size++;
+}
+
+static void dones_without_memory(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	int i;
+
+	for (i = 0; i < 16; i++) {
+		fake_alloc_fail(i);
+		KUNIT_EXPECT_EQ(test, -ENOMEM, svcrdma_grant_dones(server->transport, 1));
+		KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
+		expect_dones(server, 0);
+	}
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_dones(server->transport, 1));
+	expect_dones(server, 8);
+}
+
+/* Then the reply is not exposed: ERR_CHUNK, and nothing stays. */
+static void reply_whose_done_has_no_receive(struct kunit *test)
+{
+	static const struct reply_case c = { "", .head = 128, .pages = 20000 };
+	struct server *server = server_of(test);
+
+	exchange_start(server, &c);
+	/* Send context and its buffer; the exposure, tried twice; the first Receive context */
+	fake_alloc_fail(4);
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
+	server_done(server);
+	server_expect_error(server, EXCHANGE_XID, RPCRDMA_ERR_CHUNK);
+	server_settle(server);
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_expose.table.used);
+	KUNIT_EXPECT_EQ(test, 0, fake_valid_rkeys(server->fake));
+	expect_dones(server, 0);
+}
+
+static void dones_whose_receives_are_refused(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	server->qp->recv_accept = 3;
+	KUNIT_EXPECT_EQ(test, -EIO, svcrdma_grant_dones(server->transport, 1));
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	server->qp->recv_accept = -1;
+}
+
 static struct kunit_case expose_cases[] = {
 	KUNIT_CASE_PARAM(local_inv_ends_the_exposure, done_gen_params),
 	KUNIT_CASE_PARAM(sixteen_octets_that_are_no_done, short_gen_params),
@@ -349,6 +440,11 @@ static struct kunit_case expose_cases[] = {
 	KUNIT_CASE(failed_local_inv_ends_the_connection),
 	KUNIT_CASE(exposed_reply_returns_the_chunks_of_the_call),
 	KUNIT_CASE(exposed_reply_with_lists_that_do_not_fit),
+	KUNIT_CASE(done_has_a_receive),
+	KUNIT_CASE(dones_by_eights),
+	KUNIT_CASE(dones_without_memory),
+	KUNIT_CASE(reply_whose_done_has_no_receive),
+	KUNIT_CASE(dones_whose_receives_are_refused),
 	{}
 };
 
