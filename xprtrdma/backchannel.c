@@ -9,9 +9,9 @@
  * (bc_reply.c).
  *
  * Credits are counted apart from those of the forward direction: at most XPRTRDMA_BC_SLOTS
- * calls, each of which has a Receive and a Send of its own in the queue sizes. The server
- * has a credit back when the reply is sent, and we have the request back a little later, so
- * there may be more of those, up to BC_REQUESTS.
+ * calls, each of which has a Receive and a Send of its own in the queue sizes. The first replies
+ * grant fewer (window.c). The server has a credit back when the reply is sent, and we have the
+ * request back a little later, so there may be more of those, up to BC_REQUESTS.
  */
 #include <linux/delay.h>
 #include <linux/sunrpc/bc_xprt.h>

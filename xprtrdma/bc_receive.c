@@ -137,6 +137,16 @@ static enum rpcrdma_reverse_call bc_plan(const struct xprtrdma_receive *receive,
 					 &bounds, length);
 }
 
+/* A server that calls may have more credits for that. */
+static void want_more(struct xprtrdma_conn *conn)
+{
+	if (likely(READ_ONCE(conn->xc_growth.reverse) == XPRTRDMA_BC_SLOTS))
+		return;
+	spin_lock(&conn->xc_lock);
+	xprtrdma_window_want(conn, XPRTRDMA_WANTS_REVERSE);
+	spin_unlock(&conn->xc_lock);
+}
+
 /**
  * xprtrdma_bc_receive - a reverse-direction call has arrived
  * @receive: the message; consumed
@@ -154,6 +164,7 @@ void xprtrdma_bc_receive(struct xprtrdma_receive *receive)
 	verdict = bc_plan(receive, &length);
 	trace_xprtrdma_bc_call(xprt, receive->rv_header.xid, length);
 	RPCRDMA_COUNT(conn->xc_transport->xt_counters.calls_reverse, 1);
+	want_more(conn);
 	if (verdict == RPCRDMA_REVERSE_REFUSE) {
 		refuse_chunks(receive);
 		goto out;

@@ -114,7 +114,7 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	struct rpcrdma_header header = {
 		.xid		= be32_to_cpu(rqst->rq_xid),
 		.vers		= RPCRDMA_VERSION,
-		.credits	= XPRTRDMA_BC_SLOTS,
+		.credits	= READ_ONCE(conn->xc_growth.reverse),
 		.proc		= RPCRDMA_MSG,
 	};
 	struct rpcrdma_segment segments[RPCRDMA_MAX_SEGMENTS_SENT];

@@ -17,10 +17,28 @@
 struct xprtrdma_send;
 
 /**
- * struct xprtrdma_growth - window.c: buffers for more calls
- * @worker: makes them
+ * enum xprtrdma_want - what there may be too few of
+ * @XPRTRDMA_WANTS_CREDITS: Receives for the replies to calls
+ * @XPRTRDMA_WANTS_SENDS: Send buffers
+ * @XPRTRDMA_WANTS_REVERSE: Receives for the server's calls
+ */
+enum xprtrdma_want {
+	XPRTRDMA_WANTS_CREDITS,
+	XPRTRDMA_WANTS_SENDS,
+	XPRTRDMA_WANTS_REVERSE,
+};
+
+/**
+ * struct xprtrdma_growth - window.c: buffers, as they are used
+ * @reverse: calls of the server's that have a Receive: credits that we grant
+ * @sends: Send buffers, if the calls of both directions need as many
+ * @wants: by enum xprtrdma_want; under xc_lock
+ * @worker: makes them; changes what is above, and the window. Others read without a lock
  */
 struct xprtrdma_growth {
+	u32			reverse;
+	unsigned int		sends;
+	unsigned long		wants;
 	struct work_struct	worker;
 };
 
@@ -31,7 +49,7 @@ struct xprtrdma_growth {
  * @end: where the next one that is posted is put
  * @next: for the next call, or NULL; for the holder of the transport's write lock
  * @probe: of what xprtrdma_send_probe() has posted last, until that is complete, or NULL
- * @count: all of them; for who makes them
+ * @count: all of them; changed by who makes them, others read without a lock
  * @unsignaled: Sends posted since the last signalled one
  * @reg_wrs: entries of the Send Queue that are free for registrations of calls; the holder of the
  *	write lock reads it without xc_lock, as nobody else takes any

@@ -11,7 +11,7 @@
  * the completion of a signalled one frees all those before it (the Send Queue completes
  * in order). One Send in signal_every asks for a completion, and so does the one that
  * takes the last free buffer; so a sender that finds the list empty can rely on a
- * completion to come.
+ * completion to come. Then there are going to be more buffers, see window.c.
  *
  * The Send Queue has an entry for each Send buffer, and one for each memory region: for its
  * invalidation, or for its registration where it is to be read into, which is done before that.
@@ -137,8 +137,8 @@ int xprtrdma_sends_create(struct xprtrdma_conn *conn, unsigned int count)
 			return -ENOMEM;
 		spin_lock(&conn->xc_lock);
 		push_free(&conn->xc_send, send);
+		WRITE_ONCE(conn->xc_send.count, conn->xc_send.count + 1);
 		spin_unlock(&conn->xc_lock);
-		conn->xc_send.count++;
 	}
 	return 0;
 }
@@ -251,6 +251,8 @@ static __always_inline int post(struct xprtrdma_conn *conn, struct xprtrdma_send
 	append_posted(pool, send);
 	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
 		return -ENOTCONN;
+	if (unlikely(!pool->free))
+		xprtrdma_window_want(conn, XPRTRDMA_WANTS_SENDS);
 	rc = ib_post_send(conn->xc_id->qp, first, &bad);
 	if (!rc)
 		RPCRDMA_COUNT(conn->xc_transport->xt_counters.bytes_sent_inline,

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The credit window, and memory that follows it.
+ * The credit window, and memory that follows use.
  *
  * The window is the smaller one of what the server grants and of what there are buffers for: a
  * Receive for each reply has to be posted before its call goes out (RFC 8166 section 3.3.1). A
- * connection begins with buffers for a few calls. When a call waits for a credit, and the server
- * has granted more, a work item makes buffers for twice as many.
+ * connection begins with few buffers. A work item makes more:
+ * - for twice as many calls, when one waits for a credit, and the server has granted more;
+ * - twice as many Sends, when none is left;
+ * - for the server's calls, when the first one has come; then we grant more credits for them (RFC
+ *   8167 section 4.1).
  */
 #include "xprtrdma.h"
 #include "trace.h"
@@ -94,21 +97,28 @@ static unsigned int sends_for(const struct rpcrdma_client_queues *queues, u32 cr
 	return credits + beside + unsignaled;
 }
 
-/* One entry of the queue is for the drain. */
-static unsigned int receives_for(const struct rpcrdma_client_queues *queues, u32 credits)
+/* Of those that are idle fewer than a batch are not posted. */
+static unsigned int receives_for(u32 credits, u32 reverse)
 {
-	return queues->recv_wrs - 1 - queues->credits + credits;
+	return credits + reverse + RPCRDMA_RECEIVE_BATCH;
 }
 
-static int make_buffers(struct xprtrdma_conn *conn, u32 credits)
+static int make_buffers(struct xprtrdma_conn *conn, u32 credits, u32 reverse, unsigned int sends)
 {
 	const struct rpcrdma_client_queues *queues = &conn->xc_queues;
 	int rc;
 
-	rc = xprtrdma_sends_create(conn, sends_for(queues, credits));
+	rc = xprtrdma_sends_create(conn, min(sends, sends_for(queues, credits)));
 	if (!rc)
-		rc = xprtrdma_receives_create(conn, receives_for(queues, credits));
+		rc = xprtrdma_receives_create(conn, receives_for(credits, reverse));
 	return rc;
+}
+
+/* There are these now, and the Receives are posted. */
+static void set_numbers(struct xprtrdma_conn *conn, u32 reverse, unsigned int sends)
+{
+	WRITE_ONCE(conn->xc_growth.reverse, reverse);
+	WRITE_ONCE(conn->xc_growth.sends, sends);
 }
 
 /**
@@ -124,20 +134,25 @@ int xprtrdma_window_create(struct xprtrdma_conn *conn)
 	u32 credits = min_t(u32, XPRTRDMA_FIRST_CREDITS, conn->xc_queues.credits);
 
 	rpcrdma_window_reset(&conn->xc_window, credits);
-	return make_buffers(conn, credits);
+	set_numbers(conn, XPRTRDMA_BC_FIRST_SLOTS, XPRTRDMA_FIRST_SENDS);
+	return make_buffers(conn, credits, XPRTRDMA_BC_FIRST_SLOTS, XPRTRDMA_FIRST_SENDS);
 }
 
 /**
- * xprtrdma_window_grow - buffers for more calls
+ * xprtrdma_window_grow - more buffers
  * @conn: an established connection
  * @credits: calls, at most those that the queues are for
+ * @reverse: calls of the server's, at most XPRTRDMA_BC_SLOTS
+ * @sends: Send buffers, if the calls need as many
+ *
+ * None of these is less than it was.
  *
  * Context: process; nobody else makes buffers.
  * Return: 0; -ENOMEM: the window is as before; -ENOTCONN: the connection is not, or was failed.
  */
-int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits)
+int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, unsigned int sends)
 {
-	int rc = make_buffers(conn, credits);
+	int rc = make_buffers(conn, credits, reverse, sends);
 
 	if (rc)
 		return rc;
@@ -146,6 +161,7 @@ int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits)
 		xprtrdma_conn_fail(conn, RPCRDMA_END_RECEIVE_FAILED);
 		return -ENOTCONN;
 	}
+	set_numbers(conn, reverse, sends);
 	spin_lock(&conn->xc_lock);
 	WRITE_ONCE(conn->xc_window.requested, credits);
 	set_cwnd(conn);
@@ -153,16 +169,36 @@ int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits)
 	return 0;
 }
 
+static unsigned long take_wants(struct xprtrdma_conn *conn)
+{
+	unsigned long wants;
+
+	spin_lock(&conn->xc_lock);
+	wants = conn->xc_growth.wants;
+	conn->xc_growth.wants = 0;
+	spin_unlock(&conn->xc_lock);
+	return wants;
+}
+
+/* If memory is short, whoever still wants something says so again. */
 static void window_worker(struct work_struct *work)
 {
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn, xc_growth.worker);
 	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
 	unsigned int flags = xprtrdma_memalloc_save(xprt);
-	u32 credits;
+	u32 credits = conn->xc_window.requested;
+	u32 reverse = conn->xc_growth.reverse;
+	u32 sends = conn->xc_growth.sends;
+	unsigned long wants = take_wants(conn);
 	int rc;
 
-	credits = min(2 * conn->xc_window.requested, conn->xc_queues.credits);
-	rc = xprtrdma_window_grow(conn, credits);
+	if (wants & BIT(XPRTRDMA_WANTS_CREDITS))
+		credits = min(2 * credits, conn->xc_queues.credits);
+	if (wants & BIT(XPRTRDMA_WANTS_REVERSE))
+		reverse = XPRTRDMA_BC_SLOTS;
+	if (wants & BIT(XPRTRDMA_WANTS_SENDS))
+		sends = min(2 * sends, conn->xc_queues.send_slots);
+	rc = xprtrdma_window_grow(conn, credits, reverse, sends);
 	xprtrdma_memalloc_restore(flags);
 	trace_xprtrdma_window(xprt, rc ? rc : (int)credits);
 	if (!rc)
@@ -183,6 +219,38 @@ bool xprtrdma_window_is_open(const struct xprtrdma_conn *conn)
 	       min(READ_ONCE(window->requested), READ_ONCE(window->granted));
 }
 
+static bool can_have_more(const struct xprtrdma_conn *conn, enum xprtrdma_want want)
+{
+	const struct rpcrdma_client_queues *queues = &conn->xc_queues;
+	u32 credits = READ_ONCE(conn->xc_window.requested);
+
+	switch (want) {
+	case XPRTRDMA_WANTS_CREDITS:
+		return credits < min(queues->credits, READ_ONCE(conn->xc_window.granted));
+	case XPRTRDMA_WANTS_SENDS:
+		return READ_ONCE(conn->xc_send.count) < sends_for(queues, credits);
+	default:
+		return true;	/* xprtrdma_bc_receive() has looked */
+	}
+}
+
+/**
+ * xprtrdma_window_want - there may be too few buffers
+ * @conn: the connection
+ * @want: for what
+ *
+ * Context: any; the caller holds xc_lock.
+ */
+noinline void xprtrdma_window_want(struct xprtrdma_conn *conn, enum xprtrdma_want want)
+{
+	lockdep_assert_held(&conn->xc_lock);
+	/* After BROKEN xprtrdma_window_stop() may have been called. */
+	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED || !can_have_more(conn, want))
+		return;
+	__set_bit(want, &conn->xc_growth.wants);
+	queue_work(xprtrdma_wq, &conn->xc_growth.worker);
+}
+
 /**
  * xprtrdma_window_more - a call waits for a credit
  * @conn: of this connection
@@ -191,10 +259,9 @@ bool xprtrdma_window_is_open(const struct xprtrdma_conn *conn)
  */
 void xprtrdma_window_more(struct xprtrdma_conn *conn)
 {
-	u32 requested = READ_ONCE(conn->xc_window.requested);
-
-	if (requested < conn->xc_queues.credits && requested < READ_ONCE(conn->xc_window.granted))
-		queue_work(xprtrdma_wq, &conn->xc_growth.worker);
+	spin_lock(&conn->xc_lock);
+	xprtrdma_window_want(conn, XPRTRDMA_WANTS_CREDITS);
+	spin_unlock(&conn->xc_lock);
 }
 
 /**
@@ -210,7 +277,7 @@ void xprtrdma_window_init(struct xprtrdma_conn *conn)
 
 /**
  * xprtrdma_window_stop - the window stays as it is
- * @conn: a connection on which no call is sent any more
+ * @conn: a connection that is not established any more
  *
  * Context: process.
  */

@@ -47,6 +47,8 @@ enum {
 	XPRTRDMA_MAX_PAGES	= (1 << 20) / PAGE_SIZE + 1,	/* NFS_MAX_FILE_IO_SIZE, anywhere */
 	XPRTRDMA_RESOLVE_MS	= 5000,
 	XPRTRDMA_FIRST_CREDITS	= 8,	/* with buffers, until a call waits for more */
+	XPRTRDMA_FIRST_SENDS	= 4,	/* until none is left */
+	XPRTRDMA_BC_FIRST_SLOTS	= 4,	/* until the server calls */
 	XPRTRDMA_SPARE_REQUESTS	= 8,	/* whose memory is kept; as many go as come, mostly */
 	XPRTRDMA_MR_INITIAL	= 4,
 	XPRTRDMA_REPLY_SEGMENTS	= 64,	/* storage to decode a reply: two full lists */
@@ -236,7 +238,7 @@ enum xprtrdma_lack {
  * @xc_end: why it ends, as whoever saw it first says
  * @xc_state: changed only through conn_advance(), and read without the lock as a hint
  * @xc_window: credits of the forward direction
- * @xc_growth: buffers for more of them
+ * @xc_growth: buffers, as they are used
  * @xc_send: Send buffers
  * @xc_recv: Receive buffers
  * @xc_mr: memory regions
@@ -555,7 +557,8 @@ void xprtrdma_window_init(struct xprtrdma_conn *conn);
 int xprtrdma_window_create(struct xprtrdma_conn *conn);
 void xprtrdma_window_begin(struct xprtrdma_conn *conn);
 void xprtrdma_window_grant(struct xprtrdma_conn *conn, const struct rpcrdma_header *header);
-int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits);
+int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, unsigned int sends);
+void xprtrdma_window_want(struct xprtrdma_conn *conn, enum xprtrdma_want want);
 void xprtrdma_window_more(struct xprtrdma_conn *conn);
 bool xprtrdma_window_is_open(const struct xprtrdma_conn *conn);
 void xprtrdma_window_stop(struct xprtrdma_conn *conn);

@@ -73,7 +73,7 @@ static void expect_no_leak(struct client *client)
 	struct xprtrdma_conn *conn = client->conn;
 	struct kunit *test = client->test;
 
-	KUNIT_ASSERT_EQ(test, conn->xc_queues.recv_wrs - 1,
+	KUNIT_ASSERT_EQ(test, conn->xc_recv.count,
 			client_idle_receives(client) + fake_recvs(client->qp));
 	KUNIT_ASSERT_EQ(test, conn->xc_queues.send_slots,
 			client_free_sends(client) + client_posted_sends(client));

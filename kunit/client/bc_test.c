@@ -129,6 +129,56 @@ static void bc_as_many_calls_as_were_granted(struct kunit *test)
 	client_expect_at_rest(client);
 }
 
+/* The call is answered; returns what the reply grants. */
+static u32 reply_to_call(struct client *client)
+{
+	struct rpc_rqst *rqst = fake_callbacks_take(client->xprt);
+	struct rpcrdma_chunk_lists lists;
+	struct rpcrdma_header header;
+	struct fake_wr *wr;
+
+	KUNIT_ASSERT_NOT_NULL(client->test, rqst);
+	rqst->rq_snd_buf.head[0].iov_len = 64;
+	rqst->rq_snd_buf.len = 64;
+	memcpy(rqst->rq_snd_buf.head[0].iov_base, &rqst->rq_xid, 4);
+	KUNIT_ASSERT_EQ(client->test, 0, xprtrdma_request_send(rqst));
+	xprtrdma_bc_free_rqst(rqst);
+	wr = fake_last_wr(client->qp);
+	rpcrdma_lists_init(&lists, NULL, 0, NULL, 0);
+	KUNIT_ASSERT_EQ(client->test, RPCRDMA_OK,
+			rpcrdma_header_decode(fake_message(wr), wr->sge[0].length, &header, &lists));
+	fake_run_all(client->qp);
+	return header.credits;
+}
+
+/* RFC 8167 section 4.1. There are Receives for all of them before the server hears of it. */
+static void bc_credits_follow_use(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct xprtrdma_conn *conn;
+	unsigned int before;
+
+	client_disconnect(client);
+	client_connect_small(client);
+	conn = client->conn;
+	before = conn->xc_recv.count;
+
+	called(client, 1, 100);
+	KUNIT_EXPECT_TRUE(test, work_busy(&conn->xc_growth.worker));
+	KUNIT_EXPECT_EQ(test, before, conn->xc_recv.count);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_FIRST_SLOTS, reply_to_call(client));
+
+	flush_work(&conn->xc_growth.worker);
+	KUNIT_EXPECT_EQ(test, before + XPRTRDMA_BC_SLOTS - XPRTRDMA_BC_FIRST_SLOTS,
+			conn->xc_recv.count);
+	KUNIT_EXPECT_EQ(test, conn->xc_recv.count, fake_recvs(client->qp));
+	called(client, 2, 100);
+	KUNIT_EXPECT_FALSE(test, work_busy(&conn->xc_growth.worker));
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_SLOTS, reply_to_call(client));
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, conn->xc_window.requested);
+	client_expect_at_rest(client);
+}
+
 /* With a reply the server has the credit back; SUNRPC lets go of the call when it likes. */
 static void bc_calls_follow_replies_at_once(struct kunit *test)
 {
@@ -420,6 +470,7 @@ static struct kunit_case bc_cases[] = {
 	KUNIT_CASE(bc_reply_on_another_connection),
 	KUNIT_CASE(bc_reply_is_too_large),
 	KUNIT_CASE(bc_as_many_calls_as_were_granted),
+	KUNIT_CASE(bc_credits_follow_use),
 	KUNIT_CASE(bc_calls_follow_replies_at_once),
 	KUNIT_CASE(bc_more_calls_than_were_granted),
 	KUNIT_CASE(bc_nobody_listens),

@@ -77,8 +77,7 @@ void client_connect_small(struct client *client)
 void client_connect(struct client *client)
 {
 	client_connect_small(client);
-	KUNIT_ASSERT_EQ(client->test, 0,
-			xprtrdma_window_grow(client->conn, client->conn->xc_queues.credits));
+	KUNIT_ASSERT_EQ(client->test, 0, client_make_all(client->conn));
 	client->xprt->cwnd = RPC_CWNDSCALE;
 	KUNIT_ASSERT_EQ(client->test, 0, xprtrdma_mrs_create(client->conn, 28));
 	fake_mark(client->qp);

@@ -61,6 +61,14 @@ void client_private(u32 send_size, u32 recv_size, bool remote_invalidation);
 void client_server_takes(u8 reads);
 void client_connect_small(struct client *client);
 void client_connect(struct client *client);
+
+/* All buffers that a connection can have */
+static inline int client_make_all(struct xprtrdma_conn *conn)
+{
+	return xprtrdma_window_grow(conn, conn->xc_queues.credits, XPRTRDMA_BC_SLOTS,
+				    conn->xc_queues.send_slots);
+}
+
 void client_open_window(struct client *client, u32 credits);
 unsigned int client_free_mrs(struct client *client);
 unsigned int client_free_sends(struct client *client);

@@ -30,26 +30,59 @@ static void granted(struct client *client, u32 credits)
 	client_call_destroy(call);
 }
 
+/* A Send buffer may be missing: one comes back, as the last Send was signalled. */
+static int send_patiently(struct client *client, struct client_call *call)
+{
+	int rc = client_call_send(call);
+
+	if (!rc || client->conn->xc_lack != XPRTRDMA_LACKS_SEND)
+		return rc;
+	client->conn->xc_lack = XPRTRDMA_LACKS_CREDIT;
+	fake_run_all(client->qp);
+	return client_call_send(call);
+}
+
+/* A message that is no call; -EAGAIN: there is no buffer. */
+static int send_one(struct client *client)
+{
+	struct xprtrdma_send *send = xprtrdma_send_get(client->conn);
+
+	if (!send)
+		return -EAGAIN;
+	memset(send->sd_buffer.bf_data, 0, RPCRDMA_MIN_HEADER_SIZE);
+	return xprtrdma_send_post(send, RPCRDMA_MIN_HEADER_SIZE);
+}
+
 /* As many calls as go out; returns their number. */
 static u32 fill_window(struct client *client)
 {
 	u32 count = 0;
 
-	while (!client_call_send(client_call_create(client, &getattr)))
+	while (!send_patiently(client, client_call_create(client, &getattr)))
 		count++;
 	return count;
 }
 
-static void expect_buffers(struct client *client, u32 credits)
+/* For each direction; a part of those for completions that are late is there in any case. */
+static void expect_receives(struct client *client, u32 credits, u32 reverse)
 {
 	const struct xprtrdma_conn *conn = client->conn;
 	struct kunit *test = client->test;
 
 	KUNIT_EXPECT_EQ(test, credits, conn->xc_window.requested);
-	KUNIT_EXPECT_EQ(test, conn->xc_queues.recv_wrs - 1 - conn->xc_queues.credits + credits,
-			conn->xc_recv.count);
-	KUNIT_EXPECT_GT(test, conn->xc_send.count, credits + XPRTRDMA_BC_SLOTS);
-	KUNIT_EXPECT_LE(test, conn->xc_send.count, conn->xc_queues.send_slots);
+	KUNIT_EXPECT_EQ(test, reverse, conn->xc_growth.reverse);
+	KUNIT_EXPECT_EQ(test, credits + reverse + RPCRDMA_RECEIVE_BATCH, conn->xc_recv.count);
+}
+
+static void expect_buffers(struct client *client, u32 credits)
+{
+	expect_receives(client, credits, XPRTRDMA_BC_FIRST_SLOTS);
+}
+
+/* For calls alone */
+static int grow(struct xprtrdma_conn *conn, u32 credits)
+{
+	return xprtrdma_window_grow(conn, credits, conn->xc_growth.reverse, 2 * credits);
 }
 
 static void window_begins_small(struct kunit *test)
@@ -73,12 +106,11 @@ static void window_grows_with_use(struct kunit *test)
 	for (credits = XPRTRDMA_FIRST_CREDITS; credits <= 32; credits *= 2) {
 		KUNIT_EXPECT_EQ(test, credits, cwnd(client));
 		expect_buffers(client, credits);
-		KUNIT_EXPECT_GE(test, fake_recvs(client->qp), credits + XPRTRDMA_BC_SLOTS);
+		KUNIT_EXPECT_GE(test, fake_recvs(client->qp), credits + XPRTRDMA_BC_FIRST_SLOTS);
 		sent += fill_window(client);
 		KUNIT_EXPECT_EQ(test, credits, sent);
 		flush_work(&client->conn->xc_growth.worker);
 	}
-	KUNIT_EXPECT_EQ(test, client->conn->xc_queues.send_slots, client->conn->xc_send.count);
 }
 
 /*
@@ -148,11 +180,11 @@ static void window_without_memory(struct kunit *test)
 	/* What it could get stays. */
 	for (i = 0; i < 6; i++) {
 		fake_alloc_fail(i);
-		KUNIT_EXPECT_EQ(test, -ENOMEM, xprtrdma_window_grow(conn, 16));
+		KUNIT_EXPECT_EQ(test, -ENOMEM, grow(conn, 16));
 		KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
 		KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, cwnd(client));
 	}
-	KUNIT_EXPECT_EQ(test, 0, xprtrdma_window_grow(conn, 16));
+	KUNIT_EXPECT_EQ(test, 0, grow(conn, 16));
 	KUNIT_EXPECT_EQ(test, 16, cwnd(client));
 	expect_buffers(client, 16);
 	client_expect_at_rest(client);
@@ -167,7 +199,7 @@ static void window_of_a_lost_connection(struct kunit *test)
 	granted(client, 32);
 	posted = fake_recvs(client->qp);
 	xprtrdma_conn_fail(client->conn, RPCRDMA_END_OTHER);
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, xprtrdma_window_grow(client->conn, 16));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, grow(client->conn, 16));
 	KUNIT_EXPECT_EQ(test, posted, fake_recvs(client->qp));
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, client->conn->xc_window.requested);
 }
@@ -179,9 +211,50 @@ static void window_whose_receives_are_refused(struct kunit *test)
 
 	granted(client, 32);
 	client->qp->recv_accept = 3;
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, xprtrdma_window_grow(client->conn, 16));
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, grow(client->conn, 16));
 	client_expect_failed(client);
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, client->conn->xc_window.requested);
+}
+
+/* Twice as many when none is left, and no more than the calls of both directions need. */
+static void sends_follow_use(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct xprtrdma_conn *conn = client->conn;
+	unsigned int most = conn->xc_queues.send_slots - conn->xc_queues.signal_every -
+			    conn->xc_queues.credits + XPRTRDMA_FIRST_CREDITS +
+			    XPRTRDMA_FIRST_CREDITS / 2;
+	unsigned int count, i;
+
+	KUNIT_ASSERT_GT(test, most, 4 * XPRTRDMA_FIRST_SENDS);
+	for (count = XPRTRDMA_FIRST_SENDS; count < most; count = min(2 * count, most)) {
+		for (i = 0; i < count; i++) {
+			KUNIT_EXPECT_FALSE(test, work_busy(&conn->xc_growth.worker));
+			KUNIT_EXPECT_EQ(test, count, conn->xc_send.count);
+			KUNIT_ASSERT_EQ(test, 0, send_one(client));
+		}
+		KUNIT_EXPECT_EQ(test, -EAGAIN, send_one(client));
+		flush_work(&conn->xc_growth.worker);
+		fake_run_all(client->qp);
+	}
+	for (i = 0; i < most; i++)
+		KUNIT_ASSERT_EQ(test, 0, send_one(client));
+	KUNIT_EXPECT_FALSE(test, work_busy(&conn->xc_growth.worker));
+	KUNIT_EXPECT_EQ(test, most, conn->xc_send.count);
+	expect_buffers(client, XPRTRDMA_FIRST_CREDITS);
+}
+
+/* Its last users may still find that there are too few buffers. */
+static void nothing_grows_on_a_lost_connection(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct xprtrdma_conn *conn = client->conn;
+
+	granted(client, 32);
+	xprtrdma_conn_fail(conn, RPCRDMA_END_OTHER);
+	xprtrdma_window_more(conn);
+	KUNIT_EXPECT_FALSE(test, work_busy(&conn->xc_growth.worker));
+	KUNIT_EXPECT_EQ(test, 0, conn->xc_growth.wants);
 }
 
 /*
@@ -222,6 +295,8 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(window_without_memory),
 	KUNIT_CASE(window_of_a_lost_connection),
 	KUNIT_CASE(window_whose_receives_are_refused),
+	KUNIT_CASE(sends_follow_use),
+	KUNIT_CASE(nothing_grows_on_a_lost_connection),
 	KUNIT_CASE(window_registrations_have_entries),
 	{}
 };

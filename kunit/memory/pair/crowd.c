@@ -55,18 +55,6 @@ struct crowd_member *crowd_connect(struct crowd *crowd, u32 address)
 	return member;
 }
 
-/* crowd_send - so many calls of a client at once, each of which finds a credit */
-void crowd_send(struct crowd *crowd, struct crowd_member *member, unsigned int calls)
-{
-	struct client_call *call;
-
-	for (; calls; calls--) {
-		call = client_call_create(&member->client, &shape);
-		KUNIT_ASSERT_EQ(crowd->pair->test, 0, client_call_send(call));
-		crowd->sent++;
-	}
-}
-
 static struct ib_cq *cq_of(const struct crowd_member *member, unsigned int n)
 {
 	return pair_cq_of(member->client.conn, member->server, n);
@@ -101,6 +89,30 @@ static void flush_member(struct crowd_member *member)
 		return;
 	flush_work(&t->st_credit.work);
 	flush_work(&t->st_send.release_work);
+}
+
+/* Where there is no Send buffer there are more soon. */
+static int send_patiently(struct crowd_member *member, struct client_call *call)
+{
+	int rc = client_call_send(call);
+
+	if (rc != -EAGAIN)
+		return rc;
+	flush_work(&member->client.conn->xc_growth.worker);
+	flush_member(member);
+	return client_call_send(call);
+}
+
+/* crowd_send - so many calls of a client at once, each of which finds a credit */
+void crowd_send(struct crowd *crowd, struct crowd_member *member, unsigned int calls)
+{
+	struct client_call *call;
+
+	for (; calls; calls--) {
+		call = client_call_create(&member->client, &shape);
+		KUNIT_ASSERT_EQ(crowd->pair->test, 0, send_patiently(member, call));
+		crowd->sent++;
+	}
 }
 
 static void flush_all(struct crowd *crowd)

@@ -135,7 +135,7 @@ void pair_grow(struct pair *pair)
 
 	if (t->st_grant < t->st_credits)
 		KUNIT_ASSERT_EQ(pair->test, 0, svcrdma_grant_grow(t, t->st_credits));
-	KUNIT_ASSERT_EQ(pair->test, 0, xprtrdma_window_grow(conn, conn->xc_queues.credits));
+	KUNIT_ASSERT_EQ(pair->test, 0, client_make_all(conn));
 	KUNIT_ASSERT_EQ(pair->test, 0, xprtrdma_mrs_create(conn, 28));
 }
 
