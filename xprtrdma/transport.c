@@ -411,7 +411,9 @@ static struct rpc_xprt *transport_setup(struct xprt_create *args)
 		return ERR_PTR(-EIO);
 
 	rc = -ENOMEM;
-	xprt = xprt_alloc(args->net, sizeof(struct xprtrdma_transport), slots, slots);
+	/* Others are made when they are needed, and freed after that: see xprtrdma_window_grow(). */
+	xprt = xprt_alloc(args->net, sizeof(struct xprtrdma_transport),
+			  min_t(unsigned int, slots, XPRTRDMA_FIRST_CREDITS), slots);
 	if (!xprt)
 		goto out_module;
 	transport = xprtrdma_transport_of(xprt);

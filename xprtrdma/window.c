@@ -5,7 +5,8 @@
  * The window is the smaller one of what the server grants and of what there are buffers for: a
  * Receive for each reply has to be posted before its call goes out (RFC 8166 section 3.3.1). A
  * connection begins with few buffers. A work item makes more:
- * - for twice as many calls, when one waits for a credit, and the server has granted more;
+ * - for twice as many calls, when one waits for a credit, and the server has granted more. Then
+ *   SUNRPC keeps as many slots, too;
  * - twice as many Sends, when none is left;
  * - for the server's calls, when the first one has come; then we grant more credits for them (RFC
  *   8167 section 4.1).
@@ -138,6 +139,14 @@ int xprtrdma_window_create(struct xprtrdma_conn *conn)
 	return make_buffers(conn, credits, XPRTRDMA_BC_FIRST_SLOTS, XPRTRDMA_FIRST_SENDS);
 }
 
+/* SUNRPC keeps the slots of as many calls; it would free what is beyond after each call. */
+static void keep_slots(struct rpc_xprt *xprt, u32 credits)
+{
+	spin_lock(&xprt->reserve_lock);
+	xprt->min_reqs = max(xprt->min_reqs, credits);
+	spin_unlock(&xprt->reserve_lock);
+}
+
 /**
  * xprtrdma_window_grow - more buffers
  * @conn: an established connection
@@ -162,6 +171,7 @@ int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, u
 		return -ENOTCONN;
 	}
 	set_numbers(conn, reverse, sends);
+	keep_slots(&conn->xc_transport->xt_xprt, credits);
 	spin_lock(&conn->xc_lock);
 	WRITE_ONCE(conn->xc_window.requested, credits);
 	set_cwnd(conn);

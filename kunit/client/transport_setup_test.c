@@ -20,6 +20,8 @@ static void setup_is_as_sunrpc_wants_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IPPROTO_TCP, xprt->prot);
 	KUNIT_EXPECT_GE(test, xprt->max_payload, (size_t)1 << 20);
 	KUNIT_EXPECT_EQ(test, xprtrdma_slot_table_entries, xprt->max_reqs);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, xprt->min_reqs);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, list_count_nodes(&xprt->free));
 	KUNIT_EXPECT_STREQ(test, "192.0.2.1", strings[RPC_DISPLAY_ADDR]);
 	KUNIT_EXPECT_STREQ(test, "20049", strings[RPC_DISPLAY_PORT]);
 	KUNIT_EXPECT_STREQ(test, "c0000201", strings[RPC_DISPLAY_HEX_ADDR]);

@@ -103,7 +103,9 @@ static void window_grows_with_use(struct kunit *test)
 	u32 sent = 0, credits;
 
 	granted(client, 32);
+	client->xprt->min_reqs = 9;
 	for (credits = XPRTRDMA_FIRST_CREDITS; credits <= 32; credits *= 2) {
+		KUNIT_EXPECT_EQ(test, max(credits, 9U), client->xprt->min_reqs);
 		KUNIT_EXPECT_EQ(test, credits, cwnd(client));
 		expect_buffers(client, credits);
 		KUNIT_EXPECT_GE(test, fake_recvs(client->qp), credits + XPRTRDMA_BC_FIRST_SLOTS);
