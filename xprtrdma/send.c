@@ -247,12 +247,12 @@ static __always_inline int post(struct xprtrdma_conn *conn, struct xprtrdma_send
 	    !regs_left(conn)) {
 		send->sd_wr.send_flags = IB_SEND_SIGNALED;
 		pool->unsignaled = 0;
+		if (!pool->free)
+			xprtrdma_window_want(conn, XPRTRDMA_WANTS_SENDS);
 	}
 	append_posted(pool, send);
 	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
 		return -ENOTCONN;
-	if (unlikely(!pool->free))
-		xprtrdma_window_want(conn, XPRTRDMA_WANTS_SENDS);
 	rc = ib_post_send(conn->xc_id->qp, first, &bad);
 	if (!rc)
 		RPCRDMA_COUNT(conn->xc_transport->xt_counters.bytes_sent_inline,
