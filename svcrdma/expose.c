@@ -427,7 +427,7 @@ void svcrdma_expose_setup(struct svcrdma_transport *t)
 /**
  * svcrdma_expose_limit - how many replies may be exposed at a time
  * @t: transport
- * @count: as many, at most those of svcrdma_expose_init(); 0: none
+ * @count: as many, but no more than those of svcrdma_expose_init()
  *
  * Context: process.
  */

@@ -66,11 +66,6 @@ static int add_contexts(struct svcrdma_transport *t, struct list_head *contexts,
 	return svcrdma_recv_post_missing(t) ? -EIO : 0;
 }
 
-static void limit_exposures(struct svcrdma_transport *t, u32 grant)
-{
-	svcrdma_expose_limit(t, t->st_spare_exposures ? grant + t->st_spare_exposures : 0);
-}
-
 /**
  * svcrdma_grant_grow - receive contexts for a larger grant, and that
  * @t: transport with its verbs objects; the grant is 0 until this was called
@@ -90,7 +85,7 @@ int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant)
 				       &contexts);
 	if (ret)
 		return ret;
-	limit_exposures(t, grant);
+	svcrdma_expose_limit(t, grant + t->st_spare_exposures);
 	spin_lock(&t->st_recv_lock);
 	ret = add_contexts(t, &contexts, grant);
 	/* Not before: RFC 8166 section 3.3.1. */
@@ -135,7 +130,7 @@ int svcrdma_grant_dones(struct svcrdma_transport *t, u32 exposed)
 
 static void grant_lower(struct svcrdma_transport *t, u32 grant)
 {
-	limit_exposures(t, grant);
+	svcrdma_expose_limit(t, grant + t->st_spare_exposures);
 	spin_lock(&t->st_recv_lock);
 	WRITE_ONCE(t->st_grant, grant);
 	/* A call that comes later is answered with this one: pairs with atomic_inc_return() of

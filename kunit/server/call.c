@@ -122,6 +122,7 @@ void call_expect_arg(struct server *server, const u8 *stream, u32 length)
 	const struct xdr_buf *arg = &server->rqst->rq_arg;
 	struct kunit *test = server->test;
 	u8 *seen = kunit_kzalloc(test, length, GFP_KERNEL);
+	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, seen);
 	KUNIT_EXPECT_EQ(test, length, arg->len);
@@ -135,6 +136,11 @@ void call_expect_arg(struct server *server, const u8 *stream, u32 length)
 	KUNIT_ASSERT_EQ(test, 0, read_bytes_from_xdr_buf(arg, 0, seen, length));
 	KUNIT_EXPECT_EQ(test, 0, memcmp(seen, stream, length));
 	expect_pages_go_on(server, stream, length);
+	/* What the reply is written to is none of them, nor is the head. */
+	for (i = 0; i < DIV_ROUND_UP(arg->page_base + arg->page_len, PAGE_SIZE); i++)
+		KUNIT_EXPECT_PTR_NE(test, server->rqst->rq_respages[0], arg->pages[i]);
+	KUNIT_EXPECT_PTR_NE(test, server->rqst->rq_respages[0],
+			    virt_to_page(arg->head[0].iov_base));
 }
 
 void call_deliver(struct server *server, const struct call_case *c)

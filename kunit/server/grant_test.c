@@ -173,6 +173,7 @@ static void grant_goes_down(struct kunit *test)
 	look_now(server);
 	KUNIT_EXPECT_EQ(test, 10, exchange(server, RPCRDMA_RECEIVE_BATCH));
 	KUNIT_EXPECT_EQ(test, target, t->st_recv.target);
+	KUNIT_EXPECT_TRUE(test, time_after(t->st_credit.look_at, jiffies));
 	look_now(server);
 	KUNIT_EXPECT_EQ(test, 10, exchange(server, RPCRDMA_RECEIVE_BATCH));
 	/* Receives that are too many are used up. */
@@ -190,6 +191,72 @@ static void grant_goes_down(struct kunit *test)
 	expect_contexts(server, 20);
 	while (target--)
 		KUNIT_EXPECT_EQ(test, 20, granted(server));
+	server_expect_at_rest(server);
+}
+
+static void use_whole_grant(struct server *server)
+{
+	u32 grant = server->transport->st_grant, i;
+
+	for (i = 0; i < grant; i++)
+		server_deliver(server, CALL_PLAIN);
+	flush_work(&server->transport->st_credit.work);
+	while (i--)
+		granted(server);
+}
+
+/* The client's need is remembered no longer than a pause; then it has to show it again. */
+static void grant_that_was_refused_is_asked_for_again(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+
+	server_keep_total(test);
+	svcrdma_max_credits_total = 2 * SVCRDMA_FIRST_CREDITS;
+	use_whole_grant(server);
+	KUNIT_EXPECT_TRUE(test, t->st_credit.asked);
+	expect_contexts(server, SVCRDMA_FIRST_CREDITS);
+
+	svcrdma_max_credits_total = 1000;
+	t->st_credit.look_at = jiffies + 1000 * HZ;
+	exchange(server, RPCRDMA_RECEIVE_BATCH);
+	use_whole_grant(server);
+	expect_contexts(server, SVCRDMA_FIRST_CREDITS);
+
+	look_now(server);
+	exchange(server, RPCRDMA_RECEIVE_BATCH);
+	KUNIT_EXPECT_FALSE(test, t->st_credit.asked);
+	expect_contexts(server, SVCRDMA_FIRST_CREDITS);
+	use_whole_grant(server);
+	expect_contexts(server, 2 * SVCRDMA_FIRST_CREDITS);
+}
+
+/* Fewer replies may be exposed, and when that is so, fewer Receives are for RDMA_DONEs. */
+static void grant_goes_down_with_exposures(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t;
+	u32 target;
+
+	server_disconnect(server);
+	server->client.extensions = RPCRDMA_EXT_TAKES_READ_CHUNKS;
+	server_connect_small(server);
+	t = server->transport;
+	grant_lower_init(server, 32);
+	KUNIT_EXPECT_EQ(test, 32 + SVCRDMA_SPARE_EXPOSURES, t->st_expose.limit);
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_dones(t, 30));
+	target = t->st_recv.target;
+
+	svcrdma_max_credits_total = 20;
+	look_now(server);
+	KUNIT_EXPECT_EQ(test, 10, exchange(server, RPCRDMA_RECEIVE_BATCH));
+	KUNIT_EXPECT_EQ(test, 10 + SVCRDMA_SPARE_EXPOSURES, t->st_expose.limit);
+	KUNIT_EXPECT_EQ(test, 32, t->st_credit.dones);
+	look_now(server);
+	exchange(server, 2 * target);
+	KUNIT_EXPECT_EQ(test, 10 + SVCRDMA_SPARE_EXPOSURES, t->st_credit.dones);
+	expect_contexts(server, 10);
+	KUNIT_EXPECT_EQ(test, target - 22 - 14, t->st_recv.target);
 	server_expect_at_rest(server);
 }
 
@@ -355,6 +422,8 @@ static struct kunit_case grant_cases[] = {
 	KUNIT_CASE(grant_whose_receives_are_refused),
 	KUNIT_CASE(grant_of_a_closing_connection),
 	KUNIT_CASE(grant_goes_down),
+	KUNIT_CASE(grant_that_was_refused_is_asked_for_again),
+	KUNIT_CASE(grant_goes_down_with_exposures),
 	KUNIT_CASE(grant_goes_down_to_the_floor),
 	KUNIT_CASE(grant_waits_for_calls_that_came_before),
 	KUNIT_CASE(grant_keeps_its_promise),
