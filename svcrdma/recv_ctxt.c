@@ -104,7 +104,6 @@ static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t)
 	rc->rc_recv_wr.num_sge = 1;
 	rc->rc_read_cqe.done = svcrdma_read_wc;
 	INIT_LIST_HEAD(&rc->rc_reads.list);
-	INIT_LIST_HEAD(&rc->rc_sq.sw_list);
 	rc->rc_sq.sw_granted = svcrdma_read_granted;
 	few_chunks(rc);
 	return rc;

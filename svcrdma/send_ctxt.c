@@ -77,7 +77,6 @@ static struct svcrdma_send_ctxt *send_ctxt_alloc(struct svcrdma_transport *t, gf
 	sc->sc_wr.num_sge = 1;
 	sc->sc_wr.send_flags = IB_SEND_SIGNALED;
 	INIT_LIST_HEAD(&sc->sc_writes.list);
-	INIT_LIST_HEAD(&sc->sc_sq.sw_list);
 	sc->sc_sq.sw_granted = svcrdma_send_granted;
 
 	spin_lock(&t->st_send.lock);

@@ -170,9 +170,9 @@ int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, u
 		xprtrdma_conn_fail(conn, RPCRDMA_END_RECEIVE_FAILED);
 		return -ENOTCONN;
 	}
-	set_numbers(conn, reverse, sends);
 	keep_slots(&conn->xc_transport->xt_xprt, credits);
 	spin_lock(&conn->xc_lock);
+	set_numbers(conn, reverse, sends);
 	WRITE_ONCE(conn->xc_window.requested, credits);
 	set_cwnd(conn);
 	spin_unlock(&conn->xc_lock);

@@ -176,6 +176,7 @@ static void bc_credits_follow_use(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, work_busy(&conn->xc_growth.worker));
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_SLOTS, reply_to_call(client));
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, conn->xc_window.requested);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_SENDS, conn->xc_growth.sends);
 	client_expect_at_rest(client);
 }
 

@@ -396,6 +396,24 @@ static void credit_of_a_call_killed_before_a_reconnect(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, client->conn->xc_window.in_flight);
 }
 
+/* Nobody answers on the first connection, so its lost call is never taken off. */
+static void credit_of_calls_lost_on_two_connections(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *call;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		call = client_call_create(client, &getattr);
+		KUNIT_ASSERT_EQ(test, 0, client_call_send(call));
+		client_call_destroy(call);
+		KUNIT_EXPECT_EQ(test, client->conn->xc_serial, client->transport->xt_lost_on);
+		KUNIT_EXPECT_EQ(test, 1, client->transport->xt_lost);
+		client_disconnect(client);
+		client_connect(client);
+	}
+}
+
 /* RFC 8166 section 3.3.3: a valid reply. RFC 8167 section 4.1: if it is one for certain. */
 static void credit_of_no_reply_is_ignored(struct kunit *test)
 {
@@ -604,6 +622,7 @@ static struct kunit_case credit_cases[] = {
 	KUNIT_CASE(credit_of_a_killed_call),
 	KUNIT_CASE(credit_of_a_call_killed_before_it_is_sent),
 	KUNIT_CASE(credit_of_a_call_killed_before_a_reconnect),
+	KUNIT_CASE(credit_of_calls_lost_on_two_connections),
 	KUNIT_CASE(credit_of_no_reply_is_ignored),
 	KUNIT_CASE(credit_one_call_after_a_reconnect),
 	KUNIT_CASE(credit_window_shrinks_below_what_is_in_flight),

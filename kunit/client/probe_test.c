@@ -101,6 +101,21 @@ static void probe_without_an_answer_ends_the_connection(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, delayed_work_pending(worker(client)));
 }
 
+/* A Send that was posted before it is complete: that says nothing of the probe. */
+static void probe_is_not_answered_by_a_send(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	client->conn->xc_queues.signal_every = 1;
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(client_call_create(client, &getattr)));
+	KUNIT_ASSERT_TRUE(test, fake_last_wr(client->qp)->flags & IB_SEND_SIGNALED);
+	KUNIT_ASSERT_EQ(test, 1, interval_over(client));
+	fake_run(client->qp, 1);
+	KUNIT_EXPECT_EQ(test, 0, interval_over(client));
+	fake_run_all(client->qp);
+	KUNIT_EXPECT_EQ(test, 1, interval_over(client));
+}
+
 /* What is posted last then asks for a completion. */
 static void probe_needs_a_send_buffer(struct kunit *test)
 {
@@ -129,6 +144,7 @@ static struct kunit_case probe_cases[] = {
 	KUNIT_CASE(probe_is_not_sent_while_replies_come),
 	KUNIT_CASE(probe_is_not_sent_when_no_call_waits),
 	KUNIT_CASE(probe_without_an_answer_ends_the_connection),
+	KUNIT_CASE(probe_is_not_answered_by_a_send),
 	KUNIT_CASE(probe_needs_a_send_buffer),
 	KUNIT_CASE(probe_that_cannot_be_posted_ends_the_connection),
 	{}

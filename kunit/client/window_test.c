@@ -244,6 +244,11 @@ static void sends_follow_use(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, work_busy(&conn->xc_growth.worker));
 	KUNIT_EXPECT_EQ(test, most, conn->xc_send.count);
 	expect_buffers(client, XPRTRDMA_FIRST_CREDITS);
+
+	/* Of those for a whole window half may be posted without a completion, or signal_every. */
+	KUNIT_EXPECT_EQ(test, 0, xprtrdma_window_grow(conn, 16, XPRTRDMA_BC_SLOTS, 1000));
+	KUNIT_EXPECT_EQ(test, conn->xc_queues.send_slots - conn->xc_queues.credits + 16,
+			conn->xc_send.count);
 }
 
 /* Its last users may still find that there are too few buffers. */
@@ -280,7 +285,9 @@ static void window_registrations_have_entries(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, client_call_send(calls[0]));
 	KUNIT_EXPECT_TRUE(test, fake_last_wr(client->qp)->flags & IB_SEND_SIGNALED);
 	KUNIT_EXPECT_LT(test, conn->xc_send.reg_wrs, needed);
+	KUNIT_EXPECT_EQ(test, 0, client->transport->xt_stats.empty_sendctx_q);
 	KUNIT_EXPECT_EQ(test, -EAGAIN, client_call_send(calls[1]));
+	KUNIT_EXPECT_NE(test, 0, client->transport->xt_stats.empty_sendctx_q);
 	KUNIT_EXPECT_EQ(test, 1, conn->xc_window.in_flight);
 
 	fake_run_all(client->qp);

@@ -91,6 +91,7 @@ void server_expect_idle(struct kunit *test, struct svcrdma_transport *t, unsigne
 	}
 	KUNIT_EXPECT_GT(test, posted + RPCRDMA_RECEIVE_BATCH, t->st_recv.target);
 	KUNIT_EXPECT_EQ(test, t->st_recv.posted - t->st_recv.gone, posted);
+	KUNIT_EXPECT_FALSE(test, t->st_recv.starved);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&t->st_recv.used));
 	KUNIT_EXPECT_EQ(test, t->st_sq.depth, server_sq_free(t));
 	KUNIT_EXPECT_EQ(test, 0, t->st_sq.nr_waiters);
