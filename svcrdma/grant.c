@@ -114,7 +114,8 @@ int svcrdma_grant_dones(struct svcrdma_transport *t, u32 exposed)
 
 	if (likely(exposed <= old))
 		return 0;
-	dones = min_t(u32, round_up(exposed, SVCRDMA_DONE_RECEIVES), t->st_expose.table.size);
+	dones = min_t(u32, round_up(exposed, SVCRDMA_DONE_RECEIVES),
+		      t->st_credits + t->st_spare_exposures);
 	ret = svcrdma_recv_ctxts_alloc(t, dones - old, &contexts);
 	if (ret)
 		return ret;

@@ -198,7 +198,8 @@ TEST(SizeServer, WithReceivesForWhatIsExposed)
 	EXPECT_EQ(queues.credits, 64u);
 	EXPECT_EQ(queues.exposures, 72u);
 	EXPECT_EQ(queues.recv_wrs, 64u + 72 + 16 + 16);
-	EXPECT_EQ(rpcrdma_server_receives(64, 16) + queues.exposures, queues.recv_wrs);
+	EXPECT_EQ(rpcrdma_server_receives(64, 16) + queues.exposures,
+		  queues.recv_wrs);
 	EXPECT_EQ(rpcrdma_server_receives(8, 16), 8u + 16 + 16);
 
 	limits.max_qp_wr = 160; /* 240 for 64 */

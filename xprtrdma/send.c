@@ -168,6 +168,17 @@ void xprtrdma_sends_destroy(struct xprtrdma_conn *conn)
 }
 
 /**
+ * xprtrdma_sends_count - how many Send buffers are there?
+ * @conn: the connection
+ *
+ * Context: any.
+ */
+unsigned int xprtrdma_sends_count(const struct xprtrdma_conn *conn)
+{
+	return READ_ONCE(conn->xc_send.count);
+}
+
+/**
  * xprtrdma_sends_left - is there a Send buffer to be taken?
  * @conn: the connection
  *

@@ -238,7 +238,7 @@ static bool can_have_more(const struct xprtrdma_conn *conn, enum xprtrdma_want w
 	case XPRTRDMA_WANTS_CREDITS:
 		return credits < min(queues->credits, READ_ONCE(conn->xc_window.granted));
 	case XPRTRDMA_WANTS_SENDS:
-		return READ_ONCE(conn->xc_send.count) < sends_for(queues, credits);
+		return xprtrdma_sends_count(conn) < sends_for(queues, credits);
 	default:
 		return true;	/* xprtrdma_bc_receive() has looked */
 	}

@@ -567,6 +567,7 @@ void xprtrdma_window_stop(struct xprtrdma_conn *conn);
 void xprtrdma_sends_init(struct xprtrdma_conn *conn);
 int xprtrdma_sends_create(struct xprtrdma_conn *conn, unsigned int count);
 void xprtrdma_sends_destroy(struct xprtrdma_conn *conn);
+unsigned int xprtrdma_sends_count(const struct xprtrdma_conn *conn);
 bool xprtrdma_sends_left(const struct xprtrdma_conn *conn);
 struct xprtrdma_send *xprtrdma_send_get(struct xprtrdma_conn *conn);
 void xprtrdma_send_put(struct xprtrdma_send *send);

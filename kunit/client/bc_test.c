@@ -163,15 +163,18 @@ static void bc_credits_follow_use(struct kunit *test)
 	conn = client->conn;
 	before = conn->xc_recv.count;
 
-	called(client, 1, 100);
-	KUNIT_EXPECT_TRUE(test, work_busy(&conn->xc_growth.worker));
-	KUNIT_EXPECT_EQ(test, before, conn->xc_recv.count);
-	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_FIRST_SLOTS, reply_to_call(client));
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_FIRST_SLOTS, conn->xc_growth.reverse);
 
+	called(client, 1, 100);
 	flush_work(&conn->xc_growth.worker);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_SLOTS, conn->xc_growth.reverse);
 	KUNIT_EXPECT_EQ(test, before + XPRTRDMA_BC_SLOTS - XPRTRDMA_BC_FIRST_SLOTS,
 			conn->xc_recv.count);
 	KUNIT_EXPECT_EQ(test, conn->xc_recv.count, fake_recvs(client->qp));
+	/* A reply that goes out before says what there was then. */
+	conn->xc_growth.reverse = XPRTRDMA_BC_FIRST_SLOTS;
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_FIRST_SLOTS, reply_to_call(client));
+	conn->xc_growth.reverse = XPRTRDMA_BC_SLOTS;
 	called(client, 2, 100);
 	KUNIT_EXPECT_FALSE(test, work_busy(&conn->xc_growth.worker));
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_SLOTS, reply_to_call(client));

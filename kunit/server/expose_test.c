@@ -381,10 +381,10 @@ static void dones_by_eights(struct kunit *test)
 	expect_dones(server, 8);
 	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_dones(t, 9));
 	expect_dones(server, 16);
-	t->st_expose.table.size--;
-	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_dones(t, t->st_expose.table.size));
-	expect_dones(server, t->st_expose.table.size);
-	t->st_expose.table.size++;
+	t->st_spare_exposures--;
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_dones(t, t->st_expose.table.size - 1));
+	expect_dones(server, t->st_expose.table.size - 1);
+	t->st_spare_exposures++;
 }
 
 static void dones_without_memory(struct kunit *test)
