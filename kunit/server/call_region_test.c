@@ -73,27 +73,28 @@ static void expect_reads_refused(struct server *server, const struct call_case *
 	KUNIT_EXPECT_EQ(test, 0, server->qp->ib.mrs_used);
 }
 
-/* One call gives back what two others wait for: the second of them does not wait for the first. */
+/* One call gives back what three others wait for: none of these waits for another. */
 static void call_reads_begin_side_by_side(struct kunit *test)
 {
 	static const struct call_case cases[] = {
-		{ "", 160 + 16384, 0, { { 160, 16384, 1 } } },
+		{ "", 160 + 24576, 0, { { 160, 24576, 1 } } },
+		{ "", 160 + 8192, 0, { { 160, 8192, 1 } } },
 		{ "", 160 + 8192, 0, { { 160, 8192, 1 } } },
 		{ "", 160 + 8192, 0, { { 160, 8192, 1 } } },
 	};
 	struct server *server = server_of(test);
-	struct call calls[3] = {};
+	struct call calls[ARRAY_SIZE(cases)] = {};
 	int i;
 
-	/* Arrange: the first one has both regions. */
-	connect_iwarp(server, 2, 2);
-	for (i = 0; i < 3; i++) {
+	/* Arrange: the first one has all regions. */
+	connect_iwarp(server, 3, 2);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		call_build(server, &calls[i], &cases[i]);
 		KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, calls[i].message,
 						     calls[i].size));
 		KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
 	}
-	expect_waiting(server, 1, 1);
+	expect_waiting(server, 1, 2);
 	fake_run_all(server->qp);
 	/* The first of those that wait begins, before nfsd has the call that has waited for nobody. */
 	KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
@@ -105,13 +106,45 @@ static void call_reads_begin_side_by_side(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
 
 	/* Assert */
-	KUNIT_EXPECT_EQ(test, 2, server->transport->st_read.built);
-	for (i = 1; i < 3; i++) {
+	KUNIT_EXPECT_EQ(test, 3, server->transport->st_read.built);
+	for (i = 1; i < ARRAY_SIZE(cases); i++) {
 		KUNIT_ASSERT_EQ(test, cases[i].length, server_receive_all(server));
 		call_expect_arg(server, calls[i].stream, cases[i].length);
 		server_done(server);
 	}
 	server_expect_at_rest(server);
+}
+
+/* Whether it would wait does not matter: it is one too many, and the connection ends. */
+static void call_is_one_too_many_while_others_wait(struct kunit *test)
+{
+	static const struct call_case c = { "", 160 + 16384, 0, { { 160, 16384, 1 } } };
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t;
+	u32 before;
+	int i;
+
+	/* Arrange: all credits are used. */
+	connect_iwarp(server, 2, 2);
+	t = server->transport;
+	for (i = 0; i < 3; i++) {
+		call_deliver(server, &c);
+		KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
+	}
+	expect_waiting(server, 1, 1);
+	before = t->st_credits;
+	t->st_credits = 3;
+
+	/* Act */
+	call_deliver(server, &c);
+	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
+	t->st_credits = before;
+
+	/* Assert */
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_EQ(test, (u32)RPCRDMA_END_BAD_MESSAGE, (u32)t->st_end);
+	KUNIT_EXPECT_EQ(test, 3, t->st_read.pulls);
+	KUNIT_EXPECT_EQ(test, 2, list_count_nodes(&t->st_read.wait));
 }
 
 static void call_needs_more_regions_than_there_are(struct kunit *test)
@@ -266,6 +299,7 @@ static void call_fails_while_the_last_read_ends(struct kunit *test)
 static struct kunit_case region_cases[] = {
 	KUNIT_CASE(call_reads_wait_for_regions),
 	KUNIT_CASE(call_reads_begin_side_by_side),
+	KUNIT_CASE(call_is_one_too_many_while_others_wait),
 	KUNIT_CASE(call_needs_more_regions_than_there_are),
 	KUNIT_CASE(call_needs_a_deeper_queue),
 	KUNIT_CASE(call_fails_with_another_one),

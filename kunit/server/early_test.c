@@ -48,10 +48,15 @@ static void early_reads_have_room_in_a_thread(struct kunit *test)
 	static const struct call_case c = { "", 160 + 3 * PAGE_SIZE, 0,
 					    { { 160, 3 * PAGE_SIZE, 1 } } };
 	struct server *server = server_of(test);
-	struct call call = {};
+	struct call call = {}, fits = {};
 
 	/* nfsd's smallest */
 	server->transport->st_max_pages = 2 + 3;
+	build(server, &fits, &small_call);
+	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, fits.message, fits.size));
+	KUNIT_EXPECT_EQ(test, 1, fake_pending(server->qp));
+	receive(server, &fits, small_call.length);
+
 	build(server, &call, &c);
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
 	KUNIT_EXPECT_EQ(test, 0, fake_pending(server->qp));

@@ -80,6 +80,10 @@ static void grant_grows_with_use(struct kunit *test)
 		KUNIT_EXPECT_GT(test, t->st_recv.posted - t->st_recv.gone + RPCRDMA_RECEIVE_BATCH,
 				t->st_recv.target);
 	}
+	/* There is no more than that: nothing is asked for. */
+	for (; used < t->st_credits; used++)
+		server_deliver(server, CALL_PLAIN);
+	KUNIT_EXPECT_FALSE(test, t->st_credit.asked);
 	KUNIT_EXPECT_EQ(test, t->st_credits, granted(server));
 	KUNIT_EXPECT_EQ(test, used, t->st_credit.highest);
 }
@@ -122,6 +126,7 @@ static void grant_of_a_closing_connection(struct kunit *test)
 	struct server *server = server_of(test);
 	struct svcrdma_transport *t = server->transport;
 
+	t->st_credit.asked = true;
 	svcrdma_transport_close(t, RPCRDMA_END_OTHER);
 	svcrdma_work_queue(&t->st_credit.work);
 	flush_work(&t->st_credit.work);

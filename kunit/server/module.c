@@ -98,6 +98,7 @@ void server_expect_idle(struct kunit *test, struct svcrdma_transport *t, unsigne
 	KUNIT_EXPECT_EQ(test, 0, t->st_read.built);
 	KUNIT_EXPECT_EQ(test, 0, t->st_read.pulls);
 	KUNIT_EXPECT_EQ(test, 0, t->st_read.pages);
+	KUNIT_EXPECT_EQ(test, 0, t->st_read.retries);
 	KUNIT_EXPECT_EQ(test, server_count(&t->st_send.free), list_count_nodes(&t->st_send.all));
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
 }
