@@ -137,7 +137,7 @@ static enum rpcrdma_reverse_call bc_plan(const struct xprtrdma_receive *receive,
 					 &bounds, length);
 }
 
-/* A server that calls may have more credits for that. */
+/* The server uses the reverse direction: it is to have all credits for that. */
 static void want_more(struct xprtrdma_conn *conn)
 {
 	if (likely(READ_ONCE(conn->xc_growth.reverse) == XPRTRDMA_BC_SLOTS))

@@ -11,7 +11,7 @@
  * the completion of a signalled one frees all those before it (the Send Queue completes
  * in order). One Send in signal_every asks for a completion, and so does the one that
  * takes the last free buffer; so a sender that finds the list empty can rely on a
- * completion to come. Then there are going to be more buffers, see window.c.
+ * completion to come. When the last one is taken, window.c makes more, up to a bound.
  *
  * The Send Queue has an entry for each Send buffer, and one for each memory region: for its
  * invalidation, or for its registration where it is to be read into, which is done before that.

@@ -411,7 +411,7 @@ static struct rpc_xprt *transport_setup(struct xprt_create *args)
 		return ERR_PTR(-EIO);
 
 	rc = -ENOMEM;
-	/* Others are made when they are needed, and freed after that: see window.c. */
+	/* SUNRPC makes more when it needs them. How many it keeps: keep_slots() in window.c. */
 	xprt = xprt_alloc(args->net, sizeof(struct xprtrdma_transport),
 			  min_t(unsigned int, slots, XPRTRDMA_FIRST_CREDITS), slots);
 	if (!xprt)

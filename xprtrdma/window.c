@@ -98,7 +98,7 @@ static unsigned int sends_for(const struct rpcrdma_client_queues *queues, u32 cr
 	return credits + beside + unsignaled;
 }
 
-/* Of those that are idle fewer than a batch are not posted. */
+/* One for each message that may come, and those that wait until a batch is complete */
 static unsigned int receives_for(u32 credits, u32 reverse)
 {
 	return credits + reverse + RPCRDMA_RECEIVE_BATCH;
@@ -139,7 +139,7 @@ int xprtrdma_window_create(struct xprtrdma_conn *conn)
 	return make_buffers(conn, credits, XPRTRDMA_BC_FIRST_SLOTS, XPRTRDMA_FIRST_SENDS);
 }
 
-/* SUNRPC keeps the slots of as many calls; it would free what is beyond after each call. */
+/* SUNRPC is to keep slots for as many calls. Those beyond it makes for a call and frees after it. */
 static void keep_slots(struct rpc_xprt *xprt, u32 credits)
 {
 	spin_lock(&xprt->reserve_lock);
@@ -196,9 +196,9 @@ static void window_worker(struct work_struct *work)
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn, xc_growth.worker);
 	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
 	unsigned int flags = xprtrdma_memalloc_save(xprt);
-	u32 credits = conn->xc_window.requested;
+	u32 before = conn->xc_window.requested, credits = before;
 	u32 reverse = conn->xc_growth.reverse;
-	u32 sends = conn->xc_growth.sends;
+	unsigned int sends = conn->xc_growth.sends;
 	unsigned long wants = take_wants(conn);
 	int rc;
 
@@ -210,7 +210,8 @@ static void window_worker(struct work_struct *work)
 		sends = min(2 * sends, conn->xc_queues.send_slots);
 	rc = xprtrdma_window_grow(conn, credits, reverse, sends);
 	xprtrdma_memalloc_restore(flags);
-	trace_xprtrdma_window(xprt, rc ? rc : (int)credits);
+	if (rc || credits != before)
+		trace_xprtrdma_window(xprt, rc ? rc : (int)credits);
 	if (!rc)
 		xprt_write_space(xprt);
 }

@@ -30,7 +30,7 @@
  * @part set_cwnd  SUNRPC hears of the window
  *	xprtrdma/window.c: set_cwnd()
  * @part window_more  a call waits for a credit, and there may be more
- *	xprtrdma/window.c: xprtrdma_window_more()
+ *	xprtrdma/window.c: xprtrdma_window_more() xprtrdma_window_want()
  * @part worker  buffers for more calls
  *	xprtrdma/window.c: window_worker() xprtrdma_window_grow() make_buffers()
  *	xprtrdma/receive.c: xprtrdma_receives_create() xprtrdma_receives_post()
