@@ -62,13 +62,14 @@ class Symbols:
 
 
 class Cost:
-    """Of one operation, for each time that it was done: @functions has instructions and calls of
-    each (module, function) of the transport, @modules the instructions of each module, @per_op
-    how often what CALLS and ENTRIES name was done, and "whole guest", its instructions."""
+    """Of one operation, for each time that it was done: @functions has instructions, calls and
+    allocations of each (module, function) of the transport, @modules the instructions of each
+    module, @per_op how often what CALLS and ENTRIES name was done, and "whole guest", its
+    instructions."""
 
     def __init__(self, folder, record, symbols):
         self.record = record
-        self.functions = collections.defaultdict(lambda: [0, 0])
+        self.functions = collections.defaultdict(lambda: [0, 0, 0])
         self.modules = collections.Counter(dict.fromkeys(MODULES[record["side"]], 0))
         self.per_op = collections.Counter(dict.fromkeys([*CALLS, *ENTRIES], 0))
         self._called = self._places(CALLS, symbols)
@@ -126,6 +127,7 @@ class Cost:
             entry[1] += count
         if target in self._called:
             self.per_op[self._called[target]] += count
+            entry[2] += count * (self._called[target] == "allocations")
 
 
 def read(folder):
