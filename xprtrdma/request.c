@@ -15,6 +15,8 @@ enum {
 	RESERVED_REQUESTS	= 4,
 	/* With what the allocator puts behind it, no more than a page of 4 KiB */
 	USUAL_SIZE		= 4032,
+	/* The reply of an OPEN of NFS 4.2 may have security labels. */
+	LARGE_SIZE		= 8192,
 };
 
 /* Of the size that nearly all requests fit in */
@@ -80,30 +82,39 @@ void xprtrdma_requests_exit(struct xprtrdma_transport *transport)
  * The memory of a few requests stays with their transport when they are over, for its next ones.
  * A slot is filled or emptied in one atomic step, so there is no lock.
  */
-static struct xprtrdma_request *take_spare(struct xprtrdma_transport *transport)
+static void *take_spare(void **spare, unsigned int slots)
 {
-	struct xprtrdma_request *request;
 	unsigned int i;
+	void *memory;
 
-	for (i = 0; i < XPRTRDMA_SPARE_REQUESTS; i++) {
-		if (!READ_ONCE(transport->xt_spare[i]))
+	for (i = 0; i < slots; i++) {
+		if (!READ_ONCE(spare[i]))
 			continue;
-		request = xchg(&transport->xt_spare[i], NULL);
-		if (likely(request))
-			return request;
+		memory = xchg(&spare[i], NULL);
+		if (likely(memory))
+			return memory;
 	}
 	return NULL;
 }
 
-static bool keep_spare(struct xprtrdma_transport *transport, struct xprtrdma_request *request)
+static bool keep_spare(void **spare, unsigned int slots, void *memory)
 {
 	unsigned int i;
 
-	for (i = 0; i < XPRTRDMA_SPARE_REQUESTS; i++)
-		if (!READ_ONCE(transport->xt_spare[i]) &&
-		    !cmpxchg(&transport->xt_spare[i], NULL, request))
+	for (i = 0; i < slots; i++)
+		if (!READ_ONCE(spare[i]) && !cmpxchg(&spare[i], NULL, memory))
 			return true;
 	return false;
+}
+
+static void *take_usual(struct xprtrdma_transport *transport)
+{
+	return take_spare(transport->xt_spare, ARRAY_SIZE(transport->xt_spare));
+}
+
+static void *take_large(struct xprtrdma_transport *transport)
+{
+	return take_spare(transport->xt_spare_large, ARRAY_SIZE(transport->xt_spare_large));
 }
 
 /**
@@ -116,47 +127,93 @@ static bool keep_spare(struct xprtrdma_transport *transport, struct xprtrdma_req
  */
 void xprtrdma_requests_trim(struct xprtrdma_transport *transport)
 {
-	struct xprtrdma_request *request;
+	void *memory;
 
-	while ((request = take_spare(transport)))
-		kmem_cache_free(usual_requests, request);
+	while ((memory = take_usual(transport)))
+		kmem_cache_free(usual_requests, memory);
+	while ((memory = take_large(transport)))
+		kfree(memory);
 }
 
 /* As rpc_malloc(): what is asynchronous, such as a WRITE, may be what memory waits for. */
-static struct xprtrdma_request *take_memory(struct rpc_task *task, size_t size)
+static struct xprtrdma_request *usual_memory(struct xprtrdma_transport *transport,
+					     const struct rpc_task *task)
 {
 	enum xprtrdma_memory memory = XPRTRDMA_MEMORY_USUAL;
-	struct rpc_xprt *xprt = task->tk_rqstp->rq_xprt;
 	struct xprtrdma_request *request;
 
-	if (likely(size <= USUAL_SIZE)) {
-		request = take_spare(xprtrdma_transport_of(xprt)) ?:
-			  kmem_cache_alloc(usual_requests, rpc_task_gfp_mask());
-	} else {
-		request = kmalloc(size, rpc_task_gfp_mask());
-		memory = XPRTRDMA_MEMORY_LARGE;
-	}
-	if (unlikely(!request) && RPC_IS_ASYNC(task) && memory == XPRTRDMA_MEMORY_USUAL) {
-		request = mempool_alloc(&xprtrdma_transport_of(xprt)->xt_reserve, GFP_NOWAIT);
+	request = take_usual(transport) ?:
+		  kmem_cache_alloc(usual_requests, rpc_task_gfp_mask());
+	if (unlikely(!request) && RPC_IS_ASYNC(task)) {
+		request = mempool_alloc(&transport->xt_reserve, GFP_NOWAIT);
 		memory = XPRTRDMA_MEMORY_RESERVED;
 	}
-	if (request)
+	if (request) {
 		request->rq_memory = memory;
+		request->rq_reply = NULL;
+	}
 	return request;
 }
 
-static void give_memory_back(struct rpc_xprt *xprt, struct xprtrdma_request *request)
+static void *large_memory(struct xprtrdma_transport *transport, size_t size,
+			  enum xprtrdma_memory *memory)
 {
-	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
+	void *found = NULL;
 
-	if (likely(request->rq_memory == XPRTRDMA_MEMORY_USUAL)) {
-		if (!keep_spare(transport, request))
-			kmem_cache_free(usual_requests, request);
-	} else if (request->rq_memory == XPRTRDMA_MEMORY_RESERVED) {
-		mempool_free(request, &transport->xt_reserve);
-	} else {
-		kfree(request);
+	*memory = size <= LARGE_SIZE ? XPRTRDMA_MEMORY_LARGE : XPRTRDMA_MEMORY_HUGE;
+	if (*memory == XPRTRDMA_MEMORY_LARGE)
+		found = take_large(transport);
+	return found ?: kmalloc(max_t(size_t, size, LARGE_SIZE), rpc_task_gfp_mask());
+}
+
+static void give_memory_back(struct xprtrdma_transport *transport, void *given,
+			     enum xprtrdma_memory memory)
+{
+	switch (memory) {
+	case XPRTRDMA_MEMORY_USUAL:
+		if (!keep_spare(transport->xt_spare, ARRAY_SIZE(transport->xt_spare), given))
+			kmem_cache_free(usual_requests, given);
+		break;
+	case XPRTRDMA_MEMORY_RESERVED:
+		mempool_free(given, &transport->xt_reserve);
+		break;
+	case XPRTRDMA_MEMORY_LARGE:
+		if (keep_spare(transport->xt_spare_large, ARRAY_SIZE(transport->xt_spare_large),
+			       given))
+			break;
+		fallthrough;
+	case XPRTRDMA_MEMORY_HUGE:
+		kfree(given);
 	}
+}
+
+/* More than the usual: all in one piece, or, to need no larger ones, the reply by itself. */
+static noinline struct xprtrdma_request *
+large_request(struct xprtrdma_transport *transport, const struct rpc_task *task, size_t call,
+	      size_t reply)
+{
+	bool split = struct_size_t(struct xprtrdma_request, rq_data, call + reply) > LARGE_SIZE;
+	size_t size = struct_size_t(struct xprtrdma_request, rq_data, split ? call : call + reply);
+	struct xprtrdma_request *request;
+	enum xprtrdma_memory memory;
+
+	if (size <= USUAL_SIZE) {
+		request = usual_memory(transport, task);
+	} else {
+		request = large_memory(transport, size, &memory);
+		if (request) {
+			request->rq_memory = memory;
+			request->rq_reply = NULL;
+		}
+	}
+	if (!request || !split)
+		return request;
+	request->rq_reply = large_memory(transport, reply, &memory);
+	request->rq_reply_memory = memory;
+	if (request->rq_reply)
+		return request;
+	give_memory_back(transport, request, request->rq_memory);
+	return NULL;
 }
 
 /**
@@ -173,10 +230,14 @@ static void give_memory_back(struct rpc_xprt *xprt, struct xprtrdma_request *req
 int xprtrdma_request_alloc(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct xprtrdma_transport *transport = xprtrdma_transport_of(rqst->rq_xprt);
 	size_t call = ALIGN(rqst->rq_callsize, L1_CACHE_BYTES);
 	struct xprtrdma_request *request;
+	size_t size;
 
-	request = take_memory(task, struct_size(request, rq_data, call + rqst->rq_rcvsize));
+	size = struct_size(request, rq_data, call + rqst->rq_rcvsize);
+	request = likely(size <= USUAL_SIZE) ? usual_memory(transport, task) :
+			large_request(transport, task, call, rqst->rq_rcvsize);
 	if (!request)
 		return -ENOMEM;
 	xprtrdma_loan_init(&request->rq_loan);
@@ -189,7 +250,7 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	request->rq_left_open = false;
 	request->rq_shape = RPCRDMA_SHAPE_INLINE;
 	rqst->rq_buffer = request->rq_data;
-	rqst->rq_rbuffer = request->rq_data + call;
+	rqst->rq_rbuffer = request->rq_reply ?: request->rq_data + call;
 	return 0;
 }
 
@@ -220,6 +281,7 @@ static void note_lost(struct rpc_xprt *xprt, unsigned long serial)
 void xprtrdma_request_free(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct xprtrdma_transport *transport = xprtrdma_transport_of(rqst->rq_xprt);
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 
 	if (request->rq_sent_on)
@@ -228,7 +290,9 @@ void xprtrdma_request_free(struct rpc_task *task)
 		trace_xprtrdma_fence(rqst->rq_xprt, be32_to_cpu(rqst->rq_xid));
 		xprtrdma_frwr_unmap_sync(&request->rq_loan);
 	}
-	give_memory_back(rqst->rq_xprt, request);
+	if (unlikely(request->rq_reply))
+		give_memory_back(transport, request->rq_reply, request->rq_reply_memory);
+	give_memory_back(transport, request, request->rq_memory);
 	rqst->rq_buffer = NULL;
 	rqst->rq_rbuffer = NULL;
 }

@@ -139,7 +139,7 @@ int xprtrdma_window_create(struct xprtrdma_conn *conn)
 	return make_buffers(conn, credits, XPRTRDMA_BC_FIRST_SLOTS, XPRTRDMA_FIRST_SENDS);
 }
 
-/* SUNRPC is to keep slots for as many calls. Those beyond it makes for a call and frees after it. */
+/* SUNRPC is to keep slots for as many calls; it makes the others for a call each. */
 static void keep_slots(struct rpc_xprt *xprt, u32 credits)
 {
 	spin_lock(&xprt->reserve_lock);

@@ -50,6 +50,7 @@ enum {
 	XPRTRDMA_FIRST_SENDS	= 4,	/* until none is left */
 	XPRTRDMA_BC_FIRST_SLOTS	= 4,	/* until the server calls */
 	XPRTRDMA_SPARE_REQUESTS	= 8,	/* whose memory is kept; as many go as come, mostly */
+	XPRTRDMA_SPARE_LARGE	= 2,	/* the same for large ones */
 	XPRTRDMA_MR_INITIAL	= 4,
 	XPRTRDMA_REPLY_SEGMENTS	= 64,	/* storage to decode a reply: two full lists */
 	XPRTRDMA_REPLY_CHUNKS	= 8,
@@ -155,6 +156,7 @@ struct xprtrdma_stats {
  * @xt_fenced: tasks that may not encode their calls again yet; see wait.c
  * @xt_reserve: requests for asynchronous tasks when memory is short
  * @xt_spare: memory for the next requests; exchanged without a lock
+ * @xt_spare_large: the same for large ones
  * @xt_srcaddr: local address to bind to; ss_family is 0 for any
  * @xt_bc_max_payload: largest reverse-direction message, bytes; set at connect
  * @xt_bc_count: reverse-direction rpc_rqsts that exist; changed under bc_pa_lock
@@ -182,7 +184,8 @@ struct xprtrdma_transport {
 	unsigned int		xt_lost;
 	struct rpc_wait_queue	xt_fenced;
 	mempool_t		xt_reserve;
-	struct xprtrdma_request	*xt_spare[XPRTRDMA_SPARE_REQUESTS];
+	void			*xt_spare[XPRTRDMA_SPARE_REQUESTS];
+	void			*xt_spare_large[XPRTRDMA_SPARE_LARGE];
 	struct sockaddr_storage	xt_srcaddr;
 	unsigned int		xt_bc_max_payload;
 	unsigned int		xt_bc_count;
@@ -398,12 +401,14 @@ struct xprtrdma_loan {
  * enum xprtrdma_memory - where the memory of a request comes from
  * @XPRTRDMA_MEMORY_USUAL: the cache of all transports
  * @XPRTRDMA_MEMORY_RESERVED: xt_reserve
- * @XPRTRDMA_MEMORY_LARGE: kmalloc()
+ * @XPRTRDMA_MEMORY_LARGE: kmalloc(), all of one size
+ * @XPRTRDMA_MEMORY_HUGE: kmalloc(), of any larger one
  */
 enum xprtrdma_memory {
 	XPRTRDMA_MEMORY_USUAL,
 	XPRTRDMA_MEMORY_RESERVED,
 	XPRTRDMA_MEMORY_LARGE,
+	XPRTRDMA_MEMORY_HUGE,
 };
 
 /**
@@ -422,7 +427,9 @@ enum xprtrdma_memory {
  * @rq_by_history: whether the call offers memory for a large reply was a guess
  * @rq_left_open: the guess was that none is needed
  * @rq_memory: whose its memory is, enum xprtrdma_memory; constant
- * @rq_data: call buffer, then reply buffer
+ * @rq_reply_memory: the same of @rq_reply
+ * @rq_reply: reply buffer, if that has memory of its own; or NULL. Constant
+ * @rq_data: call buffer, then, without @rq_reply, reply buffer
  */
 struct xprtrdma_request {
 	struct xprtrdma_loan	rq_loan;
@@ -437,6 +444,8 @@ struct xprtrdma_request {
 	bool			rq_left_open;
 	u8			rq_shape;	/* enum rpcrdma_shape */
 	u8			rq_memory;
+	u8			rq_reply_memory;
+	void			*rq_reply;
 	u8			rq_data[] ____cacheline_aligned;
 };
 

@@ -80,18 +80,72 @@ static void request_memory_is_used_again(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
 }
 
-/* What kmalloc() has given is freed. */
-static void request_memory_of_another_kind(struct kunit *test)
+static unsigned int large_spares(const struct client *client)
 {
-	struct client *client = client_of(test);
-	struct client_call *call = client_call_create(client, &small);
+	unsigned int i, count = 0;
 
+	for (i = 0; i < XPRTRDMA_SPARE_LARGE; i++)
+		count += !!client->transport->xt_spare_large[i];
+	return count;
+}
+
+static void request_of_size(struct client_call *call, u32 size)
+{
 	xprtrdma_request_free(&call->task);
+	call->rqst.rq_callsize = size;
+	KUNIT_ASSERT_EQ(call->client->test, 0, xprtrdma_request_alloc(&call->task));
+	memset(call->rqst.rq_buffer, 0x5a, size);
+}
+
+/* The same for large ones, or pieces of them, of a few; what is larger still is freed. */
+static void large_request_memory_is_used_again(struct kunit *test)
+{
+	struct client_call *calls[XPRTRDMA_SPARE_LARGE + 1];
+	struct client *client = client_of(test);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		calls[i] = client_call_create(client, &small);
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		request_of_size(calls[i], 4500);
 	xprtrdma_requests_trim(client->transport);
-	call->rqst.rq_callsize = 8192;
-	KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&call->task));
-	xprtrdma_request_free(&call->task);
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		xprtrdma_request_free(&calls[i]->task);
+		KUNIT_EXPECT_EQ(test, min(i + 1, (u32)XPRTRDMA_SPARE_LARGE), large_spares(client));
+	}
 	KUNIT_EXPECT_EQ(test, 0, spares(client));
+	fake_alloc_fail(0);
+	for (i = 0; i < XPRTRDMA_SPARE_LARGE; i++) {
+		calls[i]->rqst.rq_callsize = 7000;
+		KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&calls[i]->task));
+		memset(calls[i]->rqst.rq_buffer, 0x5a, 7000);
+	}
+	KUNIT_EXPECT_FALSE(test, fake_alloc_failed());
+	fake_alloc_fail(0);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, xprtrdma_request_alloc(&calls[i]->task));
+	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
+	/* An OPEN: the call is a usual one */
+	xprtrdma_requests_trim(client->transport);
+	calls[0]->rqst.rq_rcvsize = 7184;
+	request_of_size(calls[0], 3348);
+	memset(calls[0]->rqst.rq_rbuffer, 0xa5, 7184);
+	xprtrdma_requests_trim(client->transport);
+	xprtrdma_request_free(&calls[0]->task);
+	KUNIT_EXPECT_EQ(test, 1, spares(client));
+	KUNIT_EXPECT_EQ(test, 1, large_spares(client));
+	/* Nothing is left over where one of the two is missing. */
+	xprtrdma_requests_trim(client->transport);
+	fake_alloc_fail(1);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, xprtrdma_request_alloc(&calls[0]->task));
+	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
+	KUNIT_EXPECT_EQ(test, 1, spares(client));
+	KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&calls[0]->task));
+	calls[0]->rqst.rq_rcvsize = 12000;
+	request_of_size(calls[0], 10000);
+	memset(calls[0]->rqst.rq_rbuffer, 0xa5, 12000);
+	xprtrdma_requests_trim(client->transport);
+	xprtrdma_request_free(&calls[0]->task);
+	KUNIT_EXPECT_EQ(test, 0, large_spares(client));
 }
 
 /* Around the size up to which requests have memory of their own kind; KASAN looks on. */
@@ -103,13 +157,13 @@ static void request_of_each_size(struct kunit *test)
 	struct rpc_rqst *rqst = &call->rqst;
 	u32 size;
 
-	for (size = 0; size < 6000; size += 52) {
+	for (size = 0; size < 9000; size += 52) {
 		xprtrdma_request_free(&call->task);
 		rqst->rq_callsize = size;
-		rqst->rq_rcvsize = 200;
+		rqst->rq_rcvsize = 200 + size % 3 * size / 2;
 		KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&call->task));
-		memset(rqst->rq_buffer, 0x5a, size);
-		memset(rqst->rq_rbuffer, 0xa5, 200);
+		memset(rqst->rq_buffer, 0x5a, rqst->rq_callsize);
+		memset(rqst->rq_rbuffer, 0xa5, rqst->rq_rcvsize);
 		KUNIT_EXPECT_TRUE(test, IS_ALIGNED((unsigned long)rqst->rq_rbuffer,
 						   L1_CACHE_BYTES));
 	}
@@ -308,7 +362,7 @@ static void send_queue_has_room_for_all(struct kunit *test)
 static struct kunit_case send_cases[] = {
 	KUNIT_CASE_PARAM(request_without_memory, short_gen_params),
 	KUNIT_CASE(request_memory_is_used_again),
-	KUNIT_CASE(request_memory_of_another_kind),
+	KUNIT_CASE(large_request_memory_is_used_again),
 	KUNIT_CASE(request_of_each_size),
 	KUNIT_CASE(send_signals_every_nth),
 	KUNIT_CASE(send_last_free_one_is_signaled),
