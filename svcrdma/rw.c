@@ -2,11 +2,11 @@
 /*
  * RDMA Read and RDMA Write, through the core's rdma_rw.
  *
- * One struct svcrdma_rw moves one segment, or the part of it that is needed. The first one is a
- * part of its context, with room for a few pages, so most calls allocate nothing here. More pages
- * have a table in chunks of a page, each linked to the next. A call's Reads are one chain, of which
- * the last is signalled: Reads complete in the order in which they were posted. A reply's Writes
- * are put before its Send.
+ * One struct svcrdma_rw moves one segment, or the part of it that is needed. A call with a few
+ * pages has it in its context, and so allocates nothing here. What more segments or pages need
+ * stays with the connection when the call is over, for the next one: as much as some calls of 1 MiB
+ * take. A call's Reads are one chain, of which the last is signalled: Reads complete in the order
+ * in which they were posted. A reply's Writes are put before its Send.
  *
  * The core registers memory where the device needs that: always for Reads on
  * iWARP, whose sink has to be registered. Its pool of regions is limited, and
@@ -17,57 +17,133 @@
 #include "svcrdma.h"
 #include "trace.h"
 
-static void rw_free(struct svcrdma_rws *rws, struct svcrdma_rw *rw)
+/**
+ * svcrdma_rw_setup - no Reads or Writes yet
+ * @t: all zeros
+ *
+ * Context: any.
+ */
+void svcrdma_rw_setup(struct svcrdma_transport *t)
 {
-	if (rw->rw_table.nents > SVCRDMA_FEW_RUNS)
-		sg_free_table(&rw->rw_table);
-	if (rw != &rws->first)
-		kfree(rw);
+	spin_lock_init(&t->st_rw.lock);
 }
 
-/* One with room for @nents runs, which are to be set; rw_map() puts it on the list. */
-static struct svcrdma_rw *rw_alloc(struct svcrdma_transport *t, struct svcrdma_rws *rws,
-				   unsigned int nents)
+static noinline void free_spares(struct svcrdma_rw *rw)
 {
-	struct svcrdma_rw *rw = &rws->first;
+	struct svcrdma_rw *next;
 
-	if (unlikely(!list_empty(&rws->list)))
-		rw = kmalloc_node(sizeof(*rw), GFP_KERNEL,
-				  ibdev_to_node(svcrdma_transport_device(t)));
-	if (!rw)
-		return NULL;
-	memset(&rw->rw_ctx, 0, sizeof(rw->rw_ctx));
-	rw->rw_table.nents = 0;
-	if (nents <= SVCRDMA_FEW_RUNS) {
-		rw->rw_table.sgl = rw->rw_few;
-		rw->rw_table.nents = nents;
-		sg_init_table(rw->rw_few, nents);
-	} else if (sg_alloc_table(&rw->rw_table, nents, GFP_KERNEL)) {
-		rw_free(rws, rw);
-		return NULL;
+	for (; rw; rw = next) {
+		next = rw->rw_next;
+		compat_runs_free(&rw->rw_runs);
+		kfree(rw);
 	}
+}
+
+/**
+ * svcrdma_rw_destroy - there will be no more Reads or Writes
+ * @t: transport whose contexts are gone
+ *
+ * Context: process.
+ */
+void svcrdma_rw_destroy(struct svcrdma_transport *t)
+{
+	free_spares(t->st_rw.spare);
+}
+
+/* The @count first ones of @from, or fewer, which are cut off; returns what is behind them */
+static struct svcrdma_rw *cut_spares(struct svcrdma_rw *from, u32 *count)
+{
+	struct svcrdma_rw *last = from, *rest;
+	u32 n = 1;
+
+	for (; n < *count && last->rw_next; n++)
+		last = last->rw_next;
+	*count = n;
+	rest = last->rw_next;
+	last->rw_next = NULL;
+	return rest;
+}
+
+/* As many at a time as 1 MiB takes */
+static noinline void take_spares(struct svcrdma_transport *t, struct svcrdma_rws *rws)
+{
+	u32 count = SVCRDMA_FEW_SEGMENTS;
+
+	spin_lock(&t->st_rw.lock);
+	rws->spare = t->st_rw.spare;
+	if (likely(rws->spare)) {
+		t->st_rw.spare = cut_spares(rws->spare, &count);
+		t->st_rw.nr_spare -= count;
+	}
+	spin_unlock(&t->st_rw.lock);
+}
+
+static noinline void give_spares(struct svcrdma_transport *t, struct svcrdma_rws *rws)
+{
+	struct svcrdma_rw *rw, *next, *extra = NULL;
+
+	spin_lock(&t->st_rw.lock);
+	for (rw = rws->spare; rw; rw = next) {
+		struct svcrdma_rw **to = &t->st_rw.spare;
+
+		next = rw->rw_next;
+		if (unlikely(t->st_rw.nr_spare == SVCRDMA_SPARE_RWS))
+			to = &extra;
+		else
+			t->st_rw.nr_spare++;
+		rw->rw_next = *to;
+		*to = rw;
+	}
+	spin_unlock(&t->st_rw.lock);
+	rws->spare = NULL;
+	if (unlikely(extra))
+		free_spares(extra);
+}
+
+static void rw_put(struct svcrdma_rws *rws, struct svcrdma_rw *rw)
+{
+	if (likely(rw == &rws->first))
+		return;
+	compat_runs_trim(&rw->rw_runs);
+	rw->rw_next = rws->spare;
+	rws->spare = rw;
+}
+
+static struct svcrdma_rw *rw_get(struct svcrdma_transport *t, struct svcrdma_rws *rws,
+				 unsigned int count, int node)
+{
+	struct svcrdma_rw *rw;
+
+	if (likely(list_empty(&rws->list) && count <= COMPAT_FEW_RUNS))
+		return &rws->first;
+	if (!rws->spare)
+		take_spares(t, rws);
+	rw = rws->spare;
+	if (unlikely(!rw))
+		return kzalloc_node(sizeof(*rw), GFP_KERNEL, node);
+	rws->spare = rw->rw_next;
 	return rw;
 }
 
-/*
- * @length bytes from the beginning of the first of @pages on, which follow each other. Of a table
- * that is chained, each chunk but the last one ends with a link; the first one has @room left.
- */
-static noinline void set_pages(struct scatterlist *sg, u32 room, struct page **pages, u32 length)
+/* One with room for @count runs, which are to be set; rw_map() puts it on the list. */
+static struct svcrdma_rw *rw_alloc(struct svcrdma_transport *t, struct svcrdma_rws *rws,
+				   unsigned int count)
 {
-	u32 left = DIV_ROUND_UP(length, PAGE_SIZE), n;
-	u32 beyond = left * PAGE_SIZE - length;
+	const int node = ibdev_to_node(svcrdma_transport_device(t));
+	struct svcrdma_rw *rw = rw_get(t, rws, count, node);
 
-	while (left > room) {
-		n = room - 1;
-		rpcrdma_sg_set_pages(sg, pages, n);
-		sg = sg_chain_ptr(&sg[n]);
-		pages += n;
-		left -= n;
-		room = SG_MAX_SINGLE_ALLOC;
-	}
-	rpcrdma_sg_set_pages(sg, pages, left);
-	sg[left - 1].length -= beyond;
+	if (!rw)
+		return NULL;
+	memset(&rw->rw_ctx, 0, sizeof(rw->rw_ctx));
+	if (!compat_runs_alloc(&rw->rw_runs, count, node))
+		return rw;
+	rw_put(rws, rw);
+	return NULL;
+}
+
+static noinline void set_pages(struct svcrdma_rw *rw, struct page **pages, u32 length)
+{
+	compat_runs_set_pages(&rw->rw_runs, pages, length);
 }
 
 /* @length bytes from @offset of the first of @pages on, which follow each other */
@@ -79,24 +155,23 @@ static struct svcrdma_rw *rw_alloc_pages(struct svcrdma_transport *t, struct svc
 
 	if (!rw)
 		return NULL;
-	sg_set_page(rw->rw_table.sgl, *pages, first, offset);
+	compat_run_set(rw->rw_runs.table, *pages, first, offset);
 	if (length > first)
-		set_pages(rw->rw_table.sgl + 1, SG_MAX_SINGLE_ALLOC - 1, pages + 1,
-			  length - first);
+		set_pages(rw, pages + 1, length - first);
 	return rw;
 }
 
-/* On success @rw is on the list, and its number of work requests is returned. */
+/* @length bytes. On success @rw is on the list, and its number of work requests is returned. */
 static int rw_map(struct svcrdma_transport *t, struct svcrdma_rws *rws, struct svcrdma_rw *rw,
-		  const struct rpcrdma_segment *segment, u32 from, enum dma_data_direction dir)
+		  const struct rpcrdma_segment *segment, u32 from, u32 length,
+		  enum dma_data_direction dir)
 {
 	int ret;
 
-	ret = rdma_rw_ctx_init(&rw->rw_ctx, t->st_qp, t->st_port, rw->rw_table.sgl,
-			       rw->rw_table.nents, 0, segment->offset + from,
-			       segment->handle, dir);
+	ret = compat_rw_ctx_init(&rw->rw_ctx, t->st_qp, t->st_port, &rw->rw_runs, length,
+				 segment->offset + from, segment->handle, dir);
 	if (ret < 0) {
-		rw_free(rws, rw);
+		rw_put(rws, rw);
 		return ret;
 	}
 	list_add_tail(&rw->rw_list, &rws->list);
@@ -117,11 +192,12 @@ void svcrdma_rws_free(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 	struct svcrdma_rw *rw, *next;
 
 	list_for_each_entry_safe(rw, next, &rws->list, rw_list) {
-		list_del(&rw->rw_list);
-		rdma_rw_ctx_destroy(&rw->rw_ctx, t->st_qp, t->st_port, rw->rw_table.sgl,
-				    rw->rw_table.nents, dir);
-		rw_free(rws, rw);
+		compat_rw_ctx_destroy(&rw->rw_ctx, t->st_qp, t->st_port, &rw->rw_runs, dir);
+		rw_put(rws, rw);
 	}
+	INIT_LIST_HEAD(&rws->list);
+	if (rws->spare)
+		give_spares(t, rws);
 }
 
 /**
@@ -185,7 +261,7 @@ static int read_add_segment(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 			    offset_in_page(sink), length);
 	if (!rw)
 		return -ENOMEM;
-	ret = rw_map(t, &rc->rc_reads, rw, segment, from, DMA_FROM_DEVICE);
+	ret = rw_map(t, &rc->rc_reads, rw, segment, from, length, DMA_FROM_DEVICE);
 	if (ret < 0)
 		return ret;
 	rc->rc_sq.sw_need += ret;
@@ -325,7 +401,7 @@ static struct svcrdma_rw *write_alloc_runs(struct svcrdma_transport *t, struct s
 					   struct svcrdma_stream *stream, u32 length)
 {
 	unsigned int runs = stream_count(*stream, length);
-	struct scatterlist *sg;
+	struct compat_run *run;
 	struct svcrdma_rw *rw;
 	unsigned int i;
 
@@ -334,12 +410,12 @@ static struct svcrdma_rw *write_alloc_runs(struct svcrdma_transport *t, struct s
 	rw = rw_alloc(t, rws, runs);
 	if (!rw)
 		return ERR_PTR(-ENOMEM);
-	for_each_sg(rw->rw_table.sgl, sg, runs, i) {
+	compat_for_each_run(&rw->rw_runs, run, i) {
 		struct page *page;
 		u32 n, offset;
 
 		n = svcrdma_stream_run(stream, length, &page, &offset);
-		sg_set_page(sg, page, n, offset);
+		compat_run_set(run, page, n, offset);
 		length -= n;
 	}
 	return rw;
@@ -370,7 +446,7 @@ static int write_add_segment(struct svcrdma_transport *t, struct svcrdma_send_ct
 	rw = write_alloc(t, &sc->sc_writes, stream, length);
 	if (IS_ERR(rw))
 		return PTR_ERR(rw);
-	ret = rw_map(t, &sc->sc_writes, rw, segment, 0, DMA_TO_DEVICE);
+	ret = rw_map(t, &sc->sc_writes, rw, segment, 0, length, DMA_TO_DEVICE);
 	if (ret < 0)
 		return ret;
 	sc->sc_write_wrs += ret;
@@ -398,7 +474,7 @@ int svcrdma_write_pages(struct svcrdma_transport *t, struct svcrdma_send_ctxt *s
 			    offset_in_page(buf->page_base), buf->page_len);
 	if (!rw)
 		return -ENOMEM;
-	ret = rw_map(t, &sc->sc_writes, rw, segment, 0, DMA_TO_DEVICE);
+	ret = rw_map(t, &sc->sc_writes, rw, segment, 0, buf->page_len, DMA_TO_DEVICE);
 	if (ret < 0)
 		return ret;
 	sc->sc_write_wrs += ret;

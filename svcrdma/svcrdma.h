@@ -51,10 +51,12 @@ enum {
 	SVCRDMA_BACKLOG = 128,		/* connections that wait for accept */
 	SVCRDMA_MAX_NOISE = 1024,	/* messages in a row that are no calls */
 	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
+	/* Of 1 MiB, where the client's device registers 30 pages at a time, or 32 */
+	SVCRDMA_FEW_SEGMENTS = 9,
+	SVCRDMA_SPARE_RWS = 128,	/* segments for whose Read or Write there is memory */
 	/* Of a small call: 16 KiB, and what is behind; of these, by a context from call to call */
 	SVCRDMA_FEW_PAGES = DIV_ROUND_UP(SZ_16K, PAGE_SIZE) + 1,
 	SVCRDMA_KEPT_PAGES = SZ_8K / PAGE_SIZE,
-	SVCRDMA_FEW_RUNS = 4,		/* of memory, in a Read or Write that needs no more */
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
 	SVCRDMA_MAX_PULLS = 8,		/* largest calls of which a connection may have the pages */
@@ -129,30 +131,32 @@ struct svcrdma_payload {
 /**
  * struct svcrdma_rw - one RDMA Read or Write of one segment
  * @rw_list: entry of the list of a struct svcrdma_rws
+ * @rw_next: the next one that is spare
  * @rw_ctx: the core's state
- * @rw_table: local memory: @rw_few, or chunks of a page at most
- * @rw_few: of most calls
+ * @rw_runs: local memory
  */
 struct svcrdma_rw {
 	struct list_head	rw_list;
+	struct svcrdma_rw	*rw_next;
 	struct rdma_rw_ctx	rw_ctx;
-	struct sg_table		rw_table;
-	struct scatterlist	rw_few[SVCRDMA_FEW_RUNS];
+	struct compat_runs	rw_runs;
 };
 
 /**
  * struct svcrdma_rws - Reads of a call, or Writes of a reply; belong to the context's owner
  * @list: of struct svcrdma_rw, in the order in which they are to be done
- * @first: the first one of them, if there is any
+ * @spare: taken from the connection, and not on @list
+ * @first: the first one of @list, if that has few pages
  */
 struct svcrdma_rws {
 	struct list_head	list;
+	struct svcrdma_rw	*spare;
 	struct svcrdma_rw	first;
 };
 
-/* Nearly all calls have one chunk; for 1 MiB our client has eight segments. */
+/* Nearly all calls have one chunk. */
 struct svcrdma_few_chunks {
-	struct rpcrdma_segment	segments[8];
+	struct rpcrdma_segment	segments[SVCRDMA_FEW_SEGMENTS];
 	struct rpcrdma_chunk	chunks[2];
 	struct svcrdma_payload	payloads[2];
 };
@@ -313,6 +317,7 @@ struct svcrdma_send_ctxt {
  * @st_closing: no more posts. Never cleared; under @st_sq's lock, read without it as a hint
  *
  * @st_send: send contexts
+ * @st_rw: memory for Reads and Writes
  *
  * @st_host: whose connection it is; NULL: it has no credits. Constant while it has
  * @st_budgeted: credits that budget.c counts, under its lock
@@ -367,6 +372,7 @@ struct svcrdma_transport {
 	bool			st_closing;
 
 	struct svcrdma_sender	st_send ____cacheline_aligned_in_smp;
+	struct svcrdma_rw_pool	st_rw;
 
 	struct svcrdma_host	*st_host;
 	u32			st_budgeted;
@@ -522,6 +528,8 @@ bool svcrdma_arg_is_right(const struct svc_rqst *rqstp, const struct svcrdma_rec
 bool svcrdma_config_answer(struct svc_rqst *rqstp);
 
 /* rw.c */
+void svcrdma_rw_setup(struct svcrdma_transport *t);
+void svcrdma_rw_destroy(struct svcrdma_transport *t);
 void svcrdma_rws_free(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 		      enum dma_data_direction dir);
 struct ib_send_wr *svcrdma_rws_chain(struct svcrdma_transport *t, struct svcrdma_rws *rws,

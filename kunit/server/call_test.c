@@ -393,7 +393,7 @@ static void call_whose_read_cannot_be_posted(struct kunit *test)
 /* The call was read for a thread that had room for it; the next one has not. */
 static void call_whose_next_thread_has_too_few_pages(struct kunit *test)
 {
-	static const struct call_case c = { "", 160 + 16384, 0, { { 160, 16384, 1 } } };
+	static const struct call_case c = { "", 160 + 32768, 0, { { 160, 32768, 1 } } };
 	struct server *server = server_of(test);
 	struct svcrdma_transport *t = server->transport;
 

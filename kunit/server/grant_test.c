@@ -388,7 +388,7 @@ static void grant_keeps_its_promise(struct kunit *test)
 		granted(server);
 }
 
-static const struct call_case many_pieces = { "", 30000, 9 };
+static const struct call_case many_pieces = { "", 30000, SVCRDMA_FEW_SEGMENTS + 1 };
 
 /* Room for many chunks is there while the call is. */
 static void grant_room_for_many_chunks(struct kunit *test)

@@ -274,7 +274,7 @@ static void pull_that_waits_ends_with_the_connection(struct kunit *test)
 	server_disconnect(server);
 }
 
-/* The array for the pages: the connection ends, and nothing else. The Read has its place. */
+/* The array for the pages, or the Read of them: the connection ends, and nothing else. */
 static void pull_without_memory(struct kunit *test)
 {
 	struct server *server = server_of(test);
@@ -292,7 +292,8 @@ static void pull_without_memory(struct kunit *test)
 		if (failed)
 			server_disconnect(server);
 	} while (failed);
-	KUNIT_EXPECT_EQ(test, 1, n);
+	/* Some kernels let the core allocate the table. */
+	KUNIT_EXPECT_LE(test, 2, n);
 	expect_call(server, 1, 32768);
 	server_expect_at_rest(server);
 }

@@ -20,7 +20,7 @@ FAULT = TOP / "kunit/memory/fault"
 FOLDERS = ("xprtrdma", "svcrdma", "verbs", "statistics")
 TABLE = TOP / "build/test/sites.txt"
 WORDS = {"if", "for", "while", "switch", "return", "sizeof", "do", "else", "void"}
-# Tracepoints, and what include/compat has under names of its own
+# Tracepoints, and what include/compat has under names of its own, unless calls.txt has it
 OWN = ("trace_", "compat_", "COMPAT_")
 LINE = re.compile(r"fault site: \S*?(?:^|/)?((?:xprtrdma|svcrdma|verbs|statistics)/\w+\.c):(\d+) (\w+) (\w+) "
                   r"(\d+) (\d+)((?: \w+)*)\s*$")
@@ -71,11 +71,13 @@ def modules():
 def called(texts):
     """The kernel's functions that are called, as name: [(file, line)]."""
     own = defined([*texts.values(), *sources("include/rpcrdma/*.h").values()])
+    compat = listed()
     names = collections.defaultdict(list)
     for path, text in texts.items():
         for match in re.finditer(r"(?<![.>\w])(\w+)\s*\(", text):
             name = match[1]
-            if name not in own and name not in WORDS and not name.startswith(OWN):
+            if name not in own and name not in WORDS and (name in compat or
+                                                          not name.startswith(OWN)):
                 names[name].append((str(path.relative_to(TOP)),
                                     text.count("\n", 0, match.start()) + 1))
     return names

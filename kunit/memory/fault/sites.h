@@ -198,8 +198,8 @@ static inline struct shrinker *fault_shrinker_alloc(unsigned int flags, const ch
 	FAULT_SITE("register_sysctl", NULL,					\
 		   register_sysctl_sz(path, table, ARRAY_SIZE(table)))
 
-#define sg_alloc_table(...) \
-	FAULT_SITE("sg_alloc_table", -ENOMEM, (sg_alloc_table)(__VA_ARGS__))
+#define compat_runs_alloc(...) \
+	FAULT_SITE("compat_runs_alloc", -ENOMEM, compat_runs_alloc(__VA_ARGS__))
 #undef shrinker_alloc
 #define shrinker_alloc(flags, name) \
 	FAULT_SITE("shrinker_alloc", NULL, fault_shrinker_alloc(flags, name))
@@ -232,8 +232,9 @@ static inline struct shrinker *fault_shrinker_alloc(unsigned int flags, const ch
 #define ib_register_client(client) \
 	FAULT_SITE("ib_register_client", -ENOMEM, ib_register_client(client))
 /* The same for a pool that is empty and for memory, by turns */
-#define rdma_rw_ctx_init(...) \
-	FAULT_SITE("rdma_rw_ctx_init", fault_turn(-ENOMEM, -EAGAIN), rdma_rw_ctx_init(__VA_ARGS__))
+#define compat_rw_ctx_init(...) \
+	FAULT_SITE("compat_rw_ctx_init", fault_turn(-ENOMEM, -EAGAIN),			\
+		   compat_rw_ctx_init(__VA_ARGS__))
 
 /* ---- rdma_cm ---- */
 

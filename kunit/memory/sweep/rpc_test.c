@@ -310,8 +310,9 @@ static const struct sweep_op ops[] = {
 	  .answer = { 128, 9001, 20 }, .plain = true },
 	/* More segments than a Receive context of the server has room for */
 	{ "long call and Reply chunk of many segments", RPC, .shape = { .head = 160,
-	  .pages = 600000, .tail = 40, .reply_head = 128, .reply_pages = 300000,
-	  .reply_tail = 64 }, .answer = { 128, 300000, 20 }, .plain = true },
+	  .base = 4000, .pages = 524000, .tail = 40, .reply_head = 128, .reply_base = 4000,
+	  .reply_pages = 524000, .reply_tail = 64 }, .answer = { 128, 524000, 20 },
+	  .plain = true },
 	{ "Reply chunk and Write chunk", RPC, .shape = { .head = 136, .reply_head = 3000,
 	  .reply_pages = 12288, .reply_tail = 3000, .read = true },
 	  .answer = { 3000, 12288, 2024 }, .plain = true },

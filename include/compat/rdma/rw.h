@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef COMPAT_RDMA_RW_H
+#define COMPAT_RDMA_RW_H
+
+/*
+ * Local memory of a Read or Write, as this kernel's rdma_rw takes it: runs of bytes that lie
+ * together. Linux 7.0 takes an array of struct bio_vec, 5e541553588d ("RDMA/core: add bio_vec
+ * based RDMA read/write API"), and with an IOMMU maps it to one range of addresses, for one work
+ * request. Before, it is a scatterlist, in chunks of a page at most, each linked to the next.
+ */
+#include_next <rdma/rw.h>
+#include <compat_config.h>
+
+#include <linux/mm.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+
+#include <verbs/verbs.h>
+
+enum {
+	COMPAT_FEW_RUNS = 4,		/* of memory, for which no table is needed */
+};
+
+/*
+ * In both of them a table that was needed once stays for the next time, unless it is larger than a
+ * page: compat_runs_alloc() finds it, compat_runs_trim() says that the runs are not used for now,
+ * compat_runs_free() that they never will be. All zeros is a beginning.
+ */
+#ifdef COMPAT_HAVE_RDMA_RW_BVEC
+#define compat_run bio_vec
+
+/**
+ * struct compat_runs - runs of memory
+ * @table: @few or @many
+ * @count: runs in it
+ * @room: of @many
+ * @many: NULL, or a table
+ * @few: of most calls
+ */
+struct compat_runs {
+	struct bio_vec		*table;
+	u32			count;
+	u32			room;
+	struct bio_vec		*many;
+	struct bio_vec		few[COMPAT_FEW_RUNS];
+};
+
+#define compat_for_each_run(runs, run, i) \
+	for ((i) = 0, (run) = (runs)->table; (i) < (runs)->count; (i)++, (run)++)
+
+static inline void compat_run_set(struct bio_vec *run, struct page *page, u32 length, u32 offset)
+{
+	bvec_set_page(run, page, length, offset);
+}
+
+static inline void *compat_run_virt(const struct bio_vec *run)
+{
+	return page_address(run->bv_page) + run->bv_offset;
+}
+
+static inline u32 compat_run_length(const struct bio_vec *run)
+{
+	return run->bv_len;
+}
+
+static inline void compat_runs_free(struct compat_runs *runs)
+{
+	kvfree(runs->many);
+	runs->many = NULL;
+	runs->room = 0;
+}
+
+static inline void compat_runs_trim(struct compat_runs *runs)
+{
+	if (runs->room > PAGE_SIZE / sizeof(*runs->many))
+		compat_runs_free(runs);
+}
+
+/* Room for @count runs, which are to be set. Returns 0 or -ENOMEM. */
+static inline int compat_runs_alloc(struct compat_runs *runs, u32 count, int node)
+{
+	runs->table = runs->few;
+	runs->count = count;
+	if (count <= COMPAT_FEW_RUNS)
+		return 0;
+	if (count > runs->room) {
+		compat_runs_free(runs);
+		runs->many = kvmalloc_node(array_size(count, sizeof(*runs->many)), GFP_KERNEL,
+					   node);
+		if (!runs->many)
+			return -ENOMEM;
+		runs->room = count;
+	}
+	runs->table = runs->many;
+	return 0;
+}
+
+/*
+ * @length bytes from the beginning of the first of @pages on, behind the first run. Pages that
+ * follow each other in memory are not one run: where memory is registered, rdma_rw counts on it
+ * that a region with room for n pages has room for n runs.
+ */
+static inline void compat_runs_set_pages(struct compat_runs *runs, struct page **pages, u32 length)
+{
+	struct bio_vec *run = runs->table + 1;
+
+	for (; length > PAGE_SIZE; length -= PAGE_SIZE)
+		bvec_set_page(run++, *pages++, PAGE_SIZE, 0);
+	bvec_set_page(run, *pages, length, 0);
+}
+
+/* As rdma_rw_ctx_init_bvec(); @length is that of all the runs together. */
+static inline int compat_rw_ctx_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port,
+				     struct compat_runs *runs, u32 length, u64 remote_addr,
+				     u32 rkey, enum dma_data_direction dir)
+{
+	struct bvec_iter iter = { .bi_size = length };
+
+	return rdma_rw_ctx_init_bvec(ctx, qp, port, runs->table, runs->count, iter, remote_addr,
+				     rkey, dir);
+}
+
+static inline void compat_rw_ctx_destroy(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port,
+					 struct compat_runs *runs, enum dma_data_direction dir)
+{
+	rdma_rw_ctx_destroy_bvec(ctx, qp, port, runs->table, runs->count, dir);
+}
+
+#else /* !COMPAT_HAVE_RDMA_RW_BVEC */
+#define compat_run scatterlist
+
+/**
+ * struct compat_runs - runs of memory
+ * @table: @few, or that of @many
+ * @count: runs in it
+ * @many: a table with room for orig_nents, of which nents were used last; or room for none
+ * @few: of most calls
+ */
+struct compat_runs {
+	struct scatterlist	*table;
+	u32			count;
+	struct sg_table		many;
+	struct scatterlist	few[COMPAT_FEW_RUNS];
+};
+
+#define compat_for_each_run(runs, run, i) \
+	for_each_sg((runs)->table, run, (runs)->count, i)
+
+static inline void compat_run_set(struct scatterlist *run, struct page *page, u32 length,
+				  u32 offset)
+{
+	sg_set_page(run, page, length, offset);
+}
+
+static inline void *compat_run_virt(struct scatterlist *run)
+{
+	return sg_virt(run);
+}
+
+static inline u32 compat_run_length(const struct scatterlist *run)
+{
+	return run->length;
+}
+
+static inline void compat_runs_free(struct compat_runs *runs)
+{
+	sg_free_table(&runs->many);
+	runs->many.orig_nents = 0;
+}
+
+static inline void compat_runs_trim(struct compat_runs *runs)
+{
+	if (runs->many.orig_nents > SG_MAX_SINGLE_ALLOC)
+		compat_runs_free(runs);
+}
+
+/* A table that is kept is one chunk. */
+static inline int compat_runs_alloc(struct compat_runs *runs, u32 count, int node)
+{
+	struct sg_table *many = &runs->many;
+
+	runs->count = count;
+	if (count <= COMPAT_FEW_RUNS) {
+		runs->table = runs->few;
+		sg_init_table(runs->few, count);
+		return 0;
+	}
+	if (count > many->orig_nents) {
+		compat_runs_free(runs);
+		if (sg_alloc_table(many, count, GFP_KERNEL)) {
+			many->orig_nents = 0;
+			return -ENOMEM;
+		}
+	} else if (count != many->nents) {
+		sg_unmark_end(&many->sgl[many->nents - 1]);
+		sg_mark_end(&many->sgl[count - 1]);
+		many->nents = count;
+	}
+	runs->table = many->sgl;
+	return 0;
+}
+
+/* Of a table in chunks, each but the last one ends with a link. */
+static inline void compat_runs_set_pages(struct compat_runs *runs, struct page **pages, u32 length)
+{
+	struct scatterlist *sg = runs->table + 1;
+	u32 left = DIV_ROUND_UP(length, PAGE_SIZE), room = SG_MAX_SINGLE_ALLOC - 1, n;
+	u32 beyond = left * PAGE_SIZE - length;
+
+	while (left > room) {
+		n = room - 1;
+		rpcrdma_sg_set_pages(sg, pages, n);
+		sg = sg_chain_ptr(&sg[n]);
+		pages += n;
+		left -= n;
+		room = SG_MAX_SINGLE_ALLOC;
+	}
+	rpcrdma_sg_set_pages(sg, pages, left);
+	sg[left - 1].length -= beyond;
+}
+
+static inline int compat_rw_ctx_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port,
+				     struct compat_runs *runs, u32 length, u64 remote_addr,
+				     u32 rkey, enum dma_data_direction dir)
+{
+	return rdma_rw_ctx_init(ctx, qp, port, runs->table, runs->count, 0, remote_addr, rkey,
+				dir);
+}
+
+static inline void compat_rw_ctx_destroy(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port,
+					 struct compat_runs *runs, enum dma_data_direction dir)
+{
+	rdma_rw_ctx_destroy(ctx, qp, port, runs->table, runs->count, dir);
+}
+#endif /* !COMPAT_HAVE_RDMA_RW_BVEC */
+
+#endif /* COMPAT_RDMA_RW_H */
