@@ -4,9 +4,9 @@
  *
  * One struct svcrdma_rw moves one segment, or the part of it that is needed. A call with a few
  * pages has it in its context, and so allocates nothing here. What more segments or pages need
- * stays with the connection when the call is over, for the next one: as much as some calls of 1 MiB
- * take. A call's Reads are one chain, of which the last is signalled: Reads complete in the order
- * in which they were posted. A reply's Writes are put before its Send.
+ * stays with the connection when the call is over, for the next one: as much as SVCRDMA_MAX_PULLS
+ * calls of 1 MiB take. A call's Reads are one chain, of which the last is signalled: Reads complete
+ * in the order in which they were posted. A reply's Writes are put before its Send.
  *
  * The core registers memory where the device needs that: always for Reads on
  * iWARP, whose sink has to be registered. Its pool of regions is limited, and

@@ -51,15 +51,16 @@ enum {
 	SVCRDMA_BACKLOG = 128,		/* connections that wait for accept */
 	SVCRDMA_MAX_NOISE = 1024,	/* messages in a row that are no calls */
 	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
-	/* Of 1 MiB, where the client's device registers 30 pages at a time, or 32 */
+	/* Of a call of 1 MiB, where the client's device registers 30 pages at a time, or 32 */
 	SVCRDMA_FEW_SEGMENTS = 9,
-	SVCRDMA_SPARE_RWS = 128,	/* segments for whose Read or Write there is memory */
 	/* Of a small call: 16 KiB, and what is behind; of these, by a context from call to call */
 	SVCRDMA_FEW_PAGES = DIV_ROUND_UP(SZ_16K, PAGE_SIZE) + 1,
 	SVCRDMA_KEPT_PAGES = SZ_8K / PAGE_SIZE,
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
 	SVCRDMA_MAX_PULLS = 8,		/* largest calls of which a connection may have the pages */
+	/* Segments for whose Reads or Writes a connection keeps memory */
+	SVCRDMA_SPARE_RWS = SVCRDMA_MAX_PULLS * SVCRDMA_FEW_SEGMENTS,
 	SVCRDMA_FIRST_CREDITS = 8,	/* of a connection, until the client has used them all */
 	SVCRDMA_GRANT_PAUSE = HZ / 4,	/* before a grant that was refused is asked for again */
 	SVCRDMA_SPARE_EXPOSURES = 8,	/* beyond one for each call: RDMA_DONE is on its way */
