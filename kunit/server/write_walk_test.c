@@ -144,6 +144,8 @@ static u32 written(struct kunit *test, struct svcrdma_send_ctxt *sc, u8 *to)
 	list_for_each_entry(rw, &sc->sc_writes.list, rw_list) {
 		compat_for_each_run(&rw->rw_runs, run, i) {
 			KUNIT_ASSERT_NE(test, 0, compat_run_length(run));
+			KUNIT_ASSERT_LE(test, offset_in_page(compat_run_virt(run)) +
+					compat_run_length(run), PAGE_SIZE);
 			memcpy(to + length, compat_run_virt(run), compat_run_length(run));
 			length += compat_run_length(run);
 		}
@@ -197,8 +199,11 @@ static void expect_runs(struct kunit *test, struct svcrdma_transport *t, const s
 		KUNIT_ASSERT_EQ(test, n, compat_run_length(run));
 		left -= n;
 		offset = 0;
+		KUNIT_ASSERT_EQ(test, !left, compat_run_is_last(&rw->rw_runs, run));
 	}
 	KUNIT_ASSERT_EQ(test, 0, left);
+	KUNIT_ASSERT_EQ(test, DIV_ROUND_UP(buf->page_base + buf->page_len, PAGE_SIZE),
+			rw->rw_runs.count);
 	svcrdma_send_ctxt_put(t, sc);
 }
 

@@ -27,6 +27,7 @@ enum {
  * compat_runs_free() that they never will be. All zeros is a beginning.
  */
 #ifdef COMPAT_HAVE_RDMA_RW_BVEC
+#define COMPAT_RUNS_TABLE_ALLOCS 1	/* calls of kmalloc() and the like from here, for a table */
 #define compat_run bio_vec
 
 /**
@@ -61,6 +62,11 @@ static inline void *compat_run_virt(const struct bio_vec *run)
 static inline u32 compat_run_length(const struct bio_vec *run)
 {
 	return run->bv_len;
+}
+
+static inline bool compat_run_is_last(const struct compat_runs *runs, const struct bio_vec *run)
+{
+	return run == runs->table + runs->count - 1;
 }
 
 static inline void compat_runs_free(struct compat_runs *runs)
@@ -127,6 +133,7 @@ static inline void compat_rw_ctx_destroy(struct rdma_rw_ctx *ctx, struct ib_qp *
 }
 
 #else /* !COMPAT_HAVE_RDMA_RW_BVEC */
+#define COMPAT_RUNS_TABLE_ALLOCS 0	/* the kernel's lib makes them */
 #define compat_run scatterlist
 
 /**
@@ -160,6 +167,11 @@ static inline void *compat_run_virt(struct scatterlist *run)
 static inline u32 compat_run_length(const struct scatterlist *run)
 {
 	return run->length;
+}
+
+static inline bool compat_run_is_last(const struct compat_runs *runs, struct scatterlist *run)
+{
+	return sg_is_last(run);
 }
 
 static inline void compat_runs_free(struct compat_runs *runs)
