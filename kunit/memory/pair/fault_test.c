@@ -114,6 +114,37 @@ static void each_step_fails_on_iwarp(struct kunit *test)
 	check_each_step(test, true);
 }
 
+/* What the wire does, and what a device may do at any time. */
+static const struct fault_case wire_cases[] = {
+	{ "client, no answer of the peer", PAIR_CLIENT, MEMORY_EXECUTE, IB_WC_RETRY_EXC_ERR },
+	{ "client, connection lost", PAIR_CLIENT, MEMORY_EXECUTE, MEMORY_LOST },
+	{ "client, message lost", PAIR_CLIENT, MEMORY_RECEIVE, MEMORY_LOST },
+	{ "server, no answer of the peer", PAIR_SERVER, MEMORY_EXECUTE, IB_WC_RETRY_EXC_ERR },
+	{ "server, refused by the peer", PAIR_SERVER, MEMORY_EXECUTE, IB_WC_REM_ACCESS_ERR },
+	{ "server, connection lost", PAIR_SERVER, MEMORY_EXECUTE, MEMORY_LOST },
+	{ "server, message lost", PAIR_SERVER, MEMORY_RECEIVE, MEMORY_LOST },
+};
+
+/* With the registrations, the Reads and the Writes that this device needs. */
+static void each_step_fails_on_the_wire(struct kunit *test)
+{
+	struct pair *pair = pair_create_as(test, test->param_value);
+	u32 at, steps, sum = 0;
+	int i;
+
+	pair->client_device->late_reads = true;
+	pair->server_device->late_reads = true;
+	pair->answer = pair_answer;
+	for (i = 0; i < ARRAY_SIZE(wire_cases); i++) {
+		steps = count_steps(pair, &wire_cases[i]);
+		KUNIT_EXPECT_GT_MSG(test, steps, 0, "%s", wire_cases[i].desc);
+		for (at = 1; at <= steps; at++)
+			run_with_fault(pair, &wire_cases[i], at);
+		sum += steps;
+	}
+	kunit_info(test, "%u steps", sum);
+}
+
 static const struct fault_case connect_cases[] = {
 	{ "client, completion queue", PAIR_CLIENT, MEMORY_CREATE_CQ },
 	{ "client, queue pair", PAIR_CLIENT, MEMORY_CREATE_QP },
@@ -167,6 +198,7 @@ static void each_step_of_a_connect_fails(struct kunit *test)
 static struct kunit_case fault_test_cases[] = {
 	KUNIT_CASE_PARAM(each_step_fails_on_infiniband, fault_gen_params),
 	KUNIT_CASE_PARAM(each_step_fails_on_iwarp, fault_gen_params),
+	KUNIT_CASE_PARAM(each_step_fails_on_the_wire, pair_shape_params),
 	KUNIT_CASE_PARAM(each_step_of_a_connect_fails, connect_gen_params),
 	{}
 };

@@ -196,6 +196,18 @@ struct pair *pair_create_as(struct kunit *test, const struct memory_shape *shape
 	return pair;
 }
 
+/* Each shape of a real device */
+COMPAT_GEN_PARAMS(pair_shape_params, before, desc)
+{
+	const struct memory_shape *shape = before;
+
+	shape = shape ? shape + 1 : memory_shapes;
+	if (!shape->name)
+		return NULL;
+	strscpy(desc, shape->name, KUNIT_PARAM_DESC_SIZE);
+	return shape;
+}
+
 struct pair *pair_create(struct kunit *test, bool iwarp)
 {
 	return pair_create_as(test, &memory_plain[iwarp]);

@@ -82,6 +82,7 @@ int pair_suite_init(struct kunit_suite *suite);
 void pair_suite_exit(struct kunit_suite *suite);
 struct pair *pair_create(struct kunit *test, bool iwarp);
 struct pair *pair_create_as(struct kunit *test, const struct memory_shape *shape);
+COMPAT_GEN_PARAMS(pair_shape_params, before, desc);
 int pair_connect(struct pair *pair);
 int pair_connect_client(struct pair *pair, struct client *client);
 void pair_grow(struct pair *pair);

@@ -8,17 +8,6 @@
 #include "reverse.h"
 #include "transfer.h"
 
-static COMPAT_GEN_PARAMS(shape_gen_params, before, desc)
-{
-	const struct memory_shape *shape = before;
-
-	shape = shape ? shape + 1 : memory_shapes;
-	if (!shape->name)
-		return NULL;
-	strscpy(desc, shape->name, KUNIT_PARAM_DESC_SIZE);
-	return shape;
-}
-
 static struct pair *connected(struct kunit *test)
 {
 	struct pair *pair = pair_create_as(test, test->param_value);
@@ -27,9 +16,8 @@ static struct pair *connected(struct kunit *test)
 	return pair;
 }
 
-static void shape_transfers(struct kunit *test)
+static void exchange_transfers(struct pair *pair)
 {
-	struct pair *pair = connected(test);
 	int i;
 
 	for (i = 0; i < TRANSFERS; i++) {
@@ -40,24 +28,46 @@ static void shape_transfers(struct kunit *test)
 	pair_expect_nothing_left(pair);
 }
 
-static void shape_exposed_replies(struct kunit *test)
+static void shape_transfers(struct kunit *test)
+{
+	exchange_transfers(connected(test));
+}
+
+static void exchange_exposed_replies(struct pair *pair)
 {
 	static const struct pull_case cases[] = {
 		PULL_8K, PULL_60K,
 		{ "", { PLAIN(PAIR_PAYLOAD), .reply_base = 77 }, { 128, PAIR_PAYLOAD } },
 	};
 	unsigned long before = xprtrdma_replies_pulled;
-	struct pair *pair = connected(test);
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		pull_forget(pair);
 		pull_exchange(pair, &cases[i]);
 		pull_expect_nothing_exposed(pair);
-		pull_forget(pair);
 	}
-	KUNIT_EXPECT_EQ(test, before + ARRAY_SIZE(cases), xprtrdma_replies_pulled);
+	KUNIT_EXPECT_EQ(pair->test, before + ARRAY_SIZE(cases), xprtrdma_replies_pulled);
 	pair_disconnect(pair);
 	pair_expect_nothing_left(pair);
+}
+
+static void shape_exposed_replies(struct kunit *test)
+{
+	exchange_exposed_replies(connected(test));
+}
+
+/* RFC 5040 section 5.5, 9: on either side, nobody looks at what a Read brings before it is there. */
+static void shape_late_reads(struct kunit *test)
+{
+	struct pair *pair = pair_create_as(test, test->param_value);
+
+	pair->client_device->late_reads = true;
+	pair->server_device->late_reads = true;
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	exchange_transfers(pair);
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	exchange_exposed_replies(pair);
 }
 
 static void shape_callbacks(struct kunit *test)
@@ -239,14 +249,15 @@ static void shape_figures(struct kunit *test)
 }
 
 static struct kunit_case shape_test_cases[] = {
-	KUNIT_CASE_PARAM(shape_transfers, shape_gen_params),
-	KUNIT_CASE_PARAM(shape_exposed_replies, shape_gen_params),
-	KUNIT_CASE_PARAM(shape_callbacks, shape_gen_params),
-	KUNIT_CASE_PARAM(shape_largest_payload, shape_gen_params),
-	KUNIT_CASE_PARAM(shape_all_credits, shape_gen_params),
-	KUNIT_CASE_PARAM(shape_credits_grow, shape_gen_params),
-	KUNIT_CASE_PARAM(shape_lost, shape_gen_params),
-	KUNIT_CASE_PARAM(shape_figures, shape_gen_params),
+	KUNIT_CASE_PARAM(shape_transfers, pair_shape_params),
+	KUNIT_CASE_PARAM(shape_exposed_replies, pair_shape_params),
+	KUNIT_CASE_PARAM(shape_late_reads, pair_shape_params),
+	KUNIT_CASE_PARAM(shape_callbacks, pair_shape_params),
+	KUNIT_CASE_PARAM(shape_largest_payload, pair_shape_params),
+	KUNIT_CASE_PARAM(shape_all_credits, pair_shape_params),
+	KUNIT_CASE_PARAM(shape_credits_grow, pair_shape_params),
+	KUNIT_CASE_PARAM(shape_lost, pair_shape_params),
+	KUNIT_CASE_PARAM(shape_figures, pair_shape_params),
 	{}
 };
 

@@ -43,6 +43,16 @@ int memory_destroy_cq(struct ib_cq *ib, struct ib_udata *udata)
 	return 0;
 }
 
+/* An error of a late Read is that of the completion that tells of it. */
+static void place_reads(struct memory_cqe *cqe)
+{
+	if (cqe->receive || cqe->wc.status != IB_WC_SUCCESS)
+		return;
+	cqe->wc.status = memory_place_reads(cqe->qp, cqe->number + 1);
+	if (cqe->wc.status != IB_WC_SUCCESS)
+		memory_error(cqe->qp, -1);
+}
+
 static void free_entries(const struct memory_cqe *cqe)
 {
 	struct memory_queue *queue = cqe->receive ? &cqe->qp->rq : &cqe->qp->sq;
@@ -64,6 +74,7 @@ int memory_poll_cq(struct ib_cq *ib, int count, struct ib_wc *wc)
 		/* One of a queue pair that is gone. */
 		if (!cqe->qp)
 			continue;
+		place_reads(cqe);
 		free_entries(cqe);
 		wc[n++] = cqe->wc;
 	}

@@ -99,8 +99,7 @@ void memory_terminate(struct memory_qp *qp)
 		memory_error(qp->peer, IB_EVENT_QP_FATAL);
 }
 
-static enum ib_wc_status execute(struct memory_qp *qp, const struct memory_wr *wr,
-				 bool *wait)
+static enum ib_wc_status execute(struct memory_qp *qp, struct memory_wr *wr, bool *wait)
 {
 	switch (wr->opcode) {
 	case IB_WR_REG_MR:
@@ -129,7 +128,7 @@ static void fail(struct memory_qp *qp, enum ib_wc_status status)
 		memory_error(qp, IB_EVENT_QP_FATAL);
 }
 
-static const struct memory_wr *next(const struct memory_qp *qp, u32 ahead)
+static struct memory_wr *next(const struct memory_qp *qp, u32 ahead)
 {
 	return &qp->sq.wrs[(qp->sq.done + ahead) % qp->sq.size];
 }

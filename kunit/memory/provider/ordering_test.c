@@ -240,6 +240,45 @@ static void held_completions_come_later(struct kunit *test)
 	end_expect(test, &e->b, 1, 1, IB_WC_SUCCESS);
 }
 
+/* RFC 5040 section 5.5, 9: only the completion of a Read says that its bytes are there. */
+static void late_read_is_there_when_it_is_polled(struct kunit *test)
+{
+	struct ends *e = ends_of(test);
+	u32 key = exposed(test, 100, 4096, READABLE);
+	u32 sink = end_register(&e->a, 0, 8192, 4096, WRITABLE);
+
+	e->a.device->late_reads = true;
+	end_recv(&e->b, 0, 0, 64);
+	end_post(&e->a, 1, IB_WR_RDMA_READ,
+		 (struct ib_sge) { e->a.address + 8192, 3000, sink },
+		 e->b.address + 100, key);
+	end_send(&e->a, 2, 0, 8);
+	end_poll(&e->b);
+	end_expect(test, &e->b, 0, 0, IB_WC_SUCCESS);
+	KUNIT_EXPECT_PTR_EQ(test, NULL, memchr_inv(e->a.bytes + 8192, MEMORY_POISON, 3000));
+	end_poll(&e->a);
+	end_expect(test, &e->a, 1, 1, IB_WC_SUCCESS);
+	KUNIT_EXPECT_MEMEQ(test, e->a.bytes + 8192, e->b.bytes + 100, 3000);
+}
+
+/* The sink of a late Read belongs to the device until its completion. */
+static void late_read_finds_its_sink_gone(struct kunit *test)
+{
+	struct ends *e = ends_of(test);
+	u32 key = exposed(test, 100, 4096, READABLE);
+	u32 sink = end_register(&e->a, 0, 8192, 4096, WRITABLE);
+
+	e->a.device->late_reads = true;
+	end_post(&e->a, 1, IB_WR_RDMA_READ,
+		 (struct ib_sge) { e->a.address + 8192, 3000, sink },
+		 e->b.address + 100, key);
+	end_invalidate(&e->a, 2, sink);
+	end_poll(&e->a);
+	end_expect(test, &e->a, 1, 1, IB_WC_LOC_PROT_ERR);
+	KUNIT_EXPECT_PTR_EQ(test, NULL, memchr_inv(e->a.bytes + 8192, MEMORY_POISON, 3000));
+	KUNIT_EXPECT_TRUE(test, end_in_error(&e->a));
+}
+
 static struct kunit_case ordering_cases[] = {
 	KUNIT_CASE_PARAM(receives_complete_in_posting_order, protocol_gen_params),
 	KUNIT_CASE_PARAM(completions_come_in_posting_order, protocol_gen_params),
@@ -252,6 +291,8 @@ static struct kunit_case ordering_cases[] = {
 	KUNIT_CASE_PARAM(zero_length_asks_nothing_of_the_stag, protocol_gen_params),
 	KUNIT_CASE_PARAM(send_with_invalidate_is_told, protocol_gen_params),
 	KUNIT_CASE_PARAM(held_completions_come_later, protocol_gen_params),
+	KUNIT_CASE_PARAM(late_read_is_there_when_it_is_polled, protocol_gen_params),
+	KUNIT_CASE_PARAM(late_read_finds_its_sink_gone, protocol_gen_params),
 	{}
 };
 

@@ -119,6 +119,7 @@ struct memory_shape {
  * @iwarp: speaks as iWARP does; of its shape
  * @registered: with ib_core
  * @reverse_writes: RDMA Writes that follow each other are placed last one first
+ * @late_reads: the bytes of an RDMA Read are placed when its completion is polled
  * @mappings: what is mapped for DMA, by address; under the lock of dma.c
  * @nr_mappings: their number
  * @complaints: wrong uses of the verbs or of DMA
@@ -142,6 +143,7 @@ struct memory_device {
 	bool			iwarp;
 	bool			registered;
 	bool			reverse_writes;
+	bool			late_reads;
 	struct rb_root_cached	mappings;
 	unsigned int		nr_mappings;
 	unsigned int		complaints;
@@ -235,6 +237,7 @@ struct memory_cq {
  * @key: invalidated or registered
  * @mr: of a registration
  * @access: of a registration
+ * @late: an RDMA Read whose bytes are to be placed
  */
 struct memory_wr {
 	enum ib_wr_opcode	opcode;
@@ -246,6 +249,7 @@ struct memory_wr {
 	u32			key;
 	struct memory_mr	*mr;
 	int			access;
+	bool			late;
 };
 
 /**
@@ -396,7 +400,8 @@ void memory_terminate(struct memory_qp *qp);
 enum ib_wc_status memory_send(struct memory_qp *qp, const struct memory_wr *wr,
 			      bool *wait);
 enum ib_wc_status memory_write(struct memory_qp *qp, const struct memory_wr *wr);
-enum ib_wc_status memory_read(struct memory_qp *qp, const struct memory_wr *wr);
+enum ib_wc_status memory_read(struct memory_qp *qp, struct memory_wr *wr);
+enum ib_wc_status memory_place_reads(struct memory_qp *qp, u32 end);
 void memory_complete_recv(struct memory_qp *qp, const struct ib_wc *wc);
 
 /* faults.c */

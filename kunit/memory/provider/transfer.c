@@ -194,23 +194,61 @@ static int sink_access(const struct memory_qp *qp)
 	return IB_ACCESS_LOCAL_WRITE | (is_iwarp(qp) ? IB_ACCESS_REMOTE_WRITE : 0);
 }
 
-/* memory_read - an RDMA Read, with invalidation of its sink or without */
-enum ib_wc_status memory_read(struct memory_qp *qp, const struct memory_wr *wr)
+/* Before its completion the sink of a Read may have anything. */
+static enum ib_wc_status read_late(struct memory_wr *wr, struct stream *to)
+{
+	wr->late = true;
+	return poison(to, wr->remote.length) ? IB_WC_SUCCESS : IB_WC_LOC_PROT_ERR;
+}
+
+static enum ib_wc_status read_as(struct memory_qp *qp, struct memory_wr *wr, bool late)
 {
 	struct stream to = { qp, wr->sge, wr->nr_sge, sink_access(qp) };
 	struct stream from = { qp->peer, &wr->remote, 1, IB_ACCESS_REMOTE_READ };
 
-	if (is_iwarp(qp) && wr->nr_sge > 1)
-		return IB_WC_LOC_QP_OP_ERR;
 	if (!stream_allowed(&to))
 		return IB_WC_LOC_PROT_ERR;
 	if (!connected(qp))
 		return IB_WC_RETRY_EXC_ERR;
 	if (!stream_allowed(&from))
 		return refuse(qp, IB_WC_REM_ACCESS_ERR);
+	if (late)
+		return read_late(wr, &to);
 	if (!copy(&to, &from, wr->remote.length))
 		return IB_WC_LOC_PROT_ERR;
 	if (wr->opcode == IB_WR_RDMA_READ_WITH_INV && !memory_invalidate(qp, wr->key))
 		return IB_WC_LOC_QP_OP_ERR;
 	return IB_WC_SUCCESS;
+}
+
+/* memory_read - an RDMA Read, with invalidation of its sink or without */
+enum ib_wc_status memory_read(struct memory_qp *qp, struct memory_wr *wr)
+{
+	if (is_iwarp(qp) && wr->nr_sge > 1)
+		return IB_WC_LOC_QP_OP_ERR;
+	return read_as(qp, wr, memory_device_of(qp->ib.device)->late_reads);
+}
+
+/**
+ * memory_place_reads - the bytes of late RDMA Reads are placed
+ * @qp: whose
+ * @end: number of the work request behind the last one
+ *
+ * Return: how the first of them fails that does; the sink, and what is read, are as they
+ * are now.
+ */
+enum ib_wc_status memory_place_reads(struct memory_qp *qp, u32 end)
+{
+	enum ib_wc_status status = IB_WC_SUCCESS;
+	struct memory_queue *sq = &qp->sq;
+	u32 n;
+
+	for (n = sq->freed; n != end && status == IB_WC_SUCCESS; n++) {
+		struct memory_wr *wr = &sq->wrs[n % sq->size];
+
+		if (wr->late)
+			status = read_as(qp, wr, false);
+		wr->late = false;
+	}
+	return status;
 }
