@@ -39,6 +39,23 @@ static void answer(struct client_call *call)
 	KUNIT_ASSERT_TRUE(call->client->test, client_reply_send(call, &reply));
 }
 
+/* Nothing that runs later looks at a connection that is about to be freed. */
+static void probe_and_watches_stop(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct delayed_work *works[] = {
+		worker(client), &client->conn->xc_watch.stall_worker,
+		&client->conn->xc_watch.held_worker,
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(works); i++)
+		mod_delayed_work(xprtrdma_wq, works[i], 100 * HZ);
+	xprtrdma_watch_stop(client->conn);
+	for (i = 0; i < ARRAY_SIZE(works); i++)
+		KUNIT_EXPECT_FALSE_MSG(test, delayed_work_pending(works[i]), "%d", i);
+}
+
 static void probe_is_an_empty_write(struct kunit *test)
 {
 	struct client *client = client_of(test);
@@ -140,6 +157,7 @@ static void probe_that_cannot_be_posted_ends_the_connection(struct kunit *test)
 }
 
 static struct kunit_case probe_cases[] = {
+	KUNIT_CASE(probe_and_watches_stop),
 	KUNIT_CASE(probe_is_an_empty_write),
 	KUNIT_CASE(probe_is_not_sent_while_replies_come),
 	KUNIT_CASE(probe_is_not_sent_when_no_call_waits),

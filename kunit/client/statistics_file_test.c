@@ -27,6 +27,11 @@ static struct lines *read_totals(struct kunit *test)
 
 static void file_shows_a_connection(struct kunit *test)
 {
+	static const char * const names[] = {
+		"peer", "local", "device", "port", "inline_receive", "remote_invalidation",
+		"reliable_reply", "credits_in_use", "credits_highest", "waiting_for_credit",
+		"waiting_for_send_queue", "waiting_for_region", "waiting_for_read", NULL
+	};
 	struct mount *mount = mount_of(test);
 	struct lines *lines;
 
@@ -39,10 +44,19 @@ static void file_shows_a_connection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mount->transport->xt_conn->xc_inline.inline_send,
 			lines_number(lines, "inline_send"));
 	KUNIT_EXPECT_EQ(test, 1, lines_number(lines, "credits_granted"));
-	KUNIT_EXPECT_NOT_NULL(test, lines_value(lines, "peer"));
-	KUNIT_EXPECT_NOT_NULL(test, lines_value(lines, "local"));
-	KUNIT_EXPECT_NOT_NULL(test, lines_value(lines, "device"));
+	lines_expect_names(test, lines, names);
 	KUNIT_EXPECT_NULL(test, lines_value(lines, "latency_ns"));
+}
+
+static void file_shows_a_connection_that_ends(struct kunit *test)
+{
+	struct mount *mount = mount_of(test);
+
+	mount_expect_connected(mount);
+	KUNIT_ASSERT_FALSE(test, test_and_set_bit(XPRT_LOCKED, &mount->xprt->state));
+	xprtrdma_conn_fail(mount->transport->xt_conn, RPCRDMA_END_BAD_MESSAGE);
+	KUNIT_EXPECT_TRUE(test, lines_has(read_block(test), "state", "closing"));
+	clear_bit_unlock(XPRT_LOCKED, &mount->xprt->state);
 }
 
 static void file_shows_a_transport_without_a_connection(struct kunit *test)
@@ -388,6 +402,7 @@ static void file_takes_few_steps(struct kunit *test)
 
 static struct kunit_case file_cases[] = {
 	KUNIT_CASE(file_shows_a_connection),
+	KUNIT_CASE(file_shows_a_connection_that_ends),
 	KUNIT_CASE(file_shows_a_transport_without_a_connection),
 	KUNIT_CASE(file_totals_have_no_address),
 	KUNIT_CASE_PARAM(file_says_why_a_connection_ended, end_gen_params),

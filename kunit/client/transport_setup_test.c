@@ -71,6 +71,14 @@ static void setup_has_a_line_in_mountstats(struct kunit *test)
 	/* Assert */
 	KUNIT_EXPECT_STREQ(test, line, seq.buf);
 	KUNIT_EXPECT_EQ(test, sizeof(line) - 1, seq.count);
+
+	/* How long nothing has happened, while there is a connection */
+	xprt->last_used = jiffies - 4 * HZ;
+	xprt_set_connected(xprt);
+	seq.count = 0;
+	xprt->ops->print_stats(xprt, &seq);
+	xprt_clear_connected(xprt);
+	KUNIT_EXPECT_TRUE(test, strstarts(seq.buf, "\txprt:\trdma 0 1 2 3 4 5 6 "));
 }
 
 static void setup_without_idle_timeout(struct kunit *test)

@@ -101,6 +101,14 @@ static inline u64 lines_latencies(const struct lines *lines)
 	return sum;
 }
 
+/* @names: all have a value */
+static inline void lines_expect_names(struct kunit *test, const struct lines *lines,
+				      const char * const *names)
+{
+	for (; *names; names++)
+		KUNIT_EXPECT_NOT_NULL_MSG(test, lines_value(lines, *names), "%s", *names);
+}
+
 /* Each line is a name, a space and a value. */
 static inline void lines_expect_format(struct kunit *test, const struct lines *lines)
 {

@@ -192,10 +192,16 @@ static void statistics_bad_message(struct kunit *test)
 
 static void statistics_files(struct kunit *test)
 {
+	static const char * const names[] = {
+		"peer", "local", "inline_send", "inline_receive", "remote_invalidation",
+		"credits_in_use", "credits_highest", "waiting_for_region", "waiting_for_pages",
+		"waiting_for_send_queue", NULL
+	};
 	struct server *server = server_of(test);
 	struct lines *lines = read_block(test);
 
 	lines_expect_format(test, lines);
+	lines_expect_names(test, lines, names);
 	KUNIT_EXPECT_TRUE(test, lines_has(lines, "side", "server"));
 	KUNIT_EXPECT_TRUE(test, lines_has(lines, "state", "established"));
 	KUNIT_EXPECT_TRUE(test, lines_has(lines, "reliable_reply", "yes"));

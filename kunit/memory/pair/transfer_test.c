@@ -45,6 +45,24 @@ static void transfer_with_writes_backwards(struct kunit *test)
 	pair_expect_at_rest(pair);
 }
 
+/* What does not fit goes into the next region, and is not mapped twice. */
+static void regions_take_a_part(struct kunit *test)
+{
+	static const struct client_shape shape = {
+		.head = 160, .pages = 9 * PAGE_SIZE, .base = 77, .tail = 40, .write = true,
+		.reply_head = 128, .reply_pages = 20000, .reply_tail = 64, .read = true,
+	};
+	struct transfer_case c = { "", shape, { 128, 19999, 20 } };
+	struct pair *pair = pair_create(test, false);
+
+	pair->client_device->map_takes = 3;
+	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+	client_call_destroy(transfer_exchange(pair, &c));
+	pair_expect_at_rest(pair);
+	pair_disconnect(pair);
+	pair_expect_nothing_left(pair);
+}
+
 /* RFC 4296 section 2.2.1 (A4): many calls; answers in the order of the calls. */
 static void many_calls_at_once(struct kunit *test)
 {
@@ -97,6 +115,7 @@ static struct kunit_case transfer_test_cases[] = {
 	KUNIT_CASE_PARAM(transfer_on_infiniband, transfer_gen_params),
 	KUNIT_CASE_PARAM(transfer_on_iwarp, transfer_gen_params),
 	KUNIT_CASE_PARAM(transfer_with_writes_backwards, transfer_gen_params),
+	KUNIT_CASE(regions_take_a_part),
 	KUNIT_CASE(many_calls_at_once),
 	KUNIT_CASE_SLOW(calls_go_round_the_queues),
 	KUNIT_CASE(memory_is_fenced_when_the_rpc_ends),

@@ -268,6 +268,8 @@ struct memory_device *memory_device_create_as(struct kunit *test,
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(device));
 	device->reverse_writes = false;
+	device->late_reads = false;
+	device->map_takes = 0;
 	device->complaints = 0;
 	memory_script(device);
 	memory_dma_add(device);

@@ -141,6 +141,8 @@ int memory_map_mr_sg(struct ib_mr *ib, struct scatterlist *sgl, int nents,
 	spin_unlock_irqrestore(&memory_lock, flags);
 	if (!ok)
 		return -EINVAL;
+	if (device->map_takes)
+		nents = min(nents, device->map_takes);
 	mr->nr_pages = 0;
 	if (mr->lengths)
 		return map_with_gaps(mr, sgl, nents, offset);

@@ -120,6 +120,7 @@ struct memory_shape {
  * @registered: with ib_core
  * @reverse_writes: RDMA Writes that follow each other are placed last one first
  * @late_reads: the bytes of an RDMA Read are placed when its completion is polled
+ * @map_takes: elements that fit into a region at most; 0: as many as its shape says
  * @mappings: what is mapped for DMA, by address; under the lock of dma.c
  * @nr_mappings: their number
  * @complaints: wrong uses of the verbs or of DMA
@@ -144,6 +145,7 @@ struct memory_device {
 	bool			registered;
 	bool			reverse_writes;
 	bool			late_reads;
+	int			map_takes;
 	struct rb_root_cached	mappings;
 	unsigned int		nr_mappings;
 	unsigned int		complaints;

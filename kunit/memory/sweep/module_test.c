@@ -19,9 +19,16 @@ static void server_run(struct sweep *sweep)
 		sweep_note(sweep, FAULT_REFUSED);
 }
 
+/* A module that is loaded has all that it needs. */
+static void expect_refused_as_a_whole(const struct sweep *sweep)
+{
+	KUNIT_EXPECT_FALSE(sweep->test, loaded && sweep->plan.site);
+}
+
 /* Nothing of a module that was refused keeps the next one away. */
 static void client_check(struct sweep *sweep)
 {
+	expect_refused_as_a_whole(sweep);
 	if (loaded)
 		fault_client_exit();
 	KUNIT_ASSERT_EQ(sweep->test, 0, fault_client_init());
@@ -30,6 +37,7 @@ static void client_check(struct sweep *sweep)
 
 static void server_check(struct sweep *sweep)
 {
+	expect_refused_as_a_whole(sweep);
 	if (loaded)
 		fault_server_exit();
 	KUNIT_ASSERT_EQ(sweep->test, 0, fault_server_init());
