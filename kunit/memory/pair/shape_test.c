@@ -165,6 +165,26 @@ static void shape_credits_grow(struct kunit *test)
 	}
 }
 
+/* Connections are spread over the completion vectors that there are processors for. */
+static void shape_vectors(struct kunit *test)
+{
+	const struct memory_shape *shape = test->param_value;
+	u32 i, n, used[8] = {}, vectors = min(shape->vectors, num_online_cpus());
+	struct pair *pair = pair_create_as(test, shape);
+
+	KUNIT_ASSERT_LE(test, vectors, ARRAY_SIZE(used));
+	for (i = 0; i < 2 * vectors; i++) {
+		KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
+		for (n = 0; n < PAIR_CQS; n++) {
+			KUNIT_ASSERT_LT(test, pair_cq(pair, n)->comp_vector, vectors);
+			used[pair_cq(pair, n)->comp_vector]++;
+		}
+		pair_disconnect(pair);
+	}
+	for (i = 0; i < vectors; i++)
+		KUNIT_EXPECT_EQ_MSG(test, 2 * PAIR_CQS, used[i], "vector %u of %u", i, vectors);
+}
+
 /* The connection goes in the middle of a call, and the call goes out on the next one. */
 static void shape_lost(struct kunit *test)
 {
@@ -256,6 +276,7 @@ static struct kunit_case shape_test_cases[] = {
 	KUNIT_CASE_PARAM(shape_largest_payload, pair_shape_params),
 	KUNIT_CASE_PARAM(shape_all_credits, pair_shape_params),
 	KUNIT_CASE_PARAM(shape_credits_grow, pair_shape_params),
+	KUNIT_CASE_PARAM(shape_vectors, pair_shape_params),
 	KUNIT_CASE_PARAM(shape_lost, pair_shape_params),
 	KUNIT_CASE_PARAM(shape_figures, pair_shape_params),
 	{}
