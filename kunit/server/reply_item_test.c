@@ -77,6 +77,7 @@ static void item_any_reply_is_seen_by_the_client(struct kunit *test)
 	struct rnd_state random;
 	struct reply_case c;
 	struct exchange *x;
+	s64 writes;
 
 	server_connect(server);
 	prandom_seed_state(&random, 8166);
@@ -84,7 +85,10 @@ static void item_any_reply_is_seen_by_the_client(struct kunit *test)
 		if (!random_case(&random, &c))
 			continue;
 		x = exchange_start(server, &c);
+		writes = percpu_counter_sum(&svcrdma_stat_write);
 		exchange_answer(x);
+		writes += c.written[0] || (c.nr_write > 1 && c.written[1]) || c.reply_written;
+		KUNIT_EXPECT_EQ(test, writes, percpu_counter_sum(&svcrdma_stat_write));
 		if (c.written[0] == c.pages && c.write[0].segments == 1 && !c.reply.segments)
 			items++;
 		else

@@ -258,12 +258,31 @@ static void lose_by_rkey_and_event(struct server *server)
 	lose_by_event(server);
 }
 
+static void lose_by_work(struct server *server, const char *what)
+{
+	struct ib_wc wc = { .status = IB_WC_RETRY_EXC_ERR };
+
+	svcrdma_wc_ends(server->transport, what, &wc);
+}
+
+static void lose_by_send(struct server *server)
+{
+	lose_by_work(server, "send");
+}
+
+static void lose_by_fence(struct server *server)
+{
+	lose_by_work(server, "inv");
+}
+
 static const struct end_case end_cases[] = {
 	{ "nfsd", lose_nothing, "ended_closed" },
 	{ "idle", lose_idle, "ended_idle" },
 	{ "peer", lose_by_event, "ended_peer_disconnected" },
 	{ "flush", lose_by_flush, "ended_peer_disconnected" },
 	{ "Receive", lose_by_receive, "ended_receive_failed" },
+	{ "Send", lose_by_send, "ended_send_failed" },
+	{ "fence", lose_by_fence, "ended_fence_failed" },
 	{ "R_key", lose_by_rkey, "ended_bad_message" },
 	{ "the first of two", lose_by_rkey_and_event, "ended_bad_message" },
 };
