@@ -266,6 +266,12 @@ static void shape_figures(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wanted->server_send, memory_qp_of(t->st_qp)->sq.size);
 	KUNIT_EXPECT_EQ(test, wanted->server_regions,
 			(u32)atomic_read(&pair->server_device->nr_mrs));
+	/* Buffers, when the connection begins, and with all credits; the same on each device */
+	KUNIT_EXPECT_EQ(test, 30 * RPCRDMA_INLINE_USUAL, memory_mapped(pair->client_device));
+	KUNIT_EXPECT_EQ(test, 34 * RPCRDMA_INLINE_USUAL, memory_mapped(pair->server_device));
+	pair_grow(pair);
+	KUNIT_EXPECT_EQ(test, 322 * RPCRDMA_INLINE_USUAL, memory_mapped(pair->client_device));
+	KUNIT_EXPECT_EQ(test, 146 * RPCRDMA_INLINE_USUAL, memory_mapped(pair->server_device));
 }
 
 static struct kunit_case shape_test_cases[] = {
