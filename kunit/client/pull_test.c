@@ -165,6 +165,7 @@ static void reply_of_any_shape(struct kunit *test)
 {
 	const struct shape_case *c = test->param_value;
 	struct client *client = client_of(test);
+	u64 before = client->transport->xt_stats.total_rdma_reply;
 	struct client_call *call = sent(client);
 
 	expose_as(call, c->length, c->count, c->each);
@@ -177,6 +178,8 @@ static void reply_of_any_shape(struct kunit *test)
 		KUNIT_EXPECT_LE(test, reads_posted(client), XPRTRDMA_PULL_WRS);
 		settle(client);
 		client_call_expect_reply(call, c->length, 0, 0);
+		KUNIT_EXPECT_EQ(test, c->length,
+				client->transport->xt_stats.total_rdma_reply - before);
 	}
 	expect_at_rest(client);
 }
