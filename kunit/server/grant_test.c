@@ -402,8 +402,12 @@ static void grant_room_for_many_chunks(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 30000, server_recvfrom(server));
 	rc = server->rqst->rq_xprt_ctxt;
 	KUNIT_EXPECT_NOT_NULL(test, rc->rc_many);
+	/* As many payloads as chunks */
+	KUNIT_EXPECT_PTR_EQ(test, (void *)(rc->rc_chunks + server->transport->st_max_chunks),
+			    (void *)rc->rc_payloads);
 	server_done(server);
 	KUNIT_EXPECT_NULL(test, rc->rc_many);
+	KUNIT_EXPECT_PTR_EQ(test, (void *)rc->rc_few.payloads, (void *)rc->rc_payloads);
 	KUNIT_EXPECT_PTR_EQ(test, (void *)rc->rc_few.segments, (void *)rc->rc_segments);
 }
 
