@@ -59,6 +59,30 @@ static void file_shows_a_connection_that_ends(struct kunit *test)
 	clear_bit_unlock(XPRT_LOCKED, &mount->xprt->state);
 }
 
+/* What mountstats has of a transport is in the totals, too. */
+static void file_totals_have_all_that_is_counted(struct kunit *test)
+{
+	struct mount *mount = mount_of(test);
+	struct lines *before = read_totals(test), *after;
+
+	mount->xprt->stat.connect_count = 4;
+	mount->transport->xt_stats.total_rdma_request += 1000;
+	mount->transport->xt_stats.local_inv_needed += 200;
+	mount->transport->xt_stats.empty_sendctx_q += 30;
+	mount->transport->xt_stats.bad_reply_count += 4;
+	after = read_totals(test);
+	KUNIT_EXPECT_EQ(test, lines_number(before, "bytes_read") + 1000,
+			lines_number(after, "bytes_read"));
+	KUNIT_EXPECT_EQ(test, lines_number(before, "regions_invalidated_locally") + 200,
+			lines_number(after, "regions_invalidated_locally"));
+	KUNIT_EXPECT_EQ(test, lines_number(before, "send_queue_waits") + 30,
+			lines_number(after, "send_queue_waits"));
+	KUNIT_EXPECT_EQ(test, lines_number(before, "bad_messages") + 4,
+			lines_number(after, "bad_messages"));
+	KUNIT_EXPECT_EQ(test, lines_number(before, "reconnects") + 3,
+			lines_number(after, "reconnects"));
+}
+
 static void file_shows_a_transport_without_a_connection(struct kunit *test)
 {
 	struct lines *lines = read_block(test);
@@ -403,6 +427,7 @@ static void file_takes_few_steps(struct kunit *test)
 static struct kunit_case file_cases[] = {
 	KUNIT_CASE(file_shows_a_connection),
 	KUNIT_CASE(file_shows_a_connection_that_ends),
+	KUNIT_CASE(file_totals_have_all_that_is_counted),
 	KUNIT_CASE(file_shows_a_transport_without_a_connection),
 	KUNIT_CASE(file_totals_have_no_address),
 	KUNIT_CASE_PARAM(file_says_why_a_connection_ended, end_gen_params),

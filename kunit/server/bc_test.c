@@ -168,6 +168,8 @@ static void callback_gets_an_error(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(bc->rpc->pending.qlen)));
 	refuse(test);
 	expect_refused(test, cb);
+	KUNIT_EXPECT_EQ(test, 1, bc->server->transport->st_counters.errors_received_chunk);
+	KUNIT_EXPECT_EQ(test, 0, bc->server->transport->st_counters.errors_received_vers);
 }
 
 /* Before the task sleeps: it is not called again either. */
