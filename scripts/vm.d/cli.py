@@ -61,7 +61,8 @@ def parser():
                    help="um-gcov: what our modules have counted, a folder for each machine")
     p.add_argument("--mtu", type=int, default=9000)
     p.add_argument("--mem", default=None, help="memory of each machine, such as 2G")
-    p.add_argument("--smp", type=int, default=1, help="qemu: processors of each machine")
+    p.add_argument("--smp", type=int, default=1,
+                   help="processors of each machine; in user mode, with um-debug-7.3")
     p.add_argument("--icount", action="store_true",
                    help="qemu: the guest's clock counts instructions; it runs on while this machine is late")
     p.add_argument("--count", metavar="FILE.so",

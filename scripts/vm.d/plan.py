@@ -59,6 +59,8 @@ class Plan:
         if (self.icount or self.count) and \
                 (self.engine != "qemu" or self.smp > 1 or len(self.nodes) > 1):
             raise PlanError("--icount and --count are for one processor of one machine, in qemu")
+        if self.engine == "uml" and self.smp > 1 and self.kernel.name != "um-debug-7.3":
+            raise PlanError(f"kernel {self.kernel.name} is for one processor")
         if self.disk and self.fs == "tmpfs":
             raise PlanError("--disk takes a file system for it: --fs ext4 or --fs xfs")
         if self.disk and self.engine == "qemu" and self.kernel.modules:

@@ -37,6 +37,9 @@ class Uml:
             # In server.sh, where it is a module
             f"brd.rd_size={768 * 1024}",
         ]
+        if plan.smp > 1:
+            # Its processes are threads with a filter, and not traced, where there are several.
+            argv += [f"ncpus={plan.smp}", "seccomp=on"]
         if plan.disk and role != "client":
             argv.append(f"ubd0={self.run_dir}/{DISK}")
         if len(plan.nodes) == 2:
