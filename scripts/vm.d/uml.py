@@ -38,7 +38,7 @@ class Uml:
             f"brd.rd_size={768 * 1024}",
         ]
         if plan.smp > 1:
-            # Its processes are threads with a filter, and not traced, where there are several.
+            # With several processors, user-mode Linux runs its processes by seccomp, not ptrace.
             argv += [f"ncpus={plan.smp}", "seccomp=on"]
         if plan.disk and role != "client":
             argv.append(f"ubd0={self.run_dir}/{DISK}")
