@@ -245,6 +245,22 @@ static void time_ends_the_exposure_by_local_inv(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+/* Who still has the transport keeps its memory, and no timer. */
+static void no_time_runs_after_the_end(struct kunit *test)
+{
+	struct exposure *e = exposure_create(test);
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+
+	KUNIT_ASSERT_TRUE(test, delayed_work_pending(&t->st_expose.work));
+	svc_xprt_get(&t->st_xprt);
+	server_disconnect(server);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&t->st_expose.work));
+	KUNIT_EXPECT_EQ(test, 2, page_ref_count(e->page));
+	svc_xprt_put(&t->st_xprt);
+	KUNIT_EXPECT_EQ(test, 1, page_ref_count(e->page));
+}
+
 /* The completion alone says so: what was posted behind it need not have been flushed yet. */
 static void failed_registration_ends_the_connection(struct kunit *test)
 {
@@ -436,6 +452,7 @@ static struct kunit_case expose_cases[] = {
 	KUNIT_CASE_PARAM(sixteen_octets_that_are_no_done, short_gen_params),
 	KUNIT_CASE_PARAM(client_that_invalidates_is_disconnected, invalidate_gen_params),
 	KUNIT_CASE(time_ends_the_exposure_by_local_inv),
+	KUNIT_CASE(no_time_runs_after_the_end),
 	KUNIT_CASE(failed_registration_ends_the_connection),
 	KUNIT_CASE(failed_local_inv_ends_the_connection),
 	KUNIT_CASE(exposed_reply_returns_the_chunks_of_the_call),
