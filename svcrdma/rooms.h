@@ -147,6 +147,9 @@ struct svcrdma_send_queue {
  * @all: all of them
  * @nr_kept: of these, that are kept when free: not sc_extra
  * @cache: of these, at most; constant
+ * @unsignalled: posted, and free when a signalled Send behind them is complete. Who posts that one
+ *	takes them all; any context adds
+ * @nr_unsignalled: of these, and those that were taken; at most RPCRDMA_UNSIGNALLED_SENDS
  * @release: those whose Writes are complete
  * @release_work: frees what they hold
  */
@@ -156,6 +159,8 @@ struct svcrdma_sender {
 	struct list_head	all;
 	u32			nr_kept;
 	u32			cache;
+	struct llist_head	unsignalled;
+	atomic_t		nr_unsignalled;
 	struct llist_head	release;
 	struct work_struct	release_work;
 };

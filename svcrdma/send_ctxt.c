@@ -6,10 +6,16 @@
  * free list. One with Writes holds mappings and pages, which are freed by a work item of the
  * connection; the completion handler only puts it on a list.
  *
- * Bounds: a context in flight, or on its way to be released, holds Send Queue entries, so
- * that there are not more of these than the queue has entries; what is under construction
- * belongs to an nfsd thread each; with SVCRDMA_MAX_SQ_WAITERS that wait for entries, no further
- * calls are taken; those that were made beyond st_send.cache are freed after their use.
+ * A reply that holds nothing can wait with its buffer until another Send is complete: the queue
+ * works in order. So RPCRDMA_UNSIGNALLED_SENDS in a row ask for no completion. They are put on
+ * st_send.unsignalled after their post, and the next signalled Send takes them before its own:
+ * what it finds there is ahead of it in the queue. The queue has entries for them that nobody else
+ * is given, so that none waits for one of these.
+ *
+ * Bounds: a context in flight, or on its way to be released, holds Send Queue entries, or is one of
+ * those few, so that there are not more of these than the queue has entries; what is under
+ * construction belongs to an nfsd thread each; with SVCRDMA_MAX_SQ_WAITERS that wait for entries,
+ * no further calls are taken; those that were made beyond st_send.cache are freed after their use.
  */
 #include <linux/slab.h>
 
@@ -43,6 +49,20 @@ static void send_ctxt_keep(struct svcrdma_transport *t, struct svcrdma_send_ctxt
 		llist_add(&sc->sc_node, &t->st_send.free);
 }
 
+/* A signalled Send behind them is complete. */
+static void unsignalled_keep(struct svcrdma_transport *t, struct llist_node *list)
+{
+	struct svcrdma_send_ctxt *sc, *next;
+	int count = 0;
+
+	llist_for_each_entry_safe(sc, next, list, sc_node) {
+		sc->sc_wr.send_flags = IB_SEND_SIGNALED;
+		send_ctxt_keep(t, sc);
+		count++;
+	}
+	atomic_sub(count, &t->st_send.nr_unsignalled);
+}
+
 /* A Send that failed, or was flushed, is as complete as one that did not. */
 static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -50,7 +70,12 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct svcrdma_send_ctxt, sc_cqe);
 	struct svcrdma_transport *t = sc->sc_transport;
 
-	svcrdma_wc_failed(t, "send", wc);
+	/* Who has posted an unsignalled one may be about to add it to the list. */
+	if (svcrdma_wc_failed(t, "send", wc) && !(sc->sc_wr.send_flags & IB_SEND_SIGNALED))
+		return;
+	if (sc->sc_ahead)
+		unsignalled_keep(t, sc->sc_ahead);
+	sc->sc_ahead = NULL;
 	if (list_empty(&sc->sc_writes.list) && !sc->sc_nr_pages)
 		send_ctxt_keep(t, sc);
 	else if (llist_add(&sc->sc_node, &t->st_send.release))
@@ -110,6 +135,48 @@ struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp
 	if (!sc)
 		trace_svcrdma_send_alloc_err(t, -ENOMEM);
 	return sc;
+}
+
+/**
+ * svcrdma_send_ctxt_unsignal - may a Send be unsignalled?
+ * @t: transport
+ * @sc: context that holds nothing, and no Send Queue entries
+ *
+ * Then it is, and has an entry. svcrdma_send_ctxt_unsignalled() follows its post.
+ *
+ * Context: any.
+ */
+bool svcrdma_send_ctxt_unsignal(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	if (!atomic_add_unless(&t->st_send.nr_unsignalled, 1, RPCRDMA_UNSIGNALLED_SENDS))
+		return false;
+	sc->sc_wr.send_flags = 0;
+	return true;
+}
+
+/**
+ * svcrdma_send_ctxt_unsignalled - an unsignalled Send has been posted
+ * @t: transport
+ * @sc: its context; not the caller's any more
+ *
+ * Context: any; the caller has a reference to @t.
+ */
+void svcrdma_send_ctxt_unsignalled(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	llist_add(&sc->sc_node, &t->st_send.unsignalled);
+}
+
+/**
+ * svcrdma_send_ctxt_go_ahead - a signalled Send is about to be posted
+ * @t: transport
+ * @sc: its context, which is given those of unsignalled Sends that are ahead of it
+ *
+ * Context: any.
+ */
+void svcrdma_send_ctxt_go_ahead(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	if (!llist_empty(&t->st_send.unsignalled))
+		sc->sc_ahead = llist_del_all(&t->st_send.unsignalled);
 }
 
 /**
@@ -209,6 +276,7 @@ void svcrdma_send_setup(struct svcrdma_transport *t)
 	spin_lock_init(&t->st_send.lock);
 	INIT_LIST_HEAD(&t->st_send.all);
 	init_llist_head(&t->st_send.free);
+	init_llist_head(&t->st_send.unsignalled);
 	init_llist_head(&t->st_send.release);
 	INIT_WORK(&t->st_send.release_work, release_work);
 }

@@ -4,8 +4,9 @@
  *
  * They are counted. What finds too few waits in st_sq.waiters, and is posted in the order
  * of arrival by whoever gives entries back; nothing passes those that wait, not even with
- * a smaller need. What waits is a context with all that it needs, never a thread. When the
- * transport closes, it stays as it is until the transport is freed.
+ * a smaller need. (Unsignalled Sends have entries of their own: send_ctxt.c.) What waits is a
+ * context with all that it needs, never a thread. When the transport closes, it stays as it is until
+ * the transport is freed.
  *
  * While nobody waits, entries are taken and given back without the lock: sq_take(), sq_put().
  * st_sq.slow says when that is not so. Whoever has changed one side looks at the other one behind

@@ -70,20 +70,42 @@ static int long_call_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt 
 	return 0;
 }
 
-/* As svcrdma_send_post(): its Writes, if any, and its Send */
-static __always_inline int post_short(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+/* @first: its Send, or what is to be done before it */
+static __always_inline int post(struct svcrdma_transport *t, const struct svcrdma_send_ctxt *sc,
+				const struct ib_send_wr *first)
 {
-	struct ib_send_wr *first = &sc->sc_wr;
 	const struct ib_send_wr *bad;
 	int ret;
 
-	message_to_device(t, sc);
-	if (!list_empty(&sc->sc_writes.list))
-		first = svcrdma_rws_chain(t, &sc->sc_writes, NULL, first);
 	trace_message(t, sc);
 	ret = ib_post_send(t->st_qp, first, &bad);
 	if (unlikely(ret))
 		trace_svcrdma_post_send_err(t, ret);
+	return ret;
+}
+
+/* As svcrdma_send_post(): its Writes, if any, and its Send */
+static __always_inline int post_short(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	struct ib_send_wr *first = &sc->sc_wr;
+
+	message_to_device(t, sc);
+	if (!list_empty(&sc->sc_writes.list))
+		first = svcrdma_rws_chain(t, &sc->sc_writes, NULL, first);
+	svcrdma_send_ctxt_go_ahead(t, sc);
+	return post(t, sc, first);
+}
+
+/* Its Send; what waits for Send Queue entries does not wait for the one that it has. */
+static __always_inline int post_unsignalled(struct svcrdma_transport *t,
+					    struct svcrdma_send_ctxt *sc)
+{
+	int ret;
+
+	message_to_device(t, sc);
+	ret = post(t, sc, &sc->sc_wr);
+	if (likely(!ret))
+		svcrdma_send_ctxt_unsignalled(t, sc);
 	return ret;
 }
 
@@ -160,13 +182,17 @@ int svcrdma_send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *s
  * @t: transport
  * @sc: context of which nothing is exposed; not the caller's any more
  *
- * Context: any.
+ * A message alone may be unsignalled.
+ *
+ * Context: any; the caller has a reference to @t.
  * Return: as svcrdma_send_submit().
  */
 int svcrdma_send_submit_short(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
 	int ret;
 
+	if (!sc->sc_write_wrs && svcrdma_send_ctxt_unsignal(t, sc))
+		return post_unsignalled(t, sc);
 	sc->sc_sq.sw_need = sc->sc_write_wrs + 1;
 	ret = svcrdma_sq_reserve(t, &sc->sc_sq);
 	if (ret == -EINPROGRESS)

@@ -237,18 +237,21 @@ struct svcrdma_recv_ctxt {
  * struct svcrdma_send_ctxt - a Send buffer and what its Send holds on to
  *
  * Owned by the free list, by the thread that builds a message, by st_sq_waiters, by the
- * HCA from post to completion, or by the release list.
+ * HCA from post to completion (of a Send behind it, if its own is unsignalled), or by the release
+ * list.
  *
- * @sc_node: entry of st_send.free or st_send.release
+ * @sc_node: entry of st_send.free, st_send.unsignalled, @sc_ahead or st_send.release
  * @sc_all: entry of st_send.all, under its lock
  * @sc_transport: constant
  * @sc_extra: there are enough without it: it is freed after its use. Constant
  * @sc_cqe: Send completion
- * @sc_wr: the Send, signalled; the Writes are chained before it
+ * @sc_wr: the Send; the Writes are chained before it. Signalled, but from the post of an
+ *	unsignalled one until it is complete
  * @sc_buffer: for the message, which its bf_sge is
  * @sc_writes: this reply's Writes
  * @sc_write_wrs: work requests of @sc_writes
  * @sc_written: bytes of @sc_writes
+ * @sc_ahead: unsignalled ones that were posted ahead of it, and are complete when it is
  * @sc_sq: waits for Send Queue entries
  * @sc_exposed: the reply that this Send tells the client to pull; until it is posted
  * @sc_long: what this Send, a callback, exposes; until it is posted
@@ -267,6 +270,7 @@ struct svcrdma_send_ctxt {
 	struct svcrdma_rws	sc_writes;
 	u32			sc_write_wrs;
 	u32			sc_written;
+	struct llist_node	*sc_ahead;
 	struct svcrdma_sq_waiter sc_sq;
 	struct svcrdma_exposed	*sc_exposed;
 	struct svcrdma_long_call *sc_long;
@@ -698,6 +702,9 @@ u32 svcrdma_budget_squeeze(u32 credits);
 /* send_ctxt.c */
 struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp_t gfp);
 void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
+bool svcrdma_send_ctxt_unsignal(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
+void svcrdma_send_ctxt_unsignalled(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
+void svcrdma_send_ctxt_go_ahead(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 int svcrdma_send_ctxt_make_room(const struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_ctxts_destroy(struct svcrdma_transport *t);

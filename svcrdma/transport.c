@@ -439,10 +439,11 @@ static int transport_qp_create(struct svcrdma_transport *t,
 		return ret;
 	t->st_qp = t->st_id->qp;
 	/*
-	 * The core has added what the contexts need; one entry is the drain's. Devices round
-	 * up; the completions have to find room all the same.
+	 * The core has added what the contexts need; one entry is the drain's, some are those
+	 * of unsignalled Sends. Devices round up; the completions have to find room all the same.
 	 */
-	svcrdma_sq_open(t, min_t(u32, attr.cap.max_send_wr - 1, t->st_send_cq->cqe - 1));
+	svcrdma_sq_open(t, min_t(u32, attr.cap.max_send_wr, t->st_send_cq->cqe) - 1 -
+			   RPCRDMA_UNSIGNALLED_SENDS);
 	return 0;
 }
 

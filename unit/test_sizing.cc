@@ -182,7 +182,7 @@ TEST(SizeServer, OfALargeDevice)
 	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 0, 2, &queues));
 	EXPECT_EQ(queues.credits, 64u);
 	EXPECT_EQ(queues.recv_wrs, 64u + 16 + 16);
-	EXPECT_EQ(queues.send_wrs, 96u + 64 + 2);
+	EXPECT_EQ(queues.send_wrs, 96u + 64 + 2 + RPCRDMA_UNSIGNALLED_SENDS);
 	EXPECT_EQ(queues.rw_contexts, 64u);
 	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 0, 9, &queues));
 	EXPECT_EQ(queues.rw_contexts, 16u * 9);
@@ -215,22 +215,22 @@ TEST(SizeServer, WithReceivesForWhatIsExposed)
 /* Contexts give way before credits do. */
 TEST(SizeServer, FewerContextsOnASmallQueuePair)
 {
-	rpcrdma_device_limits limits = { 454, 1 << 22, 30, 512 };
+	rpcrdma_device_limits limits = { 458, 1 << 22, 30, 512 };
 	rpcrdma_server_queues queues;
 
 	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 0, 8, &queues));
 	EXPECT_EQ(queues.credits, 64u);
-	EXPECT_EQ(queues.rw_contexts, 97u); /* (454 - 162) / 3 */
+	EXPECT_EQ(queues.rw_contexts, 97u); /* (458 - 166) / 3 */
 }
 
 TEST(SizeServer, RefusesWhatCannotWork)
 {
-	rpcrdma_device_limits limits = { 22, 1 << 20, 30, 512 };
+	rpcrdma_device_limits limits = { 26, 1 << 20, 30, 512 };
 	rpcrdma_server_queues queues;
 
-	/* one credit: 17 receives, 20 sends, and a context of 3 */
+	/* one credit: 17 receives, 24 sends, and a context of 3 */
 	EXPECT_FALSE(rpcrdma_size_server(&limits, 64, 0, 0, 1, &queues));
-	limits.max_qp_wr = 23;
+	limits.max_qp_wr = 27;
 	EXPECT_TRUE(rpcrdma_size_server(&limits, 64, 0, 0, 1, &queues));
 	EXPECT_EQ(queues.credits, 1u);
 	EXPECT_EQ(queues.rw_contexts, 1u);

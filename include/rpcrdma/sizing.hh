@@ -166,7 +166,8 @@ inline bool try_server_credits(const rpcrdma_device_limits &limits, u32 reverse,
 {
 	u64 exposures = server_exposures(queues.credits, spare);
 	u64 recv = server_receives(queues.credits, reverse) + exposures;
-	u64 send = recv + queues.credits + server_send_spare;
+	u64 send = recv + queues.credits + server_send_spare +
+		   RPCRDMA_UNSIGNALLED_SENDS;
 	u32 contexts;
 
 	if (!queues_fit(limits, send, recv + drain_entries))

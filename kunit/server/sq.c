@@ -38,3 +38,23 @@ void sq_exhaust(struct server *server, u32 depth)
 	sq_take(server, depth);
 	KUNIT_ASSERT_EQ(server->test, 0, server_sq_free(server->transport));
 }
+
+/* nfsd has a call, and answers it: @length bytes, inline or by RDMA Write. */
+int sq_answer(struct server *server, u32 length, bool write)
+{
+	struct svc_rqst *rqst = server->rqst;
+	int ret;
+
+	server_deliver(server, write ? CALL_WRITE : CALL_PLAIN);
+	KUNIT_ASSERT_EQ(server->test, 64, server_recvfrom(server));
+	memset(&rqst->rq_res, 0, sizeof(rqst->rq_res));
+	fake_fill(page_address(rqst->rq_respages[0]), length);
+	rqst->rq_res.head[0].iov_base = page_address(rqst->rq_respages[0]);
+	rqst->rq_res.head[0].iov_len = length;
+	rqst->rq_res.len = length;
+	if (write)
+		svcrdma_result_payload(rqst, 24, length - 24);
+	ret = svcrdma_sendto(rqst);
+	server_done(server);
+	return ret;
+}

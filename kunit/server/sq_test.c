@@ -168,29 +168,21 @@ static void sq_reads_that_wait_end_with_the_connection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 }
 
-/* nfsd has a call, and answers it: @length bytes, inline or by RDMA Write. */
-static int answer(struct server *server, u32 length, bool write)
-{
-	struct svc_rqst *rqst = server->rqst;
-	int ret;
-
-	server_deliver(server, write ? CALL_WRITE : CALL_PLAIN);
-	KUNIT_ASSERT_EQ(server->test, 64, server_recvfrom(server));
-	memset(&rqst->rq_res, 0, sizeof(rqst->rq_res));
-	fake_fill(page_address(rqst->rq_respages[0]), length);
-	rqst->rq_res.head[0].iov_base = page_address(rqst->rq_respages[0]);
-	rqst->rq_res.head[0].iov_len = length;
-	rqst->rq_res.len = length;
-	if (write)
-		svcrdma_result_payload(rqst, 24, length - 24);
-	ret = svcrdma_sendto(rqst);
-	server_done(server);
-	return ret;
-}
-
 static u32 length_of(struct server *server, unsigned int n)
 {
 	return fake_wr(server->qp, n)->sge[0].length;
+}
+
+/* Nor is there one for an unsignalled Send. */
+static void exhaust_all(struct server *server, u32 depth)
+{
+	int i;
+
+	sq_exhaust(server, depth);
+	for (i = 0; i < RPCRDMA_UNSIGNALLED_SENDS; i++)
+		KUNIT_ASSERT_EQ(server->test, 0, sq_answer(server, 64, false));
+	fake_run_all(server->qp);
+	fake_mark(server->qp);
 }
 
 /* The thread does not. */
@@ -198,8 +190,8 @@ static void sq_reply_waits_for_an_entry(struct kunit *test)
 {
 	struct server *server = server_of(test);
 
-	sq_exhaust(server, 10);
-	KUNIT_EXPECT_EQ(test, 0, answer(server, 64, false));
+	exhaust_all(server, 10);
+	KUNIT_EXPECT_EQ(test, 0, sq_answer(server, 64, false));
 	KUNIT_EXPECT_EQ(test, 1, server->transport->st_sq.nr_waiters);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 	svcrdma_sq_put(server->transport, 1);
@@ -218,9 +210,9 @@ static void sq_replies_wait_in_order(struct kunit *test)
 	struct server *server = server_of(test);
 	int i;
 
-	sq_exhaust(server, 10);
+	exhaust_all(server, 10);
 	for (i = 0; i < 5; i++)
-		KUNIT_EXPECT_EQ(test, 0, answer(server, 64 + 4 * i, false));
+		KUNIT_EXPECT_EQ(test, 0, sq_answer(server, 64 + 4 * i, false));
 	for (i = 0; i < 5; i++) {
 		KUNIT_EXPECT_EQ(test, i, fake_posted(server->qp));
 		svcrdma_sq_put(server->transport, 1);
@@ -228,7 +220,7 @@ static void sq_replies_wait_in_order(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 28 + 64 + 4 * i, length_of(server, i));
 	}
 	/* A completion does the same. */
-	KUNIT_EXPECT_EQ(test, 0, answer(server, 64, false));
+	KUNIT_EXPECT_EQ(test, 0, sq_answer(server, 64, false));
 	KUNIT_EXPECT_EQ(test, 5, fake_posted(server->qp));
 	fake_run(server->qp, 1);
 	KUNIT_EXPECT_EQ(test, 6, fake_posted(server->qp));
@@ -243,10 +235,10 @@ static void sq_reply_waits_with_its_writes(struct kunit *test)
 	struct server *server = server_of(test);
 	u32 i;
 
-	sq_exhaust(server, 10);
-	KUNIT_EXPECT_EQ(test, 0, answer(server, 24 + 256, true));
+	exhaust_all(server, 10);
+	KUNIT_EXPECT_EQ(test, 0, sq_answer(server, 24 + 256, true));
 	/* nfsd goes on, in the thread's other pages. */
-	KUNIT_EXPECT_EQ(test, 0, answer(server, 64, false));
+	KUNIT_EXPECT_EQ(test, 0, sq_answer(server, 64, false));
 	svcrdma_sq_put(server->transport, 1);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 	svcrdma_sq_put(server->transport, 9);
@@ -277,9 +269,9 @@ static void sq_reply_that_waits_ends_with_the_connection(struct kunit *test)
 {
 	struct server *server = server_of(test);
 
-	sq_exhaust(server, 10);
-	KUNIT_EXPECT_EQ(test, 0, answer(server, 24 + 256, true));
-	KUNIT_EXPECT_EQ(test, 0, answer(server, 64, false));
+	exhaust_all(server, 10);
+	KUNIT_EXPECT_EQ(test, 0, sq_answer(server, 24 + 256, true));
+	KUNIT_EXPECT_EQ(test, 0, sq_answer(server, 64, false));
 	svcrdma_transport_close(server->transport, RPCRDMA_END_OTHER);
 	svcrdma_sq_put(server->transport, 10);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
@@ -290,8 +282,8 @@ static void sq_reply_that_waited_cannot_be_posted(struct kunit *test)
 {
 	struct server *server = server_of(test);
 
-	sq_exhaust(server, 10);
-	KUNIT_EXPECT_EQ(test, 0, answer(server, 64, false));
+	exhaust_all(server, 10);
+	KUNIT_EXPECT_EQ(test, 0, sq_answer(server, 64, false));
 	server->qp->accept = 0;
 	svcrdma_sq_put(server->transport, 1);
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
