@@ -3,8 +3,9 @@
 """The operations whose cost is counted, with our modules and with the in-tree one.
 
 Runs in a guest of scripts/vm --count that has nothing mounted: guest.py SIDES VERSIONS
-[OPERATION...]. Leaves in the run folder, for report.py: the symbols of each side, a copy of the table of counts (see
-count.c) before and after each operation was repeated, and a list of these."""
+[OPERATION...]. Leaves in the run folder, for report.py: the symbols of each side, copies of the table of counts (see
+count.c) before and after each operation was repeated, and a list of these. Another copy, right before the first of the
+two, says what a copy takes itself."""
 import ctypes
 import json
 import mmap
@@ -103,6 +104,7 @@ def measure(side, version, wanted, records):
                     work(n)
             stem = f"{side}-{version}-{name}".replace(" ", "_")
             before = rpcs()
+            snapshot(f"{stem}-idle")
             snapshot(f"{stem}-before")
             for n in range(times):
                 work(n)

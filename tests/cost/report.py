@@ -89,6 +89,11 @@ class Cost:
         """Instructions of the transport itself."""
         return sum(self.modules.values())
 
+    @property
+    def guest(self):
+        """Instructions of everything that runs, but for the copies of the table."""
+        return self.per_op["whole guest"]
+
     @staticmethod
     def _places(groups, symbols):
         places = {symbols.addresses[name]: group for group, names in groups.items()
@@ -98,11 +103,13 @@ class Cost:
         return places
 
     def _executed(self, folder):
-        before, after = (self._table(folder / f"{self.record['stem']}-{when}")
-                         for when in ("before", "after"))
-        before.extend([0] * (len(after) - len(before)))
+        """(address, target, instructions, count) of each block, less what a copy of the table takes."""
+        idle, before, after = (self._table(folder / f"{self.record['stem']}-{when}")
+                               for when in ("idle", "before", "after"))
+        for earlier in idle, before:
+            earlier.extend([0] * (len(after) - len(earlier)))
         for i in range(0, len(after), WORDS):
-            count = after[i + 3] - before[i + 3]
+            count = after[i + 3] - 2 * before[i + 3] + idle[i + 3]
             if count:
                 yield after[i], after[i + 1], after[i + 2], count
 
