@@ -97,6 +97,27 @@ static void statistics_reply_has_one_shape(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+/* The second reply has the Send context of the first one. */
+static void statistics_replies_count_once(struct kunit *test)
+{
+	static const struct reply_case c = {
+		"", { { 3, { 4000, 100, 5000 } } }, 1, .head = 128, .pages = 8195, .tail = 24,
+		.payloads = { { 128, 8195 } }, .written = { 8195 },
+	};
+	struct server *server = server_of(test);
+	int i;
+
+	for (i = 1; i <= 2; i++) {
+		exchange_start(server, &c);
+		KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
+		server_done(server);
+		server_settle(server);
+		KUNIT_EXPECT_EQ(test, i * 8195, counters_of(server)->bytes_written);
+	}
+	KUNIT_EXPECT_EQ(test, 1, list_count_nodes(&server->transport->st_send.all));
+	server_expect_at_rest(server);
+}
+
 /* Until the client says that it has it, nothing has been read. */
 static void statistics_exposed_reply(struct kunit *test)
 {
@@ -349,6 +370,7 @@ static void statistics_keep_the_namespace(struct kunit *test)
 
 static struct kunit_case statistics_cases[] = {
 	KUNIT_CASE_PARAM(statistics_reply_has_one_shape, shape_gen_params),
+	KUNIT_CASE(statistics_replies_count_once),
 	KUNIT_CASE(statistics_exposed_reply),
 	KUNIT_CASE(statistics_read_chunk),
 	KUNIT_CASE(statistics_credits),
