@@ -36,7 +36,7 @@ def switch_to(side):
         unload("xprtrdma", "svcrdma", "rpcrdma")
         # Past the settings that make our modules win.
         release = os.uname().release
-        path = subprocess.run(["find", f"/lib/modules/{release}", "-name", "rpcrdma.ko*"],
+        path = subprocess.run(["find", "-L", f"/lib/modules/{release}", "-name", "rpcrdma.ko*"],
                               check=True, stdout=subprocess.PIPE, text=True).stdout.split()[0]
         run("insmod", path)
     run("vm-nfsd", "start")
