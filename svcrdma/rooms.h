@@ -110,7 +110,7 @@ struct svcrdma_reader {
  * struct svcrdma_send_queue - sq.c: Send Queue entries
  *
  * Without the lock, but for @slow, which is changed under it:
- * @depth: all entries; constant
+ * @depth: all entries but the drain's and those of unsignalled Sends; constant
  * @taken: that were ever taken
  * @given: that have ever come back. What is out is the difference
  * @slow: who takes entries has to take @lock: somebody waits, @worker is not set, or the
@@ -147,9 +147,10 @@ struct svcrdma_send_queue {
  * @all: all of them
  * @nr_kept: of these, that are kept when free: not sc_extra
  * @cache: of these, at most; constant
- * @unsignalled: posted, and free when a signalled Send behind them is complete. Who posts that one
- *	takes them all; any context adds
- * @nr_unsignalled: of these, and those that were taken; at most RPCRDMA_UNSIGNALLED_SENDS
+ * @unsignalled: posted, and free when what is signalled behind them is complete. A reply, or a
+ *	probe, takes them all before its post; any context adds
+ * @nr_unsignalled: of these, of those that were taken, and of those about to be posted; at most
+ *	RPCRDMA_UNSIGNALLED_SENDS
  * @release: those whose Writes are complete
  * @release_work: frees what they hold
  */

@@ -6,11 +6,12 @@
  * free list. One with Writes holds mappings and pages, which are freed by a work item of the
  * connection; the completion handler only puts it on a list.
  *
- * A reply that holds nothing can wait with its buffer until another Send is complete: the queue
- * works in order. So RPCRDMA_UNSIGNALLED_SENDS in a row ask for no completion. They are put on
- * st_send.unsignalled after their post, and the next signalled Send takes them before its own:
- * what it finds there is ahead of it in the queue. The queue has entries for them that nobody else
- * is given, so that none waits for one of these.
+ * A reply that holds nothing can wait with its buffer until what is behind it is complete: the
+ * queue works in order. So RPCRDMA_UNSIGNALLED_SENDS in a row ask for no completion. They are put on
+ * st_send.unsignalled after their post, and the next reply that is signalled takes them before its
+ * own: what it finds there is ahead of it in the queue. If there is no next one, sq.c posts a
+ * probe. The queue has entries for them that nobody else is given, so that none waits for one of
+ * these.
  *
  * Bounds: a context in flight, or on its way to be released, holds Send Queue entries, or is one of
  * those few, so that there are not more of these than the queue has entries; what is under
@@ -49,7 +50,7 @@ static void send_ctxt_keep(struct svcrdma_transport *t, struct svcrdma_send_ctxt
 		llist_add(&sc->sc_node, &t->st_send.free);
 }
 
-/* A signalled Send behind them is complete. */
+/* What is signalled behind them is complete. */
 static void unsignalled_keep(struct svcrdma_transport *t, struct llist_node *list)
 {
 	struct svcrdma_send_ctxt *sc, *next;
@@ -60,18 +61,22 @@ static void unsignalled_keep(struct svcrdma_transport *t, struct llist_node *lis
 		send_ctxt_keep(t, sc);
 		count++;
 	}
+	/* The queue's entries are free by now, for who sees this. */
+	smp_mb__before_atomic();
 	atomic_sub(count, &t->st_send.nr_unsignalled);
 }
 
-/* A Send that failed, or was flushed, is as complete as one that did not. */
+/*
+ * When one fails, the connection ends, and nothing is given back: a provider need not flush in order,
+ * and another Send may have this one ahead of it. The teardown frees all.
+ */
 static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct svcrdma_send_ctxt *sc =
 		container_of(wc->wr_cqe, struct svcrdma_send_ctxt, sc_cqe);
 	struct svcrdma_transport *t = sc->sc_transport;
 
-	/* Who has posted an unsignalled one may be about to add it to the list. */
-	if (svcrdma_wc_failed(t, "send", wc) && !(sc->sc_wr.send_flags & IB_SEND_SIGNALED))
+	if (svcrdma_wc_failed(t, "send", wc))
 		return;
 	if (sc->sc_ahead)
 		unsignalled_keep(t, sc->sc_ahead);
@@ -155,6 +160,17 @@ bool svcrdma_send_ctxt_unsignal(struct svcrdma_transport *t, struct svcrdma_send
 }
 
 /**
+ * svcrdma_send_ctxts_unsignalled - are there unsignalled Sends that may not be complete?
+ * @t: transport
+ *
+ * Context: any.
+ */
+bool svcrdma_send_ctxts_unsignalled(const struct svcrdma_transport *t)
+{
+	return atomic_read(&t->st_send.nr_unsignalled);
+}
+
+/**
  * svcrdma_send_ctxt_unsignalled - an unsignalled Send has been posted
  * @t: transport
  * @sc: its context; not the caller's any more
@@ -167,7 +183,7 @@ void svcrdma_send_ctxt_unsignalled(struct svcrdma_transport *t, struct svcrdma_s
 }
 
 /**
- * svcrdma_send_ctxt_go_ahead - a signalled Send is about to be posted
+ * svcrdma_send_ctxt_go_ahead - something that is signalled is about to be posted
  * @t: transport
  * @sc: its context, which is given those of unsignalled Sends that are ahead of it
  *

@@ -7,7 +7,7 @@
  * reply goes into the Send buffer behind the header, or, when that does not fit the
  * client's Receive buffer, to the Reply chunk. Writes and Send are one chain
  * and one ib_post_send(). A queue pair works in order, so the completion of a Send says that the
- * Writes are done, too. Sends without Writes have one in turns: see send_ctxt.c.
+ * Writes are done, too. Of plain replies, only one in a few has a completion: see send_ctxt.c.
  *
  * Pages. Inline data is copied, and nothing is held for it. As soon as one Write is
  * there, the reply's pages (rq_respages up to rq_next_page) move to the Send context,

@@ -4,9 +4,8 @@
  *
  * They are counted. What finds too few waits in st_sq.waiters, and is posted in the order
  * of arrival by whoever gives entries back; nothing passes those that wait, not even with
- * a smaller need. (Unsignalled Sends have entries of their own: send_ctxt.c.) What waits is a
- * context with all that it needs, never a thread. When the transport closes, it stays as it is until
- * the transport is freed.
+ * a smaller need. What waits is a context with all that it needs, never a thread. When the
+ * transport closes, it stays as it is until the transport is freed.
  *
  * While nobody waits, entries are taken and given back without the lock: sq_take(), sq_put().
  * st_sq.slow says when that is not so. Whoever has changed one side looks at the other one behind
@@ -19,6 +18,10 @@
  * memory, whether anybody waits for the entries or not. So the queue is watched while
  * somebody waits, and while entries are out, but for those that are held back to end an
  * exposure, which has a time of its own.
+ *
+ * Unsignalled Sends have entries that are not counted here (send_ctxt.c). There are none unless
+ * the queue is watched. If nothing else is out when the worker comes, it posts something that is
+ * signalled behind them, and watches that.
  */
 #include "svcrdma.h"
 #include "trace.h"
@@ -111,16 +114,21 @@ static void sq_worker(struct work_struct *work)
 	struct svcrdma_transport *t =
 		container_of(work, struct svcrdma_transport, st_sq.worker.work);
 	unsigned long flags;
-	bool stalled = false;
+	bool stalled = false, probe = false;
 
 	spin_lock_irqsave(&t->st_sq.lock, flags);
 	sq_set_watched(t, false);
-	/* Who takes entries from now on sees that: pairs with sq_take(). */
+	/* Who takes entries from now on sees that: pairs with sq_take(), svcrdma_sq_keep_watch(). */
 	smp_mb();
-	if (!t->st_closing && (sq_out(t) > t->st_sq.held || !list_empty(&t->st_sq.waiters))) {
+	if (t->st_closing) {
+		/* Nothing to watch */
+	} else if (sq_out(t) > t->st_sq.held || !list_empty(&t->st_sq.waiters)) {
 		stalled = t->st_sq.mark == sq_given(t);
 		if (!stalled)
 			sq_watch(t);
+	} else if (svcrdma_send_ctxts_unsignalled(t)) {
+		probe = sq_take(t, 1);
+		sq_watch(t);
 	}
 	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 
@@ -128,6 +136,8 @@ static void sq_worker(struct work_struct *work)
 		trace_svcrdma_sq_timeout(t, -ETIMEDOUT);
 		svcrdma_transport_close(t, RPCRDMA_END_STALLED);
 	}
+	if (probe)
+		svcrdma_send_probe(t);
 }
 
 /* Under the lock: there may be entries, and somebody who waits for them. Drops the lock. */
@@ -277,6 +287,31 @@ int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *wa
 }
 
 /**
+ * svcrdma_sq_watched - is the queue watched, while nobody waits?
+ * @t: transport
+ *
+ * Context: any.
+ * Return: false also when the transport closes.
+ */
+bool svcrdma_sq_watched(const struct svcrdma_transport *t)
+{
+	return !READ_ONCE(t->st_sq.slow);
+}
+
+/**
+ * svcrdma_sq_keep_watch - there is an unsignalled Send
+ * @t: transport; behind svcrdma_send_ctxt_unsignal()
+ *
+ * Context: any.
+ */
+void svcrdma_sq_keep_watch(struct svcrdma_transport *t)
+{
+	/* Behind the count, which is a full barrier: pairs with sq_worker(). */
+	if (unlikely(READ_ONCE(t->st_sq.slow)))
+		sq_watch_again(t);
+}
+
+/**
  * svcrdma_sq_close - no more entries for anybody
  * @t: transport
  *
@@ -316,7 +351,7 @@ void svcrdma_sq_setup(struct svcrdma_transport *t)
 /**
  * svcrdma_sq_open - there is a queue
  * @t: transport that nobody uses yet
- * @depth: its entries, without the drain's
+ * @depth: its entries, without the drain's and those of unsignalled Sends
  *
  * Context: process.
  */
@@ -337,7 +372,7 @@ void svcrdma_sq_stop(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_sq_depth - entries of the queue, free or not
+ * svcrdma_sq_depth - entries of the queue that are counted, free or not
  * @t: transport
  *
  * Context: any.

@@ -96,7 +96,7 @@ static __always_inline int post_short(struct svcrdma_transport *t, struct svcrdm
 	return post(t, sc, first);
 }
 
-/* Its Send; what waits for Send Queue entries does not wait for the one that it has. */
+/* Its Send, which has a Send Queue entry */
 static __always_inline int post_unsignalled(struct svcrdma_transport *t,
 					    struct svcrdma_send_ctxt *sc)
 {
@@ -191,8 +191,10 @@ int svcrdma_send_submit_short(struct svcrdma_transport *t, struct svcrdma_send_c
 {
 	int ret;
 
-	if (!sc->sc_write_wrs && svcrdma_send_ctxt_unsignal(t, sc))
+	if (!sc->sc_write_wrs && svcrdma_sq_watched(t) && svcrdma_send_ctxt_unsignal(t, sc)) {
+		svcrdma_sq_keep_watch(t);
 		return post_unsignalled(t, sc);
+	}
 	sc->sc_sq.sw_need = sc->sc_write_wrs + 1;
 	ret = svcrdma_sq_reserve(t, &sc->sc_sq);
 	if (ret == -EINPROGRESS)
@@ -203,4 +205,38 @@ int svcrdma_send_submit_short(struct svcrdma_transport *t, struct svcrdma_send_c
 	}
 	sc->sc_sq_held = sc->sc_sq.sw_need;
 	return post_short(t, sc);
+}
+
+/**
+ * svcrdma_send_probe - learn whether unsignalled Sends are complete
+ * @t: transport of which the caller has taken a Send Queue entry; not the caller's any more
+ *
+ * An RDMA Write of no bytes, for which the peer's HCA looks at neither R_key nor address
+ * (InfiniBand C9-88, RFC 5040 section 5.1). Nobody else hears of it.
+ *
+ * Context: process.
+ */
+void svcrdma_send_probe(struct svcrdma_transport *t)
+{
+	struct svcrdma_send_ctxt *sc = svcrdma_send_ctxt_get(t, GFP_KERNEL);
+	struct ib_rdma_wr probe = {
+		.wr = { .opcode = IB_WR_RDMA_WRITE, .send_flags = IB_SEND_SIGNALED },
+	};
+	const struct ib_send_wr *bad;
+	int ret;
+
+	if (!sc) {
+		/* The watch goes on, and there is another one. */
+		svcrdma_sq_put(t, 1);
+		return;
+	}
+	sc->sc_sq_held = 1;
+	probe.wr.wr_cqe = &sc->sc_cqe;
+	svcrdma_send_ctxt_go_ahead(t, sc);
+	trace_svcrdma_probe(t, 0);
+	ret = ib_post_send(t->st_qp, &probe.wr, &bad);
+	if (ret) {
+		trace_svcrdma_post_send_err(t, ret);
+		svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
+	}
 }

@@ -237,8 +237,8 @@ struct svcrdma_recv_ctxt {
  * struct svcrdma_send_ctxt - a Send buffer and what its Send holds on to
  *
  * Owned by the free list, by the thread that builds a message, by st_sq_waiters, by the
- * HCA from post to completion (of a Send behind it, if its own is unsignalled), or by the release
- * list.
+ * HCA from post to completion (of what is behind it, if its Send is unsignalled), or by the
+ * release list.
  *
  * @sc_node: entry of st_send.free, st_send.unsignalled, @sc_ahead or st_send.release
  * @sc_all: entry of st_send.all, under its lock
@@ -246,7 +246,7 @@ struct svcrdma_recv_ctxt {
  * @sc_extra: there are enough without it: it is freed after its use. Constant
  * @sc_cqe: Send completion
  * @sc_wr: the Send; the Writes are chained before it. Signalled, but from the post of an
- *	unsignalled one until it is complete
+ *	unsignalled one until what is behind it is complete
  * @sc_buffer: for the message, which its bf_sge is
  * @sc_writes: this reply's Writes
  * @sc_write_wrs: work requests of @sc_writes
@@ -623,6 +623,8 @@ int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *wa
 void svcrdma_sq_put(struct svcrdma_transport *t, u32 count);
 void svcrdma_sq_hold(struct svcrdma_transport *t, u32 count);
 void svcrdma_sq_put_held(struct svcrdma_transport *t, u32 count);
+bool svcrdma_sq_watched(const struct svcrdma_transport *t);
+void svcrdma_sq_keep_watch(struct svcrdma_transport *t);
 bool svcrdma_sq_close(struct svcrdma_transport *t);
 void svcrdma_sq_setup(struct svcrdma_transport *t);
 void svcrdma_sq_open(struct svcrdma_transport *t, u32 depth);
@@ -635,6 +637,7 @@ void svcrdma_sq_show(struct seq_file *seq, const struct svcrdma_transport *t);
 bool svcrdma_send_fits(const struct svcrdma_transport *t, const struct svcrdma_send_ctxt *sc);
 void svcrdma_send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
 int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
+void svcrdma_send_probe(struct svcrdma_transport *t);
 int svcrdma_send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 int svcrdma_send_submit_short(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 
@@ -704,6 +707,7 @@ struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp
 void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 bool svcrdma_send_ctxt_unsignal(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_ctxt_unsignalled(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
+bool svcrdma_send_ctxts_unsignalled(const struct svcrdma_transport *t);
 void svcrdma_send_ctxt_go_ahead(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 int svcrdma_send_ctxt_make_room(const struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);

@@ -381,7 +381,8 @@ static int transport_size(struct svcrdma_transport *t,
 				 queues))
 		return -ENOSPC;
 	t->st_credits = queues->credits;
-	svcrdma_send_keep(t, 2 * queues->credits + SVCRDMA_REVERSE_CREDITS);
+	svcrdma_send_keep(t, 2 * queues->credits + SVCRDMA_REVERSE_CREDITS +
+			     RPCRDMA_UNSIGNALLED_SENDS);
 	return 0;
 }
 

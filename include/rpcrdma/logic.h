@@ -461,7 +461,7 @@ struct rpcrdma_device_limits {
 /* Receives that are posted in one post. Both queues have room for so many beyond the credits. */
 enum { RPCRDMA_RECEIVE_BATCH = 14 };
 
-/* Sends of the server that are not complete, or whose completion nobody has asked for */
+/* Unsignalled Sends of the server that are not known to be complete, at most */
 enum { RPCRDMA_UNSIGNALLED_SENDS = 4 };
 
 struct rpcrdma_client_queues {

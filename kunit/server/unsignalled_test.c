@@ -7,6 +7,15 @@
 
 enum { IN_A_ROW = RPCRDMA_UNSIGNALLED_SENDS };
 
+/* Sends are unsignalled only while the queue is watched. */
+static struct svcrdma_transport *connect_watched(struct server *server)
+{
+	server_connect(server);
+	sq_take(server, 1);
+	svcrdma_sq_put(server->transport, 1);
+	return server->transport;
+}
+
 static void answer_plain(struct server *server, int count)
 {
 	while (count--)
@@ -31,7 +40,7 @@ static void unsignalled_in_turns(struct kunit *test)
 	struct server *server = server_of(test);
 	int i;
 
-	server_connect(server);
+	connect_watched(server);
 	for (i = 0; i < 3 * (IN_A_ROW + 1); i++) {
 		answer_plain(server, 1);
 		KUNIT_EXPECT_EQ_MSG(test, i % (IN_A_ROW + 1) == IN_A_ROW, is_signalled(server, i),
@@ -49,7 +58,7 @@ static void unsignalled_is_kept_until_another_is_complete(struct kunit *test)
 {
 	struct server *server = server_of(test);
 
-	server_connect(server);
+	connect_watched(server);
 	answer_plain(server, IN_A_ROW);
 	fake_run_all(server->qp);
 	expect_contexts(server, IN_A_ROW, 0);
@@ -65,7 +74,7 @@ static void unsignalled_behind_is_not_complete(struct kunit *test)
 {
 	struct server *server = server_of(test);
 
-	server_connect(server);
+	connect_watched(server);
 	answer_plain(server, 1);
 	KUNIT_ASSERT_EQ(test, 0, sq_answer(server, 24 + 256, true));
 	answer_plain(server, 1);
@@ -84,7 +93,7 @@ static void unsignalled_are_so_many_at_most(struct kunit *test)
 	struct server *server = server_of(test);
 	unsigned int i;
 
-	server_connect(server);
+	connect_watched(server);
 	answer_plain(server, IN_A_ROW + 3);
 	for (i = 0; i < IN_A_ROW + 3; i++)
 		KUNIT_EXPECT_EQ(test, i >= IN_A_ROW, is_signalled(server, i));
@@ -97,32 +106,159 @@ static void unsignalled_are_so_many_at_most(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
-/* It has an entry of its own, and nobody else's. */
-static void unsignalled_does_not_wait(struct kunit *test)
+/* It has an entry of its own; but it does not pass those that wait. */
+static void unsignalled_while_somebody_waits(struct kunit *test)
 {
 	struct server *server = server_of(test);
 
 	sq_exhaust(server, 10);
-	sq_wait(server, &server->waiters[0], 1, -EINPROGRESS);
-	answer_plain(server, IN_A_ROW);
-	KUNIT_EXPECT_EQ(test, IN_A_ROW, fake_posted(server->qp));
-	KUNIT_EXPECT_FALSE(test, server->waiters[0].served);
 	answer_plain(server, 1);
-	KUNIT_EXPECT_EQ(test, IN_A_ROW, fake_posted(server->qp));
+	KUNIT_EXPECT_EQ(test, 1, fake_posted(server->qp));
+	KUNIT_EXPECT_FALSE(test, is_signalled(server, 0));
+	sq_wait(server, &server->waiters[0], 1, -EINPROGRESS);
+	answer_plain(server, 1);
+	KUNIT_EXPECT_EQ(test, 1, fake_posted(server->qp));
 	svcrdma_sq_put(server->transport, 2);
 	KUNIT_EXPECT_TRUE(test, server->waiters[0].served);
-	KUNIT_EXPECT_EQ(test, IN_A_ROW + 1, fake_posted(server->qp));
+	KUNIT_ASSERT_EQ(test, 2, fake_posted(server->qp));
+	KUNIT_EXPECT_TRUE(test, is_signalled(server, 1));
 	fake_run_all(server->qp);
 	svcrdma_sq_put(server->transport, 9);
 	server_expect_at_rest(server);
 }
 
-/* Then there is a completion. Its context stays, since who has posted it may not be done. */
+static void unsignalled_has_entries_of_its_own(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = connect_watched(server);
+	const struct ib_qp_cap *cap = &fake_queues.qp_attr.cap;
+
+	/* rdma_rw adds one for each context there. The last one is the drain's. */
+	KUNIT_EXPECT_EQ(test, min_t(u32, cap->max_send_wr + cap->max_rdma_ctxs, t->st_send_cq->cqe),
+			t->st_sq.depth + RPCRDMA_UNSIGNALLED_SENDS + 1);
+}
+
+/* Another thread */
+static void send_one(void *t)
+{
+	struct svcrdma_send_ctxt *sc = svcrdma_send_ctxt_get(t, GFP_KERNEL);
+
+	sc->sc_wr.opcode = IB_WR_SEND;
+	sc->sc_buffer.bf_sge.length = RPCRDMA_MIN_HEADER_SIZE;
+	svcrdma_send_submit_short(t, sc);
+}
+
+/* A message that comes while a signalled one is being posted is behind it. */
+
+static void unsignalled_that_comes_during_a_post(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	server->qp->hook_data = connect_watched(server);
+	answer_plain(server, 1);
+	server->qp->posted_hook = send_one;
+	KUNIT_ASSERT_EQ(test, 0, sq_answer(server, 24 + 256, true));
+	KUNIT_ASSERT_EQ(test, 4, fake_posted(server->qp));
+	KUNIT_EXPECT_FALSE(test, is_signalled(server, 3));
+	fake_run(server->qp, 3);
+	flush_work(&server->transport->st_send.release_work);
+	expect_contexts(server, 3, 2);
+	server_settle(server);
+	server_expect_at_rest(server);
+}
+
+/* ---- the watch ---- */
+
+/* SVCRDMA_SQ_TIMEOUT after the last reply. */
+static void time_passes(struct server *server)
+{
+	flush_delayed_work(&server->transport->st_sq.worker);
+}
+
+static bool is_watched(struct server *server)
+{
+	return delayed_work_pending(&server->transport->st_sq.worker);
+}
+
+static void unsignalled_are_asked_for(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = connect_watched(server);
+	const struct fake_wr *wr;
+
+	answer_plain(server, 2);
+	fake_run_all(server->qp);
+	time_passes(server);
+	KUNIT_ASSERT_EQ(test, 3, fake_posted(server->qp));
+	wr = fake_last_wr(server->qp);
+	KUNIT_EXPECT_EQ(test, IB_WR_RDMA_WRITE, wr->opcode);
+	KUNIT_EXPECT_TRUE(test, wr->flags & IB_SEND_SIGNALED);
+	KUNIT_EXPECT_EQ(test, 0, wr->nr_sge);
+	KUNIT_EXPECT_EQ(test, t->st_sq.depth - 1, server_sq_free(t));
+	KUNIT_EXPECT_TRUE(test, is_watched(server));
+	fake_run_all(server->qp);
+	expect_contexts(server, 3, 3);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&t->st_send.nr_unsignalled));
+	/* And once only. */
+	time_passes(server);
+	KUNIT_EXPECT_FALSE(test, is_watched(server));
+	KUNIT_EXPECT_EQ(test, 3, fake_posted(server->qp));
+	server_expect_at_rest(server);
+}
+
+/* A peer that takes no replies. */
+static void unsignalled_stand_still(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	connect_watched(server);
+	answer_plain(server, 1);
+	time_passes(server);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+	time_passes(server);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_FALSE(test, is_watched(server));
+}
+
+static void unsignalled_without_memory_for_a_probe(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	connect_watched(server);
+	answer_plain(server, 1);
+	fake_alloc_fail(0);
+	/* In place of the work item: only this thread is refused. */
+	KUNIT_EXPECT_TRUE(test, cancel_delayed_work_sync(&server->transport->st_sq.worker));
+	server->transport->st_sq.worker.work.func(&server->transport->st_sq.worker.work);
+	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
+	KUNIT_EXPECT_EQ(test, 1, fake_posted(server->qp));
+	KUNIT_EXPECT_TRUE(test, is_watched(server));
+	time_passes(server);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_EQ(test, 2, fake_posted(server->qp));
+	fake_run_all(server->qp);
+	server_expect_at_rest(server);
+}
+
+static void probe_that_is_not_posted(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	connect_watched(server);
+	answer_plain(server, 1);
+	server->qp->accept = 0;
+	time_passes(server);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+}
+
+/* ---- ends ---- */
+
+/* Then there is a completion, and the connection ends. Its context stays. */
 static void unsignalled_that_fails_ends_the_connection(struct kunit *test)
 {
 	struct server *server = server_of(test);
 
-	server_connect(server);
+	connect_watched(server);
 	answer_plain(server, 2);
 	fake_run(server->qp, 1);
 	fake_fail(server->qp, IB_WC_RETRY_EXC_ERR);
@@ -130,25 +266,36 @@ static void unsignalled_that_fails_ends_the_connection(struct kunit *test)
 	expect_contexts(server, 2, 0);
 }
 
-/* The signalled one is flushed, and some before it: each is given back once. */
+static void flushed(struct server *server, unsigned int n)
+{
+	struct ib_wc wc = {
+		.status = IB_WC_WR_FLUSH_ERR, .qp = &server->qp->ib,
+		.wr_cqe = fake_wr(server->qp, n)->cqe,
+	};
+
+	wc.wr_cqe->done(server->transport->st_send_cq, &wc);
+}
+
+/* A provider may flush what is posted just now before what is in the queue, as siw does. */
 static void unsignalled_are_flushed(struct kunit *test)
 {
 	struct server *server = server_of(test);
+	int i;
 
-	server_connect(server);
+	connect_watched(server);
 	answer_plain(server, IN_A_ROW + 1);
-	fake_run(server->qp, 1);
-	fake_fail(server->qp, IB_WC_RETRY_EXC_ERR);
-	fake_run_all(server->qp);
-	expect_contexts(server, IN_A_ROW + 1, IN_A_ROW + 1);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&server->transport->st_send.nr_unsignalled));
+	KUNIT_EXPECT_TRUE(test, is_signalled(server, IN_A_ROW));
+	for (i = IN_A_ROW; i >= 0; i--)
+		flushed(server, i);
+	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	expect_contexts(server, IN_A_ROW + 1, 0);
 }
 
 static void unsignalled_that_is_not_posted(struct kunit *test)
 {
 	struct server *server = server_of(test);
 
-	server_connect(server);
+	connect_watched(server);
 	server->qp->accept = 0;
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, sq_answer(server, 64, false));
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
@@ -161,7 +308,13 @@ static struct kunit_case unsignalled_cases[] = {
 	KUNIT_CASE(unsignalled_is_kept_until_another_is_complete),
 	KUNIT_CASE(unsignalled_behind_is_not_complete),
 	KUNIT_CASE(unsignalled_are_so_many_at_most),
-	KUNIT_CASE(unsignalled_does_not_wait),
+	KUNIT_CASE(unsignalled_while_somebody_waits),
+	KUNIT_CASE(unsignalled_has_entries_of_its_own),
+	KUNIT_CASE(unsignalled_that_comes_during_a_post),
+	KUNIT_CASE(unsignalled_are_asked_for),
+	KUNIT_CASE(unsignalled_stand_still),
+	KUNIT_CASE(unsignalled_without_memory_for_a_probe),
+	KUNIT_CASE(probe_that_is_not_posted),
 	KUNIT_CASE(unsignalled_that_fails_ends_the_connection),
 	KUNIT_CASE(unsignalled_are_flushed),
 	KUNIT_CASE(unsignalled_that_is_not_posted),

@@ -4,8 +4,9 @@
  * works in the order of the posts, and the completion handler, which gives contexts back.
  *
  * One Send may be unsignalled at a time, two threads post two replies each. The connection may
- * fail: what was posted from then on has a completion, signalled or not. What the teardown does
- * with contexts that have not come back is not here: it frees all of them.
+ * fail: what was not done by then has a completion, signalled or not, and what is posted from then
+ * on has it at once, before what is in the queue. Contexts are not used again. What the teardown does
+ * with those that have not come back is not here: it frees all of them. Nor is the probe.
  *
  * @part poster  sendto.c in a thread of nfsd
  *	svcrdma/submit.c: svcrdma_send_submit_short() post_unsignalled() post_short()
@@ -17,19 +18,20 @@
  *
  * @property complete  a context comes back when the HCA is done with its Send, and not before
  *	kunit/svcrdma_kunit: svcrdma_unsignalled.unsignalled_behind_is_not_complete
+ *	kunit/svcrdma_kunit: svcrdma_unsignalled.unsignalled_that_comes_during_a_post
  * @property once  and only once
  *	kunit/svcrdma_kunit: svcrdma_unsignalled.unsignalled_are_flushed
  * @property room  no more Queue entries are theirs than they have
  *	kunit/svcrdma_kunit: svcrdma_unsignalled.unsignalled_are_so_many_at_most
- * @property kept  in the end, what has not come back is on the list
+ * @property kept  in the end, unless the connection failed, what has not come back is on the list
  *	kunit/svcrdma_kunit: svcrdma_unsignalled.unsignalled_in_turns
  *
  * @mutation TAKEN_LATE kept  a signalled Send takes the others after its post
  * @mutation LISTED_EARLY complete  an unsignalled one is listed before its post
  * @mutation COUNTED_EARLY room  those that are taken do not count any more
  * @mutation TWO_STEPS room  their number is looked at, and changed later
- * @mutation FAILED_KEPT once  one that has failed comes back by itself
- * @mutation AHEAD_LOST kept  a signalled one that has failed takes those with it that are ahead of it
+ * @mutation FAILED_KEPT complete  one that has failed comes back, and brings those ahead of it
+ * @mutation FAILED_TWICE once  one that has failed comes back by itself, and by one behind it
  */
 
 #define POSTERS	2
@@ -62,7 +64,12 @@ inline go_ahead(i)
 inline post(i, signalled)
 {
 	d_step {
-		queue ! i, signalled;
+		if
+		:: failed ->
+			executed = executed | bit(i);
+			completions ! i, signalled, true
+		:: else -> queue ! i, signalled
+		fi;
 		posted = posted | bit(i);
 		if
 		:: !signalled -> silent = silent | bit(i)
@@ -158,17 +165,17 @@ proctype handler()
 	:: completions ? i, signalled, error ->
 		polled = polled | bit(i);
 		if
-		:: error && !signalled ->
-#ifdef FAILED_KEPT
-			keep(bit(i))
-#else
-			skip
-#endif
-#ifdef AHEAD_LOST
-		:: error && signalled -> keep(bit(i))
-		:: !error ->
-#else
+#ifdef FAILED_TWICE
+		:: error && !signalled -> keep(bit(i))
 		:: !error || signalled ->
+#else
+#ifdef FAILED_KEPT
+		:: error && !signalled -> skip
+		:: !error || signalled ->
+#else
+		:: error -> skip
+		:: else ->
+#endif
 #endif
 			polled = polled | ahead[i];
 			keep(ahead[i]);
@@ -184,7 +191,7 @@ proctype handler()
 		fi
 	:: ended == POSTERS + 1 && empty(completions) -> break
 	od;
-	assert((back | listed) == ALL)	/* kept */
+	assert(failed || (back | listed) == ALL)	/* kept */
 }
 
 init {
