@@ -181,6 +181,44 @@ static void outstanding_check(struct sweep *sweep)
 	sweep_check_pair(sweep);
 }
 
+/* ---- the server asks for Sends that were unsignalled ---- */
+
+static void probe_prepare(struct sweep *sweep)
+{
+	struct pair *pair = sweep->pair;
+	struct client_call *call;
+	int i;
+
+	sweep_fresh(sweep);
+	for (i = 0; i < 2; i++) {
+		call = client_call_create(&pair->client, &sweep->op->shape);
+		KUNIT_ASSERT_TRUE(sweep->test, pair_run_call(pair, call));
+		client_call_destroy(call);
+	}
+	KUNIT_ASSERT_TRUE(sweep->test, svcrdma_send_ctxts_unsignalled(pair->server));
+}
+
+static void probe_run(struct sweep *sweep)
+{
+	struct pair *pair = sweep->pair;
+	int attempts;
+
+	for (attempts = 0; svcrdma_send_ctxts_unsignalled(pair->server) && attempts < 12;
+	     attempts++) {
+		if (attempts)
+			sweep_note(sweep, FAULT_RETRIED);
+		flush_delayed_work(&pair->server->st_sq.worker);
+		pair_settle(pair);
+		if (!svcrdma_transport_closing(pair->server))
+			continue;
+		sweep_note(sweep, FAULT_LOST);
+		pair_disconnect(pair);
+		pair_expect_nothing_left(pair);
+		return;
+	}
+	KUNIT_EXPECT_FALSE(sweep->test, svcrdma_send_ctxts_unsignalled(pair->server));
+}
+
 /* ---- a task is killed ---- */
 
 struct kill {
@@ -325,6 +363,8 @@ static const struct sweep_op ops[] = {
 	{ "exposed reply and Write chunk", RPC, .shape = { .head = 136, .reply_head = 3000,
 	  .reply_pages = 12288, .reply_tail = 3000, .read = true },
 	  .answer = { 3000, 12288, 2116 } },
+	{ "replies that nobody has heard of", probe_prepare, probe_run, sweep_check_pair,
+	  .shape = { .head = 64, .reply_head = 256 }, .answer = { 200 } },
 	{ "a task is killed", kill_prepare, kill_run, sweep_check_pair,
 	  .shape = { READS(12291) }, .answer = { 128, 12291, 40 } },
 	{ "removal, client", removal_prepare, removal_run, removal_check,
