@@ -7,9 +7,9 @@
  * connection; the completion handler only puts it on a list.
  *
  * A reply that holds nothing can wait with its buffer until what is behind it is complete: the
- * queue works in order. So RPCRDMA_UNSIGNALLED_SENDS in a row ask for no completion. They are put on
- * st_send.unsignalled after their post, and the next reply that is signalled takes them before its
- * own: what it finds there is ahead of it in the queue. If there is no next one, sq.c posts a
+ * queue works in order. So RPCRDMA_UNSIGNALLED_SENDS in a row ask for no completion. They are put
+ * on st_send.unsignalled after their post, and the next reply that is signalled takes them before
+ * its own: what it finds there is ahead of it in the queue. If there is no next one, sq.c posts a
  * probe. The queue has entries for them that nobody else is given, so that none waits for one of
  * these.
  *
@@ -67,8 +67,8 @@ static void unsignalled_keep(struct svcrdma_transport *t, struct llist_node *lis
 }
 
 /*
- * When one fails, the connection ends, and nothing is given back: a provider need not flush in order,
- * and another Send may have this one ahead of it. The teardown frees all.
+ * When one fails, the connection ends, and nothing is given back: a provider need not flush in
+ * order, and another Send may have this one ahead of it. The teardown frees all.
  */
 static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 {

@@ -118,7 +118,10 @@ static void sq_worker(struct work_struct *work)
 
 	spin_lock_irqsave(&t->st_sq.lock, flags);
 	sq_set_watched(t, false);
-	/* Who takes entries from now on sees that: pairs with sq_take(), svcrdma_sq_keep_watch(). */
+	/*
+	 * Who takes entries from now on sees that: pairs with sq_take(), and for unsignalled Sends
+	 * with svcrdma_sq_keep_watch().
+	 */
 	smp_mb();
 	if (t->st_closing) {
 		/* Nothing to watch */
