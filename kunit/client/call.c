@@ -162,14 +162,18 @@ static void dequeue(struct client_call *call)
 	rpc_wake_up_queued_task(&xprt->pending, &call->task);
 }
 
-/* As xprt_release(). */
+/* As xprt_release(). SUNRPC's count of calls under way has no other guard. */
 void client_call_destroy(struct client_call *call)
 {
+	struct rpc_xprt *xprt = call->client->xprt;
+
 	dequeue(call);
 	if (atomic_read(&call->rqst.rq_pin))
 		kunit_fail_current_test("an RPC that is pinned is released");
 	list_del(&call->list);
+	spin_lock(&xprt->transport_lock);
 	xprt_release_rqst_cong(&call->task);
+	spin_unlock(&xprt->transport_lock);
 	if (call->rqst.rq_buffer)
 		xprtrdma_request_free(&call->task);
 	free_pages_of(call->pages);

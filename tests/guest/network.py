@@ -30,7 +30,10 @@ WRITERS = 2         # on each mount
 NOTICED = 45        # seconds in which our client finds out that the server's machine has gone
 LIMIT = 600         # seconds beyond which an operation hangs
 LINK = f"""rdma link show {os.environ["PROVIDER"]}0/1 | sed -n 's/.* netdev \\([^ ]*\\).*/\\1/p'"""
-HEALED = f"tc qdisc del dev $({LINK}) root"
+# Once and for all: while a qdisc takes another one's place packets are dropped, and rxe ends a
+# queue pair for a packet that it could not send; if that is the one of the CM, for ever.
+PREPARED = f"modprobe -q sch_netem; tc qdisc replace dev $({LINK}) root netem limit 100000"
+HEALED = f"tc qdisc change dev $({LINK}) root netem limit 100000"
 COSTS = pathlib.Path(os.environ["RUN_DIR"], "costs")
 GONE = "/tmp/client-gone"   # on the server
 WATCH = f"python3 {os.path.dirname(os.path.abspath(__file__))}/client-gone.py"
@@ -38,7 +41,7 @@ WATCH = f"python3 {os.path.dirname(os.path.abspath(__file__))}/client-gone.py"
 
 def netem(words):
     """A shell command, for what becomes of the packets that a machine sends."""
-    return f"modprobe -q sch_netem; tc qdisc replace dev $({LINK}) root netem limit 100000 {words}"
+    return f"{HEALED} {words}"
 
 
 def both(command):
@@ -73,6 +76,7 @@ def server_dies():
     while subprocess.run(["timeout", "15", "vm-server", "true"], check=False,
                          stderr=subprocess.DEVNULL).returncode:
         time.sleep(0.5)
+    subprocess.run(["vm-server", PREPARED], check=True)
     time.sleep(AFTERWARDS)
 
 
@@ -195,6 +199,7 @@ def main(*names):
     if os.environ["BOOT"] != "1":
         record("client-dies", back_to_life())
     else:
+        both(PREPARED)
         for name in names or FAULTS:
             record(name, measure(name))
     costs = [json.loads(line) for line in COSTS.read_text(encoding="ascii").splitlines()]
