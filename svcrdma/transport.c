@@ -23,13 +23,13 @@
  *    st_closing clear have returned, since a queue's completions are handled
  *    in order and the drain's is the last.
  * 3. The release work is flushed, for the same reason, and the watch over the Send
- *    Queue is ended; nobody starts it again. The expose work ends; it posts nothing
- *    once st_closing is set.
+ *    Queue is ended; nobody starts it again. If it saw st_closing clear, it may have posted
+ *    a probe behind the drain. The expose work ends; it posts nothing once st_closing is set.
  * 4. The handler lock is passed through: CM handlers that saw st_closing clear have
  *    returned. No handler touches st_xprt or wakes nfsd from here on.
  *
- * transport_free(), xpo_free, when the last reference is gone. Threads that saw st_closing
- * clear may have posted after transport_quiesce()'s drain, but have returned now:
+ * transport_free(), xpo_free, when the last reference is gone. Threads, and the watch, that saw
+ * st_closing clear may have posted after transport_quiesce()'s drain, but have returned now:
  * 1. Drain again. The HCA owns no context any more. The expose work may have been
  *    started again by a thread that posted.
  * 2. The release work is flushed again: nothing else uses the queue pair.

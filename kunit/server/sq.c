@@ -39,6 +39,12 @@ void sq_exhaust(struct server *server, u32 depth)
 	KUNIT_ASSERT_EQ(server->test, 0, server_sq_free(server->transport));
 }
 
+/* The time is over after which the watch looks at the queue. */
+void sq_time_passes(struct server *server)
+{
+	flush_delayed_work(&server->transport->st_sq.worker);
+}
+
 /* nfsd has a call, and answers it: @length bytes, inline or by RDMA Write. */
 int sq_answer(struct server *server, u32 length, bool write)
 {

@@ -9,6 +9,7 @@ int sq_init(struct kunit *test);
 void sq_wait(struct server *server, struct server_waiter *waiter, u32 need, int expected);
 void sq_take(struct server *server, u32 need);
 void sq_exhaust(struct server *server, u32 depth);
+void sq_time_passes(struct server *server);
 int sq_answer(struct server *server, u32 length, bool write);
 
 #endif /* KUNIT_SERVER_SQ_H */

@@ -10,12 +10,6 @@ static unsigned int seconds_left(struct server *server)
 		DIV_ROUND_UP(work->timer.expires - jiffies, HZ) : 0;
 }
 
-/* The time is over, now. */
-static void time_passes(struct server *server)
-{
-	flush_delayed_work(&server->transport->st_sq.worker);
-}
-
 static void sq_stands_still(struct kunit *test)
 {
 	struct server *server = server_of(test);
@@ -24,7 +18,7 @@ static void sq_stands_still(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
 	sq_take(server, 1);
 	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
-	time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
 }
@@ -36,7 +30,7 @@ static void sq_stands_still_with_waiters(struct kunit *test)
 
 	sq_exhaust(server, 10);
 	sq_wait(server, &server->waiters[0], 1, -EINPROGRESS);
-	time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
 }
 
@@ -51,7 +45,7 @@ static void sq_entries_for_later(struct kunit *test)
 	sq_take(server, 5);
 	svcrdma_sq_hold(t, 3);
 	/* Two are not. */
-	time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(t));
 	server_disconnect(server);
 
@@ -60,7 +54,7 @@ static void sq_entries_for_later(struct kunit *test)
 	sq_take(server, 5);
 	svcrdma_sq_hold(t, 3);
 	svcrdma_sq_put(t, 2);
-	time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
 	svcrdma_sq_put_held(t, 3);
@@ -75,15 +69,15 @@ static void sq_waits_behind_entries_for_later(struct kunit *test)
 
 	sq_exhaust(server, 10);
 	svcrdma_sq_hold(server->transport, 10);
-	time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
 	sq_wait(server, &server->waiters[0], 6, -EINPROGRESS);
 	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
 	svcrdma_sq_put_held(server->transport, 10);
 	KUNIT_EXPECT_TRUE(test, server->waiters[0].served);
-	time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
-	time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
 }
 
@@ -97,11 +91,11 @@ static void sq_moves_slowly(struct kunit *test)
 		sq_wait(server, &server->waiters[i], 1, -EINPROGRESS);
 	for (i = 0; i < 3; i++) {
 		svcrdma_sq_put(server->transport, 1);
-		time_passes(server);
+		sq_time_passes(server);
 		KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
 		KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
 	}
-	time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
 }
 
@@ -116,7 +110,7 @@ static void sq_is_watched_anew(struct kunit *test)
 	sq_wait(server, &server->waiters[0], 1, -EINPROGRESS);
 	svcrdma_sq_put(server->transport, 10);
 	svcrdma_sq_put(server->transport, 1);
-	time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
 	sq_take(server, 10);
 	sq_wait(server, &server->waiters[1], 1, -EINPROGRESS);
@@ -124,11 +118,11 @@ static void sq_is_watched_anew(struct kunit *test)
 	mod_timer(&work->timer, jiffies + 2 * HZ);
 	svcrdma_sq_put(server->transport, 1);
 	sq_wait(server, &server->waiters[2], 1, -EINPROGRESS);
-	time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
 	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
 	svcrdma_transport_close(server->transport, RPCRDMA_END_OTHER);
-	time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
 }
 

@@ -149,7 +149,6 @@ static void send_one(void *t)
 }
 
 /* A message that comes while a signalled one is being posted is behind it. */
-
 static void unsignalled_that_comes_during_a_post(struct kunit *test)
 {
 	struct server *server = server_of(test);
@@ -169,12 +168,6 @@ static void unsignalled_that_comes_during_a_post(struct kunit *test)
 
 /* ---- the watch ---- */
 
-/* SVCRDMA_SQ_TIMEOUT after the last reply. */
-static void time_passes(struct server *server)
-{
-	flush_delayed_work(&server->transport->st_sq.worker);
-}
-
 static bool is_watched(struct server *server)
 {
 	return delayed_work_pending(&server->transport->st_sq.worker);
@@ -188,7 +181,7 @@ static void unsignalled_are_asked_for(struct kunit *test)
 
 	answer_plain(server, 2);
 	fake_run_all(server->qp);
-	time_passes(server);
+	sq_time_passes(server);
 	KUNIT_ASSERT_EQ(test, 3, fake_posted(server->qp));
 	wr = fake_last_wr(server->qp);
 	KUNIT_EXPECT_EQ(test, IB_WR_RDMA_WRITE, wr->opcode);
@@ -200,7 +193,7 @@ static void unsignalled_are_asked_for(struct kunit *test)
 	expect_contexts(server, 3, 3);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&t->st_send.nr_unsignalled));
 	/* And once only. */
-	time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_FALSE(test, is_watched(server));
 	KUNIT_EXPECT_EQ(test, 3, fake_posted(server->qp));
 	server_expect_at_rest(server);
@@ -213,9 +206,9 @@ static void unsignalled_stand_still(struct kunit *test)
 
 	connect_watched(server);
 	answer_plain(server, 1);
-	time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
-	time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
 	KUNIT_EXPECT_FALSE(test, is_watched(server));
 }
@@ -233,7 +226,7 @@ static void unsignalled_without_memory_for_a_probe(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
 	KUNIT_EXPECT_EQ(test, 1, fake_posted(server->qp));
 	KUNIT_EXPECT_TRUE(test, is_watched(server));
-	time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
 	KUNIT_EXPECT_EQ(test, 2, fake_posted(server->qp));
 	fake_run_all(server->qp);
@@ -247,7 +240,7 @@ static void probe_that_is_not_posted(struct kunit *test)
 	connect_watched(server);
 	answer_plain(server, 1);
 	server->qp->accept = 0;
-	time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
 }
 
