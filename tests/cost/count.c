@@ -4,23 +4,23 @@
  *
  *	-plugin count.so,out=FILE
  *
- * FILE is a table in shared memory: a struct header, and a struct block for each block of code
- * that was translated. A count goes up whenever its block is entered, so who reads the file
- * twice has what was executed in between: all of it, not a sample. It may be read while the
- * machine runs, by the guest as well. One processor only.
+ * The table of counts is a struct header, and a struct block for each block of code that was
+ * translated. A count goes up whenever its block is entered. When a process of the guest executes
+ * the instruction MARK, which does nothing, the table is copied to FILE-0, the next time to FILE-1,
+ * and so on; the guest takes no other instruction for that. So two copies have what was executed in
+ * between: all of it, not a sample. One processor only.
  *
  * QEMU's package has no header for plugins. What is used of their interface is declared here:
  * version 1, of QEMU 7.2, and version 4, of QEMU 10. The old one adds to a counter without
  * a call, and gives an instruction's bytes as a pointer.
  */
-#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
@@ -33,6 +33,8 @@ typedef void (*tb_exec_cb)(unsigned int vcpu, void *userdata);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, tb_trans_cb cb);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, tb_exec_cb cb,
 					  enum qemu_plugin_cb_flags flags, void *userdata);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, tb_exec_cb cb,
+					    enum qemu_plugin_cb_flags flags, void *userdata);
 /* Until version 2 */
 __attribute__((weak)) void
 qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb, enum qemu_plugin_op op,
@@ -56,6 +58,9 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, 
 #define KERNEL_START 0xffff800000000000ull
 #define CALL_REL32 0xe8
 
+/* nopl with a displacement that no compiler chooses; guest.py has it as well. */
+static const unsigned char MARK[] = { 0x0f, 0x1f, 0x84, 0x00, 'C', 'O', 'S', 'T' };
+
 struct header {
 	uint64_t blocks;	/* so many are in use */
 	uint64_t lost;		/* blocks for which there was no room */
@@ -69,8 +74,9 @@ struct block {
 	uint64_t count;
 };
 
-static struct header *header;
+static struct header header;
 static struct block *blocks;
+static const char *out;
 static uint32_t table[TABLE_SIZE];	/* index of a block, and one */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -85,19 +91,26 @@ __attribute__((constructor)) static void choose_version(void)
 	qemu_plugin_version = is_old() ? 1 : 4;
 }
 
+/* Whether @insn has @size bytes, which then go to @data. */
+static bool has_size(const struct qemu_plugin_insn *insn, unsigned char *data, size_t size)
+{
+	uintptr_t result;
+
+	if (qemu_plugin_insn_size(insn) != size)
+		return false;
+	result = qemu_plugin_insn_data(insn, data, size);
+	if (is_old())
+		memcpy(data, (const void *)result, size);
+	return true;
+}
+
 static uint64_t call_target(const struct qemu_plugin_tb *tb, size_t insns)
 {
 	const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, insns - 1);
 	unsigned char data[CALL_SIZE];
-	uintptr_t result;
 	int32_t distance;
 
-	if (qemu_plugin_insn_size(last) != CALL_SIZE)
-		return 0;
-	result = qemu_plugin_insn_data(last, data, CALL_SIZE);
-	if (is_old())
-		memcpy(data, (const void *)result, CALL_SIZE);
-	if (data[0] != CALL_REL32)
+	if (!has_size(last, data, CALL_SIZE) || data[0] != CALL_REL32)
 		return 0;
 	memcpy(&distance, data + 1, sizeof(distance));
 	return qemu_plugin_insn_vaddr(last) + CALL_SIZE + distance;
@@ -117,13 +130,13 @@ static struct block *find(uint64_t address, uint64_t target, uint64_t insns)
 			return block;
 		at = (at + 1) % TABLE_SIZE;
 	}
-	if (header->blocks == MAX_BLOCKS) {
-		header->lost++;
+	if (header.blocks == MAX_BLOCKS) {
+		header.lost++;
 		return NULL;
 	}
-	block = &blocks[header->blocks++];
+	block = &blocks[header.blocks++];
 	*block = (struct block){ .address = address, .target = target, .insns = insns };
-	table[at] = header->blocks;
+	table[at] = header.blocks;
 	return block;
 }
 
@@ -132,6 +145,41 @@ static void executed(unsigned int vcpu, void *userdata)
 	struct block *block = userdata;
 
 	block->count++;
+}
+
+static void copy_table(unsigned int vcpu, void *userdata)
+{
+	static unsigned int copies;
+	char path[PATH_MAX];
+	FILE *file;
+	bool done;
+
+	snprintf(path, sizeof(path), "%s-%u", out, copies++);
+	file = fopen(path, "wb");
+	if (!file) {
+		perror(path);
+		exit(1);
+	}
+	done = fwrite(&header, sizeof(header), 1, file) == 1 &&
+	       fwrite(blocks, sizeof(*blocks), header.blocks, file) == header.blocks;
+	if (fclose(file) || !done) {
+		perror(path);
+		exit(1);
+	}
+}
+
+static void look_for_marks(struct qemu_plugin_tb *tb, size_t insns)
+{
+	unsigned char data[sizeof(MARK)];
+	size_t i;
+
+	for (i = 0; i < insns; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+
+		if (has_size(insn, data, sizeof(MARK)) && !memcmp(data, MARK, sizeof(MARK)))
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, copy_table,
+							       QEMU_PLUGIN_CB_NO_REGS, NULL);
+	}
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -144,6 +192,8 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	pthread_mutex_lock(&lock);
 	block = find(kernel ? address : 0, kernel ? call_target(tb, insns) : 0, insns);
 	pthread_mutex_unlock(&lock);
+	if (!kernel)
+		look_for_marks(tb, insns);
 	if (!block)
 		return;
 	if (is_old())
@@ -153,33 +203,18 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, executed, QEMU_PLUGIN_CB_NO_REGS, block);
 }
 
-static bool map_table(const char *path)
-{
-	size_t size = sizeof(*header) + MAX_BLOCKS * sizeof(*blocks);
-	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
-
-	if (fd < 0 || ftruncate(fd, size)) {
-		perror(path);
-		return false;
-	}
-	header = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	if (header == MAP_FAILED) {
-		perror(path);
-		return false;
-	}
-	blocks = (struct block *)(header + 1);
-	return true;
-}
-
 int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)
 {
 	if (argc != 1 || strncmp(argv[0], "out=", 4)) {
 		fprintf(stderr, "count.so: out=FILE is missing\n");
 		return -1;
 	}
-	if (!map_table(argv[0] + 4))
+	out = strdup(argv[0] + 4);
+	blocks = calloc(MAX_BLOCKS, sizeof(*blocks));
+	if (!out || !blocks) {
+		perror("count.so");
 		return -1;
+	}
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
 	return 0;
 }

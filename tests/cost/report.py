@@ -6,7 +6,8 @@ import collections
 import json
 import pathlib
 
-WORDS = 4       # of a struct block, see count.c
+HEADER = 2      # words of a struct header, see count.c
+WORDS = 4       # of a struct block
 PAGE = 4096
 MODULES = {"ours": ("xprtrdma", "svcrdma"), "in-tree": ("rpcrdma",)}
 # What a transport calls directly, and what the whole machine does: by the names of functions.
@@ -91,7 +92,7 @@ class Cost:
 
     @property
     def guest(self):
-        """Instructions of everything that runs, but for the copies of the table."""
+        """Instructions of everything that runs."""
         return self.per_op["whole guest"]
 
     @staticmethod
@@ -103,13 +104,11 @@ class Cost:
         return places
 
     def _executed(self, folder):
-        """(address, target, instructions, count) of each block, less what a copy of the table takes."""
-        idle, before, after = (self._table(folder / f"{self.record['stem']}-{when}")
-                               for when in ("idle", "before", "after"))
-        for earlier in idle, before:
-            earlier.extend([0] * (len(after) - len(earlier)))
+        """(address, target, instructions, count) of each block that was entered"""
+        before, after = (self._table(folder / self.record[when]) for when in ("before", "after"))
+        before.extend([0] * (len(after) - len(before)))
         for i in range(0, len(after), WORDS):
-            count = after[i + 3] - 2 * before[i + 3] + idle[i + 3]
+            count = after[i + 3] - before[i + 3]
             if count:
                 yield after[i], after[i + 1], after[i + 2], count
 
@@ -117,7 +116,9 @@ class Cost:
     def _table(path):
         words = array.array("Q")
         words.frombytes(path.read_bytes())
-        return words
+        if words[1]:
+            raise ValueError(f"{path.name}: there was no room for {words[1]} blocks")
+        return words[HEADER:]
 
     def _take(self, block, symbols):
         address, target, insns, count = block
