@@ -55,6 +55,7 @@ struct fake_remote {
  * @sge: local memory
  * @mr: of a registration
  * @post: which call of ib_post_send() it came with, from 1 on
+ * @noio: its poster could not wait for a disk or a file system: memalloc_noio_save()
  */
 struct fake_wr {
 	enum ib_wr_opcode	opcode;
@@ -68,6 +69,7 @@ struct fake_wr {
 	struct ib_sge		sge[FAKE_SGES];
 	struct ib_mr		*mr;
 	unsigned int		post;
+	bool			noio;
 };
 
 struct fake_recv {

@@ -21,6 +21,7 @@ static void record(struct fake_qp *qp, const struct ib_send_wr *wr)
 		.cqe = wr->wr_cqe,
 		.nr_sge = min(wr->num_sge, (int)FAKE_SGES),
 		.post = qp->posts,
+		.noio = current->flags & PF_MEMALLOC_NOIO,
 	};
 	if (wr->sg_list)
 		memcpy(to->sge, wr->sg_list, to->nr_sge * sizeof(to->sge[0]));

@@ -178,6 +178,31 @@ static void pull_of_small_calls_does_not_wait(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+/*
+ * The Reads of a small call begin in a completion handler. What they allocate there may not wait for
+ * a disk, which may be this server's own.
+ */
+static void pull_of_small_calls_waits_for_no_io(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct fake_wr *read;
+
+	server_connect(server);
+	deliver(server, 1, 8192);
+	read = fake_last_wr(server->qp);
+	KUNIT_ASSERT_EQ(test, IB_WR_RDMA_READ, read->opcode);
+	KUNIT_EXPECT_TRUE(test, read->noio);
+	KUNIT_EXPECT_FALSE(test, current->flags & PF_MEMALLOC_NOIO);
+	deliver(server, 2, LARGE);
+	look_at_messages(server);
+	read = fake_last_wr(server->qp);
+	KUNIT_ASSERT_EQ(test, IB_WR_RDMA_READ, read->opcode);
+	KUNIT_EXPECT_FALSE(test, read->noio);
+	expect_call(server, 1, 8192);
+	expect_call(server, 2, LARGE);
+	server_expect_at_rest(server);
+}
+
 /* Four regions for each call, of eight: two at a time, then one. */
 static void deliver_to_few_regions(struct server *server, u32 count)
 {
@@ -344,6 +369,7 @@ static struct kunit_case pull_cases[] = {
 	KUNIT_CASE(pull_goes_on_in_order),
 	KUNIT_CASE(pull_is_not_overtaken),
 	KUNIT_CASE(pull_of_small_calls_does_not_wait),
+	KUNIT_CASE(pull_of_small_calls_waits_for_no_io),
 	KUNIT_CASE(pull_waits_for_regions_and_pages),
 	KUNIT_CASE(pull_that_waits_is_somebody_elses),
 	KUNIT_CASE(pull_that_tries_again_is_not_passed),
