@@ -8,11 +8,23 @@
  * first one of a context has to find some.
  *
  * A larger one takes those of the thread that looks at it first, and SUNRPC fills the gaps. The
- * thread that gets the call lets go of as many.
+ * thread that gets the call lets go of as many. The array that has them goes back to the connection
+ * then, for its next large call; what is more than SVCRDMA_MAX_PULLS stays with its context.
  */
 #include <linux/slab.h>
 
 #include "svcrdma.h"
+
+/**
+ * svcrdma_pages_setup - no large call yet
+ * @t: all zeros
+ *
+ * Context: any.
+ */
+void svcrdma_pages_setup(struct svcrdma_transport *t)
+{
+	spin_lock_init(&t->st_pages.lock);
+}
 
 /**
  * svcrdma_call_pages - pages that a call's Reads need
@@ -52,6 +64,37 @@ bool svcrdma_pages_find(struct svcrdma_recv_ctxt *rc)
 	return true;
 }
 
+/* The first element of a spare array leads to the next one. */
+static struct page **take_array(struct svcrdma_transport *t)
+{
+	struct page **array;
+
+	spin_lock(&t->st_pages.lock);
+	array = t->st_pages.spare;
+	if (array) {
+		t->st_pages.spare = (struct page **)array[0];
+		t->st_pages.nr_spare--;
+	}
+	spin_unlock(&t->st_pages.lock);
+	return array;
+}
+
+static void give_array(struct svcrdma_recv_ctxt *rc)
+{
+	struct svcrdma_transport *t = rc->rc_transport;
+	struct page **array = rc->rc_many_pages;
+
+	rc->rc_pages = NULL;
+	spin_lock(&t->st_pages.lock);
+	if (t->st_pages.nr_spare < SVCRDMA_MAX_PULLS) {
+		array[0] = (struct page *)t->st_pages.spare;
+		t->st_pages.spare = array;
+		t->st_pages.nr_spare++;
+		rc->rc_many_pages = NULL;
+	}
+	spin_unlock(&t->st_pages.lock);
+}
+
 /**
  * svcrdma_pages_make_room - a call is going to have pages
  * @t: transport
@@ -60,13 +103,15 @@ bool svcrdma_pages_find(struct svcrdma_recv_ctxt *rc)
  * Context: process.
  * Return: 0 or -ENOMEM.
  */
-int svcrdma_pages_make_room(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+int svcrdma_pages_make_room(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	if (few(rc)) {
 		rc->rc_pages = rc->rc_few_pages;
 		return 0;
 	}
 	if (!rc->rc_many_pages)
+		rc->rc_many_pages = take_array(t);
+	if (unlikely(!rc->rc_many_pages))
 		rc->rc_many_pages = kvcalloc(t->st_max_pages, sizeof(*rc->rc_many_pages),
 					     GFP_KERNEL);
 	rc->rc_pages = rc->rc_many_pages;
@@ -132,6 +177,8 @@ int svcrdma_pages_give(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 	}
 	replace_pages(rqstp->rq_pages + kept, rc->rc_pages + kept, pages - kept);
 	rc->rc_nr_pages = 0;
+	if (!few(rc))
+		give_array(rc);
 	compat_rqst_reply_begin(rqstp, pages);
 	return 0;
 }
@@ -140,14 +187,16 @@ int svcrdma_pages_give(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
  * svcrdma_pages_drop - the call has no pages any more
  * @rc: context; nothing is read to them
  *
- * Context: any.
+ * Context: process.
  */
 void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc)
 {
 	u32 kept = min_t(u32, rc->rc_nr_few, SVCRDMA_KEPT_PAGES);
 
-	if (rc->rc_nr_pages && rc->rc_pages != rc->rc_few_pages)
+	if (rc->rc_nr_pages && rc->rc_pages != rc->rc_few_pages) {
 		release_pages(rc->rc_pages, rc->rc_nr_pages);
+		give_array(rc);
+	}
 	rc->rc_nr_pages = 0;
 	release_pages(rc->rc_few_pages + kept, rc->rc_nr_few - kept);
 	rc->rc_nr_few = kept;
@@ -164,4 +213,18 @@ void svcrdma_pages_free(struct svcrdma_recv_ctxt *rc)
 	svcrdma_pages_drop(rc);
 	release_pages(rc->rc_few_pages, rc->rc_nr_few);
 	kvfree(rc->rc_many_pages);
+}
+
+/**
+ * svcrdma_pages_destroy - free what is left of all calls
+ * @t: transport whose Receive contexts are freed
+ *
+ * Context: process.
+ */
+void svcrdma_pages_destroy(struct svcrdma_transport *t)
+{
+	struct page **array;
+
+	while ((array = take_array(t)))
+		kvfree(array);
 }

@@ -243,6 +243,7 @@ void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t)
 		svcrdma_rws_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
 		recv_ctxt_free(rc);
 	}
+	svcrdma_pages_destroy(t);
 }
 
 /*

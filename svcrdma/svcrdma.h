@@ -198,7 +198,7 @@ struct svcrdma_few_chunks {
  * @rc_nr_pages: entries of @rc_pages that are this call's
  * @rc_nr_few: entries of @rc_few_pages, each a reference
  * @rc_few_pages: of a small call; see pages.c
- * @rc_many_pages: of any other call; NULL until there is one, then an array of st_max_pages
+ * @rc_many_pages: of any other call: an array of st_max_pages, or NULL
  * @rc_pages: sink of the Reads: @rc_few_pages or @rc_many_pages, or NULL before
  */
 struct svcrdma_recv_ctxt {
@@ -323,6 +323,7 @@ struct svcrdma_send_ctxt {
  *
  * @st_send: send contexts
  * @st_rw: memory for Reads and Writes
+ * @st_pages: arrays for pages of large calls
  *
  * @st_host: whose connection it is; NULL: it has no credits. Constant while it has
  * @st_budgeted: credits that budget.c counts, under its lock
@@ -378,6 +379,7 @@ struct svcrdma_transport {
 
 	struct svcrdma_sender	st_send ____cacheline_aligned_in_smp;
 	struct svcrdma_rw_pool	st_rw;
+	struct svcrdma_page_arrays st_pages;
 
 	struct svcrdma_host	*st_host;
 	u32			st_budgeted;
@@ -514,13 +516,15 @@ void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc);
 enum { SVCRDMA_CALL_HEADER_MIN = RPCRDMA_RPC_MIN_CALL };
 
 /* pages.c */
+void svcrdma_pages_setup(struct svcrdma_transport *t);
 u32 svcrdma_call_pages(const struct svcrdma_recv_ctxt *rc);
 bool svcrdma_pages_find(struct svcrdma_recv_ctxt *rc);
-int svcrdma_pages_make_room(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+int svcrdma_pages_make_room(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 void svcrdma_pages_take(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
 int svcrdma_pages_give(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
 void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc);
 void svcrdma_pages_free(struct svcrdma_recv_ctxt *rc);
+void svcrdma_pages_destroy(struct svcrdma_transport *t);
 
 /* arg.c */
 u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp);
