@@ -3,23 +3,30 @@
 """The operations whose cost is counted, with our modules and with the in-tree one.
 
 Runs in a guest of scripts/vm --count that has nothing mounted: guest.py SIDES VERSIONS
-[OPERATION...]. Leaves in the run folder, for report.py: the symbols of each side, copies of the table of counts (see
+ROUNDS [OPERATION...]. In each round the sides take their turns, on mounts of their own, as some of what the guest does
+around an operation is another thing on each mount. One operation at a time comes first, then, in
+the first round, many of a kind at once. Leaves in the run folder, for report.py: the symbols of each side, copies of the table of counts (see
 count.c) before and after each operation was repeated, and a list of these."""
 import ctypes
+import functools
 import json
 import mmap
 import os
 import pathlib
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "guest"))
 # pylint: disable=wrong-import-position
+from files import Files  # noqa: E402
 from sides import mount, run, switch_to, unload  # noqa: E402
 
 RUN = pathlib.Path(os.environ["RUN_DIR"])
 MOUNT_POINT = pathlib.Path("/mnt/cost")
 SMALL, LARGE = 4 << 10, 1 << 20
 FILE_SIZE = 4 << 20
+# At once, and each job's file
+JOBS, DEPTH, JOB_FILE_SIZE = 8, 16, 16 << 20
 
 
 class Snapshots:
@@ -80,38 +87,88 @@ class Data:
             raise RuntimeError("a short write")
 
 
-def operations(small, large):
+def alone(small, large):
     """name, repetitions, what to do for the n-th"""
     folder = MOUNT_POINT / "folder"
     folder.mkdir(exist_ok=True)
     return (
-        ("GETATTR", 200, lambda n: os.stat(MOUNT_POINT)),
-        ("4 KiB read", 200, small.read),
-        ("4 KiB write", 200, small.write),
-        ("1 MiB read", 32, large.read),
-        ("1 MiB write", 32, large.write),
-        ("create", 100, lambda n: os.close(os.open(folder / f"{n}", os.O_CREAT | os.O_EXCL))),
-        ("unlink", 100, lambda n: os.unlink(folder / f"{n}")),
+        ("GETATTR", 100, lambda n: os.stat(MOUNT_POINT)),
+        ("4 KiB read", 100, small.read),
+        ("4 KiB write", 100, small.write),
+        ("1 MiB read", 16, large.read),
+        ("1 MiB write", 16, large.write),
+        ("create", 50, lambda n: os.close(os.open(folder / f"{n}", os.O_CREAT | os.O_EXCL))),
+        ("unlink", 50, lambda n: os.unlink(folder / f"{n}")),
     )
 
 
-def measure(side, version, wanted, snapshots, records):
+class Counted:
+    """Takes snapshots around operations, and keeps a list of them."""
+
+    def __init__(self, about, snapshots, records):
+        self.about = about
+        self.snapshots = snapshots
+        self.records = records
+
+    def do(self, name, times, work, at_once):
+        """@work does it so many times, one after the other or @at_once."""
+        sent = rpcs()
+        before = self.snapshots.take()
+        work()
+        after = self.snapshots.take()
+        self.records.append({**self.about, "op": name, "times": times, "rpcs": rpcs() - sent,
+                             "at once": at_once, "before": before, "after": after})
+
+
+def repeat(what, times):
+    for n in range(times):
+        what(n)
+
+
+def measure_alone(counted, version, wanted):
     mount(version, str(MOUNT_POINT), "actimeo=0")
     with Data(SMALL) as small, Data(LARGE) as large:
-        for name, times, work in operations(small, large):
+        for name, times, what in alone(small, large):
             if wanted and name not in wanted:
                 continue
             if name not in ("create", "unlink"):
-                for n in range(times // 4):
-                    work(n)
-            sent = rpcs()
-            before = snapshots.take()
-            for n in range(times):
-                work(n)
-            after = snapshots.take()
-            records.append({"side": side, "version": version, "op": name, "times": times,
-                            "rpcs": rpcs() - sent, "before": before, "after": after})
+                repeat(what, times // 2)
+            counted.do(name, times, functools.partial(repeat, what, times), False)
     run("umount", str(MOUNT_POINT))
+
+
+def fio(direction, size, times):
+    """So many reads or writes of @size bytes, JOBS x DEPTH at once"""
+    output = subprocess.run(
+        ["fio", "--name=data", f"--directory={MOUNT_POINT}", f"--rw=rand{direction}", f"--bs={size}",
+         f"--size={JOB_FILE_SIZE}", f"--io_size={size * times // JOBS}", "--direct=1",
+         "--ioengine=libaio", f"--numjobs={JOBS}", f"--iodepth={DEPTH}", "--norandommap",
+         "--group_reporting", "--output-format=json"],
+        check=True, stdout=subprocess.PIPE, text=True).stdout
+    done = json.loads(output[output.index("{"):])["jobs"][0][direction]["total_ios"]
+    if done != times:
+        raise RuntimeError(f"fio has done {done} of {times}")
+
+
+def measure_at_once(counted, version):
+    """Between mounts, so that nothing comes out of the client's cache"""
+    mount(version, str(MOUNT_POINT))
+    for size, times, title in (SMALL, 4096, "4 KiB"), (LARGE, 128, "1 MiB"):
+        for direction in "read", "write":
+            fio(direction, size, times // 4)
+            counted.do(f"{title} {direction}, {JOBS} x {DEPTH}", times,
+                       functools.partial(fio, direction, size, times), True)
+    run("umount", str(MOUNT_POINT))
+    files = Files(MOUNT_POINT, JOBS)
+    for names in ("mkdir", "create"), ("readdir", "stat", "unlink", "rmdir"):
+        mount(version, str(MOUNT_POINT), "actimeo=0")
+        for name in names:
+            if name in ("mkdir", "rmdir"):
+                files.at_once(name)
+            else:
+                counted.do(f"{name}, {JOBS} processes", files.count(name),
+                           functools.partial(files.at_once, name), True)
+        run("umount", str(MOUNT_POINT))
 
 
 def ask_each_time():
@@ -123,16 +180,23 @@ def ask_each_time():
 
 
 def main():
+    sides, versions, rounds, *wanted = sys.argv[1:]
     records = []
     snapshots = Snapshots()
     ask_each_time()
-    for side in sys.argv[1].split(","):
-        switch_to(side)
-        (RUN / f"symbols-{side}").write_bytes(pathlib.Path("/proc/kallsyms").read_bytes())
-        with open("/export/data", "wb") as data:
-            data.truncate(FILE_SIZE)
-        for version in sys.argv[2].split(","):
-            measure(side, version, sys.argv[3:], snapshots, records)
+    for n in range(int(rounds)):
+        for side in sides.split(","):
+            switch_to(side)
+            symbols = f"symbols-{side}-{n}"
+            (RUN / symbols).write_bytes(pathlib.Path("/proc/kallsyms").read_bytes())
+            with open("/export/data", "wb") as data:
+                data.truncate(FILE_SIZE)
+            for version in versions.split(","):
+                about = {"side": side, "version": version, "symbols": symbols}
+                counted = Counted(about, snapshots, records)
+                measure_alone(counted, version, wanted)
+                if n == 0 and not wanted:
+                    measure_at_once(counted, version)
     run("vm-nfsd", "stop")
     unload("rpcrdma")
     (RUN / "operations.json").write_text(json.dumps(records))

@@ -62,28 +62,60 @@ class Symbols:
         return self.starts[i:i + 1] == [address]
 
 
+def _places(groups, symbols):
+    places = {symbols.addresses[name]: group for group, names in groups.items()
+              for name in names if name in symbols.addresses}
+    if missing := set(groups) - set(places.values()):
+        raise RuntimeError(f"this kernel has none of the functions of: {missing}")
+    return places
+
+
+def _executed(folder, record):
+    """(address, target, instructions, count) of each block that was entered"""
+    before, after = (_table(folder / record[when]) for when in ("before", "after"))
+    before.extend([0] * (len(after) - len(before)))
+    for i in range(0, len(after), WORDS):
+        count = after[i + 3] - before[i + 3]
+        if count:
+            yield after[i], after[i + 1], after[i + 2], count
+
+
+def _table(path):
+    words = array.array("Q")
+    words.frombytes(path.read_bytes())
+    if words[1]:
+        raise ValueError(f"{path.name}: there was no room for {words[1]} blocks")
+    return words[HEADER:]
+
+
 class Cost:
     """Of one operation, for each time that it was done: @functions has instructions, calls and
     allocations of each (module, function) of the transport, @modules the instructions of each
     module, @per_op how often what CALLS and ENTRIES name was done, and "whole guest", its
     instructions."""
 
-    def __init__(self, folder, record, symbols):
+    def __init__(self, record):
         self.record = record
         self.functions = collections.defaultdict(lambda: [0, 0, 0])
         self.modules = collections.Counter(dict.fromkeys(MODULES[record["side"]], 0))
-        self.per_op = collections.Counter(dict.fromkeys([*CALLS, *ENTRIES], 0))
-        self._called = self._places(CALLS, symbols)
-        self._entered = self._places(ENTRIES, symbols)
-        for block in self._executed(folder):
-            self._take(block, symbols)
-        times = record["times"]
+        self.per_op = collections.Counter(dict.fromkeys([*CALLS, *ENTRIES, "RPCs"], 0))
+        self._times = 0
+
+    def add(self, folder, record, symbols):
+        """What was counted in one round"""
+        called, entered = _places(CALLS, symbols), _places(ENTRIES, symbols)
+        for block in _executed(folder, record):
+            self._take(block, symbols, called, entered)
+        self.per_op["RPCs"] += record["rpcs"]
+        self._times += record["times"]
+
+    def finish(self):
+        """All rounds are added."""
         for entry in self.functions.values():
-            entry[:] = [n / times for n in entry]
-        self.per_op["RPCs"] = record["rpcs"]
+            entry[:] = [n / self._times for n in entry]
         for counter in self.modules, self.per_op:
             for name in counter:
-                counter[name] /= times
+                counter[name] /= self._times
 
     @property
     def text(self):
@@ -95,36 +127,11 @@ class Cost:
         """Instructions of everything that runs."""
         return self.per_op["whole guest"]
 
-    @staticmethod
-    def _places(groups, symbols):
-        places = {symbols.addresses[name]: group for group, names in groups.items()
-                  for name in names if name in symbols.addresses}
-        if missing := set(groups) - set(places.values()):
-            raise RuntimeError(f"this kernel has none of the functions of: {missing}")
-        return places
-
-    def _executed(self, folder):
-        """(address, target, instructions, count) of each block that was entered"""
-        before, after = (self._table(folder / self.record[when]) for when in ("before", "after"))
-        before.extend([0] * (len(after) - len(before)))
-        for i in range(0, len(after), WORDS):
-            count = after[i + 3] - before[i + 3]
-            if count:
-                yield after[i], after[i + 1], after[i + 2], count
-
-    @staticmethod
-    def _table(path):
-        words = array.array("Q")
-        words.frombytes(path.read_bytes())
-        if words[1]:
-            raise ValueError(f"{path.name}: there was no room for {words[1]} blocks")
-        return words[HEADER:]
-
-    def _take(self, block, symbols):
+    def _take(self, block, symbols, called, entered):
         address, target, insns, count = block
         self.per_op["whole guest"] += insns * count
-        if address in self._entered:
-            self.per_op[self._entered[address]] += count
+        if address in entered:
+            self.per_op[entered[address]] += count
         name, module = symbols.of(address)
         if module not in self.modules:
             return
@@ -133,19 +140,23 @@ class Cost:
         entry[0] += insns * count
         if symbols.begins(address):
             entry[1] += count
-        if target in self._called:
-            self.per_op[self._called[target]] += count
-            entry[2] += count * (self._called[target] == "allocations")
+        if target in called:
+            self.per_op[called[target]] += count
+            entry[2] += count * (called[target] == "allocations")
 
 
 def read(folder):
     """All costs of a run folder."""
     folder = pathlib.Path(folder)
     symbols = {}
-    costs = []
+    costs = {}
     for record in json.loads((folder / "operations.json").read_text()):
-        side = record["side"]
-        if side not in symbols:
-            symbols[side] = Symbols(folder / f"symbols-{side}")
-        costs.append(Cost(folder, record, symbols[side]))
-    return costs
+        about = {word: record[word] for word in ("side", "version", "op", "at once")}
+        name = record["symbols"]
+        if name not in symbols:
+            symbols[name] = Symbols(folder / name)
+        cost = costs.setdefault(tuple(about.values()), Cost(about))
+        cost.add(folder, record, symbols[name])
+    for cost in costs.values():
+        cost.finish()
+    return list(costs.values())

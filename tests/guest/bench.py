@@ -8,12 +8,10 @@ nothing mounted: bench.py SECONDS ROUNDS [LEAST]. With LEAST, no job may be
 slower than so many times the in-tree transport's.
 """
 import json
-import os
-import pathlib
 import subprocess
 import sys
-import time
 
+from files import Files
 from sides import mount, run, switch_to, unload
 
 MOUNT_POINT = "/mnt/bench"
@@ -31,8 +29,6 @@ JOBS = (
     ("1 MiB read, 8 x 16", ["--rw=read", "--bs=1m", *MANY], "read", "bw"),
     ("1 MiB write, 8 x 16", ["--rw=write", "--bs=1m", *MANY], "write", "bw"),
 )
-# Of each process: directories, and files in each
-DIRECTORIES, FILES = 16, 16
 PROCESSES = (1, 8)
 VERSIONS = ("3", "4.2")
 
@@ -47,72 +43,21 @@ def fio(arguments, direction, value, seconds):
     return job[direction][value] / (1024 if value == "bw" else 1)
 
 
-def directories(process):
-    for n in range(DIRECTORIES):
-        yield pathlib.Path(MOUNT_POINT, f"process{process}", f"{n}")
-
-
-def files(process):
-    for directory in directories(process):
-        for n in range(FILES):
-            yield str(directory / f"{n}")
-
-
-def create(process):
-    for path in files(process):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-
-
-def readdir(process):
-    for directory in directories(process):
-        if len(os.listdir(directory)) != FILES:
-            os._exit(1)
-
-
-def stat(process):
-    for path in files(process):
-        os.stat(path)
-
-
-def unlink(process):
-    for path in files(process):
-        os.unlink(path)
-
-
-def at_once(what, processes):
-    """The seconds until as many processes have done it."""
-    begin = time.monotonic()
-    children = []
-    for process in range(processes):
-        child = os.fork()
-        if not child:
-            try:
-                what(process)
-            except BaseException as failure:  # pylint: disable=broad-except
-                print(f"{what.__name__}: {failure}", file=sys.stderr)
-                os._exit(1)
-            os._exit(0)
-        children.append(child)
-    for child in children:
-        if os.waitpid(child, 0)[1]:
-            sys.exit(f"{what.__name__} has failed")
-    return time.monotonic() - begin
-
-
 def metadata(version, processes):
     """(what, operations in a second); nothing of it comes out of the client's cache."""
+    files = Files(MOUNT_POINT, processes)
+
+    def rate(name):
+        return name, files.count(name) / files.at_once(name)
+
     mount(version, MOUNT_POINT, "actimeo=0")
-    for process in range(processes):
-        for directory in directories(process):
-            directory.mkdir(parents=True)
-    yield "create", processes * DIRECTORIES * FILES / at_once(create, processes)
+    files.at_once("mkdir")
+    yield rate("create")
     run("umount", MOUNT_POINT)
     mount(version, MOUNT_POINT, "actimeo=0")
-    yield "readdir", processes * DIRECTORIES / at_once(readdir, processes)
-    yield "stat", processes * DIRECTORIES * FILES / at_once(stat, processes)
-    yield "unlink", processes * DIRECTORIES * FILES / at_once(unlink, processes)
-    for process in range(processes):
-        run("rm", "-r", f"{MOUNT_POINT}/process{process}")
+    for name in "readdir", "stat", "unlink":
+        yield rate(name)
+    files.at_once("rmdir")
     run("umount", MOUNT_POINT)
 
 
@@ -167,4 +112,5 @@ def main():
     return bool(least and verdicts(ratios, least))
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

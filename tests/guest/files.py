@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Files without data, by several processes at once, each in directories of its own."""
+import os
+import pathlib
+import sys
+import time
+
+# Of each process: directories, and files in each
+DIRECTORIES, FILES = 16, 16
+
+
+class Files:
+    """Below @mount_point, by @processes. All methods but at_once() are for one of them."""
+
+    def __init__(self, mount_point, processes):
+        self.mount_point = pathlib.Path(mount_point)
+        self.processes = processes
+
+    def directories(self, process):
+        for n in range(DIRECTORIES):
+            yield self.mount_point / f"process{process}" / f"{n}"
+
+    def files(self, process):
+        for directory in self.directories(process):
+            for n in range(FILES):
+                yield str(directory / f"{n}")
+
+    def mkdir(self, process):
+        for directory in self.directories(process):
+            directory.mkdir(parents=True)
+
+    def create(self, process):
+        for path in self.files(process):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+
+    def readdir(self, process):
+        for directory in self.directories(process):
+            if len(os.listdir(directory)) != FILES:
+                raise RuntimeError(f"{directory} has not {FILES} files")
+
+    def stat(self, process):
+        for path in self.files(process):
+            os.stat(path)
+
+    def unlink(self, process):
+        for path in self.files(process):
+            os.unlink(path)
+
+    def rmdir(self, process):
+        for directory in self.directories(process):
+            directory.rmdir()
+        directory.parent.rmdir()
+
+    def count(self, name):
+        """How many operations at_once() of the method @name is."""
+        return self.processes * DIRECTORIES * (1 if name in ("mkdir", "readdir", "rmdir")
+                                               else FILES)
+
+    def at_once(self, name):
+        """The seconds until all processes have done it."""
+        begin = time.monotonic()
+        children = []
+        for process in range(self.processes):
+            child = os.fork()
+            if not child:
+                try:
+                    getattr(self, name)(process)
+                except BaseException as failure:  # pylint: disable=broad-except
+                    print(f"{name}: {failure}", file=sys.stderr)
+                    os._exit(1)
+                os._exit(0)
+            children.append(child)
+        for child in children:
+            if os.waitpid(child, 0)[1]:
+                sys.exit(f"{name} has failed")
+        return time.monotonic() - begin
