@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What an idle connection takes in memory, both ends of it, with our modules and with in-tree.
+"""What a connection takes in memory, both ends of it, with our modules and with in-tree: idle,
+and busy, with as many reads of 64 KiB under way as it has credits.
 
-Runs in a guest of scripts/vm that has nothing mounted: memory.py SIDES. A mount with
-nconnect=9 less one with nconnect=1 is eight connections. Prints a line of JSON for each side, in
-KiB for a connection: of slab memory, by cache, and of vmalloc's, which has the provider's queues."""
+Runs in a guest of scripts/vm that has nothing mounted: memory.py SIDES. A mount with nconnect=9 less one
+with nconnect=1 is eight connections; of busy ones, four less one are three. Prints a line of JSON for
+each side, in KiB for a connection: of slab memory, by cache, and of vmalloc's, which has the
+provider's queues."""
 import json
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import time
 
@@ -17,7 +20,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "guest")
 from sides import mount, run, switch_to  # noqa: E402
 
 MOUNT_POINT = "/mnt/memory"
-MORE = 8
+# Connections: a few, and many
+IDLE, BUSY = (1, 9), (1, 4)
+FILES = [f"data{n}" for n in range(8)]
+CREDITS, DEPTH = 64, 128    # of each busy one: the server's max_requests, and what is asked for
 
 
 def read(path):
@@ -25,9 +31,7 @@ def read(path):
 
 
 def in_use():
-    """KiB, by name. What can be reclaimed is, before."""
-    pathlib.Path("/proc/sys/vm/drop_caches").write_text("3", encoding="ascii")
-    time.sleep(1)
+    """KiB, by name"""
     found = dict(re.findall(r"(\w+):\s+(\d+) kB", read("/proc/meminfo")))
     sizes = {"slab": int(found["SUnreclaim"]), "vmalloc": int(found["VmallocUsed"])}
     for line in read("/proc/slabinfo").splitlines()[2:]:
@@ -36,24 +40,90 @@ def in_use():
     return sizes
 
 
-def connected(connections):
-    mount("4.2", MOUNT_POINT, f"nconnect={connections}")
+def connect(version, connections):
+    """What can be reclaimed is, before; later our server would take that for a want of memory."""
+    pathlib.Path("/proc/sys/vm/drop_caches").write_text("3", encoding="ascii")
+    time.sleep(1)
+    mount(version, MOUNT_POINT, f"nconnect={connections}")
+
+
+def disconnect():
+    run("umount", MOUNT_POINT)
+    time.sleep(1)
+
+
+def idle(connections):
+    connect("4.2", connections)
     os.stat(MOUNT_POINT)
     time.sleep(2)
     sizes = in_use()
-    run("umount", MOUNT_POINT)
-    time.sleep(1)
+    disconnect()
     return sizes
 
 
+def calls():
+    """Of each connection of the mount, until now"""
+    lines = [line.split() for line in read("/proc/self/mountstats").splitlines()]
+    return [int(words[7]) for words in lines if words[:2] == ["xprt:", "rdma"]]
+
+
+def credits_granted():
+    """Of each connection. Ours gives them as they are used, in-tree from the beginning."""
+    path = pathlib.Path("/sys/kernel/debug/xprtrdma/connections")
+    return [int(word) for word in re.findall(r"credits_granted\s+(\d+)", read(path))] \
+        if path.exists() else []
+
+
+def wait_for_load(connections):
+    """Until all of them have their credits, and have sent many times as many calls. The guest's clock
+    runs on while it waits for the host."""
+    for _ in range(5000):
+        sent = calls()
+        if len(sent) == connections and min(sent) >= 4 * CREDITS and \
+                all(granted == CREDITS for granted in credits_granted()):
+            return
+        time.sleep(1)
+    sys.exit(f"calls of each connection: {calls()}; its credits: {credits_granted()}")
+
+
+def busy(connections):
+    """On NFS 3: all connections of NFS 4 have 64 calls together, which are those of a session. nfsd
+    waits until the client has sent them: on one processor it would answer each before the next."""
+    connect("3", connections)
+    run("sh", "-c", "for thread in $(pgrep -x nfsd); do chrt --idle --pid 0 $thread; done")
+    fio = subprocess.Popen(  # pylint: disable=consider-using-with
+        ["fio", "--name=data", f"--filename={':'.join(f'{MOUNT_POINT}/{name}' for name in FILES)}",
+         "--bs=64k", "--rw=randread", "--direct=1", "--ioengine=libaio", f"--numjobs={connections}",
+         f"--iodepth={DEPTH}", "--norandommap", "--time_based", "--runtime=100000"],
+        stdout=subprocess.DEVNULL)
+    try:
+        wait_for_load(connections)
+        sizes = in_use()
+        if fio.poll() is not None:
+            sys.exit("fio has ended too soon")
+    finally:
+        fio.terminate()
+        fio.wait()
+        disconnect()
+    return sizes
+
+
+def each(connected, few, many):
+    """KiB of a connection"""
+    less, more = connected(few), connected(many)
+    sizes = {name: (size - less.get(name, 0)) / (many - few) for name, size in more.items()}
+    return {name: round(size, 1) for name, size in sizes.items()
+            if name in ("slab", "vmalloc") or size >= 2}
+
+
 def main():
+    for name in FILES:
+        with open(f"/export/{name}", "wb") as data:
+            data.truncate(8 << 20)
     for side in sys.argv[1].split(","):
         switch_to(side)
-        few, many = connected(1), connected(1 + MORE)
-        each = {name: (size - few.get(name, 0)) / MORE for name, size in many.items()}
-        print("MEMORY", json.dumps({"side": side, "KiB": {
-            name: round(size, 1) for name, size in each.items()
-            if name in ("slab", "vmalloc") or size >= 2}}), flush=True)
+        print("MEMORY", json.dumps({"side": side, "idle": each(idle, *IDLE),
+                                    "busy": each(busy, *BUSY)}), flush=True)
     run("vm-nfsd", "stop")
 
 
