@@ -124,6 +124,7 @@ struct svcrdma_reader {
  * @mark: @given when @worker was set
  * @watched: @worker is set
  * @worker: closes when the Send Queue stands still; set under @lock
+ * @idle_worker: asks whether the peer is there when nothing has been out for long; set under @lock
  */
 struct svcrdma_send_queue {
 	u32			depth;
@@ -138,6 +139,7 @@ struct svcrdma_send_queue {
 	u32			mark;
 	bool			watched;
 	struct delayed_work	worker;
+	struct delayed_work	idle_worker;
 };
 
 /**

@@ -22,6 +22,9 @@
  * Unsignalled Sends have entries that are not counted here (send_ctxt.c). There are none unless
  * the queue is watched. If nothing else is out when the worker comes, it posts something that is
  * signalled behind them, and watches that.
+ *
+ * A peer that dies while nothing is out for it would never be missed. So when the watch has
+ * been over for a while, something is posted that the peer's HCA has to answer, and watched.
  */
 #include "svcrdma.h"
 #include "trace.h"
@@ -132,6 +135,8 @@ static void sq_worker(struct work_struct *work)
 	} else if (svcrdma_send_ctxts_unsignalled(t)) {
 		probe = sq_take(t, 1);
 		sq_watch(t);
+	} else {
+		svcrdma_work_later(&t->st_sq.idle_worker, SVCRDMA_IDLE_TIMEOUT);
 	}
 	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 
@@ -139,6 +144,26 @@ static void sq_worker(struct work_struct *work)
 		trace_svcrdma_sq_timeout(t, -ETIMEDOUT);
 		svcrdma_transport_close(t, RPCRDMA_END_STALLED);
 	}
+	if (probe)
+		svcrdma_send_probe(t);
+}
+
+/* Asks whether the peer is there, unless the watch is about to find out. */
+static void sq_idle_worker(struct work_struct *work)
+{
+	struct svcrdma_transport *t =
+		container_of(work, struct svcrdma_transport, st_sq.idle_worker.work);
+	unsigned long flags;
+	bool probe = false;
+
+	spin_lock_irqsave(&t->st_sq.lock, flags);
+	/* The end of a watch sets this worker again. */
+	if (!t->st_closing && !t->st_sq.watched) {
+		probe = sq_take(t, 1);
+		sq_watch(t);
+	}
+	spin_unlock_irqrestore(&t->st_sq.lock, flags);
+
 	if (probe)
 		svcrdma_send_probe(t);
 }
@@ -349,6 +374,7 @@ void svcrdma_sq_setup(struct svcrdma_transport *t)
 	INIT_LIST_HEAD(&t->st_sq.waiters);
 	t->st_sq.slow = true;
 	INIT_DELAYED_WORK(&t->st_sq.worker, sq_worker);
+	INIT_DELAYED_WORK(&t->st_sq.idle_worker, sq_idle_worker);
 }
 
 /**
@@ -372,6 +398,7 @@ void svcrdma_sq_open(struct svcrdma_transport *t, u32 depth)
 void svcrdma_sq_stop(struct svcrdma_transport *t)
 {
 	cancel_delayed_work_sync(&t->st_sq.worker);
+	cancel_delayed_work_sync(&t->st_sq.idle_worker);
 }
 
 /**

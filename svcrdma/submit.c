@@ -208,7 +208,7 @@ int svcrdma_send_submit_short(struct svcrdma_transport *t, struct svcrdma_send_c
 }
 
 /**
- * svcrdma_send_probe - learn whether unsignalled Sends are complete
+ * svcrdma_send_probe - learn whether the peer is there, and unsignalled Sends are complete
  * @t: transport of which the caller has taken a Send Queue entry; not the caller's any more
  *
  * An RDMA Write of no bytes, for which the peer's HCA looks at neither R_key nor address

@@ -45,6 +45,23 @@ void sq_time_passes(struct server *server)
 	flush_delayed_work(&server->transport->st_sq.worker);
 }
 
+/* Until @work runs; 0 if it is not set */
+unsigned int sq_seconds_left(const struct delayed_work *work)
+{
+	return timer_pending(&work->timer) ?
+		DIV_ROUND_UP(work->timer.expires - jiffies, HZ) : 0;
+}
+
+/* What was posted last writes nothing, and has a completion. */
+void sq_expect_probe(struct server *server)
+{
+	const struct fake_wr *wr = fake_last_wr(server->qp);
+
+	KUNIT_EXPECT_EQ(server->test, IB_WR_RDMA_WRITE, wr->opcode);
+	KUNIT_EXPECT_TRUE(server->test, wr->flags & IB_SEND_SIGNALED);
+	KUNIT_EXPECT_EQ(server->test, 0, wr->nr_sge);
+}
+
 /* nfsd has a call, and answers it: @length bytes, inline or by RDMA Write. */
 int sq_answer(struct server *server, u32 length, bool write)
 {

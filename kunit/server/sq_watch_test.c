@@ -4,10 +4,7 @@
 
 static unsigned int seconds_left(struct server *server)
 {
-	struct delayed_work *work = &server->transport->st_sq.worker;
-
-	return timer_pending(&work->timer) ?
-		DIV_ROUND_UP(work->timer.expires - jiffies, HZ) : 0;
+	return sq_seconds_left(&server->transport->st_sq.worker);
 }
 
 static void sq_stands_still(struct kunit *test)

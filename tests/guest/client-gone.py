@@ -2,7 +2,7 @@
 """Runs on the server: ends the client's machine, waits until all that it had here has been let
 go, and boots it again. What that took goes to a file:
 
-    client-gone.py <file>
+    client-gone.py <seconds until then> <file>
 """
 import json
 import pathlib
@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 
-BEFORE = 3
 # SUNRPC lets go of a connection that was silent for twice six minutes.
 LIMIT = 900
 
@@ -22,8 +21,8 @@ def connections():
     return pairs.count(" type RC ")
 
 
-def main(path):
-    time.sleep(BEFORE)
+def main(seconds, path):
+    time.sleep(int(seconds))
     before = connections()
     subprocess.run(["vm-machine", "kill", "client"], check=True)
     begin = time.monotonic()
@@ -35,4 +34,4 @@ def main(path):
     subprocess.run(["vm-machine", "boot", "client"], check=True)
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])

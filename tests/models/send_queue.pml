@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Send Queue entries, which are taken and given back without a lock while nobody waits: posters that
- * take some, wait for some and give them back, and the worker that watches a queue with entries out.
+ * take some, wait for some and give them back, the worker that watches a queue with entries out, and
+ * one that asks for a peer for which nothing was out for long.
  *
  * Two entries, and three posters, one of which needs both. A step is what is one access to memory,
  * or is done under the lock and seen by nobody without it. The connection does not end: what waits
@@ -15,11 +16,16 @@
  *	svcrdma/sq.c: sq_serve() sq_grant()
  * @part worker  SVCRDMA_SQ_TIMEOUT after it was set
  *	svcrdma/sq.c: sq_worker() sq_watch()
+ * @part idle_worker  SVCRDMA_IDLE_TIMEOUT after it was set; once
+ *	svcrdma/sq.c: sq_idle_worker()
  *
  * @property depth  no more entries are out than there are
  *	kunit/svcrdma_kunit: svcrdma_sq.sq_free_entries_are_taken_at_once
  * @property watch  the worker is set while entries are out
  *	kunit/svcrdma_kunit: svcrdma_sq_watch.sq_stands_still
+ * @property idle  one of the workers is set, once entries were out
+ *	kunit/svcrdma_kunit: svcrdma_idle.idle_peer_is_asked
+ *	kunit/svcrdma_kunit: svcrdma_idle.idle_no_more
  * @property end  who waits gets entries
  *	kunit/svcrdma_kunit: svcrdma_sq.sq_serves_in_order
  *
@@ -28,14 +34,17 @@
  * @mutation NO_LOOK_BEHIND watch  who has taken entries does not look at the watch any more
  * @mutation OUT_FIRST watch  the worker looks at what is out before it ends the watch
  * @mutation TWO_STEPS depth  what is taken is looked at, and changed later
+ * @mutation NO_IDLE idle  the end of the watch does not set the idle worker
+ * @mutation IDLE_UNWATCHED idle  the idle worker takes an entry and sets no watch
  */
 
 #define DEPTH	2
 #define POSTERS	3
-#define need(i)	(1 + (i) / 2)
+#define PROBE	POSTERS
+#define need(i)	((i) == 2 -> 2 : 1)
 
-byte taken, given, nr_waiters, lock_free = 1, runs = 2;
-bool slow = true, watched, granted[POSTERS];
+byte taken, given, nr_waiters, lock_free = 1, runs = 2, posters = POSTERS;
+bool slow = true, watched, idle, granted[POSTERS];
 chan waiters = [POSTERS] of { byte };
 
 inline lock()	{ atomic { lock_free; lock_free = 0 } }
@@ -136,7 +145,8 @@ proctype poster(byte id)
 	fi;
 	/* Its entries are out, and it has nothing to do before they come back. */
 	assert(watched || !lock_free);	/* watch */
-	give(id)
+	give(id);
+	posters--
 }
 
 /* It runs when it likes; once more than the others can make up for. */
@@ -157,14 +167,48 @@ proctype worker()
 #endif
 		if
 		:: out || nr_waiters -> watch()
+#ifdef NO_IDLE
 		:: else
+#else
+		:: else -> idle = true
+#endif
 		fi;
+		assert(watched || idle);	/* idle */
 		unlock()
 	:: runs == 0 -> break
-	:: taken == 4 && given == 4 -> break
+	:: !posters && taken == given -> break
 	od
 }
 
+proctype idle_worker()
+{
+	bool ok;
+	byte first;
+
+	if
+	:: idle ->
+		lock();
+		idle = false;
+		if
+		:: !watched ->
+			take(PROBE);
+#ifndef IDLE_UNWATCHED
+			watch()
+#endif
+		:: else
+		fi;
+		assert(watched || idle);	/* idle */
+		unlock();
+		if
+		:: ok ->
+			assert(watched || !lock_free);	/* watch */
+			give(PROBE)
+		:: else
+		fi
+	:: !posters
+	fi
+}
+
 init {
-	atomic { run poster(0); run poster(1); run poster(2); run worker() }
+	atomic { run poster(0); run poster(1); run poster(2); run worker(); run idle_worker() }
 }
