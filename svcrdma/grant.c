@@ -2,8 +2,10 @@
 /*
  * A connection's grant: RFC 8166 section 3.3.1.
  *
- * It begins small, with contexts for it. When the client has used all of it, a work item asks for
- * twice as much (budget.c), makes contexts and posts them; after that the next reply grants them.
+ * It begins small, with contexts for it. When the client has used all of it, or asks for more, a
+ * work item asks for twice as much (budget.c), makes contexts and posts them; after that the next
+ * reply grants them. Some clients always ask for all that they could ever use. That says nothing,
+ * so a client is listened to only if it was modest at first, as xprtrdma.ko is.
  *
  * It goes down, as calls come in, when its host has more than its part of the credits. A thread
  * may have read the old grant, st_credit.promised, and not have sent it yet. So Receives are posted
@@ -37,14 +39,36 @@ static bool is_lowering(const struct svcrdma_transport *t)
 	return t->st_credit.promised > t->st_grant;
 }
 
+static bool may_grow(const struct svcrdma_transport *t)
+{
+	return !t->st_credit.asked && t->st_grant < t->st_credits;
+}
+
+/* What calls ask for is of interest beyond that. */
+static u32 heed(const struct svcrdma_transport *t)
+{
+	if (!t->st_credit.first_ask)
+		return 0;
+	return may_grow(t) && t->st_credit.first_ask <= SVCRDMA_FIRST_CREDITS ? t->st_grant :
+										U32_MAX;
+}
+
 /* The next number of @used that is of interest */
 static void set_mark(struct svcrdma_transport *t)
 {
 	u32 mark = t->st_credit.highest + 1;
 
-	if (!t->st_credit.asked && t->st_grant < t->st_credits)
+	if (may_grow(t))
 		mark = min(mark, t->st_grant);
 	svcrdma_recv_set_mark(t, mark);
+	WRITE_ONCE(t->st_credit.heed, heed(t));
+}
+
+static void ask_to_grow(struct svcrdma_transport *t)
+{
+	t->st_credit.asked = true;
+	t->st_credit.look_at = jiffies + SVCRDMA_GRANT_PAUSE;
+	svcrdma_work_queue(&t->st_credit.work);
 }
 
 /* What replies grant from now on needs Receives and contexts. */
@@ -192,11 +216,28 @@ void svcrdma_grant_at_mark(struct svcrdma_transport *t, u32 used)
 {
 	spin_lock(&t->st_recv_lock);
 	t->st_credit.highest = max(t->st_credit.highest, used);
-	if (!t->st_credit.asked && t->st_grant < t->st_credits && used >= t->st_grant) {
-		t->st_credit.asked = true;
-		t->st_credit.look_at = jiffies + SVCRDMA_GRANT_PAUSE;
-		svcrdma_work_queue(&t->st_credit.work);
-	}
+	if (may_grow(t) && used >= t->st_grant)
+		ask_to_grow(t);
+	set_mark(t);
+	spin_unlock(&t->st_recv_lock);
+}
+
+/**
+ * svcrdma_grant_asked_for - a call asks for many credits
+ * @t: transport
+ * @credits: of its header, more than st_credit.heed: of the first call, or more than there are
+ *
+ * RFC 8166 section 3.3.1.
+ *
+ * Context: process.
+ */
+void svcrdma_grant_asked_for(struct svcrdma_transport *t, u32 credits)
+{
+	spin_lock(&t->st_recv_lock);
+	if (!t->st_credit.first_ask)
+		t->st_credit.first_ask = credits;
+	if (credits > heed(t))
+		ask_to_grow(t);
 	set_mark(t);
 	spin_unlock(&t->st_recv_lock);
 }

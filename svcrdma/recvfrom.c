@@ -148,6 +148,7 @@ static int recv_deliver(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 
 	if (atomic_read(&t->st_noise))
 		atomic_set(&t->st_noise, 0);
+	svcrdma_grant_hear(t, rc->rc_header.credits);
 	rqstp->rq_next_page = rqstp->rq_respages + 1;
 	rqstp->rq_xprt_ctxt = rc;
 	rqstp->rq_prot = IPPROTO_MAX;

@@ -69,6 +69,8 @@ struct svcrdma_receiver {
  * @dones: Receives for the RDMA_DONEs of exposed replies. Read without the lock
  * @highest: calls that were under way at the same time, ever
  * @asked: a larger grant was asked for, and is not to be asked for again before @look_at
+ * @first_ask: credits that the client asked for at first; 0: there was no call yet
+ * @heed: it is of interest that a call asks for more than that. Read without the lock
  * @look_at: jiffies
  * @work: changes the grant
  */
@@ -78,6 +80,8 @@ struct svcrdma_granter {
 	u32			dones;
 	u32			highest;
 	bool			asked;
+	u32			first_ask;
+	u32			heed;
 	unsigned long		look_at;
 	struct work_struct	work;
 };

@@ -693,8 +693,16 @@ void svcrdma_grant_stop(struct svcrdma_transport *t);
 int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant);
 int svcrdma_grant_dones(struct svcrdma_transport *t, u32 exposed);
 void svcrdma_grant_at_mark(struct svcrdma_transport *t, u32 used);
+void svcrdma_grant_asked_for(struct svcrdma_transport *t, u32 credits);
 void svcrdma_grant_look(struct svcrdma_transport *t);
 void svcrdma_grant_show(struct seq_file *seq, const struct svcrdma_transport *t);
+
+/* A call has come that asks for so many credits: of its header. */
+static inline void svcrdma_grant_hear(struct svcrdma_transport *t, u32 credits)
+{
+	if (unlikely(credits > READ_ONCE(t->st_credit.heed)))
+		svcrdma_grant_asked_for(t, credits);
+}
 
 /* budget.c */
 extern unsigned long svcrdma_squeeze_time;

@@ -36,7 +36,7 @@ static unsigned int config_encode(const struct xprtrdma_conn *conn,
 	struct rpcrdma_header header = {
 		.xid		= conn->xc_config.xid,
 		.vers		= RPCRDMA_VERSION,
-		.credits	= conn->xc_queues.credits,
+		.credits	= conn->xc_window.requested,
 		.proc		= RPCRDMA_MSG,
 	};
 	struct rpcrdma_config_request request;

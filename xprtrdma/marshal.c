@@ -203,13 +203,13 @@ static bool is_plain(const struct xprtrdma_conn *conn, const struct rpc_rqst *rq
 }
 
 /* An RDMA_MSG is built: @size bytes of header, and @length of the RPC message. */
-static noinline void trace_message(const struct xprtrdma_conn *conn, const struct rpc_rqst *rqst,
+static noinline void trace_message(const struct rpc_rqst *rqst, u32 credits,
 				   const struct rpcrdma_chunk_lists *lists, u32 size, int length)
 {
 	struct rpcrdma_header header = {
 		.xid		= be32_to_cpu(rqst->rq_xid),
 		.vers		= RPCRDMA_VERSION,
-		.credits	= conn->xc_queues.credits,
+		.credits	= credits,
 		.proc		= RPCRDMA_MSG,
 		.size		= size,
 	};
@@ -222,6 +222,7 @@ static int marshal_plain(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 {
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 	void *to = send->sd_buffer.bf_data;
+	u32 credits = xprtrdma_window_ask(conn);
 	int length;
 
 	request->rq_by_history = false;
@@ -229,14 +230,14 @@ static int marshal_plain(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	request->rq_shape = RPCRDMA_SHAPE_INLINE;
 	request->rq_write_capacity = 0;
 	request->rq_reply_capacity = 0;
-	rpcrdma_plain_encode(be32_to_cpu(rqst->rq_xid), conn->xc_queues.credits, to);
+	rpcrdma_plain_encode(be32_to_cpu(rqst->rq_xid), credits, to);
 	length = copy_whole(conn, &rqst->rq_snd_buf, to + RPCRDMA_MIN_HEADER_SIZE);
 	if (length < 0)
 		return length;
 	if (trace_xprtrdma_marshal_enabled()) {
 		static const struct rpcrdma_chunk_lists no_lists;
 
-		trace_message(conn, rqst, &no_lists, RPCRDMA_MIN_HEADER_SIZE, length);
+		trace_message(rqst, credits, &no_lists, RPCRDMA_MIN_HEADER_SIZE, length);
 	}
 	return RPCRDMA_MIN_HEADER_SIZE + length;
 }
@@ -278,9 +279,8 @@ static bool only_result(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	       may_reduce(rqst);
 }
 
-static noinline void trace_item(const struct xprtrdma_conn *conn, const struct rpc_rqst *rqst,
-				bool argument, struct rpcrdma_segment segment, u32 size,
-				int length)
+static noinline void trace_item(const struct rpc_rqst *rqst, u32 credits, bool argument,
+				struct rpcrdma_segment segment, u32 size, int length)
 {
 	struct rpcrdma_chunk chunk = {
 		.position	= argument ? rqst->rq_snd_buf.head[0].iov_len : 0,
@@ -295,7 +295,7 @@ static noinline void trace_item(const struct xprtrdma_conn *conn, const struct r
 		.nr_write	= !argument,
 	};
 
-	trace_message(conn, rqst, &lists, size, length);
+	trace_message(rqst, credits, &lists, size, length);
 }
 
 /*
@@ -308,25 +308,23 @@ static __always_inline int put_item(struct xprtrdma_conn *conn, struct rpc_rqst 
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 	struct rpcrdma_segment segment = rpcrdma_region_segment(region);
 	const struct xdr_buf *call = &rqst->rq_snd_buf;
-	u32 xid = be32_to_cpu(rqst->rq_xid), size;
+	u32 xid = be32_to_cpu(rqst->rq_xid), credits = xprtrdma_window_ask(conn), size;
 	int length;
 
 	request->rq_reply_capacity = 0;
 	if (argument) {
 		request->rq_write_capacity = 0;
-		size = rpcrdma_one_read_encode(xid, conn->xc_queues.credits,
-					       call->head[0].iov_len, &segment, to);
+		size = rpcrdma_one_read_encode(xid, credits, call->head[0].iov_len, &segment, to);
 		length = copy_reduced(call, to + size);
 	} else {
 		request->rq_write_capacity = segment.length;
-		size = rpcrdma_one_write_encode(xid, conn->xc_queues.credits, &segment,
-						segment.length, to);
+		size = rpcrdma_one_write_encode(xid, credits, &segment, segment.length, to);
 		length = copy_whole(conn, call, to + size);
 	}
 	if (length < 0)
 		return length;
 	if (trace_xprtrdma_marshal_enabled())
-		trace_item(conn, rqst, argument, segment, size, length);
+		trace_item(rqst, credits, argument, segment, size, length);
 	return size + length;
 }
 
@@ -373,7 +371,6 @@ static noinline_for_stack int marshal_chunks(struct xprtrdma_conn *conn, struct 
 	struct rpcrdma_header header = {
 		.xid		= be32_to_cpu(rqst->rq_xid),
 		.vers		= RPCRDMA_VERSION,
-		.credits	= conn->xc_queues.credits,
 	};
 	struct rpcrdma_call_shape shape;
 	struct rpcrdma_call_plan plan;
@@ -399,6 +396,7 @@ static noinline_for_stack int marshal_chunks(struct xprtrdma_conn *conn, struct 
 	if (lists.nr_segments > conn->xc_queues.mrs_per_call)
 		return -EMSGSIZE;
 
+	header.credits = xprtrdma_window_ask(conn);
 	header.proc = plan.position_zero ? RPCRDMA_NOMSG : RPCRDMA_MSG;
 	if (rpcrdma_header_encode(&header, &lists, send->sd_buffer.bf_data,
 				  conn->xc_inline.inline_send) != RPCRDMA_OK)

@@ -55,7 +55,7 @@ static void done_post(const struct xprtrdma_receive *receive, struct xprtrdma_se
 	struct rpcrdma_header header = {
 		.xid		= receive->rv_header.xid,
 		.vers		= RPCRDMA_VERSION,
-		.credits	= conn->xc_queues.credits,
+		.credits	= xprtrdma_window_ask(conn),
 		.proc		= RPCRDMA_DONE,
 	};
 

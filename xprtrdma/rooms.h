@@ -33,12 +33,15 @@ enum xprtrdma_want {
  * @reverse: calls of the server's that have a Receive: credits that we grant
  * @sends: Send buffers, if the calls of both directions need as many
  * @wants: by enum xprtrdma_want; under xc_lock
+ * @ask: what calls ask for: as many credits as the window has; 0: one had to wait, and they ask
+ *	for more. Changed under xc_lock
  * @worker: makes them; changes what is above, and the window. Others read without a lock
  */
 struct xprtrdma_growth {
 	u32			reverse;
 	unsigned int		sends;
 	unsigned long		wants;
+	u32			ask;
 	struct work_struct	worker;
 };
 

@@ -10,6 +10,10 @@
  * - twice as many Sends, when none is left;
  * - for the server's calls, when the first one has come; then we grant more credits for them (RFC
  *   8167 section 4.1).
+ *
+ * A call asks for as many credits as there are. When one had to wait for want of them, calls ask
+ * for twice as many while the window is full: a server that answers each call at once does not see
+ * that others wait.
  */
 #include "xprtrdma.h"
 #include "trace.h"
@@ -50,12 +54,19 @@ void xprtrdma_window_begin(struct xprtrdma_conn *conn)
 	xprt_write_space(&conn->xc_transport->xt_xprt);
 }
 
+/* It has changed, under xc_lock: so do SUNRPC's, and what calls ask for. */
+static void set_window(struct xprtrdma_conn *conn)
+{
+	WRITE_ONCE(conn->xc_growth.ask, rpcrdma_window_size(&conn->xc_window));
+	set_cwnd(conn);
+}
+
 /* set_cwnd() may have made calls wait for xprt_write_space(), also in a smaller window. */
 static noinline void new_grant(struct xprtrdma_conn *conn, u32 credits)
 {
 	spin_lock(&conn->xc_lock);
 	rpcrdma_window_grant(&conn->xc_window, credits);
-	set_cwnd(conn);
+	set_window(conn);
 	spin_unlock(&conn->xc_lock);
 	xprt_write_space(&conn->xc_transport->xt_xprt);
 }
@@ -135,6 +146,8 @@ int xprtrdma_window_create(struct xprtrdma_conn *conn)
 	u32 credits = min_t(u32, XPRTRDMA_FIRST_CREDITS, conn->xc_queues.credits);
 
 	rpcrdma_window_reset(&conn->xc_window, credits);
+	/* Also of the first call, although it is alone */
+	conn->xc_growth.ask = credits;
 	set_numbers(conn, XPRTRDMA_BC_FIRST_SLOTS, XPRTRDMA_FIRST_SENDS);
 	return make_buffers(conn, credits, XPRTRDMA_BC_FIRST_SLOTS, XPRTRDMA_FIRST_SENDS);
 }
@@ -174,7 +187,7 @@ int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, u
 	spin_lock(&conn->xc_lock);
 	set_numbers(conn, reverse, sends);
 	WRITE_ONCE(conn->xc_window.requested, credits);
-	set_cwnd(conn);
+	set_window(conn);
 	spin_unlock(&conn->xc_lock);
 	return 0;
 }
@@ -262,6 +275,13 @@ noinline void xprtrdma_window_want(struct xprtrdma_conn *conn, enum xprtrdma_wan
 	queue_work(xprtrdma_wq, &conn->xc_growth.worker);
 }
 
+/* Not for want of buffers */
+static bool grant_is_short(const struct xprtrdma_conn *conn)
+{
+	return conn->xc_window.granted <= conn->xc_window.requested &&
+	       conn->xc_window.granted < conn->xc_queues.credits;
+}
+
 /**
  * xprtrdma_window_more - a call waits for a credit
  * @conn: of this connection
@@ -272,7 +292,30 @@ void xprtrdma_window_more(struct xprtrdma_conn *conn)
 {
 	spin_lock(&conn->xc_lock);
 	xprtrdma_window_want(conn, XPRTRDMA_WANTS_CREDITS);
+	if (grant_is_short(conn))
+		WRITE_ONCE(conn->xc_growth.ask, 0);
 	spin_unlock(&conn->xc_lock);
+}
+
+/**
+ * xprtrdma_window_ask_more - xprtrdma_window_ask(), when a call had to wait
+ * @conn: the connection
+ *
+ * Context: any; the caller has not taken its credit yet.
+ * Return: credits, at least 1
+ */
+u32 xprtrdma_window_ask_more(struct xprtrdma_conn *conn)
+{
+	u32 ask;
+
+	spin_lock(&conn->xc_lock);
+	ask = rpcrdma_window_size(&conn->xc_window);
+	if (conn->xc_window.in_flight + 1 >= ask)
+		ask = min(2 * ask, conn->xc_queues.credits);
+	else
+		WRITE_ONCE(conn->xc_growth.ask, ask);
+	spin_unlock(&conn->xc_lock);
+	return ask;
 }
 
 /**

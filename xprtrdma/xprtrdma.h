@@ -569,8 +569,17 @@ void xprtrdma_window_grant(struct xprtrdma_conn *conn, const struct rpcrdma_head
 int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, unsigned int sends);
 void xprtrdma_window_want(struct xprtrdma_conn *conn, enum xprtrdma_want want);
 void xprtrdma_window_more(struct xprtrdma_conn *conn);
+u32 xprtrdma_window_ask_more(struct xprtrdma_conn *conn);
 bool xprtrdma_window_is_open(const struct xprtrdma_conn *conn);
 void xprtrdma_window_stop(struct xprtrdma_conn *conn);
+
+/* The credits that a call asks for: RFC 8166 section 3.3.1. Who sends one. */
+static inline u32 xprtrdma_window_ask(struct xprtrdma_conn *conn)
+{
+	u32 ask = READ_ONCE(conn->xc_growth.ask);
+
+	return likely(ask) ? ask : xprtrdma_window_ask_more(conn);
+}
 
 /* send.c */
 void xprtrdma_sends_init(struct xprtrdma_conn *conn);

@@ -93,7 +93,7 @@ static void config_question(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
 			rpcrdma_header_decode(message, wr->sge[0].length, &header, &lists));
 	KUNIT_EXPECT_EQ(test, RPCRDMA_MSG, header.proc);
-	KUNIT_EXPECT_EQ(test, 128, header.credits);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, header.credits);
 	KUNIT_ASSERT_TRUE(test, rpcrdma_config_call_decode(message + header.size,
 							   wr->sge[0].length - header.size,
 							   &call));

@@ -168,6 +168,106 @@ static void window_stays_while_the_grant_does(struct kunit *test)
 	expect_buffers(client, XPRTRDMA_FIRST_CREDITS);
 }
 
+static struct client_call *next_call(struct client *client)
+{
+	struct client_call *call = client_call_create(client, &getattr);
+
+	KUNIT_ASSERT_EQ(client->test, 0, send_patiently(client, call));
+	client_call_decode(call);
+	return call;
+}
+
+static void answer(struct client_call *call, u32 credits)
+{
+	struct client_reply reply = { .length = 64, .credits = credits };
+
+	KUNIT_ASSERT_TRUE(call->client->test, client_reply_send(call, &reply));
+	client_call_destroy(call);
+}
+
+/* The next call goes out, and is answered with a grant. Returns what it asked for. */
+static u32 asked(struct client *client, u32 credits)
+{
+	struct client_call *call = next_call(client);
+	u32 ask = call->header.credits;
+
+	answer(call, credits);
+	return ask;
+}
+
+enum { WINDOW_MOST = 16 };
+
+/* All calls that may be under way are, and there is another one. */
+static u32 let_one_wait(struct client *client, struct client_call **calls)
+{
+	u32 window = cwnd(client), i;
+
+	KUNIT_ASSERT_LE(client->test, window, WINDOW_MOST);
+	for (i = 0; i < window; i++)
+		calls[i] = next_call(client);
+	KUNIT_EXPECT_NE(client->test, 0, send_patiently(client, client_call_create(client, &getattr)));
+	return window;
+}
+
+/* The first call asks for what there are buffers for. Then it is what there is, or twice that. */
+static void window_asks_for_more(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *calls[WINDOW_MOST];
+
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, asked(client, 3));
+	KUNIT_EXPECT_EQ(test, 3, asked(client, 3));
+	let_one_wait(client, calls);
+	answer(calls[0], 3);
+	/* While the window is full */
+	KUNIT_EXPECT_EQ(test, 6, asked(client, 3));
+	KUNIT_EXPECT_EQ(test, 6, asked(client, 3));
+	answer(calls[1], 3);
+	KUNIT_EXPECT_EQ(test, 3, asked(client, 3));
+	calls[1] = next_call(client);
+	KUNIT_EXPECT_EQ(test, 3, asked(client, 4));
+	KUNIT_EXPECT_EQ(test, 4, asked(client, XPRTRDMA_FIRST_CREDITS));
+	answer(calls[1], XPRTRDMA_FIRST_CREDITS);
+	answer(calls[2], XPRTRDMA_FIRST_CREDITS);
+	let_one_wait(client, calls);
+	answer(calls[0], XPRTRDMA_FIRST_CREDITS);
+	KUNIT_EXPECT_EQ(test, 2 * XPRTRDMA_FIRST_CREDITS, asked(client, XPRTRDMA_FIRST_CREDITS));
+	/* There are more, and it is content. */
+	KUNIT_EXPECT_EQ(test, 2 * XPRTRDMA_FIRST_CREDITS, asked(client, XPRTRDMA_FIRST_CREDITS + 1));
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, asked(client, XPRTRDMA_FIRST_CREDITS + 1));
+}
+
+/* The server is not asked for what there are no buffers for. */
+static void window_asks_for_no_more_than_it_can_use(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct xprtrdma_conn *conn = client->conn;
+	struct client_call *calls[WINDOW_MOST];
+	u32 count, i;
+
+	granted(client, 16);
+	/* So that nobody makes buffers meanwhile */
+	conn->xc_state = RPCRDMA_CONN_CONNECTING;
+	xprtrdma_window_more(conn);
+	conn->xc_state = RPCRDMA_CONN_ESTABLISHED;
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, conn->xc_growth.ask);
+
+	count = let_one_wait(client, calls);
+	flush_work(&conn->xc_growth.worker);
+	KUNIT_ASSERT_EQ(test, 16, cwnd(client));
+	for (i = 0; i < count; i++)
+		answer(calls[i], 16);
+
+	conn->xc_queues.credits = 20;
+	let_one_wait(client, calls);
+	answer(calls[0], 16);
+	KUNIT_EXPECT_EQ(test, 20, asked(client, 16));
+	conn->xc_queues.credits = 16;
+	conn->xc_growth.ask = 16;
+	xprtrdma_window_more(conn);
+	KUNIT_EXPECT_EQ(test, 16, conn->xc_growth.ask);
+}
+
 static void window_without_memory(struct kunit *test)
 {
 	struct client *client = client_of(test);
@@ -296,6 +396,8 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(window_growth_lets_others_go),
 	KUNIT_CASE(window_that_shrinks_lets_others_go),
 	KUNIT_CASE(window_stays_while_the_grant_does),
+	KUNIT_CASE(window_asks_for_more),
+	KUNIT_CASE(window_asks_for_no_more_than_it_can_use),
 	KUNIT_CASE(window_without_memory),
 	KUNIT_CASE(window_of_a_lost_connection),
 	KUNIT_CASE(window_whose_receives_are_refused),

@@ -88,6 +88,65 @@ static void grant_grows_with_use(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, used, t->st_credit.highest);
 }
 
+/* One call is under way at most, and that is all of the need that can be seen of it. */
+static u32 ask(struct server *server, u32 credits)
+{
+	server->asks = credits;
+	server_deliver(server, CALL_PLAIN);
+	granted(server);
+	flush_work(&server->transport->st_credit.work);
+	return server->transport->st_grant;
+}
+
+static void grant_grows_when_asked_for(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+	u32 grant = SVCRDMA_FIRST_CREDITS;
+
+	KUNIT_EXPECT_EQ(test, grant, ask(server, grant));
+	KUNIT_EXPECT_EQ(test, grant, ask(server, grant));
+	for (; grant < t->st_credits; grant *= 2) {
+		KUNIT_EXPECT_EQ(test, grant, ask(server, 1));
+		KUNIT_EXPECT_EQ(test, min(2 * grant, t->st_credits), ask(server, grant + 1));
+		expect_contexts(server, min(2 * grant, t->st_credits));
+	}
+	/* There is no more. */
+	KUNIT_EXPECT_EQ(test, t->st_credits, ask(server, ~0));
+	KUNIT_EXPECT_FALSE(test, t->st_credit.asked);
+	server_expect_at_rest(server);
+}
+
+/* With Read chunks, it comes another way. */
+static void grant_grows_when_a_write_asks(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+
+	ask(server, 1);
+	server->asks = 2 * SVCRDMA_FIRST_CREDITS;
+	server_deliver(server, CALL_READ);
+	fake_run_all(server->qp);
+	granted(server);
+	flush_work(&t->st_credit.work);
+	expect_contexts(server, 2 * SVCRDMA_FIRST_CREDITS);
+}
+
+/* As the in-tree client does. */
+static void grant_for_who_always_asks_for_all(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	int i;
+
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, SVCRDMA_FIRST_CREDITS,
+				ask(server, SVCRDMA_FIRST_CREDITS + 1));
+	/* Nor is it modest when it is later. */
+	KUNIT_EXPECT_EQ(test, SVCRDMA_FIRST_CREDITS, ask(server, 1));
+	KUNIT_EXPECT_EQ(test, SVCRDMA_FIRST_CREDITS, ask(server, 128));
+	KUNIT_EXPECT_FALSE(test, server->transport->st_credit.asked);
+}
+
 static void grant_without_memory(struct kunit *test)
 {
 	struct server *server = server_of(test);
@@ -234,6 +293,30 @@ static void grant_that_was_refused_is_asked_for_again(struct kunit *test)
 	expect_contexts(server, SVCRDMA_FIRST_CREDITS);
 	use_whole_grant(server);
 	expect_contexts(server, 2 * SVCRDMA_FIRST_CREDITS);
+}
+
+/* The same for a client that says what it needs */
+static void grant_that_was_refused_is_asked_for_in_vain(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+	int i;
+
+	server_keep_total(test);
+	svcrdma_max_credits_total = 2 * SVCRDMA_FIRST_CREDITS;
+	ask(server, 1);
+	KUNIT_EXPECT_EQ(test, SVCRDMA_FIRST_CREDITS, ask(server, 16));
+	KUNIT_EXPECT_TRUE(test, t->st_credit.asked);
+	svcrdma_max_credits_total = 1000;
+	t->st_credit.look_at = jiffies + 1000 * HZ;
+	for (i = 0; i < RPCRDMA_RECEIVE_BATCH; i++)
+		KUNIT_EXPECT_EQ(test, SVCRDMA_FIRST_CREDITS, ask(server, 16));
+
+	look_now(server);
+	for (i = 0; i < RPCRDMA_RECEIVE_BATCH; i++)
+		ask(server, 1);
+	KUNIT_EXPECT_FALSE(test, t->st_credit.asked);
+	KUNIT_EXPECT_EQ(test, 16, ask(server, 16));
 }
 
 /* Fewer replies may be exposed, and when that is so, fewer Receives are for RDMA_DONEs. */
@@ -428,11 +511,15 @@ static void grant_no_room_for_many_chunks(struct kunit *test)
 static struct kunit_case grant_cases[] = {
 	KUNIT_CASE(grant_begins_small),
 	KUNIT_CASE(grant_grows_with_use),
+	KUNIT_CASE(grant_grows_when_asked_for),
+	KUNIT_CASE(grant_grows_when_a_write_asks),
+	KUNIT_CASE(grant_for_who_always_asks_for_all),
 	KUNIT_CASE(grant_without_memory),
 	KUNIT_CASE(grant_whose_receives_are_refused),
 	KUNIT_CASE(grant_of_a_closing_connection),
 	KUNIT_CASE(grant_goes_down),
 	KUNIT_CASE(grant_that_was_refused_is_asked_for_again),
+	KUNIT_CASE(grant_that_was_refused_is_asked_for_in_vain),
 	KUNIT_CASE(grant_goes_down_with_exposures),
 	KUNIT_CASE(grant_goes_down_to_the_floor),
 	KUNIT_CASE(grant_waits_for_calls_that_came_before),

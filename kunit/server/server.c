@@ -58,6 +58,7 @@ struct server *server_create(struct kunit *test)
 	server->qp = &fake->qp;
 	server->read_depth = 16;
 	server->pull_depth = 16;
+	server->asks = 32;
 	server->client = (struct rpcrdma_cm_private) {
 		.send_size = SERVER_MESSAGE, .recv_size = SERVER_MESSAGE,
 		.remote_invalidation = true,
@@ -200,7 +201,7 @@ u8 server_peer_memory[256];
 /* A call of 64 bytes with XID 1, or the same with a Read chunk or a Write chunk. */
 void server_deliver(struct server *server, enum server_call kind)
 {
-	struct rpcrdma_header header = { .xid = 1, .vers = 1, .credits = 32 };
+	struct rpcrdma_header header = { .xid = 1, .vers = 1, .credits = server->asks };
 	struct rpcrdma_segment segments[1];
 	struct rpcrdma_chunk chunks[1];
 	struct rpcrdma_chunk_lists lists;

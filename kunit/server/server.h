@@ -56,6 +56,7 @@ struct server {
 	struct rpcrdma_cm_private	client;
 	u8				read_depth;
 	u8				pull_depth;
+	u32				asks;	/* credits, each call of server_deliver() */
 	struct server_waiter		waiters[SERVER_WAITERS];
 };
 
