@@ -23,7 +23,6 @@ MOUNT_POINT = "/mnt/memory"
 # Connections: a few, and many
 IDLE, BUSY = (1, 9), (1, 4)
 FILES = [f"data{n}" for n in range(8)]
-CREDITS, DEPTH = 64, 128    # of each busy one: the server's max_requests, and what is asked for
 
 
 def read(path):
@@ -67,6 +66,11 @@ def calls():
     return [int(words[7]) for words in lines if words[:2] == ["xprt:", "rdma"]]
 
 
+def most_credits():
+    """Of each busy one"""
+    return int(read("/proc/sys/sunrpc/svc_rdma/max_requests"))
+
+
 def credits_granted():
     """Of each connection. Ours gives them as they are used; None: in-tree, which gives them at once."""
     if not loaded("xprtrdma"):
@@ -78,10 +82,11 @@ def credits_granted():
 def wait_for_load(connections):
     """Until all of them have their credits, and have sent many times as many calls. The guest's clock
     runs on while it waits for the host."""
+    most = most_credits()
     for _ in range(5000):
         sent = calls()
-        if len(sent) == connections and min(sent) >= 4 * CREDITS and \
-                credits_granted() in (None, [CREDITS] * connections):
+        if len(sent) == connections and min(sent) >= 4 * most and \
+                credits_granted() in (None, [most] * connections):
             return
         time.sleep(1)
     sys.exit(f"calls of each connection: {calls()}; its credits: {credits_granted()}")
@@ -95,7 +100,7 @@ def busy(connections):
     fio = subprocess.Popen(  # pylint: disable=consider-using-with
         ["fio", "--name=data", f"--filename={':'.join(f'{MOUNT_POINT}/{name}' for name in FILES)}",
          "--bs=64k", "--rw=randread", "--direct=1", "--ioengine=libaio", f"--numjobs={connections}",
-         f"--iodepth={DEPTH}", "--norandommap", "--time_based", "--runtime=100000"],
+         f"--iodepth={2 * most_credits()}", "--norandommap", "--time_based", "--runtime=100000"],
         stdout=subprocess.DEVNULL)
     try:
         wait_for_load(connections)

@@ -139,16 +139,24 @@ static void restore(void *data)
 	svcrdma_max_requests = (unsigned long)data;
 }
 
+/* Grants of as many credits at most, until the test is over */
+static void set_max_requests(struct kunit *test, unsigned int requests)
+{
+	void *before = (void *)(unsigned long)svcrdma_max_requests;
+
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, restore, before));
+	svcrdma_max_requests = requests;
+}
+
 /* More slots, or more requests, never give fewer credits, and none gives more than it says. */
 static void shape_credits_grow(struct kunit *test)
 {
-	void *requests = (void *)(unsigned long)svcrdma_max_requests;
 	struct pair *pair = pair_create_as(test, test->param_value);
 	static const u32 slots[] = { 1, 2, 3, 16, 17, 64, 128, 256 };
 	u32 client = 1, server = 1;
 	int i;
 
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, restore, requests));
+	set_max_requests(test, slots[0]);
 	for (i = 0; i < ARRAY_SIZE(slots); i++) {
 		pair->client.xprt->max_reqs = slots[i];
 		svcrdma_max_requests = slots[i];
@@ -253,6 +261,7 @@ static void shape_figures(struct kunit *test)
 	struct svcrdma_transport *t;
 
 	pair->client.xprt->max_reqs = xprtrdma_slot_table_entries;
+	set_max_requests(test, 64);
 	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
 	queues = &pair->client.conn->xc_queues;
 	t = pair->server;
