@@ -50,7 +50,7 @@ static void place_reads(struct memory_cqe *cqe)
 		return;
 	cqe->wc.status = memory_place_reads(cqe->qp, cqe->number + 1);
 	if (cqe->wc.status != IB_WC_SUCCESS)
-		memory_error(cqe->qp, -1);
+		memory_end(cqe->qp);
 }
 
 static void free_entries(const struct memory_cqe *cqe)

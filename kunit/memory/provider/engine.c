@@ -99,6 +99,15 @@ void memory_terminate(struct memory_qp *qp)
 		memory_error(qp->peer, IB_EVENT_QP_FATAL);
 }
 
+/* memory_end - this end is done, and nobody needs to be told: iWARP has an end for both */
+void memory_end(struct memory_qp *qp)
+{
+	if (device_of(qp)->iwarp)
+		memory_terminate(qp);
+	else
+		memory_error(qp, -1);
+}
+
 static enum ib_wc_status execute(struct memory_qp *qp, struct memory_wr *wr, bool *wait)
 {
 	switch (wr->opcode) {

@@ -277,6 +277,7 @@ static void late_read_finds_its_sink_gone(struct kunit *test)
 	end_expect(test, &e->a, 1, 1, IB_WC_LOC_PROT_ERR);
 	KUNIT_EXPECT_PTR_EQ(test, NULL, memchr_inv(e->a.bytes + 8192, MEMORY_POISON, 3000));
 	KUNIT_EXPECT_TRUE(test, end_in_error(&e->a));
+	KUNIT_EXPECT_EQ(test, e->a.device->iwarp, end_in_error(&e->b));
 }
 
 static struct kunit_case ordering_cases[] = {

@@ -397,6 +397,7 @@ unsigned int memory_receives(struct ib_qp *qp);
 void memory_kick(struct memory_qp *qp);
 void memory_error(struct memory_qp *qp, enum ib_event_type event);
 void memory_terminate(struct memory_qp *qp);
+void memory_end(struct memory_qp *qp);
 
 /* transfer.c; memory_lock is held */
 enum ib_wc_status memory_send(struct memory_qp *qp, const struct memory_wr *wr,

@@ -115,10 +115,8 @@ int memory_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 	spin_lock_irqsave(&memory_lock, flags);
 	if (attr->qp_state != IB_QPS_ERR)
 		qp->state = attr->qp_state;
-	else if (device_of(qp)->iwarp)
-		memory_terminate(qp);
 	else
-		memory_error(qp, -1);
+		memory_end(qp);
 	unlock(qp, flags);
 	return 0;
 }
