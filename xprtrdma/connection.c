@@ -214,7 +214,7 @@ static int conn_wait(struct xprtrdma_conn *conn, int started,
 	if (started)
 		return started;
 	/* rdma_cm has time limits of its own; this one is for a provider's bug. */
-	if (!wait_for_completion_timeout(&conn->xc_cm_done, 60 * HZ))
+	if (!wait_for_completion_timeout(&conn->xc_cm_done, XPRTRDMA_CM_TIMEOUT))
 		return -ETIMEDOUT;
 	if (READ_ONCE(conn->xc_state) == expected)
 		return 0;

@@ -195,6 +195,9 @@ static void connect_worker(struct work_struct *work)
 		rc = -EAGAIN;
 	} else {
 		count_failure(transport, rc);
+		/* To wait longer would spare the server nothing: it has not heard of it. */
+		if (rc == -EHOSTUNREACH)
+			xprt->reestablish_timeout = XPRTRDMA_REESTABLISH_FIRST;
 		rc = connect_status(rc);
 	}
 	/* Not those that wait for a reply, or for another attempt, once others may send. */
@@ -207,7 +210,7 @@ static void connect_worker(struct work_struct *work)
 /*
  * ->connect: the caller holds the write lock, and hands it to the worker. The first
  * attempt, and the first after a useful connection, go out at once; after any other
- * the delay grows.
+ * the delay grows, but not while the server's address cannot be resolved.
  */
 static void transport_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 {

@@ -69,6 +69,8 @@ enum {
 #define XPRTRDMA_REESTABLISH_FIRST	(1U * HZ)
 #define XPRTRDMA_REESTABLISH_MIN	(5U * HZ)
 #define XPRTRDMA_REESTABLISH_MAX	(10U * HZ)
+/* The CM sends a request again after four seconds, fifteen times. */
+#define XPRTRDMA_CM_TIMEOUT		(120U * HZ)
 #define XPRTRDMA_IDLE_TIMEOUT		(5U * 60 * HZ)
 /* Where a call does not say how long it waits for a reply */
 #define XPRTRDMA_STALL_TIMEOUT		(60U * HZ)

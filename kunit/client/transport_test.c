@@ -346,6 +346,27 @@ static void backoff_grows(struct kunit *test)
 	}
 }
 
+/* As long as nobody answers for the address, no server is bothered. */
+static void backoff_without_an_address(struct kunit *test)
+{
+	struct mount *mount = test->priv;
+	int i;
+
+	fake_cm.plan[FAKE_CM_ADDR] = (struct fake_cm_plan) {
+		.event = RDMA_CM_EVENT_ADDR_ERROR, .status = -ETIMEDOUT,
+	};
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_EQ(test, !!i, mount_start(mount));
+		KUNIT_EXPECT_EQ(test, -EHOSTUNREACH, mount_connected(mount));
+	}
+	fake_cm.plan[FAKE_CM_ADDR] = (struct fake_cm_plan) {};
+	fake_cm.plan[FAKE_CM_CONNECT].error = -ECONNREFUSED;
+	for (i = 1; i <= 4; i *= 2) {
+		KUNIT_EXPECT_EQ(test, i, mount_start(mount));
+		KUNIT_EXPECT_EQ(test, -ECONNREFUSED, mount_connected(mount));
+	}
+}
+
 /* The next attempt goes out at once after a connection that was of use, else later. */
 static void backoff_ends_with_a_useful_connection(struct kunit *test)
 {
@@ -479,6 +500,7 @@ static struct kunit_case transport_cases[] = {
 	KUNIT_CASE(close_frees_spare_requests),
 	KUNIT_CASE(connect_does_not_wait_for_reclaim),
 	KUNIT_CASE(backoff_grows),
+	KUNIT_CASE(backoff_without_an_address),
 	KUNIT_CASE(backoff_ends_with_a_useful_connection),
 	KUNIT_CASE(backoff_has_the_mounts_bound),
 	KUNIT_CASE_PARAM(removal_while_connecting, step_gen_params),
