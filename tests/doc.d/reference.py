@@ -15,11 +15,20 @@ def _source(side, name):
 
 # ---- knobs and counters ----
 
+def _by_kernel():
+    """Values that are another one on some kernels, as A or B"""
+    text = (TOP / "include/compat/linux/sunrpc/svc.h").read_text("utf-8")
+    found = {}
+    for name, value in re.findall(r"^#define (COMPAT_\w+)\t(\d+)$", text, re.M):
+        found.setdefault(name, []).append(value)
+    return {name: " or ".join(sorted(values, key=int)) for name, values in found.items()}
+
+
 class Values:
     """What the names in a file stand for"""
 
     def __init__(self, side):
-        self.known = dict(_CONSTANTS)
+        self.known = {**_CONSTANTS, **_by_kernel()}
         text = "\n".join((_source(side, "stats.c"), _source(side, f"{side}.h"),
                           (TOP / "include/rpcrdma/protocol.h").read_text("utf-8")))
         for name, value in re.findall(r"^\t(\w+)\s*= ([^,\n]+),", text, re.M):
@@ -82,7 +91,7 @@ def _section(side, title):
 
 
 def knobs_in_reference(side):
-    found = re.findall(r"^``(\w+)``\n    \*Default (\S+), range (.+?), unit \w+\.\*",
+    found = re.findall(r"^``(\w+)``\n    \*Default (\S+(?: or \S+)?), range (.+?), unit \w+\.\*",
                        _section(side, "Knobs"), re.M)
     return {name: (default, limits) for name, default, limits in found}
 
