@@ -75,7 +75,7 @@ enum {
 	SVCRDMA_REBIND_MIN = HZ,
 	SVCRDMA_REBIND_MAX = 60 * HZ,
 	SVCRDMA_SQ_TIMEOUT = 10 * HZ,	/* a peer that lets us wait longer is dead */
-	/* A peer that was not waited for that long is asked whether it is there. */
+	/* When nothing was out for so long, the peer is asked whether it is there. */
 	SVCRDMA_IDLE_TIMEOUT = 60 * HZ,
 };
 
