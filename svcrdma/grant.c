@@ -44,7 +44,7 @@ static bool may_grow(const struct svcrdma_transport *t)
 	return !t->st_credit.asked && t->st_grant < t->st_credits;
 }
 
-/* What calls ask for is of interest beyond that. */
+/* A call that asks for more is looked at: the first one, and those of a modest client. */
 static u32 heed(const struct svcrdma_transport *t)
 {
 	if (!t->st_credit.first_ask)
@@ -225,9 +225,8 @@ void svcrdma_grant_at_mark(struct svcrdma_transport *t, u32 used)
 /**
  * svcrdma_grant_asked_for - a call asks for many credits
  * @t: transport
- * @credits: of its header, more than st_credit.heed: of the first call, or more than there are
- *
- * RFC 8166 section 3.3.1.
+ * @credits: what its header asks for (RFC 8166 section 3.3.1), more than st_credit.heed. Any
+ *	number: the budget and st_credits bound what it is given
  *
  * Context: process.
  */

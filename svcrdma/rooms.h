@@ -70,7 +70,7 @@ struct svcrdma_receiver {
  * @highest: calls that were under way at the same time, ever
  * @asked: a larger grant was asked for, and is not to be asked for again before @look_at
  * @first_ask: credits that the client asked for at first; 0: there was no call yet
- * @heed: it is of interest that a call asks for more than that. Read without the lock
+ * @heed: a call that asks for more is looked at. Read without the lock
  * @look_at: jiffies
  * @work: changes the grant
  */

@@ -23,8 +23,8 @@
  * the queue is watched. If nothing else is out when the worker comes, it posts something that is
  * signalled behind them, and watches that.
  *
- * A peer that dies while nothing is out for it would never be missed. So when the watch has
- * been over for a while, something is posted that the peer's HCA has to answer, and watched.
+ * Nothing else tells of a peer that dies while nothing is out for it. So when the watch has been
+ * over for a while, something is posted that the peer's HCA has to acknowledge, and watched.
  */
 #include "svcrdma.h"
 #include "trace.h"
@@ -397,6 +397,7 @@ void svcrdma_sq_open(struct svcrdma_transport *t, u32 depth)
  */
 void svcrdma_sq_stop(struct svcrdma_transport *t)
 {
+	/* Each sets the other one under the lock, and not when it sees st_closing: in any order. */
 	cancel_delayed_work_sync(&t->st_sq.worker);
 	cancel_delayed_work_sync(&t->st_sq.idle_worker);
 }

@@ -22,8 +22,8 @@
  * 2. rdma_disconnect() and ib_drain_qp(): completion handlers that saw
  *    st_closing clear have returned, since a queue's completions are handled
  *    in order and the drain's is the last.
- * 3. The release work is flushed, for the same reason, and the watch over the Send
- *    Queue is ended; nobody starts it again. If it saw st_closing clear, it may have posted
+ * 3. The release work is flushed, for the same reason, and the workers that watch the Send
+ *    Queue are ended; nobody starts them again. One that saw st_closing clear may have posted
  *    a probe behind the drain. The expose work ends; it posts nothing once st_closing is set.
  * 4. The handler lock is passed through: CM handlers that saw st_closing clear have
  *    returned. No handler touches st_xprt or wakes nfsd from here on.

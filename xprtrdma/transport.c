@@ -195,7 +195,7 @@ static void connect_worker(struct work_struct *work)
 		rc = -EAGAIN;
 	} else {
 		count_failure(transport, rc);
-		/* To wait longer would spare the server nothing: it has not heard of it. */
+		/* The address did not resolve. The server has not seen any of this attempt. */
 		if (rc == -EHOSTUNREACH)
 			xprt->reestablish_timeout = XPRTRDMA_REESTABLISH_FIRST;
 		rc = connect_status(rc);

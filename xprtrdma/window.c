@@ -54,7 +54,7 @@ void xprtrdma_window_begin(struct xprtrdma_conn *conn)
 	xprt_write_space(&conn->xc_transport->xt_xprt);
 }
 
-/* It has changed, under xc_lock: so do SUNRPC's, and what calls ask for. */
+/* After a change of xc_window, under xc_lock: what SUNRPC sends, and what calls ask for. */
 static void set_window(struct xprtrdma_conn *conn)
 {
 	WRITE_ONCE(conn->xc_growth.ask, rpcrdma_window_size(&conn->xc_window));
@@ -275,7 +275,7 @@ noinline void xprtrdma_window_want(struct xprtrdma_conn *conn, enum xprtrdma_wan
 	queue_work(xprtrdma_wq, &conn->xc_growth.worker);
 }
 
-/* Not for want of buffers */
+/* It is the grant that calls wait for, and not buffers. */
 static bool grant_is_short(const struct xprtrdma_conn *conn)
 {
 	return conn->xc_window.granted <= conn->xc_window.requested &&

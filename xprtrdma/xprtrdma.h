@@ -69,7 +69,7 @@ enum {
 #define XPRTRDMA_REESTABLISH_FIRST	(1U * HZ)
 #define XPRTRDMA_REESTABLISH_MIN	(5U * HZ)
 #define XPRTRDMA_REESTABLISH_MAX	(10U * HZ)
-/* The CM sends a request again after four seconds, fifteen times. */
+/* More than the CM needs to give up: it repeats a request each four seconds, fifteen times. */
 #define XPRTRDMA_CM_TIMEOUT		(120U * HZ)
 #define XPRTRDMA_IDLE_TIMEOUT		(5U * 60 * HZ)
 /* Where a call does not say how long it waits for a reply */

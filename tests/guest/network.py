@@ -29,7 +29,7 @@ AFTERWARDS = 30     # seconds in which a network that is whole again is used
 WRITERS = 2         # on each mount
 NOTICED = 45        # seconds in which our client finds out that the server's machine has gone
 IDLE = 30           # seconds without a call of the mounts, before the client's machine dies
-MISSED = 120        # seconds in which our server finds that out
+SILENT = 120        # seconds in which our server finds that out
 LIMIT = 600         # seconds beyond which an operation hangs
 LINK = f"""rdma link show {os.environ["PROVIDER"]}0/1 | sed -n 's/.* netdev \\([^ ]*\\).*/\\1/p'"""
 # Once and for all: while a qdisc takes another one's place packets are dropped, and rxe ends a
@@ -200,8 +200,9 @@ def unnoticed(cost):
     if cost["fault"] == "server-dies-waiting":
         return cost["longest"] > NOTICED and os.path.exists("/proc/net/xprtrdma")
     if cost["fault"] in ("client-dies", "client-dies-idle"):
-        ours = subprocess.run(["vm-server", "test -e /proc/net/svcrdma"], check=False)
-        return cost["seconds"] > MISSED and not ours.returncode
+        modules = subprocess.run(["vm-server", "ls /sys/module"], check=True, text=True,
+                                 stdout=subprocess.PIPE).stdout.split()
+        return cost["seconds"] > SILENT and "svcrdma" in modules
     return False
 
 
