@@ -186,8 +186,11 @@ int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, u
 	keep_slots(&conn->xc_transport->xt_xprt, credits);
 	spin_lock(&conn->xc_lock);
 	set_numbers(conn, reverse, sends);
-	WRITE_ONCE(conn->xc_window.requested, credits);
-	set_window(conn);
+	/* Else who waits for a credit asks on, see xprtrdma_window_more(). */
+	if (conn->xc_window.requested != credits) {
+		WRITE_ONCE(conn->xc_window.requested, credits);
+		set_window(conn);
+	}
 	spin_unlock(&conn->xc_lock);
 	return 0;
 }

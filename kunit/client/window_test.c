@@ -237,6 +237,20 @@ static void window_asks_for_more(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, asked(client, XPRTRDMA_FIRST_CREDITS + 1));
 }
 
+/* More Sends are no answer to who waits for a credit. */
+static void window_asks_for_more_until_it_has_more(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct xprtrdma_conn *conn = client->conn;
+	struct client_call *calls[WINDOW_MOST];
+
+	granted(client, 3);
+	let_one_wait(client, calls);
+	answer(calls[0], 3);
+	KUNIT_ASSERT_EQ(test, 0, grow(conn, XPRTRDMA_FIRST_CREDITS));
+	KUNIT_EXPECT_EQ(test, 6, asked(client, 3));
+}
+
 /* The server is not asked for what there are no buffers for. */
 static void window_asks_for_no_more_than_it_can_use(struct kunit *test)
 {
@@ -397,6 +411,7 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(window_that_shrinks_lets_others_go),
 	KUNIT_CASE(window_stays_while_the_grant_does),
 	KUNIT_CASE(window_asks_for_more),
+	KUNIT_CASE(window_asks_for_more_until_it_has_more),
 	KUNIT_CASE(window_asks_for_no_more_than_it_can_use),
 	KUNIT_CASE(window_without_memory),
 	KUNIT_CASE(window_of_a_lost_connection),
