@@ -205,6 +205,7 @@ static int register_ib(struct memory_device *device)
 	if (rc)
 		goto out_platform;
 	ib_set_device_ops(&device->ib, &ops);
+	device->ib.ops.driver_id = device->shape->driver;
 	device->ib.node_type = device->iwarp ? RDMA_NODE_RNIC : RDMA_NODE_IB_CA;
 	device->ib.node_guid = cpu_to_be64(0x0200000000000000ull);
 	device->ib.phys_port_cnt = 1;

@@ -165,6 +165,15 @@ static void place_backwards(struct memory_qp *qp)
 			break;
 }
 
+/* MEMORY_FALSE */
+static enum ib_wc_status fail_later(struct memory_qp *qp, struct memory_wr *wr)
+{
+	if (completion_opcode(wr->opcode) != IB_WC_RDMA_READ)
+		return IB_WC_RETRY_EXC_ERR;
+	qp->doomed = true;
+	return memory_read_falsely(qp, wr);
+}
+
 /* False when there is nothing to do, or nothing can be done now. */
 static bool step(struct memory_qp *qp)
 {
@@ -173,10 +182,16 @@ static bool step(struct memory_qp *qp)
 
 	if (qp->sq.done == qp->sq.posted || qp->state != IB_QPS_RTS || !qp->allowance)
 		return false;
+	if (qp->doomed) {
+		memory_error(qp, IB_EVENT_QP_FATAL);
+		return false;
+	}
 	if (memory_step(device_of(qp), MEMORY_EXECUTE, &status)) {
 		if (device_of(qp)->reverse_writes)
 			place_backwards(qp);
 		status = execute(qp, next(qp, 0), &wait);
+	} else if (status == MEMORY_FALSE) {
+		status = fail_later(qp, next(qp, 0));
 	}
 	if (wait) {
 		/* It is counted when it takes effect. */

@@ -24,7 +24,7 @@ void memory_script(struct memory_device *device)
  * @device: the device
  * @step: counted by this
  * @at: the first is 1
- * @status: how a work request or message fails, or MEMORY_LOST
+ * @status: how a work request or message fails, MEMORY_LOST or MEMORY_FALSE
  */
 void memory_fault(struct memory_device *device, enum memory_step step, u32 at,
 		  enum ib_wc_status status)

@@ -280,6 +280,28 @@ static void late_read_finds_its_sink_gone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, e->a.device->iwarp, end_in_error(&e->b));
 }
 
+/* What succeeds behind a Read says that the Read has succeeded indeed. */
+static void false_success_is_found_out_behind_it(struct kunit *test)
+{
+	struct ends *e = ends_of(test);
+	u32 key = exposed(test, 100, 4096, READABLE);
+	u32 sink = end_register(&e->a, 0, 8192, 4096, WRITABLE);
+
+	memory_script(e->a.device);
+	memory_fault(e->a.device, MEMORY_EXECUTE, 1, MEMORY_FALSE);
+	end_post(&e->a, 1, IB_WR_RDMA_READ,
+		 (struct ib_sge) { e->a.address + 8192, 3000, sink },
+		 e->b.address + 100, key);
+	end_poll(&e->a);
+	end_expect(test, &e->a, 1, 1, IB_WC_SUCCESS);
+	KUNIT_EXPECT_PTR_EQ(test, NULL, memchr_inv(e->a.bytes + 8192, MEMORY_POISON, 3000));
+	KUNIT_EXPECT_FALSE(test, end_in_error(&e->a));
+	end_write(&e->a, 2, 0, 0, 0, 0);
+	end_poll(&e->a);
+	end_expect(test, &e->a, 2, 2, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_TRUE(test, end_in_error(&e->a));
+}
+
 static struct kunit_case ordering_cases[] = {
 	KUNIT_CASE_PARAM(receives_complete_in_posting_order, protocol_gen_params),
 	KUNIT_CASE_PARAM(completions_come_in_posting_order, protocol_gen_params),
@@ -294,6 +316,7 @@ static struct kunit_case ordering_cases[] = {
 	KUNIT_CASE_PARAM(held_completions_come_later, protocol_gen_params),
 	KUNIT_CASE_PARAM(late_read_is_there_when_it_is_polled, protocol_gen_params),
 	KUNIT_CASE_PARAM(late_read_finds_its_sink_gone, protocol_gen_params),
+	KUNIT_CASE_PARAM(false_success_is_found_out_behind_it, protocol_gen_params),
 	{}
 };
 

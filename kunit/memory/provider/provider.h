@@ -64,11 +64,18 @@ enum memory_step {
 /* Instead of a completion status: the connection is lost at this step. */
 #define MEMORY_LOST	((enum ib_wc_status)-1)
 
+/*
+ * Or: an RDMA Read brings nothing and succeeds, and the queue pair fails at the next work request
+ * (Documentation/upstream/rxe-false-success.rst). What is not a Read is not answered.
+ */
+#define MEMORY_FALSE	((enum ib_wc_status)-2)
+
 /**
  * struct memory_fault - a fault that is to come
  * @step: counted by this
  * @at: when so many are done after the script began, counted from 1
- * @status: how a work request or a message fails; an errno is fixed by the step
+ * @status: how a work request or a message fails, MEMORY_LOST or MEMORY_FALSE; an errno is fixed
+ *	by the step
  */
 struct memory_fault {
 	enum memory_step	step;
@@ -79,6 +86,7 @@ struct memory_fault {
 /**
  * struct memory_shape - what a device says of itself, and keeps to
  * @name: for a person
+ * @driver: RDMA_DRIVER_*; the code under test looks for one of them
  * @iwarp: speaks as iWARP does
  * @gaps: regions of elements that begin and end anywhere
  * @wrs: entries of a Send or Receive Queue
@@ -95,6 +103,7 @@ struct memory_fault {
  */
 struct memory_shape {
 	const char	*name;
+	enum rdma_driver_id driver;
 	bool		iwarp;
 	bool		gaps;
 	u32		wrs;
@@ -283,6 +292,7 @@ struct memory_queue {
  * @rq: Receive Queue
  * @signal_all: each work request gives a completion
  * @allowance: work requests that may take effect while held; -1: not held
+ * @doomed: fails when there is something to do
  * @rnr_retries: refused for want of a Receive before the connection ends; -1: waits
  * @event: to be told when memory_lock is dropped; -1: none
  * @tellers: those who are about to tell; the queue pair waits for them before it goes
@@ -295,6 +305,7 @@ struct memory_qp {
 	struct memory_queue	rq;
 	bool			signal_all;
 	int			allowance;
+	bool			doomed;
 	int			rnr_retries;
 	int			event;
 	unsigned int		tellers;
@@ -326,6 +337,7 @@ extern spinlock_t memory_lock;
 /* shapes.c */
 extern const struct memory_shape memory_plain[2];	/* by iWARP or not */
 extern const struct memory_shape memory_shapes[];	/* up to one without a name */
+const struct memory_shape *memory_shape_of(enum rdma_driver_id driver);
 
 /* device.c: what a test uses */
 struct memory_device *memory_device_create(struct kunit *test, bool iwarp);
@@ -404,6 +416,7 @@ enum ib_wc_status memory_send(struct memory_qp *qp, const struct memory_wr *wr,
 			      bool *wait);
 enum ib_wc_status memory_write(struct memory_qp *qp, const struct memory_wr *wr);
 enum ib_wc_status memory_read(struct memory_qp *qp, struct memory_wr *wr);
+enum ib_wc_status memory_read_falsely(struct memory_qp *qp, const struct memory_wr *wr);
 enum ib_wc_status memory_place_reads(struct memory_qp *qp, u32 end);
 void memory_complete_recv(struct memory_qp *qp, const struct ib_wc *wc);
 
