@@ -211,18 +211,13 @@ int svcrdma_send_submit_short(struct svcrdma_transport *t, struct svcrdma_send_c
  * svcrdma_send_probe - learn whether the peer is there, and unsignalled Sends are complete
  * @t: transport of which the caller has taken a Send Queue entry; not the caller's any more
  *
- * An RDMA Write of no bytes, for which the peer's HCA looks at neither R_key nor address
- * (InfiniBand C9-88, RFC 5040 section 5.1). Nobody else hears of it.
- *
  * Context: process.
  */
 void svcrdma_send_probe(struct svcrdma_transport *t)
 {
 	struct svcrdma_send_ctxt *sc = svcrdma_send_ctxt_get(t, GFP_KERNEL);
-	struct ib_rdma_wr probe = {
-		.wr = { .opcode = IB_WR_RDMA_WRITE, .send_flags = IB_SEND_SIGNALED },
-	};
 	const struct ib_send_wr *bad;
+	struct ib_rdma_wr probe;
 	int ret;
 
 	if (!sc) {
@@ -231,7 +226,7 @@ void svcrdma_send_probe(struct svcrdma_transport *t)
 		return;
 	}
 	sc->sc_sq_held = 1;
-	probe.wr.wr_cqe = &sc->sc_cqe;
+	rpcrdma_probe_init(&probe, &sc->sc_cqe);
 	svcrdma_send_ctxt_go_ahead(t, sc);
 	trace_svcrdma_probe(t, 0);
 	ret = ib_post_send(t->st_qp, &probe.wr, &bad);

@@ -71,3 +71,20 @@ struct ib_send_wr *rpcrdma_transfers_chain(struct rpcrdma_transfer *transfers, u
 	}
 	return next;
 }
+
+/**
+ * rpcrdma_probe_init - something that the peer's HCA has to acknowledge
+ * @probe: an RDMA Write of no bytes, for which the peer's HCA looks at neither R_key nor address
+ *	(InfiniBand C9-88, RFC 5040 section 5.1); signalled. Nobody else there hears of it
+ * @cqe: its completion
+ *
+ * Context: any.
+ */
+void rpcrdma_probe_init(struct ib_rdma_wr *probe, struct ib_cqe *cqe)
+{
+	*probe = (struct ib_rdma_wr) {
+		.wr.opcode	= IB_WR_RDMA_WRITE,
+		.wr.send_flags	= IB_SEND_SIGNALED,
+		.wr.wr_cqe	= cqe,
+	};
+}

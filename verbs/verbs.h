@@ -120,6 +120,7 @@ void rpcrdma_transfer_init(struct rpcrdma_transfer *transfer, enum ib_wr_opcode 
 			   const struct rpcrdma_segment *segment, u32 from);
 struct ib_send_wr *rpcrdma_transfers_chain(struct rpcrdma_transfer *transfers, u32 count,
 					   struct ib_cqe *part, struct ib_cqe *last);
+void rpcrdma_probe_init(struct ib_rdma_wr *probe, struct ib_cqe *cqe);
 
 /* buffer.c */
 int rpcrdma_buffers_start(const char *name);

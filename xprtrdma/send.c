@@ -306,20 +306,16 @@ int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length)
  * xprtrdma_send_probe - something that the peer's HCA has to acknowledge
  * @conn: the connection
  *
- * An RDMA Write of no bytes: the HCA looks at neither R_key nor address (InfiniBand C9-88, RFC
- * 5040 section 5.1), and the server sees nothing of it. If it is not acknowledged the connection
- * ends. It has the Send Queue entry of a Send buffer. Where none is free, or one is under way,
- * there is something to be acknowledged already.
+ * If it is not acknowledged the connection ends. It has the Send Queue entry of a Send buffer.
+ * Where none is free, or one is under way, there is something to be acknowledged already.
  *
  * Context: as xprtrdma_send_post().
  */
 void xprtrdma_send_probe(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_send_pool *pool = &conn->xc_send;
-	struct ib_rdma_wr probe = {
-		.wr = { .opcode = IB_WR_RDMA_WRITE, .send_flags = IB_SEND_SIGNALED },
-	};
 	struct xprtrdma_send *send;
+	struct ib_rdma_wr probe;
 	int rc = 0;
 
 	spin_lock(&conn->xc_lock);
@@ -327,7 +323,7 @@ void xprtrdma_send_probe(struct xprtrdma_conn *conn)
 	if (send) {
 		pool->probe = send;
 		send->sd_buffer.bf_sge.length = 0;
-		probe.wr.wr_cqe = &send->sd_cqe;
+		rpcrdma_probe_init(&probe, &send->sd_cqe);
 		rc = post(conn, send, &probe.wr);
 	}
 	spin_unlock(&conn->xc_lock);
