@@ -12,8 +12,9 @@
  * building  the CQ handler's,         pulls, pages,    to reading: all Reads have regions; to
  *           or a thread's             built            short; to done: refused
  * short     front of wait             pulls, pages     to building: retry
- * reading   the Send Queue, or waits  pulls, pages,    to done: read_done(); or stays until the
- *           for entries of it         built            transport is freed
+ * reading   the Send Queue, or waits  pulls, pages,    to done: read_done(), on rxe when the Reads
+ *           for entries of it         built            are proven; or stays until the transport
+ *                                                      is freed
  * done      st_recv.ready             pulls, pages     to nfsd, or ERR_CHUNK
  *
  * st_read.retry says that the first in st_read.wait may have better luck. It is set when a
@@ -27,8 +28,8 @@
  *
  * Owner of the pages: the context from building on, then the svc_rqst, like any of its pages.
  * On return of 0 from read_submit(), exactly one call of svcrdma_read_wc() or of read_done()
- * follows, unless the connection ends before. On < 0 none does. The context is not the
- * caller's any more in both cases.
+ * follows, on rxe one of svcrdma_proof_wc() behind the former, unless the connection ends before.
+ * On < 0 none does. The context is not the caller's any more in both cases.
  */
 #include <linux/sched/mm.h>
 
@@ -158,6 +159,16 @@ static noinline int add_all_pieces(struct svcrdma_transport *t, struct svcrdma_r
 	return ret;
 }
 
+/*
+ * rxe may say of a Read that it has succeeded, and then end the connection because it has not
+ * (Documentation/upstream/rxe-false-success.rst). What is posted then is flushed. If that succeeds
+ * the Reads have.
+ */
+static bool reads_need_proof(const struct svcrdma_transport *t)
+{
+	return svcrdma_transport_device(t)->ops.driver_id == RDMA_DRIVER_RXE;
+}
+
 static noinline void forget_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	svcrdma_rws_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
@@ -171,7 +182,7 @@ static int build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 {
 	int ret;
 
-	rc->rc_sq.sw_need = 0;
+	rc->rc_sq.sw_need = reads_need_proof(t);
 	if (svcrdma_recv_is_simple(rc))
 		ret = svcrdma_read_add(t, rc, &rc->rc_lists.chunks[0], 0,
 				       rc->rc_lists.chunks[0].length, 0);
@@ -271,6 +282,30 @@ static void count_read(struct svcrdma_transport *t, const struct svcrdma_recv_ct
 	rpcrdma_count_shared(&t->st_counters.bytes_read, bytes);
 }
 
+/* All is here. */
+static void reads_complete(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	u32 need = rc->rc_sq.sw_need;
+
+	count_read(t, rc);
+	read_done(t, rc);
+	svcrdma_sq_put(t, need);
+}
+
+/* It has its entry since build_reads(). */
+static noinline void prove_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	struct ib_rdma_wr proof;
+	int ret;
+
+	rpcrdma_probe_init(&proof, &rc->rc_proof_cqe);
+	ret = ib_post_send(t->st_qp, &proof.wr, NULL);
+	if (ret) {
+		trace_svcrdma_post_read_err(t, ret);
+		svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
+	}
+}
+
 /**
  * svcrdma_read_wc - completion of the last Read of a call
  * @cq: completion queue
@@ -283,14 +318,31 @@ void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_recv_ctxt *rc =
 		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_read_cqe);
 	struct svcrdma_transport *t = rc->rc_transport;
-	u32 need = rc->rc_sq.sw_need;
 
 	/* The context stays as it is until the transport is freed. */
 	if (svcrdma_wc_failed(t, "read", wc))
 		return;
-	count_read(t, rc);
-	read_done(t, rc);
-	svcrdma_sq_put(t, need);
+	if (reads_need_proof(t))
+		prove_reads(t, rc);
+	else
+		reads_complete(t, rc);
+}
+
+/**
+ * svcrdma_proof_wc - the Reads of a call have succeeded indeed
+ * @cq: completion queue
+ * @wc: completion
+ *
+ * Context: completion queue's work item.
+ */
+void svcrdma_proof_wc(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct svcrdma_recv_ctxt *rc =
+		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_proof_cqe);
+	struct svcrdma_transport *t = rc->rc_transport;
+
+	if (!svcrdma_wc_failed(t, "proof", wc))
+		reads_complete(t, rc);
 }
 
 /**

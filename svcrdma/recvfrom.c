@@ -195,11 +195,7 @@ static noinline int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_tra
 	int ret;
 
 	svcrdma_reads_end(t, rc);
-	/*
-	 * The device says whether Reads that were under way when the queue pair failed have
-	 * brought their data, and rxe says so of some that have not. The client sends the call
-	 * again.
-	 */
+	/* Nobody could be answered. The client sends the call again. */
 	if (svcrdma_transport_closing(t)) {
 		svcrdma_recv_ctxt_put(t, rc);
 		return 0;

@@ -180,6 +180,7 @@ struct svcrdma_few_chunks {
  * @rc_cqe: Receive completion
  * @rc_recv_wr: the Receive
  * @rc_read_cqe: completion of the last Read
+ * @rc_proof_cqe: completion of what shows that the Reads have succeeded
  * @rc_buffer: for the message
  * @rc_byte_len: bytes received
  * @rc_since: when it had come; 0 while it is posted or spare
@@ -211,6 +212,7 @@ struct svcrdma_recv_ctxt {
 	struct ib_cqe		rc_cqe;
 	struct ib_recv_wr	rc_recv_wr;
 	struct ib_cqe		rc_read_cqe;
+	struct ib_cqe		rc_proof_cqe;
 	struct rpcrdma_buffer	rc_buffer;
 	u32			rc_byte_len;
 	ktime_t			rc_since;
@@ -510,6 +512,7 @@ void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			 struct svcrdma_recv_ctxt *rc);
 void svcrdma_read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
 void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc);
+void svcrdma_proof_wc(struct ib_cq *cq, struct ib_wc *wc);
 
 /*
  * SUNRPC looks into the head for some of that without asking for its size. Nothing of it is ever in

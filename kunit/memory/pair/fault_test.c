@@ -145,6 +145,47 @@ static void each_step_fails_on_the_wire(struct kunit *test)
 	kunit_info(test, "%u steps", sum);
 }
 
+/*
+ * rxe: the @at-th work request is a Read that succeeds without its data. Nobody takes what was in
+ * the memory before for a call, or for a reply.
+ */
+static void run_with_false_success(struct pair *pair, const struct fault_case *c, u32 at)
+{
+	struct client_call *call = pair_call(pair);
+	unsigned int before;
+
+	KUNIT_ASSERT_EQ(pair->test, 0, pair_connect(pair));
+	pair_script(pair);
+	memory_fault(pair_device(pair, c->side), MEMORY_EXECUTE, at, MEMORY_FALSE);
+	before = pair->answers;
+	KUNIT_EXPECT_EQ(pair->test, 0, client_call_send(call));
+	pair_pump(pair);
+	if (pair->answers != before)
+		pair_expect_call(pair, call);
+	if (!client_call_done(call)) {
+		pair_disconnect(pair);
+		pair_script(pair);
+		KUNIT_EXPECT_TRUE(pair->test, pair_run_call(pair, call));
+	}
+	pair_expect_answer(pair, call);
+	client_call_destroy(call);
+	pair_expect_healthy(pair);
+	pair_disconnect(pair);
+	pair_expect_nothing_left(pair);
+}
+
+static void each_read_succeeds_falsely(struct kunit *test)
+{
+	static const struct fault_case c = { "", PAIR_SERVER, MEMORY_EXECUTE };
+	struct pair *pair = pair_create_as(test, memory_shape_of(RDMA_DRIVER_RXE));
+	u32 at, steps;
+
+	pair->answer = pair_answer;
+	steps = count_steps(pair, &c);
+	for (at = 1; at <= steps; at++)
+		run_with_false_success(pair, &c, at);
+}
+
 static const struct fault_case connect_cases[] = {
 	{ "client, completion queue", PAIR_CLIENT, MEMORY_CREATE_CQ },
 	{ "client, queue pair", PAIR_CLIENT, MEMORY_CREATE_QP },
@@ -199,6 +240,7 @@ static struct kunit_case fault_test_cases[] = {
 	KUNIT_CASE_PARAM(each_step_fails_on_infiniband, fault_gen_params),
 	KUNIT_CASE_PARAM(each_step_fails_on_iwarp, fault_gen_params),
 	KUNIT_CASE_PARAM(each_step_fails_on_the_wire, pair_shape_params),
+	KUNIT_CASE(each_read_succeeds_falsely),
 	KUNIT_CASE_PARAM(each_step_of_a_connect_fails, connect_gen_params),
 	{}
 };

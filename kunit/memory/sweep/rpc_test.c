@@ -395,9 +395,23 @@ static void each_site_on_iwarp(struct kunit *test)
 	sweep_it(test, true);
 }
 
+/* Reads are not done there when they are complete. */
+static void each_site_on_rxe(struct kunit *test)
+{
+	static const struct sweep_op op = {
+		"WRITE, rxe", RPC, .shape = { WRITES(8195) }, .answer = { 200 },
+	};
+	struct sweep *sweep = sweep_create(test);
+
+	sweep->again = true;
+	sweep_limit(sweep, pair_create_as(test, memory_shape_of(RDMA_DRIVER_RXE)));
+	sweep_all(sweep, &op);
+}
+
 static struct kunit_case rpc_cases[] = {
 	KUNIT_CASE_PARAM(each_site_on_infiniband, op_gen_params),
 	KUNIT_CASE_PARAM(each_site_on_iwarp, op_gen_params),
+	KUNIT_CASE(each_site_on_rxe),
 	{}
 };
 
