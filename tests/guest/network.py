@@ -32,9 +32,11 @@ IDLE = 30           # seconds without a call of the mounts, before the client's 
 SILENT = 120        # seconds in which our server finds that out
 LIMIT = 600         # seconds beyond which an operation hangs
 LINK = f"""rdma link show {os.environ["PROVIDER"]}0/1 | sed -n 's/.* netdev \\([^ ]*\\).*/\\1/p'"""
-# Once and for all: while a qdisc takes another one's place packets are dropped, and rxe ends a
-# queue pair for a packet that it could not send; if that is the one of the CM, for ever.
-PREPARED = f"modprobe -q sch_netem; tc qdisc replace dev $({LINK}) root netem limit 100000"
+# Once for each boot, and while nothing is sent: when a qdisc takes another one's place packets are
+# dropped, and rxe ends a queue pair for a packet that it could not send; if that is the one of the
+# CM, for ever.
+PREPARED = (f"tc qdisc show dev $({LINK}) | grep -q netem || "
+            f"{{ modprobe -q sch_netem; tc qdisc replace dev $({LINK}) root netem limit 100000; }}")
 HEALED = f"tc qdisc change dev $({LINK}) root netem limit 100000"
 COSTS = pathlib.Path(os.environ["RUN_DIR"], "costs")
 GONE = "/tmp/client-gone"   # on the server
@@ -78,7 +80,6 @@ def server_dies():
     while subprocess.run(["timeout", "15", "vm-server", "true"], check=False,
                          stderr=subprocess.DEVNULL).returncode:
         time.sleep(0.5)
-    subprocess.run(["vm-server", PREPARED], check=True)
     time.sleep(AFTERWARDS)
 
 
@@ -141,6 +142,7 @@ def measure(fault):
     """What @fault has cost, as a dict."""
     results = multiprocessing.Queue()
     stop, healed = multiprocessing.Event(), multiprocessing.Event()
+    both(PREPARED)
     before = connects()
     paths = [path_of(mount, n) for mount in os.environ["MOUNTS"].split() for n in range(WRITERS)]
     writers = [multiprocessing.Process(target=work, daemon=True,
@@ -215,9 +217,7 @@ def main(*names):
     names = names or list(FAULTS)
     if os.environ["BOOT"] != "1":
         record(names[len(recorded())], back_to_life())
-    if left := names[len(recorded()):]:
-        both(PREPARED)
-    for name in left:
+    for name in names[len(recorded()):]:
         record(name, measure(name))
     sys.exit(any(cost["wrong"] or cost.get("left") or unnoticed(cost) for cost in recorded()))
 
