@@ -155,6 +155,8 @@ struct svcrdma_send_queue {
  * @cache: of these, at most; constant
  * @unsignalled: posted, and free when what is signalled behind them is complete. A reply, or a
  *	probe, takes them all before its post; any context adds
+ * @row: of these, roughly: threads that change it at the same time may miss each other. At most
+ *	SVCRDMA_UNSIGNALLED_ROW
  * @nr_unsignalled: of these, of those that were taken, and of those about to be posted; at most
  *	RPCRDMA_UNSIGNALLED_SENDS
  * @release: those whose Writes are complete
@@ -167,6 +169,7 @@ struct svcrdma_sender {
 	u32			nr_kept;
 	u32			cache;
 	struct llist_head	unsignalled;
+	u32			row;
 	atomic_t		nr_unsignalled;
 	struct llist_head	release;
 	struct work_struct	release_work;

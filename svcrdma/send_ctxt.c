@@ -7,8 +7,9 @@
  * connection; the completion handler only puts it on a list.
  *
  * A reply that holds nothing can wait with its buffer until what is behind it is complete: the
- * queue works in order. So RPCRDMA_UNSIGNALLED_SENDS in a row ask for no completion. They are put
- * on st_send.unsignalled after their post, and the next reply that is signalled takes them before
+ * queue works in order. So SVCRDMA_UNSIGNALLED_ROW in a row ask for no completion, and with what
+ * waits for the completion of another reply RPCRDMA_UNSIGNALLED_SENDS. They are put on
+ * st_send.unsignalled after their post, and the next reply that is signalled takes them before
  * its own: what it finds there is ahead of it in the queue. If there is no next one, sq.c posts a
  * probe. The queue has entries for them that nobody else is given, so that none waits for one of
  * these.
@@ -153,8 +154,12 @@ struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp
  */
 bool svcrdma_send_ctxt_unsignal(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
-	if (!atomic_add_unless(&t->st_send.nr_unsignalled, 1, RPCRDMA_UNSIGNALLED_SENDS))
+	u32 row = READ_ONCE(t->st_send.row);
+
+	if (row == SVCRDMA_UNSIGNALLED_ROW ||
+	    !atomic_add_unless(&t->st_send.nr_unsignalled, 1, RPCRDMA_UNSIGNALLED_SENDS))
 		return false;
+	WRITE_ONCE(t->st_send.row, row + 1);
 	sc->sc_wr.send_flags = 0;
 	return true;
 }
@@ -191,8 +196,10 @@ void svcrdma_send_ctxt_unsignalled(struct svcrdma_transport *t, struct svcrdma_s
  */
 void svcrdma_send_ctxt_go_ahead(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
-	if (!llist_empty(&t->st_send.unsignalled))
-		sc->sc_ahead = llist_del_all(&t->st_send.unsignalled);
+	if (llist_empty(&t->st_send.unsignalled))
+		return;
+	sc->sc_ahead = llist_del_all(&t->st_send.unsignalled);
+	WRITE_ONCE(t->st_send.row, 0);
 }
 
 /**

@@ -57,6 +57,7 @@ enum {
 	SVCRDMA_FEW_PAGES = DIV_ROUND_UP(SZ_16K, PAGE_SIZE) + 1,
 	SVCRDMA_KEPT_PAGES = SZ_8K / PAGE_SIZE,
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
+	SVCRDMA_UNSIGNALLED_ROW = 4,	/* Sends without a completion, then one with it */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
 	SVCRDMA_MAX_PULLS = 8,		/* largest calls of which a connection may have the pages */
 	/* Segments for whose Reads or Writes a connection keeps memory */

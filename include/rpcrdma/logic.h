@@ -462,7 +462,7 @@ struct rpcrdma_device_limits {
 enum { RPCRDMA_RECEIVE_BATCH = 14 };
 
 /* Unsignalled Sends of the server that are not known to be complete, at most */
-enum { RPCRDMA_UNSIGNALLED_SENDS = 4 };
+enum { RPCRDMA_UNSIGNALLED_SENDS = 16 };
 
 struct rpcrdma_client_queues {
 	u32 credits;		/* largest number of calls in flight */

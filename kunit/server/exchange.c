@@ -197,13 +197,16 @@ static void expect_inline(struct exchange *x, u32 rest)
 	KUNIT_EXPECT_EQ(test, 0, memcmp(fake_message(wr) + x->header.size, x->rest, rest));
 }
 
-/* Not if the call had no chunk for it, the queue is watched, and not too many are unsignalled. */
+/*
+ * Not if the call had no chunk for it, the queue is watched, and not too many are unsignalled, in a
+ * row or at all.
+ */
 static bool will_be_signalled(const struct exchange *x)
 {
 	const struct svcrdma_transport *t = x->server->transport;
 
 	return x->c->nr_write || x->c->reply.segments || x->c->empty_reply ||
-	       !svcrdma_sq_watched(t) ||
+	       !svcrdma_sq_watched(t) || t->st_send.row == SVCRDMA_UNSIGNALLED_ROW ||
 	       atomic_read(&t->st_send.nr_unsignalled) == RPCRDMA_UNSIGNALLED_SENDS;
 }
 

@@ -5,7 +5,13 @@
  */
 #include "sq.h"
 
-enum { IN_A_ROW = RPCRDMA_UNSIGNALLED_SENDS };
+enum {
+	IN_A_ROW = SVCRDMA_UNSIGNALLED_ROW,
+	/* Replies with as many that are unsignalled as may be */
+	MANY = RPCRDMA_UNSIGNALLED_SENDS / IN_A_ROW * (IN_A_ROW + 1),
+};
+
+static_assert(RPCRDMA_UNSIGNALLED_SENDS % IN_A_ROW == 0);
 
 /* Sends are unsignalled only while the queue is watched. */
 static struct svcrdma_transport *connect_watched(struct server *server)
@@ -87,22 +93,27 @@ static void unsignalled_behind_is_not_complete(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
-/* Until the completion comes, all are signalled: the queue has entries for so many, no more. */
+/* The queue has entries for so many, no more: until a completion comes, all others are signalled. */
 static void unsignalled_are_so_many_at_most(struct kunit *test)
 {
 	struct server *server = server_of(test);
 	unsigned int i;
 
 	connect_watched(server);
-	answer_plain(server, IN_A_ROW + 3);
-	for (i = 0; i < IN_A_ROW + 3; i++)
-		KUNIT_EXPECT_EQ(test, i >= IN_A_ROW, is_signalled(server, i));
-	KUNIT_EXPECT_EQ(test, server->transport->st_sq.depth - 3,
+	answer_plain(server, MANY + 3);
+	for (i = 0; i < MANY + 3; i++)
+		KUNIT_EXPECT_EQ_MSG(test, i >= MANY || i % (IN_A_ROW + 1) == IN_A_ROW,
+				    is_signalled(server, i), "Send %u", i);
+	KUNIT_EXPECT_EQ(test, server->transport->st_sq.depth - MANY / (IN_A_ROW + 1) - 3,
 			server_sq_free(server->transport));
+	fake_run(server->qp, IN_A_ROW + 1);
+	expect_contexts(server, MANY + 3, IN_A_ROW + 1);
+	answer_plain(server, IN_A_ROW + 1);
+	for (; i < MANY + 3 + IN_A_ROW + 1; i++)
+		KUNIT_EXPECT_EQ_MSG(test, i == MANY + 3 + IN_A_ROW, is_signalled(server, i),
+				    "Send %u", i);
 	fake_run_all(server->qp);
-	expect_contexts(server, IN_A_ROW + 3, IN_A_ROW + 3);
-	answer_plain(server, 1);
-	KUNIT_EXPECT_FALSE(test, is_signalled(server, i));
+	expect_contexts(server, MANY + 3, MANY + 3);
 	server_expect_at_rest(server);
 }
 
