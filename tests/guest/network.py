@@ -28,6 +28,7 @@ PARTITION = 100
 AFTERWARDS = 30     # seconds in which a network that is whole again is used
 WRITERS = 2         # on each mount
 NOTICED = 45        # seconds in which our client finds out that the server's machine has gone
+RETURNED = 15       # seconds in which it goes on with a server that is there again
 IDLE = 30           # seconds without a call of the mounts, before the client's machine dies
 SILENT = 120        # seconds in which our server finds that out
 LIMIT = 600         # seconds beyond which an operation hangs
@@ -75,19 +76,23 @@ def quoted(command):
 
 
 def server_dies():
+    """Returns how many seconds the server is away."""
+    begin = time.monotonic()
     subprocess.run(["vm-machine", "kill", "server"], check=True)
     subprocess.run(["vm-machine", "boot", "server"], check=True)
     while subprocess.run(["timeout", "15", "vm-server", "true"], check=False,
                          stderr=subprocess.DEVNULL).returncode:
         time.sleep(0.5)
+    away = time.monotonic() - begin
     time.sleep(AFTERWARDS)
+    return away
 
 
 def server_dies_waiting():
     """A fault: when the server dies it has acknowledged all calls, and answered none of them."""
     subprocess.run(["vm-server", f"fsfreeze -f {os.environ['EXPORT']}"], check=True)
     time.sleep(3)
-    server_dies()
+    return server_dies()
 
 
 def kept(mount):
@@ -153,7 +158,7 @@ def measure(fault):
     time.sleep(2)
     begin = time.monotonic()
     function, *arguments = FAULTS[fault]
-    function(*arguments)
+    away = function(*arguments)
     stop.set()
     for _ in writers:
         results.get(timeout=LIMIT)
@@ -162,7 +167,7 @@ def measure(fault):
     healed.set()
     longest, operations, wrong = zip(*[results.get(timeout=LIMIT) for _ in writers])
     return {"seconds": round(seconds), "operations": sum(operations), "longest": max(longest),
-            "reconnects": reconnects, "wrong": sum(wrong)}
+            "reconnects": reconnects, "wrong": sum(wrong), **({"away": away} if away else {})}
 
 
 def back_to_life():
@@ -185,7 +190,8 @@ def text_of(cost):
     if "left" in cost:
         return (f"the server let {cost['connections']} connections go within "
                 f"{cost['seconds']} s, {cost['left']} are left; {cost['wrong']} bytes wrong")
-    return (f"{cost['operations']} operations in {cost['seconds']} s, "
+    away = f"server away for {cost['away']:.1f} s, " if "away" in cost else ""
+    return (f"{cost['operations']} operations in {cost['seconds']} s, {away}"
             f"longest wait {cost['longest']:.1f} s, {cost['reconnects']} reconnects, "
             f"{cost['wrong']} bytes wrong")
 
@@ -200,7 +206,8 @@ def unnoticed(cost):
     """Ours took too long to find out. In-tree's client waits until the RPC is over, 60 s; its
     server, for a client that had nothing to be sent, until SUNRPC or NFSv4 has enough."""
     if cost["fault"] == "server-dies-waiting":
-        return cost["longest"] > NOTICED and os.path.exists("/proc/net/xprtrdma")
+        return cost["longest"] > max(NOTICED, cost["away"] + RETURNED) and \
+            os.path.exists("/proc/net/xprtrdma")
     if cost["fault"] in ("client-dies", "client-dies-idle"):
         modules = subprocess.run(["vm-server", "ls /sys/module"], check=True, text=True,
                                  stdout=subprocess.PIPE).stdout.split()
