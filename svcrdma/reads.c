@@ -12,9 +12,8 @@
  * building  the CQ handler's,         pulls, pages,    to reading: all Reads have regions; to
  *           or a thread's             built            short; to done: refused
  * short     front of wait             pulls, pages     to building: retry
- * reading   the Send Queue, or waits  pulls, pages,    to done: read_done(), on rxe when the Reads
- *           for entries of it         built            are proven; or stays until the transport
- *                                                      is freed
+ * reading   the Send Queue, or waits  pulls, pages,    to done: read_done(); or stays until the
+ *           for entries of it         built            transport is freed
  * done      st_recv.ready             pulls, pages     to nfsd, or ERR_CHUNK
  *
  * st_read.retry says that the first in st_read.wait may have better luck. It is set when a
@@ -28,8 +27,8 @@
  *
  * Owner of the pages: the context from building on, then the svc_rqst, like any of its pages.
  * On return of 0 from read_submit(), exactly one call of svcrdma_read_wc() or of read_done()
- * follows, on rxe one of svcrdma_proof_wc() behind the former, unless the connection ends before.
- * On < 0 none does. The context is not the caller's any more in both cases.
+ * follows, and behind the former perhaps one of svcrdma_proof_wc(), unless the connection ends
+ * before. On < 0 none does. The context is not the caller's any more in both cases.
  */
 #include <linux/sched/mm.h>
 
@@ -145,6 +144,33 @@ out_unlock:
 	return ret;
 }
 
+/*
+ * rxe may say of a Read that it has succeeded when only its first packets have come, and then end
+ * the connection (Documentation/upstream/rxe-false-success.rst). It places packets in order. So the
+ * last byte is marked before, and if it is another one afterwards all is here. If not, something
+ * is posted. That is flushed if the Read has failed.
+ */
+static bool reads_need_proof(const struct svcrdma_transport *t)
+{
+	return svcrdma_transport_device(t)->ops.driver_id == RDMA_DRIVER_RXE;
+}
+
+static u8 *last_byte(const struct svcrdma_recv_ctxt *rc)
+{
+	return page_address(rc->rc_pages[rc->rc_last >> PAGE_SHIFT]) + offset_in_page(rc->rc_last);
+}
+
+/* Of a Read chunk, or a piece of one. @to: byte of the pages; @length is not 0. */
+static int read_piece(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
+		      const struct rpcrdma_chunk *chunk, u32 from, u32 length, u32 to)
+{
+	if (unlikely(reads_need_proof(t)) && (to + length - 1) >> PAGE_SHIFT < rc->rc_nr_pages) {
+		rc->rc_last = to + length - 1;
+		*last_byte(rc) = SVCRDMA_UNREAD;
+	}
+	return svcrdma_read_add(t, rc, chunk, from, length, to);
+}
+
 static noinline int add_all_pieces(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	struct rpcrdma_pieces walk;
@@ -154,19 +180,8 @@ static noinline int add_all_pieces(struct svcrdma_transport *t, struct svcrdma_r
 	svcrdma_recv_pieces(&walk, rc);
 	while (!ret && rpcrdma_pieces_next(&walk, &piece) > 0)
 		if (piece.chunk)
-			ret = svcrdma_read_add(t, rc, piece.chunk, piece.from, piece.length,
-					       piece.to);
+			ret = read_piece(t, rc, piece.chunk, piece.from, piece.length, piece.to);
 	return ret;
-}
-
-/*
- * rxe may say of a Read that it has succeeded, and then end the connection because it has not
- * (Documentation/upstream/rxe-false-success.rst). What is posted then is flushed. If that succeeds
- * the Reads have.
- */
-static bool reads_need_proof(const struct svcrdma_transport *t)
-{
-	return svcrdma_transport_device(t)->ops.driver_id == RDMA_DRIVER_RXE;
 }
 
 static noinline void forget_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
@@ -184,8 +199,8 @@ static int build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 
 	rc->rc_sq.sw_need = reads_need_proof(t);
 	if (svcrdma_recv_is_simple(rc))
-		ret = svcrdma_read_add(t, rc, &rc->rc_lists.chunks[0], 0,
-				       rc->rc_lists.chunks[0].length, 0);
+		ret = read_piece(t, rc, &rc->rc_lists.chunks[0], 0, rc->rc_lists.chunks[0].length,
+				 0);
 	else
 		ret = add_all_pieces(t, rc);
 	if (!ret && rc->rc_sq.sw_need > svcrdma_sq_depth(t))
@@ -292,6 +307,13 @@ static void reads_complete(struct svcrdma_transport *t, struct svcrdma_recv_ctxt
 	svcrdma_sq_put(t, need);
 }
 
+/* The CPU may look at the pages when they are not mapped any more. */
+static bool reads_are_here(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	svcrdma_rws_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
+	return *last_byte(rc) != SVCRDMA_UNREAD;
+}
+
 /* It has its entry since build_reads(). */
 static noinline void prove_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -322,14 +344,14 @@ void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc)
 	/* The context stays as it is until the transport is freed. */
 	if (svcrdma_wc_failed(t, "read", wc))
 		return;
-	if (reads_need_proof(t))
+	if (unlikely(reads_need_proof(t)) && !reads_are_here(t, rc))
 		prove_reads(t, rc);
 	else
 		reads_complete(t, rc);
 }
 
 /**
- * svcrdma_proof_wc - the Reads of a call have succeeded indeed
+ * svcrdma_proof_wc - completion behind the Reads of a call, which have succeeded indeed
  * @cq: completion queue
  * @wc: completion
  *

@@ -56,6 +56,7 @@ enum {
 	/* Of a small call: 16 KiB, and what is behind; of these, by a context from call to call */
 	SVCRDMA_FEW_PAGES = DIV_ROUND_UP(SZ_16K, PAGE_SIZE) + 1,
 	SVCRDMA_KEPT_PAGES = SZ_8K / PAGE_SIZE,
+	SVCRDMA_UNREAD = 0xa5,		/* byte of a page, before a Read; any may have another */
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
 	SVCRDMA_UNSIGNALLED_ROW = 4,	/* Sends without a completion, then one with it */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
@@ -181,7 +182,8 @@ struct svcrdma_few_chunks {
  * @rc_cqe: Receive completion
  * @rc_recv_wr: the Receive
  * @rc_read_cqe: completion of the last Read
- * @rc_proof_cqe: completion of what shows that the Reads have succeeded
+ * @rc_proof_cqe: completion of what shows that the Reads have succeeded; with rxe
+ * @rc_last: byte of the pages that the last Read places last; with rxe
  * @rc_buffer: for the message
  * @rc_byte_len: bytes received
  * @rc_since: when it had come; 0 while it is posted or spare
@@ -214,6 +216,7 @@ struct svcrdma_recv_ctxt {
 	struct ib_recv_wr	rc_recv_wr;
 	struct ib_cqe		rc_read_cqe;
 	struct ib_cqe		rc_proof_cqe;
+	u32			rc_last;
 	struct rpcrdma_buffer	rc_buffer;
 	u32			rc_byte_len;
 	ktime_t			rc_since;

@@ -377,31 +377,47 @@ static void pull_that_fails_says_why(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
 }
 
-static void begin_on_rxe(struct server *server, u32 length)
+/* rxe: a Read whose last byte is as before may have failed. */
+static void begin_on_rxe(struct server *server, u32 xid, u32 length)
 {
 	server->fake->ib.ops.driver_id = RDMA_DRIVER_RXE;
 	server_connect(server);
-	deliver(server, 1, length);
+	deliver(server, xid, length);
 	look_at_messages(server);
 }
 
-/* rxe: something behind the Reads, whose completion says that they have succeeded. */
+static void pull_is_there_on_rxe(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t;
+	unsigned int posted;
+
+	begin_on_rxe(server, SVCRDMA_UNREAD + 1, LARGE);
+	t = server->transport;
+	posted = fake_posted(server->qp);
+	KUNIT_EXPECT_EQ(test, t->st_sq.depth - posted - 1, server_sq_free(t));
+	fake_run(server->qp, posted);
+	KUNIT_EXPECT_EQ(test, posted, fake_posted(server->qp));
+	KUNIT_EXPECT_EQ(test, t->st_sq.depth, server_sq_free(t));
+	expect_call(server, SVCRDMA_UNREAD + 1, LARGE);
+	server_expect_at_rest(server);
+}
+
 static void pull_is_proven_on_rxe(struct kunit *test)
 {
 	struct server *server = server_of(test);
 	struct svcrdma_transport *t;
 
-	begin_on_rxe(server, 8192);
+	begin_on_rxe(server, SVCRDMA_UNREAD, 8192);
 	t = server->transport;
 	KUNIT_ASSERT_EQ(test, 1, fake_posted(server->qp));
-	KUNIT_EXPECT_EQ(test, t->st_sq.depth - 2, server_sq_free(t));
 	fake_run(server->qp, 1);
 	look_at_messages(server);
 	KUNIT_EXPECT_EQ(test, 1, t->st_read.built);
 	KUNIT_EXPECT_EQ(test, t->st_sq.depth - 2, server_sq_free(t));
 	KUNIT_ASSERT_EQ(test, 2, fake_posted(server->qp));
 	sq_expect_probe(server);
-	expect_call(server, 1, 8192);
+	expect_call(server, SVCRDMA_UNREAD, 8192);
 	server_expect_at_rest(server);
 }
 
@@ -409,7 +425,7 @@ static void pull_without_proof_is_none(struct kunit *test)
 {
 	struct server *server = server_of(test);
 
-	begin_on_rxe(server, LARGE);
+	begin_on_rxe(server, SVCRDMA_UNREAD, LARGE);
 	fake_run(server->qp, fake_pending(server->qp));
 	KUNIT_EXPECT_EQ(test, 1, fake_pending(server->qp));
 	fake_flush(server->qp);
@@ -423,7 +439,7 @@ static void pull_whose_proof_is_refused(struct kunit *test)
 {
 	struct server *server = server_of(test);
 
-	begin_on_rxe(server, LARGE);
+	begin_on_rxe(server, SVCRDMA_UNREAD, LARGE);
 	server->qp->accept = 0;
 	fake_run(server->qp, fake_pending(server->qp));
 	KUNIT_EXPECT_EQ(test, 0, fake_pending(server->qp));
@@ -460,6 +476,7 @@ static struct kunit_case pull_cases[] = {
 	KUNIT_CASE(pull_that_waits_ends_with_the_connection),
 	KUNIT_CASE(pull_without_memory),
 	KUNIT_CASE(pull_that_fails_says_why),
+	KUNIT_CASE(pull_is_there_on_rxe),
 	KUNIT_CASE(pull_is_proven_on_rxe),
 	KUNIT_CASE(pull_without_proof_is_none),
 	KUNIT_CASE(pull_whose_proof_is_refused),

@@ -287,6 +287,7 @@ static void false_success_is_found_out_behind_it(struct kunit *test)
 	u32 key = exposed(test, 100, 4096, READABLE);
 	u32 sink = end_register(&e->a, 0, 8192, 4096, WRITABLE);
 
+	e->a.bytes[8192 + 2999] = e->b.bytes[100 + 2999] + 1;
 	memory_script(e->a.device);
 	memory_fault(e->a.device, MEMORY_EXECUTE, 1, MEMORY_FALSE);
 	end_post(&e->a, 1, IB_WR_RDMA_READ,
@@ -294,7 +295,8 @@ static void false_success_is_found_out_behind_it(struct kunit *test)
 		 e->b.address + 100, key);
 	end_poll(&e->a);
 	end_expect(test, &e->a, 1, 1, IB_WC_SUCCESS);
-	KUNIT_EXPECT_PTR_EQ(test, NULL, memchr_inv(e->a.bytes + 8192, MEMORY_POISON, 3000));
+	KUNIT_EXPECT_PTR_EQ(test, NULL, memchr_inv(e->a.bytes + 8192, MEMORY_POISON, 2999));
+	KUNIT_EXPECT_EQ(test, e->a.bytes[8192 + 2999], (u8)(e->b.bytes[100 + 2999] + 1));
 	KUNIT_EXPECT_FALSE(test, end_in_error(&e->a));
 	end_write(&e->a, 2, 0, 0, 0, 0);
 	end_poll(&e->a);

@@ -65,7 +65,7 @@ enum memory_step {
 #define MEMORY_LOST	((enum ib_wc_status)-1)
 
 /*
- * Or: an RDMA Read brings nothing and succeeds, and the queue pair fails at the next work request
+ * Or: an RDMA Read does not bring its last byte and succeeds, and the queue pair fails at the next work request
  * (Documentation/upstream/rxe-false-success.rst). What is not a Read is not answered.
  */
 #define MEMORY_FALSE	((enum ib_wc_status)-2)

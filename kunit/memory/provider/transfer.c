@@ -229,12 +229,15 @@ enum ib_wc_status memory_read(struct memory_qp *qp, struct memory_wr *wr)
 	return read_as(qp, wr, memory_device_of(qp->ib.device)->late_reads);
 }
 
-/* memory_read_falsely - an RDMA Read that succeeds, and brings nothing */
+/*
+ * memory_read_falsely - an RDMA Read that succeeds, and does not bring its last byte. The others
+ * stand for what was there before.
+ */
 enum ib_wc_status memory_read_falsely(struct memory_qp *qp, const struct memory_wr *wr)
 {
 	struct stream to = { qp, wr->sge, wr->nr_sge, sink_access(qp) };
 
-	return poison(&to, wr->remote.length) ? IB_WC_SUCCESS : IB_WC_LOC_PROT_ERR;
+	return poison(&to, wr->remote.length - 1) ? IB_WC_SUCCESS : IB_WC_LOC_PROT_ERR;
 }
 
 /**

@@ -67,12 +67,25 @@ static void be_write(struct sweep *sweep, struct client_call *call)
 					       call->length));
 }
 
+/* What the server reads ends as what was not read. */
+static void end_unread(struct sweep *sweep, struct client_call *call)
+{
+	const struct client_shape *shape = &sweep->op->shape;
+	u32 at = shape->head + shape->pages - 1;
+
+	call->message[at] = SVCRDMA_UNREAD;
+	KUNIT_ASSERT_EQ(sweep->test, 0,
+			write_bytes_to_xdr_buf(&call->rqst.rq_snd_buf, at, &call->message[at], 1));
+}
+
 static void rpc_run(struct sweep *sweep)
 {
 	struct client_call *call = sweep_make(sweep, &sweep->op->shape);
 
 	if (sweep->op->nfs)
 		be_write(sweep, call);
+	if (sweep->op->unread)
+		end_unread(sweep, call);
 	if (sweep_finish(sweep, call))
 		expect_answer(sweep, call);
 	client_call_destroy(call);
@@ -395,11 +408,11 @@ static void each_site_on_iwarp(struct kunit *test)
 	sweep_it(test, true);
 }
 
-/* Reads are not done there when they are complete. */
+/* There a Read may not be done when it is complete. */
 static void each_site_on_rxe(struct kunit *test)
 {
 	static const struct sweep_op op = {
-		"WRITE, rxe", RPC, .shape = { WRITES(8195) }, .answer = { 200 },
+		"WRITE, rxe", RPC, .shape = { WRITES(8195) }, .answer = { 200 }, .unread = true,
 	};
 	struct sweep *sweep = sweep_create(test);
 

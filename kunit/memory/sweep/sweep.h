@@ -28,6 +28,7 @@ struct sweep;
  * @shape: of the RPC, if it is one
  * @answer: to it
  * @nfs: the call is one of NFSv3
+ * @unread: the last byte that the server reads is as it was before
  * @ipv6: the address is one of IPv6
  * @plain: without replies that are exposed
  * @side: whose device goes
@@ -43,6 +44,7 @@ struct sweep_op {
 	struct client_shape	shape;
 	struct pair_answer	answer;
 	bool			nfs;
+	bool			unread;
 	bool			ipv6;
 	bool			plain;
 	enum pair_side		side;
