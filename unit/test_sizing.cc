@@ -220,17 +220,17 @@ TEST(SizeServer, FewerContextsOnASmallQueuePair)
 
 	ASSERT_TRUE(rpcrdma_size_server(&limits, 64, 16, 0, 8, &queues));
 	EXPECT_EQ(queues.credits, 64u);
-	EXPECT_EQ(queues.rw_contexts, 97u); /* (458 - 166) / 3 */
+	EXPECT_EQ(queues.rw_contexts, 93u); /* (458 - 178) / 3 */
 }
 
 TEST(SizeServer, RefusesWhatCannotWork)
 {
-	rpcrdma_device_limits limits = { 26, 1 << 20, 30, 512 };
+	rpcrdma_device_limits limits = { 38, 1 << 20, 30, 512 };
 	rpcrdma_server_queues queues;
 
-	/* one credit: 17 receives, 24 sends, and a context of 3 */
+	/* one credit: 17 receives, 36 sends, and a context of 3 */
 	EXPECT_FALSE(rpcrdma_size_server(&limits, 64, 0, 0, 1, &queues));
-	limits.max_qp_wr = 27;
+	limits.max_qp_wr = 39;
 	EXPECT_TRUE(rpcrdma_size_server(&limits, 64, 0, 0, 1, &queues));
 	EXPECT_EQ(queues.credits, 1u);
 	EXPECT_EQ(queues.rw_contexts, 1u);
