@@ -147,8 +147,8 @@ out_unlock:
 /*
  * rxe may say of a Read that it has succeeded when only its first packets have come, and then end
  * the connection (Documentation/upstream/rxe-false-success.rst). It places packets in order. So the
- * last byte is marked before, and if it is another one afterwards all is here. If not, something
- * is posted. That is flushed if the Read has failed.
+ * last byte is set to SVCRDMA_UNREAD before. If it has changed all is here. If not, the data may
+ * have such a byte: a probe is posted, which is flushed if the Read has failed.
  */
 static bool reads_need_proof(const struct svcrdma_transport *t)
 {
@@ -160,11 +160,12 @@ static u8 *last_byte(const struct svcrdma_recv_ctxt *rc)
 	return page_address(rc->rc_pages[rc->rc_last >> PAGE_SHIFT]) + offset_in_page(rc->rc_last);
 }
 
-/* Of a Read chunk, or a piece of one. @to: byte of the pages; @length is not 0. */
+/* Of a Read chunk, or a piece of one, which may have no byte. @to: byte of the pages */
 static int read_piece(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		      const struct rpcrdma_chunk *chunk, u32 from, u32 length, u32 to)
 {
-	if (unlikely(reads_need_proof(t)) && (to + length - 1) >> PAGE_SHIFT < rc->rc_nr_pages) {
+	if (unlikely(reads_need_proof(t)) && length &&
+	    (to + length - 1) >> PAGE_SHIFT < rc->rc_nr_pages) {
 		rc->rc_last = to + length - 1;
 		*last_byte(rc) = SVCRDMA_UNREAD;
 	}

@@ -56,7 +56,7 @@ enum {
 	/* Of a small call: 16 KiB, and what is behind; of these, by a context from call to call */
 	SVCRDMA_FEW_PAGES = DIV_ROUND_UP(SZ_16K, PAGE_SIZE) + 1,
 	SVCRDMA_KEPT_PAGES = SZ_8K / PAGE_SIZE,
-	SVCRDMA_UNREAD = 0xa5,		/* byte of a page, before a Read; any may have another */
+	SVCRDMA_UNREAD = 0xa5,		/* a byte that a Read is to replace: reads.c */
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
 	SVCRDMA_UNSIGNALLED_ROW = 4,	/* Sends without a completion, then one with it */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */

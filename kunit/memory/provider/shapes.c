@@ -97,14 +97,14 @@ const struct memory_shape memory_shapes[] = {
 	},
 	/* sw/rxe/rxe_param.h */
 	{
-		.name = "rxe", .driver = RDMA_DRIVER_RXE, .wrs = 1 << 20, .cqes = 1 << 15, .send_sges = 32,
-		.recv_sges = 32, .read_sges = 32, .pages = 512, .page_sizes = 0xfffff000,
-		.reads_served = 128, .reads_posted = 128, .vectors = 2,
+		.name = "rxe", .driver = RDMA_DRIVER_RXE, .wrs = 1 << 20, .cqes = 1 << 15,
+		.send_sges = 32, .recv_sges = 32, .read_sges = 32, .pages = 512,
+		.page_sizes = 0xfffff000, .reads_served = 128, .reads_posted = 128, .vectors = 2,
 	},
 	{}
 };
 
-/* memory_shape_of - the first one of @driver, of which there is one */
+/* memory_shape_of - the shape whose driver is @driver; there has to be one */
 const struct memory_shape *memory_shape_of(enum rdma_driver_id driver)
 {
 	const struct memory_shape *shape = memory_shapes;
