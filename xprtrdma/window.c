@@ -11,9 +11,9 @@
  * - for the server's calls, when the first one has come; then we grant more credits for them (RFC
  *   8167 section 4.1).
  *
- * A call asks for as many credits as there are. When one had to wait for want of them, calls ask
- * for twice as many while the window is full: a server that answers each call at once does not see
- * that others wait.
+ * A call asks for as many credits as there are. When one had to wait for want of them, the next one
+ * asks for twice as many, and so do others while the window is full: a server that answers each call
+ * at once does not see that others wait.
  */
 #include "xprtrdma.h"
 #include "trace.h"
@@ -309,16 +309,15 @@ void xprtrdma_window_more(struct xprtrdma_conn *conn)
  */
 u32 xprtrdma_window_ask_more(struct xprtrdma_conn *conn)
 {
-	u32 ask;
+	u32 size;
 
 	spin_lock(&conn->xc_lock);
-	ask = rpcrdma_window_size(&conn->xc_window);
-	if (conn->xc_window.in_flight + 1 >= ask)
-		ask = min(2 * ask, conn->xc_queues.credits);
-	else
-		WRITE_ONCE(conn->xc_growth.ask, ask);
+	size = rpcrdma_window_size(&conn->xc_window);
+	/* Many replies may have come at once since then: the first call asks in any case. */
+	if (conn->xc_window.in_flight + 1 < size)
+		WRITE_ONCE(conn->xc_growth.ask, size);
 	spin_unlock(&conn->xc_lock);
-	return ask;
+	return min(2 * size, conn->xc_queues.credits);
 }
 
 /**

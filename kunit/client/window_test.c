@@ -219,10 +219,11 @@ static void window_asks_for_more(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 3, asked(client, 3));
 	let_one_wait(client, calls);
 	answer(calls[0], 3);
-	/* While the window is full */
+	/* While the window is full, and once more */
 	KUNIT_EXPECT_EQ(test, 6, asked(client, 3));
 	KUNIT_EXPECT_EQ(test, 6, asked(client, 3));
 	answer(calls[1], 3);
+	KUNIT_EXPECT_EQ(test, 6, asked(client, 3));
 	KUNIT_EXPECT_EQ(test, 3, asked(client, 3));
 	calls[1] = next_call(client);
 	KUNIT_EXPECT_EQ(test, 3, asked(client, 4));
@@ -235,6 +236,21 @@ static void window_asks_for_more(struct kunit *test)
 	/* There are more, and it is content. */
 	KUNIT_EXPECT_EQ(test, 2 * XPRTRDMA_FIRST_CREDITS, asked(client, XPRTRDMA_FIRST_CREDITS + 1));
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, asked(client, XPRTRDMA_FIRST_CREDITS + 1));
+}
+
+/* The calls that wait are sent when the window is not full any more. */
+static void window_asks_for_more_behind_many_replies(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *calls[WINDOW_MOST];
+	u32 count, i;
+
+	granted(client, 6);
+	count = let_one_wait(client, calls);
+	for (i = 0; i < count; i++)
+		answer(calls[i], 6);
+	KUNIT_EXPECT_EQ(test, 12, asked(client, 6));
+	KUNIT_EXPECT_EQ(test, 6, asked(client, 6));
 }
 
 /* More Sends are no answer to who waits for a credit. */
@@ -411,6 +427,7 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(window_that_shrinks_lets_others_go),
 	KUNIT_CASE(window_stays_while_the_grant_does),
 	KUNIT_CASE(window_asks_for_more),
+	KUNIT_CASE(window_asks_for_more_behind_many_replies),
 	KUNIT_CASE(window_asks_for_more_until_it_has_more),
 	KUNIT_CASE(window_asks_for_no_more_than_it_can_use),
 	KUNIT_CASE(window_without_memory),
