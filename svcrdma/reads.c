@@ -364,7 +364,9 @@ void svcrdma_proof_wc(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_proof_cqe);
 	struct svcrdma_transport *t = rc->rc_transport;
 
-	if (!svcrdma_wc_failed(t, "proof", wc))
+	if (unlikely(svcrdma_wc_failed(t, "proof", wc)))
+		trace_svcrdma_read_unproven(t, wc->status);
+	else
 		reads_complete(t, rc);
 }
 

@@ -421,14 +421,25 @@ static void pull_is_proven_on_rxe(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+static void take_status(void *data, const struct svcrdma_transport *t, int status)
+{
+	*(int *)data = status;
+}
+
 static void pull_without_proof_is_none(struct kunit *test)
 {
 	struct server *server = server_of(test);
+	int status = 0;
 
 	begin_on_rxe(server, SVCRDMA_UNREAD, LARGE);
+	KUNIT_ASSERT_EQ(test, 0, register_trace_svcrdma_read_unproven(take_status, &status));
 	fake_run(server->qp, fake_pending(server->qp));
 	KUNIT_EXPECT_EQ(test, 1, fake_pending(server->qp));
+	KUNIT_EXPECT_EQ(test, 0, status);
 	fake_flush(server->qp);
+	unregister_trace_svcrdma_read_unproven(take_status, &status);
+	tracepoint_synchronize_unregister();
+	KUNIT_EXPECT_EQ(test, IB_WC_WR_FLUSH_ERR, status);
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
 	KUNIT_EXPECT_EQ(test, 1, server->transport->st_read.built);
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
