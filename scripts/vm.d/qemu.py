@@ -20,8 +20,8 @@ BOOT_MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_net",
 HZ = 250
 # The detector waits to be asked, in a kernel made from allnoconfig.
 KERNEL_ARGUMENTS = {"kcsan": ["kcsan.early_enable=1"]}
-# With --icount an instruction takes 4 ns, and the time stamp counter counts these.
-ICOUNT = ["-icount", "shift=2,sleep=off"]
+# With --icount an instruction takes 1 ns, and the time stamp counter counts these.
+ICOUNT = ["-icount", "shift=0,sleep=off"]
 ICOUNT_TSC_KHZ = 1_000_000
 
 
