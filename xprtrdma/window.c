@@ -11,9 +11,9 @@
  * - for the server's calls, when the first one has come; then we grant more credits for them (RFC
  *   8167 section 4.1).
  *
- * A call asks for as many credits as there are. When one had to wait for want of them, the next one
- * asks for twice as many, and so do others while the window is full: a server that answers each call
- * at once does not see that others wait.
+ * A call asks for as many credits as there are. When one had to wait for want of them, the next
+ * one asks for twice as many, and so do others while the window is full: a server that answers each
+ * call at once does not see that others wait.
  */
 #include "xprtrdma.h"
 #include "trace.h"
