@@ -152,7 +152,7 @@ out_unlock:
  */
 static bool reads_need_proof(const struct svcrdma_transport *t)
 {
-	return svcrdma_transport_device(t)->ops.driver_id == RDMA_DRIVER_RXE;
+	return svcrdma_on_rxe(t);
 }
 
 static u8 *last_byte(const struct svcrdma_recv_ctxt *rc)

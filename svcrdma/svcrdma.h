@@ -415,6 +415,11 @@ svcrdma_transport_device(const struct svcrdma_transport *t)
 	return t->st_id->device;
 }
 
+static inline bool svcrdma_on_rxe(const struct svcrdma_transport *t)
+{
+	return svcrdma_transport_device(t)->ops.driver_id == RDMA_DRIVER_RXE;
+}
+
 static inline bool svcrdma_transport_closing(const struct svcrdma_transport *t)
 {
 	return READ_ONCE(t->st_closing);

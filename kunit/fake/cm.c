@@ -354,6 +354,12 @@ static void note(const struct rdma_conn_param *param)
 	said->reads_taken = param->responder_resources;
 }
 
+int rdma_set_ack_timeout(struct rdma_cm_id *id, u8 timeout)
+{
+	fake_cm.ack_timeout = timeout;
+	return 0;
+}
+
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
 	struct mutex *lock = &cm_id_of(id)->lock;

@@ -114,6 +114,7 @@ struct fake_cm_words {
  * @said: by the code under test, with rdma_connect() or rdma_accept()
  * @source: where the last connection was to come from
  * @afonly: what rdma_set_afonly() was given
+ * @ack_timeout: what rdma_set_ack_timeout() was given
  * @bound: address of the last rdma_bind_addr()
  * @listener: the id of the last rdma_listen()
  * @backlog: of the last one that succeeded
@@ -137,6 +138,7 @@ struct fake_cm {
 	struct fake_cm_words		said;
 	struct sockaddr_storage		source;
 	bool				afonly;
+	u8				ack_timeout;
 	struct sockaddr_storage		bound;
 	struct rdma_cm_id		*listener;
 	int				backlog;

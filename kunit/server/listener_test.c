@@ -253,6 +253,26 @@ static void request_comes_from_somewhere(struct kunit *test)
 	listening_disconnect(t);
 }
 
+/* The device is as quick as it can be to ask for what was lost; rxe has to be told. */
+static void request_over_rxe_has_a_timeout(struct kunit *test)
+{
+	struct svcrdma_transport *t;
+
+	listening_start(test);
+	KUNIT_ASSERT_EQ(test, 0, listening_request(NULL, NULL, 0));
+	t = listening_accept(test);
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	KUNIT_EXPECT_EQ(test, 0, fake_cm.ack_timeout);
+	listening_disconnect(t);
+
+	listening->server->fake->ib.ops.driver_id = RDMA_DRIVER_RXE;
+	KUNIT_ASSERT_EQ(test, 0, listening_request(NULL, NULL, 0));
+	t = listening_accept(test);
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	KUNIT_EXPECT_EQ(test, 16, fake_cm.ack_timeout);
+	listening_disconnect(t);
+}
+
 /* As many as are taken from one client. */
 static unsigned int requests_of(struct kunit *test, u8 client)
 {
@@ -502,6 +522,7 @@ static struct kunit_case listener_cases[] = {
 	KUNIT_CASE(request_has_private_data_anywhere),
 	KUNIT_CASE(request_waits_for_accept),
 	KUNIT_CASE(request_comes_from_somewhere),
+	KUNIT_CASE(request_over_rxe_has_a_timeout),
 	KUNIT_CASE(request_finds_the_backlog_full),
 	KUNIT_CASE(request_without_memory),
 	KUNIT_CASE_PARAM(accept_fails, failure_gen_params),
