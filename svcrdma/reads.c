@@ -148,16 +148,23 @@ out_unlock:
  * rxe may say of a Read that it has succeeded when only its first packets have come, and then end
  * the connection (Documentation/upstream/rxe-false-success.rst). It places packets in order. So the
  * last byte is set to SVCRDMA_UNREAD before. If it has changed all is here. If not, the data may
- * have such a byte: a probe is posted, which is flushed if the Read has failed.
+ * have such a byte: it is read once more, and that is flushed if the Reads have failed. A Write of
+ * no bytes would show that as well, but rxe's responder may then fail Reads that it is asked for
+ * again (Documentation/upstream/rxe-empty-request.rst).
  */
 static bool reads_need_proof(const struct svcrdma_transport *t)
 {
 	return svcrdma_on_rxe(t);
 }
 
+/* For one byte: the core may register memory for it, and invalidate that first. */
+enum { PROOF_ENTRIES = 3 };
+
 static u8 *last_byte(const struct svcrdma_recv_ctxt *rc)
 {
-	return page_address(rc->rc_pages[rc->rc_last >> PAGE_SHIFT]) + offset_in_page(rc->rc_last);
+	const u32 to = rc->rc_last.to;
+
+	return page_address(rc->rc_pages[to >> PAGE_SHIFT]) + offset_in_page(to);
 }
 
 /* Of a Read chunk, or a piece of one, which may have no byte. @to: byte of the pages */
@@ -166,7 +173,9 @@ static int read_piece(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 {
 	if (unlikely(reads_need_proof(t)) && length &&
 	    (to + length - 1) >> PAGE_SHIFT < rc->rc_nr_pages) {
-		rc->rc_last = to + length - 1;
+		rc->rc_last = (struct svcrdma_last) {
+			.chunk = chunk, .from = from + length - 1, .to = to + length - 1,
+		};
 		*last_byte(rc) = SVCRDMA_UNREAD;
 	}
 	return svcrdma_read_add(t, rc, chunk, from, length, to);
@@ -198,7 +207,7 @@ static int build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 {
 	int ret;
 
-	rc->rc_sq.sw_need = reads_need_proof(t);
+	rc->rc_sq.sw_need = reads_need_proof(t) ? PROOF_ENTRIES : 0;
 	if (svcrdma_recv_is_simple(rc))
 		ret = read_piece(t, rc, &rc->rc_lists.chunks[0], 0, rc->rc_lists.chunks[0].length,
 				 0);
@@ -315,14 +324,24 @@ static bool reads_are_here(struct svcrdma_transport *t, struct svcrdma_recv_ctxt
 	return *last_byte(rc) != SVCRDMA_UNREAD;
 }
 
-/* It has its entry since build_reads(). */
-static noinline void prove_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static int post_proof(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	struct ib_rdma_wr proof;
+	const u32 need = rc->rc_sq.sw_need;
 	int ret;
 
-	rpcrdma_probe_init(&proof, &rc->rc_proof_cqe);
-	ret = ib_post_send(t->st_qp, &proof.wr, NULL);
+	ret = svcrdma_read_add(t, rc, rc->rc_last.chunk, rc->rc_last.from, 1, rc->rc_last.to);
+	/* It has its entries since build_reads(). */
+	rc->rc_sq.sw_need = need;
+	if (ret)
+		return ret;
+	return ib_post_send(t->st_qp,
+			    svcrdma_rws_chain(t, &rc->rc_reads, &rc->rc_proof_cqe, NULL), NULL);
+}
+
+static noinline void prove_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	int ret = post_proof(t, rc);
+
 	if (ret) {
 		trace_svcrdma_post_read_err(t, ret);
 		svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);

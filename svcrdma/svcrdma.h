@@ -166,6 +166,13 @@ struct svcrdma_few_chunks {
 	struct svcrdma_payload	payloads[2];
 };
 
+/* A byte that a call's Reads bring: byte @from of @chunk goes to byte @to of the pages. */
+struct svcrdma_last {
+	const struct rpcrdma_chunk *chunk;
+	u32			from;
+	u32			to;
+};
+
 /**
  * struct svcrdma_recv_ctxt - a Receive buffer and the call in it
  *
@@ -183,7 +190,7 @@ struct svcrdma_few_chunks {
  * @rc_recv_wr: the Receive
  * @rc_read_cqe: completion of the last Read
  * @rc_proof_cqe: completion of what shows that the Reads have succeeded; with rxe
- * @rc_last: byte of the pages that the last Read places last; with rxe
+ * @rc_last: what the last Read places last; with rxe
  * @rc_buffer: for the message
  * @rc_byte_len: bytes received
  * @rc_since: when it had come; 0 while it is posted or spare
@@ -216,7 +223,7 @@ struct svcrdma_recv_ctxt {
 	struct ib_recv_wr	rc_recv_wr;
 	struct ib_cqe		rc_read_cqe;
 	struct ib_cqe		rc_proof_cqe;
-	u32			rc_last;
+	struct svcrdma_last	rc_last;
 	struct rpcrdma_buffer	rc_buffer;
 	u32			rc_byte_len;
 	ktime_t			rc_since;
