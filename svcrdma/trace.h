@@ -47,7 +47,7 @@ TRANSPORT_EVENT(post_send_err);
 TRANSPORT_EVENT(read_build_err);
 TRANSPORT_EVENT(read_retry);
 TRANSPORT_EVENT(read_pages_err);
-TRANSPORT_EVENT(read_unproven);	/* status: enum ib_wc_status of the probe */
+TRANSPORT_EVENT(read_unproven);	/* status: enum ib_wc_status of its proof */
 TRANSPORT_EVENT(recv_alloc_err);
 TRANSPORT_EVENT(send_alloc_err);
 TRANSPORT_EVENT(sq_full);
