@@ -352,6 +352,7 @@ static void note(const struct rdma_conn_param *param)
 	memcpy(said->private, param->private_data, said->length);
 	said->reads_done = param->initiator_depth;
 	said->reads_taken = param->responder_resources;
+	said->ack_timeout = fake_cm.ack_timeout;
 }
 
 int rdma_set_ack_timeout(struct rdma_cm_id *id, u8 timeout)

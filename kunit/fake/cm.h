@@ -91,12 +91,14 @@ struct fake_cm_plan {
  * @length: bytes of it
  * @reads_done: RDMA Reads that it does at a time
  * @reads_taken: RDMA Reads that it takes at a time
+ * @ack_timeout: what rdma_set_ack_timeout() was given before
  */
 struct fake_cm_words {
 	u8	private[64];
 	u8	length;
 	u8	reads_done;
 	u8	reads_taken;
+	u8	ack_timeout;
 };
 
 /**

@@ -253,7 +253,7 @@ static void request_comes_from_somewhere(struct kunit *test)
 	listening_disconnect(t);
 }
 
-/* The device is as quick as it can be to ask for what was lost; rxe has to be told. */
+/* Before it is accepted. Other devices keep the timeout of the CM. */
 static void request_over_rxe_has_a_timeout(struct kunit *test)
 {
 	struct svcrdma_transport *t;
@@ -262,14 +262,14 @@ static void request_over_rxe_has_a_timeout(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, listening_request(NULL, NULL, 0));
 	t = listening_accept(test);
 	KUNIT_ASSERT_NOT_NULL(test, t);
-	KUNIT_EXPECT_EQ(test, 0, fake_cm.ack_timeout);
+	KUNIT_EXPECT_EQ(test, 0, fake_cm.said.ack_timeout);
 	listening_disconnect(t);
 
 	listening->server->fake->ib.ops.driver_id = RDMA_DRIVER_RXE;
 	KUNIT_ASSERT_EQ(test, 0, listening_request(NULL, NULL, 0));
 	t = listening_accept(test);
 	KUNIT_ASSERT_NOT_NULL(test, t);
-	KUNIT_EXPECT_EQ(test, 16, fake_cm.ack_timeout);
+	KUNIT_EXPECT_EQ(test, 16, fake_cm.said.ack_timeout);
 	listening_disconnect(t);
 }
 
