@@ -5,6 +5,7 @@ import bisect
 import collections
 import json
 import pathlib
+import statistics
 
 HEADER = 2      # words of a struct header, see count.c
 WORDS = 4       # of a struct block
@@ -91,21 +92,24 @@ def _table(path):
 class Cost:
     """Of one operation, for each time that it was done: @functions has instructions, calls and
     allocations of each (module, function) of the transport, @modules the instructions of each
-    module, @per_op how often what CALLS and ENTRIES name was done, and "whole guest", its
-    instructions."""
+    module, @rounds those of both in each round, @per_op how often what CALLS and ENTRIES name was
+    done, and "whole guest", its instructions."""
 
     def __init__(self, record):
         self.record = record
         self.functions = collections.defaultdict(lambda: [0, 0, 0])
         self.modules = collections.Counter(dict.fromkeys(MODULES[record["side"]], 0))
         self.per_op = collections.Counter(dict.fromkeys([*CALLS, *ENTRIES, "RPCs"], 0))
+        self.rounds = []
         self._times = 0
 
     def add(self, folder, record, symbols):
         """What was counted in one round"""
         called, entered = _places(CALLS, symbols), _places(ENTRIES, symbols)
+        before = self.text
         for block in _executed(folder, record):
             self._take(block, symbols, called, entered)
+        self.rounds.append((self.text - before) / record["times"])
         self.per_op["RPCs"] += record["rpcs"]
         self._times += record["times"]
 
@@ -121,6 +125,12 @@ class Cost:
     def text(self):
         """Instructions of the transport itself."""
         return sum(self.modules.values())
+
+    @property
+    def usual(self):
+        """The same, in the round in the middle: a caller waits for its reply or finds it there, as
+        the scheduler has it, and a whole round may be one or the other."""
+        return statistics.median(self.rounds)
 
     @property
     def guest(self):
