@@ -91,68 +91,64 @@ def _table(path):
 
 class Cost:
     """Of one operation, for each time that it was done: @functions has instructions, calls and
-    allocations of each (module, function) of the transport, @modules the instructions of each
-    module, @rounds those of both in each round, @per_op how often what CALLS and ENTRIES name was
-    done, and "whole guest", its instructions."""
+    allocations of each (module, function) of the transport, a mean of all rounds. The others are
+    as in the round in the middle, each for itself: @modules the instructions of each module,
+    @per_op how often what CALLS and ENTRIES name was done, "whole guest", its instructions, and
+    "text", those of both modules. A caller waits for its reply or finds it there, as the scheduler
+    has it, and a server gives a delegation or does not: a whole round may be one or the other."""
 
     def __init__(self, record):
         self.record = record
         self.functions = collections.defaultdict(lambda: [0, 0, 0])
-        self.modules = collections.Counter(dict.fromkeys(MODULES[record["side"]], 0))
-        self.per_op = collections.Counter(dict.fromkeys([*CALLS, *ENTRIES, "RPCs"], 0))
-        self.rounds = []
+        self.modules = dict.fromkeys(MODULES[record["side"]], 0)
+        self.per_op = dict.fromkeys([*CALLS, *ENTRIES, "RPCs", "whole guest", "text"], 0)
+        self._rounds = []
         self._times = 0
 
     def add(self, folder, record, symbols):
         """What was counted in one round"""
         called, entered = _places(CALLS, symbols), _places(ENTRIES, symbols)
-        before = self.text
+        counts = collections.Counter(RPCs=record["rpcs"])
         for block in _executed(folder, record):
-            self._take(block, symbols, called, entered)
-        self.rounds.append((self.text - before) / record["times"])
-        self.per_op["RPCs"] += record["rpcs"]
+            self._take(counts, block, symbols, called, entered)
+        counts["text"] = sum(counts[module] for module in self.modules)
+        self._rounds.append({name: n / record["times"] for name, n in counts.items()})
         self._times += record["times"]
 
     def finish(self):
         """All rounds are added."""
         for entry in self.functions.values():
             entry[:] = [n / self._times for n in entry]
-        for counter in self.modules, self.per_op:
-            for name in counter:
-                counter[name] /= self._times
+        for counts in self.modules, self.per_op:
+            for name in counts:
+                counts[name] = statistics.median(one.get(name, 0) for one in self._rounds)
 
     @property
     def text(self):
         """Instructions of the transport itself."""
-        return sum(self.modules.values())
-
-    @property
-    def usual(self):
-        """The same, in the round in the middle: a caller waits for its reply or finds it there, as
-        the scheduler has it, and a whole round may be one or the other."""
-        return statistics.median(self.rounds)
+        return self.per_op["text"]
 
     @property
     def guest(self):
         """Instructions of everything that runs."""
         return self.per_op["whole guest"]
 
-    def _take(self, block, symbols, called, entered):
-        address, target, insns, count = block
-        self.per_op["whole guest"] += insns * count
+    def _take(self, counts, block, symbols, called, entered):
+        address, target, insns, times = block
+        counts["whole guest"] += insns * times
         if address in entered:
-            self.per_op[entered[address]] += count
+            counts[entered[address]] += times
         name, module = symbols.of(address)
         if module not in self.modules:
             return
-        self.modules[module] += insns * count
+        counts[module] += insns * times
         entry = self.functions[module, name]
-        entry[0] += insns * count
+        entry[0] += insns * times
         if symbols.begins(address):
-            entry[1] += count
+            entry[1] += times
         if target in called:
-            self.per_op[called[target]] += count
-            entry[2] += count * (called[target] == "allocations")
+            counts[called[target]] += times
+            entry[2] += times * (called[target] == "allocations")
 
 
 def read(folder):
