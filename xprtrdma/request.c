@@ -79,42 +79,40 @@ void xprtrdma_requests_exit(struct xprtrdma_transport *transport)
 }
 
 /*
- * The memory of a few requests stays with their transport when they are over, for its next ones.
- * A slot is filled or emptied in one atomic step, so there is no lock.
+ * The memory of requests that are over stays with their transport, up to a number, for its next
+ * ones. A slot is filled or emptied in one atomic step, so there is no lock. @used says where to
+ * look first. Two that come at the same time may leave it wrong: memory above it waits until the
+ * slots up to there are filled again, or for xprtrdma_requests_trim().
  */
-static void *take_spare(void **spare, unsigned int slots)
+static void *take_spare(void **spare, unsigned int *used)
 {
-	unsigned int i;
+	unsigned int i = READ_ONCE(*used);
 	void *memory;
 
-	for (i = 0; i < slots; i++) {
+	while (i--) {
 		if (!READ_ONCE(spare[i]))
 			continue;
 		memory = xchg(&spare[i], NULL);
-		if (likely(memory))
+		if (likely(memory)) {
+			WRITE_ONCE(*used, i);
 			return memory;
+		}
 	}
+	WRITE_ONCE(*used, 0);
 	return NULL;
 }
 
-static bool keep_spare(void **spare, unsigned int slots, void *memory)
+static bool keep_spare(void **spare, unsigned int slots, unsigned int *used, void *memory)
 {
 	unsigned int i;
 
-	for (i = 0; i < slots; i++)
-		if (!READ_ONCE(spare[i]) && !cmpxchg(&spare[i], NULL, memory))
+	for (i = READ_ONCE(*used); i < slots; i++) {
+		if (!READ_ONCE(spare[i]) && !cmpxchg(&spare[i], NULL, memory)) {
+			WRITE_ONCE(*used, i + 1);
 			return true;
+		}
+	}
 	return false;
-}
-
-static void *take_usual(struct xprtrdma_transport *transport)
-{
-	return take_spare(transport->xt_spare, ARRAY_SIZE(transport->xt_spare));
-}
-
-static void *take_large(struct xprtrdma_transport *transport)
-{
-	return take_spare(transport->xt_spare_large, ARRAY_SIZE(transport->xt_spare_large));
 }
 
 /**
@@ -127,12 +125,16 @@ static void *take_large(struct xprtrdma_transport *transport)
  */
 void xprtrdma_requests_trim(struct xprtrdma_transport *transport)
 {
+	unsigned int i;
 	void *memory;
 
-	while ((memory = take_usual(transport)))
-		kmem_cache_free(usual_requests, memory);
-	while ((memory = take_large(transport)))
-		kfree(memory);
+	for (i = 0; i < ARRAY_SIZE(transport->xt_spare); i++) {
+		memory = xchg(&transport->xt_spare[i], NULL);
+		if (memory)
+			kmem_cache_free(usual_requests, memory);
+	}
+	for (i = 0; i < ARRAY_SIZE(transport->xt_spare_large); i++)
+		kfree(xchg(&transport->xt_spare_large[i], NULL));
 }
 
 /* As rpc_malloc(): what is asynchronous, such as a WRITE, may be what memory waits for. */
@@ -142,7 +144,7 @@ static struct xprtrdma_request *usual_memory(struct xprtrdma_transport *transpor
 	enum xprtrdma_memory memory = XPRTRDMA_MEMORY_USUAL;
 	struct xprtrdma_request *request;
 
-	request = take_usual(transport) ?:
+	request = take_spare(transport->xt_spare, &transport->xt_spare_used) ?:
 		  kmem_cache_alloc(usual_requests, rpc_task_gfp_mask());
 	if (unlikely(!request) && RPC_IS_ASYNC(task)) {
 		request = mempool_alloc(&transport->xt_reserve, GFP_NOWAIT);
@@ -162,7 +164,7 @@ static void *large_memory(struct xprtrdma_transport *transport, size_t size,
 
 	*memory = size <= LARGE_SIZE ? XPRTRDMA_MEMORY_LARGE : XPRTRDMA_MEMORY_HUGE;
 	if (*memory == XPRTRDMA_MEMORY_LARGE)
-		found = take_large(transport);
+		found = take_spare(transport->xt_spare_large, &transport->xt_spare_large_used);
 	return found ?: kmalloc(max_t(size_t, size, LARGE_SIZE), rpc_task_gfp_mask());
 }
 
@@ -171,7 +173,8 @@ static void give_memory_back(struct xprtrdma_transport *transport, void *given,
 {
 	switch (memory) {
 	case XPRTRDMA_MEMORY_USUAL:
-		if (!keep_spare(transport->xt_spare, ARRAY_SIZE(transport->xt_spare), given))
+		if (!keep_spare(transport->xt_spare, ARRAY_SIZE(transport->xt_spare),
+				&transport->xt_spare_used, given))
 			kmem_cache_free(usual_requests, given);
 		break;
 	case XPRTRDMA_MEMORY_RESERVED:
@@ -179,7 +182,7 @@ static void give_memory_back(struct xprtrdma_transport *transport, void *given,
 		break;
 	case XPRTRDMA_MEMORY_LARGE:
 		if (keep_spare(transport->xt_spare_large, ARRAY_SIZE(transport->xt_spare_large),
-			       given))
+			       &transport->xt_spare_large_used, given))
 			break;
 		fallthrough;
 	case XPRTRDMA_MEMORY_HUGE:

@@ -49,8 +49,8 @@ enum {
 	XPRTRDMA_FIRST_CREDITS	= 8,	/* with buffers, until a call waits for more */
 	XPRTRDMA_FIRST_SENDS	= 4,	/* until none is left */
 	XPRTRDMA_BC_FIRST_SLOTS	= 4,	/* until the server calls */
-	XPRTRDMA_SPARE_REQUESTS	= 8,	/* whose memory is kept; as many go as come, mostly */
-	XPRTRDMA_SPARE_LARGE	= 2,	/* the same for large ones */
+	XPRTRDMA_SPARE_REQUESTS	= 64,	/* whose memory is kept; as many go as come, mostly */
+	XPRTRDMA_SPARE_LARGE	= 8,	/* the same for large ones */
 	XPRTRDMA_MR_INITIAL	= 4,
 	XPRTRDMA_REPLY_SEGMENTS	= 64,	/* storage to decode a reply: two full lists */
 	XPRTRDMA_REPLY_CHUNKS	= 8,
@@ -158,7 +158,9 @@ struct xprtrdma_stats {
  * @xt_fenced: tasks that may not encode their calls again yet; see wait.c
  * @xt_reserve: requests for asynchronous tasks when memory is short
  * @xt_spare: memory for the next requests; exchanged without a lock
+ * @xt_spare_used: how many slots of it are filled, from the first on; a hint
  * @xt_spare_large: the same for large ones
+ * @xt_spare_large_used: the same for these
  * @xt_srcaddr: local address to bind to; ss_family is 0 for any
  * @xt_bc_max_payload: largest reverse-direction message, bytes; set at connect
  * @xt_bc_count: reverse-direction rpc_rqsts that exist; changed under bc_pa_lock
@@ -187,7 +189,9 @@ struct xprtrdma_transport {
 	struct rpc_wait_queue	xt_fenced;
 	mempool_t		xt_reserve;
 	void			*xt_spare[XPRTRDMA_SPARE_REQUESTS];
+	unsigned int		xt_spare_used;
 	void			*xt_spare_large[XPRTRDMA_SPARE_LARGE];
+	unsigned int		xt_spare_large_used;
 	struct sockaddr_storage	xt_srcaddr;
 	unsigned int		xt_bc_max_payload;
 	unsigned int		xt_bc_count;

@@ -78,6 +78,55 @@ static void request_memory_is_used_again(struct kunit *test)
 	fake_alloc_fail(0);
 	KUNIT_EXPECT_EQ(test, -ENOMEM, xprtrdma_request_alloc(&calls[i]->task));
 	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
+	/* As many are kept again, and one that comes and goes. */
+	for (i = 0; i < XPRTRDMA_SPARE_REQUESTS; i++)
+		xprtrdma_request_free(&calls[i]->task);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_SPARE_REQUESTS, spares(client));
+	KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&calls[0]->task));
+	xprtrdma_request_free(&calls[0]->task);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_SPARE_REQUESTS, spares(client));
+	xprtrdma_requests_trim(client->transport);
+	KUNIT_EXPECT_EQ(test, 0, spares(client));
+	KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&calls[0]->task));
+	xprtrdma_request_free(&calls[0]->task);
+	KUNIT_EXPECT_EQ(test, 1, spares(client));
+}
+
+/* Two that come at the same time leave it wrong where the last one is. */
+static void request_memory_is_found_without_the_hint(struct kunit *test)
+{
+	struct xprtrdma_transport *transport = client_of(test)->transport;
+	struct client_call *calls[3], *more;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		calls[i] = client_call_create(client_of(test), &small);
+	more = client_call_create(client_of(test), &small);
+	xprtrdma_request_free(&more->task);
+	xprtrdma_requests_trim(transport);
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		xprtrdma_request_free(&calls[i]->task);
+	/* Too high: nothing is there, or something below */
+	WRITE_ONCE(transport->xt_spare_used, XPRTRDMA_SPARE_REQUESTS);
+	fake_alloc_fail(0);
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&calls[i]->task));
+	KUNIT_EXPECT_FALSE(test, fake_alloc_failed());
+	WRITE_ONCE(transport->xt_spare_used, XPRTRDMA_SPARE_REQUESTS);
+	fake_alloc_fail(0);
+	KUNIT_EXPECT_EQ(test, -ENOMEM, xprtrdma_request_alloc(&more->task));
+	/* Too low: what is above is passed, and freed at the latest by the trim */
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		xprtrdma_request_free(&calls[i]->task);
+	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(calls), spares(client_of(test)));
+	WRITE_ONCE(transport->xt_spare_used, 1);
+	KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&calls[0]->task));
+	KUNIT_EXPECT_EQ(test, 2, spares(client_of(test)));
+	xprtrdma_request_free(&calls[0]->task);
+	KUNIT_EXPECT_EQ(test, 3, spares(client_of(test)));
+	WRITE_ONCE(transport->xt_spare_used, 0);
+	xprtrdma_requests_trim(transport);
+	KUNIT_EXPECT_EQ(test, 0, spares(client_of(test)));
 }
 
 static unsigned int large_spares(const struct client *client)
@@ -362,6 +411,7 @@ static void send_queue_has_room_for_all(struct kunit *test)
 static struct kunit_case send_cases[] = {
 	KUNIT_CASE_PARAM(request_without_memory, short_gen_params),
 	KUNIT_CASE(request_memory_is_used_again),
+	KUNIT_CASE(request_memory_is_found_without_the_hint),
 	KUNIT_CASE(large_request_memory_is_used_again),
 	KUNIT_CASE(request_of_each_size),
 	KUNIT_CASE(send_signals_every_nth),
