@@ -78,41 +78,54 @@ void xprtrdma_requests_exit(struct xprtrdma_transport *transport)
 	rpc_destroy_wait_queue(&transport->xt_fenced);
 }
 
-/*
- * The memory of requests that are over stays with their transport, up to a number, for its next
- * ones. A slot is filled or emptied in one atomic step, so there is no lock. @used says where to
- * look first. Two that come at the same time may leave it wrong: memory above it waits until the
- * slots up to there are filled again, or for xprtrdma_requests_trim().
- */
-static void *take_spare(void **spare, unsigned int *used)
+/* From the last slot that is filled on; the first is empty. */
+static noinline void *take_one_of_many(void **spare, unsigned int *used)
 {
-	unsigned int i = READ_ONCE(*used);
+	unsigned int i;
 	void *memory;
 
-	while (i--) {
-		if (!READ_ONCE(spare[i]))
+	for (i = READ_ONCE(*used); i > 1; i--) {
+		if (!READ_ONCE(spare[i - 1]))
 			continue;
-		memory = xchg(&spare[i], NULL);
+		memory = xchg(&spare[i - 1], NULL);
 		if (likely(memory)) {
-			WRITE_ONCE(*used, i);
+			WRITE_ONCE(*used, i - 1);
 			return memory;
 		}
 	}
-	WRITE_ONCE(*used, 0);
+	WRITE_ONCE(*used, 1);
 	return NULL;
 }
 
-static bool keep_spare(void **spare, unsigned int slots, unsigned int *used, void *memory)
+static noinline bool keep_one_of_many(void **spare, unsigned int slots, unsigned int *used,
+				      void *memory)
 {
 	unsigned int i;
 
-	for (i = READ_ONCE(*used); i < slots; i++) {
+	for (i = max(READ_ONCE(*used), 1u); i < slots; i++) {
 		if (!READ_ONCE(spare[i]) && !cmpxchg(&spare[i], NULL, memory)) {
 			WRITE_ONCE(*used, i + 1);
 			return true;
 		}
 	}
 	return false;
+}
+
+/*
+ * The memory of requests that are over stays with their transport, up to a number, for its next
+ * ones. A slot is filled or emptied in one atomic step, so there is no lock. The first slot is all
+ * that one RPC at a time needs. Of the others, @used says where to look first. Two that come at the
+ * same time may leave it wrong: memory above it waits until the slots up to there are filled again,
+ * or for xprtrdma_requests_trim().
+ */
+static void *take_spare(void **spare, unsigned int *used)
+{
+	return xchg(&spare[0], NULL) ?: take_one_of_many(spare, used);
+}
+
+static bool keep_spare(void **spare, unsigned int slots, unsigned int *used, void *memory)
+{
+	return !cmpxchg(&spare[0], NULL, memory) || keep_one_of_many(spare, slots, used, memory);
 }
 
 /**
@@ -238,7 +251,7 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	struct xprtrdma_request *request;
 	size_t size;
 
-	size = struct_size(request, rq_data, call + rqst->rq_rcvsize);
+	size = sizeof(*request) + call + rqst->rq_rcvsize;
 	request = likely(size <= USUAL_SIZE) ? usual_memory(transport, task) :
 			large_request(transport, task, call, rqst->rq_rcvsize);
 	if (!request)
@@ -247,11 +260,11 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	request->rq_sent_on = 0;
 	request->rq_refused = RPCRDMA_NOT_REFUSED;
 	request->rq_again = false;
-	request->rq_write_capacity = 0;
-	request->rq_reply_capacity = 0;
 	request->rq_by_history = false;
 	request->rq_left_open = false;
 	request->rq_shape = RPCRDMA_SHAPE_INLINE;
+	request->rq_write_capacity = 0;
+	request->rq_reply_capacity = 0;
 	rqst->rq_buffer = request->rq_data;
 	rqst->rq_rbuffer = request->rq_reply ?: request->rq_data + call;
 	return 0;
@@ -272,12 +285,22 @@ static void note_lost(struct rpc_xprt *xprt, unsigned long serial)
 	spin_unlock(&xprt->transport_lock);
 }
 
+/* The peer may still reach its memory; wait until that has been prevented. */
+static noinline void end_unanswered(struct rpc_rqst *rqst, struct xprtrdma_request *request)
+{
+	if (request->rq_sent_on)
+		note_lost(rqst->rq_xprt, request->rq_sent_on);
+	if (request->rq_loan.ln_conn) {
+		trace_xprtrdma_fence(rqst->rq_xprt, be32_to_cpu(rqst->rq_xid));
+		xprtrdma_frwr_unmap_sync(&request->rq_loan);
+	}
+}
+
 /**
  * xprtrdma_request_free - ->buf_free: the RPC is over
  * @task: its task; rq_buffer is not NULL
  *
- * If it ends without a reply the peer may still reach its memory; then this waits until
- * that has been prevented.
+ * If it ends without a reply this waits until the peer cannot reach its memory.
  *
  * Context: process, sleeps.
  */
@@ -287,12 +310,8 @@ void xprtrdma_request_free(struct rpc_task *task)
 	struct xprtrdma_transport *transport = xprtrdma_transport_of(rqst->rq_xprt);
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 
-	if (request->rq_sent_on)
-		note_lost(rqst->rq_xprt, request->rq_sent_on);
-	if (request->rq_loan.ln_conn) {
-		trace_xprtrdma_fence(rqst->rq_xprt, be32_to_cpu(rqst->rq_xid));
-		xprtrdma_frwr_unmap_sync(&request->rq_loan);
-	}
+	if (unlikely(request->rq_sent_on || request->rq_loan.ln_conn))
+		end_unanswered(rqst, request);
 	if (unlikely(request->rq_reply))
 		give_memory_back(transport, request->rq_reply, request->rq_reply_memory);
 	give_memory_back(transport, request, request->rq_memory);

@@ -158,7 +158,7 @@ struct xprtrdma_stats {
  * @xt_fenced: tasks that may not encode their calls again yet; see wait.c
  * @xt_reserve: requests for asynchronous tasks when memory is short
  * @xt_spare: memory for the next requests; exchanged without a lock
- * @xt_spare_used: how many slots of it are filled, from the first on; a hint
+ * @xt_spare_used: how many slots of it are filled, the first included; a hint
  * @xt_spare_large: the same for large ones
  * @xt_spare_large_used: the same for these
  * @xt_srcaddr: local address to bind to; ss_family is 0 for any
@@ -443,12 +443,12 @@ struct xprtrdma_request {
 	void			(*rq_timer)(struct rpc_task *task);
 	enum rpcrdma_refusal	rq_refused;
 	bool			rq_again;
-	u32			rq_write_capacity;
-	u32			rq_reply_capacity;
-	u32			rq_procedure;
 	bool			rq_by_history;
 	bool			rq_left_open;
 	u8			rq_shape;	/* enum rpcrdma_shape */
+	u32			rq_write_capacity;
+	u32			rq_reply_capacity;
+	u32			rq_procedure;
 	u8			rq_memory;
 	u8			rq_reply_memory;
 	void			*rq_reply;
