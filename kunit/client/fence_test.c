@@ -342,6 +342,30 @@ static void fence_task_on_a_broken_connection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
 }
 
+/* Its reply has come, and was lost with the connection, that still has its regions. */
+static void fence_task_whose_reply_was_lost(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *call = sent(client);
+	struct freeing *freeing;
+
+	/* Arrange */
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &read_reply));
+	fake_flush(client->qp);
+	client_expect_failed(client);
+	client_call_expect_waiting(call);
+
+	/* Act */
+	freeing = start_freeing(call, 0);
+	usleep_range(20000, 30000);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(freeing->done));
+
+	/* Assert */
+	client_disconnect(client);
+	flush_work(&freeing->work);
+	KUNIT_EXPECT_TRUE(test, freeing->done);
+}
+
 static void fence_task_whose_invalidation_is_refused(struct kunit *test)
 {
 	struct client *client = client_of(test);
@@ -496,6 +520,7 @@ static struct kunit_case fence_cases[] = {
 	KUNIT_CASE(fence_late_reply_finds_nobody),
 	KUNIT_CASE(fence_task_waits_for_the_end_of_the_connection),
 	KUNIT_CASE(fence_task_on_a_broken_connection),
+	KUNIT_CASE(fence_task_whose_reply_was_lost),
 	KUNIT_CASE(fence_task_whose_invalidation_is_refused),
 	KUNIT_CASE(fence_connection_ends_while_regions_are_taken),
 	KUNIT_CASE(fence_connection_ends_with_calls_outstanding),
