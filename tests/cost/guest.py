@@ -4,9 +4,10 @@
 
 Runs in a guest of scripts/vm --count that has nothing mounted: guest.py SIDES VERSIONS
 ROUNDS [OPERATION...]. In each round the sides take their turns, on mounts of their own, as some of what the guest does
-around an operation is another thing on each mount. One operation at a time comes first, then, in
-the first round, many of a kind at once. Leaves in the run folder, for report.py: the symbols of each side, copies of the table of counts (see
-count.c) before and after each operation was repeated, and a list of these."""
+around an operation is another thing on each mount. One operation at a time comes first, then many
+of a kind at once; of these, 1 MiB in the first round only. Leaves in the run folder, for report.py:
+the symbols of each side, copies of the table of counts (see count.c) before and after each
+operation was repeated, and a list of these."""
 import ctypes
 import functools
 import json
@@ -151,15 +152,17 @@ def fio(direction, size, times):
         raise RuntimeError(f"fio has done {done} of {times}")
 
 
-def measure_at_once(counted, version):
-    """Between mounts, so that nothing comes out of the client's cache"""
+def measure_data_at_once(counted, version, size, times, title):
     mount(version, str(MOUNT_POINT))
-    for size, times, title in (SMALL, 4096, "4 KiB"), (LARGE, 128, "1 MiB"):
-        for direction in "read", "write":
-            fio(direction, size, times // 4)
-            counted.do(f"{title} {direction}, {JOBS} x {DEPTH}", times,
-                       functools.partial(fio, direction, size, times), True)
+    for direction in "read", "write":
+        fio(direction, size, times // 4)
+        counted.do(f"{title} {direction}, {JOBS} x {DEPTH}", times,
+                   functools.partial(fio, direction, size, times), True)
     run("umount", str(MOUNT_POINT))
+
+
+def measure_files_at_once(counted, version):
+    """Between mounts, so that nothing comes out of the client's cache"""
     files = Files(MOUNT_POINT, JOBS)
     for names in ("mkdir", "create"), ("readdir", "stat", "unlink", "rmdir"):
         mount(version, str(MOUNT_POINT), "actimeo=0")
@@ -180,6 +183,12 @@ def ask_each_time():
         knob.write_text("N")
 
 
+def give_no_delegations():
+    """They are leases of the kernel. Whether a server gives one depends on what went before, and a
+    create takes eight RPCs then instead of six."""
+    pathlib.Path("/proc/sys/fs/leases-enable").write_text("0")
+
+
 def schedule_as_with_eight():
     """The scheduler's slices are four times as long on eight processors or more as on one."""
     if SLICE.exists():
@@ -191,6 +200,7 @@ def main():
     records = []
     snapshots = Snapshots()
     ask_each_time()
+    give_no_delegations()
     schedule_as_with_eight()
     for n in range(int(rounds)):
         for side in sides.split(","):
@@ -203,8 +213,12 @@ def main():
                 about = {"side": side, "version": version, "symbols": symbols}
                 counted = Counted(about, snapshots, records)
                 measure_alone(counted, version, wanted)
-                if n == 0 and not wanted:
-                    measure_at_once(counted, version)
+                if wanted:
+                    continue
+                measure_data_at_once(counted, version, SMALL, 4096, "4 KiB")
+                if n == 0:
+                    measure_data_at_once(counted, version, LARGE, 128, "1 MiB")
+                measure_files_at_once(counted, version)
     run("vm-nfsd", "stop")
     unload("rpcrdma")
     (RUN / "operations.json").write_text(json.dumps(records))

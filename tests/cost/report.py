@@ -95,7 +95,7 @@ class Cost:
     as in the round in the middle, each for itself: @modules the instructions of each module,
     @per_op how often what CALLS and ENTRIES name was done, "whole guest", its instructions, and
     "text", those of both modules. A caller waits for its reply or finds it there, as the scheduler
-    has it, and a server gives a delegation or does not: a whole round may be one or the other."""
+    has it, and a whole round may be one or the other."""
 
     def __init__(self, record):
         self.record = record
