@@ -78,7 +78,15 @@ void xprtrdma_requests_exit(struct xprtrdma_transport *transport)
 	rpc_destroy_wait_queue(&transport->xt_fenced);
 }
 
-/* From the last slot that is filled on; the first is empty. */
+/*
+ * The memory of requests that are over stays with their transport, up to a number, for its next
+ * ones. A slot is filled or emptied in one atomic step, so there is no lock. The first slot is all
+ * that one RPC at a time needs. Of the others, @used says where to look first. Two that come at the
+ * same time may leave it wrong: memory above it waits until the slots up to there are filled again,
+ * or for xprtrdma_requests_trim().
+ */
+
+/* The first slot is empty. Goes down from the last one that is filled. */
 static noinline void *take_one_of_many(void **spare, unsigned int *used)
 {
 	unsigned int i;
@@ -97,6 +105,7 @@ static noinline void *take_one_of_many(void **spare, unsigned int *used)
 	return NULL;
 }
 
+/* The first slot is filled. */
 static noinline bool keep_one_of_many(void **spare, unsigned int slots, unsigned int *used,
 				      void *memory)
 {
@@ -111,13 +120,6 @@ static noinline bool keep_one_of_many(void **spare, unsigned int slots, unsigned
 	return false;
 }
 
-/*
- * The memory of requests that are over stays with their transport, up to a number, for its next
- * ones. A slot is filled or emptied in one atomic step, so there is no lock. The first slot is all
- * that one RPC at a time needs. Of the others, @used says where to look first. Two that come at the
- * same time may leave it wrong: memory above it waits until the slots up to there are filled again,
- * or for xprtrdma_requests_trim().
- */
 static void *take_spare(void **spare, unsigned int *used)
 {
 	return xchg(&spare[0], NULL) ?: take_one_of_many(spare, used);
