@@ -253,6 +253,7 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	struct xprtrdma_request *request;
 	size_t size;
 
+	/* No overflow: SUNRPC has bounded both, by its procedures and by RPC_MAX_AUTH_SIZE. */
 	size = sizeof(*request) + call + rqst->rq_rcvsize;
 	request = likely(size <= USUAL_SIZE) ? usual_memory(transport, task) :
 			large_request(transport, task, call, rqst->rq_rcvsize);

@@ -342,7 +342,7 @@ static void fence_task_on_a_broken_connection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
 }
 
-/* Its reply has come, and was lost with the connection, that still has its regions. */
+/* Its reply has come, and was lost with the connection. The connection still has its regions. */
 static void fence_task_whose_reply_was_lost(struct kunit *test)
 {
 	struct client *client = client_of(test);
