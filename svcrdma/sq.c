@@ -17,7 +17,7 @@
  * A peer that lets the queue stand still is dead, or up to no good: what was posted holds
  * memory, whether anybody waits for the entries or not. So the queue is watched while
  * somebody waits, and while entries are out, but for those that are held back to end an
- * exposure, which has a time of its own.
+ * exposure, which has a time of its own: while no others are out, whoever waits does so for that.
  *
  * Unsignalled Sends have entries that are not counted here (send_ctxt.c). There are none unless
  * the queue is watched. If nothing else is out when the worker comes, it posts something that is
@@ -129,7 +129,7 @@ static void sq_worker(struct work_struct *work)
 	if (t->st_closing) {
 		/* Nothing to watch */
 	} else if (sq_out(t) > t->st_sq.held || !list_empty(&t->st_sq.waiters)) {
-		stalled = t->st_sq.mark == sq_given(t);
+		stalled = sq_out(t) > t->st_sq.held && t->st_sq.mark == sq_given(t);
 		if (!stalled)
 			sq_watch(t);
 	} else if (svcrdma_send_ctxts_unsignalled(t)) {
