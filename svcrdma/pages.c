@@ -189,7 +189,7 @@ int svcrdma_pages_give(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
  *
  * Context: process.
  */
-void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc)
+noinline void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc)
 {
 	u32 kept = min_t(u32, rc->rc_nr_few, SVCRDMA_KEPT_PAGES);
 

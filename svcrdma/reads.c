@@ -586,7 +586,7 @@ void svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
  * Context: process.
  * Return: a context, for svcrdma_reads_retry(), or NULL.
  */
-struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t)
+noinline struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t)
 {
 	struct svcrdma_recv_ctxt *rc = NULL;
 
@@ -626,8 +626,8 @@ bool svcrdma_reads_pending(const struct svcrdma_transport *t)
  *
  * Context: process.
  */
-void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
-			 struct svcrdma_recv_ctxt *rc)
+noinline void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+				  struct svcrdma_recv_ctxt *rc)
 {
 	bool more, waits;
 
