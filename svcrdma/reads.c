@@ -524,7 +524,7 @@ static bool claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
  * @t: transport
  * @rc: context, which nobody else knows of
  *
- * No thread of nfsd is woken then before there is something for it to do.
+ * No thread has to give its pages for them then.
  *
  * Context: completion handler.
  * Return: true: svcrdma_reads_start(). false: nothing was done, a thread is to look at the message.

@@ -2,15 +2,15 @@
 /*
  * Receiving calls.
  *
- * Operation. A Receive completion posts spare buffers in place of those that were
- * used, so that enough Receives are posted however long the calls
- * take, puts the context on st_recv.ready and wakes nfsd. recvfrom decodes the
+ * Operation. A thread polls the Receive completions (poll.c). Each posts spare buffers in
+ * place of those that were used, so that enough Receives are posted however long the calls
+ * take, and puts the context on st_recv.ready. recvfrom takes the first one, and decodes the
  * header. A call without Read chunks goes to nfsd at once, rq_arg pointing into the
  * Receive buffer. With Read chunks, a first pass moves pages from rq_pages to
  * the context, posts the Reads and returns 0: no thread waits for a
  * client. When they are done, another pass, by any thread, puts the pages
  * into its rq_pages and builds rq_arg. A small call needs no first pass: the Receive
- * completion posts its Reads, and wakes nobody.
+ * completion posts its Reads.
  *
  * The Reads, and who waits for what until they are done: reads.c. How rq_arg is put together:
  * arg.c.
@@ -69,7 +69,7 @@ static bool recv_is_short_done(struct svcrdma_transport *t, struct svcrdma_recv_
 	       rc->rc_header.proc == RPCRDMA_DONE;
 }
 
-/* Here, so that replies are let go even if nfsd has no thread for a while. */
+/* Here, before the calls that came with it, and even if none is taken now: recv_no_call() */
 static noinline void recv_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	svcrdma_recv_taken(t, rc, false);
@@ -108,7 +108,7 @@ static noinline bool recv_small_pull(struct svcrdma_transport *t, struct svcrdma
  * A context whose Receive failed, or whose message ends the connection, waits for the
  * teardown.
  *
- * Context: completion queue's work item.
+ * Context: process; a thread that has XPT_BUSY, or the completion queue's work item (poll.c).
  */
 void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -136,7 +136,7 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	    recv_small_pull(t, rc))
 		return;
 	svcrdma_recv_taken(t, rc, true);
-	svcrdma_transport_data(t);
+	svcrdma_poll_found(t);
 }
 
 /* ---- a message that has just come ---- */
@@ -380,6 +380,7 @@ static struct svcrdma_recv_ctxt *recv_pop(struct svcrdma_transport *t)
 	struct llist_node *first = t->st_recv.taken;
 
 	if (!first) {
+		svcrdma_poll(t);
 		first = llist_del_all(&t->st_recv.ready);
 		if (!first)
 			return NULL;
@@ -396,15 +397,14 @@ static struct svcrdma_recv_ctxt *recv_choose(struct svcrdma_transport *t,
 	struct svcrdma_recv_ctxt *rc;
 
 	/* In turn with the others: neither keeps the other from its thread. */
-	if (unlikely(svcrdma_reads_pending(t) && !t->st_recv.retried)) {
-		rc = svcrdma_reads_next(t);
+	if (unlikely(svcrdma_reads_pending(t))) {
+		rc = t->st_recv.retried ? NULL : svcrdma_reads_next(t);
+		t->st_recv.retried = rc;
 		if (rc) {
-			t->st_recv.retried = true;
 			*work = RECV_READS_RETRY;
 			return rc;
 		}
 	}
-	t->st_recv.retried = false;
 	rc = recv_pop(t);
 	if (rc)
 		*work = rc->rc_pulled ? RECV_READS_DONE : RECV_NEW;
@@ -418,18 +418,35 @@ static bool recv_pending(const struct svcrdma_transport *t)
 	return !llist_empty(&t->st_recv.ready) || svcrdma_reads_pending(t);
 }
 
+/* So many replies wait that no call is taken. RDMA_DONEs are: some may wait for what these free. */
+static noinline void recv_no_call(struct svcrdma_transport *t)
+{
+	svcrdma_poll(t);
+	clear_bit(XPT_DATA, &t->st_xprt.xpt_flags);
+	/* Or calls will be taken before XPT_DATA: pairs with svcrdma_transport_data(). */
+	smp_mb__after_atomic();
+	if (!svcrdma_sq_crowded(t) || !svcrdma_poll_arm(t))
+		set_bit(XPT_DATA, &t->st_xprt.xpt_flags);
+}
+
 /* XPT_DATA is cleared with the last piece of work, not by a round that finds none. */
 static struct svcrdma_recv_ctxt *recv_next(struct svcrdma_transport *t,
 					   enum recv_work *work)
 {
-	struct svcrdma_recv_ctxt *rc = recv_choose(t, work);
+	struct svcrdma_recv_ctxt *rc;
 
+	if (unlikely(svcrdma_sq_crowded(t))) {
+		*work = RECV_NOTHING;
+		recv_no_call(t);
+		return NULL;
+	}
+	rc = recv_choose(t, work);
 	if (t->st_recv.taken)
 		return rc;
 	clear_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 	/* If there is more, or will be before XPT_DATA: pairs with svcrdma_transport_data(). */
 	smp_mb__after_atomic();
-	if (recv_pending(t))
+	if (recv_pending(t) || !svcrdma_poll_arm(t))
 		set_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 	return rc;
 }
@@ -454,9 +471,9 @@ int svcrdma_recvfrom(struct svc_rqst *rqstp)
 	rc = recv_next(t, &work);
 	svc_xprt_received(&t->st_xprt);
 
-	switch (work) {
-	case RECV_NEW:
+	if (likely(work == RECV_NEW))
 		return recv_new_message(rqstp, t, rc);
+	switch (work) {
 	case RECV_READS_DONE:
 		return recv_finish_reads(rqstp, t, rc);
 	case RECV_READS_RETRY:

@@ -20,7 +20,7 @@
  *
  * A message takes no lock of its own: st_recv_lock is taken once for a batch.
  *
- * The completion handler's alone, but where something else is said:
+ * Of the completion handlers, of which one runs at a time, but where something else is said:
  * @ready: for nfsd, the last one first: received and not looked at, or all of it read; any context
  *	adds, who has XPT_BUSY takes
  * @gone: of @posted, that are complete; less than a batch
@@ -60,6 +60,16 @@ struct svcrdma_receiver {
 	u32			posted;
 	u32			target;
 	u32			kept;
+};
+
+/**
+ * struct svcrdma_poller - poll.c: who looks at completions of Receives
+ * @by_worker: ib_core's worker, not nfsd: from the teardown on, until the queue is freed
+ * @wake_worker: ib_core's handler of completion events
+ */
+struct svcrdma_poller {
+	bool			by_worker;
+	void			(*wake_worker)(struct ib_cq *cq, void *context);
 };
 
 /**

@@ -174,12 +174,11 @@ static noinline void sq_serve(struct svcrdma_transport *t, unsigned long flags)
 {
 	struct svcrdma_sq_waiter *waiter, *next;
 	LIST_HEAD(granted);
-	bool was_full, closing;
+	bool was_crowded;
 
-	was_full = t->st_sq.nr_waiters >= SVCRDMA_MAX_SQ_WAITERS;
+	was_crowded = svcrdma_sq_crowded(t);
 	sq_grant(t, &granted);
-	was_full = was_full && t->st_sq.nr_waiters < SVCRDMA_MAX_SQ_WAITERS;
-	closing = t->st_closing;
+	was_crowded = was_crowded && !svcrdma_sq_crowded(t);
 	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 
 	/* Its context may be gone as soon as it is posted. */
@@ -187,15 +186,9 @@ static noinline void sq_serve(struct svcrdma_transport *t, unsigned long flags)
 		list_del_init(&waiter->sw_list);
 		waiter->sw_granted(t, waiter);
 	}
-	/* xpo_has_wspace has changed its mind. */
-	if (was_full && !closing) {
-		/*
-		 * nr_waiters is changed before XPT_DATA and XPT_BUSY are looked at: pairs with
-		 * svcrdma_transport_data() for the one, svcrdma_sq_crowded() for the other.
-		 */
-		smp_mb();
-		svc_xprt_enqueue(&t->st_xprt);
-	}
+	/* There may be calls that were left. */
+	if (was_crowded)
+		svcrdma_transport_data(t);
 }
 
 static noinline void sq_put_waited(struct svcrdma_transport *t)
@@ -417,17 +410,10 @@ u32 svcrdma_sq_depth(const struct svcrdma_transport *t)
  * svcrdma_sq_crowded - do so many wait that no new calls are to be taken?
  * @t: transport
  *
- * Context: any. A hint.
+ * Context: any. A hint. When that is over, svcrdma_transport_data() is called.
  */
 bool svcrdma_sq_crowded(const struct svcrdma_transport *t)
 {
-	if (READ_ONCE(t->st_sq.nr_waiters) < SVCRDMA_MAX_SQ_WAITERS)
-		return false;
-	/*
-	 * After svc_xprt_received() has cleared XPT_BUSY, or the queue may look full here and
-	 * the transport busy to sq_put(): nobody would enqueue. Pairs with smp_mb() there.
-	 */
-	smp_mb();
 	return READ_ONCE(t->st_sq.nr_waiters) >= SVCRDMA_MAX_SQ_WAITERS;
 }
 

@@ -330,6 +330,7 @@ struct svcrdma_send_ctxt {
  * @st_state: Receives are shown to nfsd only while ESTABLISHED. Read without the lock
  * @st_grant: credits in each reply; see grant.c. Read without the lock
  * @st_recv: receive contexts
+ * @st_poll: who polls @st_recv_cq
  * @st_credit: how the grant changes
  * @st_read: calls with Read chunks
  *
@@ -386,6 +387,7 @@ struct svcrdma_transport {
 	enum rpcrdma_conn_state	st_state;
 	u32			st_grant;
 	struct svcrdma_receiver	st_recv;
+	struct svcrdma_poller	st_poll;
 	struct svcrdma_granter	st_credit;
 	struct svcrdma_reader	st_read;
 
@@ -470,7 +472,7 @@ void svcrdma_transport_close(struct svcrdma_transport *t, enum rpcrdma_end why);
 void svcrdma_wc_ends(struct svcrdma_transport *t, const char *what, const struct ib_wc *wc);
 void svcrdma_transports_wait(void);
 void svcrdma_transport_discard(struct svcrdma_transport *t);
-void svcrdma_transport_data(struct svcrdma_transport *t);
+bool svcrdma_transport_data(struct svcrdma_transport *t);
 
 /* Has it failed? Then the connection ends. Context: completion handlers. */
 static inline bool svcrdma_wc_failed(struct svcrdma_transport *t, const char *what,
@@ -704,6 +706,14 @@ void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 int svcrdma_recv_ctxt_many_chunks(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 void svcrdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
+
+/* poll.c */
+void svcrdma_poll_begin(struct svcrdma_transport *t);
+void svcrdma_poll_stop(struct svcrdma_transport *t);
+void svcrdma_poll_end(struct svcrdma_transport *t);
+void svcrdma_poll(struct svcrdma_transport *t);
+bool svcrdma_poll_arm(struct svcrdma_transport *t);
+void svcrdma_poll_found(struct svcrdma_transport *t);
 
 /* grant.c */
 void svcrdma_grant_setup(struct svcrdma_transport *t);

@@ -19,14 +19,15 @@
  * that may sleep and is neither a CM nor a completion handler:
  * 1. st_closing is set under st_sq.lock. Whoever posts afterwards fails, or
  *    passed the test before; no waiter is added.
- * 2. rdma_disconnect() and ib_drain_qp(): completion handlers that saw
- *    st_closing clear have returned, since a queue's completions are handled
- *    in order and the drain's is the last.
+ * 2. The worker polls for Receives from now on, no thread. rdma_disconnect() and ib_drain_qp():
+ *    completion handlers that saw st_closing clear have returned, since a queue's completions are
+ *    handled in order and the drain's is the last.
  * 3. The release work is flushed, for the same reason, and the workers that watch the Send
  *    Queue are ended; nobody starts them again. One that saw st_closing clear may have posted
  *    a probe behind the drain. The expose work ends; it posts nothing once st_closing is set.
  * 4. The handler lock is passed through: CM handlers that saw st_closing clear have
- *    returned. No handler touches st_xprt or wakes nfsd from here on.
+ *    returned. No handler touches st_xprt or wakes nfsd from here on. (A completion event may be
+ *    late, and see the state as it was: it finds XPT_BUSY, which is never given back.)
  *
  * transport_free(), xpo_free, when the last reference is gone. Threads, and the watch, that saw
  * st_closing clear may have posted after transport_quiesce()'s drain, but have returned now:
@@ -63,21 +64,17 @@ static void transport_state_event(struct svcrdma_transport *t,
  * then: it was added with a full barrier, before the state is looked at.
  *
  * Context: any.
+ * Return: false: it was not, or not any more.
  */
-void svcrdma_transport_data(struct svcrdma_transport *t)
+bool svcrdma_transport_data(struct svcrdma_transport *t)
 {
-	if (READ_ONCE(t->st_state) != RPCRDMA_CONN_ESTABLISHED || svcrdma_transport_closing(t))
-		return;
+	if (READ_ONCE(t->st_state) != RPCRDMA_CONN_ESTABLISHED)
+		return false;
 	/* Whoever clears XPT_DATA after that sees what there is: pairs with recv_next(). */
 	smp_mb__before_atomic();
 	set_bit(XPT_DATA, &t->st_xprt.xpt_flags);
-	/*
-	 * XPT_DATA is set before st_sq.nr_waiters is looked at (xpo_has_wspace), or this
-	 * processor sees a full queue, and the one in sq_put() no data: nobody would enqueue.
-	 * Pairs with smp_mb() there.
-	 */
-	smp_mb__after_atomic();
 	svc_xprt_enqueue(&t->st_xprt);
+	return true;
 }
 
 /**
@@ -136,6 +133,7 @@ static void transport_quiesce(struct svcrdma_transport *t)
 	transport_state_event(t, RPCRDMA_EVENT_FAILED);
 	/* 2 */
 	if (t->st_qp) {
+		svcrdma_poll_stop(t);
 		rdma_disconnect(t->st_id);
 		ib_drain_qp(t->st_qp);
 	}
@@ -404,11 +402,13 @@ static int transport_cqs_create(struct svcrdma_transport *t,
 		ib_free_cq(t->st_send_cq);
 		return PTR_ERR(t->st_recv_cq);
 	}
+	svcrdma_poll_begin(t);
 	return 0;
 }
 
 static void transport_cqs_destroy(struct svcrdma_transport *t)
 {
+	svcrdma_poll_end(t);
 	ib_free_cq(t->st_recv_cq);
 	ib_free_cq(t->st_send_cq);
 }
@@ -597,11 +597,10 @@ static void svcrdma_transport_free(struct svc_xprt *xprt)
 	kfree(t);
 }
 
+/* svcrdma_recvfrom() says whether there is room for another reply. */
 static int svcrdma_transport_has_wspace(struct svc_xprt *xprt)
 {
-	struct svcrdma_transport *t = svcrdma_transport_of(xprt);
-
-	return !svcrdma_sq_crowded(t);
+	return 1;
 }
 
 static struct svc_xprt *transport_accept(struct svc_xprt *xprt)

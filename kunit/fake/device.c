@@ -324,6 +324,17 @@ static void device_destroy_action(void *data)
 	device_free(fake);
 }
 
+/* Nothing is left to poll, but where a test says so. */
+static int req_notify_cq(struct ib_cq *cq, enum ib_cq_notify_flags flags)
+{
+	struct fake_device *fake = fake_of(cq->device);
+
+	if (!(flags & IB_CQ_REPORT_MISSED_EVENTS) || !fake->missed)
+		return 0;
+	fake->missed--;
+	return 1;
+}
+
 static void device_init(struct fake_device *fake)
 {
 	struct ib_device_attr *attrs = &fake->ib.attrs;
@@ -331,6 +342,7 @@ static void device_init(struct fake_device *fake)
 	fake->ib.ops.alloc_mr = alloc_mr;
 	fake->ib.ops.dereg_mr = dereg_mr;
 	fake->ib.ops.map_mr_sg = map_mr_sg;
+	fake->ib.ops.req_notify_cq = req_notify_cq;
 	fake->ib.ops.driver_id = RDMA_DRIVER_UNKNOWN;
 	fake->ib.phys_port_cnt = 1;
 	fake->ib.num_comp_vectors = 1;

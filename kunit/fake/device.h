@@ -130,6 +130,7 @@ struct fake_qp {
  * @mr_accept: regions that can be allocated before one fails; -1: all
  * @map_accept: as @mr_accept, for ib_map_mr_sg()
  * @map_takes: elements that ib_map_mr_sg() takes at a time; 0: all that fit
+ * @missed: times that ib_req_notify_cq() says that something may have come before
  * @next_key: index of the next region
  * @port_data: what ib_core keeps for the port
  * @remotes: memory of the peer
@@ -144,6 +145,7 @@ struct fake_device {
 	int			mr_accept;
 	int			map_accept;
 	int			map_takes;
+	int			missed;
 	u32			next_key;
 	struct ib_port_data	*port_data;
 	struct fake_remote	remotes[FAKE_REMOTES];

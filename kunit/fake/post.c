@@ -237,8 +237,10 @@ static bool recv_step(struct fake_qp *qp, struct ib_wc *wc, const void *message)
 		memset((void *)(uintptr_t)recv.sge.addr, 0xee, recv.sge.length);
 		memcpy((void *)(uintptr_t)recv.sge.addr, message, wc->byte_len);
 	}
+	/* As if who polls had been faster than the event. */
 	recv.cqe->done(qp->ib.recv_cq, wc);
 	completion_ends(qp);
+	qp->ib.recv_cq->comp_handler(qp->ib.recv_cq, qp->ib.recv_cq->cq_context);
 	return true;
 }
 

@@ -18,6 +18,9 @@
  * @qp_errno: answer of rdma_create_qp()
  * @cq_accept: completion queues that can be had before one fails; -1: all
  * @qp_attr: of the queue pair
+ * @polls: how often ib_process_cq_direct() was called
+ * @poll_budget: completions that the last one would have handled, at most
+ * @events: completion events that came to ib_core's own handler
  * @recvs_at_start: Receives that were posted by rdma_connect() or rdma_accept()
  * @pds: protection domains that exist
  * @cqs: completion queues that exist
@@ -31,6 +34,9 @@ struct fake_queues {
 	int			qp_errno;
 	int			cq_accept;
 	struct ib_qp_init_attr	qp_attr;
+	unsigned int		polls;
+	int			poll_budget;
+	unsigned int		events;
 	unsigned int		recvs_at_start;
 	int			pds;
 	int			cqs;

@@ -109,24 +109,27 @@ static void sq_too_many_waiters_stop_new_calls(struct kunit *test)
 {
 	struct server *server = server_of(test);
 	struct server_waiter *waiters = server->waiters;
-	struct svc_xprt *xprt;
-	u8 runt[4] = {};
 	int i;
 
 	sq_exhaust(server, 10);
-	xprt = &server->transport->st_xprt;
 	for (i = 0; i < SVCRDMA_MAX_SQ_WAITERS; i++) {
-		KUNIT_EXPECT_TRUE(test, xprt->xpt_ops->xpo_has_wspace(xprt));
+		KUNIT_EXPECT_FALSE(test, svcrdma_sq_crowded(server->transport));
 		sq_wait(server, &waiters[i], 1, -EINPROGRESS);
 	}
-	KUNIT_EXPECT_FALSE(test, xprt->xpt_ops->xpo_has_wspace(xprt));
-	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, runt, sizeof(runt)));
+	KUNIT_EXPECT_TRUE(test, svcrdma_sq_crowded(server->transport));
+	server_deliver(server, CALL_PLAIN);
+	server_deliver(server, CALL_PLAIN);
+	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
 	KUNIT_EXPECT_FALSE(test, server_is_ready(server));
 
 	/* nfsd is told, although nothing else comes. */
 	svcrdma_sq_put(server->transport, 1);
-	KUNIT_EXPECT_TRUE(test, xprt->xpt_ops->xpo_has_wspace(xprt));
-	KUNIT_EXPECT_TRUE(test, server_is_ready(server));
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_TRUE(test, server_is_ready(server));
+		KUNIT_EXPECT_GT(test, server_recvfrom(server), 0);
+		server_done(server);
+	}
+	KUNIT_EXPECT_FALSE(test, server_is_ready(server));
 }
 
 /* Reads wait without a thread, and are posted by who gives the entries back. */

@@ -3,6 +3,9 @@
  * Receives of the server without a lock for each message: how nfsd hears of a message, also of one that
  * comes before the connection is established, and how the Receive Queue is filled again.
  *
+ * The CQ handler runs beside the threads, as it does before Linux 6.7. Later it is a thread that polls:
+ * that is less, and polling.pml has what is more.
+ *
  * Three contexts, two of which are to be posted, and up to four messages: the client keeps to no credits. A
  * batch is one Receive. A step is what is one access to memory, or is done under st_recv_lock.
  *

@@ -83,7 +83,7 @@ static void flush_member(struct crowd_member *member)
 	for (n = 0; n < PAIR_CQS; n++) {
 		cq = cq_of(member, n);
 		if (cq)
-			flush_work(&cq->work);
+			pair_cq_flush(cq, t);
 	}
 	if (!t)
 		return;

@@ -234,6 +234,22 @@ struct ib_cq *pair_cq(struct pair *pair, unsigned int n)
 	return pair_cq_of(pair->client.conn, pair->server, n);
 }
 
+/**
+ * pair_cq_flush - whoever polls a completion queue has done so
+ * @cq: the queue
+ * @t: the server, or NULL. No thread has it, and nobody closes it
+ */
+void pair_cq_flush(struct ib_cq *cq, struct svcrdma_transport *t)
+{
+	if (!t || cq != t->st_recv_cq || t->st_poll.by_worker) {
+		flush_work(&cq->work);
+		return;
+	}
+	/* As a thread of nfsd that takes no call. */
+	svcrdma_poll(t);
+	svcrdma_poll_arm(t);
+}
+
 /* Completions ever, and those that nobody has polled. */
 static u32 count_completions(struct pair *pair, u32 *waiting)
 {
@@ -258,13 +274,13 @@ static void flush_all(struct pair *pair)
 	struct ib_cq *cq;
 	int i;
 
+	/* One whose device goes is closed by a work item of its own. */
+	svcrdma_transports_wait();
 	for (i = 0; i < PAIR_CQS; i++) {
 		cq = pair_cq(pair, i);
 		if (cq && !memory_cq_of(cq)->held)
-			flush_work(&cq->work);
+			pair_cq_flush(cq, pair->server);
 	}
-	/* One whose device goes is closed by a work item of its own. */
-	svcrdma_transports_wait();
 	if (pair->server)
 		flush_work(&pair->server->st_send.release_work);
 	flush_workqueue(xprtrdma_wq);

@@ -91,6 +91,7 @@ void pair_disconnect_server(struct pair *pair);
 void pair_disconnect(struct pair *pair);
 bool pair_client_failed(struct pair *pair);
 struct ib_cq *pair_cq(struct pair *pair, unsigned int n);
+void pair_cq_flush(struct ib_cq *cq, struct svcrdma_transport *t);
 struct ib_cq *pair_cq_of(const struct xprtrdma_conn *conn, const struct svcrdma_transport *t,
 			 unsigned int n);
 void pair_settle(struct pair *pair);

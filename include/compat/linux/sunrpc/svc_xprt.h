@@ -7,6 +7,10 @@
  * received. Later kernels expect RQ_SECURE to be set in xpo_recvfrom; that is
  * what ours does, so nothing is left for the operation to do.
  *
+ * Since Linux 6.7 the transports that are ready are in a lock-less queue: svc_xprt_enqueue() may be
+ * called with interrupts off, as a completion event is. Before, it takes a lock with
+ * spin_lock_bh().
+ *
  * An svc_xprt_ops initializer has COMPAT_SVC_XPRT_OPS as its last entry.
  */
 #include <linux/sunrpc/svc.h>
@@ -21,6 +25,12 @@ static inline void compat_xpo_secure_port(struct svc_rqst *rqstp)
 #define COMPAT_SVC_XPRT_OPS .xpo_secure_port = compat_xpo_secure_port,
 #else
 #define COMPAT_SVC_XPRT_OPS
+#endif
+
+#ifdef COMPAT_HAVE_BC_LWQ
+#define COMPAT_ENQUEUE_IN_ANY_CONTEXT 1
+#else
+#define COMPAT_ENQUEUE_IN_ANY_CONTEXT 0
 #endif
 
 #endif /* COMPAT_SUNRPC_SVC_XPRT_H */
