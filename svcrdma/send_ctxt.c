@@ -17,7 +17,8 @@
  * Bounds: a context in flight, or on its way to be released, holds Send Queue entries, or is one of
  * those few, so that there are not more of these than the queue has entries; what is under
  * construction belongs to an nfsd thread each; with SVCRDMA_MAX_SQ_WAITERS that wait for entries,
- * no further calls are received; those that were made beyond st_send.cache are freed after their use.
+ * no further calls are received; those that were made beyond st_send.cache are freed after their
+ * use.
  */
 #include <linux/slab.h>
 
