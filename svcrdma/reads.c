@@ -544,7 +544,7 @@ bool svcrdma_reads_claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *
  * @rc: context; not the caller's any more, as when svcrdma_reads_begin() returns 0
  *
  * Context: completion handler. What rdma_rw may allocate does not wait for a file system or a disk:
- * either may wait for completions of the same work queue.
+ * either may wait for completions of the same work queue, or for a thread of this nfsd.
  */
 void svcrdma_reads_start(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {

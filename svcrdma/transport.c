@@ -64,7 +64,7 @@ static void transport_state_event(struct svcrdma_transport *t,
  * then: it was added with a full barrier, before the state is looked at.
  *
  * Context: any.
- * Return: false: it was not, or not any more.
+ * Return: true: nfsd is told. false: the connection is not established yet, or not any more.
  */
 bool svcrdma_transport_data(struct svcrdma_transport *t)
 {

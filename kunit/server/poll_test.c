@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A thread of nfsd polls the completions of Receives. How many, and the end: memory/pair/poll_test.c */
+/*
+ * A thread of nfsd polls the completions of Receives. Here these are complete when they are polled;
+ * memory/pair/poll_test.c has them wait in a queue.
+ */
 #include "sq.h"
 
 static void poll_takes_what_is_there(struct kunit *test)
