@@ -439,18 +439,6 @@ void svcrdma_expose_limit(struct svcrdma_transport *t, u32 count)
 }
 
 /**
- * svcrdma_expose_in_limit - are no more replies exposed than svcrdma_expose_limit() says?
- * @t: transport
- *
- * Context: any; not under st_expose_lock.
- */
-bool svcrdma_expose_in_limit(struct svcrdma_transport *t)
-{
-	/* More than the limit only become fewer. */
-	return READ_ONCE(t->st_expose.table.used) <= READ_ONCE(t->st_expose.limit);
-}
-
-/**
  * svcrdma_expose_stop - nothing ends by time any more
  * @t: transport that is closing
  *

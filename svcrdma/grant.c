@@ -2,19 +2,17 @@
 /*
  * A connection's grant: RFC 8166 section 3.3.1.
  *
- * It begins small, with contexts for it. When the client has used all of it, or asks for more, a
- * work item asks for twice as much (budget.c), makes contexts and posts them; after that the next
- * reply grants them. Some clients always ask for all that they could ever use. That says nothing,
- * so a client is listened to only if it was modest at first, as xprtrdma.ko is.
+ * It begins small, with contexts for it, and follows use: when the client asks for more credits
+ * than it has, and keeps sending as many calls as it has credits, a work item makes contexts for
+ * twice as many, posts their Receives, and then the replies grant them. It is the number of calls
+ * within a second that counts, and not whether all credits are in use at one moment: where the
+ * round trip is longer than a call takes here, most credits are always on their way.
  *
- * It goes down, as calls come in, when its host has more than its part of the credits. A thread
- * may have read the old grant, st_credit.promised, and not have sent it yet. So Receives are posted
- * for the old grant until all calls are done with that had come before. From then on each reply has
- * the new grant, and Receives are posted for that one. What is posted by then stays. The client may
- * still use the old grant, until it takes one of these replies. It has a Receive for each call that
- * it may send until then: it has no more outstanding than the old grant, and for all of these that
- * had not come a Receive was posted. Contexts beyond what the new grant needs are freed as they
- * come back.
+ * A grant never becomes smaller. It does not grow where the budget (budget.c) or memory is short;
+ * a connection that is refused asks again after a pause.
+ *
+ * A client that does not say what it is (no private data, RFC 8797) is granted all at once. It may
+ * not know of credits: Receives for all that a client may have are there before its first message.
  *
  * The RDMA_DONE of a reply that is exposed comes beside the calls. It has a Receive before its
  * reply goes out; a connection that exposes none has none for them.
@@ -22,90 +20,55 @@
 #include "svcrdma.h"
 #include "trace.h"
 
-static u32 receives_for(const struct svcrdma_transport *t, u32 grant)
+/* A client that sends as many times its grant within the pause uses it. */
+enum { ROUNDS = 2 };
+
+static u32 receives_for(u32 grant)
 {
-	return rpcrdma_server_receives(grant, SVCRDMA_REVERSE_CREDITS) + t->st_credit.dones;
+	return rpcrdma_server_receives(grant, SVCRDMA_REVERSE_CREDITS);
 }
 
 /* For Receives that are posted, and for each call that the client may have outstanding. */
-static u32 contexts_for(const struct svcrdma_transport *t, u32 grant)
+static u32 contexts_for(u32 grant)
 {
-	return grant ? receives_for(t, grant) + grant : 0;
-}
-
-/* May a reply still be sent with a larger grant? */
-static bool is_lowering(const struct svcrdma_transport *t)
-{
-	return t->st_credit.promised > t->st_grant;
-}
-
-static bool may_grow(const struct svcrdma_transport *t)
-{
-	return !t->st_credit.asked && t->st_grant < t->st_credits;
-}
-
-/* A call that asks for more is looked at: the first one, and those of a modest client. */
-static u32 heed(const struct svcrdma_transport *t)
-{
-	if (!t->st_credit.first_ask)
-		return 0;
-	return may_grow(t) && t->st_credit.first_ask <= SVCRDMA_FIRST_CREDITS ? t->st_grant :
-										U32_MAX;
-}
-
-/* The next number of @used that is of interest */
-static void set_mark(struct svcrdma_transport *t)
-{
-	u32 mark = t->st_credit.highest + 1;
-
-	if (may_grow(t))
-		mark = min(mark, t->st_grant);
-	svcrdma_recv_set_mark(t, mark);
-	WRITE_ONCE(t->st_credit.heed, heed(t));
-}
-
-static void ask_to_grow(struct svcrdma_transport *t)
-{
-	t->st_credit.asked = true;
-	t->st_credit.look_at = jiffies + SVCRDMA_GRANT_PAUSE;
-	svcrdma_work_queue(&t->st_credit.work);
-}
-
-/* What replies grant from now on needs Receives and contexts. */
-static void set_promise(struct svcrdma_transport *t, u32 grant)
-{
-	t->st_credit.promised = grant;
-	svcrdma_recv_keep(t, receives_for(t, grant), contexts_for(t, grant));
+	return grant ? receives_for(grant) + grant : 0;
 }
 
 /*
- * Receives for a promise, and for RDMA_DONEs. -EIO: a post failed; a provider's -ENOMEM does not
- * mean that all is as before.
+ * New contexts, and Receives for a grant and for RDMA_DONEs. -EIO: a post failed; a provider's
+ * -ENOMEM does not mean that all is as before.
  */
 static int add_contexts(struct svcrdma_transport *t, struct list_head *contexts, u32 grant)
 {
 	lockdep_assert_held(&t->st_recv_lock);
 	svcrdma_recv_ctxts_add(t, contexts);
-	set_promise(t, grant);
+	svcrdma_recv_set_target(t, receives_for(grant) + t->st_credit.dones);
 	return svcrdma_recv_post_missing(t) ? -EIO : 0;
+}
+
+/* Before the next look counts anything */
+static void count_from(struct svcrdma_transport *t, unsigned long when)
+{
+	t->st_credit.since = when;
+	t->st_credit.calls = 0;
 }
 
 /**
  * svcrdma_grant_grow - receive contexts for a larger grant, and that
  * @t: transport with its verbs objects; the grant is 0 until this was called
  * @grant: credits, more than there are, at most st_credits
+ * @gfp: how hard to try
  *
  * Context: process; nobody else changes the grant.
  * Return: 0; -ENOMEM: all is as before; -EIO: a post failed, and the connection is to be
  * ended. svcrdma_recv_ctxts_destroy() frees the contexts.
  */
-int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant)
+int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant, gfp_t gfp)
 {
 	LIST_HEAD(contexts);
 	int ret;
 
-	/* Those for RDMA_DONEs are in both. */
-	ret = svcrdma_recv_ctxts_alloc(t, contexts_for(t, grant) - contexts_for(t, t->st_grant),
+	ret = svcrdma_recv_ctxts_alloc(t, contexts_for(grant) - contexts_for(t->st_grant), gfp,
 				       &contexts);
 	if (ret)
 		return ret;
@@ -114,7 +77,7 @@ int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant)
 	ret = add_contexts(t, &contexts, grant);
 	/* Not before: RFC 8166 section 3.3.1. */
 	WRITE_ONCE(t->st_grant, grant);
-	set_mark(t);
+	count_from(t, jiffies);
 	spin_unlock(&t->st_recv_lock);
 	return ret;
 }
@@ -124,8 +87,7 @@ int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant)
  * @t: transport
  * @exposed: replies, with the one that is to be
  *
- * Most connections expose none, and the others few at a time. What is posted stays, until the grant
- * goes down.
+ * Most connections expose none, and the others few at a time. What is posted stays.
  *
  * Context: process.
  * Return: 0; -ENOMEM; -EIO: a post failed, and the connection ends.
@@ -140,139 +102,88 @@ int svcrdma_grant_dones(struct svcrdma_transport *t, u32 exposed)
 		return 0;
 	dones = min_t(u32, round_up(exposed, SVCRDMA_DONE_RECEIVES),
 		      t->st_credits + t->st_spare_exposures);
-	ret = svcrdma_recv_ctxts_alloc(t, dones - old, &contexts);
+	ret = svcrdma_recv_ctxts_alloc(t, dones - old, GFP_KERNEL, &contexts);
 	if (ret)
 		return ret;
 	spin_lock(&t->st_recv_lock);
-	/* If somebody else was here, too, there are some more now than are kept. */
+	/* If somebody else was here, too, there are some more contexts than are needed. */
 	WRITE_ONCE(t->st_credit.dones, max(t->st_credit.dones, dones));
-	ret = add_contexts(t, &contexts, t->st_credit.promised);
+	ret = add_contexts(t, &contexts, t->st_grant);
 	spin_unlock(&t->st_recv_lock);
 	if (ret)
 		svcrdma_transport_close(t, RPCRDMA_END_RECEIVE_FAILED);
 	return ret;
 }
 
-static void grant_lower(struct svcrdma_transport *t, u32 grant)
+/* The largest grant that the client has a use for */
+static u32 wanted(const struct svcrdma_transport *t)
 {
-	svcrdma_expose_limit(t, grant + t->st_spare_exposures);
-	spin_lock(&t->st_recv_lock);
-	WRITE_ONCE(t->st_grant, grant);
-	/* A call that comes later is answered with this one: pairs with atomic_inc_return() of
-	 * svcrdma_recv_taken(), between rc_since and whoever reads st_grant.
-	 */
-	smp_mb();
-	t->st_credit.lowered_at = ktime_get();
-	spin_unlock(&t->st_recv_lock);
+	return min(READ_ONCE(t->st_credit.asked), t->st_credits);
 }
 
-/* Growth was asked for, or the host has too much: what does the budget say? */
+/* Growth gives way where memory is short: it is no reason to take any from others. */
 static void grant_work(struct work_struct *work)
 {
 	struct svcrdma_transport *t =
 		container_of(work, struct svcrdma_transport, st_credit.work);
-	u32 old = t->st_grant, want = old, grant;
-	int ret = 0;
-	bool grows;
+	u32 old = t->st_grant, grant;
+	int ret;
 
 	if (svcrdma_transport_closing(t))
 		return;
-	spin_lock(&t->st_recv_lock);
-	grows = t->st_credit.asked && !is_lowering(t);
-	spin_unlock(&t->st_recv_lock);
-
-	if (grows)
-		want = min(2 * old, t->st_credits);
-	grant = svcrdma_budget_ask(t, want);
-	if (grant < old)
-		grant_lower(t, grant);
-	else if (grant > old)
-		ret = svcrdma_grant_grow(t, grant);
+	grant = svcrdma_budget_ask(t, max(old, min(2 * old, wanted(t))));
+	if (grant <= old)
+		return;
+	ret = svcrdma_grant_grow(t, grant, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
 	/* Without memory the client has what it had. */
 	if (ret)
 		svcrdma_budget_stay(t, old);
-	if (ret || grant != old)
-		trace_svcrdma_grant(t, ret ?: (int)grant);
+	trace_svcrdma_grant(t, ret ?: (int)grant);
 	if (ret && ret != -ENOMEM)
 		svcrdma_transport_close(t, RPCRDMA_END_RECEIVE_FAILED);
-
-	if (ret || grant <= old)
-		return;
-	/* Else it may be asked again when svcrdma_grant_look() says so. */
-	spin_lock(&t->st_recv_lock);
-	t->st_credit.asked = false;
-	set_mark(t);
-	spin_unlock(&t->st_recv_lock);
 }
 
 /**
- * svcrdma_grant_at_mark - many calls are under way
- * @t: transport
- * @used: their number, at least the mark of svcrdma_recv_set_mark()
- *
- * Context: completion handler.
- */
-void svcrdma_grant_at_mark(struct svcrdma_transport *t, u32 used)
-{
-	spin_lock(&t->st_recv_lock);
-	t->st_credit.highest = max(t->st_credit.highest, used);
-	if (may_grow(t) && used >= t->st_grant)
-		ask_to_grow(t);
-	set_mark(t);
-	spin_unlock(&t->st_recv_lock);
-}
-
-/**
- * svcrdma_grant_asked_for - a call asks for many credits
- * @t: transport
- * @credits: what its header asks for (RFC 8166 section 3.3.1), more than st_credit.heed. Any
- *	number: the budget and st_credits bound what it is given
- *
- * Context: process.
- */
-void svcrdma_grant_asked_for(struct svcrdma_transport *t, u32 credits)
-{
-	spin_lock(&t->st_recv_lock);
-	if (!t->st_credit.first_ask)
-		t->st_credit.first_ask = credits;
-	if (credits > heed(t))
-		ask_to_grow(t);
-	set_mark(t);
-	spin_unlock(&t->st_recv_lock);
-}
-
-static noinline void look(struct svcrdma_transport *t)
-{
-	if (time_before(jiffies, t->st_credit.look_at))
-		return;
-	t->st_credit.look_at = jiffies + SVCRDMA_GRANT_PAUSE;
-	/* The RDMA_DONE of each exposed reply has a Receive, too. */
-	if (is_lowering(t) && !svcrdma_recv_is_older(t, t->st_credit.lowered_at) &&
-	    svcrdma_expose_in_limit(t)) {
-		WRITE_ONCE(t->st_credit.dones,
-			   min(t->st_credit.dones, t->st_grant + t->st_spare_exposures));
-		set_promise(t, t->st_grant);
-	}
-	if (svcrdma_budget_is_over(t)) {
-		svcrdma_work_queue(&t->st_credit.work);
-		return;
-	}
-	/* What was refused may be asked for again. */
-	t->st_credit.asked = false;
-	set_mark(t);
-}
-
-/**
- * svcrdma_grant_look - calls have come in
+ * svcrdma_grant_look - a batch of messages has come in
  * @t: transport
  *
- * Context: st_recv_lock is held.
+ * Context: completion handler; st_recv_lock is held.
  */
 void svcrdma_grant_look(struct svcrdma_transport *t)
 {
+	unsigned long now = jiffies;
+
 	lockdep_assert_held(&t->st_recv_lock);
-	if (unlikely(t->st_credit.asked || is_lowering(t) || svcrdma_budget_is_over(t)))
-		look(t);
+	if (t->st_grant >= wanted(t) || time_before(now, t->st_credit.since))
+		return;
+	if (time_after(now, t->st_credit.since + SVCRDMA_GRANT_PAUSE))
+		count_from(t, now);
+	t->st_credit.calls += RPCRDMA_RECEIVE_BATCH;
+	if (t->st_credit.calls < ROUNDS * t->st_grant)
+		return;
+	/* If it does not grow now */
+	count_from(t, now + SVCRDMA_GRANT_PAUSE);
+	svcrdma_work_queue(&t->st_credit.work);
+}
+
+/**
+ * svcrdma_grant_highest - there are more messages under way than ever on this connection
+ * @t: transport
+ * @used: their number
+ *
+ * With more than there are Receives for the grant, the client has sent calls without a credit (or
+ * many threads are late to give back what they have answered). They are served as long as there are
+ * contexts: some clients do not count, and what it costs is the connection's own memory.
+ *
+ * Context: completion handler.
+ */
+void svcrdma_grant_highest(struct svcrdma_transport *t, u32 used)
+{
+	WRITE_ONCE(t->st_credit.highest, used);
+	if (used <= receives_for(READ_ONCE(t->st_grant)) + READ_ONCE(t->st_credit.dones))
+		return;
+	trace_svcrdma_overrun(t, used);
+	svcrdma_grant_hear(t, used);
 }
 
 /**
@@ -284,7 +195,6 @@ void svcrdma_grant_look(struct svcrdma_transport *t)
 void svcrdma_grant_setup(struct svcrdma_transport *t)
 {
 	INIT_WORK(&t->st_credit.work, grant_work);
-	t->st_credit.look_at = jiffies;
 }
 
 /**
@@ -296,17 +206,21 @@ void svcrdma_grant_setup(struct svcrdma_transport *t)
  */
 int svcrdma_grant_begin(struct svcrdma_transport *t)
 {
+	u32 first = t->st_credits;
 	int ret = svcrdma_budget_join(t);
 
 	if (ret)
 		return ret;
-	return svcrdma_grant_grow(t, svcrdma_budget_ask(t, min_t(u32, SVCRDMA_FIRST_CREDITS,
-								 t->st_credits)));
+	if (t->st_peer.present)
+		first = min_t(u32, first, SVCRDMA_FIRST_CREDITS);
+	return svcrdma_grant_grow(t, svcrdma_budget_ask(t, first), GFP_KERNEL);
 }
 
 /**
  * svcrdma_grant_stop - the grant stays as it is
  * @t: transport whose queue pair is drained
+ *
+ * No message comes any more, and nothing else starts the work item.
  *
  * Context: process.
  */
@@ -324,5 +238,5 @@ void svcrdma_grant_show(struct seq_file *seq, const struct svcrdma_transport *t)
 {
 	rpcrdma_show_number(seq, "credits_granted", READ_ONCE(t->st_grant));
 	rpcrdma_show_number(seq, "credits_in_use", svcrdma_recv_used(t));
-	rpcrdma_show_number(seq, "credits_highest", t->st_credit.highest);
+	rpcrdma_show_number(seq, "credits_highest", READ_ONCE(t->st_credit.highest));
 }

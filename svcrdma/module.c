@@ -68,12 +68,10 @@ static int __init svcrdma_init(void)
 	ret = svcrdma_counters_init();
 	if (ret)
 		goto out_buffers;
-	ret = svcrdma_budget_init();
-	if (ret)
-		goto out_counters;
+	svcrdma_budget_init();
 	ret = svcrdma_connections_init();
 	if (ret)
-		goto out_budget;
+		goto out_counters;
 	ret = svcrdma_revive_init();
 	if (ret)
 		goto out_connections;
@@ -91,8 +89,6 @@ out_revive:
 	svcrdma_revive_exit();
 out_connections:
 	svcrdma_connections_exit();
-out_budget:
-	svcrdma_budget_exit();
 out_counters:
 	svcrdma_counters_exit();
 out_buffers:
@@ -109,7 +105,6 @@ static void __exit svcrdma_exit(void)
 	svcrdma_revive_exit();
 	svcrdma_work_exit();
 	svcrdma_connections_exit();
-	svcrdma_budget_exit();
 	svcrdma_counters_exit();
 	rpcrdma_buffers_stop();
 }

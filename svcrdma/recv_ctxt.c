@@ -83,16 +83,16 @@ static noinline void drop_many_chunks(struct svcrdma_recv_ctxt *rc)
 	few_chunks(rc);
 }
 
-static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t)
+static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t, gfp_t gfp)
 {
 	int node = ibdev_to_node(svcrdma_transport_device(t));
 	struct svcrdma_recv_ctxt *rc;
 
-	rc = kzalloc_node(sizeof(*rc), GFP_KERNEL, node);
+	rc = kzalloc_node(sizeof(*rc), gfp, node);
 	if (!rc)
 		return NULL;
 	if (rpcrdma_buffer_init(&rc->rc_buffer, t->st_pd, t->st_recv_size,
-				DMA_FROM_DEVICE, GFP_KERNEL)) {
+				DMA_FROM_DEVICE, gfp)) {
 		recv_ctxt_free(rc);
 		return NULL;
 	}
@@ -114,18 +114,20 @@ static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t)
  * svcrdma_recv_ctxts_alloc - new receive contexts
  * @t: transport with its verbs objects
  * @count: their number
+ * @gfp: how hard to try; may sleep
  * @list: they are added to, by rc_list; as it was on failure
  *
  * Context: process.
  * Return: 0 or -ENOMEM. Then svcrdma_recv_ctxts_add().
  */
-int svcrdma_recv_ctxts_alloc(struct svcrdma_transport *t, u32 count, struct list_head *list)
+int svcrdma_recv_ctxts_alloc(struct svcrdma_transport *t, u32 count, gfp_t gfp,
+			     struct list_head *list)
 {
 	struct svcrdma_recv_ctxt *rc;
 	LIST_HEAD(new);
 
 	while (count--) {
-		rc = recv_ctxt_alloc(t);
+		rc = recv_ctxt_alloc(t, gfp);
 		if (!rc) {
 			ctxts_free(&new);
 			return -ENOMEM;
@@ -156,33 +158,16 @@ void svcrdma_recv_ctxts_add(struct svcrdma_transport *t, struct list_head *list)
 }
 
 /**
- * svcrdma_recv_keep - how many contexts there are to be
+ * svcrdma_recv_set_target - how many Receives are to be posted
  * @t: transport
- * @posted: Receives that are to be posted
- * @contexts: these and spare ones. If there are more, they are freed as they come back
+ * @posted: their number, no less than before. svcrdma_recv_post_missing() posts them
  *
  * Context: st_recv_lock is held.
  */
-void svcrdma_recv_keep(struct svcrdma_transport *t, u32 posted, u32 contexts)
+void svcrdma_recv_set_target(struct svcrdma_transport *t, u32 posted)
 {
-	struct svcrdma_receiver *recv = &t->st_recv;
-
 	lockdep_assert_held(&t->st_recv_lock);
-	recv->target = posted;
-	recv->kept = contexts;
-	WRITE_ONCE(recv->surplus, recv->count > contexts);
-}
-
-/**
- * svcrdma_recv_set_mark - when svcrdma_grant_at_mark() is called
- * @t: transport
- * @used: when so many messages are under way
- *
- * Context: st_recv_lock is held.
- */
-void svcrdma_recv_set_mark(struct svcrdma_transport *t, u32 used)
-{
-	WRITE_ONCE(t->st_recv.mark, used);
+	t->st_recv.target = posted;
 }
 
 /**
@@ -194,27 +179,6 @@ void svcrdma_recv_set_mark(struct svcrdma_transport *t, u32 used)
 u32 svcrdma_recv_used(const struct svcrdma_transport *t)
 {
 	return atomic_read(&t->st_recv.used);
-}
-
-/**
- * svcrdma_recv_is_older - is a message under way that had come before?
- * @t: transport
- * @when: before what
- *
- * Context: st_recv_lock is held.
- */
-bool svcrdma_recv_is_older(const struct svcrdma_transport *t, ktime_t when)
-{
-	const struct svcrdma_recv_ctxt *rc;
-	ktime_t since;
-
-	lockdep_assert_held(&t->st_recv_lock);
-	list_for_each_entry(rc, &t->st_recv.all, rc_all) {
-		since = READ_ONCE(rc->rc_since);
-		if (since && since <= when)
-			return true;
-	}
-	return false;
 }
 
 /**
@@ -342,8 +306,8 @@ void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 {
 	u32 used = atomic_inc_return(&t->st_recv.used);
 
-	if (used >= READ_ONCE(t->st_recv.mark))
-		svcrdma_grant_at_mark(t, used);
+	if (unlikely(used > t->st_credit.highest))
+		svcrdma_grant_highest(t, used);
 	if (ready)
 		svcrdma_recv_ready(t, rc);
 	if (++t->st_recv.gone < RPCRDMA_RECEIVE_BATCH)
@@ -352,36 +316,14 @@ void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 	fill(t);
 }
 
-/* Those beyond what the grant needs, as far as they are spare */
-static void take_surplus(struct svcrdma_transport *t, struct list_head *surplus)
-{
-	struct svcrdma_receiver *recv = &t->st_recv;
-	struct svcrdma_recv_ctxt *rc;
-	struct llist_node *node;
-
-	while (recv->count > recv->kept) {
-		node = llist_del_first(&recv->spare);
-		if (!node)
-			return;
-		rc = llist_entry(node, struct svcrdma_recv_ctxt, rc_node);
-		list_del(&rc->rc_all);
-		list_add(&rc->rc_list, surplus);
-		recv->count--;
-	}
-	WRITE_ONCE(recv->surplus, false);
-}
-
-/* One was put while there were too few of them, or too many. */
+/* One was put while there were too few of them. */
 static noinline void put_slowly(struct svcrdma_transport *t)
 {
-	LIST_HEAD(surplus);
 	int ret;
 
 	spin_lock(&t->st_recv_lock);
 	ret = svcrdma_recv_post_missing(t);
-	take_surplus(t, &surplus);
 	spin_unlock(&t->st_recv_lock);
-	ctxts_free(&surplus);
 	posted(t, ret);
 }
 
@@ -398,11 +340,10 @@ void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt
 		svcrdma_pages_drop(rc);
 	if (unlikely(rc->rc_many))
 		drop_many_chunks(rc);
-	WRITE_ONCE(rc->rc_since, 0);
 	atomic_dec(&t->st_recv.used);
 	/* A full barrier: pairs with spare_take(). */
 	llist_add(&rc->rc_node, &t->st_recv.spare);
-	if (unlikely(READ_ONCE(t->st_recv.starved) || READ_ONCE(t->st_recv.surplus)))
+	if (unlikely(READ_ONCE(t->st_recv.starved)))
 		put_slowly(t);
 }
 

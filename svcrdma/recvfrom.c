@@ -124,7 +124,7 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	rc->rc_byte_len = wc->byte_len;
 	rc->rc_nr_payloads = 0;
 	rpcrdma_buffer_to_cpu(&rc->rc_buffer, rc->rc_byte_len);
-	WRITE_ONCE(rc->rc_since, ktime_get());
+	rc->rc_since = ktime_get();
 	if (trace_svcrdma_message_enabled())
 		svcrdma_trace_received(t, rc);
 	RPCRDMA_COUNT(t->st_counters.bytes_received_inline, wc->byte_len);

@@ -25,7 +25,6 @@
  *	adds, who has XPT_BUSY takes
  * @gone: of @posted, that are complete; less than a batch
  * @used: contexts that are neither posted nor spare: of calls that are not answered. Any context
- * @mark: where grant.c looks at @used. Changed under st_recv_lock
  *
  * Of the thread that has XPT_BUSY:
  * @taken: from @ready, the first one first
@@ -34,32 +33,27 @@
  * Any context adds, who has st_recv_lock takes:
  * @spare: ready to be posted
  * @starved: there were too few: who adds one has to post it. See spare_take()
- * @surplus: there are more of them than @kept: who adds one frees it
  *
  * Under st_recv_lock:
  * @all: all of them
  * @count: their number
  * @posted: Receives that are posted, and @gone
  * @target: that are to be posted; never a batch less
- * @kept: of @all, that there are to be
  */
 struct svcrdma_receiver {
 	struct llist_head	ready;
 	u32			gone;
 	atomic_t		used;
-	u32			mark;
 	struct llist_node	*taken;
 	bool			retried;
 
 	struct llist_head	spare;
 	bool			starved;
-	bool			surplus;
 
 	struct list_head	all;
 	u32			count;
 	u32			posted;
 	u32			target;
-	u32			kept;
 };
 
 /**
@@ -73,26 +67,20 @@ struct svcrdma_poller {
 };
 
 /**
- * struct svcrdma_granter - grant.c: credits, under st_recv_lock
- * @promised: the largest grant that a reply may be sent with
- * @lowered_at: when the grant went down; calls that had come before may be answered with @promised
- * @dones: Receives for the RDMA_DONEs of exposed replies. Read without the lock
- * @highest: calls that were under way at the same time, ever
- * @asked: a larger grant was asked for, and is not to be asked for again before @look_at
- * @first_ask: credits that the client asked for at first; 0: there was no call yet
- * @heed: a call that asks for more is looked at. Read without the lock
- * @look_at: jiffies
- * @work: changes the grant
+ * struct svcrdma_granter - grant.c: credits
+ * @asked: the most credits that a call has asked for. Any context
+ * @highest: messages that were under way at the same time, ever. Of the completion handlers
+ * @dones: Receives for the RDMA_DONEs of exposed replies. Changed under st_recv_lock
+ * @calls: that have come since @since; in batches. Under st_recv_lock
+ * @since: jiffies; in the future: until then nothing is counted. Under st_recv_lock
+ * @work: makes the grant larger
  */
 struct svcrdma_granter {
-	u32			promised;
-	ktime_t			lowered_at;
-	u32			dones;
+	u32			asked;
 	u32			highest;
-	bool			asked;
-	u32			first_ask;
-	u32			heed;
-	unsigned long		look_at;
+	u32			dones;
+	u32			calls;
+	unsigned long		since;
 	struct work_struct	work;
 };
 

@@ -41,7 +41,7 @@
 enum {
 	SVCRDMA_MIN_REQUESTS = 4,
 	SVCRDMA_MAX_REQUESTS = 16384,
-	SVCRDMA_DEFAULT_REQUESTS = COMPAT_SVC_RDMA_MAX_REQUESTS,
+	SVCRDMA_DEFAULT_REQUESTS = 128,
 	SVCRDMA_MIN_REQ_SIZE = 4096,
 	SVCRDMA_MAX_REQ_SIZE = 65536,
 	SVCRDMA_MIN_ORD = 1,
@@ -63,9 +63,12 @@ enum {
 	SVCRDMA_MAX_PULLS = 8,		/* largest calls of which a connection may have the pages */
 	/* Segments for whose Reads or Writes a connection keeps memory */
 	SVCRDMA_SPARE_RWS = SVCRDMA_MAX_PULLS * SVCRDMA_FEW_SEGMENTS,
-	SVCRDMA_FIRST_CREDITS = 8,	/* of a connection, until the client has used them all */
-	SVCRDMA_GRANT_PAUSE = HZ / 4,	/* before a grant that was refused is asked for again */
+	SVCRDMA_FIRST_CREDITS = 8,	/* of a connection, until the client uses them */
+	/* Within which a client uses its grant; and before what was refused is asked for again */
+	SVCRDMA_GRANT_PAUSE = HZ,
 	SVCRDMA_SPARE_EXPOSURES = 8,	/* beyond one for each call: RDMA_DONE is on its way */
+	/* What the in-tree server sends inline, other peers without private data receive. */
+	SVCRDMA_LARGEST_GUESS = SZ_8K,
 	SVCRDMA_DONE_RECEIVES = 8,	/* that are posted at once, for RDMA_DONEs */
 	SVCRDMA_MAX_EXPOSED = 16 << 20,	/* bytes, of one connection */
 	/* Beyond one for each page of a reply: head and tail in one page, and holes */
@@ -193,7 +196,7 @@ struct svcrdma_last {
  * @rc_last: what the last Read places last; with rxe
  * @rc_buffer: for the message
  * @rc_byte_len: bytes received
- * @rc_since: when it had come; 0 while it is posted or spare
+ * @rc_since: when it had come
  * @rc_header: decoded header
  * @rc_lists: decoded chunks, over @rc_segments and @rc_chunks
  * @rc_segments: storage: that of @rc_few, or of @rc_many
@@ -310,6 +313,8 @@ struct svcrdma_send_ctxt {
  * @st_agreed: what holds for both
  * @st_inline_send: largest reply that goes inline: that of @st_agreed, or less, if the
  *	client has said so since; see config.c. Read and written once
+ * @st_inline_most: largest reply that goes inline before it is refused: that of @st_agreed, or
+ *	more for a client that does not say what it receives
  * @st_recv_size: size of a Receive buffer
  * @st_credits: the largest grant
  * @st_read_depth: Reads in flight that the client takes; may be 0
@@ -369,6 +374,7 @@ struct svcrdma_transport {
 	struct rpcrdma_cm_private st_peer;
 	struct rpcrdma_negotiated st_agreed;
 	u32			st_inline_send;
+	u32			st_inline_most;
 	u32			st_recv_size;
 	u32			st_credits;
 	u32			st_read_depth;
@@ -625,7 +631,6 @@ void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid);
 void svcrdma_expose_watch(struct svcrdma_transport *t);
 void svcrdma_expose_setup(struct svcrdma_transport *t);
 void svcrdma_expose_limit(struct svcrdma_transport *t, u32 count);
-bool svcrdma_expose_in_limit(struct svcrdma_transport *t);
 void svcrdma_expose_stop(struct svcrdma_transport *t);
 int svcrdma_expose_init(struct svcrdma_transport *t, u32 count);
 void svcrdma_exposed_destroy_all(struct svcrdma_transport *t);
@@ -693,13 +698,12 @@ static inline void svcrdma_pages_move(struct page **to, struct page **from, u32 
 
 /* recv_ctxt.c */
 void svcrdma_recv_setup(struct svcrdma_transport *t);
-int svcrdma_recv_ctxts_alloc(struct svcrdma_transport *t, u32 count, struct list_head *list);
+int svcrdma_recv_ctxts_alloc(struct svcrdma_transport *t, u32 count, gfp_t gfp,
+			     struct list_head *list);
 void svcrdma_recv_ctxts_add(struct svcrdma_transport *t, struct list_head *list);
 int svcrdma_recv_post_missing(struct svcrdma_transport *t);
-void svcrdma_recv_keep(struct svcrdma_transport *t, u32 posted, u32 contexts);
-void svcrdma_recv_set_mark(struct svcrdma_transport *t, u32 used);
+void svcrdma_recv_set_target(struct svcrdma_transport *t, u32 posted);
 u32 svcrdma_recv_used(const struct svcrdma_transport *t);
-bool svcrdma_recv_is_older(const struct svcrdma_transport *t, ktime_t when);
 void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t);
 void svcrdma_recv_ready(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc, bool ready);
@@ -719,31 +723,28 @@ void svcrdma_poll_found(struct svcrdma_transport *t);
 void svcrdma_grant_setup(struct svcrdma_transport *t);
 int svcrdma_grant_begin(struct svcrdma_transport *t);
 void svcrdma_grant_stop(struct svcrdma_transport *t);
-int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant);
+int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant, gfp_t gfp);
 int svcrdma_grant_dones(struct svcrdma_transport *t, u32 exposed);
-void svcrdma_grant_at_mark(struct svcrdma_transport *t, u32 used);
-void svcrdma_grant_asked_for(struct svcrdma_transport *t, u32 credits);
 void svcrdma_grant_look(struct svcrdma_transport *t);
+void svcrdma_grant_highest(struct svcrdma_transport *t, u32 used);
 void svcrdma_grant_show(struct seq_file *seq, const struct svcrdma_transport *t);
 
-/* A call has come that asks for so many credits: of its header. */
+/*
+ * A call has come that asks for so many credits: of its header, and any number. Of two threads at
+ * a time one may be lost, which the next call makes good.
+ */
 static inline void svcrdma_grant_hear(struct svcrdma_transport *t, u32 credits)
 {
-	if (unlikely(credits > READ_ONCE(t->st_credit.heed)))
-		svcrdma_grant_asked_for(t, credits);
+	if (unlikely(credits > READ_ONCE(t->st_credit.asked)))
+		WRITE_ONCE(t->st_credit.asked, credits);
 }
 
 /* budget.c */
-extern unsigned long svcrdma_squeeze_time;
-int svcrdma_budget_init(void);
-void svcrdma_budget_exit(void);
+void svcrdma_budget_init(void);
 int svcrdma_budget_join(struct svcrdma_transport *t);
 void svcrdma_budget_leave(struct svcrdma_transport *t);
 u32 svcrdma_budget_ask(struct svcrdma_transport *t, u32 want);
 void svcrdma_budget_stay(struct svcrdma_transport *t, u32 grant);
-bool svcrdma_budget_is_over(const struct svcrdma_transport *t);
-u32 svcrdma_budget_spare(void);
-u32 svcrdma_budget_squeeze(u32 credits);
 
 /* send_ctxt.c */
 struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp_t gfp);

@@ -52,6 +52,7 @@ TRANSPORT_EVENT(recv_alloc_err);
 TRANSPORT_EVENT(send_alloc_err);
 TRANSPORT_EVENT(sq_full);
 TRANSPORT_EVENT(grant);
+TRANSPORT_EVENT(overrun);	/* status: messages under way; more than its Receives */
 TRANSPORT_EVENT(sq_timeout);
 TRANSPORT_EVENT(probe);
 TRANSPORT_EVENT(sq_too_small);

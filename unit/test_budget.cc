@@ -13,8 +13,17 @@ class Budget : public testing::Test {
     protected:
 	rpcrdma_budget of(const std::vector<u32> &host) const
 	{
-		return { credits, u32(hosts.size()), sum(host),
+		return { credits, granted(), u32(hosts.size()), sum(host),
 			 u32(host.size()) };
+	}
+
+	u32 granted() const
+	{
+		u32 total = 0;
+
+		for (const auto &host : hosts)
+			total += sum(host);
+		return total;
 	}
 
 	static u32 sum(const std::vector<u32> &host)
@@ -31,9 +40,7 @@ class Budget : public testing::Test {
 
 	u32 part() const
 	{
-		rpcrdma_budget budget = of(hosts[0]);
-
-		return rpcrdma_budget_part(&budget);
+		return credits / (hosts.size() + 1);
 	}
 
 	/* The connection uses all that it has. */
@@ -57,15 +64,17 @@ TEST_F(Budget, OneHostHasHalf)
 	EXPECT_EQ(limit(0, 1), 512u - 12);
 }
 
+/* The first one keeps what it has; those that come later share what is left. */
 TEST_F(Budget, AnotherHostTakesItsPart)
 {
 	hosts = { { 512 } };
 	EXPECT_EQ(limit(0, 0), 512u);
 	hosts.push_back({ 8 });
 	EXPECT_EQ(limit(1, 0), 341u);
-	EXPECT_EQ(limit(0, 0), 341u);
+	EXPECT_EQ(limit(0, 0), 512u);
+	hosts[1][0] = 341;
 	hosts.push_back({ 8 });
-	EXPECT_EQ(limit(0, 0), 256u);
+	EXPECT_EQ(limit(2, 0), 1024u - 512 - 341);
 }
 
 /* One that wants much does not keep those of the same host from a fair share. */
@@ -73,39 +82,40 @@ TEST_F(Budget, ConnectionsOfAHostShare)
 {
 	hosts = { { 500, 8, 4 } };
 	EXPECT_EQ(limit(0, 2), 170u);
-	hosts[0][2] = 170;
-	EXPECT_EQ(limit(0, 0), 512u - 178);
-	hosts[0][0] = 512 - 178;
-	EXPECT_EQ(limit(0, 1), 170u);
+	EXPECT_EQ(limit(0, 0), 500u);
+	hosts = { { 100, 8, 4 } };
+	EXPECT_EQ(limit(0, 0), 500u);
 }
 
 TEST_F(Budget, NeverLessThanTheFloor)
 {
 	for (credits = 0; credits < 64; credits++) {
-		hosts = { { 4, 4, 4 }, { 4 }, { 4, 100 } };
-		EXPECT_GE(limit(0, 0), u32(RPCRDMA_GRANT_FLOOR));
-		EXPECT_GE(limit(2, 1), u32(RPCRDMA_GRANT_FLOOR));
-		EXPECT_LE(limit(2, 1), std::max(16u, u32(RPCRDMA_GRANT_FLOOR)));
+		hosts = { { 0, 4, 4 }, { 4 }, { 4, 100 } };
+		EXPECT_EQ(limit(0, 0), u32(RPCRDMA_GRANT_FLOOR));
+		EXPECT_EQ(limit(2, 0), u32(RPCRDMA_GRANT_FLOOR));
 	}
 }
 
 TEST_F(Budget, LargestNumbers)
 {
-	rpcrdma_budget budget = { ~0u, ~0u, ~0u, ~0u };
+	rpcrdma_budget budget = { ~0u, ~0u, ~0u, ~0u, ~0u };
 
-	EXPECT_EQ(rpcrdma_budget_limit(&budget, ~0u), u32(RPCRDMA_GRANT_FLOOR));
+	EXPECT_EQ(rpcrdma_budget_limit(&budget, ~0u), ~0u);
 	EXPECT_EQ(rpcrdma_budget_limit(&budget, 0), u32(RPCRDMA_GRANT_FLOOR));
-	budget = { ~0u, 0, 0, 0 };
+	budget = { ~0u, 0, 0, 0, 0 };
 	EXPECT_EQ(rpcrdma_budget_limit(&budget, 0), ~0u);
+	/* More is granted than the administrator wants by now. */
+	budget = { 10, 100, 1, 50, 2 };
+	EXPECT_EQ(rpcrdma_budget_limit(&budget, 20), 20u);
 	/* A connection that is not counted yet */
-	budget = { 100, 1, 10, 1 };
+	budget = { 100, 10, 1, 10, 1 };
 	EXPECT_EQ(rpcrdma_budget_limit(&budget, 20), 50u);
 }
 
 /*
- * Connections of several hosts use all that they have, in any order, until nothing changes: no host
- * has more than its part, but for the floors, most of it is in use, and each connection has about an
- * equal share.
+ * Connections of several hosts use all that they have, in any order, until nothing changes: there
+ * are no more credits than the budget has, but for the floors; whoever has come with the others has
+ * an equal share; and no grant has gone down.
  */
 TEST_F(Budget, IsKeptByAll)
 {
@@ -116,27 +126,26 @@ TEST_F(Budget, IsKeptByAll)
 		hosts.assign(1 + random() % 8, {});
 		for (auto &host : hosts)
 			host.assign(1 + random() % 6, RPCRDMA_GRANT_FLOOR);
+		u32 floors = granted();
+
 		for (int i = 0; i < 400; i++) {
 			u32 host = random() % hosts.size();
+			u32 c = random() % hosts[host].size();
+			u32 before = hosts[host][c];
 
-			use(host, random() % hosts[host].size());
+			use(host, c);
+			ASSERT_GE(hosts[host][c], before);
 		}
-		/* Sixteen rounds of all at their full use: it comes to rest. */
-		for (int i = 0; i < 16; i++)
-			for (u32 host = 0; host < hosts.size(); host++)
-				for (u32 c = 0; c < hosts[host].size(); c++)
-					use(host, c);
+		EXPECT_LE(granted(), std::max(credits, floors));
 		for (const auto &host : hosts) {
-			u32 floors = host.size() * RPCRDMA_GRANT_FLOOR;
+			u32 least = u32(host.size()) * RPCRDMA_GRANT_FLOOR;
+			u32 fair = part() / u32(host.size());
 
-			EXPECT_LE(sum(host), std::max(part(), floors) + floors);
-			/* and it is not left unused */
-			EXPECT_GE(sum(host), std::max(part(), floors) * 9 / 10);
-			for (u32 grant : host)
-				EXPECT_GE(grant,
-					  std::max<u32>(part() / host.size(),
-							RPCRDMA_GRANT_FLOOR) *
-						  9 / 10);
+			/* An equal share beside one that has taken all before */
+			EXPECT_LE(sum(host), std::max(2 * part(), least) + least);
+			if (credits < 2 * floors)
+				continue;
+			EXPECT_GE(sum(host), fair * 9 / 10);
 		}
 	}
 }

@@ -244,11 +244,6 @@ u32 rpcrdma_window_grant(struct rpcrdma_window *window, u32 granted)
 	return apply_grant(*window, granted);
 }
 
-u32 rpcrdma_budget_part(const struct rpcrdma_budget *budget)
-{
-	return budget_part(*budget);
-}
-
 u32 rpcrdma_budget_limit(const struct rpcrdma_budget *budget, u32 grant)
 {
 	return budget_limit(*budget, grant);

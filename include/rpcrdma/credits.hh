@@ -34,17 +34,25 @@ constexpr u32 budget_part(const rpcrdma_budget &budget)
 }
 
 /*
- * A connection may have all that the host's other connections leave of its part, and an equal
- * share of the part in any case.
+ * What a host's part of the budget leaves for one of its connections: all that the host's other
+ * connections have not got, and an equal share of the part in any case.
  */
-constexpr u32 budget_limit(const rpcrdma_budget &budget, u32 grant)
+constexpr u32 budget_share(const rpcrdma_budget &budget, u32 grant)
 {
 	u32 part = budget_part(budget);
-	u32 fair = max<u32>(part / max<u32>(budget.host_connections, 1),
-			    RPCRDMA_GRANT_FLOOR);
+	u32 fair = part / max<u32>(budget.host_connections, 1);
 	u32 others = budget.host_granted - min(budget.host_granted, grant);
 
 	return max(fair, part - min(part, others));
+}
+
+constexpr u32 budget_limit(const rpcrdma_budget &budget, u32 grant)
+{
+	u32 left = budget.credits - min(budget.credits, budget.granted);
+	u32 possible = saturate_u32(u64(grant) + left);
+
+	return max(max<u32>(grant, RPCRDMA_GRANT_FLOOR),
+		   min(budget_share(budget, grant), possible));
 }
 
 } /* namespace rpcrdma */

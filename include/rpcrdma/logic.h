@@ -133,28 +133,26 @@ RPCRDMA_END_C_ABI
 /*
  * The responder's grants, where many connections share a budget. Each host may have an equal
  * part of it, and one part is left for a host that is yet to come; a host's connections share
- * its part.
+ * its part. A grant never goes down. So hosts that have come early may have more than their
+ * part is now, and the others what is left of the budget.
  */
 struct rpcrdma_budget {
 	u32 credits;		/* of all grants together; what the administrator wants */
+	u32 granted;		/* of all grants together; what they are */
 	u32 hosts;		/* that have connections, with the one that asks */
 	u32 host_granted;	/* of all grants to this host */
 	u32 host_connections;	/* this host's, with the one that asks */
 };
 
 enum {
-	RPCRDMA_GRANT_FLOOR = 4,	/* no budget makes a grant smaller */
+	RPCRDMA_GRANT_FLOOR = 4,	/* that each connection has, whatever the budget is */
 };
 
 RPCRDMA_BEGIN_C_ABI
 
-/* Credits that one host may have. */
-u32 rpcrdma_budget_part(const struct rpcrdma_budget *budget);
-
 /*
- * @grant: the connection's now, part of host_granted
- * Returns the grant that it may have at most: larger than @grant, or smaller; never less than
- * RPCRDMA_GRANT_FLOOR.
+ * @grant: the connection's now, part of granted and host_granted
+ * Returns the grant that it may have at most: @grant, or more; at least RPCRDMA_GRANT_FLOOR.
  */
 u32 rpcrdma_budget_limit(const struct rpcrdma_budget *budget, u32 grant);
 

@@ -26,11 +26,6 @@ static void leave_all(void *data)
 			svcrdma_budget_leave(&budget->t[i]);
 }
 
-static void restore_time(void *time)
-{
-	svcrdma_squeeze_time = (long)time;
-}
-
 static int budget_init(struct kunit *test)
 {
 	struct budget_test *budget = kunit_kzalloc(test, sizeof(*budget), GFP_KERNEL);
@@ -40,8 +35,6 @@ static int budget_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, budget->t);
 	test->priv = budget;
 	server_keep_total(test);
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, restore_time,
-							   (void *)(long)svcrdma_squeeze_time));
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, leave_all, budget));
 	svcrdma_max_credits_total = 240;
 	return 0;
@@ -80,24 +73,22 @@ static void leave(struct kunit *test, int i)
 	budget->joined[i] = false;
 }
 
-/* A part for each host, and one for a host that is yet to come */
+/* A part for each host, and one for a host that is yet to come; nobody loses what it has. */
 static void budget_is_shared_by_hosts(struct kunit *test)
 {
 	struct svcrdma_transport *first = join(test, 0, 1, false);
-	struct svcrdma_transport *second;
+	struct svcrdma_transport *second, *third;
 
 	KUNIT_EXPECT_EQ(test, 120, svcrdma_budget_ask(first, 1000));
-	KUNIT_EXPECT_FALSE(test, svcrdma_budget_is_over(first));
 	/* An IPv6 address that begins with the same bytes is another host. */
 	second = join(test, 1, 1, true);
-	KUNIT_EXPECT_TRUE(test, svcrdma_budget_is_over(first));
 	KUNIT_EXPECT_EQ(test, 80, svcrdma_budget_ask(second, 1000));
-	KUNIT_EXPECT_EQ(test, 80, svcrdma_budget_ask(first, 120));
-	KUNIT_EXPECT_FALSE(test, svcrdma_budget_is_over(first));
-	join(test, 2, 2, true);
-	KUNIT_EXPECT_EQ(test, 60, svcrdma_budget_ask(first, 80));
-	leave(test, 2);
+	KUNIT_EXPECT_EQ(test, 120, svcrdma_budget_ask(first, 1000));
+	/* Its part would be 60. That is left: */
+	third = join(test, 2, 2, true);
+	KUNIT_EXPECT_EQ(test, 40, svcrdma_budget_ask(third, 1000));
 	leave(test, 1);
+	KUNIT_EXPECT_EQ(test, 80, svcrdma_budget_ask(third, 1000));
 	KUNIT_EXPECT_EQ(test, 120, svcrdma_budget_ask(first, 1000));
 }
 
@@ -107,63 +98,36 @@ static void budget_of_a_host(struct kunit *test)
 	struct svcrdma_transport *first = join(test, 0, 1, true);
 	struct svcrdma_transport *second;
 
-	KUNIT_EXPECT_EQ(test, 120, svcrdma_budget_ask(first, 1000));
+	KUNIT_EXPECT_EQ(test, 110, svcrdma_budget_ask(first, 110));
 	second = join(test, 1, 1, true);
-	KUNIT_EXPECT_FALSE(test, svcrdma_budget_is_over(second));
+	/* An equal share of the part */
 	KUNIT_EXPECT_EQ(test, 60, svcrdma_budget_ask(second, 1000));
-	KUNIT_EXPECT_TRUE(test, svcrdma_budget_is_over(first));
-	KUNIT_EXPECT_EQ(test, 60, svcrdma_budget_ask(first, 120));
-	/* What one does not want the other may have, */
-	KUNIT_EXPECT_EQ(test, 8, svcrdma_budget_ask(second, 8));
+	KUNIT_EXPECT_EQ(test, 110, svcrdma_budget_ask(first, 1000));
+	/* What could not be done is the host's again, */
+	svcrdma_budget_stay(second, 8);
 	KUNIT_EXPECT_EQ(test, 112, svcrdma_budget_ask(first, 1000));
-	/* also when it has not been possible to take it. */
-	svcrdma_budget_stay(first, 60);
-	KUNIT_EXPECT_EQ(test, 60, svcrdma_budget_ask(second, 1000));
+	/* and what a connection had that has ended */
 	leave(test, 0);
 	KUNIT_EXPECT_EQ(test, 120, svcrdma_budget_ask(second, 1000));
 }
 
-/* Memory is short: all have less, and no less than the floor. */
-static void budget_is_squeezed(struct kunit *test)
+/* Then a connection has the least that it may have, and its grant does not grow. */
+static void budget_is_used_up(struct kunit *test)
 {
 	struct svcrdma_transport *t[HOSTS];
-	static const u32 steps[] = { 8, 16, 32, 48, 48 };
-	u32 floor = HOSTS * RPCRDMA_GRANT_FLOOR;
 	int i;
 
-	KUNIT_EXPECT_EQ(test, 0, svcrdma_budget_spare());
-	KUNIT_EXPECT_EQ(test, 0, svcrdma_budget_squeeze(100));
-	for (i = 0; i < HOSTS; i++)
-		t[i] = join(test, i, i, false);
-	for (i = 0; i < HOSTS; i++)
-		KUNIT_EXPECT_EQ(test, 48, svcrdma_budget_ask(t[i], 1000));
-	KUNIT_EXPECT_EQ(test, HOSTS * 48 - floor, svcrdma_budget_spare());
-
-	KUNIT_EXPECT_EQ(test, 92, svcrdma_budget_squeeze(92));
-	KUNIT_EXPECT_EQ(test, HOSTS * 25 - floor, svcrdma_budget_spare());
 	for (i = 0; i < HOSTS; i++) {
-		KUNIT_EXPECT_TRUE(test, svcrdma_budget_is_over(t[i]));
-		KUNIT_EXPECT_EQ(test, 25, svcrdma_budget_ask(t[i], 48));
-		KUNIT_EXPECT_FALSE(test, svcrdma_budget_is_over(t[i]));
+		t[i] = join(test, i, i, false);
+		svcrdma_budget_ask(t[i], 1000);
 	}
-	KUNIT_EXPECT_EQ(test, HOSTS * 25 - floor, svcrdma_budget_squeeze(100000));
-	KUNIT_EXPECT_EQ(test, 0, svcrdma_budget_spare());
-	for (i = 0; i < HOSTS; i++)
-		KUNIT_EXPECT_EQ(test, RPCRDMA_GRANT_FLOOR, svcrdma_budget_ask(t[i], 48));
-
-	/* Step by step it is forgotten. */
-	KUNIT_EXPECT_EQ(test, RPCRDMA_GRANT_FLOOR, svcrdma_budget_ask(t[0], 1000));
-	svcrdma_squeeze_time = 0;
-	for (i = 0; i < ARRAY_SIZE(steps); i++)
-		KUNIT_EXPECT_EQ(test, steps[i], svcrdma_budget_ask(t[0], 1000));
-	svcrdma_squeeze_time = 1000 * HZ;
-
-	/* And when nobody is left */
-	KUNIT_EXPECT_GT(test, svcrdma_budget_squeeze(1000), 0);
-	KUNIT_EXPECT_EQ(test, RPCRDMA_GRANT_FLOOR, svcrdma_budget_ask(t[0], 1000));
-	for (i = 0; i < HOSTS; i++)
-		leave(test, i);
-	KUNIT_EXPECT_EQ(test, 120, svcrdma_budget_ask(join(test, 0, 0, false), 1000));
+	KUNIT_EXPECT_EQ(test, RPCRDMA_GRANT_FLOOR, svcrdma_budget_ask(t[HOSTS - 1], 1000));
+	svcrdma_max_credits_total = 10;
+	KUNIT_EXPECT_EQ(test, 120, svcrdma_budget_ask(t[0], 1000));
+	KUNIT_EXPECT_EQ(test, RPCRDMA_GRANT_FLOOR, svcrdma_budget_ask(t[HOSTS - 1], 1000));
+	leave(test, 0);
+	svcrdma_max_credits_total = 240;
+	KUNIT_EXPECT_EQ(test, 60, svcrdma_budget_ask(t[HOSTS - 1], 1000));
 }
 
 static void restore_size(void *size)
@@ -186,6 +150,7 @@ static void budget_by_memory(struct kunit *test)
 	KUNIT_EXPECT_GE(test, most, 512);
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		svcrdma_max_req_size = sizes[i];
+		svcrdma_budget_stay(t, 0);
 		half = svcrdma_budget_ask(t, INT_MAX);
 		KUNIT_EXPECT_LE(test, (u64)half * sizes[i], (u64)most * 4096 + 4096);
 		KUNIT_EXPECT_GE(test, (u64)(half + 1) * sizes[i], (u64)most * 4096);
@@ -205,7 +170,7 @@ static void budget_without_memory(struct kunit *test)
 static struct kunit_case budget_cases[] = {
 	KUNIT_CASE(budget_is_shared_by_hosts),
 	KUNIT_CASE(budget_of_a_host),
-	KUNIT_CASE(budget_is_squeezed),
+	KUNIT_CASE(budget_is_used_up),
 	KUNIT_CASE(budget_by_memory),
 	KUNIT_CASE(budget_without_memory),
 	{}

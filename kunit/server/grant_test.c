@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The server's grant: small at first, larger for a client that uses it, and never a promise. */
-#include <linux/prandom.h>
+/* The server's grant: small at first, larger for a client that uses it. */
 #include <linux/unaligned.h>
 
 #include "call.h"
@@ -62,89 +61,174 @@ static void grant_begins_small(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SVCRDMA_FIRST_CREDITS, granted(server));
 }
 
-/* Calls come that are not answered yet: at all of the grant, and not before, there is more. */
+/* No time has passed since the last batch, however slow this machine is. */
+static void stop_time(struct svcrdma_transport *t)
+{
+	if (time_before(t->st_credit.since, jiffies))
+		t->st_credit.since = jiffies;
+}
+
+/* As many calls as make the server look, each answered before the next one comes */
+static void exchange_batch(struct server *server)
+{
+	struct svcrdma_transport *t = server->transport;
+	u32 n;
+
+	for (n = 0; n < RPCRDMA_RECEIVE_BATCH; n++) {
+		stop_time(t);
+		server_deliver(server, CALL_PLAIN);
+		granted(server);
+	}
+	flush_work(&t->st_credit.work);
+}
+
+/* As the work item, but its allocations are the test's */
+static void try_to_grow(struct svcrdma_transport *t)
+{
+	t->st_credit.work.func(&t->st_credit.work);
+}
+
+/* Until the client has sent twice what it is granted */
+static void use_grant(struct server *server)
+{
+	u32 calls = 2 * server->transport->st_grant, n;
+
+	for (n = 0; n < calls; n += RPCRDMA_RECEIVE_BATCH)
+		exchange_batch(server);
+}
+
+/* The client's replies, and so its next calls, are on their way most of the time. */
 static void grant_grows_with_use(struct kunit *test)
 {
 	struct server *server = server_of(test);
 	struct svcrdma_transport *t = server->transport;
-	u32 used = 0, grant;
+	u32 grant;
 
+	server->asks = U32_MAX;
 	for (grant = SVCRDMA_FIRST_CREDITS; grant < t->st_credits; grant *= 2) {
-		for (; used < grant; used++) {
-			flush_work(&t->st_credit.work);
-			KUNIT_ASSERT_EQ(test, grant, t->st_grant);
-			server_deliver(server, CALL_PLAIN);
-		}
-		flush_work(&t->st_credit.work);
-		expect_contexts(server, min(2 * grant, t->st_credits));
-		KUNIT_EXPECT_GT(test, t->st_recv.posted - t->st_recv.gone + RPCRDMA_RECEIVE_BATCH,
-				t->st_recv.target);
+		expect_contexts(server, grant);
+		use_grant(server);
 	}
-	/* There is no more than that: nothing is asked for. */
-	for (; used < t->st_credits; used++)
-		server_deliver(server, CALL_PLAIN);
-	KUNIT_EXPECT_FALSE(test, t->st_credit.asked);
-	KUNIT_EXPECT_EQ(test, t->st_credits, granted(server));
-	KUNIT_EXPECT_EQ(test, used, t->st_credit.highest);
-}
-
-/* One call is under way at most, and that is all of the need that can be seen of it. */
-static u32 ask(struct server *server, u32 credits)
-{
-	server->asks = credits;
+	/* There is no more than that. */
+	use_grant(server);
+	expect_contexts(server, t->st_credits);
+	KUNIT_EXPECT_EQ(test, 1, t->st_credit.highest);
 	server_deliver(server, CALL_PLAIN);
-	granted(server);
-	flush_work(&server->transport->st_credit.work);
-	return server->transport->st_grant;
-}
-
-static void grant_grows_when_asked_for(struct kunit *test)
-{
-	struct server *server = server_of(test);
-	struct svcrdma_transport *t = server->transport;
-	u32 grant = SVCRDMA_FIRST_CREDITS;
-
-	KUNIT_EXPECT_EQ(test, grant, ask(server, grant));
-	KUNIT_EXPECT_EQ(test, grant, ask(server, grant));
-	for (; grant < t->st_credits; grant *= 2) {
-		KUNIT_EXPECT_EQ(test, grant, ask(server, 1));
-		KUNIT_EXPECT_EQ(test, min(2 * grant, t->st_credits), ask(server, grant + 1));
-		expect_contexts(server, min(2 * grant, t->st_credits));
-	}
-	/* There is no more. */
-	KUNIT_EXPECT_EQ(test, t->st_credits, ask(server, ~0));
-	KUNIT_EXPECT_FALSE(test, t->st_credit.asked);
+	KUNIT_EXPECT_EQ(test, t->st_credits, granted(server));
 	server_expect_at_rest(server);
 }
 
-/* With Read chunks, it comes another way. */
-static void grant_grows_when_a_write_asks(struct kunit *test)
+/* All credits are in use at one moment, too. */
+static void grant_grows_with_a_burst(struct kunit *test)
 {
 	struct server *server = server_of(test);
 	struct svcrdma_transport *t = server->transport;
+	u32 sent = 0;
 
-	ask(server, 1);
-	server->asks = 2 * SVCRDMA_FIRST_CREDITS;
-	server_deliver(server, CALL_READ);
-	fake_run_all(server->qp);
-	granted(server);
+	while (sent < 2 * RPCRDMA_RECEIVE_BATCH) {
+		stop_time(t);
+		server_deliver(server, CALL_PLAIN);
+		if (++sent > SVCRDMA_FIRST_CREDITS)
+			granted(server);
+	}
 	flush_work(&t->st_credit.work);
 	expect_contexts(server, 2 * SVCRDMA_FIRST_CREDITS);
+	for (sent = 0; sent < SVCRDMA_FIRST_CREDITS; sent++)
+		KUNIT_EXPECT_EQ(test, 2 * SVCRDMA_FIRST_CREDITS, granted(server));
+	KUNIT_EXPECT_EQ(test, SVCRDMA_FIRST_CREDITS + 1, t->st_credit.highest);
+	server_expect_at_rest(server);
 }
 
-/* As the in-tree client does. */
-static void grant_for_who_always_asks_for_all(struct kunit *test)
+/* To what the client asks for, and no further. It need not ask in each call. */
+static void grant_stops_at_what_is_asked_for(struct kunit *test)
 {
+	static const u32 grants[] = { 8, 16, 20, 20, 20 };
 	struct server *server = server_of(test);
 	int i;
 
-	for (i = 0; i < 3; i++)
-		KUNIT_EXPECT_EQ(test, SVCRDMA_FIRST_CREDITS,
-				ask(server, SVCRDMA_FIRST_CREDITS + 1));
-	/* Nor is it modest when it is later. */
-	KUNIT_EXPECT_EQ(test, SVCRDMA_FIRST_CREDITS, ask(server, 1));
-	KUNIT_EXPECT_EQ(test, SVCRDMA_FIRST_CREDITS, ask(server, 128));
-	KUNIT_EXPECT_FALSE(test, server->transport->st_credit.asked);
+	server->asks = SVCRDMA_FIRST_CREDITS;
+	use_grant(server);
+	use_grant(server);
+	expect_contexts(server, SVCRDMA_FIRST_CREDITS);
+	server->asks = 20;
+	server_deliver(server, CALL_PLAIN);
+	granted(server);
+	server->asks = 1;
+	for (i = 0; i < ARRAY_SIZE(grants); i++) {
+		expect_contexts(server, grants[i]);
+		use_grant(server);
+	}
+	server_expect_at_rest(server);
+}
+
+/* With Read chunks, a call comes another way. */
+static void grant_grows_when_a_write_asks(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	server->asks = 16;
+	server_deliver(server, CALL_READ);
+	fake_run_all(server->qp);
+	granted(server);
+	server->asks = 1;
+	use_grant(server);
+	expect_contexts(server, 16);
+}
+
+/* A batch of calls for each pause: that is less than its grant. */
+static void grant_of_a_slow_client_stays(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+	int i;
+
+	server->asks = U32_MAX;
+	for (i = 0; i < 8 * RPCRDMA_RECEIVE_BATCH; i++) {
+		t->st_credit.since = jiffies - SVCRDMA_GRANT_PAUSE - 1;
+		server_deliver(server, CALL_PLAIN);
+		granted(server);
+		flush_work(&t->st_credit.work);
+	}
+	expect_contexts(server, SVCRDMA_FIRST_CREDITS);
+	use_grant(server);
+	expect_contexts(server, 2 * SVCRDMA_FIRST_CREDITS);
+}
+
+/* RFC 8797 section 5.1: such a peer may be any implementation. It may send before it is granted. */
+static void grant_without_private_data(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	server_disconnect(server);
+	server->client.present = false;
+	server_connect_small(server);
+	KUNIT_EXPECT_GE(test, server->transport->st_credits, 64);
+	expect_contexts(server, server->transport->st_credits);
+	server_expect_at_rest(server);
+}
+
+/* It is served as long as there is a Receive, and what it needs is known then. */
+static void grant_is_overrun(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+	u32 calls = t->st_recv.target + SVCRDMA_FIRST_CREDITS, n;
+
+	server->asks = 1;
+	for (n = 0; n < t->st_recv.target; n++)
+		server_deliver(server, CALL_PLAIN);
+	KUNIT_EXPECT_EQ(test, 0, t->st_credit.asked);
+	for (; n < calls; n++)
+		server_deliver(server, CALL_PLAIN);
+	KUNIT_EXPECT_EQ(test, calls, t->st_credit.asked);
+	for (; n; n--)
+		granted(server);
+	KUNIT_EXPECT_EQ(test, calls, t->st_credit.highest);
+	KUNIT_EXPECT_EQ(test, calls, t->st_credit.asked);
+	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+	use_grant(server);
+	KUNIT_EXPECT_GT(test, t->st_grant, SVCRDMA_FIRST_CREDITS);
+	server_expect_at_rest(server);
 }
 
 static void grant_without_memory(struct kunit *test)
@@ -155,13 +239,32 @@ static void grant_without_memory(struct kunit *test)
 
 	for (i = 0; i < 12; i++) {
 		fake_alloc_fail(i);
-		KUNIT_EXPECT_EQ(test, -ENOMEM, svcrdma_grant_grow(t, 16));
+		KUNIT_EXPECT_EQ(test, -ENOMEM, svcrdma_grant_grow(t, 16, GFP_KERNEL));
 		KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
 		expect_contexts(server, SVCRDMA_FIRST_CREDITS);
 	}
-	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_grow(t, 16));
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_grow(t, 16, GFP_KERNEL));
 	expect_contexts(server, 16);
 	server_expect_at_rest(server);
+}
+
+/* Nobody is asked to free memory for it, and the client may have it later. */
+static void grant_that_finds_no_memory_is_asked_for_again(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+
+	server->asks = 16;
+	server_deliver(server, CALL_PLAIN);
+	granted(server);
+	fake_alloc_fail(0);
+	try_to_grow(t);
+	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
+	expect_contexts(server, SVCRDMA_FIRST_CREDITS);
+	KUNIT_EXPECT_EQ(test, SVCRDMA_FIRST_CREDITS, t->st_budgeted);
+	use_grant(server);
+	expect_contexts(server, 16);
+	KUNIT_EXPECT_EQ(test, 16, t->st_budgeted);
 }
 
 /* The provider may call that a want of memory, which would be no reason to end a connection. */
@@ -169,12 +272,10 @@ static void grant_whose_receives_are_refused(struct kunit *test)
 {
 	struct server *server = server_of(test);
 	struct svcrdma_transport *t = server->transport;
-	u32 i;
 
+	t->st_credit.asked = 16;
 	server->qp->recv_accept = 3;
-	for (i = 0; i < SVCRDMA_FIRST_CREDITS; i++)
-		server_deliver(server, CALL_PLAIN);
-	flush_work(&t->st_credit.work);
+	try_to_grow(t);
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(t));
 	server->qp->recv_accept = -1;
 }
@@ -185,91 +286,51 @@ static void grant_of_a_closing_connection(struct kunit *test)
 	struct server *server = server_of(test);
 	struct svcrdma_transport *t = server->transport;
 
-	t->st_credit.asked = true;
+	t->st_credit.asked = 16;
 	svcrdma_transport_close(t, RPCRDMA_END_OTHER);
-	svcrdma_work_queue(&t->st_credit.work);
-	flush_work(&t->st_credit.work);
+	try_to_grow(t);
 	expect_contexts(server, SVCRDMA_FIRST_CREDITS);
 }
 
-/* ---- grants that go down ---- */
-
-static void grant_lower_init(struct server *server, u32 credits)
-{
-	struct kunit *test = server->test;
-
-	server_keep_total(test);
-	KUNIT_ASSERT_EQ(test, credits, svcrdma_budget_ask(server->transport, credits));
-	KUNIT_ASSERT_EQ(test, 0, svcrdma_grant_grow(server->transport, credits));
-	expect_contexts(server, credits);
-}
-
-/* As calls come in: the time that is between two looks has passed. */
-static void look_now(struct server *server)
-{
-	server->transport->st_credit.look_at = jiffies;
-}
-
-/* Calls, one at a time. What the last reply grants */
-static u32 exchange(struct server *server, u32 calls)
-{
-	u32 grant = 0;
-
-	while (calls--) {
-		server_deliver(server, CALL_PLAIN);
-		flush_work(&server->transport->st_credit.work);
-		grant = granted(server);
-	}
-	return grant;
-}
-
-static void grant_goes_down(struct kunit *test)
+/* A thread has taken a call, and comes to what it asks for when nothing stops work any more. */
+static void grant_is_asked_for_after_the_end(struct kunit *test)
 {
 	struct server *server = server_of(test);
 	struct svcrdma_transport *t = server->transport;
-	u32 target;
+	u32 n;
 
-	grant_lower_init(server, 32);
-	target = t->st_recv.target;
-	KUNIT_EXPECT_EQ(test, 32, exchange(server, RPCRDMA_RECEIVE_BATCH));
-
-	svcrdma_max_credits_total = 20;
-	look_now(server);
-	KUNIT_EXPECT_EQ(test, 10, exchange(server, RPCRDMA_RECEIVE_BATCH));
-	KUNIT_EXPECT_EQ(test, target, t->st_recv.target);
-	KUNIT_EXPECT_TRUE(test, time_after(t->st_credit.look_at, jiffies));
-	look_now(server);
-	KUNIT_EXPECT_EQ(test, 10, exchange(server, RPCRDMA_RECEIVE_BATCH));
-	/* Receives that are too many are used up. */
-	exchange(server, target);
-	expect_contexts(server, 10);
-	server_expect_at_rest(server);
-
-	/* And up again */
-	svcrdma_max_credits_total = 1000;
-	look_now(server);
-	exchange(server, RPCRDMA_RECEIVE_BATCH);
-	for (target = 0; target < 10; target++)
+	server->asks = 128;
+	for (n = 0; n < 2 * RPCRDMA_RECEIVE_BATCH; n++)
 		server_deliver(server, CALL_PLAIN);
 	flush_work(&t->st_credit.work);
-	expect_contexts(server, 20);
-	while (target--)
-		KUNIT_EXPECT_EQ(test, 20, granted(server));
-	server_expect_at_rest(server);
+	set_bit(XPT_BUSY, &t->st_xprt.xpt_flags);
+	svc_xprt_get(&t->st_xprt);
+	svcrdma_transport_ops.xpo_detach(&t->st_xprt);
+	svcrdma_grant_hear(t, U32_MAX);
+	KUNIT_EXPECT_FALSE(test, work_pending(&t->st_credit.work));
+	svc_xprt_put(&t->st_xprt);
 }
 
-static void use_whole_grant(struct server *server)
+/* ---- the budget ---- */
+
+static void grant_never_goes_down(struct kunit *test)
 {
-	u32 grant = server->transport->st_grant, i;
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
 
-	for (i = 0; i < grant; i++)
-		server_deliver(server, CALL_PLAIN);
-	flush_work(&server->transport->st_credit.work);
-	while (i--)
-		granted(server);
+	server_keep_total(test);
+	server->asks = U32_MAX;
+	use_grant(server);
+	use_grant(server);
+	expect_contexts(server, 32);
+	svcrdma_max_credits_total = 8;
+	use_grant(server);
+	expect_contexts(server, 32);
+	try_to_grow(t);
+	expect_contexts(server, 32);
+	KUNIT_EXPECT_EQ(test, 32, t->st_budgeted);
 }
 
-/* The client's need is remembered no longer than a pause; then it has to show it again. */
 static void grant_that_was_refused_is_asked_for_again(struct kunit *test)
 {
 	struct server *server = server_of(test);
@@ -277,198 +338,43 @@ static void grant_that_was_refused_is_asked_for_again(struct kunit *test)
 
 	server_keep_total(test);
 	svcrdma_max_credits_total = 2 * SVCRDMA_FIRST_CREDITS;
-	use_whole_grant(server);
-	KUNIT_EXPECT_TRUE(test, t->st_credit.asked);
+	use_grant(server);
 	expect_contexts(server, SVCRDMA_FIRST_CREDITS);
 
+	/* Not within the pause, */
 	svcrdma_max_credits_total = 1000;
-	t->st_credit.look_at = jiffies + 1000 * HZ;
-	exchange(server, RPCRDMA_RECEIVE_BATCH);
-	use_whole_grant(server);
+	t->st_credit.since = jiffies + 1000 * HZ;
+	use_grant(server);
+	use_grant(server);
 	expect_contexts(server, SVCRDMA_FIRST_CREDITS);
-
-	look_now(server);
-	exchange(server, RPCRDMA_RECEIVE_BATCH);
-	KUNIT_EXPECT_FALSE(test, t->st_credit.asked);
+	/* and only by a client that has use for it then */
+	t->st_credit.since = jiffies;
+	exchange_batch(server);
 	expect_contexts(server, SVCRDMA_FIRST_CREDITS);
-	use_whole_grant(server);
+	exchange_batch(server);
 	expect_contexts(server, 2 * SVCRDMA_FIRST_CREDITS);
 }
 
-/* The same for a client that says what it needs */
-static void grant_that_was_refused_is_asked_for_in_vain(struct kunit *test)
-{
-	struct server *server = server_of(test);
-	struct svcrdma_transport *t = server->transport;
-	int i;
-
-	server_keep_total(test);
-	svcrdma_max_credits_total = 2 * SVCRDMA_FIRST_CREDITS;
-	ask(server, 1);
-	KUNIT_EXPECT_EQ(test, SVCRDMA_FIRST_CREDITS, ask(server, 16));
-	KUNIT_EXPECT_TRUE(test, t->st_credit.asked);
-	svcrdma_max_credits_total = 1000;
-	t->st_credit.look_at = jiffies + 1000 * HZ;
-	for (i = 0; i < RPCRDMA_RECEIVE_BATCH; i++)
-		KUNIT_EXPECT_EQ(test, SVCRDMA_FIRST_CREDITS, ask(server, 16));
-
-	look_now(server);
-	for (i = 0; i < RPCRDMA_RECEIVE_BATCH; i++)
-		ask(server, 1);
-	KUNIT_EXPECT_FALSE(test, t->st_credit.asked);
-	KUNIT_EXPECT_EQ(test, 16, ask(server, 16));
-}
-
-/* Fewer replies may be exposed, and when that is so, fewer Receives are for RDMA_DONEs. */
-static void grant_goes_down_with_exposures(struct kunit *test)
+/* The Receives of RDMA_DONEs stay beside those of a larger grant, and are not counted twice. */
+static void grant_grows_beside_exposures(struct kunit *test)
 {
 	struct server *server = server_of(test);
 	struct svcrdma_transport *t;
-	u32 target;
 
 	server_disconnect(server);
 	server->client.extensions = RPCRDMA_EXT_TAKES_READ_CHUNKS;
 	server_connect_small(server);
 	t = server->transport;
-	grant_lower_init(server, 32);
-	KUNIT_EXPECT_EQ(test, 32 + SVCRDMA_SPARE_EXPOSURES, t->st_expose.limit);
-	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_dones(t, 30));
-	target = t->st_recv.target;
-
-	svcrdma_max_credits_total = 20;
-	look_now(server);
-	KUNIT_EXPECT_EQ(test, 10, exchange(server, RPCRDMA_RECEIVE_BATCH));
-	KUNIT_EXPECT_EQ(test, 10 + SVCRDMA_SPARE_EXPOSURES, t->st_expose.limit);
-	KUNIT_EXPECT_EQ(test, 32, t->st_credit.dones);
-	look_now(server);
-	exchange(server, 2 * target);
-	KUNIT_EXPECT_EQ(test, 10 + SVCRDMA_SPARE_EXPOSURES, t->st_credit.dones);
-	expect_contexts(server, 10);
-	/* 22 credits less, and 14 RDMA_DONEs */
-	KUNIT_EXPECT_EQ(test, target - 22 - 14, t->st_recv.target);
+	KUNIT_EXPECT_EQ(test, SVCRDMA_FIRST_CREDITS + SVCRDMA_SPARE_EXPOSURES,
+			t->st_expose.limit);
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_dones(t, 9));
+	expect_contexts(server, SVCRDMA_FIRST_CREDITS);
+	use_grant(server);
+	expect_contexts(server, 2 * SVCRDMA_FIRST_CREDITS);
+	KUNIT_EXPECT_EQ(test, 2 * SVCRDMA_FIRST_CREDITS + SVCRDMA_SPARE_EXPOSURES,
+			t->st_expose.limit);
+	KUNIT_EXPECT_EQ(test, 16, t->st_credit.dones);
 	server_expect_at_rest(server);
-}
-
-/* No smaller than the floor, whatever the budget is */
-static void grant_goes_down_to_the_floor(struct kunit *test)
-{
-	struct server *server = server_of(test);
-
-	grant_lower_init(server, 16);
-	svcrdma_max_credits_total = 4;
-	look_now(server);
-	KUNIT_EXPECT_EQ(test, RPCRDMA_GRANT_FLOOR, exchange(server, RPCRDMA_RECEIVE_BATCH));
-	look_now(server);
-	exchange(server, 32);
-	expect_contexts(server, RPCRDMA_GRANT_FLOOR);
-	server_expect_at_rest(server);
-}
-
-/* A call that a thread has, and the grant that the thread has read */
-struct grant_late {
-	struct svcrdma_recv_ctxt *rc;
-	u32 grant;
-};
-
-static void late_begin(struct server *server, struct grant_late *late)
-{
-	KUNIT_ASSERT_GT(server->test, server_recvfrom(server), 0);
-	late->rc = server->rqst->rq_xprt_ctxt;
-	late->grant = server->transport->st_grant;
-	server->rqst->rq_xprt_ctxt = NULL;
-}
-
-static u32 late_end(struct server *server, struct grant_late *late)
-{
-	svcrdma_release_ctxt(&server->transport->st_xprt, late->rc);
-	late->rc = NULL;
-	return late->grant;
-}
-
-static void grant_waits_for_calls_that_came_before(struct kunit *test)
-{
-	struct server *server = server_of(test);
-	struct svcrdma_transport *t = server->transport;
-	struct grant_late late;
-	u32 target, i;
-
-	grant_lower_init(server, 16);
-	target = t->st_recv.target;
-	server_deliver(server, CALL_PLAIN);
-	late_begin(server, &late);
-
-	svcrdma_max_credits_total = 8;
-	for (i = 0; i < 100; i++) {
-		look_now(server);
-		exchange(server, RPCRDMA_RECEIVE_BATCH);
-	}
-	KUNIT_EXPECT_EQ(test, RPCRDMA_GRANT_FLOOR, t->st_grant);
-	KUNIT_EXPECT_EQ(test, target, t->st_recv.target);
-	KUNIT_EXPECT_EQ(test, 16, late_end(server, &late));
-	look_now(server);
-	exchange(server, 32);
-	expect_contexts(server, RPCRDMA_GRANT_FLOOR);
-	server_expect_at_rest(server);
-}
-
-/*
- * A client that always sends as much as the last grant lets it. Meanwhile the budget changes at
- * random, replies are long in coming, and threads are late. There is a Receive for each call.
- */
-static void grant_keeps_its_promise(struct kunit *test)
-{
-	struct server *server = server_of(test);
-	struct svcrdma_transport *t = server->transport;
-	/* Of replies that the client has not seen, the first one at @seen */
-	u32 grants[64], answered = 0, seen = 0;
-	u32 window = 32, outstanding = 0, lowest = 32, with_server, i, n;
-	struct grant_late late[16] = {};
-	struct rnd_state random;
-
-	prandom_seed_state(&random, 3);
-	grant_lower_init(server, 32);
-	svcrdma_max_credits_total = 64;
-	for (i = 0; i < 6000; i++) {
-		n = prandom_u32_state(&random);
-		if (n % 16 == 0)
-			svcrdma_max_credits_total = n % 32 ? 8 : 64;
-		if (n % 4 == 0)
-			look_now(server);
-		for (; outstanding < window; outstanding++)
-			server_deliver(server, CALL_PLAIN);
-		flush_work(&t->st_credit.work);
-
-		with_server = atomic_read(&t->st_recv.used);
-		KUNIT_ASSERT_LE(test, with_server, 32);
-		for (n = 0; n < ARRAY_SIZE(late); n++)
-			with_server -= !!late[n].rc;
-		/* Answer some, begin with some, */
-		for (n = prandom_u32_state(&random) % 32; n && with_server; n--, with_server--) {
-			struct grant_late *thread = &late[prandom_u32_state(&random) % 256 %
-							  ARRAY_SIZE(late)];
-
-			if (thread->rc || n % 4)
-				grants[answered++ % ARRAY_SIZE(grants)] = granted(server);
-			else
-				late_begin(server, thread);
-		}
-		/* end some, */
-		for (n = 0; n < ARRAY_SIZE(late); n++)
-			if (late[n].rc && prandom_u32_state(&random) % 16 == 0)
-				grants[answered++ % ARRAY_SIZE(grants)] = late_end(server, &late[n]);
-		/* and let the client see some. */
-		for (n = prandom_u32_state(&random) % 32; n && seen != answered; n--) {
-			window = grants[seen++ % ARRAY_SIZE(grants)];
-			lowest = min(lowest, window);
-			outstanding--;
-		}
-	}
-	KUNIT_EXPECT_EQ(test, RPCRDMA_GRANT_FLOOR, lowest);
-	for (n = 0; n < ARRAY_SIZE(late); n++)
-		if (late[n].rc)
-			late_end(server, &late[n]);
-	while (atomic_read(&t->st_recv.used))
-		granted(server);
 }
 
 static const struct call_case many_pieces = { "", 30000, SVCRDMA_FEW_SEGMENTS + 1 };
@@ -511,19 +417,20 @@ static void grant_no_room_for_many_chunks(struct kunit *test)
 static struct kunit_case grant_cases[] = {
 	KUNIT_CASE(grant_begins_small),
 	KUNIT_CASE(grant_grows_with_use),
-	KUNIT_CASE(grant_grows_when_asked_for),
+	KUNIT_CASE(grant_grows_with_a_burst),
+	KUNIT_CASE(grant_stops_at_what_is_asked_for),
 	KUNIT_CASE(grant_grows_when_a_write_asks),
-	KUNIT_CASE(grant_for_who_always_asks_for_all),
+	KUNIT_CASE(grant_of_a_slow_client_stays),
+	KUNIT_CASE(grant_without_private_data),
+	KUNIT_CASE(grant_is_overrun),
 	KUNIT_CASE(grant_without_memory),
+	KUNIT_CASE(grant_that_finds_no_memory_is_asked_for_again),
 	KUNIT_CASE(grant_whose_receives_are_refused),
 	KUNIT_CASE(grant_of_a_closing_connection),
-	KUNIT_CASE(grant_goes_down),
+	KUNIT_CASE(grant_is_asked_for_after_the_end),
+	KUNIT_CASE(grant_never_goes_down),
 	KUNIT_CASE(grant_that_was_refused_is_asked_for_again),
-	KUNIT_CASE(grant_that_was_refused_is_asked_for_in_vain),
-	KUNIT_CASE(grant_goes_down_with_exposures),
-	KUNIT_CASE(grant_goes_down_to_the_floor),
-	KUNIT_CASE(grant_waits_for_calls_that_came_before),
-	KUNIT_CASE(grant_keeps_its_promise),
+	KUNIT_CASE(grant_grows_beside_exposures),
 	KUNIT_CASE(grant_room_for_many_chunks),
 	KUNIT_CASE(grant_no_room_for_many_chunks),
 	{}

@@ -61,7 +61,7 @@ struct server *server_create(struct kunit *test)
 	server->asks = 32;
 	server->client = (struct rpcrdma_cm_private) {
 		.send_size = SERVER_MESSAGE, .recv_size = SERVER_MESSAGE,
-		.remote_invalidation = true,
+		.remote_invalidation = true, .present = true,
 	};
 	fake_queues_reset(fake);
 	KUNIT_ASSERT_EQ(test, 0, fake_nfsd_init(&server->serv, &server->pool, SERVER_PAYLOAD));
@@ -77,9 +77,10 @@ struct server *server_create(struct kunit *test)
 void server_request(struct server *server)
 {
 	u8 private[RPCRDMA_CM_MAX_SIZE];
+	u8 length = rpcrdma_cm_private_encode(&server->client, private);
 	struct rdma_conn_param param = {
 		.private_data = private,
-		.private_data_len = rpcrdma_cm_private_encode(&server->client, private),
+		.private_data_len = server->client.present ? length : 0,
 		.initiator_depth = server->read_depth,
 		.responder_resources = server->pull_depth,
 	};
@@ -112,7 +113,7 @@ void server_connect(struct server *server)
 	server_connect_small(server);
 	t = server->transport;
 	if (t->st_grant < t->st_credits)
-		KUNIT_ASSERT_EQ(server->test, 0, svcrdma_grant_grow(t, t->st_credits));
+		KUNIT_ASSERT_EQ(server->test, 0, svcrdma_grant_grow(t, t->st_credits, GFP_KERNEL));
 }
 
 /* Is the transport in the queue of those that want a thread? */

@@ -39,7 +39,7 @@ struct server_waiter {
  * @id: the connection's id
  * @transport: the connection
  * @rqst: the thread's state, as an nfsd thread has it
- * @client: private data of the client
+ * @client: private data of the client; not present: it has none
  * @read_depth: Reads that the client takes
  * @pull_depth: Reads that the client offers to do
  * @waiters: here, since they may outlive a test that fails

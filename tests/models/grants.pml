@@ -7,20 +7,20 @@
  * The grant begins with one, and grows to three. Receives are posted in batches of two. Beside
  * those for the grant there is one, so that a batch may be incomplete; the code has sixteen, for
  * batches of fourteen. As many contexts may be late as are granted, and that one: with one more
- * `posted` fails. (In the code it is the grant and sixteen: 24 at first.) Left out: grants that
- * go down (lowering.pml), calls of the other direction, exposed replies, Reads, and a client that
- * keeps to no grant.
+ * `posted` fails. (In the code it is the grant and sixteen: 24 at first.) Each message
+ * makes the grant grow; in the code there have to be more of them. Left out: calls of the other
+ * direction, exposed replies, Reads, and a client that keeps to no grant.
  *
  * @part client  environment: it sends, and hears of grants
  * @part recv_taken  the handler of the Receives
  *	svcrdma/recv_ctxt.c: svcrdma_recv_taken()
- *	svcrdma/grant.c: svcrdma_grant_at_mark() set_mark()
+ *	svcrdma/grant.c: svcrdma_grant_look()
  * @part fill  Receives are posted once they are a batch
  *	svcrdma/recv_ctxt.c: fill() svcrdma_recv_post_missing()
  * @part nfsd  a thread with a call
  *	svcrdma/recv_ctxt.c: svcrdma_recv_ctxt_put() svcrdma_release_ctxt()
  * @part grant_work  contexts for more calls, and then the grant
- *	svcrdma/grant.c: grant_work() svcrdma_grant_grow() set_promise()
+ *	svcrdma/grant.c: grant_work() svcrdma_grant_grow() add_contexts()
  *	svcrdma/recv_ctxt.c: svcrdma_recv_ctxts_alloc() svcrdma_recv_ctxts_add()
  * @part close  the connection is lost
  *	svcrdma/grant.c: svcrdma_grant_stop()
@@ -123,7 +123,7 @@ end:
 		calls--;
 		posted = (posted > 0 -> posted - 1 : 0);
 		used++;
-		growing = growing || grant < MOST && used >= grant;
+		growing = growing || grant < MOST;
 		with_nfsd++;
 		fill()
 	   }

@@ -23,7 +23,6 @@
 #include <linux/proc_fs.h>
 #include <linux/scatterlist.h>
 #include <linux/seq_file.h>
-#include <linux/shrinker.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sunrpc/addr.h>
@@ -124,11 +123,6 @@ static inline int fault_percpu_counter_init(struct percpu_counter *counter, s64 
 	return percpu_counter_init(counter, value, gfp);
 }
 
-static inline struct shrinker *fault_shrinker_alloc(unsigned int flags, const char *name)
-{
-	return shrinker_alloc(flags, "%s", name);
-}
-
 #undef kmalloc
 #define kmalloc(size, gfp) \
 	FAULT_SITE("kmalloc", NULL, fault_kmalloc(size, gfp))
@@ -200,9 +194,6 @@ static inline struct shrinker *fault_shrinker_alloc(unsigned int flags, const ch
 
 #define compat_runs_alloc(...) \
 	FAULT_SITE("compat_runs_alloc", -ENOMEM, compat_runs_alloc(__VA_ARGS__))
-#undef shrinker_alloc
-#define shrinker_alloc(flags, name) \
-	FAULT_SITE("shrinker_alloc", NULL, fault_shrinker_alloc(flags, name))
 
 #define register_pernet_subsys(operations) \
 	FAULT_SITE("register_pernet_subsys", -ENOMEM, (register_pernet_subsys)(operations))

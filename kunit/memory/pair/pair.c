@@ -134,7 +134,8 @@ void pair_grow(struct pair *pair)
 	struct svcrdma_transport *t = pair->server;
 
 	if (t->st_grant < t->st_credits)
-		KUNIT_ASSERT_EQ(pair->test, 0, svcrdma_grant_grow(t, t->st_credits));
+		KUNIT_ASSERT_EQ(pair->test, 0,
+				svcrdma_grant_grow(t, t->st_credits, GFP_KERNEL));
 	KUNIT_ASSERT_EQ(pair->test, 0, client_make_all(conn));
 	KUNIT_ASSERT_EQ(pair->test, 0, xprtrdma_mrs_create(conn, 28));
 }
