@@ -39,7 +39,7 @@ _FILES = {
     "proc/mounts": "10.9.0.1:/ /mnt nfs4 rw,proto=rdma,port=20049,addr=10.9.0.1 0 0\n",
     "proc/uptime": "1000.0 900.0\n", "dev/kmsg": "6,1,1000000,-;Linux\n PROPERTY=x\n",
     "proc/sys/sunrpc/rdma_reliable_reply": "1\n", "proc/sys/sunrpc/rdma_max_inline_read": "4096\n",
-    "proc/sys/sunrpc/svc_rdma/max_requests": "64\n", "proc/fs/nfsd/threads": "8\n",
+    "proc/sys/sunrpc/svc_rdma/max_requests": "128\n", "proc/fs/nfsd/threads": "8\n",
     "proc/fs/nfsd/portlist": "rdma 20049\ntcp 2049\n", "var/lib/nfs/etab": "/export *(rw)\n"}
 
 
@@ -215,7 +215,7 @@ _LOCAL = (
         r, "rdma 20049\n", "NFSD: starts", "svcrdma: cannot listen on 10.9.0.2:20049 now, "
         "error -19; trying on"), "listener-lost", "10.9.0.2:20049"),
     ("server's sysctl", lambda r: _slow(r, "svc_rdma/max_requests", 4), "sysctl-svc-max-requests",
-     "sysctl sunrpc.svc_rdma.max_requests=64"),
+     "sysctl sunrpc.svc_rdma.max_requests=128"),
     ("no fast registration", lambda r: _kernel_says(r, "xprtrdma: rxe0 has no fast registration"),
      "device-no-fast-registration", "rdma dev"),
 )

@@ -9,7 +9,7 @@ _KNOBS = (
     ("rdma_max_inline_read", 4096, 5120, "more replies need chunks"),
     ("rdma_max_inline_write", 4096, 5120, "more calls need chunks"),
     ("rdma_reliable_reply", 1, 1, "no reply comes in Read chunks, and more memory is registered"),
-    ("svc_rdma/max_requests", 16, 64, "clients have few calls in flight at a time"),
+    ("svc_rdma/max_requests", 16, 128, "clients have few calls in flight at a time"),
     ("svc_rdma/max_outbound_read_requests", 4, 16, "few RDMA Reads go at a time"),
     ("svc_rdma/reliable_reply", 1, 1, "no reply goes out in Read chunks"),
     ("svc_rdma/max_exposed_bytes", 1 << 20, 64 << 20, "most replies in Read chunks are refused"),

@@ -10,18 +10,9 @@
  * that has neither name, or both, is refused (include/compat/required).
  *
  * svc_serv_maxpages() came with Linux 6.16 and into stable kernels before it.
- *
- * COMPAT_SVC_RDMA_MAX_REQUESTS is what the in-tree server of this kernel grants by default. Its own
- * header cannot be included: ours has some of its names.
  */
 #include_next <linux/sunrpc/svc.h>
 #include <compat_config.h>
-
-#ifdef COMPAT_HAVE_SVC_RDMA_GRANTS_128
-#define COMPAT_SVC_RDMA_MAX_REQUESTS	128
-#else
-#define COMPAT_SVC_RDMA_MAX_REQUESTS	64
-#endif
 
 #ifdef COMPAT_HAVE_RPCSVC_MAXPAGES
 /* Some kernels have rq_pages of RPCSVC_MAXPAGES + 1 entries, whatever the service wants. */
