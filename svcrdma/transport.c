@@ -477,6 +477,14 @@ out_pd:
 }
 
 /*
+ * When a message finds no Receive, the client's device waits, and tries as many times again: more
+ * than half a second, in which a thread of nfsd gives a Receive back. A client that keeps to its
+ * credits never waits; one that does not is slowed down, and need not connect again. The CM would
+ * say 0.66 s, and no retry.
+ */
+enum { RNR_TIMER = IB_RNR_TIMER_081_92, RNR_RETRIES = 6 };
+
+/*
  * rxe drops what comes too early, and often asks for it again only when the answer to a request
  * is overdue. The CM lets that take 0.54 s; this is half of it (4.096 us << 16).
  */
@@ -491,11 +499,13 @@ static int transport_reply_to_client(struct svcrdma_transport *t,
 		.private_data_len	= rpcrdma_cm_private_encode(local, private_data),
 		.initiator_depth	= t->st_read_depth,
 		.responder_resources	= t->st_pull_depth,
+		.rnr_retry_count	= RNR_RETRIES,
 	};
 	int ret;
 
 	/* ESTABLISHED may come before rdma_accept() returns. */
 	transport_state_event(t, RPCRDMA_EVENT_ACCEPT);
+	rdma_set_min_rnr_timer(t->st_id, RNR_TIMER);
 	if (svcrdma_on_rxe(t))
 		rdma_set_ack_timeout(t->st_id, RXE_ACK_TIMEOUT);
 	rdma_lock_handler(t->st_id);

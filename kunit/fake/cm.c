@@ -353,11 +353,19 @@ static void note(const struct rdma_conn_param *param)
 	said->reads_done = param->initiator_depth;
 	said->reads_taken = param->responder_resources;
 	said->ack_timeout = fake_cm.ack_timeout;
+	said->rnr_timer = fake_cm.rnr_timer;
+	said->rnr_retries = param->rnr_retry_count;
 }
 
 int rdma_set_ack_timeout(struct rdma_cm_id *id, u8 timeout)
 {
 	fake_cm.ack_timeout = timeout;
+	return 0;
+}
+
+int rdma_set_min_rnr_timer(struct rdma_cm_id *id, u8 timer)
+{
+	fake_cm.rnr_timer = timer;
 	return 0;
 }
 

@@ -92,6 +92,8 @@ struct fake_cm_plan {
  * @reads_done: RDMA Reads that it does at a time
  * @reads_taken: RDMA Reads that it takes at a time
  * @ack_timeout: what rdma_set_ack_timeout() was given before
+ * @rnr_timer: what rdma_set_min_rnr_timer() was given before
+ * @rnr_retries: how often the other side sends again what has found no Receive
  */
 struct fake_cm_words {
 	u8	private[64];
@@ -99,6 +101,8 @@ struct fake_cm_words {
 	u8	reads_done;
 	u8	reads_taken;
 	u8	ack_timeout;
+	u8	rnr_timer;
+	u8	rnr_retries;
 };
 
 /**
@@ -117,6 +121,7 @@ struct fake_cm_words {
  * @source: where the last connection was to come from
  * @afonly: what rdma_set_afonly() was given
  * @ack_timeout: what rdma_set_ack_timeout() was given
+ * @rnr_timer: what rdma_set_min_rnr_timer() was given
  * @bound: address of the last rdma_bind_addr()
  * @listener: the id of the last rdma_listen()
  * @backlog: of the last one that succeeded
@@ -141,6 +146,7 @@ struct fake_cm {
 	struct sockaddr_storage		source;
 	bool				afonly;
 	u8				ack_timeout;
+	u8				rnr_timer;
 	struct sockaddr_storage		bound;
 	struct rdma_cm_id		*listener;
 	int				backlog;

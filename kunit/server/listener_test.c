@@ -253,6 +253,20 @@ static void request_comes_from_somewhere(struct kunit *test)
 	listening_disconnect(t);
 }
 
+/* A client's message that finds no Receive: the client tries again for half a second. */
+static void request_is_told_to_try_again(struct kunit *test)
+{
+	struct svcrdma_transport *t;
+
+	listening_start(test);
+	KUNIT_ASSERT_EQ(test, 0, listening_request(NULL, NULL, 0));
+	t = listening_accept(test);
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	KUNIT_EXPECT_EQ(test, 6, fake_cm.said.rnr_retries);
+	KUNIT_EXPECT_EQ(test, (u8)IB_RNR_TIMER_081_92, fake_cm.said.rnr_timer);
+	listening_disconnect(t);
+}
+
 /* Before it is accepted. Other devices keep the timeout of the CM. */
 static void request_over_rxe_has_a_timeout(struct kunit *test)
 {
@@ -522,6 +536,7 @@ static struct kunit_case listener_cases[] = {
 	KUNIT_CASE(request_has_private_data_anywhere),
 	KUNIT_CASE(request_waits_for_accept),
 	KUNIT_CASE(request_comes_from_somewhere),
+	KUNIT_CASE(request_is_told_to_try_again),
 	KUNIT_CASE(request_over_rxe_has_a_timeout),
 	KUNIT_CASE(request_finds_the_backlog_full),
 	KUNIT_CASE(request_without_memory),
