@@ -26,6 +26,7 @@ static void config_apply(struct svcrdma_transport *t,
 	u32 size = rpcrdma_config_lower(t->st_agreed.inline_send, request->max_reply);
 
 	WRITE_ONCE(t->st_inline_send, size);
+	WRITE_ONCE(t->st_inline_most, size);
 }
 
 /* In the first page that nfsd would use. */

@@ -96,7 +96,8 @@ static struct svcrdma_send_ctxt *send_ctxt_alloc(struct svcrdma_transport *t, gf
 	sc = kzalloc_node(sizeof(*sc), gfp, ibdev_to_node(svcrdma_transport_device(t)));
 	if (!sc)
 		return NULL;
-	if (rpcrdma_buffer_init(&sc->sc_buffer, t->st_pd, t->st_agreed.inline_send,
+	if (rpcrdma_buffer_init(&sc->sc_buffer, t->st_pd,
+				max(t->st_agreed.inline_send, t->st_inline_most),
 				DMA_TO_DEVICE, gfp)) {
 		kfree(sc);
 		return NULL;

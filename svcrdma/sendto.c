@@ -385,6 +385,19 @@ out_free:
 	return ret;
 }
 
+/*
+ * A client that offers no Reply chunk for this reply may have larger Receives than RFC 8166 section
+ * 3.3.2 lets us assume, and no private data to say so (RFC 8797). The in-tree server sends such a
+ * reply inline. The other choice is ERR_CHUNK, which is the end of the RPC.
+ */
+static noinline int reply_guess(struct reply *reply)
+{
+	if (rpcrdma_reply_chunk(&reply->lists))
+		return -EMSGSIZE;
+	reply->inline_send = READ_ONCE(reply->t->st_inline_most);
+	return reply_inline(reply);
+}
+
 static int reply_build(struct reply *reply)
 {
 	u32 header_size;
@@ -403,9 +416,10 @@ static int reply_build(struct reply *reply)
 		ret = reply_through_chunk(reply);
 		break;
 	default:
-		ret = -EMSGSIZE;
 		if (reply->t->st_agreed.read_chunk_replies)
 			ret = reply_expose(reply);
+		else
+			ret = reply_guess(reply);
 	}
 	/* More Writes than the queue holds: the client cut its chunks too fine. */
 	if (!ret && !svcrdma_send_fits(reply->t, reply->sc))

@@ -353,6 +353,7 @@ static void transport_negotiate(struct svcrdma_transport *t,
 
 	t->st_recv_size = size;
 	t->st_inline_send = t->st_agreed.inline_send;
+	t->st_inline_most = t->st_peer.present ? t->st_inline_send : SVCRDMA_LARGEST_GUESS;
 	t->st_serve_msgp = READ_ONCE(svcrdma_serve_msgp);
 	t->st_answer_config = READ_ONCE(svcrdma_answer_config);
 	t->st_max_pages = svc_serv_maxpages(t->st_xprt.xpt_server);

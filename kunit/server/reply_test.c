@@ -266,6 +266,45 @@ static void reply_respects_the_clients_threshold(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+static void without_private_data(struct server *server)
+{
+	server_disconnect(server);
+	server->client.present = false;
+	server_connect(server);
+}
+
+/* It may have larger Receives than we may assume; what else there is to say ends the RPC. */
+static void reply_is_large_and_the_client_does_not_say_what_it_takes(struct kunit *test)
+{
+	struct reply_case c = { .head = 2048, .pages = SZ_8K - 28 - 2048 };
+	struct server *server = server_of(test);
+
+	without_private_data(server);
+	exchange_answer(exchange_start(server, &c));
+	c.pages++;
+	exchange_start(server, &c);
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+	server_expect_error(server, EXCHANGE_XID, RPCRDMA_ERR_CHUNK);
+	server_expect_at_rest(server);
+}
+
+/* With a Reply chunk it has said how large a reply it expects. */
+static void reply_is_too_large_for_the_chunk_of_a_client_without_private_data(struct kunit *test)
+{
+	static const struct reply_case c = {
+		"", .reply = { 1, { 2000 } }, .head = 1000, .pages = 1001,
+	};
+	struct server *server = server_of(test);
+
+	without_private_data(server);
+	exchange_start(server, &c);
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+	server_expect_error(server, EXCHANGE_XID, RPCRDMA_ERR_CHUNK);
+	server_expect_at_rest(server);
+}
+
 /* The HCA reads from the pages until the completion; nfsd must not have them. */
 static void reply_pages_belong_to_the_send(struct kunit *test)
 {
@@ -382,6 +421,8 @@ static struct kunit_case reply_kunit_cases[] = {
 	KUNIT_CASE_PARAM(reply_invalidates_one_rkey, inv_gen_params),
 	KUNIT_CASE(reply_invalidates_the_read_chunk),
 	KUNIT_CASE(reply_respects_the_clients_threshold),
+	KUNIT_CASE(reply_is_large_and_the_client_does_not_say_what_it_takes),
+	KUNIT_CASE(reply_is_too_large_for_the_chunk_of_a_client_without_private_data),
 	KUNIT_CASE(reply_pages_belong_to_the_send),
 	KUNIT_CASE(reply_post_failure_ends_the_connection),
 	KUNIT_CASE(reply_without_memory),

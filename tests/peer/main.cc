@@ -34,6 +34,7 @@ std::vector<Scenario> all_scenarios()
 			     server_read_bad_table(), server_write_table(),
 			     server_payload_table(), server_reply_table(),
 			     server_private_table(), server_connection_table(),
+			     server_stranger_table(),
 			     server_callback_table(), server_pull_table(),
 			     client_reply_table(), client_error_table(),
 			     client_flow_table(), client_memory_table(),

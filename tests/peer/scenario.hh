@@ -32,6 +32,7 @@ Table server_payload_table();
 Table server_reply_table();
 Table server_private_table();
 Table server_connection_table();
+Table server_stranger_table();
 Table server_callback_table();
 Table server_pull_table();
 Table server_config_table();
