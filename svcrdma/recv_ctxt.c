@@ -306,8 +306,7 @@ void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 {
 	u32 used = atomic_inc_return(&t->st_recv.used);
 
-	if (unlikely(used > t->st_credit.highest))
-		svcrdma_grant_highest(t, used);
+	svcrdma_grant_used(t, used);
 	if (ready)
 		svcrdma_recv_ready(t, rc);
 	if (++t->st_recv.gone < RPCRDMA_RECEIVE_BATCH)

@@ -739,6 +739,13 @@ static inline void svcrdma_grant_hear(struct svcrdma_transport *t, u32 credits)
 		WRITE_ONCE(t->st_credit.asked, credits);
 }
 
+/* So many messages are under way. Completion handlers only. */
+static inline void svcrdma_grant_used(struct svcrdma_transport *t, u32 used)
+{
+	if (unlikely(used > t->st_credit.highest))
+		svcrdma_grant_highest(t, used);
+}
+
 /* budget.c */
 void svcrdma_budget_init(void);
 int svcrdma_budget_join(struct svcrdma_transport *t);

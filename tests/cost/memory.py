@@ -40,7 +40,7 @@ def in_use():
 
 
 def connect(version, connections):
-    """What can be reclaimed is, before; later our server would take that for a want of memory."""
+    """What can be reclaimed is, before, so that it is not counted."""
     pathlib.Path("/proc/sys/vm/drop_caches").write_text("3", encoding="ascii")
     time.sleep(1)
     mount(version, MOUNT_POINT, f"nconnect={connections}")
