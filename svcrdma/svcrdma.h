@@ -719,40 +719,6 @@ void svcrdma_poll(struct svcrdma_transport *t);
 bool svcrdma_poll_arm(struct svcrdma_transport *t);
 void svcrdma_poll_found(struct svcrdma_transport *t);
 
-/* grant.c */
-void svcrdma_grant_setup(struct svcrdma_transport *t);
-int svcrdma_grant_begin(struct svcrdma_transport *t);
-void svcrdma_grant_stop(struct svcrdma_transport *t);
-int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant, gfp_t gfp);
-int svcrdma_grant_dones(struct svcrdma_transport *t, u32 exposed);
-void svcrdma_grant_look(struct svcrdma_transport *t);
-void svcrdma_grant_highest(struct svcrdma_transport *t, u32 used);
-void svcrdma_grant_show(struct seq_file *seq, const struct svcrdma_transport *t);
-
-/*
- * A call has come that asks for so many credits: of its header, and any number. Of two threads at
- * a time one may be lost, which the next call makes good.
- */
-static inline void svcrdma_grant_hear(struct svcrdma_transport *t, u32 credits)
-{
-	if (unlikely(credits > READ_ONCE(t->st_credit.asked)))
-		WRITE_ONCE(t->st_credit.asked, credits);
-}
-
-/* So many messages are under way. Completion handlers only. */
-static inline void svcrdma_grant_used(struct svcrdma_transport *t, u32 used)
-{
-	if (unlikely(used > t->st_credit.highest))
-		svcrdma_grant_highest(t, used);
-}
-
-/* budget.c */
-void svcrdma_budget_init(void);
-int svcrdma_budget_join(struct svcrdma_transport *t);
-void svcrdma_budget_leave(struct svcrdma_transport *t);
-u32 svcrdma_budget_ask(struct svcrdma_transport *t, u32 want);
-void svcrdma_budget_stay(struct svcrdma_transport *t, u32 grant);
-
 /* send_ctxt.c */
 struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp_t gfp);
 void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
@@ -804,5 +770,8 @@ int svcrdma_counters_init(void);
 void svcrdma_counters_exit(void);
 int svcrdma_sysctl_init(void);
 void svcrdma_sysctl_exit(void);
+
+/* Functions that look into a connection */
+#include "grant.h"
 
 #endif /* SVCRDMA_H */
