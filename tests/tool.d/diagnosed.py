@@ -26,8 +26,9 @@ _SAYS = {
     _GONE: [{"state": ["REACHABLE"]}],
     "modinfo -n xprtrdma": f"{_MODULES}/xprtrdma.ko",
     "modinfo -n svcrdma": f"{_MODULES}/svcrdma.ko",
-    "modprobe --show-depends rpcrdma": "install /usr/lib/rpcrdma-oot/load xprtrdma || x",
-    "modprobe --show-depends svcrdma": "install /usr/lib/rpcrdma-oot/load svcrdma || x",
+    **{f"modprobe --show-depends {name}": f"install /usr/lib/rpcrdma-oot/load {module} || x"
+       for name, module in (("rpcrdma", "xprtrdma"), ("rpcrdma6", "xprtrdma"),
+                            ("xprtrdma", "xprtrdma"), ("svcrdma", "svcrdma"))},
     "nft -j list ruleset": {"nftables": []}}
 _FILES = {
     f"{_IB}/node_desc": "rxe\n", f"{_PORT}/state": "4: ACTIVE\n",
@@ -91,9 +92,13 @@ def _no_settings(root):
     say(root, "modprobe --show-depends svcrdma", "insmod /lib/modules/6.12/kernel/rpcrdma.ko")
 
 
-def _other_settings(root):
-    root.put("etc/modprobe.d/mine.conf", "install rpcrdma /bin/false\n")
-    say(root, "modprobe --show-depends rpcrdma", "install /bin/false")
+def _old_settings(root):
+    say(root, "modprobe --show-depends xprtrdma", f"insmod {_MODULES}/xprtrdma.ko")
+
+
+def _other_settings(root, name="rpcrdma"):
+    root.put("etc/modprobe.d/mine.conf", f"blacklist {name}\ninstall {name} /bin/false\n")
+    say(root, f"modprobe --show-depends {name}", "install /bin/false")
 
 
 def _port(root, state, layer="Ethernet"):
@@ -184,8 +189,12 @@ _BROKEN = (
      "modules-refused", "Key was rejected"),
     ("a vendor's", _vendor, "modules-foreign", "ib_core is not the kernel's own"),
     ("no settings", _no_settings, "modules-settings", "reinstall"),
+    ("settings without xprtrdma", _old_settings, "modules-settings",
+     "rpcrdma-oot/load for xprtrdma; it does \"insmod"),
     ("other settings", _other_settings, "modules-settings",
-     "remove from /etc/modprobe.d/mine.conf"),
+     "remove from /etc/modprobe.d/mine.conf: blacklist rpcrdma"),
+    ("other settings for xprtrdma", lambda r: _other_settings(r, "xprtrdma"), "modules-settings",
+     "remove from /etc/modprobe.d/mine.conf: install xprtrdma"),
     ("no device", _no_device, "device-none", "rdma link add rxe0 type rxe netdev nic0"),
     ("device elsewhere", _elsewhere, "device-elsewhere", "rdma dev set rxe0 netns"),
     ("link down", _down, "link-down", "ip link set nic0 up"),

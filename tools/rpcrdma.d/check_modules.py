@@ -7,6 +7,9 @@ import host
 from finding import Finding
 
 _LOADER = "/usr/lib/rpcrdma-oot/load"
+# The client asks for the first two, the server for the last; rdma-core for the last two.
+_NAMES = ("rpcrdma", "rpcrdma6", "xprtrdma", "svcrdma")
+_SETTING = re.compile(rf"\s*(install|alias|blacklist)\s+({'|'.join(_NAMES)})(\s|$)")
 _FOLDERS = ("/etc/modprobe.d", "/run/modprobe.d", "/usr/local/lib/modprobe.d",
             "/usr/lib/modprobe.d", "/lib/modprobe.d")
 _CHANGE_OVER = ("umount -a -t nfs,nfs4; systemctl stop nfs-server; rmmod rpcrdma",
@@ -63,14 +66,13 @@ def _others_settings():
     for folder in _FOLDERS:
         for name in host.names(folder):
             for line in host.read(f"{folder}/{name}").splitlines():
-                if re.match(r"\s*(install|alias|blacklist)\s+(rpcrdma|rpcrdma6|svcrdma)\s", line) \
-                        and _LOADER not in line:
+                if _SETTING.match(line) and _LOADER not in line:
                     yield f"{folder}/{name}: {line.strip()}"
 
 
 def _settings():
-    """The client asks for rpcrdma, the server for svcrdma: modprobe says what it would do."""
-    for name in ("rpcrdma", "svcrdma"):
+    """modprobe says what it would do for each name."""
+    for name in _NAMES:
         said = host.run("modprobe", "--show-depends", name)
         if said is None:
             return None
@@ -81,9 +83,10 @@ def _settings():
         if others:
             return Finding("modules-settings", f"For {name}, modprobe does \"{instead}\" instead "
                            "of loading ours", tuple(f"remove from {other}" for other in others))
-        return Finding("modules-settings", f"Nothing has modprobe load ours for {name}; it does "
-                       f"\"{instead}\"", ("apt-get install --reinstall rpcrdma-oot-dkms",
-                                          "without the package, in the source: make install"))
+        return Finding("modules-settings", f"Nothing has modprobe run {_LOADER} for {name}; it "
+                       f"does \"{instead}\"", (
+                           "apt-get install --reinstall rpcrdma-oot-dkms",
+                           "without the package, in the source: make install"))
     return None
 
 
