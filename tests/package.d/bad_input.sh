@@ -45,6 +45,28 @@ headers_of_another_kernel() {
 	[ $result = 0 ] && nothing_left
 }
 
+# kernel_of <name> <lines of its configuration>: enough of headers to see what it is
+kernel_of() {
+	local build=$ROOT/lib/modules/$1/build
+	mkdir -p "$build/include/generated"
+	touch "$build/Makefile"
+	echo "$2" >"$build/.config"
+	echo "#define UTS_RELEASE \"$1\"" >"$build/include/generated/utsrelease.h"
+	sed -n 's/^\(CONFIG_.*\)=y/#define \1 1/p' "$build/.config" >"$build/include/generated/autoconf.h"
+}
+
+# With the package: make says so, and DKMS does not begin, which its status says. (Of 3.0,
+# Debian 12's, "dkms autoinstall" takes this status for a failure, of whichever package.)
+kernel_of_32_bits() {
+	local kernel=6.12.0-686 result=0 status=0
+	kernel_of $kernel "# CONFIG_64BIT is not set"
+	refused_in_a_line "Linux $kernel has 32 bits" in_source make -s modules KVER=$kernel || result=1
+	in_root dkms build rpcrdma-oot/0.1 -k $kernel || status=$?
+	[ $status = 77 ] || { echo "dkms build: status $status"; result=1; }
+	rm -r "$ROOT/lib/modules/$kernel"
+	return $result
+}
+
 # Debian's kernels name their compiler, which is found by way of ccache here.
 old_compiler() {
 	local goal result=0 compiler
