@@ -4,6 +4,7 @@
  * means, and scripts/check that no name is missing there.
  */
 #include <linux/jiffies.h>
+#include <net/ipv6.h>
 #include <net/netns/generic.h>
 
 #include "statistics.h"
@@ -103,15 +104,35 @@ void rpcrdma_show_truth(struct seq_file *seq, const char *name, bool value)
 	rpcrdma_show_text(seq, name, value ? "yes" : "no");
 }
 
+/* Without it a link-local address says nothing. The CM keeps it beside the addresses. */
+static u32 scope_of(const struct sockaddr *address, int ifindex)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+
+	if (address->sa_family != AF_INET6 ||
+	    !(ipv6_addr_type(&in6->sin6_addr) & IPV6_ADDR_LINKLOCAL))
+		return 0;
+	return in6->sin6_scope_id ?: ifindex;
+}
+
 /**
  * rpcrdma_show_address - a line with an address and a port
  * @seq: where to
  * @name: of the line
  * @address: IPv4 or IPv6
+ * @ifindex: of the interface of a link-local address that has no scope itself
  */
-void rpcrdma_show_address(struct seq_file *seq, const char *name, const struct sockaddr *address)
+void rpcrdma_show_address(struct seq_file *seq, const char *name, const struct sockaddr *address,
+			  int ifindex)
 {
-	seq_printf(seq, "%s %pISpc\n", name, address);
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+	u32 scope = scope_of(address, ifindex);
+
+	if (scope)
+		seq_printf(seq, "%s [%pI6c%%%u]:%u\n", name, &in6->sin6_addr, scope,
+			   ntohs(in6->sin6_port));
+	else
+		seq_printf(seq, "%s %pISpc\n", name, address);
 }
 
 /**

@@ -209,7 +209,8 @@ void rpcrdma_counters_add(struct rpcrdma_counters *sum, const struct rpcrdma_cou
 void rpcrdma_show_number(struct seq_file *seq, const char *name, u64 value);
 void rpcrdma_show_text(struct seq_file *seq, const char *name, const char *value);
 void rpcrdma_show_truth(struct seq_file *seq, const char *name, bool value);
-void rpcrdma_show_address(struct seq_file *seq, const char *name, const struct sockaddr *address);
+void rpcrdma_show_address(struct seq_file *seq, const char *name, const struct sockaddr *address,
+			  int ifindex);
 void rpcrdma_show_device(struct seq_file *seq, const struct ib_device *device, u32 port);
 void rpcrdma_show_connection(struct rpcrdma_connections *connections, struct seq_file *seq,
 			     const struct rpcrdma_connection *connection);

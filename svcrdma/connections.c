@@ -40,9 +40,10 @@ static void show(struct seq_file *seq, const struct rpcrdma_connection *connecti
 {
 	struct svcrdma_transport *t = transport_of(connection);
 	const struct rdma_addr *address = &t->st_id->route.addr;
+	int ifindex = address->dev_addr.bound_dev_if;
 
-	rpcrdma_show_address(seq, "peer", (const struct sockaddr *)&address->dst_addr);
-	rpcrdma_show_address(seq, "local", (const struct sockaddr *)&address->src_addr);
+	rpcrdma_show_address(seq, "peer", (const struct sockaddr *)&address->dst_addr, ifindex);
+	rpcrdma_show_address(seq, "local", (const struct sockaddr *)&address->src_addr, ifindex);
 	rpcrdma_show_text(seq, "state", state_of(t));
 	rpcrdma_show_device(seq, t->st_id->device, t->st_port);
 	rpcrdma_show_number(seq, "inline_send", t->st_inline_send);

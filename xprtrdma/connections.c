@@ -64,10 +64,11 @@ static u32 waiting_for(const struct xprtrdma_transport *transport, enum xprtrdma
 static void show_conn(struct seq_file *seq, const struct xprtrdma_transport *transport)
 {
 	struct xprtrdma_conn *conn = transport->xt_conn;
+	const struct rdma_addr *address = &conn->xc_id->route.addr;
 	const struct rpcrdma_window *window = &conn->xc_window;
 
-	rpcrdma_show_address(seq, "local",
-			     (const struct sockaddr *)&conn->xc_id->route.addr.src_addr);
+	rpcrdma_show_address(seq, "local", (const struct sockaddr *)&address->src_addr,
+			     address->dev_addr.bound_dev_if);
 	rpcrdma_show_device(seq, conn->xc_id->device, conn->xc_id->port_num);
 	rpcrdma_show_number(seq, "inline_send", conn->xc_inline.inline_send);
 	rpcrdma_show_number(seq, "inline_receive", conn->xc_inline.inline_recv);
@@ -89,7 +90,7 @@ static void show(struct seq_file *seq, const struct rpcrdma_connection *connecti
 {
 	const struct xprtrdma_transport *transport = transport_of(connection);
 
-	rpcrdma_show_address(seq, "peer", (const struct sockaddr *)&transport->xt_xprt.addr);
+	rpcrdma_show_address(seq, "peer", (const struct sockaddr *)&transport->xt_xprt.addr, 0);
 	rpcrdma_show_text(seq, "state", state_of(transport));
 	if (transport->xt_conn)
 		show_conn(seq, transport);

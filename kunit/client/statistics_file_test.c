@@ -106,6 +106,49 @@ static void file_totals_have_no_address(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, strchr(lines->text, '.'));
 }
 
+#define IN6(...)	{ .s6_addr = { __VA_ARGS__ } }
+
+struct address_case {
+	const char		*desc;
+	struct sockaddr_in6	in6;
+	int			ifindex;
+	const char		*text;
+};
+
+/* Two hosts, each on a link of its own, may have the same link-local address. */
+static const struct address_case address_cases[] = {
+	{ "with a scope", { .sin6_addr = IN6(0xfe, 0x80, [15] = 1), .sin6_scope_id = 7 }, 2,
+	  "[fe80::1%7]:20049" },
+	{ "without, over an interface", { .sin6_addr = IN6(0xfe, 0x80, [15] = 1) }, 2,
+	  "[fe80::1%2]:20049" },
+	{ "without, over none", { .sin6_addr = IN6(0xfe, 0x80, [15] = 1) }, 0,
+	  "[fe80::1]:20049" },
+	{ "not of a link", { .sin6_addr = IN6(0xfd, 9, [15] = 1), .sin6_scope_id = 7 }, 2,
+	  "[fd09::1]:20049" },
+};
+
+KUNIT_ARRAY_PARAM_DESC(address, address_cases, desc);
+
+static void file_shows_the_scope_of_an_address(struct kunit *test)
+{
+	const struct address_case *c = test->param_value;
+	struct xprtrdma_transport *transport = mount_of(test)->transport;
+	struct sockaddr_in6 in6 = c->in6;
+	struct lines *lines = lines_create(test);
+
+	in6.sin6_family = AF_INET6;
+	in6.sin6_port = htons(20049);
+	rpcrdma_show_address(&lines->seq, "peer", (struct sockaddr *)&in6, c->ifindex);
+	KUNIT_EXPECT_TRUE_MSG(test, lines_has(lines, "peer", c->text), "%s", lines->text);
+
+	/* The CM keeps the interface of our own address. */
+	mount_expect_connected(mount_of(test));
+	memcpy(&transport->xt_conn->xc_id->route.addr.src_addr, &in6, sizeof(in6));
+	transport->xt_conn->xc_id->route.addr.dev_addr.bound_dev_if = c->ifindex;
+	lines = read_block(test);
+	KUNIT_EXPECT_TRUE_MSG(test, lines_has(lines, "local", c->text), "%s", lines->text);
+}
+
 struct end_case {
 	const char	*desc;
 	void		(*lose)(struct mount *mount);
@@ -427,6 +470,7 @@ static void file_takes_few_steps(struct kunit *test)
 static struct kunit_case file_cases[] = {
 	KUNIT_CASE(file_shows_a_connection),
 	KUNIT_CASE(file_shows_a_connection_that_ends),
+	KUNIT_CASE_PARAM(file_shows_the_scope_of_an_address, address_gen_params),
 	KUNIT_CASE(file_totals_have_all_that_is_counted),
 	KUNIT_CASE(file_shows_a_transport_without_a_connection),
 	KUNIT_CASE(file_totals_have_no_address),

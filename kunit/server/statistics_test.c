@@ -236,6 +236,27 @@ static void statistics_files(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, strchr(lines->text, '.'));
 }
 
+/* The CM keeps the interface beside the addresses. */
+static void statistics_scope(struct kunit *test)
+{
+	struct sockaddr_in6 in6 = {
+		.sin6_family = AF_INET6, .sin6_port = htons(20049),
+		.sin6_addr.s6_addr = { 0xfe, 0x80, [15] = 1 },
+	};
+	struct rdma_addr *address = &server_of(test)->transport->st_id->route.addr;
+	struct lines *lines;
+
+	memcpy(&address->src_addr, &in6, sizeof(in6));
+	in6.sin6_addr.s6_addr[15] = 2;
+	memcpy(&address->dst_addr, &in6, sizeof(in6));
+	address->dev_addr.bound_dev_if = 3;
+	lines = read_block(test);
+	KUNIT_EXPECT_TRUE_MSG(test, lines_has(lines, "local", "[fe80::1%3]:20049"), "%s",
+			      lines->text);
+	KUNIT_EXPECT_TRUE_MSG(test, lines_has(lines, "peer", "[fe80::2%3]:20049"), "%s",
+			      lines->text);
+}
+
 struct end_case {
 	const char	*desc;
 	void		(*lose)(struct server *server);
@@ -376,6 +397,7 @@ static struct kunit_case statistics_cases[] = {
 	KUNIT_CASE(statistics_credits),
 	KUNIT_CASE_PARAM(statistics_bad_message, bad_gen_params),
 	KUNIT_CASE(statistics_files),
+	KUNIT_CASE(statistics_scope),
 	KUNIT_CASE(statistics_keep_the_namespace),
 	KUNIT_CASE_PARAM(statistics_end, end_gen_params),
 	{}
