@@ -36,7 +36,8 @@ _FILES = {
     f"{_PORT}/gids/0": "fe80:0000:0000:0000:0000:0000:0000:0001\n",
     f"{_PORT}/gids/1": "0000:0000:0000:0000:0000:0000:0000:0000\n",
     f"{_PORT}/gid_attrs/ndevs/0": "nic0\n", "sys/class/net/nic0/flags": "0x1003\n",
-    "sys/class/net/nic0/carrier": "1\n", "sys/class/net/nic0/operstate": "up\n",
+    "sys/class/net/nic0/ifindex": "2\n", "sys/class/net/nic0/carrier": "1\n",
+    "sys/class/net/nic0/operstate": "up\n",
     "proc/mounts": "10.9.0.1:/ /mnt nfs4 rw,proto=rdma,port=20049,addr=10.9.0.1 0 0\n",
     "proc/uptime": "1000.0 900.0\n", "dev/kmsg": "6,1,1000000,-;Linux\n PROPERTY=x\n",
     "proc/sys/sunrpc/rdma_reliable_reply": "1\n", "proc/sys/sunrpc/rdma_max_inline_read": "4096\n",
@@ -125,8 +126,7 @@ def _elsewhere(root):
 
 
 def _no_address(root):
-    link_local = _ADDRESSES[0]["addr_info"][1:]
-    say(root, "ip -j address show", [{"ifname": "nic0", "addr_info": link_local}])
+    say(root, "ip -j address show", [{"ifname": "nic0", "addr_info": []}])
     root.remove("say/ip -j route get 10.9.0.1")
 
 
@@ -255,7 +255,7 @@ _BOTH = (
 )
 
 
-def _said(root, *arguments):
+def said(root, *arguments):
     done = root.ask("check", *arguments)
     return done, re.findall(r"^([a-z0-9-]+): ", done.out, re.MULTILINE)
 
@@ -263,7 +263,7 @@ def _said(root, *arguments):
 def check_found(how, wanted, line, *arguments):
     with machine() as root:
         how(root)
-        done, names = _said(root, *arguments)
+        done, names = said(root, *arguments)
     yield from done.faults(1)
     if names != [wanted] or line not in done.out:
         yield f"check {' '.join(arguments)}: {done.out}"
@@ -305,7 +305,7 @@ def check_fine():
         for arguments in [], ["10.9.0.1"], ["10.9.0.1:20049"]:
             with machine() as root:
                 how(root)
-                done, names = _said(root, *arguments)
+                done, names = said(root, *arguments)
             yield from (f"{what}: {fault}" for fault in done.faults(0))
             if names or "nothing wrong found: modules, " not in done.out:
                 yield f"{what}: {arguments}: {done.out}"
@@ -316,9 +316,9 @@ def check_here():
     with machine() as root:
         root.put("proc/fs/nfsd/portlist", "rdma 20050\n")
         for arguments, wanted in ((["10.9.0.2"], ["listener-port"]), (["10.9.0.2:20050"], [])):
-            if _said(root, *arguments)[1] != wanted:
-                yield f"{arguments}: {_said(root, *arguments)}"
-        if _said(root, "no-such-name.invalid")[1] != ["server-name"]:
+            if said(root, *arguments)[1] != wanted:
+                yield f"{arguments}: {said(root, *arguments)}"
+        if said(root, "no-such-name.invalid")[1] != ["server-name"]:
             yield "a name without an address"
 
 
@@ -329,11 +329,11 @@ def check_second_port():
         root.put("sys/class/net/nic1/flags", "0x1002\n")
         say(root, "rdma -j link show", [*_LINK, {"ifname": "rxe1", "port": 1, "netdev": "nic1"}])
         for arguments in [], ["10.9.0.1"]:
-            if _said(root, *arguments)[1]:
-                yield f"{arguments}: {_said(root, *arguments)}"
+            if said(root, *arguments)[1]:
+                yield f"{arguments}: {said(root, *arguments)}"
         say(root, "ip -j route get 10.9.0.1", [{"dst": "10.9.0.1", "dev": "nic1"}])
-        if _said(root, "10.9.0.1")[1] != ["link-down"]:
-            yield f"over the one that is down: {_said(root, '10.9.0.1')}"
+        if said(root, "10.9.0.1")[1] != ["link-down"]:
+            yield f"over the one that is down: {said(root, '10.9.0.1')}"
 
 
 def _rules(policy, *rules, hook="input", **sets):
@@ -384,13 +384,13 @@ def check_firewall():
     with machine() as root:
         for rules, wanted in _FIREWALLS:
             say(root, "nft -j list ruleset", rules)
-            got = _said(root, "10.9.0.1")
+            got = said(root, "10.9.0.1")
             if got[1] != wanted:
                 yield f"{json.dumps(rules)[:300]}: {got[1]}"
         # An adapter passes the kernel's firewall by.
         say(root, "nft -j list ruleset", _rules("drop"))
         root.put(f"{_IB}/node_desc", "mlx5_0\n")
-        if _said(root)[1]:
+        if said(root)[1]:
             yield "of an adapter"
         root.put(f"{_IB}/node_desc", "rxe\n")
         for text in None, "nonsense", "[]":
@@ -398,7 +398,7 @@ def check_firewall():
                 root.remove("say/nft -j list ruleset")
             else:
                 say(root, "nft -j list ruleset", text)
-            done, names = _said(root)
+            done, names = said(root)
             if names != ["not looked at"] and "not looked at: the firewall" not in done.out:
                 yield f"nft says {text}: {done.out}"
             yield from done.faults(0)
@@ -413,11 +413,11 @@ def check_siw():
                 (_match(_TCP, 20049), ["10.9.0.2"], _FOUND),
                 (_match(_TCP, 20049), ["10.9.0.1"], [])):
             say(root, "nft -j list ruleset", _rules("accept", ("in", match, _DROP)))
-            if _said(root, *arguments)[1] != wanted:
-                yield f"{arguments} {match}: {_said(root, *arguments)}"
+            if said(root, *arguments)[1] != wanted:
+                yield f"{arguments} {match}: {said(root, *arguments)}"
         say(root, "nft -j list ruleset", _rules("accept", ("in", _match(_TCP, 20049), _DROP),
                                                 hook="output"))
-        if _said(root, "10.9.0.1")[1] != _FOUND:
+        if said(root, "10.9.0.1")[1] != _FOUND:
             yield "what a client sends"
 
 
@@ -445,7 +445,7 @@ def check_words():
         yield from root.ask("check", "10.9.0.1:nfs").faults(2, "'nfs' is no port")
         _slow(root, "rdma_reliable_reply", 0)
         _slow(root, "rdma_max_inline_read", 1024)
-        done, names = _said(root)
+        done, names = said(root)
         if len(names) != 2:
             yield done.out
         found = [json.loads(line) for line in root.ask("check", "--json").out.splitlines()]
@@ -461,7 +461,7 @@ def check_words():
 def check_named():
     """Each finding of the source is asked for here, and in a guest if one can show it."""
     here = {wanted for table in (_BROKEN, _LOCAL, _REMOTE, _BOTH) for _, _, wanted, _ in table} | \
-        {"listener-port", "server-name", "firewall"}
+        {"listener-port", "server-name", "server-scope", "firewall"}
     source = "".join(path.read_text("utf-8")
                      for path in (TOP / "tools/rpcrdma.d").glob("check_*.py"))
     named = set(re.findall(r'Finding\(\s*f?"([a-z][a-z0-9-]+[a-z])"', source))

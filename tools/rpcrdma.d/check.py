@@ -3,6 +3,7 @@
 import json
 import os
 
+import addresses
 import check_device
 import check_firewall
 import check_knobs
@@ -12,8 +13,9 @@ import check_route
 import check_server
 import finding
 import host
+import mounts
+from addresses import canonical, split
 from problem import Problem
-from show import canonical, split
 
 HELP = "say why a mount does not use RDMA, or does not come up"
 
@@ -33,7 +35,7 @@ class Check:
         self.findings, self.looked, self.unknown = [], [], []
         self.log = finding.log()
         self.ports = check_device.ports()
-        self.mounts = check_mounts.mounts()
+        self.mounts = mounts.mounts()
         self.addresses = ()
         self.family, self.netdevs, self.sides = "ip", (), []
 
@@ -55,20 +57,26 @@ class Check:
             self.sides.append("server")
             self.add("nfsd and its listener", check_server.look(self.log))
 
+    def proto(self):
+        """With which the server is mounted, or is to be"""
+        protos = {m.proto for m in self.mounts if mounts.server_of(m) == self.name}
+        return "rdma6" if "rdma6" in protos and "rdma" not in protos else "rdma"
+
     def server(self):
         """Up to the first step that fails"""
-        self.addresses = check_route.addresses(self.name)
+        self.addresses = addresses.resolved(self.name)
         self.sides = ["client"]
-        if not self.add("name", [] if self.addresses else [check_route.unknown(self.name)]):
+        address = (addresses.for_mount(self.addresses, self.proto()) or [""])[0]
+        if not self.add("name", check_route.look_at_name(self.name, address, self.ports)):
             return
-        address = self.addresses[0]
         self.family = "ip6" if ":" in address else "ip"
-        if check_server.has_address(address):
+        if check_device.netdev_of(address):
             self.sides.append("server")
         way = check_route.way(address)
         if way is None:
             # An interface that is down, or without an address, has no routes.
-            self.add("devices", check_device.look(self.ports)) and \
+            link_local = addresses.is_link_local(address)
+            self.add("devices", check_device.look(self.ports, link_local=link_local)) and \
                 self.add("route", [check_route.no_way(address)])
             return
         self.netdevs = (way.netdev,)
@@ -83,12 +91,12 @@ class Check:
             if not unknown:
                 self.add("firewall", found)
         self.add("sysctls", check_knobs.look(self.sides))
-        addresses = {canonical(address) for address in self.addresses}
-        self.add("mounts", check_mounts.over_tcp(self.mounts, addresses))
+        asked = {canonical(address) for address in self.addresses}
+        self.add("mounts", check_mounts.over_tcp(self.mounts, asked))
         # What follows has a reason of its own only if nothing else was found.
         if not self.findings:
-            self.add("connections", check_mounts.of_connections(addresses)) and \
-                self.add("the last attempts", check_mounts.of_log(self.log, addresses, self.mounts))
+            self.add("connections", check_mounts.of_connections(asked)) and \
+                self.add("the last attempts", check_mounts.of_log(self.log, asked, self.mounts))
 
     def run(self):
         if self.modules():

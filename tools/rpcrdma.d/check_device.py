@@ -4,7 +4,8 @@ import re
 import typing
 
 import host
-from finding import Finding, objects
+from addresses import bare, scope
+from finding import Finding, objects, quote
 
 _NO_GID = re.compile("[0:]*")
 
@@ -68,7 +69,7 @@ def _spare_netdev():
 def none_at(netdev):
     """What to type to have a device there"""
     return ("load the driver of the adapter; \"rdma link\" then shows it",
-            f"without an adapter: rdma link add rxe0 type rxe netdev {netdev}")
+            f"without an adapter: rdma link add rxe0 type rxe netdev {quote(netdev)}")
 
 
 def _here(found):
@@ -87,27 +88,46 @@ def _here(found):
 
 def _inactive(port):
     netdev = port.netdevs[0]
+    typed = quote(netdev)
     if not int(host.read(f"/sys/class/net/{netdev}/flags").strip() or "1", 16) & 1:
         return Finding("link-down", f"{netdev}, the interface of {port}, is down",
-                       (f"ip link set {netdev} up",))
+                       (f"ip link set {typed} up",))
     if host.read(f"/sys/class/net/{netdev}/carrier").strip() == "0":
         return Finding("link-no-carrier", f"{netdev}, the interface of {port}, has no carrier",
-                       (f"the cable and the switch; ethtool {netdev}",))
+                       (f"the cable and the switch; ethtool {typed}",))
     # No guest shows this: the port of rxe or siw is ACTIVE if its interface is up, with a carrier.
     do = ("start a subnet manager on the fabric: systemctl start opensm",) \
         if port.layer == "InfiniBand" else (f"rdma link show {port}; dmesg",)
     return Finding("port-not-active", f"The port {port} is {port.state or '?'}, not ACTIVE", do)
 
 
-def _addresses(netdevs):
+def _addresses():
+    """(interface, address, is it link-local?) of each that this machine has"""
     for entry in objects("ip", "-j", "address", "show"):
-        if entry.get("ifname") in netdevs:
-            for address in entry.get("addr_info", ()):
-                if address.get("scope") != "link":
-                    yield address.get("local")
+        for address in entry.get("addr_info", ()):
+            yield entry.get("ifname", ""), address.get("local"), address.get("scope") == "link"
 
 
-def look(found, wanted=()):
+def netdev_of(address):
+    """The interface of this machine that has it, or "" """
+    for netdev, local, _ in _addresses():
+        if local == bare(address) and scope(address) in ("", netdev):
+            return netdev
+    return ""
+
+
+def _no_address(port, netdevs, link_local):
+    """@link_local: will an address do that is link-local?"""
+    local = [is_local for netdev, _, is_local in _addresses() if netdev in netdevs]
+    if local and (link_local or not all(local)):
+        return None
+    name = port.netdevs[0]
+    return Finding("address-none", f"{name}, the interface of {port}, has no IP address"
+                   f"{' but a link-local one' if local else ''}",
+                   (f"ip address add ADDRESS/24 dev {quote(name)}",))
+
+
+def look(found, wanted=(), link_local=True):
     """At the ports with an interface of @wanted, or at all. Only if none will do is something
     wrong."""
     here, finding = _here(found)
@@ -118,13 +138,11 @@ def look(found, wanted=()):
     if not active:
         return [_inactive(port) for port in here][:1]
     netdevs = {name for port in active for name in port.netdevs}
-    if not any(_addresses(netdevs)):
-        name = active[0].netdevs[0]
-        return [Finding("address-none", f"{name}, the interface of {active[0]}, has no IP address",
-                        (f"ip address add ADDRESS/24 dev {name}",))]
+    if finding := _no_address(active[0], netdevs, link_local):
+        return [finding]
     # No guest shows this: rxe has a GID for each address, and siw one, of the MAC address.
     if not any(port.gids for port in active):
+        name = quote(active[0].netdevs[0])
         return [Finding("gid-none", f"The table of GIDs of {active[0]} is empty",
-                        (f"ip link set {active[0].netdevs[0]} down; "
-                         f"ip link set {active[0].netdevs[0]} up; dmesg",))]
+                        (f"ip link set {name} down; ip link set {name} up; dmesg",))]
     return []

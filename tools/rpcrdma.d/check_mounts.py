@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """rpcrdma check: the NFS mounts of this machine, and how connections to servers went."""
 import re
-import typing
 
 import blocks
 import columns
 import finding as findings
 import host
-from finding import Finding
+from addresses import canonical, split
+from check_route import route_get
+from finding import Finding, quote
 from problem import Problem
-from show import canonical, split
 
 _FAILED = re.compile(r"xprtrdma: no connection to (\S*) \((\S+) port (\S+)\): (.+): error (-\d+)")
 _CONNECTED = re.compile(r"xprtrdma: connected to \S* \((\S+) port \S+\) now")
@@ -18,7 +18,7 @@ _NO_FRWR = re.compile(r"xprtrdma: (\S+) has no fast registration")
 _RECENT = 600
 _OFTEN, _SHORT = 3, 60
 _ADVICE = {
-    "address": "rdma link; ip route get {address}: has the way an RDMA device?",
+    "address": "rdma link; {route_get}: has the way an RDMA device?",
     "route": "rdma link: are both ports ACTIVE, and in one fabric?",
     "queues and memory": "rdma resource show; the device has not enough of them",
     "connection request": "on the server: rpcrdma check; grep rdma /proc/fs/nfsd/portlist",
@@ -31,26 +31,6 @@ _REASONS = {
     "stalled": "on the server: rpcrdma check; and ethtool -S, for packets that are lost",
     "send_failed": "ethtool -S, for packets that are lost; rdma -p statistic",
     "peer_disconnected": "on the server: dmesg | grep svcrdma; was nfsd restarted?"}
-
-
-class Mount(typing.NamedTuple):
-    """@proto: tcp, rdma, ..."""
-    source: str
-    where: str
-    proto: str
-    address: str
-
-
-def mounts():
-    found = []
-    for line in host.read("/proc/mounts").splitlines():
-        words = line.split()
-        if len(words) < 4 or words[2] not in ("nfs", "nfs4"):
-            continue
-        options = dict(o.partition("=")[::2] for o in words[3].split(","))
-        found.append(Mount(words[0], words[1], options.get("proto", ""),
-                           canonical(options.get("addr", ""))))
-    return found
 
 
 def over_tcp(found, addresses):
@@ -80,11 +60,14 @@ def _is_down(block):
                              block.get("state") == "disconnected" and "idle" not in ended)
 
 
+def _peer(block):
+    return canonical(split(block["peer"])[0])
+
+
 def _down(block):
     ended = blocks.ended(block)
     reason = max(ended, key=ended.get) if ended else ""
-    address = split(block["peer"])[0]
-    do = _REASONS.get(reason, "dmesg | grep xprtrdma").format(address=address)
+    do = _REASONS.get(reason, "dmesg | grep xprtrdma").format(address=quote(_peer(block)))
     counts = ", ".join(f"{r.replace('_', ' ')} {n}" for r, n in ended.items())
     return Finding("connection-down", f"The connection with {block['peer']} is "
                    f"{block.get('state', 'down')}" + (f"; it ended by: {counts}" if counts else ""),
@@ -98,8 +81,8 @@ def _often(block):
                    f"{block['reconnects']} times again, the last time "
                    f"{columns.age(block.get('age_seconds', 0))} ago: "
                    f"{ended or 'no reason is known'}",
-                   (_REASONS.get(reason, "dmesg; rpcrdma show PEER").format(
-                       address=split(block["peer"])[0]),))
+                   (_REASONS.get(reason, "dmesg; rpcrdma show {address}").format(
+                       address=quote(_peer(block))),))
 
 
 def _small(block):
@@ -117,7 +100,7 @@ def _small(block):
 def of_connections(addresses):
     """What the statistics say about connections with these, or all"""
     for block in _statistics() or ():
-        if addresses and canonical(split(block["peer"])[0]) not in addresses:
+        if addresses and _peer(block) not in addresses:
             continue
         if _is_down(block):
             yield _down(block)
@@ -130,7 +113,7 @@ def of_connections(addresses):
 
 
 def _connected(address, found):
-    alive = {canonical(split(block["peer"])[0]) for block in _statistics() or ()
+    alive = {_peer(block) for block in _statistics() or ()
              if block.get("state") == "established"}
     return address in alive or any(m.address == address and m.proto.startswith("rdma")
                                    for m in found)
@@ -160,4 +143,5 @@ def of_log(log, addresses, found):
             yield Finding("attempt-failed", f"No connection with {address} port {match[3]}, "
                           f"{columns.age(now - line.at)} ago: {step}: error {error}"
                           f"{_ERRORS.get(error, '')}", (
-                              _ADVICE.get(step, "dmesg | grep xprtrdma").format(address=address),))
+                              _ADVICE.get(step, "dmesg | grep xprtrdma").format(
+                                  route_get=route_get(address)),))

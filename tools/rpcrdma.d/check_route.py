@@ -6,8 +6,8 @@ import typing
 
 import check_device
 import host
-from finding import Finding, objects, program
-from show import canonical, resolved
+from addresses import bare, is_link_local, scope, scope_fault
+from finding import Finding, objects, program, quote
 
 _ANSWERS = {"REACHABLE", "STALE", "DELAY", "PROBE", "PERMANENT", "NOARP"}
 # The kernel asks three times, a second apart.
@@ -23,37 +23,54 @@ class Way(typing.NamedTuple):
     local: bool
 
 
-def addresses(server):
-    """[] if the name has none"""
-    return [canonical(address) for address in resolved(server)]
+def _wrong_scope(address, fault, ports):
+    if not is_link_local(address):
+        return Finding("server-scope", fault, (f"rpcrdma check {quote(bare(address))}",))
+    scoped = f"{bare(address)}%{(_over(ports) or ['NETDEV'])[0]}"
+    return Finding("server-scope", fault, (
+        f"rpcrdma check {quote(scoped)}; mount the same: {quote(f'[{scoped}]:/')}",))
 
 
-def unknown(server):
-    return Finding("server-name", f"The name {server} has no address", (
-        f"getent ahosts {server}; look at /etc/hosts and /etc/resolv.conf",))
+def look_at_name(server, address, ports):
+    """@address: of this server, or "". Returns at most one finding."""
+    for given in filter(None, (server, address)):
+        if fault := scope_fault(given):
+            return [_wrong_scope(given, fault, ports)]
+    if address:
+        return []
+    return [Finding("server-name", f"The name {quote(server)} has no address", (
+        f"getent ahosts {quote(server)}; look at /etc/hosts and /etc/resolv.conf",))]
 
 
-def _netdev_of(address):
-    for entry in objects("ip", "-j", "address", "show"):
-        if any(found.get("local") == address for found in entry.get("addr_info", ())):
-            return entry.get("ifname", "")
-    return ""
+def _destination(address):
+    """As ip takes it"""
+    return (bare(address), *(("dev", scope(address)) if scope(address) else ()))
+
+
+def route_get(address):
+    """What to type"""
+    return f"ip route get {' '.join(map(quote, _destination(address)))}"
 
 
 def way(address):
     """None if there is no route"""
-    said = program("ip", "-j", "route", "get", address)
-    routes = objects("ip", "-j", "route", "get", address) if not said.status else []
+    command = ("ip", "-j", "route", "get", *_destination(address))
+    said = program(*command)
+    routes = objects(*command) if not said.status else []
     if not routes or not routes[0].get("dev"):
         return None
     local = routes[0].get("type") == "local"
-    netdev = _netdev_of(address) if local else routes[0]["dev"]
+    netdev = check_device.netdev_of(address) if local else routes[0]["dev"]
     return Way(address, netdev or routes[0]["dev"], routes[0].get("gateway", ""), local)
 
 
 def no_way(address):
+    if is_link_local(address):
+        return Finding("route-none", f"There is no route to {address}", (
+            f"{route_get(address)}; ip -6 address show dev {quote(scope(address))}: "
+            "has it a link-local address itself?",))
     return Finding("route-none", f"There is no route to {address}", (
-        f"ip route get {address}; ip route add {address} via GATEWAY dev NETDEV",))
+        f"{route_get(address)}; ip route add {address} via GATEWAY dev NETDEV",))
 
 
 def _over(ports):
@@ -65,21 +82,23 @@ def _no_rdma(there, ports):
     return Finding("route-no-rdma", f"The route to {there.address} goes over {name}, which has no "
                    f"RDMA device; {', '.join(_over(ports)) or 'no other'} has", (
                        "mount an address of the server in the network of an RDMA device; or",
-                       f"rdma link add rxe_{name} type rxe netdev {name} (on the server, too)"))
+                       f"rdma link add {quote(f'rxe_{name}')} type rxe netdev {quote(name)}; "
+                       "the same on the server"))
 
 
 def _ask(there):
     """Has the kernel ask who has the address: a datagram goes there, to a port that takes none."""
-    family = socket.AF_INET6 if ":" in there.address else socket.AF_INET
-    with socket.socket(family, socket.SOCK_DGRAM) as datagram:
-        try:
-            datagram.sendto(b"", (there.address, _DISCARD))
-        except OSError:
-            pass  # What the kernel knows of the neighbour says why.
+    try:
+        family, kind, _, _, where = socket.getaddrinfo(there.address, _DISCARD,
+                                                       type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind) as datagram:
+            datagram.sendto(b"", where)
+    except OSError:
+        pass  # What the kernel knows of the neighbour says why.
 
 
 def _states(there):
-    entries = objects("ip", "-j", "neighbour", "show", "to", there.gateway or there.address,
+    entries = objects("ip", "-j", "neighbour", "show", "to", there.gateway or bare(there.address),
                       "dev", there.netdev)
     return {state for entry in entries for state in entry.get("state", ())}
 
@@ -93,9 +112,11 @@ def _silent(there):
     if not states or states & _ANSWERS:
         return None
     neighbour = there.gateway or there.address
+    if is_link_local(neighbour):
+        neighbour = f"{bare(neighbour)}%{there.netdev}"
     return Finding("neighbour-silent", f"{neighbour} does not answer on {there.netdev}: the "
                    "machine is down, or in another network, or the address is wrong", (
-                       f"ping {neighbour}; ip neighbour show dev {there.netdev}",))
+                       f"ping {quote(neighbour)}; ip neighbour show dev {quote(there.netdev)}",))
 
 
 def look(there, ports):

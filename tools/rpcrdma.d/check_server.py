@@ -3,7 +3,7 @@
 import re
 
 import host
-from finding import Finding, objects, settings
+from finding import Finding, settings
 
 _PORTLIST = "/proc/fs/nfsd/portlist"
 _REFUSED = re.compile(r"svcrdma: cannot listen on (\S+), error (-\d+)")
@@ -91,8 +91,3 @@ def look(log, port=""):
                         f"not on {port}", (f"mount with port={sorted(there)[0]}; or",
                                        _LISTEN[0].format(port=port)))]
     return _lost(log)
-
-
-def has_address(address):
-    return any(address == found.get("local") for entry in objects("ip", "-j", "address", "show")
-               for found in entry.get("addr_info", ()))

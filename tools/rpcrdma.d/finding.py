@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """What rpcrdma check has found, and what its parts share."""
 import json
+import os
 import re
+import shlex
 import typing
 
 import host
@@ -19,6 +21,14 @@ class Line(typing.NamedTuple):
     """Of the kernel's log. @at: seconds since the machine booted"""
     at: float
     text: str
+
+
+def quote(word):
+    """As a shell takes it; bash, if something in it cannot be printed"""
+    if word.isprintable():
+        return shlex.quote(word)
+    return "$'" + "".join(chr(byte) if 32 <= byte < 127 and byte not in b"'\\" else f"\\x{byte:02x}"
+                          for byte in os.fsencode(word)) + "'"
 
 
 def log():

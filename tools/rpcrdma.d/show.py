@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """rpcrdma show: everything about the connections with a peer."""
-import ipaddress
 import json
-import socket
 
 import blocks
 import columns
+from addresses import bare, canonical, resolved, scope, split
 from list import say_halves
 from problem import Problem
 
@@ -19,40 +18,17 @@ def arguments(parser):
     parser.add_argument("--json", action="store_true", help="an object for each, one a line")
 
 
-def split(peer):
-    """Address and port of 10.9.0.1:20049, [fe80::1]:20049, or either without a port"""
-    if peer.startswith("["):
-        address, _, rest = peer[1:].partition("]")
-        return address, rest.removeprefix(":")
-    if peer.count(":") == 1:
-        address, _, port = peer.partition(":")
-        return address, port
-    return peer, ""
-
-
-def canonical(address):
-    try:
-        return str(ipaddress.ip_address(address))
-    except ValueError:
-        return address
-
-
-def resolved(name):
-    """Its addresses, in the order in which mount takes them"""
-    try:
-        return list(dict.fromkeys(info[4][0] for info in socket.getaddrinfo(name, None)))
-    except (OSError, UnicodeError):
-        return []
-
-
 def of_peer(found, peer):
-    """The connections with it"""
+    """The connections with it. Without a scope, an address is that on any link."""
     address, port = split(peer)
 
     def among(addresses):
         for block in found:
             its_address, its_port = split(block["peer"])
-            if canonical(its_address) in addresses and port in ("", its_port):
+            its_address = canonical(its_address)
+            if port in ("", its_port) and any(
+                    asked == (its_address if scope(asked) else bare(its_address))
+                    for asked in addresses):
                 yield block
     return list(among({canonical(address)})) or list(among(resolved(address)))
 
