@@ -249,7 +249,8 @@ _REMOTE = (
      "peer-no-private-data", "1024"),
 )
 _BOTH = (
-    ("mounted over TCP", _tcp, "mount-tcp", "umount /mnt/a; mount -o proto=rdma,port=20049"),
+    ("mounted over TCP", _tcp, "mount-tcp",
+     "umount /mnt/a\n    mount -t nfs -o proto=rdma,port=20049"),
     ("client's sysctl", lambda r: _slow(r, "rdma_reliable_reply", 0), "sysctl-rdma-reliable-reply",
      "sysctl sunrpc.rdma_reliable_reply=1"),
 )

@@ -47,7 +47,7 @@ class Check:
         return not found
 
     def modules(self):
-        return self.add("modules", check_modules.look(self.log))
+        return self.add("modules", check_modules.look(self.log, self.mounts))
 
     def local(self):
         """Nothing is to be mounted: a server, or a client of many"""
@@ -92,7 +92,7 @@ class Check:
                 self.add("firewall", found)
         self.add("sysctls", check_knobs.look(self.sides))
         asked = {canonical(address) for address in self.addresses}
-        self.add("mounts", check_mounts.over_tcp(self.mounts, asked))
+        self.add("mounts", check_mounts.over_tcp(self.mounts, asked, self.port or "20049"))
         # What follows has a reason of its own only if nothing else was found.
         if not self.findings:
             self.add("connections", check_mounts.of_connections(asked)) and \

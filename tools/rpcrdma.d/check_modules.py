@@ -4,6 +4,7 @@ import os
 import re
 
 import host
+import mounts
 from finding import Finding
 
 _LOADER = "/usr/lib/rpcrdma-oot/load"
@@ -12,8 +13,6 @@ _NAMES = ("rpcrdma", "rpcrdma6", "xprtrdma", "svcrdma")
 _SETTING = re.compile(rf"\s*(install|alias|blacklist)\s+({'|'.join(_NAMES)})(\s|$)")
 _FOLDERS = ("/etc/modprobe.d", "/run/modprobe.d", "/usr/local/lib/modprobe.d",
             "/usr/lib/modprobe.d", "/lib/modprobe.d")
-_CHANGE_OVER = ("umount -a -t nfs,nfs4; systemctl stop nfs-server; rmmod rpcrdma",
-                "modprobe -a xprtrdma svcrdma; systemctl start nfs-server; mount -a -t nfs,nfs4")
 _FALL_BACK = re.compile("rpcrdma-oot: (.*): NFS over RDMA goes through the kernel's own rpcrdma.ko")
 
 
@@ -38,7 +37,16 @@ def _missing():
         "without DKMS, in the source: make && make install"))
 
 
-def _in_tree(log):
+def _change_over(found):
+    """What to type. @found: mounts; those over TCP may stay."""
+    found = [mount for mount in found if mount.proto.startswith("rdma")]
+    serves = host.read("/proc/fs/nfsd/threads").strip() not in ("", "0")
+    return (*mounts.unmount(found), *["systemctl stop nfs-server"] * serves,
+            "rmmod rpcrdma; modprobe -a xprtrdma svcrdma",
+            *["systemctl start nfs-server"] * serves, *mounts.mount_again(found))
+
+
+def _in_tree(log, found):
     if not host.is_loaded(host.IN_TREE):
         return None
     why = ([m[1] for line in log if (m := _FALL_BACK.search(line.text))] or [""])[-1]
@@ -46,9 +54,9 @@ def _in_tree(log):
         return Finding("modules-refused", f"The in-tree rpcrdma.ko is in use, since {why}", (
             "a key that is not enrolled, by Secure Boot: mokutil --import /var/lib/dkms/mok.pub; "
             "reboot", "anything else: dkms install --force rpcrdma-oot/VERSION, and",
-            *_CHANGE_OVER))
+            *_change_over(found)))
     return Finding("modules-in-tree", "The in-tree rpcrdma.ko is loaded, and ours refuse to load "
-                   "beside it", _CHANGE_OVER)
+                   "beside it", _change_over(found))
 
 
 def _foreign():
@@ -90,7 +98,7 @@ def _settings():
     return None
 
 
-def look(log):
-    """At most one: what comes first is the reason for the rest."""
-    found = _foreign() or _missing() or _in_tree(log) or _settings()
-    return [found] if found else []
+def look(log, found):
+    """At most one: what comes first is the reason for the rest. @found: mounts"""
+    first = _foreign() or _missing() or _in_tree(log, found) or _settings()
+    return [first] if first else []

@@ -6,6 +6,7 @@ import blocks
 import columns
 import finding as findings
 import host
+import mounts
 from addresses import canonical, split
 from check_route import route_get
 from finding import Finding, quote
@@ -33,15 +34,19 @@ _REASONS = {
     "peer_disconnected": "on the server: dmesg | grep svcrdma; was nfsd restarted?"}
 
 
-def over_tcp(found, addresses):
-    """Mounts of these servers, or of those that there are mounts over RDMA of"""
+def over_tcp(found, addresses, port):
+    """Mounts of these servers, or of those that there are mounts over RDMA of. TLS is a reason to
+    use TCP. A new mount of NFS 4 takes the transport that the server has already: so none is made
+    before all are gone."""
     both = addresses or {m.address for m in found if m.proto.startswith("rdma")}
-    for mount in found:
-        if mount.proto.startswith("tcp") and mount.address in both:
-            yield Finding("mount-tcp", f"{mount.where} is mounted over TCP, not RDMA", (
-                f"umount {mount.where}; "
-                f"mount -o proto=rdma,port=20049 {mount.source} {mount.where}",
-                "to last: the same options in /etc/fstab"))
+    over = [m for m in found if m.proto.startswith("tcp") and m.address in both and
+            not mounts.uses_tls(m)]
+    if over:
+        names = ", ".join(quote(mount.where) for mount in over)
+        yield Finding("mount-tcp", f"{names} {'is' if len(over) == 1 else 'are'} mounted over TCP, "
+                      "not RDMA", (*mounts.unmount(over),
+                                   *mounts.mount_again(over, mounts.over_rdma(port)),
+                                   "to last: the same options in /etc/fstab"))
 
 
 def _statistics():

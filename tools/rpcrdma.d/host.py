@@ -31,10 +31,11 @@ def exists(name):
         return True
 
 
-def read(name):
-    """The text of a file; "" if there is none, or nothing to be read."""
+def read(name, errors="replace"):
+    """The text of a file; "" if there is none, or nothing to be read. @errors: what becomes of
+    bytes that are no UTF-8"""
     try:
-        return path(name).read_text("utf-8", "replace")
+        return path(name).read_bytes().decode("utf-8", errors)
     except OSError:
         return ""
 
