@@ -20,6 +20,7 @@ from expected import Expected  # noqa: E402
 from ledger import Ledger  # noqa: E402
 from reasons import Reasons, places  # noqa: E402
 from report import Report, percent  # noqa: E402
+import usage  # noqa: E402
 
 HEADER = """\
 static inline int least(int a, int b)
@@ -162,6 +163,7 @@ def check_reasons(ledger, room, counts):
 
 
 def main():
+    usage.parser(__doc__).parse_args()
     names = ["one run", "two objects of one source", "counts are added up",
              "branches of one object", "branches that never go the other way",
              "branches of another shape do not count", "a run without counters", "objects",

@@ -23,6 +23,7 @@ from judge import Bench, Copy, Interrupted, Judge  # noqa: E402
 from ledger import Ledger  # noqa: E402
 import mutants  # noqa: E402
 from results import Ktap  # noqa: E402
+import usage  # noqa: E402
 
 # Nothing outside the bodies of functions, and nothing that is for a person
 C = r'''/* if (a < b) */
@@ -289,6 +290,7 @@ CHECKS = {
 
 
 def main():
+    usage.parser(__doc__).parse_args()
     ledger = Ledger("mutate", Expected("mutate"))
     for name, check in CHECKS.items():
         with tempfile.TemporaryDirectory(prefix="mutate.") as folder:

@@ -6,6 +6,7 @@ import sys
 import machine
 from expected import Expected
 from ledger import Ledger
+import usage
 
 
 def build(need):
@@ -18,11 +19,14 @@ def build(need):
     return machine.succeeds(machine.vm(*words, "--build-only"))
 
 
-def main(needs):
+def main():
+    parser = usage.parser(__doc__)
+    parser.add_argument("need", nargs="*")
+    needs = parser.parse_args().need
     ledger = Ledger("build", Expected(names=needs))
     for need in needs:
         ledger.say(need, [] if build(need) else ["it does not build: see above"])
     return ledger.finish()
 
 
-sys.exit(main(sys.argv[1:]))
+sys.exit(main())

@@ -9,6 +9,8 @@ import pathlib
 import re
 import sys
 
+import usage
+
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGE = TOP / "Documentation/statistics.rst"
 SOURCES = "statistics/*.c", "xprtrdma/*.c", "svcrdma/*.c"
@@ -38,6 +40,7 @@ def described(text):
 
 
 def main():
+    usage.parser(__doc__).parse_args()
     source, page = printed(), described(PAGE.read_text("utf-8"))
     wrong = [f"{name} is not in {PAGE.name}" for name in sorted(source - page)]
     wrong += [f"{PAGE.name} has {name}, which nobody prints" for name in sorted(page - source)]

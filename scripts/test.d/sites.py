@@ -15,6 +15,8 @@ import re
 import sys
 import typing
 
+import usage
+
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 FAULT = TOP / "kunit/memory/fault"
 FOLDERS = ("xprtrdma", "svcrdma", "verbs", "statistics")
@@ -167,9 +169,12 @@ def write_table(sites):
 
 
 def main():
+    parser = usage.parser(__doc__)
+    parser.add_argument("log", nargs="*")
+    logs = parser.parse_args().log
     faults = list(check_source())
-    if sys.argv[1:]:
-        sites = read_table(line for log in sys.argv[1:] for line in
+    if logs:
+        sites = read_table(line for log in logs for line in
                            pathlib.Path(log).read_text(errors="replace").splitlines())
         write_table(sites)
         faults += check_table(sites)

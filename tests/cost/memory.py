@@ -7,6 +7,7 @@ Runs in a guest of scripts/vm that has nothing mounted: memory.py SIDES. A mount
 with nconnect=1 is eight connections; of busy ones, four less one are three. Prints a line of JSON for
 each side, in KiB for a connection: of slab memory, by cache, and of vmalloc's, which has the
 provider's queues."""
+import argparse
 import json
 import os
 import pathlib
@@ -123,10 +124,13 @@ def each(connected, few, many):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("sides", metavar="SIDES", help="ours,in-tree")
+    sides = parser.parse_args().sides.split(",")
     for name in FILES:
         with open(f"/export/{name}", "wb") as data:
             data.truncate(8 << 20)
-    for side in sys.argv[1].split(","):
+    for side in sides:
         switch_to(side)
         print("MEMORY", json.dumps({"side": side, "idle": each(idle, *IDLE),
                                     "busy": each(busy, *BUSY)}), flush=True)

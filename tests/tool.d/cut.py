@@ -7,6 +7,7 @@
 What RDMA moves is cut down to its headers over RoCE; messages stay whole. Nothing of the
 machine that captured it is left in the file.
 """
+import argparse
 import json
 import pathlib
 import struct
@@ -81,4 +82,8 @@ def main(capture, xid, out):
                 file.put(high << 32 | low, less(frame), size)
 
 
-main(*sys.argv[1:])
+PARSER = argparse.ArgumentParser(description=__doc__,
+                                 formatter_class=argparse.RawDescriptionHelpFormatter)
+for argument in "CAPTURE", "XID", "OUT":
+    PARSER.add_argument(argument)
+main(*vars(PARSER.parse_args()).values())

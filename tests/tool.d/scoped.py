@@ -74,7 +74,7 @@ def check_other_family():
     """A mount is one of the server, with whichever of its addresses it was made."""
     with machine() as root:
         root.put("proc/mounts", "[fd09::1]:/ /mnt nfs4 rw,proto=tcp6,addr=fd09::1 0 0\n")
-        yield from _expect(root, "both", ["mount-tcp"])
+        yield from _expect(root, "both", ["mount-tcp"], "proto=rdma6,port=20049,rw '[fd09::1]:/'")
 
 
 def _link_local(root):
@@ -92,6 +92,12 @@ def check_link_local():
         for server in "fe80::1%nic0", "fe80::1%2", "[fe80::1%nic0]:20049", "near":
             yield from _expect(root, server, [])
         yield from said(root)[0].faults(0)
+        # Another interface of this machine has the server's address.
+        root.put("proc/sys/sunrpc/svc_rdma/max_requests", "4\n")
+        say(root, _ADDRESSES, [*_LINK_LOCAL, {"ifname": "nic1", "addr_info": [
+            {"local": "fe80::1", "scope": "link"}]}])
+        yield from _expect(root, "fe80::1%nic0", [])
+        root.put("proc/sys/sunrpc/svc_rdma/max_requests", "64\n")
         root.put("proc/fs/nfsd/portlist", "rdma 20050\n")
         yield from _expect(root, "fe80::2%nic0", ["listener-port"])
         say(root, "ip -j neighbour show to fe80::1 dev nic0", [{"state": ["FAILED"]}])
