@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Steps of the client between which a test has something happen. */
+#include "../fake/handover.h"
 #include "between.h"
 
 static struct {
@@ -32,7 +33,9 @@ static void after(enum client_step step)
 	if (!happens || between.step != step)
 		return;
 	between.happens = NULL;
+	fake_hook_begins();
 	happens(between.client);
+	fake_hook_ends();
 }
 
 struct xprtrdma_send *__wrap_xprtrdma_send_get(struct xprtrdma_conn *conn)

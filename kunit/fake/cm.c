@@ -7,12 +7,13 @@
 #include <kunit/test-bug.h>
 
 #include "cm.h"
+#include "handover.h"
 
 struct fake_cm fake_cm;
 
 static struct rdma_cm_id *port_owner;	/* one id has the port */
 static struct workqueue_struct *cm_wq;
-static DEFINE_SPINLOCK(ids_lock);	/* guards ids; peer, pending and device of each */
+static DEFINE_SPINLOCK(ids_lock);	/* guards ids; peer, going, pending and device of each */
 static LIST_HEAD(ids);
 static DECLARE_WAIT_QUEUE_HEAD(id_gone);
 
@@ -30,11 +31,58 @@ static struct fake_cm_id *cm_id_of(struct rdma_cm_id *id)
 	return container_of(id, struct fake_cm_id, id);
 }
 
+/* ---- the handler lock ---- */
+
+static void id_release(struct kref *kref)
+{
+	struct fake_cm_id *cid = container_of(kref, struct fake_cm_id, kref);
+
+	mutex_destroy(&cid->lock);
+	kfree(cid);
+}
+
+/* The id may be destroyed meanwhile; its memory stays until it is unlocked. */
+static void id_lock(struct fake_cm_id *cid, unsigned int subclass)
+{
+	kref_get(&cid->kref);
+	mutex_lock_nested(&cid->lock, subclass);
+}
+
+/* Who waits for the lock may go on before mutex_unlock() has let go of its memory. */
+static void id_unlock(struct fake_cm_id *cid)
+{
+	mutex_unlock(&cid->lock);
+	fake_handover();
+	kref_put(&cid->kref, id_release);
+}
+
+void rdma_lock_handler(struct rdma_cm_id *id)
+{
+	id_lock(cm_id_of(id), 0);
+}
+
+void rdma_unlock_handler(struct rdma_cm_id *id)
+{
+	id_unlock(cm_id_of(id));
+}
+
 /* ---- events ---- */
 
+static int handler_hears(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	int rc = id->event_handler(id, event);
+
+	fake_handover();
+	return rc;
+}
+
+/* Nothing is told to who has destroyed the id while we waited for its lock. */
 static int tell(struct rdma_cm_id *id, enum rdma_cm_event_type type, int status)
 {
 	struct rdma_cm_event event = { .event = type, .status = status };
+
+	if (cm_id_of(id)->destroyed)
+		return 0;
 
 	if (type == RDMA_CM_EVENT_ESTABLISHED) {
 		event.param.conn.initiator_depth = fake_cm.heard.reads_taken;
@@ -42,7 +90,7 @@ static int tell(struct rdma_cm_id *id, enum rdma_cm_event_type type, int status)
 		event.param.conn.private_data = fake_cm.heard.private;
 		event.param.conn.private_data_len = fake_cm.heard.length;
 	}
-	return id->event_handler(id, &event);
+	return handler_hears(id, &event);
 }
 
 /* fake_cm_event_locked - as fake_cm_event(), for who holds the lock of the id */
@@ -71,16 +119,18 @@ static void event_work(struct work_struct *work)
 	struct fake_cm_id *cid = container_of(work, struct fake_cm_id, work);
 	int i;
 
-	mutex_lock(&cid->lock);
+	id_lock(cid, 0);
 	for (i = 0; i < ARRAY_SIZE(types); i++)
 		if (test_and_clear_bit(types[i], &cid->pending))
 			tell(&cid->id, types[i], 0);
-	mutex_unlock(&cid->lock);
+	id_unlock(cid);
 }
 
-/* ids_lock is held, so the id exists. */
+/* ids_lock is held, so the id exists. Who destroys it waits for the work item once. */
 static void queue_event(struct fake_cm_id *cid, enum rdma_cm_event_type type)
 {
+	if (cid->going)
+		return;
 	set_bit(type, &cid->pending);
 	queue_work(cm_wq, &cid->work);
 }
@@ -140,6 +190,7 @@ static struct rdma_cm_id *id_create(void)
 
 	if (!cid)
 		return NULL;
+	kref_init(&cid->kref);
 	mutex_init(&cid->lock);
 	INIT_WORK(&cid->work, event_work);
 	cid->id.ps = RDMA_PS_TCP;
@@ -251,31 +302,25 @@ void rdma_destroy_id(struct rdma_cm_id *id)
 	if (port_owner == id)
 		port_owner = NULL;
 	spin_lock(&ids_lock);
+	cid->going = true;
 	if (cid->peer)
 		cid->peer->peer = NULL;
+	cid->peer = NULL;
 	spin_unlock(&ids_lock);
+	fake_handover();
 	cancel_work_sync(&cid->work);
 	/* An event that is being told now still has the id, and its context. */
-	mutex_lock(&cid->lock);
-	mutex_unlock(&cid->lock);
+	id_lock(cid, 0);
+	cid->destroyed = true;
+	id_unlock(cid);
 	/* Those who wait for it may go on with the device only now. */
 	spin_lock(&ids_lock);
 	list_del(&cid->list);
 	fake_cm.ids--;
 	spin_unlock(&ids_lock);
 	wake_up_all(&id_gone);
-	mutex_destroy(&cid->lock);
-	kfree(cid);
-}
-
-void rdma_lock_handler(struct rdma_cm_id *id)
-{
-	mutex_lock(&cm_id_of(id)->lock);
-}
-
-void rdma_unlock_handler(struct rdma_cm_id *id)
-{
-	mutex_unlock(&cm_id_of(id)->lock);
+	fake_handover();
+	kref_put(&cid->kref, id_release);
 }
 
 /* A message has come before the client's last word: as good. Who has had it gets no more. */
@@ -371,17 +416,17 @@ int rdma_set_min_rnr_timer(struct rdma_cm_id *id, u8 timer)
 
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
-	struct mutex *lock = &cm_id_of(id)->lock;
+	struct fake_cm_id *cid = cm_id_of(id);
 	bool accepted;
 	int rc;
 
 	/* The other end's lock may be taken within. */
-	mutex_lock_nested(lock, SINGLE_DEPTH_NESTING);
+	id_lock(cid, SINGLE_DEPTH_NESTING);
 	note(param);
 	accepted = fake_cm.wire->connect(id, param);
 	rc = answer(id, FAKE_CM_CONNECT, accepted ? RDMA_CM_EVENT_ESTABLISHED :
 		    RDMA_CM_EVENT_REJECTED);
-	mutex_unlock(lock);
+	id_unlock(cid);
 	return rc;
 }
 
@@ -407,6 +452,7 @@ int rdma_disconnect(struct rdma_cm_id *id)
 	if (fake_cm.disconnect_go)
 		wait_for_completion(fake_cm.disconnect_go);
 	fake_cm.wire->disconnect(id);
+	fake_handover();
 	spin_lock(&ids_lock);
 	if (cid->peer)
 		queue_event(cid->peer, RDMA_CM_EVENT_DISCONNECTED);

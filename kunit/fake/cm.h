@@ -14,6 +14,7 @@
 #define KUNIT_FAKE_CM_H
 
 #include <linux/completion.h>
+#include <linux/kref.h>
 #include <linux/mutex.h>
 #include <rdma/rdma_cm.h>
 
@@ -36,16 +37,22 @@ enum fake_cm_call {
 /**
  * struct fake_cm_id - a cm_id
  * @id: as the code under test sees it
+ * @kref: one until it is destroyed, and one for each that has or wants the handler lock
  * @list: in those that exist
  * @lock: the handler lock
+ * @destroyed: nothing is told any more; under the handler lock
+ * @going: no event is queued any more
  * @peer: the other end of the connection, where that is an id, too
  * @pending: events to come, by number
  * @work: tells them
  */
 struct fake_cm_id {
 	struct rdma_cm_id	id;
+	struct kref		kref;
 	struct list_head	list;
 	struct mutex		lock;	/* held while an event is told */
+	bool			destroyed;
+	bool			going;
 	struct fake_cm_id	*peer;
 	unsigned long		pending;
 	struct work_struct	work;

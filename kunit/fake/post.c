@@ -5,6 +5,7 @@
 #include <linux/wait_bit.h>
 
 #include "device.h"
+#include "handover.h"
 
 static struct fake_qp *qp_of(struct ib_qp *qp)
 {
@@ -74,8 +75,11 @@ static int post_send(struct ib_qp *ib_qp, const struct ib_send_wr *wr,
 	spin_unlock(&qp->lock);
 	if (qp->automatic)
 		schedule_work(&qp->worker);
-	if (hook)
+	if (hook) {
+		fake_hook_begins();
 		hook(qp->hook_data);
+		fake_hook_ends();
+	}
 	return rc;
 }
 
@@ -134,8 +138,8 @@ static enum ib_wc_status execute(struct fake_qp *qp, const struct fake_wr *wr)
 }
 
 /*
- * Between the two, what a work request belongs to is still in use: the drain waits. It
- * begins under the lock that took the work request out of its queue.
+ * Between the two, what a work request belongs to is still in use, and so is its completion
+ * queue: the drain waits. It begins under the lock that took the work request out of its queue.
  */
 static void completion_begins(struct fake_qp *qp)
 {
@@ -174,7 +178,9 @@ static bool step(struct fake_qp *qp, enum ib_wc_status status)
 	wc.wr_cqe = wr.cqe;
 	if (wr.cqe && (status != IB_WC_SUCCESS || wr.flags & IB_SEND_SIGNALED))
 		wr.cqe->done(qp->ib.send_cq, &wc);
+	fake_handover();
 	completion_ends(qp);
+	fake_handover();
 	return true;
 }
 
@@ -239,8 +245,12 @@ static bool recv_step(struct fake_qp *qp, struct ib_wc *wc, const void *message)
 	}
 	/* As if who polls had been faster than the event. */
 	recv.cqe->done(qp->ib.recv_cq, wc);
-	completion_ends(qp);
+	fake_handover();
+	/* Who drains may free the completion queue. */
 	qp->ib.recv_cq->comp_handler(qp->ib.recv_cq, qp->ib.recv_cq->cq_context);
+	fake_handover();
+	completion_ends(qp);
+	fake_handover();
 	return true;
 }
 

@@ -26,7 +26,7 @@ struct callback *bc_call(struct kunit *test, u32 words)
 
 bool bc_ended(struct callback *cb)
 {
-	return wait_for_completion_timeout(&cb->done, 60 * HZ);
+	return eventually(completion_done(&cb->done));
 }
 
 /* The connection is lost, and a thread of nfsd sees to it. */

@@ -189,16 +189,17 @@ static unsigned int ended(struct traffic *traffic)
 /* traffic_await - until so many calls have ended, or all */
 void traffic_await(struct traffic *traffic, unsigned int count)
 {
-	unsigned long limit = jiffies + 2 * TRAFFIC_SECONDS * HZ;
 	unsigned int seen = ended(traffic);
+	struct patience patience;
 
+	patience_begin(&patience, 2 * TRAFFIC_SECONDS * HZ);
 	while (traffic_running(traffic) && ended(traffic) < count) {
 		tend(traffic);
 		if (seen != ended(traffic)) {
 			seen = ended(traffic);
-			limit = jiffies + 2 * TRAFFIC_SECONDS * HZ;
+			patience_begin(&patience, 2 * TRAFFIC_SECONDS * HZ);
 		}
-		if (time_after(jiffies, limit))
+		if (!patience_lasts(&patience))
 			hangs(traffic, "no call has ended");
 		usleep_range(50, 100);
 	}
@@ -218,14 +219,27 @@ static unsigned int connections(struct traffic *traffic)
 /* nfsd closes what the client has given up. */
 static void end_of_connections(struct traffic *traffic)
 {
-	unsigned long limit = jiffies + TRAFFIC_SECONDS * HZ;
+	struct patience patience;
 
+	patience_begin(&patience, TRAFFIC_SECONDS * HZ);
 	do {
 		tend(traffic);
-		if (time_after(jiffies, limit))
+		if (!patience_lasts(&patience))
 			hangs(traffic, "the server has not closed its connections");
 		usleep_range(50, 100);
 	} while (connections(traffic) != (traffic->pair->client.conn ? 1 : 0));
+}
+
+static void end_of_nfsd(struct traffic *traffic, struct traffic_thread *thread)
+{
+	struct patience patience;
+
+	patience_begin(&patience, TRAFFIC_SECONDS * HZ);
+	while (!completion_done(&thread->ended)) {
+		if (!patience_lasts(&patience))
+			hangs(traffic, "an nfsd thread has not ended");
+		usleep_range(50, 100);
+	}
 }
 
 static void expect_nothing_wrong(struct traffic *traffic, struct traffic_thread *thread,
@@ -251,9 +265,7 @@ void traffic_end(struct traffic *traffic)
 	end_of_connections(traffic);
 	WRITE_ONCE(traffic->stop, true);
 	for (i = 0; i < TRAFFIC_NFSDS; i++)
-		if (!wait_for_completion_timeout(&traffic->nfsds[i].ended,
-						 TRAFFIC_SECONDS * HZ))
-			hangs(traffic, "an nfsd thread has not ended");
+		end_of_nfsd(traffic, &traffic->nfsds[i]);
 	xprt = traffic_server(traffic);
 	pair->server = xprt ? svcrdma_transport_of(xprt) : NULL;
 	for (i = 0; i < TRAFFIC_TASKS; i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Traffic from several threads: an nfsd thread. */
 #include <linux/delay.h>
+#include <linux/kthread.h>
 #include <linux/unaligned.h>
 
 #include "threads.h"
@@ -89,6 +90,6 @@ int traffic_nfsd(void *data)
 			break;
 		usleep_range(20, 50);
 	}
-	complete(&thread->ended);
-	return 0;
+	/* Once it is seen to have ended, its text may go. */
+	kthread_complete_and_exit(&thread->ended, 0);
 }

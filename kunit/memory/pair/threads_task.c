@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Traffic from several threads: a task that makes calls. */
 #include <linux/delay.h>
+#include <linux/kthread.h>
 
 #include "threads.h"
 
@@ -137,10 +138,11 @@ static bool is_to_be_sent(struct traffic *traffic, const struct client_call *cal
 static enum outcome converse(struct traffic_thread *thread, struct client_call *call,
 			     unsigned int patience)
 {
-	unsigned long limit = jiffies + TRAFFIC_SECONDS * HZ;
 	struct traffic *traffic = thread->traffic;
 	enum outcome outcome = UNDER_WAY;
+	struct patience limit;
 
+	patience_begin(&limit, TRAFFIC_SECONDS * HZ);
 	while (outcome == UNDER_WAY) {
 		if (has_ended(call))
 			return ANSWERED;
@@ -153,7 +155,7 @@ static enum outcome converse(struct traffic_thread *thread, struct client_call *
 		}
 		if (patience && !--patience)
 			return KILLED;
-		if (time_after(jiffies, limit)) {
+		if (!patience_lasts(&limit)) {
 			traffic_wrong(thread, "call %x: no reply in %u s",
 				      be32_to_cpu(call->rqst.rq_xid), TRAFFIC_SECONDS);
 			return GIVEN_UP;
@@ -200,6 +202,6 @@ int traffic_task(void *data)
 	for (i = 0; i < thread->traffic->calls && !thread->why[0]; i++)
 		if (!run(thread, i))
 			break;
-	complete(&thread->ended);
-	return 0;
+	/* Once it is seen to have ended, its text may go. */
+	kthread_complete_and_exit(&thread->ended, 0);
 }

@@ -8,6 +8,7 @@
  */
 #include <linux/slab.h>
 
+#include "../../fake/handover.h"
 #include "provider.h"
 
 /* ib_alloc_cq() */
@@ -155,6 +156,7 @@ void memory_release_cq(struct ib_cq *ib)
 	cq->held = false;
 	tell(cq);
 	spin_unlock_irqrestore(&memory_lock, flags);
+	fake_handover();
 }
 
 /* Completions that nobody has polled. */

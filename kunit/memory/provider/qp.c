@@ -3,6 +3,7 @@
 #include <linux/delay.h>
 #include <linux/slab.h>
 
+#include "../../fake/handover.h"
 #include "provider.h"
 
 DEFINE_SPINLOCK(memory_lock);
@@ -118,6 +119,7 @@ int memory_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 	else
 		memory_end(qp);
 	unlock(qp, flags);
+	fake_handover();
 	return 0;
 }
 
@@ -349,6 +351,7 @@ void memory_run(struct ib_qp *ib, int count)
 	if (count > 0)
 		qp->allowance = 0;
 	unlock(qp, flags);
+	fake_handover();
 }
 
 void memory_release(struct ib_qp *ib)
@@ -365,6 +368,7 @@ void memory_lose(struct ib_qp *ib)
 	spin_lock_irqsave(&memory_lock, flags);
 	memory_terminate(qp);
 	unlock(qp, flags);
+	fake_handover();
 }
 
 unsigned int memory_sends(struct ib_qp *ib)

@@ -125,22 +125,14 @@ static bool was_sent(const struct sweep *sweep)
 	return memory_seen(sweep->pair->server_device, MEMORY_POST_SEND);
 }
 
-/* Time of which @left is left. While the machine stood still nobody has waited. */
-static void pass(unsigned long *left, unsigned long *last)
-{
-	unsigned long now = jiffies;
-
-	*left -= min3(*left, now - *last, 2UL);
-	*last = now;
-}
-
 /* As reverse_called(), but SUNRPC may have to try again; NULL: it does not come. */
 static struct rpc_rqst *called(struct sweep *sweep, struct callback *cb)
 {
-	unsigned long left = msecs_to_jiffies(TO_CALL), last = jiffies;
+	struct patience patience;
 	struct rpc_rqst *rqst;
 	bool sent = false;
 
+	patience_begin(&patience, msecs_to_jiffies(TO_CALL));
 	do {
 		hurry(sweep);
 		pair_pump(sweep->pair);
@@ -148,11 +140,10 @@ static struct rpc_rqst *called(struct sweep *sweep, struct callback *cb)
 		if (rqst || lost(sweep) || completion_done(&cb->done))
 			break;
 		if (!sent && was_sent(sweep))
-			left = msecs_to_jiffies(TO_ARRIVE);
+			patience_begin(&patience, msecs_to_jiffies(TO_ARRIVE));
 		sent = was_sent(sweep);
 		usleep_range(50, 100);
-		pass(&left, &last);
-	} while (left);
+	} while (patience_lasts(&patience));
 	return rqst;
 }
 
@@ -174,14 +165,14 @@ static void answer(struct sweep *sweep, struct rpc_rqst *rqst, u32 words)
 
 static void wait_for_end(struct sweep *sweep, struct callback *cb)
 {
-	unsigned long left = msecs_to_jiffies(TO_END), last = jiffies;
+	struct patience patience;
 
-	while (!lost(sweep) && !completion_done(&cb->done) && left) {
+	patience_begin(&patience, msecs_to_jiffies(TO_END));
+	do {
 		hurry(sweep);
 		pair_pump(sweep->pair);
 		usleep_range(50, 100);
-		pass(&left, &last);
-	}
+	} while (!lost(sweep) && !completion_done(&cb->done) && patience_lasts(&patience));
 }
 
 /* nfsd gives up what does not come back. */

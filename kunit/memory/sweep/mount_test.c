@@ -207,8 +207,8 @@ static void ask_prepare(struct sweep *sweep)
 	svcrdma_answer_config = 1;
 	sweep_fresh(sweep);
 	svcrdma_answer_config = 0;
-	/* A server that falls silent is not waited for that long here. */
-	sweep->pair->client.transport->xt_config_timeout = HZ;
+	/* A server that falls silent is not waited for that long here; one that is slow, is. */
+	sweep->pair->client.transport->xt_config_timeout = sweep->plan.site ? HZ : 60 * HZ;
 }
 
 /* The connect worker asks, nfsd answers. Without an answer there is another connection. */

@@ -12,9 +12,14 @@ side_uses() {
 		{ [ "$ROLE" != client ] && [ "$SERVER_MODULE" = "$1" ]; }
 }
 
+# Words of the kernel's command line that are for module $1, as modprobe passes them
+parameters_of() {
+	tr ' ' '\n' </proc/cmdline | sed -n "s/^$1\.//p"
+}
+
 modules_up() {
 	stage modules
-	local module
+	local module name parameters
 	side_uses installed || rm -f /etc/modprobe.d/rpcrdma-oot.conf
 	if [ -d /run/vm/modules ]; then
 		mkdir -p "$lib"
@@ -25,7 +30,9 @@ modules_up() {
 		install -D "$TOP/scripts/modprobe.d/load" /usr/lib/rpcrdma-oot/load
 	fi
 	for module in $INSMOD; do
-		step "loading" insmod "$module" || return
+		name=${module##*/}
+		mapfile -t parameters < <(parameters_of "${name%.ko}")
+		step "loading" insmod "$module" "${parameters[@]}" || return
 		progress "loaded ${module##*/}"
 	done
 }

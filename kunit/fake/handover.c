@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Delays where control changes hands; see handover.h. */
+#include <linux/atomic.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+
+#include "handover.h"
+
+static unsigned int delay;
+module_param(delay, uint, 0444);
+MODULE_PARM_DESC(delay, "jiffies to sleep wherever control changes hands");
+
+static atomic_t hooks;
+
+void fake_hook_begins(void)
+{
+	atomic_inc(&hooks);
+}
+EXPORT_SYMBOL_GPL(fake_hook_begins);
+
+void fake_hook_ends(void)
+{
+	atomic_dec(&hooks);
+}
+EXPORT_SYMBOL_GPL(fake_hook_ends);
+
+void fake_handover(void)
+{
+	if (delay && !atomic_read(&hooks))
+		schedule_timeout_uninterruptible(delay);
+}
+EXPORT_SYMBOL_GPL(fake_handover);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where a double or a helper has handed control to the code under test, and goes on: what that code
+ * may free is freed while it sleeps. The parameter `delay` of rpcrdma_kunit has the time,
+ * scripts/kunit --delay sets it.
+ */
+#ifndef KUNIT_FAKE_HANDOVER_H
+#define KUNIT_FAKE_HANDOVER_H
+
+/* The caller may sleep, unless it is called by what happens within a hook. */
+void fake_handover(void);
+
+/* Within a hook: the code under test may hold a spinlock. */
+void fake_hook_begins(void);
+void fake_hook_ends(void);
+
+#endif /* KUNIT_FAKE_HANDOVER_H */
