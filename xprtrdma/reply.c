@@ -111,9 +111,11 @@ static __always_inline void let_go(struct xprtrdma_receive *receive,
 	/* No other reply ends the RPC, unless this was none, until it has been sent again. */
 	if (outcome != REPLY_NONE)
 		WRITE_ONCE(xprtrdma_request_of(rqst)->rq_sent_on, 0);
-	if (outcome == REPLY_TAKEN)
+	if (outcome == REPLY_TAKEN) {
+		xprtrdma_request_of(rqst)->rq_answered = true;
 		xprt_complete_rqst(rqst->rq_task, length);
-	else if (outcome == REPLY_FAILED)
+	}
+	if (outcome == REPLY_FAILED)
 		refuse(rqst, RPCRDMA_REFUSED);
 	else if (outcome == REPLY_AGAIN)
 		refuse(rqst, RPCRDMA_REFUSED_ONCE);
@@ -522,6 +524,7 @@ static __always_inline void complete_plain(struct xprtrdma_receive *receive,
 	seal(rqst);
 	count_reply(rqst);
 	WRITE_ONCE(xprtrdma_request_of(rqst)->rq_sent_on, 0);
+	xprtrdma_request_of(rqst)->rq_answered = true;
 	xprt_complete_rqst(rqst->rq_task, length);
 }
 

@@ -262,6 +262,7 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	xprtrdma_loan_init(&request->rq_loan);
 	request->rq_sent_on = 0;
 	request->rq_refused = RPCRDMA_NOT_REFUSED;
+	request->rq_answered = false;
 	request->rq_again = false;
 	request->rq_by_history = false;
 	request->rq_left_open = false;
@@ -457,9 +458,11 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 		return 0;
 	/*
 	 * No retransmission on the same connection: RDMA does not lose messages, and a
-	 * second copy would need a credit of its own (RFC 8166 section 3.3.1).
+	 * second copy would need a credit of its own (RFC 8166 section 3.3.1). A call that was
+	 * answered is none: SUNRPC could make nothing of the answer, and asks once more.
 	 */
-	if (rqst->rq_connect_cookie == xprt->connect_cookie) {
+	if (rqst->rq_connect_cookie == xprt->connect_cookie &&
+	    !xprtrdma_request_of(rqst)->rq_answered) {
 		xprtrdma_conn_fail(conn, RPCRDMA_END_STALLED);
 		return -ENOTCONN;
 	}

@@ -389,6 +389,7 @@ int xprtrdma_send_call(struct xprtrdma_conn *conn, unsigned int length,
 	}
 	WRITE_ONCE(pool->reg_wrs, pool->reg_wrs - registrations);
 	pool->regs_posted += registrations;
+	request->rq_answered = false;
 	/* Before the post, which asks for a completion if none is left. */
 	pool->next = pop_free(pool);
 	rc = post(conn, send, first);

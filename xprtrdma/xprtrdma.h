@@ -423,6 +423,8 @@ enum xprtrdma_memory {
  * @rq_sent_on: xc_serial of the connection of the last Send; 0: none, or no reply to it is
  *	taken. Set under xc_lock of that connection, when the Send has been posted, and read
  *	without it; cleared under queue_lock
+ * @rq_answered: a reply to the last Send was taken, so that Send has no credit any more. Set under
+ *	queue_lock; for whoever sends
  * @rq_timer: SUNRPC's own callback for a task that has stopped waiting; private to wait.c
  * @rq_refused: what the task is to be told; under queue_lock
  * @rq_shape: what call and reply need; for whoever has the RPC
@@ -442,6 +444,7 @@ struct xprtrdma_request {
 	unsigned long		rq_sent_on;
 	void			(*rq_timer)(struct rpc_task *task);
 	enum rpcrdma_refusal	rq_refused;
+	bool			rq_answered;
 	bool			rq_again;
 	bool			rq_by_history;
 	bool			rq_left_open;
