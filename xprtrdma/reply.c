@@ -73,7 +73,10 @@ static bool take_lost(const struct xprtrdma_receive *receive)
 
 	spin_lock(&xprt->transport_lock);
 	lost = transport->xt_lost_on == receive->rv_conn->xc_serial && transport->xt_lost;
-	transport->xt_lost -= lost;
+	if (lost) {
+		transport->xt_lost--;
+		transport->xt_lost_since = jiffies;
+	}
 	spin_unlock(&xprt->transport_lock);
 	return lost;
 }

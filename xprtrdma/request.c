@@ -275,17 +275,24 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 }
 
 /* Its credit comes back with a reply to nobody: see drop_unknown(). */
-static void note_lost(struct rpc_xprt *xprt, unsigned long serial)
+static void note_lost(const struct rpc_rqst *rqst, unsigned long serial)
 {
+	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
+	unsigned long patience = rqst->rq_timeout ?: XPRTRDMA_STALL_TIMEOUT;
 
 	spin_lock(&xprt->transport_lock);
 	if (transport->xt_lost_on < serial) {
 		transport->xt_lost_on = serial;
 		transport->xt_lost = 0;
 	}
-	if (transport->xt_lost_on == serial)
-		transport->xt_lost++;
+	if (transport->xt_lost_on == serial) {
+		if (!transport->xt_lost++) {
+			transport->xt_lost_since = jiffies;
+			transport->xt_lost_patience = 0;
+		}
+		transport->xt_lost_patience = max(transport->xt_lost_patience, patience);
+	}
 	spin_unlock(&xprt->transport_lock);
 }
 
@@ -293,7 +300,7 @@ static void note_lost(struct rpc_xprt *xprt, unsigned long serial)
 static noinline void end_unanswered(struct rpc_rqst *rqst, struct xprtrdma_request *request)
 {
 	if (request->rq_sent_on)
-		note_lost(rqst->rq_xprt, request->rq_sent_on);
+		note_lost(rqst, request->rq_sent_on);
 	if (request->rq_loan.ln_conn) {
 		trace_xprtrdma_fence(rqst->rq_xprt, be32_to_cpu(rqst->rq_xid));
 		xprtrdma_frwr_unmap_sync(&request->rq_loan);

@@ -140,6 +140,25 @@ void xprtrdma_watch_unhold(struct xprtrdma_conn *conn, bool read)
 		conn->xc_watch.held_since = jiffies;
 }
 
+/*
+ * The credit of a call that was killed comes back with its reply. If the server has dropped the
+ * call there is none. When as much time is over as its task would have waited, it means what it
+ * would have meant to the task: another connection, which has all of its credits.
+ */
+static bool lost_call_is_overdue(const struct xprtrdma_conn *conn)
+{
+	struct xprtrdma_transport *transport = conn->xc_transport;
+	struct rpc_xprt *xprt = &transport->xt_xprt;
+	bool overdue;
+
+	spin_lock(&xprt->transport_lock);
+	overdue = transport->xt_lost_on == conn->xc_serial && transport->xt_lost &&
+		  time_after_eq(jiffies, transport->xt_lost_since + transport->xt_lost_patience);
+	spin_unlock(&xprt->transport_lock);
+	return overdue;
+}
+
+/* It has something to do while any call has a credit. */
 static void probe_worker(struct work_struct *work)
 {
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
@@ -157,6 +176,11 @@ static void probe_worker(struct work_struct *work)
 	if (watch->probing)
 		queue_delayed_work(xprtrdma_wq, &watch->probe_worker, XPRTRDMA_PROBE_INTERVAL);
 	spin_unlock(&conn->xc_lock);
+	if (lost_call_is_overdue(conn)) {
+		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, in_flight);
+		xprtrdma_conn_fail(conn, RPCRDMA_END_STALLED);
+		return;
+	}
 	if (!quiet)
 		return;
 	trace_xprtrdma_probe(&conn->xc_transport->xt_xprt, in_flight);

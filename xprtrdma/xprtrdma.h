@@ -155,6 +155,8 @@ struct xprtrdma_stats {
  * @xt_overdue: a reply was, since there is this connection; a hint
  * @xt_lost_on: xc_serial of the connection that @xt_lost is about; under transport_lock
  * @xt_lost: calls that ended, by a signal or in time, before they were answered on it
+ * @xt_lost_since: when the first of them ended, or a reply to one of them came last, jiffies
+ * @xt_lost_patience: how long their tasks would have waited for a reply, jiffies
  * @xt_fenced: tasks that may not encode their calls again yet; see wait.c
  * @xt_reserve: requests for asynchronous tasks when memory is short
  * @xt_spare: memory for the next requests; exchanged without a lock
@@ -186,6 +188,8 @@ struct xprtrdma_transport {
 	bool			xt_overdue;
 	unsigned long		xt_lost_on;
 	unsigned int		xt_lost;
+	unsigned long		xt_lost_since;
+	unsigned long		xt_lost_patience;
 	struct rpc_wait_queue	xt_fenced;
 	mempool_t		xt_reserve;
 	void			*xt_spare[XPRTRDMA_SPARE_REQUESTS];

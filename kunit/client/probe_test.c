@@ -156,6 +156,63 @@ static void probe_that_cannot_be_posted_ends_the_connection(struct kunit *test)
 	client_expect_failed(client);
 }
 
+/* A task is killed while it waits for its reply. Returns the XID. */
+static u32 kill_one(struct client *client, unsigned long timeout)
+{
+	struct client_call *call = client_sent(client, &getattr);
+	u32 xid = be32_to_cpu(call->rqst.rq_xid);
+
+	call->rqst.rq_timeout = timeout;
+	client_call_destroy(call);
+	return xid;
+}
+
+static void time_passes(struct client *client, unsigned long time)
+{
+	client->transport->xt_lost_since -= time;
+	interval_over(client);
+}
+
+/* The server has dropped a call whose task was killed: its credit would be lost for ever. */
+static void lost_call_without_an_answer_ends_the_connection(struct kunit *test)
+{
+	struct client *client = client_of(test);
+
+	kill_one(client, 60 * HZ);
+	kill_one(client, 10 * HZ);
+	time_passes(client, 50 * HZ);
+	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
+	time_passes(client, 11 * HZ);
+	client_expect_failed(client);
+	KUNIT_EXPECT_EQ(test, RPCRDMA_END_STALLED, client->conn->xc_end);
+}
+
+/* As long as the answers to such calls come the server is only slow. */
+static void lost_calls_that_are_answered_end_nothing(struct kunit *test)
+{
+	__be32 message[] = { 0, cpu_to_be32(1), cpu_to_be32(8), cpu_to_be32(RPCRDMA_MSG), 0, 0, 0,
+			     0, cpu_to_be32(RPCRDMA_RPC_REPLY) };
+	struct client *client = client_of(test);
+	u32 first = kill_one(client, 60 * HZ), second = kill_one(client, 60 * HZ);
+
+	time_passes(client, 50 * HZ);
+	message[0] = cpu_to_be32(first);
+	message[7] = message[0];
+	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, sizeof(message)));
+	time_passes(client, 50 * HZ);
+	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
+	message[0] = cpu_to_be32(second);
+	message[7] = message[0];
+	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, sizeof(message)));
+	KUNIT_EXPECT_EQ(test, 0, client->transport->xt_lost);
+	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_window.in_flight);
+
+	/* A call that is not answered is its task's business. */
+	client_sent(client, &getattr);
+	time_passes(client, 100 * HZ);
+	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
+}
+
 static struct kunit_case probe_cases[] = {
 	KUNIT_CASE(probe_and_watches_stop),
 	KUNIT_CASE(probe_is_an_empty_write),
@@ -165,6 +222,8 @@ static struct kunit_case probe_cases[] = {
 	KUNIT_CASE(probe_is_not_answered_by_a_send),
 	KUNIT_CASE(probe_needs_a_send_buffer),
 	KUNIT_CASE(probe_that_cannot_be_posted_ends_the_connection),
+	KUNIT_CASE(lost_call_without_an_answer_ends_the_connection),
+	KUNIT_CASE(lost_calls_that_are_answered_end_nothing),
 	{}
 };
 
