@@ -140,6 +140,8 @@ static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	if (plan->reply_chunk) {
 		if (!rpcrdma_lists_begin_reply(lists))
 			return -EIO;
+		/* The server says how much it has written: no more may be read than that. */
+		memset(rqst->rq_rbuffer, 0, rqst->rq_rcvsize);
 		/* No page is exposed twice. */
 		rc = xprtrdma_frwr_map(conn, &request->rq_loan, &rqst->rq_rcv_buf,
 				       plan->write_chunk ? XPRTRDMA_KVECS : XPRTRDMA_ALL,

@@ -13,42 +13,11 @@
 
 enum {
 	RESERVED_REQUESTS	= 4,
-	/* With what the allocator puts behind it, no more than a page of 4 KiB */
-	USUAL_SIZE		= 4032,
+	/* Nearly all requests fit in. */
+	RESERVED_SIZE		= 4096,
 	/* The reply of an OPEN of NFS 4.2 may have security labels. */
 	LARGE_SIZE		= 8192,
 };
-
-/* Of the size that nearly all requests fit in */
-static struct kmem_cache *usual_requests;
-
-/* Debian's kernels clear what they allocate, but not what has a constructor. */
-static void left_as_it_is(void *object)
-{
-}
-
-/**
- * xprtrdma_request_cache_init - memory for all requests of all transports
- *
- * Context: process.
- * Return: 0 or -ENOMEM.
- */
-int xprtrdma_request_cache_init(void)
-{
-	usual_requests = kmem_cache_create("xprtrdma_request", USUAL_SIZE,
-					   __alignof__(struct xprtrdma_request), 0, left_as_it_is);
-	return usual_requests ? 0 : -ENOMEM;
-}
-
-/**
- * xprtrdma_request_cache_exit - there is no transport any more
- *
- * Context: process.
- */
-void xprtrdma_request_cache_exit(void)
-{
-	kmem_cache_destroy(usual_requests);
-}
 
 /**
  * xprtrdma_requests_init - what the requests of a transport share
@@ -62,7 +31,8 @@ void xprtrdma_request_cache_exit(void)
 int xprtrdma_requests_init(struct xprtrdma_transport *transport)
 {
 	rpc_init_wait_queue(&transport->xt_fenced, "xprtrdma_fenced");
-	return mempool_init_kmalloc_pool(&transport->xt_reserve, RESERVED_REQUESTS, USUAL_SIZE);
+	return mempool_init_kmalloc_pool(&transport->xt_reserve, RESERVED_REQUESTS,
+						RESERVED_SIZE);
 }
 
 /**
@@ -73,164 +43,54 @@ int xprtrdma_requests_init(struct xprtrdma_transport *transport)
  */
 void xprtrdma_requests_exit(struct xprtrdma_transport *transport)
 {
-	xprtrdma_requests_trim(transport);
 	mempool_exit(&transport->xt_reserve);
 	rpc_destroy_wait_queue(&transport->xt_fenced);
 }
 
 /*
- * The memory of requests that are over stays with their transport, up to a number, for its next
- * ones. A slot is filled or emptied in one atomic step, so there is no lock. The first slot is all
- * that one RPC at a time needs. Of the others, @used says where to look first. Two that come at the
- * same time may leave it wrong: memory above it waits until the slots up to there are filled again,
- * or for xprtrdma_requests_trim().
+ * As rpc_malloc(): what is asynchronous, such as a WRITE, may be what memory waits for. The
+ * allocator clears memory where the kernel is set up so, but not what the reserve has kept.
  */
-
-/* The first slot is empty. Goes down from the last one that is filled. */
-static noinline void *take_one_of_many(void **spare, unsigned int *used)
+static struct xprtrdma_request *memory_for(struct xprtrdma_transport *transport,
+					   const struct rpc_task *task, size_t size)
 {
-	unsigned int i;
-	void *memory;
+	struct xprtrdma_request *request = kmalloc(size, rpc_task_gfp_mask());
+	bool reserved = unlikely(!request) && RPC_IS_ASYNC(task) && size <= RESERVED_SIZE;
 
-	for (i = READ_ONCE(*used); i > 1; i--) {
-		if (!READ_ONCE(spare[i - 1]))
-			continue;
-		memory = xchg(&spare[i - 1], NULL);
-		if (likely(memory)) {
-			WRITE_ONCE(*used, i - 1);
-			return memory;
-		}
-	}
-	WRITE_ONCE(*used, 1);
-	return NULL;
-}
-
-/* The first slot is filled. */
-static noinline bool keep_one_of_many(void **spare, unsigned int slots, unsigned int *used,
-				      void *memory)
-{
-	unsigned int i;
-
-	for (i = max(READ_ONCE(*used), 1u); i < slots; i++) {
-		if (!READ_ONCE(spare[i]) && !cmpxchg(&spare[i], NULL, memory)) {
-			WRITE_ONCE(*used, i + 1);
-			return true;
-		}
-	}
-	return false;
-}
-
-static void *take_spare(void **spare, unsigned int *used)
-{
-	return xchg(&spare[0], NULL) ?: take_one_of_many(spare, used);
-}
-
-static bool keep_spare(void **spare, unsigned int slots, unsigned int *used, void *memory)
-{
-	return !cmpxchg(&spare[0], NULL, memory) || keep_one_of_many(spare, slots, used, memory);
-}
-
-/**
- * xprtrdma_requests_trim - the transport is not used for now
- * @transport: the transport
- *
- * Frees the memory that it has for its next requests.
- *
- * Context: any.
- */
-void xprtrdma_requests_trim(struct xprtrdma_transport *transport)
-{
-	unsigned int i;
-	void *memory;
-
-	for (i = 0; i < ARRAY_SIZE(transport->xt_spare); i++) {
-		memory = xchg(&transport->xt_spare[i], NULL);
-		if (memory)
-			kmem_cache_free(usual_requests, memory);
-	}
-	for (i = 0; i < ARRAY_SIZE(transport->xt_spare_large); i++)
-		kfree(xchg(&transport->xt_spare_large[i], NULL));
-}
-
-/* As rpc_malloc(): what is asynchronous, such as a WRITE, may be what memory waits for. */
-static struct xprtrdma_request *usual_memory(struct xprtrdma_transport *transport,
-					     const struct rpc_task *task)
-{
-	enum xprtrdma_memory memory = XPRTRDMA_MEMORY_USUAL;
-	struct xprtrdma_request *request;
-
-	request = take_spare(transport->xt_spare, &transport->xt_spare_used) ?:
-		  kmem_cache_alloc(usual_requests, rpc_task_gfp_mask());
-	if (unlikely(!request) && RPC_IS_ASYNC(task)) {
+	if (reserved) {
 		request = mempool_alloc(&transport->xt_reserve, GFP_NOWAIT);
-		memory = XPRTRDMA_MEMORY_RESERVED;
+		if (request)
+			memset(request, 0, RESERVED_SIZE);
 	}
 	if (request) {
-		request->rq_memory = memory;
+		request->rq_reserved = reserved;
 		request->rq_reply = NULL;
 	}
 	return request;
 }
 
-static void *large_memory(struct xprtrdma_transport *transport, size_t size,
-			  enum xprtrdma_memory *memory)
+static void give_memory_back(struct xprtrdma_transport *transport,
+			     struct xprtrdma_request *request)
 {
-	void *found = NULL;
-
-	*memory = size <= LARGE_SIZE ? XPRTRDMA_MEMORY_LARGE : XPRTRDMA_MEMORY_HUGE;
-	if (*memory == XPRTRDMA_MEMORY_LARGE)
-		found = take_spare(transport->xt_spare_large, &transport->xt_spare_large_used);
-	return found ?: kmalloc(max_t(size_t, size, LARGE_SIZE), rpc_task_gfp_mask());
+	if (unlikely(request->rq_reserved))
+		mempool_free(request, &transport->xt_reserve);
+	else
+		kfree(request);
 }
 
-static void give_memory_back(struct xprtrdma_transport *transport, void *given,
-			     enum xprtrdma_memory memory)
+/* All in one piece would be large: the reply has memory of its own. */
+static noinline struct xprtrdma_request *split_request(struct xprtrdma_transport *transport,
+						       const struct rpc_task *task,
+						       size_t size, size_t reply)
 {
-	switch (memory) {
-	case XPRTRDMA_MEMORY_USUAL:
-		if (!keep_spare(transport->xt_spare, ARRAY_SIZE(transport->xt_spare),
-				&transport->xt_spare_used, given))
-			kmem_cache_free(usual_requests, given);
-		break;
-	case XPRTRDMA_MEMORY_RESERVED:
-		mempool_free(given, &transport->xt_reserve);
-		break;
-	case XPRTRDMA_MEMORY_LARGE:
-		if (keep_spare(transport->xt_spare_large, ARRAY_SIZE(transport->xt_spare_large),
-			       &transport->xt_spare_large_used, given))
-			break;
-		fallthrough;
-	case XPRTRDMA_MEMORY_HUGE:
-		kfree(given);
-	}
-}
+	struct xprtrdma_request *request = memory_for(transport, task, size);
 
-/* More than the usual: all in one piece, or, to need no larger ones, the reply by itself. */
-static noinline struct xprtrdma_request *
-large_request(struct xprtrdma_transport *transport, const struct rpc_task *task, size_t call,
-	      size_t reply)
-{
-	bool split = struct_size_t(struct xprtrdma_request, rq_data, call + reply) > LARGE_SIZE;
-	size_t size = struct_size_t(struct xprtrdma_request, rq_data, split ? call : call + reply);
-	struct xprtrdma_request *request;
-	enum xprtrdma_memory memory;
-
-	if (size <= USUAL_SIZE) {
-		request = usual_memory(transport, task);
-	} else {
-		request = large_memory(transport, size, &memory);
-		if (request) {
-			request->rq_memory = memory;
-			request->rq_reply = NULL;
-		}
-	}
-	if (!request || !split)
-		return request;
-	request->rq_reply = large_memory(transport, reply, &memory);
-	request->rq_reply_memory = memory;
+	if (!request)
+		return NULL;
+	request->rq_reply = kmalloc(reply, rpc_task_gfp_mask());
 	if (request->rq_reply)
 		return request;
-	give_memory_back(transport, request, request->rq_memory);
+	give_memory_back(transport, request);
 	return NULL;
 }
 
@@ -238,8 +98,8 @@ large_request(struct xprtrdma_transport *transport, const struct rpc_task *task,
  * xprtrdma_request_alloc - ->buf_alloc: call and reply buffers of an RPC
  * @task: its task
  *
- * The reply buffer starts at a cache line of its own, since it may be mapped for DMA
- * while the call buffer is in use.
+ * The reply buffer has cache lines of its own, since it may be mapped for DMA while the call
+ * buffer is in use. kmalloc() aligns what it returns as the size is aligned.
  *
  * Context: process; may dip into reserves for a swapper's task, and into the transport's
  * own for an asynchronous one.
@@ -250,13 +110,14 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct xprtrdma_transport *transport = xprtrdma_transport_of(rqst->rq_xprt);
 	size_t call = ALIGN(rqst->rq_callsize, L1_CACHE_BYTES);
+	size_t reply = ALIGN(rqst->rq_rcvsize, L1_CACHE_BYTES);
 	struct xprtrdma_request *request;
 	size_t size;
 
 	/* No overflow: SUNRPC has bounded both, by its procedures and by RPC_MAX_AUTH_SIZE. */
-	size = sizeof(*request) + call + rqst->rq_rcvsize;
-	request = likely(size <= USUAL_SIZE) ? usual_memory(transport, task) :
-			large_request(transport, task, call, rqst->rq_rcvsize);
+	size = sizeof(*request) + call;
+	request = likely(size + reply <= LARGE_SIZE) ? memory_for(transport, task, size + reply) :
+			split_request(transport, task, size, reply);
 	if (!request)
 		return -ENOMEM;
 	xprtrdma_loan_init(&request->rq_loan);
@@ -323,9 +184,8 @@ void xprtrdma_request_free(struct rpc_task *task)
 
 	if (unlikely(request->rq_sent_on || request->rq_loan.ln_conn))
 		end_unanswered(rqst, request);
-	if (unlikely(request->rq_reply))
-		give_memory_back(transport, request->rq_reply, request->rq_reply_memory);
-	give_memory_back(transport, request, request->rq_memory);
+	kfree(request->rq_reply);
+	give_memory_back(transport, request);
 	rqst->rq_buffer = NULL;
 	rqst->rq_rbuffer = NULL;
 }

@@ -238,7 +238,6 @@ static void transport_close(struct rpc_xprt *xprt)
 	if (transport->xt_conn && READ_ONCE(transport->xt_conn->xc_useful))
 		xprt->reestablish_timeout = 0;
 	disconnect(transport, false);
-	xprtrdma_requests_trim(transport);
 	next_cookie(xprt);
 	xprt_disconnect_done(xprt);
 }
@@ -463,12 +462,9 @@ int xprtrdma_transport_register(void)
 	free_wq = alloc_workqueue("xprtrdma_free", WQ_UNBOUND, 0);
 	if (!free_wq)
 		goto out_wq;
-	rc = xprtrdma_request_cache_init();
-	if (rc)
-		goto out_free_wq;
 	rc = rpcrdma_buffers_start("xprtrdma_buffer");
 	if (rc)
-		goto out_request_cache;
+		goto out_free_wq;
 	rc = xprtrdma_connections_init();
 	if (rc)
 		goto out_buffers;
@@ -481,8 +477,6 @@ out_connections:
 	xprtrdma_connections_exit();
 out_buffers:
 	rpcrdma_buffers_stop();
-out_request_cache:
-	xprtrdma_request_cache_exit();
 out_free_wq:
 	destroy_workqueue(free_wq);
 out_wq:
@@ -502,6 +496,5 @@ void xprtrdma_transport_unregister(void)
 	destroy_workqueue(free_wq);
 	xprtrdma_connections_exit();
 	rpcrdma_buffers_stop();
-	xprtrdma_request_cache_exit();
 	destroy_workqueue(xprtrdma_wq);
 }

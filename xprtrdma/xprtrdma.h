@@ -49,8 +49,6 @@ enum {
 	XPRTRDMA_FIRST_CREDITS	= 8,	/* with buffers, until a call waits for more */
 	XPRTRDMA_FIRST_SENDS	= 4,	/* until none is left */
 	XPRTRDMA_BC_FIRST_SLOTS	= 4,	/* until the server calls */
-	XPRTRDMA_SPARE_REQUESTS	= 64,	/* whose memory is kept; as many go as come, mostly */
-	XPRTRDMA_SPARE_LARGE	= 8,	/* the same for large ones */
 	XPRTRDMA_MR_INITIAL	= 4,
 	XPRTRDMA_REPLY_SEGMENTS	= 64,	/* storage to decode a reply: two full lists */
 	XPRTRDMA_REPLY_CHUNKS	= 8,
@@ -159,10 +157,6 @@ struct xprtrdma_stats {
  * @xt_lost_patience: how long their tasks would have waited for a reply, jiffies
  * @xt_fenced: tasks that may not encode their calls again yet; see wait.c
  * @xt_reserve: requests for asynchronous tasks when memory is short
- * @xt_spare: memory for the next requests; exchanged without a lock
- * @xt_spare_used: how many slots of it are filled, the first included; a hint
- * @xt_spare_large: the same for large ones
- * @xt_spare_large_used: the same for these
  * @xt_srcaddr: local address to bind to; ss_family is 0 for any
  * @xt_bc_max_payload: largest reverse-direction message, bytes; set at connect
  * @xt_bc_count: reverse-direction rpc_rqsts that exist; changed under bc_pa_lock
@@ -192,10 +186,6 @@ struct xprtrdma_transport {
 	unsigned long		xt_lost_patience;
 	struct rpc_wait_queue	xt_fenced;
 	mempool_t		xt_reserve;
-	void			*xt_spare[XPRTRDMA_SPARE_REQUESTS];
-	unsigned int		xt_spare_used;
-	void			*xt_spare_large[XPRTRDMA_SPARE_LARGE];
-	unsigned int		xt_spare_large_used;
 	struct sockaddr_storage	xt_srcaddr;
 	unsigned int		xt_bc_max_payload;
 	unsigned int		xt_bc_count;
@@ -408,20 +398,6 @@ struct xprtrdma_loan {
 };
 
 /**
- * enum xprtrdma_memory - where the memory of a request comes from
- * @XPRTRDMA_MEMORY_USUAL: the cache of all transports
- * @XPRTRDMA_MEMORY_RESERVED: xt_reserve
- * @XPRTRDMA_MEMORY_LARGE: kmalloc(), all of one size
- * @XPRTRDMA_MEMORY_HUGE: kmalloc(), of any larger one
- */
-enum xprtrdma_memory {
-	XPRTRDMA_MEMORY_USUAL,
-	XPRTRDMA_MEMORY_RESERVED,
-	XPRTRDMA_MEMORY_LARGE,
-	XPRTRDMA_MEMORY_HUGE,
-};
-
-/**
  * struct xprtrdma_request - the transport's part of an rpc_rqst
  * @rq_loan: memory regions lent to this RPC
  * @rq_sent_on: xc_serial of the connection of the last Send; 0: none, or no reply to it is
@@ -438,8 +414,7 @@ enum xprtrdma_memory {
  * @rq_procedure: index into xt_history, if @rq_by_history
  * @rq_by_history: whether the call offers memory for a large reply was a guess
  * @rq_left_open: the guess was that none is needed
- * @rq_memory: whose its memory is, enum xprtrdma_memory; constant
- * @rq_reply_memory: the same of @rq_reply
+ * @rq_reserved: its memory is of xt_reserve; constant
  * @rq_reply: reply buffer, if that has memory of its own; or NULL. Constant
  * @rq_data: call buffer, then, without @rq_reply, reply buffer
  */
@@ -456,8 +431,7 @@ struct xprtrdma_request {
 	u32			rq_write_capacity;
 	u32			rq_reply_capacity;
 	u32			rq_procedure;
-	u8			rq_memory;
-	u8			rq_reply_memory;
+	bool			rq_reserved;
 	void			*rq_reply;
 	u8			rq_data[] ____cacheline_aligned;
 };
@@ -565,10 +539,7 @@ static inline bool xprtrdma_config_asked(const struct xprtrdma_conn *conn)
 }
 
 /* request.c */
-int xprtrdma_request_cache_init(void);
-void xprtrdma_request_cache_exit(void);
 int xprtrdma_requests_init(struct xprtrdma_transport *transport);
-void xprtrdma_requests_trim(struct xprtrdma_transport *transport);
 void xprtrdma_requests_exit(struct xprtrdma_transport *transport);
 int xprtrdma_request_alloc(struct rpc_task *task);
 void xprtrdma_request_free(struct rpc_task *task);

@@ -14,7 +14,6 @@ static void client_destroy_action(void *data)
 	client_exit(client);
 	fake_queues_check();
 	rpcrdma_buffers_stop();
-	xprtrdma_request_cache_exit();
 	destroy_workqueue(xprtrdma_wq);
 }
 
@@ -32,7 +31,6 @@ struct client *client_create(struct kunit *test)
 	/* As xprtrdma_transport_register(). */
 	xprtrdma_wq = alloc_workqueue("xprtrdma_kunit", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	KUNIT_ASSERT_NOT_NULL(test, xprtrdma_wq);
-	KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_cache_init());
 	KUNIT_ASSERT_EQ(test, 0, rpcrdma_buffers_start("rpcrdma_kunit"));
 	client_init(client, test, 0x10000001);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, client_destroy_action,

@@ -401,6 +401,51 @@ static void reply_with_a_tail_that_does_not_fit(struct kunit *test)
 	client_expect_at_rest(client);
 }
 
+/*
+ * The server says that its reply has 200 bytes, and has written 8. What an earlier RPC has left in
+ * that memory is not shown.
+ */
+static void reply_chunk_that_is_not_all_written(struct kunit *test)
+{
+	static const struct client_shape shape = { .head = 100, .reply_head = 6000 };
+	struct client *client = client_of(test);
+	struct client_call *call = client_call_create(client, &shape);
+	struct rpcrdma_header header = {
+		.vers = RPCRDMA_VERSION, .credits = 32, .proc = RPCRDMA_NOMSG,
+		.xid = be32_to_cpu(call->rqst.rq_xid),
+	};
+	__be32 written[] = { call->rqst.rq_xid, cpu_to_be32(RPCRDMA_RPC_REPLY) };
+	struct rpcrdma_chunk *chunk;
+	u8 message[128], seen[200];
+	u32 i;
+
+	/* Arrange */
+	memset(call->rqst.rq_rbuffer, 0xa5, call->rqst.rq_rcvsize);
+	KUNIT_ASSERT_EQ(test, 0, client_call_send(call));
+	client_call_decode(call);
+	chunk = rpcrdma_reply_chunk(&call->lists);
+	KUNIT_ASSERT_NOT_NULL(test, chunk);
+
+	/* Act */
+	KUNIT_ASSERT_TRUE(test, fake_write(client->fake, call->segments[chunk->first].handle,
+					   call->segments[chunk->first].offset, written,
+					   sizeof(written)));
+	KUNIT_ASSERT_TRUE(test, rpcrdma_chunk_set_written(&call->lists, chunk, sizeof(seen)));
+	KUNIT_ASSERT_EQ(test, RPCRDMA_OK, rpcrdma_header_encode(&header, &call->lists, message,
+								sizeof(message)));
+	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, header.size));
+	fake_run_all(client->qp);
+
+	/* Assert */
+	KUNIT_EXPECT_TRUE(test, client_call_done(call));
+	KUNIT_EXPECT_EQ(test, sizeof(seen), call->rqst.rq_reply_bytes_recvd);
+	KUNIT_ASSERT_EQ(test, 0, read_bytes_from_xdr_buf(&call->rqst.rq_private_buf, 0, seen,
+							 sizeof(seen)));
+	KUNIT_EXPECT_EQ(test, 0, memcmp(seen, written, sizeof(written)));
+	for (i = sizeof(written); i < sizeof(seen); i++)
+		KUNIT_ASSERT_EQ_MSG(test, 0, seen[i], "byte %u", i);
+}
+
 static struct kunit_case reply_cases[] = {
 	KUNIT_CASE_PARAM(reply_is_seen_by_the_consumer, good_gen_params),
 	KUNIT_CASE(reply_item_is_all_of_the_pages),
@@ -411,6 +456,7 @@ static struct kunit_case reply_cases[] = {
 	KUNIT_CASE(reply_with_an_empty_write_chunk),
 	KUNIT_CASE_PARAM(reply_that_is_none_is_dropped, none_gen_params),
 	KUNIT_CASE_PARAM(reply_with_a_tail_that_does_not_fit, tail_gen_params),
+	KUNIT_CASE(reply_chunk_that_is_not_all_written),
 	{}
 };
 

@@ -34,7 +34,6 @@ static void request_without_memory(struct kunit *test)
 	struct client_call *call = client_call_create(client, &getattr);
 
 	xprtrdma_request_free(&call->task);
-	xprtrdma_requests_trim(client->transport);
 	call->task.tk_flags = c->flags;
 	call->rqst.rq_callsize = c->size;
 	fake_alloc_fail(0);
@@ -45,156 +44,49 @@ static void request_without_memory(struct kunit *test)
 		memset(call->rqst.rq_buffer, 0x5a, c->size);
 }
 
-static const struct client_shape small = { .head = 136, .reply_head = 112 };
-
-static unsigned int spares(const struct client *client)
+/* What the reserve has kept is as clean as what the allocator gives. */
+static void request_from_the_reserve_is_clean(struct kunit *test)
 {
-	unsigned int i, count = 0;
-
-	for (i = 0; i < XPRTRDMA_SPARE_REQUESTS; i++)
-		count += !!client->transport->xt_spare[i];
-	return count;
-}
-
-/* Nothing is allocated for RPCs that come as others go. */
-static void request_memory_is_used_again(struct kunit *test)
-{
-	struct client_call *calls[XPRTRDMA_SPARE_REQUESTS + 2];
+	static const struct client_shape getattr = { .head = 136, .reply_head = 112 };
 	struct client *client = client_of(test);
-	unsigned int i;
+	struct client_call *call = client_call_create(client, &getattr);
+	unsigned int i, n;
 
-	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		calls[i] = client_call_create(client, &small);
-	for (i = 0; i < ARRAY_SIZE(calls); i++) {
-		xprtrdma_request_free(&calls[i]->task);
-		KUNIT_EXPECT_EQ(test, min(i + 1, (u32)XPRTRDMA_SPARE_REQUESTS), spares(client));
-	}
-	fake_alloc_fail(0);
-	for (i = 0; i < XPRTRDMA_SPARE_REQUESTS; i++) {
-		KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&calls[i]->task));
-		memset(calls[i]->rqst.rq_buffer, 0x5a, calls[i]->rqst.rq_callsize);
-	}
-	KUNIT_EXPECT_FALSE(test, fake_alloc_failed());
-	fake_alloc_fail(0);
-	KUNIT_EXPECT_EQ(test, -ENOMEM, xprtrdma_request_alloc(&calls[i]->task));
-	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
-	/* As many are kept again, and one that comes and goes. */
-	for (i = 0; i < XPRTRDMA_SPARE_REQUESTS; i++)
-		xprtrdma_request_free(&calls[i]->task);
-	KUNIT_EXPECT_EQ(test, XPRTRDMA_SPARE_REQUESTS, spares(client));
-	KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&calls[0]->task));
-	xprtrdma_request_free(&calls[0]->task);
-	KUNIT_EXPECT_EQ(test, XPRTRDMA_SPARE_REQUESTS, spares(client));
-	xprtrdma_requests_trim(client->transport);
-	KUNIT_EXPECT_EQ(test, 0, spares(client));
-	KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&calls[0]->task));
-	xprtrdma_request_free(&calls[0]->task);
-	KUNIT_EXPECT_EQ(test, 1, spares(client));
-}
-
-/* Two that come at the same time leave it wrong where the last one is. */
-static void request_memory_is_found_without_the_hint(struct kunit *test)
-{
-	struct xprtrdma_transport *transport = client_of(test)->transport;
-	struct client_call *calls[3], *more;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		calls[i] = client_call_create(client_of(test), &small);
-	more = client_call_create(client_of(test), &small);
-	xprtrdma_request_free(&more->task);
-	xprtrdma_requests_trim(transport);
-	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		xprtrdma_request_free(&calls[i]->task);
-	/* Too high: nothing is there, or something below */
-	WRITE_ONCE(transport->xt_spare_used, XPRTRDMA_SPARE_REQUESTS);
-	fake_alloc_fail(0);
-	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&calls[i]->task));
-	KUNIT_EXPECT_FALSE(test, fake_alloc_failed());
-	WRITE_ONCE(transport->xt_spare_used, XPRTRDMA_SPARE_REQUESTS);
-	fake_alloc_fail(0);
-	KUNIT_EXPECT_EQ(test, -ENOMEM, xprtrdma_request_alloc(&more->task));
-	/* Too low: what is above is passed, and freed at the latest by the trim */
-	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		xprtrdma_request_free(&calls[i]->task);
-	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(calls), spares(client_of(test)));
-	WRITE_ONCE(transport->xt_spare_used, 1);
-	KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&calls[0]->task));
-	KUNIT_EXPECT_EQ(test, 2, spares(client_of(test)));
-	xprtrdma_request_free(&calls[0]->task);
-	KUNIT_EXPECT_EQ(test, 3, spares(client_of(test)));
-	WRITE_ONCE(transport->xt_spare_used, 0);
-	xprtrdma_requests_trim(transport);
-	KUNIT_EXPECT_EQ(test, 0, spares(client_of(test)));
-}
-
-static unsigned int large_spares(const struct client *client)
-{
-	unsigned int i, count = 0;
-
-	for (i = 0; i < XPRTRDMA_SPARE_LARGE; i++)
-		count += !!client->transport->xt_spare_large[i];
-	return count;
-}
-
-static void request_of_size(struct client_call *call, u32 size)
-{
 	xprtrdma_request_free(&call->task);
-	call->rqst.rq_callsize = size;
-	KUNIT_ASSERT_EQ(call->client->test, 0, xprtrdma_request_alloc(&call->task));
-	memset(call->rqst.rq_buffer, 0x5a, size);
+	call->task.tk_flags = RPC_TASK_ASYNC;
+	for (n = 0; n < 8; n++) {
+		fake_alloc_fail(0);
+		KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&call->task));
+		KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
+		for (i = 0; i < call->rqst.rq_rcvsize; i++)
+			KUNIT_ASSERT_EQ(test, 0, ((u8 *)call->rqst.rq_rbuffer)[i]);
+		memset(call->rqst.rq_rbuffer, 0xa5, call->rqst.rq_rcvsize);
+		xprtrdma_request_free(&call->task);
+	}
 }
 
-/* The same for large ones, or pieces of them, of a few; what is larger still is freed. */
-static void large_request_memory_is_used_again(struct kunit *test)
+/* A reply with memory of its own: all, or nothing is left. */
+static void request_in_two_pieces(struct kunit *test)
 {
-	struct client_call *calls[XPRTRDMA_SPARE_LARGE + 1];
+	static const struct client_shape getattr = { .head = 136, .reply_head = 112 };
 	struct client *client = client_of(test);
-	unsigned int i;
+	struct client_call *call = client_call_create(client, &getattr);
+	struct rpc_rqst *rqst = &call->rqst;
+	int count;
 
-	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		calls[i] = client_call_create(client, &small);
-	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		request_of_size(calls[i], 4500);
-	xprtrdma_requests_trim(client->transport);
-	for (i = 0; i < ARRAY_SIZE(calls); i++) {
-		xprtrdma_request_free(&calls[i]->task);
-		KUNIT_EXPECT_EQ(test, min(i + 1, (u32)XPRTRDMA_SPARE_LARGE), large_spares(client));
+	xprtrdma_request_free(&call->task);
+	rqst->rq_callsize = 3348;
+	rqst->rq_rcvsize = 7184;
+	for (count = 0; count < 2; count++) {
+		fake_alloc_fail(count);
+		KUNIT_EXPECT_EQ(test, -ENOMEM, xprtrdma_request_alloc(&call->task));
+		KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
+		KUNIT_EXPECT_NULL(test, rqst->rq_buffer);
 	}
-	KUNIT_EXPECT_EQ(test, 0, spares(client));
-	fake_alloc_fail(0);
-	for (i = 0; i < XPRTRDMA_SPARE_LARGE; i++) {
-		calls[i]->rqst.rq_callsize = 7000;
-		KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&calls[i]->task));
-		memset(calls[i]->rqst.rq_buffer, 0x5a, 7000);
-	}
-	KUNIT_EXPECT_FALSE(test, fake_alloc_failed());
-	fake_alloc_fail(0);
-	KUNIT_EXPECT_EQ(test, -ENOMEM, xprtrdma_request_alloc(&calls[i]->task));
-	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
-	/* An OPEN: the call is a usual one */
-	xprtrdma_requests_trim(client->transport);
-	calls[0]->rqst.rq_rcvsize = 7184;
-	request_of_size(calls[0], 3348);
-	memset(calls[0]->rqst.rq_rbuffer, 0xa5, 7184);
-	xprtrdma_requests_trim(client->transport);
-	xprtrdma_request_free(&calls[0]->task);
-	KUNIT_EXPECT_EQ(test, 1, spares(client));
-	KUNIT_EXPECT_EQ(test, 1, large_spares(client));
-	/* Nothing is left over where one of the two is missing. */
-	xprtrdma_requests_trim(client->transport);
-	fake_alloc_fail(1);
-	KUNIT_EXPECT_EQ(test, -ENOMEM, xprtrdma_request_alloc(&calls[0]->task));
-	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
-	KUNIT_EXPECT_EQ(test, 1, spares(client));
-	KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&calls[0]->task));
-	calls[0]->rqst.rq_rcvsize = 12000;
-	request_of_size(calls[0], 10000);
-	memset(calls[0]->rqst.rq_rbuffer, 0xa5, 12000);
-	xprtrdma_requests_trim(client->transport);
-	xprtrdma_request_free(&calls[0]->task);
-	KUNIT_EXPECT_EQ(test, 0, large_spares(client));
+	KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&call->task));
+	memset(rqst->rq_buffer, 0x5a, rqst->rq_callsize);
+	memset(rqst->rq_rbuffer, 0xa5, rqst->rq_rcvsize);
+	KUNIT_EXPECT_PTR_EQ(test, xprtrdma_request_of(rqst)->rq_reply, rqst->rq_rbuffer);
 }
 
 /* Around the size up to which requests have memory of their own kind; KASAN looks on. */
@@ -410,9 +302,8 @@ static void send_queue_has_room_for_all(struct kunit *test)
 
 static struct kunit_case send_cases[] = {
 	KUNIT_CASE_PARAM(request_without_memory, short_gen_params),
-	KUNIT_CASE(request_memory_is_used_again),
-	KUNIT_CASE(request_memory_is_found_without_the_hint),
-	KUNIT_CASE(large_request_memory_is_used_again),
+	KUNIT_CASE(request_from_the_reserve_is_clean),
+	KUNIT_CASE(request_in_two_pieces),
 	KUNIT_CASE(request_of_each_size),
 	KUNIT_CASE(send_signals_every_nth),
 	KUNIT_CASE(send_last_free_one_is_signaled),

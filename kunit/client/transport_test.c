@@ -290,22 +290,6 @@ static void connect_while_there_is_a_connection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.disconnects);
 }
 
-/* SUNRPC closes what is idle. */
-static void close_frees_spare_requests(struct kunit *test)
-{
-	struct mount *mount = test->priv;
-	struct rpc_rqst rqst = { .rq_xprt = mount->xprt, .rq_callsize = 64, .rq_rcvsize = 64 };
-	struct rpc_task task = { .tk_rqstp = &rqst, .tk_xprt = mount->xprt };
-
-	rqst.rq_task = &task;
-	mount_expect_connected(mount);
-	KUNIT_ASSERT_EQ(test, 0, xprtrdma_request_alloc(&task));
-	xprtrdma_request_free(&task);
-	KUNIT_EXPECT_NOT_NULL(test, mount->transport->xt_spare[0]);
-	mount_disconnect(mount);
-	KUNIT_EXPECT_NULL(test, mount->transport->xt_spare[0]);
-}
-
 static unsigned int step_flags;
 
 static void note_flags(struct rdma_cm_id *id, enum fake_cm_call call)
@@ -497,7 +481,6 @@ static struct kunit_case transport_cases[] = {
 	KUNIT_CASE(connect_without_memory),
 	KUNIT_CASE(connect_to_a_server_that_has_changed),
 	KUNIT_CASE(connect_while_there_is_a_connection),
-	KUNIT_CASE(close_frees_spare_requests),
 	KUNIT_CASE(connect_does_not_wait_for_reclaim),
 	KUNIT_CASE(backoff_grows),
 	KUNIT_CASE(backoff_without_an_address),

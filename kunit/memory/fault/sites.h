@@ -80,11 +80,6 @@ static inline void *fault_kvmalloc_node(size_t size, gfp_t gfp, int node)
 	return kvmalloc_node(size, gfp, node);
 }
 
-static inline void *fault_kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp)
-{
-	return kmem_cache_alloc(cache, gfp);
-}
-
 static inline void *fault_kmem_cache_alloc_node(struct kmem_cache *cache, gfp_t gfp, int node)
 {
 	return kmem_cache_alloc_node(cache, gfp, node);
@@ -151,9 +146,6 @@ static inline int fault_percpu_counter_init(struct percpu_counter *counter, s64 
 #define kvcalloc(n, size, gfp) \
 	FAULT_SITE("kvcalloc", NULL, fault_kvmalloc_node(array_size(n, size),	\
 							 (gfp) | __GFP_ZERO, NUMA_NO_NODE))
-#undef kmem_cache_alloc
-#define kmem_cache_alloc(cache, gfp) \
-	FAULT_SITE("kmem_cache_alloc", NULL, fault_kmem_cache_alloc(cache, gfp))
 #undef kmem_cache_alloc_node
 #define kmem_cache_alloc_node(cache, gfp, node) \
 	FAULT_SITE("kmem_cache_alloc_node", NULL, fault_kmem_cache_alloc_node(cache, gfp, node))

@@ -19,14 +19,9 @@ int pair_suite_init(struct kunit_suite *suite)
 	ret = -ENOMEM;
 	if (!xprtrdma_wq)
 		goto out_wire;
-	ret = xprtrdma_request_cache_init();
-	if (ret)
-		goto out_wq;
 	ret = rpcrdma_buffers_start("rpcrdma_kunit");
 	if (!ret)
 		return 0;
-	xprtrdma_request_cache_exit();
-out_wq:
 	destroy_workqueue(xprtrdma_wq);
 out_wire:
 	pair_wire_exit();
@@ -38,7 +33,6 @@ out_server:
 void pair_suite_exit(struct kunit_suite *suite)
 {
 	rpcrdma_buffers_stop();
-	xprtrdma_request_cache_exit();
 	destroy_workqueue(xprtrdma_wq);
 	pair_wire_exit();
 	server_module_exit();

@@ -112,8 +112,6 @@ static void buffers_run(struct sweep *sweep)
 	int attempts;
 
 	rqst.rq_task = &task;
-	/* What is kept of earlier ones */
-	xprtrdma_requests_trim(client->transport);
 	for (attempts = 0; !rqst.rq_buffer && attempts < 12; attempts++)
 		if (xprtrdma_request_alloc(&task))
 			sweep_note(sweep, FAULT_RETRIED);
