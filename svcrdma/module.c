@@ -24,36 +24,32 @@ struct svc_xprt_class svcrdma_class = {
 	.xcl_ident		= XPRT_TRANSPORT_RDMA,
 };
 
-/* The class comes first: that it is taken is how another module is noticed. */
+/*
+ * That of callbacks first: without a connection of ours nobody can use it. Once the other one is
+ * there, nfsd may hold the module, and nothing may fail any more.
+ */
 static int __init classes_register(void)
 {
 	int ret;
 
-	ret = svc_reg_xprt_class(&svcrdma_class);
-	if (ret)
-		goto out_taken;
 	ret = xprt_register_transport(&svcrdma_backchannel_class);
 	if (ret)
-		goto out_svc_class;
-	return 0;
-
-out_svc_class:
-	svc_unreg_xprt_class(&svcrdma_class);
-out_taken:
-	if (ret == -EEXIST)
-		pr_err("svcrdma: the in-tree rpcrdma module is loaded; unload it first\n");
+		return ret;
+	ret = svc_reg_xprt_class(&svcrdma_class);
+	if (ret)
+		xprt_unregister_transport(&svcrdma_backchannel_class);
 	return ret;
 }
 
 static void classes_unregister(void)
 {
-	xprt_unregister_transport(&svcrdma_backchannel_class);
 	svc_unreg_xprt_class(&svcrdma_class);
+	xprt_unregister_transport(&svcrdma_backchannel_class);
 }
 
 /*
- * Once the class is registered, connections can come: whatever they need has
- * to be there before it, but for the sysctl files, which they do not need.
+ * Once the classes are registered, connections can come, which hold the module: whatever may fail
+ * has been done before. Another module is noticed by the names of its files, or by its classes.
  */
 static int __init svcrdma_init(void)
 {
@@ -75,16 +71,16 @@ static int __init svcrdma_init(void)
 	ret = svcrdma_revive_init();
 	if (ret)
 		goto out_connections;
-	ret = classes_register();
-	if (ret)
-		goto out_revive;
 	ret = svcrdma_sysctl_init();
 	if (ret)
-		goto out_classes;
+		goto out_revive;
+	ret = classes_register();
+	if (ret)
+		goto out_sysctl;
 	return 0;
 
-out_classes:
-	classes_unregister();
+out_sysctl:
+	svcrdma_sysctl_exit();
 out_revive:
 	svcrdma_revive_exit();
 out_connections:
@@ -95,13 +91,15 @@ out_buffers:
 	rpcrdma_buffers_stop();
 out_release:
 	svcrdma_work_exit();
+	if (ret == -EEXIST)
+		pr_err("svcrdma: the in-tree rpcrdma module is loaded; unload it first\n");
 	return ret;
 }
 
 static void __exit svcrdma_exit(void)
 {
-	svcrdma_sysctl_exit();
 	classes_unregister();
+	svcrdma_sysctl_exit();
 	svcrdma_revive_exit();
 	svcrdma_work_exit();
 	svcrdma_connections_exit();

@@ -163,12 +163,12 @@ void svcrdma_counters_exit(void)
  * svcrdma_sysctl_init - make the files
  *
  * Context: process.
- * Return: 0, or -ENOMEM also where another module has files of these names.
+ * Return: 0, or -EEXIST: another module has files of these names, or else memory is short.
  */
 int svcrdma_sysctl_init(void)
 {
 	table_header = register_sysctl("sunrpc/svc_rdma", svcrdma_table);
-	return table_header ? 0 : -ENOMEM;
+	return table_header ? 0 : -EEXIST;
 }
 
 /**

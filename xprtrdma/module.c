@@ -6,26 +6,35 @@
 
 #include "xprtrdma.h"
 
+/* The names of its files are taken, or its identifier is. */
+static void __init tell_of_another(void)
+{
+	pr_err("xprtrdma: another \"rdma\" client transport (rpcrdma.ko?) is loaded; remove it first\n");
+}
+
+/* Once SUNRPC knows of the transport, a mount may hold the module: nothing fails after that. */
 static int __init xprtrdma_init(void)
 {
 	int rc;
 
-	rc = xprtrdma_transport_register();
+	rc = xprtrdma_sysctl_register();
 	if (rc) {
-		if (rc == -EEXIST)
-			pr_err("xprtrdma: another \"rdma\" client transport (rpcrdma.ko?) is loaded; remove it first\n");
+		tell_of_another();
 		return rc;
 	}
-	rc = xprtrdma_sysctl_register();
-	if (rc)
-		xprtrdma_transport_unregister();
+	rc = xprtrdma_transport_register();
+	if (!rc)
+		return 0;
+	xprtrdma_sysctl_unregister();
+	if (rc == -EEXIST)
+		tell_of_another();
 	return rc;
 }
 
 static void __exit xprtrdma_exit(void)
 {
-	xprtrdma_sysctl_unregister();
 	xprtrdma_transport_unregister();
+	xprtrdma_sysctl_unregister();
 }
 
 module_init(xprtrdma_init);

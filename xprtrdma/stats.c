@@ -125,12 +125,12 @@ static struct ctl_table knobs[] = {
  * xprtrdma_sysctl_register - make the knobs appear
  *
  * Context: module init.
- * Return: 0, or -ENOMEM, which also stands for names that are taken.
+ * Return: 0, or -EEXIST: another module has files of these names, or else memory is short.
  */
 int xprtrdma_sysctl_register(void)
 {
 	table_header = register_sysctl("sunrpc", knobs);
-	return table_header ? 0 : -ENOMEM;
+	return table_header ? 0 : -EEXIST;
 }
 
 /**

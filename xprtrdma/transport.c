@@ -449,7 +449,10 @@ static struct xprt_class xprtrdma_class = {
 /**
  * xprtrdma_transport_register - offer the transport to the RPC client
  *
- * Context: module init.
+ * The offer comes last: a mount that has taken it holds the module, and would not keep one from
+ * going whose init fails.
+ *
+ * Context: module init; nothing that may fail comes after it.
  * Return: 0; -EEXIST when another transport has the same identifier; or another negative errno.
  */
 int xprtrdma_transport_register(void)
