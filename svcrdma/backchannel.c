@@ -36,10 +36,12 @@
 /**
  * struct bc_buffer - what SUNRPC encodes a call into, and decodes its reply from
  * @refused: the client refused the call; under queue_lock
+ * @timer: SUNRPC's own callback for a task that has stopped waiting
  * @data: [call | reply]
  */
 struct bc_buffer {
 	enum rpcrdma_refusal	refused;
+	void			(*timer)(struct rpc_task *task);
 	u8			data[] __aligned(8);
 };
 
@@ -62,13 +64,23 @@ static void backchannel_set_window(struct rpc_xprt *xprt, u32 credits)
 static void backchannel_refuse(struct rpc_rqst *rqst)
 {
 	bc_buffer_of(rqst)->refused = RPCRDMA_REFUSED;
-	rpcrdma_refusal_tell(rqst, &bc_buffer_of(rqst)->refused);
+	rpcrdma_refusal_tell(rqst);
+}
+
+static void backchannel_wait_ended(struct rpc_task *task)
+{
+	struct bc_buffer *buffer = bc_buffer_of(task->tk_rqstp);
+
+	if (!rpcrdma_refusal_heed(task, &buffer->refused))
+		buffer->timer(task);
 }
 
 /* The caller holds queue_lock. */
 static void backchannel_wait_for_reply(struct rpc_task *task)
 {
-	rpcrdma_refusal_wait(task, &bc_buffer_of(task->tk_rqstp)->refused);
+	struct bc_buffer *buffer = bc_buffer_of(task->tk_rqstp);
+
+	rpcrdma_refusal_wait(task, &buffer->refused, &buffer->timer, backchannel_wait_ended);
 }
 
 /* Bytes copied; -EMSGSIZE: the reply is not one for @rqst. */

@@ -89,7 +89,7 @@ static void refuse(struct rpc_rqst *rqst, enum rpcrdma_refusal refusal)
 	if (refusal == RPCRDMA_REFUSED_ONCE)
 		request->rq_again = true;
 	WRITE_ONCE(request->rq_refused, refusal);
-	rpcrdma_refusal_tell(rqst, &request->rq_refused);
+	rpcrdma_refusal_tell(rqst);
 }
 
 /**

@@ -81,9 +81,13 @@ static void wait_for_fence(struct rpc_task *task)
 /* In the place of SUNRPC's own callback, which knows of timeouts only. */
 static void wait_ended(struct rpc_task *task)
 {
-	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct xprtrdma_request *request = xprtrdma_request_of(task->tk_rqstp);
 
-	xprtrdma_request_of(rqst)->rq_timer(task);
+	/* It has no regions any more. */
+	if (unlikely(READ_ONCE(request->rq_refused)) &&
+	    rpcrdma_refusal_heed(task, &request->rq_refused))
+		return;
+	request->rq_timer(task);
 	if (task->tk_status < 0 && !task_ends(task))
 		wait_for_fence(task);
 }
@@ -113,10 +117,7 @@ void xprtrdma_reply_wait(struct rpc_task *task)
 	struct xprtrdma_request *request = xprtrdma_request_of(task->tk_rqstp);
 
 	give_time(task->tk_rqstp);
-	rpcrdma_refusal_wait(task, &request->rq_refused);
-	/* It is not run before the task has come back from here, even if it was woken. */
-	request->rq_timer = task->tk_callback;
-	task->tk_callback = wait_ended;
+	rpcrdma_refusal_wait(task, &request->rq_refused, &request->rq_timer, wait_ended);
 }
 
 /**

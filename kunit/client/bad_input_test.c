@@ -105,6 +105,7 @@ static void deliver_bad(void *context, const u8 *message, u32 length)
 	hostile->seen++;
 	KUNIT_ASSERT_TRUE(client->test, fake_deliver(client->qp, message, length));
 	fake_run_all(client->qp);
+	client_call_wait(hostile->call);
 
 	/* Assert */
 	expect_no_leak(client);

@@ -303,17 +303,40 @@ bool client_call_done(struct client_call *call)
 	return !test_bit(RPC_TASK_NEED_RECV, &call->task.tk_runstate);
 }
 
-/* As xprt_request_wait_receive(): the task sleeps until there is a reply. */
+/* As __rpc_execute(): what a task does that was woken, before all else */
+void client_call_woken(struct client_call *call)
+{
+	void (*callback)(struct rpc_task *task) = call->task.tk_callback;
+
+	KUNIT_ASSERT_FALSE(call->client->test, RPC_IS_QUEUED(&call->task));
+	KUNIT_ASSERT_NOT_NULL(call->client->test, callback);
+	call->task.tk_callback = NULL;
+	callback(&call->task);
+}
+
+/* A task that is refused does not sleep on. */
+static void heed_refusal(struct client_call *call)
+{
+	if (READ_ONCE(xprtrdma_request_of(&call->rqst)->rq_refused) && call->task.tk_callback)
+		client_call_woken(call);
+}
+
+/* As xprt_request_wait_receive(): the task sleeps until there is a reply, or it is refused. */
 void client_call_wait(struct client_call *call)
 {
 	struct rpc_xprt *xprt = call->client->xprt;
 
+	heed_refusal(call);
+	if (call->task.tk_status < 0)
+		return;
 	/* SUNRPC has called the one of an earlier sleep. */
-	call->task.tk_callback = NULL;
+	if (!RPC_IS_QUEUED(&call->task))
+		call->task.tk_callback = NULL;
 	spin_lock(&xprt->queue_lock);
 	if (!client_call_done(call) && !RPC_IS_QUEUED(&call->task))
 		xprtrdma_reply_wait(&call->task);
 	spin_unlock(&xprt->queue_lock);
+	heed_refusal(call);
 }
 
 /* Ready to wait for another answer, with buffers as they were in the beginning. */

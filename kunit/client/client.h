@@ -178,6 +178,7 @@ void client_call_decode(struct client_call *call);
 void client_call_expect_message(struct client_call *call);
 bool client_call_done(struct client_call *call);
 void client_call_wait(struct client_call *call);
+void client_call_woken(struct client_call *call);
 void client_call_reset(struct client_call *call);
 u32 client_reply_encode(struct client_call *call, const struct client_reply *reply,
 			u8 *message);

@@ -26,9 +26,9 @@ static void reply_rdma_error_ends_the_rpc(struct kunit *test)
 
 	client_call_wait(call);
 	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &reply));
-	KUNIT_EXPECT_FALSE(test, client_call_done(call));
+	KUNIT_EXPECT_TRUE(test, RPC_IS_QUEUED(&call->task));
 	fake_run_all(client->qp);
-	KUNIT_EXPECT_TRUE(test, client_call_done(call));
+	KUNIT_EXPECT_FALSE(test, RPC_IS_QUEUED(&call->task));
 	client_call_expect_error(call, -EIO);
 	client_expect_at_rest(client);
 }
@@ -71,9 +71,12 @@ static void reply_to_a_refused_call_is_dropped(struct kunit *test)
 	xprtrdma_request_of(&call->rqst)->rq_left_open = true;
 	client_call_wait(call);
 	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &error));
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &error));
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &good));
+	KUNIT_EXPECT_FALSE(test, client_call_done(call));
+	client_call_woken(call);
 	KUNIT_EXPECT_FALSE(test, client_call_done(call));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, call->task.tk_status);
-	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &error));
 	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &good));
 	KUNIT_EXPECT_FALSE(test, client_call_done(call));
 

@@ -15,23 +15,12 @@ static const struct client_reply read_reply = {
 	.proc = RPCRDMA_MSG, .length = 120, .item = PAGE_SIZE,
 };
 
-/* As __rpc_execute(), for a task that was woken. */
-static void run(struct client_call *call)
-{
-	void (*callback)(struct rpc_task *task) = call->task.tk_callback;
-
-	KUNIT_ASSERT_FALSE(call->client->test, RPC_IS_QUEUED(&call->task));
-	KUNIT_ASSERT_NOT_NULL(call->client->test, callback);
-	call->task.tk_callback = NULL;
-	callback(&call->task);
-}
-
 /* As xprt_schedule_autoclose_locked(): the connection is going, and the task is woken. */
 static void stop_waiting(struct client_call *call)
 {
 	call->task.tk_status = -ENOTCONN;
 	rpc_wake_up_queued_task(&call->client->xprt->pending, &call->task);
-	run(call);
+	client_call_woken(call);
 }
 
 /* A call that the server has seen, and whose task waits for the reply */
@@ -63,7 +52,7 @@ static int close(struct client_call *call)
 	client_disconnect(client);
 	KUNIT_EXPECT_TRUE(client->test, RPC_IS_QUEUED(&call->task));
 	xprtrdma_fence_wake(client->transport);
-	run(call);
+	client_call_woken(call);
 	return call->task.tk_status;
 }
 
@@ -152,6 +141,46 @@ static void refusal_that_is_not_final(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, fake_posted(client->qp));
 }
 
+/*
+ * tk_status of a task that others may wake belongs to SUNRPC. The task itself says that it was
+ * refused.
+ */
+static void refusal_is_said_by_the_task(struct kunit *test)
+{
+	struct client_reply error = { .proc = RPCRDMA_ERROR };
+	struct client *client = client_of(test);
+	struct client_call *call = waiting(client);
+
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &error));
+	fake_run_all(client->qp);
+	KUNIT_EXPECT_FALSE(test, RPC_IS_QUEUED(&call->task));
+	KUNIT_EXPECT_EQ(test, 0, call->task.tk_status);
+	client_call_woken(call);
+	KUNIT_EXPECT_EQ(test, -EIO, call->task.tk_status);
+	KUNIT_EXPECT_TRUE(test, client_call_done(call));
+	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
+}
+
+/* The same of one that is to be sent once more. */
+static void refusal_that_is_not_final_is_said_by_the_task(struct kunit *test)
+{
+	struct client_reply error = { .proc = RPCRDMA_ERROR };
+	struct client *client = client_of(test);
+	struct client_call *call = waiting(client);
+	u32 cookie = call->rqst.rq_connect_cookie;
+
+	xprtrdma_request_of(&call->rqst)->rq_left_open = true;
+	KUNIT_ASSERT_TRUE(test, client_reply_send(call, &error));
+	fake_run_all(client->qp);
+	KUNIT_EXPECT_FALSE(test, RPC_IS_QUEUED(&call->task));
+	KUNIT_EXPECT_EQ(test, 0, call->task.tk_status);
+	KUNIT_EXPECT_EQ(test, cookie, call->rqst.rq_connect_cookie);
+	client_call_woken(call);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, call->task.tk_status);
+	KUNIT_EXPECT_NE(test, cookie, call->rqst.rq_connect_cookie);
+	KUNIT_EXPECT_FALSE(test, client_call_done(call));
+}
+
 static struct client_call *ending;
 
 static void end_task(struct client *client)
@@ -189,7 +218,7 @@ static void connection_is_closed_in_between(struct kunit *test)
 	stop_waiting(call);
 	KUNIT_EXPECT_TRUE(test, client_between_happened());
 	KUNIT_ASSERT_FALSE(test, RPC_IS_QUEUED(&call->task));
-	run(call);
+	client_call_woken(call);
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, call->task.tk_status);
 }
 
@@ -199,6 +228,8 @@ static struct kunit_case wait_cases[] = {
 	KUNIT_CASE(reply_comes_before_the_close),
 	KUNIT_CASE(refusal_comes_before_the_close),
 	KUNIT_CASE(refusal_that_is_not_final),
+	KUNIT_CASE(refusal_is_said_by_the_task),
+	KUNIT_CASE(refusal_that_is_not_final_is_said_by_the_task),
 	KUNIT_CASE(task_ends_in_between),
 	KUNIT_CASE(connection_is_closed_in_between),
 	{}

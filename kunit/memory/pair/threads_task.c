@@ -146,8 +146,10 @@ static enum outcome converse(struct traffic_thread *thread, struct client_call *
 	while (outcome == UNDER_WAY) {
 		if (has_ended(call))
 			return ANSWERED;
-		if (xprtrdma_request_of(&call->rqst)->rq_refused)
+		if (xprtrdma_request_of(&call->rqst)->rq_refused) {
 			client_call_wait(call);
+			call->task.tk_status = 0;
+		}
 		if (is_to_be_sent(traffic, call)) {
 			mutex_lock(&traffic->write_lock);
 			outcome = transmit(thread, call);
