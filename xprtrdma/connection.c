@@ -138,7 +138,8 @@ static int cm_event_errno(const struct rdma_cm_event *event)
 		/* A stale queue pair number at the peer; it is gone at the next try. */
 		return event->status == IB_CM_REJ_STALE_CONN ? -EAGAIN : -ECONNREFUSED;
 	case RDMA_CM_EVENT_ADDR_ERROR:
-		return -EHOSTUNREACH;
+		/* The way to this address leads over an interface that no RDMA device has. */
+		return event->status == -ENODEV ? -ENODEV : -EHOSTUNREACH;
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:
 		return -ENETUNREACH;
@@ -480,29 +481,60 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 
 enum { FAILURES = 8 };
 
-/* Servers to which, by the log, there is no connection: the last ones */
+/*
+ * Servers to which, by the log, there is no connection: the last ones. A mount may be tried many
+ * times, each time with a transport of its own, so the transport cannot know what the log says.
+ */
+struct failure {
+	struct sockaddr_storage	server;
+	const char		*step;
+	int			error;
+	unsigned long		told;	/* jiffies */
+};
+
 static DEFINE_MUTEX(failures_lock);
-static struct sockaddr_storage failures[FAILURES];
+static struct failure failures[FAILURES];
 static unsigned int next_failure;
 
-static struct sockaddr_storage *failure_find(const struct rpc_xprt *xprt)
+/* As long as the log says nothing new of a server, it does not repeat what it says of it. */
+unsigned long xprtrdma_failure_silence = 600 * HZ;
+
+static struct failure *failure_find(const struct rpc_xprt *xprt)
 {
 	unsigned int i;
 
 	lockdep_assert_held(&failures_lock);
 	for (i = 0; i < FAILURES; i++)
-		if (rpc_cmp_addr((const struct sockaddr *)&failures[i],
+		if (rpc_cmp_addr((const struct sockaddr *)&failures[i].server,
 				 (const struct sockaddr *)&xprt->addr))
 			return &failures[i];
 	return NULL;
 }
 
-static void failure_note(const struct rpc_xprt *xprt)
+/**
+ * xprtrdma_failure_note - there is no connection with a server
+ * @xprt: that has tried
+ * @step: what has failed
+ * @error: how
+ *
+ * Context: process.
+ * Return: whether the log does not say so yet.
+ */
+bool xprtrdma_failure_note(const struct rpc_xprt *xprt, const char *step, int error)
 {
+	struct failure *failure;
+	bool news;
+
 	mutex_lock(&failures_lock);
-	if (!failure_find(xprt))
-		failures[next_failure++ % FAILURES] = xprt->addr;
+	failure = failure_find(xprt);
+	news = !failure || failure->step != step || failure->error != error ||
+	       time_after_eq(jiffies, failure->told + xprtrdma_failure_silence);
+	if (!failure)
+		failure = &failures[next_failure++ % FAILURES];
+	if (news)
+		*failure = (struct failure) { xprt->addr, step, error, jiffies };
 	mutex_unlock(&failures_lock);
+	return news;
 }
 
 /**
@@ -514,12 +546,12 @@ static void failure_note(const struct rpc_xprt *xprt)
  */
 bool xprtrdma_failure_forget(const struct rpc_xprt *xprt)
 {
-	struct sockaddr_storage *found;
+	struct failure *found;
 
 	mutex_lock(&failures_lock);
 	found = failure_find(xprt);
 	if (found)
-		found->ss_family = AF_UNSPEC;
+		found->server.ss_family = AF_UNSPEC;
 	mutex_unlock(&failures_lock);
 	return found;
 }
@@ -534,10 +566,11 @@ static void conn_tell_failure(const struct xprtrdma_conn *conn, int error)
 	if (transport->xt_told_failure)
 		return;
 	transport->xt_told_failure = true;
+	if (!xprtrdma_failure_note(xprt, conn->xc_step, error))
+		return;
 	pr_notice_ratelimited("xprtrdma: no connection to %s (%s port %s): %s: error %d\n",
 			      xprt->servername, xprt->address_strings[RPC_DISPLAY_ADDR],
 			      xprt->address_strings[RPC_DISPLAY_PORT], conn->xc_step, error);
-	failure_note(xprt);
 }
 
 /* If the administrator was told otherwise: by this mount, or by another one that has gone. */

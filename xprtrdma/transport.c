@@ -143,10 +143,16 @@ static int establish(struct xprtrdma_transport *transport)
 /*
  * SUNRPC ends an RPC for good on an errno that it does not expect from a connect, also on
  * a hard mount. These are expected; for the others it is told to try again.
+ *
+ * Without an RDMA device on the way to the server a mount fails at once: mount(8) gives up on
+ * EPROTO, and would try for two minutes on EHOSTUNREACH. Who has had a connection goes on trying,
+ * as the device may come back. So does a call of a hard mount whose transport has had none.
  */
-static int connect_status(int rc)
+static int connect_status(const struct xprtrdma_transport *transport, int rc)
 {
 	switch (rc) {
+	case -ENODEV:
+		return transport->xt_was_connected ? -EHOSTUNREACH : -EPROTO;
 	case -ECONNREFUSED:
 	case -ECONNRESET:
 	case -EHOSTUNREACH:
@@ -196,9 +202,9 @@ static void connect_worker(struct work_struct *work)
 	} else {
 		count_failure(transport, rc);
 		/* The address did not resolve. The server has not seen any of this attempt. */
-		if (rc == -EHOSTUNREACH)
+		if (rc == -EHOSTUNREACH || rc == -ENODEV)
 			xprt->reestablish_timeout = XPRTRDMA_REESTABLISH_FIRST;
-		rc = connect_status(rc);
+		rc = connect_status(transport, rc);
 	}
 	/* Not those that wait for a reply, or for another attempt, once others may send. */
 	xprt_wake_pending_tasks(xprt, rc);

@@ -510,6 +510,8 @@ void xprtrdma_conn_get(struct xprtrdma_conn *conn);
 void xprtrdma_conn_put(struct xprtrdma_conn *conn);
 void xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why);
 bool xprtrdma_conn_established(struct xprtrdma_conn *conn);
+extern unsigned long xprtrdma_failure_silence;
+bool xprtrdma_failure_note(const struct rpc_xprt *xprt, const char *step, int error);
 bool xprtrdma_failure_forget(const struct rpc_xprt *xprt);
 
 /* trace.c: out of line, and asked only if somebody listens */

@@ -48,10 +48,10 @@ static const struct failure_case failure_cases[] = {
 	{ "ETIMEDOUT", FAKE_CM_ROUTE, { -ETIMEDOUT }, -ETIMEDOUT },
 	{ "ENOMEM", FAKE_CM_CONNECT, { -ENOMEM }, -ENOBUFS },
 	{ "EINVAL", FAKE_CM_CONNECT, { -EINVAL }, -EHOSTUNREACH },
-	{ "ENODEV", FAKE_CM_ADDR, { -ENODEV }, -EHOSTUNREACH },
+	{ "ENODEV", FAKE_CM_ADDR, { -ENODEV }, -EPROTO },
 	{ "EADDRNOTAVAIL", FAKE_CM_ADDR, { -EADDRNOTAVAIL }, -EHOSTUNREACH },
 	{ "EPERM", FAKE_CM_ADDR, { -EPERM }, -EHOSTUNREACH },
-	{ "address error", FAKE_CM_ADDR, { 0, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV },
+	{ "address error", FAKE_CM_ADDR, { 0, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT },
 	  -EHOSTUNREACH },
 	{ "route error", FAKE_CM_ROUTE, { 0, RDMA_CM_EVENT_ROUTE_ERROR, -EINVAL },
 	  -ENETUNREACH },
@@ -182,6 +182,59 @@ static void connect_tells_servers_apart(struct kunit *test)
 		set_server(mount, i, 20050);
 		KUNIT_EXPECT_EQ(test, i > 0, xprtrdma_failure_forget(mount->xprt));
 	}
+}
+
+/* A mount that is tried again and again has a transport for each attempt: one line for all. */
+static void connect_failure_is_told_once(struct kunit *test)
+{
+	static const char step[] = "a step", other[] = "another one";
+	unsigned long silence = xprtrdma_failure_silence;
+	struct mount *mount = test->priv;
+	struct rpc_xprt *xprt = mount->xprt;
+
+	set_server(mount, 100, 20049);
+	KUNIT_EXPECT_TRUE(test, xprtrdma_failure_note(xprt, step, -ENODEV));
+	KUNIT_EXPECT_FALSE(test, xprtrdma_failure_note(xprt, step, -ENODEV));
+	set_server(mount, 101, 20049);
+	KUNIT_EXPECT_TRUE(test, xprtrdma_failure_note(xprt, step, -ENODEV));
+
+	/* Something else is news, and so is the same, later, or after a connection. */
+	KUNIT_EXPECT_TRUE(test, xprtrdma_failure_note(xprt, step, -ECONNREFUSED));
+	KUNIT_EXPECT_TRUE(test, xprtrdma_failure_note(xprt, other, -ECONNREFUSED));
+	KUNIT_EXPECT_FALSE(test, xprtrdma_failure_note(xprt, other, -ECONNREFUSED));
+	xprtrdma_failure_silence = 0;
+	KUNIT_EXPECT_TRUE(test, xprtrdma_failure_note(xprt, other, -ECONNREFUSED));
+	xprtrdma_failure_silence = silence;
+	KUNIT_EXPECT_TRUE(test, xprtrdma_failure_forget(xprt));
+	KUNIT_EXPECT_TRUE(test, xprtrdma_failure_note(xprt, other, -ECONNREFUSED));
+	KUNIT_EXPECT_TRUE(test, xprtrdma_failure_forget(xprt));
+	set_server(mount, 100, 20049);
+	KUNIT_EXPECT_TRUE(test, xprtrdma_failure_forget(xprt));
+}
+
+/*
+ * No RDMA device is on the way: a mount fails at once (EPROTO is permanent for mount.nfs). One that
+ * has had a connection waits for its device.
+ */
+static void connect_without_a_device_on_the_way(struct kunit *test)
+{
+	static const struct fake_cm_plan no_device = {
+		.event = RDMA_CM_EVENT_ADDR_ERROR, .status = -ENODEV,
+	};
+	struct mount *mount = test->priv;
+
+	fake_cm.plan[FAKE_CM_ADDR] = no_device;
+	KUNIT_EXPECT_EQ(test, -EPROTO, mount_connect(mount));
+	mount_expect_nothing(mount);
+	fake_cm.plan[FAKE_CM_ADDR] = (struct fake_cm_plan) {};
+	mount_expect_connected(mount);
+
+	mount_disconnect(mount);
+	fake_cm.plan[FAKE_CM_ADDR] = no_device;
+	KUNIT_EXPECT_EQ(test, -EHOSTUNREACH, mount_connect(mount));
+	KUNIT_EXPECT_EQ(test, -EHOSTUNREACH, mount_connect(mount));
+	fake_cm.plan[FAKE_CM_ADDR] = (struct fake_cm_plan) {};
+	mount_expect_connected(mount);
 }
 
 static void connect_without_an_id(struct kunit *test)
@@ -476,6 +529,8 @@ static struct kunit_case transport_cases[] = {
 	KUNIT_CASE_PARAM(connect_fails, failure_gen_params),
 	KUNIT_CASE(connect_is_told_after_a_failure),
 	KUNIT_CASE(connect_tells_servers_apart),
+	KUNIT_CASE(connect_failure_is_told_once),
+	KUNIT_CASE(connect_without_a_device_on_the_way),
 	KUNIT_CASE(connect_without_an_id),
 	KUNIT_CASE_PARAM(connect_without_resources, resource_gen_params),
 	KUNIT_CASE(connect_without_memory),
