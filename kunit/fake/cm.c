@@ -24,6 +24,7 @@ void fake_cm_reset(const struct fake_cm_wire *wire)
 		.wire = wire, .heard = { .reads_done = 16, .reads_taken = 16 },
 	};
 	port_owner = NULL;
+	fake_handover_reset();
 }
 
 static struct fake_cm_id *cm_id_of(struct rdma_cm_id *id)
@@ -50,6 +51,13 @@ static void id_lock(struct fake_cm_id *cid, unsigned int subclass)
 
 /* Who waits for the lock may go on before mutex_unlock() has let go of its memory. */
 static void id_unlock(struct fake_cm_id *cid)
+{
+	mutex_unlock(&cid->lock);
+	kref_put(&cid->kref, id_release);
+}
+
+/* The same, after an event was told: who heard it may be faster. */
+static void id_unlock_slowly(struct fake_cm_id *cid)
 {
 	mutex_unlock(&cid->lock);
 	fake_handover();
@@ -103,11 +111,12 @@ int fake_cm_event_locked(struct rdma_cm_id *id, enum rdma_cm_event_type type)
 /* fake_cm_event - something happens, and the handler is told, here */
 int fake_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type type)
 {
+	struct fake_cm_id *cid = cm_id_of(id);
 	int rc;
 
-	rdma_lock_handler(id);
+	id_lock(cid, 0);
 	rc = tell(id, type, 0);
-	rdma_unlock_handler(id);
+	id_unlock_slowly(cid);
 	return rc;
 }
 
@@ -123,7 +132,7 @@ static void event_work(struct work_struct *work)
 	for (i = 0; i < ARRAY_SIZE(types); i++)
 		if (test_and_clear_bit(types[i], &cid->pending))
 			tell(&cid->id, types[i], 0);
-	id_unlock(cid);
+	id_unlock_slowly(cid);
 }
 
 /* ids_lock is held, so the id exists. Who destroys it waits for the work item once. */
@@ -307,7 +316,6 @@ void rdma_destroy_id(struct rdma_cm_id *id)
 		cid->peer->peer = NULL;
 	cid->peer = NULL;
 	spin_unlock(&ids_lock);
-	fake_handover();
 	cancel_work_sync(&cid->work);
 	/* An event that is being told now still has the id, and its context. */
 	id_lock(cid, 0);
@@ -319,7 +327,6 @@ void rdma_destroy_id(struct rdma_cm_id *id)
 	fake_cm.ids--;
 	spin_unlock(&ids_lock);
 	wake_up_all(&id_gone);
-	fake_handover();
 	kref_put(&cid->kref, id_release);
 }
 
@@ -452,7 +459,6 @@ int rdma_disconnect(struct rdma_cm_id *id)
 	if (fake_cm.disconnect_go)
 		wait_for_completion(fake_cm.disconnect_go);
 	fake_cm.wire->disconnect(id);
-	fake_handover();
 	spin_lock(&ids_lock);
 	if (cid->peer)
 		queue_event(cid->peer, RDMA_CM_EVENT_DISCONNECTED);

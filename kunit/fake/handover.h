@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where a double or a helper has handed control to the code under test, and goes on: what that code
- * may free is freed while it sleeps. The parameter `delay` of rpcrdma_kunit has the time,
- * scripts/kunit --delay sets it.
+ * Where a double or a helper has handed control to the code under test, and goes on: what that
+ * code may free is freed while it sleeps. Not where that code has called, and waits. The parameter
+ * `delay` of rpcrdma_kunit has the time, scripts/kunit --delay sets it.
  */
 #ifndef KUNIT_FAKE_HANDOVER_H
 #define KUNIT_FAKE_HANDOVER_H
+
+/* A test begins. Of its hand-overs some hundred are slow: some tests have thousands. */
+void fake_handover_reset(void);
 
 /* The caller may sleep, unless it is called by what happens within a hook. */
 void fake_handover(void);

@@ -119,7 +119,6 @@ int memory_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 	else
 		memory_end(qp);
 	unlock(qp, flags);
-	fake_handover();
 	return 0;
 }
 
