@@ -10,7 +10,7 @@ static unsigned int delay;
 module_param(delay, uint, 0444);
 MODULE_PARM_DESC(delay, "jiffies to sleep wherever control changes hands");
 
-enum { SLOW_ONES = 200 };
+enum { SLOW_ONES = 40 };
 
 static atomic_t hooks;
 static atomic_t left;

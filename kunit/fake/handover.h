@@ -7,7 +7,7 @@
 #ifndef KUNIT_FAKE_HANDOVER_H
 #define KUNIT_FAKE_HANDOVER_H
 
-/* A test begins. Of its hand-overs some hundred are slow: some tests have thousands. */
+/* A test begins. Of its hand-overs some dozen are slow: some tests have thousands. */
 void fake_handover_reset(void);
 
 /* The caller may sleep, unless it is called by what happens within a hook. */
