@@ -26,8 +26,10 @@
  * 3. li_work is waited for, and does not queue itself.
  * 4. What is pending is discarded; accept is not running, since detach runs
  *    under XPT_BUSY.
- * 5. Connections that lost their device let the svc_serv go, which may be freed once its
- *    listeners are closed.
+ * 5. Connections that are closed without a thread of nfsd let the svc_serv go, which may be freed
+ *    once its listeners are closed: those of this listener, and those that nfsd has accepted.
+ *    svcrdma_transports_wait() says why no others. A device that does not answer keeps the
+ *    svc_serv that uses it, and no other one.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -393,7 +395,7 @@ static void svcrdma_listener_detach(struct svc_xprt *xprt)
 	/* 4 */
 	listener_discard_pending(li);
 	/* 5 */
-	svcrdma_transports_wait();
+	svcrdma_transports_wait(xprt->xpt_server, li);
 }
 
 static void svcrdma_listener_free(struct svc_xprt *xprt)

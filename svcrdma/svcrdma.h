@@ -329,6 +329,8 @@ struct svcrdma_send_ctxt {
  * @st_pending: entry of li_pending
  * @st_listener: whose li_pending; NULL: not there. Both under the lock of listener.c
  * @st_close_work: closes outside of the CM handler; holds a reference while queued
+ * @st_close_list: entry of those for which it is queued, or runs; under the lock of transport.c
+ * @st_close_for: the listener or the svc_serv that has to stay for so long; as @st_close_list
  *
  * @st_recv_lock: guards changes of @st_state and @st_grant, @st_read, @st_credit, and what @st_recv
  *	says
@@ -388,6 +390,8 @@ struct svcrdma_transport {
 	struct list_head	st_pending;
 	struct svcrdma_listener	*st_listener;
 	struct work_struct	st_close_work;
+	struct list_head	st_close_list;
+	const void		*st_close_for;
 
 	spinlock_t		st_recv_lock ____cacheline_aligned_in_smp;
 	enum rpcrdma_conn_state	st_state;
@@ -476,7 +480,7 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 int svcrdma_transport_accept(struct svcrdma_transport *t);
 void svcrdma_transport_close(struct svcrdma_transport *t, enum rpcrdma_end why);
 void svcrdma_wc_ends(struct svcrdma_transport *t, const char *what, const struct ib_wc *wc);
-void svcrdma_transports_wait(void);
+void svcrdma_transports_wait(const struct svc_serv *serv, const struct svcrdma_listener *li);
 void svcrdma_transport_discard(struct svcrdma_transport *t);
 bool svcrdma_transport_data(struct svcrdma_transport *t);
 

@@ -150,20 +150,57 @@ static void transport_quiesce(struct svcrdma_transport *t)
 	}
 }
 
-static atomic_t nr_closing = ATOMIC_INIT(0);
+/*
+ * Connections that are being closed without a thread of nfsd, by st_close_list. Who has to stay
+ * until that is over is in st_close_for.
+ */
+static DEFINE_SPINLOCK(closing_lock);	/* guards the list and st_close_for */
+static LIST_HEAD(closing);
+static DECLARE_WAIT_QUEUE_HEAD(closing_over);
+
+static bool is_waited_for(const struct svc_serv *serv, const struct svcrdma_listener *li)
+{
+	const struct svcrdma_transport *t;
+	bool found = false;
+
+	spin_lock(&closing_lock);
+	list_for_each_entry(t, &closing, st_close_list)
+		if (t->st_close_for == serv || t->st_close_for == li) {
+			found = true;
+			break;
+		}
+	spin_unlock(&closing_lock);
+	return found;
+}
 
 /**
- * svcrdma_transports_wait - until no connection is being closed for want of its device
+ * svcrdma_transports_wait - until no connection is being closed that needs a svc_serv
+ * @serv: whose it is, once nfsd has accepted it
+ * @li: listener of @serv, where it has waited for accept. No more requests come to it, and none is
+ *	pending
  *
- * That is done by no thread of nfsd, so it is not over when these have ended, and the
- * svc_serv has to stay for so long. Not all of them may be on its lists
- * (svc_age_temp_xprts_now()).
+ * Connections that were lost before accept are closed by no thread of nfsd, and neither are those
+ * whose device has gone. So it is not over when nfsd's threads have ended, and the svc_serv has to
+ * stay for so long. SUNRPC does not know of the former, and of the latter not always:
+ * svc_age_temp_xprts_now() takes them off its lists.
+ *
+ * Nobody waits for what belongs to another svc_serv: that may have a device that does not answer.
+ * Nor for what waited for accept at another listener, to which clients may come without end: that
+ * one is closed before the svc_serv goes, too, and waits for them then.
  *
  * Context: process.
  */
-void svcrdma_transports_wait(void)
+void svcrdma_transports_wait(const struct svc_serv *serv, const struct svcrdma_listener *li)
 {
-	wait_var_event(&nr_closing, !atomic_read(&nr_closing));
+	wait_event(closing_over, !is_waited_for(serv, li));
+}
+
+static void closing_end(struct svcrdma_transport *t)
+{
+	spin_lock(&closing_lock);
+	list_del(&t->st_close_list);
+	spin_unlock(&closing_lock);
+	wake_up_all(&closing_over);
 }
 
 /*
@@ -179,20 +216,29 @@ static void transport_close_work(struct work_struct *work)
 		svcrdma_transport_discard(t);
 	else
 		svc_xprt_close(&t->st_xprt);
-	/* Fully ordered: pairs with prepare_to_wait_event() of wait_var_event(). */
-	if (atomic_dec_and_test(&nr_closing))
-		wake_up_var(&nr_closing);
+	/* The svc_serv may be gone from here on. */
+	closing_end(t);
 	svc_xprt_put(&t->st_xprt);
 }
 
+/*
+ * A CM handler of this connection. Its listener, if it has one, waits for the handler before it
+ * waits for those on the list: whoever takes the connection off li_pending passes the handler lock
+ * through (transport_quiesce(), or rdma_accept()), and does so before the listener is closed.
+ */
 static void transport_close_without_nfsd(struct svcrdma_transport *t)
 {
+	const struct svcrdma_listener *li = READ_ONCE(t->st_listener);
+
 	/* If it was, nfsd has been asked. */
 	if (!svcrdma_sq_close(t))
 		return;
 	trace_svcrdma_closing(t, 0);
 	svc_xprt_get(&t->st_xprt);
-	atomic_inc(&nr_closing);
+	spin_lock(&closing_lock);
+	t->st_close_for = li ? (const void *)li : t->st_xprt.xpt_server;
+	list_add_tail(&t->st_close_list, &closing);
+	spin_unlock(&closing_lock);
 	/* It never was before: st_closing is set once. */
 	svcrdma_work_queue(&t->st_close_work);
 }

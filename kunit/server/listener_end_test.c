@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Listeners: what is left when one goes. */
+#include <linux/delay.h>
+#include <linux/sunrpc/addr.h>
+
 #include "listening.h"
 
 static void close_discards_what_is_pending(struct kunit *test)
@@ -51,6 +54,181 @@ static void close_waits_for_connections_without_a_device(struct kunit *test)
 	KUNIT_EXPECT_LE(test, kref_read(&t->st_xprt.xpt_ref), 2);
 	flush_work(&t->st_close_work);
 	svc_xprt_put(&t->st_xprt);
+}
+
+/* Somebody who closes a listener, and may have to wait. */
+struct closer {
+	struct work_struct	work;
+	struct completion	done;
+	struct svc_xprt		*xprt;
+};
+
+static void closer_work(struct work_struct *work)
+{
+	struct closer *closer = container_of(work, struct closer, work);
+
+	listening_delete(closer->xprt);
+	complete(&closer->done);
+}
+
+static void closer_start(struct closer *closer, struct svc_xprt *xprt)
+{
+	INIT_WORK_ONSTACK(&closer->work, closer_work);
+	init_completion(&closer->done);
+	closer->xprt = xprt;
+	queue_work(system_unbound_wq, &closer->work);
+}
+
+/* Has it come back within a time that is long enough? */
+static bool closer_is_done(struct closer *closer, unsigned int ms)
+{
+	return wait_for_completion_timeout(&closer->done, msecs_to_jiffies(ms));
+}
+
+static void closer_end(struct closer *closer)
+{
+	flush_work(&closer->work);
+	destroy_work_on_stack(&closer->work);
+}
+
+/**
+ * struct other_service - another service that listens, as that of a second network namespace
+ * @serv: the service
+ * @pool: its only pool
+ * @xprt: its listener
+ */
+struct other_service {
+	struct svc_serv		serv;
+	struct svc_pool		pool;
+	struct svc_xprt		*xprt;
+};
+
+static void other_exit(void *data)
+{
+	struct other_service *next = data;
+
+	fake_nfsd_exit(&next->pool);
+}
+
+/* There is one port at a time: the listener of the test has given it up, or has lost it. */
+static struct svc_xprt *listen_too(struct kunit *test, struct svc_serv *serv)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(0xc0000203) };
+	struct svc_xprt *xprt;
+
+	rpc_set_port((struct sockaddr *)&address, RPCRDMA_PORT);
+	__module_get(THIS_MODULE);
+	xprt = svcrdma_listener_create(serv, &init_net, (struct sockaddr *)&address,
+				       sizeof(address), 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(xprt));
+	return xprt;
+}
+
+static struct other_service *other_create(struct kunit *test)
+{
+	struct other_service *next = kunit_kzalloc(test, sizeof(*next), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, next);
+	KUNIT_ASSERT_EQ(test, 0, fake_nfsd_init(&next->serv, &next->pool, SERVER_PAYLOAD));
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, other_exit, next));
+	next->xprt = listen_too(test, &next->serv);
+	return next;
+}
+
+/* The CM's thread comes back at once; what it has started hangs until @go. */
+static void lose_device(struct kunit *test, struct rdma_cm_id *id, struct completion *go)
+{
+	int tries = 5000;
+
+	init_completion(go);
+	fake_cm.disconnect_go = go;
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL));
+	while (!READ_ONCE(fake_cm.disconnects) && tries--)
+		usleep_range(1000, 2000);
+	KUNIT_EXPECT_EQ(test, 1, READ_ONCE(fake_cm.disconnects));
+}
+
+/* The device of one service does not answer. nfsd of another network namespace stops anyway. */
+static void close_does_not_wait_for_another_service(struct kunit *test)
+{
+	struct svcrdma_transport *t;
+	struct other_service *next;
+	struct closer closer;
+	struct rdma_cm_id *id;
+	struct completion go;
+
+	listening_start(test);
+	KUNIT_ASSERT_EQ(test, 0, listening_request(&id, NULL, 0));
+	t = listening_accept(test);
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	svc_xprt_get(&t->st_xprt);
+	clear_bit(XPT_BUSY, &t->st_xprt.xpt_flags);
+	listening_close();
+	next = other_create(test);
+	lose_device(test, id, &go);
+
+	closer_start(&closer, next->xprt);
+	KUNIT_EXPECT_TRUE(test, closer_is_done(&closer, 5000));
+	complete_all(&go);
+	closer_end(&closer);
+	flush_work(&t->st_close_work);
+	fake_cm.disconnect_go = NULL;
+	svc_xprt_put(&t->st_xprt);
+}
+
+/* The listener of the test stays, and tries again later. */
+static void lose_port(void)
+{
+	fake_cm.plan[FAKE_CM_BIND].error = -EADDRNOTAVAIL;
+	fake_cm_event(fake_cm.listener, RDMA_CM_EVENT_ADDR_CHANGE);
+	flush_delayed_work(&listening->li->li_work);
+	fake_cm.plan[FAKE_CM_BIND].error = 0;
+}
+
+/*
+ * Clients that come to a listener, and give up before nfsd accepts, may go on doing so. They keep
+ * no other one of the same service.
+ */
+static void close_does_not_wait_for_another_listener(struct kunit *test)
+{
+	struct closer closer;
+	struct svc_xprt *other;
+	struct rdma_cm_id *id;
+
+	listening_start(test);
+	KUNIT_ASSERT_EQ(test, 0, listening_request(&id, NULL, 0));
+	lose_port();
+	other = listen_too(test, &listening->server->serv);
+	/* The work item that takes it away waits for the handler. */
+	rdma_lock_handler(id);
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_event_locked(id, RDMA_CM_EVENT_DISCONNECTED));
+
+	closer_start(&closer, other);
+	KUNIT_EXPECT_TRUE(test, closer_is_done(&closer, 5000));
+	rdma_unlock_handler(id);
+	closer_end(&closer);
+}
+
+/* But for those that had come to itself. */
+static void close_waits_for_connections_given_up(struct kunit *test)
+{
+	struct closer closer;
+	struct svc_xprt *xprt;
+	struct rdma_cm_id *id;
+
+	listening_start(test);
+	xprt = listening->xprt;
+	KUNIT_ASSERT_EQ(test, 0, listening_request(&id, NULL, 0));
+	server_is_ready(listening->server);
+	rdma_lock_handler(id);
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_event_locked(id, RDMA_CM_EVENT_DISCONNECTED));
+
+	closer_start(&closer, xprt);
+	KUNIT_EXPECT_FALSE(test, closer_is_done(&closer, 100));
+	rdma_unlock_handler(id);
+	KUNIT_EXPECT_TRUE(test, closer_is_done(&closer, 5000));
+	closer_end(&closer);
+	listening_close();
 }
 
 /* As the CM, while rdma_destroy_id() waits for the handler. */
@@ -132,6 +310,9 @@ static struct kunit_case end_cases[] = {
 	KUNIT_CASE(close_discards_what_is_pending),
 	KUNIT_CASE(close_leaves_connections_alone),
 	KUNIT_CASE(close_waits_for_connections_without_a_device),
+	KUNIT_CASE(close_does_not_wait_for_another_service),
+	KUNIT_CASE(close_does_not_wait_for_another_listener),
+	KUNIT_CASE(close_waits_for_connections_given_up),
 	KUNIT_CASE(close_takes_no_more_events),
 	KUNIT_CASE(close_discards_what_comes_meanwhile),
 	KUNIT_CASE(removal_of_one_device_of_many),

@@ -270,7 +270,7 @@ static void flush_all(struct pair *pair)
 	int i;
 
 	/* One whose device goes is closed by a work item of its own. */
-	svcrdma_transports_wait();
+	svcrdma_transports_wait(&pair->serv, NULL);
 	for (i = 0; i < PAIR_CQS; i++) {
 		cq = pair_cq(pair, i);
 		if (cq && !memory_cq_of(cq)->held)
