@@ -1,21 +1,64 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who looks at the completions of Receives.
+ * The completion queue of the Receives, and who looks into it.
  *
  * A thread of nfsd does, when it comes for the next call: the completion event wakes one, as the
- * data on a socket do. The worker of ib_core in between would only hand the call on, and cost a
- * change of task for each.
+ * data on a socket do. A worker in between would only hand the call on, and cost a change of task
+ * for each. ib_alloc_cq() has no queue that is polled like that. So the queue is of ib_create_cq(),
+ * with an event handler of our own.
  *
  * The worker does where no thread comes: from the beginning of the teardown on, so that somebody
  * sees the completion of a drain. And in kernels where a completion event may not wake nfsd, from
  * the beginning of the connection on.
  *
  * It is never both. Threads come one at a time, each with XPT_BUSY; and who begins the teardown
- * has XPT_BUSY for good, or nfsd does not know the transport.
+ * has XPT_BUSY for good, or nfsd does not know the transport. The worker is a work item, which runs
+ * once at a time.
+ *
+ * ib_drain_qp() asks for queues of ib_alloc_cq(). What it needs of them, this one does as well:
+ * each completion goes to the done() of its wr_cqe, in another context than that which waits for
+ * the drain. (To the drain of mlx4 and mlx5 the queue looks like one of IB_POLL_SOFTIRQ, which is
+ * 0. If the device has failed, they take its irq_poll and give it back, which nobody else uses, and
+ * call the event handler.)
  */
 #include "svcrdma.h"
 
+enum {
+	POLL_BATCH	= 8,		/* completions that are taken out at a time */
+	WORKER_BUDGET	= 4096,		/* before the worker lets others run */
+};
+
 static const bool polled_by_nfsd = COMPAT_ENQUEUE_IN_ANY_CONTEXT;
+
+/* At most @budget completions. Return: their number; if it is less, there were no more. */
+static u32 poll_queue(struct ib_cq *cq, u32 budget)
+{
+	struct ib_wc wcs[POLL_BATCH];
+	u32 done = 0;
+	int i, want, got;
+
+	do {
+		want = min_t(u32, budget - done, POLL_BATCH);
+		got = ib_poll_cq(cq, want, wcs);
+		for (i = 0; i < got; i++)
+			wcs[i].wr_cqe->done(cq, &wcs[i]);
+		done += max(got, 0);
+	} while (got == want && done < budget);
+	return done;
+}
+
+static void poll_work(struct work_struct *work)
+{
+	struct svcrdma_transport *t =
+		container_of(work, struct svcrdma_transport, st_poll.work);
+
+	/* Queued by a late event: svcrdma_poll_end() */
+	if (!READ_ONCE(t->st_poll.by_worker))
+		return;
+	if (poll_queue(t->st_recv_cq, WORKER_BUDGET) == WORKER_BUDGET ||
+	    ib_req_notify_cq(t->st_recv_cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0)
+		svcrdma_work_poll(work);
+}
 
 /*
  * Any context: interrupts may be off, and a lock of the provider held. It may be late: what it was
@@ -25,24 +68,46 @@ static void completion_event(struct ib_cq *cq, void *context)
 {
 	struct svcrdma_transport *t = context;
 
-	if (!svcrdma_transport_data(t) && READ_ONCE(t->st_poll.by_worker))
-		t->st_poll.wake_worker(cq, context);
+	if (polled_by_nfsd && svcrdma_transport_data(t))
+		return;
+	if (READ_ONCE(t->st_poll.by_worker))
+		svcrdma_work_poll(&t->st_poll.work);
+}
+
+/* Connections are spread over the device's vectors, as by ib_alloc_cq_any(). */
+static u32 next_vector(const struct ib_device *device)
+{
+	static atomic_t next;
+	u32 vectors = min_t(u32, max(device->num_comp_vectors, 1), num_online_cpus());
+
+	return (u32)atomic_inc_return(&next) % vectors;
 }
 
 /**
- * svcrdma_poll_begin - have nfsd woken by Receives that are complete
- * @t: transport with a new st_recv_cq, which no queue pair uses yet
+ * svcrdma_poll_begin - create the queue
+ * @t: transport
+ * @size: completions that it has to hold
  *
- * Those before ESTABLISHED wait in the queue until then.
+ * Completions before ESTABLISHED wait in the queue until then.
  *
  * Context: process.
+ * Return: 0 or a negative errno.
  */
-void svcrdma_poll_begin(struct svcrdma_transport *t)
+int svcrdma_poll_begin(struct svcrdma_transport *t, u32 size)
 {
-	if (!polled_by_nfsd)
-		return;
-	t->st_poll.wake_worker = t->st_recv_cq->comp_handler;
-	t->st_recv_cq->comp_handler = completion_event;
+	struct ib_device *device = svcrdma_transport_device(t);
+	struct ib_cq_init_attr attr = { .cqe = size, .comp_vector = next_vector(device) };
+	struct ib_cq *cq;
+
+	INIT_WORK(&t->st_poll.work, poll_work);
+	t->st_poll.by_worker = !polled_by_nfsd;
+	cq = ib_create_cq(device, completion_event, NULL, t, &attr);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	t->st_recv_cq = cq;
+	/* It is empty, and no queue pair uses it yet. */
+	ib_req_notify_cq(cq, IB_CQ_NEXT_COMP);
+	return 0;
 }
 
 /**
@@ -53,27 +118,30 @@ void svcrdma_poll_begin(struct svcrdma_transport *t)
  */
 void svcrdma_poll_stop(struct svcrdma_transport *t)
 {
-	if (!polled_by_nfsd)
-		return;
 	/*
 	 * An event that does not see that is one of a completion that the worker finds, or it comes
 	 * again when the worker arms the queue.
 	 */
 	WRITE_ONCE(t->st_poll.by_worker, true);
-	t->st_poll.wake_worker(t->st_recv_cq, t);
+	svcrdma_work_poll(&t->st_poll.work);
 }
 
 /**
- * svcrdma_poll_end - the worker is not needed any more
- * @t: transport whose queue pair is gone; st_recv_cq is freed next
+ * svcrdma_poll_end - destroy the queue
+ * @t: transport whose queue pair is gone
  *
- * ib_free_cq() waits for the worker. An event that is late starts it no more.
+ * The device has called its handler for the last time when ib_destroy_cq() has returned. A handler
+ * that is late may queue the work until then. The work does not look at the queue any more: who
+ * queues it after the first cancel_work_sync() finds by_worker false when it runs.
  *
  * Context: process.
  */
 void svcrdma_poll_end(struct svcrdma_transport *t)
 {
 	WRITE_ONCE(t->st_poll.by_worker, false);
+	cancel_work_sync(&t->st_poll.work);
+	ib_destroy_cq(t->st_recv_cq);
+	cancel_work_sync(&t->st_poll.work);
 }
 
 /**
@@ -88,7 +156,7 @@ void svcrdma_poll_end(struct svcrdma_transport *t)
 void svcrdma_poll(struct svcrdma_transport *t)
 {
 	if (polled_by_nfsd)
-		ib_process_cq_direct(t->st_recv_cq, t->st_credits);
+		poll_queue(t->st_recv_cq, t->st_credits);
 }
 
 /**

@@ -58,12 +58,12 @@ struct svcrdma_receiver {
 
 /**
  * struct svcrdma_poller - poll.c: who looks at completions of Receives
- * @by_worker: ib_core's worker, not nfsd: from the teardown on, until the queue is freed
- * @wake_worker: ib_core's handler of completion events
+ * @by_worker: @work, not nfsd: from the teardown on, until the queue is destroyed
+ * @work: looks at what is complete
  */
 struct svcrdma_poller {
 	bool			by_worker;
-	void			(*wake_worker)(struct ib_cq *cq, void *context);
+	struct work_struct	work;
 };
 
 /**

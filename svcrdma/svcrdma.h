@@ -690,6 +690,7 @@ void svcrdma_work_exit(void);
 bool svcrdma_work_queue(struct work_struct *work);
 void svcrdma_work_delay(struct delayed_work *work, unsigned long delay);
 void svcrdma_work_later(struct delayed_work *work, unsigned long delay);
+void svcrdma_work_poll(struct work_struct *work);
 void svcrdma_work_release(struct work_struct *work);
 void svcrdma_work_release_later(struct delayed_work *work, unsigned long delay);
 
@@ -716,7 +717,7 @@ void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt
 void svcrdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 
 /* poll.c */
-void svcrdma_poll_begin(struct svcrdma_transport *t);
+int svcrdma_poll_begin(struct svcrdma_transport *t, u32 size);
 void svcrdma_poll_stop(struct svcrdma_transport *t);
 void svcrdma_poll_end(struct svcrdma_transport *t);
 void svcrdma_poll(struct svcrdma_transport *t);

@@ -438,25 +438,21 @@ static int transport_cqs_create(struct svcrdma_transport *t,
 {
 	struct ib_device *device = svcrdma_transport_device(t);
 	u32 send = queues->send_wrs + 3 * queues->rw_contexts + 1;
+	int ret;
 
 	send = min_t(u32, send, device->attrs.max_cqe);
 	t->st_send_cq = ib_alloc_cq_any(device, t, send, IB_POLL_WORKQUEUE);
 	if (IS_ERR(t->st_send_cq))
 		return PTR_ERR(t->st_send_cq);
-	t->st_recv_cq = ib_alloc_cq_any(device, t, queues->recv_wrs + 1,
-					IB_POLL_WORKQUEUE);
-	if (IS_ERR(t->st_recv_cq)) {
+	ret = svcrdma_poll_begin(t, queues->recv_wrs + 1);
+	if (ret)
 		ib_free_cq(t->st_send_cq);
-		return PTR_ERR(t->st_recv_cq);
-	}
-	svcrdma_poll_begin(t);
-	return 0;
+	return ret;
 }
 
 static void transport_cqs_destroy(struct svcrdma_transport *t)
 {
 	svcrdma_poll_end(t);
-	ib_free_cq(t->st_recv_cq);
 	ib_free_cq(t->st_send_cq);
 }
 

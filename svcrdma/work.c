@@ -3,9 +3,11 @@
 #include "svcrdma.h"
 
 /*
- * Releases may be what memory reclaim waits for, when client and server are one
- * machine. Closing waits for others' work queues, which give no such promise.
+ * Polls and releases may be what memory reclaim waits for, when client and server are one
+ * machine. Closing waits for others' work queues, which give no such promise. Polls are in a
+ * queue like that of ib_core for IB_POLL_UNBOUND_WORKQUEUE.
  */
+static struct workqueue_struct *poll_wq;
 static struct workqueue_struct *release_wq;
 static struct workqueue_struct *close_wq;
 
@@ -17,15 +19,22 @@ static struct workqueue_struct *close_wq;
  */
 int svcrdma_work_init(void)
 {
+	poll_wq = alloc_workqueue("svcrdma_poll", WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
+	if (!poll_wq)
+		return -ENOMEM;
 	release_wq = alloc_workqueue("svcrdma_release", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!release_wq)
-		return -ENOMEM;
+		goto out_poll;
 	close_wq = alloc_workqueue("svcrdma_close", WQ_UNBOUND, 0);
-	if (!close_wq) {
-		destroy_workqueue(release_wq);
-		return -ENOMEM;
-	}
+	if (!close_wq)
+		goto out_release;
 	return 0;
+
+out_release:
+	destroy_workqueue(release_wq);
+out_poll:
+	destroy_workqueue(poll_wq);
+	return -ENOMEM;
 }
 
 /**
@@ -37,6 +46,7 @@ void svcrdma_work_exit(void)
 {
 	destroy_workqueue(close_wq);
 	destroy_workqueue(release_wq);
+	destroy_workqueue(poll_wq);
 }
 
 /**
@@ -73,6 +83,17 @@ void svcrdma_work_delay(struct delayed_work *work, unsigned long delay)
 void svcrdma_work_later(struct delayed_work *work, unsigned long delay)
 {
 	queue_delayed_work(close_wq, work, delay);
+}
+
+/**
+ * svcrdma_work_poll - look at completions
+ * @work: work item
+ *
+ * Context: any.
+ */
+void svcrdma_work_poll(struct work_struct *work)
+{
+	queue_work(poll_wq, work);
 }
 
 /**

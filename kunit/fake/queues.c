@@ -40,21 +40,32 @@ int ib_dealloc_pd_user(struct ib_pd *pd, struct ib_udata *udata)
 	return 0;
 }
 
-/* Completions are handled as they come: nothing is left to poll. */
+/* ib_core's own handler. Completions are handled as they come: nothing is left to poll. */
 static void cq_event(struct ib_cq *cq, void *context)
 {
-	fake_queues.events++;
 }
 
-int ib_process_cq_direct(struct ib_cq *cq, int budget)
+static void polled(struct ib_cq *cq, struct ib_wc *wc)
 {
-	fake_queues.polls++;
-	fake_queues.poll_budget = budget;
-	return 0;
+	fake_queues.handled++;
 }
 
-struct ib_cq *__ib_alloc_cq_any(struct ib_device *device, void *private, int nr_cqe,
-				enum ib_poll_context poll, const char *caller)
+static struct ib_cqe polled_cqe = { .done = polled };
+
+/* There is something to poll where a test says so. */
+static int poll_cq(struct ib_cq *cq, int count, struct ib_wc *wcs)
+{
+	int i;
+
+	fake_queues.polls++;
+	count = min_t(u32, count, fake_queues.to_poll);
+	for (i = 0; i < count; i++)
+		wcs[i] = (struct ib_wc) { .wr_cqe = &polled_cqe };
+	fake_queues.to_poll -= count;
+	return count;
+}
+
+static struct ib_cq *create_cq(struct ib_device *device, void *context, u32 size)
 {
 	struct ib_cq *cq;
 
@@ -66,19 +77,51 @@ struct ib_cq *__ib_alloc_cq_any(struct ib_device *device, void *private, int nr_
 	if (!cq)
 		return ERR_PTR(-ENOMEM);
 	cq->device = device;
-	cq->cq_context = private;
-	cq->cqe = nr_cqe;
+	cq->cq_context = context;
+	cq->cqe = size;
 	cq->comp_handler = cq_event;
 	fake_queues.cqs++;
 	return cq;
 }
 
-void ib_free_cq(struct ib_cq *cq)
+static void destroy_cq(struct ib_cq *cq)
 {
 	if (fake_queues.qps)
 		kunit_fail_current_test("a completion queue is freed while in use");
 	fake_queues.cqs--;
 	kfree(cq);
+}
+
+struct ib_cq *__ib_alloc_cq_any(struct ib_device *device, void *private, int nr_cqe,
+				enum ib_poll_context poll, const char *caller)
+{
+	return create_cq(device, private, nr_cqe);
+}
+
+void ib_free_cq(struct ib_cq *cq)
+{
+	if (cq->comp_handler != cq_event)
+		kunit_fail_current_test("a completion queue is freed that ib_core has not allocated");
+	destroy_cq(cq);
+}
+
+struct ib_cq *__ib_create_cq(struct ib_device *device, ib_comp_handler handler,
+			     void (*event)(struct ib_event *, void *), void *context,
+			     const struct ib_cq_init_attr *attr, const char *caller)
+{
+	struct ib_cq *cq = create_cq(device, context, attr->cqe);
+
+	if (!IS_ERR(cq))
+		cq->comp_handler = handler;
+	return cq;
+}
+
+int ib_destroy_cq_user(struct ib_cq *cq, struct ib_udata *udata)
+{
+	if (fake_queues.on_destroy_cq)
+		fake_queues.on_destroy_cq(cq);
+	destroy_cq(cq);
+	return 0;
 }
 
 /* ---- what ids lead to ---- */
@@ -164,5 +207,6 @@ static const struct fake_cm_wire wire = {
 void fake_queues_reset(struct fake_device *fake)
 {
 	fake_queues = (struct fake_queues) { .fake = fake, .cq_accept = -1 };
+	fake->ib.ops.poll_cq = poll_cq;
 	fake_cm_reset(&wire);
 }

@@ -18,9 +18,10 @@
  * @qp_errno: answer of rdma_create_qp()
  * @cq_accept: completion queues that can be had before one fails; -1: all
  * @qp_attr: of the queue pair
- * @polls: how often ib_process_cq_direct() was called
- * @poll_budget: completions that the last one would have handled, at most
- * @events: completion events that came to ib_core's own handler
+ * @polls: how often ib_poll_cq() was called
+ * @to_poll: completions that it has still to give, of nobody's work requests
+ * @handled: those of them whose handler was called
+ * @on_destroy_cq: what happens while ib_destroy_cq() waits for the device
  * @recvs_at_start: Receives that were posted by rdma_connect() or rdma_accept()
  * @pds: protection domains that exist
  * @cqs: completion queues that exist
@@ -35,8 +36,9 @@ struct fake_queues {
 	int			cq_accept;
 	struct ib_qp_init_attr	qp_attr;
 	unsigned int		polls;
-	int			poll_budget;
-	unsigned int		events;
+	u32			to_poll;
+	u32			handled;
+	void			(*on_destroy_cq)(struct ib_cq *cq);
 	unsigned int		recvs_at_start;
 	int			pds;
 	int			cqs;

@@ -3,6 +3,8 @@
  * A thread of nfsd polls the completions of Receives. Here these are complete when they are polled;
  * memory/pair/poll_test.c has them wait in a queue.
  */
+#include <linux/delay.h>
+
 #include "sq.h"
 
 static void poll_takes_what_is_there(struct kunit *test)
@@ -17,9 +19,22 @@ static void poll_takes_what_is_there(struct kunit *test)
 	KUNIT_EXPECT_GT(test, server_recvfrom(server), 0);
 	server_done(server);
 	KUNIT_EXPECT_EQ(test, polls + 1, fake_queues.polls);
-	/* All that the client may have sent, and no more. */
-	KUNIT_EXPECT_EQ(test, server->transport->st_credits, fake_queues.poll_budget);
 	KUNIT_EXPECT_FALSE(test, server_is_ready(server));
+}
+
+/* All that the client may have sent, and no more. */
+static void poll_not_without_end(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	u32 credits;
+
+	server_connect(server);
+	credits = server->transport->st_credits;
+	fake_queues.to_poll = credits + 1;
+	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
+	KUNIT_EXPECT_EQ(test, credits, fake_queues.handled);
+	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
+	KUNIT_EXPECT_EQ(test, credits + 1, fake_queues.handled);
 }
 
 /* There is no event then. */
@@ -68,11 +83,13 @@ static void event(struct svcrdma_transport *t)
 	t->st_recv_cq->comp_handler(t->st_recv_cq, t);
 }
 
-/* Events are for it from the teardown on, and for nobody when the queue is to be freed. */
+/* Events are for it from the teardown on. It goes on as long as there is something. */
 static void poll_by_the_worker(struct kunit *test)
 {
+	enum { MANY = 10000 };
 	struct server *server = server_of(test);
 	struct svcrdma_transport *t;
+	int tries = 5000;
 
 	server_connect(server);
 	t = server->transport;
@@ -81,23 +98,74 @@ static void poll_by_the_worker(struct kunit *test)
 	t->st_state = RPCRDMA_CONN_BROKEN;
 	event(t);
 	KUNIT_EXPECT_FALSE(test, server_is_ready(server));
-	KUNIT_EXPECT_EQ(test, 0, fake_queues.events);
+	KUNIT_EXPECT_FALSE(test, flush_work(&t->st_poll.work));
 
+	fake_queues.to_poll = 1;
 	svcrdma_poll_stop(t);
-	KUNIT_EXPECT_EQ(test, 1, fake_queues.events);
+	flush_work(&t->st_poll.work);
+	KUNIT_EXPECT_EQ(test, 1, fake_queues.handled);
+	fake_queues.to_poll = MANY;
 	event(t);
-	KUNIT_EXPECT_EQ(test, 2, fake_queues.events);
+	while (READ_ONCE(fake_queues.to_poll) && tries--)
+		usleep_range(1000, 2000);
+	flush_work(&t->st_poll.work);
+	KUNIT_EXPECT_EQ(test, MANY + 1, fake_queues.handled);
 	KUNIT_EXPECT_FALSE(test, server_is_ready(server));
-	svcrdma_poll_end(t);
-	event(t);
-	KUNIT_EXPECT_EQ(test, 2, fake_queues.events);
+}
+
+/* What has come before the queue was armed brings no event. */
+static void poll_again_by_the_worker(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	unsigned int polls;
+
+	server_connect(server);
+	server->transport->st_state = RPCRDMA_CONN_BROKEN;
+	polls = fake_queues.polls;
+	server->fake->missed = 2;
+	svcrdma_poll_stop(server->transport);
+	while (flush_work(&server->transport->st_poll.work))
+		;
+	KUNIT_EXPECT_EQ(test, polls + 3, fake_queues.polls);
+}
+
+static unsigned int polls_at_end;
+
+/* A handler of the device's that has looked before the queue was to be destroyed. */
+static void late_event(struct ib_cq *cq)
+{
+	struct svcrdma_transport *t = cq->cq_context;
+
+	fake_queues.on_destroy_cq = NULL;
+	polls_at_end = fake_queues.polls;
+	cq->comp_handler(cq, t);
+	if (work_pending(&t->st_poll.work))
+		kunit_fail_current_test("an event wakes the worker when the queue is destroyed");
+	svcrdma_work_poll(&t->st_poll.work);
+	flush_work(&t->st_poll.work);
+}
+
+static void poll_no_more(struct kunit *test)
+{
+	struct server *server = server_of(test);
+
+	server_connect(server);
+	polls_at_end = 0;
+	fake_queues.on_destroy_cq = late_event;
+	server_disconnect(server);
+	KUNIT_EXPECT_NULL(test, fake_queues.on_destroy_cq);
+	KUNIT_EXPECT_GT(test, polls_at_end, 0);
+	KUNIT_EXPECT_EQ(test, polls_at_end, fake_queues.polls);
 }
 
 static struct kunit_case poll_cases[] = {
 	KUNIT_CASE(poll_takes_what_is_there),
+	KUNIT_CASE(poll_not_without_end),
 	KUNIT_CASE(poll_again_for_what_came_meanwhile),
 	KUNIT_CASE(poll_without_taking_calls),
 	KUNIT_CASE(poll_by_the_worker),
+	KUNIT_CASE(poll_again_by_the_worker),
+	KUNIT_CASE(poll_no_more),
 	{}
 };
 

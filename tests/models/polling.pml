@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Who polls the completion queue of the server's Receives: threads of nfsd, which a completion event
- * wakes, and from the teardown on ib_core's worker, which sees the completion of the drain.
+ * wakes, and from the teardown on a worker, which sees the completion of the drain.
  *
  * Three messages, two threads, and a connection that may be lost at any time. The provider puts a
  * completion into the queue and disarms it in one step; its event comes later. Left out: messages
@@ -14,7 +14,7 @@
  * @part data  there is something for nfsd
  *	svcrdma/transport.c: svcrdma_transport_data()
  * @part poll  whoever it is
- *	svcrdma/poll.c: svcrdma_poll()
+ *	svcrdma/poll.c: svcrdma_poll() poll_queue()
  *	svcrdma/recvfrom.c: svcrdma_recv_wc()
  * @part nfsd  a thread that receives, or closes
  *	svcrdma/recvfrom.c: svcrdma_recvfrom() recv_next() recv_pop()
@@ -22,7 +22,8 @@
  * @part teardown  the connection is lost
  *	svcrdma/transport.c: transport_quiesce()
  *	svcrdma/poll.c: svcrdma_poll_stop()
- * @part worker  environment: ib_core's
+ * @part worker  where no thread comes
+ *	svcrdma/poll.c: poll_work()
  * @part rest  environment: nothing happens any more
  *
  * @property seen  no message lies there, and nfsd does not come for it
@@ -32,6 +33,7 @@
  *	kunit/memory_kunit: memory_poll.closed_with_messages_that_nobody_saw
  * @property drained  the completion of the drain is seen
  *	kunit/memory_kunit: memory_poll.closed_with_messages_that_nobody_saw
+ *	kunit/svcrdma_kunit: svcrdma_poll.poll_again_by_the_worker
  *
  * @mutation NO_MISSED seen  what came before the queue was armed is not asked for
  * @mutation ARM_FIRST seen  the queue is armed before XPT_DATA is cleared

@@ -199,6 +199,10 @@ static inline int fault_percpu_counter_init(struct percpu_counter *counter, s64 
 	FAULT_SITE("ib_alloc_pd", ERR_PTR(-ENOMEM), __ib_alloc_pd(device, flags, KBUILD_MODNAME))
 #define ib_alloc_cq_any(...) \
 	FAULT_SITE("ib_alloc_cq_any", ERR_PTR(-ENOMEM), ib_alloc_cq_any(__VA_ARGS__))
+#undef ib_create_cq
+#define ib_create_cq(device, handler, event, context, attr)			\
+	FAULT_SITE("ib_create_cq", ERR_PTR(-ENOMEM),				\
+		   __ib_create_cq(device, handler, event, context, attr, KBUILD_MODNAME))
 #define ib_alloc_mr(...) \
 	FAULT_SITE("ib_alloc_mr", ERR_PTR(-ENOMEM), ib_alloc_mr(__VA_ARGS__))
 #define ib_post_send(...) \

@@ -236,8 +236,12 @@ struct ib_cq *pair_cq(struct pair *pair, unsigned int n)
  */
 void pair_cq_flush(struct ib_cq *cq, struct svcrdma_transport *t)
 {
-	if (!t || cq != t->st_recv_cq || t->st_poll.by_worker) {
+	if (!t || cq != t->st_recv_cq) {
 		flush_work(&cq->work);
+		return;
+	}
+	if (t->st_poll.by_worker) {
+		flush_work(&t->st_poll.work);
 		return;
 	}
 	/* As a thread of nfsd that takes no call. */

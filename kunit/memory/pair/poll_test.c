@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Client and server over the provider in memory: who polls the completions of the server's
- * Receives. A thread of nfsd, the test, does; and at the end ib_core's worker.
+ * Receives. A thread of nfsd, the test, does; and at the end the worker.
  */
 #include "pair.h"
 

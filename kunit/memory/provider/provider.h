@@ -45,7 +45,7 @@ enum {
  * @MEMORY_RECEIVE: a message arrives
  * @MEMORY_ALLOC_MR: ib_alloc_mr()
  * @MEMORY_MAP_MR: ib_map_mr_sg()
- * @MEMORY_CREATE_CQ: ib_alloc_cq()
+ * @MEMORY_CREATE_CQ: ib_alloc_cq() or ib_create_cq()
  * @MEMORY_CREATE_QP: ib_create_qp()
  * @MEMORY_STEPS: number of them
  */
