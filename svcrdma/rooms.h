@@ -124,6 +124,7 @@ struct svcrdma_reader {
  * @nr_waiters: their number; read without the lock as well
  * @held: of those that are out, for LOCAL_INVs that are not posted yet
  * @mark: @given when @worker was set
+ * @still: how often in a row @worker has found that the queue stands still
  * @watched: @worker is set
  * @worker: closes when the Send Queue stands still; set under @lock
  * @idle_worker: asks whether the peer is there when nothing has been out for long; set under @lock
@@ -139,6 +140,7 @@ struct svcrdma_send_queue {
 	struct list_head	waiters;
 	u32			held;
 	u32			mark;
+	u32			still;
 	bool			watched;
 	struct delayed_work	worker;
 	struct delayed_work	idle_worker;

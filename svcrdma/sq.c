@@ -19,6 +19,13 @@
  * somebody waits, and while entries are out, but for those that are held back to end an
  * exposure, which has a time of its own: while no others are out, whoever waits does so for that.
  *
+ * A peer that does not answer is found out by the HCA: it sends again, as often as the client has
+ * asked for when it connected, and then fails the queue pair. The watch is for what that does not
+ * end: a peer that asks for patience without end (RNR NAK), and an HCA that does nothing. It
+ * takes longer than an HCA's own attempts, so that a peer that comes back in time keeps its
+ * connection. With the CM's values these are at most eight, with 2.1 s each on InfiniBand and 0.5
+ * or 1.1 s on RoCE, and an HCA may take four times as long (InfiniBand, section 9.7.6.1.3): 69 s.
+ *
  * Unsignalled Sends have entries that are not counted here (send_ctxt.c). There are none unless
  * the queue is watched. If nothing else is out when the worker comes, it posts something that is
  * signalled behind them, and watches that.
@@ -71,7 +78,7 @@ static void sq_set_watched(struct svcrdma_transport *t, bool watched)
 	sq_set_slow(t);
 }
 
-/* The queue has to move within SVCRDMA_SQ_TIMEOUT, from now on if it had not to. */
+/* The queue has to move, from now on if it had not to. */
 static void sq_watch(struct svcrdma_transport *t)
 {
 	lockdep_assert_held(&t->st_sq.lock);
@@ -80,7 +87,7 @@ static void sq_watch(struct svcrdma_transport *t)
 		return;
 	sq_set_watched(t, true);
 	t->st_sq.mark = sq_given(t);
-	svcrdma_work_delay(&t->st_sq.worker, SVCRDMA_SQ_TIMEOUT);
+	svcrdma_work_delay(&t->st_sq.worker, SVCRDMA_SQ_LOOK);
 }
 
 /* The worker has ended the watch while entries were taken. */
@@ -111,13 +118,24 @@ static void sq_grant(struct svcrdma_transport *t, struct list_head *granted)
 	}
 }
 
-/* Ends the connection if no entry has come back for too long. */
+/* Has no entry come back for too long, of those that are not for later? */
+static bool sq_stalled(struct svcrdma_transport *t)
+{
+	lockdep_assert_held(&t->st_sq.lock);
+	if (sq_out(t) <= t->st_sq.held || t->st_sq.mark != sq_given(t))
+		t->st_sq.still = 0;
+	else
+		t->st_sq.still++;
+	return t->st_sq.still == SVCRDMA_SQ_TIMEOUT / SVCRDMA_SQ_LOOK;
+}
+
+/* Ends the connection if the queue stands still. */
 static void sq_worker(struct work_struct *work)
 {
 	struct svcrdma_transport *t =
 		container_of(work, struct svcrdma_transport, st_sq.worker.work);
 	unsigned long flags;
-	bool stalled = false, probe = false;
+	bool stalled, probe = false;
 
 	spin_lock_irqsave(&t->st_sq.lock, flags);
 	sq_set_watched(t, false);
@@ -126,12 +144,11 @@ static void sq_worker(struct work_struct *work)
 	 * with svcrdma_sq_keep_watch().
 	 */
 	smp_mb();
-	if (t->st_closing) {
+	stalled = !t->st_closing && sq_stalled(t);
+	if (t->st_closing || stalled) {
 		/* Nothing to watch */
 	} else if (sq_out(t) > t->st_sq.held || !list_empty(&t->st_sq.waiters)) {
-		stalled = sq_out(t) > t->st_sq.held && t->st_sq.mark == sq_given(t);
-		if (!stalled)
-			sq_watch(t);
+		sq_watch(t);
 	} else if (svcrdma_send_ctxts_unsignalled(t)) {
 		probe = sq_take(t, 1);
 		sq_watch(t);

@@ -79,7 +79,9 @@ enum {
 	/* A listener that cannot listen tries again after that, and twice that, and so on. */
 	SVCRDMA_REBIND_MIN = HZ,
 	SVCRDMA_REBIND_MAX = 60 * HZ,
-	SVCRDMA_SQ_TIMEOUT = 10 * HZ,	/* a peer that lets us wait longer is dead */
+	SVCRDMA_SQ_LOOK = 10 * HZ,	/* how often the Send Queue is looked at */
+	/* A peer that lets us wait longer is dead, and the HCA does not say so: sq.c */
+	SVCRDMA_SQ_TIMEOUT = 70 * HZ,
 	/* When nothing was out for so long, the peer is asked whether it is there. */
 	SVCRDMA_IDLE_TIMEOUT = 60 * HZ,
 };

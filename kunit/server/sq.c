@@ -45,6 +45,18 @@ void sq_time_passes(struct server *server)
 	flush_delayed_work(&server->transport->st_sq.worker);
 }
 
+/* The queue stands still for so long that the connection ends, and not before. */
+void sq_stalls(struct server *server)
+{
+	unsigned int seconds = 0;
+
+	while (!svcrdma_transport_closing(server->transport) && seconds < 1000) {
+		seconds += sq_seconds_left(&server->transport->st_sq.worker);
+		sq_time_passes(server);
+	}
+	KUNIT_EXPECT_EQ(server->test, SVCRDMA_SQ_TIMEOUT / HZ, seconds);
+}
+
 /* Until @work runs; 0 if it is not set */
 unsigned int sq_seconds_left(const struct delayed_work *work)
 {

@@ -14,9 +14,8 @@ static void sq_stands_still(struct kunit *test)
 	server_connect(server);
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
 	sq_take(server, 1);
-	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
-	sq_time_passes(server);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_LOOK / HZ, seconds_left(server));
+	sq_stalls(server);
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
 }
 
@@ -27,8 +26,7 @@ static void sq_stands_still_with_waiters(struct kunit *test)
 
 	sq_exhaust(server, 10);
 	sq_wait(server, &server->waiters[0], 1, -EINPROGRESS);
-	sq_time_passes(server);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	sq_stalls(server);
 }
 
 /* What is held back for later may stay as long as it likes. */
@@ -42,8 +40,7 @@ static void sq_entries_for_later(struct kunit *test)
 	sq_take(server, 5);
 	svcrdma_sq_hold(t, 3);
 	/* Two are not. */
-	sq_time_passes(server);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(t));
+	sq_stalls(server);
 	server_disconnect(server);
 
 	server_connect(server);
@@ -71,7 +68,7 @@ static void sq_waits_behind_entries_for_later(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
 	sq_wait(server, &server->waiters[0], 6, -EINPROGRESS);
 	for (i = 0; i < 3; i++) {
-		KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
+		KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_LOOK / HZ, seconds_left(server));
 		sq_time_passes(server);
 		KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
 	}
@@ -79,8 +76,7 @@ static void sq_waits_behind_entries_for_later(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, server->waiters[0].served);
 	sq_time_passes(server);
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
-	sq_time_passes(server);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	sq_stalls(server);
 }
 
 static void sq_moves_slowly(struct kunit *test)
@@ -95,10 +91,37 @@ static void sq_moves_slowly(struct kunit *test)
 		svcrdma_sq_put(server->transport, 1);
 		sq_time_passes(server);
 		KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
-		KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
+		KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_LOOK / HZ, seconds_left(server));
 	}
-	sq_time_passes(server);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	sq_stalls(server);
+}
+
+/* As long as an HCA may take to find that out: eight times, 4 x 4.096 us << 19 */
+static void sq_leaves_time_to_the_hca(struct kunit *test)
+{
+	KUNIT_EXPECT_GT(test, SVCRDMA_SQ_TIMEOUT, usecs_to_jiffies(8 * 4 * 4096 / 1000 * (1 << 19)));
+	KUNIT_EXPECT_EQ(test, 0, SVCRDMA_SQ_TIMEOUT % SVCRDMA_SQ_LOOK);
+	KUNIT_EXPECT_GE(test, svcrdma_inv_timeout, SVCRDMA_SQ_TIMEOUT);
+}
+
+/* It stood still for a while, and begins to do so again: all of the time is counted anew. */
+static void sq_moves_at_last(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	int round, i;
+
+	server_connect(server);
+	for (round = 0; round < 2; round++) {
+		sq_take(server, 2);
+		for (i = 1; i < SVCRDMA_SQ_TIMEOUT / SVCRDMA_SQ_LOOK; i++)
+			sq_time_passes(server);
+		KUNIT_ASSERT_FALSE(test, svcrdma_transport_closing(server->transport));
+		/* Once with nothing left out, once with an entry. */
+		svcrdma_sq_put(server->transport, 2 - round);
+		sq_time_passes(server);
+	}
+	KUNIT_ASSERT_FALSE(test, svcrdma_transport_closing(server->transport));
+	sq_stalls(server);
 }
 
 /* The watch ends when nothing is out. Whoever comes then has all of the time. */
@@ -122,7 +145,7 @@ static void sq_is_watched_anew(struct kunit *test)
 	sq_wait(server, &server->waiters[2], 1, -EINPROGRESS);
 	sq_time_passes(server);
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
-	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_TIMEOUT / HZ, seconds_left(server));
+	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_LOOK / HZ, seconds_left(server));
 	svcrdma_transport_close(server->transport, RPCRDMA_END_OTHER);
 	sq_time_passes(server);
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
@@ -134,6 +157,8 @@ static struct kunit_case watch_cases[] = {
 	KUNIT_CASE(sq_entries_for_later),
 	KUNIT_CASE(sq_waits_behind_entries_for_later),
 	KUNIT_CASE(sq_moves_slowly),
+	KUNIT_CASE(sq_leaves_time_to_the_hca),
+	KUNIT_CASE(sq_moves_at_last),
 	KUNIT_CASE(sq_is_watched_anew),
 	{}
 };

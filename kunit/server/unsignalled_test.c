@@ -215,8 +215,7 @@ static void unsignalled_stand_still(struct kunit *test)
 	answer_plain(server, 1);
 	sq_time_passes(server);
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
-	sq_time_passes(server);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	sq_stalls(server);
 	KUNIT_EXPECT_FALSE(test, is_watched(server));
 }
 

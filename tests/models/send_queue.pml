@@ -14,7 +14,7 @@
  *	svcrdma/sq.c: sq_put() sq_put_waited()
  * @part serve  under the lock: entries for those in front
  *	svcrdma/sq.c: sq_serve() sq_grant()
- * @part worker  SVCRDMA_SQ_TIMEOUT after it was set
+ * @part worker  SVCRDMA_SQ_LOOK after it was set
  *	svcrdma/sq.c: sq_worker() sq_watch()
  * @part idle_worker  SVCRDMA_IDLE_TIMEOUT after it was set; once
  *	svcrdma/sq.c: sq_idle_worker()
