@@ -5,7 +5,9 @@
  * A small call has them in rc_few_pages, of which the first rc_nr_few are there. The thread that
  * gets the call gives as many in return. SVCRDMA_KEPT_PAGES of these stay with the context, so that
  * for calls of one page and what is behind it nothing is allocated, and nothing freed: only the
- * first one of a context has to find some.
+ * first one of a context has to find some. With pages of 64 KiB none stays: a connection with all
+ * its credits in use would keep 9 MiB, thirteen times what its Receive buffers take. A small call
+ * allocates a page then, and its thread frees one.
  *
  * A larger one takes those of the thread that looks at it first, and SUNRPC fills the gaps. The
  * thread that gets the call lets go of as many. The array that has them goes back to the connection

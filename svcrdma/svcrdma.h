@@ -53,9 +53,10 @@ enum {
 	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
 	/* Of a call of 1 MiB, where the client's device registers 30 pages at a time, or 32 */
 	SVCRDMA_FEW_SEGMENTS = 9,
-	/* Of a small call: 16 KiB, and what is behind; of these, by a context from call to call */
+	/* Of a small call: 16 KiB, and what is behind */
 	SVCRDMA_FEW_PAGES = DIV_ROUND_UP(SZ_16K, PAGE_SIZE) + 1,
-	SVCRDMA_KEPT_PAGES = SZ_8K / PAGE_SIZE,
+	/* Of these, by a context from call to call: 8 KiB, or one; none of 64 KiB, see pages.c */
+	SVCRDMA_KEPT_PAGES = DIV_ROUND_UP(SZ_16K / PAGE_SIZE, 2),
 	SVCRDMA_UNREAD = 0xa5,		/* a byte that a Read is to replace: reads.c */
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
 	SVCRDMA_UNSIGNALLED_ROW = 4,	/* Sends without a completion, then one with it */
