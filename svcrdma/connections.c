@@ -5,6 +5,9 @@
  *
  * A connection is there from the moment it is accepted until nothing can be counted any more, which
  * is before its memory goes. One that nobody has accepted is not.
+ *
+ * What threads of nfsd count for each reply is counted by each processor for itself: a line of the
+ * cache that they all change is one that each of them waits for.
  */
 #include <linux/proc_fs.h>
 #include <linux/seq_file_net.h>
@@ -55,11 +58,25 @@ static void show(struct seq_file *seq, const struct rpcrdma_connection *connecti
 	svcrdma_reads_show(seq, t);
 }
 
+static void add_tally(struct rpcrdma_counters *sum, const struct svcrdma_tally *tally)
+{
+	int i;
+
+	for (i = 0; i < RPCRDMA_SHAPES; i++)
+		sum->calls[i] += READ_ONCE(tally->calls[i]);
+	for (i = 0; i < RPCRDMA_LATENCIES; i++)
+		sum->latency[i] += READ_ONCE(tally->latency[i]);
+	sum->bytes_sent_inline += READ_ONCE(tally->bytes_sent_inline);
+}
+
 static void sum_up(const struct rpcrdma_connection *connection, struct rpcrdma_counters *sum)
 {
 	const struct svcrdma_transport *t = transport_of(connection);
+	int cpu;
 
 	rpcrdma_counters_add(sum, &t->st_counters);
+	for_each_possible_cpu(cpu)
+		add_tally(sum, per_cpu_ptr(t->st_tally, cpu));
 }
 
 static int totals_show(struct seq_file *seq, void *unused)
@@ -118,10 +135,15 @@ void svcrdma_connections_exit(void)
  * @t: transport with all that it needs
  *
  * Context: process.
+ * Return: 0 or -ENOMEM.
  */
-void svcrdma_connection_add(struct svcrdma_transport *t)
+int svcrdma_connection_add(struct svcrdma_transport *t)
 {
+	t->st_tally = alloc_percpu(struct svcrdma_tally);
+	if (!t->st_tally)
+		return -ENOMEM;
 	rpcrdma_connection_add(&svcrdma_connections, &t->st_connection, t->st_xprt.xpt_net);
+	return 0;
 }
 
 /**
@@ -134,6 +156,7 @@ void svcrdma_connection_remove(struct svcrdma_transport *t)
 {
 	RPCRDMA_COUNT(t->st_counters.ended[READ_ONCE(t->st_end)], 1);
 	rpcrdma_connection_remove(&svcrdma_connections, &t->st_connection);
+	free_percpu(t->st_tally);
 }
 
 /**

@@ -57,6 +57,18 @@ struct svcrdma_receiver {
 };
 
 /**
+ * struct svcrdma_tally - what each reply counts; each processor has one, and counts in its own
+ * @calls: as in struct rpcrdma_counters, as are the others
+ * @bytes_sent_inline: of messages
+ * @latency: of @calls
+ */
+struct svcrdma_tally {
+	u64			calls[RPCRDMA_SHAPES];
+	u64			bytes_sent_inline;
+	u64			latency[RPCRDMA_LATENCIES];
+};
+
+/**
  * struct svcrdma_poller - poll.c: who looks at completions of Receives
  * @by_worker: @work, not nfsd: from the teardown on, until the queue is destroyed
  * @work: looks at what is complete

@@ -448,8 +448,8 @@ static __always_inline void count_reply(struct svcrdma_transport *t,
 {
 	ktime_t took = ktime_sub(ktime_get(), rc->rc_since);
 
-	rpcrdma_count_shared(&t->st_counters.calls[shape], 1);
-	rpcrdma_count_shared(&t->st_counters.latency[rpcrdma_latency(took)], 1);
+	this_cpu_inc(t->st_tally->calls[shape]);
+	this_cpu_inc(t->st_tally->latency[rpcrdma_latency(took)]);
 }
 
 /* Which R_key, if any: all of the call's chunks count. */

@@ -38,7 +38,7 @@ static __always_inline void trace_message(const struct svcrdma_transport *t,
 static __always_inline void message_to_device(struct svcrdma_transport *t,
 					      const struct svcrdma_send_ctxt *sc)
 {
-	rpcrdma_count_shared(&t->st_counters.bytes_sent_inline, sc->sc_buffer.bf_sge.length);
+	this_cpu_add(t->st_tally->bytes_sent_inline, sc->sc_buffer.bf_sge.length);
 	rpcrdma_buffer_to_device(&sc->sc_buffer, sc->sc_buffer.bf_sge.length);
 }
 

@@ -354,7 +354,8 @@ struct svcrdma_send_ctxt {
  * @st_host: whose connection it is; NULL: it has no credits. Constant while it has
  * @st_budgeted: credits that budget.c counts, under its lock
  *
- * @st_counters: what connections.c shows
+ * @st_counters: what connections.c shows, but for what is in @st_tally
+ * @st_tally: the rest of it; there from accept on, until nothing is counted any more
  * @st_end: why it ends; set once
  * @st_connection: entry of connections.c
  *
@@ -415,6 +416,7 @@ struct svcrdma_transport {
 	u32			st_budgeted;
 
 	struct rpcrdma_counters	st_counters;
+	struct svcrdma_tally __percpu *st_tally;
 	enum rpcrdma_end	st_end;
 	struct rpcrdma_connection st_connection;
 
@@ -468,7 +470,7 @@ void svcrdma_revive_all(void);
 extern struct rpcrdma_connections svcrdma_connections;
 int svcrdma_connections_init(void);
 void svcrdma_connections_exit(void);
-void svcrdma_connection_add(struct svcrdma_transport *t);
+int svcrdma_connection_add(struct svcrdma_transport *t);
 void svcrdma_connection_remove(struct svcrdma_transport *t);
 void svcrdma_connection_note_end(struct svcrdma_transport *t, enum rpcrdma_end why);
 void svcrdma_connection_note_quiesce(struct svcrdma_transport *t);

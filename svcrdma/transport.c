@@ -587,7 +587,9 @@ int svcrdma_transport_accept(struct svcrdma_transport *t)
 	ret = svcrdma_grant_begin(t);
 	if (ret)
 		goto out_err;
-	svcrdma_connection_add(t);
+	ret = svcrdma_connection_add(t);
+	if (ret)
+		goto out_err;
 	ret = transport_reply_to_client(t, &local);
 	if (ret)
 		goto out_err;

@@ -6,9 +6,14 @@
 #include "call.h"
 #include "exchange.h"
 
+/* As they are now */
 static const struct rpcrdma_counters *counters_of(struct server *server)
 {
-	return &server->transport->st_counters;
+	static struct rpcrdma_counters now;
+
+	memset(&now, 0, sizeof(now));
+	svcrdma_connections.cs_sum(&server->transport->st_connection, &now);
+	return &now;
 }
 
 static u64 sum(const u64 *values, unsigned int count)
@@ -74,26 +79,25 @@ static void statistics_reply_has_one_shape(struct kunit *test)
 {
 	const struct shape_case *c = test->param_value;
 	struct server *server = server_of(test);
-	const struct rpcrdma_counters *counters = counters_of(server);
 	struct exchange *x = exchange_start(server, &c->reply);
-	u64 received = counters->bytes_received_inline;
+	u64 received = counters_of(server)->bytes_received_inline;
 	u32 sent;
 
-	KUNIT_EXPECT_EQ(test, 0, sum(counters->calls, RPCRDMA_SHAPES));
+	KUNIT_EXPECT_EQ(test, 0, sum(counters_of(server)->calls, RPCRDMA_SHAPES));
 
 	/* Act */
 	exchange_answer(x);
 	sent = fake_last_wr(server->qp)->sge[0].length;
 
 	/* Assert */
-	KUNIT_EXPECT_EQ(test, 1, counters->calls[c->expected]);
-	KUNIT_EXPECT_EQ(test, 1, sum(counters->calls, RPCRDMA_SHAPES));
-	KUNIT_EXPECT_EQ(test, 1, sum(counters->latency, RPCRDMA_LATENCIES));
-	KUNIT_EXPECT_EQ(test, c->written, counters->bytes_written);
-	KUNIT_EXPECT_EQ(test, sent, counters->bytes_sent_inline);
-	KUNIT_EXPECT_EQ(test, received, counters->bytes_received_inline);
-	KUNIT_EXPECT_EQ(test, 0, counters->bytes_read + counters->bad_messages +
-			counters->errors_sent_chunk + counters->errors_sent_vers);
+	KUNIT_EXPECT_EQ(test, 1, counters_of(server)->calls[c->expected]);
+	KUNIT_EXPECT_EQ(test, 1, sum(counters_of(server)->calls, RPCRDMA_SHAPES));
+	KUNIT_EXPECT_EQ(test, 1, sum(counters_of(server)->latency, RPCRDMA_LATENCIES));
+	KUNIT_EXPECT_EQ(test, c->written, counters_of(server)->bytes_written);
+	KUNIT_EXPECT_EQ(test, sent, counters_of(server)->bytes_sent_inline);
+	KUNIT_EXPECT_EQ(test, received, counters_of(server)->bytes_received_inline);
+	KUNIT_EXPECT_EQ(test, 0, counters_of(server)->bytes_read + counters_of(server)->bad_messages +
+			counters_of(server)->errors_sent_chunk + counters_of(server)->errors_sent_vers);
 	server_expect_at_rest(server);
 }
 
@@ -126,7 +130,6 @@ static void statistics_exposed_reply(struct kunit *test)
 		.xid = EXCHANGE_XID, .vers = 1, .credits = 32, .proc = RPCRDMA_DONE,
 	};
 	struct server *server = server_of(test);
-	const struct rpcrdma_counters *counters = counters_of(server);
 	struct exchange *x = exchange_start(server, &c);
 	u8 message[64] = {};
 
@@ -134,30 +137,30 @@ static void statistics_exposed_reply(struct kunit *test)
 	server_done(server);
 	exchange_decode(x);
 	server_settle(server);
-	KUNIT_EXPECT_EQ(test, 1, counters->calls[RPCRDMA_SHAPE_EXPOSED]);
-	KUNIT_EXPECT_EQ(test, 1, sum(counters->calls, RPCRDMA_SHAPES));
-	KUNIT_EXPECT_EQ(test, x->lists.nr_segments, counters->regions_registered);
-	KUNIT_EXPECT_EQ(test, 0, counters->bytes_read);
-	KUNIT_EXPECT_EQ(test, 0, counters->regions_invalidated_locally);
+	KUNIT_EXPECT_EQ(test, 1, counters_of(server)->calls[RPCRDMA_SHAPE_EXPOSED]);
+	KUNIT_EXPECT_EQ(test, 1, sum(counters_of(server)->calls, RPCRDMA_SHAPES));
+	KUNIT_EXPECT_EQ(test, x->lists.nr_segments, counters_of(server)->regions_registered);
+	KUNIT_EXPECT_EQ(test, 0, counters_of(server)->bytes_read);
+	KUNIT_EXPECT_EQ(test, 0, counters_of(server)->regions_invalidated_locally);
 
 	rpcrdma_header_encode(&done, NULL, message, sizeof(message));
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, message, done.size));
 	fake_run_all(server->qp);
-	KUNIT_EXPECT_EQ(test, x->length, counters->bytes_read);
-	KUNIT_EXPECT_EQ(test, counters->regions_registered, counters->regions_invalidated_locally);
+	KUNIT_EXPECT_EQ(test, x->length, counters_of(server)->bytes_read);
+	KUNIT_EXPECT_EQ(test, counters_of(server)->regions_registered,
+			counters_of(server)->regions_invalidated_locally);
 }
 
 static void statistics_read_chunk(struct kunit *test)
 {
 	static const struct call_case c = { "", 64 + 2000, .items = { { 64, 2000, 3 } } };
 	struct server *server = server_of(test);
-	const struct rpcrdma_counters *counters = counters_of(server);
 
 	call_deliver(server, &c);
-	KUNIT_EXPECT_EQ(test, 0, counters->bytes_read);
+	KUNIT_EXPECT_EQ(test, 0, counters_of(server)->bytes_read);
 	KUNIT_ASSERT_GT(test, server_receive_all(server), 0);
-	KUNIT_EXPECT_EQ(test, 2000, counters->bytes_read);
-	KUNIT_EXPECT_EQ(test, 0, counters->bytes_written);
+	KUNIT_EXPECT_EQ(test, 2000, counters_of(server)->bytes_read);
+	KUNIT_EXPECT_EQ(test, 0, counters_of(server)->bytes_written);
 	server_done(server);
 }
 
@@ -197,18 +200,17 @@ static void statistics_bad_message(struct kunit *test)
 	struct rpcrdma_header header = { .xid = 1, .vers = 1, .credits = 32 };
 	const struct bad_case *c = test->param_value;
 	struct server *server = server_of(test);
-	const struct rpcrdma_counters *counters = counters_of(server);
 	u8 message[256] = {};
 
 	rpcrdma_header_encode(&header, NULL, message, sizeof(message));
 	put_unaligned_be32(c->vers, message + 4);
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, message, c->length));
 	KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
-	KUNIT_EXPECT_EQ(test, c->vers_errors, counters->errors_sent_vers);
-	KUNIT_EXPECT_EQ(test, c->chunk_errors, counters->errors_sent_chunk);
-	KUNIT_EXPECT_EQ(test, c->dropped, counters->bad_messages);
-	KUNIT_EXPECT_EQ(test, c->length, counters->bytes_received_inline);
-	KUNIT_EXPECT_EQ(test, 0, sum(counters->calls, RPCRDMA_SHAPES));
+	KUNIT_EXPECT_EQ(test, c->vers_errors, counters_of(server)->errors_sent_vers);
+	KUNIT_EXPECT_EQ(test, c->chunk_errors, counters_of(server)->errors_sent_chunk);
+	KUNIT_EXPECT_EQ(test, c->dropped, counters_of(server)->bad_messages);
+	KUNIT_EXPECT_EQ(test, c->length, counters_of(server)->bytes_received_inline);
+	KUNIT_EXPECT_EQ(test, 0, sum(counters_of(server)->calls, RPCRDMA_SHAPES));
 }
 
 static void statistics_files(struct kunit *test)

@@ -175,6 +175,10 @@ static inline int fault_percpu_counter_init(struct percpu_counter *counter, s64 
 #undef alloc_workqueue
 #define alloc_workqueue(name, flags, max) \
 	FAULT_SITE("alloc_workqueue", NULL, fault_alloc_workqueue(name, flags, max))
+#undef alloc_percpu
+#define alloc_percpu(type) \
+	FAULT_SITE("alloc_percpu", NULL,					\
+		   (type __percpu *)__alloc_percpu(sizeof(type), __alignof__(type)))
 #undef percpu_counter_init
 #define percpu_counter_init(counter, value, gfp) \
 	FAULT_SITE("percpu_counter_init", -ENOMEM,				\
