@@ -144,43 +144,6 @@ out_unlock:
 	return ret;
 }
 
-/*
- * rxe may say of a Read that it has succeeded when only its first packets have come, and then end
- * the connection (Documentation/upstream/rxe-false-success.rst). It places packets in order. So the
- * last byte is set to SVCRDMA_UNREAD before. If it has changed all is here. If not, the data may
- * have such a byte: it is read once more, and that is flushed if the Reads have failed. A Write of
- * no bytes would show that as well, but rxe's responder may then fail Reads that it is asked for
- * again (Documentation/upstream/rxe-empty-request.rst).
- */
-static bool reads_need_proof(const struct svcrdma_transport *t)
-{
-	return svcrdma_on_rxe(t);
-}
-
-/* For one byte: the core may register memory for it, and invalidate that first. */
-enum { PROOF_ENTRIES = 3 };
-
-static u8 *last_byte(const struct svcrdma_recv_ctxt *rc)
-{
-	const u32 to = rc->rc_last.to;
-
-	return page_address(rc->rc_pages[to >> PAGE_SHIFT]) + offset_in_page(to);
-}
-
-/* Of a Read chunk, or a piece of one, which may have no byte. @to: byte of the pages */
-static int read_piece(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
-		      const struct rpcrdma_chunk *chunk, u32 from, u32 length, u32 to)
-{
-	if (unlikely(reads_need_proof(t)) && length &&
-	    (to + length - 1) >> PAGE_SHIFT < rc->rc_nr_pages) {
-		rc->rc_last = (struct svcrdma_last) {
-			.chunk = chunk, .from = from + length - 1, .to = to + length - 1,
-		};
-		*last_byte(rc) = SVCRDMA_UNREAD;
-	}
-	return svcrdma_read_add(t, rc, chunk, from, length, to);
-}
-
 static noinline int add_all_pieces(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	struct rpcrdma_pieces walk;
@@ -190,7 +153,8 @@ static noinline int add_all_pieces(struct svcrdma_transport *t, struct svcrdma_r
 	svcrdma_recv_pieces(&walk, rc);
 	while (!ret && rpcrdma_pieces_next(&walk, &piece) > 0)
 		if (piece.chunk)
-			ret = read_piece(t, rc, piece.chunk, piece.from, piece.length, piece.to);
+			ret = svcrdma_read_add(t, rc, piece.chunk, piece.from, piece.length,
+					       piece.to);
 	return ret;
 }
 
@@ -207,10 +171,10 @@ static int build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 {
 	int ret;
 
-	rc->rc_sq.sw_need = reads_need_proof(t) ? PROOF_ENTRIES : 0;
+	rc->rc_sq.sw_need = svcrdma_rxe_mark(t, rc);
 	if (svcrdma_recv_is_simple(rc))
-		ret = read_piece(t, rc, &rc->rc_lists.chunks[0], 0, rc->rc_lists.chunks[0].length,
-				 0);
+		ret = svcrdma_read_add(t, rc, &rc->rc_lists.chunks[0], 0,
+				       rc->rc_lists.chunks[0].length, 0);
 	else
 		ret = add_all_pieces(t, rc);
 	if (!ret && rc->rc_sq.sw_need > svcrdma_sq_depth(t))
@@ -307,45 +271,20 @@ static void count_read(struct svcrdma_transport *t, const struct svcrdma_recv_ct
 	rpcrdma_count_shared(&t->st_counters.bytes_read, bytes);
 }
 
-/* All is here. */
-static void reads_complete(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+/**
+ * svcrdma_reads_proven - all that a call has in Read chunks is here
+ * @t: transport
+ * @rc: context; not the caller's any more
+ *
+ * Context: completion handler on a work queue.
+ */
+void svcrdma_reads_proven(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	u32 need = rc->rc_sq.sw_need;
 
 	count_read(t, rc);
 	read_done(t, rc);
 	svcrdma_sq_put(t, need);
-}
-
-/* The CPU may look at the pages when they are not mapped any more. */
-static bool reads_are_here(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
-{
-	svcrdma_rws_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
-	return *last_byte(rc) != SVCRDMA_UNREAD;
-}
-
-static int post_proof(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
-{
-	const u32 need = rc->rc_sq.sw_need;
-	int ret;
-
-	ret = svcrdma_read_add(t, rc, rc->rc_last.chunk, rc->rc_last.from, 1, rc->rc_last.to);
-	/* It has its entries since build_reads(). */
-	rc->rc_sq.sw_need = need;
-	if (ret)
-		return ret;
-	return ib_post_send(t->st_qp,
-			    svcrdma_rws_chain(t, &rc->rc_reads, &rc->rc_proof_cqe, NULL), NULL);
-}
-
-static noinline void prove_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
-{
-	int ret = post_proof(t, rc);
-
-	if (ret) {
-		trace_svcrdma_post_read_err(t, ret);
-		svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
-	}
 }
 
 /**
@@ -364,29 +303,8 @@ void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc)
 	/* The context stays as it is until the transport is freed. */
 	if (svcrdma_wc_failed(t, "read", wc))
 		return;
-	if (unlikely(reads_need_proof(t)) && !reads_are_here(t, rc))
-		prove_reads(t, rc);
-	else
-		reads_complete(t, rc);
-}
-
-/**
- * svcrdma_proof_wc - completion behind the Reads of a call, which have succeeded indeed
- * @cq: completion queue
- * @wc: completion
- *
- * Context: completion queue's work item.
- */
-void svcrdma_proof_wc(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct svcrdma_recv_ctxt *rc =
-		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_proof_cqe);
-	struct svcrdma_transport *t = rc->rc_transport;
-
-	if (unlikely(svcrdma_wc_failed(t, "proof", wc)))
-		trace_svcrdma_read_unproven(t, wc->status);
-	else
-		reads_complete(t, rc);
+	if (svcrdma_rxe_prove(t, rc))
+		svcrdma_reads_proven(t, rc);
 }
 
 /**

@@ -57,7 +57,7 @@ enum {
 	SVCRDMA_FEW_PAGES = DIV_ROUND_UP(SZ_16K, PAGE_SIZE) + 1,
 	/* Of these, by a context from call to call: 8 KiB, or one; none of 64 KiB, see pages.c */
 	SVCRDMA_KEPT_PAGES = DIV_ROUND_UP(SZ_16K / PAGE_SIZE, 2),
-	SVCRDMA_UNREAD = 0xa5,		/* a byte that a Read is to replace: reads.c */
+	SVCRDMA_UNREAD = 0xa5,		/* a byte that a Read is to replace: rxe.c */
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
 	SVCRDMA_UNSIGNALLED_ROW = 4,	/* Sends without a completion, then one with it */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
@@ -439,11 +439,6 @@ svcrdma_transport_device(const struct svcrdma_transport *t)
 	return t->st_id->device;
 }
 
-static inline bool svcrdma_on_rxe(const struct svcrdma_transport *t)
-{
-	return svcrdma_transport_device(t)->ops.driver_id == RDMA_DRIVER_RXE;
-}
-
 static inline bool svcrdma_transport_closing(const struct svcrdma_transport *t)
 {
 	return READ_ONCE(t->st_closing);
@@ -545,6 +540,12 @@ void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			 struct svcrdma_recv_ctxt *rc);
 void svcrdma_read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
 void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc);
+void svcrdma_reads_proven(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+
+/* rxe.c */
+void svcrdma_rxe_set_timeout(struct svcrdma_transport *t);
+u32 svcrdma_rxe_mark(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+bool svcrdma_rxe_prove(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 void svcrdma_proof_wc(struct ib_cq *cq, struct ib_wc *wc);
 
 /*

@@ -527,12 +527,6 @@ out_pd:
  */
 enum { RNR_TIMER = IB_RNR_TIMER_081_92, RNR_RETRIES = 6 };
 
-/*
- * rxe drops what comes too early, and often asks for it again only when the answer to a request
- * is overdue. The CM lets that take 0.54 s; this is half of it (4.096 us << 16).
- */
-enum { RXE_ACK_TIMEOUT = 16 };
-
 static int transport_reply_to_client(struct svcrdma_transport *t,
 				     const struct rpcrdma_cm_private *local)
 {
@@ -549,8 +543,7 @@ static int transport_reply_to_client(struct svcrdma_transport *t,
 	/* ESTABLISHED may come before rdma_accept() returns. */
 	transport_state_event(t, RPCRDMA_EVENT_ACCEPT);
 	rdma_set_min_rnr_timer(t->st_id, RNR_TIMER);
-	if (svcrdma_on_rxe(t))
-		rdma_set_ack_timeout(t->st_id, RXE_ACK_TIMEOUT);
+	svcrdma_rxe_set_timeout(t);
 	rdma_lock_handler(t->st_id);
 	ret = rdma_accept(t->st_id, &param);
 	rdma_unlock_handler(t->st_id);
