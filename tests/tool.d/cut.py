@@ -4,8 +4,9 @@
 
     cut.py CAPTURE XID OUT
 
-What RDMA moves is cut down to its headers over RoCE; messages stay whole. Nothing of the
-machine that captured it is left in the file.
+How the connection was made is changed as if the RPC were its first one, so that nothing is
+missing between: the numbers that the CM says the first packets to have, or those of TCP. What RDMA moves is
+cut down to its headers over RoCE; messages stay whole. Nothing of the machine that captured it is left in the file.
 """
 import argparse
 import json
@@ -18,11 +19,15 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 # pylint: disable=wrong-import-position
-from frames import File  # noqa: E402
+from frames import File, packets  # noqa: E402
 
 TOOL = HERE.parent.parent / "tools/rpcrdma"
 # Of a response's first packet more is left: it may be the beginning of an RPC message.
-_ROCE, _MOVES, _KEEP, _FIRST, _MORE = 4791, range(6, 0x11), 100, (13, 16), 400
+_ROCE, _UDP, _MOVES, _KEEP, _FIRST, _MORE = 4791, 17, range(6, 0x11), 100, (13, 16), 400
+# Where they stand in a frame; of a REQ and a REP, where the first number does
+_IP, _PEER, _OPCODE = slice(26, 30), slice(30, 34), 42
+_PSN, _ATTRIBUTE = slice(51, 54), slice(78, 80)
+_STARTS, _UD, _NUMBERED = {0x10: 130, 0x13: 106}, 0x64, (*range(0xd), 0x16, 0x17)
 
 
 def beginnings(capture):
@@ -51,39 +56,86 @@ def wanted(capture, xid):
     return set(made) | set(range(min(frames), max(frames) + 1))
 
 
-def blocks(data):
-    at = 0
-    while at < len(data):
-        kind, size = struct.unpack_from("<II", data, at)
-        yield kind, data[at + 8:at + size - 4]
-        at += size
-
-
 def less(frame):
     """Without what an RDMA Read or Write moves, if that is what it carries"""
     port = struct.unpack_from(">H", frame, 36)[0]
-    if frame[23] != 17 or port != _ROCE or frame[42] not in _MOVES:
+    if frame[23] != _UDP or port != _ROCE or frame[42] not in _MOVES:
         return frame
     return frame[:_MORE if frame[42] in _FIRST else _KEEP]
 
 
+def _put(frame, at, form, value):
+    new = struct.pack(form, value)
+    return frame[:at] + new + frame[at + len(new):]
+
+
+def first_numbers(frames):
+    """{source: the number of the first packet of RoCE that is a request}"""
+    first = {}
+    for frame in frames:
+        if frame[23] == _UDP and frame[_OPCODE] in _NUMBERED:
+            first.setdefault(frame[_IP], frame[_PSN])
+    return first
+
+
+def join_roce(frames):
+    """The CM says to the peer with which number that one has to begin."""
+    first = first_numbers(frames)
+    for frame in frames:
+        at = _STARTS.get(int.from_bytes(frame[_ATTRIBUTE], "big"))
+        peer = first.get(frame[_PEER])
+        if frame[23] == _UDP and frame[_OPCODE] == _UD and at and peer:
+            frame = frame[:at] + peer + frame[at + 3:]
+        yield frame
+
+
+def _tcp(frame):
+    """(sequence number, that of what comes behind it, whether this makes the connection)"""
+    sequence = struct.unpack_from(">I", frame, 38)[0]
+    size = struct.unpack_from(">H", frame, 16)[0] - 20 - (frame[46] >> 4) * 4
+    makes = frame[47] & 2 or frame[34 + (frame[46] >> 4) * 4:][:6] == b"MPA ID"
+    return sequence, sequence + size + (frame[47] >> 1 & 1), bool(makes)
+
+
+def join_tcp(frames):
+    """What makes the connection ends where the rest of it begins, in both directions."""
+    ends, begins = {}, {}
+    for frame in frames:
+        sequence, end, makes = _tcp(frame)
+        (ends.__setitem__ if makes else begins.setdefault)(frame[_IP], end if makes else sequence)
+    by = {source: begins.get(source, end) - end for source, end in ends.items()}
+    for frame in frames:
+        sequence, _, makes = _tcp(frame)
+        if makes:
+            acknowledged = struct.unpack_from(">I", frame, 42)[0]
+            frame = _put(frame, 38, ">I", (sequence + by[frame[_IP]]) & 0xffffffff)
+            if acknowledged:
+                frame = _put(frame, 42, ">I", (acknowledged + by[frame[_PEER]]) & 0xffffffff)
+        yield frame
+
+
+def join(frames):
+    roce = any(frame[23] == _UDP for frame in frames)
+    return join_roce(frames) if roce else join_tcp(frames)
+
+
 def main(capture, xid, out):
-    keep, number = wanted(capture, xid), 0
+    keep = wanted(capture, xid)
     data = pathlib.Path(capture).read_bytes()
-    resolution = 1000 if b"\x09\x00\x01\x00\x09" in data[:1000] else 1
-    with File(out, resolution=9 if resolution == 1000 else 6) as file:
-        for kind, body in blocks(data):
-            if kind != 6:
-                continue
-            number += 1
-            if number in keep:
-                _, high, low, _, size = struct.unpack_from("<IIIII", body)
-                frame = body[20:20 + size]
-                file.put(high << 32 | low, less(frame), size)
+    resolution = 9 if b"\x09\x00\x01\x00\x09" in data[:1000] else 6
+    found = [p for number, p in enumerate(packets(data), 1) if number in keep]
+    with File(out, resolution=resolution) as file:
+        for (time, _, size), frame in zip(found, join([less(f) for _, f, _ in found])):
+            file.put(time, frame, size)
 
 
-PARSER = argparse.ArgumentParser(description=__doc__,
-                                 formatter_class=argparse.RawDescriptionHelpFormatter)
-for argument in "CAPTURE", "XID", "OUT":
-    PARSER.add_argument(argument)
-main(*vars(PARSER.parse_args()).values())
+def usage():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    for argument in "CAPTURE", "XID", "OUT":
+        parser.add_argument(argument)
+    return parser
+
+
+if __name__ == "__main__":
+    main(*vars(usage().parse_args()).values())

@@ -52,6 +52,23 @@ class File:
         self.close()
 
 
+def blocks(data):
+    """(type, body) of each block of a pcapng file"""
+    at = 0
+    while at < len(data):
+        kind, size = struct.unpack_from("<II", data, at)
+        yield kind, data[at + 8:at + size - 4]
+        at += size
+
+
+def packets(data):
+    """(time, bytes, size of the frame) of each Enhanced Packet Block"""
+    for kind, body in blocks(data):
+        if kind == 6:
+            _, high, low, held, size = struct.unpack_from("<IIIII", body)
+            yield high << 32 | low, body[20:20 + held], size
+
+
 def ipv4(source, target, protocol, payload):
     mac = {CLIENT: b"\x02\0\0\0\0\2", SERVER: b"\x02\0\0\0\0\1"}
     header = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(payload), 0, 0x4000, 64, protocol, 0)
@@ -131,15 +148,16 @@ class Roce:
     def connect(self, private=PRIVATE, answer=None):
         number = 0xc0de00 + self.qpn[CLIENT]
         body = struct.pack(">IIQQII", number, 0, 0x0000000001060000 | PORT, 1, 0, 0)
-        body += struct.pack(">IIII", self.qpn[CLIENT] << 8 | 16, 16, 0, self.psn[CLIENT] << 8)
-        body += struct.pack(">HBB", 0xffff, 0x57, 0xf0)
+        body += struct.pack(">IIII", self.qpn[CLIENT] << 8 | 16, 16, 0, self.psn[SERVER] << 8)
+        # The path's MTU, as the CM counts it: 256 is 1
+        body += struct.pack(">HBB", 0xffff, (self.mtu.bit_length() - 8) << 4 | 7, 0xf0)
         lids_and_gids = struct.pack(">HH", 0xffff, 0xffff) + v6(CLIENT) + v6(SERVER)
         body = (body + lids_and_gids).ljust(140, b"\0")
         body += struct.pack(">BBH", 0, 0x40, 0xc001) + bytes(12) + ip(CLIENT) + bytes(12) + \
             ip(SERVER) + private
         self.management(CLIENT, 0x10, body)
         body = struct.pack(">III", number + 0x100, number, 0)
-        body += struct.pack(">IIIBBBBQ", self.qpn[SERVER] << 8, 0, self.psn[SERVER] << 8,
+        body += struct.pack(">IIIBBBBQ", self.qpn[SERVER] << 8, 0, self.psn[CLIENT] << 8,
                             16, 16, 0, 0xe0, 1)
         self.management(SERVER, 0x13, body + (private if answer is None else answer))
         self.management(CLIENT, 0x14, struct.pack(">II", number, number + 0x100))
