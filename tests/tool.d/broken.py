@@ -27,6 +27,7 @@ def make(path, transport):
             if first:
                 cases.first_call(link)
             function(link)
+            cases.go_on(link)
     return {name: set(case[0]) for name, case in named.items()}
 
 

@@ -9,6 +9,7 @@ from rpc import (CALLBACK, DONE, ERROR, GETATTR, GRANT, HANDLE, MSG, MSGP, NOMSG
 # Of chunks: R_key, length, offset
 CHUNK = (0x1111, 8192, 0x10000)
 POSITION = 96
+LATER = 0xffff
 PLAIN_PRIVATE = PRIVATE[:8]
 CASES = {}
 
@@ -62,6 +63,12 @@ def done(link, xid=2, body=b"", invalidate=None):
 
 def data(length=CHUNK[1]):
     return bytes(length)
+
+
+def go_on(link):
+    """Both sides send something more: so it shows that nothing of them is missing before that."""
+    ask(link, LATER)
+    answer(link, LATER)
 
 
 def good(link):

@@ -4,9 +4,10 @@
 
     cut.py CAPTURE XID OUT
 
-How the connection was made is changed as if the RPC were its first one, so that nothing is
-missing between: the numbers that the CM says the first packets to have, or those of TCP. What RDMA moves is
-cut down to its headers over RoCE; messages stay whole. Nothing of the machine that captured it is left in the file.
+What RDMA moves is cut down to its headers over RoCE; messages stay whole. Nothing of the
+machine that captured it is left in the file. How the connection was made is changed as if the
+RPC were its first one, so that nothing is missing between: the numbers that the CM says the
+first packets to have, or those of TCP.
 """
 import argparse
 import json

@@ -68,6 +68,15 @@ def check_lost():
         yield "nothing of the events that were lost"
 
 
+def check_lost_write():
+    """Of an RPC under way when events are lost nobody knows what was written."""
+    text = TRACE.read_text("utf-8")
+    writes = [line for line in text.splitlines() if "svcrdma_transfer" in line and
+              "write=1" in line]
+    for new, status in ("", 1), ("CPU:0 [LOST 7 EVENTS]", 0):
+        yield from changed(*((line, new) for line in writes)).faults(status)
+
+
 def check_strange():
     """Cut off, not hexadecimal, a field missing, no number: left out and counted."""
     for old, new in ((" head=", " hea"), ("length=184", "length=x"), ("head=", "head=zz"),
@@ -104,5 +113,5 @@ def check_live():
 def checks():
     for side in SIDES:
         yield f"events: {side}", check_golden(side)
-    for name in "side", "rule", "write", "lost", "strange", "nothing", "question", "live":
+    for name in "side", "rule", "write", "lost", "lost_write", "strange", "nothing", "question", "live":
         yield f"events: {name}", globals()[f"check_{name}"]()

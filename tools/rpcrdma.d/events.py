@@ -134,11 +134,14 @@ class Events:
         self.connections = {}
         self.zero = None
         self.frames = self.lost = self.strange = 0
+        # Events are lost, and none has come since then.
+        self.gap = False
 
     def operations(self):
         for line in self.source.lines():
-            lost = _LOST.search(line)
-            self.lost += int(lost[1]) if lost else 0
+            if lost := _LOST.search(line):
+                self.lost += int(lost[1])
+                self.gap = True
             event = _EVENT.search(line)
             if event and event[3] == (self.module or event[3]):
                 yield from self._taken(event)
@@ -153,7 +156,15 @@ class Events:
             self.strange += 1
             return
         self.zero = at if self.zero is None else self.zero
+        if self.gap:
+            self._lose(at)
         yield operation
+
+    def _lose(self, at):
+        self.gap = False
+        for connection in self.connections.values():
+            for side in MODULES:
+                connection.lose(side, at)
 
     def _operation(self, kind, at, fields, ours, **more):
         me = CLIENT if self.module == MODULES[CLIENT] else SERVER

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Operations from TCP segments of iWARP."""
+from links import Bounded
 from operation import (ACCEPT, CLOSE, CONNECT, READ, REFUSAL, RESPONSE, SEND, WRITE, Operation)
 from roce import addresses
-from tshark import flags, number, numbers, octets
+from tshark import flags, is_cut, number, numbers, octets
 
 _WRITE, _READ, _RESPONSE, _TERMINATE = 0, 1, 2, 7
 _SENDS, _INVALIDATES = (3, 4, 5, 6), (4, 6)
 _TAGGED_HEADER, _UNTAGGED_HEADER = 14, 18
-_MESSAGE, _READS, _BEGINNING = 1 << 20, 1024, 1024
+_MESSAGE, _READS, _BEGINNING, _LANES = 1 << 20, 1024, 1024, 8192
 _LAYERS = {0: "RDMAP", 1: "DDP", 2: "MPA"}
 
 
@@ -25,27 +26,51 @@ class _Columns:
 
 
 class Iwarp:
-    """Takes rows, gives operations, each when its last segment has come."""
+    """
+    Takes rows, gives operations, each when its last segment has come.
+    @parts: what has begun, by kind and direction; @lanes: the directions that are iWARP's, each
+    with whether something is missing before its next operation
+    @gaps, @orphans, @partial: as Roce has them
+    """
 
     def __init__(self):
         self.parts = {}
         self.reads = {}
-        self.repeated = 0
-        self.strange = 0
+        self.lanes = Bounded(_LANES)
+        self.repeated = self.strange = self.gaps = self.orphans = self.partial = 0
 
     def take(self, row, time):
         source, target = addresses(row)
         stream = number(row["tcp.stream"].split(",")[0])
         lane = (stream, source, number(row["tcp.srcport"].split(",")[0]))
         common = (number(row["frame.number"]), time, lane, source, target)
+        left = []
+        if row["tcp.analysis.lost_segment"]:
+            left += self._miss(lane)
+        if row["tcp.analysis.ack_lost_segment"]:
+            left += self._miss((stream, target, number(row["tcp.dstport"].split(",")[0])))
         if row["iwarp_mpa.ulpdulength"]:
-            return self._units(row, common)
+            return left + self._units(row, common)
         if row["iwarp_mpa.key.req"] or row["iwarp_mpa.key.rep"]:
+            self.lanes[lane] = False
             return [Operation(CONNECT if row["iwarp_mpa.key.req"] else ACCEPT, *common,
                               private=octets(row["iwarp_mpa.privatedata"]))]
         if flags(row["tcp.flags.reset"])[:1] == [True]:
-            return [Operation(CLOSE, *common, note="TCP reset")]
-        return []
+            left.append(Operation(CLOSE, *common, note="TCP reset"))
+        return left
+
+    def _miss(self, lane):
+        """A segment of TCP"""
+        if lane not in self.lanes:
+            return []
+        self.gaps += 1
+        return self._lose(lane)
+
+    def _lose(self, lane):
+        """What has begun there does not go on."""
+        self.lanes[lane] = True
+        return [self.parts.pop((kind, lane)).leave() for kind in (SEND, WRITE, RESPONSE)
+                if (kind, lane) in self.parts]
 
     def _units(self, row, common):
         columns = _Columns(row)
@@ -56,7 +81,10 @@ class Iwarp:
                 out += self._unit(columns, length, data, common)
         except (StopIteration, ValueError):
             # A unit that is damaged: what comes behind it cannot be told apart.
-            self.strange += 1
+            cut = is_cut(row)
+            self.partial += cut
+            self.strange += not cut
+            out += self._lose(common[2])
         return out
 
     def _unit(self, columns, length, data, common):
@@ -85,65 +113,87 @@ class Iwarp:
         payload = octets(next(data)) if size else b""
         return self._send(common, last, at, stag, size, payload)
 
+    def _begin(self, kind, common, **more):
+        """An operation of no segment yet; and what it leaves without an end."""
+        lane = common[2]
+        left = self.parts.pop((kind, lane), None)
+        gap, self.lanes[lane] = self.lanes.get(lane, True), False
+        operation = Operation(kind, *common, gap=gap or left is not None, **more)
+        operation.packets = 0
+        if gap and kind == WRITE:
+            # Where it begins, only segments before this one say.
+            operation.cut = True
+            operation.say("perhaps not all of it is in the capture")
+        return operation, [left.leave()] if left else []
+
+    def _go_on(self, operation, common, last):
+        """Another segment of it"""
+        operation.packets += 1
+        operation.end = common[1]
+        key = operation.kind, common[2]
+        self.parts.pop(key, None)
+        if last:
+            return [operation]
+        self.parts[key] = operation
+        return []
+
     def _send(self, common, last, at, stag, size, payload):
-        lane = (SEND, common[2])
-        send = self.parts.pop(lane, None) if at else None
-        if at and send is None:
-            self.strange += 1
-            return []
-        if send is None:
-            send = Operation(SEND, *common)
-            send.packets = 0
-        if len(send.data) < _MESSAGE:
+        send, left = self.parts.get((SEND, common[2])), []
+        if send is None or at != send.size:
+            if at:
+                self.orphans += 1
+                return self._lose(common[2])
+            send, left = self._begin(SEND, common)
+        if len(send.data) < _MESSAGE and not send.cut:
             send.data += payload[:size]
+        self.partial += len(payload) < size
         send.size += size
-        send.packets += 1
-        send.end = common[1]
         send.cut |= len(payload) < size
         send.invalidate = stag
-        if not last:
-            self.parts[lane] = send
-            return []
-        return [send]
+        return left + self._go_on(send, common, last)
 
     def _tagged(self, opcode, common, last, handle, offset, size, payload):
+        """A segment of an RDMA Write, or of a response, which goes to the requester's memory:
+        what that was read from, the request says."""
         if opcode not in (_WRITE, _RESPONSE):
             self.strange += 1
             return []
-        lane = (opcode, common[2])
-        operation = self.parts.pop(lane, None)
-        if operation is None:
-            operation = self._begin(opcode, common, handle, offset, payload)
+        kind = WRITE if opcode == _WRITE else RESPONSE
+        operation, left = self.parts.get((kind, common[2])), []
+        if operation is None or (handle, offset) != self._next(operation):
+            operation, left = self._open(kind, common, handle, offset, payload)
             if operation is None:
-                return []
+                return left
         operation.length += size
-        operation.packets += 1
-        operation.end = common[1]
-        if not last:
-            self.parts[lane] = operation
-            return []
-        if opcode == _RESPONSE:
+        done = self._go_on(operation, common, last)
+        if done and kind == RESPONSE:
             operation.request.answered = True
-        return [operation]
+        return left + done
 
-    def _begin(self, opcode, common, handle, offset, payload):
-        if opcode == _WRITE:
-            operation = Operation(WRITE, *common, handle=handle, offset=offset)
-        else:
-            # It goes to the requester's memory; what it was read from, the request says.
-            read = self.reads.pop((common[2][0], common[3], handle, offset), None)
-            if read is None:
-                self.strange += 1
-                return None
-            operation = Operation(RESPONSE, *common, request=read, data=payload,
-                                  handle=read.handle, offset=read.offset)
-        operation.packets = 0
-        return operation
+    @staticmethod
+    def _next(operation):
+        """Where the next segment goes"""
+        if operation.kind == WRITE:
+            return operation.handle, operation.offset + operation.length
+        sink, to = operation.request.sink
+        return sink, to + operation.length
+
+    def _open(self, kind, common, handle, offset, payload):
+        if kind == WRITE:
+            return self._begin(WRITE, common, handle=handle, offset=offset)
+        read = self.reads.pop((common[2][0], common[3], handle, offset), None)
+        if read is None:
+            self.orphans += 1
+            return None, self._lose(common[2])
+        return self._begin(RESPONSE, common, request=read, data=payload, handle=read.handle,
+                           offset=read.offset)
 
     def _read(self, columns, common):
         sink = columns.next("iwarp_rdma.sinkstag")
         to = columns.next("iwarp_rdma.sinkto")
-        read = Operation(READ, *common, length=columns.next("iwarp_rdma.rdmardsz"),
+        gap, self.lanes[common[2]] = self.lanes.get(common[2], True), False
+        read = Operation(READ, *common, gap=gap, sink=(sink, to),
+                         length=columns.next("iwarp_rdma.rdmardsz"),
                          handle=columns.next("iwarp_rdma.srcstag"),
                          offset=columns.next("iwarp_rdma.srcto"))
         self.reads[(common[2][0], common[4], sink, to)] = read
@@ -153,6 +203,4 @@ class Iwarp:
 
     def rest(self):
         for operation in self.parts.values():
-            operation.note = "not all of it is in the capture"
-            operation.cut = True
-            yield operation
+            yield operation.leave()

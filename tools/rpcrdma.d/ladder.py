@@ -164,8 +164,10 @@ def rung(operation, start, before, whose=False):
     label, rpc = _label(operation), operation.rpc
     if whose and operation.kind != SEND and rpc is not None and rpc.xid is not None:
         label += f", xid {rpc.xid:08x}"
-    return Rung(operation.time - start, None if before is None else operation.time - before,
-                operation.side == CLIENT, _style(operation), label, tuple(_lines(operation)))
+    # Of a timeline: what ended later may have begun before.
+    since = None if before is None or before > operation.time else operation.time - before
+    return Rung(max(operation.time - start, 0), since, operation.side == CLIENT,
+                _style(operation), label, tuple(_lines(operation)))
 
 
 def rungs(operations):

@@ -7,7 +7,7 @@ from operation import ACCEPT, CLOSE, CONNECT, REFUSAL
 
 CLIENT, SERVER = "client", "server"
 # What a capture of any length may make us keep
-_CONNECTIONS, _HANDLES, _CALLS, _HALVES = 4096, 4096, 4096, 64
+_CONNECTIONS, _HANDLES, _CALLS, _HALVES, _DOUBTS = 4096, 4096, 4096, 64, 256
 
 
 def other(side):
@@ -34,7 +34,10 @@ class Connection:  # pylint: disable=too-many-instance-attributes
     @private: what each side said when it was made, or None if that is not in the capture
     @calls: {(side that called, XID): RPC} under way
     @regions: {(side whose memory it is, R_key): regions}
-    @cut: messages were captured in part, so that not all that was offered is known
+    @gaps: {side: the time until which not all that it has sent is in the capture}; not there if
+        nothing is missing
+    @doubts: {side: (operation, faults)}, which count once that side has gone on without a gap
+    @heard: the sides of which something has come
     @granted: {side that calls: credits}; not there while unknown
     @hidden: the side whose RDMA Reads and Writes do not show, where the other one says what it
         sees; None of a capture
@@ -48,7 +51,8 @@ class Connection:  # pylint: disable=too-many-instance-attributes
         self.private = {CLIENT: None, SERVER: None}
         self.begun = None
         self.hidden = None
-        self.cut = False
+        self.gaps, self.heard = {}, set()
+        self.doubts = {CLIENT: [], SERVER: []}
         self.calls = Bounded(_CALLS)
         self.exposed = Bounded(_CALLS)
         self.regions = Bounded(_HANDLES)
@@ -59,7 +63,32 @@ class Connection:  # pylint: disable=too-many-instance-attributes
     @property
     def known(self):
         """All that was said on it was heard."""
-        return self.begun is not None and not self.cut
+        return self.begun is not None and not self.gaps
+
+    def has_all(self, side, since):
+        """All that this side has sent since then was heard."""
+        return self.gaps.get(side, since) <= since
+
+    def lose(self, side, time, why="not all that came before it is in the capture"):
+        """Not all that this side has sent until now was heard, or not in time."""
+        self.gaps[side] = time
+        self.granted.clear()
+        self.waiting.clear()
+        for operation, _ in self.doubts[side]:
+            operation.say(f"not judged: {why}")
+        self.doubts[side].clear()
+
+    def doubt(self, operation, side, faults):
+        """Faults if nothing of what @side has sent until then is missing in the capture"""
+        self.doubts[side].append((operation, faults))
+        del self.doubts[side][:-_DOUBTS]
+
+    def confirm(self, side, time):
+        """All that this side has sent until now was heard."""
+        for operation, faults in self.doubts[side]:
+            if operation.time <= time:
+                operation.faults += faults
+        self.doubts[side] = [d for d in self.doubts[side] if d[0].time > time]
 
     def threshold(self, side):
         """How long a message from that side may be, or None if nobody knows."""

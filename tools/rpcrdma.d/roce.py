@@ -2,8 +2,9 @@
 """Operations from packets of InfiniBand: RoCE of either version, or native."""
 import collections
 
+from links import Bounded
 from operation import (ACCEPT, CONNECT, READ, REFUSAL, RESPONSE, SEND, WRITE, Operation)
-from tshark import number, octets
+from tshark import is_cut, number, octets
 
 _SEND = {0: "first", 1: "middle", 2: "last", 3: "last", 4: "only", 5: "only",
          0x16: "last", 0x17: "only"}
@@ -11,29 +12,64 @@ _WRITE = {6: "first", 8: "last", 9: "last", 10: "only", 11: "only"}
 _RESPONSE = {13: "first", 15: "last", 16: "only"}
 _READ, _ACK, _UD = 12, 17, 0x64
 _INVALIDATES = (0x16, 0x17)
-_BTH, _IETH, _AETH, _ICRC, _UDP = 12, 4, 4, 4, 8
+_BTH, _RETH, _IETH, _AETH, _ICRC, _UDP = 12, 16, 4, 4, 4, 8
 _NAK = {0: "PSN sequence error", 1: "invalid request", 2: "remote access error",
         3: "remote operational error", 4: "invalid RD request"}
 _REQUEST, _REPLY = 0x10, 0x13
+_MTUS = (256, 512, 1024, 2048, 4096)
 # More than these are not under way at a time; who loses packets must not fill our memory.
 _READS, _MESSAGE, _BEGINNING = 1024, 1 << 20, 1024
+_PAIRS, _ANSWERED = 4096, 64
 _HALF, _FAR, _MASK = 0x800000, 0x10000, 0xffffff
 
 
-class _Lane:
-    """One direction of a connection: what has begun, and the number of the last packet."""
+def _spans(length, mtu):
+    """Of how many packets so many bytes may be: one number if the MTU is known"""
+    return {max(1, -(-length // size)) for size in ([mtu] if mtu else _MTUS)}
 
-    def __init__(self):
-        self.last_psn = None
-        self.send = None
-        self.write = None
+
+class _Lane:
+    """
+    One direction of a connection.
+    @psn: the number of its last packet, or None
+    @spans: how many numbers that one has taken, or None: as @read says, of an RDMA Read's length
+    @gap: what came before the next operation is not all there
+    @send, @write: what has begun and has not ended
+    @origin: the CM's message that has announced it
+    """
+
+    def __init__(self, start=None, origin=None):
+        self.psn = None if start is None else (start - 1) & _MASK
+        self.spans, self.read = {1}, 0
+        self.gap = start is None
+        self.send = self.write = None
+        self.origin = origin
 
     def is_repeat(self, psn):
         """Sent again by the device, for want of an acknowledgement."""
-        if self.last_psn is None:
+        if self.psn is None:
             return False
-        behind = (self.last_psn - psn) & _MASK
+        behind = (self.psn - psn) & _MASK
         return behind < _HALF and behind < _FAR
+
+    def misses(self, psn, mtu):
+        """Packets between the last one and this one"""
+        return self.psn is not None and \
+            (psn - self.psn) & _MASK not in (self.spans or _spans(self.read, mtu))
+
+    def follow(self, psn):
+        self.psn, self.spans = psn, {1}
+
+    def leave(self):
+        """What has begun and will not end: a message ends before the next one begins."""
+        left = [operation.leave() for operation in (self.send, self.write) if operation]
+        self.send = self.write = None
+        return left
+
+
+def _pair(lane):
+    """Both directions between the same addresses"""
+    return frozenset(lane[:2])
 
 
 def addresses(row):
@@ -47,13 +83,18 @@ def addresses(row):
 
 
 class Roce:
-    """Takes rows, gives operations, each when its last packet has come."""
+    """
+    Takes rows, gives operations, each when its last packet has come.
+    @gaps: places where packets are missing, @orphans: packets of which the first one is missing
+    @partial: packets of messages of which the capture has a part
+    """
 
     def __init__(self):
         self.lanes = {}
         self.reads = collections.defaultdict(list)
-        self.repeated = 0
-        self.strange = 0
+        self.answered = collections.defaultdict(lambda: collections.deque(maxlen=_ANSWERED))
+        self.mtus = Bounded(_PAIRS)
+        self.repeated = self.strange = self.gaps = self.orphans = self.partial = 0
 
     def take(self, row, time):
         opcodes = row["infiniband.bth.opcode"].split(",")
@@ -70,22 +111,39 @@ class Roce:
         if opcode not in _SEND and opcode not in _WRITE and opcode != _READ:
             self.strange += 1
             return []
+        return self._request(row, where, lane, opcode)
+
+    def _request(self, row, where, lane, opcode):
+        """A packet of those that are numbered one after another"""
         state = self.lanes.setdefault(lane, _Lane())
         psn = number(row["infiniband.bth.psn"])
-        if state.is_repeat(psn):
+        if state.is_repeat(psn) or opcode == _READ and self._is_rest(row, lane, psn):
             self.repeated += 1
             return []
-        state.last_psn = psn
+        place = "only" if opcode == _READ else _SEND.get(opcode) or _WRITE[opcode]
+        left = []
+        if state.misses(psn, self.mtus.get(_pair(lane))):
+            self.gaps += 1
+            state.gap = True
+            left = state.leave()
+        elif place in ("first", "only"):
+            left = state.leave()
+        state.follow(psn)
         if opcode == _READ:
-            return self._read(row, where, lane, psn)
-        if opcode in _SEND:
-            return self._send(row, where, lane, opcode)
-        return self._write(row, where, lane, _WRITE[opcode])
+            return left + self._read(row, where, lane)
+        take = self._send if opcode in _SEND else self._write
+        return left + take(row, where, lane, opcode)
 
-    @staticmethod
-    def _start(kind, row, where, lane, **more):
-        return Operation(kind, *where, lane, lane[0], lane[1],
+    def _start(self, kind, row, where, lane, **more):
+        state = self.lanes[lane]
+        gap, state.gap = state.gap, False
+        return Operation(kind, *where, lane, lane[0], lane[1], gap=gap,
                          first_psn=number(row["infiniband.bth.psn"]), **more)
+
+    def _learn(self, lane, size):
+        """What the first packet of several carries is as much as a packet can."""
+        if size in _MTUS:
+            self.mtus[_pair(lane)] = size
 
     @staticmethod
     def _finish(operation, row, where):
@@ -101,7 +159,7 @@ class Roce:
         padding = number(row["infiniband.bth.padcnt"] or "0")
         data = octets(row["udp.payload"][:most and 2 * (headers + most)])
         size = number(row["udp.length"] or "0") - _UDP - headers - padding - _ICRC
-        cut = number(row["frame.cap_len"]) < number(row["frame.len"]) or not data
+        cut = is_cut(row) or not data
         return data[headers:headers + size], cut, max(size, 0)
 
     def _send(self, row, where, lane, opcode):
@@ -110,14 +168,19 @@ class Roce:
         data, cut, size = self._payload(row, _BTH + _IETH * inval)
         if place in ("first", "only"):
             state.send = self._start(SEND, row, where, lane)
+        if place == "first":
+            self._learn(lane, size)
         send = state.send
         if send is None:
-            self.strange += 1
+            self.orphans += 1
             return []
-        if len(send.data) < _MESSAGE:
+        # What stands behind a hole is not where it belongs.
+        if len(send.data) < _MESSAGE and not send.cut:
             send.data += data
+        self.partial += cut
         send.cut |= cut
         send.size += size
+        send.end = where[1]
         if inval:
             send.invalidate = int.from_bytes(
                 octets(row["udp.payload"])[_BTH:_BTH + _IETH], "big")
@@ -126,15 +189,18 @@ class Roce:
         state.send = None
         return self._finish(send, row, where)
 
-    def _write(self, row, where, lane, place):
-        state = self.lanes[lane]
+    def _write(self, row, where, lane, opcode):
+        state, place = self.lanes[lane], _WRITE[opcode]
         if place in ("first", "only"):
             state.write = self._start(WRITE, row, where, lane, **self._memory(row))
         write = state.write
         if write is None:
-            self.strange += 1
+            self.orphans += 1
             return []
         if place == "first":
+            _, _, size = self._payload(row, _BTH + _RETH, 1)
+            self._learn(lane, size)
+            state.spans = {max(1, -(-write.length // max(size, 1)) - 1)}
             return []
         state.write = None
         return self._finish(write, row, where)
@@ -145,42 +211,68 @@ class Roce:
                 "offset": number(row["infiniband.reth.va"]),
                 "length": number(row["infiniband.reth.dmalen"])}
 
-    def _read(self, row, where, lane, psn):
+    def _is_rest(self, row, lane, psn):
+        """Of an RDMA Read that was answered in part"""
+        memory = self._memory(row)
+        handle, offset, length = (memory[name] for name in ("handle", "offset", "length"))
+        return any(other.handle == handle and other.offset < offset and other.lane == lane and
+                   other.offset + other.length == offset + length and
+                   (psn - other.first_psn) & _MASK < self._most(other)
+                   for other in self.reads[lane[:2]])
+
+    def _most(self, read):
+        """Packets that its response may have"""
+        return max(_spans(read.length, self.mtus.get(_pair(read.lane))))
+
+    def _read(self, row, where, lane):
+        state, waiting = self.lanes[lane], self.reads[lane[:2]]
         read = self._start(READ, row, where, lane, **self._memory(row))
-        waiting = self.reads[lane[:2]]
-        for other in waiting:
-            # The rest of one that was answered in part.
-            if other.handle == read.handle and other.offset < read.offset and \
-                    other.lane == lane and \
-                    other.offset + other.length == read.offset + read.length and \
-                    (psn - other.first_psn) & _MASK <= other.length // 256:
-                self.repeated += 1
-                return []
+        state.spans, state.read = None, read.length
         waiting.append(read)
         del waiting[:-_READS]
         return [read]
 
+    def _asked(self, reads, psn):
+        """The request of a response's packet: its number is in the range of the request's."""
+        found = [r for r in reads if (psn - r.first_psn) & _MASK < self._most(r)]
+        return min(found, key=lambda r: (psn - r.first_psn) & _MASK, default=None)
+
     def _respond(self, row, where, source, target, place):
-        """The number of a response's packet is in the range of its request."""
         psn = number(row["infiniband.bth.psn"])
         waiting = self.reads.get((target, source), [])
-        found = [r for r in waiting if (psn - r.first_psn) & _MASK <= r.length // 256]
-        if not found:
-            self.repeated += 1
+        read = self._asked(waiting, psn)
+        if read is None:
+            again = self._asked(self.answered[target, source], psn)
+            self.repeated += again is not None
+            self.orphans += again is None
             return []
-        read = min(found, key=lambda r: (psn - r.first_psn) & _MASK)
-        response = read.request
+        left, response = self._passed(waiting, read), read.request
         if response is None or place in ("first", "only"):
-            data, cut, _ = self._payload(row, _BTH + _AETH, _BEGINNING)
+            data, _, size = self._payload(row, _BTH + _AETH, _BEGINNING)
             response = read.request = Operation(
-                RESPONSE, *where, None, source, target, request=read, data=data, cut=cut,
+                RESPONSE, *where, None, source, target, request=read,
                 handle=read.handle, offset=read.offset, length=read.length,
                 first_psn=read.first_psn)
+            if place == "last":
+                response.leave()
+            else:
+                response.data = data
         if place == "first":
-            return []
+            self._learn(read.lane, size)
+            return left
         waiting.remove(read)
+        self.answered[target, source].append(read)
         read.request, read.answered = None, True
-        return self._finish(response, row, where)
+        return left + self._finish(response, row, where)
+
+    def _passed(self, waiting, read):
+        """Responses come in the order of their requests: those to requests before this one have
+        lost their end, or all of it."""
+        before = [r for r in waiting[:waiting.index(read)] if r.lane == read.lane]
+        self.gaps += len(before)
+        for request in before:
+            waiting.remove(request)
+        return [r.request.leave() for r in before if r.request]
 
     def _refuse(self, row, where, lane):
         """A negative acknowledgement; one that asks for packets again is none."""
@@ -194,27 +286,34 @@ class Roce:
                           note=_NAK.get(code, f"NAK {code}"))]
 
     def _manage(self, row, where, source, target):
-        """The CM: queue pairs of a connection to come, and private data."""
+        """The CM: queue pairs of a connection to come, and private data. What it says the
+        number of the first packet to be is meant for the peer that it says it to."""
         attribute = number(row["infiniband.mad.attributeid"] or "0")
         if attribute == _REQUEST and row["infiniband.cm.req"]:
-            qpn = number(row["infiniband.cm.req.localqpn"])
-            self.lanes.pop((target, source, qpn), None)
-            return [Operation(CONNECT, *where, ("cm", number(row["infiniband.cm.req"])), source,
-                              target, length=qpn,
-                              private=octets(row["infiniband.cm.req.ip_cm.private"]))]
-        if attribute == _REPLY and row["infiniband.cm.rep"]:
-            qpn = number(row["infiniband.cm.rep.localqpn"])
-            self.lanes.pop((target, source, qpn), None)
-            return [Operation(ACCEPT, *where, ("cm", number(row["infiniband.cm.rep.remotecommid"])),
-                              source, target, length=qpn,
-                              private=octets(row["infiniband.cm.rep.private"]))]
-        return []
+            kind, name, tag = CONNECT, "req", number(row["infiniband.cm.req"])
+            private = row["infiniband.cm.req.ip_cm.private"]
+            code = number(row["infiniband.cm.req.pppmtu"] or "0")
+            self._learn((source, target), 128 << code)
+        elif attribute == _REPLY and row["infiniband.cm.rep"]:
+            kind, name = ACCEPT, "rep"
+            tag = number(row["infiniband.cm.rep.remotecommid"])
+            private = row["infiniband.cm.rep.private"]
+        else:
+            return []
+        qpn = number(row[f"infiniband.cm.{name}.localqpn"])
+        start = number(row[f"infiniband.cm.{name}.startpsn"])
+        lane, origin = (target, source, qpn), (tag, start)
+        if lane in self.lanes and self.lanes[lane].origin == origin:
+            self.repeated += 1
+            return []
+        left = self.lanes[lane].leave() if lane in self.lanes else []
+        self.lanes[lane] = _Lane(start, origin)
+        return [*left, Operation(kind, *where, ("cm", tag), source, target, length=qpn,
+                                 private=octets(private))]
 
     def rest(self):
         """What has begun and did not end."""
         for state in self.lanes.values():
-            for operation in (state.send, state.write):
-                if operation is not None:
-                    operation.note = "not all of it is in the capture"
-                    operation.cut = True
-                    yield operation
+            yield from state.leave()
+        for waiting in self.reads.values():
+            yield from (read.request.leave() for read in waiting if read.request)

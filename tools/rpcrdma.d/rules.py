@@ -6,6 +6,8 @@ import typing
 import header
 import onc
 from header import DONE, ERROR, MSG, MSGP, NOMSG
+from links import SERVER
+from operation import READ
 
 REQUIREMENTS = {
     "8166-1": "RFC 8166 3.3.1", "8166-3": "RFC 8166 3.3.1", "8166-9": "RFC 8166 3.3.3",
@@ -164,10 +166,23 @@ def check_written(send, call, written):
                   f"R_key {s.handle:08x}: {s.length} bytes returned, {done} written", "8166-47")
 
 
-def check_error(send, call, by_server):
+def check_unasked(send):
+    """A reply to no call that is under way"""
+    if send.message.type == ERROR:
+        rule = "8166-65" if send.side == SERVER else "8166-23"
+        blame(send, False, "RDMA_ERROR for no call", rule)
+    else:
+        blame(send, False, "a reply to no call that is under way", "8166-18")
+
+
+def check_xid(send):
+    """A call with the XID of one that was not answered"""
+    blame(send, False, "a call with this XID is under way")
+
+
+def check_error(send, call):
     """@call: None if it is an answer to none."""
     message = send.message
-    blame(send, call is not None, "RDMA_ERROR for no call", "8166-65" if by_server else "8166-23")
     blame(send, message.error in (header.ERR_VERS, header.ERR_CHUNK),
           f"error {message.error}", "8166-65")
     blame(send, message.credits, "a grant of zero", "8166-3")
@@ -188,9 +203,12 @@ def check_invalidation(send, offered, allowed):
     blame(send, allowed is not False, "invalidates, and the requester did not set R", "8166-113")
 
 
-def check_done(send, rpc):
-    """@rpc: whose reply was exposed, or None"""
-    blame(send, rpc is not None, "RDMA_DONE for no exposed reply", "8166-25")
+def check_unexposed(send):
+    """RDMA_DONE, and no reply is exposed"""
+    blame(send, False, "RDMA_DONE for no exposed reply", "8166-25")
+
+
+def check_done(send):
     blame(send, send.invalidate is None, "RDMA_DONE invalidates an R_key", "RR10")
     blame(send, send.size == header.FIXED or send.cut, f"RDMA_DONE of {send.size} bytes", "RR9")
 
@@ -198,9 +216,9 @@ def check_done(send, rpc):
 READS, WRITES, REPLY, EXPOSED = "Read chunk", "Write chunk", "Reply chunk", "exposed reply"
 
 
-def check_access(operation, region, ended, reads):
-    """@region: what the R_key is good for, or None; @ended: how its RPC ended; @reads: it is an
-    RDMA Read."""
+def check_access(operation, region, ended):
+    """@region: what the R_key is good for, or None; @ended: how its RPC ended"""
+    reads = operation.kind == READ
     key = f"R_key {operation.handle:08x}"
     what = "RDMA Read" if reads else "RDMA Write"
     blame(operation, region is not None, f"{key} was not offered", "8166-72")

@@ -17,17 +17,22 @@ _LINGER, _WINDOW, _STRAYS = 48, 2048, 64
 
 
 class Region(typing.NamedTuple):
-    """What an R_key is good for."""
+    """What an R_key is good for. @since: when that was said"""
     kind: str
     offset: int
     length: int
     rpc: "Rpc"
+    since: int
+
+    def begins(self, operation):
+        return self.offset <= operation.offset < self.offset + self.length
 
 
 class Rpc:  # pylint: disable=too-many-instance-attributes
     """
     A call, its reply, and what was done to memory for it; or, without @call, operations that
     belong to none.
+    @read: so many bytes of its reply were asked for by RDMA Reads
     @ended: when it was over, and @ending: what made it so
     """
 
@@ -35,6 +40,7 @@ class Rpc:  # pylint: disable=too-many-instance-attributes
         self.number, self.connection, self.caller, self.xid = number, connection, caller, xid
         self.title, self.names, self.status = "", (), ""
         self.operations = []
+        self.began = 0
         self.call = self.reply = None
         self.handles = set()
         self.written = collections.Counter()
@@ -66,6 +72,18 @@ def duration(nanoseconds):
     return f"{nanoseconds / 1000:.1f} µs"
 
 
+def _explains(send, before):
+    """Is this the call of a reply before it, or does it offer the memory of an access before it?"""
+    message = send.message
+    if message is None or before is before.rpc.call:
+        return False
+    if before.message is not None:
+        return before.message.xid == message.xid
+    segments = [*message.reads, *(message.reply or ()), *(s for w in message.writes for s in w)]
+    return any(s.handle == before.handle and s.offset <= before.offset < s.offset + s.length
+               for s in segments)
+
+
 class Talk:
     """Takes operations in their order; ready() has the RPCs that are over, in that of the calls;
     or, @at_once, in that of their ends, as soon as they are over, and nothing else."""
@@ -85,6 +103,7 @@ class Talk:
         self.links.take(operation)
         if operation.connection is None:
             return
+        self._listen(operation)
         if operation.kind == SEND:
             self._send(operation, rpc)
         elif operation.kind in (READ, WRITE):
@@ -97,6 +116,39 @@ class Talk:
             self._file(operation, rpc if rpc and not rpc.given else None)
         elif operation.kind == CLOSE:
             self._close(operation)
+
+    # ---- what is missing
+
+    @staticmethod
+    def _listen(operation):
+        """Is all there that its side has sent until now?"""
+        connection, side = operation.connection, operation.side
+        if operation.gap:
+            if connection.begun is not None or side in connection.heard:
+                operation.say("not all that came before it is in the capture")
+            connection.lose(side, operation.time)
+        if operation.kind == SEND and operation.cut and \
+                (operation.message is None or operation.message.fault):
+            # It may have chunks that nobody saw.
+            connection.lose(side, operation.end + 1)
+        if any(_explains(operation, doubtful) for doubtful, _ in connection.doubts[side]):
+            # Nobody knows what the other one will say: the capture has it too late.
+            for each in CLIENT, SERVER:
+                connection.lose(each, operation.end + 1, "what it belongs to comes behind it")
+        if operation.kind in (SEND, READ, WRITE):
+            connection.heard.add(side)
+            connection.confirm(side, operation.end)
+
+    @staticmethod
+    def _judge(operation, side, check, *arguments):
+        """By all that @side has said until now. That nothing of it is missing shows when it goes
+        on; what a module says of itself is complete."""
+        before = len(operation.faults)
+        check(operation, *arguments)
+        faults = operation.faults[before:]
+        if faults and operation.connection.hidden is None:
+            del operation.faults[before:]
+            operation.connection.doubt(operation, side, faults)
 
     # ---- what is over
 
@@ -134,7 +186,7 @@ class Talk:
         rpc.operations = []
         if rpc.ended is not None:
             rpc.call = rpc.reply = None
-            rpc.names, rpc.handles, rpc.written = (), (), {}
+            rpc.names, rpc.handles, rpc.written = (), (), collections.Counter()
         for send in (rpc.call, rpc.reply):
             if send is not None:
                 send.data = b""
@@ -186,7 +238,6 @@ class Talk:
         readable = rules.check_fixed(send)
         rules.check_size(send, connection.threshold(side))
         if not readable:
-            connection.cut |= send.cut
             self._unreadable(send)
         elif message.type == DONE:
             self._done(send)
@@ -234,35 +285,40 @@ class Talk:
         self.rpcs += 1
         call = self._new(connection, side, message.xid)
         call.number = self.rpcs
-        call.call = send
+        call.call, call.began = send, send.time
         call.take(send)
         if rpc:
             call.title, call.names = rpc.title, rpc.operations
         before = connection.calls.get((side, message.xid))
-        rules.blame(send, before is None, "a call with this XID is under way")
+        if before is not None and connection.has_all(other(side), before.began):
+            self._judge(send, other(side), rules.check_xid)
         if before is not None:
             self._end(before, send, "called again")
         connection.calls[side, message.xid] = call
         connection.last_rpc = call
-        self._offer(call, side, READS, message.reads)
+        self._offer(call, send, READS, message.reads)
         for segments in message.writes:
-            self._offer(call, side, WRITES, segments)
-        self._offer(call, side, REPLY, message.reply or ())
-        return call
+            self._offer(call, send, WRITES, segments)
+        self._offer(call, send, REPLY, message.reply or ())
 
     @staticmethod
-    def _offer(rpc, owner, kind, segments):
+    def _offer(rpc, send, kind, segments):
         regions = rpc.connection.regions
         for s in segments:
-            known = regions.get((owner, s.handle), [])
+            known = regions.get((send.side, s.handle), [])
             known = [r for r in known if r.rpc is rpc]
-            regions[owner, s.handle] = [*known, Region(kind, s.offset, s.length, rpc)]
+            regions[send.side, s.handle] = [*known, Region(kind, s.offset, s.length, rpc,
+                                                           send.time)]
             rpc.handles.add(s.handle)
 
     def _call(self, send, rpc):
         connection, side = send.connection, send.side
-        rules.check_call(send)
         message = send.message
+        if rpc is not None:
+            rules.check_call(send)
+        elif connection.known:
+            # That it is no reply shows by the other side's calls.
+            self._judge(send, other(side), rules.check_call)
         if side == SERVER and (message.reads or message.writes or message.reply):
             rules.blame(send, connection.announced(header.REVERSE, header.REVERSE) is not False,
                         "chunks in a call of the server's, which the peers have not announced",
@@ -271,25 +327,24 @@ class Talk:
         self._open(send, rpc)
         if not again:
             connection.waiting[side] += 1
-        rules.check_credits(send, connection.waiting[side], connection.granted.get(side))
+        self._judge(send, other(side), rules.check_credits, connection.waiting[side],
+                    connection.granted.get(side))
 
     def _reply(self, send):
         connection, message = send.connection, send.message
         caller = other(send.side)
         rpc = connection.calls.pop((caller, message.xid), None)
         if message.type == ERROR:
-            rules.check_error(send, rpc.call.message if rpc else None, send.side == SERVER)
-        elif rpc is None and connection.known:
-            rules.blame(send, False, "a reply to no call that is under way", "8166-18")
+            rules.check_error(send, rpc.call.message if rpc else None)
+        connection.granted[caller] = message.credits or 1
         if rpc is None:
-            send.note = "its call is not there"
+            if connection.known:
+                self._judge(send, caller, rules.check_unasked)
+            send.say("its call is not there")
             self._file(send, None)
             return
         connection.waiting[caller] = max(connection.waiting[caller] - 1, 0)
-        connection.granted[caller] = message.credits or 1
-        private = connection.private[caller]
-        rules.check_invalidation(send, send.invalidate in rpc.handles,
-                                 private.invalidate if private else None)
+        self._invalidation(send, rpc)
         rpc.reply = send
         if message.type == ERROR:
             rpc.status = {1: "ERR_VERS", 2: "ERR_CHUNK"}.get(message.error, "RDMA_ERROR")
@@ -299,11 +354,18 @@ class Talk:
         if not message.reads:
             self._end(rpc, send, "the reply")
 
+    @staticmethod
+    def _invalidation(send, rpc):
+        private = send.connection.private[rpc.caller]
+        # What the call has behind its fault, or its cut, may have the R_key.
+        offered = bool(rpc.call.message.fault) or send.invalidate in rpc.handles
+        rules.check_invalidation(send, offered, private.invalidate if private else None)
+
     def _results(self, send, rpc):
         connection, message = send.connection, send.message
         if not rpc.call.message.fault and not send.cut:
             rules.check_reply(send, rpc.call.message)
-            if connection.hidden != SERVER:
+            if connection.hidden != SERVER and connection.has_all(send.side, rpc.began):
                 rules.check_written(send, rpc.call.message, rpc.written)
         if message.type == MSG:
             found = onc.decode(message.payload, title=rpc.title)
@@ -311,55 +373,64 @@ class Talk:
         if message.reads:
             announced = connection.announced(header.TAKES, header.PROVIDES)
             rules.check_exposed(send, announced)
-            self._offer(rpc, send.side, EXPOSED, message.reads)
+            self._offer(rpc, send, EXPOSED, message.reads)
             connection.exposed[rpc.caller, message.xid] = rpc
 
     def _done(self, send):
         connection = send.connection
         rpc = connection.exposed.pop((send.side, send.message.xid), None)
-        if rpc is not None or connection.known:
-            rules.check_done(send, rpc)
+        rules.check_done(send)
+        if rpc is None and connection.known:
+            self._judge(send, other(send.side), rules.check_unexposed)
         if rpc is not None and rpc.reply is not None:
             wanted = rules.total(rpc.reply.message.reads)
-            rules.blame(send, rpc.read >= wanted or connection.hidden,
-                        f"RDMA_DONE, and {rpc.read} of {wanted} bytes were read", "RR9")
+            if connection.hidden is None and connection.has_all(send.side, rpc.reply.time):
+                rules.blame(send, rpc.read >= wanted,
+                            f"RDMA_DONE, and {rpc.read} of {wanted} bytes were read", "RR9")
             self._end(rpc, send, "RDMA_DONE")
         self._file(send, rpc)
 
     # ---- memory
 
+    @staticmethod
+    def _region(operation):
+        """What the peer has offered with this R_key, best where it begins"""
+        regions = operation.connection.regions.get((other(operation.side), operation.handle), [])
+        return next((r for r in regions if r.begins(operation)), regions[0] if regions else None)
+
+    @staticmethod
+    def _ended(operation, region):
+        """How the RPC was over before it, or "" """
+        rpc = region.rpc
+        if rpc.ended is not None and operation.time >= rpc.ended:
+            return f"{duration(operation.time - rpc.ended)} after {rpc.ending}"
+        return "after the reply" if rpc.ended is None and rpc.reply is not None and \
+            region.kind != EXPOSED else ""
+
     def _access(self, operation):
         """An RDMA Read or Write: whose memory is it, and may it be?"""
-        connection = operation.connection
-        regions = connection.regions.get((other(operation.side), operation.handle), [])
-        region = next((r for r in regions if r.offset <= operation.offset < r.offset + r.length),
-                      regions[0] if regions else None)
-        ended = ""
-        if region and region.rpc.ended is not None:
-            ended = f"{duration(operation.time - region.rpc.ended)} after {region.rpc.ending}"
-        elif region and region.rpc.reply is not None and region.kind != EXPOSED:
-            ended = "after the reply"
+        connection, owner = operation.connection, other(operation.side)
+        region = self._region(operation)
+        known = connection.has_all(owner, region.since) if region else connection.known
         if operation.kind == WRITE and not operation.length:
             # RFC 5040 section 5.1, InfiniBand C9-88: it needs no memory.
-            operation.note = "is the peer there?"
-        elif region or connection.known:
-            rules.check_access(operation, region, ended, operation.kind == READ)
-        else:
-            operation.note = "its call is not in the capture"
+            operation.say("is the peer there?")
+        elif known:
+            self._judge(operation, owner, rules.check_access, region,
+                        self._ended(operation, region) if region else "")
+        elif not region:
+            operation.say("its call is not in the capture")
         rpc = region.rpc if region else None
         if rpc and operation.kind == WRITE:
             rpc.written[operation.handle, region.offset] += operation.length
+        elif rpc and region.kind == EXPOSED:
+            rpc.read += operation.length
         self._file(operation, rpc)
 
     def _response(self, operation):
         rpc = operation.request.rpc
         operation.faults += [] if rpc else [Fault("a Read Response that nobody asked for")]
-        if rpc is None:
-            self._file(operation, None)
-            return
-        if rpc.reply is not None:
-            rpc.read += operation.length
-        if rpc.call is not None:
+        if rpc is not None and rpc.call is not None:
             self._whole(operation, rpc)
         self._file(operation, rpc)
 

@@ -15,7 +15,9 @@ from problem import Problem
 # acknowledgement: their number is that between the packets around them.
 _ROCE = ("(infiniband && !(infiniband.bth.opcode in {7, 14}) && "
          "!(infiniband.bth.opcode == 17 && infiniband.aeth.syndrome.opcode == 0))")
-_IWARP = "iwarp_mpa || iwarp_ddp || (tcp && (tcp.flags.syn == 1 || tcp.flags.reset == 1))"
+_IWARP = "iwarp_mpa || iwarp_ddp || (tcp && (tcp.flags.syn == 1 || " \
+    "tcp.flags.reset == 1 || tcp.analysis.lost_segment || " \
+    "tcp.analysis.ack_lost_segment))"
 QUERY = f"{_ROCE} || {_IWARP}"
 
 FIELDS = """
@@ -26,8 +28,10 @@ infiniband.bth.opcode infiniband.bth.padcnt infiniband.bth.destqp infiniband.bth
 infiniband.reth.va infiniband.reth.r_key infiniband.reth.dmalen
 infiniband.aeth.syndrome.opcode infiniband.aeth.syndrome.error_code
 infiniband.mad.attributeid infiniband.cm.req infiniband.cm.req.localqpn
+infiniband.cm.req.startpsn infiniband.cm.req.pppmtu
 infiniband.cm.req.ip_cm.private infiniband.cm.rep infiniband.cm.rep.remotecommid
-infiniband.cm.rep.localqpn infiniband.cm.rep.private
+infiniband.cm.rep.localqpn infiniband.cm.rep.startpsn infiniband.cm.rep.private
+tcp.analysis.lost_segment tcp.analysis.ack_lost_segment
 tcp.stream tcp.srcport tcp.dstport tcp.flags.syn tcp.flags.ack tcp.flags.reset
 iwarp_mpa.key.req iwarp_mpa.key.rep iwarp_mpa.privatedata iwarp_mpa.ulpdulength
 iwarp_ddp.tagged_flag iwarp_ddp.last_flag iwarp_ddp.stag iwarp_ddp.tagged_offset
@@ -54,6 +58,11 @@ def flags(text):
 
 def octets(text):
     return bytes.fromhex(text.replace(":", ""))
+
+
+def is_cut(row):
+    """The capture has less of the frame than there was."""
+    return number(row["frame.cap_len"]) < number(row["frame.len"])
 
 
 def nanoseconds(text):

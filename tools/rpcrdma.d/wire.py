@@ -14,7 +14,7 @@ from problem import Problem
 from roce import Roce
 from talk import Talk
 from terminal import Terminal
-from tshark import Capture, nanoseconds
+from tshark import Capture, is_cut, nanoseconds
 
 HELP = "draw the RPCs of a capture as ladders"
 # As many ladders as a picture has unless --first says otherwise
@@ -66,6 +66,16 @@ def _count(text):
     return int(text)
 
 
+# What a layer has counted, and what is said of many and of one
+_REMARKS = {
+    "gaps": ("packets are missing", "packets are missing"),
+    "orphans": ("{} packets are the rest of what is missing",
+                "one packet is the rest of what is missing"),
+    "partial": ("of {} packets the capture has a part", "of one packet the capture has a part"),
+    "repeated": ("{} packets were sent again", "one packet was sent again"),
+    "strange": ("{} packets are not understood", "one packet is not understood")}
+
+
 class Reader:
     """Operations of a capture. @zero: the time of its first frame that matters."""
 
@@ -91,11 +101,10 @@ class Reader:
         yield from self.iwarp.rest()
 
     def remarks(self):
-        strange = self.roce.strange + self.iwarp.strange
-        if self.roce.repeated:
-            yield f"{self.roce.repeated} packets were sent again"
-        if strange:
-            yield f"{strange} packets are not understood"
+        for name, said in _REMARKS.items():
+            number = getattr(self.roce, name) + getattr(self.iwarp, name)
+            if number:
+                yield said[number == 1].format(number)
 
     def damage(self):
         """Why not all is shown, or "" """
@@ -107,7 +116,8 @@ class Reader:
         if not self.frames:
             return f"{self.capture.path}: no RDMA in it: neither RoCE nor InfiniBand, nor " \
                 "iWARP from its connections' beginning on"
-        return None if rpcs else f"{self.capture.path}: RDMA, but no RPC"
+        return None if rpcs else "; ".join([f"{self.capture.path}: RDMA, but no RPC",
+                                            *self.remarks()])
 
     def close(self):
         self.capture.close()
@@ -120,7 +130,9 @@ class Reader:
         try:
             return layer.take(row, time)
         except ValueError:
-            layer.strange += 1
+            cut = is_cut(row)
+            layer.partial += cut
+            layer.strange += not cut
             return []
 
 
@@ -240,6 +252,8 @@ def _operation(operation, rpc, zero):
                 "length": operation.length}
     if operation.invalidate is not None:
         out["invalidates"] = operation.invalidate
+    if operation.cut or operation.gap:
+        out |= {"cut": operation.cut, "gap": operation.gap}
     if operation.message is not None:
         out["size"] = operation.size
         out["header"] = _header(operation.message)
