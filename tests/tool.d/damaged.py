@@ -186,6 +186,22 @@ def check_words(folder):
         yield last
 
 
+def check_order(folder):
+    """Packets of one direction that changed their places: as if they had not"""
+    path = make(folder / "whole.pcapng", Roce, _pieces)
+    whole = lossy.read(path)
+    yield from same(folder, path, [
+        variant for number, variant in enumerate(swapped(whole))
+        if number > 2 and whole[number][1][26:30] == whole[number + 1][1][26:30]])
+
+
+def _pieces(link):
+    _long(link)
+    cases.ask_read(link, 3)
+    link.write(SERVER, cases.CHUNK[0], cases.CHUNK[2], cases.data(1500))
+    cases.answer_read(link, 3, [[(cases.CHUNK[0], 1500, cases.CHUNK[2])]])
+
+
 def check_end(folder):
     """Of what an access needs to be judged, the capture's end may be a part."""
     path = folder / "end.pcapng"
@@ -259,6 +275,7 @@ def checks():
         yield "each packet is there twice", check_doubled(folder)
         yield from check_lost(folder)
         yield "what is said of missing packets", check_words(folder)
+        yield "packets in another order", check_order(folder)
         yield "a capture that ends too early", check_end(folder)
         yield "behind what is missing", check_recovered(folder)
         yield "messages in part", check_partial(folder)

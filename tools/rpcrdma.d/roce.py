@@ -72,6 +72,15 @@ def _pair(lane):
     return frozenset(lane[:2])
 
 
+def is_response(opcode):
+    return opcode in _RESPONSE
+
+
+def is_numbered(opcode):
+    """One after another, in their direction; responses by themselves"""
+    return opcode in _SEND or opcode in _WRITE or opcode in _RESPONSE or opcode == _READ
+
+
 def addresses(row):
     for source, target in (("ip.src", "ip.dst"), ("ipv6.src", "ipv6.dst"),
                            ("infiniband.grh.sgid", "infiniband.grh.dgid"),

@@ -10,6 +10,7 @@ import ladder
 import svg
 from events import MODULES, Events, File, Pipe, side_of
 from iwarp import Iwarp
+from order import in_order
 from problem import Problem
 from roce import Roce
 from talk import Talk
@@ -86,7 +87,7 @@ class Reader:
         self.frames = 0
 
     def operations(self):
-        for row in self.capture.rows():
+        for row in in_order(self.capture.rows()):
             time = nanoseconds(row["frame.time_epoch"])
             self.zero = time if self.zero is None else self.zero
             layer = None
