@@ -41,8 +41,8 @@ def answer_read(link, xid=2, writes=None, **more):
            writes=[[CHUNK]] if writes is None else writes, **more)
 
 
-def ask_write(link, xid=2, position=POSITION):
-    ask(link, xid, call(xid, WRITE, write_arguments(CHUNK[1])), reads=[(position, *CHUNK)])
+def ask_write(link, xid=2, position=POSITION, chunk=CHUNK):
+    ask(link, xid, call(xid, WRITE, write_arguments(chunk[1])), reads=[(position, *chunk)])
 
 
 def answer_write(link, xid=2, **more):

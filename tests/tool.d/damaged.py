@@ -262,6 +262,46 @@ def check_partial(folder):
         yield from tool(path).faults(1, " packets the capture has a part")
 
 
+# ---- one R_key for all memory
+
+def _slab(link):
+    """Three calls under way, with parts of the same memory"""
+    def chunk(xid):
+        return (0x1111, 8192, 0x10000 * xid)
+    for xid in 2, 3, 4:
+        (cases.ask_write if xid == 3 else cases.ask_read)(link, xid, chunk=chunk(xid))
+    link.read(SERVER, 0x1111, 0x30000, cases.data())
+    for xid in 4, 2:
+        link.write(SERVER, 0x1111, 0x10000 * xid, cases.data())
+    cases.answer_read(link, 2, [[chunk(2)]])
+    cases.ask_read(link, 5, chunk(5))
+    cases.answer_write(link, 3)
+    cases.answer_read(link, 4, [[chunk(4)]])
+    link.write(SERVER, 0x1111, 0x50000, cases.data())
+    cases.answer_read(link, 5, [[chunk(5)]])
+
+
+def _slab_broken(link):
+    """What is over, and what was never offered, while another part of it is in use"""
+    _slab(link)
+    cases.ask_read(link, 6, (0x1111, 8192, 0x60000))
+    link.write(SERVER, 0x1111, 0x50000, bytes(64))
+    link.write(SERVER, 0x1111, 0x61fff, bytes(64))
+
+
+def check_one_key(folder):
+    for link in _LINKS.values():
+        path = make(folder / "slab.pcapng", link, _slab)
+        yield from tool(path).faults(0)
+        kinds = {rpc["xid"]: [o["kind"] for o in rpc["wire"]] for rpc in objects(path)}
+        if [kinds[xid][1] for xid in (2, 3, 4, 5)] != ["write", "read", "write", "write"]:
+            yield f"{link.__name__}: {kinds}"
+        path = make(folder / "slab.pcapng", link, _slab_broken)
+        rules = [fault["rule"] for rpc in objects(path) for fault in rpc["broken"]]
+        if sorted(rules) != ["8166-97", "A5"]:
+            yield f"{link.__name__}: {rules}"
+
+
 def checks():
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
@@ -279,3 +319,4 @@ def checks():
         yield "a capture that ends too early", check_end(folder)
         yield "behind what is missing", check_recovered(folder)
         yield "messages in part", check_partial(folder)
+        yield "one R_key for all memory", check_one_key(folder)

@@ -14,6 +14,8 @@ from rules import EXPOSED, READS, REPLY, WRITES, Fault
 # An RPC is given out when so many more operations have come since its end: what comes late is
 # still shown with it. No more than these are held back for one that does not end.
 _LINGER, _WINDOW, _STRAYS = 48, 2048, 64
+# Of those that an R_key was good for and that are over, so many are kept.
+_OVER, _REGIONS = 16, 4096
 
 
 class Region(typing.NamedTuple):
@@ -23,6 +25,10 @@ class Region(typing.NamedTuple):
     length: int
     rpc: "Rpc"
     since: int
+
+    def has(self, operation):
+        return self.offset <= operation.offset and \
+            operation.offset + operation.length <= self.offset + self.length
 
     def begins(self, operation):
         return self.offset <= operation.offset < self.offset + self.length
@@ -303,12 +309,14 @@ class Talk:
 
     @staticmethod
     def _offer(rpc, send, kind, segments):
+        """A peer may have one R_key for all of its memory."""
         regions = rpc.connection.regions
         for s in segments:
             known = regions.get((send.side, s.handle), [])
-            known = [r for r in known if r.rpc is rpc]
-            regions[send.side, s.handle] = [*known, Region(kind, s.offset, s.length, rpc,
-                                                           send.time)]
+            over = [r for r in known if r.rpc.ended is not None]
+            known = [*over[-_OVER:], *(r for r in known if r.rpc.ended is None)]
+            regions[send.side, s.handle] = [
+                *known[-_REGIONS:], Region(kind, s.offset, s.length, rpc, send.time)]
             rpc.handles.add(s.handle)
 
     def _call(self, send, rpc):
@@ -394,9 +402,12 @@ class Talk:
 
     @staticmethod
     def _region(operation):
-        """What the peer has offered with this R_key, best where it begins"""
-        regions = operation.connection.regions.get((other(operation.side), operation.handle), [])
-        return next((r for r in regions if r.begins(operation)), regions[0] if regions else None)
+        """What the peer has offered with this R_key, best where that is under way and it begins;
+        then where it is whole, or begins, at least; of several the last one."""
+        regions = operation.connection.regions.get((other(operation.side), operation.handle), ())
+        return max(regions, default=None, key=lambda r: (
+            r.rpc.ended is None and r.begins(operation), r.has(operation), r.begins(operation),
+            r.rpc.ended is None, r.since))
 
     @staticmethod
     def _ended(operation, region):
