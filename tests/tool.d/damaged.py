@@ -249,6 +249,39 @@ class _Other:
         return getattr(self.link, name)
 
 
+class Pieces(Iwarp):
+    """As TCP may cut it: units begin anywhere in a segment."""
+    SIZE = 27 * 52
+
+    def give(self, source, units):
+        whole = b"".join(units)
+        for at in range(0, len(whole), self.SIZE):
+            self.segment(source, whole[at:at + self.SIZE])
+
+
+def _like_units(link):
+    """Data that has what tshark takes for an RDMA Read where a segment begins"""
+    link.mtu = 8192
+    unit = link.fpdu(cases.words(0x41410000, 0, 1, 0x77777777, 0, 1, 0, 5, 0x33333333, 7, 0) +
+                     bytes(2))
+    size = cases.CHUNK[1]
+    data = bytes(36) + unit * (size // len(unit) + 1)
+    cases.ask_read(link)
+    link.write(SERVER, cases.CHUNK[0], cases.CHUNK[2], data[:size])
+    cases.answer_read(link)
+    cases.ask_write(link, 3)
+    link.read(SERVER, cases.CHUNK[0], cases.CHUNK[2], data[:size])
+    cases.answer_write(link, 3)
+
+
+def check_resumed(folder):
+    """Behind a gap tshark takes data for units."""
+    path = make(folder / "pieces.pcapng", Pieces, _like_units)
+    if [len(rpc["wire"]) for rpc in objects(path)] != [2, 3, 4, 2]:
+        yield f"{shape(objects(path))}"
+    yield from faults([path], without)
+
+
 # ---- snapshot lengths
 
 def check_partial(folder):
@@ -315,6 +348,7 @@ def checks():
         yield "each packet is there twice", check_doubled(folder)
         yield from check_lost(folder)
         yield "what is said of missing packets", check_words(folder)
+        yield "data that looks like iWARP", check_resumed(folder)
         yield "packets in another order", check_order(folder)
         yield "a capture that ends too early", check_end(folder)
         yield "behind what is missing", check_recovered(folder)

@@ -125,7 +125,7 @@ def main():
             totals.update(accused=len(accused), wrong=len(wrong), all=options.seeds)
             print(f"{pathlib.Path(capture).name}, {100 * rate:g} % lost: {len(accused)} of "
                   f"{options.seeds} accuse", *wrong[:5], sep="; ", flush=True)
-            for number in options.verbose and accused:
+            for number in accused if options.verbose else ():
                 print(f"    {number}: {'; '.join(sorted(accused[number]))}")
     print(f"{1000 * totals['accused'] / totals['all']:.1f} of 1,000 lossy captures accuse, "
           f"{totals['wrong']} other faults")

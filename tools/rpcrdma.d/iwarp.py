@@ -9,6 +9,8 @@ _WRITE, _READ, _RESPONSE, _TERMINATE = 0, 1, 2, 7
 _SENDS, _INVALIDATES = (3, 4, 5, 6), (4, 6)
 _TAGGED_HEADER, _UNTAGGED_HEADER = 14, 18
 _MESSAGE, _READS, _BEGINNING, _LANES = 1 << 20, 1024, 1024, 8192
+# Of a message that is numbered; and by how much the next number is greater at most
+_QUEUES, _FAR = {_READ: 1, _TERMINATE: 2}, 0x10000
 _LAYERS = {0: "RDMAP", 1: "DDP", 2: "MPA"}
 
 
@@ -29,7 +31,8 @@ class Iwarp:
     """
     Takes rows, gives operations, each when its last segment has come.
     @parts: what has begun, by kind and direction; @lanes: the directions that are iWARP's, each
-    with whether something is missing before its next operation
+    with whether something is missing before its next operation; @numbers: of the last message, by
+    direction and queue
     @gaps, @orphans, @partial: as Roce has them
     """
 
@@ -37,6 +40,7 @@ class Iwarp:
         self.parts = {}
         self.reads = {}
         self.lanes = Bounded(_LANES)
+        self.numbers = Bounded(3 * _LANES)
         self.repeated = self.strange = self.gaps = self.orphans = self.partial = 0
 
     def take(self, row, time):
@@ -88,6 +92,8 @@ class Iwarp:
         return out
 
     def _unit(self, columns, length, data, common):
+        if (columns.next("iwarp_ddp.dv"), columns.next("iwarp_rdma.version")) != (1, 1):
+            raise ValueError("no unit begins here")
         tagged = columns.next("iwarp_ddp.tagged_flag", flags)
         last = columns.next("iwarp_ddp.last_flag", flags)
         opcode = columns.next("iwarp_rdma.opcode")
@@ -100,6 +106,8 @@ class Iwarp:
             payload = octets(payload[:2 * _BEGINNING]) if opcode == _RESPONSE else b""
             return self._tagged(opcode, common, last, handle, offset, size, payload)
         at = columns.next("iwarp_ddp.mo")
+        queue, msn = columns.next("iwarp_ddp.qn"), columns.next("iwarp_ddp.msn")
+        self._number(common[2], opcode, queue, msn)
         if opcode == _READ:
             return self._read(columns, common)
         if opcode == _TERMINATE:
@@ -112,6 +120,16 @@ class Iwarp:
         stag = columns.next("iwarp_rdma.inval_stag") if opcode in _INVALIDATES else None
         payload = octets(next(data)) if size else b""
         return self._send(common, last, at, stag, size, payload)
+
+    def _number(self, lane, opcode, queue, msn):
+        """What is no unit of iWARP is not numbered as one: behind a gap tshark may take data for
+        the beginning of one."""
+        if queue != _QUEUES.get(opcode, 0):
+            raise ValueError("a message of another queue")
+        last = self.numbers.get((lane, queue), 0)
+        if (msn - last) & 0xffffffff > _FAR:
+            raise ValueError("a message of another number")
+        self.numbers[lane, queue] = msn
 
     def _begin(self, kind, common, **more):
         """An operation of no segment yet; and what it leaves without an end."""
