@@ -75,6 +75,7 @@ _REMARKS = {
     "partial": ("of {} packets the capture has a part", "of one packet the capture has a part"),
     "repeated": ("{} packets were sent again", "one packet was sent again"),
     "strange": ("{} packets are not understood", "one packet is not understood")}
+_TIMELESS = "{} packets have no time", "one packet has no time"
 
 
 class Reader:
@@ -85,10 +86,12 @@ class Reader:
         self.roce, self.iwarp = Roce(), Iwarp()
         self.zero = None
         self.frames = 0
+        self.time = 0
+        self.timeless = 0
 
     def operations(self):
         for row in in_order(self.capture.rows()):
-            time = nanoseconds(row["frame.time_epoch"])
+            time = self._time(row["frame.time_epoch"])
             self.zero = time if self.zero is None else self.zero
             layer = None
             if row["infiniband.bth.opcode"]:
@@ -101,11 +104,22 @@ class Reader:
         yield from self.roce.rest()
         yield from self.iwarp.rest()
 
+    def _time(self, text):
+        """A frame without one counts as if it had come right behind the one before it."""
+        if text:
+            self.time = nanoseconds(text)
+        else:
+            self.timeless += 1
+            self.time += 1
+        return self.time
+
     def remarks(self):
         for name, said in _REMARKS.items():
             number = getattr(self.roce, name) + getattr(self.iwarp, name)
             if number:
                 yield said[number == 1].format(number)
+        if self.timeless:
+            yield _TIMELESS[self.timeless == 1].format(self.timeless)
 
     def damage(self):
         """Why not all is shown, or "" """
