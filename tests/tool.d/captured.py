@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
 """Captures as other programs, devices and networks make them: what is in them is read, and shown
 as what it is."""
+import json
 import pathlib
 import tempfile
 
 import cases
-from frames import File, Iwarp, Roce
+from frames import CLIENT, SERVER, File, Iwarp, Roce, udp
 from networks import Timeless
-from run import objects, tool
+from run import tool
+
+_LINKS = (Roce, Iwarp)
 
 
-def rpcs(path):
+def rpcs(*arguments, **options):
     """Of each RPC what has to be the same, however it was captured"""
+    found = map(json.loads, tool("--json", *arguments, **options).out.splitlines())
     return [(rpc["connection"], rpc["client"], rpc["caller"], rpc["xid"], rpc["name"],
              rpc["status"], [(o["kind"], o["from"], o.get("handle"), o.get("length"))
-                             for o in rpc["wire"]], rpc["broken"]) for rpc in objects(path)]
+                             for o in rpc["wire"]], rpc["broken"]) for rpc in found]
 
 
 def make(path, kind=File, link=Roce, **how):
@@ -27,7 +31,7 @@ def make(path, kind=File, link=Roce, **how):
 def check_no_times(folder):
     """Simple Packet Blocks of pcapng have none."""
     usual, path = folder / "usual.pcapng", folder / "timeless.pcapng"
-    for link in Roce, Iwarp:
+    for link in _LINKS:
         make(usual, link=link)
         make(path, Timeless, link)
         if rpcs(path) != rpcs(usual):
@@ -38,7 +42,66 @@ def check_no_times(folder):
             yield f"{link.__name__}: does not say so"
 
 
+def check_data_like_ip(folder):
+    """A file with packets in it: no packet of this capture"""
+    path = folder / "data.pcapng"
+    for link in _LINKS:
+        with File(path) as file:
+            peers = link(file, mtu=1024)
+            cases.first_call(peers)
+            # An Ethernet type as with IP over InfiniBand, two bytes, and the packet
+            image = b"\x08\0\0\0" + udp(CLIENT, SERVER, 4791, bytes(400))[14:]
+            image += bytes(-len(image) % 1024)
+            image *= cases.CHUNK[1] // len(image)
+            cases.ask_read(peers)
+            peers.write(SERVER, cases.CHUNK[0], cases.CHUNK[2], image)
+            cases.answer_read(peers)
+            cases.ask_write(peers, 3)
+            peers.read(SERVER, cases.CHUNK[0], cases.CHUNK[2], image)
+            cases.answer_write(peers, 3)
+        done = tool(path)
+        yield from done.faults(0)
+        if "3 RPCs shown of 3 read, 1 connection; no rule is broken\n" not in done.out:
+            yield f"{link.__name__}: {done.out[-100:]}"
+
+
+def check_ports(folder):
+    """iWARP on ports that tshark knows for something else: EtherNet/IP, HTTP"""
+    usual, path = folder / "usual.pcapng", folder / "port.pcapng"
+    make(usual, link=Iwarp)
+    for side, port in (CLIENT, 44818), (SERVER, 80):
+        with File(path) as file:
+            peers = Iwarp(file, connect=False)
+            peers.port[side] = port
+            peers.connect()
+            cases.first_call(peers)
+            cases.good(peers)
+        if rpcs(path) != rpcs(usual):
+            yield f"port {port} of the {side}: {tool(path).err}"
+
+
+_PREFERENCES = ("tcp.desegment_tcp_streams: FALSE", "infiniband.rroce.port: 4792",
+                "tcp.check_checksum: TRUE", "gui.column.format: ", "nonsense")
+
+
+def check_settings(folder):
+    """What the user has set in Wireshark changes nothing."""
+    settings, path = folder / "config/wireshark", folder / "usual.pcapng"
+    settings.mkdir(parents=True)
+    (settings / "preferences").write_text("\n".join(_PREFERENCES), "utf-8")
+    (settings / "disabled_protos").write_text("infiniband\niwarp_mpa\n", "utf-8")
+    (settings / "heuristic_protos").write_text("iwarp_mpa_tcp,0\n", "utf-8")
+    for link in _LINKS:
+        make(path, link=link, mtu=1024)
+        found = rpcs(path, env={"XDG_CONFIG_HOME": str(settings.parent)})
+        if found != rpcs(path):
+            yield f"{link.__name__}: {found}"
+
+
 def checks():
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         yield "packets without a time", check_no_times(folder)
+        yield "data that looks like packets", check_data_like_ip(folder)
+        yield "iWARP on ports of other protocols", check_ports(folder)
+        yield "settings of Wireshark", check_settings(folder)

@@ -41,6 +41,12 @@ iwarp_rdma.term_layer data.data
 """.split()
 # What would take our messages for its own, or put them together once more.
 _NOT = ("rpcordma", "smb_direct")
+# The tool itself puts Sends of several segments together. Data that RDMA moves may look like
+# packets, and iWARP may have the port of another protocol.
+_PREFERENCES = ("iwarp_ddp_rdmap.reassemble_iwarp_rdma_send:FALSE",
+                "infiniband.identify_payload:FALSE", "tcp.try_heuristic_first:TRUE")
+# In the place of the user's folder, whose settings may switch off what is needed here
+_NO_SETTINGS = "/nonexistent"
 
 
 def number(text):
@@ -71,8 +77,9 @@ def nanoseconds(text):
 
 
 def command(capture):
-    line = ["tshark", "-n", "-l", "-r", capture, "-Y", QUERY,
-            "-o", "iwarp_ddp_rdmap.reassemble_iwarp_rdma_send:FALSE"]
+    line = ["tshark", "-n", "-l", "-r", capture, "-Y", QUERY]
+    for preference in _PREFERENCES:
+        line += ["-o", preference]
     for protocol in _NOT:
         line += ["--disable-protocol", protocol]
     line += ["-T", "fields", "-E", "separator=/t", "-E", "occurrence=a", "-E", "aggregator=,"]
@@ -106,7 +113,8 @@ class Capture:
         # pylint: disable=consider-using-with
         self._child = subprocess.Popen(
             command(path), stdout=subprocess.PIPE, stderr=self._errors,
-            stdin=None if path == "-" else subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C"})
+            stdin=None if path == "-" else subprocess.DEVNULL,
+            env={**os.environ, "LC_ALL": "C", "WIRESHARK_CONFIG_DIR": _NO_SETTINGS})
 
     def rows(self):
         """A dict for each frame: {field: text}"""
