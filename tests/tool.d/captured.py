@@ -7,7 +7,7 @@ import tempfile
 
 import cases
 from frames import CLIENT, SERVER, File, Iwarp, Roce, udp
-from networks import Timeless
+from networks import (Changed, Timeless, erspan, over_ipv6, quotes, quotes_over_ipv6, vxlan)
 from run import tool
 
 _LINKS = (Roce, Iwarp)
@@ -98,6 +98,59 @@ def check_settings(folder):
             yield f"{link.__name__}: {found}"
 
 
+_TUNNELS = {
+    "ERSPAN": lambda frame: [erspan(frame)], "VXLAN": lambda frame: [vxlan(frame)],
+    "VXLAN over IPv6": lambda frame: [over_ipv6(vxlan(frame))],
+    "both": lambda frame: [erspan(vxlan(frame))]}
+
+
+def check_tunnels(folder):
+    """The connections are those of the hosts, not those of the tunnel's ends."""
+    usual, path = folder / "usual.pcapng", folder / "tunnel.pcapng"
+    for link in _LINKS:
+        make(usual, link=link)
+        wanted = rpcs(usual)
+        for name, tunnel in _TUNNELS.items():
+            make(path, lambda path, tunnel=tunnel: Changed(path, tunnel), link)
+            if rpcs(path) != wanted:
+                yield f"{link.__name__} in {name}: {tool(path).out[-300:]}"
+
+
+def check_tunnels_of_ipv6(folder):
+    usual, path = folder / "usual.pcapng", folder / "tunnel.pcapng"
+    for link in _LINKS:
+        make(usual, lambda path: Changed(path, lambda frame: [over_ipv6(frame)]), link)
+        make(path, lambda path: Changed(path, lambda frame: [vxlan(over_ipv6(frame))]), link)
+        if {rpc[1] for rpc in rpcs(path)} != {"::ffff:10.9.0.2"} or rpcs(path) != rpcs(usual):
+            yield f"{link.__name__}: {tool(path).out[-300:]}"
+
+
+def check_quotes(folder):
+    """What ICMP quotes is no packet of the connection."""
+    usual, path = folder / "usual.pcapng", folder / "quotes.pcapng"
+    for link in _LINKS:
+        make(usual, link=link)
+        make(path, lambda path: Changed(path, quotes), link)
+        if rpcs(path) != rpcs(usual):
+            yield f"{link.__name__}: {tool(path).out[-300:]}"
+        make(path, lambda path: Changed(path, quotes_over_ipv6), link)
+        if len(rpcs(path)) != len(rpcs(usual)) or "1 connection; no rule" not in tool(path).out:
+            yield f"{link.__name__} over IPv6: {tool(path).out[-300:]}"
+
+
+def check_short_mirrors(folder):
+    """A switch mirrors the beginning of each packet. The capture has all of what it sent."""
+    usual, path = folder / "usual.pcapng", folder / "mirror.pcapng"
+    make(usual)
+    for keep in 100, 130, 180:
+        make(path, lambda path, keep=keep: Changed(path, lambda frame: [
+            erspan(frame, None if frame[42] == 0x64 else keep)]))
+        done = tool(path)
+        yield from done.faults(0)
+        if "10 RPCs shown of 10 read" not in done.out:
+            yield f"{keep} bytes: {done.out[-200:]}"
+
+
 def checks():
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
@@ -105,3 +158,7 @@ def checks():
         yield "data that looks like packets", check_data_like_ip(folder)
         yield "iWARP on ports of other protocols", check_ports(folder)
         yield "settings of Wireshark", check_settings(folder)
+        yield "tunnels", check_tunnels(folder)
+        yield "tunnels of IPv6", check_tunnels_of_ipv6(folder)
+        yield "ICMP that quotes packets", check_quotes(folder)
+        yield "mirrors of a part of each packet", check_short_mirrors(folder)

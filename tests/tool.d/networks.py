@@ -2,7 +2,12 @@
 """Captures in which the same frames stand otherwise than usual. Each is a File of frames.py."""
 import struct
 
-from frames import File
+from frames import File, ipv4, udp, v6
+
+_MACS, _ETHERNET, _IPV4 = 12, 14, 20
+_GRE, _ICMP, _ICMPV6 = 47, 1, 58
+# A switch, and where it mirrors to
+_SWITCH, _COLLECTOR = "192.168.0.1", "192.168.0.99"
 
 
 class Timeless(File):
@@ -10,3 +15,54 @@ class Timeless(File):
 
     def put(self, time, data, size=None):
         self.block(3, struct.pack("<I", size or len(data)) + data)
+
+
+class Changed(File):
+    """@change gives the frames in the place of one."""
+
+    def __init__(self, path, change):
+        super().__init__(path)
+        self.change = change
+
+    def put(self, time, data, size=None):
+        for frame in self.change(data):
+            super().put(time, frame)
+
+
+def _addresses(frame):
+    return (".".join(map(str, frame[at:at + 4])) for at in (26, 30))
+
+
+def ipv6(source, target, protocol, payload):
+    return bytes(_MACS) + b"\x86\xdd" + struct.pack(">IHBB", 6 << 28, len(payload), protocol, 64) + \
+        v6(source) + v6(target) + payload
+
+
+def over_ipv6(frame):
+    """A frame of IPv4 with the IPv6 addresses that stand for its own"""
+    source, target = _addresses(frame)
+    return ipv6(source, target, frame[23], frame[_ETHERNET + _IPV4:])
+
+
+def erspan(frame, keep=None):
+    """As a switch mirrors it, with no more than @keep bytes of it"""
+    header = struct.pack(">HHIII", 0x1000, 0x88be, 1, 1 << 28 | (keep is not None) << 10, 0)
+    return ipv4(_SWITCH, _COLLECTOR, _GRE, header + frame[:keep])
+
+
+def vxlan(frame):
+    return udp(_SWITCH, _COLLECTOR, 4789, struct.pack(">II", 0x08000000, 1 << 8) + frame)
+
+
+def quotes(frame):
+    """It, and what a host says that does not take it: "port unreachable", with all of it"""
+    yield frame
+    source, target = _addresses(frame)
+    yield ipv4(target, source, _ICMP, struct.pack(">BBHI", 3, 3, 0, 0) + frame[_ETHERNET:])
+
+
+def quotes_over_ipv6(frame):
+    source, target = _addresses(frame)
+    frame = over_ipv6(frame)
+    yield frame
+    yield ipv6(target, source, _ICMPV6, struct.pack(">BBHI", 1, 4, 0, 0) + frame[_ETHERNET:])

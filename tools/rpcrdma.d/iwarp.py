@@ -3,7 +3,7 @@
 from links import Bounded
 from operation import (ACCEPT, CLOSE, CONNECT, READ, REFUSAL, RESPONSE, SEND, WRITE, Operation)
 from roce import addresses
-from tshark import flags, is_cut, number, numbers, octets
+from tshark import flags, innermost, is_cut, number, numbers, octets
 
 _WRITE, _READ, _RESPONSE, _TERMINATE = 0, 1, 2, 7
 _SENDS, _INVALIDATES = (3, 4, 5, 6), (4, 6)
@@ -45,21 +45,21 @@ class Iwarp:
 
     def take(self, row, time):
         source, target = addresses(row)
-        stream = number(row["tcp.stream"].split(",")[0])
-        lane = (stream, source, number(row["tcp.srcport"].split(",")[0]))
+        stream = number(innermost(row["tcp.stream"]))
+        lane = (stream, source, number(innermost(row["tcp.srcport"])))
         common = (number(row["frame.number"]), time, lane, source, target)
         left = []
         if row["tcp.analysis.lost_segment"]:
             left += self._miss(lane)
         if row["tcp.analysis.ack_lost_segment"]:
-            left += self._miss((stream, target, number(row["tcp.dstport"].split(",")[0])))
+            left += self._miss((stream, target, number(innermost(row["tcp.dstport"]))))
         if row["iwarp_mpa.ulpdulength"]:
             return left + self._units(row, common)
         if row["iwarp_mpa.key.req"] or row["iwarp_mpa.key.rep"]:
             self.lanes[lane] = False
             return [Operation(CONNECT if row["iwarp_mpa.key.req"] else ACCEPT, *common,
                               private=octets(row["iwarp_mpa.privatedata"]))]
-        if flags(row["tcp.flags.reset"])[:1] == [True]:
+        if flags(row["tcp.flags.reset"])[-1:] == [True]:
             left.append(Operation(CLOSE, *common, note="TCP reset"))
         return left
 

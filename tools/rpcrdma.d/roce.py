@@ -4,7 +4,7 @@ import collections
 
 from links import Bounded
 from operation import (ACCEPT, CONNECT, READ, REFUSAL, RESPONSE, SEND, WRITE, Operation)
-from tshark import is_cut, number, octets
+from tshark import innermost, number, octets
 
 _SEND = {0: "first", 1: "middle", 2: "last", 3: "last", 4: "only", 5: "only",
          0x16: "last", 0x17: "only"}
@@ -82,12 +82,14 @@ def is_numbered(opcode):
 
 
 def addresses(row):
-    for source, target in (("ip.src", "ip.dst"), ("ipv6.src", "ipv6.dst"),
-                           ("infiniband.grh.sgid", "infiniband.grh.dgid"),
-                           ("infiniband.lrh.slid", "infiniband.lrh.dlid")):
+    """Those of the connection's ends, whatever tunnel it goes through"""
+    layers = row["frame.protocols"].split(":")
+    inner = next((layer for layer in reversed(layers) if layer in ("ip", "ipv6")), "ip")
+    for source, target in (("infiniband.grh.sgid", "infiniband.grh.dgid"),
+                           ("infiniband.lrh.slid", "infiniband.lrh.dlid"),
+                           (f"{inner}.src", f"{inner}.dst")):
         if row[source]:
-            # Of a tunnel, the outermost.
-            return row[source].split(",")[0], row[target].split(",")[0]
+            return innermost(row[source]), innermost(row[target])
     return "?", "?"
 
 
@@ -163,13 +165,14 @@ class Roce:
 
     @staticmethod
     def _payload(row, headers, most=None):
-        """What is behind the @headers, at @most so much, whether all of it was captured, and
-        its size."""
+        """What is behind the @headers, at @most so much, whether the capture has less than
+        there was, and its size."""
         padding = number(row["infiniband.bth.padcnt"] or "0")
-        data = octets(row["udp.payload"][:most and 2 * (headers + most)])
-        size = number(row["udp.length"] or "0") - _UDP - headers - padding - _ICRC
-        cut = is_cut(row) or not data
-        return data[headers:headers + size], cut, max(size, 0)
+        packet = innermost(row["udp.payload"])
+        size = number(innermost(row["udp.length"]) or "0") - _UDP - headers - padding - _ICRC
+        size = max(size, 0)
+        data = octets(packet[2 * headers:2 * (headers + min(size, most or size))])
+        return data, len(packet) < 2 * (headers + size), size
 
     def _send(self, row, where, lane, opcode):
         state, place = self.lanes[lane], _SEND[opcode]
@@ -192,7 +195,7 @@ class Roce:
         send.end = where[1]
         if inval:
             send.invalidate = int.from_bytes(
-                octets(row["udp.payload"])[_BTH:_BTH + _IETH], "big")
+                octets(innermost(row["udp.payload"]))[_BTH:_BTH + _IETH], "big")
         if place not in ("last", "only"):
             return []
         state.send = None

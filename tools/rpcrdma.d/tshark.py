@@ -18,10 +18,11 @@ _ROCE = ("(infiniband && !(infiniband.bth.opcode in {7, 14}) && "
 _IWARP = "iwarp_mpa || iwarp_ddp || (tcp && (tcp.flags.syn == 1 || " \
     "tcp.flags.reset == 1 || tcp.analysis.lost_segment || " \
     "tcp.analysis.ack_lost_segment))"
-QUERY = f"{_ROCE} || {_IWARP}"
+# ICMP quotes packets that have come to nothing.
+QUERY = f"!icmp && !icmpv6 && ({_ROCE} || {_IWARP})"
 
 FIELDS = """
-frame.number frame.time_epoch frame.len frame.cap_len
+frame.number frame.time_epoch frame.protocols frame.len frame.cap_len
 ip.src ip.dst ipv6.src ipv6.dst infiniband.grh.sgid infiniband.grh.dgid
 infiniband.lrh.slid infiniband.lrh.dlid udp.length udp.payload
 infiniband.bth.opcode infiniband.bth.padcnt infiniband.bth.destqp infiniband.bth.psn
@@ -51,6 +52,11 @@ _NO_SETTINGS = "/nonexistent"
 
 def number(text):
     return int(text, 0)
+
+
+def innermost(text):
+    """Of a column that has one for each tunnel around the packet, too."""
+    return text.rpartition(",")[2]
 
 
 def numbers(text):
