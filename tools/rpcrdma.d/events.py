@@ -171,8 +171,9 @@ class Events:
         number = int(fields["connection"])
         connection = self.connections.get(number)
         if connection is None:
-            connection = Connection(number, f"as {self.module}.ko sees it")
+            connection = Connection(f"as {self.module}.ko sees it")
             self.connections[number] = connection
+            connection.number = number
             connection.hidden = other(me)
             connection.addresses = {other(me): fields["peer"]}
         self.frames += 1

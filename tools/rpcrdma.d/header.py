@@ -9,6 +9,7 @@ TYPES = {MSG: "RDMA_MSG", NOMSG: "RDMA_NOMSG", MSGP: "RDMA_MSGP", DONE: "RDMA_DO
          ERROR: "RDMA_ERROR"}
 ERR_VERS, ERR_CHUNK = 1, 2
 FIXED, SHORTEST = 16, 28
+TOO_SHORT = "the header ends too early"
 
 
 class Segment(typing.NamedTuple):
@@ -116,7 +117,7 @@ def decode(data):
         elif message.type == ERROR:
             message = message._replace(**_error(reader))
     except Short:
-        return message._replace(fault="the header ends too early")
+        return message._replace(fault=TOO_SHORT)
     except ValueError as error:
         return message._replace(fault=f"the header is no XDR: {error}")
     return message._replace(payload=reader.rest())

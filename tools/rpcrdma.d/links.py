@@ -3,6 +3,7 @@
 import collections
 
 import header
+from foreign import FOREIGN, OURS, is_certain
 from operation import ACCEPT, CLOSE, CONNECT, REFUSAL
 
 CLIENT, SERVER = "client", "server"
@@ -30,6 +31,8 @@ class Bounded(collections.OrderedDict):
 
 class Connection:  # pylint: disable=too-many-instance-attributes
     """
+    @number: in the order in which it became certain that they speak RPC-over-RDMA; else None
+    @speaks, @held: foreign.py
     @addresses: by side, once that is certain
     @private: what each side said when it was made, or None if that is not in the capture
     @calls: {(side that called, XID): RPC} under way
@@ -43,8 +46,10 @@ class Connection:  # pylint: disable=too-many-instance-attributes
         sees; None of a capture
     """
 
-    def __init__(self, number, transport):
-        self.number, self.transport = number, transport
+    def __init__(self, transport):
+        self.transport = transport
+        self.number = self.speaks = None
+        self.held = []
         self.addresses = {}
         self.lanes = {}
         self.qpns = {}
@@ -126,17 +131,15 @@ class Links:
     """Finds the connection of each operation, and says from which side it comes."""
 
     def __init__(self):
-        self.count = 0
-        self.told = set()
         self.lanes = Bounded(2 * _CONNECTIONS)
         self.requests = Bounded(_CONNECTIONS)
         # {(source, target): [(connection, side)]} of directions that were not seen yet
         self.missing = Bounded(_CONNECTIONS)
 
-    def _new(self, operation):
-        self.count += 1
+    @staticmethod
+    def _new(operation):
         roce = operation.lane is None or isinstance(operation.lane[0], str)
-        return Connection(self.count, "RoCE" if roce else "iWARP")
+        return Connection("RoCE" if roce else "iWARP")
 
     def _bind(self, lane, connection, side):
         self.lanes[lane] = (connection, side)
@@ -149,9 +152,8 @@ class Links:
     def take(self, operation):
         """Sets its connection and side."""
         if operation.connection is not None:
-            self.told.add(operation.connection.number)
-            self.count = len(self.told)
-        elif operation.kind == CONNECT:
+            return
+        if operation.kind == CONNECT:
             self._connect(operation)
         elif operation.kind == ACCEPT:
             self._accept(operation)
@@ -226,7 +228,8 @@ class Links:
         return connection, side
 
     def _partner(self, operation):
-        """Of those between the same addresses, the one that has this call or this memory."""
+        """Of those between the same addresses, the one that has this call or this memory; or the
+        only one that may speak what this is."""
         half = [(connection, side) for connection, side in
                 self.missing.get((operation.source, operation.target), ())
                 if side not in connection.lanes]
@@ -235,6 +238,9 @@ class Links:
             if (other(side), xid) in connection.calls or \
                     (other(side), operation.handle) in connection.regions:
                 return connection, side
+        if operation.message:
+            unlike = FOREIGN if is_certain(operation) else OURS
+            half = [(connection, side) for connection, side in half if connection.speaks != unlike]
         return half[0] if len(half) == 1 else (None, None)
 
     @staticmethod

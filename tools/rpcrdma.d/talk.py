@@ -6,6 +6,7 @@ import typing
 import header
 import onc
 import rules
+from foreign import Admission
 from header import DONE, ERROR, MSG, NOMSG
 from links import CLIENT, SERVER, Links, other
 from operation import CLOSE, READ, REFUSAL, RESPONSE, SEND, WRITE
@@ -97,6 +98,7 @@ class Talk:
     def __init__(self, at_once=False):
         self.at_once = at_once
         self.links = Links()
+        self.admission = Admission()
         self.order = collections.deque()
         self.seen = 0
         self.rpcs = 0
@@ -104,11 +106,19 @@ class Talk:
         self.stray = None
 
     def take(self, operation):
+        """The operations that were judged: mostly this one alone"""
         self.seen += 1
         rpc = self._read(operation) if operation.kind == SEND else None
         self.links.take(operation)
         if operation.connection is None:
-            return
+            return [operation]
+        judged = self.admission.take(operation)
+        for one in judged:
+            held = one is not operation and one.kind == SEND
+            self._take(one, self._read(one) if held else rpc)
+        return judged
+
+    def _take(self, operation, rpc):
         self._listen(operation)
         if operation.kind == SEND:
             self._send(operation, rpc)

@@ -298,26 +298,32 @@ class Count:
         self.broken += bool(rpc.faults)
 
     def summary(self, reader, talk):
+        connections = talk.admission.count
         words = [f"{self.calls} RPC{'s' * (self.calls != 1)} shown of {talk.rpcs} read, "
-                 f"{talk.links.count} connection{'s' * (talk.links.count != 1)}"]
+                 f"{connections} connection{'s' * (connections != 1)}"]
         words.append(f"{self.broken} break{'s' * (self.broken == 1)} a rule" if self.broken else
                      "no rule is broken")
-        return "; ".join([*words, *reader.remarks()])
+        return "; ".join([*words, *talk.admission.remarks(), *reader.remarks()])
 
 
 def follow(reader, talk, choice, outputs, count):
     """All of the capture, or as much of it as is wanted."""
     for operation in reader.operations():
-        talk.take(operation)
-        for output in outputs:
-            if hasattr(output, "operation") and operation.rpc is not None and \
-                    wants(choice.options, operation, reader.zero):
-                output.operation(operation, reader.zero)
+        for judged in talk.take(operation):
+            draw(judged, choice.options, outputs, reader.zero)
         give(talk.ready(), choice, outputs, count, reader.zero)
         if choice.is_over(operation.time, reader.zero):
             return False
     give(talk.ready(everything=True), choice, outputs, count, reader.zero)
     return True
+
+
+def draw(operation, options, outputs, zero):
+    """On a timeline"""
+    for output in outputs:
+        if hasattr(output, "operation") and operation.rpc is not None and \
+                wants(options, operation, zero):
+            output.operation(operation, zero)
 
 
 def wants(options, operation, zero):
@@ -343,7 +349,7 @@ def judge(reader, talk, count, complete):
         warn(damage)
     nothing = complete and reader.nothing(talk.rpcs)
     if nothing:
-        raise Problem(nothing, 1)
+        raise Problem("; ".join([nothing, *talk.admission.remarks()]), 1)
     return 1 if damage or count.broken or not count.shown else 0
 
 
