@@ -7,7 +7,8 @@ import tempfile
 
 import cases
 from frames import CLIENT, SERVER, File, Iwarp, Roce, udp
-from networks import (Changed, Timeless, erspan, over_ipv6, quotes, quotes_over_ipv6, vxlan)
+from networks import (Changed, Erf, Timeless, erspan, over_ipv6, quotes, quotes_over_ipv6,
+                      roce_v1, vxlan)
 from run import tool
 
 _LINKS = (Roce, Iwarp)
@@ -151,6 +152,43 @@ def check_short_mirrors(folder):
             yield f"{keep} bytes: {done.out[-200:]}"
 
 
+_NATIVE = {
+    "RoCE version 1": lambda path: Changed(path, lambda frame: [roce_v1(frame)]),
+    "RoCE version 1 in VXLAN": lambda path: Changed(path, lambda frame: [vxlan(roce_v1(frame))]),
+    "InfiniBand": Erf}
+
+
+def _various(path, kind):
+    """Besides all that is allowed, a size that is no multiple of four, and XIDs that begin like an
+    Ethernet type"""
+    with kind(path) as file:
+        peers = Roce(file, mtu=256)
+        cases.first_call(peers)
+        cases.good(peers)
+        cases.ask(peers, 0x11, cases.call(0x11, cases.GETATTR, cases.HANDLE) + bytes(3))
+        cases.answer(peers, 0x11)
+        for xid in 0x08000000, 0x86dd0000:
+            cases.ask(peers, xid)
+            cases.answer(peers, xid)
+
+
+def check_native(folder):
+    """Without UDP: tshark has the bytes elsewhere."""
+    usual, path = folder / "usual.pcapng", folder / "native"
+    _various(usual, File)
+    wanted = [(rpc[0], *rpc[2:]) for rpc in rpcs(usual)]
+    for name, kind in _NATIVE.items():
+        _various(path, kind)
+        done = tool(path, "--width", 110)
+        yield from done.faults(0)
+        if [(rpc[0], *rpc[2:]) for rpc in rpcs(path)] != wanted:
+            yield f"{name}: {done.out[-300:]}"
+        ends = "LID 2 QP 32 to LID 1 QP 33, InfiniBand," if kind is Erf else \
+            "::ffff:10.9.0.2 QP 32 to ::ffff:10.9.0.1 QP 33, RoCE,"
+        if ends not in done.out:
+            yield f"{name}: {done.out[:200]}"
+
+
 def checks():
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
@@ -162,3 +200,4 @@ def checks():
         yield "tunnels of IPv6", check_tunnels_of_ipv6(folder)
         yield "ICMP that quotes packets", check_quotes(folder)
         yield "mirrors of a part of each packet", check_short_mirrors(folder)
+        yield "RoCE version 1 and InfiniBand", check_native(folder)

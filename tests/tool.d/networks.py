@@ -4,7 +4,8 @@ import struct
 
 from frames import File, ipv4, udp, v6
 
-_MACS, _ETHERNET, _IPV4 = 12, 14, 20
+_MACS, _ETHERNET, _IPV4, _UDP = 12, 14, 20, 8
+_ERF_INFINIBAND = 21
 _GRE, _ICMP, _ICMPV6 = 47, 1, 58
 # A switch, and where it mirrors to
 _SWITCH, _COLLECTOR = "192.168.0.1", "192.168.0.99"
@@ -66,3 +67,34 @@ def quotes_over_ipv6(frame):
     frame = over_ipv6(frame)
     yield frame
     yield ipv6(target, source, _ICMPV6, struct.pack(">BBHI", 1, 4, 0, 0) + frame[_ETHERNET:])
+
+
+def roce_v1(frame):
+    """A frame of RoCE version 2 as one of version 1: a Global Route Header, and the same behind it"""
+    source, target = _addresses(frame)
+    packet = frame[_ETHERNET + _IPV4 + _UDP:]
+    return bytes(_MACS) + b"\x89\x15" + struct.pack(">IHBB", 6 << 28, len(packet), 27, 1) + \
+        v6(source) + v6(target) + packet
+
+
+def infiniband(frame):
+    """The same with a Local Route Header, as InfiniBand has it; LIDs are the last bytes of the
+    addresses"""
+    packet = frame[_ETHERNET + _IPV4 + _UDP:]
+    lrh = struct.pack(">BBHHH", 0, 2, frame[33], (len(packet) + 8) // 4, frame[29])
+    return lrh + packet + bytes(2)
+
+
+class Erf(File):
+    """A file of records of a capture card of InfiniBand"""
+
+    def __init__(self, path):  # pylint: disable=super-init-not-called
+        self.clock = 1_700_000_000_000_000
+        self.out = open(path, "wb")  # pylint: disable=consider-using-with
+
+    def put(self, time, data, size=None):
+        data = infiniband(data)
+        seconds, micros = divmod(time, 1_000_000)
+        self.out.write(struct.pack("<II", (micros << 32) // 1_000_000, seconds) +
+                       struct.pack(">BBHHH", _ERF_INFINIBAND, 4, 16 + len(data), 0, len(data)) +
+                       data)

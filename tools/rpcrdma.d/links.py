@@ -4,7 +4,7 @@ import collections
 
 import header
 from foreign import FOREIGN, OURS, is_certain
-from operation import ACCEPT, CLOSE, CONNECT, REFUSAL
+from operation import ACCEPT, CLOSE, CONNECT, LID, REFUSAL
 
 CLIENT, SERVER = "client", "server"
 # What a capture of any length may make us keep
@@ -138,8 +138,9 @@ class Links:
 
     @staticmethod
     def _new(operation):
-        roce = operation.lane is None or isinstance(operation.lane[0], str)
-        return Connection("RoCE" if roce else "iWARP")
+        if operation.lane is not None and not isinstance(operation.lane[0], str):
+            return Connection("iWARP")
+        return Connection("InfiniBand" if operation.source.startswith(LID) else "RoCE")
 
     def _bind(self, lane, connection, side):
         self.lanes[lane] = (connection, side)
@@ -166,7 +167,6 @@ class Links:
     def _connect(self, operation):
         if operation.lane[0] == "cm":
             connection = self._new(operation)
-            connection.transport = "RoCE"
             self.requests[operation.lane, operation.source] = connection
             connection.qpns[CLIENT] = operation.length
             self._bind((operation.target, operation.source, operation.length), connection, SERVER)

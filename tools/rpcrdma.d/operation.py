@@ -3,6 +3,8 @@
 
 SEND, READ, RESPONSE, WRITE, REFUSAL = "send", "read", "response", "write", "refusal"
 CONNECT, ACCEPT, CLOSE = "connect", "accept", "close"
+# What an address of InfiniBand begins with
+LID = "LID "
 
 
 class Operation:  # pylint: disable=too-many-instance-attributes

@@ -3,7 +3,7 @@
 import collections
 
 from links import Bounded
-from operation import (ACCEPT, CONNECT, READ, REFUSAL, RESPONSE, SEND, WRITE, Operation)
+from operation import (ACCEPT, CONNECT, LID, READ, REFUSAL, RESPONSE, SEND, WRITE, Operation)
 from tshark import innermost, number, octets
 
 _SEND = {0: "first", 1: "middle", 2: "last", 3: "last", 4: "only", 5: "only",
@@ -12,7 +12,7 @@ _WRITE = {6: "first", 8: "last", 9: "last", 10: "only", 11: "only"}
 _RESPONSE = {13: "first", 15: "last", 16: "only"}
 _READ, _ACK, _UD = 12, 17, 0x64
 _INVALIDATES = (0x16, 0x17)
-_BTH, _RETH, _IETH, _AETH, _ICRC, _UDP = 12, 16, 4, 4, 4, 8
+_BTH, _RETH, _IETH, _AETH, _ICRC, _UDP, _LRH = 12, 16, 4, 4, 4, 8, 8
 _NAK = {0: "PSN sequence error", 1: "invalid request", 2: "remote access error",
         3: "remote operational error", 4: "invalid RD request"}
 _REQUEST, _REPLY = 0x10, 0x13
@@ -85,12 +85,23 @@ def addresses(row):
     """Those of the connection's ends, whatever tunnel it goes through"""
     layers = row["frame.protocols"].split(":")
     inner = next((layer for layer in reversed(layers) if layer in ("ip", "ipv6")), "ip")
-    for source, target in (("infiniband.grh.sgid", "infiniband.grh.dgid"),
-                           ("infiniband.lrh.slid", "infiniband.lrh.dlid"),
-                           (f"{inner}.src", f"{inner}.dst")):
+    for source, target, kind in (("infiniband.lrh.slid", "infiniband.lrh.dlid", LID),
+                                 ("infiniband.grh.sgid", "infiniband.grh.dgid", ""),
+                                 (f"{inner}.src", f"{inner}.dst", "")):
         if row[source]:
-            return innermost(row[source]), innermost(row[target])
+            return kind + innermost(row[source]), kind + innermost(row[target])
     return "?", "?"
+
+
+def _packet(row, headers):
+    """What is behind the @headers, in hexadecimal and as far as it was captured, and its size with
+    padding and ICRC"""
+    if row["infiniband.grh.paylen"]:
+        return row["data.data"], number(row["infiniband.grh.paylen"]) - headers
+    if row["infiniband.lrh.pktlen"]:
+        return row["data.data"], 4 * number(row["infiniband.lrh.pktlen"]) - _LRH - headers
+    return innermost(row["udp.payload"])[2 * headers:], \
+        number(innermost(row["udp.length"]) or "0") - _UDP - headers
 
 
 class Roce:
@@ -167,12 +178,9 @@ class Roce:
     def _payload(row, headers, most=None):
         """What is behind the @headers, at @most so much, whether the capture has less than
         there was, and its size."""
-        padding = number(row["infiniband.bth.padcnt"] or "0")
-        packet = innermost(row["udp.payload"])
-        size = number(innermost(row["udp.length"]) or "0") - _UDP - headers - padding - _ICRC
-        size = max(size, 0)
-        data = octets(packet[2 * headers:2 * (headers + min(size, most or size))])
-        return data, len(packet) < 2 * (headers + size), size
+        packet, size = _packet(row, headers)
+        size = max(size - number(row["infiniband.bth.padcnt"] or "0") - _ICRC, 0)
+        return octets(packet[:2 * min(size, most or size)]), len(packet) < 2 * size, size
 
     def _send(self, row, where, lane, opcode):
         state, place = self.lanes[lane], _SEND[opcode]
@@ -193,9 +201,8 @@ class Roce:
         send.cut |= cut
         send.size += size
         send.end = where[1]
-        if inval:
-            send.invalidate = int.from_bytes(
-                octets(innermost(row["udp.payload"]))[_BTH:_BTH + _IETH], "big")
+        if inval and row["infiniband.ieth"]:
+            send.invalidate = int(row["infiniband.ieth"].split(",")[0], 16)
         if place not in ("last", "only"):
             return []
         state.send = None

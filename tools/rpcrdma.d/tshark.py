@@ -24,7 +24,8 @@ QUERY = f"!icmp && !icmpv6 && ({_ROCE} || {_IWARP})"
 FIELDS = """
 frame.number frame.time_epoch frame.protocols frame.len frame.cap_len
 ip.src ip.dst ipv6.src ipv6.dst infiniband.grh.sgid infiniband.grh.dgid
-infiniband.lrh.slid infiniband.lrh.dlid udp.length udp.payload
+infiniband.lrh.slid infiniband.lrh.dlid infiniband.lrh.pktlen infiniband.grh.paylen
+udp.length udp.payload infiniband.ieth
 infiniband.bth.opcode infiniband.bth.padcnt infiniband.bth.destqp infiniband.bth.psn
 infiniband.reth.va infiniband.reth.r_key infiniband.reth.dmalen
 infiniband.aeth.syndrome.opcode infiniband.aeth.syndrome.error_code

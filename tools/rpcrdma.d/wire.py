@@ -24,7 +24,7 @@ PICTURES = 200
 
 def arguments(parser):
     parser.add_argument("capture", metavar="FILE", nargs="?",
-                        help="pcapng or pcap, of RoCE, InfiniBand or iWARP; - is standard input")
+                        help="a capture of RoCE, InfiniBand or iWARP; - is standard input")
     live = parser.add_argument_group("instead of a capture, what this machine's modules see")
     live.add_argument("--live", action="store_true", help="from now on, until it is interrupted")
     live.add_argument("--seconds", type=float, metavar="N", help="or for so long")
