@@ -6,6 +6,7 @@ memory for a longer capture. What rpcordma is, is read here (header.py), from th
 """
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 
@@ -47,6 +48,8 @@ _NOT = ("rpcordma", "smb_direct")
 # packets, and iWARP may have the port of another protocol.
 _PREFERENCES = ("iwarp_ddp_rdmap.reassemble_iwarp_rdma_send:FALSE",
                 "infiniband.identify_payload:FALSE", "tcp.try_heuristic_first:TRUE")
+# What tshark says of a file that is no capture; the last of these if it comes through a pipe
+_UNKNOWN = ("isn't a capture file", "unrecognized", "illegal seek")
 # In the place of the user's folder, whose settings may switch off what is needed here
 _NO_SETTINGS = "/nonexistent"
 
@@ -95,33 +98,41 @@ def command(capture):
     return line
 
 
-def _check(capture):
+def _open(path):
+    """What tshark is to read, and its standard input, or None: ours. A pipe is opened here, once: nobody could
+    open it again."""
     if shutil.which("tshark") is None:
         raise Problem("tshark is not installed: apt-get install tshark")
-    if capture == "-":
-        return
+    if path == "-":
+        return path, None
     try:
-        with open(capture, "rb") as file:
+        file = open(path, "rb", buffering=0)  # pylint: disable=consider-using-with
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return "-", file
+        with file:
             if not file.read(1):
-                raise Problem(f"{capture}: the file is empty")
+                raise Problem(f"{path}: the file is empty")
     except OSError as error:
-        raise Problem(f"{capture}: {error.strerror}") from None
+        raise Problem(f"{path}: {error.strerror}") from None
+    # Of /dev/stdin, the file's own name
+    return os.path.realpath(path), open(os.devnull, "rb")
 
 
 class Capture:
     """The frames of a capture file. After the last one, @damage says what is wrong with it."""
 
     def __init__(self, path):
-        _check(path)
+        name, source = _open(path)
         self.path = path
         self.damage = ""
         self.seen = False
         self._errors = tempfile.TemporaryFile()  # pylint: disable=consider-using-with
         # pylint: disable=consider-using-with
         self._child = subprocess.Popen(
-            command(path), stdout=subprocess.PIPE, stderr=self._errors,
-            stdin=None if path == "-" else subprocess.DEVNULL,
+            command(name), stdout=subprocess.PIPE, stderr=self._errors, stdin=source,
             env={**os.environ, "LC_ALL": "C", "WIRESHARK_CONFIG_DIR": _NO_SETTINGS})
+        if source:
+            source.close()
 
     def rows(self):
         """A dict for each frame: {field: text}"""
@@ -137,7 +148,7 @@ class Capture:
         last = said.strip().rpartition("\n")[2].removeprefix("tshark: ")
         if "cut short" in said:
             self.damage = "cut off in the middle of a frame"
-        elif "isn't a capture file" in said or "unrecognized" in said.lower():
+        elif any(words in said.lower() for words in _UNKNOWN):
             raise Problem(f"{self.path}: not a capture that tshark knows")
         elif "damaged or corrupt" in said:
             self.damage = "damaged, or not a capture"
