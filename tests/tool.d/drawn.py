@@ -56,6 +56,30 @@ def check_ascii(capture):
             yield f"{len(line)} columns: {line}"
 
 
+def check_encodings():
+    """Whatever the locale's encoding has no box-drawing characters for is drawn in ASCII."""
+    capture = CAPTURES / "read.pcapng"
+    for arguments in [], ["--timeline"]:
+        plain, boxes = tool(capture, "--ascii", *arguments), tool(capture, *arguments)
+        for encoding, wanted in ("latin-1", plain), ("ascii", plain), ("utf-8", boxes):
+            done = tool(capture, *arguments, env={"PYTHONIOENCODING": encoding},
+                        encoding=encoding)
+            yield from done.faults(0)
+            if done.out != wanted.out:
+                yield f"{encoding}: {done.out[:300]}"
+
+
+def check_names():
+    """The name of a picture need not be UTF-8."""
+    with tempfile.TemporaryDirectory() as folder:
+        for encoding in "utf-8", "ascii":
+            done = tool(CAPTURES / "read.pcapng", "-o", f"{folder}/\udcff\u2500.svg",
+                        env={"PYTHONIOENCODING": encoding})
+            yield from done.faults(0)
+            if "\\udcff" not in done.out or ".svg: 1 ladder;" not in done.out:
+                yield f"{encoding}: {done.out}"
+
+
 def check_narrow():
     for width in 20, 60, 75:
         lines = tool(CAPTURES / "exposed-reply.pcapng", "--width", width).out.splitlines()
@@ -128,5 +152,7 @@ def checks():
         yield f"{name}: ASCII", check_ascii(capture)
         yield f"{name}: picture", check_picture(capture)
     yield "narrow terminals", check_narrow()
+    yield "encodings", check_encodings()
+    yield "names that are no text", check_names()
     yield "colours", check_colour()
     yield "picture of a timeline", check_timeline_picture()

@@ -19,6 +19,15 @@ _INDENT = {PLAIN: 2, FIELDS: 2, NAMES: 2, MEMORY: 2, SEGMENT: 4, FAULT: 2}
 _DATA = ("response", "write")
 
 
+def needs_ascii(encoding):
+    """It does not have what is drawn here."""
+    try:
+        "".join([*_BOX.values(), "µ"]).encode(encoding)
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
 class Terminal:
     """@colour, @ascii: as asked for; @width: of the terminal unless it is given"""
 

@@ -14,7 +14,7 @@ from order import in_order
 from problem import Problem
 from roce import Roce
 from talk import Talk
-from terminal import Terminal
+from terminal import Terminal, needs_ascii
 from tshark import Capture, is_cut, nanoseconds
 
 HELP = "draw the RPCs of a capture as ladders"
@@ -186,7 +186,8 @@ class Text:
     def __init__(self, options):
         colour = options.color == "always" or options.color == "auto" and sys.stdout.isatty() \
             and "NO_COLOR" not in os.environ
-        self.terminal = Terminal(colour, options.ascii, options.width)
+        plain = options.ascii or needs_ascii(sys.stdout.encoding or "utf-8")
+        self.terminal = Terminal(colour, plain, options.width)
         self.connections = set()
 
     def connection(self, connection):
