@@ -10,7 +10,7 @@ import threading
 
 import cases
 from frames import CLIENT, SERVER, File, Iwarp, Roce, ipv4, udp
-from run import CAPTURES, TOOL, tool
+from run import CAPTURES, TOOL, Done, tool
 
 READ = CAPTURES / "read.pcapng"
 # The tool, and then what it and its children needed
@@ -98,6 +98,25 @@ def check_broken_pipe():
             said = child.stderr.read()
         if said or child.returncode:
             yield f"status {child.returncode}, says {said[-200:]}"
+
+
+def check_no_output(folder):
+    """It has no room, or is closed."""
+    for arguments in [], ["--timeline"], ["--json"]:
+        words = " ".join([str(TOOL), "wire", str(READ), *arguments])
+        for where, status, says in ((">/dev/full", 2, "standard output: No space left on device"),
+                                    (">&-", 0, "")):
+            done = subprocess.run(["sh", "-c", f"{words} {where}"], text=True, check=False,
+                                  capture_output=True)
+            yield from Done(done.returncode, done.stdout, done.stderr).faults(status, says)
+            if done.stderr.count("\n") != bool(says):
+                yield f"says {done.stderr}"
+    cut = folder / "cut.pcapng"
+    cut.write_bytes(READ.read_bytes()[:-30])
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([TOOL, "wire", cut], stdout=full, stderr=subprocess.PIPE, text=True,
+                              check=False)
+    yield from Done(done.returncode, "", done.stderr).faults(2, "No space left on device")
 
 
 def check_short_frames(folder):
@@ -194,6 +213,7 @@ def checks():
         yield "no picture", check_no_picture(folder)
         yield "arguments", check_arguments()
         yield "broken pipe", check_broken_pipe()
+        yield "no output", check_no_output(folder)
         yield "short frames", check_short_frames(folder)
         yield "noise", check_noise(folder)
         yield "a long capture", check_long()
