@@ -3,6 +3,7 @@
 import os
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -73,6 +74,23 @@ def check_no_tshark(folder):
     (folder / "bin/python3").symlink_to(sys.executable)
     done = tool(READ, env={"PATH": str(folder / "bin")}, program=TOOL)
     yield from done.faults(2, "tshark is not installed: apt-get install tshark")
+
+
+def check_tshark_dies(folder):
+    """In the middle of a frame, without a word: what it had said before is shown."""
+    (folder / "dying").mkdir()
+    program = folder / "dying/tshark"
+    program.write_text(f"""#!/bin/sh
+{shutil.which('tshark')} "$@" 2>&- | head -c $SIZE
+kill -9 $$
+""", "ascii")
+    program.chmod(0o755)
+    path = f"{folder / 'dying'}:{os.environ['PATH']}"
+    for size in 0, 100, 1500, 2600:
+        done = tool(READ, env={"PATH": path, "SIZE": str(size)})
+        yield from (f"{size} bytes: {f}" for f in done.faults(2, "tshark: signal 9\n"))
+        if done.err.count("\n") != 1:
+            yield f"{size} bytes: says {done.err}"
 
 
 def check_no_picture(folder):
@@ -210,6 +228,7 @@ def checks():
         yield "no capture", check_no_capture(folder)
         yield "no RDMA", check_no_rdma(folder)
         yield "no tshark", check_no_tshark(folder)
+        yield "a tshark that dies", check_tshark_dies(folder)
         yield "no picture", check_no_picture(folder)
         yield "arguments", check_arguments()
         yield "broken pipe", check_broken_pipe()

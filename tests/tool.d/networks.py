@@ -35,8 +35,8 @@ def _addresses(frame):
 
 
 def ipv6(source, target, protocol, payload):
-    return bytes(_MACS) + b"\x86\xdd" + struct.pack(">IHBB", 6 << 28, len(payload), protocol, 64) + \
-        v6(source) + v6(target) + payload
+    header = struct.pack(">IHBB", 6 << 28, len(payload), protocol, 64)
+    return bytes(_MACS) + b"\x86\xdd" + header + v6(source) + v6(target) + payload
 
 
 def over_ipv6(frame):
@@ -70,7 +70,7 @@ def quotes_over_ipv6(frame):
 
 
 def roce_v1(frame):
-    """A frame of RoCE version 2 as one of version 1: a Global Route Header, and the same behind it"""
+    """A frame of RoCE version 2 as one of version 1: the same behind a Global Route Header"""
     source, target = _addresses(frame)
     packet = frame[_ETHERNET + _IPV4 + _UDP:]
     return bytes(_MACS) + b"\x89\x15" + struct.pack(">IHBB", 6 << 28, len(packet), 27, 1) + \

@@ -99,8 +99,8 @@ def command(capture):
 
 
 def _open(path):
-    """What tshark is to read, and its standard input, or None: ours. A pipe is opened here, once: nobody could
-    open it again."""
+    """What tshark is to read, and its standard input, or None: ours. A pipe is opened here, and
+    once: nobody could open it again."""
     if shutil.which("tshark") is None:
         raise Problem("tshark is not installed: apt-get install tshark")
     if path == "-":
@@ -137,12 +137,16 @@ class Capture:
     def rows(self):
         """A dict for each frame: {field: text}"""
         for line in self._child.stdout:
-            self.seen = True
-            yield dict(zip(FIELDS, line.decode("latin-1").rstrip("\n").split("\t")))
-        if self._child.wait():
-            self._judge()
+            # A tshark that dies leaves a part of a line.
+            columns = line.decode("latin-1").rstrip("\n").split("\t")
+            if len(columns) == len(FIELDS) and line.endswith(b"\n"):
+                self.seen = True
+                yield dict(zip(FIELDS, columns))
+        status = self._child.wait()
+        if status:
+            self._judge(status)
 
-    def _judge(self):
+    def _judge(self, status):
         self._errors.seek(0)
         said = self._errors.read().decode(errors="replace")
         last = said.strip().rpartition("\n")[2].removeprefix("tshark: ")
@@ -153,6 +157,7 @@ class Capture:
         elif "damaged or corrupt" in said:
             self.damage = "damaged, or not a capture"
         else:
+            last = last or (f"signal {-status}" if status < 0 else f"status {status}")
             raise Problem(f"{self.path}: tshark: {last}")
         if not self.seen:
             raise Problem(f"{self.path}: {self.damage}, and there is no RDMA before that")
