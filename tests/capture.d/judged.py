@@ -20,9 +20,14 @@ class Judgement:
         with contextlib.closing(Capture(str(capture))) as frames:
             for operation in Reader(frames).operations():
                 talk.take(operation)
+                self._count(talk.ready())
+            self._count(talk.ready(everything=True))
+
+    def _count(self, rpcs):
+        """When they are over: what a fault needs may come behind it."""
+        for rpc in rpcs:
+            for operation in rpc.operations:
                 self._take(operation)
-                for _ in talk.ready():
-                    pass
 
     def _take(self, operation):
         self.kinds[operation.kind] += 1
