@@ -55,9 +55,9 @@ def doubled(whole):
 
 
 def shortened(whole):
-    """As with tcpdump -s"""
-    return [[(time, frame[:most], size) for time, frame, size in whole]
-            for most in range(60, 1100, 40)]
+    """As with tcpdump -s; and with a connection whose beginning is there in whole"""
+    return [whole[:made] + [(time, frame[:most], size) for time, frame, size in whole[made:]]
+            for made in (0, 5) for most in range(60, 1100, 40)]
 
 
 def faults(captures, change, allowed=()):
@@ -293,6 +293,21 @@ def check_partial(folder):
                      for number, (t, f, s) in enumerate(whole)])
         yield from tool(path).faults(1, "RDMA, but no RPC; ")
         yield from tool(path).faults(1, " packets the capture has a part")
+        if "not understood" in tool(path).err:
+            yield f"{tool(path).err}"
+
+
+def _invalidated(link):
+    cases.ask_write(link)
+    link.read(SERVER, cases.CHUNK[0], cases.CHUNK[2], cases.data())
+    cases.answer_write(link, invalidate=cases.CHUNK[0])
+
+
+def check_invalidated(folder):
+    """The R_key is in the part of the call that the capture does not have."""
+    path = make(folder / "short.pcapng", Roce, _invalidated)
+    write(path, [(time, frame[:96], size) for time, frame, size in lossy.read(path)])
+    yield from tool(path).faults(0)
 
 
 # ---- one R_key for all memory
@@ -353,4 +368,5 @@ def checks():
         yield "a capture that ends too early", check_end(folder)
         yield "behind what is missing", check_recovered(folder)
         yield "messages in part", check_partial(folder)
+        yield "a call in part, and its R_key", check_invalidated(folder)
         yield "one R_key for all memory", check_one_key(folder)
