@@ -113,5 +113,6 @@ def check_live():
 def checks():
     for side in SIDES:
         yield f"events: {side}", check_golden(side)
-    for name in "side", "rule", "write", "lost", "lost_write", "strange", "nothing", "question", "live":
+    for name in ("side", "rule", "write", "lost", "lost_write", "strange", "nothing", "question",
+                 "live"):
         yield f"events: {name}", globals()[f"check_{name}"]()

@@ -38,7 +38,8 @@ tcp.analysis.lost_segment tcp.analysis.ack_lost_segment
 tcp.stream tcp.srcport tcp.dstport tcp.flags.syn tcp.flags.ack tcp.flags.reset
 iwarp_mpa.key.req iwarp_mpa.key.rep iwarp_mpa.privatedata iwarp_mpa.ulpdulength
 iwarp_ddp.tagged_flag iwarp_ddp.last_flag iwarp_ddp.stag iwarp_ddp.tagged_offset
-iwarp_ddp.dv iwarp_ddp.qn iwarp_ddp.msn iwarp_ddp.mo iwarp_rdma.version iwarp_rdma.opcode iwarp_rdma.inval_stag
+iwarp_ddp.dv iwarp_ddp.qn iwarp_ddp.msn iwarp_ddp.mo
+iwarp_rdma.version iwarp_rdma.opcode iwarp_rdma.inval_stag
 iwarp_rdma.sinkstag iwarp_rdma.sinkto iwarp_rdma.rdmardsz iwarp_rdma.srcstag iwarp_rdma.srcto
 iwarp_rdma.term_layer data.data
 """.split()
