@@ -157,6 +157,19 @@ def check_whole_back():
         yield f"{found}"
 
 
+def check_at_once():
+    """As with --live: an RPC is given when it is over, and those that are not stay."""
+    talk, given = Talk(at_once=True), []
+    for number, (source, message) in enumerate((
+            ("10.0.0.2", rpc.header(1) + rpc.call(1)), ("10.0.0.1", rpc.header(1) + rpc.reply(1)),
+            ("10.0.0.2", rpc.header(2) + rpc.call(2)), ("10.0.0.2", rpc.header(3) + rpc.call(3)),
+            ("10.0.0.1", rpc.header(3) + rpc.reply(3)))):
+        talk.take(_send(number, message, source))
+        given.append([r.xid for r in talk.ready()])
+    if given != [[], [1], [], [], [3]]:
+        yield f"{given}"
+
+
 def checks():
     yield "names of operations", check_names()
     yield "arguments that were left out", check_reduced()
@@ -165,3 +178,4 @@ def checks():
     yield "what is kept", check_bounds()
     yield "what XML has for itself", check_escapes()
     yield "a Long call of the server's", check_whole_back()
+    yield "RPCs as soon as they are over", check_at_once()

@@ -420,7 +420,7 @@ class Talk:
             r.rpc.ended is None, r.since))
 
     @staticmethod
-    def _ended(operation, region):
+    def _lateness(operation, region):
         """How the RPC was over before it, or "" """
         rpc = region.rpc
         if rpc.ended is not None and operation.time >= rpc.ended:
@@ -438,7 +438,7 @@ class Talk:
             operation.say("is the peer there?")
         elif known:
             self._judge(operation, owner, rules.check_access, region,
-                        self._ended(operation, region) if region else "")
+                        self._lateness(operation, region) if region else "")
         elif not region:
             operation.say("its call is not in the capture")
         rpc = region.rpc if region else None
