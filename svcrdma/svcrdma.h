@@ -693,6 +693,7 @@ int svcrdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 /* work.c */
 int svcrdma_work_init(void);
 void svcrdma_work_exit(void);
+void svcrdma_work_close(struct work_struct *work);
 bool svcrdma_work_queue(struct work_struct *work);
 void svcrdma_work_delay(struct delayed_work *work, unsigned long delay);
 void svcrdma_work_later(struct delayed_work *work, unsigned long delay);

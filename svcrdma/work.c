@@ -6,9 +6,13 @@
  * Polls and releases may be what memory reclaim waits for, when client and server are one
  * machine. Closing waits for others' work queues, which give no such promise. Polls are in a
  * queue like that of ib_core for IB_POLL_UNBOUND_WORKQUEUE.
+ *
+ * A queue runs a few hundred items at a time. As many connections may be closing on a device that
+ * does not answer, and what the others have to do may not wait for that.
  */
 static struct workqueue_struct *poll_wq;
 static struct workqueue_struct *release_wq;
+static struct workqueue_struct *other_wq;
 static struct workqueue_struct *close_wq;
 
 /**
@@ -25,11 +29,16 @@ int svcrdma_work_init(void)
 	release_wq = alloc_workqueue("svcrdma_release", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!release_wq)
 		goto out_poll;
+	other_wq = alloc_workqueue("svcrdma", WQ_UNBOUND, 0);
+	if (!other_wq)
+		goto out_release;
 	close_wq = alloc_workqueue("svcrdma_close", WQ_UNBOUND, 0);
 	if (!close_wq)
-		goto out_release;
+		goto out_other;
 	return 0;
 
+out_other:
+	destroy_workqueue(other_wq);
 out_release:
 	destroy_workqueue(release_wq);
 out_poll:
@@ -45,8 +54,20 @@ out_poll:
 void svcrdma_work_exit(void)
 {
 	destroy_workqueue(close_wq);
+	destroy_workqueue(other_wq);
 	destroy_workqueue(release_wq);
 	destroy_workqueue(poll_wq);
+}
+
+/**
+ * svcrdma_work_close - close a connection
+ * @work: work item, which may wait for the device for as long as that takes
+ *
+ * Context: any.
+ */
+void svcrdma_work_close(struct work_struct *work)
+{
+	queue_work(close_wq, work);
 }
 
 /**
@@ -58,7 +79,7 @@ void svcrdma_work_exit(void)
  */
 bool svcrdma_work_queue(struct work_struct *work)
 {
-	return queue_work(close_wq, work);
+	return queue_work(other_wq, work);
 }
 
 /**
@@ -70,7 +91,7 @@ bool svcrdma_work_queue(struct work_struct *work)
  */
 void svcrdma_work_delay(struct delayed_work *work, unsigned long delay)
 {
-	mod_delayed_work(close_wq, work, delay);
+	mod_delayed_work(other_wq, work, delay);
 }
 
 /**
@@ -82,7 +103,7 @@ void svcrdma_work_delay(struct delayed_work *work, unsigned long delay)
  */
 void svcrdma_work_later(struct delayed_work *work, unsigned long delay)
 {
-	queue_delayed_work(close_wq, work, delay);
+	queue_delayed_work(other_wq, work, delay);
 }
 
 /**

@@ -279,6 +279,46 @@ static void close_discards_what_comes_meanwhile(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
 }
 
+/* Connections that close for as long as their device likes: as many as run at a time, and more */
+enum { STUCK = 2 * WQ_DFL_ACTIVE };
+
+static DECLARE_COMPLETION(stuck_end);
+static DECLARE_COMPLETION(other_end);
+
+static void stuck_work(struct work_struct *work)
+{
+	wait_for_completion(&stuck_end);
+}
+
+static void other_work(struct work_struct *work)
+{
+	complete(&other_end);
+}
+
+static DECLARE_WORK(other, other_work);
+
+static void close_of_many_keeps_nobody_waiting(struct kunit *test)
+{
+	struct work_struct *stuck = kunit_kcalloc(test, STUCK, sizeof(*stuck), GFP_KERNEL);
+	bool done;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, stuck);
+	reinit_completion(&stuck_end);
+	for (i = 0; i < STUCK; i++) {
+		INIT_WORK(&stuck[i], stuck_work);
+		svcrdma_work_close(&stuck[i]);
+	}
+	reinit_completion(&other_end);
+	svcrdma_work_queue(&other);
+	done = wait_for_completion_timeout(&other_end, 60 * HZ);
+	complete_all(&stuck_end);
+	flush_work(&other);
+	for (i = 0; i < STUCK; i++)
+		flush_work(&stuck[i]);
+	KUNIT_EXPECT_TRUE(test, done);
+}
+
 /* A wildcard listener's ids on each device are the CM's business. */
 static void removal_of_one_device_of_many(struct kunit *test)
 {
@@ -313,6 +353,7 @@ static struct kunit_case end_cases[] = {
 	KUNIT_CASE(close_does_not_wait_for_another_service),
 	KUNIT_CASE(close_does_not_wait_for_another_listener),
 	KUNIT_CASE(close_waits_for_connections_given_up),
+	KUNIT_CASE(close_of_many_keeps_nobody_waiting),
 	KUNIT_CASE(close_takes_no_more_events),
 	KUNIT_CASE(close_discards_what_comes_meanwhile),
 	KUNIT_CASE(removal_of_one_device_of_many),
