@@ -7,7 +7,7 @@ from decode import CLIENT, SERVER
 RDMA_MSG, RDMA_NOMSG, RDMA_DONE, RDMA_ERROR = 0, 1, 3, 4
 ERR_CHUNK = 2
 # Defaults of the sysctls: what the requester asks for, and the responder grants.
-SLOTS, GRANT = 128, 64
+SLOTS, GRANT = 128, 128
 
 
 class Conversation:
