@@ -8,11 +8,11 @@
  * what the pages held before. It places packets in order. So the last byte that a call's Reads
  * bring is set to SVCRDMA_UNREAD before. If it has changed, all is here. If not, the data may have
  * such a byte: it is read once more, and that is flushed if the Reads have failed. A Write of no
- * bytes would show that as well, but rxe's responder may then fail Reads that it is asked for again
- * (Documentation/upstream/rxe-empty-request.rst).
+ * bytes would show that as well, but rxe's responder may then fail Reads that it is asked for
+ * again (Documentation/upstream/rxe-empty-request.rst).
  *
- * reads.c calls svcrdma_rxe_mark() before it makes a call's Reads, and svcrdma_rxe_prove() when they
- * are complete.
+ * reads.c calls svcrdma_rxe_mark() before it makes a call's Reads, and svcrdma_rxe_prove() when
+ * they are complete.
  */
 #include "svcrdma.h"
 #include "trace.h"

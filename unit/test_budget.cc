@@ -142,7 +142,8 @@ TEST_F(Budget, IsKeptByAll)
 			u32 fair = part() / u32(host.size());
 
 			/* An equal share beside one that has taken all before */
-			EXPECT_LE(sum(host), std::max(2 * part(), least) + least);
+			EXPECT_LE(sum(host),
+				  std::max(2 * part(), least) + least);
 			if (credits < 2 * floors)
 				continue;
 			EXPECT_GE(sum(host), fair * 9 / 10);

@@ -30,21 +30,21 @@ std::vector<Scenario> all_scenarios()
 {
 	std::vector<Scenario> all;
 
-	for (Table table : { server_header_table(), server_read_table(),
-			     server_read_bad_table(), server_write_table(),
-			     server_payload_table(), server_reply_table(),
-			     server_private_table(), server_connection_table(),
-			     server_stranger_table(),
-			     server_callback_table(), server_pull_table(),
-			     client_reply_table(), client_error_table(),
-			     client_flow_table(), client_memory_table(),
-			     client_private_table(), client_callback_table(),
-			     client_pull_table(), client_callback_chunk_table(),
-			     server_config_table(), client_config_table(),
-			     /* From here on there is Kerberos. */
-			     client_again_table(), client_protected_table(),
-			     /* Last: nfsd is started anew. */
-			     server_backlog_table() })
+	for (Table table :
+	     { server_header_table(), server_read_table(),
+	       server_read_bad_table(), server_write_table(),
+	       server_payload_table(), server_reply_table(),
+	       server_private_table(), server_connection_table(),
+	       server_stranger_table(), server_callback_table(),
+	       server_pull_table(), client_reply_table(), client_error_table(),
+	       client_flow_table(), client_memory_table(),
+	       client_private_table(), client_callback_table(),
+	       client_pull_table(), client_callback_chunk_table(),
+	       server_config_table(), client_config_table(),
+	       /* From here on there is Kerberos. */
+	       client_again_table(), client_protected_table(),
+	       /* Last: nfsd is started anew. */
+	       server_backlog_table() })
 		all.insert(all.end(), table.begin(), table.end());
 	return all;
 }
