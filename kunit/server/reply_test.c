@@ -158,6 +158,15 @@ static void reply_under_protection_is_not_reduced(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+static void expect_err_chunk(struct server *server, const struct reply_case *c)
+{
+	exchange_start(server, c);
+	KUNIT_EXPECT_EQ(server->test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+	server_expect_error(server, EXCHANGE_XID, RPCRDMA_ERR_CHUNK);
+	server_expect_at_rest(server);
+}
+
 static void reply_that_is_too_large_gets_err_chunk(struct kunit *test)
 {
 	const struct reply_case *c = test->param_value;
@@ -259,11 +268,7 @@ static void reply_respects_the_clients_threshold(struct kunit *test)
 	server_settle(server);
 
 	c.head += 4;
-	exchange_start(server, &c);
-	KUNIT_EXPECT_EQ(test, 0, svcrdma_sendto(server->rqst));
-	server_done(server);
-	server_expect_error(server, EXCHANGE_XID, RPCRDMA_ERR_CHUNK);
-	server_expect_at_rest(server);
+	expect_err_chunk(server, &c);
 }
 
 static void without_private_data(struct server *server)
@@ -282,11 +287,7 @@ static void reply_is_large_and_the_client_does_not_say_what_it_takes(struct kuni
 	without_private_data(server);
 	exchange_answer(exchange_start(server, &c));
 	c.pages++;
-	exchange_start(server, &c);
-	KUNIT_EXPECT_EQ(test, 0, svcrdma_sendto(server->rqst));
-	server_done(server);
-	server_expect_error(server, EXCHANGE_XID, RPCRDMA_ERR_CHUNK);
-	server_expect_at_rest(server);
+	expect_err_chunk(server, &c);
 }
 
 /* With a Reply chunk it has said how large a reply it expects. */
@@ -298,11 +299,7 @@ static void reply_is_too_large_for_the_chunk_of_a_client_without_private_data(st
 	struct server *server = server_of(test);
 
 	without_private_data(server);
-	exchange_start(server, &c);
-	KUNIT_EXPECT_EQ(test, 0, svcrdma_sendto(server->rqst));
-	server_done(server);
-	server_expect_error(server, EXCHANGE_XID, RPCRDMA_ERR_CHUNK);
-	server_expect_at_rest(server);
+	expect_err_chunk(server, &c);
 }
 
 /* The HCA reads from the pages until the completion; nfsd must not have them. */
