@@ -82,6 +82,27 @@ int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant, gfp_t gfp)
 	return ret;
 }
 
+/* @dones_lock is held: else two threads would both make the contexts that one of them needs. */
+static int more_dones(struct svcrdma_transport *t, u32 exposed)
+{
+	u32 old = t->st_credit.dones, dones;
+	LIST_HEAD(contexts);
+	int ret;
+
+	if (exposed <= old)
+		return 0;
+	dones = min_t(u32, round_up(exposed, SVCRDMA_DONE_RECEIVES),
+		      t->st_credits + t->st_spare_exposures);
+	ret = svcrdma_recv_ctxts_alloc(t, dones - old, GFP_KERNEL, &contexts);
+	if (ret)
+		return ret;
+	spin_lock(&t->st_recv_lock);
+	WRITE_ONCE(t->st_credit.dones, dones);
+	ret = add_contexts(t, &contexts, t->st_grant);
+	spin_unlock(&t->st_recv_lock);
+	return ret;
+}
+
 /**
  * svcrdma_grant_dones - Receives for the RDMA_DONEs of exposed replies
  * @t: transport
@@ -94,23 +115,14 @@ int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant, gfp_t gfp)
  */
 int svcrdma_grant_dones(struct svcrdma_transport *t, u32 exposed)
 {
-	u32 old = READ_ONCE(t->st_credit.dones), dones;
-	LIST_HEAD(contexts);
 	int ret;
 
-	if (likely(exposed <= old))
+	if (likely(exposed <= READ_ONCE(t->st_credit.dones)))
 		return 0;
-	dones = min_t(u32, round_up(exposed, SVCRDMA_DONE_RECEIVES),
-		      t->st_credits + t->st_spare_exposures);
-	ret = svcrdma_recv_ctxts_alloc(t, dones - old, GFP_KERNEL, &contexts);
-	if (ret)
-		return ret;
-	spin_lock(&t->st_recv_lock);
-	/* If somebody else was here, too, there are some more contexts than are needed. */
-	WRITE_ONCE(t->st_credit.dones, max(t->st_credit.dones, dones));
-	ret = add_contexts(t, &contexts, t->st_grant);
-	spin_unlock(&t->st_recv_lock);
-	if (ret)
+	mutex_lock(&t->st_credit.dones_lock);
+	ret = more_dones(t, exposed);
+	mutex_unlock(&t->st_credit.dones_lock);
+	if (ret && ret != -ENOMEM)
 		svcrdma_transport_close(t, RPCRDMA_END_RECEIVE_FAILED);
 	return ret;
 }
@@ -194,6 +206,7 @@ void svcrdma_grant_highest(struct svcrdma_transport *t, u32 used)
  */
 void svcrdma_grant_setup(struct svcrdma_transport *t)
 {
+	mutex_init(&t->st_credit.dones_lock);
 	INIT_WORK(&t->st_credit.work, grant_work);
 }
 

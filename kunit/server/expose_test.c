@@ -403,6 +403,44 @@ static void dones_by_eights(struct kunit *test)
 	t->st_spare_exposures++;
 }
 
+/* A thread that exposes a reply */
+struct exposer {
+	struct work_struct		work;
+	struct completion		done;
+	struct svcrdma_transport	*transport;
+	int				ret;
+};
+
+static void exposer_work(struct work_struct *work)
+{
+	struct exposer *exposer = container_of(work, struct exposer, work);
+
+	exposer->ret = svcrdma_grant_dones(exposer->transport, 1);
+	complete(&exposer->done);
+}
+
+/* Two threads expose the first replies at the same time: there are Receives for both, once. */
+static void dones_of_two_threads(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct exposer exposer = { .transport = server->transport };
+	struct mutex *lock = &server->transport->st_credit.dones_lock;
+
+	INIT_WORK_ONSTACK(&exposer.work, exposer_work);
+	init_completion(&exposer.done);
+	mutex_lock(lock);
+	queue_work(system_unbound_wq, &exposer.work);
+	KUNIT_EXPECT_FALSE(test, wait_for_completion_timeout(&exposer.done,
+							     msecs_to_jiffies(20)));
+	expect_dones(server, 0);
+	mutex_unlock(lock);
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_dones(server->transport, 2));
+	flush_work(&exposer.work);
+	destroy_work_on_stack(&exposer.work);
+	KUNIT_EXPECT_EQ(test, 0, exposer.ret);
+	expect_dones(server, 8);
+}
+
 static void dones_without_memory(struct kunit *test)
 {
 	struct server *server = server_of(test);
@@ -459,6 +497,7 @@ static struct kunit_case expose_cases[] = {
 	KUNIT_CASE(exposed_reply_with_lists_that_do_not_fit),
 	KUNIT_CASE(done_has_a_receive),
 	KUNIT_CASE(dones_by_eights),
+	KUNIT_CASE(dones_of_two_threads),
 	KUNIT_CASE(dones_without_memory),
 	KUNIT_CASE(reply_whose_done_has_no_receive),
 	KUNIT_CASE(dones_whose_receives_are_refused),
