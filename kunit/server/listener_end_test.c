@@ -185,12 +185,31 @@ static void lose_port(void)
 	fake_cm.plan[FAKE_CM_BIND].error = 0;
 }
 
+/* A client gives up; the work item that takes its connection away waits for the handler lock. */
+static struct svcrdma_transport *give_up(struct kunit *test, struct rdma_cm_id *id)
+{
+	struct svcrdma_transport *t = id->context;
+
+	svc_xprt_get(&t->st_xprt);
+	rdma_lock_handler(id);
+	KUNIT_EXPECT_EQ(test, 0, fake_cm_event_locked(id, RDMA_CM_EVENT_DISCONNECTED));
+	return t;
+}
+
+/* The listener may be closed before the last reference goes. */
+static void given_up(struct svcrdma_transport *t)
+{
+	flush_work(&t->st_close_work);
+	svc_xprt_put(&t->st_xprt);
+}
+
 /*
  * Clients that come to a listener, and give up before nfsd accepts, may go on doing so. They keep
  * no other one of the same service.
  */
 static void close_does_not_wait_for_another_listener(struct kunit *test)
 {
+	struct svcrdma_transport *t;
 	struct closer closer;
 	struct svc_xprt *other;
 	struct rdma_cm_id *id;
@@ -199,19 +218,19 @@ static void close_does_not_wait_for_another_listener(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, listening_request(&id, NULL, 0));
 	lose_port();
 	other = listen_too(test, &listening->server->serv);
-	/* The work item that takes it away waits for the handler. */
-	rdma_lock_handler(id);
-	KUNIT_EXPECT_EQ(test, 0, fake_cm_event_locked(id, RDMA_CM_EVENT_DISCONNECTED));
+	t = give_up(test, id);
 
 	closer_start(&closer, other);
 	KUNIT_EXPECT_TRUE(test, closer_is_done(&closer, 5000));
 	rdma_unlock_handler(id);
 	closer_end(&closer);
+	given_up(t);
 }
 
 /* But for those that had come to itself. */
 static void close_waits_for_connections_given_up(struct kunit *test)
 {
+	struct svcrdma_transport *t;
 	struct closer closer;
 	struct svc_xprt *xprt;
 	struct rdma_cm_id *id;
@@ -220,14 +239,14 @@ static void close_waits_for_connections_given_up(struct kunit *test)
 	xprt = listening->xprt;
 	KUNIT_ASSERT_EQ(test, 0, listening_request(&id, NULL, 0));
 	server_is_ready(listening->server);
-	rdma_lock_handler(id);
-	KUNIT_EXPECT_EQ(test, 0, fake_cm_event_locked(id, RDMA_CM_EVENT_DISCONNECTED));
+	t = give_up(test, id);
 
 	closer_start(&closer, xprt);
 	KUNIT_EXPECT_FALSE(test, closer_is_done(&closer, 100));
 	rdma_unlock_handler(id);
 	KUNIT_EXPECT_TRUE(test, closer_is_done(&closer, 5000));
 	closer_end(&closer);
+	given_up(t);
 	listening_close();
 }
 
