@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # What a person types. `make help` lists it.
 
-# A kernel of scripts/kernel/build: um, um-debug, debug, kcsan, arm64-64k ...; or s390x, Debian's,
+# A kernel of tests/kernel/build: um, um-debug, debug, kcsan, arm64-64k ...; or s390x, Debian's,
 # whose headers know what compiles for it.
 ifeq ($(TEST_KERNEL),s390x)
-KDIR := $(wildcard $(shell scripts/foreign-root s390x)/lib/modules/*/build)
+KDIR := $(wildcard $(shell tests/machine/foreign-root s390x)/lib/modules/*/build)
 else ifdef TEST_KERNEL
-KDIR := $(shell scripts/kernel/build $(TEST_KERNEL))
+KDIR := $(shell tests/kernel/build $(TEST_KERNEL))
 ARCH := $(if $(filter um%,$(TEST_KERNEL)),um)$(if $(filter arm64%,$(TEST_KERNEL)),arm64)
 CROSS := $(if $(filter arm64%,$(TEST_KERNEL)),aarch64-linux-gnu-)
 endif
@@ -27,26 +27,26 @@ KBUILD = $(MAKE) -C $(KDIR) M=$(BUILD) $(if $(ARCH),ARCH=$(ARCH)) $(if $(CROSS),
 	--no-print-directory
 
 modules: headers
-	@scripts/shadow $(BUILD)
+	@kbuild/shadow $(BUILD)
 	+@$(KBUILD) modules || { \
 		echo "xprtrdma and svcrdma do not build for Linux $(KVER): see the first error above. The kernel's own rpcrdma.ko stays in use there." >&2; \
 		exit 1; }
 
 headers:
-	@scripts/headers-check $(KVER) $(KDIR)
+	@kbuild/headers-check $(KVER) $(KDIR)
 
 # Not modules_install: without a System.map, as in header packages, it skips
 # depmod, and it tries to sign with a key that is not there.
 install: modules
-	@scripts/install $(KVER) $(BUILD) $(DESTDIR)
+	@packaging/install $(KVER) $(BUILD) $(DESTDIR)
 
 uninstall:
-	@scripts/install --remove $(KVER) $(DESTDIR)
+	@packaging/install --remove $(KVER) $(DESTDIR)
 
 # The KUnit modules, in a folder of their own; scripts/kunit runs them.
 kunit: BUILD := $(CURDIR)/build/$(KVER)-kunit
 kunit: headers
-	@scripts/shadow $(BUILD)
+	@kbuild/shadow $(BUILD)
 	+@$(KBUILD) CONFIG_RPCRDMA_KUNIT=y modules
 
 # Python is one of them.
@@ -77,7 +77,7 @@ bench: packages
 	@scripts/bench
 
 fuzz:
-	@$(MAKE) -C fuzz run
+	@$(MAKE) -C tests/fuzz run
 
 hostile: packages
 	@scripts/hostile
@@ -102,14 +102,14 @@ doc:
 	@echo "build/doc/index.html"
 
 deb:
-	@scripts/deb
+	@packaging/deb
 
 dkms:
-	@scripts/dkms-install $(if $(filter command line environment,$(origin KVER)),-k $(KVER))
+	@packaging/dkms-install $(if $(filter command line environment,$(origin KVER)),-k $(KVER))
 
 clean:
 	rm -rf build
-	@for d in unit fuzz tests/peer; do \
+	@for d in tests/unit tests/fuzz tests/peer; do \
 		if [ -e $$d/Makefile ]; then $(MAKE) -C $$d clean; fi; done
 
 help:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """--help of each program prints what it is for, and does nothing. What is called in a guest only
-(tests/guest, scripts/vm.d/guest) is no program for a person."""
+(tests/guest, tests/machine/guest) is no program for a person."""
 import os
 import pathlib
 import shutil
@@ -9,8 +9,8 @@ import tempfile
 
 from documents import TOP, files
 
-_FOLDERS = ("fuzz", "scripts", "tests", "tools")
-_GUEST = ("tests/guest/", "scripts/vm.d/guest/")
+_FOLDERS = ("kbuild", "packaging", "scripts", "tests", "tools")
+_GUEST = ("tests/guest/", "tests/machine/guest/")
 # All that there is on its path: nothing that builds, boots, installs or removes
 _HARMLESS = ("bash", "cat", "dirname", "env", "python3", "sed", "sh")
 _LIMIT = 60

@@ -140,7 +140,7 @@ def of_log(log, addresses, found):
             continue
         if not address:
             # No guest shows this: rxe and siw have it. KUnit's device without it has the client
-            # say the line: kunit/client/frwr_test.c.
+            # say the line: tests/kunit/client/frwr_test.c.
             yield Finding("device-no-fast-registration", f"{match[1]} has no fast registration of "
                           "memory: the client cannot use it", ("another RDMA device; rdma dev",))
         elif not _connected(address, found):

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which tests there are, by the sources, and how they went, by the logs.
+
+A test is named <kind>:<suite>.<case>, with /<parameter> behind it for one row of
+its table; without, all of its rows are meant. Names in sources and in logs are
+without the kind.
+"""
+import pathlib
+import re
+
+import sides
+
+UNIT = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.M)
+# Instantiation/Suite.Case/parameter
+UNIT_NAME = re.compile(r"^(?:\w+/)?(\w+\.\w+)(?:/(.+))?$")
+KUNIT_ARRAY = re.compile(r"^static struct kunit_case (\w+)\[\] = \{\n(.*?)^\};", re.M | re.S)
+KUNIT_SUITE = re.compile(r"^static struct kunit_suite \w+ = \{\n(.*?)^\};", re.M | re.S)
+KUNIT_CASE = re.compile(r"KUNIT_CASE\w*\(\s*(\w+)")
+# { "name", "side", "requirements", "expected", run, "why ours does not do that" }
+TEXT = r'((?:"[^"]*"\s*)+)'
+PEER = re.compile(rf'\{{\s*"([\w-]+)",\s*"(client|server)",\s*{TEXT},'
+                  rf'\s*{TEXT},\s*\w+(?:,\s*{TEXT})?,?\s*\}}')
+
+
+class Sources:
+    """Names of tests, each with the text of the file that has it, and with its sides."""
+
+    def __init__(self, top):
+        self.top = pathlib.Path(top)
+        self._kunit_sides = {}
+        self.names = {"unit": self._unit(), "kunit": self._kunit(),
+                      "matrix": self._matrix(), "peer": self._peer()}
+
+    def fault(self, test):
+        """Why @test cannot be, or None."""
+        kind, _, name = test.partition(":")
+        base, _, parameter = name.partition("/")
+        names = self.names[kind]
+        if base not in names:
+            return f"{test} does not exist"
+        if parameter and f'"{parameter}"' not in names[base]:
+            return f"{kind}:{base} has no row '{parameter}'"
+        return None
+
+    def side_of(self, test):
+        """A subset of sides.BOTH. What mounts show is of both: they have ours on both."""
+        kind, _, name = test.partition(":")
+        base = name.partition("/")[0]
+        if kind == "unit":
+            return sides.of_unit(base.partition(".")[0])
+        if kind == "kunit":
+            return self._kunit_sides.get(base, frozenset())
+        return sides.PEER[self._peer_sides[base]] if kind == "peer" else sides.BOTH
+
+    def side_faults(self, requirement, tests):
+        """@tests: its own or, where it has none, those of what says the same"""
+        return sides.faults(requirement, tests, self.side_of)
+
+    def claim_faults(self, table):
+        """Scenarios that say they show what is said of the other side"""
+        for name, idents in self.peer_claims():
+            for requirement in filter(None, map(table.by_id.get, idents)):
+                own = sides.wanted(requirement)
+                if own and requirement.tests and not own & self.side_of(f"peer:{name}"):
+                    yield f"peer:{name} says that it shows {requirement.ident}, " \
+                        f"which is about the {requirement.side}"
+
+    def _files(self, pattern):
+        return [(path.relative_to(self.top).as_posix(), path.read_text("utf-8"))
+                for path in sorted(self.top.glob(pattern))]
+
+    def _texts(self, pattern):
+        return [text for _, text in self._files(pattern)]
+
+    def _unit(self):
+        # Some tables are in a file of their own.
+        shared = "".join(self._texts("tests/unit/support/messages.cc"))
+        return {f"{suite}.{case}": text + shared for text in self._texts("tests/unit/test_*.cc")
+                for suite, case in UNIT.findall(text)}
+
+    def _kunit(self):
+        names = {}
+        shared = "".join(self._texts("tests/kunit/fake/bad_input.c"))
+        for path, text in self._files("tests/kunit/**/*.c"):
+            arrays = {array: KUNIT_CASE.findall(body)
+                      for array, body in KUNIT_ARRAY.findall(text)}
+            for body in KUNIT_SUITE.findall(text):
+                suite = re.search(r'\.name = "(.*?)"', body)[1]
+                array = re.search(r"\.test_cases = (\w+)", body)[1]
+                cases = [f"{suite}.{case}" for case in arrays[array]]
+                names |= dict.fromkeys(cases, text + shared)
+                self._kunit_sides |= dict.fromkeys(cases, sides.of_kunit(path))
+        return names
+
+    def _matrix(self):
+        names = re.findall(r"^for name in (.*?); do|^\tfor name in (.*?); do",
+                           (self.top / "tests/guest/worklist").read_text("utf-8"), re.M)
+        return {word: "" for pair in names for group in pair for word in group.split()}
+
+    def _peer(self):
+        self._peer_sides = {name: side for name, side, _, _ in self._scenarios()}
+        return dict.fromkeys(self._peer_sides, "")
+
+    def _scenarios(self):
+        return [(name, side, " ".join(re.findall(r'"(.*?)"', idents)).split(), known)
+                for text in self._texts("tests/peer/scenarios/*/*.cc")
+                for name, side, idents, _, known in PEER.findall(text)]
+
+    def peer_claims(self):
+        """Scenarios that ours pass, each with the requirements that it names."""
+        return [(name, idents) for name, _, idents, known in self._scenarios() if not known]
+
+
+class Results:
+    """What the verdicts of one run say: for each row of each test, how it went."""
+
+    SPLIT = {"unit": lambda name: UNIT_NAME.match(name).groups(""),
+             "kunit": lambda name: name.partition(": ")[::2],
+             "matrix": lambda name: name.split()[::-1],
+             "peer": lambda name: (name, "")}
+
+    def __init__(self, verdicts):
+        """@verdicts: of tests/lib/ledger.py"""
+        self.rows = {kind: {} for kind in self.SPLIT}
+        for verdict in verdicts:
+            for result in verdict["results"] if verdict["kind"] in self.SPLIT else ():
+                base, parameter = self.SPLIT[verdict["kind"]](result.name)
+                self.rows[verdict["kind"]].setdefault(base, []).append(
+                    (parameter, result.verdict, result.why))
+
+    def fault(self, test):
+        """Why @test does not show anything, or None if it passed."""
+        kind, _, name = test.partition(":")
+        base, _, parameter = name.partition("/")
+        rows = self.rows[kind].get(base, [])
+        if parameter:
+            rows = [row for row in rows if row[0] == parameter]
+        for _, verdict, why in rows:
+            if verdict == "FAIL":
+                return f"{test} failed{': ' + why if why else ''}"
+        if not any(verdict == "PASS" for _, verdict, _ in rows):
+            return f"{test} was skipped: {rows[0][2]}" if rows else f"{test} did not run"
+        return None
+
+    def count(self, kind):
+        return sum(len(rows) for rows in self.rows[kind].values())

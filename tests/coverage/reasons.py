@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Lines that nothing reaches, and why that is so: unreached.txt.
+
+    [The reason, in as many lines
+    as it takes]
+    file function: text of the line
+    file function: *
+
+A star is for whatever in the function is not reached. A line with ~ in front of it is reached
+by chance only. An entry for which there is no such line is a mistake.
+"""
+import pathlib
+import re
+import sys
+import typing
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(TOP / "tests/mutate"))
+# pylint: disable=wrong-import-position
+from source import Source  # noqa: E402
+
+FILE = pathlib.Path(__file__).resolve().parent / "unreached.txt"
+ENTRY = re.compile(r"(~ )?(\S+) (\S+): (.+)")
+
+
+class Entry(typing.NamedTuple):
+    """@text: "*" for all of the function."""
+    file: str
+    function: str
+    text: str
+
+
+class Place(typing.NamedTuple):
+    """A line that was not reached."""
+    file: str
+    number: int
+    function: str
+    text: str
+
+    def entries(self):
+        return (Entry(self.file, self.function, self.text), Entry(self.file, self.function, "*"))
+
+
+def functions_of(text):
+    """{number: the name of the function in whose body the line begins}"""
+    source, found, number, at = Source(text), {}, 1, 0
+    for token, name in zip(source.code, source.function):
+        number += text.count("\n", at, token.at)
+        at = token.at
+        if name:
+            found.setdefault(number, name)
+    return found
+
+
+def name_of(number, text, names):
+    """Of the function that a line belongs to; gcov counts its head and its end as well."""
+    if number in names:
+        return names[number]
+    if text.startswith("}"):
+        before = [n for n in names if n < number]
+        return names[max(before)] if before else "-"
+    head = re.search(r"(\w+)\(", text)
+    return head[1] if head else "-"
+
+
+def places(file, numbers, top=TOP):
+    """The lines @numbers of @file as Places."""
+    text = (top / file).read_text("utf-8")
+    lines, names = text.splitlines(), functions_of(text)
+    for number in sorted(numbers):
+        line = re.sub(r"\s+", " ", lines[number - 1].strip())
+        yield Place(file, number, name_of(number, line, names), line)
+
+
+class Reasons:
+    """@by_entry: {Entry: reason}. @by_chance: those entries that may be reached."""
+
+    def __init__(self, text):
+        self.by_entry, self.by_chance, self.used = {}, set(), set()
+        text = re.sub(r"^#.*\n", "", text, flags=re.M)
+        for reason, body in re.findall(r"^\[([^\]]+)\]\n((?:[^\[\n].*\n|\n)*)", text, flags=re.M):
+            for line in filter(str.strip, body.splitlines()):
+                match = ENTRY.fullmatch(line.strip())
+                if not match:
+                    raise ValueError(f"unreached.txt: what is '{line}'?")
+                entry = Entry(*match.groups()[1:])
+                self.by_entry[entry] = " ".join(reason.split())
+                if match[1]:
+                    self.by_chance.add(entry)
+
+    def of(self, place):
+        """Why it is not reached, or None."""
+        for entry in place.entries():
+            if entry in self.by_entry:
+                self.used.add(entry)
+                return self.by_entry[entry]
+        return None
+
+    def stale(self):
+        """Entries for which nothing was looked up, as texts."""
+        for entry in self.by_entry.keys() - self.used - self.by_chance:
+            yield f"unreached.txt has {entry.file} {entry.function}: {entry.text}, which is " \
+                "reached, or is not there"

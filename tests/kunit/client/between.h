@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What another context does between two steps of the code under test, where a test with one
+ * thread could not come in between. Calls of these functions from another file than their own
+ * come by here: LDFLAGS in kbuild/Kbuild.kunit.
+ */
+#ifndef KUNIT_CLIENT_BETWEEN_H
+#define KUNIT_CLIENT_BETWEEN_H
+
+#include "client.h"
+
+enum client_step {
+	AFTER_SEND_GET,		/* xprtrdma_send_get() */
+	AFTER_MARSHAL,		/* xprtrdma_marshal_call() */
+	AFTER_BC_WRITE_POST,	/* xprtrdma_bc_write_post() */
+	AFTER_LEND,		/* xprtrdma_frwr_lend() */
+	AFTER_RECYCLE,		/* xprtrdma_frwr_recycle() */
+	AFTER_CONN_FAIL,	/* xprtrdma_conn_fail() */
+	AFTER_PULLS_SHOW,	/* xprtrdma_pulls_show() */
+	AFTER_REGION_UNMAP,	/* rpcrdma_region_unmap() */
+	AFTER_WAIT_FOR_SPACE,	/* xprt_wait_for_buffer_space() */
+};
+
+/* @happens takes effect once, when the next such call is about to return. */
+void client_between(enum client_step step, void (*happens)(struct client *client),
+		    struct client *client);
+bool client_between_happened(void);
+
+/* What the linker makes of a call, and of the function. */
+struct xprtrdma_send *__real_xprtrdma_send_get(struct xprtrdma_conn *conn);
+struct xprtrdma_send *__wrap_xprtrdma_send_get(struct xprtrdma_conn *conn);
+int __real_xprtrdma_bc_write_post(struct xprtrdma_bc_write *write);
+int __wrap_xprtrdma_bc_write_post(struct xprtrdma_bc_write *write);
+int __real_xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
+			      struct xprtrdma_cursor *cursor, int access);
+int __wrap_xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
+			      struct xprtrdma_cursor *cursor, int access);
+void __real_xprtrdma_frwr_recycle(struct xprtrdma_loan *loan);
+void __wrap_xprtrdma_frwr_recycle(struct xprtrdma_loan *loan);
+void __real_xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why);
+void __wrap_xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why);
+int __real_xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+				 struct xprtrdma_send *send);
+int __wrap_xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+				 struct xprtrdma_send *send);
+void __real_xprtrdma_pulls_show(struct seq_file *seq, struct xprtrdma_conn *conn);
+void __wrap_xprtrdma_pulls_show(struct seq_file *seq, struct xprtrdma_conn *conn);
+void __real_rpcrdma_region_unmap(struct rpcrdma_region *region);
+void __wrap_rpcrdma_region_unmap(struct rpcrdma_region *region);
+void __real_xprt_wait_for_buffer_space(struct rpc_xprt *xprt);
+void __wrap_xprt_wait_for_buffer_space(struct rpc_xprt *xprt);
+
+#endif /* KUNIT_CLIENT_BETWEEN_H */

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How tests reach virtual machines, and what they build for them."""
+import os
+import pathlib
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+VM = TOP / "scripts/vm"
+KERNELS = ("um", "um-debug", "um-gcov", "um-7.3", "um-debug-7.3", "debug", "kcsan")
+
+
+def engine(kernel):
+    return "uml" if kernel.startswith("um") else "qemu"
+
+
+def vm(*options, command=()):
+    """The command line of scripts/vm. scripts/coverage says by RPCRDMA_GCOV where machines are
+    to leave what gcov has counted."""
+    gcov = os.environ.get("RPCRDMA_GCOV")
+    counters = ["--gcov", gcov] if gcov else []
+    return [VM, *options, *counters, *(["--", *command] if command else [])]
+
+
+def make(*arguments):
+    """Runs make, whoever called: its flags are not for this one. True if all is well."""
+    env = {k: v for k, v in os.environ.items()
+           if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    return not subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "--no-print-directory",
+                               *map(str, arguments)], cwd=TOP, env=env, stdout=sys.stderr,
+                              stdin=subprocess.DEVNULL, check=False).returncode
+
+
+def kernel_release(kernel):
+    """The release of a kernel of tests/kernel/build, or None if it does not build."""
+    result = subprocess.run([TOP / "tests/kernel/build", kernel], check=False,
+                            stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+    if result.returncode:
+        return None
+    release = pathlib.Path(result.stdout.strip(), "include/config/kernel.release")
+    return release.read_text("ascii").strip()
+
+
+def succeeds(command):
+    """Runs it, with its output to the person who waits."""
+    return not subprocess.run([str(c) for c in command], cwd=TOP, stdin=subprocess.DEVNULL,
+                              stdout=sys.stderr, check=False).returncode

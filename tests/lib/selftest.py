@@ -1,0 +1,529 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The test of the runner: for each part, a stub in the place of the machine, or of the program
+that has the tests. Whatever the stub does wrong has to come out as a failure, and what it
+does right as none.
+
+    selftest.py [--tree DIR] [part...]
+
+--tree: another checkout, such as one of an earlier commit. Its commands run in a copy.
+Last line: N passed, N failed, N skipped.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+# pylint: disable=wrong-import-position
+from expected import FOLDER, Expected  # noqa: E402
+from ledger import Ledger  # noqa: E402
+import sites  # noqa: E402
+
+TOP = HERE.parent.parent
+LAST = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
+RELEASE = "0.0.0-stub"
+
+# What takes the place of scripts/vm, of the unit tests and of the fuzzers. It does what
+# $STUB says, with the output that the selftest has prepared for the part.
+STUB = r'''#!/usr/bin/env python3
+import os, pathlib, signal, sys
+if "--build-only" in sys.argv:
+    sys.exit(0)
+how = os.environ["STUB"]
+text = pathlib.Path(os.environ["STUB_OUTPUT"]).read_text()
+log = None
+if "--log" in sys.argv:
+    log = pathlib.Path(sys.argv[sys.argv.index("--log") + 1]) / "both"
+    log.mkdir(parents=True, exist_ok=True)
+# What a part sees of a machine is the console, or what the command prints.
+def show(text):
+    if os.environ["STUB_WHERE"] == "console":
+        (log / "console.log").write_text(text)
+    else:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+if how == "dies":
+    print("vm: FAILED: the guest ended at stage 'boot'", file=sys.stderr)
+    sys.exit(1)
+if how == "nothing":
+    sys.exit(0)
+if how == "no-worklist":
+    print("bash: line 1: tests/guest/worklist: No such file or directory")
+    sys.exit(127)
+show(text)
+if how == "killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+if how == "traceback":
+    raise RuntimeError("a mistake in the runner of machines")
+if how == "report":
+    print("BUG: KASAN: slab-use-after-free in stub+0x1/0x2", file=sys.stderr)
+    print("vm: FAILED: kernel report: BUG: KASAN: slab-use-after-free in stub", file=sys.stderr)
+    sys.exit(1)
+if how == "report-unnoticed":
+    print("BUG: KASAN: slab-use-after-free in stub+0x1/0x2", file=sys.stderr)
+if how == "leak":
+    print("vm: FAILED: kmemleak: 1 objects (in the file kmemleak)", file=sys.stderr)
+    sys.exit(1)
+if how in ("status", "fails-and-says-so"):
+    sys.exit(1)
+'''
+
+# Only the installation and the compilers; make itself is real where it runs tests.
+COMPILER = r'''#!/bin/sh
+while [ $# -gt 0 ]; do
+	[ "$1" != -o ] || cp "$STUB_PROGRAM" "$2"
+	[ "$1" != -MF ] || : >"$2"
+	shift
+done
+'''
+KERNEL = r'''#!/bin/sh
+echo "$STUB_TREE"
+'''
+
+# A machine, in the place of the kernel in user mode: what scripts/vm itself is to judge.
+VMLINUX = r'''#!/usr/bin/env python3
+import os, pathlib, re, signal, sys, time
+how = os.environ["STUB"]
+folder = pathlib.Path(next(a for a in sys.argv if a.startswith("vm_dir="))[7:])
+console = int(re.search(r"con0=null,fd:(\d+)", " ".join(sys.argv))[1])
+def say(text):
+    os.write(console, text.encode())
+def record(**values):
+    with open(folder / "status", "a") as status:
+        status.writelines(f"{k}={v}\n" for k, v in values.items())
+say("[    0.1] Linux version stub\n")
+if how == "dies":
+    sys.exit(0)
+record(stage="command")
+(folder / "output").write_text("PASS something\n")
+if how == "killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+if how in ("interrupted", "terminated"):
+    os.kill(os.getppid(), signal.SIGTERM if how == "terminated" else signal.SIGINT)
+if how in ("hangs", "interrupted", "terminated"):
+    time.sleep(60)
+if how == "panics":
+    say("[    1.0] Kernel panic - not syncing: stub\n")
+    sys.exit(1)
+POWER = {"boots-again": ["kill server", "boot server"], "stays-off": ["kill server"],
+         "no-such-machine": ["kill nobody"], "on-already": ["boot server"]}
+def press(button):
+    (folder / "new").write_text(f"1 {button}\n")
+    (folder / "new").rename(folder / "power-request")
+    answer = folder / "power-answer"
+    while not answer.exists():
+        time.sleep(0.01)
+    text = answer.read_text()
+    answer.unlink()
+    return text == "1 done\n"
+if how in POWER:
+    config = (folder / "config").read_text().splitlines()
+    if "ROLE=server" in config and "BOOT=1" in config:
+        time.sleep(60)
+    if "ROLE=client" in config and not all(map(press, POWER[how])):
+        record(exit=1)
+        sys.exit(1)
+if how == "no-exit":
+    record(finished="yes")
+    sys.exit(0)
+record(exit=3 if how == "status" else 0)
+if how == "unfinished":
+    sys.exit(0)
+if how == "fails":
+    record(fail1="umount hangs")
+if how == "report":
+    say("[    2.0] BUG: KASAN: slab-use-after-free in stub\n")
+if how == "warning":
+    say("[    2.0] WARNING: CPU: 0 PID: 1 at stub.c:1 stub+0x1/0x2\n")
+if how in ("int3", "int3-stale"):
+    there = "cc" if how == "int3" else "0f"
+    say("[    2.0] Oops: int3: 0000 [#1] PREEMPT SMP NOPTI\n[    2.0] RIP: 0010:stub+0x86/0x580\n"
+        f"[    2.0] Code: 00 {there} <1f> 44 00\n")
+if how == "unended-report":
+    say("[    2.0] BUG: KASAN: slab-use-after-free in stub")
+RACES = {
+    "race-ours": ("stock_a / xprtrdma_stub", ["stock_a", "xprtrdma_stub [xprtrdma]"],
+                  ["xprtrdma_stub [xprtrdma]", "stock_b"]),
+    "race-second": ("stock_a / stub", ["stock_a"], ["stub [svcrdma]", "stock_b"]),
+    "race-of-test": ("stub", ["stub [memory_kunit]"]),
+    "race-freed": ("stock_a / kfree", ["stock_a"], ["kfree", "svcrdma_stub [svcrdma]"]),
+    "race-stackless": ("stock_a / stock_b", ["stock_a"], []),
+    "race-cut": ("stock_a / stock_b",),
+    # These two are none of ours.
+    "race-stock": ("stock_a / rpcrdma_stub", ["stock_a", "stock_b"], ["rpcrdma_stub [rpcrdma]"]),
+    "race-called": ("stock_a / stock_b", ["stock_a", "xprtrdma_stub [xprtrdma]"], ["stock_b"]),
+}
+if how in RACES:
+    title, *stacks = RACES[how]
+    say(f"[    2.0] {'=' * 66}\n[    2.0] BUG: KCSAN: data-race in {title}\n[    2.0]\n")
+    for cpu, stack in enumerate(stacks):
+        say(f"[    2.0] read to 0xffff888004fc5f00 of 8 bytes by task 77 on cpu {cpu}:\n")
+        for name in stack:
+            function, *module = name.split(" ", 1)
+            say("[    2.0]  " + " ".join([f"{function}+0x1a/0x2b0", *module]) + "\n")
+        say("[    2.0]\n")
+    if stacks:
+        say("[    2.0] value changed: 0x01 -> 0x02\n[    2.0]\n"
+            f"[    2.0] Reported by Kernel Concurrency Sanitizer on:\n[    2.0] {'=' * 66}\n")
+record(finished="yes")
+'''
+
+# Behaviours of the stub, and how each changes a good output. None: it is left as it is.
+MACHINE = ("dies", "nothing", "no-worklist", "killed", "traceback", "report",
+           "report-unnoticed", "leak", "status")
+OUTPUT = ("half", "half-and-sum", "none-but-sum", "all-skipped", "one-failed",
+          "fails-and-says-so", "one-lost", "twice", "stranger")
+KTAP = ("half", "suite-init", "case-plan", "suite-lost", "one-failed", "all-skipped", "one-lost",
+        "crash-in-case")
+
+
+class Format:
+    """How a part's tests print their results: @names to text."""
+
+    where = "output"
+    changes = OUTPUT
+
+    def __init__(self, names):
+        self.names = names
+
+    def line(self, name, verdict):
+        why = {"PASS": "", "FAIL": ": it came back changed", "SKIP": ": for no good reason"}
+        return f"{verdict} {name}{why[verdict]}\n"
+
+    @staticmethod
+    def end(passed, failed=0):
+        return f"{passed} passed, {failed} failed\n"
+
+    def text(self, how):
+        names, count = self.names, len(self.names)
+        verdicts = ["PASS"] * count
+        if how in ("half", "half-and-sum"):
+            names = names[:max(1, count // 2)] if count > 1 else []
+        if how == "none-but-sum":
+            names = []
+        if how == "one-lost":
+            names = names[1:]
+        if how == "twice":
+            names = [names[0], *names]
+            verdicts.append("PASS")
+        if how == "stranger":
+            names = [*names, names[0] + "-of-nobody"]
+            verdicts.append("PASS")
+        if how == "all-skipped":
+            verdicts = ["SKIP"] * count
+        if how in ("one-failed", "fails-and-says-so"):
+            verdicts[0] = "FAIL"
+        lines = "".join(self.line(n, v) for n, v in zip(names, verdicts))
+        # One that exits in the middle has no sum; what is wrong otherwise, it does not know.
+        return lines if how == "half" else lines + self.end(len(names))
+
+
+class GoogleTest(Format):
+    """As of a test binary."""
+
+    def line(self, name, verdict):
+        word = {"PASS": "      OK", "FAIL": " FAILED ", "SKIP": " SKIPPED"}[verdict]
+        return f"[ RUN      ] {name}\n[ {word} ] {name} (0 ms)\n"
+
+    @staticmethod
+    def end(passed, failed=0):
+        return f"[==========] {passed} tests from 9 test suites ran. (3 ms total)\n" \
+               f"[  PASSED  ] {passed} tests.\n"
+
+
+class Console(Format):
+    """KTAP in the console log of a machine."""
+
+    where = "console"
+    changes = KTAP
+
+    def text(self, how):
+        suites = {}
+        for name in self.names:
+            suite, _, rest = name.partition(".")
+            case, _, row = rest.partition(": ")
+            suites.setdefault(suite, {}).setdefault(case, []).append(row)
+        first = next(iter(suites))
+        if how == "one-lost":
+            suites[first].pop(next(iter(suites[first])))
+        if how == "suite-lost":
+            suites.pop(first)
+        lines = ["KTAP version 1", f"1..{len(suites)}"]
+        for number, (suite, cases) in enumerate(suites.items(), 1):
+            lines += self._suite(number, suite, cases, how if number == 1 else "good")
+        if how == "half":
+            lines = lines[:len(lines) // 2]
+        return "".join(f"[    1.234567] {line}\n" for line in lines)
+
+    def _suite(self, number, suite, cases, how):
+        lines = ["    KTAP version 1", f"    # Subtest: {suite}", "    # module: stub_kunit",
+                 f"    1..{len(cases) + (how == 'case-plan')}"]
+        if how == "suite-init":
+            return [*lines[:3], f"    # {suite}: failed to initialize (-12)",
+                    f"not ok {number} {suite}"]
+        for place, (case, rows) in enumerate(cases.items(), 1):
+            if how == "crash-in-case":
+                return lines
+            bad = how == "one-failed" and place == 1
+            skip = " # SKIP" if how == "all-skipped" else ""
+            if rows != [""]:
+                lines += ["        KTAP version 1", f"        # Subtest: {case}"]
+                lines += [f"        {'not ' * bad}ok {n} {row}{skip}"
+                          for n, row in enumerate(rows, 1)]
+            lines.append(f"    {'not ' * bad}ok {place} {case}{skip}")
+        return [*lines, f"{'not ' * (how == 'one-failed')}ok {number} {suite}"]
+
+
+class Sites(Console):
+    """The same with the table of what can be refused; see sites.py."""
+
+    changes = (*KTAP, "site-lost", "site-unreached", "site-unheard")
+
+    def text(self, how):
+        excused = {(key.split(":")[0], key.split(":")[2]): key.split(":")[1]
+                   for key in sites.reasons()}
+        lines = []
+        for name, places in sorted(sites.called(sites.modules()).items()):
+            for file, line in places if sites.listed()[name] is None else ():
+                function = excused.get((file, name))
+                counts = "9 0" if function else "9 1 lost"
+                lines.append(f"fault site: ../{file}:{line} {function or 'f'} {name} {counts}")
+        if how == "site-lost":
+            lines.pop()
+        if how == "site-unreached":
+            lines[-1] = lines[-1].replace("9 1 lost", "0 0")
+        if how == "site-unheard":
+            lines[-1] = lines[-1].replace(" lost", "")
+        return super().text(how) + "".join(f"[    2.345678] {line}\n" for line in lines)
+
+
+class Machine(Format):
+    """What scripts/vm says of a machine: its status."""
+
+    changes = ("dies", "killed", "hangs", "panics", "no-exit", "status", "unfinished", "fails",
+               "interrupted", "terminated", "report", "warning", "int3", "int3-stale",
+               "unended-report", "race-ours", "race-second", "race-of-test", "race-freed",
+               "race-stackless", "race-cut", "race-stock", "race-called")
+    # What a report of KCSAN says of the kernel itself fails no run, and is not passed over.
+    harmless = {"good": "", "race-stock": "kernel itself, 1: data-race in stock_a / rpcrdma_stub 1",
+                "race-called": "kernel itself, 1: data-race in stock_a / stock_b (called by ours) 1"}
+    says = {"interrupted": "vm: FAILED: interrupted", "terminated": "vm: FAILED: interrupted"}
+    stale = "QEMU ran an instruction that is no longer there"
+
+    def text(self, how):
+        return ""
+
+
+class Machines(Machine):
+    """One of two machines is killed by the other."""
+
+    changes = ("dies", "boots-again", "stays-off", "no-such-machine", "on-already")
+    harmless = {"good": "", "boots-again": ""}
+
+
+class Pan(Format):
+    """What the program says that spin has made of a model: that there is no error."""
+
+    changes = ("half", "cut-short", "no-memory", "not-completed", "error", "unnamed-error",
+               "unreached")
+
+    def text(self, how):
+        extra = {"cut-short": "error: max search depth too small\n",
+                 "no-memory": "pan: reached -DMEMLIM bound\n",
+                 "not-completed": "Warning: Search not completed\n",
+                 "error": "pan:1: invalid end state (at depth 3)\n",
+                 "unreached": 'unreached in proctype task\n\tstub.pml:1, state 3, "x = 1"\n'}
+        errors = int("error" in how)
+        lines = f"State-vector 20 byte, depth reached 9, errors: {errors}\n"
+        return extra.get(how, "") + (lines if how == "half" else lines + "   20 states, stored\n")
+
+
+class Probe:
+    """One command of a tree, with the stub in the place of its machine. @names: what it has to
+    report; @good: a stub can do it right."""
+
+    def __init__(self, name, command, names, form=Format, good=True):
+        self.name, self.command, self.good = name, command, good
+        self.form = form(names)
+
+    def behaviours(self):
+        machine = () if isinstance(self.form, Machine) else MACHINE
+        return ["good"] * self.good + [*machine, *self.form.changes]
+
+    def fault(self, status, output, how):
+        """Why the outcome is not what it has to be, or None."""
+        last = (output.splitlines() or [""])[-1]
+        if isinstance(self.form, Machine):
+            if (status == 0) != (how in self.form.harmless):
+                return f"status {status}"
+            if (self.form.stale in output) != (how == "int3-stale"):
+                return "it does not know whose fault an int3 is"
+            said = {**self.form.harmless, **self.form.says}.get(how, "")
+            return None if said in output else f"it does not say '{said}'"
+        return fault_of(status, last, how)
+
+
+def names_of(*files):
+    return [name for file in files for name in Expected(file).names.elements()]
+
+
+def kunit(*sides):
+    return names_of(*[f"kunit/{side}_kunit" for side in sides])
+
+
+def probes():
+    fuzz = names_of("fuzz")
+    return [
+        Probe("vm", ["scripts/vm.real", "--engine", "uml", "--client", "none", "--server", "none",
+                     "--timeout", "60", "--stall", "15", "--", "true"], [], Machine),
+        Probe("vm-two", ["scripts/vm.real", "--engine", "uml", "--client", "none", "--server",
+                         "none", "--two", "--timeout", "60", "--stall", "15", "--", "true"], [],
+              Machines),
+        Probe("unit", ["/usr/bin/make", "-s", "--no-print-directory", "-C", "tests/unit", "check",
+                       "CXX=stub-compiler"], names_of("unit"), GoogleTest),
+        # A fuzzer by itself has no results: what it prints is none of a machine's.
+        Probe("fuzz", ["/usr/bin/make", "-s", "--no-print-directory", "-C", "fuzz", "smoke",
+                       "CXX=stub-compiler"], fuzz, good=False),
+        Probe("kunit", ["scripts/kunit", "um", "--verbose", "--without", "memory_kunit"],
+              kunit("rpcrdma", "xprtrdma", "svcrdma"), Console),
+        Probe("kunit-memory", ["scripts/kunit", "um", "--module", "memory_kunit"],
+              kunit("rpcrdma", "memory"), Sites),
+        Probe("peer", ["scripts/peer", "um"], names_of("peer-rxe")),
+        Probe("hostile", ["scripts/hostile"], ["hostile-server"], good=False),
+        Probe("matrix", ["scripts/matrix", "--no-build", "ours-6.12"], names_of("matrix/stock")),
+        Probe("mounts", ["scripts/matrix", "--no-build", "ours-mounts-siw"],
+              names_of("matrix/mounts-siw-brief")),
+        # A stub finds no error; with mutations it would have to.
+        Probe("models", ["tests/models/run", "--no-mutations"],
+              [name for name in names_of("models") if name.count(" ") == 0 or " source" in name],
+              Pan),
+        Probe("replies", ["tests/replies"], ["replies"], good=False),
+        Probe("cost", ["scripts/bench", "--quick", "--no-build"], names_of("cost"), good=False),
+        # Without a capture there is nothing that could be right.
+        Probe("capture", ["tests/capture", "rxe"], names_of("capture/rxe"), good=False),
+        Probe("test", ["scripts/test", "ours-6.12"], names_of("matrix/stock")),
+        Probe("conformance", ["scripts/conformance", "--report"], ["nothing"], good=False),
+    ]
+
+
+class Tree:
+    """A copy of a checkout with stubs in it."""
+
+    def __init__(self, source, folder):
+        self.top = pathlib.Path(folder) / "tree"
+        self.folder = pathlib.Path(folder)
+        files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others",
+                                "--exclude-standard"], cwd=source, check=True,
+                               stdout=subprocess.PIPE).stdout
+        self.top.mkdir()
+        for name in files.decode().split("\0"):
+            if name and (source / name).exists():
+                (self.top / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(source / name, self.top / name)
+        shutil.copy2(self.top / "scripts/vm", self.top / "scripts/vm.real")
+        self._write("scripts/vm", STUB)
+        self._write("stub-kernel/vmlinux", VMLINUX)
+        self._write("tests/kernel/build", KERNEL)
+        self._write("scripts/install-packages", "#!/bin/sh\n")
+        self._write("bin/make", "#!/bin/sh\n")
+        self._write("bin/stub-compiler", COMPILER)
+        self._write("bin/gcc", COMPILER)
+        self._write("bin/spin", "#!/bin/sh\n: >pan.c\n")
+        self._write("build/peer/rdma-peer", "#!/bin/sh\n")
+        self._write("stub-kernel/include/config/kernel.release", RELEASE + "\n")
+        for side in "rpcrdma", "xprtrdma", "svcrdma", "memory":
+            self._write(f"build/{RELEASE}-kunit/{side}_kunit.ko", "")
+
+    def _write(self, name, text):
+        path = self.top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        path.write_text(text, "utf-8")
+        path.chmod(0o755)
+
+    def run(self, probe, how):
+        """(status, the output)"""
+        output = self.folder / "output"
+        output.write_text(probe.form.text(how), "utf-8")
+        env = {**os.environ, "STUB": how, "STUB_OUTPUT": str(output),
+               "STUB_WHERE": probe.form.where, "STUB_TREE": str(self.top / "stub-kernel"),
+               "STUB_PROGRAM": str(self.top / "scripts/vm"),
+               "RPCRDMA_CACHE": str(self.folder / "cache"),
+               "PATH": f"{self.top / 'bin'}:{os.environ['PATH']}"}
+        done = subprocess.run(probe.command, cwd=self.top, env=env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace", check=False, timeout=300)
+        return done.returncode, done.stdout
+
+    def old_logs(self, probe):
+        """What a good run has left."""
+        self.run(probe, "good")
+        if probe.name == "conformance":
+            for kind, file in ("unit", "unit"), ("peer", "peer-rxe"), ("matrix", "matrix/stock"):
+                path = self.top / f"build/test/{kind}/verdict"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(json.dumps({
+                    "run": "an earlier one", "kind": kind, "results": [
+                        [name, "PASS", ""] for name in names_of(file)]}), "utf-8")
+            (self.top / "build/test/run").write_text("this one", "ascii")
+
+
+def fault_of(status, last, how):
+    """Why the outcome is not what it has to be, or None."""
+    sums = LAST.match(last)
+    if not sums:
+        return None if status and how != "good" else f"the last line is '{last}'"
+    green = status == 0 and sums[2] == "0"
+    if how == "good":
+        return None if green and sums[1] != "0" else f"status {status}, {last}"
+    if status == 0 or sums[2] == "0":
+        return f"status {status}, {last}"
+    return None
+
+
+def try_all(source, probe):
+    """One behaviour after the other in the same tree, the good one first: so each of the others
+    has the logs of a good run lying about. Tuples: behaviour, fault or None, output."""
+    outcomes = []
+    with tempfile.TemporaryDirectory(prefix="runner.") as folder:
+        tree = Tree(source, folder)
+        tree.old_logs(probe)
+        for how in probe.behaviours():
+            status, output = tree.run(probe, how)
+            fault = probe.fault(status, output, how)
+            if not fault and "Traceback" in output and how != "traceback":
+                fault = "the runner itself has a traceback"
+            outcomes.append((how, fault, output))
+    return outcomes
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="selftest.py", description=__doc__.splitlines()[0])
+    parser.add_argument("--tree", type=pathlib.Path, default=TOP)
+    parser.add_argument("--show", action="store_true", help="what a wrong one printed")
+    parser.add_argument("part", nargs="*")
+    options = parser.parse_args()
+    chosen = [p for p in probes() if not options.part or p.name in options.part]
+    ledger = Ledger("runner", Expected(names=[f"{p.name} {how}" for p in chosen
+                                              for how in p.behaviours()]))
+    with concurrent.futures.ThreadPoolExecutor(2 * os.cpu_count()) as pool:
+        tried = pool.map(lambda probe: try_all(options.tree.resolve(), probe), chosen)
+        for probe, outcomes in zip(chosen, tried):
+            for how, fault, output in outcomes:
+                ledger.say(f"{probe.name} {how}", [fault] * bool(fault))
+                if fault and options.show:
+                    print(output)
+    return ledger.finish(verbose=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

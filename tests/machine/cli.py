@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Command line of scripts/vm: options in, exit status out."""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+
+import kernels
+import runner
+from plan import Plan, PlanError
+
+USAGE = """
+A guest sees the host's file system read-only under a scratch layer of its own:
+every program that is installed is there, at the same path. Guests of another
+architecture see those of tests/machine/foreign-root, and this checkout.
+
+The command runs on the client, in the folder from which scripts/vm was
+started, with
+  VERSIONS   the versions mounted, "3 4.0 4.1 4.2"
+  MOUNTS     their mount points, /mnt/3 and so on (also MNT_3, MNT_4_0, ...)
+  EXPORT     the exported folder on the server
+  SERVER     the server's address; PROVIDER: rxe or siw
+  RUN_DIR    a folder shared with the host, kept with --log
+`vm-server <command>` runs something on the server, whether or not that is
+another machine. `vm-machine kill server` ends that machine without a word, and
+`vm-machine boot server` boots it again (or client). A report of any kernel checker, an umount or rmmod that fails
+and a run past --timeout are failures, whatever the command returned.
+"""
+
+
+def parser():
+    p = argparse.ArgumentParser(
+        prog="scripts/vm", epilog=USAGE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Runs a command in one or two virtual machines.")
+    sides = ["ours", "in-tree", "installed", "none"]
+    p.add_argument("--engine", choices=["qemu", "uml"], default="qemu")
+    p.add_argument("--kernel", default=None,
+                   help="qemu: 7.3, 6.12 (default), 6.1, debug, kcsan, arm64-64k or s390x; "
+                        "uml: um (default), um-debug, um-gcov, um-7.3 or um-debug-7.3")
+    p.add_argument("--root", metavar="DIR",
+                   help="qemu: boot a kernel of this Debian root, on its files instead of the host's")
+    p.add_argument("--client", choices=sides, default="ours",
+                   help="installed: what the settings of the guest's files load")
+    p.add_argument("--server", choices=sides, default="ours")
+    p.add_argument("--provider", choices=["rxe", "siw"], default="rxe")
+    p.add_argument("--vers", default="3,4.0,4.1,4.2", metavar="LIST",
+                   help="NFS versions to mount; 'no' for none")
+    p.add_argument("--mount-opts", default="", metavar="OPTS")
+    p.add_argument("--fs", choices=["tmpfs", "ext4", "xfs"], default="tmpfs",
+                   help="exported file system; the latter two on a RAM disk")
+    p.add_argument("--disk", action="store_true",
+                   help="with --fs: on a disk that outlives its machine, with what nfsd and "
+                        "statd keep of clients")
+    p.add_argument("--two", action="store_true",
+                   help="two machines even where one would do")
+    p.add_argument("--capture", metavar="FILE",
+                   help="what goes between the machines, as pcapng; implies --two")
+    p.add_argument("--gcov", metavar="DIR",
+                   help="um-gcov: what our modules have counted, a folder for each machine")
+    p.add_argument("--mtu", type=int, default=9000)
+    p.add_argument("--mem", default=None, help="memory of each machine, such as 2G")
+    p.add_argument("--smp", type=int, default=1,
+                   help="processors of each machine; in user mode, with um-debug-7.3")
+    p.add_argument("--icount", action="store_true",
+                   help="qemu: the guest's clock counts instructions; it runs on while this machine is late")
+    p.add_argument("--count", metavar="FILE.so",
+                   help="qemu: count what the kernel executes (tests/cost/count.c), in the file counts "
+                        "of the run folder")
+    p.add_argument("--timeout", type=int, default=None, metavar="SECONDS",
+                   help="of the whole run; 900 for uml, 2400 for qemu")
+    p.add_argument("--stall", type=int, default=None, metavar="SECONDS",
+                   help="end a run that has said nothing for so long")
+    p.add_argument("--stop-at", metavar="REGEX",
+                   help="end a run when a line of a console is like that, or a report")
+    p.add_argument("--with", dest="with_dir", metavar="DIR",
+                   help="folder of programs, first in the guest's PATH")
+    p.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
+    p.add_argument("--append", default="", metavar="ARGS", help="kernel arguments")
+    p.add_argument("--max-block", type=int, default=0, metavar="BYTES",
+                   help="nfsd's max_block_size")
+    p.add_argument("--no-build", action="store_true", help="take the modules as they are")
+    p.add_argument("--build-only", action="store_true", help="build our modules and end")
+    p.add_argument("--no-unload", action="store_true", help="leave the modules in at the end")
+    p.add_argument("--modules", metavar="DIR", help="folder that holds our modules")
+    p.add_argument("--insmod", action="append", default=[], metavar="FILE.ko",
+                   help="a module to load before the command runs")
+    p.add_argument("--systemd", action="store_true",
+                   help="systemd is process 1, and the command a service of it")
+    p.add_argument("--shell", action="store_true",
+                   help="interactive shell in the guest, after the command")
+    p.add_argument("--keep", action="store_true",
+                   help="after a failure wait in the guest for --timeout, a shell with --shell")
+    p.add_argument("--log", metavar="DIR", help="keep console logs and files in DIR")
+    p.add_argument("--quiet", action="store_true")
+    p.add_argument("command", nargs=argparse.REMAINDER)
+    return p
+
+
+def build_modules(plan):
+    """Brings our modules up to date for the kernel of the run."""
+    if plan.no_build or plan.modules or "ours" not in (plan.client, plan.server):
+        return
+    make = [*plan.kernel.make_in, "make", "-s", f"-j{os.cpu_count()}", "modules",
+            *plan.kernel.make_args]
+    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    if subprocess.run(make, cwd=plan.top, env=env, stdout=sys.stderr, check=False).returncode:
+        raise PlanError("the modules do not build")
+
+
+def main(argv):
+    options = parser().parse_args(argv)
+    if options.command[:1] == ["--"]:
+        options.command = options.command[1:]
+    top = pathlib.Path(__file__).resolve().parent.parent.parent
+    try:
+        plan = Plan(options, top, kernels.find(options.engine, options.kernel, top,
+                                                options.root))
+        build_modules(plan)
+        if options.build_only:
+            return 0
+        return runner.Run(plan).execute()
+    except PlanError as error:
+        print(f"vm: {error}", file=sys.stderr)
+        return 2

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The kernels that can be booted, and what each needs."""
+import dataclasses
+import pathlib
+import re
+import subprocess
+
+from machines import ARM64, S390X, X86, Machine
+from plan import PlanError
+
+UML = ("um", "um-debug", "um-gcov", "um-7.3", "um-debug-7.3")
+BUILT = ("debug", "kcsan", "arm64-64k")
+
+
+@dataclasses.dataclass
+class Kernel:
+    """A kernel to boot. @modules holds modules of a kernel that has no folder
+    in /lib/modules; @root is where it has one; @make_args are for `make modules`, and
+    @make_in is in front of it. @files: the guest's, if not the host's."""
+    name: str
+    release: str
+    image: pathlib.Path
+    make_args: list
+    modules: pathlib.Path = None
+    root: pathlib.Path = pathlib.Path("/")
+    make_in: tuple = ()
+    has_siw: bool = False
+    debug: bool = False
+    shell_tty: str = "/dev/hvc0"
+    machine: Machine = X86
+    files: pathlib.Path = None
+
+
+def _releases(root, series=None):
+    """The Debian kernels in @root; of a series such as 6.12, if it is given."""
+    pattern = re.compile(rf"{re.escape(series) if series else '[0-9.]+'}\.\d+[-+].*(amd64|s390x)$")
+    folder = root / "lib/modules"
+    return [p.name for p in (folder.iterdir() if folder.exists() else ())
+            if pattern.match(p.name) and (p / "kernel").is_dir()]
+
+
+def _newest(root, series=None):
+    """The newest of them"""
+    found = _releases(root, series)
+    if not found:
+        series = series or ""
+        raise PlanError(f"no kernel image {series} is installed (linux-image-{series}...-amd64)")
+    return max(found, key=lambda name: [int(n) for n in re.findall(r"\d+", name)])
+
+
+def _stock(series):
+    """One of this machine's."""
+    release = _newest(pathlib.Path("/"), series)
+    return Kernel(name=series, release=release,
+                  image=pathlib.Path("/boot") / f"vmlinuz-{release}",
+                  make_args=[f"KVER={release}"])
+
+
+def _of_root(series, root):
+    """One that a root of another Debian has, to boot together with the rest of that root."""
+    release = _newest(root, series)
+    image = root / "lib/modules" / release / "vmlinuz"
+    if not image.exists():
+        image = root / "boot" / f"vmlinuz-{release}"
+    return Kernel(name=series or release, release=release, root=root, image=image,
+                  make_args=[f"KVER={release}"])
+
+
+# Debian releases whose newest kernel is of a series
+SUITES = {"7.3": "trixie", "6.1": "bookworm"}
+
+
+def _of_suite(name, top):
+    """That of another Debian release, which has its own compiler. What is in its backports
+    when the root is made may be newer than @name says."""
+    suite = SUITES[name]
+    command = top / "tests/machine/debian-root"
+    kernel = _of_root(None, _path([command, suite], f"there is no root of Debian's {suite}"))
+    return dataclasses.replace(kernel, name=name, make_in=(command, suite))
+
+
+def _path(command, complaint):
+    """The one that @command prints."""
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if result.returncode:
+        raise PlanError(complaint)
+    return pathlib.Path(result.stdout.strip())
+
+
+def _files(machine, top):
+    """Those of a Debian of another architecture"""
+    return _path([top / "tests/machine/foreign-root", machine.files],
+                 f"there are no files of a Debian of {machine.files}")
+
+
+def _of_s390x(top):
+    """Debian's own kernel, on the files that come with it."""
+    files = _files(S390X, top)
+    return dataclasses.replace(_of_root(None, files), name="s390x", machine=S390X, files=files,
+                               make_args=["TEST_KERNEL=s390x"])
+
+
+def _built(variant, top):
+    """A kernel of tests/kernel/build, which builds it when it is not there."""
+    tree = _path([top / "tests/kernel/build", variant], f"the {variant} kernel does not build")
+    release = (tree / "include/config/kernel.release").read_text(encoding="ascii").strip()
+    kernel = Kernel(name=variant, release=release, image=tree / "vmlinux",
+                    make_args=[f"TEST_KERNEL={variant}"], modules=tree,
+                    has_siw=True, debug="debug" in variant,
+                    shell_tty="/dev/tty1" if variant.startswith("um") else "/dev/hvc0")
+    if variant.startswith("arm64"):
+        kernel = dataclasses.replace(kernel, image=tree / "arch/arm64/boot/Image",
+                                     machine=ARM64, files=_files(ARM64, top))
+    return kernel
+
+
+def find(engine, name, top, root=None):
+    """The kernel called @name for @engine; None is the default one. With @root, its series
+    among those of that root."""
+    if root:
+        if engine == "uml":
+            raise PlanError("--root is for qemu")
+        return _of_root(name, pathlib.Path(root).resolve())
+    if engine == "uml":
+        name = {None: "um", "debug": "um-debug"}.get(name, name)
+        if name not in UML:
+            raise PlanError(f"user-mode Linux has the kernels {' '.join(UML)}, not '{name}'")
+        return _built(name, top)
+    if name in BUILT:
+        return _built(name, top)
+    if name == "s390x":
+        return _of_s390x(top)
+    if name not in (None, "7.3", "6.12", "6.1"):
+        raise PlanError("QEMU has the kernels 7.3, 6.12, 6.1, debug, kcsan, arm64-64k and s390x, "
+                        f"not '{name}'")
+    # Debian 12 has 6.1 itself.
+    if name == "7.3" or name == "6.1" and not _releases(pathlib.Path("/"), name):
+        return _of_suite(name, top)
+    return _stock(name or "6.12")
