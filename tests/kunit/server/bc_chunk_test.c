@@ -363,26 +363,30 @@ static void connection_is_lost_before_the_fence(struct kunit *test)
 	KUNIT_EXPECT_LT(test, cb->status, 0);
 }
 
+static const struct post_case {
+	const char	*desc;
+	int		accept;
+} post_cases[] = {
+	{ "after 0", 0 },
+	{ "after 1", 1 },
+	{ "after 2", 2 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(post, post_cases, desc);
+
 /* Of two registrations and the Send, one is refused. */
 static void post_fails(struct kunit *test)
 {
+	const struct post_case *c = test->param_value;
 	struct backchannel *bc = test->priv;
 	struct callback *cb;
 
-	bc->server->qp->accept = (long)test->param_value - 1;
+	bc->server->qp->accept = c->accept;
 	cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
 	KUNIT_EXPECT_TRUE(test, eventually(svcrdma_transport_closing(bc->server->transport)));
 	bc_lose(bc);
 	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
 	KUNIT_EXPECT_LT(test, cb->status, 0);
-}
-
-static COMPAT_GEN_PARAMS(post_gen_params, prev, desc)
-{
-	long next = (long)prev + 1;
-
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "after %ld", next - 1);
-	return next <= 3 ? (void *)next : NULL;
 }
 
 /* There are regions later. */
