@@ -7,29 +7,32 @@ without the kind.
 """
 import pathlib
 import re
+import sys
 
 import sides
 
-UNIT = re.compile(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", re.M)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
+# pylint: disable=wrong-import-position
+import derived  # noqa: E402
+
 # Instantiation/Suite.Case/parameter
 UNIT_NAME = re.compile(r"^(?:\w+/)?(\w+\.\w+)(?:/(.+))?$")
-KUNIT_ARRAY = re.compile(r"^static struct kunit_case (\w+)\[\] = \{\n(.*?)^\};", re.M | re.S)
-KUNIT_SUITE = re.compile(r"^static struct kunit_suite \w+ = \{\n(.*?)^\};", re.M | re.S)
-KUNIT_CASE = re.compile(r"KUNIT_CASE\w*\(\s*(\w+)")
-# { "name", "side", "requirements", "expected", run, "why ours does not do that" }
-TEXT = r'((?:"[^"]*"\s*)+)'
-PEER = re.compile(rf'\{{\s*"([\w-]+)",\s*"(client|server)",\s*{TEXT},'
-                  rf'\s*{TEXT},\s*\w+(?:,\s*{TEXT})?,?\s*\}}')
 
 
 class Sources:
-    """Names of tests, each with the text of the file that has it, and with its sides."""
+    """Names of tests, each with the rows of its table, and with its sides."""
 
     def __init__(self, top):
         self.top = pathlib.Path(top)
-        self._kunit_sides = {}
-        self.names = {"unit": self._unit(), "kunit": self._kunit(),
-                      "matrix": self._matrix(), "peer": self._peer()}
+        tests = derived.Tests(top)
+        unit, kunit = tests.unit(), tests.kunit()
+        self._scenarios = tests.scenarios()
+        self._kunit_sides = {case.base: sides.of_kunit(case.path) for case in kunit}
+        self._peer_sides = {scenario.name: scenario.side for scenario in self._scenarios}
+        self.names = {"unit": {case.base: case.rows for case in unit},
+                      "kunit": {case.base: case.rows for case in kunit},
+                      "matrix": self._matrix(),
+                      "peer": dict.fromkeys(self._peer_sides, ())}
 
     def fault(self, test):
         """Why @test cannot be, or None."""
@@ -38,7 +41,7 @@ class Sources:
         names = self.names[kind]
         if base not in names:
             return f"{test} does not exist"
-        if parameter and f'"{parameter}"' not in names[base]:
+        if parameter and parameter not in names[base]:
             return f"{kind}:{base} has no row '{parameter}'"
         return None
 
@@ -65,50 +68,15 @@ class Sources:
                     yield f"peer:{name} says that it shows {requirement.ident}, " \
                         f"which is about the {requirement.side}"
 
-    def _files(self, pattern):
-        return [(path.relative_to(self.top).as_posix(), path.read_text("utf-8"))
-                for path in sorted(self.top.glob(pattern))]
-
-    def _texts(self, pattern):
-        return [text for _, text in self._files(pattern)]
-
-    def _unit(self):
-        # Some tables are in a file of their own.
-        shared = "".join(self._texts("tests/unit/support/messages.cc"))
-        return {f"{suite}.{case}": text + shared for text in self._texts("tests/unit/test_*.cc")
-                for suite, case in UNIT.findall(text)}
-
-    def _kunit(self):
-        names = {}
-        shared = "".join(self._texts("tests/kunit/fake/bad_input.c"))
-        for path, text in self._files("tests/kunit/**/*.c"):
-            arrays = {array: KUNIT_CASE.findall(body)
-                      for array, body in KUNIT_ARRAY.findall(text)}
-            for body in KUNIT_SUITE.findall(text):
-                suite = re.search(r'\.name = "(.*?)"', body)[1]
-                array = re.search(r"\.test_cases = (\w+)", body)[1]
-                cases = [f"{suite}.{case}" for case in arrays[array]]
-                names |= dict.fromkeys(cases, text + shared)
-                self._kunit_sides |= dict.fromkeys(cases, sides.of_kunit(path))
-        return names
-
     def _matrix(self):
         names = re.findall(r"^for name in (.*?); do|^\tfor name in (.*?); do",
                            (self.top / "tests/guest/worklist").read_text("utf-8"), re.M)
-        return {word: "" for pair in names for group in pair for word in group.split()}
-
-    def _peer(self):
-        self._peer_sides = {name: side for name, side, _, _ in self._scenarios()}
-        return dict.fromkeys(self._peer_sides, "")
-
-    def _scenarios(self):
-        return [(name, side, " ".join(re.findall(r'"(.*?)"', idents)).split(), known)
-                for text in self._texts("tests/peer/scenarios/*/*.cc")
-                for name, side, idents, _, known in PEER.findall(text)]
+        return {word: () for pair in names for group in pair for word in group.split()}
 
     def peer_claims(self):
         """Scenarios that ours pass, each with the requirements that it names."""
-        return [(name, idents) for name, _, idents, known in self._scenarios() if not known]
+        return [(scenario.name, scenario.requirements) for scenario in self._scenarios
+                if not scenario.known]
 
 
 class Results:

@@ -1,46 +1,78 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What must run: tests/expected has a file for each part, with the name of each check.
+"""What must run, with the name of each check, for each part.
 
-A line is a name. `~ name` may be skipped; the comment before it says why that is so. A
-name that stands there twice has to be reported twice (rows of a table with equal
-descriptions). Names that are not there must not be reported.
+derived.py has the names that the sources say. Those of any other part are in a file of
+tests/expected. A line is a name. `~ name` may be skipped; the comment before it says why that
+is so. A name that stands there twice has to be reported twice (rows of a table with equal
+descriptions). Names that are not there must not be reported. The file of a part whose names are
+derived has nothing but what may be skipped.
 """
 import collections
 import pathlib
+
+import derived
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 FOLDER = TOP / "tests/expected"
 
 
-class Expected:
-    """The checks of one or more files, or those of them that @selected takes, and @names."""
+def is_part(file):
+    """Does anybody say what has to run?"""
+    return file in derived.PARTS or (FOLDER / file).is_file()
 
-    def __init__(self, *files, folder=FOLDER, selected=None, names=()):
+
+class Expected:
+    """The checks of one or more parts, or those of them that @selected takes, and @names."""
+
+    def __init__(self, *files, selected=None, names=()):
         self.names = collections.Counter(names)
         self.may_skip = set()
+        self.wrong = []
+        self.where = "the source" if files and all(f in derived.PARTS for f in files) else \
+            "tests/expected: scripts/test --adopt"
         for file in files:
-            self._read(folder / file, selected)
+            if file in derived.PARTS:
+                self._derive(file, selected)
+            else:
+                self._read(file, selected)
 
-    def _read(self, path, selected):
+    @staticmethod
+    def _lines(file):
+        """Pairs of a name, and whether it may be skipped."""
+        path = FOLDER / file
         # Where there is no file, whatever runs is not expected.
         for line in path.read_text("utf-8").splitlines() if path.exists() else ():
-            if not line.strip() or line.startswith("#"):
-                continue
-            name = line.removeprefix("~ ")
-            if selected and not selected(name):
-                continue
-            self.names[name] += 1
-            if line != name:
+            if line.strip() and not line.startswith("#"):
+                yield line.removeprefix("~ "), line.startswith("~ ")
+
+    def _read(self, file, selected):
+        for name, skips in self._lines(file):
+            if not selected or selected(name):
+                self.names[name] += 1
+                self.may_skip |= {name} if skips else set()
+
+    def _derive(self, file, selected):
+        names, wrong = derived.names(file)
+        self.wrong += wrong
+        self.names.update(name for name in names if not selected or selected(name))
+        for name, skips in self._lines(file):
+            if not skips:
+                self.wrong.append(f"tests/expected/{file}: '{name}' is derived from the source")
+            elif name not in names:
+                self.wrong.append(f"tests/expected/{file}: the source has no '{name}'")
+            else:
                 self.may_skip.add(name)
 
     def faults(self, results):
         """What speaks against @results, as pairs of a name and a text."""
+        for text in self.wrong:
+            yield "expected", text
         got = collections.Counter(r.name for r in results)
         for name, count in (self.names - got).items():
             yield name, "did not run" if not got[name] else \
                 f"ran {got[name]} times instead of {got[name] + count}"
         for name in got - self.names:
-            yield name, "ran, but is not in tests/expected: scripts/test --adopt"
+            yield name, f"ran, but is not in {self.where}"
         for result in results:
             if result.verdict == "SKIP" and result.name in self.names and \
                     result.name not in self.may_skip:
@@ -61,12 +93,12 @@ def _comments(path):
     return comments
 
 
-def adopt(file, results, folder=FOLDER):
+def adopt(file, results):
     """Writes @file anew from @results. What was skipped may be skipped from then on:
     whoever commits that says in a comment why. Comments stay before their names."""
-    path = folder / file
+    path = FOLDER / file
     comments = _comments(path)
-    may_skip = Expected(file, folder=folder).may_skip if path.exists() else set()
+    may_skip = Expected(file).may_skip if path.exists() else set()
     lines = [SPDX]
     for result in sorted(results):
         lines += comments.pop(result.name, [])

@@ -24,7 +24,7 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 # pylint: disable=wrong-import-position
-from expected import FOLDER, Expected  # noqa: E402
+from expected import Expected  # noqa: E402
 from ledger import Ledger  # noqa: E402
 import sites  # noqa: E402
 
@@ -184,6 +184,36 @@ OUTPUT = ("half", "half-and-sum", "none-but-sum", "all-skipped", "one-failed",
           "fails-and-says-so", "one-lost", "twice", "stranger")
 KTAP = ("half", "suite-init", "case-plan", "suite-lost", "one-failed", "all-skipped", "one-lost",
         "crash-in-case")
+
+
+# What the source has and did not run, or the other way round, while the stub prints what is
+# right: file, text, and what stands there instead
+SOURCES = {
+    "unit-if-0": ("tests/unit/test_math.cc", "\nTEST(",
+                  "\n#if 0\nTEST(Of, Nobody)\n#endif\nTEST("),
+    "unit-lost": ("tests/unit/test_math.cc", "\nTEST(", "\nTSET("),
+    "unit-unknown": ("tests/unit/test_math.cc", "\nTEST(", "\nTYPED_TEST("),
+    "unit-row-more": ("tests/unit/test_error.cc", "BadError{",
+                      "BadError{ \"of_nobody\" }, BadError{"),
+    "unit-no-values": ("tests/unit/test_error.cc", "testing::Values(", "testing::Range("),
+    "kunit-case-more": ("tests/kunit/client/conn_test.c", "\tKUNIT_CASE(",
+                        "\tKUNIT_CASE(of_nobody),\n\tKUNIT_CASE("),
+    "kunit-case-lost": ("tests/kunit/client/conn_test.c", "\tKUNIT_CASE(", "\tof_nobody("),
+    "kunit-suite-more": ("tests/kunit/client/conn_test.c", "static struct kunit_suite conn_suite",
+                         "static struct kunit_suite of_nobody = {\n\t.name = \"of_nobody\",\n"
+                         "\t.test_cases = conn_cases,\n};\nstatic struct kunit_suite conn_suite"),
+    "kunit-suite-bad": ("tests/kunit/client/conn_test.c", "\t.test_cases = ",
+                        "\t.test_cases = no_"),
+    "kunit-row-more": ("tests/kunit/client/conn_test.c", "_cases[] = {\n",
+                       "_cases[] = {\n\t{ \"of nobody\" },\n"),
+    "kunit-row-macro": ("tests/kunit/client/conn_test.c", "_cases[] = {\n",
+                        "_cases[] = {\n\tOF_NOBODY(1),\n"),
+    "kunit-generator-lost": ("tests/kunit/fake/bad_input.c", "(sample_params, ", "(of_nobody, "),
+    "peer-more": ("tests/peer/scenarios/client/flow.cc", "const Scenario table[] = {",
+                  "const Scenario table[] = { { \"of-nobody\", \"client\", \"\", \"\", run },"),
+    "peer-lost": ("tests/peer/scenarios/client/flow.cc", "\"client\"", "\"nobody\""),
+}
+SAID = re.compile(r"^failed: .*(?:did not run|not in the source|cannot be read|nobody knows)", re.M)
 
 
 class Format:
@@ -349,15 +379,17 @@ class Pan(Format):
 
 class Probe:
     """One command of a tree, with the stub in the place of its machine. @names: what it has to
-    report; @good: a stub can do it right."""
+    report; @good: a stub can do it right. @edits: of SOURCES."""
 
-    def __init__(self, name, command, names, form=Format, good=True):
+    def __init__(self, name, command, names, form=Format, good=True, edits=()):
+        # pylint: disable=too-many-arguments
         self.name, self.command, self.good = name, command, good
         self.form = form(names)
+        self.edits = [how for how in SOURCES if how.startswith(edits)] if edits else []
 
     def behaviours(self):
         machine = () if isinstance(self.form, Machine) else MACHINE
-        return ["good"] * self.good + [*machine, *self.form.changes]
+        return ["good"] * self.good + [*machine, *self.form.changes, *self.edits]
 
     def fault(self, status, output, how):
         """Why the outcome is not what it has to be, or None."""
@@ -369,6 +401,8 @@ class Probe:
                 return "it does not know whose fault an int3 is"
             said = {**self.form.harmless, **self.form.says}.get(how, "")
             return None if said in output else f"it does not say '{said}'"
+        if how in SOURCES and not SAID.search(output):
+            return "it does not say what is with the source"
         return fault_of(status, last, how)
 
 
@@ -389,15 +423,16 @@ def probes():
                          "none", "--two", "--timeout", "60", "--stall", "15", "--", "true"], [],
               Machines),
         Probe("unit", ["/usr/bin/make", "-s", "--no-print-directory", "-C", "tests/unit", "check",
-                       "CXX=stub-compiler"], names_of("unit"), GoogleTest),
+                       "CXX=stub-compiler"], names_of("unit"), GoogleTest,
+              edits="unit"),
         # A fuzzer by itself has no results: what it prints is none of a machine's.
-        Probe("fuzz", ["/usr/bin/make", "-s", "--no-print-directory", "-C", "fuzz", "smoke",
-                       "CXX=stub-compiler"], fuzz, good=False),
+        Probe("fuzz", ["/usr/bin/make", "-s", "--no-print-directory", "-C", "tests/fuzz",
+                       "smoke", "CXX=stub-compiler"], fuzz, good=False),
         Probe("kunit", ["scripts/kunit", "um", "--verbose", "--without", "memory_kunit"],
-              kunit("rpcrdma", "xprtrdma", "svcrdma"), Console),
+              kunit("rpcrdma", "xprtrdma", "svcrdma"), Console, edits="kunit"),
         Probe("kunit-memory", ["scripts/kunit", "um", "--module", "memory_kunit"],
               kunit("rpcrdma", "memory"), Sites),
-        Probe("peer", ["scripts/peer", "um"], names_of("peer-rxe")),
+        Probe("peer", ["scripts/peer", "um"], names_of("peer-rxe"), edits="peer"),
         Probe("hostile", ["scripts/hostile"], ["hostile-server"], good=False),
         Probe("matrix", ["scripts/matrix", "--no-build", "ours-6.12"], names_of("matrix/stock")),
         Probe("mounts", ["scripts/matrix", "--no-build", "ours-mounts-siw"],
@@ -452,6 +487,19 @@ class Tree:
 
     def run(self, probe, how):
         """(status, the output)"""
+        if how not in SOURCES:
+            return self._run(probe, how)
+        name, old, new = SOURCES[how]
+        path = self.top / name
+        text = path.read_text("utf-8")
+        assert old in text, f"{name} has no '{old}'"
+        path.write_text(text.replace(old, new, 1), "utf-8")
+        try:
+            return self._run(probe, how)
+        finally:
+            path.write_text(text, "utf-8")
+
+    def _run(self, probe, how):
         output = self.folder / "output"
         output.write_text(probe.form.text(how), "utf-8")
         env = {**os.environ, "STUB": how, "STUB_OUTPUT": str(output),

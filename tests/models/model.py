@@ -14,7 +14,8 @@ import pathlib
 import re
 import typing
 
-from expected import FOLDER, TOP, Expected
+from derived import mutations
+from expected import TOP, Expected, is_part
 
 TAG = re.compile(r"^ \* @(part|property|mutation) (\S+) +(.*)$")
 MORE = re.compile(r"^ \*\t(?:(\S+): )?(.*)$")
@@ -28,7 +29,7 @@ class Part(typing.NamedTuple):
 
 
 class Property(typing.NamedTuple):
-    tests: list         # of pairs: file in tests/expected, name
+    tests: list         # of pairs: part as of expected.py, name
     text: str
 
 
@@ -92,8 +93,7 @@ class Model:
         code = self.text.partition("\n */\n")[2]
         yield from self._part_faults(code)
         yield from self._property_faults(code)
-        used = set(re.findall(r"^#if(?:def|ndef) (\w+)", code, re.MULTILINE))
-        for name in sorted(used ^ set(self.mutations)):
+        for name in sorted(mutations(self.text) ^ set(self.mutations)):
             yield f"mutation {name} is said, and not there, or the other way round"
         for name, mutation in self.mutations.items():
             if mutation.property not in self.properties:
@@ -130,5 +130,5 @@ class Model:
             if not entry.tests:
                 yield f"property {name} has no test"
             for file, test in entry.tests:
-                if not (FOLDER / file).is_file() or test not in Expected(file).names:
-                    yield f"there is no test '{test}' in tests/expected/{file}"
+                if not is_part(file) or test not in Expected(file).names:
+                    yield f"{file} has no test '{test}'"
