@@ -97,6 +97,7 @@ check:
 # Documentation as HTML: build/doc/index.html
 doc:
 	@scripts/install-packages doc
+	@scripts/conformance --write
 	@rm -rf build/doc
 	@sphinx-build -q -W --keep-going -b html -d build/doctrees Documentation build/doc
 	@echo "build/doc/index.html"
@@ -108,7 +109,7 @@ dkms:
 	@packaging/dkms-install $(if $(filter command line environment,$(origin KVER)),-k $(KVER))
 
 clean:
-	rm -rf build
+	rm -rf build Documentation/conformance.rst
 	@for d in tests/unit tests/fuzz tests/peer; do \
 		if [ -e $$d/Makefile ]; then $(MAKE) -C $$d clean; fi; done
 

@@ -52,7 +52,6 @@ VERDICTS = {
     "unit": [("Window.One", "PASS")],
     "kunit": [("suite.case: a row", "PASS"), ("suite.case: another", "PASS")],
 }
-DOCUMENT = "Documentation/conformance.rst"
 
 
 def load_cli():
@@ -87,7 +86,6 @@ class Tree:
 
     def table(self, text):
         self.write(CLI.TABLE, text)
-        self.write(DOCUMENT, document.generate(Table(text)))
 
     def verdict(self, kind, results, run=RUN, part=None):
         """What a part leaves: pairs of a name and PASS, FAIL or SKIP, and perhaps why"""
@@ -180,10 +178,10 @@ class SourceRules(WithTree):
         self.assertEqual(self.wrong(), "")
 
     def test_document(self):
-        self.tree.write(DOCUMENT, document.generate(Table(GOOD)) + " ")
-        self.assertIn("is not what comes out", self.wrong())
-        (self.tree.top / DOCUMENT).unlink()
-        self.assertIn("is not what comes out", self.wrong())
+        page = document.generate(Table(GOOD))
+        for said in ("* - A1", "| ``kunit:suite.case/a row``", "As A1.", "nobody does that",
+                     "**Open:** a part is not shown", "this way", "the other has no such thing"):
+            self.assertIn(said, page)
 
 
 class SideRules(WithTree):
