@@ -26,6 +26,12 @@ def _kunit(kernel, *options):
     return ["scripts/kunit", kernel, "--verbose", "--timeout", "5000", *options]
 
 
+def _pytest(name):
+    """The tests in tests/@name. What must run is what pytest finds there."""
+    return Part(name, 1, ["tests/lib/verdict", "--part", name, "--collected", "--",
+                          "/usr/bin/python3", "-B", "-m", "pytest", "--results", f"tests/{name}"])
+
+
 def _row(row):
     return Part(row.name, row.cpus, ["scripts/matrix", "--no-build", row.name],
                 (" ".join(["modules", *row.kernel]), *([PEER] if row.peer else [])), row.extra)
@@ -34,7 +40,7 @@ def _row(row):
 UM, PEER = "modules --engine uml", "peer"
 FIRST = (
     Part("runner", 1, ["tests/lib/selftest.py"]),
-    Part("mutate", 1, ["tests/mutate/selftest.py"]),
+    _pytest("mutate"),
     Part("unit", 2, _make("tests/unit", "check")),
 )
 # Side by side, the slowest first.
@@ -51,9 +57,9 @@ BESIDE = (
     Part("replies", USER_MODE, ["tests/replies"], (UM, PEER)),
     Part("cost", 1, ["scripts/bench", "--quick", "--no-build"], ("modules --kernel 6.12",)),
     Part("modprobe", USER_MODE, ["tests/modprobe"], (UM,)),
-    Part("compat", 1, ["tests/compat"]),
-    Part("tool", 1, ["tests/tool"]),
-    Part("doc", 1, ["tests/doc"]),
+    _pytest("compat"),
+    _pytest("tool"),
+    _pytest("doc"),
     # In make test-all, beside these
     *[_row(row) for row in ROWS if row.extra],
     Part("kunit-debug", 2, _kunit("debug", "--smp", "2"), ("kunit debug",), True, 5400),
@@ -88,6 +94,8 @@ BESIDE = (
 # Of all of the others; it looks at their verdicts.
 LAST = Part("conformance", 1, ["scripts/conformance", "--report"])
 ALL = (*FIRST, *BESIDE, LAST)
+# What has no list in tests/expected
+COLLECTED = [part.name for part in ALL if "--collected" in part.command]
 
 
 def builds(parts):

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Each command that a document shows is run here, or is one that a test runs: commands.txt."""
+import re
+
+import pytest
+
+import commands
+from documents import TOP, documents
+
+RULES = list(commands.rules())
+DOCUMENTS = [document for document in documents() if "upstream/" not in document.name]
+# {command: a document that shows it in a block}
+SHOWN = {command: document.name for document in reversed(DOCUMENTS)
+         for command in document.commands()}
+
+
+def _rule(command):
+    """The first one that fits"""
+    return next((rule for rule in RULES if rule.matches(command)), None)
+
+
+@pytest.mark.parametrize("command", SHOWN)
+def test_block(command):
+    rule = _rule(command)
+    assert rule, f"nobody runs '{command}' of {SHOWN[command]}"
+    assert not list(commands.faults(rule, command))
+
+
+def test_rules():
+    """Each is for a command that is there."""
+    assert set(RULES) == set(map(_rule, SHOWN))
+
+
+def test_number():
+    """Commands are found."""
+    assert len(SHOWN) > 30
+    assert len(list(_literals())) > 30
+
+
+def _literals():
+    """(document, command in its text, what speaks against it)"""
+    for document in DOCUMENTS:
+        for literal in document.literals():
+            if re.fullmatch(r"make(?: [\w.=/-]+)+", literal):
+                yield document, literal, commands.make_faults(literal.replace("=N", "=1"))
+            elif re.fullmatch(r"(?:scripts|tests|tools)/[\w./-]+(?: .*)", literal) and \
+                    "*" not in literal and "," not in literal:
+                yield document, literal, commands.option_faults(
+                    re.sub(r"[{}|<>()']", " ", literal))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+def test_text(document):
+    """There are such targets, programs and options."""
+    assert not [fault for where, _, faults in _literals() if where is document for fault in faults]
+
+
+def test_help():
+    """scripts/help.txt and the Makefile"""
+    text = (TOP / "scripts/help.txt").read_text("utf-8")
+    said = {a or b for a, b in re.findall(r"^make (?:\[(\w+)\]|([\w-]+))", text, re.M)}
+    text = (TOP / "Makefile").read_text("utf-8")
+    phony = set(re.search(r"^\.PHONY: (.*)$", text, re.M)[1].split())
+    assert phony - {"headers", "packages", "help"} == said

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Machines for the tool to look at: a folder in the place of /"""
+import pytest
+
+pytest.register_assert_rewrite("run")
+# pylint: disable=wrong-import-position
+import healthy  # noqa: E402
+import root  # noqa: E402
+
+
+@pytest.fixture
+def loaded():
+    """Both modules are loaded, with statistics of each."""
+    with root.loaded() as folder:
+        yield folder
+
+
+@pytest.fixture
+def silent():
+    """Both modules are loaded, without statistics."""
+    with root.loaded({}) as folder:
+        yield folder
+
+
+@pytest.fixture
+def empty():
+    """No module is loaded."""
+    with root.Root() as folder:
+        yield folder
+
+
+@pytest.fixture
+def machine():
+    """One that is as it should be"""
+    with healthy.machine() as folder:
+        yield folder
