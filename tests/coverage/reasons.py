@@ -9,6 +9,7 @@
 A star is for whatever in the function is not reached. A line with ~ in front of it is reached
 by chance only. An entry for which there is no such line is a mistake.
 """
+import collections
 import pathlib
 import re
 import sys
@@ -36,6 +37,9 @@ class Place(typing.NamedTuple):
     number: int
     function: str
     text: str
+
+    def __str__(self):
+        return f"{self.file}:{self.number}: {self.function}: {self.text}"
 
     def entries(self):
         return (Entry(self.file, self.function, self.text), Entry(self.file, self.function, "*"))
@@ -101,3 +105,22 @@ class Reasons:
         for entry in self.by_entry.keys() - self.used - self.by_chance:
             yield f"unreached.txt has {entry.file} {entry.function}: {entry.text}, which is " \
                 "reached, or is not there"
+
+
+class Unreached:
+    """@bare: texts of the lines that are not reached and have no reason. @by_reason: {reason: texts
+    of the others}."""
+
+    def __init__(self, lines, reasons, top=TOP):
+        """@lines: {file: {number: how often it has run}}"""
+        self.bare, self.by_reason = [], collections.defaultdict(list)
+        for file, counts in sorted(lines.items()):
+            for place in places(file, (n for n, count in counts.items() if not count), top):
+                reason = reasons.of(place)
+                (self.bare if reason is None else self.by_reason[reason]).append(str(place))
+
+    def __str__(self):
+        """All lines that are not reached, those without a reason first."""
+        parts = {f"{len(self.bare)} lines are not reached, and have no reason": self.bare,
+                 **self.by_reason}
+        return "\n".join("\n".join([f"[{head}]", *texts, ""]) for head, texts in parts.items())

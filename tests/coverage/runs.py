@@ -9,7 +9,7 @@ KUNIT, MODULES, PEER = f"kunit {KERNEL}", "modules " + " ".join(MACHINES), "peer
 ROWS = ("ours-intree-um", "intree-ours-um", "ours-um", "ours-debug-siw", "ours-mounts-siw-full",
         "ours-mounts-rxe-full")
 # In user space; what the unit tests of the core count is beside their objects.
-UNIT, IN_USER_SPACE = "build/coverage/unit", ("selftest", "unit")
+UNIT = "build/coverage/unit"
 # Of this machine's processors, as in parts.py
 CPUS, SLEEPY = 2 / 3, 0
 
@@ -20,7 +20,6 @@ def _row(name):
 
 
 TABLE = (
-    ("selftest", 1, ["tests/coverage/selftest.py"]),
     ("unit", 1, ["make", "-s", "--no-print-directory", "-C", "tests/unit", "check",
                  f"OUT=../../{UNIT}", "SANITIZE=--coverage"]),
     ("kunit", 1, ["scripts/kunit", KERNEL, "--verbose", "--timeout", "2400"]),
@@ -32,7 +31,7 @@ TABLE = (
 
 def _needs(name):
     """As build.py takes them"""
-    if name in IN_USER_SPACE:
+    if name == "unit":
         return ()
     if name == "kunit":
         return (KUNIT,)

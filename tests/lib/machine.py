@@ -31,14 +31,17 @@ def make(*arguments):
                               stdin=subprocess.DEVNULL, check=False).returncode
 
 
-def kernel_release(kernel):
-    """The release of a kernel of tests/kernel/build, or None if it does not build."""
+def kernel_folder(kernel):
+    """Where tests/kernel/build has built it, or None if it does not build."""
     result = subprocess.run([TOP / "tests/kernel/build", kernel], check=False,
                             stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
-    if result.returncode:
-        return None
-    release = pathlib.Path(result.stdout.strip(), "include/config/kernel.release")
-    return release.read_text("ascii").strip()
+    return None if result.returncode else pathlib.Path(result.stdout.strip())
+
+
+def kernel_release(kernel):
+    """The release of a kernel of tests/kernel/build, or None if it does not build."""
+    folder = kernel_folder(kernel)
+    return folder and (folder / "include/config/kernel.release").read_text("ascii").strip()
 
 
 def succeeds(command):
