@@ -82,8 +82,9 @@ struct svcrdma_poller {
  * struct svcrdma_granter - grant.c: credits
  * @asked: the most credits that a call has asked for. Any context
  * @highest: messages that were under way at the same time, ever. Of the completion handlers
- * @dones: Receives for the RDMA_DONEs of exposed replies. Changed under @dones_lock and st_recv_lock
- * @dones_lock: whoever makes these more
+ * @dones: Receives for the RDMA_DONEs of exposed replies. Changed under both @dones_lock and
+ *	st_recv_lock
+ * @dones_lock: of whoever makes these more
  * @calls: that have come since @since; in batches. Under st_recv_lock
  * @since: jiffies; in the future: until then nothing is counted. Under st_recv_lock
  * @work: makes the grant larger
@@ -92,7 +93,7 @@ struct svcrdma_granter {
 	u32			asked;
 	u32			highest;
 	u32			dones;
-	struct mutex		dones_lock;
+	struct mutex		dones_lock;	/* guards growth of dones */
 	u32			calls;
 	unsigned long		since;
 	struct work_struct	work;
