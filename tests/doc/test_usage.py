@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""--help of each program prints what it is for, and does nothing. What is called in a guest only
-(tests/guest, tests/machine/guest) is no program for a person."""
+"""--help of each program prints what it is for, and does nothing; an option that it does not know has it
+print how to call it, and do nothing. What is called in a guest only (tests/guest,
+tests/machine/guest) is no program for a person."""
 import os
 import shutil
 import subprocess
@@ -38,19 +39,42 @@ def _environment(scratch):
             "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def check(program, scratch):
-    """It ends well, says how to call it, and leaves nothing behind."""
-    done = subprocess.run([program, "--help"], capture_output=True, text=True,
+def _call(program, option, scratch):
+    """What a call leaves behind is a fault."""
+    done = subprocess.run([program, option], capture_output=True, text=True,
                           stdin=subprocess.DEVNULL, env=_environment(scratch),
                           cwd=scratch / "home", check=False, timeout=_LIMIT)
+    assert not [path.name for path in (scratch / "home").iterdir()]
+    return done
+
+
+def check(program, scratch):
+    """It ends well, and says how to call it."""
+    done = _call(program, "--help", scratch)
     assert (done.returncode, done.stderr) == (0, "")
     assert program.name in done.stdout
-    assert not [path.name for path in (scratch / "home").iterdir()]
 
 
-@pytest.mark.parametrize("name", [name for folder in _FOLDERS for name in sorted(programs(folder))])
+def check_wrong(program, scratch):
+    """It fails, and says so in its usage, without a trace of having begun."""
+    done = _call(program, "--no-such-option", scratch)
+    assert done.returncode == 2
+    assert "usage: " in done.stderr
+    assert "not found" not in done.stderr and "Traceback" not in done.stderr
+
+
+PROGRAMS = pytest.mark.parametrize("name", [name for folder in _FOLDERS
+                                            for name in sorted(programs(folder))])
+
+
+@PROGRAMS
 def test_usage(name, tmp_path):
     check(TOP / name, tmp_path)
+
+
+@PROGRAMS
+def test_wrong_option(name, tmp_path):
+    check_wrong(TOP / name, tmp_path)
 
 
 @pytest.mark.parametrize("folder", _FOLDERS)
@@ -66,6 +90,7 @@ def test_noticed(text, tmp_path):
     path = tmp_path / "wrong"
     path.write_text(f"#!/bin/sh\n{text}\n", "utf-8")
     path.chmod(0o755)
-    (tmp_path / "scratch").mkdir()
-    with pytest.raises(AssertionError):
-        check(path, tmp_path / "scratch")
+    for number, checked in enumerate((check, check_wrong)):
+        (tmp_path / str(number)).mkdir()
+        with pytest.raises(AssertionError):
+            checked(path, tmp_path / str(number))
