@@ -7,7 +7,16 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 VM = TOP / "scripts/vm"
-KERNELS = ("um", "um-debug", "um-gcov", "um-7.3", "um-debug-7.3", "debug", "kcsan")
+KERNELS = ("um", "um-light", "um-debug", "um-gcov", "um-7.3", "um-debug-7.3", "debug", "kcsan")
+
+
+# A machine in user mode for what asks for many of them: scripts/vm
+LIGHT = ("--engine", "uml", "--kernel", "um-light")
+
+
+def variant(kernel):
+    """What tests/kernel/build calls it: um-light is um-debug, booted otherwise."""
+    return "um-debug" if kernel == "um-light" else kernel
 
 
 def engine(kernel):
@@ -31,17 +40,16 @@ def make(*arguments):
                               stdin=subprocess.DEVNULL, check=False).returncode
 
 
-def kernel_folder(kernel):
-    """Where tests/kernel/build has built it, or None if it does not build."""
-    result = subprocess.run([TOP / "tests/kernel/build", kernel], check=False,
+def kernel_tree(kernel):
+    """The build tree of a kernel of tests/kernel/build, or None if it does not build."""
+    result = subprocess.run([TOP / "tests/kernel/build", variant(kernel)], check=False,
                             stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
     return None if result.returncode else pathlib.Path(result.stdout.strip())
 
 
-def kernel_release(kernel):
-    """The release of a kernel of tests/kernel/build, or None if it does not build."""
-    folder = kernel_folder(kernel)
-    return folder and (folder / "include/config/kernel.release").read_text("ascii").strip()
+def kernel_release(tree):
+    """The release of a build tree"""
+    return (tree / "include/config/kernel.release").read_text("ascii").strip()
 
 
 def succeeds(command):

@@ -8,15 +8,19 @@ import subprocess
 from machines import ARM64, S390X, X86, Machine
 from plan import PlanError
 
-UML = ("um", "um-debug", "um-gcov", "um-7.3", "um-debug-7.3")
+UML = ("um", "um-light", "um-debug", "um-gcov", "um-7.3", "um-debug-7.3")
 BUILT = ("debug", "kcsan", "arm64-64k")
+# um-light is um-debug as it boots without the checkers that cost most. KASAN stays, and UBSAN, and
+# what is cheap.
+LIGHT = ("kmemleak=off", "lockdep.prove_locking=0", "no_debug_objects", "stack_depot_disable=on",
+         "dma_debug=off")
 
 
 @dataclasses.dataclass
 class Kernel:
     """A kernel to boot. @modules holds modules of a kernel that has no folder
     in /lib/modules; @root is where it has one; @make_args are for `make modules`, and
-    @make_in is in front of it. @files: the guest's, if not the host's."""
+    @make_in is in front of it. @files: the guest's, if not the host's. @arguments: of its own."""
     name: str
     release: str
     image: pathlib.Path
@@ -29,6 +33,7 @@ class Kernel:
     shell_tty: str = "/dev/hvc0"
     machine: Machine = X86
     files: pathlib.Path = None
+    arguments: tuple = ()
 
 
 def _releases(root, series=None):
@@ -125,6 +130,9 @@ def find(engine, name, top, root=None):
         name = {None: "um", "debug": "um-debug"}.get(name, name)
         if name not in UML:
             raise PlanError(f"user-mode Linux has the kernels {' '.join(UML)}, not '{name}'")
+        if name == "um-light":
+            return dataclasses.replace(_built("um-debug", top), name=name, debug=False,
+                                       arguments=LIGHT)
         return _built(name, top)
     if name in BUILT:
         return _built(name, top)

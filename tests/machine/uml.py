@@ -46,7 +46,7 @@ class Uml:
             self._drain(role)
             argv.append(self._link(role))
             fds.append(self.cable[role].fileno())
-        argv += plan.append.split()
+        argv += [*plan.kernel.arguments, *plan.append.split()]
         interactive = self._interactive(role)
         # pylint: disable=consider-using-with
         return subprocess.Popen(

@@ -11,7 +11,7 @@ from console import Console
 from judge import KILLED, NO_BUILD, SAME_CODE, SURVIVED, TIMED_OUT
 from judge import Bench, Copy, Interrupted, Judge
 import mutants
-from results import Ktap
+import ktap
 
 # Nothing outside the bodies of functions, and nothing that is for a person
 C = r'''/* if (a < b) */
@@ -234,7 +234,7 @@ BAD = pytest.mark.parametrize("bad", (
 def test_first(tmp_path, bad):
     """The machine is stopped at the first case that fails, row that fails, or report."""
     log = tmp_path / "console.log"
-    console = Console(log, Ktap.FAILED)
+    console = Console(log, ktap.FAILED)
     log.write_text(GOOD, "ascii")
     console.poll()
     assert not console.stopped
