@@ -66,12 +66,16 @@ shell:
 test: packages
 	@scripts/test
 
+# After a change, before the next one: in a minute
+quick: packages
+	@scripts/test --quick
+
 test-all: packages
 	@scripts/test --all
 
 # Of what is fast
 conformance: packages
-	@scripts/test unit kunit-um ours-um peer-rxe conformance
+	@scripts/test unit kunit-client kunit-server kunit-memory ours-intree-um ours-debug-rxe peer-rxe conformance
 
 bench: packages
 	@scripts/bench
@@ -116,5 +120,5 @@ clean:
 help:
 	@cat scripts/help.txt
 
-.PHONY: modules kunit headers install uninstall packages peer demo shell test test-all conformance bench fuzz hostile mutate coverage check doc deb dkms clean help
+.PHONY: modules kunit headers install uninstall packages peer demo shell quick test test-all conformance bench fuzz hostile mutate coverage check doc deb dkms clean help
 .DEFAULT_GOAL := modules

@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Builds what parts need: build.py NEED..., each of them as in parts.py."""
+"""Builds what parts of the tests need, for tests/meson.build:
+
+	build.py peer
+	build.py kunit KERNEL
+	build.py modules [--engine ENGINE] [--kernel KERNEL]	as scripts/vm takes these
+
+The kernel, too, if it is not there.
+"""
 import sys
 
 import machine
-from expected import Expected
-from ledger import Ledger
 import usage
 
 
-def build(need):
+def build(kind, words):
     """True if it could be had."""
-    kind, *words = need.split()
     if kind == "kunit":
         return machine.make("kunit", f"TEST_KERNEL={words[0]}")
     if kind == "peer":
@@ -21,12 +25,10 @@ def build(need):
 
 def main():
     parser = usage.parser(__doc__)
-    parser.add_argument("need", nargs="*")
-    needs = parser.parse_args().need
-    ledger = Ledger("build", Expected(names=needs))
-    for need in needs:
-        ledger.say(need, [] if build(need) else ["it does not build: see above"])
-    return ledger.finish()
+    parser.add_argument("kind", choices=("peer", "kunit", "modules"))
+    parser.add_argument("words", nargs="...", metavar="...")
+    options = parser.parse_args()
+    return 0 if build(options.kind, options.words) else 1
 
 
 sys.exit(main())

@@ -1,120 +1,142 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The rows of the mount matrix: which sides and kernel, and what runs on their mounts."""
+"""The rows of the mount matrix: which sides and kernel, and what runs on their mounts.
+
+	rows.py		a line for each, for tests/meson.build: name, suite, how early, needs
+"""
 import typing
+
+import machine
+import usage
 
 
 class Row(typing.NamedTuple):
-    """@cpus: how many of this machine's it keeps busy on average; one that sleeps most of its
-    time has none. @expected: file in tests/expected. @extra: for make test-all only. @checks:
-    of the worklist, if not all. @peer: they need the raw wire peer."""
+    """@seconds: that it takes, about; the longest begins first. @suite: the first of quick, test
+    and all that has it. @checks: of the worklist, if not all. @peer: they need the raw wire peer."""
     name: str
-    cpus: float
+    seconds: int
     scale: str
     options: str
-    expected: str
-    extra: bool = False
+    suite: str = "test"
     checks: tuple = ()
     peer: bool = False
 
     @property
     def kernel(self):
-        """--engine and --kernel, as scripts/vm takes them."""
+        """Its name, as scripts/vm knows it"""
+        return self._option("--kernel", "um")
+
+    def _option(self, name, default):
         words = self.options.split()
-        return [w for i, word in enumerate(words) if word in ("--engine", "--kernel")
-                for w in words[i:i + 2]]
+        return words[words.index(name) + 1] if name in words else default
 
+    def wants(self, name):
+        """Does it have the check @name, `VERSION CHECK` or `all CHECK`?"""
+        version, check = name.split()
+        versions = self._option("--vers", "3,4.0,4.1,4.2").split(",")
+        if version not in (*versions, "all") and versions != ["no"]:
+            return False
+        if self.checks:
+            return check in self.checks
+        if "in-tree" in self.options and check in OF_OURS:
+            return False
+        return check in ON_MOUNTS and (check != "direct" or self.kernel.endswith("7.3"))
 
-OURS, MIXED, LATEST = "matrix/ours", "matrix/mixed", "matrix/4.2"
-# NFS 4.0 and 4.1 differ from 4.2 in what is above the transport; where time is short, two
-# versions stand for all.
-OURS_BRIEF = "matrix/ours-brief"
-# nfsd of the newest kernel can do direct I/O, where the file system can.
-OURS_NEW, MIXED_NEW = "matrix/ours-new", "matrix/mixed-new"
 
 # What a stock kernel is asked in make test: what depends on the kernel and on two processors.
 # The rest is shown in user mode, in a tenth of the time, and by the rows -full.
-STOCK, STOCK_BRIEF, STOCK_NEW = "matrix/stock", "matrix/stock-brief", "matrix/stock-new"
-FOREIGN = "matrix/foreign"
-# Two machines, of which one dies and boots again
-LOAD = "matrix/load"
+# What the worklist does where nobody says what; two of it only nfsd of 7.3 can, or ours only
+ON_MOUNTS = ("tree", "io", "attributes", "directory", "symlinks", "locks", "mmap", "verify", "callback",
+             "direct", "live", "statistics", "disconnect", "device", "kill", "server-restart",
+             "server-threads")
+OF_OURS = ("live", "statistics", "device")
 BRIEF = ("tree", "io", "callback", "verify", "disconnect", "device")
-# A machine in user mode waits for itself a third of its time.
-USER_MODE = 2 / 3
 
-# The slowest first. On stock kernels and on x86's debug kernel, two processors run our code.
+# User-mode Linux with all checkers, and without what costs most: tests/machine/kernels.py
+DEBUG = "--engine uml --kernel um-debug"
+LIGHT = "--engine uml --kernel um-light"
+
+# On stock kernels and on x86's debug kernel, two processors run our code.
 ROWS = (
-    Row("ours-6.12", 1, "small", "--kernel 6.12 --smp 2 --vers 3,4.2", STOCK,
-        checks=(*BRIEF, "statistics", "locks", "kill", "server-restart")),
-    Row("ours-7.3", 1, "small", "--kernel 7.3 --fs ext4 --smp 2 --vers 3,4.2", STOCK_NEW,
+    Row("quick-mount", 30, "tiny", f"{LIGHT} --vers 4.2", "quick", checks=("tree", "verify")),
+    Row("ours-6.12", 250, "small", "--kernel 6.12 --smp 2 --vers 3,4.2", checks=(*BRIEF, "kill")),
+    Row("ours-7.3", 210, "small", "--kernel 7.3 --fs ext4 --smp 2 --vers 4.2",
         checks=(*BRIEF, "direct")),
-    Row("ours-6.1", 1, "small", "--kernel 6.1 --fs xfs --vers 3,4.2", STOCK_BRIEF, checks=BRIEF),
-    Row("ours-mounts-siw", 0, "small", "--engine uml --provider siw --vers no",
-        "matrix/mounts-siw-brief", checks=("gss", "netns", "configuration", "reload")),
+    Row("ours-6.1", 110, "small", "--kernel 6.1 --fs xfs --vers 4.2", checks=BRIEF),
+    Row("ours-mounts-siw", 360, "small", f"{LIGHT} --provider siw --vers no",
+        checks=("gss", "netns", "configuration", "reload")),
     # rxe belongs to the first network namespace.
-    Row("ours-mounts-rxe", 0, "small", "--engine uml --provider rxe --vers no",
-        "matrix/mounts-rxe-brief",
+    Row("ours-mounts-rxe", 180, "small", f"{LIGHT} --provider rxe --vers no",
         checks=("addressing", "listener", "administrator", "credits", "events")),
-    Row("ours-mounts-debug", USER_MODE, "small",
-        "--engine uml --kernel um-debug --provider rxe --vers no", "matrix/mounts-debug",
-        checks=("readers",)),
-    Row("ours-debug-rxe", USER_MODE, "small",
-        "--engine uml --kernel um-debug --provider rxe", OURS),
-    Row("ours-debug-siw", USER_MODE, "small",
-        "--engine uml --kernel um-debug --provider siw --vers 3,4.2", OURS_BRIEF),
-    Row("ours-intree-um", USER_MODE, "small", "--engine uml --client ours --server in-tree", MIXED),
-    Row("intree-ours-um", USER_MODE, "small", "--engine uml --client in-tree --server ours", MIXED),
+    Row("ours-mounts-debug", 50, "small", f"{DEBUG} --provider rxe --vers no", checks=("readers",)),
+    Row("ours-debug-rxe", 130, "small", f"{DEBUG} --provider rxe --vers 3,4.2"),
+    Row("ours-debug-siw", 110, "small", f"{DEBUG} --provider siw --vers 4.2"),
+    # NFS 4.0 and 4.1 differ from 4.2 in what is above the transport.
+    Row("ours-intree-um", 150, "small", f"{LIGHT} --client ours --server in-tree --vers 3,4.1"),
+    Row("intree-ours-um", 150, "small", f"{LIGHT} --client in-tree --server ours --vers 4.0,4.2"),
     # What takes long in QEMU and is done in user mode, with the same kernel source, in a
     # tenth of the time, and the in-tree peer of 6.1
-    Row("ours-debug-x86", 2, "small", "--kernel debug --provider rxe --mem 3G --vers 4.2 --smp 2",
-        LATEST, True),
+    Row("ours-debug-x86", 1000, "small",
+        "--kernel debug --provider rxe --mem 3G --vers 4.2 --smp 2", "all"),
     # The race detector: whatever runs at the same time on two processors.
-    Row("ours-kcsan-rxe", 2, "small", "--kernel kcsan --provider rxe --mem 3G --vers 4.2 --smp 2",
-        LATEST, True),
-    Row("ours-x86-siw", 2, "small", "--kernel debug --provider siw --mem 3G --smp 2", OURS, True),
-    Row("ours-debug-rxe-full", USER_MODE, "full",
-        "--engine uml --kernel um-debug --provider rxe", OURS, True),
-    Row("ours-debug-siw-full", USER_MODE, "full",
-        "--engine uml --kernel um-debug --provider siw", OURS, True),
-    Row("ours-mounts-rxe-full", 0, "small", "--engine uml --provider rxe --vers no",
-        "matrix/mounts-rxe", True,
+    Row("ours-kcsan-rxe", 1000, "small",
+        "--kernel kcsan --provider rxe --mem 3G --vers 4.2 --smp 2", "all"),
+    Row("ours-x86-siw", 1000, "small", "--kernel debug --provider siw --mem 3G --smp 2", "all"),
+    Row("ours-debug-rxe-full", 1000, "full",
+        f"{DEBUG} --provider rxe", "all"),
+    Row("ours-debug-siw-full", 1000, "full",
+        f"{DEBUG} --provider siw", "all"),
+    Row("ours-mounts-rxe-full", 1000, "small", f"{LIGHT} --provider rxe --vers no", "all",
         checks=("addressing", "gss", "listener", "administrator", "configuration", "credits",
                 "diagnosis", "events", "readers", "reload")),
-    Row("ours-mounts-siw-full", 0, "small", "--engine uml --provider siw --vers no",
-        "matrix/mounts-siw", True,
+    Row("ours-mounts-siw-full", 1000, "small", f"{LIGHT} --provider siw --vers no", "all",
         checks=("addressing", "gss", "listener", "netns", "configuration", "reload")),
-    Row("intree-mounts", 0, "small", "--engine uml --client in-tree --server ours --vers no",
-        "matrix/mounts-intree", True, checks=("credits",)),
-    Row("ours-connections", 0, "small", "--engine uml --provider rxe --vers no",
-        "matrix/connections", True, checks=("connections",), peer=True),
-    Row("ours-um-7.3", USER_MODE, "full", "--engine uml --kernel um-7.3 --fs ext4", OURS_NEW, True),
+    Row("intree-mounts", 1000, "small", f"{LIGHT} --client in-tree --server ours --vers no", "all",
+        checks=("credits",)),
+    Row("ours-connections", 1000, "small", f"{LIGHT} --provider rxe --vers no", "all",
+        checks=("connections",), peer=True),
+    Row("ours-um-7.3", 1000, "full", "--engine uml --kernel um-7.3 --fs ext4", "all"),
     # bpftrace needs a kernel with BTF.
-    Row("ours-events-6.12", 1, "small", "--kernel 6.12 --vers no", "matrix/events", True,
+    Row("ours-events-6.12", 1000, "small", "--kernel 6.12 --vers no", "all",
         checks=("events",)),
-    Row("ours-mounts-7.3", 0, "small", "--engine uml --kernel um-7.3 --vers no",
-        "matrix/mounts-7.3", True, checks=("addressing", "listener", "localio")),
-    Row("ours-7.3-full", 2, "full", "--kernel 7.3 --fs ext4 --smp 2", OURS_NEW, True),
-    Row("ours-intree-7.3", 2, "full", "--kernel 7.3 --fs ext4 --client ours --server in-tree",
-        MIXED_NEW, True),
-    Row("intree-ours-7.3", 2, "full", "--kernel 7.3 --fs ext4 --client in-tree --server ours",
-        MIXED_NEW, True),
-    Row("ours-6.12-full", 2, "full", "--kernel 6.12 --smp 2", OURS, True),
-    Row("ours-6.1-full", 2, "full", "--kernel 6.1 --fs xfs --smp 2", OURS, True),
-    Row("ours-um", USER_MODE, "small", "--engine uml", OURS, True),
-    Row("ours-load-um", USER_MODE, "small",
-        "--engine uml --two --fs ext4 --disk --vers 3,4.2", LOAD, True,
+    Row("ours-mounts-7.3", 1000, "small", "--engine uml --kernel um-7.3 --vers no", "all",
+        checks=("addressing", "listener", "localio")),
+    Row("ours-7.3-full", 1000, "full", "--kernel 7.3 --fs ext4 --smp 2", "all"),
+    Row("ours-intree-7.3", 1000, "full",
+        "--kernel 7.3 --fs ext4 --client ours --server in-tree", "all"),
+    Row("intree-ours-7.3", 1000, "full",
+        "--kernel 7.3 --fs ext4 --client in-tree --server ours", "all"),
+    Row("ours-6.12-full", 1000, "full", "--kernel 6.12 --smp 2", "all"),
+    Row("ours-6.1-full", 1000, "full", "--kernel 6.1 --fs xfs --smp 2", "all"),
+    Row("ours-intree-um-full", 1000, "small", f"{LIGHT} --client ours --server in-tree", "all"),
+    Row("intree-ours-um-full", 1000, "small", f"{LIGHT} --client in-tree --server ours", "all"),
+    Row("ours-um", 1000, "small", LIGHT, "all"),
+    Row("ours-load-um", 1000, "small",
+        "--engine uml --two --fs ext4 --disk --vers 3,4.2", "all",
         checks=("recalls", "shared", "server-reboot")),
     # Big endian
-    Row("ours-s390x", 1, "small", "--kernel s390x", FOREIGN, True,
+    Row("ours-s390x", 1000, "small", "--kernel s390x", "all",
         checks=("tree", "io", "callback", "verify")),
     # Pages of 64 KiB
-    *[Row(f"ours-arm64-{provider}", 1, "small", f"--kernel arm64-64k --provider {provider}",
-          FOREIGN, True, checks=("tree", "io", "callback", "verify"))
+    *[Row(f"ours-arm64-{provider}", 300, "small", f"--kernel arm64-64k --provider {provider}", "all",
+          checks=("tree", "io", "callback", "verify"))
       for provider in ("rxe", "siw")],
-    Row("ours-intree-6.12", 2, "full", "--kernel 6.12 --client ours --server in-tree", MIXED, True),
-    Row("intree-ours-6.12", 2, "full", "--kernel 6.12 --client in-tree --server ours", MIXED, True),
-    Row("ours-intree-6.1", 2, "full", "--kernel 6.1 --fs xfs --client ours --server in-tree",
-        MIXED, True),
-    Row("intree-ours-6.1", 2, "full", "--kernel 6.1 --fs xfs --client in-tree --server ours",
-        MIXED, True),
+    Row("ours-intree-6.12", 1000, "full", "--kernel 6.12 --client ours --server in-tree", "all"),
+    Row("intree-ours-6.12", 1000, "full", "--kernel 6.12 --client in-tree --server ours", "all"),
+    Row("ours-intree-6.1", 1000, "full",
+        "--kernel 6.1 --fs xfs --client ours --server in-tree", "all"),
+    Row("intree-ours-6.1", 1000, "full",
+        "--kernel 6.1 --fs xfs --client in-tree --server ours", "all"),
 )
 BY_NAME = {row.name: row for row in ROWS}
+
+
+def main():
+    usage.parser(__doc__).parse_args()
+    for row in ROWS:
+        needs = ",".join([machine.variant(row.kernel), *["peer"] * row.peer])
+        print(row.name, row.suite, row.seconds, needs)
+
+
+if __name__ == "__main__":
+    main()

@@ -26,6 +26,8 @@ sys.path.insert(0, str(HERE))
 # pylint: disable=wrong-import-position
 from expected import Expected  # noqa: E402
 from ledger import Ledger  # noqa: E402
+import machine  # noqa: E402
+from rows import BY_NAME  # noqa: E402
 import sites  # noqa: E402
 
 TOP = HERE.parent.parent
@@ -406,6 +408,10 @@ class Probe:
         return fault_of(status, last, how)
 
 
+def of_row(name):
+    return list(Expected("matrix", selected=BY_NAME[name].wants).names.elements())
+
+
 def names_of(*files):
     return [name for file in files for name in Expected(file).names.elements()]
 
@@ -434,9 +440,9 @@ def probes():
               kunit("rpcrdma", "memory"), Sites),
         Probe("peer", ["scripts/peer", "um"], names_of("peer-rxe"), edits="peer"),
         Probe("hostile", ["scripts/hostile"], ["hostile-server"], good=False),
-        Probe("matrix", ["scripts/matrix", "--no-build", "ours-6.12"], names_of("matrix/stock")),
+        Probe("matrix", ["scripts/matrix", "--no-build", "ours-6.12"], of_row("ours-6.12")),
         Probe("mounts", ["scripts/matrix", "--no-build", "ours-mounts-siw"],
-              names_of("matrix/mounts-siw-brief")),
+              of_row("ours-mounts-siw")),
         # A stub finds no error; with mutations it would have to.
         Probe("models", ["tests/models/run", "--no-mutations"],
               [name for name in names_of("models") if name.count(" ") == 0 or " source" in name],
@@ -445,7 +451,7 @@ def probes():
         Probe("cost", ["scripts/bench", "--quick", "--no-build"], names_of("cost"), good=False),
         # Without a capture there is nothing that could be right.
         Probe("capture", ["tests/capture", "rxe"], names_of("capture/rxe"), good=False),
-        Probe("test", ["scripts/test", "ours-6.12"], names_of("matrix/stock")),
+        Probe("test", ["scripts/test", "ours-6.12"], of_row("ours-6.12")),
         Probe("conformance", ["scripts/conformance", "--report"], ["nothing"], good=False),
     ]
 
@@ -475,6 +481,8 @@ class Tree:
         self._write("bin/spin", "#!/bin/sh\n: >pan.c\n")
         self._write("build/peer/rdma-peer", "#!/bin/sh\n")
         self._write("stub-kernel/include/config/kernel.release", RELEASE + "\n")
+        (self.top / "stub-kernel/source").symlink_to(
+            machine.kernel_tree("um-debug").resolve() / "source")
         for side in "rpcrdma", "xprtrdma", "svcrdma", "memory":
             self._write(f"build/{RELEASE}-kunit/{side}_kunit.ko", "")
 
@@ -516,7 +524,7 @@ class Tree:
         """What a good run has left."""
         self.run(probe, "good")
         if probe.name == "conformance":
-            for kind, file in ("unit", "unit"), ("peer", "peer-rxe"), ("matrix", "matrix/stock"):
+            for kind, file in ("unit", "unit"), ("peer", "peer-rxe"), ("matrix", "matrix"):
                 path = self.top / f"build/test/{kind}/verdict"
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(json.dumps({

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Runs one part of the tests for `meson test`, and prints as TAP how its checks went.
+
+	part.py NAME COMMAND...
+
+The command keeps its verdict in a file (ledger.py), and what it prints goes to build/test/NAME/log.
+A command without a verdict, or whose exit status is not what the verdict says, is a failure.
+"""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+# pylint: disable=wrong-import-position
+import ledger  # noqa: E402
+from results import PASS  # noqa: E402
+import usage  # noqa: E402
+
+LOGS = ledger.TOP / "build/test"
+
+
+CHILDREN = set()
+
+
+def stop(*_):
+    """When meson's time is over, a command gets SIGINT and may clean up: it is in a process group of
+    its own, since machines take longer to end than meson waits."""
+    for child in CHILDREN:
+        os.killpg(child.pid, signal.SIGINT)
+    sys.exit("Bail out! The part was ended before it was done.")
+
+
+def run(command, folder):
+    """Runs it, with its output in @folder. Returns (its verdict or None, its exit status)."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    number = ledger.RUN or str(time.time_ns())
+    env = {**os.environ, "RPCRDMA_VERDICT": str(folder / "verdict"), "RPCRDMA_RUN": number}
+    with open(folder / "log", "w", encoding="utf-8") as output:
+        # pylint: disable=consider-using-with
+        child = subprocess.Popen(command, cwd=ledger.TOP, env=env, stdin=subprocess.DEVNULL,
+                                 stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+    CHILDREN.add(child)
+    status = child.wait()
+    CHILDREN.discard(child)
+    return ledger.load(folder / "verdict", number), status
+
+
+def faults(verdict, status):
+    """What speaks against the part itself"""
+    if not verdict:
+        return [f"the command returned {status}, without a verdict"]
+    if (status != 0) != bool(verdict["failures"]):
+        return [f"the command returned {status} with {len(verdict['failures'])} failures"]
+    return []
+
+
+def play(command, folder):
+    """Runs it, and returns what has failed."""
+    verdict, status = run(command, folder)
+    return [*(verdict["failures"] if verdict else ()), *faults(verdict, status)]
+
+
+def lines(name, verdict, status):
+    """TAP: a line for each check, as it counts"""
+    verdict_faults = faults(verdict, status)
+    verdict = verdict or {"results": [], "failures": [], "skipped": []}
+    said = [("ok", r.name) for r in verdict["results"] if r.verdict == PASS]
+    said += [("ok", f"{text.partition(': ')[0]} # SKIP") for text in verdict["skipped"]]
+    said += [("not ok", text) for text in (*verdict["failures"], *verdict_faults)]
+    yield f"1..{len(said)}"
+    for number, (verb, text) in enumerate(said, 1):
+        first, *more = text.splitlines() or [""]
+        # Behind a hash sign TAP has a directive.
+        if not first.endswith(" # SKIP"):
+            first = first.replace("#", "")
+        yield f"{verb} {number} {name}: {first}"
+        yield from (f"# {line}" for line in more)
+
+
+def main():
+    parser = usage.parser(__doc__)
+    parser.add_argument("name")
+    parser.add_argument("command", nargs="...")
+    options = parser.parse_args()
+    for number in signal.SIGTERM, signal.SIGINT:
+        signal.signal(number, stop)
+    for line in lines(options.name, *run(options.command, LOGS / options.name)):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
