@@ -23,8 +23,6 @@ from results import PASS  # noqa: E402
 import usage  # noqa: E402
 
 LOGS = ledger.TOP / "build/test"
-
-
 CHILDREN = set()
 
 
