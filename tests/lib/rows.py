@@ -43,13 +43,14 @@ class Row(typing.NamedTuple):
         return check in ON_MOUNTS and (check != "direct" or self.kernel.endswith("7.3"))
 
 
+# What the worklist does on mounts, where a row does not say what
+ON_MOUNTS = ("tree", "io", "attributes", "directory", "symlinks", "locks", "mmap", "verify",
+             "callback", "direct", "live", "statistics", "disconnect", "device", "kill",
+             "server-restart", "server-threads")
+# These look at what only our modules have, on both sides.
+OF_OURS = ("live", "statistics", "device")
 # What a stock kernel is asked in make test: what depends on the kernel and on two processors.
 # The rest is shown in user mode, in a tenth of the time, and by the rows -full.
-# What the worklist does where nobody says what; two of it only nfsd of 7.3 can, or ours only
-ON_MOUNTS = ("tree", "io", "attributes", "directory", "symlinks", "locks", "mmap", "verify", "callback",
-             "direct", "live", "statistics", "disconnect", "device", "kill", "server-restart",
-             "server-threads")
-OF_OURS = ("live", "statistics", "device")
 BRIEF = ("tree", "io", "callback", "verify", "disconnect", "device")
 
 # User-mode Linux with all checkers, and without what costs most: tests/machine/kernels.py
@@ -82,10 +83,8 @@ ROWS = (
     Row("ours-kcsan-rxe", 1000, "small",
         "--kernel kcsan --provider rxe --mem 3G --vers 4.2 --smp 2", "all"),
     Row("ours-x86-siw", 1000, "small", "--kernel debug --provider siw --mem 3G --smp 2", "all"),
-    Row("ours-debug-rxe-full", 1000, "full",
-        f"{DEBUG} --provider rxe", "all"),
-    Row("ours-debug-siw-full", 1000, "full",
-        f"{DEBUG} --provider siw", "all"),
+    Row("ours-debug-rxe-full", 1000, "full", f"{DEBUG} --provider rxe", "all"),
+    Row("ours-debug-siw-full", 1000, "full", f"{DEBUG} --provider siw", "all"),
     Row("ours-mounts-rxe-full", 1000, "small", f"{LIGHT} --provider rxe --vers no", "all",
         checks=("addressing", "gss", "listener", "administrator", "configuration", "credits",
                 "diagnosis", "events", "readers", "reload")),
