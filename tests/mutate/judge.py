@@ -82,7 +82,7 @@ def kunit(kernel):
 
 def unit():
     """The unit tests of the core. A change may leave something unused."""
-    make = ["make", "-s", "--no-print-directory", "-C", "unit", "CXX=g++ -w"]
+    make = ["make", "-s", "--no-print-directory", "-C", "tests/unit", "CXX=g++ -w"]
     return Judge([*make, "build"], lambda _path, limit: [
         *(["timeout", str(limit)] if limit else []), *make, "check"], "build/unit/tests")
 
