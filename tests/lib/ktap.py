@@ -33,14 +33,14 @@ class Parser:
             # It prints what is wrong, to whatever standard output is when it is imported.
             with contextlib.redirect_stdout(self.printed):
                 self.module = importlib.import_module("kunit_parser")
+                self.printer = importlib.import_module("kunit_printer").stdout
         finally:
             sys.path.remove(folder)
 
     def parse(self, document):
         """(its tree of tests, what the parser complains of)"""
-        printer = getattr(self.module, "stdout", None)
-        # Since 6.16 the caller says who prints.
-        more = [printer] if self.module.parse_run_tests.__code__.co_argcount > 1 else []
+        # That of 7.3 wants to be told who prints, that of 6.12 knows.
+        more = [self.printer] if self.module.parse_run_tests.__code__.co_argcount > 1 else []
         tree = self.module.parse_run_tests(document, *more)
         complaints = ERROR.findall(self.printed.getvalue())
         self.printed.seek(0)
