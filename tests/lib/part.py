@@ -30,8 +30,17 @@ def stop(*_):
     """When meson's time is over, a command gets SIGINT and may clean up: it is in a process group of
     its own, since machines take longer to end than meson waits."""
     for child in CHILDREN:
-        os.killpg(child.pid, signal.SIGINT)
+        try:
+            os.killpg(child.pid, signal.SIGINT)
+        except ProcessLookupError:  # it has ended by itself
+            pass
     sys.exit("Bail out! The part was ended before it was done.")
+
+
+def end_with_children():
+    """Who is ended from now on ends what it has begun: no machine runs on."""
+    for number in signal.SIGTERM, signal.SIGINT:
+        signal.signal(number, stop)
 
 
 def run(command, folder):
@@ -87,8 +96,7 @@ def main():
     parser.add_argument("name")
     parser.add_argument("command", nargs="...")
     options = parser.parse_args()
-    for number in signal.SIGTERM, signal.SIGINT:
-        signal.signal(number, stop)
+    end_with_children()
     for line in lines(options.name, *run(options.command, LOGS / options.name)):
         print(line)
 
