@@ -75,7 +75,7 @@ test-all: packages
 
 # Of what is fast
 conformance: packages
-	@scripts/test unit kunit-client kunit-server kunit-memory ours-intree-um ours-debug-rxe peer-rxe conformance
+	@scripts/test unit kunit-client kunit-server kunit-memory ours-um peer-rxe conformance
 
 bench: packages
 	@scripts/bench
