@@ -2,7 +2,7 @@
 """Ladders as a picture: one SVG file, with nothing in it but text and shapes."""
 import os
 import textwrap
-from xml.sax.saxutils import escape
+from html import escape
 
 import ladder as ladders
 from ladder import FAULT, FIELDS, MEMORY, NAMES, PLAIN, SEGMENT
@@ -58,7 +58,7 @@ class _Page:
 
     def text(self, x, y, words, style, anchor=""):
         anchor = f' text-anchor="{anchor}"' if anchor else ""
-        self.out.append(f'<text x="{x:g}" y="{y:g}" class="{style}"{anchor}>{escape(words)}'
+        self.out.append(f'<text x="{x:g}" y="{y:g}" class="{style}"{anchor}>{escape(words, quote=False)}'
                         "</text>")
 
     def box(self, x, y, width, height, style, radius=8):
@@ -167,7 +167,7 @@ def draw(pictures):
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" '
         'xml:space="preserve">',
-        f"<title>{escape(names)}</title>", f"<style>{_STYLE}</style>",
+        f"<title>{escape(names, quote=False)}</title>", f"<style>{_STYLE}</style>",
         f'<rect width="{_WIDTH}" height="{page.y:g}" rx="10" class="f-bg"/>', *page.out,
         "</svg>", ""])
 
