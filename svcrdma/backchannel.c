@@ -527,8 +527,10 @@ static int backchannel_format_addresses(struct rpc_xprt *xprt)
 {
 	const struct sockaddr *sa = (const struct sockaddr *)&xprt->addr;
 	const char **strings = xprt->address_strings;
+	char host[INET6_ADDRSTRLEN + sizeof("%4294967295")];
 
-	strings[RPC_DISPLAY_ADDR] = kasprintf(GFP_KERNEL, "%pISc", sa);
+	rpc_ntop(sa, host, sizeof(host));
+	strings[RPC_DISPLAY_ADDR] = kasprintf(GFP_KERNEL, "%s", host);
 	strings[RPC_DISPLAY_PORT] = kasprintf(GFP_KERNEL, "%u", rpc_get_port(sa));
 	strings[RPC_DISPLAY_HEX_ADDR] = backchannel_hex_addr(sa);
 	strings[RPC_DISPLAY_HEX_PORT] = kasprintf(GFP_KERNEL, "%4hx", rpc_get_port(sa));

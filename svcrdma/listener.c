@@ -262,10 +262,25 @@ static void listener_try_later(struct svcrdma_listener *li)
 	svcrdma_work_later(&li->li_work, delay);
 }
 
+/* Of an address, a scope and a port, as in [fe80::1%4294967295]:65535 */
+#define LISTENER_NAME_LEN	(INET6_ADDRSTRLEN + 20)
+
+/* An address and a port for a person: a link-local address has its scope. */
+static const char *listener_name(const struct sockaddr *sa, char name[LISTENER_NAME_LEN])
+{
+	char host[LISTENER_NAME_LEN];
+
+	rpc_ntop(sa, host, sizeof(host));
+	snprintf(name, LISTENER_NAME_LEN, sa->sa_family == AF_INET6 ? "[%s]:%u" : "%s:%u", host,
+		 rpc_get_port(sa));
+	return name;
+}
+
 /* The old id has to go first: both cannot have the port. */
 static void listener_rebind(struct svcrdma_listener *li)
 {
 	struct sockaddr *sa = (struct sockaddr *)&li->li_xprt.xpt_local;
+	char name[LISTENER_NAME_LEN];
 	int ret;
 
 	lockdep_assert_held(&li->li_mutex);
@@ -274,14 +289,14 @@ static void listener_rebind(struct svcrdma_listener *li)
 	if (ret) {
 		trace_svcrdma_listener_err("rebind", ret);
 		if (!li->li_lost)
-			pr_notice("svcrdma: cannot listen on %pISpc now, error %d; trying on\n",
-				  sa, ret);
+			pr_notice("svcrdma: cannot listen on %s now, error %d; trying on\n",
+				  listener_name(sa, name), ret);
 		li->li_lost = true;
 		listener_try_later(li);
 		return;
 	}
 	if (li->li_lost)
-		pr_notice("svcrdma: listening on %pISpc again\n", sa);
+		pr_notice("svcrdma: listening on %s again\n", listener_name(sa, name));
 	li->li_lost = false;
 	WRITE_ONCE(li->li_delay, SVCRDMA_REBIND_MIN);
 }
@@ -331,6 +346,7 @@ struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
 					 struct sockaddr *sa, int salen, int flags)
 {
 	struct svcrdma_listener *li;
+	char name[LISTENER_NAME_LEN];
 	int ret;
 
 	if (sa->sa_family != AF_INET && sa->sa_family != AF_INET6)
@@ -353,7 +369,8 @@ struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
 	if (ret) {
 		trace_svcrdma_listener_err("listen", ret);
 		/* nfsd goes on without it, and whoever starts nfsd may not look at its status. */
-		pr_notice_ratelimited("svcrdma: cannot listen on %pISpc, error %d\n", sa, ret);
+		pr_notice_ratelimited("svcrdma: cannot listen on %s, error %d\n",
+				      listener_name(sa, name), ret);
 		cancel_delayed_work_sync(&li->li_work);
 		/* One of several devices may have listened for a while. */
 		listener_discard_pending(li);

@@ -4,7 +4,7 @@
 
     listen.py <transport> <address> <port> [...]
 
-rpc.nfsd of Debian 12 knows ports only: each RDMA listener of its is one for all addresses.
+A scope is a number: fe80::1%2. rpc.nfsd of Debian 12 knows ports only: each RDMA listener of its is one for all addresses.
 This is the LISTENER_SET of the netlink family "nfsd" (Documentation/netlink/specs/nfsd.yaml
 of the kernel, from 6.10). Ends with 77 where there is none.
 """
@@ -37,7 +37,7 @@ def sockaddr(address, port):
         data = struct.pack("=H", socket.AF_INET) + struct.pack("!H", port) + address.packed
     else:
         data = struct.pack("=H", socket.AF_INET6) + struct.pack("!HI", port, 0) + \
-            address.packed + struct.pack("=I", 0)
+            address.packed + struct.pack("=I", int(address.scope_id or 0))
     return data.ljust(128, b"\0")
 
 

@@ -127,6 +127,38 @@ static void setup_is_as_sunrpc_wants_it(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, "rdma", xprt->address_strings[RPC_DISPLAY_NETID]);
 }
 
+/* As SUNRPC's work item. */
+static void destroy(struct work_struct *work)
+{
+	struct rpc_xprt *xprt = container_of(work, struct rpc_xprt, task_cleanup);
+
+	xprt->ops->destroy(xprt);
+}
+
+/* A link-local address is of one device; SUNRPC's files show whose. */
+static void setup_says_which_scope(struct kunit *test)
+{
+	struct svcrdma_transport *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	struct backchannel *bc = test->priv;
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)&bc->xprt->xpt_remote;
+	struct sockaddr_storage before = bc->xprt->xpt_remote;
+	int modules = module_refcount(THIS_MODULE);
+	struct rpc_xprt *xprt;
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	*sin6 = (struct sockaddr_in6) {
+		.sin6_family = AF_INET6, .sin6_addr.s6_addr = { 0xfe, 0x80, [15] = 1 },
+		.sin6_scope_id = 7,
+	};
+	xprt = set_up(bc, &t->st_xprt, sizeof(*sin6));
+	bc->xprt->xpt_remote = before;
+	KUNIT_ASSERT_FALSE(test, IS_ERR(xprt));
+	KUNIT_EXPECT_STREQ(test, "fe80::1%7", xprt->address_strings[RPC_DISPLAY_ADDR]);
+	INIT_WORK(&xprt->task_cleanup, destroy);
+	queue_work(system_unbound_wq, &xprt->task_cleanup);
+	KUNIT_EXPECT_TRUE(test, eventually(module_refcount(THIS_MODULE) == modules));
+}
+
 /* As of every transport for RDMA: 27 values, those of chunks and regions among them. */
 static void setup_has_a_line_of_statistics(struct kunit *test)
 {
@@ -228,6 +260,7 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(loss_is_injected),
 	KUNIT_CASE(connect_is_refused),
 	KUNIT_CASE(setup_is_as_sunrpc_wants_it),
+	KUNIT_CASE(setup_says_which_scope),
 	KUNIT_CASE(setup_has_a_line_of_statistics),
 	KUNIT_CASE(setup_happens_once),
 	KUNIT_CASE(setup_without_memory),
