@@ -113,7 +113,7 @@ class Tests:
 
     def kunit(self, module=None):
         """Of all modules, or of one."""
-        tables = Tables(self._files("tests/kunit/**/*.[ch]"))
+        tables = Tables(self._files("tests/kunit/**/*.[ch]", "tests/provider/*.[ch]"))
         cases = []
         for path, text in self._files("tests/kunit/**/*.c").items():
             folder = path.split("/")[2]

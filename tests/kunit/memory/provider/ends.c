@@ -256,7 +256,7 @@ static int __init memory_provider_init(void)
 
 static void __exit memory_provider_exit(void)
 {
-	memory_device_exit();
+	memory_devices_exit();
 	memory_dma_exit();
 	fault_print();
 }

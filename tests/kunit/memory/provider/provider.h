@@ -1,433 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A provider in memory: verbs devices without hardware and without a wire.
- *
- * Each device is registered with ib_core like any other, so completion queues, rdma_rw
- * and pools of memory regions work over it as they are. Two queue pairs, of one device
- * or of two, are joined by memory_connect(); what one of them sends, reads and
- * writes is then carried out on the memory of the other, by the rules of RFC 4296
- * sections 2 and 3, and RFC 5040 sections 5.5 and 7.
- *
- * DMA is real: a device has a struct device, and an address that was not mapped for it,
- * or not for that direction, is refused and remembered as a complaint (dma.c).
- *
- * Time is the test's. A work request takes effect within ib_post_send() or
- * ib_post_recv(), in the context of the caller, which may be any, on any processor, unless
- * the queue pair is held
- * (memory_hold()); completions wait in a completion queue that is held
- * (memory_hold_cq()). Faults are scripted by number (memory_fault()). There is no
- * clock, no thread and no chance.
- *
- * A device speaks as InfiniBand does or as iWARP does: the latter terminates both ends
- * of a connection, knows no retry for want of a Receive, and wants the sink of a Read
- * registered for remote write. It has a shape: how deep its queues are, what its regions
- * hold. There is a plain one, whose steps the tests count, and those of real devices.
+ * The provider in memory (tests/provider/memory.h), as KUnit's suites have it: a device
+ * belongs to a test, DMA is followed (dma.c), time is the test's (control.c), and faults are
+ * scripted by number (faults.c).
  */
 #ifndef KUNIT_MEMORY_PROVIDER_H
 #define KUNIT_MEMORY_PROVIDER_H
 
 #include <kunit/test.h>
 #include <kunit/test-bug.h>
-#include <linux/platform_device.h>
-#include <linux/rbtree.h>
-#include <rdma/ib_verbs.h>
 
-enum {
-	MEMORY_FAULTS	= 8,
-	MEMORY_POISON	= 0xee,
-};
+#include "../../../provider/memory.h"
 
-/**
- * enum memory_step - what faults are counted by
- * @MEMORY_POST_SEND: a work request is given to ib_post_send()
- * @MEMORY_POST_RECV: a work request is given to ib_post_recv()
- * @MEMORY_EXECUTE: a work request of a Send Queue takes effect
- * @MEMORY_RECEIVE: a message arrives
- * @MEMORY_ALLOC_MR: ib_alloc_mr()
- * @MEMORY_MAP_MR: ib_map_mr_sg()
- * @MEMORY_CREATE_CQ: ib_alloc_cq() or ib_create_cq()
- * @MEMORY_CREATE_QP: ib_create_qp()
- * @MEMORY_STEPS: number of them
- */
-enum memory_step {
-	MEMORY_POST_SEND,
-	MEMORY_POST_RECV,
-	MEMORY_EXECUTE,
-	MEMORY_RECEIVE,
-	MEMORY_ALLOC_MR,
-	MEMORY_MAP_MR,
-	MEMORY_CREATE_CQ,
-	MEMORY_CREATE_QP,
-	MEMORY_STEPS,
-};
-
-/* Instead of a completion status: the connection is lost at this step. */
-#define MEMORY_LOST	((enum ib_wc_status)-1)
-
-/*
- * Or: an RDMA Read does not bring its last byte and succeeds, and the queue pair fails at the next work request
- * (Documentation/upstream/rxe-false-success.rst). What is not a Read is not answered.
- */
-#define MEMORY_FALSE	((enum ib_wc_status)-2)
-
-/**
- * struct memory_fault - a fault that is to come
- * @step: counted by this
- * @at: when so many are done after the script began, counted from 1
- * @status: how a work request or a message fails, MEMORY_LOST or MEMORY_FALSE; an errno is fixed
- *	by the step
- */
-struct memory_fault {
-	enum memory_step	step;
-	u32			at;
-	enum ib_wc_status	status;
-};
-
-/**
- * struct memory_shape - what a device says of itself, and keeps to
- * @name: for a person
- * @driver: RDMA_DRIVER_*; the code under test looks for one of them
- * @iwarp: speaks as iWARP does
- * @gaps: regions of elements that begin and end anywhere
- * @wrs: entries of a Send or Receive Queue
- * @cqes: entries of a completion queue
- * @send_sges: elements of a Send or an RDMA Write
- * @recv_sges: of a Receive
- * @read_sges: of an RDMA Read; max_sge_rd
- * @read_sgl: beyond so many elements a Read is better registered; 0: it does not say
- * @pages: of a region
- * @page_sizes: a bit for each size in bytes; 0: it does not say
- * @reads_served: RDMA Reads of the peer's at a time; max_qp_rd_atom
- * @reads_posted: of its own; max_qp_init_rd_atom
- * @vectors: completion vectors
- */
-struct memory_shape {
-	const char	*name;
-	enum rdma_driver_id driver;
-	bool		iwarp;
-	bool		gaps;
-	u32		wrs;
-	u32		cqes;
-	u32		send_sges;
-	u32		recv_sges;
-	u32		read_sges;
-	u32		read_sgl;
-	u32		pages;
-	u64		page_sizes;
-	u32		reads_served;
-	u32		reads_posted;
-	u32		vectors;
-};
-
-/**
- * struct memory_device - a device
- * @ib: as ib_core sees it
- * @shape: what it can do
- * @list: in the list of those in use, see dma.c, or of those that are idle
- * @platform: does the DMA
- * @iwarp: speaks as iWARP does; of its shape
- * @registered: with ib_core
- * @reverse_writes: RDMA Writes that follow each other are placed last one first
- * @late_reads: the bytes of an RDMA Read are placed when its completion is polled
- * @map_takes: elements that fit into a region at most; 0: as many as its shape says
- * @mappings: what is mapped for DMA, by address; under the lock of dma.c
- * @nr_mappings: their number
- * @complaints: wrong uses of the verbs or of DMA
- * @complaint: the first one
- * @seen: steps since memory_script()
- * @faults: the script
- * @nr_faults: its entries
- * @next_key: gives the next region its index
- * @next_qpn: number of the next queue pair
- * @mrs: struct memory_mr by index
- * @nr_qps: queue pairs that exist
- * @nr_cqs: completion queues that exist
- * @nr_pds: protection domains that exist
- * @nr_mrs: regions that exist
- */
-struct memory_device {
-	struct ib_device	ib;
-	const struct memory_shape *shape;
-	struct list_head	list;
-	struct platform_device	*platform;
-	bool			iwarp;
-	bool			registered;
-	bool			reverse_writes;
-	bool			late_reads;
-	int			map_takes;
-	struct rb_root_cached	mappings;
-	unsigned int		nr_mappings;
-	unsigned int		complaints;
-	char			complaint[96];
-	u32			seen[MEMORY_STEPS];
-	struct memory_fault	faults[MEMORY_FAULTS];
-	unsigned int		nr_faults;
-	u32			next_key;
-	u32			next_qpn;
-	struct xarray		mrs;
-	atomic_t		nr_qps;
-	atomic_t		nr_cqs;
-	atomic_t		nr_pds;
-	atomic_t		nr_mrs;
-};
-
-struct memory_pd {
-	struct ib_pd	ib;
-};
-
-/**
- * struct memory_mr - a fast-register memory region
- * @ib: as the code under test sees it
- * @pages: DMA addresses
- * @lengths: bytes from each of them on, of a region with gaps; else NULL
- * @nr_pages: mapped last
- * @max_pages: fit
- * @valid: registered
- * @key: with this STag
- * @access: for this
- * @iova: begins here
- * @length: bytes
- */
-struct memory_mr {
-	struct ib_mr	ib;
-	u64		*pages;
-	u32		*lengths;
-	u32		nr_pages;
-	u32		max_pages;
-	bool		valid;
-	u32		key;
-	int		access;
-	u64		iova;
-	u64		length;
-};
-
-struct memory_qp;
-
-/**
- * struct memory_cqe - a completion that has not been polled
- * @wc: as it will be seen
- * @qp: its queue pair
- * @receive: it belongs to the Receive Queue
- * @number: of its work request; entries up to it are free when it is polled
- */
-struct memory_cqe {
-	struct ib_wc		wc;
-	struct memory_qp	*qp;
-	bool			receive;
-	u32			number;
-};
-
-/**
- * struct memory_cq - a completion queue
- * @ib: as the code under test sees it
- * @ring: completions, by number modulo @size
- * @size: entries
- * @put: completions ever
- * @got: polled ever
- * @armed: the next one is to be told
- * @held: nothing can be polled
- */
-struct memory_cq {
-	struct ib_cq		ib;
-	struct memory_cqe	*ring;
-	u32			size;
-	u32			put;
-	u32			got;
-	bool			armed;
-	bool			held;
-};
-
-/**
- * struct memory_wr - a work request
- * @opcode: of the Send Queue
- * @flags: IB_SEND_*
- * @cqe: completion
- * @nr_sge: entries of @sge
- * @sge: local memory
- * @remote: what an RDMA Read or Write is about; the whole of it
- * @key: invalidated or registered
- * @mr: of a registration
- * @access: of a registration
- * @late: an RDMA Read whose bytes are to be placed
- */
-struct memory_wr {
-	enum ib_wr_opcode	opcode;
-	int			flags;
-	struct ib_cqe		*cqe;
-	int			nr_sge;
-	struct ib_sge		*sge;
-	struct ib_sge		remote;
-	u32			key;
-	struct memory_mr	*mr;
-	int			access;
-	bool			late;
-};
-
-/**
- * struct memory_queue - a Send or Receive Queue
- * @wrs: by number modulo @size
- * @sges: @max_sge for each of them
- * @size: entries
- * @max_sge: elements of one of them
- * @posted: ever
- * @done: that took effect, or were flushed
- * @freed: whose completion, or that of a later one, was polled
- */
-struct memory_queue {
-	struct memory_wr	*wrs;
-	struct ib_sge		*sges;
-	u32			size;
-	u32			max_sge;
-	u32			posted;
-	u32			done;
-	u32			freed;
-};
-
-/**
- * struct memory_qp - a queue pair
- * @ib: as the code under test sees it
- * @state: IB_QPS_*
- * @peer: at the other end
- * @sq: Send Queue
- * @rq: Receive Queue
- * @signal_all: each work request gives a completion
- * @allowance: work requests that may take effect while held; -1: not held
- * @doomed: fails when there is something to do
- * @rnr_retries: refused for want of a Receive before the connection ends; -1: waits
- * @event: to be told when memory_lock is dropped; -1: none
- * @tellers: those who are about to tell; the queue pair waits for them before it goes
- */
-struct memory_qp {
-	struct ib_qp		ib;
-	enum ib_qp_state	state;
-	struct memory_qp	*peer;
-	struct memory_queue	sq;
-	struct memory_queue	rq;
-	bool			signal_all;
-	int			allowance;
-	bool			doomed;
-	int			rnr_retries;
-	int			event;
-	unsigned int		tellers;
-};
-
-static inline struct memory_device *memory_device_of(struct ib_device *ib)
-{
-	return container_of(ib, struct memory_device, ib);
-}
-
-static inline struct memory_cq *memory_cq_of(struct ib_cq *ib)
-{
-	return container_of(ib, struct memory_cq, ib);
-}
-
-static inline struct memory_qp *memory_qp_of(struct ib_qp *ib)
-{
-	return container_of(ib, struct memory_qp, ib);
-}
-
-static inline struct memory_mr *memory_mr_of(struct ib_mr *ib)
-{
-	return container_of(ib, struct memory_mr, ib);
-}
-
-/* Guards queues, completion queues, regions and scripts of all devices. */
-extern spinlock_t memory_lock;
-
-/* shapes.c */
-extern const struct memory_shape memory_plain[2];	/* by iWARP or not */
-extern const struct memory_shape memory_shapes[];	/* up to one without a name */
+/* borrow.c */
 const struct memory_shape *memory_shape_of(enum rdma_driver_id driver);
-
-/* device.c: what a test uses */
 struct memory_device *memory_device_create(struct kunit *test, bool iwarp);
 struct memory_device *memory_device_create_as(struct kunit *test,
 					      const struct memory_shape *shape);
 void memory_device_remove(struct memory_device *device);
 void memory_device_expect_empty(struct memory_device *device);
-void memory_device_exit(void);
+void memory_devices_exit(void);
 
 /* dma.c */
 int memory_dma_init(void);
 void memory_dma_exit(void);
 void memory_dma_add(struct memory_device *device);
 void memory_dma_del(struct memory_device *device);
-void *memory_dma_find(struct memory_device *device, u64 address, u32 *run, bool write);
 u64 memory_mapped(struct memory_device *device);
 
-/* mr.c */
-struct ib_mr *memory_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 depth);
-int memory_dereg_mr(struct ib_mr *mr, struct ib_udata *udata);
-int memory_map_mr_sg(struct ib_mr *mr, struct scatterlist *sgl, int nents,
-		     unsigned int *offset);
-enum ib_wc_status memory_register(struct memory_qp *qp, const struct memory_wr *wr);
-bool memory_invalidate(struct memory_qp *qp, u32 key);
-bool memory_can_invalidate(struct memory_qp *qp, u32 key);
-unsigned int memory_valid_keys(struct memory_device *device);
-
-/*
- * What may be done with local or remote memory: IB_ACCESS_*; REMOTE_* means that it is
- * the peer that asks.
- */
-bool memory_allowed(struct memory_qp *qp, const struct ib_sge *sge, int access);
-void *memory_locate(struct memory_qp *qp, const struct ib_sge *sge, u32 at, int access,
-		    u32 *run);
-
-/* cq.c */
-int memory_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
-		     struct uverbs_attr_bundle *attrs);
-int memory_destroy_cq(struct ib_cq *cq, struct ib_udata *udata);
-int memory_poll_cq(struct ib_cq *cq, int count, struct ib_wc *wc);
-int memory_req_notify_cq(struct ib_cq *cq, enum ib_cq_notify_flags flags);
-void memory_cq_put(struct memory_cq *cq, const struct memory_cqe *cqe);
-void memory_cq_clean(struct memory_cq *cq, struct memory_qp *qp);
-void memory_hold_cq(struct ib_cq *cq);
-void memory_release_cq(struct ib_cq *cq);
-unsigned int memory_cq_waiting(struct ib_cq *cq);
-
-/* qp.c */
-int memory_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
-		     struct ib_udata *udata);
-int memory_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
-		     struct ib_udata *udata);
-int memory_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
-		    struct ib_qp_init_attr *init);
-int memory_destroy_qp(struct ib_qp *qp, struct ib_udata *udata);
-int memory_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
-		     const struct ib_send_wr **bad);
-int memory_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
-		     const struct ib_recv_wr **bad);
-void memory_connect(struct ib_qp *a, struct ib_qp *b);
+/* control.c */
 void memory_hold(struct ib_qp *qp);
 void memory_run(struct ib_qp *qp, int count);
 void memory_release(struct ib_qp *qp);
 void memory_lose(struct ib_qp *qp);
 unsigned int memory_sends(struct ib_qp *qp);	/* posted, without effect so far */
 unsigned int memory_receives(struct ib_qp *qp);
-
-/* engine.c; memory_lock is held */
-void memory_kick(struct memory_qp *qp);
-void memory_error(struct memory_qp *qp, enum ib_event_type event);
-void memory_terminate(struct memory_qp *qp);
-void memory_end(struct memory_qp *qp);
-
-/* transfer.c; memory_lock is held */
-enum ib_wc_status memory_send(struct memory_qp *qp, const struct memory_wr *wr,
-			      bool *wait);
-enum ib_wc_status memory_write(struct memory_qp *qp, const struct memory_wr *wr);
-enum ib_wc_status memory_read(struct memory_qp *qp, struct memory_wr *wr);
-enum ib_wc_status memory_read_falsely(struct memory_qp *qp, const struct memory_wr *wr);
-enum ib_wc_status memory_place_reads(struct memory_qp *qp, u32 end);
-void memory_complete_recv(struct memory_qp *qp, const struct ib_wc *wc);
+void memory_hold_cq(struct ib_cq *cq);
+void memory_release_cq(struct ib_cq *cq);
+unsigned int memory_cq_waiting(struct ib_cq *cq);
+unsigned int memory_valid_keys(struct memory_device *device);
 
 /* faults.c */
 void memory_script(struct memory_device *device);
 void memory_fault(struct memory_device *device, enum memory_step step, u32 at,
 		  enum ib_wc_status status);
-bool memory_step(struct memory_device *device, enum memory_step step,
-		 enum ib_wc_status *status);
 u32 memory_seen(struct memory_device *device, enum memory_step step);
-void __printf(2, 3) memory_complain(struct memory_device *device, const char *fmt, ...);
 unsigned int memory_complaints(struct memory_device *device);
 
 #endif /* KUNIT_MEMORY_PROVIDER_H */

@@ -8,8 +8,7 @@
  */
 #include <linux/slab.h>
 
-#include "../../fake/handover.h"
-#include "provider.h"
+#include "memory.h"
 
 /* ib_alloc_cq() */
 int memory_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
@@ -97,7 +96,8 @@ int memory_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags notify)
 	return notify & IB_CQ_REPORT_MISSED_EVENTS && missed;
 }
 
-static void tell(struct memory_cq *cq)
+/* memory_cq_tell - who waits for a completion, that there is one; memory_lock is held */
+void memory_cq_tell(struct memory_cq *cq)
 {
 	if (!cq->armed || cq->held || cq->got == cq->put)
 		return;
@@ -121,7 +121,7 @@ void memory_cq_put(struct memory_cq *cq, const struct memory_cqe *cqe)
 		return;
 	}
 	cq->ring[cq->put++ % cq->size] = *cqe;
-	tell(cq);
+	memory_cq_tell(cq);
 }
 
 /* memory_cq_clean - nobody will ask for these; memory_lock is held */
@@ -132,37 +132,4 @@ void memory_cq_clean(struct memory_cq *cq, struct memory_qp *qp)
 	for (i = cq->got; i != cq->put; i++)
 		if (cq->ring[i % cq->size].qp == qp)
 			cq->ring[i % cq->size].qp = NULL;
-}
-
-/**
- * memory_hold_cq - completions are not seen from now on
- * @cq: the queue
- */
-void memory_hold_cq(struct ib_cq *cq)
-{
-	WRITE_ONCE(memory_cq_of(cq)->held, true);
-}
-
-/**
- * memory_release_cq - those that were held, and all later ones, are seen
- * @ib: the queue
- */
-void memory_release_cq(struct ib_cq *ib)
-{
-	struct memory_cq *cq = memory_cq_of(ib);
-	unsigned long flags;
-
-	spin_lock_irqsave(&memory_lock, flags);
-	cq->held = false;
-	tell(cq);
-	spin_unlock_irqrestore(&memory_lock, flags);
-	fake_handover();
-}
-
-/* Completions that nobody has polled. */
-unsigned int memory_cq_waiting(struct ib_cq *ib)
-{
-	struct memory_cq *cq = memory_cq_of(ib);
-
-	return READ_ONCE(cq->put) - READ_ONCE(cq->got);
 }

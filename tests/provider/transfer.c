@@ -5,7 +5,7 @@
  * All that can be wrong is looked at before the first byte is moved, so an operation that
  * is refused has touched nothing (RFC 4296 section 3).
  */
-#include "provider.h"
+#include "memory.h"
 
 /* Memory at one end, in the order of its bytes. */
 struct stream {
@@ -46,6 +46,21 @@ static void *stream_run(struct stream *s, u32 *run)
 	return memory_locate(s->qp, &s->sge[s->index], s->at, s->access, run);
 }
 
+/*
+ * Where the bytes are moved, under a name of its own: whoever counts what a device without cost
+ * leaves to the processor can take it off.
+ */
+static noinline void memory_copy(void *to, const void *from, u32 length)
+{
+#if defined(CONFIG_X86_64) && !defined(CONFIG_KASAN)
+	unsigned long left = length;
+
+	asm volatile("rep movsb" : "+D" (to), "+S" (from), "+c" (left) : : "memory");
+#else
+	memcpy(to, from, length);
+#endif
+}
+
 /* Fails only on memory that is not mapped. */
 static bool copy(struct stream *to, struct stream *from, u32 length)
 {
@@ -58,7 +73,7 @@ static bool copy(struct stream *to, struct stream *from, u32 length)
 		if (!dst || !src)
 			return false;
 		n = min3(n, run, length);
-		memmove(dst, src, n);
+		memory_copy(dst, src, n);
 		to->at += n;
 		from->at += n;
 	}
@@ -126,7 +141,8 @@ static enum ib_wc_status deliver(struct memory_qp *qp, const struct memory_wr *w
 		return recv_fail(qp, IB_WC_REM_OP_ERR, IB_WC_LOC_PROT_ERR);
 	if (wc.byte_len > room)
 		return recv_fail(qp, IB_WC_REM_INV_REQ_ERR, IB_WC_LOC_LEN_ERR);
-	if (!copy(&to, from, wc.byte_len) || !poison(&to, room - wc.byte_len))
+	if (!copy(&to, from, wc.byte_len) ||
+	    (memory_device_of(qp->ib.device)->poison && !poison(&to, room - wc.byte_len)))
 		return recv_fail(qp, IB_WC_REM_OP_ERR, IB_WC_LOC_PROT_ERR);
 	if (wr->opcode == IB_WR_SEND_WITH_INV) {
 		memory_invalidate(qp->peer, wr->key);

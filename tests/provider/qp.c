@@ -3,8 +3,7 @@
 #include <linux/delay.h>
 #include <linux/slab.h>
 
-#include "../../fake/handover.h"
-#include "provider.h"
+#include "memory.h"
 
 DEFINE_SPINLOCK(memory_lock);
 
@@ -13,37 +12,75 @@ static struct memory_device *device_of(const struct memory_qp *qp)
 	return memory_device_of(qp->ib.device);
 }
 
-/* The peer may be destroyed meanwhile, by whoever has it. */
-static void tell(struct memory_qp *qp, int what)
+/* What is to be told of a queue pair when memory_lock is dropped */
+struct news {
+	struct memory_qp	*qp;
+	int			event;
+	bool			ended;
+};
+
+static bool take_news(struct memory_qp *qp, struct news *news)
 {
+	*news = (struct news) { qp, qp->event, qp->over };
+	qp->event = -1;
+	qp->over = false;
+	if (news->event < 0 && !news->ended)
+		return false;
+	qp->tellers++;
+	return true;
+}
+
+/* The peer may be destroyed meanwhile, by whoever has it. */
+static void tell(const struct news *news)
+{
+	struct memory_qp *qp = news->qp;
 	struct ib_event event = {
-		.device = qp->ib.device, .element.qp = &qp->ib, .event = what,
+		.device = qp->ib.device, .element.qp = &qp->ib, .event = news->event,
 	};
+
+	if (news->ended)
+		qp->ended(qp);
+	if (news->event >= 0 && qp->ib.event_handler)
+		qp->ib.event_handler(&event, qp->ib.qp_context);
+	memory_qp_put(qp);
+}
+
+/**
+ * memory_unlock - drop memory_lock; events are told then: handlers may do anything
+ * @qp: the queue pair that something was done with, or to whose peer
+ * @flags: of spin_lock_irqsave()
+ */
+void memory_unlock(struct memory_qp *qp, unsigned long flags)
+{
+	struct memory_qp *told[] = { qp, qp->peer };
+	struct news news[2];
+	int i, n = 0;
+
+	for (i = 0; i < 2; i++)
+		if (told[i] && take_news(told[i], &news[n]))
+			n++;
+	spin_unlock_irqrestore(&memory_lock, flags);
+	for (i = 0; i < n; i++)
+		tell(&news[i]);
+}
+
+/* memory_qp_get - it is not destroyed before memory_qp_put() */
+void memory_qp_get(struct memory_qp *qp)
+{
 	unsigned long flags;
 
-	if (qp->ib.event_handler)
-		qp->ib.event_handler(&event, qp->ib.qp_context);
 	spin_lock_irqsave(&memory_lock, flags);
-	qp->tellers--;
+	qp->tellers++;
 	spin_unlock_irqrestore(&memory_lock, flags);
 }
 
-/* Events are told when the lock is dropped: handlers may do anything. */
-static void unlock(struct memory_qp *qp, unsigned long flags)
+void memory_qp_put(struct memory_qp *qp)
 {
-	struct memory_qp *told[] = { qp, qp->peer };
-	int i, what[2] = { -1, -1 };
+	unsigned long flags;
 
-	for (i = 0; i < 2; i++) {
-		if (told[i])
-			swap(told[i]->event, what[i]);
-		if (what[i] >= 0)
-			told[i]->tellers++;
-	}
+	spin_lock_irqsave(&memory_lock, flags);
+	qp->tellers--;
 	spin_unlock_irqrestore(&memory_lock, flags);
-	for (i = 0; i < 2; i++)
-		if (what[i] >= 0)
-			tell(told[i], what[i]);
 }
 
 static void queue_exit(struct memory_queue *queue)
@@ -114,11 +151,12 @@ int memory_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 	if (!(mask & IB_QP_STATE))
 		return 0;
 	spin_lock_irqsave(&memory_lock, flags);
-	if (attr->qp_state != IB_QPS_ERR)
+	/* The CM of iWARP closes in this way. */
+	if (attr->qp_state != IB_QPS_ERR && attr->qp_state != IB_QPS_SQD)
 		qp->state = attr->qp_state;
 	else
 		memory_end(qp);
-	unlock(qp, flags);
+	memory_unlock(qp, flags);
 	return 0;
 }
 
@@ -138,6 +176,13 @@ int memory_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 	struct memory_qp *qp = memory_qp_of(ib);
 	unsigned long flags;
 
+	spin_lock_irqsave(&memory_lock, flags);
+	/* The CM has to know of the end. */
+	if (qp->ended)
+		memory_end(qp);
+	memory_unlock(qp, flags);
+	while (READ_ONCE(qp->tellers))
+		usleep_range(50, 100);
 	spin_lock_irqsave(&memory_lock, flags);
 	if (qp->peer)
 		qp->peer->peer = NULL;
@@ -264,7 +309,7 @@ int memory_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 	if (rc && bad)
 		*bad = wr;
 	memory_kick(qp);
-	unlock(qp, flags);
+	memory_unlock(qp, flags);
 	return rc;
 }
 
@@ -307,8 +352,15 @@ int memory_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
 		memory_error(qp, -1);
 	else if (qp->peer)
 		memory_kick(qp->peer);
-	unlock(qp, flags);
+	memory_unlock(qp, flags);
 	return rc;
+}
+
+/* One that is over stays so. */
+static void set_rts(struct memory_qp *qp)
+{
+	if (qp->state != IB_QPS_ERR)
+		qp->state = IB_QPS_RTS;
 }
 
 /**
@@ -323,63 +375,7 @@ void memory_connect(struct ib_qp *a, struct ib_qp *b)
 	spin_lock_irqsave(&memory_lock, flags);
 	memory_qp_of(a)->peer = memory_qp_of(b);
 	memory_qp_of(b)->peer = memory_qp_of(a);
-	memory_qp_of(a)->state = IB_QPS_RTS;
-	memory_qp_of(b)->state = IB_QPS_RTS;
+	set_rts(memory_qp_of(a));
+	set_rts(memory_qp_of(b));
 	spin_unlock_irqrestore(&memory_lock, flags);
-}
-
-/* memory_hold - work requests take effect only by memory_run() */
-void memory_hold(struct ib_qp *ib)
-{
-	WRITE_ONCE(memory_qp_of(ib)->allowance, 0);
-}
-
-/**
- * memory_run - the next work requests of a queue pair that is held take effect
- * @ib: queue pair
- * @count: how many at most; -1: all, and it is not held any more
- */
-void memory_run(struct ib_qp *ib, int count)
-{
-	struct memory_qp *qp = memory_qp_of(ib);
-	unsigned long flags;
-
-	spin_lock_irqsave(&memory_lock, flags);
-	qp->allowance = count;
-	memory_kick(qp);
-	if (count > 0)
-		qp->allowance = 0;
-	unlock(qp, flags);
-	fake_handover();
-}
-
-void memory_release(struct ib_qp *ib)
-{
-	memory_run(ib, -1);
-}
-
-/* memory_lose - the connection is lost for both ends */
-void memory_lose(struct ib_qp *ib)
-{
-	struct memory_qp *qp = memory_qp_of(ib);
-	unsigned long flags;
-
-	spin_lock_irqsave(&memory_lock, flags);
-	memory_terminate(qp);
-	unlock(qp, flags);
-	fake_handover();
-}
-
-unsigned int memory_sends(struct ib_qp *ib)
-{
-	struct memory_qp *qp = memory_qp_of(ib);
-
-	return READ_ONCE(qp->sq.posted) - READ_ONCE(qp->sq.done);
-}
-
-unsigned int memory_receives(struct ib_qp *ib)
-{
-	struct memory_qp *qp = memory_qp_of(ib);
-
-	return READ_ONCE(qp->rq.posted) - READ_ONCE(qp->rq.done);
 }

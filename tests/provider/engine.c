@@ -6,7 +6,7 @@
  * (RFC 5040 section 5.5, 13 and 15). An error is the last thing that happens on a
  * connection: whatever is posted then, or later, is flushed.
  */
-#include "provider.h"
+#include "memory.h"
 
 static struct memory_device *device_of(const struct memory_qp *qp)
 {
@@ -87,6 +87,8 @@ void memory_error(struct memory_qp *qp, enum ib_event_type event)
 	lockdep_assert_held(&memory_lock);
 	if (qp->state != IB_QPS_ERR && (int)event >= 0)
 		qp->event = event;
+	if (qp->state != IB_QPS_ERR && qp->ended)
+		qp->over = true;
 	qp->state = IB_QPS_ERR;
 	flush(qp);
 }

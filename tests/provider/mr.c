@@ -7,7 +7,7 @@
  */
 #include <linux/slab.h>
 
-#include "provider.h"
+#include "memory.h"
 
 #define BY_PEER	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)
 #define WRITING	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE)
@@ -192,18 +192,6 @@ bool memory_invalidate(struct memory_qp *qp, u32 key)
 	if (mr)
 		mr->valid = false;
 	return mr;
-}
-
-/* STags that a peer could use now. */
-unsigned int memory_valid_keys(struct memory_device *device)
-{
-	unsigned int count = 0;
-	struct memory_mr *mr;
-	unsigned long index;
-
-	xa_for_each(&device->mrs, index, mr)
-		count += mr->valid;
-	return count;
 }
 
 /**
