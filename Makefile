@@ -20,10 +20,11 @@ endif
 
 BUILD := $(CURDIR)/build/$(KVER)
 
-# BTF of modules is made where the header package has a vmlinux.
+# BTF of modules is made where the header package has a vmlinux. MEMORY: tests/provider, too.
 KBUILD = $(MAKE) -C $(KDIR) M=$(BUILD) $(if $(ARCH),ARCH=$(ARCH)) $(if $(CROSS),CROSS_COMPILE=$(CROSS)) \
 	$(if $(wildcard $(KDIR)/vmlinux),,CONFIG_DEBUG_INFO_BTF_MODULES=) \
 	$(if $(filter %gcov,$(TEST_KERNEL)),CONFIG_RPCRDMA_GCOV=y) \
+	$(if $(MEMORY),CONFIG_RPCRDMA_MEMORY=y) \
 	--no-print-directory
 
 modules: headers

@@ -34,7 +34,9 @@ class Row(typing.NamedTuple):
         """Does it have the check @name, `VERSION CHECK` or `all CHECK`?"""
         version, check = name.split()
         versions = self._option("--vers", "3,4.0,4.1,4.2").split(",")
-        if version not in (*versions, "all") and versions != ["no"]:
+        if versions == ["no"]:
+            versions = self._option("--env", f"ALONE={version}").removeprefix("ALONE=").split(",")
+        if version not in (*versions, "all"):
             return False
         if self.checks:
             return check in self.checks
@@ -70,6 +72,9 @@ ROWS = (
     Row("ours-mounts-rxe", 180, "small", f"{LIGHT} --provider rxe --vers no",
         checks=("addressing", "listener", "administrator", "credits", "events")),
     Row("ours-mounts-debug", 50, "small", f"{DEBUG} --provider rxe --vers no", checks=("readers",)),
+    # Each shape of tests/provider
+    Row("ours-memory", 50, "small", f"{LIGHT} --provider memory --vers no --env ALONE=4.2",
+        checks=("shapes",)),
     Row("ours-debug-rxe", 130, "small", f"{DEBUG} --provider rxe --vers 3,4.2"),
     Row("ours-debug-siw", 110, "small", f"{DEBUG} --provider siw --vers 4.2"),
     # NFS 4.0 and 4.1 differ from 4.2 in what is above the transport.
@@ -90,6 +95,23 @@ ROWS = (
                 "diagnosis", "events", "readers", "reload")),
     Row("ours-mounts-siw-full", 1000, "small", f"{LIGHT} --provider siw --vers no", "all",
         checks=("addressing", "gss", "listener", "netns", "configuration", "reload")),
+    Row("ours-memory-full", 300, "small", f"{LIGHT} --provider memory --vers no", "all",
+        checks=("shapes",)),
+    Row("intree-memory", 300, "small",
+        f"{LIGHT} --client in-tree --server in-tree --provider memory --vers no", "all",
+        checks=("shapes",)),
+    Row("ours-memory-7.3", 300, "small", "--engine uml --kernel um-7.3 --provider memory --vers no", "all",
+        checks=("shapes",)),
+    Row("intree-memory-7.3", 300, "small",
+        "--engine uml --kernel um-7.3 --client in-tree --server in-tree --provider memory --vers no",
+        "all", checks=("shapes",)),
+    # In QEMU on two processors
+    *[Row(f"{who}-memory-{kernel}-smp", 1000, "small",
+          f"--kernel {kernel} --client {side} --server {side} --smp 2 --provider memory --vers no", "all",
+          checks=("shapes",))
+      for who, side in (("ours", "ours"), ("intree", "in-tree")) for kernel in ("6.12", "7.3")],
+    # All that the mounts are asked for, and all that goes wrong
+    Row("ours-memory-um", 300, "small", f"{LIGHT} --provider memory", "all"),
     Row("intree-mounts", 1000, "small", f"{LIGHT} --client in-tree --server ours --vers no", "all",
         checks=("credits",)),
     Row("ours-connections", 1000, "small", f"{LIGHT} --provider rxe --vers no", "all",

@@ -20,7 +20,7 @@ started, with
   VERSIONS   the versions mounted, "3 4.0 4.1 4.2"
   MOUNTS     their mount points, /mnt/3 and so on (also MNT_3, MNT_4_0, ...)
   EXPORT     the exported folder on the server
-  SERVER     the server's address; PROVIDER: rxe or siw
+  SERVER     the server's address; PROVIDER: rxe, siw or memory
   RUN_DIR    a folder shared with the host, kept with --log
 `vm-server <command>` runs something on the server, whether or not that is
 another machine. `vm-machine kill server` ends that machine without a word, and
@@ -44,7 +44,7 @@ def parser():
     p.add_argument("--client", choices=sides, default="ours",
                    help="installed: what the settings of the guest's files load")
     p.add_argument("--server", choices=sides, default="ours")
-    p.add_argument("--provider", choices=["rxe", "siw"], default="rxe")
+    p.add_argument("--provider", choices=["rxe", "siw", "memory"], default="rxe")
     p.add_argument("--vers", default="3,4.0,4.1,4.2", metavar="LIST",
                    help="NFS versions to mount; 'no' for none")
     p.add_argument("--mount-opts", default="", metavar="OPTS")
@@ -100,10 +100,11 @@ def parser():
 
 def build_modules(plan):
     """Brings our modules up to date for the kernel of the run."""
-    if plan.no_build or plan.modules or "ours" not in (plan.client, plan.server):
+    needed = "ours" in (plan.client, plan.server) or plan.provider == "memory"
+    if plan.no_build or plan.modules or not needed:
         return
     make = [*plan.kernel.make_in, "make", "-s", f"-j{os.cpu_count()}", "modules",
-            *plan.kernel.make_args]
+            *["MEMORY=y"] * plan.kernel.has_memory, *plan.kernel.make_args]
     env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     if subprocess.run(make, cwd=plan.top, env=env, stdout=sys.stderr, check=False).returncode:
         raise PlanError("the modules do not build")

@@ -35,6 +35,11 @@ class Kernel:
     files: pathlib.Path = None
     arguments: tuple = ()
 
+    @property
+    def has_memory(self):
+        """tests/provider is for Linux 6.12 and later: ib_core asks other functions of a device."""
+        return [int(n) for n in re.findall(r"\d+", self.release)[:2]] >= [6, 12]
+
 
 def _releases(root, series=None):
     """The Debian kernels in @root; of a series such as 6.12, if it is given."""

@@ -10,6 +10,7 @@ import subprocess
 from plan import PlanError
 
 OURS = ("xprtrdma.ko", "svcrdma.ko")
+PROVIDER = ("rdma_memory.ko",)
 INDEX_SOURCES = ("modules.builtin", "modules.builtin.modinfo", "modules.order")
 
 
@@ -37,9 +38,9 @@ def _copy_stripped(module, target):
         shutil.copy(module, target)
 
 
-def _copy_ours(plan, tree):
+def _copy_ours(plan, tree, names):
     (tree / "updates").mkdir()
-    for name in OURS:
+    for name in names:
         module = plan.our_modules / name
         if not module.exists():
             raise PlanError(f"{module} is not built")
@@ -48,7 +49,9 @@ def _copy_ours(plan, tree):
 
 def prepare(plan, role, node_dir):
     """Fills @node_dir/modules, or does nothing if the guest's are right."""
-    ours = "ours" in _side_modules(plan, role)
+    ours = [*OURS] if "ours" in _side_modules(plan, role) else []
+    if plan.provider == "memory":
+        ours += PROVIDER
     local = plan.kernel.root == plan.guest_root
     if not ours and not plan.kernel.modules and local:
         return
@@ -65,7 +68,7 @@ def prepare(plan, role, node_dir):
         if (source / name).exists():
             shutil.copy(source / name, tree)
     if ours:
-        _copy_ours(plan, tree)
+        _copy_ours(plan, tree, ours)
     subprocess.run(["/sbin/depmod", "-b", str(root), plan.kernel.release],
                    check=True, stderr=subprocess.DEVNULL)
     # A guest sees these files, and its own /lib/modules among them.

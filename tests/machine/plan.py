@@ -54,6 +54,10 @@ class Plan:
             self.versions = []
         if self.provider == "siw" and not self.kernel.has_siw:
             raise PlanError(f"kernel {self.kernel.name} has no siw")
+        if self.provider == "memory" and not self.kernel.has_memory:
+            raise PlanError(f"kernel {self.kernel.release} has no provider in memory")
+        if self.provider == "memory" and len(self.nodes) > 1:
+            raise PlanError("the provider in memory has both ends in one machine")
         if self.with_dir and self.kernel.files:
             raise PlanError("--with has programs of this machine, which is of another kind")
         if (self.icount or self.count) and \

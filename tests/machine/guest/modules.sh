@@ -53,7 +53,7 @@ modules_down() {
 		module=${module##*/}
 		unload "$(echo "${module%.ko}" | tr - _)"
 	done
-	for module in xprtrdma svcrdma rpcrdma; do
+	for module in xprtrdma svcrdma rpcrdma rdma_memory; do
 		unload $module
 	done
 }
