@@ -23,12 +23,14 @@ CALLS = {
                     "mempool_alloc_noprof", "alloc_pages_noprof"),
 }
 ENTRIES = {
-    "posts to the Send Queue": ("rxe_post_send",),
-    "posts to the Receive Queue": ("rxe_post_recv",),
-    "completions": ("rxe_cq_post",),
-    "packets": ("rxe_xmit_packet",),
+    "posts to the Send Queue": ("rxe_post_send", "memory_post_send"),
+    "posts to the Receive Queue": ("rxe_post_recv", "memory_post_recv"),
+    "completions": ("rxe_cq_post", "memory_cq_put"),
+    "packets": ("rxe_xmit_packet", "memory_copy"),
     "context switches": ("__switch_to",),
 }
+# What stands for a device. Of rxe it is the smaller part: the network's is not told apart.
+DEVICES = ("rdma_rxe", "rdma_memory")
 
 
 class Symbols:
@@ -45,7 +47,7 @@ class Symbols:
         self.starts = [address for address, _, _ in found]
         self.names = [(name, module) for _, name, module in found]
         for address, name, module in found:
-            if not module or name.startswith("rxe_"):
+            if not module or module in DEVICES:
                 self.addresses.setdefault(name, address)
 
     def of(self, address):
@@ -93,15 +95,15 @@ class Cost:
     """Of one operation, for each time that it was done: @functions has instructions, calls and
     allocations of each (module, function) of the transport, a mean of all rounds. The others are
     as in the round in the middle, each for itself: @modules the instructions of each module,
-    @per_op how often what CALLS and ENTRIES name was done, "whole guest", its instructions, and
-    "text", those of both modules. A caller waits for its reply or finds it there, as the scheduler
+    @per_op how often what CALLS and ENTRIES name was done, "whole guest", its instructions, "text",
+    those of both modules, and "device", those of DEVICES. A caller waits for its reply or finds it there, as the scheduler
     has it, and a whole round may be one or the other."""
 
     def __init__(self, record):
         self.record = record
         self.functions = collections.defaultdict(lambda: [0, 0, 0])
         self.modules = dict.fromkeys(MODULES[record["side"]], 0)
-        self.per_op = dict.fromkeys([*CALLS, *ENTRIES, "RPCs", "whole guest", "text"], 0)
+        self.per_op = dict.fromkeys([*CALLS, *ENTRIES, "RPCs", "whole guest", "text", "device"], 0)
         self._rounds = []
         self._times = 0
 
@@ -133,12 +135,19 @@ class Cost:
         """Instructions of everything that runs."""
         return self.per_op["whole guest"]
 
+    @property
+    def host(self):
+        """The same without the device's"""
+        return self.guest - self.per_op["device"]
+
     def _take(self, counts, block, symbols, called, entered):
         address, target, insns, times = block
         counts["whole guest"] += insns * times
         if address in entered:
             counts[entered[address]] += times
         name, module = symbols.of(address)
+        if module in DEVICES:
+            counts["device"] += insns * times
         if module not in self.modules:
             return
         counts[module] += insns * times
