@@ -73,7 +73,7 @@ HEADERS = {
     "right": ({}, None),
     "none": ({"Makefile": None}, "No headers for kernel 9.9.9: apt-get install"),
     "not prepared": ({f"{GENERATED}/utsrelease.h": None},
-                              "is not prepared for modules: apt-get install --reinstall"),
+                     "is not prepared for modules: apt-get install --reinstall"),
     "of another kernel": (
         {f"{GENERATED}/utsrelease.h": '#define UTS_RELEASE "9.9.8"\n'},
         "has the headers of 9.9.8, not of 9.9.9: apt-get"),

@@ -41,11 +41,11 @@ A4 | rule | both | 6
 SOURCES = {
     "tests/unit/test_window.cc": "TEST_F(Window, One)\nTEST_P(Table, Rows)\n",
     "tests/kunit/client/a_test.c": 'struct row rows[] = { { "a row" } };\n'
-                               "KUNIT_ARRAY_PARAM_DESC(row, rows, desc);\n"
-                      "static struct kunit_case cases[] = {\n"
-                      "\tKUNIT_CASE_PARAM(case, row_gen_params),\n};\n\n"
-                      "static struct kunit_suite s = {\n\t.name = \"suite\",\n"
-                      "\t.test_cases = cases,\n};\n",
+                                   "KUNIT_ARRAY_PARAM_DESC(row, rows, desc);\n"
+                                   "static struct kunit_case cases[] = {\n"
+                                   "\tKUNIT_CASE_PARAM(case, row_gen_params),\n};\n\n"
+                                   "static struct kunit_suite s = {\n\t.name = \"suite\",\n"
+                                   "\t.test_cases = cases,\n};\n",
     "tests/guest/worklist": "\tfor name in io tree; do\nfor name in faults; do\n",
 }
 RUN = "one"

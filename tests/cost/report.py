@@ -96,8 +96,8 @@ class Cost:
     allocations of each (module, function) of the transport, a mean of all rounds. The others are
     as in the round in the middle, each for itself: @modules the instructions of each module,
     @per_op how often what CALLS and ENTRIES name was done, "whole guest", its instructions, "text",
-    those of both modules, and "device", those of DEVICES. A caller waits for its reply or finds it there, as the scheduler
-    has it, and a whole round may be one or the other."""
+    those of both modules, and "device", those of DEVICES. A caller waits for its reply or finds it there,
+    as the scheduler has it, and a whole round may be one or the other."""
 
     def __init__(self, record):
         self.record = record

@@ -4,7 +4,8 @@
 
     listen.py <transport> <address> <port> [...]
 
-A scope is a number: fe80::1%2. rpc.nfsd of Debian 12 knows ports only: each RDMA listener of its is one for all addresses.
+A scope is a number: fe80::1%2.
+rpc.nfsd of Debian 12 knows ports only: each RDMA listener of its is one for all addresses.
 This is the LISTENER_SET of the netlink family "nfsd" (Documentation/netlink/specs/nfsd.yaml
 of the kernel, from 6.10). Ends with 77 where there is none.
 """

@@ -108,7 +108,8 @@ class Ledger:
             say_all("failed: ", failures)
         if _FILE:
             save(pathlib.Path(_FILE), {
-                "run": RUN, "kind": self.kind, "passed": passed, "failures": failures, "skipped": skipped, "results": self.results})
+                "run": RUN, "kind": self.kind, "passed": passed, "failures": failures,
+                "skipped": skipped, "results": self.results})
         sys.stdout.flush()
         print(last_line(passed, len(failures), len(skipped)), flush=True)
         return 1 if failures else 0

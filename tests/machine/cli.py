@@ -117,7 +117,7 @@ def main(argv):
     top = pathlib.Path(__file__).resolve().parent.parent.parent
     try:
         plan = Plan(options, top, kernels.find(options.engine, options.kernel, top,
-                                                options.root))
+                                               options.root))
         build_modules(plan)
         if options.build_only:
             return 0

@@ -96,7 +96,7 @@ class Console:
         if not self.path.exists():
             return []
         text = self.path.read_bytes()[-65536:].decode(errors="replace")
-        return [l.rstrip() for l in text.splitlines()][-count:]
+        return [line.rstrip() for line in text.splitlines()][-count:]
 
     def around_first_report(self, count):
         """The lines from the first report on, or none."""
@@ -105,5 +105,5 @@ class Console:
         lines = self.path.read_bytes().decode(errors="replace").splitlines()
         for i, line in enumerate(lines):
             if line.rstrip() == self.reports[0]:
-                return [l.rstrip() for l in lines[i:i + count]]
+                return [line.rstrip() for line in lines[i:i + count]]
         return []

@@ -67,7 +67,7 @@ class Follower:
         if not data:
             return
         if self.decorate:
-            data = b"".join(self.decorate(l) for l in data.splitlines(True))
+            data = b"".join(self.decorate(line) for line in data.splitlines(True))
         self.stream.buffer.write(data)
         self.stream.flush()
 
@@ -177,7 +177,7 @@ class Run:
             for node in self.nodes:
                 path = node.dir / name
                 lines = path.read_text(errors="replace").split("\n") if path.exists() else []
-                if words := [l for l in lines if l.strip()]:
+                if words := [line for line in lines if line.strip()]:
                     return words[-1].strip()
         return "nothing"
 

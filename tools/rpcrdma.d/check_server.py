@@ -89,5 +89,5 @@ def look(log, port=""):
     if port and port not in there:
         return [Finding("listener-port", f"nfsd listens for RDMA on {', '.join(sorted(there))}, "
                         f"not on {port}", (f"mount with port={sorted(there)[0]}; or",
-                                       _LISTEN[0].format(port=port)))]
+                                           _LISTEN[0].format(port=port)))]
     return _lost(log)
