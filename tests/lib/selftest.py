@@ -325,7 +325,7 @@ class Sites(Console):
                    for key in sites.reasons()}
         lines = []
         for name, places in sorted(sites.called(sites.modules()).items()):
-            for file, line in places if sites.listed()[name] is None else ():
+            for file, line in places if sites.listed().get(name, "") is None else ():
                 function = excused.get((file, name))
                 counts = "9 0" if function else "9 1 lost"
                 lines.append(f"fault site: ../{file}:{line} {function or 'f'} {name} {counts}")
