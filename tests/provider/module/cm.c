@@ -255,10 +255,11 @@ int memory_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	return -ECONNRESET;
 }
 
-/* memory_reject - the client is told */
+/* memory_reject - the client is told, without @data */
 int memory_reject(struct iw_cm_id *id, const void *data, u8 length)
 {
 	struct conn *conn = id->provider_data;
+
 	conn_end(conn, -ECONNREFUSED);
 	conn_put(conn);
 	return 0;
