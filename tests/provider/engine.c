@@ -84,7 +84,7 @@ static void flush(struct memory_qp *qp)
  */
 void memory_error(struct memory_qp *qp, enum ib_event_type event)
 {
-	lockdep_assert_held(&memory_lock);
+	lockdep_assert_held(qp->lock);
 	if (qp->state != IB_QPS_ERR && (int)event >= 0)
 		qp->event = event;
 	if (qp->state != IB_QPS_ERR && qp->ended)
@@ -197,7 +197,7 @@ static bool step(struct memory_qp *qp)
 	}
 	if (wait) {
 		/* It is counted when it takes effect. */
-		device_of(qp)->seen[MEMORY_EXECUTE]--;
+		memory_step_waits(device_of(qp), MEMORY_EXECUTE);
 		return false;
 	}
 	if (qp->allowance > 0)
@@ -215,7 +215,7 @@ static bool step(struct memory_qp *qp)
  */
 void memory_kick(struct memory_qp *qp)
 {
-	lockdep_assert_held(&memory_lock);
+	lockdep_assert_held(qp->lock);
 	while (step(qp))
 		;
 	if (qp->state == IB_QPS_ERR)

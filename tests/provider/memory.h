@@ -163,8 +163,8 @@ struct memory_device {
 	u32			seen[MEMORY_STEPS];
 	struct memory_fault	faults[MEMORY_FAULTS];
 	unsigned int		nr_faults;
-	u32			next_key;
-	u32			next_qpn;
+	atomic_t		next_key;
+	atomic_t		next_qpn;
 	struct xarray		mrs;
 	atomic_t		nr_qps;
 	atomic_t		nr_cqs;
@@ -179,6 +179,7 @@ struct memory_pd {
 /**
  * struct memory_mr - a fast-register memory region
  * @ib: as the code under test sees it
+ * @rcu: frees it
  * @pages: DMA addresses
  * @lengths: bytes from each of them on, of a region with gaps; else NULL
  * @nr_pages: mapped last
@@ -191,6 +192,7 @@ struct memory_pd {
  */
 struct memory_mr {
 	struct ib_mr	ib;
+	struct rcu_head	rcu;
 	u64		*pages;
 	u32		*lengths;
 	u32		nr_pages;
@@ -221,6 +223,7 @@ struct memory_cqe {
 /**
  * struct memory_cq - a completion queue
  * @ib: as the code under test sees it
+ * @lock: guards all of it; taken within that of a queue pair
  * @ring: completions, by number modulo @size
  * @size: entries
  * @put: completions ever
@@ -230,6 +233,7 @@ struct memory_cqe {
  */
 struct memory_cq {
 	struct ib_cq		ib;
+	spinlock_t		lock;
 	struct memory_cqe	*ring;
 	u32			size;
 	u32			put;
@@ -272,7 +276,7 @@ struct memory_wr {
  * @max_sge: elements of one of them
  * @posted: ever
  * @done: that took effect, or were flushed
- * @freed: whose completion, or that of a later one, was polled
+ * @freed: whose completion, or that of a later one, was polled; under the completion queue's lock
  */
 struct memory_queue {
 	struct memory_wr	*wrs;
@@ -287,6 +291,7 @@ struct memory_queue {
 /**
  * struct memory_qp - a queue pair
  * @ib: as the code under test sees it
+ * @lock: guards it, and its peer, which has the same one; memory_lock() takes it
  * @state: IB_QPS_*
  * @peer: at the other end
  * @sq: Send Queue
@@ -295,14 +300,15 @@ struct memory_queue {
  * @allowance: work requests that may take effect while held; -1: not held
  * @doomed: fails when there is something to do
  * @rnr_retries: refused for want of a Receive before the connection ends; -1: waits
- * @event: to be told when memory_lock is dropped; -1: none
+ * @event: to be told when @lock is dropped; -1: none
  * @tellers: those who are about to tell, and the CM; the queue pair waits for them before it goes
- * @ended: called once when it enters the error state, without memory_lock; may be NULL
+ * @ended: called once when it enters the error state, without @lock; may be NULL
  * @over: that is to be done
  * @conn: of the CM
  */
 struct memory_qp {
 	struct ib_qp		ib;
+	spinlock_t		*lock;
 	enum ib_qp_state	state;
 	struct memory_qp	*peer;
 	struct memory_queue	sq;
@@ -338,9 +344,6 @@ static inline struct memory_mr *memory_mr_of(struct ib_mr *ib)
 	return container_of(ib, struct memory_mr, ib);
 }
 
-/* Guards queues, completion queues, regions and scripts of all devices. */
-extern spinlock_t memory_lock;
-
 /* shapes.c */
 extern const struct memory_shape memory_plain[2];	/* by iWARP or not */
 extern const struct memory_shape memory_shapes[];	/* up to one without a name */
@@ -354,13 +357,17 @@ void memory_device_exit(struct memory_device *device);
 bool memory_device_is_empty(struct memory_device *device);
 
 /*
- * Each module has its own of these. The memory behind an address as the device sees it, and how
+ * Each module has its own of these. The lock of a queue pair that is not joined to another, by
+ * its number; there may be one for all, and a device with @late_reads has one. The memory behind an address as the device sees it, and how
  * much of @run lies together; NULL: the device may not use it. Does a step succeed? It may fail
- * by a script. The device was used in a way that hardware need not report.
+ * by a script. A step was none: it waits. The device was used in a way that hardware need not
+ * report.
  */
+spinlock_t *memory_lock_of(struct memory_device *device, u32 qp_num);
 void *memory_dma_find(struct memory_device *device, u64 address, u32 *run, bool write);
 bool memory_step(struct memory_device *device, enum memory_step step,
 		 enum ib_wc_status *status);
+void memory_step_waits(struct memory_device *device, enum memory_step step);
 void __printf(2, 3) memory_complain(struct memory_device *device, const char *fmt, ...);
 
 /* mr.c */
@@ -403,17 +410,18 @@ int memory_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 int memory_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 		     const struct ib_recv_wr **bad);
 void memory_connect(struct ib_qp *a, struct ib_qp *b);
+unsigned long memory_lock(struct memory_qp *qp);
 void memory_unlock(struct memory_qp *qp, unsigned long flags);
 void memory_qp_get(struct memory_qp *qp);
 void memory_qp_put(struct memory_qp *qp);
 
-/* engine.c; memory_lock is held */
+/* engine.c; the lock of the queue pair is held */
 void memory_kick(struct memory_qp *qp);
 void memory_error(struct memory_qp *qp, enum ib_event_type event);
 void memory_terminate(struct memory_qp *qp);
 void memory_end(struct memory_qp *qp);
 
-/* transfer.c; memory_lock is held */
+/* transfer.c; the lock of the queue pair is held */
 enum ib_wc_status memory_send(struct memory_qp *qp, const struct memory_wr *wr,
 			      bool *wait);
 enum ib_wc_status memory_write(struct memory_qp *qp, const struct memory_wr *wr);

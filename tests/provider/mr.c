@@ -25,8 +25,7 @@ static u32 index_of(u32 key)
 /* RFC 5040 section 8.1.1, 8: STags are scattered; the multiplier is odd, so none twice. */
 static u32 next_index(struct memory_device *device)
 {
-	lockdep_assert_held(&memory_lock);
-	return (++device->next_key * 0x9e3779u) & 0xffffff;
+	return ((u32)atomic_inc_return(&device->next_key) * 0x9e3779u) & 0xffffff;
 }
 
 static void mr_free(struct memory_mr *mr)
@@ -36,21 +35,22 @@ static void mr_free(struct memory_mr *mr)
 	kfree(mr);
 }
 
+/* A peer may ask for it by then: whoever finds a region has interrupts off. */
+static void mr_free_later(struct rcu_head *head)
+{
+	mr_free(container_of(head, struct memory_mr, rcu));
+}
+
 /* ib_alloc_mr() */
 struct ib_mr *memory_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 depth)
 {
 	struct memory_device *device = memory_device_of(pd->device);
 	struct memory_mr *mr;
-	unsigned long flags;
 	u32 key;
-	bool ok;
 
-	spin_lock_irqsave(&memory_lock, flags);
-	ok = memory_step(device, MEMORY_ALLOC_MR, NULL);
-	key = next_index(device) << 8;
-	spin_unlock_irqrestore(&memory_lock, flags);
-	if (!ok)
+	if (!memory_step(device, MEMORY_ALLOC_MR, NULL))
 		return ERR_PTR(-ENOMEM);
+	key = next_index(device) << 8;
 	if (depth > device->shape->pages ||
 	    (type != IB_MR_TYPE_MEM_REG && (type != IB_MR_TYPE_SG_GAPS || !device->shape->gaps)))
 		return ERR_PTR(-EINVAL);
@@ -77,14 +77,10 @@ int memory_dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
 {
 	struct memory_mr *mr = memory_mr_of(ib);
 	struct memory_device *device = device_of(ib);
-	unsigned long flags;
 
-	/* Nobody is within memory_locate() with it afterwards. */
-	spin_lock_irqsave(&memory_lock, flags);
-	xa_erase(&device->mrs, index_of(ib->lkey));
-	spin_unlock_irqrestore(&memory_lock, flags);
+	xa_erase_irq(&device->mrs, index_of(ib->lkey));
 	atomic_dec(&device->nr_mrs);
-	mr_free(mr);
+	call_rcu(&mr->rcu, mr_free_later);
 	return 0;
 }
 
@@ -128,17 +124,13 @@ int memory_map_mr_sg(struct ib_mr *ib, struct scatterlist *sgl, int nents,
 {
 	struct memory_device *device = device_of(ib);
 	struct memory_mr *mr = memory_mr_of(ib);
-	unsigned long flags;
-	bool ok;
+	bool ok = memory_step(device, MEMORY_MAP_MR, NULL);
 
-	spin_lock_irqsave(&memory_lock, flags);
-	ok = memory_step(device, MEMORY_MAP_MR, NULL);
 	/* rdma_rw puts the LOCAL_INV in front of the next registration: nobody else has the key. */
 	if (mr->valid && mr->access & BY_PEER)
 		memory_complain(device, "a region is mapped while it is registered");
 	if (device->shape->page_sizes && !(ib->page_size & device->shape->page_sizes))
 		memory_complain(device, "there are no pages of %u bytes", ib->page_size);
-	spin_unlock_irqrestore(&memory_lock, flags);
 	if (!ok)
 		return -EINVAL;
 	if (device->map_takes)

@@ -5,14 +5,12 @@
 
 #include "memory.h"
 
-DEFINE_SPINLOCK(memory_lock);
-
 static struct memory_device *device_of(const struct memory_qp *qp)
 {
 	return memory_device_of(qp->ib.device);
 }
 
-/* What is to be told of a queue pair when memory_lock is dropped */
+/* What is to be told of a queue pair when its lock is dropped */
 struct news {
 	struct memory_qp	*qp;
 	int			event;
@@ -46,20 +44,42 @@ static void tell(const struct news *news)
 }
 
 /**
- * memory_unlock - drop memory_lock; events are told then: handlers may do anything
+ * memory_lock - take the lock of a queue pair and its peer
+ * @qp: the queue pair
+ *
+ * Return: flags, for memory_unlock().
+ */
+unsigned long memory_lock(struct memory_qp *qp)
+{
+	unsigned long flags;
+	spinlock_t *lock;
+
+	/* When it is joined to another it may get another one. */
+	for (;;) {
+		lock = READ_ONCE(qp->lock);
+		spin_lock_irqsave(lock, flags);
+		if (lock == qp->lock)
+			return flags;
+		spin_unlock_irqrestore(lock, flags);
+	}
+}
+
+/**
+ * memory_unlock - drop it; events are told then: handlers may do anything
  * @qp: the queue pair that something was done with, or to whose peer
- * @flags: of spin_lock_irqsave()
+ * @flags: of memory_lock()
  */
 void memory_unlock(struct memory_qp *qp, unsigned long flags)
 {
 	struct memory_qp *told[] = { qp, qp->peer };
+	spinlock_t *lock = qp->lock;
 	struct news news[2];
 	int i, n = 0;
 
 	for (i = 0; i < 2; i++)
 		if (told[i] && take_news(told[i], &news[n]))
 			n++;
-	spin_unlock_irqrestore(&memory_lock, flags);
+	spin_unlock_irqrestore(lock, flags);
 	for (i = 0; i < n; i++)
 		tell(&news[i]);
 }
@@ -67,20 +87,18 @@ void memory_unlock(struct memory_qp *qp, unsigned long flags)
 /* memory_qp_get - it is not destroyed before memory_qp_put() */
 void memory_qp_get(struct memory_qp *qp)
 {
-	unsigned long flags;
+	unsigned long flags = memory_lock(qp);
 
-	spin_lock_irqsave(&memory_lock, flags);
 	qp->tellers++;
-	spin_unlock_irqrestore(&memory_lock, flags);
+	spin_unlock_irqrestore(qp->lock, flags);
 }
 
 void memory_qp_put(struct memory_qp *qp)
 {
-	unsigned long flags;
+	unsigned long flags = memory_lock(qp);
 
-	spin_lock_irqsave(&memory_lock, flags);
 	qp->tellers--;
-	spin_unlock_irqrestore(&memory_lock, flags);
+	spin_unlock_irqrestore(qp->lock, flags);
 }
 
 static void queue_exit(struct memory_queue *queue)
@@ -110,16 +128,12 @@ int memory_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
 {
 	struct memory_device *device = memory_device_of(ib->device);
 	struct memory_qp *qp = memory_qp_of(ib);
-	unsigned long flags;
 	int rc;
-	bool ok;
 
-	spin_lock_irqsave(&memory_lock, flags);
-	ok = memory_step(device, MEMORY_CREATE_QP, NULL);
-	ib->qp_num = ++device->next_qpn;
-	spin_unlock_irqrestore(&memory_lock, flags);
-	if (!ok)
+	if (!memory_step(device, MEMORY_CREATE_QP, NULL))
 		return -ENOMEM;
+	ib->qp_num = atomic_inc_return(&device->next_qpn);
+	qp->lock = memory_lock_of(device, ib->qp_num);
 	if (attr->qp_type != IB_QPT_RC || attr->srq)
 		return -EOPNOTSUPP;
 	if (!can_make(device->shape, &attr->cap))
@@ -150,7 +164,7 @@ int memory_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 
 	if (!(mask & IB_QP_STATE))
 		return 0;
-	spin_lock_irqsave(&memory_lock, flags);
+	flags = memory_lock(qp);
 	/* The CM of iWARP closes in this way. */
 	if (attr->qp_state != IB_QPS_ERR && attr->qp_state != IB_QPS_SQD)
 		qp->state = attr->qp_state;
@@ -176,19 +190,19 @@ int memory_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 	struct memory_qp *qp = memory_qp_of(ib);
 	unsigned long flags;
 
-	spin_lock_irqsave(&memory_lock, flags);
+	flags = memory_lock(qp);
 	/* The CM has to know of the end. */
 	if (qp->ended)
 		memory_end(qp);
 	memory_unlock(qp, flags);
 	while (READ_ONCE(qp->tellers))
 		usleep_range(50, 100);
-	spin_lock_irqsave(&memory_lock, flags);
+	flags = memory_lock(qp);
 	if (qp->peer)
 		qp->peer->peer = NULL;
 	memory_cq_clean(memory_cq_of(ib->send_cq), qp);
 	memory_cq_clean(memory_cq_of(ib->recv_cq), qp);
-	spin_unlock_irqrestore(&memory_lock, flags);
+	spin_unlock_irqrestore(qp->lock, flags);
 	while (READ_ONCE(qp->tellers))
 		usleep_range(50, 100);
 	if (qp->sq.done != qp->sq.posted || qp->rq.done != qp->rq.posted)
@@ -204,7 +218,7 @@ static struct memory_wr *take(struct memory_queue *queue)
 {
 	struct memory_wr *wr;
 
-	if (queue->posted - queue->freed >= queue->size)
+	if (queue->posted - smp_load_acquire(&queue->freed) >= queue->size)
 		return NULL;
 	wr = &queue->wrs[queue->posted % queue->size];
 	memset(wr, 0, sizeof(*wr));
@@ -303,7 +317,7 @@ int memory_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 	unsigned long flags;
 	int rc = 0;
 
-	spin_lock_irqsave(&memory_lock, flags);
+	flags = memory_lock(qp);
 	for (; wr && !rc; wr = rc ? wr : wr->next)
 		rc = post_one_send(qp, wr);
 	if (rc && bad)
@@ -343,7 +357,7 @@ int memory_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
 	unsigned long flags;
 	int rc = 0;
 
-	spin_lock_irqsave(&memory_lock, flags);
+	flags = memory_lock(qp);
 	for (; wr && !rc; wr = rc ? wr : wr->next)
 		rc = post_one_recv(qp, wr);
 	if (rc && bad)
@@ -366,16 +380,28 @@ static void set_rts(struct memory_qp *qp)
 /**
  * memory_connect - join two queue pairs
  * @a: one; of this or that device
- * @b: the other
+ * @b: the other; from now on it has the lock of @a
+ *
+ * Context: one at a time.
  */
 void memory_connect(struct ib_qp *a, struct ib_qp *b)
 {
+	struct memory_qp *ends[] = { memory_qp_of(a), memory_qp_of(b) };
+	spinlock_t *lock = ends[0]->lock, *old = ends[1]->lock;
+	/* In the order of their addresses */
+	spinlock_t *first = min(lock, old), *second = max(lock, old);
 	unsigned long flags;
+	int i;
 
-	spin_lock_irqsave(&memory_lock, flags);
-	memory_qp_of(a)->peer = memory_qp_of(b);
-	memory_qp_of(b)->peer = memory_qp_of(a);
-	set_rts(memory_qp_of(a));
-	set_rts(memory_qp_of(b));
-	spin_unlock_irqrestore(&memory_lock, flags);
+	spin_lock_irqsave(first, flags);
+	if (first != second)
+		spin_lock_nested(second, SINGLE_DEPTH_NESTING);
+	for (i = 0; i < 2; i++) {
+		ends[i]->peer = ends[!i];
+		WRITE_ONCE(ends[i]->lock, lock);
+		set_rts(ends[i]);
+	}
+	if (first != second)
+		spin_unlock(second);
+	spin_unlock_irqrestore(first, flags);
 }

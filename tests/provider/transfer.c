@@ -50,7 +50,7 @@ static void *stream_run(struct stream *s, u32 *run)
  * Where the bytes are moved, under a name of its own: whoever counts what a device without cost
  * leaves to the processor can take it off.
  */
-static noinline void memory_copy(void *to, const void *from, u32 length)
+static noinline __noclone void memory_copy(void *to, const void *from, u32 length)
 {
 #if defined(CONFIG_X86_64) && !defined(CONFIG_KASAN)
 	unsigned long left = length;

@@ -39,7 +39,7 @@ struct listener {
 
 /*
  * Guards all of the above. Events are given to iwcm under it, which queues them: so they are in
- * order. Around memory_lock, and around the locks of iwcm.
+ * order. Around the locks of queue pairs, and around those of iwcm.
  */
 static DEFINE_SPINLOCK(cm_lock);
 static LIST_HEAD(listeners);

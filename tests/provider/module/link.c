@@ -13,6 +13,10 @@ MODULE_PARM_DESC(shape, "what devices can do: a key of shapes.c, such as cx5");
 static DEFINE_MUTEX(links_lock);	/* guards links */
 static LIST_HEAD(links);
 
+/* Of queue pairs: connections seldom have the same one. */
+#define LOCKS 256
+static spinlock_t locks[LOCKS];
+
 /* ---- what the provider asks for ---- */
 
 /* Without an IOMMU, what is mapped lies together. */
@@ -21,9 +25,18 @@ void *memory_dma_find(struct memory_device *device, u64 address, u32 *run, bool 
 	return phys_to_virt(dma_to_phys(&device->platform->dev, address));
 }
 
+spinlock_t *memory_lock_of(struct memory_device *device, u32 qp_num)
+{
+	return &locks[qp_num % LOCKS];
+}
+
 bool memory_step(struct memory_device *device, enum memory_step step, enum ib_wc_status *status)
 {
 	return true;
+}
+
+void memory_step_waits(struct memory_device *device, enum memory_step step)
+{
 }
 
 /* The run has failed: whoever looks for reports of the kernel finds this one. */
@@ -177,10 +190,14 @@ static struct memory_link *first(void)
 
 static int __init memory_init(void)
 {
+	int i;
+
 	if (!find_shape(shape)) {
 		pr_err("rdma_memory: there is no shape '%s'\n", shape);
 		return -EINVAL;
 	}
+	for (i = 0; i < LOCKS; i++)
+		spin_lock_init(&locks[i]);
 	rdma_link_register(&link_ops);
 	return 0;
 }
@@ -192,6 +209,8 @@ static void __exit memory_exit(void)
 	rdma_link_unregister(&link_ops);
 	while ((link = first()))
 		ib_unregister_device(&link->device.ib);
+	/* Those of mr.c */
+	rcu_barrier();
 }
 
 module_init(memory_init);

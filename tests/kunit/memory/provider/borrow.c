@@ -62,6 +62,8 @@ void memory_devices_exit(void)
 
 	list_for_each_entry_safe(device, next, &idle, list)
 		device_free(device);
+	/* Those of mr.c */
+	rcu_barrier();
 }
 
 static struct memory_device *device_make(const struct memory_shape *shape)

@@ -17,9 +17,8 @@ void memory_hold(struct ib_qp *ib)
 void memory_run(struct ib_qp *ib, int count)
 {
 	struct memory_qp *qp = memory_qp_of(ib);
-	unsigned long flags;
+	unsigned long flags = memory_lock(qp);
 
-	spin_lock_irqsave(&memory_lock, flags);
 	qp->allowance = count;
 	memory_kick(qp);
 	if (count > 0)
@@ -37,9 +36,8 @@ void memory_release(struct ib_qp *ib)
 void memory_lose(struct ib_qp *ib)
 {
 	struct memory_qp *qp = memory_qp_of(ib);
-	unsigned long flags;
+	unsigned long flags = memory_lock(qp);
 
-	spin_lock_irqsave(&memory_lock, flags);
 	memory_terminate(qp);
 	memory_unlock(qp, flags);
 	fake_handover();
@@ -77,10 +75,10 @@ void memory_release_cq(struct ib_cq *ib)
 	struct memory_cq *cq = memory_cq_of(ib);
 	unsigned long flags;
 
-	spin_lock_irqsave(&memory_lock, flags);
+	spin_lock_irqsave(&cq->lock, flags);
 	cq->held = false;
 	memory_cq_tell(cq);
-	spin_unlock_irqrestore(&memory_lock, flags);
+	spin_unlock_irqrestore(&cq->lock, flags);
 	fake_handover();
 }
 

@@ -2,8 +2,16 @@
 /* The provider in memory: what goes wrong on purpose, and what should not have. */
 #include "provider.h"
 
-/* Guards complaints; taken inside memory_lock, and inside the lock of dma.c. */
+/* Scripts count the steps of all queue pairs, and late Reads are placed by whoever polls: one lock. */
+static DEFINE_SPINLOCK(qp_lock);
+/* Guard scripts and complaints; taken inside all others. */
+static DEFINE_SPINLOCK(script_lock);
 static DEFINE_SPINLOCK(complaint_lock);
+
+spinlock_t *memory_lock_of(struct memory_device *device, u32 qp_num)
+{
+	return &qp_lock;
+}
 
 /**
  * memory_script - begin to count; there are no faults to come
@@ -13,10 +21,10 @@ void memory_script(struct memory_device *device)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&memory_lock, flags);
+	spin_lock_irqsave(&script_lock, flags);
 	memset(device->seen, 0, sizeof(device->seen));
 	device->nr_faults = 0;
-	spin_unlock_irqrestore(&memory_lock, flags);
+	spin_unlock_irqrestore(&script_lock, flags);
 }
 
 /**
@@ -31,12 +39,23 @@ void memory_fault(struct memory_device *device, enum memory_step step, u32 at,
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&memory_lock, flags);
+	spin_lock_irqsave(&script_lock, flags);
 	if (device->nr_faults < MEMORY_FAULTS)
 		device->faults[device->nr_faults++] = (struct memory_fault) {
 			.step = step, .at = at, .status = status,
 		};
-	spin_unlock_irqrestore(&memory_lock, flags);
+	spin_unlock_irqrestore(&script_lock, flags);
+}
+
+static const struct memory_fault *find_fault(const struct memory_device *device,
+					     enum memory_step step, u32 at)
+{
+	const struct memory_fault *fault;
+
+	for (fault = device->faults; fault < device->faults + device->nr_faults; fault++)
+		if (fault->step == step && fault->at == at)
+			return fault;
+	return NULL;
 }
 
 /**
@@ -45,25 +64,31 @@ void memory_fault(struct memory_device *device, enum memory_step step, u32 at,
  * @step: which
  * @status: set if it fails; may be NULL
  *
- * Context: memory_lock is held.
+ * Context: any.
  * Return: false if it is to fail.
  */
 bool memory_step(struct memory_device *device, enum memory_step step,
 		 enum ib_wc_status *status)
 {
 	const struct memory_fault *fault;
-	u32 n;
+	unsigned long flags;
 
-	lockdep_assert_held(&memory_lock);
-	n = ++device->seen[step];
-	for (fault = device->faults; fault < device->faults + device->nr_faults; fault++) {
-		if (fault->step != step || fault->at != n)
-			continue;
-		if (status)
-			*status = fault->status;
-		return false;
-	}
-	return true;
+	spin_lock_irqsave(&script_lock, flags);
+	fault = find_fault(device, step, ++device->seen[step]);
+	if (fault && status)
+		*status = fault->status;
+	spin_unlock_irqrestore(&script_lock, flags);
+	return !fault;
+}
+
+/* memory_step_waits - it is counted when it takes effect */
+void memory_step_waits(struct memory_device *device, enum memory_step step)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&script_lock, flags);
+	device->seen[step]--;
+	spin_unlock_irqrestore(&script_lock, flags);
 }
 
 /**
