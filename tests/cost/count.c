@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A plugin for QEMU's TCG that counts what the guest's kernel executes.
+ * A plugin for QEMU's TCG that counts what the guest's kernel executes, and what that would cost
+ * the caches of a processor.
  *
- *	-plugin count.so,out=FILE
+ *	-plugin count.so,out=FILE[,caches=on]
  *
- * The table of counts is a struct header, and a struct block for each block of code that was
- * translated. A count goes up whenever its block is entered. When a process of the guest executes
- * the instruction MARK, which does nothing, the table is copied to FILE-0, the next time to FILE-1,
- * and so on; the guest takes no other instruction for that. So two copies have what was executed in
- * between: all of it, not a sample. One processor only.
+ * Counting begins when a process of the guest executes the instruction MARK, which does nothing.
+ * The next time the table of counts goes to FILE-0, then to FILE-1, and so on, and counting begins
+ * anew; the guest takes no other instruction for that. So each file has what was executed since
+ * the mark before: all of it, not a sample. The table is a struct header, and a struct block for
+ * each block of code that was entered.
+ *
+ * With caches=on each processor has those of caches.h, and each load, store and fetch goes through
+ * them, of user space, too. Then there may be several processors.
  *
  * QEMU's package has no header for plugins. What is used of their interface is declared here:
  * version 1, of QEMU 7.2, and version 4, of QEMU 10. The old one adds to a counter without
@@ -22,19 +26,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "caches.h"
+
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
+enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_RW = 3 };
 typedef uint64_t qemu_plugin_id_t;
+typedef uint32_t qemu_plugin_meminfo_t;
 typedef void (*tb_trans_cb)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 typedef void (*tb_exec_cb)(unsigned int vcpu, void *userdata);
+typedef void (*mem_cb)(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+		       void *userdata);
 
+typedef void (*simple_cb)(qemu_plugin_id_t id);
+
+void qemu_plugin_reset(qemu_plugin_id_t id, simple_cb cb);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, tb_trans_cb cb);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, tb_exec_cb cb,
 					  enum qemu_plugin_cb_flags flags, void *userdata);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, tb_exec_cb cb,
 					    enum qemu_plugin_cb_flags flags, void *userdata);
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, mem_cb cb,
+				      enum qemu_plugin_cb_flags flags, enum qemu_plugin_mem_rw rw,
+				      void *userdata);
+bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
+unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 /* Until version 2 */
 __attribute__((weak)) void
 qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb, enum qemu_plugin_op op,
@@ -58,12 +76,17 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, 
 #define KERNEL_START 0xffff800000000000ull
 #define CALL_REL32 0xe8
 
-/* nopl with a displacement that no compiler chooses; guest.py has it as well. */
+#define MAX_INSN 15
+#define LOCK_PREFIX 0xf0
+#define XCHG_8 0x86
+#define XCHG 0x87
+
+/* nopl with a displacement that no compiler chooses; snapshots.py has it as well. */
 static const unsigned char MARK[] = { 0x0f, 0x1f, 0x84, 0x00, 'C', 'O', 'S', 'T' };
 
 struct header {
-	uint64_t blocks;	/* so many are in use */
-	uint64_t lost;		/* blocks for which there was no room */
+	uint64_t blocks;	/* so many follow */
+	uint64_t lost;		/* for so many there was no room, ever */
 };
 
 /* All code in user space is in one block for each number of instructions, with address 0. */
@@ -71,12 +94,25 @@ struct block {
 	uint64_t address;
 	uint64_t target;	/* of the direct call that ends it, or 0 */
 	uint64_t insns;
-	uint64_t count;
+	uint64_t locked;	/* of these */
+	uint64_t count;		/* times that it was entered */
+	uint64_t accesses;	/* loads and stores; from here on only with caches=on */
+	struct misses misses;
 };
 
-static struct header header;
+/* Where a block lies, which user space has many of. */
+struct place {
+	struct block *block;
+	uint64_t first, last;	/* lines */
+};
+
 static struct block *blocks;
+static uint64_t nr_blocks;
+static uint64_t nr_lost;
+static bool caches;
+static bool threads;		/* several processors: @lock guards counts and caches, too */
 static const char *out;
+static qemu_plugin_id_t plugin;
 static uint32_t table[TABLE_SIZE];	/* index of a block, and one */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -130,14 +166,48 @@ static struct block *find(uint64_t address, uint64_t target, uint64_t insns)
 			return block;
 		at = (at + 1) % TABLE_SIZE;
 	}
-	if (header.blocks == MAX_BLOCKS) {
-		header.lost++;
+	if (nr_blocks == MAX_BLOCKS) {
+		nr_lost++;
 		return NULL;
 	}
-	block = &blocks[header.blocks++];
+	block = &blocks[nr_blocks++];
 	*block = (struct block){ .address = address, .target = target, .insns = insns };
-	table[at] = header.blocks;
+	table[at] = nr_blocks;
 	return block;
+}
+
+static bool is_prefix(unsigned char byte)
+{
+	return byte == 0x66 || byte == 0xf2 || byte == 0xf3 || byte == 0x2e || byte == 0x36 ||
+	       byte == 0x3e || byte == 0x26 || byte == 0x64 || byte == 0x65 ||
+	       (byte & 0xf0) == 0x40;
+}
+
+/* With a lock prefix; an exchange with memory needs none. */
+static bool is_locked(const struct qemu_plugin_insn *insn)
+{
+	size_t i = 0, size = qemu_plugin_insn_size(insn);
+	unsigned char data[MAX_INSN];
+
+	if (size > MAX_INSN || !has_size(insn, data, size))
+		return false;
+	while (i < size && is_prefix(data[i]))
+		i++;
+	if (i < size && data[i] == LOCK_PREFIX)
+		return true;
+	return i + 1 < size && (data[i] == XCHG_8 || data[i] == XCHG) && data[i + 1] < 0xc0;
+}
+
+static void begin(void)
+{
+	if (threads)
+		pthread_mutex_lock(&lock);
+}
+
+static void end(void)
+{
+	if (threads)
+		pthread_mutex_unlock(&lock);
 }
 
 static void executed(unsigned int vcpu, void *userdata)
@@ -147,6 +217,55 @@ static void executed(unsigned int vcpu, void *userdata)
 	block->count++;
 }
 
+static void fetched(unsigned int vcpu, void *userdata)
+{
+	struct place *place = userdata;
+
+	begin();
+	place->block->count++;
+	caches_fetch(vcpu, place->first, place->last, &place->block->misses);
+	end();
+}
+
+static void accessed(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+		     void *userdata)
+{
+	struct block *block = userdata;
+
+	begin();
+	block->accesses++;
+	caches_data(vcpu, address, 1u << qemu_plugin_mem_size_shift(info),
+		    qemu_plugin_mem_is_store(info), &block->misses);
+	end();
+}
+
+/* What was counted since the last time. */
+static bool write_table(FILE *file)
+{
+	struct header header = { .lost = nr_lost };
+	uint64_t i;
+	bool done;
+
+	for (i = 0; i < nr_blocks; i++)
+		header.blocks += blocks[i].count > 0;
+	done = fwrite(&header, sizeof(header), 1, file) == 1;
+	for (i = 0; done && i < nr_blocks; i++)
+		if (blocks[i].count)
+			done = fwrite(&blocks[i], sizeof(blocks[i]), 1, file) == 1;
+	return done;
+}
+
+static void count_anew(void)
+{
+	uint64_t i;
+
+	for (i = 0; i < nr_blocks; i++) {
+		blocks[i].count = 0;
+		blocks[i].accesses = 0;
+		blocks[i].misses = (struct misses){ 0 };
+	}
+}
+
 static void copy_table(unsigned int vcpu, void *userdata)
 {
 	static unsigned int copies;
@@ -154,21 +273,19 @@ static void copy_table(unsigned int vcpu, void *userdata)
 	FILE *file;
 	bool done;
 
+	begin();
 	snprintf(path, sizeof(path), "%s-%u", out, copies++);
 	file = fopen(path, "wb");
-	if (!file) {
+	done = file && write_table(file);
+	if (!file || fclose(file) || !done) {
 		perror(path);
 		exit(1);
 	}
-	done = fwrite(&header, sizeof(header), 1, file) == 1 &&
-	       fwrite(blocks, sizeof(*blocks), header.blocks, file) == header.blocks;
-	if (fclose(file) || !done) {
-		perror(path);
-		exit(1);
-	}
+	count_anew();
+	end();
 }
 
-static void look_for_marks(struct qemu_plugin_tb *tb, size_t insns)
+static void look_for_marks(struct qemu_plugin_tb *tb, size_t insns, tb_exec_cb cb)
 {
 	unsigned char data[sizeof(MARK)];
 	size_t i;
@@ -177,9 +294,41 @@ static void look_for_marks(struct qemu_plugin_tb *tb, size_t insns)
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 
 		if (has_size(insn, data, sizeof(MARK)) && !memcmp(data, MARK, sizeof(MARK)))
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, copy_table,
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, cb,
 							       QEMU_PLUGIN_CB_NO_REGS, NULL);
 	}
+}
+
+static uint64_t count_locked(const struct qemu_plugin_tb *tb, size_t insns)
+{
+	uint64_t locked = 0;
+	size_t i;
+
+	for (i = 0; i < insns; i++)
+		locked += is_locked(qemu_plugin_tb_get_insn(tb, i));
+	return locked;
+}
+
+static void look_at_caches(struct qemu_plugin_tb *tb, size_t insns, struct block *block)
+{
+	const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, insns - 1);
+	/* For as long as there may be code that has it: until the end. */
+	struct place *place = malloc(sizeof(*place));
+	size_t i;
+
+	if (!place) {
+		perror("count.so");
+		exit(1);
+	}
+	place->block = block;
+	place->first = qemu_plugin_tb_vaddr(tb) >> CACHES_LINE_SHIFT;
+	place->last = (qemu_plugin_insn_vaddr(last) + qemu_plugin_insn_size(last) - 1) >>
+		CACHES_LINE_SHIFT;
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, fetched, QEMU_PLUGIN_CB_NO_REGS, place);
+	for (i = 0; i < insns; i++)
+		qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), accessed,
+						 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+						 block);
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -191,30 +340,80 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 
 	pthread_mutex_lock(&lock);
 	block = find(kernel ? address : 0, kernel ? call_target(tb, insns) : 0, insns);
+	if (block && kernel)
+		block->locked = count_locked(tb, insns);
 	pthread_mutex_unlock(&lock);
 	if (!kernel)
-		look_for_marks(tb, insns);
+		look_for_marks(tb, insns, copy_table);
 	if (!block)
 		return;
-	if (is_old())
+	if (caches)
+		look_at_caches(tb, insns, block);
+	else if (is_old())
 		qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64,
 							 &block->count, 1);
 	else
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, executed, QEMU_PLUGIN_CB_NO_REGS, block);
 }
 
+static void count_from_now(qemu_plugin_id_t id)
+{
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+}
+
+/* All code is translated once more. */
+static void first_mark(unsigned int vcpu, void *userdata)
+{
+	qemu_plugin_reset(plugin, count_from_now);
+}
+
+/* A guest that boots is not slowed down. */
+static void translated_early(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	if (qemu_plugin_tb_vaddr(tb) < KERNEL_START)
+		look_for_marks(tb, qemu_plugin_tb_n_insns(tb), first_mark);
+}
+
+/* The part of struct qemu_info_t that tells the processors, the same in all versions. */
+struct system_info {
+	const char *target;
+	struct {
+		int min, current;
+	} version;
+	bool system_emulation;
+	int cpus;
+};
+
+static bool take_argument(const char *argument)
+{
+	if (!strncmp(argument, "out=", 4))
+		out = strdup(argument + 4);
+	else if (!strcmp(argument, "caches=on"))
+		caches = true;
+	else
+		return false;
+	return true;
+}
+
 int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)
 {
-	if (argc != 1 || strncmp(argv[0], "out=", 4)) {
-		fprintf(stderr, "count.so: out=FILE is missing\n");
+	const struct system_info *system = info;
+	bool known = true;
+	int i;
+
+	for (i = 0; i < argc; i++)
+		known &= take_argument(argv[i]);
+	threads = system->cpus > 1;
+	if (!known || !out || (threads && !caches)) {
+		fprintf(stderr, "count.so takes out=FILE and, for several processors, caches=on\n");
 		return -1;
 	}
-	out = strdup(argv[0] + 4);
 	blocks = calloc(MAX_BLOCKS, sizeof(*blocks));
-	if (!out || !blocks) {
+	if (!blocks || (caches && !caches_init(system->cpus))) {
 		perror("count.so");
 		return -1;
 	}
-	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	plugin = id;
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translated_early);
 	return 0;
 }

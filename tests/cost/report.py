@@ -8,7 +8,11 @@ import pathlib
 import statistics
 
 HEADER = 2      # words of a struct header, see count.c
-WORDS = 4       # of a struct block
+WORDS = 10      # of a struct block
+# What is counted, and for whom: the transport's own text, all that is executed, and that without
+# the device. Of caches only with --caches.
+FIGURES = ("instructions", "locked", "accesses", "L1D", "L1I", "L2", "moved")
+SCOPES = ("text", "guest", "host")
 PAGE = 4096
 MODULES = {"ours": ("xprtrdma", "svcrdma"), "in-tree": ("rpcrdma",)}
 # What a transport calls directly, and what the whole machine does: by the names of functions.
@@ -22,12 +26,16 @@ CALLS = {
                     "kmem_cache_alloc_noprof", "kmem_cache_alloc_node_noprof",
                     "mempool_alloc_noprof", "alloc_pages_noprof"),
 }
+POSTS = ("posts to the Send Queue", "posts to the Receive Queue")
+EVENTS = "completion events"
+SWITCHES = "context switches"
 ENTRIES = {
-    "posts to the Send Queue": ("rxe_post_send", "memory_post_send"),
-    "posts to the Receive Queue": ("rxe_post_recv", "memory_post_recv"),
+    POSTS[0]: ("rxe_post_send", "memory_post_send"),
+    POSTS[1]: ("rxe_post_recv", "memory_post_recv"),
     "completions": ("rxe_cq_post", "memory_cq_put"),
+    EVENTS: ("memory_cq_event",),       # rxe has no function for it
     "packets": ("rxe_xmit_packet", "memory_copy"),
-    "context switches": ("__switch_to",),
+    SWITCHES: ("__switch_to",),
 }
 # What stands for a device. Of rxe it is the smaller part: the network's is not told apart.
 DEVICES = ("rdma_rxe", "rdma_memory")
@@ -68,52 +76,55 @@ class Symbols:
 def _places(groups, symbols):
     places = {symbols.addresses[name]: group for group, names in groups.items()
               for name in names if name in symbols.addresses}
-    if missing := set(groups) - set(places.values()):
+    if missing := set(groups) - set(places.values()) - {EVENTS}:
         raise RuntimeError(f"this kernel has none of the functions of: {missing}")
     return places
 
 
-def _executed(folder, record):
-    """(address, target, instructions, count) of each block that was entered"""
-    before, after = (_table(folder / record[when]) for when in ("before", "after"))
-    before.extend([0] * (len(after) - len(before)))
-    for i in range(0, len(after), WORDS):
-        count = after[i + 3] - before[i + 3]
-        if count:
-            yield after[i], after[i + 1], after[i + 2], count
+class _Block:
+    """A block of code that was entered; see count.c."""
+
+    def __init__(self, words):
+        self.address, self.target, insns, locked, self.count, accesses, *misses = words
+        self.figures = (insns * self.count, locked * self.count, accesses, *misses)
 
 
-def _table(path):
+def _executed(path):
     words = array.array("Q")
     words.frombytes(path.read_bytes())
     if words[1]:
         raise ValueError(f"{path.name}: there was no room for {words[1]} blocks")
-    return words[HEADER:]
+    for i in range(HEADER, len(words), WORDS):
+        yield _Block(words[i:i + WORDS])
 
 
 class Cost:
     """Of one operation, for each time that it was done: @functions has instructions, calls and
     allocations of each (module, function) of the transport, a mean of all rounds. The others are
-    as in the round in the middle, each for itself: @modules the instructions of each module,
-    @per_op how often what CALLS and ENTRIES name was done, "whole guest", its instructions, "text",
-    those of both modules, and "device", those of DEVICES. A caller waits for its reply or finds it there,
-    as the scheduler has it, and a whole round may be one or the other."""
+    as in the round in the middle, each for itself: @figures by (scope, figure), @modules the
+    instructions of each module, and @work how often what CALLS and ENTRIES name was done, and
+    RPCs. A caller waits for its reply or finds it there, as the scheduler has it, and a whole
+    round may be one or the other."""
 
     def __init__(self, record):
         self.record = record
         self.functions = collections.defaultdict(lambda: [0, 0, 0])
         self.modules = dict.fromkeys(MODULES[record["side"]], 0)
-        self.per_op = dict.fromkeys([*CALLS, *ENTRIES, "RPCs", "whole guest", "text", "device"], 0)
+        self.work = dict.fromkeys([*CALLS, *ENTRIES, "RPCs"], 0)
+        self.figures = dict.fromkeys(((s, f) for s in SCOPES for f in FIGURES), 0)
         self._rounds = []
         self._times = 0
 
     def add(self, folder, record, symbols):
         """What was counted in one round"""
-        called, entered = _places(CALLS, symbols), _places(ENTRIES, symbols)
+        places = _places(CALLS, symbols), _places(ENTRIES, symbols)
         counts = collections.Counter(RPCs=record["rpcs"])
-        for block in _executed(folder, record):
-            self._take(counts, block, symbols, called, entered)
-        counts["text"] = sum(counts[module] for module in self.modules)
+        for block in _executed(folder / record["counts"]):
+            self._take(counts, block, symbols, *places, 1)
+        if start := record["start"]:
+            counts["RPCs"] -= start["rpcs"]
+            for block in _executed(folder / start["counts"]):
+                self._take(counts, block, symbols, *places, -1)
         self._rounds.append({name: n / record["times"] for name, n in counts.items()})
         self._times += record["times"]
 
@@ -121,43 +132,36 @@ class Cost:
         """All rounds are added."""
         for entry in self.functions.values():
             entry[:] = [n / self._times for n in entry]
-        for counts in self.modules, self.per_op:
+        for counts in self.modules, self.work, self.figures:
             for name in counts:
                 counts[name] = statistics.median(one.get(name, 0) for one in self._rounds)
 
-    @property
-    def text(self):
-        """Instructions of the transport itself."""
-        return self.per_op["text"]
+    def rounds(self, name):
+        """What each round has of a figure, (scope, name), or of what is in @work"""
+        return [one.get(name, 0) for one in self._rounds]
 
-    @property
-    def guest(self):
-        """Instructions of everything that runs."""
-        return self.per_op["whole guest"]
-
-    @property
-    def host(self):
-        """The same without the device's"""
-        return self.guest - self.per_op["device"]
-
-    def _take(self, counts, block, symbols, called, entered):
-        address, target, insns, times = block
-        counts["whole guest"] += insns * times
-        if address in entered:
-            counts[entered[address]] += times
-        name, module = symbols.of(address)
-        if module in DEVICES:
-            counts["device"] += insns * times
+    def _take(self, counts, block, symbols, called, entered, sign):
+        """Adds a block, or takes it off"""
+        count = sign * block.count
+        figures = [sign * value for value in block.figures]
+        if block.address in entered:
+            counts[entered[block.address]] += count
+        name, module = symbols.of(block.address)
+        for scope, belongs in (("text", module in self.modules), ("guest", True),
+                               ("host", module not in DEVICES)):
+            if belongs:
+                for figure, value in zip(FIGURES, figures):
+                    counts[scope, figure] += value
         if module not in self.modules:
             return
-        counts[module] += insns * times
+        counts[module] += figures[0]
         entry = self.functions[module, name]
-        entry[0] += insns * times
-        if symbols.begins(address):
-            entry[1] += times
-        if target in called:
-            counts[called[target]] += times
-            entry[2] += times * (called[target] == "allocations")
+        entry[0] += figures[0]
+        if symbols.begins(block.address):
+            entry[1] += count
+        if block.target in called:
+            counts[called[block.target]] += count
+            entry[2] += count * (called[block.target] == "allocations")
 
 
 def read(folder):
@@ -166,7 +170,7 @@ def read(folder):
     symbols = {}
     costs = {}
     for record in json.loads((folder / "operations.json").read_text()):
-        about = {word: record[word] for word in ("side", "version", "op", "at once")}
+        about = {word: record[word] for word in ("side", "version", "op")}
         name = record["symbols"]
         if name not in symbols:
             symbols[name] = Symbols(folder / name)

@@ -8,9 +8,9 @@ from results import FAIL, Result
 from rows import BY_NAME
 
 # What these have to run, the sources say: derived.py,
-DERIVED = ("unit", "kunit", "fuzz", "peer", "models")
+DERIVED = ("unit", "kunit", "fuzz", "peer", "models", "cost")
 # and pytest.
-COLLECTED = ("compat", "conformance-rules", "coverage-rules", "doc", "mutate", "tool")
+COLLECTED = ("compat", "conformance-rules", "cost-rules", "coverage-rules", "doc", "mutate", "tool")
 
 
 def _files(name, results):

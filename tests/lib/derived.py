@@ -6,6 +6,7 @@
     fuzz                fuzz_*.cc
     peer-rxe, peer-siw  scenarios of the raw wire peer
     models              tests/models/*.pml, and what each of them leaves out with a mutation
+    cost                operations of tests/cost/recorded.txt
 
 The sources are read as text, whatever the build makes of them. A case that is commented out by
 lines of its own, left out by `#if` or by a Makefile, or in no suite that is registered, is
@@ -166,6 +167,12 @@ class Tests:
                       *[f"{name} {mutation}" for mutation in sorted(mutations(text))]]
         return found
 
+    def recorded(self):
+        """Operations whose cost is compared with what is recorded"""
+        lines = (self.top / "tests/cost/recorded.txt").read_text("ascii").splitlines()
+        return list(dict.fromkeys(line.partition("  ")[0] for line in lines
+                                  if not line.startswith(("#", "compiler  "))))
+
 
 def mutations(text):
     """Those of a model that its code knows, behind the comment at its top."""
@@ -182,6 +189,7 @@ PARTS = {
        for module in MODULES.values()},
     "fuzz": Tests.fuzzers,
     "models": Tests.models,
+    "cost": Tests.recorded,
     **dict.fromkeys(("peer-rxe", "peer-siw"),
                     lambda tests: [scenario.name for scenario in tests.scenarios()]),
 }

@@ -120,8 +120,8 @@ POWER = {"boots-again": ["kill server", "boot server"], "stays-off": ["kill serv
          "no-such-machine": ["kill nobody"], "on-already": ["boot server"]}
 def press(button):
     (folder / "new").write_text(f"1 {button}\n")
-    (folder / "new").rename(folder / "power-request")
-    answer = folder / "power-answer"
+    (folder / "new").rename(folder / "host-request")
+    answer = folder / "host-answer"
     while not answer.exists():
         time.sleep(0.01)
     text = answer.read_text()

@@ -66,8 +66,10 @@ def parser():
     p.add_argument("--icount", action="store_true",
                    help="qemu: the guest's clock counts instructions; it runs on while this machine is late")
     p.add_argument("--count", metavar="FILE.so",
-                   help="qemu: count what the kernel executes (tests/cost/count.c), in the file counts "
-                        "of the run folder")
+                   help="qemu: count what the kernel executes (tests/cost/count.c), in files of the "
+                        "run folder")
+    p.add_argument("--caches", action="store_true",
+                   help="with --count: misses of caches, too")
     p.add_argument("--timeout", type=int, default=None, metavar="SECONDS",
                    help="of the whole run; 900 for uml, 2400 for qemu")
     p.add_argument("--stall", type=int, default=None, metavar="SECONDS",

@@ -60,9 +60,12 @@ class Plan:
             raise PlanError("the provider in memory has both ends in one machine")
         if self.with_dir and self.kernel.files:
             raise PlanError("--with has programs of this machine, which is of another kind")
-        if (self.icount or self.count) and \
-                (self.engine != "qemu" or self.smp > 1 or len(self.nodes) > 1):
-            raise PlanError("--icount and --count are for one processor of one machine, in qemu")
+        if (self.icount or self.count) and (self.engine != "qemu" or len(self.nodes) > 1):
+            raise PlanError("--icount and --count are for one machine in qemu")
+        if self.smp > 1 and (self.icount or (self.count and not self.caches)):
+            raise PlanError("--icount, and --count without --caches, are for one processor")
+        if self.caches and not self.count:
+            raise PlanError("--caches goes with --count")
         if self.engine == "uml" and self.smp > 1 and self.kernel.name != "um-debug-7.3":
             raise PlanError(f"kernel {self.kernel.name} is for one processor")
         if self.disk and self.fs == "tmpfs":

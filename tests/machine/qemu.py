@@ -78,7 +78,8 @@ class Qemu:
         if len(self.plan.nodes) == 2:
             argv += self._link(role)
         if self.plan.count:
-            argv += ["-plugin", f"{pathlib.Path(self.plan.count).resolve()},out={node_dir}/counts"]
+            argv += ["-plugin", f"{pathlib.Path(self.plan.count).resolve()},out={node_dir}/counts" +
+                     (",caches=on" if self.plan.caches else "")]
         if interactive:
             argv += ["-device", self._device("virtio-serial"),
                      "-chardev", "stdio,id=shell,signal=off",
@@ -130,7 +131,10 @@ class Qemu:
         clock = ["tsc=reliable", "no_timer_check"] if self.machine == X86 else []
         if self.tsc_khz and clock:
             clock += [f"tsc_early_khz={self.tsc_khz}", f"lpj={self.tsc_khz * 1000 // HZ}"]
-        own = KERNEL_ARGUMENTS.get(self.plan.kernel.name, [])
+        own = list(KERNEL_ARGUMENTS.get(self.plan.kernel.name, []))
+        if self.plan.caches:
+            # On one processor the kernel takes lock prefixes out of its code.
+            own.append("noreplace-smp")
         return [f"console={self.machine.console}", "loglevel=7", "panic=-1", "net.ifnames=0",
                 "mitigations=off", "kunit.enable=1", "root_share=9p",
                 f"vm_dir={node_dir}", *clock, *own, *self.plan.append.split()]

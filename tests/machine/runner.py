@@ -11,8 +11,8 @@ import time
 
 import module_tree
 from console import Console
+from guest_requests import GuestRequests
 from plan import DISK
-from power import PowerButton
 from qemu import Qemu
 from uml import Uml
 
@@ -83,7 +83,7 @@ class Run:
         engine = Uml if plan.engine == "uml" else Qemu
         self.nodes = [self._make_node(role) for role in plan.nodes]
         self.engine = engine(plan, self.dir)
-        self.power = PowerButton(self.nodes, self._power_off, self._start)
+        self.requests = GuestRequests(self.nodes, self._power_off, self._start)
         self.followers = []
 
     def _make_dir(self):
@@ -187,7 +187,7 @@ class Run:
             deadline += 24 * 3600
         while any(n.process.poll() is None for n in self.nodes):
             time.sleep(0.1)
-            self.power.poll()
+            self.requests.poll()
             for follower in self.followers:
                 follower.poll()
             for node in self.nodes:

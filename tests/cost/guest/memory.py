@@ -5,7 +5,7 @@ and busy, with as many reads of 64 KiB under way as it has credits.
 
 Runs in a guest of scripts/vm that has nothing mounted: memory.py SIDES. A mount with nconnect=9 less one
 with nconnect=1 is eight connections; of busy ones, four less one are three. Prints a line of JSON for
-each side, in KiB for a connection: of slab memory, by cache, and of vmalloc's, which has the
+each figure, in KiB for a connection: of slab memory, by cache, and of vmalloc's, which has the
 provider's queues."""
 import argparse
 import json
@@ -16,13 +16,12 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "guest"))
-# pylint: disable=wrong-import-position
-from sides import loaded, mount, run, switch_to  # noqa: E402
+from sides import loaded, mount, run, switch_to
 
 MOUNT_POINT = "/mnt/memory"
 # Connections: a few, and many
 IDLE, BUSY = (1, 9), (1, 4)
+VERSIONS = {"idle": "4.2", "busy": "3"}
 FILES = [f"data{n}" for n in range(8)]
 
 
@@ -132,8 +131,12 @@ def main():
             data.truncate(8 << 20)
     for side in sides:
         switch_to(side)
-        print("MEMORY", json.dumps({"side": side, "idle": each(idle, *IDLE),
-                                    "busy": each(busy, *BUSY)}), flush=True)
+        for state, sizes in (("idle", each(idle, *IDLE)), ("busy", each(busy, *BUSY))):
+            sizes["all"] = sizes["slab"] + sizes["vmalloc"]
+            for name, value in sizes.items():
+                print("FIGURE", json.dumps({
+                    "version": VERSIONS[state], "side": side, "operation": name,
+                    "name": f"KiB of {state} connection", "value": value}), flush=True)
     run("vm-nfsd", "stop")
 
 

@@ -3,27 +3,31 @@
 import os
 import pathlib
 import sys
-import time
 
-# Of each process: directories, and files in each
-DIRECTORIES, FILES = 16, 16
+# In a directory
+FILES = 16
 
 
 class Files:
-    """Below @mount_point, by @processes. All methods but at_once() are for one of them."""
+    """Below @mount_point, by @processes, each with @files. All methods but count() and at_once()
+    are for one of them."""
 
-    def __init__(self, mount_point, processes):
+    def __init__(self, mount_point, processes, files):
         self.mount_point = pathlib.Path(mount_point)
         self.processes = processes
+        self.nr_directories = files // FILES
 
     def directories(self, process):
-        for n in range(DIRECTORIES):
+        for n in range(self.nr_directories):
             yield self.mount_point / f"process{process}" / f"{n}"
 
     def files(self, process):
         for directory in self.directories(process):
             for n in range(FILES):
                 yield str(directory / f"{n}")
+
+    def nothing(self, process):
+        """What it takes to start the processes"""
 
     def mkdir(self, process):
         for directory in self.directories(process):
@@ -53,12 +57,11 @@ class Files:
 
     def count(self, name):
         """How many operations at_once() of the method @name is."""
-        return self.processes * DIRECTORIES * (1 if name in ("mkdir", "readdir", "rmdir")
-                                               else FILES)
+        return self.processes * self.nr_directories * (1 if name in ("mkdir", "readdir", "rmdir")
+                                                       else FILES)
 
     def at_once(self, name):
-        """The seconds until all processes have done it."""
-        begin = time.monotonic()
+        """Until all processes have done it"""
         children = []
         for process in range(self.processes):
             child = os.fork()
@@ -73,4 +76,3 @@ class Files:
         for child in children:
             if os.waitpid(child, 0)[1]:
                 sys.exit(f"{name} has failed")
-        return time.monotonic() - begin

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the bench judges: goals for ours, as parts of what in-tree takes, and what was recorded."""
+import dataclasses
+import pathlib
+import re
+import statistics
+
+import counting
+from figures import OURS, THEIRS
+
+SMALL = r"GETATTR|4 KiB (read|write)|create|unlink"
+
+
+@dataclasses.dataclass
+class Goal:
+    """The figures of @part whose names and operations match; of @device, or of each. @each and @mean:
+    bounds of the ratio, the least where more is better. @beyond_spread: one that is within the spread of both
+    sides is none."""
+    name: str
+    part: str
+    figure: str
+    operation: str = ""
+    device: str = ""
+    each: float | None = None
+    mean: float | None = None
+    sides: tuple = (OURS,)
+    beyond_spread: bool = False
+
+    def _figures(self, figures):
+        return [f for f in figures if f.part == self.part and self.device in f.setting and
+                re.search(self.figure, f.name) and re.search(self.operation, f.operation)]
+
+    def _is_missed(self, figure, side):
+        ratio = figure.ratio(side)
+        slack = (figure.spread(side) + figure.spread(THEIRS)) / 2 if self.beyond_spread else 0
+        if figure.more_is_better:
+            return ratio < self.each - slack
+        return ratio > self.each + slack
+
+    def judge(self, figures):
+        """(faults, note), or None if nothing of it was measured"""
+        found = [(f, side) for f in self._figures(figures) for side in self.sides
+                 if f.ratio(side) is not None]
+        if not found:
+            return None
+        ratios = [f.ratio(side) for f, side in found]
+        faults = []
+        if self.each is not None:
+            faults = [f"{f.setting}, {f.operation}, {f.name}, {side}: {f.ratio(side):.3f}, "
+                      f"the goal is {self.each:.2f}"
+                      for f, side in found if self._is_missed(f, side)]
+        mean = statistics.mean(ratios)
+        if self.mean is not None and mean > self.mean:
+            faults.insert(0, f"the mean is {mean:.3f}, the goal is {self.mean:.2f}")
+        return faults, f": {len(ratios)} figures, {min(ratios):.3f} to {max(ratios):.3f}, " \
+                       f"mean {mean:.3f}"
+
+
+ANY_OURS = (OURS, "ours->in-tree", "in-tree->ours")
+GOALS = (
+    Goal("processor time, device in memory", "time", "microseconds", device="memory",
+         each=0.95, mean=0.80),
+    Goal("processor time, rxe", "time", "microseconds", device="rxe", each=1.0,
+         beyond_spread=True),
+    Goal("locked instructions, small operations", "counts", "^locked.*all but", f"^({SMALL})$",
+         mean=0.70),
+    Goal("L1D misses, small operations", "counts", "^L1D.*all but", f"^({SMALL})$", mean=0.75),
+    Goal("L1I misses, small operations", "counts", "^L1I.*all but", f"^({SMALL})$", mean=0.75),
+    Goal("L1D misses of text", "counts", "^L1D.*text", each=0.75),
+    Goal("locked instructions of text", "counts", "^locked.*text", each=1.0),
+    Goal("lines that move", "lines", "all but", each=0.80),
+    Goal("reads a second", "waiting", "^reads a second$", sides=ANY_OURS, each=1.0,
+         beyond_spread=True),
+    Goal("reads a second, 20 ms and 128 at once, our server", "waiting", "^reads a second$",
+         "^20 ms, 128 at once$", sides=(OURS, "in-tree->ours"), each=1.9),
+    Goal("128 connections, idle", "connections", "^KiB", "^128 .* idle", each=0.30),
+    Goal("128 connections, after load", "connections", "^KiB", "^128 .* after", each=0.70),
+    Goal("doorbells of 128 connections", "connections", f"^{counting.DOORBELLS}$", " 128 ",
+         each=0.80),
+    Goal("completion events of 128 connections", "connections", f"^{counting.EVENTS}$", " 128 ",
+         each=0.80),
+    Goal("memory of an idle connection", "memory", "idle", "^all$", each=0.20),
+    Goal("memory of a busy connection", "memory", "busy", "^all$", each=0.60),
+)
+
+
+def wanted(parts, providers):
+    """The goals that are about what was looked at"""
+    return [goal for goal in GOALS if goal.part in parts and
+            (not goal.device or goal.device in providers)]
+
+
+def judge(ledger, figures, wanted_goals):
+    """Says of each goal whether it is met."""
+    for goal in wanted_goals:
+        faults, note = goal.judge(figures) or (["nothing of it was measured"], "")
+        ledger.say(goal.name, faults, note)
+        for fault in faults[1:]:
+            print(f"     {fault}")
+
+
+class Recorded:
+    """tests/cost/recorded.txt: what ours took for operations, figure by figure, and the compiler
+    that it was of."""
+    PATH = pathlib.Path(__file__).resolve().parent / "recorded.txt"
+    MORE = 1.03
+    MORE_WITH_ANOTHER_COMPILER = 1.15
+
+    def __init__(self):
+        self.head = []
+        self.compiler = None
+        self.values = {}
+        for line in self.PATH.read_text(encoding="ascii").splitlines():
+            words = re.split(r"  +", line)
+            if line.startswith("#"):
+                self.head.append(line)
+            elif words[0] == "compiler":
+                self.compiler = words[1]
+            elif line:
+                self.values[words[0], words[1]] = float(words[2])
+
+    @property
+    def operations(self):
+        return list(dict.fromkeys(operation for operation, _ in self.values))
+
+    def write(self, figures, compiler):
+        """Those figures that are there already get new values."""
+        found = {(f.operation, f.name): f.of(OURS) for f in figures}
+        lines = [*self.head, f"compiler  {compiler}"]
+        lines += [f"{operation}  {name}  {found[operation, name]:.1f}"
+                  for operation, name in self.values]
+        self.PATH.write_text("\n".join(lines) + "\n", encoding="ascii")
+
+    def judge(self, ledger, figures, compiler):
+        """A line for each operation; what was recorded and not measured is a fault."""
+        more = self.MORE if compiler == self.compiler else self.MORE_WITH_ANOTHER_COMPILER
+        found = {(f.operation, f.name): f.of(OURS) for f in figures}
+        for operation in self.operations:
+            faults = []
+            for (of, name), value in self.values.items():
+                if of != operation:
+                    continue
+                now = found.get((of, name))
+                if now is None:
+                    faults.append(f"{name} was not measured")
+                elif now > value * more:
+                    faults.append(f"{name}: {now:.1f}, {value:.1f} is recorded")
+            ledger.say(operation, faults)

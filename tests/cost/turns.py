@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Machines that take turns: one of them works, the others wait.
+
+A guest says "ready-N" in its run folder when it wants its N-th turn, and with that, that the one
+before is over; "go-N" gives it the turn. All have their first turns before any has its second, and the
+order is the other way round each time."""
+import threading
+import time
+
+
+class Turns:
+    """Between machines whose run @folders are these, until finish()"""
+
+    def __init__(self, folders):
+        self.folders = folders
+        self.gone = set()
+        self.number = 1
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def leave(self, folder):
+        """This machine has ended."""
+        self.gone.add(folder)
+
+    def finish(self):
+        self.over.set()
+        self.thread.join()
+
+    def _wait_for(self, folder, number):
+        """Until it is ready for that turn, or has gone"""
+        while folder not in self.gone and not self.over.is_set():
+            if (folder / f"ready-{number}").exists():
+                return
+            time.sleep(0.02)
+
+    def _run(self):
+        while not self.over.is_set():
+            for folder in self.folders:
+                self._wait_for(folder, self.number)
+            order = self.folders if self.number % 2 else self.folders[::-1]
+            for folder in order:
+                if folder not in self.gone:
+                    (folder / f"go-{self.number}").touch()
+                    self._wait_for(folder, self.number + 1)
+            self.number += 1

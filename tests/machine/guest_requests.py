@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What guests ask of the host: to end a machine, to boot one that has ended, and how long one has
+had a processor.
+
+A guest puts a request into its shared folder, "<number> kill|boot|time <role>", and gets an answer,
+"<number> done" with the seconds, or what is wrong: guest/bin/vm-machine.
+"""
+import os
+import pathlib
+
+NANOSECONDS = 1_000_000_000
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def _running(process):
+    """Seconds that the threads of a process have had a processor"""
+    return sum(int((thread / "schedstat").read_text().split()[0])
+               for thread in (process / "task").iterdir()) / NANOSECONDS
+
+
+def processor_time(session, proc=pathlib.Path("/proc")):
+    """Seconds of all processes of a @session; of those that have ended, if they were waited for."""
+    seconds = 0.0
+    for process in proc.iterdir():
+        if not process.name.isdigit():
+            continue
+        try:
+            # From field 3 on: behind a name that may have anything
+            fields = (process / "stat").read_text().rpartition(")")[2].split()
+            if int(fields[3]) == session:
+                seconds += _running(process) + (int(fields[13]) + int(fields[14])) / TICKS
+        except OSError:  # it has ended meanwhile
+            pass
+    return seconds
+
+
+class GuestRequests:
+    """@nodes by their roles; @kill and @boot do it to a node."""
+
+    def __init__(self, nodes, kill, boot):
+        self.nodes = {node.role: node for node in nodes}
+        self.actions = {"kill": kill, "boot": boot, "time": self._time}
+
+    def poll(self):
+        """Carries out what the machines have asked for."""
+        for node in self.nodes.values():
+            request = node.dir / "host-request"
+            if request.exists():
+                number, action, role = request.read_text(encoding="ascii").split()
+                request.unlink()
+                answer = self._carry_out(action, role)
+                self._write(node.dir / "host-answer", f"{number} {answer}\n")
+
+    def _carry_out(self, action, role):
+        node = self.nodes.get(role)
+        if not node or action not in self.actions:
+            return f"no machine '{role}', or no action '{action}'"
+        if node.down == (action != "boot"):
+            return f"{role} is {'down' if node.down else 'up'} already"
+        said = self.actions[action](node)
+        return f"done {said}" if said else "done"
+
+    @staticmethod
+    def _time(node):
+        return f"{processor_time(node.process.pid):.4f}"
+
+    @staticmethod
+    def _write(path, text):
+        """As a whole, for whoever waits for the file."""
+        new = path.with_suffix(".new")
+        new.write_text(text, encoding="ascii")
+        new.rename(path)
