@@ -690,12 +690,6 @@ void xprtrdma_reply_receive(struct xprtrdma_receive *receive, bool invalidated,
 	struct rpcrdma_header *header = &receive->rv_header;
 	enum rpcrdma_status status;
 
-	/* What nearly all are; the rest is for all others. */
-	if (rpcrdma_short_reply_decode(receive->rv_buffer.bf_data, receive->rv_length, header,
-				       &receive->rv_lists)) {
-		handle_reply(receive, invalidated, rkey);
-		return;
-	}
 	status = rpcrdma_header_decode(receive->rv_buffer.bf_data, receive->rv_length, header,
 				       &receive->rv_lists);
 	if (status != RPCRDMA_OK) {

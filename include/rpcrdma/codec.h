@@ -126,35 +126,6 @@ enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,
 					  struct rpcrdma_chunk_lists *lists);
 
 /**
- * rpcrdma_short_call_decode - is it an RPC call with the header that most of them have?
- * @message: the received message
- * @length: its size in bytes
- * @header: as from rpcrdma_header_decode(), if so; else of no meaning
- * @lists: the same
- *
- * Return: true: an RDMA_MSG, with no chunk or with one of one segment in the Read list or in the
- * Write list, which rpcrdma_header_decode() finds right; behind the header is a call, at least
- * %RPCRDMA_RPC_MIN_CALL bytes of it. False: anything else, or wrong.
- */
-bool rpcrdma_short_call_decode(const void *message, u32 length,
-			       struct rpcrdma_header *header,
-			       struct rpcrdma_chunk_lists *lists);
-
-/**
- * rpcrdma_short_reply_decode - is it an RPC reply with the header that most of them have?
- * @message: the received message
- * @length: its size in bytes
- * @header: as from rpcrdma_header_decode(), if so; else of no meaning
- * @lists: the same
- *
- * Return: as rpcrdma_short_call_decode(), but for a reply, of which there are at least XID and
- * direction.
- */
-bool rpcrdma_short_reply_decode(const void *message, u32 length,
-				struct rpcrdma_header *header,
-				struct rpcrdma_chunk_lists *lists);
-
-/**
  * rpcrdma_unpadded_decode - decode an RDMA_MSGP to which no padding applies
  * @message: the received message
  * @length: its size in bytes

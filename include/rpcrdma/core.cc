@@ -43,20 +43,6 @@ enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,
 	return decode_header(input(message, length), *header, *lists).code();
 }
 
-bool rpcrdma_short_call_decode(const void *message, u32 length,
-			       struct rpcrdma_header *header,
-			       struct rpcrdma_chunk_lists *lists)
-{
-	return decode_short_call(input(message, length), *header, *lists);
-}
-
-bool rpcrdma_short_reply_decode(const void *message, u32 length,
-				struct rpcrdma_header *header,
-				struct rpcrdma_chunk_lists *lists)
-{
-	return decode_short_reply(input(message, length), *header, *lists);
-}
-
 enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,
 					    struct rpcrdma_header *header,
 					    struct rpcrdma_chunk_lists *lists)

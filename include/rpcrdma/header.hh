@@ -82,8 +82,8 @@ inline Status read_header(Reader &reader, rpcrdma_header &header,
 	return read_body(reader, header, lists);
 }
 
-inline Status decode_any(Span<const u8> message, rpcrdma_header &header,
-			 rpcrdma_chunk_lists &lists)
+inline Status decode_header(Span<const u8> message, rpcrdma_header &header,
+			    rpcrdma_chunk_lists &lists)
 {
 	Reader reader(message);
 	Status status;
@@ -94,15 +94,6 @@ inline Status decode_any(Span<const u8> message, rpcrdma_header &header,
 	if (!status.ok())
 		clear_lists(lists);
 	return status;
-}
-
-inline Status decode_header(Span<const u8> message, rpcrdma_header &header,
-			    rpcrdma_chunk_lists &lists)
-{
-	if (decode_plain(message, header, lists) ||
-	    decode_one_segment(message, header, lists))
-		return {};
-	return decode_any(message, header, lists);
 }
 
 /* ---- encoding ---- */
