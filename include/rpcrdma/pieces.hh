@@ -85,8 +85,8 @@ inline int next_piece(rpcrdma_pieces &walk, rpcrdma_piece &piece)
 	return 1;
 }
 
-inline bool walk_pieces(const rpcrdma_chunk_lists &lists, u32 inline_length,
-			u32 limit, u32 &size)
+inline bool measure_pieces(const rpcrdma_chunk_lists &lists, u32 inline_length,
+			   u32 limit, u32 &size)
 {
 	rpcrdma_pieces walk;
 	rpcrdma_piece piece;
@@ -98,20 +98,6 @@ inline bool walk_pieces(const rpcrdma_chunk_lists &lists, u32 inline_length,
 	} while (found > 0);
 	size = found ? 0 : walk.size;
 	return !found;
-}
-
-/* What most calls with Read chunks are needs no walk: one chunk, somewhere in the inline part. */
-inline bool measure_pieces(const rpcrdma_chunk_lists &lists, u32 inline_length,
-			   u32 limit, u32 &size)
-{
-	if (lists.nr_read != 1 || !lists.chunks[0].position)
-		return walk_pieces(lists, inline_length, limit, size);
-
-	u64 sum = inline_length + xdr_padded(lists.chunks[0].length);
-	bool fits = lists.chunks[0].position <= inline_length && sum <= limit;
-
-	size = fits ? u32(sum) : 0;
-	return fits;
 }
 
 } /* namespace rpcrdma */
