@@ -16,15 +16,9 @@
  * Errors: a header that is not right is dropped (RFC 8166 section 4.5), as if it had not
  * come; the RPC stays, with its memory and its credit, and goes out again on the next
  * connection when its time is up. RDMA_ERROR ends the RPC with EIO.
- *
- * The usual case is short: a reply that is all in its message, to a call that has lent no memory.
- * reply_lookup() completes it where it finds it, so nothing has to be pinned.
  */
 #include "xprtrdma.h"
 #include "trace.h"
-
-/* Bytes of a reply that are copied with queue_lock, which others wait for */
-enum { PLAIN_REPLY_MAX = 1024 };
 
 /* @status: an enum rpcrdma_status, or an errno. */
 static void note_bad(const struct xprtrdma_receive *receive, int status)
@@ -498,74 +492,30 @@ static bool was_sent(const struct xprtrdma_request *request, struct xprtrdma_con
 	return sent;
 }
 
-/* All of it is in this message, and nothing else. */
-static bool is_without_chunks(const struct xprtrdma_receive *receive)
-{
-	return receive->rv_header.proc == RPCRDMA_MSG &&
-	       !(receive->rv_lists.nr_read | receive->rv_lists.nr_write |
-		 receive->rv_lists.nr_reply);
-}
-
-/* Nothing is to be fenced, read or learned, and the reply is short enough to be copied here. */
-static bool reply_is_plain(const struct xprtrdma_receive *receive, const struct rpc_rqst *rqst)
-{
-	const struct xprtrdma_request *request = xprtrdma_request_of(rqst);
-	u32 length = receive->rv_length - receive->rv_header.size;
-
-	return !request->rq_loan.ln_conn && !request->rq_by_history &&
-	       length <= min_t(size_t, rqst->rq_rcv_buf.head[0].iov_len, PLAIN_REPLY_MAX);
-}
-
-/* As deliver(), reply_deliver() and reply_let_go() */
-static __always_inline void complete_plain(struct xprtrdma_receive *receive,
-					   struct rpc_rqst *rqst)
-{
-	u32 length = receive->rv_length - receive->rv_header.size;
-
-	memcpy(rqst->rq_rcv_buf.head[0].iov_base,
-	       receive->rv_buffer.bf_data + receive->rv_header.size, length);
-	seal(rqst);
-	count_reply(rqst);
-	WRITE_ONCE(xprtrdma_request_of(rqst)->rq_sent_on, 0);
-	xprtrdma_request_of(rqst)->rq_answered = true;
-	xprt_complete_rqst(rqst->rq_task, length);
-}
-
-enum reply_found { FOUND_NONE, FOUND_PINNED, FOUND_AND_DONE };
-
-/*
- * Finds the RPC. It is pinned then; or complete, if the message is @plain and it is, too. None: for
- * an unknown XID, or one that is being answered.
- */
-static enum reply_found reply_lookup(struct xprtrdma_receive *receive, bool plain)
+/* Finds the RPC, and pins it. False: an unknown XID, or one that is being answered. */
+static bool reply_lookup(struct xprtrdma_receive *receive)
 {
 	struct rpc_xprt *xprt = xprtrdma_receive_xprt(receive);
 	struct xprtrdma_request *request;
 	struct rpc_rqst *rqst;
+	bool found = false;
 
 	spin_lock(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(receive->rv_header.xid));
 	if (!rqst)
-		goto out_none;
+		goto out;
 	request = xprtrdma_request_of(rqst);
 	if (!was_sent(request, receive->rv_conn) || request->rq_loan.ln_receive ||
 	    request->rq_refused)
-		goto out_none;
-	if (plain && reply_is_plain(receive, rqst)) {
-		complete_plain(receive, rqst);
-		spin_unlock(&xprt->queue_lock);
-		return FOUND_AND_DONE;
-	}
+		goto out;
 	xprt_pin_rqst(rqst);
 	request->rq_loan.ln_receive = receive;
 	receive->rv_rqst = rqst;
 	receive->rv_loan = &request->rq_loan;
+	found = true;
+out:
 	spin_unlock(&xprt->queue_lock);
-	return FOUND_PINNED;
-
-out_none:
-	spin_unlock(&xprt->queue_lock);
-	return FOUND_NONE;
+	return found;
 }
 
 /*
@@ -637,22 +587,14 @@ static void handle_call(struct xprtrdma_receive *receive, bool invalidated, u32 
 static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32 rkey)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
-	enum reply_found found;
 
 	if (handle_config(receive, invalidated, rkey))
 		return;
-	found = reply_lookup(receive, !invalidated && is_without_chunks(receive));
-	if (found == FOUND_NONE) {
+	if (!reply_lookup(receive)) {
 		drop_unknown(receive);
 		return;
 	}
 	WRITE_ONCE(conn->xc_useful, true);
-	if (found == FOUND_AND_DONE) {
-		take_grant(receive);
-		give_credit_back(receive);
-		return;
-	}
-
 	if (invalidated && !xprtrdma_frwr_reminv(receive->rv_loan, rkey)) {
 		foreign_rkey(receive, rkey);
 		reply_finish(receive, REPLY_LOST, 0);
