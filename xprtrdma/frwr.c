@@ -517,59 +517,6 @@ int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
 	return count;
 }
 
-/* All pages of @buf, of which there are some; @region has room. Returns the number of elements. */
-static u32 fill_pages(struct rpcrdma_region *region, const struct xdr_buf *buf)
-{
-	struct page **page = &buf->pages[buf->page_base >> PAGE_SHIFT];
-	unsigned int offset = offset_in_page(buf->page_base);
-	unsigned int left = buf->page_len;
-	struct scatterlist *sg = region->rg_sg;
-
-	while (left > PAGE_SIZE - offset) {
-		sg_set_page(sg++, *page++, PAGE_SIZE - offset, offset);
-		left -= PAGE_SIZE - offset;
-		offset = 0;
-	}
-	sg_set_page(sg++, *page, left, offset);
-	return sg - region->rg_sg;
-}
-
-/**
- * xprtrdma_frwr_lend_pages - map the pages of a buffer into one region
- * @conn: the connection
- * @loan: has none yet; takes the region; its reference on @conn is taken here
- * @buf: the buffer; its pages need one region: xprtrdma_frwr_segments()
- * @access: as for xprtrdma_frwr_lend(), which does the same for any buffer
- *
- * Context: process; the transport's write lock is held.
- * Return: the region; or an errno: see xprtrdma_frwr_lend(); -E2BIG: the device takes fewer pages
- * in one. On failure what was mapped stays with @loan: xprtrdma_frwr_recycle().
- */
-struct rpcrdma_region *xprtrdma_frwr_lend_pages(struct xprtrdma_conn *conn,
-						struct xprtrdma_loan *loan,
-						const struct xdr_buf *buf, int access)
-{
-	struct rpcrdma_region *region;
-	struct xprtrdma_mr *mr;
-	u32 count;
-	int rc;
-
-	xprtrdma_conn_get(conn);
-	loan->ln_conn = conn;
-	mr = mr_get(conn, loan);
-	if (!mr)
-		return ERR_PTR(-EAGAIN);
-	region = &mr->mr_region;
-	count = fill_pages(region, buf);
-	rc = rpcrdma_region_map(region, count, access);
-	if (!rc && region->rg_nents < count)
-		return ERR_PTR(-E2BIG);
-	if (!rc)
-		return region;
-	RPCRDMA_COUNT(conn->xc_transport->xt_stats.mrs_recycled, 1);
-	return ERR_PTR(rc);
-}
-
 static void loan_drop_conn(struct xprtrdma_loan *loan)
 {
 	struct xprtrdma_conn *conn = loan->ln_conn;

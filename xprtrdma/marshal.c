@@ -2,8 +2,6 @@
 /*
  * From an rpc_rqst to a message in a Send buffer.
  *
- * Most calls, and the largest replies to them, fit in a message: marshal_plain(). Of most others
- * all but one item does, whose pages one region takes: marshal_item(). For the rest
  * rpcrdma_plan_call() decides from sizes alone what is moved by which chunk. Here the sizes are
  * collected, the memory regions mapped as the plan says, and the bytes put in place: the
  * header first, then that part of the RPC message which goes inline.
@@ -197,175 +195,9 @@ static int copy_inline(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	return copy_whole(conn, &rqst->rq_snd_buf, to);
 }
 
-/* Neither the call nor its reply needs a chunk. rpcrdma_plan_call() says the same. */
-static bool is_plain(const struct xprtrdma_conn *conn, const struct rpc_rqst *rqst)
-{
-	return rpcrdma_fits_plain(rqst->rq_snd_buf.len, conn->xc_inline.inline_send) &&
-	       rpcrdma_fits_plain(rqst->rq_rcv_buf.buflen, conn->xc_inline.inline_recv);
-}
-
-/* An RDMA_MSG is built: @size bytes of header, and @length of the RPC message. */
-static noinline void trace_message(const struct rpc_rqst *rqst, u32 credits,
-				   const struct rpcrdma_chunk_lists *lists, u32 size, int length)
-{
-	struct rpcrdma_header header = {
-		.xid		= be32_to_cpu(rqst->rq_xid),
-		.vers		= RPCRDMA_VERSION,
-		.credits	= credits,
-		.proc		= RPCRDMA_MSG,
-		.size		= size,
-	};
-
-	trace_xprtrdma_marshal(rqst->rq_xprt, &header, length, lists);
-}
-
-static int marshal_plain(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-			 struct xprtrdma_send *send)
-{
-	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
-	void *to = send->sd_buffer.bf_data;
-	u32 credits = xprtrdma_window_ask(conn);
-	int length;
-
-	request->rq_by_history = false;
-	request->rq_left_open = false;
-	request->rq_shape = RPCRDMA_SHAPE_INLINE;
-	request->rq_write_capacity = 0;
-	request->rq_reply_capacity = 0;
-	rpcrdma_plain_encode(be32_to_cpu(rqst->rq_xid), credits, to);
-	length = copy_whole(conn, &rqst->rq_snd_buf, to + RPCRDMA_MIN_HEADER_SIZE);
-	if (length < 0)
-		return length;
-	if (trace_xprtrdma_marshal_enabled()) {
-		static const struct rpcrdma_chunk_lists no_lists;
-
-		trace_message(rqst, credits, &no_lists, RPCRDMA_MIN_HEADER_SIZE, length);
-	}
-	return RPCRDMA_MIN_HEADER_SIZE + length;
-}
-
-/* The pages of @buf are an item, and one region takes them. */
-static bool is_item(const struct xprtrdma_conn *conn, const struct xdr_buf *buf, unsigned int flag)
-{
-	return buf->flags & flag && buf->page_len &&
-	       offset_in_page(buf->page_base) + buf->page_len <=
-	       (size_t)conn->xc_queues.mr_pages << PAGE_SHIFT;
-}
-
-/*
- * A call that is not plain, and without one item it would be: the argument goes in a Read chunk, or
- * the result in a Write chunk. rpcrdma_plan_call() says the same of these.
- */
-static bool only_argument(const struct xprtrdma_conn *conn, const struct rpc_rqst *rqst)
-{
-	const struct xdr_buf *call = &rqst->rq_snd_buf;
-	u32 threshold = conn->xc_inline.inline_send;
-	size_t head = call->head[0].iov_len;
-
-	return is_item(conn, call, XDRBUF_WRITE) && head && head % RPCRDMA_XDR_UNIT == 0 &&
-	       rpcrdma_fits_reduced(call->len, call->page_len, threshold) &&
-	       head + xdr_align_size(call->page_len) <= call->len &&
-	       rpcrdma_fits_plain(rqst->rq_rcv_buf.buflen, conn->xc_inline.inline_recv) &&
-	       may_reduce(rqst);
-}
-
-static bool only_result(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
-{
-	const struct xdr_buf *reply = &rqst->rq_rcv_buf;
-	u32 threshold = conn->xc_inline.inline_recv;
-
-	return is_item(conn, reply, XDRBUF_READ) &&
-	       rpcrdma_fits_reduced(reply->buflen, reply->page_len, threshold) &&
-	       rpcrdma_fits_plain(rqst->rq_snd_buf.len + RPCRDMA_READ_SEGMENT_SIZE,
-				  conn->xc_inline.inline_send) &&
-	       may_reduce(rqst);
-}
-
-static noinline void trace_item(const struct rpc_rqst *rqst, u32 credits, bool argument,
-				struct rpcrdma_segment segment, u32 size, int length)
-{
-	struct rpcrdma_chunk chunk = {
-		.position	= argument ? rqst->rq_snd_buf.head[0].iov_len : 0,
-		.count		= 1,
-		.length		= segment.length,
-	};
-	struct rpcrdma_chunk_lists lists = {
-		.segments	= &segment,
-		.chunks		= &chunk,
-		.nr_segments	= 1,
-		.nr_read	= argument,
-		.nr_write	= !argument,
-	};
-
-	trace_message(rqst, credits, &lists, size, length);
-}
-
-/*
- * The header, with @region as its only chunk, and what goes inline. There is room for it:
- * only_argument(), only_result().
- */
-static __always_inline int put_item(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-				    bool argument, const struct rpcrdma_region *region, void *to)
-{
-	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
-	struct rpcrdma_segment segment = rpcrdma_region_segment(region);
-	const struct xdr_buf *call = &rqst->rq_snd_buf;
-	u32 xid = be32_to_cpu(rqst->rq_xid), credits = xprtrdma_window_ask(conn), size;
-	int length;
-
-	request->rq_reply_capacity = 0;
-	if (argument) {
-		request->rq_write_capacity = 0;
-		size = rpcrdma_one_read_encode(xid, credits, call->head[0].iov_len, &segment, to);
-		length = copy_reduced(call, to + size);
-	} else {
-		request->rq_write_capacity = segment.length;
-		size = rpcrdma_one_write_encode(xid, credits, &segment, segment.length, to);
-		length = copy_whole(conn, call, to + size);
-	}
-	if (length < 0)
-		return length;
-	if (trace_xprtrdma_marshal_enabled())
-		trace_item(rqst, credits, argument, segment, size, length);
-	return size + length;
-}
-
-/* As marshal_chunks(), which does the same in more steps. -E2BIG: it has to. */
-static int marshal_item(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-			struct xprtrdma_send *send, bool argument)
-{
-	struct xprtrdma_stats *stats = &conn->xc_transport->xt_stats;
-	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
-	struct rpcrdma_region *region;
-
-	request->rq_left_open = false;
-	request->rq_shape = argument ? RPCRDMA_SHAPE_READ : RPCRDMA_SHAPE_INLINE;
-	request->rq_by_history = !argument &&
-		rpcrdma_reply_may_stay_open(is_pullable(conn), rqst->rq_rcv_buf.page_len,
-					    conn->xc_inline.inline_recv);
-	if (request->rq_by_history && !expects_large(conn, rqst))
-		return -E2BIG;
-	if (argument)
-		region = xprtrdma_frwr_lend_pages(conn, &request->rq_loan, &rqst->rq_snd_buf,
-						  XPRTRDMA_ACCESS_READ);
-	else
-		region = xprtrdma_frwr_lend_pages(conn, &request->rq_loan, &rqst->rq_rcv_buf,
-						  XPRTRDMA_ACCESS_WRITE);
-	if (region == ERR_PTR(-E2BIG))
-		xprtrdma_frwr_recycle(&request->rq_loan);
-	if (IS_ERR(region))
-		return PTR_ERR(region);
-	if (argument) {
-		RPCRDMA_COUNT(stats->read_chunk_count, 1);
-		RPCRDMA_COUNT(stats->total_rdma_request, rqst->rq_snd_buf.page_len);
-	} else {
-		RPCRDMA_COUNT(stats->write_chunk_count, 1);
-	}
-	return put_item(conn, rqst, argument, region, send->sd_buffer.bf_data);
-}
-
-static noinline_for_stack int marshal_chunks(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-					     struct xprtrdma_send *send)
+/* Not into the caller, which posts the message with less on its stack. */
+static noinline_for_stack int marshal(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+				      struct xprtrdma_send *send)
 {
 	struct rpcrdma_segment segments[CALL_SEGMENTS];
 	struct rpcrdma_chunk chunks[CALL_CHUNKS];
@@ -376,8 +208,10 @@ static noinline_for_stack int marshal_chunks(struct xprtrdma_conn *conn, struct 
 	};
 	struct rpcrdma_call_shape shape;
 	struct rpcrdma_call_plan plan;
-	int rc;
+	int rc = fill_sparse_pages(&rqst->rq_rcv_buf);
 
+	if (rc)
+		return rc;
 	describe(conn, rqst, &shape);
 	if (!rpcrdma_plan_call(&shape, &plan))
 		return -EMSGSIZE;
@@ -410,24 +244,6 @@ static noinline_for_stack int marshal_chunks(struct xprtrdma_conn *conn, struct 
 		return rc;
 	trace_xprtrdma_marshal(rqst->rq_xprt, &header, rc, &lists);
 	return header.size + rc;
-}
-
-static int marshal(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-		   struct xprtrdma_send *send)
-{
-	int rc = fill_sparse_pages(&rqst->rq_rcv_buf);
-
-	if (rc)
-		return rc;
-	if (is_plain(conn, rqst))
-		return marshal_plain(conn, rqst, send);
-	if (only_result(conn, rqst))
-		rc = marshal_item(conn, rqst, send, false);
-	else if (only_argument(conn, rqst))
-		rc = marshal_item(conn, rqst, send, true);
-	else
-		rc = -E2BIG;
-	return rc == -E2BIG ? marshal_chunks(conn, rqst, send) : rc;
 }
 
 /**

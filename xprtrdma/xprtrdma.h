@@ -604,9 +604,6 @@ int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
 int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
 		      const struct xdr_buf *buf, enum xprtrdma_parts parts,
 		      bool writable, struct rpcrdma_chunk_lists *lists);
-struct rpcrdma_region *xprtrdma_frwr_lend_pages(struct xprtrdma_conn *conn,
-						struct xprtrdma_loan *loan,
-						const struct xdr_buf *buf, int access);
 struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_loan *loan, struct ib_send_wr *next,
 				       u32 *registrations);
 void xprtrdma_frwr_count(struct xprtrdma_conn *conn, u32 registrations);

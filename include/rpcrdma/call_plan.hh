@@ -61,6 +61,16 @@ inline u64 header_for_reply(const rpcrdma_call_shape &shape,
 }
 
 /*
+ * Reliable-reply draft, section 5.3.1: need there be no memory for a reply, since the responder
+ * can expose it? An item of several messages' size is surely large, unless there is an error.
+ */
+inline bool may_stay_open(const rpcrdma_call_shape &shape)
+{
+	return shape.reply_pullable &&
+	       shape.reply_item_length / 2 < shape.inline_recv;
+}
+
+/*
  * Section 4.3.3: a Reply chunk whenever the largest reply, less what goes in the
  * Write chunk, exceeds the threshold.
  */
@@ -71,9 +81,7 @@ inline bool plan_reply_memory(const rpcrdma_call_shape &shape,
 
 	if (rpcrdma_fits_plain(shape.reply_length, shape.inline_recv))
 		return true;
-	plan.by_history = rpcrdma_reply_may_stay_open(shape.reply_pullable,
-						      shape.reply_item_length,
-						      shape.inline_recv);
+	plan.by_history = may_stay_open(shape);
 	plan.left_open = plan.by_history && !shape.expect_large;
 	if (plan.left_open)
 		return true;

@@ -266,15 +266,6 @@ struct rpcrdma_call_plan {
 	u32 inline_length;	/* bytes of RPC message in the Send */
 };
 
-/*
- * Reliable-reply draft, section 5.3.1: need there be no memory for a reply, since the responder
- * can expose it? An item of several messages' size is surely large, unless there is an error.
- */
-static inline bool rpcrdma_reply_may_stay_open(bool pullable, u32 item_length, u32 inline_recv)
-{
-	return pullable && item_length / 2 < inline_recv;
-}
-
 RPCRDMA_BEGIN_C_ABI
 
 /*
