@@ -348,29 +348,6 @@ static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn, struct xprtrdma_lo
 }
 
 /*
- * Adds to @n elements of @region the whole pages that follow. They are what next_extent() would
- * say; of a large buffer they are nearly all. Behind an element of the pages there is a page's
- * start, or nothing.
- */
-static u32 fill_whole_pages(struct rpcrdma_region *region, u32 n,
-			    struct xprtrdma_cursor *cursor)
-{
-	const struct xdr_buf *buf = cursor->buf;
-	struct page **page;
-	u32 count;
-
-	if (cursor->part != 1)
-		return n;
-	page = &buf->pages[(buf->page_base + cursor->done) >> PAGE_SHIFT];
-	count = min3(region->rg_depth - n, (buf->page_len - cursor->done) >> PAGE_SHIFT,
-		     cursor->left >> PAGE_SHIFT);
-	rpcrdma_sg_set_pages(&region->rg_sg[n], page, count);
-	cursor->done += count << PAGE_SHIFT;
-	cursor->left -= count << PAGE_SHIFT;
-	return n + count;
-}
-
-/*
  * Fills @region from @extent on. Returns the number of elements; @extent and @more tell
  * the first one that found no room, if any.
  */
@@ -382,7 +359,6 @@ static u32 region_fill(struct rpcrdma_region *region, struct xprtrdma_cursor *cu
 	do {
 		sg_set_page(&region->rg_sg[n++], extent->page, extent->length,
 			    extent->offset);
-		n = fill_whole_pages(region, n, cursor);
 		*more = next_extent(cursor, extent);
 	} while (*more && rpcrdma_region_takes(region, n, extent->offset));
 	return n;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Buffers of any shape in memory regions: whole pages are taken many at a time, and the test
- * goes from run to run.
- */
+/* Buffers of any shape in memory regions; the test goes from run to run. */
 #include <linux/prandom.h>
 
 #include "client.h"
