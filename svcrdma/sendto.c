@@ -546,8 +546,15 @@ static int reply_build_plain(struct svcrdma_transport *t, struct svcrdma_send_ct
 	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
 	const struct xdr_buf *buf = &rqstp->rq_res;
 	void *to = sc->sc_buffer.bf_data;
+	struct rpcrdma_header header = {
+		.xid		= rc->rc_header.xid,
+		.vers		= RPCRDMA_VERSION,
+		.credits	= READ_ONCE(t->st_grant),
+		.proc		= RPCRDMA_MSG,
+	};
 
-	rpcrdma_plain_encode(rc->rc_header.xid, READ_ONCE(t->st_grant), to);
+	if (rpcrdma_header_encode(&header, NULL, to, RPCRDMA_MIN_HEADER_SIZE) != RPCRDMA_OK)
+		return -EMSGSIZE;
 	if (likely(buf->head[0].iov_len == buf->len))
 		memcpy(to + RPCRDMA_MIN_HEADER_SIZE, buf->head[0].iov_base, buf->len);
 	else if (copy_all(to + RPCRDMA_MIN_HEADER_SIZE, buf))
@@ -603,11 +610,24 @@ static noinline int reply_build_item(struct svcrdma_transport *t, struct svcrdma
 	u32 item = buf->page_len, pad = xdr_pad_size(item);
 	void *to = sc->sc_buffer.bf_data;
 	int ret = reply_write_item(t, sc, rc, buf);
+	struct rpcrdma_segment written = rc->rc_segments[0];
+	struct rpcrdma_chunk chunk = { .count = 1, .length = item };
+	struct rpcrdma_chunk_lists lists = {
+		.segments = &written, .chunks = &chunk, .nr_segments = 1, .nr_write = 1,
+	};
+	struct rpcrdma_header header = {
+		.xid		= rc->rc_header.xid,
+		.vers		= RPCRDMA_VERSION,
+		.credits	= READ_ONCE(t->st_grant),
+		.proc		= RPCRDMA_MSG,
+	};
 
 	if (ret)
 		return ret;
-	to += rpcrdma_one_write_encode(rc->rc_header.xid, READ_ONCE(t->st_grant),
-				       &rc->rc_segments[0], item, to);
+	written.length = item;
+	if (rpcrdma_header_encode(&header, &lists, to, READ_ONCE(t->st_inline_send)) != RPCRDMA_OK)
+		return -EMSGSIZE;
+	to += header.size;
 	memcpy(to, buf->head[0].iov_base, buf->head[0].iov_len);
 	to += buf->head[0].iov_len;
 	memcpy(to, buf->tail[0].iov_base + pad, buf->tail[0].iov_len - pad);

@@ -166,42 +166,6 @@ enum rpcrdma_status rpcrdma_header_encode(struct rpcrdma_header *header,
 					  void *buffer, u32 capacity);
 
 /**
- * rpcrdma_plain_encode - the header of an RDMA_MSG without chunks
- * @xid: of the RPC message behind it
- * @credits: asked for, or granted
- * @buffer: of at least %RPCRDMA_MIN_HEADER_SIZE bytes, which are written
- *
- * As rpcrdma_header_encode(), which has nothing to refuse in these.
- */
-void rpcrdma_plain_encode(u32 xid, u32 credits, void *buffer);
-
-/**
- * rpcrdma_one_read_encode - the header of an RDMA_MSG with a Read chunk of one segment
- * @xid: of the RPC message behind it
- * @credits: asked for, or granted
- * @position: of the chunk, a multiple of four
- * @segment: the segment
- * @buffer: of at least as many bytes as are written
- *
- * Return: bytes written: %RPCRDMA_MIN_HEADER_SIZE and %RPCRDMA_READ_SEGMENT_SIZE.
- */
-u32 rpcrdma_one_read_encode(u32 xid, u32 credits, u32 position,
-			    const struct rpcrdma_segment *segment, void *buffer);
-
-/**
- * rpcrdma_one_write_encode - the header of an RDMA_MSG with a Write chunk of one segment
- * @xid: of the RPC message behind it
- * @credits: asked for, or granted
- * @segment: the segment
- * @written: bytes of it that were used, or are offered
- * @buffer: of at least as many bytes as are written
- *
- * Return: bytes written: %RPCRDMA_MIN_HEADER_SIZE and %RPCRDMA_READ_SEGMENT_SIZE.
- */
-u32 rpcrdma_one_write_encode(u32 xid, u32 credits, const struct rpcrdma_segment *segment,
-			     u32 written, void *buffer);
-
-/**
  * rpcrdma_error_encode - encode an RDMA_ERROR for a call that could not be served
  * @xid: rdma_xid of the call
  * @vers: rdma_vers of the call (RFC 8166 section 4.5 wants it echoed)

@@ -64,33 +64,6 @@ rpcrdma_header_encode(struct rpcrdma_header *header,
 	return encode_header(*header, lists, output(buffer, capacity)).code();
 }
 
-void rpcrdma_plain_encode(u32 xid, u32 credits, void *buffer)
-{
-	store_plain(static_cast<u8 *>(buffer),
-		    { xid, RPCRDMA_VERSION, credits, RPCRDMA_MSG, 0, 0, 0, 0 });
-}
-
-u32 rpcrdma_one_read_encode(u32 xid, u32 credits, u32 position,
-			    const struct rpcrdma_segment *segment, void *buffer)
-{
-	store_one_read(static_cast<u8 *>(buffer),
-		       { xid, RPCRDMA_VERSION, credits, RPCRDMA_MSG, 0, 0, 0,
-			 0 },
-		       position, *segment);
-	return one_segment_size;
-}
-
-u32 rpcrdma_one_write_encode(u32 xid, u32 credits,
-			     const struct rpcrdma_segment *segment, u32 written,
-			     void *buffer)
-{
-	store_one_write(static_cast<u8 *>(buffer),
-			{ xid, RPCRDMA_VERSION, credits, RPCRDMA_MSG, 0, 0, 0,
-			  0 },
-			{ segment->handle, written, segment->offset });
-	return one_segment_size;
-}
-
 u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits,
 			 enum rpcrdma_errcode error, void *buffer)
 {

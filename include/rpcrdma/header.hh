@@ -6,7 +6,6 @@
 #include "chunk_list.hh"
 #include "error.hh"
 #include "fixed_header.hh"
-#include "short_header.hh"
 
 namespace rpcrdma
 {
@@ -142,8 +141,8 @@ inline Status write_body(Writer &writer, const rpcrdma_header &header,
 	}
 }
 
-inline Status encode_any(rpcrdma_header &header,
-			 const rpcrdma_chunk_lists *lists, Span<u8> buffer)
+inline Status encode_header(rpcrdma_header &header,
+			    const rpcrdma_chunk_lists *lists, Span<u8> buffer)
 {
 	Writer writer(buffer);
 	Status status;
@@ -156,15 +155,6 @@ inline Status encode_any(rpcrdma_header &header,
 		return RPCRDMA_NO_SPACE;
 	header.size = u32(writer.position());
 	return {};
-}
-
-inline Status encode_header(rpcrdma_header &header,
-			    const rpcrdma_chunk_lists *lists, Span<u8> buffer)
-{
-	if (encode_plain(header, lists, buffer) ||
-	    encode_one_segment(header, lists, buffer))
-		return {};
-	return encode_any(header, lists, buffer);
 }
 
 /* Section 4.5: XID and version are those of the call; 4.5.1: one version here. */
