@@ -127,8 +127,7 @@ void xprtrdma_receives_destroy(struct xprtrdma_conn *conn)
 	conn->xc_recv.idle = NULL;
 }
 
-/* Not inline: nearly all replies do without. */
-static noinline int post_idle(struct xprtrdma_conn *conn)
+static int post_idle(struct xprtrdma_conn *conn)
 {
 	struct ib_recv_wr *first = conn->xc_recv.idle;
 	const struct ib_recv_wr *bad;

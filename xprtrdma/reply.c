@@ -97,8 +97,7 @@ static void refuse(struct rpc_rqst *rqst, enum rpcrdma_refusal refusal)
 enum reply_outcome { REPLY_TAKEN, REPLY_NONE, REPLY_LOST, REPLY_FAILED, REPLY_AGAIN };
 
 /* @length: bytes of the RPC reply, if it was answered */
-static __always_inline void let_go(struct xprtrdma_receive *receive,
-				   enum reply_outcome outcome, u32 length)
+static void reply_let_go(struct xprtrdma_receive *receive, enum reply_outcome outcome, u32 length)
 {
 	struct rpc_xprt *xprt = xprtrdma_receive_xprt(receive);
 	struct rpc_rqst *rqst = receive->rv_rqst;
@@ -120,12 +119,6 @@ static __always_inline void let_go(struct xprtrdma_receive *receive,
 	spin_unlock(&xprt->queue_lock);
 	receive->rv_rqst = NULL;
 	receive->rv_loan = NULL;
-}
-
-static noinline void reply_let_go(struct xprtrdma_receive *receive, enum reply_outcome outcome,
-				  u32 length)
-{
-	let_go(receive, outcome, length);
 }
 
 /* The same, and lets the call's credit go; the Receive is not the caller's any more. */
@@ -324,7 +317,7 @@ static void learn(const struct xprtrdma_receive *receive, u32 length)
 }
 
 /* SUNRPC has looked at the clock when it found the RPC. */
-static __always_inline void count_reply(const struct rpc_rqst *rqst)
+static void count_reply(const struct rpc_rqst *rqst)
 {
 	struct rpcrdma_counters *counters = &xprtrdma_transport_of(rqst->rq_xprt)->xt_counters;
 
@@ -333,7 +326,7 @@ static __always_inline void count_reply(const struct rpc_rqst *rqst)
 }
 
 /* @copied: bytes of the reply; < 0: it cannot be delivered, for the trace; the RPC fails. */
-static __always_inline void reply_deliver(struct xprtrdma_receive *receive, int copied)
+static void reply_deliver(struct xprtrdma_receive *receive, int copied)
 {
 	if (unlikely(copied < 0)) {
 		note_bad(receive, copied);
@@ -342,12 +335,11 @@ static __always_inline void reply_deliver(struct xprtrdma_receive *receive, int 
 	}
 	learn(receive, copied);
 	count_reply(receive->rv_rqst);
-	let_go(receive, REPLY_TAKEN, copied);
-	give_credit_back(receive);
+	reply_finish(receive, REPLY_TAKEN, copied);
 }
 
 /* All of the reply but its item is in this message, and the RPC's memory is ours alone. */
-static __always_inline void complete_message(struct xprtrdma_receive *receive)
+static void complete_message(struct xprtrdma_receive *receive)
 {
 	int copied = deliver_inline(receive, item_of(receive));
 
@@ -379,7 +371,7 @@ static void count_error(const struct xprtrdma_receive *receive)
 }
 
 /* What is no RDMA_MSG */
-static noinline void complete_other(struct xprtrdma_receive *receive)
+static void complete_other(struct xprtrdma_receive *receive)
 {
 	if (receive->rv_header.proc == RPCRDMA_ERROR) {
 		count_error(receive);

@@ -79,9 +79,9 @@ static void give_memory_back(struct xprtrdma_transport *transport,
 }
 
 /* All in one piece would be large: the reply has memory of its own. */
-static noinline struct xprtrdma_request *split_request(struct xprtrdma_transport *transport,
-						       const struct rpc_task *task,
-						       size_t size, size_t reply)
+static struct xprtrdma_request *split_request(struct xprtrdma_transport *transport,
+					      const struct rpc_task *task, size_t size,
+					      size_t reply)
 {
 	struct xprtrdma_request *request = memory_for(transport, task, size);
 
@@ -158,7 +158,7 @@ static void note_lost(const struct rpc_rqst *rqst, unsigned long serial)
 }
 
 /* The peer may still reach its memory; wait until that has been prevented. */
-static noinline void end_unanswered(struct rpc_rqst *rqst, struct xprtrdma_request *request)
+static void end_unanswered(struct rpc_rqst *rqst, struct xprtrdma_request *request)
 {
 	if (request->rq_sent_on)
 		note_lost(rqst, request->rq_sent_on);
@@ -217,8 +217,7 @@ static struct xprtrdma_send *look_again(struct xprtrdma_conn *conn)
 }
 
 /* As may_send(). If it may not, SUNRPC waits. */
-static noinline struct xprtrdma_send *wait_to_send(struct xprtrdma_conn *conn,
-						   struct rpc_rqst *rqst)
+static struct xprtrdma_send *wait_to_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 {
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct xprtrdma_send *send;

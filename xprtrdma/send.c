@@ -244,8 +244,8 @@ static void message_to_device(struct xprtrdma_send *send, unsigned int length)
 }
 
 /* @first: @send, or what is to be done before it */
-static __always_inline int post(struct xprtrdma_conn *conn, struct xprtrdma_send *send,
-				const struct ib_send_wr *first)
+static int post(struct xprtrdma_conn *conn, struct xprtrdma_send *send,
+		const struct ib_send_wr *first)
 {
 	struct xprtrdma_send_pool *pool = &conn->xc_send;
 	const struct ib_send_wr *bad;
@@ -271,7 +271,7 @@ static __always_inline int post(struct xprtrdma_conn *conn, struct xprtrdma_send
 	return rc;
 }
 
-static noinline int post_failed(struct xprtrdma_conn *conn, int rc)
+static int post_failed(struct xprtrdma_conn *conn, int rc)
 {
 	trace_xprtrdma_post_failed(&conn->xc_transport->xt_xprt, rc);
 	xprtrdma_conn_fail(conn, RPCRDMA_END_SEND_FAILED);

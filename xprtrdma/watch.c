@@ -187,7 +187,7 @@ static void probe_worker(struct work_struct *work)
 	xprtrdma_send_probe(conn);
 }
 
-static noinline void watch_peer(struct xprtrdma_watch *watch)
+static void watch_peer(struct xprtrdma_watch *watch)
 {
 	watch->probing = true;
 	watch->probed_at = watch->replies;

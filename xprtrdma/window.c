@@ -62,7 +62,7 @@ static void set_window(struct xprtrdma_conn *conn)
 }
 
 /* set_cwnd() may have made calls wait for xprt_write_space(), also in a smaller window. */
-static noinline void new_grant(struct xprtrdma_conn *conn, u32 credits)
+static void new_grant(struct xprtrdma_conn *conn, u32 credits)
 {
 	spin_lock(&conn->xc_lock);
 	rpcrdma_window_grant(&conn->xc_window, credits);
@@ -268,7 +268,7 @@ static bool can_have_more(const struct xprtrdma_conn *conn, enum xprtrdma_want w
  *
  * Context: any; the caller holds xc_lock.
  */
-noinline void xprtrdma_window_want(struct xprtrdma_conn *conn, enum xprtrdma_want want)
+void xprtrdma_window_want(struct xprtrdma_conn *conn, enum xprtrdma_want want)
 {
 	lockdep_assert_held(&conn->xc_lock);
 	/* After BROKEN xprtrdma_window_stop() may have been called. */
