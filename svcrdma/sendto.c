@@ -7,7 +7,7 @@
  * reply goes into the Send buffer behind the header, or, when that does not fit the
  * client's Receive buffer, to the Reply chunk. Writes and Send are one chain
  * and one ib_post_send(). A queue pair works in order, so the completion of a Send says that the
- * Writes are done, too. Of plain replies, only one in a few has a completion: see send_ctxt.c.
+ * Writes are done, too. Of replies without Writes, only one in a few has a completion: see send_ctxt.c.
  *
  * Pages. Inline data is copied, and nothing is held for it. As soon as one Write is
  * there, the reply's pages (rq_respages up to rq_next_page) move to the Send context,
@@ -262,11 +262,6 @@ static noinline int copy_stream(void *to, struct svcrdma_stream stream, u32 leng
 	return 0;
 }
 
-static noinline int copy_all(void *to, const struct xdr_buf *buf)
-{
-	return copy_stream(to, (struct svcrdma_stream) { .buf = buf }, buf->len);
-}
-
 static int reply_copy_inline(struct reply *reply)
 {
 	struct rpcrdma_buffer *to = &reply->sc->sc_buffer;
@@ -509,13 +504,14 @@ static noinline int reply_end(struct svcrdma_transport *t, struct svcrdma_send_c
 		svcrdma_send_ctxt_put(t, sc);
 		return ret;
 	}
-	if (writes)
+	if (writes) {
 		percpu_counter_inc(&svcrdma_stat_write);
-	rpcrdma_count_shared(&t->st_counters.bytes_written, sc->sc_written);
+		rpcrdma_count_shared(&t->st_counters.bytes_written, sc->sc_written);
+	}
 	count_reply(t, rc, shape_of(sc, rc, reply_chunk));
 	take_reply_pages(sc, rqstp);
 	choose_opcode(t, &sc->sc_wr, &rc->rc_lists);
-	return svcrdma_send_submit(t, sc);
+	return svcrdma_send_submit_reply(t, sc);
 }
 
 static noinline int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
@@ -529,37 +525,7 @@ static noinline int reply_send(struct svcrdma_transport *t, struct svcrdma_send_
 	return reply_end(t, sc, rqstp, reply.header.proc == RPCRDMA_NOMSG, ret);
 }
 
-/* ---- short ways: as reply_send(), in fewer steps ---- */
-
-/* What most replies are: the call has no chunk for it, and it fits in a message. */
-static bool reply_is_plain(const struct svcrdma_transport *t, const struct svc_rqst *rqstp)
-{
-	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
-
-	return !rc->rc_lists.nr_write && !rc->rc_lists.nr_reply &&
-	       rpcrdma_fits_plain(rqstp->rq_res.len, READ_ONCE(t->st_inline_send));
-}
-
-static int reply_build_plain(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			     const struct svc_rqst *rqstp)
-{
-	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
-	const struct xdr_buf *buf = &rqstp->rq_res;
-	void *to = sc->sc_buffer.bf_data;
-
-	rpcrdma_plain_encode(rc->rc_header.xid, READ_ONCE(t->st_grant), to);
-	if (likely(buf->head[0].iov_len == buf->len))
-		memcpy(to + RPCRDMA_MIN_HEADER_SIZE, buf->head[0].iov_base, buf->len);
-	else if (copy_all(to + RPCRDMA_MIN_HEADER_SIZE, buf))
-		return -EIO;
-	sc->sc_buffer.bf_sge.length = RPCRDMA_MIN_HEADER_SIZE + buf->len;
-	sc->sc_wr.opcode = IB_WR_SEND;
-	if (rc->rc_lists.nr_segments)
-		choose_opcode(t, &sc->sc_wr, &rc->rc_lists);
-	count_reply(t, rc, rc->rc_lists.nr_segments ? shape_of(sc, rc, false) :
-		    RPCRDMA_SHAPE_INLINE);
-	return 0;
-}
+/* ---- a short way: as reply_send(), in fewer steps ---- */
 
 /*
  * What most READs of whole words are: the call offers one segment, the item is all that there is in
@@ -628,13 +594,10 @@ static int reply_send_short(struct svcrdma_transport *t, struct svcrdma_send_ctx
 {
 	int ret;
 
-	if (reply_is_plain(t, rqstp))
-		ret = reply_build_plain(t, sc, rqstp);
-	else if (reply_is_item(t, rqstp))
-		ret = reply_build_item(t, sc, rqstp);
-	else
+	if (!reply_is_item(t, rqstp))
 		return reply_send(t, sc, rqstp);
-	return likely(!ret) ? svcrdma_send_submit_short(t, sc) :
+	ret = reply_build_item(t, sc, rqstp);
+	return likely(!ret) ? svcrdma_send_submit_reply(t, sc) :
 			      reply_end(t, sc, rqstp, false, ret);
 }
 

@@ -681,7 +681,7 @@ void svcrdma_send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter 
 int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_probe(struct svcrdma_transport *t);
 int svcrdma_send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
-int svcrdma_send_submit_short(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
+int svcrdma_send_submit_reply(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 
 /* sendto.c */
 void svcrdma_error_send(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
