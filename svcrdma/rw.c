@@ -455,34 +455,6 @@ static int write_add_segment(struct svcrdma_transport *t, struct svcrdma_send_ct
 }
 
 /**
- * svcrdma_write_pages - add a Write of all pages of a buffer
- * @t: transport
- * @sc: context of the reply
- * @segment: where to
- * @buf: the buffer, with at least one byte in its pages, and no more than @segment has
- *
- * Context: process.
- * Return: 0 or a negative errno.
- */
-int svcrdma_write_pages(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			const struct rpcrdma_segment *segment, const struct xdr_buf *buf)
-{
-	struct svcrdma_rw *rw;
-	int ret;
-
-	rw = rw_alloc_pages(t, &sc->sc_writes, &buf->pages[buf->page_base >> PAGE_SHIFT],
-			    offset_in_page(buf->page_base), buf->page_len);
-	if (!rw)
-		return -ENOMEM;
-	ret = rw_map(t, &sc->sc_writes, rw, segment, 0, buf->page_len, DMA_TO_DEVICE);
-	if (ret < 0)
-		return ret;
-	sc->sc_write_wrs += ret;
-	sc->sc_written += buf->page_len;
-	return 0;
-}
-
-/**
  * svcrdma_write_add - add Writes that fill a chunk
  * @t: transport
  * @sc: context of the reply

@@ -7,7 +7,7 @@
  * reply goes into the Send buffer behind the header, or, when that does not fit the
  * client's Receive buffer, to the Reply chunk. Writes and Send are one chain
  * and one ib_post_send(). A queue pair works in order, so the completion of a Send says that the
- * Writes are done, too. Of replies without Writes, only one in a few has a completion: see send_ctxt.c.
+ * Writes are done, too. Of replies without Writes, one in a few has a completion: see send_ctxt.c.
  *
  * Pages. Inline data is copied, and nothing is held for it. As soon as one Write is
  * there, the reply's pages (rq_respages up to rq_next_page) move to the Send context,
@@ -484,16 +484,18 @@ static void take_reply_pages(struct svcrdma_send_ctxt *sc, struct svc_rqst *rqst
 	compat_rqst_reply_taken(rqstp);
 }
 
-/*
- * The reply is complete, unless @ret is an error. Consumes @sc. @reply_chunk: that is where it
- * goes.
- */
-static noinline int reply_end(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			      struct svc_rqst *rqstp, bool reply_chunk, int ret)
+/* Consumes @sc. */
+static int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+		      struct svc_rqst *rqstp)
 {
 	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
-	bool writes = !list_empty(&sc->sc_writes.list);
+	struct reply reply;
+	bool writes;
+	int ret;
 
+	reply_init(&reply, t, sc, rqstp);
+	ret = reply_build(&reply);
+	writes = !list_empty(&sc->sc_writes.list);
 	if (!ret && writes)
 		ret = svcrdma_send_ctxt_make_room(t, sc);
 	if (ret == -EMSGSIZE) {
@@ -508,97 +510,10 @@ static noinline int reply_end(struct svcrdma_transport *t, struct svcrdma_send_c
 		percpu_counter_inc(&svcrdma_stat_write);
 		rpcrdma_count_shared(&t->st_counters.bytes_written, sc->sc_written);
 	}
-	count_reply(t, rc, shape_of(sc, rc, reply_chunk));
+	count_reply(t, rc, shape_of(sc, rc, reply.header.proc == RPCRDMA_NOMSG));
 	take_reply_pages(sc, rqstp);
 	choose_opcode(t, &sc->sc_wr, &rc->rc_lists);
 	return svcrdma_send_submit_reply(t, sc);
-}
-
-static noinline int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			       struct svc_rqst *rqstp)
-{
-	struct reply reply;
-	int ret;
-
-	reply_init(&reply, t, sc, rqstp);
-	ret = reply_build(&reply);
-	return reply_end(t, sc, rqstp, reply.header.proc == RPCRDMA_NOMSG, ret);
-}
-
-/* ---- a short way: as reply_send(), in fewer steps ---- */
-
-/*
- * What most READs of whole words are: the call offers one segment, the item is all that there is in
- * the pages, so that nfsd has not named a length word (payload_skip_length()); head and tail fit in
- * a message.
- */
-static bool reply_is_item(const struct svcrdma_transport *t, const struct svc_rqst *rqstp)
-{
-	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
-	const struct rpcrdma_chunk_lists *lists = &rc->rc_lists;
-	const struct svcrdma_payload *item = rc->rc_payloads;
-	const struct xdr_buf *buf = &rqstp->rq_res;
-	size_t head = buf->head[0].iov_len, tail = buf->tail[0].iov_len;
-
-	return lists->nr_segments == 1 && !lists->nr_read && lists->nr_write == 1 &&
-	       !lists->nr_reply &&
-	       lists->chunks[0].count && rc->rc_nr_payloads == 1 &&
-	       item->length <= lists->segments[0].length &&
-	       item->offset == head && item->length == buf->page_len &&
-	       head + item->length + tail == buf->len && tail >= xdr_pad_size(item->length) &&
-	       rpcrdma_fits_reduced(buf->len, item->length, READ_ONCE(t->st_inline_send));
-}
-
-static int reply_write_item(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			    const struct svcrdma_recv_ctxt *rc, const struct xdr_buf *buf)
-{
-	int ret = svcrdma_write_pages(t, sc, &rc->rc_segments[0], buf);
-
-	if (!ret)
-		ret = svcrdma_send_ctxt_make_room(t, sc);
-	if (!ret && !svcrdma_send_fits(t, sc))
-		ret = -EMSGSIZE;
-	return ret;
-}
-
-static noinline int reply_build_item(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-				     struct svc_rqst *rqstp)
-{
-	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
-	const struct xdr_buf *buf = &rqstp->rq_res;
-	u32 item = buf->page_len, pad = xdr_pad_size(item);
-	void *to = sc->sc_buffer.bf_data;
-	int ret = reply_write_item(t, sc, rc, buf);
-
-	if (ret)
-		return ret;
-	to += rpcrdma_one_write_encode(rc->rc_header.xid, READ_ONCE(t->st_grant),
-				       &rc->rc_segments[0], item, to);
-	memcpy(to, buf->head[0].iov_base, buf->head[0].iov_len);
-	to += buf->head[0].iov_len;
-	memcpy(to, buf->tail[0].iov_base + pad, buf->tail[0].iov_len - pad);
-	to += buf->tail[0].iov_len - pad;
-	sc->sc_buffer.bf_sge.length = to - sc->sc_buffer.bf_data;
-
-	percpu_counter_inc(&svcrdma_stat_write);
-	rpcrdma_count_shared(&t->st_counters.bytes_written, item);
-	count_reply(t, rc, RPCRDMA_SHAPE_WRITE);
-	take_reply_pages(sc, rqstp);
-	choose_opcode(t, &sc->sc_wr, &rc->rc_lists);
-	return 0;
-}
-
-/* Consumes @sc. */
-static int reply_send_short(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			    struct svc_rqst *rqstp)
-{
-	int ret;
-
-	if (!reply_is_item(t, rqstp))
-		return reply_send(t, sc, rqstp);
-	ret = reply_build_item(t, sc, rqstp);
-	return likely(!ret) ? svcrdma_send_submit_reply(t, sc) :
-			      reply_end(t, sc, rqstp, false, ret);
 }
 
 static noinline int reply_fail(struct svcrdma_transport *t, const struct svc_rqst *rqstp, int ret)
@@ -626,7 +541,7 @@ int svcrdma_sendto(struct svc_rqst *rqstp)
 	sc = svcrdma_send_ctxt_get(t, GFP_KERNEL);
 	if (!sc)
 		return reply_fail(t, rqstp, -ENOMEM);
-	ret = reply_send_short(t, sc, rqstp);
+	ret = reply_send(t, sc, rqstp);
 	return likely(!ret) ? 0 : reply_fail(t, rqstp, ret);
 }
 

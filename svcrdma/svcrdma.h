@@ -601,8 +601,6 @@ int svcrdma_write_add(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 		      const struct rpcrdma_chunk_lists *lists,
 		      const struct rpcrdma_chunk *chunk,
 		      struct svcrdma_stream *stream, u32 length);
-int svcrdma_write_pages(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			const struct rpcrdma_segment *segment, const struct xdr_buf *buf);
 
 /**
  * struct svcrdma_regions - memory that the client reaches, as one chunk

@@ -185,12 +185,15 @@ static void expect_runs(struct kunit *test, struct svcrdma_transport *t, const s
 {
 	struct svcrdma_send_ctxt *sc = svcrdma_send_ctxt_get(t, GFP_KERNEL);
 	struct rpcrdma_segment segment = { .handle = 1, .length = buf->page_len };
+	const struct rpcrdma_chunk_lists lists = { .segments = &segment };
+	const struct rpcrdma_chunk chunk = { .count = 1, .length = buf->page_len };
+	struct svcrdma_stream stream = { .buf = buf };
 	u32 i, n, offset = buf->page_base, left = buf->page_len;
 	struct compat_run *run;
 	struct svcrdma_rw *rw;
 
 	KUNIT_ASSERT_NOT_NULL(test, sc);
-	KUNIT_ASSERT_EQ(test, 0, svcrdma_write_pages(t, sc, &segment, buf));
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_write_add(t, sc, &lists, &chunk, &stream, buf->page_len));
 	rw = list_first_entry(&sc->sc_writes.list, struct svcrdma_rw, rw_list);
 	compat_for_each_run(&rw->rw_runs, run, i) {
 		n = min_t(u32, left, PAGE_SIZE - offset);
