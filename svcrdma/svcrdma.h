@@ -62,8 +62,6 @@ enum {
 	SVCRDMA_UNSIGNALLED_ROW = 4,	/* Sends without a completion, then one with it */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
 	SVCRDMA_MAX_PULLS = 8,		/* largest calls of which a connection may have the pages */
-	/* Segments for whose Reads or Writes a connection keeps memory */
-	SVCRDMA_SPARE_RWS = SVCRDMA_MAX_PULLS * SVCRDMA_FEW_SEGMENTS,
 	SVCRDMA_FIRST_CREDITS = 8,	/* of a connection, until the client uses them */
 	/* Within which a client uses its grant; and before what was refused is asked for again */
 	SVCRDMA_GRANT_PAUSE = HZ,
@@ -142,13 +140,11 @@ struct svcrdma_payload {
 /**
  * struct svcrdma_rw - one RDMA Read or Write of one segment
  * @rw_list: entry of the list of a struct svcrdma_rws
- * @rw_next: the next one that is spare
  * @rw_ctx: the core's state
  * @rw_runs: local memory
  */
 struct svcrdma_rw {
 	struct list_head	rw_list;
-	struct svcrdma_rw	*rw_next;
 	struct rdma_rw_ctx	rw_ctx;
 	struct compat_runs	rw_runs;
 };
@@ -156,12 +152,10 @@ struct svcrdma_rw {
 /**
  * struct svcrdma_rws - Reads of a call, or Writes of a reply; belong to the context's owner
  * @list: of struct svcrdma_rw, in the order in which they are to be done
- * @spare: taken from the connection, and not on @list
  * @first: the first one of @list, if that has few pages
  */
 struct svcrdma_rws {
 	struct list_head	list;
-	struct svcrdma_rw	*spare;
 	struct svcrdma_rw	first;
 };
 
@@ -348,7 +342,6 @@ struct svcrdma_send_ctxt {
  * @st_closing: no more posts. Never cleared; under @st_sq's lock, read without it as a hint
  *
  * @st_send: send contexts
- * @st_rw: memory for Reads and Writes
  * @st_pages: arrays for pages of large calls
  *
  * @st_host: whose connection it is; NULL: it has no credits. Constant while it has
@@ -409,7 +402,6 @@ struct svcrdma_transport {
 	bool			st_closing;
 
 	struct svcrdma_sender	st_send ____cacheline_aligned_in_smp;
-	struct svcrdma_rw_pool	st_rw;
 	struct svcrdma_page_arrays st_pages;
 
 	struct svcrdma_host	*st_host;
@@ -576,8 +568,6 @@ bool svcrdma_arg_is_right(const struct svc_rqst *rqstp, const struct svcrdma_rec
 bool svcrdma_config_answer(struct svc_rqst *rqstp);
 
 /* rw.c */
-void svcrdma_rw_setup(struct svcrdma_transport *t);
-void svcrdma_rw_destroy(struct svcrdma_transport *t);
 void svcrdma_rws_free(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 		      enum dma_data_direction dir);
 struct ib_send_wr *svcrdma_rws_chain(struct svcrdma_transport *t, struct svcrdma_rws *rws,
