@@ -415,8 +415,11 @@ static bool is_small_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
 	/* A thread takes one page less where its reply is in the same array. */
 	const u32 pages = min_t(u32, SVCRDMA_FEW_PAGES, t->st_max_pages - 3);
 
-	return rpcrdma_short_call_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
-					 &rc->rc_lists) &&
+	return rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
+				     &rc->rc_lists) == RPCRDMA_OK &&
+	       rc->rc_header.proc == RPCRDMA_MSG && rc->rc_lists.nr_segments == 1 &&
+	       rpcrdma_message_direction(svcrdma_recv_inline(rc), svcrdma_recv_inline_size(rc)) ==
+	       RPCRDMA_RPC_CALL &&
 	       rc->rc_lists.nr_read && !plan_reads(rc, pages << PAGE_SHIFT) &&
 	       t->st_read_depth;
 }

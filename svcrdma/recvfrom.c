@@ -340,9 +340,8 @@ static int recv_no_memory(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
 	return 0;
 }
 
-/* Whatever may come */
-static noinline int recv_any_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
-				     struct svcrdma_recv_ctxt *rc)
+static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+			    struct svcrdma_recv_ctxt *rc)
 {
 	enum rpcrdma_status status = recv_decode(rc);
 	int ret;
@@ -356,18 +355,6 @@ static noinline int recv_any_message(struct svc_rqst *rqstp, struct svcrdma_tran
 	if (status != RPCRDMA_OK)
 		return recv_bad_message(t, rc, status);
 	return recv_message(rqstp, t, rc);
-}
-
-/* What most messages are, a call with at most one segment: recv_any_message() does the same. */
-static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
-			    struct svcrdma_recv_ctxt *rc)
-{
-	if (!rpcrdma_short_call_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
-				       &rc->rc_lists))
-		return recv_any_message(rqstp, t, rc);
-	if (rc->rc_lists.nr_read)
-		return recv_with_reads(rqstp, t, rc);
-	return recv_inline(rqstp, t, rc);
 }
 
 /* ---- recvfrom ---- */
