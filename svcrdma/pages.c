@@ -191,7 +191,7 @@ int svcrdma_pages_give(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
  *
  * Context: process.
  */
-noinline void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc)
+void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc)
 {
 	u32 kept = min_t(u32, rc->rc_nr_few, SVCRDMA_KEPT_PAGES);
 

@@ -42,11 +42,6 @@ static struct svcrdma_rw *rw_alloc(struct svcrdma_transport *t, struct svcrdma_r
 	return NULL;
 }
 
-static noinline void set_pages(struct svcrdma_rw *rw, struct page **pages, u32 length)
-{
-	compat_runs_set_pages(&rw->rw_runs, pages, length);
-}
-
 /* @length bytes from @offset of the first of @pages on, which follow each other */
 static struct svcrdma_rw *rw_alloc_pages(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 					 struct page **pages, u32 offset, u32 length)
@@ -58,7 +53,7 @@ static struct svcrdma_rw *rw_alloc_pages(struct svcrdma_transport *t, struct svc
 		return NULL;
 	compat_run_set(rw->rw_runs.table, *pages, first, offset);
 	if (length > first)
-		set_pages(rw, pages + 1, length - first);
+		compat_runs_set_pages(&rw->rw_runs, pages + 1, length - first);
 	return rw;
 }
 

@@ -246,7 +246,7 @@ static int reply_encode_header(struct reply *reply)
 }
 
 /* There is room. */
-static noinline int copy_stream(void *to, struct svcrdma_stream stream, u32 length)
+static int copy_stream(void *to, struct svcrdma_stream stream, u32 length)
 {
 	struct page *page;
 	u32 n, offset;
@@ -385,7 +385,7 @@ out_free:
  * 3.3.2 lets us assume, and no private data to say so (RFC 8797). The in-tree server sends such a
  * reply inline. The other choice is ERR_CHUNK, which is the end of the RPC.
  */
-static noinline int reply_guess(struct reply *reply)
+static int reply_guess(struct reply *reply)
 {
 	if (rpcrdma_reply_chunk(&reply->lists))
 		return -EMSGSIZE;
@@ -437,9 +437,8 @@ static enum rpcrdma_shape shape_of(const struct svcrdma_send_ctxt *sc,
 	return rc->rc_lists.nr_read ? RPCRDMA_SHAPE_READ : RPCRDMA_SHAPE_INLINE;
 }
 
-static __always_inline void count_reply(struct svcrdma_transport *t,
-					const struct svcrdma_recv_ctxt *rc,
-					enum rpcrdma_shape shape)
+static void count_reply(struct svcrdma_transport *t, const struct svcrdma_recv_ctxt *rc,
+			enum rpcrdma_shape shape)
 {
 	ktime_t took = ktime_sub(ktime_get(), rc->rc_since);
 
@@ -516,7 +515,7 @@ static int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 	return svcrdma_send_submit_reply(t, sc);
 }
 
-static noinline int reply_fail(struct svcrdma_transport *t, const struct svc_rqst *rqstp, int ret)
+static int reply_fail(struct svcrdma_transport *t, const struct svc_rqst *rqstp, int ret)
 {
 	trace_svcrdma_reply_err(t, be32_to_cpu(rqstp->rq_xid), ret);
 	svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
