@@ -390,7 +390,7 @@ int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	/* A client that takes no Reads cannot ask for one. */
 	if (!t->st_read_depth)
 		return -EOPNOTSUPP;
-	ret = svcrdma_pages_make_room(t, rc);
+	ret = svcrdma_pages_make_room(rc);
 	if (ret)
 		return ret;
 	ret = begin_pull(t, rc);

@@ -208,7 +208,6 @@ void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t)
 		svcrdma_rws_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
 		recv_ctxt_free(rc);
 	}
-	svcrdma_pages_destroy(t);
 }
 
 /*
@@ -335,7 +334,7 @@ static void put_slowly(struct svcrdma_transport *t)
  */
 void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	if (unlikely(rc->rc_nr_pages))
+	if (unlikely(rc->rc_nr_pages || rc->rc_many_pages))
 		svcrdma_pages_drop(rc);
 	if (unlikely(rc->rc_many))
 		drop_many_chunks(rc);

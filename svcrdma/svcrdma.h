@@ -211,8 +211,8 @@ struct svcrdma_last {
  * @rc_nr_pages: entries of @rc_pages that are this call's
  * @rc_nr_few: entries of @rc_few_pages, each a reference
  * @rc_few_pages: of a small call; see pages.c
- * @rc_many_pages: of any other call: an array of st_max_pages, or NULL
- * @rc_pages: sink of the Reads: @rc_few_pages or @rc_many_pages, or NULL before
+ * @rc_many_pages: of any other call: an array for them; else NULL
+ * @rc_pages: sink of the Reads: @rc_few_pages or @rc_many_pages; or NULL
  */
 struct svcrdma_recv_ctxt {
 	struct llist_node	rc_node;
@@ -342,7 +342,6 @@ struct svcrdma_send_ctxt {
  * @st_closing: no more posts. Never cleared; under @st_sq's lock, read without it as a hint
  *
  * @st_send: send contexts
- * @st_pages: arrays for pages of large calls
  *
  * @st_host: whose connection it is; NULL: it has no credits. Constant while it has
  * @st_budgeted: credits that budget.c counts, under its lock
@@ -402,7 +401,6 @@ struct svcrdma_transport {
 	bool			st_closing;
 
 	struct svcrdma_sender	st_send ____cacheline_aligned_in_smp;
-	struct svcrdma_page_arrays st_pages;
 
 	struct svcrdma_host	*st_host;
 	u32			st_budgeted;
@@ -547,15 +545,13 @@ void svcrdma_proof_wc(struct ib_cq *cq, struct ib_wc *wc);
 enum { SVCRDMA_CALL_HEADER_MIN = RPCRDMA_RPC_MIN_CALL };
 
 /* pages.c */
-void svcrdma_pages_setup(struct svcrdma_transport *t);
 u32 svcrdma_call_pages(const struct svcrdma_recv_ctxt *rc);
 bool svcrdma_pages_find(struct svcrdma_recv_ctxt *rc);
-int svcrdma_pages_make_room(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+int svcrdma_pages_make_room(struct svcrdma_recv_ctxt *rc);
 void svcrdma_pages_take(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
 int svcrdma_pages_give(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
 void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc);
 void svcrdma_pages_free(struct svcrdma_recv_ctxt *rc);
-void svcrdma_pages_destroy(struct svcrdma_transport *t);
 
 /* arg.c */
 u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp);

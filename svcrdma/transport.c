@@ -337,7 +337,6 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 	svcrdma_reads_setup(t);
 	svcrdma_sq_setup(t);
 	svcrdma_send_setup(t);
-	svcrdma_pages_setup(t);
 	svcrdma_regions_setup(t);
 	svcrdma_expose_setup(t);
 	svcrdma_long_calls_setup(t);
