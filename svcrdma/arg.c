@@ -48,7 +48,7 @@ static void arg_init(struct svc_rqst *rqstp, void *base, u32 length)
 	arg->buflen = length;
 }
 
-static noinline void copy_to_pages(struct page **pages, u32 to, const void *from, u32 length)
+static void copy_to_pages(struct page **pages, u32 to, const void *from, u32 length)
 {
 	while (length) {
 		u32 offset = offset_in_page(to);
@@ -102,7 +102,7 @@ static void copy_inline_pieces(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt 
 	}
 }
 
-static noinline void build_flat(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
+static void build_flat(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
 	struct xdr_buf *arg = &rqstp->rq_arg;
 	u32 size = rc->rc_stream_length;

@@ -10,23 +10,11 @@
  * allocates a page then, and its thread frees one.
  *
  * A larger one takes those of the thread that looks at it first, and SUNRPC fills the gaps. The
- * thread that gets the call lets go of as many. The array that has them goes back to the connection
- * then, for its next large call; what is more than SVCRDMA_MAX_PULLS stays with its context.
+ * thread that gets the call lets go of as many. In between they are in an array of their own.
  */
 #include <linux/slab.h>
 
 #include "svcrdma.h"
-
-/**
- * svcrdma_pages_setup - no large call yet
- * @t: all zeros
- *
- * Context: any.
- */
-void svcrdma_pages_setup(struct svcrdma_transport *t)
-{
-	spin_lock_init(&t->st_pages.lock);
-}
 
 /**
  * svcrdma_call_pages - pages that a call's Reads need
@@ -66,56 +54,21 @@ bool svcrdma_pages_find(struct svcrdma_recv_ctxt *rc)
 	return true;
 }
 
-/* The first element of a spare array leads to the next one. */
-static struct page **take_array(struct svcrdma_transport *t)
-{
-	struct page **array;
-
-	spin_lock(&t->st_pages.lock);
-	array = t->st_pages.spare;
-	if (array) {
-		t->st_pages.spare = (struct page **)array[0];
-		t->st_pages.nr_spare--;
-	}
-	spin_unlock(&t->st_pages.lock);
-	return array;
-}
-
-static void give_array(struct svcrdma_recv_ctxt *rc)
-{
-	struct svcrdma_transport *t = rc->rc_transport;
-	struct page **array = rc->rc_many_pages;
-
-	rc->rc_pages = NULL;
-	spin_lock(&t->st_pages.lock);
-	if (t->st_pages.nr_spare < SVCRDMA_MAX_PULLS) {
-		array[0] = (struct page *)t->st_pages.spare;
-		t->st_pages.spare = array;
-		t->st_pages.nr_spare++;
-		rc->rc_many_pages = NULL;
-	}
-	spin_unlock(&t->st_pages.lock);
-}
-
 /**
  * svcrdma_pages_make_room - a call is going to have pages
- * @t: transport
  * @rc: context; its rc_stream_length is known
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
  */
-int svcrdma_pages_make_room(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+int svcrdma_pages_make_room(struct svcrdma_recv_ctxt *rc)
 {
 	if (few(rc)) {
 		rc->rc_pages = rc->rc_few_pages;
 		return 0;
 	}
-	if (!rc->rc_many_pages)
-		rc->rc_many_pages = take_array(t);
-	if (unlikely(!rc->rc_many_pages))
-		rc->rc_many_pages = kvcalloc(t->st_max_pages, sizeof(*rc->rc_many_pages),
-					     GFP_KERNEL);
+	rc->rc_many_pages = kvcalloc(svcrdma_call_pages(rc), sizeof(*rc->rc_many_pages),
+				     GFP_KERNEL);
 	rc->rc_pages = rc->rc_many_pages;
 	return rc->rc_pages ? 0 : -ENOMEM;
 }
@@ -140,6 +93,13 @@ void svcrdma_pages_take(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 	svcrdma_pages_move(&rc->rc_pages[had], &rqstp->rq_pages[had], pages - had);
 	if (few(rc))
 		rc->rc_nr_few = pages;
+}
+
+static void free_array(struct svcrdma_recv_ctxt *rc)
+{
+	kvfree(rc->rc_many_pages);
+	rc->rc_many_pages = NULL;
+	rc->rc_pages = NULL;
 }
 
 static void swap_pages(struct page **one, struct page **other, u32 count)
@@ -179,8 +139,7 @@ int svcrdma_pages_give(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 	}
 	replace_pages(rqstp->rq_pages + kept, rc->rc_pages + kept, pages - kept);
 	rc->rc_nr_pages = 0;
-	if (!few(rc))
-		give_array(rc);
+	free_array(rc);
 	compat_rqst_reply_begin(rqstp, pages);
 	return 0;
 }
@@ -191,14 +150,13 @@ int svcrdma_pages_give(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
  *
  * Context: process.
  */
-noinline void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc)
+void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc)
 {
 	u32 kept = min_t(u32, rc->rc_nr_few, SVCRDMA_KEPT_PAGES);
 
-	if (rc->rc_nr_pages && rc->rc_pages != rc->rc_few_pages) {
+	if (rc->rc_nr_pages && rc->rc_pages != rc->rc_few_pages)
 		release_pages(rc->rc_pages, rc->rc_nr_pages);
-		give_array(rc);
-	}
+	free_array(rc);
 	rc->rc_nr_pages = 0;
 	release_pages(rc->rc_few_pages + kept, rc->rc_nr_few - kept);
 	rc->rc_nr_few = kept;
@@ -214,19 +172,4 @@ void svcrdma_pages_free(struct svcrdma_recv_ctxt *rc)
 {
 	svcrdma_pages_drop(rc);
 	release_pages(rc->rc_few_pages, rc->rc_nr_few);
-	kvfree(rc->rc_many_pages);
-}
-
-/**
- * svcrdma_pages_destroy - free what is left of all calls
- * @t: transport whose Receive contexts are freed
- *
- * Context: process.
- */
-void svcrdma_pages_destroy(struct svcrdma_transport *t)
-{
-	struct page **array;
-
-	while ((array = take_array(t)))
-		kvfree(array);
 }

@@ -144,7 +144,7 @@ out_unlock:
 	return ret;
 }
 
-static noinline int add_all_pieces(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static int add_all_pieces(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	struct rpcrdma_pieces walk;
 	struct rpcrdma_piece piece;
@@ -156,11 +156,6 @@ static noinline int add_all_pieces(struct svcrdma_transport *t, struct svcrdma_r
 			ret = svcrdma_read_add(t, rc, piece.chunk, piece.from, piece.length,
 					       piece.to);
 	return ret;
-}
-
-static noinline void forget_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
-{
-	svcrdma_rws_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
 }
 
 /*
@@ -179,8 +174,8 @@ static int build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 		ret = add_all_pieces(t, rc);
 	if (!ret && rc->rc_sq.sw_need > svcrdma_sq_depth(t))
 		ret = -E2BIG;
-	if (unlikely(ret))
-		forget_reads(t, rc);
+	if (ret)
+		svcrdma_rws_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
 	return ret;
 }
 
@@ -190,7 +185,7 @@ static int build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
  * -EAGAIN: no other call had a region since this attempt began, as its number is still the
  * last number. More would not be there another time.
  */
-static noinline int wait_for_regions(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static int wait_for_regions(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	bool retry;
 
@@ -395,7 +390,7 @@ int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	/* A client that takes no Reads cannot ask for one. */
 	if (!t->st_read_depth)
 		return -EOPNOTSUPP;
-	ret = svcrdma_pages_make_room(t, rc);
+	ret = svcrdma_pages_make_room(rc);
 	if (ret)
 		return ret;
 	ret = begin_pull(t, rc);
@@ -507,7 +502,7 @@ void svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
  * Context: process.
  * Return: a context, for svcrdma_reads_retry(), or NULL.
  */
-noinline struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t)
+struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t)
 {
 	struct svcrdma_recv_ctxt *rc = NULL;
 
@@ -547,8 +542,8 @@ bool svcrdma_reads_pending(const struct svcrdma_transport *t)
  *
  * Context: process.
  */
-noinline void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
-				  struct svcrdma_recv_ctxt *rc)
+void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+			 struct svcrdma_recv_ctxt *rc)
 {
 	bool more, waits;
 

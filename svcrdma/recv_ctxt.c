@@ -76,7 +76,7 @@ int svcrdma_recv_ctxt_many_chunks(const struct svcrdma_transport *t, struct svcr
 	return 0;
 }
 
-static noinline void drop_many_chunks(struct svcrdma_recv_ctxt *rc)
+static void drop_many_chunks(struct svcrdma_recv_ctxt *rc)
 {
 	kvfree(rc->rc_many);
 	rc->rc_many = NULL;
@@ -208,7 +208,6 @@ void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t)
 		svcrdma_rws_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
 		recv_ctxt_free(rc);
 	}
-	svcrdma_pages_destroy(t);
 }
 
 /*
@@ -236,7 +235,7 @@ static struct svcrdma_recv_ctxt *spare_take(struct svcrdma_transport *t)
  * Context: st_recv_lock is held.
  * Return: 0, or a negative errno: the connection is to be ended.
  */
-noinline int svcrdma_recv_post_missing(struct svcrdma_transport *t)
+int svcrdma_recv_post_missing(struct svcrdma_transport *t)
 {
 	struct ib_recv_wr *first = NULL;
 	struct svcrdma_recv_ctxt *rc;
@@ -266,7 +265,7 @@ static void posted(struct svcrdma_transport *t, int ret)
 }
 
 /* In place of a batch of Receives that are complete. If that fails, the connection ends. */
-static noinline void fill(struct svcrdma_transport *t)
+static void fill(struct svcrdma_transport *t)
 {
 	int ret;
 
@@ -316,7 +315,7 @@ void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 }
 
 /* One was put while there were too few of them. */
-static noinline void put_slowly(struct svcrdma_transport *t)
+static void put_slowly(struct svcrdma_transport *t)
 {
 	int ret;
 
@@ -335,7 +334,7 @@ static noinline void put_slowly(struct svcrdma_transport *t)
  */
 void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	if (unlikely(rc->rc_nr_pages))
+	if (unlikely(rc->rc_nr_pages || rc->rc_many_pages))
 		svcrdma_pages_drop(rc);
 	if (unlikely(rc->rc_many))
 		drop_many_chunks(rc);

@@ -70,7 +70,7 @@ static bool recv_is_short_done(struct svcrdma_transport *t, struct svcrdma_recv_
 }
 
 /* Here, before the calls that came with it, and even if none is taken now: recv_no_call() */
-static noinline void recv_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static void recv_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	svcrdma_recv_taken(t, rc, false);
 	recv_done(t, rc);
@@ -91,7 +91,7 @@ static bool recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc
 }
 
 /* A small call: what is in its Read chunk is fetched before nfsd is told. */
-static noinline bool recv_small_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static bool recv_small_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	if (!svcrdma_reads_claim(t, rc))
 		return false;
@@ -168,8 +168,8 @@ static int recv_reject(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 	return 0;
 }
 
-static noinline int recv_long_inline(struct svc_rqst *rqstp, struct svcrdma_transport *t,
-				     struct svcrdma_recv_ctxt *rc)
+static int recv_long_inline(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+			    struct svcrdma_recv_ctxt *rc)
 {
 	int ret = svcrdma_arg_long_inline(rqstp, rc);
 
@@ -189,8 +189,8 @@ static int recv_inline(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	return recv_deliver(rqstp, rc);
 }
 
-static noinline int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
-				      struct svcrdma_recv_ctxt *rc)
+static int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+			     struct svcrdma_recv_ctxt *rc)
 {
 	int ret;
 
@@ -218,8 +218,8 @@ static noinline int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_tra
 	return recv_deliver(rqstp, rc);
 }
 
-static noinline int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
-				    struct svcrdma_recv_ctxt *rc)
+static int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+			   struct svcrdma_recv_ctxt *rc)
 {
 	int ret = svcrdma_reads_begin(rqstp, t, rc);
 
@@ -406,7 +406,7 @@ static bool recv_pending(const struct svcrdma_transport *t)
 }
 
 /* So many replies wait that no call is taken. RDMA_DONEs are: some may wait for what these free. */
-static noinline void recv_no_call(struct svcrdma_transport *t)
+static void recv_no_call(struct svcrdma_transport *t)
 {
 	svcrdma_poll(t);
 	clear_bit(XPT_DATA, &t->st_xprt.xpt_flags);

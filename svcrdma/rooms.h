@@ -191,30 +191,6 @@ struct svcrdma_sender {
 };
 
 /**
- * struct svcrdma_rw_pool - rw.c: memory for Reads and Writes of many segments or pages
- * @lock: guards the members; taken in process context and in completion handlers on a work queue
- * @spare: those that no call has, by rw_next
- * @nr_spare: their number, at most SVCRDMA_SPARE_RWS
- */
-struct svcrdma_rw_pool {
-	spinlock_t		lock;	/* see above */
-	struct svcrdma_rw	*spare;
-	u32			nr_spare;
-};
-
-/**
- * struct svcrdma_page_arrays - pages.c: arrays for the pages of large calls, of st_max_pages each
- * @lock: guards the members; taken in process context
- * @spare: those that no Receive context has; the first element leads to the next one
- * @nr_spare: their number, at most SVCRDMA_MAX_PULLS
- */
-struct svcrdma_page_arrays {
-	spinlock_t		lock;	/* see above */
-	struct page		**spare;
-	u32			nr_spare;
-};
-
-/**
  * struct svcrdma_region_pool - region.c: memory regions
  * @type: constant
  * @depth: pages in one of them; constant

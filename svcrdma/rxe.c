@@ -51,7 +51,7 @@ static u8 *last_byte(const struct svcrdma_recv_ctxt *rc)
 	return page_address(rc->rc_pages[to >> PAGE_SHIFT]) + offset_in_page(to);
 }
 
-static noinline void mark_last_byte(struct svcrdma_recv_ctxt *rc)
+static void mark_last_byte(struct svcrdma_recv_ctxt *rc)
 {
 	/* What stays in the Receive buffer is not in the pages. */
 	u32 head = svcrdma_recv_is_simple(rc) ? rc->rc_lists.chunks[0].position : 0;
@@ -101,7 +101,7 @@ static int post_proof(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 			    svcrdma_rws_chain(t, &rc->rc_reads, &rc->rc_proof_cqe, NULL), NULL);
 }
 
-static noinline bool prove(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static bool prove(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	int ret;
 

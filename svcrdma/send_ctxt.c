@@ -32,7 +32,7 @@ static void send_ctxt_free(struct svcrdma_send_ctxt *sc)
 	kfree(sc);
 }
 
-static noinline void send_ctxt_remove(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+static void send_ctxt_remove(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
 	spin_lock(&t->st_send.lock);
 	list_del(&sc->sc_all);

@@ -7,7 +7,7 @@
  * reply goes into the Send buffer behind the header, or, when that does not fit the
  * client's Receive buffer, to the Reply chunk. Writes and Send are one chain
  * and one ib_post_send(). A queue pair works in order, so the completion of a Send says that the
- * Writes are done, too. Of plain replies, only one in a few has a completion: see send_ctxt.c.
+ * Writes are done, too. Of replies without Writes, one in a few has a completion: see send_ctxt.c.
  *
  * Pages. Inline data is copied, and nothing is held for it. As soon as one Write is
  * there, the reply's pages (rq_respages up to rq_next_page) move to the Send context,
@@ -246,7 +246,7 @@ static int reply_encode_header(struct reply *reply)
 }
 
 /* There is room. */
-static noinline int copy_stream(void *to, struct svcrdma_stream stream, u32 length)
+static int copy_stream(void *to, struct svcrdma_stream stream, u32 length)
 {
 	struct page *page;
 	u32 n, offset;
@@ -260,11 +260,6 @@ static noinline int copy_stream(void *to, struct svcrdma_stream stream, u32 leng
 		length -= n;
 	}
 	return 0;
-}
-
-static noinline int copy_all(void *to, const struct xdr_buf *buf)
-{
-	return copy_stream(to, (struct svcrdma_stream) { .buf = buf }, buf->len);
 }
 
 static int reply_copy_inline(struct reply *reply)
@@ -390,7 +385,7 @@ out_free:
  * 3.3.2 lets us assume, and no private data to say so (RFC 8797). The in-tree server sends such a
  * reply inline. The other choice is ERR_CHUNK, which is the end of the RPC.
  */
-static noinline int reply_guess(struct reply *reply)
+static int reply_guess(struct reply *reply)
 {
 	if (rpcrdma_reply_chunk(&reply->lists))
 		return -EMSGSIZE;
@@ -442,9 +437,8 @@ static enum rpcrdma_shape shape_of(const struct svcrdma_send_ctxt *sc,
 	return rc->rc_lists.nr_read ? RPCRDMA_SHAPE_READ : RPCRDMA_SHAPE_INLINE;
 }
 
-static __always_inline void count_reply(struct svcrdma_transport *t,
-					const struct svcrdma_recv_ctxt *rc,
-					enum rpcrdma_shape shape)
+static void count_reply(struct svcrdma_transport *t, const struct svcrdma_recv_ctxt *rc,
+			enum rpcrdma_shape shape)
 {
 	ktime_t took = ktime_sub(ktime_get(), rc->rc_since);
 
@@ -489,16 +483,18 @@ static void take_reply_pages(struct svcrdma_send_ctxt *sc, struct svc_rqst *rqst
 	compat_rqst_reply_taken(rqstp);
 }
 
-/*
- * The reply is complete, unless @ret is an error. Consumes @sc. @reply_chunk: that is where it
- * goes.
- */
-static noinline int reply_end(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			      struct svc_rqst *rqstp, bool reply_chunk, int ret)
+/* Consumes @sc. */
+static int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+		      struct svc_rqst *rqstp)
 {
 	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
-	bool writes = !list_empty(&sc->sc_writes.list);
+	struct reply reply;
+	bool writes;
+	int ret;
 
+	reply_init(&reply, t, sc, rqstp);
+	ret = reply_build(&reply);
+	writes = !list_empty(&sc->sc_writes.list);
 	if (!ret && writes)
 		ret = svcrdma_send_ctxt_make_room(t, sc);
 	if (ret == -EMSGSIZE) {
@@ -509,156 +505,17 @@ static noinline int reply_end(struct svcrdma_transport *t, struct svcrdma_send_c
 		svcrdma_send_ctxt_put(t, sc);
 		return ret;
 	}
-	if (writes)
+	if (writes) {
 		percpu_counter_inc(&svcrdma_stat_write);
-	rpcrdma_count_shared(&t->st_counters.bytes_written, sc->sc_written);
-	count_reply(t, rc, shape_of(sc, rc, reply_chunk));
+		rpcrdma_count_shared(&t->st_counters.bytes_written, sc->sc_written);
+	}
+	count_reply(t, rc, shape_of(sc, rc, reply.header.proc == RPCRDMA_NOMSG));
 	take_reply_pages(sc, rqstp);
 	choose_opcode(t, &sc->sc_wr, &rc->rc_lists);
-	return svcrdma_send_submit(t, sc);
+	return svcrdma_send_submit_reply(t, sc);
 }
 
-static noinline int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			       struct svc_rqst *rqstp)
-{
-	struct reply reply;
-	int ret;
-
-	reply_init(&reply, t, sc, rqstp);
-	ret = reply_build(&reply);
-	return reply_end(t, sc, rqstp, reply.header.proc == RPCRDMA_NOMSG, ret);
-}
-
-/* ---- short ways: as reply_send(), in fewer steps ---- */
-
-/* What most replies are: the call has no chunk for it, and it fits in a message. */
-static bool reply_is_plain(const struct svcrdma_transport *t, const struct svc_rqst *rqstp)
-{
-	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
-
-	return !rc->rc_lists.nr_write && !rc->rc_lists.nr_reply &&
-	       rpcrdma_fits_plain(rqstp->rq_res.len, READ_ONCE(t->st_inline_send));
-}
-
-static int reply_build_plain(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			     const struct svc_rqst *rqstp)
-{
-	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
-	const struct xdr_buf *buf = &rqstp->rq_res;
-	void *to = sc->sc_buffer.bf_data;
-	struct rpcrdma_header header = {
-		.xid		= rc->rc_header.xid,
-		.vers		= RPCRDMA_VERSION,
-		.credits	= READ_ONCE(t->st_grant),
-		.proc		= RPCRDMA_MSG,
-	};
-
-	if (rpcrdma_header_encode(&header, NULL, to, RPCRDMA_MIN_HEADER_SIZE) != RPCRDMA_OK)
-		return -EMSGSIZE;
-	if (likely(buf->head[0].iov_len == buf->len))
-		memcpy(to + RPCRDMA_MIN_HEADER_SIZE, buf->head[0].iov_base, buf->len);
-	else if (copy_all(to + RPCRDMA_MIN_HEADER_SIZE, buf))
-		return -EIO;
-	sc->sc_buffer.bf_sge.length = RPCRDMA_MIN_HEADER_SIZE + buf->len;
-	sc->sc_wr.opcode = IB_WR_SEND;
-	if (rc->rc_lists.nr_segments)
-		choose_opcode(t, &sc->sc_wr, &rc->rc_lists);
-	count_reply(t, rc, rc->rc_lists.nr_segments ? shape_of(sc, rc, false) :
-		    RPCRDMA_SHAPE_INLINE);
-	return 0;
-}
-
-/*
- * What most READs of whole words are: the call offers one segment, the item is all that there is in
- * the pages, so that nfsd has not named a length word (payload_skip_length()); head and tail fit in
- * a message.
- */
-static bool reply_is_item(const struct svcrdma_transport *t, const struct svc_rqst *rqstp)
-{
-	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
-	const struct rpcrdma_chunk_lists *lists = &rc->rc_lists;
-	const struct svcrdma_payload *item = rc->rc_payloads;
-	const struct xdr_buf *buf = &rqstp->rq_res;
-	size_t head = buf->head[0].iov_len, tail = buf->tail[0].iov_len;
-
-	return lists->nr_segments == 1 && !lists->nr_read && lists->nr_write == 1 &&
-	       !lists->nr_reply &&
-	       lists->chunks[0].count && rc->rc_nr_payloads == 1 &&
-	       item->length <= lists->segments[0].length &&
-	       item->offset == head && item->length == buf->page_len &&
-	       head + item->length + tail == buf->len && tail >= xdr_pad_size(item->length) &&
-	       rpcrdma_fits_reduced(buf->len, item->length, READ_ONCE(t->st_inline_send));
-}
-
-static int reply_write_item(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			    const struct svcrdma_recv_ctxt *rc, const struct xdr_buf *buf)
-{
-	int ret = svcrdma_write_pages(t, sc, &rc->rc_segments[0], buf);
-
-	if (!ret)
-		ret = svcrdma_send_ctxt_make_room(t, sc);
-	if (!ret && !svcrdma_send_fits(t, sc))
-		ret = -EMSGSIZE;
-	return ret;
-}
-
-static noinline int reply_build_item(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-				     struct svc_rqst *rqstp)
-{
-	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
-	const struct xdr_buf *buf = &rqstp->rq_res;
-	u32 item = buf->page_len, pad = xdr_pad_size(item);
-	void *to = sc->sc_buffer.bf_data;
-	int ret = reply_write_item(t, sc, rc, buf);
-	struct rpcrdma_segment written = rc->rc_segments[0];
-	struct rpcrdma_chunk chunk = { .count = 1, .length = item };
-	struct rpcrdma_chunk_lists lists = {
-		.segments = &written, .chunks = &chunk, .nr_segments = 1, .nr_write = 1,
-	};
-	struct rpcrdma_header header = {
-		.xid		= rc->rc_header.xid,
-		.vers		= RPCRDMA_VERSION,
-		.credits	= READ_ONCE(t->st_grant),
-		.proc		= RPCRDMA_MSG,
-	};
-
-	if (ret)
-		return ret;
-	written.length = item;
-	if (rpcrdma_header_encode(&header, &lists, to, READ_ONCE(t->st_inline_send)) != RPCRDMA_OK)
-		return -EMSGSIZE;
-	to += header.size;
-	memcpy(to, buf->head[0].iov_base, buf->head[0].iov_len);
-	to += buf->head[0].iov_len;
-	memcpy(to, buf->tail[0].iov_base + pad, buf->tail[0].iov_len - pad);
-	to += buf->tail[0].iov_len - pad;
-	sc->sc_buffer.bf_sge.length = to - sc->sc_buffer.bf_data;
-
-	percpu_counter_inc(&svcrdma_stat_write);
-	rpcrdma_count_shared(&t->st_counters.bytes_written, item);
-	count_reply(t, rc, RPCRDMA_SHAPE_WRITE);
-	take_reply_pages(sc, rqstp);
-	choose_opcode(t, &sc->sc_wr, &rc->rc_lists);
-	return 0;
-}
-
-/* Consumes @sc. */
-static int reply_send_short(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			    struct svc_rqst *rqstp)
-{
-	int ret;
-
-	if (reply_is_plain(t, rqstp))
-		ret = reply_build_plain(t, sc, rqstp);
-	else if (reply_is_item(t, rqstp))
-		ret = reply_build_item(t, sc, rqstp);
-	else
-		return reply_send(t, sc, rqstp);
-	return likely(!ret) ? svcrdma_send_submit_short(t, sc) :
-			      reply_end(t, sc, rqstp, false, ret);
-}
-
-static noinline int reply_fail(struct svcrdma_transport *t, const struct svc_rqst *rqstp, int ret)
+static int reply_fail(struct svcrdma_transport *t, const struct svc_rqst *rqstp, int ret)
 {
 	trace_svcrdma_reply_err(t, be32_to_cpu(rqstp->rq_xid), ret);
 	svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
@@ -683,7 +540,7 @@ int svcrdma_sendto(struct svc_rqst *rqstp)
 	sc = svcrdma_send_ctxt_get(t, GFP_KERNEL);
 	if (!sc)
 		return reply_fail(t, rqstp, -ENOMEM);
-	ret = reply_send_short(t, sc, rqstp);
+	ret = reply_send(t, sc, rqstp);
 	return likely(!ret) ? 0 : reply_fail(t, rqstp, ret);
 }
 

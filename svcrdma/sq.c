@@ -91,7 +91,7 @@ static void sq_watch(struct svcrdma_transport *t)
 }
 
 /* The worker has ended the watch while entries were taken. */
-static noinline void sq_watch_again(struct svcrdma_transport *t)
+static void sq_watch_again(struct svcrdma_transport *t)
 {
 	unsigned long flags;
 
@@ -186,7 +186,7 @@ static void sq_idle_worker(struct work_struct *work)
 }
 
 /* Under the lock: there may be entries, and somebody who waits for them. Drops the lock. */
-static noinline void sq_serve(struct svcrdma_transport *t, unsigned long flags)
+static void sq_serve(struct svcrdma_transport *t, unsigned long flags)
 	__releases(&t->st_sq.lock)
 {
 	struct svcrdma_sq_waiter *waiter, *next;
@@ -208,7 +208,7 @@ static noinline void sq_serve(struct svcrdma_transport *t, unsigned long flags)
 		svcrdma_transport_data(t);
 }
 
-static noinline void sq_put_waited(struct svcrdma_transport *t)
+static void sq_put_waited(struct svcrdma_transport *t)
 {
 	unsigned long flags;
 
@@ -270,7 +270,7 @@ void svcrdma_sq_put_held(struct svcrdma_transport *t, u32 count)
 }
 
 /* As svcrdma_sq_reserve(). Somebody may wait, or the watch is to be set. */
-static noinline int sq_wait(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
+static int sq_wait(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
 {
 	unsigned long flags;
 	int ret = 0;

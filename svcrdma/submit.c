@@ -28,15 +28,13 @@ bool svcrdma_send_fits(const struct svcrdma_transport *t, const struct svcrdma_s
 }
 
 /* Behind its Writes */
-static __always_inline void trace_message(const struct svcrdma_transport *t,
-					  const struct svcrdma_send_ctxt *sc)
+static void trace_message(const struct svcrdma_transport *t, const struct svcrdma_send_ctxt *sc)
 {
 	if (trace_svcrdma_message_enabled())
 		svcrdma_trace_sent(t, sc);
 }
 
-static __always_inline void message_to_device(struct svcrdma_transport *t,
-					      const struct svcrdma_send_ctxt *sc)
+static void message_to_device(struct svcrdma_transport *t, const struct svcrdma_send_ctxt *sc)
 {
 	this_cpu_add(t->st_tally->bytes_sent_inline, sc->sc_buffer.bf_sge.length);
 	rpcrdma_buffer_to_device(&sc->sc_buffer, sc->sc_buffer.bf_sge.length);
@@ -70,41 +68,28 @@ static int long_call_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt 
 	return 0;
 }
 
-/* @first: its Send, or what is to be done before it */
-static __always_inline int post(struct svcrdma_transport *t, const struct svcrdma_send_ctxt *sc,
-				const struct ib_send_wr *first)
+/* Its Writes, if any, and its Send */
+static int message_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
-	const struct ib_send_wr *bad;
-	int ret;
+	struct ib_send_wr *first;
 
-	trace_message(t, sc);
-	ret = ib_post_send(t->st_qp, first, &bad);
-	if (unlikely(ret))
-		trace_svcrdma_post_send_err(t, ret);
-	return ret;
-}
-
-/* As svcrdma_send_post(): its Writes, if any, and its Send */
-static __always_inline int post_short(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
-{
-	struct ib_send_wr *first = &sc->sc_wr;
-
-	message_to_device(t, sc);
-	if (!list_empty(&sc->sc_writes.list))
-		first = svcrdma_rws_chain(t, &sc->sc_writes, NULL, first);
+	first = svcrdma_rws_chain(t, &sc->sc_writes, NULL, &sc->sc_wr);
 	svcrdma_send_ctxt_go_ahead(t, sc);
-	return post(t, sc, first);
+	trace_message(t, sc);
+	return ib_post_send(t->st_qp, first, NULL);
 }
 
 /* Its Send, which has a Send Queue entry */
-static __always_inline int post_unsignalled(struct svcrdma_transport *t,
-					    struct svcrdma_send_ctxt *sc)
+static int unsignalled_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
 	int ret;
 
 	message_to_device(t, sc);
-	ret = post(t, sc, &sc->sc_wr);
-	if (likely(!ret))
+	trace_message(t, sc);
+	ret = ib_post_send(t->st_qp, &sc->sc_wr, NULL);
+	if (ret)
+		trace_svcrdma_post_send_err(t, ret);
+	else
 		svcrdma_send_ctxt_unsignalled(t, sc);
 	return ret;
 }
@@ -122,10 +107,13 @@ int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
 	int ret;
 
-	if (!sc->sc_exposed && !sc->sc_long)
-		return post_short(t, sc);
 	message_to_device(t, sc);
-	ret = sc->sc_exposed ? exposed_post(t, sc) : long_call_post(t, sc);
+	if (sc->sc_exposed)
+		ret = exposed_post(t, sc);
+	else if (sc->sc_long)
+		ret = long_call_post(t, sc);
+	else
+		ret = message_post(t, sc);
 	if (ret)
 		trace_svcrdma_post_send_err(t, ret);
 	return ret;
@@ -178,33 +166,23 @@ int svcrdma_send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *s
 }
 
 /**
- * svcrdma_send_submit_short - svcrdma_send_submit() of a message, with Writes or without
+ * svcrdma_send_submit_reply - svcrdma_send_submit() of a reply
  * @t: transport
- * @sc: context of which nothing is exposed; not the caller's any more
+ * @sc: as there
  *
- * A message alone may be unsignalled.
+ * One without Writes, of which nothing is exposed, may be unsignalled.
  *
- * Context: any; the caller has a reference to @t.
+ * Context: process; the caller has a reference to @t.
  * Return: as svcrdma_send_submit().
  */
-int svcrdma_send_submit_short(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+int svcrdma_send_submit_reply(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
-	int ret;
-
-	if (!sc->sc_write_wrs && svcrdma_sq_watched(t) && svcrdma_send_ctxt_unsignal(t, sc)) {
+	if (!sc->sc_write_wrs && !sc->sc_exposed && svcrdma_sq_watched(t) &&
+	    svcrdma_send_ctxt_unsignal(t, sc)) {
 		svcrdma_sq_keep_watch(t);
-		return post_unsignalled(t, sc);
+		return unsignalled_post(t, sc);
 	}
-	sc->sc_sq.sw_need = sc->sc_write_wrs + 1;
-	ret = svcrdma_sq_reserve(t, &sc->sc_sq);
-	if (ret == -EINPROGRESS)
-		return 0;
-	if (unlikely(ret)) {
-		svcrdma_send_ctxt_put(t, sc);
-		return ret;
-	}
-	sc->sc_sq_held = sc->sc_sq.sw_need;
-	return post_short(t, sc);
+	return svcrdma_send_submit(t, sc);
 }
 
 /**

@@ -62,8 +62,6 @@ enum {
 	SVCRDMA_UNSIGNALLED_ROW = 4,	/* Sends without a completion, then one with it */
 	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
 	SVCRDMA_MAX_PULLS = 8,		/* largest calls of which a connection may have the pages */
-	/* Segments for whose Reads or Writes a connection keeps memory */
-	SVCRDMA_SPARE_RWS = SVCRDMA_MAX_PULLS * SVCRDMA_FEW_SEGMENTS,
 	SVCRDMA_FIRST_CREDITS = 8,	/* of a connection, until the client uses them */
 	/* Within which a client uses its grant; and before what was refused is asked for again */
 	SVCRDMA_GRANT_PAUSE = HZ,
@@ -142,13 +140,11 @@ struct svcrdma_payload {
 /**
  * struct svcrdma_rw - one RDMA Read or Write of one segment
  * @rw_list: entry of the list of a struct svcrdma_rws
- * @rw_next: the next one that is spare
  * @rw_ctx: the core's state
  * @rw_runs: local memory
  */
 struct svcrdma_rw {
 	struct list_head	rw_list;
-	struct svcrdma_rw	*rw_next;
 	struct rdma_rw_ctx	rw_ctx;
 	struct compat_runs	rw_runs;
 };
@@ -156,12 +152,10 @@ struct svcrdma_rw {
 /**
  * struct svcrdma_rws - Reads of a call, or Writes of a reply; belong to the context's owner
  * @list: of struct svcrdma_rw, in the order in which they are to be done
- * @spare: taken from the connection, and not on @list
  * @first: the first one of @list, if that has few pages
  */
 struct svcrdma_rws {
 	struct list_head	list;
-	struct svcrdma_rw	*spare;
 	struct svcrdma_rw	first;
 };
 
@@ -217,8 +211,8 @@ struct svcrdma_last {
  * @rc_nr_pages: entries of @rc_pages that are this call's
  * @rc_nr_few: entries of @rc_few_pages, each a reference
  * @rc_few_pages: of a small call; see pages.c
- * @rc_many_pages: of any other call: an array of st_max_pages, or NULL
- * @rc_pages: sink of the Reads: @rc_few_pages or @rc_many_pages, or NULL before
+ * @rc_many_pages: of any other call: an array for them; else NULL
+ * @rc_pages: sink of the Reads: @rc_few_pages or @rc_many_pages; or NULL
  */
 struct svcrdma_recv_ctxt {
 	struct llist_node	rc_node;
@@ -348,8 +342,6 @@ struct svcrdma_send_ctxt {
  * @st_closing: no more posts. Never cleared; under @st_sq's lock, read without it as a hint
  *
  * @st_send: send contexts
- * @st_rw: memory for Reads and Writes
- * @st_pages: arrays for pages of large calls
  *
  * @st_host: whose connection it is; NULL: it has no credits. Constant while it has
  * @st_budgeted: credits that budget.c counts, under its lock
@@ -409,8 +401,6 @@ struct svcrdma_transport {
 	bool			st_closing;
 
 	struct svcrdma_sender	st_send ____cacheline_aligned_in_smp;
-	struct svcrdma_rw_pool	st_rw;
-	struct svcrdma_page_arrays st_pages;
 
 	struct svcrdma_host	*st_host;
 	u32			st_budgeted;
@@ -555,15 +545,13 @@ void svcrdma_proof_wc(struct ib_cq *cq, struct ib_wc *wc);
 enum { SVCRDMA_CALL_HEADER_MIN = RPCRDMA_RPC_MIN_CALL };
 
 /* pages.c */
-void svcrdma_pages_setup(struct svcrdma_transport *t);
 u32 svcrdma_call_pages(const struct svcrdma_recv_ctxt *rc);
 bool svcrdma_pages_find(struct svcrdma_recv_ctxt *rc);
-int svcrdma_pages_make_room(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+int svcrdma_pages_make_room(struct svcrdma_recv_ctxt *rc);
 void svcrdma_pages_take(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
 int svcrdma_pages_give(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
 void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc);
 void svcrdma_pages_free(struct svcrdma_recv_ctxt *rc);
-void svcrdma_pages_destroy(struct svcrdma_transport *t);
 
 /* arg.c */
 u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp);
@@ -576,8 +564,6 @@ bool svcrdma_arg_is_right(const struct svc_rqst *rqstp, const struct svcrdma_rec
 bool svcrdma_config_answer(struct svc_rqst *rqstp);
 
 /* rw.c */
-void svcrdma_rw_setup(struct svcrdma_transport *t);
-void svcrdma_rw_destroy(struct svcrdma_transport *t);
 void svcrdma_rws_free(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 		      enum dma_data_direction dir);
 struct ib_send_wr *svcrdma_rws_chain(struct svcrdma_transport *t, struct svcrdma_rws *rws,
@@ -601,8 +587,6 @@ int svcrdma_write_add(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 		      const struct rpcrdma_chunk_lists *lists,
 		      const struct rpcrdma_chunk *chunk,
 		      struct svcrdma_stream *stream, u32 length);
-int svcrdma_write_pages(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-			const struct rpcrdma_segment *segment, const struct xdr_buf *buf);
 
 /**
  * struct svcrdma_regions - memory that the client reaches, as one chunk
@@ -681,7 +665,7 @@ void svcrdma_send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter 
 int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_probe(struct svcrdma_transport *t);
 int svcrdma_send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
-int svcrdma_send_submit_short(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
+int svcrdma_send_submit_reply(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 
 /* sendto.c */
 void svcrdma_error_send(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,

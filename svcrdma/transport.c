@@ -337,8 +337,6 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 	svcrdma_reads_setup(t);
 	svcrdma_sq_setup(t);
 	svcrdma_send_setup(t);
-	svcrdma_rw_setup(t);
-	svcrdma_pages_setup(t);
 	svcrdma_regions_setup(t);
 	svcrdma_expose_setup(t);
 	svcrdma_long_calls_setup(t);
@@ -630,7 +628,6 @@ static void svcrdma_transport_free(struct svc_xprt *xprt)
 		svcrdma_recv_ctxts_destroy(t);
 		svcrdma_budget_leave(t);
 		svcrdma_send_ctxts_destroy(t);
-		svcrdma_rw_destroy(t);
 		svcrdma_exposed_destroy_all(t);
 		svcrdma_long_calls_destroy(t);
 		svcrdma_regions_destroy(t);

@@ -22,9 +22,8 @@ enum {
 };
 
 /*
- * In both of them a table that was needed once stays for the next time, unless it is larger than a
- * page: compat_runs_alloc() finds it, compat_runs_trim() says that the runs are not used for now,
- * compat_runs_free() that they never will be. All zeros is a beginning.
+ * In both of them compat_runs_alloc() makes a table for more than a few, and compat_runs_free() ends
+ * that. All zeros is a beginning.
  */
 #ifdef COMPAT_HAVE_RDMA_RW_BVEC
 #define COMPAT_RUNS_TABLE_ALLOCS 1	/* calls of kmalloc() and the like from here, for a table */
@@ -34,14 +33,12 @@ enum {
  * struct compat_runs - runs of memory
  * @table: @few or @many
  * @count: runs in it
- * @room: of @many
  * @many: NULL, or a table
  * @few: of most calls
  */
 struct compat_runs {
 	struct bio_vec		*table;
 	u32			count;
-	u32			room;
 	struct bio_vec		*many;
 	struct bio_vec		few[COMPAT_FEW_RUNS];
 };
@@ -73,13 +70,6 @@ static inline void compat_runs_free(struct compat_runs *runs)
 {
 	kvfree(runs->many);
 	runs->many = NULL;
-	runs->room = 0;
-}
-
-static inline void compat_runs_trim(struct compat_runs *runs)
-{
-	if (runs->room > PAGE_SIZE / sizeof(*runs->many))
-		compat_runs_free(runs);
 }
 
 /* Room for @count runs, which are to be set. Returns 0 or -ENOMEM. */
@@ -89,14 +79,9 @@ static inline int compat_runs_alloc(struct compat_runs *runs, u32 count, int nod
 	runs->count = count;
 	if (count <= COMPAT_FEW_RUNS)
 		return 0;
-	if (count > runs->room) {
-		compat_runs_free(runs);
-		runs->many = kvmalloc_node(array_size(count, sizeof(*runs->many)), GFP_KERNEL,
-					   node);
-		if (!runs->many)
-			return -ENOMEM;
-		runs->room = count;
-	}
+	runs->many = kvmalloc_node(array_size(count, sizeof(*runs->many)), GFP_KERNEL, node);
+	if (!runs->many)
+		return -ENOMEM;
 	runs->table = runs->many;
 	return 0;
 }
@@ -144,7 +129,7 @@ static inline void compat_rw_ctx_destroy(struct rdma_rw_ctx *ctx, struct ib_qp *
  * struct compat_runs - runs of memory
  * @table: @few, or that of @many
  * @count: runs in it
- * @many: a table with room for orig_nents, of which nents were used last; or room for none
+ * @many: no table, or one
  * @few: of most calls
  */
 struct compat_runs {
@@ -181,38 +166,19 @@ static inline bool compat_run_is_last(const struct compat_runs *runs, struct sca
 static inline void compat_runs_free(struct compat_runs *runs)
 {
 	sg_free_table(&runs->many);
-	runs->many.orig_nents = 0;
 }
 
-static inline void compat_runs_trim(struct compat_runs *runs)
-{
-	if (runs->many.orig_nents > SG_MAX_SINGLE_ALLOC)
-		compat_runs_free(runs);
-}
-
-/* A table that is kept is one chunk. */
 static inline int compat_runs_alloc(struct compat_runs *runs, u32 count, int node)
 {
-	struct sg_table *many = &runs->many;
-
 	runs->count = count;
 	if (count <= COMPAT_FEW_RUNS) {
 		runs->table = runs->few;
 		sg_init_table(runs->few, count);
 		return 0;
 	}
-	if (count > many->orig_nents) {
-		compat_runs_free(runs);
-		if (sg_alloc_table(many, count, GFP_KERNEL)) {
-			many->orig_nents = 0;
-			return -ENOMEM;
-		}
-	} else if (count != many->nents) {
-		sg_unmark_end(&many->sgl[many->nents - 1]);
-		sg_mark_end(&many->sgl[count - 1]);
-		many->nents = count;
-	}
-	runs->table = many->sgl;
+	if (sg_alloc_table(&runs->many, count, GFP_KERNEL))
+		return -ENOMEM;
+	runs->table = runs->many.sgl;
 	return 0;
 }
 

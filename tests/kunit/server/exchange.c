@@ -198,15 +198,18 @@ static void expect_inline(struct exchange *x, u32 rest)
 }
 
 /*
- * Not if the call had no chunk for it, the queue is watched, and not too many are unsignalled, in a
- * row or at all.
+ * Not if nothing of it goes to a chunk, the queue is watched, and not too many are unsignalled, in
+ * a row or at all.
  */
 static bool will_be_signalled(const struct exchange *x)
 {
 	const struct svcrdma_transport *t = x->server->transport;
+	bool writes = x->c->proc == RPCRDMA_NOMSG;
+	u32 i;
 
-	return x->c->nr_write || x->c->reply.segments || x->c->empty_reply ||
-	       !svcrdma_sq_watched(t) || t->st_send.row == SVCRDMA_UNSIGNALLED_ROW ||
+	for (i = 0; i < x->c->nr_write; i++)
+		writes |= x->c->written[i] > 0;
+	return writes || !svcrdma_sq_watched(t) || t->st_send.row == SVCRDMA_UNSIGNALLED_ROW ||
 	       atomic_read(&t->st_send.nr_unsignalled) == RPCRDMA_UNSIGNALLED_SENDS;
 }
 

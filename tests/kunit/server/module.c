@@ -71,20 +71,12 @@ unsigned int server_count(const struct llist_head *list)
 void server_expect_idle(struct kunit *test, struct svcrdma_transport *t, unsigned int posted)
 {
 	const struct svcrdma_recv_ctxt *rc;
-	const struct svcrdma_send_ctxt *sc;
-	const struct svcrdma_rw *rw;
-	u32 spare_rws = 0;
 
 	list_for_each_entry(rc, &t->st_recv.all, rc_all) {
 		KUNIT_EXPECT_EQ(test, 0, rc->rc_nr_pages);
 		KUNIT_EXPECT_LE(test, rc->rc_nr_few, SVCRDMA_KEPT_PAGES);
-		KUNIT_EXPECT_NULL(test, rc->rc_reads.spare);
+		KUNIT_EXPECT_NULL(test, rc->rc_many_pages);
 	}
-	list_for_each_entry(sc, &t->st_send.all, sc_all)
-		KUNIT_EXPECT_NULL(test, sc->sc_writes.spare);
-	for (rw = t->st_rw.spare; rw; rw = rw->rw_next)
-		spare_rws++;
-	KUNIT_EXPECT_EQ(test, t->st_rw.nr_spare, spare_rws);
 	KUNIT_EXPECT_EQ(test, t->st_recv.count, server_count(&t->st_recv.spare) + posted);
 	KUNIT_EXPECT_EQ(test, t->st_recv.count, t->st_recv.target + t->st_grant);
 	KUNIT_EXPECT_LE(test, posted, t->st_recv.target);

@@ -162,34 +162,6 @@ static void pull_is_not_overtaken(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
-/* One large call after the other needs one array for its pages. */
-static void pull_has_its_array_from_the_last_one(struct kunit *test)
-{
-	struct server *server = server_of(test);
-	struct svcrdma_page_arrays *arrays;
-	struct page **array = NULL;
-	u32 i;
-
-	server_connect(server);
-	arrays = &server->transport->st_pages;
-	for (i = 1; i <= 3; i++) {
-		deliver(server, i, LARGE);
-		look_at_messages(server);
-		KUNIT_EXPECT_EQ(test, 0, arrays->nr_spare);
-		expect_call(server, i, LARGE);
-		KUNIT_ASSERT_EQ(test, 1, arrays->nr_spare);
-		array = array ?: arrays->spare;
-		KUNIT_EXPECT_PTR_EQ(test, array, arrays->spare);
-	}
-	for (; i <= FIT + 6; i++)
-		deliver(server, i, LARGE);
-	look_at_messages(server);
-	for (i = 4; i <= FIT + 6; i++)
-		expect_call(server, i, LARGE);
-	KUNIT_EXPECT_EQ(test, FIT, arrays->nr_spare);
-	server_expect_at_rest(server);
-}
-
 /* What clients do most of the time. */
 static void pull_of_small_calls_does_not_wait(struct kunit *test)
 {
@@ -491,7 +463,6 @@ static struct kunit_case pull_cases[] = {
 	KUNIT_CASE(pull_has_a_bound),
 	KUNIT_CASE(pull_goes_on_in_order),
 	KUNIT_CASE(pull_is_not_overtaken),
-	KUNIT_CASE(pull_has_its_array_from_the_last_one),
 	KUNIT_CASE(pull_of_small_calls_does_not_wait),
 	KUNIT_CASE(pull_of_small_calls_waits_for_no_io),
 	KUNIT_CASE(pull_waits_for_regions_and_pages),

@@ -156,7 +156,7 @@ static void send_one(void *t)
 
 	sc->sc_wr.opcode = IB_WR_SEND;
 	sc->sc_buffer.bf_sge.length = RPCRDMA_MIN_HEADER_SIZE;
-	svcrdma_send_submit_short(t, sc);
+	svcrdma_send_submit_reply(t, sc);
 }
 
 /* A message that comes while a signalled one is being posted is behind it. */

@@ -185,12 +185,15 @@ static void expect_runs(struct kunit *test, struct svcrdma_transport *t, const s
 {
 	struct svcrdma_send_ctxt *sc = svcrdma_send_ctxt_get(t, GFP_KERNEL);
 	struct rpcrdma_segment segment = { .handle = 1, .length = buf->page_len };
+	const struct rpcrdma_chunk_lists lists = { .segments = &segment };
+	const struct rpcrdma_chunk chunk = { .count = 1, .length = buf->page_len };
+	struct svcrdma_stream stream = { .buf = buf };
 	u32 i, n, offset = buf->page_base, left = buf->page_len;
 	struct compat_run *run;
 	struct svcrdma_rw *rw;
 
 	KUNIT_ASSERT_NOT_NULL(test, sc);
-	KUNIT_ASSERT_EQ(test, 0, svcrdma_write_pages(t, sc, &segment, buf));
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_write_add(t, sc, &lists, &chunk, &stream, buf->page_len));
 	rw = list_first_entry(&sc->sc_writes.list, struct svcrdma_rw, rw_list);
 	compat_for_each_run(&rw->rw_runs, run, i) {
 		n = min_t(u32, left, PAGE_SIZE - offset);
@@ -227,80 +230,6 @@ static void write_many_pages(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
-/* A Write chunk of @count segments of six pages each, and a reply of @pages in all of them */
-static void write_segments(struct kunit *test, struct svcrdma_send_ctxt *sc, u32 count,
-			   struct page **pages)
-{
-	struct rpcrdma_segment segments[16];
-	struct rpcrdma_chunk_lists lists = { .segments = segments };
-	struct rpcrdma_chunk chunk = { .count = count, .length = count * 6 * PAGE_SIZE };
-	struct xdr_buf buf = { .pages = pages, .page_len = chunk.length, .len = chunk.length };
-	struct svcrdma_stream stream = { .buf = &buf };
-	u32 i;
-
-	for (i = 0; i < count; i++)
-		segments[i] = (struct rpcrdma_segment) { .handle = 1, .length = 6 * PAGE_SIZE };
-	KUNIT_ASSERT_EQ(test, 0, svcrdma_write_add(sc->sc_transport, sc, &lists, &chunk, &stream,
-						   chunk.length));
-}
-
-/* Of the pool; its count has to be right. */
-static u32 spares(struct kunit *test, struct svcrdma_transport *t)
-{
-	struct svcrdma_rw *rw;
-	u32 count = 0;
-
-	for (rw = t->st_rw.spare; rw; rw = rw->rw_next)
-		count++;
-	KUNIT_EXPECT_EQ(test, t->st_rw.nr_spare, count);
-	return count;
-}
-
-/* What 1 MiB takes is allocated for the first call, and not for the next ones. */
-static void writes_of_many_segments_keep_their_memory(struct kunit *test)
-{
-	struct server *server = server_of(test);
-	struct svcrdma_transport *t = server->transport;
-	struct svcrdma_send_ctxt *contexts[12];
-	struct page **pages = kunit_kcalloc(test, 16 * 6, sizeof(*pages), GFP_KERNEL);
-	struct compat_run *tables[SVCRDMA_FEW_SEGMENTS];
-	struct svcrdma_rws *writes;
-	struct svcrdma_rw *rw;
-	u32 i, round, known;
-
-	KUNIT_ASSERT_NOT_NULL(test, pages);
-	for (i = 0; i < 16 * 6; i++)
-		pages[i] = virt_to_page(kunit_kmalloc(test, PAGE_SIZE, GFP_KERNEL));
-	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
-		contexts[i] = svcrdma_send_ctxt_get(t, GFP_KERNEL);
-		KUNIT_ASSERT_NOT_NULL(test, contexts[i]);
-	}
-	for (round = 0; round < 3; round++) {
-		writes = &contexts[round]->sc_writes;
-		write_segments(test, contexts[round], SVCRDMA_FEW_SEGMENTS, pages);
-		KUNIT_EXPECT_EQ(test, 0, spares(test, t));
-		known = 0;
-		list_for_each_entry(rw, &writes->list, rw_list)
-			for (i = 0; round && i < SVCRDMA_FEW_SEGMENTS; i++)
-				known += rw->rw_runs.table == tables[i];
-		KUNIT_EXPECT_EQ(test, round ? SVCRDMA_FEW_SEGMENTS : 0, known);
-		i = 0;
-		list_for_each_entry(rw, &writes->list, rw_list)
-			tables[i++] = rw->rw_runs.table;
-		svcrdma_rws_free(t, writes, DMA_TO_DEVICE);
-		KUNIT_EXPECT_EQ(test, SVCRDMA_FEW_SEGMENTS, spares(test, t));
-		KUNIT_EXPECT_NULL(test, writes->spare);
-	}
-	/* Of what many calls at the same time have, not all stays. */
-	for (i = 0; i < ARRAY_SIZE(contexts); i++)
-		write_segments(test, contexts[i], 16, pages);
-	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
-		svcrdma_send_ctxt_put(t, contexts[i]);
-		KUNIT_EXPECT_EQ(test, min_t(u32, SVCRDMA_SPARE_RWS, (i + 1) * 16), spares(test, t));
-	}
-	server_expect_at_rest(server);
-}
-
 static int write_walk_init(struct kunit *test)
 {
 	struct server *server = server_create(test);
@@ -312,7 +241,6 @@ static int write_walk_init(struct kunit *test)
 static struct kunit_case write_walk_cases[] = {
 	KUNIT_CASE(write_any_part_of_any_reply),
 	KUNIT_CASE(write_many_pages),
-	KUNIT_CASE(writes_of_many_segments_keep_their_memory),
 	{}
 };
 
