@@ -12,7 +12,8 @@
  * again (Documentation/upstream/rxe-empty-request.rst).
  *
  * reads.c calls svcrdma_rxe_mark() before it makes a call's Reads, and svcrdma_rxe_prove() when
- * they are complete.
+ * they are complete. With other devices neither is executed, until a connection of this server is
+ * on rxe: svcrdma_rxe is a static key.
  */
 #include "svcrdma.h"
 #include "trace.h"
@@ -32,103 +33,125 @@ static bool on_rxe(const struct svcrdma_transport *t)
 	return svcrdma_transport_device(t)->ops.driver_id == RDMA_DRIVER_RXE;
 }
 
+/* There are connections on rxe, or there were. */
+DEFINE_STATIC_KEY_FALSE(svcrdma_rxe);
+
 /**
- * svcrdma_rxe_set_timeout - when an answer is overdue
+ * svcrdma_rxe_begin - when an answer is overdue, and Reads are to be proven
  * @t: transport that is about to be accepted
  *
- * Context: process.
+ * Context: process; may sleep.
  */
-void svcrdma_rxe_set_timeout(struct svcrdma_transport *t)
+void svcrdma_rxe_begin(const struct svcrdma_transport *t)
 {
-	if (on_rxe(t))
-		rdma_set_ack_timeout(t->st_id, ACK_TIMEOUT);
+	if (!on_rxe(t))
+		return;
+	static_branch_enable(&svcrdma_rxe);
+	rdma_set_ack_timeout(t->st_id, ACK_TIMEOUT);
 }
 
-static u8 *last_byte(const struct svcrdma_recv_ctxt *rc)
-{
-	const u32 to = rc->rc_last.to;
+/**
+ * struct last - the last byte that a call's Reads bring
+ * @chunk: it is in this one; NULL: they bring none
+ * @from: at this byte of it
+ * @to: goes to this byte of the call's pages
+ */
+struct last {
+	const struct rpcrdma_chunk	*chunk;
+	u32				from;
+	u32				to;
+};
 
-	return page_address(rc->rc_pages[to >> PAGE_SHIFT]) + offset_in_page(to);
-}
-
-static void mark_last_byte(struct svcrdma_recv_ctxt *rc)
+/* The lists of a context do not change while its call is read. */
+static struct last find_last(const struct svcrdma_recv_ctxt *rc)
 {
 	/* What stays in the Receive buffer is not in the pages. */
 	u32 head = svcrdma_recv_is_simple(rc) ? rc->rc_lists.chunks[0].position : 0;
+	struct last last = { NULL };
 	struct rpcrdma_pieces walk;
 	struct rpcrdma_piece piece;
 
-	rc->rc_last.chunk = NULL;
 	svcrdma_recv_pieces(&walk, rc);
 	while (rpcrdma_pieces_next(&walk, &piece) > 0)
 		if (piece.chunk && piece.length)
-			rc->rc_last = (struct svcrdma_last) {
+			last = (struct last) {
 				.chunk = piece.chunk,
 				.from = piece.from + piece.length - 1,
 				.to = piece.to - head + piece.length - 1,
 			};
-	if (rc->rc_last.chunk && rc->rc_last.to >> PAGE_SHIFT < rc->rc_nr_pages)
-		*last_byte(rc) = SVCRDMA_UNREAD;
+	if (last.to >> PAGE_SHIFT >= rc->rc_nr_pages)
+		last.chunk = NULL;
+	return last;
+}
+
+static u8 *byte_of(const struct svcrdma_recv_ctxt *rc, const struct last *last)
+{
+	return page_address(rc->rc_pages[last->to >> PAGE_SHIFT]) + offset_in_page(last->to);
 }
 
 /**
- * svcrdma_rxe_mark - a call's Reads are going to be made
- * @t: transport
+ * svcrdma_rxe_mark_last - as svcrdma_rxe_mark(), where there is rxe
+ * @t: transport, on any device
  * @rc: context with its pages, which are not mapped yet
  *
  * Context: any.
  * Return: Send Queue entries that svcrdma_rxe_prove() may need.
  */
-u32 svcrdma_rxe_mark(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+u32 svcrdma_rxe_mark_last(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	if (likely(!on_rxe(t)))
+	struct last last;
+
+	if (!on_rxe(t))
 		return 0;
-	mark_last_byte(rc);
+	last = find_last(rc);
+	if (last.chunk)
+		*byte_of(rc, &last) = SVCRDMA_UNREAD;
 	return PROOF_ENTRIES;
 }
 
-static int post_proof(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static int post_proof(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
+		      const struct last *last)
 {
 	const u32 need = rc->rc_sq.sw_need;
 	int ret;
 
-	ret = svcrdma_read_add(t, rc, rc->rc_last.chunk, rc->rc_last.from, 1, rc->rc_last.to);
+	ret = svcrdma_read_add(t, rc, last->chunk, last->from, 1, last->to);
 	/* It has its entries since svcrdma_rxe_mark(). */
 	rc->rc_sq.sw_need = need;
 	if (ret)
 		return ret;
+	/* The Reads of the call have used it. */
+	rc->rc_read_cqe.done = svcrdma_proof_wc;
 	return ib_post_send(t->st_qp,
-			    svcrdma_rws_chain(t, &rc->rc_reads, &rc->rc_proof_cqe, NULL), NULL);
+			    svcrdma_rws_chain(t, &rc->rc_reads, &rc->rc_read_cqe, NULL), NULL);
 }
 
-static bool prove(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+/**
+ * svcrdma_rxe_prove_last - as svcrdma_rxe_prove(), where there is rxe
+ * @t: transport, on any device
+ * @rc: context
+ *
+ * Context: completion handler on a work queue.
+ * Return: as svcrdma_rxe_prove().
+ */
+bool svcrdma_rxe_prove_last(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
+	struct last last;
 	int ret;
 
+	if (!on_rxe(t))
+		return true;
 	/* The CPU may look at the pages when they are not mapped any more. */
 	svcrdma_rws_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
-	if (*last_byte(rc) != SVCRDMA_UNREAD)
+	last = find_last(rc);
+	if (!last.chunk || *byte_of(rc, &last) != SVCRDMA_UNREAD)
 		return true;
-	ret = post_proof(t, rc);
+	ret = post_proof(t, rc, &last);
 	if (ret) {
 		trace_svcrdma_post_read_err(t, ret);
 		svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
 	}
 	return false;
-}
-
-/**
- * svcrdma_rxe_prove - a call's Reads are complete; have they succeeded?
- * @t: transport
- * @rc: context
- *
- * Context: completion handler on a work queue.
- * Return: true: yes. false: @rc is not the caller's any more. svcrdma_reads_proven() has it, unless
- * the connection ends before.
- */
-bool svcrdma_rxe_prove(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
-{
-	return likely(!on_rxe(t)) || prove(t, rc);
 }
 
 /**
@@ -141,9 +164,10 @@ bool svcrdma_rxe_prove(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 void svcrdma_proof_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct svcrdma_recv_ctxt *rc =
-		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_proof_cqe);
+		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_read_cqe);
 	struct svcrdma_transport *t = rc->rc_transport;
 
+	rc->rc_read_cqe.done = svcrdma_read_wc;
 	if (unlikely(svcrdma_wc_failed(t, "proof", wc)))
 		trace_svcrdma_read_unproven(t, wc->status);
 	else

@@ -19,6 +19,7 @@
 #ifndef SVCRDMA_H
 #define SVCRDMA_H
 
+#include <linux/jump_label.h>
 #include <linux/llist.h>
 #include <linux/percpu_counter.h>
 #include <linux/scatterlist.h>
@@ -166,13 +167,6 @@ struct svcrdma_few_chunks {
 	struct svcrdma_payload	payloads[2];
 };
 
-/* A byte that a call's Reads bring: byte @from of @chunk goes to byte @to of the pages. */
-struct svcrdma_last {
-	const struct rpcrdma_chunk *chunk;
-	u32			from;
-	u32			to;
-};
-
 /**
  * struct svcrdma_recv_ctxt - a Receive buffer and the call in it
  *
@@ -189,8 +183,6 @@ struct svcrdma_last {
  * @rc_cqe: Receive completion
  * @rc_recv_wr: the Receive
  * @rc_read_cqe: completion of the last Read
- * @rc_proof_cqe: completion of what shows that the Reads have succeeded; with rxe
- * @rc_last: what the last Read places last; with rxe
  * @rc_buffer: for the message
  * @rc_byte_len: bytes received
  * @rc_since: when it had come
@@ -222,8 +214,6 @@ struct svcrdma_recv_ctxt {
 	struct ib_cqe		rc_cqe;
 	struct ib_recv_wr	rc_recv_wr;
 	struct ib_cqe		rc_read_cqe;
-	struct ib_cqe		rc_proof_cqe;
-	struct svcrdma_last	rc_last;
 	struct rpcrdma_buffer	rc_buffer;
 	u32			rc_byte_len;
 	ktime_t			rc_since;
@@ -533,9 +523,30 @@ void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc);
 void svcrdma_reads_proven(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 
 /* rxe.c */
-void svcrdma_rxe_set_timeout(struct svcrdma_transport *t);
-u32 svcrdma_rxe_mark(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
-bool svcrdma_rxe_prove(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+DECLARE_STATIC_KEY_FALSE(svcrdma_rxe);
+void svcrdma_rxe_begin(const struct svcrdma_transport *t);
+u32 svcrdma_rxe_mark_last(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+bool svcrdma_rxe_prove_last(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+
+/*
+ * A call's Reads are going to be made; it has its pages, which are not mapped yet. Any context.
+ * Returns the Send Queue entries that svcrdma_rxe_prove() may need.
+ */
+static inline u32 svcrdma_rxe_mark(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	return static_branch_unlikely(&svcrdma_rxe) ? svcrdma_rxe_mark_last(t, rc) : 0;
+}
+
+/*
+ * A call's Reads are complete; have they succeeded? false: @rc is not the caller's any more, and
+ * svcrdma_reads_proven() has it, unless the connection ends before. In a completion handler on a
+ * work queue.
+ */
+static inline bool svcrdma_rxe_prove(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	return !static_branch_unlikely(&svcrdma_rxe) || svcrdma_rxe_prove_last(t, rc);
+}
+
 void svcrdma_proof_wc(struct ib_cq *cq, struct ib_wc *wc);
 
 /*

@@ -541,7 +541,7 @@ static int transport_reply_to_client(struct svcrdma_transport *t,
 	/* ESTABLISHED may come before rdma_accept() returns. */
 	transport_state_event(t, RPCRDMA_EVENT_ACCEPT);
 	rdma_set_min_rnr_timer(t->st_id, RNR_TIMER);
-	svcrdma_rxe_set_timeout(t);
+	svcrdma_rxe_begin(t);
 	rdma_lock_handler(t->st_id);
 	ret = rdma_accept(t->st_id, &param);
 	rdma_unlock_handler(t->st_id);

@@ -356,6 +356,7 @@ static void begin_on_rxe(struct server *server, u32 xid, u32 length)
 {
 	server->fake->ib.ops.driver_id = RDMA_DRIVER_RXE;
 	server_connect(server);
+	svcrdma_rxe_begin(server->transport);
 	deliver(server, xid, length);
 	look_at_messages(server);
 }
