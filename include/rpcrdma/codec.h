@@ -283,18 +283,6 @@ static inline bool rpcrdma_fits_plain(u32 length, u32 threshold)
 	return (u64)length + RPCRDMA_MIN_HEADER_SIZE <= threshold;
 }
 
-/*
- * The same without an item of it, which goes with its padding by a chunk of one segment, in the
- * Read list or in the Write list (section 3.4.4.4).
- */
-static inline bool rpcrdma_fits_reduced(u32 length, u32 item, u32 threshold)
-{
-	u64 gone = ((u64)item + RPCRDMA_XDR_UNIT - 1) & ~(u64)(RPCRDMA_XDR_UNIT - 1);
-
-	return item && gone < length &&
-	       length - gone + RPCRDMA_MIN_HEADER_SIZE + RPCRDMA_READ_SEGMENT_SIZE <= threshold;
-}
-
 static inline const struct rpcrdma_chunk *
 rpcrdma_position_zero_chunk(const struct rpcrdma_chunk_lists *lists)
 {
