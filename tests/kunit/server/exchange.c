@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the suites for replies share. */
 #include <linux/unaligned.h>
+#include <linux/vmalloc.h>
 
 #include <rqst_pages.h>
 
 #include "exchange.h"
+
+static void vfree_action(void *memory)
+{
+	vfree(memory);
+}
+
+/* Pages that follow each other are rare after many tests. */
+static void *large(struct kunit *test, size_t size)
+{
+	void *memory = vzalloc(size);
+
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, vfree_action, memory));
+	return memory;
+}
 
 static void offer(struct exchange *x, const struct offer *offer, u32 n)
 {
@@ -72,8 +88,7 @@ static void build_reply(struct exchange *x)
 			     DIV_ROUND_UP(x->c->base + x->c->pages, PAGE_SIZE);
 
 	x->length = res->len;
-	x->stream = kunit_kzalloc(x->server->test, x->length, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(x->server->test, x->stream);
+	x->stream = large(x->server->test, x->length);
 	fake_fill(x->stream, x->length);
 	put_unaligned_be32(EXCHANGE_XID, x->stream);
 	memset(x->stream + x->c->head + x->c->pages, 0, x->c->pages ? pad : 0);
@@ -95,9 +110,8 @@ struct exchange *exchange_start(struct server *server, const struct reply_case *
 	x->c = c;
 	x->key = 0x200;
 	x->first_key = x->key;
-	x->memory = kunit_kzalloc(server->test, 1 << 21, GFP_KERNEL);
-	x->rest = kunit_kzalloc(server->test, 1 << 21, GFP_KERNEL);
-	KUNIT_ASSERT_TRUE(server->test, x->memory && x->rest);
+	x->memory = large(server->test, 1 << 21);
+	x->rest = large(server->test, 1 << 21);
 	deliver_call(x);
 	build_reply(x);
 	for (i = 0; i < EXCHANGE_PAYLOADS && c->payloads[i].length; i++)
@@ -250,8 +264,8 @@ void exchange_end(struct exchange *x)
 	struct server *server = x->server;
 
 	server->fake->nr_remotes = 0;
-	kunit_kfree(server->test, x->memory);
-	kunit_kfree(server->test, x->rest);
-	kunit_kfree(server->test, x->stream);
+	kunit_release_action(server->test, vfree_action, x->memory);
+	kunit_release_action(server->test, vfree_action, x->rest);
+	kunit_release_action(server->test, vfree_action, x->stream);
 	kunit_kfree(server->test, x);
 }
