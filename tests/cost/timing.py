@@ -56,13 +56,13 @@ def clock(bench):
 def waiting(bench):
     """Operations in a second, and how long they take, for each pair of client and server"""
     for client, server in PAIRS * bench.rounds:
-        for loss in (), (str(LOSS),):
+        for loss in 0, LOSS:
             bench.ledger.run(
                 machine.vm("--vers", "no", "--two", "--timeout", "20000", "--quiet", "--client",
                            client, "--server", server, *bench.user_mode,
                            command=["python3", "tests/cost/guest/waiting.py",
                                     pair_name(client, server), ",".join(bench.versions),
-                                    str(SECONDS), *loss]),
+                                    str(SECONDS), str(loss), *bench.options.only]),
                 reader=None, echo=bench.reader("waiting"), name="machines")
 
 

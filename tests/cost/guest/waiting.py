@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Operations in a second and latencies of 4 KiB reads, by round-trip time and depth.
 
-Runs on the client of two machines of scripts/vm that has nothing mounted: waiting.py VERSIONS SECONDS
-[LOSS]. netem delays what each end sends by half of the round-trip time, and with LOSS drops so
-many percent of it. Each mount is new: its first two seconds are a figure of their own. Prints a line
+Runs on the client of two machines of scripts/vm that has nothing mounted: waiting.py SIDE VERSIONS
+SECONDS LOSS [WORD...]. With words, only operations whose names have one of them. netem delays what
+each end sends by half of the round-trip time, and drops LOSS percent of it. Each mount is new: its first two seconds are a figure of their own. Prints a line
 of JSON for each figure."""
 import itertools
 import json
@@ -44,8 +44,11 @@ def say(side, version, operation, name, value, more_is_better=False):
         "more_is_better": more_is_better}), flush=True)
 
 
-def measure(side, version, round_trip, depth, seconds, loss):
-    operation = f"{round_trip} ms, {depth} at once" + (f", {loss} % lost" if loss else "")
+def title(round_trip, depth, loss):
+    return f"{round_trip} ms, {depth} at once" + (f", {loss} % lost" if loss else "")
+
+
+def measure(side, version, operation, depth, seconds):
     arguments = "--time_based", "--thread"
     mount(version, MOUNT_POINT)
     first = fio([f"{MOUNT_POINT}/data"], "read", 4096, *arguments, f"--runtime={FIRST}",
@@ -61,7 +64,8 @@ def measure(side, version, round_trip, depth, seconds, loss):
 
 
 def main():
-    side, versions, seconds, *loss = sys.argv[1:]
+    side, versions, seconds, loss, *words = sys.argv[1:]
+    loss = int(loss)
     prepare()
     with open(SLOTS, "w", encoding="ascii") as slots:
         slots.write("128")
@@ -70,9 +74,12 @@ def main():
     both(f"modprobe -q sch_netem; tc qdisc replace dev {NETDEV} root netem limit 100000")
     cases = LOSSY if loss else itertools.product(ROUND_TRIPS, DEPTHS)
     for round_trip, depth in cases:
-        set_network(round_trip, float(loss[0]) if loss else 0)
+        operation = title(round_trip, depth, loss)
+        if words and not any(word in operation for word in words):
+            continue
+        set_network(round_trip, loss)
         for version in versions.split(","):
-            measure(side, version, round_trip, depth, int(seconds), float(loss[0]) if loss else 0)
+            measure(side, version, operation, depth, int(seconds))
     set_network(0, 0)
 
 
