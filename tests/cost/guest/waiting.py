@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Operations in a second and latencies of 4 KiB reads, by round-trip time and depth.
+"""Operations in a second and latencies of 1 KiB reads, by round-trip time and depth.
 
 Runs on the client of two machines of scripts/vm that has nothing mounted: waiting.py SIDE VERSIONS
 SECONDS LOSS [WORD...]. With words, only operations whose names have one of them. netem delays what
-each end sends by half of the round-trip time, and drops LOSS percent of it. Each mount is new: its first two seconds are a figure of their own. Prints a line
-of JSON for each figure."""
+each end sends by half of the round-trip time, and drops LOSS percent of it. Each mount is new: its
+first two seconds are a figure of their own. Prints a line of JSON for each figure."""
 import itertools
 import json
 import os
@@ -19,6 +19,8 @@ MOUNT_POINT = "/mnt/waiting"
 ROUND_TRIPS = (0, 0.2, 2, 20)       # milliseconds
 DEPTHS = (1, 16, 64, 128)
 FIRST = 2                           # seconds
+# A reply is one packet of rxe, which sends at most 128 that are not acknowledged.
+SIZE = 1024
 LOSSY = ((0.2, 16), (2, 64))        # round-trip time, depth
 NETDEV = (f"$(rdma link show {os.environ['PROVIDER']}0/1 | "
           "sed -n 's/.* netdev \\([^ ]*\\).*/\\1/p')")
@@ -51,9 +53,9 @@ def title(round_trip, depth, loss):
 def measure(side, version, operation, depth, seconds):
     arguments = "--time_based", "--thread"
     mount(version, MOUNT_POINT)
-    first = fio([f"{MOUNT_POINT}/data"], "read", 4096, *arguments, f"--runtime={FIRST}",
+    first = fio([f"{MOUNT_POINT}/data"], "read", SIZE, *arguments, f"--runtime={FIRST}",
                 depth=depth)
-    then = fio([f"{MOUNT_POINT}/data"], "read", 4096, *arguments, f"--runtime={seconds}",
+    then = fio([f"{MOUNT_POINT}/data"], "read", SIZE, *arguments, f"--runtime={seconds}",
                depth=depth)
     run("umount", MOUNT_POINT)
     say(side, version, operation, f"reads a second, first {FIRST} seconds", first["iops"], True)
