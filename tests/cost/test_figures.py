@@ -118,6 +118,15 @@ def test_recorded_is_the_bound(recorded, value, compiler, faults):
     assert len(ledger.said["GETATTR"]) == faults
 
 
+def test_one_round_is_as_recorded(recorded):
+    assert recorded.exists()
+    figures, ledger = misses(130.0), Ledger()
+    for value in 102.0, 140.0:
+        figures.note(("counts", "x", "GETATTR", "misses"), "ours", value)
+    goals.Recorded().judge(ledger, figures, "gcc-1")
+    assert not ledger.said["GETATTR"]
+
+
 def test_recorded_and_not_measured(recorded):
     assert recorded.exists()
     ledger = Ledger()
