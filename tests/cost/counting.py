@@ -8,6 +8,8 @@ import report
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 PLUGIN = TOP / "build/count.so"
+# sides.py is not only ours.
+GUEST = ("env", "PYTHONPATH=tests/guest", "python3")
 SOURCES = ("count.c", "caches.c")
 # (scope, figure) of report.py, and what it is called
 FIGURES = {
@@ -49,7 +51,7 @@ def count(bench, options, guest, say=lambda line: None):
         status = bench.ledger.run(
             machine.vm("--vers", "no", "--max-block", "1048576", "--mem", "3G", "--count", PLUGIN,
                        "--timeout", "200000", "--log", folder, "--quiet", *bench.stock, *options,
-                       command=["python3", *guest]), reader=None, echo=say, name="machine")
+                       command=[*GUEST, *guest]), reader=None, echo=say, name="machine")
         try:
             return None if status else report.read(pathlib.Path(folder) / "both")
         except (OSError, ValueError) as error:

@@ -9,6 +9,7 @@ import tempfile
 import threading
 
 import machine
+from counting import GUEST
 from turns import Turns
 
 PAIRS_OF_TURNS = 9
@@ -30,7 +31,7 @@ def _clock_of(bench, side, folder, turns):
              *machine.vm("--vers", "no", "--max-block", "1048576", "--mem", "3G", "--timeout",
                          "20000", "--quiet", "--client", side, "--server", side, "--log", folder,
                          *bench.user_mode, "--no-build",
-                         command=["python3", "tests/cost/guest/clock.py", side,
+                         command=[*GUEST, "tests/cost/guest/clock.py", side,
                                   ",".join(bench.versions), str(PAIRS_OF_TURNS), *bench.options.only])],
             reader=None, echo=bench.reader("time"), name=f"machine of {side}")
     finally:
@@ -60,7 +61,7 @@ def waiting(bench):
             bench.ledger.run(
                 machine.vm("--vers", "no", "--two", "--timeout", "20000", "--quiet", "--client",
                            client, "--server", server, *bench.user_mode,
-                           command=["python3", "tests/cost/guest/waiting.py",
+                           command=[*GUEST, "tests/cost/guest/waiting.py",
                                     pair_name(client, server), ",".join(bench.versions),
                                     str(SECONDS), str(loss), *bench.options.only]),
                 reader=None, echo=bench.reader("waiting"), name="machines")
@@ -71,5 +72,5 @@ def memory(bench):
     bench.ledger.run(
         machine.vm("--vers", "no", "--max-block", "1048576", "--mem", "3G", "--icount", "--timeout",
                    "200000", "--quiet", *bench.stock,
-                   command=["python3", "tests/cost/guest/memory.py", ",".join(bench.sides)]),
+                   command=[*GUEST, "tests/cost/guest/memory.py", ",".join(bench.sides)]),
         reader=None, echo=bench.reader("memory"), name="memory")
