@@ -16,7 +16,9 @@ import subprocess
 import sys
 import time
 
-from sides import loaded, mount, run, switch_to
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "guest"))
+# pylint: disable=wrong-import-position
+from sides import loaded, mount, run, switch_to  # noqa: E402
 
 MOUNT_POINT = "/mnt/memory"
 # Connections: a few, and many
