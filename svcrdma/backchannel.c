@@ -28,7 +28,7 @@
 #include <linux/sunrpc/bc_xprt.h>
 #include <linux/sunrpc/clnt.h>
 #include <linux/sunrpc/sched.h>
-#include <sunrpc/refusal.h>
+#include <common/refusal.h>
 
 #include "svcrdma.h"
 #include "trace.h"

@@ -243,7 +243,7 @@ void svcrdma_grant_stop(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_grant_show - credits, for connections.c
+ * svcrdma_grant_show - credits, for debugfs.c
  * @seq: where to
  * @t: transport
  */

@@ -234,7 +234,7 @@ void svcrdma_reads_setup(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_reads_show - calls whose Reads cannot begin yet, for connections.c
+ * svcrdma_reads_show - calls whose Reads cannot begin yet, for debugfs.c
  * @seq: where to
  * @t: transport
  *

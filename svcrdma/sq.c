@@ -435,7 +435,7 @@ bool svcrdma_sq_crowded(const struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_sq_show - what waits for Send Queue entries, for connections.c
+ * svcrdma_sq_show - what waits for Send Queue entries, for debugfs.c
  * @seq: where to
  * @t: transport
  */

@@ -34,8 +34,8 @@
 #include <rdma/rw.h>
 
 #include <rpcrdma/logic.h>
-#include <statistics/statistics.h>
-#include <verbs/verbs.h>
+#include <common/statistics.h>
+#include <common/verbs.h>
 
 #include "rooms.h"
 
@@ -299,7 +299,7 @@ struct svcrdma_send_ctxt {
  * @st_peer: what the client says of itself
  * @st_agreed: what holds for both
  * @st_inline_send: largest reply that goes inline: that of @st_agreed, or less, if the
- *	client has said so since; see config.c. Read and written once
+ *	client has said so since; see ccp.c. Read and written once
  * @st_inline_most: largest reply that goes inline before it is refused: that of @st_agreed, or
  *	more for a client that does not say what it receives
  * @st_recv_size: size of a Receive buffer
@@ -336,10 +336,10 @@ struct svcrdma_send_ctxt {
  * @st_host: whose connection it is; NULL: it has no credits. Constant while it has
  * @st_budgeted: credits that budget.c counts, under its lock
  *
- * @st_counters: what connections.c shows, but for what is in @st_tally
+ * @st_counters: what debugfs.c shows, but for what is in @st_tally
  * @st_tally: the rest of it; there from accept on, until nothing is counted any more
  * @st_end: why it ends; set once
- * @st_connection: entry of connections.c
+ * @st_connection: entry of debugfs.c
  *
  * @st_noise: messages since the last call that were neither calls nor wanted
  *
@@ -441,7 +441,7 @@ void svcrdma_revive_add(struct svcrdma_listener *li);
 void svcrdma_revive_remove(struct svcrdma_listener *li);
 void svcrdma_revive_all(void);
 
-/* connections.c */
+/* debugfs.c */
 extern struct rpcrdma_connections svcrdma_connections;
 int svcrdma_connections_init(void);
 void svcrdma_connections_exit(void);
@@ -571,7 +571,7 @@ int svcrdma_arg_long_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc
 int svcrdma_arg_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
 bool svcrdma_arg_is_right(const struct svc_rqst *rqstp, const struct svcrdma_recv_ctxt *rc);
 
-/* config.c */
+/* ccp.c */
 bool svcrdma_config_answer(struct svc_rqst *rqstp);
 
 /* rw.c */
@@ -754,7 +754,7 @@ void svcrdma_trace_sent(const struct svcrdma_transport *t, const struct svcrdma_
 void svcrdma_trace_transfers(const struct svcrdma_transport *t, const struct ib_send_wr *wr,
 			     const struct ib_send_wr *end);
 
-/* stats.c */
+/* sysctl.c */
 extern unsigned int svcrdma_max_requests;
 extern unsigned int svcrdma_max_credits_total;
 extern unsigned int svcrdma_max_req_size;

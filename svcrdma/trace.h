@@ -15,7 +15,7 @@
 /* Names of events and statuses; also read once for each of the passes. */
 #include <trace/misc/rdma.h>
 
-#include "verbs/trace.h"
+#include <common/trace.h>
 
 /* Something happened to a connection; @status is an errno, 0 where there is none. */
 DECLARE_EVENT_CLASS(svcrdma_transport_class,

@@ -461,7 +461,7 @@ bool xprtrdma_pulls_wait(const struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_pulls_show - what is to be read, and has to wait; for connections.c
+ * xprtrdma_pulls_show - what is to be read, and has to wait; for debugfs.c
  * @seq: where to
  * @conn: the connection
  *

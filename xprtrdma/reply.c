@@ -547,7 +547,7 @@ static void foreign_rkey(const struct xprtrdma_receive *receive, u32 rkey)
 	xprtrdma_conn_fail(conn, RPCRDMA_END_BAD_MESSAGE);
 }
 
-/* To the question of config.c. Its credit comes back with whatever it says. */
+/* To the question of ccp.c. Its credit comes back with whatever it says. */
 static bool handle_config(struct xprtrdma_receive *receive, bool invalidated, u32 rkey)
 {
 	struct rpcrdma_header header = receive->rv_header;

@@ -164,7 +164,7 @@ struct xprtrdma_watch {
 };
 
 /**
- * struct xprtrdma_asking - config.c: the server's configuration
+ * struct xprtrdma_asking - ccp.c: the server's configuration
  * @done: the connect worker waits on it for an answer
  * @xid: of the question; set before @asked
  * @asked: a question is out, and not answered; under xc_lock

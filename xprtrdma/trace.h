@@ -18,7 +18,7 @@
 #include <trace/misc/rdma.h>
 
 #include "rpcrdma/codec.h"
-#include "verbs/trace.h"
+#include <common/trace.h>
 
 #define XPRTRDMA_PEER(xprt) ((xprt)->address_strings[RPC_DISPLAY_ADDR])
 

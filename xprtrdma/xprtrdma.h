@@ -36,9 +36,9 @@
 #include <rdma/rdma_cm.h>
 
 #include "rpcrdma/logic.h"
-#include "statistics/statistics.h"
-#include "sunrpc/refusal.h"
-#include "verbs/verbs.h"
+#include <common/statistics.h>
+#include <common/refusal.h>
+#include <common/verbs.h>
 
 #include "rooms.h"
 
@@ -148,7 +148,7 @@ struct xprtrdma_stats {
  * @xt_told_failure: the log says that there is no connection; only for the connect worker
  * @xt_timeout: RPC timeouts set by xprtrdma_transport_set_connect_timeout()
  * @xt_lease: NFSv4's lease, jiffies; 0: none, or not known
- * @xt_config_timeout: how long an answer of config.c is waited for
+ * @xt_config_timeout: how long an answer of ccp.c is waited for
  * @xt_config_silent: there was none; only for the connect worker
  * @xt_overdue: a reply was, since there is this connection; a hint
  * @xt_lost_on: xc_serial of the connection that @xt_lost is about; under transport_lock
@@ -165,8 +165,8 @@ struct xprtrdma_stats {
  * @xt_history: how large replies have been; for the Receive CQ handler, and read by
  *	senders, without a lock
  * @xt_stats: mountstats
- * @xt_counters: what connections.c shows and mountstats does not
- * @xt_connection: entry of connections.c
+ * @xt_counters: what debugfs.c shows and mountstats does not
+ * @xt_connection: entry of debugfs.c
  */
 struct xprtrdma_transport {
 	struct rpc_xprt		xt_xprt;
@@ -477,7 +477,7 @@ static inline void xprtrdma_memalloc_restore(unsigned int flags)
 	kcsan_enable_current();
 }
 
-/* stats.c */
+/* sysctl.c */
 extern unsigned int xprtrdma_slot_table_entries;
 extern unsigned int xprtrdma_max_inline_read;
 extern unsigned int xprtrdma_max_inline_write;
@@ -494,7 +494,7 @@ extern struct workqueue_struct *xprtrdma_wq;
 int xprtrdma_transport_register(void);
 void xprtrdma_transport_unregister(void);
 
-/* connections.c */
+/* debugfs.c */
 extern struct rpcrdma_connections xprtrdma_connections;
 int xprtrdma_connections_init(void);
 void xprtrdma_connections_exit(void);
@@ -528,7 +528,7 @@ void xprtrdma_watch_stalled(struct xprtrdma_conn *conn, const struct rpc_rqst *r
 void xprtrdma_watch_hold(struct xprtrdma_conn *conn);
 void xprtrdma_watch_unhold(struct xprtrdma_conn *conn, bool read);
 
-/* config.c */
+/* ccp.c */
 void xprtrdma_config_init(struct xprtrdma_conn *conn);
 int xprtrdma_config_ask(struct xprtrdma_conn *conn);
 bool xprtrdma_config_receive(const struct xprtrdma_receive *receive);

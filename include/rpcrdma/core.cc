@@ -6,7 +6,7 @@
 #include "call_plan.hh"
 #include "cm_private.hh"
 #include "codec.h"
-#include "config.hh"
+#include "ccp.hh"
 #include "conn_state.hh"
 #include "credits.hh"
 #include "eligible.hh"

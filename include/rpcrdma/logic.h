@@ -54,7 +54,7 @@ void rpcrdma_cm_negotiate(const struct rpcrdma_cm_private *local,
 
 RPCRDMA_END_C_ABI
 
-/* ---- Connection Configuration Protocol, RFC 5666 section 6 (config.hh) ---- */
+/* ---- Connection Configuration Protocol, RFC 5666 section 6 (ccp.hh) ---- */
 
 /* The client's question. Sizes in bytes. */
 struct rpcrdma_config_request {

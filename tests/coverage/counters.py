@@ -14,10 +14,10 @@ import subprocess
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 # Of this tree. Whatever is not in here is somebody else's, or a test.
 CORE = "include/rpcrdma"
-FOLDERS = ("xprtrdma", "svcrdma", "verbs", "statistics", CORE, "include/sunrpc",
+FOLDERS = ("xprtrdma", "svcrdma", "common", CORE,
            "include/compat/linux", "include/compat/rdma")
 # What is compiled
-SOURCES = ("xprtrdma/*.c", "svcrdma/*.c", "verbs/*.c", "statistics/*.c", f"{CORE}/*.cc")
+SOURCES = ("xprtrdma/*.c", "svcrdma/*.c", "common/*.c", f"{CORE}/*.cc")
 # It has a header's lines only.
 WITHOUT_LINES = ("trace.c",)
 # The compiler's version, and a number for the very build: the same in counters and notes

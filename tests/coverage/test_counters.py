@@ -26,7 +26,7 @@ static inline int least(int a, int b)
 """
 SOURCE = """\
 #include <stdlib.h>
-#include "verbs/least.h"
+#include "common/least.h"
 int main(int argc, char **argv)
 {
     int n = atoi(argv[1]);
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
     return least(9, n);
 }
 """
-MAIN, LEAST = "xprtrdma/main.c", "verbs/least.h"
+MAIN, LEAST = "xprtrdma/main.c", "common/least.h"
 # Lines of MAIN that have a text
 ABORT, LARGE, SMALL = 7, 9, 10
 

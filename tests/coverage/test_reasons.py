@@ -35,7 +35,7 @@ def make_top(tmp_path):
 @pytest.mark.parametrize("text, reason", [
     (f"# a comment\n[Nobody\nasks]\n{ENTRY}", "Nobody asks"),
     (f"[Nobody]\n{NAME} main: *\n", "Nobody"),
-    (f"[Nobody]\n{ENTRY}[It]\n~ verbs/least.h least: *\n", "Nobody"),
+    (f"[Nobody]\n{ENTRY}[It]\n~ common/least.h least: *\n", "Nobody"),
     (f"[Nobody]\n~ {ENTRY}", "Nobody"),
 ])
 def test_a_line_with_a_reason(top, text, reason):
@@ -58,7 +58,7 @@ def test_a_line_without_a_reason(top, text):
 
 
 @pytest.mark.parametrize("entry", [f"{NAME} main: return 0;", f"{NAME} main: gone();",
-                                   f"{NAME} gone: *", "verbs/least.h least: *"])
+                                   f"{NAME} gone: *", "common/least.h least: *"])
 def test_a_reason_for_a_line_that_is_reached(top, entry):
     reasons = Reasons(f"[Nobody]\n{ENTRY}[It]\n{entry}\n")
     Unreached(LINES, reasons, top)

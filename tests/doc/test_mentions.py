@@ -7,7 +7,7 @@ import pytest
 
 from documents import GENERATED, TOP, documents, files
 
-_FOLDERS = "Documentation|xprtrdma|svcrdma|verbs|statistics|include|tests|tools|" \
+_FOLDERS = "Documentation|xprtrdma|svcrdma|common|include|tests|tools|" \
            "scripts|kbuild|packaging|debian"
 _PATH = re.compile(rf"(?:{_FOLDERS})/[\w.*/{{}},-]*")
 _FILE = re.compile(r"[\w-]+\.(?:c|h|hh|cc|py|pml|dot)")

@@ -32,7 +32,7 @@ class Values:
 
     def __init__(self, side):
         self.known = {**_CONSTANTS, **_by_kernel()}
-        text = "\n".join((_source(side, "stats.c"), _source(side, f"{side}.h"),
+        text = "\n".join((_source(side, "sysctl.c"), _source(side, f"{side}.h"),
                           (TOP / "include/rpcrdma/protocol.h").read_text("utf-8")))
         for name, value in re.findall(r"^\t(\w+)\s*= ([^,\n]+),", text, re.M):
             self._note(name, value)
@@ -74,7 +74,7 @@ def _server_tables(text):
 
 def knobs_in_code(side):
     """Knobs as {name: (default, range)}, and names of counters"""
-    text = _source(side, "stats.c")
+    text = _source(side, "sysctl.c")
     tables = _client_tables if side == "xprtrdma" else _server_tables
     values, knobs, counters = Values(side), {}, set()
     for name, data, handler, low, high in tables(text):
@@ -126,7 +126,7 @@ def test_counters(side):
 
 def test_mountstats():
     """The arguments of seq_printf(), in their order"""
-    text = _source("xprtrdma", "stats.c")
+    text = _source("xprtrdma", "sysctl.c")
     calls = re.findall(r'seq_printf\(seq, "[^"]*",(.*?)\);', text, re.S)
     code = []
     for argument in ",".join(calls).split(","):
@@ -140,8 +140,8 @@ def test_mountstats():
 # ---- events ----
 
 def _shared_events(text, side):
-    """@text, with what verbs/trace.h makes of its macros"""
-    shared = (TOP / "verbs/trace.h").read_text("utf-8")
+    """@text, with what common/trace.h makes of its macros"""
+    shared = (TOP / "common/trace.h").read_text("utf-8")
     for name, body in re.findall(r"^#define (\w+_EVENT)\(side\)(.*?)\n\n", shared, re.M | re.S):
         body = re.sub(r"[ \t]*\\$", "", body, flags=re.M).replace("side##", side)
         text = text.replace(f"{name}({side});", body)

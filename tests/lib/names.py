@@ -13,7 +13,7 @@ import usage
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGE = TOP / "Documentation/statistics.rst"
-SOURCES = "statistics/*.c", "xprtrdma/*.c", "svcrdma/*.c"
+SOURCES = "common/*.c", "xprtrdma/*.c", "svcrdma/*.c"
 # How a name is said in the source: a counter, a line, what is printed in pieces
 NAMES = (r"\b(?:MEMBER|CALLS)\((\w+)[,)]", r'"(ended_\w+)"', r'\brpcrdma_show_\w+\(seq, "(\w+)"',
          r'\bseq_printf\(seq, "%s [^"]*", "(\w+)"', r'\bseq_puts\(seq, "(latency_ns)"')

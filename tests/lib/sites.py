@@ -19,12 +19,12 @@ import usage
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 FAULT = TOP / "tests/kunit/memory/fault"
-FOLDERS = ("xprtrdma", "svcrdma", "verbs", "statistics")
+FOLDERS = ("xprtrdma", "svcrdma", "common")
 TABLE = TOP / "build/test/sites.txt"
 WORDS = {"if", "for", "while", "switch", "return", "sizeof", "do", "else", "void"}
 # Tracepoints, and what include/compat has under names of its own, unless calls.txt has it
 OWN = ("trace_", "compat_", "COMPAT_")
-LINE = re.compile(r"fault site: \S*?(?:^|/)?((?:xprtrdma|svcrdma|verbs|statistics)/\w+\.c):(\d+) (\w+) (\w+) "
+LINE = re.compile(r"fault site: \S*?(?:^|/)?((?:xprtrdma|svcrdma|common)/\w+\.c):(\d+) (\w+) (\w+) "
                   r"(\d+) (\d+)((?: \w+)*)\s*$")
 
 
@@ -66,7 +66,7 @@ def defined(texts):
 
 def modules():
     """The text of what is in the modules, but for the tracepoints."""
-    found = sources(*[f"{folder}/*.[ch]" for folder in FOLDERS], "include/sunrpc/*.h")
+    found = sources(*[f"{folder}/*.[ch]" for folder in FOLDERS])
     return {path: text for path, text in found.items() if path.stem != "trace"}
 
 

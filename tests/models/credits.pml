@@ -10,7 +10,7 @@
  * call or for two. Three calls with one misfortune, or two with two. Credits and buffers are for
  * two at most, a batch of Receives is two. Left out: Send buffers, for which calls wait in the same
  * way; regions, for which tasks wait (fence); timers other than that of watch.c; memory that is
- * refused to a call; config.c. Of SUNRPC's queue of calls only this is kept: those come first that
+ * refused to a call; ccp.c. Of SUNRPC's queue of calls only this is kept: those come first that
  * are admitted. Any task that waits for the write lock may be the next.
  *
  * @part task  a task of SUNRPC, from its first encoding to the end of its request

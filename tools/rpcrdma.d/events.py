@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Operations from the trace events of our modules: messages of one side, and the RDMA Reads and
-Writes that it does. verbs/trace.h has the events."""
+Writes that it does. common/trace.h has the events."""
 import contextlib
 import os
 import re

@@ -15,7 +15,7 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 
-#include <verbs/verbs.h>
+#include <common/verbs.h>
 
 enum {
 	COMPAT_FEW_RUNS = 4,		/* of memory, for which no table is needed */

@@ -7,7 +7,7 @@
 #include <linux/ctype.h>
 #include <linux/seq_file.h>
 
-#include <statistics/statistics.h>
+#include <common/statistics.h>
 
 enum { LINES_SIZE = 8192 };
 

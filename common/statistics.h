@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Statistics of connections: what client and server count, and the files that show it. Compiled
- * into each module, as verbs/ is. Documentation/statistics.rst has the names.
+ * into each module, as all of common/ is. Documentation/statistics.rst has the names.
  *
  * It knows nothing of either side's structures, and keeps nothing: a side has one struct
  * rpcrdma_connections, says what a connection's lines are, and counts for itself.
@@ -194,7 +194,7 @@ struct rpcrdma_connections {
 	struct dentry		*cs_folder;
 };
 
-/* connections.c */
+/* debugfs.c */
 extern const struct seq_operations rpcrdma_connections_sops;
 void rpcrdma_connections_file(struct rpcrdma_connections *connections);
 void rpcrdma_connections_no_file(struct rpcrdma_connections *connections);
