@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What client and server do to an RDMA device in the same way. Compiled into each module,
- * as include/rpcrdma/core.cc is.
+ * as the core is.
  *
  * It knows ib_core and the protocol's plain values; nothing of SUNRPC, of either side's
  * structures or of connections. It takes no lock, waits for nothing, posts nothing and
@@ -14,7 +14,7 @@
 #include <linux/scatterlist.h>
 #include <rdma/ib_verbs.h>
 
-#include <rpcrdma/codec.h>
+#include <rpcrdma/header.h>
 
 /**
  * rpcrdma_sg_set_pages - whole pages, each an element

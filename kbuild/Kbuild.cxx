@@ -53,6 +53,9 @@ $(obj)/%.o: $(obj)/%.cc $(cxx-rule-files) FORCE
 	$(call if_changed_rule,cxx_o_cc)
 
 # In a static pattern $* keeps its folder, from which kbuild finds the module.
-$(addprefix $(obj)/, $(shared-cxx-objs)): $(obj)/%.o: \
-		$(src)/include/rpcrdma/core.cc $(cxx-rule-files) FORCE
-	$(call if_changed_rule,cxx_o_cc)
+define core-rule
+$(addprefix $(obj)/, $(filter %/$(1), $(shared-cxx-objs))): $(obj)/%.o: \
+		$(src)/include/rpcrdma/$(notdir $(1:.o=.cc)) $(cxx-rule-files) FORCE
+	$$(call if_changed_rule,cxx_o_cc)
+endef
+$(foreach object, $(core), $(eval $(call core-rule,$(object))))

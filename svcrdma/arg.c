@@ -7,7 +7,7 @@
  *
  * A call without Read chunks stays in its Receive buffer. If it is longer than a page, the rest of
  * it is copied to the pages. With Read chunks there are two layouts; how the pieces of a message
- * go together is in include/rpcrdma/pieces.hh.
+ * go together is in include/rpcrdma/pieces.cc.
  * - simple: inline base and one chunk, not more than a page from its start. The chunk is read
  *   to the start of the pages; head and tail point into the Receive buffer. The tail is in the
  *   pages, too, behind the chunk, as nfsd takes an item that does not end in the head from there,

@@ -13,7 +13,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
-#include <rpcrdma/logic.h>
+#include <rpcrdma/exposures.h>
 
 /**
  * struct svcrdma_receiver - recv_ctxt.c, recvfrom.c: receive contexts

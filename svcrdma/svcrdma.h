@@ -33,7 +33,17 @@
 #include <rdma/rdma_cm.h>
 #include <rdma/rw.h>
 
-#include <rpcrdma/logic.h>
+#include <rpcrdma/ccp.h>
+#include <rpcrdma/cm_private.h>
+#include <rpcrdma/conn_state.h>
+#include <rpcrdma/credits.h>
+#include <rpcrdma/exposures.h>
+#include <rpcrdma/header.h>
+#include <rpcrdma/pieces.h>
+#include <rpcrdma/reply_plan.h>
+#include <rpcrdma/reverse.h>
+#include <rpcrdma/rpc_message.h>
+#include <rpcrdma/sizing.h>
 #include <common/statistics.h>
 #include <common/verbs.h>
 

@@ -12,7 +12,7 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
-#include "rpcrdma/logic.h"
+#include "rpcrdma/ccp.h"
 
 struct xprtrdma_send;
 

@@ -17,7 +17,7 @@
 /* Names of events and statuses; also read once for each of the passes. */
 #include <trace/misc/rdma.h>
 
-#include "rpcrdma/codec.h"
+#include "rpcrdma/header.h"
 #include <common/trace.h>
 
 #define XPRTRDMA_PEER(xprt) ((xprt)->address_strings[RPC_DISPLAY_ADDR])

@@ -35,7 +35,17 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
-#include "rpcrdma/logic.h"
+#include "rpcrdma/ccp.h"
+#include "rpcrdma/cm_private.h"
+#include "rpcrdma/conn_state.h"
+#include "rpcrdma/credits.h"
+#include "rpcrdma/header.h"
+#include "rpcrdma/pieces.h"
+#include "rpcrdma/reply_history.h"
+#include "rpcrdma/reply_plan.h"
+#include "rpcrdma/reverse.h"
+#include "rpcrdma/rpc_message.h"
+#include "rpcrdma/sizing.h"
 #include <common/statistics.h>
 #include <common/refusal.h>
 #include <common/verbs.h>

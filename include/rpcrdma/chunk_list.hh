@@ -9,7 +9,7 @@
 #ifndef RPCRDMA_CHUNK_LIST_HH
 #define RPCRDMA_CHUNK_LIST_HH
 
-#include "codec.h"
+#include "chunk_list.h"
 #include "math.hh"
 #include "reader.hh"
 #include "result.hh"
@@ -316,6 +316,12 @@ inline Status read_chunk_lists(Reader &reader, rpcrdma_chunk_lists &lists)
 
 /* ---- encoding ---- */
 
+/* RFC 8267 section 6.4.2; a chunk without segments carries nothing. */
+constexpr bool sendable_chunk(u32 segments)
+{
+	return segments && segments <= RPCRDMA_MAX_SEGMENTS_SENT;
+}
+
 /* Bytes of one chunk that come on top of the three empty lists */
 constexpr u64 read_chunk_size(u32 segments)
 {
@@ -408,67 +414,6 @@ inline void write_lists(Writer &writer, const rpcrdma_chunk_lists &lists)
 		to = store_counted_chunk(to, lists, chunk);
 	if (!lists.nr_reply)
 		store_end(to);
-}
-
-/* ---- building ---- */
-
-inline bool begin_read_chunk(rpcrdma_chunk_lists &lists, u32 position)
-{
-	u32 n = lists.nr_read;
-
-	/* Section 3.4.5: multiples of four; a chunk is one Position. */
-	if (lists.nr_write || lists.nr_reply || position % RPCRDMA_XDR_UNIT ||
-	    (n && position <= lists.chunks[n - 1].position))
-		return false;
-	if (!append_chunk(lists, position))
-		return false;
-	lists.nr_read++;
-	return true;
-}
-
-inline bool begin_write_chunk(rpcrdma_chunk_lists &lists)
-{
-	if (lists.nr_reply || !append_chunk(lists, 0))
-		return false;
-	lists.nr_write++;
-	return true;
-}
-
-inline bool begin_reply_chunk(rpcrdma_chunk_lists &lists)
-{
-	if (lists.nr_reply || !append_chunk(lists, 0))
-		return false;
-	lists.nr_reply = 1;
-	return true;
-}
-
-/* To the chunk that was begun last */
-inline bool add_segment(rpcrdma_chunk_lists &lists,
-			const rpcrdma_segment &segment)
-{
-	u32 n = chunk_count(lists);
-
-	if (!n || lists.nr_segments >= lists.max_segments ||
-	    !count_segment(lists.chunks[n - 1], segment).ok())
-		return false;
-	lists.segments[lists.nr_segments++] = segment;
-	return true;
-}
-
-/* Section 3.4.6: filled contiguously, lengths become the bytes written. */
-inline bool set_written(rpcrdma_chunk_lists &lists, rpcrdma_chunk &chunk,
-			u32 bytes)
-{
-	u32 left = bytes;
-
-	if (bytes > chunk.length || !owns_segments(lists, chunk))
-		return false;
-	for (rpcrdma_segment &segment : chunk_segments(lists, chunk)) {
-		segment.length = min(segment.length, left);
-		left -= segment.length;
-	}
-	chunk.length = bytes;
-	return true;
 }
 
 } /* namespace rpcrdma */

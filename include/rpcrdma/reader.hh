@@ -19,6 +19,10 @@ class Reader {
 		: buffer_(buffer)
 	{
 	}
+	Reader(const void *bytes, size_t length)
+		: buffer_(static_cast<const u8 *>(bytes), length)
+	{
+	}
 
 	constexpr bool failed() const
 	{

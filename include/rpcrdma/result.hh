@@ -3,7 +3,7 @@
 #ifndef RPCRDMA_RESULT_HH
 #define RPCRDMA_RESULT_HH
 
-#include "codec.h"
+#include "header.h"
 
 namespace rpcrdma
 {

@@ -20,6 +20,11 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 #endif
 
+/*
+ * Around the functions of the core. All of them are pure functions over plain values and bytes: no
+ * allocation, no lock, no clock, nothing kept after the return. The caller passes the storage, and
+ * holds whatever lock protects it. Any context.
+ */
 #ifdef __cplusplus
 #define RPCRDMA_BEGIN_C_ABI extern "C" {
 #define RPCRDMA_END_C_ABI }

@@ -18,6 +18,10 @@ class Writer {
 		: buffer_(buffer)
 	{
 	}
+	Writer(void *bytes, size_t length)
+		: buffer_(static_cast<u8 *>(bytes), length)
+	{
+	}
 
 	constexpr bool failed() const
 	{

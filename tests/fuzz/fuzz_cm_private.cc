@@ -2,7 +2,8 @@
 /* Any private data: against a search of its own, then encoded and negotiated. */
 #include <vector>
 
-#include <rpcrdma/logic.h>
+#include <rpcrdma/cm_private.h>
+#include <rpcrdma/protocol.h>
 
 #include "input.hh"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Any sequence of events, calls and replies: connection and twin stay together. */
+#include <rpcrdma/conn_state.h>
+
 #include "input.hh"
 #include "support/connection_twin.hh"
 

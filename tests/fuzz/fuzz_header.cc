@@ -3,6 +3,8 @@
  * Any received message: decode, compare with the naive decoder, encode, decode
  * again. Then over little storage, whose size the first two words choose.
  */
+#include <rpcrdma/rpc_message.h>
+
 #include "input.hh"
 #include "support/header_check.hh"
 

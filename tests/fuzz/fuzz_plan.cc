@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Any shape of a call, any reply, any device: what is planned fits. */
+#include <rpcrdma/call_plan.h>
+#include <rpcrdma/reply_plan.h>
+#include <rpcrdma/sizing.h>
+
 #include "input.hh"
 #include "support/plan_check.hh"
 

@@ -13,7 +13,7 @@ using Input = rpcrdma::Reader;
 
 inline Input input_of(const u8 *data, size_t size)
 {
-	return Input({ data, size });
+	return Input(data, size);
 }
 
 /* @wrong is null when all is well. */

@@ -24,7 +24,7 @@
  * @part send_call  a credit and the post; or neither
  *	xprtrdma/request.c: send_call()
  *	xprtrdma/send.c: xprtrdma_send_call()
- *	include/rpcrdma/logic.h: rpcrdma_window_take() rpcrdma_window_size()
+ *	include/rpcrdma/credits.h: rpcrdma_window_take() rpcrdma_window_size()
  * @part let_admitted_call_go  not all calls wait for the window
  *	xprtrdma/request.c: let_admitted_call_go()
  * @part set_cwnd  SUNRPC hears of the window
@@ -37,11 +37,11 @@
  * @part take_grant  a message says how many credits there are
  *	xprtrdma/reply.c: take_grant()
  *	xprtrdma/window.c: xprtrdma_window_grant() new_grant()
- *	include/rpcrdma/credits.hh: apply_grant()
+ *	include/rpcrdma/credits.cc: rpcrdma_window_grant()
  * @part give_credit_back  a Receive buffer is back, and then the credit
  *	xprtrdma/reply.c: give_credit_back()
  *	xprtrdma/receive.c: xprtrdma_receive_return() post_idle()
- *	include/rpcrdma/logic.h: rpcrdma_window_untake()
+ *	include/rpcrdma/credits.h: rpcrdma_window_untake()
  * @part take_lost  is it that of a call that has ended?
  *	xprtrdma/reply.c: take_lost()
  * @part drop_unknown  nobody waits for the message
@@ -58,7 +58,7 @@
  *	xprtrdma/transport.c: transport_close() disconnect() connect_worker() establish() next_cookie()
  *	xprtrdma/connection.c: xprtrdma_conn_destroy() conn_quiesce()
  *	xprtrdma/window.c: xprtrdma_window_stop() xprtrdma_window_create() xprtrdma_window_begin()
- *	include/rpcrdma/credits.hh: reset_window()
+ *	include/rpcrdma/credits.cc: rpcrdma_window_reset()
  * @part watch  no reply comes, and calls wait for a credit
  *	xprtrdma/watch.c: stall_worker() xprtrdma_watch_stalled()
  * @part write_space  environment: SUNRPC's xprt_write_space()

@@ -13,20 +13,20 @@
  *	svcrdma/expose.c: svcrdma_expose()
  * @part claim  the table gets it
  *	svcrdma/expose.c: exposed_claim()
- *	include/rpcrdma/exposures.hh: claim_exposure()
+ *	include/rpcrdma/exposures.cc: rpcrdma_exposures_claim()
  * @part post  registrations and Send
  *	svcrdma/submit.c: svcrdma_send_post() exposed_post() svcrdma_send_granted()
  *	svcrdma/expose.c: svcrdma_exposed_post() svcrdma_expose_watch()
- *	include/rpcrdma/exposures.hh: arm_exposure()
+ *	include/rpcrdma/exposures.cc: rpcrdma_exposures_arm()
  * @part sq_put  entries come back, and are somebody else's
  *	svcrdma/sq.c: sq_put() sq_grant() svcrdma_sq_reserve()
  * @part exposed_end  it was taken out of the table
  *	svcrdma/expose.c: exposed_end()
- *	include/rpcrdma/exposures.hh: take_oldest()
+ *	include/rpcrdma/exposures.cc: take_oldest()
  * @part exposed_free  nobody can reach its memory any more
  *	svcrdma/expose.c: exposed_free() svcrdma_exposed_drop()
  *	svcrdma/region.c: svcrdma_regions_put()
- *	include/rpcrdma/exposures.hh: release_exposure()
+ *	include/rpcrdma/exposures.cc: rpcrdma_exposures_release()
  * @part done  an RDMA_DONE, by a thread of nfsd or in the handler of the Receive
  *	svcrdma/recvfrom.c: recv_done() svcrdma_recv_wc()
  *	svcrdma/expose.c: svcrdma_exposed_done()

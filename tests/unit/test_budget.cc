@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include <rpcrdma/logic.h>
+#include <rpcrdma/credits.h>
 
 /* A server: for each host the grants of its connections */
 class Budget : public testing::Test {

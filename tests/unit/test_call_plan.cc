@@ -2,6 +2,9 @@
 /* RFC 8166 sections 3.5 and 4.3 */
 #include <gtest/gtest.h>
 
+#include <rpcrdma/call_plan.h>
+#include <rpcrdma/protocol.h>
+
 #include "support/plan_check.hh"
 
 static rpcrdma_call_shape small_shape()

@@ -2,6 +2,9 @@
 /* Connection Configuration Protocol: RFC 5666 section 6 */
 #include <gtest/gtest.h>
 
+#include <rpcrdma/ccp.h>
+#include <rpcrdma/protocol.h>
+
 #include "support/config_check.hh"
 
 static const u32 huge = 0xffffffff;

@@ -3,6 +3,8 @@
 
 #include <random>
 
+#include <rpcrdma/conn_state.h>
+
 #include "support/connection_twin.hh"
 
 TEST(ConnState, EachEventInEachState)

@@ -4,6 +4,8 @@
 
 #include <random>
 
+#include <rpcrdma/credits.h>
+
 #include "support/window_twin.hh"
 
 class Window : public testing::Test {

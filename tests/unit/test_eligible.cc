@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "support/hex.hh"
-#include "rpcrdma/codec.h"
+#include "rpcrdma/rpc_message.h"
 
 static Bytes call(u32 program, u32 version, u32 procedure)
 {

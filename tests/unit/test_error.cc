@@ -2,6 +2,8 @@
 /* RDMA_ERROR: RFC 8166 section 4.5 */
 #include <gtest/gtest.h>
 
+#include <rpcrdma/header.h>
+
 #include "support/header_check.hh"
 #include "support/messages.hh"
 

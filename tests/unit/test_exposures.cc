@@ -4,6 +4,8 @@
 
 #include <random>
 
+#include <rpcrdma/exposures.h>
+
 #include "support/exposures_twin.hh"
 
 class Exposures : public testing::Test {

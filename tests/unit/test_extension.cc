@@ -2,7 +2,8 @@
 /* Documentation/reliable-reply.rst: the extension block */
 #include <gtest/gtest.h>
 
-#include <rpcrdma/logic.h>
+#include <rpcrdma/cm_private.h>
+#include <rpcrdma/protocol.h>
 
 #include "support/hex.hh"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <gtest/gtest.h>
 
-#include <rpcrdma/fixed_header.hh>
+#include <rpcrdma/header.hh>
 
 #include "support/decoded.hh"
 
@@ -20,8 +20,8 @@ TEST(FixedHeader, BothWays)
 	Bytes bytes = hex(fixed), back(16);
 	rpcrdma_header header = {},
 		       expected = { 0x01020304, 1, ~0u, 4, 0, 0, 0, 0 };
-	Reader reader({ bytes.data(), bytes.size() });
-	Writer writer({ back.data(), back.size() });
+	Reader reader(bytes.data(), bytes.size());
+	Writer writer(back.data(), back.size());
 
 	read_fixed_header(reader, header);
 	EXPECT_TRUE(header == expected);

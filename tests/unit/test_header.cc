@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <rpcrdma/rpc_message.h>
 #include <rpcrdma/header.hh>
 
 #include "support/header_check.hh"

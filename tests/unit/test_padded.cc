@@ -2,6 +2,8 @@
 /* RDMA_MSGP: RFC 5666 sections 3.9 and 4.3, RFC 8166 section 4.6.1 */
 #include <gtest/gtest.h>
 
+#include <rpcrdma/header.h>
+
 #include "support/header_check.hh"
 
 static const u32 huge = 0xffffffff;

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include <rpcrdma/logic.h>
+#include <rpcrdma/pieces.h>
 
 #include "support/decoded.hh"
 

@@ -9,7 +9,7 @@ using rpcrdma::Reader;
 
 static Reader over(const Bytes &bytes)
 {
-	return Reader({ bytes.data(), bytes.size() });
+	return Reader(bytes.data(), bytes.size());
 }
 
 TEST(Reader, ReadsInOrder)
@@ -73,7 +73,7 @@ TEST(Reader, SkipCannotWrap)
 
 TEST(Reader, OfNothing)
 {
-	Reader reader({ nullptr, 0 });
+	Reader reader(nullptr, 0);
 
 	EXPECT_EQ(reader.read_u64(), 0u);
 	EXPECT_TRUE(reader.failed());

@@ -4,6 +4,8 @@
 
 #include <random>
 
+#include <rpcrdma/reply_history.h>
+
 #include "support/history_twin.hh"
 
 class ReplyHistory : public testing::Test {
@@ -63,7 +65,7 @@ TEST_F(ReplyHistory, SmallOnesChangeItBack)
 	EXPECT_TRUE(expects());
 }
 
-/* The bounds that reply_history.hh states, for any sequence */
+/* The bounds that reply_history.cc states, for any sequence */
 TEST(ReplyHistoryPair, BoundsHold)
 {
 	for (u32 seed = 0; seed < 500; seed++) {

@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include <rpcrdma/header.h>
 #include <rpcrdma/result.hh>
 
 using rpcrdma::Status;

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include <rpcrdma/logic.h>
+#include <rpcrdma/reverse.h>
 
 #include "support/decoded.hh"
 

@@ -2,7 +2,7 @@
 /* Requirements 5, 6 and 85: receives for everything that is promised */
 #include <gtest/gtest.h>
 
-#include <rpcrdma/logic.h>
+#include <rpcrdma/sizing.h>
 
 static const u32 depths[] = {
 	0,   1,	   2,	 7,    16,    30,    64,      100,

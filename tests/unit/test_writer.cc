@@ -9,7 +9,7 @@ using rpcrdma::Writer;
 
 static Writer over(Bytes &bytes)
 {
-	return Writer({ bytes.data(), bytes.size() });
+	return Writer(bytes.data(), bytes.size());
 }
 
 TEST(Writer, WritesInOrder)
@@ -50,7 +50,7 @@ TEST(Writer, FailureStays)
 
 TEST(Writer, ToNothing)
 {
-	Writer writer({ nullptr, 0 });
+	Writer writer(nullptr, 0);
 
 	writer.write_u8(1);
 	EXPECT_TRUE(writer.failed());

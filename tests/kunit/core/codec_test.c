@@ -8,7 +8,7 @@
 #include <linux/unaligned.h>
 
 #include "../fake/bad_input.h"
-#include "rpcrdma/logic.h"
+#include "rpcrdma/header.h"
 
 enum { ROOM = 64 };
 

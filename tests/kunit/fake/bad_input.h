@@ -5,7 +5,7 @@
 
 #include <kunit/test.h>
 
-#include "rpcrdma/codec.h"
+#include "rpcrdma/header.h"
 
 enum { SAMPLE_WORDS = 64 };
 

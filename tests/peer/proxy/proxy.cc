@@ -7,7 +7,8 @@
 
 #include "failure.hh"
 #include "nfs/nfs.hh"
-#include "rpcrdma/cm_private.hh"
+#include "rpcrdma/chunk_list.h"
+#include "rpcrdma/cm_private.h"
 #include "wire/trace.hh"
 
 namespace peer
@@ -170,6 +171,15 @@ void Proxy::run()
 	}
 }
 
+static rpcrdma_cm_private said(const Bytes &private_data)
+{
+	rpcrdma_cm_private block;
+
+	rpcrdma_cm_private_decode(private_data.data(), u32(private_data.size()),
+				  &block);
+	return block;
+}
+
 void Proxy::accept_next()
 {
 	Options options;
@@ -187,12 +197,12 @@ void Proxy::accept_next()
 		std::lock_guard guard(lock_);
 		connect = connect_;
 	}
-	rpcrdma_cm_private theirs, ours;
+	rpcrdma_cm_private theirs = said(wire_->peer_private());
+	rpcrdma_cm_private ours = said(options.private_data);
+	rpcrdma_negotiated agreed;
 
-	rpcrdma::decode_cm_private(wire_->peer_private().view(), theirs);
-	rpcrdma::decode_cm_private(options.private_data.view(), ours);
-	exposes_ =
-		rpcrdma::read_chunk_replies(theirs.extensions, ours.extensions);
+	rpcrdma_cm_negotiate(&ours, &theirs, &agreed);
+	exposes_ = agreed.read_chunk_replies;
 	threshold_ = rpcrdma::min(own_size, theirs.recv_size);
 	staging_ = wire_->memory(staging_size);
 	nfsd_ = std::make_unique<Tcp>("127.0.0.1", nfsd_port);

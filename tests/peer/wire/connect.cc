@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "failure.hh"
-#include "rpcrdma/cm_private.hh"
+#include "rpcrdma/protocol.h"
 #include "wire/trace.hh"
 #include "wire/wire.hh"
 
@@ -18,11 +18,16 @@ namespace peer
 
 constexpr int cm_timeout = 60000; /* milliseconds, for each step */
 
+/* RFC 8797 section 4.2: in units of 1024 bytes, less one */
+static u32 encoded_size(u32 size)
+{
+	return rpcrdma::clamp<u32>(size / 1024, 1, 256) - 1;
+}
+
 Bytes Options::private_block(u32 send_size, u32 receive_size, u8 flags)
 {
-	const u32 sizes = u32(flags) << 16 |
-			  u32(rpcrdma::encoded_size(send_size)) << 8 |
-			  rpcrdma::encoded_size(receive_size);
+	const u32 sizes = u32(flags) << 16 | encoded_size(send_size) << 8 |
+			  encoded_size(receive_size);
 
 	return Bytes()
 		.word(u32(RPCRDMA_CM_FORMAT_ID))

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "wire/bytes.hh"
-#include "rpcrdma/codec.h"
+#include "rpcrdma/header.h"
 
 namespace peer
 {

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "wire/bytes.hh"
-#include "rpcrdma/codec.h"
+#include "rpcrdma/chunk_list.h"
 
 namespace peer
 {

@@ -6,7 +6,8 @@
 #ifndef UNIT_CONFIG_CHECK_HH
 #define UNIT_CONFIG_CHECK_HH
 
-#include <rpcrdma/logic.h>
+#include <rpcrdma/ccp.h>
+#include <rpcrdma/protocol.h>
 
 #include "hex.hh"
 

@@ -10,6 +10,8 @@
 #include <map>
 #include <optional>
 
+#include <rpcrdma/conn_state.h>
+
 #include "window_twin.hh"
 
 using Transition = std::pair<rpcrdma_conn_state, rpcrdma_conn_event>;

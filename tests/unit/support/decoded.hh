@@ -3,7 +3,7 @@
 #ifndef UNIT_DECODED_HH
 #define UNIT_DECODED_HH
 
-#include <rpcrdma/codec.h>
+#include <rpcrdma/header.h>
 
 #include "hex.hh"
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-#include <rpcrdma/logic.h>
+#include <rpcrdma/exposures.h>
 
 /* A table and its twin, moved together. Each step: null, or what is wrong. */
 class ExposuresPair {

@@ -6,6 +6,8 @@
 #ifndef UNIT_HEADER_CHECK_HH
 #define UNIT_HEADER_CHECK_HH
 
+#include <rpcrdma/header.h>
+
 #include "decoded.hh"
 #include "naive_decode.hh"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What has come of each procedure, all of it, and the bounds that reply_history.hh
+ * What has come of each procedure, all of it, and the bounds that reply_history.cc
  * states. Oracle for struct rpcrdma_reply_history.
  */
 #ifndef UNIT_HISTORY_TWIN_HH
@@ -10,7 +10,7 @@
 #include <map>
 #include <vector>
 
-#include <rpcrdma/logic.h>
+#include <rpcrdma/reply_history.h>
 
 class ProcedureTwin {
     public:

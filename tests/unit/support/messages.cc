@@ -3,6 +3,8 @@
  * Made by hand from RFC 8166 sections 4.1.2 and 4.7. Requirements shown: 17 (XDR),
  * 18, 19, 21, 22, 37, 38, 39, 47, 54, 57, 58, 61, 62.
  */
+#include <rpcrdma/protocol.h>
+
 #include "messages.hh"
 
 /* clang-format off: a field per line */

@@ -3,6 +3,8 @@
 #ifndef UNIT_MESSAGES_HH
 #define UNIT_MESSAGES_HH
 
+#include <rpcrdma/header.h>
+
 #include "decoded.hh"
 
 struct Message {

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <rpcrdma/codec.h>
+#include <rpcrdma/chunk_list.h>
 
 #include "hex.hh"
 

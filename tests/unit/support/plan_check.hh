@@ -6,7 +6,8 @@
 #ifndef UNIT_PLAN_CHECK_HH
 #define UNIT_PLAN_CHECK_HH
 
-#include <rpcrdma/logic.h>
+#include <rpcrdma/call_plan.h>
+#include <rpcrdma/header.h>
 
 #include "decoded.hh"
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-#include <rpcrdma/logic.h>
+#include <rpcrdma/credits.h>
 
 /* What a reply does, where nothing comes between */
 inline u32 window_reply(rpcrdma_window *window, u32 granted)

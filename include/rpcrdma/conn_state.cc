@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Life of a connection, for both sides */
-#ifndef RPCRDMA_CONN_STATE_HH
-#define RPCRDMA_CONN_STATE_HH
-
-#include "logic.h"
-
-namespace rpcrdma
-{
+#include "conn_state.h"
 
 /* There is something to tear down. */
-constexpr bool is_live(rpcrdma_conn_state state)
+static constexpr bool is_live(rpcrdma_conn_state state)
 {
 	switch (state) {
 	case RPCRDMA_CONN_RESOLVING_ADDR:
@@ -23,14 +17,14 @@ constexpr bool is_live(rpcrdma_conn_state state)
 }
 
 /* A step of the normal way: @to when @state is @from */
-constexpr rpcrdma_conn_state
+static constexpr rpcrdma_conn_state
 step(rpcrdma_conn_state state, rpcrdma_conn_state from, rpcrdma_conn_state to)
 {
 	return state == from ? to : state;
 }
 
-constexpr rpcrdma_conn_state next_state(rpcrdma_conn_state state,
-					rpcrdma_conn_event event)
+enum rpcrdma_conn_state rpcrdma_conn_next(enum rpcrdma_conn_state state,
+					  enum rpcrdma_conn_event event)
 {
 	switch (event) {
 	case RPCRDMA_EVENT_START:
@@ -55,7 +49,3 @@ constexpr rpcrdma_conn_state next_state(rpcrdma_conn_state state,
 	}
 	return state;
 }
-
-} /* namespace rpcrdma */
-
-#endif /* RPCRDMA_CONN_STATE_HH */

@@ -6,29 +6,26 @@
  * the Position Zero chunk of an RDMA_NOMSG. A walk goes over the pieces in order: base up
  * to the first Position, chunk, padding, base up to the next Position, and so on.
  */
-#ifndef RPCRDMA_PIECES_HH
-#define RPCRDMA_PIECES_HH
+#include "pieces.h"
+#include "math.hh"
 
-#include "chunk_list.hh"
-#include "logic.h"
+using namespace rpcrdma;
 
-namespace rpcrdma
+void rpcrdma_pieces_start(struct rpcrdma_pieces *walk,
+			  const struct rpcrdma_chunk_lists *lists,
+			  u32 inline_length, u32 limit)
 {
+	const rpcrdma_chunk *zero = rpcrdma_position_zero_chunk(lists);
 
-inline void start_pieces(rpcrdma_pieces &walk, const rpcrdma_chunk_lists &lists,
-			 u32 inline_length, u32 limit)
-{
-	const rpcrdma_chunk *zero = rpcrdma_position_zero_chunk(&lists);
-
-	walk = {};
-	walk.lists = &lists;
-	walk.base = zero;
-	walk.base_size = zero ? zero->length : inline_length;
-	walk.next = zero ? 1 : 0;
-	walk.limit = limit;
+	*walk = {};
+	walk->lists = lists;
+	walk->base = zero;
+	walk->base_size = zero ? zero->length : inline_length;
+	walk->next = zero ? 1 : 0;
+	walk->limit = limit;
 }
 
-inline rpcrdma_piece base_piece(rpcrdma_pieces &walk, u32 length)
+static rpcrdma_piece base_piece(rpcrdma_pieces &walk, u32 length)
 {
 	u32 from = walk.base_used;
 
@@ -37,7 +34,7 @@ inline rpcrdma_piece base_piece(rpcrdma_pieces &walk, u32 length)
 		 walk.base, from, length, 0 };
 }
 
-inline rpcrdma_piece chunk_piece(rpcrdma_pieces &walk,
+static rpcrdma_piece chunk_piece(rpcrdma_pieces &walk,
 				 const rpcrdma_chunk &chunk)
 {
 	walk.pad = u32(xdr_padded(chunk.length) - chunk.length);
@@ -46,7 +43,7 @@ inline rpcrdma_piece chunk_piece(rpcrdma_pieces &walk,
 }
 
 /* Which one comes next: 1, at the end 0. -1: nothing fits. */
-inline int choose_piece(rpcrdma_pieces &walk, rpcrdma_piece &piece)
+static int choose_piece(rpcrdma_pieces &walk, rpcrdma_piece &piece)
 {
 	u32 base_left = walk.base_size - walk.base_used;
 
@@ -72,34 +69,31 @@ inline int choose_piece(rpcrdma_pieces &walk, rpcrdma_piece &piece)
 	return 1;
 }
 
-inline int next_piece(rpcrdma_pieces &walk, rpcrdma_piece &piece)
+int rpcrdma_pieces_next(struct rpcrdma_pieces *walk,
+			struct rpcrdma_piece *piece)
 {
-	int found = choose_piece(walk, piece);
+	int found = choose_piece(*walk, *piece);
 
 	if (found <= 0)
 		return found;
-	if (piece.length > walk.limit - walk.size)
+	if (piece->length > walk->limit - walk->size)
 		return -1;
-	piece.to = walk.size;
-	walk.size += piece.length;
+	piece->to = walk->size;
+	walk->size += piece->length;
 	return 1;
 }
 
-inline bool measure_pieces(const rpcrdma_chunk_lists &lists, u32 inline_length,
-			   u32 limit, u32 &size)
+bool rpcrdma_pieces_measure(const struct rpcrdma_chunk_lists *lists,
+			    u32 inline_length, u32 limit, u32 *size)
 {
 	rpcrdma_pieces walk;
 	rpcrdma_piece piece;
 	int found;
 
-	start_pieces(walk, lists, inline_length, limit);
+	rpcrdma_pieces_start(&walk, lists, inline_length, limit);
 	do {
-		found = next_piece(walk, piece);
+		found = rpcrdma_pieces_next(&walk, &piece);
 	} while (found > 0);
-	size = found ? 0 : walk.size;
+	*size = found ? 0 : walk.size;
 	return !found;
 }
-
-} /* namespace rpcrdma */
-
-#endif /* RPCRDMA_PIECES_HH */

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * C interface of the RPC-over-RDMA version 1 header codec.
- *
- * Pure functions over bytes: no allocation, no locks, no clock. They may be
- * called in any context. Storage is the caller's, and nothing is kept after
- * the return. All integers in the structs are in host byte order.
+ * The RPC-over-RDMA version 1 header: RFC 8166 section 4. All integers in the structs are in
+ * host byte order.
  */
-#ifndef RPCRDMA_CODEC_H
-#define RPCRDMA_CODEC_H
+#ifndef RPCRDMA_HEADER_H
+#define RPCRDMA_HEADER_H
 
-#include "protocol.h"
+#include "chunk_list.h"
 
 /**
  * enum rpcrdma_status - what the codec found
@@ -45,45 +42,6 @@ enum rpcrdma_status {
 	RPCRDMA_TOO_MANY,
 	RPCRDMA_BAD_ERROR,
 	RPCRDMA_NO_SPACE,
-};
-
-/* One registered piece of memory, RFC 8166 section 3.4.3. */
-struct rpcrdma_segment {
-	u32 handle;		/* R_key or STag */
-	u32 length;		/* bytes */
-	u64 offset;
-};
-RPCRDMA_ASSERT_SIZE(struct rpcrdma_segment, 16);
-
-/*
- * One chunk: @count segments from index @first of the segment array.
- * @position is 0 in Write and Reply chunks. @length is the sum of the
- * segments' lengths, in bytes; the codec guarantees that it fits.
- */
-struct rpcrdma_chunk {
-	u32 position;
-	u32 first;
-	u32 count;
-	u32 length;
-};
-RPCRDMA_ASSERT_SIZE(struct rpcrdma_chunk, 16);
-
-/*
- * The three chunk lists of a message. chunks[] holds @nr_read Read chunks by
- * ascending Position, then @nr_write Write chunks in list order, then @nr_reply
- * (0 or 1) Reply chunks. Segments with the same Position are one Read chunk, in
- * list order (RFC 8166 section 3.4.5); a Position Zero Read chunk comes first.
- * Write and Reply chunks without segments are kept, with count 0.
- */
-struct rpcrdma_chunk_lists {
-	struct rpcrdma_segment *segments;	/* the caller's storage */
-	struct rpcrdma_chunk *chunks;		/* the caller's storage */
-	u32 max_segments;
-	u32 max_chunks;
-	u32 nr_segments;
-	u32 nr_read;
-	u32 nr_write;
-	u32 nr_reply;
 };
 
 /*
@@ -178,84 +136,7 @@ enum rpcrdma_status rpcrdma_header_encode(struct rpcrdma_header *header,
 u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits,
 			 enum rpcrdma_errcode error, void *buffer);
 
-/**
- * rpcrdma_call_reducible_from - from where on may an RPC call be reduced?
- * @call: the RPC message
- * @length: bytes of it that lie together; its header has to be among them
- * @known: set if the binding of its program is known: RFC 8267
- *
- * Return: the lowest Position, in bytes, that a Read chunk may have, but for 0; or 0 if none
- * may: RFC 8166 sections 6.1 and 8.2.2.
- */
-u32 rpcrdma_call_reducible_from(const void *call, u32 length, bool *known);
-
-/**
- * rpcrdma_chunk_is_item - is a Read chunk one argument of a known binding?
- * @count: the word in front of its Position
- * @chunk_length: bytes, with or without the padding of the item
- */
-bool rpcrdma_chunk_is_item(u32 count, u32 chunk_length);
-
-/**
- * rpcrdma_message_direction - is an RDMA_MSG payload a call or a reply?
- * @payload: the RPC message
- * @length: its size in bytes
- *
- * Return: %RPCRDMA_RPC_CALL, %RPCRDMA_RPC_REPLY, or -1 where it cannot be told
- * (RFC 8167 section 4.1).
- */
-int rpcrdma_message_direction(const void *payload, u32 length);
-
-/**
- * rpcrdma_reply_verifier - how much of an RPC reply is its verifier?
- * @reply: the RPC message, or the beginning of it
- * @length: its size in bytes
- *
- * Return: bytes with flavor and length, at most what RFC 5531 section 8.2 allows; 0 for a reply
- * that was not accepted, or one that is too short to tell.
- */
-u32 rpcrdma_reply_verifier(const void *reply, u32 length);
-
-/**
- * rpcrdma_lists_init - empty lists over the caller's storage
- * @lists: to be set up
- * @segments: storage for @max_segments
- * @max_segments: its number of elements
- * @chunks: storage for @max_chunks
- * @max_chunks: its number of elements
- */
-void rpcrdma_lists_init(struct rpcrdma_chunk_lists *lists,
-			struct rpcrdma_segment *segments, u32 max_segments,
-			struct rpcrdma_chunk *chunks, u32 max_chunks);
-
-/*
- * Building lists for an encode. The calls have to come in this order: all Read
- * chunks by ascending Position, all Write chunks, the Reply chunk; after each, its
- * segments. Each returns false, and changes nothing, when storage or a sum
- * overflows, or the order is wrong.
- */
-bool rpcrdma_lists_begin_read(struct rpcrdma_chunk_lists *lists, u32 position);
-bool rpcrdma_lists_begin_write(struct rpcrdma_chunk_lists *lists);
-bool rpcrdma_lists_begin_reply(struct rpcrdma_chunk_lists *lists);
-bool rpcrdma_lists_add_segment(struct rpcrdma_chunk_lists *lists,
-			       struct rpcrdma_segment segment);
-
-/**
- * rpcrdma_chunk_set_written - lengths as a responder returns them
- * @lists: lists that hold @chunk
- * @chunk: a Write chunk or the Reply chunk
- * @bytes: bytes that were written, from the chunk's start
- *
- * Fills segments in order: full ones keep their length, the last gets what is
- * left, the rest become 0. Handles and offsets stay (RFC 8166 section 3.4.6).
- *
- * Return: false, with nothing changed, when @bytes exceeds the chunk.
- */
-bool rpcrdma_chunk_set_written(struct rpcrdma_chunk_lists *lists,
-			       struct rpcrdma_chunk *chunk, u32 bytes);
-
 RPCRDMA_END_C_ABI
-
 /**
  * rpcrdma_may_have_reads - does a message begin with a Read list that is not empty?
  * @message: the received message, of which nothing else is known
@@ -274,33 +155,4 @@ static inline bool rpcrdma_may_have_reads(const void *message, u32 length)
 	return first;
 }
 
-/*
- * RFC 8166 section 3.5: an RPC message of @length bytes goes in one transport message of at most
- * @threshold bytes, without any chunk.
- */
-static inline bool rpcrdma_fits_plain(u32 length, u32 threshold)
-{
-	return (u64)length + RPCRDMA_MIN_HEADER_SIZE <= threshold;
-}
-
-static inline const struct rpcrdma_chunk *
-rpcrdma_position_zero_chunk(const struct rpcrdma_chunk_lists *lists)
-{
-	return lists->nr_read && lists->chunks[0].position == 0 ?
-		&lists->chunks[0] : NULL;
-}
-
-static inline struct rpcrdma_chunk *
-rpcrdma_write_chunk(const struct rpcrdma_chunk_lists *lists, u32 n)
-{
-	return n < lists->nr_write ? &lists->chunks[lists->nr_read + n] : NULL;
-}
-
-static inline struct rpcrdma_chunk *
-rpcrdma_reply_chunk(const struct rpcrdma_chunk_lists *lists)
-{
-	return lists->nr_reply ?
-		&lists->chunks[lists->nr_read + lists->nr_write] : NULL;
-}
-
-#endif /* RPCRDMA_CODEC_H */
+#endif /* RPCRDMA_HEADER_H */

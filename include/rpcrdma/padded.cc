@@ -4,22 +4,19 @@
  * and rdma_thresh, before its chunk lists. Nobody knows for sure how such a message is
  * padded (RFC 8166 section 4.6.1); this tells those that cannot be padded at all.
  */
-#ifndef RPCRDMA_PADDED_HH
-#define RPCRDMA_PADDED_HH
-
 #include "header.hh"
+#include "rpc_message.h"
 
-namespace rpcrdma
-{
+using namespace rpcrdma;
 
 /* Where an item may begin in a message of whole XDR units, it is aligned already. */
-constexpr bool pads_nothing(u32 align)
+static constexpr bool pads_nothing(u32 align)
 {
 	return !align || RPCRDMA_XDR_UNIT % align == 0;
 }
 
 /* Bytes of the RPC message before it was reduced */
-inline u64 unreduced_size(u64 payload, const rpcrdma_chunk_lists &lists)
+static u64 unreduced_size(u64 payload, const rpcrdma_chunk_lists &lists)
 {
 	for (u32 i = 0; i < lists.nr_read; i++)
 		payload += lists.chunks[i].length;
@@ -35,51 +32,48 @@ inline u64 unreduced_size(u64 payload, const rpcrdma_chunk_lists &lists)
  *   (there, last) rdma_thresh bytes. Each item is shorter than the message, which
  *   begins with its XID, so this holds whichever of the two the sender believes.
  */
-inline bool no_padding_applies(u32 align, u32 thresh, u64 size)
+static bool no_padding_applies(u32 align, u32 thresh, u64 size)
 {
 	return pads_nothing(align) || size <= thresh;
 }
 
-inline Status read_unpadded(Reader &reader, Span<const u8> message,
-			    rpcrdma_header &header, rpcrdma_chunk_lists &lists)
+static Status read_unpadded(Reader &reader, rpcrdma_header &header,
+			    rpcrdma_chunk_lists &lists)
 {
 	u32 align = reader.read_u32();
 	u32 thresh = reader.read_u32();
 	Status status;
-	u64 payload;
 
 	header.proc = RPCRDMA_MSG;
 	status = read_lists(reader, header, lists);
 	if (!status.ok())
 		return status;
-	payload = message.size() - header.size;
-	if (message_direction(message.subspan(header.size, payload)) !=
+	Span<const u8> payload = reader.take(reader.remaining());
+	if (rpcrdma_message_direction(payload.data(), u32(payload.size())) !=
 		    RPCRDMA_RPC_CALL ||
-	    !no_padding_applies(align, thresh, unreduced_size(payload, lists)))
+	    !no_padding_applies(align, thresh,
+				unreduced_size(payload.size(), lists)))
 		return RPCRDMA_BAD_PROC;
 	return {};
 }
 
 /* @header stays what it was unless the message is fit to be served. */
-inline Status decode_unpadded(Span<const u8> message, rpcrdma_header &header,
-			      rpcrdma_chunk_lists &lists)
+enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,
+					    struct rpcrdma_header *header,
+					    struct rpcrdma_chunk_lists *lists)
 {
 	rpcrdma_header found = {};
-	Reader reader(message);
+	Reader reader(message, length);
 	Status status = RPCRDMA_BAD_PROC;
 
-	clear_lists(lists);
+	clear_lists(*lists);
 	read_fixed_header(reader, found);
 	if (!reader.failed() && found.vers == RPCRDMA_VERSION &&
 	    found.proc == RPCRDMA_MSGP)
-		status = read_unpadded(reader, message, found, lists);
+		status = read_unpadded(reader, found, *lists);
 	if (status.ok())
-		header = found;
+		*header = found;
 	else
-		clear_lists(lists);
-	return status;
+		clear_lists(*lists);
+	return status.code();
 }
-
-} /* namespace rpcrdma */
-
-#endif /* RPCRDMA_PADDED_HH */

@@ -8,16 +8,12 @@
  * The RPC headers around it are those of RFC 5531 section 9. Only calls with AUTH_NONE or
  * AUTH_SYS are ours: another flavour's verifier would be for SUNRPC to check, and to make.
  */
-#ifndef RPCRDMA_CONFIG_HH
-#define RPCRDMA_CONFIG_HH
-
-#include "logic.h"
+#include "ccp.h"
 #include "math.hh"
 #include "reader.hh"
 #include "writer.hh"
 
-namespace rpcrdma
-{
+using namespace rpcrdma;
 
 /* ---- both directions: credentials and verifiers ---- */
 
@@ -27,7 +23,7 @@ struct Auth {
 };
 
 /* RFC 5531 section 8.2: the body has at most 400 bytes. */
-inline Auth read_auth(Reader &reader)
+static Auth read_auth(Reader &reader)
 {
 	u32 flavor = reader.read_u32();
 	u32 length = reader.read_u32();
@@ -38,7 +34,7 @@ inline Auth read_auth(Reader &reader)
 	return { flavor, !reader.failed() };
 }
 
-inline void write_no_auth(Writer &writer)
+static void write_no_auth(Writer &writer)
 {
 	writer.write_u32(RPCRDMA_RPC_AUTH_NONE);
 	writer.write_u32(0);
@@ -46,9 +42,12 @@ inline void write_no_auth(Writer &writer)
 
 /* ---- the call ---- */
 
-inline void write_config_call(Writer &writer, u32 xid,
-			      const rpcrdma_config_request &request)
+u32 rpcrdma_config_call_encode(u32 xid,
+			       const struct rpcrdma_config_request *request,
+			       void *buffer)
 {
+	Writer writer(buffer, RPCRDMA_CONFIG_CALL_SIZE);
+
 	writer.write_u32(xid);
 	writer.write_u32(RPCRDMA_RPC_CALL);
 	writer.write_u32(RPCRDMA_RPC_VERSION);
@@ -57,13 +56,14 @@ inline void write_config_call(Writer &writer, u32 xid,
 	writer.write_u32(RPCRDMA_CONFIG_RDMA);
 	write_no_auth(writer); /* credential */
 	write_no_auth(writer); /* verifier */
-	writer.write_u32(request.max_call);
-	writer.write_u32(request.max_reply);
-	writer.write_u32(request.max_reads);
+	writer.write_u32(request->max_call);
+	writer.write_u32(request->max_reply);
+	writer.write_u32(request->max_reads);
+	return u32(writer.position());
 }
 
 /* Arguments that are right, and nothing behind them */
-inline bool read_config_request(Reader &reader, rpcrdma_config_request &request)
+static bool read_config_request(Reader &reader, rpcrdma_config_request &request)
 {
 	request.max_call = reader.read_u32();
 	request.max_reply = reader.read_u32();
@@ -72,7 +72,7 @@ inline bool read_config_request(Reader &reader, rpcrdma_config_request &request)
 }
 
 /* RFC 5531 section 9: version, procedure and arguments are looked at in this order. */
-inline rpcrdma_accept_stat
+static rpcrdma_accept_stat
 read_config_body(Reader &reader, rpcrdma_config_call &call, u32 version)
 {
 	if (version != RPCRDMA_CONFIG_VERSION)
@@ -90,7 +90,7 @@ read_config_body(Reader &reader, rpcrdma_config_call &call, u32 version)
 	}
 }
 
-inline bool is_plain(const Auth &auth)
+static bool is_plain(const Auth &auth)
 {
 	return auth.valid && (auth.flavor == RPCRDMA_RPC_AUTH_NONE ||
 			      auth.flavor == RPCRDMA_RPC_AUTH_SYS);
@@ -98,15 +98,15 @@ inline bool is_plain(const Auth &auth)
 
 /*
  * False: it is no call of this program, or SUNRPC has to say something about its RPC
- * version or its credential. Else call.status says what is to be answered.
+ * version or its credential. Else call->status says what is to be answered.
  */
-inline bool decode_config_call(Span<const u8> message,
-			       rpcrdma_config_call &call)
+bool rpcrdma_config_call_decode(const void *message, u32 length,
+				struct rpcrdma_config_call *call)
 {
-	Reader reader(message);
+	Reader reader(message, length);
 
-	call = {};
-	call.xid = reader.read_u32();
+	*call = {};
+	call->xid = reader.read_u32();
 	if (reader.read_u32() != RPCRDMA_RPC_CALL ||
 	    reader.read_u32() != RPCRDMA_RPC_VERSION ||
 	    reader.read_u32() != RPCRDMA_CONFIG_PROGRAM)
@@ -114,29 +114,21 @@ inline bool decode_config_call(Span<const u8> message,
 
 	u32 version = reader.read_u32();
 
-	call.procedure = reader.read_u32();
+	call->procedure = reader.read_u32();
 	Auth credential = read_auth(reader);
 	Auth verifier = read_auth(reader);
 
 	if (!is_plain(credential) || !verifier.valid)
 		return false;
-	call.status = read_config_body(reader, call, version);
-	if (call.status != RPCRDMA_SUCCESS)
-		call.request = {};
+	call->status = read_config_body(reader, *call, version);
+	if (call->status != RPCRDMA_SUCCESS)
+		call->request = {};
 	return true;
 }
 
 /* ---- the reply ---- */
 
-inline void write_config_result(Writer &writer,
-				const rpcrdma_config_reply &reply)
-{
-	writer.write_u32(reply.max_call);
-	writer.write_u32(reply.align);
-	writer.write_u32(reply.max_reads);
-}
-
-inline void write_config_reply(Writer &writer, const rpcrdma_config_call &call,
+static void write_config_reply(Writer &writer, const rpcrdma_config_call &call,
 			       const rpcrdma_config_reply &reply)
 {
 	writer.write_u32(call.xid);
@@ -149,17 +141,19 @@ inline void write_config_reply(Writer &writer, const rpcrdma_config_call &call,
 		writer.write_u32(RPCRDMA_CONFIG_VERSION); /* highest */
 	} else if (call.status == RPCRDMA_SUCCESS &&
 		   call.procedure == RPCRDMA_CONFIG_RDMA) {
-		write_config_result(writer, reply);
+		writer.write_u32(reply.max_call);
+		writer.write_u32(reply.align);
+		writer.write_u32(reply.max_reads);
 	}
 }
 
 /* True, with @reply set, only if it is an answer to the question in full. */
-inline bool decode_config_reply(Span<const u8> message, u32 xid,
-				rpcrdma_config_reply &reply)
+bool rpcrdma_config_reply_decode(const void *message, u32 length, u32 xid,
+				 struct rpcrdma_config_reply *reply)
 {
-	Reader reader(message);
+	Reader reader(message, length);
 
-	reply = {};
+	*reply = {};
 	if (reader.read_u32() != xid ||
 	    reader.read_u32() != RPCRDMA_RPC_REPLY ||
 	    reader.read_u32() != RPCRDMA_RPC_ACCEPTED)
@@ -172,7 +166,7 @@ inline bool decode_config_reply(Span<const u8> message, u32 xid,
 
 	if (reader.failed() || reader.remaining())
 		return false;
-	reply = found;
+	*reply = found;
 	return true;
 }
 
@@ -182,7 +176,7 @@ inline bool decode_config_reply(Span<const u8> message, u32 xid,
  * What a peer says of a size can lower it, and no more. Not below 1024, which everybody
  * takes (section 6.1): a smaller one, like 0, is no size that one could use.
  */
-constexpr u32 lowered_size(u32 agreed, u32 said)
+u32 rpcrdma_config_lower(u32 agreed, u32 said)
 {
 	return min(agreed, max<u32>(said, RPCRDMA_INLINE_MIN));
 }
@@ -193,15 +187,14 @@ constexpr u32 lowered_size(u32 agreed, u32 said)
  * it. Of RDMA Reads, the server does at most @read_depth at a time, as the CM has
  * negotiated, and the client says how many it takes.
  */
-inline void answer_config(const rpcrdma_config_request &request,
-			  u32 inline_recv, u32 read_depth,
-			  rpcrdma_config_reply &reply)
+u32 rpcrdma_config_reply_encode(const struct rpcrdma_config_call *call,
+				u32 inline_recv, u32 read_depth, void *buffer)
 {
-	reply.max_call = lowered_size(inline_recv, request.max_call);
-	reply.align = RPCRDMA_XDR_UNIT;
-	reply.max_reads = min(read_depth, request.max_reads);
+	Writer writer(buffer, RPCRDMA_CONFIG_REPLY_SIZE);
+
+	write_config_reply(
+		writer, *call,
+		{ rpcrdma_config_lower(inline_recv, call->request.max_call),
+		  RPCRDMA_XDR_UNIT, min(read_depth, call->request.max_reads) });
+	return u32(writer.position());
 }
-
-} /* namespace rpcrdma */
-
-#endif /* RPCRDMA_CONFIG_HH */

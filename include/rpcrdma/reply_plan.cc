@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /* How a responder sends a reply, and which R_key it invalidates */
-#ifndef RPCRDMA_REPLY_PLAN_HH
-#define RPCRDMA_REPLY_PLAN_HH
-
+#include "reply_plan.h"
 #include "chunk_list.hh"
-#include "logic.h"
 
-namespace rpcrdma
-{
+using namespace rpcrdma;
 
 /*
  * RFC 8166 sections 3.5.3 and 4.3.3: a reply that fits may go Short although there
  * is a Reply chunk; else the chunk, if it is large enough.
  */
-inline rpcrdma_reply_path plan_reply(u32 header_size, u32 length,
-				     u32 inline_send,
-				     const rpcrdma_chunk *reply_chunk)
+enum rpcrdma_reply_path
+rpcrdma_plan_reply(u32 header_size, u32 length, u32 inline_send,
+		   const struct rpcrdma_chunk *reply_chunk)
 {
 	if (u64(header_size) + length <= inline_send)
 		return RPCRDMA_REPLY_INLINE;
@@ -26,7 +22,7 @@ inline rpcrdma_reply_path plan_reply(u32 header_size, u32 length,
 }
 
 /* The first segment's handle of the first chunk that has one */
-inline bool first_handle(const rpcrdma_chunk_lists &lists,
+static bool first_handle(const rpcrdma_chunk_lists &lists,
 			 Span<rpcrdma_chunk> chunks, u32 &handle)
 {
 	for (const rpcrdma_chunk &chunk : chunks)
@@ -42,27 +38,19 @@ inline bool first_handle(const rpcrdma_chunk_lists &lists,
  * RFC 8797 section 4.1: only when both peers said so, and only a handle that came
  * with this very call.
  */
-inline bool choose_rkey(const rpcrdma_chunk_lists &lists, bool negotiated,
-			u32 &rkey)
+bool rpcrdma_choose_rkey(const struct rpcrdma_chunk_lists *lists,
+			 bool negotiated, u32 *rkey)
 {
-	/* Nearly always: it is in one of the lists. */
-	if (lists.nr_segments == 1) {
-		rkey = lists.segments[0].handle;
-		return negotiated;
-	}
-	return negotiated && (first_handle(lists, reply_chunks(lists), rkey) ||
-			      first_handle(lists, write_chunks(lists), rkey) ||
-			      first_handle(lists, read_chunks(lists), rkey));
+	return negotiated &&
+	       (first_handle(*lists, reply_chunks(*lists), *rkey) ||
+		first_handle(*lists, write_chunks(*lists), *rkey) ||
+		first_handle(*lists, read_chunks(*lists), *rkey));
 }
 
-inline bool have_rkey(const rpcrdma_chunk_lists &lists, u32 rkey)
+bool rpcrdma_lists_have_rkey(const struct rpcrdma_chunk_lists *lists, u32 rkey)
 {
-	for (const rpcrdma_segment &segment : all_segments(lists))
+	for (const rpcrdma_segment &segment : all_segments(*lists))
 		if (segment.handle == rkey)
 			return true;
 	return false;
 }
-
-} /* namespace rpcrdma */
-
-#endif /* RPCRDMA_REPLY_PLAN_HH */

@@ -6,23 +6,13 @@
  * The reply comes first, since what it needs makes the call's header longer. All
  * sums are of u32 values and done in 64 bits.
  */
-#ifndef RPCRDMA_CALL_PLAN_HH
-#define RPCRDMA_CALL_PLAN_HH
-
+#include "call_plan.h"
 #include "chunk_list.hh"
-#include "logic.h"
 
-namespace rpcrdma
-{
-
-/* RFC 8267 section 6.4.2; a chunk without segments carries nothing. */
-constexpr bool sendable_chunk(u32 segments)
-{
-	return segments && segments <= RPCRDMA_MAX_SEGMENTS_SENT;
-}
+using namespace rpcrdma;
 
 /* Section 3.4.4.4: the item leaves with its padding. */
-constexpr u64 without_item(u32 length, u32 item_length)
+static constexpr u64 without_item(u32 length, u32 item_length)
 {
 	u64 gone = xdr_padded(item_length);
 
@@ -30,14 +20,14 @@ constexpr u64 without_item(u32 length, u32 item_length)
 }
 
 /* Section 8.2.2.3: nothing is reduced under GSS integrity or privacy. */
-inline bool result_reducible(const rpcrdma_call_shape &shape)
+static bool result_reducible(const rpcrdma_call_shape &shape)
 {
 	return shape.may_reduce && shape.reply_item_length &&
 	       sendable_chunk(shape.reply_item_segments);
 }
 
 /* Section 3.4.5: Position is a multiple of four, inside the message. */
-inline bool argument_reducible(const rpcrdma_call_shape &shape)
+static bool argument_reducible(const rpcrdma_call_shape &shape)
 {
 	return shape.may_reduce && shape.call_item_length &&
 	       shape.call_position &&
@@ -48,7 +38,7 @@ inline bool argument_reducible(const rpcrdma_call_shape &shape)
 }
 
 /* Header of the reply, and of the call as far as the reply is concerned */
-inline u64 header_for_reply(const rpcrdma_call_shape &shape,
+static u64 header_for_reply(const rpcrdma_call_shape &shape,
 			    const rpcrdma_call_plan &plan)
 {
 	u64 size = RPCRDMA_MIN_HEADER_SIZE;
@@ -64,7 +54,7 @@ inline u64 header_for_reply(const rpcrdma_call_shape &shape,
  * Reliable-reply draft, section 5.3.1: need there be no memory for a reply, since the responder
  * can expose it? An item of several messages' size is surely large, unless there is an error.
  */
-inline bool may_stay_open(const rpcrdma_call_shape &shape)
+static bool may_stay_open(const rpcrdma_call_shape &shape)
 {
 	return shape.reply_pullable &&
 	       shape.reply_item_length / 2 < shape.inline_recv;
@@ -74,12 +64,12 @@ inline bool may_stay_open(const rpcrdma_call_shape &shape)
  * Section 4.3.3: a Reply chunk whenever the largest reply, less what goes in the
  * Write chunk, exceeds the threshold.
  */
-inline bool plan_reply_memory(const rpcrdma_call_shape &shape,
+static bool plan_reply_memory(const rpcrdma_call_shape &shape,
 			      rpcrdma_call_plan &plan)
 {
 	u64 rest = shape.reply_length;
 
-	if (rpcrdma_fits_plain(shape.reply_length, shape.inline_recv))
+	if (RPCRDMA_MIN_HEADER_SIZE + rest <= shape.inline_recv)
 		return true;
 	plan.by_history = may_stay_open(shape);
 	plan.left_open = plan.by_history && !shape.expect_large;
@@ -98,7 +88,7 @@ inline bool plan_reply_memory(const rpcrdma_call_shape &shape,
 }
 
 /* Section 4.2.4: header and payload within the threshold. */
-inline bool set_message(const rpcrdma_call_shape &shape,
+static bool set_message(const rpcrdma_call_shape &shape,
 			rpcrdma_call_plan &plan, u64 header, u64 payload)
 {
 	if (header + payload > shape.inline_send)
@@ -109,7 +99,7 @@ inline bool set_message(const rpcrdma_call_shape &shape,
 }
 
 /* Section 3.5: Short, with the argument reduced, Long. */
-inline bool plan_call_message(const rpcrdma_call_shape &shape,
+static bool plan_call_message(const rpcrdma_call_shape &shape,
 			      rpcrdma_call_plan &plan)
 {
 	u64 header = header_for_reply(shape, plan);
@@ -130,12 +120,10 @@ inline bool plan_call_message(const rpcrdma_call_shape &shape,
 			   header + read_chunk_size(shape.call_segments), 0);
 }
 
-inline bool plan_call(const rpcrdma_call_shape &shape, rpcrdma_call_plan &plan)
+bool rpcrdma_plan_call(const struct rpcrdma_call_shape *shape,
+		       struct rpcrdma_call_plan *plan)
 {
-	plan = {};
-	return plan_reply_memory(shape, plan) && plan_call_message(shape, plan);
+	*plan = {};
+	return plan_reply_memory(*shape, *plan) &&
+	       plan_call_message(*shape, *plan);
 }
-
-} /* namespace rpcrdma */
-
-#endif /* RPCRDMA_CALL_PLAN_HH */

@@ -9,14 +9,10 @@
  * - large replies that nobody expected: at most one, and one more for each time that
  *   memory was offered for nothing.
  */
-#ifndef RPCRDMA_REPLY_HISTORY_HH
-#define RPCRDMA_REPLY_HISTORY_HH
-
-#include "logic.h"
+#include "reply_history.h"
 #include "math.hh"
 
-namespace rpcrdma
-{
+using namespace rpcrdma;
 
 constexpr u8 level_step = 2;
 constexpr u8 level_expect = 2;
@@ -27,26 +23,27 @@ constexpr u8 level_max = 4;
  * READ_ONCE() and WRITE_ONCE() of the kernel. Whether they see the old one or the new does not
  * matter.
  */
-inline u8 read_level(const u8 &level)
+static u8 read_level(const u8 &level)
 {
 	return *const_cast<const volatile u8 *>(&level);
 }
 
-inline void write_level(u8 &level, u8 value)
+static void write_level(u8 &level, u8 value)
 {
 	*const_cast<volatile u8 *>(&level) = value;
 }
 
-inline bool expect_large(const rpcrdma_reply_history &history, u32 procedure)
+bool rpcrdma_expect_large(const struct rpcrdma_reply_history *history,
+			  u32 procedure)
 {
-	return read_level(history.levels[procedure % RPCRDMA_HISTORY_SIZE]) >=
+	return read_level(history->levels[procedure % RPCRDMA_HISTORY_SIZE]) >=
 	       level_expect;
 }
 
-inline void note_reply(rpcrdma_reply_history &history, u32 procedure,
-		       bool large)
+void rpcrdma_note_reply(struct rpcrdma_reply_history *history, u32 procedure,
+			bool large)
 {
-	u8 &level = history.levels[procedure % RPCRDMA_HISTORY_SIZE];
+	u8 &level = history->levels[procedure % RPCRDMA_HISTORY_SIZE];
 	const u8 old = read_level(level);
 
 	if (large)
@@ -54,7 +51,3 @@ inline void note_reply(rpcrdma_reply_history &history, u32 procedure,
 	else if (old)
 		write_level(level, old - 1);
 }
-
-} /* namespace rpcrdma */
-
-#endif /* RPCRDMA_REPLY_HISTORY_HH */

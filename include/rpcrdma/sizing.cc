@@ -7,14 +7,10 @@
  * server's gets half of them, until it can: it needs the rest for RDMA Reads and Writes. All
  * sums are in 64 bits.
  */
-#ifndef RPCRDMA_SIZING_HH
-#define RPCRDMA_SIZING_HH
-
-#include "logic.h"
+#include "sizing.h"
 #include "math.hh"
 
-namespace rpcrdma
-{
+using namespace rpcrdma;
 
 constexpr u32 drain_entries = 1; /* what ib_drain_qp() posts */
 constexpr u32 server_slack =
@@ -26,8 +22,8 @@ constexpr u32 payloads_at_a_time =
 constexpr u32 signal_every_max = 32;
 
 /* One completion queue per queue, and both within one queue's limit */
-constexpr bool queues_fit(const rpcrdma_device_limits &limits, u64 send,
-			  u64 recv)
+static constexpr bool queues_fit(const rpcrdma_device_limits &limits, u64 send,
+				 u64 recv)
 {
 	return send <= limits.max_qp_wr && recv <= limits.max_qp_wr &&
 	       send + recv <= limits.max_cqe;
@@ -55,20 +51,20 @@ template <typename Fits> constexpr u32 most_credits(u32 wanted, Fits fits)
  * Argument or reply payload, of which NFS has one at a time, with head and tail in regions of
  * their own; and of the other direction a region of each.
  */
-constexpr u32 regions_per_call(u32 max_pages, u32 mr_pages)
+static constexpr u32 regions_per_call(u32 max_pages, u32 mr_pages)
 {
 	return u32(min<u64>(u64(divide_up(max_pages, mr_pages)) + 5,
 			    2 * RPCRDMA_MAX_SEGMENTS_SENT));
 }
 
 /* Pages of one chunk beside head and tail; they need not begin at a page's boundary. */
-constexpr u32 payload_per_chunk(u32 max_pages, u32 mr_pages)
+static constexpr u32 payload_per_chunk(u32 max_pages, u32 mr_pages)
 {
 	return u32(min<u64>(max_pages,
 			    u64(RPCRDMA_MAX_SEGMENTS_SENT - 2) * mr_pages - 1));
 }
 
-constexpr u32 signal_interval(u32 credits)
+static constexpr u32 signal_interval(u32 credits)
 {
 	return clamp<u32>(credits / 8, 1, signal_every_max);
 }
@@ -77,14 +73,14 @@ constexpr u32 signal_interval(u32 credits)
  * The pool: one for each call, as nearly all need one at most, and for some calls as many as
  * they can use. What finds none waits.
  */
-constexpr u32 regions_at_most(u32 credits, u32 mrs_per_call)
+static constexpr u32 regions_at_most(u32 credits, u32 mrs_per_call)
 {
 	return saturate_u32(min(u64(credits) * mrs_per_call,
 				u64(credits) + 8 * u64(mrs_per_call)));
 }
 
 /* Registrations that are posted before a Send that is not known to be complete */
-constexpr u32 registrations_at_most(u32 credits, u32 mrs_per_call)
+static constexpr u32 registrations_at_most(u32 credits, u32 mrs_per_call)
 {
 	return credits / 2 + 2 * mrs_per_call;
 }
@@ -93,7 +89,7 @@ constexpr u32 registrations_at_most(u32 credits, u32 mrs_per_call)
  * The depths for queues.credits; false when the device has not got them. A region has an
  * entry for its invalidation.
  */
-inline bool try_client_credits(const rpcrdma_device_limits &limits, u32 reverse,
+static bool try_client_credits(const rpcrdma_device_limits &limits, u32 reverse,
 			       rpcrdma_client_queues &queues)
 {
 	u32 signal_every = signal_interval(queues.credits);
@@ -115,30 +111,30 @@ inline bool try_client_credits(const rpcrdma_device_limits &limits, u32 reverse,
 	return true;
 }
 
-inline bool size_client(const rpcrdma_device_limits &limits, u32 slots,
-			u32 reverse, u32 max_pages,
-			rpcrdma_client_queues &queues)
+bool rpcrdma_size_client(const struct rpcrdma_device_limits *limits, u32 slots,
+			 u32 reverse, u32 max_pages,
+			 struct rpcrdma_client_queues *queues)
 {
-	queues = {};
-	queues.mr_pages =
-		min(limits.max_fast_reg_pages, max<u32>(max_pages, 1));
-	if (!queues.mr_pages || !limits.max_send_sge)
+	*queues = {};
+	queues->mr_pages =
+		min(limits->max_fast_reg_pages, max<u32>(max_pages, 1));
+	if (!queues->mr_pages || !limits->max_send_sge)
 		return false;
-	queues.mrs_per_call = regions_per_call(max_pages, queues.mr_pages);
-	queues.payload_pages = payload_per_chunk(max_pages, queues.mr_pages);
+	queues->mrs_per_call = regions_per_call(max_pages, queues->mr_pages);
+	queues->payload_pages = payload_per_chunk(max_pages, queues->mr_pages);
 	auto fits = [&](u32 credits) {
-		queues.credits = credits;
-		return try_client_credits(limits, reverse, queues);
+		queues->credits = credits;
+		return try_client_credits(*limits, reverse, *queues);
 	};
-	queues.credits = most_credits(slots, fits);
-	return queues.credits && fits(queues.credits);
+	queues->credits = most_credits(slots, fits);
+	return queues->credits && fits(queues->credits);
 }
 
 /* ---- server ---- */
 
 /* Contexts that fit beside @send work requests, at most @wanted */
-constexpr u32 affordable_contexts(const rpcrdma_device_limits &limits, u64 send,
-				  u64 recv, u64 wanted)
+static constexpr u32 affordable_contexts(const rpcrdma_device_limits &limits,
+					 u64 send, u64 recv, u64 wanted)
 {
 	u64 room = min<u64>(limits.max_qp_wr, limits.max_cqe - recv) - send;
 
@@ -146,26 +142,26 @@ constexpr u32 affordable_contexts(const rpcrdma_device_limits &limits, u64 send,
 }
 
 /* Of @credits calls, and of the RDMA_DONEs that end what they have exposed */
-constexpr u64 server_exposures(u32 credits, u32 spare)
+static constexpr u64 server_exposures(u32 credits, u32 spare)
 {
 	return spare ? u64(credits) + spare : 0;
 }
 
-constexpr u64 server_receives(u32 credits, u32 reverse)
+u32 rpcrdma_server_receives(u32 credits, u32 reverse)
 {
-	return u64(credits) + reverse + server_slack;
+	return saturate_u32(u64(credits) + reverse + server_slack);
 }
 
 /*
  * The depths for queues.credits; false when they do not leave contexts enough for
  * one payload.
  */
-inline bool try_server_credits(const rpcrdma_device_limits &limits, u32 reverse,
+static bool try_server_credits(const rpcrdma_device_limits &limits, u32 reverse,
 			       u32 spare, u32 mr_factor,
 			       rpcrdma_server_queues &queues)
 {
 	u64 exposures = server_exposures(queues.credits, spare);
-	u64 recv = server_receives(queues.credits, reverse) + exposures;
+	u64 recv = rpcrdma_server_receives(queues.credits, reverse) + exposures;
 	u64 send = recv + queues.credits + server_send_spare +
 		   RPCRDMA_UNSIGNALLED_SENDS;
 	u32 contexts;
@@ -184,20 +180,16 @@ inline bool try_server_credits(const rpcrdma_device_limits &limits, u32 reverse,
 	return true;
 }
 
-inline bool size_server(const rpcrdma_device_limits &limits, u32 credits,
-			u32 reverse, u32 spare, u32 mr_factor,
-			rpcrdma_server_queues &queues)
+bool rpcrdma_size_server(const struct rpcrdma_device_limits *limits,
+			 u32 credits, u32 reverse, u32 spare, u32 mr_factor,
+			 struct rpcrdma_server_queues *queues)
 {
-	queues = {};
+	*queues = {};
 	mr_factor = max<u32>(mr_factor, 1);
-	for (queues.credits = max<u32>(credits, 1); queues.credits;
-	     queues.credits /= 2)
-		if (try_server_credits(limits, reverse, spare, mr_factor,
-				       queues))
+	for (queues->credits = max<u32>(credits, 1); queues->credits;
+	     queues->credits /= 2)
+		if (try_server_credits(*limits, reverse, spare, mr_factor,
+				       *queues))
 			return true;
 	return false;
 }
-
-} /* namespace rpcrdma */
-
-#endif /* RPCRDMA_SIZING_HH */

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/* CM private data and what two peers make of it: RFC 8797, and our extension of it */
+#include "cm_private.h"
+#include "math.hh"
+#include "reader.hh"
+#include "writer.hh"
+
+using namespace rpcrdma;
+
+/*
+ * Our extension of the CM private data, behind the block of RFC 8797: who takes and who
+ * provides replies in Read chunks, and who knows chunks in the reverse direction.
+ * Documentation/reliable-reply.rst is its specification.
+ *
+ *	octets 0-3	Format Identifier
+ *	octet 4		version, 1
+ *	octet 5		length of the block in octets, 8 or more
+ *	octets 6-7	capabilities
+ */
+
+static void write_extension(Writer &writer, u16 capabilities)
+{
+	if (!capabilities)
+		return;
+	writer.write_u32(u32(RPCRDMA_EXT_FORMAT_ID));
+	writer.write_u8(RPCRDMA_EXT_VERSION);
+	writer.write_u8(RPCRDMA_EXT_SIZE);
+	writer.write_u8(u8(capabilities >> 8));
+	writer.write_u8(u8(capabilities));
+}
+
+/* What a peer announces; 0 for a block that is absent, cut off or of another version. */
+static u16 read_extension(Reader reader)
+{
+	size_t room = reader.remaining();
+	u32 format = reader.read_u32();
+	u8 version = reader.read_u8();
+	u8 length = reader.read_u8();
+	u8 high = reader.read_u8();
+	u8 low = reader.read_u8();
+
+	if (reader.failed() || format != u32(RPCRDMA_EXT_FORMAT_ID) ||
+	    version != RPCRDMA_EXT_VERSION || length < RPCRDMA_EXT_SIZE ||
+	    length > room)
+		return 0;
+	return u16(high << 8 | low);
+}
+
+/* Of one connection, on which one peer is the requester of the forward direction. */
+static constexpr bool read_chunk_replies(u16 local, u16 peer)
+{
+	return ((local & RPCRDMA_EXT_TAKES_READ_CHUNKS) &&
+		(peer & RPCRDMA_EXT_PROVIDES_READ_CHUNKS)) ||
+	       ((local & RPCRDMA_EXT_PROVIDES_READ_CHUNKS) &&
+		(peer & RPCRDMA_EXT_TAKES_READ_CHUNKS));
+}
+
+/* Nothing that the peer did not ask for. */
+u16 rpcrdma_extensions_answer(u16 peer)
+{
+	u16 answer = peer & RPCRDMA_EXT_REVERSE_CHUNKS;
+
+	if (peer & RPCRDMA_EXT_TAKES_READ_CHUNKS)
+		answer |= RPCRDMA_EXT_PROVIDES_READ_CHUNKS;
+	return answer;
+}
+
+/* ---- the block of RFC 8797 ---- */
+
+constexpr u32 cm_size_unit = 1024; /* section 4.2 */
+
+/* A size that the eight bits can say, not above @size if that is possible */
+static constexpr u32 usable_size(u32 size)
+{
+	return clamp<u32>(size / cm_size_unit * cm_size_unit,
+			  RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX);
+}
+
+/* Section 4.2: (size / 1024) - 1 */
+static constexpr u8 encoded_size(u32 size)
+{
+	return u8(usable_size(size) / cm_size_unit - 1);
+}
+
+static constexpr u32 decoded_size(u8 value)
+{
+	return (u32(value) + 1) * cm_size_unit;
+}
+
+u32 rpcrdma_cm_private_encode(const struct rpcrdma_cm_private *local,
+			      void *buffer)
+{
+	Writer writer(buffer, RPCRDMA_CM_MAX_SIZE);
+
+	writer.write_u32(u32(RPCRDMA_CM_FORMAT_ID));
+	writer.write_u8(RPCRDMA_CM_VERSION);
+	/* Section 4: reserved bits are zero. */
+	writer.write_u8(local->remote_invalidation ? RPCRDMA_CM_FLAG_R : 0);
+	writer.write_u8(encoded_size(local->send_size));
+	writer.write_u8(encoded_size(local->recv_size));
+	write_extension(writer, local->extensions);
+	return u32(writer.position());
+}
+
+/* True, with @peer set, if a block that we understand is next. */
+static bool read_cm_private(Reader reader, rpcrdma_cm_private &peer)
+{
+	u32 format = reader.read_u32();
+	u8 version = reader.read_u8();
+	u8 flags = reader.read_u8();
+	u32 send_size = decoded_size(reader.read_u8());
+	u32 recv_size = decoded_size(reader.read_u8());
+
+	/* Section 5.2: version known, and all of it inside the buffer. */
+	if (reader.failed() || format != u32(RPCRDMA_CM_FORMAT_ID) ||
+	    version != RPCRDMA_CM_VERSION)
+		return false;
+	/* Section 4: receivers ignore the reserved bits. */
+	peer = { send_size, recv_size, (flags & RPCRDMA_CM_FLAG_R) != 0, true,
+		 read_extension(reader) };
+	return true;
+}
+
+/*
+ * Section 5.2: at any offset. An identifier without a valid block behind it is
+ * taken for a chance match of some other layer's bytes, and the search goes on.
+ */
+void rpcrdma_cm_private_decode(const void *buffer, u32 length,
+			       struct rpcrdma_cm_private *peer)
+{
+	Reader reader(buffer, length);
+
+	while (reader.remaining() >= RPCRDMA_CM_SIZE) {
+		if (read_cm_private(reader, *peer))
+			return;
+		reader.skip(1);
+	}
+	/* Section 5.1 */
+	*peer = { RPCRDMA_INLINE_DEFAULT, RPCRDMA_INLINE_DEFAULT, false, false,
+		  0 };
+}
+
+/*
+ * RFC 8166 section 3.3.2: the smaller of what one sends and the other receives.
+ * Sizes are taken as the peer reads them in our private data.
+ */
+void rpcrdma_cm_negotiate(const struct rpcrdma_cm_private *local,
+			  const struct rpcrdma_cm_private *peer,
+			  struct rpcrdma_negotiated *result)
+{
+	result->inline_send = min(usable_size(local->send_size),
+				  usable_size(peer->recv_size));
+	result->inline_recv = min(usable_size(local->recv_size),
+				  usable_size(peer->send_size));
+	/* RFC 8797 section 4.1 */
+	result->remote_invalidation = local->remote_invalidation &&
+				      peer->remote_invalidation;
+	result->read_chunk_replies =
+		read_chunk_replies(local->extensions, peer->extensions);
+	/* The server makes such calls, the client takes them; one bit for both. */
+	result->reverse_chunks = local->extensions & peer->extensions &
+				 RPCRDMA_EXT_REVERSE_CHUNKS;
+}

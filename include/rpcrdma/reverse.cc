@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls in the reverse direction with chunks: RFC 8167 section 5.3. The server is the
+ * requester, the client the responder, and no item of a callback is DDP-eligible, so
+ * chunks are there for size alone.
+ */
+#include "reverse.h"
+#include "chunk_list.hh"
+#include "pieces.h"
+
+using namespace rpcrdma;
+
+/* ---- the responder ---- */
+
+/*
+ * A Position Zero chunk is the whole call or nothing: pieces that come out of the middle of
+ * it would be items, and there are none. Nor is there a use for an empty chunk.
+ */
+static bool acceptable_reads(const rpcrdma_chunk_lists &lists,
+			     u32 inline_length)
+{
+	for (const rpcrdma_chunk &chunk : read_chunks(lists))
+		if (!chunk.length)
+			return false;
+	if (!rpcrdma_position_zero_chunk(&lists))
+		return true;
+	return lists.nr_read == 1 && !inline_length;
+}
+
+static bool acceptable_writes(const rpcrdma_chunk_lists &lists,
+			      const rpcrdma_reverse_bounds &bounds)
+{
+	const rpcrdma_chunk *reply = rpcrdma_reply_chunk(&lists);
+
+	if (lists.nr_write)
+		return false;
+	return !reply ||
+	       (bounds.may_write && reply->count <= RPCRDMA_MAX_SEGMENTS_SENT);
+}
+
+enum rpcrdma_reverse_call rpcrdma_plan_reverse_call(
+	const struct rpcrdma_chunk_lists *lists, u32 inline_length,
+	const struct rpcrdma_reverse_bounds *bounds, u32 *length)
+{
+	u32 whole;
+
+	*length = 0;
+	/* RFC 5531 section 9: an XID and a direction. */
+	if (!rpcrdma_pieces_measure(lists, inline_length, bounds->max_call,
+				    &whole) ||
+	    whole < 2 * RPCRDMA_XDR_UNIT ||
+	    !acceptable_reads(*lists, inline_length) ||
+	    !acceptable_writes(*lists, *bounds))
+		return RPCRDMA_REVERSE_REFUSE;
+	if (lists->nr_read && !bounds->may_read)
+		return RPCRDMA_REVERSE_REFUSE;
+	*length = whole;
+	return lists->nr_read ? RPCRDMA_REVERSE_READ : RPCRDMA_REVERSE_SHORT;
+}
+
+/* Returned Reply chunks are empty: reliable-reply draft, section 4.1.1. */
+bool rpcrdma_is_pulled_reply(const struct rpcrdma_chunk_lists *lists)
+{
+	const rpcrdma_chunk *reply = rpcrdma_reply_chunk(lists);
+
+	return lists->nr_read == 1 && rpcrdma_position_zero_chunk(lists) &&
+	       (!reply || !reply->length);
+}
+
+/* ---- the requester ---- */
+
+/*
+ * As any call, whose reply cannot be left open. Where replies may come as Position Zero
+ * Read chunks a Long call must not look like one: it has a Reply chunk, always.
+ */
+bool rpcrdma_plan_callback(const struct rpcrdma_callback_shape *shape,
+			   struct rpcrdma_call_plan *plan)
+{
+	rpcrdma_call_shape call = {};
+
+	call.call_length = shape->call_length;
+	call.inline_send = shape->inline_send;
+	call.inline_recv = shape->inline_recv;
+	if (shape->may_have_chunks) {
+		call.call_segments = shape->call_segments;
+		call.reply_length = shape->reply_length;
+		call.reply_segments = shape->reply_segments;
+	}
+	if (!rpcrdma_plan_call(&call, plan))
+		return false;
+	if (!plan->position_zero || plan->reply_chunk ||
+	    !shape->replies_are_pulled)
+		return true;
+	plan->reply_chunk = true;
+	plan->header_size += u32(reply_chunk_size(shape->reply_segments));
+	return sendable_chunk(shape->reply_segments) &&
+	       plan->header_size <= min(shape->inline_send, shape->inline_recv);
+}
