@@ -85,11 +85,11 @@ inline rpcrdma_segment load_segment(const u8 *from)
 	return { load_be32(from), load_be32(from + 4), load_be64(from + 8) };
 }
 
-inline void store_segment(u8 *to, const rpcrdma_segment &segment)
+inline void write_segment(Writer &writer, const rpcrdma_segment &segment)
 {
-	store_be32(to, segment.handle);
-	store_be32(to + 4, segment.length);
-	store_be64(to + 8, segment.offset);
+	writer.write_u32(segment.handle);
+	writer.write_u32(segment.length);
+	writer.write_u64(segment.offset);
 }
 
 /* The last byte has an address. A segment may end where the address space does. */
@@ -302,18 +302,6 @@ inline Status read_reply_chunk(Reader &reader, rpcrdma_chunk_lists &lists)
 	return status;
 }
 
-/* On failure @lists is in no useful state. */
-inline Status read_chunk_lists(Reader &reader, rpcrdma_chunk_lists &lists)
-{
-	Status status = read_read_list(reader, lists);
-
-	if (status.ok())
-		status = read_write_list(reader, lists);
-	if (status.ok())
-		status = read_reply_chunk(reader, lists);
-	return status;
-}
-
 /* ---- encoding ---- */
 
 /* RFC 8267 section 6.4.2; a chunk without segments carries nothing. */
@@ -345,75 +333,60 @@ inline u64 lists_size(const rpcrdma_chunk_lists &lists)
 {
 	u64 size = 0;
 
-	for (const rpcrdma_chunk &chunk : read_chunks(lists))
-		size += read_chunk_size(chunk.count);
-	for (const rpcrdma_chunk &chunk : write_chunks(lists))
-		size += write_chunk_size(chunk.count);
-	for (const rpcrdma_chunk &chunk : reply_chunks(lists))
-		size += reply_chunk_size(chunk.count);
+	for (u32 i = 0; i < chunk_count(lists); i++) {
+		u32 segments = lists.chunks[i].count;
+
+		if (i < lists.nr_read)
+			size += read_chunk_size(segments);
+		else if (i < lists.nr_read + lists.nr_write)
+			size += write_chunk_size(segments);
+		else
+			size += reply_chunk_size(segments);
+	}
 	return size;
 }
 
-/* These return where the next byte goes. */
-inline u8 *store_read_chunk(u8 *to, const rpcrdma_chunk_lists &lists,
-			    const rpcrdma_chunk &chunk)
+/* Section 4.1.2: a linked list, whose end write_lists() writes */
+inline void write_read_chunk(Writer &writer, const rpcrdma_chunk_lists &lists,
+			     const rpcrdma_chunk &chunk)
 {
+	if (!owns_segments(lists, chunk))
+		return writer.fail();
 	for (const rpcrdma_segment &segment : chunk_segments(lists, chunk)) {
-		store_be32(to, 1);
-		store_be32(to + 4, chunk.position);
-		store_segment(to + 8, segment);
-		to += RPCRDMA_READ_SEGMENT_SIZE;
+		writer.write_u32(1);
+		writer.write_u32(chunk.position);
+		write_segment(writer, segment);
 	}
-	return to;
 }
 
-inline u8 *store_counted_chunk(u8 *to, const rpcrdma_chunk_lists &lists,
-			       const rpcrdma_chunk &chunk)
+/* A Write chunk, or the Reply chunk */
+inline void write_counted_chunk(Writer &writer,
+				const rpcrdma_chunk_lists &lists,
+				const rpcrdma_chunk &chunk)
 {
-	store_be32(to, 1);
-	store_be32(to + 4, chunk.count);
-	to += 8;
-	for (const rpcrdma_segment &segment : chunk_segments(lists, chunk)) {
-		store_segment(to, segment);
-		to += RPCRDMA_SEGMENT_SIZE;
-	}
-	return to;
+	if (!owns_segments(lists, chunk))
+		return writer.fail();
+	writer.write_u32(1);
+	writer.write_u32(chunk.count);
+	for (const rpcrdma_segment &segment : chunk_segments(lists, chunk))
+		write_segment(writer, segment);
 }
 
-inline u8 *store_end(u8 *to)
-{
-	store_be32(to, 0);
-	return to + RPCRDMA_XDR_UNIT;
-}
-
-inline bool owns_all_segments(const rpcrdma_chunk_lists &lists)
-{
-	for (u32 i = 0; i < chunk_count(lists); i++)
-		if (!owns_segments(lists, lists.chunks[i]))
-			return false;
-	return true;
-}
-
-/* Section 4.7: Read list, Write list, Reply chunk. The size is known before. */
+/* Section 4.7: Read list, Write list, Reply chunk, each with its end. */
 inline void write_lists(Writer &writer, const rpcrdma_chunk_lists &lists)
 {
-	u8 *to;
+	const rpcrdma_chunk *chunk = lists.chunks;
 
-	if (!owns_all_segments(lists))
-		return writer.fail();
-	to = writer.reserve(3 * RPCRDMA_XDR_UNIT + lists_size(lists));
-	if (!to)
-		return;
-	for (const rpcrdma_chunk &chunk : read_chunks(lists))
-		to = store_read_chunk(to, lists, chunk);
-	to = store_end(to);
-	for (const rpcrdma_chunk &chunk : write_chunks(lists))
-		to = store_counted_chunk(to, lists, chunk);
-	to = store_end(to);
-	for (const rpcrdma_chunk &chunk : reply_chunks(lists))
-		to = store_counted_chunk(to, lists, chunk);
-	if (!lists.nr_reply)
-		store_end(to);
+	for (u32 i = 0; i < lists.nr_read; i++)
+		write_read_chunk(writer, lists, *chunk++);
+	writer.write_u32(0);
+	for (u32 i = 0; i < lists.nr_write; i++)
+		write_counted_chunk(writer, lists, *chunk++);
+	writer.write_u32(0);
+	if (lists.nr_reply)
+		write_counted_chunk(writer, lists, *chunk);
+	else
+		writer.write_u32(0);
 }
 
 } /* namespace rpcrdma */

@@ -60,23 +60,6 @@ static Status write_error(Writer &writer, const rpcrdma_header &header)
 
 /* ---- decoding ---- */
 
-/* Version 1, and at least as long as the shortest header */
-static Status read_body(Reader &reader, rpcrdma_header &header,
-			rpcrdma_chunk_lists &lists)
-{
-	switch (header.proc) {
-	case RPCRDMA_MSG:
-	case RPCRDMA_NOMSG:
-		return read_lists(reader, header, lists);
-	case RPCRDMA_MSGP: /* section 4.6: the caller knows which side it is */
-	case RPCRDMA_DONE:
-		header.size = u32(reader.position());
-		return {};
-	default:
-		return RPCRDMA_BAD_PROC;
-	}
-}
-
 static bool is_done(const rpcrdma_header &header)
 {
 	return header.proc == RPCRDMA_DONE && header.vers == RPCRDMA_VERSION;
@@ -100,7 +83,17 @@ static Status read_header(Reader &reader, rpcrdma_header &header,
 		return RPCRDMA_RUNT;
 	if (header.vers != RPCRDMA_VERSION) /* section 4.5.1 */
 		return RPCRDMA_BAD_VERSION;
-	return read_body(reader, header, lists);
+	switch (header.proc) {
+	case RPCRDMA_MSG:
+	case RPCRDMA_NOMSG:
+		return read_lists(reader, header, lists);
+	case RPCRDMA_MSGP: /* section 4.6: the caller knows which side it is */
+	case RPCRDMA_DONE:
+		header.size = u32(reader.position());
+		return {};
+	default:
+		return RPCRDMA_BAD_PROC;
+	}
 }
 
 enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,

@@ -24,14 +24,10 @@ inline void read_fixed_header(Reader &reader, rpcrdma_header &header)
 
 inline void write_fixed_header(Writer &writer, const rpcrdma_header &header)
 {
-	u8 *to = writer.reserve(RPCRDMA_FIXED_HEADER_SIZE);
-
-	if (!to)
-		return;
-	store_be32(to, header.xid);
-	store_be32(to + 4, header.vers);
-	store_be32(to + 8, header.credits);
-	store_be32(to + 12, header.proc);
+	writer.write_u32(header.xid);
+	writer.write_u32(header.vers);
+	writer.write_u32(header.credits);
+	writer.write_u32(header.proc);
 }
 
 /* Section 4.2.1: the XID of the RPC message is the one of the header. */
@@ -44,12 +40,19 @@ inline Status check_payload(Reader reader, const rpcrdma_header &header)
 	return {};
 }
 
-/* RDMA_MSG and RDMA_NOMSG, with @reader after the fixed header */
+/*
+ * RDMA_MSG and RDMA_NOMSG, with @reader after the fixed header. On failure @lists is in no useful
+ * state.
+ */
 inline Status read_lists(Reader &reader, rpcrdma_header &header,
 			 rpcrdma_chunk_lists &lists)
 {
-	Status status = read_chunk_lists(reader, lists);
+	Status status = read_read_list(reader, lists);
 
+	if (status.ok())
+		status = read_write_list(reader, lists);
+	if (status.ok())
+		status = read_reply_chunk(reader, lists);
 	if (!status.ok())
 		return status;
 	header.size = u32(reader.position());

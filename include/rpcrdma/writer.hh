@@ -50,12 +50,6 @@ class Writer {
 			store_be64(at, value);
 	}
 
-	/* Room for the next @bytes bytes, which the caller writes; null where there is none. */
-	constexpr u8 *reserve(size_t bytes)
-	{
-		return advance(bytes);
-	}
-
 	/* For a value that has no encoding. */
 	constexpr void fail()
 	{
