@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* States of a connection, for both sides */
+/* The states of a connection, for both sides */
 #ifndef RPCRDMA_CONN_STATE_H
 #define RPCRDMA_CONN_STATE_H
 
 #include "types.h"
 
 enum rpcrdma_conn_state {
-	RPCRDMA_CONN_IDLE,		/* no cm_id */
+	RPCRDMA_CONN_IDLE,		/* there is no cm_id */
 	RPCRDMA_CONN_RESOLVING_ADDR,
 	RPCRDMA_CONN_RESOLVING_ROUTE,
-	RPCRDMA_CONN_CONNECTING,	/* REQ sent, or accepted and not established */
+	RPCRDMA_CONN_CONNECTING,	/* from the REQ, or the accept, on */
 	RPCRDMA_CONN_ESTABLISHED,
-	RPCRDMA_CONN_BROKEN,		/* to be torn down; no new posts */
-	RPCRDMA_CONN_CLOSED,		/* queue pair drained */
+	RPCRDMA_CONN_BROKEN,		/* will be torn down; nothing is posted */
+	RPCRDMA_CONN_CLOSED,		/* the queue pair is drained */
 };
 
 enum rpcrdma_conn_event {
-	RPCRDMA_EVENT_START,		/* rdma_resolve_addr was called */
+	RPCRDMA_EVENT_START,		/* rdma_resolve_addr() was called */
 	RPCRDMA_EVENT_ADDR_RESOLVED,
 	RPCRDMA_EVENT_ROUTE_RESOLVED,
-	RPCRDMA_EVENT_ACCEPT,		/* server: rdma_accept was called */
+	RPCRDMA_EVENT_ACCEPT,		/* the server called rdma_accept() */
 	RPCRDMA_EVENT_ESTABLISHED,
 	RPCRDMA_EVENT_FAILED,		/* any error, rejection, loss or removal */
 	RPCRDMA_EVENT_DRAINED,
@@ -27,9 +27,14 @@ enum rpcrdma_conn_event {
 
 RPCRDMA_BEGIN_C_ABI
 
-/*
- * The one place that says which event leads where. An event that does not
- * belong to @state leaves it as it is.
+/**
+ * rpcrdma_conn_next - the state after an event
+ * @state: the state before
+ * @event: what happened
+ *
+ * This is the one table of transitions.
+ *
+ * Return: the new state, or @state for an event that does not belong to it.
  */
 enum rpcrdma_conn_state rpcrdma_conn_next(enum rpcrdma_conn_state state,
 					  enum rpcrdma_conn_event event);

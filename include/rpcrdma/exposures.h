@@ -1,25 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Replies that a responder exposes: reliable-reply draft */
+/*
+ * The replies that a responder exposes on one connection, for the requester to read:
+ * reliable-reply draft, sections 4.1.3 and 5.4.3.
+ *
+ * A slot of the table is claimed for a reply, armed before the reply is sent, taken when the
+ * requester says that it has read the reply or when the time is over, and released after its
+ * memory is out of the requester's reach.
+ */
 #ifndef RPCRDMA_EXPOSURES_H
 #define RPCRDMA_EXPOSURES_H
 
 #include "types.h"
 
-/*
- * One exposed reply. Known by its XID from arming on, until @expires, in whatever unit
- * of time the caller counts.
+/**
+ * struct rpcrdma_exposure - one slot
+ * @xid: XID of the reply
+ * @bytes: size of the reply
+ * @expires: time at which the exposure ends, in the caller's unit
+ * @state: free; claimed, which a taken one is again; or armed
+ * @owner: the caller's pointer; NULL after a claim and after a release
  */
 struct rpcrdma_exposure {
 	u32 xid;
 	u32 bytes;
 	u64 expires;
-	u8 state;		/* free, claimed or taken, armed */
-	void *owner;		/* the caller's; NULL when claimed, and when released */
+	u8 state;
+	void *owner;
 };
 
-/*
- * The exposed replies of one connection, over the caller's storage of @size elements,
- * which are zero at first. Bounded by it, and by @max_bytes.
+/**
+ * struct rpcrdma_exposures - the table
+ * @slots: the caller's storage, zeroed before the first use
+ * @size: number of slots
+ * @used: slots that are not free
+ * @bytes: size of all replies in these slots together
+ * @max_bytes: largest value that @bytes may have
  */
 struct rpcrdma_exposures {
 	struct rpcrdma_exposure *slots;
@@ -31,23 +46,51 @@ struct rpcrdma_exposures {
 
 RPCRDMA_BEGIN_C_ABI
 
-/* Claims a slot for a reply of @bytes. Returns its index, or -1 at a bound. */
+/**
+ * rpcrdma_exposures_claim - claim a slot for a reply
+ * @table: the table
+ * @xid: XID of the reply
+ * @bytes: its size
+ *
+ * Return: index of the slot, or -1 when the slots or the bytes are used up.
+ */
 int rpcrdma_exposures_claim(struct rpcrdma_exposures *table, u32 xid, u32 bytes);
 
-/* The reply in @slot is about to be sent: from now on it can be found. */
+/**
+ * rpcrdma_exposures_arm - a reply is about to be sent, so that it can be taken from now on
+ * @table: the table
+ * @slot: a claimed slot
+ * @expires: time at which the exposure ends
+ */
 void rpcrdma_exposures_arm(struct rpcrdma_exposures *table, int slot, u64 expires);
 
-/*
- * Takes the oldest armed one with this XID, or returns -1. What was taken is not found
- * again, and keeps its slot until it is released. A client that repeats a call on one
- * connection gets its reply exposed twice, and says so twice.
+/**
+ * rpcrdma_exposures_take - take an armed slot by its XID
+ * @table: the table
+ * @xid: the XID
+ *
+ * A slot that was taken is not found again, and stays claimed until it is released. A requester
+ * that repeats a call on one connection gets the reply exposed twice and names its XID twice, so
+ * the slot that expires first is taken.
+ *
+ * Return: index of the slot, or -1 when there is none.
  */
 int rpcrdma_exposures_take(struct rpcrdma_exposures *table, u32 xid);
 
-/* Takes one whose time is over at @now, or returns -1. */
+/**
+ * rpcrdma_exposures_take_expired - take an armed slot whose time is over
+ * @table: the table
+ * @now: the time
+ *
+ * Return: index of the slot, or -1 when there is none.
+ */
 int rpcrdma_exposures_take_expired(struct rpcrdma_exposures *table, u64 now);
 
-/* Frees a slot that was claimed. */
+/**
+ * rpcrdma_exposures_release - free a slot
+ * @table: the table
+ * @slot: a claimed or taken slot
+ */
 void rpcrdma_exposures_release(struct rpcrdma_exposures *table, int slot);
 
 RPCRDMA_END_C_ABI

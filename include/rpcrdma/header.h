@@ -9,13 +9,13 @@
 #include "chunk_list.h"
 
 /**
- * enum rpcrdma_status - what the codec found
- * @RPCRDMA_OK: all is well
- * @RPCRDMA_RUNT: shorter than the smallest message of its kind: to be dropped
- *	in silence (RFC 8166 section 4.5)
+ * enum rpcrdma_status - result of the codec
+ * @RPCRDMA_OK: success
+ * @RPCRDMA_RUNT: the message is shorter than any message of its kind, and is dropped silently
+ *	(RFC 8166 section 4.5)
  * @RPCRDMA_BAD_VERSION: rdma_vers is not 1 (ERR_VERS, section 4.5.1); the
  *	fixed header is filled in
- * @RPCRDMA_BAD_PROC: rdma_proc is not known
+ * @RPCRDMA_BAD_PROC: rdma_proc has an unknown value
  * @RPCRDMA_TRUNCATED: a list runs beyond the end of the message
  * @RPCRDMA_BAD_DISCRIMINATOR: an optional-data word is neither 0 nor 1
  * @RPCRDMA_BAD_POSITION: a Position is not a multiple of four
@@ -25,7 +25,7 @@
  * @RPCRDMA_XID_MISMATCH: payload of RDMA_MSG missing, or with another XID
  *	(section 4.5.2)
  * @RPCRDMA_TOO_MANY: more segments or chunks than the caller has storage for
- * @RPCRDMA_BAD_ERROR: an RDMA_ERROR that cannot be decoded: to be dropped
+ * @RPCRDMA_BAD_ERROR: an RDMA_ERROR that cannot be decoded, and is dropped
  * @RPCRDMA_NO_SPACE: the encoder's buffer is too small
  */
 enum rpcrdma_status {
@@ -44,18 +44,24 @@ enum rpcrdma_status {
 	RPCRDMA_NO_SPACE,
 };
 
-/*
- * Header without its lists. @size is the number of bytes that the header takes
- * on the wire: the RPC message of an RDMA_MSG starts there. @error, @vers_low and
- * @vers_high are for RDMA_ERROR only.
+/**
+ * struct rpcrdma_header - a header without its chunk lists
+ * @xid: rdma_xid
+ * @vers: rdma_vers
+ * @credits: rdma_credit
+ * @proc: rdma_proc, an enum rpcrdma_proc
+ * @size: bytes that the header has on the wire. The RPC message of an RDMA_MSG follows them.
+ * @error: rdma_err of an RDMA_ERROR, an enum rpcrdma_errcode
+ * @vers_low: lowest version that an ERR_VERS names
+ * @vers_high: highest version that an ERR_VERS names
  */
 struct rpcrdma_header {
 	u32 xid;
 	u32 vers;
 	u32 credits;
-	u32 proc;		/* enum rpcrdma_proc */
+	u32 proc;
 	u32 size;
-	u32 error;		/* enum rpcrdma_errcode */
+	u32 error;
 	u32 vers_low;
 	u32 vers_high;
 };
@@ -67,15 +73,14 @@ RPCRDMA_BEGIN_C_ABI
  * rpcrdma_header_decode - decode a received transport header
  * @message: the received message
  * @length: its size in bytes
- * @header: filled in as far as the message allows; xid, vers, credits and proc
- *	are valid for each status but %RPCRDMA_RUNT
- * @lists: storage set by the caller; filled in for %RPCRDMA_OK, else emptied
+ * @header: gets what the message has; xid, vers, credits and proc are valid for each result but
+ *	%RPCRDMA_RUNT
+ * @lists: lists over the caller's storage; filled in for %RPCRDMA_OK, else emptied
  *
- * Fills @lists as it validates them; they are good if all of the header is. For
- * RDMA_MSG the payload has at least an XID, equal to rdma_xid. RDMA_MSGP and
- * RDMA_DONE decode their fixed header only, and give %RPCRDMA_OK; what to do with
- * them is the caller's decision (RFC 8166 section 4.6). RDMA_ERROR: see
- * section 4.5; an ERR_VERS is decoded whatever its rdma_vers is.
+ * The RPC message of an RDMA_MSG has at least an XID, which is equal to rdma_xid. Of an RDMA_MSGP
+ * and an RDMA_DONE the fixed header alone is decoded, with the result %RPCRDMA_OK; the caller
+ * decides what to do with them (RFC 8166 section 4.6). An ERR_VERS is decoded whatever its
+ * rdma_vers is (section 4.5).
  *
  * Return: %RPCRDMA_OK or what is wrong.
  */
@@ -87,12 +92,12 @@ enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,
  * rpcrdma_unpadded_decode - decode an RDMA_MSGP to which no padding applies
  * @message: the received message
  * @length: its size in bytes
- * @header: that of the RDMA_MSG that has the same lists and payload, but for
- *	@header->size; unchanged on failure
- * @lists: storage set by the caller; filled in for %RPCRDMA_OK, else emptied
+ * @header: gets the header of an RDMA_MSG with the same lists and the same RPC message, except that
+ *	@header->size is the size of this header; unchanged on failure
+ * @lists: lists over the caller's storage; filled in for %RPCRDMA_OK, else emptied
  *
- * The rule, and the reason for it: padded.hh. Only calls are taken: a requester drops
- * each RDMA_MSGP (RFC 8166 section 4.6.1).
+ * padded.cc has the rule, and the reason for it. Replies are refused, since a requester drops each
+ * RDMA_MSGP (RFC 8166 section 4.6.1).
  *
  * Return: %RPCRDMA_OK, %RPCRDMA_BAD_PROC when padding may apply or it is no RDMA_MSGP
  * with a call, or what is wrong with its lists or XID.
@@ -103,18 +108,20 @@ enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,
 
 /**
  * rpcrdma_header_size - bytes that a header takes on the wire
- * @header: proc and error are looked at
+ * @header: the header, of which proc and error are used
  * @lists: the chunk lists, or NULL for none
+ *
+ * Return: number of bytes; 0 for a header that is never sent, U32_MAX for one that is too large.
  */
 u32 rpcrdma_header_size(const struct rpcrdma_header *header,
 			const struct rpcrdma_chunk_lists *lists);
 
 /**
  * rpcrdma_header_encode - encode a transport header
- * @header: what to encode; @header->size is set
- * @lists: the chunk lists, or NULL for none; Read chunks are encoded in order
- * @buffer: where to
- * @capacity: its size in bytes
+ * @header: the header; @header->size is set
+ * @lists: the chunk lists, or NULL for none
+ * @buffer: gets the header
+ * @capacity: size of @buffer in bytes
  *
  * Return: %RPCRDMA_OK, %RPCRDMA_NO_SPACE, %RPCRDMA_BAD_PROC or
  * %RPCRDMA_BAD_ERROR. On failure the contents of @buffer are undefined.
@@ -127,7 +134,7 @@ enum rpcrdma_status rpcrdma_header_encode(struct rpcrdma_header *header,
  * rpcrdma_error_encode - encode an RDMA_ERROR for a call that could not be served
  * @xid: rdma_xid of the call
  * @vers: rdma_vers of the call (RFC 8166 section 4.5 wants it echoed)
- * @credits: grant
+ * @credits: the grant
  * @error: %RPCRDMA_ERR_VERS (the range sent is 1 to 1) or %RPCRDMA_ERR_CHUNK
  * @buffer: at least %RPCRDMA_ERR_VERS_SIZE bytes
  *
@@ -138,12 +145,12 @@ u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits,
 
 RPCRDMA_END_C_ABI
 /**
- * rpcrdma_may_have_reads - does a message begin with a Read list that is not empty?
- * @message: the received message, of which nothing else is known
+ * rpcrdma_may_have_reads - may a message that was not decoded have Read chunks?
+ * @message: the received message
  * @length: its size in bytes
  *
- * Return: false: what rpcrdma_header_decode() finds right there has no Read list (RFC 8166 section
- * 4.1.1). true: it may have one, or is wrong.
+ * Return: false when rpcrdma_header_decode() will find no Read chunk (RFC 8166 section 4.1.1), true
+ * when it may find one or may refuse the message.
  */
 static inline bool rpcrdma_may_have_reads(const void *message, u32 length)
 {

@@ -1,48 +1,93 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Read chunks between the parts of a message: RFC 8166 section 3.4.5 */
+/*
+ * Where the Read chunks of a message belong: RFC 8166 section 3.4.5.
+ *
+ * A Position counts bytes of the RPC message before its items were taken out. The message is put
+ * together from its base and its Read chunks. The base is the inline part of an RDMA_MSG, or the
+ * Position Zero Read chunk of an RDMA_NOMSG. A walk visits the pieces in the order of the message:
+ * base up to the first Position, Read chunk, XDR padding, base up to the next Position, and so on.
+ */
 #ifndef RPCRDMA_PIECES_H
 #define RPCRDMA_PIECES_H
 
 #include "chunk_list.h"
 
 enum rpcrdma_piece_source {
-	RPCRDMA_PIECE_INLINE,
-	RPCRDMA_PIECE_CHUNK,
-	RPCRDMA_PIECE_PAD,
+	RPCRDMA_PIECE_INLINE,	/* the inline part of the message */
+	RPCRDMA_PIECE_CHUNK,	/* a Read chunk */
+	RPCRDMA_PIECE_PAD,	/* zeros, which were not sent */
 };
 
-/* A part of the unreduced message that comes from one place. */
+/**
+ * struct rpcrdma_piece - a part of the message that comes from one place
+ * @source: kind of that place
+ * @chunk: the Read chunk, for %RPCRDMA_PIECE_CHUNK only
+ * @from: offset of the piece in its source, in bytes
+ * @length: size of the piece in bytes
+ * @to: offset of the piece in the message, in bytes
+ */
 struct rpcrdma_piece {
 	enum rpcrdma_piece_source source;
-	const struct rpcrdma_chunk *chunk;	/* for RPCRDMA_PIECE_CHUNK */
-	u32 from;		/* where it begins in the source */
-	u32 length;		/* bytes */
-	u32 to;			/* where it begins in the message */
+	const struct rpcrdma_chunk *chunk;
+	u32 from;
+	u32 length;
+	u32 to;
 };
 
-/* A walk over all of them, in order. */
+/**
+ * struct rpcrdma_pieces - a walk over the pieces; only the functions below use its members
+ * @lists: chunk lists of the message
+ * @base: the Position Zero Read chunk, or NULL when the inline part is the base
+ * @base_size: size of the base in bytes
+ * @base_used: bytes of the base that the walk has passed
+ * @next: index of the Read chunk that comes next
+ * @pad: bytes of padding that come next
+ * @limit: largest size of the message in bytes
+ * @size: bytes of the message that the walk has passed
+ */
 struct rpcrdma_pieces {
 	const struct rpcrdma_chunk_lists *lists;
-	const struct rpcrdma_chunk *base;	/* at Position Zero; NULL: the inline part */
+	const struct rpcrdma_chunk *base;
 	u32 base_size;
-	u32 base_used;		/* bytes of it that are behind */
-	u32 next;		/* Read chunk that comes next */
-	u32 pad;		/* bytes of padding that come next */
-	u32 limit;		/* bytes that the message may have */
-	u32 size;		/* bytes so far */
+	u32 base_used;
+	u32 next;
+	u32 pad;
+	u32 limit;
+	u32 size;
 };
 
 RPCRDMA_BEGIN_C_ABI
 
-/* @inline_length: bytes behind the header; not looked at with a Position Zero chunk */
+/**
+ * rpcrdma_pieces_start - begin a walk
+ * @walk: the walk
+ * @lists: chunk lists of the message, which stay the caller's until the walk ends
+ * @inline_length: bytes behind the transport header; ignored with a Position Zero Read chunk
+ * @limit: largest size that the message may have, in bytes
+ */
 void rpcrdma_pieces_start(struct rpcrdma_pieces *walk,
 			  const struct rpcrdma_chunk_lists *lists, u32 inline_length,
 			  u32 limit);
 
-/* Returns 1; 0 at the end; -1: the pieces do not fit together, or not in the limit. */
+/**
+ * rpcrdma_pieces_next - the next piece
+ * @walk: the walk
+ * @piece: gets the piece
+ *
+ * Return: 1 with a piece, 0 at the end of the message, or -1 when a Position lies outside of the
+ * base or inside of another piece, or when the message becomes larger than the limit.
+ */
 int rpcrdma_pieces_next(struct rpcrdma_pieces *walk, struct rpcrdma_piece *piece);
 
-/* How long is the message? False: it does not fit together, or not in @limit. */
+/**
+ * rpcrdma_pieces_measure - size of the whole message
+ * @lists: its chunk lists
+ * @inline_length: see rpcrdma_pieces_start()
+ * @limit: see rpcrdma_pieces_start()
+ * @size: gets the size in bytes, or 0
+ *
+ * Return: false when a walk over the message would fail.
+ */
 bool rpcrdma_pieces_measure(const struct rpcrdma_chunk_lists *lists, u32 inline_length,
 			    u32 limit, u32 *size);
 

@@ -1,60 +1,88 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Calls in the reverse direction: RFC 8167 */
+/*
+ * Calls in the reverse direction, RFC 8167: the NFS server is the requester, and the NFS client is
+ * the responder.
+ */
 #ifndef RPCRDMA_REVERSE_H
 #define RPCRDMA_REVERSE_H
 
 #include "call_plan.h"
 #include "chunk_list.h"
 
-/* What the responder can do on this connection. */
+/**
+ * struct rpcrdma_reverse_bounds - what the responder supports on a connection
+ * @max_call: largest RPC call, in bytes
+ * @may_read: Read chunks
+ * @may_write: a Reply chunk
+ */
 struct rpcrdma_reverse_bounds {
-	u32 max_call;		/* bytes of an RPC call */
-	bool may_read;		/* RDMA Reads are possible */
-	bool may_write;		/* RDMA Writes are */
+	u32 max_call;
+	bool may_read;
+	bool may_write;
 };
 
 enum rpcrdma_reverse_call {
-	RPCRDMA_REVERSE_SHORT,	/* all of it is here */
+	RPCRDMA_REVERSE_SHORT,	/* the Send has brought the whole call */
 	RPCRDMA_REVERSE_READ,	/* the Read chunks have to be read first */
-	RPCRDMA_REVERSE_REFUSE,	/* ERR_CHUNK: RFC 8166 section 4.5.3 */
+	RPCRDMA_REVERSE_REFUSE,	/* answered by ERR_CHUNK: RFC 8166 section 4.5.3 */
 };
 
+/**
+ * struct rpcrdma_callback_shape - what the requester's plan depends on
+ * @call_length: size of the whole RPC call in bytes
+ * @call_segments: segments of a Position Zero Read chunk for it
+ * @reply_length: largest size that the reply may have, in bytes
+ * @reply_segments: segments of a Reply chunk
+ * @inline_send: largest message that may be sent on this connection, in bytes
+ * @inline_recv: largest message that may come on this connection, in bytes
+ * @may_have_chunks: both peers announced chunks in the reverse direction
+ * @replies_are_pulled: both peers announced replies in Read chunks, so that an RDMA_NOMSG of the
+ *	server may be one
+ */
 struct rpcrdma_callback_shape {
-	u32 call_length;	/* whole RPC call, bytes */
-	u32 call_segments;	/* segments of a chunk of it */
-	u32 reply_length;	/* upper bound, bytes */
-	u32 reply_segments;	/* segments of a Reply chunk */
-	u32 inline_send;	/* thresholds of this connection, bytes */
+	u32 call_length;
+	u32 call_segments;
+	u32 reply_length;
+	u32 reply_segments;
+	u32 inline_send;
 	u32 inline_recv;
-	bool may_have_chunks;	/* both have said so */
-	bool replies_are_pulled;	/* an RDMA_NOMSG may be a reply to be read */
+	bool may_have_chunks;
+	bool replies_are_pulled;
 };
 
 RPCRDMA_BEGIN_C_ABI
 
-/*
- * How the responder takes a call with a valid header. Accepted are: no chunk; one Position
- * Zero Read chunk without an inline part; Read chunks at other Positions, none of them empty;
- * a Reply chunk of RPCRDMA_MAX_SEGMENTS_SENT segments or less; no Write chunks.
- * @inline_length: bytes of RPC message behind the header
- * @length: gets the bytes of the whole call; not for RPCRDMA_REVERSE_REFUSE
+/**
+ * rpcrdma_plan_reverse_call - how the responder takes a call with a valid header
+ * @lists: chunk lists of the call
+ * @inline_length: bytes of the RPC message behind the header
+ * @bounds: what the responder supports
+ * @length: gets the size of the whole RPC call in bytes, or 0 for a call that is refused
+ *
+ * Taken are a call without chunks, one with a single Position Zero Read chunk and no inline part,
+ * and one with Read chunks at other Positions, none of them empty. It may have a Reply chunk of up
+ * to %RPCRDMA_MAX_SEGMENTS_SENT segments, and no Write chunk.
  */
 enum rpcrdma_reverse_call
 rpcrdma_plan_reverse_call(const struct rpcrdma_chunk_lists *lists, u32 inline_length,
 			  const struct rpcrdma_reverse_bounds *bounds, u32 *length);
 
-/*
- * How the requester sends a call; of @plan position_zero, reply_chunk, header_size and
- * inline_length are for it. Returns false when the call cannot be sent at all on this
- * connection.
+/**
+ * rpcrdma_plan_callback - how the requester sends a call
+ * @shape: what the choice depends on
+ * @plan: gets the choice; read_chunk, write_chunk and left_open are never set
+ *
+ * Return: false when the call cannot be sent on this connection.
  */
 bool rpcrdma_plan_callback(const struct rpcrdma_callback_shape *shape,
 			   struct rpcrdma_call_plan *plan);
 
-/*
- * Is an RDMA_NOMSG from a server, on a connection where both have agreed that replies may
- * come as Position Zero Read chunks, such a reply? Otherwise it is a Long call: these have
- * a Reply chunk there that is not empty, and a reply has none.
+/**
+ * rpcrdma_is_pulled_reply - is an RDMA_NOMSG from a server a reply in a Read chunk?
+ * @lists: its chunk lists
+ *
+ * For connections on which both peers announced such replies. A Long call always has a Reply chunk
+ * that is not empty there, and such a reply never has one.
  */
 bool rpcrdma_is_pulled_reply(const struct rpcrdma_chunk_lists *lists);
 

@@ -8,40 +8,40 @@
 RPCRDMA_BEGIN_C_ABI
 
 /**
- * rpcrdma_call_reducible_from - from where on may an RPC call be reduced?
+ * rpcrdma_call_reducible_from - the part of an RPC call that Read chunks may carry
  * @call: the RPC message
- * @length: bytes of it that lie together; its header has to be among them
- * @known: set if the binding of its program is known: RFC 8267
+ * @length: bytes of it that are contiguous; they have to hold the whole RPC header
+ * @known: gets whether this file knows the binding of the program (RFC 8267)
  *
- * Return: the lowest Position, in bytes, that a Read chunk may have, but for 0; or 0 if none
- * may: RFC 8166 sections 6.1 and 8.2.2.
+ * Return: lowest Position in bytes, other than 0, that a Read chunk may have, or 0 when none may
+ * have such a Position (RFC 8166 sections 6.1 and 8.2.2).
  */
 u32 rpcrdma_call_reducible_from(const void *call, u32 length, bool *known);
 
 /**
- * rpcrdma_chunk_is_item - is a Read chunk one argument of a known binding?
- * @count: the word in front of its Position
- * @chunk_length: bytes, with or without the padding of the item
+ * rpcrdma_chunk_is_item - does a Read chunk carry one argument of a known binding?
+ * @count: the word of the message that precedes the Position: the size of the argument in bytes
+ * @chunk_length: size of the chunk in bytes, with or without the padding of the argument
  */
 bool rpcrdma_chunk_is_item(u32 count, u32 chunk_length);
 
 /**
- * rpcrdma_message_direction - is an RDMA_MSG payload a call or a reply?
+ * rpcrdma_message_direction - is an RPC message a call or a reply?
  * @payload: the RPC message
  * @length: its size in bytes
  *
- * Return: %RPCRDMA_RPC_CALL, %RPCRDMA_RPC_REPLY, or -1 where it cannot be told
+ * Return: %RPCRDMA_RPC_CALL, %RPCRDMA_RPC_REPLY, or -1 for a message that is neither
  * (RFC 8167 section 4.1).
  */
 int rpcrdma_message_direction(const void *payload, u32 length);
 
 /**
- * rpcrdma_reply_verifier - how much of an RPC reply is its verifier?
+ * rpcrdma_reply_verifier - size of the verifier of an RPC reply
  * @reply: the RPC message, or the beginning of it
- * @length: its size in bytes
+ * @length: size of @reply in bytes
  *
- * Return: bytes with flavor and length, at most what RFC 5531 section 8.2 allows; 0 for a reply
- * that was not accepted, or one that is too short to tell.
+ * Return: bytes of the verifier with its flavor and length, at most what RFC 5531 section 8.2
+ * allows; 0 for a reply that was not accepted, and for one that is too short.
  */
 u32 rpcrdma_reply_verifier(const void *reply, u32 length);
 
