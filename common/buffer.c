@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory for messages, on the device's node, and mapped for as long as it lives.
+ * Memory for messages, on the NUMA node of the device, and DMA-mapped as long as it exists.
  *
- * Most buffers are of RPCRDMA_INLINE_USUAL bytes, for which kmalloc() would take 8 KiB. So they
- * have a cache of their own.
+ * Most buffers have RPCRDMA_INLINE_USUAL bytes, for which kmalloc() would use 8 KiB. So these
+ * buffers have a slab cache of their own.
  */
 #include <linux/dma-mapping.h>
 #include <linux/slab.h>
@@ -13,11 +13,11 @@
 static struct kmem_cache *usual_buffers;
 
 /**
- * rpcrdma_buffers_start - there are going to be buffers
- * @name: of their cache; no other module's
+ * rpcrdma_buffers_start - create the slab cache, when the module is loaded
+ * @name: name of the cache, which no other module uses
  *
  * Context: process.
- * Return: 0, then rpcrdma_buffers_stop() ends it; or -ENOMEM.
+ * Return: 0, and rpcrdma_buffers_stop() destroys the cache; or -ENOMEM.
  */
 int rpcrdma_buffers_start(const char *name)
 {
@@ -27,7 +27,7 @@ int rpcrdma_buffers_start(const char *name)
 }
 
 /**
- * rpcrdma_buffers_stop - there is no buffer any more
+ * rpcrdma_buffers_stop - destroy the slab cache, after all buffers were freed
  *
  * Context: process.
  */
@@ -52,15 +52,15 @@ static void data_free(void *data, u32 size)
 }
 
 /**
- * rpcrdma_buffer_init - allocate and map
- * @buffer: zeroed; its bf_sge describes all of it then
+ * rpcrdma_buffer_init - allocate and map a buffer
+ * @buffer: the zeroed buffer; its bf_sge describes the whole memory afterwards
  * @pd: protection domain of the connection
- * @size: bytes
- * @dir: who writes it, and who reads
- * @gfp: how to allocate
+ * @size: size of the memory in bytes
+ * @dir: direction of the DMA mapping
+ * @gfp: flags of the allocation
  *
- * Context: as @gfp says.
- * Return: 0, then rpcrdma_buffer_exit() frees it; or -ENOMEM, then nothing is to be freed.
+ * Context: any that @gfp allows.
+ * Return: 0, and rpcrdma_buffer_exit() frees the buffer; or -ENOMEM, and nothing was allocated.
  */
 int rpcrdma_buffer_init(struct rpcrdma_buffer *buffer, struct ib_pd *pd, u32 size,
 			enum dma_data_direction dir, gfp_t gfp)
@@ -86,8 +86,8 @@ int rpcrdma_buffer_init(struct rpcrdma_buffer *buffer, struct ib_pd *pd, u32 siz
 }
 
 /**
- * rpcrdma_buffer_exit - unmap and free
- * @buffer: that the HCA has not, or not any more; or one that is zeroed
+ * rpcrdma_buffer_exit - unmap and free a buffer
+ * @buffer: a buffer that the device does not use, or a zeroed one
  *
  * Context: any.
  */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which connections there are, and the file that goes through them.
+ * The connections of a module, and the file in debugfs that shows them.
  *
- * Operation. The file's position is a number: whoever reads on looks for the entry with that
- * number or the next one, in a tree, so that a thousand connections take a thousand times what one
- * takes, and one that ends meanwhile does no harm. The lock is held while a buffer is
- * filled, a page as a rule, and not while a program is given it: a reader keeps nobody for long.
+ * The position in the file is the number of an entry. A reader that goes on finds the entry with
+ * that number, or the next one, in a tree. So the time to read the file grows with the number of
+ * connections only, and a connection may end between two reads. The lock is held while a buffer is
+ * filled, usually of one page, and not while it is copied to the program.
  *
- * An entry is there from rpcrdma_connection_add() to rpcrdma_connection_remove(), which waits for
- * the lock: after that nobody looks at the transport that it is a part of. It has a reference to
- * its network namespace: SUNRPC drops a server's before it frees the transport.
+ * An entry exists from rpcrdma_connection_add() to rpcrdma_connection_remove(). That takes the lock,
+ * so no reader uses the transport afterwards. An entry has a reference to its network
+ * namespace, since SUNRPC drops the server's before it frees the transport.
  */
 #include <linux/debugfs.h>
 #include <linux/jiffies.h>
@@ -17,7 +17,7 @@
 
 #include "statistics.h"
 
-/* The first entry with @number or a greater one. */
+/* The entry with the smallest number that is at least @number */
 static struct rpcrdma_connection *find(const struct rpcrdma_connections *connections, u64 number)
 {
 	struct rb_node *node = connections->cs_tree.rb_node;
@@ -83,10 +83,10 @@ const struct seq_operations rpcrdma_connections_sops = {
 DEFINE_SEQ_ATTRIBUTE(rpcrdma_connections);
 
 /**
- * rpcrdma_connections_file - make the file in debugfs
- * @connections: all of a side
+ * rpcrdma_connections_file - create the file in debugfs
+ * @connections: connections of the module
  *
- * A kernel without debugfs, or one that is locked down, has none.
+ * There is no file in a kernel without debugfs, or in one that is locked down.
  *
  * Context: module init.
  */
@@ -98,8 +98,8 @@ void rpcrdma_connections_file(struct rpcrdma_connections *connections)
 }
 
 /**
- * rpcrdma_connections_no_file - remove it, and wait for those who read
- * @connections: all of a side
+ * rpcrdma_connections_no_file - remove the file, and wait for its readers
+ * @connections: connections of the module
  *
  * Context: module exit.
  */
@@ -109,8 +109,8 @@ void rpcrdma_connections_no_file(struct rpcrdma_connections *connections)
 }
 
 /**
- * rpcrdma_net_init - a network namespace has no connections yet
- * @totals: of the namespace
+ * rpcrdma_net_init - initialize the totals of a new network namespace
+ * @totals: the zeroed totals
  *
  * Context: process.
  */
@@ -119,7 +119,7 @@ void rpcrdma_net_init(struct rpcrdma_net *totals)
 	INIT_LIST_HEAD(&totals->nt_connections);
 }
 
-/* Numbers only grow. */
+/* The entry has the largest number of all. */
 static void insert_last(struct rb_root *tree, struct rpcrdma_connection *connection)
 {
 	struct rb_node **link = &tree->rb_node, *parent = NULL;
@@ -133,10 +133,10 @@ static void insert_last(struct rb_root *tree, struct rpcrdma_connection *connect
 }
 
 /**
- * rpcrdma_connection_add - from now on the files have it
- * @connections: all of a side
- * @connection: all zeros
- * @net: its network namespace; a reference is taken
+ * rpcrdma_connection_add - let the files show a connection
+ * @connections: connections of the module
+ * @connection: its zeroed entry
+ * @net: its network namespace, of which a reference is taken
  *
  * Context: process.
  */
@@ -157,9 +157,9 @@ void rpcrdma_connection_add(struct rpcrdma_connections *connections,
 }
 
 /**
- * rpcrdma_connection_remove - it has gone; what was counted of it stays
- * @connections: all of a side
- * @connection: that was added, or was not; nobody counts any more
+ * rpcrdma_connection_remove - remove a connection, and keep its counters in the totals
+ * @connections: connections of the module
+ * @connection: its entry, in which nobody counts any more; it may never have been added
  *
  * Context: process.
  */

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An RPC that the peer has refused. For both that send calls: the client, and the server with
- * its callbacks.
+ * How a requester ends an RPC that the peer has refused: the client with its calls, and the server
+ * with its callbacks.
  *
- * A task that has just sent its call need not wait for the reply yet, and would lose an error that
- * it is told, and call again. So what is to be said is kept, and the task says it to itself when it
- * stops waiting: nobody else writes its tk_status, for which SUNRPC has a lock of its own.
+ * The error may come before the task waits for the reply. A task that was told the error then would
+ * lose it, and send its call again. So the refusal is stored, and the task sets its own tk_status
+ * when it stops waiting. Nobody else writes tk_status, which SUNRPC guards by a lock of its own.
  */
-#ifndef SUNRPC_REFUSAL_H
-#define SUNRPC_REFUSAL_H
+#ifndef RPCRDMA_REFUSAL_H
+#define RPCRDMA_REFUSAL_H
 
 #include <linux/sunrpc/clnt.h>
 #include <linux/sunrpc/xprt.h>
 
 /*
- * The requester's, beside its rpc_rqst; changed under the rpc_xprt's queue_lock. Who sends looks
- * without it.
+ * Each requester has one of these for each rpc_rqst, and changes it under the queue_lock of the
+ * rpc_xprt. A sender reads it without the lock.
  */
 enum rpcrdma_refusal {
 	RPCRDMA_NOT_REFUSED,
-	RPCRDMA_REFUSED,	/* RFC 8166 section 4.5: permanent. The RPC ends with EIO */
-	RPCRDMA_REFUSED_ONCE,	/* it is to be sent once more; RPCRDMA_NOT_REFUSED then */
+	RPCRDMA_REFUSED,	/* for good: the RPC ends with EIO (RFC 8166 section 4.5) */
+	RPCRDMA_REFUSED_ONCE,	/* the call is sent once more, and RPCRDMA_NOT_REFUSED set */
 };
 
-/* Now, if the task waits; else it does not sleep when it comes to that. */
+/* Wakes the task if it waits for the reply. Otherwise rpcrdma_refusal_wait() will wake it. */
 static inline void rpcrdma_refusal_tell(struct rpc_rqst *rqst)
 {
 	lockdep_assert_held(&rqst->rq_xprt->queue_lock);
@@ -31,21 +31,20 @@ static inline void rpcrdma_refusal_tell(struct rpc_rqst *rqst)
 }
 
 /**
- * rpcrdma_refusal_wait - for ->wait_for_reply_request: a task has sent its call, and goes to sleep
- * @task: its task
+ * rpcrdma_refusal_wait - let a task wait for its reply; for ->wait_for_reply_request
+ * @task: a task that has sent its call
  * @refusal: its refusal
- * @timer: set to SUNRPC's callback for a task that has stopped waiting
- * @ended: what is called in its place
+ * @timer: gets SUNRPC's callback for a task that has stopped waiting
+ * @ended: callback that replaces it, and calls rpcrdma_refusal_heed()
  *
  * Context: process; the caller holds queue_lock.
  */
 static inline void rpcrdma_refusal_wait(struct rpc_task *task,
 					const enum rpcrdma_refusal *refusal,
-					void (**timer)(struct rpc_task *task),
-					void (*ended)(struct rpc_task *task))
+					rpc_action *timer, rpc_action ended)
 {
 	xprt_wait_for_reply_request_def(task);
-	/* It is not run before the task has come back from here, even if it was woken. */
+	/* SUNRPC runs the callback after the task has returned from here, even if it is woken. */
 	*timer = task->tk_callback;
 	task->tk_callback = ended;
 	if (*refusal)
@@ -53,11 +52,12 @@ static inline void rpcrdma_refusal_wait(struct rpc_task *task,
 }
 
 /**
- * rpcrdma_refusal_heed - a task has stopped waiting: because it is refused?
- * @task: the task, which runs
+ * rpcrdma_refusal_heed - set the status of a task that has stopped waiting for its reply
+ * @task: the task, which is the caller
  * @refusal: its refusal
  *
- * Return: whether tk_status is now what it has to know.
+ * Context: process; takes queue_lock.
+ * Return: true when the RPC was refused, and tk_status says so.
  */
 static inline bool rpcrdma_refusal_heed(struct rpc_task *task, enum rpcrdma_refusal *refusal)
 {
@@ -68,11 +68,11 @@ static inline bool rpcrdma_refusal_heed(struct rpc_task *task, enum rpcrdma_refu
 	spin_lock(&xprt->queue_lock);
 	what = *refusal;
 	if (what == RPCRDMA_REFUSED) {
-		/* No reply that is late ends it. */
+		/* A late reply must not end the RPC a second time. */
 		xprt_complete_rqst(task, 0);
 		task->tk_status = -EIO;
 	} else if (what == RPCRDMA_REFUSED_ONCE) {
-		/* SUNRPC sends again what went out on an earlier connection. */
+		/* SUNRPC sends a call again that was sent on an earlier connection. */
 		WRITE_ONCE(*refusal, RPCRDMA_NOT_REFUSED);
 		rqst->rq_connect_cookie = READ_ONCE(xprt->connect_cookie) - 1;
 		task->tk_status = -ENOTCONN;
@@ -81,4 +81,4 @@ static inline bool rpcrdma_refusal_heed(struct rpc_task *task, enum rpcrdma_refu
 	return what;
 }
 
-#endif /* SUNRPC_REFUSAL_H */
+#endif /* RPCRDMA_REFUSAL_H */

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fast registration, and its end.
+ * Fast registration and invalidation of memory.
  *
- * A region goes round: rpcrdma_region_map(), the registration is posted, the peer reads or
- * writes, the peer or a LOCAL_INV invalidates it, rpcrdma_region_unmap(). What cannot be
- * reached by the peer any more may be unmapped, and nothing else; to know that is up to the
- * owner.
+ * The cycle of a region: rpcrdma_region_map() prepares it, the owner posts its registration, the
+ * peer reads or writes the memory, the peer or a LOCAL_INV invalidates the region, and
+ * rpcrdma_region_unmap() ends the cycle. The owner unmaps a region only when the peer cannot reach
+ * the memory any more.
  */
 #include <linux/random.h>
 
 #include "verbs.h"
 
 /*
- * The size of a page as the device has it: the largest that it knows and that divides one of
- * ours, in bytes. 0: there is none. Some devices do not say.
+ * Page size in bytes to use with a device: the largest size that the device supports and that
+ * divides PAGE_SIZE, or 0 when there is none. Some devices report no sizes at all.
  */
 static u32 device_page_size(const struct ib_device *device)
 {
@@ -25,20 +25,20 @@ static u32 device_page_size(const struct ib_device *device)
 	return sizes ? 1U << __fls(sizes) : 0;
 }
 
-/* How many of these a page of ours is */
+/* Number of these pages in one page of the kernel */
 static u32 device_pages(const struct ib_device *device)
 {
 	return PAGE_SIZE / device_page_size(device);
 }
 
 /**
- * rpcrdma_region_query - what can regions of a device be like?
+ * rpcrdma_region_query - what the regions of a device can hold
  * @device: the device
- * @type: plain, or with gaps
+ * @type: gets the type of its regions, with or without gaps
  *
  * Context: any.
- * Return: pages in one region, at most; 0: the device has no fast registration, or none with
- * pages as small as ours.
+ * Return: largest number of pages in one region, or 0 when the device has no fast registration or
+ * supports only pages that are larger than PAGE_SIZE.
  */
 u32 rpcrdma_region_query(const struct ib_device *device, enum ib_mr_type *type)
 {
@@ -53,14 +53,15 @@ u32 rpcrdma_region_query(const struct ib_device *device, enum ib_mr_type *type)
 }
 
 /**
- * rpcrdma_region_init - make a region
- * @region: zeroed
+ * rpcrdma_region_init - allocate a region
+ * @region: the zeroed region
  * @pd: protection domain of the connection
- * @type: from rpcrdma_region_query()
- * @depth: pages in it, at most what rpcrdma_region_query() says
+ * @type: type from rpcrdma_region_query()
+ * @depth: pages of the region, at most what rpcrdma_region_query() returned
  *
  * Context: process.
- * Return: 0, or the device's errno; then there is nothing to be freed.
+ * Return: 0, and the caller calls rpcrdma_region_exit() in the end; or a negative error number of
+ * the device, and nothing was allocated.
  */
 int rpcrdma_region_init(struct rpcrdma_region *region, struct ib_pd *pd,
 			enum ib_mr_type type, u32 depth)
@@ -77,8 +78,8 @@ int rpcrdma_region_init(struct rpcrdma_region *region, struct ib_pd *pd,
 }
 
 /**
- * rpcrdma_region_exit - free what rpcrdma_region_init() has made
- * @region: not mapped, and no request of it is posted
+ * rpcrdma_region_exit - free a region
+ * @region: the region, which is not mapped and has no posted work request
  *
  * Context: process.
  */
@@ -88,15 +89,15 @@ void rpcrdma_region_exit(struct rpcrdma_region *region)
 }
 
 /**
- * rpcrdma_region_takes - does one more element go into a region?
- * @region: whose rg_sg has
- * @count: elements, at least one
- * @offset: where in its page the next one begins
+ * rpcrdma_region_takes - is there room for one more element in a region?
+ * @region: the region
+ * @count: number of elements that its rg_sg has, at least one
+ * @offset: offset of the next element in its page, in bytes
  *
- * Without gaps, only the first and the last element may end within a page.
+ * In a region without gaps, only the first element may begin, and only the last one may end, within
+ * a page.
  *
  * Context: any.
- * Return: whether it does.
  */
 bool rpcrdma_region_takes(const struct rpcrdma_region *region, u32 count, u32 offset)
 {
@@ -108,7 +109,7 @@ bool rpcrdma_region_takes(const struct rpcrdma_region *region, u32 count, u32 of
 	       (!offset && last->offset + last->length == PAGE_SIZE);
 }
 
-/* Elements of a region that its last mapping has whole */
+/* Number of elements that the last mapping of a region covers completely */
 static u32 elements_mapped(const struct rpcrdma_region *region)
 {
 	u64 length = region->rg_mr->length;
@@ -119,14 +120,14 @@ static u32 elements_mapped(const struct rpcrdma_region *region)
 	return n;
 }
 
-/* -E2BIG: the device takes fewer elements, as many as elements_mapped() says. */
+/* Returns -E2BIG when the device takes only elements_mapped() elements. */
 static int map_elements(struct rpcrdma_region *region, u32 count)
 {
 	struct ib_mr *mr = region->rg_mr;
 	int mapped;
 
 	mapped = ib_dma_map_sg(mr->device, region->rg_sg, count, region->rg_dir);
-	/* Bounce buffers or addresses are short: that passes. */
+	/* There are no bounce buffers or no addresses at the moment. */
 	if (!mapped)
 		return -ENOBUFS;
 	region->rg_nents = count;
@@ -137,38 +138,38 @@ static int map_elements(struct rpcrdma_region *region, u32 count)
 }
 
 /**
- * rpcrdma_region_map - map memory, and make it ready to be registered
- * @region: not mapped; its rg_sg has the memory
- * @count: elements; see rpcrdma_region_takes()
- * @access: rights of the peer. With IB_ACCESS_LOCAL_WRITE the memory is written
+ * rpcrdma_region_map - map memory, and prepare its registration
+ * @region: a region that is not mapped, and whose rg_sg describes the memory
+ * @count: number of elements of rg_sg; see rpcrdma_region_takes()
+ * @access: access rights of the peer; with IB_ACCESS_LOCAL_WRITE the peer writes to the memory
  *
- * A device may take fewer elements; rg_nents says how many are mapped, from the first one on.
+ * A device may take fewer elements than @count; rg_nents says how many are mapped.
  *
- * There is another R_key at each use (RFC 8166 section 8.1.3), and the last one does not say
- * which (section 8.1.2). The offset that the peer is told is no address of ours: only its
- * place in the page is.
+ * Each use has a new R_key (RFC 8166 section 8.1.3), which cannot be predicted from the last one
+ * (section 8.1.2). The offset that the peer gets is random but for the offset in the page, so that
+ * it does not tell an address.
  *
  * Context: any in which the device can map.
- * Return: 0, then rpcrdma_regions_reg() may follow; -ENOBUFS when there is no DMA mapping
- * now, -EIO when the device refused. rpcrdma_region_unmap() in any case.
+ * Return: 0, and rpcrdma_regions_reg() may follow; -ENOBUFS when no DMA mapping is available at the
+ * moment; or -EIO when the device refuses. The caller calls rpcrdma_region_unmap() in each case.
  */
 int rpcrdma_region_map(struct rpcrdma_region *region, u32 count, int access)
 {
 	struct ib_mr *mr = region->rg_mr;
 	u64 random = get_random_u64();
-	int rc;
+	int ret;
 
 	region->rg_dir = access & IB_ACCESS_LOCAL_WRITE ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
-	while ((rc = map_elements(region, count)) == -E2BIG) {
+	while ((ret = map_elements(region, count)) == -E2BIG) {
 		count = elements_mapped(region);
 		if (!count)
 			return -EIO;
 		rpcrdma_region_unmap(region);
 	}
-	if (rc)
-		return rc;
+	if (ret)
+		return ret;
 
-	/* No addition to it overflows. */
+	/* With the top bit clear, no sum of offset and length overflows. */
 	mr->iova = (random >> 1 & PAGE_MASK) | offset_in_page(mr->iova);
 	ib_update_fast_reg_key(mr, (mr->rkey + 1 + (u32)random % 255) & 0xff);
 	region->rg_reg.wr.wr_cqe = region->rg_reg_cqe;
@@ -178,8 +179,9 @@ int rpcrdma_region_map(struct rpcrdma_region *region, u32 count, int access)
 }
 
 /**
- * rpcrdma_region_unmap - the memory is the CPU's again
- * @region: never posted, or invalid, or its queue pair is drained; mapped or not
+ * rpcrdma_region_unmap - give the memory back to the CPU
+ * @region: a region that was not posted, is invalid, or whose queue pair is drained; it may be
+ *	unmapped already
  *
  * Context: any.
  */
@@ -193,11 +195,10 @@ void rpcrdma_region_unmap(struct rpcrdma_region *region)
 }
 
 /**
- * rpcrdma_region_segment - how the peer names a region
- * @region: mapped
+ * rpcrdma_region_segment - the segment by which the peer reaches a region
+ * @region: a mapped region
  *
  * Context: any.
- * Return: what goes into a chunk.
  */
 struct rpcrdma_segment rpcrdma_region_segment(const struct rpcrdma_region *region)
 {
@@ -209,12 +210,12 @@ struct rpcrdma_segment rpcrdma_region_segment(const struct rpcrdma_region *regio
 }
 
 /**
- * rpcrdma_regions_reg - put registrations in front of work requests
- * @regions: struct rpcrdma_region by rg_list, all mapped
- * @next: what is posted behind them, or NULL
+ * rpcrdma_regions_reg - chain the registrations of regions
+ * @regions: list of mapped regions by rg_list
+ * @next: work request that follows them, or NULL
  *
  * Context: any.
- * Return: what to post.
+ * Return: first work request to post.
  */
 struct ib_send_wr *rpcrdma_regions_reg(struct list_head *regions, struct ib_send_wr *next)
 {
@@ -228,12 +229,13 @@ struct ib_send_wr *rpcrdma_regions_reg(struct list_head *regions, struct ib_send
 }
 
 /**
- * rpcrdma_regions_inv - LOCAL_INVs, of which only the last one is signalled
- * @regions: struct rpcrdma_region by rg_list, all posted
- * @next: what is posted behind them, with a signalled end, or NULL
+ * rpcrdma_regions_inv - chain the LOCAL_INVs of regions
+ * @regions: list of registered regions by rg_list
+ * @next: work requests that follow them, of which the last is signalled; or NULL, and the last
+ *	LOCAL_INV is signalled
  *
  * Context: any.
- * Return: what to post, or NULL: there is none.
+ * Return: first work request to post, or NULL when there is none.
  */
 struct ib_send_wr *rpcrdma_regions_inv(struct list_head *regions, struct ib_send_wr *next)
 {

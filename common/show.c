@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The lines of the files: a name, a space, a value. Documentation/statistics.rst says what each
- * means, and scripts/check that no name is missing there.
+ * The lines of the files: a name, a space, a value. Documentation/statistics.rst explains each
+ * name, and scripts/check makes sure that none is missing there.
  */
 #include <linux/jiffies.h>
 #include <net/ipv6.h>
@@ -55,9 +55,9 @@ static const char *const ended[RPCRDMA_ENDS] = {
 };
 
 /**
- * rpcrdma_counters_add - add counters to others
- * @sum: to these
- * @more: which may be counted meanwhile
+ * rpcrdma_counters_add - add counters to a sum
+ * @sum: the sum
+ * @more: the counters, which may change at the same time
  *
  * Context: any.
  */
@@ -68,13 +68,13 @@ void rpcrdma_counters_add(struct rpcrdma_counters *sum, const struct rpcrdma_cou
 	size_t i;
 
 	for (i = 0; i < sizeof(*sum) / sizeof(*to); i++)
-		to[i] += data_race(from[i]);	/* Nobody stops counting for this. */
+		to[i] += data_race(from[i]);	/* It may change meanwhile. */
 }
 
 /**
- * rpcrdma_show_number - a line with a number
- * @seq: where to
- * @name: of the line
+ * rpcrdma_show_number - print a line with a number
+ * @seq: the file
+ * @name: name of the line
  * @value: the number
  */
 void rpcrdma_show_number(struct seq_file *seq, const char *name, u64 value)
@@ -83,9 +83,9 @@ void rpcrdma_show_number(struct seq_file *seq, const char *name, u64 value)
 }
 
 /**
- * rpcrdma_show_text - a line with a word
- * @seq: where to
- * @name: of the line
+ * rpcrdma_show_text - print a line with a word
+ * @seq: the file
+ * @name: name of the line
  * @value: the word
  */
 void rpcrdma_show_text(struct seq_file *seq, const char *name, const char *value)
@@ -94,17 +94,17 @@ void rpcrdma_show_text(struct seq_file *seq, const char *name, const char *value
 }
 
 /**
- * rpcrdma_show_truth - a line with yes or no
- * @seq: where to
- * @name: of the line
- * @value: which
+ * rpcrdma_show_truth - print a line with "yes" or "no"
+ * @seq: the file
+ * @name: name of the line
+ * @value: true for "yes"
  */
 void rpcrdma_show_truth(struct seq_file *seq, const char *name, bool value)
 {
 	rpcrdma_show_text(seq, name, value ? "yes" : "no");
 }
 
-/* Without it a link-local address says nothing. The CM keeps it beside the addresses. */
+/* A link-local address needs its scope, which the CM keeps outside of the address. */
 static u32 scope_of(const struct sockaddr *address, int ifindex)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
@@ -116,11 +116,11 @@ static u32 scope_of(const struct sockaddr *address, int ifindex)
 }
 
 /**
- * rpcrdma_show_address - a line with an address and a port
- * @seq: where to
- * @name: of the line
- * @address: IPv4 or IPv6
- * @ifindex: of the interface of a link-local address that has no scope itself
+ * rpcrdma_show_address - print a line with an address and a port
+ * @seq: the file
+ * @name: name of the line
+ * @address: an IPv4 or IPv6 address
+ * @ifindex: index of the interface, for a link-local address without a scope
  */
 void rpcrdma_show_address(struct seq_file *seq, const char *name, const struct sockaddr *address,
 			  int ifindex)
@@ -136,10 +136,10 @@ void rpcrdma_show_address(struct seq_file *seq, const char *name, const struct s
 }
 
 /**
- * rpcrdma_show_device - the lines of a device
- * @seq: where to
+ * rpcrdma_show_device - print the lines of a device
+ * @seq: the file
  * @device: the device
- * @port: of it
+ * @port: number of its port
  */
 void rpcrdma_show_device(struct seq_file *seq, const struct ib_device *device, u32 port)
 {
@@ -189,10 +189,10 @@ static void show_age(struct seq_file *seq, const struct rpcrdma_connection *conn
 }
 
 /**
- * rpcrdma_show_connection - the block of a connection
- * @connections: all of a side
- * @seq: where to
- * @connection: one of them
+ * rpcrdma_show_connection - print the block of lines of a connection
+ * @connections: connections of the module
+ * @seq: the file
+ * @connection: entry of the connection
  *
  * Context: process; the caller holds cs_lock.
  */
@@ -202,7 +202,7 @@ void rpcrdma_show_connection(struct rpcrdma_connections *connections, struct seq
 	struct rpcrdma_counters sum = {};
 
 	lockdep_assert_held(&connections->cs_lock);
-	/* Nobody stops for this. */
+	/* What is printed may change meanwhile. */
 	kcsan_disable_current();
 	rpcrdma_show_number(seq, "connection", connection->cn_number);
 	rpcrdma_show_text(seq, "side", connections->cs_side);
@@ -216,10 +216,10 @@ void rpcrdma_show_connection(struct rpcrdma_connections *connections, struct seq
 }
 
 /**
- * rpcrdma_show_totals - the file of a network namespace
- * @connections: all of a side
- * @seq: where to
- * @net: the namespace
+ * rpcrdma_show_totals - print the file of a network namespace
+ * @connections: connections of the module
+ * @seq: the file
+ * @net: the network namespace
  *
  * Context: process.
  * Return: 0.

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Statistics of connections: what client and server count, and the files that show it. Compiled
- * into each module, as all of common/ is. Documentation/statistics.rst has the names.
+ * Statistics of connections: what client and server count, and the files that show it.
+ * Documentation/statistics.rst has the names. Each module contains a copy of this code, and one
+ * struct rpcrdma_connections. It prints the lines of a connection, and counts in its transports.
  *
- * It knows nothing of either side's structures, and keeps nothing: a side has one struct
- * rpcrdma_connections, says what a connection's lines are, and counts for itself.
- *
- * Who counts does so without a lock: RPCRDMA_COUNT() where one context at a time sees the event,
- * rpcrdma_count_shared() where several do. Readers take what they find.
+ * Counting needs no lock. RPCRDMA_COUNT() is for events that one context at a time sees,
+ * rpcrdma_count_shared() for events that several contexts see at the same time. A reader may miss
+ * an event that is being counted.
  */
 #ifndef RPCRDMA_STATISTICS_H
 #define RPCRDMA_STATISTICS_H
@@ -21,7 +20,7 @@
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
 
-/* What an RPC needed, with its reply: the last one of these that holds. */
+/* What an RPC and its reply used; where several of these hold, the last one. */
 enum rpcrdma_shape {
 	RPCRDMA_SHAPE_INLINE,
 	RPCRDMA_SHAPE_READ,		/* the call has an item in a Read chunk */
@@ -32,9 +31,9 @@ enum rpcrdma_shape {
 	RPCRDMA_SHAPES
 };
 
-/* Why a connection has ended: the first that was noted. */
+/* Why a connection has ended; the first reason that was noted. */
 enum rpcrdma_end {
-	RPCRDMA_END_UNKNOWN,		/* as yet; nothing is noted by it */
+	RPCRDMA_END_UNKNOWN,		/* no reason has been noted */
 	RPCRDMA_END_PEER_DISCONNECTED,
 	RPCRDMA_END_IDLE,
 	RPCRDMA_END_STALLED,
@@ -50,28 +49,28 @@ enum rpcrdma_end {
 	RPCRDMA_ENDS
 };
 
-enum { RPCRDMA_LATENCIES = 64 };	/* powers of two, nanoseconds */
+enum { RPCRDMA_LATENCIES = 64 };	/* of the histogram: powers of two nanoseconds */
 
 /**
- * struct rpcrdma_counters - what is counted of a connection, or of several; all are u64
- * @calls: RPCs that were answered, by shape
+ * struct rpcrdma_counters - counters of one connection, or sums over several; all are u64
+ * @calls: RPCs that were answered, by enum rpcrdma_shape
  * @calls_reverse: calls in the reverse direction
- * @bytes_sent_inline: of messages
- * @bytes_received_inline: of messages
- * @bytes_read: by RDMA Read, whoever did it
- * @bytes_written: by RDMA Write, whoever did it
- * @regions_registered: memory regions
- * @regions_invalidated_locally: by LOCAL_INV
- * @regions_invalidated_remotely: by the peer's Send With Invalidate
- * @send_queue_waits: how often something waited for the Send Queue
- * @errors_sent_vers: ERR_VERS
- * @errors_sent_chunk: ERR_CHUNK
- * @errors_received_vers: ERR_VERS
- * @errors_received_chunk: ERR_CHUNK
- * @bad_messages: that were dropped
- * @reconnects: of the client
+ * @bytes_sent_inline: bytes of messages that were sent
+ * @bytes_received_inline: bytes of messages that were received
+ * @bytes_read: bytes of RDMA Reads, by either peer
+ * @bytes_written: bytes of RDMA Writes, by either peer
+ * @regions_registered: registrations of memory regions
+ * @regions_invalidated_locally: regions that a LOCAL_INV invalidated
+ * @regions_invalidated_remotely: regions that the peer's Send With Invalidate invalidated
+ * @send_queue_waits: times that something had to wait for Send Queue entries
+ * @errors_sent_vers: ERR_VERS messages that were sent
+ * @errors_sent_chunk: ERR_CHUNK messages that were sent
+ * @errors_received_vers: ERR_VERS messages that were received
+ * @errors_received_chunk: ERR_CHUNK messages that were received
+ * @bad_messages: messages that were dropped
+ * @reconnects: connections that the client made after its first one
  * @ended: connections that have ended, by enum rpcrdma_end
- * @latency: answered RPCs, by the logarithm of the time that it took
+ * @latency: RPCs that were answered, by the binary logarithm of their duration in nanoseconds
  */
 struct rpcrdma_counters {
 	u64	calls[RPCRDMA_SHAPES];
@@ -94,13 +93,13 @@ struct rpcrdma_counters {
 	u64	latency[RPCRDMA_LATENCIES];
 } __aligned(8);
 
-/* For events that one context at a time sees: a CQ handler, or who has a lock. */
+/* For events that one context at a time sees, such as a CQ handler or the holder of a lock. */
 #define RPCRDMA_COUNT(counter, n)	((void)data_race((counter) += (n)))
 
 /**
- * rpcrdma_count_shared - count what several contexts see at a time
- * @counter: of a struct rpcrdma_counters; nobody counts it by RPCRDMA_COUNT()
- * @n: how much
+ * rpcrdma_count_shared - count an event that several contexts see at the same time
+ * @counter: member of struct rpcrdma_counters that is never counted by RPCRDMA_COUNT()
+ * @n: number to add
  *
  * Context: any.
  */
@@ -111,12 +110,12 @@ static inline void rpcrdma_count_shared(u64 *counter, u64 n)
 }
 
 /**
- * rpcrdma_end_of - why a connection ends whose work request has failed
- * @wc: its completion
- * @end: if it was the first
+ * rpcrdma_end_of - why a connection ends of which a work request has failed
+ * @wc: completion of the work request
+ * @end: the reason if this failure was the first
  *
  * Context: any.
- * Return: @end; or RPCRDMA_END_UNKNOWN: it was flushed, so something else was first.
+ * Return: @end, or RPCRDMA_END_UNKNOWN for a request that was flushed after another failure.
  */
 static inline enum rpcrdma_end rpcrdma_end_of(const struct ib_wc *wc, enum rpcrdma_end end)
 {
@@ -124,11 +123,11 @@ static inline enum rpcrdma_end rpcrdma_end_of(const struct ib_wc *wc, enum rpcrd
 }
 
 /**
- * rpcrdma_latency - where a time belongs in the histogram
- * @time: what it took
+ * rpcrdma_latency - the place of a duration in the histogram
+ * @time: the duration
  *
  * Context: any.
- * Return: index into latency[]: its logarithm in nanoseconds.
+ * Return: index into latency[], the binary logarithm of @time in nanoseconds.
  */
 static inline unsigned long rpcrdma_latency(ktime_t time)
 {
@@ -136,12 +135,12 @@ static inline unsigned long rpcrdma_latency(ktime_t time)
 }
 
 /**
- * struct rpcrdma_connection - an entry of the files; part of a side's transport
- * @cn_node: in cs_tree
- * @cn_list: in nt_connections of its namespace
- * @cn_net: the namespace, a reference
- * @cn_number: which no other entry of this side ever had; 0: there is none
- * @cn_since: when it was added, jiffies; a side may change it under cs_lock
+ * struct rpcrdma_connection - an entry of the files, which is part of a transport
+ * @cn_node: node in cs_tree
+ * @cn_list: entry in nt_connections of its network namespace
+ * @cn_net: its network namespace, with a reference
+ * @cn_number: number that no other entry of this module ever had; 0 while the entry is not added
+ * @cn_since: time in jiffies at which it was added. The module may change it under cs_lock.
  */
 struct rpcrdma_connection {
 	struct rb_node		cn_node;
@@ -152,11 +151,11 @@ struct rpcrdma_connection {
 };
 
 /**
- * struct rpcrdma_net - totals of a network namespace; net_generic() has it. Under cs_lock
- * @nt_connections: struct rpcrdma_connection by cn_list
- * @nt_now: their number
- * @nt_total: entries that ever were
- * @nt_ended: what was counted of those that have gone
+ * struct rpcrdma_net - totals of a network namespace, from net_generic(); guarded by cs_lock
+ * @nt_connections: list of struct rpcrdma_connection by cn_list
+ * @nt_now: number of entries in the list
+ * @nt_total: number of entries that were ever added
+ * @nt_ended: sum of the counters of entries that were removed
  */
 struct rpcrdma_net {
 	struct list_head	nt_connections;
@@ -166,18 +165,18 @@ struct rpcrdma_net {
 };
 
 /**
- * struct rpcrdma_connections - all connections of a side
+ * struct rpcrdma_connections - all connections of a module
  * @cs_side: "client" or "server"
- * @cs_name: of the folder in debugfs, and of the file in /proc/net
- * @cs_is_client: reconnects are counted
- * @cs_show: prints the lines that only this side knows, but for counters. Under cs_lock
- * @cs_sum: adds what is counted of an entry. Under cs_lock
- * @cs_net_id: for net_generic(); set by register_pernet_subsys()
- * @cs_lock: guards @cs_tree, @cs_last, all struct rpcrdma_net, and whatever of its own a side
- *	puts under it. Taken in process context; who has it does not allocate, nor wait
- * @cs_tree: struct rpcrdma_connection by cn_number
- * @cs_last: the last number
- * @cs_folder: in debugfs
+ * @cs_name: name of the folder in debugfs, and of the file in /proc/net
+ * @cs_is_client: reconnects are shown
+ * @cs_show: prints the lines that only this module knows, without counters; called under @cs_lock
+ * @cs_sum: adds the counters of an entry to a sum; called under @cs_lock
+ * @cs_net_id: argument of net_generic(), set by register_pernet_subsys()
+ * @cs_lock: guards @cs_tree, @cs_last, every struct rpcrdma_net, and whatever else the module puts
+ *	under it. It is taken in process context. Its holder neither allocates nor waits.
+ * @cs_tree: tree of struct rpcrdma_connection by cn_number
+ * @cs_last: the last number that was used
+ * @cs_folder: folder in debugfs
  */
 struct rpcrdma_connections {
 	const char		*cs_side;
@@ -188,7 +187,7 @@ struct rpcrdma_connections {
 	void			(*cs_sum)(const struct rpcrdma_connection *connection,
 					  struct rpcrdma_counters *sum);
 	unsigned int		cs_net_id;
-	struct mutex		cs_lock;	/* see above */
+	struct mutex		cs_lock;
 	struct rb_root		cs_tree;
 	u64			cs_last;
 	struct dentry		*cs_folder;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDMA Reads and Writes, and who hears of their errors.
+ * RDMA Reads and Writes, and the completions that report their errors.
  *
- * Of a chain only the last request is signalled. One before it that fails is reported, too,
- * but only to a completion of its own; the last one is merely flushed. So every request of a
- * chain has one.
+ * Only the last work request of a chain is signalled. When an earlier one fails, the device reports
+ * the error by the completion of that one, and flushes the last one. So each request of a chain has
+ * a completion.
  */
 #include "verbs.h"
 
 /**
- * rpcrdma_chain_hear - somebody is to hear of errors in a chain
- * @first: of the chain
- * @end: the first one that is not of it, or NULL
- * @cqe: completion of those that have none; for errors only
+ * rpcrdma_chain_hear - give a completion to the work requests of a chain that have none
+ * @first: first work request of the chain
+ * @end: work request behind the chain, or NULL
+ * @cqe: the completion, which only reports errors
  *
  * Context: any.
  */
@@ -25,12 +25,12 @@ void rpcrdma_chain_hear(struct ib_send_wr *first, const struct ib_send_wr *end,
 }
 
 /**
- * rpcrdma_transfer_init - one RDMA Read or Write
- * @transfer: the request
+ * rpcrdma_transfer_init - prepare one RDMA Read or Write
+ * @transfer: the transfer
  * @opcode: IB_WR_RDMA_READ or IB_WR_RDMA_WRITE
- * @local: bytes here
- * @segment: the peer's memory
- * @from: where in it they begin; there is room for them
+ * @local: the local memory
+ * @segment: the memory of the peer
+ * @from: offset in @segment in bytes, behind which @local has room
  *
  * Context: any.
  */
@@ -49,14 +49,14 @@ void rpcrdma_transfer_init(struct rpcrdma_transfer *transfer, enum ib_wr_opcode 
 }
 
 /**
- * rpcrdma_transfers_chain - RDMA Reads or Writes, of which the last is signalled
- * @transfers: the requests
- * @count: their number, not 0
- * @part: completion of the others; for errors only
+ * rpcrdma_transfers_chain - chain RDMA Reads or Writes, of which the last is signalled
+ * @transfers: array of transfers
+ * @count: number of its elements, at least one
+ * @part: completion of all but the last, which only reports errors
  * @last: completion of the last one
  *
  * Context: any.
- * Return: what to post.
+ * Return: first work request to post.
  */
 struct ib_send_wr *rpcrdma_transfers_chain(struct rpcrdma_transfer *transfers, u32 count,
 					   struct ib_cqe *part, struct ib_cqe *last)
@@ -73,10 +73,10 @@ struct ib_send_wr *rpcrdma_transfers_chain(struct rpcrdma_transfer *transfers, u
 }
 
 /**
- * rpcrdma_probe_init - something that the peer's HCA has to acknowledge
- * @probe: an RDMA Write of no bytes, for which the peer's HCA looks at neither R_key nor address
- *	(InfiniBand C9-88, RFC 5040 section 5.1); signalled. Nobody else there hears of it
- * @cqe: its completion
+ * rpcrdma_probe_init - prepare a work request that shows whether the peer's device is reachable
+ * @probe: becomes a signalled RDMA Write of no bytes. The peer's device acknowledges it, checks
+ *	neither R_key nor address (InfiniBand C9-88, RFC 5040 section 5.1), and tells nobody.
+ * @cqe: completion of @probe
  *
  * Context: any.
  */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What client and server do to an RDMA device in the same way. Compiled into each module,
- * as the core is.
+ * What client and server do to an RDMA device in the same way: regions, RDMA Reads and Writes, and
+ * message buffers. Each module contains a copy.
  *
- * It knows ib_core and the protocol's plain values; nothing of SUNRPC, of either side's
- * structures or of connections. It takes no lock, waits for nothing, posts nothing and
- * keeps nothing: who calls has made sure that nobody else uses the object meanwhile, and
- * posts what comes back.
+ * This code knows ib_core and the plain values of the protocol. It knows neither SUNRPC nor
+ * connections. It takes no lock, does not sleep where it is not said, and posts nothing. The caller
+ * makes sure that nobody else uses the object at the same time, and posts the work requests that
+ * come back.
  */
 #ifndef RPCRDMA_VERBS_H
 #define RPCRDMA_VERBS_H
@@ -17,44 +17,22 @@
 #include <rpcrdma/header.h>
 
 /**
- * rpcrdma_sg_set_pages - whole pages, each an element
- * @sg: elements in a row, without a link
- * @pages: as many
- * @count: their number
- *
- * A payload has hundreds of them, so four are done at a time.
- *
- * Context: any.
- */
-static inline void rpcrdma_sg_set_pages(struct scatterlist *sg, struct page **pages, u32 count)
-{
-	u32 i;
-
-#ifdef CONFIG_CC_IS_GCC
-#pragma GCC unroll 4
-#endif
-	for (i = 0; i < count; i++)
-		sg_set_page(&sg[i], pages[i], PAGE_SIZE, 0);
-}
-
-/**
- * struct rpcrdma_region - fast-registered memory: one segment for the peer
- *
- * Owned by a side from rpcrdma_region_init() to rpcrdma_region_exit(). Its work requests
- * belong to the queue pair from their post until they, or a later one, have completed.
- *
- * @rg_list: the owner's
- * @rg_mr: the verbs object
- * @rg_depth: pages in it, at most
- * @rg_page_size: of the device, bytes
- * @rg_reg_cqe: of the registration, which is unsignalled: only heard of when it failed.
- *	Set by the owner
- * @rg_inv_cqe: of the LOCAL_INV. Set by the owner
- * @rg_reg: the registration
- * @rg_inv: the LOCAL_INV
- * @rg_sg: what is mapped, no element larger than a page; the owner's
- * @rg_nents: elements of it, DMA-mapped while not 0
+ * struct rpcrdma_region - fast-registered memory, which is one segment for the peer
+ * @rg_list: list entry, for the owner's use
+ * @rg_mr: the memory region of ib_core
+ * @rg_depth: largest number of pages in the region
+ * @rg_page_size: page size that the device uses, in bytes
+ * @rg_reg_cqe: completion of the registration, set by the owner. The registration is unsignalled,
+ *	so that its completion comes only when it fails.
+ * @rg_inv_cqe: completion of the LOCAL_INV, set by the owner
+ * @rg_reg: work request of the registration
+ * @rg_inv: work request of the LOCAL_INV
+ * @rg_sg: memory that is mapped, set by the owner; no element is larger than a page
+ * @rg_nents: number of elements of @rg_sg that are DMA-mapped; 0 while nothing is
  * @rg_dir: direction of the DMA mapping
+ *
+ * One side owns a region from rpcrdma_region_init() to rpcrdma_region_exit(). Its work requests
+ * belong to the queue pair from their post until they, or later ones, have completed.
  */
 struct rpcrdma_region {
 	struct list_head	rg_list;
@@ -71,9 +49,9 @@ struct rpcrdma_region {
 };
 
 /**
- * struct rpcrdma_transfer - one RDMA Read or Write, of bytes that lie together at both ends
- * @tr_wr: the request
- * @tr_sge: our end
+ * struct rpcrdma_transfer - one RDMA Read or Write of bytes that are contiguous at both ends
+ * @tr_wr: the work request
+ * @tr_sge: the local memory
  */
 struct rpcrdma_transfer {
 	struct ib_rdma_wr	tr_wr;
@@ -81,16 +59,16 @@ struct rpcrdma_transfer {
 };
 
 /**
- * struct rpcrdma_buffer - memory for a message, mapped for as long as it lives
- *
- * Between rpcrdma_buffer_to_device() and the completion of what was posted with it the HCA
- * has it; else the owner, who calls rpcrdma_buffer_to_cpu() before a look at what came.
- *
+ * struct rpcrdma_buffer - memory for a message, DMA-mapped as long as it exists
  * @bf_data: the memory
- * @bf_sge: describes it; the length is the owner's to change
- * @bf_size: bytes
- * @bf_dir: direction of the mapping
- * @bf_device: constant
+ * @bf_sge: element for a work request; the owner sets its length
+ * @bf_size: size of the memory in bytes
+ * @bf_dir: direction of the DMA mapping
+ * @bf_device: device that the memory is mapped for; constant
+ *
+ * The device owns the memory from rpcrdma_buffer_to_device() until the work request that was posted
+ * with it has completed. The caller, who owns it otherwise, calls rpcrdma_buffer_to_cpu() before it
+ * reads what the device has received.
  */
 struct rpcrdma_buffer {
 	void			*bf_data;
@@ -130,9 +108,9 @@ int rpcrdma_buffer_init(struct rpcrdma_buffer *buffer, struct ib_pd *pd, u32 siz
 void rpcrdma_buffer_exit(struct rpcrdma_buffer *buffer);
 
 /**
- * rpcrdma_buffer_to_device - the HCA is to have what is in a buffer, or to fill it
+ * rpcrdma_buffer_to_device - hand a buffer over to the device, which sends or fills it
  * @buffer: the buffer
- * @length: bytes, from its start
+ * @length: number of bytes from its start
  *
  * Context: any.
  */
@@ -143,9 +121,9 @@ static inline void rpcrdma_buffer_to_device(const struct rpcrdma_buffer *buffer,
 }
 
 /**
- * rpcrdma_buffer_to_cpu - we are to have what the HCA has put into a buffer
+ * rpcrdma_buffer_to_cpu - take a buffer back that the device has filled
  * @buffer: the buffer
- * @length: bytes, from its start
+ * @length: number of bytes from its start
  *
  * Context: any.
  */

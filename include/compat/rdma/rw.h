@@ -15,8 +15,6 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 
-#include <common/verbs.h>
-
 enum {
 	COMPAT_FEW_RUNS = 4,		/* of memory, for which no table is needed */
 };
@@ -87,18 +85,15 @@ static inline int compat_runs_alloc(struct compat_runs *runs, u32 count, int nod
 }
 
 /*
- * @length bytes from the beginning of the first of @pages on, behind the first run. Pages that
- * follow each other in memory are not one run: where memory is registered, rdma_rw counts on it
- * that a region with room for n pages has room for n runs. As rpcrdma_sg_set_pages(): four at a time.
+ * Sets the runs behind the first one to @length bytes of @pages. Each page is a run of its own, even
+ * where pages follow each other in memory: where memory is registered, rdma_rw relies on a region
+ * for n pages having room for n runs.
  */
 static inline void compat_runs_set_pages(struct compat_runs *runs, struct page **pages, u32 length)
 {
 	struct bio_vec *run = runs->table + 1;
 	u32 count = DIV_ROUND_UP(length, PAGE_SIZE), i;
 
-#ifdef CONFIG_CC_IS_GCC
-#pragma GCC unroll 4
-#endif
 	for (i = 0; i < count; i++)
 		bvec_set_page(&run[i], pages[i], PAGE_SIZE, 0);
 	run[count - 1].bv_len -= count * PAGE_SIZE - length;
@@ -182,23 +177,16 @@ static inline int compat_runs_alloc(struct compat_runs *runs, u32 count, int nod
 	return 0;
 }
 
-/* Of a table in chunks, each but the last one ends with a link. */
 static inline void compat_runs_set_pages(struct compat_runs *runs, struct page **pages, u32 length)
 {
-	struct scatterlist *sg = runs->table + 1;
-	u32 left = DIV_ROUND_UP(length, PAGE_SIZE), room = SG_MAX_SINGLE_ALLOC - 1, n;
-	u32 beyond = left * PAGE_SIZE - length;
+	u32 count = DIV_ROUND_UP(length, PAGE_SIZE), i;
+	struct scatterlist *run = runs->table;
 
-	while (left > room) {
-		n = room - 1;
-		rpcrdma_sg_set_pages(sg, pages, n);
-		sg = sg_chain_ptr(&sg[n]);
-		pages += n;
-		left -= n;
-		room = SG_MAX_SINGLE_ALLOC;
+	for (i = 0; i < count; i++) {
+		run = sg_next(run);
+		sg_set_page(run, pages[i], PAGE_SIZE, 0);
 	}
-	rpcrdma_sg_set_pages(sg, pages, left);
-	sg[left - 1].length -= beyond;
+	run->length -= count * PAGE_SIZE - length;
 }
 
 static inline int compat_rw_ctx_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port,
