@@ -16,7 +16,7 @@ import sys
 import typing
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(TOP / "tests/mutate"))
+sys.path.insert(0, str(TOP / "tests/lib"))
 # pylint: disable=wrong-import-position
 from source import Source  # noqa: E402
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """C and C++ as tokens: which of them are in the body of a function, which brackets belong
-together, where statements begin. There is no grammar here, only as much as sites.py and the
+together, where statements begin. There is no grammar here, only as much as its users and the
 style of this tree need: operators stand between spaces, templates do not.
 """
 import re
