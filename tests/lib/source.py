@@ -35,6 +35,20 @@ class Token(typing.NamedTuple):
         return self.at + len(self.text)
 
 
+class Function(typing.NamedTuple):
+    """@first, @last: the indices of its name and of the brace that ends it; @line and @end:
+    their lines."""
+    name: str
+    first: int
+    last: int
+    line: int
+    end: int
+
+    @property
+    def length(self):
+        return self.end - self.line + 1
+
+
 class Source:
     """The code of a file: tokens without spaces, comments and directives. Of each token:
     @pair, the bracket that belongs to a bracket; @inside, the index of the bracket that it is in,
@@ -95,6 +109,24 @@ class Source:
             if not self.code[found].text.startswith("__"):
                 break
         return found
+
+    def functions(self):
+        """The functions that have a body, as Functions, in their order"""
+        for brace in sorted(self.blocks):
+            if self.function[brace] is None and brace in self.pair:
+                first, last = self._header(brace), self.pair[brace]
+                yield Function(self.code[first].text, first, last, self.line(first),
+                               self.line(last))
+
+    def words(self, function):
+        """The words in the body of a Function"""
+        return {token.text for token in self.code[function.first + 1:function.last]
+                if token.kind == "word"}
+
+    def calls(self, function):
+        """The words in its body behind which is "(" """
+        return {self.code[index].text for index in range(function.first + 1, function.last)
+                if self.is_word(index) and self.is_at(index + 1, "(")}
 
     def _holds_statements(self, brace):
         if self.is_at(brace - 1, ";", "{", "}", "else", "do"):
