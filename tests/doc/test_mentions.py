@@ -109,3 +109,9 @@ def test_rooms(side):
     rows = [line.partition("  ")[0] for line in table[1].splitlines()]
     rooms = {file for row in rows for file in re.findall(r"``(\w+\.c)``", row)}
     assert rooms == {path.name for path in (TOP / side).glob("*.c")} - {"module.c", "trace.c"}
+
+
+def test_testing_is_short():
+    """What tests have measured belongs into results.rst."""
+    text = (TOP / "Documentation/testing.rst").read_text("utf-8")
+    assert len(text.splitlines()) <= 250

@@ -28,10 +28,10 @@ HARMLESS = re.compile(
     r"d0 speed is unknown|Fast TSC calibration failed")
 
 # What memory has where an int3 trapped. If that is no int3, QEMU went on with an instruction that
-# the kernel had changed: Documentation/testing.rst.
+# the kernel had changed: Documentation/results.rst.
 INT3 = re.compile(r"Oops: int3")
 TRAPPED = re.compile(r"Code: .*\b(?!cc)[0-9a-f]{2} <[0-9a-f]{2}>")
-OLD_CODE = "QEMU ran an instruction that is no longer there (Documentation/testing.rst, The matrix)"
+OLD_CODE = "QEMU ran an instruction that is no longer there (Documentation/results.rst)"
 
 
 class Console:
