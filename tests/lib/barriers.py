@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Memory barriers of the modules: does the comment above each of them name its partner?
 
-	tests/lib/barriers.py
+	tests/lib/barriers.py [--top DIR]
 
 A barrier is a call of a function whose name begins with "smp_". The comment above it, or in its
 line, has to say "pairs with", and then what: a function of the same module, before "()". At least
@@ -73,11 +73,13 @@ def partners(comment):
 
 
 def main():
-    usage.parser(__doc__).parse_args()
+    parser = usage.parser(__doc__)
+    parser.add_argument("--top", type=pathlib.Path, default=TOP, help="of another tree")
+    top = parser.parse_args().top.resolve()
     found = set()
     wrong = []
     for folder in FOLDERS:
-        for function, text in Module({folder, "common"}).faults(folder):
+        for function, text in Module({folder, "common"}, top).faults(folder):
             found.add(function)
             if function not in LEFT:
                 wrong.append(text)

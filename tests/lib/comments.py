@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Names in the comments of C and C++: is each of them in the source?
 
-	tests/lib/comments.py [--kinds] [FILE...]
+	tests/lib/comments.py [--top DIR] [--kinds] [FILE...]
 
 Without a file the program reads the comments of both modules, of what they share, and of the
 tests in a kernel. It looks at five kinds of names: a function, which is a word before "()"; a
@@ -104,9 +104,9 @@ class Tree:
         self.included = {name for text in texts.values()
                          for name in re.findall(r"#\s*include(?:_next)? [<\"]([\w./-]+)", text)}
         self.paths = set(texts) | self.included
-        listed = top / LINUX
-        lines = listed.read_text("utf-8").splitlines() if listed.exists() else []
-        self.linux = {line for line in lines if line and not line.startswith("#")}
+        listed = top / LINUX if (top / LINUX).exists() else TOP / LINUX
+        self.linux = {line for line in listed.read_text("utf-8").splitlines()
+                      if line and not line.startswith("#")}
         self.needed = set()
         self.member = member_pattern(prefixes((top / GUIDE).read_text("utf-8")))
 
@@ -179,11 +179,12 @@ def read(top=TOP):
 
 def main():
     parser = usage.parser(__doc__)
+    parser.add_argument("--top", type=pathlib.Path, default=TOP, help="of another tree")
     parser.add_argument("--kinds", action="store_true", help="say the kind of each name, too")
     parser.add_argument("file", nargs="*")
     options = parser.parse_args()
-    tree = Tree()
-    paths = [pathlib.Path(file).resolve() for file in options.file] or read()
+    tree = Tree(options.top.resolve())
+    paths = [pathlib.Path(file).resolve() for file in options.file] or read(tree.top)
     faults = [f"{name}  ({name.kind})" if options.kinds else str(name)
               for name in tree.wrong(paths)]
     if not options.file:
