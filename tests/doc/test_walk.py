@@ -115,3 +115,10 @@ def test_unreadable(line):
 def test_draft(tree):
     assert [line.split() for line in tree.expand("a_send", "svcrdma/a.c", ["sq_take>of"])] == [
         ["a_send", "svcrdma/a.c"], ["of", "svcrdma/a.h"], ["post", "svcrdma/a.c"], ["sq_take", "svcrdma/a.c"]]
+
+
+def test_left_out(tree):
+    text = GOOD.replace("  of         svcrdma/a.h\n", "")
+    assert text != GOOD
+    assert list(tree.left_out(walk.read(text))) == ["a_send (svcrdma/a.c) > of (svcrdma/a.h)"]
+    assert not list(tree.left_out(walk.read(GOOD)))

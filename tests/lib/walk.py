@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A walk through the source: the functions that an operation enters, in the order of the calls.
 
-	tests/lib/walk.py [--top DIR] [LIST]
+	tests/lib/walk.py [--top DIR] [--left-out] [LIST]
 	tests/lib/walk.py [--top DIR] --expand FILE:FUNCTION [--without CALLER>CALLEE,...]
 
 Compares a list with the source, of this tree or of another one, and prints its sums. The default
@@ -18,10 +18,13 @@ VOCABULARY: they are to the core what xdr_stream and be32_to_cpu() are to code i
 The sums: calls are lines; the lines of the functions count once for each function; a change of file
 is a line whose file is not that of the line above it.
 
---expand prints a draft: all calls from the body of a function to functions of the tree, and so on,
-apart from those that --without names. The author of the list removes the calls that are not made.
+--left-out prints the calls that the bodies have and the list does not, for somebody to see that they
+are not made. --expand prints a draft: all calls from the body of a function to functions of the
+tree, and so on, apart from those that --without names. The author of the list removes the calls
+that are not made.
 """
 import functools
+import itertools
 import pathlib
 import re
 import sys
@@ -141,26 +144,42 @@ class Tree:
         places.sort(key=lambda other: (other != file, not other.startswith(side)))
         return places[0] if places else None
 
+    def _called(self, name, file):
+        """(function, file) of each that a body has a call of, in its order, once"""
+        source, found = self._source(file), {}
+        for function in self.functions(file).get(name, ())[:1]:
+            for index in range(function.first + 1, function.last):
+                word = source.code[index].text
+                if source.is_word(index) and word != name and word not in found and (
+                        source.is_at(index + 1, "(") or
+                        source.is_at(index + 1, "<") and not source.spaced(index + 1)) and \
+                        (where := self._where(word, file)):
+                    found[word] = where
+        return found.items()
+
     def expand(self, name, file, without, above=()):
         """The lines of a draft"""
         yield f"{'  ' * len(above) + name:<60}  {file}"
-        source = self._source(file)
-        for function in self.functions(file).get(name, ())[:1]:
-            seen = []
-            for index in range(function.first + 1, function.last):
-                word = source.code[index].text
-                if source.is_word(index) and (source.is_at(index + 1, "(") or source.is_at(
-                        index + 1, "<") and not source.spaced(index + 1)) and \
-                        word not in (name, *above, *seen) and f"{name}>{word}" not in without and \
-                        f">{word}" not in without and (where := self._where(word, file)):
-                    seen.append(word)
-                    yield from self.expand(word, where, without, (*above, name))
+        for word, where in self._called(name, file):
+            if word not in above and f"{name}>{word}" not in without:
+                yield from self.expand(word, where, without, (*above, name))
+
+    def left_out(self, calls):
+        """The calls that are in the bodies and not in the list, as texts"""
+        for number, call in enumerate(calls):
+            below = itertools.takewhile(lambda other, call=call: other.depth > call.depth,
+                                        calls[number + 1:])
+            listed = {other.name for other in below if other.depth == call.depth + 1}
+            for word, where in self._called(call.name, call.file):
+                if word not in listed:
+                    yield f"{call.name} ({call.file}) > {word} ({where})"
 
 
 def main():
     parser = usage.parser(__doc__)
     parser.add_argument("list", nargs="?", type=pathlib.Path, default=LIST)
     parser.add_argument("--top", type=pathlib.Path, default=TOP)
+    parser.add_argument("--left-out", action="store_true")
     parser.add_argument("--expand", metavar="FILE:FUNCTION")
     parser.add_argument("--without", default="", metavar="CALLER>CALLEE,...")
     options = parser.parse_args()
@@ -173,6 +192,9 @@ def main():
         calls = read(options.list.read_text("utf-8"))
     except (Unreadable, OSError) as e:
         sys.exit(f"{options.list}: {e}")
+    if options.left_out:
+        print(*dict.fromkeys(tree.left_out(calls)), sep="\n")
+        return 0
     for name, number in tree.sums(calls).items():
         print(f"{name:<16} {number:>5}")
     faults = list(tree.faults(calls))
