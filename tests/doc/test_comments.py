@@ -32,6 +32,7 @@ def make_faults(tmp_path):
         put("Documentation/developing.rst", GUIDE)
         put("svcrdma/a.c", CODE % comment)
         put("svcrdma/reads.h", "")
+        put("svcrdma/rc_pool.c", "")
         put("xprtrdma/b.c", "void client_only(void) { xprtrdma_word = 1; }\n")
         put("common/c.c", "void shared_put(void) {}\n/* nobody_has() */\n")
         put("tests/lib/linux-names.txt", linux)
@@ -43,7 +44,8 @@ def make_faults(tmp_path):
 @pytest.mark.parametrize("comment", (
     "send_post() and shared_put()", "->send_post()", "trace_svcrdma_overrun() is called",
     "struct svcrdma_transport", "&struct room", "@t: st_sq is guarded", "st_recv.waiting",
-    "see reads.h and common/c.c", "svcrdma/a.c", "SVCRDMA_UNREAD", "ended_by_peer", "/proc/fs/any_file",
+    "see reads.h and common/c.c", "see rc_pool.c",
+    "svcrdma/a.c", "SVCRDMA_UNREAD", "ended_by_peer", "/proc/fs/any_file",
     "RDMA_MSG", "the st_ members", "svcrdma_* events", "rdma rw and plain words"))
 def test_known(faults, comment):
     assert faults(f"/* {comment} */")[0] == []

@@ -150,7 +150,9 @@ class Tree:
             if not self.knows(match[1], folder):
                 yield match.start(1), "struct", match[0]
         for match in self.member.finditer(text):
-            if not all(self.knows(word, folder) for word in re.findall(r"\w+", match[0])):
+            is_file = FILE.match(text, match.start())
+            words = re.findall(r"\w+", match[0])
+            if not is_file and not all(self.knows(word, folder) for word in words):
                 yield match.start(), "member", match[0]
         for match in NAME.finditer(text):
             words = {match[1], match[1].removesuffix("s")}
