@@ -69,7 +69,7 @@ static bool plan_reply_memory(const rpcrdma_call_shape &shape,
 {
 	u64 rest = shape.reply_length;
 
-	if (RPCRDMA_MIN_HEADER_SIZE + rest <= shape.inline_recv)
+	if (rpcrdma_fits_short(shape.reply_length, shape.inline_recv))
 		return true;
 	plan.by_history = may_stay_open(shape);
 	plan.left_open = plan.by_history && !shape.expect_large;

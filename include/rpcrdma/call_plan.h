@@ -79,4 +79,14 @@ bool rpcrdma_plan_call(const struct rpcrdma_call_shape *shape,
 
 RPCRDMA_END_C_ABI
 
+/**
+ * rpcrdma_fits_short - can an RPC message go in a Short Message? RFC 8166 section 3.5.1
+ * @length: size of the RPC message in bytes
+ * @threshold: largest message that goes in this direction, in bytes
+ */
+static inline bool rpcrdma_fits_short(u32 length, u32 threshold)
+{
+	return (u64)length + RPCRDMA_MIN_HEADER_SIZE <= threshold;
+}
+
 #endif /* RPCRDMA_CALL_PLAN_H */
