@@ -2,7 +2,7 @@
 /*
  * Callbacks of NFSv4.1 and later: calls from the server to the client over the
  * client's connection, RFC 8167. Short messages, but to a client that has announced more:
- * see long_call.c.
+ * see bc_chunks.c.
  *
  * nfsd makes an rpc_clnt whose rpc_xprt shares the svc_xprt. It cannot connect: when
  * the connection is gone, calls fail with -ENOTCONN and nfsd waits for the client

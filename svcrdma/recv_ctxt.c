@@ -296,7 +296,7 @@ void svcrdma_recv_ready(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
  *
  * A client that sends more calls than its credits allow uses the spare ones up;
  * it is the one that runs into a Receive Queue that is empty. With Read chunks it is
- * disconnected before, see reads.c.
+ * disconnected before, see read_chunks.c.
  *
  * Context: completion handler.
  */

@@ -12,8 +12,8 @@
  * into its rq_pages and builds rq_arg. A small call needs no first pass: the Receive
  * completion posts its Reads.
  *
- * The Reads, and who waits for what until they are done: reads.c. How rq_arg is put together:
- * arg.c.
+ * The Reads, and who waits for what until they are done: read_chunks.c. How rq_arg is put together:
+ * rq_arg.c.
  *
  * Errors. What cannot be a call is dropped, what is a wrong one is answered with
  * RDMA_ERROR (RFC 8166 section 4.5). A failed Read ends the connection, since

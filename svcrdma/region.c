@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Memory regions: what the client reads from us and writes to us. Exposed replies
- * (expose.c) and callbacks with chunks (long_call.c) use them.
+ * (exposed_reply.c) and callbacks with chunks (bc_chunks.c) use them.
  *
  * A region is owned by whoever got it, until it is put back; it is put back only when nobody
  * can reach the memory by its handle any more.

@@ -100,7 +100,7 @@ struct svcrdma_granter {
 };
 
 /**
- * struct svcrdma_reader - reads.c: calls with Read chunks, under st_recv_lock
+ * struct svcrdma_reader - read_chunks.c: calls with Read chunks, under st_recv_lock
  * @wait: Reads could not be built for want of memory regions or of pages
  * @retry: there may be regions and pages for the first of @wait
  * @pending: there is something in @wait, and @retry. Read without the lock
@@ -206,7 +206,7 @@ struct svcrdma_region_pool {
 };
 
 /**
- * struct svcrdma_exposer - expose.c: replies that the client reads, under st_expose_lock
+ * struct svcrdma_exposer - exposed_reply.c: replies that the client reads, under st_expose_lock
  * @table: all struct svcrdma_exposed, as owners; without slots where the client
  *	does not take any
  * @limit: how many there may be now. Each has a Receive for its RDMA_DONE: st_credit.dones
@@ -224,7 +224,7 @@ struct svcrdma_exposer {
 };
 
 /**
- * struct svcrdma_long_caller - long_call.c: callbacks with chunks, under st_expose_lock
+ * struct svcrdma_long_caller - bc_chunks.c: callbacks with chunks, under st_expose_lock
  * @calls: all struct svcrdma_long_call
  * @count: their number
  */

@@ -9,7 +9,7 @@
  *
  * The core registers memory where the device needs that: always for Reads on
  * iWARP, whose sink has to be registered. Its pool of regions is limited, and
- * rdma_rw_ctx_init() says -EAGAIN when it is empty; see reads.c.
+ * rdma_rw_ctx_init() says -EAGAIN when it is empty; see read_chunks.c.
  */
 #include <linux/slab.h>
 

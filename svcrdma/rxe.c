@@ -11,7 +11,7 @@
  * bytes would show that as well, but rxe's responder may then fail Reads that it is asked for
  * again (Documentation/upstream/rxe-empty-request.rst).
  *
- * reads.c calls svcrdma_rxe_mark() before it makes a call's Reads, and svcrdma_rxe_prove() when
+ * read_chunks.c calls svcrdma_rxe_mark() before it makes a call's Reads, and svcrdma_rxe_prove() when
  * they are complete. With other devices neither is executed, until a connection of this server is
  * on rxe: svcrdma_rxe is a static key.
  */

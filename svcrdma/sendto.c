@@ -14,7 +14,7 @@
  * which frees them after the completion.
  *
  * A reply for which the client gave too little room is exposed for it to pull, where both
- * have announced that; see expose.c.
+ * have announced that; see exposed_reply.c.
  *
  * Errors. One for which there is too little room all the same becomes ERR_CHUNK. One
  * that cannot be built or posted ends the connection (RFC 8166 section 4.5.4).

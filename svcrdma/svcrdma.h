@@ -8,8 +8,8 @@
  *	recv_ctxt	one Receive buffer, and what is known of the call in it
  *	send_ctxt	one Send buffer, and what its Send and Writes hold on to
  *	rw		one RDMA Read or Write of one segment
- *	exposed		one reply that the client is to pull; private to expose.c
- *	long_call	one callback with chunks; private to long_call.c
+ *	exposed		one reply that the client is to pull; private to exposed_reply.c
+ *	long_call	one callback with chunks; private to bc_chunks.c
  *
  * Lifetime: everything of a connection belongs to its transport, and is freed
  * by svcrdma_transport_free(), when the last reference to the svc_xprt is gone
@@ -199,7 +199,7 @@ struct svcrdma_few_chunks {
  * @rc_alone: number of the attempt to build its Reads, if nobody else had regions; or 0
  * @rc_refused: the device cannot do these Reads
  * @rc_pulled: the Reads are done, and no thread has seen that
- * @rc_stream_length: bytes of the call that go to @rc_pages; see reads.c
+ * @rc_stream_length: bytes of the call that go to @rc_pages; see read_chunks.c
  * @rc_nr_pages: entries of @rc_pages that are this call's
  * @rc_nr_few: entries of @rc_few_pages, each a reference
  * @rc_few_pages: of a small call; see pages.c
@@ -316,7 +316,7 @@ struct svcrdma_send_ctxt {
  * @st_pending: entry of li_pending
  * @st_listener: whose li_pending; NULL: not there. Both under the lock of listener.c
  * @st_close_work: closes outside of the CM handler; holds a reference while queued
- * @st_close_list: entry of those for which it is queued, or runs; under the lock of transport.c
+ * @st_close_list: entry of those for which it is queued, or runs; under the lock of connection.c
  * @st_close_for: the listener or the svc_serv that has to stay for so long; as @st_close_list
  *
  * @st_recv_lock: guards changes of @st_state and @st_grant, @st_read, @st_credit, and what @st_recv
@@ -450,7 +450,7 @@ void svcrdma_connection_remove(struct svcrdma_transport *t);
 void svcrdma_connection_note_end(struct svcrdma_transport *t, enum rpcrdma_end why);
 void svcrdma_connection_note_quiesce(struct svcrdma_transport *t);
 
-/* transport.c */
+/* connection.c */
 extern const struct svc_xprt_ops svcrdma_transport_ops;
 
 struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
@@ -506,7 +506,7 @@ static inline void svcrdma_recv_pieces(struct rpcrdma_pieces *walk,
 	rpcrdma_pieces_start(walk, &rc->rc_lists, svcrdma_recv_inline_size(rc), U32_MAX);
 }
 
-/* reads.c */
+/* read_chunks.c */
 void svcrdma_reads_setup(struct svcrdma_transport *t);
 void svcrdma_reads_show(struct seq_file *seq, struct svcrdma_transport *t);
 bool svcrdma_reads_claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
@@ -564,7 +564,7 @@ int svcrdma_pages_give(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
 void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc);
 void svcrdma_pages_free(struct svcrdma_recv_ctxt *rc);
 
-/* arg.c */
+/* rq_arg.c */
 u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp);
 void svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
 int svcrdma_arg_long_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
@@ -622,7 +622,7 @@ void svcrdma_regions_create(struct svcrdma_transport *t);
 u32 svcrdma_region_pages(const struct svcrdma_transport *t);
 void svcrdma_regions_destroy(struct svcrdma_transport *t);
 
-/* expose.c */
+/* exposed_reply.c */
 struct svcrdma_exposed *svcrdma_expose(struct svcrdma_transport *t, u32 xid,
 				       struct svcrdma_stream *stream, u32 length,
 				       u32 held, struct rpcrdma_chunk_lists *lists);
@@ -640,7 +640,7 @@ void svcrdma_expose_stop(struct svcrdma_transport *t);
 int svcrdma_expose_init(struct svcrdma_transport *t, u32 count);
 void svcrdma_exposed_destroy_all(struct svcrdma_transport *t);
 
-/* long_call.c */
+/* bc_chunks.c */
 struct svcrdma_long_call;
 void svcrdma_long_calls_setup(struct svcrdma_transport *t);
 struct svcrdma_long_call *svcrdma_long_call_create(struct svcrdma_transport *t,

@@ -12,7 +12,7 @@
  * @part hca  environment: completions, and their events
  *	svcrdma/poll.c: completion_event()
  * @part data  there is something for nfsd
- *	svcrdma/transport.c: svcrdma_transport_data()
+ *	svcrdma/connection.c: svcrdma_transport_data()
  * @part poll  whoever it is
  *	svcrdma/poll.c: svcrdma_poll() poll_queue()
  *	svcrdma/recvfrom.c: svcrdma_recv_wc()
@@ -20,7 +20,7 @@
  *	svcrdma/recvfrom.c: svcrdma_recvfrom() recv_next() recv_pop()
  *	svcrdma/poll.c: svcrdma_poll_arm()
  * @part teardown  the connection is lost
- *	svcrdma/transport.c: transport_quiesce()
+ *	svcrdma/connection.c: transport_quiesce()
  *	svcrdma/poll.c: svcrdma_poll_stop()
  * @part worker  where no thread comes
  *	svcrdma/poll.c: poll_work()
