@@ -482,7 +482,7 @@ static void backchannel_destroy(struct rpc_xprt *xprt)
 {
 	struct bc_xprt *bx = container_of(xprt, struct bc_xprt, bx_rpc);
 
-	svcrdma_work_queue(&bx->bx_free_work);
+	queue_work(svcrdma_wq, &bx->bx_free_work);
 }
 
 static void backchannel_inject_disconnect(struct rpc_xprt *xprt)

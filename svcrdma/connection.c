@@ -240,7 +240,7 @@ static void transport_close_without_nfsd(struct svcrdma_transport *t)
 	list_add_tail(&t->st_close_list, &closing);
 	spin_unlock(&closing_lock);
 	/* It never was before: st_closing is set once. */
-	svcrdma_work_close(&t->st_close_work);
+	queue_work(svcrdma_close_wq, &t->st_close_work);
 }
 
 static enum rpcrdma_end end_of_event(const struct rdma_cm_event *event)

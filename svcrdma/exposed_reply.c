@@ -199,7 +199,7 @@ void svcrdma_expose_watch(struct svcrdma_transport *t)
 	unsigned long period = READ_ONCE(svcrdma_expose_timeout) * HZ / 4 + 1;
 
 	/* Soon, whatever the knob: it may be lowered meanwhile. */
-	svcrdma_work_release_later(&t->st_expose.work, min_t(unsigned long, period, HZ));
+	queue_delayed_work(svcrdma_release_wq, &t->st_expose.work, min_t(unsigned long, period, HZ));
 }
 
 /* Ends the exposures whose time is over, and sees to LOCAL_INVs. */

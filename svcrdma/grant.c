@@ -175,7 +175,7 @@ void svcrdma_grant_look(struct svcrdma_transport *t)
 		return;
 	/* If it does not grow now */
 	count_from(t, now + SVCRDMA_GRANT_PAUSE);
-	svcrdma_work_queue(&t->st_credit.work);
+	queue_work(svcrdma_wq, &t->st_credit.work);
 }
 
 /**

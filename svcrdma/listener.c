@@ -12,8 +12,9 @@
  *
  * A listener lives as long as nfsd wants it. When the device of its address goes, or the
  * address moves to another device, its id is destroyed by li_work, which listens again: at
- * once, then after waits that double, and whenever a device or an address turns up
- * (revive.c). Each try that fails is traced; the log has a line when the port is lost, and
+ * once, then after waits that double, and whenever a device or an address turns up: ib_core and
+ * the network tell of both, and of no more than that. Whether it helps the try finds out. A device
+ * may need a moment until it has the address, so the waits begin anew. Each try that fails is traced; the log has a line when the port is lost, and
  * one when it is back. A listener for every address has an id without a device, which is
  * not lost: the CM listens on each device that comes.
  *
@@ -22,7 +23,7 @@
  * 1. XPT_DEAD is set, so li_work leaves li_id alone from the moment on that
  *    li_mutex was free once.
  * 2. rdma_destroy_id() waits for the handler: afterwards nobody adds to
- *    li_pending, and neither the handler nor revive.c queues li_work.
+ *    li_pending, and neither the handler nor svcrdma_listener_rebind_all() queues li_work.
  * 3. li_work is waited for, and does not queue itself.
  * 4. What is pending is discarded; accept is not running, since detach runs
  *    under XPT_BUSY.
@@ -31,9 +32,12 @@
  *    svcrdma_transports_wait() says why no others. A device that does not answer keeps the
  *    svc_serv that uses it, and no other one.
  */
+#include <linux/inetdevice.h>
 #include <linux/module.h>
+#include <linux/netdevice.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
+#include <net/addrconf.h>
 
 #include "svcrdma.h"
 #include "trace.h"
@@ -43,6 +47,9 @@
  * does not know whether its listener is still there.
  */
 static DEFINE_SPINLOCK(pending_lock);
+
+static DEFINE_SPINLOCK(listeners_lock);	/* guards the list; taken in any context */
+static LIST_HEAD(listeners);
 
 static struct svcrdma_listener *listener_of(struct svc_xprt *xprt)
 {
@@ -169,7 +176,7 @@ static void listener_lost(struct svcrdma_listener *li)
 {
 	WRITE_ONCE(li->li_stale, true);
 	if (!test_bit(XPT_DEAD, &li->li_xprt.xpt_flags))
-		svcrdma_work_delay(&li->li_work, 0);
+		mod_delayed_work(svcrdma_wq, &li->li_work, 0);
 }
 
 /*
@@ -256,10 +263,10 @@ static void listener_try_later(struct svcrdma_listener *li)
 {
 	unsigned long delay = READ_ONCE(li->li_delay);
 
-	/* svcrdma_revive_all() may set it meanwhile: then the next try comes at once anyway. */
+	/* svcrdma_listener_rebind_all() may set it meanwhile: then the next try comes at once anyway. */
 	WRITE_ONCE(li->li_delay, min_t(unsigned long, 2 * delay, SVCRDMA_REBIND_MAX));
 	/* Not later than somebody else wants it. */
-	svcrdma_work_later(&li->li_work, delay);
+	queue_delayed_work(svcrdma_wq, &li->li_work, delay);
 }
 
 /* Of an address, a scope and a port, as in [fe80::1%4294967295]:65535 */
@@ -331,6 +338,16 @@ static struct svcrdma_listener *listener_alloc(struct svc_serv *serv, struct net
 	return li;
 }
 
+/* From now on svcrdma_listener_rebind_all() queues li_work. */
+static void listener_add(struct svcrdma_listener *li)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&listeners_lock, flags);
+	list_add_tail(&li->li_list, &listeners);
+	spin_unlock_irqrestore(&listeners_lock, flags);
+}
+
 /**
  * svcrdma_listener_create - xpo_create: listen on a port
  * @serv: who serves it
@@ -379,7 +396,7 @@ struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
 		svc_xprt_put(&li->li_xprt);
 		return ERR_PTR(ret);
 	}
-	svcrdma_revive_add(li);
+	listener_add(li);
 	return &li->li_xprt;
 }
 
@@ -400,13 +417,16 @@ static struct svc_xprt *svcrdma_listener_accept(struct svc_xprt *xprt)
 static void svcrdma_listener_detach(struct svc_xprt *xprt)
 {
 	struct svcrdma_listener *li = listener_of(xprt);
+	unsigned long flags;
 
 	/* 1 */
 	mutex_lock(&li->li_mutex);
 	mutex_unlock(&li->li_mutex);
 	/* 2. Until then li_id tells the handler which events are the CM's business. */
 	listener_drop_id(li);
-	svcrdma_revive_remove(li);
+	spin_lock_irqsave(&listeners_lock, flags);
+	list_del_init(&li->li_list);
+	spin_unlock_irqrestore(&listeners_lock, flags);
 	/* 3 */
 	cancel_delayed_work_sync(&li->li_work);
 	/* 4 */
@@ -463,3 +483,89 @@ const struct svc_xprt_ops svcrdma_listener_ops = {
 	.xpo_kill_temp_xprt	= listener_kill_temp_xprt,
 	COMPAT_SVC_XPRT_OPS
 };
+
+/* ---- devices and addresses that turn up ---- */
+
+/**
+ * svcrdma_listener_rebind_all - whoever has lost its port tries again
+ *
+ * A device or an address has turned up.
+ *
+ * Context: any.
+ */
+void svcrdma_listener_rebind_all(void)
+{
+	struct svcrdma_listener *li;
+	unsigned long flags;
+
+	spin_lock_irqsave(&listeners_lock, flags);
+	list_for_each_entry(li, &listeners, li_list) {
+		if (READ_ONCE(li->li_id))
+			continue;
+		WRITE_ONCE(li->li_delay, SVCRDMA_REBIND_MIN);
+		mod_delayed_work(svcrdma_wq, &li->li_work, 0);
+	}
+	spin_unlock_irqrestore(&listeners_lock, flags);
+}
+
+/* rdma_cm was told before: it is older than we are, so it can bind to the device now. */
+static int device_added(struct ib_device *device)
+{
+	svcrdma_listener_rebind_all();
+	return 0;
+}
+
+static struct ib_client client = {
+	.name	= "svcrdma",
+	.add	= device_added,
+};
+
+static int address_event(struct notifier_block *block, unsigned long event, void *data)
+{
+	if (event == NETDEV_UP)
+		svcrdma_listener_rebind_all();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block inet_block = {
+	.notifier_call = address_event,
+};
+
+#if IS_ENABLED(CONFIG_IPV6)
+static struct notifier_block inet6_block = {
+	.notifier_call = address_event,
+};
+#endif
+
+/**
+ * svcrdma_listener_init - have devices and addresses reported
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int svcrdma_listener_init(void)
+{
+	int ret = ib_register_client(&client);
+
+	if (ret)
+		return ret;
+	register_inetaddr_notifier(&inet_block);
+#if IS_ENABLED(CONFIG_IPV6)
+	register_inet6addr_notifier(&inet6_block);
+#endif
+	return 0;
+}
+
+/**
+ * svcrdma_listener_exit - no device and no address is reported any more
+ *
+ * Context: process; there are no listeners left.
+ */
+void svcrdma_listener_exit(void)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	unregister_inet6addr_notifier(&inet6_block);
+#endif
+	unregister_inetaddr_notifier(&inet_block);
+	ib_unregister_client(&client);
+}

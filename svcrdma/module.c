@@ -68,12 +68,12 @@ static int __init svcrdma_init(void)
 	ret = svcrdma_connections_init();
 	if (ret)
 		goto out_counters;
-	ret = svcrdma_revive_init();
+	ret = svcrdma_listener_init();
 	if (ret)
 		goto out_connections;
 	ret = svcrdma_sysctl_init();
 	if (ret)
-		goto out_revive;
+		goto out_listener;
 	ret = classes_register();
 	if (ret)
 		goto out_sysctl;
@@ -81,8 +81,8 @@ static int __init svcrdma_init(void)
 
 out_sysctl:
 	svcrdma_sysctl_exit();
-out_revive:
-	svcrdma_revive_exit();
+out_listener:
+	svcrdma_listener_exit();
 out_connections:
 	svcrdma_connections_exit();
 out_counters:
@@ -100,7 +100,7 @@ static void __exit svcrdma_exit(void)
 {
 	classes_unregister();
 	svcrdma_sysctl_exit();
-	svcrdma_revive_exit();
+	svcrdma_listener_exit();
 	svcrdma_work_exit();
 	svcrdma_connections_exit();
 	svcrdma_counters_exit();

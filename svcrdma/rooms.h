@@ -69,7 +69,7 @@ struct svcrdma_tally {
 };
 
 /**
- * struct svcrdma_poller - poll.c: who looks at completions of Receives
+ * struct svcrdma_poller - recvfrom.c: who looks at completions of Receives
  * @by_worker: @work, not nfsd: from the teardown on, until the queue is destroyed
  * @work: looks at what is complete
  */

@@ -87,7 +87,7 @@ static void sq_watch(struct svcrdma_transport *t)
 		return;
 	sq_set_watched(t, true);
 	t->st_sq.mark = sq_given(t);
-	svcrdma_work_delay(&t->st_sq.worker, SVCRDMA_SQ_LOOK);
+	mod_delayed_work(svcrdma_wq, &t->st_sq.worker, SVCRDMA_SQ_LOOK);
 }
 
 /* The worker has ended the watch while entries were taken. */
@@ -153,7 +153,7 @@ static void sq_worker(struct work_struct *work)
 		probe = sq_take(t, 1);
 		sq_watch(t);
 	} else {
-		svcrdma_work_later(&t->st_sq.idle_worker, SVCRDMA_IDLE_TIMEOUT);
+		queue_delayed_work(svcrdma_wq, &t->st_sq.idle_worker, SVCRDMA_IDLE_TIMEOUT);
 	}
 	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 
@@ -338,7 +338,7 @@ bool svcrdma_sq_watched(const struct svcrdma_transport *t)
 
 /**
  * svcrdma_sq_keep_watch - there is an unsignalled Send
- * @t: transport; behind svcrdma_send_ctxt_unsignal()
+ * @t: transport; behind send_unsignal()
  *
  * Context: any.
  */

@@ -56,7 +56,7 @@ enum {
 	SVCRDMA_FEW_SEGMENTS = 9,
 	/* Of a small call: 16 KiB, and what is behind */
 	SVCRDMA_FEW_PAGES = DIV_ROUND_UP(SZ_16K, PAGE_SIZE) + 1,
-	/* Of these, by a context from call to call: 8 KiB, or one; none of 64 KiB, see pages.c */
+	/* Of these, by a context from call to call: 8 KiB, or one; none of 64 KiB, see rq_arg.c */
 	SVCRDMA_KEPT_PAGES = DIV_ROUND_UP(SZ_16K / PAGE_SIZE, 2),
 	SVCRDMA_UNREAD = 0xa5,		/* a byte that a Read is to replace: rxe.c */
 	SVCRDMA_SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
@@ -101,7 +101,7 @@ struct svcrdma_host;
  * @li_pending: transports that wait for accept, by st_pending; under the lock of listener.c,
  *	as is @li_nr_pending
  * @li_nr_pending: their number, at most SVCRDMA_BACKLOG
- * @li_list: of those that hear of devices and addresses; see revive.c
+ * @li_list: of those that hear of devices and addresses; under the lock of listener.c
  * @li_work: destroys an @li_id that is stale, and listens again; detach cancels it
  * @li_delay: before the next try, if one fails; jiffies
  * @li_lost: the log says so. Under @li_mutex
@@ -202,7 +202,7 @@ struct svcrdma_few_chunks {
  * @rc_stream_length: bytes of the call that go to @rc_pages; see read_chunks.c
  * @rc_nr_pages: entries of @rc_pages that are this call's
  * @rc_nr_few: entries of @rc_few_pages, each a reference
- * @rc_few_pages: of a small call; see pages.c
+ * @rc_few_pages: of a small call; see rq_arg.c
  * @rc_many_pages: of any other call: an array for them; else NULL
  * @rc_pages: sink of the Reads: @rc_few_pages or @rc_many_pages; or NULL
  */
@@ -433,13 +433,9 @@ extern const struct svc_xprt_ops svcrdma_listener_ops;
 struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
 					 struct sockaddr *sa, int salen, int flags);
 bool svcrdma_listener_forget(struct svcrdma_transport *t);
-
-/* revive.c */
-int svcrdma_revive_init(void);
-void svcrdma_revive_exit(void);
-void svcrdma_revive_add(struct svcrdma_listener *li);
-void svcrdma_revive_remove(struct svcrdma_listener *li);
-void svcrdma_revive_all(void);
+int svcrdma_listener_init(void);
+void svcrdma_listener_exit(void);
+void svcrdma_listener_rebind_all(void);
 
 /* debugfs.c */
 extern struct rpcrdma_connections svcrdma_connections;
@@ -555,12 +551,10 @@ void svcrdma_proof_wc(struct ib_cq *cq, struct ib_wc *wc);
  */
 enum { SVCRDMA_CALL_HEADER_MIN = RPCRDMA_RPC_MIN_CALL };
 
-/* pages.c */
 u32 svcrdma_call_pages(const struct svcrdma_recv_ctxt *rc);
 bool svcrdma_pages_find(struct svcrdma_recv_ctxt *rc);
 int svcrdma_pages_make_room(struct svcrdma_recv_ctxt *rc);
 void svcrdma_pages_take(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
-int svcrdma_pages_give(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
 void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc);
 void svcrdma_pages_free(struct svcrdma_recv_ctxt *rc);
 
@@ -670,9 +664,7 @@ u32 svcrdma_sq_depth(const struct svcrdma_transport *t);
 bool svcrdma_sq_crowded(const struct svcrdma_transport *t);
 void svcrdma_sq_show(struct seq_file *seq, const struct svcrdma_transport *t);
 
-/* submit.c */
 bool svcrdma_send_fits(const struct svcrdma_transport *t, const struct svcrdma_send_ctxt *sc);
-void svcrdma_send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
 int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_probe(struct svcrdma_transport *t);
 int svcrdma_send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
@@ -688,13 +680,10 @@ int svcrdma_result_payload(struct svc_rqst *rqstp, unsigned int offset,
 /* work.c */
 int svcrdma_work_init(void);
 void svcrdma_work_exit(void);
-void svcrdma_work_close(struct work_struct *work);
-bool svcrdma_work_queue(struct work_struct *work);
-void svcrdma_work_delay(struct delayed_work *work, unsigned long delay);
-void svcrdma_work_later(struct delayed_work *work, unsigned long delay);
-void svcrdma_work_poll(struct work_struct *work);
-void svcrdma_work_release(struct work_struct *work);
-void svcrdma_work_release_later(struct delayed_work *work, unsigned long delay);
+extern struct workqueue_struct *svcrdma_poll_wq;
+extern struct workqueue_struct *svcrdma_release_wq;
+extern struct workqueue_struct *svcrdma_wq;
+extern struct workqueue_struct *svcrdma_close_wq;
 
 /* Pages change hands. SUNRPC fills the gaps in its arrays again. */
 static inline void svcrdma_pages_move(struct page **to, struct page **from, u32 count)
@@ -718,21 +707,16 @@ int svcrdma_recv_ctxt_many_chunks(const struct svcrdma_transport *t, struct svcr
 void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 void svcrdma_release_ctxt(struct svc_xprt *xprt, void *ctxt);
 
-/* poll.c */
 int svcrdma_poll_begin(struct svcrdma_transport *t, u32 size);
 void svcrdma_poll_stop(struct svcrdma_transport *t);
 void svcrdma_poll_end(struct svcrdma_transport *t);
 void svcrdma_poll(struct svcrdma_transport *t);
 bool svcrdma_poll_arm(struct svcrdma_transport *t);
-void svcrdma_poll_found(struct svcrdma_transport *t);
 
 /* send_ctxt.c */
 struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp_t gfp);
 void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
-bool svcrdma_send_ctxt_unsignal(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
-void svcrdma_send_ctxt_unsignalled(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 bool svcrdma_send_ctxts_unsignalled(const struct svcrdma_transport *t);
-void svcrdma_send_ctxt_go_ahead(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 int svcrdma_send_ctxt_make_room(const struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_ctxts_destroy(struct svcrdma_transport *t);

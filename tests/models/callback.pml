@@ -11,7 +11,7 @@
  *	svcrdma/backchannel.c: backchannel_release_request() backchannel_buf_free()
  *	svcrdma/bc_chunks.c: svcrdma_long_call_create() long_call_alloc()
  * @part post  there are Send Queue entries
- *	svcrdma/submit.c: long_call_post() svcrdma_send_granted()
+ *	svcrdma/send_ctxt.c: long_call_post() send_granted()
  *	svcrdma/bc_chunks.c: svcrdma_long_call_post() svcrdma_long_call_drop()
  * @part long_call_end  no reply is taken any more
  *	svcrdma/bc_chunks.c: svcrdma_long_call_end() long_call_find() long_call_fence()

@@ -9,13 +9,13 @@
  *
  * @part nfsd  a thread of nfsd that sends a reply
  *	svcrdma/sendto.c: svcrdma_sendto() reply_send() reply_expose()
- *	svcrdma/submit.c: svcrdma_send_submit()
+ *	svcrdma/send_ctxt.c: svcrdma_send_submit()
  *	svcrdma/exposed_reply.c: svcrdma_expose()
  * @part claim  the table gets it
  *	svcrdma/exposed_reply.c: exposed_claim()
  *	include/rpcrdma/exposures.hh: claim_exposure()
  * @part post  registrations and Send
- *	svcrdma/submit.c: svcrdma_send_post() exposed_post() svcrdma_send_granted()
+ *	svcrdma/send_ctxt.c: svcrdma_send_post() exposed_post() send_granted()
  *	svcrdma/exposed_reply.c: svcrdma_exposed_post() svcrdma_expose_watch()
  *	include/rpcrdma/exposures.hh: arm_exposure()
  * @part sq_put  entries come back, and are somebody else's
