@@ -30,6 +30,8 @@
 #include <linux/sunrpc/sched.h>
 #include <common/refusal.h>
 
+#include "recv_ctxt.h"
+#include "send_ctxt.h"
 #include "svcrdma.h"
 #include "trace.h"
 

@@ -21,6 +21,8 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include <common/verbs.h>
+
 #include "svcrdma.h"
 #include "trace.h"
 

@@ -16,6 +16,7 @@
 #include <linux/sunrpc/addr.h>
 
 #include "svcrdma.h"
+#include "sysctl.h"
 
 enum {
 	/* One of so many messages that memory has room for; a credit takes three, and some more. */

@@ -45,8 +45,17 @@
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
 
+#include "listener.h"
+#include "rw.h"
 #include "svcrdma.h"
+#include "sysctl.h"
 #include "trace.h"
+
+enum {
+	/* What the in-tree server sends inline, other peers without private data receive. */
+	LARGEST_GUESS = SZ_8K,
+	SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
+};
 
 static void transport_state_event(struct svcrdma_transport *t,
 				  enum rpcrdma_conn_event event)
@@ -397,7 +406,7 @@ static void transport_negotiate(struct svcrdma_transport *t,
 
 	t->st_recv_size = size;
 	t->st_inline_send = t->st_agreed.inline_send;
-	t->st_inline_most = t->st_peer.present ? t->st_inline_send : SVCRDMA_LARGEST_GUESS;
+	t->st_inline_most = t->st_peer.present ? t->st_inline_send : LARGEST_GUESS;
 	t->st_serve_msgp = READ_ONCE(svcrdma_serve_msgp);
 	t->st_answer_config = READ_ONCE(svcrdma_answer_config);
 	t->st_max_pages = svc_serv_maxpages(t->st_xprt.xpt_server);
@@ -471,7 +480,7 @@ static int transport_qp_create(struct svcrdma_transport *t,
 			.max_recv_wr	= queues->recv_wrs + 1,
 			.max_rdma_ctxs	= queues->rw_contexts,
 			.max_send_sge	= min_t(u32, device->attrs.max_send_sge,
-						SVCRDMA_SEND_SGES),
+						SEND_SGES),
 			.max_recv_sge	= 1,
 		},
 	};

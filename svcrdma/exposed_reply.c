@@ -22,8 +22,14 @@
  */
 #include <linux/slab.h>
 
+#include <common/verbs.h>
+
+#include "rw.h"
 #include "svcrdma.h"
+#include "sysctl.h"
 #include "trace.h"
+
+enum { MAX_EXPOSED = 16 << 20 };	/* bytes, of one connection */
 
 /* Of all connections. */
 static atomic_long_t svcrdma_exposed_bytes;
@@ -465,7 +471,7 @@ int svcrdma_expose_init(struct svcrdma_transport *t, u32 count)
 	t->st_expose.table.slots = kcalloc(count, sizeof(*t->st_expose.table.slots), GFP_KERNEL);
 	if (!t->st_expose.table.slots)
 		return -ENOMEM;
-	t->st_expose.table.max_bytes = SVCRDMA_MAX_EXPOSED;
+	t->st_expose.table.max_bytes = MAX_EXPOSED;
 	return 0;
 }
 

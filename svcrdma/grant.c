@@ -20,8 +20,11 @@
 #include "svcrdma.h"
 #include "trace.h"
 
-/* A client that sends as many times its grant within the pause uses it. */
-enum { ROUNDS = 2 };
+enum {
+	/* A client that sends as many times its grant within the pause uses it. */
+	ROUNDS = 2,
+	DONE_RECEIVES = 8,	/* that are posted at once, for RDMA_DONEs */
+};
 
 static u32 receives_for(u32 grant)
 {
@@ -91,7 +94,7 @@ static int more_dones(struct svcrdma_transport *t, u32 exposed)
 
 	if (exposed <= old)
 		return 0;
-	dones = min_t(u32, round_up(exposed, SVCRDMA_DONE_RECEIVES),
+	dones = min_t(u32, round_up(exposed, DONE_RECEIVES),
 		      t->st_credits + t->st_spare_exposures);
 	ret = svcrdma_recv_ctxts_alloc(t, dones - old, GFP_KERNEL, &contexts);
 	if (ret)
@@ -195,7 +198,7 @@ void svcrdma_grant_highest(struct svcrdma_transport *t, u32 used)
 	if (used <= receives_for(READ_ONCE(t->st_grant)) + READ_ONCE(t->st_credit.dones))
 		return;
 	trace_svcrdma_overrun(t, used);
-	svcrdma_grant_hear(t, used);
+	svcrdma_grant_hear(&t->st_credit, used);
 }
 
 /**

@@ -39,8 +39,15 @@
 #include <linux/sunrpc/addr.h>
 #include <net/addrconf.h>
 
+#include "listener.h"
 #include "svcrdma.h"
 #include "trace.h"
+
+/* A listener that cannot listen tries again after that, and twice that, and so on. */
+enum {
+	REBIND_MIN = HZ,
+	REBIND_MAX = 60 * HZ,
+};
 
 /*
  * Guards li_pending and li_nr_pending of all listeners, and st_listener: who has a transport
@@ -264,7 +271,7 @@ static void listener_try_later(struct svcrdma_listener *li)
 	unsigned long delay = READ_ONCE(li->li_delay);
 
 	/* svcrdma_listener_rebind_all() may set it meanwhile: then the next try comes at once anyway. */
-	WRITE_ONCE(li->li_delay, min_t(unsigned long, 2 * delay, SVCRDMA_REBIND_MAX));
+	WRITE_ONCE(li->li_delay, min_t(unsigned long, 2 * delay, REBIND_MAX));
 	/* Not later than somebody else wants it. */
 	queue_delayed_work(svcrdma_wq, &li->li_work, delay);
 }
@@ -305,7 +312,7 @@ static void listener_rebind(struct svcrdma_listener *li)
 	if (li->li_lost)
 		pr_notice("svcrdma: listening on %s again\n", listener_name(sa, name));
 	li->li_lost = false;
-	WRITE_ONCE(li->li_delay, SVCRDMA_REBIND_MIN);
+	WRITE_ONCE(li->li_delay, REBIND_MIN);
 }
 
 static void listener_work(struct work_struct *work)
@@ -334,7 +341,7 @@ static struct svcrdma_listener *listener_alloc(struct svc_serv *serv, struct net
 	INIT_LIST_HEAD(&li->li_pending);
 	INIT_LIST_HEAD(&li->li_list);
 	INIT_DELAYED_WORK(&li->li_work, listener_work);
-	li->li_delay = SVCRDMA_REBIND_MIN;
+	li->li_delay = REBIND_MIN;
 	return li;
 }
 
@@ -502,7 +509,7 @@ void svcrdma_listener_rebind_all(void)
 	list_for_each_entry(li, &listeners, li_list) {
 		if (READ_ONCE(li->li_id))
 			continue;
-		WRITE_ONCE(li->li_delay, SVCRDMA_REBIND_MIN);
+		WRITE_ONCE(li->li_delay, REBIND_MIN);
 		mod_delayed_work(svcrdma_wq, &li->li_work, 0);
 	}
 	spin_unlock_irqrestore(&listeners_lock, flags);

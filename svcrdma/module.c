@@ -11,7 +11,11 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
+#include <common/verbs.h>
+
+#include "listener.h"
 #include "svcrdma.h"
+#include "sysctl.h"
 
 MODULE_DESCRIPTION("RPC-over-RDMA version 1 server transport");
 MODULE_LICENSE("GPL");

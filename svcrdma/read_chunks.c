@@ -32,7 +32,9 @@
  */
 #include <linux/sched/mm.h>
 
+#include "recv_ctxt.h"
 #include "svcrdma.h"
+#include "sysctl.h"
 #include "trace.h"
 
 /*

@@ -14,6 +14,7 @@
  */
 #include <linux/slab.h>
 
+#include "recv_ctxt.h"
 #include "svcrdma.h"
 #include "trace.h"
 
@@ -304,7 +305,8 @@ void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 {
 	u32 used = atomic_inc_return(&t->st_recv.used);
 
-	svcrdma_grant_used(t, used);
+	if (unlikely(svcrdma_grant_is_highest(&t->st_credit, used)))
+		svcrdma_grant_highest(t, used);
 	if (ready)
 		svcrdma_recv_ready(t, rc);
 	if (++t->st_recv.gone < RPCRDMA_RECEIVE_BATCH)

@@ -19,7 +19,9 @@
  * RDMA_ERROR (RFC 8166 section 4.5). A failed Read ends the connection, since
  * the queue pair is dead by then.
  */
+#include "recv_ctxt.h"
 #include "svcrdma.h"
+#include "sysctl.h"
 #include "trace.h"
 
 /*
@@ -323,7 +325,7 @@ static int recv_deliver(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 
 	if (atomic_read(&t->st_noise))
 		atomic_set(&t->st_noise, 0);
-	svcrdma_grant_hear(t, rc->rc_header.credits);
+	svcrdma_grant_hear(&t->st_credit, rc->rc_header.credits);
 	rqstp->rq_next_page = rqstp->rq_respages + 1;
 	rqstp->rq_xprt_ctxt = rc;
 	rqstp->rq_prot = IPPROTO_MAX;

@@ -8,6 +8,8 @@
  */
 #include <linux/slab.h>
 
+#include <common/verbs.h>
+
 #include "svcrdma.h"
 
 static struct rpcrdma_region *region_alloc(struct svcrdma_transport *t)

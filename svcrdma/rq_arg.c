@@ -20,6 +20,7 @@
 #include <linux/slab.h>
 #include <linux/unaligned.h>
 
+#include "recv_ctxt.h"
 #include "svcrdma.h"
 
 /**

@@ -13,6 +13,8 @@
  */
 #include <linux/slab.h>
 
+#include "recv_ctxt.h"
+#include "send_ctxt.h"
 #include "svcrdma.h"
 #include "trace.h"
 

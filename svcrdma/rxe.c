@@ -15,6 +15,7 @@
  * they are complete. With other devices neither is executed, until a connection of this server is
  * on rxe: svcrdma_rxe is a static key.
  */
+#include "recv_ctxt.h"
 #include "svcrdma.h"
 #include "trace.h"
 

@@ -26,6 +26,7 @@
  */
 #include <linux/slab.h>
 
+#include "send_ctxt.h"
 #include "svcrdma.h"
 #include "trace.h"
 
@@ -408,16 +409,12 @@ static int unsignalled_post(struct svcrdma_transport *t, struct svcrdma_send_ctx
 	return ret;
 }
 
-/**
- * svcrdma_send_post - post a context's Writes and Send
- * @t: transport
- * @sc: context with its message and sc_sq_held entries; not the caller's any more
- *
- * Context: any that may free what @sc holds.
- * Return: 0: the completion puts @sc. Negative errno: a part may have been posted;
- * @sc is left for the teardown, and the connection is to be ended.
+/*
+ * Posts a context's Writes and Send, for which it has sc_sq_held entries. The completion puts @sc
+ * then. Negative errno: a part may have been posted; @sc is left for the teardown, and the
+ * connection is to be ended. Context: any that may free what @sc holds.
  */
-int svcrdma_send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+static int send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
 	int ret;
 
@@ -440,12 +437,12 @@ static void send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *
 		container_of(waiter, struct svcrdma_send_ctxt, sc_sq);
 
 	sc->sc_sq_held = waiter->sw_need - send_regions(sc);
-	if (svcrdma_send_post(t, sc))
+	if (send_post(t, sc))
 		svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
 }
 
 /**
- * svcrdma_send_submit - svcrdma_send_post(), now or when there are Send Queue entries
+ * svcrdma_send_submit - post Writes and Send, now or when there are Send Queue entries
  * @t: transport
  * @sc: context with all that it needs; not the caller's any more
  *
@@ -470,7 +467,7 @@ int svcrdma_send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *s
 		return ret;
 	}
 	sc->sc_sq_held = sc->sc_sq.sw_need - regions;
-	return svcrdma_send_post(t, sc);
+	return send_post(t, sc);
 }
 
 /**

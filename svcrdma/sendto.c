@@ -25,7 +25,10 @@
 #include <linux/highmem.h>
 #include <linux/slab.h>
 
+#include "recv_ctxt.h"
+#include "send_ctxt.h"
 #include "svcrdma.h"
+#include "sysctl.h"
 #include "trace.h"
 
 /* ---- errors ---- */

@@ -34,6 +34,7 @@
  * over for a while, something is posted that the peer's HCA has to acknowledge, and watched.
  */
 #include "svcrdma.h"
+#include "sysctl.h"
 #include "trace.h"
 
 static u32 sq_given(const struct svcrdma_transport *t)

@@ -5,12 +5,23 @@
  */
 #include <linux/sysctl.h>
 
-#include "svcrdma.h"
+#include <rpcrdma/protocol.h>
 
-unsigned int svcrdma_max_requests = SVCRDMA_DEFAULT_REQUESTS;
+#include "sysctl.h"
+
+enum {
+	MAX_REQUESTS = 16384,
+	DEFAULT_REQUESTS = 128,
+	MAX_REQ_SIZE = 65536,
+	MIN_ORD = 1,
+	MAX_ORD = 255,
+	DEFAULT_ORD = 16,
+};
+
+unsigned int svcrdma_max_requests = DEFAULT_REQUESTS;
 unsigned int svcrdma_max_credits_total;		/* 0: as memory allows, see budget.c */
 unsigned int svcrdma_max_req_size = RPCRDMA_INLINE_USUAL;
-unsigned int svcrdma_ord = SVCRDMA_DEFAULT_ORD;
+unsigned int svcrdma_ord = DEFAULT_ORD;
 unsigned int svcrdma_reliable_reply = 1;
 unsigned int svcrdma_serve_msgp;
 unsigned int svcrdma_answer_config;
@@ -26,12 +37,12 @@ struct percpu_counter svcrdma_stat_expose_expired;
 struct percpu_counter svcrdma_stat_expose_refused;
 
 static unsigned int min_max_requests = SVCRDMA_MIN_REQUESTS;
-static unsigned int max_max_requests = SVCRDMA_MAX_REQUESTS;
+static unsigned int max_max_requests = MAX_REQUESTS;
 static unsigned int max_max_credits_total = INT_MAX;
 static unsigned int min_max_req_size = SVCRDMA_MIN_REQ_SIZE;
-static unsigned int max_max_req_size = SVCRDMA_MAX_REQ_SIZE;
-static unsigned int min_ord = SVCRDMA_MIN_ORD;
-static unsigned int max_ord = SVCRDMA_MAX_ORD;
+static unsigned int max_max_req_size = MAX_REQ_SIZE;
+static unsigned int min_ord = MIN_ORD;
+static unsigned int max_ord = MAX_ORD;
 static unsigned int min_expose_timeout = 1;
 static unsigned int max_expose_timeout = 3600;
 static unsigned int max_max_exposed_bytes = INT_MAX;

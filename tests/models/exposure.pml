@@ -15,7 +15,7 @@
  *	svcrdma/exposed_reply.c: exposed_claim()
  *	include/rpcrdma/exposures.hh: claim_exposure()
  * @part post  registrations and Send
- *	svcrdma/send_ctxt.c: svcrdma_send_post() exposed_post() send_granted()
+ *	svcrdma/send_ctxt.c: send_post() exposed_post() send_granted()
  *	svcrdma/exposed_reply.c: svcrdma_exposed_post() svcrdma_expose_watch()
  *	include/rpcrdma/exposures.hh: arm_exposure()
  * @part sq_put  entries come back, and are somebody else's

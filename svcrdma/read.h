@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Calls with Read chunks: read_chunks.c, rq_arg.c, rxe.c */
+#ifndef SVCRDMA_READ_H
+#define SVCRDMA_READ_H
+
+#include <linux/jump_label.h>
+#include <linux/list.h>
+#include <linux/seq_file.h>
+#include <linux/sunrpc/svc.h>
+#include <rdma/ib_verbs.h>
+
+#include <rpcrdma/codec.h>
+
+struct svcrdma_recv_ctxt;
+struct svcrdma_sq_waiter;
+struct svcrdma_transport;
+
+enum {
+	SVCRDMA_MAX_PULLS = 8,		/* largest calls of which a connection may have the pages */
+	SVCRDMA_UNREAD = 0xa5,		/* a byte that a Read is to replace: rxe.c */
+};
+
+/*
+ * SUNRPC looks into the head for some of that without asking for its size. Nothing of it is ever in
+ * a chunk of its own.
+ */
+enum { SVCRDMA_CALL_HEADER_MIN = RPCRDMA_RPC_MIN_CALL };
+
+
+/**
+ * struct svcrdma_reader - read_chunks.c: calls with Read chunks, under st_recv_lock
+ * @wait: Reads could not be built for want of memory regions or of pages
+ * @retry: there may be regions and pages for the first of @wait
+ * @pending: there is something in @wait, and @retry. Read without the lock
+ * @attempts: number of the last attempt to build Reads; not 0 then
+ * @retries: attempts under way of calls that have waited
+ * @built: calls whose Reads are built and not done
+ * @pulls: calls with pages for their Reads, or in @wait, until a thread has seen them done; at
+ *	most st_credits
+ * @pages: their pages, at most those of SVCRDMA_MAX_PULLS; those that could not have
+ *	theirs are in @wait
+ */
+struct svcrdma_reader {
+	struct list_head	wait;
+	bool			retry;
+	bool			pending;
+	u32			attempts;
+	u32			retries;
+	u32			built;
+	u32			pulls;
+	u32			pages;
+};
+
+/* read_chunks.c */
+void svcrdma_reads_setup(struct svcrdma_transport *t);
+void svcrdma_reads_show(struct seq_file *seq, struct svcrdma_transport *t);
+bool svcrdma_reads_claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+void svcrdma_reads_start(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+			struct svcrdma_recv_ctxt *rc);
+void svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t);
+bool svcrdma_reads_pending(const struct svcrdma_transport *t);
+void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
+			 struct svcrdma_recv_ctxt *rc);
+void svcrdma_read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
+void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc);
+void svcrdma_reads_proven(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+
+/* rq_arg.c */
+u32 svcrdma_call_pages(const struct svcrdma_recv_ctxt *rc);
+bool svcrdma_pages_find(struct svcrdma_recv_ctxt *rc);
+int svcrdma_pages_make_room(struct svcrdma_recv_ctxt *rc);
+void svcrdma_pages_take(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
+void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc);
+void svcrdma_pages_free(struct svcrdma_recv_ctxt *rc);
+u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp);
+void svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
+int svcrdma_arg_long_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
+int svcrdma_arg_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
+bool svcrdma_arg_is_right(const struct svc_rqst *rqstp, const struct svcrdma_recv_ctxt *rc);
+
+/* rxe.c */
+DECLARE_STATIC_KEY_FALSE(svcrdma_rxe);
+void svcrdma_rxe_begin(const struct svcrdma_transport *t);
+u32 svcrdma_rxe_mark_last(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+bool svcrdma_rxe_prove_last(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+void svcrdma_proof_wc(struct ib_cq *cq, struct ib_wc *wc);
+
+/*
+ * A call's Reads are going to be made; it has its pages, which are not mapped yet. Any context.
+ * Returns the Send Queue entries that svcrdma_rxe_prove() may need.
+ */
+static inline u32 svcrdma_rxe_mark(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	return static_branch_unlikely(&svcrdma_rxe) ? svcrdma_rxe_mark_last(t, rc) : 0;
+}
+
+/*
+ * A call's Reads are complete; have they succeeded? false: @rc is not the caller's any more, and
+ * svcrdma_reads_proven() has it, unless the connection ends before. In a completion handler on a
+ * work queue.
+ */
+static inline bool svcrdma_rxe_prove(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+{
+	return !static_branch_unlikely(&svcrdma_rxe) || svcrdma_rxe_prove_last(t, rc);
+}
+
+#endif /* SVCRDMA_READ_H */
