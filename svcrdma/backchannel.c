@@ -317,7 +317,7 @@ static int backchannel_post(struct svcrdma_transport *t, struct svcrdma_send_ctx
 	int ret;
 
 	rqst->rq_xtime = ktime_get();
-	ret = svcrdma_send_submit(t, sc);
+	ret = svcrdma_send_message(t, sc);
 	if (!ret) {
 		rpcrdma_count_shared(&t->st_counters.calls_reverse, 1);
 		return 0;
@@ -346,9 +346,8 @@ static int backchannel_send(struct svcrdma_transport *t, struct svcrdma_send_ctx
 	if (plan.position_zero || plan.reply_chunk) {
 		/* SUNRPC sends a call again whose answer it could not read. */
 		svcrdma_long_call_end(t, be32_to_cpu(rqst->rq_xid), 0);
-		ret = -ENOBUFS;
-		sc->sc_long = svcrdma_long_call_create(t, rqst, &plan, &lists);
-		if (!sc->sc_long)
+		ret = svcrdma_long_call_create(sc, rqst, &plan, &lists);
+		if (ret)
 			goto out_put;
 	}
 	ret = backchannel_encode(t, sc, rqst, plan.position_zero, &lists);

@@ -12,6 +12,7 @@
 
 struct svcrdma_long_call;
 struct svcrdma_recv_ctxt;
+struct svcrdma_send_ctxt;
 struct svcrdma_transport;
 
 enum {
@@ -41,12 +42,10 @@ void svcrdma_backchannel_answer(struct svcrdma_transport *t, u32 xid,
 
 /* bc_chunks.c */
 void svcrdma_long_calls_setup(struct svcrdma_transport *t);
-struct svcrdma_long_call *svcrdma_long_call_create(struct svcrdma_transport *t,
-						   const struct rpc_rqst *rqst,
-						   const struct rpcrdma_call_plan *plan,
-						   struct rpcrdma_chunk_lists *lists);
-void svcrdma_long_call_drop(struct svcrdma_long_call *lc);
-u32 svcrdma_long_call_regions(const struct svcrdma_long_call *lc);
+int svcrdma_long_call_create(struct svcrdma_send_ctxt *sc, const struct rpc_rqst *rqst,
+			     const struct rpcrdma_call_plan *plan,
+			     struct rpcrdma_chunk_lists *lists);
+void svcrdma_long_call_free(struct svcrdma_long_call *lc);
 int svcrdma_long_call_post(struct svcrdma_long_call *lc, struct ib_send_wr *send);
 u32 svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid);
 void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer);

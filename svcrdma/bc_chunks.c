@@ -23,6 +23,7 @@
 
 #include <common/verbs.h>
 
+#include "send_ctxt.h"
 #include "svcrdma.h"
 #include "trace.h"
 
@@ -121,10 +122,20 @@ static int copy_call(struct long_memory *memory, const struct xdr_buf *call)
 	return 0;
 }
 
+static u32 long_call_regions(const struct svcrdma_long_call *lc)
+{
+	return lc->lc_call.regions.rs_count + lc->lc_reply.regions.rs_count;
+}
+
 /* ---- the end ---- */
 
-/* Nobody can reach the memory any more. */
-static void long_call_free(struct svcrdma_long_call *lc)
+/**
+ * svcrdma_long_call_free - the memory of a callback is free
+ * @lc: callback whose memory nobody can reach any more, or that was never posted
+ *
+ * Context: process, or a completion handler on a work queue.
+ */
+void svcrdma_long_call_free(struct svcrdma_long_call *lc)
 {
 	struct svcrdma_transport *t = lc->lc_transport;
 	u32 held = lc->lc_sq_held;
@@ -152,14 +163,14 @@ static void long_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	if (svcrdma_wc_failed(t, "inv", wc))
 		return;
 	rpcrdma_count_shared(&t->st_counters.regions_invalidated_locally,
-			     svcrdma_long_call_regions(lc));
+			     long_call_regions(lc));
 	if (lc->lc_answer) {
 		rpcrdma_count_shared(&t->st_counters.bytes_written, lc->lc_answer);
 		/* Unmapped, the pages are the CPU's. */
 		svcrdma_regions_put(t, &reply->regions);
 		svcrdma_backchannel_answer(t, lc->lc_xid, reply->pages, lc->lc_answer);
 	}
-	long_call_free(lc);
+	svcrdma_long_call_free(lc);
 }
 
 /* lc_ended was set by the caller. */
@@ -279,7 +290,7 @@ void svcrdma_long_calls_destroy(struct svcrdma_transport *t)
 
 	list_for_each_entry_safe(lc, next, &t->st_long.calls, lc_list) {
 		lc->lc_sq_held = 0;
-		long_call_free(lc);
+		svcrdma_long_call_free(lc);
 	}
 }
 
@@ -349,55 +360,35 @@ void svcrdma_long_calls_setup(struct svcrdma_transport *t)
 
 /**
  * svcrdma_long_call_create - register what a callback exposes
- * @t: transport
+ * @sc: context of the call, which has what was registered on success
  * @rqst: the call; nothing of it is needed after the return
  * @plan: with a Position Zero Read chunk, a Reply chunk or both
  * @lists: gets them; storage for RPCRDMA_MAX_SEGMENTS_SENT segments of each
  *
  * Context: process.
- * Return: what svcrdma_long_call_drop() or svcrdma_long_call_post() takes; or NULL: memory
- * is short, or too many are under way.
+ * Return: 0, or -ENOBUFS: memory is short, or too many are under way.
  */
-struct svcrdma_long_call *svcrdma_long_call_create(struct svcrdma_transport *t,
-						   const struct rpc_rqst *rqst,
-						   const struct rpcrdma_call_plan *plan,
-						   struct rpcrdma_chunk_lists *lists)
+int svcrdma_long_call_create(struct svcrdma_send_ctxt *sc, const struct rpc_rqst *rqst,
+			     const struct rpcrdma_call_plan *plan,
+			     struct rpcrdma_chunk_lists *lists)
 {
 	/* rpciod may be needed to write pages back. KCSAN: see xprtrdma_memalloc_save(). */
 	unsigned int nofs = data_race(memalloc_nofs_save());
 	struct svcrdma_long_call *lc;
 
-	lc = long_call_alloc(t, be32_to_cpu(rqst->rq_xid));
+	lc = long_call_alloc(sc->sc_transport, be32_to_cpu(rqst->rq_xid));
 	if (lc && long_call_build(lc, rqst, plan, lists)) {
-		long_call_free(lc);
+		svcrdma_long_call_free(lc);
 		lc = NULL;
 	}
 	kcsan_disable_current();
 	memalloc_nofs_restore(nofs);
 	kcsan_enable_current();
-	return lc;
-}
-
-/**
- * svcrdma_long_call_drop - the call is not sent
- * @lc: callback that was never posted
- *
- * Context: process, or a completion handler on a work queue.
- */
-void svcrdma_long_call_drop(struct svcrdma_long_call *lc)
-{
-	long_call_free(lc);
-}
-
-/**
- * svcrdma_long_call_regions - Send Queue entries for the registrations
- * @lc: callback
- *
- * As many again are needed to invalidate them.
- */
-u32 svcrdma_long_call_regions(const struct svcrdma_long_call *lc)
-{
-	return lc->lc_call.regions.rs_count + lc->lc_reply.regions.rs_count;
+	if (!lc)
+		return -ENOBUFS;
+	sc->sc_long = lc;
+	sc->sc_regions = long_call_regions(lc);
+	return 0;
 }
 
 /**
@@ -408,15 +399,15 @@ u32 svcrdma_long_call_regions(const struct svcrdma_long_call *lc)
  * Under the lock: who ends the call, or finds a reply to it, does so before the post or
  * behind it.
  *
- * Context: any. There are Send Queue entries for the registrations and for @send, and
- * svcrdma_long_call_regions() more for the invalidations.
+ * Context: any. There are Send Queue entries for @send, for the registrations, and as many again
+ * for the invalidations.
  * Return: 0; -ECANCELED: it has been ended, and nothing was posted; or another negative errno,
  * as ib_post_send().
  */
 int svcrdma_long_call_post(struct svcrdma_long_call *lc, struct ib_send_wr *send)
 {
 	struct svcrdma_transport *t = lc->lc_transport;
-	u32 held = svcrdma_long_call_regions(lc);
+	u32 held = long_call_regions(lc);
 	struct ib_send_wr *first;
 	int ret = -ECANCELED;
 

@@ -12,6 +12,7 @@
 #include <rpcrdma/logic.h>
 
 struct svcrdma_exposed;
+struct svcrdma_send_ctxt;
 struct svcrdma_stream;
 struct svcrdma_transport;
 
@@ -86,15 +87,11 @@ void svcrdma_expose_limit(struct svcrdma_transport *t, u32 count);
 void svcrdma_expose_watch(struct svcrdma_transport *t);
 void svcrdma_expose_stop(struct svcrdma_transport *t);
 void svcrdma_exposed_destroy_all(struct svcrdma_transport *t);
-struct svcrdma_exposed *svcrdma_expose(struct svcrdma_transport *t, u32 xid,
-				       struct svcrdma_stream *stream, u32 length,
-				       u32 held, struct rpcrdma_chunk_lists *lists);
-u32 svcrdma_exposed_regions(const struct svcrdma_exposed *ex);
-void svcrdma_exposed_take_page(struct svcrdma_exposed *ex, struct page *page);
-void svcrdma_exposed_drop(struct svcrdma_exposed *ex);
-struct ib_send_wr *svcrdma_exposed_chain(struct svcrdma_exposed *ex,
-					 struct ib_send_wr *send);
-int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *first);
+int svcrdma_expose(struct svcrdma_send_ctxt *sc, u32 xid, struct svcrdma_stream *stream,
+		   u32 length, u32 held, struct rpcrdma_chunk_lists *lists);
+void svcrdma_exposed_free(struct svcrdma_exposed *ex);
+void svcrdma_exposed_take_pages(struct svcrdma_exposed *ex, struct page **pages, u32 count);
+int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *message);
 void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid);
 
 #endif /* SVCRDMA_EXPOSE_H */

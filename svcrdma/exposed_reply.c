@@ -25,6 +25,7 @@
 #include <common/verbs.h>
 
 #include "rw.h"
+#include "send_ctxt.h"
 #include "svcrdma.h"
 #include "sysctl.h"
 #include "trace.h"
@@ -74,8 +75,13 @@ struct svcrdma_exposed {
 
 /* ---- the end of an exposure ---- */
 
-/* Nobody can reach the memory any more. */
-static void exposed_free(struct svcrdma_exposed *ex)
+/**
+ * svcrdma_exposed_free - the memory of a reply is free
+ * @ex: exposed reply that nobody can reach any more, or that was never posted
+ *
+ * Context: process, or a completion handler on a work queue.
+ */
+void svcrdma_exposed_free(struct svcrdma_exposed *ex)
 {
 	struct svcrdma_transport *t = ex->ex_transport;
 	u32 held = ex->ex_sq_held;
@@ -105,7 +111,7 @@ static void exposed_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	/* Each but the last of the chain is unsignalled. */
 	rpcrdma_count_shared(&t->st_counters.regions_invalidated_locally,
 			     ex->ex_regions.rs_count);
-	exposed_free(ex);
+	svcrdma_exposed_free(ex);
 }
 
 /* @ex was taken out of the table; not the caller's any more. */
@@ -296,7 +302,7 @@ static int exposed_add_runs(struct svcrdma_exposed *ex, struct svcrdma_stream *s
 
 /**
  * svcrdma_expose - register a reply for the client to pull
- * @t: transport
+ * @sc: context of the reply, which has the exposure on success
  * @xid: of the reply
  * @stream: the reply, without what went to Write chunks
  * @length: bytes of it
@@ -304,14 +310,13 @@ static int exposed_add_runs(struct svcrdma_exposed *ex, struct svcrdma_stream *s
  * @lists: gets the segments; a Position Zero Read chunk was begun
  *
  * Context: process.
- * Return: what svcrdma_exposed_drop() or svcrdma_exposed_post() takes; or NULL: it does
- * not fit the bounds, or memory is short.
+ * Return: 0, or -EMSGSIZE: it does not fit the bounds, or memory is short.
  */
-struct svcrdma_exposed *svcrdma_expose(struct svcrdma_transport *t, u32 xid,
-				       struct svcrdma_stream *stream, u32 length,
-				       u32 held, struct rpcrdma_chunk_lists *lists)
+int svcrdma_expose(struct svcrdma_send_ctxt *sc, u32 xid, struct svcrdma_stream *stream,
+		   u32 length, u32 held, struct rpcrdma_chunk_lists *lists)
 {
 	struct svcrdma_exposed *ex = exposed_alloc(held >> PAGE_SHIFT);
+	struct svcrdma_transport *t = sc->sc_transport;
 
 	if (!ex)
 		goto out_refuse;
@@ -329,64 +334,49 @@ struct svcrdma_exposed *svcrdma_expose(struct svcrdma_transport *t, u32 xid,
 	    exposed_add_runs(ex, stream) ||
 	    svcrdma_regions_map(t, &ex->ex_regions, ex->ex_runs, ex->ex_nr_runs,
 				IB_ACCESS_REMOTE_READ, lists)) {
-		exposed_free(ex);
+		svcrdma_exposed_free(ex);
 		goto out_refuse;
 	}
-	return ex;
+	sc->sc_exposed = ex;
+	sc->sc_regions = ex->ex_regions.rs_count;
+	return 0;
 
 out_refuse:
 	percpu_counter_inc(&svcrdma_stat_expose_refused);
-	return NULL;
+	return -EMSGSIZE;
 }
 
 /**
- * svcrdma_exposed_regions - Send Queue entries for the registrations
+ * svcrdma_exposed_take_pages - the reply's pages go to the exposure
  * @ex: exposed reply
- *
- * As many again are needed to invalidate them.
- */
-u32 svcrdma_exposed_regions(const struct svcrdma_exposed *ex)
-{
-	return ex->ex_regions.rs_count;
-}
-
-/**
- * svcrdma_exposed_take_page - the reply's pages go to the exposure
- * @ex: exposed reply
- * @page: reference that is not the caller's any more
- */
-void svcrdma_exposed_take_page(struct svcrdma_exposed *ex, struct page *page)
-{
-	ex->ex_pages[ex->ex_nr_pages++] = page;
-}
-
-/**
- * svcrdma_exposed_drop - the reply is not sent
- * @ex: exposed reply that was never posted
+ * @pages: references that are not the caller's any more
+ * @count: their number
  *
  * Context: process.
  */
-void svcrdma_exposed_drop(struct svcrdma_exposed *ex)
+void svcrdma_exposed_take_pages(struct svcrdma_exposed *ex, struct page **pages, u32 count)
 {
-	exposed_free(ex);
+	memcpy(ex->ex_pages, pages, count * sizeof(*pages));
+	ex->ex_nr_pages = count;
 }
 
 /**
  * svcrdma_exposed_post - post registrations and Send of an exposed reply
  * @ex: exposed reply; not the caller's any more
- * @first: Writes, if any, and the chain of svcrdma_exposed_chain()
+ * @message: Writes, if any, and the Send; the registrations are put in front of them
  *
  * Under the lock: from now on the reply can be found by its XID, and a client that says
  * RDMA_DONE before it can know of the reply must not be faster than the post.
  *
- * Context: any. There are Send Queue entries for all of @first, and
- * svcrdma_exposed_regions() more.
+ * Context: any. There are Send Queue entries for @message, for the registrations, and as
+ * many again for the invalidations.
  * Return: 0 or a negative errno, as ib_post_send().
  */
-int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *first)
+int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *message)
 {
 	struct svcrdma_transport *t = ex->ex_transport;
 	u64 expires = get_jiffies_64() + READ_ONCE(svcrdma_expose_timeout) * HZ;
+	struct ib_send_wr *first;
 	int ret;
 
 	ex->ex_sq_held = ex->ex_regions.rs_count;
@@ -395,26 +385,13 @@ int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *first)
 	percpu_counter_inc(&svcrdma_stat_expose);
 	trace_svcrdma_reply_exposed(t, ex->ex_xid, ex->ex_length);
 
+	first = rpcrdma_regions_reg(&ex->ex_regions.rs_list, message);
 	spin_lock(&t->st_expose_lock);
 	rpcrdma_exposures_arm(&t->st_expose.table, ex->ex_slot, expires);
 	ret = ib_post_send(t->st_qp, first, NULL);
 	spin_unlock(&t->st_expose_lock);
 	svcrdma_expose_watch(t);
 	return ret;
-}
-
-/**
- * svcrdma_exposed_chain - put the registrations in front of a Send
- * @ex: exposed reply
- * @send: the Send
- *
- * Context: any.
- * Return: the first registration.
- */
-struct ib_send_wr *svcrdma_exposed_chain(struct svcrdma_exposed *ex,
-					 struct ib_send_wr *send)
-{
-	return rpcrdma_regions_reg(&ex->ex_regions.rs_list, send);
 }
 
 /* ---- of a connection ---- */
@@ -491,7 +468,7 @@ void svcrdma_exposed_destroy_all(struct svcrdma_transport *t)
 		if (!ex)
 			continue;
 		ex->ex_sq_held = 0;
-		exposed_free(ex);
+		svcrdma_exposed_free(ex);
 	}
 	kfree(t->st_expose.table.slots);
 	t->st_expose.table.slots = NULL;

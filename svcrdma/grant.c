@@ -44,8 +44,7 @@ static u32 contexts_for(u32 grant)
 static int add_contexts(struct svcrdma_transport *t, struct list_head *contexts, u32 grant)
 {
 	lockdep_assert_held(&t->st_recv_lock);
-	svcrdma_recv_ctxts_add(t, contexts);
-	svcrdma_recv_set_target(t, receives_for(grant) + t->st_credit.dones);
+	svcrdma_recv_ctxts_add(t, contexts, receives_for(grant) + t->st_credit.dones);
 	return svcrdma_recv_post_missing(t) ? -EIO : 0;
 }
 

@@ -75,8 +75,7 @@ void svcrdma_pages_take(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
 void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc);
 void svcrdma_pages_free(struct svcrdma_recv_ctxt *rc);
 u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp);
-void svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
-int svcrdma_arg_long_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
+int svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
 int svcrdma_arg_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
 bool svcrdma_arg_is_right(const struct svc_rqst *rqstp, const struct svcrdma_recv_ctxt *rc);
 

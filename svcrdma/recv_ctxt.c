@@ -142,10 +142,11 @@ int svcrdma_recv_ctxts_alloc(struct svcrdma_transport *t, u32 count, gfp_t gfp,
  * svcrdma_recv_ctxts_add - new receive contexts are spare ones
  * @t: transport
  * @list: from svcrdma_recv_ctxts_alloc()
+ * @target: Receives that are to be posted, no less than before
  *
- * Context: st_recv_lock is held.
+ * Context: st_recv_lock is held. svcrdma_recv_post_missing() posts them.
  */
-void svcrdma_recv_ctxts_add(struct svcrdma_transport *t, struct list_head *list)
+void svcrdma_recv_ctxts_add(struct svcrdma_transport *t, struct list_head *list, u32 target)
 {
 	struct svcrdma_recv_ctxt *rc;
 
@@ -155,19 +156,7 @@ void svcrdma_recv_ctxts_add(struct svcrdma_transport *t, struct list_head *list)
 		llist_add(&rc->rc_node, &t->st_recv.spare);
 		t->st_recv.count++;
 	}
-}
-
-/**
- * svcrdma_recv_set_target - how many Receives are to be posted
- * @t: transport
- * @posted: their number, no less than before. svcrdma_recv_post_missing() posts them
- *
- * Context: st_recv_lock is held.
- */
-void svcrdma_recv_set_target(struct svcrdma_transport *t, u32 posted)
-{
-	lockdep_assert_held(&t->st_recv_lock);
-	t->st_recv.target = posted;
+	t->st_recv.target = target;
 }
 
 /**

@@ -234,21 +234,20 @@ static int recv_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 	return 0;
 }
 
-/* An RDMA_DONE of sixteen octets, where both peers have agreed on it. */
-static bool recv_is_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+/*
+ * An RDMA_DONE of sixteen octets, where both peers have agreed on it, is handled here: before the
+ * calls that came with it, and even if none is taken now (recv_no_call()).
+ */
+static bool recv_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	if (rc->rc_byte_len != RPCRDMA_FIXED_HEADER_SIZE || !t->st_agreed.read_chunk_replies)
+	if (!t->st_agreed.read_chunk_replies ||
+	    rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
+				  &rc->rc_lists) != RPCRDMA_OK ||
+	    rc->rc_header.proc != RPCRDMA_DONE)
 		return false;
-	return rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
-				     &rc->rc_lists) == RPCRDMA_OK &&
-	       rc->rc_header.proc == RPCRDMA_DONE;
-}
-
-/* Here, before the calls that came with it, and even if none is taken now: recv_no_call() */
-static void recv_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
-{
 	svcrdma_recv_taken(t, rc, false);
 	recv_done(t, rc);
+	return true;
 }
 
 /*
@@ -256,13 +255,10 @@ static void recv_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctx
  * be used in one later, and these say when memory is free: the connection ends, and with it
  * whatever is exposed.
  */
-static bool recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc)
+static void recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc)
 {
-	if (likely(!(wc->wc_flags & IB_WC_WITH_INVALIDATE)))
-		return false;
 	trace_svcrdma_bad_rkey(t, wc->ex.invalidate_rkey);
 	svcrdma_transport_close(t, RPCRDMA_END_BAD_MESSAGE);
-	return true;
 }
 
 /* A small call: what is in its Read chunk is fetched before nfsd is told. */
@@ -294,8 +290,10 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	if (svcrdma_wc_failed(t, "recv", wc))
 		return;
 	percpu_counter_inc(&svcrdma_stat_recv);
-	if (recv_invalidates(t, wc))
+	if (unlikely(wc->wc_flags & IB_WC_WITH_INVALIDATE)) {
+		recv_invalidates(t, wc);
 		return;
+	}
 	rc->rc_byte_len = wc->byte_len;
 	rc->rc_nr_payloads = 0;
 	rpcrdma_buffer_to_cpu(&rc->rc_buffer, rc->rc_byte_len);
@@ -303,10 +301,8 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	if (trace_svcrdma_message_enabled())
 		svcrdma_trace_received(t, rc);
 	RPCRDMA_COUNT(t->st_counters.bytes_received_inline, wc->byte_len);
-	if (unlikely(recv_is_short_done(t, rc))) {
-		recv_short_done(t, rc);
+	if (unlikely(rc->rc_byte_len == RPCRDMA_FIXED_HEADER_SIZE) && recv_short_done(t, rc))
 		return;
-	}
 	if (unlikely(rpcrdma_may_have_reads(rc->rc_buffer.bf_data, rc->rc_byte_len)) &&
 	    recv_small_pull(t, rc))
 		return;
@@ -345,25 +341,16 @@ static int recv_reject(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 	return 0;
 }
 
-static int recv_long_inline(struct svc_rqst *rqstp, struct svcrdma_transport *t,
-			    struct svcrdma_recv_ctxt *rc)
-{
-	int ret = svcrdma_arg_long_inline(rqstp, rc);
-
-	if (!ret)
-		return recv_deliver(rqstp, rc);
-	trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, ret);
-	return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
-}
-
 /* A call without Read chunks */
 static int recv_inline(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 		       struct svcrdma_recv_ctxt *rc)
 {
-	if (unlikely(svcrdma_recv_inline_size(rc) > PAGE_SIZE))
-		return recv_long_inline(rqstp, t, rc);
-	svcrdma_arg_inline(rqstp, rc);
-	return recv_deliver(rqstp, rc);
+	int ret = svcrdma_arg_inline(rqstp, rc);
+
+	if (likely(!ret))
+		return recv_deliver(rqstp, rc);
+	trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, ret);
+	return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
 }
 
 static int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
@@ -435,21 +422,14 @@ static bool recv_msgp_is_msg(struct svcrdma_transport *t, struct svcrdma_recv_ct
  * RFC 8167 section 4.1: an RDMA_NOMSG does not show its direction, but a call that is not
  * inline would have a Read list (RFC 8166 section 4.3.1). Only where we make such calls.
  */
-static bool recv_is_long_reply(const struct svcrdma_transport *t,
-			       const struct svcrdma_recv_ctxt *rc)
-{
-	return t->st_agreed.reverse_chunks && rc->rc_header.proc == RPCRDMA_NOMSG &&
-	       !rc->rc_lists.nr_read;
-}
-
 static bool recv_is_reverse_reply(const struct svcrdma_transport *t,
 				  const struct svcrdma_recv_ctxt *rc)
 {
-	if (recv_is_long_reply(t, rc))
-		return true;
 	switch (rc->rc_header.proc) {
 	case RPCRDMA_ERROR:
 		return true;
+	case RPCRDMA_NOMSG:
+		return t->st_agreed.reverse_chunks && !rc->rc_lists.nr_read;
 	case RPCRDMA_MSG:
 		return rpcrdma_message_direction(svcrdma_recv_inline(rc),
 						 svcrdma_recv_inline_size(rc)) ==
@@ -502,12 +482,6 @@ static int recv_bad_message(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 			   RPCRDMA_ERR_VERS : RPCRDMA_ERR_CHUNK);
 }
 
-static enum rpcrdma_status recv_decode(struct svcrdma_recv_ctxt *rc)
-{
-	return rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
-				     &rc->rc_lists);
-}
-
 /* Nobody has done anything wrong: the client comes back with this call. */
 static int recv_no_memory(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc, int status)
 {
@@ -520,14 +494,17 @@ static int recv_no_memory(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
 static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			    struct svcrdma_recv_ctxt *rc)
 {
-	enum rpcrdma_status status = recv_decode(rc);
+	enum rpcrdma_status status;
 	int ret;
 
+	status = rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
+				       &rc->rc_lists);
 	if (status == RPCRDMA_TOO_MANY) {
 		ret = svcrdma_recv_ctxt_many_chunks(t, rc);
 		if (ret)
 			return recv_no_memory(t, rc, ret);
-		status = recv_decode(rc);
+		status = rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len,
+					       &rc->rc_header, &rc->rc_lists);
 	}
 	if (status != RPCRDMA_OK)
 		return recv_bad_message(t, rc, status);
@@ -577,11 +554,6 @@ static struct svcrdma_recv_ctxt *recv_choose(struct svcrdma_transport *t,
 	return rc;
 }
 
-static bool recv_pending(const struct svcrdma_transport *t)
-{
-	return !llist_empty(&t->st_recv.ready) || svcrdma_reads_pending(t);
-}
-
 /* So many replies wait that no call is taken. RDMA_DONEs are: some may wait for what these free. */
 static void recv_no_call(struct svcrdma_transport *t)
 {
@@ -610,7 +582,7 @@ static struct svcrdma_recv_ctxt *recv_next(struct svcrdma_transport *t,
 	clear_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 	/* If there is more, or will be before XPT_DATA: pairs with svcrdma_transport_data(). */
 	smp_mb__after_atomic();
-	if (recv_pending(t) || !svcrdma_poll_arm(t))
+	if (!llist_empty(&t->st_recv.ready) || svcrdma_reads_pending(t) || !svcrdma_poll_arm(t))
 		set_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 	return rc;
 }

@@ -291,36 +291,29 @@ static void build_flat(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 /**
  * svcrdma_arg_inline - a call that lies in its Receive buffer
  * @rqstp: nfsd thread; its rq_arg is set
- * @rc: context, which stays as long as rq_arg is used; its call is not longer than a page
- *
- * Context: process.
- */
-void svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
-{
-	arg_init(rqstp, svcrdma_recv_inline(rc), svcrdma_recv_inline_size(rc));
-}
-
-/**
- * svcrdma_arg_long_inline - a call that lies in its Receive buffer and is longer than a page
- * @rqstp: nfsd thread; its rq_arg is set
  * @rc: context, which stays as long as rq_arg is used
+ *
+ * What does not fit into the head is copied to the pages.
  *
  * Context: process.
  * Return: 0, or -EMSGSIZE: it is longer than nfsd takes.
  */
-int svcrdma_arg_long_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
+int svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
-	u32 size = svcrdma_recv_inline_size(rc), rest = size - PAGE_SIZE;
-	u32 pages = PFN_UP(rest);
+	u32 size = svcrdma_recv_inline_size(rc), rest;
+	void *call = svcrdma_recv_inline(rc);
 
-	if (pages > svcrdma_arg_page_limit(rqstp))
+	arg_init(rqstp, call, min_t(u32, size, PAGE_SIZE));
+	if (likely(size <= PAGE_SIZE))
+		return 0;
+	rest = size - PAGE_SIZE;
+	if (PFN_UP(rest) > svcrdma_arg_page_limit(rqstp))
 		return -EMSGSIZE;
-	arg_init(rqstp, svcrdma_recv_inline(rc), PAGE_SIZE);
-	copy_to_pages(rqstp->rq_pages, 0, svcrdma_recv_inline(rc) + PAGE_SIZE, rest);
+	copy_to_pages(rqstp->rq_pages, 0, call + PAGE_SIZE, rest);
 	rqstp->rq_arg.page_len = rest;
 	rqstp->rq_arg.len = size;
 	rqstp->rq_arg.buflen = size;
-	compat_rqst_reply_begin(rqstp, pages);
+	compat_rqst_reply_begin(rqstp, PFN_UP(rest));
 	return 0;
 }
 

@@ -28,8 +28,6 @@ enum { SVCRDMA_UNSIGNALLED_ROW = 4 };	/* Sends without a completion, then one wi
  *	probe, takes them all before its post; any context adds
  * @row: of these, roughly: threads that change it at the same time may miss each other. At most
  *	SVCRDMA_UNSIGNALLED_ROW
- * @nr_unsignalled: of these, of those that were taken, and of those about to be posted; at most
- *	RPCRDMA_UNSIGNALLED_SENDS
  * @release: those whose Writes are complete
  * @release_work: frees what they hold
  */
@@ -41,7 +39,6 @@ struct svcrdma_sender {
 	u32			cache;
 	struct llist_head	unsignalled;
 	u32			row;
-	atomic_t		nr_unsignalled;
 	struct llist_head	release;
 	struct work_struct	release_work;
 };
@@ -58,14 +55,12 @@ void svcrdma_send_setup(struct svcrdma_transport *t);
 void svcrdma_send_keep(struct svcrdma_transport *t, u32 count);
 void svcrdma_send_flush(struct svcrdma_transport *t);
 void svcrdma_send_ctxts_destroy(struct svcrdma_transport *t);
-bool svcrdma_send_ctxts_unsignalled(const struct svcrdma_transport *t);
 struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp_t gfp);
 int svcrdma_send_ctxt_make_room(const struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
-bool svcrdma_send_fits(const struct svcrdma_transport *t, const struct svcrdma_send_ctxt *sc);
-int svcrdma_send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
-int svcrdma_send_submit_reply(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
+int svcrdma_send_message(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
+int svcrdma_send_reply(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_probe(struct svcrdma_transport *t);
 
 #endif /* SVCRDMA_SEND_H */

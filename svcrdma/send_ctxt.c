@@ -61,16 +61,14 @@ static void send_ctxt_keep(struct svcrdma_transport *t, struct svcrdma_send_ctxt
 static void unsignalled_keep(struct svcrdma_transport *t, struct llist_node *list)
 {
 	struct svcrdma_send_ctxt *sc, *next;
-	int count = 0;
+	u32 count = 0;
 
 	llist_for_each_entry_safe(sc, next, list, sc_node) {
 		sc->sc_wr.send_flags = IB_SEND_SIGNALED;
 		send_ctxt_keep(t, sc);
 		count++;
 	}
-	/* The queue's entries are free by now, for who sees this. */
-	smp_mb__before_atomic();
-	atomic_sub(count, &t->st_send.nr_unsignalled);
+	svcrdma_sq_put_unsignalled(t, count);
 }
 
 /*
@@ -153,17 +151,6 @@ struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp
 }
 
 /**
- * svcrdma_send_ctxts_unsignalled - are there unsignalled Sends that may not be complete?
- * @t: transport
- *
- * Context: any.
- */
-bool svcrdma_send_ctxts_unsignalled(const struct svcrdma_transport *t)
-{
-	return atomic_read(&t->st_send.nr_unsignalled);
-}
-
-/**
  * svcrdma_send_ctxt_make_room - a Send with Writes is going to have pages
  * @t: transport
  * @sc: context
@@ -191,11 +178,12 @@ void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ct
 	sc->sc_write_wrs = 0;
 	sc->sc_written = 0;
 	if (sc->sc_exposed)
-		svcrdma_exposed_drop(sc->sc_exposed);
+		svcrdma_exposed_free(sc->sc_exposed);
 	sc->sc_exposed = NULL;
 	if (sc->sc_long)
-		svcrdma_long_call_drop(sc->sc_long);
+		svcrdma_long_call_free(sc->sc_long);
 	sc->sc_long = NULL;
+	sc->sc_regions = 0;
 	if (sc->sc_nr_pages)
 		release_pages(sc->sc_pages, sc->sc_nr_pages);
 	sc->sc_nr_pages = 0;
@@ -288,29 +276,7 @@ void svcrdma_send_flush(struct svcrdma_transport *t)
 	flush_work(&t->st_send.release_work);
 }
 
-/* ---- to the Send Queue ---- */
-
-/*
- * May this Send be unsignalled? @sc holds nothing, and no Send Queue entries. If so, it is, and has
- * an entry; send_unsignalled() follows its post.
- */
-static bool send_unsignal(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
-{
-	u32 row = READ_ONCE(t->st_send.row);
-
-	if (row == SVCRDMA_UNSIGNALLED_ROW ||
-	    !atomic_add_unless(&t->st_send.nr_unsignalled, 1, RPCRDMA_UNSIGNALLED_SENDS))
-		return false;
-	WRITE_ONCE(t->st_send.row, row + 1);
-	sc->sc_wr.send_flags = 0;
-	return true;
-}
-
-/* An unsignalled Send has been posted; its context is not the caller's any more. */
-static void send_unsignalled(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
-{
-	llist_add(&sc->sc_node, &t->st_send.unsignalled);
-}
+/* ---- to the Send Queue: reserve and post ---- */
 
 /* Before a signalled post: it completes for those of unsignalled Sends that are ahead of it. */
 static void send_take_ahead(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
@@ -321,111 +287,55 @@ static void send_take_ahead(struct svcrdma_transport *t, struct svcrdma_send_ctx
 	WRITE_ONCE(t->st_send.row, 0);
 }
 
-/* Memory regions that are registered with it, and invalidated after it. */
-static u32 send_regions(const struct svcrdma_send_ctxt *sc)
-{
-	if (sc->sc_long)
-		return svcrdma_long_call_regions(sc->sc_long);
-	return sc->sc_exposed ? svcrdma_exposed_regions(sc->sc_exposed) : 0;
-}
-
-/**
- * svcrdma_send_fits - can the work requests of a context be posted at all?
- * @t: transport
- * @sc: context with its Writes
- *
- * Context: any.
- * Return: false: they are more than the Send Queue has entries.
- */
-bool svcrdma_send_fits(const struct svcrdma_transport *t, const struct svcrdma_send_ctxt *sc)
-{
-	return sc->sc_write_wrs + 2 * send_regions(sc) < svcrdma_sq_depth(t);
-}
-
-/* Behind its Writes */
-static void trace_message(const struct svcrdma_transport *t, const struct svcrdma_send_ctxt *sc)
-{
-	if (trace_svcrdma_message_enabled())
-		svcrdma_trace_sent(t, sc);
-}
-
-static void message_to_device(struct svcrdma_transport *t, const struct svcrdma_send_ctxt *sc)
-{
-	this_cpu_add(t->st_tally->bytes_sent_inline, sc->sc_buffer.bf_sge.length);
-	rpcrdma_buffer_to_device(&sc->sc_buffer, sc->sc_buffer.bf_sge.length);
-}
-
-static int exposed_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+/* With registrations in front; what it exposes is not the context's any more. */
+static int send_post_exposing(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+			      struct ib_send_wr *first)
 {
 	struct svcrdma_exposed *ex = sc->sc_exposed;
-	struct ib_send_wr *first;
-
-	first = svcrdma_exposed_chain(ex, &sc->sc_wr);
-	first = svcrdma_rws_chain(t, &sc->sc_writes, NULL, first);
-	sc->sc_exposed = NULL;
-	trace_message(t, sc);
-	return svcrdma_exposed_post(ex, first);
-}
-
-/* A callback with chunks. One that has been given up while it waited is not sent. */
-static int long_call_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
-{
 	struct svcrdma_long_call *lc = sc->sc_long;
 	int ret;
 
+	sc->sc_exposed = NULL;
 	sc->sc_long = NULL;
-	trace_message(t, sc);
-	ret = svcrdma_long_call_post(lc, &sc->sc_wr);
+	sc->sc_regions = 0;
+	if (ex)
+		return svcrdma_exposed_post(ex, first);
+	ret = svcrdma_long_call_post(lc, first);
 	if (ret != -ECANCELED)
 		return ret;
-	svcrdma_long_call_drop(lc);
+	/* The callback has been given up while it waited: it is not sent. */
+	svcrdma_long_call_free(lc);
 	svcrdma_send_ctxt_put(t, sc);
 	return 0;
 }
 
-/* Its Writes, if any, and its Send */
-static int message_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
-{
-	struct ib_send_wr *first;
-
-	first = svcrdma_rws_chain(t, &sc->sc_writes, NULL, &sc->sc_wr);
-	send_take_ahead(t, sc);
-	trace_message(t, sc);
-	return ib_post_send(t->st_qp, first, NULL);
-}
-
-/* Its Send, which has a Send Queue entry */
-static int unsignalled_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
-{
-	int ret;
-
-	message_to_device(t, sc);
-	trace_message(t, sc);
-	ret = ib_post_send(t->st_qp, &sc->sc_wr, NULL);
-	if (ret)
-		trace_svcrdma_post_send_err(t, ret);
-	else
-		send_unsignalled(t, sc);
-	return ret;
-}
-
 /*
- * Posts a context's Writes and Send, for which it has sc_sq_held entries. The completion puts @sc
- * then. Negative errno: a part may have been posted; @sc is left for the teardown, and the
- * connection is to be ended. Context: any that may free what @sc holds.
+ * Posts a context's Writes and Send, for which it has Send Queue entries. The completion puts @sc
+ * then, or that of a later Send. Negative errno: a part may have been posted; @sc is left for the
+ * teardown, and the connection is to be ended. Context: any that may free what @sc holds.
  */
 static int send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
+	struct ib_send_wr *first = &sc->sc_wr;
+	bool signalled = first->send_flags & IB_SEND_SIGNALED;
 	int ret;
 
-	message_to_device(t, sc);
-	if (sc->sc_exposed)
-		ret = exposed_post(t, sc);
-	else if (sc->sc_long)
-		ret = long_call_post(t, sc);
-	else
-		ret = message_post(t, sc);
-	if (ret)
+	this_cpu_add(t->st_tally->bytes_sent_inline, sc->sc_buffer.bf_sge.length);
+	rpcrdma_buffer_to_device(&sc->sc_buffer, sc->sc_buffer.bf_sge.length);
+	if (!list_empty(&sc->sc_writes.list))
+		first = svcrdma_rws_chain(t, &sc->sc_writes, NULL, first);
+	if (trace_svcrdma_message_enabled())
+		svcrdma_trace_sent(t, sc);
+	if (unlikely(sc->sc_exposed || sc->sc_long)) {
+		ret = send_post_exposing(t, sc, first);
+	} else {
+		if (signalled)
+			send_take_ahead(t, sc);
+		ret = ib_post_send(t->st_qp, first, NULL);
+		if (!ret && !signalled)
+			llist_add(&sc->sc_node, &t->st_send.unsignalled);
+	}
+	if (unlikely(ret))
 		trace_svcrdma_post_send_err(t, ret);
 	return ret;
 }
@@ -436,13 +346,13 @@ static void send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *
 	struct svcrdma_send_ctxt *sc =
 		container_of(waiter, struct svcrdma_send_ctxt, sc_sq);
 
-	sc->sc_sq_held = waiter->sw_need - send_regions(sc);
+	sc->sc_sq_held = waiter->sw_need - sc->sc_regions;
 	if (send_post(t, sc))
 		svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
 }
 
 /**
- * svcrdma_send_submit - post Writes and Send, now or when there are Send Queue entries
+ * svcrdma_send_message - post Writes and Send, now or when there are Send Queue entries
  * @t: transport
  * @sc: context with all that it needs; not the caller's any more
  *
@@ -452,13 +362,11 @@ static void send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *
  * Return: 0; -E2BIG: the Send Queue never has so many entries; or another negative errno:
  * the connection is to be ended.
  */
-int svcrdma_send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+int svcrdma_send_message(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
-	u32 regions = send_regions(sc);
 	int ret;
 
-	/* What exposes memory keeps as many as it registers, for the end. */
-	sc->sc_sq.sw_need = sc->sc_write_wrs + 2 * regions + 1;
+	sc->sc_sq.sw_need = svcrdma_send_entries(sc);
 	ret = svcrdma_sq_reserve(t, &sc->sc_sq);
 	if (ret == -EINPROGRESS)
 		return 0;
@@ -466,28 +374,31 @@ int svcrdma_send_submit(struct svcrdma_transport *t, struct svcrdma_send_ctxt *s
 		svcrdma_send_ctxt_put(t, sc);
 		return ret;
 	}
-	sc->sc_sq_held = sc->sc_sq.sw_need - regions;
+	/* What exposes memory keeps as many as it registers, for the end. */
+	sc->sc_sq_held = sc->sc_sq.sw_need - sc->sc_regions;
 	return send_post(t, sc);
 }
 
 /**
- * svcrdma_send_submit_reply - svcrdma_send_submit() of a reply
+ * svcrdma_send_reply - svcrdma_send_message() of a reply
  * @t: transport
  * @sc: as there
  *
  * One without Writes, of which nothing is exposed, may be unsignalled.
  *
  * Context: process; the caller has a reference to @t.
- * Return: as svcrdma_send_submit().
+ * Return: as svcrdma_send_message().
  */
-int svcrdma_send_submit_reply(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+int svcrdma_send_reply(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
-	if (!sc->sc_write_wrs && !sc->sc_exposed && svcrdma_sq_watched(t) &&
-	    send_unsignal(t, sc)) {
-		svcrdma_sq_keep_watch(t);
-		return unsignalled_post(t, sc);
-	}
-	return svcrdma_send_submit(t, sc);
+	u32 row = READ_ONCE(t->st_send.row);
+
+	if (sc->sc_write_wrs || sc->sc_exposed || row == SVCRDMA_UNSIGNALLED_ROW ||
+	    !svcrdma_sq_reserve_unsignalled(t))
+		return svcrdma_send_message(t, sc);
+	WRITE_ONCE(t->st_send.row, row + 1);
+	sc->sc_wr.send_flags = 0;
+	return send_post(t, sc);
 }
 
 /**

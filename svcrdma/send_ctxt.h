@@ -37,6 +37,7 @@ struct svcrdma_transport;
  * @sc_sq: waits for Send Queue entries
  * @sc_exposed: the reply that this Send tells the client to pull; until it is posted
  * @sc_long: what this Send, a callback, exposes; until it is posted
+ * @sc_regions: memory regions of @sc_exposed or @sc_long, registered with the Send
  * @sc_sq_held: Send Queue entries taken, given back when the context is put
  * @sc_nr_pages: entries of @sc_pages, each a reference
  * @sc_pages: source of the Writes; NULL until there is one, then an array of st_max_pages
@@ -56,10 +57,17 @@ struct svcrdma_send_ctxt {
 	struct svcrdma_sq_waiter sc_sq;
 	struct svcrdma_exposed	*sc_exposed;
 	struct svcrdma_long_call *sc_long;
+	u32			sc_regions;
 	u32			sc_sq_held;
 	u32			sc_nr_pages;
 	struct page		**sc_pages;
 };
+
+/* Send Queue entries that it needs: what exposes memory invalidates it again in the end. */
+static inline u32 svcrdma_send_entries(const struct svcrdma_send_ctxt *sc)
+{
+	return sc->sc_write_wrs + 2 * sc->sc_regions + 1;
+}
 
 void svcrdma_trace_sent(const struct svcrdma_transport *t, const struct svcrdma_send_ctxt *sc);
 

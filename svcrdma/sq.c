@@ -7,7 +7,7 @@
  * a smaller need. What waits is a context with all that it needs, never a thread. When the
  * transport closes, it stays as it is until the transport is freed.
  *
- * While nobody waits, entries are taken and given back without the lock: sq_take(), sq_put().
+ * While nobody waits, entries are taken and given back without the lock: sq_take(), svcrdma_sq_put().
  * st_sq.slow says when that is not so. Whoever has changed one side looks at the other one behind
  * a full barrier, so that of two who meet at least one sees the other:
  *
@@ -26,8 +26,8 @@
  * connection. With the CM's values these are at most eight, with 2.1 s each on InfiniBand and 0.5
  * or 1.1 s on RoCE, and an HCA may take four times as long (InfiniBand, section 9.7.6.1.3): 69 s.
  *
- * Unsignalled Sends have entries that are not counted here (send_ctxt.c). There are none unless
- * the queue is watched. If nothing else is out when the worker comes, it posts something that is
+ * Unsignalled Sends have entries of their own (send_ctxt.c). There are none in use unless the queue
+ * is watched. If nothing else is out when the worker comes, it posts something that is
  * signalled behind them, and watches that.
  *
  * Nothing else tells of a peer that dies while nothing is out for it. So when the watch has been
@@ -142,7 +142,7 @@ static void sq_worker(struct work_struct *work)
 	sq_set_watched(t, false);
 	/*
 	 * Who takes entries from now on sees that: pairs with sq_take(), and for unsignalled Sends
-	 * with svcrdma_sq_keep_watch().
+	 * with svcrdma_sq_reserve_unsignalled().
 	 */
 	smp_mb();
 	stalled = !t->st_closing && sq_stalled(t);
@@ -150,7 +150,7 @@ static void sq_worker(struct work_struct *work)
 		/* Nothing to watch */
 	} else if (sq_out(t) > t->st_sq.held || !list_empty(&t->st_sq.waiters)) {
 		sq_watch(t);
-	} else if (svcrdma_send_ctxts_unsignalled(t)) {
+	} else if (atomic_read(&t->st_sq.unsignalled)) {
 		probe = sq_take(t, 1);
 		sq_watch(t);
 	} else {
@@ -217,15 +217,6 @@ static void sq_put_waited(struct svcrdma_transport *t)
 	sq_serve(t, flags);
 }
 
-static void sq_put(struct svcrdma_transport *t, u32 count)
-{
-	atomic_add(count, &t->st_sq.given);
-	/* Who waits from now on sees these entries: pairs with sq_wait(). */
-	smp_mb__after_atomic();
-	if (unlikely(READ_ONCE(t->st_sq.nr_waiters)))
-		sq_put_waited(t);
-}
-
 /**
  * svcrdma_sq_put - give Send Queue entries back
  * @t: transport
@@ -235,7 +226,11 @@ static void sq_put(struct svcrdma_transport *t, u32 count)
  */
 void svcrdma_sq_put(struct svcrdma_transport *t, u32 count)
 {
-	sq_put(t, count);
+	atomic_add(count, &t->st_sq.given);
+	/* Who waits from now on sees these entries: pairs with sq_wait(). */
+	smp_mb__after_atomic();
+	if (unlikely(READ_ONCE(t->st_sq.nr_waiters)))
+		sq_put_waited(t);
 }
 
 /**
@@ -291,7 +286,7 @@ static int sq_wait(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter
 		spin_unlock_irqrestore(&t->st_sq.lock, flags);
 		return ret;
 	}
-	/* Who gives entries back from now on sees the waiter: pairs with sq_put(). */
+	/* Who gives entries back from now on sees the waiter: pairs with svcrdma_sq_put(). */
 	smp_mb();
 	sq_serve(t, flags);
 
@@ -326,28 +321,38 @@ int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *wa
 }
 
 /**
- * svcrdma_sq_watched - is the queue watched, while nobody waits?
+ * svcrdma_sq_reserve_unsignalled - an entry for a Send that asks for no completion
  * @t: transport
  *
- * Context: any.
- * Return: false also when the transport closes.
- */
-bool svcrdma_sq_watched(const struct svcrdma_transport *t)
-{
-	return !READ_ONCE(t->st_sq.slow);
-}
-
-/**
- * svcrdma_sq_keep_watch - there is an unsignalled Send
- * @t: transport; behind send_unsignal()
+ * There are RPCRDMA_UNSIGNALLED_SENDS of these entries, which nothing else is given. They are not
+ * watched for themselves: there are none in use unless the queue is watched anyway.
  *
  * Context: any.
+ * Return: true: svcrdma_sq_put_unsignalled() gives it back. false: svcrdma_sq_reserve().
  */
-void svcrdma_sq_keep_watch(struct svcrdma_transport *t)
+bool svcrdma_sq_reserve_unsignalled(struct svcrdma_transport *t)
 {
+	if (READ_ONCE(t->st_sq.slow) ||
+	    !atomic_add_unless(&t->st_sq.unsignalled, 1, RPCRDMA_UNSIGNALLED_SENDS))
+		return false;
 	/* Behind the count, which is a full barrier: pairs with sq_worker(). */
 	if (unlikely(READ_ONCE(t->st_sq.slow)))
 		sq_watch_again(t);
+	return true;
+}
+
+/**
+ * svcrdma_sq_put_unsignalled - unsignalled Sends are complete
+ * @t: transport
+ * @count: their number
+ *
+ * Context: any.
+ */
+void svcrdma_sq_put_unsignalled(struct svcrdma_transport *t, u32 count)
+{
+	/* The queue's entries are free by now, for who sees this. */
+	smp_mb__before_atomic();
+	atomic_sub(count, &t->st_sq.unsignalled);
 }
 
 /**

@@ -40,6 +40,8 @@ struct svcrdma_sq_waiter {
  * @depth: all entries but the drain's and those of unsignalled Sends; constant
  * @taken: that were ever taken
  * @given: that have ever come back. What is out is the difference
+ * @unsignalled: entries of unsignalled Sends that are out: of those on st_send.unsignalled, of
+ *	those that were taken from there, and of those about to be posted
  * @slow: who takes entries has to take @lock: somebody waits, @worker is not set, or the
  *	transport closes
  *
@@ -58,6 +60,7 @@ struct svcrdma_send_queue {
 	u32			depth;
 	atomic_t		taken;
 	atomic_t		given;
+	atomic_t		unsignalled;
 	bool			slow;
 	u32			nr_waiters;
 
@@ -79,8 +82,8 @@ int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *wa
 void svcrdma_sq_put(struct svcrdma_transport *t, u32 count);
 void svcrdma_sq_hold(struct svcrdma_transport *t, u32 count);
 void svcrdma_sq_put_held(struct svcrdma_transport *t, u32 count);
-bool svcrdma_sq_watched(const struct svcrdma_transport *t);
-void svcrdma_sq_keep_watch(struct svcrdma_transport *t);
+bool svcrdma_sq_reserve_unsignalled(struct svcrdma_transport *t);
+void svcrdma_sq_put_unsignalled(struct svcrdma_transport *t, u32 count);
 u32 svcrdma_sq_depth(const struct svcrdma_transport *t);
 bool svcrdma_sq_crowded(const struct svcrdma_transport *t);
 void svcrdma_sq_show(struct seq_file *seq, const struct svcrdma_transport *t);

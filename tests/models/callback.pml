@@ -11,12 +11,12 @@
  *	svcrdma/backchannel.c: backchannel_release_request() backchannel_buf_free()
  *	svcrdma/bc_chunks.c: svcrdma_long_call_create() long_call_alloc()
  * @part post  there are Send Queue entries
- *	svcrdma/send_ctxt.c: long_call_post() send_granted()
- *	svcrdma/bc_chunks.c: svcrdma_long_call_post() svcrdma_long_call_drop()
+ *	svcrdma/send_ctxt.c: send_post_exposing() send_granted()
+ *	svcrdma/bc_chunks.c: svcrdma_long_call_post()
  * @part long_call_end  no reply is taken any more
  *	svcrdma/bc_chunks.c: svcrdma_long_call_end() long_call_find() long_call_fence()
  * @part long_call_free  nobody can reach its memory any more
- *	svcrdma/bc_chunks.c: long_call_free() memory_free()
+ *	svcrdma/bc_chunks.c: svcrdma_long_call_free() memory_free()
  * @part nfsd  a thread of nfsd that receives the client's reply
  *	svcrdma/backchannel.c: svcrdma_backchannel_reply() backchannel_offered()
  *	svcrdma/backchannel.c: backchannel_complete()
@@ -24,7 +24,7 @@
  *	svcrdma/bc_chunks.c: long_inv_wc()
  *	svcrdma/backchannel.c: svcrdma_backchannel_answer()
  * @part granter  who gives Send Queue entries back
- *	svcrdma/sq.c: sq_put() svcrdma_sq_reserve()
+ *	svcrdma/sq.c: svcrdma_sq_put() svcrdma_sq_reserve()
  * @part transport_close  the connection has to end
  *	svcrdma/connection.c: svcrdma_transport_close() svcrdma_wc_ends()
  *	svcrdma/sq.c: svcrdma_sq_close()
@@ -210,7 +210,7 @@ proctype task()
 		long_call_end(false);
 		assert(lc[n] == NONE);	/* once */
 		d_step { lc[n] = BUILT; pages[n] = true };
-		/* svcrdma_send_submit() */
+		/* svcrdma_send_message() */
 		if
 		:: d_step { !closing -> lc[n] = BUILT }; post(n)
 		:: d_step { !closing -> lc[n] = WAITS }

@@ -9,22 +9,22 @@
  *
  * @part nfsd  a thread of nfsd that sends a reply
  *	svcrdma/sendto.c: svcrdma_sendto() reply_send() reply_expose()
- *	svcrdma/send_ctxt.c: svcrdma_send_submit()
+ *	svcrdma/send_ctxt.c: svcrdma_send_message()
  *	svcrdma/exposed_reply.c: svcrdma_expose()
  * @part claim  the table gets it
  *	svcrdma/exposed_reply.c: exposed_claim()
  *	include/rpcrdma/exposures.hh: claim_exposure()
  * @part post  registrations and Send
- *	svcrdma/send_ctxt.c: send_post() exposed_post() send_granted()
+ *	svcrdma/send_ctxt.c: send_post() send_post_exposing() send_granted()
  *	svcrdma/exposed_reply.c: svcrdma_exposed_post() svcrdma_expose_watch()
  *	include/rpcrdma/exposures.hh: arm_exposure()
  * @part sq_put  entries come back, and are somebody else's
- *	svcrdma/sq.c: sq_put() sq_grant() svcrdma_sq_reserve()
+ *	svcrdma/sq.c: svcrdma_sq_put() sq_grant() svcrdma_sq_reserve()
  * @part exposed_end  it was taken out of the table
  *	svcrdma/exposed_reply.c: exposed_end()
  *	include/rpcrdma/exposures.hh: take_oldest()
  * @part exposed_free  nobody can reach its memory any more
- *	svcrdma/exposed_reply.c: exposed_free() svcrdma_exposed_drop()
+ *	svcrdma/exposed_reply.c: svcrdma_exposed_free()
  *	svcrdma/region.c: svcrdma_regions_put()
  *	include/rpcrdma/exposures.hh: release_exposure()
  * @part done  an RDMA_DONE, by a thread of nfsd or in the handler of the Receive

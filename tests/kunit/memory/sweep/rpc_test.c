@@ -206,7 +206,7 @@ static void probe_prepare(struct sweep *sweep)
 		KUNIT_ASSERT_TRUE(sweep->test, pair_run_call(pair, call));
 		client_call_destroy(call);
 	}
-	KUNIT_ASSERT_TRUE(sweep->test, svcrdma_send_ctxts_unsignalled(pair->server));
+	KUNIT_ASSERT_TRUE(sweep->test, atomic_read(&pair->server->st_sq.unsignalled));
 }
 
 static void probe_run(struct sweep *sweep)
@@ -214,7 +214,7 @@ static void probe_run(struct sweep *sweep)
 	struct pair *pair = sweep->pair;
 	int attempts;
 
-	for (attempts = 0; svcrdma_send_ctxts_unsignalled(pair->server) && attempts < 12;
+	for (attempts = 0; atomic_read(&pair->server->st_sq.unsignalled) && attempts < 12;
 	     attempts++) {
 		if (attempts)
 			sweep_note(sweep, FAULT_RETRIED);
@@ -227,7 +227,7 @@ static void probe_run(struct sweep *sweep)
 		pair_expect_nothing_left(pair);
 		return;
 	}
-	KUNIT_EXPECT_FALSE(sweep->test, svcrdma_send_ctxts_unsignalled(pair->server));
+	KUNIT_EXPECT_FALSE(sweep->test, atomic_read(&pair->server->st_sq.unsignalled));
 }
 
 /* ---- a task is killed ---- */
