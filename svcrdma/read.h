@@ -58,7 +58,7 @@ bool svcrdma_reads_claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *
 void svcrdma_reads_start(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			struct svcrdma_recv_ctxt *rc);
-void svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+bool svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t);
 bool svcrdma_reads_pending(const struct svcrdma_transport *t);
 void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,

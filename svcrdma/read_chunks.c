@@ -4,26 +4,26 @@
  *
  * What is counted, and where a call waits, are members of st_read.
  *
- * state     where                     counted in       goes on
- * new       the CQ handler's,         -                to waiting or building; or it is wrong,
- *           or a thread's                              or one too many
- * waiting   wait                      pulls            to building: retry, the first, and pages
- *                                                      for it
- * building  the CQ handler's,         pulls, pages,    to reading: all Reads have regions; to
- *           or a thread's             built            short; to done: refused
- * short     front of wait             pulls, pages     to building: retry
- * reading   the Send Queue, or waits  pulls, pages,    to done: read_done(); or stays until the
- *           for entries of it         built            transport is freed
- * done      st_recv.ready             pulls, pages     to nfsd, or ERR_CHUNK
+ * state     owner                     counted in       goes on
+ * NONE      the CQ handler or a       -                to WAITING or BUILDING; or the call is wrong,
+ *           thread                                     or one too many
+ * WAITING   st_read.wait              pulls; pages,    to BUILDING: st_read.retry is set, it is the
+ *                                     if it has any    first, and there are pages for it
+ * BUILDING  the CQ handler or a       pulls, pages,    to READING: all Reads have regions; to
+ *           thread                    built            WAITING: some have none; to REFUSED
+ * READING   the HCA, or st_sq.waiters pulls, pages,    to DONE: read_done(); or stays until the
+ *                                     built            transport is freed
+ * DONE,     st_recv.ready             pulls, pages     to NONE: a thread has it, svcrdma_reads_end(),
+ * REFUSED                                              and gives it to nfsd, or answers ERR_CHUNK
  *
  * st_read.retry says that the first in st_read.wait may have better luck. It is set when a
- * call leaves reading, which gives regions back, when a thread has one that is done, which gives
- * pages back, and when one becomes short while nobody else has any, since the last of these may
- * have given them back behind its back.
+ * call leaves READING, which gives regions back, when a thread has one that is DONE, which gives
+ * pages back, and when one goes back to WAITING while no other call has regions, since the last of
+ * these may have given them back meanwhile.
  *
  * Can the device do it at all? An attempt that began when st_read.built was 0, and during which no
  * other began (st_read.attempts is its own number still), had all regions to itself. If these
- * were too few, they are another time, and the call is refused.
+ * were too few, they are too few another time as well, and the call is refused.
  *
  * Owner of the pages: the context from building on, then the svc_rqst, like any of its pages.
  * On return of 0 from read_submit(), exactly one call of svcrdma_read_wc() or of read_done()
@@ -36,6 +36,24 @@
 #include "svcrdma.h"
 #include "sysctl.h"
 #include "trace.h"
+
+/* Which states may follow: the table above. */
+static const u8 next_states[] = {
+	[SVCRDMA_READ_NONE]	= BIT(SVCRDMA_READ_WAITING) | BIT(SVCRDMA_READ_BUILDING),
+	[SVCRDMA_READ_WAITING]	= BIT(SVCRDMA_READ_BUILDING),
+	[SVCRDMA_READ_BUILDING]	= BIT(SVCRDMA_READ_WAITING) | BIT(SVCRDMA_READ_READING) |
+				  BIT(SVCRDMA_READ_REFUSED),
+	[SVCRDMA_READ_READING]	= BIT(SVCRDMA_READ_DONE),
+	[SVCRDMA_READ_DONE]	= BIT(SVCRDMA_READ_NONE),
+	[SVCRDMA_READ_REFUSED]	= BIT(SVCRDMA_READ_NONE),
+};
+
+/* By the owner of @rc. */
+static void set_state(struct svcrdma_recv_ctxt *rc, enum svcrdma_read_state state)
+{
+	WARN_ON_ONCE(!(next_states[rc->rc_read_state] & BIT(state)));
+	rc->rc_read_state = state;
+}
 
 /*
  * RFC 8166 section 4.2.4: the call of an RDMA_NOMSG is in a Position Zero chunk;
@@ -109,7 +127,8 @@ static void begin_attempt(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
 {
 	lockdep_assert_held(&t->st_recv_lock);
 	t->st_read.attempts = t->st_read.attempts + 1 ?: 1;
-	rc->rc_alone = t->st_read.built++ ? 0 : t->st_read.attempts;
+	rc->rc_read_attempt = t->st_read.built++ ? 0 : t->st_read.attempts;
+	set_state(rc, SVCRDMA_READ_BUILDING);
 }
 
 /*
@@ -135,6 +154,7 @@ static int begin_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 	}
 	t->st_read.pulls++;
 	if (others_wait(t) || !reserve_pages(t, rc)) {
+		set_state(rc, SVCRDMA_READ_WAITING);
 		list_add_tail(&rc->rc_list, &t->st_read.wait);
 		set_pending(t);
 		ret = READS_WAIT;
@@ -192,11 +212,12 @@ static int wait_for_regions(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 	bool retry;
 
 	spin_lock(&t->st_recv_lock);
-	if (rc->rc_alone == t->st_read.attempts) {
+	if (rc->rc_read_attempt == t->st_read.attempts) {
 		spin_unlock(&t->st_recv_lock);
 		return -EAGAIN;
 	}
 	t->st_read.built--;
+	set_state(rc, SVCRDMA_READ_WAITING);
 	list_add(&rc->rc_list, &t->st_read.wait);
 	if (!t->st_read.built)
 		t->st_read.retry = true;
@@ -210,16 +231,17 @@ static int wait_for_regions(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 	return READS_WAIT;
 }
 
-/* The pages are filled: some thread can go on with the call. */
-static void read_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+/* It is DONE, or REFUSED: some thread can go on with the call. */
+static void read_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
+		      enum svcrdma_read_state state)
 {
+	set_state(rc, state);
 	svcrdma_rws_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
 	spin_lock(&t->st_recv_lock);
 	t->st_read.built--;
 	t->st_read.retry = true;
 	set_pending(t);
 	spin_unlock(&t->st_recv_lock);
-	rc->rc_pulled = true;
 	svcrdma_recv_ready(t, rc);
 	svcrdma_transport_data(t);
 }
@@ -280,7 +302,7 @@ void svcrdma_reads_proven(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
 	u32 need = rc->rc_sq.sw_need;
 
 	count_read(t, rc);
-	read_done(t, rc);
+	read_done(t, rc, SVCRDMA_READ_DONE);
 	svcrdma_sq_put(t, need);
 }
 
@@ -333,9 +355,10 @@ static int read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 {
 	int ret;
 
+	set_state(rc, SVCRDMA_READ_READING);
 	/* Chunks without a byte. */
 	if (list_empty(&rc->rc_reads.list)) {
-		read_done(t, rc);
+		read_done(t, rc, SVCRDMA_READ_DONE);
 		return 0;
 	}
 	ret = svcrdma_sq_reserve(t, &rc->rc_sq);
@@ -350,8 +373,7 @@ static int read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
  * 0 or READS_WAIT; either way the context is somebody else's now. On failure it is
  * the transport's, and the connection is about to end.
  *
- * What the device can never do has no Reads, which are done at once, and is refused by the
- * thread that comes for it.
+ * What the device can never do has no Reads; the thread that comes for it answers ERR_CHUNK.
  */
 static int start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -362,8 +384,11 @@ static int start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 		ret = wait_for_regions(t, rc);
 	if (ret == READS_WAIT)
 		return ret;
-	rc->rc_refused = ret == -EAGAIN || ret == -E2BIG;
-	if (!ret || rc->rc_refused)
+	if (ret == -EAGAIN || ret == -E2BIG) {
+		read_done(t, rc, SVCRDMA_READ_REFUSED);
+		return 0;
+	}
+	if (!ret)
 		ret = read_submit(t, rc);
 	if (ret < 0) {
 		trace_svcrdma_read_build_err(t, ret);
@@ -478,12 +503,13 @@ void svcrdma_reads_start(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *
  * @rc: context, the caller's
  *
  * Context: process.
+ * Return: false: it was not read, and is refused.
  */
-void svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+bool svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	bool more;
+	bool more, done = rc->rc_read_state == SVCRDMA_READ_DONE;
 
-	rc->rc_pulled = false;
+	set_state(rc, SVCRDMA_READ_NONE);
 	spin_lock(&t->st_recv_lock);
 	t->st_read.pulls--;
 	t->st_read.pages -= rc->rc_nr_pages;
@@ -495,6 +521,7 @@ void svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 	spin_unlock(&t->st_recv_lock);
 	if (unlikely(more))
 		svcrdma_transport_data(t);
+	return done;
 }
 
 /**

@@ -23,6 +23,16 @@ enum {
 	SVCRDMA_KEPT_PAGES = DIV_ROUND_UP(SZ_16K / PAGE_SIZE, 2),
 };
 
+/* Of a call with Read chunks; read_chunks.c has the table of changes. */
+enum svcrdma_read_state {
+	SVCRDMA_READ_NONE,	/* nothing is to be read, or nobody has looked yet */
+	SVCRDMA_READ_WAITING,	/* in st_read.wait: for pages, or with them for memory regions */
+	SVCRDMA_READ_BUILDING,	/* a context makes its Reads */
+	SVCRDMA_READ_READING,	/* they are posted, or wait for Send Queue entries */
+	SVCRDMA_READ_DONE,	/* all of it is here */
+	SVCRDMA_READ_REFUSED,	/* the device cannot do these Reads, ever */
+};
+
 /* Nearly all calls have one chunk. */
 struct svcrdma_few_chunks {
 	struct rpcrdma_segment	segments[SVCRDMA_FEW_SEGMENTS];
@@ -59,9 +69,8 @@ struct svcrdma_few_chunks {
  * @rc_nr_payloads: number of result payloads seen so far
  * @rc_reads: this call's Reads
  * @rc_sq: Send Queue entries of the Reads
- * @rc_alone: number of the attempt to build its Reads, if nobody else had regions; or 0
- * @rc_refused: the device cannot do these Reads
- * @rc_pulled: the Reads are done, and no thread has seen that
+ * @rc_read_attempt: number of the attempt to build its Reads, if no other call had regions; or 0
+ * @rc_read_state: how far these are
  * @rc_stream_length: bytes of the call that go to @rc_pages; see read_chunks.c
  * @rc_nr_pages: entries of @rc_pages that are this call's
  * @rc_nr_few: entries of @rc_few_pages, each a reference
@@ -90,9 +99,8 @@ struct svcrdma_recv_ctxt {
 	u32			rc_nr_payloads;
 	struct svcrdma_rws	rc_reads;
 	struct svcrdma_sq_waiter rc_sq;
-	u32			rc_alone;
-	bool			rc_refused;
-	bool			rc_pulled;
+	u32			rc_read_attempt;
+	enum svcrdma_read_state	rc_read_state;
 	u32			rc_stream_length;
 	u32			rc_nr_pages;
 	u32			rc_nr_few;

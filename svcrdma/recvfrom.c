@@ -356,15 +356,15 @@ static int recv_inline(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 static int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			     struct svcrdma_recv_ctxt *rc)
 {
+	bool done = svcrdma_reads_end(t, rc);
 	int ret;
 
-	svcrdma_reads_end(t, rc);
 	/* Nobody could be answered. The client sends the call again. */
 	if (svcrdma_transport_closing(t)) {
 		svcrdma_recv_ctxt_put(t, rc);
 		return 0;
 	}
-	if (rc->rc_refused) {
+	if (!done) {
 		trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, -E2BIG);
 		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
 	}
@@ -513,8 +513,6 @@ static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 
 /* ---- recvfrom ---- */
 
-enum recv_work { RECV_NOTHING, RECV_READS_DONE, RECV_READS_RETRY, RECV_NEW };
-
 /* The message that came first, or NULL. Who has XPT_BUSY. */
 static struct svcrdma_recv_ctxt *recv_pop(struct svcrdma_transport *t)
 {
@@ -532,25 +530,12 @@ static struct svcrdma_recv_ctxt *recv_pop(struct svcrdma_transport *t)
 	return llist_entry(first, struct svcrdma_recv_ctxt, rc_node);
 }
 
-static struct svcrdma_recv_ctxt *recv_choose(struct svcrdma_transport *t,
-					     enum recv_work *work)
+/* In turn with new messages: neither keeps the other from its thread. */
+static struct svcrdma_recv_ctxt *recv_retry(struct svcrdma_transport *t)
 {
-	struct svcrdma_recv_ctxt *rc;
+	struct svcrdma_recv_ctxt *rc = t->st_recv.retried ? NULL : svcrdma_reads_next(t);
 
-	/* In turn with the others: neither keeps the other from its thread. */
-	if (unlikely(svcrdma_reads_pending(t))) {
-		rc = t->st_recv.retried ? NULL : svcrdma_reads_next(t);
-		t->st_recv.retried = rc;
-		if (rc) {
-			*work = RECV_READS_RETRY;
-			return rc;
-		}
-	}
-	rc = recv_pop(t);
-	if (rc)
-		*work = rc->rc_pulled ? RECV_READS_DONE : RECV_NEW;
-	else
-		*work = RECV_NOTHING;
+	t->st_recv.retried = rc;
 	return rc;
 }
 
@@ -566,17 +551,18 @@ static void recv_no_call(struct svcrdma_transport *t)
 }
 
 /* XPT_DATA is cleared with the last piece of work, not by a round that finds none. */
-static struct svcrdma_recv_ctxt *recv_next(struct svcrdma_transport *t,
-					   enum recv_work *work)
+static struct svcrdma_recv_ctxt *recv_next(struct svcrdma_transport *t)
 {
-	struct svcrdma_recv_ctxt *rc;
+	struct svcrdma_recv_ctxt *rc = NULL;
 
 	if (unlikely(svcrdma_sq_crowded(t))) {
-		*work = RECV_NOTHING;
 		recv_no_call(t);
 		return NULL;
 	}
-	rc = recv_choose(t, work);
+	if (unlikely(svcrdma_reads_pending(t)))
+		rc = recv_retry(t);
+	if (likely(!rc))
+		rc = recv_pop(t);
 	if (t->st_recv.taken)
 		return rc;
 	clear_bit(XPT_DATA, &t->st_xprt.xpt_flags);
@@ -598,24 +584,19 @@ int svcrdma_recvfrom(struct svc_rqst *rqstp)
 {
 	struct svcrdma_transport *t = svcrdma_transport_of(rqstp->rq_xprt);
 	struct svcrdma_recv_ctxt *rc;
-	enum recv_work work;
 
 	/* Nothing to be released, should this return 0. */
 	compat_rqst_reply_begin(rqstp, 0);
 	rqstp->rq_xprt_ctxt = NULL;
 
-	rc = recv_next(t, &work);
+	rc = recv_next(t);
 	svc_xprt_received(&t->st_xprt);
-
-	if (likely(work == RECV_NEW))
+	if (!rc)
+		return 0;
+	if (likely(rc->rc_read_state == SVCRDMA_READ_NONE))
 		return recv_new_message(rqstp, t, rc);
-	switch (work) {
-	case RECV_READS_DONE:
+	if (rc->rc_read_state != SVCRDMA_READ_WAITING)
 		return recv_finish_reads(rqstp, t, rc);
-	case RECV_READS_RETRY:
-		svcrdma_reads_retry(rqstp, t, rc);
-		return 0;
-	default:
-		return 0;
-	}
+	svcrdma_reads_retry(rqstp, t, rc);
+	return 0;
 }

@@ -237,25 +237,26 @@ static struct svcrdma_recv_ctxt *first_waiting(const struct svcrdma_transport *t
 	return list_first_entry(&t->st_read.wait, struct svcrdma_recv_ctxt, rc_list);
 }
 
-static void refuse_it(void *data, const struct svcrdma_transport *t, int status)
+static void build_it_meanwhile(void *data, const struct svcrdma_transport *t, int status)
 {
-	first_waiting(t)->rc_refused = true;
+	first_waiting(t)->rc_read_state = SVCRDMA_READ_BUILDING;
 }
 
-/* As soon as it waits it is another thread's, which may find that it cannot be done. */
+/* As soon as it waits it is another thread's, which may be building it again. */
 static void pull_that_waits_is_somebody_elses(struct kunit *test)
 {
 	struct server *server = server_of(test);
 	u32 i;
 
 	deliver_to_few_regions(server, 3);
-	KUNIT_ASSERT_EQ(test, 0, register_trace_svcrdma_read_retry(refuse_it, NULL));
+	KUNIT_ASSERT_EQ(test, 0, register_trace_svcrdma_read_retry(build_it_meanwhile, NULL));
 	look_at_messages(server);
-	unregister_trace_svcrdma_read_retry(refuse_it, NULL);
+	unregister_trace_svcrdma_read_retry(build_it_meanwhile, NULL);
 	tracepoint_synchronize_unregister();
 	KUNIT_EXPECT_EQ(test, 1, waiting(server));
-	KUNIT_EXPECT_TRUE(test, first_waiting(server->transport)->rc_refused);
-	/* The next attempt says anew. */
+	KUNIT_EXPECT_EQ(test, SVCRDMA_READ_BUILDING,
+			first_waiting(server->transport)->rc_read_state);
+	first_waiting(server->transport)->rc_read_state = SVCRDMA_READ_WAITING;
 	for (i = 1; i <= 3; i++)
 		expect_call(server, i, LARGE);
 	server_expect_at_rest(server);
