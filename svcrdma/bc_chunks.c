@@ -50,10 +50,7 @@ struct long_memory {
  * @lc_list: entry of st_long.calls, under st_expose_lock
  * @lc_transport: constant
  * @lc_xid: of the call
- * @lc_posted: the client may know of it; under st_expose_lock
- * @lc_ended: no reply is taken any more; under st_expose_lock
- * @lc_deadline: when it has ended, its LOCAL_INVs complete before that, or the queue pair
- *	stands still; jiffies, under st_expose_lock
+ * @lc_exposure: how far it is. A reply is taken while it is ARMED
  * @lc_answer: bytes of a reply in the Reply chunk, to be delivered; 0: none
  * @lc_sq_held: Send Queue entries for the LOCAL_INVs
  * @lc_inv_cqe: completion of the last LOCAL_INV
@@ -64,9 +61,7 @@ struct svcrdma_long_call {
 	struct list_head	lc_list;
 	struct svcrdma_transport *lc_transport;
 	u32			lc_xid;
-	bool			lc_posted;
-	bool			lc_ended;
-	u64			lc_deadline;
+	struct svcrdma_exposure	lc_exposure;
 	u32			lc_answer;
 	u32			lc_sq_held;
 	struct ib_cqe		lc_inv_cqe;
@@ -173,33 +168,27 @@ static void long_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	svcrdma_long_call_free(lc);
 }
 
-/* lc_ended was set by the caller. */
 static void long_call_fence(struct svcrdma_long_call *lc)
 {
 	struct svcrdma_transport *t = lc->lc_transport;
 	struct ib_send_wr *first;
-	int ret;
 
-	if (svcrdma_transport_closing(t))
-		return;
 	first = rpcrdma_regions_inv(&lc->lc_call.regions.rs_list, NULL);
 	first = rpcrdma_regions_inv(&lc->lc_reply.regions.rs_list, first);
-	ret = ib_post_send(t->st_qp, first, NULL);
-	if (ret) {
-		trace_svcrdma_post_send_err(t, ret);
-		svcrdma_transport_close(t, RPCRDMA_END_FENCE_FAILED);
-		return;
-	}
-	svcrdma_expose_watch(t);
+	/* The completion may have freed @lc by then. */
+	if (svcrdma_regions_invalidate(t, first))
+		svcrdma_expose_watch(t);
 }
 
+/* One that has not ended */
 static struct svcrdma_long_call *long_call_find(struct svcrdma_transport *t, u32 xid)
 {
 	struct svcrdma_long_call *lc;
 
 	lockdep_assert_held(&t->st_expose_lock);
 	list_for_each_entry(lc, &t->st_long.calls, lc_list)
-		if (lc->lc_xid == xid && !lc->lc_ended)
+		if (lc->lc_xid == xid && (lc->lc_exposure.xs_state == SVCRDMA_EXPOSURE_NEW ||
+					  lc->lc_exposure.xs_state == SVCRDMA_EXPOSURE_ARMED))
 			return lc;
 	return NULL;
 }
@@ -219,7 +208,7 @@ u32 svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid)
 
 	spin_lock(&t->st_expose_lock);
 	lc = long_call_find(t, xid);
-	if (lc && lc->lc_posted)
+	if (lc && lc->lc_exposure.xs_state == SVCRDMA_EXPOSURE_ARMED)
 		length = lc->lc_reply.length;
 	spin_unlock(&t->st_expose_lock);
 	return length;
@@ -240,12 +229,12 @@ void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer)
 
 	spin_lock(&t->st_expose_lock);
 	lc = long_call_find(t, xid);
-	if (lc)
-		lc->lc_ended = true;
-	if (lc && !lc->lc_posted)
+	if (lc && lc->lc_exposure.xs_state == SVCRDMA_EXPOSURE_NEW) {
+		svcrdma_exposure_advance(&lc->lc_exposure, SVCRDMA_EXPOSURE_GIVEN_UP);
 		lc = NULL;
+	}
 	if (lc) {
-		lc->lc_deadline = get_jiffies_64() + svcrdma_inv_timeout;
+		svcrdma_exposure_advance(&lc->lc_exposure, SVCRDMA_EXPOSURE_FENCING);
 		lc->lc_answer = min(answer, lc->lc_reply.length);
 	}
 	spin_unlock(&t->st_expose_lock);
@@ -269,10 +258,10 @@ bool svcrdma_long_calls_stuck(struct svcrdma_transport *t, bool *waiting)
 
 	spin_lock(&t->st_expose_lock);
 	list_for_each_entry(lc, &t->st_long.calls, lc_list) {
-		if (!lc->lc_deadline)
+		if (lc->lc_exposure.xs_state != SVCRDMA_EXPOSURE_FENCING)
 			continue;
 		*waiting = true;
-		stuck |= time_after64(now, lc->lc_deadline);
+		stuck |= svcrdma_exposure_is_stuck(&lc->lc_exposure, now);
 	}
 	spin_unlock(&t->st_expose_lock);
 	return stuck;
@@ -416,9 +405,10 @@ int svcrdma_long_call_post(struct svcrdma_long_call *lc, struct ib_send_wr *send
 	first = rpcrdma_regions_reg(&lc->lc_call.regions.rs_list, send);
 	first = rpcrdma_regions_reg(&lc->lc_reply.regions.rs_list, first);
 	spin_lock(&t->st_expose_lock);
-	if (!lc->lc_ended) {
+	if (lc->lc_exposure.xs_state == SVCRDMA_EXPOSURE_NEW) {
 		ret = ib_post_send(t->st_qp, first, NULL);
-		lc->lc_posted = !ret;
+		if (!ret)
+			svcrdma_exposure_advance(&lc->lc_exposure, SVCRDMA_EXPOSURE_ARMED);
 	}
 	spin_unlock(&t->st_expose_lock);
 	if (!ret)

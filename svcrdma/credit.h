@@ -15,6 +15,13 @@ enum {
 	SVCRDMA_GRANT_PAUSE = HZ,
 };
 
+/* Of a connection's grant; grant.c has the table of changes. */
+enum svcrdma_grant_state {
+	SVCRDMA_GRANT_NONE,	/* nothing is granted yet */
+	SVCRDMA_GRANT_COUNTING,	/* calls are counted: is the grant in use? */
+	SVCRDMA_GRANT_GROWING,	/* it is, and the work item makes it larger, if it can */
+};
+
 /**
  * struct svcrdma_granter - grant.c: credits
  * @asked: the most credits that a call has asked for. Any context
@@ -22,6 +29,7 @@ enum {
  * @dones: Receives for the RDMA_DONEs of exposed replies. Changed under both @dones_lock and
  *	st_recv_lock
  * @dones_lock: of whoever makes these more
+ * @state: under st_recv_lock
  * @calls: that have come since @since; in batches. Under st_recv_lock
  * @since: jiffies; in the future: until then nothing is counted. Under st_recv_lock
  * @work: makes the grant larger
@@ -31,6 +39,7 @@ struct svcrdma_granter {
 	u32			highest;
 	u32			dones;
 	struct mutex		dones_lock;	/* guards growth of dones */
+	enum svcrdma_grant_state state;
 	u32			calls;
 	unsigned long		since;
 	struct work_struct	work;

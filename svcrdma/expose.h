@@ -22,6 +22,25 @@ enum {
 	SVCRDMA_EXPOSED_SPARE_RUNS = 8,
 };
 
+/* Of memory that the client reaches; region.c has the table of changes. */
+enum svcrdma_exposure_state {
+	SVCRDMA_EXPOSURE_NEW,		/* not posted: the client does not know of it */
+	SVCRDMA_EXPOSURE_ARMED,		/* posted: the client may read or write the memory */
+	SVCRDMA_EXPOSURE_FENCING,	/* LOCAL_INVs are to end that */
+	SVCRDMA_EXPOSURE_GIVEN_UP,	/* before it was posted */
+};
+
+/**
+ * struct svcrdma_exposure - how far an exposure is; under st_expose_lock
+ * @xs_state: changed by svcrdma_exposure_advance()
+ * @xs_deadline: the LOCAL_INVs complete before that, or the queue pair stands still; jiffies, set
+ *	when they are due
+ */
+struct svcrdma_exposure {
+	enum svcrdma_exposure_state xs_state;
+	u64			xs_deadline;
+};
+
 extern unsigned long svcrdma_inv_timeout;
 
 /**
@@ -78,6 +97,10 @@ int svcrdma_regions_map(struct svcrdma_transport *t, struct svcrdma_regions *reg
 			struct scatterlist *sg, u32 count, int access,
 			struct rpcrdma_chunk_lists *lists);
 void svcrdma_regions_put(struct svcrdma_transport *t, struct svcrdma_regions *regions);
+void svcrdma_exposure_advance(struct svcrdma_exposure *exposure,
+			      enum svcrdma_exposure_state state);
+bool svcrdma_exposure_is_stuck(const struct svcrdma_exposure *exposure, u64 now);
+bool svcrdma_regions_invalidate(struct svcrdma_transport *t, struct ib_send_wr *first);
 u32 svcrdma_region_pages(const struct svcrdma_transport *t);
 
 /* exposed_reply.c */

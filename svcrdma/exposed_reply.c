@@ -35,9 +35,6 @@ enum { MAX_EXPOSED = 16 << 20 };	/* bytes, of one connection */
 /* Of all connections. */
 static atomic_long_t svcrdma_exposed_bytes;
 
-/* How long LOCAL_INVs may take, jiffies; for tests to change */
-unsigned long svcrdma_inv_timeout = SVCRDMA_SQ_TIMEOUT;
-
 /**
  * struct svcrdma_exposed - one exposed reply
  * @ex_transport: constant
@@ -45,8 +42,7 @@ unsigned long svcrdma_inv_timeout = SVCRDMA_SQ_TIMEOUT;
  * @ex_length: bytes exposed
  * @ex_bytes: of memory that it keeps; st_expose.table and svcrdma_exposed_bytes count those
  * @ex_slot: in st_expose.table, whose owner it is
- * @ex_deadline: its LOCAL_INVs complete before that, or the queue pair stands still;
- *	jiffies, 0 until it was taken out of the table. Under st_expose_lock
+ * @ex_exposure: how far it is: FENCING once it was taken out of the table
  * @ex_inv_cqe: completion of the last LOCAL_INV
  * @ex_sq_held: Send Queue entries for the LOCAL_INVs
  * @ex_regions: the chunk
@@ -62,7 +58,7 @@ struct svcrdma_exposed {
 	u32			ex_length;
 	u32			ex_bytes;
 	int			ex_slot;
-	u64			ex_deadline;
+	struct svcrdma_exposure	ex_exposure;
 	struct ib_cqe		ex_inv_cqe;
 	u32			ex_sq_held;
 	struct svcrdma_regions	ex_regions;
@@ -117,16 +113,8 @@ static void exposed_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 /* @ex was taken out of the table; not the caller's any more. */
 static void exposed_end(struct svcrdma_exposed *ex)
 {
-	struct svcrdma_transport *t = ex->ex_transport;
-	int ret;
-
-	if (svcrdma_transport_closing(t))
-		return;
-	ret = ib_post_send(t->st_qp, rpcrdma_regions_inv(&ex->ex_regions.rs_list, NULL), NULL);
-	if (ret) {
-		trace_svcrdma_post_send_err(t, ret);
-		svcrdma_transport_close(t, RPCRDMA_END_FENCE_FAILED);
-	}
+	svcrdma_regions_invalidate(ex->ex_transport,
+				   rpcrdma_regions_inv(&ex->ex_regions.rs_list, NULL));
 }
 
 /* What was taken out of the table, as @slot. */
@@ -135,14 +123,11 @@ static struct svcrdma_exposed *exposed_taken(struct svcrdma_transport *t, int sl
 	struct svcrdma_exposed *ex = t->st_expose.table.slots[slot].owner;
 
 	lockdep_assert_held(&t->st_expose_lock);
-	ex->ex_deadline = get_jiffies_64() + svcrdma_inv_timeout;
+	svcrdma_exposure_advance(&ex->ex_exposure, SVCRDMA_EXPOSURE_FENCING);
 	return ex;
 }
 
-/*
- * A peer that takes nothing off the queue keeps the LOCAL_INVs behind from being done. Sets
- * *@waiting when there are exposures.
- */
+/* Sets *@waiting when there are exposures. */
 static bool exposed_stuck(struct svcrdma_transport *t, bool *waiting)
 {
 	u64 now = get_jiffies_64();
@@ -153,7 +138,7 @@ static bool exposed_stuck(struct svcrdma_transport *t, bool *waiting)
 	spin_lock(&t->st_expose_lock);
 	for (i = 0; i < t->st_expose.table.size; i++) {
 		ex = t->st_expose.table.slots[i].owner;
-		stuck |= ex && ex->ex_deadline && time_after64(now, ex->ex_deadline);
+		stuck |= ex && svcrdma_exposure_is_stuck(&ex->ex_exposure, now);
 	}
 	*waiting |= t->st_expose.table.used;
 	spin_unlock(&t->st_expose_lock);
@@ -387,6 +372,7 @@ int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *message)
 
 	first = rpcrdma_regions_reg(&ex->ex_regions.rs_list, message);
 	spin_lock(&t->st_expose_lock);
+	svcrdma_exposure_advance(&ex->ex_exposure, SVCRDMA_EXPOSURE_ARMED);
 	rpcrdma_exposures_arm(&t->st_expose.table, ex->ex_slot, expires);
 	ret = ib_post_send(t->st_qp, first, NULL);
 	spin_unlock(&t->st_expose_lock);

@@ -26,6 +26,23 @@ enum {
 	DONE_RECEIVES = 8,	/* that are posted at once, for RDMA_DONEs */
 };
 
+/*
+ * Which states may follow. From COUNTING the first grant is not made again, but tests make it larger
+ * without the work item.
+ */
+static const u8 next_states[] = {
+	[SVCRDMA_GRANT_NONE]		= BIT(SVCRDMA_GRANT_COUNTING),
+	[SVCRDMA_GRANT_COUNTING]	= BIT(SVCRDMA_GRANT_COUNTING) | BIT(SVCRDMA_GRANT_GROWING),
+	[SVCRDMA_GRANT_GROWING]		= BIT(SVCRDMA_GRANT_COUNTING),
+};
+
+static void set_state(struct svcrdma_transport *t, enum svcrdma_grant_state state)
+{
+	lockdep_assert_held(&t->st_recv_lock);
+	WARN_ON_ONCE(!(next_states[t->st_credit.state] & BIT(state)));
+	t->st_credit.state = state;
+}
+
 static u32 receives_for(u32 grant)
 {
 	return rpcrdma_server_receives(grant, SVCRDMA_REVERSE_CREDITS);
@@ -79,6 +96,7 @@ int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant, gfp_t gfp)
 	ret = add_contexts(t, &contexts, grant);
 	/* Not before: RFC 8166 section 3.3.1. */
 	WRITE_ONCE(t->st_grant, grant);
+	set_state(t, SVCRDMA_GRANT_COUNTING);
 	count_from(t, jiffies);
 	spin_unlock(&t->st_recv_lock);
 	return ret;
@@ -136,23 +154,35 @@ static u32 wanted(const struct svcrdma_transport *t)
 }
 
 /* Growth gives way where memory is short: it is no reason to take any from others. */
-static void grant_work(struct work_struct *work)
+static int try_to_grow(struct svcrdma_transport *t)
 {
-	struct svcrdma_transport *t =
-		container_of(work, struct svcrdma_transport, st_credit.work);
 	u32 old = t->st_grant, grant;
 	int ret;
 
-	if (svcrdma_transport_closing(t))
-		return;
 	grant = svcrdma_budget_ask(t, max(old, min(2 * old, wanted(t))));
 	if (grant <= old)
-		return;
+		return 0;
 	ret = svcrdma_grant_grow(t, grant, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
 	/* Without memory the client has what it had. */
 	if (ret)
 		svcrdma_budget_stay(t, old);
 	trace_svcrdma_grant(t, ret ?: (int)grant);
+	return ret;
+}
+
+static void grant_work(struct work_struct *work)
+{
+	struct svcrdma_transport *t =
+		container_of(work, struct svcrdma_transport, st_credit.work);
+	int ret;
+
+	if (svcrdma_transport_closing(t))
+		return;
+	ret = try_to_grow(t);
+	/* If it does not grow, calls count again after the pause: svcrdma_grant_look(). */
+	spin_lock(&t->st_recv_lock);
+	set_state(t, SVCRDMA_GRANT_COUNTING);
+	spin_unlock(&t->st_recv_lock);
 	if (ret && ret != -ENOMEM)
 		svcrdma_transport_close(t, RPCRDMA_END_RECEIVE_FAILED);
 }
@@ -168,7 +198,8 @@ void svcrdma_grant_look(struct svcrdma_transport *t)
 	unsigned long now = jiffies;
 
 	lockdep_assert_held(&t->st_recv_lock);
-	if (t->st_grant >= wanted(t) || time_before(now, t->st_credit.since))
+	if (t->st_credit.state != SVCRDMA_GRANT_COUNTING || t->st_grant >= wanted(t) ||
+	    time_before(now, t->st_credit.since))
 		return;
 	if (time_after(now, t->st_credit.since + SVCRDMA_GRANT_PAUSE))
 		count_from(t, now);
@@ -177,6 +208,7 @@ void svcrdma_grant_look(struct svcrdma_transport *t)
 		return;
 	/* If it does not grow now */
 	count_from(t, now + SVCRDMA_GRANT_PAUSE);
+	set_state(t, SVCRDMA_GRANT_GROWING);
 	queue_work(svcrdma_wq, &t->st_credit.work);
 }
 

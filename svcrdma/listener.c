@@ -178,10 +178,27 @@ static void listener_discard_pending(struct svcrdma_listener *li)
 		svcrdma_transport_discard(t);
 }
 
+/* Which states may follow. Both events that make an id STALE may come. */
+static const u8 next_states[] = {
+	[SVCRDMA_LISTENER_IDLE]		= BIT(SVCRDMA_LISTENER_LISTENING) |
+					  BIT(SVCRDMA_LISTENER_LOST),
+	[SVCRDMA_LISTENER_LISTENING]	= BIT(SVCRDMA_LISTENER_STALE) |
+					  BIT(SVCRDMA_LISTENER_IDLE),
+	[SVCRDMA_LISTENER_STALE]	= BIT(SVCRDMA_LISTENER_STALE) |
+					  BIT(SVCRDMA_LISTENER_IDLE),
+	[SVCRDMA_LISTENER_LOST]		= BIT(SVCRDMA_LISTENER_LISTENING),
+};
+
+static void listener_set_state(struct svcrdma_listener *li, enum svcrdma_listener_state state)
+{
+	WARN_ON_ONCE(!(next_states[li->li_state] & BIT(state)));
+	WRITE_ONCE(li->li_state, state);
+}
+
 /* The removal of a device waits until li_work, or detach, has destroyed the id. */
 static void listener_lost(struct svcrdma_listener *li)
 {
-	WRITE_ONCE(li->li_stale, true);
+	listener_set_state(li, SVCRDMA_LISTENER_STALE);
 	if (!test_bit(XPT_DEAD, &li->li_xprt.xpt_flags))
 		mod_delayed_work(svcrdma_wq, &li->li_work, 0);
 }
@@ -226,16 +243,17 @@ static int listener_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *even
 	return ret;
 }
 
-/* No event of the id comes any more, so what li_stale says is of no other. */
 static void listener_drop_id(struct svcrdma_listener *li)
 {
-	if (li->li_id)
-		rdma_destroy_id(li->li_id);
+	if (!li->li_id)
+		return;
+	/* No event of the id comes any more then, so nothing else changes the state. */
+	rdma_destroy_id(li->li_id);
 	WRITE_ONCE(li->li_id, NULL);
-	WRITE_ONCE(li->li_stale, false);
+	listener_set_state(li, SVCRDMA_LISTENER_IDLE);
 }
 
-/* li_id is set before the first event can come. */
+/* li_id and the state are set before the first event can come. */
 static int listener_listen(struct svcrdma_listener *li, struct net *net,
 			   struct sockaddr *sa)
 {
@@ -245,6 +263,7 @@ static int listener_listen(struct svcrdma_listener *li, struct net *net,
 	id = rdma_create_id(net, listener_cm_handler, li, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
+	listener_set_state(li, SVCRDMA_LISTENER_LISTENING);
 	WRITE_ONCE(li->li_id, id);
 
 	/* Else [::] would take the IPv4 port as well. */
@@ -294,6 +313,7 @@ static const char *listener_name(const struct sockaddr *sa, char name[LISTENER_N
 static void listener_rebind(struct svcrdma_listener *li)
 {
 	struct sockaddr *sa = (struct sockaddr *)&li->li_xprt.xpt_local;
+	bool was_lost = li->li_state == SVCRDMA_LISTENER_LOST;
 	char name[LISTENER_NAME_LEN];
 	int ret;
 
@@ -302,16 +322,16 @@ static void listener_rebind(struct svcrdma_listener *li)
 	ret = listener_listen(li, li->li_xprt.xpt_net, sa);
 	if (ret) {
 		trace_svcrdma_listener_err("rebind", ret);
-		if (!li->li_lost)
+		if (!was_lost)
 			pr_notice("svcrdma: cannot listen on %s now, error %d; trying on\n",
 				  listener_name(sa, name), ret);
-		li->li_lost = true;
+		if (li->li_state != SVCRDMA_LISTENER_LOST)
+			listener_set_state(li, SVCRDMA_LISTENER_LOST);
 		listener_try_later(li);
 		return;
 	}
-	if (li->li_lost)
+	if (was_lost)
 		pr_notice("svcrdma: listening on %s again\n", listener_name(sa, name));
-	li->li_lost = false;
 	WRITE_ONCE(li->li_delay, REBIND_MIN);
 }
 
@@ -322,7 +342,7 @@ static void listener_work(struct work_struct *work)
 
 	mutex_lock(&li->li_mutex);
 	if (!test_bit(XPT_DEAD, &li->li_xprt.xpt_flags) &&
-	    (!li->li_id || READ_ONCE(li->li_stale)))
+	    READ_ONCE(li->li_state) != SVCRDMA_LISTENER_LISTENING)
 		listener_rebind(li);
 	mutex_unlock(&li->li_mutex);
 }

@@ -12,33 +12,38 @@ struct svcrdma_transport;
 
 enum { SVCRDMA_BACKLOG = 128 };	/* connections that wait for accept, of a listener */
 
+/* listener.c has the table of changes. */
+enum svcrdma_listener_state {
+	SVCRDMA_LISTENER_IDLE,		/* it has no id */
+	SVCRDMA_LISTENER_LISTENING,	/* it has one, which listens or is about to */
+	SVCRDMA_LISTENER_STALE,		/* the device of the id goes, or has lost its address */
+	SVCRDMA_LISTENER_LOST,		/* it has no id, and the log says so */
+};
+
 /**
  * struct svcrdma_listener - a port on which connections are accepted
  * @li_xprt: what nfsd knows; first reference belongs to SUNRPC
  * @li_id: the listening id, or NULL: it cannot listen just now. Changed under @li_mutex, and
  *	by detach, which has stopped the others
  * @li_mutex: see @li_id; never taken in the CM handler
- * @li_stale: the device of @li_id goes, or does not have its address any more. Set by the
- *	CM handler, cleared under @li_mutex when @li_id is gone
+ * @li_state: changed by the CM handler while there is an @li_id, else under @li_mutex
  * @li_pending: transports that wait for accept, by st_pending; under the lock of listener.c,
  *	as is @li_nr_pending
  * @li_nr_pending: their number, at most SVCRDMA_BACKLOG
  * @li_list: of those that hear of devices and addresses; under the lock of listener.c
- * @li_work: destroys an @li_id that is stale, and listens again; detach cancels it
+ * @li_work: destroys an @li_id that is STALE, and listens again; detach cancels it
  * @li_delay: before the next try, if one fails; jiffies
- * @li_lost: the log says so. Under @li_mutex
  */
 struct svcrdma_listener {
 	struct svc_xprt		li_xprt;
 	struct rdma_cm_id	*li_id;
-	struct mutex		li_mutex;	/* li_id, li_lost */
-	bool			li_stale;
+	struct mutex		li_mutex;	/* li_id */
+	enum svcrdma_listener_state li_state;
 	struct list_head	li_pending;
 	unsigned int		li_nr_pending;
 	struct list_head	li_list;
 	struct delayed_work	li_work;
 	unsigned long		li_delay;
-	bool			li_lost;
 };
 
 extern const struct svc_xprt_ops svcrdma_listener_ops;

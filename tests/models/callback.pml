@@ -109,7 +109,7 @@ inline long_call_free(i)
 	}
 }
 
-/* lc_posted is lc == POSTED */
+/* SVCRDMA_EXPOSURE_ARMED is lc == POSTED */
 inline post(i)
 {
 #ifdef POST_UNSEEN

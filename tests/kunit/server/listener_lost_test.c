@@ -348,7 +348,7 @@ static void try_finds_the_listener_closed(struct kunit *test)
 {
 	listening_start(test);
 	set_bit(XPT_DEAD, &listening->xprt->xpt_flags);
-	WRITE_ONCE(listening->li->li_stale, true);
+	WRITE_ONCE(listening->li->li_state, SVCRDMA_LISTENER_STALE);
 	mod_delayed_work(system_wq, &listening->li->li_work, 0);
 	settle();
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.listens);
