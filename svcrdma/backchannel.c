@@ -222,7 +222,7 @@ void svcrdma_backchannel_reply(struct svcrdma_transport *t,
 	return;
 
 out_drop:
-	svcrdma_recv_noise(t);
+	svcrdma_recv_unexpected(t);
 	rpcrdma_count_shared(&t->st_counters.bad_messages, 1);
 	trace_svcrdma_backchannel_dropped(t, rc->rc_header.xid, ret);
 }

@@ -120,14 +120,14 @@ static enum rpcrdma_end end_of_work(const char *what)
 }
 
 /**
- * svcrdma_wc_ends - a completion that failed ends its connection
+ * svcrdma_wc_error - a completion that failed ends its connection
  * @t: transport
  * @what: was posted, for the trace; a flush is none of its own
  * @wc: completion
  *
  * Context: completion handlers.
  */
-void svcrdma_wc_ends(struct svcrdma_transport *t, const char *what, const struct ib_wc *wc)
+void svcrdma_wc_error(struct svcrdma_transport *t, const char *what, const struct ib_wc *wc)
 {
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
 		trace_svcrdma_wc_err(t, what, wc);

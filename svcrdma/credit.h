@@ -51,21 +51,21 @@ int svcrdma_grant_begin(struct svcrdma_transport *t);
 void svcrdma_grant_stop(struct svcrdma_transport *t);
 int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant, gfp_t gfp);
 int svcrdma_grant_dones(struct svcrdma_transport *t, u32 exposed);
-void svcrdma_grant_look(struct svcrdma_transport *t);
-void svcrdma_grant_highest(struct svcrdma_transport *t, u32 used);
+void svcrdma_grant_update(struct svcrdma_transport *t);
+void svcrdma_grant_note_highest(struct svcrdma_transport *t, u32 used);
 void svcrdma_grant_show(struct seq_file *seq, const struct svcrdma_transport *t);
 
 /*
  * A call has come that asks for so many credits: of its header, and any number. Of two threads at
  * a time one may be lost, which the next call makes good.
  */
-static inline void svcrdma_grant_hear(struct svcrdma_granter *credit, u32 credits)
+static inline void svcrdma_grant_note_request(struct svcrdma_granter *credit, u32 credits)
 {
 	if (unlikely(credits > READ_ONCE(credit->asked)))
 		WRITE_ONCE(credit->asked, credits);
 }
 
-/* Were there never so many messages under way? Then svcrdma_grant_highest(). */
+/* Were there never so many messages under way? Then svcrdma_grant_note_highest(). */
 static inline bool svcrdma_grant_is_highest(const struct svcrdma_granter *credit, u32 used)
 {
 	return used > credit->highest;

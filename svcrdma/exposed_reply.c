@@ -196,7 +196,8 @@ void svcrdma_expose_watch(struct svcrdma_transport *t)
 	unsigned long period = READ_ONCE(svcrdma_expose_timeout) * HZ / 4 + 1;
 
 	/* Soon, whatever the knob: it may be lowered meanwhile. */
-	queue_delayed_work(svcrdma_release_wq, &t->st_expose.work, min_t(unsigned long, period, HZ));
+	queue_delayed_work(svcrdma_release_wq, &t->st_expose.work,
+			   min_t(unsigned long, period, HZ));
 }
 
 /* Ends the exposures whose time is over, and sees to LOCAL_INVs. */

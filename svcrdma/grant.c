@@ -27,8 +27,8 @@ enum {
 };
 
 /*
- * Which states may follow. From COUNTING the first grant is not made again, but tests make it larger
- * without the work item.
+ * Which states may follow. A grant that is COUNTING becomes larger without the work item in tests
+ * only.
  */
 static const u8 next_states[] = {
 	[SVCRDMA_GRANT_NONE]		= BIT(SVCRDMA_GRANT_COUNTING),
@@ -148,7 +148,7 @@ int svcrdma_grant_dones(struct svcrdma_transport *t, u32 exposed)
 }
 
 /* The largest grant that the client has a use for */
-static u32 wanted(const struct svcrdma_transport *t)
+static u32 wanted_grant(const struct svcrdma_transport *t)
 {
 	return min(READ_ONCE(t->st_credit.asked), t->st_credits);
 }
@@ -159,7 +159,7 @@ static int try_to_grow(struct svcrdma_transport *t)
 	u32 old = t->st_grant, grant;
 	int ret;
 
-	grant = svcrdma_budget_ask(t, max(old, min(2 * old, wanted(t))));
+	grant = svcrdma_budget_ask(t, max(old, min(2 * old, wanted_grant(t))));
 	if (grant <= old)
 		return 0;
 	ret = svcrdma_grant_grow(t, grant, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
@@ -179,7 +179,7 @@ static void grant_work(struct work_struct *work)
 	if (svcrdma_transport_closing(t))
 		return;
 	ret = try_to_grow(t);
-	/* If it does not grow, calls count again after the pause: svcrdma_grant_look(). */
+	/* If it does not grow, calls count again after the pause: svcrdma_grant_update(). */
 	spin_lock(&t->st_recv_lock);
 	set_state(t, SVCRDMA_GRANT_COUNTING);
 	spin_unlock(&t->st_recv_lock);
@@ -188,17 +188,17 @@ static void grant_work(struct work_struct *work)
 }
 
 /**
- * svcrdma_grant_look - a batch of messages has come in
+ * svcrdma_grant_update - a batch of messages has come in
  * @t: transport
  *
  * Context: completion handler; st_recv_lock is held.
  */
-void svcrdma_grant_look(struct svcrdma_transport *t)
+void svcrdma_grant_update(struct svcrdma_transport *t)
 {
 	unsigned long now = jiffies;
 
 	lockdep_assert_held(&t->st_recv_lock);
-	if (t->st_credit.state != SVCRDMA_GRANT_COUNTING || t->st_grant >= wanted(t) ||
+	if (t->st_credit.state != SVCRDMA_GRANT_COUNTING || t->st_grant >= wanted_grant(t) ||
 	    time_before(now, t->st_credit.since))
 		return;
 	if (time_after(now, t->st_credit.since + SVCRDMA_GRANT_PAUSE))
@@ -213,7 +213,7 @@ void svcrdma_grant_look(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_grant_highest - there are more messages under way than ever on this connection
+ * svcrdma_grant_note_highest - there are more messages under way than ever on this connection
  * @t: transport
  * @used: their number
  *
@@ -223,13 +223,13 @@ void svcrdma_grant_look(struct svcrdma_transport *t)
  *
  * Context: completion handler.
  */
-void svcrdma_grant_highest(struct svcrdma_transport *t, u32 used)
+void svcrdma_grant_note_highest(struct svcrdma_transport *t, u32 used)
 {
 	WRITE_ONCE(t->st_credit.highest, used);
 	if (used <= receives_for(READ_ONCE(t->st_grant)) + READ_ONCE(t->st_credit.dones))
 		return;
 	trace_svcrdma_overrun(t, used);
-	svcrdma_grant_hear(&t->st_credit, used);
+	svcrdma_grant_note_request(&t->st_credit, used);
 }
 
 /**

@@ -14,9 +14,9 @@
  * address moves to another device, its id is destroyed by li_work, which listens again: at
  * once, then after waits that double, and whenever a device or an address turns up: ib_core and
  * the network tell of both, and of no more than that. Whether it helps the try finds out. A device
- * may need a moment until it has the address, so the waits begin anew. Each try that fails is traced; the log has a line when the port is lost, and
- * one when it is back. A listener for every address has an id without a device, which is
- * not lost: the CM listens on each device that comes.
+ * may need a moment until it has the address, so the waits begin anew. Each try that fails is
+ * traced; the log has a line when the port is lost, and one when it is back. A listener for every
+ * address has an id without a device, which is not lost: the CM listens on each device that comes.
  *
  * Teardown is svcrdma_listener_detach(), which SUNRPC calls once, never from
  * the CM handler:
@@ -289,7 +289,7 @@ static void listener_try_later(struct svcrdma_listener *li)
 {
 	unsigned long delay = READ_ONCE(li->li_delay);
 
-	/* svcrdma_listener_rebind_all() may set it meanwhile: then the next try comes at once anyway. */
+	/* svcrdma_listener_rebind_all() may set it meanwhile: then the next try comes at once. */
 	WRITE_ONCE(li->li_delay, min_t(unsigned long, 2 * delay, REBIND_MAX));
 	/* Not later than somebody else wants it. */
 	queue_delayed_work(svcrdma_wq, &li->li_work, delay);

@@ -16,8 +16,8 @@ struct svcrdma_sq_waiter;
 struct svcrdma_transport;
 
 enum {
-	SVCRDMA_MAX_PULLS = 8,		/* largest calls of which a connection may have the pages */
-	SVCRDMA_UNREAD = 0xa5,		/* a byte that a Read is to replace: rxe.c */
+	SVCRDMA_MAX_READ_CALLS = 8,	/* largest calls of which a connection may have the pages */
+	SVCRDMA_READ_SENTINEL = 0xa5,		/* a byte that a Read is to replace: rxe.c */
 };
 
 /*
@@ -35,9 +35,9 @@ enum { SVCRDMA_CALL_HEADER_MIN = RPCRDMA_RPC_MIN_CALL };
  * @attempts: number of the last attempt to build Reads; not 0 then
  * @retries: attempts under way of calls that have waited
  * @built: calls whose Reads are built and not done
- * @pulls: calls with pages for their Reads, or in @wait, until a thread has seen them done; at
+ * @calls: calls with pages for their Reads, or in @wait, until a thread has seen them done; at
  *	most st_credits
- * @pages: their pages, at most those of SVCRDMA_MAX_PULLS; those that could not have
+ * @pages: their pages, at most those of SVCRDMA_MAX_READ_CALLS; those that could not have
  *	theirs are in @wait
  */
 struct svcrdma_reader {
@@ -47,7 +47,7 @@ struct svcrdma_reader {
 	u32			attempts;
 	u32			retries;
 	u32			built;
-	u32			pulls;
+	u32			calls;
 	u32			pages;
 };
 
@@ -65,15 +65,15 @@ void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			 struct svcrdma_recv_ctxt *rc);
 void svcrdma_read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
 void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc);
-void svcrdma_reads_proven(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+void svcrdma_reads_verified(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 
 /* rq_arg.c */
-u32 svcrdma_call_pages(const struct svcrdma_recv_ctxt *rc);
-bool svcrdma_pages_find(struct svcrdma_recv_ctxt *rc);
-int svcrdma_pages_make_room(struct svcrdma_recv_ctxt *rc);
-void svcrdma_pages_take(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
-void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc);
-void svcrdma_pages_free(struct svcrdma_recv_ctxt *rc);
+u32 svcrdma_sink_pages(const struct svcrdma_recv_ctxt *rc);
+bool svcrdma_sink_alloc(struct svcrdma_recv_ctxt *rc);
+int svcrdma_sink_reserve(struct svcrdma_recv_ctxt *rc);
+void svcrdma_sink_fill(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
+void svcrdma_sink_release(struct svcrdma_recv_ctxt *rc);
+void svcrdma_sink_free(struct svcrdma_recv_ctxt *rc);
 u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp);
 int svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
 int svcrdma_arg_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc);
@@ -82,27 +82,27 @@ bool svcrdma_arg_is_right(const struct svc_rqst *rqstp, const struct svcrdma_rec
 /* rxe.c */
 DECLARE_STATIC_KEY_FALSE(svcrdma_rxe);
 void svcrdma_rxe_begin(const struct svcrdma_transport *t);
-u32 svcrdma_rxe_mark_last(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
-bool svcrdma_rxe_prove_last(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
-void svcrdma_proof_wc(struct ib_cq *cq, struct ib_wc *wc);
+u32 svcrdma_rxe_do_set_sentinel(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
+bool svcrdma_rxe_do_verify(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 
 /*
  * A call's Reads are going to be made; it has its pages, which are not mapped yet. Any context.
- * Returns the Send Queue entries that svcrdma_rxe_prove() may need.
+ * Returns the Send Queue entries that svcrdma_rxe_verify() may need.
  */
-static inline u32 svcrdma_rxe_mark(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static inline u32 svcrdma_rxe_set_sentinel(const struct svcrdma_transport *t,
+					   struct svcrdma_recv_ctxt *rc)
 {
-	return static_branch_unlikely(&svcrdma_rxe) ? svcrdma_rxe_mark_last(t, rc) : 0;
+	return static_branch_unlikely(&svcrdma_rxe) ? svcrdma_rxe_do_set_sentinel(t, rc) : 0;
 }
 
 /*
  * A call's Reads are complete; have they succeeded? false: @rc is not the caller's any more, and
- * svcrdma_reads_proven() has it, unless the connection ends before. In a completion handler on a
+ * svcrdma_reads_verified() has it, unless the connection ends before. In a completion handler on a
  * work queue.
  */
-static inline bool svcrdma_rxe_prove(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static inline bool svcrdma_rxe_verify(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	return !static_branch_unlikely(&svcrdma_rxe) || svcrdma_rxe_prove_last(t, rc);
+	return !static_branch_unlikely(&svcrdma_rxe) || svcrdma_rxe_do_verify(t, rc);
 }
 
 #endif /* SVCRDMA_READ_H */

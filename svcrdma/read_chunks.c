@@ -4,17 +4,17 @@
  *
  * What is counted, and where a call waits, are members of st_read.
  *
- * state     owner                     counted in       goes on
- * NONE      the CQ handler or a       -                to WAITING or BUILDING; or the call is wrong,
- *           thread                                     or one too many
- * WAITING   st_read.wait              pulls; pages,    to BUILDING: st_read.retry is set, it is the
- *                                     if it has any    first, and there are pages for it
- * BUILDING  the CQ handler or a       pulls, pages,    to READING: all Reads have regions; to
- *           thread                    built            WAITING: some have none; to REFUSED
- * READING   the HCA, or st_sq.waiters pulls, pages,    to DONE: read_done(); or stays until the
- *                                     built            transport is freed
- * DONE,     st_recv.ready             pulls, pages     to NONE: a thread has it, svcrdma_reads_end(),
- * REFUSED                                              and gives it to nfsd, or answers ERR_CHUNK
+ * state     owner                     counted in    goes on
+ * NONE      the CQ handler or a       -             to WAITING or BUILDING; or the call is wrong,
+ *           thread                                  or one too many
+ * WAITING   st_read.wait              calls;        to BUILDING: st_read.retry is set, it is the
+ *                                     perhaps pages first, and there are pages for it
+ * BUILDING  the CQ handler or a       calls, pages, to READING: all Reads have regions; to
+ *           thread                    built         WAITING: some have none; to REFUSED
+ * READING   the HCA, or               calls, pages, to DONE: read_done(); or stays until the
+ *           st_sq.waiters             built         transport is freed
+ * DONE,     st_recv.ready             calls, pages  to NONE: svcrdma_reads_end(), by a thread that
+ * REFUSED                                           gives it to nfsd, or answers ERR_CHUNK
  *
  * st_read.retry says that the first in st_read.wait may have better luck. It is set when a
  * call leaves READING, which gives regions back, when a thread has one that is DONE, which gives
@@ -27,7 +27,7 @@
  *
  * Owner of the pages: the context from building on, then the svc_rqst, like any of its pages.
  * On return of 0 from read_submit(), exactly one call of svcrdma_read_wc() or of read_done()
- * follows, and behind the former perhaps one of svcrdma_proof_wc(), unless the connection ends
+ * follows, and behind the former perhaps one of verify_wc() of rxe.c, unless the connection ends
  * before. On < 0 none does. The context is not the caller's any more in both cases.
  */
 #include <linux/sched/mm.h>
@@ -94,13 +94,13 @@ static int plan_reads(struct svcrdma_recv_ctxt *rc, u32 limit)
  */
 static bool reserve_pages(struct svcrdma_transport *t, const struct svcrdma_recv_ctxt *rc)
 {
-	u32 pages = svcrdma_call_pages(rc);
+	u32 pages = svcrdma_sink_pages(rc);
 
 	lockdep_assert_held(&t->st_recv_lock);
 
 	if (rc->rc_nr_pages)
 		return true;
-	if (t->st_read.pages && t->st_read.pages + pages > SVCRDMA_MAX_PULLS * t->st_max_pages)
+	if (t->st_read.pages && t->st_read.pages + pages > SVCRDMA_MAX_READ_CALLS * t->st_max_pages)
 		return false;
 	t->st_read.pages += pages;
 	return true;
@@ -120,7 +120,7 @@ static bool others_wait(const struct svcrdma_transport *t)
 	return t->st_read.retries || !list_empty(&t->st_read.wait);
 }
 
-/* Of begin_pull() and start_reads(), beside 0 and errnos */
+/* Of begin_reads() and start_reads(), beside 0 and errnos */
 enum { READS_WAIT = 1 };
 
 static void begin_attempt(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
@@ -143,16 +143,16 @@ static void begin_attempt(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
  * 0: start_reads() is next; READS_WAIT: others wait already, or it gets no pages, and the
  * context was put behind them; -EDQUOT: it is one too many.
  */
-static int begin_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static int begin_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	int ret = 0;
 
 	spin_lock(&t->st_recv_lock);
-	if (t->st_read.pulls >= t->st_credits) {
+	if (t->st_read.calls >= t->st_credits) {
 		ret = -EDQUOT;
 		goto out_unlock;
 	}
-	t->st_read.pulls++;
+	t->st_read.calls++;
 	if (others_wait(t) || !reserve_pages(t, rc)) {
 		set_state(rc, SVCRDMA_READ_WAITING);
 		list_add_tail(&rc->rc_list, &t->st_read.wait);
@@ -188,7 +188,7 @@ static int build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 {
 	int ret;
 
-	rc->rc_sq.sw_need = svcrdma_rxe_mark(t, rc);
+	rc->rc_sq.sw_need = svcrdma_rxe_set_sentinel(t, rc);
 	if (svcrdma_recv_is_simple(rc))
 		ret = svcrdma_read_add(t, rc, &rc->rc_lists.chunks[0], 0,
 				       rc->rc_lists.chunks[0].length, 0);
@@ -291,13 +291,13 @@ static void count_read(struct svcrdma_transport *t, const struct svcrdma_recv_ct
 }
 
 /**
- * svcrdma_reads_proven - all that a call has in Read chunks is here
+ * svcrdma_reads_verified - all that a call has in Read chunks is here
  * @t: transport
  * @rc: context; not the caller's any more
  *
  * Context: completion handler on a work queue.
  */
-void svcrdma_reads_proven(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+void svcrdma_reads_verified(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	u32 need = rc->rc_sq.sw_need;
 
@@ -322,8 +322,8 @@ void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc)
 	/* The context stays as it is until the transport is freed. */
 	if (svcrdma_wc_failed(t, "read", wc))
 		return;
-	if (svcrdma_rxe_prove(t, rc))
-		svcrdma_reads_proven(t, rc);
+	if (svcrdma_rxe_verify(t, rc))
+		svcrdma_reads_verified(t, rc);
 }
 
 /**
@@ -417,13 +417,13 @@ int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	/* A client that takes no Reads cannot ask for one. */
 	if (!t->st_read_depth)
 		return -EOPNOTSUPP;
-	ret = svcrdma_pages_make_room(rc);
+	ret = svcrdma_sink_reserve(rc);
 	if (ret)
 		return ret;
-	ret = begin_pull(t, rc);
+	ret = begin_reads(t, rc);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	svcrdma_pages_take(rqstp, rc);
+	svcrdma_sink_fill(rqstp, rc);
 	start_reads(t, rc);
 	return 0;
 }
@@ -432,7 +432,7 @@ int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
  * What most calls with a Read chunk are: small, and its Reads can begin as soon as it has come.
  * Anything else is left to svcrdma_reads_begin(), which says what is wrong, or waits.
  */
-static bool is_small_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static bool is_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	/* A thread takes one page less where its reply is in the same array. */
 	const u32 pages = min_t(u32, SVCRDMA_FEW_PAGES, t->st_max_pages - 3);
@@ -447,15 +447,15 @@ static bool is_small_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
 }
 
 /* Nobody waits for regions or pages, and it is not one too many. */
-static bool claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static bool claim_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	bool claimed;
 
 	spin_lock(&t->st_recv_lock);
 	claimed = t->st_state == RPCRDMA_CONN_ESTABLISHED && !svcrdma_transport_closing(t) &&
-		  !others_wait(t) && t->st_read.pulls < t->st_credits && reserve_pages(t, rc);
+		  !others_wait(t) && t->st_read.calls < t->st_credits && reserve_pages(t, rc);
 	if (claimed) {
-		t->st_read.pulls++;
+		t->st_read.calls++;
 		begin_attempt(t, rc);
 	}
 	spin_unlock(&t->st_recv_lock);
@@ -474,10 +474,10 @@ static bool claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
  */
 bool svcrdma_reads_claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	if (!is_small_pull(t, rc) || svcrdma_sq_crowded(t) || !svcrdma_pages_find(rc) ||
-	    !claim(t, rc))
+	if (!is_small_call(t, rc) || svcrdma_sq_congested(t) || !svcrdma_sink_alloc(rc) ||
+	    !claim_small_call(t, rc))
 		return false;
-	svcrdma_pages_take(NULL, rc);
+	svcrdma_sink_fill(NULL, rc);
 	return true;
 }
 
@@ -511,7 +511,7 @@ bool svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 
 	set_state(rc, SVCRDMA_READ_NONE);
 	spin_lock(&t->st_recv_lock);
-	t->st_read.pulls--;
+	t->st_read.calls--;
 	t->st_read.pages -= rc->rc_nr_pages;
 	more = !list_empty(&t->st_read.wait);
 	if (unlikely(more)) {
@@ -580,7 +580,7 @@ void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	begin_attempt(t, rc);
 	spin_unlock(&t->st_recv_lock);
 	/* None, if it had to wait for regions only. */
-	svcrdma_pages_take(rqstp, rc);
+	svcrdma_sink_fill(rqstp, rc);
 	waits = start_reads(t, rc);
 
 	spin_lock(&t->st_recv_lock);

@@ -12,7 +12,7 @@
 struct svcrdma_recv_ctxt;
 struct svcrdma_transport;
 
-enum { SVCRDMA_MAX_NOISE = 1024 };	/* messages in a row that are no calls */
+enum { SVCRDMA_MAX_UNEXPECTED = 1024 };	/* messages in a row that are no calls */
 
 /**
  * struct svcrdma_receiver - recv_ctxt.c, recvfrom.c: receive contexts
@@ -68,7 +68,7 @@ struct svcrdma_poller {
 /* recvfrom.c */
 int svcrdma_recvfrom(struct svc_rqst *rqstp);
 void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc);
-void svcrdma_recv_noise(struct svcrdma_transport *t);
+void svcrdma_recv_unexpected(struct svcrdma_transport *t);
 int svcrdma_poll_begin(struct svcrdma_transport *t, u32 size);
 void svcrdma_poll_stop(struct svcrdma_transport *t);
 void svcrdma_poll_end(struct svcrdma_transport *t);

@@ -20,7 +20,7 @@
 
 static void recv_ctxt_free(struct svcrdma_recv_ctxt *rc)
 {
-	svcrdma_pages_free(rc);
+	svcrdma_sink_free(rc);
 	rpcrdma_buffer_exit(&rc->rc_buffer);
 	kvfree(rc->rc_many);
 	kfree(rc);
@@ -35,19 +35,19 @@ static void ctxts_free(struct list_head *list)
 		recv_ctxt_free(rc);
 }
 
-static void take_storage(struct svcrdma_recv_ctxt *rc, u32 segments, u32 chunks)
+static void use_storage(struct svcrdma_recv_ctxt *rc, u32 segments, u32 chunks)
 {
 	rpcrdma_lists_init(&rc->rc_lists, rc->rc_segments, segments, rc->rc_chunks, chunks);
 }
 
-static void few_chunks(struct svcrdma_recv_ctxt *rc)
+static void use_few_chunks(struct svcrdma_recv_ctxt *rc)
 {
 	struct svcrdma_few_chunks *few = &rc->rc_few;
 
 	rc->rc_segments = few->segments;
 	rc->rc_chunks = few->chunks;
 	rc->rc_payloads = few->payloads;
-	take_storage(rc, ARRAY_SIZE(few->segments), ARRAY_SIZE(few->chunks));
+	use_storage(rc, ARRAY_SIZE(few->segments), ARRAY_SIZE(few->chunks));
 }
 
 /**
@@ -73,15 +73,15 @@ int svcrdma_recv_ctxt_many_chunks(const struct svcrdma_transport *t, struct svcr
 	rc->rc_segments = rc->rc_many;
 	rc->rc_chunks = (void *)(rc->rc_segments + segments);
 	rc->rc_payloads = (void *)(rc->rc_chunks + chunks);
-	take_storage(rc, segments, chunks);
+	use_storage(rc, segments, chunks);
 	return 0;
 }
 
-static void drop_many_chunks(struct svcrdma_recv_ctxt *rc)
+static void free_many_chunks(struct svcrdma_recv_ctxt *rc)
 {
 	kvfree(rc->rc_many);
 	rc->rc_many = NULL;
-	few_chunks(rc);
+	use_few_chunks(rc);
 }
 
 static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t, gfp_t gfp)
@@ -106,7 +106,7 @@ static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t, gf
 	rc->rc_read_cqe.done = svcrdma_read_wc;
 	INIT_LIST_HEAD(&rc->rc_reads.list);
 	rc->rc_sq.sw_granted = svcrdma_read_granted;
-	few_chunks(rc);
+	use_few_chunks(rc);
 	return rc;
 }
 
@@ -245,7 +245,7 @@ int svcrdma_recv_post_missing(struct svcrdma_transport *t)
 	return first ? ib_post_recv(t->st_qp, first, NULL) : 0;
 }
 
-static void posted(struct svcrdma_transport *t, int ret)
+static void close_if_not_posted(struct svcrdma_transport *t, int ret)
 {
 	if (!ret)
 		return;
@@ -254,16 +254,16 @@ static void posted(struct svcrdma_transport *t, int ret)
 }
 
 /* In place of a batch of Receives that are complete. If that fails, the connection ends. */
-static void fill(struct svcrdma_transport *t)
+static void post_batch(struct svcrdma_transport *t)
 {
 	int ret;
 
 	spin_lock(&t->st_recv_lock);
 	t->st_recv.posted -= RPCRDMA_RECEIVE_BATCH;
 	ret = svcrdma_recv_post_missing(t);
-	svcrdma_grant_look(t);
+	svcrdma_grant_update(t);
 	spin_unlock(&t->st_recv_lock);
-	posted(t, ret);
+	close_if_not_posted(t, ret);
 }
 
 /**
@@ -295,24 +295,24 @@ void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 	u32 used = atomic_inc_return(&t->st_recv.used);
 
 	if (unlikely(svcrdma_grant_is_highest(&t->st_credit, used)))
-		svcrdma_grant_highest(t, used);
+		svcrdma_grant_note_highest(t, used);
 	if (ready)
 		svcrdma_recv_ready(t, rc);
 	if (++t->st_recv.gone < RPCRDMA_RECEIVE_BATCH)
 		return;
 	t->st_recv.gone = 0;
-	fill(t);
+	post_batch(t);
 }
 
 /* One was put while there were too few of them. */
-static void put_slowly(struct svcrdma_transport *t)
+static void post_while_starved(struct svcrdma_transport *t)
 {
 	int ret;
 
 	spin_lock(&t->st_recv_lock);
 	ret = svcrdma_recv_post_missing(t);
 	spin_unlock(&t->st_recv_lock);
-	posted(t, ret);
+	close_if_not_posted(t, ret);
 }
 
 /**
@@ -325,14 +325,14 @@ static void put_slowly(struct svcrdma_transport *t)
 void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	if (unlikely(rc->rc_nr_pages || rc->rc_many_pages))
-		svcrdma_pages_drop(rc);
+		svcrdma_sink_release(rc);
 	if (unlikely(rc->rc_many))
-		drop_many_chunks(rc);
+		free_many_chunks(rc);
 	atomic_dec(&t->st_recv.used);
 	/* A full barrier: pairs with spare_take(). */
 	llist_add(&rc->rc_node, &t->st_recv.spare);
 	if (unlikely(READ_ONCE(t->st_recv.starved)))
-		put_slowly(t);
+		post_while_starved(t);
 }
 
 /**

@@ -198,26 +198,26 @@ bool svcrdma_poll_arm(struct svcrdma_transport *t)
 /* ---- a Receive is complete ---- */
 
 /**
- * svcrdma_recv_noise - a message has come that nobody wanted
+ * svcrdma_recv_unexpected - a message has come that nobody wanted
  * @t: transport
  *
- * It costs a wake-up of nfsd, as a call does. Who sends SVCRDMA_MAX_NOISE of these without a call
- * in between loses the connection.
+ * It costs a wake-up of nfsd, as a call does. A client that sends SVCRDMA_MAX_UNEXPECTED of these
+ * without a call in between loses the connection.
  *
  * Context: process.
  */
-void svcrdma_recv_noise(struct svcrdma_transport *t)
+void svcrdma_recv_unexpected(struct svcrdma_transport *t)
 {
-	if (atomic_inc_return(&t->st_noise) != SVCRDMA_MAX_NOISE)
+	if (atomic_inc_return(&t->st_unexpected) != SVCRDMA_MAX_UNEXPECTED)
 		return;
-	trace_svcrdma_noise(t, SVCRDMA_MAX_NOISE);
+	trace_svcrdma_noise(t, SVCRDMA_MAX_UNEXPECTED);
 	svcrdma_transport_close(t, RPCRDMA_END_BAD_MESSAGE);
 }
 
 static int recv_drop(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		     int status)
 {
-	svcrdma_recv_noise(t);
+	svcrdma_recv_unexpected(t);
 	rpcrdma_count_shared(&t->st_counters.bad_messages, 1);
 	trace_svcrdma_call_dropped(t, rc->rc_header.xid, status);
 	svcrdma_recv_ctxt_put(t, rc);
@@ -262,7 +262,7 @@ static void recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc
 }
 
 /* A small call: what is in its Read chunk is fetched before nfsd is told. */
-static bool recv_small_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static bool recv_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	if (!svcrdma_reads_claim(t, rc))
 		return false;
@@ -304,7 +304,7 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	if (unlikely(rc->rc_byte_len == RPCRDMA_FIXED_HEADER_SIZE) && recv_short_done(t, rc))
 		return;
 	if (unlikely(rpcrdma_may_have_reads(rc->rc_buffer.bf_data, rc->rc_byte_len)) &&
-	    recv_small_pull(t, rc))
+	    recv_small_call(t, rc))
 		return;
 	svcrdma_recv_taken(t, rc, true);
 	/* Else it is nfsd that has polled. */
@@ -319,9 +319,9 @@ static int recv_deliver(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
 	struct svcrdma_transport *t = rc->rc_transport;
 
-	if (atomic_read(&t->st_noise))
-		atomic_set(&t->st_noise, 0);
-	svcrdma_grant_hear(&t->st_credit, rc->rc_header.credits);
+	if (atomic_read(&t->st_unexpected))
+		atomic_set(&t->st_unexpected, 0);
+	svcrdma_grant_note_request(&t->st_credit, rc->rc_header.credits);
 	rqstp->rq_next_page = rqstp->rq_respages + 1;
 	rqstp->rq_xprt_ctxt = rc;
 	rqstp->rq_prot = IPPROTO_MAX;
@@ -335,7 +335,7 @@ static int recv_deliver(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 static int recv_reject(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		       enum rpcrdma_errcode error)
 {
-	svcrdma_recv_noise(t);
+	svcrdma_recv_unexpected(t);
 	svcrdma_error_send(t, rc, error);
 	svcrdma_recv_ctxt_put(t, rc);
 	return 0;
@@ -546,7 +546,7 @@ static void recv_no_call(struct svcrdma_transport *t)
 	clear_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 	/* Or calls will be taken before XPT_DATA: pairs with svcrdma_transport_data(). */
 	smp_mb__after_atomic();
-	if (!svcrdma_sq_crowded(t) || !svcrdma_poll_arm(t))
+	if (!svcrdma_sq_congested(t) || !svcrdma_poll_arm(t))
 		set_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 }
 
@@ -555,7 +555,7 @@ static struct svcrdma_recv_ctxt *recv_next(struct svcrdma_transport *t)
 {
 	struct svcrdma_recv_ctxt *rc = NULL;
 
-	if (unlikely(svcrdma_sq_crowded(t))) {
+	if (unlikely(svcrdma_sq_congested(t))) {
 		recv_no_call(t);
 		return NULL;
 	}

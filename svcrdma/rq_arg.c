@@ -49,31 +49,31 @@ u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp)
  * thread that gets the call lets go of as many. In between they are in an array of their own.
  */
 /**
- * svcrdma_call_pages - pages that a call's Reads need
+ * svcrdma_sink_pages - pages that a call's Reads need
  * @rc: context; its rc_stream_length is known
  *
  * Context: any.
  */
-u32 svcrdma_call_pages(const struct svcrdma_recv_ctxt *rc)
+u32 svcrdma_sink_pages(const struct svcrdma_recv_ctxt *rc)
 {
 	return DIV_ROUND_UP(rc->rc_stream_length, PAGE_SIZE);
 }
 
-static bool few(const struct svcrdma_recv_ctxt *rc)
+static bool sink_is_small(const struct svcrdma_recv_ctxt *rc)
 {
-	return svcrdma_call_pages(rc) <= SVCRDMA_FEW_PAGES;
+	return svcrdma_sink_pages(rc) <= SVCRDMA_FEW_PAGES;
 }
 
 /**
- * svcrdma_pages_find - pages for a small call, without a thread of nfsd
+ * svcrdma_sink_alloc - pages for a small call, without a thread of nfsd
  * @rc: context, whose call has not more than SVCRDMA_FEW_PAGES
  *
  * Context: any.
- * Return: false: there is not so much memory just now. Else svcrdma_pages_take() needs no thread.
+ * Return: false: there is not so much memory just now. Else svcrdma_sink_fill() needs no thread.
  */
-bool svcrdma_pages_find(struct svcrdma_recv_ctxt *rc)
+bool svcrdma_sink_alloc(struct svcrdma_recv_ctxt *rc)
 {
-	u32 pages = svcrdma_call_pages(rc);
+	u32 pages = svcrdma_sink_pages(rc);
 	struct page *page;
 
 	while (unlikely(rc->rc_nr_few < pages)) {
@@ -87,43 +87,43 @@ bool svcrdma_pages_find(struct svcrdma_recv_ctxt *rc)
 }
 
 /**
- * svcrdma_pages_make_room - a call is going to have pages
+ * svcrdma_sink_reserve - a call is going to have pages
  * @rc: context; its rc_stream_length is known
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
  */
-int svcrdma_pages_make_room(struct svcrdma_recv_ctxt *rc)
+int svcrdma_sink_reserve(struct svcrdma_recv_ctxt *rc)
 {
-	if (few(rc)) {
+	if (sink_is_small(rc)) {
 		rc->rc_pages = rc->rc_few_pages;
 		return 0;
 	}
-	rc->rc_many_pages = kvcalloc(svcrdma_call_pages(rc), sizeof(*rc->rc_many_pages),
+	rc->rc_many_pages = kvcalloc(svcrdma_sink_pages(rc), sizeof(*rc->rc_many_pages),
 				     GFP_KERNEL);
 	rc->rc_pages = rc->rc_many_pages;
 	return rc->rc_pages ? 0 : -ENOMEM;
 }
 
 /**
- * svcrdma_pages_take - pages for a call, unless it has them
+ * svcrdma_sink_fill - pages for a call, unless it has them
  * @rqstp: nfsd thread, which gives what is missing, and svc_alloc_arg() fills the gaps; or NULL,
- *	after svcrdma_pages_find()
- * @rc: context, after that or svcrdma_pages_make_room()
+ *	after svcrdma_sink_alloc()
+ * @rc: context, after that or svcrdma_sink_reserve()
  *
  * Context: process; any without a thread.
  */
-void svcrdma_pages_take(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
+void svcrdma_sink_fill(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
-	u32 pages = svcrdma_call_pages(rc);
-	u32 had = few(rc) ? rc->rc_nr_few : rc->rc_nr_pages;
+	u32 pages = svcrdma_sink_pages(rc);
+	u32 had = sink_is_small(rc) ? rc->rc_nr_few : rc->rc_nr_pages;
 
 	rc->rc_nr_pages = pages;
 	if (had >= pages)
 		return;
 	compat_rqst_call_taken(rqstp, pages);
 	svcrdma_pages_move(&rc->rc_pages[had], &rqstp->rq_pages[had], pages - had);
-	if (few(rc))
+	if (sink_is_small(rc))
 		rc->rc_nr_few = pages;
 }
 
@@ -154,13 +154,13 @@ static void replace_pages(struct page **old, struct page **new, u32 count)
  * The call is a thread's now, and so are its pages, the first ones in rq_pages. -EMSGSIZE: the
  * thread has too few pages.
  */
-static int pages_give(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
+static int sink_move_to_rqst(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
 	u32 pages = rc->rc_nr_pages, kept = 0;
 
 	if (pages > svcrdma_arg_page_limit(rqstp))
 		return -EMSGSIZE;
-	if (few(rc)) {
+	if (sink_is_small(rc)) {
 		kept = min_t(u32, pages, SVCRDMA_KEPT_PAGES);
 		swap_pages(rqstp->rq_pages, rc->rc_few_pages, kept);
 		rc->rc_nr_few -= pages - kept;
@@ -173,12 +173,12 @@ static int pages_give(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 }
 
 /**
- * svcrdma_pages_drop - the call has no pages any more
+ * svcrdma_sink_release - the call has no pages any more
  * @rc: context; nothing is read to them
  *
  * Context: process.
  */
-void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc)
+void svcrdma_sink_release(struct svcrdma_recv_ctxt *rc)
 {
 	u32 kept = min_t(u32, rc->rc_nr_few, SVCRDMA_KEPT_PAGES);
 
@@ -191,14 +191,14 @@ void svcrdma_pages_drop(struct svcrdma_recv_ctxt *rc)
 }
 
 /**
- * svcrdma_pages_free - a context is freed
+ * svcrdma_sink_free - a context is freed
  * @rc: context; nothing is read to its pages
  *
  * Context: process.
  */
-void svcrdma_pages_free(struct svcrdma_recv_ctxt *rc)
+void svcrdma_sink_free(struct svcrdma_recv_ctxt *rc)
 {
-	svcrdma_pages_drop(rc);
+	svcrdma_sink_release(rc);
 	release_pages(rc->rc_few_pages, rc->rc_nr_few);
 }
 
@@ -327,7 +327,7 @@ int svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
  */
 int svcrdma_arg_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
-	int ret = pages_give(rqstp, rc);
+	int ret = sink_move_to_rqst(rqstp, rc);
 
 	if (ret)
 		return ret;

@@ -15,7 +15,7 @@ struct svcrdma_recv_ctxt;
 struct svcrdma_send_ctxt;
 struct svcrdma_transport;
 
-enum { SVCRDMA_UNSIGNALLED_ROW = 4 };	/* Sends without a completion, then one with it */
+enum { SVCRDMA_MAX_UNSIGNALLED_ROW = 4 };	/* Sends without a completion, then one with it */
 
 /**
  * struct svcrdma_sender - send_ctxt.c: send contexts
@@ -26,8 +26,8 @@ enum { SVCRDMA_UNSIGNALLED_ROW = 4 };	/* Sends without a completion, then one wi
  * @cache: of these, at most; constant
  * @unsignalled: posted, and free when what is signalled behind them is complete. A reply, or a
  *	probe, takes them all before its post; any context adds
- * @row: of these, roughly: threads that change it at the same time may miss each other. At most
- *	SVCRDMA_UNSIGNALLED_ROW
+ * @nr_since_signal: unsignalled Sends since the last one that is signalled, roughly: threads that
+ *	change it at the same time may miss each other. At most SVCRDMA_MAX_UNSIGNALLED_ROW
  * @release: those whose Writes are complete
  * @release_work: frees what they hold
  */
@@ -38,7 +38,7 @@ struct svcrdma_sender {
 	u32			nr_kept;
 	u32			cache;
 	struct llist_head	unsignalled;
-	u32			row;
+	u32			nr_since_signal;
 	struct llist_head	release;
 	struct work_struct	release_work;
 };
@@ -56,7 +56,8 @@ void svcrdma_send_keep(struct svcrdma_transport *t, u32 count);
 void svcrdma_send_flush(struct svcrdma_transport *t);
 void svcrdma_send_ctxts_destroy(struct svcrdma_transport *t);
 struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp_t gfp);
-int svcrdma_send_ctxt_make_room(const struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
+int svcrdma_send_ctxt_reserve_pages(const struct svcrdma_transport *t,
+				    struct svcrdma_send_ctxt *sc);
 void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 int svcrdma_send_message(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);

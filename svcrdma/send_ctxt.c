@@ -10,9 +10,9 @@
  * free list. One with Writes holds mappings and pages, which are freed by a work item of the
  * connection; the completion handler only puts it on a list.
  *
- * A reply that holds nothing can wait with its buffer until what is behind it is complete: the
- * queue works in order. So SVCRDMA_UNSIGNALLED_ROW in a row ask for no completion, and with what
- * waits for the completion of another reply RPCRDMA_UNSIGNALLED_SENDS. They are put on
+ * A reply that holds nothing can wait with its buffer until a Send behind it is complete: the queue
+ * works in order. So SVCRDMA_MAX_UNSIGNALLED_ROW in a row ask for no completion, and with those
+ * that wait for the completion of another reply RPCRDMA_UNSIGNALLED_SENDS. They are put on
  * st_send.unsignalled after their post, and the next reply that is signalled takes them before
  * its own: what it finds there is ahead of it in the queue. If there is no next one, sq.c posts a
  * probe. The queue has entries for them that nobody else is given, so that none waits for one of
@@ -58,7 +58,7 @@ static void send_ctxt_keep(struct svcrdma_transport *t, struct svcrdma_send_ctxt
 }
 
 /* What is signalled behind them is complete. */
-static void unsignalled_keep(struct svcrdma_transport *t, struct llist_node *list)
+static void prior_sends_keep(struct svcrdma_transport *t, struct llist_node *list)
 {
 	struct svcrdma_send_ctxt *sc, *next;
 	u32 count = 0;
@@ -83,9 +83,9 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (svcrdma_wc_failed(t, "send", wc))
 		return;
-	if (sc->sc_ahead)
-		unsignalled_keep(t, sc->sc_ahead);
-	sc->sc_ahead = NULL;
+	if (sc->sc_prior_sends)
+		prior_sends_keep(t, sc->sc_prior_sends);
+	sc->sc_prior_sends = NULL;
 	if (list_empty(&sc->sc_writes.list) && !sc->sc_nr_pages)
 		send_ctxt_keep(t, sc);
 	else if (llist_add(&sc->sc_node, &t->st_send.release))
@@ -151,14 +151,14 @@ struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp
 }
 
 /**
- * svcrdma_send_ctxt_make_room - a Send with Writes is going to have pages
+ * svcrdma_send_ctxt_reserve_pages - a Send with Writes is going to have pages
  * @t: transport
  * @sc: context
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
  */
-int svcrdma_send_ctxt_make_room(const struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+int svcrdma_send_ctxt_reserve_pages(const struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
 	if (!sc->sc_pages)
 		sc->sc_pages = kvcalloc(t->st_max_pages, sizeof(*sc->sc_pages), GFP_KERNEL);
@@ -283,8 +283,8 @@ static void send_take_ahead(struct svcrdma_transport *t, struct svcrdma_send_ctx
 {
 	if (llist_empty(&t->st_send.unsignalled))
 		return;
-	sc->sc_ahead = llist_del_all(&t->st_send.unsignalled);
-	WRITE_ONCE(t->st_send.row, 0);
+	sc->sc_prior_sends = llist_del_all(&t->st_send.unsignalled);
+	WRITE_ONCE(t->st_send.nr_since_signal, 0);
 }
 
 /* With registrations in front; what it exposes is not the context's any more. */
@@ -391,12 +391,12 @@ int svcrdma_send_message(struct svcrdma_transport *t, struct svcrdma_send_ctxt *
  */
 int svcrdma_send_reply(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
-	u32 row = READ_ONCE(t->st_send.row);
+	u32 row = READ_ONCE(t->st_send.nr_since_signal);
 
-	if (sc->sc_write_wrs || sc->sc_exposed || row == SVCRDMA_UNSIGNALLED_ROW ||
+	if (sc->sc_write_wrs || sc->sc_exposed || row == SVCRDMA_MAX_UNSIGNALLED_ROW ||
 	    !svcrdma_sq_reserve_unsignalled(t))
 		return svcrdma_send_message(t, sc);
-	WRITE_ONCE(t->st_send.row, row + 1);
+	WRITE_ONCE(t->st_send.nr_since_signal, row + 1);
 	sc->sc_wr.send_flags = 0;
 	return send_post(t, sc);
 }

@@ -22,7 +22,7 @@ struct svcrdma_transport;
  * HCA from post to completion (of what is behind it, if its Send is unsignalled), or by the
  * release list.
  *
- * @sc_node: entry of st_send.free, st_send.unsignalled, @sc_ahead or st_send.release
+ * @sc_node: entry of st_send.free, st_send.unsignalled, @sc_prior_sends or st_send.release
  * @sc_all: entry of st_send.all, under its lock
  * @sc_transport: constant
  * @sc_extra: there are enough without it: it is freed after its use. Constant
@@ -33,7 +33,7 @@ struct svcrdma_transport;
  * @sc_writes: this reply's Writes
  * @sc_write_wrs: work requests of @sc_writes
  * @sc_written: bytes of @sc_writes
- * @sc_ahead: unsignalled ones that were posted ahead of it, and are complete when it is
+ * @sc_prior_sends: unsignalled ones that were posted ahead of it, and are complete when it is
  * @sc_sq: waits for Send Queue entries
  * @sc_exposed: the reply that this Send tells the client to pull; until it is posted
  * @sc_long: what this Send, a callback, exposes; until it is posted
@@ -53,7 +53,7 @@ struct svcrdma_send_ctxt {
 	struct svcrdma_rws	sc_writes;
 	u32			sc_write_wrs;
 	u32			sc_written;
-	struct llist_node	*sc_ahead;
+	struct llist_node	*sc_prior_sends;
 	struct svcrdma_sq_waiter sc_sq;
 	struct svcrdma_exposed	*sc_exposed;
 	struct svcrdma_long_call *sc_long;

@@ -433,7 +433,7 @@ static int reply_take_pages(struct reply *reply, struct svc_rqst *rqstp)
 	if (svcrdma_send_entries(sc) > svcrdma_sq_depth(reply->t))
 		return -EMSGSIZE;
 	if (writes) {
-		ret = svcrdma_send_ctxt_make_room(reply->t, sc);
+		ret = svcrdma_send_ctxt_reserve_pages(reply->t, sc);
 		if (ret)
 			return ret;
 		percpu_counter_inc(&svcrdma_stat_write);

@@ -7,9 +7,9 @@
  * a smaller need. What waits is a context with all that it needs, never a thread. When the
  * transport closes, it stays as it is until the transport is freed.
  *
- * While nobody waits, entries are taken and given back without the lock: sq_take(), svcrdma_sq_put().
- * st_sq.slow says when that is not so. Whoever has changed one side looks at the other one behind
- * a full barrier, so that of two who meet at least one sees the other:
+ * While nobody waits, entries are taken and given back without the lock, by sq_take() and
+ * svcrdma_sq_put(). st_sq.slow says when that is not so. Whoever has changed one side looks at the
+ * other one behind a full barrier, so that of two who meet at least one sees the other:
  *
  * who takes entries		and the worker, which ends the watch
  * who waits for entries	and who gives some back
@@ -192,11 +192,11 @@ static void sq_serve(struct svcrdma_transport *t, unsigned long flags)
 {
 	struct svcrdma_sq_waiter *waiter, *next;
 	LIST_HEAD(granted);
-	bool was_crowded;
+	bool was_congested;
 
-	was_crowded = svcrdma_sq_crowded(t);
+	was_congested = svcrdma_sq_congested(t);
 	sq_grant(t, &granted);
-	was_crowded = was_crowded && !svcrdma_sq_crowded(t);
+	was_congested = was_congested && !svcrdma_sq_congested(t);
 	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 
 	/* Its context may be gone as soon as it is posted. */
@@ -205,7 +205,7 @@ static void sq_serve(struct svcrdma_transport *t, unsigned long flags)
 		waiter->sw_granted(t, waiter);
 	}
 	/* There may be calls that were left. */
-	if (was_crowded)
+	if (was_congested)
 		svcrdma_transport_data(t);
 }
 
@@ -430,12 +430,12 @@ u32 svcrdma_sq_depth(const struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_sq_crowded - do so many wait that no new calls are to be taken?
+ * svcrdma_sq_congested - do so many wait that no new calls are to be taken?
  * @t: transport
  *
  * Context: any. A hint. When that is over, svcrdma_transport_data() is called.
  */
-bool svcrdma_sq_crowded(const struct svcrdma_transport *t)
+bool svcrdma_sq_congested(const struct svcrdma_transport *t)
 {
 	return READ_ONCE(t->st_sq.nr_waiters) >= SVCRDMA_MAX_SQ_WAITERS;
 }

@@ -85,7 +85,7 @@ void svcrdma_sq_put_held(struct svcrdma_transport *t, u32 count);
 bool svcrdma_sq_reserve_unsignalled(struct svcrdma_transport *t);
 void svcrdma_sq_put_unsignalled(struct svcrdma_transport *t, u32 count);
 u32 svcrdma_sq_depth(const struct svcrdma_transport *t);
-bool svcrdma_sq_crowded(const struct svcrdma_transport *t);
+bool svcrdma_sq_congested(const struct svcrdma_transport *t);
 void svcrdma_sq_show(struct seq_file *seq, const struct svcrdma_transport *t);
 
 #endif /* SVCRDMA_SQ_H */

@@ -98,7 +98,7 @@ struct svcrdma_listener;
  * @st_end: why it ends; set once
  * @st_connection: entry of debugfs.c
  *
- * @st_noise: messages since the last call that were neither calls nor wanted
+ * @st_unexpected: messages since the last call that were neither calls nor wanted
  *
  * @st_expose_lock: guards @st_region, @st_expose and @st_long. Completion handlers on a work
  *	queue and process context
@@ -157,7 +157,7 @@ struct svcrdma_transport {
 	enum rpcrdma_end	st_end;
 	struct rpcrdma_connection st_connection;
 
-	atomic_t		st_noise;
+	atomic_t		st_unexpected;
 
 	spinlock_t		st_expose_lock;	/* see above */
 	struct svcrdma_region_pool st_region;

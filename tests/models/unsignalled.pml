@@ -13,7 +13,7 @@
  *	svcrdma/send_ctxt.c: send_take_ahead()
  *	svcrdma/sq.c: svcrdma_sq_reserve_unsignalled()
  * @part handler  a Send is complete
- *	svcrdma/send_ctxt.c: send_wc() unsignalled_keep()
+ *	svcrdma/send_ctxt.c: send_wc() prior_sends_keep()
  * @part keep  environment: what is asserted of a context that comes back
  * @part hca  environment: the queue pair, and the loss of the connection
  *

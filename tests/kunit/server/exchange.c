@@ -223,7 +223,8 @@ static bool will_be_signalled(const struct exchange *x)
 
 	for (i = 0; i < x->c->nr_write; i++)
 		writes |= x->c->written[i] > 0;
-	return writes || t->st_sq.slow || t->st_send.row == SVCRDMA_UNSIGNALLED_ROW ||
+	return writes || t->st_sq.slow ||
+	       t->st_send.nr_since_signal == SVCRDMA_MAX_UNSIGNALLED_ROW ||
 	       atomic_read(&t->st_sq.unsignalled) == RPCRDMA_UNSIGNALLED_SENDS;
 }
 

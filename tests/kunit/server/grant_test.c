@@ -306,7 +306,7 @@ static void grant_is_asked_for_after_the_end(struct kunit *test)
 	set_bit(XPT_BUSY, &t->st_xprt.xpt_flags);
 	svc_xprt_get(&t->st_xprt);
 	svcrdma_transport_ops.xpo_detach(&t->st_xprt);
-	svcrdma_grant_hear(&t->st_credit, U32_MAX);
+	svcrdma_grant_note_request(&t->st_credit, U32_MAX);
 	KUNIT_EXPECT_FALSE(test, work_pending(&t->st_credit.work));
 	svc_xprt_put(&t->st_xprt);
 }

@@ -306,7 +306,7 @@ static void lose_by_work(struct server *server, const char *what)
 {
 	struct ib_wc wc = { .status = IB_WC_RETRY_EXC_ERR };
 
-	svcrdma_wc_ends(server->transport, what, &wc);
+	svcrdma_wc_error(server->transport, what, &wc);
 }
 
 static void lose_by_send(struct server *server)

@@ -6,7 +6,7 @@
 #include "sq.h"
 
 enum {
-	IN_A_ROW = SVCRDMA_UNSIGNALLED_ROW,
+	IN_A_ROW = SVCRDMA_MAX_UNSIGNALLED_ROW,
 	/* Replies with as many that are unsignalled as may be */
 	MANY = RPCRDMA_UNSIGNALLED_SENDS / IN_A_ROW * (IN_A_ROW + 1),
 };

@@ -73,7 +73,7 @@ static void end_unread(struct sweep *sweep, struct client_call *call)
 	const struct client_shape *shape = &sweep->op->shape;
 	u32 at = shape->head + shape->pages - 1;
 
-	call->message[at] = SVCRDMA_UNREAD;
+	call->message[at] = SVCRDMA_READ_SENTINEL;
 	KUNIT_ASSERT_EQ(sweep->test, 0,
 			write_bytes_to_xdr_buf(&call->rqst.rq_snd_buf, at, &call->message[at], 1));
 }
