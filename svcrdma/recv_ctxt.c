@@ -245,25 +245,21 @@ int svcrdma_recv_post_missing(struct svcrdma_transport *t)
 	return first ? ib_post_recv(t->st_qp, first, NULL) : 0;
 }
 
-static void close_if_not_posted(struct svcrdma_transport *t, int ret)
-{
-	if (!ret)
-		return;
-	trace_svcrdma_post_recv_err(t, ret);
-	svcrdma_transport_close(t, RPCRDMA_END_RECEIVE_FAILED);
-}
-
-/* In place of a batch of Receives that are complete. If that fails, the connection ends. */
-static void post_batch(struct svcrdma_transport *t)
+/* In place of @gone Receives that are complete. If that fails, the connection ends. */
+static void post_missing(struct svcrdma_transport *t, u32 gone)
 {
 	int ret;
 
 	spin_lock(&t->st_recv_lock);
-	t->st_recv.posted -= RPCRDMA_RECEIVE_BATCH;
+	t->st_recv.posted -= gone;
 	ret = svcrdma_recv_post_missing(t);
-	svcrdma_grant_update(t);
+	if (gone)
+		svcrdma_grant_update(t);
 	spin_unlock(&t->st_recv_lock);
-	close_if_not_posted(t, ret);
+	if (unlikely(ret)) {
+		trace_svcrdma_post_recv_err(t, ret);
+		svcrdma_transport_close(t, RPCRDMA_END_RECEIVE_FAILED);
+	}
 }
 
 /**
@@ -301,18 +297,7 @@ void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 	if (++t->st_recv.gone < RPCRDMA_RECEIVE_BATCH)
 		return;
 	t->st_recv.gone = 0;
-	post_batch(t);
-}
-
-/* One was put while there were too few of them. */
-static void post_while_starved(struct svcrdma_transport *t)
-{
-	int ret;
-
-	spin_lock(&t->st_recv_lock);
-	ret = svcrdma_recv_post_missing(t);
-	spin_unlock(&t->st_recv_lock);
-	close_if_not_posted(t, ret);
+	post_missing(t, RPCRDMA_RECEIVE_BATCH);
 }
 
 /**
@@ -332,7 +317,7 @@ void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt
 	/* A full barrier: pairs with spare_take(). */
 	llist_add(&rc->rc_node, &t->st_recv.spare);
 	if (unlikely(READ_ONCE(t->st_recv.starved)))
-		post_while_starved(t);
+		post_missing(t, 0);
 }
 
 /**

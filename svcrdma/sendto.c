@@ -288,9 +288,10 @@ static int reply_set_reply_chunk(struct reply *reply, u32 written)
 
 static int reply_inline(struct reply *reply)
 {
-	int ret;
+	int ret = 0;
 
-	ret = reply_set_reply_chunk(reply, 0);
+	if (reply->lists.nr_reply)
+		ret = reply_set_reply_chunk(reply, 0);
 	if (!ret)
 		ret = reply_encode_header(reply, &reply->lists);
 	if (!ret)
@@ -399,15 +400,16 @@ static int reply_guess(struct reply *reply)
 	return reply_inline(reply);
 }
 
-static int reply_build(struct reply *reply)
+static int reply_too_large(struct reply *reply)
 {
-	u32 header_size;
-	int ret;
+	return reply->t->st_agreed.read_chunk_replies ? reply_expose(reply) : reply_guess(reply);
+}
 
-	ret = reply_fill_write_list(reply);
-	if (ret)
-		return ret;
-	header_size = rpcrdma_header_size(&reply->header, &reply->lists);
+/* There is a Reply chunk, which may have to take the reply. */
+static int reply_by_plan(struct reply *reply)
+{
+	u32 header_size = rpcrdma_header_size(&reply->header, &reply->lists);
+
 	switch (rpcrdma_plan_reply(header_size, reply->length, reply->inline_send,
 				   rpcrdma_reply_chunk(&reply->lists))) {
 	case RPCRDMA_REPLY_INLINE:
@@ -415,9 +417,22 @@ static int reply_build(struct reply *reply)
 	case RPCRDMA_REPLY_CHUNK:
 		return reply_through_chunk(reply);
 	default:
-		return reply->t->st_agreed.read_chunk_replies ? reply_expose(reply) :
-								reply_guess(reply);
+		return reply_too_large(reply);
 	}
+}
+
+static int reply_build(struct reply *reply)
+{
+	int ret = 0;
+
+	if (reply->lists.nr_write)
+		ret = reply_fill_write_list(reply);
+	if (ret)
+		return ret;
+	if (reply->lists.nr_reply)
+		return reply_by_plan(reply);
+	ret = reply_inline(reply);
+	return likely(ret != -EMSGSIZE) ? ret : reply_too_large(reply);
 }
 
 /* The HCA is going to read from the pages after nfsd has forgotten them. */
