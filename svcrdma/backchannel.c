@@ -88,14 +88,13 @@ static void backchannel_wait_for_reply(struct rpc_task *task)
 /* Bytes copied; -EMSGSIZE: the reply is not one for @rqst. */
 static int backchannel_copy(struct rpc_rqst *rqst, const struct svcrdma_recv_ctxt *rc)
 {
-	u32 length = rc->rc_byte_len - rc->rc_header.size;
 	struct kvec *head = &rqst->rq_private_buf.head[0];
 
 	memcpy(&rqst->rq_private_buf, &rqst->rq_rcv_buf, sizeof(rqst->rq_private_buf));
-	if (length > head->iov_len)
+	if (rc->rc_inline_size > head->iov_len)
 		return -EMSGSIZE;
-	memcpy(head->iov_base, rc->rc_buffer.bf_data + rc->rc_header.size, length);
-	return length;
+	memcpy(head->iov_base, rc->rc_inline, rc->rc_inline_size);
+	return rc->rc_inline_size;
 }
 
 /* The same for a reply in pages of ours, which nobody has looked at until now. */

@@ -17,7 +17,7 @@ struct svcrdma_transport;
 
 enum {
 	SVCRDMA_MAX_READ_CALLS = 8,	/* largest calls of which a connection may have the pages */
-	SVCRDMA_READ_SENTINEL = 0xa5,		/* a byte that a Read is to replace: rxe.c */
+	SVCRDMA_READ_SENTINEL = 0xa5,	/* a byte that a Read is to replace: rxe.c */
 };
 
 /*
@@ -25,7 +25,6 @@ enum {
  * a chunk of its own.
  */
 enum { SVCRDMA_CALL_HEADER_MIN = RPCRDMA_RPC_MIN_CALL };
-
 
 /**
  * struct svcrdma_reader - read_chunks.c: calls with Read chunks, under st_recv_lock

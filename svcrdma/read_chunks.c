@@ -79,7 +79,7 @@ static int plan_reads(struct svcrdma_recv_ctxt *rc, u32 limit)
 	if (!base_is_right(rc))
 		return -EINVAL;
 	/* A Position beyond the inline part is found out in any case. */
-	if (!rpcrdma_pieces_measure(&rc->rc_lists, svcrdma_recv_inline_size(rc),
+	if (!rpcrdma_pieces_measure(&rc->rc_lists, rc->rc_inline_size,
 				    limit + min(head, rc->rc_byte_len), &size) ||
 	    (head ?: size) < SVCRDMA_CALL_HEADER_MIN)
 		return -EINVAL;
@@ -437,10 +437,9 @@ static bool is_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
 	/* A thread takes one page less where its reply is in the same array. */
 	const u32 pages = min_t(u32, SVCRDMA_FEW_PAGES, t->st_max_pages - 3);
 
-	return rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
-				     &rc->rc_lists) == RPCRDMA_OK &&
+	return svcrdma_recv_decode(rc) == RPCRDMA_OK &&
 	       rc->rc_header.proc == RPCRDMA_MSG && rc->rc_lists.nr_segments == 1 &&
-	       rpcrdma_message_direction(svcrdma_recv_inline(rc), svcrdma_recv_inline_size(rc)) ==
+	       rpcrdma_message_direction(rc->rc_inline, rc->rc_inline_size) ==
 	       RPCRDMA_RPC_CALL &&
 	       rc->rc_lists.nr_read && !plan_reads(rc, pages << PAGE_SHIFT) &&
 	       t->st_read_depth;

@@ -293,7 +293,7 @@ void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 	if (unlikely(svcrdma_grant_is_highest(&t->st_credit, used)))
 		svcrdma_grant_note_highest(t, used);
 	if (ready)
-		svcrdma_recv_ready(t, rc);
+		llist_add(&rc->rc_node, &t->st_recv.ready);
 	if (++t->st_recv.gone < RPCRDMA_RECEIVE_BATCH)
 		return;
 	t->st_recv.gone = 0;
@@ -329,6 +329,8 @@ void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt
  */
 void svcrdma_release_ctxt(struct svc_xprt *xprt, void *ctxt)
 {
-	if (ctxt)
-		svcrdma_recv_ctxt_put(svcrdma_transport_of(xprt), ctxt);
+	struct svcrdma_recv_ctxt *rc = ctxt;
+
+	if (rc)
+		svcrdma_recv_ctxt_put(rc->rc_transport, rc);
 }

@@ -60,6 +60,8 @@ struct svcrdma_few_chunks {
  * @rc_byte_len: bytes received
  * @rc_since: when it had come
  * @rc_header: decoded header
+ * @rc_inline: what is behind it; set with it
+ * @rc_inline_size: bytes of that
  * @rc_lists: decoded chunks, over @rc_segments and @rc_chunks
  * @rc_segments: storage: that of @rc_few, or of @rc_many
  * @rc_chunks: storage
@@ -90,6 +92,8 @@ struct svcrdma_recv_ctxt {
 	u32			rc_byte_len;
 	ktime_t			rc_since;
 	struct rpcrdma_header	rc_header;
+	void			*rc_inline;
+	u32			rc_inline_size;
 	struct rpcrdma_chunk_lists rc_lists;
 	struct rpcrdma_segment	*rc_segments;
 	struct rpcrdma_chunk	*rc_chunks;
@@ -109,14 +113,21 @@ struct svcrdma_recv_ctxt {
 	struct page		**rc_pages;
 };
 
-static inline u32 svcrdma_recv_inline_size(const struct svcrdma_recv_ctxt *rc)
+/* The header has been decoded: what is behind it is the inline part. */
+static inline void svcrdma_recv_set_inline(struct svcrdma_recv_ctxt *rc)
 {
-	return rc->rc_byte_len - rc->rc_header.size;
+	rc->rc_inline = rc->rc_buffer.bf_data + rc->rc_header.size;
+	rc->rc_inline_size = rc->rc_byte_len - rc->rc_header.size;
 }
 
-static inline void *svcrdma_recv_inline(const struct svcrdma_recv_ctxt *rc)
+static inline enum rpcrdma_status svcrdma_recv_decode(struct svcrdma_recv_ctxt *rc)
 {
-	return rc->rc_buffer.bf_data + rc->rc_header.size;
+	enum rpcrdma_status status;
+
+	status = rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
+				       &rc->rc_lists);
+	svcrdma_recv_set_inline(rc);
+	return status;
 }
 
 /*
@@ -133,7 +144,7 @@ static inline bool svcrdma_recv_is_simple(const struct svcrdma_recv_ctxt *rc)
 static inline void svcrdma_recv_pieces(struct rpcrdma_pieces *walk,
 				       const struct svcrdma_recv_ctxt *rc)
 {
-	rpcrdma_pieces_start(walk, &rc->rc_lists, svcrdma_recv_inline_size(rc), U32_MAX);
+	rpcrdma_pieces_start(walk, &rc->rc_lists, rc->rc_inline_size, U32_MAX);
 }
 
 void svcrdma_trace_received(const struct svcrdma_transport *t, const struct svcrdma_recv_ctxt *rc);

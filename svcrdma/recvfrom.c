@@ -241,8 +241,7 @@ static int recv_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 static bool recv_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	if (!t->st_agreed.read_chunk_replies ||
-	    rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
-				  &rc->rc_lists) != RPCRDMA_OK ||
+	    svcrdma_recv_decode(rc) != RPCRDMA_OK ||
 	    rc->rc_header.proc != RPCRDMA_DONE)
 		return false;
 	svcrdma_recv_taken(t, rc, false);
@@ -402,6 +401,16 @@ static int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	return 0;
 }
 
+static bool recv_decode_unpadded(struct svcrdma_recv_ctxt *rc)
+{
+	enum rpcrdma_status status;
+
+	status = rpcrdma_unpadded_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
+					 &rc->rc_lists);
+	svcrdma_recv_set_inline(rc);
+	return status == RPCRDMA_OK;
+}
+
 /*
  * RFC 8166 section 4.6.1 wants ERR_CHUNK. Where the administrator says so, one to which no
  * padding applies is the RDMA_MSG that it might have been.
@@ -411,11 +420,8 @@ static bool recv_msgp_is_msg(struct svcrdma_transport *t, struct svcrdma_recv_ct
 	if (!t->st_serve_msgp)
 		return false;
 	/* Where memory is short for many chunks, as if it were off */
-	return rpcrdma_unpadded_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
-				       &rc->rc_lists) == RPCRDMA_OK ||
-	       (!svcrdma_recv_ctxt_many_chunks(t, rc) &&
-		rpcrdma_unpadded_decode(rc->rc_buffer.bf_data, rc->rc_byte_len,
-					&rc->rc_header, &rc->rc_lists) == RPCRDMA_OK);
+	return recv_decode_unpadded(rc) ||
+	       (!svcrdma_recv_ctxt_many_chunks(t, rc) && recv_decode_unpadded(rc));
 }
 
 /*
@@ -431,8 +437,8 @@ static bool recv_is_reverse_reply(const struct svcrdma_transport *t,
 	case RPCRDMA_NOMSG:
 		return t->st_agreed.reverse_chunks && !rc->rc_lists.nr_read;
 	case RPCRDMA_MSG:
-		return rpcrdma_message_direction(svcrdma_recv_inline(rc),
-						 svcrdma_recv_inline_size(rc)) ==
+		return rpcrdma_message_direction(rc->rc_inline,
+						 rc->rc_inline_size) ==
 		       RPCRDMA_RPC_REPLY;
 	default:
 		return false;
@@ -462,7 +468,7 @@ static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	}
 	if (rc->rc_lists.nr_read || rc->rc_header.proc == RPCRDMA_NOMSG)
 		return recv_with_reads(rqstp, t, rc);
-	if (svcrdma_recv_inline_size(rc) < SVCRDMA_CALL_HEADER_MIN) {
+	if (rc->rc_inline_size < SVCRDMA_CALL_HEADER_MIN) {
 		trace_svcrdma_call_bad(t, rc->rc_header.xid, RPCRDMA_TRUNCATED);
 		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
 	}
@@ -497,14 +503,12 @@ static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	enum rpcrdma_status status;
 	int ret;
 
-	status = rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
-				       &rc->rc_lists);
+	status = svcrdma_recv_decode(rc);
 	if (status == RPCRDMA_TOO_MANY) {
 		ret = svcrdma_recv_ctxt_many_chunks(t, rc);
 		if (ret)
 			return recv_no_memory(t, rc, ret);
-		status = rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len,
-					       &rc->rc_header, &rc->rc_lists);
+		status = svcrdma_recv_decode(rc);
 	}
 	if (status != RPCRDMA_OK)
 		return recv_bad_message(t, rc, status);

@@ -242,15 +242,15 @@ static void build_simple(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
 	const struct rpcrdma_chunk *chunk = &rc->rc_lists.chunks[0];
 	struct xdr_buf *arg = &rqstp->rq_arg;
-	u32 rest = svcrdma_recv_inline_size(rc) - chunk->position;
+	u32 rest = rc->rc_inline_size - chunk->position;
 	u32 padded = rc->rc_stream_length - rest;
 
-	arg_init(rqstp, svcrdma_recv_inline(rc), chunk->position);
+	arg_init(rqstp, rc->rc_inline, chunk->position);
 	if (padded > chunk->length)
 		zero_pages(rqstp->rq_pages, chunk->length, padded - chunk->length);
 	arg->page_len = padded;
 	if (rest) {
-		arg->tail[0].iov_base = svcrdma_recv_inline(rc) + chunk->position;
+		arg->tail[0].iov_base = rc->rc_inline + chunk->position;
 		arg->tail[0].iov_len = rest;
 		copy_to_pages(rqstp->rq_pages, padded, arg->tail[0].iov_base, rest);
 	}
@@ -269,7 +269,7 @@ static void copy_inline_pieces(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt 
 			zero_pages(rqstp->rq_pages, piece.to, piece.length);
 		else if (piece.source == RPCRDMA_PIECE_INLINE)
 			copy_to_pages(rqstp->rq_pages, piece.to,
-				      svcrdma_recv_inline(rc) + piece.from, piece.length);
+				      rc->rc_inline + piece.from, piece.length);
 	}
 }
 
@@ -300,16 +300,15 @@ static void build_flat(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
  */
 int svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
-	u32 size = svcrdma_recv_inline_size(rc), rest;
-	void *call = svcrdma_recv_inline(rc);
+	u32 size = rc->rc_inline_size, rest;
 
-	arg_init(rqstp, call, min_t(u32, size, PAGE_SIZE));
+	arg_init(rqstp, rc->rc_inline, min_t(u32, size, PAGE_SIZE));
 	if (likely(size <= PAGE_SIZE))
 		return 0;
 	rest = size - PAGE_SIZE;
 	if (PFN_UP(rest) > svcrdma_arg_page_limit(rqstp))
 		return -EMSGSIZE;
-	copy_to_pages(rqstp->rq_pages, 0, call + PAGE_SIZE, rest);
+	copy_to_pages(rqstp->rq_pages, 0, rc->rc_inline + PAGE_SIZE, rest);
 	rqstp->rq_arg.page_len = rest;
 	rqstp->rq_arg.len = size;
 	rqstp->rq_arg.buflen = size;

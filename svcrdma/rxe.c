@@ -125,7 +125,7 @@ static void verify_wc(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 static int post_verification(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
-		      const struct last *last)
+			     const struct last *last)
 {
 	const u32 need = rc->rc_sq.sw_need;
 	int ret;
