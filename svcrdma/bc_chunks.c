@@ -155,7 +155,7 @@ static void long_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct long_memory *reply = &lc->lc_reply;
 
 	/* It stays as it is until the transport is freed. */
-	if (svcrdma_wc_failed(t, "inv", wc))
+	if (svcrdma_wc_failed(t, "inv", RPCRDMA_END_FENCE_FAILED, wc))
 		return;
 	rpcrdma_count_shared(&t->st_counters.regions_invalidated_locally,
 			     long_call_regions(lc));

@@ -29,7 +29,7 @@
  *    returned. No handler touches st_xprt or wakes nfsd from here on. (A completion event may be
  *    late, and see the state as it was: it finds XPT_BUSY, which is never given back.)
  *
- * transport_free(), xpo_free, when the last reference is gone. Threads, and the watch, that saw
+ * svcrdma_transport_free(), xpo_free, when the last reference is gone. Threads, and the watch, that saw
  * st_closing clear may have posted after transport_quiesce()'s drain, but have returned now:
  * 1. Drain again. The HCA owns no context any more. The expose work may have been
  *    started again by a thread that posted.
@@ -112,26 +112,21 @@ static void transport_established(struct svcrdma_transport *t)
 	svcrdma_transport_data(t);
 }
 
-static enum rpcrdma_end end_of_work(const char *what)
-{
-	if (!strcmp(what, "recv"))
-		return RPCRDMA_END_RECEIVE_FAILED;
-	return strcmp(what, "inv") ? RPCRDMA_END_SEND_FAILED : RPCRDMA_END_FENCE_FAILED;
-}
-
 /**
  * svcrdma_wc_error - a completion that failed ends its connection
  * @t: transport
  * @what: was posted, for the trace; a flush is none of its own
+ * @why: if nothing has failed before
  * @wc: completion
  *
  * Context: completion handlers.
  */
-void svcrdma_wc_error(struct svcrdma_transport *t, const char *what, const struct ib_wc *wc)
+void svcrdma_wc_error(struct svcrdma_transport *t, const char *what, enum rpcrdma_end why,
+		      const struct ib_wc *wc)
 {
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
 		trace_svcrdma_wc_err(t, what, wc);
-	svcrdma_transport_close(t, rpcrdma_end_of(wc, end_of_work(what)));
+	svcrdma_transport_close(t, rpcrdma_end_of(wc, why));
 }
 
 static void transport_quiesce(struct svcrdma_transport *t)
@@ -264,7 +259,7 @@ static enum rpcrdma_end end_of_event(const struct rdma_cm_event *event)
 	}
 }
 
-/* Never asks the CM to destroy the id: transport_free() does. */
+/* Never asks the CM to destroy the id: svcrdma_transport_free() does. */
 static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct svcrdma_transport *t = id->context;

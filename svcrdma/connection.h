@@ -22,15 +22,16 @@ void svcrdma_transport_discard(struct svcrdma_transport *t);
 void svcrdma_transport_close(struct svcrdma_transport *t, enum rpcrdma_end why);
 bool svcrdma_transport_data(struct svcrdma_transport *t);
 void svcrdma_transports_wait(const struct svc_serv *serv, const struct svcrdma_listener *li);
-void svcrdma_wc_error(struct svcrdma_transport *t, const char *what, const struct ib_wc *wc);
+void svcrdma_wc_error(struct svcrdma_transport *t, const char *what, enum rpcrdma_end why,
+		      const struct ib_wc *wc);
 
 /* Has it failed? Then the connection ends. Context: completion handlers. */
 static inline bool svcrdma_wc_failed(struct svcrdma_transport *t, const char *what,
-				     const struct ib_wc *wc)
+				     enum rpcrdma_end why, const struct ib_wc *wc)
 {
 	if (likely(wc->status == IB_WC_SUCCESS))
 		return false;
-	svcrdma_wc_error(t, what, wc);
+	svcrdma_wc_error(t, what, why, wc);
 	return true;
 }
 

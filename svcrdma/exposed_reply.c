@@ -102,7 +102,7 @@ static void exposed_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_transport *t = ex->ex_transport;
 
 	/* It stays as it is until the transport is freed. */
-	if (svcrdma_wc_failed(t, "inv", wc))
+	if (svcrdma_wc_failed(t, "inv", RPCRDMA_END_FENCE_FAILED, wc))
 		return;
 	/* Each but the last of the chain is unsignalled. */
 	rpcrdma_count_shared(&t->st_counters.regions_invalidated_locally,

@@ -320,7 +320,7 @@ void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_transport *t = rc->rc_transport;
 
 	/* The context stays as it is until the transport is freed. */
-	if (svcrdma_wc_failed(t, "read", wc))
+	if (svcrdma_wc_failed(t, "read", RPCRDMA_END_SEND_FAILED, wc))
 		return;
 	if (svcrdma_rxe_verify(t, rc))
 		svcrdma_reads_verified(t, rc);

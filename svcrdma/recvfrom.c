@@ -286,7 +286,7 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_cqe);
 	struct svcrdma_transport *t = rc->rc_transport;
 
-	if (svcrdma_wc_failed(t, "recv", wc))
+	if (svcrdma_wc_failed(t, "recv", RPCRDMA_END_RECEIVE_FAILED, wc))
 		return;
 	percpu_counter_inc(&svcrdma_stat_recv);
 	if (unlikely(wc->wc_flags & IB_WC_WITH_INVALIDATE)) {

@@ -131,7 +131,7 @@ static void region_reg_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_transport *t =
 		container_of(wc->wr_cqe, struct svcrdma_transport, st_region.reg_cqe);
 
-	svcrdma_wc_failed(t, "reg", wc);
+	svcrdma_wc_failed(t, "reg", RPCRDMA_END_SEND_FAILED, wc);
 }
 
 /**

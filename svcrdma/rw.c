@@ -139,7 +139,7 @@ void svcrdma_rw_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_transport *t =
 		container_of(wc->wr_cqe, struct svcrdma_transport, st_rw_cqe);
 
-	svcrdma_wc_failed(t, "rdma", wc);
+	svcrdma_wc_failed(t, "rdma", RPCRDMA_END_SEND_FAILED, wc);
 }
 
 /* ---- Reads ---- */

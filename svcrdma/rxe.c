@@ -118,7 +118,7 @@ static void verify_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_transport *t = rc->rc_transport;
 
 	rc->rc_read_cqe.done = svcrdma_read_wc;
-	if (unlikely(svcrdma_wc_failed(t, "proof", wc)))
+	if (unlikely(svcrdma_wc_failed(t, "proof", RPCRDMA_END_SEND_FAILED, wc)))
 		trace_svcrdma_read_unproven(t, wc->status);
 	else
 		svcrdma_reads_verified(t, rc);

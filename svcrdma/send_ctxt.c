@@ -81,7 +81,7 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct svcrdma_send_ctxt, sc_cqe);
 	struct svcrdma_transport *t = sc->sc_transport;
 
-	if (svcrdma_wc_failed(t, "send", wc))
+	if (svcrdma_wc_failed(t, "send", RPCRDMA_END_SEND_FAILED, wc))
 		return;
 	if (sc->sc_prior_sends)
 		prior_sends_keep(t, sc->sc_prior_sends);

@@ -18,7 +18,7 @@ struct svcrdma_transport;
 /**
  * struct svcrdma_send_ctxt - a Send buffer and what its Send holds on to
  *
- * Owned by the free list, by the thread that builds a message, by st_sq_waiters, by the
+ * Owned by the free list, by the thread that builds a message, by st_sq.waiters, by the
  * HCA from post to completion (of what is behind it, if its Send is unsignalled), or by the
  * release list.
  *
