@@ -12,8 +12,8 @@
  *
  * Owner of a struct svcrdma_long_call: the Send context of the call, until it is posted, which
  * may wait for Send Queue entries; the list while it is not ended; the HCA while the LOCAL_INVs
- * are posted. Who ends one that is not posted leaves it to the Send context. After a connection
- * has failed nobody frees one that was posted but svcrdma_long_calls_destroy().
+ * are posted. A callback that is given up before it is posted stays the Send context's. After a
+ * connection has failed, only svcrdma_long_calls_destroy() frees one that was posted.
  *
  * Bounds: SVCRDMA_MAX_LONG_CALLS of a connection, SVCRDMA_MAX_CALLBACK bytes each way. Send
  * Queue entries for the invalidations are taken together with those of the Send.
@@ -146,7 +146,7 @@ void svcrdma_long_call_free(struct svcrdma_long_call *lc)
 		svcrdma_sq_put_held(t, held);
 }
 
-/* The memory is ours alone: what is in it now will stay. */
+/* The client cannot change the memory any more: a reply in it is copied out. */
 static void long_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct svcrdma_long_call *lc =
@@ -385,8 +385,8 @@ int svcrdma_long_call_create(struct svcrdma_send_ctxt *sc, const struct rpc_rqst
  * @lc: callback; not the caller's any more, unless -ECANCELED is returned
  * @send: the Send
  *
- * Under the lock: who ends the call, or finds a reply to it, does so before the post or
- * behind it.
+ * The post is under the lock: another context ends the call, or finds a reply to it, either before
+ * the post or after it.
  *
  * Context: any. There are Send Queue entries for @send, for the registrations, and as many again
  * for the invalidations.

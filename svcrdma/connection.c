@@ -9,7 +9,7 @@
  * only in that state.
  *
  * Close: svcrdma_transport_close() may be called in any context, any number of
- * times. It stops new posts, forgets what waits for Send Queue entries, and
+ * times. It stops new posts, forgets contexts that wait for Send Queue entries, and
  * has nfsd run detach. Two do without a thread of nfsd: a connection whose device goes, since
  * the removal waits for its id, and one that is lost before accept.
  *
@@ -29,8 +29,9 @@
  *    returned. No handler touches st_xprt or wakes nfsd from here on. (A completion event may be
  *    late, and see the state as it was: it finds XPT_BUSY, which is never given back.)
  *
- * svcrdma_transport_free(), xpo_free, when the last reference is gone. Threads, and the watch, that saw
- * st_closing clear may have posted after transport_quiesce()'s drain, but have returned now:
+ * svcrdma_transport_free(), xpo_free, when the last reference is gone. Threads, and the watch of
+ * the Send Queue, that saw st_closing clear may have posted after transport_quiesce()'s drain, but
+ * have returned now:
  * 1. Drain again. The HCA owns no context any more. The expose work may have been
  *    started again by a thread that posted.
  * 2. The release work is flushed again: nothing else uses the queue pair.
@@ -105,7 +106,8 @@ void svcrdma_transport_close(struct svcrdma_transport *t, enum rpcrdma_end why)
 static void transport_established(struct svcrdma_transport *t)
 {
 	transport_state_event(t, RPCRDMA_EVENT_ESTABLISHED);
-	/* Either a message that comes now sees the state, or who is woken here the message:
+	/* Either the handler of a message that comes now sees the state, or the thread that is
+	 * woken here sees the message:
 	 * pairs with llist_add() of svcrdma_recv_taken().
 	 */
 	smp_mb();
@@ -155,8 +157,8 @@ static void transport_quiesce(struct svcrdma_transport *t)
 }
 
 /*
- * Connections that are being closed without a thread of nfsd, by st_close_list. Who has to stay
- * until that is over is in st_close_for.
+ * Connections that are being closed without a thread of nfsd, by st_close_list. st_close_for is the
+ * listener or the svc_serv that has to stay until that is over.
  */
 static DEFINE_SPINLOCK(closing_lock);	/* guards the list and st_close_for */
 static LIST_HEAD(closing);
@@ -279,7 +281,7 @@ static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *eve
 	case RDMA_CM_EVENT_UNREACHABLE:
 	case RDMA_CM_EVENT_REJECTED:
 	case RDMA_CM_EVENT_DISCONNECTED:
-		/* What was flushed may have closed it before. */
+		/* The handler of a flushed work request may have closed it before. */
 		svcrdma_connection_note_end(t, end_of_event(event));
 		transport_state_event(t, RPCRDMA_EVENT_FAILED);
 		/* Once accept has it, nfsd closes it. */
@@ -390,7 +392,7 @@ static void transport_negotiate(struct svcrdma_transport *t,
 	local->present = true;
 	t->st_pull_depth = min_t(u32, t->st_pull_depth,
 				 max(device->attrs.max_qp_rd_atom, 0));
-	/* Not to those who do not know what it is, or could not read. */
+	/* Only to a client that has announced the extension, and that may do RDMA Reads. */
 	if (READ_ONCE(svcrdma_reliable_reply) && local->remote_invalidation &&
 	    t->st_pull_depth)
 		local->extensions = rpcrdma_extensions_answer(t->st_peer.extensions);

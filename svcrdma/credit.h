@@ -11,7 +11,7 @@ struct svcrdma_transport;
 
 enum {
 	SVCRDMA_FIRST_CREDITS = 8,	/* of a connection, until the client uses them */
-	/* Within which a client uses its grant; and before what was refused is asked for again */
+	/* Calls count that come within this time; so long a connection waits after a refusal. */
 	SVCRDMA_GRANT_PAUSE = HZ,
 };
 

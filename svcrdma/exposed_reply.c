@@ -151,8 +151,8 @@ static bool exposed_stuck(struct svcrdma_transport *t, bool *waiting)
  * @xid: which
  *
  * Unknown ones are dropped in silence (draft section 4.1.3): they come too late, or for a
- * reply that was given up. Nobody needs more of these than replies were exposed at a time:
- * who sends more is disconnected.
+ * reply that was given up. No client needs to send more of these than replies were exposed at a
+ * time: one that does is disconnected.
  *
  * Context: process.
  */

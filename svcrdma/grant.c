@@ -163,7 +163,7 @@ static int try_to_grow(struct svcrdma_transport *t)
 	if (grant <= old)
 		return 0;
 	ret = svcrdma_grant_grow(t, grant, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
-	/* Without memory the client has what it had. */
+	/* Without memory the client keeps the grant that it had. */
 	if (ret)
 		svcrdma_budget_stay(t, old);
 	trace_svcrdma_grant(t, ret ?: (int)grant);
@@ -218,8 +218,8 @@ void svcrdma_grant_update(struct svcrdma_transport *t)
  * @used: their number
  *
  * With more than there are Receives for the grant, the client has sent calls without a credit (or
- * many threads are late to give back what they have answered). They are served as long as there are
- * contexts: some clients do not count, and what it costs is the connection's own memory.
+ * many threads are late to give contexts back whose calls are answered). The calls are served as
+ * long as there are contexts: some clients do not count, and it costs the connection's own memory.
  *
  * Context: completion handler.
  */

@@ -50,8 +50,8 @@ enum {
 };
 
 /*
- * Guards li_pending and li_nr_pending of all listeners, and st_listener: who has a transport
- * does not know whether its listener is still there.
+ * Guards li_pending and li_nr_pending of all listeners, and st_listener. It is one lock for all,
+ * since a context that has a transport does not know whether the listener is still there.
  */
 static DEFINE_SPINLOCK(pending_lock);
 

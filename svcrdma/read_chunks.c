@@ -106,7 +106,7 @@ static bool reserve_pages(struct svcrdma_transport *t, const struct svcrdma_recv
 	return true;
 }
 
-/* Is there anything for svcrdma_reads_next()? After each change of what it looks at */
+/* After each change of st_read.retry or st_read.wait: is there one for svcrdma_reads_next()? */
 static void set_pending(struct svcrdma_transport *t)
 {
 	lockdep_assert_held(&t->st_recv_lock);
@@ -429,8 +429,8 @@ int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 }
 
 /*
- * What most calls with a Read chunk are: small, and its Reads can begin as soon as it has come.
- * Anything else is left to svcrdma_reads_begin(), which says what is wrong, or waits.
+ * Most calls with a Read chunk are small, and their Reads can begin as soon as they have come. All
+ * others are left to svcrdma_reads_begin(), which refuses the wrong ones, and can wait.
  */
 static bool is_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -555,7 +555,7 @@ struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t)
  * svcrdma_reads_pending - would svcrdma_reads_next() have anything?
  * @t: transport
  *
- * Context: any. Who adds something calls svcrdma_transport_data() after that.
+ * Context: any. A context that adds a call calls svcrdma_transport_data() after that.
  */
 bool svcrdma_reads_pending(const struct svcrdma_transport *t)
 {

@@ -20,8 +20,8 @@ enum { SVCRDMA_MAX_UNEXPECTED = 1024 };	/* messages in a row that are no calls *
  * A message takes no lock of its own: st_recv_lock is taken once for a batch.
  *
  * Of the completion handlers, of which one runs at a time, but where something else is said:
- * @ready: for nfsd, the last one first: received and not looked at, or all of it read; any context
- *	adds, who has XPT_BUSY takes
+ * @ready: for nfsd, the last one first: received and not looked at, or all of it read. Any context
+ *	adds; the thread that has XPT_BUSY takes
  * @gone: of @posted, that are complete; less than a batch
  * @used: contexts that are neither posted nor spare: of calls that are not answered. Any context
  *
@@ -29,9 +29,9 @@ enum { SVCRDMA_MAX_UNEXPECTED = 1024 };	/* messages in a row that are no calls *
  * @taken: from @ready, the first one first
  * @retried: the last piece of work was a call that had waited for its Reads
  *
- * Any context adds, who has st_recv_lock takes:
+ * Any context adds; the holder of st_recv_lock takes:
  * @spare: ready to be posted
- * @starved: there were too few: who adds one has to post it. See spare_take()
+ * @starved: there were too few: a context that adds one has to post it. See spare_take()
  *
  * Under st_recv_lock:
  * @all: all of them
@@ -56,9 +56,9 @@ struct svcrdma_receiver {
 };
 
 /**
- * struct svcrdma_poller - recvfrom.c: who looks at completions of Receives
- * @by_worker: @work, not nfsd: from the teardown on, until the queue is destroyed
- * @work: looks at what is complete
+ * struct svcrdma_poller - recvfrom.c: which context polls the Receive completions
+ * @by_worker: @work does, and not nfsd: from the teardown on, until the queue is destroyed
+ * @work: polls
  */
 struct svcrdma_poller {
 	bool			by_worker;

@@ -208,7 +208,8 @@ static struct svcrdma_recv_ctxt *spare_take(struct svcrdma_transport *t)
 	struct llist_node *node = llist_del_first(&t->st_recv.spare);
 
 	if (!node) {
-		/* Either this sees what is put, or who puts it st_recv.starved: pairs with
+		/* Either this sees the context that is put, or who puts it sees st_recv.starved:
+		 * pairs with
 		 * llist_add() of svcrdma_recv_ctxt_put().
 		 */
 		smp_store_mb(t->st_recv.starved, true);

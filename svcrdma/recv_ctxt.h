@@ -15,11 +15,14 @@
 struct svcrdma_transport;
 
 enum {
-	/* Of a call of 1 MiB, where the client's device registers 30 pages at a time, or 32 */
+	/*
+	 * Segments of most calls: 1 MiB in regions of 30 or 32 pages, as devices of clients have
+	 * them, is 9 segments.
+	 */
 	SVCRDMA_FEW_SEGMENTS = 9,
-	/* Of a small call: 16 KiB, and what is behind */
+	/* Pages of a small call: an item of 16 KiB, and the part of the call behind it */
 	SVCRDMA_FEW_PAGES = DIV_ROUND_UP(SZ_16K, PAGE_SIZE) + 1,
-	/* Of these, by a context from call to call: 8 KiB, or one; none of 64 KiB, see rq_arg.c */
+	/* Pages of these that a context keeps from call to call: see rq_arg.c */
 	SVCRDMA_KEPT_PAGES = DIV_ROUND_UP(SZ_16K / PAGE_SIZE, 2),
 };
 

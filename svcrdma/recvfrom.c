@@ -12,10 +12,10 @@
  * into its rq_pages and builds rq_arg. A small call needs no first pass: the Receive
  * completion posts its Reads.
  *
- * The Reads, and who waits for what until they are done: read_chunks.c. How rq_arg is put together:
- * rq_arg.c.
+ * The Reads, and where a call waits until they are done, are in read_chunks.c. How rq_arg is put
+ * together is in rq_arg.c.
  *
- * Errors. What cannot be a call is dropped, what is a wrong one is answered with
+ * Errors. A message that cannot be a call is dropped, a call that is wrong is answered with
  * RDMA_ERROR (RFC 8166 section 4.5). A failed Read ends the connection, since
  * the queue pair is dead by then.
  */
@@ -36,11 +36,11 @@
  * sees the completion of a drain. And in kernels where a completion event may not wake nfsd, from
  * the beginning of the connection on.
  *
- * It is never both. Threads come one at a time, each with XPT_BUSY; and who begins the teardown
- * has XPT_BUSY for good, or nfsd does not know the transport. The worker is a work item, which runs
- * once at a time.
+ * It is never both. Threads come one at a time, each with XPT_BUSY; and the context that begins the
+ * teardown has XPT_BUSY for good, or nfsd does not know the transport. The worker is a work item,
+ * which runs once at a time.
  *
- * ib_drain_qp() asks for queues of ib_alloc_cq(). What it needs of them, this one does as well:
+ * ib_drain_qp() asks for queues of ib_alloc_cq(). This one does all that it needs of them:
  * each completion goes to the done() of its wr_cqe, in another context than that which waits for
  * the drain. (To the drain of mlx4 and mlx5 the queue looks like one of IB_POLL_SOFTIRQ, which is
  * 0. If the device has failed, they take its irq_poll and give it back, which nobody else uses, and
@@ -84,8 +84,8 @@ static void poll_work(struct work_struct *work)
 }
 
 /*
- * Any context: interrupts may be off, and a lock of the provider held. It may be late: what it was
- * for has been polled since, by a thread that had come for something else. It takes no lock.
+ * Any context: interrupts may be off, and a lock of the provider held. It may be late: a thread
+ * that had come for something else may have polled the completion since. It takes no lock.
  */
 static void completion_event(struct ib_cq *cq, void *context)
 {
@@ -137,7 +137,7 @@ int svcrdma_poll_begin(struct svcrdma_transport *t, u32 size)
  * svcrdma_poll_stop - no thread of nfsd comes any more; the worker takes over
  * @t: transport with its verbs objects
  *
- * Context: process; who has XPT_BUSY and does not give it back.
+ * Context: process; the caller has XPT_BUSY and does not give it back.
  */
 void svcrdma_poll_stop(struct svcrdma_transport *t)
 {
@@ -168,7 +168,7 @@ void svcrdma_poll_end(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_poll - look at what is complete
+ * svcrdma_poll - handle the Receives that are complete
  * @t: transport
  *
  * That is all that the client has sent, if it keeps to its credits: then it is known how many calls
@@ -183,7 +183,7 @@ void svcrdma_poll(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_poll_arm - have nfsd woken by what comes from now on
+ * svcrdma_poll_arm - have nfsd woken by messages that come from now on
  * @t: transport
  *
  * Context: as svcrdma_poll(), and behind it.
@@ -250,9 +250,9 @@ static bool recv_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 }
 
 /*
- * Nothing of ours is the client's to invalidate. What it has ended may be in a LOCAL_INV, or
- * be used in one later, and these say when memory is free: the connection ends, and with it
- * whatever is exposed.
+ * No region of ours is the client's to invalidate. The one that it has invalidated may be in a
+ * LOCAL_INV, now or later, and LOCAL_INVs say when memory is free. So the connection ends, and with
+ * it all exposures.
  */
 static void recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc)
 {
@@ -260,7 +260,7 @@ static void recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc
 	svcrdma_transport_close(t, RPCRDMA_END_BAD_MESSAGE);
 }
 
-/* A small call: what is in its Read chunk is fetched before nfsd is told. */
+/* A small call: its Read chunk is read before nfsd is told. */
 static bool recv_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	if (!svcrdma_reads_claim(t, rc))
@@ -475,7 +475,7 @@ static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	return recv_inline(rqstp, t, rc);
 }
 
-/* RFC 8166 section 4.5: what is dropped, and which error what else is given. */
+/* RFC 8166 section 4.5: some are dropped, the others are answered with an error. */
 static int recv_bad_message(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 			    enum rpcrdma_status status)
 {
@@ -517,7 +517,7 @@ static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 
 /* ---- recvfrom ---- */
 
-/* The message that came first, or NULL. Who has XPT_BUSY. */
+/* The message that came first, or NULL. The caller has XPT_BUSY. */
 static struct svcrdma_recv_ctxt *recv_pop(struct svcrdma_transport *t)
 {
 	struct llist_node *first = t->st_recv.taken;

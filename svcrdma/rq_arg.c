@@ -40,10 +40,10 @@ u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp)
  *
  * A small call has them in rc_few_pages, of which the first rc_nr_few are there. The thread that
  * gets the call gives as many in return. SVCRDMA_KEPT_PAGES of these stay with the context, so that
- * for calls of one page and what is behind it nothing is allocated, and nothing freed: only the
- * first one of a context has to find some. With pages of 64 KiB none stays: a connection with all
- * its credits in use would keep 9 MiB, thirteen times what its Receive buffers take. A small call
- * allocates a page then, and its thread frees one.
+ * for an item of one page, and the part of the call behind it, no page is allocated or freed: only
+ * the first call of a context has to find some. With pages of 64 KiB none stays: a connection with
+ * all its credits in use would keep 9 MiB, thirteen times what its Receive buffers take. A small
+ * call allocates a page then, and its thread frees one.
  *
  * A larger one takes those of the thread that looks at it first, and SUNRPC fills the gaps. The
  * thread that gets the call lets go of as many. In between they are in an array of their own.
@@ -107,7 +107,7 @@ int svcrdma_sink_reserve(struct svcrdma_recv_ctxt *rc)
 
 /**
  * svcrdma_sink_fill - pages for a call, unless it has them
- * @rqstp: nfsd thread, which gives what is missing, and svc_alloc_arg() fills the gaps; or NULL,
+ * @rqstp: nfsd thread, which gives missing pages, and svc_alloc_arg() fills the gaps; or NULL,
  *	after svcrdma_sink_alloc()
  * @rc: context, after that or svcrdma_sink_reserve()
  *
@@ -293,7 +293,7 @@ static void build_flat(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
  * @rqstp: nfsd thread; its rq_arg is set
  * @rc: context, which stays as long as rq_arg is used
  *
- * What does not fit into the head is copied to the pages.
+ * The part that does not fit into the head is copied to the pages.
  *
  * Context: process.
  * Return: 0, or -EMSGSIZE: it is longer than nfsd takes.

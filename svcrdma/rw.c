@@ -130,7 +130,7 @@ struct ib_send_wr *svcrdma_rws_chain(struct svcrdma_transport *t, struct svcrdma
  * @cq: completion queue
  * @wc: completion
  *
- * What fails first says why; what is flushed behind it does not.
+ * The first one that fails says why; those that are flushed behind it do not.
  *
  * Context: completion queue's work item.
  */
@@ -317,7 +317,7 @@ static struct svcrdma_rw *write_alloc_runs(struct svcrdma_transport *t, struct s
 	return rw;
 }
 
-/* What most Writes are, an item of a READ in its pages, needs no walk: 3 % of a READ of 1 MiB. */
+/* Most Writes are an item of a READ in its pages. These need no walk: 3 % of a READ of 1 MiB. */
 static struct svcrdma_rw *write_alloc(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 				      struct svcrdma_stream *stream, u32 length)
 {

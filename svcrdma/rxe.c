@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is different with rxe, the software device of the kernel. Nothing else of the server asks
- * for a driver.
+ * Differences of rxe, the software device of the kernel. No other file of the server asks which
+ * driver a device has.
  *
  * rxe may say of an RDMA Read that it has succeeded when only its first packets have come, and then
  * end the connection (Documentation/upstream/rxe-false-success.rst): nfsd would write to the file

@@ -19,12 +19,12 @@ enum { SVCRDMA_MAX_UNSIGNALLED_ROW = 4 };	/* Sends without a completion, then on
 
 /**
  * struct svcrdma_sender - send_ctxt.c: send contexts
- * @free: those not in use; any context adds, who has @lock takes
+ * @free: those not in use; any context adds, the holder of @lock takes
  * @lock: guards the members up to @nr_kept
  * @all: all of them
  * @nr_kept: of these, that are kept when free: not sc_extra
  * @cache: of these, at most; constant
- * @unsignalled: posted, and free when what is signalled behind them is complete. A reply, or a
+ * @unsignalled: posted, and free when a signalled Send behind them is complete. A reply, or a
  *	probe, takes them all before its post; any context adds
  * @nr_since_signal: unsignalled Sends since the last one that is signalled, roughly: threads that
  *	change it at the same time may miss each other. At most SVCRDMA_MAX_UNSIGNALLED_ROW

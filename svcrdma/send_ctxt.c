@@ -13,10 +13,10 @@
  * A reply that holds nothing can wait with its buffer until a Send behind it is complete: the queue
  * works in order. So SVCRDMA_MAX_UNSIGNALLED_ROW in a row ask for no completion, and with those
  * that wait for the completion of another reply RPCRDMA_UNSIGNALLED_SENDS. They are put on
- * st_send.unsignalled after their post, and the next reply that is signalled takes them before
- * its own: what it finds there is ahead of it in the queue. If there is no next one, sq.c posts a
- * probe. The queue has entries for them that nobody else is given, so that none waits for one of
- * these.
+ * st_send.unsignalled after their post, and the next reply that is signalled takes them before its
+ * own: the contexts that it finds there are ahead of it in the queue. If there is no next one, sq.c
+ * posts a probe. The queue has entries for them that nobody else is given, so that none waits for
+ * one of these.
  *
  * Bounds: a context in flight, or on its way to be released, holds Send Queue entries, or is one of
  * those few, so that there are not more of these than the queue has entries; what is under
@@ -57,7 +57,7 @@ static void send_ctxt_keep(struct svcrdma_transport *t, struct svcrdma_send_ctxt
 		llist_add(&sc->sc_node, &t->st_send.free);
 }
 
-/* What is signalled behind them is complete. */
+/* The signalled Send behind them is complete. */
 static void prior_sends_keep(struct svcrdma_transport *t, struct llist_node *list)
 {
 	struct svcrdma_send_ctxt *sc, *next;
@@ -356,7 +356,7 @@ static void send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *
  * @t: transport
  * @sc: context with all that it needs; not the caller's any more
  *
- * What has to wait does so in the order of arrival, without the caller.
+ * A context that has to wait does so in the order of arrival, without the caller.
  *
  * Context: any that may free what @sc holds.
  * Return: 0; -E2BIG: the Send Queue never has so many entries; or another negative errno:
@@ -374,7 +374,7 @@ int svcrdma_send_message(struct svcrdma_transport *t, struct svcrdma_send_ctxt *
 		svcrdma_send_ctxt_put(t, sc);
 		return ret;
 	}
-	/* What exposes memory keeps as many as it registers, for the end. */
+	/* As many entries as there are regions are kept for the LOCAL_INVs in the end. */
 	sc->sc_sq_held = sc->sc_sq.sw_need - sc->sc_regions;
 	return send_post(t, sc);
 }

@@ -19,7 +19,7 @@ struct svcrdma_transport;
  * struct svcrdma_send_ctxt - a Send buffer and what its Send holds on to
  *
  * Owned by the free list, by the thread that builds a message, by st_sq.waiters, by the
- * HCA from post to completion (of what is behind it, if its Send is unsignalled), or by the
+ * HCA from post to completion (of a Send behind it, if its own is unsignalled), or by the
  * release list.
  *
  * @sc_node: entry of st_send.free, st_send.unsignalled, @sc_prior_sends or st_send.release
@@ -28,7 +28,7 @@ struct svcrdma_transport;
  * @sc_extra: there are enough without it: it is freed after its use. Constant
  * @sc_cqe: Send completion
  * @sc_wr: the Send; the Writes are chained before it. Signalled, but from the post of an
- *	unsignalled one until what is behind it is complete
+ *	unsignalled one until a Send behind it is complete
  * @sc_buffer: for the message, which its bf_sge is
  * @sc_writes: this reply's Writes
  * @sc_write_wrs: work requests of @sc_writes
@@ -63,7 +63,7 @@ struct svcrdma_send_ctxt {
 	struct page		**sc_pages;
 };
 
-/* Send Queue entries that it needs: what exposes memory invalidates it again in the end. */
+/* Send Queue entries that it needs. Each region has two: it is registered, and invalidated. */
 static inline u32 svcrdma_send_entries(const struct svcrdma_send_ctxt *sc)
 {
 	return sc->sc_write_wrs + 2 * sc->sc_regions + 1;

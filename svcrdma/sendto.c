@@ -252,7 +252,7 @@ static int reply_encode_header(struct reply *reply, const struct rpcrdma_chunk_l
 	return 0;
 }
 
-/* What lies between the holes, behind the header. */
+/* Copies the parts of the reply between the holes behind the header. */
 static int reply_copy_inline(struct reply *reply)
 {
 	struct rpcrdma_buffer *buffer = &reply->sc->sc_buffer;

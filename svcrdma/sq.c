@@ -2,7 +2,7 @@
 /*
  * Send Queue entries.
  *
- * They are counted. What finds too few waits in st_sq.waiters, and is posted in the order
+ * They are counted. A context that finds too few waits in st_sq.waiters, and is posted in the order
  * of arrival by whoever gives entries back; nothing passes those that wait, not even with
  * a smaller need. What waits is a context with all that it needs, never a thread. When the
  * transport closes, it stays as it is until the transport is freed.
@@ -14,8 +14,8 @@
  * who takes entries		and the worker, which ends the watch
  * who waits for entries	and who gives some back
  *
- * A peer that lets the queue stand still is dead, or up to no good: what was posted holds
- * memory, whether anybody waits for the entries or not. So the queue is watched while
+ * A peer that lets the queue stand still is dead, or misbehaves: the work requests that were posted
+ * hold memory, whether anybody waits for the entries or not. So the queue is watched while
  * somebody waits, and while entries are out, but for those that are held back to end an
  * exposure, which has a time of its own: while no others are out, whoever waits does so for that.
  *
@@ -222,12 +222,12 @@ static void sq_put_waited(struct svcrdma_transport *t)
  * @t: transport
  * @count: entries
  *
- * Context: any. Posts what has waited for the entries.
+ * Context: any. Posts contexts that have waited for the entries.
  */
 void svcrdma_sq_put(struct svcrdma_transport *t, u32 count)
 {
 	atomic_add(count, &t->st_sq.given);
-	/* Who waits from now on sees these entries: pairs with sq_wait(). */
+	/* A context that waits from now on sees these entries: pairs with sq_wait(). */
 	smp_mb__after_atomic();
 	if (unlikely(READ_ONCE(t->st_sq.nr_waiters)))
 		sq_put_waited(t);
@@ -286,7 +286,7 @@ static int sq_wait(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter
 		spin_unlock_irqrestore(&t->st_sq.lock, flags);
 		return ret;
 	}
-	/* Who gives entries back from now on sees the waiter: pairs with svcrdma_sq_put(). */
+	/* A context that gives entries back from now on sees it: pairs with svcrdma_sq_put(). */
 	smp_mb();
 	sq_serve(t, flags);
 
@@ -350,7 +350,7 @@ bool svcrdma_sq_reserve_unsignalled(struct svcrdma_transport *t)
  */
 void svcrdma_sq_put_unsignalled(struct svcrdma_transport *t, u32 count)
 {
-	/* The queue's entries are free by now, for who sees this. */
+	/* A context that sees the new count sees that the queue's entries are free. */
 	smp_mb__before_atomic();
 	atomic_sub(count, &t->st_sq.unsignalled);
 }

@@ -21,7 +21,7 @@ enum {
 };
 
 /**
- * struct svcrdma_sq_waiter - what waits for Send Queue entries; part of a context
+ * struct svcrdma_sq_waiter - part of a context that waits for Send Queue entries
  * @sw_list: entry of st_sq.waiters, under its lock
  * @sw_granted: called with the entries, in any context; constant
  * @sw_need: entries wanted
@@ -39,10 +39,10 @@ struct svcrdma_sq_waiter {
  * Without the lock, but for @slow, which is changed under it:
  * @depth: all entries but the drain's and those of unsignalled Sends; constant
  * @taken: that were ever taken
- * @given: that have ever come back. What is out is the difference
+ * @given: that have ever come back. The difference is out
  * @unsignalled: entries of unsignalled Sends that are out: of those on st_send.unsignalled, of
  *	those that were taken from there, and of those about to be posted
- * @slow: who takes entries has to take @lock: somebody waits, @worker is not set, or the
+ * @slow: entries are taken under @lock only: somebody waits, @worker is not set, or the
  *	transport closes
  *
  * Under @lock, as is st_closing:

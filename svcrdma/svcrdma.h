@@ -58,7 +58,7 @@ struct svcrdma_listener;
  * @st_inline_send: largest reply that goes inline: that of @st_agreed, or less, if the
  *	client has said so since; see ccp.c. Read and written once
  * @st_inline_most: largest reply that goes inline before it is refused: that of @st_agreed, or
- *	more for a client that does not say what it receives
+ *	more for a client that does not say how much it receives
  * @st_recv_size: size of a Receive buffer
  * @st_credits: the largest grant
  * @st_read_depth: Reads in flight that the client takes; may be 0
@@ -93,7 +93,7 @@ struct svcrdma_listener;
  * @st_host: whose connection it is; NULL: it has no credits. Constant while it has
  * @st_budgeted: credits that budget.c counts, under its lock
  *
- * @st_counters: what debugfs.c shows, but for what is in @st_tally
+ * @st_counters: that debugfs.c shows, but for those in @st_tally
  * @st_tally: the rest of it; there from accept on, until nothing is counted any more
  * @st_end: why it ends; set once
  * @st_connection: entry of debugfs.c
