@@ -190,8 +190,9 @@ static bool backchannel_offered(struct svcrdma_transport *t, u32 xid, u32 length
  * not offered (RFC 8166 section 4.5).
  *
  * Context: process.
+ * Return: false: it was dropped.
  */
-void svcrdma_backchannel_reply(struct svcrdma_transport *t,
+bool svcrdma_backchannel_reply(struct svcrdma_transport *t,
 			       struct svcrdma_recv_ctxt *rc)
 {
 	struct rpc_xprt *xprt = READ_ONCE(t->st_xprt.xpt_bc_xprt);
@@ -218,12 +219,12 @@ void svcrdma_backchannel_reply(struct svcrdma_transport *t,
 	/* The direction of an RDMA_ERROR is uncertain, hence that of its credits. */
 	if (rc->rc_header.proc != RPCRDMA_ERROR)
 		backchannel_set_window(xprt, rc->rc_header.credits);
-	return;
+	return true;
 
 out_drop:
-	svcrdma_recv_unexpected(t);
 	rpcrdma_count_shared(&t->st_counters.bad_messages, 1);
 	trace_svcrdma_backchannel_dropped(t, rc->rc_header.xid, ret);
+	return false;
 }
 
 /* ---- calls ---- */

@@ -35,7 +35,7 @@ struct svcrdma_long_caller {
 /* backchannel.c */
 extern struct xprt_class svcrdma_backchannel_class;
 
-void svcrdma_backchannel_reply(struct svcrdma_transport *t,
+bool svcrdma_backchannel_reply(struct svcrdma_transport *t,
 			       struct svcrdma_recv_ctxt *rc);
 void svcrdma_backchannel_answer(struct svcrdma_transport *t, u32 xid,
 				struct page **pages, u32 length);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The life of a connection, connection.c, and what is shown of it, debugfs.c */
+/* A connection: connection.c, notify.c; and its statistics: debugfs.c */
 #ifndef SVCRDMA_CONNECTION_H
 #define SVCRDMA_CONNECTION_H
 
@@ -19,9 +19,12 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 						   const struct rdma_conn_param *param);
 int svcrdma_transport_accept(struct svcrdma_transport *t);
 void svcrdma_transport_discard(struct svcrdma_transport *t);
-void svcrdma_transport_close(struct svcrdma_transport *t, enum rpcrdma_end why);
-bool svcrdma_transport_data(struct svcrdma_transport *t);
 void svcrdma_transports_wait(const struct svc_serv *serv, const struct svcrdma_listener *li);
+
+/* notify.c */
+bool svcrdma_transport_data(struct svcrdma_transport *t);
+void svcrdma_transport_close(struct svcrdma_transport *t, enum rpcrdma_end why);
+void svcrdma_connection_note_end(struct svcrdma_transport *t, enum rpcrdma_end why);
 void svcrdma_wc_error(struct svcrdma_transport *t, const char *what, enum rpcrdma_end why,
 		      const struct ib_wc *wc);
 
@@ -55,7 +58,6 @@ int svcrdma_connections_init(void);
 void svcrdma_connections_exit(void);
 int svcrdma_connection_add(struct svcrdma_transport *t);
 void svcrdma_connection_remove(struct svcrdma_transport *t);
-void svcrdma_connection_note_end(struct svcrdma_transport *t, enum rpcrdma_end why);
 void svcrdma_connection_note_quiesce(struct svcrdma_transport *t);
 
 #endif /* SVCRDMA_CONNECTION_H */

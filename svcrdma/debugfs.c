@@ -162,18 +162,6 @@ void svcrdma_connection_remove(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_connection_note_end - why does a connection end?
- * @t: transport
- * @why: what somebody has seen; the first one counts
- *
- * Context: any.
- */
-void svcrdma_connection_note_end(struct svcrdma_transport *t, enum rpcrdma_end why)
-{
-	cmpxchg(&t->st_end, RPCRDMA_END_UNKNOWN, why);
-}
-
-/**
  * svcrdma_connection_note_quiesce - a connection is taken down, whatever the reason
  * @t: transport
  *

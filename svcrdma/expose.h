@@ -74,7 +74,6 @@ struct svcrdma_regions {
  * struct svcrdma_exposer - exposed_reply.c: replies that the client reads, under st_expose_lock
  * @table: all struct svcrdma_exposed, as owners; without slots where the client
  *	does not take any
- * @limit: how many there may be now. Each has a Receive for its RDMA_DONE: st_credit.dones
  * @dones_unknown: RDMA_DONEs that fitted none
  * @expired: exposures that ended by time
  * @work: ends replies whose time is over, and a connection whose LOCAL_INVs are
@@ -82,7 +81,6 @@ struct svcrdma_regions {
  */
 struct svcrdma_exposer {
 	struct rpcrdma_exposures table;
-	u32			limit;
 	u64			dones_unknown;
 	u64			expired;
 	struct delayed_work	work;
@@ -106,7 +104,7 @@ u32 svcrdma_region_pages(const struct svcrdma_transport *t);
 /* exposed_reply.c */
 void svcrdma_expose_setup(struct svcrdma_transport *t);
 int svcrdma_expose_init(struct svcrdma_transport *t, u32 count);
-void svcrdma_expose_limit(struct svcrdma_transport *t, u32 count);
+u32 svcrdma_expose_limit(const struct svcrdma_transport *t);
 void svcrdma_expose_watch(struct svcrdma_transport *t);
 void svcrdma_expose_stop(struct svcrdma_transport *t);
 void svcrdma_exposed_destroy_all(struct svcrdma_transport *t);

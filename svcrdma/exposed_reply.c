@@ -234,6 +234,19 @@ static void expose_work(struct work_struct *work)
 
 /* ---- the beginning ---- */
 
+/**
+ * svcrdma_expose_limit - how many replies may be exposed at a time
+ * @t: transport
+ *
+ * Each has a Receive for its RDMA_DONE. A larger grant is set before a call can use it.
+ *
+ * Context: any.
+ */
+u32 svcrdma_expose_limit(const struct svcrdma_transport *t)
+{
+	return READ_ONCE(t->st_grant) + t->st_spare_exposures;
+}
+
 /* In the table and in the sums, or not at all. */
 static bool exposed_claim(struct svcrdma_transport *t, struct svcrdma_exposed *ex)
 {
@@ -243,7 +256,7 @@ static bool exposed_claim(struct svcrdma_transport *t, struct svcrdma_exposed *e
 		goto out_sub;
 	spin_lock(&t->st_expose_lock);
 	ex->ex_slot = -1;
-	if (t->st_expose.table.used < t->st_expose.limit)
+	if (t->st_expose.table.used < svcrdma_expose_limit(t))
 		ex->ex_slot = rpcrdma_exposures_claim(&t->st_expose.table, ex->ex_xid,
 						      ex->ex_bytes);
 	if (ex->ex_slot >= 0)
@@ -392,20 +405,6 @@ int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *message)
 void svcrdma_expose_setup(struct svcrdma_transport *t)
 {
 	INIT_DELAYED_WORK(&t->st_expose.work, expose_work);
-}
-
-/**
- * svcrdma_expose_limit - how many replies may be exposed at a time
- * @t: transport
- * @count: as many, but no more than those of svcrdma_expose_init()
- *
- * Context: process.
- */
-void svcrdma_expose_limit(struct svcrdma_transport *t, u32 count)
-{
-	spin_lock(&t->st_expose_lock);
-	WRITE_ONCE(t->st_expose.limit, count);
-	spin_unlock(&t->st_expose_lock);
 }
 
 /**

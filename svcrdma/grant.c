@@ -91,7 +91,6 @@ int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant, gfp_t gfp)
 				       &contexts);
 	if (ret)
 		return ret;
-	svcrdma_expose_limit(t, grant + t->st_spare_exposures);
 	spin_lock(&t->st_recv_lock);
 	ret = add_contexts(t, &contexts, grant);
 	/* Not before: RFC 8166 section 3.3.1. */

@@ -12,7 +12,6 @@
 #include <rpcrdma/codec.h>
 
 struct svcrdma_recv_ctxt;
-struct svcrdma_sq_waiter;
 struct svcrdma_transport;
 
 enum {
@@ -62,8 +61,6 @@ struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t);
 bool svcrdma_reads_pending(const struct svcrdma_transport *t);
 void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			 struct svcrdma_recv_ctxt *rc);
-void svcrdma_read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
-void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc);
 void svcrdma_reads_verified(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 
 /* rq_arg.c */

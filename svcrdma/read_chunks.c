@@ -26,7 +26,7 @@
  * were too few, they are too few another time as well, and the call is refused.
  *
  * Owner of the pages: the context from building on, then the svc_rqst, like any of its pages.
- * On return of 0 from read_submit(), exactly one call of svcrdma_read_wc() or of read_done()
+ * On return of 0 from read_submit(), exactly one call of read_wc() or of read_done()
  * follows, and behind the former perhaps one of verify_wc() of rxe.c, unless the connection ends
  * before. On < 0 none does. The context is not the caller's any more in both cases.
  */
@@ -306,34 +306,21 @@ void svcrdma_reads_verified(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 	svcrdma_sq_put(t, need);
 }
 
-/**
- * svcrdma_read_wc - completion of the last Read of a call
- * @cq: completion queue
- * @wc: completion
- *
- * Context: completion queue's work item.
- */
-void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc)
+/* The last Read of a call is complete. The context stays as it is if it has failed. */
+static void read_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct svcrdma_recv_ctxt *rc =
 		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_read_cqe);
 	struct svcrdma_transport *t = rc->rc_transport;
 
-	/* The context stays as it is until the transport is freed. */
 	if (svcrdma_wc_failed(t, "read", RPCRDMA_END_SEND_FAILED, wc))
 		return;
 	if (svcrdma_rxe_verify(t, rc))
 		svcrdma_reads_verified(t, rc);
 }
 
-/**
- * svcrdma_read_granted - post a call's Reads, for which there are entries
- * @t: transport
- * @waiter: rc_sq of the context; not the caller's any more
- *
- * Context: any; st_sq.lock is not held.
- */
-void svcrdma_read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
+/* Posts a call's Reads, for which there are entries. Any context. */
+static void read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
 {
 	struct svcrdma_recv_ctxt *rc =
 		container_of(waiter, struct svcrdma_recv_ctxt, rc_sq);
@@ -356,6 +343,8 @@ static int read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 	int ret;
 
 	set_state(rc, SVCRDMA_READ_READING);
+	rc->rc_read_cqe.done = read_wc;
+	rc->rc_sq.sw_granted = read_granted;
 	/* Chunks without a byte. */
 	if (list_empty(&rc->rc_reads.list)) {
 		read_done(t, rc, SVCRDMA_READ_DONE);
@@ -365,7 +354,7 @@ static int read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 	if (ret == -EINPROGRESS)
 		return 0;
 	if (!ret)
-		svcrdma_read_granted(t, &rc->rc_sq);
+		read_granted(t, &rc->rc_sq);
 	return ret;
 }
 

@@ -68,7 +68,6 @@ struct svcrdma_poller {
 /* recvfrom.c */
 int svcrdma_recvfrom(struct svc_rqst *rqstp);
 void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc);
-void svcrdma_recv_unexpected(struct svcrdma_transport *t);
 int svcrdma_poll_begin(struct svcrdma_transport *t, u32 size);
 void svcrdma_poll_stop(struct svcrdma_transport *t);
 void svcrdma_poll_end(struct svcrdma_transport *t);

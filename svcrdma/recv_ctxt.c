@@ -103,9 +103,7 @@ static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t, gf
 	rc->rc_recv_wr.wr_cqe = &rc->rc_cqe;
 	rc->rc_recv_wr.sg_list = &rc->rc_buffer.bf_sge;
 	rc->rc_recv_wr.num_sge = 1;
-	rc->rc_read_cqe.done = svcrdma_read_wc;
 	INIT_LIST_HEAD(&rc->rc_reads.list);
-	rc->rc_sq.sw_granted = svcrdma_read_granted;
 	use_few_chunks(rc);
 	return rc;
 }

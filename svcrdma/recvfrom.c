@@ -197,16 +197,11 @@ bool svcrdma_poll_arm(struct svcrdma_transport *t)
 
 /* ---- a Receive is complete ---- */
 
-/**
- * svcrdma_recv_unexpected - a message has come that nobody wanted
- * @t: transport
- *
- * It costs a wake-up of nfsd, as a call does. A client that sends SVCRDMA_MAX_UNEXPECTED of these
- * without a call in between loses the connection.
- *
- * Context: process.
+/*
+ * A message has come that nobody wanted. It costs a wake-up of nfsd, as a call does. A client that
+ * sends SVCRDMA_MAX_UNEXPECTED of these without a call in between loses the connection.
  */
-void svcrdma_recv_unexpected(struct svcrdma_transport *t)
+static void recv_unexpected(struct svcrdma_transport *t)
 {
 	if (atomic_inc_return(&t->st_unexpected) != SVCRDMA_MAX_UNEXPECTED)
 		return;
@@ -217,7 +212,7 @@ void svcrdma_recv_unexpected(struct svcrdma_transport *t)
 static int recv_drop(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		     int status)
 {
-	svcrdma_recv_unexpected(t);
+	recv_unexpected(t);
 	rpcrdma_count_shared(&t->st_counters.bad_messages, 1);
 	trace_svcrdma_call_dropped(t, rc->rc_header.xid, status);
 	svcrdma_recv_ctxt_put(t, rc);
@@ -334,7 +329,7 @@ static int recv_deliver(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 static int recv_reject(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		       enum rpcrdma_errcode error)
 {
-	svcrdma_recv_unexpected(t);
+	recv_unexpected(t);
 	svcrdma_error_send(t, rc, error);
 	svcrdma_recv_ctxt_put(t, rc);
 	return 0;
@@ -450,7 +445,8 @@ static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			struct svcrdma_recv_ctxt *rc)
 {
 	if (recv_is_reverse_reply(t, rc)) {
-		svcrdma_backchannel_reply(t, rc);
+		if (!svcrdma_backchannel_reply(t, rc))
+			recv_unexpected(t);
 		svcrdma_recv_ctxt_put(t, rc);
 		return 0;
 	}

@@ -117,7 +117,6 @@ static void verify_wc(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_read_cqe);
 	struct svcrdma_transport *t = rc->rc_transport;
 
-	rc->rc_read_cqe.done = svcrdma_read_wc;
 	if (unlikely(svcrdma_wc_failed(t, "proof", RPCRDMA_END_SEND_FAILED, wc)))
 		trace_svcrdma_read_unproven(t, wc->status);
 	else

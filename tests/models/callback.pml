@@ -26,7 +26,7 @@
  * @part granter  who gives Send Queue entries back
  *	svcrdma/sq.c: svcrdma_sq_put() svcrdma_sq_reserve()
  * @part transport_close  the connection has to end
- *	svcrdma/connection.c: svcrdma_transport_close() svcrdma_wc_error()
+ *	svcrdma/notify.c: svcrdma_transport_close() svcrdma_wc_error()
  *	svcrdma/sq.c: svcrdma_sq_close()
  * @part teardown  detach, and the last reference, with which that on the rpc_xprt goes
  *	svcrdma/connection.c: transport_quiesce() svcrdma_transport_free()

@@ -36,7 +36,7 @@
  *	svcrdma/exposed_reply.c: exposed_inv_wc()
  *	svcrdma/send_ctxt.c: send_wc() svcrdma_send_ctxt_put()
  * @part transport_close  the connection has to end
- *	svcrdma/connection.c: svcrdma_transport_close() svcrdma_wc_error()
+ *	svcrdma/notify.c: svcrdma_transport_close() svcrdma_wc_error()
  *	svcrdma/sq.c: svcrdma_sq_close()
  * @part stop  no work item runs, and none is queued
  *	svcrdma/exposed_reply.c: svcrdma_expose_stop()

@@ -12,7 +12,7 @@
  * @part hca  environment: completions, and their events
  *	svcrdma/recvfrom.c: completion_event()
  * @part data  there is something for nfsd
- *	svcrdma/connection.c: svcrdma_transport_data()
+ *	svcrdma/notify.c: svcrdma_transport_data()
  * @part poll  whoever it is
  *	svcrdma/recvfrom.c: svcrdma_poll() poll_queue()
  *	svcrdma/recvfrom.c: svcrdma_recv_wc()

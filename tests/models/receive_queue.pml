@@ -15,7 +15,7 @@
  * @part fill  under st_recv_lock
  *	svcrdma/recv_ctxt.c: post_missing() svcrdma_recv_post_missing() spare_take()
  * @part data  there is something for nfsd
- *	svcrdma/connection.c: svcrdma_transport_data()
+ *	svcrdma/notify.c: svcrdma_transport_data()
  * @part cm  the connection is established
  *	svcrdma/connection.c: transport_established()
  * @part nfsd  a thread that receives, and is done with the call
