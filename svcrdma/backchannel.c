@@ -2,7 +2,7 @@
 /*
  * Callbacks of NFSv4.1 and later: calls from the server to the client over the
  * client's connection, RFC 8167. Short messages, but to a client that has announced more:
- * see long_call.c.
+ * see bc_chunks.c.
  *
  * nfsd makes an rpc_clnt whose rpc_xprt shares the svc_xprt. It cannot connect: when
  * the connection is gone, calls fail with -ENOTCONN and nfsd waits for the client
@@ -30,6 +30,8 @@
 #include <linux/sunrpc/sched.h>
 #include <common/refusal.h>
 
+#include "recv_ctxt.h"
+#include "send_ctxt.h"
 #include "svcrdma.h"
 #include "trace.h"
 
@@ -86,14 +88,13 @@ static void backchannel_wait_for_reply(struct rpc_task *task)
 /* Bytes copied; -EMSGSIZE: the reply is not one for @rqst. */
 static int backchannel_copy(struct rpc_rqst *rqst, const struct svcrdma_recv_ctxt *rc)
 {
-	u32 length = rc->rc_byte_len - rc->rc_header.size;
 	struct kvec *head = &rqst->rq_private_buf.head[0];
 
 	memcpy(&rqst->rq_private_buf, &rqst->rq_rcv_buf, sizeof(rqst->rq_private_buf));
-	if (length > head->iov_len)
+	if (rc->rc_inline_size > head->iov_len)
 		return -EMSGSIZE;
-	memcpy(head->iov_base, rc->rc_buffer.bf_data + rc->rc_header.size, length);
-	return length;
+	memcpy(head->iov_base, rc->rc_inline, rc->rc_inline_size);
+	return rc->rc_inline_size;
 }
 
 /* The same for a reply in pages of ours, which nobody has looked at until now. */
@@ -189,8 +190,9 @@ static bool backchannel_offered(struct svcrdma_transport *t, u32 xid, u32 length
  * not offered (RFC 8166 section 4.5).
  *
  * Context: process.
+ * Return: false: it was dropped.
  */
-void svcrdma_backchannel_reply(struct svcrdma_transport *t,
+bool svcrdma_backchannel_reply(struct svcrdma_transport *t,
 			       struct svcrdma_recv_ctxt *rc)
 {
 	struct rpc_xprt *xprt = READ_ONCE(t->st_xprt.xpt_bc_xprt);
@@ -217,12 +219,12 @@ void svcrdma_backchannel_reply(struct svcrdma_transport *t,
 	/* The direction of an RDMA_ERROR is uncertain, hence that of its credits. */
 	if (rc->rc_header.proc != RPCRDMA_ERROR)
 		backchannel_set_window(xprt, rc->rc_header.credits);
-	return;
+	return true;
 
 out_drop:
-	svcrdma_recv_noise(t);
 	rpcrdma_count_shared(&t->st_counters.bad_messages, 1);
 	trace_svcrdma_backchannel_dropped(t, rc->rc_header.xid, ret);
+	return false;
 }
 
 /* ---- calls ---- */
@@ -315,7 +317,7 @@ static int backchannel_post(struct svcrdma_transport *t, struct svcrdma_send_ctx
 	int ret;
 
 	rqst->rq_xtime = ktime_get();
-	ret = svcrdma_send_submit(t, sc);
+	ret = svcrdma_send_message(t, sc);
 	if (!ret) {
 		rpcrdma_count_shared(&t->st_counters.calls_reverse, 1);
 		return 0;
@@ -344,9 +346,8 @@ static int backchannel_send(struct svcrdma_transport *t, struct svcrdma_send_ctx
 	if (plan.position_zero || plan.reply_chunk) {
 		/* SUNRPC sends a call again whose answer it could not read. */
 		svcrdma_long_call_end(t, be32_to_cpu(rqst->rq_xid), 0);
-		ret = -ENOBUFS;
-		sc->sc_long = svcrdma_long_call_create(t, rqst, &plan, &lists);
-		if (!sc->sc_long)
+		ret = svcrdma_long_call_create(sc, rqst, &plan, &lists);
+		if (ret)
 			goto out_put;
 	}
 	ret = backchannel_encode(t, sc, rqst, plan.position_zero, &lists);
@@ -482,7 +483,7 @@ static void backchannel_destroy(struct rpc_xprt *xprt)
 {
 	struct bc_xprt *bx = container_of(xprt, struct bc_xprt, bx_rpc);
 
-	svcrdma_work_queue(&bx->bx_free_work);
+	queue_work(svcrdma_wq, &bx->bx_free_work);
 }
 
 static void backchannel_inject_disconnect(struct rpc_xprt *xprt)

@@ -16,6 +16,7 @@
 #include <linux/sunrpc/addr.h>
 
 #include "svcrdma.h"
+#include "sysctl.h"
 
 enum {
 	/* One of so many messages that memory has room for; a credit takes three, and some more. */
@@ -109,7 +110,7 @@ int svcrdma_budget_join(struct svcrdma_transport *t)
 	return 0;
 }
 
-static void count(struct svcrdma_transport *t, u32 grant)
+static void set_budgeted(struct svcrdma_transport *t, u32 grant)
 {
 	struct svcrdma_host *host = t->st_host;
 
@@ -132,7 +133,7 @@ void svcrdma_budget_leave(struct svcrdma_transport *t)
 	if (!host)
 		return;
 	spin_lock(&budget_lock);
-	count(t, 0);
+	set_budgeted(t, 0);
 	if (--host->ho_connections) {
 		host = NULL;
 	} else {
@@ -169,7 +170,7 @@ u32 svcrdma_budget_ask(struct svcrdma_transport *t, u32 want)
 		.host_connections	= t->st_host->ho_connections,
 	};
 	grant = min(want, rpcrdma_budget_limit(&budget, t->st_budgeted));
-	count(t, grant);
+	set_budgeted(t, grant);
 	spin_unlock(&budget_lock);
 	return grant;
 }
@@ -184,7 +185,7 @@ u32 svcrdma_budget_ask(struct svcrdma_transport *t, u32 want)
 void svcrdma_budget_stay(struct svcrdma_transport *t, u32 grant)
 {
 	spin_lock(&budget_lock);
-	count(t, grant);
+	set_budgeted(t, grant);
 	spin_unlock(&budget_lock);
 }
 

@@ -7,8 +7,8 @@
  * program. The answer is an RPC reply like others: it goes through svcrdma_sendto(), with
  * the chunks of the call, if it had any, and the grant.
  *
- * Nobody has asked who the client is. What it can change is how large the replies are that
- * it gets inline on this connection, up to what private data allows.
+ * The client is not authenticated yet. It can change one thing: how large the replies are that it
+ * gets inline on this connection, at most as large as its private data allows.
  *
  * How many RDMA Reads the client takes is not looked at: the CM has negotiated that, and
  * the queue pair keeps to it.
@@ -60,7 +60,7 @@ bool svcrdma_config_answer(struct svc_rqst *rqstp)
 	const struct kvec *head = &rqstp->rq_arg.head[0];
 	struct rpcrdma_config_call call;
 
-	/* Nothing of such a call has a place in a chunk: what is not in the head is not there. */
+	/* No item of such a call may be in a chunk, so all of it is in the head. */
 	if (!rpcrdma_config_call_decode(head->iov_base, head->iov_len, &call))
 		return false;
 	if (call.status == RPCRDMA_SUCCESS && call.procedure == RPCRDMA_CONFIG_RDMA)

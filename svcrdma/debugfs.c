@@ -15,14 +15,15 @@
 
 #include "svcrdma.h"
 
-static void show(struct seq_file *seq, const struct rpcrdma_connection *connection);
-static void sum_up(const struct rpcrdma_connection *connection, struct rpcrdma_counters *sum);
+static void connection_show(struct seq_file *seq, const struct rpcrdma_connection *connection);
+static void connection_sum(const struct rpcrdma_connection *connection,
+			   struct rpcrdma_counters *sum);
 
 struct rpcrdma_connections svcrdma_connections = {
 	.cs_side	= "server",
 	.cs_name	= "svcrdma",
-	.cs_show	= show,
-	.cs_sum		= sum_up,
+	.cs_show	= connection_show,
+	.cs_sum		= connection_sum,
 	.cs_lock	= __MUTEX_INITIALIZER(svcrdma_connections.cs_lock),
 	.cs_tree	= RB_ROOT,
 };
@@ -39,7 +40,7 @@ static const char *state_of(const struct svcrdma_transport *t)
 	return t->st_state == RPCRDMA_CONN_ESTABLISHED ? "established" : "connecting";
 }
 
-static void show(struct seq_file *seq, const struct rpcrdma_connection *connection)
+static void connection_show(struct seq_file *seq, const struct rpcrdma_connection *connection)
 {
 	struct svcrdma_transport *t = transport_of(connection);
 	const struct rdma_addr *address = &t->st_id->route.addr;
@@ -69,7 +70,8 @@ static void add_tally(struct rpcrdma_counters *sum, const struct svcrdma_tally *
 	sum->bytes_sent_inline += READ_ONCE(tally->bytes_sent_inline);
 }
 
-static void sum_up(const struct rpcrdma_connection *connection, struct rpcrdma_counters *sum)
+static void connection_sum(const struct rpcrdma_connection *connection,
+			   struct rpcrdma_counters *sum)
 {
 	const struct svcrdma_transport *t = transport_of(connection);
 	int cpu;
@@ -157,18 +159,6 @@ void svcrdma_connection_remove(struct svcrdma_transport *t)
 	RPCRDMA_COUNT(t->st_counters.ended[READ_ONCE(t->st_end)], 1);
 	rpcrdma_connection_remove(&svcrdma_connections, &t->st_connection);
 	free_percpu(t->st_tally);
-}
-
-/**
- * svcrdma_connection_note_end - why does a connection end?
- * @t: transport
- * @why: what somebody has seen; the first one counts
- *
- * Context: any.
- */
-void svcrdma_connection_note_end(struct svcrdma_transport *t, enum rpcrdma_end why)
-{
-	cmpxchg(&t->st_end, RPCRDMA_END_UNKNOWN, why);
 }
 
 /**

@@ -20,8 +20,28 @@
 #include "svcrdma.h"
 #include "trace.h"
 
-/* A client that sends as many times its grant within the pause uses it. */
-enum { ROUNDS = 2 };
+enum {
+	/* A client that sends as many times its grant within the pause uses it. */
+	ROUNDS = 2,
+	DONE_RECEIVES = 8,	/* that are posted at once, for RDMA_DONEs */
+};
+
+/*
+ * Which states may follow. A grant that is COUNTING becomes larger without the work item in tests
+ * only.
+ */
+static const u8 next_states[] = {
+	[SVCRDMA_GRANT_NONE]		= BIT(SVCRDMA_GRANT_COUNTING),
+	[SVCRDMA_GRANT_COUNTING]	= BIT(SVCRDMA_GRANT_COUNTING) | BIT(SVCRDMA_GRANT_GROWING),
+	[SVCRDMA_GRANT_GROWING]		= BIT(SVCRDMA_GRANT_COUNTING),
+};
+
+static void set_state(struct svcrdma_transport *t, enum svcrdma_grant_state state)
+{
+	lockdep_assert_held(&t->st_recv_lock);
+	WARN_ON_ONCE(!(next_states[t->st_credit.state] & BIT(state)));
+	t->st_credit.state = state;
+}
 
 static u32 receives_for(u32 grant)
 {
@@ -41,8 +61,7 @@ static u32 contexts_for(u32 grant)
 static int add_contexts(struct svcrdma_transport *t, struct list_head *contexts, u32 grant)
 {
 	lockdep_assert_held(&t->st_recv_lock);
-	svcrdma_recv_ctxts_add(t, contexts);
-	svcrdma_recv_set_target(t, receives_for(grant) + t->st_credit.dones);
+	svcrdma_recv_ctxts_add(t, contexts, receives_for(grant) + t->st_credit.dones);
 	return svcrdma_recv_post_missing(t) ? -EIO : 0;
 }
 
@@ -72,11 +91,11 @@ int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant, gfp_t gfp)
 				       &contexts);
 	if (ret)
 		return ret;
-	svcrdma_expose_limit(t, grant + t->st_spare_exposures);
 	spin_lock(&t->st_recv_lock);
 	ret = add_contexts(t, &contexts, grant);
 	/* Not before: RFC 8166 section 3.3.1. */
 	WRITE_ONCE(t->st_grant, grant);
+	set_state(t, SVCRDMA_GRANT_COUNTING);
 	count_from(t, jiffies);
 	spin_unlock(&t->st_recv_lock);
 	return ret;
@@ -91,7 +110,7 @@ static int more_dones(struct svcrdma_transport *t, u32 exposed)
 
 	if (exposed <= old)
 		return 0;
-	dones = min_t(u32, round_up(exposed, SVCRDMA_DONE_RECEIVES),
+	dones = min_t(u32, round_up(exposed, DONE_RECEIVES),
 		      t->st_credits + t->st_spare_exposures);
 	ret = svcrdma_recv_ctxts_alloc(t, dones - old, GFP_KERNEL, &contexts);
 	if (ret)
@@ -128,45 +147,58 @@ int svcrdma_grant_dones(struct svcrdma_transport *t, u32 exposed)
 }
 
 /* The largest grant that the client has a use for */
-static u32 wanted(const struct svcrdma_transport *t)
+static u32 wanted_grant(const struct svcrdma_transport *t)
 {
 	return min(READ_ONCE(t->st_credit.asked), t->st_credits);
 }
 
 /* Growth gives way where memory is short: it is no reason to take any from others. */
+static int try_to_grow(struct svcrdma_transport *t)
+{
+	u32 old = t->st_grant, grant;
+	int ret;
+
+	grant = svcrdma_budget_ask(t, max(old, min(2 * old, wanted_grant(t))));
+	if (grant <= old)
+		return 0;
+	ret = svcrdma_grant_grow(t, grant, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
+	/* Without memory the client keeps the grant that it had. */
+	if (ret)
+		svcrdma_budget_stay(t, old);
+	trace_svcrdma_grant(t, ret ?: (int)grant);
+	return ret;
+}
+
 static void grant_work(struct work_struct *work)
 {
 	struct svcrdma_transport *t =
 		container_of(work, struct svcrdma_transport, st_credit.work);
-	u32 old = t->st_grant, grant;
 	int ret;
 
 	if (svcrdma_transport_closing(t))
 		return;
-	grant = svcrdma_budget_ask(t, max(old, min(2 * old, wanted(t))));
-	if (grant <= old)
-		return;
-	ret = svcrdma_grant_grow(t, grant, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
-	/* Without memory the client has what it had. */
-	if (ret)
-		svcrdma_budget_stay(t, old);
-	trace_svcrdma_grant(t, ret ?: (int)grant);
+	ret = try_to_grow(t);
+	/* If it does not grow, calls count again after the pause: svcrdma_grant_update(). */
+	spin_lock(&t->st_recv_lock);
+	set_state(t, SVCRDMA_GRANT_COUNTING);
+	spin_unlock(&t->st_recv_lock);
 	if (ret && ret != -ENOMEM)
 		svcrdma_transport_close(t, RPCRDMA_END_RECEIVE_FAILED);
 }
 
 /**
- * svcrdma_grant_look - a batch of messages has come in
+ * svcrdma_grant_update - a batch of messages has come in
  * @t: transport
  *
  * Context: completion handler; st_recv_lock is held.
  */
-void svcrdma_grant_look(struct svcrdma_transport *t)
+void svcrdma_grant_update(struct svcrdma_transport *t)
 {
 	unsigned long now = jiffies;
 
 	lockdep_assert_held(&t->st_recv_lock);
-	if (t->st_grant >= wanted(t) || time_before(now, t->st_credit.since))
+	if (t->st_credit.state != SVCRDMA_GRANT_COUNTING || t->st_grant >= wanted_grant(t) ||
+	    time_before(now, t->st_credit.since))
 		return;
 	if (time_after(now, t->st_credit.since + SVCRDMA_GRANT_PAUSE))
 		count_from(t, now);
@@ -175,27 +207,28 @@ void svcrdma_grant_look(struct svcrdma_transport *t)
 		return;
 	/* If it does not grow now */
 	count_from(t, now + SVCRDMA_GRANT_PAUSE);
-	svcrdma_work_queue(&t->st_credit.work);
+	set_state(t, SVCRDMA_GRANT_GROWING);
+	queue_work(svcrdma_wq, &t->st_credit.work);
 }
 
 /**
- * svcrdma_grant_highest - there are more messages under way than ever on this connection
+ * svcrdma_grant_note_highest - there are more messages under way than ever on this connection
  * @t: transport
  * @used: their number
  *
  * With more than there are Receives for the grant, the client has sent calls without a credit (or
- * many threads are late to give back what they have answered). They are served as long as there are
- * contexts: some clients do not count, and what it costs is the connection's own memory.
+ * many threads are late to give contexts back whose calls are answered). The calls are served as
+ * long as there are contexts: some clients do not count, and it costs the connection's own memory.
  *
  * Context: completion handler.
  */
-void svcrdma_grant_highest(struct svcrdma_transport *t, u32 used)
+void svcrdma_grant_note_highest(struct svcrdma_transport *t, u32 used)
 {
 	WRITE_ONCE(t->st_credit.highest, used);
 	if (used <= receives_for(READ_ONCE(t->st_grant)) + READ_ONCE(t->st_credit.dones))
 		return;
 	trace_svcrdma_overrun(t, used);
-	svcrdma_grant_hear(t, used);
+	svcrdma_grant_note_request(&t->st_credit, used);
 }
 
 /**

@@ -12,17 +12,18 @@
  *
  * A listener lives as long as nfsd wants it. When the device of its address goes, or the
  * address moves to another device, its id is destroyed by li_work, which listens again: at
- * once, then after waits that double, and whenever a device or an address turns up
- * (revive.c). Each try that fails is traced; the log has a line when the port is lost, and
- * one when it is back. A listener for every address has an id without a device, which is
- * not lost: the CM listens on each device that comes.
+ * once, then after waits that double, and whenever a device or an address turns up: ib_core and
+ * the network tell of both, and of no more than that. Whether it helps the try finds out. A device
+ * may need a moment until it has the address, so the waits begin anew. Each try that fails is
+ * traced; the log has a line when the port is lost, and one when it is back. A listener for every
+ * address has an id without a device, which is not lost: the CM listens on each device that comes.
  *
  * Teardown is svcrdma_listener_detach(), which SUNRPC calls once, never from
  * the CM handler:
  * 1. XPT_DEAD is set, so li_work leaves li_id alone from the moment on that
  *    li_mutex was free once.
  * 2. rdma_destroy_id() waits for the handler: afterwards nobody adds to
- *    li_pending, and neither the handler nor revive.c queues li_work.
+ *    li_pending, and neither the handler nor svcrdma_listener_rebind_all() queues li_work.
  * 3. li_work is waited for, and does not queue itself.
  * 4. What is pending is discarded; accept is not running, since detach runs
  *    under XPT_BUSY.
@@ -31,18 +32,31 @@
  *    svcrdma_transports_wait() says why no others. A device that does not answer keeps the
  *    svc_serv that uses it, and no other one.
  */
+#include <linux/inetdevice.h>
 #include <linux/module.h>
+#include <linux/netdevice.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
+#include <net/addrconf.h>
 
+#include "listener.h"
 #include "svcrdma.h"
 #include "trace.h"
 
+/* A listener that cannot listen tries again after that, and twice that, and so on. */
+enum {
+	REBIND_MIN = HZ,
+	REBIND_MAX = 60 * HZ,
+};
+
 /*
- * Guards li_pending and li_nr_pending of all listeners, and st_listener: who has a transport
- * does not know whether its listener is still there.
+ * Guards li_pending and li_nr_pending of all listeners, and st_listener. It is one lock for all,
+ * since a context that has a transport does not know whether the listener is still there.
  */
 static DEFINE_SPINLOCK(pending_lock);
+
+static DEFINE_SPINLOCK(listeners_lock);	/* guards the list; taken in any context */
+static LIST_HEAD(listeners);
 
 static struct svcrdma_listener *listener_of(struct svc_xprt *xprt)
 {
@@ -164,12 +178,29 @@ static void listener_discard_pending(struct svcrdma_listener *li)
 		svcrdma_transport_discard(t);
 }
 
+/* Which states may follow. Both events that make an id STALE may come. */
+static const u8 next_states[] = {
+	[SVCRDMA_LISTENER_IDLE]		= BIT(SVCRDMA_LISTENER_LISTENING) |
+					  BIT(SVCRDMA_LISTENER_LOST),
+	[SVCRDMA_LISTENER_LISTENING]	= BIT(SVCRDMA_LISTENER_STALE) |
+					  BIT(SVCRDMA_LISTENER_IDLE),
+	[SVCRDMA_LISTENER_STALE]	= BIT(SVCRDMA_LISTENER_STALE) |
+					  BIT(SVCRDMA_LISTENER_IDLE),
+	[SVCRDMA_LISTENER_LOST]		= BIT(SVCRDMA_LISTENER_LISTENING),
+};
+
+static void listener_set_state(struct svcrdma_listener *li, enum svcrdma_listener_state state)
+{
+	WARN_ON_ONCE(!(next_states[li->li_state] & BIT(state)));
+	WRITE_ONCE(li->li_state, state);
+}
+
 /* The removal of a device waits until li_work, or detach, has destroyed the id. */
 static void listener_lost(struct svcrdma_listener *li)
 {
-	WRITE_ONCE(li->li_stale, true);
+	listener_set_state(li, SVCRDMA_LISTENER_STALE);
 	if (!test_bit(XPT_DEAD, &li->li_xprt.xpt_flags))
-		svcrdma_work_delay(&li->li_work, 0);
+		mod_delayed_work(svcrdma_wq, &li->li_work, 0);
 }
 
 /*
@@ -212,16 +243,17 @@ static int listener_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *even
 	return ret;
 }
 
-/* No event of the id comes any more, so what li_stale says is of no other. */
 static void listener_drop_id(struct svcrdma_listener *li)
 {
-	if (li->li_id)
-		rdma_destroy_id(li->li_id);
+	if (!li->li_id)
+		return;
+	/* No event of the id comes any more then, so nothing else changes the state. */
+	rdma_destroy_id(li->li_id);
 	WRITE_ONCE(li->li_id, NULL);
-	WRITE_ONCE(li->li_stale, false);
+	listener_set_state(li, SVCRDMA_LISTENER_IDLE);
 }
 
-/* li_id is set before the first event can come. */
+/* li_id and the state are set before the first event can come. */
 static int listener_listen(struct svcrdma_listener *li, struct net *net,
 			   struct sockaddr *sa)
 {
@@ -231,6 +263,7 @@ static int listener_listen(struct svcrdma_listener *li, struct net *net,
 	id = rdma_create_id(net, listener_cm_handler, li, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
+	listener_set_state(li, SVCRDMA_LISTENER_LISTENING);
 	WRITE_ONCE(li->li_id, id);
 
 	/* Else [::] would take the IPv4 port as well. */
@@ -256,10 +289,10 @@ static void listener_try_later(struct svcrdma_listener *li)
 {
 	unsigned long delay = READ_ONCE(li->li_delay);
 
-	/* svcrdma_revive_all() may set it meanwhile: then the next try comes at once anyway. */
-	WRITE_ONCE(li->li_delay, min_t(unsigned long, 2 * delay, SVCRDMA_REBIND_MAX));
+	/* svcrdma_listener_rebind_all() may set it meanwhile: then the next try comes at once. */
+	WRITE_ONCE(li->li_delay, min_t(unsigned long, 2 * delay, REBIND_MAX));
 	/* Not later than somebody else wants it. */
-	svcrdma_work_later(&li->li_work, delay);
+	queue_delayed_work(svcrdma_wq, &li->li_work, delay);
 }
 
 /* Of an address, a scope and a port, as in [fe80::1%4294967295]:65535 */
@@ -280,6 +313,7 @@ static const char *listener_name(const struct sockaddr *sa, char name[LISTENER_N
 static void listener_rebind(struct svcrdma_listener *li)
 {
 	struct sockaddr *sa = (struct sockaddr *)&li->li_xprt.xpt_local;
+	bool was_lost = li->li_state == SVCRDMA_LISTENER_LOST;
 	char name[LISTENER_NAME_LEN];
 	int ret;
 
@@ -288,17 +322,17 @@ static void listener_rebind(struct svcrdma_listener *li)
 	ret = listener_listen(li, li->li_xprt.xpt_net, sa);
 	if (ret) {
 		trace_svcrdma_listener_err("rebind", ret);
-		if (!li->li_lost)
+		if (!was_lost)
 			pr_notice("svcrdma: cannot listen on %s now, error %d; trying on\n",
 				  listener_name(sa, name), ret);
-		li->li_lost = true;
+		if (li->li_state != SVCRDMA_LISTENER_LOST)
+			listener_set_state(li, SVCRDMA_LISTENER_LOST);
 		listener_try_later(li);
 		return;
 	}
-	if (li->li_lost)
+	if (was_lost)
 		pr_notice("svcrdma: listening on %s again\n", listener_name(sa, name));
-	li->li_lost = false;
-	WRITE_ONCE(li->li_delay, SVCRDMA_REBIND_MIN);
+	WRITE_ONCE(li->li_delay, REBIND_MIN);
 }
 
 static void listener_work(struct work_struct *work)
@@ -308,7 +342,7 @@ static void listener_work(struct work_struct *work)
 
 	mutex_lock(&li->li_mutex);
 	if (!test_bit(XPT_DEAD, &li->li_xprt.xpt_flags) &&
-	    (!li->li_id || READ_ONCE(li->li_stale)))
+	    READ_ONCE(li->li_state) != SVCRDMA_LISTENER_LISTENING)
 		listener_rebind(li);
 	mutex_unlock(&li->li_mutex);
 }
@@ -327,8 +361,18 @@ static struct svcrdma_listener *listener_alloc(struct svc_serv *serv, struct net
 	INIT_LIST_HEAD(&li->li_pending);
 	INIT_LIST_HEAD(&li->li_list);
 	INIT_DELAYED_WORK(&li->li_work, listener_work);
-	li->li_delay = SVCRDMA_REBIND_MIN;
+	li->li_delay = REBIND_MIN;
 	return li;
+}
+
+/* From now on svcrdma_listener_rebind_all() queues li_work. */
+static void listener_add(struct svcrdma_listener *li)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&listeners_lock, flags);
+	list_add_tail(&li->li_list, &listeners);
+	spin_unlock_irqrestore(&listeners_lock, flags);
 }
 
 /**
@@ -379,7 +423,7 @@ struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
 		svc_xprt_put(&li->li_xprt);
 		return ERR_PTR(ret);
 	}
-	svcrdma_revive_add(li);
+	listener_add(li);
 	return &li->li_xprt;
 }
 
@@ -400,13 +444,16 @@ static struct svc_xprt *svcrdma_listener_accept(struct svc_xprt *xprt)
 static void svcrdma_listener_detach(struct svc_xprt *xprt)
 {
 	struct svcrdma_listener *li = listener_of(xprt);
+	unsigned long flags;
 
 	/* 1 */
 	mutex_lock(&li->li_mutex);
 	mutex_unlock(&li->li_mutex);
 	/* 2. Until then li_id tells the handler which events are the CM's business. */
 	listener_drop_id(li);
-	svcrdma_revive_remove(li);
+	spin_lock_irqsave(&listeners_lock, flags);
+	list_del_init(&li->li_list);
+	spin_unlock_irqrestore(&listeners_lock, flags);
 	/* 3 */
 	cancel_delayed_work_sync(&li->li_work);
 	/* 4 */
@@ -463,3 +510,89 @@ const struct svc_xprt_ops svcrdma_listener_ops = {
 	.xpo_kill_temp_xprt	= listener_kill_temp_xprt,
 	COMPAT_SVC_XPRT_OPS
 };
+
+/* ---- devices and addresses that turn up ---- */
+
+/**
+ * svcrdma_listener_rebind_all - whoever has lost its port tries again
+ *
+ * A device or an address has turned up.
+ *
+ * Context: any.
+ */
+void svcrdma_listener_rebind_all(void)
+{
+	struct svcrdma_listener *li;
+	unsigned long flags;
+
+	spin_lock_irqsave(&listeners_lock, flags);
+	list_for_each_entry(li, &listeners, li_list) {
+		if (READ_ONCE(li->li_id))
+			continue;
+		WRITE_ONCE(li->li_delay, REBIND_MIN);
+		mod_delayed_work(svcrdma_wq, &li->li_work, 0);
+	}
+	spin_unlock_irqrestore(&listeners_lock, flags);
+}
+
+/* rdma_cm was told before: it is older than we are, so it can bind to the device now. */
+static int device_added(struct ib_device *device)
+{
+	svcrdma_listener_rebind_all();
+	return 0;
+}
+
+static struct ib_client client = {
+	.name	= "svcrdma",
+	.add	= device_added,
+};
+
+static int address_event(struct notifier_block *block, unsigned long event, void *data)
+{
+	if (event == NETDEV_UP)
+		svcrdma_listener_rebind_all();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block inet_block = {
+	.notifier_call = address_event,
+};
+
+#if IS_ENABLED(CONFIG_IPV6)
+static struct notifier_block inet6_block = {
+	.notifier_call = address_event,
+};
+#endif
+
+/**
+ * svcrdma_listener_init - have devices and addresses reported
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int svcrdma_listener_init(void)
+{
+	int ret = ib_register_client(&client);
+
+	if (ret)
+		return ret;
+	register_inetaddr_notifier(&inet_block);
+#if IS_ENABLED(CONFIG_IPV6)
+	register_inet6addr_notifier(&inet6_block);
+#endif
+	return 0;
+}
+
+/**
+ * svcrdma_listener_exit - no device and no address is reported any more
+ *
+ * Context: process; there are no listeners left.
+ */
+void svcrdma_listener_exit(void)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	unregister_inet6addr_notifier(&inet6_block);
+#endif
+	unregister_inetaddr_notifier(&inet_block);
+	ib_unregister_client(&client);
+}

@@ -11,7 +11,11 @@
 #include <linux/init.h>
 #include <linux/module.h>
 
+#include <common/verbs.h>
+
+#include "listener.h"
 #include "svcrdma.h"
+#include "sysctl.h"
 
 MODULE_DESCRIPTION("RPC-over-RDMA version 1 server transport");
 MODULE_LICENSE("GPL");
@@ -68,12 +72,12 @@ static int __init svcrdma_init(void)
 	ret = svcrdma_connections_init();
 	if (ret)
 		goto out_counters;
-	ret = svcrdma_revive_init();
+	ret = svcrdma_listener_init();
 	if (ret)
 		goto out_connections;
 	ret = svcrdma_sysctl_init();
 	if (ret)
-		goto out_revive;
+		goto out_listener;
 	ret = classes_register();
 	if (ret)
 		goto out_sysctl;
@@ -81,8 +85,8 @@ static int __init svcrdma_init(void)
 
 out_sysctl:
 	svcrdma_sysctl_exit();
-out_revive:
-	svcrdma_revive_exit();
+out_listener:
+	svcrdma_listener_exit();
 out_connections:
 	svcrdma_connections_exit();
 out_counters:
@@ -100,7 +104,7 @@ static void __exit svcrdma_exit(void)
 {
 	classes_unregister();
 	svcrdma_sysctl_exit();
-	svcrdma_revive_exit();
+	svcrdma_listener_exit();
 	svcrdma_work_exit();
 	svcrdma_connections_exit();
 	svcrdma_counters_exit();

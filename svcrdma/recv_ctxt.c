@@ -14,12 +14,13 @@
  */
 #include <linux/slab.h>
 
+#include "recv_ctxt.h"
 #include "svcrdma.h"
 #include "trace.h"
 
 static void recv_ctxt_free(struct svcrdma_recv_ctxt *rc)
 {
-	svcrdma_pages_free(rc);
+	svcrdma_sink_free(rc);
 	rpcrdma_buffer_exit(&rc->rc_buffer);
 	kvfree(rc->rc_many);
 	kfree(rc);
@@ -34,19 +35,19 @@ static void ctxts_free(struct list_head *list)
 		recv_ctxt_free(rc);
 }
 
-static void take_storage(struct svcrdma_recv_ctxt *rc, u32 segments, u32 chunks)
+static void use_storage(struct svcrdma_recv_ctxt *rc, u32 segments, u32 chunks)
 {
 	rpcrdma_lists_init(&rc->rc_lists, rc->rc_segments, segments, rc->rc_chunks, chunks);
 }
 
-static void few_chunks(struct svcrdma_recv_ctxt *rc)
+static void use_few_chunks(struct svcrdma_recv_ctxt *rc)
 {
 	struct svcrdma_few_chunks *few = &rc->rc_few;
 
 	rc->rc_segments = few->segments;
 	rc->rc_chunks = few->chunks;
 	rc->rc_payloads = few->payloads;
-	take_storage(rc, ARRAY_SIZE(few->segments), ARRAY_SIZE(few->chunks));
+	use_storage(rc, ARRAY_SIZE(few->segments), ARRAY_SIZE(few->chunks));
 }
 
 /**
@@ -72,15 +73,15 @@ int svcrdma_recv_ctxt_many_chunks(const struct svcrdma_transport *t, struct svcr
 	rc->rc_segments = rc->rc_many;
 	rc->rc_chunks = (void *)(rc->rc_segments + segments);
 	rc->rc_payloads = (void *)(rc->rc_chunks + chunks);
-	take_storage(rc, segments, chunks);
+	use_storage(rc, segments, chunks);
 	return 0;
 }
 
-static void drop_many_chunks(struct svcrdma_recv_ctxt *rc)
+static void free_many_chunks(struct svcrdma_recv_ctxt *rc)
 {
 	kvfree(rc->rc_many);
 	rc->rc_many = NULL;
-	few_chunks(rc);
+	use_few_chunks(rc);
 }
 
 static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t, gfp_t gfp)
@@ -102,10 +103,8 @@ static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t, gf
 	rc->rc_recv_wr.wr_cqe = &rc->rc_cqe;
 	rc->rc_recv_wr.sg_list = &rc->rc_buffer.bf_sge;
 	rc->rc_recv_wr.num_sge = 1;
-	rc->rc_read_cqe.done = svcrdma_read_wc;
 	INIT_LIST_HEAD(&rc->rc_reads.list);
-	rc->rc_sq.sw_granted = svcrdma_read_granted;
-	few_chunks(rc);
+	use_few_chunks(rc);
 	return rc;
 }
 
@@ -141,10 +140,11 @@ int svcrdma_recv_ctxts_alloc(struct svcrdma_transport *t, u32 count, gfp_t gfp,
  * svcrdma_recv_ctxts_add - new receive contexts are spare ones
  * @t: transport
  * @list: from svcrdma_recv_ctxts_alloc()
+ * @target: Receives that are to be posted, no less than before
  *
- * Context: st_recv_lock is held.
+ * Context: st_recv_lock is held. svcrdma_recv_post_missing() posts them.
  */
-void svcrdma_recv_ctxts_add(struct svcrdma_transport *t, struct list_head *list)
+void svcrdma_recv_ctxts_add(struct svcrdma_transport *t, struct list_head *list, u32 target)
 {
 	struct svcrdma_recv_ctxt *rc;
 
@@ -154,19 +154,7 @@ void svcrdma_recv_ctxts_add(struct svcrdma_transport *t, struct list_head *list)
 		llist_add(&rc->rc_node, &t->st_recv.spare);
 		t->st_recv.count++;
 	}
-}
-
-/**
- * svcrdma_recv_set_target - how many Receives are to be posted
- * @t: transport
- * @posted: their number, no less than before. svcrdma_recv_post_missing() posts them
- *
- * Context: st_recv_lock is held.
- */
-void svcrdma_recv_set_target(struct svcrdma_transport *t, u32 posted)
-{
-	lockdep_assert_held(&t->st_recv_lock);
-	t->st_recv.target = posted;
+	t->st_recv.target = target;
 }
 
 /**
@@ -218,7 +206,8 @@ static struct svcrdma_recv_ctxt *spare_take(struct svcrdma_transport *t)
 	struct llist_node *node = llist_del_first(&t->st_recv.spare);
 
 	if (!node) {
-		/* Either this sees what is put, or who puts it st_recv.starved: pairs with
+		/* Either this sees the context that is put, or who puts it sees st_recv.starved:
+		 * pairs with
 		 * llist_add() of svcrdma_recv_ctxt_put().
 		 */
 		smp_store_mb(t->st_recv.starved, true);
@@ -255,25 +244,21 @@ int svcrdma_recv_post_missing(struct svcrdma_transport *t)
 	return first ? ib_post_recv(t->st_qp, first, NULL) : 0;
 }
 
-static void posted(struct svcrdma_transport *t, int ret)
-{
-	if (!ret)
-		return;
-	trace_svcrdma_post_recv_err(t, ret);
-	svcrdma_transport_close(t, RPCRDMA_END_RECEIVE_FAILED);
-}
-
-/* In place of a batch of Receives that are complete. If that fails, the connection ends. */
-static void fill(struct svcrdma_transport *t)
+/* In place of @gone Receives that are complete. If that fails, the connection ends. */
+static void post_missing(struct svcrdma_transport *t, u32 gone)
 {
 	int ret;
 
 	spin_lock(&t->st_recv_lock);
-	t->st_recv.posted -= RPCRDMA_RECEIVE_BATCH;
+	t->st_recv.posted -= gone;
 	ret = svcrdma_recv_post_missing(t);
-	svcrdma_grant_look(t);
+	if (gone)
+		svcrdma_grant_update(t);
 	spin_unlock(&t->st_recv_lock);
-	posted(t, ret);
+	if (unlikely(ret)) {
+		trace_svcrdma_post_recv_err(t, ret);
+		svcrdma_transport_close(t, RPCRDMA_END_RECEIVE_FAILED);
+	}
 }
 
 /**
@@ -296,7 +281,7 @@ void svcrdma_recv_ready(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
  *
  * A client that sends more calls than its credits allow uses the spare ones up;
  * it is the one that runs into a Receive Queue that is empty. With Read chunks it is
- * disconnected before, see reads.c.
+ * disconnected before, see read_chunks.c.
  *
  * Context: completion handler.
  */
@@ -304,24 +289,14 @@ void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 {
 	u32 used = atomic_inc_return(&t->st_recv.used);
 
-	svcrdma_grant_used(t, used);
+	if (unlikely(svcrdma_grant_is_highest(&t->st_credit, used)))
+		svcrdma_grant_note_highest(t, used);
 	if (ready)
-		svcrdma_recv_ready(t, rc);
+		llist_add(&rc->rc_node, &t->st_recv.ready);
 	if (++t->st_recv.gone < RPCRDMA_RECEIVE_BATCH)
 		return;
 	t->st_recv.gone = 0;
-	fill(t);
-}
-
-/* One was put while there were too few of them. */
-static void put_slowly(struct svcrdma_transport *t)
-{
-	int ret;
-
-	spin_lock(&t->st_recv_lock);
-	ret = svcrdma_recv_post_missing(t);
-	spin_unlock(&t->st_recv_lock);
-	posted(t, ret);
+	post_missing(t, RPCRDMA_RECEIVE_BATCH);
 }
 
 /**
@@ -334,14 +309,14 @@ static void put_slowly(struct svcrdma_transport *t)
 void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	if (unlikely(rc->rc_nr_pages || rc->rc_many_pages))
-		svcrdma_pages_drop(rc);
+		svcrdma_sink_release(rc);
 	if (unlikely(rc->rc_many))
-		drop_many_chunks(rc);
+		free_many_chunks(rc);
 	atomic_dec(&t->st_recv.used);
 	/* A full barrier: pairs with spare_take(). */
 	llist_add(&rc->rc_node, &t->st_recv.spare);
 	if (unlikely(READ_ONCE(t->st_recv.starved)))
-		put_slowly(t);
+		post_missing(t, 0);
 }
 
 /**
@@ -353,6 +328,8 @@ void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt
  */
 void svcrdma_release_ctxt(struct svc_xprt *xprt, void *ctxt)
 {
-	if (ctxt)
-		svcrdma_recv_ctxt_put(svcrdma_transport_of(xprt), ctxt);
+	struct svcrdma_recv_ctxt *rc = ctxt;
+
+	if (rc)
+		svcrdma_recv_ctxt_put(rc->rc_transport, rc);
 }

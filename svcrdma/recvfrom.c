@@ -2,7 +2,7 @@
 /*
  * Receiving calls.
  *
- * Operation. A thread polls the Receive completions (poll.c). Each posts spare buffers in
+ * Operation. A thread polls the Receive completions. Each posts spare buffers in
  * place of those that were used, so that enough Receives are posted however long the calls
  * take, and puts the context on st_recv.ready. recvfrom takes the first one, and decodes the
  * header. A call without Read chunks goes to nfsd at once, rq_arg pointing into the
@@ -12,37 +12,207 @@
  * into its rq_pages and builds rq_arg. A small call needs no first pass: the Receive
  * completion posts its Reads.
  *
- * The Reads, and who waits for what until they are done: reads.c. How rq_arg is put together:
- * arg.c.
+ * The Reads, and where a call waits until they are done, are in read_chunks.c. How rq_arg is put
+ * together is in rq_arg.c.
  *
- * Errors. What cannot be a call is dropped, what is a wrong one is answered with
+ * Errors. A message that cannot be a call is dropped, a call that is wrong is answered with
  * RDMA_ERROR (RFC 8166 section 4.5). A failed Read ends the connection, since
  * the queue pair is dead by then.
  */
+#include "recv_ctxt.h"
 #include "svcrdma.h"
+#include "sysctl.h"
 #include "trace.h"
 
-/**
- * svcrdma_recv_noise - a message has come that nobody wanted
- * @t: transport
+/*
+ * ---- the completion queue of the Receives, and who polls it ----
  *
- * It costs a wake-up of nfsd, as a call does. Who sends SVCRDMA_MAX_NOISE of these without a call
- * in between loses the connection.
+ * A thread of nfsd does, when it comes for the next call: the completion event wakes one, as the
+ * data on a socket do. A worker in between would only hand the call on, and cost a change of task
+ * for each. ib_alloc_cq() has no queue that is polled like that. So the queue is of ib_create_cq(),
+ * with an event handler of our own.
+ *
+ * The worker does where no thread comes: from the beginning of the teardown on, so that somebody
+ * sees the completion of a drain. And in kernels where a completion event may not wake nfsd, from
+ * the beginning of the connection on.
+ *
+ * It is never both. Threads come one at a time, each with XPT_BUSY; and the context that begins the
+ * teardown has XPT_BUSY for good, or nfsd does not know the transport. The worker is a work item,
+ * which runs once at a time.
+ *
+ * ib_drain_qp() asks for queues of ib_alloc_cq(). This one does all that it needs of them:
+ * each completion goes to the done() of its wr_cqe, in another context than that which waits for
+ * the drain. (To the drain of mlx4 and mlx5 the queue looks like one of IB_POLL_SOFTIRQ, which is
+ * 0. If the device has failed, they take its irq_poll and give it back, which nobody else uses, and
+ * call the event handler.)
+ */
+enum {
+	POLL_BATCH	= 8,		/* completions that are taken out at a time */
+	WORKER_BUDGET	= 4096,		/* before the worker lets others run */
+};
+
+static const bool polled_by_nfsd = COMPAT_ENQUEUE_IN_ANY_CONTEXT;
+
+/* At most @budget completions. Return: their number; if it is less, there were no more. */
+static u32 poll_queue(struct ib_cq *cq, u32 budget)
+{
+	struct ib_wc wcs[POLL_BATCH];
+	u32 done = 0;
+	int i, want, got;
+
+	do {
+		want = min_t(u32, budget - done, POLL_BATCH);
+		got = ib_poll_cq(cq, want, wcs);
+		for (i = 0; i < got; i++)
+			wcs[i].wr_cqe->done(cq, &wcs[i]);
+		done += max(got, 0);
+	} while (got == want && done < budget);
+	return done;
+}
+
+static void poll_work(struct work_struct *work)
+{
+	struct svcrdma_transport *t =
+		container_of(work, struct svcrdma_transport, st_poll.work);
+
+	/* Queued by a late event: svcrdma_poll_end() */
+	if (!READ_ONCE(t->st_poll.by_worker))
+		return;
+	if (poll_queue(t->st_recv_cq, WORKER_BUDGET) == WORKER_BUDGET ||
+	    ib_req_notify_cq(t->st_recv_cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0)
+		queue_work(svcrdma_poll_wq, work);
+}
+
+/*
+ * Any context: interrupts may be off, and a lock of the provider held. It may be late: a thread
+ * that had come for something else may have polled the completion since. It takes no lock.
+ */
+static void completion_event(struct ib_cq *cq, void *context)
+{
+	struct svcrdma_transport *t = context;
+
+	if (polled_by_nfsd && svcrdma_transport_data(t))
+		return;
+	if (READ_ONCE(t->st_poll.by_worker))
+		queue_work(svcrdma_poll_wq, &t->st_poll.work);
+}
+
+/* Connections are spread over the device's vectors, as by ib_alloc_cq_any(). */
+static u32 next_vector(const struct ib_device *device)
+{
+	static atomic_t next;
+	u32 vectors = min_t(u32, max(device->num_comp_vectors, 1), num_online_cpus());
+
+	return (u32)atomic_inc_return(&next) % vectors;
+}
+
+/**
+ * svcrdma_poll_begin - create the queue
+ * @t: transport
+ * @size: completions that it has to hold
+ *
+ * Completions before ESTABLISHED wait in the queue until then.
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int svcrdma_poll_begin(struct svcrdma_transport *t, u32 size)
+{
+	struct ib_device *device = svcrdma_transport_device(t);
+	struct ib_cq_init_attr attr = { .cqe = size, .comp_vector = next_vector(device) };
+	struct ib_cq *cq;
+
+	INIT_WORK(&t->st_poll.work, poll_work);
+	t->st_poll.by_worker = !polled_by_nfsd;
+	cq = ib_create_cq(device, completion_event, NULL, t, &attr);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	t->st_recv_cq = cq;
+	/* It is empty, and no queue pair uses it yet. */
+	ib_req_notify_cq(cq, IB_CQ_NEXT_COMP);
+	return 0;
+}
+
+/**
+ * svcrdma_poll_stop - no thread of nfsd comes any more; the worker takes over
+ * @t: transport with its verbs objects
+ *
+ * Context: process; the caller has XPT_BUSY and does not give it back.
+ */
+void svcrdma_poll_stop(struct svcrdma_transport *t)
+{
+	/*
+	 * An event that does not see that is one of a completion that the worker finds, or it comes
+	 * again when the worker arms the queue.
+	 */
+	WRITE_ONCE(t->st_poll.by_worker, true);
+	queue_work(svcrdma_poll_wq, &t->st_poll.work);
+}
+
+/**
+ * svcrdma_poll_end - destroy the queue
+ * @t: transport whose queue pair is gone
+ *
+ * The device has called its handler for the last time when ib_destroy_cq() has returned. A handler
+ * that is late may queue the work until then. The work does not look at the queue any more: who
+ * queues it after the first cancel_work_sync() finds by_worker false when it runs.
  *
  * Context: process.
  */
-void svcrdma_recv_noise(struct svcrdma_transport *t)
+void svcrdma_poll_end(struct svcrdma_transport *t)
 {
-	if (atomic_inc_return(&t->st_noise) != SVCRDMA_MAX_NOISE)
+	WRITE_ONCE(t->st_poll.by_worker, false);
+	cancel_work_sync(&t->st_poll.work);
+	ib_destroy_cq(t->st_recv_cq);
+	cancel_work_sync(&t->st_poll.work);
+}
+
+/**
+ * svcrdma_poll - handle the Receives that are complete
+ * @t: transport
+ *
+ * That is all that the client has sent, if it keeps to its credits: then it is known how many calls
+ * are under way (grant.c). Not without end: a client that does not is not to keep the thread.
+ *
+ * Context: a thread of nfsd that has XPT_BUSY.
+ */
+void svcrdma_poll(struct svcrdma_transport *t)
+{
+	if (polled_by_nfsd)
+		poll_queue(t->st_recv_cq, t->st_credits);
+}
+
+/**
+ * svcrdma_poll_arm - have nfsd woken by messages that come from now on
+ * @t: transport
+ *
+ * Context: as svcrdma_poll(), and behind it.
+ * Return: false: there is something already, and an event may not come.
+ */
+bool svcrdma_poll_arm(struct svcrdma_transport *t)
+{
+	return !polled_by_nfsd ||
+	       ib_req_notify_cq(t->st_recv_cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) <= 0;
+}
+
+/* ---- a Receive is complete ---- */
+
+/*
+ * A message has come that nobody wanted. It costs a wake-up of nfsd, as a call does. A client that
+ * sends SVCRDMA_MAX_UNEXPECTED of these without a call in between loses the connection.
+ */
+static void recv_unexpected(struct svcrdma_transport *t)
+{
+	if (atomic_inc_return(&t->st_unexpected) != SVCRDMA_MAX_UNEXPECTED)
 		return;
-	trace_svcrdma_noise(t, SVCRDMA_MAX_NOISE);
+	trace_svcrdma_noise(t, SVCRDMA_MAX_UNEXPECTED);
 	svcrdma_transport_close(t, RPCRDMA_END_BAD_MESSAGE);
 }
 
 static int recv_drop(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		     int status)
 {
-	svcrdma_recv_noise(t);
+	recv_unexpected(t);
 	rpcrdma_count_shared(&t->st_counters.bad_messages, 1);
 	trace_svcrdma_call_dropped(t, rc->rc_header.xid, status);
 	svcrdma_recv_ctxt_put(t, rc);
@@ -59,39 +229,34 @@ static int recv_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 	return 0;
 }
 
-/* An RDMA_DONE of sixteen octets, where both peers have agreed on it. */
-static bool recv_is_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+/*
+ * An RDMA_DONE of sixteen octets, where both peers have agreed on it, is handled here: before the
+ * calls that came with it, and even if none is taken now (recv_no_call()).
+ */
+static bool recv_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	if (rc->rc_byte_len != RPCRDMA_FIXED_HEADER_SIZE || !t->st_agreed.read_chunk_replies)
+	if (!t->st_agreed.read_chunk_replies ||
+	    svcrdma_recv_decode(rc) != RPCRDMA_OK ||
+	    rc->rc_header.proc != RPCRDMA_DONE)
 		return false;
-	return rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
-				     &rc->rc_lists) == RPCRDMA_OK &&
-	       rc->rc_header.proc == RPCRDMA_DONE;
-}
-
-/* Here, before the calls that came with it, and even if none is taken now: recv_no_call() */
-static void recv_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
-{
 	svcrdma_recv_taken(t, rc, false);
 	recv_done(t, rc);
-}
-
-/*
- * Nothing of ours is the client's to invalidate. What it has ended may be in a LOCAL_INV, or
- * be used in one later, and these say when memory is free: the connection ends, and with it
- * whatever is exposed.
- */
-static bool recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc)
-{
-	if (likely(!(wc->wc_flags & IB_WC_WITH_INVALIDATE)))
-		return false;
-	trace_svcrdma_bad_rkey(t, wc->ex.invalidate_rkey);
-	svcrdma_transport_close(t, RPCRDMA_END_BAD_MESSAGE);
 	return true;
 }
 
-/* A small call: what is in its Read chunk is fetched before nfsd is told. */
-static bool recv_small_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+/*
+ * No region of ours is the client's to invalidate. The one that it has invalidated may be in a
+ * LOCAL_INV, now or later, and LOCAL_INVs say when memory is free. So the connection ends, and with
+ * it all exposures.
+ */
+static void recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc)
+{
+	trace_svcrdma_bad_rkey(t, wc->ex.invalidate_rkey);
+	svcrdma_transport_close(t, RPCRDMA_END_BAD_MESSAGE);
+}
+
+/* A small call: its Read chunk is read before nfsd is told. */
+static bool recv_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	if (!svcrdma_reads_claim(t, rc))
 		return false;
@@ -108,7 +273,7 @@ static bool recv_small_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctx
  * A context whose Receive failed, or whose message ends the connection, waits for the
  * teardown.
  *
- * Context: process; a thread that has XPT_BUSY, or the completion queue's work item (poll.c).
+ * Context: process; a thread that has XPT_BUSY, or poll_work().
  */
 void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -116,11 +281,13 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_cqe);
 	struct svcrdma_transport *t = rc->rc_transport;
 
-	if (svcrdma_wc_failed(t, "recv", wc))
+	if (svcrdma_wc_failed(t, "recv", RPCRDMA_END_RECEIVE_FAILED, wc))
 		return;
 	percpu_counter_inc(&svcrdma_stat_recv);
-	if (recv_invalidates(t, wc))
+	if (unlikely(wc->wc_flags & IB_WC_WITH_INVALIDATE)) {
+		recv_invalidates(t, wc);
 		return;
+	}
 	rc->rc_byte_len = wc->byte_len;
 	rc->rc_nr_payloads = 0;
 	rpcrdma_buffer_to_cpu(&rc->rc_buffer, rc->rc_byte_len);
@@ -128,15 +295,15 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	if (trace_svcrdma_message_enabled())
 		svcrdma_trace_received(t, rc);
 	RPCRDMA_COUNT(t->st_counters.bytes_received_inline, wc->byte_len);
-	if (unlikely(recv_is_short_done(t, rc))) {
-		recv_short_done(t, rc);
+	if (unlikely(rc->rc_byte_len == RPCRDMA_FIXED_HEADER_SIZE) && recv_short_done(t, rc))
 		return;
-	}
 	if (unlikely(rpcrdma_may_have_reads(rc->rc_buffer.bf_data, rc->rc_byte_len)) &&
-	    recv_small_pull(t, rc))
+	    recv_small_call(t, rc))
 		return;
 	svcrdma_recv_taken(t, rc, true);
-	svcrdma_poll_found(t);
+	/* Else it is nfsd that has polled. */
+	if (!polled_by_nfsd)
+		svcrdma_transport_data(t);
 }
 
 /* ---- a message that has just come ---- */
@@ -146,9 +313,9 @@ static int recv_deliver(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
 	struct svcrdma_transport *t = rc->rc_transport;
 
-	if (atomic_read(&t->st_noise))
-		atomic_set(&t->st_noise, 0);
-	svcrdma_grant_hear(t, rc->rc_header.credits);
+	if (atomic_read(&t->st_unexpected))
+		atomic_set(&t->st_unexpected, 0);
+	svcrdma_grant_note_request(&t->st_credit, rc->rc_header.credits);
 	rqstp->rq_next_page = rqstp->rq_respages + 1;
 	rqstp->rq_xprt_ctxt = rc;
 	rqstp->rq_prot = IPPROTO_MAX;
@@ -162,45 +329,36 @@ static int recv_deliver(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 static int recv_reject(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		       enum rpcrdma_errcode error)
 {
-	svcrdma_recv_noise(t);
+	recv_unexpected(t);
 	svcrdma_error_send(t, rc, error);
 	svcrdma_recv_ctxt_put(t, rc);
 	return 0;
-}
-
-static int recv_long_inline(struct svc_rqst *rqstp, struct svcrdma_transport *t,
-			    struct svcrdma_recv_ctxt *rc)
-{
-	int ret = svcrdma_arg_long_inline(rqstp, rc);
-
-	if (!ret)
-		return recv_deliver(rqstp, rc);
-	trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, ret);
-	return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
 }
 
 /* A call without Read chunks */
 static int recv_inline(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 		       struct svcrdma_recv_ctxt *rc)
 {
-	if (unlikely(svcrdma_recv_inline_size(rc) > PAGE_SIZE))
-		return recv_long_inline(rqstp, t, rc);
-	svcrdma_arg_inline(rqstp, rc);
-	return recv_deliver(rqstp, rc);
+	int ret = svcrdma_arg_inline(rqstp, rc);
+
+	if (likely(!ret))
+		return recv_deliver(rqstp, rc);
+	trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, ret);
+	return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
 }
 
 static int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			     struct svcrdma_recv_ctxt *rc)
 {
+	bool done = svcrdma_reads_end(t, rc);
 	int ret;
 
-	svcrdma_reads_end(t, rc);
 	/* Nobody could be answered. The client sends the call again. */
 	if (svcrdma_transport_closing(t)) {
 		svcrdma_recv_ctxt_put(t, rc);
 		return 0;
 	}
-	if (rc->rc_refused) {
+	if (!done) {
 		trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, -E2BIG);
 		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
 	}
@@ -238,6 +396,16 @@ static int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	return 0;
 }
 
+static bool recv_decode_unpadded(struct svcrdma_recv_ctxt *rc)
+{
+	enum rpcrdma_status status;
+
+	status = rpcrdma_unpadded_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
+					 &rc->rc_lists);
+	svcrdma_recv_set_inline(rc);
+	return status == RPCRDMA_OK;
+}
+
 /*
  * RFC 8166 section 4.6.1 wants ERR_CHUNK. Where the administrator says so, one to which no
  * padding applies is the RDMA_MSG that it might have been.
@@ -247,35 +415,25 @@ static bool recv_msgp_is_msg(struct svcrdma_transport *t, struct svcrdma_recv_ct
 	if (!t->st_serve_msgp)
 		return false;
 	/* Where memory is short for many chunks, as if it were off */
-	return rpcrdma_unpadded_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
-				       &rc->rc_lists) == RPCRDMA_OK ||
-	       (!svcrdma_recv_ctxt_many_chunks(t, rc) &&
-		rpcrdma_unpadded_decode(rc->rc_buffer.bf_data, rc->rc_byte_len,
-					&rc->rc_header, &rc->rc_lists) == RPCRDMA_OK);
+	return recv_decode_unpadded(rc) ||
+	       (!svcrdma_recv_ctxt_many_chunks(t, rc) && recv_decode_unpadded(rc));
 }
 
 /*
  * RFC 8167 section 4.1: an RDMA_NOMSG does not show its direction, but a call that is not
  * inline would have a Read list (RFC 8166 section 4.3.1). Only where we make such calls.
  */
-static bool recv_is_long_reply(const struct svcrdma_transport *t,
-			       const struct svcrdma_recv_ctxt *rc)
-{
-	return t->st_agreed.reverse_chunks && rc->rc_header.proc == RPCRDMA_NOMSG &&
-	       !rc->rc_lists.nr_read;
-}
-
 static bool recv_is_reverse_reply(const struct svcrdma_transport *t,
 				  const struct svcrdma_recv_ctxt *rc)
 {
-	if (recv_is_long_reply(t, rc))
-		return true;
 	switch (rc->rc_header.proc) {
 	case RPCRDMA_ERROR:
 		return true;
+	case RPCRDMA_NOMSG:
+		return t->st_agreed.reverse_chunks && !rc->rc_lists.nr_read;
 	case RPCRDMA_MSG:
-		return rpcrdma_message_direction(svcrdma_recv_inline(rc),
-						 svcrdma_recv_inline_size(rc)) ==
+		return rpcrdma_message_direction(rc->rc_inline,
+						 rc->rc_inline_size) ==
 		       RPCRDMA_RPC_REPLY;
 	default:
 		return false;
@@ -287,7 +445,8 @@ static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			struct svcrdma_recv_ctxt *rc)
 {
 	if (recv_is_reverse_reply(t, rc)) {
-		svcrdma_backchannel_reply(t, rc);
+		if (!svcrdma_backchannel_reply(t, rc))
+			recv_unexpected(t);
 		svcrdma_recv_ctxt_put(t, rc);
 		return 0;
 	}
@@ -305,14 +464,14 @@ static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	}
 	if (rc->rc_lists.nr_read || rc->rc_header.proc == RPCRDMA_NOMSG)
 		return recv_with_reads(rqstp, t, rc);
-	if (svcrdma_recv_inline_size(rc) < SVCRDMA_CALL_HEADER_MIN) {
+	if (rc->rc_inline_size < SVCRDMA_CALL_HEADER_MIN) {
 		trace_svcrdma_call_bad(t, rc->rc_header.xid, RPCRDMA_TRUNCATED);
 		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
 	}
 	return recv_inline(rqstp, t, rc);
 }
 
-/* RFC 8166 section 4.5: what is dropped, and which error what else is given. */
+/* RFC 8166 section 4.5: some are dropped, the others are answered with an error. */
 static int recv_bad_message(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 			    enum rpcrdma_status status)
 {
@@ -323,12 +482,6 @@ static int recv_bad_message(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 	trace_svcrdma_call_bad(t, rc->rc_header.xid, status);
 	return recv_reject(t, rc, status == RPCRDMA_BAD_VERSION ?
 			   RPCRDMA_ERR_VERS : RPCRDMA_ERR_CHUNK);
-}
-
-static enum rpcrdma_status recv_decode(struct svcrdma_recv_ctxt *rc)
-{
-	return rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
-				     &rc->rc_lists);
 }
 
 /* Nobody has done anything wrong: the client comes back with this call. */
@@ -343,14 +496,15 @@ static int recv_no_memory(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
 static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			    struct svcrdma_recv_ctxt *rc)
 {
-	enum rpcrdma_status status = recv_decode(rc);
+	enum rpcrdma_status status;
 	int ret;
 
+	status = svcrdma_recv_decode(rc);
 	if (status == RPCRDMA_TOO_MANY) {
 		ret = svcrdma_recv_ctxt_many_chunks(t, rc);
 		if (ret)
 			return recv_no_memory(t, rc, ret);
-		status = recv_decode(rc);
+		status = svcrdma_recv_decode(rc);
 	}
 	if (status != RPCRDMA_OK)
 		return recv_bad_message(t, rc, status);
@@ -359,9 +513,7 @@ static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 
 /* ---- recvfrom ---- */
 
-enum recv_work { RECV_NOTHING, RECV_READS_DONE, RECV_READS_RETRY, RECV_NEW };
-
-/* The message that came first, or NULL. Who has XPT_BUSY. */
+/* The message that came first, or NULL. The caller has XPT_BUSY. */
 static struct svcrdma_recv_ctxt *recv_pop(struct svcrdma_transport *t)
 {
 	struct llist_node *first = t->st_recv.taken;
@@ -378,31 +530,13 @@ static struct svcrdma_recv_ctxt *recv_pop(struct svcrdma_transport *t)
 	return llist_entry(first, struct svcrdma_recv_ctxt, rc_node);
 }
 
-static struct svcrdma_recv_ctxt *recv_choose(struct svcrdma_transport *t,
-					     enum recv_work *work)
+/* In turn with new messages: neither keeps the other from its thread. */
+static struct svcrdma_recv_ctxt *recv_retry(struct svcrdma_transport *t)
 {
-	struct svcrdma_recv_ctxt *rc;
+	struct svcrdma_recv_ctxt *rc = t->st_recv.retried ? NULL : svcrdma_reads_next(t);
 
-	/* In turn with the others: neither keeps the other from its thread. */
-	if (unlikely(svcrdma_reads_pending(t))) {
-		rc = t->st_recv.retried ? NULL : svcrdma_reads_next(t);
-		t->st_recv.retried = rc;
-		if (rc) {
-			*work = RECV_READS_RETRY;
-			return rc;
-		}
-	}
-	rc = recv_pop(t);
-	if (rc)
-		*work = rc->rc_pulled ? RECV_READS_DONE : RECV_NEW;
-	else
-		*work = RECV_NOTHING;
+	t->st_recv.retried = rc;
 	return rc;
-}
-
-static bool recv_pending(const struct svcrdma_transport *t)
-{
-	return !llist_empty(&t->st_recv.ready) || svcrdma_reads_pending(t);
 }
 
 /* So many replies wait that no call is taken. RDMA_DONEs are: some may wait for what these free. */
@@ -412,28 +546,29 @@ static void recv_no_call(struct svcrdma_transport *t)
 	clear_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 	/* Or calls will be taken before XPT_DATA: pairs with svcrdma_transport_data(). */
 	smp_mb__after_atomic();
-	if (!svcrdma_sq_crowded(t) || !svcrdma_poll_arm(t))
+	if (!svcrdma_sq_congested(t) || !svcrdma_poll_arm(t))
 		set_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 }
 
 /* XPT_DATA is cleared with the last piece of work, not by a round that finds none. */
-static struct svcrdma_recv_ctxt *recv_next(struct svcrdma_transport *t,
-					   enum recv_work *work)
+static struct svcrdma_recv_ctxt *recv_next(struct svcrdma_transport *t)
 {
-	struct svcrdma_recv_ctxt *rc;
+	struct svcrdma_recv_ctxt *rc = NULL;
 
-	if (unlikely(svcrdma_sq_crowded(t))) {
-		*work = RECV_NOTHING;
+	if (unlikely(svcrdma_sq_congested(t))) {
 		recv_no_call(t);
 		return NULL;
 	}
-	rc = recv_choose(t, work);
+	if (unlikely(svcrdma_reads_pending(t)))
+		rc = recv_retry(t);
+	if (likely(!rc))
+		rc = recv_pop(t);
 	if (t->st_recv.taken)
 		return rc;
 	clear_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 	/* If there is more, or will be before XPT_DATA: pairs with svcrdma_transport_data(). */
 	smp_mb__after_atomic();
-	if (recv_pending(t) || !svcrdma_poll_arm(t))
+	if (!llist_empty(&t->st_recv.ready) || svcrdma_reads_pending(t) || !svcrdma_poll_arm(t))
 		set_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 	return rc;
 }
@@ -449,24 +584,19 @@ int svcrdma_recvfrom(struct svc_rqst *rqstp)
 {
 	struct svcrdma_transport *t = svcrdma_transport_of(rqstp->rq_xprt);
 	struct svcrdma_recv_ctxt *rc;
-	enum recv_work work;
 
 	/* Nothing to be released, should this return 0. */
 	compat_rqst_reply_begin(rqstp, 0);
 	rqstp->rq_xprt_ctxt = NULL;
 
-	rc = recv_next(t, &work);
+	rc = recv_next(t);
 	svc_xprt_received(&t->st_xprt);
-
-	if (likely(work == RECV_NEW))
+	if (!rc)
+		return 0;
+	if (likely(rc->rc_read_state == SVCRDMA_READ_NONE))
 		return recv_new_message(rqstp, t, rc);
-	switch (work) {
-	case RECV_READS_DONE:
+	if (rc->rc_read_state != SVCRDMA_READ_WAITING)
 		return recv_finish_reads(rqstp, t, rc);
-	case RECV_READS_RETRY:
-		svcrdma_reads_retry(rqstp, t, rc);
-		return 0;
-	default:
-		return 0;
-	}
+	svcrdma_reads_retry(rqstp, t, rc);
+	return 0;
 }

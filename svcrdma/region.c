@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Memory regions: what the client reads from us and writes to us. Exposed replies
- * (expose.c) and callbacks with chunks (long_call.c) use them.
+ * (exposed_reply.c) and callbacks with chunks (bc_chunks.c) use them.
  *
  * A region is owned by whoever got it, until it is put back; it is put back only when nobody
  * can reach the memory by its handle any more.
  */
 #include <linux/slab.h>
 
+#include <common/verbs.h>
+
 #include "svcrdma.h"
+#include "trace.h"
+
+/* How long LOCAL_INVs may take, jiffies; for tests to change */
+unsigned long svcrdma_inv_timeout = SVCRDMA_SQ_TIMEOUT;
 
 static struct rpcrdma_region *region_alloc(struct svcrdma_transport *t)
 {
@@ -125,7 +131,7 @@ static void region_reg_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_transport *t =
 		container_of(wc->wr_cqe, struct svcrdma_transport, st_region.reg_cqe);
 
-	svcrdma_wc_failed(t, "reg", wc);
+	svcrdma_wc_failed(t, "reg", RPCRDMA_END_SEND_FAILED, wc);
 }
 
 /**
@@ -179,4 +185,73 @@ void svcrdma_regions_destroy(struct svcrdma_transport *t)
 		kfree(region);
 	}
 	INIT_LIST_HEAD(&t->st_region.free);
+}
+
+/* ---- exposures ---- */
+
+/*
+ * Only an exposed reply, or a callback, that is NEW is given up or posted, and only one that is
+ * ARMED has LOCAL_INVs. After these it is freed.
+ */
+static const u8 next_states[] = {
+	[SVCRDMA_EXPOSURE_NEW]		= BIT(SVCRDMA_EXPOSURE_ARMED) |
+					  BIT(SVCRDMA_EXPOSURE_GIVEN_UP),
+	[SVCRDMA_EXPOSURE_ARMED]	= BIT(SVCRDMA_EXPOSURE_FENCING),
+	[SVCRDMA_EXPOSURE_FENCING]	= 0,
+	[SVCRDMA_EXPOSURE_GIVEN_UP]	= 0,
+};
+
+/**
+ * svcrdma_exposure_advance - change the state of an exposure
+ * @exposure: exposure
+ * @state: its new state
+ *
+ * Context: st_expose_lock is held.
+ */
+void svcrdma_exposure_advance(struct svcrdma_exposure *exposure,
+			      enum svcrdma_exposure_state state)
+{
+	WARN_ON_ONCE(!(next_states[exposure->xs_state] & BIT(state)));
+	exposure->xs_state = state;
+	if (state == SVCRDMA_EXPOSURE_FENCING)
+		exposure->xs_deadline = get_jiffies_64() + svcrdma_inv_timeout;
+}
+
+/**
+ * svcrdma_exposure_is_stuck - do LOCAL_INVs take too long?
+ * @exposure: exposure
+ * @now: jiffies
+ *
+ * A peer that takes nothing off the queue keeps the LOCAL_INVs behind from being done.
+ *
+ * Context: st_expose_lock is held.
+ */
+bool svcrdma_exposure_is_stuck(const struct svcrdma_exposure *exposure, u64 now)
+{
+	return exposure->xs_state == SVCRDMA_EXPOSURE_FENCING &&
+	       time_after64(now, exposure->xs_deadline);
+}
+
+/**
+ * svcrdma_regions_invalidate - post LOCAL_INVs
+ * @t: transport
+ * @first: chain of them, which have Send Queue entries
+ *
+ * They complete, unless the connection ends.
+ *
+ * Context: any.
+ * Return: false: they were not posted; the connection ends.
+ */
+bool svcrdma_regions_invalidate(struct svcrdma_transport *t, struct ib_send_wr *first)
+{
+	int ret;
+
+	if (svcrdma_transport_closing(t))
+		return false;
+	ret = ib_post_send(t->st_qp, first, NULL);
+	if (ret) {
+		trace_svcrdma_post_send_err(t, ret);
+		svcrdma_transport_close(t, RPCRDMA_END_FENCE_FAILED);
+	}
+	return !ret;
 }

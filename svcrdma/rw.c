@@ -9,10 +9,12 @@
  *
  * The core registers memory where the device needs that: always for Reads on
  * iWARP, whose sink has to be registered. Its pool of regions is limited, and
- * rdma_rw_ctx_init() says -EAGAIN when it is empty; see reads.c.
+ * rdma_rw_ctx_init() says -EAGAIN when it is empty; see read_chunks.c.
  */
 #include <linux/slab.h>
 
+#include "recv_ctxt.h"
+#include "send_ctxt.h"
 #include "svcrdma.h"
 #include "trace.h"
 
@@ -128,7 +130,7 @@ struct ib_send_wr *svcrdma_rws_chain(struct svcrdma_transport *t, struct svcrdma
  * @cq: completion queue
  * @wc: completion
  *
- * What fails first says why; what is flushed behind it does not.
+ * The first one that fails says why; those that are flushed behind it do not.
  *
  * Context: completion queue's work item.
  */
@@ -137,7 +139,7 @@ void svcrdma_rw_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_transport *t =
 		container_of(wc->wr_cqe, struct svcrdma_transport, st_rw_cqe);
 
-	svcrdma_wc_failed(t, "rdma", wc);
+	svcrdma_wc_failed(t, "rdma", RPCRDMA_END_SEND_FAILED, wc);
 }
 
 /* ---- Reads ---- */
@@ -315,7 +317,7 @@ static struct svcrdma_rw *write_alloc_runs(struct svcrdma_transport *t, struct s
 	return rw;
 }
 
-/* What most Writes are, an item of a READ in its pages, needs no walk: 3 % of a READ of 1 MiB. */
+/* Most Writes are an item of a READ in its pages. These need no walk: 3 % of a READ of 1 MiB. */
 static struct svcrdma_rw *write_alloc(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 				      struct svcrdma_stream *stream, u32 length)
 {

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is different with rxe, the software device of the kernel. Nothing else of the server asks
- * for a driver.
+ * Differences of rxe, the software device of the kernel. No other file of the server asks which
+ * driver a device has.
  *
  * rxe may say of an RDMA Read that it has succeeded when only its first packets have come, and then
  * end the connection (Documentation/upstream/rxe-false-success.rst): nfsd would write to the file
  * what the pages held before. It places packets in order. So the last byte that a call's Reads
- * bring is set to SVCRDMA_UNREAD before. If it has changed, all is here. If not, the data may have
- * such a byte: it is read once more, and that is flushed if the Reads have failed. A Write of no
- * bytes would show that as well, but rxe's responder may then fail Reads that it is asked for
- * again (Documentation/upstream/rxe-empty-request.rst).
+ * bring is set to SVCRDMA_READ_SENTINEL before. If it has changed, all is here. If not, the data
+ * may have such a byte: it is read once more, and that Read is flushed if the others have failed.
+ * A Write of no bytes would show that as well, but rxe's responder may then fail Reads that it is
+ * asked for again (Documentation/upstream/rxe-empty-request.rst).
  *
- * reads.c calls svcrdma_rxe_mark() before it makes a call's Reads, and svcrdma_rxe_prove() when
- * they are complete. With other devices neither is executed, until a connection of this server is
- * on rxe: svcrdma_rxe is a static key.
+ * read_chunks.c calls svcrdma_rxe_set_sentinel() before it makes a call's Reads, and
+ * svcrdma_rxe_verify() when they are complete. With other devices neither is executed, until a
+ * connection of this server is on rxe: svcrdma_rxe is a static key.
  */
+#include "recv_ctxt.h"
 #include "svcrdma.h"
 #include "trace.h"
 
 enum {
 	/* For one byte: the core may register memory for it, and invalidate that first. */
-	PROOF_ENTRIES = 3,
+	VERIFY_ENTRIES = 3,
 	/*
 	 * rxe drops what comes too early, and often asks for it again only when the answer to a
 	 * request is overdue. The CM lets that take 0.54 s; this is half of it (4.096 us << 16).
@@ -37,7 +38,7 @@ static bool on_rxe(const struct svcrdma_transport *t)
 DEFINE_STATIC_KEY_FALSE(svcrdma_rxe);
 
 /**
- * svcrdma_rxe_begin - when an answer is overdue, and Reads are to be proven
+ * svcrdma_rxe_begin - when an answer is overdue, and Reads are to be verified
  * @t: transport that is about to be accepted
  *
  * Context: process; may sleep.
@@ -90,14 +91,14 @@ static u8 *byte_of(const struct svcrdma_recv_ctxt *rc, const struct last *last)
 }
 
 /**
- * svcrdma_rxe_mark_last - as svcrdma_rxe_mark(), where there is rxe
+ * svcrdma_rxe_do_set_sentinel - as svcrdma_rxe_set_sentinel(), where there is rxe
  * @t: transport, on any device
  * @rc: context with its pages, which are not mapped yet
  *
  * Context: any.
- * Return: Send Queue entries that svcrdma_rxe_prove() may need.
+ * Return: Send Queue entries that svcrdma_rxe_verify() may need.
  */
-u32 svcrdma_rxe_mark_last(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+u32 svcrdma_rxe_do_set_sentinel(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	struct last last;
 
@@ -105,36 +106,49 @@ u32 svcrdma_rxe_mark_last(const struct svcrdma_transport *t, struct svcrdma_recv
 		return 0;
 	last = find_last(rc);
 	if (last.chunk)
-		*byte_of(rc, &last) = SVCRDMA_UNREAD;
-	return PROOF_ENTRIES;
+		*byte_of(rc, &last) = SVCRDMA_READ_SENTINEL;
+	return VERIFY_ENTRIES;
 }
 
-static int post_proof(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
-		      const struct last *last)
+/* A Read behind the Reads of a call is complete: these have succeeded indeed. */
+static void verify_wc(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct svcrdma_recv_ctxt *rc =
+		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_read_cqe);
+	struct svcrdma_transport *t = rc->rc_transport;
+
+	if (unlikely(svcrdma_wc_failed(t, "proof", RPCRDMA_END_SEND_FAILED, wc)))
+		trace_svcrdma_read_unproven(t, wc->status);
+	else
+		svcrdma_reads_verified(t, rc);
+}
+
+static int post_verification(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
+			     const struct last *last)
 {
 	const u32 need = rc->rc_sq.sw_need;
 	int ret;
 
 	ret = svcrdma_read_add(t, rc, last->chunk, last->from, 1, last->to);
-	/* It has its entries since svcrdma_rxe_mark(). */
+	/* It has its entries since svcrdma_rxe_set_sentinel(). */
 	rc->rc_sq.sw_need = need;
 	if (ret)
 		return ret;
 	/* The Reads of the call have used it. */
-	rc->rc_read_cqe.done = svcrdma_proof_wc;
+	rc->rc_read_cqe.done = verify_wc;
 	return ib_post_send(t->st_qp,
 			    svcrdma_rws_chain(t, &rc->rc_reads, &rc->rc_read_cqe, NULL), NULL);
 }
 
 /**
- * svcrdma_rxe_prove_last - as svcrdma_rxe_prove(), where there is rxe
+ * svcrdma_rxe_do_verify - as svcrdma_rxe_verify(), where there is rxe
  * @t: transport, on any device
  * @rc: context
  *
  * Context: completion handler on a work queue.
- * Return: as svcrdma_rxe_prove().
+ * Return: as svcrdma_rxe_verify().
  */
-bool svcrdma_rxe_prove_last(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+bool svcrdma_rxe_do_verify(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	struct last last;
 	int ret;
@@ -144,32 +158,12 @@ bool svcrdma_rxe_prove_last(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 	/* The CPU may look at the pages when they are not mapped any more. */
 	svcrdma_rws_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
 	last = find_last(rc);
-	if (!last.chunk || *byte_of(rc, &last) != SVCRDMA_UNREAD)
+	if (!last.chunk || *byte_of(rc, &last) != SVCRDMA_READ_SENTINEL)
 		return true;
-	ret = post_proof(t, rc, &last);
+	ret = post_verification(t, rc, &last);
 	if (ret) {
 		trace_svcrdma_post_read_err(t, ret);
 		svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
 	}
 	return false;
-}
-
-/**
- * svcrdma_proof_wc - completion behind the Reads of a call, which have succeeded indeed
- * @cq: completion queue
- * @wc: completion
- *
- * Context: completion queue's work item.
- */
-void svcrdma_proof_wc(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct svcrdma_recv_ctxt *rc =
-		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_read_cqe);
-	struct svcrdma_transport *t = rc->rc_transport;
-
-	rc->rc_read_cqe.done = svcrdma_read_wc;
-	if (unlikely(svcrdma_wc_failed(t, "proof", wc)))
-		trace_svcrdma_read_unproven(t, wc->status);
-	else
-		svcrdma_reads_proven(t, rc);
 }

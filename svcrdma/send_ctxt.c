@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Send contexts: a buffer for a message, and what it holds until its Send is complete.
+ * Send contexts: a buffer for a message, and what it holds until its Send is complete; and the way
+ * from there to the Send Queue.
+ *
+ * RDMA Writes, registrations and Send of a context are one chain, which is posted when there are
+ * Send Queue entries for all of it.
  *
  * They are made when they are needed. One whose Send had no Writes goes straight back to the
  * free list. One with Writes holds mappings and pages, which are freed by a work item of the
  * connection; the completion handler only puts it on a list.
  *
- * A reply that holds nothing can wait with its buffer until what is behind it is complete: the
- * queue works in order. So SVCRDMA_UNSIGNALLED_ROW in a row ask for no completion, and with what
- * waits for the completion of another reply RPCRDMA_UNSIGNALLED_SENDS. They are put on
- * st_send.unsignalled after their post, and the next reply that is signalled takes them before
- * its own: what it finds there is ahead of it in the queue. If there is no next one, sq.c posts a
- * probe. The queue has entries for them that nobody else is given, so that none waits for one of
- * these.
+ * A reply that holds nothing can wait with its buffer until a Send behind it is complete: the queue
+ * works in order. So SVCRDMA_MAX_UNSIGNALLED_ROW in a row ask for no completion, and with those
+ * that wait for the completion of another reply RPCRDMA_UNSIGNALLED_SENDS. They are put on
+ * st_send.unsignalled after their post, and the next reply that is signalled takes them before its
+ * own: the contexts that it finds there are ahead of it in the queue. If there is no next one, sq.c
+ * posts a probe. The queue has entries for them that nobody else is given, so that none waits for
+ * one of these.
  *
  * Bounds: a context in flight, or on its way to be released, holds Send Queue entries, or is one of
  * those few, so that there are not more of these than the queue has entries; what is under
@@ -22,6 +26,7 @@
  */
 #include <linux/slab.h>
 
+#include "send_ctxt.h"
 #include "svcrdma.h"
 #include "trace.h"
 
@@ -52,20 +57,18 @@ static void send_ctxt_keep(struct svcrdma_transport *t, struct svcrdma_send_ctxt
 		llist_add(&sc->sc_node, &t->st_send.free);
 }
 
-/* What is signalled behind them is complete. */
-static void unsignalled_keep(struct svcrdma_transport *t, struct llist_node *list)
+/* The signalled Send behind them is complete. */
+static void prior_sends_keep(struct svcrdma_transport *t, struct llist_node *list)
 {
 	struct svcrdma_send_ctxt *sc, *next;
-	int count = 0;
+	u32 count = 0;
 
 	llist_for_each_entry_safe(sc, next, list, sc_node) {
 		sc->sc_wr.send_flags = IB_SEND_SIGNALED;
 		send_ctxt_keep(t, sc);
 		count++;
 	}
-	/* The queue's entries are free by now, for who sees this. */
-	smp_mb__before_atomic();
-	atomic_sub(count, &t->st_send.nr_unsignalled);
+	svcrdma_sq_put_unsignalled(t, count);
 }
 
 /*
@@ -78,16 +81,18 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct svcrdma_send_ctxt, sc_cqe);
 	struct svcrdma_transport *t = sc->sc_transport;
 
-	if (svcrdma_wc_failed(t, "send", wc))
+	if (svcrdma_wc_failed(t, "send", RPCRDMA_END_SEND_FAILED, wc))
 		return;
-	if (sc->sc_ahead)
-		unsignalled_keep(t, sc->sc_ahead);
-	sc->sc_ahead = NULL;
+	if (sc->sc_prior_sends)
+		prior_sends_keep(t, sc->sc_prior_sends);
+	sc->sc_prior_sends = NULL;
 	if (list_empty(&sc->sc_writes.list) && !sc->sc_nr_pages)
 		send_ctxt_keep(t, sc);
 	else if (llist_add(&sc->sc_node, &t->st_send.release))
-		svcrdma_work_release(&t->st_send.release_work);
+		queue_work(svcrdma_release_wq, &t->st_send.release_work);
 }
+
+static void send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
 
 static struct svcrdma_send_ctxt *send_ctxt_alloc(struct svcrdma_transport *t, gfp_t gfp)
 {
@@ -110,7 +115,7 @@ static struct svcrdma_send_ctxt *send_ctxt_alloc(struct svcrdma_transport *t, gf
 	sc->sc_wr.num_sge = 1;
 	sc->sc_wr.send_flags = IB_SEND_SIGNALED;
 	INIT_LIST_HEAD(&sc->sc_writes.list);
-	sc->sc_sq.sw_granted = svcrdma_send_granted;
+	sc->sc_sq.sw_granted = send_granted;
 
 	spin_lock(&t->st_send.lock);
 	sc->sc_extra = t->st_send.nr_kept == t->st_send.cache;
@@ -146,73 +151,14 @@ struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp
 }
 
 /**
- * svcrdma_send_ctxt_unsignal - may a Send be unsignalled?
- * @t: transport
- * @sc: context that holds nothing, and no Send Queue entries
- *
- * Then it is, and has an entry. svcrdma_send_ctxt_unsignalled() follows its post.
- *
- * Context: any.
- */
-bool svcrdma_send_ctxt_unsignal(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
-{
-	u32 row = READ_ONCE(t->st_send.row);
-
-	if (row == SVCRDMA_UNSIGNALLED_ROW ||
-	    !atomic_add_unless(&t->st_send.nr_unsignalled, 1, RPCRDMA_UNSIGNALLED_SENDS))
-		return false;
-	WRITE_ONCE(t->st_send.row, row + 1);
-	sc->sc_wr.send_flags = 0;
-	return true;
-}
-
-/**
- * svcrdma_send_ctxts_unsignalled - are there unsignalled Sends that may not be complete?
- * @t: transport
- *
- * Context: any.
- */
-bool svcrdma_send_ctxts_unsignalled(const struct svcrdma_transport *t)
-{
-	return atomic_read(&t->st_send.nr_unsignalled);
-}
-
-/**
- * svcrdma_send_ctxt_unsignalled - an unsignalled Send has been posted
- * @t: transport
- * @sc: its context; not the caller's any more
- *
- * Context: any; the caller has a reference to @t.
- */
-void svcrdma_send_ctxt_unsignalled(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
-{
-	llist_add(&sc->sc_node, &t->st_send.unsignalled);
-}
-
-/**
- * svcrdma_send_ctxt_go_ahead - something that is signalled is about to be posted
- * @t: transport
- * @sc: its context, which is given those of unsignalled Sends that are ahead of it
- *
- * Context: any.
- */
-void svcrdma_send_ctxt_go_ahead(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
-{
-	if (llist_empty(&t->st_send.unsignalled))
-		return;
-	sc->sc_ahead = llist_del_all(&t->st_send.unsignalled);
-	WRITE_ONCE(t->st_send.row, 0);
-}
-
-/**
- * svcrdma_send_ctxt_make_room - a Send with Writes is going to have pages
+ * svcrdma_send_ctxt_reserve_pages - a Send with Writes is going to have pages
  * @t: transport
  * @sc: context
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
  */
-int svcrdma_send_ctxt_make_room(const struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+int svcrdma_send_ctxt_reserve_pages(const struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
 	if (!sc->sc_pages)
 		sc->sc_pages = kvcalloc(t->st_max_pages, sizeof(*sc->sc_pages), GFP_KERNEL);
@@ -232,11 +178,12 @@ void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ct
 	sc->sc_write_wrs = 0;
 	sc->sc_written = 0;
 	if (sc->sc_exposed)
-		svcrdma_exposed_drop(sc->sc_exposed);
+		svcrdma_exposed_free(sc->sc_exposed);
 	sc->sc_exposed = NULL;
 	if (sc->sc_long)
-		svcrdma_long_call_drop(sc->sc_long);
+		svcrdma_long_call_free(sc->sc_long);
 	sc->sc_long = NULL;
+	sc->sc_regions = 0;
 	if (sc->sc_nr_pages)
 		release_pages(sc->sc_pages, sc->sc_nr_pages);
 	sc->sc_nr_pages = 0;
@@ -327,4 +274,158 @@ void svcrdma_send_keep(struct svcrdma_transport *t, u32 count)
 void svcrdma_send_flush(struct svcrdma_transport *t)
 {
 	flush_work(&t->st_send.release_work);
+}
+
+/* ---- to the Send Queue: reserve and post ---- */
+
+/* Before a signalled post: it completes for those of unsignalled Sends that are ahead of it. */
+static void send_take_ahead(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	if (llist_empty(&t->st_send.unsignalled))
+		return;
+	sc->sc_prior_sends = llist_del_all(&t->st_send.unsignalled);
+	WRITE_ONCE(t->st_send.nr_since_signal, 0);
+}
+
+/* With registrations in front; what it exposes is not the context's any more. */
+static int send_post_exposing(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+			      struct ib_send_wr *first)
+{
+	struct svcrdma_exposed *ex = sc->sc_exposed;
+	struct svcrdma_long_call *lc = sc->sc_long;
+	int ret;
+
+	sc->sc_exposed = NULL;
+	sc->sc_long = NULL;
+	sc->sc_regions = 0;
+	if (ex)
+		return svcrdma_exposed_post(ex, first);
+	ret = svcrdma_long_call_post(lc, first);
+	if (ret != -ECANCELED)
+		return ret;
+	/* The callback has been given up while it waited: it is not sent. */
+	svcrdma_long_call_free(lc);
+	svcrdma_send_ctxt_put(t, sc);
+	return 0;
+}
+
+/*
+ * Posts a context's Writes and Send, for which it has Send Queue entries. The completion puts @sc
+ * then, or that of a later Send. Negative errno: a part may have been posted; @sc is left for the
+ * teardown, and the connection is to be ended. Context: any that may free what @sc holds.
+ */
+static int send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	struct ib_send_wr *first = &sc->sc_wr;
+	bool signalled = first->send_flags & IB_SEND_SIGNALED;
+	int ret;
+
+	this_cpu_add(t->st_tally->bytes_sent_inline, sc->sc_buffer.bf_sge.length);
+	rpcrdma_buffer_to_device(&sc->sc_buffer, sc->sc_buffer.bf_sge.length);
+	if (!list_empty(&sc->sc_writes.list))
+		first = svcrdma_rws_chain(t, &sc->sc_writes, NULL, first);
+	if (trace_svcrdma_message_enabled())
+		svcrdma_trace_sent(t, sc);
+	if (unlikely(sc->sc_exposed || sc->sc_long)) {
+		ret = send_post_exposing(t, sc, first);
+	} else {
+		if (signalled)
+			send_take_ahead(t, sc);
+		ret = ib_post_send(t->st_qp, first, NULL);
+		if (!ret && !signalled)
+			llist_add(&sc->sc_node, &t->st_send.unsignalled);
+	}
+	if (unlikely(ret))
+		trace_svcrdma_post_send_err(t, ret);
+	return ret;
+}
+
+/* There are entries for a context that has waited for them. Context: any. */
+static void send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
+{
+	struct svcrdma_send_ctxt *sc =
+		container_of(waiter, struct svcrdma_send_ctxt, sc_sq);
+
+	sc->sc_sq_held = waiter->sw_need - sc->sc_regions;
+	if (send_post(t, sc))
+		svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
+}
+
+/**
+ * svcrdma_send_message - post Writes and Send, now or when there are Send Queue entries
+ * @t: transport
+ * @sc: context with all that it needs; not the caller's any more
+ *
+ * A context that has to wait does so in the order of arrival, without the caller.
+ *
+ * Context: any that may free what @sc holds.
+ * Return: 0; -E2BIG: the Send Queue never has so many entries; or another negative errno:
+ * the connection is to be ended.
+ */
+int svcrdma_send_message(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	int ret;
+
+	sc->sc_sq.sw_need = svcrdma_send_entries(sc);
+	ret = svcrdma_sq_reserve(t, &sc->sc_sq);
+	if (ret == -EINPROGRESS)
+		return 0;
+	if (ret) {
+		svcrdma_send_ctxt_put(t, sc);
+		return ret;
+	}
+	/* As many entries as there are regions are kept for the LOCAL_INVs in the end. */
+	sc->sc_sq_held = sc->sc_sq.sw_need - sc->sc_regions;
+	return send_post(t, sc);
+}
+
+/**
+ * svcrdma_send_reply - svcrdma_send_message() of a reply
+ * @t: transport
+ * @sc: as there
+ *
+ * One without Writes, of which nothing is exposed, may be unsignalled.
+ *
+ * Context: process; the caller has a reference to @t.
+ * Return: as svcrdma_send_message().
+ */
+int svcrdma_send_reply(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
+{
+	u32 row = READ_ONCE(t->st_send.nr_since_signal);
+
+	if (sc->sc_write_wrs || sc->sc_exposed || row == SVCRDMA_MAX_UNSIGNALLED_ROW ||
+	    !svcrdma_sq_reserve_unsignalled(t))
+		return svcrdma_send_message(t, sc);
+	WRITE_ONCE(t->st_send.nr_since_signal, row + 1);
+	sc->sc_wr.send_flags = 0;
+	return send_post(t, sc);
+}
+
+/**
+ * svcrdma_send_probe - learn whether the peer is there, and unsignalled Sends are complete
+ * @t: transport of which the caller has taken a Send Queue entry; not the caller's any more
+ *
+ * Context: process.
+ */
+void svcrdma_send_probe(struct svcrdma_transport *t)
+{
+	struct svcrdma_send_ctxt *sc = svcrdma_send_ctxt_get(t, GFP_KERNEL);
+	const struct ib_send_wr *bad;
+	struct ib_rdma_wr probe;
+	int ret;
+
+	if (!sc) {
+		/* The watch goes on, and there is another one. */
+		svcrdma_sq_put(t, 1);
+		return;
+	}
+	sc->sc_sq_held = 1;
+	rpcrdma_probe_init(&probe, &sc->sc_cqe);
+	send_take_ahead(t, sc);
+	trace_svcrdma_probe(t, 0);
+	ret = ib_post_send(t->st_qp, &probe.wr, &bad);
+	if (ret) {
+		trace_svcrdma_post_send_err(t, ret);
+		svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
+	}
 }

@@ -14,7 +14,7 @@
  * which frees them after the completion.
  *
  * A reply for which the client gave too little room is exposed for it to pull, where both
- * have announced that; see expose.c.
+ * have announced that; see exposed_reply.c.
  *
  * Errors. One for which there is too little room all the same becomes ERR_CHUNK. One
  * that cannot be built or posted ends the connection (RFC 8166 section 4.5.4).
@@ -22,10 +22,13 @@
  * A reply that finds too few Send Queue entries is posted later, by whoever gives entries
  * back: see sq.c. It needs nothing of the svc_rqst by then, so no thread waits.
  */
-#include <linux/highmem.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "recv_ctxt.h"
+#include "send_ctxt.h"
 #include "svcrdma.h"
+#include "sysctl.h"
 #include "trace.h"
 
 /* ---- errors ---- */
@@ -44,7 +47,7 @@ static int error_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 	rpcrdma_count_shared(error == RPCRDMA_ERR_VERS ? &t->st_counters.errors_sent_vers :
 			     &t->st_counters.errors_sent_chunk, 1);
 	trace_svcrdma_error_sent(t, call->xid, error);
-	return svcrdma_send_submit(t, sc);
+	return svcrdma_send_message(t, sc);
 }
 
 /**
@@ -69,9 +72,19 @@ void svcrdma_error_send(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 
 /* ---- building a reply ---- */
 
-/*
- * A reply under construction. @lists are those of the call, without its Read
- * list. @holes are the parts of rq_res that went to Write chunks.
+/**
+ * struct reply - a reply under construction
+ * @t: transport
+ * @sc: context that gets it
+ * @rc: context of the call
+ * @buf: rq_res
+ * @lists: those of the call, without its Read list
+ * @header: of the message
+ * @holes: the parts of @buf that went to Write chunks, in ascending order
+ * @nr_holes: their number
+ * @length: bytes of @buf without the holes
+ * @nr_pages: pages of the thread that the reply uses
+ * @inline_send: largest message; the same until it is sent
  */
 struct reply {
 	struct svcrdma_transport *t;
@@ -82,9 +95,9 @@ struct reply {
 	struct rpcrdma_header header;
 	struct svcrdma_payload *holes;
 	u32 nr_holes;
-	u32 length;		/* without the holes */
-	u32 held;		/* bytes of its pages */
-	u32 inline_send;	/* the same until it is sent */
+	u32 length;
+	u32 nr_pages;
+	u32 inline_send;
 };
 
 static void reply_init(struct reply *reply, struct svcrdma_transport *t,
@@ -104,7 +117,7 @@ static void reply_init(struct reply *reply, struct svcrdma_transport *t,
 		.lists		= lists,
 		.holes		= rc->rc_payloads,
 		.length		= rqstp->rq_res.len,
-		.held		= (rqstp->rq_next_page - rqstp->rq_respages) << PAGE_SHIFT,
+		.nr_pages	= rqstp->rq_next_page - rqstp->rq_respages,
 		.inline_send	= READ_ONCE(t->st_inline_send),
 		.header		= {
 			.xid		= rc->rc_header.xid,
@@ -227,8 +240,7 @@ static struct svcrdma_stream reply_stream(const struct reply *reply)
 	};
 }
 
-static int reply_encode_lists(struct reply *reply,
-			      const struct rpcrdma_chunk_lists *lists)
+static int reply_encode_header(struct reply *reply, const struct rpcrdma_chunk_lists *lists)
 {
 	enum rpcrdma_status status;
 
@@ -240,37 +252,28 @@ static int reply_encode_lists(struct reply *reply,
 	return 0;
 }
 
-static int reply_encode_header(struct reply *reply)
-{
-	return reply_encode_lists(reply, &reply->lists);
-}
-
-/* There is room. */
-static int copy_stream(void *to, struct svcrdma_stream stream, u32 length)
-{
-	struct page *page;
-	u32 n, offset;
-
-	while (length) {
-		n = svcrdma_stream_run(&stream, length, &page, &offset);
-		if (!n)
-			return -EIO;
-		memcpy_from_page(to, page, offset, n);
-		to += n;
-		length -= n;
-	}
-	return 0;
-}
-
+/* Copies the parts of the reply between the holes behind the header. */
 static int reply_copy_inline(struct reply *reply)
 {
-	struct rpcrdma_buffer *to = &reply->sc->sc_buffer;
-	u32 header = to->bf_sge.length;
+	struct rpcrdma_buffer *buffer = &reply->sc->sc_buffer;
+	void *to = buffer->bf_data + reply->header.size;
+	u32 i, end, next, from = 0;
 
-	if (reply->length > reply->inline_send - header)
+	if (reply->length > reply->inline_send - reply->header.size)
 		return -EMSGSIZE;
-	to->bf_sge.length = header + reply->length;
-	return copy_stream(to->bf_data + header, reply_stream(reply), reply->length);
+	for (i = 0; i <= reply->nr_holes; i++, from = next) {
+		end = reply->buf->len;
+		next = end;
+		if (i < reply->nr_holes) {
+			end = reply->holes[i].offset;
+			next = end + reply->holes[i].length;
+		}
+		if (read_bytes_from_xdr_buf(reply->buf, from, to, end - from))
+			return -EIO;
+		to += end - from;
+	}
+	buffer->bf_sge.length += reply->length;
+	return 0;
 }
 
 /* Section 4.3.3: the Reply chunk goes back, used or not. */
@@ -285,11 +288,12 @@ static int reply_set_reply_chunk(struct reply *reply, u32 written)
 
 static int reply_inline(struct reply *reply)
 {
-	int ret;
+	int ret = 0;
 
-	ret = reply_set_reply_chunk(reply, 0);
+	if (reply->lists.nr_reply)
+		ret = reply_set_reply_chunk(reply, 0);
 	if (!ret)
-		ret = reply_encode_header(reply);
+		ret = reply_encode_header(reply, &reply->lists);
 	if (!ret)
 		ret = reply_copy_inline(reply);
 	return ret;
@@ -308,7 +312,7 @@ static int reply_through_chunk(struct reply *reply)
 	if (ret)
 		return ret;
 	reply->header.proc = RPCRDMA_NOMSG;
-	return reply_encode_header(reply);
+	return reply_encode_header(reply, &reply->lists);
 }
 
 /* The reply's lists, behind a Position Zero Read chunk that is empty as yet. */
@@ -369,12 +373,15 @@ static int reply_expose(struct reply *reply)
 	ret = -EMSGSIZE;
 	if (!exposed_lists_begin(reply, &lists))
 		goto out_free;
-	reply->sc->sc_exposed = svcrdma_expose(reply->t, reply->header.xid, &stream,
-					       reply->length, reply->held, &lists);
-	if (!reply->sc->sc_exposed || !exposed_lists_end(reply, &lists))
+	ret = svcrdma_expose(reply->sc, reply->header.xid, &stream, reply->length,
+			     reply->nr_pages << PAGE_SHIFT, &lists);
+	if (ret)
+		goto out_free;
+	ret = -EMSGSIZE;
+	if (!exposed_lists_end(reply, &lists))
 		goto out_free;
 	reply->header.proc = RPCRDMA_NOMSG;
-	ret = reply_encode_lists(reply, &lists);
+	ret = reply_encode_header(reply, &lists);
 out_free:
 	kfree(lists.chunks);
 	return ret;
@@ -393,126 +400,110 @@ static int reply_guess(struct reply *reply)
 	return reply_inline(reply);
 }
 
-static int reply_build(struct reply *reply)
+static int reply_too_large(struct reply *reply)
 {
-	u32 header_size;
-	int ret;
+	return reply->t->st_agreed.read_chunk_replies ? reply_expose(reply) : reply_guess(reply);
+}
 
-	ret = reply_fill_write_list(reply);
-	if (ret)
-		return ret;
-	header_size = rpcrdma_header_size(&reply->header, &reply->lists);
+/* There is a Reply chunk, which may have to take the reply. */
+static int reply_by_plan(struct reply *reply)
+{
+	u32 header_size = rpcrdma_header_size(&reply->header, &reply->lists);
+
 	switch (rpcrdma_plan_reply(header_size, reply->length, reply->inline_send,
 				   rpcrdma_reply_chunk(&reply->lists))) {
 	case RPCRDMA_REPLY_INLINE:
-		ret = reply_inline(reply);
-		break;
+		return reply_inline(reply);
 	case RPCRDMA_REPLY_CHUNK:
-		ret = reply_through_chunk(reply);
-		break;
+		return reply_through_chunk(reply);
 	default:
-		if (reply->t->st_agreed.read_chunk_replies)
-			ret = reply_expose(reply);
-		else
-			ret = reply_guess(reply);
+		return reply_too_large(reply);
 	}
+}
+
+static int reply_build(struct reply *reply)
+{
+	int ret = 0;
+
+	if (reply->lists.nr_write)
+		ret = reply_fill_write_list(reply);
+	if (ret)
+		return ret;
+	if (reply->lists.nr_reply)
+		return reply_by_plan(reply);
+	ret = reply_inline(reply);
+	return likely(ret != -EMSGSIZE) ? ret : reply_too_large(reply);
+}
+
+/* The HCA is going to read from the pages after nfsd has forgotten them. */
+static int reply_take_pages(struct reply *reply, struct svc_rqst *rqstp)
+{
+	struct page **pages = rqstp->rq_respages;
+	struct svcrdma_send_ctxt *sc = reply->sc;
+	bool writes = sc->sc_write_wrs;
+	u32 i;
+	int ret;
+
 	/* More Writes than the queue holds: the client cut its chunks too fine. */
-	if (!ret && !svcrdma_send_fits(reply->t, reply->sc))
-		ret = -EMSGSIZE;
-	return ret;
+	if (svcrdma_send_entries(sc) > svcrdma_sq_depth(reply->t))
+		return -EMSGSIZE;
+	if (writes) {
+		ret = svcrdma_send_ctxt_reserve_pages(reply->t, sc);
+		if (ret)
+			return ret;
+		percpu_counter_inc(&svcrdma_stat_write);
+		rpcrdma_count_shared(&reply->t->st_counters.bytes_written, sc->sc_written);
+		memcpy(sc->sc_pages, pages, reply->nr_pages * sizeof(*pages));
+		sc->sc_nr_pages = reply->nr_pages;
+	}
+	if (sc->sc_exposed) {
+		for (i = 0; writes && i < reply->nr_pages; i++)
+			get_page(pages[i]);
+		svcrdma_exposed_take_pages(sc->sc_exposed, pages, reply->nr_pages);
+	}
+	memset(pages, 0, reply->nr_pages * sizeof(*pages));
+	compat_rqst_reply_taken(rqstp);
+	return 0;
 }
 
 /* The last one that holds; see enum rpcrdma_shape. */
-static enum rpcrdma_shape shape_of(const struct svcrdma_send_ctxt *sc,
-				   const struct svcrdma_recv_ctxt *rc, bool reply_chunk)
+static enum rpcrdma_shape reply_shape(const struct reply *reply)
 {
-	if (sc->sc_exposed)
+	const struct svcrdma_recv_ctxt *rc = reply->rc;
+
+	if (reply->sc->sc_exposed)
 		return RPCRDMA_SHAPE_EXPOSED;
 	if (rc->rc_header.proc == RPCRDMA_NOMSG)
 		return RPCRDMA_SHAPE_LONG;
-	if (reply_chunk)
+	if (reply->header.proc == RPCRDMA_NOMSG)
 		return RPCRDMA_SHAPE_REPLY_CHUNK;
-	if (sc->sc_written)
+	if (reply->sc->sc_written)
 		return RPCRDMA_SHAPE_WRITE;
 	return rc->rc_lists.nr_read ? RPCRDMA_SHAPE_READ : RPCRDMA_SHAPE_INLINE;
 }
 
-static void count_reply(struct svcrdma_transport *t, const struct svcrdma_recv_ctxt *rc,
-			enum rpcrdma_shape shape)
+static void reply_count(const struct reply *reply)
 {
-	ktime_t took = ktime_sub(ktime_get(), rc->rc_since);
+	ktime_t took = ktime_sub(ktime_get(), reply->rc->rc_since);
+	struct svcrdma_transport *t = reply->t;
 
-	this_cpu_inc(t->st_tally->calls[shape]);
+	this_cpu_inc(t->st_tally->calls[reply_shape(reply)]);
 	this_cpu_inc(t->st_tally->latency[rpcrdma_latency(took)]);
 }
 
-/* Which R_key, if any: all of the call's chunks count. */
-static void choose_opcode(const struct svcrdma_transport *t, struct ib_send_wr *wr,
-			  const struct rpcrdma_chunk_lists *call)
+/* Which R_key the Send invalidates, if any: all of the call's chunks count. */
+static void reply_choose_opcode(const struct reply *reply)
 {
+	const struct rpcrdma_chunk_lists *call = &reply->rc->rc_lists;
+	struct ib_send_wr *wr = &reply->sc->sc_wr;
 	u32 rkey;
 
 	wr->opcode = IB_WR_SEND;
 	if (call->nr_segments &&
-	    rpcrdma_choose_rkey(call, t->st_agreed.remote_invalidation, &rkey)) {
+	    rpcrdma_choose_rkey(call, reply->t->st_agreed.remote_invalidation, &rkey)) {
 		wr->opcode = IB_WR_SEND_WITH_INV;
 		wr->ex.invalidate_rkey = rkey;
 	}
-}
-
-/* The HCA is going to read from the pages after nfsd has forgotten them. */
-static void take_reply_pages(struct svcrdma_send_ctxt *sc, struct svc_rqst *rqstp)
-{
-	u32 i, count = rqstp->rq_next_page - rqstp->rq_respages;
-	bool writes = !list_empty(&sc->sc_writes.list);
-	struct page **pages = rqstp->rq_respages;
-
-	if (!writes && !sc->sc_exposed)
-		return;
-	for (i = 0; sc->sc_exposed && i < count; i++) {
-		if (writes)
-			get_page(pages[i]);
-		svcrdma_exposed_take_page(sc->sc_exposed, pages[i]);
-	}
-	if (writes) {
-		svcrdma_pages_move(&sc->sc_pages[sc->sc_nr_pages], pages, count);
-		sc->sc_nr_pages += count;
-	} else {
-		memset(pages, 0, count * sizeof(*pages));
-	}
-	compat_rqst_reply_taken(rqstp);
-}
-
-/* Consumes @sc. */
-static int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
-		      struct svc_rqst *rqstp)
-{
-	const struct svcrdma_recv_ctxt *rc = rqstp->rq_xprt_ctxt;
-	struct reply reply;
-	bool writes;
-	int ret;
-
-	reply_init(&reply, t, sc, rqstp);
-	ret = reply_build(&reply);
-	writes = !list_empty(&sc->sc_writes.list);
-	if (!ret && writes)
-		ret = svcrdma_send_ctxt_make_room(t, sc);
-	if (ret == -EMSGSIZE) {
-		trace_svcrdma_reply_too_large(t, rc->rc_header.xid, ret);
-		return error_post(t, sc, &rc->rc_header, RPCRDMA_ERR_CHUNK);
-	}
-	if (ret) {
-		svcrdma_send_ctxt_put(t, sc);
-		return ret;
-	}
-	if (writes) {
-		percpu_counter_inc(&svcrdma_stat_write);
-		rpcrdma_count_shared(&t->st_counters.bytes_written, sc->sc_written);
-	}
-	count_reply(t, rc, shape_of(sc, rc, reply.header.proc == RPCRDMA_NOMSG));
-	take_reply_pages(sc, rqstp);
-	choose_opcode(t, &sc->sc_wr, &rc->rc_lists);
-	return svcrdma_send_submit_reply(t, sc);
 }
 
 static int reply_fail(struct svcrdma_transport *t, const struct svc_rqst *rqstp, int ret)
@@ -520,6 +511,37 @@ static int reply_fail(struct svcrdma_transport *t, const struct svc_rqst *rqstp,
 	trace_svcrdma_reply_err(t, be32_to_cpu(rqstp->rq_xid), ret);
 	svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
 	return -ENOTCONN;
+}
+
+/* Of what could not be built. Consumes the Send context. */
+static int reply_refuse(const struct reply *reply, int ret)
+{
+	const struct rpcrdma_header *call = &reply->rc->rc_header;
+
+	if (ret == -EMSGSIZE) {
+		trace_svcrdma_reply_too_large(reply->t, call->xid, ret);
+		return error_post(reply->t, reply->sc, call, RPCRDMA_ERR_CHUNK);
+	}
+	svcrdma_send_ctxt_put(reply->t, reply->sc);
+	return ret;
+}
+
+/* Consumes @sc. */
+static int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
+		      struct svc_rqst *rqstp)
+{
+	struct reply reply;
+	int ret;
+
+	reply_init(&reply, t, sc, rqstp);
+	ret = reply_build(&reply);
+	if (!ret && (sc->sc_write_wrs || sc->sc_regions))
+		ret = reply_take_pages(&reply, rqstp);
+	if (unlikely(ret))
+		return reply_refuse(&reply, ret);
+	reply_count(&reply);
+	reply_choose_opcode(&reply);
+	return svcrdma_send_reply(t, sc);
 }
 
 /**

@@ -2,20 +2,20 @@
 /*
  * Send Queue entries.
  *
- * They are counted. What finds too few waits in st_sq.waiters, and is posted in the order
+ * They are counted. A context that finds too few waits in st_sq.waiters, and is posted in the order
  * of arrival by whoever gives entries back; nothing passes those that wait, not even with
  * a smaller need. What waits is a context with all that it needs, never a thread. When the
  * transport closes, it stays as it is until the transport is freed.
  *
- * While nobody waits, entries are taken and given back without the lock: sq_take(), sq_put().
- * st_sq.slow says when that is not so. Whoever has changed one side looks at the other one behind
- * a full barrier, so that of two who meet at least one sees the other:
+ * While nobody waits, entries are taken and given back without the lock, by sq_take() and
+ * svcrdma_sq_put(). st_sq.slow says when that is not so. Whoever has changed one side looks at the
+ * other one behind a full barrier, so that of two who meet at least one sees the other:
  *
  * who takes entries		and the worker, which ends the watch
  * who waits for entries	and who gives some back
  *
- * A peer that lets the queue stand still is dead, or up to no good: what was posted holds
- * memory, whether anybody waits for the entries or not. So the queue is watched while
+ * A peer that lets the queue stand still is dead, or misbehaves: the work requests that were posted
+ * hold memory, whether anybody waits for the entries or not. So the queue is watched while
  * somebody waits, and while entries are out, but for those that are held back to end an
  * exposure, which has a time of its own: while no others are out, whoever waits does so for that.
  *
@@ -26,14 +26,15 @@
  * connection. With the CM's values these are at most eight, with 2.1 s each on InfiniBand and 0.5
  * or 1.1 s on RoCE, and an HCA may take four times as long (InfiniBand, section 9.7.6.1.3): 69 s.
  *
- * Unsignalled Sends have entries that are not counted here (send_ctxt.c). There are none unless
- * the queue is watched. If nothing else is out when the worker comes, it posts something that is
+ * Unsignalled Sends have entries of their own (send_ctxt.c). There are none in use unless the queue
+ * is watched. If nothing else is out when the worker comes, it posts something that is
  * signalled behind them, and watches that.
  *
  * Nothing else tells of a peer that dies while nothing is out for it. So when the watch has been
  * over for a while, something is posted that the peer's HCA has to acknowledge, and watched.
  */
 #include "svcrdma.h"
+#include "sysctl.h"
 #include "trace.h"
 
 static u32 sq_given(const struct svcrdma_transport *t)
@@ -87,7 +88,7 @@ static void sq_watch(struct svcrdma_transport *t)
 		return;
 	sq_set_watched(t, true);
 	t->st_sq.mark = sq_given(t);
-	svcrdma_work_delay(&t->st_sq.worker, SVCRDMA_SQ_LOOK);
+	mod_delayed_work(svcrdma_wq, &t->st_sq.worker, SVCRDMA_SQ_LOOK);
 }
 
 /* The worker has ended the watch while entries were taken. */
@@ -141,7 +142,7 @@ static void sq_worker(struct work_struct *work)
 	sq_set_watched(t, false);
 	/*
 	 * Who takes entries from now on sees that: pairs with sq_take(), and for unsignalled Sends
-	 * with svcrdma_sq_keep_watch().
+	 * with svcrdma_sq_reserve_unsignalled().
 	 */
 	smp_mb();
 	stalled = !t->st_closing && sq_stalled(t);
@@ -149,11 +150,11 @@ static void sq_worker(struct work_struct *work)
 		/* Nothing to watch */
 	} else if (sq_out(t) > t->st_sq.held || !list_empty(&t->st_sq.waiters)) {
 		sq_watch(t);
-	} else if (svcrdma_send_ctxts_unsignalled(t)) {
+	} else if (atomic_read(&t->st_sq.unsignalled)) {
 		probe = sq_take(t, 1);
 		sq_watch(t);
 	} else {
-		svcrdma_work_later(&t->st_sq.idle_worker, SVCRDMA_IDLE_TIMEOUT);
+		queue_delayed_work(svcrdma_wq, &t->st_sq.idle_worker, SVCRDMA_IDLE_TIMEOUT);
 	}
 	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 
@@ -191,11 +192,11 @@ static void sq_serve(struct svcrdma_transport *t, unsigned long flags)
 {
 	struct svcrdma_sq_waiter *waiter, *next;
 	LIST_HEAD(granted);
-	bool was_crowded;
+	bool was_congested;
 
-	was_crowded = svcrdma_sq_crowded(t);
+	was_congested = svcrdma_sq_congested(t);
 	sq_grant(t, &granted);
-	was_crowded = was_crowded && !svcrdma_sq_crowded(t);
+	was_congested = was_congested && !svcrdma_sq_congested(t);
 	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 
 	/* Its context may be gone as soon as it is posted. */
@@ -204,7 +205,7 @@ static void sq_serve(struct svcrdma_transport *t, unsigned long flags)
 		waiter->sw_granted(t, waiter);
 	}
 	/* There may be calls that were left. */
-	if (was_crowded)
+	if (was_congested)
 		svcrdma_transport_data(t);
 }
 
@@ -216,25 +217,20 @@ static void sq_put_waited(struct svcrdma_transport *t)
 	sq_serve(t, flags);
 }
 
-static void sq_put(struct svcrdma_transport *t, u32 count)
-{
-	atomic_add(count, &t->st_sq.given);
-	/* Who waits from now on sees these entries: pairs with sq_wait(). */
-	smp_mb__after_atomic();
-	if (unlikely(READ_ONCE(t->st_sq.nr_waiters)))
-		sq_put_waited(t);
-}
-
 /**
  * svcrdma_sq_put - give Send Queue entries back
  * @t: transport
  * @count: entries
  *
- * Context: any. Posts what has waited for the entries.
+ * Context: any. Posts contexts that have waited for the entries.
  */
 void svcrdma_sq_put(struct svcrdma_transport *t, u32 count)
 {
-	sq_put(t, count);
+	atomic_add(count, &t->st_sq.given);
+	/* A context that waits from now on sees these entries: pairs with sq_wait(). */
+	smp_mb__after_atomic();
+	if (unlikely(READ_ONCE(t->st_sq.nr_waiters)))
+		sq_put_waited(t);
 }
 
 /**
@@ -290,7 +286,7 @@ static int sq_wait(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter
 		spin_unlock_irqrestore(&t->st_sq.lock, flags);
 		return ret;
 	}
-	/* Who gives entries back from now on sees the waiter: pairs with sq_put(). */
+	/* A context that gives entries back from now on sees it: pairs with svcrdma_sq_put(). */
 	smp_mb();
 	sq_serve(t, flags);
 
@@ -325,28 +321,38 @@ int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *wa
 }
 
 /**
- * svcrdma_sq_watched - is the queue watched, while nobody waits?
+ * svcrdma_sq_reserve_unsignalled - an entry for a Send that asks for no completion
  * @t: transport
  *
- * Context: any.
- * Return: false also when the transport closes.
- */
-bool svcrdma_sq_watched(const struct svcrdma_transport *t)
-{
-	return !READ_ONCE(t->st_sq.slow);
-}
-
-/**
- * svcrdma_sq_keep_watch - there is an unsignalled Send
- * @t: transport; behind svcrdma_send_ctxt_unsignal()
+ * There are RPCRDMA_UNSIGNALLED_SENDS of these entries, which nothing else is given. They are not
+ * watched for themselves: there are none in use unless the queue is watched anyway.
  *
  * Context: any.
+ * Return: true: svcrdma_sq_put_unsignalled() gives it back. false: svcrdma_sq_reserve().
  */
-void svcrdma_sq_keep_watch(struct svcrdma_transport *t)
+bool svcrdma_sq_reserve_unsignalled(struct svcrdma_transport *t)
 {
+	if (READ_ONCE(t->st_sq.slow) ||
+	    !atomic_add_unless(&t->st_sq.unsignalled, 1, RPCRDMA_UNSIGNALLED_SENDS))
+		return false;
 	/* Behind the count, which is a full barrier: pairs with sq_worker(). */
 	if (unlikely(READ_ONCE(t->st_sq.slow)))
 		sq_watch_again(t);
+	return true;
+}
+
+/**
+ * svcrdma_sq_put_unsignalled - unsignalled Sends are complete
+ * @t: transport
+ * @count: their number
+ *
+ * Context: any.
+ */
+void svcrdma_sq_put_unsignalled(struct svcrdma_transport *t, u32 count)
+{
+	/* A context that sees the new count sees that the queue's entries are free. */
+	smp_mb__before_atomic();
+	atomic_sub(count, &t->st_sq.unsignalled);
 }
 
 /**
@@ -424,12 +430,12 @@ u32 svcrdma_sq_depth(const struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_sq_crowded - do so many wait that no new calls are to be taken?
+ * svcrdma_sq_congested - do so many wait that no new calls are to be taken?
  * @t: transport
  *
  * Context: any. A hint. When that is over, svcrdma_transport_data() is called.
  */
-bool svcrdma_sq_crowded(const struct svcrdma_transport *t)
+bool svcrdma_sq_congested(const struct svcrdma_transport *t)
 {
 	return READ_ONCE(t->st_sq.nr_waiters) >= SVCRDMA_MAX_SQ_WAITERS;
 }

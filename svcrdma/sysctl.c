@@ -5,12 +5,14 @@
  */
 #include <linux/sysctl.h>
 
-#include "svcrdma.h"
+#include <rpcrdma/protocol.h>
 
-unsigned int svcrdma_max_requests = SVCRDMA_DEFAULT_REQUESTS;
+#include "sysctl.h"
+
+unsigned int svcrdma_max_requests = 128;
 unsigned int svcrdma_max_credits_total;		/* 0: as memory allows, see budget.c */
 unsigned int svcrdma_max_req_size = RPCRDMA_INLINE_USUAL;
-unsigned int svcrdma_ord = SVCRDMA_DEFAULT_ORD;
+unsigned int svcrdma_ord = 16;
 unsigned int svcrdma_reliable_reply = 1;
 unsigned int svcrdma_serve_msgp;
 unsigned int svcrdma_answer_config;
@@ -26,12 +28,12 @@ struct percpu_counter svcrdma_stat_expose_expired;
 struct percpu_counter svcrdma_stat_expose_refused;
 
 static unsigned int min_max_requests = SVCRDMA_MIN_REQUESTS;
-static unsigned int max_max_requests = SVCRDMA_MAX_REQUESTS;
+static unsigned int max_max_requests = 16384;
 static unsigned int max_max_credits_total = INT_MAX;
 static unsigned int min_max_req_size = SVCRDMA_MIN_REQ_SIZE;
-static unsigned int max_max_req_size = SVCRDMA_MAX_REQ_SIZE;
-static unsigned int min_ord = SVCRDMA_MIN_ORD;
-static unsigned int max_ord = SVCRDMA_MAX_ORD;
+static unsigned int max_max_req_size = 65536;
+static unsigned int min_ord = 1;
+static unsigned int max_ord = 255;
 static unsigned int min_expose_timeout = 1;
 static unsigned int max_expose_timeout = 3600;
 static unsigned int max_max_exposed_bytes = INT_MAX;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The bodies of the tracepoints, and what they are told of messages and chains. */
+/* The bodies of the tracepoints, and the arguments of those about messages and chains. */
+#include "recv_ctxt.h"
+#include "send_ctxt.h"
 #include "svcrdma.h"
 
 #define CREATE_TRACE_POINTS

@@ -32,7 +32,8 @@ class Values:
 
     def __init__(self, side):
         self.known = {**_CONSTANTS, **_by_kernel()}
-        text = "\n".join((_source(side, "sysctl.c"), _source(side, f"{side}.h"),
+        text = "\n".join((_source(side, "sysctl.c"),
+                          *(path.read_text("utf-8") for path in sorted((TOP / side).glob("*.h"))),
                           (TOP / "include/rpcrdma/protocol.h").read_text("utf-8")))
         for name, value in re.findall(r"^\t(\w+)\s*= ([^,\n]+),", text, re.M):
             self._note(name, value)

@@ -9,29 +9,29 @@
  * @part task  rpciod, with the callback, from its first Send to its release
  *	svcrdma/backchannel.c: backchannel_send_request() backchannel_send() backchannel_post()
  *	svcrdma/backchannel.c: backchannel_release_request() backchannel_buf_free()
- *	svcrdma/long_call.c: svcrdma_long_call_create() long_call_alloc()
+ *	svcrdma/bc_chunks.c: svcrdma_long_call_create() long_call_alloc()
  * @part post  there are Send Queue entries
- *	svcrdma/submit.c: long_call_post() svcrdma_send_granted()
- *	svcrdma/long_call.c: svcrdma_long_call_post() svcrdma_long_call_drop()
+ *	svcrdma/send_ctxt.c: send_post_exposing() send_granted()
+ *	svcrdma/bc_chunks.c: svcrdma_long_call_post()
  * @part long_call_end  no reply is taken any more
- *	svcrdma/long_call.c: svcrdma_long_call_end() long_call_find() long_call_fence()
+ *	svcrdma/bc_chunks.c: svcrdma_long_call_end() long_call_find() long_call_fence()
  * @part long_call_free  nobody can reach its memory any more
- *	svcrdma/long_call.c: long_call_free() memory_free()
+ *	svcrdma/bc_chunks.c: svcrdma_long_call_free() memory_free()
  * @part nfsd  a thread of nfsd that receives the client's reply
  *	svcrdma/backchannel.c: svcrdma_backchannel_reply() backchannel_offered()
  *	svcrdma/backchannel.c: backchannel_complete()
  * @part send_cq  the queue pair, and the handler of the LOCAL_INVs
- *	svcrdma/long_call.c: long_inv_wc()
+ *	svcrdma/bc_chunks.c: long_inv_wc()
  *	svcrdma/backchannel.c: svcrdma_backchannel_answer()
  * @part granter  who gives Send Queue entries back
- *	svcrdma/sq.c: sq_put() svcrdma_sq_reserve()
+ *	svcrdma/sq.c: svcrdma_sq_put() svcrdma_sq_reserve()
  * @part transport_close  the connection has to end
- *	svcrdma/transport.c: svcrdma_transport_close() svcrdma_wc_ends()
+ *	svcrdma/notify.c: svcrdma_transport_close() svcrdma_wc_error()
  *	svcrdma/sq.c: svcrdma_sq_close()
  * @part teardown  detach, and the last reference, with which that on the rpc_xprt goes
- *	svcrdma/transport.c: transport_quiesce() svcrdma_transport_free()
+ *	svcrdma/connection.c: transport_quiesce() svcrdma_transport_free()
  *	svcrdma/backchannel.c: backchannel_close() backchannel_destroy() backchannel_free_work()
- *	svcrdma/long_call.c: svcrdma_long_calls_destroy()
+ *	svcrdma/bc_chunks.c: svcrdma_long_calls_destroy()
  *	svcrdma/send_ctxt.c: svcrdma_send_ctxts_destroy() svcrdma_send_ctxt_clear()
  * @part shutdown  nfsd ends its rpc_clnt, then lets go of the connection
  *	svcrdma/backchannel.c: backchannel_setup()
@@ -109,7 +109,7 @@ inline long_call_free(i)
 	}
 }
 
-/* lc_posted is lc == POSTED */
+/* SVCRDMA_EXPOSURE_ARMED is lc == POSTED */
 inline post(i)
 {
 #ifdef POST_UNSEEN
@@ -210,7 +210,7 @@ proctype task()
 		long_call_end(false);
 		assert(lc[n] == NONE);	/* once */
 		d_step { lc[n] = BUILT; pages[n] = true };
-		/* svcrdma_send_submit() */
+		/* svcrdma_send_message() */
 		if
 		:: d_step { !closing -> lc[n] = BUILT }; post(n)
 		:: d_step { !closing -> lc[n] = WAITS }

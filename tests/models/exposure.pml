@@ -9,41 +9,41 @@
  *
  * @part nfsd  a thread of nfsd that sends a reply
  *	svcrdma/sendto.c: svcrdma_sendto() reply_send() reply_expose()
- *	svcrdma/submit.c: svcrdma_send_submit()
- *	svcrdma/expose.c: svcrdma_expose()
+ *	svcrdma/send_ctxt.c: svcrdma_send_message()
+ *	svcrdma/exposed_reply.c: svcrdma_expose()
  * @part claim  the table gets it
- *	svcrdma/expose.c: exposed_claim()
+ *	svcrdma/exposed_reply.c: exposed_claim()
  *	include/rpcrdma/exposures.cc: rpcrdma_exposures_claim()
  * @part post  registrations and Send
- *	svcrdma/submit.c: svcrdma_send_post() exposed_post() svcrdma_send_granted()
- *	svcrdma/expose.c: svcrdma_exposed_post() svcrdma_expose_watch()
+ *	svcrdma/send_ctxt.c: send_post() send_post_exposing() send_granted()
+ *	svcrdma/exposed_reply.c: svcrdma_exposed_post() svcrdma_expose_watch()
  *	include/rpcrdma/exposures.cc: rpcrdma_exposures_arm()
  * @part sq_put  entries come back, and are somebody else's
- *	svcrdma/sq.c: sq_put() sq_grant() svcrdma_sq_reserve()
+ *	svcrdma/sq.c: svcrdma_sq_put() sq_grant() svcrdma_sq_reserve()
  * @part exposed_end  it was taken out of the table
- *	svcrdma/expose.c: exposed_end()
+ *	svcrdma/exposed_reply.c: exposed_end()
  *	include/rpcrdma/exposures.cc: take_oldest()
  * @part exposed_free  nobody can reach its memory any more
- *	svcrdma/expose.c: exposed_free() svcrdma_exposed_drop()
+ *	svcrdma/exposed_reply.c: svcrdma_exposed_free()
  *	svcrdma/region.c: svcrdma_regions_put()
  *	include/rpcrdma/exposures.cc: rpcrdma_exposures_release()
  * @part done  an RDMA_DONE, by a thread of nfsd or in the handler of the Receive
  *	svcrdma/recvfrom.c: recv_done() svcrdma_recv_wc()
- *	svcrdma/expose.c: svcrdma_exposed_done()
+ *	svcrdma/exposed_reply.c: svcrdma_exposed_done()
  * @part expiry  the work item that ends those whose time is over
- *	svcrdma/expose.c: expose_work()
+ *	svcrdma/exposed_reply.c: expose_work()
  * @part send_cq  the queue pair, and the handlers of what was posted for one reply
- *	svcrdma/expose.c: exposed_inv_wc()
+ *	svcrdma/exposed_reply.c: exposed_inv_wc()
  *	svcrdma/send_ctxt.c: send_wc() svcrdma_send_ctxt_put()
  * @part transport_close  the connection has to end
- *	svcrdma/transport.c: svcrdma_transport_close() svcrdma_wc_ends()
+ *	svcrdma/notify.c: svcrdma_transport_close() svcrdma_wc_error()
  *	svcrdma/sq.c: svcrdma_sq_close()
  * @part stop  no work item runs, and none is queued
- *	svcrdma/expose.c: svcrdma_expose_stop()
+ *	svcrdma/exposed_reply.c: svcrdma_expose_stop()
  * @part teardown  detach, and the last reference
- *	svcrdma/transport.c: transport_quiesce() svcrdma_transport_free()
+ *	svcrdma/connection.c: transport_quiesce() svcrdma_transport_free()
  *	svcrdma/send_ctxt.c: svcrdma_send_ctxts_destroy() svcrdma_send_ctxt_clear()
- *	svcrdma/expose.c: svcrdma_exposed_destroy_all()
+ *	svcrdma/exposed_reply.c: svcrdma_exposed_destroy_all()
  * @part client  environment: RDMA_DONE, and the loss of the connection
  *
  * @property fence  no page is freed, and nothing is unmapped, while the client reaches it

@@ -14,9 +14,9 @@
  * @part client  environment: it sends, and hears of grants
  * @part recv_taken  the handler of the Receives
  *	svcrdma/recv_ctxt.c: svcrdma_recv_taken()
- *	svcrdma/grant.c: svcrdma_grant_look()
+ *	svcrdma/grant.c: svcrdma_grant_update()
  * @part fill  Receives are posted once they are a batch
- *	svcrdma/recv_ctxt.c: fill() svcrdma_recv_post_missing()
+ *	svcrdma/recv_ctxt.c: post_missing() svcrdma_recv_post_missing()
  * @part nfsd  a thread with a call
  *	svcrdma/recv_ctxt.c: svcrdma_recv_ctxt_put() svcrdma_release_ctxt()
  * @part grant_work  contexts for more calls, and then the grant

@@ -10,20 +10,20 @@
  * armed then with something in it.
  *
  * @part hca  environment: completions, and their events
- *	svcrdma/poll.c: completion_event()
+ *	svcrdma/recvfrom.c: completion_event()
  * @part data  there is something for nfsd
- *	svcrdma/transport.c: svcrdma_transport_data()
+ *	svcrdma/notify.c: svcrdma_transport_data()
  * @part poll  whoever it is
- *	svcrdma/poll.c: svcrdma_poll() poll_queue()
+ *	svcrdma/recvfrom.c: svcrdma_poll() poll_queue()
  *	svcrdma/recvfrom.c: svcrdma_recv_wc()
  * @part nfsd  a thread that receives, or closes
  *	svcrdma/recvfrom.c: svcrdma_recvfrom() recv_next() recv_pop()
- *	svcrdma/poll.c: svcrdma_poll_arm()
+ *	svcrdma/recvfrom.c: svcrdma_poll_arm()
  * @part teardown  the connection is lost
- *	svcrdma/transport.c: transport_quiesce()
- *	svcrdma/poll.c: svcrdma_poll_stop()
+ *	svcrdma/connection.c: transport_quiesce()
+ *	svcrdma/recvfrom.c: svcrdma_poll_stop()
  * @part worker  where no thread comes
- *	svcrdma/poll.c: poll_work()
+ *	svcrdma/recvfrom.c: poll_work()
  * @part rest  environment: nothing happens any more
  *
  * @property seen  no message lies there, and nfsd does not come for it

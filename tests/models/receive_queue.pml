@@ -13,11 +13,11 @@
  *	svcrdma/recvfrom.c: svcrdma_recv_wc()
  *	svcrdma/recv_ctxt.c: svcrdma_recv_taken()
  * @part fill  under st_recv_lock
- *	svcrdma/recv_ctxt.c: fill() svcrdma_recv_post_missing() spare_take()
+ *	svcrdma/recv_ctxt.c: post_missing() svcrdma_recv_post_missing() spare_take()
  * @part data  there is something for nfsd
- *	svcrdma/transport.c: svcrdma_transport_data()
+ *	svcrdma/notify.c: svcrdma_transport_data()
  * @part cm  the connection is established
- *	svcrdma/transport.c: transport_established()
+ *	svcrdma/connection.c: transport_established()
  * @part nfsd  a thread that receives, and is done with the call
  *	svcrdma/recvfrom.c: svcrdma_recvfrom() recv_next() recv_pop()
  *	svcrdma/recv_ctxt.c: svcrdma_recv_ctxt_put()

@@ -9,10 +9,11 @@
  * with those that have not come back is not here: it frees all of them. Nor is the probe.
  *
  * @part poster  sendto.c in a thread of nfsd
- *	svcrdma/submit.c: svcrdma_send_submit_reply() unsignalled_post() message_post()
- *	svcrdma/send_ctxt.c: svcrdma_send_ctxt_unsignal() svcrdma_send_ctxt_unsignalled() svcrdma_send_ctxt_go_ahead()
+ *	svcrdma/send_ctxt.c: svcrdma_send_reply() send_post()
+ *	svcrdma/send_ctxt.c: send_take_ahead()
+ *	svcrdma/sq.c: svcrdma_sq_reserve_unsignalled()
  * @part handler  a Send is complete
- *	svcrdma/send_ctxt.c: send_wc() unsignalled_keep()
+ *	svcrdma/send_ctxt.c: send_wc() prior_sends_keep()
  * @part keep  environment: what is asserted of a context that comes back
  * @part hca  environment: the queue pair, and the loss of the connection
  *

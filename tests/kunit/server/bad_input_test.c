@@ -87,7 +87,8 @@ static void deliver_bad(void *context, const u8 *message, u32 length)
 	if (svcrdma_transport_closing(server->transport)) {
 		/* An R_key or an address that is wrong, or too many without a call. */
 		KUNIT_EXPECT_TRUE(server->test, server->qp->error ||
-				  atomic_read(&server->transport->st_noise) == SVCRDMA_MAX_NOISE);
+				  atomic_read(&server->transport->st_unexpected) ==
+				  SVCRDMA_MAX_UNEXPECTED);
 		server_disconnect(server);
 		connect(hostile);
 		return;

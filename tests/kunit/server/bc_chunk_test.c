@@ -263,9 +263,9 @@ static void long_reply_without_a_chunk(struct kunit *test)
 			rpcrdma_header_encode(&header, &none, message, sizeof(message)));
 	KUNIT_ASSERT_TRUE(test, fake_deliver(bc->server->qp, message, header.size));
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(bc->server));
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&bc->server->transport->st_noise));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&bc->server->transport->st_unexpected));
 	answer_long(test, call, 5000, 0, header.xid);
-	KUNIT_EXPECT_EQ(test, 2, atomic_read(&bc->server->transport->st_noise));
+	KUNIT_EXPECT_EQ(test, 2, atomic_read(&bc->server->transport->st_unexpected));
 
 	/* Neither ends the call, nor takes the chunk back. */
 	KUNIT_EXPECT_FALSE(test, completion_done(&cb->done));

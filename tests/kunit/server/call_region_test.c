@@ -143,7 +143,7 @@ static void call_is_one_too_many_while_others_wait(struct kunit *test)
 	/* Assert */
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(t));
 	KUNIT_EXPECT_EQ(test, (u32)RPCRDMA_END_BAD_MESSAGE, (u32)t->st_end);
-	KUNIT_EXPECT_EQ(test, 3, t->st_read.pulls);
+	KUNIT_EXPECT_EQ(test, 3, t->st_read.calls);
 	KUNIT_EXPECT_EQ(test, 2, list_count_nodes(&t->st_read.wait));
 }
 

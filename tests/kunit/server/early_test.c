@@ -267,10 +267,10 @@ static void early_is_bounded_by_credits(struct kunit *test)
 	build(server, &call, &small_call);
 	for (i = 0; i < t->st_credits; i++)
 		KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
-	KUNIT_EXPECT_EQ(test, t->st_credits, t->st_read.pulls);
+	KUNIT_EXPECT_EQ(test, t->st_credits, t->st_read.calls);
 	KUNIT_EXPECT_TRUE(test, llist_empty(&t->st_recv.ready));
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
-	KUNIT_EXPECT_EQ(test, t->st_credits, t->st_read.pulls);
+	KUNIT_EXPECT_EQ(test, t->st_credits, t->st_read.calls);
 
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
 	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(t));

@@ -223,8 +223,9 @@ static bool will_be_signalled(const struct exchange *x)
 
 	for (i = 0; i < x->c->nr_write; i++)
 		writes |= x->c->written[i] > 0;
-	return writes || !svcrdma_sq_watched(t) || t->st_send.row == SVCRDMA_UNSIGNALLED_ROW ||
-	       atomic_read(&t->st_send.nr_unsignalled) == RPCRDMA_UNSIGNALLED_SENDS;
+	return writes || t->st_sq.slow ||
+	       t->st_send.nr_since_signal == SVCRDMA_MAX_UNSIGNALLED_ROW ||
+	       atomic_read(&t->st_sq.unsignalled) == RPCRDMA_UNSIGNALLED_SENDS;
 }
 
 /* The server answers, and the client sees what nfsd has encoded, where it was to go. */

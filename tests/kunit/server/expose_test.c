@@ -166,7 +166,7 @@ static void sixteen_octets_that_are_no_done(struct kunit *test)
 	/* Assert: not a word, and the client still has the reply. */
 	expect_kept(test, e);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
-	KUNIT_EXPECT_EQ(test, 1, atomic_read(&server->transport->st_noise));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&server->transport->st_unexpected));
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
 }
 

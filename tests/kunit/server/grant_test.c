@@ -306,7 +306,7 @@ static void grant_is_asked_for_after_the_end(struct kunit *test)
 	set_bit(XPT_BUSY, &t->st_xprt.xpt_flags);
 	svc_xprt_get(&t->st_xprt);
 	svcrdma_transport_ops.xpo_detach(&t->st_xprt);
-	svcrdma_grant_hear(t, U32_MAX);
+	svcrdma_grant_note_request(&t->st_credit, U32_MAX);
 	KUNIT_EXPECT_FALSE(test, work_pending(&t->st_credit.work));
 	svc_xprt_put(&t->st_xprt);
 }
@@ -366,13 +366,13 @@ static void grant_grows_beside_exposures(struct kunit *test)
 	server_connect_small(server);
 	t = server->transport;
 	KUNIT_EXPECT_EQ(test, SVCRDMA_FIRST_CREDITS + SVCRDMA_SPARE_EXPOSURES,
-			t->st_expose.limit);
+			svcrdma_expose_limit(t));
 	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_dones(t, 9));
 	expect_contexts(server, SVCRDMA_FIRST_CREDITS);
 	use_grant(server);
 	expect_contexts(server, 2 * SVCRDMA_FIRST_CREDITS);
 	KUNIT_EXPECT_EQ(test, 2 * SVCRDMA_FIRST_CREDITS + SVCRDMA_SPARE_EXPOSURES,
-			t->st_expose.limit);
+			svcrdma_expose_limit(t));
 	KUNIT_EXPECT_EQ(test, 16, t->st_credit.dones);
 	server_expect_at_rest(server);
 }

@@ -158,7 +158,7 @@ static void header_noise_ends_the_connection(struct kunit *test)
 
 	server->qp->automatic = true;
 	for (n = 0; n < 2; n++) {
-		for (i = 1; i < SVCRDMA_MAX_NOISE; i++) {
+		for (i = 1; i < SVCRDMA_MAX_UNEXPECTED; i++) {
 			deliver_words(server, &noise[i % ARRAY_SIZE(noise)]);
 			KUNIT_ASSERT_EQ(test, 0, server_receive_all(server));
 		}

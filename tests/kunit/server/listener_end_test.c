@@ -326,10 +326,10 @@ static void close_of_many_keeps_nobody_waiting(struct kunit *test)
 	reinit_completion(&stuck_end);
 	for (i = 0; i < STUCK; i++) {
 		INIT_WORK(&stuck[i], stuck_work);
-		svcrdma_work_close(&stuck[i]);
+		queue_work(svcrdma_close_wq, &stuck[i]);
 	}
 	reinit_completion(&other_end);
-	svcrdma_work_queue(&other);
+	queue_work(svcrdma_wq, &other);
 	done = wait_for_completion_timeout(&other_end, 60 * HZ);
 	complete_all(&stuck_end);
 	flush_work(&other);

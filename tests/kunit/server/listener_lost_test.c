@@ -22,7 +22,7 @@ static void run_work(void)
 
 static void something_turns_up(void)
 {
-	svcrdma_revive_all();
+	svcrdma_listener_rebind_all();
 	settle();
 }
 
@@ -206,7 +206,7 @@ static void each_event_is_a_reason_to_try(struct kunit *test)
 static void events_that_are_of_no_use(struct kunit *test)
 {
 	listening_start(test);
-	svcrdma_revive_all();
+	svcrdma_listener_rebind_all();
 	KUNIT_EXPECT_FALSE(test, work_busy(&listening->li->li_work.work));
 	mod_delayed_work(system_wq, &listening->li->li_work, 0);
 	settle();
@@ -262,7 +262,7 @@ static void lost_before_it_was_there(struct kunit *test)
 	fake_cm.plan[FAKE_CM_LISTEN].error = -EADDRINUSE;
 	KUNIT_EXPECT_EQ(test, -EADDRINUSE, listening_try(AF_INET, RPCRDMA_PORT));
 	fake_cm.plan[FAKE_CM_LISTEN].error = 0;
-	svcrdma_revive_all();
+	svcrdma_listener_rebind_all();
 	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
 }
 
@@ -277,7 +277,7 @@ static void close_while_it_waits(struct kunit *test)
 	listening_delete(xprt);
 	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&listening->li->li_work));
 	fake_cm.plan[FAKE_CM_BIND].error = 0;
-	svcrdma_revive_all();
+	svcrdma_listener_rebind_all();
 	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&listening->li->li_work));
 	KUNIT_EXPECT_EQ(test, 0, fake_cm.ids);
 	KUNIT_EXPECT_EQ(test, 1, kref_read(&xprt->xpt_ref));
@@ -316,7 +316,7 @@ static void close_during_a_try(struct kunit *test, int error)
 	init_completion(&meeting.go);
 	init_completion(&meeting.closed);
 	fake_cm.on_listen = try_stops;
-	svcrdma_revive_all();
+	svcrdma_listener_rebind_all();
 	wait_for_completion(&meeting.trying);
 
 	queue_work(system_unbound_wq, &meeting.close);
@@ -348,7 +348,7 @@ static void try_finds_the_listener_closed(struct kunit *test)
 {
 	listening_start(test);
 	set_bit(XPT_DEAD, &listening->xprt->xpt_flags);
-	WRITE_ONCE(listening->li->li_stale, true);
+	WRITE_ONCE(listening->li->li_state, SVCRDMA_LISTENER_STALE);
 	mod_delayed_work(system_wq, &listening->li->li_work, 0);
 	settle();
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.listens);

@@ -87,12 +87,12 @@ void server_expect_idle(struct kunit *test, struct svcrdma_transport *t, unsigne
 	KUNIT_EXPECT_EQ(test, t->st_sq.depth, server_sq_free(t));
 	KUNIT_EXPECT_EQ(test, 0, t->st_sq.nr_waiters);
 	KUNIT_EXPECT_EQ(test, 0, t->st_read.built);
-	KUNIT_EXPECT_EQ(test, 0, t->st_read.pulls);
+	KUNIT_EXPECT_EQ(test, 0, t->st_read.calls);
 	KUNIT_EXPECT_EQ(test, 0, t->st_read.pages);
 	KUNIT_EXPECT_EQ(test, 0, t->st_read.retries);
 	KUNIT_EXPECT_EQ(test, server_count(&t->st_send.free) +
 			server_count(&t->st_send.unsignalled), list_count_nodes(&t->st_send.all));
 	KUNIT_EXPECT_EQ(test, server_count(&t->st_send.unsignalled),
-			atomic_read(&t->st_send.nr_unsignalled));
+			atomic_read(&t->st_sq.unsignalled));
 	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
 }

@@ -5,7 +5,11 @@
 
 #include <kunit/test.h>
 
+#include "../../svcrdma/listener.h"
+#include "../../svcrdma/recv_ctxt.h"
+#include "../../svcrdma/send_ctxt.h"
 #include "../../svcrdma/svcrdma.h"
+#include "../../svcrdma/sysctl.h"
 
 int server_module_init(void);
 void server_module_exit(void);

@@ -141,7 +141,7 @@ static void late_event(struct ib_cq *cq)
 	cq->comp_handler(cq, t);
 	if (work_pending(&t->st_poll.work))
 		kunit_fail_current_test("an event wakes the worker when the queue is destroyed");
-	svcrdma_work_poll(&t->st_poll.work);
+	queue_work(svcrdma_poll_wq, &t->st_poll.work);
 	flush_work(&t->st_poll.work);
 }
 

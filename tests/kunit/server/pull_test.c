@@ -13,14 +13,14 @@ enum {
 	PAGES	= LARGE / PAGE_SIZE,
 	HEAD	= 64,
 	/* So many large calls at a time. */
-	FIT	= SVCRDMA_MAX_PULLS,
+	FIT	= SVCRDMA_MAX_READ_CALLS,
 	/* Send Queue entries for what shows that Reads have succeeded */
 	PROOF	= 3,
 };
 
 static u32 most_pages(const struct server *server)
 {
-	return SVCRDMA_MAX_PULLS * server->transport->st_max_pages;
+	return SVCRDMA_MAX_READ_CALLS * server->transport->st_max_pages;
 }
 
 static int pull_init(struct kunit *test)
@@ -100,7 +100,7 @@ static void pull_has_a_bound(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, FIT * PAGES, server->transport->st_read.pages);
 	KUNIT_EXPECT_EQ(test, FIT, server->transport->st_read.built);
-	KUNIT_EXPECT_EQ(test, FIT + 4, server->transport->st_read.pulls);
+	KUNIT_EXPECT_EQ(test, FIT + 4, server->transport->st_read.calls);
 	KUNIT_EXPECT_EQ(test, 4, waiting(server));
 	/* Those that wait have nothing. */
 	list_for_each_entry(rc, &server->transport->st_read.wait, rc_list)
@@ -237,25 +237,26 @@ static struct svcrdma_recv_ctxt *first_waiting(const struct svcrdma_transport *t
 	return list_first_entry(&t->st_read.wait, struct svcrdma_recv_ctxt, rc_list);
 }
 
-static void refuse_it(void *data, const struct svcrdma_transport *t, int status)
+static void build_it_meanwhile(void *data, const struct svcrdma_transport *t, int status)
 {
-	first_waiting(t)->rc_refused = true;
+	first_waiting(t)->rc_read_state = SVCRDMA_READ_BUILDING;
 }
 
-/* As soon as it waits it is another thread's, which may find that it cannot be done. */
+/* As soon as it waits it is another thread's, which may be building it again. */
 static void pull_that_waits_is_somebody_elses(struct kunit *test)
 {
 	struct server *server = server_of(test);
 	u32 i;
 
 	deliver_to_few_regions(server, 3);
-	KUNIT_ASSERT_EQ(test, 0, register_trace_svcrdma_read_retry(refuse_it, NULL));
+	KUNIT_ASSERT_EQ(test, 0, register_trace_svcrdma_read_retry(build_it_meanwhile, NULL));
 	look_at_messages(server);
-	unregister_trace_svcrdma_read_retry(refuse_it, NULL);
+	unregister_trace_svcrdma_read_retry(build_it_meanwhile, NULL);
 	tracepoint_synchronize_unregister();
 	KUNIT_EXPECT_EQ(test, 1, waiting(server));
-	KUNIT_EXPECT_TRUE(test, first_waiting(server->transport)->rc_refused);
-	/* The next attempt says anew. */
+	KUNIT_EXPECT_EQ(test, SVCRDMA_READ_BUILDING,
+			first_waiting(server->transport)->rc_read_state);
+	first_waiting(server->transport)->rc_read_state = SVCRDMA_READ_WAITING;
 	for (i = 1; i <= 3; i++)
 		expect_call(server, i, LARGE);
 	server_expect_at_rest(server);
@@ -367,14 +368,14 @@ static void pull_is_there_on_rxe(struct kunit *test)
 	struct svcrdma_transport *t;
 	unsigned int posted;
 
-	begin_on_rxe(server, SVCRDMA_UNREAD + 1, LARGE);
+	begin_on_rxe(server, SVCRDMA_READ_SENTINEL + 1, LARGE);
 	t = server->transport;
 	posted = fake_posted(server->qp);
 	KUNIT_EXPECT_EQ(test, t->st_sq.depth - posted - PROOF, server_sq_free(t));
 	fake_run(server->qp, posted);
 	KUNIT_EXPECT_EQ(test, posted, fake_posted(server->qp));
 	KUNIT_EXPECT_EQ(test, t->st_sq.depth, server_sq_free(t));
-	expect_call(server, SVCRDMA_UNREAD + 1, LARGE);
+	expect_call(server, SVCRDMA_READ_SENTINEL + 1, LARGE);
 	server_expect_at_rest(server);
 }
 
@@ -394,7 +395,7 @@ static void pull_is_proven_on_rxe(struct kunit *test)
 	struct server *server = server_of(test);
 	struct svcrdma_transport *t;
 
-	begin_on_rxe(server, SVCRDMA_UNREAD, 8192);
+	begin_on_rxe(server, SVCRDMA_READ_SENTINEL, 8192);
 	t = server->transport;
 	KUNIT_ASSERT_EQ(test, 1, fake_posted(server->qp));
 	fake_run(server->qp, 1);
@@ -403,7 +404,7 @@ static void pull_is_proven_on_rxe(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->st_sq.depth - 1 - PROOF, server_sq_free(t));
 	KUNIT_ASSERT_EQ(test, 2, fake_posted(server->qp));
 	expect_last_byte(server, 8191);
-	expect_call(server, SVCRDMA_UNREAD, 8192);
+	expect_call(server, SVCRDMA_READ_SENTINEL, 8192);
 	server_expect_at_rest(server);
 }
 
@@ -417,7 +418,7 @@ static void pull_without_proof_is_none(struct kunit *test)
 	struct server *server = server_of(test);
 	int status = 0;
 
-	begin_on_rxe(server, SVCRDMA_UNREAD, LARGE);
+	begin_on_rxe(server, SVCRDMA_READ_SENTINEL, LARGE);
 	KUNIT_ASSERT_EQ(test, 0, register_trace_svcrdma_read_unproven(take_status, &status));
 	fake_run(server->qp, fake_pending(server->qp));
 	KUNIT_EXPECT_EQ(test, 1, fake_pending(server->qp));
@@ -436,7 +437,7 @@ static void pull_whose_proof_is_refused(struct kunit *test)
 {
 	struct server *server = server_of(test);
 
-	begin_on_rxe(server, SVCRDMA_UNREAD, LARGE);
+	begin_on_rxe(server, SVCRDMA_READ_SENTINEL, LARGE);
 	server->qp->accept = 0;
 	fake_run(server->qp, fake_pending(server->qp));
 	KUNIT_EXPECT_EQ(test, 0, fake_pending(server->qp));

@@ -6,7 +6,11 @@
 #ifndef KUNIT_SERVER_H
 #define KUNIT_SERVER_H
 
+#include "../../svcrdma/listener.h"
+#include "../../svcrdma/recv_ctxt.h"
+#include "../../svcrdma/send_ctxt.h"
 #include "../../svcrdma/svcrdma.h"
+#include "../../svcrdma/sysctl.h"
 #include "../fake/alloc.h"
 #include "../fake/bytes.h"
 #include "../fake/queues.h"

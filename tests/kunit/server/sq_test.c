@@ -113,10 +113,10 @@ static void sq_too_many_waiters_stop_new_calls(struct kunit *test)
 
 	sq_exhaust(server, 10);
 	for (i = 0; i < SVCRDMA_MAX_SQ_WAITERS; i++) {
-		KUNIT_EXPECT_FALSE(test, svcrdma_sq_crowded(server->transport));
+		KUNIT_EXPECT_FALSE(test, svcrdma_sq_congested(server->transport));
 		sq_wait(server, &waiters[i], 1, -EINPROGRESS);
 	}
-	KUNIT_EXPECT_TRUE(test, svcrdma_sq_crowded(server->transport));
+	KUNIT_EXPECT_TRUE(test, svcrdma_sq_congested(server->transport));
 	server_deliver(server, CALL_PLAIN);
 	server_deliver(server, CALL_PLAIN);
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
@@ -181,7 +181,7 @@ static void answer_unsignalled(struct server *server)
 {
 	int i;
 
-	for (i = 0; i < SVCRDMA_UNSIGNALLED_ROW; i++)
+	for (i = 0; i < SVCRDMA_MAX_UNSIGNALLED_ROW; i++)
 		KUNIT_ASSERT_EQ(server->test, 0, sq_answer(server, 64, false));
 }
 
@@ -231,9 +231,9 @@ static void sq_replies_wait_in_order(struct kunit *test)
 	/* A completion does the same. */
 	answer_unsignalled(server);
 	KUNIT_EXPECT_EQ(test, 0, sq_answer(server, 64, false));
-	KUNIT_EXPECT_EQ(test, i + SVCRDMA_UNSIGNALLED_ROW, fake_posted(server->qp));
+	KUNIT_EXPECT_EQ(test, i + SVCRDMA_MAX_UNSIGNALLED_ROW, fake_posted(server->qp));
 	fake_run(server->qp, 1);
-	KUNIT_EXPECT_EQ(test, i + SVCRDMA_UNSIGNALLED_ROW + 1, fake_posted(server->qp));
+	KUNIT_EXPECT_EQ(test, i + SVCRDMA_MAX_UNSIGNALLED_ROW + 1, fake_posted(server->qp));
 	fake_run_all(server->qp);
 	svcrdma_sq_put(server->transport, 5);
 	server_expect_at_rest(server);

@@ -302,21 +302,21 @@ static void lose_by_rkey_and_event(struct server *server)
 	lose_by_event(server);
 }
 
-static void lose_by_work(struct server *server, const char *what)
+static void lose_by_work(struct server *server, const char *what, enum rpcrdma_end why)
 {
 	struct ib_wc wc = { .status = IB_WC_RETRY_EXC_ERR };
 
-	svcrdma_wc_ends(server->transport, what, &wc);
+	svcrdma_wc_error(server->transport, what, why, &wc);
 }
 
 static void lose_by_send(struct server *server)
 {
-	lose_by_work(server, "send");
+	lose_by_work(server, "send", RPCRDMA_END_SEND_FAILED);
 }
 
 static void lose_by_fence(struct server *server)
 {
-	lose_by_work(server, "inv");
+	lose_by_work(server, "inv", RPCRDMA_END_FENCE_FAILED);
 }
 
 static const struct end_case end_cases[] = {

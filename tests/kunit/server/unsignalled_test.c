@@ -6,7 +6,7 @@
 #include "sq.h"
 
 enum {
-	IN_A_ROW = SVCRDMA_UNSIGNALLED_ROW,
+	IN_A_ROW = SVCRDMA_MAX_UNSIGNALLED_ROW,
 	/* Replies with as many that are unsignalled as may be */
 	MANY = RPCRDMA_UNSIGNALLED_SENDS / IN_A_ROW * (IN_A_ROW + 1),
 };
@@ -156,7 +156,7 @@ static void send_one(void *t)
 
 	sc->sc_wr.opcode = IB_WR_SEND;
 	sc->sc_buffer.bf_sge.length = RPCRDMA_MIN_HEADER_SIZE;
-	svcrdma_send_submit_reply(t, sc);
+	svcrdma_send_reply(t, sc);
 }
 
 /* A message that comes while a signalled one is being posted is behind it. */
@@ -198,7 +198,7 @@ static void unsignalled_are_asked_for(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, is_watched(server));
 	fake_run_all(server->qp);
 	expect_contexts(server, 3, 3);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&t->st_send.nr_unsignalled));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&t->st_sq.unsignalled));
 	/* And once only. */
 	sq_time_passes(server);
 	KUNIT_EXPECT_FALSE(test, is_watched(server));

@@ -12,7 +12,11 @@
 #define KUNIT_MEMORY_PAIR_H
 
 #include "../../client/client.h"
+#include "../../../svcrdma/listener.h"
+#include "../../../svcrdma/recv_ctxt.h"
+#include "../../../svcrdma/send_ctxt.h"
 #include "../../../svcrdma/svcrdma.h"
+#include "../../../svcrdma/sysctl.h"
 #include "../../fake/service.h"
 #include "../../server/module.h"
 #include "../provider/provider.h"

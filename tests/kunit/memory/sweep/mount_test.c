@@ -159,7 +159,7 @@ static void move(struct sweep *sweep, struct svc_xprt *xprt)
 	flush_delayed_work(&li->li_work);
 	for (attempts = 0; !li->li_id && attempts < 12; attempts++) {
 		sweep_note(sweep, FAULT_RETRIED);
-		svcrdma_revive_all();
+		svcrdma_listener_rebind_all();
 		flush_delayed_work(&li->li_work);
 	}
 	KUNIT_EXPECT_NOT_NULL(sweep->test, li->li_id);

@@ -73,7 +73,7 @@ static void end_unread(struct sweep *sweep, struct client_call *call)
 	const struct client_shape *shape = &sweep->op->shape;
 	u32 at = shape->head + shape->pages - 1;
 
-	call->message[at] = SVCRDMA_UNREAD;
+	call->message[at] = SVCRDMA_READ_SENTINEL;
 	KUNIT_ASSERT_EQ(sweep->test, 0,
 			write_bytes_to_xdr_buf(&call->rqst.rq_snd_buf, at, &call->message[at], 1));
 }
@@ -206,7 +206,7 @@ static void probe_prepare(struct sweep *sweep)
 		KUNIT_ASSERT_TRUE(sweep->test, pair_run_call(pair, call));
 		client_call_destroy(call);
 	}
-	KUNIT_ASSERT_TRUE(sweep->test, svcrdma_send_ctxts_unsignalled(pair->server));
+	KUNIT_ASSERT_TRUE(sweep->test, atomic_read(&pair->server->st_sq.unsignalled));
 }
 
 static void probe_run(struct sweep *sweep)
@@ -214,7 +214,7 @@ static void probe_run(struct sweep *sweep)
 	struct pair *pair = sweep->pair;
 	int attempts;
 
-	for (attempts = 0; svcrdma_send_ctxts_unsignalled(pair->server) && attempts < 12;
+	for (attempts = 0; atomic_read(&pair->server->st_sq.unsignalled) && attempts < 12;
 	     attempts++) {
 		if (attempts)
 			sweep_note(sweep, FAULT_RETRIED);
@@ -227,7 +227,7 @@ static void probe_run(struct sweep *sweep)
 		pair_expect_nothing_left(pair);
 		return;
 	}
-	KUNIT_EXPECT_FALSE(sweep->test, svcrdma_send_ctxts_unsignalled(pair->server));
+	KUNIT_EXPECT_FALSE(sweep->test, atomic_read(&pair->server->st_sq.unsignalled));
 }
 
 /* ---- a task is killed ---- */

@@ -22,14 +22,18 @@
  */
 #include <linux/slab.h>
 
+#include <common/verbs.h>
+
+#include "rw.h"
+#include "send_ctxt.h"
 #include "svcrdma.h"
+#include "sysctl.h"
 #include "trace.h"
+
+enum { MAX_EXPOSED = 16 << 20 };	/* bytes, of one connection */
 
 /* Of all connections. */
 static atomic_long_t svcrdma_exposed_bytes;
-
-/* How long LOCAL_INVs may take, jiffies; for tests to change */
-unsigned long svcrdma_inv_timeout = SVCRDMA_SQ_TIMEOUT;
 
 /**
  * struct svcrdma_exposed - one exposed reply
@@ -38,8 +42,7 @@ unsigned long svcrdma_inv_timeout = SVCRDMA_SQ_TIMEOUT;
  * @ex_length: bytes exposed
  * @ex_bytes: of memory that it keeps; st_expose.table and svcrdma_exposed_bytes count those
  * @ex_slot: in st_expose.table, whose owner it is
- * @ex_deadline: its LOCAL_INVs complete before that, or the queue pair stands still;
- *	jiffies, 0 until it was taken out of the table. Under st_expose_lock
+ * @ex_exposure: how far it is: FENCING once it was taken out of the table
  * @ex_inv_cqe: completion of the last LOCAL_INV
  * @ex_sq_held: Send Queue entries for the LOCAL_INVs
  * @ex_regions: the chunk
@@ -55,7 +58,7 @@ struct svcrdma_exposed {
 	u32			ex_length;
 	u32			ex_bytes;
 	int			ex_slot;
-	u64			ex_deadline;
+	struct svcrdma_exposure	ex_exposure;
 	struct ib_cqe		ex_inv_cqe;
 	u32			ex_sq_held;
 	struct svcrdma_regions	ex_regions;
@@ -68,8 +71,13 @@ struct svcrdma_exposed {
 
 /* ---- the end of an exposure ---- */
 
-/* Nobody can reach the memory any more. */
-static void exposed_free(struct svcrdma_exposed *ex)
+/**
+ * svcrdma_exposed_free - the memory of a reply is free
+ * @ex: exposed reply that nobody can reach any more, or that was never posted
+ *
+ * Context: process, or a completion handler on a work queue.
+ */
+void svcrdma_exposed_free(struct svcrdma_exposed *ex)
 {
 	struct svcrdma_transport *t = ex->ex_transport;
 	u32 held = ex->ex_sq_held;
@@ -94,27 +102,19 @@ static void exposed_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_transport *t = ex->ex_transport;
 
 	/* It stays as it is until the transport is freed. */
-	if (svcrdma_wc_failed(t, "inv", wc))
+	if (svcrdma_wc_failed(t, "inv", RPCRDMA_END_FENCE_FAILED, wc))
 		return;
 	/* Each but the last of the chain is unsignalled. */
 	rpcrdma_count_shared(&t->st_counters.regions_invalidated_locally,
 			     ex->ex_regions.rs_count);
-	exposed_free(ex);
+	svcrdma_exposed_free(ex);
 }
 
 /* @ex was taken out of the table; not the caller's any more. */
 static void exposed_end(struct svcrdma_exposed *ex)
 {
-	struct svcrdma_transport *t = ex->ex_transport;
-	int ret;
-
-	if (svcrdma_transport_closing(t))
-		return;
-	ret = ib_post_send(t->st_qp, rpcrdma_regions_inv(&ex->ex_regions.rs_list, NULL), NULL);
-	if (ret) {
-		trace_svcrdma_post_send_err(t, ret);
-		svcrdma_transport_close(t, RPCRDMA_END_FENCE_FAILED);
-	}
+	svcrdma_regions_invalidate(ex->ex_transport,
+				   rpcrdma_regions_inv(&ex->ex_regions.rs_list, NULL));
 }
 
 /* What was taken out of the table, as @slot. */
@@ -123,14 +123,11 @@ static struct svcrdma_exposed *exposed_taken(struct svcrdma_transport *t, int sl
 	struct svcrdma_exposed *ex = t->st_expose.table.slots[slot].owner;
 
 	lockdep_assert_held(&t->st_expose_lock);
-	ex->ex_deadline = get_jiffies_64() + svcrdma_inv_timeout;
+	svcrdma_exposure_advance(&ex->ex_exposure, SVCRDMA_EXPOSURE_FENCING);
 	return ex;
 }
 
-/*
- * A peer that takes nothing off the queue keeps the LOCAL_INVs behind from being done. Sets
- * *@waiting when there are exposures.
- */
+/* Sets *@waiting when there are exposures. */
 static bool exposed_stuck(struct svcrdma_transport *t, bool *waiting)
 {
 	u64 now = get_jiffies_64();
@@ -141,7 +138,7 @@ static bool exposed_stuck(struct svcrdma_transport *t, bool *waiting)
 	spin_lock(&t->st_expose_lock);
 	for (i = 0; i < t->st_expose.table.size; i++) {
 		ex = t->st_expose.table.slots[i].owner;
-		stuck |= ex && ex->ex_deadline && time_after64(now, ex->ex_deadline);
+		stuck |= ex && svcrdma_exposure_is_stuck(&ex->ex_exposure, now);
 	}
 	*waiting |= t->st_expose.table.used;
 	spin_unlock(&t->st_expose_lock);
@@ -154,8 +151,8 @@ static bool exposed_stuck(struct svcrdma_transport *t, bool *waiting)
  * @xid: which
  *
  * Unknown ones are dropped in silence (draft section 4.1.3): they come too late, or for a
- * reply that was given up. Nobody needs more of these than replies were exposed at a time:
- * who sends more is disconnected.
+ * reply that was given up. No client needs to send more of these than replies were exposed at a
+ * time: one that does is disconnected.
  *
  * Context: process.
  */
@@ -199,7 +196,8 @@ void svcrdma_expose_watch(struct svcrdma_transport *t)
 	unsigned long period = READ_ONCE(svcrdma_expose_timeout) * HZ / 4 + 1;
 
 	/* Soon, whatever the knob: it may be lowered meanwhile. */
-	svcrdma_work_release_later(&t->st_expose.work, min_t(unsigned long, period, HZ));
+	queue_delayed_work(svcrdma_release_wq, &t->st_expose.work,
+			   min_t(unsigned long, period, HZ));
 }
 
 /* Ends the exposures whose time is over, and sees to LOCAL_INVs. */
@@ -236,6 +234,19 @@ static void expose_work(struct work_struct *work)
 
 /* ---- the beginning ---- */
 
+/**
+ * svcrdma_expose_limit - how many replies may be exposed at a time
+ * @t: transport
+ *
+ * Each has a Receive for its RDMA_DONE. A larger grant is set before a call can use it.
+ *
+ * Context: any.
+ */
+u32 svcrdma_expose_limit(const struct svcrdma_transport *t)
+{
+	return READ_ONCE(t->st_grant) + t->st_spare_exposures;
+}
+
 /* In the table and in the sums, or not at all. */
 static bool exposed_claim(struct svcrdma_transport *t, struct svcrdma_exposed *ex)
 {
@@ -245,7 +256,7 @@ static bool exposed_claim(struct svcrdma_transport *t, struct svcrdma_exposed *e
 		goto out_sub;
 	spin_lock(&t->st_expose_lock);
 	ex->ex_slot = -1;
-	if (t->st_expose.table.used < t->st_expose.limit)
+	if (t->st_expose.table.used < svcrdma_expose_limit(t))
 		ex->ex_slot = rpcrdma_exposures_claim(&t->st_expose.table, ex->ex_xid,
 						      ex->ex_bytes);
 	if (ex->ex_slot >= 0)
@@ -290,7 +301,7 @@ static int exposed_add_runs(struct svcrdma_exposed *ex, struct svcrdma_stream *s
 
 /**
  * svcrdma_expose - register a reply for the client to pull
- * @t: transport
+ * @sc: context of the reply, which has the exposure on success
  * @xid: of the reply
  * @stream: the reply, without what went to Write chunks
  * @length: bytes of it
@@ -298,14 +309,13 @@ static int exposed_add_runs(struct svcrdma_exposed *ex, struct svcrdma_stream *s
  * @lists: gets the segments; a Position Zero Read chunk was begun
  *
  * Context: process.
- * Return: what svcrdma_exposed_drop() or svcrdma_exposed_post() takes; or NULL: it does
- * not fit the bounds, or memory is short.
+ * Return: 0, or -EMSGSIZE: it does not fit the bounds, or memory is short.
  */
-struct svcrdma_exposed *svcrdma_expose(struct svcrdma_transport *t, u32 xid,
-				       struct svcrdma_stream *stream, u32 length,
-				       u32 held, struct rpcrdma_chunk_lists *lists)
+int svcrdma_expose(struct svcrdma_send_ctxt *sc, u32 xid, struct svcrdma_stream *stream,
+		   u32 length, u32 held, struct rpcrdma_chunk_lists *lists)
 {
 	struct svcrdma_exposed *ex = exposed_alloc(held >> PAGE_SHIFT);
+	struct svcrdma_transport *t = sc->sc_transport;
 
 	if (!ex)
 		goto out_refuse;
@@ -323,64 +333,49 @@ struct svcrdma_exposed *svcrdma_expose(struct svcrdma_transport *t, u32 xid,
 	    exposed_add_runs(ex, stream) ||
 	    svcrdma_regions_map(t, &ex->ex_regions, ex->ex_runs, ex->ex_nr_runs,
 				IB_ACCESS_REMOTE_READ, lists)) {
-		exposed_free(ex);
+		svcrdma_exposed_free(ex);
 		goto out_refuse;
 	}
-	return ex;
+	sc->sc_exposed = ex;
+	sc->sc_regions = ex->ex_regions.rs_count;
+	return 0;
 
 out_refuse:
 	percpu_counter_inc(&svcrdma_stat_expose_refused);
-	return NULL;
+	return -EMSGSIZE;
 }
 
 /**
- * svcrdma_exposed_regions - Send Queue entries for the registrations
+ * svcrdma_exposed_take_pages - the reply's pages go to the exposure
  * @ex: exposed reply
- *
- * As many again are needed to invalidate them.
- */
-u32 svcrdma_exposed_regions(const struct svcrdma_exposed *ex)
-{
-	return ex->ex_regions.rs_count;
-}
-
-/**
- * svcrdma_exposed_take_page - the reply's pages go to the exposure
- * @ex: exposed reply
- * @page: reference that is not the caller's any more
- */
-void svcrdma_exposed_take_page(struct svcrdma_exposed *ex, struct page *page)
-{
-	ex->ex_pages[ex->ex_nr_pages++] = page;
-}
-
-/**
- * svcrdma_exposed_drop - the reply is not sent
- * @ex: exposed reply that was never posted
+ * @pages: references that are not the caller's any more
+ * @count: their number
  *
  * Context: process.
  */
-void svcrdma_exposed_drop(struct svcrdma_exposed *ex)
+void svcrdma_exposed_take_pages(struct svcrdma_exposed *ex, struct page **pages, u32 count)
 {
-	exposed_free(ex);
+	memcpy(ex->ex_pages, pages, count * sizeof(*pages));
+	ex->ex_nr_pages = count;
 }
 
 /**
  * svcrdma_exposed_post - post registrations and Send of an exposed reply
  * @ex: exposed reply; not the caller's any more
- * @first: Writes, if any, and the chain of svcrdma_exposed_chain()
+ * @message: Writes, if any, and the Send; the registrations are put in front of them
  *
  * Under the lock: from now on the reply can be found by its XID, and a client that says
  * RDMA_DONE before it can know of the reply must not be faster than the post.
  *
- * Context: any. There are Send Queue entries for all of @first, and
- * svcrdma_exposed_regions() more.
+ * Context: any. There are Send Queue entries for @message, for the registrations, and as
+ * many again for the invalidations.
  * Return: 0 or a negative errno, as ib_post_send().
  */
-int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *first)
+int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *message)
 {
 	struct svcrdma_transport *t = ex->ex_transport;
 	u64 expires = get_jiffies_64() + READ_ONCE(svcrdma_expose_timeout) * HZ;
+	struct ib_send_wr *first;
 	int ret;
 
 	ex->ex_sq_held = ex->ex_regions.rs_count;
@@ -389,26 +384,14 @@ int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *first)
 	percpu_counter_inc(&svcrdma_stat_expose);
 	trace_svcrdma_reply_exposed(t, ex->ex_xid, ex->ex_length);
 
+	first = rpcrdma_regions_reg(&ex->ex_regions.rs_list, message);
 	spin_lock(&t->st_expose_lock);
+	svcrdma_exposure_advance(&ex->ex_exposure, SVCRDMA_EXPOSURE_ARMED);
 	rpcrdma_exposures_arm(&t->st_expose.table, ex->ex_slot, expires);
 	ret = ib_post_send(t->st_qp, first, NULL);
 	spin_unlock(&t->st_expose_lock);
 	svcrdma_expose_watch(t);
 	return ret;
-}
-
-/**
- * svcrdma_exposed_chain - put the registrations in front of a Send
- * @ex: exposed reply
- * @send: the Send
- *
- * Context: any.
- * Return: the first registration.
- */
-struct ib_send_wr *svcrdma_exposed_chain(struct svcrdma_exposed *ex,
-					 struct ib_send_wr *send)
-{
-	return rpcrdma_regions_reg(&ex->ex_regions.rs_list, send);
 }
 
 /* ---- of a connection ---- */
@@ -422,20 +405,6 @@ struct ib_send_wr *svcrdma_exposed_chain(struct svcrdma_exposed *ex,
 void svcrdma_expose_setup(struct svcrdma_transport *t)
 {
 	INIT_DELAYED_WORK(&t->st_expose.work, expose_work);
-}
-
-/**
- * svcrdma_expose_limit - how many replies may be exposed at a time
- * @t: transport
- * @count: as many, but no more than those of svcrdma_expose_init()
- *
- * Context: process.
- */
-void svcrdma_expose_limit(struct svcrdma_transport *t, u32 count)
-{
-	spin_lock(&t->st_expose_lock);
-	WRITE_ONCE(t->st_expose.limit, count);
-	spin_unlock(&t->st_expose_lock);
 }
 
 /**
@@ -465,7 +434,7 @@ int svcrdma_expose_init(struct svcrdma_transport *t, u32 count)
 	t->st_expose.table.slots = kcalloc(count, sizeof(*t->st_expose.table.slots), GFP_KERNEL);
 	if (!t->st_expose.table.slots)
 		return -ENOMEM;
-	t->st_expose.table.max_bytes = SVCRDMA_MAX_EXPOSED;
+	t->st_expose.table.max_bytes = MAX_EXPOSED;
 	return 0;
 }
 
@@ -485,7 +454,7 @@ void svcrdma_exposed_destroy_all(struct svcrdma_transport *t)
 		if (!ex)
 			continue;
 		ex->ex_sq_held = 0;
-		exposed_free(ex);
+		svcrdma_exposed_free(ex);
 	}
 	kfree(t->st_expose.table.slots);
 	t->st_expose.table.slots = NULL;

@@ -17,8 +17,10 @@
  *   first. Inline pieces are copied, after the Reads were unmapped.
  */
 #include <linux/highmem.h>
+#include <linux/slab.h>
 #include <linux/unaligned.h>
 
+#include "recv_ctxt.h"
 #include "svcrdma.h"
 
 /**
@@ -32,6 +34,175 @@ u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp)
 	return min(compat_rqst_call_pages(rqstp),
 		   svcrdma_transport_of(rqstp->rq_xprt)->st_max_pages);
 }
+
+/*
+ * ---- the pages of a call with Read chunks: the sink of the Reads, and then nfsd's ----
+ *
+ * A small call has them in rc_few_pages, of which the first rc_nr_few are there. The thread that
+ * gets the call gives as many in return. SVCRDMA_KEPT_PAGES of these stay with the context, so that
+ * for an item of one page, and the part of the call behind it, no page is allocated or freed: only
+ * the first call of a context has to find some. With pages of 64 KiB none stays: a connection with
+ * all its credits in use would keep 9 MiB, thirteen times what its Receive buffers take. A small
+ * call allocates a page then, and its thread frees one.
+ *
+ * A larger one takes those of the thread that looks at it first, and SUNRPC fills the gaps. The
+ * thread that gets the call lets go of as many. In between they are in an array of their own.
+ */
+/**
+ * svcrdma_sink_pages - pages that a call's Reads need
+ * @rc: context; its rc_stream_length is known
+ *
+ * Context: any.
+ */
+u32 svcrdma_sink_pages(const struct svcrdma_recv_ctxt *rc)
+{
+	return DIV_ROUND_UP(rc->rc_stream_length, PAGE_SIZE);
+}
+
+static bool sink_is_small(const struct svcrdma_recv_ctxt *rc)
+{
+	return svcrdma_sink_pages(rc) <= SVCRDMA_FEW_PAGES;
+}
+
+/**
+ * svcrdma_sink_alloc - pages for a small call, without a thread of nfsd
+ * @rc: context, whose call has not more than SVCRDMA_FEW_PAGES
+ *
+ * Context: any.
+ * Return: false: there is not so much memory just now. Else svcrdma_sink_fill() needs no thread.
+ */
+bool svcrdma_sink_alloc(struct svcrdma_recv_ctxt *rc)
+{
+	u32 pages = svcrdma_sink_pages(rc);
+	struct page *page;
+
+	while (unlikely(rc->rc_nr_few < pages)) {
+		page = alloc_page(GFP_NOWAIT | __GFP_NOWARN);
+		if (!page)
+			return false;
+		rc->rc_few_pages[rc->rc_nr_few++] = page;
+	}
+	rc->rc_pages = rc->rc_few_pages;
+	return true;
+}
+
+/**
+ * svcrdma_sink_reserve - a call is going to have pages
+ * @rc: context; its rc_stream_length is known
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int svcrdma_sink_reserve(struct svcrdma_recv_ctxt *rc)
+{
+	if (sink_is_small(rc)) {
+		rc->rc_pages = rc->rc_few_pages;
+		return 0;
+	}
+	rc->rc_many_pages = kvcalloc(svcrdma_sink_pages(rc), sizeof(*rc->rc_many_pages),
+				     GFP_KERNEL);
+	rc->rc_pages = rc->rc_many_pages;
+	return rc->rc_pages ? 0 : -ENOMEM;
+}
+
+/**
+ * svcrdma_sink_fill - pages for a call, unless it has them
+ * @rqstp: nfsd thread, which gives missing pages, and svc_alloc_arg() fills the gaps; or NULL,
+ *	after svcrdma_sink_alloc()
+ * @rc: context, after that or svcrdma_sink_reserve()
+ *
+ * Context: process; any without a thread.
+ */
+void svcrdma_sink_fill(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
+{
+	u32 pages = svcrdma_sink_pages(rc);
+	u32 had = sink_is_small(rc) ? rc->rc_nr_few : rc->rc_nr_pages;
+
+	rc->rc_nr_pages = pages;
+	if (had >= pages)
+		return;
+	compat_rqst_call_taken(rqstp, pages);
+	svcrdma_pages_move(&rc->rc_pages[had], &rqstp->rq_pages[had], pages - had);
+	if (sink_is_small(rc))
+		rc->rc_nr_few = pages;
+}
+
+static void free_array(struct svcrdma_recv_ctxt *rc)
+{
+	kvfree(rc->rc_many_pages);
+	rc->rc_many_pages = NULL;
+	rc->rc_pages = NULL;
+}
+
+static void swap_pages(struct page **one, struct page **other, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		swap(one[i], other[i]);
+}
+
+static void replace_pages(struct page **old, struct page **new, u32 count)
+{
+	if (likely(!count))
+		return;
+	release_pages(old, count);
+	memcpy(old, new, count * sizeof(*old));
+}
+
+/*
+ * The call is a thread's now, and so are its pages, the first ones in rq_pages. -EMSGSIZE: the
+ * thread has too few pages.
+ */
+static int sink_move_to_rqst(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
+{
+	u32 pages = rc->rc_nr_pages, kept = 0;
+
+	if (pages > svcrdma_arg_page_limit(rqstp))
+		return -EMSGSIZE;
+	if (sink_is_small(rc)) {
+		kept = min_t(u32, pages, SVCRDMA_KEPT_PAGES);
+		swap_pages(rqstp->rq_pages, rc->rc_few_pages, kept);
+		rc->rc_nr_few -= pages - kept;
+	}
+	replace_pages(rqstp->rq_pages + kept, rc->rc_pages + kept, pages - kept);
+	rc->rc_nr_pages = 0;
+	free_array(rc);
+	compat_rqst_reply_begin(rqstp, pages);
+	return 0;
+}
+
+/**
+ * svcrdma_sink_release - the call has no pages any more
+ * @rc: context; nothing is read to them
+ *
+ * Context: process.
+ */
+void svcrdma_sink_release(struct svcrdma_recv_ctxt *rc)
+{
+	u32 kept = min_t(u32, rc->rc_nr_few, SVCRDMA_KEPT_PAGES);
+
+	if (rc->rc_nr_pages && rc->rc_pages != rc->rc_few_pages)
+		release_pages(rc->rc_pages, rc->rc_nr_pages);
+	free_array(rc);
+	rc->rc_nr_pages = 0;
+	release_pages(rc->rc_few_pages + kept, rc->rc_nr_few - kept);
+	rc->rc_nr_few = kept;
+}
+
+/**
+ * svcrdma_sink_free - a context is freed
+ * @rc: context; nothing is read to its pages
+ *
+ * Context: process.
+ */
+void svcrdma_sink_free(struct svcrdma_recv_ctxt *rc)
+{
+	svcrdma_sink_release(rc);
+	release_pages(rc->rc_few_pages, rc->rc_nr_few);
+}
+
+/* ---- rq_arg ---- */
 
 static void arg_init(struct svc_rqst *rqstp, void *base, u32 length)
 {
@@ -71,15 +242,15 @@ static void build_simple(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
 	const struct rpcrdma_chunk *chunk = &rc->rc_lists.chunks[0];
 	struct xdr_buf *arg = &rqstp->rq_arg;
-	u32 rest = svcrdma_recv_inline_size(rc) - chunk->position;
+	u32 rest = rc->rc_inline_size - chunk->position;
 	u32 padded = rc->rc_stream_length - rest;
 
-	arg_init(rqstp, svcrdma_recv_inline(rc), chunk->position);
+	arg_init(rqstp, rc->rc_inline, chunk->position);
 	if (padded > chunk->length)
 		zero_pages(rqstp->rq_pages, chunk->length, padded - chunk->length);
 	arg->page_len = padded;
 	if (rest) {
-		arg->tail[0].iov_base = svcrdma_recv_inline(rc) + chunk->position;
+		arg->tail[0].iov_base = rc->rc_inline + chunk->position;
 		arg->tail[0].iov_len = rest;
 		copy_to_pages(rqstp->rq_pages, padded, arg->tail[0].iov_base, rest);
 	}
@@ -98,7 +269,7 @@ static void copy_inline_pieces(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt 
 			zero_pages(rqstp->rq_pages, piece.to, piece.length);
 		else if (piece.source == RPCRDMA_PIECE_INLINE)
 			copy_to_pages(rqstp->rq_pages, piece.to,
-				      svcrdma_recv_inline(rc) + piece.from, piece.length);
+				      rc->rc_inline + piece.from, piece.length);
 	}
 }
 
@@ -120,36 +291,28 @@ static void build_flat(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 /**
  * svcrdma_arg_inline - a call that lies in its Receive buffer
  * @rqstp: nfsd thread; its rq_arg is set
- * @rc: context, which stays as long as rq_arg is used; its call is not longer than a page
- *
- * Context: process.
- */
-void svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
-{
-	arg_init(rqstp, svcrdma_recv_inline(rc), svcrdma_recv_inline_size(rc));
-}
-
-/**
- * svcrdma_arg_long_inline - a call that lies in its Receive buffer and is longer than a page
- * @rqstp: nfsd thread; its rq_arg is set
  * @rc: context, which stays as long as rq_arg is used
+ *
+ * The part that does not fit into the head is copied to the pages.
  *
  * Context: process.
  * Return: 0, or -EMSGSIZE: it is longer than nfsd takes.
  */
-int svcrdma_arg_long_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
+int svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
-	u32 size = svcrdma_recv_inline_size(rc), rest = size - PAGE_SIZE;
-	u32 pages = PFN_UP(rest);
+	u32 size = rc->rc_inline_size, rest;
 
-	if (pages > svcrdma_arg_page_limit(rqstp))
+	arg_init(rqstp, rc->rc_inline, min_t(u32, size, PAGE_SIZE));
+	if (likely(size <= PAGE_SIZE))
+		return 0;
+	rest = size - PAGE_SIZE;
+	if (PFN_UP(rest) > svcrdma_arg_page_limit(rqstp))
 		return -EMSGSIZE;
-	arg_init(rqstp, svcrdma_recv_inline(rc), PAGE_SIZE);
-	copy_to_pages(rqstp->rq_pages, 0, svcrdma_recv_inline(rc) + PAGE_SIZE, rest);
+	copy_to_pages(rqstp->rq_pages, 0, rc->rc_inline + PAGE_SIZE, rest);
 	rqstp->rq_arg.page_len = rest;
 	rqstp->rq_arg.len = size;
 	rqstp->rq_arg.buflen = size;
-	compat_rqst_reply_begin(rqstp, pages);
+	compat_rqst_reply_begin(rqstp, PFN_UP(rest));
 	return 0;
 }
 
@@ -163,7 +326,7 @@ int svcrdma_arg_long_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc
  */
 int svcrdma_arg_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
-	int ret = svcrdma_pages_give(rqstp, rc);
+	int ret = sink_move_to_rqst(rqstp, rc);
 
 	if (ret)
 		return ret;

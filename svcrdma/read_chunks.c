@@ -4,36 +4,56 @@
  *
  * What is counted, and where a call waits, are members of st_read.
  *
- * state     where                     counted in       goes on
- * new       the CQ handler's,         -                to waiting or building; or it is wrong,
- *           or a thread's                              or one too many
- * waiting   wait                      pulls            to building: retry, the first, and pages
- *                                                      for it
- * building  the CQ handler's,         pulls, pages,    to reading: all Reads have regions; to
- *           or a thread's             built            short; to done: refused
- * short     front of wait             pulls, pages     to building: retry
- * reading   the Send Queue, or waits  pulls, pages,    to done: read_done(); or stays until the
- *           for entries of it         built            transport is freed
- * done      st_recv.ready             pulls, pages     to nfsd, or ERR_CHUNK
+ * state     owner                     counted in    goes on
+ * NONE      the CQ handler or a       -             to WAITING or BUILDING; or the call is wrong,
+ *           thread                                  or one too many
+ * WAITING   st_read.wait              calls;        to BUILDING: st_read.retry is set, it is the
+ *                                     perhaps pages first, and there are pages for it
+ * BUILDING  the CQ handler or a       calls, pages, to READING: all Reads have regions; to
+ *           thread                    built         WAITING: some have none; to REFUSED
+ * READING   the HCA, or               calls, pages, to DONE: read_done(); or stays until the
+ *           st_sq.waiters             built         transport is freed
+ * DONE,     st_recv.ready             calls, pages  to NONE: svcrdma_reads_end(), by a thread that
+ * REFUSED                                           gives it to nfsd, or answers ERR_CHUNK
  *
  * st_read.retry says that the first in st_read.wait may have better luck. It is set when a
- * call leaves reading, which gives regions back, when a thread has one that is done, which gives
- * pages back, and when one becomes short while nobody else has any, since the last of these may
- * have given them back behind its back.
+ * call leaves READING, which gives regions back, when a thread has one that is DONE, which gives
+ * pages back, and when one goes back to WAITING while no other call has regions, since the last of
+ * these may have given them back meanwhile.
  *
  * Can the device do it at all? An attempt that began when st_read.built was 0, and during which no
  * other began (st_read.attempts is its own number still), had all regions to itself. If these
- * were too few, they are another time, and the call is refused.
+ * were too few, they are too few another time as well, and the call is refused.
  *
  * Owner of the pages: the context from building on, then the svc_rqst, like any of its pages.
- * On return of 0 from read_submit(), exactly one call of svcrdma_read_wc() or of read_done()
- * follows, and behind the former perhaps one of svcrdma_proof_wc(), unless the connection ends
+ * On return of 0 from read_submit(), exactly one call of read_wc() or of read_done()
+ * follows, and behind the former perhaps one of verify_wc() of rxe.c, unless the connection ends
  * before. On < 0 none does. The context is not the caller's any more in both cases.
  */
 #include <linux/sched/mm.h>
 
+#include "recv_ctxt.h"
 #include "svcrdma.h"
+#include "sysctl.h"
 #include "trace.h"
+
+/* Which states may follow: the table above. */
+static const u8 next_states[] = {
+	[SVCRDMA_READ_NONE]	= BIT(SVCRDMA_READ_WAITING) | BIT(SVCRDMA_READ_BUILDING),
+	[SVCRDMA_READ_WAITING]	= BIT(SVCRDMA_READ_BUILDING),
+	[SVCRDMA_READ_BUILDING]	= BIT(SVCRDMA_READ_WAITING) | BIT(SVCRDMA_READ_READING) |
+				  BIT(SVCRDMA_READ_REFUSED),
+	[SVCRDMA_READ_READING]	= BIT(SVCRDMA_READ_DONE),
+	[SVCRDMA_READ_DONE]	= BIT(SVCRDMA_READ_NONE),
+	[SVCRDMA_READ_REFUSED]	= BIT(SVCRDMA_READ_NONE),
+};
+
+/* By the owner of @rc. */
+static void set_state(struct svcrdma_recv_ctxt *rc, enum svcrdma_read_state state)
+{
+	WARN_ON_ONCE(!(next_states[rc->rc_read_state] & BIT(state)));
+	rc->rc_read_state = state;
+}
 
 /*
  * RFC 8166 section 4.2.4: the call of an RDMA_NOMSG is in a Position Zero chunk;
@@ -59,7 +79,7 @@ static int plan_reads(struct svcrdma_recv_ctxt *rc, u32 limit)
 	if (!base_is_right(rc))
 		return -EINVAL;
 	/* A Position beyond the inline part is found out in any case. */
-	if (!rpcrdma_pieces_measure(&rc->rc_lists, svcrdma_recv_inline_size(rc),
+	if (!rpcrdma_pieces_measure(&rc->rc_lists, rc->rc_inline_size,
 				    limit + min(head, rc->rc_byte_len), &size) ||
 	    (head ?: size) < SVCRDMA_CALL_HEADER_MIN)
 		return -EINVAL;
@@ -74,19 +94,19 @@ static int plan_reads(struct svcrdma_recv_ctxt *rc, u32 limit)
  */
 static bool reserve_pages(struct svcrdma_transport *t, const struct svcrdma_recv_ctxt *rc)
 {
-	u32 pages = svcrdma_call_pages(rc);
+	u32 pages = svcrdma_sink_pages(rc);
 
 	lockdep_assert_held(&t->st_recv_lock);
 
 	if (rc->rc_nr_pages)
 		return true;
-	if (t->st_read.pages && t->st_read.pages + pages > SVCRDMA_MAX_PULLS * t->st_max_pages)
+	if (t->st_read.pages && t->st_read.pages + pages > SVCRDMA_MAX_READ_CALLS * t->st_max_pages)
 		return false;
 	t->st_read.pages += pages;
 	return true;
 }
 
-/* Is there anything for svcrdma_reads_next()? After each change of what it looks at */
+/* After each change of st_read.retry or st_read.wait: is there one for svcrdma_reads_next()? */
 static void set_pending(struct svcrdma_transport *t)
 {
 	lockdep_assert_held(&t->st_recv_lock);
@@ -100,14 +120,15 @@ static bool others_wait(const struct svcrdma_transport *t)
 	return t->st_read.retries || !list_empty(&t->st_read.wait);
 }
 
-/* Of begin_pull() and start_reads(), beside 0 and errnos */
+/* Of begin_reads() and start_reads(), beside 0 and errnos */
 enum { READS_WAIT = 1 };
 
 static void begin_attempt(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	lockdep_assert_held(&t->st_recv_lock);
 	t->st_read.attempts = t->st_read.attempts + 1 ?: 1;
-	rc->rc_alone = t->st_read.built++ ? 0 : t->st_read.attempts;
+	rc->rc_read_attempt = t->st_read.built++ ? 0 : t->st_read.attempts;
+	set_state(rc, SVCRDMA_READ_BUILDING);
 }
 
 /*
@@ -122,17 +143,18 @@ static void begin_attempt(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
  * 0: start_reads() is next; READS_WAIT: others wait already, or it gets no pages, and the
  * context was put behind them; -EDQUOT: it is one too many.
  */
-static int begin_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static int begin_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	int ret = 0;
 
 	spin_lock(&t->st_recv_lock);
-	if (t->st_read.pulls >= t->st_credits) {
+	if (t->st_read.calls >= t->st_credits) {
 		ret = -EDQUOT;
 		goto out_unlock;
 	}
-	t->st_read.pulls++;
+	t->st_read.calls++;
 	if (others_wait(t) || !reserve_pages(t, rc)) {
+		set_state(rc, SVCRDMA_READ_WAITING);
 		list_add_tail(&rc->rc_list, &t->st_read.wait);
 		set_pending(t);
 		ret = READS_WAIT;
@@ -166,7 +188,7 @@ static int build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 {
 	int ret;
 
-	rc->rc_sq.sw_need = svcrdma_rxe_mark(t, rc);
+	rc->rc_sq.sw_need = svcrdma_rxe_set_sentinel(t, rc);
 	if (svcrdma_recv_is_simple(rc))
 		ret = svcrdma_read_add(t, rc, &rc->rc_lists.chunks[0], 0,
 				       rc->rc_lists.chunks[0].length, 0);
@@ -190,11 +212,12 @@ static int wait_for_regions(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 	bool retry;
 
 	spin_lock(&t->st_recv_lock);
-	if (rc->rc_alone == t->st_read.attempts) {
+	if (rc->rc_read_attempt == t->st_read.attempts) {
 		spin_unlock(&t->st_recv_lock);
 		return -EAGAIN;
 	}
 	t->st_read.built--;
+	set_state(rc, SVCRDMA_READ_WAITING);
 	list_add(&rc->rc_list, &t->st_read.wait);
 	if (!t->st_read.built)
 		t->st_read.retry = true;
@@ -208,16 +231,17 @@ static int wait_for_regions(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 	return READS_WAIT;
 }
 
-/* The pages are filled: some thread can go on with the call. */
-static void read_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+/* It is DONE, or REFUSED: some thread can go on with the call. */
+static void read_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
+		      enum svcrdma_read_state state)
 {
+	set_state(rc, state);
 	svcrdma_rws_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
 	spin_lock(&t->st_recv_lock);
 	t->st_read.built--;
 	t->st_read.retry = true;
 	set_pending(t);
 	spin_unlock(&t->st_recv_lock);
-	rc->rc_pulled = true;
 	svcrdma_recv_ready(t, rc);
 	svcrdma_transport_data(t);
 }
@@ -267,49 +291,36 @@ static void count_read(struct svcrdma_transport *t, const struct svcrdma_recv_ct
 }
 
 /**
- * svcrdma_reads_proven - all that a call has in Read chunks is here
+ * svcrdma_reads_verified - all that a call has in Read chunks is here
  * @t: transport
  * @rc: context; not the caller's any more
  *
  * Context: completion handler on a work queue.
  */
-void svcrdma_reads_proven(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+void svcrdma_reads_verified(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	u32 need = rc->rc_sq.sw_need;
 
 	count_read(t, rc);
-	read_done(t, rc);
+	read_done(t, rc, SVCRDMA_READ_DONE);
 	svcrdma_sq_put(t, need);
 }
 
-/**
- * svcrdma_read_wc - completion of the last Read of a call
- * @cq: completion queue
- * @wc: completion
- *
- * Context: completion queue's work item.
- */
-void svcrdma_read_wc(struct ib_cq *cq, struct ib_wc *wc)
+/* The last Read of a call is complete. The context stays as it is if it has failed. */
+static void read_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct svcrdma_recv_ctxt *rc =
 		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_read_cqe);
 	struct svcrdma_transport *t = rc->rc_transport;
 
-	/* The context stays as it is until the transport is freed. */
-	if (svcrdma_wc_failed(t, "read", wc))
+	if (svcrdma_wc_failed(t, "read", RPCRDMA_END_SEND_FAILED, wc))
 		return;
-	if (svcrdma_rxe_prove(t, rc))
-		svcrdma_reads_proven(t, rc);
+	if (svcrdma_rxe_verify(t, rc))
+		svcrdma_reads_verified(t, rc);
 }
 
-/**
- * svcrdma_read_granted - post a call's Reads, for which there are entries
- * @t: transport
- * @waiter: rc_sq of the context; not the caller's any more
- *
- * Context: any; st_sq.lock is not held.
- */
-void svcrdma_read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
+/* Posts a call's Reads, for which there are entries. Any context. */
+static void read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
 {
 	struct svcrdma_recv_ctxt *rc =
 		container_of(waiter, struct svcrdma_recv_ctxt, rc_sq);
@@ -331,16 +342,19 @@ static int read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 {
 	int ret;
 
+	set_state(rc, SVCRDMA_READ_READING);
+	rc->rc_read_cqe.done = read_wc;
+	rc->rc_sq.sw_granted = read_granted;
 	/* Chunks without a byte. */
 	if (list_empty(&rc->rc_reads.list)) {
-		read_done(t, rc);
+		read_done(t, rc, SVCRDMA_READ_DONE);
 		return 0;
 	}
 	ret = svcrdma_sq_reserve(t, &rc->rc_sq);
 	if (ret == -EINPROGRESS)
 		return 0;
 	if (!ret)
-		svcrdma_read_granted(t, &rc->rc_sq);
+		read_granted(t, &rc->rc_sq);
 	return ret;
 }
 
@@ -348,8 +362,7 @@ static int read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
  * 0 or READS_WAIT; either way the context is somebody else's now. On failure it is
  * the transport's, and the connection is about to end.
  *
- * What the device can never do has no Reads, which are done at once, and is refused by the
- * thread that comes for it.
+ * What the device can never do has no Reads; the thread that comes for it answers ERR_CHUNK.
  */
 static int start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -360,8 +373,11 @@ static int start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 		ret = wait_for_regions(t, rc);
 	if (ret == READS_WAIT)
 		return ret;
-	rc->rc_refused = ret == -EAGAIN || ret == -E2BIG;
-	if (!ret || rc->rc_refused)
+	if (ret == -EAGAIN || ret == -E2BIG) {
+		read_done(t, rc, SVCRDMA_READ_REFUSED);
+		return 0;
+	}
+	if (!ret)
 		ret = read_submit(t, rc);
 	if (ret < 0) {
 		trace_svcrdma_read_build_err(t, ret);
@@ -390,45 +406,44 @@ int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	/* A client that takes no Reads cannot ask for one. */
 	if (!t->st_read_depth)
 		return -EOPNOTSUPP;
-	ret = svcrdma_pages_make_room(rc);
+	ret = svcrdma_sink_reserve(rc);
 	if (ret)
 		return ret;
-	ret = begin_pull(t, rc);
+	ret = begin_reads(t, rc);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	svcrdma_pages_take(rqstp, rc);
+	svcrdma_sink_fill(rqstp, rc);
 	start_reads(t, rc);
 	return 0;
 }
 
 /*
- * What most calls with a Read chunk are: small, and its Reads can begin as soon as it has come.
- * Anything else is left to svcrdma_reads_begin(), which says what is wrong, or waits.
+ * Most calls with a Read chunk are small, and their Reads can begin as soon as they have come. All
+ * others are left to svcrdma_reads_begin(), which refuses the wrong ones, and can wait.
  */
-static bool is_small_pull(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static bool is_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	/* A thread takes one page less where its reply is in the same array. */
 	const u32 pages = min_t(u32, SVCRDMA_FEW_PAGES, t->st_max_pages - 3);
 
-	return rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
-				     &rc->rc_lists) == RPCRDMA_OK &&
+	return svcrdma_recv_decode(rc) == RPCRDMA_OK &&
 	       rc->rc_header.proc == RPCRDMA_MSG && rc->rc_lists.nr_segments == 1 &&
-	       rpcrdma_message_direction(svcrdma_recv_inline(rc), svcrdma_recv_inline_size(rc)) ==
+	       rpcrdma_message_direction(rc->rc_inline, rc->rc_inline_size) ==
 	       RPCRDMA_RPC_CALL &&
 	       rc->rc_lists.nr_read && !plan_reads(rc, pages << PAGE_SHIFT) &&
 	       t->st_read_depth;
 }
 
 /* Nobody waits for regions or pages, and it is not one too many. */
-static bool claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static bool claim_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	bool claimed;
 
 	spin_lock(&t->st_recv_lock);
 	claimed = t->st_state == RPCRDMA_CONN_ESTABLISHED && !svcrdma_transport_closing(t) &&
-		  !others_wait(t) && t->st_read.pulls < t->st_credits && reserve_pages(t, rc);
+		  !others_wait(t) && t->st_read.calls < t->st_credits && reserve_pages(t, rc);
 	if (claimed) {
-		t->st_read.pulls++;
+		t->st_read.calls++;
 		begin_attempt(t, rc);
 	}
 	spin_unlock(&t->st_recv_lock);
@@ -447,10 +462,10 @@ static bool claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
  */
 bool svcrdma_reads_claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	if (!is_small_pull(t, rc) || svcrdma_sq_crowded(t) || !svcrdma_pages_find(rc) ||
-	    !claim(t, rc))
+	if (!is_small_call(t, rc) || svcrdma_sq_congested(t) || !svcrdma_sink_alloc(rc) ||
+	    !claim_small_call(t, rc))
 		return false;
-	svcrdma_pages_take(NULL, rc);
+	svcrdma_sink_fill(NULL, rc);
 	return true;
 }
 
@@ -476,14 +491,15 @@ void svcrdma_reads_start(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *
  * @rc: context, the caller's
  *
  * Context: process.
+ * Return: false: it was not read, and is refused.
  */
-void svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+bool svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	bool more;
+	bool more, done = rc->rc_read_state == SVCRDMA_READ_DONE;
 
-	rc->rc_pulled = false;
+	set_state(rc, SVCRDMA_READ_NONE);
 	spin_lock(&t->st_recv_lock);
-	t->st_read.pulls--;
+	t->st_read.calls--;
 	t->st_read.pages -= rc->rc_nr_pages;
 	more = !list_empty(&t->st_read.wait);
 	if (unlikely(more)) {
@@ -493,6 +509,7 @@ void svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 	spin_unlock(&t->st_recv_lock);
 	if (unlikely(more))
 		svcrdma_transport_data(t);
+	return done;
 }
 
 /**
@@ -527,7 +544,7 @@ struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t)
  * svcrdma_reads_pending - would svcrdma_reads_next() have anything?
  * @t: transport
  *
- * Context: any. Who adds something calls svcrdma_transport_data() after that.
+ * Context: any. A context that adds a call calls svcrdma_transport_data() after that.
  */
 bool svcrdma_reads_pending(const struct svcrdma_transport *t)
 {
@@ -551,7 +568,7 @@ void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	begin_attempt(t, rc);
 	spin_unlock(&t->st_recv_lock);
 	/* None, if it had to wait for regions only. */
-	svcrdma_pages_take(rqstp, rc);
+	svcrdma_sink_fill(rqstp, rc);
 	waits = start_reads(t, rc);
 
 	spin_lock(&t->st_recv_lock);

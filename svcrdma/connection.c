@@ -9,7 +9,7 @@
  * only in that state.
  *
  * Close: svcrdma_transport_close() may be called in any context, any number of
- * times. It stops new posts, forgets what waits for Send Queue entries, and
+ * times. It stops new posts, forgets contexts that wait for Send Queue entries, and
  * has nfsd run detach. Two do without a thread of nfsd: a connection whose device goes, since
  * the removal waits for its id, and one that is lost before accept.
  *
@@ -29,8 +29,9 @@
  *    returned. No handler touches st_xprt or wakes nfsd from here on. (A completion event may be
  *    late, and see the state as it was: it finds XPT_BUSY, which is never given back.)
  *
- * transport_free(), xpo_free, when the last reference is gone. Threads, and the watch, that saw
- * st_closing clear may have posted after transport_quiesce()'s drain, but have returned now:
+ * svcrdma_transport_free(), xpo_free, when the last reference is gone. Threads, and the watch of
+ * the Send Queue, that saw st_closing clear may have posted after transport_quiesce()'s drain, but
+ * have returned now:
  * 1. Drain again. The HCA owns no context any more. The expose work may have been
  *    started again by a thread that posted.
  * 2. The release work is flushed again: nothing else uses the queue pair.
@@ -45,8 +46,17 @@
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
 
+#include "listener.h"
+#include "rw.h"
 #include "svcrdma.h"
+#include "sysctl.h"
 #include "trace.h"
+
+enum {
+	/* What the in-tree server sends inline, other peers without private data receive. */
+	LARGEST_GUESS = SZ_8K,
+	SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
+};
 
 static void transport_state_event(struct svcrdma_transport *t,
 				  enum rpcrdma_conn_event event)
@@ -56,73 +66,15 @@ static void transport_state_event(struct svcrdma_transport *t,
 	spin_unlock(&t->st_recv_lock);
 }
 
-/**
- * svcrdma_transport_data - tell nfsd that there is something to receive
- * @t: transport
- *
- * A message that comes before ESTABLISHED is not shown here, and by transport_established()
- * then: it was added with a full barrier, before the state is looked at.
- *
- * Context: any.
- * Return: true: nfsd is told. false: the connection is not established yet, or not any more.
- */
-bool svcrdma_transport_data(struct svcrdma_transport *t)
-{
-	if (READ_ONCE(t->st_state) != RPCRDMA_CONN_ESTABLISHED)
-		return false;
-	/* Whoever clears XPT_DATA after that sees what there is: pairs with recv_next(). */
-	smp_mb__before_atomic();
-	set_bit(XPT_DATA, &t->st_xprt.xpt_flags);
-	svc_xprt_enqueue(&t->st_xprt);
-	return true;
-}
-
-/**
- * svcrdma_transport_close - the connection is lost or has to end
- * @t: transport
- * @why: if nobody has closed it before
- *
- * Context: completion and CM handlers, and threads that hold a reference.
- */
-void svcrdma_transport_close(struct svcrdma_transport *t, enum rpcrdma_end why)
-{
-	if (!svcrdma_sq_close(t))
-		return;
-	svcrdma_connection_note_end(t, why);
-	trace_svcrdma_closing(t, 0);
-	svc_xprt_deferred_close(&t->st_xprt);
-}
-
 static void transport_established(struct svcrdma_transport *t)
 {
 	transport_state_event(t, RPCRDMA_EVENT_ESTABLISHED);
-	/* Either a message that comes now sees the state, or who is woken here the message:
+	/* Either the handler of a message that comes now sees the state, or the thread that is
+	 * woken here sees the message:
 	 * pairs with llist_add() of svcrdma_recv_taken().
 	 */
 	smp_mb();
 	svcrdma_transport_data(t);
-}
-
-static enum rpcrdma_end end_of_work(const char *what)
-{
-	if (!strcmp(what, "recv"))
-		return RPCRDMA_END_RECEIVE_FAILED;
-	return strcmp(what, "inv") ? RPCRDMA_END_SEND_FAILED : RPCRDMA_END_FENCE_FAILED;
-}
-
-/**
- * svcrdma_wc_ends - a completion that failed ends its connection
- * @t: transport
- * @what: was posted, for the trace; a flush is none of its own
- * @wc: completion
- *
- * Context: completion handlers.
- */
-void svcrdma_wc_ends(struct svcrdma_transport *t, const char *what, const struct ib_wc *wc)
-{
-	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		trace_svcrdma_wc_err(t, what, wc);
-	svcrdma_transport_close(t, rpcrdma_end_of(wc, end_of_work(what)));
 }
 
 static void transport_quiesce(struct svcrdma_transport *t)
@@ -151,8 +103,8 @@ static void transport_quiesce(struct svcrdma_transport *t)
 }
 
 /*
- * Connections that are being closed without a thread of nfsd, by st_close_list. Who has to stay
- * until that is over is in st_close_for.
+ * Connections that are being closed without a thread of nfsd, by st_close_list. st_close_for is the
+ * listener or the svc_serv that has to stay until that is over.
  */
 static DEFINE_SPINLOCK(closing_lock);	/* guards the list and st_close_for */
 static LIST_HEAD(closing);
@@ -240,7 +192,7 @@ static void transport_close_without_nfsd(struct svcrdma_transport *t)
 	list_add_tail(&t->st_close_list, &closing);
 	spin_unlock(&closing_lock);
 	/* It never was before: st_closing is set once. */
-	svcrdma_work_close(&t->st_close_work);
+	queue_work(svcrdma_close_wq, &t->st_close_work);
 }
 
 static enum rpcrdma_end end_of_event(const struct rdma_cm_event *event)
@@ -255,7 +207,7 @@ static enum rpcrdma_end end_of_event(const struct rdma_cm_event *event)
 	}
 }
 
-/* Never asks the CM to destroy the id: transport_free() does. */
+/* Never asks the CM to destroy the id: svcrdma_transport_free() does. */
 static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct svcrdma_transport *t = id->context;
@@ -275,7 +227,7 @@ static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *eve
 	case RDMA_CM_EVENT_UNREACHABLE:
 	case RDMA_CM_EVENT_REJECTED:
 	case RDMA_CM_EVENT_DISCONNECTED:
-		/* What was flushed may have closed it before. */
+		/* The handler of a flushed work request may have closed it before. */
 		svcrdma_connection_note_end(t, end_of_event(event));
 		transport_state_event(t, RPCRDMA_EVENT_FAILED);
 		/* Once accept has it, nfsd closes it. */
@@ -386,7 +338,7 @@ static void transport_negotiate(struct svcrdma_transport *t,
 	local->present = true;
 	t->st_pull_depth = min_t(u32, t->st_pull_depth,
 				 max(device->attrs.max_qp_rd_atom, 0));
-	/* Not to those who do not know what it is, or could not read. */
+	/* Only to a client that has announced the extension, and that may do RDMA Reads. */
 	if (READ_ONCE(svcrdma_reliable_reply) && local->remote_invalidation &&
 	    t->st_pull_depth)
 		local->extensions = rpcrdma_extensions_answer(t->st_peer.extensions);
@@ -397,7 +349,7 @@ static void transport_negotiate(struct svcrdma_transport *t,
 
 	t->st_recv_size = size;
 	t->st_inline_send = t->st_agreed.inline_send;
-	t->st_inline_most = t->st_peer.present ? t->st_inline_send : SVCRDMA_LARGEST_GUESS;
+	t->st_inline_most = t->st_peer.present ? t->st_inline_send : LARGEST_GUESS;
 	t->st_serve_msgp = READ_ONCE(svcrdma_serve_msgp);
 	t->st_answer_config = READ_ONCE(svcrdma_answer_config);
 	t->st_max_pages = svc_serv_maxpages(t->st_xprt.xpt_server);
@@ -471,7 +423,7 @@ static int transport_qp_create(struct svcrdma_transport *t,
 			.max_recv_wr	= queues->recv_wrs + 1,
 			.max_rdma_ctxs	= queues->rw_contexts,
 			.max_send_sge	= min_t(u32, device->attrs.max_send_sge,
-						SVCRDMA_SEND_SGES),
+						SEND_SGES),
 			.max_recv_sge	= 1,
 		},
 	};

@@ -12,8 +12,8 @@
  *
  * Owner of a struct svcrdma_long_call: the Send context of the call, until it is posted, which
  * may wait for Send Queue entries; the list while it is not ended; the HCA while the LOCAL_INVs
- * are posted. Who ends one that is not posted leaves it to the Send context. After a connection
- * has failed nobody frees one that was posted but svcrdma_long_calls_destroy().
+ * are posted. A callback that is given up before it is posted stays the Send context's. After a
+ * connection has failed, only svcrdma_long_calls_destroy() frees one that was posted.
  *
  * Bounds: SVCRDMA_MAX_LONG_CALLS of a connection, SVCRDMA_MAX_CALLBACK bytes each way. Send
  * Queue entries for the invalidations are taken together with those of the Send.
@@ -21,6 +21,9 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
+#include <common/verbs.h>
+
+#include "send_ctxt.h"
 #include "svcrdma.h"
 #include "trace.h"
 
@@ -47,10 +50,7 @@ struct long_memory {
  * @lc_list: entry of st_long.calls, under st_expose_lock
  * @lc_transport: constant
  * @lc_xid: of the call
- * @lc_posted: the client may know of it; under st_expose_lock
- * @lc_ended: no reply is taken any more; under st_expose_lock
- * @lc_deadline: when it has ended, its LOCAL_INVs complete before that, or the queue pair
- *	stands still; jiffies, under st_expose_lock
+ * @lc_exposure: how far it is. A reply is taken while it is ARMED
  * @lc_answer: bytes of a reply in the Reply chunk, to be delivered; 0: none
  * @lc_sq_held: Send Queue entries for the LOCAL_INVs
  * @lc_inv_cqe: completion of the last LOCAL_INV
@@ -61,9 +61,7 @@ struct svcrdma_long_call {
 	struct list_head	lc_list;
 	struct svcrdma_transport *lc_transport;
 	u32			lc_xid;
-	bool			lc_posted;
-	bool			lc_ended;
-	u64			lc_deadline;
+	struct svcrdma_exposure	lc_exposure;
 	u32			lc_answer;
 	u32			lc_sq_held;
 	struct ib_cqe		lc_inv_cqe;
@@ -119,10 +117,20 @@ static int copy_call(struct long_memory *memory, const struct xdr_buf *call)
 	return 0;
 }
 
+static u32 long_call_regions(const struct svcrdma_long_call *lc)
+{
+	return lc->lc_call.regions.rs_count + lc->lc_reply.regions.rs_count;
+}
+
 /* ---- the end ---- */
 
-/* Nobody can reach the memory any more. */
-static void long_call_free(struct svcrdma_long_call *lc)
+/**
+ * svcrdma_long_call_free - the memory of a callback is free
+ * @lc: callback whose memory nobody can reach any more, or that was never posted
+ *
+ * Context: process, or a completion handler on a work queue.
+ */
+void svcrdma_long_call_free(struct svcrdma_long_call *lc)
 {
 	struct svcrdma_transport *t = lc->lc_transport;
 	u32 held = lc->lc_sq_held;
@@ -138,7 +146,7 @@ static void long_call_free(struct svcrdma_long_call *lc)
 		svcrdma_sq_put_held(t, held);
 }
 
-/* The memory is ours alone: what is in it now will stay. */
+/* The client cannot change the memory any more: a reply in it is copied out. */
 static void long_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct svcrdma_long_call *lc =
@@ -147,46 +155,40 @@ static void long_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct long_memory *reply = &lc->lc_reply;
 
 	/* It stays as it is until the transport is freed. */
-	if (svcrdma_wc_failed(t, "inv", wc))
+	if (svcrdma_wc_failed(t, "inv", RPCRDMA_END_FENCE_FAILED, wc))
 		return;
 	rpcrdma_count_shared(&t->st_counters.regions_invalidated_locally,
-			     svcrdma_long_call_regions(lc));
+			     long_call_regions(lc));
 	if (lc->lc_answer) {
 		rpcrdma_count_shared(&t->st_counters.bytes_written, lc->lc_answer);
 		/* Unmapped, the pages are the CPU's. */
 		svcrdma_regions_put(t, &reply->regions);
 		svcrdma_backchannel_answer(t, lc->lc_xid, reply->pages, lc->lc_answer);
 	}
-	long_call_free(lc);
+	svcrdma_long_call_free(lc);
 }
 
-/* lc_ended was set by the caller. */
 static void long_call_fence(struct svcrdma_long_call *lc)
 {
 	struct svcrdma_transport *t = lc->lc_transport;
 	struct ib_send_wr *first;
-	int ret;
 
-	if (svcrdma_transport_closing(t))
-		return;
 	first = rpcrdma_regions_inv(&lc->lc_call.regions.rs_list, NULL);
 	first = rpcrdma_regions_inv(&lc->lc_reply.regions.rs_list, first);
-	ret = ib_post_send(t->st_qp, first, NULL);
-	if (ret) {
-		trace_svcrdma_post_send_err(t, ret);
-		svcrdma_transport_close(t, RPCRDMA_END_FENCE_FAILED);
-		return;
-	}
-	svcrdma_expose_watch(t);
+	/* The completion may have freed @lc by then. */
+	if (svcrdma_regions_invalidate(t, first))
+		svcrdma_expose_watch(t);
 }
 
+/* One that has not ended */
 static struct svcrdma_long_call *long_call_find(struct svcrdma_transport *t, u32 xid)
 {
 	struct svcrdma_long_call *lc;
 
 	lockdep_assert_held(&t->st_expose_lock);
 	list_for_each_entry(lc, &t->st_long.calls, lc_list)
-		if (lc->lc_xid == xid && !lc->lc_ended)
+		if (lc->lc_xid == xid && (lc->lc_exposure.xs_state == SVCRDMA_EXPOSURE_NEW ||
+					  lc->lc_exposure.xs_state == SVCRDMA_EXPOSURE_ARMED))
 			return lc;
 	return NULL;
 }
@@ -206,7 +208,7 @@ u32 svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid)
 
 	spin_lock(&t->st_expose_lock);
 	lc = long_call_find(t, xid);
-	if (lc && lc->lc_posted)
+	if (lc && lc->lc_exposure.xs_state == SVCRDMA_EXPOSURE_ARMED)
 		length = lc->lc_reply.length;
 	spin_unlock(&t->st_expose_lock);
 	return length;
@@ -227,12 +229,12 @@ void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer)
 
 	spin_lock(&t->st_expose_lock);
 	lc = long_call_find(t, xid);
-	if (lc)
-		lc->lc_ended = true;
-	if (lc && !lc->lc_posted)
+	if (lc && lc->lc_exposure.xs_state == SVCRDMA_EXPOSURE_NEW) {
+		svcrdma_exposure_advance(&lc->lc_exposure, SVCRDMA_EXPOSURE_GIVEN_UP);
 		lc = NULL;
+	}
 	if (lc) {
-		lc->lc_deadline = get_jiffies_64() + svcrdma_inv_timeout;
+		svcrdma_exposure_advance(&lc->lc_exposure, SVCRDMA_EXPOSURE_FENCING);
 		lc->lc_answer = min(answer, lc->lc_reply.length);
 	}
 	spin_unlock(&t->st_expose_lock);
@@ -256,10 +258,10 @@ bool svcrdma_long_calls_stuck(struct svcrdma_transport *t, bool *waiting)
 
 	spin_lock(&t->st_expose_lock);
 	list_for_each_entry(lc, &t->st_long.calls, lc_list) {
-		if (!lc->lc_deadline)
+		if (lc->lc_exposure.xs_state != SVCRDMA_EXPOSURE_FENCING)
 			continue;
 		*waiting = true;
-		stuck |= time_after64(now, lc->lc_deadline);
+		stuck |= svcrdma_exposure_is_stuck(&lc->lc_exposure, now);
 	}
 	spin_unlock(&t->st_expose_lock);
 	return stuck;
@@ -277,7 +279,7 @@ void svcrdma_long_calls_destroy(struct svcrdma_transport *t)
 
 	list_for_each_entry_safe(lc, next, &t->st_long.calls, lc_list) {
 		lc->lc_sq_held = 0;
-		long_call_free(lc);
+		svcrdma_long_call_free(lc);
 	}
 }
 
@@ -347,55 +349,35 @@ void svcrdma_long_calls_setup(struct svcrdma_transport *t)
 
 /**
  * svcrdma_long_call_create - register what a callback exposes
- * @t: transport
+ * @sc: context of the call, which has what was registered on success
  * @rqst: the call; nothing of it is needed after the return
  * @plan: with a Position Zero Read chunk, a Reply chunk or both
  * @lists: gets them; storage for RPCRDMA_MAX_SEGMENTS_SENT segments of each
  *
  * Context: process.
- * Return: what svcrdma_long_call_drop() or svcrdma_long_call_post() takes; or NULL: memory
- * is short, or too many are under way.
+ * Return: 0, or -ENOBUFS: memory is short, or too many are under way.
  */
-struct svcrdma_long_call *svcrdma_long_call_create(struct svcrdma_transport *t,
-						   const struct rpc_rqst *rqst,
-						   const struct rpcrdma_call_plan *plan,
-						   struct rpcrdma_chunk_lists *lists)
+int svcrdma_long_call_create(struct svcrdma_send_ctxt *sc, const struct rpc_rqst *rqst,
+			     const struct rpcrdma_call_plan *plan,
+			     struct rpcrdma_chunk_lists *lists)
 {
 	/* rpciod may be needed to write pages back. KCSAN: see xprtrdma_memalloc_save(). */
 	unsigned int nofs = data_race(memalloc_nofs_save());
 	struct svcrdma_long_call *lc;
 
-	lc = long_call_alloc(t, be32_to_cpu(rqst->rq_xid));
+	lc = long_call_alloc(sc->sc_transport, be32_to_cpu(rqst->rq_xid));
 	if (lc && long_call_build(lc, rqst, plan, lists)) {
-		long_call_free(lc);
+		svcrdma_long_call_free(lc);
 		lc = NULL;
 	}
 	kcsan_disable_current();
 	memalloc_nofs_restore(nofs);
 	kcsan_enable_current();
-	return lc;
-}
-
-/**
- * svcrdma_long_call_drop - the call is not sent
- * @lc: callback that was never posted
- *
- * Context: process, or a completion handler on a work queue.
- */
-void svcrdma_long_call_drop(struct svcrdma_long_call *lc)
-{
-	long_call_free(lc);
-}
-
-/**
- * svcrdma_long_call_regions - Send Queue entries for the registrations
- * @lc: callback
- *
- * As many again are needed to invalidate them.
- */
-u32 svcrdma_long_call_regions(const struct svcrdma_long_call *lc)
-{
-	return lc->lc_call.regions.rs_count + lc->lc_reply.regions.rs_count;
+	if (!lc)
+		return -ENOBUFS;
+	sc->sc_long = lc;
+	sc->sc_regions = long_call_regions(lc);
+	return 0;
 }
 
 /**
@@ -403,18 +385,18 @@ u32 svcrdma_long_call_regions(const struct svcrdma_long_call *lc)
  * @lc: callback; not the caller's any more, unless -ECANCELED is returned
  * @send: the Send
  *
- * Under the lock: who ends the call, or finds a reply to it, does so before the post or
- * behind it.
+ * The post is under the lock: another context ends the call, or finds a reply to it, either before
+ * the post or after it.
  *
- * Context: any. There are Send Queue entries for the registrations and for @send, and
- * svcrdma_long_call_regions() more for the invalidations.
+ * Context: any. There are Send Queue entries for @send, for the registrations, and as many again
+ * for the invalidations.
  * Return: 0; -ECANCELED: it has been ended, and nothing was posted; or another negative errno,
  * as ib_post_send().
  */
 int svcrdma_long_call_post(struct svcrdma_long_call *lc, struct ib_send_wr *send)
 {
 	struct svcrdma_transport *t = lc->lc_transport;
-	u32 held = svcrdma_long_call_regions(lc);
+	u32 held = long_call_regions(lc);
 	struct ib_send_wr *first;
 	int ret = -ECANCELED;
 
@@ -423,9 +405,10 @@ int svcrdma_long_call_post(struct svcrdma_long_call *lc, struct ib_send_wr *send
 	first = rpcrdma_regions_reg(&lc->lc_call.regions.rs_list, send);
 	first = rpcrdma_regions_reg(&lc->lc_reply.regions.rs_list, first);
 	spin_lock(&t->st_expose_lock);
-	if (!lc->lc_ended) {
+	if (lc->lc_exposure.xs_state == SVCRDMA_EXPOSURE_NEW) {
 		ret = ib_post_send(t->st_qp, first, NULL);
-		lc->lc_posted = !ret;
+		if (!ret)
+			svcrdma_exposure_advance(&lc->lc_exposure, SVCRDMA_EXPOSURE_ARMED);
 	}
 	spin_unlock(&t->st_expose_lock);
 	if (!ret)

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Callbacks, backchannel.c, and those of them that have chunks, bc_chunks.c */
+#ifndef SVCRDMA_BACKCHANNEL_H
+#define SVCRDMA_BACKCHANNEL_H
+
+#include <linux/list.h>
+#include <linux/sizes.h>
+#include <linux/sunrpc/xprt.h>
+#include <rdma/ib_verbs.h>
+
+#include <rpcrdma/call_plan.h>
+#include <rpcrdma/chunk_list.h>
+
+struct svcrdma_long_call;
+struct svcrdma_recv_ctxt;
+struct svcrdma_send_ctxt;
+struct svcrdma_transport;
+
+enum {
+	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
+	SVCRDMA_MAX_CALLBACK = SZ_64K + SZ_4K,	/* bytes of a callback in chunks, each way */
+	/* Half of these are in flight; the LOCAL_INVs of the others are not complete yet. */
+	SVCRDMA_MAX_LONG_CALLS = 2 * SVCRDMA_REVERSE_CREDITS,
+};
+
+/**
+ * struct svcrdma_long_caller - bc_chunks.c: callbacks with chunks, under st_expose_lock
+ * @calls: all struct svcrdma_long_call
+ * @count: their number
+ */
+struct svcrdma_long_caller {
+	struct list_head	calls;
+	u32			count;
+};
+
+/* backchannel.c */
+extern struct xprt_class svcrdma_backchannel_class;
+
+bool svcrdma_backchannel_reply(struct svcrdma_transport *t,
+			       struct svcrdma_recv_ctxt *rc);
+void svcrdma_backchannel_answer(struct svcrdma_transport *t, u32 xid,
+				struct page **pages, u32 length);
+
+/* bc_chunks.c */
+void svcrdma_long_calls_setup(struct svcrdma_transport *t);
+int svcrdma_long_call_create(struct svcrdma_send_ctxt *sc, const struct rpc_rqst *rqst,
+			     const struct rpcrdma_call_plan *plan,
+			     struct rpcrdma_chunk_lists *lists);
+void svcrdma_long_call_free(struct svcrdma_long_call *lc);
+int svcrdma_long_call_post(struct svcrdma_long_call *lc, struct ib_send_wr *send);
+u32 svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid);
+void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer);
+bool svcrdma_long_calls_stuck(struct svcrdma_transport *t, bool *waiting);
+void svcrdma_long_calls_destroy(struct svcrdma_transport *t);
+
+#endif /* SVCRDMA_BACKCHANNEL_H */

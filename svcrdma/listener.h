@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Ports on which connections are accepted: listener.c */
+#ifndef SVCRDMA_LISTENER_H
+#define SVCRDMA_LISTENER_H
+
+#include <linux/mutex.h>
+#include <linux/workqueue.h>
+#include <linux/sunrpc/svc_xprt.h>
+#include <rdma/rdma_cm.h>
+
+struct svcrdma_transport;
+
+enum { SVCRDMA_BACKLOG = 128 };	/* connections that wait for accept, of a listener */
+
+/* listener.c has the table of changes. */
+enum svcrdma_listener_state {
+	SVCRDMA_LISTENER_IDLE,		/* it has no id */
+	SVCRDMA_LISTENER_LISTENING,	/* it has one, which listens or is about to */
+	SVCRDMA_LISTENER_STALE,		/* the device of the id goes, or has lost its address */
+	SVCRDMA_LISTENER_LOST,		/* it has no id, and the log says so */
+};
+
+/**
+ * struct svcrdma_listener - a port on which connections are accepted
+ * @li_xprt: what nfsd knows; first reference belongs to SUNRPC
+ * @li_id: the listening id, or NULL: it cannot listen just now. Changed under @li_mutex, and
+ *	by detach, which has stopped the others
+ * @li_mutex: see @li_id; never taken in the CM handler
+ * @li_state: changed by the CM handler while there is an @li_id, else under @li_mutex
+ * @li_pending: transports that wait for accept, by st_pending; under the lock of listener.c,
+ *	as is @li_nr_pending
+ * @li_nr_pending: their number, at most SVCRDMA_BACKLOG
+ * @li_list: of those that hear of devices and addresses; under the lock of listener.c
+ * @li_work: destroys an @li_id that is STALE, and listens again; detach cancels it
+ * @li_delay: before the next try, if one fails; jiffies
+ */
+struct svcrdma_listener {
+	struct svc_xprt		li_xprt;
+	struct rdma_cm_id	*li_id;
+	struct mutex		li_mutex;	/* li_id */
+	enum svcrdma_listener_state li_state;
+	struct list_head	li_pending;
+	unsigned int		li_nr_pending;
+	struct list_head	li_list;
+	struct delayed_work	li_work;
+	unsigned long		li_delay;
+};
+
+extern const struct svc_xprt_ops svcrdma_listener_ops;
+
+struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
+					 struct sockaddr *sa, int salen, int flags);
+bool svcrdma_listener_forget(struct svcrdma_transport *t);
+int svcrdma_listener_init(void);
+void svcrdma_listener_exit(void);
+void svcrdma_listener_rebind_all(void);
+
+#endif /* SVCRDMA_LISTENER_H */
