@@ -24,10 +24,10 @@ enum {
  * @serial: xc_serial of the connection that it came on
  * @call: first page of the call
  * @reply: a page
- * @beyond: the same page, time and again: a reply that does not fit is not sent
+ * @overflow_pages: the same page, time and again: a reply that does not fit is not sent
  * @nr_pages: entries of @pages; none while it is idle
  * @pages: rest of the call
- * @loan: takes the regions while the call is being read
+ * @registered: takes the regions while the call is being read
  * @has_reply_chunk: the call came with a Reply chunk
  * @nr_segments: of the Reply chunk
  * @segments: the same
@@ -37,10 +37,10 @@ struct xprtrdma_bc_request {
 	unsigned long		serial;
 	void			*call;
 	void			*reply;
-	struct page		*beyond[XPRTRDMA_BC_REPLY_PAGES];
+	struct page		*overflow_pages[XPRTRDMA_BC_REPLY_PAGES];
 	u32			nr_pages;
 	struct page		*pages[XPRTRDMA_BC_PAGES];
-	struct xprtrdma_loan	loan;
+	struct xprtrdma_mr_list	registered;
 	bool			has_reply_chunk;
 	u32			nr_segments;
 	struct rpcrdma_segment	segments[RPCRDMA_MAX_SEGMENTS_SENT];

@@ -7,7 +7,7 @@
  * gets ERR_CHUNK: Write chunks, since no result of a callback is DDP-eligible, and what is
  * beyond the bounds in rpcrdma_plan_reverse_call(). A Reply chunk is kept for the reply.
  *
- * A call that is being read belongs to its Receive; when that is broken off it is stranded,
+ * A call that is being read belongs to its Receive; when that is broken off it is orphaned,
  * with its pages, until the regions are taken back.
  */
 #include <linux/sunrpc/bc_xprt.h>
@@ -112,7 +112,7 @@ static bool bc_request_begin(struct xprtrdma_bc_request *request,
 	rqst->rq_reply_bytes_recvd = 0;
 	rqst->rq_bytes_sent = 0;
 	xdr_buf_init(&rqst->rq_snd_buf, request->reply, PAGE_SIZE);
-	rqst->rq_snd_buf.pages = request->beyond;
+	rqst->rq_snd_buf.pages = request->overflow_pages;
 
 	request->has_reply_chunk = reply;
 	request->nr_segments = reply ? reply->count : 0;
@@ -143,7 +143,7 @@ static void want_more(struct xprtrdma_conn *conn)
 	if (likely(READ_ONCE(conn->xc_growth.reverse) == XPRTRDMA_BC_SLOTS))
 		return;
 	spin_lock(&conn->xc_lock);
-	xprtrdma_window_want(conn, XPRTRDMA_WANTS_REVERSE);
+	xprtrdma_window_request_buffers(conn, XPRTRDMA_WANTS_REVERSE);
 	spin_unlock(&conn->xc_lock);
 }
 
@@ -180,8 +180,8 @@ void xprtrdma_bc_receive(struct xprtrdma_receive *receive)
 	}
 	if (verdict == RPCRDMA_REVERSE_READ) {
 		receive->rv_rqst = &request->rqst;
-		receive->rv_loan = &request->loan;
-		request->loan.ln_receive = receive;
+		receive->rv_registered = &request->registered;
+		request->registered.ml_receive = receive;
 		xprtrdma_pull_call(receive);
 		return;
 	}
@@ -219,14 +219,14 @@ static bool bc_request_is_call(const struct xprtrdma_bc_request *request)
  */
 void xprtrdma_bc_init(struct xprtrdma_conn *conn)
 {
-	INIT_LIST_HEAD(&conn->xc_bc.stranded);
+	INIT_LIST_HEAD(&conn->xc_bc.orphaned);
 }
 
 /* Its pages are the HCA's until the connection is taken down, if it has regions. */
-static void bc_request_strand(struct xprtrdma_conn *conn, struct xprtrdma_bc_request *request)
+static void bc_request_orphan(struct xprtrdma_conn *conn, struct xprtrdma_bc_request *request)
 {
 	spin_lock(&conn->xc_lock);
-	list_add(&request->rqst.rq_bc_pa_list, &conn->xc_bc.stranded);
+	list_add(&request->rqst.rq_bc_pa_list, &conn->xc_bc.orphaned);
 	spin_unlock(&conn->xc_lock);
 }
 
@@ -243,7 +243,7 @@ void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status)
 	struct xprtrdma_bc_request *request = xprtrdma_bc_request_of(receive->rv_rqst);
 
 	if (status == -ENOTCONN) {
-		bc_request_strand(receive->rv_conn, request);
+		bc_request_orphan(receive->rv_conn, request);
 	} else if (status < 0) {
 		xprtrdma_bc_request_put(request);
 		refuse_chunks(receive);
@@ -269,9 +269,9 @@ void xprtrdma_bc_released(struct xprtrdma_conn *conn)
 {
 	struct rpc_rqst *rqst, *next;
 
-	list_for_each_entry_safe(rqst, next, &conn->xc_bc.stranded, rq_bc_pa_list) {
+	list_for_each_entry_safe(rqst, next, &conn->xc_bc.orphaned, rq_bc_pa_list) {
 		list_del_init(&rqst->rq_bc_pa_list);
-		xprtrdma_frwr_recycle(&xprtrdma_bc_request_of(rqst)->loan);
+		xprtrdma_frwr_recycle(&xprtrdma_bc_request_of(rqst)->registered);
 		xprtrdma_bc_request_put(xprtrdma_bc_request_of(rqst));
 	}
 }

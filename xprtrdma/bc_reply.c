@@ -34,7 +34,7 @@ static struct xprtrdma_send *send_get_or_wait(struct rpc_xprt *xprt,
 	if (send)
 		return send;
 	/* A completion may have come before there was anybody to wake. */
-	WRITE_ONCE(conn->xc_lack, XPRTRDMA_LACKS_SEND);
+	WRITE_ONCE(conn->xc_wait, XPRTRDMA_WAIT_SEND_QUEUE);
 	xprt_wait_for_buffer_space(xprt);
 	send = xprtrdma_send_get(conn);
 	if (send)
@@ -75,19 +75,19 @@ static int reply_encode(struct xprtrdma_send *send, struct rpcrdma_header *heade
 static int write_or_wait(struct rpc_xprt *xprt, struct xprtrdma_conn *conn,
 			 struct xprtrdma_bc_write *write)
 {
-	int rc = xprtrdma_bc_write_post(write);
+	int ret = xprtrdma_bc_write_post(write);
 
-	if (rc != -EAGAIN)
-		return rc;
+	if (ret != -EAGAIN)
+		return ret;
 	/* As in send_get_or_wait(). */
-	WRITE_ONCE(conn->xc_lack, XPRTRDMA_LACKS_SEND);
+	WRITE_ONCE(conn->xc_wait, XPRTRDMA_WAIT_SEND_QUEUE);
 	xprt_wait_for_buffer_space(xprt);
-	rc = xprtrdma_bc_write_post(write);
-	if (rc == -EAGAIN)
+	ret = xprtrdma_bc_write_post(write);
+	if (ret == -EAGAIN)
 		xprtrdma_bc_write_free(write);
 	else
 		xprt_write_space(xprt);
-	return rc;
+	return ret;
 }
 
 /* The reply goes into the Reply chunk. */
@@ -124,7 +124,7 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	struct rpcrdma_chunk chunks[1];
 	bool fits = !reply->page_len;
 	struct xprtrdma_send *send;
-	int rc = 0;
+	int ret = 0;
 
 	/* RFC 8167 section 5.4: not on another connection than the call's. */
 	if (request->serial != conn->xc_serial)
@@ -150,16 +150,16 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	if (!fits)
 		return xprtrdma_bc_send_error(send, header.xid);
 	if (header.proc == RPCRDMA_NOMSG)
-		rc = reply_write(conn, rqst, &lists);
-	if (!rc)
-		rc = reply_encode(send, &header, &lists, reply);
+		ret = reply_write(conn, rqst, &lists);
+	if (!ret)
+		ret = reply_encode(send, &header, &lists, reply);
 	/* Not an error for the task that sends, which may be another's. */
-	if (rc == -EIO)
+	if (ret == -EIO)
 		return xprtrdma_bc_send_error(send, header.xid);
-	if (rc < 0) {
+	if (ret < 0) {
 		xprtrdma_send_put(send);
-		return rc;
+		return ret;
 	}
 	trace_xprtrdma_bc_reply(rqst->rq_xprt, header.xid, reply->len);
-	return xprtrdma_send_post(send, rc);
+	return xprtrdma_send_post(send, ret);
 }

@@ -140,7 +140,7 @@ int xprtrdma_bc_write_post(struct xprtrdma_bc_write *write)
 {
 	struct xprtrdma_conn *conn = write->conn;
 	struct ib_send_wr *first;
-	int rc = -ENOTCONN;
+	int ret = -ENOTCONN;
 
 	first = rpcrdma_transfers_chain(write->parts, write->count, &conn->xc_part_cqe,
 					&write->cqe);
@@ -155,12 +155,12 @@ int xprtrdma_bc_write_post(struct xprtrdma_bc_write *write)
 		xprtrdma_trace_transfers(conn, first);
 	/* After BROKEN nobody posts, see xprtrdma_conn_destroy(). */
 	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
-		rc = ib_post_send(conn->xc_id->qp, first, NULL);
+		ret = ib_post_send(conn->xc_id->qp, first, NULL);
 	spin_unlock(&conn->xc_lock);
-	if (!rc)
+	if (!ret)
 		return 0;
 	/* The last one was not posted, others may have been: hands off, until the drain. */
-	trace_xprtrdma_post_failed(&conn->xc_transport->xt_xprt, rc);
+	trace_xprtrdma_post_failed(&conn->xc_transport->xt_xprt, ret);
 	xprtrdma_conn_fail(conn, RPCRDMA_END_SEND_FAILED);
 	return -ENOTCONN;
 }

@@ -69,7 +69,7 @@ void xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 	if (old == RPCRDMA_CONN_ESTABLISHED) {
 		conn_note_end(conn, why);
 		xprt_force_disconnect(&conn->xc_transport->xt_xprt);
-		xprtrdma_config_done(conn);
+		xprtrdma_ccp_done(conn);
 	}
 	spin_unlock(&conn->xc_lock);
 }
@@ -190,15 +190,15 @@ static void conn_lost(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct xprtrdma_conn *conn = id->context;
-	int rc;
+	int ret;
 
 	trace_xprtrdma_cm_event(&conn->xc_transport->xt_xprt, id, event);
 	if (event->event == RDMA_CM_EVENT_TIMEWAIT_EXIT)
 		return 0;
-	rc = cm_event_errno(event);
+	ret = cm_event_errno(event);
 	/* Once: conn_wait() may be looking, woken by an earlier event. */
-	WRITE_ONCE(conn->xc_cm_status, rc);
-	if (rc)
+	WRITE_ONCE(conn->xc_cm_status, ret);
+	if (ret)
 		conn_lost(conn, cm_event_end(event));
 	else
 		conn_step(conn, event);
@@ -210,7 +210,7 @@ static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 static int conn_wait(struct xprtrdma_conn *conn, int started,
 		     enum rpcrdma_conn_state expected)
 {
-	int rc;
+	int ret;
 
 	if (started)
 		return started;
@@ -220,8 +220,8 @@ static int conn_wait(struct xprtrdma_conn *conn, int started,
 	if (READ_ONCE(conn->xc_state) == expected)
 		return 0;
 	/* Once: it may be about to change, to 0 as well. */
-	rc = READ_ONCE(conn->xc_cm_status);
-	return rc ? rc : -ENOTCONN;
+	ret = READ_ONCE(conn->xc_cm_status);
+	return ret ? ret : -ENOTCONN;
 }
 
 static int conn_resolve(struct xprtrdma_conn *conn)
@@ -230,7 +230,7 @@ static int conn_resolve(struct xprtrdma_conn *conn)
 	struct rpc_xprt *xprt = &transport->xt_xprt;
 	struct sockaddr *source = NULL;
 	struct rdma_cm_id *id;
-	int rc;
+	int ret;
 
 	id = rdma_create_id(xprt->xprt_net, conn_cm_handler, conn, RDMA_PS_TCP,
 			    IB_QPT_RC);
@@ -242,15 +242,15 @@ static int conn_resolve(struct xprtrdma_conn *conn)
 		source = (struct sockaddr *)&transport->xt_srcaddr;
 	conn_event(conn, RPCRDMA_EVENT_START);
 	conn->xc_step = "address";
-	rc = rdma_resolve_addr(id, source, (struct sockaddr *)&xprt->addr,
-			       XPRTRDMA_RESOLVE_MS);
-	rc = conn_wait(conn, rc, RPCRDMA_CONN_RESOLVING_ROUTE);
-	if (rc)
-		return rc;
+	ret = rdma_resolve_addr(id, source, (struct sockaddr *)&xprt->addr,
+				XPRTRDMA_RESOLVE_MS);
+	ret = conn_wait(conn, ret, RPCRDMA_CONN_RESOLVING_ROUTE);
+	if (ret)
+		return ret;
 
 	conn->xc_step = "route";
-	rc = rdma_resolve_route(id, XPRTRDMA_RESOLVE_MS);
-	return conn_wait(conn, rc, RPCRDMA_CONN_CONNECTING);
+	ret = rdma_resolve_route(id, XPRTRDMA_RESOLVE_MS);
+	return conn_wait(conn, ret, RPCRDMA_CONN_CONNECTING);
 }
 
 static void conn_qp_event(struct ib_event *event, void *context)
@@ -283,21 +283,21 @@ static unsigned int conn_pull_entries(const struct xprtrdma_conn *conn)
 static int conn_create_cqs(struct xprtrdma_conn *conn)
 {
 	struct ib_device *device = xprtrdma_conn_device(conn);
-	int rc;
+	int ret;
 
 	conn->xc_send_cq = ib_alloc_cq_any(device, conn, conn->xc_queues.send_wrs +
 					   conn_pull_entries(conn), IB_POLL_WORKQUEUE);
 	if (IS_ERR(conn->xc_send_cq)) {
-		rc = PTR_ERR(conn->xc_send_cq);
+		ret = PTR_ERR(conn->xc_send_cq);
 		conn->xc_send_cq = NULL;
-		return rc;
+		return ret;
 	}
 	conn->xc_recv_cq = ib_alloc_cq_any(device, conn, conn->xc_queues.recv_wrs,
 					   IB_POLL_WORKQUEUE);
 	if (IS_ERR(conn->xc_recv_cq)) {
-		rc = PTR_ERR(conn->xc_recv_cq);
+		ret = PTR_ERR(conn->xc_recv_cq);
 		conn->xc_recv_cq = NULL;
-		return rc;
+		return ret;
 	}
 	return 0;
 }
@@ -332,21 +332,21 @@ static int conn_create_queues(struct xprtrdma_conn *conn,
 {
 	u32 slots = conn->xc_transport->xt_xprt.max_reqs;
 	u32 beside = XPRTRDMA_BC_SLOTS + (conn->xc_may_pull ? XPRTRDMA_PULLS : 0);
-	int rc;
+	int ret;
 
 	do {
 		if (!rpcrdma_size_client(limits, slots, beside,
 					 XPRTRDMA_MAX_PAGES, &conn->xc_queues))
 			return -ENOMEM;
-		rc = conn_create_cqs(conn);
-		if (!rc)
-			rc = conn_create_qp(conn);
-		if (!rc)
+		ret = conn_create_cqs(conn);
+		if (!ret)
+			ret = conn_create_qp(conn);
+		if (!ret)
 			return 0;
 		conn_free_cqs(conn);
 		slots = conn->xc_queues.credits * 3 / 4;
-	} while (slots && (rc == -ENOMEM || rc == -EINVAL));
-	return rc;
+	} while (slots && (ret == -ENOMEM || ret == -EINVAL));
+	return ret;
 }
 
 /*
@@ -376,12 +376,12 @@ static int conn_create_resources(struct xprtrdma_conn *conn)
 {
 	struct rpcrdma_device_limits limits;
 	struct ib_pd *pd;
-	int rc;
+	int ret;
 
 	conn->xc_step = "queues and memory";
-	rc = xprtrdma_frwr_query(conn, &limits);
-	if (rc)
-		return rc;
+	ret = xprtrdma_frwr_query(conn, &limits);
+	if (ret)
+		return ret;
 	if (xprtrdma_conn_device(conn)->attrs.max_qp_init_rd_atom < 1)
 		conn->xc_may_pull = false;
 	pd = ib_alloc_pd(xprtrdma_conn_device(conn), 0);
@@ -390,20 +390,20 @@ static int conn_create_resources(struct xprtrdma_conn *conn)
 	conn->xc_pd = pd;
 	limits.max_qp_wr -= min(limits.max_qp_wr, conn_pull_entries(conn));
 	limits.max_cqe -= min(limits.max_cqe, conn_pull_entries(conn));
-	rc = conn_create_queues(conn, &limits);
-	if (rc)
-		return rc;
-	rc = conn_check_payload(conn);
-	if (rc)
-		return rc;
-	rc = xprtrdma_window_create(conn);
-	if (rc)
-		return rc;
+	ret = conn_create_queues(conn, &limits);
+	if (ret)
+		return ret;
+	ret = conn_check_payload(conn);
+	if (ret)
+		return ret;
+	ret = xprtrdma_window_create(conn);
+	if (ret)
+		return ret;
 	/* One is enough to go on with; the worker makes more when they are needed. */
-	rc = xprtrdma_mrs_create(conn, min_t(unsigned int, XPRTRDMA_MR_INITIAL,
-					     conn->xc_queues.credits));
-	if (rc)
-		return rc;
+	ret = xprtrdma_mrs_create(conn, min_t(unsigned int, XPRTRDMA_MR_INITIAL,
+					      conn->xc_queues.credits));
+	if (ret)
+		return ret;
 	/* RFC 8166 section 3.3.1: before anything can be sent to us. */
 	return xprtrdma_receives_post(conn);
 }
@@ -423,14 +423,14 @@ static int conn_connect(struct xprtrdma_conn *conn)
 		.retry_count		= 6,
 		.rnr_retry_count	= 6,
 	};
-	int rc;
+	int ret;
 
 	conn->xc_read_depth = param.initiator_depth;
 	conn_describe(conn, &local);
 	param.private_data_len = rpcrdma_cm_private_encode(&local, private);
 	conn->xc_step = "connection request";
-	rc = rdma_connect(conn->xc_id, &param);
-	return conn_wait(conn, rc, RPCRDMA_CONN_ESTABLISHED);
+	ret = rdma_connect(conn->xc_id, &param);
+	return conn_wait(conn, ret, RPCRDMA_CONN_ESTABLISHED);
 }
 
 /* What fails first says why; what is flushed behind it does not. */
@@ -475,7 +475,7 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	xprtrdma_bc_init(conn);
 	xprtrdma_bc_writes_init(conn);
 	xprtrdma_watch_init(conn);
-	xprtrdma_config_init(conn);
+	xprtrdma_ccp_init(conn);
 	return conn;
 }
 
@@ -595,20 +595,20 @@ static void conn_tell_success(const struct xprtrdma_conn *conn)
 struct xprtrdma_conn *xprtrdma_conn_create(struct xprtrdma_transport *transport)
 {
 	struct xprtrdma_conn *conn;
-	int rc;
+	int ret;
 
 	conn = conn_alloc(transport);
 	if (!conn)
 		return ERR_PTR(-ENOMEM);
-	rc = conn_resolve(conn);
-	if (!rc)
-		rc = conn_create_resources(conn);
-	if (!rc)
-		rc = conn_connect(conn);
-	if (rc) {
-		conn_tell_failure(conn, rc);
+	ret = conn_resolve(conn);
+	if (!ret)
+		ret = conn_create_resources(conn);
+	if (!ret)
+		ret = conn_connect(conn);
+	if (ret) {
+		conn_tell_failure(conn, ret);
 		xprtrdma_conn_destroy(conn);
-		return ERR_PTR(rc);
+		return ERR_PTR(ret);
 	}
 	conn_tell_success(conn);
 	return conn;

@@ -2,7 +2,7 @@
 /*
  * Fast-register memory regions.
  *
- * Normal operation: xprtrdma_frwr_map() takes regions from the connection's pool, maps
+ * Normal operation: xprtrdma_frwr_map_chunk() takes regions from the connection's pool, maps
  * the pages of an xdr_buf into them, and hangs them on the request. The registrations
  * are posted in one chain with the Send that tells the peer of them, so they are valid
  * before the peer can use them. When the reply has come, the region that the peer
@@ -155,14 +155,14 @@ static void mr_wc_inv(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	if (!last)
 		return;
-	if (mr->mr_loan->ln_fenced) {
-		complete(mr->mr_loan->ln_fenced);
+	if (mr->mr_holder->ml_fenced) {
+		complete(mr->mr_holder->ml_fenced);
 		return;
 	}
 	spin_lock(&mr->mr_conn->xc_lock);
-	xprtrdma_watch_unhold(mr->mr_conn, false);
+	xprtrdma_watch_hca_end(mr->mr_conn, false);
 	spin_unlock(&mr->mr_conn->xc_lock);
-	xprtrdma_reply_invalidated(mr->mr_loan->ln_receive, ok);
+	xprtrdma_reply_invalidated(mr->mr_holder->ml_receive, ok);
 }
 
 static void mr_free(struct xprtrdma_mr *mr)
@@ -254,14 +254,14 @@ static void mr_worker(struct work_struct *work)
 }
 
 /**
- * xprtrdma_mrs_more - there are not enough regions
+ * xprtrdma_mrs_grow - there are not enough regions
  * @conn: the connection
  *
  * Senders and what is to be read go on when there are more, or after a while.
  *
  * Context: any.
  */
-void xprtrdma_mrs_more(struct xprtrdma_conn *conn)
+void xprtrdma_mrs_grow(struct xprtrdma_conn *conn)
 {
 	queue_work(xprtrdma_wq, &conn->xc_mr.worker);
 }
@@ -320,19 +320,19 @@ void xprtrdma_mrs_destroy(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_loan_init - nothing has been lent yet
- * @loan: any
+ * xprtrdma_mr_list_init - nothing has been lent yet
+ * @mrs: any
  *
  * Context: any.
  */
-void xprtrdma_loan_init(struct xprtrdma_loan *loan)
+void xprtrdma_mr_list_init(struct xprtrdma_mr_list *mrs)
 {
-	loan->ln_conn = NULL;
-	INIT_LIST_HEAD(&loan->ln_mrs);
-	loan->ln_receive = NULL;
+	mrs->ml_conn = NULL;
+	INIT_LIST_HEAD(&mrs->ml_mrs);
+	mrs->ml_receive = NULL;
 }
 
-static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan)
+static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs)
 {
 	struct xprtrdma_mr *mr;
 
@@ -340,10 +340,10 @@ static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn, struct xprtrdma_lo
 	mr = list_first_entry_or_null(&conn->xc_mr.free, struct xprtrdma_mr,
 				      mr_region.rg_list);
 	if (mr)
-		list_move_tail(&mr->mr_region.rg_list, &loan->ln_mrs);
+		list_move_tail(&mr->mr_region.rg_list, &mrs->ml_mrs);
 	spin_unlock(&conn->xc_lock);
 	if (mr)
-		mr->mr_loan = loan;
+		mr->mr_holder = mrs;
 	return mr;
 }
 
@@ -351,8 +351,8 @@ static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn, struct xprtrdma_lo
  * Fills @region from @extent on. Returns the number of elements; @extent and @more tell
  * the first one that found no room, if any.
  */
-static u32 region_fill(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor,
-		       struct xprtrdma_extent *extent, bool *more)
+static u32 mr_fill(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor,
+		   struct xprtrdma_extent *extent, bool *more)
 {
 	u32 n = 0;
 
@@ -365,19 +365,19 @@ static u32 region_fill(struct rpcrdma_region *region, struct xprtrdma_cursor *cu
 }
 
 /*
- * Maps what follows of @cursor into one region. @extent and @more as for region_fill().
+ * Maps what follows of @cursor into one region. @extent and @more as for mr_fill().
  * The device may take less.
  */
-static int region_lend(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor,
-		       struct xprtrdma_extent *extent, bool *more, int access)
+static int mr_map(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor,
+		  struct xprtrdma_extent *extent, bool *more, int access)
 {
 	const struct xprtrdma_cursor at = *cursor;
 	const struct xprtrdma_extent first = *extent;
-	u32 n = region_fill(region, cursor, extent, more);
-	int rc = rpcrdma_region_map(region, n, access);
+	u32 n = mr_fill(region, cursor, extent, more);
+	int ret = rpcrdma_region_map(region, n, access);
 
-	if (rc || region->rg_nents == n)
-		return rc;
+	if (ret || region->rg_nents == n)
+		return ret;
 	*cursor = at;
 	*extent = first;
 	for (n = 0; n < region->rg_nents; n++)
@@ -386,43 +386,43 @@ static int region_lend(struct rpcrdma_region *region, struct xprtrdma_cursor *cu
 }
 
 /**
- * xprtrdma_frwr_lend - map a buffer into regions
+ * xprtrdma_frwr_map - map a buffer into regions
  * @conn: the connection
- * @loan: takes the regions, behind those that it has; its reference on @conn is taken here
+ * @mrs: takes the regions, behind those that it has; its reference on @conn is taken here
  * @cursor: the buffer, and how much of it; moves on
  * @access: rights of the regions; with IB_ACCESS_LOCAL_WRITE the buffer is written
  *
  * The regions can be used once the chain made by rpcrdma_regions_reg() is posted. On failure
- * what was mapped stays with @loan: xprtrdma_frwr_recycle().
+ * what was mapped stays with @mrs: xprtrdma_frwr_recycle().
  *
  * Context: process; the transport's write lock is held, or the RPC is pinned.
  * Return: number of regions, -EAGAIN when the pool is empty, -ENOBUFS when there is
  * no DMA mapping now, -EMSGSIZE for more than RPCRDMA_MAX_SEGMENTS_SENT, -EIO when the
  * device refused.
  */
-int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
-		       struct xprtrdma_cursor *cursor, int access)
+int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs,
+		      struct xprtrdma_cursor *cursor, int access)
 {
 	struct xprtrdma_extent extent;
 	struct xprtrdma_mr *mr;
-	int count = 0, rc;
+	int count = 0, ret;
 	bool more;
 
-	if (!loan->ln_conn) {
+	if (!mrs->ml_conn) {
 		xprtrdma_conn_get(conn);
-		loan->ln_conn = conn;
+		mrs->ml_conn = conn;
 	}
 	more = next_extent(cursor, &extent);
 	while (more) {
 		if (count++ == RPCRDMA_MAX_SEGMENTS_SENT)
 			return -EMSGSIZE;
-		mr = mr_get(conn, loan);
+		mr = mr_get(conn, mrs);
 		if (!mr)
 			return -EAGAIN;
-		rc = region_lend(&mr->mr_region, cursor, &extent, &more, access);
-		if (rc) {
+		ret = mr_map(&mr->mr_region, cursor, &extent, &more, access);
+		if (ret) {
 			RPCRDMA_COUNT(conn->xc_transport->xt_stats.mrs_recycled, 1);
-			return rc;
+			return ret;
 		}
 	}
 	return count;
@@ -430,17 +430,17 @@ int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
 
 /**
  * xprtrdma_frwr_chain - put registrations in front of what is posted with them
- * @loan: has regions, all mapped
+ * @mrs: has regions, all mapped
  * @next: what follows
  * @registrations: their number, for xprtrdma_frwr_count() when they are posted
  *
  * Context: any.
  * Return: the first registration.
  */
-struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_loan *loan, struct ib_send_wr *next,
+struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_mr_list *mrs, struct ib_send_wr *next,
 				       u32 *registrations)
 {
-	struct ib_send_wr *first = rpcrdma_regions_reg(&loan->ln_mrs, next), *wr;
+	struct ib_send_wr *first = rpcrdma_regions_reg(&mrs->ml_mrs, next), *wr;
 	u32 count = 0;
 
 	for (wr = first; wr != next; wr = wr->next)
@@ -462,93 +462,93 @@ void xprtrdma_frwr_count(struct xprtrdma_conn *conn, u32 registrations)
 }
 
 /**
- * xprtrdma_frwr_map - expose a buffer to the peer, as one chunk
+ * xprtrdma_frwr_map_chunk - expose a buffer to the peer, as one chunk
  * @conn: the connection
- * @loan: takes the regions; its reference on @conn is taken here
+ * @mrs: takes the regions; its reference on @conn is taken here
  * @buf: the buffer
  * @parts: of it
  * @writable: for the peer to write into, or to read from
  * @lists: gets a segment for each region; the chunk was begun
  *
  * Context: process, the transport's write lock is held.
- * Return: number of segments, or an errno: see xprtrdma_frwr_lend().
+ * Return: number of segments, or an errno: see xprtrdma_frwr_map().
  */
-int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
-		      const struct xdr_buf *buf, enum xprtrdma_parts parts,
-		      bool writable, struct rpcrdma_chunk_lists *lists)
+int xprtrdma_frwr_map_chunk(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs,
+			    const struct xdr_buf *buf, enum xprtrdma_parts parts,
+			    bool writable, struct rpcrdma_chunk_lists *lists)
 {
 	struct xprtrdma_cursor cursor = { .buf = buf, .parts = parts, .left = UINT_MAX };
-	struct list_head *before = loan->ln_mrs.prev;
+	struct list_head *before = mrs->ml_mrs.prev;
 	struct rpcrdma_region *region;
 	int count;
 
-	count = xprtrdma_frwr_lend(conn, loan, &cursor, writable ?
-				   XPRTRDMA_ACCESS_WRITE : XPRTRDMA_ACCESS_READ);
+	count = xprtrdma_frwr_map(conn, mrs, &cursor, writable ?
+				  XPRTRDMA_ACCESS_WRITE : XPRTRDMA_ACCESS_READ);
 	if (count < 0)
 		return count;
 	region = list_entry(before, struct rpcrdma_region, rg_list);
-	list_for_each_entry_continue(region, &loan->ln_mrs, rg_list)
+	list_for_each_entry_continue(region, &mrs->ml_mrs, rg_list)
 		if (!rpcrdma_lists_add_segment(lists, rpcrdma_region_segment(region)))
 			return -EMSGSIZE;
 	return count;
 }
 
-static void loan_drop_conn(struct xprtrdma_loan *loan)
+static void mr_list_put_conn(struct xprtrdma_mr_list *mrs)
 {
-	struct xprtrdma_conn *conn = loan->ln_conn;
+	struct xprtrdma_conn *conn = mrs->ml_conn;
 
-	loan->ln_conn = NULL;
+	mrs->ml_conn = NULL;
 	xprtrdma_conn_put(conn);
 }
 
 /*
  * Without the lock as far as it takes time: behind a strict IOMMU each unmapping waits for the
- * device. Nobody else takes regions off the loan; see ln_mrs.
+ * device. Nobody else takes regions off the list; see ml_mrs.
  */
-static void mrs_recycle(struct xprtrdma_loan *loan)
+static void mrs_recycle(struct xprtrdma_mr_list *mrs)
 {
-	struct xprtrdma_conn *conn = loan->ln_conn;
+	struct xprtrdma_conn *conn = mrs->ml_conn;
 	struct rpcrdma_region *region;
 
-	list_for_each_entry(region, &loan->ln_mrs, rg_list)
+	list_for_each_entry(region, &mrs->ml_mrs, rg_list)
 		rpcrdma_region_unmap(region);
 	spin_lock(&conn->xc_lock);
-	list_splice_init(&loan->ln_mrs, &conn->xc_mr.free);
+	list_splice_init(&mrs->ml_mrs, &conn->xc_mr.free);
 	spin_unlock(&conn->xc_lock);
 }
 
 /**
  * xprtrdma_frwr_recycle - regions that the peer cannot reach go back to the pool
- * @loan: whose regions; they were never posted, or have been invalidated
+ * @mrs: whose regions; they were never posted, or have been invalidated
  *
  * Context: the transport's write lock is held, or a CQ handler with the RPC pinned.
  */
-void xprtrdma_frwr_recycle(struct xprtrdma_loan *loan)
+void xprtrdma_frwr_recycle(struct xprtrdma_mr_list *mrs)
 {
-	if (!loan->ln_conn)
+	if (!mrs->ml_conn)
 		return;
-	if (!list_empty(&loan->ln_mrs))
-		mrs_recycle(loan);
-	loan_drop_conn(loan);
+	if (!list_empty(&mrs->ml_mrs))
+		mrs_recycle(mrs);
+	mr_list_put_conn(mrs);
 }
 
 /**
  * xprtrdma_frwr_reminv - the peer has invalidated a region
- * @loan: of the RPC whose reply it came with
+ * @mrs: of the RPC whose reply it came with
  * @rkey: the R_key
  *
  * Context: the Receive CQ handler; the RPC is pinned.
  * Return: false if the R_key is none of this RPC.
  */
-bool xprtrdma_frwr_reminv(struct xprtrdma_loan *loan, u32 rkey)
+bool xprtrdma_frwr_reminv(struct xprtrdma_mr_list *mrs, u32 rkey)
 {
-	struct xprtrdma_conn *conn = loan->ln_conn;
+	struct xprtrdma_conn *conn = mrs->ml_conn;
 	struct rpcrdma_region *region;
 
 	if (!conn)
 		return false;
 	/* Without the lock: see mrs_recycle(). */
-	list_for_each_entry(region, &loan->ln_mrs, rg_list) {
+	list_for_each_entry(region, &mrs->ml_mrs, rg_list) {
 		if (region->rg_mr->rkey != rkey)
 			continue;
 		rpcrdma_region_unmap(region);
@@ -562,78 +562,78 @@ bool xprtrdma_frwr_reminv(struct xprtrdma_loan *loan, u32 rkey)
 }
 
 /* Returns 0, -ENOENT when there is nothing to be invalidated, or another errno. */
-static int inv_post(struct xprtrdma_loan *loan, struct completion *done)
+static int inv_post(struct xprtrdma_mr_list *mrs, struct completion *done)
 {
-	struct xprtrdma_conn *conn = loan->ln_conn;
+	struct xprtrdma_conn *conn = mrs->ml_conn;
 	const struct ib_send_wr *bad;
 	struct ib_send_wr *first, *wr;
-	int rc = -ENOTCONN;
+	int ret = -ENOTCONN;
 
 	/* Under the lock: after BROKEN nobody posts, see xprtrdma_conn_destroy(). */
 	spin_lock(&conn->xc_lock);
-	loan->ln_fenced = done;
-	first = rpcrdma_regions_inv(&loan->ln_mrs, NULL);
+	mrs->ml_fenced = done;
+	first = rpcrdma_regions_inv(&mrs->ml_mrs, NULL);
 	for (wr = first; wr; wr = wr->next)
 		RPCRDMA_COUNT(conn->xc_transport->xt_stats.local_inv_needed, 1);
 	if (!first)
-		rc = -ENOENT;
+		ret = -ENOENT;
 	else if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
-		rc = ib_post_send(conn->xc_id->qp, first, &bad);
+		ret = ib_post_send(conn->xc_id->qp, first, &bad);
 	/* A task that waits itself gives up itself. */
-	if (!rc && !done)
-		xprtrdma_watch_hold(conn);
+	if (!ret && !done)
+		xprtrdma_watch_hca_begin(conn);
 	spin_unlock(&conn->xc_lock);
-	return rc;
+	return ret;
 }
 
 /**
  * xprtrdma_frwr_unmap_async - fence an RPC's memory, then complete it
- * @loan: its regions; ln_receive is set, the RPC is pinned
+ * @mrs: its regions; ml_receive is set, the RPC is pinned
  *
  * Context: the CQ handlers.
  * Return: true if nothing is left to be invalidated, and the caller completes the RPC.
  * Otherwise xprtrdma_reply_invalidated() is called, exactly once.
  */
-bool xprtrdma_frwr_unmap_async(struct xprtrdma_loan *loan)
+bool xprtrdma_frwr_unmap_async(struct xprtrdma_mr_list *mrs)
 {
-	int rc;
+	int ret;
 
-	/* Without the lock: only who has the loan takes regions off, and the teardown. */
-	if (!loan->ln_conn || list_empty(&loan->ln_mrs))
+	/* Without the lock: only who has the list takes regions off, and the teardown. */
+	if (!mrs->ml_conn || list_empty(&mrs->ml_mrs))
 		return true;
-	rc = inv_post(loan, NULL);
-	if (rc == -ENOENT)
+	ret = inv_post(mrs, NULL);
+	if (ret == -ENOENT)
 		return true;
-	if (rc) {
-		xprtrdma_conn_fail(loan->ln_conn, RPCRDMA_END_FENCE_FAILED);
+	if (ret) {
+		xprtrdma_conn_fail(mrs->ml_conn, RPCRDMA_END_FENCE_FAILED);
 		/*
 		 * The signalled one is the last of the chain. If it was not posted, its
 		 * handler does not run.
 		 */
-		xprtrdma_reply_invalidated(loan->ln_receive, false);
+		xprtrdma_reply_invalidated(mrs->ml_receive, false);
 	}
 	return false;
 }
 
 /**
  * xprtrdma_frwr_unmap_sync - fence the memory of an RPC that ends without a reply
- * @loan: its regions
+ * @mrs: its regions
  *
  * Context: process; the RPC is not pinned and cannot be found by its XID any more. Sleeps
  * until the peer cannot reach the memory.
  */
-void xprtrdma_frwr_unmap_sync(struct xprtrdma_loan *loan)
+void xprtrdma_frwr_unmap_sync(struct xprtrdma_mr_list *mrs)
 {
-	struct xprtrdma_conn *conn = loan->ln_conn;
+	struct xprtrdma_conn *conn = mrs->ml_conn;
 	DECLARE_COMPLETION_ONSTACK(done);
-	int rc;
+	int ret;
 
 	if (!conn)
 		return;
-	rc = inv_post(loan, &done);
-	if (rc && rc != -ENOENT) {
+	ret = inv_post(mrs, &done);
+	if (ret && ret != -ENOENT) {
 		xprtrdma_conn_fail(conn, RPCRDMA_END_FENCE_FAILED);
-	} else if (!rc && !wait_for_completion_timeout(&done, XPRTRDMA_FENCE_TIMEOUT)) {
+	} else if (!ret && !wait_for_completion_timeout(&done, XPRTRDMA_FENCE_TIMEOUT)) {
 		/* The drain flushes it. */
 		xprtrdma_conn_fail(conn, RPCRDMA_END_FENCE_FAILED);
 		wait_for_completion(&done);
@@ -641,10 +641,10 @@ void xprtrdma_frwr_unmap_sync(struct xprtrdma_loan *loan)
 
 	if (xprtrdma_conn_established(conn)) {
 		mutex_lock(&conn->xc_mr.taking);
-		mrs_recycle(loan);
+		mrs_recycle(mrs);
 		mutex_unlock(&conn->xc_mr.taking);
 	} else {
 		wait_for_completion(&conn->xc_released);
 	}
-	loan_drop_conn(loan);
+	mr_list_put_conn(mrs);
 }

@@ -93,22 +93,23 @@ static int map_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		    struct rpcrdma_chunk_lists *lists)
 {
 	struct xprtrdma_stats *stats = &conn->xc_transport->xt_stats;
+	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 	u32 position;
-	int rc;
+	int ret;
 
 	if (!plan->position_zero && !plan->read_chunk)
 		return 0;
-	xprtrdma_request_of(rqst)->rq_shape =
+	request->rq_shape =
 		plan->position_zero ? RPCRDMA_SHAPE_LONG : RPCRDMA_SHAPE_READ;
 	position = plan->position_zero ? 0 : rqst->rq_snd_buf.head[0].iov_len;
 	if (!rpcrdma_lists_begin_read(lists, position))
 		return -EIO;
-	rc = xprtrdma_frwr_map(conn, &xprtrdma_request_of(rqst)->rq_loan, &rqst->rq_snd_buf,
-			       plan->position_zero ? XPRTRDMA_ALL : XPRTRDMA_PAGES,
-			       false, lists);
-	if (rc < 0)
-		return rc;
-	RPCRDMA_COUNT(stats->read_chunk_count, rc);
+	ret = xprtrdma_frwr_map_chunk(conn, &request->rq_registered, &rqst->rq_snd_buf,
+				      plan->position_zero ? XPRTRDMA_ALL : XPRTRDMA_PAGES,
+				      false, lists);
+	if (ret < 0)
+		return ret;
+	RPCRDMA_COUNT(stats->read_chunk_count, ret);
 	RPCRDMA_COUNT(stats->total_rdma_request, lists->chunks[0].length);
 	if (plan->position_zero)
 		RPCRDMA_COUNT(stats->nomsg_call_count, 1);
@@ -121,18 +122,18 @@ static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 {
 	struct xprtrdma_stats *stats = &conn->xc_transport->xt_stats;
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
-	int rc;
+	int ret;
 
 	request->rq_write_capacity = 0;
 	request->rq_reply_capacity = 0;
 	if (plan->write_chunk) {
 		if (!rpcrdma_lists_begin_write(lists))
 			return -EIO;
-		rc = xprtrdma_frwr_map(conn, &request->rq_loan, &rqst->rq_rcv_buf,
-				       XPRTRDMA_PAGES, true, lists);
-		if (rc < 0)
-			return rc;
-		RPCRDMA_COUNT(stats->write_chunk_count, rc);
+		ret = xprtrdma_frwr_map_chunk(conn, &request->rq_registered, &rqst->rq_rcv_buf,
+					      XPRTRDMA_PAGES, true, lists);
+		if (ret < 0)
+			return ret;
+		RPCRDMA_COUNT(stats->write_chunk_count, ret);
 		request->rq_write_capacity = rpcrdma_write_chunk(lists, 0)->length;
 	}
 	if (plan->reply_chunk) {
@@ -141,12 +142,12 @@ static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		/* The server says how much it has written: no more may be read than that. */
 		memset(rqst->rq_rbuffer, 0, rqst->rq_rcvsize);
 		/* No page is exposed twice. */
-		rc = xprtrdma_frwr_map(conn, &request->rq_loan, &rqst->rq_rcv_buf,
-				       plan->write_chunk ? XPRTRDMA_KVECS : XPRTRDMA_ALL,
-				       true, lists);
-		if (rc < 0)
-			return rc;
-		RPCRDMA_COUNT(stats->reply_chunk_count, rc);
+		ret = xprtrdma_frwr_map_chunk(conn, &request->rq_registered, &rqst->rq_rcv_buf,
+					      plan->write_chunk ? XPRTRDMA_KVECS : XPRTRDMA_ALL,
+					      true, lists);
+		if (ret < 0)
+			return ret;
+		RPCRDMA_COUNT(stats->reply_chunk_count, ret);
 		request->rq_reply_capacity = rpcrdma_reply_chunk(lists)->length;
 	}
 	return 0;
@@ -208,10 +209,10 @@ static noinline_for_stack int marshal(struct xprtrdma_conn *conn, struct rpc_rqs
 	};
 	struct rpcrdma_call_shape shape;
 	struct rpcrdma_call_plan plan;
-	int rc = fill_sparse_pages(&rqst->rq_rcv_buf);
+	int ret = fill_sparse_pages(&rqst->rq_rcv_buf);
 
-	if (rc)
-		return rc;
+	if (ret)
+		return ret;
 	describe(conn, rqst, &shape);
 	if (!rpcrdma_plan_call(&shape, &plan))
 		return -EMSGSIZE;
@@ -223,11 +224,11 @@ static noinline_for_stack int marshal(struct xprtrdma_conn *conn, struct rpc_rqs
 
 	rpcrdma_lists_init(&lists, segments, ARRAY_SIZE(segments), chunks,
 			   ARRAY_SIZE(chunks));
-	rc = map_call(conn, rqst, &plan, &lists);
-	if (!rc)
-		rc = map_reply(conn, rqst, &plan, &lists);
-	if (rc)
-		return rc;
+	ret = map_call(conn, rqst, &plan, &lists);
+	if (!ret)
+		ret = map_reply(conn, rqst, &plan, &lists);
+	if (ret)
+		return ret;
 	/* The Send Queue has no entries for more. */
 	if (lists.nr_segments > conn->xc_queues.mrs_per_call)
 		return -EMSGSIZE;
@@ -239,11 +240,11 @@ static noinline_for_stack int marshal(struct xprtrdma_conn *conn, struct rpc_rqs
 		return -EMSGSIZE;
 	if (header.size + plan.inline_length > conn->xc_inline.inline_send)
 		return -EMSGSIZE;
-	rc = copy_inline(conn, rqst, &plan, send->sd_buffer.bf_data + header.size);
-	if (rc < 0)
-		return rc;
-	trace_xprtrdma_marshal(rqst->rq_xprt, &header, rc, &lists);
-	return header.size + rc;
+	ret = copy_inline(conn, rqst, &plan, send->sd_buffer.bf_data + header.size);
+	if (ret < 0)
+		return ret;
+	trace_xprtrdma_marshal(rqst->rq_xprt, &header, ret, &lists);
+	return header.size + ret;
 }
 
 /**
@@ -261,20 +262,20 @@ int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 			  struct xprtrdma_send *send)
 {
 	struct rpc_xprt *xprt = rqst->rq_xprt;
-	int rc = marshal(conn, rqst, send);
+	int ret = marshal(conn, rqst, send);
 
-	switch (rc) {
+	switch (ret) {
 	case -EAGAIN:
 		/* Before the worker can run, so that it finds somebody to wake. */
-		WRITE_ONCE(conn->xc_lack, XPRTRDMA_LACKS_REGION);
+		WRITE_ONCE(conn->xc_wait, XPRTRDMA_WAIT_REGIONS);
 		xprt_wait_for_buffer_space(xprt);
-		xprtrdma_mrs_more(conn);
+		xprtrdma_mrs_grow(conn);
 		break;
 	case -EMSGSIZE:
 	case -EIO:
 		RPCRDMA_COUNT(conn->xc_transport->xt_stats.failed_marshal_count, 1);
-		trace_xprtrdma_marshal_failed(xprt, be32_to_cpu(rqst->rq_xid), rc);
+		trace_xprtrdma_marshal_failed(xprt, be32_to_cpu(rqst->rq_xid), ret);
 		break;
 	}
-	return rc;
+	return ret;
 }

@@ -95,7 +95,7 @@ static int reads_fill_chunk(struct xprtrdma_receive *receive,
 	struct rpcrdma_region *region;
 	u32 n, from = 0;
 
-	region = list_first_entry(&receive->rv_loan->ln_mrs, struct rpcrdma_region, rg_list);
+	region = list_first_entry(&receive->rv_registered->ml_mrs, struct rpcrdma_region, rg_list);
 	for (; to >= region->rg_mr->length; region = list_next_entry(region, rg_list))
 		to -= region->rg_mr->length;
 	for (; left; left -= n) {
@@ -145,7 +145,7 @@ static struct ib_send_wr *reads_chain(struct xprtrdma_receive *receive)
 					&receive->rv_conn->xc_part_cqe, &pull->pl_cqe);
 	if (trace_xprtrdma_transfer_enabled())
 		xprtrdma_trace_transfers(receive->rv_conn, first);
-	first = xprtrdma_frwr_chain(receive->rv_loan, first, &registrations);
+	first = xprtrdma_frwr_chain(receive->rv_registered, first, &registrations);
 	xprtrdma_frwr_count(receive->rv_conn, registrations);
 	return first;
 }
@@ -188,32 +188,32 @@ static int reads_build(struct xprtrdma_receive *receive)
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	struct xprtrdma_cursor cursor;
-	int rc, max;
+	int ret, max;
 
 	pull_target(receive, &cursor);
 	if (cursor.left < RPC_REPLY_MIN && !pull->pl_call)
 		return -EMSGSIZE;
 	pull->pl_length = cursor.left;
-	rc = xprtrdma_frwr_lend(conn, receive->rv_loan, &cursor, sink_access(conn));
-	if (rc < 0)
+	ret = xprtrdma_frwr_map(conn, receive->rv_registered, &cursor, sink_access(conn));
+	if (ret < 0)
 		goto out_recycle;
 
-	max = min_t(int, rc + receive->rv_lists.nr_segments, XPRTRDMA_PULL_WRS);
+	max = min_t(int, ret + receive->rv_lists.nr_segments, XPRTRDMA_PULL_WRS);
 	pull->pl_reads = kmalloc_array(max, sizeof(*pull->pl_reads), GFP_KERNEL);
-	rc = -ENOMEM;
+	ret = -ENOMEM;
 	if (!pull->pl_reads)
 		goto out_recycle;
-	rc = reads_fill(receive, pull->pl_reads, max);
-	if (rc < 0)
+	ret = reads_fill(receive, pull->pl_reads, max);
+	if (ret < 0)
 		goto out_free;
-	pull->pl_wrs = rc;
+	pull->pl_wrs = ret;
 	return 0;
 
 out_free:
 	reads_free(receive);
 out_recycle:
-	xprtrdma_frwr_recycle(receive->rv_loan);
-	return rc;
+	xprtrdma_frwr_recycle(receive->rv_registered);
+	return ret;
 }
 
 /* ---- reading ---- */
@@ -254,7 +254,7 @@ static void pull_finish(struct xprtrdma_receive *receive, int status)
 
 	spin_lock(&conn->xc_lock);
 	conn->xc_pull.active--;
-	xprtrdma_watch_unhold(conn, true);
+	xprtrdma_watch_hca_end(conn, true);
 	waiting = !list_empty(&conn->xc_pull.waiting);
 	spin_unlock(&conn->xc_lock);
 	if (waiting)
@@ -286,7 +286,7 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 	if (pull->pl_done)
 		done_post(receive, pull->pl_done);
 	pull->pl_done = NULL;
-	if (xprtrdma_frwr_unmap_async(receive->rv_loan))
+	if (xprtrdma_frwr_unmap_async(receive->rv_registered))
 		xprtrdma_pull_invalidated(receive, true);
 }
 
@@ -300,7 +300,7 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 void xprtrdma_pull_invalidated(struct xprtrdma_receive *receive, bool ok)
 {
 	if (ok)
-		xprtrdma_frwr_recycle(receive->rv_loan);
+		xprtrdma_frwr_recycle(receive->rv_registered);
 	pull_finish(receive, ok ? receive->rv_pull.pl_length : -ENOTCONN);
 }
 
@@ -349,7 +349,7 @@ static enum pull_lack pull_start(struct xprtrdma_receive *receive)
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	enum reads_owner owner;
-	int rc;
+	int ret;
 
 	if (!pull->pl_done && !pull->pl_call)
 		pull->pl_done = xprtrdma_send_get(conn);
@@ -359,22 +359,22 @@ static enum pull_lack pull_start(struct xprtrdma_receive *receive)
 		pull_finish(receive, -EMSGSIZE);
 		return LACKS_NOTHING;
 	}
-	rc = reads_build(receive);
-	if (rc == -EAGAIN || rc == -ENOBUFS)
+	ret = reads_build(receive);
+	if (ret == -EAGAIN || ret == -ENOBUFS)
 		return LACKS_REGIONS;
-	if (!rc) {
+	if (!ret) {
 		owner = reads_post(receive);
 		if (owner == READS_POSTED)
 			return LACKS_NOTHING;
 		reads_free(receive);
-		xprtrdma_frwr_recycle(receive->rv_loan);
+		xprtrdma_frwr_recycle(receive->rv_registered);
 		/* One alone has all of them. */
 		if (owner == READS_WAIT)
 			return LACKS_READS;
 	}
-	if (rc == -ENOMEM || rc == -EIO)
+	if (ret == -ENOMEM || ret == -EIO)
 		xprtrdma_conn_fail(conn, RPCRDMA_END_OTHER);
-	pull_finish(receive, rc == -EMSGSIZE ? rc : -ENOTCONN);
+	pull_finish(receive, ret == -EMSGSIZE ? ret : -ENOTCONN);
 	return LACKS_NOTHING;
 }
 
@@ -415,7 +415,7 @@ static void pull_wait_again(struct xprtrdma_receive *receive, enum pull_lack lac
 		queue_work(xprtrdma_wq, &conn->xc_pull.worker);
 	/* It looks for those that wait. */
 	if (lack == LACKS_REGIONS)
-		xprtrdma_mrs_more(conn);
+		xprtrdma_mrs_grow(conn);
 }
 
 /* Starts to read those that wait for it. */
@@ -499,7 +499,7 @@ static void pull_queue(struct xprtrdma_receive *receive, bool call)
 	*pull = (struct xprtrdma_pull) { .pl_cqe.done = pull_wc, .pl_call = call };
 	spin_lock(&conn->xc_lock);
 	list_add_tail(&pull->pl_list, &conn->xc_pull.waiting);
-	xprtrdma_watch_hold(conn);
+	xprtrdma_watch_hca_begin(conn);
 	spin_unlock(&conn->xc_lock);
 	queue_work(xprtrdma_wq, &conn->xc_pull.worker);
 }
@@ -522,8 +522,8 @@ void xprtrdma_pull(struct xprtrdma_receive *receive)
 
 /**
  * xprtrdma_pull_call - read the Read chunks of a reverse-direction call
- * @receive: the message; rv_rqst has a rq_rcv_buf for the whole call; rv_loan takes the regions,
- *	and its ln_receive is @receive
+ * @receive: the message; rv_rqst has a rq_rcv_buf for the whole call; rv_registered takes the
+ *	regions, and its ml_receive is @receive
  *
  * xprtrdma_bc_pulled() is called once, whatever happens.
  *

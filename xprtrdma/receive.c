@@ -147,14 +147,14 @@ static int post_idle(struct xprtrdma_conn *conn)
  */
 int xprtrdma_receives_post(struct xprtrdma_conn *conn)
 {
-	int rc = -ENOTCONN;
+	int ret = -ENOTCONN;
 
 	spin_lock(&conn->xc_lock);
 	if (conn->xc_state == RPCRDMA_CONN_CONNECTING ||
 	    conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
-		rc = post_idle(conn);
+		ret = post_idle(conn);
 	spin_unlock(&conn->xc_lock);
-	return rc;
+	return ret;
 }
 
 /**
@@ -170,7 +170,7 @@ int xprtrdma_receive_return(struct xprtrdma_receive *receive)
 
 	lockdep_assert_held(&conn->xc_lock);
 	receive->rv_rqst = NULL;
-	receive->rv_loan = NULL;
+	receive->rv_registered = NULL;
 	make_idle(receive);
 	/* Once the state is BROKEN the queue may be drained already. */
 	if (conn->xc_recv.nr_idle < RPCRDMA_RECEIVE_BATCH ||
@@ -190,11 +190,11 @@ int xprtrdma_receive_return(struct xprtrdma_receive *receive)
 void xprtrdma_receive_put(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
-	int rc;
+	int ret;
 
 	spin_lock(&conn->xc_lock);
-	rc = xprtrdma_receive_return(receive);
+	ret = xprtrdma_receive_return(receive);
 	spin_unlock(&conn->xc_lock);
-	if (rc)
+	if (ret)
 		xprtrdma_conn_fail(conn, RPCRDMA_END_RECEIVE_FAILED);
 }

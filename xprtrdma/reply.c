@@ -9,7 +9,7 @@
  * LOCAL_INV is needed, the second half runs when it has completed. A reply that the
  * server exposes is read in between, see pull.c.
  *
- * Ownership: ln_receive and rv_rqst point at each other from the pin to the unpin, which
+ * Ownership: ml_receive and rv_rqst point at each other from the pin to the unpin, which
  * happens exactly once: in reply_let_go(). While an RPC is pinned its task cannot be
  * released, so its buffers stay.
  *
@@ -46,14 +46,14 @@ static void take_grant(const struct xprtrdma_receive *receive)
 static void give_credit_back(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
-	int rc;
+	int ret;
 
 	spin_lock(&conn->xc_lock);
-	rc = xprtrdma_receive_return(receive);
+	ret = xprtrdma_receive_return(receive);
 	rpcrdma_window_untake(&conn->xc_window);
 	xprtrdma_watch_replied(conn);
 	spin_unlock(&conn->xc_lock);
-	if (rc)
+	if (ret)
 		xprtrdma_conn_fail(conn, RPCRDMA_END_RECEIVE_FAILED);
 	xprt_write_space(&conn->xc_transport->xt_xprt);
 }
@@ -103,7 +103,7 @@ static void reply_let_go(struct xprtrdma_receive *receive, enum reply_outcome ou
 	struct rpc_rqst *rqst = receive->rv_rqst;
 
 	spin_lock(&xprt->queue_lock);
-	receive->rv_loan->ln_receive = NULL;
+	receive->rv_registered->ml_receive = NULL;
 	/* No other reply ends the RPC, unless this was none, until it has been sent again. */
 	if (outcome != REPLY_NONE)
 		WRITE_ONCE(xprtrdma_request_of(rqst)->rq_sent_on, 0);
@@ -118,7 +118,7 @@ static void reply_let_go(struct xprtrdma_receive *receive, enum reply_outcome ou
 	xprt_unpin_rqst(rqst);
 	spin_unlock(&xprt->queue_lock);
 	receive->rv_rqst = NULL;
-	receive->rv_loan = NULL;
+	receive->rv_registered = NULL;
 }
 
 /* The same, and lets the call's credit go; the Receive is not the caller's any more. */
@@ -387,7 +387,7 @@ static void complete_other(struct xprtrdma_receive *receive)
 /* The RPC's memory is ours alone now. */
 static void reply_complete(struct xprtrdma_receive *receive)
 {
-	xprtrdma_frwr_recycle(receive->rv_loan);
+	xprtrdma_frwr_recycle(receive->rv_registered);
 	if (receive->rv_header.proc == RPCRDMA_MSG)
 		complete_message(receive);
 	else
@@ -497,13 +497,13 @@ static bool reply_lookup(struct xprtrdma_receive *receive)
 	if (!rqst)
 		goto out;
 	request = xprtrdma_request_of(rqst);
-	if (!was_sent(request, receive->rv_conn) || request->rq_loan.ln_receive ||
+	if (!was_sent(request, receive->rv_conn) || request->rq_registered.ml_receive ||
 	    request->rq_refused)
 		goto out;
 	xprt_pin_rqst(rqst);
-	request->rq_loan.ln_receive = receive;
+	request->rq_registered.ml_receive = receive;
 	receive->rv_rqst = rqst;
-	receive->rv_loan = &request->rq_loan;
+	receive->rv_registered = &request->rq_registered;
 	found = true;
 out:
 	spin_unlock(&xprt->queue_lock);
@@ -553,15 +553,15 @@ static bool handle_config(struct xprtrdma_receive *receive, bool invalidated, u3
 	struct rpcrdma_header header = receive->rv_header;
 	struct xprtrdma_conn *conn = receive->rv_conn;
 
-	if (!xprtrdma_config_asked(conn) || header.proc == RPCRDMA_NOMSG ||
-	    !xprtrdma_config_receive(receive))
+	if (!xprtrdma_ccp_asked(conn) || header.proc == RPCRDMA_NOMSG ||
+	    !xprtrdma_ccp_receive(receive))
 		return false;
 	/* The question has none. */
 	if (invalidated)
 		foreign_rkey(receive, rkey);
 	take_grant(receive);
 	give_credit_back(receive);
-	xprtrdma_config_done(conn);
+	xprtrdma_ccp_done(conn);
 	return true;
 }
 
@@ -587,7 +587,7 @@ static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32
 		return;
 	}
 	WRITE_ONCE(conn->xc_useful, true);
-	if (invalidated && !xprtrdma_frwr_reminv(receive->rv_loan, rkey)) {
+	if (invalidated && !xprtrdma_frwr_reminv(receive->rv_registered, rkey)) {
 		foreign_rkey(receive, rkey);
 		reply_finish(receive, REPLY_LOST, 0);
 		return;
@@ -606,7 +606,7 @@ static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32
 		return;
 	}
 	take_grant(receive);
-	if (xprtrdma_frwr_unmap_async(receive->rv_loan))
+	if (xprtrdma_frwr_unmap_async(receive->rv_registered))
 		reply_complete(receive);
 }
 

@@ -32,7 +32,7 @@ int xprtrdma_requests_init(struct xprtrdma_transport *transport)
 {
 	rpc_init_wait_queue(&transport->xt_fenced, "xprtrdma_fenced");
 	return mempool_init_kmalloc_pool(&transport->xt_reserve, RESERVED_REQUESTS,
-						RESERVED_SIZE);
+					 RESERVED_SIZE);
 }
 
 /**
@@ -120,7 +120,7 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 			split_request(transport, task, size, reply);
 	if (!request)
 		return -ENOMEM;
-	xprtrdma_loan_init(&request->rq_loan);
+	xprtrdma_mr_list_init(&request->rq_registered);
 	request->rq_sent_on = 0;
 	request->rq_refused = RPCRDMA_NOT_REFUSED;
 	request->rq_answered = false;
@@ -140,7 +140,7 @@ static void note_lost(const struct rpc_rqst *rqst, unsigned long serial)
 {
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
-	unsigned long patience = rqst->rq_timeout ?: XPRTRDMA_STALL_TIMEOUT;
+	unsigned long stall_timeout = rqst->rq_timeout ?: XPRTRDMA_STALL_TIMEOUT;
 
 	spin_lock(&xprt->transport_lock);
 	if (transport->xt_lost_on < serial) {
@@ -150,9 +150,9 @@ static void note_lost(const struct rpc_rqst *rqst, unsigned long serial)
 	if (transport->xt_lost_on == serial) {
 		if (!transport->xt_lost++) {
 			transport->xt_lost_since = jiffies;
-			transport->xt_lost_patience = 0;
+			transport->xt_lost_timeout = 0;
 		}
-		transport->xt_lost_patience = max(transport->xt_lost_patience, patience);
+		transport->xt_lost_timeout = max(transport->xt_lost_timeout, stall_timeout);
 	}
 	spin_unlock(&xprt->transport_lock);
 }
@@ -162,9 +162,9 @@ static void end_unanswered(struct rpc_rqst *rqst, struct xprtrdma_request *reque
 {
 	if (request->rq_sent_on)
 		note_lost(rqst, request->rq_sent_on);
-	if (request->rq_loan.ln_conn) {
+	if (request->rq_registered.ml_conn) {
 		trace_xprtrdma_fence(rqst->rq_xprt, be32_to_cpu(rqst->rq_xid));
-		xprtrdma_frwr_unmap_sync(&request->rq_loan);
+		xprtrdma_frwr_unmap_sync(&request->rq_registered);
 	}
 }
 
@@ -182,7 +182,7 @@ void xprtrdma_request_free(struct rpc_task *task)
 	struct xprtrdma_transport *transport = xprtrdma_transport_of(rqst->rq_xprt);
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 
-	if (unlikely(request->rq_sent_on || request->rq_loan.ln_conn))
+	if (unlikely(request->rq_sent_on || request->rq_registered.ml_conn))
 		end_unanswered(rqst, request);
 	kfree(request->rq_reply);
 	give_memory_back(transport, request);
@@ -212,7 +212,7 @@ static struct xprtrdma_send *look_again(struct xprtrdma_conn *conn)
 	if (open)
 		send = xprtrdma_send_for_call(conn);
 	if (!send)
-		WRITE_ONCE(conn->xc_lack, open ? XPRTRDMA_LACKS_SEND : XPRTRDMA_LACKS_CREDIT);
+		WRITE_ONCE(conn->xc_wait, open ? XPRTRDMA_WAIT_SEND_QUEUE : XPRTRDMA_WAIT_CREDIT);
 	return send;
 }
 
@@ -230,8 +230,8 @@ static struct xprtrdma_send *wait_to_send(struct xprtrdma_conn *conn, struct rpc
 	if (send) {
 		xprt_write_space(xprt);
 	} else {
-		if (conn->xc_lack == XPRTRDMA_LACKS_CREDIT)
-			xprtrdma_window_more(conn);
+		if (conn->xc_wait == XPRTRDMA_WAIT_CREDIT)
+			xprtrdma_window_request_credits(conn);
 		xprtrdma_watch_stalled(conn, rqst);
 	}
 	return send;
@@ -241,27 +241,27 @@ static int send_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 {
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 	struct xprtrdma_send *send;
-	int rc;
+	int ret;
 
 	/* What was lent on an earlier connection has been taken back with it. */
-	if (request->rq_loan.ln_conn) {
-		WARN_ON_ONCE(!list_empty(&request->rq_loan.ln_mrs));
-		xprtrdma_frwr_recycle(&request->rq_loan);
+	if (request->rq_registered.ml_conn) {
+		WARN_ON_ONCE(!list_empty(&request->rq_registered.ml_mrs));
+		xprtrdma_frwr_recycle(&request->rq_registered);
 	}
 	send = may_send(conn) ?: wait_to_send(conn, rqst);
 	if (!send)
 		return -EAGAIN;
-	rc = xprtrdma_marshal_call(conn, rqst, send);
-	if (rc >= 0) {
+	ret = xprtrdma_marshal_call(conn, rqst, send);
+	if (ret >= 0) {
 		rqst->rq_xtime = ktime_get();
-		rc = xprtrdma_send_call(conn, rc, request);
-		if (rc != -EAGAIN)
-			return rc;
+		ret = xprtrdma_send_call(conn, ret, request);
+		if (ret != -EAGAIN)
+			return ret;
 		/* Closed meanwhile. SUNRPC comes again, at once or when there is a credit. */
 		wait_to_send(conn, rqst);
 	}
-	xprtrdma_frwr_recycle(&request->rq_loan);
-	return rc;
+	xprtrdma_frwr_recycle(&request->rq_registered);
+	return ret;
 }
 
 /*
@@ -309,7 +309,7 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 {
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct xprtrdma_conn *conn = xprtrdma_transport_of(xprt)->xt_conn;
-	int rc;
+	int ret;
 
 	if (!xprt_connected(xprt) || !conn || !xprtrdma_conn_established(conn))
 		return -ENOTCONN;
@@ -334,16 +334,16 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 	}
 	if (!xprt_request_get_cong(xprt, rqst)) {
 		let_admitted_call_go(xprt);
-		xprtrdma_window_more(conn);
+		xprtrdma_window_request_credits(conn);
 		return -EBADSLT;
 	}
-	rc = send_call(conn, rqst);
-	if (rc == -EMSGSIZE || rc == -EIO) {
+	ret = send_call(conn, rqst);
+	if (ret == -EMSGSIZE || ret == -EIO) {
 		refuse_to_send(rqst);
 		return 0;
 	}
-	if (rc)
-		return rc;
+	if (ret)
+		return ret;
 	rqst->rq_xmit_bytes_sent += rqst->rq_snd_buf.len;
 
 	/* A call without a reply would keep its credit for ever. */

@@ -53,7 +53,7 @@ struct xprtrdma_growth {
  * @next: for the next call, or NULL; for the holder of the transport's write lock
  * @probe: of what xprtrdma_send_probe() has posted last, until that is complete, or NULL
  * @count: all of them; changed by who makes them, others read without a lock
- * @unsignaled: Sends posted since the last signalled one
+ * @unsignalled: Sends posted since the last signalled one
  * @reg_wrs: entries of the Send Queue that are free for registrations of calls; the holder of the
  *	write lock reads it without xc_lock, as nobody else takes any
  * @regs_posted: registrations of calls, so far; wraps around
@@ -66,7 +66,7 @@ struct xprtrdma_send_pool {
 	struct xprtrdma_send	*next;
 	struct xprtrdma_send	*probe;
 	unsigned int		count;
-	unsigned int		unsignaled;
+	unsigned int		unsignalled;
 	u32			reg_wrs;
 	u32			regs_posted;
 	u32			regs_done;
@@ -120,11 +120,11 @@ struct xprtrdma_puller {
 
 /**
  * struct xprtrdma_bc_conn - bc_receive.c
- * @stranded: calls whose reading was broken off, with regions that may be valid still; under
+ * @orphaned: calls whose reading was broken off, with regions that may be valid still; under
  *	xc_lock
  */
 struct xprtrdma_bc_conn {
-	struct list_head	stranded;
+	struct list_head	orphaned;
 };
 
 /**
@@ -141,13 +141,13 @@ struct xprtrdma_bc_writer {
  * struct xprtrdma_watch - watch.c: does the server still do anything? Under xc_lock
  * @replies: so far
  * @stalled_at: @replies when the window was found closed
- * @patience: how long replies are waited for since then, jiffies; under the write lock
- * @held: messages that wait for the HCA; see xprtrdma_watch_hold()
- * @held_since: when the last of these came to an end, or the first one came; jiffies
+ * @stall_timeout: how long replies are waited for since then, jiffies; under the write lock
+ * @hca_pending: messages that wait for the HCA; see xprtrdma_watch_hca_begin()
+ * @hca_since: when the last of these came to an end, or the first one came; jiffies
  * @probed_at: @replies when @probe_worker has looked last, or was queued
  * @probing: @probe_worker is queued, or runs
  * @stall_worker: looks whether replies still come; see xprtrdma_watch_stalled()
- * @held_worker: fails the connection when nothing of @held comes to its end
+ * @hca_worker: fails the connection when nothing of @hca_pending comes to its end
  * @probe_worker: while calls wait for replies; see xprtrdma_watch_call()
  */
 struct xprtrdma_watch {
@@ -155,23 +155,23 @@ struct xprtrdma_watch {
 	u64			stalled_at;
 	u64			probed_at;
 	bool			probing;
-	unsigned long		patience;
-	unsigned int		held;
-	unsigned long		held_since;
+	unsigned long		stall_timeout;
+	unsigned int		hca_pending;
+	unsigned long		hca_since;
 	struct delayed_work	stall_worker;
-	struct delayed_work	held_worker;
+	struct delayed_work	hca_worker;
 	struct delayed_work	probe_worker;
 };
 
 /**
- * struct xprtrdma_asking - ccp.c: the server's configuration
+ * struct xprtrdma_ccp - ccp.c: the server's configuration
  * @done: the connect worker waits on it for an answer
  * @xid: of the question; set before @asked
  * @asked: a question is out, and not answered; under xc_lock
  * @answered: there was an answer, and @reply is what it says; under xc_lock
  * @reply: the server's limits; under xc_lock
  */
-struct xprtrdma_asking {
+struct xprtrdma_ccp {
 	struct completion		done;
 	u32				xid;
 	bool				asked;

@@ -249,31 +249,31 @@ static int post(struct xprtrdma_conn *conn, struct xprtrdma_send *send,
 {
 	struct xprtrdma_send_pool *pool = &conn->xc_send;
 	const struct ib_send_wr *bad;
-	int rc;
+	int ret;
 
 	lockdep_assert_held(&conn->xc_lock);
 	send->sd_regs = pool->regs_posted;
 	send->sd_wr.send_flags = 0;
-	if (++pool->unsignaled >= conn->xc_queues.signal_every || !pool->free ||
+	if (++pool->unsignalled >= conn->xc_queues.signal_every || !pool->free ||
 	    !regs_left(conn)) {
 		send->sd_wr.send_flags = IB_SEND_SIGNALED;
-		pool->unsignaled = 0;
+		pool->unsignalled = 0;
 		if (!pool->free)
-			xprtrdma_window_want(conn, XPRTRDMA_WANTS_SENDS);
+			xprtrdma_window_request_buffers(conn, XPRTRDMA_WANTS_SENDS);
 	}
 	append_posted(pool, send);
 	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
 		return -ENOTCONN;
-	rc = ib_post_send(conn->xc_id->qp, first, &bad);
-	if (!rc)
+	ret = ib_post_send(conn->xc_id->qp, first, &bad);
+	if (!ret)
 		RPCRDMA_COUNT(conn->xc_transport->xt_counters.bytes_sent_inline,
 			      send->sd_buffer.bf_sge.length);
-	return rc;
+	return ret;
 }
 
-static int post_failed(struct xprtrdma_conn *conn, int rc)
+static int post_failed(struct xprtrdma_conn *conn, int ret)
 {
-	trace_xprtrdma_post_failed(&conn->xc_transport->xt_xprt, rc);
+	trace_xprtrdma_post_failed(&conn->xc_transport->xt_xprt, ret);
 	xprtrdma_conn_fail(conn, RPCRDMA_END_SEND_FAILED);
 	return -ENOTCONN;
 }
@@ -293,13 +293,13 @@ static int post_failed(struct xprtrdma_conn *conn, int rc)
 int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length)
 {
 	struct xprtrdma_conn *conn = send->sd_conn;
-	int rc;
+	int ret;
 
 	message_to_device(send, length);
 	spin_lock(&conn->xc_lock);
-	rc = post(conn, send, &send->sd_wr);
+	ret = post(conn, send, &send->sd_wr);
 	spin_unlock(&conn->xc_lock);
-	return rc ? post_failed(conn, rc) : 0;
+	return ret ? post_failed(conn, ret) : 0;
 }
 
 /**
@@ -316,7 +316,7 @@ void xprtrdma_send_probe(struct xprtrdma_conn *conn)
 	struct xprtrdma_send_pool *pool = &conn->xc_send;
 	struct xprtrdma_send *send;
 	struct ib_rdma_wr probe;
-	int rc = 0;
+	int ret = 0;
 
 	spin_lock(&conn->xc_lock);
 	send = pool->probe ? NULL : pop_free(pool);
@@ -324,11 +324,11 @@ void xprtrdma_send_probe(struct xprtrdma_conn *conn)
 		pool->probe = send;
 		send->sd_buffer.bf_sge.length = 0;
 		rpcrdma_probe_init(&probe, &send->sd_cqe);
-		rc = post(conn, send, &probe.wr);
+		ret = post(conn, send, &probe.wr);
 	}
 	spin_unlock(&conn->xc_lock);
-	if (rc)
-		post_failed(conn, rc);
+	if (ret)
+		post_failed(conn, ret);
 }
 
 /* ---- calls ---- */
@@ -376,11 +376,11 @@ int xprtrdma_send_call(struct xprtrdma_conn *conn, unsigned int length,
 	struct xprtrdma_send *send = pool->next;
 	struct ib_send_wr *first = &send->sd_wr;
 	u32 registrations = 0;
-	int rc;
+	int ret;
 
 	message_to_device(send, length);
-	if (!list_empty(&request->rq_loan.ln_mrs))
-		first = xprtrdma_frwr_chain(&request->rq_loan, first, &registrations);
+	if (!list_empty(&request->rq_registered.ml_mrs))
+		first = xprtrdma_frwr_chain(&request->rq_registered, first, &registrations);
 
 	spin_lock(&conn->xc_lock);
 	if (unlikely(!rpcrdma_window_take(&conn->xc_window))) {
@@ -392,13 +392,13 @@ int xprtrdma_send_call(struct xprtrdma_conn *conn, unsigned int length,
 	request->rq_answered = false;
 	/* Before the post, which asks for a completion if none is left. */
 	pool->next = pop_free(pool);
-	rc = post(conn, send, first);
+	ret = post(conn, send, first);
 	/* Pairs with was_sent(). */
 	smp_store_release(&request->rq_sent_on, conn->xc_serial);
-	if (likely(!rc))
+	if (likely(!ret))
 		xprtrdma_watch_call(conn);
 	spin_unlock(&conn->xc_lock);
 	if (registrations)
 		xprtrdma_frwr_count(conn, registrations);
-	return rc ? post_failed(conn, rc) : 0;
+	return ret ? post_failed(conn, ret) : 0;
 }

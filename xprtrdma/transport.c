@@ -98,17 +98,17 @@ static void disconnect(struct xprtrdma_transport *transport, bool closed)
 static struct xprtrdma_conn *create_and_ask(struct xprtrdma_transport *transport)
 {
 	struct xprtrdma_conn *conn = xprtrdma_conn_create(transport);
-	int rc;
+	int ret;
 
-	if (IS_ERR(conn) || !READ_ONCE(xprtrdma_ask_config) || transport->xt_config_silent)
+	if (IS_ERR(conn) || !READ_ONCE(xprtrdma_ask_config) || transport->xt_ccp_silent)
 		return conn;
-	rc = xprtrdma_config_ask(conn);
-	if (!rc)
+	ret = xprtrdma_ccp_ask(conn);
+	if (!ret)
 		return conn;
-	transport->xt_config_silent = true;
+	transport->xt_ccp_silent = true;
 	xprtrdma_conn_destroy(conn);
 	/* SUNRPC may have been asked to close it, and would close the next one now. */
-	return ERR_PTR(rc);
+	return ERR_PTR(ret);
 }
 
 /*
@@ -148,9 +148,9 @@ static int establish(struct xprtrdma_transport *transport)
  * EPROTO, and would try for two minutes on EHOSTUNREACH. Who has had a connection goes on trying,
  * as the device may come back. So does a call of a hard mount whose transport has had none.
  */
-static int connect_status(const struct xprtrdma_transport *transport, int rc)
+static int connect_status(const struct xprtrdma_transport *transport, int ret)
 {
-	switch (rc) {
+	switch (ret) {
 	case -ENODEV:
 		return transport->xt_was_connected ? -EHOSTUNREACH : -EPROTO;
 	case -ECONNREFUSED:
@@ -160,7 +160,7 @@ static int connect_status(const struct xprtrdma_transport *transport, int rc)
 	case -ENOTCONN:
 	case -EAGAIN:
 	case -ETIMEDOUT:
-		return rc;
+		return ret;
 	case -ENOMEM:
 		return -ENOBUFS;
 	default:
@@ -169,11 +169,11 @@ static int connect_status(const struct xprtrdma_transport *transport, int rc)
 }
 
 /* An attempt is a connection that has ended at once. */
-static void count_failure(struct xprtrdma_transport *transport, int rc)
+static void count_failure(struct xprtrdma_transport *transport, int ret)
 {
 	enum rpcrdma_end end = RPCRDMA_END_CONNECT_FAILED;
 
-	if (rc == -ECONNREFUSED)
+	if (ret == -ECONNREFUSED)
 		end = RPCRDMA_END_CONNECT_REFUSED;
 	RPCRDMA_COUNT(transport->xt_counters.ended[end], 1);
 }
@@ -184,30 +184,30 @@ static void connect_worker(struct work_struct *work)
 		container_of(work, struct xprtrdma_transport, xt_connect_worker.work);
 	struct rpc_xprt *xprt = &transport->xt_xprt;
 	unsigned int flags = xprtrdma_memalloc_save(xprt);
-	int rc;
+	int ret;
 
-	rc = establish(transport);
-	trace_xprtrdma_connect(xprt, rc);
+	ret = establish(transport);
+	trace_xprtrdma_connect(xprt, ret);
 	/*
 	 * Also when it failed: a task that is told so asks for a disconnect of what it waited
 	 * for, and means no later attempt.
 	 */
 	next_cookie(xprt);
 	xprt_clear_connecting(xprt);
-	if (!rc) {
+	if (!ret) {
 		xprt->stat.connect_count++;
 		xprt->stat.connect_time += (long)jiffies - xprt->stat.connect_start;
 		xprt_set_connected(xprt);
-		rc = -EAGAIN;
+		ret = -EAGAIN;
 	} else {
-		count_failure(transport, rc);
+		count_failure(transport, ret);
 		/* The address did not resolve. The server has not seen any of this attempt. */
-		if (rc == -EHOSTUNREACH || rc == -ENODEV)
+		if (ret == -EHOSTUNREACH || ret == -ENODEV)
 			xprt->reestablish_timeout = XPRTRDMA_REESTABLISH_FIRST;
-		rc = connect_status(transport, rc);
+		ret = connect_status(transport, ret);
 	}
 	/* Not those that wait for a reply, or for another attempt, once others may send. */
-	xprt_wake_pending_tasks(xprt, rc);
+	xprt_wake_pending_tasks(xprt, ret);
 	xprt_unlock_connect(xprt, transport);
 
 	xprtrdma_memalloc_restore(flags);
@@ -397,7 +397,7 @@ static void transport_init(struct xprtrdma_transport *transport,
 		xprt->idle_timeout = 0;
 	transport->xt_idle_timeout = xprt->idle_timeout;
 	xprt->max_payload = XPRTRDMA_MAX_PAGES << PAGE_SHIFT;
-	transport->xt_config_timeout = XPRTRDMA_CONFIG_TIMEOUT;
+	transport->xt_ccp_timeout = XPRTRDMA_CONFIG_TIMEOUT;
 	INIT_DELAYED_WORK(&transport->xt_connect_worker, connect_worker);
 	INIT_WORK(&transport->xt_free_worker, free_worker);
 }
@@ -411,14 +411,14 @@ static struct rpc_xprt *transport_setup(struct xprt_create *args)
 	unsigned int slots = READ_ONCE(xprtrdma_slot_table_entries);
 	struct xprtrdma_transport *transport;
 	struct rpc_xprt *xprt;
-	int rc;
+	int ret;
 
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
 	if (!try_module_get(THIS_MODULE))
 		return ERR_PTR(-EIO);
 
-	rc = -ENOMEM;
+	ret = -ENOMEM;
 	/* SUNRPC makes more when it needs them. How many it keeps: keep_slots() in window.c. */
 	xprt = xprt_alloc(args->net, sizeof(struct xprtrdma_transport),
 			  min_t(unsigned int, slots, XPRTRDMA_FIRST_CREDITS), slots);
@@ -426,10 +426,10 @@ static struct rpc_xprt *transport_setup(struct xprt_create *args)
 		goto out_module;
 	transport = xprtrdma_transport_of(xprt);
 	transport_init(transport, args);
-	rc = xprtrdma_requests_init(transport);
-	if (!rc)
-		rc = format_addresses(xprt, args->dstaddr);
-	if (rc)
+	ret = xprtrdma_requests_init(transport);
+	if (!ret)
+		ret = format_addresses(xprt, args->dstaddr);
+	if (ret)
 		goto out_free;
 	xprtrdma_connection_add(transport);
 	return xprt;
@@ -440,7 +440,7 @@ out_free:
 	xprt_free(xprt);
 out_module:
 	module_put(THIS_MODULE);
-	return ERR_PTR(rc);
+	return ERR_PTR(ret);
 }
 
 static struct xprt_class xprtrdma_class = {
@@ -463,22 +463,22 @@ static struct xprt_class xprtrdma_class = {
  */
 int xprtrdma_transport_register(void)
 {
-	int rc = -ENOMEM;
+	int ret = -ENOMEM;
 
 	xprtrdma_wq = alloc_workqueue("xprtrdma", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!xprtrdma_wq)
-		return rc;
+		return ret;
 	free_wq = alloc_workqueue("xprtrdma_free", WQ_UNBOUND, 0);
 	if (!free_wq)
 		goto out_wq;
-	rc = rpcrdma_buffers_start("xprtrdma_buffer");
-	if (rc)
+	ret = rpcrdma_buffers_start("xprtrdma_buffer");
+	if (ret)
 		goto out_free_wq;
-	rc = xprtrdma_connections_init();
-	if (rc)
+	ret = xprtrdma_connections_init();
+	if (ret)
 		goto out_buffers;
-	rc = xprt_register_transport(&xprtrdma_class);
-	if (rc)
+	ret = xprt_register_transport(&xprtrdma_class);
+	if (ret)
 		goto out_connections;
 	return 0;
 
@@ -490,7 +490,7 @@ out_free_wq:
 	destroy_workqueue(free_wq);
 out_wq:
 	destroy_workqueue(xprtrdma_wq);
-	return rc;
+	return ret;
 }
 
 /**

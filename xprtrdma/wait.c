@@ -19,14 +19,14 @@
  * go before its connection is taken down. If there are none, there shall be none: a reply that
  * comes from now on might be one that is to be read, into regions.
  */
-static struct xprtrdma_conn *lent_on(const struct rpc_rqst *rqst)
+static struct xprtrdma_conn *registered_on(const struct rpc_rqst *rqst)
 {
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
-	const struct xprtrdma_loan *loan = &request->rq_loan;
+	const struct xprtrdma_mr_list *mrs = &request->rq_registered;
 	struct xprtrdma_conn *conn;
 
 	spin_lock(&rqst->rq_xprt->queue_lock);
-	conn = loan->ln_receive ? loan->ln_receive->rv_conn : loan->ln_conn;
+	conn = mrs->ml_receive ? mrs->ml_receive->rv_conn : mrs->ml_conn;
 	if (conn && completion_done(&conn->xc_released))
 		conn = NULL;
 	if (conn)
@@ -64,7 +64,7 @@ static void wait_for_fence(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct xprtrdma_transport *transport = xprtrdma_transport_of(rqst->rq_xprt);
-	struct xprtrdma_conn *conn = lent_on(rqst);
+	struct xprtrdma_conn *conn = registered_on(rqst);
 
 	if (!conn)
 		return;

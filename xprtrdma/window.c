@@ -103,10 +103,10 @@ void xprtrdma_window_grant(struct xprtrdma_conn *conn, const struct rpcrdma_head
 /* Half as many as there are calls may be posted without a completion yet. */
 static unsigned int sends_for(const struct rpcrdma_client_queues *queues, u32 credits)
 {
-	unsigned int unsignaled = min(max(credits / 2, 1U), queues->signal_every);
+	unsigned int unsignalled = min(max(credits / 2, 1U), queues->signal_every);
 	unsigned int beside = queues->send_slots - queues->signal_every - queues->credits;
 
-	return credits + beside + unsignaled;
+	return credits + beside + unsignalled;
 }
 
 /* One for each message that may come, and those that wait until a batch is complete */
@@ -118,12 +118,12 @@ static unsigned int receives_for(u32 credits, u32 reverse)
 static int make_buffers(struct xprtrdma_conn *conn, u32 credits, u32 reverse, unsigned int sends)
 {
 	const struct rpcrdma_client_queues *queues = &conn->xc_queues;
-	int rc;
+	int ret;
 
-	rc = xprtrdma_sends_create(conn, min(sends, sends_for(queues, credits)));
-	if (!rc)
-		rc = xprtrdma_receives_create(conn, receives_for(credits, reverse));
-	return rc;
+	ret = xprtrdma_sends_create(conn, min(sends, sends_for(queues, credits)));
+	if (!ret)
+		ret = xprtrdma_receives_create(conn, receives_for(credits, reverse));
+	return ret;
 }
 
 /* There are these now, and the Receives are posted. */
@@ -174,19 +174,19 @@ static void keep_slots(struct rpc_xprt *xprt, u32 credits)
  */
 int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, unsigned int sends)
 {
-	int rc = make_buffers(conn, credits, reverse, sends);
+	int ret = make_buffers(conn, credits, reverse, sends);
 
-	if (rc)
-		return rc;
-	rc = xprtrdma_receives_post(conn);
-	if (rc) {
+	if (ret)
+		return ret;
+	ret = xprtrdma_receives_post(conn);
+	if (ret) {
 		xprtrdma_conn_fail(conn, RPCRDMA_END_RECEIVE_FAILED);
 		return -ENOTCONN;
 	}
 	keep_slots(&conn->xc_transport->xt_xprt, credits);
 	spin_lock(&conn->xc_lock);
 	set_numbers(conn, reverse, sends);
-	/* Else who waits for a credit asks on, see xprtrdma_window_more(). */
+	/* Else who waits for a credit asks on, see xprtrdma_window_request_credits(). */
 	if (conn->xc_window.requested != credits) {
 		WRITE_ONCE(conn->xc_window.requested, credits);
 		set_window(conn);
@@ -216,7 +216,7 @@ static void window_worker(struct work_struct *work)
 	u32 reverse = conn->xc_growth.reverse;
 	unsigned int sends = conn->xc_growth.sends;
 	unsigned long wants = take_wants(conn);
-	int rc;
+	int ret;
 
 	if (wants & BIT(XPRTRDMA_WANTS_CREDITS))
 		credits = min(2 * credits, conn->xc_queues.credits);
@@ -224,11 +224,11 @@ static void window_worker(struct work_struct *work)
 		reverse = XPRTRDMA_BC_SLOTS;
 	if (wants & BIT(XPRTRDMA_WANTS_SENDS))
 		sends = min(2 * sends, conn->xc_queues.send_slots);
-	rc = xprtrdma_window_grow(conn, credits, reverse, sends);
+	ret = xprtrdma_window_grow(conn, credits, reverse, sends);
 	xprtrdma_memalloc_restore(flags);
-	if (rc || credits != before)
-		trace_xprtrdma_window(xprt, rc ? rc : (int)credits);
-	if (!rc)
+	if (ret || credits != before)
+		trace_xprtrdma_window(xprt, ret ? ret : (int)credits);
+	if (!ret)
 		xprt_write_space(xprt);
 }
 
@@ -262,13 +262,13 @@ static bool can_have_more(const struct xprtrdma_conn *conn, enum xprtrdma_want w
 }
 
 /**
- * xprtrdma_window_want - there may be too few buffers
+ * xprtrdma_window_request_buffers - there may be too few buffers
  * @conn: the connection
  * @want: for what
  *
  * Context: any; the caller holds xc_lock.
  */
-void xprtrdma_window_want(struct xprtrdma_conn *conn, enum xprtrdma_want want)
+void xprtrdma_window_request_buffers(struct xprtrdma_conn *conn, enum xprtrdma_want want)
 {
 	lockdep_assert_held(&conn->xc_lock);
 	/* After BROKEN xprtrdma_window_stop() may have been called. */
@@ -286,15 +286,15 @@ static bool grant_is_short(const struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_window_more - a call waits for a credit
+ * xprtrdma_window_request_credits - a call waits for a credit
  * @conn: of this connection
  *
  * Context: process.
  */
-void xprtrdma_window_more(struct xprtrdma_conn *conn)
+void xprtrdma_window_request_credits(struct xprtrdma_conn *conn)
 {
 	spin_lock(&conn->xc_lock);
-	xprtrdma_window_want(conn, XPRTRDMA_WANTS_CREDITS);
+	xprtrdma_window_request_buffers(conn, XPRTRDMA_WANTS_CREDITS);
 	if (grant_is_short(conn))
 		WRITE_ONCE(conn->xc_growth.ask, 0);
 	spin_unlock(&conn->xc_lock);

@@ -16,7 +16,7 @@
  *   receive (rv_)    one DMA-mapped buffer for an incoming message.
  *   pull (pl_)       one reply that the server exposes and we read, or call with Read
  *                    chunks; part of its receive.
- *   loan (ln_)       the memory regions that a request, or a call of the server's, has
+ *   MR list (ml_)   the memory regions that a request, or a call of the server's, has
  *                    on one connection; part of either.
  *   request (rq_)    what the transport adds to an rpc_rqst; lives from buf_alloc
  *                    to buf_free.
@@ -73,7 +73,7 @@ enum {
 /* Where a call does not say how long it waits for a reply */
 #define XPRTRDMA_STALL_TIMEOUT		(60U * HZ)
 /* Of several replies that wait for the HCA, one is complete within that time. */
-#define XPRTRDMA_HELD_TIMEOUT		(30U * HZ)
+#define XPRTRDMA_HCA_TIMEOUT		(30U * HZ)
 /* Calls wait that long, then the peer's HCA is asked to acknowledge something. */
 #define XPRTRDMA_PROBE_INTERVAL		(5U * HZ)
 /* A LOCAL_INV that takes longer waits for a peer that does not take our Sends. */
@@ -111,7 +111,7 @@ struct xprtrdma_cursor {
 };
 
 struct xprtrdma_conn;
-struct xprtrdma_loan;
+struct xprtrdma_mr_list;
 struct xprtrdma_request;
 
 /*
@@ -148,13 +148,13 @@ struct xprtrdma_stats {
  * @xt_told_failure: the log says that there is no connection; only for the connect worker
  * @xt_timeout: RPC timeouts set by xprtrdma_transport_set_connect_timeout()
  * @xt_lease: NFSv4's lease, jiffies; 0: none, or not known
- * @xt_config_timeout: how long an answer of ccp.c is waited for
- * @xt_config_silent: there was none; only for the connect worker
+ * @xt_ccp_timeout: how long an answer of ccp.c is waited for
+ * @xt_ccp_silent: there was none; only for the connect worker
  * @xt_overdue: a reply was, since there is this connection; a hint
  * @xt_lost_on: xc_serial of the connection that @xt_lost is about; under transport_lock
  * @xt_lost: calls that ended, by a signal or in time, before they were answered on it
  * @xt_lost_since: when the first of them ended, or a reply to one of them came last, jiffies
- * @xt_lost_patience: how long their tasks would have waited for a reply, jiffies
+ * @xt_lost_timeout: how long their tasks would have waited for a reply, jiffies
  * @xt_fenced: tasks that may not encode their calls again yet; see wait.c
  * @xt_reserve: requests for asynchronous tasks when memory is short
  * @xt_srcaddr: local address to bind to; ss_family is 0 for any
@@ -177,13 +177,13 @@ struct xprtrdma_transport {
 	bool			xt_told_failure;
 	struct rpc_timeout	xt_timeout;
 	unsigned long		xt_lease;
-	unsigned long		xt_config_timeout;
-	bool			xt_config_silent;
+	unsigned long		xt_ccp_timeout;
+	bool			xt_ccp_silent;
 	bool			xt_overdue;
 	unsigned long		xt_lost_on;
 	unsigned int		xt_lost;
 	unsigned long		xt_lost_since;
-	unsigned long		xt_lost_patience;
+	unsigned long		xt_lost_timeout;
 	struct rpc_wait_queue	xt_fenced;
 	mempool_t		xt_reserve;
 	struct sockaddr_storage	xt_srcaddr;
@@ -198,15 +198,15 @@ struct xprtrdma_transport {
 };
 
 /**
- * enum xprtrdma_lack - what is short, when SUNRPC is told to send nothing (XPRT_WRITE_SPACE)?
- * @XPRTRDMA_LACKS_CREDIT: a credit
- * @XPRTRDMA_LACKS_SEND: a Send buffer, or work requests for what a callback's reply writes
- * @XPRTRDMA_LACKS_REGION: memory regions
+ * enum xprtrdma_wait - what is short, when SUNRPC is told to send nothing (XPRT_WRITE_SPACE)?
+ * @XPRTRDMA_WAIT_CREDIT: a credit
+ * @XPRTRDMA_WAIT_SEND_QUEUE: a Send buffer, or work requests for what a callback's reply writes
+ * @XPRTRDMA_WAIT_REGIONS: memory regions
  */
-enum xprtrdma_lack {
-	XPRTRDMA_LACKS_CREDIT,
-	XPRTRDMA_LACKS_SEND,
-	XPRTRDMA_LACKS_REGION,
+enum xprtrdma_wait {
+	XPRTRDMA_WAIT_CREDIT,
+	XPRTRDMA_WAIT_SEND_QUEUE,
+	XPRTRDMA_WAIT_REGIONS,
 };
 
 /**
@@ -235,7 +235,7 @@ enum xprtrdma_lack {
  * @xc_part_cqe: completion of RDMA Reads and Writes that are not the last of their chain, and
  *	have failed
  * @xc_useful: a valid reply has arrived; written by the Receive CQ handler, read by close
- * @xc_lack: why SUNRPC waits, if it does; for the holder of the transport's write lock, and
+ * @xc_wait: why SUNRPC waits, if it does; for the holder of the transport's write lock, and
  *	read without a lock for statistics
  * @xc_lock: guards the members below it where they say so, and the rg_list of every region
  * @xc_end: why it ends, as whoever saw it first says
@@ -249,7 +249,7 @@ enum xprtrdma_lack {
  * @xc_bc: calls from the server
  * @xc_bc_write: replies to these that do not fit inline
  * @xc_watch: is the server alive?
- * @xc_config: its configuration
+ * @xc_ccp: its configuration
  */
 struct xprtrdma_conn {
 	struct kref			xc_kref;
@@ -271,7 +271,7 @@ struct xprtrdma_conn {
 	struct completion		xc_released;
 	struct ib_cqe			xc_part_cqe;
 	bool				xc_useful;
-	enum xprtrdma_lack		xc_lack;
+	enum xprtrdma_wait		xc_wait;
 
 	spinlock_t			xc_lock;	/* guards the members below */
 	enum rpcrdma_end		xc_end;
@@ -285,15 +285,15 @@ struct xprtrdma_conn {
 	struct xprtrdma_bc_conn		xc_bc;
 	struct xprtrdma_bc_writer	xc_bc_write;
 	struct xprtrdma_watch		xc_watch;
-	struct xprtrdma_asking		xc_config;
+	struct xprtrdma_ccp		xc_ccp;
 };
 
 /**
  * struct xprtrdma_mr - a memory region of the pool
- * @mr_region: the region; rg_list: free in xc_mr, or in ln_mrs, under xc_lock
+ * @mr_region: the region; rg_list: free in xc_mr, or in ml_mrs, under xc_lock
  * @mr_all: all of xc_mr; under xc_lock
  * @mr_conn: owner
- * @mr_loan: whose it is for now; valid while a LOCAL_INV is posted
+ * @mr_holder: whose it is for now; valid while a LOCAL_INV is posted
  * @mr_reg_cqe: completion of the registration; only seen when it failed
  * @mr_inv_cqe: completion of the LOCAL_INV
  */
@@ -301,7 +301,7 @@ struct xprtrdma_mr {
 	struct rpcrdma_region	mr_region;
 	struct list_head	mr_all;
 	struct xprtrdma_conn	*mr_conn;
-	struct xprtrdma_loan	*mr_loan;
+	struct xprtrdma_mr_list	*mr_holder;
 	struct ib_cqe		mr_reg_cqe;
 	struct ib_cqe		mr_inv_cqe;
 };
@@ -356,7 +356,7 @@ struct xprtrdma_pull {
  * @rv_length: bytes received
  * @rv_rqst: the RPC that this message ends, pinned, or the reverse-direction call that it
  *	is, while that is being read; NULL while there is none
- * @rv_loan: the regions of @rv_rqst; NULL with it
+ * @rv_registered: the regions of @rv_rqst; NULL with it
  * @rv_pull: the reply or call is to be read from the server
  * @rv_header: decoded header
  * @rv_lists: decoded chunk lists, over @rv_segments and @rv_chunks
@@ -371,7 +371,7 @@ struct xprtrdma_receive {
 	struct rpcrdma_buffer		rv_buffer;
 	unsigned int			rv_length;
 	struct rpc_rqst			*rv_rqst;
-	struct xprtrdma_loan		*rv_loan;
+	struct xprtrdma_mr_list		*rv_registered;
 	struct xprtrdma_pull		rv_pull;
 	struct rpcrdma_header		rv_header;
 	struct rpcrdma_chunk_lists	rv_lists;
@@ -380,26 +380,26 @@ struct xprtrdma_receive {
 };
 
 /**
- * struct xprtrdma_loan - memory regions of the pool that somebody has
- * @ln_conn: connection that @ln_mrs belong to, with a reference; NULL if there were none.
+ * struct xprtrdma_mr_list - memory regions of the pool that somebody has
+ * @ml_conn: connection that @ml_mrs belong to, with a reference; NULL if there were none.
  *	An RPC's is written under the transport's write lock or by the task's release.
- * @ln_mrs: the regions, by rg_list. They come and go under xc_lock of @ln_conn. Who has the
- *	loan (the sender, or who has pinned the RPC) walks the list without it: others take
+ * @ml_mrs: the regions, by rg_list. They come and go under xc_lock of @ml_conn. Who has the
+ *	mrs (the sender, or who has pinned the RPC) walks the list without it: others take
  *	regions off in xprtrdma_mrs_release() alone, which none of these runs beside
- * @ln_fenced: for xprtrdma_frwr_unmap_sync(); valid while a LOCAL_INV is posted
- * @ln_receive: the reply or call that is being processed; only for the Receive CQ handler
+ * @ml_fenced: for xprtrdma_frwr_unmap_sync(); valid while a LOCAL_INV is posted
+ * @ml_receive: the reply or call that is being processed; only for the Receive CQ handler
  *	and the completion of the LOCAL_INV that it posts
  */
-struct xprtrdma_loan {
-	struct xprtrdma_conn	*ln_conn;
-	struct list_head	ln_mrs;
-	struct completion	*ln_fenced;
-	struct xprtrdma_receive	*ln_receive;
+struct xprtrdma_mr_list {
+	struct xprtrdma_conn	*ml_conn;
+	struct list_head	ml_mrs;
+	struct completion	*ml_fenced;
+	struct xprtrdma_receive	*ml_receive;
 };
 
 /**
  * struct xprtrdma_request - the transport's part of an rpc_rqst
- * @rq_loan: memory regions lent to this RPC
+ * @rq_registered: memory regions lent to this RPC
  * @rq_sent_on: xc_serial of the connection of the last Send; 0: none, or no reply to it is
  *	taken. Set under xc_lock of that connection, when the Send has been posted, and read
  *	without it; cleared under queue_lock
@@ -419,7 +419,7 @@ struct xprtrdma_loan {
  * @rq_data: call buffer, then, without @rq_reply, reply buffer
  */
 struct xprtrdma_request {
-	struct xprtrdma_loan	rq_loan;
+	struct xprtrdma_mr_list	rq_registered;
 	unsigned long		rq_sent_on;
 	void			(*rq_timer)(struct rpc_task *task);
 	enum rpcrdma_refusal	rq_refused;
@@ -525,19 +525,19 @@ void xprtrdma_watch_stop(struct xprtrdma_conn *conn);
 void xprtrdma_watch_replied(struct xprtrdma_conn *conn);
 void xprtrdma_watch_call(struct xprtrdma_conn *conn);
 void xprtrdma_watch_stalled(struct xprtrdma_conn *conn, const struct rpc_rqst *rqst);
-void xprtrdma_watch_hold(struct xprtrdma_conn *conn);
-void xprtrdma_watch_unhold(struct xprtrdma_conn *conn, bool read);
+void xprtrdma_watch_hca_begin(struct xprtrdma_conn *conn);
+void xprtrdma_watch_hca_end(struct xprtrdma_conn *conn, bool read);
 
 /* ccp.c */
-void xprtrdma_config_init(struct xprtrdma_conn *conn);
-int xprtrdma_config_ask(struct xprtrdma_conn *conn);
-bool xprtrdma_config_receive(const struct xprtrdma_receive *receive);
-void xprtrdma_config_done(struct xprtrdma_conn *conn);
+void xprtrdma_ccp_init(struct xprtrdma_conn *conn);
+int xprtrdma_ccp_ask(struct xprtrdma_conn *conn);
+bool xprtrdma_ccp_receive(const struct xprtrdma_receive *receive);
+void xprtrdma_ccp_done(struct xprtrdma_conn *conn);
 
 /* Is an answer to be expected? Nearly never. Set before the question is posted. */
-static inline bool xprtrdma_config_asked(const struct xprtrdma_conn *conn)
+static inline bool xprtrdma_ccp_asked(const struct xprtrdma_conn *conn)
 {
-	return READ_ONCE(conn->xc_config.asked);
+	return READ_ONCE(conn->xc_ccp.asked);
 }
 
 /* request.c */
@@ -553,8 +553,8 @@ int xprtrdma_window_create(struct xprtrdma_conn *conn);
 void xprtrdma_window_begin(struct xprtrdma_conn *conn);
 void xprtrdma_window_grant(struct xprtrdma_conn *conn, const struct rpcrdma_header *header);
 int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, unsigned int sends);
-void xprtrdma_window_want(struct xprtrdma_conn *conn, enum xprtrdma_want want);
-void xprtrdma_window_more(struct xprtrdma_conn *conn);
+void xprtrdma_window_request_buffers(struct xprtrdma_conn *conn, enum xprtrdma_want want);
+void xprtrdma_window_request_credits(struct xprtrdma_conn *conn);
 u32 xprtrdma_window_ask_more(struct xprtrdma_conn *conn);
 bool xprtrdma_window_is_open(const struct xprtrdma_conn *conn);
 void xprtrdma_window_stop(struct xprtrdma_conn *conn);
@@ -595,22 +595,22 @@ int xprtrdma_frwr_query(struct xprtrdma_conn *conn, struct rpcrdma_device_limits
 int xprtrdma_mrs_create(struct xprtrdma_conn *conn, unsigned int count);
 void xprtrdma_mrs_release(struct xprtrdma_conn *conn);
 void xprtrdma_mrs_destroy(struct xprtrdma_conn *conn);
-void xprtrdma_mrs_more(struct xprtrdma_conn *conn);
+void xprtrdma_mrs_grow(struct xprtrdma_conn *conn);
 u32 xprtrdma_frwr_segments(const struct xprtrdma_conn *conn,
 			   const struct xdr_buf *buf, enum xprtrdma_parts parts);
-void xprtrdma_loan_init(struct xprtrdma_loan *loan);
-int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
-		       struct xprtrdma_cursor *cursor, int access);
-int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
-		      const struct xdr_buf *buf, enum xprtrdma_parts parts,
-		      bool writable, struct rpcrdma_chunk_lists *lists);
-struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_loan *loan, struct ib_send_wr *next,
+void xprtrdma_mr_list_init(struct xprtrdma_mr_list *mrs);
+int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs,
+		      struct xprtrdma_cursor *cursor, int access);
+int xprtrdma_frwr_map_chunk(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs,
+			    const struct xdr_buf *buf, enum xprtrdma_parts parts,
+			    bool writable, struct rpcrdma_chunk_lists *lists);
+struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_mr_list *mrs, struct ib_send_wr *next,
 				       u32 *registrations);
 void xprtrdma_frwr_count(struct xprtrdma_conn *conn, u32 registrations);
-void xprtrdma_frwr_recycle(struct xprtrdma_loan *loan);
-bool xprtrdma_frwr_reminv(struct xprtrdma_loan *loan, u32 rkey);
-bool xprtrdma_frwr_unmap_async(struct xprtrdma_loan *loan);
-void xprtrdma_frwr_unmap_sync(struct xprtrdma_loan *loan);
+void xprtrdma_frwr_recycle(struct xprtrdma_mr_list *mrs);
+bool xprtrdma_frwr_reminv(struct xprtrdma_mr_list *mrs, u32 rkey);
+bool xprtrdma_frwr_unmap_async(struct xprtrdma_mr_list *mrs);
+void xprtrdma_frwr_unmap_sync(struct xprtrdma_mr_list *mrs);
 
 /* marshal.c */
 int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,

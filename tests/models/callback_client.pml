@@ -9,7 +9,7 @@
  * @part receive  the handlers of a call's completions, and what reads its chunks
  *	xprtrdma/backchannel.c: xprtrdma_bc_request_get()
  *	xprtrdma/bc_receive.c: xprtrdma_bc_receive() bc_request_begin()
- *	xprtrdma/bc_receive.c: xprtrdma_bc_pulled() bc_request_strand()
+ *	xprtrdma/bc_receive.c: xprtrdma_bc_pulled() bc_request_orphan()
  *	xprtrdma/pull.c: xprtrdma_pull_call() pull_start() pull_wc() xprtrdma_pulls_abort()
  * @part enqueue  a call goes to the service, with a reference on the transport
  *	xprtrdma/bc_receive.c: enqueue()
@@ -55,7 +55,7 @@
  * @mutation NO_WAIT taken  the consumer is not held up for the calls that have come
  * @mutation NO_STRAND fence  the request of a call whose reading was broken off is idle at once
  * @mutation STOP_FIRST leak  idle requests are freed before the connection has gone
- * @mutation NO_RELEASED leak  stranded ones are forgotten
+ * @mutation NO_RELEASED leak  orphaned ones are forgotten
  */
 
 #define CALLS	2

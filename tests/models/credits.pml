@@ -14,7 +14,7 @@
  * are admitted. Any task that waits for the write lock may be the next.
  *
  * @part task  a task of SUNRPC, from its first encoding to the end of its request
- *	xprtrdma/wait.c: wait_ended() lent_on() fence_passed()
+ *	xprtrdma/wait.c: wait_ended() registered_on() fence_passed()
  *	xprtrdma/request.c: xprtrdma_request_free() note_lost()
  * @part admit  SUNRPC counts the calls that it admits
  *	xprtrdma/request.c: xprtrdma_request_send()
@@ -30,7 +30,7 @@
  * @part set_cwnd  SUNRPC hears of the window
  *	xprtrdma/window.c: set_cwnd()
  * @part window_more  a call waits for a credit, and there may be more
- *	xprtrdma/window.c: xprtrdma_window_more() xprtrdma_window_want()
+ *	xprtrdma/window.c: xprtrdma_window_request_credits() xprtrdma_window_request_buffers()
  * @part worker  buffers for more calls
  *	xprtrdma/window.c: window_worker() xprtrdma_window_grow() make_buffers()
  *	xprtrdma/receive.c: xprtrdma_receives_create() xprtrdma_receives_post()
@@ -393,7 +393,7 @@ release:
 		:: else
 		fi
 	};
-	/* lent_on(): a handler lets it go before its connection is taken down. */
+	/* registered_on(): a handler lets it go before its connection is taken down. */
 	atomic {
 		sleeps[i] == RUNS && !pinned[i] ->
 		if

@@ -54,18 +54,18 @@ int __wrap_xprtrdma_bc_write_post(struct xprtrdma_bc_write *write)
 	return rc;
 }
 
-int __wrap_xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
-			      struct xprtrdma_cursor *cursor, int access)
+int __wrap_xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs,
+			     struct xprtrdma_cursor *cursor, int access)
 {
-	int rc = __real_xprtrdma_frwr_lend(conn, loan, cursor, access);
+	int rc = __real_xprtrdma_frwr_map(conn, mrs, cursor, access);
 
-	after(AFTER_LEND);
+	after(AFTER_MAP);
 	return rc;
 }
 
-void __wrap_xprtrdma_frwr_recycle(struct xprtrdma_loan *loan)
+void __wrap_xprtrdma_frwr_recycle(struct xprtrdma_mr_list *mrs)
 {
-	__real_xprtrdma_frwr_recycle(loan);
+	__real_xprtrdma_frwr_recycle(mrs);
 	after(AFTER_RECYCLE);
 }
 

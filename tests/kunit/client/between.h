@@ -13,7 +13,7 @@ enum client_step {
 	AFTER_SEND_GET,		/* xprtrdma_send_get() */
 	AFTER_MARSHAL,		/* xprtrdma_marshal_call() */
 	AFTER_BC_WRITE_POST,	/* xprtrdma_bc_write_post() */
-	AFTER_LEND,		/* xprtrdma_frwr_lend() */
+	AFTER_MAP,		/* xprtrdma_frwr_map() */
 	AFTER_RECYCLE,		/* xprtrdma_frwr_recycle() */
 	AFTER_CONN_FAIL,	/* xprtrdma_conn_fail() */
 	AFTER_PULLS_SHOW,	/* xprtrdma_pulls_show() */
@@ -31,12 +31,12 @@ struct xprtrdma_send *__real_xprtrdma_send_get(struct xprtrdma_conn *conn);
 struct xprtrdma_send *__wrap_xprtrdma_send_get(struct xprtrdma_conn *conn);
 int __real_xprtrdma_bc_write_post(struct xprtrdma_bc_write *write);
 int __wrap_xprtrdma_bc_write_post(struct xprtrdma_bc_write *write);
-int __real_xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
-			      struct xprtrdma_cursor *cursor, int access);
-int __wrap_xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
-			      struct xprtrdma_cursor *cursor, int access);
-void __real_xprtrdma_frwr_recycle(struct xprtrdma_loan *loan);
-void __wrap_xprtrdma_frwr_recycle(struct xprtrdma_loan *loan);
+int __real_xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs,
+			     struct xprtrdma_cursor *cursor, int access);
+int __wrap_xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs,
+			     struct xprtrdma_cursor *cursor, int access);
+void __real_xprtrdma_frwr_recycle(struct xprtrdma_mr_list *mrs);
+void __wrap_xprtrdma_frwr_recycle(struct xprtrdma_mr_list *mrs);
 void __real_xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why);
 void __wrap_xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why);
 int __real_xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
