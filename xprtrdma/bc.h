@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * A call of the server: its memory is backchannel.c's, what is in it bc_receive.c's, and its
- * reply's way bc_reply.c's.
- */
+/* Reverse direction: calls of the server (backchannel.c), and our replies (bc_reply.c). */
 #ifndef XPRTRDMA_BC_H
 #define XPRTRDMA_BC_H
 
-#include "xprtrdma.h"
+#include <linux/sunrpc/xprt.h>
+
+#include "mr.h"
+
+struct xprtrdma_conn;
+struct xprtrdma_receive;
+struct xprtrdma_send;
+struct xprtrdma_transport;
 
 enum {
+	XPRTRDMA_BC_SLOTS	= 16,	/* reverse-direction credits that we grant */
+	XPRTRDMA_BC_MAX_CALL	= 68 << 10,	/* bytes of a reverse-direction call */
+	XPRTRDMA_BC_WRITES	= 4 * RPCRDMA_MAX_SEGMENTS_SENT, /* for four replies at a time */
 	/* Of a call, behind the first one. */
 	XPRTRDMA_BC_PAGES	= (XPRTRDMA_BC_MAX_CALL - 1) / PAGE_SIZE,
 	/*
@@ -16,6 +23,25 @@ enum {
 	 * operation's result is ten times as long as its arguments.
 	 */
 	XPRTRDMA_BC_REPLY_PAGES	= 10 * (XPRTRDMA_BC_PAGES + 1),
+};
+
+/**
+ * struct xprtrdma_bc_conn - calls of the server's on a connection
+ * @orphaned: calls whose reading was broken off, with regions that may be valid still; under
+ *	xc_lock
+ */
+struct xprtrdma_bc_conn {
+	struct list_head	orphaned;
+};
+
+/**
+ * struct xprtrdma_bc_writer - replies that go into Reply chunks, all under xc_lock
+ * @posted: replies on their way
+ * @wrs: work requests that these may still take
+ */
+struct xprtrdma_bc_writer {
+	struct list_head	posted;
+	unsigned int		wrs;
 };
 
 /**
@@ -52,10 +78,22 @@ static inline struct xprtrdma_bc_request *xprtrdma_bc_request_of(struct rpc_rqst
 }
 
 /* backchannel.c */
-struct xprtrdma_bc_request *xprtrdma_bc_request_get(struct xprtrdma_transport *transport);
-void xprtrdma_bc_request_put(struct xprtrdma_bc_request *request);
+int xprtrdma_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs);
+size_t xprtrdma_bc_max_payload(struct rpc_xprt *xprt);
+void xprtrdma_bc_connected(const struct xprtrdma_conn *conn);
+unsigned int xprtrdma_bc_num_slots(struct rpc_xprt *xprt);
+void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst);
+void xprtrdma_bc_stop(struct xprtrdma_transport *transport);
+void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs);
+void xprtrdma_bc_init(struct xprtrdma_conn *conn);
+void xprtrdma_bc_receive(struct xprtrdma_receive *receive);
+void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status);
+void xprtrdma_bc_released(struct xprtrdma_conn *conn);
 
 /* bc_reply.c */
+int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst);
 int xprtrdma_bc_send_error(struct xprtrdma_send *send, u32 xid);
+void xprtrdma_bc_writes_init(struct xprtrdma_conn *conn);
+void xprtrdma_bc_writes_abort(struct xprtrdma_conn *conn);
 
 #endif /* XPRTRDMA_BC_H */

@@ -16,7 +16,7 @@
  */
 #include <linux/random.h>
 
-#include "xprtrdma.h"
+#include "connection.h"
 #include "trace.h"
 
 static void ccp_request(const struct xprtrdma_conn *conn,
@@ -111,7 +111,7 @@ int xprtrdma_ccp_ask(struct xprtrdma_conn *conn)
 
 /**
  * xprtrdma_ccp_receive - is it the answer?
- * @receive: RDMA_MSG with an RPC reply, or RDMA_ERROR; stays the caller's
+ * @receive: a reply whose XID is none of SUNRPC's; stays the caller's
  *
  * Context: the Receive CQ handler.
  * Return: true when it was, and has been looked at; the caller gives the credit back, and
@@ -123,6 +123,9 @@ bool xprtrdma_ccp_receive(const struct xprtrdma_receive *receive)
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	bool ours;
 
+	/* Nearly never: nothing has been asked. */
+	if (!READ_ONCE(conn->xc_ccp.asked) || header->proc == RPCRDMA_NOMSG)
+		return false;
 	spin_lock(&conn->xc_lock);
 	ours = conn->xc_ccp.asked && header->xid == conn->xc_ccp.xid;
 	if (ours) {

@@ -18,8 +18,17 @@
 #include <linux/sched/mm.h>
 #include <linux/sunrpc/addr.h>
 
-#include "xprtrdma.h"
+#include "connection.h"
 #include "trace.h"
+
+enum {
+	RESOLVE_MS	= 5000,
+	FIRST_MRS	= 4,	/* until a call needs more */
+	READ_DEPTH	= 16,	/* RDMA Reads in flight */
+};
+
+/* More than the CM needs to give up: it repeats a request each four seconds, fifteen times. */
+#define CM_TIMEOUT	(120U * HZ)
 
 /* The single writer of xc_state. */
 static enum rpcrdma_conn_state conn_advance(struct xprtrdma_conn *conn,
@@ -72,17 +81,6 @@ void xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 		xprtrdma_ccp_done(conn);
 	}
 	spin_unlock(&conn->xc_lock);
-}
-
-/**
- * xprtrdma_conn_established - may messages be posted?
- * @conn: the connection
- *
- * Context: any. The answer can be outdated at once, except under xc_lock.
- */
-bool xprtrdma_conn_established(struct xprtrdma_conn *conn)
-{
-	return READ_ONCE(conn->xc_state) == RPCRDMA_CONN_ESTABLISHED;
 }
 
 /* What we say of ourselves. */
@@ -215,7 +213,7 @@ static int conn_wait(struct xprtrdma_conn *conn, int started,
 	if (started)
 		return started;
 	/* rdma_cm has time limits of its own; this one is for a provider's bug. */
-	if (!wait_for_completion_timeout(&conn->xc_cm_done, XPRTRDMA_CM_TIMEOUT))
+	if (!wait_for_completion_timeout(&conn->xc_cm_done, CM_TIMEOUT))
 		return -ETIMEDOUT;
 	if (READ_ONCE(conn->xc_state) == expected)
 		return 0;
@@ -243,13 +241,13 @@ static int conn_resolve(struct xprtrdma_conn *conn)
 	conn_event(conn, RPCRDMA_EVENT_START);
 	conn->xc_step = "address";
 	ret = rdma_resolve_addr(id, source, (struct sockaddr *)&xprt->addr,
-				XPRTRDMA_RESOLVE_MS);
+				RESOLVE_MS);
 	ret = conn_wait(conn, ret, RPCRDMA_CONN_RESOLVING_ROUTE);
 	if (ret)
 		return ret;
 
 	conn->xc_step = "route";
-	ret = rdma_resolve_route(id, XPRTRDMA_RESOLVE_MS);
+	ret = rdma_resolve_route(id, RESOLVE_MS);
 	return conn_wait(conn, ret, RPCRDMA_CONN_CONNECTING);
 }
 
@@ -400,7 +398,7 @@ static int conn_create_resources(struct xprtrdma_conn *conn)
 	if (ret)
 		return ret;
 	/* One is enough to go on with; the worker makes more when they are needed. */
-	ret = xprtrdma_mrs_create(conn, min_t(unsigned int, XPRTRDMA_MR_INITIAL,
+	ret = xprtrdma_mrs_create(conn, min_t(unsigned int, FIRST_MRS,
 					      conn->xc_queues.credits));
 	if (ret)
 		return ret;
@@ -418,7 +416,7 @@ static int conn_connect(struct xprtrdma_conn *conn)
 		.responder_resources	= min_t(int, U8_MAX, attrs->max_qp_rd_atom),
 		/* What we read from the server: replies that it exposes, and its calls. */
 		.initiator_depth	= conn->xc_may_pull ?
-			clamp_t(int, attrs->max_qp_init_rd_atom, 0, XPRTRDMA_READ_DEPTH) : 0,
+			clamp_t(int, attrs->max_qp_init_rd_atom, 0, READ_DEPTH) : 0,
 		/* 7 means "for ever" for the RNR retry count, and with rxe for both. */
 		.retry_count		= 6,
 		.rnr_retry_count	= 6,

@@ -13,7 +13,7 @@
 #include <linux/seq_file_net.h>
 #include <net/netns/generic.h>
 
-#include "xprtrdma.h"
+#include "connection.h"
 
 static void show(struct seq_file *seq, const struct rpcrdma_connection *connection);
 static void sum_up(const struct rpcrdma_connection *connection, struct rpcrdma_counters *sum);

@@ -19,8 +19,24 @@
 #include <linux/delay.h>
 #include <linux/sched/mm.h>
 
-#include "xprtrdma.h"
+#include "connection.h"
 #include "trace.h"
+
+/* A LOCAL_INV that takes longer waits for a peer that does not take our Sends. */
+#define FENCE_TIMEOUT	(10U * HZ)
+
+/* What the peer may do. RFC 5042 section 6.3.5: either direction, never both. */
+enum {
+	ACCESS_READ	= IB_ACCESS_REMOTE_READ,
+	ACCESS_WRITE	= IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE,
+};
+
+/* A piece of memory within one page. */
+struct extent {
+	struct page	*page;
+	unsigned int	offset;
+	unsigned int	length;
+};
 
 static unsigned int part_length(const struct xprtrdma_cursor *cursor)
 {
@@ -34,7 +50,7 @@ static unsigned int part_length(const struct xprtrdma_cursor *cursor)
 }
 
 /* The next bytes that lie in one page. False at the end. */
-static bool next_extent(struct xprtrdma_cursor *cursor, struct xprtrdma_extent *extent)
+static bool next_extent(struct xprtrdma_cursor *cursor, struct extent *extent)
 {
 	const struct xdr_buf *buf = cursor->buf;
 	unsigned long position;
@@ -319,19 +335,6 @@ void xprtrdma_mrs_destroy(struct xprtrdma_conn *conn)
 	conn->xc_mr.count = 0;
 }
 
-/**
- * xprtrdma_mr_list_init - nothing has been lent yet
- * @mrs: any
- *
- * Context: any.
- */
-void xprtrdma_mr_list_init(struct xprtrdma_mr_list *mrs)
-{
-	mrs->ml_conn = NULL;
-	INIT_LIST_HEAD(&mrs->ml_mrs);
-	mrs->ml_receive = NULL;
-}
-
 static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs)
 {
 	struct xprtrdma_mr *mr;
@@ -352,7 +355,7 @@ static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn, struct xprtrdma_mr
  * the first one that found no room, if any.
  */
 static u32 mr_fill(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor,
-		   struct xprtrdma_extent *extent, bool *more)
+		   struct extent *extent, bool *more)
 {
 	u32 n = 0;
 
@@ -369,10 +372,10 @@ static u32 mr_fill(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor
  * The device may take less.
  */
 static int mr_map(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor,
-		  struct xprtrdma_extent *extent, bool *more, int access)
+		  struct extent *extent, bool *more, int access)
 {
 	const struct xprtrdma_cursor at = *cursor;
-	const struct xprtrdma_extent first = *extent;
+	const struct extent first = *extent;
 	u32 n = mr_fill(region, cursor, extent, more);
 	int ret = rpcrdma_region_map(region, n, access);
 
@@ -403,7 +406,7 @@ static int mr_map(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor,
 int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs,
 		      struct xprtrdma_cursor *cursor, int access)
 {
-	struct xprtrdma_extent extent;
+	struct extent extent;
 	struct xprtrdma_mr *mr;
 	int count = 0, ret;
 	bool more;
@@ -483,7 +486,7 @@ int xprtrdma_frwr_map_chunk(struct xprtrdma_conn *conn, struct xprtrdma_mr_list 
 	int count;
 
 	count = xprtrdma_frwr_map(conn, mrs, &cursor, writable ?
-				  XPRTRDMA_ACCESS_WRITE : XPRTRDMA_ACCESS_READ);
+				  ACCESS_WRITE : ACCESS_READ);
 	if (count < 0)
 		return count;
 	region = list_entry(before, struct rpcrdma_region, rg_list);
@@ -633,7 +636,7 @@ void xprtrdma_frwr_unmap_sync(struct xprtrdma_mr_list *mrs)
 	ret = inv_post(mrs, &done);
 	if (ret && ret != -ENOENT) {
 		xprtrdma_conn_fail(conn, RPCRDMA_END_FENCE_FAILED);
-	} else if (!ret && !wait_for_completion_timeout(&done, XPRTRDMA_FENCE_TIMEOUT)) {
+	} else if (!ret && !wait_for_completion_timeout(&done, FENCE_TIMEOUT)) {
 		/* The drain flushes it. */
 		xprtrdma_conn_fail(conn, RPCRDMA_END_FENCE_FAILED);
 		wait_for_completion(&done);

@@ -9,7 +9,8 @@
 #include <linux/hash.h>
 #include <linux/sunrpc/auth.h>
 
-#include "xprtrdma.h"
+#include "connection.h"
+#include "request.h"
 #include "trace.h"
 
 enum { CALL_SEGMENTS = 3 * RPCRDMA_MAX_SEGMENTS_SENT, CALL_CHUNKS = 4 };

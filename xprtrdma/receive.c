@@ -11,7 +11,7 @@
  * again when the batch is complete, in one post; until then those still posted are
  * enough for all that the peer may send (RFC 8166 section 3.3.1, RFC 8167 section 4.3.1).
  */
-#include "xprtrdma.h"
+#include "connection.h"
 #include "trace.h"
 
 static void receive_wc(struct ib_cq *cq, struct ib_wc *wc)

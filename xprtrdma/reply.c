@@ -17,14 +17,33 @@
  * come; the RPC stays, with its memory and its credit, and goes out again on the next
  * connection when its time is up. RDMA_ERROR ends the RPC with EIO.
  */
-#include "xprtrdma.h"
+#include "connection.h"
+#include "request.h"
 #include "trace.h"
+
+/* For trace events. */
+static struct rpc_xprt *receive_xprt(const struct xprtrdma_receive *receive)
+{
+	return &receive->rv_conn->xc_transport->xt_xprt;
+}
+
+/*
+ * Is a message, decoded, a reply that is to be read from the server? On a connection where both
+ * have agreed on it, that is what an RDMA_NOMSG with nothing but a Position Zero Read chunk in its
+ * Read list means, unless it wants a reply.
+ */
+static bool is_pull(const struct xprtrdma_receive *receive)
+{
+	return receive->rv_header.proc == RPCRDMA_NOMSG &&
+	       receive->rv_conn->xc_inline.read_chunk_replies &&
+	       rpcrdma_is_pulled_reply(&receive->rv_lists);
+}
 
 /* @status: an enum rpcrdma_status, or an errno. */
 static void note_bad(const struct xprtrdma_receive *receive, int status)
 {
 	RPCRDMA_COUNT(receive->rv_conn->xc_transport->xt_stats.bad_reply_count, 1);
-	trace_xprtrdma_bad_reply(xprtrdma_receive_xprt(receive), &receive->rv_header,
+	trace_xprtrdma_bad_reply(receive_xprt(receive), &receive->rv_header,
 				 receive->rv_length, status);
 }
 
@@ -99,7 +118,7 @@ enum reply_outcome { REPLY_TAKEN, REPLY_NONE, REPLY_LOST, REPLY_FAILED, REPLY_AG
 /* @length: bytes of the RPC reply, if it was answered */
 static void reply_let_go(struct xprtrdma_receive *receive, enum reply_outcome outcome, u32 length)
 {
-	struct rpc_xprt *xprt = xprtrdma_receive_xprt(receive);
+	struct rpc_xprt *xprt = receive_xprt(receive);
 	struct rpc_rqst *rqst = receive->rv_rqst;
 
 	spin_lock(&xprt->queue_lock);
@@ -375,9 +394,9 @@ static void complete_other(struct xprtrdma_receive *receive)
 {
 	if (receive->rv_header.proc == RPCRDMA_ERROR) {
 		count_error(receive);
-		trace_xprtrdma_error(xprtrdma_receive_xprt(receive), &receive->rv_header);
+		trace_xprtrdma_error(receive_xprt(receive), &receive->rv_header);
 		reply_finish(receive, error_is_final(receive) ? REPLY_FAILED : REPLY_AGAIN, 0);
-	} else if (xprtrdma_is_pull(receive)) {
+	} else if (is_pull(receive)) {
 		xprtrdma_pull(receive);
 	} else {
 		reply_deliver(receive, deliver(receive, 0));
@@ -454,13 +473,13 @@ static bool reply_matches(const struct xprtrdma_receive *receive)
 	const struct rpcrdma_chunk *reply = rpcrdma_reply_chunk(lists);
 
 	/* RFC 8166 section 4.3.1: no Read list in a reply, unless both agreed on it. */
-	if ((lists->nr_read && !xprtrdma_is_pull(receive)) || lists->nr_write > 1)
+	if ((lists->nr_read && !is_pull(receive)) || lists->nr_write > 1)
 		return false;
 	if (write && write->length > request->rq_write_capacity)
 		return false;
 	if (reply && reply->length > request->rq_reply_capacity)
 		return false;
-	if (xprtrdma_is_pull(receive))
+	if (is_pull(receive))
 		return !reply || !reply->length;
 	if (receive->rv_header.proc == RPCRDMA_NOMSG)
 		return reply && reply->length;
@@ -487,7 +506,7 @@ static bool was_sent(const struct xprtrdma_request *request, struct xprtrdma_con
 /* Finds the RPC, and pins it. False: an unknown XID, or one that is being answered. */
 static bool reply_lookup(struct xprtrdma_receive *receive)
 {
-	struct rpc_xprt *xprt = xprtrdma_receive_xprt(receive);
+	struct rpc_xprt *xprt = receive_xprt(receive);
 	struct xprtrdma_request *request;
 	struct rpc_rqst *rqst;
 	bool found = false;
@@ -518,10 +537,10 @@ out:
  */
 static void drop_unknown(struct xprtrdma_receive *receive)
 {
-	bool pull = xprtrdma_is_pull(receive);
+	bool pull = is_pull(receive);
 	bool lost = take_lost(receive);
 
-	trace_xprtrdma_unknown_xid(xprtrdma_receive_xprt(receive), receive->rv_header.xid);
+	trace_xprtrdma_unknown_xid(receive_xprt(receive), receive->rv_header.xid);
 	RPCRDMA_COUNT(receive->rv_conn->xc_transport->xt_counters.bad_messages, 1);
 	if (pull || receive->rv_header.proc == RPCRDMA_MSG)
 		take_grant(receive);
@@ -542,7 +561,7 @@ static void foreign_rkey(const struct xprtrdma_receive *receive, u32 rkey)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
 
-	trace_xprtrdma_bad_rkey(xprtrdma_receive_xprt(receive), receive->rv_header.xid, rkey);
+	trace_xprtrdma_bad_rkey(receive_xprt(receive), receive->rv_header.xid, rkey);
 	RPCRDMA_COUNT(conn->xc_transport->xt_stats.bad_reply_count, 1);
 	xprtrdma_conn_fail(conn, RPCRDMA_END_BAD_MESSAGE);
 }
@@ -550,11 +569,9 @@ static void foreign_rkey(const struct xprtrdma_receive *receive, u32 rkey)
 /* To the question of ccp.c. Its credit comes back with whatever it says. */
 static bool handle_config(struct xprtrdma_receive *receive, bool invalidated, u32 rkey)
 {
-	struct rpcrdma_header header = receive->rv_header;
 	struct xprtrdma_conn *conn = receive->rv_conn;
 
-	if (!xprtrdma_ccp_asked(conn) || header.proc == RPCRDMA_NOMSG ||
-	    !xprtrdma_ccp_receive(receive))
+	if (!xprtrdma_ccp_receive(receive))
 		return false;
 	/* The question has none. */
 	if (invalidated)
@@ -594,7 +611,7 @@ static void handle_reply(struct xprtrdma_receive *receive, bool invalidated, u32
 	}
 	if (receive->rv_header.proc != RPCRDMA_ERROR && !reply_matches(receive)) {
 		note_bad(receive, RPCRDMA_OK);
-		if (xprtrdma_is_pull(receive)) {
+		if (is_pull(receive)) {
 			take_grant(receive);
 			reply_let_go(receive, REPLY_FAILED, 0);
 			xprtrdma_pull_refuse(receive);
@@ -647,7 +664,7 @@ void xprtrdma_reply_receive(struct xprtrdma_receive *receive, bool invalidated,
 		 * RFC 8166 section 4.3.1: with a Read list it can only be a call, unless
 		 * both have agreed on something else.
 		 */
-		if (receive->rv_lists.nr_read && !xprtrdma_is_pull(receive)) {
+		if (receive->rv_lists.nr_read && !is_pull(receive)) {
 			handle_call(receive, invalidated, rkey);
 			return;
 		}

@@ -18,7 +18,8 @@
  * Registrations of calls go before a Send, and their entries come back with that Send's. They
  * are counted: a call is sent if there are as many as it can need, and else it waits.
  */
-#include "xprtrdma.h"
+#include "connection.h"
+#include "request.h"
 #include "trace.h"
 
 static struct xprtrdma_send *pop_free(struct xprtrdma_send_pool *pool)

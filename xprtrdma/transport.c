@@ -17,8 +17,21 @@
 #include <linux/sched/mm.h>
 #include <linux/sunrpc/addr.h>
 
-#include "xprtrdma.h"
+#include "connection.h"
+#include "request.h"
 #include "trace.h"
+
+#define BIND_TIMEOUT		(60U * HZ)
+/*
+ * Between attempts, twice as long each time; the mount may want a lower bound. Ours is how long a
+ * server that is back may have to wait for its clients.
+ */
+#define REESTABLISH_FIRST	(1U * HZ)
+#define REESTABLISH_MIN		(5U * HZ)
+#define REESTABLISH_MAX		(10U * HZ)
+#define IDLE_TIMEOUT		(5U * 60 * HZ)
+/* A server that takes longer to say what its limits are is not asked again. */
+#define CCP_TIMEOUT		(5U * HZ)
 
 static struct xprt_class xprtrdma_class;
 
@@ -203,7 +216,7 @@ static void connect_worker(struct work_struct *work)
 		count_failure(transport, ret);
 		/* The address did not resolve. The server has not seen any of this attempt. */
 		if (ret == -EHOSTUNREACH || ret == -ENODEV)
-			xprt->reestablish_timeout = XPRTRDMA_REESTABLISH_FIRST;
+			xprt->reestablish_timeout = REESTABLISH_FIRST;
 		ret = connect_status(transport, ret);
 	}
 	/* Not those that wait for a reply, or for another attempt, once others may send. */
@@ -227,9 +240,9 @@ static void transport_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 
 	if (xprt->reestablish_timeout) {
 		delay = xprt_reconnect_delay(xprt);
-		xprt_reconnect_backoff(xprt, XPRTRDMA_REESTABLISH_FIRST);
+		xprt_reconnect_backoff(xprt, REESTABLISH_FIRST);
 	} else {
-		xprt->reestablish_timeout = XPRTRDMA_REESTABLISH_FIRST;
+		xprt->reestablish_timeout = REESTABLISH_FIRST;
 	}
 	queue_delayed_work(system_long_wq, &transport->xt_connect_worker, delay);
 }
@@ -316,7 +329,7 @@ static void transport_set_connect_timeout(struct rpc_xprt *xprt,
 		struct rpc_timeout to = *xprt->timeout;
 
 		to.to_initval = max_t(unsigned long, connect_timeout,
-				      2 * XPRTRDMA_REESTABLISH_MIN);
+				      2 * REESTABLISH_MIN);
 		to.to_maxval = to.to_initval;
 		transport->xt_timeout = to;
 		xprt->timeout = &transport->xt_timeout;
@@ -390,14 +403,14 @@ static void transport_init(struct xprtrdma_transport *transport,
 
 	xprt->timeout = &default_timeout;
 	xprt->connect_timeout = default_timeout.to_initval;
-	xprt->max_reconnect_timeout = XPRTRDMA_REESTABLISH_MAX;
-	xprt->bind_timeout = XPRTRDMA_BIND_TIMEOUT;
-	xprt->idle_timeout = XPRTRDMA_IDLE_TIMEOUT;
+	xprt->max_reconnect_timeout = REESTABLISH_MAX;
+	xprt->bind_timeout = BIND_TIMEOUT;
+	xprt->idle_timeout = IDLE_TIMEOUT;
 	if (args->flags & XPRT_CREATE_NO_IDLE_TIMEOUT)
 		xprt->idle_timeout = 0;
 	transport->xt_idle_timeout = xprt->idle_timeout;
 	xprt->max_payload = XPRTRDMA_MAX_PAGES << PAGE_SHIFT;
-	transport->xt_ccp_timeout = XPRTRDMA_CONFIG_TIMEOUT;
+	transport->xt_ccp_timeout = CCP_TIMEOUT;
 	INIT_DELAYED_WORK(&transport->xt_connect_worker, connect_worker);
 	INIT_WORK(&transport->xt_free_worker, free_worker);
 }

@@ -11,7 +11,7 @@
  *
  * A connection that is only idle is not touched.
  */
-#include "xprtrdma.h"
+#include "connection.h"
 #include "trace.h"
 
 /*

@@ -15,7 +15,7 @@
  * one asks for twice as many, and so do others while the window is full: a server that answers each
  * call at once does not see that others wait.
  */
-#include "xprtrdma.h"
+#include "connection.h"
 #include "trace.h"
 
 /*
@@ -301,16 +301,20 @@ void xprtrdma_window_request_credits(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_window_ask_more - xprtrdma_window_ask(), when a call had to wait
+ * xprtrdma_window_ask - how many credits does a message ask for?
  * @conn: the connection
  *
- * Context: any; the caller has not taken its credit yet.
+ * RFC 8166 section 3.3.1. Twice as many as there are, when a call had to wait.
+ *
+ * Context: any; the caller of a message that is a call has not taken its credit yet.
  * Return: credits, at least 1
  */
-u32 xprtrdma_window_ask_more(struct xprtrdma_conn *conn)
+u32 xprtrdma_window_ask(struct xprtrdma_conn *conn)
 {
-	u32 size;
+	u32 size = READ_ONCE(conn->xc_growth.ask);
 
+	if (likely(size))
+		return size;
 	spin_lock(&conn->xc_lock);
 	size = rpcrdma_window_size(&conn->xc_window);
 	/* Many replies may have come at once since then: the first call asks in any case. */

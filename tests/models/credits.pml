@@ -14,7 +14,7 @@
  * are admitted. Any task that waits for the write lock may be the next.
  *
  * @part task  a task of SUNRPC, from its first encoding to the end of its request
- *	xprtrdma/wait.c: wait_ended() registered_on() fence_passed()
+ *	xprtrdma/request.c: wait_ended() registered_on() fence_passed()
  *	xprtrdma/request.c: xprtrdma_request_free() note_lost()
  * @part admit  SUNRPC counts the calls that it admits
  *	xprtrdma/request.c: xprtrdma_request_send()

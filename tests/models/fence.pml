@@ -10,10 +10,10 @@
  *
  * @part task  a task of SUNRPC, from the post to the end of its request
  *	xprtrdma/send.c: xprtrdma_send_post()
- *	xprtrdma/wait.c: xprtrdma_reply_wait() wait_ended() wait_for_fence() fence_passed()
+ *	xprtrdma/request.c: xprtrdma_reply_wait() wait_ended() wait_for_fence() fence_passed()
  *	xprtrdma/request.c: xprtrdma_request_free()
- * @part lent_on  where is its memory lent?
- *	xprtrdma/wait.c: registered_on()
+ * @part registered_on  where is its memory lent?
+ *	xprtrdma/request.c: registered_on()
  * @part unmap_sync  the memory of a task that ends without a reply
  *	xprtrdma/frwr.c: xprtrdma_frwr_unmap_sync()
  * @part inv_post  LOCAL_INVs
@@ -40,7 +40,7 @@
  *	xprtrdma/connection.c: xprtrdma_conn_destroy() conn_quiesce()
  *	xprtrdma/pull.c: xprtrdma_pulls_abort()
  *	xprtrdma/frwr.c: xprtrdma_mrs_release()
- *	xprtrdma/wait.c: xprtrdma_fence_wake()
+ *	xprtrdma/request.c: xprtrdma_fence_wake()
  * @part misfortune  environment: the connection is lost, a timer runs out, the task is killed
  *
  * @property fence  no memory is the task's again, or unmapped, while the server may reach it

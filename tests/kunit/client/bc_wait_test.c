@@ -96,7 +96,7 @@ static void writes_come_back_in_between(struct kunit *test)
 	fake_mark(client->qp);
 	KUNIT_EXPECT_EQ(test, 0, xprtrdma_request_send(rqsts[0]));
 	KUNIT_EXPECT_EQ(test, 3 + 1, fake_posted(client->qp));
-	client_between(AFTER_BC_WRITE_POST, complete_all_sends, client);
+	client_between(BEFORE_WAIT_FOR_SPACE, complete_all_sends, client);
 	KUNIT_EXPECT_EQ(test, 0, xprtrdma_request_send(rqsts[1]));
 	KUNIT_EXPECT_TRUE(test, client_between_happened());
 	KUNIT_EXPECT_EQ(test, 2 * (3 + 1), fake_posted(client->qp));
