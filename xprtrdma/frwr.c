@@ -590,32 +590,20 @@ static int inv_post(struct xprtrdma_mr_list *mrs, struct completion *done)
 }
 
 /**
- * xprtrdma_frwr_unmap_async - fence an RPC's memory, then complete it
- * @mrs: its regions; ml_receive is set, the RPC is pinned
+ * xprtrdma_frwr_unmap_async - fence an RPC's memory, then go on with its reply
+ * @mrs: its regions, at least one; ml_receive is set, the RPC is pinned
+ *
+ * xprtrdma_reply_invalidated() is called, exactly once.
  *
  * Context: the CQ handlers.
- * Return: true if nothing is left to be invalidated, and the caller completes the RPC.
- * Otherwise xprtrdma_reply_invalidated() is called, exactly once.
  */
-bool xprtrdma_frwr_unmap_async(struct xprtrdma_mr_list *mrs)
+void xprtrdma_frwr_unmap_async(struct xprtrdma_mr_list *mrs)
 {
-	int ret;
-
-	/* Without the lock: only who has the list takes regions off, and the teardown. */
-	if (!mrs->ml_conn || list_empty(&mrs->ml_mrs))
-		return true;
-	ret = inv_post(mrs, NULL);
-	if (ret == -ENOENT)
-		return true;
-	if (ret) {
-		xprtrdma_conn_fail(mrs->ml_conn, RPCRDMA_END_FENCE_FAILED);
-		/*
-		 * The signalled one is the last of the chain. If it was not posted, its
-		 * handler does not run.
-		 */
-		xprtrdma_reply_invalidated(mrs->ml_receive, false);
-	}
-	return false;
+	if (!inv_post(mrs, NULL))
+		return;
+	xprtrdma_conn_fail(mrs->ml_conn, RPCRDMA_END_FENCE_FAILED);
+	/* The signalled one is the last of the chain. It was not posted: no handler runs. */
+	xprtrdma_reply_invalidated(mrs->ml_receive, false);
 }
 
 /**

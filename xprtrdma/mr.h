@@ -109,7 +109,7 @@ struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_mr_list *mrs, struct ib_s
 void xprtrdma_frwr_count(struct xprtrdma_conn *conn, u32 registrations);
 void xprtrdma_frwr_recycle(struct xprtrdma_mr_list *mrs);
 bool xprtrdma_frwr_reminv(struct xprtrdma_mr_list *mrs, u32 rkey);
-bool xprtrdma_frwr_unmap_async(struct xprtrdma_mr_list *mrs);
+void xprtrdma_frwr_unmap_async(struct xprtrdma_mr_list *mrs);
 void xprtrdma_frwr_unmap_sync(struct xprtrdma_mr_list *mrs);
 
 #endif /* XPRTRDMA_MR_H */

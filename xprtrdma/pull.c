@@ -237,6 +237,7 @@ static void count_read(const struct xprtrdma_receive *receive)
 
 static void pull_deliver(struct xprtrdma_receive *receive, int status)
 {
+	xprtrdma_receive_advance(receive, XPRTRDMA_MESSAGE_HANDLED);
 	if (receive->rv_pull.pl_call)
 		xprtrdma_bc_pulled(receive, status);
 	else
@@ -255,7 +256,6 @@ static void pull_finish(struct xprtrdma_receive *receive, int status)
 	else if (pull->pl_done)
 		done_post(receive, pull->pl_done);
 	pull->pl_done = NULL;
-	pull->pl_reading = false;
 	pull_deliver(receive, status);
 
 	spin_lock(&conn->xc_lock);
@@ -292,8 +292,8 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 	if (pull->pl_done)
 		done_post(receive, pull->pl_done);
 	pull->pl_done = NULL;
-	if (xprtrdma_frwr_unmap_async(receive->rv_registered))
-		xprtrdma_pull_invalidated(receive, true);
+	xprtrdma_receive_advance(receive, XPRTRDMA_MESSAGE_READ_INVALIDATING);
+	xprtrdma_frwr_unmap_async(receive->rv_registered);
 }
 
 /**
@@ -341,7 +341,6 @@ static enum reads_owner reads_post(struct xprtrdma_receive *receive)
 	failed = ib_post_send(conn->xc_id->qp, reads_chain(receive), NULL);
 	if (failed)
 		list_add(&pull->pl_list, &conn->xc_pull.waiting);
-	pull->pl_reading = true;
 out_unlock:
 	spin_unlock(&conn->xc_lock);
 	if (failed)
@@ -503,6 +502,7 @@ static void pull_queue(struct xprtrdma_receive *receive, bool call)
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 
 	*pull = (struct xprtrdma_pull) { .pl_cqe.done = pull_wc, .pl_call = call };
+	xprtrdma_receive_advance(receive, XPRTRDMA_MESSAGE_READING);
 	spin_lock(&conn->xc_lock);
 	list_add_tail(&pull->pl_list, &conn->xc_pull.waiting);
 	xprtrdma_watch_hca_begin(conn);

@@ -24,7 +24,6 @@ enum {
  * @pl_cqe: completion of the last RDMA Read
  * @pl_reads: RDMA Reads; private to pull.c
  * @pl_wrs: their number
- * @pl_reading: they were posted, and reply.c has not been told of the end
  * @pl_length: bytes of the reply, as far as its buffer takes them
  * @pl_done: the message that ends it, reserved before the first Read; not of a call
  */
@@ -34,7 +33,6 @@ struct xprtrdma_pull {
 	struct ib_cqe		pl_cqe;
 	struct rpcrdma_transfer	*pl_reads;
 	unsigned int		pl_wrs;
-	bool			pl_reading;
 	unsigned int		pl_length;
 	struct xprtrdma_send	*pl_done;
 };

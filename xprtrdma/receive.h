@@ -17,12 +17,30 @@ enum {
 };
 
 /**
+ * enum xprtrdma_message_state - where is an incoming message?
+ * @XPRTRDMA_MESSAGE_NONE: the buffer is posted, or waits for that
+ * @XPRTRDMA_MESSAGE_HANDLED: with a completion handler, or with the teardown
+ * @XPRTRDMA_MESSAGE_INVALIDATING: waits for LOCAL_INVs of what its call has exposed
+ * @XPRTRDMA_MESSAGE_READING: waits for RDMA Reads, or to be able to post them
+ * @XPRTRDMA_MESSAGE_READ_INVALIDATING: waits for LOCAL_INVs of what was read into
+ */
+enum xprtrdma_message_state {
+	XPRTRDMA_MESSAGE_NONE,
+	XPRTRDMA_MESSAGE_HANDLED,
+	XPRTRDMA_MESSAGE_INVALIDATING,
+	XPRTRDMA_MESSAGE_READING,
+	XPRTRDMA_MESSAGE_READ_INVALIDATING,
+};
+
+/**
  * struct xprtrdma_receive - one incoming message
  * @rv_all: all of xc_recv
  * @rv_conn: owner
  * @rv_cqe: completion
  * @rv_wr: the Receive
  * @rv_buffer: xc_recv_size bytes
+ * @rv_state: changed by xprtrdma_receive_advance() alone
+ * @rv_exposed: it is a reply that the server exposes
  * @rv_length: bytes received
  * @rv_rqst: the RPC that this message ends, pinned, or the reverse-direction call that it
  *	is, while that is being read; NULL while there is none
@@ -39,6 +57,8 @@ struct xprtrdma_receive {
 	struct ib_cqe			rv_cqe;
 	struct ib_recv_wr		rv_wr;
 	struct rpcrdma_buffer		rv_buffer;
+	enum xprtrdma_message_state	rv_state;
+	bool				rv_exposed;
 	unsigned int			rv_length;
 	struct rpc_rqst			*rv_rqst;
 	struct xprtrdma_mr_list		*rv_registered;
@@ -70,9 +90,11 @@ void xprtrdma_receives_destroy(struct xprtrdma_conn *conn);
 int xprtrdma_receives_post(struct xprtrdma_conn *conn);
 void xprtrdma_receive_put(struct xprtrdma_receive *receive);
 int xprtrdma_receive_return(struct xprtrdma_receive *receive);
+void xprtrdma_receive_advance(struct xprtrdma_receive *receive,
+			      enum xprtrdma_message_state state);
 
 /* reply.c */
-void xprtrdma_reply_receive(struct xprtrdma_receive *receive, bool invalidated, u32 rkey);
+void xprtrdma_reply_wc(struct ib_cq *cq, struct ib_wc *wc);
 void xprtrdma_reply_invalidated(struct xprtrdma_receive *receive, bool ok);
 void xprtrdma_reply_pulled(struct xprtrdma_receive *receive, int status);
 

@@ -145,7 +145,7 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	return 0;
 }
 
-/* Its credit comes back with a reply to nobody: see drop_unknown(). */
+/* Its credit comes back with a reply to nobody: see handle_unknown(). */
 static void note_lost(const struct rpc_rqst *rqst, unsigned long serial)
 {
 	struct rpc_xprt *xprt = rqst->rq_xprt;

@@ -394,7 +394,7 @@ int xprtrdma_send_call(struct xprtrdma_conn *conn, unsigned int length,
 	/* Before the post, which asks for a completion if none is left. */
 	pool->next = pop_free(pool);
 	ret = post(conn, send, first);
-	/* Pairs with was_sent(). */
+	/* Pairs with reply_pin(). */
 	smp_store_release(&request->rq_sent_on, conn->xc_serial);
 	if (likely(!ret))
 		xprtrdma_watch_call(conn);

@@ -21,12 +21,12 @@
  * @part recycle  regions go back to the pool
  *	xprtrdma/frwr.c: mrs_recycle() mr_list_put_conn()
  * @part receive  the server's reply, and the handler of its Receive
- *	xprtrdma/reply.c: reply_lookup() handle_reply()
+ *	xprtrdma/reply.c: reply_pin() handle_reply()
  *	xprtrdma/frwr.c: xprtrdma_frwr_reminv() xprtrdma_frwr_unmap_async()
  * @part complete  the memory is ours alone
- *	xprtrdma/reply.c: reply_complete() reply_deliver()
+ *	xprtrdma/reply.c: reply_complete() reply_copied()
  * @part let_go  the RPC is unpinned, whatever has become of it
- *	xprtrdma/reply.c: reply_let_go()
+ *	xprtrdma/reply.c: reply_unpin()
  * @part reads  the worker that reads replies
  *	xprtrdma/pull.c: pull_worker() pull_start() reads_build() reads_post()
  * @part send_cq  the Send Queue, and its handlers
