@@ -196,7 +196,7 @@ static struct xprtrdma_send *send_get_or_wait(struct rpc_xprt *xprt,
 	if (send)
 		return send;
 	/* A completion may have come before there was anybody to wake. */
-	WRITE_ONCE(conn->xc_wait, XPRTRDMA_WAIT_SEND_QUEUE);
+	xprtrdma_conn_waits(conn, XPRTRDMA_WAIT_SEND_QUEUE);
 	xprt_wait_for_buffer_space(xprt);
 	send = xprtrdma_send_get(conn);
 	if (send)
@@ -242,7 +242,7 @@ static int write_or_wait(struct rpc_xprt *xprt, struct xprtrdma_conn *conn,
 	if (ret != -EAGAIN)
 		return ret;
 	/* As in send_get_or_wait(). */
-	WRITE_ONCE(conn->xc_wait, XPRTRDMA_WAIT_SEND_QUEUE);
+	xprtrdma_conn_waits(conn, XPRTRDMA_WAIT_SEND_QUEUE);
 	xprt_wait_for_buffer_space(xprt);
 	ret = bc_write_post(write);
 	if (ret == -EAGAIN)

@@ -17,15 +17,19 @@
 #include "xprtrdma.h"
 
 /**
- * enum xprtrdma_wait - what is short, when SUNRPC is told to send nothing (XPRT_WRITE_SPACE)?
+ * enum xprtrdma_wait - what a message waits for
+ * @XPRTRDMA_WAIT_NONE: nothing
  * @XPRTRDMA_WAIT_CREDIT: a credit
  * @XPRTRDMA_WAIT_SEND_QUEUE: a Send buffer, or work requests for what a callback's reply writes
  * @XPRTRDMA_WAIT_REGIONS: memory regions
+ * @XPRTRDMA_WAIT_READS: work requests of XPRTRDMA_PULL_WRS; in pull.c alone
  */
 enum xprtrdma_wait {
+	XPRTRDMA_WAIT_NONE,
 	XPRTRDMA_WAIT_CREDIT,
 	XPRTRDMA_WAIT_SEND_QUEUE,
 	XPRTRDMA_WAIT_REGIONS,
+	XPRTRDMA_WAIT_READS,
 };
 
 /**
@@ -54,8 +58,8 @@ enum xprtrdma_wait {
  * @xc_part_cqe: completion of RDMA Reads and Writes that are not the last of their chain, and
  *	have failed
  * @xc_useful: a valid reply has arrived; written by the Receive CQ handler, read by close
- * @xc_wait: why SUNRPC waits, if it does; for the holder of the transport's write lock, and
- *	read without a lock for statistics
+ * @xc_wait: changed by xprtrdma_conn_waits() alone, by the holder of the transport's write lock,
+ *	and read without a lock for statistics
  * @xc_lock: guards the members below it where they say so, and the rg_list of every region
  * @xc_end: why it ends, as whoever saw it first says
  * @xc_state: changed only through conn_advance(), and read without the lock as a hint
@@ -116,6 +120,15 @@ static inline struct ib_device *xprtrdma_conn_device(struct xprtrdma_conn *conn)
 static inline bool xprtrdma_conn_established(const struct xprtrdma_conn *conn)
 {
 	return READ_ONCE(conn->xc_state) == RPCRDMA_CONN_ESTABLISHED;
+}
+
+/*
+ * What SUNRPC has been told to wait for (XPRT_WRITE_SPACE): the reason of the task that was held
+ * back last, so any may follow any other. For statistics.
+ */
+static inline void xprtrdma_conn_waits(struct xprtrdma_conn *conn, enum xprtrdma_wait reason)
+{
+	WRITE_ONCE(conn->xc_wait, reason);
 }
 
 /* connection.c */

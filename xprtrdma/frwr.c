@@ -435,7 +435,7 @@ int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs,
  * xprtrdma_frwr_chain - put registrations in front of what is posted with them
  * @mrs: has regions, all mapped
  * @next: what follows
- * @registrations: their number, for xprtrdma_frwr_count() when they are posted
+ * @registrations: their number
  *
  * Context: any.
  * Return: the first registration.
@@ -450,18 +450,6 @@ struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_mr_list *mrs, struct ib_s
 		count++;
 	*registrations = count;
 	return first;
-}
-
-/**
- * xprtrdma_frwr_count - registrations are posted
- * @conn: on this connection
- * @registrations: their number
- *
- * Context: any.
- */
-void xprtrdma_frwr_count(struct xprtrdma_conn *conn, u32 registrations)
-{
-	rpcrdma_count_shared(&conn->xc_transport->xt_counters.regions_registered, registrations);
 }
 
 /**

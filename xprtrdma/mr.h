@@ -106,7 +106,6 @@ int xprtrdma_frwr_map_chunk(struct xprtrdma_conn *conn, struct xprtrdma_mr_list 
 			    bool writable, struct rpcrdma_chunk_lists *lists);
 struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_mr_list *mrs, struct ib_send_wr *next,
 				       u32 *registrations);
-void xprtrdma_frwr_count(struct xprtrdma_conn *conn, u32 registrations);
 void xprtrdma_frwr_recycle(struct xprtrdma_mr_list *mrs);
 bool xprtrdma_frwr_reminv(struct xprtrdma_mr_list *mrs, u32 rkey);
 void xprtrdma_frwr_unmap_async(struct xprtrdma_mr_list *mrs);

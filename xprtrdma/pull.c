@@ -25,14 +25,6 @@
 #include "connection.h"
 #include "trace.h"
 
-/* Why one has to wait */
-enum pull_lack {
-	LACKS_NOTHING,
-	LACKS_SEND,
-	LACKS_REGIONS,
-	LACKS_READS,	/* of XPRTRDMA_PULL_WRS */
-};
-
 /* RFC 5531 section 9: XID, direction, status, verifier without a body, accept status. */
 enum { RPC_REPLY_MIN = 6 * RPCRDMA_XDR_UNIT };
 
@@ -152,7 +144,8 @@ static struct ib_send_wr *reads_chain(struct xprtrdma_receive *receive)
 	if (trace_xprtrdma_transfer_enabled())
 		xprtrdma_trace_transfers(receive->rv_conn, first);
 	first = xprtrdma_frwr_chain(receive->rv_registered, first, &registrations);
-	xprtrdma_frwr_count(receive->rv_conn, registrations);
+	rpcrdma_count_shared(&receive->rv_conn->xc_transport->xt_counters.regions_registered,
+			     registrations);
 	return first;
 }
 
@@ -349,7 +342,7 @@ out_unlock:
 }
 
 /* It has started, or ended, unless something is short. */
-static enum pull_lack pull_start(struct xprtrdma_receive *receive)
+static enum xprtrdma_wait pull_start(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 	struct xprtrdma_conn *conn = receive->rv_conn;
@@ -359,28 +352,28 @@ static enum pull_lack pull_start(struct xprtrdma_receive *receive)
 	if (!pull->pl_done && !pull->pl_call)
 		pull->pl_done = xprtrdma_send_get(conn);
 	if (!pull->pl_done && !pull->pl_call)
-		return LACKS_SEND;
+		return XPRTRDMA_WAIT_SEND_QUEUE;
 	if (!receive->rv_rqst || !conn->xc_read_depth) {
 		pull_finish(receive, -EMSGSIZE);
-		return LACKS_NOTHING;
+		return XPRTRDMA_WAIT_NONE;
 	}
 	ret = reads_build(receive);
 	if (ret == -EAGAIN || ret == -ENOBUFS)
-		return LACKS_REGIONS;
+		return XPRTRDMA_WAIT_REGIONS;
 	if (!ret) {
 		owner = reads_post(receive);
 		if (owner == READS_POSTED)
-			return LACKS_NOTHING;
+			return XPRTRDMA_WAIT_NONE;
 		reads_free(receive);
 		xprtrdma_frwr_recycle(receive->rv_registered);
 		/* One alone has all of them. */
 		if (owner == READS_WAIT)
-			return LACKS_READS;
+			return XPRTRDMA_WAIT_READS;
 	}
 	if (ret == -ENOMEM || ret == -EIO)
 		xprtrdma_conn_fail(conn, RPCRDMA_END_OTHER);
 	pull_finish(receive, ret == -EMSGSIZE ? ret : -ENOTCONN);
-	return LACKS_NOTHING;
+	return XPRTRDMA_WAIT_NONE;
 }
 
 static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn)
@@ -403,7 +396,7 @@ static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn)
  * What is short wakes the worker when it comes back, unless that was while this one was
  * not on the list.
  */
-static void pull_wait_again(struct xprtrdma_receive *receive, enum pull_lack lack)
+static void pull_wait_again(struct xprtrdma_receive *receive, enum xprtrdma_wait reason)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	bool again = false;
@@ -411,15 +404,15 @@ static void pull_wait_again(struct xprtrdma_receive *receive, enum pull_lack lac
 	spin_lock(&conn->xc_lock);
 	conn->xc_pull.active--;
 	list_add(&receive->rv_pull.pl_list, &conn->xc_pull.waiting);
-	if (lack == LACKS_SEND)
+	if (reason == XPRTRDMA_WAIT_SEND_QUEUE)
 		again = xprtrdma_sends_left(conn);
-	else if (lack == LACKS_READS)
+	else if (reason == XPRTRDMA_WAIT_READS)
 		again = !conn->xc_pull.active;
 	spin_unlock(&conn->xc_lock);
 	if (again)
 		queue_work(xprtrdma_wq, &conn->xc_pull.worker);
 	/* It looks for those that wait. */
-	if (lack == LACKS_REGIONS)
+	if (reason == XPRTRDMA_WAIT_REGIONS)
 		xprtrdma_mrs_grow(conn);
 }
 
@@ -429,13 +422,13 @@ static void pull_worker(struct work_struct *work)
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
 						  xc_pull.worker);
 	unsigned int flags = xprtrdma_memalloc_save(&conn->xc_transport->xt_xprt);
-	enum pull_lack lack = LACKS_NOTHING;
+	enum xprtrdma_wait reason = XPRTRDMA_WAIT_NONE;
 	struct xprtrdma_receive *receive;
 
-	while (!lack && (receive = pull_next(conn))) {
-		lack = pull_start(receive);
-		if (lack)
-			pull_wait_again(receive, lack);
+	while (!reason && (receive = pull_next(conn))) {
+		reason = pull_start(receive);
+		if (reason)
+			pull_wait_again(receive, reason);
 	}
 	xprtrdma_memalloc_restore(flags);
 }

@@ -8,7 +8,7 @@
  * the pages that RPCSEC_GSS has encrypted the last call into, and writes over the rest. It
  * does not wait for ->close: xprt_autoclose() changes the connect cookie, upon which calls
  * are sent again, before it calls that. So each task that stops waiting without a reply comes
- * by wait_ended(), and sleeps on xt_fenced while memory regions are lent on a connection
+ * by wait_ended(), and sleeps on xt_fenced while memory regions are registered on a connection
  * that has not been taken down. That connection is of no more use. A task whose call has no
  * regions goes on, and no reply is taken any more that might get some.
  */
@@ -201,70 +201,80 @@ void xprtrdma_request_free(struct rpc_task *task)
 }
 
 /*
- * The buffer for a call, if it may be sent now. SUNRPC's congestion window normally keeps
- * calls back before this does; but after a reconnect it still counts the calls of the
- * old connection as admitted, and RFC 8166 section 3.3.3 allows one on the new.
+ * A call may not be sent now: SUNRPC waits, unless it may after all. Replies and Send completions
+ * call xprt_write_space(); one may have come before there was anybody to wake.
  */
-static struct xprtrdma_send *may_send(struct xprtrdma_conn *conn)
+static struct xprtrdma_send *wait_to_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 {
-	return xprtrdma_window_is_open(conn) ? xprtrdma_send_for_call(conn) : NULL;
-}
-
-/* The same. The lock: it knows of all that has happened before. */
-static struct xprtrdma_send *look_again(struct xprtrdma_conn *conn)
-{
+	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct xprtrdma_send *send = NULL;
 	bool open;
 
+	xprt_wait_for_buffer_space(xprt);
+	/* Whoever has held the lock before has changed the window for good. */
 	spin_lock(&conn->xc_lock);
 	open = xprtrdma_window_is_open(conn);
 	spin_unlock(&conn->xc_lock);
 	if (open)
-		send = xprtrdma_send_for_call(conn);
-	if (!send)
-		WRITE_ONCE(conn->xc_wait, open ? XPRTRDMA_WAIT_SEND_QUEUE : XPRTRDMA_WAIT_CREDIT);
-	return send;
-}
-
-/* As may_send(). If it may not, SUNRPC waits. */
-static struct xprtrdma_send *wait_to_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
-{
-	struct rpc_xprt *xprt = rqst->rq_xprt;
-	struct xprtrdma_send *send;
-
-	/* Replies and Send completions call xprt_write_space(). Look again: one may
-	 * have come before there was anybody to wake.
-	 */
-	xprt_wait_for_buffer_space(xprt);
-	send = look_again(conn);
+		send = xprtrdma_send_reserve(conn);
 	if (send) {
 		xprt_write_space(xprt);
-	} else {
-		if (conn->xc_wait == XPRTRDMA_WAIT_CREDIT)
-			xprtrdma_window_request_credits(conn);
-		xprtrdma_watch_stalled(conn, rqst);
+		return send;
 	}
-	return send;
+	xprtrdma_conn_waits(conn, open ? XPRTRDMA_WAIT_SEND_QUEUE : XPRTRDMA_WAIT_CREDIT);
+	if (!open)
+		xprtrdma_window_request_credits(conn);
+	xprtrdma_watch_stalled(conn, rqst);
+	return NULL;
 }
 
-static int send_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
+static void marshal_failed(struct xprtrdma_conn *conn, struct rpc_rqst *rqst, int error)
 {
-	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
-	struct xprtrdma_send *send;
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+
+	switch (error) {
+	case -EAGAIN:
+		/* Before the worker can run, so that it finds somebody to wake. */
+		xprtrdma_conn_waits(conn, XPRTRDMA_WAIT_REGIONS);
+		xprt_wait_for_buffer_space(xprt);
+		xprtrdma_mrs_grow(conn);
+		break;
+	case -EMSGSIZE:
+	case -EIO:
+		RPCRDMA_COUNT(conn->xc_transport->xt_stats.failed_marshal_count, 1);
+		trace_xprtrdma_marshal_failed(xprt, be32_to_cpu(rqst->rq_xid), error);
+		break;
+	}
+}
+
+static int send_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+		     struct xprtrdma_request *request)
+{
+	struct xprtrdma_send *send = NULL;
 	int ret;
 
-	/* What was lent on an earlier connection has been taken back with it. */
+	/* What was registered on an earlier connection has been taken back with it. */
 	if (request->rq_registered.ml_conn) {
 		WARN_ON_ONCE(!list_empty(&request->rq_registered.ml_mrs));
 		xprtrdma_frwr_recycle(&request->rq_registered);
 	}
-	send = may_send(conn) ?: wait_to_send(conn, rqst);
+	/*
+	 * SUNRPC's congestion window normally keeps calls back before this does; but after a
+	 * reconnect it still counts the calls of the old connection as admitted, and RFC 8166
+	 * section 3.3.3 allows one on the new.
+	 */
+	if (xprtrdma_window_is_open(conn))
+		send = xprtrdma_send_reserve(conn);
+	if (!send)
+		send = wait_to_send(conn, rqst);
 	if (!send)
 		return -EAGAIN;
 	ret = xprtrdma_marshal_call(conn, rqst, send);
-	if (ret >= 0) {
+	if (ret < 0) {
+		marshal_failed(conn, rqst, ret);
+	} else {
 		rqst->rq_xtime = ktime_get();
-		ret = xprtrdma_send_call(conn, ret, request);
+		ret = xprtrdma_send_call(send, ret, request);
 		if (ret != -EAGAIN)
 			return ret;
 		/* Closed meanwhile. SUNRPC comes again, at once or when there is a credit. */
@@ -319,6 +329,7 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 {
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 	struct xprtrdma_conn *conn = xprtrdma_transport_of(xprt)->xt_conn;
+	struct xprtrdma_request *request;
 	int ret;
 
 	if (!xprt_connected(xprt) || !conn || !xprtrdma_conn_established(conn))
@@ -326,19 +337,19 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 	if (bc_prealloc(rqst))
 		return xprtrdma_bc_send(conn, rqst);
 
+	request = xprtrdma_request_of(rqst);
 	/*
 	 * Not again, or not yet. The task learns of it when it waits. A refusal that comes just
 	 * now, from an earlier connection, is one that this connection has not to know of.
 	 */
-	if (READ_ONCE(xprtrdma_request_of(rqst)->rq_refused))
+	if (READ_ONCE(request->rq_refused))
 		return 0;
 	/*
 	 * No retransmission on the same connection: RDMA does not lose messages, and a
 	 * second copy would need a credit of its own (RFC 8166 section 3.3.1). A call that was
 	 * answered is none: SUNRPC could make nothing of the answer, and asks once more.
 	 */
-	if (rqst->rq_connect_cookie == xprt->connect_cookie &&
-	    !xprtrdma_request_of(rqst)->rq_answered) {
+	if (rqst->rq_connect_cookie == xprt->connect_cookie && !request->rq_answered) {
 		xprtrdma_conn_fail(conn, RPCRDMA_END_STALLED);
 		return -ENOTCONN;
 	}
@@ -347,7 +358,7 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 		xprtrdma_window_request_credits(conn);
 		return -EBADSLT;
 	}
-	ret = send_call(conn, rqst);
+	ret = send_call(conn, rqst, request);
 	if (ret == -EMSGSIZE || ret == -EIO) {
 		refuse_to_send(rqst);
 		return 0;
@@ -443,31 +454,25 @@ static void wait_ended(struct rpc_task *task)
 		wait_for_fence(task);
 }
 
-/*
+/**
+ * xprtrdma_reply_wait - ->wait_for_reply_request: the call has been sent
+ * @task: its task, which has no reply yet, and goes to sleep
+ *
  * The server has as long as ever for a call that has waited for a connection until its major
  * timeout was over. Else the task would not sleep at all, and its timer would end a connection
  * that has just begun: for ever, if connections take longer to come back than that. What may
  * end with its timeout, a soft mount's, does.
- */
-static void give_time(struct rpc_rqst *rqst)
-{
-	unsigned long earliest = jiffies + rqst->rq_timeout;
-
-	if (!RPC_IS_SOFT(rqst->rq_task) && time_before(rqst->rq_majortimeo, earliest))
-		rqst->rq_majortimeo = earliest;
-}
-
-/**
- * xprtrdma_reply_wait - ->wait_for_reply_request: the call has been sent
- * @task: its task, which has no reply yet, and goes to sleep
  *
  * Context: process; the caller holds queue_lock.
  */
 void xprtrdma_reply_wait(struct rpc_task *task)
 {
-	struct xprtrdma_request *request = xprtrdma_request_of(task->tk_rqstp);
+	struct rpc_rqst *rqst = task->tk_rqstp;
+	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
+	unsigned long earliest = jiffies + rqst->rq_timeout;
 
-	give_time(task->tk_rqstp);
+	if (!RPC_IS_SOFT(task) && time_before(rqst->rq_majortimeo, earliest))
+		rqst->rq_majortimeo = earliest;
 	rpcrdma_refusal_wait(task, &request->rq_refused, &request->rq_timer, wait_ended);
 }
 

@@ -37,13 +37,6 @@ static void push_free(struct xprtrdma_send_pool *pool, struct xprtrdma_send *sen
 	pool->free = send;
 }
 
-static void append_posted(struct xprtrdma_send_pool *pool, struct xprtrdma_send *send)
-{
-	send->sd_next = NULL;
-	*pool->end = send;
-	pool->end = &send->sd_next;
-}
-
 /* @last is complete, and so are all that were posted before it. */
 static void free_posted(struct xprtrdma_send_pool *pool, struct xprtrdma_send *last)
 {
@@ -191,18 +184,6 @@ bool xprtrdma_sends_left(const struct xprtrdma_conn *conn)
 	return conn->xc_send.free;
 }
 
-static struct xprtrdma_send *take(struct xprtrdma_conn *conn)
-{
-	struct xprtrdma_send *send;
-
-	spin_lock(&conn->xc_lock);
-	send = pop_free(&conn->xc_send);
-	if (!send)
-		RPCRDMA_COUNT(conn->xc_transport->xt_stats.empty_sendctx_q, 1);
-	spin_unlock(&conn->xc_lock);
-	return send;
-}
-
 /**
  * xprtrdma_send_get - take a Send buffer
  * @conn: the connection
@@ -212,7 +193,14 @@ static struct xprtrdma_send *take(struct xprtrdma_conn *conn)
  */
 struct xprtrdma_send *xprtrdma_send_get(struct xprtrdma_conn *conn)
 {
-	return take(conn);
+	struct xprtrdma_send *send;
+
+	spin_lock(&conn->xc_lock);
+	send = pop_free(&conn->xc_send);
+	if (!send)
+		RPCRDMA_COUNT(conn->xc_transport->xt_stats.empty_sendctx_q, 1);
+	spin_unlock(&conn->xc_lock);
+	return send;
 }
 
 /**
@@ -228,12 +216,6 @@ void xprtrdma_send_put(struct xprtrdma_send *send)
 	spin_lock(&conn->xc_lock);
 	push_free(&conn->xc_send, send);
 	spin_unlock(&conn->xc_lock);
-}
-
-/* Entries for the registrations of any call */
-static bool regs_left(const struct xprtrdma_conn *conn)
-{
-	return READ_ONCE(conn->xc_send.reg_wrs) >= conn->xc_queues.mrs_per_call;
 }
 
 static void message_to_device(struct xprtrdma_send *send, unsigned int length)
@@ -256,13 +238,15 @@ static int post(struct xprtrdma_conn *conn, struct xprtrdma_send *send,
 	send->sd_regs = pool->regs_posted;
 	send->sd_wr.send_flags = 0;
 	if (++pool->unsignalled >= conn->xc_queues.signal_every || !pool->free ||
-	    !regs_left(conn)) {
+	    pool->reg_wrs < conn->xc_queues.mrs_per_call) {
 		send->sd_wr.send_flags = IB_SEND_SIGNALED;
 		pool->unsignalled = 0;
 		if (!pool->free)
 			xprtrdma_window_request_buffers(conn, XPRTRDMA_WANTS_SENDS);
 	}
-	append_posted(pool, send);
+	send->sd_next = NULL;
+	*pool->end = send;
+	pool->end = &send->sd_next;
 	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
 		return -ENOTCONN;
 	ret = ib_post_send(conn->xc_id->qp, first, &bad);
@@ -335,29 +319,29 @@ void xprtrdma_send_probe(struct xprtrdma_conn *conn)
 /* ---- calls ---- */
 
 /**
- * xprtrdma_send_for_call - the buffer for the next call
+ * xprtrdma_send_reserve - the buffer for the next call
  * @conn: the connection
  *
  * Context: process, the transport's write lock is held.
- * Return: the buffer that xprtrdma_send_call() sends; not the caller's. NULL: there is none, or
- * there are too few entries for registrations.
+ * Return: the buffer, for xprtrdma_send_call(); it stays reserved until then. NULL: there is none,
+ * or there are too few entries for the registrations of any call.
  */
-struct xprtrdma_send *xprtrdma_send_for_call(struct xprtrdma_conn *conn)
+struct xprtrdma_send *xprtrdma_send_reserve(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_send_pool *pool = &conn->xc_send;
 
-	if (unlikely(!regs_left(conn))) {
+	if (unlikely(READ_ONCE(pool->reg_wrs) < conn->xc_queues.mrs_per_call)) {
 		RPCRDMA_COUNT(conn->xc_transport->xt_stats.empty_sendctx_q, 1);
 		return NULL;
 	}
 	if (unlikely(!pool->next))
-		pool->next = take(conn);
+		pool->next = xprtrdma_send_get(conn);
 	return pool->next;
 }
 
 /**
  * xprtrdma_send_call - send a call
- * @conn: the connection; the message is at the start of xprtrdma_send_for_call()
+ * @send: of xprtrdma_send_reserve(), with the message at its start
  * @length: bytes of the message
  * @request: the call, whose registrations are posted before it
  *
@@ -370,11 +354,11 @@ struct xprtrdma_send *xprtrdma_send_for_call(struct xprtrdma_conn *conn)
  * Return: 0; -EAGAIN: the window has been closed meanwhile, and nothing is done; or -ENOTCONN, in
  * which case the connection has been failed.
  */
-int xprtrdma_send_call(struct xprtrdma_conn *conn, unsigned int length,
+int xprtrdma_send_call(struct xprtrdma_send *send, unsigned int length,
 		       struct xprtrdma_request *request)
 {
+	struct xprtrdma_conn *conn = send->sd_conn;
 	struct xprtrdma_send_pool *pool = &conn->xc_send;
-	struct xprtrdma_send *send = pool->next;
 	struct ib_send_wr *first = &send->sd_wr;
 	u32 registrations = 0;
 	int ret;
@@ -400,6 +384,7 @@ int xprtrdma_send_call(struct xprtrdma_conn *conn, unsigned int length,
 		xprtrdma_watch_call(conn);
 	spin_unlock(&conn->xc_lock);
 	if (registrations)
-		xprtrdma_frwr_count(conn, registrations);
+		rpcrdma_count_shared(&conn->xc_transport->xt_counters.regions_registered,
+				     registrations);
 	return ret ? post_failed(conn, ret) : 0;
 }

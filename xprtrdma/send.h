@@ -65,8 +65,8 @@ struct xprtrdma_send *xprtrdma_send_get(struct xprtrdma_conn *conn);
 void xprtrdma_send_put(struct xprtrdma_send *send);
 int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length);
 void xprtrdma_send_probe(struct xprtrdma_conn *conn);
-struct xprtrdma_send *xprtrdma_send_for_call(struct xprtrdma_conn *conn);
-int xprtrdma_send_call(struct xprtrdma_conn *conn, unsigned int length,
+struct xprtrdma_send *xprtrdma_send_reserve(struct xprtrdma_conn *conn);
+int xprtrdma_send_call(struct xprtrdma_send *send, unsigned int length,
 		       struct xprtrdma_request *request);
 
 #endif /* XPRTRDMA_SEND_H */

@@ -19,7 +19,7 @@
  * @part admit  SUNRPC counts the calls that it admits
  *	xprtrdma/request.c: xprtrdma_request_send()
  * @part may_send  is the window open? without a lock; who finds it closed looks again, and is woken
- *	xprtrdma/request.c: may_send() wait_to_send() look_again()
+ *	xprtrdma/request.c: send_call() wait_to_send()
  *	xprtrdma/window.c: xprtrdma_window_is_open()
  * @part send_call  a credit and the post; or neither
  *	xprtrdma/request.c: send_call()

@@ -34,11 +34,12 @@ static int map(struct client_call *call, enum xprtrdma_parts parts, bool writabl
 static int post(struct client_call *call)
 {
 	struct xprtrdma_conn *conn = call->client->conn;
+	struct xprtrdma_send *send = xprtrdma_send_reserve(conn);
 
 	/* Nothing is answered here. */
 	conn->xc_window.in_flight = 0;
-	KUNIT_ASSERT_NOT_NULL(call->client->test, xprtrdma_send_for_call(conn));
-	return xprtrdma_send_call(conn, RPCRDMA_MIN_HEADER_SIZE,
+	KUNIT_ASSERT_NOT_NULL(call->client->test, send);
+	return xprtrdma_send_call(send, RPCRDMA_MIN_HEADER_SIZE,
 				  xprtrdma_request_of(&call->rqst));
 }
 
