@@ -487,14 +487,6 @@ void xprtrdma_bc_init(struct xprtrdma_conn *conn)
 	INIT_LIST_HEAD(&conn->xc_bc.orphaned);
 }
 
-/* Its pages are the HCA's until the connection is taken down, if it has regions. */
-static void bc_request_orphan(struct xprtrdma_conn *conn, struct xprtrdma_bc_request *request)
-{
-	spin_lock(&conn->xc_lock);
-	list_add(&request->rqst.rq_bc_pa_list, &conn->xc_bc.orphaned);
-	spin_unlock(&conn->xc_lock);
-}
-
 /**
  * xprtrdma_bc_pulled - the Read chunks of a call have been read
  * @receive: the message; consumed
@@ -504,22 +496,21 @@ static void bc_request_orphan(struct xprtrdma_conn *conn, struct xprtrdma_bc_req
  */
 void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status)
 {
-	struct rpc_xprt *xprt = &receive->rv_conn->xc_transport->xt_xprt;
 	struct xprtrdma_bc_request *request = xprtrdma_bc_request_of(receive->rv_rqst);
+	struct xprtrdma_conn *conn = receive->rv_conn;
 
 	if (status == -ENOTCONN) {
-		bc_request_orphan(receive->rv_conn, request);
-	} else if (status < 0) {
+		/* Its pages are the HCA's until the connection is taken down, if it has regions. */
+		spin_lock(&conn->xc_lock);
+		list_add(&request->rqst.rq_bc_pa_list, &conn->xc_bc.orphaned);
+		spin_unlock(&conn->xc_lock);
+	} else if (status >= 0 && bc_request_fill(request, receive) &&
+		   bc_request_is_call(request)) {
+		/* It was filled after the Reads, not before: the pages were mapped. */
+		enqueue(&conn->xc_transport->xt_xprt, request);
+	} else {
 		bc_request_put(request);
 		refuse_chunks(receive);
-	} else {
-		/* Not before: the pages were mapped. */
-		if (bc_request_fill(request, receive) && bc_request_is_call(request)) {
-			enqueue(xprt, request);
-		} else {
-			bc_request_put(request);
-			refuse_chunks(receive);
-		}
 	}
 	xprtrdma_receive_put(receive);
 }

@@ -160,29 +160,18 @@ static enum rpcrdma_end cm_event_end(const struct rdma_cm_event *event)
 	}
 }
 
+/* One step on. */
 static void conn_step(struct xprtrdma_conn *conn, const struct rdma_cm_event *event)
 {
-	switch (event->event) {
-	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		conn_event(conn, RPCRDMA_EVENT_ADDR_RESOLVED);
-		break;
-	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		conn_event(conn, RPCRDMA_EVENT_ROUTE_RESOLVED);
-		break;
-	default:
-		conn_negotiate(conn, &event->param.conn);
-		conn_event(conn, RPCRDMA_EVENT_ESTABLISHED);
-		break;
-	}
-}
+	enum rpcrdma_conn_event step = RPCRDMA_EVENT_ESTABLISHED;
 
-/* What was flushed may have come before the event that says why. */
-static void conn_lost(struct xprtrdma_conn *conn, enum rpcrdma_end why)
-{
-	xprtrdma_conn_fail(conn, why);
-	spin_lock(&conn->xc_lock);
-	conn_note_end(conn, why);
-	spin_unlock(&conn->xc_lock);
+	if (event->event == RDMA_CM_EVENT_ADDR_RESOLVED)
+		step = RPCRDMA_EVENT_ADDR_RESOLVED;
+	else if (event->event == RDMA_CM_EVENT_ROUTE_RESOLVED)
+		step = RPCRDMA_EVENT_ROUTE_RESOLVED;
+	else
+		conn_negotiate(conn, &event->param.conn);
+	conn_event(conn, step);
 }
 
 static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
@@ -196,10 +185,15 @@ static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	ret = cm_event_errno(event);
 	/* Once: conn_wait() may be looking, woken by an earlier event. */
 	WRITE_ONCE(conn->xc_cm_status, ret);
-	if (ret)
-		conn_lost(conn, cm_event_end(event));
-	else
+	if (ret) {
+		xprtrdma_conn_fail(conn, cm_event_end(event));
+		/* What was flushed may have come before the event that says why. */
+		spin_lock(&conn->xc_lock);
+		conn_note_end(conn, cm_event_end(event));
+		spin_unlock(&conn->xc_lock);
+	} else {
 		conn_step(conn, event);
+	}
 	complete(&conn->xc_cm_done);
 	return 0;
 }
@@ -278,46 +272,44 @@ static unsigned int conn_pull_entries(const struct xprtrdma_conn *conn)
 	return conn->xc_may_pull ? XPRTRDMA_PULL_WRS + XPRTRDMA_BC_WRITES : 0;
 }
 
-static int conn_create_cqs(struct xprtrdma_conn *conn)
+static int conn_create_cq(struct xprtrdma_conn *conn, unsigned int entries, struct ib_cq **created)
 {
-	struct ib_device *device = xprtrdma_conn_device(conn);
-	int ret;
-
-	conn->xc_send_cq = ib_alloc_cq_any(device, conn, conn->xc_queues.send_wrs +
-					   conn_pull_entries(conn), IB_POLL_WORKQUEUE);
-	if (IS_ERR(conn->xc_send_cq)) {
-		ret = PTR_ERR(conn->xc_send_cq);
-		conn->xc_send_cq = NULL;
-		return ret;
-	}
-	conn->xc_recv_cq = ib_alloc_cq_any(device, conn, conn->xc_queues.recv_wrs,
+	struct ib_cq *cq = ib_alloc_cq_any(xprtrdma_conn_device(conn), conn, entries,
 					   IB_POLL_WORKQUEUE);
-	if (IS_ERR(conn->xc_recv_cq)) {
-		ret = PTR_ERR(conn->xc_recv_cq);
-		conn->xc_recv_cq = NULL;
-		return ret;
-	}
+
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	*created = cq;
 	return 0;
 }
 
 static int conn_create_qp(struct xprtrdma_conn *conn)
 {
+	const struct rpcrdma_client_queues *queues = &conn->xc_queues;
+	unsigned int send_wrs = queues->send_wrs + conn_pull_entries(conn);
 	struct ib_qp_init_attr attr = {
 		.event_handler	= conn_qp_event,
 		.qp_context	= conn,
-		.send_cq	= conn->xc_send_cq,
-		.recv_cq	= conn->xc_recv_cq,
 		.sq_sig_type	= IB_SIGNAL_REQ_WR,
 		.qp_type	= IB_QPT_RC,
 		.port_num	= conn->xc_id->port_num,
 		.cap = {
-			.max_send_wr	= conn->xc_queues.send_wrs + conn_pull_entries(conn),
-			.max_recv_wr	= conn->xc_queues.recv_wrs,
+			.max_send_wr	= send_wrs,
+			.max_recv_wr	= queues->recv_wrs,
 			.max_send_sge	= 1,
 			.max_recv_sge	= 1,
 		},
 	};
 
+	int ret;
+
+	ret = conn_create_cq(conn, send_wrs, &conn->xc_send_cq);
+	if (!ret)
+		ret = conn_create_cq(conn, queues->recv_wrs, &conn->xc_recv_cq);
+	if (ret)
+		return ret;
+	attr.send_cq = conn->xc_send_cq;
+	attr.recv_cq = conn->xc_recv_cq;
 	return rdma_create_qp(conn->xc_id, conn->xc_pd, &attr);
 }
 
@@ -336,9 +328,7 @@ static int conn_create_queues(struct xprtrdma_conn *conn,
 		if (!rpcrdma_size_client(limits, slots, beside,
 					 XPRTRDMA_MAX_PAGES, &conn->xc_queues))
 			return -ENOMEM;
-		ret = conn_create_cqs(conn);
-		if (!ret)
-			ret = conn_create_qp(conn);
+		ret = conn_create_qp(conn);
 		if (!ret)
 			return 0;
 		conn_free_cqs(conn);

@@ -79,13 +79,6 @@ static bool next_extent(struct xprtrdma_cursor *cursor, struct extent *extent)
 	return true;
 }
 
-static unsigned int kvec_pages(const struct kvec *kvec)
-{
-	if (!kvec->iov_len)
-		return 0;
-	return PFN_UP(offset_in_page(kvec->iov_base) + kvec->iov_len);
-}
-
 /**
  * xprtrdma_frwr_segments - how many regions does a buffer need at most?
  * @conn: says how large a region can be
@@ -97,15 +90,17 @@ static unsigned int kvec_pages(const struct kvec *kvec)
 u32 xprtrdma_frwr_segments(const struct xprtrdma_conn *conn,
 			   const struct xdr_buf *buf, enum xprtrdma_parts parts)
 {
+	const struct kvec *const kvecs[] = { &buf->head[0], &buf->tail[0] };
 	const unsigned int depth = conn->xc_queues.mr_pages;
-	u32 count = 0;
+	u32 i, count = 0;
 
 	if (buf->page_len && parts & XPRTRDMA_PAGES)
 		count = DIV_ROUND_UP(PFN_UP(offset_in_page(buf->page_base) +
 					    buf->page_len), depth);
-	if (parts & XPRTRDMA_KVECS)
-		count += DIV_ROUND_UP(kvec_pages(&buf->head[0]), depth) +
-			 DIV_ROUND_UP(kvec_pages(&buf->tail[0]), depth);
+	for (i = 0; parts & XPRTRDMA_KVECS && i < ARRAY_SIZE(kvecs); i++)
+		if (kvecs[i]->iov_len)
+			count += DIV_ROUND_UP(PFN_UP(offset_in_page(kvecs[i]->iov_base) +
+						     kvecs[i]->iov_len), depth);
 	return count;
 }
 
@@ -179,13 +174,6 @@ static void mr_wc_inv(struct ib_cq *cq, struct ib_wc *wc)
 	xprtrdma_watch_hca_end(mr->mr_conn, false);
 	spin_unlock(&mr->mr_conn->xc_lock);
 	xprtrdma_reply_invalidated(mr->mr_holder->ml_receive, ok);
-}
-
-static void mr_free(struct xprtrdma_mr *mr)
-{
-	rpcrdma_region_exit(&mr->mr_region);
-	kvfree(mr->mr_region.rg_sg);
-	kfree(mr);
 }
 
 static struct xprtrdma_mr *mr_alloc(struct xprtrdma_conn *conn)
@@ -329,8 +317,11 @@ void xprtrdma_mrs_destroy(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_mr *mr, *next;
 
-	list_for_each_entry_safe(mr, next, &conn->xc_mr.all, mr_all)
-		mr_free(mr);
+	list_for_each_entry_safe(mr, next, &conn->xc_mr.all, mr_all) {
+		rpcrdma_region_exit(&mr->mr_region);
+		kvfree(mr->mr_region.rg_sg);
+		kfree(mr);
+	}
 	INIT_LIST_HEAD(&conn->xc_mr.all);
 	conn->xc_mr.count = 0;
 }
@@ -596,7 +587,7 @@ void xprtrdma_frwr_unmap_async(struct xprtrdma_mr_list *mrs)
 
 /**
  * xprtrdma_frwr_unmap_sync - fence the memory of an RPC that ends without a reply
- * @mrs: its regions
+ * @mrs: its regions; ml_conn is not NULL
  *
  * Context: process; the RPC is not pinned and cannot be found by its XID any more. Sleeps
  * until the peer cannot reach the memory.
@@ -605,11 +596,8 @@ void xprtrdma_frwr_unmap_sync(struct xprtrdma_mr_list *mrs)
 {
 	struct xprtrdma_conn *conn = mrs->ml_conn;
 	DECLARE_COMPLETION_ONSTACK(done);
-	int ret;
+	int ret = inv_post(mrs, &done);
 
-	if (!conn)
-		return;
-	ret = inv_post(mrs, &done);
 	if (ret && ret != -ENOENT) {
 		xprtrdma_conn_fail(conn, RPCRDMA_END_FENCE_FAILED);
 	} else if (!ret && !wait_for_completion_timeout(&done, FENCE_TIMEOUT)) {

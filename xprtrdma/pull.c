@@ -72,15 +72,6 @@ static void reads_free(struct xprtrdma_receive *receive)
 	receive->rv_pull.pl_reads = NULL;
 }
 
-/* Of a segment, or a part of one, into a region, or a part of one. */
-static void read_fill(struct rpcrdma_transfer *read, const struct ib_mr *mr, u32 to,
-		      const struct rpcrdma_segment *segment, u32 from, u32 length)
-{
-	const struct ib_sge sink = { .addr = mr->iova + to, .length = length, .lkey = mr->lkey };
-
-	rpcrdma_transfer_init(read, IB_WR_RDMA_READ, &sink, segment, from);
-}
-
 /*
  * The first @left bytes of @chunk, to byte @to of the buffer. There are @count Reads already.
  * Returns the number of Reads, or -EMSGSIZE when there is no room for them.
@@ -91,6 +82,7 @@ static int reads_fill_chunk(struct xprtrdma_receive *receive,
 {
 	const struct rpcrdma_segment *segment = &receive->rv_lists.segments[chunk->first];
 	struct rpcrdma_region *region;
+	struct ib_sge sink;
 	u32 n, from = 0;
 
 	region = list_first_entry(&receive->rv_registered->ml_mrs, struct rpcrdma_region, rg_list);
@@ -100,8 +92,12 @@ static int reads_fill_chunk(struct xprtrdma_receive *receive,
 		n = min3(left, segment->length - from, (u32)region->rg_mr->length - to);
 		if (n && count == max)
 			return -EMSGSIZE;
+		sink = (struct ib_sge) {
+			.addr = region->rg_mr->iova + to, .length = n, .lkey = region->rg_mr->lkey,
+		};
 		if (n)
-			read_fill(&reads[count++], region->rg_mr, to, segment, from, n);
+			rpcrdma_transfer_init(&reads[count++], IB_WR_RDMA_READ, &sink, segment,
+					      from);
 		from += n;
 		to += n;
 		if (to == region->rg_mr->length) {

@@ -50,12 +50,6 @@ static void make_idle(struct xprtrdma_receive *receive)
 	pool->nr_idle++;
 }
 
-static void receive_free(struct xprtrdma_receive *receive)
-{
-	rpcrdma_buffer_exit(&receive->rv_buffer);
-	kfree(receive);
-}
-
 static struct xprtrdma_receive *receive_alloc(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_receive *receive;
@@ -125,8 +119,10 @@ void xprtrdma_receives_destroy(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_receive *receive, *next;
 
-	list_for_each_entry_safe(receive, next, &conn->xc_recv.all, rv_all)
-		receive_free(receive);
+	list_for_each_entry_safe(receive, next, &conn->xc_recv.all, rv_all) {
+		rpcrdma_buffer_exit(&receive->rv_buffer);
+		kfree(receive);
+	}
 	INIT_LIST_HEAD(&conn->xc_recv.all);
 	conn->xc_recv.idle = NULL;
 }

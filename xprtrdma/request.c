@@ -167,17 +167,6 @@ static void note_lost(const struct rpc_rqst *rqst, unsigned long serial)
 	spin_unlock(&xprt->transport_lock);
 }
 
-/* The peer may still reach its memory; wait until that has been prevented. */
-static void end_unanswered(struct rpc_rqst *rqst, struct xprtrdma_request *request)
-{
-	if (request->rq_sent_on)
-		note_lost(rqst, request->rq_sent_on);
-	if (request->rq_registered.ml_conn) {
-		trace_xprtrdma_fence(rqst->rq_xprt, be32_to_cpu(rqst->rq_xid));
-		xprtrdma_frwr_unmap_sync(&request->rq_registered);
-	}
-}
-
 /**
  * xprtrdma_request_free - ->buf_free: the RPC is over
  * @task: its task; rq_buffer is not NULL
@@ -192,8 +181,13 @@ void xprtrdma_request_free(struct rpc_task *task)
 	struct xprtrdma_transport *transport = xprtrdma_transport_of(rqst->rq_xprt);
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 
-	if (unlikely(request->rq_sent_on || request->rq_registered.ml_conn))
-		end_unanswered(rqst, request);
+	if (unlikely(request->rq_sent_on))
+		note_lost(rqst, request->rq_sent_on);
+	/* The peer may still reach its memory; wait until that has been prevented. */
+	if (unlikely(request->rq_registered.ml_conn)) {
+		trace_xprtrdma_fence(rqst->rq_xprt, be32_to_cpu(rqst->rq_xid));
+		xprtrdma_frwr_unmap_sync(&request->rq_registered);
+	}
 	kfree(request->rq_reply);
 	give_memory_back(transport, request);
 	rqst->rq_buffer = NULL;

@@ -37,24 +37,14 @@ static void push_free(struct xprtrdma_send_pool *pool, struct xprtrdma_send *sen
 	pool->free = send;
 }
 
-/* @last is complete, and so are all that were posted before it. */
-static void free_posted(struct xprtrdma_send_pool *pool, struct xprtrdma_send *last)
-{
-	struct xprtrdma_send *first = pool->posted;
-
-	pool->posted = last->sd_next;
-	if (!pool->posted)
-		pool->end = &pool->posted;
-	last->sd_next = pool->free;
-	pool->free = first;
-}
-
 static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct xprtrdma_send *send = container_of(wc->wr_cqe, struct xprtrdma_send,
 						  sd_cqe);
 	struct xprtrdma_conn *conn = send->sd_conn;
+	struct xprtrdma_send_pool *pool = &conn->xc_send;
 	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
+	struct xprtrdma_send *first;
 
 	if (wc->status != IB_WC_SUCCESS) {
 		trace_xprtrdma_wc(xprt, "send", wc->status, wc->vendor_err);
@@ -62,21 +52,20 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	spin_lock(&conn->xc_lock);
-	free_posted(&conn->xc_send, send);
-	if (conn->xc_send.probe == send)
-		conn->xc_send.probe = NULL;
-	WRITE_ONCE(conn->xc_send.reg_wrs,
-		   conn->xc_send.reg_wrs + send->sd_regs - conn->xc_send.regs_done);
-	conn->xc_send.regs_done = send->sd_regs;
+	/* All that were posted before it are complete, too. */
+	first = pool->posted;
+	pool->posted = send->sd_next;
+	if (!pool->posted)
+		pool->end = &pool->posted;
+	send->sd_next = pool->free;
+	pool->free = first;
+	if (pool->probe == send)
+		pool->probe = NULL;
+	WRITE_ONCE(pool->reg_wrs, pool->reg_wrs + send->sd_regs - pool->regs_done);
+	pool->regs_done = send->sd_regs;
 	xprtrdma_pulls_continue(conn);
 	spin_unlock(&conn->xc_lock);
 	xprt_write_space(xprt);
-}
-
-static void send_free(struct xprtrdma_send *send)
-{
-	rpcrdma_buffer_exit(&send->sd_buffer);
-	kfree(send);
 }
 
 static struct xprtrdma_send *send_alloc(struct xprtrdma_conn *conn)
@@ -155,7 +144,8 @@ void xprtrdma_sends_destroy(struct xprtrdma_conn *conn)
 	while (pool->posted) {
 		send = pool->posted;
 		pool->posted = send->sd_next;
-		send_free(send);
+		rpcrdma_buffer_exit(&send->sd_buffer);
+		kfree(send);
 	}
 	pool->free = NULL;
 	pool->end = &pool->posted;

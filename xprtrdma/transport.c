@@ -181,22 +181,13 @@ static int connect_status(const struct xprtrdma_transport *transport, int ret)
 	}
 }
 
-/* An attempt is a connection that has ended at once. */
-static void count_failure(struct xprtrdma_transport *transport, int ret)
-{
-	enum rpcrdma_end end = RPCRDMA_END_CONNECT_FAILED;
-
-	if (ret == -ECONNREFUSED)
-		end = RPCRDMA_END_CONNECT_REFUSED;
-	RPCRDMA_COUNT(transport->xt_counters.ended[end], 1);
-}
-
 static void connect_worker(struct work_struct *work)
 {
 	struct xprtrdma_transport *transport =
 		container_of(work, struct xprtrdma_transport, xt_connect_worker.work);
 	struct rpc_xprt *xprt = &transport->xt_xprt;
 	unsigned int flags = xprtrdma_memalloc_save(xprt);
+	enum rpcrdma_end end;
 	int ret;
 
 	ret = establish(transport);
@@ -213,7 +204,10 @@ static void connect_worker(struct work_struct *work)
 		xprt_set_connected(xprt);
 		ret = -EAGAIN;
 	} else {
-		count_failure(transport, ret);
+		/* An attempt is a connection that has ended at once. */
+		end = ret == -ECONNREFUSED ? RPCRDMA_END_CONNECT_REFUSED :
+		      RPCRDMA_END_CONNECT_FAILED;
+		RPCRDMA_COUNT(transport->xt_counters.ended[end], 1);
 		/* The address did not resolve. The server has not seen any of this attempt. */
 		if (ret == -EHOSTUNREACH || ret == -ENODEV)
 			xprt->reestablish_timeout = REESTABLISH_FIRST;
@@ -432,7 +426,7 @@ static struct rpc_xprt *transport_setup(struct xprt_create *args)
 		return ERR_PTR(-EIO);
 
 	ret = -ENOMEM;
-	/* SUNRPC makes more when it needs them. How many it keeps: keep_slots() in window.c. */
+	/* SUNRPC makes more when it needs them. How many it keeps: xprtrdma_window_grow(). */
 	xprt = xprt_alloc(args->net, sizeof(struct xprtrdma_transport),
 			  min_t(unsigned int, slots, XPRTRDMA_FIRST_CREDITS), slots);
 	if (!xprt)

@@ -187,13 +187,6 @@ static void probe_worker(struct work_struct *work)
 	xprtrdma_send_probe(conn);
 }
 
-static void watch_peer(struct xprtrdma_watch *watch)
-{
-	watch->probing = true;
-	watch->probed_at = watch->replies;
-	queue_delayed_work(xprtrdma_wq, &watch->probe_worker, XPRTRDMA_PROBE_INTERVAL);
-}
-
 /**
  * xprtrdma_watch_call - a call has been sent
  * @conn: the connection, established
@@ -205,9 +198,14 @@ static void watch_peer(struct xprtrdma_watch *watch)
  */
 void xprtrdma_watch_call(struct xprtrdma_conn *conn)
 {
+	struct xprtrdma_watch *watch = &conn->xc_watch;
+
 	lockdep_assert_held(&conn->xc_lock);
-	if (unlikely(!conn->xc_watch.probing))
-		watch_peer(&conn->xc_watch);
+	if (likely(watch->probing))
+		return;
+	watch->probing = true;
+	watch->probed_at = watch->replies;
+	queue_delayed_work(xprtrdma_wq, &watch->probe_worker, XPRTRDMA_PROBE_INTERVAL);
 }
 
 /**

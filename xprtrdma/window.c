@@ -61,16 +61,6 @@ static void set_window(struct xprtrdma_conn *conn)
 	set_cwnd(conn);
 }
 
-/* set_cwnd() may have made calls wait for xprt_write_space(), also in a smaller window. */
-static void new_grant(struct xprtrdma_conn *conn, u32 credits)
-{
-	spin_lock(&conn->xc_lock);
-	rpcrdma_window_grant(&conn->xc_window, credits);
-	set_window(conn);
-	spin_unlock(&conn->xc_lock);
-	xprt_write_space(&conn->xc_transport->xt_xprt);
-}
-
 /**
  * xprtrdma_window_grant - a message says how many credits there are
  * @conn: where it has come
@@ -95,7 +85,12 @@ void xprtrdma_window_grant(struct xprtrdma_conn *conn, const struct rpcrdma_head
 	if (header->credits == conn->xc_window.granted &&
 	    READ_ONCE(xprt->cwnd) >> RPC_CWNDSHIFT == rpcrdma_window_size(&conn->xc_window))
 		return;
-	new_grant(conn, header->credits);
+	spin_lock(&conn->xc_lock);
+	rpcrdma_window_grant(&conn->xc_window, header->credits);
+	set_window(conn);
+	spin_unlock(&conn->xc_lock);
+	/* set_cwnd() may have made calls wait for this, also in a smaller window. */
+	xprt_write_space(xprt);
 }
 
 /* ---- buffers ---- */
@@ -152,14 +147,6 @@ int xprtrdma_window_create(struct xprtrdma_conn *conn)
 	return make_buffers(conn, credits, XPRTRDMA_BC_FIRST_SLOTS, XPRTRDMA_FIRST_SENDS);
 }
 
-/* SUNRPC is to keep slots for as many calls; it makes the others for a call each. */
-static void keep_slots(struct rpc_xprt *xprt, u32 credits)
-{
-	spin_lock(&xprt->reserve_lock);
-	xprt->min_reqs = max(xprt->min_reqs, credits);
-	spin_unlock(&xprt->reserve_lock);
-}
-
 /**
  * xprtrdma_window_grow - more buffers
  * @conn: an established connection
@@ -174,6 +161,7 @@ static void keep_slots(struct rpc_xprt *xprt, u32 credits)
  */
 int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, unsigned int sends)
 {
+	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
 	int ret = make_buffers(conn, credits, reverse, sends);
 
 	if (ret)
@@ -183,7 +171,10 @@ int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, u
 		xprtrdma_conn_fail(conn, RPCRDMA_END_RECEIVE_FAILED);
 		return -ENOTCONN;
 	}
-	keep_slots(&conn->xc_transport->xt_xprt, credits);
+	/* SUNRPC is to keep slots for as many calls; it makes the others for a call each. */
+	spin_lock(&xprt->reserve_lock);
+	xprt->min_reqs = max(xprt->min_reqs, credits);
+	spin_unlock(&xprt->reserve_lock);
 	spin_lock(&conn->xc_lock);
 	set_numbers(conn, reverse, sends);
 	/* Else who waits for a credit asks on, see xprtrdma_window_request_credits(). */
@@ -195,17 +186,6 @@ int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, u
 	return 0;
 }
 
-static unsigned long take_wants(struct xprtrdma_conn *conn)
-{
-	unsigned long wants;
-
-	spin_lock(&conn->xc_lock);
-	wants = conn->xc_growth.wants;
-	conn->xc_growth.wants = 0;
-	spin_unlock(&conn->xc_lock);
-	return wants;
-}
-
 /* If memory is short, whoever still wants something says so again. */
 static void window_worker(struct work_struct *work)
 {
@@ -215,9 +195,13 @@ static void window_worker(struct work_struct *work)
 	u32 before = conn->xc_window.requested, credits = before;
 	u32 reverse = conn->xc_growth.reverse;
 	unsigned int sends = conn->xc_growth.sends;
-	unsigned long wants = take_wants(conn);
+	unsigned long wants;
 	int ret;
 
+	spin_lock(&conn->xc_lock);
+	wants = conn->xc_growth.wants;
+	conn->xc_growth.wants = 0;
+	spin_unlock(&conn->xc_lock);
 	if (wants & BIT(XPRTRDMA_WANTS_CREDITS))
 		credits = min(2 * credits, conn->xc_queues.credits);
 	if (wants & BIT(XPRTRDMA_WANTS_REVERSE))
@@ -278,13 +262,6 @@ void xprtrdma_window_request_buffers(struct xprtrdma_conn *conn, enum xprtrdma_w
 	queue_work(xprtrdma_wq, &conn->xc_growth.worker);
 }
 
-/* It is the grant that calls wait for, and not buffers. */
-static bool grant_is_short(const struct xprtrdma_conn *conn)
-{
-	return conn->xc_window.granted <= conn->xc_window.requested &&
-	       conn->xc_window.granted < conn->xc_queues.credits;
-}
-
 /**
  * xprtrdma_window_request_credits - a call waits for a credit
  * @conn: of this connection
@@ -293,9 +270,12 @@ static bool grant_is_short(const struct xprtrdma_conn *conn)
  */
 void xprtrdma_window_request_credits(struct xprtrdma_conn *conn)
 {
+	const struct rpcrdma_window *window = &conn->xc_window;
+
 	spin_lock(&conn->xc_lock);
 	xprtrdma_window_request_buffers(conn, XPRTRDMA_WANTS_CREDITS);
-	if (grant_is_short(conn))
+	/* It is the grant that calls wait for, and not buffers. */
+	if (window->granted <= window->requested && window->granted < conn->xc_queues.credits)
 		WRITE_ONCE(conn->xc_growth.ask, 0);
 	spin_unlock(&conn->xc_lock);
 }

@@ -9,7 +9,7 @@
  * @part receive  the handlers of a call's completions, and what reads its chunks
  *	xprtrdma/backchannel.c: bc_request_get()
  *	xprtrdma/backchannel.c: xprtrdma_bc_receive() bc_request_begin()
- *	xprtrdma/backchannel.c: xprtrdma_bc_pulled() bc_request_orphan()
+ *	xprtrdma/backchannel.c: xprtrdma_bc_pulled()
  *	xprtrdma/pull.c: xprtrdma_pull_call() pull_start() pull_wc() xprtrdma_pulls_abort()
  * @part enqueue  a call goes to the service, with a reference on the transport
  *	xprtrdma/backchannel.c: enqueue()

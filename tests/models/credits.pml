@@ -35,7 +35,7 @@
  *	xprtrdma/window.c: window_worker() xprtrdma_window_grow() make_buffers()
  *	xprtrdma/receive.c: xprtrdma_receives_create() xprtrdma_receives_post()
  * @part take_grant  a message says how many credits there are
- *	xprtrdma/window.c: xprtrdma_window_grant() new_grant()
+ *	xprtrdma/window.c: xprtrdma_window_grant()
  *	include/rpcrdma/credits.hh: apply_grant()
  * @part credit_return  a Receive buffer is back, and then the credit
  *	xprtrdma/reply.c: credit_return()
