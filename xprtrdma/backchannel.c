@@ -220,7 +220,7 @@ void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst)
 	xprt_put(xprt);
 }
 
-/* What is left of xt_bc_count is in use, and has a reference on the transport. */
+/* Those that xt_bc_count still counts are in use, and have a reference on the transport. */
 static void free_idle(struct xprtrdma_transport *transport)
 {
 	struct rpc_xprt *xprt = &transport->xt_xprt;
@@ -313,7 +313,7 @@ static void enqueue(struct rpc_xprt *xprt, struct xprtrdma_bc_request *request)
 		bc_request_put(request);
 }
 
-/* Room for a call of @length bytes: a page as the head, and as many as it takes behind. */
+/* Pages for a call of @length bytes: one as the head, and as many behind as it takes. */
 static bool bc_request_size(struct xprtrdma_bc_request *request, u32 length)
 {
 	struct xdr_buf *call = &request->rqst.rq_rcv_buf;
@@ -337,8 +337,8 @@ static bool bc_request_size(struct xprtrdma_bc_request *request, u32 length)
 }
 
 /*
- * What came inline goes to its places around the Read chunks (RFC 8166 section 3.4.5). They
- * fit together: see bc_plan(). False: they do not.
+ * What came inline goes to its places around the Read chunks (RFC 8166 section 3.4.5). bc_plan()
+ * has checked that they fit together. False: they do not.
  */
 static bool bc_request_fill(struct xprtrdma_bc_request *request,
 			    const struct xprtrdma_receive *receive)
@@ -362,7 +362,7 @@ static bool bc_request_fill(struct xprtrdma_bc_request *request,
 	return true;
 }
 
-/* Header, and room. */
+/* What the header says, and memory for a call of @length bytes. False: memory is short. */
 static bool bc_request_begin(struct xprtrdma_bc_request *request,
 			     const struct xprtrdma_receive *receive, u32 length)
 {
@@ -402,16 +402,6 @@ static enum rpcrdma_reverse_call bc_plan(const struct xprtrdma_receive *receive,
 					 &bounds, length);
 }
 
-/* The server uses the reverse direction: it is to have all credits for that. */
-static void want_more(struct xprtrdma_conn *conn)
-{
-	if (likely(READ_ONCE(conn->xc_growth.reverse) == XPRTRDMA_BC_SLOTS))
-		return;
-	spin_lock(&conn->xc_lock);
-	xprtrdma_window_request_buffers(conn, XPRTRDMA_WANTS_REVERSE);
-	spin_unlock(&conn->xc_lock);
-}
-
 /**
  * xprtrdma_bc_receive - a reverse-direction call has arrived
  * @receive: the message; consumed
@@ -429,7 +419,12 @@ void xprtrdma_bc_receive(struct xprtrdma_receive *receive)
 	verdict = bc_plan(receive, &length);
 	trace_xprtrdma_bc_call(xprt, receive->rv_header.xid, length);
 	RPCRDMA_COUNT(conn->xc_transport->xt_counters.calls_reverse, 1);
-	want_more(conn);
+	/* The server uses the reverse direction: it is to have all credits for that. */
+	if (unlikely(READ_ONCE(conn->xc_growth.reverse) != XPRTRDMA_BC_SLOTS)) {
+		spin_lock(&conn->xc_lock);
+		xprtrdma_window_request_buffers(conn, XPRTRDMA_WANTS_REVERSE);
+		spin_unlock(&conn->xc_lock);
+	}
 	if (verdict == RPCRDMA_REVERSE_REFUSE) {
 		refuse_chunks(receive);
 		goto out;

@@ -19,16 +19,6 @@
 #include "connection.h"
 #include "trace.h"
 
-static void ccp_request(const struct xprtrdma_conn *conn,
-			struct rpcrdma_config_request *request)
-{
-	*request = (struct rpcrdma_config_request) {
-		.max_call	= conn->xc_inline.inline_send,
-		.max_reply	= conn->xc_inline.inline_recv,
-		.max_reads	= min_t(int, U8_MAX, conn->xc_id->device->attrs.max_qp_rd_atom),
-	};
-}
-
 /* Bytes of the message. Any Send buffer has room for them. */
 static unsigned int ccp_encode(const struct xprtrdma_conn *conn,
 			       struct xprtrdma_send *send)
@@ -39,9 +29,12 @@ static unsigned int ccp_encode(const struct xprtrdma_conn *conn,
 		.credits	= conn->xc_window.requested,
 		.proc		= RPCRDMA_MSG,
 	};
-	struct rpcrdma_config_request request;
+	const struct rpcrdma_config_request request = {
+		.max_call	= conn->xc_inline.inline_send,
+		.max_reply	= conn->xc_inline.inline_recv,
+		.max_reads	= min_t(int, U8_MAX, conn->xc_id->device->attrs.max_qp_rd_atom),
+	};
 
-	ccp_request(conn, &request);
 	rpcrdma_header_encode(&header, NULL, send->sd_buffer.bf_data, RPCRDMA_MIN_HEADER_SIZE);
 	return header.size + rpcrdma_config_call_encode(header.xid, &request,
 							send->sd_buffer.bf_data + header.size);
@@ -110,7 +103,7 @@ int xprtrdma_ccp_ask(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_ccp_receive - is it the answer?
+ * xprtrdma_ccp_receive - is a message the answer to our question?
  * @receive: a reply whose XID is none of SUNRPC's; stays the caller's
  *
  * Context: the Receive CQ handler.
@@ -140,7 +133,7 @@ bool xprtrdma_ccp_receive(const struct xprtrdma_receive *receive)
 }
 
 /**
- * xprtrdma_ccp_done - nothing more is to be waited for
+ * xprtrdma_ccp_done - wake the connect worker, if it waits for an answer
  * @conn: the connection, answered or failed
  *
  * Context: any.

@@ -258,10 +258,10 @@ static void mr_worker(struct work_struct *work)
 }
 
 /**
- * xprtrdma_mrs_grow - there are not enough regions
+ * xprtrdma_mrs_grow - the pool has too few regions: make more
  * @conn: the connection
  *
- * Senders and what is to be read go on when there are more, or after a while.
+ * Senders and pull.c go on when there are more, or after a while.
  *
  * Context: any.
  */

@@ -233,7 +233,7 @@ static void pull_deliver(struct xprtrdma_receive *receive, int status)
 		xprtrdma_reply_pulled(receive, status);
 }
 
-/* The HCA has it no more. */
+/* The HCA reads no more. The message goes on, and another one can be read. */
 static void pull_finish(struct xprtrdma_receive *receive, int status)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
@@ -277,7 +277,7 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 		pull_finish(receive, -ENOTCONN);
 		return;
 	}
-	/* The server need not wait for what is to be done here. */
+	/* The server can free the reply now, before the regions are invalidated. */
 	if (pull->pl_done)
 		done_post(receive, pull->pl_done);
 	pull->pl_done = NULL;
@@ -299,50 +299,43 @@ void xprtrdma_pull_invalidated(struct xprtrdma_receive *receive, bool ok)
 	pull_finish(receive, ok ? receive->rv_pull.pl_length : -ENOTCONN);
 }
 
-/**
- * enum reads_owner - whose are the Reads after an attempt to post them?
- * @READS_POSTED: the queue pair's, and pull_wc() ends them; or the drain's, where the post
- *	failed on its way, and the last one has no completion
- * @READS_WAIT: the caller's; others give back the entries that they need
- * @READS_LOST: the caller's; the connection is
- */
-enum reads_owner { READS_POSTED, READS_WAIT, READS_LOST };
-
 /*
+ * Returns 0: the Reads are the queue pair's, and pull_wc() ends them; or the drain's, where the
+ * post failed on its way, and the last one has no completion. Else they are the caller's:
+ * -EBUSY: others give back the entries that they need; -ENOTCONN.
+ *
  * Under the lock: after BROKEN nobody posts, see xprtrdma_conn_destroy(). What was counted
  * is given back by pull_wc().
  */
-static enum reads_owner reads_post(struct xprtrdma_receive *receive)
+static int reads_post(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 	struct xprtrdma_conn *conn = receive->rv_conn;
-	enum reads_owner owner = READS_LOST;
 	bool failed = false;
+	int ret = 0;
 
 	spin_lock(&conn->xc_lock);
-	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
-		goto out_unlock;
-	owner = READS_WAIT;
-	if (pull->pl_wrs > conn->xc_pull.wrs)
-		goto out_unlock;
-	owner = READS_POSTED;
-	conn->xc_pull.wrs -= pull->pl_wrs;
-	failed = ib_post_send(conn->xc_id->qp, reads_chain(receive), NULL);
-	if (failed)
-		list_add(&pull->pl_list, &conn->xc_pull.waiting);
-out_unlock:
+	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED) {
+		ret = -ENOTCONN;
+	} else if (pull->pl_wrs > conn->xc_pull.wrs) {
+		ret = -EBUSY;
+	} else {
+		conn->xc_pull.wrs -= pull->pl_wrs;
+		failed = ib_post_send(conn->xc_id->qp, reads_chain(receive), NULL);
+		if (failed)
+			list_add(&pull->pl_list, &conn->xc_pull.waiting);
+	}
 	spin_unlock(&conn->xc_lock);
 	if (failed)
 		xprtrdma_conn_fail(conn, RPCRDMA_END_SEND_FAILED);
-	return owner;
+	return ret;
 }
 
-/* It has started, or ended, unless something is short. */
+/* It has started, or ended, unless it has to wait for what is returned. */
 static enum xprtrdma_wait pull_start(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 	struct xprtrdma_conn *conn = receive->rv_conn;
-	enum reads_owner owner;
 	int ret;
 
 	if (!pull->pl_done && !pull->pl_call)
@@ -354,20 +347,25 @@ static enum xprtrdma_wait pull_start(struct xprtrdma_receive *receive)
 		return XPRTRDMA_WAIT_NONE;
 	}
 	ret = reads_build(receive);
-	if (ret == -EAGAIN || ret == -ENOBUFS)
-		return XPRTRDMA_WAIT_REGIONS;
 	if (!ret) {
-		owner = reads_post(receive);
-		if (owner == READS_POSTED)
+		ret = reads_post(receive);
+		if (!ret)
 			return XPRTRDMA_WAIT_NONE;
 		reads_free(receive);
 		xprtrdma_frwr_recycle(receive->rv_registered);
-		/* One alone has all of them. */
-		if (owner == READS_WAIT)
-			return XPRTRDMA_WAIT_READS;
 	}
-	if (ret == -ENOMEM || ret == -EIO)
+	switch (ret) {
+	case -EAGAIN:
+	case -ENOBUFS:
+		return XPRTRDMA_WAIT_REGIONS;
+	case -EBUSY:
+		/* A message that is read alone has all of XPRTRDMA_PULL_WRS: it never waits. */
+		return XPRTRDMA_WAIT_READS;
+	case -ENOMEM:
+	case -EIO:
 		xprtrdma_conn_fail(conn, RPCRDMA_END_OTHER);
+		break;
+	}
 	pull_finish(receive, ret == -EMSGSIZE ? ret : -ENOTCONN);
 	return XPRTRDMA_WAIT_NONE;
 }
@@ -389,8 +387,8 @@ static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn)
 }
 
 /*
- * What is short wakes the worker when it comes back, unless that was while this one was
- * not on the list.
+ * What the message waits for wakes the worker when it comes back, unless it has come back while
+ * the message was not on the list.
  */
 static void pull_wait_again(struct xprtrdma_receive *receive, enum xprtrdma_wait reason)
 {
@@ -407,7 +405,7 @@ static void pull_wait_again(struct xprtrdma_receive *receive, enum xprtrdma_wait
 	spin_unlock(&conn->xc_lock);
 	if (again)
 		queue_work(xprtrdma_wq, &conn->xc_pull.worker);
-	/* It looks for those that wait. */
+	/* Its worker wakes ours. */
 	if (reason == XPRTRDMA_WAIT_REGIONS)
 		xprtrdma_mrs_grow(conn);
 }
@@ -443,7 +441,7 @@ void xprtrdma_pulls_init(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_pulls_wait - is there something that is to be read, and cannot be now?
+ * xprtrdma_pulls_wait - does any message wait to be read?
  * @conn: the connection
  *
  * Context: any; the caller holds xc_lock.
@@ -474,7 +472,7 @@ void xprtrdma_pulls_show(struct seq_file *seq, struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_pulls_continue - something that was short is there again
+ * xprtrdma_pulls_continue - a Send buffer, or regions, can be had again
  * @conn: the connection
  *
  * Context: any; the caller holds xc_lock.
@@ -543,7 +541,7 @@ void xprtrdma_pull_refuse(struct xprtrdma_receive *receive)
 }
 
 /**
- * xprtrdma_pulls_abort - let those go that were not read
+ * xprtrdma_pulls_abort - give the messages up that still wait to be read
  * @conn: a connection whose queue pair is drained
  *
  * Context: process, the transport's write lock is held.

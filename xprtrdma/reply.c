@@ -22,7 +22,7 @@
 #include "request.h"
 #include "trace.h"
 
-/* For trace events */
+/* The transport that a message came for, as trace events want it */
 static struct rpc_xprt *receive_xprt(const struct xprtrdma_receive *receive)
 {
 	return &receive->rv_conn->xc_transport->xt_xprt;

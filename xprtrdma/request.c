@@ -30,10 +30,10 @@ enum {
 };
 
 /**
- * xprtrdma_requests_init - what the requests of a transport share
+ * xprtrdma_requests_init - make the queue and the memory that all requests of a transport share
  * @transport: the transport
  *
- * Of it, memory without which nothing could be written back.
+ * The memory is a reserve: without it dirty pages could not be written back when memory is short.
  *
  * Context: process.
  * Return: 0 or -ENOMEM; xprtrdma_requests_exit() in any case.
@@ -46,7 +46,7 @@ int xprtrdma_requests_init(struct xprtrdma_transport *transport)
 }
 
 /**
- * xprtrdma_requests_exit - the end of it
+ * xprtrdma_requests_exit - free what all requests of a transport share
  * @transport: a transport without requests
  *
  * Context: process.
@@ -58,8 +58,8 @@ void xprtrdma_requests_exit(struct xprtrdma_transport *transport)
 }
 
 /*
- * As rpc_malloc(): what is asynchronous, such as a WRITE, may be what memory waits for. The
- * allocator clears memory where the kernel is set up so, but not what the reserve has kept.
+ * As rpc_malloc(): reclaim may wait for an asynchronous call, such as a WRITE, so that one may use
+ * the reserve. The allocator clears memory where the kernel is set up so; the reserve does not.
  */
 static struct xprtrdma_request *memory_for(struct xprtrdma_transport *transport,
 					   const struct rpc_task *task, size_t size)
@@ -88,7 +88,7 @@ static void give_memory_back(struct xprtrdma_transport *transport,
 		kfree(request);
 }
 
-/* All in one piece would be large: the reply has memory of its own. */
+/* One allocation for both buffers would be large: the reply gets memory of its own. */
 static struct xprtrdma_request *split_request(struct xprtrdma_transport *transport,
 					      const struct rpc_task *task, size_t size,
 					      size_t reply)
@@ -145,7 +145,7 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	return 0;
 }
 
-/* Its credit comes back with a reply to nobody: see handle_unknown(). */
+/* The credit of a call that ends unanswered comes back with its reply: see handle_unknown(). */
 static void note_lost(const struct rpc_rqst *rqst, unsigned long serial)
 {
 	struct rpc_xprt *xprt = rqst->rq_xprt;
@@ -333,8 +333,9 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 
 	request = xprtrdma_request_of(rqst);
 	/*
-	 * Not again, or not yet. The task learns of it when it waits. A refusal that comes just
-	 * now, from an earlier connection, is one that this connection has not to know of.
+	 * A call that was refused is not sent: its task learns of the refusal when it waits for
+	 * the reply. A refusal that a reply on an earlier connection brings just now may be
+	 * missed here: then the call goes out, and its reply is dropped.
 	 */
 	if (READ_ONCE(request->rq_refused))
 		return 0;
@@ -393,7 +394,7 @@ static struct xprtrdma_conn *registered_on(const struct rpc_rqst *rqst)
 	return conn;
 }
 
-/* Its buffers are given back by xprtrdma_request_free(), which waits for the same. */
+/* Then xprtrdma_request_free() waits until the server reaches none of the call's memory. */
 static bool task_ends(const struct rpc_task *task)
 {
 	return RPC_SIGNALLED(task) || READ_ONCE(task->tk_rpc_status);
@@ -424,17 +425,17 @@ static void wait_for_fence(struct rpc_task *task)
 
 	if (!conn)
 		return;
-	/* Somebody wakes us, then: see xprtrdma_fence_wake(). */
+	/* The close that this asks for wakes the task: see xprtrdma_fence_wake(). */
 	xprtrdma_conn_fail(conn, task->tk_status == -ETIMEDOUT ? RPCRDMA_END_STALLED :
 			   RPCRDMA_END_OTHER);
 	rpc_sleep_on(&transport->xt_fenced, task, fence_passed);
-	/* That may have happened before there was anybody to wake. */
+	/* The close may have been over before the task slept. */
 	if (completion_done(&conn->xc_released) || task_ends(task))
 		rpc_wake_up_queued_task(&transport->xt_fenced, task);
 	xprtrdma_conn_put(conn);
 }
 
-/* In the place of SUNRPC's own callback, which knows of timeouts only. */
+/* Takes the place of SUNRPC's own callback, which knows of timeouts only. */
 static void wait_ended(struct rpc_task *task)
 {
 	struct xprtrdma_request *request = xprtrdma_request_of(task->tk_rqstp);

@@ -216,7 +216,7 @@ static void message_to_device(struct xprtrdma_send *send, unsigned int length)
 		xprtrdma_trace_message(send->sd_conn, send->sd_buffer.bf_data, length, NULL);
 }
 
-/* @first: @send, or what is to be done before it */
+/* @first: @send, or the registrations that are posted before it */
 static int post(struct xprtrdma_conn *conn, struct xprtrdma_send *send,
 		const struct ib_send_wr *first)
 {
@@ -278,11 +278,11 @@ int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length)
 }
 
 /**
- * xprtrdma_send_probe - something that the peer's HCA has to acknowledge
+ * xprtrdma_send_probe - post a request that the peer's HCA has to acknowledge
  * @conn: the connection
  *
- * If it is not acknowledged the connection ends. It has the Send Queue entry of a Send buffer.
- * Where none is free, or one is under way, there is something to be acknowledged already.
+ * If it is not acknowledged the connection ends. It has the Send Queue entry of a Send buffer. If
+ * none is free, or a probe is under way, something is to be acknowledged already.
  *
  * Context: as xprtrdma_send_post().
  */

@@ -125,7 +125,7 @@ void xprtrdma_watch_hca_begin(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_watch_hca_end - one of these need not wait any more
+ * xprtrdma_watch_hca_end - a message need not wait for the HCA any more
  * @conn: the connection
  * @read: it waited for RDMA Reads
  *
@@ -135,15 +135,18 @@ void xprtrdma_watch_hca_end(struct xprtrdma_conn *conn, bool read)
 {
 	lockdep_assert_held(&conn->xc_lock);
 	conn->xc_watch.hca_pending--;
-	/* LOCAL_INVs go on while a reply cannot be read for want of something. */
+	/*
+	 * LOCAL_INVs complete also while a reply waits for a Send buffer, regions or entries:
+	 * they are no sign that it will be read.
+	 */
 	if (read || !xprtrdma_pulls_wait(conn))
 		conn->xc_watch.hca_since = jiffies;
 }
 
 /*
  * The credit of a call that was killed comes back with its reply. If the server has dropped the
- * call there is none. When as much time is over as its task would have waited, it means what it
- * would have meant to the task: another connection, which has all of its credits.
+ * call there is none. After as long as its task would have waited the connection is given up, as
+ * the task would have done; the next one has all of its credits.
  */
 static bool lost_call_is_overdue(const struct xprtrdma_conn *conn)
 {
@@ -158,7 +161,7 @@ static bool lost_call_is_overdue(const struct xprtrdma_conn *conn)
 	return overdue;
 }
 
-/* It has something to do while any call has a credit. */
+/* Runs on while any call has a credit. */
 static void probe_worker(struct work_struct *work)
 {
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
@@ -221,7 +224,7 @@ void xprtrdma_watch_replied(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_watch_init - there is nothing to be watched yet
+ * xprtrdma_watch_init - no call has been sent yet
  * @conn: all zeros
  *
  * Context: any.
@@ -234,7 +237,7 @@ void xprtrdma_watch_init(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_watch_stop - nobody needs to be found out any more
+ * xprtrdma_watch_stop - the connection is over: stop all timers
  * @conn: a connection whose queue pair is drained
  *
  * Context: process; not a work item of xprtrdma_wq.

@@ -2,7 +2,7 @@
 /*
  * The credit window, and memory that follows use.
  *
- * The window is the smaller one of what the server grants and of what there are buffers for: a
+ * The window is the smaller one of the server's grant and of the calls that have buffers: a
  * Receive for each reply has to be posted before its call goes out (RFC 8166 section 3.3.1). A
  * connection begins with few buffers. A work item makes more:
  * - for twice as many calls, when one waits for a credit, and the server has granted more. Then
@@ -79,8 +79,8 @@ void xprtrdma_window_grant(struct xprtrdma_conn *conn, const struct rpcrdma_head
 	if (header->proc == RPCRDMA_ERROR)
 		return;
 	/*
-	 * Nearly always the last grant once more, and only this handler changes it. Who makes
-	 * buffers at the same time sets the window itself.
+	 * Nearly always the last grant once more, and only this handler changes it. The worker,
+	 * which may make buffers at the same time, sets the window itself.
 	 */
 	if (header->credits == conn->xc_window.granted &&
 	    READ_ONCE(xprt->cwnd) >> RPC_CWNDSHIFT == rpcrdma_window_size(&conn->xc_window))
@@ -95,7 +95,10 @@ void xprtrdma_window_grant(struct xprtrdma_conn *conn, const struct rpcrdma_head
 
 /* ---- buffers ---- */
 
-/* Half as many as there are calls may be posted without a completion yet. */
+/*
+ * Send buffers for @credits calls: one for each, those beside the calls, and those whose completion
+ * is not known, as long as one Send in half as many as there are calls asks for it.
+ */
 static unsigned int sends_for(const struct rpcrdma_client_queues *queues, u32 credits)
 {
 	unsigned int unsignalled = min(max(credits / 2, 1U), queues->signal_every);
@@ -104,7 +107,7 @@ static unsigned int sends_for(const struct rpcrdma_client_queues *queues, u32 cr
 	return credits + beside + unsignalled;
 }
 
-/* One for each message that may come, and those that wait until a batch is complete */
+/* A Receive for each message that may come, and those that wait to be posted in a batch */
 static unsigned int receives_for(u32 credits, u32 reverse)
 {
 	return credits + reverse + RPCRDMA_RECEIVE_BATCH;
@@ -121,7 +124,7 @@ static int make_buffers(struct xprtrdma_conn *conn, u32 credits, u32 reverse, un
 	return ret;
 }
 
-/* There are these now, and the Receives are posted. */
+/* The buffers exist now, and the Receives are posted. */
 static void set_numbers(struct xprtrdma_conn *conn, u32 reverse, unsigned int sends)
 {
 	WRITE_ONCE(conn->xc_growth.reverse, reverse);
@@ -177,7 +180,7 @@ int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, u
 	spin_unlock(&xprt->reserve_lock);
 	spin_lock(&conn->xc_lock);
 	set_numbers(conn, reverse, sends);
-	/* Else who waits for a credit asks on, see xprtrdma_window_request_credits(). */
+	/* Unchanged, calls that wait for a credit keep asking for more: growth.ask stays 0. */
 	if (conn->xc_window.requested != credits) {
 		WRITE_ONCE(conn->xc_window.requested, credits);
 		set_window(conn);
@@ -186,7 +189,7 @@ int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, u
 	return 0;
 }
 
-/* If memory is short, whoever still wants something says so again. */
+/* If memory is short, the next one that finds too few buffers requests them again. */
 static void window_worker(struct work_struct *work)
 {
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn, xc_growth.worker);
@@ -264,7 +267,7 @@ void xprtrdma_window_request_buffers(struct xprtrdma_conn *conn, enum xprtrdma_w
 
 /**
  * xprtrdma_window_request_credits - a call waits for a credit
- * @conn: of this connection
+ * @conn: the connection
  *
  * Context: process.
  */
