@@ -64,6 +64,7 @@ enum xprtrdma_wait {
  * @xc_end: why it ends, as whoever saw it first says
  * @xc_state: changed only through conn_advance(), and read without the lock as a hint
  * @xc_window: credits of the forward direction
+ * @xc_replies: messages that have given a credit back, so far
  * @xc_growth: buffers, as they are used
  * @xc_send: Send buffers
  * @xc_recv: Receive buffers
@@ -100,6 +101,7 @@ struct xprtrdma_conn {
 	enum rpcrdma_end		xc_end;
 	enum rpcrdma_conn_state		xc_state;
 	struct rpcrdma_window		xc_window;
+	u64				xc_replies;
 	struct xprtrdma_growth		xc_growth;
 	struct xprtrdma_send_pool	xc_send;
 	struct xprtrdma_recv_pool	xc_recv;

@@ -10,6 +10,7 @@
 
 struct rpc_rqst;
 struct xprtrdma_mr_list;
+struct xprtrdma_request;
 
 enum {
 	XPRTRDMA_REPLY_SEGMENTS	= 64,	/* storage to decode a reply: two full lists */
@@ -44,6 +45,7 @@ enum xprtrdma_message_state {
  * @rv_length: bytes received
  * @rv_rqst: the RPC that this message ends, pinned, or the reverse-direction call that it
  *	is, while that is being read; NULL while there is none
+ * @rv_request: the transport's part of @rv_rqst, if that is an RPC of ours; valid with it
  * @rv_registered: the regions of @rv_rqst; NULL with it
  * @rv_pull: the reply or call is to be read from the server
  * @rv_header: decoded header
@@ -61,6 +63,7 @@ struct xprtrdma_receive {
 	bool				rv_exposed;
 	unsigned int			rv_length;
 	struct rpc_rqst			*rv_rqst;
+	struct xprtrdma_request		*rv_request;
 	struct xprtrdma_mr_list		*rv_registered;
 	struct xprtrdma_pull		rv_pull;
 	struct rpcrdma_header		rv_header;

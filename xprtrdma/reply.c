@@ -56,7 +56,7 @@ static void credit_return(struct xprtrdma_receive *receive)
 	spin_lock(&conn->xc_lock);
 	ret = xprtrdma_receive_return(receive);
 	rpcrdma_window_untake(&conn->xc_window);
-	xprtrdma_watch_replied(conn);
+	conn->xc_replies++;
 	spin_unlock(&conn->xc_lock);
 	if (ret)
 		xprtrdma_conn_fail(conn, RPCRDMA_END_RECEIVE_FAILED);
@@ -77,8 +77,8 @@ enum reply_outcome { REPLY_TAKEN, REPLY_NONE, REPLY_LOST, REPLY_FAILED, REPLY_AG
 static void reply_unpin(struct xprtrdma_receive *receive, enum reply_outcome outcome, u32 length)
 {
 	struct rpc_xprt *xprt = &receive->rv_conn->xc_transport->xt_xprt;
+	struct xprtrdma_request *request = receive->rv_request;
 	struct rpc_rqst *rqst = receive->rv_rqst;
-	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 
 	spin_lock(&xprt->queue_lock);
 	request->rq_registered.ml_receive = NULL;
@@ -168,7 +168,7 @@ static bool item_is_inline(const struct rpc_rqst *rqst, const void *from, u32 le
 static void count_moved(const struct xprtrdma_receive *receive, u32 length,
 			enum rpcrdma_shape shape)
 {
-	struct xprtrdma_request *request = xprtrdma_request_of(receive->rv_rqst);
+	struct xprtrdma_request *request = receive->rv_request;
 	struct xprtrdma_transport *transport = receive->rv_conn->xc_transport;
 
 	RPCRDMA_COUNT(transport->xt_stats.total_rdma_reply, length);
@@ -200,7 +200,7 @@ static int copy_inline(struct xprtrdma_receive *receive)
 
 	if (item)
 		return place_reduced(buf, from, length, item);
-	if (xprtrdma_request_of(rqst)->rq_write_capacity && item_is_inline(rqst, from, length))
+	if (receive->rv_request->rq_write_capacity && item_is_inline(rqst, from, length))
 		return -EPROTO;
 	if (length <= buf->head[0].iov_len) {
 		memcpy(buf->head[0].iov_base, from, length);
@@ -220,11 +220,10 @@ static int copy_inline(struct xprtrdma_receive *receive)
  */
 static int place_reply_chunk(struct xprtrdma_receive *receive, u32 item, u32 length)
 {
-	struct rpc_rqst *rqst = receive->rv_rqst;
-	struct xdr_buf *buf = &rqst->rq_rcv_buf;
+	struct xdr_buf *buf = &receive->rv_rqst->rq_rcv_buf;
 	u32 head = buf->head[0].iov_len, room = buf->tail[0].iov_len;
 
-	if (!xprtrdma_request_of(rqst)->rq_write_capacity)
+	if (!receive->rv_request->rq_write_capacity)
 		return length;
 	if (!item) {
 		set_lengths(buf, head, 0, room, room);
@@ -261,7 +260,7 @@ static int place_long(struct xprtrdma_receive *receive, u32 pulled)
 /* Would it have fitted inline? The next call of its kind offers memory, or does not. */
 static void learn(const struct xprtrdma_receive *receive, u32 length)
 {
-	const struct xprtrdma_request *request = xprtrdma_request_of(receive->rv_rqst);
+	const struct xprtrdma_request *request = receive->rv_request;
 	struct xprtrdma_conn *conn = receive->rv_conn;
 
 	rpcrdma_note_reply(&conn->xc_transport->xt_history, request->rq_procedure,
@@ -272,8 +271,8 @@ static void learn(const struct xprtrdma_receive *receive, u32 length)
 static void reply_copied(struct xprtrdma_receive *receive, int length)
 {
 	struct rpcrdma_counters *counters = &receive->rv_conn->xc_transport->xt_counters;
+	struct xprtrdma_request *request = receive->rv_request;
 	struct rpc_rqst *rqst = receive->rv_rqst;
-	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 
 	if (unlikely(length < 0)) {
 		note_bad(receive, length);
@@ -296,7 +295,7 @@ static void reply_copied(struct xprtrdma_receive *receive, int length)
  */
 static void reply_error(struct xprtrdma_receive *receive)
 {
-	const struct xprtrdma_request *request = xprtrdma_request_of(receive->rv_rqst);
+	const struct xprtrdma_request *request = receive->rv_request;
 	struct rpcrdma_counters *counters = &receive->rv_conn->xc_transport->xt_counters;
 	u32 error = receive->rv_header.error;
 	bool again = request->rq_left_open && !request->rq_again && error == RPCRDMA_ERR_CHUNK;
@@ -383,7 +382,7 @@ void xprtrdma_reply_pulled(struct xprtrdma_receive *receive, int status)
 /* Did the server return what was offered, and no more? An error returns nothing. */
 static bool reply_matches(const struct xprtrdma_receive *receive)
 {
-	const struct xprtrdma_request *request = xprtrdma_request_of(receive->rv_rqst);
+	const struct xprtrdma_request *request = receive->rv_request;
 	const struct rpcrdma_chunk_lists *lists = &receive->rv_lists;
 	const struct rpcrdma_chunk *write = rpcrdma_write_chunk(lists, 0);
 	const struct rpcrdma_chunk *reply = rpcrdma_reply_chunk(lists);
@@ -439,6 +438,7 @@ static bool reply_pin(struct xprtrdma_receive *receive)
 	xprt_pin_rqst(rqst);
 	request->rq_registered.ml_receive = receive;
 	receive->rv_rqst = rqst;
+	receive->rv_request = request;
 	receive->rv_registered = &request->rq_registered;
 	pinned = true;
 out:

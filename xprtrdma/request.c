@@ -61,13 +61,14 @@ void xprtrdma_requests_exit(struct xprtrdma_transport *transport)
  * As rpc_malloc(): reclaim may wait for an asynchronous call, such as a WRITE, so that one may use
  * the reserve. The allocator clears memory where the kernel is set up so; the reserve does not.
  */
-static struct xprtrdma_request *memory_for(struct xprtrdma_transport *transport,
-					   const struct rpc_task *task, size_t size)
+static struct xprtrdma_request *memory_for(const struct rpc_task *task, size_t size)
 {
 	struct xprtrdma_request *request = kmalloc(size, rpc_task_gfp_mask());
+	struct xprtrdma_transport *transport;
 	bool reserved = unlikely(!request) && RPC_IS_ASYNC(task) && size <= RESERVED_SIZE;
 
 	if (reserved) {
+		transport = xprtrdma_transport_of(task->tk_rqstp->rq_xprt);
 		request = mempool_alloc(&transport->xt_reserve, GFP_NOWAIT);
 		if (request)
 			memset(request, 0, RESERVED_SIZE);
@@ -79,28 +80,26 @@ static struct xprtrdma_request *memory_for(struct xprtrdma_transport *transport,
 	return request;
 }
 
-static void give_memory_back(struct xprtrdma_transport *transport,
-			     struct xprtrdma_request *request)
+static void give_memory_back(struct rpc_xprt *xprt, struct xprtrdma_request *request)
 {
 	if (unlikely(request->rq_reserved))
-		mempool_free(request, &transport->xt_reserve);
+		mempool_free(request, &xprtrdma_transport_of(xprt)->xt_reserve);
 	else
 		kfree(request);
 }
 
 /* One allocation for both buffers would be large: the reply gets memory of its own. */
-static struct xprtrdma_request *split_request(struct xprtrdma_transport *transport,
-					      const struct rpc_task *task, size_t size,
+static struct xprtrdma_request *split_request(const struct rpc_task *task, size_t size,
 					      size_t reply)
 {
-	struct xprtrdma_request *request = memory_for(transport, task, size);
+	struct xprtrdma_request *request = memory_for(task, size);
 
 	if (!request)
 		return NULL;
 	request->rq_reply = kmalloc(reply, rpc_task_gfp_mask());
 	if (request->rq_reply)
 		return request;
-	give_memory_back(transport, request);
+	give_memory_back(task->tk_rqstp->rq_xprt, request);
 	return NULL;
 }
 
@@ -118,7 +117,6 @@ static struct xprtrdma_request *split_request(struct xprtrdma_transport *transpo
 int xprtrdma_request_alloc(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
-	struct xprtrdma_transport *transport = xprtrdma_transport_of(rqst->rq_xprt);
 	size_t call = ALIGN(rqst->rq_callsize, L1_CACHE_BYTES);
 	size_t reply = ALIGN(rqst->rq_rcvsize, L1_CACHE_BYTES);
 	struct xprtrdma_request *request;
@@ -126,8 +124,8 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 
 	/* No overflow: SUNRPC has bounded both, by its procedures and by RPC_MAX_AUTH_SIZE. */
 	size = sizeof(*request) + call;
-	request = likely(size + reply <= LARGE_SIZE) ? memory_for(transport, task, size + reply) :
-			split_request(transport, task, size, reply);
+	request = likely(size + reply <= LARGE_SIZE) ? memory_for(task, size + reply) :
+			split_request(task, size, reply);
 	if (!request)
 		return -ENOMEM;
 	xprtrdma_mr_list_init(&request->rq_registered);
@@ -178,7 +176,6 @@ static void note_lost(const struct rpc_rqst *rqst, unsigned long serial)
 void xprtrdma_request_free(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
-	struct xprtrdma_transport *transport = xprtrdma_transport_of(rqst->rq_xprt);
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 
 	if (unlikely(request->rq_sent_on))
@@ -189,7 +186,7 @@ void xprtrdma_request_free(struct rpc_task *task)
 		xprtrdma_frwr_unmap_sync(&request->rq_registered);
 	}
 	kfree(request->rq_reply);
-	give_memory_back(transport, request);
+	give_memory_back(rqst->rq_xprt, request);
 	rqst->rq_buffer = NULL;
 	rqst->rq_rbuffer = NULL;
 }

@@ -32,8 +32,8 @@ static void stall_worker(struct work_struct *work)
 	in_flight = window->in_flight;
 	closed = conn->xc_state == RPCRDMA_CONN_ESTABLISHED &&
 		 in_flight >= rpcrdma_window_size(window);
-	stalled = closed && conn->xc_watch.replies == conn->xc_watch.stalled_at;
-	conn->xc_watch.stalled_at = conn->xc_watch.replies;
+	stalled = closed && conn->xc_replies == conn->xc_watch.stalled_at;
+	conn->xc_watch.stalled_at = conn->xc_replies;
 	spin_unlock(&conn->xc_lock);
 	if (closed && !stalled)
 		queue_delayed_work(xprtrdma_wq, &conn->xc_watch.stall_worker,
@@ -77,7 +77,7 @@ void xprtrdma_watch_stalled(struct xprtrdma_conn *conn, const struct rpc_rqst *r
 	WRITE_ONCE(conn->xc_watch.stall_timeout, stall_timeout);
 	if (!watched) {
 		spin_lock(&conn->xc_lock);
-		conn->xc_watch.stalled_at = conn->xc_watch.replies;
+		conn->xc_watch.stalled_at = conn->xc_replies;
 		spin_unlock(&conn->xc_lock);
 	}
 	mod_delayed_work(xprtrdma_wq, &conn->xc_watch.stall_worker, stall_timeout);
@@ -171,8 +171,8 @@ static void probe_worker(struct work_struct *work)
 	bool quiet;
 
 	spin_lock(&conn->xc_lock);
-	quiet = watch->replies == watch->probed_at;
-	watch->probed_at = watch->replies;
+	quiet = conn->xc_replies == watch->probed_at;
+	watch->probed_at = conn->xc_replies;
 	in_flight = conn->xc_window.in_flight;
 	watch->probing = conn->xc_state == RPCRDMA_CONN_ESTABLISHED && in_flight;
 	quiet = quiet && watch->probing;
@@ -207,20 +207,8 @@ void xprtrdma_watch_call(struct xprtrdma_conn *conn)
 	if (likely(watch->probing))
 		return;
 	watch->probing = true;
-	watch->probed_at = watch->replies;
+	watch->probed_at = conn->xc_replies;
 	queue_delayed_work(xprtrdma_wq, &watch->probe_worker, XPRTRDMA_PROBE_INTERVAL);
-}
-
-/**
- * xprtrdma_watch_replied - a reply has come
- * @conn: the connection
- *
- * Context: any; the caller holds xc_lock.
- */
-void xprtrdma_watch_replied(struct xprtrdma_conn *conn)
-{
-	lockdep_assert_held(&conn->xc_lock);
-	conn->xc_watch.replies++;
 }
 
 /**

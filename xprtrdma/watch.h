@@ -18,9 +18,8 @@ struct xprtrdma_conn;
 
 /**
  * struct xprtrdma_watch - signs of life of the server. Under xc_lock
- * @replies: so far
- * @stalled_at: @replies when the window was found closed
- * @probed_at: @replies when @probe_worker has looked last, or was queued
+ * @stalled_at: xc_replies when the window was found closed
+ * @probed_at: xc_replies when @probe_worker has looked last, or was queued
  * @probing: @probe_worker is queued, or runs
  * @stall_timeout: how long replies are waited for since @stalled_at, jiffies; under the write lock
  * @hca_pending: messages that wait for the HCA; see xprtrdma_watch_hca_begin()
@@ -30,7 +29,6 @@ struct xprtrdma_conn;
  * @probe_worker: while calls wait for replies; see xprtrdma_watch_call()
  */
 struct xprtrdma_watch {
-	u64			replies;
 	u64			stalled_at;
 	u64			probed_at;
 	bool			probing;
@@ -44,7 +42,6 @@ struct xprtrdma_watch {
 
 void xprtrdma_watch_init(struct xprtrdma_conn *conn);
 void xprtrdma_watch_stop(struct xprtrdma_conn *conn);
-void xprtrdma_watch_replied(struct xprtrdma_conn *conn);
 void xprtrdma_watch_call(struct xprtrdma_conn *conn);
 void xprtrdma_watch_stalled(struct xprtrdma_conn *conn, const struct rpc_rqst *rqst);
 void xprtrdma_watch_hca_begin(struct xprtrdma_conn *conn);
