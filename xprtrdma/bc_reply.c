@@ -46,11 +46,9 @@ static void write_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct bc_write *write =
 		container_of(wc->wr_cqe, struct bc_write, cqe);
 	struct xprtrdma_conn *conn = write->conn;
-	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
 
 	if (wc->status != IB_WC_SUCCESS) {
-		trace_xprtrdma_wc(xprt, "write", wc->status, wc->vendor_err);
-		xprtrdma_conn_fail(conn, rpcrdma_end_of(wc, RPCRDMA_END_SEND_FAILED));
+		xprtrdma_conn_fail_wc(conn, "write", wc, RPCRDMA_END_SEND_FAILED);
 	} else {
 		rpcrdma_count_shared(&conn->xc_transport->xt_counters.bytes_written,
 				     write->data.bf_size);
@@ -60,7 +58,7 @@ static void write_wc(struct ib_cq *cq, struct ib_wc *wc)
 	conn->xc_bc_write.wrs += write->count;
 	spin_unlock(&conn->xc_lock);
 	bc_write_free(write);
-	xprt_write_space(xprt);
+	xprt_write_space(&conn->xc_transport->xt_xprt);
 }
 
 /* The Reply chunk has the room, and segments enough; empty ones get nothing. */

@@ -83,6 +83,22 @@ void xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 	spin_unlock(&conn->xc_lock);
 }
 
+/**
+ * xprtrdma_conn_fail_wc - a work request has failed, and the connection with it
+ * @conn: the connection
+ * @what: kind of work request, for the trace event
+ * @wc: its completion
+ * @why: unless @wc knows better: see rpcrdma_end_of()
+ *
+ * Context: CQ handlers.
+ */
+void xprtrdma_conn_fail_wc(struct xprtrdma_conn *conn, const char *what, const struct ib_wc *wc,
+			   enum rpcrdma_end why)
+{
+	trace_xprtrdma_wc(&conn->xc_transport->xt_xprt, what, wc->status, wc->vendor_err);
+	xprtrdma_conn_fail(conn, rpcrdma_end_of(wc, why));
+}
+
 /* What we say of ourselves. */
 static void conn_describe(const struct xprtrdma_conn *conn,
 			  struct rpcrdma_cm_private *local)

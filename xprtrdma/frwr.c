@@ -141,11 +141,8 @@ static void mr_wc_reg(struct ib_cq *cq, struct ib_wc *wc)
 					      mr_reg_cqe);
 
 	/* Unsignalled: it is only heard of when it failed or was flushed. */
-	if (wc->status == IB_WC_SUCCESS)
-		return;
-	trace_xprtrdma_wc(&mr->mr_conn->xc_transport->xt_xprt, "reg", wc->status,
-			  wc->vendor_err);
-	xprtrdma_conn_fail(mr->mr_conn, rpcrdma_end_of(wc, RPCRDMA_END_SEND_FAILED));
+	if (wc->status != IB_WC_SUCCESS)
+		xprtrdma_conn_fail_wc(mr->mr_conn, "reg", wc, RPCRDMA_END_SEND_FAILED);
 }
 
 /*
@@ -159,11 +156,8 @@ static void mr_wc_inv(struct ib_cq *cq, struct ib_wc *wc)
 	bool last = mr->mr_region.rg_inv.send_flags & IB_SEND_SIGNALED;
 	bool ok = wc->status == IB_WC_SUCCESS;
 
-	if (!ok) {
-		trace_xprtrdma_wc(&mr->mr_conn->xc_transport->xt_xprt, "inv",
-				  wc->status, wc->vendor_err);
-		xprtrdma_conn_fail(mr->mr_conn, rpcrdma_end_of(wc, RPCRDMA_END_FENCE_FAILED));
-	}
+	if (!ok)
+		xprtrdma_conn_fail_wc(mr->mr_conn, "inv", wc, RPCRDMA_END_FENCE_FAILED);
 	if (!last)
 		return;
 	if (mr->mr_holder->ml_fenced) {

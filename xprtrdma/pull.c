@@ -33,12 +33,6 @@ static struct xprtrdma_receive *receive_of(struct xprtrdma_pull *pull)
 	return container_of(pull, struct xprtrdma_receive, rv_pull);
 }
 
-/* For trace events. */
-static struct rpc_xprt *receive_xprt(const struct xprtrdma_receive *receive)
-{
-	return &receive->rv_conn->xc_transport->xt_xprt;
-}
-
 static const struct rpcrdma_chunk *pull_chunk(const struct xprtrdma_receive *receive)
 {
 	return &receive->rv_lists.chunks[0];
@@ -271,9 +265,7 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 	/* Not before: reads_post() holds the lock until the provider is through with them. */
 	reads_free(receive);
 	if (!ok) {
-		trace_xprtrdma_wc(receive_xprt(receive), "pull", wc->status,
-				  wc->vendor_err);
-		xprtrdma_conn_fail(conn, rpcrdma_end_of(wc, RPCRDMA_END_SEND_FAILED));
+		xprtrdma_conn_fail_wc(conn, "pull", wc, RPCRDMA_END_SEND_FAILED);
 		pull_finish(receive, -ENOTCONN);
 		return;
 	}
@@ -508,7 +500,7 @@ static void pull_queue(struct xprtrdma_receive *receive, bool call)
 void xprtrdma_pull(struct xprtrdma_receive *receive)
 {
 	RPCRDMA_COUNT(xprtrdma_replies_pulled, 1);
-	trace_xprtrdma_pull(receive_xprt(receive), receive->rv_header.xid,
+	trace_xprtrdma_pull(&receive->rv_conn->xc_transport->xt_xprt, receive->rv_header.xid,
 			    pull_chunk(receive)->length);
 	pull_queue(receive, false);
 }

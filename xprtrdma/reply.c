@@ -615,8 +615,7 @@ void xprtrdma_reply_wc(struct ib_cq *cq, struct ib_wc *wc)
 	enum rpcrdma_status status;
 
 	if (wc->status != IB_WC_SUCCESS) {
-		trace_xprtrdma_wc(receive_xprt(receive), "recv", wc->status, wc->vendor_err);
-		xprtrdma_conn_fail(conn, rpcrdma_end_of(wc, RPCRDMA_END_RECEIVE_FAILED));
+		xprtrdma_conn_fail_wc(conn, "recv", wc, RPCRDMA_END_RECEIVE_FAILED);
 		return;
 	}
 	xprtrdma_receive_advance(receive, XPRTRDMA_MESSAGE_HANDLED);

@@ -43,12 +43,10 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 						  sd_cqe);
 	struct xprtrdma_conn *conn = send->sd_conn;
 	struct xprtrdma_send_pool *pool = &conn->xc_send;
-	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
 	struct xprtrdma_send *first;
 
 	if (wc->status != IB_WC_SUCCESS) {
-		trace_xprtrdma_wc(xprt, "send", wc->status, wc->vendor_err);
-		xprtrdma_conn_fail(conn, rpcrdma_end_of(wc, RPCRDMA_END_SEND_FAILED));
+		xprtrdma_conn_fail_wc(conn, "send", wc, RPCRDMA_END_SEND_FAILED);
 		return;
 	}
 	spin_lock(&conn->xc_lock);
@@ -65,7 +63,7 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 	pool->regs_done = send->sd_regs;
 	xprtrdma_pulls_continue(conn);
 	spin_unlock(&conn->xc_lock);
-	xprt_write_space(xprt);
+	xprt_write_space(&conn->xc_transport->xt_xprt);
 }
 
 static struct xprtrdma_send *send_alloc(struct xprtrdma_conn *conn)
