@@ -141,6 +141,8 @@ void xprtrdma_conn_put(struct xprtrdma_conn *conn);
 void xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why);
 void xprtrdma_conn_fail_wc(struct xprtrdma_conn *conn, const char *what, const struct ib_wc *wc,
 			   enum rpcrdma_end why);
+
+/* failure.c */
 extern unsigned long xprtrdma_failure_silence;
 bool xprtrdma_failure_note(const struct rpc_xprt *xprt, const char *step, int error);
 bool xprtrdma_failure_forget(const struct rpc_xprt *xprt);
