@@ -65,24 +65,6 @@ struct xprtrdma_mr_list {
 	struct xprtrdma_receive	*ml_receive;
 };
 
-/**
- * struct xprtrdma_mr - a memory region of the pool
- * @mr_region: the region; rg_list: free in xc_mr, or in ml_mrs, under xc_lock
- * @mr_all: all of xc_mr; under xc_lock
- * @mr_conn: owner
- * @mr_holder: whose it is for now; valid while a LOCAL_INV is posted
- * @mr_reg_cqe: completion of the registration; only seen when it failed
- * @mr_inv_cqe: completion of the LOCAL_INV
- */
-struct xprtrdma_mr {
-	struct rpcrdma_region	mr_region;
-	struct list_head	mr_all;
-	struct xprtrdma_conn	*mr_conn;
-	struct xprtrdma_mr_list	*mr_holder;
-	struct ib_cqe		mr_reg_cqe;
-	struct ib_cqe		mr_inv_cqe;
-};
-
 /* No region is registered yet. */
 static inline void xprtrdma_mr_list_init(struct xprtrdma_mr_list *mrs)
 {
