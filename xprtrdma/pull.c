@@ -5,9 +5,9 @@
  * calls with Read chunks, which have no RDMA_DONE: see backchannel.c.
  *
  * Operation: reply.c has found and pinned the RPC, and fenced what the call exposed. The
- * worker takes a Send buffer for the RDMA_DONE, lends the RPC regions for its reply buffer,
- * as for a Reply chunk, and posts them together with RDMA Reads: one for each piece that
- * is in one region here and in one segment there. When the last one has completed,
+ * worker takes a Send buffer for the RDMA_DONE, maps the RPC's reply buffer into regions,
+ * as for a Reply chunk, and posts their registrations together with RDMA Reads: one for each
+ * piece that is in one region here and in one segment there. When the last one has completed,
  * RDMA_DONE goes out; our own regions are invalidated, and reply.c goes on with a reply that
  * is complete. The buffer is mapped once, so that no two mappings share a cache line.
  *
