@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reverse direction (RFC 8167): the server calls, we answer. Here is what SUNRPC knows of it,
- * and the memory: an rpc_rqst for each call, made for the purpose, with pages for the call and
- * its reply.
+ * Reverse direction (RFC 8167): the server calls, we answer. Here is what SUNRPC knows of it, the
+ * memory of a call, and its way from the Receive to the callback service of the NFS client. The
+ * service's reply comes back through ->send_request: bc_reply.c.
  *
- * A call is copied out of its Receive buffer into these pages and handed to the NFS client's
- * callback service (bc_receive.c). The service's reply comes back through ->send_request
- * (bc_reply.c).
+ * A call has an rpc_rqst, made for the purpose, with pages for the call and its reply. What came
+ * inline is copied out of the Receive buffer into these pages. Where we can, and the server lets
+ * us, what a call has in Read chunks is read into them first (pull.c). Everything else with chunks
+ * gets ERR_CHUNK: Write chunks, since no result of a callback is DDP-eligible, and what is
+ * beyond the bounds in rpcrdma_plan_reverse_call(). A Reply chunk is kept for the reply.
+ *
+ * A call that is being read belongs to its Receive; when the reading is broken off the call is
+ * orphaned, with its pages, until the regions are taken back.
  *
  * Credits are counted apart from those of the forward direction: at most XPRTRDMA_BC_SLOTS
  * calls, each of which has a Receive and a Send of its own in the queue sizes. The first replies
@@ -15,8 +20,10 @@
  */
 #include <linux/delay.h>
 #include <linux/sunrpc/bc_xprt.h>
+#include <linux/sunrpc/svc_xprt.h>
 
-#include "bc.h"
+#include "connection.h"
+#include "trace.h"
 
 enum {
 	BC_REQUESTS	= 2 * XPRTRDMA_BC_SLOTS,
@@ -44,8 +51,8 @@ static struct xprtrdma_bc_request *bc_request_alloc(struct rpc_xprt *xprt, gfp_t
 		return NULL;
 	}
 	for (i = 0; i < XPRTRDMA_BC_REPLY_PAGES; i++)
-		request->beyond[i] = virt_to_page(request->reply);
-	xprtrdma_loan_init(&request->loan);
+		request->overflow_pages[i] = virt_to_page(request->reply);
+	xprtrdma_mr_list_init(&request->registered);
 	request->rqst.rq_xprt = xprt;
 	INIT_LIST_HEAD(&request->rqst.rq_bc_pa_list);
 	__set_bit(RPC_BC_PA_IN_USE, &request->rqst.rq_bc_pa_state);
@@ -152,15 +159,12 @@ unsigned int xprtrdma_bc_num_slots(struct rpc_xprt *xprt)
 	return XPRTRDMA_BC_SLOTS;
 }
 
-/**
- * xprtrdma_bc_request_get - an idle request for a call that has come
- * @transport: the transport
- *
- * Context: the Receive CQ handler; does not wait for memory.
- * Return: the request, which goes back by xprtrdma_bc_request_put(); or NULL: the server has
- * overrun its credits, or memory is short.
+/*
+ * An idle request for a call that has come; goes back by bc_request_put(). In the Receive CQ
+ * handler, which does not wait for memory. NULL: the server has overrun its credits, or memory is
+ * short.
  */
-struct xprtrdma_bc_request *xprtrdma_bc_request_get(struct xprtrdma_transport *transport)
+static struct xprtrdma_bc_request *bc_request_get(struct xprtrdma_transport *transport)
 {
 	struct rpc_xprt *xprt = &transport->xt_xprt;
 	struct xprtrdma_bc_request *request;
@@ -192,13 +196,8 @@ struct xprtrdma_bc_request *xprtrdma_bc_request_get(struct xprtrdma_transport *t
 	return request;
 }
 
-/**
- * xprtrdma_bc_request_put - a call is over
- * @request: the call; idle from now on, with its pages
- *
- * Context: process, or a CQ handler.
- */
-void xprtrdma_bc_request_put(struct xprtrdma_bc_request *request)
+/* A call is over. @request is idle from now on, without its pages. */
+static void bc_request_put(struct xprtrdma_bc_request *request)
 {
 	struct rpc_xprt *xprt = request->rqst.rq_xprt;
 
@@ -217,11 +216,11 @@ void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst)
 {
 	struct rpc_xprt *xprt = rqst->rq_xprt;
 
-	xprtrdma_bc_request_put(xprtrdma_bc_request_of(rqst));
+	bc_request_put(xprtrdma_bc_request_of(rqst));
 	xprt_put(xprt);
 }
 
-/* What is left of xt_bc_count is in use, and has a reference on the transport. */
+/* Those that xt_bc_count still counts are in use, and have a reference on the transport. */
 static void free_idle(struct xprtrdma_transport *transport)
 {
 	struct rpc_xprt *xprt = &transport->xt_xprt;
@@ -277,5 +276,253 @@ void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs)
 	while (READ_ONCE(transport->xt_bc_count) && time_before(jiffies, end)) {
 		msleep(20);
 		free_idle(transport);
+	}
+}
+
+/* ---- from the Receive to the callback service ---- */
+
+/* RFC 8166 section 4.5.3: chunks that we cannot, or will not, do anything with. */
+static void refuse_chunks(struct xprtrdma_receive *receive)
+{
+	struct xprtrdma_conn *conn = receive->rv_conn;
+	struct xprtrdma_send *send = xprtrdma_send_get(conn);
+
+	/* RFC 8166 section 4.5.4: no answer can be sent, so no connection. */
+	if (send)
+		xprtrdma_bc_send_error(send, receive->rv_header.xid);
+	else
+		xprtrdma_conn_fail(conn, RPCRDMA_END_SEND_FAILED);
+}
+
+/*
+ * Hands a call to the callback service, unless the consumer is not ready for one (RFC
+ * 8167 section 6), or not any more, or the transport is on its way out.
+ */
+static void enqueue(struct rpc_xprt *xprt, struct xprtrdma_bc_request *request)
+{
+	bool taken = false;
+
+	spin_lock(&xprt->bc_pa_lock);
+	if (xprtrdma_transport_of(xprt)->xt_bc_ready && xprt->bc_serv && xprt_get(xprt)) {
+		atomic_inc(&xprt->bc_slot_count);
+		compat_bc_enqueue(xprt->bc_serv, &request->rqst);
+		taken = true;
+	}
+	spin_unlock(&xprt->bc_pa_lock);
+	if (!taken)
+		bc_request_put(request);
+}
+
+/* Pages for a call of @length bytes: one as the head, and as many behind as it takes. */
+static bool bc_request_size(struct xprtrdma_bc_request *request, u32 length)
+{
+	struct xdr_buf *call = &request->rqst.rq_rcv_buf;
+	u32 head = min_t(u32, length, PAGE_SIZE);
+	struct page *page;
+
+	while (request->nr_pages < PFN_UP(length - head)) {
+		/* Reclaim may wait for replies, which come by this handler. */
+		page = alloc_page(GFP_NOWAIT | __GFP_NOWARN);
+		if (!page)
+			return false;
+		request->pages[request->nr_pages++] = page;
+	}
+	xdr_buf_init(call, request->call, head);
+	call->pages = request->pages;
+	call->page_len = length - head;
+	call->buflen = length;
+	call->len = length;
+	request->rqst.rq_private_buf.len = length;
+	return true;
+}
+
+/*
+ * What came inline goes to its places around the Read chunks (RFC 8166 section 3.4.5). bc_plan()
+ * has checked that they fit together. False: they do not.
+ */
+static bool bc_request_fill(struct xprtrdma_bc_request *request,
+			    const struct xprtrdma_receive *receive)
+{
+	void *base = receive->rv_buffer.bf_data + receive->rv_header.size;
+	struct xdr_buf *call = &request->rqst.rq_rcv_buf;
+	struct rpcrdma_pieces walk;
+	struct rpcrdma_piece piece;
+	__be32 zero = 0;
+	void *from;
+
+	rpcrdma_pieces_start(&walk, &receive->rv_lists,
+			     receive->rv_length - receive->rv_header.size, call->len);
+	while (rpcrdma_pieces_next(&walk, &piece) > 0) {
+		if (piece.source == RPCRDMA_PIECE_CHUNK)
+			continue;
+		from = piece.source == RPCRDMA_PIECE_PAD ? &zero : base + piece.from;
+		if (write_bytes_to_xdr_buf(call, piece.to, from, piece.length))
+			return false;
+	}
+	return true;
+}
+
+/* What the header says, and memory for a call of @length bytes. False: memory is short. */
+static bool bc_request_begin(struct xprtrdma_bc_request *request,
+			     const struct xprtrdma_receive *receive, u32 length)
+{
+	const struct rpcrdma_chunk_lists *lists = &receive->rv_lists;
+	const struct rpcrdma_chunk *reply = rpcrdma_reply_chunk(lists);
+	struct rpc_rqst *rqst = &request->rqst;
+
+	if (!bc_request_size(request, length))
+		return false;
+	request->serial = receive->rv_conn->xc_serial;
+	rqst->rq_xid = cpu_to_be32(receive->rv_header.xid);
+	rqst->rq_reply_bytes_recvd = 0;
+	rqst->rq_bytes_sent = 0;
+	xdr_buf_init(&rqst->rq_snd_buf, request->reply, PAGE_SIZE);
+	rqst->rq_snd_buf.pages = request->overflow_pages;
+
+	request->has_reply_chunk = reply;
+	request->nr_segments = reply ? reply->count : 0;
+	if (reply)
+		memcpy(request->segments, &lists->segments[reply->first],
+		       reply->count * sizeof(request->segments[0]));
+	return true;
+}
+
+static enum rpcrdma_reverse_call bc_plan(const struct xprtrdma_receive *receive,
+					 u32 *length)
+{
+	const struct xprtrdma_conn *conn = receive->rv_conn;
+	const struct rpcrdma_reverse_bounds bounds = {
+		.max_call	= XPRTRDMA_BC_MAX_CALL,
+		.may_read	= conn->xc_read_depth,
+		.may_write	= conn->xc_may_pull,
+	};
+
+	return rpcrdma_plan_reverse_call(&receive->rv_lists,
+					 receive->rv_length - receive->rv_header.size,
+					 &bounds, length);
+}
+
+/**
+ * xprtrdma_bc_receive - a reverse-direction call has arrived
+ * @receive: the message; consumed
+ *
+ * Context: the Receive CQ handler.
+ */
+void xprtrdma_bc_receive(struct xprtrdma_receive *receive)
+{
+	struct xprtrdma_conn *conn = receive->rv_conn;
+	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
+	enum rpcrdma_reverse_call verdict;
+	struct xprtrdma_bc_request *request;
+	u32 length;
+
+	verdict = bc_plan(receive, &length);
+	trace_xprtrdma_bc_call(xprt, receive->rv_header.xid, length);
+	RPCRDMA_COUNT(conn->xc_transport->xt_counters.calls_reverse, 1);
+	/* The server uses the reverse direction: it is to have all credits for that. */
+	if (unlikely(READ_ONCE(conn->xc_growth.reverse) != XPRTRDMA_BC_SLOTS)) {
+		spin_lock(&conn->xc_lock);
+		xprtrdma_window_request_buffers(conn, XPRTRDMA_WANTS_REVERSE);
+		spin_unlock(&conn->xc_lock);
+	}
+	if (verdict == RPCRDMA_REVERSE_REFUSE) {
+		refuse_chunks(receive);
+		goto out;
+	}
+	if (!READ_ONCE(conn->xc_transport->xt_bc_ready))
+		goto out;
+	request = bc_request_get(conn->xc_transport);
+	if (!request)
+		goto out_overflow;
+	if (!bc_request_begin(request, receive, length)) {
+		bc_request_put(request);
+		goto out_overflow;
+	}
+	if (verdict == RPCRDMA_REVERSE_READ) {
+		receive->rv_rqst = &request->rqst;
+		receive->rv_registered = &request->registered;
+		request->registered.ml_receive = receive;
+		xprtrdma_pull_call(receive);
+		return;
+	}
+	if (bc_request_fill(request, receive)) {
+		enqueue(xprt, request);
+	} else {
+		bc_request_put(request);
+		refuse_chunks(receive);
+	}
+	goto out;
+
+out_overflow:
+	/* The server overran its credits, or memory is short. */
+	trace_xprtrdma_bc_overflow(xprt, receive->rv_header.xid, length);
+	xprtrdma_conn_fail(conn, RPCRDMA_END_BAD_MESSAGE);
+out:
+	xprtrdma_receive_put(receive);
+}
+
+/* RFC 8166 section 4.5.2, RFC 8167 section 5.1: nobody has looked at it until now. */
+static bool bc_request_is_call(const struct xprtrdma_bc_request *request)
+{
+	const struct rpc_rqst *rqst = &request->rqst;
+
+	return *(__be32 *)request->call == rqst->rq_xid &&
+	       rpcrdma_message_direction(request->call, rqst->rq_rcv_buf.head[0].iov_len) ==
+		       RPCRDMA_RPC_CALL;
+}
+
+/**
+ * xprtrdma_bc_init - no call has come yet
+ * @conn: all zeros
+ *
+ * Context: any.
+ */
+void xprtrdma_bc_init(struct xprtrdma_conn *conn)
+{
+	INIT_LIST_HEAD(&conn->xc_bc.orphaned);
+}
+
+/**
+ * xprtrdma_bc_pulled - the Read chunks of a call have been read
+ * @receive: the message; consumed
+ * @status: -ENOTCONN when the connection was lost; another errno: they are beyond our bounds
+ *
+ * Context: the Send CQ handler, or process.
+ */
+void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status)
+{
+	struct xprtrdma_bc_request *request = xprtrdma_bc_request_of(receive->rv_rqst);
+	struct xprtrdma_conn *conn = receive->rv_conn;
+
+	if (status == -ENOTCONN) {
+		/* Its pages are the HCA's until the connection is taken down, if it has regions. */
+		spin_lock(&conn->xc_lock);
+		list_add(&request->rqst.rq_bc_pa_list, &conn->xc_bc.orphaned);
+		spin_unlock(&conn->xc_lock);
+	} else if (status >= 0 && bc_request_fill(request, receive) &&
+		   bc_request_is_call(request)) {
+		/* It was filled after the Reads, not before: the pages were mapped. */
+		enqueue(&conn->xc_transport->xt_xprt, request);
+	} else {
+		bc_request_put(request);
+		refuse_chunks(receive);
+	}
+	xprtrdma_receive_put(receive);
+}
+
+/**
+ * xprtrdma_bc_released - the regions of all calls have been taken back
+ * @conn: a connection that is being taken down
+ *
+ * Context: process, the transport's write lock is held.
+ */
+void xprtrdma_bc_released(struct xprtrdma_conn *conn)
+{
+	struct rpc_rqst *rqst, *next;
+
+	list_for_each_entry_safe(rqst, next, &conn->xc_bc.orphaned, rq_bc_pa_list) {
+		list_del_init(&rqst->rq_bc_pa_list);
+		xprtrdma_frwr_recycle(&xprtrdma_bc_request_of(rqst)->registered);
+		bc_request_put(xprtrdma_bc_request_of(rqst));
 	}
 }

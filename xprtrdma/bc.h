@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * A call of the server: its memory is backchannel.c's, what is in it bc_receive.c's, and its
- * reply's way bc_reply.c's.
- */
+/* Reverse direction: calls of the server (backchannel.c), and our replies (bc_reply.c). */
 #ifndef XPRTRDMA_BC_H
 #define XPRTRDMA_BC_H
 
-#include "xprtrdma.h"
+#include <linux/sunrpc/xprt.h>
+
+#include "mr.h"
+
+struct xprtrdma_conn;
+struct xprtrdma_receive;
+struct xprtrdma_send;
+struct xprtrdma_transport;
 
 enum {
+	XPRTRDMA_BC_SLOTS	= 16,	/* reverse-direction credits that we grant */
+	XPRTRDMA_BC_MAX_CALL	= 68 << 10,	/* bytes of a reverse-direction call */
+	XPRTRDMA_BC_WRITES	= 4 * RPCRDMA_MAX_SEGMENTS_SENT, /* for four replies at a time */
 	/* Of a call, behind the first one. */
 	XPRTRDMA_BC_PAGES	= (XPRTRDMA_BC_MAX_CALL - 1) / PAGE_SIZE,
 	/*
@@ -19,15 +26,34 @@ enum {
 };
 
 /**
+ * struct xprtrdma_bc_conn - calls of the server's on a connection
+ * @orphaned: calls whose reading was broken off, with regions that may be valid still; under
+ *	xc_lock
+ */
+struct xprtrdma_bc_conn {
+	struct list_head	orphaned;
+};
+
+/**
+ * struct xprtrdma_bc_writer - replies that go into Reply chunks, all under xc_lock
+ * @posted: replies on their way
+ * @wrs: work requests that these may still take
+ */
+struct xprtrdma_bc_writer {
+	struct list_head	posted;
+	unsigned int		wrs;
+};
+
+/**
  * struct xprtrdma_bc_request - a reverse-direction call
  * @rqst: what the callback service sees
  * @serial: xc_serial of the connection that it came on
  * @call: first page of the call
  * @reply: a page
- * @beyond: the same page, time and again: a reply that does not fit is not sent
+ * @overflow_pages: the same page, time and again: a reply that does not fit is not sent
  * @nr_pages: entries of @pages; none while it is idle
  * @pages: rest of the call
- * @loan: takes the regions while the call is being read
+ * @registered: takes the regions while the call is being read
  * @has_reply_chunk: the call came with a Reply chunk
  * @nr_segments: of the Reply chunk
  * @segments: the same
@@ -37,10 +63,10 @@ struct xprtrdma_bc_request {
 	unsigned long		serial;
 	void			*call;
 	void			*reply;
-	struct page		*beyond[XPRTRDMA_BC_REPLY_PAGES];
+	struct page		*overflow_pages[XPRTRDMA_BC_REPLY_PAGES];
 	u32			nr_pages;
 	struct page		*pages[XPRTRDMA_BC_PAGES];
-	struct xprtrdma_loan	loan;
+	struct xprtrdma_mr_list	registered;
 	bool			has_reply_chunk;
 	u32			nr_segments;
 	struct rpcrdma_segment	segments[RPCRDMA_MAX_SEGMENTS_SENT];
@@ -52,10 +78,22 @@ static inline struct xprtrdma_bc_request *xprtrdma_bc_request_of(struct rpc_rqst
 }
 
 /* backchannel.c */
-struct xprtrdma_bc_request *xprtrdma_bc_request_get(struct xprtrdma_transport *transport);
-void xprtrdma_bc_request_put(struct xprtrdma_bc_request *request);
+int xprtrdma_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs);
+size_t xprtrdma_bc_max_payload(struct rpc_xprt *xprt);
+void xprtrdma_bc_connected(const struct xprtrdma_conn *conn);
+unsigned int xprtrdma_bc_num_slots(struct rpc_xprt *xprt);
+void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst);
+void xprtrdma_bc_stop(struct xprtrdma_transport *transport);
+void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs);
+void xprtrdma_bc_init(struct xprtrdma_conn *conn);
+void xprtrdma_bc_receive(struct xprtrdma_receive *receive);
+void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status);
+void xprtrdma_bc_released(struct xprtrdma_conn *conn);
 
 /* bc_reply.c */
+int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst);
 int xprtrdma_bc_send_error(struct xprtrdma_send *send, u32 xid);
+void xprtrdma_bc_writes_init(struct xprtrdma_conn *conn);
+void xprtrdma_bc_writes_abort(struct xprtrdma_conn *conn);
 
 #endif /* XPRTRDMA_BC_H */

@@ -1,11 +1,171 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Replies to calls of the server (RFC 8167). A reply that does not fit inline goes into the
- * Reply chunk of its call, if there is one (section 5.3; bc_write.c); one that has no place at all
+ * Reply chunk of its call, if there is one (RFC 8166 section 4.3.3); one that has no place at all
  * is an ERR_CHUNK.
+ *
+ * What goes into a Reply chunk is copied, so the callback service has its pages back at once, and
+ * an RDMA Write for each segment is posted, the last of them signalled; the Send of the
+ * RDMA_NOMSG follows in a post of its own. A queue pair works in order.
+ *
+ * Owner of a struct bc_write: the task that sends the reply; the HCA from post to completion; if
+ * the post failed, xprtrdma_bc_writes_abort().
  */
-#include "bc.h"
+#include <linux/slab.h>
+
+#include "connection.h"
 #include "trace.h"
+
+/**
+ * struct bc_write - a reply on its way
+ * @list: in xc_bc_write.posted from the post on; under xc_lock
+ * @conn: the connection
+ * @cqe: completion of the last Write
+ * @data: the reply
+ * @count: elements of @parts in use
+ * @parts: the Writes
+ */
+struct bc_write {
+	struct list_head	list;
+	struct xprtrdma_conn	*conn;
+	struct ib_cqe		cqe;
+	struct rpcrdma_buffer	data;
+	u32			count;
+	struct rpcrdma_transfer	parts[RPCRDMA_MAX_SEGMENTS_SENT];
+};
+
+/* The HCA has not got it, or not any more. */
+static void bc_write_free(struct bc_write *write)
+{
+	rpcrdma_buffer_exit(&write->data);
+	kfree(write);
+}
+
+static void write_wc(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct bc_write *write =
+		container_of(wc->wr_cqe, struct bc_write, cqe);
+	struct xprtrdma_conn *conn = write->conn;
+
+	if (wc->status != IB_WC_SUCCESS) {
+		xprtrdma_conn_fail_wc(conn, "write", wc, RPCRDMA_END_SEND_FAILED);
+	} else {
+		rpcrdma_count_shared(&conn->xc_transport->xt_counters.bytes_written,
+				     write->data.bf_size);
+	}
+	spin_lock(&conn->xc_lock);
+	list_del(&write->list);
+	conn->xc_bc_write.wrs += write->count;
+	spin_unlock(&conn->xc_lock);
+	bc_write_free(write);
+	xprt_write_space(&conn->xc_transport->xt_xprt);
+}
+
+/* The Reply chunk has the room, and segments enough; empty ones get nothing. */
+static void write_build(struct bc_write *write,
+			const struct rpcrdma_chunk_lists *lists)
+{
+	const struct rpcrdma_chunk *chunk = rpcrdma_reply_chunk(lists);
+	const struct rpcrdma_segment *segment = &lists->segments[chunk->first];
+	struct ib_sge piece = write->data.bf_sge;
+	u32 left = write->data.bf_size;
+
+	for (; left; segment++, left -= piece.length, piece.addr += piece.length) {
+		piece.length = min(segment->length, left);
+		if (piece.length)
+			rpcrdma_transfer_init(&write->parts[write->count++],
+					      IB_WR_RDMA_WRITE, &piece, segment, 0);
+	}
+}
+
+/**
+ * xprtrdma_bc_writes_init - nothing is on its way yet
+ * @conn: all zeros
+ *
+ * Context: any.
+ */
+void xprtrdma_bc_writes_init(struct xprtrdma_conn *conn)
+{
+	INIT_LIST_HEAD(&conn->xc_bc_write.posted);
+	conn->xc_bc_write.wrs = XPRTRDMA_BC_WRITES;
+}
+
+/*
+ * A copy of @reply, for the Reply chunk of @lists as it was offered: of at most
+ * RPCRDMA_MAX_SEGMENTS_SENT segments, and not smaller than the reply. NULL: memory is short.
+ */
+static struct bc_write *bc_write_alloc(struct xprtrdma_conn *conn,
+				       const struct xdr_buf *reply,
+				       const struct rpcrdma_chunk_lists *lists)
+{
+	struct bc_write *write;
+
+	write = kzalloc(sizeof(*write), GFP_NOFS);
+	if (!write)
+		return NULL;
+	write->conn = conn;
+	write->cqe.done = write_wc;
+	if (rpcrdma_buffer_init(&write->data, conn->xc_pd, reply->len, DMA_TO_DEVICE,
+				GFP_NOFS) ||
+	    read_bytes_from_xdr_buf(reply, 0, write->data.bf_data, reply->len)) {
+		bc_write_free(write);
+		return NULL;
+	}
+	rpcrdma_buffer_to_device(&write->data, reply->len);
+	write_build(write, lists);
+	return write;
+}
+
+/*
+ * Returns 0; -EAGAIN: the queue has no room, xprt_write_space() will be called, and @write is still
+ * the caller's; -ENOTCONN: the connection has failed.
+ */
+static int bc_write_post(struct bc_write *write)
+{
+	struct xprtrdma_conn *conn = write->conn;
+	struct ib_send_wr *first;
+	int ret = -ENOTCONN;
+
+	first = rpcrdma_transfers_chain(write->parts, write->count, &conn->xc_part_cqe,
+					&write->cqe);
+	spin_lock(&conn->xc_lock);
+	if (write->count > conn->xc_bc_write.wrs) {
+		spin_unlock(&conn->xc_lock);
+		return -EAGAIN;
+	}
+	conn->xc_bc_write.wrs -= write->count;
+	list_add_tail(&write->list, &conn->xc_bc_write.posted);
+	if (trace_xprtrdma_transfer_enabled())
+		xprtrdma_trace_transfers(conn, first);
+	/* After BROKEN nobody posts, see xprtrdma_conn_destroy(). */
+	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
+		ret = ib_post_send(conn->xc_id->qp, first, NULL);
+	spin_unlock(&conn->xc_lock);
+	if (!ret)
+		return 0;
+	/* The last one was not posted, others may have been: hands off, until the drain. */
+	trace_xprtrdma_post_failed(&conn->xc_transport->xt_xprt, ret);
+	xprtrdma_conn_fail(conn, RPCRDMA_END_SEND_FAILED);
+	return -ENOTCONN;
+}
+
+/**
+ * xprtrdma_bc_writes_abort - free those that have no completion
+ * @conn: a connection whose queue pair is drained
+ *
+ * Context: process, the transport's write lock is held.
+ */
+void xprtrdma_bc_writes_abort(struct xprtrdma_conn *conn)
+{
+	struct bc_write *write, *next;
+
+	list_for_each_entry_safe(write, next, &conn->xc_bc_write.posted, list) {
+		list_del(&write->list);
+		bc_write_free(write);
+	}
+}
+
+/* ---- messages ---- */
 
 /**
  * xprtrdma_bc_send_error - say that the chunks of a call are of no use
@@ -34,7 +194,7 @@ static struct xprtrdma_send *send_get_or_wait(struct rpc_xprt *xprt,
 	if (send)
 		return send;
 	/* A completion may have come before there was anybody to wake. */
-	WRITE_ONCE(conn->xc_lack, XPRTRDMA_LACKS_SEND);
+	xprtrdma_conn_waits(conn, XPRTRDMA_WAIT_SEND_QUEUE);
 	xprt_wait_for_buffer_space(xprt);
 	send = xprtrdma_send_get(conn);
 	if (send)
@@ -73,30 +233,30 @@ static int reply_encode(struct xprtrdma_send *send, struct rpcrdma_header *heade
 }
 
 static int write_or_wait(struct rpc_xprt *xprt, struct xprtrdma_conn *conn,
-			 struct xprtrdma_bc_write *write)
+			 struct bc_write *write)
 {
-	int rc = xprtrdma_bc_write_post(write);
+	int ret = bc_write_post(write);
 
-	if (rc != -EAGAIN)
-		return rc;
+	if (ret != -EAGAIN)
+		return ret;
 	/* As in send_get_or_wait(). */
-	WRITE_ONCE(conn->xc_lack, XPRTRDMA_LACKS_SEND);
+	xprtrdma_conn_waits(conn, XPRTRDMA_WAIT_SEND_QUEUE);
 	xprt_wait_for_buffer_space(xprt);
-	rc = xprtrdma_bc_write_post(write);
-	if (rc == -EAGAIN)
-		xprtrdma_bc_write_free(write);
+	ret = bc_write_post(write);
+	if (ret == -EAGAIN)
+		bc_write_free(write);
 	else
 		xprt_write_space(xprt);
-	return rc;
+	return ret;
 }
 
 /* The reply goes into the Reply chunk. */
 static int reply_write(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		       const struct rpcrdma_chunk_lists *lists)
 {
-	struct xprtrdma_bc_write *write;
+	struct bc_write *write;
 
-	write = xprtrdma_bc_write_alloc(conn, &rqst->rq_snd_buf, lists);
+	write = bc_write_alloc(conn, &rqst->rq_snd_buf, lists);
 	/* SUNRPC tries again, some time later. */
 	return write ? write_or_wait(rqst->rq_xprt, conn, write) : -ENOBUFS;
 }
@@ -124,7 +284,7 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	struct rpcrdma_chunk chunks[1];
 	bool fits = !reply->page_len;
 	struct xprtrdma_send *send;
-	int rc = 0;
+	int ret = 0;
 
 	/* RFC 8167 section 5.4: not on another connection than the call's. */
 	if (request->serial != conn->xc_serial)
@@ -150,16 +310,16 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	if (!fits)
 		return xprtrdma_bc_send_error(send, header.xid);
 	if (header.proc == RPCRDMA_NOMSG)
-		rc = reply_write(conn, rqst, &lists);
-	if (!rc)
-		rc = reply_encode(send, &header, &lists, reply);
+		ret = reply_write(conn, rqst, &lists);
+	if (!ret)
+		ret = reply_encode(send, &header, &lists, reply);
 	/* Not an error for the task that sends, which may be another's. */
-	if (rc == -EIO)
+	if (ret == -EIO)
 		return xprtrdma_bc_send_error(send, header.xid);
-	if (rc < 0) {
+	if (ret < 0) {
 		xprtrdma_send_put(send);
-		return rc;
+		return ret;
 	}
 	trace_xprtrdma_bc_reply(rqst->rq_xprt, header.xid, reply->len);
-	return xprtrdma_send_post(send, rc);
+	return xprtrdma_send_post(send, ret);
 }

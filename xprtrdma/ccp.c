@@ -16,133 +16,129 @@
  */
 #include <linux/random.h>
 
-#include "xprtrdma.h"
+#include "connection.h"
 #include "trace.h"
 
-static void config_request(const struct xprtrdma_conn *conn,
-			   struct rpcrdma_config_request *request)
-{
-	*request = (struct rpcrdma_config_request) {
-		.max_call	= conn->xc_inline.inline_send,
-		.max_reply	= conn->xc_inline.inline_recv,
-		.max_reads	= min_t(int, U8_MAX, conn->xc_id->device->attrs.max_qp_rd_atom),
-	};
-}
-
 /* Bytes of the message. Any Send buffer has room for them. */
-static unsigned int config_encode(const struct xprtrdma_conn *conn,
-				  struct xprtrdma_send *send)
+static unsigned int ccp_encode(const struct xprtrdma_conn *conn,
+			       struct xprtrdma_send *send)
 {
 	struct rpcrdma_header header = {
-		.xid		= conn->xc_config.xid,
+		.xid		= conn->xc_ccp.xid,
 		.vers		= RPCRDMA_VERSION,
 		.credits	= conn->xc_window.requested,
 		.proc		= RPCRDMA_MSG,
 	};
-	struct rpcrdma_config_request request;
+	const struct rpcrdma_config_request request = {
+		.max_call	= conn->xc_inline.inline_send,
+		.max_reply	= conn->xc_inline.inline_recv,
+		.max_reads	= min_t(int, U8_MAX, conn->xc_id->device->attrs.max_qp_rd_atom),
+	};
 
-	config_request(conn, &request);
 	rpcrdma_header_encode(&header, NULL, send->sd_buffer.bf_data, RPCRDMA_MIN_HEADER_SIZE);
 	return header.size + rpcrdma_config_call_encode(header.xid, &request,
 							send->sd_buffer.bf_data + header.size);
 }
 
 /* The first message of a connection: there is a credit, and a buffer. */
-static int config_send(struct xprtrdma_conn *conn)
+static int ccp_send(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_send *send = xprtrdma_send_get(conn);
 	bool open;
 
 	if (!send)
 		return -ENOBUFS;
-	conn->xc_config.xid = get_random_u32();
+	conn->xc_ccp.xid = get_random_u32();
 	spin_lock(&conn->xc_lock);
 	open = rpcrdma_window_take(&conn->xc_window);
-	WRITE_ONCE(conn->xc_config.asked, open);
+	WRITE_ONCE(conn->xc_ccp.asked, open);
 	spin_unlock(&conn->xc_lock);
 	if (!open) {
 		xprtrdma_send_put(send);
 		return -ENOBUFS;
 	}
-	return xprtrdma_send_post(send, config_encode(conn, send));
+	return xprtrdma_send_post(send, ccp_encode(conn, send));
 }
 
 /**
- * xprtrdma_config_init - nothing has been asked
+ * xprtrdma_ccp_init - nothing has been asked
  * @conn: all zeros
  *
  * Context: any.
  */
-void xprtrdma_config_init(struct xprtrdma_conn *conn)
+void xprtrdma_ccp_init(struct xprtrdma_conn *conn)
 {
-	init_completion(&conn->xc_config.done);
+	init_completion(&conn->xc_ccp.done);
 }
 
 /**
- * xprtrdma_config_ask - ask the server for its limits, and apply them
+ * xprtrdma_ccp_ask - ask the server for its limits, and apply them
  * @conn: an established connection that nobody else sends on
  *
- * Context: the connect worker. Sleeps for xt_config_timeout at most.
+ * Context: the connect worker. Sleeps for xt_ccp_timeout at most.
  * Return: 0: there was an answer, whatever it said. Else @conn is of no use:
  *	%-ETIMEDOUT when there was none,
  *	%-ENOTCONN when the connection was lost, and its close has been asked for.
  */
-int xprtrdma_config_ask(struct xprtrdma_conn *conn)
+int xprtrdma_ccp_ask(struct xprtrdma_conn *conn)
 {
 	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
 	u32 agreed = conn->xc_inline.inline_send;
-	int rc;
+	int ret;
 
-	rc = config_send(conn);
-	if (!rc && !wait_for_completion_timeout(&conn->xc_config.done,
-						conn->xc_transport->xt_config_timeout))
-		rc = -ETIMEDOUT;
+	ret = ccp_send(conn);
+	if (!ret && !wait_for_completion_timeout(&conn->xc_ccp.done,
+						 conn->xc_transport->xt_ccp_timeout))
+		ret = -ETIMEDOUT;
 	spin_lock(&conn->xc_lock);
 	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
-		rc = -ENOTCONN;
-	WRITE_ONCE(conn->xc_config.asked, false);
-	if (!rc && conn->xc_config.answered)
+		ret = -ENOTCONN;
+	WRITE_ONCE(conn->xc_ccp.asked, false);
+	if (!ret && conn->xc_ccp.answered)
 		conn->xc_inline.inline_send =
-			rpcrdma_config_lower(agreed, conn->xc_config.reply.max_call);
+			rpcrdma_config_lower(agreed, conn->xc_ccp.reply.max_call);
 	spin_unlock(&conn->xc_lock);
-	trace_xprtrdma_config(xprt, rc ? rc : conn->xc_inline.inline_send);
-	return rc;
+	trace_xprtrdma_config(xprt, ret ? ret : conn->xc_inline.inline_send);
+	return ret;
 }
 
 /**
- * xprtrdma_config_receive - is it the answer?
- * @receive: RDMA_MSG with an RPC reply, or RDMA_ERROR; stays the caller's
+ * xprtrdma_ccp_receive - is a message the answer to our question?
+ * @receive: a reply whose XID is none of SUNRPC's; stays the caller's
  *
  * Context: the Receive CQ handler.
  * Return: true when it was, and has been looked at; the caller gives the credit back, and
- * then calls xprtrdma_config_done().
+ * then calls xprtrdma_ccp_done().
  */
-bool xprtrdma_config_receive(const struct xprtrdma_receive *receive)
+bool xprtrdma_ccp_receive(const struct xprtrdma_receive *receive)
 {
 	const struct rpcrdma_header *header = &receive->rv_header;
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	bool ours;
 
+	/* Nearly never: nothing has been asked. */
+	if (!READ_ONCE(conn->xc_ccp.asked) || header->proc == RPCRDMA_NOMSG)
+		return false;
 	spin_lock(&conn->xc_lock);
-	ours = conn->xc_config.asked && header->xid == conn->xc_config.xid;
+	ours = conn->xc_ccp.asked && header->xid == conn->xc_ccp.xid;
 	if (ours) {
-		WRITE_ONCE(conn->xc_config.asked, false);
-		conn->xc_config.answered = header->proc == RPCRDMA_MSG &&
+		WRITE_ONCE(conn->xc_ccp.asked, false);
+		conn->xc_ccp.answered = header->proc == RPCRDMA_MSG &&
 			rpcrdma_config_reply_decode(receive->rv_buffer.bf_data + header->size,
 						    receive->rv_length - header->size,
-						    header->xid, &conn->xc_config.reply);
+						    header->xid, &conn->xc_ccp.reply);
 	}
 	spin_unlock(&conn->xc_lock);
 	return ours;
 }
 
 /**
- * xprtrdma_config_done - nothing more is to be waited for
+ * xprtrdma_ccp_done - wake the connect worker, if it waits for an answer
  * @conn: the connection, answered or failed
  *
  * Context: any.
  */
-void xprtrdma_config_done(struct xprtrdma_conn *conn)
+void xprtrdma_ccp_done(struct xprtrdma_conn *conn)
 {
-	complete(&conn->xc_config.done);
+	complete(&conn->xc_ccp.done);
 }

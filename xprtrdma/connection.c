@@ -15,11 +15,17 @@
  * the cm_id is destroyed, so the cm_id goes last, after everything that was made on
  * the device.
  */
-#include <linux/sched/mm.h>
-#include <linux/sunrpc/addr.h>
-
-#include "xprtrdma.h"
+#include "connection.h"
 #include "trace.h"
+
+enum {
+	RESOLVE_MS	= 5000,
+	FIRST_MRS	= 4,	/* until a call needs more */
+	READ_DEPTH	= 16,	/* RDMA Reads in flight */
+};
+
+/* More than the CM needs to give up: it repeats a request each four seconds, fifteen times. */
+#define CM_TIMEOUT	(120U * HZ)
 
 /* The single writer of xc_state. */
 static enum rpcrdma_conn_state conn_advance(struct xprtrdma_conn *conn,
@@ -69,20 +75,25 @@ void xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 	if (old == RPCRDMA_CONN_ESTABLISHED) {
 		conn_note_end(conn, why);
 		xprt_force_disconnect(&conn->xc_transport->xt_xprt);
-		xprtrdma_config_done(conn);
+		xprtrdma_ccp_done(conn);
 	}
 	spin_unlock(&conn->xc_lock);
 }
 
 /**
- * xprtrdma_conn_established - may messages be posted?
+ * xprtrdma_conn_fail_wc - a work request has failed, and the connection with it
  * @conn: the connection
+ * @what: kind of work request, for the trace event
+ * @wc: its completion
+ * @why: unless @wc knows better: see rpcrdma_end_of()
  *
- * Context: any. The answer can be outdated at once, except under xc_lock.
+ * Context: CQ handlers.
  */
-bool xprtrdma_conn_established(struct xprtrdma_conn *conn)
+void xprtrdma_conn_fail_wc(struct xprtrdma_conn *conn, const char *what, const struct ib_wc *wc,
+			   enum rpcrdma_end why)
 {
-	return READ_ONCE(conn->xc_state) == RPCRDMA_CONN_ESTABLISHED;
+	trace_xprtrdma_wc(&conn->xc_transport->xt_xprt, what, wc->status, wc->vendor_err);
+	xprtrdma_conn_fail(conn, rpcrdma_end_of(wc, why));
 }
 
 /* What we say of ourselves. */
@@ -162,46 +173,40 @@ static enum rpcrdma_end cm_event_end(const struct rdma_cm_event *event)
 	}
 }
 
+/* One step on. */
 static void conn_step(struct xprtrdma_conn *conn, const struct rdma_cm_event *event)
 {
-	switch (event->event) {
-	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		conn_event(conn, RPCRDMA_EVENT_ADDR_RESOLVED);
-		break;
-	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		conn_event(conn, RPCRDMA_EVENT_ROUTE_RESOLVED);
-		break;
-	default:
-		conn_negotiate(conn, &event->param.conn);
-		conn_event(conn, RPCRDMA_EVENT_ESTABLISHED);
-		break;
-	}
-}
+	enum rpcrdma_conn_event step = RPCRDMA_EVENT_ESTABLISHED;
 
-/* What was flushed may have come before the event that says why. */
-static void conn_lost(struct xprtrdma_conn *conn, enum rpcrdma_end why)
-{
-	xprtrdma_conn_fail(conn, why);
-	spin_lock(&conn->xc_lock);
-	conn_note_end(conn, why);
-	spin_unlock(&conn->xc_lock);
+	if (event->event == RDMA_CM_EVENT_ADDR_RESOLVED)
+		step = RPCRDMA_EVENT_ADDR_RESOLVED;
+	else if (event->event == RDMA_CM_EVENT_ROUTE_RESOLVED)
+		step = RPCRDMA_EVENT_ROUTE_RESOLVED;
+	else
+		conn_negotiate(conn, &event->param.conn);
+	conn_event(conn, step);
 }
 
 static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct xprtrdma_conn *conn = id->context;
-	int rc;
+	int ret;
 
 	trace_xprtrdma_cm_event(&conn->xc_transport->xt_xprt, id, event);
 	if (event->event == RDMA_CM_EVENT_TIMEWAIT_EXIT)
 		return 0;
-	rc = cm_event_errno(event);
+	ret = cm_event_errno(event);
 	/* Once: conn_wait() may be looking, woken by an earlier event. */
-	WRITE_ONCE(conn->xc_cm_status, rc);
-	if (rc)
-		conn_lost(conn, cm_event_end(event));
-	else
+	WRITE_ONCE(conn->xc_cm_status, ret);
+	if (ret) {
+		xprtrdma_conn_fail(conn, cm_event_end(event));
+		/* What was flushed may have come before the event that says why. */
+		spin_lock(&conn->xc_lock);
+		conn_note_end(conn, cm_event_end(event));
+		spin_unlock(&conn->xc_lock);
+	} else {
 		conn_step(conn, event);
+	}
 	complete(&conn->xc_cm_done);
 	return 0;
 }
@@ -210,18 +215,18 @@ static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 static int conn_wait(struct xprtrdma_conn *conn, int started,
 		     enum rpcrdma_conn_state expected)
 {
-	int rc;
+	int ret;
 
 	if (started)
 		return started;
 	/* rdma_cm has time limits of its own; this one is for a provider's bug. */
-	if (!wait_for_completion_timeout(&conn->xc_cm_done, XPRTRDMA_CM_TIMEOUT))
+	if (!wait_for_completion_timeout(&conn->xc_cm_done, CM_TIMEOUT))
 		return -ETIMEDOUT;
 	if (READ_ONCE(conn->xc_state) == expected)
 		return 0;
 	/* Once: it may be about to change, to 0 as well. */
-	rc = READ_ONCE(conn->xc_cm_status);
-	return rc ? rc : -ENOTCONN;
+	ret = READ_ONCE(conn->xc_cm_status);
+	return ret ? ret : -ENOTCONN;
 }
 
 static int conn_resolve(struct xprtrdma_conn *conn)
@@ -230,7 +235,7 @@ static int conn_resolve(struct xprtrdma_conn *conn)
 	struct rpc_xprt *xprt = &transport->xt_xprt;
 	struct sockaddr *source = NULL;
 	struct rdma_cm_id *id;
-	int rc;
+	int ret;
 
 	id = rdma_create_id(xprt->xprt_net, conn_cm_handler, conn, RDMA_PS_TCP,
 			    IB_QPT_RC);
@@ -242,15 +247,15 @@ static int conn_resolve(struct xprtrdma_conn *conn)
 		source = (struct sockaddr *)&transport->xt_srcaddr;
 	conn_event(conn, RPCRDMA_EVENT_START);
 	conn->xc_step = "address";
-	rc = rdma_resolve_addr(id, source, (struct sockaddr *)&xprt->addr,
-			       XPRTRDMA_RESOLVE_MS);
-	rc = conn_wait(conn, rc, RPCRDMA_CONN_RESOLVING_ROUTE);
-	if (rc)
-		return rc;
+	ret = rdma_resolve_addr(id, source, (struct sockaddr *)&xprt->addr,
+				RESOLVE_MS);
+	ret = conn_wait(conn, ret, RPCRDMA_CONN_RESOLVING_ROUTE);
+	if (ret)
+		return ret;
 
 	conn->xc_step = "route";
-	rc = rdma_resolve_route(id, XPRTRDMA_RESOLVE_MS);
-	return conn_wait(conn, rc, RPCRDMA_CONN_CONNECTING);
+	ret = rdma_resolve_route(id, RESOLVE_MS);
+	return conn_wait(conn, ret, RPCRDMA_CONN_CONNECTING);
 }
 
 static void conn_qp_event(struct ib_event *event, void *context)
@@ -280,46 +285,44 @@ static unsigned int conn_pull_entries(const struct xprtrdma_conn *conn)
 	return conn->xc_may_pull ? XPRTRDMA_PULL_WRS + XPRTRDMA_BC_WRITES : 0;
 }
 
-static int conn_create_cqs(struct xprtrdma_conn *conn)
+static int conn_create_cq(struct xprtrdma_conn *conn, unsigned int entries, struct ib_cq **created)
 {
-	struct ib_device *device = xprtrdma_conn_device(conn);
-	int rc;
-
-	conn->xc_send_cq = ib_alloc_cq_any(device, conn, conn->xc_queues.send_wrs +
-					   conn_pull_entries(conn), IB_POLL_WORKQUEUE);
-	if (IS_ERR(conn->xc_send_cq)) {
-		rc = PTR_ERR(conn->xc_send_cq);
-		conn->xc_send_cq = NULL;
-		return rc;
-	}
-	conn->xc_recv_cq = ib_alloc_cq_any(device, conn, conn->xc_queues.recv_wrs,
+	struct ib_cq *cq = ib_alloc_cq_any(xprtrdma_conn_device(conn), conn, entries,
 					   IB_POLL_WORKQUEUE);
-	if (IS_ERR(conn->xc_recv_cq)) {
-		rc = PTR_ERR(conn->xc_recv_cq);
-		conn->xc_recv_cq = NULL;
-		return rc;
-	}
+
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	*created = cq;
 	return 0;
 }
 
 static int conn_create_qp(struct xprtrdma_conn *conn)
 {
+	const struct rpcrdma_client_queues *queues = &conn->xc_queues;
+	unsigned int send_wrs = queues->send_wrs + conn_pull_entries(conn);
 	struct ib_qp_init_attr attr = {
 		.event_handler	= conn_qp_event,
 		.qp_context	= conn,
-		.send_cq	= conn->xc_send_cq,
-		.recv_cq	= conn->xc_recv_cq,
 		.sq_sig_type	= IB_SIGNAL_REQ_WR,
 		.qp_type	= IB_QPT_RC,
 		.port_num	= conn->xc_id->port_num,
 		.cap = {
-			.max_send_wr	= conn->xc_queues.send_wrs + conn_pull_entries(conn),
-			.max_recv_wr	= conn->xc_queues.recv_wrs,
+			.max_send_wr	= send_wrs,
+			.max_recv_wr	= queues->recv_wrs,
 			.max_send_sge	= 1,
 			.max_recv_sge	= 1,
 		},
 	};
 
+	int ret;
+
+	ret = conn_create_cq(conn, send_wrs, &conn->xc_send_cq);
+	if (!ret)
+		ret = conn_create_cq(conn, queues->recv_wrs, &conn->xc_recv_cq);
+	if (ret)
+		return ret;
+	attr.send_cq = conn->xc_send_cq;
+	attr.recv_cq = conn->xc_recv_cq;
 	return rdma_create_qp(conn->xc_id, conn->xc_pd, &attr);
 }
 
@@ -332,21 +335,19 @@ static int conn_create_queues(struct xprtrdma_conn *conn,
 {
 	u32 slots = conn->xc_transport->xt_xprt.max_reqs;
 	u32 beside = XPRTRDMA_BC_SLOTS + (conn->xc_may_pull ? XPRTRDMA_PULLS : 0);
-	int rc;
+	int ret;
 
 	do {
 		if (!rpcrdma_size_client(limits, slots, beside,
 					 XPRTRDMA_MAX_PAGES, &conn->xc_queues))
 			return -ENOMEM;
-		rc = conn_create_cqs(conn);
-		if (!rc)
-			rc = conn_create_qp(conn);
-		if (!rc)
+		ret = conn_create_qp(conn);
+		if (!ret)
 			return 0;
 		conn_free_cqs(conn);
 		slots = conn->xc_queues.credits * 3 / 4;
-	} while (slots && (rc == -ENOMEM || rc == -EINVAL));
-	return rc;
+	} while (slots && (ret == -ENOMEM || ret == -EINVAL));
+	return ret;
 }
 
 /*
@@ -376,12 +377,12 @@ static int conn_create_resources(struct xprtrdma_conn *conn)
 {
 	struct rpcrdma_device_limits limits;
 	struct ib_pd *pd;
-	int rc;
+	int ret;
 
 	conn->xc_step = "queues and memory";
-	rc = xprtrdma_frwr_query(conn, &limits);
-	if (rc)
-		return rc;
+	ret = xprtrdma_frwr_query(conn, &limits);
+	if (ret)
+		return ret;
 	if (xprtrdma_conn_device(conn)->attrs.max_qp_init_rd_atom < 1)
 		conn->xc_may_pull = false;
 	pd = ib_alloc_pd(xprtrdma_conn_device(conn), 0);
@@ -390,20 +391,20 @@ static int conn_create_resources(struct xprtrdma_conn *conn)
 	conn->xc_pd = pd;
 	limits.max_qp_wr -= min(limits.max_qp_wr, conn_pull_entries(conn));
 	limits.max_cqe -= min(limits.max_cqe, conn_pull_entries(conn));
-	rc = conn_create_queues(conn, &limits);
-	if (rc)
-		return rc;
-	rc = conn_check_payload(conn);
-	if (rc)
-		return rc;
-	rc = xprtrdma_window_create(conn);
-	if (rc)
-		return rc;
+	ret = conn_create_queues(conn, &limits);
+	if (ret)
+		return ret;
+	ret = conn_check_payload(conn);
+	if (ret)
+		return ret;
+	ret = xprtrdma_window_create(conn);
+	if (ret)
+		return ret;
 	/* One is enough to go on with; the worker makes more when they are needed. */
-	rc = xprtrdma_mrs_create(conn, min_t(unsigned int, XPRTRDMA_MR_INITIAL,
-					     conn->xc_queues.credits));
-	if (rc)
-		return rc;
+	ret = xprtrdma_mrs_create(conn, min_t(unsigned int, FIRST_MRS,
+					      conn->xc_queues.credits));
+	if (ret)
+		return ret;
 	/* RFC 8166 section 3.3.1: before anything can be sent to us. */
 	return xprtrdma_receives_post(conn);
 }
@@ -418,19 +419,19 @@ static int conn_connect(struct xprtrdma_conn *conn)
 		.responder_resources	= min_t(int, U8_MAX, attrs->max_qp_rd_atom),
 		/* What we read from the server: replies that it exposes, and its calls. */
 		.initiator_depth	= conn->xc_may_pull ?
-			clamp_t(int, attrs->max_qp_init_rd_atom, 0, XPRTRDMA_READ_DEPTH) : 0,
+			clamp_t(int, attrs->max_qp_init_rd_atom, 0, READ_DEPTH) : 0,
 		/* 7 means "for ever" for the RNR retry count, and with rxe for both. */
 		.retry_count		= 6,
 		.rnr_retry_count	= 6,
 	};
-	int rc;
+	int ret;
 
 	conn->xc_read_depth = param.initiator_depth;
 	conn_describe(conn, &local);
 	param.private_data_len = rpcrdma_cm_private_encode(&local, private);
 	conn->xc_step = "connection request";
-	rc = rdma_connect(conn->xc_id, &param);
-	return conn_wait(conn, rc, RPCRDMA_CONN_ESTABLISHED);
+	ret = rdma_connect(conn->xc_id, &param);
+	return conn_wait(conn, ret, RPCRDMA_CONN_ESTABLISHED);
 }
 
 /* What fails first says why; what is flushed behind it does not. */
@@ -475,85 +476,8 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	xprtrdma_bc_init(conn);
 	xprtrdma_bc_writes_init(conn);
 	xprtrdma_watch_init(conn);
-	xprtrdma_config_init(conn);
+	xprtrdma_ccp_init(conn);
 	return conn;
-}
-
-enum { FAILURES = 8 };
-
-/*
- * Servers to which, by the log, there is no connection: the last ones. A mount may be tried many
- * times, each time with a transport of its own, so the transport cannot know what the log says.
- */
-struct failure {
-	struct sockaddr_storage	server;
-	const char		*step;
-	int			error;
-	unsigned long		told;	/* jiffies */
-};
-
-static DEFINE_MUTEX(failures_lock);
-static struct failure failures[FAILURES];
-static unsigned int next_failure;
-
-/* As long as the log says nothing new of a server, it does not repeat what it says of it. */
-unsigned long xprtrdma_failure_silence = 600 * HZ;
-
-static struct failure *failure_find(const struct rpc_xprt *xprt)
-{
-	unsigned int i;
-
-	lockdep_assert_held(&failures_lock);
-	for (i = 0; i < FAILURES; i++)
-		if (rpc_cmp_addr((const struct sockaddr *)&failures[i].server,
-				 (const struct sockaddr *)&xprt->addr))
-			return &failures[i];
-	return NULL;
-}
-
-/**
- * xprtrdma_failure_note - there is no connection with a server
- * @xprt: that has tried
- * @step: what has failed
- * @error: how
- *
- * Context: process.
- * Return: whether the log does not say so yet.
- */
-bool xprtrdma_failure_note(const struct rpc_xprt *xprt, const char *step, int error)
-{
-	struct failure *failure;
-	bool news;
-
-	mutex_lock(&failures_lock);
-	failure = failure_find(xprt);
-	news = !failure || failure->step != step || failure->error != error ||
-	       time_after_eq(jiffies, failure->told + xprtrdma_failure_silence);
-	if (!failure)
-		failure = &failures[next_failure++ % FAILURES];
-	if (news)
-		*failure = (struct failure) { xprt->addr, step, error, jiffies };
-	mutex_unlock(&failures_lock);
-	return news;
-}
-
-/**
- * xprtrdma_failure_forget - there is a connection with a server
- * @xprt: that has it; perhaps not the one whose attempts failed, and to another port
- *
- * Context: process.
- * Return: whether the log's last word of this server's address is that there is none.
- */
-bool xprtrdma_failure_forget(const struct rpc_xprt *xprt)
-{
-	struct failure *found;
-
-	mutex_lock(&failures_lock);
-	found = failure_find(xprt);
-	if (found)
-		found->server.ss_family = AF_UNSPEC;
-	mutex_unlock(&failures_lock);
-	return found;
 }
 
 /* To the administrator once, until there has been a connection. */
@@ -595,20 +519,20 @@ static void conn_tell_success(const struct xprtrdma_conn *conn)
 struct xprtrdma_conn *xprtrdma_conn_create(struct xprtrdma_transport *transport)
 {
 	struct xprtrdma_conn *conn;
-	int rc;
+	int ret;
 
 	conn = conn_alloc(transport);
 	if (!conn)
 		return ERR_PTR(-ENOMEM);
-	rc = conn_resolve(conn);
-	if (!rc)
-		rc = conn_create_resources(conn);
-	if (!rc)
-		rc = conn_connect(conn);
-	if (rc) {
-		conn_tell_failure(conn, rc);
+	ret = conn_resolve(conn);
+	if (!ret)
+		ret = conn_create_resources(conn);
+	if (!ret)
+		ret = conn_connect(conn);
+	if (ret) {
+		conn_tell_failure(conn, ret);
 		xprtrdma_conn_destroy(conn);
-		return ERR_PTR(rc);
+		return ERR_PTR(ret);
 	}
 	conn_tell_success(conn);
 	return conn;

@@ -13,7 +13,7 @@
 #include <linux/seq_file_net.h>
 #include <net/netns/generic.h>
 
-#include "xprtrdma.h"
+#include "connection.h"
 
 static void show(struct seq_file *seq, const struct rpcrdma_connection *connection);
 static void sum_up(const struct rpcrdma_connection *connection, struct rpcrdma_counters *sum);
@@ -46,7 +46,7 @@ static const char *state_of(const struct xprtrdma_transport *transport)
  * Those that SUNRPC holds back: since we have said that something is short, or since the window is
  * closed. All others wait for whoever sends just now.
  */
-static u32 waiting_for(const struct xprtrdma_transport *transport, enum xprtrdma_lack lack)
+static u32 waiting_for(const struct xprtrdma_transport *transport, enum xprtrdma_wait lack)
 {
 	const struct xprtrdma_conn *conn = transport->xt_conn;
 	const struct rpcrdma_window *window = &conn->xc_window;
@@ -54,9 +54,9 @@ static u32 waiting_for(const struct xprtrdma_transport *transport, enum xprtrdma
 	bool waits;
 
 	if (test_bit(XPRT_WRITE_SPACE, &xprt->state))
-		waits = READ_ONCE(conn->xc_lack) == lack;
+		waits = READ_ONCE(conn->xc_wait) == lack;
 	else
-		waits = lack == XPRTRDMA_LACKS_CREDIT &&
+		waits = lack == XPRTRDMA_WAIT_CREDIT &&
 			window->in_flight >= rpcrdma_window_size(window);
 	return waits ? xprt->sending.qlen : 0;
 }
@@ -78,11 +78,11 @@ static void show_conn(struct seq_file *seq, const struct xprtrdma_transport *tra
 	rpcrdma_show_number(seq, "credits_in_use", window->in_flight);
 	rpcrdma_show_number(seq, "credits_highest", window->highest);
 	rpcrdma_show_number(seq, "waiting_for_credit",
-			    waiting_for(transport, XPRTRDMA_LACKS_CREDIT));
+			    waiting_for(transport, XPRTRDMA_WAIT_CREDIT));
 	rpcrdma_show_number(seq, "waiting_for_send_queue",
-			    waiting_for(transport, XPRTRDMA_LACKS_SEND));
+			    waiting_for(transport, XPRTRDMA_WAIT_SEND_QUEUE));
 	rpcrdma_show_number(seq, "waiting_for_region",
-			    waiting_for(transport, XPRTRDMA_LACKS_REGION));
+			    waiting_for(transport, XPRTRDMA_WAIT_REGIONS));
 	xprtrdma_pulls_show(seq, conn);
 }
 
@@ -144,11 +144,11 @@ static struct pernet_operations net_operations = {
  */
 int xprtrdma_connections_init(void)
 {
-	int rc = register_pernet_subsys(&net_operations);
+	int ret = register_pernet_subsys(&net_operations);
 
-	if (!rc)
+	if (!ret)
 		rpcrdma_connections_file(&xprtrdma_connections);
-	return rc;
+	return ret;
 }
 
 /**

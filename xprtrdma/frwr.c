@@ -2,7 +2,7 @@
 /*
  * Fast-register memory regions.
  *
- * Normal operation: xprtrdma_frwr_map() takes regions from the connection's pool, maps
+ * Normal operation: xprtrdma_frwr_map_chunk() takes regions from the connection's pool, maps
  * the pages of an xdr_buf into them, and hangs them on the request. The registrations
  * are posted in one chain with the Send that tells the peer of them, so they are valid
  * before the peer can use them. When the reply has come, the region that the peer
@@ -19,8 +19,42 @@
 #include <linux/delay.h>
 #include <linux/sched/mm.h>
 
-#include "xprtrdma.h"
+#include "connection.h"
 #include "trace.h"
+
+/* A LOCAL_INV that takes longer waits for a peer that does not take our Sends. */
+#define FENCE_TIMEOUT	(10U * HZ)
+
+/* What the peer may do. RFC 5042 section 6.3.5: either direction, never both. */
+enum {
+	ACCESS_READ	= IB_ACCESS_REMOTE_READ,
+	ACCESS_WRITE	= IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE,
+};
+
+/**
+ * struct xprtrdma_mr - a memory region of the pool
+ * @mr_region: the region; rg_list: free in xc_mr, or in ml_mrs, under xc_lock
+ * @mr_all: all of xc_mr; under xc_lock
+ * @mr_conn: owner
+ * @mr_holder: whose it is for now; valid while a LOCAL_INV is posted
+ * @mr_reg_cqe: completion of the registration; only seen when it failed
+ * @mr_inv_cqe: completion of the LOCAL_INV
+ */
+struct xprtrdma_mr {
+	struct rpcrdma_region	mr_region;
+	struct list_head	mr_all;
+	struct xprtrdma_conn	*mr_conn;
+	struct xprtrdma_mr_list	*mr_holder;
+	struct ib_cqe		mr_reg_cqe;
+	struct ib_cqe		mr_inv_cqe;
+};
+
+/* A piece of memory within one page. */
+struct extent {
+	struct page	*page;
+	unsigned int	offset;
+	unsigned int	length;
+};
 
 static unsigned int part_length(const struct xprtrdma_cursor *cursor)
 {
@@ -34,7 +68,7 @@ static unsigned int part_length(const struct xprtrdma_cursor *cursor)
 }
 
 /* The next bytes that lie in one page. False at the end. */
-static bool next_extent(struct xprtrdma_cursor *cursor, struct xprtrdma_extent *extent)
+static bool next_extent(struct xprtrdma_cursor *cursor, struct extent *extent)
 {
 	const struct xdr_buf *buf = cursor->buf;
 	unsigned long position;
@@ -63,13 +97,6 @@ static bool next_extent(struct xprtrdma_cursor *cursor, struct xprtrdma_extent *
 	return true;
 }
 
-static unsigned int kvec_pages(const struct kvec *kvec)
-{
-	if (!kvec->iov_len)
-		return 0;
-	return PFN_UP(offset_in_page(kvec->iov_base) + kvec->iov_len);
-}
-
 /**
  * xprtrdma_frwr_segments - how many regions does a buffer need at most?
  * @conn: says how large a region can be
@@ -81,15 +108,17 @@ static unsigned int kvec_pages(const struct kvec *kvec)
 u32 xprtrdma_frwr_segments(const struct xprtrdma_conn *conn,
 			   const struct xdr_buf *buf, enum xprtrdma_parts parts)
 {
+	const struct kvec *const kvecs[] = { &buf->head[0], &buf->tail[0] };
 	const unsigned int depth = conn->xc_queues.mr_pages;
-	u32 count = 0;
+	u32 i, count = 0;
 
 	if (buf->page_len && parts & XPRTRDMA_PAGES)
 		count = DIV_ROUND_UP(PFN_UP(offset_in_page(buf->page_base) +
 					    buf->page_len), depth);
-	if (parts & XPRTRDMA_KVECS)
-		count += DIV_ROUND_UP(kvec_pages(&buf->head[0]), depth) +
-			 DIV_ROUND_UP(kvec_pages(&buf->tail[0]), depth);
+	for (i = 0; parts & XPRTRDMA_KVECS && i < ARRAY_SIZE(kvecs); i++)
+		if (kvecs[i]->iov_len)
+			count += DIV_ROUND_UP(PFN_UP(offset_in_page(kvecs[i]->iov_base) +
+						     kvecs[i]->iov_len), depth);
 	return count;
 }
 
@@ -130,11 +159,8 @@ static void mr_wc_reg(struct ib_cq *cq, struct ib_wc *wc)
 					      mr_reg_cqe);
 
 	/* Unsignalled: it is only heard of when it failed or was flushed. */
-	if (wc->status == IB_WC_SUCCESS)
-		return;
-	trace_xprtrdma_wc(&mr->mr_conn->xc_transport->xt_xprt, "reg", wc->status,
-			  wc->vendor_err);
-	xprtrdma_conn_fail(mr->mr_conn, rpcrdma_end_of(wc, RPCRDMA_END_SEND_FAILED));
+	if (wc->status != IB_WC_SUCCESS)
+		xprtrdma_conn_fail_wc(mr->mr_conn, "reg", wc, RPCRDMA_END_SEND_FAILED);
 }
 
 /*
@@ -148,28 +174,18 @@ static void mr_wc_inv(struct ib_cq *cq, struct ib_wc *wc)
 	bool last = mr->mr_region.rg_inv.send_flags & IB_SEND_SIGNALED;
 	bool ok = wc->status == IB_WC_SUCCESS;
 
-	if (!ok) {
-		trace_xprtrdma_wc(&mr->mr_conn->xc_transport->xt_xprt, "inv",
-				  wc->status, wc->vendor_err);
-		xprtrdma_conn_fail(mr->mr_conn, rpcrdma_end_of(wc, RPCRDMA_END_FENCE_FAILED));
-	}
+	if (!ok)
+		xprtrdma_conn_fail_wc(mr->mr_conn, "inv", wc, RPCRDMA_END_FENCE_FAILED);
 	if (!last)
 		return;
-	if (mr->mr_loan->ln_fenced) {
-		complete(mr->mr_loan->ln_fenced);
+	if (mr->mr_holder->ml_fenced) {
+		complete(mr->mr_holder->ml_fenced);
 		return;
 	}
 	spin_lock(&mr->mr_conn->xc_lock);
-	xprtrdma_watch_unhold(mr->mr_conn, false);
+	xprtrdma_watch_hca_end(mr->mr_conn, false);
 	spin_unlock(&mr->mr_conn->xc_lock);
-	xprtrdma_reply_invalidated(mr->mr_loan->ln_receive, ok);
-}
-
-static void mr_free(struct xprtrdma_mr *mr)
-{
-	rpcrdma_region_exit(&mr->mr_region);
-	kvfree(mr->mr_region.rg_sg);
-	kfree(mr);
+	xprtrdma_reply_invalidated(mr->mr_holder->ml_receive, ok);
 }
 
 static struct xprtrdma_mr *mr_alloc(struct xprtrdma_conn *conn)
@@ -254,14 +270,14 @@ static void mr_worker(struct work_struct *work)
 }
 
 /**
- * xprtrdma_mrs_more - there are not enough regions
+ * xprtrdma_mrs_grow - the pool has too few regions: make more
  * @conn: the connection
  *
- * Senders and what is to be read go on when there are more, or after a while.
+ * Senders and pull.c go on when there are more, or after a while.
  *
  * Context: any.
  */
-void xprtrdma_mrs_more(struct xprtrdma_conn *conn)
+void xprtrdma_mrs_grow(struct xprtrdma_conn *conn)
 {
 	queue_work(xprtrdma_wq, &conn->xc_mr.worker);
 }
@@ -313,26 +329,16 @@ void xprtrdma_mrs_destroy(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_mr *mr, *next;
 
-	list_for_each_entry_safe(mr, next, &conn->xc_mr.all, mr_all)
-		mr_free(mr);
+	list_for_each_entry_safe(mr, next, &conn->xc_mr.all, mr_all) {
+		rpcrdma_region_exit(&mr->mr_region);
+		kvfree(mr->mr_region.rg_sg);
+		kfree(mr);
+	}
 	INIT_LIST_HEAD(&conn->xc_mr.all);
 	conn->xc_mr.count = 0;
 }
 
-/**
- * xprtrdma_loan_init - nothing has been lent yet
- * @loan: any
- *
- * Context: any.
- */
-void xprtrdma_loan_init(struct xprtrdma_loan *loan)
-{
-	loan->ln_conn = NULL;
-	INIT_LIST_HEAD(&loan->ln_mrs);
-	loan->ln_receive = NULL;
-}
-
-static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan)
+static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs)
 {
 	struct xprtrdma_mr *mr;
 
@@ -340,10 +346,10 @@ static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn, struct xprtrdma_lo
 	mr = list_first_entry_or_null(&conn->xc_mr.free, struct xprtrdma_mr,
 				      mr_region.rg_list);
 	if (mr)
-		list_move_tail(&mr->mr_region.rg_list, &loan->ln_mrs);
+		list_move_tail(&mr->mr_region.rg_list, &mrs->ml_mrs);
 	spin_unlock(&conn->xc_lock);
 	if (mr)
-		mr->mr_loan = loan;
+		mr->mr_holder = mrs;
 	return mr;
 }
 
@@ -351,8 +357,8 @@ static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn, struct xprtrdma_lo
  * Fills @region from @extent on. Returns the number of elements; @extent and @more tell
  * the first one that found no room, if any.
  */
-static u32 region_fill(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor,
-		       struct xprtrdma_extent *extent, bool *more)
+static u32 mr_fill(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor,
+		   struct extent *extent, bool *more)
 {
 	u32 n = 0;
 
@@ -365,19 +371,19 @@ static u32 region_fill(struct rpcrdma_region *region, struct xprtrdma_cursor *cu
 }
 
 /*
- * Maps what follows of @cursor into one region. @extent and @more as for region_fill().
+ * Maps what follows of @cursor into one region. @extent and @more as for mr_fill().
  * The device may take less.
  */
-static int region_lend(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor,
-		       struct xprtrdma_extent *extent, bool *more, int access)
+static int mr_map(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor,
+		  struct extent *extent, bool *more, int access)
 {
 	const struct xprtrdma_cursor at = *cursor;
-	const struct xprtrdma_extent first = *extent;
-	u32 n = region_fill(region, cursor, extent, more);
-	int rc = rpcrdma_region_map(region, n, access);
+	const struct extent first = *extent;
+	u32 n = mr_fill(region, cursor, extent, more);
+	int ret = rpcrdma_region_map(region, n, access);
 
-	if (rc || region->rg_nents == n)
-		return rc;
+	if (ret || region->rg_nents == n)
+		return ret;
 	*cursor = at;
 	*extent = first;
 	for (n = 0; n < region->rg_nents; n++)
@@ -386,43 +392,43 @@ static int region_lend(struct rpcrdma_region *region, struct xprtrdma_cursor *cu
 }
 
 /**
- * xprtrdma_frwr_lend - map a buffer into regions
+ * xprtrdma_frwr_map - map a buffer into regions
  * @conn: the connection
- * @loan: takes the regions, behind those that it has; its reference on @conn is taken here
+ * @mrs: takes the regions, behind those that it has; its reference on @conn is taken here
  * @cursor: the buffer, and how much of it; moves on
  * @access: rights of the regions; with IB_ACCESS_LOCAL_WRITE the buffer is written
  *
  * The regions can be used once the chain made by rpcrdma_regions_reg() is posted. On failure
- * what was mapped stays with @loan: xprtrdma_frwr_recycle().
+ * what was mapped stays with @mrs: xprtrdma_frwr_recycle().
  *
  * Context: process; the transport's write lock is held, or the RPC is pinned.
  * Return: number of regions, -EAGAIN when the pool is empty, -ENOBUFS when there is
  * no DMA mapping now, -EMSGSIZE for more than RPCRDMA_MAX_SEGMENTS_SENT, -EIO when the
  * device refused.
  */
-int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
-		       struct xprtrdma_cursor *cursor, int access)
+int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs,
+		      struct xprtrdma_cursor *cursor, int access)
 {
-	struct xprtrdma_extent extent;
+	struct extent extent;
 	struct xprtrdma_mr *mr;
-	int count = 0, rc;
+	int count = 0, ret;
 	bool more;
 
-	if (!loan->ln_conn) {
+	if (!mrs->ml_conn) {
 		xprtrdma_conn_get(conn);
-		loan->ln_conn = conn;
+		mrs->ml_conn = conn;
 	}
 	more = next_extent(cursor, &extent);
 	while (more) {
 		if (count++ == RPCRDMA_MAX_SEGMENTS_SENT)
 			return -EMSGSIZE;
-		mr = mr_get(conn, loan);
+		mr = mr_get(conn, mrs);
 		if (!mr)
 			return -EAGAIN;
-		rc = region_lend(&mr->mr_region, cursor, &extent, &more, access);
-		if (rc) {
+		ret = mr_map(&mr->mr_region, cursor, &extent, &more, access);
+		if (ret) {
 			RPCRDMA_COUNT(conn->xc_transport->xt_stats.mrs_recycled, 1);
-			return rc;
+			return ret;
 		}
 	}
 	return count;
@@ -430,17 +436,17 @@ int xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
 
 /**
  * xprtrdma_frwr_chain - put registrations in front of what is posted with them
- * @loan: has regions, all mapped
+ * @mrs: has regions, all mapped
  * @next: what follows
- * @registrations: their number, for xprtrdma_frwr_count() when they are posted
+ * @registrations: their number
  *
  * Context: any.
  * Return: the first registration.
  */
-struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_loan *loan, struct ib_send_wr *next,
+struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_mr_list *mrs, struct ib_send_wr *next,
 				       u32 *registrations)
 {
-	struct ib_send_wr *first = rpcrdma_regions_reg(&loan->ln_mrs, next), *wr;
+	struct ib_send_wr *first = rpcrdma_regions_reg(&mrs->ml_mrs, next), *wr;
 	u32 count = 0;
 
 	for (wr = first; wr != next; wr = wr->next)
@@ -450,105 +456,93 @@ struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_loan *loan, struct ib_sen
 }
 
 /**
- * xprtrdma_frwr_count - registrations are posted
- * @conn: on this connection
- * @registrations: their number
- *
- * Context: any.
- */
-void xprtrdma_frwr_count(struct xprtrdma_conn *conn, u32 registrations)
-{
-	rpcrdma_count_shared(&conn->xc_transport->xt_counters.regions_registered, registrations);
-}
-
-/**
- * xprtrdma_frwr_map - expose a buffer to the peer, as one chunk
+ * xprtrdma_frwr_map_chunk - expose a buffer to the peer, as one chunk
  * @conn: the connection
- * @loan: takes the regions; its reference on @conn is taken here
+ * @mrs: takes the regions; its reference on @conn is taken here
  * @buf: the buffer
  * @parts: of it
  * @writable: for the peer to write into, or to read from
  * @lists: gets a segment for each region; the chunk was begun
  *
  * Context: process, the transport's write lock is held.
- * Return: number of segments, or an errno: see xprtrdma_frwr_lend().
+ * Return: number of segments, or an errno: see xprtrdma_frwr_map().
  */
-int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
-		      const struct xdr_buf *buf, enum xprtrdma_parts parts,
-		      bool writable, struct rpcrdma_chunk_lists *lists)
+int xprtrdma_frwr_map_chunk(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs,
+			    const struct xdr_buf *buf, enum xprtrdma_parts parts,
+			    bool writable, struct rpcrdma_chunk_lists *lists)
 {
 	struct xprtrdma_cursor cursor = { .buf = buf, .parts = parts, .left = UINT_MAX };
-	struct list_head *before = loan->ln_mrs.prev;
+	struct list_head *before = mrs->ml_mrs.prev;
 	struct rpcrdma_region *region;
 	int count;
 
-	count = xprtrdma_frwr_lend(conn, loan, &cursor, writable ?
-				   XPRTRDMA_ACCESS_WRITE : XPRTRDMA_ACCESS_READ);
+	count = xprtrdma_frwr_map(conn, mrs, &cursor, writable ?
+				  ACCESS_WRITE : ACCESS_READ);
 	if (count < 0)
 		return count;
 	region = list_entry(before, struct rpcrdma_region, rg_list);
-	list_for_each_entry_continue(region, &loan->ln_mrs, rg_list)
+	list_for_each_entry_continue(region, &mrs->ml_mrs, rg_list)
 		if (!rpcrdma_lists_add_segment(lists, rpcrdma_region_segment(region)))
 			return -EMSGSIZE;
 	return count;
 }
 
-static void loan_drop_conn(struct xprtrdma_loan *loan)
+static void mr_list_put_conn(struct xprtrdma_mr_list *mrs)
 {
-	struct xprtrdma_conn *conn = loan->ln_conn;
+	struct xprtrdma_conn *conn = mrs->ml_conn;
 
-	loan->ln_conn = NULL;
+	mrs->ml_conn = NULL;
 	xprtrdma_conn_put(conn);
 }
 
 /*
  * Without the lock as far as it takes time: behind a strict IOMMU each unmapping waits for the
- * device. Nobody else takes regions off the loan; see ln_mrs.
+ * device. Nobody else takes regions off the list; see ml_mrs.
  */
-static void mrs_recycle(struct xprtrdma_loan *loan)
+static void mrs_recycle(struct xprtrdma_mr_list *mrs)
 {
-	struct xprtrdma_conn *conn = loan->ln_conn;
+	struct xprtrdma_conn *conn = mrs->ml_conn;
 	struct rpcrdma_region *region;
 
-	list_for_each_entry(region, &loan->ln_mrs, rg_list)
+	list_for_each_entry(region, &mrs->ml_mrs, rg_list)
 		rpcrdma_region_unmap(region);
 	spin_lock(&conn->xc_lock);
-	list_splice_init(&loan->ln_mrs, &conn->xc_mr.free);
+	list_splice_init(&mrs->ml_mrs, &conn->xc_mr.free);
 	spin_unlock(&conn->xc_lock);
 }
 
 /**
  * xprtrdma_frwr_recycle - regions that the peer cannot reach go back to the pool
- * @loan: whose regions; they were never posted, or have been invalidated
+ * @mrs: whose regions; they were never posted, or have been invalidated
  *
  * Context: the transport's write lock is held, or a CQ handler with the RPC pinned.
  */
-void xprtrdma_frwr_recycle(struct xprtrdma_loan *loan)
+void xprtrdma_frwr_recycle(struct xprtrdma_mr_list *mrs)
 {
-	if (!loan->ln_conn)
+	if (!mrs->ml_conn)
 		return;
-	if (!list_empty(&loan->ln_mrs))
-		mrs_recycle(loan);
-	loan_drop_conn(loan);
+	if (!list_empty(&mrs->ml_mrs))
+		mrs_recycle(mrs);
+	mr_list_put_conn(mrs);
 }
 
 /**
  * xprtrdma_frwr_reminv - the peer has invalidated a region
- * @loan: of the RPC whose reply it came with
+ * @mrs: of the RPC whose reply it came with
  * @rkey: the R_key
  *
  * Context: the Receive CQ handler; the RPC is pinned.
  * Return: false if the R_key is none of this RPC.
  */
-bool xprtrdma_frwr_reminv(struct xprtrdma_loan *loan, u32 rkey)
+bool xprtrdma_frwr_reminv(struct xprtrdma_mr_list *mrs, u32 rkey)
 {
-	struct xprtrdma_conn *conn = loan->ln_conn;
+	struct xprtrdma_conn *conn = mrs->ml_conn;
 	struct rpcrdma_region *region;
 
 	if (!conn)
 		return false;
 	/* Without the lock: see mrs_recycle(). */
-	list_for_each_entry(region, &loan->ln_mrs, rg_list) {
+	list_for_each_entry(region, &mrs->ml_mrs, rg_list) {
 		if (region->rg_mr->rkey != rkey)
 			continue;
 		rpcrdma_region_unmap(region);
@@ -562,78 +556,63 @@ bool xprtrdma_frwr_reminv(struct xprtrdma_loan *loan, u32 rkey)
 }
 
 /* Returns 0, -ENOENT when there is nothing to be invalidated, or another errno. */
-static int inv_post(struct xprtrdma_loan *loan, struct completion *done)
+static int inv_post(struct xprtrdma_mr_list *mrs, struct completion *done)
 {
-	struct xprtrdma_conn *conn = loan->ln_conn;
+	struct xprtrdma_conn *conn = mrs->ml_conn;
 	const struct ib_send_wr *bad;
 	struct ib_send_wr *first, *wr;
-	int rc = -ENOTCONN;
+	int ret = -ENOTCONN;
 
 	/* Under the lock: after BROKEN nobody posts, see xprtrdma_conn_destroy(). */
 	spin_lock(&conn->xc_lock);
-	loan->ln_fenced = done;
-	first = rpcrdma_regions_inv(&loan->ln_mrs, NULL);
+	mrs->ml_fenced = done;
+	first = rpcrdma_regions_inv(&mrs->ml_mrs, NULL);
 	for (wr = first; wr; wr = wr->next)
 		RPCRDMA_COUNT(conn->xc_transport->xt_stats.local_inv_needed, 1);
 	if (!first)
-		rc = -ENOENT;
+		ret = -ENOENT;
 	else if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
-		rc = ib_post_send(conn->xc_id->qp, first, &bad);
+		ret = ib_post_send(conn->xc_id->qp, first, &bad);
 	/* A task that waits itself gives up itself. */
-	if (!rc && !done)
-		xprtrdma_watch_hold(conn);
+	if (!ret && !done)
+		xprtrdma_watch_hca_begin(conn);
 	spin_unlock(&conn->xc_lock);
-	return rc;
+	return ret;
 }
 
 /**
- * xprtrdma_frwr_unmap_async - fence an RPC's memory, then complete it
- * @loan: its regions; ln_receive is set, the RPC is pinned
+ * xprtrdma_frwr_unmap_async - fence an RPC's memory, then go on with its reply
+ * @mrs: its regions, at least one; ml_receive is set, the RPC is pinned
+ *
+ * xprtrdma_reply_invalidated() is called, exactly once.
  *
  * Context: the CQ handlers.
- * Return: true if nothing is left to be invalidated, and the caller completes the RPC.
- * Otherwise xprtrdma_reply_invalidated() is called, exactly once.
  */
-bool xprtrdma_frwr_unmap_async(struct xprtrdma_loan *loan)
+void xprtrdma_frwr_unmap_async(struct xprtrdma_mr_list *mrs)
 {
-	int rc;
-
-	/* Without the lock: only who has the loan takes regions off, and the teardown. */
-	if (!loan->ln_conn || list_empty(&loan->ln_mrs))
-		return true;
-	rc = inv_post(loan, NULL);
-	if (rc == -ENOENT)
-		return true;
-	if (rc) {
-		xprtrdma_conn_fail(loan->ln_conn, RPCRDMA_END_FENCE_FAILED);
-		/*
-		 * The signalled one is the last of the chain. If it was not posted, its
-		 * handler does not run.
-		 */
-		xprtrdma_reply_invalidated(loan->ln_receive, false);
-	}
-	return false;
+	if (!inv_post(mrs, NULL))
+		return;
+	xprtrdma_conn_fail(mrs->ml_conn, RPCRDMA_END_FENCE_FAILED);
+	/* The signalled one is the last of the chain. It was not posted: no handler runs. */
+	xprtrdma_reply_invalidated(mrs->ml_receive, false);
 }
 
 /**
  * xprtrdma_frwr_unmap_sync - fence the memory of an RPC that ends without a reply
- * @loan: its regions
+ * @mrs: its regions; ml_conn is not NULL
  *
  * Context: process; the RPC is not pinned and cannot be found by its XID any more. Sleeps
  * until the peer cannot reach the memory.
  */
-void xprtrdma_frwr_unmap_sync(struct xprtrdma_loan *loan)
+void xprtrdma_frwr_unmap_sync(struct xprtrdma_mr_list *mrs)
 {
-	struct xprtrdma_conn *conn = loan->ln_conn;
+	struct xprtrdma_conn *conn = mrs->ml_conn;
 	DECLARE_COMPLETION_ONSTACK(done);
-	int rc;
+	int ret = inv_post(mrs, &done);
 
-	if (!conn)
-		return;
-	rc = inv_post(loan, &done);
-	if (rc && rc != -ENOENT) {
+	if (ret && ret != -ENOENT) {
 		xprtrdma_conn_fail(conn, RPCRDMA_END_FENCE_FAILED);
-	} else if (!rc && !wait_for_completion_timeout(&done, XPRTRDMA_FENCE_TIMEOUT)) {
+	} else if (!ret && !wait_for_completion_timeout(&done, FENCE_TIMEOUT)) {
 		/* The drain flushes it. */
 		xprtrdma_conn_fail(conn, RPCRDMA_END_FENCE_FAILED);
 		wait_for_completion(&done);
@@ -641,10 +620,10 @@ void xprtrdma_frwr_unmap_sync(struct xprtrdma_loan *loan)
 
 	if (xprtrdma_conn_established(conn)) {
 		mutex_lock(&conn->xc_mr.taking);
-		mrs_recycle(loan);
+		mrs_recycle(mrs);
 		mutex_unlock(&conn->xc_mr.taking);
 	} else {
 		wait_for_completion(&conn->xc_released);
 	}
-	loan_drop_conn(loan);
+	mr_list_put_conn(mrs);
 }

@@ -9,7 +9,8 @@
 #include <linux/hash.h>
 #include <linux/sunrpc/auth.h>
 
-#include "xprtrdma.h"
+#include "connection.h"
+#include "request.h"
 #include "trace.h"
 
 enum { CALL_SEGMENTS = 3 * RPCRDMA_MAX_SEGMENTS_SENT, CALL_CHUNKS = 4 };
@@ -20,11 +21,9 @@ enum { CALL_SEGMENTS = 3 * RPCRDMA_MAX_SEGMENTS_SENT, CALL_CHUNKS = 4 };
  */
 static int fill_sparse_pages(struct xdr_buf *buf)
 {
-	unsigned int i, count;
+	unsigned int count = PFN_UP(buf->page_base + buf->page_len);
+	unsigned int i;
 
-	if (!(buf->flags & XDRBUF_SPARSE_PAGES))
-		return 0;
-	count = PFN_UP(buf->page_base + buf->page_len);
 	for (i = 0; i < count; i++) {
 		if (buf->pages[i])
 			continue;
@@ -33,18 +32,6 @@ static int fill_sparse_pages(struct xdr_buf *buf)
 			return -ENOBUFS;
 	}
 	return 0;
-}
-
-/* RFC 8166 section 8.2.2.3: never under GSS integrity or privacy. */
-static bool may_reduce(const struct rpc_rqst *rqst)
-{
-	return !test_bit(RPCAUTH_AUTH_DATATOUCH, &rqst->rq_cred->cr_auth->au_flags);
-}
-
-/* A server that takes no RDMA Read exposes what nobody can read. */
-static bool is_pullable(const struct xprtrdma_conn *conn)
-{
-	return conn->xc_inline.read_chunk_replies && conn->xc_read_depth;
 }
 
 /* What is known of the replies to such calls, where the server can expose large ones. */
@@ -57,22 +44,17 @@ static bool expects_large(const struct xprtrdma_conn *conn, struct rpc_rqst *rqs
 	       rpcrdma_expect_large(&conn->xc_transport->xt_history, request->rq_procedure);
 }
 
-static void describe(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-		     struct rpcrdma_call_shape *shape)
+/* What chunks would move. */
+static void describe_chunks(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+			    struct rpcrdma_call_shape *shape)
 {
 	const struct xdr_buf *call = &rqst->rq_snd_buf;
 	const struct xdr_buf *reply = &rqst->rq_rcv_buf;
 
-	*shape = (struct rpcrdma_call_shape) {
-		.call_length	= call->len,
-		.call_segments	= xprtrdma_frwr_segments(conn, call, XPRTRDMA_ALL),
-		.reply_length	= reply->buflen,
-		.reply_segments	= xprtrdma_frwr_segments(conn, reply, XPRTRDMA_ALL),
-		.inline_send	= conn->xc_inline.inline_send,
-		.inline_recv	= conn->xc_inline.inline_recv,
-		.may_reduce	= may_reduce(rqst),
-		.reply_pullable	= is_pullable(conn),
-	};
+	shape->call_segments = xprtrdma_frwr_segments(conn, call, XPRTRDMA_ALL);
+	shape->reply_segments = xprtrdma_frwr_segments(conn, reply, XPRTRDMA_ALL);
+	/* RFC 8166 section 8.2.2.3: no chunks under GSS integrity or privacy. */
+	shape->may_reduce = !test_bit(RPCAUTH_AUTH_DATATOUCH, &rqst->rq_cred->cr_auth->au_flags);
 	if (call->flags & XDRBUF_WRITE && call->page_len) {
 		shape->call_position = call->head[0].iov_len;
 		shape->call_item_length = call->page_len;
@@ -84,8 +66,25 @@ static void describe(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		shape->reply_item_segments =
 			xprtrdma_frwr_segments(conn, reply, XPRTRDMA_PAGES);
 	}
+	/* A server that takes no RDMA Read exposes what nobody can read. */
+	shape->reply_pullable = conn->xc_inline.read_chunk_replies && conn->xc_read_depth;
 	if (shape->reply_pullable)
 		shape->expect_large = expects_large(conn, rqst);
+}
+
+static void describe(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+		     struct rpcrdma_call_shape *shape)
+{
+	*shape = (struct rpcrdma_call_shape) {
+		.call_length	= rqst->rq_snd_buf.len,
+		.reply_length	= rqst->rq_rcv_buf.buflen,
+		.inline_send	= conn->xc_inline.inline_send,
+		.inline_recv	= conn->xc_inline.inline_recv,
+	};
+	/* RFC 8166 section 3.5.1: two Short Messages need no chunk, whatever they carry. */
+	if (!rpcrdma_fits_short(shape->call_length, shape->inline_send) ||
+	    !rpcrdma_fits_short(shape->reply_length, shape->inline_recv))
+		describe_chunks(conn, rqst, shape);
 }
 
 static int map_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
@@ -93,22 +92,21 @@ static int map_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		    struct rpcrdma_chunk_lists *lists)
 {
 	struct xprtrdma_stats *stats = &conn->xc_transport->xt_stats;
+	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 	u32 position;
-	int rc;
+	int ret;
 
-	if (!plan->position_zero && !plan->read_chunk)
-		return 0;
-	xprtrdma_request_of(rqst)->rq_shape =
+	request->rq_shape =
 		plan->position_zero ? RPCRDMA_SHAPE_LONG : RPCRDMA_SHAPE_READ;
 	position = plan->position_zero ? 0 : rqst->rq_snd_buf.head[0].iov_len;
 	if (!rpcrdma_lists_begin_read(lists, position))
 		return -EIO;
-	rc = xprtrdma_frwr_map(conn, &xprtrdma_request_of(rqst)->rq_loan, &rqst->rq_snd_buf,
-			       plan->position_zero ? XPRTRDMA_ALL : XPRTRDMA_PAGES,
-			       false, lists);
-	if (rc < 0)
-		return rc;
-	RPCRDMA_COUNT(stats->read_chunk_count, rc);
+	ret = xprtrdma_frwr_map_chunk(conn, &request->rq_registered, &rqst->rq_snd_buf,
+				      plan->position_zero ? XPRTRDMA_ALL : XPRTRDMA_PAGES,
+				      false, lists);
+	if (ret < 0)
+		return ret;
+	RPCRDMA_COUNT(stats->read_chunk_count, ret);
 	RPCRDMA_COUNT(stats->total_rdma_request, lists->chunks[0].length);
 	if (plan->position_zero)
 		RPCRDMA_COUNT(stats->nomsg_call_count, 1);
@@ -121,18 +119,16 @@ static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 {
 	struct xprtrdma_stats *stats = &conn->xc_transport->xt_stats;
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
-	int rc;
+	int ret;
 
-	request->rq_write_capacity = 0;
-	request->rq_reply_capacity = 0;
 	if (plan->write_chunk) {
 		if (!rpcrdma_lists_begin_write(lists))
 			return -EIO;
-		rc = xprtrdma_frwr_map(conn, &request->rq_loan, &rqst->rq_rcv_buf,
-				       XPRTRDMA_PAGES, true, lists);
-		if (rc < 0)
-			return rc;
-		RPCRDMA_COUNT(stats->write_chunk_count, rc);
+		ret = xprtrdma_frwr_map_chunk(conn, &request->rq_registered, &rqst->rq_rcv_buf,
+					      XPRTRDMA_PAGES, true, lists);
+		if (ret < 0)
+			return ret;
+		RPCRDMA_COUNT(stats->write_chunk_count, ret);
 		request->rq_write_capacity = rpcrdma_write_chunk(lists, 0)->length;
 	}
 	if (plan->reply_chunk) {
@@ -141,28 +137,15 @@ static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		/* The server says how much it has written: no more may be read than that. */
 		memset(rqst->rq_rbuffer, 0, rqst->rq_rcvsize);
 		/* No page is exposed twice. */
-		rc = xprtrdma_frwr_map(conn, &request->rq_loan, &rqst->rq_rcv_buf,
-				       plan->write_chunk ? XPRTRDMA_KVECS : XPRTRDMA_ALL,
-				       true, lists);
-		if (rc < 0)
-			return rc;
-		RPCRDMA_COUNT(stats->reply_chunk_count, rc);
+		ret = xprtrdma_frwr_map_chunk(conn, &request->rq_registered, &rqst->rq_rcv_buf,
+					      plan->write_chunk ? XPRTRDMA_KVECS : XPRTRDMA_ALL,
+					      true, lists);
+		if (ret < 0)
+			return ret;
+		RPCRDMA_COUNT(stats->reply_chunk_count, ret);
 		request->rq_reply_capacity = rpcrdma_reply_chunk(lists)->length;
 	}
 	return 0;
-}
-
-/* All of the RPC message. Returns its length in bytes. */
-static int copy_whole(struct xprtrdma_conn *conn, const struct xdr_buf *call, void *to)
-{
-	if (call->head[0].iov_len == call->len) {
-		memcpy(to, call->head[0].iov_base, call->len);
-		return call->len;
-	}
-	RPCRDMA_COUNT(conn->xc_transport->xt_stats.pullup_copy_count, call->page_len);
-	if (read_bytes_from_xdr_buf(call, 0, to, call->len))
-		return -EIO;
-	return call->len;
 }
 
 /*
@@ -185,20 +168,36 @@ static int copy_reduced(const struct xdr_buf *call, void *to)
 }
 
 /* The RPC message without what @plan moves by chunks. Returns its length in bytes. */
-static int copy_inline(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+static int copy_inline(struct xprtrdma_conn *conn, const struct xdr_buf *call,
 		       const struct rpcrdma_call_plan *plan, void *to)
 {
 	if (plan->position_zero)
 		return 0;
 	if (plan->read_chunk)
-		return copy_reduced(&rqst->rq_snd_buf, to);
-	return copy_whole(conn, &rqst->rq_snd_buf, to);
+		return copy_reduced(call, to);
+	if (call->head[0].iov_len == call->len) {
+		memcpy(to, call->head[0].iov_base, call->len);
+		return call->len;
+	}
+	RPCRDMA_COUNT(conn->xc_transport->xt_stats.pullup_copy_count, call->page_len);
+	return read_bytes_from_xdr_buf(call, 0, to, call->len) ? -EIO : call->len;
 }
 
-/* Not into the caller, which posts the message with less on its stack. */
-static noinline_for_stack int marshal(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-				      struct xprtrdma_send *send)
+/**
+ * xprtrdma_marshal_call - build the message for a call
+ * @conn: where it will be sent
+ * @rqst: the call
+ * @send: gets the message
+ *
+ * Context: process, the transport's write lock is held.
+ * Return: bytes in @send; or %-EAGAIN: memory regions are short; %-ENOBUFS: pages or mappings are
+ * short, call again after a delay; %-EMSGSIZE or %-EIO: this call cannot be sent. On failure
+ * regions may hang on the request: xprtrdma_frwr_recycle().
+ */
+int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+			  struct xprtrdma_send *send)
 {
+	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 	struct rpcrdma_segment segments[CALL_SEGMENTS];
 	struct rpcrdma_chunk chunks[CALL_CHUNKS];
 	struct rpcrdma_chunk_lists lists;
@@ -208,26 +207,30 @@ static noinline_for_stack int marshal(struct xprtrdma_conn *conn, struct rpc_rqs
 	};
 	struct rpcrdma_call_shape shape;
 	struct rpcrdma_call_plan plan;
-	int rc = fill_sparse_pages(&rqst->rq_rcv_buf);
+	int ret = 0;
 
-	if (rc)
-		return rc;
+	if (rqst->rq_rcv_buf.flags & XDRBUF_SPARSE_PAGES)
+		ret = fill_sparse_pages(&rqst->rq_rcv_buf);
+	if (ret)
+		return ret;
 	describe(conn, rqst, &shape);
 	if (!rpcrdma_plan_call(&shape, &plan))
 		return -EMSGSIZE;
-	xprtrdma_request_of(rqst)->rq_by_history = plan.by_history;
-	xprtrdma_request_of(rqst)->rq_left_open = plan.left_open;
-	xprtrdma_request_of(rqst)->rq_shape = RPCRDMA_SHAPE_INLINE;
+	request->rq_by_history = plan.by_history;
+	request->rq_left_open = plan.left_open;
+	request->rq_shape = RPCRDMA_SHAPE_INLINE;
+	request->rq_write_capacity = 0;
+	request->rq_reply_capacity = 0;
 	if (plan.left_open)
 		RPCRDMA_COUNT(xprtrdma_replies_open, 1);
 
-	rpcrdma_lists_init(&lists, segments, ARRAY_SIZE(segments), chunks,
-			   ARRAY_SIZE(chunks));
-	rc = map_call(conn, rqst, &plan, &lists);
-	if (!rc)
-		rc = map_reply(conn, rqst, &plan, &lists);
-	if (rc)
-		return rc;
+	rpcrdma_lists_init(&lists, segments, ARRAY_SIZE(segments), chunks, ARRAY_SIZE(chunks));
+	if (plan.position_zero || plan.read_chunk)
+		ret = map_call(conn, rqst, &plan, &lists);
+	if (!ret && (plan.write_chunk || plan.reply_chunk))
+		ret = map_reply(conn, rqst, &plan, &lists);
+	if (ret)
+		return ret;
 	/* The Send Queue has no entries for more. */
 	if (lists.nr_segments > conn->xc_queues.mrs_per_call)
 		return -EMSGSIZE;
@@ -239,42 +242,9 @@ static noinline_for_stack int marshal(struct xprtrdma_conn *conn, struct rpc_rqs
 		return -EMSGSIZE;
 	if (header.size + plan.inline_length > conn->xc_inline.inline_send)
 		return -EMSGSIZE;
-	rc = copy_inline(conn, rqst, &plan, send->sd_buffer.bf_data + header.size);
-	if (rc < 0)
-		return rc;
-	trace_xprtrdma_marshal(rqst->rq_xprt, &header, rc, &lists);
-	return header.size + rc;
-}
-
-/**
- * xprtrdma_marshal_call - build the message for a call
- * @conn: where it will be sent
- * @rqst: the call
- * @send: gets the message
- *
- * Context: process, the transport's write lock is held.
- * Return: bytes in @send; or %-EAGAIN: memory regions are short, SUNRPC waits;
- * %-ENOBUFS: pages or mappings are short, call again after a delay; %-EMSGSIZE or %-EIO: this call
- * cannot be sent. On failure regions may hang on the request: xprtrdma_frwr_recycle().
- */
-int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-			  struct xprtrdma_send *send)
-{
-	struct rpc_xprt *xprt = rqst->rq_xprt;
-	int rc = marshal(conn, rqst, send);
-
-	switch (rc) {
-	case -EAGAIN:
-		/* Before the worker can run, so that it finds somebody to wake. */
-		WRITE_ONCE(conn->xc_lack, XPRTRDMA_LACKS_REGION);
-		xprt_wait_for_buffer_space(xprt);
-		xprtrdma_mrs_more(conn);
-		break;
-	case -EMSGSIZE:
-	case -EIO:
-		RPCRDMA_COUNT(conn->xc_transport->xt_stats.failed_marshal_count, 1);
-		trace_xprtrdma_marshal_failed(xprt, be32_to_cpu(rqst->rq_xid), rc);
-		break;
-	}
-	return rc;
+	ret = copy_inline(conn, &rqst->rq_snd_buf, &plan, send->sd_buffer.bf_data + header.size);
+	if (ret < 0)
+		return ret;
+	trace_xprtrdma_marshal(rqst->rq_xprt, &header, ret, &lists);
+	return header.size + ret;
 }

@@ -15,20 +15,20 @@ static void __init tell_of_another(void)
 /* Once SUNRPC knows of the transport, a mount may hold the module: nothing fails after that. */
 static int __init xprtrdma_init(void)
 {
-	int rc;
+	int ret;
 
-	rc = xprtrdma_sysctl_register();
-	if (rc) {
+	ret = xprtrdma_sysctl_register();
+	if (ret) {
 		tell_of_another();
-		return rc;
+		return ret;
 	}
-	rc = xprtrdma_transport_register();
-	if (!rc)
+	ret = xprtrdma_transport_register();
+	if (!ret)
 		return 0;
 	xprtrdma_sysctl_unregister();
-	if (rc == -EEXIST)
+	if (ret == -EEXIST)
 		tell_of_another();
-	return rc;
+	return ret;
 }
 
 static void __exit xprtrdma_exit(void)

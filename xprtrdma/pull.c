@@ -5,9 +5,9 @@
  * calls with Read chunks, which have no RDMA_DONE: see backchannel.c.
  *
  * Operation: reply.c has found and pinned the RPC, and fenced what the call exposed. The
- * worker takes a Send buffer for the RDMA_DONE, lends the RPC regions for its reply buffer,
- * as for a Reply chunk, and posts them together with RDMA Reads: one for each piece that
- * is in one region here and in one segment there. When the last one has completed,
+ * worker takes a Send buffer for the RDMA_DONE, maps the RPC's reply buffer into regions,
+ * as for a Reply chunk, and posts their registrations together with RDMA Reads: one for each
+ * piece that is in one region here and in one segment there. When the last one has completed,
  * RDMA_DONE goes out; our own regions are invalidated, and reply.c goes on with a reply that
  * is complete. The buffer is mapped once, so that no two mappings share a cache line.
  *
@@ -22,16 +22,8 @@
  */
 #include <linux/sched/mm.h>
 
-#include "xprtrdma.h"
+#include "connection.h"
 #include "trace.h"
-
-/* Why one has to wait */
-enum pull_lack {
-	LACKS_NOTHING,
-	LACKS_SEND,
-	LACKS_REGIONS,
-	LACKS_READS,	/* of XPRTRDMA_PULL_WRS */
-};
 
 /* RFC 5531 section 9: XID, direction, status, verifier without a body, accept status. */
 enum { RPC_REPLY_MIN = 6 * RPCRDMA_XDR_UNIT };
@@ -74,15 +66,6 @@ static void reads_free(struct xprtrdma_receive *receive)
 	receive->rv_pull.pl_reads = NULL;
 }
 
-/* Of a segment, or a part of one, into a region, or a part of one. */
-static void read_fill(struct rpcrdma_transfer *read, const struct ib_mr *mr, u32 to,
-		      const struct rpcrdma_segment *segment, u32 from, u32 length)
-{
-	const struct ib_sge sink = { .addr = mr->iova + to, .length = length, .lkey = mr->lkey };
-
-	rpcrdma_transfer_init(read, IB_WR_RDMA_READ, &sink, segment, from);
-}
-
 /*
  * The first @left bytes of @chunk, to byte @to of the buffer. There are @count Reads already.
  * Returns the number of Reads, or -EMSGSIZE when there is no room for them.
@@ -93,17 +76,22 @@ static int reads_fill_chunk(struct xprtrdma_receive *receive,
 {
 	const struct rpcrdma_segment *segment = &receive->rv_lists.segments[chunk->first];
 	struct rpcrdma_region *region;
+	struct ib_sge sink;
 	u32 n, from = 0;
 
-	region = list_first_entry(&receive->rv_loan->ln_mrs, struct rpcrdma_region, rg_list);
+	region = list_first_entry(&receive->rv_registered->ml_mrs, struct rpcrdma_region, rg_list);
 	for (; to >= region->rg_mr->length; region = list_next_entry(region, rg_list))
 		to -= region->rg_mr->length;
 	for (; left; left -= n) {
 		n = min3(left, segment->length - from, (u32)region->rg_mr->length - to);
 		if (n && count == max)
 			return -EMSGSIZE;
+		sink = (struct ib_sge) {
+			.addr = region->rg_mr->iova + to, .length = n, .lkey = region->rg_mr->lkey,
+		};
 		if (n)
-			read_fill(&reads[count++], region->rg_mr, to, segment, from, n);
+			rpcrdma_transfer_init(&reads[count++], IB_WR_RDMA_READ, &sink, segment,
+					      from);
 		from += n;
 		to += n;
 		if (to == region->rg_mr->length) {
@@ -145,8 +133,9 @@ static struct ib_send_wr *reads_chain(struct xprtrdma_receive *receive)
 					&receive->rv_conn->xc_part_cqe, &pull->pl_cqe);
 	if (trace_xprtrdma_transfer_enabled())
 		xprtrdma_trace_transfers(receive->rv_conn, first);
-	first = xprtrdma_frwr_chain(receive->rv_loan, first, &registrations);
-	xprtrdma_frwr_count(receive->rv_conn, registrations);
+	first = xprtrdma_frwr_chain(receive->rv_registered, first, &registrations);
+	rpcrdma_count_shared(&receive->rv_conn->xc_transport->xt_counters.regions_registered,
+			     registrations);
 	return first;
 }
 
@@ -188,32 +177,32 @@ static int reads_build(struct xprtrdma_receive *receive)
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	struct xprtrdma_cursor cursor;
-	int rc, max;
+	int ret, max;
 
 	pull_target(receive, &cursor);
 	if (cursor.left < RPC_REPLY_MIN && !pull->pl_call)
 		return -EMSGSIZE;
 	pull->pl_length = cursor.left;
-	rc = xprtrdma_frwr_lend(conn, receive->rv_loan, &cursor, sink_access(conn));
-	if (rc < 0)
+	ret = xprtrdma_frwr_map(conn, receive->rv_registered, &cursor, sink_access(conn));
+	if (ret < 0)
 		goto out_recycle;
 
-	max = min_t(int, rc + receive->rv_lists.nr_segments, XPRTRDMA_PULL_WRS);
+	max = min_t(int, ret + receive->rv_lists.nr_segments, XPRTRDMA_PULL_WRS);
 	pull->pl_reads = kmalloc_array(max, sizeof(*pull->pl_reads), GFP_KERNEL);
-	rc = -ENOMEM;
+	ret = -ENOMEM;
 	if (!pull->pl_reads)
 		goto out_recycle;
-	rc = reads_fill(receive, pull->pl_reads, max);
-	if (rc < 0)
+	ret = reads_fill(receive, pull->pl_reads, max);
+	if (ret < 0)
 		goto out_free;
-	pull->pl_wrs = rc;
+	pull->pl_wrs = ret;
 	return 0;
 
 out_free:
 	reads_free(receive);
 out_recycle:
-	xprtrdma_frwr_recycle(receive->rv_loan);
-	return rc;
+	xprtrdma_frwr_recycle(receive->rv_registered);
+	return ret;
 }
 
 /* ---- reading ---- */
@@ -231,13 +220,14 @@ static void count_read(const struct xprtrdma_receive *receive)
 
 static void pull_deliver(struct xprtrdma_receive *receive, int status)
 {
+	xprtrdma_receive_advance(receive, XPRTRDMA_MESSAGE_HANDLED);
 	if (receive->rv_pull.pl_call)
 		xprtrdma_bc_pulled(receive, status);
 	else
 		xprtrdma_reply_pulled(receive, status);
 }
 
-/* The HCA has it no more. */
+/* The HCA reads no more. The message goes on, and another one can be read. */
 static void pull_finish(struct xprtrdma_receive *receive, int status)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
@@ -249,12 +239,11 @@ static void pull_finish(struct xprtrdma_receive *receive, int status)
 	else if (pull->pl_done)
 		done_post(receive, pull->pl_done);
 	pull->pl_done = NULL;
-	pull->pl_reading = false;
 	pull_deliver(receive, status);
 
 	spin_lock(&conn->xc_lock);
 	conn->xc_pull.active--;
-	xprtrdma_watch_unhold(conn, true);
+	xprtrdma_watch_hca_end(conn, true);
 	waiting = !list_empty(&conn->xc_pull.waiting);
 	spin_unlock(&conn->xc_lock);
 	if (waiting)
@@ -276,18 +265,16 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 	/* Not before: reads_post() holds the lock until the provider is through with them. */
 	reads_free(receive);
 	if (!ok) {
-		trace_xprtrdma_wc(xprtrdma_receive_xprt(receive), "pull", wc->status,
-				  wc->vendor_err);
-		xprtrdma_conn_fail(conn, rpcrdma_end_of(wc, RPCRDMA_END_SEND_FAILED));
+		xprtrdma_conn_fail_wc(conn, "pull", wc, RPCRDMA_END_SEND_FAILED);
 		pull_finish(receive, -ENOTCONN);
 		return;
 	}
-	/* The server need not wait for what is to be done here. */
+	/* The server can free the reply now, before the regions are invalidated. */
 	if (pull->pl_done)
 		done_post(receive, pull->pl_done);
 	pull->pl_done = NULL;
-	if (xprtrdma_frwr_unmap_async(receive->rv_loan))
-		xprtrdma_pull_invalidated(receive, true);
+	xprtrdma_receive_advance(receive, XPRTRDMA_MESSAGE_READ_INVALIDATING);
+	xprtrdma_frwr_unmap_async(receive->rv_registered);
 }
 
 /**
@@ -300,82 +287,79 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 void xprtrdma_pull_invalidated(struct xprtrdma_receive *receive, bool ok)
 {
 	if (ok)
-		xprtrdma_frwr_recycle(receive->rv_loan);
+		xprtrdma_frwr_recycle(receive->rv_registered);
 	pull_finish(receive, ok ? receive->rv_pull.pl_length : -ENOTCONN);
 }
 
-/**
- * enum reads_owner - whose are the Reads after an attempt to post them?
- * @READS_POSTED: the queue pair's, and pull_wc() ends them; or the drain's, where the post
- *	failed on its way, and the last one has no completion
- * @READS_WAIT: the caller's; others give back the entries that they need
- * @READS_LOST: the caller's; the connection is
- */
-enum reads_owner { READS_POSTED, READS_WAIT, READS_LOST };
-
 /*
+ * Returns 0: the Reads are the queue pair's, and pull_wc() ends them; or the drain's, where the
+ * post failed on its way, and the last one has no completion. Else they are the caller's:
+ * -EBUSY: others give back the entries that they need; -ENOTCONN.
+ *
  * Under the lock: after BROKEN nobody posts, see xprtrdma_conn_destroy(). What was counted
  * is given back by pull_wc().
  */
-static enum reads_owner reads_post(struct xprtrdma_receive *receive)
+static int reads_post(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 	struct xprtrdma_conn *conn = receive->rv_conn;
-	enum reads_owner owner = READS_LOST;
 	bool failed = false;
+	int ret = 0;
 
 	spin_lock(&conn->xc_lock);
-	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
-		goto out_unlock;
-	owner = READS_WAIT;
-	if (pull->pl_wrs > conn->xc_pull.wrs)
-		goto out_unlock;
-	owner = READS_POSTED;
-	conn->xc_pull.wrs -= pull->pl_wrs;
-	failed = ib_post_send(conn->xc_id->qp, reads_chain(receive), NULL);
-	if (failed)
-		list_add(&pull->pl_list, &conn->xc_pull.waiting);
-	pull->pl_reading = true;
-out_unlock:
+	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED) {
+		ret = -ENOTCONN;
+	} else if (pull->pl_wrs > conn->xc_pull.wrs) {
+		ret = -EBUSY;
+	} else {
+		conn->xc_pull.wrs -= pull->pl_wrs;
+		failed = ib_post_send(conn->xc_id->qp, reads_chain(receive), NULL);
+		if (failed)
+			list_add(&pull->pl_list, &conn->xc_pull.waiting);
+	}
 	spin_unlock(&conn->xc_lock);
 	if (failed)
 		xprtrdma_conn_fail(conn, RPCRDMA_END_SEND_FAILED);
-	return owner;
+	return ret;
 }
 
-/* It has started, or ended, unless something is short. */
-static enum pull_lack pull_start(struct xprtrdma_receive *receive)
+/* It has started, or ended, unless it has to wait for what is returned. */
+static enum xprtrdma_wait pull_start(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 	struct xprtrdma_conn *conn = receive->rv_conn;
-	enum reads_owner owner;
-	int rc;
+	int ret;
 
 	if (!pull->pl_done && !pull->pl_call)
 		pull->pl_done = xprtrdma_send_get(conn);
 	if (!pull->pl_done && !pull->pl_call)
-		return LACKS_SEND;
+		return XPRTRDMA_WAIT_SEND_QUEUE;
 	if (!receive->rv_rqst || !conn->xc_read_depth) {
 		pull_finish(receive, -EMSGSIZE);
-		return LACKS_NOTHING;
+		return XPRTRDMA_WAIT_NONE;
 	}
-	rc = reads_build(receive);
-	if (rc == -EAGAIN || rc == -ENOBUFS)
-		return LACKS_REGIONS;
-	if (!rc) {
-		owner = reads_post(receive);
-		if (owner == READS_POSTED)
-			return LACKS_NOTHING;
+	ret = reads_build(receive);
+	if (!ret) {
+		ret = reads_post(receive);
+		if (!ret)
+			return XPRTRDMA_WAIT_NONE;
 		reads_free(receive);
-		xprtrdma_frwr_recycle(receive->rv_loan);
-		/* One alone has all of them. */
-		if (owner == READS_WAIT)
-			return LACKS_READS;
+		xprtrdma_frwr_recycle(receive->rv_registered);
 	}
-	if (rc == -ENOMEM || rc == -EIO)
+	switch (ret) {
+	case -EAGAIN:
+	case -ENOBUFS:
+		return XPRTRDMA_WAIT_REGIONS;
+	case -EBUSY:
+		/* A message that is read alone has all of XPRTRDMA_PULL_WRS: it never waits. */
+		return XPRTRDMA_WAIT_READS;
+	case -ENOMEM:
+	case -EIO:
 		xprtrdma_conn_fail(conn, RPCRDMA_END_OTHER);
-	pull_finish(receive, rc == -EMSGSIZE ? rc : -ENOTCONN);
-	return LACKS_NOTHING;
+		break;
+	}
+	pull_finish(receive, ret == -EMSGSIZE ? ret : -ENOTCONN);
+	return XPRTRDMA_WAIT_NONE;
 }
 
 static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn)
@@ -395,10 +379,10 @@ static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn)
 }
 
 /*
- * What is short wakes the worker when it comes back, unless that was while this one was
- * not on the list.
+ * What the message waits for wakes the worker when it comes back, unless it has come back while
+ * the message was not on the list.
  */
-static void pull_wait_again(struct xprtrdma_receive *receive, enum pull_lack lack)
+static void pull_wait_again(struct xprtrdma_receive *receive, enum xprtrdma_wait reason)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	bool again = false;
@@ -406,16 +390,16 @@ static void pull_wait_again(struct xprtrdma_receive *receive, enum pull_lack lac
 	spin_lock(&conn->xc_lock);
 	conn->xc_pull.active--;
 	list_add(&receive->rv_pull.pl_list, &conn->xc_pull.waiting);
-	if (lack == LACKS_SEND)
+	if (reason == XPRTRDMA_WAIT_SEND_QUEUE)
 		again = xprtrdma_sends_left(conn);
-	else if (lack == LACKS_READS)
+	else if (reason == XPRTRDMA_WAIT_READS)
 		again = !conn->xc_pull.active;
 	spin_unlock(&conn->xc_lock);
 	if (again)
 		queue_work(xprtrdma_wq, &conn->xc_pull.worker);
-	/* It looks for those that wait. */
-	if (lack == LACKS_REGIONS)
-		xprtrdma_mrs_more(conn);
+	/* Its worker wakes ours. */
+	if (reason == XPRTRDMA_WAIT_REGIONS)
+		xprtrdma_mrs_grow(conn);
 }
 
 /* Starts to read those that wait for it. */
@@ -424,13 +408,13 @@ static void pull_worker(struct work_struct *work)
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
 						  xc_pull.worker);
 	unsigned int flags = xprtrdma_memalloc_save(&conn->xc_transport->xt_xprt);
-	enum pull_lack lack = LACKS_NOTHING;
+	enum xprtrdma_wait reason = XPRTRDMA_WAIT_NONE;
 	struct xprtrdma_receive *receive;
 
-	while (!lack && (receive = pull_next(conn))) {
-		lack = pull_start(receive);
-		if (lack)
-			pull_wait_again(receive, lack);
+	while (!reason && (receive = pull_next(conn))) {
+		reason = pull_start(receive);
+		if (reason)
+			pull_wait_again(receive, reason);
 	}
 	xprtrdma_memalloc_restore(flags);
 }
@@ -449,7 +433,7 @@ void xprtrdma_pulls_init(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_pulls_wait - is there something that is to be read, and cannot be now?
+ * xprtrdma_pulls_wait - does any message wait to be read?
  * @conn: the connection
  *
  * Context: any; the caller holds xc_lock.
@@ -480,7 +464,7 @@ void xprtrdma_pulls_show(struct seq_file *seq, struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_pulls_continue - something that was short is there again
+ * xprtrdma_pulls_continue - a Send buffer, or regions, can be had again
  * @conn: the connection
  *
  * Context: any; the caller holds xc_lock.
@@ -497,9 +481,10 @@ static void pull_queue(struct xprtrdma_receive *receive, bool call)
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 
 	*pull = (struct xprtrdma_pull) { .pl_cqe.done = pull_wc, .pl_call = call };
+	xprtrdma_receive_advance(receive, XPRTRDMA_MESSAGE_READING);
 	spin_lock(&conn->xc_lock);
 	list_add_tail(&pull->pl_list, &conn->xc_pull.waiting);
-	xprtrdma_watch_hold(conn);
+	xprtrdma_watch_hca_begin(conn);
 	spin_unlock(&conn->xc_lock);
 	queue_work(xprtrdma_wq, &conn->xc_pull.worker);
 }
@@ -515,15 +500,15 @@ static void pull_queue(struct xprtrdma_receive *receive, bool call)
 void xprtrdma_pull(struct xprtrdma_receive *receive)
 {
 	RPCRDMA_COUNT(xprtrdma_replies_pulled, 1);
-	trace_xprtrdma_pull(xprtrdma_receive_xprt(receive), receive->rv_header.xid,
+	trace_xprtrdma_pull(&receive->rv_conn->xc_transport->xt_xprt, receive->rv_header.xid,
 			    pull_chunk(receive)->length);
 	pull_queue(receive, false);
 }
 
 /**
  * xprtrdma_pull_call - read the Read chunks of a reverse-direction call
- * @receive: the message; rv_rqst has a rq_rcv_buf for the whole call; rv_loan takes the regions,
- *	and its ln_receive is @receive
+ * @receive: the message; rv_rqst has a rq_rcv_buf for the whole call; rv_registered takes the
+ *	regions, and its ml_receive is @receive
  *
  * xprtrdma_bc_pulled() is called once, whatever happens.
  *
@@ -548,7 +533,7 @@ void xprtrdma_pull_refuse(struct xprtrdma_receive *receive)
 }
 
 /**
- * xprtrdma_pulls_abort - let those go that were not read
+ * xprtrdma_pulls_abort - give the messages up that still wait to be read
  * @conn: a connection whose queue pair is drained
  *
  * Context: process, the transport's write lock is held.

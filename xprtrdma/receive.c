@@ -2,37 +2,41 @@
 /*
  * Incoming messages.
  *
- * A Receive buffer is posted, completes with a message, is looked at by reply.c or
- * backchannel.c, and comes back by xprtrdma_receive_put(). Its contents are copied out,
- * so it never waits for a consumer; only for a LOCAL_INV, if its RPC needs one.
+ * A Receive buffer is posted, completes with a message (xprtrdma_reply_wc()), is looked at by
+ * reply.c or backchannel.c, and comes back by xprtrdma_receive_put(). Its contents are copied out,
+ * so it never waits for a consumer; only for LOCAL_INVs and RDMA Reads, if its RPC needs some.
  *
  * There is one for each call of the window and each reverse-direction call, and a batch on top:
  * see window.c. Buffers that came back are posted
  * again when the batch is complete, in one post; until then those still posted are
  * enough for all that the peer may send (RFC 8166 section 3.3.1, RFC 8167 section 4.3.1).
  */
-#include "xprtrdma.h"
-#include "trace.h"
+#include "connection.h"
 
-static void receive_wc(struct ib_cq *cq, struct ib_wc *wc)
+/**
+ * xprtrdma_receive_advance - the one place where the state of a message changes
+ * @receive: the message
+ * @state: its new state
+ *
+ * No peer can make an illegal change.
+ *
+ * Context: CQ handlers, or process.
+ */
+void xprtrdma_receive_advance(struct xprtrdma_receive *receive, enum xprtrdma_message_state state)
 {
-	struct xprtrdma_receive *receive =
-		container_of(wc->wr_cqe, struct xprtrdma_receive, rv_cqe);
-	struct xprtrdma_conn *conn = receive->rv_conn;
+	static const u8 legal[] = {
+		[XPRTRDMA_MESSAGE_NONE]			= BIT(XPRTRDMA_MESSAGE_HANDLED),
+		[XPRTRDMA_MESSAGE_HANDLED]		= BIT(XPRTRDMA_MESSAGE_INVALIDATING) |
+							  BIT(XPRTRDMA_MESSAGE_READING) |
+							  BIT(XPRTRDMA_MESSAGE_NONE),
+		[XPRTRDMA_MESSAGE_INVALIDATING]		= BIT(XPRTRDMA_MESSAGE_HANDLED),
+		[XPRTRDMA_MESSAGE_READING]		= BIT(XPRTRDMA_MESSAGE_READ_INVALIDATING) |
+							  BIT(XPRTRDMA_MESSAGE_HANDLED),
+		[XPRTRDMA_MESSAGE_READ_INVALIDATING]	= BIT(XPRTRDMA_MESSAGE_HANDLED),
+	};
 
-	if (wc->status != IB_WC_SUCCESS) {
-		trace_xprtrdma_wc(&conn->xc_transport->xt_xprt, "recv", wc->status,
-				  wc->vendor_err);
-		xprtrdma_conn_fail(conn, rpcrdma_end_of(wc, RPCRDMA_END_RECEIVE_FAILED));
-		return;
-	}
-	receive->rv_length = wc->byte_len;
-	RPCRDMA_COUNT(conn->xc_transport->xt_counters.bytes_received_inline, wc->byte_len);
-	rpcrdma_buffer_to_cpu(&receive->rv_buffer, wc->byte_len);
-	if (trace_xprtrdma_message_enabled())
-		xprtrdma_trace_message(conn, receive->rv_buffer.bf_data, wc->byte_len, wc);
-	xprtrdma_reply_receive(receive, wc->wc_flags & IB_WC_WITH_INVALIDATE,
-			       wc->ex.invalidate_rkey);
+	WARN_ON_ONCE(!(legal[receive->rv_state] & BIT(state)));
+	receive->rv_state = state;
 }
 
 /* To be posted with the next batch */
@@ -44,12 +48,6 @@ static void make_idle(struct xprtrdma_receive *receive)
 	receive->rv_wr.next = pool->idle;
 	pool->idle = &receive->rv_wr;
 	pool->nr_idle++;
-}
-
-static void receive_free(struct xprtrdma_receive *receive)
-{
-	rpcrdma_buffer_exit(&receive->rv_buffer);
-	kfree(receive);
 }
 
 static struct xprtrdma_receive *receive_alloc(struct xprtrdma_conn *conn)
@@ -65,7 +63,7 @@ static struct xprtrdma_receive *receive_alloc(struct xprtrdma_conn *conn)
 		return NULL;
 	}
 	receive->rv_conn = conn;
-	receive->rv_cqe.done = receive_wc;
+	receive->rv_cqe.done = xprtrdma_reply_wc;
 	receive->rv_wr.wr_cqe = &receive->rv_cqe;
 	receive->rv_wr.sg_list = &receive->rv_buffer.bf_sge;
 	receive->rv_wr.num_sge = 1;
@@ -121,8 +119,10 @@ void xprtrdma_receives_destroy(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_receive *receive, *next;
 
-	list_for_each_entry_safe(receive, next, &conn->xc_recv.all, rv_all)
-		receive_free(receive);
+	list_for_each_entry_safe(receive, next, &conn->xc_recv.all, rv_all) {
+		rpcrdma_buffer_exit(&receive->rv_buffer);
+		kfree(receive);
+	}
 	INIT_LIST_HEAD(&conn->xc_recv.all);
 	conn->xc_recv.idle = NULL;
 }
@@ -147,14 +147,14 @@ static int post_idle(struct xprtrdma_conn *conn)
  */
 int xprtrdma_receives_post(struct xprtrdma_conn *conn)
 {
-	int rc = -ENOTCONN;
+	int ret = -ENOTCONN;
 
 	spin_lock(&conn->xc_lock);
 	if (conn->xc_state == RPCRDMA_CONN_CONNECTING ||
 	    conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
-		rc = post_idle(conn);
+		ret = post_idle(conn);
 	spin_unlock(&conn->xc_lock);
-	return rc;
+	return ret;
 }
 
 /**
@@ -170,7 +170,8 @@ int xprtrdma_receive_return(struct xprtrdma_receive *receive)
 
 	lockdep_assert_held(&conn->xc_lock);
 	receive->rv_rqst = NULL;
-	receive->rv_loan = NULL;
+	receive->rv_registered = NULL;
+	xprtrdma_receive_advance(receive, XPRTRDMA_MESSAGE_NONE);
 	make_idle(receive);
 	/* Once the state is BROKEN the queue may be drained already. */
 	if (conn->xc_recv.nr_idle < RPCRDMA_RECEIVE_BATCH ||
@@ -190,11 +191,11 @@ int xprtrdma_receive_return(struct xprtrdma_receive *receive)
 void xprtrdma_receive_put(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
-	int rc;
+	int ret;
 
 	spin_lock(&conn->xc_lock);
-	rc = xprtrdma_receive_return(receive);
+	ret = xprtrdma_receive_return(receive);
 	spin_unlock(&conn->xc_lock);
-	if (rc)
+	if (ret)
 		xprtrdma_conn_fail(conn, RPCRDMA_END_RECEIVE_FAILED);
 }

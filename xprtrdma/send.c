@@ -18,7 +18,8 @@
  * Registrations of calls go before a Send, and their entries come back with that Send's. They
  * are counted: a call is sent if there are as many as it can need, and else it waits.
  */
-#include "xprtrdma.h"
+#include "connection.h"
+#include "request.h"
 #include "trace.h"
 
 static struct xprtrdma_send *pop_free(struct xprtrdma_send_pool *pool)
@@ -36,53 +37,33 @@ static void push_free(struct xprtrdma_send_pool *pool, struct xprtrdma_send *sen
 	pool->free = send;
 }
 
-static void append_posted(struct xprtrdma_send_pool *pool, struct xprtrdma_send *send)
-{
-	send->sd_next = NULL;
-	*pool->end = send;
-	pool->end = &send->sd_next;
-}
-
-/* @last is complete, and so are all that were posted before it. */
-static void free_posted(struct xprtrdma_send_pool *pool, struct xprtrdma_send *last)
-{
-	struct xprtrdma_send *first = pool->posted;
-
-	pool->posted = last->sd_next;
-	if (!pool->posted)
-		pool->end = &pool->posted;
-	last->sd_next = pool->free;
-	pool->free = first;
-}
-
 static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct xprtrdma_send *send = container_of(wc->wr_cqe, struct xprtrdma_send,
 						  sd_cqe);
 	struct xprtrdma_conn *conn = send->sd_conn;
-	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
+	struct xprtrdma_send_pool *pool = &conn->xc_send;
+	struct xprtrdma_send *first;
 
 	if (wc->status != IB_WC_SUCCESS) {
-		trace_xprtrdma_wc(xprt, "send", wc->status, wc->vendor_err);
-		xprtrdma_conn_fail(conn, rpcrdma_end_of(wc, RPCRDMA_END_SEND_FAILED));
+		xprtrdma_conn_fail_wc(conn, "send", wc, RPCRDMA_END_SEND_FAILED);
 		return;
 	}
 	spin_lock(&conn->xc_lock);
-	free_posted(&conn->xc_send, send);
-	if (conn->xc_send.probe == send)
-		conn->xc_send.probe = NULL;
-	WRITE_ONCE(conn->xc_send.reg_wrs,
-		   conn->xc_send.reg_wrs + send->sd_regs - conn->xc_send.regs_done);
-	conn->xc_send.regs_done = send->sd_regs;
+	/* All that were posted before it are complete, too. */
+	first = pool->posted;
+	pool->posted = send->sd_next;
+	if (!pool->posted)
+		pool->end = &pool->posted;
+	send->sd_next = pool->free;
+	pool->free = first;
+	if (pool->probe == send)
+		pool->probe = NULL;
+	WRITE_ONCE(pool->reg_wrs, pool->reg_wrs + send->sd_regs - pool->regs_done);
+	pool->regs_done = send->sd_regs;
 	xprtrdma_pulls_continue(conn);
 	spin_unlock(&conn->xc_lock);
-	xprt_write_space(xprt);
-}
-
-static void send_free(struct xprtrdma_send *send)
-{
-	rpcrdma_buffer_exit(&send->sd_buffer);
-	kfree(send);
+	xprt_write_space(&conn->xc_transport->xt_xprt);
 }
 
 static struct xprtrdma_send *send_alloc(struct xprtrdma_conn *conn)
@@ -161,7 +142,8 @@ void xprtrdma_sends_destroy(struct xprtrdma_conn *conn)
 	while (pool->posted) {
 		send = pool->posted;
 		pool->posted = send->sd_next;
-		send_free(send);
+		rpcrdma_buffer_exit(&send->sd_buffer);
+		kfree(send);
 	}
 	pool->free = NULL;
 	pool->end = &pool->posted;
@@ -190,18 +172,6 @@ bool xprtrdma_sends_left(const struct xprtrdma_conn *conn)
 	return conn->xc_send.free;
 }
 
-static struct xprtrdma_send *take(struct xprtrdma_conn *conn)
-{
-	struct xprtrdma_send *send;
-
-	spin_lock(&conn->xc_lock);
-	send = pop_free(&conn->xc_send);
-	if (!send)
-		RPCRDMA_COUNT(conn->xc_transport->xt_stats.empty_sendctx_q, 1);
-	spin_unlock(&conn->xc_lock);
-	return send;
-}
-
 /**
  * xprtrdma_send_get - take a Send buffer
  * @conn: the connection
@@ -211,7 +181,14 @@ static struct xprtrdma_send *take(struct xprtrdma_conn *conn)
  */
 struct xprtrdma_send *xprtrdma_send_get(struct xprtrdma_conn *conn)
 {
-	return take(conn);
+	struct xprtrdma_send *send;
+
+	spin_lock(&conn->xc_lock);
+	send = pop_free(&conn->xc_send);
+	if (!send)
+		RPCRDMA_COUNT(conn->xc_transport->xt_stats.empty_sendctx_q, 1);
+	spin_unlock(&conn->xc_lock);
+	return send;
 }
 
 /**
@@ -229,12 +206,6 @@ void xprtrdma_send_put(struct xprtrdma_send *send)
 	spin_unlock(&conn->xc_lock);
 }
 
-/* Entries for the registrations of any call */
-static bool regs_left(const struct xprtrdma_conn *conn)
-{
-	return READ_ONCE(conn->xc_send.reg_wrs) >= conn->xc_queues.mrs_per_call;
-}
-
 static void message_to_device(struct xprtrdma_send *send, unsigned int length)
 {
 	send->sd_buffer.bf_sge.length = length;
@@ -243,37 +214,39 @@ static void message_to_device(struct xprtrdma_send *send, unsigned int length)
 		xprtrdma_trace_message(send->sd_conn, send->sd_buffer.bf_data, length, NULL);
 }
 
-/* @first: @send, or what is to be done before it */
+/* @first: @send, or the registrations that are posted before it */
 static int post(struct xprtrdma_conn *conn, struct xprtrdma_send *send,
 		const struct ib_send_wr *first)
 {
 	struct xprtrdma_send_pool *pool = &conn->xc_send;
 	const struct ib_send_wr *bad;
-	int rc;
+	int ret;
 
 	lockdep_assert_held(&conn->xc_lock);
 	send->sd_regs = pool->regs_posted;
 	send->sd_wr.send_flags = 0;
-	if (++pool->unsignaled >= conn->xc_queues.signal_every || !pool->free ||
-	    !regs_left(conn)) {
+	if (++pool->unsignalled >= conn->xc_queues.signal_every || !pool->free ||
+	    pool->reg_wrs < conn->xc_queues.mrs_per_call) {
 		send->sd_wr.send_flags = IB_SEND_SIGNALED;
-		pool->unsignaled = 0;
+		pool->unsignalled = 0;
 		if (!pool->free)
-			xprtrdma_window_want(conn, XPRTRDMA_WANTS_SENDS);
+			xprtrdma_window_request_buffers(conn, XPRTRDMA_WANTS_SENDS);
 	}
-	append_posted(pool, send);
+	send->sd_next = NULL;
+	*pool->end = send;
+	pool->end = &send->sd_next;
 	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
 		return -ENOTCONN;
-	rc = ib_post_send(conn->xc_id->qp, first, &bad);
-	if (!rc)
+	ret = ib_post_send(conn->xc_id->qp, first, &bad);
+	if (!ret)
 		RPCRDMA_COUNT(conn->xc_transport->xt_counters.bytes_sent_inline,
 			      send->sd_buffer.bf_sge.length);
-	return rc;
+	return ret;
 }
 
-static int post_failed(struct xprtrdma_conn *conn, int rc)
+static int post_failed(struct xprtrdma_conn *conn, int ret)
 {
-	trace_xprtrdma_post_failed(&conn->xc_transport->xt_xprt, rc);
+	trace_xprtrdma_post_failed(&conn->xc_transport->xt_xprt, ret);
 	xprtrdma_conn_fail(conn, RPCRDMA_END_SEND_FAILED);
 	return -ENOTCONN;
 }
@@ -293,21 +266,21 @@ static int post_failed(struct xprtrdma_conn *conn, int rc)
 int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length)
 {
 	struct xprtrdma_conn *conn = send->sd_conn;
-	int rc;
+	int ret;
 
 	message_to_device(send, length);
 	spin_lock(&conn->xc_lock);
-	rc = post(conn, send, &send->sd_wr);
+	ret = post(conn, send, &send->sd_wr);
 	spin_unlock(&conn->xc_lock);
-	return rc ? post_failed(conn, rc) : 0;
+	return ret ? post_failed(conn, ret) : 0;
 }
 
 /**
- * xprtrdma_send_probe - something that the peer's HCA has to acknowledge
+ * xprtrdma_send_probe - post a request that the peer's HCA has to acknowledge
  * @conn: the connection
  *
- * If it is not acknowledged the connection ends. It has the Send Queue entry of a Send buffer.
- * Where none is free, or one is under way, there is something to be acknowledged already.
+ * If it is not acknowledged the connection ends. It has the Send Queue entry of a Send buffer. If
+ * none is free, or a probe is under way, something is to be acknowledged already.
  *
  * Context: as xprtrdma_send_post().
  */
@@ -316,7 +289,7 @@ void xprtrdma_send_probe(struct xprtrdma_conn *conn)
 	struct xprtrdma_send_pool *pool = &conn->xc_send;
 	struct xprtrdma_send *send;
 	struct ib_rdma_wr probe;
-	int rc = 0;
+	int ret = 0;
 
 	spin_lock(&conn->xc_lock);
 	send = pool->probe ? NULL : pop_free(pool);
@@ -324,39 +297,39 @@ void xprtrdma_send_probe(struct xprtrdma_conn *conn)
 		pool->probe = send;
 		send->sd_buffer.bf_sge.length = 0;
 		rpcrdma_probe_init(&probe, &send->sd_cqe);
-		rc = post(conn, send, &probe.wr);
+		ret = post(conn, send, &probe.wr);
 	}
 	spin_unlock(&conn->xc_lock);
-	if (rc)
-		post_failed(conn, rc);
+	if (ret)
+		post_failed(conn, ret);
 }
 
 /* ---- calls ---- */
 
 /**
- * xprtrdma_send_for_call - the buffer for the next call
+ * xprtrdma_send_reserve - the buffer for the next call
  * @conn: the connection
  *
  * Context: process, the transport's write lock is held.
- * Return: the buffer that xprtrdma_send_call() sends; not the caller's. NULL: there is none, or
- * there are too few entries for registrations.
+ * Return: the buffer, for xprtrdma_send_call(); it stays reserved until then. NULL: there is none,
+ * or there are too few entries for the registrations of any call.
  */
-struct xprtrdma_send *xprtrdma_send_for_call(struct xprtrdma_conn *conn)
+struct xprtrdma_send *xprtrdma_send_reserve(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_send_pool *pool = &conn->xc_send;
 
-	if (unlikely(!regs_left(conn))) {
+	if (unlikely(READ_ONCE(pool->reg_wrs) < conn->xc_queues.mrs_per_call)) {
 		RPCRDMA_COUNT(conn->xc_transport->xt_stats.empty_sendctx_q, 1);
 		return NULL;
 	}
 	if (unlikely(!pool->next))
-		pool->next = take(conn);
+		pool->next = xprtrdma_send_get(conn);
 	return pool->next;
 }
 
 /**
  * xprtrdma_send_call - send a call
- * @conn: the connection; the message is at the start of xprtrdma_send_for_call()
+ * @send: of xprtrdma_send_reserve(), with the message at its start
  * @length: bytes of the message
  * @request: the call, whose registrations are posted before it
  *
@@ -369,18 +342,18 @@ struct xprtrdma_send *xprtrdma_send_for_call(struct xprtrdma_conn *conn)
  * Return: 0; -EAGAIN: the window has been closed meanwhile, and nothing is done; or -ENOTCONN, in
  * which case the connection has been failed.
  */
-int xprtrdma_send_call(struct xprtrdma_conn *conn, unsigned int length,
+int xprtrdma_send_call(struct xprtrdma_send *send, unsigned int length,
 		       struct xprtrdma_request *request)
 {
+	struct xprtrdma_conn *conn = send->sd_conn;
 	struct xprtrdma_send_pool *pool = &conn->xc_send;
-	struct xprtrdma_send *send = pool->next;
 	struct ib_send_wr *first = &send->sd_wr;
 	u32 registrations = 0;
-	int rc;
+	int ret;
 
 	message_to_device(send, length);
-	if (!list_empty(&request->rq_loan.ln_mrs))
-		first = xprtrdma_frwr_chain(&request->rq_loan, first, &registrations);
+	if (!list_empty(&request->rq_registered.ml_mrs))
+		first = xprtrdma_frwr_chain(&request->rq_registered, first, &registrations);
 
 	spin_lock(&conn->xc_lock);
 	if (unlikely(!rpcrdma_window_take(&conn->xc_window))) {
@@ -392,13 +365,14 @@ int xprtrdma_send_call(struct xprtrdma_conn *conn, unsigned int length,
 	request->rq_answered = false;
 	/* Before the post, which asks for a completion if none is left. */
 	pool->next = pop_free(pool);
-	rc = post(conn, send, first);
-	/* Pairs with was_sent(). */
+	ret = post(conn, send, first);
+	/* Pairs with reply_pin(). */
 	smp_store_release(&request->rq_sent_on, conn->xc_serial);
-	if (likely(!rc))
+	if (likely(!ret))
 		xprtrdma_watch_call(conn);
 	spin_unlock(&conn->xc_lock);
 	if (registrations)
-		xprtrdma_frwr_count(conn, registrations);
-	return rc ? post_failed(conn, rc) : 0;
+		rpcrdma_count_shared(&conn->xc_transport->xt_counters.regions_registered,
+				     registrations);
+	return ret ? post_failed(conn, ret) : 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The bodies of the tracepoints, and what they are told of messages and chains. */
-#include "xprtrdma.h"
+#include "connection.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"

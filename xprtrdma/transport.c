@@ -17,8 +17,21 @@
 #include <linux/sched/mm.h>
 #include <linux/sunrpc/addr.h>
 
-#include "xprtrdma.h"
+#include "connection.h"
+#include "request.h"
 #include "trace.h"
+
+#define BIND_TIMEOUT		(60U * HZ)
+/*
+ * Between attempts, twice as long each time; the mount may want a lower bound. Ours is how long a
+ * server that is back may have to wait for its clients.
+ */
+#define REESTABLISH_FIRST	(1U * HZ)
+#define REESTABLISH_MIN		(5U * HZ)
+#define REESTABLISH_MAX		(10U * HZ)
+#define IDLE_TIMEOUT		(5U * 60 * HZ)
+/* A server that takes longer to say what its limits are is not asked again. */
+#define CCP_TIMEOUT		(5U * HZ)
 
 static struct xprt_class xprtrdma_class;
 
@@ -98,17 +111,17 @@ static void disconnect(struct xprtrdma_transport *transport, bool closed)
 static struct xprtrdma_conn *create_and_ask(struct xprtrdma_transport *transport)
 {
 	struct xprtrdma_conn *conn = xprtrdma_conn_create(transport);
-	int rc;
+	int ret;
 
-	if (IS_ERR(conn) || !READ_ONCE(xprtrdma_ask_config) || transport->xt_config_silent)
+	if (IS_ERR(conn) || !READ_ONCE(xprtrdma_ask_config) || transport->xt_ccp_silent)
 		return conn;
-	rc = xprtrdma_config_ask(conn);
-	if (!rc)
+	ret = xprtrdma_ccp_ask(conn);
+	if (!ret)
 		return conn;
-	transport->xt_config_silent = true;
+	transport->xt_ccp_silent = true;
 	xprtrdma_conn_destroy(conn);
 	/* SUNRPC may have been asked to close it, and would close the next one now. */
-	return ERR_PTR(rc);
+	return ERR_PTR(ret);
 }
 
 /*
@@ -148,9 +161,9 @@ static int establish(struct xprtrdma_transport *transport)
  * EPROTO, and would try for two minutes on EHOSTUNREACH. Who has had a connection goes on trying,
  * as the device may come back. So does a call of a hard mount whose transport has had none.
  */
-static int connect_status(const struct xprtrdma_transport *transport, int rc)
+static int connect_status(const struct xprtrdma_transport *transport, int ret)
 {
-	switch (rc) {
+	switch (ret) {
 	case -ENODEV:
 		return transport->xt_was_connected ? -EHOSTUNREACH : -EPROTO;
 	case -ECONNREFUSED:
@@ -160,22 +173,12 @@ static int connect_status(const struct xprtrdma_transport *transport, int rc)
 	case -ENOTCONN:
 	case -EAGAIN:
 	case -ETIMEDOUT:
-		return rc;
+		return ret;
 	case -ENOMEM:
 		return -ENOBUFS;
 	default:
 		return -EHOSTUNREACH;
 	}
-}
-
-/* An attempt is a connection that has ended at once. */
-static void count_failure(struct xprtrdma_transport *transport, int rc)
-{
-	enum rpcrdma_end end = RPCRDMA_END_CONNECT_FAILED;
-
-	if (rc == -ECONNREFUSED)
-		end = RPCRDMA_END_CONNECT_REFUSED;
-	RPCRDMA_COUNT(transport->xt_counters.ended[end], 1);
 }
 
 static void connect_worker(struct work_struct *work)
@@ -184,30 +187,34 @@ static void connect_worker(struct work_struct *work)
 		container_of(work, struct xprtrdma_transport, xt_connect_worker.work);
 	struct rpc_xprt *xprt = &transport->xt_xprt;
 	unsigned int flags = xprtrdma_memalloc_save(xprt);
-	int rc;
+	enum rpcrdma_end end;
+	int ret;
 
-	rc = establish(transport);
-	trace_xprtrdma_connect(xprt, rc);
+	ret = establish(transport);
+	trace_xprtrdma_connect(xprt, ret);
 	/*
 	 * Also when it failed: a task that is told so asks for a disconnect of what it waited
 	 * for, and means no later attempt.
 	 */
 	next_cookie(xprt);
 	xprt_clear_connecting(xprt);
-	if (!rc) {
+	if (!ret) {
 		xprt->stat.connect_count++;
 		xprt->stat.connect_time += (long)jiffies - xprt->stat.connect_start;
 		xprt_set_connected(xprt);
-		rc = -EAGAIN;
+		ret = -EAGAIN;
 	} else {
-		count_failure(transport, rc);
+		/* An attempt is a connection that has ended at once. */
+		end = ret == -ECONNREFUSED ? RPCRDMA_END_CONNECT_REFUSED :
+		      RPCRDMA_END_CONNECT_FAILED;
+		RPCRDMA_COUNT(transport->xt_counters.ended[end], 1);
 		/* The address did not resolve. The server has not seen any of this attempt. */
-		if (rc == -EHOSTUNREACH || rc == -ENODEV)
-			xprt->reestablish_timeout = XPRTRDMA_REESTABLISH_FIRST;
-		rc = connect_status(transport, rc);
+		if (ret == -EHOSTUNREACH || ret == -ENODEV)
+			xprt->reestablish_timeout = REESTABLISH_FIRST;
+		ret = connect_status(transport, ret);
 	}
 	/* Not those that wait for a reply, or for another attempt, once others may send. */
-	xprt_wake_pending_tasks(xprt, rc);
+	xprt_wake_pending_tasks(xprt, ret);
 	xprt_unlock_connect(xprt, transport);
 
 	xprtrdma_memalloc_restore(flags);
@@ -227,9 +234,9 @@ static void transport_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 
 	if (xprt->reestablish_timeout) {
 		delay = xprt_reconnect_delay(xprt);
-		xprt_reconnect_backoff(xprt, XPRTRDMA_REESTABLISH_FIRST);
+		xprt_reconnect_backoff(xprt, REESTABLISH_FIRST);
 	} else {
-		xprt->reestablish_timeout = XPRTRDMA_REESTABLISH_FIRST;
+		xprt->reestablish_timeout = REESTABLISH_FIRST;
 	}
 	queue_delayed_work(system_long_wq, &transport->xt_connect_worker, delay);
 }
@@ -316,7 +323,7 @@ static void transport_set_connect_timeout(struct rpc_xprt *xprt,
 		struct rpc_timeout to = *xprt->timeout;
 
 		to.to_initval = max_t(unsigned long, connect_timeout,
-				      2 * XPRTRDMA_REESTABLISH_MIN);
+				      2 * REESTABLISH_MIN);
 		to.to_maxval = to.to_initval;
 		transport->xt_timeout = to;
 		xprt->timeout = &transport->xt_timeout;
@@ -390,14 +397,14 @@ static void transport_init(struct xprtrdma_transport *transport,
 
 	xprt->timeout = &default_timeout;
 	xprt->connect_timeout = default_timeout.to_initval;
-	xprt->max_reconnect_timeout = XPRTRDMA_REESTABLISH_MAX;
-	xprt->bind_timeout = XPRTRDMA_BIND_TIMEOUT;
-	xprt->idle_timeout = XPRTRDMA_IDLE_TIMEOUT;
+	xprt->max_reconnect_timeout = REESTABLISH_MAX;
+	xprt->bind_timeout = BIND_TIMEOUT;
+	xprt->idle_timeout = IDLE_TIMEOUT;
 	if (args->flags & XPRT_CREATE_NO_IDLE_TIMEOUT)
 		xprt->idle_timeout = 0;
 	transport->xt_idle_timeout = xprt->idle_timeout;
 	xprt->max_payload = XPRTRDMA_MAX_PAGES << PAGE_SHIFT;
-	transport->xt_config_timeout = XPRTRDMA_CONFIG_TIMEOUT;
+	transport->xt_ccp_timeout = CCP_TIMEOUT;
 	INIT_DELAYED_WORK(&transport->xt_connect_worker, connect_worker);
 	INIT_WORK(&transport->xt_free_worker, free_worker);
 }
@@ -411,25 +418,25 @@ static struct rpc_xprt *transport_setup(struct xprt_create *args)
 	unsigned int slots = READ_ONCE(xprtrdma_slot_table_entries);
 	struct xprtrdma_transport *transport;
 	struct rpc_xprt *xprt;
-	int rc;
+	int ret;
 
 	if (args->addrlen > sizeof(xprt->addr))
 		return ERR_PTR(-EBADF);
 	if (!try_module_get(THIS_MODULE))
 		return ERR_PTR(-EIO);
 
-	rc = -ENOMEM;
-	/* SUNRPC makes more when it needs them. How many it keeps: keep_slots() in window.c. */
+	ret = -ENOMEM;
+	/* SUNRPC makes more when it needs them. How many it keeps: xprtrdma_window_grow(). */
 	xprt = xprt_alloc(args->net, sizeof(struct xprtrdma_transport),
 			  min_t(unsigned int, slots, XPRTRDMA_FIRST_CREDITS), slots);
 	if (!xprt)
 		goto out_module;
 	transport = xprtrdma_transport_of(xprt);
 	transport_init(transport, args);
-	rc = xprtrdma_requests_init(transport);
-	if (!rc)
-		rc = format_addresses(xprt, args->dstaddr);
-	if (rc)
+	ret = xprtrdma_requests_init(transport);
+	if (!ret)
+		ret = format_addresses(xprt, args->dstaddr);
+	if (ret)
 		goto out_free;
 	xprtrdma_connection_add(transport);
 	return xprt;
@@ -440,7 +447,7 @@ out_free:
 	xprt_free(xprt);
 out_module:
 	module_put(THIS_MODULE);
-	return ERR_PTR(rc);
+	return ERR_PTR(ret);
 }
 
 static struct xprt_class xprtrdma_class = {
@@ -463,22 +470,22 @@ static struct xprt_class xprtrdma_class = {
  */
 int xprtrdma_transport_register(void)
 {
-	int rc = -ENOMEM;
+	int ret = -ENOMEM;
 
 	xprtrdma_wq = alloc_workqueue("xprtrdma", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!xprtrdma_wq)
-		return rc;
+		return ret;
 	free_wq = alloc_workqueue("xprtrdma_free", WQ_UNBOUND, 0);
 	if (!free_wq)
 		goto out_wq;
-	rc = rpcrdma_buffers_start("xprtrdma_buffer");
-	if (rc)
+	ret = rpcrdma_buffers_start("xprtrdma_buffer");
+	if (ret)
 		goto out_free_wq;
-	rc = xprtrdma_connections_init();
-	if (rc)
+	ret = xprtrdma_connections_init();
+	if (ret)
 		goto out_buffers;
-	rc = xprt_register_transport(&xprtrdma_class);
-	if (rc)
+	ret = xprt_register_transport(&xprtrdma_class);
+	if (ret)
 		goto out_connections;
 	return 0;
 
@@ -490,7 +497,7 @@ out_free_wq:
 	destroy_workqueue(free_wq);
 out_wq:
 	destroy_workqueue(xprtrdma_wq);
-	return rc;
+	return ret;
 }
 
 /**

@@ -11,7 +11,7 @@
  *
  * A connection that is only idle is not touched.
  */
-#include "xprtrdma.h"
+#include "connection.h"
 #include "trace.h"
 
 /*
@@ -32,12 +32,12 @@ static void stall_worker(struct work_struct *work)
 	in_flight = window->in_flight;
 	closed = conn->xc_state == RPCRDMA_CONN_ESTABLISHED &&
 		 in_flight >= rpcrdma_window_size(window);
-	stalled = closed && conn->xc_watch.replies == conn->xc_watch.stalled_at;
-	conn->xc_watch.stalled_at = conn->xc_watch.replies;
+	stalled = closed && conn->xc_replies == conn->xc_watch.stalled_at;
+	conn->xc_watch.stalled_at = conn->xc_replies;
 	spin_unlock(&conn->xc_lock);
 	if (closed && !stalled)
 		queue_delayed_work(xprtrdma_wq, &conn->xc_watch.stall_worker,
-				   READ_ONCE(conn->xc_watch.patience));
+				   READ_ONCE(conn->xc_watch.stall_timeout));
 	if (stalled) {
 		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, in_flight);
 		xprtrdma_conn_fail(conn, RPCRDMA_END_STALLED);
@@ -49,12 +49,12 @@ static void stall_worker(struct work_struct *work)
  * connection (timeo). But a call that renews a lease has to get through, and does on a new
  * connection; it is sent when two thirds of the lease are over.
  */
-static unsigned long patience_of(const struct xprtrdma_conn *conn, const struct rpc_rqst *rqst)
+static unsigned long stall_timeout_of(const struct xprtrdma_conn *conn, const struct rpc_rqst *rqst)
 {
 	unsigned long lease = READ_ONCE(conn->xc_transport->xt_lease);
-	unsigned long patience = rqst->rq_timeout ?: XPRTRDMA_STALL_TIMEOUT;
+	unsigned long stall_timeout = rqst->rq_timeout ?: XPRTRDMA_STALL_TIMEOUT;
 
-	return lease ? min(patience, lease * 2 / 3) : patience;
+	return lease ? min(stall_timeout, lease * 2 / 3) : stall_timeout;
 }
 
 /**
@@ -69,35 +69,35 @@ static unsigned long patience_of(const struct xprtrdma_conn *conn, const struct 
  */
 void xprtrdma_watch_stalled(struct xprtrdma_conn *conn, const struct rpc_rqst *rqst)
 {
-	unsigned long patience = patience_of(conn, rqst);
+	unsigned long stall_timeout = stall_timeout_of(conn, rqst);
 	bool watched = delayed_work_pending(&conn->xc_watch.stall_worker);
 
-	if (watched && patience <= conn->xc_watch.patience)
+	if (watched && stall_timeout <= conn->xc_watch.stall_timeout)
 		return;
-	WRITE_ONCE(conn->xc_watch.patience, patience);
+	WRITE_ONCE(conn->xc_watch.stall_timeout, stall_timeout);
 	if (!watched) {
 		spin_lock(&conn->xc_lock);
-		conn->xc_watch.stalled_at = conn->xc_watch.replies;
+		conn->xc_watch.stalled_at = conn->xc_replies;
 		spin_unlock(&conn->xc_lock);
 	}
-	mod_delayed_work(xprtrdma_wq, &conn->xc_watch.stall_worker, patience);
+	mod_delayed_work(xprtrdma_wq, &conn->xc_watch.stall_worker, stall_timeout);
 }
 
-static void held_worker(struct work_struct *work)
+static void hca_worker(struct work_struct *work)
 {
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
-						  xc_watch.held_worker.work);
+						  xc_watch.hca_worker.work);
 	unsigned long deadline;
 	bool held, stalled;
 	unsigned int count;
 
 	spin_lock(&conn->xc_lock);
-	count = conn->xc_watch.held;
+	count = conn->xc_watch.hca_pending;
 	held = count && conn->xc_state == RPCRDMA_CONN_ESTABLISHED;
-	deadline = conn->xc_watch.held_since + XPRTRDMA_HELD_TIMEOUT;
+	deadline = conn->xc_watch.hca_since + XPRTRDMA_HCA_TIMEOUT;
 	stalled = held && time_after_eq(jiffies, deadline);
 	if (held && !stalled)
-		queue_delayed_work(xprtrdma_wq, &conn->xc_watch.held_worker, deadline - jiffies);
+		queue_delayed_work(xprtrdma_wq, &conn->xc_watch.hca_worker, deadline - jiffies);
 	spin_unlock(&conn->xc_lock);
 	if (stalled) {
 		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, count);
@@ -106,44 +106,47 @@ static void held_worker(struct work_struct *work)
 }
 
 /**
- * xprtrdma_watch_hold - a message that came waits for the HCA, for RDMA Reads or LOCAL_INVs
+ * xprtrdma_watch_hca_begin - a message that came waits for the HCA, for RDMA Reads or LOCAL_INVs
  * @conn: the connection
  *
  * Its RPC is pinned: nobody else would give up, not even when it is killed. If of those that
- * wait none comes to its end for XPRTRDMA_HELD_TIMEOUT, the connection is failed.
+ * wait none comes to its end for XPRTRDMA_HCA_TIMEOUT, the connection is failed.
  *
- * Context: any; the caller holds xc_lock. xprtrdma_watch_unhold() follows, unless the
+ * Context: any; the caller holds xc_lock. xprtrdma_watch_hca_end() follows, unless the
  * connection ends.
  */
-void xprtrdma_watch_hold(struct xprtrdma_conn *conn)
+void xprtrdma_watch_hca_begin(struct xprtrdma_conn *conn)
 {
 	lockdep_assert_held(&conn->xc_lock);
-	if (conn->xc_watch.held++)
+	if (conn->xc_watch.hca_pending++)
 		return;
-	conn->xc_watch.held_since = jiffies;
-	queue_delayed_work(xprtrdma_wq, &conn->xc_watch.held_worker, XPRTRDMA_HELD_TIMEOUT);
+	conn->xc_watch.hca_since = jiffies;
+	queue_delayed_work(xprtrdma_wq, &conn->xc_watch.hca_worker, XPRTRDMA_HCA_TIMEOUT);
 }
 
 /**
- * xprtrdma_watch_unhold - one of these need not wait any more
+ * xprtrdma_watch_hca_end - a message need not wait for the HCA any more
  * @conn: the connection
  * @read: it waited for RDMA Reads
  *
  * Context: any; the caller holds xc_lock.
  */
-void xprtrdma_watch_unhold(struct xprtrdma_conn *conn, bool read)
+void xprtrdma_watch_hca_end(struct xprtrdma_conn *conn, bool read)
 {
 	lockdep_assert_held(&conn->xc_lock);
-	conn->xc_watch.held--;
-	/* LOCAL_INVs go on while a reply cannot be read for want of something. */
+	conn->xc_watch.hca_pending--;
+	/*
+	 * LOCAL_INVs complete also while a reply waits for a Send buffer, regions or entries:
+	 * they are no sign that it will be read.
+	 */
 	if (read || !xprtrdma_pulls_wait(conn))
-		conn->xc_watch.held_since = jiffies;
+		conn->xc_watch.hca_since = jiffies;
 }
 
 /*
  * The credit of a call that was killed comes back with its reply. If the server has dropped the
- * call there is none. When as much time is over as its task would have waited, it means what it
- * would have meant to the task: another connection, which has all of its credits.
+ * call there is none. After as long as its task would have waited the connection is given up, as
+ * the task would have done; the next one has all of its credits.
  */
 static bool lost_call_is_overdue(const struct xprtrdma_conn *conn)
 {
@@ -153,12 +156,12 @@ static bool lost_call_is_overdue(const struct xprtrdma_conn *conn)
 
 	spin_lock(&xprt->transport_lock);
 	overdue = transport->xt_lost_on == conn->xc_serial && transport->xt_lost &&
-		  time_after_eq(jiffies, transport->xt_lost_since + transport->xt_lost_patience);
+		  time_after_eq(jiffies, transport->xt_lost_since + transport->xt_lost_timeout);
 	spin_unlock(&xprt->transport_lock);
 	return overdue;
 }
 
-/* It has something to do while any call has a credit. */
+/* Runs on while any call has a credit. */
 static void probe_worker(struct work_struct *work)
 {
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
@@ -168,8 +171,8 @@ static void probe_worker(struct work_struct *work)
 	bool quiet;
 
 	spin_lock(&conn->xc_lock);
-	quiet = watch->replies == watch->probed_at;
-	watch->probed_at = watch->replies;
+	quiet = conn->xc_replies == watch->probed_at;
+	watch->probed_at = conn->xc_replies;
 	in_flight = conn->xc_window.in_flight;
 	watch->probing = conn->xc_state == RPCRDMA_CONN_ESTABLISHED && in_flight;
 	quiet = quiet && watch->probing;
@@ -187,13 +190,6 @@ static void probe_worker(struct work_struct *work)
 	xprtrdma_send_probe(conn);
 }
 
-static void watch_peer(struct xprtrdma_watch *watch)
-{
-	watch->probing = true;
-	watch->probed_at = watch->replies;
-	queue_delayed_work(xprtrdma_wq, &watch->probe_worker, XPRTRDMA_PROBE_INTERVAL);
-}
-
 /**
  * xprtrdma_watch_call - a call has been sent
  * @conn: the connection, established
@@ -205,25 +201,18 @@ static void watch_peer(struct xprtrdma_watch *watch)
  */
 void xprtrdma_watch_call(struct xprtrdma_conn *conn)
 {
+	struct xprtrdma_watch *watch = &conn->xc_watch;
+
 	lockdep_assert_held(&conn->xc_lock);
-	if (unlikely(!conn->xc_watch.probing))
-		watch_peer(&conn->xc_watch);
+	if (likely(watch->probing))
+		return;
+	watch->probing = true;
+	watch->probed_at = conn->xc_replies;
+	queue_delayed_work(xprtrdma_wq, &watch->probe_worker, XPRTRDMA_PROBE_INTERVAL);
 }
 
 /**
- * xprtrdma_watch_replied - a reply has come
- * @conn: the connection
- *
- * Context: any; the caller holds xc_lock.
- */
-void xprtrdma_watch_replied(struct xprtrdma_conn *conn)
-{
-	lockdep_assert_held(&conn->xc_lock);
-	conn->xc_watch.replies++;
-}
-
-/**
- * xprtrdma_watch_init - there is nothing to be watched yet
+ * xprtrdma_watch_init - no call has been sent yet
  * @conn: all zeros
  *
  * Context: any.
@@ -231,12 +220,12 @@ void xprtrdma_watch_replied(struct xprtrdma_conn *conn)
 void xprtrdma_watch_init(struct xprtrdma_conn *conn)
 {
 	INIT_DELAYED_WORK(&conn->xc_watch.stall_worker, stall_worker);
-	INIT_DELAYED_WORK(&conn->xc_watch.held_worker, held_worker);
+	INIT_DELAYED_WORK(&conn->xc_watch.hca_worker, hca_worker);
 	INIT_DELAYED_WORK(&conn->xc_watch.probe_worker, probe_worker);
 }
 
 /**
- * xprtrdma_watch_stop - nobody needs to be found out any more
+ * xprtrdma_watch_stop - the connection is over: stop all timers
  * @conn: a connection whose queue pair is drained
  *
  * Context: process; not a work item of xprtrdma_wq.
@@ -244,6 +233,6 @@ void xprtrdma_watch_init(struct xprtrdma_conn *conn)
 void xprtrdma_watch_stop(struct xprtrdma_conn *conn)
 {
 	cancel_delayed_work_sync(&conn->xc_watch.stall_worker);
-	cancel_delayed_work_sync(&conn->xc_watch.held_worker);
+	cancel_delayed_work_sync(&conn->xc_watch.hca_worker);
 	cancel_delayed_work_sync(&conn->xc_watch.probe_worker);
 }

@@ -2,7 +2,7 @@
 /*
  * The credit window, and memory that follows use.
  *
- * The window is the smaller one of what the server grants and of what there are buffers for: a
+ * The window is the smaller one of the server's grant and of the calls that have buffers: a
  * Receive for each reply has to be posted before its call goes out (RFC 8166 section 3.3.1). A
  * connection begins with few buffers. A work item makes more:
  * - for twice as many calls, when one waits for a credit, and the server has granted more. Then
@@ -15,7 +15,7 @@
  * one asks for twice as many, and so do others while the window is full: a server that answers each
  * call at once does not see that others wait.
  */
-#include "xprtrdma.h"
+#include "connection.h"
 #include "trace.h"
 
 /*
@@ -61,16 +61,6 @@ static void set_window(struct xprtrdma_conn *conn)
 	set_cwnd(conn);
 }
 
-/* set_cwnd() may have made calls wait for xprt_write_space(), also in a smaller window. */
-static void new_grant(struct xprtrdma_conn *conn, u32 credits)
-{
-	spin_lock(&conn->xc_lock);
-	rpcrdma_window_grant(&conn->xc_window, credits);
-	set_window(conn);
-	spin_unlock(&conn->xc_lock);
-	xprt_write_space(&conn->xc_transport->xt_xprt);
-}
-
 /**
  * xprtrdma_window_grant - a message says how many credits there are
  * @conn: where it has come
@@ -89,27 +79,35 @@ void xprtrdma_window_grant(struct xprtrdma_conn *conn, const struct rpcrdma_head
 	if (header->proc == RPCRDMA_ERROR)
 		return;
 	/*
-	 * Nearly always the last grant once more, and only this handler changes it. Who makes
-	 * buffers at the same time sets the window itself.
+	 * Nearly always the last grant once more, and only this handler changes it. The worker,
+	 * which may make buffers at the same time, sets the window itself.
 	 */
 	if (header->credits == conn->xc_window.granted &&
 	    READ_ONCE(xprt->cwnd) >> RPC_CWNDSHIFT == rpcrdma_window_size(&conn->xc_window))
 		return;
-	new_grant(conn, header->credits);
+	spin_lock(&conn->xc_lock);
+	rpcrdma_window_grant(&conn->xc_window, header->credits);
+	set_window(conn);
+	spin_unlock(&conn->xc_lock);
+	/* set_cwnd() may have made calls wait for this, also in a smaller window. */
+	xprt_write_space(xprt);
 }
 
 /* ---- buffers ---- */
 
-/* Half as many as there are calls may be posted without a completion yet. */
+/*
+ * Send buffers for @credits calls: one for each, those beside the calls, and those whose completion
+ * is not known, as long as one Send in half as many as there are calls asks for it.
+ */
 static unsigned int sends_for(const struct rpcrdma_client_queues *queues, u32 credits)
 {
-	unsigned int unsignaled = min(max(credits / 2, 1U), queues->signal_every);
+	unsigned int unsignalled = min(max(credits / 2, 1U), queues->signal_every);
 	unsigned int beside = queues->send_slots - queues->signal_every - queues->credits;
 
-	return credits + beside + unsignaled;
+	return credits + beside + unsignalled;
 }
 
-/* One for each message that may come, and those that wait until a batch is complete */
+/* A Receive for each message that may come, and those that wait to be posted in a batch */
 static unsigned int receives_for(u32 credits, u32 reverse)
 {
 	return credits + reverse + RPCRDMA_RECEIVE_BATCH;
@@ -118,15 +116,15 @@ static unsigned int receives_for(u32 credits, u32 reverse)
 static int make_buffers(struct xprtrdma_conn *conn, u32 credits, u32 reverse, unsigned int sends)
 {
 	const struct rpcrdma_client_queues *queues = &conn->xc_queues;
-	int rc;
+	int ret;
 
-	rc = xprtrdma_sends_create(conn, min(sends, sends_for(queues, credits)));
-	if (!rc)
-		rc = xprtrdma_receives_create(conn, receives_for(credits, reverse));
-	return rc;
+	ret = xprtrdma_sends_create(conn, min(sends, sends_for(queues, credits)));
+	if (!ret)
+		ret = xprtrdma_receives_create(conn, receives_for(credits, reverse));
+	return ret;
 }
 
-/* There are these now, and the Receives are posted. */
+/* The buffers exist now, and the Receives are posted. */
 static void set_numbers(struct xprtrdma_conn *conn, u32 reverse, unsigned int sends)
 {
 	WRITE_ONCE(conn->xc_growth.reverse, reverse);
@@ -152,14 +150,6 @@ int xprtrdma_window_create(struct xprtrdma_conn *conn)
 	return make_buffers(conn, credits, XPRTRDMA_BC_FIRST_SLOTS, XPRTRDMA_FIRST_SENDS);
 }
 
-/* SUNRPC is to keep slots for as many calls; it makes the others for a call each. */
-static void keep_slots(struct rpc_xprt *xprt, u32 credits)
-{
-	spin_lock(&xprt->reserve_lock);
-	xprt->min_reqs = max(xprt->min_reqs, credits);
-	spin_unlock(&xprt->reserve_lock);
-}
-
 /**
  * xprtrdma_window_grow - more buffers
  * @conn: an established connection
@@ -174,19 +164,23 @@ static void keep_slots(struct rpc_xprt *xprt, u32 credits)
  */
 int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, unsigned int sends)
 {
-	int rc = make_buffers(conn, credits, reverse, sends);
+	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
+	int ret = make_buffers(conn, credits, reverse, sends);
 
-	if (rc)
-		return rc;
-	rc = xprtrdma_receives_post(conn);
-	if (rc) {
+	if (ret)
+		return ret;
+	ret = xprtrdma_receives_post(conn);
+	if (ret) {
 		xprtrdma_conn_fail(conn, RPCRDMA_END_RECEIVE_FAILED);
 		return -ENOTCONN;
 	}
-	keep_slots(&conn->xc_transport->xt_xprt, credits);
+	/* SUNRPC is to keep slots for as many calls; it makes the others for a call each. */
+	spin_lock(&xprt->reserve_lock);
+	xprt->min_reqs = max(xprt->min_reqs, credits);
+	spin_unlock(&xprt->reserve_lock);
 	spin_lock(&conn->xc_lock);
 	set_numbers(conn, reverse, sends);
-	/* Else who waits for a credit asks on, see xprtrdma_window_more(). */
+	/* Unchanged, calls that wait for a credit keep asking for more: growth.ask stays 0. */
 	if (conn->xc_window.requested != credits) {
 		WRITE_ONCE(conn->xc_window.requested, credits);
 		set_window(conn);
@@ -195,18 +189,7 @@ int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, u
 	return 0;
 }
 
-static unsigned long take_wants(struct xprtrdma_conn *conn)
-{
-	unsigned long wants;
-
-	spin_lock(&conn->xc_lock);
-	wants = conn->xc_growth.wants;
-	conn->xc_growth.wants = 0;
-	spin_unlock(&conn->xc_lock);
-	return wants;
-}
-
-/* If memory is short, whoever still wants something says so again. */
+/* If memory is short, the next one that finds too few buffers requests them again. */
 static void window_worker(struct work_struct *work)
 {
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn, xc_growth.worker);
@@ -215,20 +198,24 @@ static void window_worker(struct work_struct *work)
 	u32 before = conn->xc_window.requested, credits = before;
 	u32 reverse = conn->xc_growth.reverse;
 	unsigned int sends = conn->xc_growth.sends;
-	unsigned long wants = take_wants(conn);
-	int rc;
+	unsigned long wants;
+	int ret;
 
+	spin_lock(&conn->xc_lock);
+	wants = conn->xc_growth.wants;
+	conn->xc_growth.wants = 0;
+	spin_unlock(&conn->xc_lock);
 	if (wants & BIT(XPRTRDMA_WANTS_CREDITS))
 		credits = min(2 * credits, conn->xc_queues.credits);
 	if (wants & BIT(XPRTRDMA_WANTS_REVERSE))
 		reverse = XPRTRDMA_BC_SLOTS;
 	if (wants & BIT(XPRTRDMA_WANTS_SENDS))
 		sends = min(2 * sends, conn->xc_queues.send_slots);
-	rc = xprtrdma_window_grow(conn, credits, reverse, sends);
+	ret = xprtrdma_window_grow(conn, credits, reverse, sends);
 	xprtrdma_memalloc_restore(flags);
-	if (rc || credits != before)
-		trace_xprtrdma_window(xprt, rc ? rc : (int)credits);
-	if (!rc)
+	if (ret || credits != before)
+		trace_xprtrdma_window(xprt, ret ? ret : (int)credits);
+	if (!ret)
 		xprt_write_space(xprt);
 }
 
@@ -262,13 +249,13 @@ static bool can_have_more(const struct xprtrdma_conn *conn, enum xprtrdma_want w
 }
 
 /**
- * xprtrdma_window_want - there may be too few buffers
+ * xprtrdma_window_request_buffers - there may be too few buffers
  * @conn: the connection
  * @want: for what
  *
  * Context: any; the caller holds xc_lock.
  */
-void xprtrdma_window_want(struct xprtrdma_conn *conn, enum xprtrdma_want want)
+void xprtrdma_window_request_buffers(struct xprtrdma_conn *conn, enum xprtrdma_want want)
 {
 	lockdep_assert_held(&conn->xc_lock);
 	/* After BROKEN xprtrdma_window_stop() may have been called. */
@@ -278,39 +265,39 @@ void xprtrdma_window_want(struct xprtrdma_conn *conn, enum xprtrdma_want want)
 	queue_work(xprtrdma_wq, &conn->xc_growth.worker);
 }
 
-/* It is the grant that calls wait for, and not buffers. */
-static bool grant_is_short(const struct xprtrdma_conn *conn)
-{
-	return conn->xc_window.granted <= conn->xc_window.requested &&
-	       conn->xc_window.granted < conn->xc_queues.credits;
-}
-
 /**
- * xprtrdma_window_more - a call waits for a credit
- * @conn: of this connection
+ * xprtrdma_window_request_credits - a call waits for a credit
+ * @conn: the connection
  *
  * Context: process.
  */
-void xprtrdma_window_more(struct xprtrdma_conn *conn)
+void xprtrdma_window_request_credits(struct xprtrdma_conn *conn)
 {
+	const struct rpcrdma_window *window = &conn->xc_window;
+
 	spin_lock(&conn->xc_lock);
-	xprtrdma_window_want(conn, XPRTRDMA_WANTS_CREDITS);
-	if (grant_is_short(conn))
+	xprtrdma_window_request_buffers(conn, XPRTRDMA_WANTS_CREDITS);
+	/* It is the grant that calls wait for, and not buffers. */
+	if (window->granted <= window->requested && window->granted < conn->xc_queues.credits)
 		WRITE_ONCE(conn->xc_growth.ask, 0);
 	spin_unlock(&conn->xc_lock);
 }
 
 /**
- * xprtrdma_window_ask_more - xprtrdma_window_ask(), when a call had to wait
+ * xprtrdma_window_ask - how many credits does a message ask for?
  * @conn: the connection
  *
- * Context: any; the caller has not taken its credit yet.
+ * RFC 8166 section 3.3.1. Twice as many as there are, when a call had to wait.
+ *
+ * Context: any; the caller of a message that is a call has not taken its credit yet.
  * Return: credits, at least 1
  */
-u32 xprtrdma_window_ask_more(struct xprtrdma_conn *conn)
+u32 xprtrdma_window_ask(struct xprtrdma_conn *conn)
 {
-	u32 size;
+	u32 size = READ_ONCE(conn->xc_growth.ask);
 
+	if (likely(size))
+		return size;
 	spin_lock(&conn->xc_lock);
 	size = rpcrdma_window_size(&conn->xc_window);
 	/* Many replies may have come at once since then: the first call asks in any case. */

@@ -7,14 +7,14 @@
  * its regions have been taken back.
  *
  * @part receive  the handlers of a call's completions, and what reads its chunks
- *	xprtrdma/backchannel.c: xprtrdma_bc_request_get()
- *	xprtrdma/bc_receive.c: xprtrdma_bc_receive() bc_request_begin()
- *	xprtrdma/bc_receive.c: xprtrdma_bc_pulled() bc_request_strand()
+ *	xprtrdma/backchannel.c: bc_request_get()
+ *	xprtrdma/backchannel.c: xprtrdma_bc_receive() bc_request_begin()
+ *	xprtrdma/backchannel.c: xprtrdma_bc_pulled()
  *	xprtrdma/pull.c: xprtrdma_pull_call() pull_start() pull_wc() xprtrdma_pulls_abort()
  * @part enqueue  a call goes to the service, with a reference on the transport
- *	xprtrdma/bc_receive.c: enqueue()
+ *	xprtrdma/backchannel.c: enqueue()
  * @part request_put  it is idle
- *	xprtrdma/backchannel.c: xprtrdma_bc_request_put()
+ *	xprtrdma/backchannel.c: bc_request_put()
  * @part free_idle  those that are idle are freed
  *	xprtrdma/backchannel.c: free_idle() bc_request_free()
  * @part service  a thread of the callback service, and the task that sends its reply
@@ -27,7 +27,7 @@
  * @part consumer  the NFS client stops its service, and lets go of the transport
  *	xprtrdma/transport.c: transport_destroy() disconnect()
  *	xprtrdma/connection.c: xprtrdma_conn_destroy()
- *	xprtrdma/bc_receive.c: xprtrdma_bc_released()
+ *	xprtrdma/backchannel.c: xprtrdma_bc_released()
  * @part events  environment: the connection is lost
  *
  * @property service  nobody hands a call to a service that has been freed
@@ -55,7 +55,7 @@
  * @mutation NO_WAIT taken  the consumer is not held up for the calls that have come
  * @mutation NO_STRAND fence  the request of a call whose reading was broken off is idle at once
  * @mutation STOP_FIRST leak  idle requests are freed before the connection has gone
- * @mutation NO_RELEASED leak  stranded ones are forgotten
+ * @mutation NO_RELEASED leak  orphaned ones are forgotten
  */
 
 #define CALLS	2

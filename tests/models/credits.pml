@@ -14,12 +14,12 @@
  * are admitted. Any task that waits for the write lock may be the next.
  *
  * @part task  a task of SUNRPC, from its first encoding to the end of its request
- *	xprtrdma/wait.c: wait_ended() lent_on() fence_passed()
+ *	xprtrdma/request.c: wait_ended() registered_on() fence_passed()
  *	xprtrdma/request.c: xprtrdma_request_free() note_lost()
  * @part admit  SUNRPC counts the calls that it admits
  *	xprtrdma/request.c: xprtrdma_request_send()
  * @part may_send  is the window open? without a lock; who finds it closed looks again, and is woken
- *	xprtrdma/request.c: may_send() wait_to_send() look_again()
+ *	xprtrdma/request.c: send_call() wait_to_send()
  *	xprtrdma/window.c: xprtrdma_window_is_open()
  * @part send_call  a credit and the post; or neither
  *	xprtrdma/request.c: send_call()
@@ -30,28 +30,27 @@
  * @part set_cwnd  SUNRPC hears of the window
  *	xprtrdma/window.c: set_cwnd()
  * @part window_more  a call waits for a credit, and there may be more
- *	xprtrdma/window.c: xprtrdma_window_more() xprtrdma_window_want()
+ *	xprtrdma/window.c: xprtrdma_window_request_credits() xprtrdma_window_request_buffers()
  * @part worker  buffers for more calls
  *	xprtrdma/window.c: window_worker() xprtrdma_window_grow() make_buffers()
  *	xprtrdma/receive.c: xprtrdma_receives_create() xprtrdma_receives_post()
  * @part take_grant  a message says how many credits there are
- *	xprtrdma/reply.c: take_grant()
- *	xprtrdma/window.c: xprtrdma_window_grant() new_grant()
+ *	xprtrdma/window.c: xprtrdma_window_grant()
  *	include/rpcrdma/credits.cc: rpcrdma_window_grant()
- * @part give_credit_back  a Receive buffer is back, and then the credit
- *	xprtrdma/reply.c: give_credit_back()
+ * @part credit_return  a Receive buffer is back, and then the credit
+ *	xprtrdma/reply.c: credit_return()
  *	xprtrdma/receive.c: xprtrdma_receive_return() post_idle()
  *	include/rpcrdma/credits.h: rpcrdma_window_untake()
- * @part take_lost  is it that of a call that has ended?
- *	xprtrdma/reply.c: take_lost()
- * @part drop_unknown  nobody waits for the message
- *	xprtrdma/reply.c: drop_unknown()
+ * @part forget_lost_call  is it that of a call that has ended?
+ *	xprtrdma/reply.c: forget_lost_call()
+ * @part handle_unknown  nobody waits for the message
+ *	xprtrdma/reply.c: handle_unknown()
  *	xprtrdma/receive.c: xprtrdma_receive_put()
  * @part receive  the server's messages, and the handler of the Receives
- *	xprtrdma/receive.c: receive_wc()
- *	xprtrdma/reply.c: handle_reply() reply_lookup() was_sent()
+ *	xprtrdma/reply.c: xprtrdma_reply_wc()
+ *	xprtrdma/reply.c: handle_reply() reply_pin() was_sent_meanwhile()
  * @part finish  the second half of a reply, after a LOCAL_INV if it needs one
- *	xprtrdma/reply.c: xprtrdma_reply_invalidated() reply_finish() reply_let_go()
+ *	xprtrdma/reply.c: xprtrdma_reply_invalidated() reply_end() reply_unpin()
  * @part conn_fail  the connection is lost
  *	xprtrdma/connection.c: xprtrdma_conn_fail()
  * @part connection  SUNRPC's autoclose, and the worker that connects
@@ -393,7 +392,7 @@ release:
 		:: else
 		fi
 	};
-	/* lent_on(): a handler lets it go before its connection is taken down. */
+	/* registered_on(): a handler lets it go before its connection is taken down. */
 	atomic {
 		sleeps[i] == RUNS && !pinned[i] ->
 		if
@@ -473,7 +472,7 @@ inline receive_return()
 }
 
 /* Then comes write_space(), which looks at once, and may be late with the lock. */
-inline give_credit_back(handler, last)
+inline credit_return(handler, last)
 {
 	receive_return();
 	assert(in_flight > 0);	/* leak */
@@ -483,20 +482,20 @@ inline give_credit_back(handler, last)
 }
 
 /* Nobody cares for @lost_on when there is none. */
-inline take_lost()
+inline forget_lost_call()
 {
 	lost = lost - (lost && lost_on == serial);
 	lost_on = (lost -> lost_on : 0)
 }
 
-inline drop_unknown()
+inline handle_unknown()
 {
 	if
 	/* Of an RDMA_MSG it is known that it is a reply. */
-	:: take_lost();
+	:: forget_lost_call();
 		rx = RETURNS;
 		take_grant(WAKES_FIRST)
-	:: lost && lost_on == serial -> take_lost(); rx = RETURNS
+	:: lost && lost_on == serial -> forget_lost_call(); rx = RETURNS
 	:: !(lost && lost_on == serial) ->
 		receive_return();
 		/* Its task has not come to note_lost(). */
@@ -524,11 +523,11 @@ end:
 		:: need_recv[n] && sent_on[n] == serial ->
 			pinned[n] = true;
 			take_grant(WAKES)
-		:: else -> drop_unknown()
+		:: else -> handle_unknown()
 		fi;
 		n = 0
 	   }
-	:: d_step { rx == RETURNS -> give_credit_back(rx, (write_space_wait -> WAKES : IDLE)) }
+	:: d_step { rx == RETURNS -> credit_return(rx, (write_space_wait -> WAKES : IDLE)) }
 	:: atomic {
 		rx == WAKES || rx == WAKES_FIRST ->
 		write_space();
@@ -544,7 +543,7 @@ proctype finish()
 
 end:
 	do
-	/* reply_let_go(), under queue_lock. Flushed: it is sent again. */
+	/* reply_unpin(), under queue_lock. Flushed: it is sent again. */
 	:: atomic {
 		if
 		:: tx == IDLE && rx == IDLE && pinned[0] -> n = 0
@@ -568,14 +567,14 @@ end:
 	   }
 #ifdef WAKE_FIRST
 	:: atomic { tx == WAKES -> write_space(); tx = RETURNS }
-	:: d_step { tx == RETURNS -> give_credit_back(tx, IDLE) }
+	:: d_step { tx == RETURNS -> credit_return(tx, IDLE) }
 #else
 #ifdef CREDIT_FIRST
 	:: d_step { tx == RETURNS -> in_flight--; tx = POSTS }
 	:: d_step { tx == POSTS -> receive_return(); tx = WAKES }
 	:: atomic { tx == WAKES -> write_space(); tx = IDLE }
 #else
-	:: d_step { tx == RETURNS -> give_credit_back(tx, (write_space_wait -> WAKES : IDLE)) }
+	:: d_step { tx == RETURNS -> credit_return(tx, (write_space_wait -> WAKES : IDLE)) }
 	:: atomic { tx == WAKES -> write_space(); tx = IDLE }
 #endif
 #endif

@@ -10,23 +10,23 @@
  *
  * @part task  a task of SUNRPC, from the post to the end of its request
  *	xprtrdma/send.c: xprtrdma_send_post()
- *	xprtrdma/wait.c: xprtrdma_reply_wait() wait_ended() wait_for_fence() fence_passed()
+ *	xprtrdma/request.c: xprtrdma_reply_wait() wait_ended() wait_for_fence() fence_passed()
  *	xprtrdma/request.c: xprtrdma_request_free()
- * @part lent_on  where is its memory lent?
- *	xprtrdma/wait.c: lent_on()
+ * @part registered_on  where is its memory lent?
+ *	xprtrdma/request.c: registered_on()
  * @part unmap_sync  the memory of a task that ends without a reply
  *	xprtrdma/frwr.c: xprtrdma_frwr_unmap_sync()
  * @part inv_post  LOCAL_INVs
  *	xprtrdma/frwr.c: inv_post()
  * @part recycle  regions go back to the pool
- *	xprtrdma/frwr.c: mrs_recycle() loan_drop_conn()
+ *	xprtrdma/frwr.c: mrs_recycle() mr_list_put_conn()
  * @part receive  the server's reply, and the handler of its Receive
- *	xprtrdma/reply.c: reply_lookup() handle_reply()
+ *	xprtrdma/reply.c: reply_pin() handle_reply()
  *	xprtrdma/frwr.c: xprtrdma_frwr_reminv() xprtrdma_frwr_unmap_async()
  * @part complete  the memory is ours alone
- *	xprtrdma/reply.c: reply_complete() reply_deliver()
+ *	xprtrdma/reply.c: reply_complete() reply_copied()
  * @part let_go  the RPC is unpinned, whatever has become of it
- *	xprtrdma/reply.c: reply_let_go()
+ *	xprtrdma/reply.c: reply_unpin()
  * @part reads  the worker that reads replies
  *	xprtrdma/pull.c: pull_worker() pull_start() reads_build() reads_post()
  * @part send_cq  the Send Queue, and its handlers
@@ -40,7 +40,7 @@
  *	xprtrdma/connection.c: xprtrdma_conn_destroy() conn_quiesce()
  *	xprtrdma/pull.c: xprtrdma_pulls_abort()
  *	xprtrdma/frwr.c: xprtrdma_mrs_release()
- *	xprtrdma/wait.c: xprtrdma_fence_wake()
+ *	xprtrdma/request.c: xprtrdma_fence_wake()
  * @part misfortune  environment: the connection is lost, a timer runs out, the task is killed
  *
  * @property fence  no memory is the task's again, or unmapped, while the server may reach it
@@ -52,7 +52,7 @@
  * @property after  no memory is mapped, registered or written to once it is the task's again
  *	kunit/xprtrdma_kunit: xprtrdma_fence.fence_no_reply_to_a_task_that_goes_on
  *	kunit/xprtrdma_kunit: xprtrdma_wait.reply_is_complete_before_the_close
- * @property taken  no region is taken off a loan that somebody walks
+ * @property taken  no region is taken off a list that somebody walks
  *	kunit/xprtrdma_kunit: xprtrdma_fence.fence_connection_ends_while_regions_are_taken
  * @property alive  nobody uses a connection that has been freed
  *	kunit/xprtrdma_kunit: xprtrdma_wait.connection_is_closed_in_between
@@ -85,22 +85,22 @@ mtype = { NOT, TASK, REPLY };			/* for whom a LOCAL_INV is posted */
 
 /* The task and its call */
 mtype sleeps = RUNS;
-bool has_region, need_recv = true, sent_on, completed, killed, pinned, ln_receive;
+bool has_region, need_recv = true, sent_on, completed, killed, pinned, ml_receive;
 bool gone;		/* the memory is the task's again */
 
 /* The region */
 bool in_loan, mapped, valid;
-bool ln_conn;
-bool walks;		/* somebody goes through the loan */
+bool ml_conn;
+bool walks;		/* somebody goes through the list */
 
-/* The connection. References: its own, the loan's, the task's */
+/* The connection. References: its own, the list's, the task's */
 bool sending = true, established = true, drained, released, close_wait, freed;
 byte refs = 1;
 bool taking;		/* the mutex */
 bool out;		/* the server has the call */
 bool recv_runs, sq_runs, worker_runs;
 mtype inv = NOT, pull = NONE;
-bool inv_wakes;		/* ln_fenced */
+bool inv_wakes;		/* ml_fenced */
 
 byte left = 2;
 
@@ -127,12 +127,12 @@ inline conn_fail()
 	fi
 }
 
-/* The region is mapped, and hangs on the loan. */
-inline lend()
+/* The region is mapped, and hangs on the list. */
+inline map()
 {
 	assert(!gone);	/* after */
-	refs = (ln_conn -> refs : refs + 1);
-	ln_conn = true;
+	refs = (ml_conn -> refs : refs + 1);
+	ml_conn = true;
 	in_loan = true;
 	mapped = true
 }
@@ -152,7 +152,7 @@ inline recycle()
 	fi;
 	d_step {
 		if
-		:: ln_conn -> ln_conn = false; conn_put()
+		:: ml_conn -> ml_conn = false; conn_put()
 		:: else
 		fi
 	}
@@ -176,7 +176,7 @@ inline let_go()
 {
 	/* Under queue_lock */
 	d_step {
-		ln_receive = false;
+		ml_receive = false;
 		sent_on = false;
 		if
 		:: done ->
@@ -193,7 +193,7 @@ inline let_go()
 inline complete()
 {
 	if
-	:: ln_conn -> recycle()
+	:: ml_conn -> recycle()
 	:: else
 	fi;
 	if
@@ -224,11 +224,11 @@ inline unmap_async()
 #endif
 }
 
-inline lent_on()
+inline registered_on()
 {
 	/* Under queue_lock */
 	d_step {
-		conn = (ln_receive || ln_conn) && !released;
+		conn = (ml_receive || ml_conn) && !released;
 		if
 #ifndef NO_REFERENCE
 		:: conn -> conn_use(); refs++
@@ -266,7 +266,7 @@ inline unmap_sync()
 		released;
 		d_step {
 			if
-			:: ln_conn -> ln_conn = false; conn_put()
+			:: ml_conn -> ml_conn = false; conn_put()
 			:: else
 			fi
 		}
@@ -280,7 +280,7 @@ proctype task()
 	/* xprtrdma_send_post(), under xc_lock: with a region or without, and all of it or not */
 	atomic {
 		if
-		:: has_region = true; lend()
+		:: has_region = true; map()
 		:: skip
 		fi;
 		sent_on = true;
@@ -303,7 +303,7 @@ wait:
 	if
 	:: need_recv && !killed ->
 #ifndef NO_FENCE
-		lent_on();
+		registered_on();
 		if
 		:: conn ->
 			d_step { conn_fail() };
@@ -343,7 +343,7 @@ wait:
 		d_step { !pinned -> need_recv = false };
 #endif
 		if
-		:: ln_conn -> unmap_sync()
+		:: ml_conn -> unmap_sync()
 		:: else
 		fi;
 		d_step { assert(!reaches) /* fence */; gone = true }
@@ -365,7 +365,7 @@ proctype receive()
 		:: skip
 		fi;
 		if
-		:: need_recv && sent_on && !ln_receive -> pinned = true; ln_receive = true; recv_runs = true
+		:: need_recv && sent_on && !ml_receive -> pinned = true; ml_receive = true; recv_runs = true
 		:: else -> done = false
 		fi
 	   };
@@ -391,7 +391,7 @@ proctype reads()
 	if
 	/* pull_next(), under xc_lock */
 	:: d_step { pull == WAITS && established -> pull = STARTS; worker_runs = true };
-		d_step { lend() };
+		d_step { map() };
 		if
 		/* reads_post(), under xc_lock. On iWARP the server may write to the region. */
 		:: d_step { established -> assert(!gone) /* after */; pull = READS; valid = true }

@@ -2,7 +2,7 @@
 """What a model says of itself, in the comment at its top:
 
     @part NAME  what it is; an environment has no functions
-        xprtrdma/wait.c: wait_ended() lent_on()
+        xprtrdma/request.c: wait_ended() registered_on()
     @property NAME  what holds
         kunit/xprtrdma_kunit: xprtrdma_again.killed_before_the_fence
     @mutation NAME property  what it does wrong

@@ -86,7 +86,7 @@ static void expect_sound_call(struct hostile *hostile)
 	const struct rpc_rqst *rqst = &call->rqst;
 
 	KUNIT_ASSERT_EQ(test, 0, atomic_read(&rqst->rq_pin));
-	KUNIT_ASSERT_PTR_EQ(test, NULL, xprtrdma_request_of(rqst)->rq_loan.ln_receive);
+	KUNIT_ASSERT_PTR_EQ(test, NULL, xprtrdma_request_of(rqst)->rq_registered.ml_receive);
 	if (!client_call_done(call))
 		return;
 	hostile->answered++;

@@ -46,9 +46,9 @@ static void reply_waits_for_a_send(struct kunit *test)
 	struct rpc_rqst *rqst = called(bc_call_create(client, 64), 100);
 
 	client_post_all_sends(client);
-	client->conn->xc_lack = XPRTRDMA_LACKS_REGION;
+	client->conn->xc_wait = XPRTRDMA_WAIT_REGIONS;
 	KUNIT_EXPECT_EQ(test, -EAGAIN, xprtrdma_request_send(rqst));
-	KUNIT_EXPECT_EQ(test, XPRTRDMA_LACKS_SEND, client->conn->xc_lack);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_WAIT_SEND_QUEUE, client->conn->xc_wait);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
 	KUNIT_EXPECT_TRUE(test, waits(client));
 	fake_run_all(client->qp);
@@ -96,7 +96,7 @@ static void writes_come_back_in_between(struct kunit *test)
 	fake_mark(client->qp);
 	KUNIT_EXPECT_EQ(test, 0, xprtrdma_request_send(rqsts[0]));
 	KUNIT_EXPECT_EQ(test, 3 + 1, fake_posted(client->qp));
-	client_between(AFTER_BC_WRITE_POST, complete_all_sends, client);
+	client_between(BEFORE_WAIT_FOR_SPACE, complete_all_sends, client);
 	KUNIT_EXPECT_EQ(test, 0, xprtrdma_request_send(rqsts[1]));
 	KUNIT_EXPECT_TRUE(test, client_between_happened());
 	KUNIT_EXPECT_EQ(test, 2 * (3 + 1), fake_posted(client->qp));

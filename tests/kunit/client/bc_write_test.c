@@ -228,9 +228,9 @@ static void queue_has_no_room(struct kunit *test)
 	answer(rqst, 4096);
 	client->conn->xc_bc_write.wrs = 2;
 	clear_bit(XPRT_WRITE_SPACE, &client->xprt->state);
-	client->conn->xc_lack = XPRTRDMA_LACKS_REGION;
+	client->conn->xc_wait = XPRTRDMA_WAIT_REGIONS;
 	KUNIT_EXPECT_EQ(test, -EAGAIN, xprtrdma_request_send(rqst));
-	KUNIT_EXPECT_EQ(test, XPRTRDMA_LACKS_SEND, client->conn->xc_lack);
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_WAIT_SEND_QUEUE, client->conn->xc_wait);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
 	KUNIT_EXPECT_TRUE(test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
 	client->conn->xc_bc_write.wrs = XPRTRDMA_BC_WRITES;

@@ -26,7 +26,7 @@ bool client_between_happened(void)
 	return happened;
 }
 
-static void after(enum client_step step)
+static void at(enum client_step step)
 {
 	void (*happens)(struct client *client) = between.happens;
 
@@ -42,37 +42,29 @@ struct xprtrdma_send *__wrap_xprtrdma_send_get(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_send *send = __real_xprtrdma_send_get(conn);
 
-	after(AFTER_SEND_GET);
+	at(AFTER_SEND_GET);
 	return send;
 }
 
-int __wrap_xprtrdma_bc_write_post(struct xprtrdma_bc_write *write)
+int __wrap_xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs,
+			     struct xprtrdma_cursor *cursor, int access)
 {
-	int rc = __real_xprtrdma_bc_write_post(write);
+	int rc = __real_xprtrdma_frwr_map(conn, mrs, cursor, access);
 
-	after(AFTER_BC_WRITE_POST);
+	at(AFTER_MAP);
 	return rc;
 }
 
-int __wrap_xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
-			      struct xprtrdma_cursor *cursor, int access)
+void __wrap_xprtrdma_frwr_recycle(struct xprtrdma_mr_list *mrs)
 {
-	int rc = __real_xprtrdma_frwr_lend(conn, loan, cursor, access);
-
-	after(AFTER_LEND);
-	return rc;
-}
-
-void __wrap_xprtrdma_frwr_recycle(struct xprtrdma_loan *loan)
-{
-	__real_xprtrdma_frwr_recycle(loan);
-	after(AFTER_RECYCLE);
+	__real_xprtrdma_frwr_recycle(mrs);
+	at(AFTER_RECYCLE);
 }
 
 void __wrap_xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 {
 	__real_xprtrdma_conn_fail(conn, why);
-	after(AFTER_CONN_FAIL);
+	at(AFTER_CONN_FAIL);
 }
 
 int __wrap_xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
@@ -80,24 +72,25 @@ int __wrap_xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rq
 {
 	int rc = __real_xprtrdma_marshal_call(conn, rqst, send);
 
-	after(AFTER_MARSHAL);
+	at(AFTER_MARSHAL);
 	return rc;
 }
 
 void __wrap_xprtrdma_pulls_show(struct seq_file *seq, struct xprtrdma_conn *conn)
 {
 	__real_xprtrdma_pulls_show(seq, conn);
-	after(AFTER_PULLS_SHOW);
+	at(AFTER_PULLS_SHOW);
 }
 
 void __wrap_rpcrdma_region_unmap(struct rpcrdma_region *region)
 {
 	__real_rpcrdma_region_unmap(region);
-	after(AFTER_REGION_UNMAP);
+	at(AFTER_REGION_UNMAP);
 }
 
 void __wrap_xprt_wait_for_buffer_space(struct rpc_xprt *xprt)
 {
+	at(BEFORE_WAIT_FOR_SPACE);
 	__real_xprt_wait_for_buffer_space(xprt);
-	after(AFTER_WAIT_FOR_SPACE);
+	at(AFTER_WAIT_FOR_SPACE);
 }

@@ -12,16 +12,16 @@
 enum client_step {
 	AFTER_SEND_GET,		/* xprtrdma_send_get() */
 	AFTER_MARSHAL,		/* xprtrdma_marshal_call() */
-	AFTER_BC_WRITE_POST,	/* xprtrdma_bc_write_post() */
-	AFTER_LEND,		/* xprtrdma_frwr_lend() */
+	AFTER_MAP,		/* xprtrdma_frwr_map() */
 	AFTER_RECYCLE,		/* xprtrdma_frwr_recycle() */
 	AFTER_CONN_FAIL,	/* xprtrdma_conn_fail() */
 	AFTER_PULLS_SHOW,	/* xprtrdma_pulls_show() */
 	AFTER_REGION_UNMAP,	/* rpcrdma_region_unmap() */
-	AFTER_WAIT_FOR_SPACE,	/* xprt_wait_for_buffer_space() */
+	BEFORE_WAIT_FOR_SPACE,	/* xprt_wait_for_buffer_space() */
+	AFTER_WAIT_FOR_SPACE,	/* the same */
 };
 
-/* @happens takes effect once, when the next such call is about to return. */
+/* @happens takes effect once, when the next such call is about to return, or to begin. */
 void client_between(enum client_step step, void (*happens)(struct client *client),
 		    struct client *client);
 bool client_between_happened(void);
@@ -29,14 +29,12 @@ bool client_between_happened(void);
 /* What the linker makes of a call, and of the function. */
 struct xprtrdma_send *__real_xprtrdma_send_get(struct xprtrdma_conn *conn);
 struct xprtrdma_send *__wrap_xprtrdma_send_get(struct xprtrdma_conn *conn);
-int __real_xprtrdma_bc_write_post(struct xprtrdma_bc_write *write);
-int __wrap_xprtrdma_bc_write_post(struct xprtrdma_bc_write *write);
-int __real_xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
-			      struct xprtrdma_cursor *cursor, int access);
-int __wrap_xprtrdma_frwr_lend(struct xprtrdma_conn *conn, struct xprtrdma_loan *loan,
-			      struct xprtrdma_cursor *cursor, int access);
-void __real_xprtrdma_frwr_recycle(struct xprtrdma_loan *loan);
-void __wrap_xprtrdma_frwr_recycle(struct xprtrdma_loan *loan);
+int __real_xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs,
+			     struct xprtrdma_cursor *cursor, int access);
+int __wrap_xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs,
+			     struct xprtrdma_cursor *cursor, int access);
+void __real_xprtrdma_frwr_recycle(struct xprtrdma_mr_list *mrs);
+void __wrap_xprtrdma_frwr_recycle(struct xprtrdma_mr_list *mrs);
 void __real_xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why);
 void __wrap_xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why);
 int __real_xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,

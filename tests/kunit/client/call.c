@@ -497,8 +497,8 @@ void client_call_expect_error(struct client_call *call, int status)
 /* At what waits for the HCA, whatever the timer says. */
 void client_look_at_held(struct client *client)
 {
-	mod_delayed_work(xprtrdma_wq, &client->conn->xc_watch.held_worker, 0);
-	flush_work(&client->conn->xc_watch.held_worker.work);
+	mod_delayed_work(xprtrdma_wq, &client->conn->xc_watch.hca_worker, 0);
+	flush_work(&client->conn->xc_watch.hca_worker.work);
 }
 
 /* No answer: the RPC waits on, and nobody looks at it. */
@@ -508,5 +508,5 @@ void client_call_expect_waiting(struct client_call *call)
 
 	KUNIT_EXPECT_FALSE(test, client_call_done(call));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&call->rqst.rq_pin));
-	KUNIT_EXPECT_PTR_EQ(test, NULL, xprtrdma_request_of(&call->rqst)->rq_loan.ln_receive);
+	KUNIT_EXPECT_PTR_EQ(test, NULL, xprtrdma_request_of(&call->rqst)->rq_registered.ml_receive);
 }

@@ -6,7 +6,8 @@
 #ifndef KUNIT_CLIENT_H
 #define KUNIT_CLIENT_H
 
-#include "../../xprtrdma/xprtrdma.h"
+#include "../../xprtrdma/connection.h"
+#include "../../xprtrdma/request.h"
 #include "../fake/alloc.h"
 #include "../fake/bytes.h"
 #include "../fake/queues.h"

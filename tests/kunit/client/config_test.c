@@ -15,7 +15,7 @@ static int config_init(struct kunit *test)
 
 	mount_init(test);
 	mount = test->priv;
-	mount->transport->xt_config_timeout = 60 * HZ;
+	mount->transport->xt_ccp_timeout = 60 * HZ;
 	xprtrdma_ask_config = 1;
 	return 0;
 }
@@ -158,7 +158,7 @@ static void config_answer_is_applied(struct kunit *test)
 		put_unaligned_be32(c->value, reply + 28 + c->at);
 	deliver(mount, reply, c->length ? 28 + c->length : length);
 	expect_connected(mount, c->inline_send, 32);
-	KUNIT_EXPECT_FALSE(test, mount->transport->xt_config_silent);
+	KUNIT_EXPECT_FALSE(test, mount->transport->xt_ccp_silent);
 	KUNIT_EXPECT_EQ(test, 0, fake_cm.disconnects);
 }
 
@@ -225,7 +225,7 @@ static void config_silence(struct kunit *test)
 {
 	struct mount *mount = test->priv;
 
-	mount->transport->xt_config_timeout = HZ / 50;
+	mount->transport->xt_ccp_timeout = HZ / 50;
 	fake_mark(&mount->fake->qp);
 	mount_start(mount);
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, mount_connected(mount));

@@ -21,38 +21,41 @@ static struct client *connected(struct kunit *test, u32 depth, bool gaps)
 /* Maps the call's buffer as one chunk. */
 static int map(struct client_call *call, enum xprtrdma_parts parts, bool writable)
 {
+	struct xprtrdma_request *request = xprtrdma_request_of(&call->rqst);
+
 	rpcrdma_lists_init(&call->lists, call->segments, CLIENT_SEGMENTS, call->chunks,
 			   CLIENT_CHUNKS);
 	rpcrdma_lists_begin_write(&call->lists);
-	return xprtrdma_frwr_map(call->client->conn, &xprtrdma_request_of(&call->rqst)->rq_loan,
-				 &call->rqst.rq_snd_buf, parts, writable, &call->lists);
+	return xprtrdma_frwr_map_chunk(call->client->conn, &request->rq_registered,
+				       &call->rqst.rq_snd_buf, parts, writable, &call->lists);
 }
 
 /* Posts what was mapped, together with a Send. */
 static int post(struct client_call *call)
 {
 	struct xprtrdma_conn *conn = call->client->conn;
+	struct xprtrdma_send *send = xprtrdma_send_reserve(conn);
 
 	/* Nothing is answered here. */
 	conn->xc_window.in_flight = 0;
-	KUNIT_ASSERT_NOT_NULL(call->client->test, xprtrdma_send_for_call(conn));
-	return xprtrdma_send_call(conn, RPCRDMA_MIN_HEADER_SIZE,
+	KUNIT_ASSERT_NOT_NULL(call->client->test, send);
+	return xprtrdma_send_call(send, RPCRDMA_MIN_HEADER_SIZE,
 				  xprtrdma_request_of(&call->rqst));
 }
 
 /* The peer's own end of the R_keys, as after an RPC that was invalidated remotely. */
 static void unmap(struct client_call *call)
 {
-	struct xprtrdma_loan *loan = &xprtrdma_request_of(&call->rqst)->rq_loan;
+	struct xprtrdma_mr_list *mrs = &xprtrdma_request_of(&call->rqst)->rq_registered;
 	u32 i;
 
 	fake_run_all(call->client->qp);
 	for (i = 0; i < call->lists.nr_segments; i++) {
 		fake_mr_invalidate(call->client->fake, call->segments[i].handle);
 		KUNIT_EXPECT_TRUE(call->client->test,
-				  xprtrdma_frwr_reminv(loan, call->segments[i].handle));
+				  xprtrdma_frwr_reminv(mrs, call->segments[i].handle));
 	}
-	xprtrdma_frwr_recycle(loan);
+	xprtrdma_frwr_recycle(mrs);
 }
 
 struct map_case {
@@ -251,7 +254,7 @@ static void frwr_map_with_too_many_segments(struct kunit *test)
 	struct client_call *call = client_call_create(client, &shape);
 
 	KUNIT_EXPECT_EQ(test, -EMSGSIZE, map(call, XPRTRDMA_PAGES, false));
-	xprtrdma_frwr_recycle(&xprtrdma_request_of(&call->rqst)->rq_loan);
+	xprtrdma_frwr_recycle(&xprtrdma_request_of(&call->rqst)->rq_registered);
 	client_expect_at_rest(client);
 }
 
@@ -273,7 +276,7 @@ static void frwr_map_with_an_empty_pool(struct kunit *test)
 	/* Assert */
 	KUNIT_EXPECT_EQ(test, -EAGAIN, rc);
 	KUNIT_EXPECT_EQ(test, 0, client_free_mrs(client));
-	xprtrdma_frwr_recycle(&xprtrdma_request_of(&call->rqst)->rq_loan);
+	xprtrdma_frwr_recycle(&xprtrdma_request_of(&call->rqst)->rq_registered);
 	KUNIT_EXPECT_EQ(test, left, client_free_mrs(client));
 	client_expect_at_rest(client);
 }
@@ -286,7 +289,7 @@ static void frwr_map_refused_by_the_device(struct kunit *test)
 
 	client->fake->map_accept = 2;
 	KUNIT_EXPECT_EQ(test, -EIO, map(call, XPRTRDMA_PAGES, false));
-	xprtrdma_frwr_recycle(&xprtrdma_request_of(&call->rqst)->rq_loan);
+	xprtrdma_frwr_recycle(&xprtrdma_request_of(&call->rqst)->rq_registered);
 	client_expect_at_rest(client);
 }
 
@@ -331,11 +334,11 @@ static void frwr_small_device_pages(struct kunit *test)
 	call = client_call_create(client, &(struct client_shape){
 		.head = 64, .pages = 6 * PAGE_SIZE, .reply_head = 64 });
 	KUNIT_ASSERT_EQ(test, 2, map(call, XPRTRDMA_PAGES, false));
-	region = list_first_entry(&xprtrdma_request_of(&call->rqst)->rq_loan.ln_mrs,
+	region = list_first_entry(&xprtrdma_request_of(&call->rqst)->rq_registered.ml_mrs,
 				  struct rpcrdma_region, rg_list);
 	KUNIT_EXPECT_EQ(test, PAGE_SIZE / 4, region->rg_mr->page_size);
 	KUNIT_EXPECT_EQ(test, 4 * PAGE_SIZE, region->rg_mr->length);
-	xprtrdma_frwr_recycle(&xprtrdma_request_of(&call->rqst)->rq_loan);
+	xprtrdma_frwr_recycle(&xprtrdma_request_of(&call->rqst)->rq_registered);
 	client_expect_at_rest(client);
 }
 
@@ -356,7 +359,7 @@ static void frwr_offsets_tell_nothing(struct kunit *test)
 		KUNIT_EXPECT_NE(test, before, offset);
 		KUNIT_EXPECT_LT(test, offset, 1ULL << 63);
 		before = offset;
-		xprtrdma_frwr_recycle(&xprtrdma_request_of(&call->rqst)->rq_loan);
+		xprtrdma_frwr_recycle(&xprtrdma_request_of(&call->rqst)->rq_registered);
 	}
 	client_expect_at_rest(client);
 }
@@ -366,8 +369,8 @@ static void frwr_recycle_without_regions(struct kunit *test)
 	struct client *client = connected(test, 16, false);
 	struct client_call *call = client_call_create(client, &two_pages);
 
-	xprtrdma_frwr_recycle(&xprtrdma_request_of(&call->rqst)->rq_loan);
-	xprtrdma_frwr_recycle(&xprtrdma_request_of(&call->rqst)->rq_loan);
+	xprtrdma_frwr_recycle(&xprtrdma_request_of(&call->rqst)->rq_registered);
+	xprtrdma_frwr_recycle(&xprtrdma_request_of(&call->rqst)->rq_registered);
 	client_expect_at_rest(client);
 }
 
@@ -408,7 +411,7 @@ static int frwr_failure_init(struct kunit *test)
 
 static void more(struct client *client)
 {
-	xprtrdma_mrs_more(client->conn);
+	xprtrdma_mrs_grow(client->conn);
 	flush_work(&client->conn->xc_mr.worker);
 }
 

@@ -100,7 +100,7 @@ static void check_any_buffer(struct kunit *test, bool gaps)
 	};
 	struct client *client = client_create(test);
 	struct client_call *call;
-	struct xprtrdma_loan *loan;
+	struct xprtrdma_mr_list *mrs;
 	struct rnd_state random;
 	struct xdr_buf *buf;
 	u32 i, left;
@@ -111,7 +111,7 @@ static void check_any_buffer(struct kunit *test, bool gaps)
 		client->fake->ib.attrs.kernel_cap_flags |= IBK_SG_GAPS_REG;
 	client_connect(client);
 	call = client_call_create(client, &shape);
-	loan = &xprtrdma_request_of(&call->rqst)->rq_loan;
+	mrs = &xprtrdma_request_of(&call->rqst)->rq_registered;
 	buf = &call->rqst.rq_snd_buf;
 	prandom_seed_state(&random, 8166);
 
@@ -123,11 +123,11 @@ static void check_any_buffer(struct kunit *test, bool gaps)
 		random_shape(&random, buf, shape.head, shape.tail);
 		left = prandom_u32_state(&random) % (PAGES * PAGE_SIZE);
 		cursor.left = i % 2 ? left : U32_MAX;
-		count = xprtrdma_frwr_lend(client->conn, loan, &cursor, IB_ACCESS_REMOTE_READ);
+		count = xprtrdma_frwr_map(client->conn, mrs, &cursor, IB_ACCESS_REMOTE_READ);
 		KUNIT_ASSERT_GE(test, count, 0);
-		KUNIT_ASSERT_EQ(test, (size_t)count, list_count_nodes(&loan->ln_mrs));
-		check_regions(test, &loan->ln_mrs, &place, i % 2 ? left : U32_MAX);
-		xprtrdma_frwr_recycle(loan);
+		KUNIT_ASSERT_EQ(test, (size_t)count, list_count_nodes(&mrs->ml_mrs));
+		check_regions(test, &mrs->ml_mrs, &place, i % 2 ? left : U32_MAX);
+		xprtrdma_frwr_recycle(mrs);
 	}
 	buf->page_base = 0;
 	buf->page_len = shape.pages;

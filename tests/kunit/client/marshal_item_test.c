@@ -88,11 +88,11 @@ static u32 chunk_count(const struct rpcrdma_chunk_lists *lists)
 /* No element is empty, and no page is there twice. */
 static void expect_elements(struct client_call *call, u32 count)
 {
-	struct xprtrdma_loan *loan = &xprtrdma_request_of(&call->rqst)->rq_loan;
+	struct xprtrdma_mr_list *mrs = &xprtrdma_request_of(&call->rqst)->rq_registered;
 	struct rpcrdma_region *region;
 	u32 seen = 0;
 
-	list_for_each_entry(region, &loan->ln_mrs, rg_list)
+	list_for_each_entry(region, &mrs->ml_mrs, rg_list)
 		seen += region->rg_nents;
 	KUNIT_EXPECT_EQ(call->client->test, count, seen);
 }

@@ -45,7 +45,7 @@ static void probe_and_watches_stop(struct kunit *test)
 	struct client *client = client_of(test);
 	struct delayed_work *works[] = {
 		worker(client), &client->conn->xc_watch.stall_worker,
-		&client->conn->xc_watch.held_worker,
+		&client->conn->xc_watch.hca_worker,
 	};
 	int i;
 

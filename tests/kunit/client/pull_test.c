@@ -388,7 +388,7 @@ static void connection_fails_in_between(struct kunit *test)
 	struct client *client = client_of(test);
 	struct client_call *call = sent(client);
 
-	client_between(AFTER_LEND, fail, client);
+	client_between(AFTER_MAP, fail, client);
 	expose(call);
 	KUNIT_EXPECT_TRUE(test, client_between_happened());
 	expect_lost(call);

@@ -35,9 +35,9 @@ static int send_patiently(struct client *client, struct client_call *call)
 {
 	int rc = client_call_send(call);
 
-	if (!rc || client->conn->xc_lack != XPRTRDMA_LACKS_SEND)
+	if (!rc || client->conn->xc_wait != XPRTRDMA_WAIT_SEND_QUEUE)
 		return rc;
-	client->conn->xc_lack = XPRTRDMA_LACKS_CREDIT;
+	client->conn->xc_wait = XPRTRDMA_WAIT_CREDIT;
 	fake_run_all(client->qp);
 	return client_call_send(call);
 }
@@ -278,7 +278,7 @@ static void window_asks_for_no_more_than_it_can_use(struct kunit *test)
 	granted(client, 16);
 	/* So that nobody makes buffers meanwhile */
 	conn->xc_state = RPCRDMA_CONN_CONNECTING;
-	xprtrdma_window_more(conn);
+	xprtrdma_window_request_credits(conn);
 	conn->xc_state = RPCRDMA_CONN_ESTABLISHED;
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, conn->xc_growth.ask);
 
@@ -294,7 +294,7 @@ static void window_asks_for_no_more_than_it_can_use(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 20, asked(client, 16));
 	conn->xc_queues.credits = 16;
 	conn->xc_growth.ask = 16;
-	xprtrdma_window_more(conn);
+	xprtrdma_window_request_credits(conn);
 	KUNIT_EXPECT_EQ(test, 16, conn->xc_growth.ask);
 }
 
@@ -384,7 +384,7 @@ static void nothing_grows_on_a_lost_connection(struct kunit *test)
 
 	granted(client, 32);
 	xprtrdma_conn_fail(conn, RPCRDMA_END_OTHER);
-	xprtrdma_window_more(conn);
+	xprtrdma_window_request_credits(conn);
 	KUNIT_EXPECT_FALSE(test, work_busy(&conn->xc_growth.worker));
 	KUNIT_EXPECT_EQ(test, 0, conn->xc_growth.wants);
 }
@@ -403,7 +403,7 @@ static void window_registrations_have_entries(struct kunit *test)
 	granted(client, 32);
 	fake_run_all(client->qp);
 	KUNIT_ASSERT_GT(test, conn->xc_queues.signal_every, 1);
-	conn->xc_send.unsignaled = 0;
+	conn->xc_send.unsignalled = 0;
 	conn->xc_send.reg_wrs = needed;
 	calls[0] = client_call_create(client, &read_8k);
 	calls[1] = client_call_create(client, &read_8k);

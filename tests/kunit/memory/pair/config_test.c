@@ -22,7 +22,7 @@ static void ask_work(struct work_struct *work)
 {
 	struct ask *ask = container_of(work, struct ask, work);
 
-	ask->rc = xprtrdma_config_ask(ask->pair->client.conn);
+	ask->rc = xprtrdma_ccp_ask(ask->pair->client.conn);
 	smp_store_release(&ask->done, true);	/* pairs with ask_and_serve() */
 }
 
@@ -31,7 +31,7 @@ static int ask_and_serve(struct pair *pair)
 {
 	struct ask ask = { .pair = pair };
 
-	pair->client.transport->xt_config_timeout = 60 * HZ;
+	pair->client.transport->xt_ccp_timeout = 60 * HZ;
 	INIT_WORK_ONSTACK(&ask.work, ask_work);
 	schedule_work(&ask.work);
 	while (!smp_load_acquire(&ask.done)) {	/* pairs with ask_work() */
@@ -95,11 +95,11 @@ static void configuration_agrees_with_private_data(struct kunit *test)
 
 	connect_with(pair, c, 1);
 	KUNIT_ASSERT_EQ(test, 0, ask_and_serve(pair));
-	KUNIT_EXPECT_TRUE(test, pair->client.conn->xc_config.answered);
+	KUNIT_EXPECT_TRUE(test, pair->client.conn->xc_ccp.answered);
 	KUNIT_EXPECT_EQ(test, 0, pair->answers);
-	KUNIT_EXPECT_EQ(test, c->call, pair->client.conn->xc_config.reply.max_call);
+	KUNIT_EXPECT_EQ(test, c->call, pair->client.conn->xc_ccp.reply.max_call);
 	KUNIT_EXPECT_EQ(test, pair->server->st_read_depth,
-			pair->client.conn->xc_config.reply.max_reads);
+			pair->client.conn->xc_ccp.reply.max_reads);
 	KUNIT_EXPECT_EQ(test, c->call, pair->client.conn->xc_inline.inline_send);
 	KUNIT_EXPECT_EQ(test, c->reply, pair->server->st_inline_send);
 	pair_expect_at_rest(pair);
@@ -136,7 +136,7 @@ static void server_does_not_know_of_it(struct kunit *test)
 	pair->answer = pair_answer;
 	KUNIT_EXPECT_EQ(test, 1, pair->answers);
 	KUNIT_EXPECT_EQ(test, RPCRDMA_CONFIG_CALL_SIZE, pair->arg_length);
-	KUNIT_EXPECT_FALSE(test, pair->client.conn->xc_config.answered);
+	KUNIT_EXPECT_FALSE(test, pair->client.conn->xc_ccp.answered);
 	KUNIT_EXPECT_EQ(test, 4096, pair->client.conn->xc_inline.inline_send);
 	pair_expect_healthy(pair);
 }

@@ -198,7 +198,7 @@ static void ask_work(struct work_struct *work)
 {
 	struct ask *ask = container_of(work, struct ask, work);
 
-	ask->rc = xprtrdma_config_ask(ask->sweep->pair->client.conn);
+	ask->rc = xprtrdma_ccp_ask(ask->sweep->pair->client.conn);
 	smp_store_release(&ask->done, true);	/* pairs with ask_run() */
 }
 
@@ -208,7 +208,7 @@ static void ask_prepare(struct sweep *sweep)
 	sweep_fresh(sweep);
 	svcrdma_answer_config = 0;
 	/* A server that falls silent is not waited for that long here; one that is slow, is. */
-	sweep->pair->client.transport->xt_config_timeout = sweep->plan.site ? HZ : 60 * HZ;
+	sweep->pair->client.transport->xt_ccp_timeout = sweep->plan.site ? HZ : 60 * HZ;
 }
 
 /* The connect worker asks, nfsd answers. Without an answer there is another connection. */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* RFC 5666's Connection Configuration Protocol. ccp.c */
+#ifndef XPRTRDMA_CCP_H
+#define XPRTRDMA_CCP_H
+
+#include <linux/completion.h>
+
+#include "rpcrdma/ccp.h"
+
+struct xprtrdma_conn;
+struct xprtrdma_receive;
+
+/**
+ * struct xprtrdma_ccp - the server's configuration
+ * @done: the connect worker waits on it for an answer
+ * @xid: of the question; set before @asked
+ * @asked: a question is out, and not answered; under xc_lock
+ * @answered: there was an answer, and @reply is what it says; under xc_lock
+ * @reply: the server's limits; under xc_lock
+ */
+struct xprtrdma_ccp {
+	struct completion		done;
+	u32				xid;
+	bool				asked;
+	bool				answered;
+	struct rpcrdma_config_reply	reply;
+};
+
+void xprtrdma_ccp_init(struct xprtrdma_conn *conn);
+int xprtrdma_ccp_ask(struct xprtrdma_conn *conn);
+bool xprtrdma_ccp_receive(const struct xprtrdma_receive *receive);
+void xprtrdma_ccp_done(struct xprtrdma_conn *conn);
+
+#endif /* XPRTRDMA_CCP_H */
