@@ -26,13 +26,10 @@ enum {
 	DONE_RECEIVES = 8,	/* that are posted at once, for RDMA_DONEs */
 };
 
-/*
- * Which states may follow. A grant that is COUNTING becomes larger without the work item in tests
- * only.
- */
+/* The states that may follow. The work item alone leaves GROWING. */
 static const u8 next_states[] = {
 	[SVCRDMA_GRANT_NONE]		= BIT(SVCRDMA_GRANT_COUNTING),
-	[SVCRDMA_GRANT_COUNTING]	= BIT(SVCRDMA_GRANT_COUNTING) | BIT(SVCRDMA_GRANT_GROWING),
+	[SVCRDMA_GRANT_COUNTING]	= BIT(SVCRDMA_GRANT_GROWING),
 	[SVCRDMA_GRANT_GROWING]		= BIT(SVCRDMA_GRANT_COUNTING),
 };
 
@@ -95,7 +92,6 @@ int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant, gfp_t gfp)
 	ret = add_contexts(t, &contexts, grant);
 	/* Not before: RFC 8166 section 3.3.1. */
 	WRITE_ONCE(t->st_grant, grant);
-	set_state(t, SVCRDMA_GRANT_COUNTING);
 	count_from(t, jiffies);
 	spin_unlock(&t->st_recv_lock);
 	return ret;
@@ -259,6 +255,9 @@ int svcrdma_grant_begin(struct svcrdma_transport *t)
 		return ret;
 	if (t->st_peer.present)
 		first = min_t(u32, first, SVCRDMA_FIRST_CREDITS);
+	spin_lock(&t->st_recv_lock);
+	set_state(t, SVCRDMA_GRANT_COUNTING);
+	spin_unlock(&t->st_recv_lock);
 	return svcrdma_grant_grow(t, svcrdma_budget_ask(t, first), GFP_KERNEL);
 }
 

@@ -313,7 +313,7 @@ static const char *listener_name(const struct sockaddr *sa, char name[LISTENER_N
 static void listener_rebind(struct svcrdma_listener *li)
 {
 	struct sockaddr *sa = (struct sockaddr *)&li->li_xprt.xpt_local;
-	bool was_lost = li->li_state == SVCRDMA_LISTENER_LOST;
+	bool was_lost = READ_ONCE(li->li_state) == SVCRDMA_LISTENER_LOST;
 	char name[LISTENER_NAME_LEN];
 	int ret;
 

@@ -393,7 +393,7 @@ static int start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
  * @rc: context with the decoded header; not the caller's any more on success
  *
  * Context: process. Waits for no client.
- * Return: 0: svcrdma_reads_next() has it when all is read, unless the connection ends before.
+ * Return: 0: recv_pop() has it when all is read, unless the connection ends before.
  * -EINVAL or -EOPNOTSUPP: the call is wrong. -EDQUOT: it is one too many. -ENOMEM.
  */
 int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,

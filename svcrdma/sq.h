@@ -23,7 +23,7 @@ enum {
 /**
  * struct svcrdma_sq_waiter - part of a context that waits for Send Queue entries
  * @sw_list: entry of st_sq.waiters, under its lock
- * @sw_granted: called with the entries, in any context; constant
+ * @sw_granted: called with the entries, in any context; set before the reservation
  * @sw_need: entries wanted
  */
 struct svcrdma_sq_waiter {

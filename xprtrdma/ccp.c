@@ -104,7 +104,7 @@ int xprtrdma_ccp_ask(struct xprtrdma_conn *conn)
 
 /**
  * xprtrdma_ccp_receive - is a message the answer to our question?
- * @receive: a reply whose XID is none of SUNRPC's; stays the caller's
+ * @receive: a reply that came while xprtrdma_ccp_asked(); stays the caller's
  *
  * Context: the Receive CQ handler.
  * Return: true when it was, and has been looked at; the caller gives the credit back, and
@@ -116,8 +116,7 @@ bool xprtrdma_ccp_receive(const struct xprtrdma_receive *receive)
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	bool ours;
 
-	/* Nearly never: nothing has been asked. */
-	if (!READ_ONCE(conn->xc_ccp.asked) || header->proc == RPCRDMA_NOMSG)
+	if (header->proc == RPCRDMA_NOMSG)
 		return false;
 	spin_lock(&conn->xc_lock);
 	ours = conn->xc_ccp.asked && header->xid == conn->xc_ccp.xid;

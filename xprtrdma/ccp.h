@@ -26,6 +26,17 @@ struct xprtrdma_ccp {
 	struct rpcrdma_config_reply	reply;
 };
 
+/**
+ * xprtrdma_ccp_asked - may a reply be the answer to our question?
+ * @ccp: of the connection
+ *
+ * Context: any. Without the lock: who asks has set this before the question is posted.
+ */
+static inline bool xprtrdma_ccp_asked(const struct xprtrdma_ccp *ccp)
+{
+	return READ_ONCE(ccp->asked);
+}
+
 void xprtrdma_ccp_init(struct xprtrdma_conn *conn);
 int xprtrdma_ccp_ask(struct xprtrdma_conn *conn);
 bool xprtrdma_ccp_receive(const struct xprtrdma_receive *receive);

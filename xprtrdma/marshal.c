@@ -194,6 +194,7 @@ static int copy_inline(struct xprtrdma_conn *conn, const struct xdr_buf *call,
  * short, call again after a delay; %-EMSGSIZE or %-EIO: this call cannot be sent. On failure
  * regions may hang on the request: xprtrdma_frwr_recycle().
  */
+noinline_for_stack
 int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 			  struct xprtrdma_send *send)
 {

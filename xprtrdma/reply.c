@@ -535,9 +535,11 @@ static void handle_reply(struct xprtrdma_receive *receive, const struct ib_wc *w
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
 
+	/* Before SUNRPC, which would count it as a reply without a call. */
+	if (unlikely(xprtrdma_ccp_asked(&conn->xc_ccp)) && handle_ccp(receive, wc))
+		return;
 	if (!reply_pin(receive)) {
-		if (!handle_ccp(receive, wc))
-			handle_unknown(receive);
+		handle_unknown(receive);
 		return;
 	}
 	WRITE_ONCE(conn->xc_useful, true);
