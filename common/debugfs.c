@@ -98,12 +98,12 @@ void rpcrdma_connections_file(struct rpcrdma_connections *connections)
 }
 
 /**
- * rpcrdma_connections_no_file - remove the file, and wait for its readers
+ * rpcrdma_connections_remove_file - remove the file, and wait for its readers
  * @connections: connections of the module
  *
  * Context: module exit.
  */
-void rpcrdma_connections_no_file(struct rpcrdma_connections *connections)
+void rpcrdma_connections_remove_file(struct rpcrdma_connections *connections)
 {
 	debugfs_remove(connections->cs_folder);
 }

@@ -94,12 +94,12 @@ void rpcrdma_show_text(struct seq_file *seq, const char *name, const char *value
 }
 
 /**
- * rpcrdma_show_truth - print a line with "yes" or "no"
+ * rpcrdma_show_bool - print a line with "yes" or "no"
  * @seq: the file
  * @name: name of the line
  * @value: true for "yes"
  */
-void rpcrdma_show_truth(struct seq_file *seq, const char *name, bool value)
+void rpcrdma_show_bool(struct seq_file *seq, const char *name, bool value)
 {
 	rpcrdma_show_text(seq, name, value ? "yes" : "no");
 }

@@ -196,7 +196,7 @@ struct rpcrdma_connections {
 /* debugfs.c */
 extern const struct seq_operations rpcrdma_connections_sops;
 void rpcrdma_connections_file(struct rpcrdma_connections *connections);
-void rpcrdma_connections_no_file(struct rpcrdma_connections *connections);
+void rpcrdma_connections_remove_file(struct rpcrdma_connections *connections);
 void rpcrdma_net_init(struct rpcrdma_net *totals);
 void rpcrdma_connection_add(struct rpcrdma_connections *connections,
 			    struct rpcrdma_connection *connection, struct net *net);
@@ -207,7 +207,7 @@ void rpcrdma_connection_remove(struct rpcrdma_connections *connections,
 void rpcrdma_counters_add(struct rpcrdma_counters *sum, const struct rpcrdma_counters *more);
 void rpcrdma_show_number(struct seq_file *seq, const char *name, u64 value);
 void rpcrdma_show_text(struct seq_file *seq, const char *name, const char *value);
-void rpcrdma_show_truth(struct seq_file *seq, const char *name, bool value);
+void rpcrdma_show_bool(struct seq_file *seq, const char *name, bool value);
 void rpcrdma_show_address(struct seq_file *seq, const char *name, const struct sockaddr *address,
 			  int ifindex);
 void rpcrdma_show_device(struct seq_file *seq, const struct ib_device *device, u32 port);

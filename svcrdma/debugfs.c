@@ -52,8 +52,8 @@ static void connection_show(struct seq_file *seq, const struct rpcrdma_connectio
 	rpcrdma_show_device(seq, t->st_id->device, t->st_port);
 	rpcrdma_show_number(seq, "inline_send", t->st_inline_send);
 	rpcrdma_show_number(seq, "inline_receive", t->st_agreed.inline_recv);
-	rpcrdma_show_truth(seq, "remote_invalidation", t->st_agreed.remote_invalidation);
-	rpcrdma_show_truth(seq, "reliable_reply", t->st_agreed.read_chunk_replies);
+	rpcrdma_show_bool(seq, "remote_invalidation", t->st_agreed.remote_invalidation);
+	rpcrdma_show_bool(seq, "reliable_reply", t->st_agreed.read_chunk_replies);
 	svcrdma_grant_show(seq, t);
 	svcrdma_sq_show(seq, t);
 	svcrdma_reads_show(seq, t);
@@ -128,7 +128,7 @@ int svcrdma_connections_init(void)
  */
 void svcrdma_connections_exit(void)
 {
-	rpcrdma_connections_no_file(&svcrdma_connections);
+	rpcrdma_connections_remove_file(&svcrdma_connections);
 	unregister_pernet_subsys(&net_operations);
 }
 

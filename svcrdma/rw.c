@@ -119,7 +119,7 @@ struct ib_send_wr *svcrdma_rws_chain(struct svcrdma_transport *t, struct svcrdma
 		first = rdma_rw_ctx_wrs(&rw->rw_ctx, t->st_qp, t->st_port, cqe, first);
 		cqe = NULL;
 	}
-	rpcrdma_chain_hear(first, tail, &t->st_rw_cqe);
+	rpcrdma_chain_set_cqe(first, tail, &t->st_rw_cqe);
 	if (trace_svcrdma_transfer_enabled())
 		svcrdma_trace_transfers(t, first, tail);
 	return first;

@@ -72,8 +72,8 @@ static void show_conn(struct seq_file *seq, const struct xprtrdma_transport *tra
 	rpcrdma_show_device(seq, conn->xc_id->device, conn->xc_id->port_num);
 	rpcrdma_show_number(seq, "inline_send", conn->xc_inline.inline_send);
 	rpcrdma_show_number(seq, "inline_receive", conn->xc_inline.inline_recv);
-	rpcrdma_show_truth(seq, "remote_invalidation", conn->xc_inline.remote_invalidation);
-	rpcrdma_show_truth(seq, "reliable_reply", conn->xc_inline.read_chunk_replies);
+	rpcrdma_show_bool(seq, "remote_invalidation", conn->xc_inline.remote_invalidation);
+	rpcrdma_show_bool(seq, "reliable_reply", conn->xc_inline.read_chunk_replies);
 	rpcrdma_show_number(seq, "credits_granted", rpcrdma_window_size(window));
 	rpcrdma_show_number(seq, "credits_in_use", window->in_flight);
 	rpcrdma_show_number(seq, "credits_highest", window->highest);
@@ -158,7 +158,7 @@ int xprtrdma_connections_init(void)
  */
 void xprtrdma_connections_exit(void)
 {
-	rpcrdma_connections_no_file(&xprtrdma_connections);
+	rpcrdma_connections_remove_file(&xprtrdma_connections);
 	unregister_pernet_subsys(&net_operations);
 }
 

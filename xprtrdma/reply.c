@@ -55,7 +55,7 @@ static void credit_return(struct xprtrdma_receive *receive)
 
 	spin_lock(&conn->xc_lock);
 	ret = xprtrdma_receive_return(receive);
-	rpcrdma_window_untake(&conn->xc_window);
+	rpcrdma_window_release(&conn->xc_window);
 	conn->xc_replies++;
 	spin_unlock(&conn->xc_lock);
 	if (ret)

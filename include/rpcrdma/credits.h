@@ -80,12 +80,12 @@ static inline bool rpcrdma_window_take(struct rpcrdma_window *window)
 }
 
 /**
- * rpcrdma_window_untake - give the credit of a call back
+ * rpcrdma_window_release - give the credit of a call back
  * @window: the window
  *
  * The call's Send failed, or everything is done that its reply asks for.
  */
-static inline void rpcrdma_window_untake(struct rpcrdma_window *window)
+static inline void rpcrdma_window_release(struct rpcrdma_window *window)
 {
 	if (window->in_flight)
 		rpcrdma_window_set_in_flight(window, window->in_flight - 1);

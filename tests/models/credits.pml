@@ -40,7 +40,7 @@
  * @part credit_return  a Receive buffer is back, and then the credit
  *	xprtrdma/reply.c: credit_return()
  *	xprtrdma/receive.c: xprtrdma_receive_return() post_idle()
- *	include/rpcrdma/credits.h: rpcrdma_window_untake()
+ *	include/rpcrdma/credits.h: rpcrdma_window_release()
  * @part forget_lost_call  is it that of a call that has ended?
  *	xprtrdma/reply.c: forget_lost_call()
  * @part handle_unknown  nobody waits for the message

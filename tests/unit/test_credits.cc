@@ -82,7 +82,7 @@ TEST_F(Window, FailedSendGivesItsCreditBack)
 {
 	open(4, 4);
 	EXPECT_EQ(take_all(), 4u);
-	rpcrdma_window_untake(&window);
+	rpcrdma_window_release(&window);
 	EXPECT_EQ(take_all(), 1u);
 }
 
@@ -91,7 +91,7 @@ TEST_F(Window, NeverBelowZero)
 {
 	open(4, 4);
 	for (int i = 0; i < 3; i++) {
-		rpcrdma_window_untake(&window);
+		rpcrdma_window_release(&window);
 		window_reply(&window, 2);
 	}
 	EXPECT_EQ(take_all(), 2u);

@@ -14,7 +14,7 @@
 /* What a reply does, where nothing comes between */
 inline u32 window_reply(rpcrdma_window *window, u32 granted)
 {
-	rpcrdma_window_untake(window);
+	rpcrdma_window_release(window);
 	return rpcrdma_window_grant(window, granted);
 }
 
@@ -79,7 +79,7 @@ class WindowPair {
 		    rpcrdma_window_take(&window_) != twin_.take())
 			return "take";
 		if (what % 3 == 1) {
-			rpcrdma_window_untake(&window_);
+			rpcrdma_window_release(&window_);
 			twin_.untake();
 		}
 		if (what % 3 == 2 && rpcrdma_window_grant(&window_, granted) !=
