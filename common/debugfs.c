@@ -7,8 +7,8 @@
  * connections only, and a connection may end between two reads. The lock is held while a buffer is
  * filled, usually of one page, and not while it is copied to the program.
  *
- * An entry exists from rpcrdma_connection_add() to rpcrdma_connection_remove(). That takes the lock,
- * so no reader uses the transport afterwards. An entry has a reference to its network
+ * An entry exists from rpcrdma_connection_add() to rpcrdma_connection_remove(). The latter takes
+ * the lock, so no reader uses the transport afterwards. An entry has a reference to its network
  * namespace, since SUNRPC drops the server's before it frees the transport.
  */
 #include <linux/debugfs.h>

@@ -361,7 +361,9 @@ int svcrdma_long_call_create(struct svcrdma_send_ctxt *sc, const struct rpc_rqst
 			     const struct rpcrdma_call_plan *plan,
 			     struct rpcrdma_chunk_lists *lists)
 {
-	/* rpciod may be needed to write pages back. KCSAN: see xprtrdma_memalloc_save(). */
+	/*
+	 * rpciod may be needed to write pages back. KCSAN: other bits of the task's flags change.
+	 */
 	unsigned int nofs = data_race(memalloc_nofs_save());
 	struct svcrdma_long_call *lc;
 

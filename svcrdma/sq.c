@@ -350,7 +350,10 @@ bool svcrdma_sq_reserve_unsignalled(struct svcrdma_transport *t)
  */
 void svcrdma_sq_put_unsignalled(struct svcrdma_transport *t, u32 count)
 {
-	/* A context that sees the new count sees that the queue's entries are free. */
+	/*
+	 * A context that sees the new count sees that the queue's entries are free: pairs with
+	 * svcrdma_sq_reserve_unsignalled().
+	 */
 	smp_mb__before_atomic();
 	atomic_sub(count, &t->st_sq.unsignalled);
 }

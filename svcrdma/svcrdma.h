@@ -9,7 +9,7 @@
  *	send_ctxt	one Send buffer, and what its Send and Writes hold on to
  *	rw		one RDMA Read or Write of one segment
  *	exposed		one reply that the client is to pull; private to exposed_reply.c
- *	long_call	one callback with chunks; private to bc_chunks.c
+ *	callback	one call with chunks to the client; private to bc_chunks.c
  *
  * Lifetime: everything of a connection belongs to its transport, and is freed
  * by svcrdma_transport_free(), when the last reference to the svc_xprt is gone
