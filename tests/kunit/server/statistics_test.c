@@ -302,21 +302,36 @@ static void lose_by_rkey_and_event(struct server *server)
 	lose_by_event(server);
 }
 
-static void lose_by_work(struct server *server, const char *what, enum rpcrdma_end why)
+static void send_reply(struct server *server, const struct reply_case *c)
 {
-	struct ib_wc wc = { .status = IB_WC_RETRY_EXC_ERR };
-
-	svcrdma_wc_error(server->transport, what, why, &wc);
+	exchange_start(server, c);
+	KUNIT_ASSERT_EQ(server->test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
 }
 
 static void lose_by_send(struct server *server)
 {
-	lose_by_work(server, "send", RPCRDMA_END_SEND_FAILED);
+	static const struct reply_case c = { "", .head = 128 };
+
+	send_reply(server, &c);
+	KUNIT_ASSERT_EQ(server->test, IB_WR_SEND, fake_last_wr(server->qp)->opcode);
+	fake_fail(server->qp, IB_WC_RETRY_EXC_ERR);
 }
 
 static void lose_by_fence(struct server *server)
 {
-	lose_by_work(server, "inv", RPCRDMA_END_FENCE_FAILED);
+	static const struct reply_case c = { "", .head = 128, .pages = 20000 };
+	struct rpcrdma_header done = {
+		.xid = EXCHANGE_XID, .vers = 1, .credits = 32, .proc = RPCRDMA_DONE,
+	};
+	u8 message[64] = {};
+
+	send_reply(server, &c);
+	fake_run_all(server->qp);
+	rpcrdma_header_encode(&done, NULL, message, sizeof(message));
+	KUNIT_ASSERT_TRUE(server->test, fake_deliver(server->qp, message, done.size));
+	KUNIT_ASSERT_EQ(server->test, IB_WR_LOCAL_INV, fake_last_wr(server->qp)->opcode);
+	fake_fail(server->qp, IB_WC_RETRY_EXC_ERR);
 }
 
 static const struct end_case end_cases[] = {
