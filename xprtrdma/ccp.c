@@ -130,14 +130,3 @@ bool xprtrdma_ccp_receive(const struct xprtrdma_receive *receive)
 	spin_unlock(&conn->xc_lock);
 	return ours;
 }
-
-/**
- * xprtrdma_ccp_done - wake the connect worker, if it waits for an answer
- * @conn: the connection, answered or failed
- *
- * Context: any.
- */
-void xprtrdma_ccp_done(struct xprtrdma_conn *conn)
-{
-	complete(&conn->xc_ccp.done);
-}

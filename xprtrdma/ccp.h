@@ -37,9 +37,19 @@ static inline bool xprtrdma_ccp_asked(const struct xprtrdma_ccp *ccp)
 	return READ_ONCE(ccp->asked);
 }
 
+/**
+ * xprtrdma_ccp_done - wake the connect worker, if it waits for an answer
+ * @ccp: of the connection, which has its answer or has failed
+ *
+ * Context: any.
+ */
+static inline void xprtrdma_ccp_done(struct xprtrdma_ccp *ccp)
+{
+	complete(&ccp->done);
+}
+
 void xprtrdma_ccp_init(struct xprtrdma_conn *conn);
 int xprtrdma_ccp_ask(struct xprtrdma_conn *conn);
 bool xprtrdma_ccp_receive(const struct xprtrdma_receive *receive);
-void xprtrdma_ccp_done(struct xprtrdma_conn *conn);
 
 #endif /* XPRTRDMA_CCP_H */

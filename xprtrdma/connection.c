@@ -27,75 +27,6 @@ enum {
 /* More than the CM needs to give up: it repeats a request each four seconds, fifteen times. */
 #define CM_TIMEOUT	(120U * HZ)
 
-/* The single writer of xc_state. */
-static enum rpcrdma_conn_state conn_advance(struct xprtrdma_conn *conn,
-					    enum rpcrdma_conn_event event)
-{
-	enum rpcrdma_conn_state old;
-
-	lockdep_assert_held(&conn->xc_lock);
-	old = conn->xc_state;
-	/* Read without the lock, as a hint: xprtrdma_conn_established() */
-	WRITE_ONCE(conn->xc_state, rpcrdma_conn_next(old, event));
-	return old;
-}
-
-static void conn_event(struct xprtrdma_conn *conn, enum rpcrdma_conn_event event)
-{
-	spin_lock(&conn->xc_lock);
-	conn_advance(conn, event);
-	spin_unlock(&conn->xc_lock);
-}
-
-/* The first one counts. */
-static void conn_note_end(struct xprtrdma_conn *conn, enum rpcrdma_end why)
-{
-	lockdep_assert_held(&conn->xc_lock);
-	if (!conn->xc_end)
-		WRITE_ONCE(conn->xc_end, why);
-}
-
-/**
- * xprtrdma_conn_fail - the connection is of no more use
- * @conn: the connection
- * @why: if it was established until now
- *
- * Context: any; the caller knows that @conn exists.
- */
-void xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why)
-{
-	enum rpcrdma_conn_state old;
-
-	spin_lock(&conn->xc_lock);
-	old = conn_advance(conn, RPCRDMA_EVENT_FAILED);
-	/*
-	 * Under the lock, so that xprtrdma_conn_destroy() cannot overtake the request for a
-	 * close, which would then hit the next connection.
-	 */
-	if (old == RPCRDMA_CONN_ESTABLISHED) {
-		conn_note_end(conn, why);
-		xprt_force_disconnect(&conn->xc_transport->xt_xprt);
-		xprtrdma_ccp_done(conn);
-	}
-	spin_unlock(&conn->xc_lock);
-}
-
-/**
- * xprtrdma_conn_fail_wc - a work request has failed, and the connection with it
- * @conn: the connection
- * @what: kind of work request, for the trace event
- * @wc: its completion
- * @why: unless @wc knows better: see rpcrdma_end_of()
- *
- * Context: CQ handlers.
- */
-void xprtrdma_conn_fail_wc(struct xprtrdma_conn *conn, const char *what, const struct ib_wc *wc,
-			   enum rpcrdma_end why)
-{
-	trace_xprtrdma_wc(&conn->xc_transport->xt_xprt, what, wc->status, wc->vendor_err);
-	xprtrdma_conn_fail(conn, rpcrdma_end_of(wc, why));
-}
-
 /* What we say of ourselves. */
 static void conn_describe(const struct xprtrdma_conn *conn,
 			  struct rpcrdma_cm_private *local)
@@ -184,7 +115,7 @@ static void conn_step(struct xprtrdma_conn *conn, const struct rdma_cm_event *ev
 		step = RPCRDMA_EVENT_ROUTE_RESOLVED;
 	else
 		conn_negotiate(conn, &event->param.conn);
-	conn_event(conn, step);
+	xprtrdma_conn_event(conn, step);
 }
 
 static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
@@ -201,9 +132,7 @@ static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	if (ret) {
 		xprtrdma_conn_fail(conn, cm_event_end(event));
 		/* What was flushed may have come before the event that says why. */
-		spin_lock(&conn->xc_lock);
-		conn_note_end(conn, cm_event_end(event));
-		spin_unlock(&conn->xc_lock);
+		xprtrdma_conn_note_end(conn, cm_event_end(event));
 	} else {
 		conn_step(conn, event);
 	}
@@ -245,7 +174,7 @@ static int conn_resolve(struct xprtrdma_conn *conn)
 
 	if (transport->xt_srcaddr.ss_family)
 		source = (struct sockaddr *)&transport->xt_srcaddr;
-	conn_event(conn, RPCRDMA_EVENT_START);
+	xprtrdma_conn_event(conn, RPCRDMA_EVENT_START);
 	conn->xc_step = "address";
 	ret = rdma_resolve_addr(id, source, (struct sockaddr *)&xprt->addr,
 				RESOLVE_MS);
@@ -567,11 +496,11 @@ static void conn_quiesce(struct xprtrdma_conn *conn)
 void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
 {
 	/* 1. Nobody starts anything new, and no event asks for a close. */
-	conn_event(conn, RPCRDMA_EVENT_FAILED);
+	xprtrdma_conn_event(conn, RPCRDMA_EVENT_FAILED);
 
 	if (conn->xc_id && conn->xc_id->qp)
 		conn_quiesce(conn);
-	conn_event(conn, RPCRDMA_EVENT_DRAINED);
+	xprtrdma_conn_event(conn, RPCRDMA_EVENT_DRAINED);
 
 	xprtrdma_window_stop(conn);
 	/* Replies and calls that were to be read are not; they are sent again. */
@@ -604,31 +533,4 @@ void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
 
 	/* 7. Requests that once held regions may still look at xc_state and xc_lock. */
 	xprtrdma_conn_put(conn);
-}
-
-/**
- * xprtrdma_conn_get - take a reference
- * @conn: the connection
- */
-void xprtrdma_conn_get(struct xprtrdma_conn *conn)
-{
-	kref_get(&conn->xc_kref);
-}
-
-static void conn_release(struct kref *kref)
-{
-	kfree(container_of(kref, struct xprtrdma_conn, xc_kref));
-}
-
-/**
- * xprtrdma_conn_put - drop a reference
- * @conn: the connection
- *
- * Frees memory only: all resources went in xprtrdma_conn_destroy().
- *
- * Context: any.
- */
-void xprtrdma_conn_put(struct xprtrdma_conn *conn)
-{
-	kref_put(&conn->xc_kref, conn_release);
 }

@@ -136,6 +136,10 @@ static inline void xprtrdma_conn_waits(struct xprtrdma_conn *conn, enum xprtrdma
 /* connection.c */
 struct xprtrdma_conn *xprtrdma_conn_create(struct xprtrdma_transport *transport);
 void xprtrdma_conn_destroy(struct xprtrdma_conn *conn);
+
+/* conn_state.c */
+void xprtrdma_conn_event(struct xprtrdma_conn *conn, enum rpcrdma_conn_event event);
+void xprtrdma_conn_note_end(struct xprtrdma_conn *conn, enum rpcrdma_end why);
 void xprtrdma_conn_get(struct xprtrdma_conn *conn);
 void xprtrdma_conn_put(struct xprtrdma_conn *conn);
 void xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why);

@@ -52,7 +52,7 @@
  * @part finish  the second half of a reply, after a LOCAL_INV if it needs one
  *	xprtrdma/reply.c: xprtrdma_reply_invalidated() reply_end() reply_unpin()
  * @part conn_fail  the connection is lost
- *	xprtrdma/connection.c: xprtrdma_conn_fail()
+ *	xprtrdma/conn_state.c: xprtrdma_conn_fail()
  * @part connection  SUNRPC's autoclose, and the worker that connects
  *	xprtrdma/transport.c: transport_close() disconnect() connect_worker() establish() next_cookie()
  *	xprtrdma/connection.c: xprtrdma_conn_destroy() conn_quiesce()

@@ -34,7 +34,7 @@
  *	xprtrdma/pull.c: pull_wc() xprtrdma_pull_invalidated() pull_finish()
  *	xprtrdma/reply.c: xprtrdma_reply_invalidated() xprtrdma_reply_pulled()
  * @part conn_fail  the connection is lost
- *	xprtrdma/connection.c: xprtrdma_conn_fail()
+ *	xprtrdma/conn_state.c: xprtrdma_conn_fail()
  * @part close  SUNRPC's autoclose
  *	xprtrdma/transport.c: transport_close() disconnect()
  *	xprtrdma/connection.c: xprtrdma_conn_destroy() conn_quiesce()
