@@ -46,11 +46,3 @@ bool rpcrdma_choose_rkey(const struct rpcrdma_chunk_lists *lists,
 		first_handle(*lists, write_chunks(*lists), *rkey) ||
 		first_handle(*lists, read_chunks(*lists), *rkey));
 }
-
-bool rpcrdma_lists_have_rkey(const struct rpcrdma_chunk_lists *lists, u32 rkey)
-{
-	for (const rpcrdma_segment &segment : all_segments(*lists))
-		if (segment.handle == rkey)
-			return true;
-	return false;
-}

@@ -36,13 +36,6 @@ enum rpcrdma_reply_path rpcrdma_plan_reply(u32 header_size, u32 length,
 bool rpcrdma_choose_rkey(const struct rpcrdma_chunk_lists *lists, bool negotiated,
 			 u32 *rkey);
 
-/**
- * rpcrdma_lists_have_rkey - is an R_key the handle of one of the segments?
- * @lists: the chunk lists
- * @rkey: the R_key
- */
-bool rpcrdma_lists_have_rkey(const struct rpcrdma_chunk_lists *lists, u32 rkey);
-
 RPCRDMA_END_C_ABI
 
 #endif /* RPCRDMA_REPLY_PLAN_H */

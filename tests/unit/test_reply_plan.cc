@@ -130,19 +130,3 @@ TEST_F(Rkey, ThenTheReadChunk)
 	read();
 	EXPECT_EQ(chosen(), 1u);
 }
-
-/* Requirement 113: only what belongs to the call is invalidated. */
-TEST_F(Rkey, ListsKnowTheirHandles)
-{
-	read();
-	write();
-	reply();
-	for (u32 handle : { 1u, 2u, 3u, 4u })
-		EXPECT_TRUE(rpcrdma_lists_have_rkey(&lists.lists, handle));
-	EXPECT_FALSE(rpcrdma_lists_have_rkey(&lists.lists, 0));
-	EXPECT_FALSE(rpcrdma_lists_have_rkey(&lists.lists, 5));
-
-	Lists none;
-
-	EXPECT_FALSE(rpcrdma_lists_have_rkey(&none.lists, 0));
-}
