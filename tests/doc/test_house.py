@@ -102,6 +102,13 @@ def test_limits(top, monkeypatch):
     assert list(found.faults()) == ["35 lines of code, more than the 34 of tests/lib/house.py"]
 
 
+@pytest.mark.parametrize("most, wrong", ((2, 0), (1, 1)))
+def test_circle_limit(top, monkeypatch, most, wrong):
+    monkeypatch.setattr(house, "CIRCLE_FILES", {"svcrdma": most})
+    assert list(house.House(top).faults()) == [
+        "svcrdma: 2 files call each other in circles, more than the 1 of tests/lib/house.py"] * wrong
+
+
 @pytest.mark.parametrize("lines, wrong", ((60, 0), (61, 1)))
 def test_long_function(top, monkeypatch, lines, wrong):
     monkeypatch.setattr(house, "CODE_LINES", 1000)

@@ -12,7 +12,8 @@ many none does. Circles: files of a folder each of which calls all others, perha
 files between them; a call from an inline function counts for each file that calls that. Calls
 through pointers do not count. --top reads another tree. --calls prints which files of a folder call
 which functions of which others, those in a circle first. --check prints no tables but what
-exceeds a limit: the length of a function of any folder, or the lines of code in all.
+exceeds a limit: the length of a function of any folder, the lines of code in all, or the files in
+circles.
 """
 import collections
 import pathlib
@@ -29,7 +30,9 @@ SUFFIXES = (".c", ".h", ".cc", ".hh")
 EVERYWHERE = ("xprtrdma", "svcrdma", "common", "include", "tests")
 FUNCTION_LINES = 60
 # What all folders had when somebody looked at it last. Less is better; record it here then.
-CODE_LINES = 14341
+CODE_LINES = 14340
+# Files in circles; Documentation/developing.rst has the reasons.
+CIRCLE_FILES = {"xprtrdma": 9, "svcrdma": 14, "common": 0, "include/rpcrdma": 0}
 
 
 def sized(text):
@@ -159,6 +162,11 @@ class House:
                         f"{function.length} lines, more than {FUNCTION_LINES}"
         if self.code() > CODE_LINES:
             yield f"{self.code()} lines of code, more than the {CODE_LINES} of tests/lib/house.py"
+        for folder, most in CIRCLE_FILES.items():
+            files = sum(map(len, self.circles(folder)))
+            if files > most:
+                yield f"{folder}: {files} files call each other in circles, more than the {most} " \
+                    "of tests/lib/house.py"
 
 
 def _reach(file, edges):
