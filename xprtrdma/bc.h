@@ -15,11 +15,11 @@ struct xprtrdma_transport;
 enum {
 	XPRTRDMA_BC_SLOTS	= 16,	/* reverse-direction credits that we grant */
 	XPRTRDMA_BC_MAX_CALL	= 68 << 10,	/* bytes of a reverse-direction call */
-	XPRTRDMA_BC_WRITES	= 4 * RPCRDMA_MAX_SEGMENTS_SENT, /* for four replies at a time */
-	/* Of a call, behind the first one. */
+	XPRTRDMA_BC_WRITES	= 4 * RPCRDMA_MAX_SEGMENTS_SENT, /* RDMA Writes of four replies */
+	/* Pages of a call behind its first page. */
 	XPRTRDMA_BC_PAGES	= (XPRTRDMA_BC_MAX_CALL - 1) / PAGE_SIZE,
 	/*
-	 * The callback service encodes a reply without a bound but the call's: no
+	 * Only the length of a call bounds the reply that the callback service encodes: no
 	 * operation's result is ten times as long as its arguments.
 	 */
 	XPRTRDMA_BC_REPLY_PAGES	= 10 * (XPRTRDMA_BC_PAGES + 1),
@@ -27,7 +27,7 @@ enum {
 
 /**
  * struct xprtrdma_bc_conn - calls of the server's on a connection
- * @orphaned: calls whose reading was broken off, with regions that may be valid still; under
+ * @orphaned: calls whose RDMA Reads were broken off, and whose regions may still be valid; under
  *	xc_lock
  */
 struct xprtrdma_bc_conn {
@@ -35,9 +35,9 @@ struct xprtrdma_bc_conn {
 };
 
 /**
- * struct xprtrdma_bc_writer - replies that go into Reply chunks, all under xc_lock
- * @posted: replies on their way
- * @wrs: work requests that these may still take
+ * struct xprtrdma_bc_writer - replies that go into Reply chunks; under xc_lock
+ * @posted: replies whose RDMA Writes have been posted and are not complete
+ * @wrs: number of work requests that such Writes may still take
  */
 struct xprtrdma_bc_writer {
 	struct list_head	posted;
@@ -46,17 +46,18 @@ struct xprtrdma_bc_writer {
 
 /**
  * struct xprtrdma_bc_request - a reverse-direction call
- * @rqst: what the callback service sees
- * @serial: xc_serial of the connection that it came on
+ * @rqst: SUNRPC's part of the call, which the callback service gets
+ * @serial: xc_serial of the connection that the call came on
  * @call: first page of the call
- * @reply: a page
- * @overflow_pages: the same page, time and again: a reply that does not fit is not sent
- * @nr_pages: entries of @pages; none while it is idle
- * @pages: rest of the call
- * @registered: takes the regions while the call is being read
+ * @reply: page that the reply is encoded into
+ * @overflow_pages: the page @reply in every element; the encoder may write more than one page
+ *	there, as a reply with @overflow_pages in use is not sent
+ * @nr_pages: number of @pages; 0 while the request is idle
+ * @pages: pages of the call behind @call
+ * @registered: list of the regions that the call is read into
  * @has_reply_chunk: the call came with a Reply chunk
- * @nr_segments: of the Reply chunk
- * @segments: the same
+ * @nr_segments: number of @segments
+ * @segments: segments of the Reply chunk
  */
 struct xprtrdma_bc_request {
 	struct rpc_rqst		rqst;

@@ -13,9 +13,9 @@ struct xprtrdma_receive;
 /**
  * struct xprtrdma_ccp - the server's configuration
  * @done: the connect worker waits on it for an answer
- * @xid: of the question; set before @asked
- * @asked: a question is out, and not answered; under xc_lock
- * @answered: there was an answer, and @reply is what it says; under xc_lock
+ * @xid: XID of our question; set before @asked
+ * @asked: the question has been sent and not been answered; changed under xc_lock
+ * @answered: the server has answered with limits, which are in @reply; under xc_lock
  * @reply: the server's limits; under xc_lock
  */
 struct xprtrdma_ccp {
@@ -28,9 +28,9 @@ struct xprtrdma_ccp {
 
 /**
  * xprtrdma_ccp_asked - may a reply be the answer to our question?
- * @ccp: of the connection
+ * @ccp: the question of the connection
  *
- * Context: any. Without the lock: who asks has set this before the question is posted.
+ * Context: any. No lock is needed, since @asked is set before the question is posted.
  */
 static inline bool xprtrdma_ccp_asked(const struct xprtrdma_ccp *ccp)
 {
@@ -39,7 +39,7 @@ static inline bool xprtrdma_ccp_asked(const struct xprtrdma_ccp *ccp)
 
 /**
  * xprtrdma_ccp_done - wake the connect worker, if it waits for an answer
- * @ccp: of the connection, which has its answer or has failed
+ * @ccp: the question of a connection that has its answer or has failed
  *
  * Context: any.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One connection. What it consists of is in the header of each component. connection.c */
+/* One connection. Each of its components has a header of its own. connection.c */
 #ifndef XPRTRDMA_CONNECTION_H
 #define XPRTRDMA_CONNECTION_H
 
@@ -17,12 +17,13 @@
 #include "xprtrdma.h"
 
 /**
- * enum xprtrdma_wait - what a message waits for
- * @XPRTRDMA_WAIT_NONE: nothing
+ * enum xprtrdma_wait - the resource that a message waits for
+ * @XPRTRDMA_WAIT_NONE: none
  * @XPRTRDMA_WAIT_CREDIT: a credit
- * @XPRTRDMA_WAIT_SEND_QUEUE: a Send buffer, or work requests for what a callback's reply writes
+ * @XPRTRDMA_WAIT_SEND_QUEUE: a Send buffer, entries of the Send Queue for registrations, or for
+ *	the RDMA Writes of a callback's reply
  * @XPRTRDMA_WAIT_REGIONS: memory regions
- * @XPRTRDMA_WAIT_READS: work requests of XPRTRDMA_PULL_WRS; in pull.c alone
+ * @XPRTRDMA_WAIT_READS: work requests of XPRTRDMA_PULL_WRS; only in pull.c
  */
 enum xprtrdma_wait {
 	XPRTRDMA_WAIT_NONE,
@@ -34,46 +35,45 @@ enum xprtrdma_wait {
 
 /**
  * struct xprtrdma_conn - one connection
- * @xc_kref: the transport holds one; each request with memory regions holds one
- * @xc_transport: whose connection this is
- * @xc_serial: differs from that of every earlier connection
+ * @xc_kref: references; the transport holds one, and each MR list with regions holds one
+ * @xc_transport: owner
+ * @xc_serial: number of the connection, larger than that of every earlier one
  * @xc_id: the cm_id; destroyed after everything that uses its device
  * @xc_pd: protection domain of this connection alone (RFC 8166 section 8.1.1)
  * @xc_send_cq: completions of Sends, registrations and invalidations
  * @xc_recv_cq: completions of Receives
- * @xc_queues: sizes, fixed at creation
- * @xc_inline: thresholds and remote invalidation, fixed when SUNRPC is told of the
- *	connection
+ * @xc_queues: sizes of the queues, fixed at creation
+ * @xc_inline: results of the negotiation, fixed when SUNRPC is told of the connection
  * @xc_recv_size: bytes in each Receive buffer
  * @xc_send_size: bytes in each Send buffer
- * @xc_may_pull: we take replies that the server exposes, if it provides any, and calls
- *	with chunks
- * @xc_read_depth: RDMA Reads in flight that the server takes; fixed when established
- * @xc_step: what the connect worker is at, for messages
+ * @xc_may_pull: this client reads replies that the server exposes, and chunks of its calls
+ * @xc_read_depth: number of RDMA Reads in flight that the server takes; fixed when the
+ *	connection is established
+ * @xc_step: step that the connect worker is at, for messages
  * @xc_cm_done: the connect worker waits on it for each CM event
  * @xc_cm_status: errno of the last CM event; written by the CM handler, and read without a
  *	lock by the connect worker, which another event may have woken
- * @xc_released: every memory region has been taken back; see
+ * @xc_released: completed when every memory region has been taken back; see
  *	xprtrdma_conn_destroy()
- * @xc_part_cqe: completion of RDMA Reads and Writes that are not the last of their chain, and
- *	have failed
- * @xc_useful: a valid reply has arrived; written by the Receive CQ handler, read by close
- * @xc_wait: changed by xprtrdma_conn_waits() alone, by the holder of the transport's write lock,
- *	and read without a lock for statistics
+ * @xc_part_cqe: completion of each RDMA Read or Write that is not the last of its chain; it is
+ *	called only if the Read or Write has failed
+ * @xc_useful: a reply to a call has arrived; written by the Receive CQ handler, read by close
+ * @xc_wait: resource that a message waits for; changed only by xprtrdma_conn_waits(), whose caller
+ *	holds the transport's write lock, and read without a lock for statistics
  * @xc_lock: guards the members below it where they say so, and the rg_list of every region
- * @xc_end: why it ends, as whoever saw it first says
+ * @xc_end: the first reason that was noted for the end of the connection
  * @xc_state: changed only through conn_advance(), and read without the lock as a hint
  * @xc_window: credits of the forward direction
- * @xc_replies: messages that have given a credit back, so far
- * @xc_growth: buffers, as they are used
+ * @xc_replies: number of messages that have given a credit back so far
+ * @xc_growth: numbers of buffers, which grow as they are used
  * @xc_send: Send buffers
  * @xc_recv: Receive buffers
  * @xc_mr: memory regions
- * @xc_pull: what is read from the server
+ * @xc_pull: replies and calls that are read from the server
  * @xc_bc: calls from the server
- * @xc_bc_write: replies to these that do not fit inline
- * @xc_watch: is the server alive?
- * @xc_ccp: its configuration
+ * @xc_bc_write: replies to these calls that do not fit inline
+ * @xc_watch: timers that find out whether the server is alive
+ * @xc_ccp: the server's configuration, as it has announced it
  */
 struct xprtrdma_conn {
 	struct kref			xc_kref;
@@ -125,8 +125,8 @@ static inline bool xprtrdma_conn_established(const struct xprtrdma_conn *conn)
 }
 
 /*
- * What SUNRPC has been told to wait for (XPRT_WRITE_SPACE): the reason of the task that was held
- * back last, so any may follow any other. For statistics.
+ * Notes, for statistics, why SUNRPC has been told to wait (XPRT_WRITE_SPACE). The reason is that
+ * of the task that was held back last, so any reason may follow any other.
  */
 static inline void xprtrdma_conn_waits(struct xprtrdma_conn *conn, enum xprtrdma_wait reason)
 {
@@ -151,7 +151,7 @@ extern unsigned long xprtrdma_failure_silence;
 bool xprtrdma_failure_note(const struct rpc_xprt *xprt, const char *step, int error);
 bool xprtrdma_failure_forget(const struct rpc_xprt *xprt);
 
-/* trace.c: out of line, and called only if somebody listens */
+/* trace.c: functions out of line, which are called only while their tracepoint is enabled */
 void xprtrdma_trace_message(const struct xprtrdma_conn *conn, const void *message, u32 length,
 			    const struct ib_wc *wc);
 void xprtrdma_trace_transfers(const struct xprtrdma_conn *conn, const struct ib_send_wr *wr);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From an rpc_rqst to a message in a Send buffer.
+ * Marshalling: a call is made into a message in a Send buffer.
  *
- * rpcrdma_plan_call() decides from sizes alone what is moved by which chunk. Here the sizes are
- * collected, the memory regions mapped as the plan says, and the bytes put in place: the
+ * rpcrdma_plan_call() decides from sizes alone which chunk moves which part of call and reply. This
+ * file collects the sizes, maps memory regions as the plan says, and fills the Send buffer: the
  * header first, then that part of the RPC message which goes inline.
  */
 #include <linux/hash.h>
@@ -16,8 +16,8 @@
 enum { CALL_SEGMENTS = 3 * RPCRDMA_MAX_SEGMENTS_SENT, CALL_CHUNKS = 4 };
 
 /*
- * Some reply buffers come without pages (NFSACL, xattrs): "sparse". Registration needs
- * all of them, and so does a copy from a Receive buffer.
+ * Allocates the pages of a sparse reply buffer, of which NFSACL and xattrs leave some out. A
+ * registration needs every page, and so does a copy from a Receive buffer.
  */
 static int fill_sparse_pages(struct xdr_buf *buf)
 {
@@ -34,7 +34,7 @@ static int fill_sparse_pages(struct xdr_buf *buf)
 	return 0;
 }
 
-/* What is known of the replies to such calls, where the server can expose large ones. */
+/* Is the reply likely to be large? For servers that expose a reply for which there is no memory. */
 static bool expects_large(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 {
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
@@ -44,7 +44,7 @@ static bool expects_large(const struct xprtrdma_conn *conn, struct rpc_rqst *rqs
 	       rpcrdma_expect_large(&conn->xc_transport->xt_history, request->rq_procedure);
 }
 
-/* What chunks would move. */
+/* Describes the parts of call and reply that chunks may move. */
 static void describe_chunks(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 			    struct rpcrdma_call_shape *shape)
 {
@@ -134,9 +134,9 @@ static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	if (plan->reply_chunk) {
 		if (!rpcrdma_lists_begin_reply(lists))
 			return -EIO;
-		/* The server says how much it has written: no more may be read than that. */
+		/* If the server claims to have written more than it has, zeros are decoded. */
 		memset(rqst->rq_rbuffer, 0, rqst->rq_rcvsize);
-		/* No page is exposed twice. */
+		/* The Write chunk has the pages already, and no page is exposed twice. */
 		ret = xprtrdma_frwr_map_chunk(conn, &request->rq_registered, &rqst->rq_rcv_buf,
 					      plan->write_chunk ? XPRTRDMA_KVECS : XPRTRDMA_ALL,
 					      true, lists);
@@ -149,8 +149,8 @@ static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 }
 
 /*
- * Without the item in its pages, which leaves with its padding (RFC 8166 section 3.4.4.4).
- * Returns the length in bytes.
+ * Copies a call without the item in its pages and without that item's padding (RFC 8166 section
+ * 3.4.4.4). Returns the length of the copy in bytes, or a negative errno.
  */
 static int copy_reduced(const struct xdr_buf *call, void *to)
 {
@@ -167,7 +167,7 @@ static int copy_reduced(const struct xdr_buf *call, void *to)
 	return head + rest;
 }
 
-/* The RPC message without what @plan moves by chunks. Returns its length in bytes. */
+/* Copies the inline part of a call, as @plan says. Returns its length in bytes, or an errno. */
 static int copy_inline(struct xprtrdma_conn *conn, const struct xdr_buf *call,
 		       const struct rpcrdma_call_plan *plan, void *to)
 {
@@ -185,14 +185,14 @@ static int copy_inline(struct xprtrdma_conn *conn, const struct xdr_buf *call,
 
 /**
  * xprtrdma_marshal_call - build the message for a call
- * @conn: where it will be sent
+ * @conn: connection on which the call will be sent
  * @rqst: the call
  * @send: gets the message
  *
  * Context: process, the transport's write lock is held.
  * Return: bytes in @send; or %-EAGAIN: memory regions are short; %-ENOBUFS: pages or mappings are
- * short, call again after a delay; %-EMSGSIZE or %-EIO: this call cannot be sent. On failure
- * regions may hang on the request: xprtrdma_frwr_recycle().
+ * short, and the caller may try again after a delay; %-EMSGSIZE or %-EIO: this call can never be
+ * sent. On failure the caller gives the regions of the request to xprtrdma_frwr_recycle().
  */
 noinline_for_stack
 int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
@@ -232,7 +232,7 @@ int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		ret = map_reply(conn, rqst, &plan, &lists);
 	if (ret)
 		return ret;
-	/* The Send Queue has no entries for more. */
+	/* The Send Queue has no entries for more registrations. */
 	if (lists.nr_segments > conn->xc_queues.mrs_per_call)
 		return -EMSGSIZE;
 

@@ -21,23 +21,24 @@ enum xprtrdma_parts {
 	XPRTRDMA_ALL	= XPRTRDMA_PAGES | XPRTRDMA_KVECS,
 };
 
-/* Walks over an xdr_buf: head, pages, tail. */
+/* A place in a walk over an xdr_buf, from the head through the pages to the tail. */
 struct xprtrdma_cursor {
 	const struct xdr_buf	*buf;
 	unsigned int		part;	/* 0 head, 1 pages, 2 tail, 3 end */
-	unsigned int		done;	/* bytes of this part */
-	unsigned int		parts;	/* enum xprtrdma_parts */
-	unsigned int		left;	/* bytes to be walked over */
+	unsigned int		done;	/* bytes of this part that the walk has passed */
+	unsigned int		parts;	/* enum xprtrdma_parts: parts that are walked over */
+	unsigned int		left;	/* bytes that the walk has still to pass, at most */
 };
 
 /**
  * struct xprtrdma_mr_pool - the memory regions of a connection; the lists under xc_lock
- * @type: plain or with gaps; constant
- * @free: those that are in no struct xprtrdma_mr_list
- * @all: every one
- * @count: their number
- * @taking: a mutex: a task that ends without a reply unmaps its regions, or the teardown all
- * @worker: allocates more
+ * @type: type of all regions, plain or with gaps; constant
+ * @free: regions that are in no struct xprtrdma_mr_list
+ * @all: all regions
+ * @count: number of all regions
+ * @taking: held by a task that ends without a reply while it unmaps its regions, and by the
+ *	teardown while it unmaps all regions
+ * @worker: work item that allocates more regions
  */
 struct xprtrdma_mr_pool {
 	enum ib_mr_type		type;
@@ -50,14 +51,16 @@ struct xprtrdma_mr_pool {
 
 /**
  * struct xprtrdma_mr_list - the memory regions of an RPC, or of a call of the server's
- * @ml_conn: connection that @ml_mrs belong to, with a reference; NULL if there were none.
- *	An RPC's is written under the transport's write lock or by the task's release.
- * @ml_mrs: the regions, by rg_list. They come and go under xc_lock of @ml_conn. The owner of the
- *	list (the sender, or the handler that has pinned the RPC) walks it without the lock: others
- *	take regions off in xprtrdma_mrs_release() alone, which does not run beside the owner
- * @ml_fenced: for xprtrdma_frwr_unmap_sync(); valid while a LOCAL_INV is posted
- * @ml_receive: the reply or call that is being processed; only for the Receive CQ handler
- *	and the completion of the LOCAL_INV that it posts
+ * @ml_conn: connection that @ml_mrs belong to, with a reference; NULL while the list holds no
+ *	reference
+ * @ml_mrs: the regions, linked by rg_list, and changed under xc_lock of @ml_conn. The owner of the
+ *	list (the sender, or the handler that has pinned the RPC) walks it without that lock: only
+ *	xprtrdma_mrs_release() takes regions from the list of another owner, and it does not run
+ *	at the same time as the owner
+ * @ml_fenced: completion that xprtrdma_frwr_unmap_sync() waits for, or NULL for
+ *	xprtrdma_frwr_unmap_async(); valid while a LOCAL_INV is posted
+ * @ml_receive: message that is being processed for this RPC, or NULL; an RPC's is changed under
+ *	queue_lock
  */
 struct xprtrdma_mr_list {
 	struct xprtrdma_conn	*ml_conn;

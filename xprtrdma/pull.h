@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What is read from the server: replies that it exposes, and its calls with Read chunks. pull.c */
+/* RDMA Reads of replies that the server exposes, and of its calls with Read chunks. pull.c */
 #ifndef XPRTRDMA_PULL_H
 #define XPRTRDMA_PULL_H
 
@@ -14,18 +14,18 @@ struct xprtrdma_send;
 
 enum {
 	XPRTRDMA_PULLS		= 4,	/* messages that are being read at a time */
-	XPRTRDMA_PULL_WRS	= 64,	/* RDMA Reads of all of them */
+	XPRTRDMA_PULL_WRS	= 64,	/* RDMA Reads of all these messages together */
 };
 
 /**
  * struct xprtrdma_pull - a reply that the server exposes, or a call with Read chunks
- * @pl_call: it is a call
- * @pl_list: waiting in xc_pull
+ * @pl_call: the message is a call, and not a reply
+ * @pl_list: link in the list of waiting messages of xc_pull; under xc_lock
  * @pl_cqe: completion of the last RDMA Read
- * @pl_reads: RDMA Reads; private to pull.c
- * @pl_wrs: their number
- * @pl_length: bytes of the reply, as far as its buffer takes them
- * @pl_done: the message that ends it, reserved before the first Read; not of a call
+ * @pl_reads: RDMA Reads of this message; private to pull.c
+ * @pl_wrs: number of @pl_reads
+ * @pl_length: bytes of the message, as far as its buffer takes them
+ * @pl_done: Send buffer for the RDMA_DONE of a reply, reserved before the first Read; or NULL
  */
 struct xprtrdma_pull {
 	bool			pl_call;
@@ -38,11 +38,11 @@ struct xprtrdma_pull {
 };
 
 /**
- * struct xprtrdma_puller - what a connection reads from the server, all under xc_lock
- * @waiting: replies and calls that are to be read
- * @active: number of those that are being read
- * @wrs: work requests that Reads may still take
- * @worker: starts to read those that wait
+ * struct xprtrdma_puller - messages that a connection reads from the server; under xc_lock
+ * @waiting: replies and calls that wait to be read
+ * @active: number of replies and calls that are being read
+ * @wrs: number of work requests that RDMA Reads may still take
+ * @worker: work item that starts to read the messages in @waiting
  */
 struct xprtrdma_puller {
 	struct list_head	waiting;

@@ -13,17 +13,18 @@ struct xprtrdma_mr_list;
 struct xprtrdma_request;
 
 enum {
-	XPRTRDMA_REPLY_SEGMENTS	= 64,	/* storage to decode a reply: two full lists */
+	XPRTRDMA_REPLY_SEGMENTS	= 64,	/* room for two full lists of a message */
 	XPRTRDMA_REPLY_CHUNKS	= 8,
 };
 
 /**
- * enum xprtrdma_message_state - where is an incoming message?
- * @XPRTRDMA_MESSAGE_NONE: the buffer is posted, or waits for that
- * @XPRTRDMA_MESSAGE_HANDLED: with a completion handler, or with the teardown
- * @XPRTRDMA_MESSAGE_INVALIDATING: waits for LOCAL_INVs of what its call has exposed
- * @XPRTRDMA_MESSAGE_READING: waits for RDMA Reads, or to be able to post them
- * @XPRTRDMA_MESSAGE_READ_INVALIDATING: waits for LOCAL_INVs of what was read into
+ * enum xprtrdma_message_state - state of a Receive buffer and its message
+ * @XPRTRDMA_MESSAGE_NONE: there is no message; the buffer is posted, or waits to be posted
+ * @XPRTRDMA_MESSAGE_HANDLED: a completion handler or the teardown handles the message
+ * @XPRTRDMA_MESSAGE_INVALIDATING: the message waits for LOCAL_INVs of the regions of its call
+ * @XPRTRDMA_MESSAGE_READING: the message waits for its RDMA Reads, or to have them posted
+ * @XPRTRDMA_MESSAGE_READ_INVALIDATING: the message waits for LOCAL_INVs of the regions that its
+ *	RDMA Reads have filled
  */
 enum xprtrdma_message_state {
 	XPRTRDMA_MESSAGE_NONE,
@@ -35,23 +36,23 @@ enum xprtrdma_message_state {
 
 /**
  * struct xprtrdma_receive - one incoming message
- * @rv_all: all of xc_recv
+ * @rv_all: link in the list of all buffers of xc_recv
  * @rv_conn: owner
- * @rv_cqe: completion
- * @rv_wr: the Receive
- * @rv_buffer: xc_recv_size bytes
- * @rv_state: changed by xprtrdma_receive_advance() alone
- * @rv_exposed: it is a reply that the server exposes
+ * @rv_cqe: completion of the Receive
+ * @rv_wr: work request of the Receive
+ * @rv_buffer: buffer of xc_recv_size bytes
+ * @rv_state: state of the message; changed only by xprtrdma_receive_advance()
+ * @rv_exposed: the message is a reply that the server exposes
  * @rv_length: bytes received
- * @rv_rqst: the RPC that this message ends, pinned, or the reverse-direction call that it
- *	is, while that is being read; NULL while there is none
- * @rv_request: the transport's part of @rv_rqst, if that is an RPC of ours; valid with it
- * @rv_registered: the regions of @rv_rqst; NULL with it
- * @rv_pull: the reply or call is to be read from the server
+ * @rv_rqst: the pinned RPC that this message is the reply to, or the reverse-direction call
+ *	that it brings, while the Read chunks of that call are read; else NULL
+ * @rv_request: the transport's part of @rv_rqst; valid if that is a pinned RPC
+ * @rv_registered: list of the regions of @rv_rqst; NULL if @rv_rqst is NULL
+ * @rv_pull: RDMA Reads of the reply or call
  * @rv_header: decoded header
- * @rv_lists: decoded chunk lists, over @rv_segments and @rv_chunks
- * @rv_segments: storage
- * @rv_chunks: storage
+ * @rv_lists: decoded chunk lists, which use @rv_segments and @rv_chunks
+ * @rv_segments: storage of @rv_lists
+ * @rv_chunks: storage of @rv_lists
  */
 struct xprtrdma_receive {
 	struct list_head		rv_all;
@@ -74,10 +75,10 @@ struct xprtrdma_receive {
 
 /**
  * struct xprtrdma_recv_pool - Receive buffers
- * @all: every one; under xc_lock
- * @count: their number; for the one who makes them
- * @idle: to be posted, and in a chain for that; under xc_lock
- * @nr_idle: their number; under xc_lock
+ * @all: list of all buffers; under xc_lock
+ * @count: number of all buffers; only for the function that makes them
+ * @idle: chain of the buffers that are to be posted in one batch; under xc_lock
+ * @nr_idle: number of buffers in @idle; under xc_lock
  */
 struct xprtrdma_recv_pool {
 	struct list_head	all;

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a received message to the end of an RPC.
+ * Replies: a received message ends its RPC.
  *
  * Operation, in the Receive CQ handler: decode the header; find the RPC by its XID and pin
- * it; check that the peer returned no more than was offered; fence the RPC's memory, by
- * the invalidation that came with the Send, and LOCAL_INV for what that left; then copy
- * the inline part into the RPC's buffers, complete and unpin it, and give the Receive buffer and
- * the call's credit back. If a LOCAL_INV is needed, the second half runs when it has completed. A
- * reply that the server exposes is read in between, see pull.c. Where a message is on this way is
- * its rv_state.
+ * it; check that the peer returned no more than was offered; fence the RPC's memory, by the
+ * remote invalidation that came with the message, and by LOCAL_INVs of the other regions; then
+ * copy the inline part into the RPC's buffers, complete and unpin the RPC, and return the Receive
+ * buffer and the call's credit. If LOCAL_INVs are needed, the steps after them run when the last
+ * LOCAL_INV has completed. A reply that the server exposes is read after the fence, see pull.c.
+ * The rv_state of a message says which of these steps it waits for.
  *
  * Ownership: ml_receive and rv_rqst point at each other from the pin to the unpin, which
  * happens exactly once: in reply_unpin(). While an RPC is pinned its task cannot be
  * released, so its buffers stay.
  *
- * Errors: a header that is not right is dropped (RFC 8166 section 4.5), as if it had not
- * come; the RPC stays, with its memory and its credit, and goes out again on the next
- * connection when its time is up. RDMA_ERROR ends the RPC with EIO.
+ * Errors: a message whose header cannot be decoded is dropped (RFC 8166 section 4.5). The RPC
+ * keeps its memory and its credit, and is sent again on the next connection when its timeout is
+ * over. An RDMA_ERROR ends the RPC with EIO, except where reply_error() has the call sent again.
  */
 #include "connection.h"
 #include "request.h"
 #include "trace.h"
 
-/* The transport that a message came for, as trace events want it */
+/* The rpc_xprt that a message came for; trace events take it. */
 static struct rpc_xprt *receive_xprt(const struct xprtrdma_receive *receive)
 {
 	return &receive->rv_conn->xc_transport->xt_xprt;
 }
 
-/* @status: an enum rpcrdma_status, or an errno. */
+/* Counts and traces a bad message. @status: an enum rpcrdma_status, or an errno. */
 static void note_bad(const struct xprtrdma_receive *receive, int status)
 {
 	RPCRDMA_COUNT(receive->rv_conn->xc_transport->xt_stats.bad_reply_count, 1);
@@ -45,8 +45,8 @@ static void drop(struct xprtrdma_receive *receive, enum rpcrdma_status status)
 /* ---- the end ---- */
 
 /*
- * A reply gives its call's credit back. Not before its Receive buffer is back: the server
- * may use the credit at once.
+ * A reply gives its call's credit back, but only after its Receive buffer, since the next call may
+ * use the credit at once, and its reply needs a Receive.
  */
 static void credit_return(struct xprtrdma_receive *receive)
 {
@@ -64,16 +64,16 @@ static void credit_return(struct xprtrdma_receive *receive)
 }
 
 /**
- * enum reply_outcome - what becomes of an RPC when its message is over
- * @REPLY_TAKEN: the reply is in its buffers
- * @REPLY_NONE: this was no reply; it waits for one, as before
- * @REPLY_LOST: there will be none on this connection; it goes out on the next one
- * @REPLY_FAILED: it ends with EIO
- * @REPLY_AGAIN: it is to be sent again, with memory for a large reply
+ * enum reply_outcome - result of a message for the RPC that it has pinned
+ * @REPLY_TAKEN: the RPC has its reply
+ * @REPLY_NONE: the message was not a reply; the RPC still waits for one
+ * @REPLY_LOST: the RPC gets no reply on this connection, and is sent again on the next one
+ * @REPLY_FAILED: the RPC ends with EIO
+ * @REPLY_AGAIN: the RPC is sent again, with memory for a large reply
  */
 enum reply_outcome { REPLY_TAKEN, REPLY_NONE, REPLY_LOST, REPLY_FAILED, REPLY_AGAIN };
 
-/* @length: bytes of the RPC reply, if it was answered */
+/* Ends the pin of an RPC. @length: bytes of the RPC reply, if @outcome is REPLY_TAKEN. */
 static void reply_unpin(struct xprtrdma_receive *receive, enum reply_outcome outcome, u32 length)
 {
 	struct rpc_xprt *xprt = &receive->rv_conn->xc_transport->xt_xprt;
@@ -82,7 +82,7 @@ static void reply_unpin(struct xprtrdma_receive *receive, enum reply_outcome out
 
 	spin_lock(&xprt->queue_lock);
 	request->rq_registered.ml_receive = NULL;
-	/* No other reply ends the RPC, unless this was none, until it has been sent again. */
+	/* Until the RPC is sent again no other message can be its reply, unless it still waits. */
 	if (outcome != REPLY_NONE)
 		WRITE_ONCE(request->rq_sent_on, 0);
 	if (outcome == REPLY_TAKEN) {
@@ -92,7 +92,7 @@ static void reply_unpin(struct xprtrdma_receive *receive, enum reply_outcome out
 		WRITE_ONCE(request->rq_refused, RPCRDMA_REFUSED);
 		rpcrdma_refusal_tell(rqst);
 	} else if (outcome == REPLY_AGAIN) {
-		/* With a Reply chunk, then. */
+		/* The next call offers a Reply chunk. */
 		request->rq_again = true;
 		WRITE_ONCE(request->rq_refused, RPCRDMA_REFUSED_ONCE);
 		rpcrdma_refusal_tell(rqst);
@@ -103,7 +103,7 @@ static void reply_unpin(struct xprtrdma_receive *receive, enum reply_outcome out
 	receive->rv_registered = NULL;
 }
 
-/* @receive is not the caller's any more. */
+/* Unpins the RPC, and returns its credit. The caller may not use @receive afterwards. */
 static void reply_end(struct xprtrdma_receive *receive, enum reply_outcome outcome, u32 length)
 {
 	reply_unpin(receive, outcome, length);
@@ -113,8 +113,8 @@ static void reply_end(struct xprtrdma_receive *receive, enum reply_outcome outco
 /* ---- into the RPC's buffers ---- */
 
 /*
- * The consumer's decoder moves what does not stand where it should into the tail, for which
- * there are @room bytes, and takes buflen for all that there is.
+ * The consumer's decoder may move data that is in the wrong part of @buf into the tail, which has
+ * @room bytes, and takes buflen for the size of all parts.
  */
 static void set_lengths(struct xdr_buf *buf, u32 head, u32 pages, u32 tail, u32 room)
 {
@@ -125,10 +125,10 @@ static void set_lengths(struct xdr_buf *buf, u32 head, u32 pages, u32 tail, u32 
 }
 
 /*
- * Where the server put an item into the Write chunk, @item bytes of it are in the pages
- * already. What came inline, @length bytes, is what stands before the item, and
- * behind it. The item starts where the consumer expects it, at the end of the head, or
- * at the end of all if the rest is shorter than that.
+ * Places a reply whose item, @item bytes long, the server has written into the pages by the Write
+ * chunk. The inline part, @length bytes at @from, is the reply before and behind that item. The
+ * item starts where the consumer expects it, at the end of the head, or at the end of the inline
+ * part if that is shorter than the head.
  */
 static int place_reduced(struct xdr_buf *buf, const void *from, u32 length, u32 item)
 {
@@ -149,10 +149,11 @@ static int place_reduced(struct xdr_buf *buf, const void *from, u32 length, u32 
 }
 
 /*
- * RFC 8166 section 6.1: the item was to go into the Write chunk. It is here where there is
- * more than the rest can be. The consumer has made its buffers for the verifier of an earlier
- * reply: where this one's is longer, the rest may be longer by as much. Optional results that are
- * missing leave their place to the item; the consumer finds it there.
+ * Has the server sent the item inline, although it had to use the Write chunk (RFC 8166 section
+ * 6.1)? Yes, if the inline part is longer than the reply without the item can be. The consumer has
+ * sized its buffers for the verifier of an earlier reply; a longer verifier allows a longer inline
+ * part. A short item may go unnoticed where optional results are missing; the consumer finds the
+ * item in their place.
  */
 static bool item_is_inline(const struct rpc_rqst *rqst, const void *from, u32 length)
 {
@@ -164,7 +165,7 @@ static bool item_is_inline(const struct rpc_rqst *rqst, const void *from, u32 le
 	return length > buf->head[0].iov_len + buf->tail[0].iov_len + excess;
 }
 
-/* What was moved by RDMA. The last one of the shapes counts. */
+/* Counts bytes that RDMA has moved. An RPC counts for the largest of its shapes. */
 static void count_moved(const struct xprtrdma_receive *receive, u32 length,
 			enum rpcrdma_shape shape)
 {
@@ -177,7 +178,7 @@ static void count_moved(const struct xprtrdma_receive *receive, u32 length,
 	request->rq_shape = max_t(u8, request->rq_shape, shape);
 }
 
-/* What came in the Write chunk, in bytes */
+/* Returns, and counts, the bytes that the server has written into the Write chunk. */
 static u32 item_of(const struct xprtrdma_receive *receive)
 {
 	const struct rpcrdma_chunk *write = rpcrdma_write_chunk(&receive->rv_lists, 0);
@@ -188,7 +189,7 @@ static u32 item_of(const struct xprtrdma_receive *receive)
 	return write->length;
 }
 
-/* All of the reply but its item is in this message. Returns its length, or < 0. */
+/* Copies a reply that came inline, apart from its item. Returns the reply's length, or < 0. */
 static int copy_inline(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_stats *stats = &receive->rv_conn->xc_transport->xt_stats;
@@ -206,7 +207,7 @@ static int copy_inline(struct xprtrdma_receive *receive)
 		memcpy(buf->head[0].iov_base, from, length);
 		return length;
 	}
-	/* More than the consumer can take is its decoder's problem. */
+	/* A reply longer than the consumer's buffers is cut off; its decoder reports an error. */
 	length = min_t(u32, length, buf->buflen);
 	if (write_bytes_to_xdr_buf(buf, 0, from, length))
 		return -EMSGSIZE;
@@ -215,8 +216,10 @@ static int copy_inline(struct xprtrdma_receive *receive)
 }
 
 /*
- * The Reply chunk is the RPC's own buffer. Only when a Write chunk was offered beside it,
- * head and tail were exposed without the pages between them.
+ * Places a reply of @length bytes that the server has put into the RPC's own buffer. If a Write
+ * chunk was offered, too, the Reply chunk consists of head and tail, without the pages in between,
+ * so the part of the reply behind the item has to be moved. Returns the length in rq_rcv_buf, or
+ * a negative errno.
  */
 static int place_reply_chunk(struct xprtrdma_receive *receive, u32 item, u32 length)
 {
@@ -241,8 +244,9 @@ static int place_reply_chunk(struct xprtrdma_receive *receive, u32 item, u32 len
 }
 
 /*
- * A Long message, which is in the RPC's buffers already. Returns its length in rq_rcv_buf, or < 0.
- * @pulled: bytes read; 0: it is in the Reply chunk.
+ * Places a Long reply, which is in the RPC's buffers already. @pulled: bytes that were read from
+ * the server; 0: the server has written the Reply chunk. Returns the reply's length in rq_rcv_buf,
+ * or < 0.
  */
 static int place_long(struct xprtrdma_receive *receive, u32 pulled)
 {
@@ -257,7 +261,10 @@ static int place_long(struct xprtrdma_receive *receive, u32 pulled)
 
 /* ---- from the pin to the unpin ---- */
 
-/* Would it have fitted inline? The next call of its kind offers memory, or does not. */
+/*
+ * Notes whether the reply is too large to go inline. This decides whether the next call of the same
+ * procedure offers memory for its reply.
+ */
 static void learn(const struct xprtrdma_receive *receive, u32 length)
 {
 	const struct xprtrdma_request *request = receive->rv_request;
@@ -267,7 +274,7 @@ static void learn(const struct xprtrdma_receive *receive, u32 length)
 			   length > conn->xc_inline.inline_recv - RPCRDMA_MIN_HEADER_SIZE);
 }
 
-/* @length: bytes of the reply; < 0: it cannot be delivered, for the trace; the RPC fails. */
+/* Ends an RPC. @length: bytes of the reply, or the errno for which the RPC fails with EIO. */
 static void reply_copied(struct xprtrdma_receive *receive, int length)
 {
 	struct rpcrdma_counters *counters = &receive->rv_conn->xc_transport->xt_counters;
@@ -282,16 +289,17 @@ static void reply_copied(struct xprtrdma_receive *receive, int length)
 	if (request->rq_by_history)
 		learn(receive, length);
 	rpcrdma_count_shared(&counters->calls[request->rq_shape], 1);
-	/* SUNRPC has looked at the clock when it found the RPC. */
+	/* xprt_lookup_rqst() has set rq_rtt when it found the RPC. */
 	rpcrdma_count_shared(&counters->latency[rpcrdma_latency(rqst->rq_rtt)], 1);
-	/* SUNRPC wants both to be the same. */
+	/* SUNRPC decodes rq_rcv_buf, and expects both buffers to be the same. */
 	rqst->rq_private_buf = rqst->rq_rcv_buf;
 	reply_end(receive, REPLY_TAKEN, length);
 }
 
 /*
- * A server at its bounds, to which a large reply was left, has answered ERR_CHUNK: once
- * more, and the next call of this kind, with memory. Any other error is final.
+ * The server has answered with an error. If the call left a large reply to the server, which may
+ * have no memory to expose it, an ERR_CHUNK has the call sent once more, with memory for the reply,
+ * as the next call of the same procedure. Any other error is final.
  */
 static void reply_error(struct xprtrdma_receive *receive)
 {
@@ -308,7 +316,7 @@ static void reply_error(struct xprtrdma_receive *receive)
 	reply_end(receive, again ? REPLY_AGAIN : REPLY_FAILED, 0);
 }
 
-/* The RPC's memory is ours alone now. */
+/* Goes on with a reply when the peer cannot reach the RPC's memory any more. */
 static void reply_complete(struct xprtrdma_receive *receive)
 {
 	if (receive->rv_registered->ml_conn)
@@ -325,9 +333,9 @@ static void reply_complete(struct xprtrdma_receive *receive)
 
 /**
  * xprtrdma_reply_invalidated - the LOCAL_INVs of a message are done
- * @receive: a reply, or what was read for it, or a reverse-direction call
- * @ok: false when they failed or were flushed; then an RPC ends without an answer,
- *	its memory is fenced by the end of the connection, and it is sent again
+ * @receive: a reply, before or after it was read from the server, or a reverse-direction call
+ * @ok: false when the LOCAL_INVs failed or were flushed; then the end of the connection fences
+ *	the memory of an RPC, which is sent again
  *
  * Context: the Send CQ handler, or the Receive CQ handler when the post failed.
  */
@@ -344,7 +352,7 @@ void xprtrdma_reply_invalidated(struct xprtrdma_receive *receive, bool ok)
 		reply_end(receive, REPLY_LOST, 0);
 }
 
-/* What was read: does it begin as the reply to this RPC has to? */
+/* Does the message that was read from the server begin with the RPC's XID, as a reply does? */
 static bool is_reply_to(const struct rpc_rqst *rqst)
 {
 	__be32 words[2];
@@ -355,15 +363,15 @@ static bool is_reply_to(const struct rpc_rqst *rqst)
 
 /**
  * xprtrdma_reply_pulled - a reply has been read from the server
- * @receive: the message that said where it is
- * @status: bytes of it; -ENOTCONN when the connection was lost; or another errno: it is
- *	no reply to this RPC, or there is none
+ * @receive: the message whose Read chunk exposes the reply
+ * @status: bytes of the reply; -ENOTCONN when the connection was lost; or another errno when the
+ *	message cannot be the reply to this RPC, or was not read since no RPC waits for it
  *
  * Context: the Send CQ handler, or process.
  */
 void xprtrdma_reply_pulled(struct xprtrdma_receive *receive, int status)
 {
-	/* A message that nobody waits for gives a credit back. */
+	/* No RPC waits for this message, but it gives a credit back. */
 	if (!receive->rv_rqst) {
 		credit_return(receive);
 		return;
@@ -379,7 +387,7 @@ void xprtrdma_reply_pulled(struct xprtrdma_receive *receive, int status)
 
 /* ---- from the message to the pin ---- */
 
-/* Did the server return what was offered, and no more? An error returns nothing. */
+/* Has the server used only chunks that were offered, and no more bytes of them than they have? */
 static bool reply_matches(const struct xprtrdma_receive *receive)
 {
 	const struct xprtrdma_request *request = receive->rv_request;
@@ -402,8 +410,8 @@ static bool reply_matches(const struct xprtrdma_receive *receive)
 }
 
 /*
- * Set when the post is over, and with its lock: the reply may be quicker than that, and its handler
- * waits for the lock.
+ * A reply may come before xprtrdma_send_call() has set rq_sent_on, which it does under xc_lock
+ * after the post. So the reply's handler waits for that lock, and looks again.
  */
 static bool was_sent_meanwhile(const struct xprtrdma_request *request, struct xprtrdma_conn *conn)
 {
@@ -415,7 +423,10 @@ static bool was_sent_meanwhile(const struct xprtrdma_request *request, struct xp
 	return sent;
 }
 
-/* Finds the RPC, and pins it. False: an unknown XID, or one that is being answered. */
+/*
+ * Finds the RPC of a message, and pins it. Returns false for an unknown XID, and for an RPC that
+ * was not sent on this connection, has a reply that is being processed, or was refused.
+ */
 static bool reply_pin(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
@@ -429,7 +440,7 @@ static bool reply_pin(struct xprtrdma_receive *receive)
 	if (!rqst)
 		goto out;
 	request = xprtrdma_request_of(rqst);
-	/* It is on the wire, on this connection. Pairs with xprtrdma_send_call(). */
+	/* Was the call sent on this connection? Pairs with xprtrdma_send_call(). */
 	if (smp_load_acquire(&request->rq_sent_on) != conn->xc_serial &&
 	    !was_sent_meanwhile(request, conn))
 		goto out;
@@ -447,8 +458,8 @@ out:
 }
 
 /*
- * RFC 8797 section 4.1: a message invalidates an R_key of the RPC that it ends, or none. What
- * else it has taken may be of any other RPC, so the connection ends.
+ * RFC 8797 section 4.1: a message invalidates an R_key of the RPC that it ends, or none. Any other
+ * R_key may be of another RPC, which has lost its memory region, so the connection is failed.
  */
 static void foreign_rkey(const struct xprtrdma_receive *receive, const struct ib_wc *wc)
 {
@@ -460,7 +471,7 @@ static void foreign_rkey(const struct xprtrdma_receive *receive, const struct ib
 	xprtrdma_conn_fail(conn, RPCRDMA_END_BAD_MESSAGE);
 }
 
-/* To the question of ccp.c, which SUNRPC does not know of. Its credit comes back in any case. */
+/* Is this the answer to the question of ccp.c? Then its credit comes back, whatever it says. */
 static bool handle_ccp(struct xprtrdma_receive *receive, const struct ib_wc *wc)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
@@ -476,7 +487,7 @@ static bool handle_ccp(struct xprtrdma_receive *receive, const struct ib_wc *wc)
 	return true;
 }
 
-/* Is this message for a call that has ended without a reply? Each is for one of them. */
+/* Is there a call that has ended without a reply? Then this message counts as its reply. */
 static bool forget_lost_call(const struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_transport *transport = receive->rv_conn->xc_transport;
@@ -494,10 +505,10 @@ static bool forget_lost_call(const struct xprtrdma_receive *receive)
 }
 
 /*
- * Nobody waits for it: its task was killed, or it is no reply of ours. RFC 8167 section
- * 4.1: only of an RDMA_MSG it is certain that it was a reply to one of our calls, and of
- * what is to be read from the server. Other messages give back the credit of a call that has
- * ended without an answer, and grant nothing.
+ * No RPC waits for this message: the task of its call has ended, or it is not a reply to a call of
+ * ours. RFC 8167 section 4.1: only an RDMA_MSG, or a reply that the server exposes, is certain to
+ * be a reply to one of our calls. Another message grants no credits; it gives a credit back only if
+ * a call has ended without a reply.
  */
 static void handle_unknown(struct xprtrdma_receive *receive)
 {
@@ -508,7 +519,7 @@ static void handle_unknown(struct xprtrdma_receive *receive)
 	RPCRDMA_COUNT(receive->rv_conn->xc_transport->xt_counters.bad_messages, 1);
 	if (certain)
 		xprtrdma_window_grant(receive->rv_conn, &receive->rv_header);
-	/* Reliable-reply draft, section 4.1.3. */
+	/* The server is told that its reply is not read: reliable-reply draft, section 4.1.3. */
 	if (receive->rv_exposed)
 		xprtrdma_pull_refuse(receive);
 	else if (certain || lost)
@@ -525,7 +536,7 @@ static void handle_mismatch(struct xprtrdma_receive *receive)
 		reply_unpin(receive, REPLY_FAILED, 0);
 		xprtrdma_pull_refuse(receive);
 	} else {
-		/* It may be no reply at all: RFC 8167 section 4.1. */
+		/* This message may not be a reply at all: RFC 8167 section 4.1. */
 		reply_unpin(receive, REPLY_NONE, 0);
 		xprtrdma_receive_put(receive);
 	}
@@ -535,7 +546,7 @@ static void handle_reply(struct xprtrdma_receive *receive, const struct ib_wc *w
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
 
-	/* Before SUNRPC, which would count it as a reply without a call. */
+	/* Before SUNRPC looks for the XID, as it would count a reply without a call. */
 	if (unlikely(xprtrdma_ccp_asked(&conn->xc_ccp)) && handle_ccp(receive, wc))
 		return;
 	if (!reply_pin(receive)) {
@@ -554,7 +565,7 @@ static void handle_reply(struct xprtrdma_receive *receive, const struct ib_wc *w
 		return;
 	}
 	xprtrdma_window_grant(conn, &receive->rv_header);
-	/* Without the lock: only the one that has pinned the RPC takes regions off. */
+	/* Without the lock: only the handler that has pinned the RPC takes regions off. */
 	if (list_empty(&receive->rv_registered->ml_mrs)) {
 		reply_complete(receive);
 		return;
@@ -563,7 +574,7 @@ static void handle_reply(struct xprtrdma_receive *receive, const struct ib_wc *w
 	xprtrdma_frwr_unmap_async(receive->rv_registered);
 }
 
-/* A call of the server's, which ends no RPC of ours */
+/* Handles a call of the server, which must not invalidate an R_key, as it ends no RPC of ours. */
 static void handle_call(struct xprtrdma_receive *receive, const struct ib_wc *wc)
 {
 	if (!(wc->wc_flags & IB_WC_WITH_INVALIDATE)) {
@@ -575,10 +586,10 @@ static void handle_call(struct xprtrdma_receive *receive, const struct ib_wc *wc
 }
 
 /*
- * What is exposed: on a connection where both have agreed on it, that is what an RDMA_NOMSG with
- * nothing but a Position Zero Read chunk in its Read list means, unless it wants a reply. Any other
- * RDMA_NOMSG with a Read list can only be a call: RFC 8166 section 4.3.1. Returns -1 for what is
- * neither call nor reply.
+ * Returns the direction of a message, or -1 for a message that is neither a call nor a reply. If
+ * both peers have agreed on it, an RDMA_NOMSG with nothing but a Position Zero Read chunk in its
+ * Read list exposes a reply, unless it has a Reply chunk that is not empty. Any other RDMA_NOMSG
+ * with a Read list can only be a call: RFC 8166 section 4.3.1.
  */
 static int message_direction(struct xprtrdma_receive *receive)
 {

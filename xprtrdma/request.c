@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The transport's part of an RPC, from the allocation of its buffers to their release: the Send,
- * and what its task waits for once the call has been sent: the reply; or, before the call may be
- * encoded again, that the server reaches none of its memory any more.
+ * The transport's part of an RPC: the allocation of its buffers, the Send, the wait for the reply,
+ * and the release of the buffers. Before a call may be encoded again its task also waits until the
+ * server cannot reach the memory of the call any more.
  *
- * SUNRPC encodes again when the reply is overdue or the connection is going, and then frees
- * the pages that RPCSEC_GSS has encrypted the last call into, and writes over the rest. It
- * does not wait for ->close: xprt_autoclose() changes the connect cookie, upon which calls
- * are sent again, before it calls that. So each task that stops waiting without a reply comes
- * by wait_ended(), and sleeps on xt_fenced while memory regions are registered on a connection
- * that has not been taken down. That connection is of no more use. A task whose call has no
- * regions goes on, and no reply is taken any more that might get some.
+ * SUNRPC encodes a call again when the reply is overdue or the connection is lost. Then it frees
+ * the pages that RPCSEC_GSS has encrypted the last call into, and overwrites the call buffer. It
+ * does not wait for ->close, since xprt_autoclose() changes the connect cookie first, and calls are
+ * sent again because of that change. So each task that stops waiting without a reply runs
+ * wait_ended(). If its call has memory regions on a connection that has not been taken down, this
+ * function fails that connection, and the task sleeps on xt_fenced until the teardown is over. A
+ * task whose call has no regions goes on; a later reply to its last Send is dropped, because
+ * reading such a reply from the server might register regions.
  */
 #include <linux/mempool.h>
 #include <linux/slab.h>
@@ -23,7 +24,7 @@
 
 enum {
 	RESERVED_REQUESTS	= 4,
-	/* Nearly all requests fit in. */
+	/* Nearly all requests fit into an element of the reserve. */
 	RESERVED_SIZE		= 4096,
 	/* The reply of an OPEN of NFS 4.2 may have security labels. */
 	LARGE_SIZE		= 8192,
@@ -36,7 +37,7 @@ enum {
  * The memory is a reserve: without it dirty pages could not be written back when memory is short.
  *
  * Context: process.
- * Return: 0 or -ENOMEM; xprtrdma_requests_exit() in any case.
+ * Return: 0 or -ENOMEM; either way the caller has to call xprtrdma_requests_exit() at the end.
  */
 int xprtrdma_requests_init(struct xprtrdma_transport *transport)
 {
@@ -58,8 +59,9 @@ void xprtrdma_requests_exit(struct xprtrdma_transport *transport)
 }
 
 /*
- * As rpc_malloc(): reclaim may wait for an asynchronous call, such as a WRITE, so that one may use
- * the reserve. The allocator clears memory where the kernel is set up so; the reserve does not.
+ * Allocates memory as rpc_malloc() does. Reclaim may wait for an asynchronous call, such as a
+ * WRITE, so an asynchronous call may use the reserve. The reserve is not cleared by the allocator,
+ * as other memory is where the kernel is set up so; it is cleared here.
  */
 static struct xprtrdma_request *memory_for(const struct rpc_task *task, size_t size)
 {
@@ -88,7 +90,7 @@ static void give_memory_back(struct rpc_xprt *xprt, struct xprtrdma_request *req
 		kfree(request);
 }
 
-/* One allocation for both buffers would be large: the reply gets memory of its own. */
+/* The reply buffer gets memory of its own, since one allocation for both buffers would be large. */
 static struct xprtrdma_request *split_request(const struct rpc_task *task, size_t size,
 					      size_t reply)
 {
@@ -108,11 +110,11 @@ static struct xprtrdma_request *split_request(const struct rpc_task *task, size_
  * @task: its task
  *
  * The reply buffer has cache lines of its own, since it may be mapped for DMA while the call
- * buffer is in use. kmalloc() aligns what it returns as the size is aligned.
+ * buffer is in use.
  *
- * Context: process; may dip into reserves for a swapper's task, and into the transport's
- * own for an asynchronous one.
- * Return: 0, or -ENOMEM, upon which the RPC client calls again later.
+ * Context: process; may use the kernel's reserves for a swapper's task, and the transport's
+ * reserve for an asynchronous task.
+ * Return: 0, or -ENOMEM, upon which the RPC client calls this function again later.
  */
 int xprtrdma_request_alloc(struct rpc_task *task)
 {
@@ -122,7 +124,7 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	struct xprtrdma_request *request;
 	size_t size;
 
-	/* No overflow: SUNRPC has bounded both, by its procedures and by RPC_MAX_AUTH_SIZE. */
+	/* The sum cannot overflow: the procedure and RPC_MAX_AUTH_SIZE bound both sizes. */
 	size = sizeof(*request) + call;
 	request = likely(size + reply <= LARGE_SIZE) ? memory_for(task, size + reply) :
 			split_request(task, size, reply);
@@ -143,7 +145,7 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	return 0;
 }
 
-/* The credit of a call that ends unanswered comes back with its reply: see handle_unknown(). */
+/* Counts a call that ends unanswered. Its reply, if any, returns the credit: handle_unknown(). */
 static void note_lost(const struct rpc_rqst *rqst, unsigned long serial)
 {
 	struct rpc_xprt *xprt = rqst->rq_xprt;
@@ -169,7 +171,7 @@ static void note_lost(const struct rpc_rqst *rqst, unsigned long serial)
  * xprtrdma_request_free - ->buf_free: the RPC is over
  * @task: its task; rq_buffer is not NULL
  *
- * If it ends without a reply this waits until the peer cannot reach its memory.
+ * If the RPC ends without a reply this function waits until the peer cannot reach its memory.
  *
  * Context: process, sleeps.
  */
@@ -180,7 +182,7 @@ void xprtrdma_request_free(struct rpc_task *task)
 
 	if (unlikely(request->rq_sent_on))
 		note_lost(rqst, request->rq_sent_on);
-	/* The peer may still reach its memory; wait until that has been prevented. */
+	/* The peer may still reach the RPC's memory; wait until that has been prevented. */
 	if (unlikely(request->rq_registered.ml_conn)) {
 		trace_xprtrdma_fence(rqst->rq_xprt, be32_to_cpu(rqst->rq_xid));
 		xprtrdma_frwr_unmap_sync(&request->rq_registered);
@@ -192,8 +194,9 @@ void xprtrdma_request_free(struct rpc_task *task)
 }
 
 /*
- * A call may not be sent now: SUNRPC waits, unless it may after all. Replies and Send completions
- * call xprt_write_space(); one may have come before there was anybody to wake.
+ * A call cannot be sent now. Makes SUNRPC wait for xprt_write_space(), which replies and Send
+ * completions call. One of them may have come just before SUNRPC waits, so this function looks
+ * again after that, and returns the Send buffer if the call can be sent after all.
  */
 static struct xprtrdma_send *wait_to_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 {
@@ -202,7 +205,7 @@ static struct xprtrdma_send *wait_to_send(struct xprtrdma_conn *conn, struct rpc
 	bool open;
 
 	xprt_wait_for_buffer_space(xprt);
-	/* Whoever has held the lock before has changed the window for good. */
+	/* Under the lock, so that a change of the window just now is seen. */
 	spin_lock(&conn->xc_lock);
 	open = xprtrdma_window_is_open(conn);
 	spin_unlock(&conn->xc_lock);
@@ -225,7 +228,7 @@ static void marshal_failed(struct xprtrdma_conn *conn, struct rpc_rqst *rqst, in
 
 	switch (error) {
 	case -EAGAIN:
-		/* Before the worker can run, so that it finds somebody to wake. */
+		/* SUNRPC waits before the worker runs, so that the worker can wake it. */
 		xprtrdma_conn_waits(conn, XPRTRDMA_WAIT_REGIONS);
 		xprt_wait_for_buffer_space(xprt);
 		xprtrdma_mrs_grow(conn);
@@ -244,15 +247,15 @@ static int send_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	struct xprtrdma_send *send = NULL;
 	int ret;
 
-	/* What was registered on an earlier connection has been taken back with it. */
+	/* The teardown of an earlier connection has taken back the regions registered on it. */
 	if (request->rq_registered.ml_conn) {
 		WARN_ON_ONCE(!list_empty(&request->rq_registered.ml_mrs));
 		xprtrdma_frwr_recycle(&request->rq_registered);
 	}
 	/*
-	 * SUNRPC's congestion window normally keeps calls back before this does; but after a
-	 * reconnect it still counts the calls of the old connection as admitted, and RFC 8166
-	 * section 3.3.3 allows one on the new.
+	 * SUNRPC's congestion window normally keeps calls back before the credit window does. But
+	 * after a reconnect SUNRPC still counts the calls of the old connection as admitted, while
+	 * RFC 8166 section 3.3.3 allows one call on the new connection.
 	 */
 	if (xprtrdma_window_is_open(conn))
 		send = xprtrdma_send_reserve(conn);
@@ -268,7 +271,7 @@ static int send_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		ret = xprtrdma_send_call(send, ret, request);
 		if (ret != -EAGAIN)
 			return ret;
-		/* Closed meanwhile. SUNRPC comes again, at once or when there is a credit. */
+		/* The window is closed now. SUNRPC tries again when there is a credit. */
 		wait_to_send(conn, rqst);
 	}
 	xprtrdma_frwr_recycle(&request->rq_registered);
@@ -276,8 +279,9 @@ static int send_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 }
 
 /*
- * An error would end the RPC of the task that sends, which sends for others, too, and has
- * done nothing wrong. This one is told when it waits for its reply.
+ * Stores the refusal in the call that cannot be sent; its task learns of it when it waits for the
+ * reply. An error from ->send_request would end the RPC of the task that sends, which may be
+ * another task, as a task also sends the calls of others.
  */
 static void refuse_to_send(struct rpc_rqst *rqst)
 {
@@ -289,10 +293,10 @@ static void refuse_to_send(struct rpc_rqst *rqst)
 }
 
 /*
- * The window is closed, and SUNRPC has said that all calls wait for it (XPRT_CWND_WAIT), unless
- * the one at the head of the queue was admitted before. It looks there without the queue's lock: a
- * call that comes again after a reconnect can be put there in between. Nobody would send it. Look
- * again, with the lock.
+ * The window is closed, and SUNRPC has set XPRT_CWND_WAIT, so that no call is sent, unless the call
+ * at the head of the queue was admitted before. SUNRPC looks at the head without the queue's lock.
+ * In between, an admitted call that is sent again after a reconnect may become the head, and no
+ * task would send it. So this function looks again, with the lock.
  */
 static void let_admitted_call_go(struct rpc_xprt *xprt)
 {
@@ -310,8 +314,8 @@ static void let_admitted_call_go(struct rpc_xprt *xprt)
  * @rqst: a call of ours, or our reply to a reverse-direction call
  *
  * Context: process, the transport's write lock is held.
- * Return: 0 when it was sent, or cannot be sent at all; then its task ends with EIO. Else it
- * was not sent:
+ * Return: 0 when the message was sent, or can never be sent, upon which the task of a call ends
+ * with EIO. Otherwise the message was not sent:
  *	%-ENOTCONN when a connection has to be made first,
  *	%-EBADSLT or %-EAGAIN when there is no credit or buffer now; SUNRPC waits,
  *	%-ENOBUFS when memory or mappings are short; SUNRPC tries again after a delay.
@@ -331,15 +335,15 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 	request = xprtrdma_request_of(rqst);
 	/*
 	 * A call that was refused is not sent: its task learns of the refusal when it waits for
-	 * the reply. A refusal that a reply on an earlier connection brings just now may be
-	 * missed here: then the call goes out, and its reply is dropped.
+	 * the reply. If a reply on an earlier connection brings the refusal just now, this test
+	 * may miss the refusal. Then the call is sent, and its reply is dropped.
 	 */
 	if (READ_ONCE(request->rq_refused))
 		return 0;
 	/*
-	 * No retransmission on the same connection: RDMA does not lose messages, and a
-	 * second copy would need a credit of its own (RFC 8166 section 3.3.1). A call that was
-	 * answered is none: SUNRPC could make nothing of the answer, and asks once more.
+	 * A call is not sent twice on one connection: RDMA does not lose messages, and a second
+	 * copy would need a credit of its own (RFC 8166 section 3.3.1). A call that was answered
+	 * may be sent again: SUNRPC could not decode the reply, and the credit has come back.
 	 */
 	if (rqst->rq_connect_cookie == xprt->connect_cookie && !request->rq_answered) {
 		xprtrdma_conn_fail(conn, RPCRDMA_END_STALLED);
@@ -368,10 +372,11 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 /* ---- waiting for the reply ---- */
 
 /*
- * The connection on which the server may reach memory of this call, with a reference; or
- * NULL. While a reply is processed the Receive CQ handler has the regions; it lets the RPC
- * go before its connection is taken down. If there are none, there shall be none: a reply that
- * comes from now on might be one that is to be read, into regions.
+ * Returns the connection on which the server may reach memory of this call, with a reference; or
+ * NULL. While a reply is processed its handler owns the regions, and it unpins the RPC before its
+ * connection is taken down. If the server reaches no memory now, this function makes sure that it
+ * cannot later: it clears rq_sent_on, so that a reply that comes from now on, which might have to
+ * be read into new regions, is dropped.
  */
 static struct xprtrdma_conn *registered_on(const struct rpc_rqst *rqst)
 {
@@ -391,19 +396,22 @@ static struct xprtrdma_conn *registered_on(const struct rpc_rqst *rqst)
 	return conn;
 }
 
-/* Then xprtrdma_request_free() waits until the server reaches none of the call's memory. */
+/* A task that ends does not wait here: xprtrdma_request_free() fences the call's memory then. */
 static bool task_ends(const struct rpc_task *task)
 {
 	return RPC_SIGNALLED(task) || READ_ONCE(task->tk_rpc_status);
 }
 
-/* tk_status says why the task stopped waiting for the reply, unless that came meanwhile. */
+/*
+ * The task may go on. Its tk_status says why it stopped waiting for the reply; a reply that has
+ * come in the meantime, or a refusal, replaces that reason.
+ */
 static void fence_passed(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
 
-	/* Under the lock: where the task was woken because it ends, the reply may come just now. */
+	/* With the lock: the reply may come just now, if the task was woken because it ends. */
 	spin_lock(&rqst->rq_xprt->queue_lock);
 	if (rqst->rq_reply_bytes_recvd)
 		task->tk_status = 0;
@@ -422,22 +430,22 @@ static void wait_for_fence(struct rpc_task *task)
 
 	if (!conn)
 		return;
-	/* The close that this asks for wakes the task: see xprtrdma_fence_wake(). */
+	/* This asks for a close, which wakes the task: see xprtrdma_fence_wake(). */
 	xprtrdma_conn_fail(conn, task->tk_status == -ETIMEDOUT ? RPCRDMA_END_STALLED :
 			   RPCRDMA_END_OTHER);
 	rpc_sleep_on(&transport->xt_fenced, task, fence_passed);
-	/* The close may have been over before the task slept. */
+	/* The teardown may have been over before the task slept, and wakes nobody then. */
 	if (completion_done(&conn->xc_released) || task_ends(task))
 		rpc_wake_up_queued_task(&transport->xt_fenced, task);
 	xprtrdma_conn_put(conn);
 }
 
-/* Takes the place of SUNRPC's own callback, which knows of timeouts only. */
+/* Runs instead of SUNRPC's own callback, which knows of timeouts only, and calls that one. */
 static void wait_ended(struct rpc_task *task)
 {
 	struct xprtrdma_request *request = xprtrdma_request_of(task->tk_rqstp);
 
-	/* It has no regions any more. */
+	/* A call that is sent again has no regions; xprtrdma_request_free() fences any other. */
 	if (unlikely(READ_ONCE(request->rq_refused)) &&
 	    rpcrdma_refusal_heed(task, &request->rq_refused))
 		return;
@@ -448,12 +456,12 @@ static void wait_ended(struct rpc_task *task)
 
 /**
  * xprtrdma_reply_wait - ->wait_for_reply_request: the call has been sent
- * @task: its task, which has no reply yet, and goes to sleep
+ * @task: task of the call, which has no reply yet, and goes to sleep
  *
- * The server has as long as ever for a call that has waited for a connection until its major
- * timeout was over. Else the task would not sleep at all, and its timer would end a connection
- * that has just begun: for ever, if connections take longer to come back than that. What may
- * end with its timeout, a soft mount's, does.
+ * A call may have waited for a connection until its major timeout was over. Its reply is still
+ * awaited for a full timeout from now on. Otherwise the task would not sleep at all, and its timer
+ * would end the new connection; this would go on for ever if each connection took longer to come
+ * back than the major timeout. The call of a soft mount keeps its major timeout, and may end then.
  *
  * Context: process; the caller holds queue_lock.
  */
@@ -469,8 +477,8 @@ void xprtrdma_reply_wait(struct rpc_task *task)
 }
 
 /**
- * xprtrdma_fence_wake - a connection has been taken down
- * @transport: whose
+ * xprtrdma_fence_wake - wake the tasks that waited for the teardown of a connection
+ * @transport: owner of the connection
  *
  * Context: process, the transport's write lock is held.
  */

@@ -16,23 +16,24 @@ struct xprtrdma_transport;
 /**
  * struct xprtrdma_request - the transport's part of an rpc_rqst; from buf_alloc to buf_free
  * @rq_registered: memory regions that are registered for this RPC
- * @rq_sent_on: xc_serial of the connection of the last Send; 0: none, or no reply to it is
- *	taken. Set under xc_lock of that connection, when the Send has been posted, and read
- *	without it; cleared under queue_lock
+ * @rq_sent_on: xc_serial of the connection of the last Send; 0: there was no Send, or no reply
+ *	to it is accepted. Set under xc_lock of that connection when the Send has been posted,
+ *	and read without that lock; cleared under queue_lock
  * @rq_answered: a reply to the last Send was taken, so that Send has no credit any more. Set under
- *	queue_lock; read by the sender
+ *	queue_lock; read and cleared by the sender
  * @rq_timer: SUNRPC's own callback for a task that has stopped waiting
- * @rq_refused: what the task is to be told; under queue_lock
- * @rq_shape: what call and reply need; for the owner of the RPC
- * @rq_again: refused for want of memory before; the task or the one that refuses it
+ * @rq_refused: refusal that the task has yet to learn of; changed under queue_lock
+ * @rq_shape: means by which call and reply are moved; for the owner of the RPC
+ * @rq_again: the server has refused the call once, for want of memory for a large reply; set
+ *	under queue_lock, read by the sender
  * @rq_write_capacity: bytes of the Write chunk that was offered
  * @rq_reply_capacity: bytes of the Reply chunk that was offered
- * @rq_procedure: index into xt_history, if @rq_by_history
- * @rq_by_history: whether the call offers memory for a large reply was a guess
- * @rq_left_open: the guess was that none is needed
- * @rq_reserved: its memory is of xt_reserve; constant
- * @rq_reply: reply buffer, if that has memory of its own; or NULL. Constant
- * @rq_data: call buffer, then, without @rq_reply, reply buffer
+ * @rq_procedure: number of the procedure in xt_history; valid if @rq_by_history
+ * @rq_by_history: rpcrdma_expect_large() has decided whether the call offers memory for its reply
+ * @rq_left_open: the call offers no memory, although its reply may be too large to go inline
+ * @rq_reserved: the memory of this request came from xt_reserve; constant
+ * @rq_reply: reply buffer if it has memory of its own, else NULL; constant
+ * @rq_data: call buffer, followed by the reply buffer if @rq_reply is NULL
  */
 struct xprtrdma_request {
 	struct xprtrdma_mr_list	rq_registered;

@@ -3,20 +3,21 @@
  * Outgoing messages.
  *
  * Operation: a Send buffer is taken from the free list, filled with a whole message
- * (header and inline part), and posted. Since everything is copied into it, neither the
- * RPC's buffers nor its pages are touched by the device after the post, and an RPC may
- * end whenever it likes.
+ * (header and inline part), and posted. Since everything is copied into this buffer, the
+ * Send does not read the buffers or pages of the RPC, which may end at any time.
  *
  * Completion: most Sends are unsignalled. Posted buffers are kept in posting order, and
- * the completion of a signalled one frees all those before it (the Send Queue completes
- * in order). One Send in signal_every asks for a completion, and so does the one that
- * takes the last free buffer; so a sender that finds the list empty can rely on a
- * completion to come. When the last one is taken, window.c makes more, up to a bound.
+ * the completion of a signalled Send frees its buffer and all buffers posted before it (the
+ * Send Queue completes in order). One Send in signal_every is signalled, and so is the Send
+ * after which no buffer is free, or too few entries for registrations. So a sender that has to
+ * wait can rely on a completion. When no buffer is left, window.c makes more, up to a bound.
  *
- * The Send Queue has an entry for each Send buffer, and one for each memory region: for its
- * invalidation, or for its registration where it is to be read into, which is done before that.
- * Registrations of calls go before a Send, and their entries come back with that Send's. They
- * are counted: a call is sent if there are as many as it can need, and else it waits.
+ * The Send Queue has an entry for each Send buffer, and one for each memory region. A region
+ * needs that entry for its LOCAL_INV, or for its registration if an RDMA Read fills it; that
+ * registration is complete before the LOCAL_INV is posted. Registrations for calls have entries
+ * apart from these, which are counted. They are posted before the Send of their call, and their
+ * entries are free again with the entry of that Send. A call is sent only if as many of these
+ * entries are free as any call can need; otherwise it waits.
  */
 #include "connection.h"
 #include "request.h"
@@ -50,7 +51,7 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	spin_lock(&conn->xc_lock);
-	/* All that were posted before it are complete, too. */
+	/* All Sends that were posted before this one are complete, too. */
 	first = pool->posted;
 	pool->posted = send->sd_next;
 	if (!pool->posted)
@@ -101,10 +102,10 @@ void xprtrdma_sends_init(struct xprtrdma_conn *conn)
 /**
  * xprtrdma_sends_create - allocate Send buffers of a connection
  * @conn: the connection
- * @count: how many there shall be, at most send_slots of its queues
+ * @count: total number of buffers afterwards, at most send_slots of its queues
  *
  * Context: process.
- * Return: 0 or -ENOMEM; either way xprtrdma_sends_destroy() frees what is there.
+ * Return: 0 or -ENOMEM; either way xprtrdma_sends_destroy() frees the buffers that were made.
  */
 int xprtrdma_sends_create(struct xprtrdma_conn *conn, unsigned int count)
 {
@@ -192,7 +193,7 @@ struct xprtrdma_send *xprtrdma_send_get(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_send_put - give a Send buffer back that was not posted
+ * xprtrdma_send_put - return a Send buffer that was not posted to the free list
  * @send: the buffer
  *
  * Context: any.
@@ -214,7 +215,7 @@ static void message_to_device(struct xprtrdma_send *send, unsigned int length)
 		xprtrdma_trace_message(send->sd_conn, send->sd_buffer.bf_data, length, NULL);
 }
 
-/* @first: @send, or the registrations that are posted before it */
+/* @first: the work request of @send, or the first of the registrations chained before it */
 static int post(struct xprtrdma_conn *conn, struct xprtrdma_send *send,
 		const struct ib_send_wr *first)
 {
@@ -252,15 +253,15 @@ static int post_failed(struct xprtrdma_conn *conn, int ret)
 }
 
 /**
- * xprtrdma_send_post - send a message that is no call of SUNRPC's
+ * xprtrdma_send_post - send a message that is not a call of SUNRPC
  * @send: the buffer, with the message at its start
  * @length: bytes of the message
  *
  * @send is consumed whatever the result.
  *
  * Context: any. The connection must not be destroyed meanwhile: the caller holds the write
- * lock, is a CQ handler, or a work item that the teardown waits for. After BROKEN nothing
- * is posted, see xprtrdma_conn_destroy().
+ * lock, is a CQ handler, or is a work item that the teardown waits for. In the state BROKEN
+ * nothing is posted, see xprtrdma_conn_destroy().
  * Return: 0, or -ENOTCONN, in which case the connection has been failed.
  */
 int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length)
@@ -279,8 +280,9 @@ int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length)
  * xprtrdma_send_probe - post a request that the peer's HCA has to acknowledge
  * @conn: the connection
  *
- * If it is not acknowledged the connection ends. It has the Send Queue entry of a Send buffer. If
- * none is free, or a probe is under way, something is to be acknowledged already.
+ * If the peer's HCA does not acknowledge the probe, the probe fails and the connection ends. A
+ * probe uses the Send Queue entry of a Send buffer. If no buffer is free, or a probe is under way,
+ * no probe is posted: the peer's HCA has to acknowledge an earlier work request already.
  *
  * Context: as xprtrdma_send_post().
  */
@@ -307,12 +309,12 @@ void xprtrdma_send_probe(struct xprtrdma_conn *conn)
 /* ---- calls ---- */
 
 /**
- * xprtrdma_send_reserve - the buffer for the next call
+ * xprtrdma_send_reserve - reserve the Send buffer for the next call
  * @conn: the connection
  *
  * Context: process, the transport's write lock is held.
- * Return: the buffer, for xprtrdma_send_call(); it stays reserved until then. NULL: there is none,
- * or there are too few entries for the registrations of any call.
+ * Return: the buffer, which stays reserved until xprtrdma_send_call() has sent it; or NULL when no
+ * buffer is free, or too few entries of the Send Queue for the registrations that a call may need.
  */
 struct xprtrdma_send *xprtrdma_send_reserve(struct xprtrdma_conn *conn)
 {
@@ -329,18 +331,18 @@ struct xprtrdma_send *xprtrdma_send_reserve(struct xprtrdma_conn *conn)
 
 /**
  * xprtrdma_send_call - send a call
- * @send: of xprtrdma_send_reserve(), with the message at its start
+ * @send: the buffer of xprtrdma_send_reserve(), with the message at its start
  * @length: bytes of the message
  * @request: the call, whose registrations are posted before it
  *
- * Takes a credit. A reply to @request is accepted from the post on, and not before: until then the
- * peer cannot have seen the call, whatever it sends. The buffer for the next call is taken in the
- * same section.
+ * The call takes a credit. A reply to @request is accepted only after the post, as the peer cannot
+ * have seen the call before. The buffer for the next call is reserved in the same critical section,
+ * which saves one for each call.
  *
- * Context: process, the transport's write lock is held, which keeps the connection. After BROKEN
- * nothing is posted, see xprtrdma_conn_destroy().
- * Return: 0; -EAGAIN: the window has been closed meanwhile, and nothing is done; or -ENOTCONN, in
- * which case the connection has been failed.
+ * Context: process, the transport's write lock is held, which keeps the connection. In the state
+ * BROKEN nothing is posted, see xprtrdma_conn_destroy().
+ * Return: 0; -EAGAIN when the window has been closed meanwhile, and nothing was done; or -ENOTCONN,
+ * in which case the connection has been failed.
  */
 int xprtrdma_send_call(struct xprtrdma_send *send, unsigned int length,
 		       struct xprtrdma_request *request)
@@ -363,7 +365,7 @@ int xprtrdma_send_call(struct xprtrdma_send *send, unsigned int length,
 	WRITE_ONCE(pool->reg_wrs, pool->reg_wrs - registrations);
 	pool->regs_posted += registrations;
 	request->rq_answered = false;
-	/* Before the post, which asks for a completion if none is left. */
+	/* Before the post, since post() signals the Send if no buffer is left. */
 	pool->next = pop_free(pool);
 	ret = post(conn, send, first);
 	/* Pairs with reply_pin(). */

@@ -13,12 +13,12 @@ struct xprtrdma_request;
  *
  * It holds the whole message, so nothing that belongs to an RPC is tied to the life of a Send.
  *
- * @sd_next: in free or posted of xc_send; under xc_lock
+ * @sd_next: next Send in free or posted of xc_send; under xc_lock
  * @sd_conn: owner
- * @sd_cqe: completion, if signalled
- * @sd_wr: the Send
- * @sd_regs: regs_posted of xc_send, when it was posted
- * @sd_buffer: xc_send_size bytes; its bf_sge is the message
+ * @sd_cqe: completion of the Send, if the Send is signalled
+ * @sd_wr: work request of the Send
+ * @sd_regs: value of regs_posted of xc_send when the Send was posted
+ * @sd_buffer: buffer of xc_send_size bytes; its bf_sge is the message
  */
 struct xprtrdma_send {
 	struct xprtrdma_send	*sd_next;
@@ -31,17 +31,18 @@ struct xprtrdma_send {
 
 /**
  * struct xprtrdma_send_pool - Send buffers, under xc_lock where nothing else is said
- * @free: unused; a stack, by sd_next
- * @posted: in posting order; a queue, by sd_next
- * @end: where the next one that is posted is put
- * @next: for the next call, or NULL; for the holder of the transport's write lock
- * @probe: what xprtrdma_send_probe() has posted last, until that is complete, or NULL
- * @count: all of them; changed by the one who makes them, read by others without a lock
- * @unsignalled: Sends posted since the last signalled one
- * @reg_wrs: entries of the Send Queue that are free for registrations of calls; the holder of the
- *	write lock reads it without xc_lock, as nobody else takes any
- * @regs_posted: registrations of calls, so far; wraps around
- * @regs_done: of these, those whose entries are free again
+ * @free: unused buffers; a stack, linked by sd_next
+ * @posted: posted buffers in posting order; a queue, linked by sd_next
+ * @end: link at the end of @posted
+ * @next: buffer reserved for the next call, or NULL; for the holder of the transport's write lock
+ * @probe: buffer whose Send Queue entry the last probe has, until the probe is complete; or NULL
+ * @count: number of all buffers; changed only by the function that makes them, and read by other
+ *	functions without a lock
+ * @unsignalled: number of Sends posted since the last signalled one
+ * @reg_wrs: number of Send Queue entries that are free for registrations of calls; the holder of
+ *	the write lock reads it without xc_lock, since only that holder takes entries
+ * @regs_posted: number of registrations of calls that were posted so far; wraps around
+ * @regs_done: value of @regs_posted up to which the entries are free again
  */
 struct xprtrdma_send_pool {
 	struct xprtrdma_send	*free;

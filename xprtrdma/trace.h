@@ -14,7 +14,7 @@
 #include <rdma/ib_cm.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
-/* Names of events and statuses; also read once for each of the passes. */
+/* The names of events and statuses. Each pass over this file has to read that header, too. */
 #include <trace/misc/rdma.h>
 
 #include "rpcrdma/header.h"
@@ -37,11 +37,15 @@ DECLARE_EVENT_CLASS(xprtrdma_value,
 );
 
 /*
- * Result of a connect attempt; of a post; an asynchronous event of the queue pair; what
- * waits on a connection that is given up: calls in flight to which no reply comes, or
- * messages for which the HCA does nothing; calls that wait while the peer's HCA is asked for
- * an acknowledgement; what the server's configuration has led to: bytes that may be sent
- * inline, or an errno.
+ * The value of each event, where a negative one is an errno:
+ * - xprtrdma_config: bytes that may be sent inline after the server was asked for its limits;
+ * - xprtrdma_window: calls that have buffers now;
+ * - xprtrdma_stalled: calls in flight, or messages for which the HCA does nothing, on a
+ *   connection that is given up;
+ * - xprtrdma_probe: calls in flight while the peer's HCA is asked for an acknowledgement;
+ * - xprtrdma_connect: the result of a connect attempt;
+ * - xprtrdma_post_failed: the result of a post;
+ * - xprtrdma_qp_event: an asynchronous event of the queue pair.
  */
 DEFINE_EVENT(xprtrdma_value, xprtrdma_config,
 	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
@@ -61,7 +65,7 @@ DEFINE_EVENT_PRINT(xprtrdma_value, xprtrdma_qp_event,
 		  rdma_show_ib_event(__entry->value))
 );
 
-/* An attempt has failed; @step: in what, as "address" or "connection request" */
+/* A connect attempt has failed in @step, which is "address" or "connection request", say. */
 TRACE_EVENT(xprtrdma_connect_failed,
 	TP_PROTO(const struct rpc_xprt *xprt, const char *step, int error),
 	TP_ARGS(xprt, step, error),
@@ -173,7 +177,10 @@ DECLARE_EVENT_CLASS(xprtrdma_xid,
 	TP_printk("peer=%s xid=0x%08x", __get_str(peer), __entry->xid)
 );
 
-/* No reply in time; memory fenced for a task without a reply; a reply to nobody. */
+/*
+ * A reply is overdue; a task that ends without a reply has its memory fenced; no RPC waits for
+ * the reply that has come.
+ */
 DEFINE_EVENT(xprtrdma_xid, xprtrdma_timeout,
 	TP_PROTO(const struct rpc_xprt *xprt, u32 xid), TP_ARGS(xprt, xid));
 DEFINE_EVENT(xprtrdma_xid, xprtrdma_fence,
@@ -198,7 +205,10 @@ DECLARE_EVENT_CLASS(xprtrdma_xid_value,
 		  __entry->value)
 );
 
-/* An errno; an R_key that is not of the RPC; bytes of reverse-direction messages. */
+/*
+ * The value of each event: an errno for xprtrdma_marshal_failed, an R_key that is not of the RPC
+ * for xprtrdma_bad_rkey, and bytes of the message for the others.
+ */
 DEFINE_EVENT(xprtrdma_xid_value, xprtrdma_marshal_failed,
 	TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value),
 	TP_ARGS(xprt, xid, value));

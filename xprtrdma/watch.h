@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Does the server still do anything? watch.c */
+/* Timers that find out whether the server is still alive. watch.c */
 #ifndef XPRTRDMA_WATCH_H
 #define XPRTRDMA_WATCH_H
 
@@ -9,24 +9,25 @@
 struct rpc_rqst;
 struct xprtrdma_conn;
 
-/* Where a call does not say how long it waits for a reply */
+/* Longest wait for a reply where the call has no timeout of its own, jiffies */
 #define XPRTRDMA_STALL_TIMEOUT		(60U * HZ)
-/* Of several replies that wait for the HCA, one is complete within that time. */
+/* While messages wait for the HCA, one of them has to be complete within this time, jiffies. */
 #define XPRTRDMA_HCA_TIMEOUT		(30U * HZ)
-/* Calls wait that long, then the peer's HCA is asked to acknowledge something. */
+/* After calls have waited for this time the peer's HCA is asked for an acknowledgement. */
 #define XPRTRDMA_PROBE_INTERVAL		(5U * HZ)
 
 /**
- * struct xprtrdma_watch - signs of life of the server. Under xc_lock
- * @stalled_at: xc_replies when the window was found closed
- * @probed_at: xc_replies when @probe_worker has looked last, or was queued
+ * struct xprtrdma_watch - signs of life of the server, under xc_lock where nothing else is said
+ * @stalled_at: value of xc_replies when @stall_worker looked last, or was queued
+ * @probed_at: value of xc_replies when @probe_worker looked last, or was queued
  * @probing: @probe_worker is queued, or runs
- * @stall_timeout: how long replies are waited for since @stalled_at, jiffies; under the write lock
- * @hca_pending: messages that wait for the HCA; see xprtrdma_watch_hca_begin()
- * @hca_since: when the last of these came to an end, or the first one came; jiffies
- * @stall_worker: looks whether replies still come; see xprtrdma_watch_stalled()
- * @hca_worker: fails the connection when nothing of @hca_pending comes to its end
- * @probe_worker: while calls wait for replies; see xprtrdma_watch_call()
+ * @stall_timeout: longest time without a reply while the window is closed, jiffies; written
+ *	under the transport's write lock, and read without xc_lock
+ * @hca_pending: number of messages that wait for the HCA; see xprtrdma_watch_hca_begin()
+ * @hca_since: time at which the first of these messages came, or the last one was done, jiffies
+ * @stall_worker: timer that looks whether replies still come; see xprtrdma_watch_stalled()
+ * @hca_worker: timer that fails the connection when the HCA does nothing for these messages
+ * @probe_worker: timer that runs while calls wait for replies; see xprtrdma_watch_call()
  */
 struct xprtrdma_watch {
 	u64			stalled_at;

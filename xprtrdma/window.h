@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The credit window, and buffers that follow use. window.c */
+/* The credit window, and the buffers, whose number grows as they are used. window.c */
 #ifndef XPRTRDMA_WINDOW_H
 #define XPRTRDMA_WINDOW_H
 
@@ -10,13 +10,13 @@
 struct xprtrdma_conn;
 
 enum {
-	XPRTRDMA_FIRST_CREDITS	= 8,	/* with buffers, until a call waits for more */
-	XPRTRDMA_FIRST_SENDS	= 4,	/* until none is left */
-	XPRTRDMA_BC_FIRST_SLOTS	= 4,	/* until the server calls */
+	XPRTRDMA_FIRST_CREDITS	= 8,	/* calls with buffers until a call waits for a credit */
+	XPRTRDMA_FIRST_SENDS	= 4,	/* Send buffers until none is left */
+	XPRTRDMA_BC_FIRST_SLOTS	= 4,	/* Receives for the server's calls until it calls */
 };
 
 /**
- * enum xprtrdma_want - what there may be too few of
+ * enum xprtrdma_want - kind of buffers of which there may be too few
  * @XPRTRDMA_WANTS_CREDITS: Receives for the replies to calls
  * @XPRTRDMA_WANTS_SENDS: Send buffers
  * @XPRTRDMA_WANTS_REVERSE: Receives for the server's calls
@@ -28,13 +28,15 @@ enum xprtrdma_want {
 };
 
 /**
- * struct xprtrdma_growth - buffers, as they are used
- * @reverse: calls of the server's that have a Receive: credits that we grant
- * @sends: Send buffers, if the calls of both directions need as many
- * @wants: by enum xprtrdma_want; under xc_lock
- * @ask: what calls ask for: as many credits as the window has; 0: one had to wait, and they ask
- *	for more. Changed under xc_lock
- * @worker: makes them; changes what is above, and the window. Others read without a lock
+ * struct xprtrdma_growth - numbers of buffers, which grow as they are used
+ * @reverse: number of Receives for the server's calls, and so of the credits that we grant;
+ *	changed by @worker, and read without a lock
+ * @sends: number of Send buffers, unless the calls need fewer; changed by @worker
+ * @wants: kinds of buffers that @worker is to make, one bit for each enum xprtrdma_want; under
+ *	xc_lock
+ * @ask: number of credits that each call asks for, which is the size of the window; 0: a call had
+ *	to wait, and calls ask for twice that size. Changed under xc_lock, and read without it
+ * @worker: work item that makes more buffers
  */
 struct xprtrdma_growth {
 	u32			reverse;

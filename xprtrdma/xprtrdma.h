@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * RPC-over-RDMA client: the transport, and what the module has one of.
+ * RPC-over-RDMA client: the transport, and the variables that the whole module shares.
  *
- * Objects, each in the header of its name, and what they own:
+ * The objects of the client, and who owns each of them:
  *
  *   transport (xt_)  one for each mount point's rpc_xprt. Lives as long as the
  *                    rpc_xprt does.
  *   conn (xc_)       one for each connect attempt; owns every verbs object and
  *                    every memory region. Never reused. connection.h
  *   mr (mr_)         one fast-register memory region, owned by its conn.
- *   MR list (ml_)    the memory regions that a request, or a call of the server's, has
- *                    on one connection; part of either. mr.h
+ *   MR list (ml_)    the memory regions that one RPC has on one connection; part of a
+ *                    request, or of a reverse-direction call. mr.h
  *   send (sd_)       one DMA-mapped buffer for an outgoing message, owned by its conn.
  *   receive (rv_)    one DMA-mapped buffer for an incoming message.
- *   pull (pl_)       one reply that the server exposes and we read, or call with Read
- *                    chunks; part of its receive.
- *   request (rq_)    what the transport adds to an rpc_rqst; lives from buf_alloc
+ *   pull (pl_)       one message that we read from the server: a reply that it exposes,
+ *                    or a reverse-direction call with Read chunks; part of its receive.
+ *   request (rq_)    the transport's part of an rpc_rqst; lives from buf_alloc
  *                    to buf_free.
  *
  * Documentation/locking.rst numbers the rules of ownership.
@@ -45,12 +45,12 @@ struct seq_file;
 struct xprtrdma_conn;
 
 enum {
-	XPRTRDMA_MAX_PAGES	= (1 << 20) / PAGE_SIZE + 1,	/* NFS_MAX_FILE_IO_SIZE, anywhere */
+	XPRTRDMA_MAX_PAGES	= (1 << 20) / PAGE_SIZE + 1,	/* NFS_MAX_FILE_IO_SIZE, unaligned */
 };
 
 /*
- * What mountstats shows. Written without a lock by the one context that sees the
- * event, by RPCRDMA_COUNT(); a lost increment is accepted, as for all counters of that file.
+ * The counters that mountstats shows. The context that sees an event counts it by
+ * RPCRDMA_COUNT(), without a lock. A lost increment is accepted.
  */
 struct xprtrdma_stats {
 	unsigned long		read_chunk_count;
@@ -73,34 +73,37 @@ struct xprtrdma_stats {
 
 /**
  * struct xprtrdma_transport - one rpc_xprt
- * @xt_xprt: what the RPC client sees
+ * @xt_xprt: SUNRPC's part of the transport
  * @xt_conn: the current connection or NULL; changed only by the holder of the
  *	rpc_xprt's write lock, through xprtrdma_connection_set()
  * @xt_connect_worker: establishes a connection
  * @xt_free_worker: frees the transport, and lets go of the module
- * @xt_was_connected: so the largest payload is what it is
+ * @xt_was_connected: there has been a connection, and its largest payload binds later ones
  * @xt_told_failure: the log says that there is no connection; only for the connect worker
  * @xt_timeout: RPC timeouts set by transport_set_connect_timeout()
- * @xt_lease: NFSv4's lease, jiffies; 0: none, or not known
- * @xt_ccp_timeout: how long an answer of ccp.c is waited for
- * @xt_ccp_silent: there was none; only for the connect worker
- * @xt_overdue: a reply was, since there is this connection; a hint
- * @xt_lost_on: xc_serial of the connection that @xt_lost is about; under transport_lock
- * @xt_lost: calls that ended, by a signal or in time, before they were answered on it
- * @xt_lost_since: when the first of them ended, or a reply to one of them came last, jiffies
- * @xt_lost_timeout: how long their tasks would have waited for a reply, jiffies
+ * @xt_lease: lease time of NFSv4, jiffies; 0: there is no lease, or its time is not known
+ * @xt_ccp_timeout: longest wait for the answer to the question of ccp.c, jiffies
+ * @xt_ccp_silent: the server has not answered that question; only for the connect worker
+ * @xt_overdue: a reply has been overdue since the last connection was established; a hint
+ * @xt_lost_on: xc_serial of the connection that @xt_lost counts for; under transport_lock, as
+ *	are the next three members
+ * @xt_lost: number of calls on that connection that ended without a reply, by a signal or a
+ *	timeout, and have not been answered since
+ * @xt_lost_since: time at which the first of these calls ended, or the last reply to such a
+ *	call came, jiffies
+ * @xt_lost_timeout: longest time that the task of such a call would have waited, jiffies
  * @xt_fenced: tasks that may not encode their calls again yet; see request.c
- * @xt_reserve: requests for asynchronous tasks when memory is short
+ * @xt_reserve: memory for the requests of asynchronous tasks when kmalloc() fails
  * @xt_srcaddr: local address to bind to; ss_family is 0 for any
  * @xt_bc_max_payload: largest reverse-direction message, bytes; set at connect
  * @xt_bc_count: reverse-direction rpc_rqsts that exist; changed under bc_pa_lock
  * @xt_bc_ready: the consumer's callback service may be given calls; changed under bc_pa_lock
- * @xt_idle_timeout: xprt.idle_timeout while there is no such service
- * @xt_history: how large replies have been; for the Receive CQ handler, and read by
- *	senders, without a lock
- * @xt_stats: mountstats
- * @xt_counters: what debugfs.c shows and mountstats does not
- * @xt_connection: entry of debugfs.c
+ * @xt_idle_timeout: idle timeout of @xt_xprt while @xt_bc_ready is false, jiffies
+ * @xt_history: sizes of earlier replies; changed by the Receive CQ handler, and read by senders
+ *	without a lock
+ * @xt_stats: counters of mountstats
+ * @xt_counters: counters that debugfs.c shows and mountstats does not
+ * @xt_connection: entry of this transport in the list of debugfs.c
  */
 struct xprtrdma_transport {
 	struct rpc_xprt		xt_xprt;
@@ -138,9 +141,10 @@ xprtrdma_transport_of(struct rpc_xprt *xprt)
 }
 
 /*
- * Until xprtrdma_memalloc_restore() takes what this returns: reclaim may wait for the
- * transport, and a swapper's may use the reserves. Only a task itself changes its flags; the
- * scheduler reads others of them meanwhile, without a lock, which KCSAN reports.
+ * Allocations between this function and xprtrdma_memalloc_restore(), which takes its result, do
+ * not enter a file system, since reclaim may wait for the transport. If somebody swaps over the
+ * transport, they may use the reserves. Only the task itself changes its flags. The scheduler
+ * reads other bits of the same word without a lock, which KCSAN would report.
  */
 static inline unsigned int xprtrdma_memalloc_save(const struct rpc_xprt *xprt)
 {
