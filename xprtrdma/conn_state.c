@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What every other file may do to a connection: end it, and keep it in memory. This file calls no
- * other one of the client.
+ * The state, the end and the references of a connection. Every other file may call this one, which
+ * calls no other file of the client.
  */
 #include "connection.h"
 #include "trace.h"
 
-/* The single writer of xc_state. */
+/* Changes xc_state; no other function does. Returns the old state. */
 static enum rpcrdma_conn_state conn_advance(struct xprtrdma_conn *conn,
 					    enum rpcrdma_conn_event event)
 {
@@ -14,13 +14,13 @@ static enum rpcrdma_conn_state conn_advance(struct xprtrdma_conn *conn,
 
 	lockdep_assert_held(&conn->xc_lock);
 	old = conn->xc_state;
-	/* Read without the lock, as a hint: xprtrdma_conn_established() */
+	/* xprtrdma_conn_established() reads the state without the lock, as a hint. */
 	WRITE_ONCE(conn->xc_state, rpcrdma_conn_next(old, event));
 	return old;
 }
 
 /**
- * xprtrdma_conn_event - something has happened that may change the state
+ * xprtrdma_conn_event - change the state of a connection as an event requires
  * @conn: the connection
  * @event: the event
  *
@@ -33,7 +33,7 @@ void xprtrdma_conn_event(struct xprtrdma_conn *conn, enum rpcrdma_conn_event eve
 	spin_unlock(&conn->xc_lock);
 }
 
-/* The first reason that is noted stays. */
+/* Notes why a connection ends. Only the first reason that is noted counts. */
 static void note_end(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 {
 	lockdep_assert_held(&conn->xc_lock);
@@ -56,9 +56,9 @@ void xprtrdma_conn_note_end(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 }
 
 /**
- * xprtrdma_conn_fail - the connection is of no more use
+ * xprtrdma_conn_fail - fail a connection that is of no more use
  * @conn: the connection
- * @why: if it was established until now
+ * @why: reason for the end, which is noted if the connection was established until now
  *
  * Context: any; the caller knows that @conn exists.
  */
@@ -81,11 +81,11 @@ void xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 }
 
 /**
- * xprtrdma_conn_fail_wc - a work request has failed, and the connection with it
+ * xprtrdma_conn_fail_wc - fail a connection on which a work request has failed
  * @conn: the connection
  * @what: kind of work request, for the trace event
- * @wc: its completion
- * @why: unless @wc knows better: see rpcrdma_end_of()
+ * @wc: completion of the work request
+ * @why: reason for the end, unless the request was only flushed: see rpcrdma_end_of()
  *
  * Context: CQ handlers.
  */
@@ -114,7 +114,7 @@ static void conn_release(struct kref *kref)
  * xprtrdma_conn_put - drop a reference
  * @conn: the connection
  *
- * Frees memory only: all resources went in xprtrdma_conn_destroy().
+ * The last reference frees only memory; xprtrdma_conn_destroy() has freed all other resources.
  *
  * Context: any.
  */

@@ -3,16 +3,17 @@
  * One connection, from rdma_resolve_addr() to the last reference.
  *
  * Normal operation: the connect worker of a transport calls xprtrdma_conn_create(),
- * which goes through the steps of rdma_cm one after the other, and returns an
- * established connection with all Receives posted, or none at all.
+ * which goes through the steps of rdma_cm one after the other. It returns an established
+ * connection with its Receives posted, or an error and no connection.
  *
- * Loss: whoever notices (a CM event, a failed completion, a protocol violation)
- * calls xprtrdma_conn_fail(). The first one moves the state to BROKEN and asks SUNRPC to
- * close the transport; the close calls xprtrdma_conn_destroy(). After BROKEN nothing
- * asks for a close any more, so a late event cannot hurt the next connection.
+ * Loss: the handler of a CM event or a failed completion, or the function that finds a
+ * protocol violation, calls xprtrdma_conn_fail(). The first such call moves the state to
+ * BROKEN and asks SUNRPC to close the transport; the close calls xprtrdma_conn_destroy().
+ * In the state BROKEN no further event asks for a close, so a late event cannot end the next
+ * connection.
  *
- * Device removal is a CM event like the others. rdma_cm waits with the removal until
- * the cm_id is destroyed, so the cm_id goes last, after everything that was made on
+ * Device removal is reported by a CM event, too. rdma_cm delays the removal until the
+ * cm_id is destroyed, so the cm_id is destroyed last, after everything that was made on
  * the device.
  */
 #include "connection.h"
@@ -20,14 +21,14 @@
 
 enum {
 	RESOLVE_MS	= 5000,
-	FIRST_MRS	= 4,	/* until a call needs more */
-	READ_DEPTH	= 16,	/* RDMA Reads in flight */
+	FIRST_MRS	= 4,	/* memory regions until a call needs more */
+	READ_DEPTH	= 16,	/* RDMA Reads in flight, at most */
 };
 
-/* More than the CM needs to give up: it repeats a request each four seconds, fifteen times. */
+/* Longer than the CM tries: it repeats a request every four seconds, fifteen times. */
 #define CM_TIMEOUT	(120U * HZ)
 
-/* What we say of ourselves. */
+/* Fills in the private data that describes this client to the server. */
 static void conn_describe(const struct xprtrdma_conn *conn,
 			  struct rpcrdma_cm_private *local)
 {
@@ -41,8 +42,8 @@ static void conn_describe(const struct xprtrdma_conn *conn,
 }
 
 /*
- * How many RDMA Reads the server takes. The providers of iWARP do not agree on which of the
- * two is whose.
+ * Number of RDMA Reads in flight that the server takes. The providers of iWARP do not agree on
+ * which of the two values belongs to which peer, so the smaller one is used there.
  */
 static unsigned int conn_reads_taken(struct xprtrdma_conn *conn,
 				     const struct rdma_conn_param *param)
@@ -68,7 +69,7 @@ static void conn_negotiate(struct xprtrdma_conn *conn,
 				   conn->xc_inline.remote_invalidation);
 }
 
-/* 0 for an event that goes one step on. */
+/* Errno of a CM event, or 0 for an event that completes one step of connecting. */
 static int cm_event_errno(const struct rdma_cm_event *event)
 {
 	switch (event->event) {
@@ -77,10 +78,10 @@ static int cm_event_errno(const struct rdma_cm_event *event)
 	case RDMA_CM_EVENT_ESTABLISHED:
 		return 0;
 	case RDMA_CM_EVENT_REJECTED:
-		/* A stale queue pair number at the peer; it is gone at the next try. */
+		/* The peer still has a queue pair with our number, and drops it: try again. */
 		return event->status == IB_CM_REJ_STALE_CONN ? -EAGAIN : -ECONNREFUSED;
 	case RDMA_CM_EVENT_ADDR_ERROR:
-		/* The way to this address leads over an interface that no RDMA device has. */
+		/* The route to this address uses an interface without an RDMA device. */
 		return event->status == -ENODEV ? -ENODEV : -EHOSTUNREACH;
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:
@@ -91,7 +92,7 @@ static int cm_event_errno(const struct rdma_cm_event *event)
 	}
 }
 
-/* Of an event that ends a connection */
+/* The reason that a CM event gives for the end of a connection */
 static enum rpcrdma_end cm_event_end(const struct rdma_cm_event *event)
 {
 	switch (event->event) {
@@ -104,7 +105,7 @@ static enum rpcrdma_end cm_event_end(const struct rdma_cm_event *event)
 	}
 }
 
-/* One step on. */
+/* Changes the state for a CM event that completes one step of connecting. */
 static void conn_step(struct xprtrdma_conn *conn, const struct rdma_cm_event *event)
 {
 	enum rpcrdma_conn_event step = RPCRDMA_EVENT_ESTABLISHED;
@@ -127,11 +128,11 @@ static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	if (event->event == RDMA_CM_EVENT_TIMEWAIT_EXIT)
 		return 0;
 	ret = cm_event_errno(event);
-	/* Once: conn_wait() may be looking, woken by an earlier event. */
+	/* conn_wait(), which an earlier event may have woken, reads this without a lock. */
 	WRITE_ONCE(conn->xc_cm_status, ret);
 	if (ret) {
 		xprtrdma_conn_fail(conn, cm_event_end(event));
-		/* What was flushed may have come before the event that says why. */
+		/* Flushed completions, which give no reason, may have come before this event. */
 		xprtrdma_conn_note_end(conn, cm_event_end(event));
 	} else {
 		conn_step(conn, event);
@@ -140,7 +141,7 @@ static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-/* One step of connecting: @started is what the rdma_cm call returned. */
+/* Waits for one step of connecting. @started: result of the rdma_cm call that started the step. */
 static int conn_wait(struct xprtrdma_conn *conn, int started,
 		     enum rpcrdma_conn_state expected)
 {
@@ -148,12 +149,12 @@ static int conn_wait(struct xprtrdma_conn *conn, int started,
 
 	if (started)
 		return started;
-	/* rdma_cm has time limits of its own; this one is for a provider's bug. */
+	/* rdma_cm has time limits of its own; this one is for a provider that has a bug. */
 	if (!wait_for_completion_timeout(&conn->xc_cm_done, CM_TIMEOUT))
 		return -ETIMEDOUT;
 	if (READ_ONCE(conn->xc_state) == expected)
 		return 0;
-	/* Once: it may be about to change, to 0 as well. */
+	/* Read once, since the CM handler may change the status at any time, even to 0. */
 	ret = READ_ONCE(conn->xc_cm_status);
 	return ret ? ret : -ENOTCONN;
 }
@@ -205,9 +206,9 @@ static void conn_free_cqs(struct xprtrdma_conn *conn)
 }
 
 /*
- * Send Queue entries for RDMA Reads and Writes. Registrations and invalidations of what is
- * read into take the place of those of the call, which are done; a reverse-direction call
- * has the room of its reply, which needs none.
+ * Number of Send Queue entries for RDMA Reads and Writes. The regions that are read into need no
+ * more entries: each region has one, which is used by one registration or LOCAL_INV at a time. See
+ * the comment at the start of send.c.
  */
 static unsigned int conn_pull_entries(const struct xprtrdma_conn *conn)
 {
@@ -256,8 +257,8 @@ static int conn_create_qp(struct xprtrdma_conn *conn)
 }
 
 /*
- * The limits that devices report are upper bounds; how long a queue can be depends on the
- * size of its entries. So ask for less until it fits.
+ * The limits that a device reports are upper bounds; the size of its entries decides how long a
+ * queue can be. So this function tries with fewer calls until the device makes the queues.
  */
 static int conn_create_queues(struct xprtrdma_conn *conn,
 			      const struct rpcrdma_device_limits *limits)
@@ -280,9 +281,9 @@ static int conn_create_queues(struct xprtrdma_conn *conn,
 }
 
 /*
- * rsize and wsize of a mount follow xprt->max_payload, which is known with the first
- * connection. A later one over a device that can do less would end calls with EIO, which a
- * hard mount must not see: it is as good as none.
+ * A mount derives its rsize and wsize from xprt->max_payload, which the first connection sets. A
+ * later connection over a device with a smaller largest payload would end calls with EIO, which a
+ * hard mount must not get. So such a connection is refused.
  */
 static int conn_check_payload(struct xprtrdma_conn *conn)
 {
@@ -329,12 +330,12 @@ static int conn_create_resources(struct xprtrdma_conn *conn)
 	ret = xprtrdma_window_create(conn);
 	if (ret)
 		return ret;
-	/* One is enough to go on with; the worker makes more when they are needed. */
+	/* One region is enough to begin with; a work item makes more when calls need them. */
 	ret = xprtrdma_mrs_create(conn, min_t(unsigned int, FIRST_MRS,
 					      conn->xc_queues.credits));
 	if (ret)
 		return ret;
-	/* RFC 8166 section 3.3.1: before anything can be sent to us. */
+	/* RFC 8166 section 3.3.1: Receives are posted before the server can send anything. */
 	return xprtrdma_receives_post(conn);
 }
 
@@ -346,10 +347,10 @@ static int conn_connect(struct xprtrdma_conn *conn)
 	struct rdma_conn_param param = {
 		.private_data		= private,
 		.responder_resources	= min_t(int, U8_MAX, attrs->max_qp_rd_atom),
-		/* What we read from the server: replies that it exposes, and its calls. */
+		/* For RDMA Reads of replies that the server exposes, and of its calls. */
 		.initiator_depth	= conn->xc_may_pull ?
 			clamp_t(int, attrs->max_qp_init_rd_atom, 0, READ_DEPTH) : 0,
-		/* 7 means "for ever" for the RNR retry count, and with rxe for both. */
+		/* An RNR retry count of 7 means "for ever"; with rxe so does a retry count of 7. */
 		.retry_count		= 6,
 		.rnr_retry_count	= 6,
 	};
@@ -363,7 +364,7 @@ static int conn_connect(struct xprtrdma_conn *conn)
 	return conn_wait(conn, ret, RPCRDMA_CONN_ESTABLISHED);
 }
 
-/* What fails first says why; what is flushed behind it does not. */
+/* Only the work request that fails first is traced, as those behind it are merely flushed. */
 static void conn_wc_part(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct xprtrdma_conn *conn = container_of(wc->wr_cqe, struct xprtrdma_conn,
@@ -409,7 +410,7 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	return conn;
 }
 
-/* To the administrator once, until there has been a connection. */
+/* Logs a failed attempt for the administrator, once until there has been a connection. */
 static void conn_tell_failure(const struct xprtrdma_conn *conn, int error)
 {
 	struct xprtrdma_transport *transport = conn->xc_transport;
@@ -426,7 +427,7 @@ static void conn_tell_failure(const struct xprtrdma_conn *conn, int error)
 			      xprt->address_strings[RPC_DISPLAY_PORT], conn->xc_step, error);
 }
 
-/* If the administrator was told otherwise: by this mount, or by another one that has gone. */
+/* Logs a connection if the log says that there is none, even if another mount wrote that. */
 static void conn_tell_success(const struct xprtrdma_conn *conn)
 {
 	const struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
@@ -439,9 +440,9 @@ static void conn_tell_success(const struct xprtrdma_conn *conn)
 
 /**
  * xprtrdma_conn_create - connect to the transport's server
- * @transport: whose server
+ * @transport: the transport
  *
- * Context: process, the transport's write lock is held. Sleeps for seconds.
+ * Context: process, the transport's write lock is held. The function may sleep for seconds.
  * Return: an established connection with one reference, to be given to
  * xprtrdma_conn_destroy(); or an ERR_PTR.
  */
@@ -470,19 +471,19 @@ struct xprtrdma_conn *xprtrdma_conn_create(struct xprtrdma_transport *transport)
 /* Steps 2 to 4 of xprtrdma_conn_destroy(). */
 static void conn_quiesce(struct xprtrdma_conn *conn)
 {
-	/* 2. The peer is told. On iWARP the queue pair still serves RDMA Reads and Writes. */
+	/* 2. Tell the peer. On iWARP the queue pair still serves RDMA Reads and Writes. */
 	rdma_disconnect(conn->xc_id);
 	/*
-	 * 3. The queue pair goes to the error state: from here on the peer reaches none of our
-	 *    memory. Receives first: their handler posts LOCAL_INVs. When it has run for the last
-	 *    time nobody posts to the Send Queue: not the tasks (the write lock is ours),
-	 *    not xprtrdma_frwr_unmap_sync(), the Send CQ handler or the pull worker (the
-	 *    state is BROKEN).
+	 * 3. Move the queue pair to the error state, after which the peer cannot reach our
+	 *    memory, and drain the Receive Queue first, as its handler posts LOCAL_INVs. After
+	 *    that handler's last run nothing is posted to the Send Queue: tasks do not send, since
+	 *    we hold the write lock; and xprtrdma_frwr_unmap_sync(), the Send CQ handler and the
+	 *    pull worker do not post, since the state is BROKEN.
 	 */
 	ib_drain_rq(conn->xc_id->qp);
 	/*
-	 * 4. Every posted Send and LOCAL_INV completes, if only as flushed. An RPC that
-	 *    waited for a LOCAL_INV is unpinned there, without being completed.
+	 * 4. Every posted Send and LOCAL_INV completes now, if only as flushed. The completion
+	 *    of a LOCAL_INV unpins the RPC that waited for it, without completing the RPC.
 	 */
 	ib_drain_sq(conn->xc_id->qp);
 }
@@ -495,7 +496,7 @@ static void conn_quiesce(struct xprtrdma_conn *conn)
  */
 void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
 {
-	/* 1. Nobody starts anything new, and no event asks for a close. */
+	/* 1. From now on nothing new is posted, and no event asks for a close. */
 	xprtrdma_conn_event(conn, RPCRDMA_EVENT_FAILED);
 
 	if (conn->xc_id && conn->xc_id->qp)
@@ -503,19 +504,19 @@ void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
 	xprtrdma_conn_event(conn, RPCRDMA_EVENT_DRAINED);
 
 	xprtrdma_window_stop(conn);
-	/* Replies and calls that were to be read are not; they are sent again. */
+	/* Messages that wait to be read are given up; their calls are sent again. */
 	xprtrdma_pulls_abort(conn);
 	xprtrdma_bc_writes_abort(conn);
 	/*
-	 * 5. No memory region can be in use. Take back those that RPCs hold, unmap them,
-	 *    and let those go that wait for it in xprtrdma_frwr_unmap_sync().
+	 * 5. The device uses no memory region any more. Take back the regions that RPCs hold,
+	 *    unmap them, and wake the tasks that wait for that in xprtrdma_frwr_unmap_sync().
 	 */
 	xprtrdma_watch_stop(conn);
 	xprtrdma_mrs_release(conn);
 	xprtrdma_bc_released(conn);
 	complete_all(&conn->xc_released);
 
-	/* 6. Verbs objects, users before what they use; then the cm_id, last. */
+	/* 6. Destroy the verbs objects, each one before those that it uses, and the cm_id last. */
 	if (conn->xc_id && conn->xc_id->qp)
 		rdma_destroy_qp(conn->xc_id);
 	xprtrdma_mrs_destroy(conn);
@@ -531,6 +532,6 @@ void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
 		rdma_destroy_id(conn->xc_id);
 	conn->xc_id = NULL;
 
-	/* 7. Requests that once held regions may still look at xc_state and xc_lock. */
+	/* 7. MR lists may hold references, so xc_state and xc_lock stay until the last one. */
 	xprtrdma_conn_put(conn);
 }

@@ -3,18 +3,18 @@
  * Fast-register memory regions.
  *
  * Normal operation: xprtrdma_frwr_map_chunk() takes regions from the connection's pool, maps
- * the pages of an xdr_buf into them, and hangs them on the request. The registrations
- * are posted in one chain with the Send that tells the peer of them, so they are valid
- * before the peer can use them. When the reply has come, the region that the peer
- * invalidated is taken off, the others are invalidated by xprtrdma_frwr_unmap_async(); then
- * the RPC completes. So no consumer sees memory that the peer can still write
- * (RFC 8166 sections 4.4.1 and 8.1.3).
+ * the pages of an xdr_buf into them, and adds them to the list of the request. The registrations
+ * are posted in one chain with the Send that carries their R_keys, so the regions are valid
+ * before the peer can use them. When the reply has come, the region that the peer invalidated
+ * leaves the list, and xprtrdma_frwr_unmap_async() invalidates the other regions; then the RPC
+ * completes. So no consumer sees memory that the peer can still write (RFC 8166 sections 4.4.1
+ * and 8.1.3).
  *
  * A task that ends without a reply gets its memory back by xprtrdma_frwr_unmap_sync().
  *
- * Errors: a registration or an invalidation that fails takes the connection with it.
- * Regions of a lost connection are taken back by xprtrdma_mrs_release(), when the queue
- * pair is drained, and are never used again.
+ * Errors: the connection is failed when a registration or an invalidation fails.
+ * xprtrdma_mrs_release() takes back the regions of a lost connection when the queue pair is
+ * drained, and they are never used again.
  */
 #include <linux/delay.h>
 #include <linux/sched/mm.h>
@@ -22,10 +22,10 @@
 #include "connection.h"
 #include "trace.h"
 
-/* A LOCAL_INV that takes longer waits for a peer that does not take our Sends. */
+/* If a LOCAL_INV takes longer, it probably waits behind Sends that the peer does not take. */
 #define FENCE_TIMEOUT	(10U * HZ)
 
-/* What the peer may do. RFC 5042 section 6.3.5: either direction, never both. */
+/* Rights of the peer. RFC 5042 section 6.3.5: the peer may read or write a region, never both. */
 enum {
 	ACCESS_READ	= IB_ACCESS_REMOTE_READ,
 	ACCESS_WRITE	= IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE,
@@ -33,11 +33,11 @@ enum {
 
 /**
  * struct xprtrdma_mr - a memory region of the pool
- * @mr_region: the region; rg_list: free in xc_mr, or in ml_mrs, under xc_lock
- * @mr_all: all of xc_mr; under xc_lock
+ * @mr_region: the region; its rg_list is in the free list of xc_mr or in an ml_mrs, under xc_lock
+ * @mr_all: link in the list of all regions of xc_mr; under xc_lock
  * @mr_conn: owner
- * @mr_holder: whose it is for now; valid while a LOCAL_INV is posted
- * @mr_reg_cqe: completion of the registration; only seen when it failed
+ * @mr_holder: MR list that the region was taken for last; valid while a LOCAL_INV is posted
+ * @mr_reg_cqe: completion of the registration; called only when the registration has failed
  * @mr_inv_cqe: completion of the LOCAL_INV
  */
 struct xprtrdma_mr {
@@ -67,7 +67,7 @@ static unsigned int part_length(const struct xprtrdma_cursor *cursor)
 	return cursor->part ? buf->tail[0].iov_len : buf->head[0].iov_len;
 }
 
-/* The next bytes that lie in one page. False at the end. */
+/* Gets the next bytes of a buffer that lie in one page. Returns false at the end of the buffer. */
 static bool next_extent(struct xprtrdma_cursor *cursor, struct extent *extent)
 {
 	const struct xdr_buf *buf = cursor->buf;
@@ -99,9 +99,9 @@ static bool next_extent(struct xprtrdma_cursor *cursor, struct extent *extent)
 
 /**
  * xprtrdma_frwr_segments - how many regions does a buffer need at most?
- * @conn: says how large a region can be
+ * @conn: connection whose mr_pages is the size of a region
  * @buf: the buffer
- * @parts: of it
+ * @parts: parts of @buf that are counted
  *
  * Context: any.
  */
@@ -123,11 +123,11 @@ u32 xprtrdma_frwr_segments(const struct xprtrdma_conn *conn,
 }
 
 /**
- * xprtrdma_frwr_query - can this device be used, and how?
- * @conn: with a device
- * @limits: filled in
+ * xprtrdma_frwr_query - find out whether a device can be used, and its limits
+ * @conn: connection with a device; gets the type of its regions
+ * @limits: gets the limits of the device
  *
- * Return: 0, or -ENODEV without fast registration.
+ * Return: 0, or -ENODEV for a device without fast registration.
  */
 int xprtrdma_frwr_query(struct xprtrdma_conn *conn, struct rpcrdma_device_limits *limits)
 {
@@ -144,8 +144,8 @@ int xprtrdma_frwr_query(struct xprtrdma_conn *conn, struct rpcrdma_device_limits
 	limits->max_cqe = attrs->max_cqe;
 	limits->max_send_sge = attrs->max_send_sge;
 	/*
-	 * Devices that list a small max_sge_rd as the depth at which registration is fast
-	 * are slow, or fail, beyond it; 16 and less is only about plain SGEs.
+	 * A max_sge_rd above 16 is the number of pages up to which a device registers fast; larger
+	 * registrations are slow, or fail. A max_sge_rd up to 16 only limits the plain SGEs.
 	 */
 	if (attrs->max_sge_rd > 16)
 		limits->max_fast_reg_pages = min_t(u32, attrs->max_sge_rd,
@@ -158,14 +158,14 @@ static void mr_wc_reg(struct ib_cq *cq, struct ib_wc *wc)
 	struct xprtrdma_mr *mr = container_of(wc->wr_cqe, struct xprtrdma_mr,
 					      mr_reg_cqe);
 
-	/* Unsignalled: it is only heard of when it failed or was flushed. */
+	/* A registration is unsignalled: it completes only if it has failed or was flushed. */
 	if (wc->status != IB_WC_SUCCESS)
 		xprtrdma_conn_fail_wc(mr->mr_conn, "reg", wc, RPCRDMA_END_SEND_FAILED);
 }
 
 /*
- * The last LOCAL_INV of a chain; the others are unsignalled, and an error of one of
- * them flushes this one.
+ * Completion of a LOCAL_INV. Only the last one of a chain is signalled. If another one fails it
+ * completes, too, and the last one is flushed.
  */
 static void mr_wc_inv(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -222,10 +222,10 @@ out_free:
 /**
  * xprtrdma_mrs_create - add memory regions to the pool
  * @conn: owner
- * @count: how many
+ * @count: number of regions to be added
  *
  * Context: process.
- * Return: 0, or -ENOMEM when there is not a single one. What could be had stays.
+ * Return: 0, also when fewer regions than @count were added; or -ENOMEM when the pool has none.
  */
 int xprtrdma_mrs_create(struct xprtrdma_conn *conn, unsigned int count)
 {
@@ -246,8 +246,8 @@ int xprtrdma_mrs_create(struct xprtrdma_conn *conn, unsigned int count)
 }
 
 /*
- * The pool ran dry. Makes it twice as large, as long as the Send Queue has entries for them, and
- * lets the senders and the pull worker go on.
+ * Makes a pool that has run dry twice as large, up to the number of regions that the Send Queue has
+ * entries for, and wakes the senders and the pull worker.
  */
 static void mr_worker(struct work_struct *work)
 {
@@ -260,7 +260,7 @@ static void mr_worker(struct work_struct *work)
 	if (before < limit)
 		xprtrdma_mrs_create(conn, min(max(before, 1U), limit - before));
 	xprtrdma_memalloc_restore(flags);
-	/* The senders come straight back when there is nothing for them. */
+	/* Without a pause the senders would find no region, and queue this work at once. */
 	if (conn->xc_mr.count == before)
 		msleep(100);
 	xprt_write_space(&conn->xc_transport->xt_xprt);
@@ -270,10 +270,11 @@ static void mr_worker(struct work_struct *work)
 }
 
 /**
- * xprtrdma_mrs_grow - the pool has too few regions: make more
+ * xprtrdma_mrs_grow - make more regions for a pool that has too few
  * @conn: the connection
  *
- * Senders and pull.c go on when there are more, or after a while.
+ * A work item makes the regions, and then wakes the senders and the pull worker. If it has made
+ * none, it pauses before.
  *
  * Context: any.
  */
@@ -312,7 +313,7 @@ void xprtrdma_mrs_release(struct xprtrdma_conn *conn)
 	list_for_each_entry(mr, &conn->xc_mr.all, mr_all)
 		list_del_init(&mr->mr_region.rg_list);
 	spin_unlock(&conn->xc_lock);
-	/* Nobody adds any more: the worker is gone. */
+	/* Without the lock: only the worker adds regions, and it has been stopped. */
 	list_for_each_entry(mr, &conn->xc_mr.all, mr_all) {
 		if (mr->mr_region.rg_nents)
 			RPCRDMA_COUNT(conn->xc_transport->xt_stats.mrs_orphaned, 1);
@@ -354,8 +355,8 @@ static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn, struct xprtrdma_mr
 }
 
 /*
- * Fills @region from @extent on. Returns the number of elements; @extent and @more tell
- * the first one that found no room, if any.
+ * Fills the scatterlist of @region, from @extent on. Returns the number of its elements. If an
+ * extent has no room in @region, @more is true, and @extent is the first such extent.
  */
 static u32 mr_fill(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor,
 		   struct extent *extent, bool *more)
@@ -371,8 +372,9 @@ static u32 mr_fill(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor
 }
 
 /*
- * Maps what follows of @cursor into one region. @extent and @more as for mr_fill().
- * The device may take less.
+ * Maps into one region as much of the buffer as it takes, from @extent on. @extent and @more are
+ * as for mr_fill(). If the device maps fewer elements than the scatterlist has, the walk goes back
+ * to the first element that was not mapped.
  */
 static int mr_map(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor,
 		  struct extent *extent, bool *more, int access)
@@ -394,17 +396,17 @@ static int mr_map(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor,
 /**
  * xprtrdma_frwr_map - map a buffer into regions
  * @conn: the connection
- * @mrs: takes the regions, behind those that it has; its reference on @conn is taken here
- * @cursor: the buffer, and how much of it; moves on
+ * @mrs: list that the regions are added to; gets a reference on @conn if it has none
+ * @cursor: the part of the buffer that is to be mapped; moves to the end of that part
  * @access: rights of the regions; with IB_ACCESS_LOCAL_WRITE the buffer is written
  *
  * The regions can be used once the chain made by rpcrdma_regions_reg() is posted. On failure
- * what was mapped stays with @mrs: xprtrdma_frwr_recycle().
+ * the regions stay in @mrs, until xprtrdma_frwr_recycle() takes them back.
  *
  * Context: process; the transport's write lock is held, or the RPC is pinned.
- * Return: number of regions, -EAGAIN when the pool is empty, -ENOBUFS when there is
- * no DMA mapping now, -EMSGSIZE for more than RPCRDMA_MAX_SEGMENTS_SENT, -EIO when the
- * device refused.
+ * Return: number of regions; -EAGAIN when the pool is empty; -ENOBUFS when there is no DMA
+ * mapping now; -EMSGSIZE when more than RPCRDMA_MAX_SEGMENTS_SENT regions are needed; or -EIO
+ * when the device has refused.
  */
 int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs,
 		      struct xprtrdma_cursor *cursor, int access)
@@ -435,10 +437,10 @@ int xprtrdma_frwr_map(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs,
 }
 
 /**
- * xprtrdma_frwr_chain - put registrations in front of what is posted with them
- * @mrs: has regions, all mapped
- * @next: what follows
- * @registrations: their number
+ * xprtrdma_frwr_chain - put registrations in front of the work requests that need them
+ * @mrs: list of the regions, which are all mapped
+ * @next: first of the work requests that follow the registrations
+ * @registrations: gets the number of registrations
  *
  * Context: any.
  * Return: the first registration.
@@ -458,11 +460,11 @@ struct ib_send_wr *xprtrdma_frwr_chain(struct xprtrdma_mr_list *mrs, struct ib_s
 /**
  * xprtrdma_frwr_map_chunk - expose a buffer to the peer, as one chunk
  * @conn: the connection
- * @mrs: takes the regions; its reference on @conn is taken here
+ * @mrs: list that the regions are added to; gets a reference on @conn if it has none
  * @buf: the buffer
- * @parts: of it
- * @writable: for the peer to write into, or to read from
- * @lists: gets a segment for each region; the chunk was begun
+ * @parts: parts of @buf that are exposed
+ * @writable: the peer writes the buffer, and otherwise reads it
+ * @lists: gets a segment for each region; the caller has begun the chunk
  *
  * Context: process, the transport's write lock is held.
  * Return: number of segments, or an errno: see xprtrdma_frwr_map().
@@ -496,8 +498,8 @@ static void mr_list_put_conn(struct xprtrdma_mr_list *mrs)
 }
 
 /*
- * Without the lock as far as it takes time: behind a strict IOMMU each unmapping waits for the
- * device. Nobody else takes regions off the list; see ml_mrs.
+ * Unmaps without the lock, since each unmapping waits for the hardware where the IOMMU is strict.
+ * No other function takes regions off the list at the same time; see ml_mrs.
  */
 static void mrs_recycle(struct xprtrdma_mr_list *mrs)
 {
@@ -512,8 +514,8 @@ static void mrs_recycle(struct xprtrdma_mr_list *mrs)
 }
 
 /**
- * xprtrdma_frwr_recycle - regions that the peer cannot reach go back to the pool
- * @mrs: whose regions; they were never posted, or have been invalidated
+ * xprtrdma_frwr_recycle - give regions that the peer cannot reach back to the pool
+ * @mrs: list of regions that were never posted, or have been invalidated
  *
  * Context: the transport's write lock is held, or a CQ handler with the RPC pinned.
  */
@@ -527,12 +529,12 @@ void xprtrdma_frwr_recycle(struct xprtrdma_mr_list *mrs)
 }
 
 /**
- * xprtrdma_frwr_reminv - the peer has invalidated a region
- * @mrs: of the RPC whose reply it came with
- * @rkey: the R_key
+ * xprtrdma_frwr_reminv - give a region that the peer has invalidated back to the pool
+ * @mrs: regions of the RPC whose reply has invalidated the region
+ * @rkey: R_key of the region
  *
  * Context: the Receive CQ handler; the RPC is pinned.
- * Return: false if the R_key is none of this RPC.
+ * Return: false if no region of this RPC has that R_key.
  */
 bool xprtrdma_frwr_reminv(struct xprtrdma_mr_list *mrs, u32 rkey)
 {
@@ -555,7 +557,10 @@ bool xprtrdma_frwr_reminv(struct xprtrdma_mr_list *mrs, u32 rkey)
 	return false;
 }
 
-/* Returns 0, -ENOENT when there is nothing to be invalidated, or another errno. */
+/*
+ * Posts LOCAL_INVs of all regions. @done: completed by the last LOCAL_INV, or NULL. Returns 0;
+ * -ENOENT when there is nothing to be invalidated; or another errno.
+ */
 static int inv_post(struct xprtrdma_mr_list *mrs, struct completion *done)
 {
 	struct xprtrdma_conn *conn = mrs->ml_conn;
@@ -563,7 +568,7 @@ static int inv_post(struct xprtrdma_mr_list *mrs, struct completion *done)
 	struct ib_send_wr *first, *wr;
 	int ret = -ENOTCONN;
 
-	/* Under the lock: after BROKEN nobody posts, see xprtrdma_conn_destroy(). */
+	/* With the lock: in the state BROKEN nothing is posted, see xprtrdma_conn_destroy(). */
 	spin_lock(&conn->xc_lock);
 	mrs->ml_fenced = done;
 	first = rpcrdma_regions_inv(&mrs->ml_mrs, NULL);
@@ -573,7 +578,7 @@ static int inv_post(struct xprtrdma_mr_list *mrs, struct completion *done)
 		ret = -ENOENT;
 	else if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
 		ret = ib_post_send(conn->xc_id->qp, first, &bad);
-	/* A task that waits itself gives up itself. */
+	/* No watch is needed for a task that waits for @done: it has a timeout of its own. */
 	if (!ret && !done)
 		xprtrdma_watch_hca_begin(conn);
 	spin_unlock(&conn->xc_lock);
@@ -582,9 +587,9 @@ static int inv_post(struct xprtrdma_mr_list *mrs, struct completion *done)
 
 /**
  * xprtrdma_frwr_unmap_async - fence an RPC's memory, then go on with its reply
- * @mrs: its regions, at least one; ml_receive is set, the RPC is pinned
+ * @mrs: regions of the RPC, at least one; ml_receive is set, and the RPC is pinned
  *
- * xprtrdma_reply_invalidated() is called, exactly once.
+ * xprtrdma_reply_invalidated() is called exactly once, also when the post fails.
  *
  * Context: the CQ handlers.
  */
@@ -593,16 +598,16 @@ void xprtrdma_frwr_unmap_async(struct xprtrdma_mr_list *mrs)
 	if (!inv_post(mrs, NULL))
 		return;
 	xprtrdma_conn_fail(mrs->ml_conn, RPCRDMA_END_FENCE_FAILED);
-	/* The signalled one is the last of the chain. It was not posted: no handler runs. */
+	/* The last LOCAL_INV, the signalled one, was not posted, so no handler does this. */
 	xprtrdma_reply_invalidated(mrs->ml_receive, false);
 }
 
 /**
  * xprtrdma_frwr_unmap_sync - fence the memory of an RPC that ends without a reply
- * @mrs: its regions; ml_conn is not NULL
+ * @mrs: regions of the RPC; ml_conn is not NULL
  *
- * Context: process; the RPC is not pinned and cannot be found by its XID any more. Sleeps
- * until the peer cannot reach the memory.
+ * Context: process; the RPC is not pinned and cannot be found by its XID any more. The function
+ * sleeps until the peer cannot reach the memory.
  */
 void xprtrdma_frwr_unmap_sync(struct xprtrdma_mr_list *mrs)
 {
@@ -613,7 +618,7 @@ void xprtrdma_frwr_unmap_sync(struct xprtrdma_mr_list *mrs)
 	if (ret && ret != -ENOENT) {
 		xprtrdma_conn_fail(conn, RPCRDMA_END_FENCE_FAILED);
 	} else if (!ret && !wait_for_completion_timeout(&done, FENCE_TIMEOUT)) {
-		/* The drain flushes it. */
+		/* The drain of the teardown flushes the LOCAL_INVs. */
 		xprtrdma_conn_fail(conn, RPCRDMA_END_FENCE_FAILED);
 		wait_for_completion(&done);
 	}

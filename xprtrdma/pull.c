@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Replies that the server exposes, and we read: responder-provided Read chunks, from
- * servers that have announced them. Documentation/reliable-reply.rst. And reverse-direction
- * calls with Read chunks, which have no RDMA_DONE: see backchannel.c.
+ * RDMA Reads of messages: replies that the server exposes in a Read chunk, which servers announce
+ * (Documentation/reliable-reply.rst), and reverse-direction calls with Read chunks, for which no
+ * RDMA_DONE is sent (backchannel.c).
  *
- * Operation: reply.c has found and pinned the RPC, and fenced what the call exposed. The
- * worker takes a Send buffer for the RDMA_DONE, maps the RPC's reply buffer into regions,
- * as for a Reply chunk, and posts their registrations together with RDMA Reads: one for each
- * piece that is in one region here and in one segment there. When the last one has completed,
- * RDMA_DONE goes out; our own regions are invalidated, and reply.c goes on with a reply that
- * is complete. The buffer is mapped once, so that no two mappings share a cache line.
+ * Operation: reply.c has found and pinned the RPC, and fenced the memory that its call exposed.
+ * The worker takes a Send buffer for the RDMA_DONE, maps the RPC's reply buffer into regions, as
+ * for a Reply chunk, and posts their registrations together with RDMA Reads. Each Read moves a
+ * piece of the reply that lies in one of our regions and in one of the server's segments. When the
+ * last Read has completed, RDMA_DONE is sent, our regions are invalidated, and reply.c goes on with
+ * the reply. The buffer is mapped only once, so that no two mappings share a cache line.
  *
- * A reply that nobody waits for is not read; the server is told so by the same means.
+ * A reply for which no RPC waits is not read; an RDMA_DONE tells the server so.
  *
- * Bounds: XPRTRDMA_PULLS at a time, XPRTRDMA_PULL_WRS Reads; the others wait, in
- * order. A call keeps its credit until its reply has been read.
+ * Bounds: XPRTRDMA_PULLS messages are read at a time, by XPRTRDMA_PULL_WRS Reads; further messages
+ * wait, in order. A call keeps its credit until its reply has been read.
  *
- * Errors: a Read that fails, or takes too long, takes the connection with it, and the RPC is
- * sent again on the next. What cannot be a reply, or not of this RPC, ends the RPC; the
- * server is told that it may forget it in any case (draft section 4.1.2).
+ * Errors: if a Read fails, or takes too long, the connection is failed, and the RPC is sent again
+ * on the next one. A message that cannot be the reply to the RPC ends the RPC with EIO; RDMA_DONE
+ * tells the server that it may free that reply, too (reliable-reply draft, section 4.1.2).
  */
 #include <linux/sched/mm.h>
 
@@ -40,7 +40,7 @@ static const struct rpcrdma_chunk *pull_chunk(const struct xprtrdma_receive *rec
 
 /* ---- RDMA_DONE ---- */
 
-/* Consumes @send. */
+/* Sends RDMA_DONE for a reply. @send is consumed. */
 static void done_post(const struct xprtrdma_receive *receive, struct xprtrdma_send *send)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
@@ -51,15 +51,15 @@ static void done_post(const struct xprtrdma_receive *receive, struct xprtrdma_se
 		.proc		= RPCRDMA_DONE,
 	};
 
-	/* It always fits. */
+	/* A header without chunks always fits. */
 	rpcrdma_header_encode(&header, NULL, send->sd_buffer.bf_data, conn->xc_send_size);
-	/* Never with an invalidation: RR10 of Documentation/reliable-reply.rst. */
+	/* This Send never invalidates an R_key: RR10 of Documentation/reliable-reply.rst. */
 	xprtrdma_send_post(send, header.size);
 }
 
 /* ---- building the Reads ---- */
 
-/* The regions, if there are any, are not the HCA's: never posted, or invalidated. */
+/* Frees the Reads of a message, which were not posted, or are complete. */
 static void reads_free(struct xprtrdma_receive *receive)
 {
 	kfree(receive->rv_pull.pl_reads);
@@ -67,8 +67,9 @@ static void reads_free(struct xprtrdma_receive *receive)
 }
 
 /*
- * The first @left bytes of @chunk, to byte @to of the buffer. There are @count Reads already.
- * Returns the number of Reads, or -EMSGSIZE when there is no room for them.
+ * Adds Reads of the first @left bytes of @chunk into the buffer, from its byte @to on, behind the
+ * @count elements that @reads has. Returns the new number of elements, or -EMSGSIZE when @max is
+ * too small.
  */
 static int reads_fill_chunk(struct xprtrdma_receive *receive,
 			    struct rpcrdma_transfer *reads, int count, int max,
@@ -106,7 +107,10 @@ static int reads_fill_chunk(struct xprtrdma_receive *receive,
 	return count;
 }
 
-/* As reads_fill_chunk(). The chunks of a call, each to its Position, which was checked. */
+/*
+ * Fills @reads, and returns as reads_fill_chunk(). The chunks of a call are read to their
+ * Positions, which were checked when the call came.
+ */
 static int reads_fill(struct xprtrdma_receive *receive, struct rpcrdma_transfer *reads, int max)
 {
 	const struct rpcrdma_chunk *chunk = pull_chunk(receive);
@@ -122,7 +126,7 @@ static int reads_fill(struct xprtrdma_receive *receive, struct rpcrdma_transfer 
 	return count;
 }
 
-/* One chain: registrations, then Reads, the last of which is signalled. */
+/* Makes one chain of the registrations and, behind them, the Reads; the last Read is signalled. */
 static struct ib_send_wr *reads_chain(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
@@ -140,8 +144,9 @@ static struct ib_send_wr *reads_chain(struct xprtrdma_receive *receive)
 }
 
 /*
- * Where the reply goes: the RPC's buffer, without its pages if these hold an item that came
- * by the Write chunk. More than the consumer can take is its decoder's problem.
+ * Sets @cursor to the memory that a message is read into: the RPC's buffer, without its pages if
+ * the server has written an item there by the Write chunk. A reply longer than the buffer is cut
+ * off; the consumer's decoder reports an error.
  */
 static void pull_target(const struct xprtrdma_receive *receive,
 			struct xprtrdma_cursor *cursor)
@@ -153,7 +158,7 @@ static void pull_target(const struct xprtrdma_receive *receive,
 	*cursor = (struct xprtrdma_cursor) {
 		.buf = buf, .parts = XPRTRDMA_ALL, .left = room,
 	};
-	/* All of a call, that it be mapped once; what came inline is filled in behind. */
+	/* A call is mapped whole, once; its inline part is filled in after the Reads. */
 	if (receive->rv_pull.pl_call)
 		return;
 	if (write && write->length) {
@@ -163,7 +168,7 @@ static void pull_target(const struct xprtrdma_receive *receive,
 	cursor->left = min(room, pull_chunk(receive)->length);
 }
 
-/* An RDMA Read on iWARP is a write by the peer. */
+/* Rights of the regions that Reads fill. On iWARP the peer writes the data of an RDMA Read. */
 static int sink_access(struct xprtrdma_conn *conn)
 {
 	bool iwarp = rdma_protocol_iwarp(xprtrdma_conn_device(conn), conn->xc_id->port_num);
@@ -171,7 +176,7 @@ static int sink_access(struct xprtrdma_conn *conn)
 	return IB_ACCESS_LOCAL_WRITE | (iwarp ? IB_ACCESS_REMOTE_WRITE : 0);
 }
 
-/* Returns 0, -EAGAIN when regions are short, or another errno. */
+/* Maps the buffer and makes the Reads. Returns 0, -EAGAIN when regions are short, or an errno. */
 static int reads_build(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
@@ -227,7 +232,7 @@ static void pull_deliver(struct xprtrdma_receive *receive, int status)
 		xprtrdma_reply_pulled(receive, status);
 }
 
-/* The HCA reads no more. The message goes on, and another one can be read. */
+/* Ends the reading of a message: the message goes on, and the next one can be read. */
 static void pull_finish(struct xprtrdma_receive *receive, int status)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
@@ -262,7 +267,7 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 	spin_unlock(&conn->xc_lock);
 	if (ok)
 		count_read(receive);
-	/* Not before: reads_post() holds the lock until the provider is through with them. */
+	/* After the lock was taken: reads_post() holds it until the provider has used the Reads. */
 	reads_free(receive);
 	if (!ok) {
 		xprtrdma_conn_fail_wc(conn, "pull", wc, RPCRDMA_END_SEND_FAILED);
@@ -278,9 +283,9 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
- * xprtrdma_pull_invalidated - the LOCAL_INVs behind an RDMA Read are done
- * @receive: the message that said what to read
- * @ok: false when they failed or were flushed
+ * xprtrdma_pull_invalidated - the LOCAL_INVs of the regions that were read into are done
+ * @receive: the message whose Read chunks have been read
+ * @ok: false when the LOCAL_INVs failed or were flushed
  *
  * Context: the Send CQ handler.
  */
@@ -292,12 +297,13 @@ void xprtrdma_pull_invalidated(struct xprtrdma_receive *receive, bool ok)
 }
 
 /*
- * Returns 0: the Reads are the queue pair's, and pull_wc() ends them; or the drain's, where the
- * post failed on its way, and the last one has no completion. Else they are the caller's:
- * -EBUSY: others give back the entries that they need; -ENOTCONN.
+ * Posts the Reads of a message. Returns 0 when the caller does not own the Reads any more: then
+ * pull_wc() ends them; or, if the post has failed, xprtrdma_pulls_abort() does after the drain,
+ * since some of them may have been posted, but not the signalled one. Otherwise the caller still
+ * owns the Reads: -EBUSY when other messages have too many entries of the Send Queue; -ENOTCONN.
  *
- * Under the lock: after BROKEN nobody posts, see xprtrdma_conn_destroy(). What was counted
- * is given back by pull_wc().
+ * Posts with the lock: in the state BROKEN nothing is posted, see xprtrdma_conn_destroy(). The
+ * entries that are taken here are given back by pull_wc().
  */
 static int reads_post(struct xprtrdma_receive *receive)
 {
@@ -323,7 +329,10 @@ static int reads_post(struct xprtrdma_receive *receive)
 	return ret;
 }
 
-/* It has started, or ended, unless it has to wait for what is returned. */
+/*
+ * Starts to read a message, or ends it if that cannot be. Returns the resource that the message has
+ * to wait for before, or XPRTRDMA_WAIT_NONE.
+ */
 static enum xprtrdma_wait pull_start(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
@@ -351,7 +360,7 @@ static enum xprtrdma_wait pull_start(struct xprtrdma_receive *receive)
 	case -ENOBUFS:
 		return XPRTRDMA_WAIT_REGIONS;
 	case -EBUSY:
-		/* A message that is read alone has all of XPRTRDMA_PULL_WRS: it never waits. */
+		/* A message that is read alone never waits: it has all of XPRTRDMA_PULL_WRS. */
 		return XPRTRDMA_WAIT_READS;
 	case -ENOMEM:
 	case -EIO:
@@ -379,8 +388,9 @@ static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn)
 }
 
 /*
- * What the message waits for wakes the worker when it comes back, unless it has come back while
- * the message was not on the list.
+ * Puts a message back on the list until it gets the resource that it lacks. The resource wakes the
+ * worker when it is given back. If that has happened while the message was not on the list, this
+ * function wakes the worker.
  */
 static void pull_wait_again(struct xprtrdma_receive *receive, enum xprtrdma_wait reason)
 {
@@ -397,12 +407,12 @@ static void pull_wait_again(struct xprtrdma_receive *receive, enum xprtrdma_wait
 	spin_unlock(&conn->xc_lock);
 	if (again)
 		queue_work(xprtrdma_wq, &conn->xc_pull.worker);
-	/* Its worker wakes ours. */
+	/* The worker that makes regions wakes the pull worker. */
 	if (reason == XPRTRDMA_WAIT_REGIONS)
 		xprtrdma_mrs_grow(conn);
 }
 
-/* Starts to read those that wait for it. */
+/* Starts to read the messages that wait, up to the first one that lacks a resource. */
 static void pull_worker(struct work_struct *work)
 {
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
@@ -420,7 +430,7 @@ static void pull_worker(struct work_struct *work)
 }
 
 /**
- * xprtrdma_pulls_init - nothing is to be read yet
+ * xprtrdma_pulls_init - set the puller of a connection up, without messages
  * @conn: all zeros
  *
  * Context: any.
@@ -445,8 +455,8 @@ bool xprtrdma_pulls_wait(const struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_pulls_show - what is to be read, and has to wait; for debugfs.c
- * @seq: where to
+ * xprtrdma_pulls_show - show the number of messages that wait to be read; for debugfs.c
+ * @seq: file to be written to
  * @conn: the connection
  *
  * Context: process.
@@ -464,7 +474,7 @@ void xprtrdma_pulls_show(struct seq_file *seq, struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_pulls_continue - a Send buffer, or regions, can be had again
+ * xprtrdma_pulls_continue - wake the worker, since a Send buffer or regions may be free again
  * @conn: the connection
  *
  * Context: any; the caller holds xc_lock.
@@ -491,9 +501,9 @@ static void pull_queue(struct xprtrdma_receive *receive, bool call)
 
 /**
  * xprtrdma_pull - read a reply from the server
- * @receive: the message, its RPC pinned, the RPC's memory fenced
+ * @receive: the message, whose RPC is pinned, and whose RPC's memory is fenced
  *
- * xprtrdma_reply_pulled() is called once, whatever happens.
+ * xprtrdma_reply_pulled() is called exactly once, whatever happens.
  *
  * Context: CQ handlers.
  */
@@ -510,7 +520,7 @@ void xprtrdma_pull(struct xprtrdma_receive *receive)
  * @receive: the message; rv_rqst has a rq_rcv_buf for the whole call; rv_registered takes the
  *	regions, and its ml_receive is @receive
  *
- * xprtrdma_bc_pulled() is called once, whatever happens.
+ * xprtrdma_bc_pulled() is called exactly once, whatever happens.
  *
  * Context: the Receive CQ handler.
  */
@@ -521,9 +531,9 @@ void xprtrdma_pull_call(struct xprtrdma_receive *receive)
 
 /**
  * xprtrdma_pull_refuse - tell the server that a reply will not be read
- * @receive: the message, no RPC's
+ * @receive: the message, which has no RPC
  *
- * xprtrdma_reply_pulled() is called once, whatever happens.
+ * xprtrdma_reply_pulled() is called exactly once, whatever happens.
  *
  * Context: the Receive CQ handler.
  */
@@ -533,7 +543,7 @@ void xprtrdma_pull_refuse(struct xprtrdma_receive *receive)
 }
 
 /**
- * xprtrdma_pulls_abort - give the messages up that still wait to be read
+ * xprtrdma_pulls_abort - give up the messages that wait to be read, or whose post has failed
  * @conn: a connection whose queue pair is drained
  *
  * Context: process, the transport's write lock is held.

@@ -2,23 +2,24 @@
 /*
  * Incoming messages.
  *
- * A Receive buffer is posted, completes with a message (xprtrdma_reply_wc()), is looked at by
- * reply.c or backchannel.c, and comes back by xprtrdma_receive_put(). Its contents are copied out,
- * so it never waits for a consumer; only for LOCAL_INVs and RDMA Reads, if its RPC needs some.
+ * A Receive buffer is posted, completes with a message (xprtrdma_reply_wc()), is handled by
+ * reply.c or backchannel.c, and comes back by xprtrdma_receive_put(). The message is copied out of
+ * the buffer, so the buffer never waits for a consumer, but only for the LOCAL_INVs and RDMA Reads
+ * that the message needs.
  *
- * There is one for each call of the window and each reverse-direction call, and a batch on top:
- * see window.c. Buffers that came back are posted
- * again when the batch is complete, in one post; until then those still posted are
- * enough for all that the peer may send (RFC 8166 section 3.3.1, RFC 8167 section 4.3.1).
+ * There is a buffer for each call of the window and each reverse-direction call, and one batch of
+ * buffers beyond these: see window.c. Buffers that came back are posted again in one post when a
+ * batch is complete. Until then the buffers that are still posted are enough for all messages that
+ * the peer may send (RFC 8166 section 3.3.1, RFC 8167 section 4.3.1).
  */
 #include "connection.h"
 
 /**
- * xprtrdma_receive_advance - the one place where the state of a message changes
+ * xprtrdma_receive_advance - change the state of a message; nothing else changes that state
  * @receive: the message
  * @state: its new state
  *
- * No peer can make an illegal change.
+ * An illegal change is a bug of this module, since no message of a peer can lead to one.
  *
  * Context: CQ handlers, or process.
  */
@@ -39,7 +40,7 @@ void xprtrdma_receive_advance(struct xprtrdma_receive *receive, enum xprtrdma_me
 	receive->rv_state = state;
 }
 
-/* To be posted with the next batch */
+/* Gives a buffer to the device, and puts it into the batch that is posted next. */
 static void make_idle(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_recv_pool *pool = &receive->rv_conn->xc_recv;
@@ -87,10 +88,10 @@ void xprtrdma_receives_init(struct xprtrdma_conn *conn)
 /**
  * xprtrdma_receives_create - allocate Receive buffers of a connection
  * @conn: the connection
- * @count: how many there shall be, at most those that the queue takes
+ * @count: total number of buffers afterwards, at most as many as the Receive Queue takes
  *
  * Context: process.
- * Return: 0 or -ENOMEM; either way xprtrdma_receives_destroy() frees what is there.
+ * Return: 0 or -ENOMEM; either way xprtrdma_receives_destroy() frees the buffers that were made.
  */
 int xprtrdma_receives_create(struct xprtrdma_conn *conn, unsigned int count)
 {
@@ -143,7 +144,7 @@ static int post_idle(struct xprtrdma_conn *conn)
  * @conn: a connection
  *
  * Context: process.
- * Return: 0, or an errno of the provider; -ENOTCONN: the connection is being taken down.
+ * Return: 0; -ENOTCONN when the connection is being taken down; or an errno of the provider.
  */
 int xprtrdma_receives_post(struct xprtrdma_conn *conn)
 {
@@ -158,11 +159,11 @@ int xprtrdma_receives_post(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_receive_return - as xprtrdma_receive_put(), with the lock
+ * xprtrdma_receive_return - do as xprtrdma_receive_put(), for a caller that holds xc_lock
  * @receive: the buffer; its message must not be looked at again
  *
  * Context: CQ handlers; the caller holds xc_lock.
- * Return: 0, or an errno of the provider: the caller fails the connection.
+ * Return: 0, or an errno of the provider, upon which the caller has to fail the connection.
  */
 int xprtrdma_receive_return(struct xprtrdma_receive *receive)
 {
@@ -173,7 +174,7 @@ int xprtrdma_receive_return(struct xprtrdma_receive *receive)
 	receive->rv_registered = NULL;
 	xprtrdma_receive_advance(receive, XPRTRDMA_MESSAGE_NONE);
 	make_idle(receive);
-	/* Once the state is BROKEN the queue may be drained already. */
+	/* In the state BROKEN the Receive Queue may be drained already, so nothing is posted. */
 	if (conn->xc_recv.nr_idle < RPCRDMA_RECEIVE_BATCH ||
 	    conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
 		return 0;
@@ -181,10 +182,10 @@ int xprtrdma_receive_return(struct xprtrdma_receive *receive)
 }
 
 /**
- * xprtrdma_receive_put - a Receive buffer is not needed any more
+ * xprtrdma_receive_put - give back a Receive buffer whose message has been handled
  * @receive: the buffer; its message must not be looked at again
  *
- * Posts the batch if it is complete. When that fails the connection is failed.
+ * If the batch is complete now it is posted. If the post fails the connection is failed.
  *
  * Context: CQ handlers.
  */

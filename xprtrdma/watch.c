@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does the server still do anything? RDMA connections have no keep-alive, and SUNRPC's timers
- * see calls that wait for a reply, but neither those that wait for a credit nor what waits for
- * the HCA. RFC 8267 section 6.7.2.
+ * Timers that find out whether the server is still alive.
  *
- * And is its machine still there? Our HCA finds out when the peer's HCA does not acknowledge what
- * was sent. If that has acknowledged all calls before the machine dies, they would wait for
- * SUNRPC's timer, a minute by default. So while calls wait and no reply comes, a probe goes out
- * every few seconds. The HCA of a server that is only slow acknowledges it.
+ * Does the server still answer? RDMA connections have no keep-alive. SUNRPC's timers see calls that
+ * wait for a reply, but neither calls that wait for a credit nor messages that wait for the HCA
+ * (RFC 8267 section 6.7.2).
  *
- * A connection that is only idle is not touched.
+ * Is the server's machine still up? Our HCA notices that it is not when the peer's HCA does not
+ * acknowledge a Send. If the machine fails after its HCA has acknowledged all calls, these calls
+ * would wait for SUNRPC's timer, a minute by default. So while calls wait and no reply comes, a
+ * probe is posted every few seconds. The HCA of a server that is only slow acknowledges the probe.
+ *
+ * A connection that is only idle is neither probed nor failed.
  */
 #include "connection.h"
 #include "trace.h"
 
 /*
- * Calls wait for a credit, and the window stays closed: whoever holds the credits has got
- * no answer. SUNRPC's timers do not see this, since its tasks wait to send; and the task
- * that the lost reply was for may have been killed. Nor do they try again before the window
- * opens, so this goes on while it is closed.
+ * Fails a connection whose window stays closed without any reply, so that calls wait for a credit
+ * in vain. SUNRPC's timers do not see this, since its tasks wait to send, and the task of a call
+ * that has a credit may have been killed. The waiting tasks do not try again before the window
+ * opens, so this work item runs again while the window is closed.
  */
 static void stall_worker(struct work_struct *work)
 {
@@ -45,9 +47,9 @@ static void stall_worker(struct work_struct *work)
 }
 
 /*
- * How long a reply may take, jiffies: as long as SUNRPC waits for one before it asks for a new
- * connection (timeo). But a call that renews a lease has to get through, and does on a new
- * connection; it is sent when two thirds of the lease are over.
+ * Longest time without a reply while a call waits, in jiffies: the time after which SUNRPC asks for
+ * a new connection (timeo), but at most two thirds of the lease. A call that renews the lease is
+ * sent when two thirds of it are over, and then needs a connection on which it is answered.
  */
 static unsigned long stall_timeout_of(const struct xprtrdma_conn *conn, const struct rpc_rqst *rqst)
 {
@@ -58,12 +60,12 @@ static unsigned long stall_timeout_of(const struct xprtrdma_conn *conn, const st
 }
 
 /**
- * xprtrdma_watch_stalled - a call cannot be sent now
+ * xprtrdma_watch_stalled - start the timer that watches for replies, since a call has to wait
  * @conn: the connection
  * @rqst: the call
  *
- * If no reply comes from now on for as long as this call could wait for one, the connection
- * is failed. Of the calls that wait the most patient one counts.
+ * If no reply comes for as long as this call would wait for one, and the window stays closed, the
+ * connection is failed. If several calls wait, the longest of their times counts.
  *
  * Context: process, the transport's write lock is held.
  */
@@ -106,11 +108,11 @@ static void hca_worker(struct work_struct *work)
 }
 
 /**
- * xprtrdma_watch_hca_begin - a message that came waits for the HCA, for RDMA Reads or LOCAL_INVs
+ * xprtrdma_watch_hca_begin - watch a message that waits for the HCA, for RDMA Reads or LOCAL_INVs
  * @conn: the connection
  *
- * Its RPC is pinned: nobody else would give up, not even when it is killed. If of those that
- * wait none comes to its end for XPRTRDMA_HCA_TIMEOUT, the connection is failed.
+ * The RPC of the message is pinned, so no other timer ends the wait, nor does a signal. If none of
+ * the messages that wait is done within XPRTRDMA_HCA_TIMEOUT, the connection is failed.
  *
  * Context: any; the caller holds xc_lock. xprtrdma_watch_hca_end() follows, unless the
  * connection ends.
@@ -125,9 +127,9 @@ void xprtrdma_watch_hca_begin(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_watch_hca_end - a message need not wait for the HCA any more
+ * xprtrdma_watch_hca_end - stop watching a message that does not wait for the HCA any more
  * @conn: the connection
- * @read: it waited for RDMA Reads
+ * @read: the message waited for RDMA Reads, and not only for LOCAL_INVs
  *
  * Context: any; the caller holds xc_lock.
  */
@@ -136,17 +138,17 @@ void xprtrdma_watch_hca_end(struct xprtrdma_conn *conn, bool read)
 	lockdep_assert_held(&conn->xc_lock);
 	conn->xc_watch.hca_pending--;
 	/*
-	 * LOCAL_INVs complete also while a reply waits for a Send buffer, regions or entries:
-	 * they are no sign that it will be read.
+	 * LOCAL_INVs complete even while a message cannot be read for want of a Send buffer,
+	 * regions or entries: their completions do not show that the message will be read.
 	 */
 	if (read || !xprtrdma_pulls_wait(conn))
 		conn->xc_watch.hca_since = jiffies;
 }
 
 /*
- * The credit of a call that was killed comes back with its reply. If the server has dropped the
- * call there is none. After as long as its task would have waited the connection is given up, as
- * the task would have done; the next one has all of its credits.
+ * The credit of a call whose task was killed comes back with its reply, which never comes if the
+ * server has dropped the call. The connection is given up after the time that the task would have
+ * waited, as the task would have done; the next connection has all of its credits.
  */
 static bool lost_call_is_overdue(const struct xprtrdma_conn *conn)
 {
@@ -161,7 +163,7 @@ static bool lost_call_is_overdue(const struct xprtrdma_conn *conn)
 	return overdue;
 }
 
-/* Runs on while any call has a credit. */
+/* Probes the peer's HCA if no reply has come since the last run. Repeats while a call has a credit. */
 static void probe_worker(struct work_struct *work)
 {
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
@@ -191,10 +193,10 @@ static void probe_worker(struct work_struct *work)
 }
 
 /**
- * xprtrdma_watch_call - a call has been sent
+ * xprtrdma_watch_call - start the timer that probes the peer's HCA, since a call has been sent
  * @conn: the connection, established
  *
- * While calls wait, and no reply comes, the peer's HCA is asked for a sign of life each
+ * While calls wait, and no reply comes, the peer's HCA has to acknowledge a probe in each
  * XPRTRDMA_PROBE_INTERVAL.
  *
  * Context: any; the caller holds xc_lock.
@@ -212,7 +214,7 @@ void xprtrdma_watch_call(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_watch_init - no call has been sent yet
+ * xprtrdma_watch_init - set the timers of a connection up
  * @conn: all zeros
  *
  * Context: any.
@@ -225,7 +227,7 @@ void xprtrdma_watch_init(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_watch_stop - the connection is over: stop all timers
+ * xprtrdma_watch_stop - stop all timers of a connection that has ended
  * @conn: a connection whose queue pair is drained
  *
  * Context: process; not a work item of xprtrdma_wq.

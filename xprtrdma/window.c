@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The credit window, and memory that follows use.
+ * The credit window, and the buffers of a connection, whose number grows as they are used.
  *
- * The window is the smaller one of the server's grant and of the calls that have buffers: a
- * Receive for each reply has to be posted before its call goes out (RFC 8166 section 3.3.1). A
- * connection begins with few buffers. A work item makes more:
- * - for twice as many calls, when one waits for a credit, and the server has granted more. Then
- *   SUNRPC keeps as many slots, too;
- * - twice as many Sends, when none is left;
- * - for the server's calls, when the first one has come; then we grant more credits for them (RFC
- *   8167 section 4.1).
+ * The window is the smaller of two numbers: the credits that the server has granted, and the calls
+ * that have buffers. A Receive for each reply has to be posted before its call is sent (RFC 8166
+ * section 3.3.1). A connection begins with few buffers. A work item makes more of them:
+ * - buffers for twice as many calls, when a call waits for a credit, and the server has granted
+ *   more. SUNRPC then keeps as many slots, too;
+ * - twice as many Send buffers, when none is left;
+ * - Receives for all of the server's calls, when the first such call has come; then we grant the
+ *   server more credits (RFC 8167 section 4.1).
  *
- * A call asks for as many credits as there are. When one had to wait for want of them, the next
- * one asks for twice as many, and so do others while the window is full: a server that answers each
- * call at once does not see that others wait.
+ * A call asks for as many credits as the window has. When a call had to wait because the server
+ * has granted too few, the next call asks for twice as many, and so do later calls while the window
+ * is full. Otherwise a server that answers each call at once would not see that calls wait.
  */
 #include "connection.h"
 #include "trace.h"
 
 /*
- * SUNRPC sends no more calls at a time. Under both locks. When there are more it may have said that
- * all calls wait until one of those under way is over (XPRT_CWND_WAIT). They wait for our caller
- * instead, who calls xprt_write_space() without the locks.
+ * Sets SUNRPC's congestion window to the size of the credit window, under xc_lock and
+ * transport_lock. If SUNRPC holds calls back until a call in flight is over (XPRT_CWND_WAIT), and
+ * the new window has room, this function makes the calls wait for xprt_write_space() instead, which
+ * the caller has to call when it has released its locks.
  */
 static void set_cwnd(struct xprtrdma_conn *conn)
 {
@@ -39,10 +40,10 @@ static void set_cwnd(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_window_begin - SUNRPC is going to hear of a connection
+ * xprtrdma_window_begin - set SUNRPC's window for a new connection, before SUNRPC is told of it
  * @conn: the connection; a message may have come already
  *
- * One call until the server's first grant: RFC 8166 section 3.3.3.
+ * The window is one call until the server's first grant: RFC 8166 section 3.3.3.
  *
  * Context: process.
  */
@@ -54,7 +55,7 @@ void xprtrdma_window_begin(struct xprtrdma_conn *conn)
 	xprt_write_space(&conn->xc_transport->xt_xprt);
 }
 
-/* After a change of xc_window, under xc_lock: what SUNRPC sends, and what calls ask for. */
+/* Makes SUNRPC's window, and the credits that calls ask for, follow xc_window. Under xc_lock. */
 static void set_window(struct xprtrdma_conn *conn)
 {
 	WRITE_ONCE(conn->xc_growth.ask, rpcrdma_window_size(&conn->xc_window));
@@ -62,12 +63,12 @@ static void set_window(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_window_grant - a message says how many credits there are
- * @conn: where it has come
- * @header: its header
+ * xprtrdma_window_grant - take over the grant of a message
+ * @conn: connection on which the message has come
+ * @header: header of the message
  *
- * Replies are finished in any order, but the last grant is the one that came last (RFC 8166
- * section 3.3.1).
+ * Replies may be finished in another order than they came in. So a grant is taken over when its
+ * message comes, as the last grant that came is valid (RFC 8166 section 3.3.1).
  *
  * Context: the Receive CQ handler.
  */
@@ -75,12 +76,12 @@ void xprtrdma_window_grant(struct xprtrdma_conn *conn, const struct rpcrdma_head
 {
 	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
 
-	/* RFC 8166 section 4.5: an error says nothing of credits that we could trust. */
+	/* RFC 8166 section 4.5: the credits of an RDMA_ERROR cannot be relied on. */
 	if (header->proc == RPCRDMA_ERROR)
 		return;
 	/*
-	 * Nearly always the last grant once more, and only this handler changes it. The worker,
-	 * which may make buffers at the same time, sets the window itself.
+	 * Nearly always the message repeats the last grant. Only this handler changes the grant,
+	 * and reads it without the lock. The worker, if it runs now, sets the window itself.
 	 */
 	if (header->credits == conn->xc_window.granted &&
 	    READ_ONCE(xprt->cwnd) >> RPC_CWNDSHIFT == rpcrdma_window_size(&conn->xc_window))
@@ -89,15 +90,15 @@ void xprtrdma_window_grant(struct xprtrdma_conn *conn, const struct rpcrdma_head
 	rpcrdma_window_grant(&conn->xc_window, header->credits);
 	set_window(conn);
 	spin_unlock(&conn->xc_lock);
-	/* set_cwnd() may have made calls wait for this, also in a smaller window. */
+	/* set_cwnd() may have made calls wait for this, even when the window became smaller. */
 	xprt_write_space(xprt);
 }
 
 /* ---- buffers ---- */
 
 /*
- * Send buffers for @credits calls: one for each, those beside the calls, and those whose completion
- * is not known, as long as one Send in half as many as there are calls asks for it.
+ * Number of Send buffers for @credits calls: one for each call, those for messages that are not
+ * calls, and those of Sends that are complete, but wait for the completion of a signalled Send.
  */
 static unsigned int sends_for(const struct rpcrdma_client_queues *queues, u32 credits)
 {
@@ -107,7 +108,7 @@ static unsigned int sends_for(const struct rpcrdma_client_queues *queues, u32 cr
 	return credits + beside + unsignalled;
 }
 
-/* A Receive for each message that may come, and those that wait to be posted in a batch */
+/* Number of Receives: one for each message that may come, and a batch that waits to be posted */
 static unsigned int receives_for(u32 credits, u32 reverse)
 {
 	return credits + reverse + RPCRDMA_RECEIVE_BATCH;
@@ -124,7 +125,7 @@ static int make_buffers(struct xprtrdma_conn *conn, u32 credits, u32 reverse, un
 	return ret;
 }
 
-/* The buffers exist now, and the Receives are posted. */
+/* Notes the numbers of buffers. When a connection grows the new Receives are posted before. */
 static void set_numbers(struct xprtrdma_conn *conn, u32 reverse, unsigned int sends)
 {
 	WRITE_ONCE(conn->xc_growth.reverse, reverse);
@@ -132,35 +133,35 @@ static void set_numbers(struct xprtrdma_conn *conn, u32 reverse, unsigned int se
 }
 
 /**
- * xprtrdma_window_create - buffers for the first calls of a connection
- * @conn: with its queues; nothing has been sent
+ * xprtrdma_window_create - make buffers for the first calls of a connection
+ * @conn: connection that has its queues, and on which nothing has been sent
  *
  * Context: process.
  * Return: 0 or -ENOMEM; either way xprtrdma_receives_destroy() and xprtrdma_sends_destroy() free
- * what is there.
+ * the buffers that were made.
  */
 int xprtrdma_window_create(struct xprtrdma_conn *conn)
 {
 	u32 credits = min_t(u32, XPRTRDMA_FIRST_CREDITS, conn->xc_queues.credits);
 
 	rpcrdma_window_reset(&conn->xc_window, credits);
-	/* Also of the first call, although it is alone */
+	/* The first call asks for as many credits, too, although its window is one call. */
 	conn->xc_growth.ask = credits;
 	set_numbers(conn, XPRTRDMA_BC_FIRST_SLOTS, XPRTRDMA_FIRST_SENDS);
 	return make_buffers(conn, credits, XPRTRDMA_BC_FIRST_SLOTS, XPRTRDMA_FIRST_SENDS);
 }
 
 /**
- * xprtrdma_window_grow - more buffers
+ * xprtrdma_window_grow - make more buffers
  * @conn: an established connection
- * @credits: calls, at most those that the queues are for
- * @reverse: calls of the server's, at most XPRTRDMA_BC_SLOTS
- * @sends: Send buffers, if the calls need as many
+ * @credits: number of calls that have buffers afterwards, at most that of the queues
+ * @reverse: number of the server's calls that have Receives afterwards, at most XPRTRDMA_BC_SLOTS
+ * @sends: number of Send buffers afterwards, unless the calls need fewer
  *
- * None of these is less than it was.
+ * None of these numbers may be smaller than it was.
  *
- * Context: process; nobody else makes buffers.
- * Return: 0; -ENOMEM: the window is as before; -ENOTCONN: the connection is not, or was failed.
+ * Context: process; only one caller at a time makes buffers.
+ * Return: 0; -ENOMEM when the window is as before; or -ENOTCONN when the connection has failed.
  */
 int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, unsigned int sends)
 {
@@ -174,13 +175,13 @@ int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, u
 		xprtrdma_conn_fail(conn, RPCRDMA_END_RECEIVE_FAILED);
 		return -ENOTCONN;
 	}
-	/* SUNRPC is to keep slots for as many calls; it makes the others for a call each. */
+	/* SUNRPC keeps as many slots from now on; it frees any other one after each call. */
 	spin_lock(&xprt->reserve_lock);
 	xprt->min_reqs = max(xprt->min_reqs, credits);
 	spin_unlock(&xprt->reserve_lock);
 	spin_lock(&conn->xc_lock);
 	set_numbers(conn, reverse, sends);
-	/* Unchanged, calls that wait for a credit keep asking for more: growth.ask stays 0. */
+	/* If @credits is what it was, ask may stay 0: calls that wait keep asking for more. */
 	if (conn->xc_window.requested != credits) {
 		WRITE_ONCE(conn->xc_window.requested, credits);
 		set_window(conn);
@@ -189,7 +190,7 @@ int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, u
 	return 0;
 }
 
-/* If memory is short, the next one that finds too few buffers requests them again. */
+/* Makes the buffers that were requested. If memory is short, a later call requests them again. */
 static void window_worker(struct work_struct *work)
 {
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn, xc_growth.worker);
@@ -223,7 +224,8 @@ static void window_worker(struct work_struct *work)
  * xprtrdma_window_is_open - may a call be sent?
  * @conn: an established connection
  *
- * Context: any. Without xc_lock the answer may be old at once; then xprtrdma_send_call() notices.
+ * Context: any. Without xc_lock the answer may be outdated at once, which xprtrdma_send_call()
+ * notices.
  */
 bool xprtrdma_window_is_open(const struct xprtrdma_conn *conn)
 {
@@ -244,21 +246,21 @@ static bool can_have_more(const struct xprtrdma_conn *conn, enum xprtrdma_want w
 	case XPRTRDMA_WANTS_SENDS:
 		return xprtrdma_sends_count(conn) < sends_for(queues, credits);
 	default:
-		return true;	/* xprtrdma_bc_receive() has looked */
+		return true;	/* xprtrdma_bc_receive() has checked this */
 	}
 }
 
 /**
- * xprtrdma_window_request_buffers - there may be too few buffers
+ * xprtrdma_window_request_buffers - have more buffers made, if the connection can have more
  * @conn: the connection
- * @want: for what
+ * @want: kind of buffers
  *
  * Context: any; the caller holds xc_lock.
  */
 void xprtrdma_window_request_buffers(struct xprtrdma_conn *conn, enum xprtrdma_want want)
 {
 	lockdep_assert_held(&conn->xc_lock);
-	/* After BROKEN xprtrdma_window_stop() may have been called. */
+	/* In the state BROKEN xprtrdma_window_stop() may have stopped the worker already. */
 	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED || !can_have_more(conn, want))
 		return;
 	__set_bit(want, &conn->xc_growth.wants);
@@ -266,7 +268,7 @@ void xprtrdma_window_request_buffers(struct xprtrdma_conn *conn, enum xprtrdma_w
 }
 
 /**
- * xprtrdma_window_request_credits - a call waits for a credit
+ * xprtrdma_window_request_credits - ask for more credits, since a call waits for one
  * @conn: the connection
  *
  * Context: process.
@@ -277,7 +279,7 @@ void xprtrdma_window_request_credits(struct xprtrdma_conn *conn)
 
 	spin_lock(&conn->xc_lock);
 	xprtrdma_window_request_buffers(conn, XPRTRDMA_WANTS_CREDITS);
-	/* It is the grant that calls wait for, and not buffers. */
+	/* If the grant is too small, and not the number of buffers, calls ask for more. */
 	if (window->granted <= window->requested && window->granted < conn->xc_queues.credits)
 		WRITE_ONCE(conn->xc_growth.ask, 0);
 	spin_unlock(&conn->xc_lock);
@@ -287,10 +289,11 @@ void xprtrdma_window_request_credits(struct xprtrdma_conn *conn)
  * xprtrdma_window_ask - how many credits does a message ask for?
  * @conn: the connection
  *
- * RFC 8166 section 3.3.1. Twice as many as there are, when a call had to wait.
+ * RFC 8166 section 3.3.1. A message asks for the size of the window, or for twice that when a call
+ * had to wait.
  *
- * Context: any; the caller of a message that is a call has not taken its credit yet.
- * Return: credits, at least 1
+ * Context: any; if the message is a call, it has not taken its credit yet.
+ * Return: number of credits, at least 1
  */
 u32 xprtrdma_window_ask(struct xprtrdma_conn *conn)
 {
@@ -300,7 +303,7 @@ u32 xprtrdma_window_ask(struct xprtrdma_conn *conn)
 		return size;
 	spin_lock(&conn->xc_lock);
 	size = rpcrdma_window_size(&conn->xc_window);
-	/* Many replies may have come at once since then: the first call asks in any case. */
+	/* Even if many replies have come since a call waited, this message still asks. */
 	if (conn->xc_window.in_flight + 1 < size)
 		WRITE_ONCE(conn->xc_growth.ask, size);
 	spin_unlock(&conn->xc_lock);
@@ -308,7 +311,7 @@ u32 xprtrdma_window_ask(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_window_init - no buffers yet
+ * xprtrdma_window_init - set the window of a connection up, without buffers
  * @conn: all zeros
  *
  * Context: any.
@@ -319,7 +322,7 @@ void xprtrdma_window_init(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_window_stop - the window stays as it is
+ * xprtrdma_window_stop - stop the worker, so that no more buffers are made
  * @conn: a connection that is not established any more
  *
  * Context: process.

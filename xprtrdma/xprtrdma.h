@@ -45,7 +45,8 @@ struct seq_file;
 struct xprtrdma_conn;
 
 enum {
-	XPRTRDMA_MAX_PAGES	= (1 << 20) / PAGE_SIZE + 1,	/* NFS_MAX_FILE_IO_SIZE, unaligned */
+	/* Pages of NFS_MAX_FILE_IO_SIZE bytes that may begin anywhere in a page */
+	XPRTRDMA_MAX_PAGES	= (1 << 20) / PAGE_SIZE + 1,
 };
 
 /*
