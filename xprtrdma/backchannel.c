@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reverse direction (RFC 8167): the server calls, we answer. Here is what SUNRPC knows of it, the
- * memory of a call, and its way from the Receive to the callback service of the NFS client. The
- * service's reply comes back through ->send_request: bc_reply.c.
+ * Reverse direction (RFC 8167): the server calls, and we answer. This file has the transport's
+ * operations for the reverse direction and the memory of the calls, and hands each call from its
+ * Receive to the callback service of the NFS client. The reply of that service comes back through
+ * ->send_request: bc_reply.c.
  *
- * A call has an rpc_rqst, made for the purpose, with pages for the call and its reply. What came
- * inline is copied out of the Receive buffer into these pages. Where we can, and the server lets
- * us, what a call has in Read chunks is read into them first (pull.c). Everything else with chunks
- * gets ERR_CHUNK: Write chunks, since no result of a callback is DDP-eligible, and what is
- * beyond the bounds in rpcrdma_plan_reverse_call(). A Reply chunk is kept for the reply.
+ * Each call gets an rpc_rqst of this file, with pages for the call and its reply. The inline part
+ * is copied from the Receive buffer into these pages. The Read chunks of a call are read into them
+ * first (pull.c), if both peers support that. A call with other chunks gets ERR_CHUNK: one with
+ * Write chunks, since no result of a callback is DDP-eligible, and one with chunks beyond the
+ * bounds in rpcrdma_plan_reverse_call(). A Reply chunk is kept for the reply.
  *
- * A call that is being read belongs to its Receive; when the reading is broken off the call is
- * orphaned, with its pages, until the regions are taken back.
+ * A call that is being read belongs to its Receive. If the reading is broken off, the call is put
+ * on the list of orphaned calls, with its pages, until its regions are taken back.
  *
- * Credits are counted apart from those of the forward direction: at most XPRTRDMA_BC_SLOTS
- * calls, each of which has a Receive and a Send of its own in the queue sizes. The first replies
- * grant fewer (window.c). The server has a credit back when the reply is sent, and we have the
- * request back a little later, so there may be more of those, up to BC_REQUESTS.
+ * Credits are counted apart from those of the forward direction: we grant at most
+ * XPRTRDMA_BC_SLOTS, and the queues have room for a Receive and a Send of each such call. The first
+ * replies grant fewer (window.c). The server has a credit back when the reply is sent, a little
+ * before the request is idle again. So there may be more requests than credits, up to BC_REQUESTS.
  */
 #include <linux/delay.h>
 #include <linux/sunrpc/bc_xprt.h>
@@ -59,14 +60,14 @@ static struct xprtrdma_bc_request *bc_request_alloc(struct rpc_xprt *xprt, gfp_t
 	return request;
 }
 
-/* Read without the lock by xprtrdma_bc_destroy(). */
+/* Changes xt_bc_count, which xprtrdma_bc_destroy() reads without the lock. */
 static void bc_count(struct xprtrdma_transport *transport, int more)
 {
 	lockdep_assert_held(&transport->xt_xprt.bc_pa_lock);
 	WRITE_ONCE(transport->xt_bc_count, transport->xt_bc_count + more);
 }
 
-/* One more, idle. False: there are as many as there are credits, or memory is short. */
+/* Adds an idle request. Returns false if each credit has its request, or if memory is short. */
 static bool bc_request_add(struct xprtrdma_transport *transport)
 {
 	struct rpc_xprt *xprt = &transport->xt_xprt;
@@ -92,14 +93,14 @@ static bool bc_request_add(struct xprtrdma_transport *transport)
  * @xprt: the transport
  * @min_reqs: calls at a time for which there has to be memory
  *
- * There is memory for a call with each credit that we grant, if it can be had: a recall may
- * come just when memory is short, and a handler of completions must not wait for it.
+ * Memory is allocated here for a call with each credit that we grant, as far as there is any: a
+ * recall may come just when memory is short, and a completion handler must not wait for memory.
  *
- * From here on the connection is not ended for being idle: the server could not make
- * another one (RFC 8167 section 5.4).
+ * From here on SUNRPC does not close an idle connection, since the server could not make another
+ * one (RFC 8167 section 5.4).
  *
  * Context: process.
- * Return: 0 or -ENOMEM; xprtrdma_bc_destroy() in any case.
+ * Return: 0 or -ENOMEM; either way xprtrdma_bc_destroy() frees the memory.
  */
 int xprtrdma_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
 {
@@ -121,7 +122,7 @@ int xprtrdma_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
  * xprtrdma_bc_max_payload - ->bc_maxpayload: largest call and reply, bytes
  * @xprt: the transport
  *
- * Return: what was negotiated on the last connection, or what any connection allows.
+ * Return: size that the last connection allows; before the first one, size that any allows.
  */
 size_t xprtrdma_bc_max_payload(struct rpc_xprt *xprt)
 {
@@ -131,12 +132,12 @@ size_t xprtrdma_bc_max_payload(struct rpc_xprt *xprt)
 }
 
 /**
- * xprtrdma_bc_connected - there is a new connection
+ * xprtrdma_bc_connected - set the largest reverse-direction message for a new connection
  * @conn: the connection
  *
- * RFC 8167 section 4.2: the same buffers serve both directions. RFC 8267 section 6.5.2: more
- * than fits them is announced only to a server that uses chunks for it. A reply is
- * encoded into a page.
+ * RFC 8167 section 4.2: the same buffers serve both directions. RFC 8267 section 6.5.2: a larger
+ * size than these buffers have is announced only to a server that uses chunks for such messages.
+ * Without chunks the size is at most a page, since a reply is encoded into a page.
  *
  * Context: the connect worker.
  */
@@ -151,7 +152,7 @@ void xprtrdma_bc_connected(const struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_bc_num_slots - ->bc_num_slots: calls at a time
+ * xprtrdma_bc_num_slots - ->bc_num_slots: number of calls that the server may have in flight
  * @xprt: the transport
  */
 unsigned int xprtrdma_bc_num_slots(struct rpc_xprt *xprt)
@@ -160,9 +161,9 @@ unsigned int xprtrdma_bc_num_slots(struct rpc_xprt *xprt)
 }
 
 /*
- * An idle request for a call that has come; goes back by bc_request_put(). In the Receive CQ
- * handler, which does not wait for memory. NULL: the server has overrun its credits, or memory is
- * short.
+ * Takes an idle request for a call that has come; bc_request_put() gives it back. Called by the
+ * Receive CQ handler, which does not wait for memory. Returns NULL if the server has overrun its
+ * credits, or if memory is short.
  */
 static struct xprtrdma_bc_request *bc_request_get(struct xprtrdma_transport *transport)
 {
@@ -186,7 +187,7 @@ static struct xprtrdma_bc_request *bc_request_get(struct xprtrdma_transport *tra
 		return xprtrdma_bc_request_of(rqst);
 	if (full)
 		return NULL;
-	/* Its answer is still on its way while the server has the credit back. */
+	/* Each request is in use, though the server has a credit back: allocate one more. */
 	request = bc_request_alloc(xprt, GFP_NOWAIT | __GFP_NOWARN);
 	if (!request) {
 		spin_lock(&xprt->bc_pa_lock);
@@ -196,7 +197,7 @@ static struct xprtrdma_bc_request *bc_request_get(struct xprtrdma_transport *tra
 	return request;
 }
 
-/* A call is over. @request is idle from now on, without its pages. */
+/* Makes the request of a call that is over idle again, and frees its pages. */
 static void bc_request_put(struct xprtrdma_bc_request *request)
 {
 	struct rpc_xprt *xprt = request->rqst.rq_xprt;
@@ -210,7 +211,7 @@ static void bc_request_put(struct xprtrdma_bc_request *request)
 
 /**
  * xprtrdma_bc_free_rqst - ->bc_free_rqst: a call has been answered, or given up
- * @rqst: the call; the reference on the transport taken for it is dropped
+ * @rqst: the call; its reference on the transport is dropped
  */
 void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst)
 {
@@ -220,7 +221,7 @@ void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst)
 	xprt_put(xprt);
 }
 
-/* Those that xt_bc_count still counts are in use, and have a reference on the transport. */
+/* Frees the idle requests. The requests that xt_bc_count still counts afterwards are in use. */
 static void free_idle(struct xprtrdma_transport *transport)
 {
 	struct rpc_xprt *xprt = &transport->xt_xprt;
@@ -237,10 +238,11 @@ static void free_idle(struct xprtrdma_transport *transport)
 }
 
 /**
- * xprtrdma_bc_stop - no more calls
+ * xprtrdma_bc_stop - stop handing calls to the callback service, and free the idle requests
  * @transport: the transport
  *
- * Requests that are in use come back to the list, and are freed with the transport.
+ * Requests that are in use come back to the list, and are freed later, at the latest when the
+ * transport is destroyed.
  *
  * Context: process.
  */
@@ -256,14 +258,14 @@ void xprtrdma_bc_stop(struct xprtrdma_transport *transport)
 }
 
 /**
- * xprtrdma_bc_destroy - ->bc_destroy: no more calls for the consumer
+ * xprtrdma_bc_destroy - ->bc_destroy: the consumer takes no more calls
  * @xprt: the transport
  * @reqs: ignored
  *
- * The NFS client calls this before it stops its callback service, and the service may be
- * freed any time after. A service that is told to stop leaves its calls where they are, with
- * their references on the transport; until then it takes them. SUNRPC calls this once more
- * when there is no reference, and perhaps no service.
+ * The NFS client calls this before it stops its callback service, which may be freed at any time
+ * after that. A stopped service never ends the calls that it has, which keep their references on
+ * the transport. So this function waits, while the service still runs, until these calls are over.
+ * SUNRPC calls the function once more when the transport has no reference, and perhaps no service.
  *
  * Context: process; waits for calls that have come, for some seconds at most.
  */
@@ -281,13 +283,13 @@ void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs)
 
 /* ---- from the Receive to the callback service ---- */
 
-/* RFC 8166 section 4.5.3: chunks that we cannot, or will not, do anything with. */
+/* Answers ERR_CHUNK to a call whose chunks this client does not take: RFC 8166 section 4.5.3. */
 static void refuse_chunks(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	struct xprtrdma_send *send = xprtrdma_send_get(conn);
 
-	/* RFC 8166 section 4.5.4: no answer can be sent, so no connection. */
+	/* RFC 8166 section 4.5.4: if no answer can be sent, the connection has to end. */
 	if (send)
 		xprtrdma_bc_send_error(send, receive->rv_header.xid);
 	else
@@ -295,8 +297,8 @@ static void refuse_chunks(struct xprtrdma_receive *receive)
 }
 
 /*
- * Hands a call to the callback service, unless the consumer is not ready for one (RFC
- * 8167 section 6), or not any more, or the transport is on its way out.
+ * Hands a call to the callback service. Drops the call if the consumer is not ready for calls (RFC
+ * 8167 section 6), or takes no more, or if the transport is being destroyed.
  */
 static void enqueue(struct rpc_xprt *xprt, struct xprtrdma_bc_request *request)
 {
@@ -313,7 +315,7 @@ static void enqueue(struct rpc_xprt *xprt, struct xprtrdma_bc_request *request)
 		bc_request_put(request);
 }
 
-/* Pages for a call of @length bytes: one as the head, and as many behind as it takes. */
+/* Makes room for a call of @length bytes: one page is the head, and further pages follow it. */
 static bool bc_request_size(struct xprtrdma_bc_request *request, u32 length)
 {
 	struct xdr_buf *call = &request->rqst.rq_rcv_buf;
@@ -337,8 +339,8 @@ static bool bc_request_size(struct xprtrdma_bc_request *request, u32 length)
 }
 
 /*
- * What came inline goes to its places around the Read chunks (RFC 8166 section 3.4.5). bc_plan()
- * has checked that they fit together. False: they do not.
+ * Copies the inline part of a call to its places around the Read chunks (RFC 8166 section 3.4.5).
+ * Returns false if the parts do not fit together, although bc_plan() has checked that they do.
  */
 static bool bc_request_fill(struct xprtrdma_bc_request *request,
 			    const struct xprtrdma_receive *receive)
@@ -362,7 +364,7 @@ static bool bc_request_fill(struct xprtrdma_bc_request *request,
 	return true;
 }
 
-/* What the header says, and memory for a call of @length bytes. False: memory is short. */
+/* Sets a request up for a call of @length bytes. Returns false if memory is short. */
 static bool bc_request_begin(struct xprtrdma_bc_request *request,
 			     const struct xprtrdma_receive *receive, u32 length)
 {
@@ -419,7 +421,7 @@ void xprtrdma_bc_receive(struct xprtrdma_receive *receive)
 	verdict = bc_plan(receive, &length);
 	trace_xprtrdma_bc_call(xprt, receive->rv_header.xid, length);
 	RPCRDMA_COUNT(conn->xc_transport->xt_counters.calls_reverse, 1);
-	/* The server uses the reverse direction: it is to have all credits for that. */
+	/* The server uses the reverse direction, so it gets all reverse credits from now on. */
 	if (unlikely(READ_ONCE(conn->xc_growth.reverse) != XPRTRDMA_BC_SLOTS)) {
 		spin_lock(&conn->xc_lock);
 		xprtrdma_window_request_buffers(conn, XPRTRDMA_WANTS_REVERSE);
@@ -461,7 +463,10 @@ out:
 	xprtrdma_receive_put(receive);
 }
 
-/* RFC 8166 section 4.5.2, RFC 8167 section 5.1: nobody has looked at it until now. */
+/*
+ * Has a message that was read from the server its header's XID, and is it a call? RFC 8166 section
+ * 4.5.2, RFC 8167 section 5.1.
+ */
 static bool bc_request_is_call(const struct xprtrdma_bc_request *request)
 {
 	const struct rpc_rqst *rqst = &request->rqst;
@@ -472,7 +477,7 @@ static bool bc_request_is_call(const struct xprtrdma_bc_request *request)
 }
 
 /**
- * xprtrdma_bc_init - no call has come yet
+ * xprtrdma_bc_init - set the reverse direction of a connection up, without calls
  * @conn: all zeros
  *
  * Context: any.
@@ -485,7 +490,8 @@ void xprtrdma_bc_init(struct xprtrdma_conn *conn)
 /**
  * xprtrdma_bc_pulled - the Read chunks of a call have been read
  * @receive: the message; consumed
- * @status: -ENOTCONN when the connection was lost; another errno: they are beyond our bounds
+ * @status: -ENOTCONN when the connection was lost; another errno when the Read chunks are beyond
+ *	our bounds
  *
  * Context: the Send CQ handler, or process.
  */
@@ -495,13 +501,13 @@ void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status)
 	struct xprtrdma_conn *conn = receive->rv_conn;
 
 	if (status == -ENOTCONN) {
-		/* Its pages are the HCA's until the connection is taken down, if it has regions. */
+		/* If the call has regions, the HCA may use its pages until the teardown. */
 		spin_lock(&conn->xc_lock);
 		list_add(&request->rqst.rq_bc_pa_list, &conn->xc_bc.orphaned);
 		spin_unlock(&conn->xc_lock);
 	} else if (status >= 0 && bc_request_fill(request, receive) &&
 		   bc_request_is_call(request)) {
-		/* It was filled after the Reads, not before: the pages were mapped. */
+		/* The inline part was filled in after the Reads, as the pages were mapped. */
 		enqueue(&conn->xc_transport->xt_xprt, request);
 	} else {
 		bc_request_put(request);
@@ -511,8 +517,8 @@ void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status)
 }
 
 /**
- * xprtrdma_bc_released - the regions of all calls have been taken back
- * @conn: a connection that is being taken down
+ * xprtrdma_bc_released - give back the orphaned calls
+ * @conn: a connection that is being taken down, and whose regions have been taken back
  *
  * Context: process, the transport's write lock is held.
  */

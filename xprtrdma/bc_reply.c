@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Replies to calls of the server (RFC 8167). A reply that does not fit inline goes into the
- * Reply chunk of its call, if there is one (RFC 8166 section 4.3.3); one that has no place at all
- * is an ERR_CHUNK.
+ * Reply chunk of its call, if there is one (RFC 8166 section 4.3.3). If a reply fits neither way,
+ * an ERR_CHUNK is sent.
  *
- * What goes into a Reply chunk is copied, so the callback service has its pages back at once, and
- * an RDMA Write for each segment is posted, the last of them signalled; the Send of the
- * RDMA_NOMSG follows in a post of its own. A queue pair works in order.
+ * A reply for a Reply chunk is copied, so that the callback service has its pages back at once. An
+ * RDMA Write for each segment is posted, of which the last is signalled. The Send of the RDMA_NOMSG
+ * follows in a post of its own, and the queue pair executes it after the Writes.
  *
- * Owner of a struct bc_write: the task that sends the reply; the HCA from post to completion; if
- * the post failed, xprtrdma_bc_writes_abort().
+ * Owner of a struct bc_write: before the post, the task that sends the reply; from the post to the
+ * completion, the HCA; after a post that has failed, xprtrdma_bc_writes_abort().
  */
 #include <linux/slab.h>
 
@@ -17,13 +17,13 @@
 #include "trace.h"
 
 /**
- * struct bc_write - a reply on its way
- * @list: in xc_bc_write.posted from the post on; under xc_lock
+ * struct bc_write - a reply that goes into a Reply chunk
+ * @list: link in xc_bc_write.posted from the post on; under xc_lock
  * @conn: the connection
- * @cqe: completion of the last Write
- * @data: the reply
- * @count: elements of @parts in use
- * @parts: the Writes
+ * @cqe: completion of the last RDMA Write
+ * @data: copy of the reply
+ * @count: number of @parts
+ * @parts: the RDMA Writes
  */
 struct bc_write {
 	struct list_head	list;
@@ -34,7 +34,7 @@ struct bc_write {
 	struct rpcrdma_transfer	parts[RPCRDMA_MAX_SEGMENTS_SENT];
 };
 
-/* The HCA has not got it, or not any more. */
+/* Frees a reply whose RDMA Writes were not posted, or are complete. */
 static void bc_write_free(struct bc_write *write)
 {
 	rpcrdma_buffer_exit(&write->data);
@@ -61,7 +61,7 @@ static void write_wc(struct ib_cq *cq, struct ib_wc *wc)
 	xprt_write_space(&conn->xc_transport->xt_xprt);
 }
 
-/* The Reply chunk has the room, and segments enough; empty ones get nothing. */
+/* Makes the RDMA Writes. The Reply chunk has room for the reply; its empty segments are skipped. */
 static void write_build(struct bc_write *write,
 			const struct rpcrdma_chunk_lists *lists)
 {
@@ -79,7 +79,7 @@ static void write_build(struct bc_write *write,
 }
 
 /**
- * xprtrdma_bc_writes_init - nothing is on its way yet
+ * xprtrdma_bc_writes_init - set the writer of a connection up, without replies
  * @conn: all zeros
  *
  * Context: any.
@@ -91,8 +91,8 @@ void xprtrdma_bc_writes_init(struct xprtrdma_conn *conn)
 }
 
 /*
- * A copy of @reply, for the Reply chunk of @lists as it was offered: of at most
- * RPCRDMA_MAX_SEGMENTS_SENT segments, and not smaller than the reply. NULL: memory is short.
+ * Copies @reply, and makes the RDMA Writes into the Reply chunk of @lists, which has at most
+ * RPCRDMA_MAX_SEGMENTS_SENT segments and room for the reply. Returns NULL if memory is short.
  */
 static struct bc_write *bc_write_alloc(struct xprtrdma_conn *conn,
 				       const struct xdr_buf *reply,
@@ -117,8 +117,9 @@ static struct bc_write *bc_write_alloc(struct xprtrdma_conn *conn,
 }
 
 /*
- * Returns 0; -EAGAIN: the queue has no room, xprt_write_space() will be called, and @write is still
- * the caller's; -ENOTCONN: the connection has failed.
+ * Posts the RDMA Writes of a reply. Returns 0; -EAGAIN when the Send Queue has no room, upon which
+ * the caller still owns @write, and a completion will call xprt_write_space(); or -ENOTCONN when
+ * the connection has failed.
  */
 static int bc_write_post(struct bc_write *write)
 {
@@ -137,20 +138,20 @@ static int bc_write_post(struct bc_write *write)
 	list_add_tail(&write->list, &conn->xc_bc_write.posted);
 	if (trace_xprtrdma_transfer_enabled())
 		xprtrdma_trace_transfers(conn, first);
-	/* After BROKEN nobody posts, see xprtrdma_conn_destroy(). */
+	/* In the state BROKEN nothing is posted, see xprtrdma_conn_destroy(). */
 	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
 		ret = ib_post_send(conn->xc_id->qp, first, NULL);
 	spin_unlock(&conn->xc_lock);
 	if (!ret)
 		return 0;
-	/* The last one was not posted, others may have been: hands off, until the drain. */
+	/* Some of the Writes may have been posted, so @write is kept until the drain. */
 	trace_xprtrdma_post_failed(&conn->xc_transport->xt_xprt, ret);
 	xprtrdma_conn_fail(conn, RPCRDMA_END_SEND_FAILED);
 	return -ENOTCONN;
 }
 
 /**
- * xprtrdma_bc_writes_abort - free those that have no completion
+ * xprtrdma_bc_writes_abort - free the replies whose RDMA Writes have no completion
  * @conn: a connection whose queue pair is drained
  *
  * Context: process, the transport's write lock is held.
@@ -168,9 +169,9 @@ void xprtrdma_bc_writes_abort(struct xprtrdma_conn *conn)
 /* ---- messages ---- */
 
 /**
- * xprtrdma_bc_send_error - say that the chunks of a call are of no use
+ * xprtrdma_bc_send_error - tell the server that the chunks of its call are of no use
  * @send: Send buffer; consumed
- * @xid: of the call
+ * @xid: XID of the call
  *
  * RFC 8166 section 4.5.3: ERR_CHUNK.
  *
@@ -193,7 +194,7 @@ static struct xprtrdma_send *send_get_or_wait(struct rpc_xprt *xprt,
 
 	if (send)
 		return send;
-	/* A completion may have come before there was anybody to wake. */
+	/* A completion may have come just before SUNRPC waits, so look again after that. */
 	xprtrdma_conn_waits(conn, XPRTRDMA_WAIT_SEND_QUEUE);
 	xprt_wait_for_buffer_space(xprt);
 	send = xprtrdma_send_get(conn);
@@ -202,7 +203,7 @@ static struct xprtrdma_send *send_get_or_wait(struct rpc_xprt *xprt,
 	return send;
 }
 
-/* Reply chunks to be used, or returned unused (RFC 8166 section 4.3.3). */
+/* Copies the call's Reply chunk, which is used or returned unused (RFC 8166 section 4.3.3). */
 static void reply_lists_build(struct xprtrdma_bc_request *request,
 			      struct rpcrdma_chunk_lists *lists)
 {
@@ -239,7 +240,7 @@ static int write_or_wait(struct rpc_xprt *xprt, struct xprtrdma_conn *conn,
 
 	if (ret != -EAGAIN)
 		return ret;
-	/* As in send_get_or_wait(). */
+	/* See send_get_or_wait(). */
 	xprtrdma_conn_waits(conn, XPRTRDMA_WAIT_SEND_QUEUE);
 	xprt_wait_for_buffer_space(xprt);
 	ret = bc_write_post(write);
@@ -250,14 +251,14 @@ static int write_or_wait(struct rpc_xprt *xprt, struct xprtrdma_conn *conn,
 	return ret;
 }
 
-/* The reply goes into the Reply chunk. */
+/* Writes a reply into the Reply chunk of its call. */
 static int reply_write(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		       const struct rpcrdma_chunk_lists *lists)
 {
 	struct bc_write *write;
 
 	write = bc_write_alloc(conn, &rqst->rq_snd_buf, lists);
-	/* SUNRPC tries again, some time later. */
+	/* SUNRPC sends the reply again after a delay. */
 	return write ? write_or_wait(rqst->rq_xprt, conn, write) : -ENOBUFS;
 }
 
@@ -286,7 +287,7 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	struct xprtrdma_send *send;
 	int ret = 0;
 
-	/* RFC 8167 section 5.4: not on another connection than the call's. */
+	/* RFC 8167 section 5.4: a reply is sent only on the connection of its call. */
 	if (request->serial != conn->xc_serial)
 		return -ENOTCONN;
 	rpcrdma_lists_init(&lists, segments, ARRAY_SIZE(segments), chunks,
@@ -306,14 +307,14 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	send = send_get_or_wait(rqst->rq_xprt, conn);
 	if (!send)
 		return -EAGAIN;
-	/* RFC 8166 section 4.5.3: there is no room for this reply. */
+	/* RFC 8166 section 4.5.3: this reply fits neither inline nor into a Reply chunk. */
 	if (!fits)
 		return xprtrdma_bc_send_error(send, header.xid);
 	if (header.proc == RPCRDMA_NOMSG)
 		ret = reply_write(conn, rqst, &lists);
 	if (!ret)
 		ret = reply_encode(send, &header, &lists, reply);
-	/* Not an error for the task that sends, which may be another's. */
+	/* The server gets the error, and not the task that sends, which may be of another RPC. */
 	if (ret == -EIO)
 		return xprtrdma_bc_send_error(send, header.xid);
 	if (ret < 0) {

@@ -2,24 +2,25 @@
 /*
  * Connection Configuration Protocol, RFC 5666 section 6: the client's part.
  *
- * Operation. If the administrator wants it, the connect worker asks the server on each new
- * connection, before SUNRPC is told of it. So the question has the one credit that there
- * is until the first grant, and all else waits for the answer. It is a call of the
- * transport's own: no rpc_rqst, no memory; the Receive CQ handler knows it by its XID.
+ * Operation: if the administrator wants it, the connect worker asks the server for its limits on
+ * each new connection, before SUNRPC is told of the connection. So the question has the only
+ * credit that there is until the first grant, and calls of SUNRPC wait for the answer. The
+ * question is a call of the transport's own, without an rpc_rqst, and exposes no memory. The
+ * Receive CQ handler recognizes the answer by its XID.
  *
- * The answer can lower the size of what we send inline, and nothing more. An answer that
- * says no, an RDMA_ERROR, and an RPC reply that cannot be understood leave everything as
- * private data has it.
+ * The answer can lower inline_send, and changes nothing else. If the server refuses, answers with
+ * an RDMA_ERROR, or with an RPC reply that cannot be decoded, the connection keeps the sizes that
+ * private data has led to.
  *
- * Silence, or the end of the connection, leaves a credit with the server. That connection
- * is given up for another, and this server is not asked again by this transport.
+ * If there is no answer, or the connection ends, the credit of the question is lost. Then the
+ * connection is replaced by another, and the transport does not ask this server again.
  */
 #include <linux/random.h>
 
 #include "connection.h"
 #include "trace.h"
 
-/* Bytes of the message. Any Send buffer has room for them. */
+/* Encodes the question, for which any Send buffer has room. Returns its length in bytes. */
 static unsigned int ccp_encode(const struct xprtrdma_conn *conn,
 			       struct xprtrdma_send *send)
 {
@@ -40,7 +41,7 @@ static unsigned int ccp_encode(const struct xprtrdma_conn *conn,
 							send->sd_buffer.bf_data + header.size);
 }
 
-/* The first message of a connection: there is a credit, and a buffer. */
+/* Sends the question. As the first message of a connection it finds a credit and a buffer. */
 static int ccp_send(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_send *send = xprtrdma_send_get(conn);
@@ -61,7 +62,7 @@ static int ccp_send(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_ccp_init - nothing has been asked
+ * xprtrdma_ccp_init - set the question of a connection up, which has not been sent
  * @conn: all zeros
  *
  * Context: any.
@@ -73,11 +74,12 @@ void xprtrdma_ccp_init(struct xprtrdma_conn *conn)
 
 /**
  * xprtrdma_ccp_ask - ask the server for its limits, and apply them
- * @conn: an established connection that nobody else sends on
+ * @conn: an established connection on which no other call is sent
  *
- * Context: the connect worker. Sleeps for xt_ccp_timeout at most.
- * Return: 0: there was an answer, whatever it said. Else @conn is of no use:
- *	%-ETIMEDOUT when there was none,
+ * Context: the connect worker. The function sleeps for xt_ccp_timeout at most.
+ * Return: 0 when there was an answer, whatever it said. Otherwise @conn is of no use:
+ *	%-ENOBUFS when the question could not be sent,
+ *	%-ETIMEDOUT when there was no answer,
  *	%-ENOTCONN when the connection was lost, and its close has been asked for.
  */
 int xprtrdma_ccp_ask(struct xprtrdma_conn *conn)
@@ -104,10 +106,10 @@ int xprtrdma_ccp_ask(struct xprtrdma_conn *conn)
 
 /**
  * xprtrdma_ccp_receive - is a message the answer to our question?
- * @receive: a reply that came while xprtrdma_ccp_asked(); stays the caller's
+ * @receive: a reply that came while xprtrdma_ccp_asked() was true; the caller still owns it
  *
  * Context: the Receive CQ handler.
- * Return: true when it was, and has been looked at; the caller gives the credit back, and
+ * Return: true when the message was the answer, upon which the caller gives the credit back, and
  * then calls xprtrdma_ccp_done().
  */
 bool xprtrdma_ccp_receive(const struct xprtrdma_receive *receive)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the client shows of its connections: /sys/kernel/debug/xprtrdma/connections, a block for
- * each transport, and /proc/net/xprtrdma, the sums of a network namespace.
+ * Files about the client's connections: /sys/kernel/debug/xprtrdma/connections has a block for
+ * each transport, and /proc/net/xprtrdma has the sums of a network namespace.
  *
- * A transport is there from setup to destroy, with a connection or without. Its connection is
- * looked at under cs_lock, as is xt_conn changed: xprtrdma_connection_set(). So a connection that
- * is taken down waits for whoever reads just now, and for nobody else.
+ * A transport is listed from setup to destroy, with a connection or without. The connection is
+ * read under cs_lock, and xt_conn is changed under that lock by xprtrdma_connection_set(). So the
+ * teardown of a connection waits for a reader of these files, but for no other task.
  *
- * What mountstats counts is not counted again: see sum_up().
+ * Events that mountstats counts are not counted a second time: see sum_up().
  */
 #include <linux/proc_fs.h>
 #include <linux/seq_file_net.h>
@@ -43,8 +43,8 @@ static const char *state_of(const struct xprtrdma_transport *transport)
 }
 
 /*
- * Those that SUNRPC holds back: since we have said that something is short, or since the window is
- * closed. All others wait for whoever sends just now.
+ * Number of tasks that SUNRPC holds back for want of @lack: because it was told to wait for a
+ * resource, or because the window is closed. At other times tasks only wait for the write lock.
  */
 static u32 waiting_for(const struct xprtrdma_transport *transport, enum xprtrdma_wait lack)
 {
@@ -152,7 +152,7 @@ int xprtrdma_connections_init(void)
 }
 
 /**
- * xprtrdma_connections_exit - remove them, and wait for their readers
+ * xprtrdma_connections_exit - remove the files, and wait for their readers
  *
  * Context: module exit; there is no transport.
  */
@@ -163,7 +163,7 @@ void xprtrdma_connections_exit(void)
 }
 
 /**
- * xprtrdma_connection_add - a transport has been set up
+ * xprtrdma_connection_add - list a transport that has been set up
  * @transport: the transport
  *
  * Context: process.
@@ -175,8 +175,8 @@ void xprtrdma_connection_add(struct xprtrdma_transport *transport)
 }
 
 /**
- * xprtrdma_connection_remove - a transport is going
- * @transport: without a connection; it was added, or was not
+ * xprtrdma_connection_remove - take a transport off the list before it is freed
+ * @transport: a transport without a connection, whether it is on the list or not
  *
  * Context: process.
  */
@@ -186,11 +186,11 @@ void xprtrdma_connection_remove(struct xprtrdma_transport *transport)
 }
 
 /**
- * xprtrdma_connection_set - a transport has another connection, or none any more
+ * xprtrdma_connection_set - set the connection of a transport
  * @transport: the transport
  * @conn: an established connection, or NULL
  *
- * When this returns, nobody looks at the last one for statistics.
+ * When this returns no reader of statistics uses the previous connection.
  *
  * Context: process, the transport's write lock is held.
  */
@@ -202,7 +202,7 @@ void xprtrdma_connection_set(struct xprtrdma_transport *transport, struct xprtrd
 	mutex_unlock(&xprtrdma_connections.cs_lock);
 }
 
-/* SUNRPC's own reasons: a timer of its that has run out, and no call that waits for a reply */
+/* Does SUNRPC close an idle connection? Then its timer has expired, and no call awaits a reply. */
 static bool is_idle(const struct rpc_xprt *xprt)
 {
 	return xprt->idle_timeout && !timer_pending(&xprt->timer) &&
@@ -210,12 +210,12 @@ static bool is_idle(const struct rpc_xprt *xprt)
 }
 
 /**
- * xprtrdma_connection_ended - a connection is about to be taken down: why?
- * @conn: that was established
- * @closed: who does it has no other reason than that it is not needed any more
+ * xprtrdma_connection_ended - count the end of a connection by its reason
+ * @conn: a connection that was established, and is about to be taken down
+ * @closed: the transport ends, and needs no connection any more
  *
- * What failed first has said so. A queue pair whose work was flushed, and nothing else, has lost
- * its peer.
+ * The first failure has noted its reason. If no reason is noted, but the connection is not
+ * established, work requests were only flushed, since the peer has ended the connection.
  *
  * Context: process, the transport's write lock is held.
  */

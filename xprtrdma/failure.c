@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Servers of which the log says that there is no connection: the last ones, so that it does not
- * say the same again and again. A mount may be tried many times, each time with a transport of its
- * own, so the transport cannot know what the log says.
+ * A list of the last servers for which the log says that there is no connection, so that the log
+ * does not repeat the message. A mount may be tried many times, each time with a new transport, so
+ * a transport cannot know what the log says.
  */
 #include <linux/sunrpc/addr.h>
 
@@ -14,14 +14,14 @@ struct failure {
 	struct sockaddr_storage	server;
 	const char		*step;
 	int			error;
-	unsigned long		told;	/* jiffies */
+	unsigned long		told;	/* time of the message, jiffies */
 };
 
 static DEFINE_MUTEX(failures_lock);
 static struct failure failures[FAILURES];
 static unsigned int next_failure;
 
-/* As long as the log says nothing new of a server, it does not repeat what it says of it. */
+/* The same failure of a server is logged again only after this time, jiffies. */
 unsigned long xprtrdma_failure_silence = 600 * HZ;
 
 static struct failure *failure_find(const struct rpc_xprt *xprt)
@@ -37,13 +37,13 @@ static struct failure *failure_find(const struct rpc_xprt *xprt)
 }
 
 /**
- * xprtrdma_failure_note - there is no connection with a server
- * @xprt: that has tried
- * @step: what has failed
- * @error: how
+ * xprtrdma_failure_note - note that a connect attempt has failed
+ * @xprt: the transport that has tried
+ * @step: step of the attempt that has failed
+ * @error: errno of that step
  *
  * Context: process.
- * Return: whether the log does not say so yet.
+ * Return: true when the failure is new, or old enough, to be logged.
  */
 bool xprtrdma_failure_note(const struct rpc_xprt *xprt, const char *step, int error)
 {
@@ -63,11 +63,11 @@ bool xprtrdma_failure_note(const struct rpc_xprt *xprt, const char *step, int er
 }
 
 /**
- * xprtrdma_failure_forget - there is a connection with a server
- * @xprt: that has it; perhaps not the one whose attempts failed, and to another port
+ * xprtrdma_failure_forget - forget the failure of a server, since there is a connection now
+ * @xprt: the connected transport, which may differ in its port from the one that has failed
  *
  * Context: process.
- * Return: whether the log's last word of this server's address is that there is none.
+ * Return: true when the log still says that there is no connection to this server's address.
  */
 bool xprtrdma_failure_forget(const struct rpc_xprt *xprt)
 {

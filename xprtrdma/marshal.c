@@ -66,7 +66,7 @@ static void describe_chunks(const struct xprtrdma_conn *conn, struct rpc_rqst *r
 		shape->reply_item_segments =
 			xprtrdma_frwr_segments(conn, reply, XPRTRDMA_PAGES);
 	}
-	/* A server that takes no RDMA Read exposes what nobody can read. */
+	/* If the server takes no RDMA Read, a reply that it exposes cannot be read. */
 	shape->reply_pullable = conn->xc_inline.read_chunk_replies && conn->xc_read_depth;
 	if (shape->reply_pullable)
 		shape->expect_large = expects_large(conn, rqst);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The client module: what is set up in which order, and taken down in reverse.
+ * The client module: its parts are set up in this order, and taken down in reverse.
  */
 #include <linux/module.h>
 
 #include "xprtrdma.h"
 
-/* The names of its files are taken, or its identifier is. */
+/* Another client transport has the names of our sysctl files, or our transport identifier. */
 static void __init tell_of_another(void)
 {
 	pr_err("xprtrdma: another \"rdma\" client transport (rpcrdma.ko?) is loaded; remove it first\n");
 }
 
-/* Once SUNRPC knows of the transport, a mount may hold the module: nothing fails after that. */
+/* The transport is registered last: a mount may use the module then, so nothing may fail later. */
 static int __init xprtrdma_init(void)
 {
 	int ret;

@@ -82,7 +82,7 @@ static void reply_unpin(struct xprtrdma_receive *receive, enum reply_outcome out
 
 	spin_lock(&xprt->queue_lock);
 	request->rq_registered.ml_receive = NULL;
-	/* Until the RPC is sent again no other message can be its reply, unless it still waits. */
+	/* Unless the RPC still waits, no message is its reply until it has been sent again. */
 	if (outcome != REPLY_NONE)
 		WRITE_ONCE(request->rq_sent_on, 0);
 	if (outcome == REPLY_TAKEN) {

@@ -15,7 +15,7 @@ unsigned int xprtrdma_max_inline_write = RPCRDMA_INLINE_USUAL;
 unsigned int xprtrdma_reliable_reply = 1;
 unsigned int xprtrdma_ask_config;
 
-/* Of all mounts: calls without memory for a reply that may be large, and replies read. */
+/* Counters of all mounts: calls without memory for a large reply, and replies that were read. */
 unsigned long xprtrdma_replies_open;
 unsigned long xprtrdma_replies_pulled;
 
@@ -24,7 +24,7 @@ static unsigned int slots_max = 16384;
 static unsigned int inline_min = RPCRDMA_INLINE_MIN;
 static unsigned int inline_max = RPCRDMA_INLINE_MAX;
 
-/* Read and written, but without effect, as in the in-tree transport. */
+/* Knobs that can be read and written, but have no effect, as in the in-tree transport. */
 static unsigned int write_padding;
 static unsigned int padding_max = PAGE_SIZE;
 static unsigned int memreg_strategy = 5;	/* fast registration */
@@ -125,7 +125,7 @@ static struct ctl_table knobs[] = {
  * xprtrdma_sysctl_register - make the knobs appear
  *
  * Context: module init.
- * Return: 0, or -EEXIST: another module has files of these names, or else memory is short.
+ * Return: 0; or -EEXIST when another module has files of these names, or memory is short.
  */
 int xprtrdma_sysctl_register(void)
 {
@@ -144,12 +144,12 @@ void xprtrdma_sysctl_unregister(void)
 }
 
 /**
- * xprtrdma_stats_print - the transport's line in mountstats
+ * xprtrdma_stats_print - ->print_stats: write the transport's line of mountstats
  * @xprt: the transport
- * @seq: where to
+ * @seq: file to be written to
  *
- * 27 values. The first is a local port, which RDMA does not have; the last has
- * been without meaning for years.
+ * The line has 27 values. The first value is a local port, which RDMA does not have, and the last
+ * one has no meaning any more. Both are 0.
  *
  * Context: process.
  */
@@ -158,7 +158,7 @@ void xprtrdma_stats_print(struct rpc_xprt *xprt, struct seq_file *seq)
 	const struct xprtrdma_stats *st = &xprtrdma_transport_of(xprt)->xt_stats;
 	long idle = 0;
 
-	/* Nobody stops counting for this, and SUNRPC writes last_used without a lock. */
+	/* Counters may change while they are read. SUNRPC writes last_used without a lock. */
 	kcsan_disable_current();
 	if (xprt_connected(xprt))
 		idle = (long)(jiffies - xprt->last_used) / HZ;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The bodies of the tracepoints, and what they are told of messages and chains. */
+/* The bodies of the tracepoints, and functions that fill in those for messages and chains. */
 #include "connection.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
 /**
- * xprtrdma_trace_message - tell of a message
+ * xprtrdma_trace_message - trace a message
  * @conn: the connection
- * @message: the CPU's to read
- * @length: bytes
- * @wc: its completion, or NULL: it is going to be posted
+ * @message: the message, which the CPU may read
+ * @length: bytes of the message
+ * @wc: completion of a received message, or NULL for a message that is going to be posted
  *
  * Context: any.
  */
@@ -26,7 +26,7 @@ void xprtrdma_trace_message(const struct xprtrdma_conn *conn, const void *messag
 }
 
 /**
- * xprtrdma_trace_transfers - tell of RDMA Reads and Writes
+ * xprtrdma_trace_transfers - trace the RDMA Reads and Writes of a chain
  * @conn: the connection
  * @wr: the chain that is going to be posted
  *

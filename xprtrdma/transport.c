@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The "rdma" transport class: glue between the RPC client's rpc_xprt and the
- * connection of the moment.
+ * The "rdma" transport class, which joins the RPC client's rpc_xprt and the current
+ * connection.
  *
- * A transport is created by a mount and lives until the last rpc_clnt that uses it
- * is gone. Connections come and go below it. Whoever changes xt_conn holds the
- * rpc_xprt's write lock (XPRT_LOCKED): the connect worker, which inherits it from
- * the task that asked for a connection, or close, called by the autoclose worker.
+ * A mount creates a transport, which lives until the last rpc_clnt that uses it is gone,
+ * while its connections come and go. A function that changes xt_conn runs under the
+ * rpc_xprt's write lock (XPRT_LOCKED): the connect worker inherits that lock from the task
+ * that asked for a connection, and SUNRPC's autoclose worker takes it before ->close.
  *
- * The end of a transport: SUNRPC calls ->destroy from a work item of its own on the system's
- * queue, for which nobody waits who unloads this module. So the module's reference is dropped
- * by a work item of ours, which has waited for SUNRPC's to return; module exit destroys its
- * queue, and so waits for the item's tail.
+ * The end of a transport: SUNRPC calls ->destroy from a work item of its own on a workqueue of
+ * the system, and unloading this module does not wait for that item. So a work item of this
+ * module waits until SUNRPC's has returned, and then drops the reference on the module. Module
+ * exit destroys the workqueue of that item, and so waits for the last instructions of the item.
  */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -23,22 +23,22 @@
 
 #define BIND_TIMEOUT		(60U * HZ)
 /*
- * Between attempts, twice as long each time; the mount may want a lower bound. Ours is how long a
- * server that is back may have to wait for its clients.
+ * Delays between connect attempts, which double each time. A mount may set a maximum below
+ * REESTABLISH_MAX, which is the time that a restarted server may have to wait for its clients.
  */
 #define REESTABLISH_FIRST	(1U * HZ)
 #define REESTABLISH_MIN		(5U * HZ)
 #define REESTABLISH_MAX		(10U * HZ)
 #define IDLE_TIMEOUT		(5U * 60 * HZ)
-/* A server that takes longer to say what its limits are is not asked again. */
+/* A server that takes longer to answer the question for its limits is not asked again. */
 #define CCP_TIMEOUT		(5U * HZ)
 
 static struct xprt_class xprtrdma_class;
 
-/* For work that a connection waits for when it is closed, which reclaim may wait for. */
+/* For work that the teardown of a connection waits for. It has a rescuer, as reclaim may wait. */
 struct workqueue_struct *xprtrdma_wq;
 
-/* For the end of transports. It waits for the system's queue, which has no rescuer either. */
+/* For the work that frees transports. It has no rescuer, nor has the workqueue it waits for. */
 static struct workqueue_struct *free_wq;
 
 static void free_addresses(struct rpc_xprt *xprt)
@@ -92,8 +92,8 @@ static int format_addresses(struct rpc_xprt *xprt, const struct sockaddr *sap)
 }
 
 /*
- * Called with the write lock held, by close, destroy and the connect worker. @closed: nobody needs
- * a connection any more.
+ * Takes down the current connection, if any. Called by close, destroy and the connect worker, which
+ * hold the write lock. @closed: the transport ends, and needs no connection any more.
  */
 static void disconnect(struct xprtrdma_transport *transport, bool closed)
 {
@@ -107,7 +107,7 @@ static void disconnect(struct xprtrdma_transport *transport, bool closed)
 	xprtrdma_fence_wake(transport);
 }
 
-/* A server that knows nothing of RFC 5666 section 6 must not make a difference. */
+/* Makes a connection, and asks for the server's limits, unless the server has not answered once. */
 static struct xprtrdma_conn *create_and_ask(struct xprtrdma_transport *transport)
 {
 	struct xprtrdma_conn *conn = xprtrdma_conn_create(transport);
@@ -120,13 +120,13 @@ static struct xprtrdma_conn *create_and_ask(struct xprtrdma_transport *transport
 		return conn;
 	transport->xt_ccp_silent = true;
 	xprtrdma_conn_destroy(conn);
-	/* SUNRPC may have been asked to close it, and would close the next one now. */
+	/* SUNRPC may have been asked for a close, which would hit the next connection: fail. */
 	return ERR_PTR(ret);
 }
 
 /*
- * Changed under the write lock, as SUNRPC does, which also looks at it under transport_lock
- * alone (xprt_conditional_disconnect()), and without either.
+ * Changes the connect cookie under the write lock, as SUNRPC does. SUNRPC reads the cookie under
+ * transport_lock alone (xprt_conditional_disconnect()), and also without any lock.
  */
 static void next_cookie(struct rpc_xprt *xprt)
 {
@@ -154,12 +154,14 @@ static int establish(struct xprtrdma_transport *transport)
 }
 
 /*
- * SUNRPC ends an RPC for good on an errno that it does not expect from a connect, also on
- * a hard mount. These are expected; for the others it is told to try again.
+ * Returns the errno of a failed connect for SUNRPC, which would end an RPC for good on an errno
+ * that it does not expect, even on a hard mount. Such an errno is replaced by one on which SUNRPC
+ * tries again.
  *
- * Without an RDMA device on the way to the server a mount fails at once: mount(8) gives up on
- * EPROTO, and would try for two minutes on EHOSTUNREACH. Who has had a connection goes on trying,
- * as the device may come back. So does a call of a hard mount whose transport has had none.
+ * If no RDMA device is on the route to the server a new mount fails at once: mount(8) gives up on
+ * EPROTO, but would try for two minutes on EHOSTUNREACH. A transport that has had a connection goes
+ * on trying, as the device may come back. So does a call of a hard mount whose transport has had
+ * no connection.
  */
 static int connect_status(const struct xprtrdma_transport *transport, int ret)
 {
@@ -193,8 +195,8 @@ static void connect_worker(struct work_struct *work)
 	ret = establish(transport);
 	trace_xprtrdma_connect(xprt, ret);
 	/*
-	 * Also when it failed: a task that is told so asks for a disconnect of what it waited
-	 * for, and means no later attempt.
+	 * The cookie changes even after a failure: a task that learns of the failure asks for a
+	 * disconnect with the old cookie, which must not end a later connection.
 	 */
 	next_cookie(xprt);
 	xprt_clear_connecting(xprt);
@@ -204,16 +206,16 @@ static void connect_worker(struct work_struct *work)
 		xprt_set_connected(xprt);
 		ret = -EAGAIN;
 	} else {
-		/* An attempt is a connection that has ended at once. */
+		/* A failed attempt is counted as a connection that has ended at once. */
 		end = ret == -ECONNREFUSED ? RPCRDMA_END_CONNECT_REFUSED :
 		      RPCRDMA_END_CONNECT_FAILED;
 		RPCRDMA_COUNT(transport->xt_counters.ended[end], 1);
-		/* The address did not resolve. The server has not seen any of this attempt. */
+		/* The address did not resolve, so the attempt has put no load on the server. */
 		if (ret == -EHOSTUNREACH || ret == -ENODEV)
 			xprt->reestablish_timeout = REESTABLISH_FIRST;
 		ret = connect_status(transport, ret);
 	}
-	/* Not those that wait for a reply, or for another attempt, once others may send. */
+	/* Before the unlock, after which other tasks may wait for a reply or a new attempt. */
 	xprt_wake_pending_tasks(xprt, ret);
 	xprt_unlock_connect(xprt, transport);
 
@@ -222,8 +224,8 @@ static void connect_worker(struct work_struct *work)
 
 /*
  * ->connect: the caller holds the write lock, and hands it to the worker. The first
- * attempt, and the first after a useful connection, go out at once; after any other
- * the delay grows, but not while the server's address cannot be resolved.
+ * attempt, and the first one after a useful connection, begin at once. Each further attempt
+ * has a longer delay, except while the server's address cannot be resolved.
  */
 static void transport_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 {
@@ -256,22 +258,22 @@ static void transport_close(struct rpc_xprt *xprt)
 }
 
 /*
- * ->inject_disconnect: fault injection by SUNRPC, not always under the write lock, so the
- * connection is out of reach.
+ * ->inject_disconnect: fault injection by SUNRPC. It does not always hold the write lock, so this
+ * function may not use the connection, and only asks for a close.
  */
 static void transport_inject_disconnect(struct rpc_xprt *xprt)
 {
 	xprt_force_disconnect(xprt);
 }
 
-/* The module's last reference may go with it. */
+/* Frees a transport, and drops its reference on the module, which may be the last one. */
 static void free_worker(struct work_struct *work)
 {
 	struct xprtrdma_transport *transport =
 		container_of(work, struct xprtrdma_transport, xt_free_worker);
 	struct rpc_xprt *xprt = &transport->xt_xprt;
 
-	/* The one that has called transport_destroy() */
+	/* Wait for the work item that has called transport_destroy(). */
 	flush_work(&xprt->task_cleanup);
 	xprtrdma_requests_exit(transport);
 	free_addresses(xprt);
@@ -279,7 +281,7 @@ static void free_worker(struct work_struct *work)
 	module_put(THIS_MODULE);
 }
 
-/* ->destroy: nobody else has the transport any more. */
+/* ->destroy: the last reference on the transport is gone. */
 static void transport_destroy(struct rpc_xprt *xprt)
 {
 	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
@@ -308,7 +310,10 @@ static void transport_timer(struct rpc_xprt *xprt, struct rpc_task *task)
 	xprt_force_disconnect(xprt);
 }
 
-/* ->set_connect_timeout: the NFSv4 client passes its lease, and half of it. */
+/*
+ * ->set_connect_timeout: the NFSv4 client passes its lease time as @connect_timeout, and half of
+ * that as @reconnect_timeout, both in jiffies.
+ */
 static void transport_set_connect_timeout(struct rpc_xprt *xprt,
 					  unsigned long connect_timeout,
 					  unsigned long reconnect_timeout)
@@ -332,7 +337,7 @@ static void transport_set_connect_timeout(struct rpc_xprt *xprt,
 	spin_unlock(&xprt->transport_lock);
 }
 
-/* ->enable_swap: from now on, whoever works for the transport may dip into reserves. */
+/* ->enable_swap: from now on, work for this transport may use the memory reserves. */
 static int transport_enable_swap(struct rpc_xprt *xprt)
 {
 	atomic_inc(&xprt->swapper);
@@ -385,7 +390,7 @@ static void transport_init(struct xprtrdma_transport *transport,
 
 	xprt->ops = &xprtrdma_ops;
 	xprt->xprt_class = &xprtrdma_class;
-	/* For those that look at the address: it is an IP address with a port. */
+	/* The protocol tells readers of the address that it is an IP address with a port. */
 	xprt->prot = IPPROTO_TCP;
 	xprt->resvport = 0;
 	xprt->addrlen = args->addrlen;
@@ -426,7 +431,7 @@ static struct rpc_xprt *transport_setup(struct xprt_create *args)
 		return ERR_PTR(-EIO);
 
 	ret = -ENOMEM;
-	/* SUNRPC makes more when it needs them. How many it keeps: xprtrdma_window_grow(). */
+	/* SUNRPC makes more slots as it needs them; xprtrdma_window_grow() has it keep them. */
 	xprt = xprt_alloc(args->net, sizeof(struct xprtrdma_transport),
 			  min_t(unsigned int, slots, XPRTRDMA_FIRST_CREDITS), slots);
 	if (!xprt)
@@ -462,8 +467,8 @@ static struct xprt_class xprtrdma_class = {
 /**
  * xprtrdma_transport_register - offer the transport to the RPC client
  *
- * The offer comes last: a mount that has taken it holds the module, and would not keep one from
- * going whose init fails.
+ * The transport is offered last: a mount that uses it holds a reference on the module, but that
+ * does not keep a module in memory whose init fails.
  *
  * Context: module init; nothing that may fail comes after it.
  * Return: 0; -EEXIST when another transport has the same identifier; or another negative errno.
@@ -503,8 +508,8 @@ out_wq:
 /**
  * xprtrdma_transport_unregister - take the offer back
  *
- * Context: module exit; no transport exists, since each holds the module. What is left are
- *	the tails of work items.
+ * Context: module exit; no transport exists, since each holds a reference on the module. Only
+ *	the last instructions of work items may still run.
  */
 void xprtrdma_transport_unregister(void)
 {

@@ -163,7 +163,7 @@ static bool lost_call_is_overdue(const struct xprtrdma_conn *conn)
 	return overdue;
 }
 
-/* Probes the peer's HCA if no reply has come since the last run. Repeats while a call has a credit. */
+/* Probes the peer's HCA if no reply has come since the last run. Repeats while calls wait. */
 static void probe_worker(struct work_struct *work)
 {
 	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
