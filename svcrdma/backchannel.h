@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Callbacks, backchannel.c, and those of them that have chunks, bc_chunks.c */
+/* Callbacks (backchannel.c) and callbacks with chunks (bc_chunks.c) */
 #ifndef SVCRDMA_BACKCHANNEL_H
 #define SVCRDMA_BACKCHANNEL_H
 
@@ -19,14 +19,15 @@ struct svcrdma_transport;
 enum {
 	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
 	SVCRDMA_MAX_CALLBACK = SZ_64K + SZ_4K,	/* bytes of a callback in chunks, each way */
-	/* Half of these are in flight; the LOCAL_INVs of the others are not complete yet. */
+	/* Half of these callbacks are in flight; the other half wait for their LOCAL_INVs. */
 	SVCRDMA_MAX_LONG_CALLS = 2 * SVCRDMA_REVERSE_CREDITS,
 };
 
 /**
- * struct svcrdma_long_caller - bc_chunks.c: callbacks with chunks, under st_expose_lock
- * @calls: all struct svcrdma_long_call
- * @count: their number
+ * struct svcrdma_long_caller - bc_chunks.c: a connection's callbacks with chunks. Both members
+ *	are under st_expose_lock
+ * @calls: list of all struct svcrdma_long_call of the connection
+ * @count: number of entries of @calls
  */
 struct svcrdma_long_caller {
 	struct list_head	calls;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A connection: connection.c, notify.c; and its statistics: debugfs.c */
+/* A connection (connection.c, notify.c) and its statistics (debugfs.c) */
 #ifndef SVCRDMA_CONNECTION_H
 #define SVCRDMA_CONNECTION_H
 
@@ -28,7 +28,10 @@ void svcrdma_connection_note_end(struct svcrdma_transport *t, enum rpcrdma_end w
 void svcrdma_wc_error(struct svcrdma_transport *t, const char *what, enum rpcrdma_end why,
 		      const struct ib_wc *wc);
 
-/* Has it failed? Then the connection ends. Context: completion handlers. */
+/*
+ * Look at the status of a completion; the connection ends if the work request has failed.
+ * Context: completion handlers. Return: true: the work request has failed.
+ */
 static inline bool svcrdma_wc_failed(struct svcrdma_transport *t, const char *what,
 				     enum rpcrdma_end why, const struct ib_wc *wc)
 {
@@ -41,10 +44,11 @@ static inline bool svcrdma_wc_failed(struct svcrdma_transport *t, const char *wh
 /* debugfs.c */
 
 /**
- * struct svcrdma_tally - what each reply counts; each processor has one, and counts in its own
- * @calls: as in struct rpcrdma_counters, as are the others
- * @bytes_sent_inline: of messages
- * @latency: of @calls
+ * struct svcrdma_tally - the counters that change with each reply. Each processor has a copy, and
+ *	changes only its own. The members mean the same as in struct rpcrdma_counters
+ * @calls: RPCs that were answered, by enum rpcrdma_shape
+ * @bytes_sent_inline: bytes of messages that were sent
+ * @latency: RPCs that were answered, by the binary logarithm of their duration in nanoseconds
  */
 struct svcrdma_tally {
 	u64			calls[RPCRDMA_SHAPES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Credits: of a connection, grant.c, and of all connections together, budget.c */
+/* The credits of one connection (grant.c) and of all connections together (budget.c) */
 #ifndef SVCRDMA_CREDIT_H
 #define SVCRDMA_CREDIT_H
 
@@ -10,29 +10,35 @@
 struct svcrdma_transport;
 
 enum {
-	SVCRDMA_FIRST_CREDITS = 8,	/* of a connection, until the client uses them */
-	/* Calls count that come within this time; so long a connection waits after a refusal. */
+	SVCRDMA_FIRST_CREDITS = 8,	/* first grant of a connection, until the client uses it */
+	/*
+	 * Jiffies. The calls that come within this time are counted together; and a connection
+	 * whose grant was not allowed to grow waits for this time before its calls count again.
+	 */
 	SVCRDMA_GRANT_PAUSE = HZ,
 };
 
-/* Of a connection's grant; grant.c has the table of changes. */
+/* States of a connection's grant; grant.c has the table of changes. */
 enum svcrdma_grant_state {
 	SVCRDMA_GRANT_NONE,	/* nothing is granted yet */
-	SVCRDMA_GRANT_COUNTING,	/* calls are counted: is the grant in use? */
-	SVCRDMA_GRANT_GROWING,	/* it is, and the work item makes it larger, if it can */
+	SVCRDMA_GRANT_COUNTING,	/* calls are counted, to see whether the client uses the grant */
+	SVCRDMA_GRANT_GROWING,	/* the client does, and the work item tries to make it larger */
 };
 
 /**
- * struct svcrdma_granter - grant.c: credits
- * @asked: the most credits that a call has asked for. Any context
- * @highest: messages that were under way at the same time, ever. Of the completion handlers
- * @dones: Receives for the RDMA_DONEs of exposed replies. Changed under both @dones_lock and
+ * struct svcrdma_granter - grant.c: the credits of a connection
+ * @asked: largest number of credits that a call has asked for, or that a client has used without
+ *	having them. Any context changes it
+ * @highest: largest number of messages that were ever under way at the same time. Only the
+ *	completion handlers change it
+ * @dones: number of Receives for the RDMA_DONEs of exposed replies. Changed under both @dones_lock
+ *	and st_recv_lock
+ * @dones_lock: mutex of the thread that makes @dones larger
+ * @state: state of the grant; under st_recv_lock
+ * @calls: number of messages that have come since @since, counted in batches; under st_recv_lock
+ * @since: time in jiffies from which on @calls are counted; it may be in the future. Under
  *	st_recv_lock
- * @dones_lock: of whoever makes these more
- * @state: under st_recv_lock
- * @calls: that have come since @since; in batches. Under st_recv_lock
- * @since: jiffies; in the future: until then nothing is counted. Under st_recv_lock
- * @work: makes the grant larger
+ * @work: work item that makes the grant larger
  */
 struct svcrdma_granter {
 	u32			asked;
@@ -56,8 +62,8 @@ void svcrdma_grant_note_highest(struct svcrdma_transport *t, u32 used);
 void svcrdma_grant_show(struct seq_file *seq, const struct svcrdma_transport *t);
 
 /*
- * A call has come that asks for so many credits: of its header, and any number. Of two threads at
- * a time one may be lost, which the next call makes good.
+ * Note that a call asks for @credits, which come from its header and may be any number. When two
+ * threads do so at the same time, one number may be lost; the client's next call notes it again.
  */
 static inline void svcrdma_grant_note_request(struct svcrdma_granter *credit, u32 credits)
 {
@@ -65,7 +71,10 @@ static inline void svcrdma_grant_note_request(struct svcrdma_granter *credit, u3
 		WRITE_ONCE(credit->asked, credits);
 }
 
-/* Were there never so many messages under way? Then svcrdma_grant_note_highest(). */
+/*
+ * Return: true: the number of messages under way, @used, is larger than ever before; the caller
+ * calls svcrdma_grant_note_highest().
+ */
 static inline bool svcrdma_grant_is_highest(const struct svcrdma_granter *credit, u32 used)
 {
 	return used > credit->highest;

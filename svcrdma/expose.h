@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Memory that the client reaches: regions, region.c, and exposed replies, exposed_reply.c */
+/* Memory that the client may access: regions (region.c) and exposed replies (exposed_reply.c) */
 #ifndef SVCRDMA_EXPOSE_H
 #define SVCRDMA_EXPOSE_H
 
@@ -18,24 +18,24 @@ struct svcrdma_stream;
 struct svcrdma_transport;
 
 enum {
-	SVCRDMA_SPARE_EXPOSURES = 8,	/* beyond one for each call: RDMA_DONE is on its way */
-	/* Beyond one for each page of a reply: head and tail in one page, and holes */
+	SVCRDMA_SPARE_EXPOSURES = 8,	/* replies beyond one per credit that wait for RDMA_DONE */
+	/* Runs beyond one for each page of a reply: for its head, its tail, and around holes */
 	SVCRDMA_EXPOSED_SPARE_RUNS = 8,
 };
 
-/* Of memory that the client reaches; region.c has the table of changes. */
+/* States of memory that the client may access; region.c has the table of changes. */
 enum svcrdma_exposure_state {
 	SVCRDMA_EXPOSURE_NEW,		/* not posted: the client does not know of it */
 	SVCRDMA_EXPOSURE_ARMED,		/* posted: the client may read or write the memory */
-	SVCRDMA_EXPOSURE_FENCING,	/* LOCAL_INVs are to end that */
-	SVCRDMA_EXPOSURE_GIVEN_UP,	/* before it was posted */
+	SVCRDMA_EXPOSURE_FENCING,	/* LOCAL_INVs are to end the client's access */
+	SVCRDMA_EXPOSURE_GIVEN_UP,	/* the exposure was given up before it was posted */
 };
 
 /**
- * struct svcrdma_exposure - how far an exposure is; under st_expose_lock
- * @xs_state: changed by svcrdma_exposure_advance()
- * @xs_deadline: the LOCAL_INVs complete before that, or the queue pair stands still; jiffies, set
- *	when they are due
+ * struct svcrdma_exposure - the progress of an exposure; under st_expose_lock
+ * @xs_state: state of the exposure; only svcrdma_exposure_advance() changes it
+ * @xs_deadline: time in jiffies, set when the state becomes FENCING. If the LOCAL_INVs are not
+ *	complete by then, the queue pair stands still
  */
 struct svcrdma_exposure {
 	enum svcrdma_exposure_state xs_state;
@@ -45,12 +45,12 @@ struct svcrdma_exposure {
 extern unsigned long svcrdma_inv_timeout;
 
 /**
- * struct svcrdma_region_pool - region.c: memory regions
- * @type: constant
- * @depth: pages in one of them; constant
- * @reg_cqe: completion of a registration that failed. Not of what was registered: a
- *	flush may come when that is gone
- * @free: those that are not in use; under st_expose_lock
+ * struct svcrdma_region_pool - region.c: memory regions of a connection
+ * @type: type of the regions; constant
+ * @depth: largest number of pages in one region; constant
+ * @reg_cqe: completion of a registration that failed. It is a member of the connection and not of
+ *	the exposed reply or callback, which may be freed before the flush comes
+ * @free: list of the regions that are not in use; under st_expose_lock
  */
 struct svcrdma_region_pool {
 	enum ib_mr_type		type;
@@ -60,10 +60,10 @@ struct svcrdma_region_pool {
 };
 
 /**
- * struct svcrdma_regions - memory that the client reaches, as one chunk
- * @rs_list: struct rpcrdma_region by rg_list, in the order of the chunk's segments
- * @rs_count: their number
- * @rs_inv_cqe: completion of their LOCAL_INVs
+ * struct svcrdma_regions - the memory regions of one chunk that the client may access
+ * @rs_list: list of struct rpcrdma_region by rg_list, in the order of the chunk's segments
+ * @rs_count: number of entries of @rs_list
+ * @rs_inv_cqe: completion of the LOCAL_INVs of the regions
  */
 struct svcrdma_regions {
 	struct list_head	rs_list;
@@ -73,12 +73,12 @@ struct svcrdma_regions {
 
 /**
  * struct svcrdma_exposer - exposed_reply.c: replies that the client reads, under st_expose_lock
- * @table: all struct svcrdma_exposed, as owners; without slots where the client
- *	does not take any
- * @dones_unknown: RDMA_DONEs that fitted none
- * @expired: exposures that ended by time
- * @work: ends replies whose time is over, and a connection whose LOCAL_INVs are
- *	not done in theirs
+ * @table: table of all exposed replies, each slot owned by a struct svcrdma_exposed; the table has
+ *	no slots if the client takes no exposed replies
+ * @dones_unknown: number of RDMA_DONEs that belonged to no exposed reply
+ * @expired: number of exposures that ended because their time was over
+ * @work: work item that ends exposures whose time is over, and the connection if LOCAL_INVs are
+ *	not complete by their deadline
  */
 struct svcrdma_exposer {
 	struct rpcrdma_exposures table;

@@ -10,29 +10,31 @@
 
 struct svcrdma_transport;
 
-enum { SVCRDMA_BACKLOG = 128 };	/* connections that wait for accept, of a listener */
+enum { SVCRDMA_BACKLOG = 128 };	/* connections of one listener that may wait for accept */
 
-/* listener.c has the table of changes. */
+/* States of a listener; listener.c has the table of changes. */
 enum svcrdma_listener_state {
-	SVCRDMA_LISTENER_IDLE,		/* it has no id */
-	SVCRDMA_LISTENER_LISTENING,	/* it has one, which listens or is about to */
-	SVCRDMA_LISTENER_STALE,		/* the device of the id goes, or has lost its address */
-	SVCRDMA_LISTENER_LOST,		/* it has no id, and the log says so */
+	SVCRDMA_LISTENER_IDLE,		/* the listener has no id */
+	SVCRDMA_LISTENER_LISTENING,	/* the listener has an id, which listens or is about to */
+	SVCRDMA_LISTENER_STALE,		/* the id's device is going, or has lost the address */
+	SVCRDMA_LISTENER_LOST,		/* the listener has no id, and the log says so */
 };
 
 /**
  * struct svcrdma_listener - a port on which connections are accepted
- * @li_xprt: what nfsd knows; first reference belongs to SUNRPC
- * @li_id: the listening id, or NULL: it cannot listen just now. Changed under @li_mutex, and
- *	by detach, which has stopped the others
- * @li_mutex: see @li_id; never taken in the CM handler
- * @li_state: changed by the CM handler while there is an @li_id, else under @li_mutex
- * @li_pending: transports that wait for accept, by st_pending; under the lock of listener.c,
- *	as is @li_nr_pending
- * @li_nr_pending: their number, at most SVCRDMA_BACKLOG
- * @li_list: of those that hear of devices and addresses; under the lock of listener.c
- * @li_work: destroys an @li_id that is STALE, and listens again; detach cancels it
- * @li_delay: before the next try, if one fails; jiffies
+ * @li_xprt: transport that nfsd knows; its first reference belongs to SUNRPC
+ * @li_id: the listening id, or NULL while the listener cannot listen. Changed under @li_mutex, and
+ *	by detach, which has stopped all other contexts that change it
+ * @li_mutex: mutex that guards @li_id; never taken in the CM handler
+ * @li_state: state of the listener, changed by the CM handler while there is an @li_id, and under
+ *	@li_mutex while there is none
+ * @li_pending: list of the transports that wait for accept, by st_pending; under pending_lock of
+ *	listener.c
+ * @li_nr_pending: number of entries of @li_pending, at most SVCRDMA_BACKLOG; under the same lock
+ * @li_list: entry of the list of listeners that hear of devices and addresses; under
+ *	listeners_lock of listener.c
+ * @li_work: work item that destroys an @li_id that is STALE, and listens again; detach cancels it
+ * @li_delay: jiffies until the next try if a try to listen fails
  */
 struct svcrdma_listener {
 	struct svc_xprt		li_xprt;

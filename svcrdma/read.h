@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Calls with Read chunks: read_chunks.c, rq_arg.c, rxe.c */
+/* Calls with Read chunks (read_chunks.c, rq_arg.c, rxe.c) */
 #ifndef SVCRDMA_READ_H
 #define SVCRDMA_READ_H
 
@@ -15,28 +15,28 @@ struct svcrdma_recv_ctxt;
 struct svcrdma_transport;
 
 enum {
-	SVCRDMA_MAX_READ_CALLS = 8,	/* largest calls of which a connection may have the pages */
-	SVCRDMA_READ_SENTINEL = 0xa5,	/* a byte that a Read is to replace: rxe.c */
+	SVCRDMA_MAX_READ_CALLS = 8,	/* calls of the largest size that may have pages at once */
+	SVCRDMA_READ_SENTINEL = 0xa5,	/* byte that a Read is to replace; see rxe.c */
 };
 
 /*
- * SUNRPC looks into the head for some of that without asking for its size. Nothing of it is ever in
- * a chunk of its own.
+ * The smallest head of a call. SUNRPC reads a part of the RPC call header from the head without
+ * looking at the size of the head. No part of the RPC call header may be in a chunk of its own.
  */
 enum { SVCRDMA_CALL_HEADER_MIN = RPCRDMA_RPC_MIN_CALL };
 
 /**
- * struct svcrdma_reader - read_chunks.c: calls with Read chunks, under st_recv_lock
- * @wait: Reads could not be built for want of memory regions or of pages
- * @retry: there may be regions and pages for the first of @wait
- * @pending: there is something in @wait, and @retry. Read without the lock
- * @attempts: number of the last attempt to build Reads; not 0 then
- * @retries: attempts under way of calls that have waited
- * @built: calls whose Reads are built and not done
- * @calls: calls with pages for their Reads, or in @wait, until a thread has seen them done; at
- *	most st_credits
- * @pages: their pages, at most those of SVCRDMA_MAX_READ_CALLS; those that could not have
- *	theirs are in @wait
+ * struct svcrdma_reader - read_chunks.c: a connection's calls with Read chunks, under st_recv_lock
+ * @wait: list of the calls that wait for memory regions or pages for their Reads, by rc_list
+ * @retry: whether there may be regions and pages now for the first call of @wait
+ * @pending: whether @retry is set and @wait has an entry. Read without the lock
+ * @attempts: number of the last attempt to build Reads; 0 only before the first attempt
+ * @retries: number of attempts that are under way for calls that have waited
+ * @built: number of calls whose Reads are being built, or are built and not complete
+ * @calls: number of calls that have pages for their Reads or are in @wait. A call counts until a
+ *	thread has seen that its Reads are complete. At most st_credits
+ * @pages: number of pages that these calls have, at most as many as SVCRDMA_MAX_READ_CALLS of the
+ *	largest calls need; a call that would need more is in @wait
  */
 struct svcrdma_reader {
 	struct list_head	wait;
@@ -82,8 +82,9 @@ u32 svcrdma_rxe_do_set_sentinel(const struct svcrdma_transport *t, struct svcrdm
 bool svcrdma_rxe_do_verify(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 
 /*
- * A call's Reads are going to be made; it has its pages, which are not mapped yet. Any context.
- * Returns the Send Queue entries that svcrdma_rxe_verify() may need.
+ * Prepare a call for svcrdma_rxe_verify() before its Reads are built. The call has its pages, which
+ * are not mapped yet. Context: any. Return: the number of Send Queue entries that
+ * svcrdma_rxe_verify() may need.
  */
 static inline u32 svcrdma_rxe_set_sentinel(const struct svcrdma_transport *t,
 					   struct svcrdma_recv_ctxt *rc)
@@ -92,9 +93,9 @@ static inline u32 svcrdma_rxe_set_sentinel(const struct svcrdma_transport *t,
 }
 
 /*
- * A call's Reads are complete; have they succeeded? false: @rc is not the caller's any more, and
- * svcrdma_reads_verified() has it, unless the connection ends before. In a completion handler on a
- * work queue.
+ * Check whether the Reads of a call, which are complete, have placed all data. Context: completion
+ * handler on a work queue. Return: true: they have. false: the check goes on, @rc is not the
+ * caller's any more, and svcrdma_reads_verified() gets it unless the connection ends before.
  */
 static inline bool svcrdma_rxe_verify(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {

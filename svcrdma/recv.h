@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Receives and the messages in them: recvfrom.c, recv_ctxt.c. The contexts: recv_ctxt.h */
+/* Receives and their messages (recvfrom.c, recv_ctxt.c). The contexts are in recv_ctxt.h. */
 #ifndef SVCRDMA_RECV_H
 #define SVCRDMA_RECV_H
 
@@ -12,32 +12,35 @@
 struct svcrdma_recv_ctxt;
 struct svcrdma_transport;
 
-enum { SVCRDMA_MAX_UNEXPECTED = 1024 };	/* messages in a row that are no calls */
+enum { SVCRDMA_MAX_UNEXPECTED = 1024 };	/* unexpected messages in a row without a good call */
 
 /**
- * struct svcrdma_receiver - recv_ctxt.c, recvfrom.c: receive contexts
+ * struct svcrdma_receiver - recv_ctxt.c, recvfrom.c: the Receive contexts of a connection
  *
- * A message takes no lock of its own: st_recv_lock is taken once for a batch.
+ * The completion handlers do not take st_recv_lock for each message, but once for a batch.
  *
- * Of the completion handlers, of which one runs at a time, but where something else is said:
- * @ready: for nfsd, the last one first: received and not looked at, or all of it read. Any context
- *	adds; the thread that has XPT_BUSY takes
- * @gone: of @posted, that are complete; less than a batch
- * @used: contexts that are neither posted nor spare: of calls that are not answered. Any context
+ * Members of the completion handlers, of which one runs at a time; exceptions are mentioned:
+ * @ready: contexts for nfsd, the last one first: with a message that nobody has looked at, or with
+ *	a call whose Reads are complete. Any context adds; the thread that has XPT_BUSY takes
+ * @gone: number of Receives that @posted still counts but that are complete; less than a batch
+ * @used: number of contexts that are neither posted nor spare, since the message in them is not
+ *	done with. Any context changes it
  *
- * Of the thread that has XPT_BUSY:
- * @taken: from @ready, the first one first
- * @retried: the last piece of work was a call that had waited for its Reads
+ * Members of the thread that has XPT_BUSY:
+ * @taken: contexts that were taken from @ready, the first one first
+ * @retried: whether the last piece of work was a call that had waited for regions or pages
  *
- * Any context adds; the holder of st_recv_lock takes:
- * @spare: ready to be posted
- * @starved: there were too few: a context that adds one has to post it. See spare_take()
+ * Members to which any context adds, and from which the holder of st_recv_lock takes:
+ * @spare: contexts that are ready to be posted
+ * @starved: whether there were too few contexts in @spare. Then a context of execution that adds
+ *	one also posts it; see spare_take()
  *
- * Under st_recv_lock:
- * @all: all of them
- * @count: their number
- * @posted: Receives that are posted, and @gone
- * @target: that are to be posted; never a batch less
+ * Members under st_recv_lock:
+ * @all: list of all contexts, by rc_all
+ * @count: number of entries of @all
+ * @posted: number of Receives that are posted, including those that @gone counts
+ * @target: number of Receives that are to be posted; while there are spare contexts, fewer than a
+ *	batch of them are missing
  */
 struct svcrdma_receiver {
 	struct llist_head	ready;
@@ -56,9 +59,10 @@ struct svcrdma_receiver {
 };
 
 /**
- * struct svcrdma_poller - recvfrom.c: which context polls the Receive completions
- * @by_worker: @work does, and not nfsd: from the teardown on, until the queue is destroyed
- * @work: polls
+ * struct svcrdma_poller - recvfrom.c: polling of the Receive completion queue
+ * @by_worker: whether @work polls the queue. Set from the teardown on, or from the beginning where
+ *	nfsd never polls, until the queue is about to be destroyed
+ * @work: work item that polls the queue
  */
 struct svcrdma_poller {
 	bool			by_worker;

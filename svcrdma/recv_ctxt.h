@@ -17,27 +17,27 @@ struct svcrdma_transport;
 
 enum {
 	/*
-	 * Segments of most calls: 1 MiB in regions of 30 or 32 pages, as devices of clients have
-	 * them, is 9 segments.
+	 * Number of segments that is enough for most calls: 1 MiB is at most 9 segments in regions
+	 * of 30 or 32 pages, which is what the devices of clients have.
 	 */
 	SVCRDMA_FEW_SEGMENTS = 9,
-	/* Pages of a small call: an item of 16 KiB, and the part of the call behind it */
+	/* Most pages of a small call: for an item of 16 KiB and the part of the call behind it */
 	SVCRDMA_FEW_PAGES = DIV_ROUND_UP(SZ_16K, PAGE_SIZE) + 1,
-	/* Pages of these that a context keeps from call to call: see rq_arg.c */
+	/* Number of such pages that a context keeps from call to call; see rq_arg.c */
 	SVCRDMA_KEPT_PAGES = DIV_ROUND_UP(SZ_16K / PAGE_SIZE, 2),
 };
 
-/* Of a call with Read chunks; read_chunks.c has the table of changes. */
+/* States of the Reads of a call; read_chunks.c has the table of changes. */
 enum svcrdma_read_state {
-	SVCRDMA_READ_NONE,	/* nothing is to be read, or nobody has looked yet */
-	SVCRDMA_READ_WAITING,	/* in st_read.wait: for pages, or with them for memory regions */
-	SVCRDMA_READ_BUILDING,	/* a context makes its Reads */
-	SVCRDMA_READ_READING,	/* they are posted, or wait for Send Queue entries */
-	SVCRDMA_READ_DONE,	/* all of it is here */
-	SVCRDMA_READ_REFUSED,	/* the device cannot do these Reads, ever */
+	SVCRDMA_READ_NONE,	/* there is nothing to read, or nobody has looked at the call yet */
+	SVCRDMA_READ_WAITING,	/* the call is in st_read.wait, for pages or for memory regions */
+	SVCRDMA_READ_BUILDING,	/* a thread or a completion handler builds the Reads */
+	SVCRDMA_READ_READING,	/* the Reads are posted, or wait for Send Queue entries */
+	SVCRDMA_READ_DONE,	/* the Reads are complete: the whole call is here */
+	SVCRDMA_READ_REFUSED,	/* the device can never do these Reads */
 };
 
-/* Nearly all calls have one chunk. */
+/* Storage for the chunks of nearly all calls, which have at most two */
 struct svcrdma_few_chunks {
 	struct rpcrdma_segment	segments[SVCRDMA_FEW_SEGMENTS];
 	struct rpcrdma_chunk	chunks[2];
@@ -47,42 +47,43 @@ struct svcrdma_few_chunks {
 /**
  * struct svcrdma_recv_ctxt - a Receive buffer and the call in it
  *
- * Owned, in turn, by: the spare list, the HCA, the ready list, the thread in
- * recvfrom, (with Read chunks: those that wait in st_read, a Send Queue waiter,
- * the HCA, the ready list again, another thread in recvfrom,) and the svc_rqst, until
- * xpo_release_ctxt. A small call with a Read chunk goes from the HCA to the waiter.
- * The owner may touch every member without a lock.
+ * The owners of a context are, in turn: the spare list, the HCA, the ready list, the thread in
+ * recvfrom, and the svc_rqst until xpo_release_ctxt. A call with Read chunks has more owners before
+ * the svc_rqst: st_read.wait, st_sq.waiters, the HCA, the ready list again, and another thread in
+ * recvfrom. A small call with a Read chunk goes from the HCA to st_sq.waiters, or back to the HCA.
+ * The owner may use every member without a lock.
  *
  * @rc_node: entry of st_recv.spare, st_recv.ready or st_recv.taken
  * @rc_list: entry of st_read.wait, under st_recv_lock
  * @rc_all: entry of st_recv.all, under st_recv_lock
- * @rc_transport: constant
- * @rc_cqe: Receive completion
- * @rc_recv_wr: the Receive
+ * @rc_transport: connection of the context; constant
+ * @rc_cqe: completion of the Receive
+ * @rc_recv_wr: work request of the Receive
  * @rc_read_cqe: completion of the last Read
- * @rc_buffer: for the message
- * @rc_byte_len: bytes received
- * @rc_since: when it had come
- * @rc_header: decoded header
- * @rc_inline: what is behind it; set with it
- * @rc_inline_size: bytes of that
- * @rc_lists: decoded chunks, over @rc_segments and @rc_chunks
- * @rc_segments: storage: that of @rc_few, or of @rc_many
- * @rc_chunks: storage
- * @rc_payloads: result payload n is to go to Write chunk n
+ * @rc_buffer: buffer for the message
+ * @rc_byte_len: size of the message in bytes
+ * @rc_since: time at which the Receive completion was handled
+ * @rc_header: decoded header of the message
+ * @rc_inline: the bytes behind the header in the buffer; set when the header is decoded
+ * @rc_inline_size: number of bytes at @rc_inline
+ * @rc_lists: decoded chunk lists, stored in @rc_segments and @rc_chunks
+ * @rc_segments: storage for segments, in @rc_few or @rc_many
+ * @rc_chunks: storage for chunks, in the same place
+ * @rc_payloads: storage for result payloads, in the same place; payload n belongs to Write chunk n
  * @rc_few: room for the chunks that most calls have
- * @rc_many: room for those of any call; NULL but while a call needs it
- * @rc_nr_payloads: number of result payloads seen so far
- * @rc_reads: this call's Reads
- * @rc_sq: Send Queue entries of the Reads
- * @rc_read_attempt: number of the attempt to build its Reads, if no other call had regions; or 0
- * @rc_read_state: how far these are
- * @rc_stream_length: bytes of the call that go to @rc_pages; see read_chunks.c
- * @rc_nr_pages: entries of @rc_pages that are this call's
- * @rc_nr_few: entries of @rc_few_pages, each a reference
- * @rc_few_pages: of a small call; see rq_arg.c
- * @rc_many_pages: of any other call: an array for them; else NULL
- * @rc_pages: sink of the Reads: @rc_few_pages or @rc_many_pages; or NULL
+ * @rc_many: room for the chunks of any call; NULL unless the call in the context needs it
+ * @rc_nr_payloads: number of result payloads that nfsd has named so far
+ * @rc_reads: Reads of the call
+ * @rc_sq: waiter for the Send Queue entries of the Reads
+ * @rc_read_attempt: number of the attempt to build the Reads, if no other call had regions when it
+ *	began; else 0
+ * @rc_read_state: state of the Reads
+ * @rc_stream_length: number of bytes of the call that go to @rc_pages; see read_chunks.c
+ * @rc_nr_pages: number of entries of @rc_pages that the call uses
+ * @rc_nr_few: number of entries of @rc_few_pages that hold a page, each a reference
+ * @rc_few_pages: pages for a small call; see rq_arg.c
+ * @rc_many_pages: array of the pages of a larger call, or NULL
+ * @rc_pages: pages to which the Reads go, @rc_few_pages or @rc_many_pages; or NULL
  */
 struct svcrdma_recv_ctxt {
 	struct llist_node	rc_node;
@@ -117,7 +118,7 @@ struct svcrdma_recv_ctxt {
 	struct page		**rc_pages;
 };
 
-/* The header has been decoded: what is behind it is the inline part. */
+/* Set the inline part of a message, which is behind the header. The header has been decoded. */
 static inline void svcrdma_recv_set_inline(struct svcrdma_recv_ctxt *rc)
 {
 	rc->rc_inline = rc->rc_buffer.bf_data + rc->rc_header.size;
@@ -135,8 +136,9 @@ static inline enum rpcrdma_status svcrdma_recv_decode(struct svcrdma_recv_ctxt *
 }
 
 /*
- * Is it an inline message with one chunk? Not if the chunk is empty: to the svc_defer() of 6.1, a
- * message without pages is one piece. Nor if more than a page is before it, which is the head.
+ * Return: true: the call has the simple layout of rq_arg.c, an inline message with one Read chunk.
+ * An empty chunk does not count, since the svc_defer() of 6.1 takes a message without pages for one
+ * piece. A chunk behind more than a page does not either, since these bytes would be the head.
  */
 static inline bool svcrdma_recv_is_simple(const struct svcrdma_recv_ctxt *rc)
 {
@@ -144,7 +146,7 @@ static inline bool svcrdma_recv_is_simple(const struct svcrdma_recv_ctxt *rc)
 	       rc->rc_lists.chunks[0].length && rc->rc_lists.chunks[0].position <= PAGE_SIZE;
 }
 
-/* Its pieces fit together: svcrdma_reads_begin() has seen to that. */
+/* Walk the pieces of a call. They fit together, as plan_reads() of read_chunks.c has checked. */
 static inline void svcrdma_recv_pieces(struct rpcrdma_pieces *walk,
 				       const struct svcrdma_recv_ctxt *rc)
 {

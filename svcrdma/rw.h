@@ -15,16 +15,16 @@ struct svcrdma_recv_ctxt;
 struct svcrdma_send_ctxt;
 struct svcrdma_transport;
 
-/* Where in rq_res a result payload lies; @length bytes without padding. */
+/* A result payload in rq_res: @length bytes at @offset, without padding. */
 struct svcrdma_payload {
 	u32			offset;
 	u32			length;
 };
 
-/* A place in an xdr_buf. Bytes from @holes are left out. */
+/* A position in an xdr_buf, from which bytes are taken in order, without those of @holes. */
 struct svcrdma_stream {
 	const struct xdr_buf		*buf;
-	const struct svcrdma_payload	*holes;	/* ascending, padding included */
+	const struct svcrdma_payload	*holes;	/* in ascending order, with padding */
 	u32				nr_holes;
 	u32				pos;
 };
@@ -32,8 +32,8 @@ struct svcrdma_stream {
 /**
  * struct svcrdma_rw - one RDMA Read or Write of one segment
  * @rw_list: entry of the list of a struct svcrdma_rws
- * @rw_ctx: the core's state
- * @rw_runs: local memory
+ * @rw_ctx: state of rdma_rw in ib_core
+ * @rw_runs: local memory that is read or written
  */
 struct svcrdma_rw {
 	struct list_head	rw_list;
@@ -42,9 +42,10 @@ struct svcrdma_rw {
 };
 
 /**
- * struct svcrdma_rws - Reads of a call, or Writes of a reply; belong to the context's owner
- * @list: of struct svcrdma_rw, in the order in which they are to be done
- * @first: the first one of @list, if that has few pages
+ * struct svcrdma_rws - the Reads of a call, or the Writes of a reply. The owner of the context that
+ *	has this struct as a member owns them
+ * @list: list of struct svcrdma_rw by rw_list, in the order in which they are to be done
+ * @first: storage for the first entry of @list, if that has few pages
  */
 struct svcrdma_rws {
 	struct list_head	list;

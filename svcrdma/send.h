@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Messages to the client: sendto.c, send_ctxt.c. The contexts: send_ctxt.h */
+/* Messages to the client (sendto.c, send_ctxt.c). The contexts are in send_ctxt.h. */
 #ifndef SVCRDMA_SEND_H
 #define SVCRDMA_SEND_H
 
@@ -15,21 +15,24 @@ struct svcrdma_recv_ctxt;
 struct svcrdma_send_ctxt;
 struct svcrdma_transport;
 
-enum { SVCRDMA_MAX_UNSIGNALLED_ROW = 4 };	/* Sends without a completion, then one with it */
+enum { SVCRDMA_MAX_UNSIGNALLED_ROW = 4 };	/* unsignalled Sends before a signalled one */
 
 /**
- * struct svcrdma_sender - send_ctxt.c: send contexts
- * @free: those not in use; any context adds, the holder of @lock takes
- * @lock: guards the members up to @nr_kept
- * @all: all of them
- * @nr_kept: of these, that are kept when free: not sc_extra
- * @cache: of these, at most; constant
- * @unsignalled: posted, and free when a signalled Send behind them is complete. A reply, or a
- *	probe, takes them all before its post; any context adds
- * @nr_since_signal: unsignalled Sends since the last one that is signalled, roughly: threads that
- *	change it at the same time may miss each other. At most SVCRDMA_MAX_UNSIGNALLED_ROW
- * @release: those whose Writes are complete
- * @release_work: frees what they hold
+ * struct svcrdma_sender - send_ctxt.c: the Send contexts of a connection
+ * @free: Send contexts that are not in use; any thread or handler adds, the holder of @lock takes
+ * @lock: lock that guards @all and @nr_kept, and removal from @free
+ * @all: list of all Send contexts, by sc_all
+ * @nr_kept: number of Send contexts that are kept when they are free, which are those without
+ *	sc_extra
+ * @cache: largest value of @nr_kept; constant
+ * @unsignalled: Send contexts with an unsignalled Send that is posted. They are free when a
+ *	signalled Send behind them is complete: a signalled Send that exposes nothing, or a probe,
+ *	takes them all before its post. Any thread or handler adds
+ * @nr_since_signal: approximate number of unsignalled Sends since the last signalled one, since
+ *	threads that change it at the same time may overwrite each other's value. At most
+ *	SVCRDMA_MAX_UNSIGNALLED_ROW
+ * @release: Send contexts whose Writes and Send are complete
+ * @release_work: work item that frees the pages and mappings of the contexts in @release
  */
 struct svcrdma_sender {
 	struct llist_head	free;

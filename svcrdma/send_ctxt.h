@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A Send context: a Send buffer, and what its Send holds on to */
+/* A Send context: a Send buffer, and the memory that its Send and Writes use */
 #ifndef SVCRDMA_SEND_CTXT_H
 #define SVCRDMA_SEND_CTXT_H
 
@@ -16,31 +16,35 @@ struct svcrdma_long_call;
 struct svcrdma_transport;
 
 /**
- * struct svcrdma_send_ctxt - a Send buffer and what its Send holds on to
+ * struct svcrdma_send_ctxt - a Send buffer, and the memory that its Send and Writes use
  *
- * Owned by the free list, by the thread that builds a message, by st_sq.waiters, by the
- * HCA from post to completion (of a Send behind it, if its own is unsignalled), or by the
- * release list.
+ * The owner of a context is the free list, the thread that builds a message, st_sq.waiters, the HCA
+ * from the post to the completion, or the release list. The completion is that of a later Send if
+ * the context's own Send is unsignalled.
  *
  * @sc_node: entry of st_send.free, st_send.unsignalled, @sc_prior_sends or st_send.release
- * @sc_all: entry of st_send.all, under its lock
- * @sc_transport: constant
- * @sc_extra: there are enough without it: it is freed after its use. Constant
- * @sc_cqe: Send completion
- * @sc_wr: the Send; the Writes are chained before it. Signalled, but from the post of an
- *	unsignalled one until a Send behind it is complete
- * @sc_buffer: for the message, which its bf_sge is
- * @sc_writes: this reply's Writes
- * @sc_write_wrs: work requests of @sc_writes
- * @sc_written: bytes of @sc_writes
- * @sc_prior_sends: unsignalled ones that were posted ahead of it, and are complete when it is
- * @sc_sq: waits for Send Queue entries
- * @sc_exposed: the reply that this Send tells the client to pull; until it is posted
- * @sc_long: what this Send, a callback, exposes; until it is posted
- * @sc_regions: memory regions of @sc_exposed or @sc_long, registered with the Send
- * @sc_sq_held: Send Queue entries taken, given back when the context is put
- * @sc_nr_pages: entries of @sc_pages, each a reference
- * @sc_pages: source of the Writes; NULL until there is one, then an array of st_max_pages
+ * @sc_all: entry of st_send.all, under st_send.lock
+ * @sc_transport: connection of the context; constant
+ * @sc_extra: whether the context is freed after its use, as there are st_send.cache others.
+ *	Constant
+ * @sc_cqe: completion of the Send
+ * @sc_wr: work request of the Send; the Writes are chained before it. It is always set to be
+ *	signalled, except from before the post of an unsignalled Send until that is known to be
+ *	complete
+ * @sc_buffer: buffer for the message; the length of its bf_sge is that of the message
+ * @sc_writes: Writes of the reply
+ * @sc_write_wrs: number of work requests of @sc_writes
+ * @sc_written: number of bytes that @sc_writes transfer
+ * @sc_prior_sends: contexts whose unsignalled Sends were posted before this Send. Their Sends are
+ *	complete when this one is
+ * @sc_sq: waiter for Send Queue entries
+ * @sc_exposed: reply that this Send tells the client to pull, until the Send is posted; or NULL
+ * @sc_long: callback with chunks whose message this Send is, until the Send is posted; or NULL
+ * @sc_regions: number of memory regions of @sc_exposed or @sc_long, registered with the Send
+ * @sc_sq_held: number of Send Queue entries that are given back when the context is put
+ * @sc_nr_pages: number of entries of @sc_pages that hold a page, each a reference
+ * @sc_pages: pages from which the Writes are made: an array of st_max_pages entries, or NULL before
+ *	the context's first Write
  */
 struct svcrdma_send_ctxt {
 	struct llist_node	sc_node;
@@ -63,7 +67,7 @@ struct svcrdma_send_ctxt {
 	struct page		**sc_pages;
 };
 
-/* Send Queue entries that it needs. Each region has two: it is registered, and invalidated. */
+/* Send Queue entries that a context needs; each region needs two, to register and invalidate it. */
 static inline u32 svcrdma_send_entries(const struct svcrdma_send_ctxt *sc)
 {
 	return sc->sc_write_wrs + 2 * sc->sc_regions + 1;

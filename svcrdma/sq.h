@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Entries of the Send Queue: sq.c */
+/* Entries of the Send Queue (sq.c) */
 #ifndef SVCRDMA_SQ_H
 #define SVCRDMA_SQ_H
 
@@ -12,19 +12,20 @@
 struct svcrdma_transport;
 
 enum {
-	SVCRDMA_MAX_SQ_WAITERS = 8,	/* with so many, no further calls are taken */
-	SVCRDMA_SQ_LOOK = 10 * HZ,	/* how often the Send Queue is looked at */
-	/* A peer that lets us wait longer is dead, and the HCA does not say so: sq.c */
+	SVCRDMA_MAX_SQ_WAITERS = 8,	/* waiters with which no further calls are taken */
+	SVCRDMA_SQ_LOOK = 10 * HZ,	/* jiffies between two looks at the Send Queue */
+	/* Jiffies without an entry back, after which the connection is closed; see sq.c */
 	SVCRDMA_SQ_TIMEOUT = 70 * HZ,
-	/* When nothing was out for so long, the peer is asked whether it is there. */
+	/* Jiffies between the end of a watch and the probe of an idle peer; see sq.c */
 	SVCRDMA_IDLE_TIMEOUT = 60 * HZ,
 };
 
 /**
  * struct svcrdma_sq_waiter - part of a context that waits for Send Queue entries
- * @sw_list: entry of st_sq.waiters, under its lock
- * @sw_granted: called with the entries, in any context; set before the reservation
- * @sw_need: entries wanted
+ * @sw_list: entry of st_sq.waiters, under st_sq.lock
+ * @sw_granted: function that is called, in any context, when the waiter gets its entries; set
+ *	before the reservation
+ * @sw_need: number of entries that the waiter needs
  */
 struct svcrdma_sq_waiter {
 	struct list_head	sw_list;
@@ -34,27 +35,29 @@ struct svcrdma_sq_waiter {
 };
 
 /**
- * struct svcrdma_send_queue - sq.c: Send Queue entries
+ * struct svcrdma_send_queue - sq.c: the Send Queue entries of a connection
  *
- * Without the lock, but for @slow, which is changed under it:
- * @depth: all entries but the drain's and those of unsignalled Sends; constant
- * @taken: that were ever taken
- * @given: that have ever come back. The difference is out
- * @unsignalled: entries of unsignalled Sends that are out: of those on st_send.unsignalled, of
- *	those that were taken from there, and of those about to be posted
- * @slow: entries are taken under @lock only: somebody waits, @worker is not set, or the
- *	transport closes
+ * Members that are used without @lock, except for @slow, which is changed under @lock:
+ * @depth: number of entries, without those for the drain and for unsignalled Sends; constant
+ * @taken: number of entries that were ever taken
+ * @given: number of entries that were ever given back. @taken minus @given entries are out
+ * @unsignalled: number of entries that unsignalled Sends have: those on st_send.unsignalled, those
+ *	that were taken from there and are not complete, and those that are about to be posted
+ * @slow: whether entries are taken under @lock only, because a context waits for entries, the
+ *	queue is not watched, or the transport closes
  *
- * Under @lock, as is st_closing:
- * @lock: taken in any context
- * @waiters: in order of arrival
- * @nr_waiters: their number; read without the lock as well
- * @held: of those that are out, for LOCAL_INVs that are not posted yet
- * @mark: @given when @worker was set
- * @still: how often in a row @worker has found that the queue stands still
- * @watched: @worker is set
- * @worker: closes when the Send Queue stands still; set under @lock
- * @idle_worker: asks whether the peer is there when nothing has been out for long; set under @lock
+ * Members under @lock, as is st_closing:
+ * @lock: spinlock that is taken in any context
+ * @waiters: list of struct svcrdma_sq_waiter by sw_list, in the order of arrival
+ * @nr_waiters: number of entries of @waiters; read without @lock as well
+ * @held: number of entries that are out, but are kept for LOCAL_INVs that are not posted yet
+ * @mark: value of @given when the watch began
+ * @still: number of times in a row that @worker has found that the queue stands still
+ * @watched: whether @worker is queued
+ * @worker: work item that closes the connection when the Send Queue stands still; queued under
+ *	@lock
+ * @idle_worker: work item that probes the peer when the queue has not been watched for
+ *	SVCRDMA_IDLE_TIMEOUT; queued under @lock
  */
 struct svcrdma_send_queue {
 	u32			depth;

@@ -5,16 +5,16 @@
  * Objects:
  *	listener	a port; hands new connections to accept
  *	transport	one connection; embeds the svc_xprt that nfsd knows
- *	recv_ctxt	one Receive buffer, and what is known of the call in it
- *	send_ctxt	one Send buffer, and what its Send and Writes hold on to
+ *	recv_ctxt	one Receive buffer, and the state of the call in it
+ *	send_ctxt	one Send buffer, and the memory that its Send and Writes use
  *	rw		one RDMA Read or Write of one segment
  *	exposed		one reply that the client is to pull; private to exposed_reply.c
  *	callback	one call with chunks to the client; private to bc_chunks.c
  *
- * Lifetime: everything of a connection belongs to its transport, and is freed
- * by svcrdma_transport_free(), when the last reference to the svc_xprt is gone
- * and the queue pair has drained. Contexts that are abandoned after an
- * error are on the transport's lists of all contexts, and are freed there.
+ * Lifetime: each object of a connection belongs to the connection's transport. It is freed by
+ * svcrdma_transport_free() at the latest, when the last reference to the svc_xprt is gone and the
+ * queue pair has drained. A context that is abandoned after an error is still on the transport's
+ * list of all contexts, through which svcrdma_transport_free() finds it.
  */
 #ifndef SVCRDMA_H
 #define SVCRDMA_H
@@ -54,64 +54,70 @@ struct svcrdma_listener;
 /**
  * struct svcrdma_transport - one connection
  *
- * Constant from accept until free:
+ * Members that are constant from accept until free, except @st_inline_send and @st_inline_most:
  * @st_id: connection id; destroyed last
  * @st_pd: protection domain of this connection alone
  * @st_send_cq: completions of Sends, Reads and Writes
  * @st_recv_cq: completions of Receives
- * @st_qp: NULL until accept, and then not without all of the above
- * @st_rw_cqe: completion of Reads and Writes that are not the last of their chain, and have
- *	failed
+ * @st_qp: queue pair; NULL until accept has made it and all members above
+ * @st_rw_cqe: completion of a Read or Write that has failed and is not the last of its chain
  * @st_port: port number on the device
- * @st_peer: what the client says of itself
- * @st_agreed: what holds for both
- * @st_inline_send: largest reply that goes inline: that of @st_agreed, or less, if the
- *	client has said so since; see ccp.c. Read and written once
- * @st_inline_most: largest reply that goes inline before it is refused: that of @st_agreed, or
- *	more for a client that does not say how much it receives
- * @st_recv_size: size of a Receive buffer
- * @st_credits: the largest grant
- * @st_read_depth: Reads in flight that the client takes; may be 0
- * @st_pull_depth: Reads in flight that the client may have; 0 unless something is exposed
- * @st_spare_exposures: replies to be exposed beyond one for each credit; 0: none at all
- * @st_max_chunks: entries of rc_chunks
- * @st_max_pages: of a call, and of a reply
- * @st_answer_config: calls of RFC 5666 section 6 are answered
- * @st_serve_msgp: an RDMA_MSGP to which no padding applies is served
+ * @st_peer: properties of the client, from its RDMA-CM private data
+ * @st_agreed: properties that both peers have agreed on
+ * @st_inline_send: largest message that a reply may be sent in, in bytes: that of @st_agreed, or
+ *	less if the client has asked for less since; see ccp.c. Each user reads or writes it once
+ * @st_inline_most: largest message that is tried before a reply is refused, in bytes: as
+ *	@st_inline_send, or more for a client that does not announce the size of its Receives
+ * @st_recv_size: size of a Receive buffer in bytes
+ * @st_credits: largest grant
+ * @st_read_depth: number of our Reads that the client allows in flight; may be 0
+ * @st_pull_depth: number of Reads that the client may have in flight; 0 unless replies or callbacks
+ *	may be exposed
+ * @st_spare_exposures: number of replies that may be exposed beyond one for each credit; 0 if no
+ *	reply may be exposed
+ * @st_max_chunks: number of entries of rc_chunks in rc_many
+ * @st_max_pages: largest number of pages of a call, and of a reply
+ * @st_answer_config: whether calls of RFC 5666 section 6 are answered
+ * @st_serve_msgp: whether an RDMA_MSGP to which no padding applies is served
  *
- * @st_xprt: what nfsd knows
- * @st_pending: entry of li_pending
- * @st_listener: whose li_pending; NULL: not there. Both under the lock of listener.c
- * @st_close_work: closes outside of the CM handler; holds a reference while queued
- * @st_close_list: entry of those for which it is queued, or runs; under the lock of connection.c
- * @st_close_for: the listener or the svc_serv that has to stay for so long; as @st_close_list
+ * @st_xprt: transport that nfsd knows
+ * @st_pending: entry of the listener's li_pending; under pending_lock of listener.c
+ * @st_listener: listener whose li_pending has this transport, or NULL; under the same lock
+ * @st_close_work: work item that closes outside of the CM handler; holds a reference while queued
+ * @st_close_list: entry of the list of transports whose @st_close_work is queued or runs; under
+ *	closing_lock of connection.c
+ * @st_close_for: listener or svc_serv that has to stay until @st_close_work is done; under the same
+ *	lock
  *
- * @st_recv_lock: guards changes of @st_state and @st_grant, @st_read, @st_credit, and what @st_recv
- *	says
- * @st_state: Receives are shown to nfsd only while ESTABLISHED. Read without the lock
- * @st_grant: credits in each reply; see grant.c. Read without the lock
- * @st_recv: receive contexts
- * @st_poll: who polls @st_recv_cq
- * @st_credit: how the grant changes
+ * @st_recv_lock: spinlock that guards changes of @st_state and @st_grant, @st_read, most of
+ *	@st_credit, and the members of @st_recv that struct svcrdma_receiver names
+ * @st_state: state of the connection; nfsd is told of messages only while it is ESTABLISHED. Read
+ *	without the lock
+ * @st_grant: credits that each reply grants; see grant.c. Read without the lock
+ * @st_recv: Receive contexts
+ * @st_poll: polling of @st_recv_cq
+ * @st_credit: changes of the grant
  * @st_read: calls with Read chunks
  *
  * @st_sq: Send Queue entries
- * @st_closing: no more posts. Never cleared; under @st_sq's lock, read without it as a hint
+ * @st_closing: whether nothing may be posted any more; never cleared. Set under st_sq.lock, and
+ *	read without it as a hint
  *
- * @st_send: send contexts
+ * @st_send: Send contexts
  *
- * @st_host: whose connection it is; NULL: it has no credits. Constant while it has
- * @st_budgeted: credits that budget.c counts, under its lock
+ * @st_host: client host in budget.c, or NULL while the connection has no credits
+ * @st_budgeted: credits of the connection that budget.c counts, under budget_lock
  *
- * @st_counters: that debugfs.c shows, but for those in @st_tally
- * @st_tally: the rest of it; there from accept on, until nothing is counted any more
- * @st_end: why it ends; set once
+ * @st_counters: counters that debugfs.c shows, except for those in @st_tally
+ * @st_tally: counters that change with each reply, one copy for each processor; allocated from
+ *	accept until nothing is counted any more
+ * @st_end: reason why the connection ends; set once
  * @st_connection: entry of debugfs.c
  *
- * @st_unexpected: messages since the last call that were neither calls nor wanted
+ * @st_unexpected: number of unexpected messages since the last good call; see recv_unexpected()
  *
- * @st_expose_lock: guards @st_region, @st_expose and @st_long. Completion handlers on a work
- *	queue and process context
+ * @st_expose_lock: spinlock that guards @st_region, @st_expose and @st_long. Taken by completion
+ *	handlers on a work queue and in process context
  * @st_region: memory regions
  * @st_expose: replies that the client reads
  * @st_long: callbacks with chunks
@@ -191,7 +197,7 @@ static inline bool svcrdma_transport_closing(const struct svcrdma_transport *t)
 	return READ_ONCE(t->st_closing);
 }
 
-/* Pages change hands. SUNRPC fills the gaps in its arrays again. */
+/* Move pages from one array to another; SUNRPC fills the gaps in its own arrays again. */
 static inline void svcrdma_pages_move(struct page **to, struct page **from, u32 count)
 {
 	memcpy(to, from, count * sizeof(*to));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Knobs and counters: sysctl.c */
+/* Settings of the administrator, and counters (sysctl.c) */
 #ifndef SVCRDMA_SYSCTL_H
 #define SVCRDMA_SYSCTL_H
 
 #include <linux/percpu_counter.h>
 
 enum {
-	SVCRDMA_MIN_REQUESTS = 4,	/* credits of a connection */
-	SVCRDMA_MIN_REQ_SIZE = 4096,	/* bytes of a message */
+	SVCRDMA_MIN_REQUESTS = 4,	/* least max_requests, credits of a connection */
+	SVCRDMA_MIN_REQ_SIZE = 4096,	/* least max_req_size, bytes of a message */
 };
 
 extern unsigned int svcrdma_max_requests;

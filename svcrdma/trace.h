@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One tracepoint for each failure, and for the steps of a connection. The
- * system is not "rpcrdma", which belongs to the in-tree module.
+ * Each failure has a tracepoint, and so has each step of a connection. The trace system is not
+ * "rpcrdma", as that name belongs to the in-tree module.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM svcrdma
@@ -12,12 +12,12 @@
 #include <linux/tracepoint.h>
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
-/* Names of events and statuses; also read once for each of the passes. */
+/* This header has the names of events and statuses; each pass of define_trace.h reads it, too. */
 #include <trace/misc/rdma.h>
 
 #include <common/trace.h>
 
-/* Something happened to a connection; @status is an errno, 0 where there is none. */
+/* An event of a connection; @status is a negative errno, 0, or what the event's line below says. */
 DECLARE_EVENT_CLASS(svcrdma_transport_class,
 	TP_PROTO(const struct svcrdma_transport *t, int status),
 	TP_ARGS(t, status),
@@ -47,18 +47,18 @@ TRANSPORT_EVENT(post_send_err);
 TRANSPORT_EVENT(read_build_err);
 TRANSPORT_EVENT(read_retry);
 TRANSPORT_EVENT(read_pages_err);
-TRANSPORT_EVENT(read_unproven);	/* status: enum ib_wc_status of its proof */
+TRANSPORT_EVENT(read_unproven);	/* status: enum ib_wc_status of the verifying Read */
 TRANSPORT_EVENT(recv_alloc_err);
 TRANSPORT_EVENT(send_alloc_err);
 TRANSPORT_EVENT(sq_full);
-TRANSPORT_EVENT(grant);
-TRANSPORT_EVENT(overrun);	/* status: messages under way; more than its Receives */
+TRANSPORT_EVENT(grant);		/* status: the new grant, or a negative errno */
+TRANSPORT_EVENT(overrun);	/* status: messages under way, which are more than Receives */
 TRANSPORT_EVENT(sq_timeout);
 TRANSPORT_EVENT(probe);
 TRANSPORT_EVENT(sq_too_small);
-TRANSPORT_EVENT(noise);		/* status: messages; the connection is ended */
+TRANSPORT_EVENT(noise);		/* status: unexpected messages; the connection is ended */
 
-/* Of the queue pair; @status is an enum ib_event_type */
+/* An asynchronous event of the queue pair; @status is an enum ib_event_type. */
 DEFINE_EVENT_PRINT(svcrdma_transport_class, svcrdma_qp_event,
 	TP_PROTO(const struct svcrdma_transport *t, int status),
 	TP_ARGS(t, status),
@@ -66,7 +66,7 @@ DEFINE_EVENT_PRINT(svcrdma_transport_class, svcrdma_qp_event,
 		  rdma_show_ib_event(__entry->status))
 );
 
-/* A call that is dropped or answered with RDMA_ERROR. */
+/* An event of one call, reply or callback, which @xid names. */
 DECLARE_EVENT_CLASS(svcrdma_call_class,
 	TP_PROTO(const struct svcrdma_transport *t, u32 xid, int status),
 	TP_ARGS(t, xid, status),
@@ -91,13 +91,13 @@ DECLARE_EVENT_CLASS(svcrdma_call_class,
 		     TP_ARGS(t, xid, status))
 
 CALL_EVENT(call_dropped);	/* status: enum rpcrdma_status */
-CALL_EVENT(call_bad);		/* the same */
-CALL_EVENT(call_bad_reads);	/* Read list that does not make a message that nfsd takes */
+CALL_EVENT(call_bad);		/* status: enum rpcrdma_status */
+CALL_EVENT(call_bad_reads);	/* the call and its Read list make no message for nfsd */
 CALL_EVENT(config);		/* status: enum rpcrdma_accept_stat */
 CALL_EVENT(call_without_credit);	/* the connection is ended */
 CALL_EVENT(reply_too_large);
-CALL_EVENT(reply_exposed);	/* status: bytes */
-CALL_EVENT(reply_pulled);	/* RDMA_DONE; -ENOENT: of no exposed reply */
+CALL_EVENT(reply_exposed);	/* status: bytes of the reply */
+CALL_EVENT(reply_pulled);	/* an RDMA_DONE; status: -ENOENT: no reply of @xid is exposed */
 CALL_EVENT(bad_done);		/* the connection is ended */
 CALL_EVENT(expose_expired);
 CALL_EVENT(reply_err);
@@ -105,7 +105,7 @@ CALL_EVENT(error_sent);		/* status: enum rpcrdma_errcode */
 CALL_EVENT(backchannel_dropped);
 CALL_EVENT(backchannel_send_err);
 
-/* A message that invalidates: the connection is ended. */
+/* A message has invalidated an R_key, which no client may; the connection is ended. */
 TRACE_EVENT(svcrdma_bad_rkey,
 	TP_PROTO(const struct svcrdma_transport *t, u32 rkey),
 	TP_ARGS(t, rkey),
@@ -120,7 +120,7 @@ TRACE_EVENT(svcrdma_bad_rkey,
 	TP_printk("addr=%s rkey=0x%08x", __get_str(addr), __entry->rkey)
 );
 
-/* A work request that did not succeed. */
+/* A work request has failed; one that is only flushed is not traced. */
 TRACE_EVENT(svcrdma_wc_err,
 	TP_PROTO(const struct svcrdma_transport *t, const char *what,
 		 const struct ib_wc *wc),
@@ -142,7 +142,7 @@ TRACE_EVENT(svcrdma_wc_err,
 		  __entry->vendor_err)
 );
 
-/* The reason of an event that is REJECTED depends on the kind of network. */
+/* The reason for a REJECTED event; its text depends on the kind of network. */
 #define SVCRDMA_REASON(id, event)					\
 	((event)->event == RDMA_CM_EVENT_REJECTED ?			\
 	 rdma_reject_msg(id, (event)->status) : "")
