@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Receive contexts: a buffer, and what a call in it needs.
+ * Receive contexts: a buffer, and the state of the call in it.
  *
- * Posted ones that complete are replaced from the spare ones, a batch at a time, in one post:
- * until then those still posted are enough for all that the client may send (RFC 8166 section
- * 3.3.1). Within its credits there are spare ones for a whole batch. A client that sends more
- * uses them up; then whoever puts one posts it.
+ * When a batch of Receives is complete, spare contexts are posted in their place, in one post.
+ * Until then the Receives that are still posted are enough for all that the client may send (RFC
+ * 8166 section 3.3.1). While the client keeps to its credits, there are spare contexts for a whole
+ * batch. A client that exceeds its credits uses up the spare contexts; from then on a context that
+ * svcrdma_recv_ctxt_put() makes spare is posted at once.
  *
- * How many there are, and how many of these are to be posted, follows from the grant: grant.c.
+ * The number of contexts, and the number of Receives to be posted, follow from the grant; see
+ * grant.c.
  *
- * A context has room to decode the chunks of most calls. Room for those of any call is allocated
- * when one comes that needs it, and freed with that call.
+ * A context has room to decode the chunks of most calls. A call with more chunks gets more room,
+ * which is allocated when the call comes and freed with the call.
  */
 #include <linux/slab.h>
 
@@ -26,7 +28,7 @@ static void recv_ctxt_free(struct svcrdma_recv_ctxt *rc)
 	kfree(rc);
 }
 
-/* All in rc_list of @list, which nobody needs afterwards */
+/* Free all contexts on @list, by rc_list. The list head is invalid afterwards. */
 static void ctxts_free(struct list_head *list)
 {
 	struct svcrdma_recv_ctxt *rc, *next;
@@ -51,12 +53,12 @@ static void use_few_chunks(struct svcrdma_recv_ctxt *rc)
 }
 
 /**
- * svcrdma_recv_ctxt_many_chunks - room for the chunks of any call
+ * svcrdma_recv_ctxt_many_chunks - give a context room for the chunks of any call
  * @t: transport
- * @rc: context of a call that did not find enough
+ * @rc: context that has too little room for its call
  *
  * Context: process.
- * Return: 0; -ENOMEM; or -EALREADY: there is no more.
+ * Return: 0; -ENOMEM; or -EALREADY: the context has that room already.
  */
 int svcrdma_recv_ctxt_many_chunks(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -109,14 +111,14 @@ static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t, gf
 }
 
 /**
- * svcrdma_recv_ctxts_alloc - new receive contexts
+ * svcrdma_recv_ctxts_alloc - allocate new Receive contexts
  * @t: transport with its verbs objects
- * @count: their number
- * @gfp: how hard to try; may sleep
- * @list: they are added to, by rc_list; as it was on failure
+ * @count: number of new contexts
+ * @gfp: flags for the allocations, which may sleep
+ * @list: list to which the contexts are added, by rc_list; unchanged on failure
  *
  * Context: process.
- * Return: 0 or -ENOMEM. Then svcrdma_recv_ctxts_add().
+ * Return: 0 or -ENOMEM. After 0, svcrdma_recv_ctxts_add() takes the contexts.
  */
 int svcrdma_recv_ctxts_alloc(struct svcrdma_transport *t, u32 count, gfp_t gfp,
 			     struct list_head *list)
@@ -137,10 +139,10 @@ int svcrdma_recv_ctxts_alloc(struct svcrdma_transport *t, u32 count, gfp_t gfp,
 }
 
 /**
- * svcrdma_recv_ctxts_add - new receive contexts are spare ones
+ * svcrdma_recv_ctxts_add - add new Receive contexts to the spare ones
  * @t: transport
- * @list: from svcrdma_recv_ctxts_alloc()
- * @target: Receives that are to be posted, no less than before
+ * @list: contexts from svcrdma_recv_ctxts_alloc()
+ * @target: number of Receives that are to be posted, no less than before
  *
  * Context: st_recv_lock is held. svcrdma_recv_post_missing() posts them.
  */
@@ -158,7 +160,7 @@ void svcrdma_recv_ctxts_add(struct svcrdma_transport *t, struct list_head *list,
 }
 
 /**
- * svcrdma_recv_used - messages that are under way
+ * svcrdma_recv_used - number of messages that have come and are not done with
  * @t: transport
  *
  * Context: any.
@@ -169,8 +171,8 @@ u32 svcrdma_recv_used(const struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_recv_setup - no contexts yet
- * @t: all zeros
+ * svcrdma_recv_setup - initialize the members for Receive contexts
+ * @t: new transport, in which these members are zero
  *
  * Context: any.
  */
@@ -182,8 +184,8 @@ void svcrdma_recv_setup(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_recv_ctxts_destroy - free all Receive contexts, in whatever state
- * @t: transport that nobody uses, its queue pair drained
+ * svcrdma_recv_ctxts_destroy - free all Receive contexts, in whatever state they are
+ * @t: transport that nobody uses, and whose queue pair is drained
  *
  * Context: process.
  */
@@ -198,16 +200,16 @@ void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t)
 }
 
 /*
- * One that is ready to be posted, or NULL: from then on, and until there are enough, whoever puts
- * one posts it.
+ * Return: a context that is ready to be posted, or NULL. After NULL, svcrdma_recv_ctxt_put() posts
+ * each context that it makes spare, until there are enough.
  */
 static struct svcrdma_recv_ctxt *spare_take(struct svcrdma_transport *t)
 {
 	struct llist_node *node = llist_del_first(&t->st_recv.spare);
 
 	if (!node) {
-		/* Either this sees the context that is put, or who puts it sees st_recv.starved:
-		 * pairs with
+		/* Either this function finds a context that is put, or the thread that puts it
+		 * finds st_recv.starved set: pairs with
 		 * llist_add() of svcrdma_recv_ctxt_put().
 		 */
 		smp_store_mb(t->st_recv.starved, true);
@@ -244,7 +246,7 @@ int svcrdma_recv_post_missing(struct svcrdma_transport *t)
 	return first ? ib_post_recv(t->st_qp, first, NULL) : 0;
 }
 
-/* In place of @gone Receives that are complete. If that fails, the connection ends. */
+/* Post the missing Receives, after @gone more are complete, or end the connection. */
 static void post_missing(struct svcrdma_transport *t, u32 gone)
 {
 	int ret;
@@ -262,11 +264,13 @@ static void post_missing(struct svcrdma_transport *t, u32 gone)
 }
 
 /**
- * svcrdma_recv_ready - there is something in a context for nfsd
+ * svcrdma_recv_ready - queue a context for nfsd
  * @t: transport
  * @rc: context; not the caller's any more
  *
- * Context: completion handler. A full barrier. Then svcrdma_transport_data().
+ * The caller calls svcrdma_transport_data() afterwards; llist_add() is a full barrier.
+ *
+ * Context: any.
  */
 void svcrdma_recv_ready(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -274,14 +278,14 @@ void svcrdma_recv_ready(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 }
 
 /**
- * svcrdma_recv_taken - a Receive is complete; others are posted in its place
+ * svcrdma_recv_taken - count a Receive that is complete, and replace a batch of them
  * @t: transport
- * @rc: its context: the caller's, or nfsd's to find
- * @ready: it is nfsd's
+ * @rc: context of the Receive
+ * @ready: whether @rc is queued for nfsd; otherwise it stays the caller's
  *
- * A client that sends more calls than its credits allow uses the spare ones up;
- * it is the one that runs into a Receive Queue that is empty. With Read chunks it is
- * disconnected before, see read_chunks.c.
+ * A client that sends more calls than its credits allow uses up the spare contexts, and it is this
+ * client whose messages then find the Receive Queue empty. If its calls have Read chunks, it is
+ * disconnected before that; see read_chunks.c.
  *
  * Context: completion handler.
  */
@@ -300,7 +304,7 @@ void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 }
 
 /**
- * svcrdma_recv_ctxt_put - the call in a context is done with
+ * svcrdma_recv_ctxt_put - make a context spare, since the message in it is done with
  * @t: transport
  * @rc: context; not the caller's any more
  *
@@ -320,7 +324,7 @@ void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt
 }
 
 /**
- * svcrdma_release_ctxt - xpo_release_ctxt: nfsd is done with a call
+ * svcrdma_release_ctxt - xpo_release_ctxt: put the context of a call that nfsd is done with
  * @xprt: the connection
  * @ctxt: its Receive context, or NULL
  *

@@ -2,22 +2,22 @@
 /*
  * Receiving calls.
  *
- * Operation. A thread polls the Receive completions. Each posts spare buffers in
- * place of those that were used, so that enough Receives are posted however long the calls
- * take, and puts the context on st_recv.ready. recvfrom takes the first one, and decodes the
- * header. A call without Read chunks goes to nfsd at once, rq_arg pointing into the
- * Receive buffer. With Read chunks, a first pass moves pages from rq_pages to
- * the context, posts the Reads and returns 0: no thread waits for a
- * client. When they are done, another pass, by any thread, puts the pages
- * into its rq_pages and builds rq_arg. A small call needs no first pass: the Receive
- * completion posts its Reads.
+ * Operation. An nfsd thread polls the Receive completions. The handler of a completion puts the
+ * context on st_recv.ready, and posts spare buffers for a batch of used ones, so that enough
+ * Receives are posted however long the calls take. recvfrom takes the first context, and decodes
+ * the header. A call without Read chunks goes to nfsd at once, with rq_arg pointing into the
+ * Receive buffer. For a call with Read chunks, a first pass of recvfrom moves pages from rq_pages
+ * to the context, posts the Reads and returns 0, so that no thread waits for a client. When the
+ * Reads are done, a second pass, by any thread, puts the pages into that thread's rq_pages and
+ * builds rq_arg. A small call needs no first pass: the handler of the Receive completion posts its
+ * Reads.
  *
  * The Reads, and where a call waits until they are done, are in read_chunks.c. How rq_arg is put
  * together is in rq_arg.c.
  *
- * Errors. A message that cannot be a call is dropped, a call that is wrong is answered with
- * RDMA_ERROR (RFC 8166 section 4.5). A failed Read ends the connection, since
- * the queue pair is dead by then.
+ * Errors. A message that cannot be a call is dropped; a malformed call is answered with RDMA_ERROR
+ * (RFC 8166 section 4.5). A failed Read ends the connection, since the queue pair is in the error
+ * state by then.
  */
 #include "recv_ctxt.h"
 #include "svcrdma.h"
@@ -27,33 +27,33 @@
 /*
  * ---- the completion queue of the Receives, and who polls it ----
  *
- * A thread of nfsd does, when it comes for the next call: the completion event wakes one, as the
- * data on a socket do. A worker in between would only hand the call on, and cost a change of task
- * for each. ib_alloc_cq() has no queue that is polled like that. So the queue is of ib_create_cq(),
- * with an event handler of our own.
+ * A thread of nfsd polls the queue when it comes for the next call. The completion event wakes the
+ * thread, as data on a socket would. If a worker polled, it would only hand the call on to a
+ * thread, and each call would cost a task switch. ib_alloc_cq() offers no queue that its user
+ * polls. So the queue comes from ib_create_cq(), with an event handler of our own.
  *
- * The worker does where no thread comes: from the beginning of the teardown on, so that somebody
- * sees the completion of a drain. And in kernels where a completion event may not wake nfsd, from
- * the beginning of the connection on.
+ * The worker polls the queue when no thread comes: from the beginning of the teardown on, so that
+ * the completion of a drain is handled. In kernels where a completion event may not wake nfsd, the
+ * worker polls from the beginning of the connection on.
  *
- * It is never both. Threads come one at a time, each with XPT_BUSY; and the context that begins the
- * teardown has XPT_BUSY for good, or nfsd does not know the transport. The worker is a work item,
- * which runs once at a time.
+ * A thread and the worker never poll at the same time. Threads come one at a time, each with
+ * XPT_BUSY. The context that begins the teardown has XPT_BUSY and keeps it, or nfsd does not know
+ * the transport. The worker is a work item, and a work item does not run twice at a time.
  *
- * ib_drain_qp() asks for queues of ib_alloc_cq(). This one does all that it needs of them:
- * each completion goes to the done() of its wr_cqe, in another context than that which waits for
- * the drain. (To the drain of mlx4 and mlx5 the queue looks like one of IB_POLL_SOFTIRQ, which is
- * 0. If the device has failed, they take its irq_poll and give it back, which nobody else uses, and
- * call the event handler.)
+ * ib_drain_qp() requires queues from ib_alloc_cq(). This queue does all that ib_drain_qp() relies
+ * on: each completion goes to the done() of its wr_cqe, in another context than the one that waits
+ * for the drain. (The drain of mlx4 and mlx5 takes the queue for an IB_POLL_SOFTIRQ queue, which is
+ * the value 0. If the device has failed, these drivers disable and enable the queue's irq_poll,
+ * which has no other user, and call the event handler.)
  */
 enum {
-	POLL_BATCH	= 8,		/* completions that are taken out at a time */
-	WORKER_BUDGET	= 4096,		/* before the worker lets others run */
+	POLL_BATCH	= 8,		/* completions that one ib_poll_cq() takes */
+	WORKER_BUDGET	= 4096,		/* completions before the worker lets other work run */
 };
 
 static const bool polled_by_nfsd = COMPAT_ENQUEUE_IN_ANY_CONTEXT;
 
-/* At most @budget completions. Return: their number; if it is less, there were no more. */
+/* Handle at most @budget completions. Return: their number; less if the queue is empty. */
 static u32 poll_queue(struct ib_cq *cq, u32 budget)
 {
 	struct ib_wc wcs[POLL_BATCH];
@@ -75,7 +75,7 @@ static void poll_work(struct work_struct *work)
 	struct svcrdma_transport *t =
 		container_of(work, struct svcrdma_transport, st_poll.work);
 
-	/* Queued by a late event: svcrdma_poll_end() */
+	/* A late event may have queued this work item: see svcrdma_poll_end(). */
 	if (!READ_ONCE(t->st_poll.by_worker))
 		return;
 	if (poll_queue(t->st_recv_cq, WORKER_BUDGET) == WORKER_BUDGET ||
@@ -84,8 +84,9 @@ static void poll_work(struct work_struct *work)
 }
 
 /*
- * Any context: interrupts may be off, and a lock of the provider held. It may be late: a thread
- * that had come for something else may have polled the completion since. It takes no lock.
+ * Event handler of the queue. Context: any; interrupts may be off, and the provider may hold a
+ * lock. The handler takes no lock. It may be late, when a thread that came for something else has
+ * already polled the completion.
  */
 static void completion_event(struct ib_cq *cq, void *context)
 {
@@ -97,7 +98,7 @@ static void completion_event(struct ib_cq *cq, void *context)
 		queue_work(svcrdma_poll_wq, &t->st_poll.work);
 }
 
-/* Connections are spread over the device's vectors, as by ib_alloc_cq_any(). */
+/* Spread connections over the device's completion vectors, as ib_alloc_cq_any() does. */
 static u32 next_vector(const struct ib_device *device)
 {
 	static atomic_t next;
@@ -107,11 +108,11 @@ static u32 next_vector(const struct ib_device *device)
 }
 
 /**
- * svcrdma_poll_begin - create the queue
+ * svcrdma_poll_begin - create the completion queue of the Receives
  * @t: transport
- * @size: completions that it has to hold
+ * @size: number of completions that the queue has to hold
  *
- * Completions before ESTABLISHED wait in the queue until then.
+ * Completions that come before the connection is ESTABLISHED wait in the queue until then.
  *
  * Context: process.
  * Return: 0 or a negative errno.
@@ -128,13 +129,13 @@ int svcrdma_poll_begin(struct svcrdma_transport *t, u32 size)
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	t->st_recv_cq = cq;
-	/* It is empty, and no queue pair uses it yet. */
+	/* No completion is missed: no queue pair uses the queue yet. */
 	ib_req_notify_cq(cq, IB_CQ_NEXT_COMP);
 	return 0;
 }
 
 /**
- * svcrdma_poll_stop - no thread of nfsd comes any more; the worker takes over
+ * svcrdma_poll_stop - have the worker poll, since no thread of nfsd comes any more
  * @t: transport with its verbs objects
  *
  * Context: process; the caller has XPT_BUSY and does not give it back.
@@ -142,20 +143,20 @@ int svcrdma_poll_begin(struct svcrdma_transport *t, u32 size)
 void svcrdma_poll_stop(struct svcrdma_transport *t)
 {
 	/*
-	 * An event that does not see that is one of a completion that the worker finds, or it comes
-	 * again when the worker arms the queue.
+	 * If an event handler still sees false, the worker finds that completion in its first poll,
+	 * or learns of it when it arms the queue.
 	 */
 	WRITE_ONCE(t->st_poll.by_worker, true);
 	queue_work(svcrdma_poll_wq, &t->st_poll.work);
 }
 
 /**
- * svcrdma_poll_end - destroy the queue
+ * svcrdma_poll_end - destroy the completion queue of the Receives
  * @t: transport whose queue pair is gone
  *
- * The device has called its handler for the last time when ib_destroy_cq() has returned. A handler
- * that is late may queue the work until then. The work does not look at the queue any more: who
- * queues it after the first cancel_work_sync() finds by_worker false when it runs.
+ * The device calls completion_event() for the last time before ib_destroy_cq() returns. Until then,
+ * a late event may queue poll_work(). If that happens after the first cancel_work_sync(),
+ * poll_work() finds by_worker false and does not use the queue.
  *
  * Context: process.
  */
@@ -171,8 +172,9 @@ void svcrdma_poll_end(struct svcrdma_transport *t)
  * svcrdma_poll - handle the Receives that are complete
  * @t: transport
  *
- * That is all that the client has sent, if it keeps to its credits: then it is known how many calls
- * are under way (grant.c). Not without end: a client that does not is not to keep the thread.
+ * If the client keeps to its credits, this handles all messages that have come, so that grant.c
+ * knows how many calls are under way. The number is limited, so that a client that exceeds its
+ * credits cannot keep the thread for ever.
  *
  * Context: a thread of nfsd that has XPT_BUSY.
  */
@@ -186,8 +188,8 @@ void svcrdma_poll(struct svcrdma_transport *t)
  * svcrdma_poll_arm - have nfsd woken by messages that come from now on
  * @t: transport
  *
- * Context: as svcrdma_poll(), and behind it.
- * Return: false: there is something already, and an event may not come.
+ * Context: as svcrdma_poll(), which the caller has called before.
+ * Return: false: the queue has completions already, for which there may be no event.
  */
 bool svcrdma_poll_arm(struct svcrdma_transport *t)
 {
@@ -198,8 +200,8 @@ bool svcrdma_poll_arm(struct svcrdma_transport *t)
 /* ---- a Receive is complete ---- */
 
 /*
- * A message has come that nobody wanted. It costs a wake-up of nfsd, as a call does. A client that
- * sends SVCRDMA_MAX_UNEXPECTED of these without a call in between loses the connection.
+ * Count an unexpected message. Such a message costs a wake-up of nfsd, as a call does. A client
+ * that sends SVCRDMA_MAX_UNEXPECTED of these without a good call in between loses the connection.
  */
 static void recv_unexpected(struct svcrdma_transport *t)
 {
@@ -219,7 +221,7 @@ static int recv_drop(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 	return 0;
 }
 
-/* RFC 8166 section 4.6.2: dropped, but where both have agreed on something else. */
+/* RFC 8166 section 4.6.2: drop an RDMA_DONE, unless both peers have agreed to use it. */
 static int recv_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	if (!t->st_agreed.read_chunk_replies)
@@ -230,8 +232,8 @@ static int recv_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 }
 
 /*
- * An RDMA_DONE of sixteen octets, where both peers have agreed on it, is handled here: before the
- * calls that came with it, and even if none is taken now (recv_no_call()).
+ * Handle an RDMA_DONE of sixteen octets where both peers have agreed to use it. It is handled
+ * before the calls that came with it, and even while no calls are taken (recv_no_call()).
  */
 static bool recv_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -245,9 +247,9 @@ static bool recv_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 }
 
 /*
- * No region of ours is the client's to invalidate. The one that it has invalidated may be in a
- * LOCAL_INV, now or later, and LOCAL_INVs say when memory is free. So the connection ends, and with
- * it all exposures.
+ * The client has invalidated one of our memory regions, which it may not do. A LOCAL_INV for the
+ * same region, posted now or later, may fail, and the completions of LOCAL_INVs say when memory is
+ * free. So the connection ends, and with it all exposures.
  */
 static void recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc)
 {
@@ -255,7 +257,7 @@ static void recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc
 	svcrdma_transport_close(t, RPCRDMA_END_BAD_MESSAGE);
 }
 
-/* A small call: its Read chunk is read before nfsd is told. */
+/* Start the Reads of a small call, before nfsd is told of it. Return: false: none is started. */
 static bool recv_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	if (!svcrdma_reads_claim(t, rc))
@@ -270,8 +272,8 @@ static bool recv_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctx
  * @cq: completion queue
  * @wc: completion
  *
- * A context whose Receive failed, or whose message ends the connection, waits for the
- * teardown.
+ * A context whose Receive has failed, or whose message ends the connection, stays as it is until
+ * the teardown frees it.
  *
  * Context: process; a thread that has XPT_BUSY, or poll_work().
  */
@@ -301,14 +303,14 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	    recv_small_call(t, rc))
 		return;
 	svcrdma_recv_taken(t, rc, true);
-	/* Else it is nfsd that has polled. */
+	/* Where nfsd polls, it need not be told. */
 	if (!polled_by_nfsd)
 		svcrdma_transport_data(t);
 }
 
 /* ---- a message that has just come ---- */
 
-/* The call is complete: it and its context go to nfsd, unless it is for the transport. */
+/* Give a complete call and its context to nfsd, unless the call is for the transport itself. */
 static int recv_deliver(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
 	struct svcrdma_transport *t = rc->rc_transport;
@@ -353,7 +355,7 @@ static int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t
 	bool done = svcrdma_reads_end(t, rc);
 	int ret;
 
-	/* Nobody could be answered. The client sends the call again. */
+	/* The call could not be answered. The client sends it again on another connection. */
 	if (svcrdma_transport_closing(t)) {
 		svcrdma_recv_ctxt_put(t, rc);
 		return 0;
@@ -407,21 +409,22 @@ static bool recv_decode_unpadded(struct svcrdma_recv_ctxt *rc)
 }
 
 /*
- * RFC 8166 section 4.6.1 wants ERR_CHUNK. Where the administrator says so, one to which no
- * padding applies is the RDMA_MSG that it might have been.
+ * RFC 8166 section 4.6.1 wants ERR_CHUNK for an RDMA_MSGP. Where the administrator has set
+ * serve_msgp, an RDMA_MSGP to which no padding applies is served as an RDMA_MSG.
  */
 static bool recv_msgp_is_msg(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	if (!t->st_serve_msgp)
 		return false;
-	/* Where memory is short for many chunks, as if it were off */
+	/* If there is no memory for many chunks, the call is refused as without serve_msgp. */
 	return recv_decode_unpadded(rc) ||
 	       (!svcrdma_recv_ctxt_many_chunks(t, rc) && recv_decode_unpadded(rc));
 }
 
 /*
- * RFC 8167 section 4.1: an RDMA_NOMSG does not show its direction, but a call that is not
- * inline would have a Read list (RFC 8166 section 4.3.1). Only where we make such calls.
+ * Is a message the answer to a callback? RFC 8167 section 4.1: the header of an RDMA_NOMSG does not
+ * show its direction, but an RDMA_NOMSG with a call would have a Read list (RFC 8166 section
+ * 4.3.1). An RDMA_NOMSG can only be a reply where we send callbacks with chunks.
  */
 static bool recv_is_reverse_reply(const struct svcrdma_transport *t,
 				  const struct svcrdma_recv_ctxt *rc)
@@ -440,7 +443,7 @@ static bool recv_is_reverse_reply(const struct svcrdma_transport *t,
 	}
 }
 
-/* A message whose header is good. */
+/* Handle a message whose header is valid. */
 static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			struct svcrdma_recv_ctxt *rc)
 {
@@ -471,7 +474,7 @@ static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	return recv_inline(rqstp, t, rc);
 }
 
-/* RFC 8166 section 4.5: some are dropped, the others are answered with an error. */
+/* Drop a message whose header is invalid, or answer it with an error: RFC 8166 section 4.5. */
 static int recv_bad_message(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 			    enum rpcrdma_status status)
 {
@@ -484,7 +487,7 @@ static int recv_bad_message(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 			   RPCRDMA_ERR_VERS : RPCRDMA_ERR_CHUNK);
 }
 
-/* Nobody has done anything wrong: the client comes back with this call. */
+/* Close the connection: the call is valid, and the client sends it again on the next one. */
 static int recv_no_memory(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc, int status)
 {
 	trace_svcrdma_recv_alloc_err(t, status);
@@ -513,7 +516,7 @@ static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 
 /* ---- recvfrom ---- */
 
-/* The message that came first, or NULL. The caller has XPT_BUSY. */
+/* Return: the context that has been ready for longest, or NULL. The caller has XPT_BUSY. */
 static struct svcrdma_recv_ctxt *recv_pop(struct svcrdma_transport *t)
 {
 	struct llist_node *first = t->st_recv.taken;
@@ -530,7 +533,10 @@ static struct svcrdma_recv_ctxt *recv_pop(struct svcrdma_transport *t)
 	return llist_entry(first, struct svcrdma_recv_ctxt, rc_node);
 }
 
-/* In turn with new messages: neither keeps the other from its thread. */
+/*
+ * Return: a call that has waited for regions or pages, or NULL. Such calls and new messages take
+ * turns, so that neither of them can keep the other from its thread.
+ */
 static struct svcrdma_recv_ctxt *recv_retry(struct svcrdma_transport *t)
 {
 	struct svcrdma_recv_ctxt *rc = t->st_recv.retried ? NULL : svcrdma_reads_next(t);
@@ -539,18 +545,24 @@ static struct svcrdma_recv_ctxt *recv_retry(struct svcrdma_transport *t)
 	return rc;
 }
 
-/* So many replies wait that no call is taken. RDMA_DONEs are: some may wait for what these free. */
+/*
+ * Too many contexts wait for Send Queue entries, and no call is taken. RDMA_DONEs are handled all
+ * the same, since the entries that they free may be those that are waited for.
+ */
 static void recv_no_call(struct svcrdma_transport *t)
 {
 	svcrdma_poll(t);
 	clear_bit(XPT_DATA, &t->st_xprt.xpt_flags);
-	/* Or calls will be taken before XPT_DATA: pairs with svcrdma_transport_data(). */
+	/* Look for work after XPT_DATA is clear: pairs with svcrdma_transport_data(). */
 	smp_mb__after_atomic();
 	if (!svcrdma_sq_congested(t) || !svcrdma_poll_arm(t))
 		set_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 }
 
-/* XPT_DATA is cleared with the last piece of work, not by a round that finds none. */
+/*
+ * Return: the context of the next piece of work, or NULL. XPT_DATA is cleared when the last piece
+ * of work is taken, so that no further round is needed that finds none.
+ */
 static struct svcrdma_recv_ctxt *recv_next(struct svcrdma_transport *t)
 {
 	struct svcrdma_recv_ctxt *rc = NULL;
@@ -566,7 +578,7 @@ static struct svcrdma_recv_ctxt *recv_next(struct svcrdma_transport *t)
 	if (t->st_recv.taken)
 		return rc;
 	clear_bit(XPT_DATA, &t->st_xprt.xpt_flags);
-	/* If there is more, or will be before XPT_DATA: pairs with svcrdma_transport_data(). */
+	/* Look for work after XPT_DATA is clear: pairs with svcrdma_transport_data(). */
 	smp_mb__after_atomic();
 	if (!llist_empty(&t->st_recv.ready) || svcrdma_reads_pending(t) || !svcrdma_poll_arm(t))
 		set_bit(XPT_DATA, &t->st_xprt.xpt_flags);
@@ -585,7 +597,7 @@ int svcrdma_recvfrom(struct svc_rqst *rqstp)
 	struct svcrdma_transport *t = svcrdma_transport_of(rqstp->rq_xprt);
 	struct svcrdma_recv_ctxt *rc;
 
-	/* Nothing to be released, should this return 0. */
+	/* If this function returns 0, SUNRPC is to release nothing. */
 	compat_rqst_reply_begin(rqstp, 0);
 	rqstp->rq_xprt_ctxt = NULL;
 

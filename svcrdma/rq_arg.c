@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A call as nfsd takes it: rq_arg.
+ * Building rq_arg, the form in which nfsd takes a call.
  *
- * The head is never longer than a page: SUNRPC counts on that. In Debian's 6.1, and in 6.12 before
- * 6.12.117, gss_read_proxy_verf() copies it into one page before it knows who the peer is.
+ * The head is never longer than a page, since SUNRPC relies on that. In Debian's 6.1, and in 6.12
+ * before 6.12.117, gss_read_proxy_verf() copies the head into one page before it has authenticated
+ * the peer.
  *
  * A call without Read chunks stays in its Receive buffer. If it is longer than a page, the rest of
- * it is copied to the pages. With Read chunks there are two layouts; how the pieces of a message
- * go together is in include/rpcrdma/pieces.cc.
- * - simple: inline base and one chunk, not more than a page from its start. The chunk is read
- *   to the start of the pages; head and tail point into the Receive buffer. The tail is in the
- *   pages, too, behind the chunk, as nfsd takes an item that does not end in the head from there,
- *   whatever page_len says: svc_fill_write_vector() and others. It would find what
- *   the pages held before, and a client could have it stored and read it back.
- * - flat: anything else. The whole message lies in the pages, head is the
- *   first. Inline pieces are copied, after the Reads were unmapped.
+ * the call is copied to the pages. A call with Read chunks has one of two layouts;
+ * include/rpcrdma/pieces.cc says how the pieces of a message are put together.
+ * - simple: the call is inline but for one chunk, which begins at most a page behind the start of
+ *   the call. The chunk is read to the start of the pages; head and tail point into the Receive
+ *   buffer. The tail is copied behind the chunk in the pages, too: svc_fill_write_vector() and
+ *   other functions of nfsd take an item that does not end in the head from the pages, whatever
+ *   page_len says. Without the copy they would take the former content of the pages, and a client
+ *   could have that stored in a file and read it back.
+ * - flat: any other call. The whole message lies in the pages, and the head is the first page.
+ *   Inline pieces are copied after the Reads were unmapped.
  */
 #include <linux/highmem.h>
 #include <linux/slab.h>
@@ -24,7 +26,7 @@
 #include "svcrdma.h"
 
 /**
- * svcrdma_arg_page_limit - pages that a call may take
+ * svcrdma_arg_page_limit - largest number of pages that a call may take
  * @rqstp: nfsd thread
  *
  * Context: process.
@@ -38,18 +40,20 @@ u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp)
 /*
  * ---- the pages of a call with Read chunks: the sink of the Reads, and then nfsd's ----
  *
- * A small call has them in rc_few_pages, of which the first rc_nr_few are there. The thread that
- * gets the call gives as many in return. SVCRDMA_KEPT_PAGES of these stay with the context, so that
- * for an item of one page, and the part of the call behind it, no page is allocated or freed: only
- * the first call of a context has to find some. With pages of 64 KiB none stays: a connection with
- * all its credits in use would keep 9 MiB, thirteen times what its Receive buffers take. A small
- * call allocates a page then, and its thread frees one.
+ * A small call has its pages in rc_few_pages, whose first rc_nr_few entries hold pages. The thread
+ * that gets the call exchanges pages: up to SVCRDMA_KEPT_PAGES of its own go to the context, and
+ * stay there for the next call. So for an item of one page, and the part of the call behind it, no
+ * page is allocated or freed after the first call of a context. With pages of 64 KiB,
+ * SVCRDMA_KEPT_PAGES is 0, since a connection with all its credits in use would keep 9 MiB,
+ * thirteen times the size of its Receive buffers. Then each small call allocates pages, and the
+ * thread that gets the call frees as many.
  *
- * A larger one takes those of the thread that looks at it first, and SUNRPC fills the gaps. The
- * thread that gets the call lets go of as many. In between they are in an array of their own.
+ * A larger call takes the pages of the thread that looks at it first, and SUNRPC fills the gaps in
+ * rq_pages. The thread that gets the call frees as many of its own pages. Between the two threads
+ * the pages are in rc_many_pages.
  */
 /**
- * svcrdma_sink_pages - pages that a call's Reads need
+ * svcrdma_sink_pages - number of pages that a call's Reads need
  * @rc: context; its rc_stream_length is known
  *
  * Context: any.
@@ -65,11 +69,11 @@ static bool sink_is_small(const struct svcrdma_recv_ctxt *rc)
 }
 
 /**
- * svcrdma_sink_alloc - pages for a small call, without a thread of nfsd
- * @rc: context, whose call has not more than SVCRDMA_FEW_PAGES
+ * svcrdma_sink_alloc - allocate pages for a small call, without a thread of nfsd
+ * @rc: context whose call needs at most SVCRDMA_FEW_PAGES pages
  *
  * Context: any.
- * Return: false: there is not so much memory just now. Else svcrdma_sink_fill() needs no thread.
+ * Return: true: svcrdma_sink_fill() needs no thread. false: memory is short.
  */
 bool svcrdma_sink_alloc(struct svcrdma_recv_ctxt *rc)
 {
@@ -87,7 +91,7 @@ bool svcrdma_sink_alloc(struct svcrdma_recv_ctxt *rc)
 }
 
 /**
- * svcrdma_sink_reserve - a call is going to have pages
+ * svcrdma_sink_reserve - provide the array for the pages of a call
  * @rc: context; its rc_stream_length is known
  *
  * Context: process.
@@ -106,12 +110,12 @@ int svcrdma_sink_reserve(struct svcrdma_recv_ctxt *rc)
 }
 
 /**
- * svcrdma_sink_fill - pages for a call, unless it has them
- * @rqstp: nfsd thread, which gives missing pages, and svc_alloc_arg() fills the gaps; or NULL,
- *	after svcrdma_sink_alloc()
- * @rc: context, after that or svcrdma_sink_reserve()
+ * svcrdma_sink_fill - give a call the pages that it lacks
+ * @rqstp: nfsd thread from which the pages are taken, and whose gaps svc_alloc_arg() fills again;
+ *	or NULL after svcrdma_sink_alloc(), when no page is missing
+ * @rc: context after svcrdma_sink_alloc() or svcrdma_sink_reserve()
  *
- * Context: process; any without a thread.
+ * Context: process; any if @rqstp is NULL.
  */
 void svcrdma_sink_fill(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
@@ -151,8 +155,8 @@ static void replace_pages(struct page **old, struct page **new, u32 count)
 }
 
 /*
- * The call is a thread's now, and so are its pages, the first ones in rq_pages. -EMSGSIZE: the
- * thread has too few pages.
+ * Move the pages of a call to the thread that gets the call, as the first ones of its rq_pages.
+ * Return: 0, or -EMSGSIZE: the thread has too few pages.
  */
 static int sink_move_to_rqst(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
@@ -173,8 +177,8 @@ static int sink_move_to_rqst(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *r
 }
 
 /**
- * svcrdma_sink_release - the call has no pages any more
- * @rc: context; nothing is read to them
+ * svcrdma_sink_release - free the pages of a call, except for those that the context keeps
+ * @rc: context; no Read to its pages is in flight
  *
  * Context: process.
  */
@@ -191,8 +195,8 @@ void svcrdma_sink_release(struct svcrdma_recv_ctxt *rc)
 }
 
 /**
- * svcrdma_sink_free - a context is freed
- * @rc: context; nothing is read to its pages
+ * svcrdma_sink_free - free all pages of a context that is going to be freed
+ * @rc: context; no Read to its pages is in flight
  *
  * Context: process.
  */
@@ -232,7 +236,7 @@ static void copy_to_pages(struct page **pages, u32 to, const void *from, u32 len
 	}
 }
 
-/* Never more than three bytes, up to a multiple of four: in one page. */
+/* Zero padding: at most three bytes, which end at a multiple of four and so lie in one page. */
 static void zero_pages(struct page **pages, u32 to, u32 length)
 {
 	memzero_page(pages[to >> PAGE_SHIFT], offset_in_page(to), length);
@@ -289,14 +293,14 @@ static void build_flat(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 }
 
 /**
- * svcrdma_arg_inline - a call that lies in its Receive buffer
- * @rqstp: nfsd thread; its rq_arg is set
- * @rc: context, which stays as long as rq_arg is used
+ * svcrdma_arg_inline - set rq_arg for a call without Read chunks
+ * @rqstp: nfsd thread whose rq_arg is set
+ * @rc: context of the call, which has to stay as long as rq_arg is used
  *
- * The part that does not fit into the head is copied to the pages.
+ * The head points into the Receive buffer. Bytes beyond a page are copied to the pages.
  *
  * Context: process.
- * Return: 0, or -EMSGSIZE: it is longer than nfsd takes.
+ * Return: 0, or -EMSGSIZE: the call is longer than nfsd takes.
  */
 int svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
@@ -317,9 +321,9 @@ int svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 }
 
 /**
- * svcrdma_arg_pages - a call with Read chunks, all of which have been read
- * @rqstp: nfsd thread; its rq_arg is set, and its first pages are those of @rc
- * @rc: context, which stays as long as rq_arg is used
+ * svcrdma_arg_pages - set rq_arg for a call with Read chunks, all of which have been read
+ * @rqstp: nfsd thread whose rq_arg is set, and whose rq_pages get the pages of @rc
+ * @rc: context of the call, which has to stay as long as rq_arg is used
  *
  * Context: process.
  * Return: 0, or -EMSGSIZE: the thread has too few pages.
@@ -337,7 +341,7 @@ int svcrdma_arg_pages(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 	return 0;
 }
 
-/* RFC 8166 section 4.5.2: the XID of the message is that of the header. */
+/* RFC 8166 section 4.5.2: the RPC message has the same XID as the transport header. */
 static bool xid_matches(const struct svc_rqst *rqstp, const struct svcrdma_recv_ctxt *rc)
 {
 	const struct kvec *head = &rqstp->rq_arg.head[0];
@@ -347,8 +351,9 @@ static bool xid_matches(const struct svc_rqst *rqstp, const struct svcrdma_recv_
 }
 
 /*
- * RFC 8166 section 6.1: in chunks is what the binding of the program names, and no more. SUNRPC
- * counts on the RPC header being in one piece: RPCSEC_GSS computes its length from pointers.
+ * RFC 8166 section 6.1: only items that the upper-layer binding of the program names may be in
+ * chunks. SUNRPC relies on an RPC header in one piece, since RPCSEC_GSS computes the length of the
+ * header from pointers.
  */
 static bool chunks_are_eligible(const struct svc_rqst *rqstp,
 				const struct svcrdma_recv_ctxt *rc)
@@ -377,12 +382,12 @@ static bool chunks_are_eligible(const struct svc_rqst *rqstp,
 }
 
 /**
- * svcrdma_arg_is_right - may a call with Read chunks be what its header says?
+ * svcrdma_arg_is_right - check a call with Read chunks against its transport header
  * @rqstp: nfsd thread with the call in rq_arg
- * @rc: its context
+ * @rc: context of the call
  *
  * Context: process.
- * Return: false: it gets ERR_CHUNK.
+ * Return: true: the call is valid. false: it is to be answered with ERR_CHUNK.
  */
 bool svcrdma_arg_is_right(const struct svc_rqst *rqstp, const struct svcrdma_recv_ctxt *rc)
 {

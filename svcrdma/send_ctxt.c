@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Send contexts: a buffer for a message, and what it holds until its Send is complete; and the way
- * from there to the Send Queue.
+ * Send contexts: a buffer for a message, and the memory that is in use until its Send is complete;
+ * and posting them to the Send Queue.
  *
  * RDMA Writes, registrations and Send of a context are one chain, which is posted when there are
- * Send Queue entries for all of it.
+ * Send Queue entries for the whole chain.
  *
- * They are made when they are needed. One whose Send had no Writes goes straight back to the
- * free list. One with Writes holds mappings and pages, which are freed by a work item of the
- * connection; the completion handler only puts it on a list.
+ * Contexts are allocated when they are needed. A context whose Send had no Writes goes from the
+ * completion handler to the free list. A context with Writes has mappings and pages, which a work
+ * item of the connection frees; the completion handler only puts the context on a list.
  *
- * A reply that holds nothing can wait with its buffer until a Send behind it is complete: the queue
- * works in order. So SVCRDMA_MAX_UNSIGNALLED_ROW in a row ask for no completion, and with those
- * that wait for the completion of another reply RPCRDMA_UNSIGNALLED_SENDS. They are put on
- * st_send.unsignalled after their post, and the next reply that is signalled takes them before its
- * own: the contexts that it finds there are ahead of it in the queue. If there is no next one, sq.c
- * posts a probe. The queue has entries for them that nobody else is given, so that none waits for
- * one of these.
+ * Unsignalled Sends. The buffer of a reply without Writes can stay in use until a later Send is
+ * complete, since the queue works in order. So up to SVCRDMA_MAX_UNSIGNALLED_ROW such replies in a
+ * row ask for no completion, and at most RPCRDMA_UNSIGNALLED_SENDS of them are incomplete at a
+ * time. An unsignalled Send is put on st_send.unsignalled after its post. The next signalled Send
+ * that exposes nothing takes all of them before its own post, so that they are ahead of it in the
+ * queue. If no such Send follows, sq.c posts a probe. The Send Queue has entries that only
+ * unsignalled Sends get, so that no context waits for an entry of an unsignalled Send.
  *
- * Bounds: a context in flight, or on its way to be released, holds Send Queue entries, or is one of
- * those few, so that there are not more of these than the queue has entries; what is under
- * construction belongs to an nfsd thread each; with SVCRDMA_MAX_SQ_WAITERS that wait for entries,
- * no further calls are received; those that were made beyond st_send.cache are freed after their
- * use.
+ * Bounds. A context that is posted, or is about to be released, holds Send Queue entries, or is one
+ * of the RPCRDMA_UNSIGNALLED_SENDS, so the size of the queue limits the number of such contexts.
+ * The threads of nfsd limit the number of contexts under construction. While SVCRDMA_MAX_SQ_WAITERS
+ * contexts wait for entries, no further calls are received. Contexts that were allocated when there
+ * were already st_send.cache are freed after their use.
  */
 #include <linux/slab.h>
 
@@ -45,7 +45,7 @@ static void send_ctxt_remove(struct svcrdma_transport *t, struct svcrdma_send_ct
 	send_ctxt_free(sc);
 }
 
-/* It holds nothing but Send Queue entries. */
+/* Make a context free that holds nothing but Send Queue entries. */
 static void send_ctxt_keep(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
 	if (sc->sc_sq_held)
@@ -57,7 +57,7 @@ static void send_ctxt_keep(struct svcrdma_transport *t, struct svcrdma_send_ctxt
 		llist_add(&sc->sc_node, &t->st_send.free);
 }
 
-/* The signalled Send behind them is complete. */
+/* Make the contexts on @list free: a signalled Send behind their unsignalled ones is complete. */
 static void prior_sends_keep(struct svcrdma_transport *t, struct llist_node *list)
 {
 	struct svcrdma_send_ctxt *sc, *next;
@@ -72,8 +72,9 @@ static void prior_sends_keep(struct svcrdma_transport *t, struct llist_node *lis
 }
 
 /*
- * When one fails, the connection ends, and nothing is given back: a provider need not flush in
- * order, and another Send may have this one ahead of it. The teardown frees all.
+ * Completion of a Send or a probe. When it has failed, the connection ends, and the
+ * context and its entries are not given back: a provider need not flush in order, and the context
+ * may be among the prior sends of another one. The teardown frees all contexts.
  */
 static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -126,9 +127,9 @@ static struct svcrdma_send_ctxt *send_ctxt_alloc(struct svcrdma_transport *t, gf
 }
 
 /**
- * svcrdma_send_ctxt_get - a Send context that holds nothing
+ * svcrdma_send_ctxt_get - get a Send context that holds nothing
  * @t: transport
- * @gfp: how to allocate one
+ * @gfp: flags for the allocation of a new context, if none is free
  *
  * Context: as @gfp says.
  * Return: a context, or NULL.
@@ -151,7 +152,7 @@ struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp
 }
 
 /**
- * svcrdma_send_ctxt_reserve_pages - a Send with Writes is going to have pages
+ * svcrdma_send_ctxt_reserve_pages - provide the array for the pages of a Send with Writes
  * @t: transport
  * @sc: context
  *
@@ -166,7 +167,7 @@ int svcrdma_send_ctxt_reserve_pages(const struct svcrdma_transport *t, struct sv
 }
 
 /**
- * svcrdma_send_ctxt_clear - free what a context holds, but for queue entries
+ * svcrdma_send_ctxt_clear - free all that a context holds, except for Send Queue entries
  * @t: transport
  * @sc: context that the HCA is done with
  *
@@ -195,7 +196,7 @@ static bool holds_anything(const struct svcrdma_send_ctxt *sc)
 }
 
 /**
- * svcrdma_send_ctxt_put - the context is not needed any more
+ * svcrdma_send_ctxt_put - free all that a context holds, and make the context free
  * @t: transport
  * @sc: context that the HCA is done with; not the caller's any more
  *
@@ -209,8 +210,8 @@ void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt
 }
 
 /**
- * svcrdma_send_ctxts_destroy - free all Send contexts, in whatever state
- * @t: transport that nobody uses, its queue pair drained
+ * svcrdma_send_ctxts_destroy - free all Send contexts, in whatever state they are
+ * @t: transport that nobody uses, and whose queue pair is drained
  *
  * Context: process.
  */
@@ -238,8 +239,8 @@ static void release_work(struct work_struct *work)
 }
 
 /**
- * svcrdma_send_setup - no contexts yet
- * @t: all zeros
+ * svcrdma_send_setup - initialize the members for Send contexts
+ * @t: new transport, in which these members are zero
  *
  * Context: any.
  */
@@ -254,9 +255,9 @@ void svcrdma_send_setup(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_send_keep - how many contexts are kept when they are free
+ * svcrdma_send_keep - set the number of contexts that are kept when they are free
  * @t: transport that nobody uses yet
- * @count: as many
+ * @count: largest number of such contexts
  *
  * Context: process.
  */
@@ -266,7 +267,7 @@ void svcrdma_send_keep(struct svcrdma_transport *t, u32 count)
 }
 
 /**
- * svcrdma_send_flush - contexts whose Writes are complete have been released
+ * svcrdma_send_flush - wait until contexts whose Writes are complete have been released
  * @t: transport whose queue pair is drained
  *
  * Context: process.
@@ -278,7 +279,7 @@ void svcrdma_send_flush(struct svcrdma_transport *t)
 
 /* ---- to the Send Queue: reserve and post ---- */
 
-/* Before a signalled post: it completes for those of unsignalled Sends that are ahead of it. */
+/* Before a signalled post: let its completion stand for the unsignalled Sends ahead of it, too. */
 static void send_take_ahead(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
 	if (llist_empty(&t->st_send.unsignalled))
@@ -287,7 +288,7 @@ static void send_take_ahead(struct svcrdma_transport *t, struct svcrdma_send_ctx
 	WRITE_ONCE(t->st_send.nr_since_signal, 0);
 }
 
-/* With registrations in front; what it exposes is not the context's any more. */
+/* Post a chain with registrations in front; the context gives up @sc_exposed and @sc_long. */
 static int send_post_exposing(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 			      struct ib_send_wr *first)
 {
@@ -303,16 +304,17 @@ static int send_post_exposing(struct svcrdma_transport *t, struct svcrdma_send_c
 	ret = svcrdma_long_call_post(lc, first);
 	if (ret != -ECANCELED)
 		return ret;
-	/* The callback has been given up while it waited: it is not sent. */
+	/* The callback was given up while it waited for entries, so it is not sent. */
 	svcrdma_long_call_free(lc);
 	svcrdma_send_ctxt_put(t, sc);
 	return 0;
 }
 
 /*
- * Posts a context's Writes and Send, for which it has Send Queue entries. The completion puts @sc
- * then, or that of a later Send. Negative errno: a part may have been posted; @sc is left for the
- * teardown, and the connection is to be ended. Context: any that may free what @sc holds.
+ * Post a context's Writes and Send, for which it has Send Queue entries. Afterwards the completion
+ * of this Send, or of a later one, puts @sc. Context: any in which the memory that @sc holds may be
+ * freed. Return: 0, or a negative errno: a part may have been posted, @sc is left for the teardown,
+ * and the connection is to be ended.
  */
 static int send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
@@ -340,7 +342,7 @@ static int send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 	return ret;
 }
 
-/* There are entries for a context that has waited for them. Context: any. */
+/* Post a context that has waited for its entries and has got them. Context: any. */
 static void send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
 {
 	struct svcrdma_send_ctxt *sc =
@@ -356,11 +358,12 @@ static void send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *
  * @t: transport
  * @sc: context with all that it needs; not the caller's any more
  *
- * A context that has to wait does so in the order of arrival, without the caller.
+ * If there are too few entries, the context waits for them in the order of arrival, and the caller
+ * does not wait.
  *
- * Context: any that may free what @sc holds.
- * Return: 0; -E2BIG: the Send Queue never has so many entries; or another negative errno:
- * the connection is to be ended.
+ * Context: any in which the memory that @sc holds may be freed.
+ * Return: 0; -E2BIG: the Send Queue never has so many entries; or another negative errno: the
+ * connection is to be ended.
  */
 int svcrdma_send_message(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
@@ -374,17 +377,17 @@ int svcrdma_send_message(struct svcrdma_transport *t, struct svcrdma_send_ctxt *
 		svcrdma_send_ctxt_put(t, sc);
 		return ret;
 	}
-	/* As many entries as there are regions are kept for the LOCAL_INVs in the end. */
+	/* One entry for each region stays reserved, for the LOCAL_INV that ends the exposure. */
 	sc->sc_sq_held = sc->sc_sq.sw_need - sc->sc_regions;
 	return send_post(t, sc);
 }
 
 /**
- * svcrdma_send_reply - svcrdma_send_message() of a reply
+ * svcrdma_send_reply - post a reply as svcrdma_send_message() does, or without a completion
  * @t: transport
- * @sc: as there
+ * @sc: context of the reply with all that it needs; not the caller's any more
  *
- * One without Writes, of which nothing is exposed, may be unsignalled.
+ * A reply that has no Writes, and is not exposed, may be unsignalled.
  *
  * Context: process; the caller has a reference to @t.
  * Return: as svcrdma_send_message().
@@ -402,8 +405,8 @@ int svcrdma_send_reply(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc
 }
 
 /**
- * svcrdma_send_probe - learn whether the peer is there, and unsignalled Sends are complete
- * @t: transport of which the caller has taken a Send Queue entry; not the caller's any more
+ * svcrdma_send_probe - post a probe of the peer, which also completes unsignalled Sends
+ * @t: transport of which the caller has taken a Send Queue entry; the probe takes that entry over
  *
  * Context: process.
  */
@@ -415,7 +418,7 @@ void svcrdma_send_probe(struct svcrdma_transport *t)
 	int ret;
 
 	if (!sc) {
-		/* The watch goes on, and there is another one. */
+		/* The watch of the queue goes on, and leads to another probe. */
 		svcrdma_sq_put(t, 1);
 		return;
 	}

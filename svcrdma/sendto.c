@@ -2,25 +2,25 @@
 /*
  * Replies.
  *
- * Operation. Result payloads, noted by xpo_result_payload while nfsd encodes, go by
- * RDMA Write to the Write chunks, the n-th to the n-th; what is left of the
- * reply goes into the Send buffer behind the header, or, when that does not fit the
- * client's Receive buffer, to the Reply chunk. Writes and Send are one chain
- * and one ib_post_send(). A queue pair works in order, so the completion of a Send says that the
- * Writes are done, too. Of replies without Writes, one in a few has a completion: see send_ctxt.c.
+ * Operation. Result payloads, which nfsd names by xpo_result_payload while it encodes, go by RDMA
+ * Write to the Write chunks, payload n to chunk n. The rest of the reply goes into the Send buffer
+ * behind the header, or, if that does not fit the client's Receive buffer, to the Reply chunk. The
+ * Writes and the Send are one chain, posted by one ib_post_send(). A queue pair works in order, so
+ * when the Send is complete, the Writes are done, too. Most replies without Writes have no
+ * completion of their own; see send_ctxt.c.
  *
- * Pages. Inline data is copied, and nothing is held for it. As soon as one Write is
- * there, the reply's pages (rq_respages up to rq_next_page) move to the Send context,
- * which frees them after the completion.
+ * Pages. Inline data is copied, and no page is held for it. If the reply has a Write, the reply's
+ * pages (rq_respages up to rq_next_page) move to the Send context, which frees them after the
+ * completion.
  *
- * A reply for which the client gave too little room is exposed for it to pull, where both
- * have announced that; see exposed_reply.c.
+ * A reply that does not fit the chunks of the client is exposed for the client to pull, if both
+ * peers have announced the extension; see exposed_reply.c.
  *
- * Errors. One for which there is too little room all the same becomes ERR_CHUNK. One
- * that cannot be built or posted ends the connection (RFC 8166 section 4.5.4).
+ * Errors. A reply that does not fit and is not exposed becomes ERR_CHUNK. A reply that cannot be
+ * built or posted ends the connection (RFC 8166 section 4.5.4).
  *
- * A reply that finds too few Send Queue entries is posted later, by whoever gives entries
- * back: see sq.c. It needs nothing of the svc_rqst by then, so no thread waits.
+ * A reply that finds too few Send Queue entries is posted later, by the context that gives entries
+ * back; see sq.c. The reply needs nothing of the svc_rqst by then, so no thread waits.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -33,7 +33,7 @@
 
 /* ---- errors ---- */
 
-/* RFC 8166 section 4.5. Consumes @sc. */
+/* Send RDMA_ERROR in answer to @call (RFC 8166 section 4.5). Consumes @sc. */
 static int error_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 		      const struct rpcrdma_header *call, enum rpcrdma_errcode error)
 {
@@ -53,10 +53,10 @@ static int error_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 /**
  * svcrdma_error_send - answer a call with RDMA_ERROR
  * @t: transport
- * @rc: the call
- * @error: which
+ * @rc: context of the call
+ * @error: error code of the answer
  *
- * Where that is not possible, the connection ends.
+ * If RDMA_ERROR cannot be sent, the connection ends.
  *
  * Context: process.
  */
@@ -75,16 +75,16 @@ void svcrdma_error_send(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 /**
  * struct reply - a reply under construction
  * @t: transport
- * @sc: context that gets it
- * @rc: context of the call
- * @buf: rq_res
- * @lists: those of the call, without its Read list
- * @header: of the message
- * @holes: the parts of @buf that went to Write chunks, in ascending order
- * @nr_holes: their number
- * @length: bytes of @buf without the holes
- * @nr_pages: pages of the thread that the reply uses
- * @inline_send: largest message; the same until it is sent
+ * @sc: Send context in which the reply is built
+ * @rc: Receive context of the call
+ * @buf: the RPC reply, rq_res
+ * @lists: chunk lists of the call, without its Read list
+ * @header: transport header of the reply
+ * @holes: parts of @buf that go to Write chunks, in ascending order
+ * @nr_holes: number of entries of @holes
+ * @length: number of bytes of @buf without @holes
+ * @nr_pages: number of pages of the thread that the reply uses
+ * @inline_send: largest message in bytes; a copy, since st_inline_send may change meanwhile
  */
 struct reply {
 	struct svcrdma_transport *t;
@@ -129,9 +129,9 @@ static void reply_init(struct reply *reply, struct svcrdma_transport *t,
 }
 
 /*
- * The n-th payload goes to the n-th Write chunk, but for one with no segments,
- * which asks for it inline (RFC 8166 section 4.3.2.3). What lies outside of the
- * reply was encoded and then given up by nfsd.
+ * Does a payload go to its Write chunk? It does not if the chunk has no segments, by which the
+ * client asks for the payload inline (RFC 8166 section 4.3.2.3); nor if the payload lies outside of
+ * the reply, as nfsd has given it up after it had encoded it.
  */
 static bool payload_is_reduced(const struct reply *reply,
 			       const struct svcrdma_payload *payload,
@@ -152,10 +152,10 @@ static u32 reply_word_at(const struct reply *reply, u32 offset)
 }
 
 /*
- * nfsd names the offset of the data, but for READLINK of NFSv4: there it is that of the
- * length word before the data, which stays inline (RFC 8166 section 3.4.4.1). It does not say
- * which, and the reply does: in front of data stands its length, which is not 0 here; in
- * front of that length word stands the operation's status, which is.
+ * Make a payload begin with its data. nfsd names the offset of the data, except for READLINK of
+ * NFSv4: there nfsd names the offset of the length word before the data, which stays inline (RFC
+ * 8166 section 3.4.4.1). The reply shows which offset was named. In front of data is its length,
+ * which is not 0 here; in front of the length word is the status of the operation, which is 0.
  */
 static void payload_skip_length(const struct reply *reply,
 				struct svcrdma_payload *payload)
@@ -168,7 +168,7 @@ static void payload_skip_length(const struct reply *reply,
 		payload->offset += RPCRDMA_XDR_UNIT;
 }
 
-/* Section 3.4.6.2: padding is not written, and not sent inline either. */
+/* Bytes that a payload takes in the reply. RFC 8166 section 3.4.6.2: its padding is not sent. */
 static u32 payload_hole(const struct reply *reply, const struct svcrdma_payload *payload)
 {
 	u32 rest = reply->buf->len - payload->offset;
@@ -193,7 +193,7 @@ static int reply_write_payload(struct reply *reply,
 
 static void reply_add_hole(struct reply *reply, u32 offset, u32 length)
 {
-	/* Not beyond those that were looked at: a hole for each payload at most. */
+	/* A hole may overwrite an entry of rc_payloads, but only one that was looked at. */
 	reply->holes[reply->nr_holes++] = (struct svcrdma_payload) {
 		.offset = offset,
 		.length = length,
@@ -201,7 +201,7 @@ static void reply_add_hole(struct reply *reply, u32 offset, u32 length)
 	reply->length -= length;
 }
 
-/* Sections 3.4.6 and 4.3.2.2: unused chunks are returned with lengths of 0. */
+/* Fill the Write list. Sections 3.4.6 and 4.3.2.2: unused chunks go back with lengths of 0. */
 static int reply_fill_write_list(struct reply *reply)
 {
 	struct svcrdma_payload payload;
@@ -276,7 +276,7 @@ static int reply_copy_inline(struct reply *reply)
 	return 0;
 }
 
-/* Section 4.3.3: the Reply chunk goes back, used or not. */
+/* Section 4.3.3: the reply has the Reply chunk of the call, whether it is used or not. */
 static int reply_set_reply_chunk(struct reply *reply, u32 written)
 {
 	struct rpcrdma_chunk *chunk = rpcrdma_reply_chunk(&reply->lists);
@@ -315,7 +315,7 @@ static int reply_through_chunk(struct reply *reply)
 	return reply_encode_header(reply, &reply->lists);
 }
 
-/* The reply's lists, behind a Position Zero Read chunk that is empty as yet. */
+/* Begin the lists of an exposed reply: a Position Zero Read chunk, which has no segments yet. */
 static bool exposed_lists_begin(struct reply *reply, struct rpcrdma_chunk_lists *lists)
 {
 	const struct rpcrdma_chunk_lists *from = &reply->lists;
@@ -343,7 +343,7 @@ static bool exposed_lists_add(const struct reply *reply, const struct rpcrdma_ch
 	return true;
 }
 
-/* Write chunks as they were used, the Reply chunk unused. */
+/* Add the Write chunks, as they were used, and the Reply chunk, which is unused. */
 static bool exposed_lists_end(struct reply *reply, struct rpcrdma_chunk_lists *lists)
 {
 	const struct rpcrdma_chunk *chunk;
@@ -360,7 +360,7 @@ static bool exposed_lists_end(struct reply *reply, struct rpcrdma_chunk_lists *l
 			  exposed_lists_add(reply, chunk, lists));
 }
 
-/* Reliable-reply draft, section 4.1.1. */
+/* Expose a reply for the client to pull: reliable-reply draft, section 4.1.1. */
 static int reply_expose(struct reply *reply)
 {
 	struct svcrdma_stream stream = reply_stream(reply);
@@ -388,9 +388,10 @@ out_free:
 }
 
 /*
- * A client that offers no Reply chunk for this reply may have larger Receives than RFC 8166 section
- * 3.3.2 lets us assume, and no private data to say so (RFC 8797). The in-tree server sends such a
- * reply inline. The other choice is ERR_CHUNK, which is the end of the RPC.
+ * Try a larger inline message. A client that offers no Reply chunk for this reply may have larger
+ * Receives than RFC 8166 section 3.3.2 lets us assume, and may send no private data that would say
+ * so (RFC 8797). The in-tree server sends such a reply inline. Otherwise we would have to answer
+ * ERR_CHUNK, with which the RPC fails.
  */
 static int reply_guess(struct reply *reply)
 {
@@ -405,7 +406,7 @@ static int reply_too_large(struct reply *reply)
 	return reply->t->st_agreed.read_chunk_replies ? reply_expose(reply) : reply_guess(reply);
 }
 
-/* There is a Reply chunk, which may have to take the reply. */
+/* Build a reply whose call has a Reply chunk. */
 static int reply_by_plan(struct reply *reply)
 {
 	u32 header_size = rpcrdma_header_size(&reply->header, &reply->lists);
@@ -435,7 +436,7 @@ static int reply_build(struct reply *reply)
 	return likely(ret != -EMSGSIZE) ? ret : reply_too_large(reply);
 }
 
-/* The HCA is going to read from the pages after nfsd has forgotten them. */
+/* Take the reply's pages from nfsd, since the HCA reads from them after xpo_sendto has returned. */
 static int reply_take_pages(struct reply *reply, struct svc_rqst *rqstp)
 {
 	struct page **pages = rqstp->rq_respages;
@@ -444,7 +445,7 @@ static int reply_take_pages(struct reply *reply, struct svc_rqst *rqstp)
 	u32 i;
 	int ret;
 
-	/* More Writes than the queue holds: the client cut its chunks too fine. */
+	/* If the client's segments are too small, they need more Writes than the queue holds. */
 	if (svcrdma_send_entries(sc) > svcrdma_sq_depth(reply->t))
 		return -EMSGSIZE;
 	if (writes) {
@@ -466,7 +467,7 @@ static int reply_take_pages(struct reply *reply, struct svc_rqst *rqstp)
 	return 0;
 }
 
-/* The last one that holds; see enum rpcrdma_shape. */
+/* If more than one shape fits a reply, the one that is last in enum rpcrdma_shape counts. */
 static enum rpcrdma_shape reply_shape(const struct reply *reply)
 {
 	const struct svcrdma_recv_ctxt *rc = reply->rc;
@@ -491,7 +492,7 @@ static void reply_count(const struct reply *reply)
 	this_cpu_inc(t->st_tally->latency[rpcrdma_latency(took)]);
 }
 
-/* Which R_key the Send invalidates, if any: all of the call's chunks count. */
+/* Choose the R_key that the Send invalidates, if any, among those of all chunks of the call. */
 static void reply_choose_opcode(const struct reply *reply)
 {
 	const struct rpcrdma_chunk_lists *call = &reply->rc->rc_lists;
@@ -513,7 +514,7 @@ static int reply_fail(struct svcrdma_transport *t, const struct svc_rqst *rqstp,
 	return -ENOTCONN;
 }
 
-/* Of what could not be built. Consumes the Send context. */
+/* Answer the call of a reply that cannot be built with ERR_CHUNK, or fail. Consumes reply->sc. */
 static int reply_refuse(const struct reply *reply, int ret)
 {
 	const struct rpcrdma_header *call = &reply->rc->rc_header;
@@ -526,7 +527,7 @@ static int reply_refuse(const struct reply *reply, int ret)
 	return ret;
 }
 
-/* Consumes @sc. */
+/* Build a reply in @sc and send it. Consumes @sc. */
 static int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 		      struct svc_rqst *rqstp)
 {
@@ -546,9 +547,9 @@ static int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 
 /**
  * svcrdma_sendto - xpo_sendto: send a reply
- * @rqstp: the reply is in rq_res, the call's context in rq_xprt_ctxt
+ * @rqstp: nfsd thread with the reply in rq_res and the call's Receive context in rq_xprt_ctxt
  *
- * Context: process. The reply may be posted later.
+ * Context: process. The reply may be posted after this function has returned.
  * Return: 0, or -ENOTCONN: the connection is lost or has been ended.
  */
 int svcrdma_sendto(struct svc_rqst *rqstp)
@@ -566,7 +567,7 @@ int svcrdma_sendto(struct svc_rqst *rqstp)
 	return likely(!ret) ? 0 : reply_fail(t, rqstp, ret);
 }
 
-/* RFC 8166 section 8.2.2.3: with integrity or privacy the item is not what is sent. */
+/* RFC 8166 section 8.2.2.3: integrity or privacy transforms the results, which cannot be chunks. */
 static bool reply_is_protected(const struct svc_rqst *rqstp)
 {
 	switch (rqstp->rq_cred.cr_flavor) {
@@ -583,14 +584,14 @@ static bool reply_is_protected(const struct svc_rqst *rqstp)
 }
 
 /**
- * svcrdma_result_payload - xpo_result_payload: where a result payload lies
- * @rqstp: reply under construction
- * @offset: its first byte in rq_res
- * @length: its bytes, without padding
+ * svcrdma_result_payload - xpo_result_payload: note the place of a result payload
+ * @rqstp: nfsd thread that encodes the reply
+ * @offset: offset of the payload in rq_res
+ * @length: bytes of the payload, without padding
  *
- * Whether it fits its Write chunk is looked at in svcrdma_sendto(): nfsd may yet
- * give up what it encoded. Under GSS protection the chunks stay unused, whatever the
- * client has offered.
+ * svcrdma_sendto() finds out whether the payload fits its Write chunk, since nfsd may still give up
+ * what it has encoded. Under GSS protection the Write chunks stay unused, whatever the client has
+ * offered.
  *
  * Context: process.
  * Return: 0.

@@ -2,36 +2,39 @@
 /*
  * Send Queue entries.
  *
- * They are counted. A context that finds too few waits in st_sq.waiters, and is posted in the order
- * of arrival by whoever gives entries back; nothing passes those that wait, not even with
- * a smaller need. What waits is a context with all that it needs, never a thread. When the
- * transport closes, it stays as it is until the transport is freed.
+ * Entries are counted. A context that finds too few of them waits in st_sq.waiters. The thread or
+ * handler that gives entries back posts the contexts that wait, in the order of their arrival. No
+ * context overtakes one that waits, even if it needs fewer entries. A context waits with all that
+ * it needs, and no thread waits for it. When the transport closes, a context that waits stays as it
+ * is until the transport is freed.
  *
- * While nobody waits, entries are taken and given back without the lock, by sq_take() and
- * svcrdma_sq_put(). st_sq.slow says when that is not so. Whoever has changed one side looks at the
- * other one behind a full barrier, so that of two who meet at least one sees the other:
+ * While no context waits, entries are taken and given back without the lock, by sq_take() and
+ * svcrdma_sq_put(). st_sq.slow says that the lock is needed. Each party of the following two pairs
+ * first changes its own state, and then reads the other party's behind a full barrier, so that at
+ * least one of the two sees the change of the other:
  *
- * who takes entries		and the worker, which ends the watch
- * who waits for entries	and who gives some back
+ * the context that takes entries	and the worker, which ends the watch
+ * the context that begins to wait	and the context that gives entries back
  *
- * A peer that lets the queue stand still is dead, or misbehaves: the work requests that were posted
- * hold memory, whether anybody waits for the entries or not. So the queue is watched while
- * somebody waits, and while entries are out, but for those that are held back to end an
- * exposure, which has a time of its own: while no others are out, whoever waits does so for that.
+ * If the queue stands still, the peer is dead or misbehaves. The work requests that were posted
+ * hold memory, whether a context waits for their entries or not. So the queue is watched while a
+ * context waits, and while entries are out. Entries that are held back for the end of an exposure
+ * do not count, since exposures have a deadline of their own.
  *
- * A peer that does not answer is found out by the HCA: it sends again, as often as the client has
- * asked for when it connected, and then fails the queue pair. The watch is for what that does not
- * end: a peer that asks for patience without end (RNR NAK), and an HCA that does nothing. It
- * takes longer than an HCA's own attempts, so that a peer that comes back in time keeps its
- * connection. With the CM's values these are at most eight, with 2.1 s each on InfiniBand and 0.5
- * or 1.1 s on RoCE, and an HCA may take four times as long (InfiniBand, section 9.7.6.1.3): 69 s.
+ * The HCA finds out that a peer does not answer: it sends again, as often as the client has asked
+ * for when it connected, and then fails the queue pair. The watch is for two cases that the HCA
+ * does not end: a peer that answers RNR NAK for ever, and an HCA that does nothing. The watch takes
+ * longer than the HCA's attempts, so that a peer that comes back in time keeps its connection. With
+ * the CM's values the HCA makes at most eight attempts, of 2.1 s each on InfiniBand and 0.5 or
+ * 1.1 s on RoCE, and may take four times as long (InfiniBand, section 9.7.6.1.3): 69 s.
  *
- * Unsignalled Sends have entries of their own (send_ctxt.c). There are none in use unless the queue
- * is watched. If nothing else is out when the worker comes, it posts something that is
- * signalled behind them, and watches that.
+ * Unsignalled Sends have entries of their own (send_ctxt.c), which are in use only while the queue
+ * is watched. If no other entries are out when the worker runs, it posts a probe, which is
+ * signalled, behind the unsignalled Sends, and the watch goes on.
  *
- * Nothing else tells of a peer that dies while nothing is out for it. So when the watch has been
- * over for a while, something is posted that the peer's HCA has to acknowledge, and watched.
+ * If the peer dies while no work request is posted, no completion tells of it. So when the watch
+ * has been over for SVCRDMA_IDLE_TIMEOUT, a probe is posted, which the peer's HCA has to
+ * acknowledge, and the queue is watched again.
  */
 #include "svcrdma.h"
 #include "sysctl.h"
@@ -42,13 +45,13 @@ static u32 sq_given(const struct svcrdma_transport *t)
 	return atomic_read(&t->st_sq.given);
 }
 
-/* Entries that are not free */
+/* Number of entries that are out, which means that they are not free */
 static u32 sq_out(const struct svcrdma_transport *t)
 {
 	return (u32)atomic_read(&t->st_sq.taken) - sq_given(t);
 }
 
-/* If there are so many. A full barrier then. */
+/* Take @need entries if so many are free. Return: true: taken; this was a full barrier. */
 static bool sq_take(struct svcrdma_transport *t, u32 need)
 {
 	int taken = atomic_read(&t->st_sq.taken);
@@ -79,7 +82,7 @@ static void sq_set_watched(struct svcrdma_transport *t, bool watched)
 	sq_set_slow(t);
 }
 
-/* The queue has to move, from now on if it had not to. */
+/* Begin the watch of the queue, unless it is watched already. */
 static void sq_watch(struct svcrdma_transport *t)
 {
 	lockdep_assert_held(&t->st_sq.lock);
@@ -91,7 +94,7 @@ static void sq_watch(struct svcrdma_transport *t)
 	mod_delayed_work(svcrdma_wq, &t->st_sq.worker, SVCRDMA_SQ_LOOK);
 }
 
-/* The worker has ended the watch while entries were taken. */
+/* Begin the watch again, since the worker ended it while entries were being taken. */
 static void sq_watch_again(struct svcrdma_transport *t)
 {
 	unsigned long flags;
@@ -102,7 +105,7 @@ static void sq_watch_again(struct svcrdma_transport *t)
 	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 }
 
-/* Entries for those in front, as many as there are entries for. */
+/* Move waiters from the front of st_sq.waiters to @granted while there are entries for them. */
 static void sq_grant(struct svcrdma_transport *t, struct list_head *granted)
 {
 	struct svcrdma_sq_waiter *waiter;
@@ -119,7 +122,7 @@ static void sq_grant(struct svcrdma_transport *t, struct list_head *granted)
 	}
 }
 
-/* Has no entry come back for too long, of those that are not for later? */
+/* Has no entry come back for SVCRDMA_SQ_TIMEOUT, while entries that are not held were out? */
 static bool sq_stalled(struct svcrdma_transport *t)
 {
 	lockdep_assert_held(&t->st_sq.lock);
@@ -130,7 +133,7 @@ static bool sq_stalled(struct svcrdma_transport *t)
 	return t->st_sq.still == SVCRDMA_SQ_TIMEOUT / SVCRDMA_SQ_LOOK;
 }
 
-/* Ends the connection if the queue stands still. */
+/* End the connection if the queue stands still, or go on with the watch, or end it. */
 static void sq_worker(struct work_struct *work)
 {
 	struct svcrdma_transport *t =
@@ -141,13 +144,13 @@ static void sq_worker(struct work_struct *work)
 	spin_lock_irqsave(&t->st_sq.lock, flags);
 	sq_set_watched(t, false);
 	/*
-	 * Who takes entries from now on sees that: pairs with sq_take(), and for unsignalled Sends
-	 * with svcrdma_sq_reserve_unsignalled().
+	 * A context that takes entries from now on sees st_sq.slow set: pairs with sq_take(), and
+	 * for unsignalled Sends with svcrdma_sq_reserve_unsignalled().
 	 */
 	smp_mb();
 	stalled = !t->st_closing && sq_stalled(t);
 	if (t->st_closing || stalled) {
-		/* Nothing to watch */
+		/* There is nothing to watch. */
 	} else if (sq_out(t) > t->st_sq.held || !list_empty(&t->st_sq.waiters)) {
 		sq_watch(t);
 	} else if (atomic_read(&t->st_sq.unsignalled)) {
@@ -166,7 +169,7 @@ static void sq_worker(struct work_struct *work)
 		svcrdma_send_probe(t);
 }
 
-/* Asks whether the peer is there, unless the watch is about to find out. */
+/* Probe an idle peer, unless the queue is watched and the watch finds out if the peer is dead. */
 static void sq_idle_worker(struct work_struct *work)
 {
 	struct svcrdma_transport *t =
@@ -175,7 +178,7 @@ static void sq_idle_worker(struct work_struct *work)
 	bool probe = false;
 
 	spin_lock_irqsave(&t->st_sq.lock, flags);
-	/* The end of a watch sets this worker again. */
+	/* If the queue is watched, the end of the watch queues this work item again. */
 	if (!t->st_closing && !t->st_sq.watched) {
 		probe = sq_take(t, 1);
 		sq_watch(t);
@@ -186,7 +189,7 @@ static void sq_idle_worker(struct work_struct *work)
 		svcrdma_send_probe(t);
 }
 
-/* Under the lock: there may be entries, and somebody who waits for them. Drops the lock. */
+/* Post the contexts that wait and for which there are entries. Drops the lock, which is held. */
 static void sq_serve(struct svcrdma_transport *t, unsigned long flags)
 	__releases(&t->st_sq.lock)
 {
@@ -199,12 +202,12 @@ static void sq_serve(struct svcrdma_transport *t, unsigned long flags)
 	was_congested = was_congested && !svcrdma_sq_congested(t);
 	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 
-	/* Its context may be gone as soon as it is posted. */
+	/* The waiter may be freed as soon as sw_granted() has posted its context. */
 	list_for_each_entry_safe(waiter, next, &granted, sw_list) {
 		list_del_init(&waiter->sw_list);
 		waiter->sw_granted(t, waiter);
 	}
-	/* There may be calls that were left. */
+	/* nfsd may have left calls while the queue was congested. */
 	if (was_congested)
 		svcrdma_transport_data(t);
 }
@@ -234,9 +237,9 @@ void svcrdma_sq_put(struct svcrdma_transport *t, u32 count)
 }
 
 /**
- * svcrdma_sq_hold - these entries are for later
+ * svcrdma_sq_hold - keep entries for LOCAL_INVs that will be posted later
  * @t: transport
- * @count: entries, of those that the caller has
+ * @count: number of entries, which the caller has taken
  *
  * Context: any.
  */
@@ -250,22 +253,24 @@ void svcrdma_sq_hold(struct svcrdma_transport *t, u32 count)
 }
 
 /**
- * svcrdma_sq_put_held - as svcrdma_sq_put(), after svcrdma_sq_hold()
+ * svcrdma_sq_put_held - give entries back that svcrdma_sq_hold() has kept
  * @t: transport
- * @count: entries
+ * @count: number of entries
+ *
+ * Context: any. Posts contexts that have waited for the entries.
  */
 void svcrdma_sq_put_held(struct svcrdma_transport *t, u32 count)
 {
 	unsigned long flags;
 
-	/* The worker sees both, or neither. */
+	/* The lock lets the worker see both changes, or neither. */
 	spin_lock_irqsave(&t->st_sq.lock, flags);
 	t->st_sq.held -= count;
 	atomic_add(count, &t->st_sq.given);
 	sq_serve(t, flags);
 }
 
-/* As svcrdma_sq_reserve(). Somebody may wait, or the watch is to be set. */
+/* Do what svcrdma_sq_reserve() does, under the lock: if others wait, or to begin the watch. */
 static int sq_wait(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
 {
 	unsigned long flags;
@@ -286,7 +291,7 @@ static int sq_wait(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter
 		spin_unlock_irqrestore(&t->st_sq.lock, flags);
 		return ret;
 	}
-	/* A context that gives entries back from now on sees it: pairs with svcrdma_sq_put(). */
+	/* A context that gives entries back now sees the waiter: pairs with svcrdma_sq_put(). */
 	smp_mb();
 	sq_serve(t, flags);
 
@@ -297,9 +302,9 @@ static int sq_wait(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter
 }
 
 /**
- * svcrdma_sq_reserve - take Send Queue entries, or queue for them
+ * svcrdma_sq_reserve - take Send Queue entries, or wait for them in st_sq.waiters
  * @t: transport
- * @waiter: sw_need and sw_granted are set
+ * @waiter: waiter whose sw_need and sw_granted are set
  *
  * Context: any.
  * Return: 0: the caller has the entries. -EINPROGRESS: @waiter is queued, and is not the
@@ -314,18 +319,18 @@ int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *wa
 	}
 	if (READ_ONCE(t->st_sq.slow) || !sq_take(t, waiter->sw_need))
 		return sq_wait(t, waiter);
-	/* Behind sq_take(): pairs with sq_worker(). */
+	/* sq_take() is a full barrier before this test: pairs with sq_worker(). */
 	if (unlikely(READ_ONCE(t->st_sq.slow)))
 		sq_watch_again(t);
 	return 0;
 }
 
 /**
- * svcrdma_sq_reserve_unsignalled - an entry for a Send that asks for no completion
+ * svcrdma_sq_reserve_unsignalled - take an entry for a Send that asks for no completion
  * @t: transport
  *
- * There are RPCRDMA_UNSIGNALLED_SENDS of these entries, which nothing else is given. They are not
- * watched for themselves: there are none in use unless the queue is watched anyway.
+ * There are RPCRDMA_UNSIGNALLED_SENDS of these entries, which only unsignalled Sends get. They need
+ * no watch of their own, as they are in use only while the queue is watched.
  *
  * Context: any.
  * Return: true: svcrdma_sq_put_unsignalled() gives it back. false: svcrdma_sq_reserve().
@@ -335,16 +340,16 @@ bool svcrdma_sq_reserve_unsignalled(struct svcrdma_transport *t)
 	if (READ_ONCE(t->st_sq.slow) ||
 	    !atomic_add_unless(&t->st_sq.unsignalled, 1, RPCRDMA_UNSIGNALLED_SENDS))
 		return false;
-	/* Behind the count, which is a full barrier: pairs with sq_worker(). */
+	/* The addition is a full barrier before this test: pairs with sq_worker(). */
 	if (unlikely(READ_ONCE(t->st_sq.slow)))
 		sq_watch_again(t);
 	return true;
 }
 
 /**
- * svcrdma_sq_put_unsignalled - unsignalled Sends are complete
+ * svcrdma_sq_put_unsignalled - give back the entries of unsignalled Sends that are complete
  * @t: transport
- * @count: their number
+ * @count: number of these Sends
  *
  * Context: any.
  */
@@ -359,7 +364,7 @@ void svcrdma_sq_put_unsignalled(struct svcrdma_transport *t, u32 count)
 }
 
 /**
- * svcrdma_sq_close - no more entries for anybody
+ * svcrdma_sq_close - set st_closing, after which no more entries are given out
  * @t: transport
  *
  * Context: any.
@@ -382,8 +387,8 @@ bool svcrdma_sq_close(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_sq_setup - no queue yet
- * @t: all zeros
+ * svcrdma_sq_setup - initialize the members for Send Queue entries, of which there are none yet
+ * @t: new transport, in which these members are zero
  *
  * Context: any.
  */
@@ -397,9 +402,9 @@ void svcrdma_sq_setup(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_sq_open - there is a queue
+ * svcrdma_sq_open - set the number of entries of the Send Queue
  * @t: transport that nobody uses yet
- * @depth: its entries, without the drain's and those of unsignalled Sends
+ * @depth: number of entries, without those for the drain and for unsignalled Sends
  *
  * Context: process.
  */
@@ -409,20 +414,20 @@ void svcrdma_sq_open(struct svcrdma_transport *t, u32 depth)
 }
 
 /**
- * svcrdma_sq_stop - nobody needs to watch the queue any more
+ * svcrdma_sq_stop - end the workers that watch the queue
  * @t: transport that is closing
  *
  * Context: process.
  */
 void svcrdma_sq_stop(struct svcrdma_transport *t)
 {
-	/* Each sets the other one under the lock, and not when it sees st_closing: in any order. */
+	/* Neither worker queues a work item once st_closing is set, so the order is arbitrary. */
 	cancel_delayed_work_sync(&t->st_sq.worker);
 	cancel_delayed_work_sync(&t->st_sq.idle_worker);
 }
 
 /**
- * svcrdma_sq_depth - entries of the queue that are counted, free or not
+ * svcrdma_sq_depth - number of entries that are counted in st_sq, whether they are free or not
  * @t: transport
  *
  * Context: any.
@@ -433,10 +438,12 @@ u32 svcrdma_sq_depth(const struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_sq_congested - do so many wait that no new calls are to be taken?
+ * svcrdma_sq_congested - do so many contexts wait that no new calls are to be taken?
  * @t: transport
  *
- * Context: any. A hint. When that is over, svcrdma_transport_data() is called.
+ * The answer is a hint. When it becomes false again, svcrdma_transport_data() is called.
+ *
+ * Context: any.
  */
 bool svcrdma_sq_congested(const struct svcrdma_transport *t)
 {
@@ -444,8 +451,8 @@ bool svcrdma_sq_congested(const struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_sq_show - what waits for Send Queue entries, for debugfs.c
- * @seq: where to
+ * svcrdma_sq_show - show the number of waiters for Send Queue entries, for debugfs.c
+ * @seq: file that is written
  * @t: transport
  */
 void svcrdma_sq_show(struct seq_file *seq, const struct svcrdma_transport *t)
