@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A connection from request to free.
+ * The life of a connection, from its request until its memory is freed.
  *
- * Birth: the CM handler of the listener makes a transport that has an id and
- * nothing else. Accept, in an nfsd thread, adds all of the verbs objects or
- * none, posts Receives, and accepts. Receives may complete before the
- * ESTABLISHED event, when the queue pair cannot send yet: nfsd is told of them
- * only in that state.
+ * Birth: the CM handler of the listener makes a transport that has an id and no other verbs object.
+ * Accept, in an nfsd thread, adds all other verbs objects or none, posts Receives, and accepts.
+ * Receives may complete before the ESTABLISHED event, when the queue pair cannot send yet. So nfsd
+ * is told of them only while the state is ESTABLISHED.
  *
- * Close: svcrdma_transport_close() may be called in any context, any number of
- * times. It stops new posts, forgets contexts that wait for Send Queue entries, and
- * has nfsd run detach. Two do without a thread of nfsd: a connection whose device goes, since
- * the removal waits for its id, and one that is lost before accept.
+ * Close: svcrdma_transport_close() may be called in any context, any number of times. It stops new
+ * posts, takes the contexts that wait for Send Queue entries off their list, and has nfsd run
+ * detach. Two kinds of connections are closed without a thread of nfsd: a connection whose device
+ * is removed, since the removal waits for the connection's id, and a connection that is lost before
+ * accept.
  *
- * Teardown, one function for the connection and one for its memory:
+ * Teardown has two functions, the first for the connection, and the second for its memory:
  *
  * transport_quiesce(), called once by detach or where accept failed, in a context
  * that may sleep and is neither a CM nor a completion handler:
- * 1. st_closing is set under st_sq.lock. Whoever posts afterwards fails, or
- *    passed the test before; no waiter is added.
- * 2. The worker polls for Receives from now on, no thread. rdma_disconnect() and ib_drain_qp():
- *    completion handlers that saw st_closing clear have returned, since a queue's completions are
- *    handled in order and the drain's is the last.
+ * 1. st_closing is set under st_sq.lock. No waiter is added afterwards, and only a context that
+ *    has already seen st_closing clear may still post.
+ * 2. The worker polls the Receive completions from now on, and threads do not. After
+ *    rdma_disconnect() and ib_drain_qp(), completion handlers that saw st_closing clear have
+ *    returned, since a queue's completions are handled in order, and that of the drain is the last.
  * 3. The release work is flushed, for the same reason, and the workers that watch the Send
  *    Queue are ended; nobody starts them again. One that saw st_closing clear may have posted
  *    a probe behind the drain. The expose work ends; it posts nothing once st_closing is set.
- * 4. The handler lock is passed through: CM handlers that saw st_closing clear have
- *    returned. No handler touches st_xprt or wakes nfsd from here on. (A completion event may be
- *    late, and see the state as it was: it finds XPT_BUSY, which is never given back.)
+ * 4. The handler lock is taken and released, after which CM handlers that saw st_closing clear have
+ *    returned. No handler uses st_xprt or wakes nfsd from here on. (A completion event may be late,
+ *    and see an old state, but it finds XPT_BUSY set, which is never cleared again.)
  *
- * svcrdma_transport_free(), xpo_free, when the last reference is gone. Threads, and the watch of
- * the Send Queue, that saw st_closing clear may have posted after transport_quiesce()'s drain, but
- * have returned now:
- * 1. Drain again. The HCA owns no context any more. The expose work may have been
- *    started again by a thread that posted.
- * 2. The release work is flushed again: nothing else uses the queue pair.
- * 3. Contexts and exposed replies: unmapped and freed wherever they were. Needs the queue pair,
- *    whose pool takes memory regions back. The credits go back to the budget once the contexts are
- *    freed that they stand for; no handler or work item looks at st_host any more.
- * 4. Queue pair, completion queues, protection domain: before the id, since the
+ * svcrdma_transport_free(), called as xpo_free when the last reference is gone. Threads, and the
+ * watch of the Send Queue, that saw st_closing clear may have posted after the drain of
+ * transport_quiesce(), but have returned now:
+ * 1. The expose work is stopped again, since a thread that posted may have started it, and the
+ *    queue pair is drained again. The HCA owns no context any more.
+ * 2. The release work is flushed again. No other work item or thread uses the queue pair.
+ * 3. Contexts and exposed replies are unmapped and freed, in whatever state they are. The queue
+ *    pair must still exist, as its pool takes memory regions back. The credits go back to the
+ *    budget after the Receive contexts are freed; no handler or work item uses st_host any more.
+ * 4. Queue pair, completion queues and protection domain are destroyed before the id, since the
  *    removal of a device goes on as soon as the last id is destroyed.
- * 5. rdma_destroy_id() waits for the CM handler, the last to know the transport.
+ * 5. rdma_destroy_id() waits for the CM handler, which is the last user of the transport.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -53,9 +53,9 @@
 #include "trace.h"
 
 enum {
-	/* What the in-tree server sends inline, other peers without private data receive. */
+	/* A client without private data may receive as many bytes as the in-tree server sends. */
 	LARGEST_GUESS = SZ_8K,
-	SEND_SGES = 16,		/* of one RDMA Write; a Send has one */
+	SEND_SGES = 16,		/* scatter/gather entries of one RDMA Write; a Send needs one */
 };
 
 static void transport_state_event(struct svcrdma_transport *t,
@@ -103,8 +103,8 @@ static void transport_quiesce(struct svcrdma_transport *t)
 }
 
 /*
- * Connections that are being closed without a thread of nfsd, by st_close_list. st_close_for is the
- * listener or the svc_serv that has to stay until that is over.
+ * Transports that are being closed without a thread of nfsd, by st_close_list. The listener or the
+ * svc_serv in their st_close_for has to stay until they are closed.
  */
 static DEFINE_SPINLOCK(closing_lock);	/* guards the list and st_close_for */
 static LIST_HEAD(closing);
@@ -126,19 +126,21 @@ static bool is_waited_for(const struct svc_serv *serv, const struct svcrdma_list
 }
 
 /**
- * svcrdma_transports_wait - until no connection is being closed that needs a svc_serv
- * @serv: whose it is, once nfsd has accepted it
- * @li: listener of @serv, where it has waited for accept. No more requests come to it, and none is
- *	pending
+ * svcrdma_transports_wait - wait until no connection is being closed that uses a svc_serv
+ * @serv: svc_serv of connections that nfsd has accepted
+ * @li: listener of @serv at which connections have waited for accept. No more requests come to it,
+ *	and none is pending
  *
- * Connections that were lost before accept are closed by no thread of nfsd, and neither are those
- * whose device has gone. So it is not over when nfsd's threads have ended, and the svc_serv has to
- * stay for so long. SUNRPC does not know of the former, and of the latter not always:
- * svc_age_temp_xprts_now() takes them off its lists.
+ * A connection that was lost before accept, or whose device is removed, is closed by a work item
+ * and not by a thread of nfsd. So its closing may not be over when nfsd's threads have ended, and
+ * the svc_serv has to stay until then. SUNRPC does not know of connections that were lost before
+ * accept, and may not know of those whose device is removed, since svc_age_temp_xprts_now() takes
+ * connections off its lists.
  *
- * Nobody waits for what belongs to another svc_serv: that may have a device that does not answer.
- * Nor for what waited for accept at another listener, to which clients may come without end: that
- * one is closed before the svc_serv goes, too, and waits for them then.
+ * This does not wait for connections of another svc_serv, whose device may not answer. It does not
+ * wait for connections that waited for accept at another listener, either, since clients may come
+ * to that listener without end: the other listener is closed before the svc_serv goes, too, and
+ * waits for its connections then.
  *
  * Context: process.
  */
@@ -156,8 +158,9 @@ static void closing_end(struct svcrdma_transport *t)
 }
 
 /*
- * Removal of a device waits for this id; nfsd may not have a thread just now, or know of the
- * connection yet. If one has the transport, it will see XPT_CLOSE.
+ * Close a connection. The removal of a device waits for this connection's id, and nfsd may have no
+ * thread just now, or may not know of the connection yet. If a thread has the transport, it will
+ * see XPT_CLOSE.
  */
 static void transport_close_work(struct work_struct *work)
 {
@@ -174,15 +177,16 @@ static void transport_close_work(struct work_struct *work)
 }
 
 /*
- * A CM handler of this connection. Its listener, if it has one, waits for the handler before it
- * waits for those on the list: whoever takes the connection off li_pending passes the handler lock
- * through (transport_quiesce(), or rdma_accept()), and does so before the listener is closed.
+ * Have the work item close a connection. Context: a CM handler of the connection. If the connection
+ * is on li_pending, the handler has returned before the listener waits in
+ * svcrdma_transports_wait(): the thread that takes the connection off li_pending takes the handler
+ * lock (in transport_quiesce(), or for rdma_accept()) before the listener is closed.
  */
 static void transport_close_without_nfsd(struct svcrdma_transport *t)
 {
 	const struct svcrdma_listener *li = READ_ONCE(t->st_listener);
 
-	/* If it was, nfsd has been asked. */
+	/* If st_closing was set before, the connection is being closed already. */
 	if (!svcrdma_sq_close(t))
 		return;
 	trace_svcrdma_closing(t, 0);
@@ -191,7 +195,7 @@ static void transport_close_without_nfsd(struct svcrdma_transport *t)
 	t->st_close_for = li ? (const void *)li : t->st_xprt.xpt_server;
 	list_add_tail(&t->st_close_list, &closing);
 	spin_unlock(&closing_lock);
-	/* It never was before: st_closing is set once. */
+	/* The work item is not queued yet, since st_closing is set only once. */
 	queue_work(svcrdma_close_wq, &t->st_close_work);
 }
 
@@ -207,7 +211,7 @@ static enum rpcrdma_end end_of_event(const struct rdma_cm_event *event)
 	}
 }
 
-/* Never asks the CM to destroy the id: svcrdma_transport_free() does. */
+/* Return: always 0, so that the CM does not destroy the id, as svcrdma_transport_free() does. */
 static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct svcrdma_transport *t = id->context;
@@ -227,10 +231,10 @@ static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *eve
 	case RDMA_CM_EVENT_UNREACHABLE:
 	case RDMA_CM_EVENT_REJECTED:
 	case RDMA_CM_EVENT_DISCONNECTED:
-		/* The handler of a flushed work request may have closed it before. */
+		/* The handler of a flushed work request may have closed the connection before. */
 		svcrdma_connection_note_end(t, end_of_event(event));
 		transport_state_event(t, RPCRDMA_EVENT_FAILED);
-		/* Once accept has it, nfsd closes it. */
+		/* After accept has taken the connection, nfsd closes it. */
 		if (READ_ONCE(t->st_listener))
 			transport_close_without_nfsd(t);
 		else
@@ -243,8 +247,9 @@ static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *eve
 }
 
 /*
- * Any context. A queue pair in trouble flushes its work requests, and their
- * completions close the connection. COMM_EST stands in for a lost RTU.
+ * Handle an event of the queue pair. Context: any. Errors need no action, since a queue pair in the
+ * error state flushes its work requests, and their completions close the connection. COMM_EST tells
+ * the CM that the connection is established even if the RTU message was lost.
  */
 static void transport_qp_event(struct ib_event *event, void *context)
 {
@@ -257,10 +262,10 @@ static void transport_qp_event(struct ib_event *event, void *context)
 
 /**
  * svcrdma_transport_create - a transport for a connection request
- * @serv: who serves it
+ * @serv: svc_serv that serves the connection
  * @net: network namespace
- * @id: the new connection's id; its events go to the transport from now on
- * @param: what the client wants
+ * @id: id of the new connection; its events go to the transport from now on
+ * @param: connection parameters of the client's request
  *
  * Context: the CM handler of @id's listener, which holds @id's handler lock.
  * Return: a transport that is to be given to svcrdma_transport_accept() or
@@ -296,7 +301,7 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 
 	rpcrdma_cm_private_decode(param->private_data, param->private_data_len,
 				  &t->st_peer);
-	/* The CM has swapped the two: this is how many Reads the client takes. */
+	/* The CM has swapped the two depths: this is the number of Reads that the client allows. */
 	t->st_read_depth = param->initiator_depth;
 	t->st_pull_depth = param->responder_resources;
 	t->st_id = id;
@@ -305,7 +310,7 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 	return t;
 }
 
-/* The client's port is new with each connection; the reply cache must not mind. */
+/* The port of the client is set to 0, as it changes and nfsd's reply cache compares addresses. */
 static int transport_set_addresses(struct svcrdma_transport *t)
 {
 	struct sockaddr *local = (struct sockaddr *)&t->st_id->route.addr.src_addr;
@@ -338,11 +343,11 @@ static void transport_negotiate(struct svcrdma_transport *t,
 	local->present = true;
 	t->st_pull_depth = min_t(u32, t->st_pull_depth,
 				 max(device->attrs.max_qp_rd_atom, 0));
-	/* Only to a client that has announced the extension, and that may do RDMA Reads. */
+	/* Answer only extensions that the client has announced, and only if it may do Reads. */
 	if (READ_ONCE(svcrdma_reliable_reply) && local->remote_invalidation &&
 	    t->st_pull_depth)
 		local->extensions = rpcrdma_extensions_answer(t->st_peer.extensions);
-	/* Nothing is exposed but by these: no Read of the client's has anything to read. */
+	/* Without an extension we expose no memory, so the client has no use for Reads. */
 	if (!local->extensions)
 		t->st_pull_depth = 0;
 	rpcrdma_cm_negotiate(local, &t->st_peer, &t->st_agreed);
@@ -382,7 +387,7 @@ static int transport_size(struct svcrdma_transport *t,
 	return 0;
 }
 
-/* Every work request can give a completion, once the queue pair is in error. */
+/* The queues have room for all work requests, since an error completes even unsignalled ones. */
 static int transport_cqs_create(struct svcrdma_transport *t,
 				const struct rpcrdma_server_queues *queues)
 {
@@ -434,15 +439,15 @@ static int transport_qp_create(struct svcrdma_transport *t,
 		return ret;
 	t->st_qp = t->st_id->qp;
 	/*
-	 * The core has added what the contexts need; one entry is the drain's, some are those
-	 * of unsignalled Sends. Devices round up; the completions have to find room all the same.
+	 * ib_core has added entries for rdma_rw. One entry is for the drain, and some are for
+	 * unsignalled Sends. Devices round up, but each entry needs room in the completion queue.
 	 */
 	svcrdma_sq_open(t, min_t(u32, attr.cap.max_send_wr, t->st_send_cq->cqe) - 1 -
 			   RPCRDMA_UNSIGNALLED_SENDS);
 	return 0;
 }
 
-/* All or nothing; st_qp says which. */
+/* Create all verbs objects or none; st_qp is NULL if there are none. */
 static int transport_verbs_create(struct svcrdma_transport *t)
 {
 	struct rpcrdma_server_queues queues;
@@ -470,10 +475,10 @@ out_pd:
 }
 
 /*
- * When a message finds no Receive, the client's device waits, and tries as many times again: more
- * than half a second, in which a thread of nfsd gives a Receive back. A client that keeps to its
- * credits never waits; one that does not is slowed down, and need not connect again. The CM would
- * say 0.66 s, and no retry.
+ * When a message finds no Receive, the client's device waits for the time of the RNR timer and
+ * tries again, RNR_RETRIES times. That is more than half a second, in which a thread of nfsd gives
+ * a Receive back. A client that keeps to its credits never waits; a client that exceeds them is
+ * slowed down, and need not connect again. The CM's defaults are 0.66 s and no retry.
  */
 enum { RNR_TIMER = IB_RNR_TIMER_081_92, RNR_RETRIES = 6 };
 
@@ -547,14 +552,14 @@ out_err:
 
 /**
  * svcrdma_transport_discard - end a transport that nfsd does not know
- * @t: transport that was not accepted; st_id is NULL where the CM destroys it
+ * @t: transport that was not accepted; st_id is NULL if the CM destroys the id
  *
- * Context: process; a CM handler only where st_id is NULL.
+ * Context: process; a CM handler only if st_id is NULL.
  */
 void svcrdma_transport_discard(struct svcrdma_transport *t)
 {
 	transport_quiesce(t);
-	/* SUNRPC's put drops a module reference that nobody has taken yet. */
+	/* svc_xprt_put() drops a module reference that was not taken for this transport yet. */
 	__module_get(svcrdma_class.xcl_owner);
 	svc_xprt_put(&t->st_xprt);
 }

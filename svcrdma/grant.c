@@ -2,31 +2,32 @@
 /*
  * A connection's grant: RFC 8166 section 3.3.1.
  *
- * It begins small, with contexts for it, and follows use: when the client asks for more credits
- * than it has, and keeps sending as many calls as it has credits, a work item makes contexts for
- * twice as many, posts their Receives, and then the replies grant them. It is the number of calls
- * within a second that counts, and not whether all credits are in use at one moment: where the
- * round trip is longer than a call takes here, most credits are always on their way.
+ * The grant begins small, and follows use: when the client asks for more credits than it has, and
+ * keeps sending as many calls as it has credits, a work item allocates contexts for twice as many
+ * credits and posts their Receives, and then the replies grant these credits. The number of calls
+ * within a second counts, and not whether all credits are in use at one moment: where the round
+ * trip is longer than the server needs for a call, most credits are always on the network.
  *
  * A grant never becomes smaller. It does not grow where the budget (budget.c) or memory is short;
  * a connection that is refused asks again after a pause.
  *
- * A client that does not say what it is (no private data, RFC 8797) is granted all at once. It may
- * not know of credits: Receives for all that a client may have are there before its first message.
+ * A client that sends no private data (RFC 8797) is granted all credits at once, as far as the
+ * budget allows. Such a client may not count credits, so the Receives for the largest grant are
+ * posted before its first message.
  *
- * The RDMA_DONE of a reply that is exposed comes beside the calls. It has a Receive before its
- * reply goes out; a connection that exposes none has none for them.
+ * The RDMA_DONE of an exposed reply needs a Receive beyond those for calls, which is posted before
+ * the reply is sent. A connection that exposes no reply has no Receives for RDMA_DONEs.
  */
 #include "svcrdma.h"
 #include "trace.h"
 
 enum {
-	/* A client that sends as many times its grant within the pause uses it. */
+	/* A client uses its grant if it sends this many times the grant within the pause. */
 	ROUNDS = 2,
-	DONE_RECEIVES = 8,	/* that are posted at once, for RDMA_DONEs */
+	DONE_RECEIVES = 8,	/* Receives for RDMA_DONEs that are added at once */
 };
 
-/* The states that may follow. The work item alone leaves GROWING. */
+/* The states that may follow each state. Only the work item changes the state from GROWING. */
 static const u8 next_states[] = {
 	[SVCRDMA_GRANT_NONE]		= BIT(SVCRDMA_GRANT_COUNTING),
 	[SVCRDMA_GRANT_COUNTING]	= BIT(SVCRDMA_GRANT_GROWING),
@@ -45,15 +46,15 @@ static u32 receives_for(u32 grant)
 	return rpcrdma_server_receives(grant, SVCRDMA_REVERSE_CREDITS);
 }
 
-/* For Receives that are posted, and for each call that the client may have outstanding. */
+/* Contexts for the Receives that are posted, and for each call that may be outstanding. */
 static u32 contexts_for(u32 grant)
 {
 	return grant ? receives_for(grant) + grant : 0;
 }
 
 /*
- * New contexts, and Receives for a grant and for RDMA_DONEs. -EIO: a post failed; a provider's
- * -ENOMEM does not mean that all is as before.
+ * Add contexts, and post Receives for a grant and for RDMA_DONEs. Return: 0, or -EIO: a post
+ * failed. A provider's -ENOMEM becomes -EIO, too, since some Receives may have been posted.
  */
 static int add_contexts(struct svcrdma_transport *t, struct list_head *contexts, u32 grant)
 {
@@ -62,7 +63,7 @@ static int add_contexts(struct svcrdma_transport *t, struct list_head *contexts,
 	return svcrdma_recv_post_missing(t) ? -EIO : 0;
 }
 
-/* Before the next look counts anything */
+/* Count calls from @when on, beginning with 0. */
 static void count_from(struct svcrdma_transport *t, unsigned long when)
 {
 	t->st_credit.since = when;
@@ -70,14 +71,14 @@ static void count_from(struct svcrdma_transport *t, unsigned long when)
 }
 
 /**
- * svcrdma_grant_grow - receive contexts for a larger grant, and that
- * @t: transport with its verbs objects; the grant is 0 until this was called
- * @grant: credits, more than there are, at most st_credits
- * @gfp: how hard to try
+ * svcrdma_grant_grow - make the grant larger, after the contexts for it
+ * @t: transport with its verbs objects; its grant is 0 before the first call
+ * @grant: new grant, larger than the old one, and at most st_credits
+ * @gfp: flags for the allocation of the contexts
  *
- * Context: process; nobody else changes the grant.
- * Return: 0; -ENOMEM: all is as before; -EIO: a post failed, and the connection is to be
- * ended. svcrdma_recv_ctxts_destroy() frees the contexts.
+ * Context: process; no other thread changes the grant at the same time.
+ * Return: 0; -ENOMEM: all is as before; -EIO: a post failed, and the connection is to be ended.
+ * svcrdma_recv_ctxts_destroy() frees the contexts.
  */
 int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant, gfp_t gfp)
 {
@@ -90,14 +91,14 @@ int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant, gfp_t gfp)
 		return ret;
 	spin_lock(&t->st_recv_lock);
 	ret = add_contexts(t, &contexts, grant);
-	/* Not before: RFC 8166 section 3.3.1. */
+	/* RFC 8166 section 3.3.1: grant credits only after their Receives are posted. */
 	WRITE_ONCE(t->st_grant, grant);
 	count_from(t, jiffies);
 	spin_unlock(&t->st_recv_lock);
 	return ret;
 }
 
-/* @dones_lock is held: else two threads would both make the contexts that one of them needs. */
+/* dones_lock is held, so that two threads do not both add the contexts that one of them needs. */
 static int more_dones(struct svcrdma_transport *t, u32 exposed)
 {
 	u32 old = t->st_credit.dones, dones;
@@ -119,11 +120,12 @@ static int more_dones(struct svcrdma_transport *t, u32 exposed)
 }
 
 /**
- * svcrdma_grant_dones - Receives for the RDMA_DONEs of exposed replies
+ * svcrdma_grant_dones - have Receives for the RDMA_DONEs of exposed replies
  * @t: transport
- * @exposed: replies, with the one that is to be
+ * @exposed: number of exposed replies, including the one that is about to be exposed
  *
- * Most connections expose none, and the others few at a time. What is posted stays.
+ * Most connections expose no reply, and others a few at a time. The number of these Receives never
+ * becomes smaller.
  *
  * Context: process.
  * Return: 0; -ENOMEM; -EIO: a post failed, and the connection ends.
@@ -142,13 +144,13 @@ int svcrdma_grant_dones(struct svcrdma_transport *t, u32 exposed)
 	return ret;
 }
 
-/* The largest grant that the client has a use for */
+/* The largest grant for which the client has a use */
 static u32 wanted_grant(const struct svcrdma_transport *t)
 {
 	return min(READ_ONCE(t->st_credit.asked), t->st_credits);
 }
 
-/* Growth gives way where memory is short: it is no reason to take any from others. */
+/* Make the grant larger. The allocations give up early where memory is short. */
 static int try_to_grow(struct svcrdma_transport *t)
 {
 	u32 old = t->st_grant, grant;
@@ -158,7 +160,7 @@ static int try_to_grow(struct svcrdma_transport *t)
 	if (grant <= old)
 		return 0;
 	ret = svcrdma_grant_grow(t, grant, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
-	/* Without memory the client keeps the grant that it had. */
+	/* On failure the client keeps its grant. */
 	if (ret)
 		svcrdma_budget_stay(t, old);
 	trace_svcrdma_grant(t, ret ?: (int)grant);
@@ -174,7 +176,7 @@ static void grant_work(struct work_struct *work)
 	if (svcrdma_transport_closing(t))
 		return;
 	ret = try_to_grow(t);
-	/* If it does not grow, calls count again after the pause: svcrdma_grant_update(). */
+	/* If the grant did not grow, svcrdma_grant_update() counts again after the pause. */
 	spin_lock(&t->st_recv_lock);
 	set_state(t, SVCRDMA_GRANT_COUNTING);
 	spin_unlock(&t->st_recv_lock);
@@ -183,7 +185,7 @@ static void grant_work(struct work_struct *work)
 }
 
 /**
- * svcrdma_grant_update - a batch of messages has come in
+ * svcrdma_grant_update - count a batch of messages, and start the work item if the grant is in use
  * @t: transport
  *
  * Context: completion handler; st_recv_lock is held.
@@ -201,20 +203,21 @@ void svcrdma_grant_update(struct svcrdma_transport *t)
 	t->st_credit.calls += RPCRDMA_RECEIVE_BATCH;
 	if (t->st_credit.calls < ROUNDS * t->st_grant)
 		return;
-	/* If it does not grow now */
+	/* This holds if the grant does not grow now; svcrdma_grant_grow() changes it. */
 	count_from(t, now + SVCRDMA_GRANT_PAUSE);
 	set_state(t, SVCRDMA_GRANT_GROWING);
 	queue_work(svcrdma_wq, &t->st_credit.work);
 }
 
 /**
- * svcrdma_grant_note_highest - there are more messages under way than ever on this connection
+ * svcrdma_grant_note_highest - note that more messages are under way than ever on this connection
  * @t: transport
- * @used: their number
+ * @used: number of these messages
  *
- * With more than there are Receives for the grant, the client has sent calls without a credit (or
- * many threads are late to give contexts back whose calls are answered). The calls are served as
- * long as there are contexts: some clients do not count, and it costs the connection's own memory.
+ * If @used is larger than the number of Receives for the grant, the client has sent calls without a
+ * credit (or many threads are late to put the contexts of calls that are answered). The calls are
+ * served as long as there are contexts, since some clients do not count credits, and only the
+ * connection's own memory is used.
  *
  * Context: completion handler.
  */
@@ -228,8 +231,8 @@ void svcrdma_grant_note_highest(struct svcrdma_transport *t, u32 used)
 }
 
 /**
- * svcrdma_grant_setup - nothing is granted yet
- * @t: all zeros
+ * svcrdma_grant_setup - initialize the members for the grant, which is 0
+ * @t: new transport, in which these members are zero
  *
  * Context: any.
  */
@@ -240,7 +243,7 @@ void svcrdma_grant_setup(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_grant_begin - the first grant of a connection
+ * svcrdma_grant_begin - give a connection its first grant
  * @t: transport with its verbs objects and addresses
  *
  * Context: process.
@@ -262,10 +265,10 @@ int svcrdma_grant_begin(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_grant_stop - the grant stays as it is
+ * svcrdma_grant_stop - cancel the work item that makes the grant larger
  * @t: transport whose queue pair is drained
  *
- * No message comes any more, and nothing else starts the work item.
+ * The work item is not queued again, since only messages queue it, and no more messages come.
  *
  * Context: process.
  */
@@ -275,8 +278,8 @@ void svcrdma_grant_stop(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_grant_show - credits, for debugfs.c
- * @seq: where to
+ * svcrdma_grant_show - show the credits of a connection, for debugfs.c
+ * @seq: file that is written
  * @t: transport
  */
 void svcrdma_grant_show(struct seq_file *seq, const struct svcrdma_transport *t)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What all other files tell a connection: that there is something to receive, that it has to end,
- * and why. What happens then is in recvfrom.c and in connection.c.
+ * Functions by which all other files tell a connection that there is a message to receive, or that
+ * it has to end, and for which reason. recvfrom.c and connection.c act on that.
  */
 #include "svcrdma.h"
 #include "trace.h"
@@ -10,17 +10,18 @@
  * svcrdma_transport_data - tell nfsd that there is something to receive
  * @t: transport
  *
- * A message that comes before ESTABLISHED is not shown here, and by transport_established()
- * then: it was added with a full barrier, before the state is looked at.
+ * nfsd is not told of a message that comes before the connection is ESTABLISHED, until
+ * transport_established() calls this function: the message was added to st_recv.ready with a full
+ * barrier before this function reads the state.
  *
  * Context: any.
- * Return: true: nfsd is told. false: the connection is not established yet, or not any more.
+ * Return: true: nfsd is told. false: the connection is not ESTABLISHED yet, or not any more.
  */
 bool svcrdma_transport_data(struct svcrdma_transport *t)
 {
 	if (READ_ONCE(t->st_state) != RPCRDMA_CONN_ESTABLISHED)
 		return false;
-	/* Whoever clears XPT_DATA after that sees what there is: pairs with recv_next(). */
+	/* A thread that clears XPT_DATA after this sees the new work: pairs with recv_next(). */
 	smp_mb__before_atomic();
 	set_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 	svc_xprt_enqueue(&t->st_xprt);
@@ -28,9 +29,9 @@ bool svcrdma_transport_data(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_connection_note_end - why does a connection end?
+ * svcrdma_connection_note_end - note the reason why a connection ends
  * @t: transport
- * @why: what somebody has seen; the first one counts
+ * @why: reason, which is ignored if another reason was noted before
  *
  * Context: any.
  */
@@ -40,9 +41,9 @@ void svcrdma_connection_note_end(struct svcrdma_transport *t, enum rpcrdma_end w
 }
 
 /**
- * svcrdma_transport_close - the connection is lost or has to end
+ * svcrdma_transport_close - close a connection that is lost or has to end
  * @t: transport
- * @why: if nobody has closed it before
+ * @why: reason, which is ignored if the connection was closed before
  *
  * Context: completion and CM handlers, and threads that hold a reference.
  */
@@ -56,10 +57,10 @@ void svcrdma_transport_close(struct svcrdma_transport *t, enum rpcrdma_end why)
 }
 
 /**
- * svcrdma_wc_error - a completion that failed ends its connection
+ * svcrdma_wc_error - end the connection of a completion that has failed
  * @t: transport
- * @what: was posted, for the trace; a flush is none of its own
- * @why: if nothing has failed before
+ * @what: kind of the work request, for the trace; a flush is not traced
+ * @why: reason of the end, which is ignored for a flush, and if the connection was closed before
  * @wc: completion
  *
  * Context: completion handlers.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls with Read chunks, until all of them is here. No thread waits for a client.
+ * Calls with Read chunks, from their header until all their data has been read. No thread waits for
+ * a client.
  *
- * What is counted, and where a call waits, are members of st_read.
+ * The counters and the list in this table are members of st_read.
  *
  * state     owner                     counted in    goes on
- * NONE      the CQ handler or a       -             to WAITING or BUILDING; or the call is wrong,
- *           thread                                  or one too many
+ * NONE      the CQ handler or a       -             to WAITING or BUILDING; or the call is
+ *           thread                                  malformed, or exceeds the credits
  * WAITING   st_read.wait              calls;        to BUILDING: st_read.retry is set, it is the
  *                                     perhaps pages first, and there are pages for it
  * BUILDING  the CQ handler or a       calls, pages, to READING: all Reads have regions; to
@@ -16,19 +17,22 @@
  * DONE,     st_recv.ready             calls, pages  to NONE: svcrdma_reads_end(), by a thread that
  * REFUSED                                           gives it to nfsd, or answers ERR_CHUNK
  *
- * st_read.retry says that the first in st_read.wait may have better luck. It is set when a
- * call leaves READING, which gives regions back, when a thread has one that is DONE, which gives
- * pages back, and when one goes back to WAITING while no other call has regions, since the last of
- * these may have given them back meanwhile.
+ * st_read.retry says that an attempt for the first call in st_read.wait may succeed now. It is set
+ * in four cases: a call leaves READING or is refused, which gives regions back; a thread has taken
+ * a call that is DONE or REFUSED, which gives pages back; the attempt for a call that has waited
+ * succeeds; or a call goes back to WAITING while no other call has regions, since the last other
+ * call may have given regions back during the attempt.
  *
- * Can the device do it at all? An attempt that began when st_read.built was 0, and during which no
- * other began (st_read.attempts is its own number still), had all regions to itself. If these
- * were too few, they are too few another time as well, and the call is refused.
+ * Some Reads need more regions than the device has. An attempt that began when st_read.built was 0,
+ * and during which no other began (st_read.attempts still is the number of this attempt), had all
+ * regions to itself. If these were too few, another attempt would fail as well, and the call is
+ * refused.
  *
- * Owner of the pages: the context from building on, then the svc_rqst, like any of its pages.
- * On return of 0 from read_submit(), exactly one call of read_wc() or of read_done()
- * follows, and behind the former perhaps one of verify_wc() of rxe.c, unless the connection ends
- * before. On < 0 none does. The context is not the caller's any more in both cases.
+ * The context owns the pages from BUILDING on; later the svc_rqst owns them, like all its pages.
+ * If read_submit() returns 0, it has called read_done(), or exactly one call of read_wc() follows
+ * unless the connection ends before; after read_wc() there may be one call of verify_wc() of
+ * rxe.c. If read_submit() returns a negative errno, none of these calls follows. In both cases the
+ * context is not the caller's any more.
  */
 #include <linux/sched/mm.h>
 
@@ -37,7 +41,7 @@
 #include "sysctl.h"
 #include "trace.h"
 
-/* Which states may follow: the table above. */
+/* The states that may follow each state, as in the table above. */
 static const u8 next_states[] = {
 	[SVCRDMA_READ_NONE]	= BIT(SVCRDMA_READ_WAITING) | BIT(SVCRDMA_READ_BUILDING),
 	[SVCRDMA_READ_WAITING]	= BIT(SVCRDMA_READ_BUILDING),
@@ -48,7 +52,7 @@ static const u8 next_states[] = {
 	[SVCRDMA_READ_REFUSED]	= BIT(SVCRDMA_READ_NONE),
 };
 
-/* By the owner of @rc. */
+/* The caller owns @rc. */
 static void set_state(struct svcrdma_recv_ctxt *rc, enum svcrdma_read_state state)
 {
 	WARN_ON_ONCE(!(next_states[rc->rc_read_state] & BIT(state)));
@@ -56,8 +60,8 @@ static void set_state(struct svcrdma_recv_ctxt *rc, enum svcrdma_read_state stat
 }
 
 /*
- * RFC 8166 section 4.2.4: the call of an RDMA_NOMSG is in a Position Zero chunk;
- * that of an RDMA_MSG is not.
+ * RFC 8166 section 4.2.4: the RPC call of an RDMA_NOMSG is in a Position Zero Read chunk; the RPC
+ * call of an RDMA_MSG is not.
  */
 static bool base_is_right(const struct svcrdma_recv_ctxt *rc)
 {
@@ -67,18 +71,18 @@ static bool base_is_right(const struct svcrdma_recv_ctxt *rc)
 }
 
 /*
- * Checks the Read list against the message and against @limit, bytes of pages, and
- * sets rc_stream_length, the bytes of pages that are needed.
+ * Check that the Read list fits the message and needs no more than @limit bytes of pages, and set
+ * rc_stream_length to the number of bytes that it needs.
  */
 static int plan_reads(struct svcrdma_recv_ctxt *rc, u32 limit)
 {
-	/* What stays in the Receive buffer, as the head. */
+	/* Number of bytes that stay in the Receive buffer as the head. */
 	u32 head = svcrdma_recv_is_simple(rc) ? rc->rc_lists.chunks[0].position : 0;
 	u32 size;
 
 	if (!base_is_right(rc))
 		return -EINVAL;
-	/* A Position beyond the inline part is found out in any case. */
+	/* rpcrdma_pieces_measure() refuses a Position beyond the inline part in any case. */
 	if (!rpcrdma_pieces_measure(&rc->rc_lists, rc->rc_inline_size,
 				    limit + min(head, rc->rc_byte_len), &size) ||
 	    (head ?: size) < SVCRDMA_CALL_HEADER_MIN)
@@ -88,9 +92,9 @@ static int plan_reads(struct svcrdma_recv_ctxt *rc, u32 limit)
 }
 
 /*
- * May the call have its pages? Credits alone would let a client that nobody knows yet pin
- * a whole payload for each. A call that waits for regions has its pages; and when no call
- * has any, one may begin whatever its size.
+ * May the call have its pages? If only credits limited this, a client that is not authenticated yet
+ * could pin the pages of a whole payload for each credit. A call that waits for regions has its
+ * pages already. When no call has pages, a call may have them whatever its size.
  */
 static bool reserve_pages(struct svcrdma_transport *t, const struct svcrdma_recv_ctxt *rc)
 {
@@ -106,21 +110,21 @@ static bool reserve_pages(struct svcrdma_transport *t, const struct svcrdma_recv
 	return true;
 }
 
-/* After each change of st_read.retry or st_read.wait: is there one for svcrdma_reads_next()? */
+/* Update st_read.pending after a change of st_read.retry or st_read.wait. */
 static void set_pending(struct svcrdma_transport *t)
 {
 	lockdep_assert_held(&t->st_recv_lock);
 	WRITE_ONCE(t->st_read.pending, t->st_read.retry && !list_empty(&t->st_read.wait));
 }
 
-/* One that has waited is not passed while it tries once more, either. */
+/* Does any call wait? A call that has waited and tries once more counts as one that waits. */
 static bool others_wait(const struct svcrdma_transport *t)
 {
 	lockdep_assert_held(&t->st_recv_lock);
 	return t->st_read.retries || !list_empty(&t->st_read.wait);
 }
 
-/* Of begin_reads() and start_reads(), beside 0 and errnos */
+/* A result of begin_reads() and start_reads(): the call waits in st_read.wait. */
 enum { READS_WAIT = 1 };
 
 static void begin_attempt(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
@@ -132,16 +136,18 @@ static void begin_attempt(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
 }
 
 /*
- * A call whose Reads are not done has not been answered: a client has no more of these
- * than it has credits (RFC 8166 section 3.3.1), however soon it sends again. One that
- * has more takes memory before anybody knows who it is, and is disconnected.
+ * Begin the first attempt of a call, or let it wait. A call whose Reads are not done has not been
+ * answered, so a client may have no more such calls than it has credits (RFC 8166 section 3.3.1),
+ * even if it gives up calls and sends them again. A client that has more would use memory before it
+ * is authenticated, and is disconnected.
  *
- * Calls that nfsd has are not counted. There are no more than threads, and a client may
- * give such a call up and use its credit again. When it gives up one whose Reads are not
- * done, they fail, and the connection with them.
+ * Calls that nfsd has are not counted. There are no more of these than threads, and a client may
+ * give up such a call and use its credit again. When a client gives up a call whose Reads are not
+ * done, the Reads fail, and the connection ends.
  *
- * 0: start_reads() is next; READS_WAIT: others wait already, or it gets no pages, and the
- * context was put behind them; -EDQUOT: it is one too many.
+ * Return: 0: the caller calls start_reads(). READS_WAIT: other calls wait already, or there are no
+ * pages for this one, and the context was put at the end of st_read.wait. -EDQUOT: the call exceeds
+ * the credits.
  */
 static int begin_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -181,8 +187,8 @@ static int add_all_pieces(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
 }
 
 /*
- * All of the call's Reads, or none. -EAGAIN: there are no memory regions left. -E2BIG: the
- * Send Queue is not that deep.
+ * Build all Reads of a call, or none. Return: 0; -EAGAIN: there are no memory regions left; -E2BIG:
+ * the Reads need more entries than the Send Queue has; or another negative errno.
  */
 static int build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -202,10 +208,11 @@ static int build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 }
 
 /*
- * Waits in front of those that came later, until a Read ends, or the attempt of another
- * fails. When there is none of these left, it may have been the last, just now.
- * -EAGAIN: no other call had a region since this attempt began, as its number is still the
- * last number. More would not be there another time.
+ * Put a call that got too few regions at the front of st_read.wait, where it waits until another
+ * call gives regions back. If no other call has regions, the last one may have given them back just
+ * now, so another attempt is made at once. Return: READS_WAIT; or -EAGAIN: no other call has had a
+ * region since this attempt began, as its number is still the last one. Then the call needs more
+ * regions than there are.
  */
 static int wait_for_regions(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -231,7 +238,7 @@ static int wait_for_regions(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 	return READS_WAIT;
 }
 
-/* It is DONE, or REFUSED: some thread can go on with the call. */
+/* Set the state DONE or REFUSED, and queue the call for a thread, which goes on with it. */
 static void read_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		      enum svcrdma_read_state state)
 {
@@ -247,8 +254,8 @@ static void read_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 }
 
 /**
- * svcrdma_reads_setup - nothing is read yet
- * @t: all zeros
+ * svcrdma_reads_setup - initialize the members for calls with Read chunks
+ * @t: new transport, in which these members are zero
  *
  * Context: any.
  */
@@ -258,8 +265,8 @@ void svcrdma_reads_setup(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_reads_show - calls whose Reads cannot begin yet, for debugfs.c
- * @seq: where to
+ * svcrdma_reads_show - show how many calls wait for their Reads to begin, for debugfs.c
+ * @seq: file that is written
  * @t: transport
  *
  * Context: process.
@@ -291,7 +298,7 @@ static void count_read(struct svcrdma_transport *t, const struct svcrdma_recv_ct
 }
 
 /**
- * svcrdma_reads_verified - all that a call has in Read chunks is here
+ * svcrdma_reads_verified - go on with a call of which all Read chunks have been read
  * @t: transport
  * @rc: context; not the caller's any more
  *
@@ -306,7 +313,7 @@ void svcrdma_reads_verified(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 	svcrdma_sq_put(t, need);
 }
 
-/* The last Read of a call is complete. The context stays as it is if it has failed. */
+/* Completion of a call's last Read. If the Read has failed, the teardown frees the context. */
 static void read_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct svcrdma_recv_ctxt *rc =
@@ -319,7 +326,7 @@ static void read_wc(struct ib_cq *cq, struct ib_wc *wc)
 		svcrdma_reads_verified(t, rc);
 }
 
-/* Posts a call's Reads, for which there are entries. Any context. */
+/* Post a call's Reads, which have their Send Queue entries. Context: any. */
 static void read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
 {
 	struct svcrdma_recv_ctxt *rc =
@@ -330,14 +337,14 @@ static void read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *
 	first = svcrdma_rws_chain(t, &rc->rc_reads, &rc->rc_read_cqe, NULL);
 	percpu_counter_inc(&svcrdma_stat_read);
 	ret = ib_post_send(t->st_qp, first, NULL);
-	/* A part of the chain may have been posted: hands off, until the drain. */
+	/* A part of the chain may have been posted: the context stays as it is until the drain. */
 	if (ret) {
 		trace_svcrdma_post_read_err(t, ret);
 		svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
 	}
 }
 
-/* They are posted now, or when Send Queue entries are there; nobody sleeps. */
+/* Post a call's Reads now, or let them wait for Send Queue entries; this does not sleep. */
 static int read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	int ret;
@@ -345,7 +352,7 @@ static int read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 	set_state(rc, SVCRDMA_READ_READING);
 	rc->rc_read_cqe.done = read_wc;
 	rc->rc_sq.sw_granted = read_granted;
-	/* Chunks without a byte. */
+	/* There is no Read if all chunks of the call are empty. */
 	if (list_empty(&rc->rc_reads.list)) {
 		read_done(t, rc, SVCRDMA_READ_DONE);
 		return 0;
@@ -359,10 +366,11 @@ static int read_submit(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 }
 
 /*
- * 0 or READS_WAIT; either way the context is somebody else's now. On failure it is
- * the transport's, and the connection is about to end.
+ * Build and post the Reads of a call. If the device can never do them, the call becomes REFUSED,
+ * and the thread that takes it from st_recv.ready answers ERR_CHUNK.
  *
- * What the device can never do has no Reads; the thread that comes for it answers ERR_CHUNK.
+ * Return: 0; READS_WAIT; or a negative errno: the connection is about to end, and the context stays
+ * as it is until the teardown. The context is not the caller's any more in any case.
  */
 static int start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -387,14 +395,15 @@ static int start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 }
 
 /**
- * svcrdma_reads_begin - a call with Read chunks has come
- * @rqstp: nfsd thread, which gives its pages
+ * svcrdma_reads_begin - check a call with Read chunks, and start its Reads
+ * @rqstp: nfsd thread from which the call takes pages
  * @t: transport
  * @rc: context with the decoded header; not the caller's any more on success
  *
  * Context: process. Waits for no client.
- * Return: 0: recv_pop() has it when all is read, unless the connection ends before.
- * -EINVAL or -EOPNOTSUPP: the call is wrong. -EDQUOT: it is one too many. -ENOMEM.
+ * Return: 0: recv_pop() returns @rc when all has been read, unless the connection ends before.
+ * -EINVAL or -EOPNOTSUPP: the call is to be answered with ERR_CHUNK. -EDQUOT: the call exceeds the
+ * credits. -ENOMEM.
  */
 int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			struct svcrdma_recv_ctxt *rc)
@@ -403,7 +412,7 @@ int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 
 	if (ret)
 		return ret;
-	/* A client that takes no Reads cannot ask for one. */
+	/* A client that allows no Reads in flight must not send Read chunks. */
 	if (!t->st_read_depth)
 		return -EOPNOTSUPP;
 	ret = svcrdma_sink_reserve(rc);
@@ -418,12 +427,13 @@ int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 }
 
 /*
- * Most calls with a Read chunk are small, and their Reads can begin as soon as they have come. All
- * others are left to svcrdma_reads_begin(), which refuses the wrong ones, and can wait.
+ * Is a message a small call? Most calls with a Read chunk are small, and their Reads can begin in
+ * the completion handler. All other calls are left to svcrdma_reads_begin(), which refuses those
+ * that are malformed, and can let a call wait.
  */
 static bool is_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	/* A thread takes one page less where its reply is in the same array. */
+	/* Where call and reply share an array of pages, a call gets fewer than st_max_pages. */
 	const u32 pages = min_t(u32, SVCRDMA_FEW_PAGES, t->st_max_pages - 3);
 
 	return svcrdma_recv_decode(rc) == RPCRDMA_OK &&
@@ -434,7 +444,7 @@ static bool is_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
 	       t->st_read_depth;
 }
 
-/* Nobody waits for regions or pages, and it is not one too many. */
+/* Begin the attempt of a small call if no call waits, there are pages, and credits allow it. */
 static bool claim_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	bool claimed;
@@ -451,14 +461,14 @@ static bool claim_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ct
 }
 
 /**
- * svcrdma_reads_claim - is a message a small call, whose Reads can begin at once?
+ * svcrdma_reads_claim - begin with a message if it is a small call whose Reads can start at once
  * @t: transport
- * @rc: context, which nobody else knows of
+ * @rc: context of the message, which the caller owns
  *
- * No thread has to give its pages for them then.
+ * A small call takes no pages from a thread.
  *
  * Context: completion handler.
- * Return: true: svcrdma_reads_start(). false: nothing was done, a thread is to look at the message.
+ * Return: true: the caller calls svcrdma_reads_start(). false: a thread is to handle the message.
  */
 bool svcrdma_reads_claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -474,8 +484,8 @@ bool svcrdma_reads_claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *
  * @t: transport
  * @rc: context; not the caller's any more, as when svcrdma_reads_begin() returns 0
  *
- * Context: completion handler. What rdma_rw may allocate does not wait for a file system or a disk:
- * either may wait for completions of the same work queue, or for a thread of this nfsd.
+ * Context: completion handler. The allocations of rdma_rw must not wait for a file system or a
+ * disk, which may wait for completions of the same work queue, or for a thread of this nfsd.
  */
 void svcrdma_reads_start(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -486,12 +496,12 @@ void svcrdma_reads_start(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *
 }
 
 /**
- * svcrdma_reads_end - a thread has a call of which all is read
+ * svcrdma_reads_end - stop counting a call that is DONE or REFUSED, for the thread that has it
  * @t: transport
- * @rc: context, the caller's
+ * @rc: context, which stays the caller's
  *
  * Context: process.
- * Return: false: it was not read, and is refused.
+ * Return: true: the call was DONE. false: the call was REFUSED, and is to be answered so.
  */
 bool svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -513,22 +523,22 @@ bool svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 }
 
 /**
- * svcrdma_reads_next - a call whose Reads may have better luck now
+ * svcrdma_reads_next - take a call from st_read.wait whose Reads may succeed now
  * @t: transport
  *
  * Context: process.
- * Return: a context, for svcrdma_reads_retry(), or NULL.
+ * Return: a context that the caller gives to svcrdma_reads_retry(), or NULL.
  */
 struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t)
 {
 	struct svcrdma_recv_ctxt *rc = NULL;
 
 	spin_lock(&t->st_recv_lock);
-	/* Set again while the attempts succeed: svcrdma_reads_retry() */
+	/* svcrdma_reads_retry() sets st_read.retry again while the attempts succeed. */
 	if (t->st_read.retry)
 		rc = list_first_entry_or_null(&t->st_read.wait, struct svcrdma_recv_ctxt, rc_list);
 	t->st_read.retry = false;
-	/* If there are no pages for it, those that have them are under way: svcrdma_reads_end(). */
+	/* If pages are short, svcrdma_reads_end() of another call gives some back. */
 	if (rc && reserve_pages(t, rc)) {
 		list_del_init(&rc->rc_list);
 		t->st_read.retries++;
@@ -541,10 +551,12 @@ struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_reads_pending - would svcrdma_reads_next() have anything?
+ * svcrdma_reads_pending - may svcrdma_reads_next() have a call?
  * @t: transport
  *
- * Context: any. A context that adds a call calls svcrdma_transport_data() after that.
+ * svcrdma_transport_data() is called after the answer has become true.
+ *
+ * Context: any.
  */
 bool svcrdma_reads_pending(const struct svcrdma_transport *t)
 {
@@ -552,10 +564,10 @@ bool svcrdma_reads_pending(const struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_reads_retry - try once more to read what a call has in Read chunks
- * @rqstp: nfsd thread, which gives its pages
+ * svcrdma_reads_retry - try once more to build the Reads of a call, and start them
+ * @rqstp: nfsd thread from which the call takes the pages that it lacks
  * @t: transport
- * @rc: from svcrdma_reads_next(); not the caller's any more
+ * @rc: context from svcrdma_reads_next(); not the caller's any more
  *
  * Context: process.
  */
@@ -567,13 +579,13 @@ void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	spin_lock(&t->st_recv_lock);
 	begin_attempt(t, rc);
 	spin_unlock(&t->st_recv_lock);
-	/* None, if it had to wait for regions only. */
+	/* A call that had to wait for regions only has all its pages. */
 	svcrdma_sink_fill(rqstp, rc);
 	waits = start_reads(t, rc);
 
 	spin_lock(&t->st_recv_lock);
 	t->st_read.retries--;
-	/* Not when it went back to the list's front. */
+	/* The next call is not tried if this one went back to the front of the list. */
 	more = !waits && !list_empty(&t->st_read.wait);
 	if (more)
 		t->st_read.retry = true;

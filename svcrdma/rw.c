@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDMA Read and RDMA Write, through the core's rdma_rw.
+ * RDMA Read and RDMA Write, through rdma_rw of ib_core.
  *
- * One struct svcrdma_rw moves one segment, or the part of it that is needed. The first one with a
- * few pages is in the context: rxe.c has one where it must not allocate. A call's Reads are one
- * chain, of which the last is signalled: Reads complete in the order in which they were posted. A
- * reply's Writes are put before its Send.
+ * One struct svcrdma_rw transfers one segment, or the part of the segment that is needed. The first
+ * struct svcrdma_rw of a context, if it has few pages, is a member of the context; rxe.c uses that
+ * member where it must not allocate. A call's Reads are one chain, whose last Read is signalled,
+ * since Reads complete in the order in which they were posted. A reply's Writes are put before its
+ * Send.
  *
- * The core registers memory where the device needs that: always for Reads on
- * iWARP, whose sink has to be registered. Its pool of regions is limited, and
- * rdma_rw_ctx_init() says -EAGAIN when it is empty; see read_chunks.c.
+ * ib_core registers memory where the device needs it: always for Reads on iWARP, where the local
+ * memory of a Read has to be registered. The queue pair's pool of memory regions is limited, and
+ * rdma_rw_ctx_init() returns -EAGAIN when the pool is empty; see read_chunks.c.
  */
 #include <linux/slab.h>
 
@@ -26,7 +27,7 @@ static void rw_free(struct svcrdma_rws *rws, struct svcrdma_rw *rw)
 	kfree(rw);
 }
 
-/* One with room for @count runs, which are to be set; rw_map() puts it on the list. */
+/* Allocate a struct svcrdma_rw for @count runs, which the caller sets; rw_map() lists it. */
 static struct svcrdma_rw *rw_alloc(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 				   unsigned int count)
 {
@@ -44,7 +45,7 @@ static struct svcrdma_rw *rw_alloc(struct svcrdma_transport *t, struct svcrdma_r
 	return NULL;
 }
 
-/* @length bytes from @offset of the first of @pages on, which follow each other */
+/* Allocate a struct svcrdma_rw for @length bytes from @offset of the first of @pages on. */
 static struct svcrdma_rw *rw_alloc_pages(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 					 struct page **pages, u32 offset, u32 length)
 {
@@ -59,7 +60,10 @@ static struct svcrdma_rw *rw_alloc_pages(struct svcrdma_transport *t, struct svc
 	return rw;
 }
 
-/* @length bytes. On success @rw is on the list, and its number of work requests is returned. */
+/*
+ * Map @length bytes, and put @rw on the list. Return: the number of work requests of @rw, or a
+ * negative errno: @rw is freed.
+ */
 static int rw_map(struct svcrdma_transport *t, struct svcrdma_rws *rws, struct svcrdma_rw *rw,
 		  const struct rpcrdma_segment *segment, u32 from, u32 length,
 		  enum dma_data_direction dir)
@@ -79,8 +83,8 @@ static int rw_map(struct svcrdma_transport *t, struct svcrdma_rws *rws, struct s
 /**
  * svcrdma_rws_free - unmap and free Reads or Writes
  * @t: transport, with its queue pair
- * @rws: empty afterwards. The HCA is done with them
- * @dir: as they were mapped
+ * @rws: Reads or Writes that the HCA is done with; empty afterwards
+ * @dir: direction with which they were mapped
  *
  * Context: process or completion handler on a work queue.
  */
@@ -97,14 +101,13 @@ void svcrdma_rws_free(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 }
 
 /**
- * svcrdma_rws_chain - one chain of work requests
+ * svcrdma_rws_chain - make one chain of the work requests of Reads or Writes
  * @t: transport
  * @rws: Reads or Writes
- * @cqe: for the last one's completion, or NULL where @tail has one
- * @tail: what comes after them, or NULL
+ * @cqe: entry for the completion of the last one, or NULL if @tail has an entry
+ * @tail: work request to follow in the chain, or NULL
  *
- * May be called once for these, and only where the chain is then posted: the
- * core counts on both.
+ * ib_core requires that this is called only once for @rws, and that the chain is posted afterwards.
  *
  * Context: any.
  * Return: the first work request.
@@ -126,11 +129,11 @@ struct ib_send_wr *svcrdma_rws_chain(struct svcrdma_transport *t, struct svcrdma
 }
 
 /**
- * svcrdma_rw_wc - a Read or Write that is not the last of its chain has failed
+ * svcrdma_rw_wc - completion of a Read or Write that has failed and is not the last of its chain
  * @cq: completion queue
  * @wc: completion
  *
- * The first one that fails says why; those that are flushed behind it do not.
+ * The first completion that fails has the reason; the work requests behind it are only flushed.
  *
  * Context: completion queue's work item.
  */
@@ -167,15 +170,15 @@ static int read_add_segment(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 /**
  * svcrdma_read_add - add a piece of a Read chunk to a call's Reads
  * @t: transport
- * @rc: context with its pages
- * @chunk: one of its Read chunks
- * @from: first byte of it
- * @length: bytes; @from + @length lies in @chunk
- * @sink: where to in the pages
+ * @rc: context of the call, with its pages
+ * @chunk: one of the call's Read chunks
+ * @from: offset in @chunk of the first byte to be read
+ * @length: number of bytes to be read; all of them lie in @chunk
+ * @sink: offset in the pages to which they go
  *
- * Context: process.
- * Return: 0, or a negative errno: -EAGAIN when the device has no memory region
- * left. What was added before stays.
+ * Context: process, or a completion handler on a work queue.
+ * Return: 0, or a negative errno: -EAGAIN when the device has no memory region left. Reads that
+ * were added before stay.
  */
 int svcrdma_read_add(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		     const struct rpcrdma_chunk *chunk, u32 from, u32 length,
@@ -213,7 +216,7 @@ static u32 kvec_run(const struct kvec *kvec, u32 pos, u32 max, struct page **pag
 	return min3(max, (u32)kvec->iov_len - pos, (u32)PAGE_SIZE - *offset);
 }
 
-/* Bytes from @pos that lie together in one page, at most @max; 0 at the end. */
+/* Return: number of bytes from @pos that lie together in one page, at most @max; 0 at the end. */
 static u32 xdr_buf_run(const struct xdr_buf *buf, u32 pos, u32 max,
 		       struct page **page, u32 *offset)
 {
@@ -235,14 +238,14 @@ static u32 xdr_buf_run(const struct xdr_buf *buf, u32 pos, u32 max,
 }
 
 /**
- * svcrdma_stream_run - the next bytes of a stream that lie together
- * @stream: stream; its position moves on
- * @max: at most so many bytes, not 0
- * @page: page that they lie in
- * @offset: where in it
+ * svcrdma_stream_run - take the next bytes of a stream that lie together in one page
+ * @stream: stream, whose position moves on
+ * @max: largest number of bytes, not 0
+ * @page: set to the page of the bytes
+ * @offset: set to their offset in @page
  *
  * Context: any.
- * Return: bytes; 0 at the end.
+ * Return: number of bytes; 0 at the end of the stream.
  */
 u32 svcrdma_stream_run(struct svcrdma_stream *stream, u32 max,
 		       struct page **page, u32 *offset)
@@ -263,7 +266,7 @@ u32 svcrdma_stream_run(struct svcrdma_stream *stream, u32 max,
 
 /* ---- Writes ---- */
 
-/* How many runs the next @length bytes are; the stream stays where it is. */
+/* Return: number of runs of the next @length bytes, or 0 if there are fewer bytes. */
 static unsigned int stream_count(struct svcrdma_stream stream, u32 length)
 {
 	unsigned int runs = 0;
@@ -280,7 +283,7 @@ static unsigned int stream_count(struct svcrdma_stream stream, u32 length)
 	return runs;
 }
 
-/* Do the next @length bytes lie in the buffer's pages, with no hole? Then @at is where. */
+/* Do the next @length bytes lie in the buffer's pages, with no hole? Sets @at to their offset. */
 static bool stream_in_pages(const struct svcrdma_stream *stream, u32 length, u32 *at)
 {
 	const struct xdr_buf *buf = stream->buf;
@@ -317,7 +320,10 @@ static struct svcrdma_rw *write_alloc_runs(struct svcrdma_transport *t, struct s
 	return rw;
 }
 
-/* Most Writes are an item of a READ in its pages. These need no walk: 3 % of a READ of 1 MiB. */
+/*
+ * Allocate a struct svcrdma_rw for the next @length bytes. Most Writes transfer the data of a READ,
+ * which lies in the pages. It needs no walk of the stream, which saves 3 % of a READ of 1 MiB.
+ */
 static struct svcrdma_rw *write_alloc(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 				      struct svcrdma_stream *stream, u32 length)
 {
@@ -355,14 +361,14 @@ static int write_add_segment(struct svcrdma_transport *t, struct svcrdma_send_ct
  * @t: transport
  * @sc: context of the reply
  * @lists: lists that hold @chunk
- * @chunk: a Write chunk or Reply chunk; lengths are those that the client offers
- * @stream: what to write
- * @length: bytes, at most @chunk->length
+ * @chunk: Write chunk or Reply chunk, with the lengths that the client offers
+ * @stream: bytes to be written
+ * @length: number of these bytes, at most @chunk->length
  *
- * Fills segments in order (RFC 8166 section 3.4.6).
+ * The segments are filled in order (RFC 8166 section 3.4.6).
  *
  * Context: process.
- * Return: 0 or a negative errno. What was added before stays.
+ * Return: 0 or a negative errno. Writes that were added before stay.
  */
 int svcrdma_write_add(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 		      const struct rpcrdma_chunk_lists *lists,
