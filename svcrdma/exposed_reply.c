@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Replies that the client pulls: responder-provided Read chunks, for clients that have
- * announced that they take them. Documentation/reliable-reply.rst.
+ * Replies that the client pulls: responder-provided Read chunks, for clients that have announced
+ * that they take them. See Documentation/reliable-reply.rst.
  *
- * Operation. A reply that fits neither inline nor in the Reply chunk is claimed in the
- * table of exposed replies, its bytes are registered for remote read, and nothing else, and
- * the registrations are posted in front of the Send of an RDMA_NOMSG, whose Position Zero
- * Read chunk they are. RDMA_DONE ends the exposure, and so does time: a LOCAL_INV for each
- * region is posted, and when the last one has completed memory is unmapped and pages are
- * freed. What the client says about its Reads is no proof that none is being served: only
- * an invalidation of ours is, or the end of the queue pair.
+ * Operation. A reply that fits neither inline nor in the Reply chunk gets a slot in the table of
+ * exposed replies. The bytes of the reply, and no other memory, are registered for remote read. The
+ * registrations are posted in front of the Send of an RDMA_NOMSG, whose Position Zero Read chunk
+ * names the registered memory. The exposure ends when RDMA_DONE comes, or when its time is over: a
+ * LOCAL_INV for each region is posted, and when the last one is complete, memory is unmapped and
+ * pages are freed. An RDMA_DONE does not prove that no Read is being served any more; only our own
+ * invalidation does, or the end of the queue pair.
  *
- * Owner of a struct svcrdma_exposed: the Send context until its Send is posted; the table
- * while it is armed; whoever took it out of there; the HCA while a LOCAL_INV is posted; in
- * the end whoever frees it. After a connection has failed nobody frees one but
- * svcrdma_exposed_destroy_all().
+ * The owner of a struct svcrdma_exposed is the Send context until its Send is posted; the table
+ * while the exposure is armed; then the thread that took it out of the table; and the HCA while
+ * LOCAL_INVs are posted, whose completion frees it. After a connection has failed, only
+ * svcrdma_exposed_destroy_all() frees it.
  *
- * Bounds: st_expose.table counts replies and bytes of the connection, svcrdma_exposed_bytes
- * those of the whole server. Send Queue entries for the invalidation are taken together
- * with those of the Send, so that ending an exposure never waits.
+ * Bounds: st_expose.table limits the replies and bytes of the connection, svcrdma_exposed_bytes the
+ * bytes of the whole server. Send Queue entries for the invalidations are taken together with those
+ * of the Send, so that the end of an exposure never waits for entries.
  */
 #include <linux/slab.h>
 
@@ -30,27 +30,28 @@
 #include "sysctl.h"
 #include "trace.h"
 
-enum { MAX_EXPOSED = 16 << 20 };	/* bytes, of one connection */
+enum { MAX_EXPOSED = 16 << 20 };	/* most bytes that one connection may expose */
 
-/* Of all connections. */
+/* Bytes of memory that the exposed replies of all connections keep */
 static atomic_long_t svcrdma_exposed_bytes;
 
 /**
  * struct svcrdma_exposed - one exposed reply
- * @ex_transport: constant
- * @ex_xid: of the reply
- * @ex_length: bytes exposed
- * @ex_bytes: of memory that it keeps; st_expose.table and svcrdma_exposed_bytes count those
- * @ex_slot: in st_expose.table, whose owner it is
- * @ex_exposure: how far it is: FENCING once it was taken out of the table
+ * @ex_transport: connection of the reply; constant
+ * @ex_xid: XID of the reply
+ * @ex_length: number of bytes that are exposed
+ * @ex_bytes: bytes of memory that the reply keeps, which st_expose.table and svcrdma_exposed_bytes
+ *	count
+ * @ex_slot: index of the slot in st_expose.table that this struct owns
+ * @ex_exposure: state of the exposure, which is FENCING after it was taken out of the table
  * @ex_inv_cqe: completion of the last LOCAL_INV
- * @ex_sq_held: Send Queue entries for the LOCAL_INVs
- * @ex_regions: the chunk
- * @ex_nr_pages: entries of @ex_pages, each a reference
- * @ex_pages: of the reply
- * @ex_nr_runs: entries of @ex_runs that are filled
- * @ex_max_runs: all of them
- * @ex_runs: the reply's bytes
+ * @ex_sq_held: number of Send Queue entries for the LOCAL_INVs
+ * @ex_regions: memory regions of the Position Zero Read chunk
+ * @ex_nr_pages: number of entries of @ex_pages, each a reference
+ * @ex_pages: pages of the reply
+ * @ex_nr_runs: number of entries of @ex_runs that are filled
+ * @ex_max_runs: number of all entries of @ex_runs
+ * @ex_runs: scatterlist of the reply's bytes
  */
 struct svcrdma_exposed {
 	struct svcrdma_transport *ex_transport;
@@ -72,8 +73,8 @@ struct svcrdma_exposed {
 /* ---- the end of an exposure ---- */
 
 /**
- * svcrdma_exposed_free - the memory of a reply is free
- * @ex: exposed reply that nobody can reach any more, or that was never posted
+ * svcrdma_exposed_free - free an exposed reply and its memory
+ * @ex: exposed reply that the client cannot read any more, or that was never posted
  *
  * Context: process, or a completion handler on a work queue.
  */
@@ -101,23 +102,23 @@ static void exposed_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct svcrdma_exposed, ex_inv_cqe);
 	struct svcrdma_transport *t = ex->ex_transport;
 
-	/* It stays as it is until the transport is freed. */
+	/* After a failure @ex stays as it is until the transport is freed. */
 	if (svcrdma_wc_failed(t, "inv", RPCRDMA_END_FENCE_FAILED, wc))
 		return;
-	/* Each but the last of the chain is unsignalled. */
+	/* Count the whole chain, as only its last LOCAL_INV is signalled. */
 	rpcrdma_count_shared(&t->st_counters.regions_invalidated_locally,
 			     ex->ex_regions.rs_count);
 	svcrdma_exposed_free(ex);
 }
 
-/* @ex was taken out of the table; not the caller's any more. */
+/* Post the LOCAL_INVs of @ex, which was taken out of the table; not the caller's any more. */
 static void exposed_end(struct svcrdma_exposed *ex)
 {
 	svcrdma_regions_invalidate(ex->ex_transport,
 				   rpcrdma_regions_inv(&ex->ex_regions.rs_list, NULL));
 }
 
-/* What was taken out of the table, as @slot. */
+/* Return: the exposed reply that was just taken out of the table, in @slot; now FENCING. */
 static struct svcrdma_exposed *exposed_taken(struct svcrdma_transport *t, int slot)
 {
 	struct svcrdma_exposed *ex = t->st_expose.table.slots[slot].owner;
@@ -127,7 +128,7 @@ static struct svcrdma_exposed *exposed_taken(struct svcrdma_transport *t, int sl
 	return ex;
 }
 
-/* Sets *@waiting when there are exposures. */
+/* Do the LOCAL_INVs of any reply take too long? Sets *@waiting if there are exposed replies. */
 static bool exposed_stuck(struct svcrdma_transport *t, bool *waiting)
 {
 	u64 now = get_jiffies_64();
@@ -146,13 +147,13 @@ static bool exposed_stuck(struct svcrdma_transport *t, bool *waiting)
 }
 
 /**
- * svcrdma_exposed_done - an RDMA_DONE: the client has pulled a reply
+ * svcrdma_exposed_done - end an exposure after an RDMA_DONE: the client has pulled the reply
  * @t: transport
- * @xid: which
+ * @xid: XID of the RDMA_DONE
  *
- * Unknown ones are dropped in silence (draft section 4.1.3): they come too late, or for a
- * reply that was given up. No client needs to send more of these than replies were exposed at a
- * time: one that does is disconnected.
+ * An RDMA_DONE for no exposed reply is dropped in silence (draft section 4.1.3), since it may come
+ * too late. No client needs to send more of these than replies have expired and may be exposed at a
+ * time; a client that does is disconnected.
  *
  * Context: process.
  */
@@ -186,7 +187,7 @@ void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid)
 }
 
 /**
- * svcrdma_expose_watch - have exposed replies looked at when their time is over
+ * svcrdma_expose_watch - have the expose work look at exposures soon
  * @t: transport
  *
  * Context: any.
@@ -195,12 +196,12 @@ void svcrdma_expose_watch(struct svcrdma_transport *t)
 {
 	unsigned long period = READ_ONCE(svcrdma_expose_timeout) * HZ / 4 + 1;
 
-	/* Soon, whatever the knob: it may be lowered meanwhile. */
+	/* At most a second, since the administrator may lower the timeout meanwhile. */
 	queue_delayed_work(svcrdma_release_wq, &t->st_expose.work,
 			   min_t(unsigned long, period, HZ));
 }
 
-/* Ends the exposures whose time is over, and sees to LOCAL_INVs. */
+/* End exposures whose time is over, and the connection if LOCAL_INVs take too long. */
 static void expose_work(struct work_struct *work)
 {
 	struct svcrdma_transport *t =
@@ -235,10 +236,10 @@ static void expose_work(struct work_struct *work)
 /* ---- the beginning ---- */
 
 /**
- * svcrdma_expose_limit - how many replies may be exposed at a time
+ * svcrdma_expose_limit - number of replies that may be exposed at a time
  * @t: transport
  *
- * Each has a Receive for its RDMA_DONE. A larger grant is set before a call can use it.
+ * The limit follows the grant: st_grant is larger before any call can use the new credits.
  *
  * Context: any.
  */
@@ -247,7 +248,7 @@ u32 svcrdma_expose_limit(const struct svcrdma_transport *t)
 	return READ_ONCE(t->st_grant) + t->st_spare_exposures;
 }
 
-/* In the table and in the sums, or not at all. */
+/* Put @ex into the table and count its bytes. Return: false: neither was done. */
 static bool exposed_claim(struct svcrdma_transport *t, struct svcrdma_exposed *ex)
 {
 	unsigned long limit = READ_ONCE(svcrdma_max_exposed_bytes);
@@ -269,7 +270,7 @@ out_sub:
 	return false;
 }
 
-/* For @pages of a reply, of which head and tail may share one, and Write chunks have parts. */
+/* Allocate for a reply of @pages pages; its runs may be more, for head and tail and at holes. */
 static struct svcrdma_exposed *exposed_alloc(u32 pages)
 {
 	u32 runs = pages + SVCRDMA_EXPOSED_SPARE_RUNS;
@@ -301,15 +302,15 @@ static int exposed_add_runs(struct svcrdma_exposed *ex, struct svcrdma_stream *s
 
 /**
  * svcrdma_expose - register a reply for the client to pull
- * @sc: context of the reply, which has the exposure on success
- * @xid: of the reply
- * @stream: the reply, without what went to Write chunks
- * @length: bytes of it
- * @held: bytes of the pages that it keeps, used or not
- * @lists: gets the segments; a Position Zero Read chunk was begun
+ * @sc: Send context of the reply, which owns the exposure on success
+ * @xid: XID of the reply
+ * @stream: bytes of the reply, without those that went to Write chunks
+ * @length: number of these bytes
+ * @held: bytes of all pages that the reply keeps, whether they are used or not
+ * @lists: lists that get the segments; a Position Zero Read chunk was begun
  *
  * Context: process.
- * Return: 0, or -EMSGSIZE: it does not fit the bounds, or memory is short.
+ * Return: 0, or -EMSGSIZE: the reply exceeds the bounds, or memory is short.
  */
 int svcrdma_expose(struct svcrdma_send_ctxt *sc, u32 xid, struct svcrdma_stream *stream,
 		   u32 length, u32 held, struct rpcrdma_chunk_lists *lists)
@@ -346,10 +347,10 @@ out_refuse:
 }
 
 /**
- * svcrdma_exposed_take_pages - the reply's pages go to the exposure
+ * svcrdma_exposed_take_pages - give the pages of a reply to the exposure
  * @ex: exposed reply
- * @pages: references that are not the caller's any more
- * @count: their number
+ * @pages: pages, whose references are not the caller's any more
+ * @count: number of @pages
  *
  * Context: process.
  */
@@ -364,11 +365,12 @@ void svcrdma_exposed_take_pages(struct svcrdma_exposed *ex, struct page **pages,
  * @ex: exposed reply; not the caller's any more
  * @message: Writes, if any, and the Send; the registrations are put in front of them
  *
- * Under the lock: from now on the reply can be found by its XID, and a client that says
- * RDMA_DONE before it can know of the reply must not be faster than the post.
+ * The post is under st_expose_lock: as soon as the exposure is armed, an RDMA_DONE finds it by its
+ * XID, and the LOCAL_INVs of a client that sends RDMA_DONE too early must not be posted before the
+ * registrations.
  *
- * Context: any. There are Send Queue entries for @message, for the registrations, and as
- * many again for the invalidations.
+ * Context: any. The caller has taken Send Queue entries for @message, for the registrations, and
+ * for as many invalidations.
  * Return: 0 or a negative errno, as ib_post_send().
  */
 int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *message)
@@ -394,11 +396,11 @@ int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *message)
 	return ret;
 }
 
-/* ---- of a connection ---- */
+/* ---- the beginning and the end of a connection ---- */
 
 /**
- * svcrdma_expose_setup - nothing is exposed yet
- * @t: all zeros
+ * svcrdma_expose_setup - initialize the members for exposed replies
+ * @t: new transport, in which these members are zero
  *
  * Context: any.
  */
@@ -408,7 +410,7 @@ void svcrdma_expose_setup(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_expose_stop - nothing ends by time any more
+ * svcrdma_expose_stop - cancel the expose work, so that no exposure ends by time any more
  * @t: transport that is closing
  *
  * Context: process.
@@ -419,12 +421,12 @@ void svcrdma_expose_stop(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_expose_init - a connection whose client takes Read chunks in replies
+ * svcrdma_expose_init - allocate the table of exposed replies
  * @t: transport
- * @count: replies that may be exposed at a time, ever; 0: none
+ * @count: largest number of replies that may ever be exposed at a time; 0 if none may
  *
  * Context: process.
- * Return: 0 or -ENOMEM. svcrdma_exposed_destroy_all() frees.
+ * Return: 0 or -ENOMEM. svcrdma_exposed_destroy_all() frees the table.
  */
 int svcrdma_expose_init(struct svcrdma_transport *t, u32 count)
 {
@@ -439,8 +441,8 @@ int svcrdma_expose_init(struct svcrdma_transport *t, u32 count)
 }
 
 /**
- * svcrdma_exposed_destroy_all - free all of a connection, in whatever state
- * @t: transport that nobody uses, its queue pair drained
+ * svcrdma_exposed_destroy_all - free all exposed replies, in whatever state, and their table
+ * @t: transport that nobody uses, and whose queue pair is drained
  *
  * Context: process.
  */

@@ -2,35 +2,34 @@
 /*
  * Listeners: one for each port, address family and network namespace.
  *
- * The CM calls the handler for a new connection; it makes a transport, puts it
- * on li_pending and wakes nfsd, which takes it off in accept. A peer can
- * ask faster than nfsd accepts, so the list is bounded, and each address has a share.
- * There is no bound in time: what is on the list waits for a thread of nfsd, not for the
- * client, and a client that has waited for too long gives up by itself. When the CM says
- * that it has, or that the device goes, the connection is taken off the list and freed
- * without a thread.
+ * The CM calls the handler for a new connection. The handler makes a transport, puts it on
+ * li_pending and wakes nfsd, which takes the transport off the list in accept. A peer can send
+ * requests faster than nfsd accepts them, so the list is bounded, and each address has a share.
+ * The time on the list is not bounded: a connection on the list waits for a thread of nfsd, not for
+ * the client, and a client that has waited for too long gives up by itself. When the CM reports
+ * that the client has given up, or that the device is removed, the connection is taken off the list
+ * and freed without a thread.
  *
- * A listener lives as long as nfsd wants it. When the device of its address goes, or the
- * address moves to another device, its id is destroyed by li_work, which listens again: at
- * once, then after waits that double, and whenever a device or an address turns up: ib_core and
- * the network tell of both, and of no more than that. Whether it helps the try finds out. A device
- * may need a moment until it has the address, so the waits begin anew. Each try that fails is
- * traced; the log has a line when the port is lost, and one when it is back. A listener for every
- * address has an id without a device, which is not lost: the CM listens on each device that comes.
+ * A listener lives as long as nfsd wants it. When the device of its address is removed, or the
+ * address moves to another device, li_work destroys the id and listens again: first at once, then
+ * after waits that double, and whenever ib_core reports a new device or the network a new address.
+ * Such a report does not say whether the listener can listen again; the try shows it. A new device
+ * may need a moment until it has the address, so the waits begin anew with the shortest. Each try
+ * that fails is traced; the log has a line when the port is lost, and one when it is back. A
+ * listener for every address has an id without a device, which is not lost when a device is
+ * removed: the CM listens on each device that is added.
  *
  * Teardown is svcrdma_listener_detach(), which SUNRPC calls once, never from
  * the CM handler:
- * 1. XPT_DEAD is set, so li_work leaves li_id alone from the moment on that
- *    li_mutex was free once.
- * 2. rdma_destroy_id() waits for the handler: afterwards nobody adds to
- *    li_pending, and neither the handler nor svcrdma_listener_rebind_all() queues li_work.
- * 3. li_work is waited for, and does not queue itself.
- * 4. What is pending is discarded; accept is not running, since detach runs
- *    under XPT_BUSY.
- * 5. Connections that are closed without a thread of nfsd let the svc_serv go, which may be freed
- *    once its listeners are closed: those of this listener, and those that nfsd has accepted.
- *    svcrdma_transports_wait() says why no others. A device that does not answer keeps the
- *    svc_serv that uses it, and no other one.
+ * 1. XPT_DEAD is set, and li_mutex is taken and released. li_work does not change li_id afterwards.
+ * 2. rdma_destroy_id() waits for the handler. Afterwards no handler adds to li_pending or queues
+ *    li_work; and svcrdma_listener_rebind_all() does not, since the listener leaves its list.
+ * 3. li_work is cancelled. It does not queue itself again, since XPT_DEAD is set.
+ * 4. Pending connections are discarded. Accept is not running, since detach runs under XPT_BUSY.
+ * 5. The svc_serv may be freed once its listeners are closed. So detach waits for connections that
+ *    are being closed without a thread of nfsd: those that came to this listener, and those that
+ *    nfsd has accepted. svcrdma_transports_wait() says why it waits for no others. A device that
+ *    does not answer delays only the svc_serv that uses it.
  */
 #include <linux/inetdevice.h>
 #include <linux/module.h>
@@ -43,15 +42,15 @@
 #include "svcrdma.h"
 #include "trace.h"
 
-/* A listener that cannot listen tries again after that, and twice that, and so on. */
+/* Waits in jiffies: a listener that cannot listen tries again after waits that double. */
 enum {
 	REBIND_MIN = HZ,
 	REBIND_MAX = 60 * HZ,
 };
 
 /*
- * Guards li_pending and li_nr_pending of all listeners, and st_listener. It is one lock for all,
- * since a context that has a transport does not know whether the listener is still there.
+ * Lock that guards li_pending and li_nr_pending of all listeners, and st_listener. All listeners
+ * share it, since a context that has a transport does not know whether the listener still exists.
  */
 static DEFINE_SPINLOCK(pending_lock);
 
@@ -69,9 +68,9 @@ static const struct sockaddr *client_of(const struct rdma_cm_id *id)
 }
 
 /*
- * Is there room for one more of this client's? An address may have as much of the backlog as it
- * leaves free, so one that asks without end has half of it, a second one a quarter, and there is
- * always room for somebody new.
+ * May one more connection of this client wait for accept? An address may have as many connections
+ * in the backlog as are still free, so an address that sends requests without end gets half of the
+ * backlog, a second one a quarter, and there is always room for a new address.
  */
 static bool listener_has_room(const struct svcrdma_listener *li, const struct rdma_cm_id *id)
 {
@@ -85,8 +84,8 @@ static bool listener_has_room(const struct svcrdma_listener *li, const struct rd
 }
 
 /*
- * Returning an error makes the CM reject the connection and destroy its id, to
- * which the transport then must not point any more.
+ * Make a transport for a connection request. If this returns an error, the CM rejects the
+ * connection and destroys its id, so the transport must not point to the id any more.
  */
 static int listener_request(struct svcrdma_listener *li, struct rdma_cm_id *id,
 			    const struct rdma_conn_param *param)
@@ -122,7 +121,7 @@ static int listener_request(struct svcrdma_listener *li, struct rdma_cm_id *id,
 	return 0;
 }
 
-/* Whoever takes a transport off the list accepts or discards it. */
+/* Take a transport off li_pending; the caller then accepts or discards it. */
 static void pending_remove(struct svcrdma_listener *li, struct svcrdma_transport *t)
 {
 	lockdep_assert_held(&pending_lock);
@@ -147,12 +146,12 @@ static struct svcrdma_transport *listener_pop(struct svcrdma_listener *li)
 }
 
 /**
- * svcrdma_listener_forget - a connection does not wait for accept any more
+ * svcrdma_listener_forget - take a connection off li_pending, if it waits for accept
  * @t: transport
  *
- * Context: process, and the CM handler.
- * Return: true: nfsd does not know of it, and the caller discards it. False: it is, or was,
- * in accept.
+ * Context: process.
+ * Return: true: nfsd does not know of the connection, and the caller discards it. false: accept has
+ * taken the connection already.
  */
 bool svcrdma_listener_forget(struct svcrdma_transport *t)
 {
@@ -169,7 +168,7 @@ bool svcrdma_listener_forget(struct svcrdma_transport *t)
 	return li;
 }
 
-/* Of those that nobody has accepted yet. No more come. */
+/* Discard the connections that wait for accept. No more requests come. */
 static void listener_discard_pending(struct svcrdma_listener *li)
 {
 	struct svcrdma_transport *t;
@@ -178,7 +177,7 @@ static void listener_discard_pending(struct svcrdma_listener *li)
 		svcrdma_transport_discard(t);
 }
 
-/* Which states may follow. Both events that make an id STALE may come. */
+/* The states that may follow each state. An id that is STALE may have another such event. */
 static const u8 next_states[] = {
 	[SVCRDMA_LISTENER_IDLE]		= BIT(SVCRDMA_LISTENER_LISTENING) |
 					  BIT(SVCRDMA_LISTENER_LOST),
@@ -195,7 +194,7 @@ static void listener_set_state(struct svcrdma_listener *li, enum svcrdma_listene
 	WRITE_ONCE(li->li_state, state);
 }
 
-/* The removal of a device waits until li_work, or detach, has destroyed the id. */
+/* Have li_work destroy the id, for which the removal of a device waits, and listen again. */
 static void listener_lost(struct svcrdma_listener *li)
 {
 	listener_set_state(li, SVCRDMA_LISTENER_STALE);
@@ -204,9 +203,9 @@ static void listener_lost(struct svcrdma_listener *li)
 }
 
 /*
- * A wildcard listener has an id of the CM's own on each device. Events of such an id
- * arrive here, too, with @id other than li_id: its removal is the CM's
- * business, which a nonzero return asks for.
+ * For a wildcard listener, the CM has an id of its own on each device. Events of such an id arrive
+ * here, too, with an @id that is not li_id. If its device is removed, the CM has to destroy that
+ * id, which a nonzero return value asks for.
  */
 static int listener_event(struct svcrdma_listener *li, struct rdma_cm_id *id,
 			  enum rdma_cm_event_type event)
@@ -247,7 +246,7 @@ static void listener_drop_id(struct svcrdma_listener *li)
 {
 	if (!li->li_id)
 		return;
-	/* No event of the id comes any more then, so nothing else changes the state. */
+	/* No event of the id comes after this, so no other context changes the state. */
 	rdma_destroy_id(li->li_id);
 	WRITE_ONCE(li->li_id, NULL);
 	listener_set_state(li, SVCRDMA_LISTENER_IDLE);
@@ -266,7 +265,7 @@ static int listener_listen(struct svcrdma_listener *li, struct net *net,
 	listener_set_state(li, SVCRDMA_LISTENER_LISTENING);
 	WRITE_ONCE(li->li_id, id);
 
-	/* Else [::] would take the IPv4 port as well. */
+	/* Without this, [::] would take the IPv4 port as well. */
 	if (sa->sa_family == AF_INET6) {
 		ret = rdma_set_afonly(id, 1);
 		if (ret)
@@ -289,16 +288,16 @@ static void listener_try_later(struct svcrdma_listener *li)
 {
 	unsigned long delay = READ_ONCE(li->li_delay);
 
-	/* svcrdma_listener_rebind_all() may set it meanwhile: then the next try comes at once. */
+	/* This may overwrite the value of svcrdma_listener_rebind_all(), which tries at once. */
 	WRITE_ONCE(li->li_delay, min_t(unsigned long, 2 * delay, REBIND_MAX));
-	/* Not later than somebody else wants it. */
+	/* This does not delay li_work if another context has queued it earlier. */
 	queue_delayed_work(svcrdma_wq, &li->li_work, delay);
 }
 
-/* Of an address, a scope and a port, as in [fe80::1%4294967295]:65535 */
+/* Length of a string with an address, a scope and a port, as in [fe80::1%4294967295]:65535 */
 #define LISTENER_NAME_LEN	(INET6_ADDRSTRLEN + 20)
 
-/* An address and a port for a person: a link-local address has its scope. */
+/* Write an address and a port in readable form; a link-local address has its scope. */
 static const char *listener_name(const struct sockaddr *sa, char name[LISTENER_NAME_LEN])
 {
 	char host[LISTENER_NAME_LEN];
@@ -309,7 +308,7 @@ static const char *listener_name(const struct sockaddr *sa, char name[LISTENER_N
 	return name;
 }
 
-/* The old id has to go first: both cannot have the port. */
+/* Try to listen again. The old id is destroyed first, since two ids cannot have the same port. */
 static void listener_rebind(struct svcrdma_listener *li)
 {
 	struct sockaddr *sa = (struct sockaddr *)&li->li_xprt.xpt_local;
@@ -365,7 +364,7 @@ static struct svcrdma_listener *listener_alloc(struct svc_serv *serv, struct net
 	return li;
 }
 
-/* From now on svcrdma_listener_rebind_all() queues li_work. */
+/* Put a listener on the list, for which svcrdma_listener_rebind_all() then queues li_work. */
 static void listener_add(struct svcrdma_listener *li)
 {
 	unsigned long flags;
@@ -377,9 +376,9 @@ static void listener_add(struct svcrdma_listener *li)
 
 /**
  * svcrdma_listener_create - xpo_create: listen on a port
- * @serv: who serves it
+ * @serv: svc_serv that serves the listener's connections
  * @net: network namespace
- * @sa: address and port; port 0 for any
+ * @sa: address and port; port 0 stands for any free port
  * @salen: size of @sa
  * @flags: unused
  *
@@ -399,7 +398,7 @@ struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
 	if (!li)
 		return ERR_PTR(-ENOMEM);
 
-	/* li_work needs xpt_local. */
+	/* li_mutex keeps li_work from reading xpt_local before it is set. */
 	mutex_lock(&li->li_mutex);
 	ret = listener_listen(li, net, sa);
 	if (!ret)
@@ -407,18 +406,18 @@ struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
 				   (struct sockaddr *)&li->li_id->route.addr.src_addr,
 				   salen);
 	else
-		/* li_work may wait for the lock: its device has gone meanwhile. */
+		/* li_work may wait for li_mutex, if the device was removed meanwhile. */
 		set_bit(XPT_DEAD, &li->li_xprt.xpt_flags);
 	mutex_unlock(&li->li_mutex);
 	if (ret) {
 		trace_svcrdma_listener_err("listen", ret);
-		/* nfsd goes on without it, and whoever starts nfsd may not look at its status. */
+		/* Log this: nfsd goes on without the listener, and its status may go unread. */
 		pr_notice_ratelimited("svcrdma: cannot listen on %s, error %d\n",
 				      listener_name(sa, name), ret);
 		cancel_delayed_work_sync(&li->li_work);
-		/* One of several devices may have listened for a while. */
+		/* If only some devices failed, others may have accepted requests meanwhile. */
 		listener_discard_pending(li);
-		/* The put drops a module reference; the caller keeps his. */
+		/* svc_xprt_put() drops a module reference; the caller keeps its own. */
 		__module_get(svcrdma_class.xcl_owner);
 		svc_xprt_put(&li->li_xprt);
 		return ERR_PTR(ret);
@@ -449,7 +448,7 @@ static void svcrdma_listener_detach(struct svc_xprt *xprt)
 	/* 1 */
 	mutex_lock(&li->li_mutex);
 	mutex_unlock(&li->li_mutex);
-	/* 2. Until then li_id tells the handler which events are the CM's business. */
+	/* 2. Until the id is destroyed, the handler compares the id of an event with li_id. */
 	listener_drop_id(li);
 	spin_lock_irqsave(&listeners_lock, flags);
 	list_del_init(&li->li_list);
@@ -467,7 +466,7 @@ static void svcrdma_listener_free(struct svc_xprt *xprt)
 	kfree(listener_of(xprt));
 }
 
-/* SUNRPC receives from, and sends to, connections only. */
+/* SUNRPC calls these operations for connections only. */
 static int listener_recvfrom(struct svc_rqst *rqstp)
 {
 	return 0;
@@ -514,9 +513,9 @@ const struct svc_xprt_ops svcrdma_listener_ops = {
 /* ---- devices and addresses that turn up ---- */
 
 /**
- * svcrdma_listener_rebind_all - whoever has lost its port tries again
+ * svcrdma_listener_rebind_all - have all listeners without an id try to listen again
  *
- * A device or an address has turned up.
+ * The caller has learned of a new device or a new address.
  *
  * Context: any.
  */
@@ -535,7 +534,7 @@ void svcrdma_listener_rebind_all(void)
 	spin_unlock_irqrestore(&listeners_lock, flags);
 }
 
-/* rdma_cm was told before: it is older than we are, so it can bind to the device now. */
+/* ib_core told rdma_cm of the device first, as it registered before us; so it can bind to it. */
 static int device_added(struct ib_device *device)
 {
 	svcrdma_listener_rebind_all();
@@ -584,7 +583,7 @@ int svcrdma_listener_init(void)
 }
 
 /**
- * svcrdma_listener_exit - no device and no address is reported any more
+ * svcrdma_listener_exit - stop the reports of devices and addresses
  *
  * Context: process; there are no listeners left.
  */
