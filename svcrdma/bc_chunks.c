@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Callbacks with chunks (RFC 8167 section 5.3), to clients that have announced that they
- * take them: a call that does not fit inline is exposed as a Position Zero Read chunk, and for
- * a reply that may not fit there is a Reply chunk.
+ * Callbacks with chunks (RFC 8167 section 5.3), for clients that have announced that they take
+ * them: a call that does not fit inline is exposed as a Position Zero Read chunk, and a call whose
+ * reply may not fit inline has a Reply chunk.
  *
- * Operation. The call is copied into pages of our own, as it is into a Send buffer
- * otherwise, and the Reply chunk is made of such pages, too: so nothing of the RPC is
- * exposed, and it may end whenever it likes. A reply in the Reply chunk is copied out when the
- * LOCAL_INVs have completed, and the RPC is looked up only then. Any other end of
- * the RPC (svcrdma_long_call_end()) starts the same LOCAL_INVs, for nobody.
+ * Operation. The call is copied into pages of our own, as an inline call is copied into a Send
+ * buffer, and the Reply chunk consists of such pages, too. So no memory of the RPC is exposed, and
+ * the RPC may end at any time. A reply in the Reply chunk is copied out when the LOCAL_INVs have
+ * completed, and the RPC is looked up only then. If the RPC ends without such a reply,
+ * svcrdma_long_call_end() posts the same LOCAL_INVs, and their completion only frees the memory.
  *
- * Owner of a struct svcrdma_long_call: the Send context of the call, until it is posted, which
- * may wait for Send Queue entries; the list while it is not ended; the HCA while the LOCAL_INVs
- * are posted. A callback that is given up before it is posted stays the Send context's. After a
- * connection has failed, only svcrdma_long_calls_destroy() frees one that was posted.
+ * The owner of a struct svcrdma_long_call is the Send context of the call until the call is posted,
+ * which may wait for Send Queue entries; the list st_long.calls until the callback is ended; and
+ * the HCA while the LOCAL_INVs are posted. A callback that is given up before it is posted still
+ * belongs to the Send context. After a connection has failed, only svcrdma_long_calls_destroy()
+ * frees a callback that was posted.
  *
- * Bounds: SVCRDMA_MAX_LONG_CALLS of a connection, SVCRDMA_MAX_CALLBACK bytes each way. Send
- * Queue entries for the invalidations are taken together with those of the Send.
+ * Bounds: a connection has at most SVCRDMA_MAX_LONG_CALLS callbacks with chunks, with at most
+ * SVCRDMA_MAX_CALLBACK bytes each way. Send Queue entries for the invalidations are taken together
+ * with those of the Send.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -30,12 +32,12 @@
 enum { LONG_PAGES = DIV_ROUND_UP(SVCRDMA_MAX_CALLBACK, PAGE_SIZE) };
 
 /**
- * struct long_memory - a chunk
- * @regions: its segments
- * @length: bytes
- * @nr_pages: entries of @pages
- * @pages: the memory
- * @sg: the same
+ * struct long_memory - the memory of a chunk
+ * @regions: memory regions, one for each segment of the chunk
+ * @length: size of the chunk in bytes
+ * @nr_pages: number of entries of @pages
+ * @pages: pages of the chunk
+ * @sg: scatterlist of @pages
  */
 struct long_memory {
 	struct svcrdma_regions	regions;
@@ -48,14 +50,14 @@ struct long_memory {
 /**
  * struct svcrdma_long_call - a callback with chunks
  * @lc_list: entry of st_long.calls, under st_expose_lock
- * @lc_transport: constant
- * @lc_xid: of the call
- * @lc_exposure: how far it is. A reply is taken while it is ARMED
- * @lc_answer: bytes of a reply in the Reply chunk, to be delivered; 0: none
- * @lc_sq_held: Send Queue entries for the LOCAL_INVs
+ * @lc_transport: connection of the callback; constant
+ * @lc_xid: XID of the call
+ * @lc_exposure: state of the exposure; a reply is accepted only while it is ARMED
+ * @lc_answer: number of bytes of a reply in the Reply chunk that is to be delivered, or 0
+ * @lc_sq_held: number of Send Queue entries for the LOCAL_INVs
  * @lc_inv_cqe: completion of the last LOCAL_INV
- * @lc_call: Read chunk; without pages when the call is inline
- * @lc_reply: Reply chunk; without pages when there is none
+ * @lc_call: memory of the Read chunk; without pages if the call is inline
+ * @lc_reply: memory of the Reply chunk; without pages if there is no Reply chunk
  */
 struct svcrdma_long_call {
 	struct list_head	lc_list;
@@ -78,7 +80,10 @@ static void memory_free(struct svcrdma_transport *t, struct long_memory *memory)
 		__free_page(memory->pages[--memory->nr_pages]);
 }
 
-/* Zeroed: a client that writes less than it says shows nfsd nothing of ours. */
+/*
+ * Allocate the pages of a chunk. They are zeroed, so that a client that writes less than it says
+ * cannot make nfsd take the former content of the pages for a part of the reply.
+ */
 static int memory_alloc(struct long_memory *memory, u32 length)
 {
 	u32 n, left = length;
@@ -125,8 +130,8 @@ static u32 long_call_regions(const struct svcrdma_long_call *lc)
 /* ---- the end ---- */
 
 /**
- * svcrdma_long_call_free - the memory of a callback is free
- * @lc: callback whose memory nobody can reach any more, or that was never posted
+ * svcrdma_long_call_free - free a callback and its memory
+ * @lc: callback whose memory the client cannot access any more, or that was never posted
  *
  * Context: process, or a completion handler on a work queue.
  */
@@ -146,7 +151,7 @@ void svcrdma_long_call_free(struct svcrdma_long_call *lc)
 		svcrdma_sq_put_held(t, held);
 }
 
-/* The client cannot change the memory any more: a reply in it is copied out. */
+/* LOCAL_INVs are complete: the client cannot change the memory any more; copy a reply out of it. */
 static void long_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct svcrdma_long_call *lc =
@@ -154,14 +159,14 @@ static void long_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_transport *t = lc->lc_transport;
 	struct long_memory *reply = &lc->lc_reply;
 
-	/* It stays as it is until the transport is freed. */
+	/* After a failure @lc stays as it is until the transport is freed. */
 	if (svcrdma_wc_failed(t, "inv", RPCRDMA_END_FENCE_FAILED, wc))
 		return;
 	rpcrdma_count_shared(&t->st_counters.regions_invalidated_locally,
 			     long_call_regions(lc));
 	if (lc->lc_answer) {
 		rpcrdma_count_shared(&t->st_counters.bytes_written, lc->lc_answer);
-		/* Unmapped, the pages are the CPU's. */
+		/* The CPU may read the pages after they are unmapped. */
 		svcrdma_regions_put(t, &reply->regions);
 		svcrdma_backchannel_answer(t, lc->lc_xid, reply->pages, lc->lc_answer);
 	}
@@ -175,12 +180,12 @@ static void long_call_fence(struct svcrdma_long_call *lc)
 
 	first = rpcrdma_regions_inv(&lc->lc_call.regions.rs_list, NULL);
 	first = rpcrdma_regions_inv(&lc->lc_reply.regions.rs_list, first);
-	/* The completion may have freed @lc by then. */
+	/* The completion may have freed @lc when the post returns. */
 	if (svcrdma_regions_invalidate(t, first))
 		svcrdma_expose_watch(t);
 }
 
-/* One that has not ended */
+/* Return: the callback with @xid that has not ended, or NULL. */
 static struct svcrdma_long_call *long_call_find(struct svcrdma_transport *t, u32 xid)
 {
 	struct svcrdma_long_call *lc;
@@ -194,12 +199,12 @@ static struct svcrdma_long_call *long_call_find(struct svcrdma_transport *t, u32
 }
 
 /**
- * svcrdma_long_call_offered - the Reply chunk that was sent with a callback
+ * svcrdma_long_call_offered - size of the Reply chunk that was sent with a callback
  * @t: transport
- * @xid: of the call
+ * @xid: XID of the call
  *
  * Context: any.
- * Return: its bytes, or 0.
+ * Return: size in bytes, or 0 if no Reply chunk was sent.
  */
 u32 svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid)
 {
@@ -215,11 +220,11 @@ u32 svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid)
 }
 
 /**
- * svcrdma_long_call_end - a callback has come to its end
+ * svcrdma_long_call_end - end the exposure of a callback
  * @t: transport
- * @xid: of the call, which may have been without chunks
- * @answer: bytes of a reply in its Reply chunk, which svcrdma_backchannel_answer() is to
- *	have; 0: there is none
+ * @xid: XID of the call, which may have had no chunks
+ * @answer: number of bytes of a reply in the Reply chunk, which svcrdma_backchannel_answer() is to
+ *	get; 0 if there is no such reply
  *
  * Context: any.
  */
@@ -243,12 +248,12 @@ void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer)
 }
 
 /**
- * svcrdma_long_calls_stuck - are LOCAL_INVs behind what the client does not take?
+ * svcrdma_long_calls_stuck - do the LOCAL_INVs of any callback take too long?
  * @t: transport
- * @waiting: set when any are under way
+ * @waiting: set to true if LOCAL_INVs of any callback are under way
  *
  * Context: any.
- * Return: true when the time of one is over.
+ * Return: true if the deadline of any of them has passed.
  */
 bool svcrdma_long_calls_stuck(struct svcrdma_transport *t, bool *waiting)
 {
@@ -268,8 +273,8 @@ bool svcrdma_long_calls_stuck(struct svcrdma_transport *t, bool *waiting)
 }
 
 /**
- * svcrdma_long_calls_destroy - free all of a connection, in whatever state
- * @t: transport that nobody uses, its queue pair drained
+ * svcrdma_long_calls_destroy - free all callbacks with chunks, in whatever state they are
+ * @t: transport that nobody uses, and whose queue pair is drained
  *
  * Context: process.
  */
@@ -337,8 +342,8 @@ static int long_call_build(struct svcrdma_long_call *lc, const struct rpc_rqst *
 }
 
 /**
- * svcrdma_long_calls_setup - no callback has chunks yet
- * @t: all zeros
+ * svcrdma_long_calls_setup - initialize the members for callbacks with chunks
+ * @t: new transport, in which these members are zero
  *
  * Context: any.
  */
@@ -348,21 +353,22 @@ void svcrdma_long_calls_setup(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_long_call_create - register what a callback exposes
- * @sc: context of the call, which has what was registered on success
- * @rqst: the call; nothing of it is needed after the return
- * @plan: with a Position Zero Read chunk, a Reply chunk or both
- * @lists: gets them; storage for RPCRDMA_MAX_SEGMENTS_SENT segments of each
+ * svcrdma_long_call_create - make the chunks of a callback, ready to be registered
+ * @sc: Send context of the call, which owns the callback on success
+ * @rqst: RPC of the call, which is not needed after the return
+ * @plan: plan with a Position Zero Read chunk, a Reply chunk or both
+ * @lists: lists that get the chunks, with room for RPCRDMA_MAX_SEGMENTS_SENT segments of each chunk
  *
  * Context: process.
- * Return: 0, or -ENOBUFS: memory is short, or too many are under way.
+ * Return: 0, or -ENOBUFS: memory is short, or too many callbacks with chunks are under way.
  */
 int svcrdma_long_call_create(struct svcrdma_send_ctxt *sc, const struct rpc_rqst *rqst,
 			     const struct rpcrdma_call_plan *plan,
 			     struct rpcrdma_chunk_lists *lists)
 {
 	/*
-	 * rpciod may be needed to write pages back. KCSAN: other bits of the task's flags change.
+	 * rpciod, which runs this, may be needed to write pages back, so allocations must not wait
+	 * for that. KCSAN would report other bits of the task's flags, which change meanwhile.
 	 */
 	unsigned int nofs = data_race(memalloc_nofs_save());
 	struct svcrdma_long_call *lc;
@@ -383,17 +389,17 @@ int svcrdma_long_call_create(struct svcrdma_send_ctxt *sc, const struct rpc_rqst
 }
 
 /**
- * svcrdma_long_call_post - register the memory, send the call, and take a reply
+ * svcrdma_long_call_post - post the registrations and the Send of a callback
  * @lc: callback; not the caller's any more, unless -ECANCELED is returned
- * @send: the Send
+ * @send: work request of the Send
  *
- * The post is under the lock: another context ends the call, or finds a reply to it, either before
- * the post or after it.
+ * The post is under st_expose_lock, so that another context ends the call, or finds a reply to it,
+ * either before the post or after the post.
  *
- * Context: any. There are Send Queue entries for @send, for the registrations, and as many again
- * for the invalidations.
- * Return: 0; -ECANCELED: it has been ended, and nothing was posted; or another negative errno,
- * as ib_post_send().
+ * Context: any. The caller has taken Send Queue entries for @send, for the registrations, and for
+ * as many invalidations.
+ * Return: 0; -ECANCELED: the callback was given up, and nothing was posted; or another negative
+ * errno, as ib_post_send().
  */
 int svcrdma_long_call_post(struct svcrdma_long_call *lc, struct ib_send_wr *send)
 {

@@ -2,10 +2,11 @@
 /*
  * The credits of all connections together.
  *
- * A credit is memory that a client has without asking: a Receive that is posted and a context for
- * the call in it. max_credits_total bounds what all clients have, rpcrdma_budget_limit() says what
- * of it is whose. A grant becomes larger when the client needs it and the budget allows it, and
- * never smaller: what is granted goes back to the budget when the connection ends.
+ * A credit stands for memory that a client has without asking: a Receive that is posted, and a
+ * context for the call in it. max_credits_total limits the credits of all clients together, and
+ * rpcrdma_budget_limit() divides them among the clients. A grant becomes larger when the client
+ * needs it and the budget allows it. It never becomes smaller: its credits go back to the budget
+ * when the connection ends.
  */
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
@@ -19,17 +20,17 @@
 #include "sysctl.h"
 
 enum {
-	/* One of so many messages that memory has room for; a credit takes three, and some more. */
+	/* Messages that memory must have room for per credit; a credit itself takes about three. */
 	MESSAGES_PER_CREDIT = 64,
-	LEAST_BY_MEMORY = 1024,
+	LEAST_BY_MEMORY = 1024,		/* least credits, however small the memory is */
 };
 
 /**
- * struct svcrdma_host - a host with connections; all under budget_lock
- * @ho_node: entry of hosts
- * @ho_address: its address; the port does not matter. Constant
- * @ho_connections: their number, at least one
- * @ho_granted: credits granted on them
+ * struct svcrdma_host - a client host with connections; all members are under budget_lock
+ * @ho_node: entry of the hash table hosts
+ * @ho_address: address of the host; the port does not matter. Constant
+ * @ho_connections: number of the host's connections, at least one
+ * @ho_granted: number of credits granted on these connections
  */
 struct svcrdma_host {
 	struct hlist_node	ho_node;
@@ -41,13 +42,13 @@ struct svcrdma_host {
 static DEFINE_SPINLOCK(budget_lock);
 static DEFINE_HASHTABLE(hosts, 8);
 static u32 hash_seed;
-static u32 by_memory;	/* credits, with the smallest messages */
+static u32 by_memory;	/* credits that memory allows, with messages of SVCRDMA_MIN_REQ_SIZE */
 
-/* Under budget_lock */
+/* Number of hosts, and of credits granted to all of them; both under budget_lock */
 static u32 nr_hosts;
 static u32 total;
 
-/* What the administrator wants, or memory allows */
+/* Credits of all connections that the administrator allows, or else memory */
 static u32 most_credits(void)
 {
 	return READ_ONCE(svcrdma_max_credits_total) ?:
@@ -78,11 +79,11 @@ static struct svcrdma_host *host_find(const struct sockaddr *address, u32 hash)
 }
 
 /**
- * svcrdma_budget_join - a connection is going to have credits
+ * svcrdma_budget_join - count a connection that is going to have credits
  * @t: transport with its addresses
  *
  * Context: process.
- * Return: 0 or -ENOMEM. svcrdma_budget_leave() ends it.
+ * Return: 0 or -ENOMEM. svcrdma_budget_leave() undoes this.
  */
 int svcrdma_budget_join(struct svcrdma_transport *t)
 {
@@ -121,8 +122,8 @@ static void set_budgeted(struct svcrdma_transport *t, u32 grant)
 }
 
 /**
- * svcrdma_budget_leave - a connection has no credits any more
- * @t: transport; it had joined, or had not
+ * svcrdma_budget_leave - give back the credits of a connection, and count it no more
+ * @t: transport, for which svcrdma_budget_join() may or may not have been called
  *
  * Context: process.
  */
@@ -148,13 +149,13 @@ void svcrdma_budget_leave(struct svcrdma_transport *t)
 /* ---- grants ---- */
 
 /**
- * svcrdma_budget_ask - what may the grant be?
+ * svcrdma_budget_ask - ask for a larger grant
  * @t: transport that has joined
- * @want: what it would like to grant, at least what it does
+ * @want: grant that the connection would like, no less than the grant that it has
  *
  * Context: process.
- * Return: the grant that it is to have, which is counted from now on: at most @want, and no less
- * than before.
+ * Return: the grant that the connection gets, at most @want, and no less than before. The budget
+ * counts it from now on.
  */
 u32 svcrdma_budget_ask(struct svcrdma_transport *t, u32 want)
 {
@@ -176,9 +177,9 @@ u32 svcrdma_budget_ask(struct svcrdma_transport *t, u32 want)
 }
 
 /**
- * svcrdma_budget_stay - what svcrdma_budget_ask() has allowed could not be done
+ * svcrdma_budget_stay - count the old grant again, as there was no memory for the new one
  * @t: transport that has joined
- * @grant: as before
+ * @grant: grant before svcrdma_budget_ask()
  *
  * Context: process.
  */
@@ -190,7 +191,7 @@ void svcrdma_budget_stay(struct svcrdma_transport *t, u32 grant)
 }
 
 /**
- * svcrdma_budget_init - how many credits there are, if the administrator does not say
+ * svcrdma_budget_init - compute how many credits memory allows, if the administrator sets no limit
  *
  * Context: module init; there is no connection.
  */

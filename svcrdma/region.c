@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory regions: what the client reads from us and writes to us. Exposed replies
+ * Memory regions, through which the client reads from our memory and writes to it. Exposed replies
  * (exposed_reply.c) and callbacks with chunks (bc_chunks.c) use them.
  *
- * A region is owned by whoever got it, until it is put back; it is put back only when nobody
- * can reach the memory by its handle any more.
+ * A region belongs to the exposed reply or callback that got it, until the region is put back. It
+ * is put back only when the client cannot access the memory by the region's handle any more.
  */
 #include <linux/slab.h>
 
@@ -13,7 +13,7 @@
 #include "svcrdma.h"
 #include "trace.h"
 
-/* How long LOCAL_INVs may take, jiffies; for tests to change */
+/* Jiffies that LOCAL_INVs may take; a variable, so that tests can change the value */
 unsigned long svcrdma_inv_timeout = SVCRDMA_SQ_TIMEOUT;
 
 static struct rpcrdma_region *region_alloc(struct svcrdma_transport *t)
@@ -30,7 +30,7 @@ static struct rpcrdma_region *region_alloc(struct svcrdma_transport *t)
 	return region;
 }
 
-/* One that is not in use, or NULL: memory is short. */
+/* Return: a region that is not in use, a new one if there is none, or NULL if memory is short. */
 static struct rpcrdma_region *region_get(struct svcrdma_transport *t)
 {
 	struct rpcrdma_region *region;
@@ -43,7 +43,7 @@ static struct rpcrdma_region *region_get(struct svcrdma_transport *t)
 	return region ?: region_alloc(t);
 }
 
-/* As much of @sg as goes into one region. */
+/* Map as many elements of @sg as fit into one region. */
 static int region_map(struct rpcrdma_region *region, struct scatterlist *sg, u32 count,
 		      int access)
 {
@@ -56,9 +56,9 @@ static int region_map(struct rpcrdma_region *region, struct scatterlist *sg, u32
 }
 
 /**
- * svcrdma_regions_init - no memory is registered yet
- * @regions: what svcrdma_regions_map() adds to
- * @inv_cqe: completion of their LOCAL_INVs
+ * svcrdma_regions_init - initialize a list of regions, which is empty
+ * @regions: list to which svcrdma_regions_map() adds regions
+ * @inv_cqe: entry for the completion of the regions' LOCAL_INVs
  *
  * Context: any.
  */
@@ -72,14 +72,14 @@ void svcrdma_regions_init(struct svcrdma_regions *regions, struct ib_cqe *inv_cq
 /**
  * svcrdma_regions_map - make memory ready to be registered, as one chunk
  * @t: transport
- * @regions: gets the regions, whose registrations are to be posted
- * @sg: memory, no element larger than a page
- * @count: elements
- * @access: of the client
- * @lists: gets a segment for each region; the chunk was begun
+ * @regions: list that gets the regions, whose registrations are to be posted
+ * @sg: scatterlist of the memory, with no element larger than a page
+ * @count: number of elements of @sg
+ * @access: access flags for the client
+ * @lists: lists that get a segment for each region; the chunk was begun
  *
  * Context: process.
- * Return: 0 or a negative errno; svcrdma_regions_put() in any case.
+ * Return: 0 or a negative errno; the caller calls svcrdma_regions_put() in either case.
  */
 int svcrdma_regions_map(struct svcrdma_transport *t, struct svcrdma_regions *regions,
 			struct scatterlist *sg, u32 count, int access,
@@ -108,9 +108,9 @@ int svcrdma_regions_map(struct svcrdma_transport *t, struct svcrdma_regions *reg
 }
 
 /**
- * svcrdma_regions_put - regions are not in use any more
+ * svcrdma_regions_put - unmap regions, and put them back into the pool
  * @t: transport
- * @regions: that were never posted, or are invalid, or whose queue pair is drained
+ * @regions: regions that were never posted, or are invalid, or whose queue pair is drained
  *
  * Context: any.
  */
@@ -135,8 +135,8 @@ static void region_reg_wc(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
- * svcrdma_regions_setup - no regions yet
- * @t: all zeros
+ * svcrdma_regions_setup - initialize the pool of regions, which is empty
+ * @t: new transport, in which the pool's members are zero
  *
  * Context: any.
  */
@@ -146,7 +146,7 @@ void svcrdma_regions_setup(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_region_pages - pages in one region, at most
+ * svcrdma_region_pages - largest number of pages in one region
  * @t: transport
  *
  * Context: any.
@@ -157,7 +157,7 @@ u32 svcrdma_region_pages(const struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_regions_create - what the regions of a connection are like
+ * svcrdma_regions_create - choose the type and the size of a connection's regions
  * @t: transport
  *
  * Context: process.
@@ -172,7 +172,7 @@ void svcrdma_regions_create(struct svcrdma_transport *t)
 
 /**
  * svcrdma_regions_destroy - free all regions of a connection
- * @t: transport that nobody uses, all its regions put
+ * @t: transport that nobody uses, and whose regions were all put back
  *
  * Context: process.
  */
@@ -190,8 +190,9 @@ void svcrdma_regions_destroy(struct svcrdma_transport *t)
 /* ---- exposures ---- */
 
 /*
- * Only an exposed reply, or a callback, that is NEW is given up or posted, and only one that is
- * ARMED has LOCAL_INVs. After these it is freed.
+ * The states that may follow each state. An exposed reply or a callback is posted, or given up,
+ * while it is NEW; its LOCAL_INVs are posted while it is ARMED; and it is freed when they are
+ * complete.
  */
 static const u8 next_states[] = {
 	[SVCRDMA_EXPOSURE_NEW]		= BIT(SVCRDMA_EXPOSURE_ARMED) |
@@ -218,11 +219,12 @@ void svcrdma_exposure_advance(struct svcrdma_exposure *exposure,
 }
 
 /**
- * svcrdma_exposure_is_stuck - do LOCAL_INVs take too long?
+ * svcrdma_exposure_is_stuck - do the LOCAL_INVs of an exposure take too long?
  * @exposure: exposure
- * @now: jiffies
+ * @now: current time in jiffies
  *
- * A peer that takes nothing off the queue keeps the LOCAL_INVs behind from being done.
+ * LOCAL_INVs wait behind earlier work requests of the Send Queue, which do not complete if the peer
+ * takes no data.
  *
  * Context: st_expose_lock is held.
  */
@@ -235,12 +237,12 @@ bool svcrdma_exposure_is_stuck(const struct svcrdma_exposure *exposure, u64 now)
 /**
  * svcrdma_regions_invalidate - post LOCAL_INVs
  * @t: transport
- * @first: chain of them, which have Send Queue entries
+ * @first: chain of LOCAL_INVs, which have their Send Queue entries
  *
- * They complete, unless the connection ends.
+ * The LOCAL_INVs complete unless the connection ends.
  *
  * Context: any.
- * Return: false: they were not posted; the connection ends.
+ * Return: true: they were posted. false: they were not, and the connection ends.
  */
 bool svcrdma_regions_invalidate(struct svcrdma_transport *t, struct ib_send_wr *first)
 {

@@ -3,13 +3,14 @@
  * Differences of rxe, the software device of the kernel. No other file of the server asks which
  * driver a device has.
  *
- * rxe may say of an RDMA Read that it has succeeded when only its first packets have come, and then
- * end the connection (Documentation/upstream/rxe-false-success.rst): nfsd would write to the file
- * what the pages held before. It places packets in order. So the last byte that a call's Reads
- * bring is set to SVCRDMA_READ_SENTINEL before. If it has changed, all is here. If not, the data
- * may have such a byte: it is read once more, and that Read is flushed if the others have failed.
- * A Write of no bytes would show that as well, but rxe's responder may then fail Reads that it is
- * asked for again (Documentation/upstream/rxe-empty-request.rst).
+ * rxe may report that an RDMA Read has succeeded when only its first packets have come, and then
+ * end the connection (Documentation/upstream/rxe-false-success.rst). nfsd would write the former
+ * content of the pages to the file. rxe places packets in order. So the last byte that a call's
+ * Reads bring is set to SVCRDMA_READ_SENTINEL before the Reads. If the byte has changed, all data
+ * is here. If it has not, the data may have the same byte in that place: the byte is read once
+ * more, and this verifying Read is flushed if the earlier Reads have failed. A Write of no bytes
+ * would show that as well, but rxe's responder may then fail Reads that are repeated
+ * (Documentation/upstream/rxe-empty-request.rst).
  *
  * read_chunks.c calls svcrdma_rxe_set_sentinel() before it makes a call's Reads, and
  * svcrdma_rxe_verify() when they are complete. With other devices neither is executed, until a
@@ -34,11 +35,11 @@ static bool on_rxe(const struct svcrdma_transport *t)
 	return svcrdma_transport_device(t)->ops.driver_id == RDMA_DRIVER_RXE;
 }
 
-/* There are connections on rxe, or there were. */
+/* Key that is on when the server has, or has had, a connection on rxe. */
 DEFINE_STATIC_KEY_FALSE(svcrdma_rxe);
 
 /**
- * svcrdma_rxe_begin - when an answer is overdue, and Reads are to be verified
+ * svcrdma_rxe_begin - shorten the timeout for answers, and verify Reads, if the device is rxe
  * @t: transport that is about to be accepted
  *
  * Context: process; may sleep.
@@ -53,9 +54,9 @@ void svcrdma_rxe_begin(const struct svcrdma_transport *t)
 
 /**
  * struct last - the last byte that a call's Reads bring
- * @chunk: it is in this one; NULL: they bring none
- * @from: at this byte of it
- * @to: goes to this byte of the call's pages
+ * @chunk: chunk that has the byte; NULL if the Reads bring no byte
+ * @from: offset of the byte in @chunk
+ * @to: offset in the call's pages to which the byte goes
  */
 struct last {
 	const struct rpcrdma_chunk	*chunk;
@@ -63,10 +64,10 @@ struct last {
 	u32				to;
 };
 
-/* The lists of a context do not change while its call is read. */
+/* Find the last byte. The chunk lists of a context do not change while its call is read. */
 static struct last find_last(const struct svcrdma_recv_ctxt *rc)
 {
-	/* What stays in the Receive buffer is not in the pages. */
+	/* These bytes stay in the Receive buffer, and are not in the pages. */
 	u32 head = svcrdma_recv_is_simple(rc) ? rc->rc_lists.chunks[0].position : 0;
 	struct last last = { NULL };
 	struct rpcrdma_pieces walk;
@@ -91,7 +92,7 @@ static u8 *byte_of(const struct svcrdma_recv_ctxt *rc, const struct last *last)
 }
 
 /**
- * svcrdma_rxe_do_set_sentinel - as svcrdma_rxe_set_sentinel(), where there is rxe
+ * svcrdma_rxe_do_set_sentinel - svcrdma_rxe_set_sentinel() while svcrdma_rxe is on
  * @t: transport, on any device
  * @rc: context with its pages, which are not mapped yet
  *
@@ -110,7 +111,7 @@ u32 svcrdma_rxe_do_set_sentinel(const struct svcrdma_transport *t, struct svcrdm
 	return VERIFY_ENTRIES;
 }
 
-/* A Read behind the Reads of a call is complete: these have succeeded indeed. */
+/* Completion of the verifying Read: if it has succeeded, so have the Reads of the call. */
 static void verify_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct svcrdma_recv_ctxt *rc =
@@ -130,18 +131,18 @@ static int post_verification(struct svcrdma_transport *t, struct svcrdma_recv_ct
 	int ret;
 
 	ret = svcrdma_read_add(t, rc, last->chunk, last->from, 1, last->to);
-	/* It has its entries since svcrdma_rxe_set_sentinel(). */
+	/* svcrdma_rxe_set_sentinel() has asked for the entries of this Read. */
 	rc->rc_sq.sw_need = need;
 	if (ret)
 		return ret;
-	/* The Reads of the call have used it. */
+	/* The Reads of the call are complete, so rc_read_cqe is free for this Read. */
 	rc->rc_read_cqe.done = verify_wc;
 	return ib_post_send(t->st_qp,
 			    svcrdma_rws_chain(t, &rc->rc_reads, &rc->rc_read_cqe, NULL), NULL);
 }
 
 /**
- * svcrdma_rxe_do_verify - as svcrdma_rxe_verify(), where there is rxe
+ * svcrdma_rxe_do_verify - svcrdma_rxe_verify() while svcrdma_rxe is on
  * @t: transport, on any device
  * @rc: context
  *
@@ -155,7 +156,7 @@ bool svcrdma_rxe_do_verify(struct svcrdma_transport *t, struct svcrdma_recv_ctxt
 
 	if (!on_rxe(t))
 		return true;
-	/* The CPU may look at the pages when they are not mapped any more. */
+	/* The CPU may read the pages only after they are unmapped. */
 	svcrdma_rws_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
 	last = find_last(rc);
 	if (!last.chunk || *byte_of(rc, &last) != SVCRDMA_READ_SENTINEL)
