@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Callbacks of NFSv4.1 and later: calls from the server to the client over the
- * client's connection, RFC 8167. Short messages, but to a client that has announced more:
+ * Callbacks of NFSv4.1 and later: calls from the server to the client over the client's connection,
+ * RFC 8167. Callbacks are inline messages, unless the client has announced that it takes chunks;
  * see bc_chunks.c.
  *
- * nfsd makes an rpc_clnt whose rpc_xprt shares the svc_xprt. It cannot connect: when
- * the connection is gone, calls fail with -ENOTCONN and nfsd waits for the client
- * to come back.
+ * nfsd makes an rpc_clnt whose rpc_xprt shares the svc_xprt. The rpc_xprt cannot connect: when the
+ * connection is gone, calls fail with -ENOTCONN, and nfsd waits for the client to come back.
  *
  * References: the svc_xprt has one to the rpc_xprt (xpt_bc_xprt), dropped by SUNRPC
  * when the svc_xprt is freed. The rpc_xprt uses the svc_xprt, which nfsd holds
  * on to for as long as its rpc_clnt lives.
  *
- * The end of an rpc_xprt: SUNRPC calls backchannel_destroy() from a work item of its own on the
- * system's queue, for which nobody waits who unloads this module. So the module's reference
- * is dropped by a work item of ours, which has waited for SUNRPC's to return: from then on
- * nothing of the rpc_xprt runs here but that item, and module exit destroys its queue, which
- * waits for the item's tail.
+ * The end of an rpc_xprt: SUNRPC calls backchannel_destroy() from a work item of its own on a queue
+ * of the system, and unloading this module does not wait for that work item. So the module
+ * reference of the rpc_xprt is dropped by backchannel_free_work(), which first waits for SUNRPC's
+ * work item. Afterwards only the end of backchannel_free_work() still runs in this module, and
+ * module exit waits for it, as it destroys the work queue.
  *
- * A call is copied to a Send context, so the request's buffer may go, or be sent
- * again, at any time.
+ * A call is copied to a Send context, so the request's buffer may be freed, or sent again, at any
+ * time.
  */
 #include <linux/module.h>
 #include <linux/seq_file.h>
@@ -36,10 +35,10 @@
 #include "trace.h"
 
 /**
- * struct bc_buffer - what SUNRPC encodes a call into, and decodes its reply from
- * @refused: the client refused the call; under queue_lock
+ * struct bc_buffer - buffer into which SUNRPC encodes a call, and from which it decodes the reply
+ * @refused: whether the client has refused the call; under queue_lock
  * @timer: SUNRPC's own callback for a task that has stopped waiting
- * @data: [call | reply]
+ * @data: bytes of the call, and behind them bytes for the reply
  */
 struct bc_buffer {
 	enum rpcrdma_refusal	refused;
@@ -54,7 +53,7 @@ static struct bc_buffer *bc_buffer_of(const struct rpc_rqst *rqst)
 
 /* ---- replies ---- */
 
-/* RFC 8167 section 4.1: reverse credits are apart from those of the connection. */
+/* RFC 8167 section 4.1: the credits for callbacks are apart from those for the client's calls. */
 static void backchannel_set_window(struct rpc_xprt *xprt, u32 credits)
 {
 	credits = clamp_t(u32, credits, 1, SVCRDMA_REVERSE_CREDITS);
@@ -85,7 +84,7 @@ static void backchannel_wait_for_reply(struct rpc_task *task)
 	rpcrdma_refusal_wait(task, &buffer->refused, &buffer->timer, backchannel_wait_ended);
 }
 
-/* Bytes copied; -EMSGSIZE: the reply is not one for @rqst. */
+/* Copy an inline reply. Return: its bytes, or -EMSGSIZE: it is too large for the head of @rqst. */
 static int backchannel_copy(struct rpc_rqst *rqst, const struct svcrdma_recv_ctxt *rc)
 {
 	struct kvec *head = &rqst->rq_private_buf.head[0];
@@ -97,14 +96,14 @@ static int backchannel_copy(struct rpc_rqst *rqst, const struct svcrdma_recv_ctx
 	return rc->rc_inline_size;
 }
 
-/* The same for a reply in pages of ours, which nobody has looked at until now. */
+/* Check and copy a reply in the pages of a Reply chunk. Return: its bytes, or -EIO. */
 static int backchannel_copy_pages(struct rpc_rqst *rqst, struct page **pages, u32 length)
 {
 	struct xdr_buf *reply = &rqst->rq_private_buf;
 	u32 n, at;
 
 	memcpy(reply, &rqst->rq_rcv_buf, sizeof(*reply));
-	/* RFC 8167 section 5.2 */
+	/* RFC 8167 section 5.2: the XID and the direction have to be those of a reply to @rqst. */
 	if (length > reply->buflen ||
 	    *(__be32 *)page_address(pages[0]) != rqst->rq_xid ||
 	    rpcrdma_message_direction(page_address(pages[0]),
@@ -119,11 +118,11 @@ static int backchannel_copy_pages(struct rpc_rqst *rqst, struct page **pages, u3
 }
 
 /**
- * svcrdma_backchannel_answer - a reply has come in the Reply chunk of its call
+ * svcrdma_backchannel_answer - complete the callback whose reply has come in its Reply chunk
  * @t: transport
- * @xid: of the call
- * @pages: the reply
- * @length: its size in bytes, not 0
+ * @xid: XID of the call
+ * @pages: pages with the reply
+ * @length: size of the reply in bytes, not 0
  *
  * Context: process.
  */
@@ -146,7 +145,7 @@ void svcrdma_backchannel_answer(struct svcrdma_transport *t, u32 xid,
 	spin_unlock(&xprt->queue_lock);
 }
 
-/* -ENOENT: nobody waits for it. */
+/* Complete the callback of an inline reply or RDMA_ERROR. -ENOENT: no callback waits for it. */
 static int backchannel_complete(struct rpc_xprt *xprt,
 				const struct svcrdma_recv_ctxt *rc)
 {
@@ -173,7 +172,7 @@ static void count_error(struct svcrdma_transport *t, u32 error)
 			     &t->st_counters.errors_received_chunk, 1);
 }
 
-/* RFC 8166 section 4.3.3: no more is returned than was offered. */
+/* RFC 8166 section 4.3.3: a Reply chunk that comes back is no larger than the one that was sent. */
 static bool backchannel_offered(struct svcrdma_transport *t, u32 xid, u32 length)
 {
 	u32 offered = svcrdma_long_call_offered(t, xid);
@@ -182,15 +181,15 @@ static bool backchannel_offered(struct svcrdma_transport *t, u32 xid, u32 length
 }
 
 /**
- * svcrdma_backchannel_reply - a client's reply, or RDMA_ERROR, to a callback
+ * svcrdma_backchannel_reply - handle a client's reply, or RDMA_ERROR, to a callback
  * @t: transport
- * @rc: decoded message; stays the caller's
+ * @rc: context of the decoded message; stays the caller's
  *
- * What belongs to no callback is dropped; so is a reply with chunks which its callback has
+ * A message that belongs to no callback is dropped; so is a reply with chunks that its callback has
  * not offered (RFC 8166 section 4.5).
  *
  * Context: process.
- * Return: false: it was dropped.
+ * Return: false: the message was dropped.
  */
 bool svcrdma_backchannel_reply(struct svcrdma_transport *t,
 			       struct svcrdma_recv_ctxt *rc)
@@ -216,7 +215,7 @@ bool svcrdma_backchannel_reply(struct svcrdma_transport *t,
 		if (rc->rc_header.proc == RPCRDMA_ERROR)
 			count_error(t, rc->rc_header.error);
 	}
-	/* The direction of an RDMA_ERROR is uncertain, hence that of its credits. */
+	/* RDMA_ERROR does not show its direction, so its credits may not be for callbacks. */
 	if (rc->rc_header.proc != RPCRDMA_ERROR)
 		backchannel_set_window(xprt, rc->rc_header.credits);
 	return true;
@@ -254,7 +253,7 @@ static void backchannel_buf_free(struct rpc_task *task)
 	kfree(bc_buffer_of(task->tk_rqstp));
 }
 
-/* Regions that @length bytes need; 0: too many bytes. */
+/* Return: number of regions that @length bytes need, or 0 if @length is too large. */
 static u32 backchannel_segments(const struct svcrdma_transport *t, u32 length)
 {
 	if (length > SVCRDMA_MAX_CALLBACK)
@@ -307,9 +306,10 @@ static int backchannel_encode(struct svcrdma_transport *t, struct svcrdma_send_c
 }
 
 /*
- * rpciod must not sleep for entries: the message has a place in the queue. It is a copy, and so
- * is what it exposes. If the RPC has ended by the time that there are entries, the reply is one
- * to no callback; a call with chunks is not sent then, since these ended with it. Consumes @sc.
+ * Post a callback. rpciod must not sleep for Send Queue entries, so the message may wait in
+ * st_sq.waiters. The message is a copy, and so is the memory that it exposes. If the RPC has ended
+ * when there are entries, an inline call is sent all the same, and its reply is dropped; a call
+ * with chunks is not sent, since its exposure has ended with the RPC. Consumes @sc.
  */
 static int backchannel_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 			    struct rpc_rqst *rqst)
@@ -328,7 +328,7 @@ static int backchannel_post(struct svcrdma_transport *t, struct svcrdma_send_ctx
 	return -ENOTCONN;
 }
 
-/* Consumes @sc. */
+/* Build a callback in @sc and post it. Consumes @sc. */
 static int backchannel_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 			    struct rpc_rqst *rqst)
 {
@@ -344,7 +344,7 @@ static int backchannel_send(struct svcrdma_transport *t, struct svcrdma_send_ctx
 	if (ret)
 		goto out_put;
 	if (plan.position_zero || plan.reply_chunk) {
-		/* SUNRPC sends a call again whose answer it could not read. */
+		/* SUNRPC may send this call for a second time, if it could not read the reply. */
 		svcrdma_long_call_end(t, be32_to_cpu(rqst->rq_xid), 0);
 		ret = svcrdma_long_call_create(sc, rqst, &plan, &lists);
 		if (ret)
@@ -359,8 +359,8 @@ out_put:
 }
 
 /*
- * Detach, which a thread of nfsd has to come for, will say that the connection is gone;
- * until somebody does, SUNRPC would call again without a pause.
+ * Tell SUNRPC that the connection is gone. Otherwise only detach would tell it, once a thread of
+ * nfsd runs that, and until then SUNRPC would send the call again without a pause.
  */
 static int backchannel_gone(struct rpc_xprt *xprt)
 {
@@ -368,7 +368,7 @@ static int backchannel_gone(struct rpc_xprt *xprt)
 	return -ENOTCONN;
 }
 
-/* -EBADSLT: SUNRPC lets it wait until another call has given its credit back. */
+/* Send a callback. -EBADSLT: SUNRPC lets it wait until another one has given its credit back. */
 static int backchannel_send_request(struct rpc_rqst *rqst)
 {
 	struct svcrdma_transport *t = backchannel_transport(rqst->rq_xprt);
@@ -387,7 +387,7 @@ static int backchannel_send_request(struct rpc_rqst *rqst)
 		goto out_err;
 	ret = backchannel_send(t, sc, rqst);
 	if (ret == -EMSGSIZE || ret == -EIO) {
-		/* An error would end another callback: that of the task that sends for this one. */
+		/* Return 0, since an error would end the task that sends, not the one of @rqst. */
 		trace_svcrdma_backchannel_send_err(t, be32_to_cpu(rqst->rq_xid), ret);
 		spin_lock(&rqst->rq_xprt->queue_lock);
 		bc_buffer_of(rqst)->refused = RPCRDMA_REFUSED;
@@ -403,7 +403,7 @@ out_err:
 	return ret;
 }
 
-/* Answered or not: nobody waits for the call any more. */
+/* End the exposure of a call for whose reply no task waits any more, answered or not. */
 static void backchannel_release_request(struct rpc_task *task)
 {
 	struct rpc_rqst *rqst = task->tk_rqstp;
@@ -415,15 +415,15 @@ static void backchannel_release_request(struct rpc_task *task)
 
 /* ---- the rpc_xprt ---- */
 
-/* The connection is gone: SUNRPC calls this from svc_xprt's teardown. */
+/* SUNRPC calls this from the teardown of the svc_xprt: the connection is gone. */
 static void backchannel_close(struct rpc_xprt *xprt)
 {
 	xprt_disconnect_done(xprt);
-	/* A reply that came before may be setting it. */
+	/* backchannel_set_window() has the lock, since an earlier reply may set it just now. */
 	backchannel_set_window(xprt, 1);
 }
 
-/* Only the client can connect. */
+/* Fail all tasks that want a connection, since only the client can connect. */
 static void backchannel_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 {
 	clear_bit_unlock(XPRT_CONNECTING, &xprt->state);
@@ -440,7 +440,7 @@ static void backchannel_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 		   xprt->stat.bind_count, xprt->stat.connect_count,
 		   xprt->stat.connect_time / HZ, xprt->stat.sends, xprt->stat.recvs,
 		   xprt->stat.bad_xids, xprt->stat.req_u, xprt->stat.bklog_u);
-	/* Chunks and memory regions: 17 values. */
+	/* The 17 statistics of chunks and memory regions are 0. */
 	seq_puts(seq, " 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
 }
 
@@ -453,9 +453,9 @@ static void backchannel_free_addresses(struct rpc_xprt *xprt)
 }
 
 /**
- * struct bc_xprt - an rpc_xprt of ours
- * @bx_rpc: SUNRPC's; first, since SUNRPC frees the whole by its address
- * @bx_free_work: frees it
+ * struct bc_xprt - an rpc_xprt for callbacks
+ * @bx_rpc: member for SUNRPC, the first one, since SUNRPC frees the struct by its address
+ * @bx_free_work: work item that frees the struct
  */
 struct bc_xprt {
 	struct rpc_xprt		bx_rpc;
@@ -468,12 +468,12 @@ static void backchannel_free(struct rpc_xprt *xprt)
 	xprt_free(xprt);
 }
 
-/* The module's last reference may go with it. */
+/* Free an rpc_xprt, and drop its module reference, which may be the last one. */
 static void backchannel_free_work(struct work_struct *work)
 {
 	struct bc_xprt *bx = container_of(work, struct bc_xprt, bx_free_work);
 
-	/* The one that has called backchannel_destroy() */
+	/* This is SUNRPC's work item that has called backchannel_destroy(). */
 	flush_work(&bx->bx_rpc.task_cleanup);
 	backchannel_free(&bx->bx_rpc);
 	module_put(THIS_MODULE);
@@ -509,7 +509,7 @@ static const struct rpc_xprt_ops backchannel_ops = {
 	.inject_disconnect	= backchannel_inject_disconnect,
 };
 
-/* nfsd's own timers decide what is too late. */
+/* Nominal values, since nfsd's own timers decide when a callback takes too long. */
 static const struct rpc_timeout backchannel_timeout = {
 	.to_initval	= 60 * HZ,
 	.to_maxval	= 60 * HZ,
@@ -576,7 +576,7 @@ static struct rpc_xprt *backchannel_setup(struct xprt_create *args)
 		return ERR_PTR(-ENOMEM);
 
 	xprt->ops = &backchannel_ops;
-	/* SUNRPC's sysfs files follow it without a look. */
+	/* SUNRPC's sysfs files use xprt_class without a test for NULL. */
 	xprt->xprt_class = &svcrdma_backchannel_class;
 	xprt->prot = XPRT_TRANSPORT_BC_RDMA;
 	xprt->timeout = &backchannel_timeout;
@@ -589,12 +589,12 @@ static struct rpc_xprt *backchannel_setup(struct xprt_create *args)
 	xprt_set_connected(xprt);
 
 	xprt->bc_xprt = args->bc_xprt;
-	/* Two sessions on one connection may come here at the same time. */
+	/* Two sessions on one connection may set up their callbacks at the same time. */
 	if (cmpxchg(&args->bc_xprt->xpt_bc_xprt, NULL, xprt)) {
 		backchannel_free(xprt);
 		return ERR_PTR(-EBUSY);
 	}
-	/* Dropped in backchannel_free_work(); the class is held while this runs. */
+	/* backchannel_free_work() drops it; SUNRPC holds the module while this function runs. */
 	__module_get(THIS_MODULE);
 	xprt_get(xprt);
 	return xprt;
@@ -606,6 +606,6 @@ struct xprt_class svcrdma_backchannel_class = {
 	.owner	= THIS_MODULE,
 	.ident	= XPRT_TRANSPORT_BC_RDMA,
 	.setup	= backchannel_setup,
-	/* Found by its identifier only; the list of names has to end, though. */
+	/* SUNRPC finds this class by its identifier only, but the list of names needs an end. */
 	.netid	= { "" },
 };

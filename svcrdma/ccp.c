@@ -2,23 +2,23 @@
 /*
  * Connection Configuration Protocol, RFC 5666 section 6: the server's part.
  *
- * Operation. A call of program 100417 is answered by the thread that has received it,
- * before nfsd sees it, if the administrator wants it; else nfsd says that there is no such
- * program. The answer is an RPC reply like others: it goes through svcrdma_sendto(), with
- * the chunks of the call, if it had any, and the grant.
+ * Operation. If the administrator has set answer_config, a call of program 100417 is answered by
+ * the thread that has received it, before nfsd sees it. Otherwise nfsd answers that there is no
+ * such program. The answer is an ordinary RPC reply: it goes through svcrdma_sendto(), with the
+ * grant, and with the chunks of the call if there were any.
  *
- * The client is not authenticated yet. It can change one thing: how large the replies are that it
- * gets inline on this connection, at most as large as its private data allows.
+ * The client is not authenticated yet. It can change only the size of the replies that it gets
+ * inline on this connection, up to the size that its private data allows.
  *
- * How many RDMA Reads the client takes is not looked at: the CM has negotiated that, and
- * the queue pair keeps to it.
+ * The number of RDMA Reads that the client says it allows is ignored, since the CM has negotiated
+ * that number, and the queue pair keeps to it.
  */
 #include "svcrdma.h"
 #include "trace.h"
 
 /*
- * Threads that are sending a reply meanwhile have looked at the old size, which was
- * right when their calls came.
+ * Apply the size of inline replies that a client asks for. A thread that is sending a reply at the
+ * same time may use the old size, which was right when its call came.
  */
 static void config_apply(struct svcrdma_transport *t,
 			 const struct rpcrdma_config_request *request)
@@ -29,7 +29,7 @@ static void config_apply(struct svcrdma_transport *t,
 	WRITE_ONCE(t->st_inline_most, size);
 }
 
-/* In the first page that nfsd would use. */
+/* Build the reply in the first page that nfsd would use for one. */
 static void config_build_reply(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			       const struct rpcrdma_config_call *call)
 {
@@ -47,12 +47,12 @@ static void config_build_reply(struct svc_rqst *rqstp, struct svcrdma_transport 
 }
 
 /**
- * svcrdma_config_answer - answer a call, if it is one of the transport's own
- * @rqstp: the call is in rq_arg, the context in rq_xprt_ctxt
+ * svcrdma_config_answer - answer a call if it is for the Connection Configuration Protocol
+ * @rqstp: nfsd thread with the call in rq_arg and its Receive context in rq_xprt_ctxt
  *
  * Context: process.
- * Return: true: the call was answered, or the connection ended, and the context is the
- * transport's again. False: the call is nfsd's.
+ * Return: true: the call was answered, or the connection ends, and the Receive context was put.
+ * false: the call is for nfsd.
  */
 bool svcrdma_config_answer(struct svc_rqst *rqstp)
 {
@@ -60,7 +60,7 @@ bool svcrdma_config_answer(struct svc_rqst *rqstp)
 	const struct kvec *head = &rqstp->rq_arg.head[0];
 	struct rpcrdma_config_call call;
 
-	/* No item of such a call may be in a chunk, so all of it is in the head. */
+	/* No item of such a call may be in a chunk, so the whole call is in the head. */
 	if (!rpcrdma_config_call_decode(head->iov_base, head->iov_len, &call))
 		return false;
 	if (call.status == RPCRDMA_SUCCESS && call.procedure == RPCRDMA_CONFIG_RDMA)
@@ -73,7 +73,7 @@ bool svcrdma_config_answer(struct svc_rqst *rqstp)
 
 	svcrdma_recv_ctxt_put(t, rqstp->rq_xprt_ctxt);
 	rqstp->rq_xprt_ctxt = NULL;
-	/* Nothing to be released: recvfrom returns 0. */
+	/* recvfrom returns 0, so SUNRPC is to release nothing. */
 	compat_rqst_reply_taken(rqstp);
 	memset(&rqstp->rq_res, 0, sizeof(rqstp->rq_res));
 	return true;

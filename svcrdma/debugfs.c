@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the server shows of its connections: /sys/kernel/debug/svcrdma/connections, a block for
- * each, and /proc/net/svcrdma, the sums of a network namespace.
+ * Files about the server's connections: /sys/kernel/debug/svcrdma/connections has a block for each
+ * connection, and /proc/net/svcrdma has the sums over a network namespace.
  *
- * A connection is there from the moment it is accepted until nothing can be counted any more, which
- * is before its memory goes. One that nobody has accepted is not.
+ * A connection is in these files from its accept until nothing can be counted any more, which is
+ * before its memory is freed. A connection that still waits for accept is not.
  *
- * What threads of nfsd count for each reply is counted by each processor for itself: a line of the
- * cache that they all change is one that each of them waits for.
+ * Each processor has its own copy of the counters that threads of nfsd change for each reply. If
+ * all processors changed the same cache line, each would have to wait for it.
  */
 #include <linux/proc_fs.h>
 #include <linux/seq_file_net.h>
@@ -107,7 +107,7 @@ static struct pernet_operations net_operations = {
 };
 
 /**
- * svcrdma_connections_init - make the files
+ * svcrdma_connections_init - create the files about connections
  *
  * Context: module init; there is no connection.
  * Return: 0 or a negative errno.
@@ -122,7 +122,7 @@ int svcrdma_connections_init(void)
 }
 
 /**
- * svcrdma_connections_exit - remove them, and wait for their readers
+ * svcrdma_connections_exit - remove the files about connections, and wait for their readers
  *
  * Context: module exit; there is no connection.
  */
@@ -133,8 +133,8 @@ void svcrdma_connections_exit(void)
 }
 
 /**
- * svcrdma_connection_add - a connection is about to be accepted
- * @t: transport with all that it needs
+ * svcrdma_connection_add - show a connection in the files, and allocate st_tally
+ * @t: transport that is about to be accepted, with all verbs objects and credits
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -149,8 +149,8 @@ int svcrdma_connection_add(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_connection_remove - a connection is about to be freed
- * @t: transport, its queue pair drained; it was added, or was not
+ * svcrdma_connection_remove - remove a connection from the files before it is freed
+ * @t: transport whose queue pair is drained, and which may or may not have been added
  *
  * Context: process.
  */
@@ -162,11 +162,12 @@ void svcrdma_connection_remove(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_connection_note_quiesce - a connection is taken down, whatever the reason
+ * svcrdma_connection_note_quiesce - note a reason for the end of a connection, if there is none yet
  * @t: transport
  *
- * Where nobody has seen one: a queue pair whose work was flushed has lost its peer; nfsd closes
- * what was not used for some minutes, and everything when it stops.
+ * If the connection is closing and no reason was noted, work requests were flushed, since the peer
+ * is gone. Otherwise nfsd closes the connection: because it was not used for some minutes, or
+ * because nfsd stops.
  *
  * Context: process; before svcrdma_sq_close().
  */

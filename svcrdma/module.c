@@ -2,11 +2,11 @@
 /*
  * Module init and exit.
  *
- * Each connection and listener holds a module reference, taken and dropped by
- * SUNRPC, and each rpc_xprt for callbacks one that a work item of ours drops. Exit therefore
- * runs with none left, and has only to wait for the tails of work items of our own queues,
- * which destroy_workqueue() does. Nothing of ours that SUNRPC calls from a work item or a
- * task of its own is left then: backchannel.c.
+ * Each connection and each listener holds a module reference, which SUNRPC takes and drops. Each
+ * rpc_xprt for callbacks holds a module reference, which a work item of ours drops. So module exit
+ * runs when none of these is left, and only waits for the ends of work items in our own queues,
+ * which destroy_workqueue() does. SUNRPC calls no function of this module from its own work items
+ * or tasks any more; see backchannel.c.
  */
 #include <linux/init.h>
 #include <linux/module.h>
@@ -29,8 +29,9 @@ struct svc_xprt_class svcrdma_class = {
 };
 
 /*
- * That of callbacks first: without a connection of ours nobody can use it. Once the other one is
- * there, nfsd may hold the module, and nothing may fail any more.
+ * Register both transport classes, the class of callbacks first, since it cannot be used without a
+ * connection of ours. Once the class of connections is registered, nfsd may hold the module, and
+ * no further step may fail.
  */
 static int __init classes_register(void)
 {
@@ -52,8 +53,9 @@ static void classes_unregister(void)
 }
 
 /*
- * Once the classes are registered, connections can come, which hold the module: whatever may fail
- * has been done before. Another module is noticed by the names of its files, or by its classes.
+ * Once the classes are registered, connections can come, which hold the module. So each step that
+ * may fail is done before. If the in-tree module is loaded, a step fails with -EEXIST, since that
+ * module has files or classes of the same names.
  */
 static int __init svcrdma_init(void)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Knobs and counters, /proc/sys/sunrpc/svc_rdma, under the names that scripts and
- * nfs-utils know. Knobs take effect for connections made afterwards, but for max_credits_total.
+ * Settings and counters in /proc/sys/sunrpc/svc_rdma, under the names that scripts and nfs-utils
+ * use. A setting takes effect for connections that are made afterwards, but max_credits_total,
+ * exposed_reply_seconds and max_exposed_bytes take effect at once.
  */
 #include <linux/sysctl.h>
 
@@ -39,7 +40,7 @@ static unsigned int max_expose_timeout = 3600;
 static unsigned int max_max_exposed_bytes = INT_MAX;
 static unsigned int stat_unused;
 
-/* Reading gives the sum; writing anything sets it to zero. */
+/* Reading a counter gives its sum over all processors; writing any value sets it to zero. */
 static int counter_handler(compat_ctl_table *table, int write, void *buffer,
 			   size_t *lenp, loff_t *ppos)
 {
@@ -80,7 +81,7 @@ static int counter_handler(compat_ctl_table *table, int write, void *buffer,
 		.proc_handler	= counter_handler,	\
 	}
 
-/* Counts nothing; kept because scripts read and reset it. */
+/* A counter that nothing changes; it is kept because scripts read and reset it. */
 #define DEAD_COUNTER(name)	KNOB(name, &stat_unused, SYSCTL_ZERO, SYSCTL_ZERO)
 
 static struct ctl_table svcrdma_table[] = {
@@ -151,7 +152,7 @@ out_destroy:
 /**
  * svcrdma_counters_exit - free the counters
  *
- * Context: process; nobody counts any more.
+ * Context: process; nothing is counted any more.
  */
 void svcrdma_counters_exit(void)
 {
@@ -162,7 +163,7 @@ void svcrdma_counters_exit(void)
 }
 
 /**
- * svcrdma_sysctl_init - make the files
+ * svcrdma_sysctl_init - create the files
  *
  * Context: process.
  * Return: 0, or -EEXIST: another module has files of these names, or else memory is short.
@@ -174,7 +175,7 @@ int svcrdma_sysctl_init(void)
 }
 
 /**
- * svcrdma_sysctl_exit - remove the files; waits for their readers
+ * svcrdma_sysctl_exit - remove the files, and wait for their readers
  *
  * Context: process.
  */

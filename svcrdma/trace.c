@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The bodies of the tracepoints, and the arguments of those about messages and chains. */
+/* Bodies of the tracepoints, and functions that call those for messages and chains. */
 #include "recv_ctxt.h"
 #include "send_ctxt.h"
 #include "svcrdma.h"
@@ -8,9 +8,9 @@
 #include "trace.h"
 
 /**
- * svcrdma_trace_received - tell of a message, as it came and when
+ * svcrdma_trace_received - trace a message that has come, before it is handled
  * @t: transport
- * @rc: with the message
+ * @rc: context with the message
  *
  * Context: the Receive's completion handler.
  */
@@ -22,9 +22,9 @@ void svcrdma_trace_received(const struct svcrdma_transport *t, const struct svcr
 }
 
 /**
- * svcrdma_trace_sent - tell of a message that is going to be posted
+ * svcrdma_trace_sent - trace a message that is about to be posted
  * @t: transport
- * @sc: with the message
+ * @sc: context with the message
  *
  * Context: any.
  */
@@ -38,10 +38,10 @@ void svcrdma_trace_sent(const struct svcrdma_transport *t, const struct svcrdma_
 }
 
 /**
- * svcrdma_trace_transfers - tell of RDMA Reads and Writes
+ * svcrdma_trace_transfers - trace the RDMA Reads and Writes of a chain
  * @t: transport
- * @wr: the chain that is going to be posted
- * @end: the first of it that is not to be told of, or NULL
+ * @wr: first work request of the chain, which is about to be posted
+ * @end: first work request of the chain that is not to be traced, or NULL
  *
  * Context: any.
  */

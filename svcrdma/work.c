@@ -2,12 +2,13 @@
 /*
  * The module's work queues.
  *
- * Polls and releases may be what memory reclaim waits for, when client and server are one
- * machine. Closing waits for others' work queues, which give no such promise. Polls are in a
- * queue like that of ib_core for IB_POLL_UNBOUND_WORKQUEUE.
+ * When client and server are one machine, memory reclaim may wait for polls and releases, so their
+ * queues have WQ_MEM_RECLAIM. Closing has not, since it waits for work queues of other modules,
+ * which may not have it. The queue of the polls is like that of ib_core for
+ * IB_POLL_UNBOUND_WORKQUEUE.
  *
- * A queue runs a few hundred items at a time. As many connections may be closing on a device that
- * does not answer, and the work of all other connections must not wait for that. So closing has a
+ * A queue runs a few hundred work items at a time. As many connections may be closing on a device
+ * that does not answer, and the work of other connections must not wait for that. So closing has a
  * queue of its own.
  */
 #include "svcrdma.h"
