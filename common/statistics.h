@@ -187,7 +187,7 @@ struct rpcrdma_connections {
 	void			(*cs_sum)(const struct rpcrdma_connection *connection,
 					  struct rpcrdma_counters *sum);
 	unsigned int		cs_net_id;
-	struct mutex		cs_lock;
+	struct mutex		cs_lock;	/* see above */
 	struct rb_root		cs_tree;
 	u64			cs_last;
 	struct dentry		*cs_folder;

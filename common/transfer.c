@@ -17,7 +17,7 @@
  * Context: any.
  */
 void rpcrdma_chain_set_cqe(struct ib_send_wr *first, const struct ib_send_wr *end,
-			struct ib_cqe *cqe)
+			   struct ib_cqe *cqe)
 {
 	for (; first != end; first = first->next)
 		if (!first->wr_cqe)

@@ -42,7 +42,7 @@ DECLARE_EVENT_CLASS(xprtrdma_value,
  * - xprtrdma_window: calls that have buffers now;
  * - xprtrdma_stalled: calls in flight, or messages for which the HCA does nothing, on a
  *   connection that is given up;
- * - xprtrdma_probe: calls in flight while the peer's HCA is asked for an acknowledgement;
+ * - xprtrdma_probe: calls in flight while the peer's HCA is asked for an acknowledgment;
  * - xprtrdma_connect: the result of a connect attempt;
  * - xprtrdma_post_failed: the result of a post;
  * - xprtrdma_qp_event: an asynchronous event of the queue pair.

@@ -13,7 +13,7 @@ struct xprtrdma_conn;
 #define XPRTRDMA_STALL_TIMEOUT		(60U * HZ)
 /* While messages wait for the HCA, one of them has to be complete within this time, jiffies. */
 #define XPRTRDMA_HCA_TIMEOUT		(30U * HZ)
-/* After calls have waited for this time the peer's HCA is asked for an acknowledgement. */
+/* After calls have waited for this time the peer's HCA is asked for an acknowledgment. */
 #define XPRTRDMA_PROBE_INTERVAL		(5U * HZ)
 
 /**
