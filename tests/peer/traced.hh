@@ -43,10 +43,7 @@ class Traced {
 		fail("no '", pattern, "' in the trace:", said);
 	}
 
-    private:
-	static constexpr const char *tracing = "/sys/kernel/tracing/";
-	std::string enable_;
-
+	/* All that was said since the trace was last emptied, a line for each event */
 	static std::string lines()
 	{
 		std::ifstream file(text(tracing, "trace"));
@@ -57,6 +54,10 @@ class Traced {
 				said += "\n" + line;
 		return said;
 	}
+
+    private:
+	static constexpr const char *tracing = "/sys/kernel/tracing/";
+	std::string enable_;
 
 	void set(int value)
 	{
