@@ -1,8 +1,188 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Whole transport headers: RFC 8166 section 4 */
-#include "header.hh"
+/*
+ * Whole transport headers: RFC 8166 section 4.
+ *
+ * Decoding stores segments as it checks them. Those of a Read list whose Positions are out of
+ * order are stored once more, each in its chunk, by place_read_segments(). Loops are bounded
+ * by the bytes that are there, never by a count that the peer sent.
+ */
+#include "chunk_list.hh"
+#include "header.h"
+#include "reader.hh"
+#include "rpc_message.h"
+#include "writer.hh"
 
 using namespace rpcrdma;
+
+/* ---- decoding: the Read list, sections 3.4.5 and 4.1.2 ---- */
+
+/* Section 3.4.3: a segment, from RPCRDMA_SEGMENT_SIZE bytes */
+static rpcrdma_segment load_segment(const u8 *from)
+{
+	return { load_be32(from), load_be32(from + 4), load_be64(from + 8) };
+}
+
+/* Index of the first Read chunk that does not lie before @position. */
+static u32 find_read_chunk(const rpcrdma_chunk_lists &lists, u32 position)
+{
+	u32 low = 0, high = lists.nr_read;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (lists.chunks[middle].position < position)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * The Read chunk at @position, made in its place among the others when it is the
+ * first segment with this Position. Only while there is no Write chunk.
+ */
+static rpcrdma_chunk *obtain_read_chunk(rpcrdma_chunk_lists &lists,
+					u32 position)
+{
+	u32 at = find_read_chunk(lists, position);
+
+	if (at < lists.nr_read && lists.chunks[at].position == position)
+		return &lists.chunks[at];
+	if (lists.nr_read >= lists.max_chunks)
+		return nullptr;
+	for (u32 i = lists.nr_read; i > at; i--)
+		lists.chunks[i] = lists.chunks[i - 1];
+	lists.chunks[at] = { position, lists.nr_segments, 0, 0 };
+	lists.nr_read++;
+	return &lists.chunks[at];
+}
+
+/* What is behind the discriminator: a Position and a segment */
+constexpr size_t read_segment_rest =
+	size_t(RPCRDMA_READ_SEGMENT_SIZE) - RPCRDMA_XDR_UNIT;
+
+/*
+ * Positions are multiples of four, in any order here. @ordered becomes false when the segment
+ * does not belong to the last chunk.
+ */
+static Status read_read_segment(Reader &reader, rpcrdma_chunk_lists &lists,
+				bool &ordered)
+{
+	const u8 *at = reader.take(read_segment_rest).data();
+	rpcrdma_segment segment;
+	rpcrdma_chunk *chunk;
+	u32 position;
+
+	if (!at)
+		return RPCRDMA_TRUNCATED;
+	position = load_be32(at);
+	if (position % RPCRDMA_XDR_UNIT)
+		return RPCRDMA_BAD_POSITION;
+	if (lists.nr_segments >= lists.max_segments)
+		return RPCRDMA_TOO_MANY;
+	chunk = obtain_read_chunk(lists, position);
+	if (!chunk)
+		return RPCRDMA_TOO_MANY;
+	if (chunk != &lists.chunks[lists.nr_read - 1])
+		ordered = false;
+	segment = load_segment(at + RPCRDMA_XDR_UNIT);
+	lists.segments[lists.nr_segments++] = segment;
+	return count_segment(*chunk, segment);
+}
+
+/*
+ * Segments of one Position make one chunk, in list order. @reader is at the start of a list that
+ * was found good.
+ */
+static void place_read_segments(Reader reader, rpcrdma_chunk_lists &lists)
+{
+	u32 first = 0;
+
+	/* Below count is the number of segments that are in their place. */
+	for (rpcrdma_chunk &chunk : read_chunks(lists)) {
+		chunk.first = first;
+		first += chunk.count;
+		chunk.count = 0;
+	}
+	while (reader.read_bool()) {
+		const u8 *at = reader.take(read_segment_rest).data();
+		rpcrdma_chunk &chunk =
+			lists.chunks[find_read_chunk(lists, load_be32(at))];
+
+		lists.segments[chunk.first + chunk.count++] =
+			load_segment(at + RPCRDMA_XDR_UNIT);
+	}
+}
+
+/* ---- decoding: all lists ---- */
+
+/* A Write chunk or the Reply chunk, which is a counted array of segments. @number counts it. */
+static Status read_counted_chunk(Reader &reader, rpcrdma_chunk_lists &lists,
+				 u32 &number)
+{
+	u32 count = reader.read_u32();
+	rpcrdma_segment *to;
+	rpcrdma_chunk *chunk;
+
+	if (reader.failed() ||
+	    count > reader.remaining() / RPCRDMA_SEGMENT_SIZE)
+		return RPCRDMA_TRUNCATED;
+	chunk = append_chunk(lists, 0);
+	if (!chunk || count > lists.max_segments - lists.nr_segments)
+		return RPCRDMA_TOO_MANY;
+	to = lists.segments + lists.nr_segments;
+	Span<const u8> bytes =
+		reader.take(size_t(count) * RPCRDMA_SEGMENT_SIZE);
+	for (const u8 *at = bytes.begin(); at != bytes.end();
+	     at += RPCRDMA_SEGMENT_SIZE) {
+		*to = load_segment(at);
+		Status status = count_segment(*chunk, *to++);
+
+		if (!status.ok())
+			return status;
+	}
+	lists.nr_segments += count;
+	number++;
+	return {};
+}
+
+/*
+ * The rest of an RDMA_MSG or RDMA_NOMSG, section 4.1.2. The Read list and the Write list are linked
+ * lists, hence a discriminator before each Read segment and each Write chunk; the Reply chunk is
+ * optional. On failure @lists is in no useful state.
+ */
+static Status read_lists(Reader &reader, rpcrdma_header &header,
+			 rpcrdma_chunk_lists &lists)
+{
+	const Reader start = reader;
+	bool ordered = true;
+	Status status;
+
+	while (status.ok() && reader.read_bool())
+		status = read_read_segment(reader, lists, ordered);
+	if (!ordered && status.ok() && !reader.failed())
+		place_read_segments(start, lists);
+	while (status.ok() && reader.read_bool())
+		status = read_counted_chunk(reader, lists, lists.nr_write);
+	if (status.ok() && reader.read_bool())
+		status = read_counted_chunk(reader, lists, lists.nr_reply);
+	if (!status.ok())
+		return status;
+	if (reader.failed())
+		return reader.bad_bool() ? RPCRDMA_BAD_DISCRIMINATOR :
+					   RPCRDMA_TRUNCATED;
+	header.size = u32(reader.position());
+	if (header.proc == RPCRDMA_NOMSG) /* section 4.2.4 */
+		return chunk_count(lists) ? RPCRDMA_OK : RPCRDMA_NO_LISTS;
+
+	/* Section 4.2.1: the XID of the RPC message is the one of the header. */
+	Reader payload = reader;
+	u32 xid = payload.read_u32();
+
+	return payload.failed() || xid != header.xid ? RPCRDMA_XID_MISMATCH :
+						       RPCRDMA_OK;
+}
 
 /* ---- the body of RDMA_ERROR, sections 4.1.2 and 4.5 ---- */
 
@@ -46,19 +226,28 @@ static Status read_error(Reader &reader, rpcrdma_header &header)
 	return {};
 }
 
-static Status write_error(Writer &writer, const rpcrdma_header &header)
+/* ---- decoding: the header ---- */
+
+static void clear_lists(rpcrdma_chunk_lists &lists)
 {
-	if (!error_size(header.error))
-		return RPCRDMA_BAD_ERROR;
-	writer.write_u32(header.error);
-	if (header.error == RPCRDMA_ERR_VERS) {
-		writer.write_u32(header.vers_low);
-		writer.write_u32(header.vers_high);
-	}
-	return {};
+	lists.nr_segments = 0;
+	lists.nr_read = 0;
+	lists.nr_write = 0;
+	lists.nr_reply = 0;
 }
 
-/* ---- decoding ---- */
+/* The four words that never change between versions: section 7 */
+static void read_fixed_header(Reader &reader, rpcrdma_header &header)
+{
+	const u8 *at = reader.take(RPCRDMA_FIXED_HEADER_SIZE).data();
+
+	if (!at)
+		return;
+	header.xid = load_be32(at);
+	header.vers = load_be32(at + 4);
+	header.credits = load_be32(at + 8);
+	header.proc = load_be32(at + 12);
+}
 
 static bool is_done(const rpcrdma_header &header)
 {
@@ -111,7 +300,98 @@ enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,
 	return status.code();
 }
 
+/* ---- decoding: RDMA_MSGP ---- */
+
+/*
+ * RFC 5666 sections 3.9 and 4.3: an RDMA_MSG with two more words, rdma_align and rdma_thresh,
+ * before its chunk lists. Nobody knows for sure how such a message is padded (RFC 8166 section
+ * 4.6.1); this tells those that cannot be padded at all.
+ */
+
+/* Where an item may begin in a message of whole XDR units, it is aligned already. */
+static constexpr bool pads_nothing(u32 align)
+{
+	return !align || RPCRDMA_XDR_UNIT % align == 0;
+}
+
+/* Bytes of the RPC message before it was reduced */
+static u64 unreduced_size(u64 payload, const rpcrdma_chunk_lists &lists)
+{
+	for (const rpcrdma_chunk &chunk : read_chunks(lists))
+		payload += chunk.length;
+	return payload;
+}
+
+/*
+ * No padding applies if
+ * - rdma_align is 0, so no alignment is asked for, or 1, 2 or 4: all items of an XDR
+ *   stream begin at a multiple of four, in the RPC message and in the Send; or
+ * - the whole message, with what its Read chunks bring, is not longer than rdma_thresh.
+ *   Padding goes to opaque items of at least (section 3.9, first), or of more than
+ *   (there, last) rdma_thresh bytes. Each item is shorter than the message, which
+ *   begins with its XID, so this holds whichever of the two the sender believes.
+ */
+static bool no_padding_applies(u32 align, u32 thresh, u64 size)
+{
+	return pads_nothing(align) || size <= thresh;
+}
+
+static Status read_unpadded(Reader &reader, rpcrdma_header &header,
+			    rpcrdma_chunk_lists &lists)
+{
+	u32 align = reader.read_u32();
+	u32 thresh = reader.read_u32();
+	Status status;
+
+	header.proc = RPCRDMA_MSG;
+	status = read_lists(reader, header, lists);
+	if (!status.ok())
+		return status;
+	Span<const u8> payload = reader.take(reader.remaining());
+	if (rpcrdma_message_direction(payload.data(), u32(payload.size())) !=
+		    RPCRDMA_RPC_CALL ||
+	    !no_padding_applies(align, thresh,
+				unreduced_size(payload.size(), lists)))
+		return RPCRDMA_BAD_PROC;
+	return {};
+}
+
+/* @header stays what it was unless the message is fit to be served. */
+enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,
+					    struct rpcrdma_header *header,
+					    struct rpcrdma_chunk_lists *lists)
+{
+	rpcrdma_header found = {};
+	Reader reader(message, length);
+	Status status = RPCRDMA_BAD_PROC;
+
+	clear_lists(*lists);
+	read_fixed_header(reader, found);
+	if (!reader.failed() && found.vers == RPCRDMA_VERSION &&
+	    found.proc == RPCRDMA_MSGP)
+		status = read_unpadded(reader, found, *lists);
+	if (status.ok())
+		*header = found;
+	else
+		clear_lists(*lists);
+	return status.code();
+}
+
 /* ---- encoding ---- */
+
+/* Bytes of all lists that come on top of three empty ones */
+static u64 lists_size(const rpcrdma_chunk_lists &lists)
+{
+	u64 size = 0;
+
+	for (const rpcrdma_chunk &chunk : read_chunks(lists))
+		size += read_chunk_size(chunk.count);
+	for (const rpcrdma_chunk &chunk : write_chunks(lists))
+		size += write_chunk_size(chunk.count);
+	for (const rpcrdma_chunk &chunk : reply_chunks(lists))
+		size += reply_chunk_size(chunk.count);
+	return size;
+}
 
 /* 0 for what is never sent; the largest u32 for what does not fit in one */
 u32 rpcrdma_header_size(const struct rpcrdma_header *header,
@@ -131,29 +411,62 @@ u32 rpcrdma_header_size(const struct rpcrdma_header *header,
 	}
 }
 
-static void write_empty_lists(Writer &writer)
+static void write_segment(Writer &writer, const rpcrdma_segment &segment)
 {
-	for (u32 i = 0; i < 3; i++)
+	writer.write_u32(segment.handle);
+	writer.write_u32(segment.length);
+	writer.write_u64(segment.offset);
+}
+
+/* Section 4.1.2: a linked list, whose end write_lists() writes */
+static void write_read_chunk(Writer &writer, const rpcrdma_chunk_lists &lists,
+			     const rpcrdma_chunk &chunk)
+{
+	if (!owns_segments(lists, chunk))
+		return writer.fail();
+	for (const rpcrdma_segment &segment : chunk_segments(lists, chunk)) {
+		writer.write_u32(1);
+		writer.write_u32(chunk.position);
+		write_segment(writer, segment);
+	}
+}
+
+/* A Write chunk, or the Reply chunk */
+static void write_counted_chunk(Writer &writer,
+				const rpcrdma_chunk_lists &lists,
+				const rpcrdma_chunk &chunk)
+{
+	if (!owns_segments(lists, chunk))
+		return writer.fail();
+	writer.write_u32(1);
+	writer.write_u32(chunk.count);
+	for (const rpcrdma_segment &segment : chunk_segments(lists, chunk))
+		write_segment(writer, segment);
+}
+
+/* Section 4.7: Read list, Write list, Reply chunk, each with its end. */
+static void write_lists(Writer &writer, const rpcrdma_chunk_lists &lists)
+{
+	const rpcrdma_chunk *chunk = lists.chunks;
+
+	for (u32 i = 0; i < lists.nr_read; i++)
+		write_read_chunk(writer, lists, *chunk++);
+	writer.write_u32(0);
+	for (u32 i = 0; i < lists.nr_write; i++)
+		write_counted_chunk(writer, lists, *chunk++);
+	writer.write_u32(0);
+	if (lists.nr_reply)
+		write_counted_chunk(writer, lists, *chunk);
+	else
 		writer.write_u32(0);
 }
 
-static Status write_body(Writer &writer, const rpcrdma_header &header,
-			 const rpcrdma_chunk_lists *lists)
+static void write_error(Writer &writer, const rpcrdma_header &header)
 {
-	switch (header.proc) {
-	case RPCRDMA_MSG:
-	case RPCRDMA_NOMSG:
-		if (lists)
-			write_lists(writer, *lists);
-		else
-			write_empty_lists(writer);
-		return {};
-	case RPCRDMA_DONE:
-		return {};
-	case RPCRDMA_ERROR:
-		return write_error(writer, header);
-	default: /* section 4.6.1: RDMA_MSGP is not sent */
-		return RPCRDMA_BAD_PROC;
+	writer.write_u32(header.error);
+	if (header.error == RPCRDMA_ERR_VERS) {
+		writer.write_u32(header.vers_low);
+		writer.write_u32(header.vers_high);
 	}
 }
 
@@ -162,13 +475,28 @@ rpcrdma_header_encode(struct rpcrdma_header *header,
 		      const struct rpcrdma_chunk_lists *lists, void *buffer,
 		      u32 capacity)
 {
+	static constexpr rpcrdma_chunk_lists no_lists = {};
 	Writer writer(buffer, capacity);
-	Status status;
 
-	write_fixed_header(writer, *header);
-	status = write_body(writer, *header, lists);
-	if (!status.ok())
-		return status.code();
+	writer.write_u32(header->xid);
+	writer.write_u32(header->vers);
+	writer.write_u32(header->credits);
+	writer.write_u32(header->proc);
+	switch (header->proc) {
+	case RPCRDMA_MSG:
+	case RPCRDMA_NOMSG:
+		write_lists(writer, lists ? *lists : no_lists);
+		break;
+	case RPCRDMA_DONE:
+		break;
+	case RPCRDMA_ERROR:
+		if (!error_size(header->error))
+			return RPCRDMA_BAD_ERROR;
+		write_error(writer, *header);
+		break;
+	default: /* section 4.6.1: RDMA_MSGP is not sent */
+		return RPCRDMA_BAD_PROC;
+	}
 	if (writer.failed())
 		return RPCRDMA_NO_SPACE;
 	header->size = u32(writer.position());

@@ -96,7 +96,7 @@ enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,
  *	@header->size is the size of this header; unchanged on failure
  * @lists: lists over the caller's storage; filled in for %RPCRDMA_OK, else emptied
  *
- * padded.cc has the rule, and the reason for it. Replies are refused, since a requester drops each
+ * header.cc has the rule, and the reason for it. Replies are refused, since a requester drops each
  * RDMA_MSGP (RFC 8166 section 4.6.1).
  *
  * Return: %RPCRDMA_OK, %RPCRDMA_BAD_PROC when padding may apply or it is no RDMA_MSGP

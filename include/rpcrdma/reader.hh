@@ -28,6 +28,11 @@ class Reader {
 	{
 		return failed_;
 	}
+	/* Has it failed because of a word that is no XDR boolean? */
+	constexpr bool bad_bool() const
+	{
+		return bad_bool_;
+	}
 	constexpr size_t position() const
 	{
 		return position_;
@@ -58,6 +63,18 @@ class Reader {
 		return at ? load_be64(at) : 0;
 	}
 
+	/* RFC 4506 section 4.4: 0 or 1, which optional data begins with, too. */
+	constexpr bool read_bool()
+	{
+		u32 word = read_u32();
+
+		if (word > 1) {
+			bad_bool_ = true;
+			fail();
+		}
+		return word == 1;
+	}
+
 	constexpr void skip(size_t bytes)
 	{
 		advance(bytes);
@@ -72,12 +89,17 @@ class Reader {
 	}
 
     private:
+	constexpr void fail()
+	{
+		failed_ = true;
+		position_ = buffer_.size();
+	}
+
 	/* The start of the next @bytes bytes, or null after the end. */
 	constexpr const u8 *advance(size_t bytes)
 	{
 		if (failed_ || bytes > remaining()) {
-			failed_ = true;
-			position_ = buffer_.size();
+			fail();
 			return nullptr;
 		}
 		position_ += bytes;
@@ -87,6 +109,7 @@ class Reader {
 	Span<const u8> buffer_;
 	size_t position_ = 0;
 	bool failed_ = false;
+	bool bad_bool_ = false;
 };
 
 } /* namespace rpcrdma */

@@ -8,9 +8,9 @@ from documents import TOP
 import walk
 
 # None of them grows. The aim is 110, 20 and 50: who makes the walk shorter lowers these.
-MOST_CALLS = 168
-MOST_FILES = 39
-MOST_CHANGES = 119
+MOST_CALLS = 150
+MOST_FILES = 37
+MOST_CHANGES = 103
 
 HEADER = """
 static inline int of(int x)

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <rpcrdma/rpc_message.h>
-#include <rpcrdma/header.hh>
+#include <rpcrdma/header.h>
 
 #include "support/header_check.hh"
 #include "support/messages.hh"

@@ -71,6 +71,31 @@ TEST(Reader, SkipCannotWrap)
 	EXPECT_TRUE(reader.failed());
 }
 
+TEST(Reader, BooleansAreZeroOrOne)
+{
+	Bytes bytes = hex("00000001 00000000 00000002 00000001");
+	Reader reader = over(bytes);
+
+	EXPECT_TRUE(reader.read_bool());
+	EXPECT_FALSE(reader.read_bool());
+	EXPECT_FALSE(reader.failed());
+	EXPECT_FALSE(reader.read_bool());
+	EXPECT_TRUE(reader.failed());
+	EXPECT_TRUE(reader.bad_bool());
+	EXPECT_EQ(reader.remaining(), 0u);
+	EXPECT_FALSE(reader.read_bool());
+}
+
+TEST(Reader, NoBooleanIsNotABadOne)
+{
+	Bytes bytes = hex("000001");
+	Reader reader = over(bytes);
+
+	EXPECT_FALSE(reader.read_bool());
+	EXPECT_TRUE(reader.failed());
+	EXPECT_FALSE(reader.bad_bool());
+}
+
 TEST(Reader, OfNothing)
 {
 	Reader reader(nullptr, 0);
