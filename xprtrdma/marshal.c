@@ -72,19 +72,21 @@ static void describe_chunks(const struct xprtrdma_conn *conn, struct rpc_rqst *r
 		shape->expect_large = expects_large(conn, rqst);
 }
 
-static void describe(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-		     struct rpcrdma_call_shape *shape)
+/* Two Short Messages need no chunk, whatever they carry. */
+static bool make_plan(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+		      struct rpcrdma_call_plan *plan)
 {
-	*shape = (struct rpcrdma_call_shape) {
+	struct rpcrdma_call_shape shape = {
 		.call_length	= rqst->rq_snd_buf.len,
 		.reply_length	= rqst->rq_rcv_buf.buflen,
 		.inline_send	= conn->xc_inline.inline_send,
 		.inline_recv	= conn->xc_inline.inline_recv,
 	};
-	/* RFC 8166 section 3.5.1: two Short Messages need no chunk, whatever they carry. */
-	if (!rpcrdma_fits_short(shape->call_length, shape->inline_send) ||
-	    !rpcrdma_fits_short(shape->reply_length, shape->inline_recv))
-		describe_chunks(conn, rqst, shape);
+
+	if (rpcrdma_plan_short(&shape, plan))
+		return true;
+	describe_chunks(conn, rqst, &shape);
+	return rpcrdma_plan_call(&shape, plan);
 }
 
 static int map_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
@@ -206,7 +208,6 @@ int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		.xid		= be32_to_cpu(rqst->rq_xid),
 		.vers		= RPCRDMA_VERSION,
 	};
-	struct rpcrdma_call_shape shape;
 	struct rpcrdma_call_plan plan;
 	int ret = 0;
 
@@ -214,8 +215,7 @@ int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		ret = fill_sparse_pages(&rqst->rq_rcv_buf);
 	if (ret)
 		return ret;
-	describe(conn, rqst, &shape);
-	if (!rpcrdma_plan_call(&shape, &plan))
+	if (!make_plan(conn, rqst, &plan))
 		return -EMSGSIZE;
 	request->rq_by_history = plan.by_history;
 	request->rq_left_open = plan.left_open;

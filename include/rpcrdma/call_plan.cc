@@ -69,7 +69,7 @@ static bool plan_reply_memory(const rpcrdma_call_shape &shape,
 {
 	u64 rest = shape.reply_length;
 
-	if (rpcrdma_fits_short(shape.reply_length, shape.inline_recv))
+	if (header_for_reply(shape, plan) + rest <= shape.inline_recv)
 		return true;
 	plan.by_history = may_stay_open(shape);
 	plan.left_open = plan.by_history && !shape.expect_large;
@@ -118,6 +118,18 @@ static bool plan_call_message(const rpcrdma_call_shape &shape,
 	return sendable_chunk(shape.call_segments) &&
 	       set_message(shape, plan,
 			   header + read_chunk_size(shape.call_segments), 0);
+}
+
+bool rpcrdma_plan_short(const struct rpcrdma_call_shape *shape,
+			struct rpcrdma_call_plan *plan)
+{
+	u64 header = RPCRDMA_MIN_HEADER_SIZE;
+
+	*plan = {};
+	plan->header_size = u32(header);
+	plan->inline_length = shape->call_length;
+	return header + shape->call_length <= shape->inline_send &&
+	       header + shape->reply_length <= shape->inline_recv;
 }
 
 bool rpcrdma_plan_call(const struct rpcrdma_call_shape *shape,

@@ -67,6 +67,15 @@ struct rpcrdma_call_plan {
 RPCRDMA_BEGIN_C_ABI
 
 /**
+ * rpcrdma_plan_short - can call and reply both go in Short Messages? RFC 8166 section 3.5.1
+ * @shape: what the choice depends on; only the lengths of call and reply, and the largest messages
+ *	of the connection, are looked at
+ * @plan: gets the choice of rpcrdma_plan_call() if the result is true
+ */
+bool rpcrdma_plan_short(const struct rpcrdma_call_shape *shape,
+			struct rpcrdma_call_plan *plan);
+
+/**
  * rpcrdma_plan_call - choose how a call is sent
  * @shape: what the choice depends on
  * @plan: gets the choice: a Short message if it fits, else a reduced one, else a Long one
@@ -78,15 +87,5 @@ bool rpcrdma_plan_call(const struct rpcrdma_call_shape *shape,
 		       struct rpcrdma_call_plan *plan);
 
 RPCRDMA_END_C_ABI
-
-/**
- * rpcrdma_fits_short - can an RPC message go in a Short Message? RFC 8166 section 3.5.1
- * @length: size of the RPC message in bytes
- * @threshold: largest message that goes in this direction, in bytes
- */
-static inline bool rpcrdma_fits_short(u32 length, u32 threshold)
-{
-	return (u64)length + RPCRDMA_MIN_HEADER_SIZE <= threshold;
-}
 
 #endif /* RPCRDMA_CALL_PLAN_H */

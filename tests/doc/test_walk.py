@@ -8,9 +8,9 @@ from documents import TOP
 import walk
 
 # None of them grows. The aim is 110, 20 and 50: who makes the walk shorter lowers these.
-MOST_CALLS = 150
-MOST_FILES = 37
-MOST_CHANGES = 103
+MOST_CALLS = 144
+MOST_FILES = 36
+MOST_CHANGES = 100
 
 HEADER = """
 static inline int of(int x)

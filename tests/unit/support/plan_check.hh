@@ -156,6 +156,24 @@ inline const char *check_refusal(const rpcrdma_call_shape &shape)
 	return nullptr;
 }
 
+/* Of two Short Messages nothing else of the call matters. */
+inline const char *check_short(const rpcrdma_call_shape &shape,
+			       const rpcrdma_call_plan &plan)
+{
+	rpcrdma_call_plan quick;
+	bool fits = 28 + u64(shape.call_length) <= shape.inline_send &&
+		    28 + u64(shape.reply_length) <= shape.inline_recv;
+
+	if (rpcrdma_plan_short(&shape, &quick) != fits)
+		return "wrong choice of Short Messages";
+	if (fits && (planned_header(shape, plan, true) != 28 ||
+		     plan.position_zero || plan.by_history || plan.left_open ||
+		     plan.header_size != quick.header_size ||
+		     plan.inline_length != quick.inline_length))
+		return "two Short Messages are planned in two ways";
+	return nullptr;
+}
+
 inline const char *check_plan(const rpcrdma_call_shape &shape)
 {
 	rpcrdma_call_plan plan;
@@ -163,6 +181,9 @@ inline const char *check_plan(const rpcrdma_call_shape &shape)
 
 	if (!rpcrdma_plan_call(&shape, &plan))
 		return check_refusal(shape);
+	wrong = check_short(shape, plan);
+	if (wrong)
+		return wrong;
 	wrong = check_allowed(shape, plan);
 	if (!wrong)
 		wrong = check_open(shape, plan);
