@@ -17,7 +17,7 @@
  * @highest: largest value that @in_flight ever had
  *
  * The caller holds one lock around all functions that change a window. Others may read @in_flight
- * without the lock.
+ * without the lock, so it is stored atomically.
  */
 struct rpcrdma_window {
 	u32 requested;
@@ -55,12 +55,6 @@ static inline u32 rpcrdma_window_size(const struct rpcrdma_window *window)
 	return window->requested < window->granted ? window->requested : window->granted;
 }
 
-/* An atomic store, since others read this member without the lock. */
-static inline void rpcrdma_window_set_in_flight(struct rpcrdma_window *window, u32 calls)
-{
-	__atomic_store_n(&window->in_flight, calls, __ATOMIC_RELAXED);
-}
-
 /**
  * rpcrdma_window_take - take a credit for a call
  * @window: the window
@@ -71,9 +65,9 @@ static inline bool rpcrdma_window_take(struct rpcrdma_window *window)
 {
 	u32 calls = window->in_flight + 1;
 
-	if (calls > rpcrdma_window_size(window))
+	if (calls > window->requested || calls > window->granted)
 		return false;
-	rpcrdma_window_set_in_flight(window, calls);
+	__atomic_store_n(&window->in_flight, calls, __ATOMIC_RELAXED);
 	if (calls > window->highest)
 		window->highest = calls;
 	return true;
@@ -88,7 +82,7 @@ static inline bool rpcrdma_window_take(struct rpcrdma_window *window)
 static inline void rpcrdma_window_release(struct rpcrdma_window *window)
 {
 	if (window->in_flight)
-		rpcrdma_window_set_in_flight(window, window->in_flight - 1);
+		__atomic_store_n(&window->in_flight, window->in_flight - 1, __ATOMIC_RELAXED);
 }
 
 /**
