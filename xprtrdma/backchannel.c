@@ -53,7 +53,7 @@ static struct xprtrdma_bc_request *bc_request_alloc(struct rpc_xprt *xprt, gfp_t
 	}
 	for (i = 0; i < XPRTRDMA_BC_REPLY_PAGES; i++)
 		request->overflow_pages[i] = virt_to_page(request->reply);
-	xprtrdma_mr_list_init(&request->registered);
+	INIT_LIST_HEAD(&request->registered.ml_mrs);
 	request->rqst.rq_xprt = xprt;
 	INIT_LIST_HEAD(&request->rqst.rq_bc_pa_list);
 	__set_bit(RPC_BC_PA_IN_USE, &request->rqst.rq_bc_pa_state);

@@ -187,9 +187,9 @@ static int copy_inline(struct xprtrdma_conn *conn, const struct xdr_buf *call,
 
 /**
  * xprtrdma_marshal_call - build the message for a call
- * @conn: connection on which the call will be sent
+ * @send: gets the message; a buffer of the connection on which the call will be sent
  * @rqst: the call
- * @send: gets the message
+ * @request: our part of @rqst
  *
  * Context: process, the transport's write lock is held.
  * Return: bytes in @send; or %-EAGAIN: memory regions are short; %-ENOBUFS: pages or mappings are
@@ -197,13 +197,18 @@ static int copy_inline(struct xprtrdma_conn *conn, const struct xdr_buf *call,
  * sent. On failure the caller gives the regions of the request to xprtrdma_frwr_recycle().
  */
 noinline_for_stack
-int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-			  struct xprtrdma_send *send)
+int xprtrdma_marshal_call(struct xprtrdma_send *send, struct rpc_rqst *rqst,
+			  struct xprtrdma_request *request)
 {
-	struct xprtrdma_request *request = xprtrdma_request_of(rqst);
+	struct xprtrdma_conn *conn = send->sd_conn;
 	struct rpcrdma_segment segments[CALL_SEGMENTS];
 	struct rpcrdma_chunk chunks[CALL_CHUNKS];
-	struct rpcrdma_chunk_lists lists;
+	struct rpcrdma_chunk_lists lists = {
+		.segments	= segments,
+		.max_segments	= ARRAY_SIZE(segments),
+		.chunks		= chunks,
+		.max_chunks	= ARRAY_SIZE(chunks),
+	};
 	struct rpcrdma_header header = {
 		.xid		= be32_to_cpu(rqst->rq_xid),
 		.vers		= RPCRDMA_VERSION,
@@ -225,7 +230,6 @@ int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	if (plan.left_open)
 		RPCRDMA_COUNT(xprtrdma_replies_open, 1);
 
-	rpcrdma_lists_init(&lists, segments, ARRAY_SIZE(segments), chunks, ARRAY_SIZE(chunks));
 	if (plan.position_zero || plan.read_chunk)
 		ret = map_call(conn, rqst, &plan, &lists);
 	if (!ret && (plan.write_chunk || plan.reply_chunk))

@@ -69,14 +69,6 @@ struct xprtrdma_mr_list {
 	struct xprtrdma_receive	*ml_receive;
 };
 
-/* No region is registered yet. */
-static inline void xprtrdma_mr_list_init(struct xprtrdma_mr_list *mrs)
-{
-	mrs->ml_conn = NULL;
-	INIT_LIST_HEAD(&mrs->ml_mrs);
-	mrs->ml_receive = NULL;
-}
-
 void xprtrdma_mrs_init(struct xprtrdma_conn *conn);
 int xprtrdma_frwr_query(struct xprtrdma_conn *conn, struct rpcrdma_device_limits *limits);
 int xprtrdma_mrs_create(struct xprtrdma_conn *conn, unsigned int count);

@@ -481,7 +481,8 @@ void xprtrdma_pulls_show(struct seq_file *seq, struct xprtrdma_conn *conn)
  */
 void xprtrdma_pulls_continue(struct xprtrdma_conn *conn)
 {
-	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED && xprtrdma_pulls_wait(conn))
+	lockdep_assert_held(&conn->xc_lock);
+	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED && !list_empty(&conn->xc_pull.waiting))
 		queue_work(xprtrdma_wq, &conn->xc_pull.worker);
 }
 

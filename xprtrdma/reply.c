@@ -178,15 +178,14 @@ static void count_moved(const struct xprtrdma_receive *receive, u32 length,
 	request->rq_shape = max_t(u8, request->rq_shape, shape);
 }
 
-/* Returns, and counts, the bytes that the server has written into the Write chunk. */
+/* Returns, and counts, the bytes that the server has written into the Write chunk of a message. */
 static u32 item_of(const struct xprtrdma_receive *receive)
 {
-	const struct rpcrdma_chunk *write = rpcrdma_write_chunk(&receive->rv_lists, 0);
+	u32 length = rpcrdma_write_chunk(&receive->rv_lists, 0)->length;
 
-	if (!write || !write->length)
-		return 0;
-	count_moved(receive, write->length, RPCRDMA_SHAPE_WRITE);
-	return write->length;
+	if (length)
+		count_moved(receive, length, RPCRDMA_SHAPE_WRITE);
+	return length;
 }
 
 /* Copies a reply that came inline, apart from its item. Returns the reply's length, or < 0. */
@@ -197,7 +196,7 @@ static int copy_inline(struct xprtrdma_receive *receive)
 	u32 length = receive->rv_length - receive->rv_header.size;
 	struct rpc_rqst *rqst = receive->rv_rqst;
 	struct xdr_buf *buf = &rqst->rq_rcv_buf;
-	u32 item = item_of(receive);
+	u32 item = receive->rv_lists.nr_write ? item_of(receive) : 0;
 
 	if (item)
 		return place_reduced(buf, from, length, item);
@@ -250,7 +249,7 @@ static int place_reply_chunk(struct xprtrdma_receive *receive, u32 item, u32 len
  */
 static int place_long(struct xprtrdma_receive *receive, u32 pulled)
 {
-	u32 item = item_of(receive);
+	u32 item = receive->rv_lists.nr_write ? item_of(receive) : 0;
 	u32 length = pulled ?: rpcrdma_reply_chunk(&receive->rv_lists)->length;
 
 	count_moved(receive, length, pulled ? RPCRDMA_SHAPE_EXPOSED : RPCRDMA_SHAPE_REPLY_CHUNK);
@@ -392,21 +391,18 @@ static bool reply_matches(const struct xprtrdma_receive *receive)
 {
 	const struct xprtrdma_request *request = receive->rv_request;
 	const struct rpcrdma_chunk_lists *lists = &receive->rv_lists;
-	const struct rpcrdma_chunk *write = rpcrdma_write_chunk(lists, 0);
-	const struct rpcrdma_chunk *reply = rpcrdma_reply_chunk(lists);
+	u32 reply = lists->nr_reply ? rpcrdma_reply_chunk(lists)->length : 0;
 
 	/* RFC 8166 section 4.3.1: no Read list in a reply, unless both agreed on it. */
 	if ((lists->nr_read && !receive->rv_exposed) || lists->nr_write > 1)
 		return false;
-	if (write && write->length > request->rq_write_capacity)
+	if (lists->nr_write && rpcrdma_write_chunk(lists, 0)->length > request->rq_write_capacity)
 		return false;
-	if (reply && reply->length > request->rq_reply_capacity)
+	if (reply > request->rq_reply_capacity)
 		return false;
 	if (receive->rv_exposed)
-		return !reply || !reply->length;
-	if (receive->rv_header.proc == RPCRDMA_NOMSG)
-		return reply && reply->length;
-	return true;
+		return !reply;
+	return receive->rv_header.proc != RPCRDMA_NOMSG || reply;
 }
 
 /*

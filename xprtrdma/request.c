@@ -59,50 +59,21 @@ void xprtrdma_requests_exit(struct xprtrdma_transport *transport)
 }
 
 /*
- * Allocates memory as rpc_malloc() does. Reclaim may wait for an asynchronous call, such as a
- * WRITE, so an asynchronous call may use the reserve. The reserve is not cleared by the allocator,
- * as other memory is where the kernel is set up so; it is cleared here.
+ * Takes a request from the reserve. Reclaim may wait for an asynchronous call, such as a WRITE, so
+ * an asynchronous call may do so. The reserve is not cleared by the allocator, as other memory is
+ * where the kernel is set up so; it is cleared here.
  */
-static struct xprtrdma_request *memory_for(const struct rpc_task *task, size_t size)
+static struct xprtrdma_request *take_reserve(const struct rpc_task *task, size_t size)
 {
-	struct xprtrdma_request *request = kmalloc(size, rpc_task_gfp_mask());
-	struct xprtrdma_transport *transport;
-	bool reserved = unlikely(!request) && RPC_IS_ASYNC(task) && size <= RESERVED_SIZE;
+	struct xprtrdma_transport *transport = xprtrdma_transport_of(task->tk_rqstp->rq_xprt);
+	struct xprtrdma_request *request;
 
-	if (reserved) {
-		transport = xprtrdma_transport_of(task->tk_rqstp->rq_xprt);
-		request = mempool_alloc(&transport->xt_reserve, GFP_NOWAIT);
-		if (request)
-			memset(request, 0, RESERVED_SIZE);
-	}
-	if (request) {
-		request->rq_reserved = reserved;
-		request->rq_reply = NULL;
-	}
-	return request;
-}
-
-static void give_memory_back(struct rpc_xprt *xprt, struct xprtrdma_request *request)
-{
-	if (unlikely(request->rq_reserved))
-		mempool_free(request, &xprtrdma_transport_of(xprt)->xt_reserve);
-	else
-		kfree(request);
-}
-
-/* The reply buffer gets memory of its own, since one allocation for both buffers would be large. */
-static struct xprtrdma_request *split_request(const struct rpc_task *task, size_t size,
-					      size_t reply)
-{
-	struct xprtrdma_request *request = memory_for(task, size);
-
-	if (!request)
+	if (!RPC_IS_ASYNC(task) || size > RESERVED_SIZE)
 		return NULL;
-	request->rq_reply = kmalloc(reply, rpc_task_gfp_mask());
-	if (request->rq_reply)
-		return request;
-	give_memory_back(task->tk_rqstp->rq_xprt, request);
-	return NULL;
+	request = mempool_alloc(&transport->xt_reserve, GFP_NOWAIT);
+	if (request)
+		memset(request, 0, RESERVED_SIZE);
+	return request;
 }
 
 /**
@@ -122,26 +93,38 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	size_t call = ALIGN(rqst->rq_callsize, L1_CACHE_BYTES);
 	size_t reply = ALIGN(rqst->rq_rcvsize, L1_CACHE_BYTES);
 	struct xprtrdma_request *request;
+	void *separate = NULL;
+	bool reserved;
 	size_t size;
 
 	/* The sum cannot overflow: the procedure and RPC_MAX_AUTH_SIZE bound both sizes. */
 	size = sizeof(*request) + call;
-	request = likely(size + reply <= LARGE_SIZE) ? memory_for(task, size + reply) :
-			split_request(task, size, reply);
-	if (!request)
+	if (likely(size + reply <= LARGE_SIZE)) {
+		size += reply;
+	} else {
+		/* Memory of its own, since one allocation for both buffers would be large. */
+		separate = kmalloc(reply, rpc_task_gfp_mask());
+		if (!separate)
+			return -ENOMEM;
+	}
+	/* As rpc_malloc() does */
+	request = kmalloc(size, rpc_task_gfp_mask());
+	reserved = !request;
+	if (unlikely(reserved))
+		request = take_reserve(task, size);
+	if (!request) {
+		kfree(separate);
 		return -ENOMEM;
-	xprtrdma_mr_list_init(&request->rq_registered);
-	request->rq_sent_on = 0;
-	request->rq_refused = RPCRDMA_NOT_REFUSED;
-	request->rq_answered = false;
-	request->rq_again = false;
-	request->rq_by_history = false;
-	request->rq_left_open = false;
-	request->rq_shape = RPCRDMA_SHAPE_INLINE;
-	request->rq_write_capacity = 0;
-	request->rq_reply_capacity = 0;
+	}
+	*request = (struct xprtrdma_request) {
+		.rq_registered.ml_mrs	= LIST_HEAD_INIT(request->rq_registered.ml_mrs),
+		.rq_refused		= RPCRDMA_NOT_REFUSED,
+		.rq_shape		= RPCRDMA_SHAPE_INLINE,
+		.rq_reserved		= reserved,
+		.rq_reply		= separate,
+	};
 	rqst->rq_buffer = request->rq_data;
-	rqst->rq_rbuffer = request->rq_reply ?: request->rq_data + call;
+	rqst->rq_rbuffer = separate ?: request->rq_data + call;
 	return 0;
 }
 
@@ -188,7 +171,10 @@ void xprtrdma_request_free(struct rpc_task *task)
 		xprtrdma_frwr_unmap_sync(&request->rq_registered);
 	}
 	kfree(request->rq_reply);
-	give_memory_back(rqst->rq_xprt, request);
+	if (unlikely(request->rq_reserved))
+		mempool_free(request, &xprtrdma_transport_of(rqst->rq_xprt)->xt_reserve);
+	else
+		kfree(request);
 	rqst->rq_buffer = NULL;
 	rqst->rq_rbuffer = NULL;
 }
@@ -263,7 +249,7 @@ static int send_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		send = wait_to_send(conn, rqst);
 	if (!send)
 		return -EAGAIN;
-	ret = xprtrdma_marshal_call(conn, rqst, send);
+	ret = xprtrdma_marshal_call(send, rqst, request);
 	if (ret < 0) {
 		marshal_failed(conn, rqst, ret);
 	} else {

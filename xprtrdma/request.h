@@ -69,7 +69,7 @@ void xprtrdma_reply_wait(struct rpc_task *task);
 void xprtrdma_fence_wake(struct xprtrdma_transport *transport);
 
 /* marshal.c */
-int xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-			  struct xprtrdma_send *send);
+int xprtrdma_marshal_call(struct xprtrdma_send *send, struct rpc_rqst *rqst,
+			  struct xprtrdma_request *request);
 
 #endif /* XPRTRDMA_REQUEST_H */

@@ -8,9 +8,9 @@ from documents import TOP
 import walk
 
 # None of them grows. The aim is 110, 20 and 50: who makes the walk shorter lowers these.
-MOST_CALLS = 141
-MOST_FILES = 36
-MOST_CHANGES = 100
+MOST_CALLS = 131
+MOST_FILES = 33
+MOST_CHANGES = 91
 
 HEADER = """
 static inline int of(int x)

@@ -67,10 +67,10 @@ void __wrap_xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 	at(AFTER_CONN_FAIL);
 }
 
-int __wrap_xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-				 struct xprtrdma_send *send)
+int __wrap_xprtrdma_marshal_call(struct xprtrdma_send *send, struct rpc_rqst *rqst,
+				 struct xprtrdma_request *request)
 {
-	int rc = __real_xprtrdma_marshal_call(conn, rqst, send);
+	int rc = __real_xprtrdma_marshal_call(send, rqst, request);
 
 	at(AFTER_MARSHAL);
 	return rc;

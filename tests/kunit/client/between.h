@@ -37,10 +37,10 @@ void __real_xprtrdma_frwr_recycle(struct xprtrdma_mr_list *mrs);
 void __wrap_xprtrdma_frwr_recycle(struct xprtrdma_mr_list *mrs);
 void __real_xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why);
 void __wrap_xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why);
-int __real_xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-				 struct xprtrdma_send *send);
-int __wrap_xprtrdma_marshal_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-				 struct xprtrdma_send *send);
+int __real_xprtrdma_marshal_call(struct xprtrdma_send *send, struct rpc_rqst *rqst,
+				 struct xprtrdma_request *request);
+int __wrap_xprtrdma_marshal_call(struct xprtrdma_send *send, struct rpc_rqst *rqst,
+				 struct xprtrdma_request *request);
 void __real_xprtrdma_pulls_show(struct seq_file *seq, struct xprtrdma_conn *conn);
 void __wrap_xprtrdma_pulls_show(struct seq_file *seq, struct xprtrdma_conn *conn);
 void __real_rpcrdma_region_unmap(struct rpcrdma_region *region);
