@@ -236,19 +236,6 @@ static void clear_lists(rpcrdma_chunk_lists &lists)
 	lists.nr_reply = 0;
 }
 
-/* The four words that never change between versions: section 7 */
-static void read_fixed_header(Reader &reader, rpcrdma_header &header)
-{
-	const u8 *at = reader.take(RPCRDMA_FIXED_HEADER_SIZE).data();
-
-	if (!at)
-		return;
-	header.xid = load_be32(at);
-	header.vers = load_be32(at + 4);
-	header.credits = load_be32(at + 8);
-	header.proc = load_be32(at + 12);
-}
-
 static bool is_done(const rpcrdma_header &header)
 {
 	return header.proc == RPCRDMA_DONE && header.vers == RPCRDMA_VERSION;
@@ -262,10 +249,15 @@ static Status read_header(Reader &reader, rpcrdma_header &header,
 			  rpcrdma_chunk_lists &lists)
 {
 	size_t length = reader.remaining();
+	const u8 *at = reader.take(RPCRDMA_FIXED_HEADER_SIZE).data();
 
-	if (length < RPCRDMA_FIXED_HEADER_SIZE)
+	if (!at)
 		return RPCRDMA_RUNT;
-	read_fixed_header(reader, header);
+	/* The four words that never change between versions: section 7 */
+	header.xid = load_be32(at);
+	header.vers = load_be32(at + 4);
+	header.credits = load_be32(at + 8);
+	header.proc = load_be32(at + 12);
 	if (header.proc == RPCRDMA_ERROR)
 		return read_error(reader, header);
 	if (length < RPCRDMA_MIN_HEADER_SIZE && !is_done(header))
@@ -361,15 +353,17 @@ enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,
 					    struct rpcrdma_header *header,
 					    struct rpcrdma_chunk_lists *lists)
 {
-	rpcrdma_header found = {};
 	Reader reader(message, length);
 	Status status = RPCRDMA_BAD_PROC;
+	rpcrdma_header found;
 
-	clear_lists(*lists);
-	read_fixed_header(reader, found);
-	if (!reader.failed() && found.vers == RPCRDMA_VERSION &&
-	    found.proc == RPCRDMA_MSGP)
+	/* Of an RDMA_MSGP it decodes the fixed header alone. */
+	if (rpcrdma_header_decode(message, length, &found, lists) ==
+		    RPCRDMA_OK &&
+	    found.proc == RPCRDMA_MSGP) {
+		reader.skip(RPCRDMA_FIXED_HEADER_SIZE);
 		status = read_unpadded(reader, found, *lists);
+	}
 	if (status.ok())
 		*header = found;
 	else

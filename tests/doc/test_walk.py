@@ -8,7 +8,7 @@ from documents import TOP
 import walk
 
 # None of them grows. The aim is 110, 20 and 50: who makes the walk shorter lowers these.
-MOST_CALLS = 131
+MOST_CALLS = 129
 MOST_FILES = 33
 MOST_CHANGES = 91
 
