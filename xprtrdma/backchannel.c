@@ -444,7 +444,7 @@ void xprtrdma_bc_receive(struct xprtrdma_receive *receive)
 		receive->rv_rqst = &request->rqst;
 		receive->rv_registered = &request->registered;
 		request->registered.ml_receive = receive;
-		xprtrdma_pull_call(receive);
+		xprtrdma_pull(receive);
 		return;
 	}
 	if (bc_request_fill(request, receive)) {

@@ -233,11 +233,18 @@ static int reply_encode(struct xprtrdma_send *send, struct rpcrdma_header *heade
 	return header->size + length;
 }
 
-static int write_or_wait(struct rpc_xprt *xprt, struct xprtrdma_conn *conn,
-			 struct bc_write *write)
+/* Writes a reply into the Reply chunk of its call. */
+static int reply_write(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
+		       const struct rpcrdma_chunk_lists *lists)
 {
-	int ret = bc_write_post(write);
+	struct bc_write *write = bc_write_alloc(conn, &rqst->rq_snd_buf, lists);
+	struct rpc_xprt *xprt = rqst->rq_xprt;
+	int ret;
 
+	/* SUNRPC sends the reply again after a delay. */
+	if (!write)
+		return -ENOBUFS;
+	ret = bc_write_post(write);
 	if (ret != -EAGAIN)
 		return ret;
 	/* See send_get_or_wait(). */
@@ -249,17 +256,6 @@ static int write_or_wait(struct rpc_xprt *xprt, struct xprtrdma_conn *conn,
 	else
 		xprt_write_space(xprt);
 	return ret;
-}
-
-/* Writes a reply into the Reply chunk of its call. */
-static int reply_write(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
-		       const struct rpcrdma_chunk_lists *lists)
-{
-	struct bc_write *write;
-
-	write = bc_write_alloc(conn, &rqst->rq_snd_buf, lists);
-	/* SUNRPC sends the reply again after a delay. */
-	return write ? write_or_wait(rqst->rq_xprt, conn, write) : -ENOBUFS;
 }
 
 /**

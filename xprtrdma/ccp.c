@@ -52,7 +52,7 @@ static int ccp_send(struct xprtrdma_conn *conn)
 	conn->xc_ccp.xid = get_random_u32();
 	spin_lock(&conn->xc_lock);
 	open = rpcrdma_window_take(&conn->xc_window);
-	WRITE_ONCE(conn->xc_ccp.asked, open);
+	conn->xc_ccp.asked = open;
 	spin_unlock(&conn->xc_lock);
 	if (!open) {
 		xprtrdma_send_put(send);
@@ -95,7 +95,7 @@ int xprtrdma_ccp_ask(struct xprtrdma_conn *conn)
 	spin_lock(&conn->xc_lock);
 	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
 		ret = -ENOTCONN;
-	WRITE_ONCE(conn->xc_ccp.asked, false);
+	conn->xc_ccp.asked = false;
 	if (!ret && conn->xc_ccp.answered)
 		conn->xc_inline.inline_send =
 			rpcrdma_config_lower(agreed, conn->xc_ccp.reply.max_call);
@@ -106,7 +106,7 @@ int xprtrdma_ccp_ask(struct xprtrdma_conn *conn)
 
 /**
  * xprtrdma_ccp_receive - is a message the answer to our question?
- * @receive: a reply that came while xprtrdma_ccp_asked() was true; the caller still owns it
+ * @receive: a reply, before any reply to a call of SUNRPC's; the caller still owns it
  *
  * Context: the Receive CQ handler.
  * Return: true when the message was the answer, upon which the caller gives the credit back, and
@@ -123,7 +123,7 @@ bool xprtrdma_ccp_receive(const struct xprtrdma_receive *receive)
 	spin_lock(&conn->xc_lock);
 	ours = conn->xc_ccp.asked && header->xid == conn->xc_ccp.xid;
 	if (ours) {
-		WRITE_ONCE(conn->xc_ccp.asked, false);
+		conn->xc_ccp.asked = false;
 		conn->xc_ccp.answered = header->proc == RPCRDMA_MSG &&
 			rpcrdma_config_reply_decode(receive->rv_buffer.bf_data + header->size,
 						    receive->rv_length - header->size,

@@ -14,7 +14,7 @@ struct xprtrdma_receive;
  * struct xprtrdma_ccp - the server's configuration
  * @done: the connect worker waits on it for an answer
  * @xid: XID of our question; set before @asked
- * @asked: the question has been sent and not been answered; changed under xc_lock
+ * @asked: the question has been sent and not been answered; under xc_lock
  * @answered: the server has answered with limits, which are in @reply; under xc_lock
  * @reply: the server's limits; under xc_lock
  */
@@ -25,17 +25,6 @@ struct xprtrdma_ccp {
 	bool				answered;
 	struct rpcrdma_config_reply	reply;
 };
-
-/**
- * xprtrdma_ccp_asked - may a reply be the answer to our question?
- * @ccp: the question of the connection
- *
- * Context: any. No lock is needed, since @asked is set before the question is posted.
- */
-static inline bool xprtrdma_ccp_asked(const struct xprtrdma_ccp *ccp)
-{
-	return READ_ONCE(ccp->asked);
-}
 
 /**
  * xprtrdma_ccp_done - wake the connect worker, if it waits for an answer

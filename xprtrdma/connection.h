@@ -57,7 +57,8 @@ enum xprtrdma_wait {
  *	xprtrdma_conn_destroy()
  * @xc_part_cqe: completion of each RDMA Read or Write that is not the last of its chain; it is
  *	called only if the Read or Write has failed
- * @xc_useful: a reply to a call has arrived; written by the Receive CQ handler, read by close
+ * @xc_useful: a reply to a call has arrived; written by the Receive CQ handler, and read by it and
+ *	by close
  * @xc_wait: resource that a message waits for; changed only by xprtrdma_conn_waits(), whose caller
  *	holds the transport's write lock, and read without a lock for statistics
  * @xc_lock: guards the members below it where they say so, and the rg_list of every region

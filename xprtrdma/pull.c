@@ -40,17 +40,25 @@ static const struct rpcrdma_chunk *pull_chunk(const struct xprtrdma_receive *rec
 
 /* ---- RDMA_DONE ---- */
 
-/* Sends RDMA_DONE for a reply. @send is consumed. */
-static void done_post(const struct xprtrdma_receive *receive, struct xprtrdma_send *send)
+/* Sends RDMA_DONE for a reply, if it is still to be sent and the connection is not @lost. */
+static void done_send(struct xprtrdma_receive *receive, bool lost)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
+	struct xprtrdma_send *send = receive->rv_pull.pl_done;
 	struct rpcrdma_header header = {
 		.xid		= receive->rv_header.xid,
 		.vers		= RPCRDMA_VERSION,
-		.credits	= xprtrdma_window_ask(conn),
 		.proc		= RPCRDMA_DONE,
 	};
 
+	if (!send)
+		return;
+	receive->rv_pull.pl_done = NULL;
+	if (lost) {
+		xprtrdma_send_put(send);
+		return;
+	}
+	header.credits = xprtrdma_window_ask(conn);
 	/* A header without chunks always fits. */
 	rpcrdma_header_encode(&header, NULL, send->sd_buffer.bf_data, conn->xc_send_size);
 	/* This Send never invalidates an R_key: RR10 of Documentation/reliable-reply.rst. */
@@ -117,7 +125,7 @@ static int reads_fill(struct xprtrdma_receive *receive, struct rpcrdma_transfer 
 	int count = 0;
 	u32 i;
 
-	if (!receive->rv_pull.pl_call)
+	if (receive->rv_exposed)
 		return reads_fill_chunk(receive, reads, 0, max, chunk, 0,
 					receive->rv_pull.pl_length);
 	for (i = 0; i < receive->rv_lists.nr_read && count >= 0; i++, chunk++)
@@ -159,7 +167,7 @@ static void pull_target(const struct xprtrdma_receive *receive,
 		.buf = buf, .parts = XPRTRDMA_ALL, .left = room,
 	};
 	/* A call is mapped whole, once; its inline part is filled in after the Reads. */
-	if (receive->rv_pull.pl_call)
+	if (!receive->rv_exposed)
 		return;
 	if (write && write->length) {
 		cursor->parts = XPRTRDMA_KVECS;
@@ -185,7 +193,7 @@ static int reads_build(struct xprtrdma_receive *receive)
 	int ret, max;
 
 	pull_target(receive, &cursor);
-	if (cursor.left < RPC_REPLY_MIN && !pull->pl_call)
+	if (cursor.left < RPC_REPLY_MIN && receive->rv_exposed)
 		return -EMSGSIZE;
 	pull->pl_length = cursor.left;
 	ret = xprtrdma_frwr_map(conn, receive->rv_registered, &cursor, sink_access(conn));
@@ -226,24 +234,19 @@ static void count_read(const struct xprtrdma_receive *receive)
 static void pull_deliver(struct xprtrdma_receive *receive, int status)
 {
 	xprtrdma_receive_advance(receive, XPRTRDMA_MESSAGE_HANDLED);
-	if (receive->rv_pull.pl_call)
-		xprtrdma_bc_pulled(receive, status);
-	else
+	if (receive->rv_exposed)
 		xprtrdma_reply_pulled(receive, status);
+	else
+		xprtrdma_bc_pulled(receive, status);
 }
 
 /* Ends the reading of a message: the message goes on, and the next one can be read. */
 static void pull_finish(struct xprtrdma_receive *receive, int status)
 {
-	struct xprtrdma_pull *pull = &receive->rv_pull;
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	bool waiting;
 
-	if (pull->pl_done && status == -ENOTCONN)
-		xprtrdma_send_put(pull->pl_done);
-	else if (pull->pl_done)
-		done_post(receive, pull->pl_done);
-	pull->pl_done = NULL;
+	done_send(receive, status == -ENOTCONN);
 	pull_deliver(receive, status);
 
 	spin_lock(&conn->xc_lock);
@@ -275,9 +278,7 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	/* The server can free the reply now, before the regions are invalidated. */
-	if (pull->pl_done)
-		done_post(receive, pull->pl_done);
-	pull->pl_done = NULL;
+	done_send(receive, false);
 	xprtrdma_receive_advance(receive, XPRTRDMA_MESSAGE_READ_INVALIDATING);
 	xprtrdma_frwr_unmap_async(receive->rv_registered);
 }
@@ -339,9 +340,9 @@ static enum xprtrdma_wait pull_start(struct xprtrdma_receive *receive)
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	int ret;
 
-	if (!pull->pl_done && !pull->pl_call)
+	if (receive->rv_exposed && !pull->pl_done)
 		pull->pl_done = xprtrdma_send_get(conn);
-	if (!pull->pl_done && !pull->pl_call)
+	if (receive->rv_exposed && !pull->pl_done)
 		return XPRTRDMA_WAIT_SEND_QUEUE;
 	if (!receive->rv_rqst || !conn->xc_read_depth) {
 		pull_finish(receive, -EMSGSIZE);
@@ -486,61 +487,34 @@ void xprtrdma_pulls_continue(struct xprtrdma_conn *conn)
 		queue_work(xprtrdma_wq, &conn->xc_pull.worker);
 }
 
-static void pull_queue(struct xprtrdma_receive *receive, bool call)
+/**
+ * xprtrdma_pull - read a message from the server
+ * @receive: a reply that the server exposes, whose RPC is pinned, and whose RPC's memory is fenced;
+ *	or such a reply without an RPC, which is not read, and of which the server is told so; or a
+ *	reverse-direction call with Read chunks. Then rv_rqst has a rq_rcv_buf for the whole call,
+ *	rv_registered takes the regions, and its ml_receive is @receive
+ *
+ * xprtrdma_reply_pulled() or xprtrdma_bc_pulled() is called exactly once, whatever happens.
+ *
+ * Context: CQ handlers.
+ */
+void xprtrdma_pull(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 
-	*pull = (struct xprtrdma_pull) { .pl_cqe.done = pull_wc, .pl_call = call };
+	if (receive->rv_exposed && receive->rv_rqst) {
+		RPCRDMA_COUNT(xprtrdma_replies_pulled, 1);
+		trace_xprtrdma_pull(&conn->xc_transport->xt_xprt, receive->rv_header.xid,
+				    pull_chunk(receive)->length);
+	}
+	*pull = (struct xprtrdma_pull) { .pl_cqe.done = pull_wc };
 	xprtrdma_receive_advance(receive, XPRTRDMA_MESSAGE_READING);
 	spin_lock(&conn->xc_lock);
 	list_add_tail(&pull->pl_list, &conn->xc_pull.waiting);
 	xprtrdma_watch_hca_begin(conn);
 	spin_unlock(&conn->xc_lock);
 	queue_work(xprtrdma_wq, &conn->xc_pull.worker);
-}
-
-/**
- * xprtrdma_pull - read a reply from the server
- * @receive: the message, whose RPC is pinned, and whose RPC's memory is fenced
- *
- * xprtrdma_reply_pulled() is called exactly once, whatever happens.
- *
- * Context: CQ handlers.
- */
-void xprtrdma_pull(struct xprtrdma_receive *receive)
-{
-	RPCRDMA_COUNT(xprtrdma_replies_pulled, 1);
-	trace_xprtrdma_pull(&receive->rv_conn->xc_transport->xt_xprt, receive->rv_header.xid,
-			    pull_chunk(receive)->length);
-	pull_queue(receive, false);
-}
-
-/**
- * xprtrdma_pull_call - read the Read chunks of a reverse-direction call
- * @receive: the message; rv_rqst has a rq_rcv_buf for the whole call; rv_registered takes the
- *	regions, and its ml_receive is @receive
- *
- * xprtrdma_bc_pulled() is called exactly once, whatever happens.
- *
- * Context: the Receive CQ handler.
- */
-void xprtrdma_pull_call(struct xprtrdma_receive *receive)
-{
-	pull_queue(receive, true);
-}
-
-/**
- * xprtrdma_pull_refuse - tell the server that a reply will not be read
- * @receive: the message, which has no RPC
- *
- * xprtrdma_reply_pulled() is called exactly once, whatever happens.
- *
- * Context: the Receive CQ handler.
- */
-void xprtrdma_pull_refuse(struct xprtrdma_receive *receive)
-{
-	pull_queue(receive, false);
 }
 
 /**
@@ -561,9 +535,7 @@ void xprtrdma_pulls_abort(struct xprtrdma_conn *conn)
 	list_for_each_entry_safe(pull, next, &pulls, pl_list) {
 		list_del(&pull->pl_list);
 		reads_free(receive_of(pull));
-		if (pull->pl_done)
-			xprtrdma_send_put(pull->pl_done);
-		pull->pl_done = NULL;
+		done_send(receive_of(pull), true);
 		pull_deliver(receive_of(pull), -ENOTCONN);
 	}
 }

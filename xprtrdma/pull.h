@@ -19,7 +19,6 @@ enum {
 
 /**
  * struct xprtrdma_pull - a reply that the server exposes, or a call with Read chunks
- * @pl_call: the message is a call, and not a reply
  * @pl_list: link in the list of waiting messages of xc_pull; under xc_lock
  * @pl_cqe: completion of the last RDMA Read
  * @pl_reads: RDMA Reads of this message; private to pull.c
@@ -28,7 +27,6 @@ enum {
  * @pl_done: Send buffer for the RDMA_DONE of a reply, reserved before the first Read; or NULL
  */
 struct xprtrdma_pull {
-	bool			pl_call;
 	struct list_head	pl_list;
 	struct ib_cqe		pl_cqe;
 	struct rpcrdma_transfer	*pl_reads;
@@ -56,8 +54,6 @@ bool xprtrdma_pulls_wait(const struct xprtrdma_conn *conn);
 void xprtrdma_pulls_show(struct seq_file *seq, struct xprtrdma_conn *conn);
 void xprtrdma_pulls_continue(struct xprtrdma_conn *conn);
 void xprtrdma_pull(struct xprtrdma_receive *receive);
-void xprtrdma_pull_call(struct xprtrdma_receive *receive);
-void xprtrdma_pull_refuse(struct xprtrdma_receive *receive);
 void xprtrdma_pull_invalidated(struct xprtrdma_receive *receive, bool ok);
 void xprtrdma_pulls_abort(struct xprtrdma_conn *conn);
 

@@ -42,7 +42,7 @@ enum xprtrdma_message_state {
  * @rv_wr: work request of the Receive
  * @rv_buffer: buffer of xc_recv_size bytes
  * @rv_state: state of the message; changed only by xprtrdma_receive_advance()
- * @rv_exposed: the message is a reply that the server exposes
+ * @rv_exposed: the message is a reply that the server exposes; false for a call with Read chunks
  * @rv_length: bytes received
  * @rv_rqst: the pinned RPC that this message is the reply to, or the reverse-direction call
  *	that it brings, while the Read chunks of that call are read; else NULL

@@ -517,7 +517,7 @@ static void handle_unknown(struct xprtrdma_receive *receive)
 		xprtrdma_window_grant(receive->rv_conn, &receive->rv_header);
 	/* The server is told that its reply is not read: reliable-reply draft, section 4.1.3. */
 	if (receive->rv_exposed)
-		xprtrdma_pull_refuse(receive);
+		xprtrdma_pull(receive);
 	else if (certain || lost)
 		credit_return(receive);
 	else
@@ -530,7 +530,7 @@ static void handle_mismatch(struct xprtrdma_receive *receive)
 	if (receive->rv_exposed) {
 		xprtrdma_window_grant(receive->rv_conn, &receive->rv_header);
 		reply_unpin(receive, REPLY_FAILED, 0);
-		xprtrdma_pull_refuse(receive);
+		xprtrdma_pull(receive);
 	} else {
 		/* This message may not be a reply at all: RFC 8167 section 4.1. */
 		reply_unpin(receive, REPLY_NONE, 0);
@@ -542,8 +542,11 @@ static void handle_reply(struct xprtrdma_receive *receive, const struct ib_wc *w
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
 
-	/* Before SUNRPC looks for the XID, as it would count a reply without a call. */
-	if (unlikely(xprtrdma_ccp_asked(&conn->xc_ccp)) && handle_ccp(receive, wc))
+	/*
+	 * The question of ccp.c is answered before any call is sent. Before SUNRPC looks for the
+	 * XID, as it would count a reply without a call.
+	 */
+	if (unlikely(!conn->xc_useful) && handle_ccp(receive, wc))
 		return;
 	if (!reply_pin(receive)) {
 		handle_unknown(receive);

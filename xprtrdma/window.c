@@ -108,21 +108,16 @@ static unsigned int sends_for(const struct rpcrdma_client_queues *queues, u32 cr
 	return credits + beside + unsignalled;
 }
 
-/* Number of Receives: one for each message that may come, and a batch that waits to be posted */
-static unsigned int receives_for(u32 credits, u32 reverse)
-{
-	return credits + reverse + RPCRDMA_RECEIVE_BATCH;
-}
-
 static int make_buffers(struct xprtrdma_conn *conn, u32 credits, u32 reverse, unsigned int sends)
 {
 	const struct rpcrdma_client_queues *queues = &conn->xc_queues;
 	int ret;
 
 	ret = xprtrdma_sends_create(conn, min(sends, sends_for(queues, credits)));
-	if (!ret)
-		ret = xprtrdma_receives_create(conn, receives_for(credits, reverse));
-	return ret;
+	if (ret)
+		return ret;
+	/* One for each message that may come, and a batch that waits to be posted */
+	return xprtrdma_receives_create(conn, credits + reverse + RPCRDMA_RECEIVE_BATCH);
 }
 
 /* Notes the numbers of buffers. When a connection grows the new Receives are posted before. */

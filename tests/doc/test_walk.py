@@ -8,9 +8,9 @@ from documents import TOP
 import walk
 
 # None of them grows. The aim is 110, 20 and 50: who makes the walk shorter lowers these.
-MOST_CALLS = 129
-MOST_FILES = 33
-MOST_CHANGES = 91
+MOST_CALLS = 128
+MOST_FILES = 32
+MOST_CHANGES = 89
 
 HEADER = """
 static inline int of(int x)

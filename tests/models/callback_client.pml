@@ -10,7 +10,7 @@
  *	xprtrdma/backchannel.c: bc_request_get()
  *	xprtrdma/backchannel.c: xprtrdma_bc_receive() bc_request_begin()
  *	xprtrdma/backchannel.c: xprtrdma_bc_pulled()
- *	xprtrdma/pull.c: xprtrdma_pull_call() pull_start() pull_wc() xprtrdma_pulls_abort()
+ *	xprtrdma/pull.c: xprtrdma_pull() pull_start() pull_wc() xprtrdma_pulls_abort()
  * @part enqueue  a call goes to the service, with a reference on the transport
  *	xprtrdma/backchannel.c: enqueue()
  * @part request_put  it is idle
