@@ -104,18 +104,19 @@ static bool bc_request_add(struct xprtrdma_transport *transport)
  */
 int xprtrdma_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
 {
-	while (bc_request_add(xprtrdma_transport_of(xprt)))
+	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
+	bool enough;
+
+	while (bc_request_add(transport))
 		;
 	spin_lock(&xprt->bc_pa_lock);
-	if (xprtrdma_transport_of(xprt)->xt_bc_count < clamp(min_reqs, 1U,
-							     (u32)XPRTRDMA_BC_SLOTS)) {
-		spin_unlock(&xprt->bc_pa_lock);
-		return -ENOMEM;
+	enough = transport->xt_bc_count >= clamp(min_reqs, 1U, (u32)XPRTRDMA_BC_SLOTS);
+	if (enough) {
+		WRITE_ONCE(transport->xt_bc_ready, true);
+		xprt->idle_timeout = 0;
 	}
-	WRITE_ONCE(xprtrdma_transport_of(xprt)->xt_bc_ready, true);
-	xprt->idle_timeout = 0;
 	spin_unlock(&xprt->bc_pa_lock);
-	return 0;
+	return enough ? 0 : -ENOMEM;
 }
 
 /**

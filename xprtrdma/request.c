@@ -269,12 +269,10 @@ static int send_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
  * reply. An error from ->send_request would end the RPC of the task that sends, which may be
  * another task, as a task also sends the calls of others.
  */
-static void refuse_to_send(struct rpc_rqst *rqst)
+static void refuse_to_send(struct rpc_xprt *xprt, struct xprtrdma_request *request)
 {
-	struct rpc_xprt *xprt = rqst->rq_xprt;
-
 	spin_lock(&xprt->queue_lock);
-	WRITE_ONCE(xprtrdma_request_of(rqst)->rq_refused, RPCRDMA_REFUSED);
+	WRITE_ONCE(request->rq_refused, RPCRDMA_REFUSED);
 	spin_unlock(&xprt->queue_lock);
 }
 
@@ -342,7 +340,7 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 	}
 	ret = send_call(conn, rqst, request);
 	if (ret == -EMSGSIZE || ret == -EIO) {
-		refuse_to_send(rqst);
+		refuse_to_send(xprt, request);
 		return 0;
 	}
 	if (ret)

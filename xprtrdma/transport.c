@@ -257,15 +257,6 @@ static void transport_close(struct rpc_xprt *xprt)
 	xprt_disconnect_done(xprt);
 }
 
-/*
- * ->inject_disconnect: fault injection by SUNRPC. It does not always hold the write lock, so this
- * function may not use the connection, and only asks for a close.
- */
-static void transport_inject_disconnect(struct rpc_xprt *xprt)
-{
-	xprt_force_disconnect(xprt);
-}
-
 /* Frees a transport, and drops its reference on the module, which may be the last one. */
 static void free_worker(struct work_struct *work)
 {
@@ -369,7 +360,8 @@ static const struct rpc_xprt_ops xprtrdma_ops = {
 	.print_stats		= xprtrdma_stats_print,
 	.enable_swap		= transport_enable_swap,
 	.disable_swap		= transport_disable_swap,
-	.inject_disconnect	= transport_inject_disconnect,
+	/* SUNRPC does not always hold the write lock here, so this only asks for a close. */
+	.inject_disconnect	= xprt_force_disconnect,
 	.bc_setup		= xprtrdma_bc_setup,
 	.bc_maxpayload		= xprtrdma_bc_max_payload,
 	.bc_num_slots		= xprtrdma_bc_num_slots,

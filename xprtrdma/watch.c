@@ -16,6 +16,13 @@
 #include "connection.h"
 #include "trace.h"
 
+/* Fails a connection on which @waiting calls or messages wait in vain. */
+static void fail_stalled(struct xprtrdma_conn *conn, unsigned int waiting)
+{
+	trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, waiting);
+	xprtrdma_conn_fail(conn, RPCRDMA_END_STALLED);
+}
+
 /*
  * Fails a connection whose window stays closed without any reply, so that calls wait for a credit
  * in vain. SUNRPC's timers do not see this, since its tasks wait to send, and the task of a call
@@ -40,10 +47,8 @@ static void stall_worker(struct work_struct *work)
 	if (closed && !stalled)
 		queue_delayed_work(xprtrdma_wq, &conn->xc_watch.stall_worker,
 				   READ_ONCE(conn->xc_watch.stall_timeout));
-	if (stalled) {
-		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, in_flight);
-		xprtrdma_conn_fail(conn, RPCRDMA_END_STALLED);
-	}
+	if (stalled)
+		fail_stalled(conn, in_flight);
 }
 
 /*
@@ -101,10 +106,8 @@ static void hca_worker(struct work_struct *work)
 	if (held && !stalled)
 		queue_delayed_work(xprtrdma_wq, &conn->xc_watch.hca_worker, deadline - jiffies);
 	spin_unlock(&conn->xc_lock);
-	if (stalled) {
-		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, count);
-		xprtrdma_conn_fail(conn, RPCRDMA_END_STALLED);
-	}
+	if (stalled)
+		fail_stalled(conn, count);
 }
 
 /**
@@ -182,14 +185,11 @@ static void probe_worker(struct work_struct *work)
 		queue_delayed_work(xprtrdma_wq, &watch->probe_worker, XPRTRDMA_PROBE_INTERVAL);
 	spin_unlock(&conn->xc_lock);
 	if (lost_call_is_overdue(conn)) {
-		trace_xprtrdma_stalled(&conn->xc_transport->xt_xprt, in_flight);
-		xprtrdma_conn_fail(conn, RPCRDMA_END_STALLED);
-		return;
+		fail_stalled(conn, in_flight);
+	} else if (quiet) {
+		trace_xprtrdma_probe(&conn->xc_transport->xt_xprt, in_flight);
+		xprtrdma_send_probe(conn);
 	}
-	if (!quiet)
-		return;
-	trace_xprtrdma_probe(&conn->xc_transport->xt_xprt, in_flight);
-	xprtrdma_send_probe(conn);
 }
 
 /**

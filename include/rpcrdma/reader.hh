@@ -15,10 +15,6 @@ namespace rpcrdma
 
 class Reader {
     public:
-	constexpr explicit Reader(Span<const u8> buffer)
-		: buffer_(buffer)
-	{
-	}
 	Reader(const void *bytes, size_t length)
 		: buffer_(static_cast<const u8 *>(bytes), length)
 	{

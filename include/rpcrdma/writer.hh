@@ -14,10 +14,6 @@ namespace rpcrdma
 
 class Writer {
     public:
-	constexpr explicit Writer(Span<u8> buffer)
-		: buffer_(buffer)
-	{
-	}
 	Writer(void *bytes, size_t length)
 		: buffer_(static_cast<u8 *>(bytes), length)
 	{
