@@ -126,12 +126,14 @@ static void set_lengths(struct xdr_buf *buf, u32 head, u32 pages, u32 tail, u32 
 
 /*
  * Places a reply whose item, @item bytes long, the server has written into the pages by the Write
- * chunk. The inline part, @length bytes at @from, is the reply before and behind that item. The
- * item starts where the consumer expects it, at the end of the head, or at the end of the inline
- * part if that is shorter than the head.
+ * chunk. The other part of the reply, @length bytes at @from, is what stands before and behind that
+ * item. It came inline; or it is in place, in head and tail, if @from is the head. The item starts
+ * where the consumer expects it, at the end of the head, or at the end of the other part if that is
+ * shorter than the head.
  */
 static int place_reduced(struct xdr_buf *buf, const void *from, u32 length, u32 item)
 {
+	bool in_place = from == buf->head[0].iov_base;
 	u32 head = min_t(u32, length, buf->head[0].iov_len);
 	u32 room = buf->tail[0].iov_len;
 	u32 pad = xdr_pad_size(item);
@@ -139,10 +141,11 @@ static int place_reduced(struct xdr_buf *buf, const void *from, u32 length, u32 
 
 	if (pad + rest > room)
 		return -EMSGSIZE;
-	if (from != buf->head[0].iov_base)
+	if (!in_place)
 		memcpy(buf->head[0].iov_base, from, head);
 	if (pad + rest)
-		memmove(buf->tail[0].iov_base + pad, from + head, rest);
+		memmove(buf->tail[0].iov_base + pad,
+			in_place ? buf->tail[0].iov_base : from + head, rest);
 	memset(buf->tail[0].iov_base, 0, pad);
 	set_lengths(buf, head, item, pad + rest, room);
 	return head + item + pad + rest;
@@ -215,47 +218,24 @@ static int copy_inline(struct xprtrdma_receive *receive)
 }
 
 /*
- * Places a reply of @length bytes that the server has put into the RPC's own buffer. If a Write
- * chunk was offered, too, the Reply chunk consists of head and tail, without the pages in between,
- * so the part of the reply behind the item has to be moved. Returns the length in rq_rcv_buf, or
- * a negative errno.
- */
-static int place_reply_chunk(struct xprtrdma_receive *receive, u32 item, u32 length)
-{
-	struct xdr_buf *buf = &receive->rv_rqst->rq_rcv_buf;
-	u32 head = buf->head[0].iov_len, room = buf->tail[0].iov_len;
-
-	if (!receive->rv_request->rq_write_capacity)
-		return length;
-	if (!item) {
-		set_lengths(buf, head, 0, room, room);
-		return length;
-	}
-	if (length <= head)
-		return place_reduced(buf, buf->head[0].iov_base, length, item);
-	if (xdr_pad_size(item) + length - head > room)
-		return -EMSGSIZE;
-	memmove(buf->tail[0].iov_base + xdr_pad_size(item), buf->tail[0].iov_base,
-		length - head);
-	memset(buf->tail[0].iov_base, 0, xdr_pad_size(item));
-	set_lengths(buf, head, item, xdr_pad_size(item) + length - head, room);
-	return head + item + buf->tail[0].iov_len;
-}
-
-/*
  * Places a Long reply, which is in the RPC's buffers already. @pulled: bytes that were read from
- * the server; 0: the server has written the Reply chunk. Returns the reply's length in rq_rcv_buf,
- * or < 0.
+ * the server; 0: the server has written the Reply chunk. If a Write chunk was offered, too, the
+ * Reply chunk consists of head and tail, without the pages in between. Returns the reply's length in
+ * rq_rcv_buf, or < 0.
  */
 static int place_long(struct xprtrdma_receive *receive, u32 pulled)
 {
+	struct xdr_buf *buf = &receive->rv_rqst->rq_rcv_buf;
 	u32 item = receive->rv_lists.nr_write ? item_of(receive) : 0;
 	u32 length = pulled ?: rpcrdma_reply_chunk(&receive->rv_lists)->length;
+	u32 room = buf->tail[0].iov_len;
 
 	count_moved(receive, length, pulled ? RPCRDMA_SHAPE_EXPOSED : RPCRDMA_SHAPE_REPLY_CHUNK);
-	if (pulled && !item)
-		return length;
-	return place_reply_chunk(receive, item, length);
+	if (item)
+		return place_reduced(buf, buf->head[0].iov_base, length, item);
+	if (!pulled && receive->rv_request->rq_write_capacity)
+		set_lengths(buf, buf->head[0].iov_len, 0, room, room);
+	return length;
 }
 
 /* ---- from the pin to the unpin ---- */
