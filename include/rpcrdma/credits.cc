@@ -21,18 +21,13 @@ u32 rpcrdma_window_grant(struct rpcrdma_window *window, u32 granted)
 	return rpcrdma_window_size(window);
 }
 
-static constexpr u32 budget_part(const rpcrdma_budget &budget)
-{
-	return u32(budget.credits / (u64(budget.hosts) + 1));
-}
-
 /*
  * What a host's part of the budget leaves for one of its connections: all that the host's other
  * connections have not got, and an equal share of the part in any case.
  */
 static constexpr u32 budget_share(const rpcrdma_budget &budget, u32 grant)
 {
-	u32 part = budget_part(budget);
+	u32 part = u32(budget.credits / (u64(budget.hosts) + 1));
 	u32 fair = part / max<u32>(budget.host_connections, 1);
 	u32 others = budget.host_granted - min(budget.host_granted, grant);
 

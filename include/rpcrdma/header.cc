@@ -300,12 +300,6 @@ enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,
  * 4.6.1); this tells those that cannot be padded at all.
  */
 
-/* Where an item may begin in a message of whole XDR units, it is aligned already. */
-static constexpr bool pads_nothing(u32 align)
-{
-	return !align || RPCRDMA_XDR_UNIT % align == 0;
-}
-
 /* Bytes of the RPC message before it was reduced */
 static u64 unreduced_size(u64 payload, const rpcrdma_chunk_lists &lists)
 {
@@ -325,7 +319,7 @@ static u64 unreduced_size(u64 payload, const rpcrdma_chunk_lists &lists)
  */
 static bool no_padding_applies(u32 align, u32 thresh, u64 size)
 {
-	return pads_nothing(align) || size <= thresh;
+	return !align || RPCRDMA_XDR_UNIT % align == 0 || size <= thresh;
 }
 
 static Status read_unpadded(Reader &reader, rpcrdma_header &header,
