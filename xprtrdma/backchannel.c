@@ -174,8 +174,7 @@ static struct xprtrdma_bc_request *bc_request_get(struct xprtrdma_transport *tra
 	bool full = false;
 
 	spin_lock(&xprt->bc_pa_lock);
-	rqst = list_first_entry_or_null(&xprt->bc_pa_list, struct rpc_rqst,
-					rq_bc_pa_list);
+	rqst = list_first_entry_or_null(&xprt->bc_pa_list, struct rpc_rqst, rq_bc_pa_list);
 	if (rqst)
 		list_del_init(&rqst->rq_bc_pa_list);
 	else if (transport->xt_bc_count == BC_REQUESTS)
@@ -390,8 +389,7 @@ static bool bc_request_begin(struct xprtrdma_bc_request *request,
 	return true;
 }
 
-static enum rpcrdma_reverse_call bc_plan(const struct xprtrdma_receive *receive,
-					 u32 *length)
+static enum rpcrdma_reverse_call bc_plan(const struct xprtrdma_receive *receive, u32 *length)
 {
 	const struct xprtrdma_conn *conn = receive->rv_conn;
 	const struct rpcrdma_reverse_bounds bounds = {

@@ -43,8 +43,7 @@ static void bc_write_free(struct bc_write *write)
 
 static void write_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct bc_write *write =
-		container_of(wc->wr_cqe, struct bc_write, cqe);
+	struct bc_write *write = container_of(wc->wr_cqe, struct bc_write, cqe);
 	struct xprtrdma_conn *conn = write->conn;
 
 	if (wc->status != IB_WC_SUCCESS) {
@@ -62,8 +61,7 @@ static void write_wc(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /* Makes the RDMA Writes. The Reply chunk has room for the reply; its empty segments are skipped. */
-static void write_build(struct bc_write *write,
-			const struct rpcrdma_chunk_lists *lists)
+static void write_build(struct bc_write *write, const struct rpcrdma_chunk_lists *lists)
 {
 	const struct rpcrdma_chunk *chunk = rpcrdma_reply_chunk(lists);
 	const struct rpcrdma_segment *segment = &lists->segments[chunk->first];
@@ -187,8 +185,7 @@ int xprtrdma_bc_send_error(struct xprtrdma_send *send, u32 xid)
 	return xprtrdma_send_post(send, length);
 }
 
-static struct xprtrdma_send *send_get_or_wait(struct rpc_xprt *xprt,
-					      struct xprtrdma_conn *conn)
+static struct xprtrdma_send *send_get_or_wait(struct rpc_xprt *xprt, struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_send *send = xprtrdma_send_get(conn);
 
@@ -286,8 +283,7 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	/* RFC 8167 section 5.4: a reply is sent only on the connection of its call. */
 	if (request->serial != conn->xc_serial)
 		return -ENOTCONN;
-	rpcrdma_lists_init(&lists, segments, ARRAY_SIZE(segments), chunks,
-			   ARRAY_SIZE(chunks));
+	rpcrdma_lists_init(&lists, segments, ARRAY_SIZE(segments), chunks, ARRAY_SIZE(chunks));
 	reply_lists_build(request, &lists);
 	switch (rpcrdma_plan_reply(rpcrdma_header_size(&header, &lists), reply->len,
 				   conn->xc_inline.inline_send,

@@ -21,8 +21,7 @@
 #include "trace.h"
 
 /* Encodes the question, for which any Send buffer has room. Returns its length in bytes. */
-static unsigned int ccp_encode(const struct xprtrdma_conn *conn,
-			       struct xprtrdma_send *send)
+static unsigned int ccp_encode(const struct xprtrdma_conn *conn, struct xprtrdma_send *send)
 {
 	struct rpcrdma_header header = {
 		.xid		= conn->xc_ccp.xid,

@@ -29,8 +29,7 @@ enum {
 #define CM_TIMEOUT	(120U * HZ)
 
 /* Fills in the private data that describes this client to the server. */
-static void conn_describe(const struct xprtrdma_conn *conn,
-			  struct rpcrdma_cm_private *local)
+static void conn_describe(const struct xprtrdma_conn *conn, struct rpcrdma_cm_private *local)
 {
 	*local = (struct rpcrdma_cm_private) {
 		.send_size		= conn->xc_send_size,
@@ -53,14 +52,12 @@ static unsigned int conn_reads_taken(struct xprtrdma_conn *conn,
 	return param->initiator_depth;
 }
 
-static void conn_negotiate(struct xprtrdma_conn *conn,
-			   const struct rdma_conn_param *param)
+static void conn_negotiate(struct xprtrdma_conn *conn, const struct rdma_conn_param *param)
 {
 	struct rpcrdma_cm_private local, peer;
 
 	conn_describe(conn, &local);
-	rpcrdma_cm_private_decode(param->private_data, param->private_data_len,
-				  &peer);
+	rpcrdma_cm_private_decode(param->private_data, param->private_data_len, &peer);
 	rpcrdma_cm_negotiate(&local, &peer, &conn->xc_inline);
 	conn->xc_read_depth = min(conn->xc_read_depth, conn_reads_taken(conn, param));
 	trace_xprtrdma_established(&conn->xc_transport->xt_xprt,
@@ -142,8 +139,7 @@ static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 }
 
 /* Waits for one step of connecting. @started: result of the rdma_cm call that started the step. */
-static int conn_wait(struct xprtrdma_conn *conn, int started,
-		     enum rpcrdma_conn_state expected)
+static int conn_wait(struct xprtrdma_conn *conn, int started, enum rpcrdma_conn_state expected)
 {
 	int ret;
 
@@ -167,8 +163,7 @@ static int conn_resolve(struct xprtrdma_conn *conn)
 	struct rdma_cm_id *id;
 	int ret;
 
-	id = rdma_create_id(xprt->xprt_net, conn_cm_handler, conn, RDMA_PS_TCP,
-			    IB_QPT_RC);
+	id = rdma_create_id(xprt->xprt_net, conn_cm_handler, conn, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
 	conn->xc_id = id;
@@ -177,8 +172,7 @@ static int conn_resolve(struct xprtrdma_conn *conn)
 		source = (struct sockaddr *)&transport->xt_srcaddr;
 	xprtrdma_conn_event(conn, RPCRDMA_EVENT_START);
 	conn->xc_step = "address";
-	ret = rdma_resolve_addr(id, source, (struct sockaddr *)&xprt->addr,
-				RESOLVE_MS);
+	ret = rdma_resolve_addr(id, source, (struct sockaddr *)&xprt->addr, RESOLVE_MS);
 	ret = conn_wait(conn, ret, RPCRDMA_CONN_RESOLVING_ROUTE);
 	if (ret)
 		return ret;
@@ -331,8 +325,7 @@ static int conn_create_resources(struct xprtrdma_conn *conn)
 	if (ret)
 		return ret;
 	/* One region is enough to begin with; a work item makes more when calls need them. */
-	ret = xprtrdma_mrs_create(conn, min_t(unsigned int, FIRST_MRS,
-					      conn->xc_queues.credits));
+	ret = xprtrdma_mrs_create(conn, min_t(unsigned int, FIRST_MRS, conn->xc_queues.credits));
 	if (ret)
 		return ret;
 	/* RFC 8166 section 3.3.1: Receives are posted before the server can send anything. */
@@ -367,14 +360,12 @@ static int conn_connect(struct xprtrdma_conn *conn)
 /* Only the work request that fails first is traced, as those behind it are merely flushed. */
 static void conn_wc_part(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct xprtrdma_conn *conn = container_of(wc->wr_cqe, struct xprtrdma_conn,
-						  xc_part_cqe);
+	struct xprtrdma_conn *conn = container_of(wc->wr_cqe, struct xprtrdma_conn, xc_part_cqe);
 
 	if (wc->status == IB_WC_SUCCESS)
 		return;
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		trace_xprtrdma_wc(&conn->xc_transport->xt_xprt, "rdma", wc->status,
-				  wc->vendor_err);
+		trace_xprtrdma_wc(&conn->xc_transport->xt_xprt, "rdma", wc->status, wc->vendor_err);
 	xprtrdma_conn_fail(conn, rpcrdma_end_of(wc, RPCRDMA_END_SEND_FAILED));
 }
 

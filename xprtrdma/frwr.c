@@ -113,8 +113,7 @@ u32 xprtrdma_frwr_segments(const struct xprtrdma_conn *conn,
 	u32 i, count = 0;
 
 	if (buf->page_len && parts & XPRTRDMA_PAGES)
-		count = DIV_ROUND_UP(PFN_UP(offset_in_page(buf->page_base) +
-					    buf->page_len), depth);
+		count = DIV_ROUND_UP(PFN_UP(offset_in_page(buf->page_base) + buf->page_len), depth);
 	for (i = 0; parts & XPRTRDMA_KVECS && i < ARRAY_SIZE(kvecs); i++)
 		if (kvecs[i]->iov_len)
 			count += DIV_ROUND_UP(PFN_UP(offset_in_page(kvecs[i]->iov_base) +
@@ -136,8 +135,7 @@ int xprtrdma_frwr_query(struct xprtrdma_conn *conn, struct rpcrdma_device_limits
 
 	limits->max_fast_reg_pages = rpcrdma_region_query(device, &conn->xc_mr.type);
 	if (!limits->max_fast_reg_pages) {
-		pr_err_ratelimited("xprtrdma: %s has no fast registration\n",
-				   device->name);
+		pr_err_ratelimited("xprtrdma: %s has no fast registration\n", device->name);
 		return -ENODEV;
 	}
 	limits->max_qp_wr = attrs->max_qp_wr;
@@ -155,8 +153,7 @@ int xprtrdma_frwr_query(struct xprtrdma_conn *conn, struct rpcrdma_device_limits
 
 static void mr_wc_reg(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct xprtrdma_mr *mr = container_of(wc->wr_cqe, struct xprtrdma_mr,
-					      mr_reg_cqe);
+	struct xprtrdma_mr *mr = container_of(wc->wr_cqe, struct xprtrdma_mr, mr_reg_cqe);
 
 	/* A registration is unsignalled: it completes only if it has failed or was flushed. */
 	if (wc->status != IB_WC_SUCCESS)
@@ -169,8 +166,7 @@ static void mr_wc_reg(struct ib_cq *cq, struct ib_wc *wc)
  */
 static void mr_wc_inv(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct xprtrdma_mr *mr = container_of(wc->wr_cqe, struct xprtrdma_mr,
-					      mr_inv_cqe);
+	struct xprtrdma_mr *mr = container_of(wc->wr_cqe, struct xprtrdma_mr, mr_inv_cqe);
 	bool last = mr->mr_region.rg_inv.send_flags & IB_SEND_SIGNALED;
 	bool ok = wc->status == IB_WC_SUCCESS;
 
@@ -199,8 +195,7 @@ static struct xprtrdma_mr *mr_alloc(struct xprtrdma_conn *conn)
 	if (!mr)
 		return NULL;
 	region = &mr->mr_region;
-	region->rg_sg = kvmalloc_node(array_size(depth, sizeof(*region->rg_sg)), GFP_KERNEL,
-				      node);
+	region->rg_sg = kvmalloc_node(array_size(depth, sizeof(*region->rg_sg)), GFP_KERNEL, node);
 	if (!region->rg_sg)
 		goto out_free;
 	sg_init_table(region->rg_sg, depth);
@@ -251,8 +246,7 @@ int xprtrdma_mrs_create(struct xprtrdma_conn *conn, unsigned int count)
  */
 static void mr_worker(struct work_struct *work)
 {
-	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
-						  xc_mr.worker);
+	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn, xc_mr.worker);
 	unsigned int limit = conn->xc_queues.regions;
 	unsigned int flags = xprtrdma_memalloc_save(&conn->xc_transport->xt_xprt);
 	unsigned int before = conn->xc_mr.count;
@@ -344,8 +338,7 @@ static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn, struct xprtrdma_mr
 	struct xprtrdma_mr *mr;
 
 	spin_lock(&conn->xc_lock);
-	mr = list_first_entry_or_null(&conn->xc_mr.free, struct xprtrdma_mr,
-				      mr_region.rg_list);
+	mr = list_first_entry_or_null(&conn->xc_mr.free, struct xprtrdma_mr, mr_region.rg_list);
 	if (mr)
 		list_move_tail(&mr->mr_region.rg_list, &mrs->ml_mrs);
 	spin_unlock(&conn->xc_lock);
@@ -364,8 +357,7 @@ static u32 mr_fill(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor
 	u32 n = 0;
 
 	do {
-		sg_set_page(&region->rg_sg[n++], extent->page, extent->length,
-			    extent->offset);
+		sg_set_page(&region->rg_sg[n++], extent->page, extent->length, extent->offset);
 		*more = next_extent(cursor, extent);
 	} while (*more && rpcrdma_region_takes(region, n, extent->offset));
 	return n;

@@ -58,13 +58,11 @@ static void describe_chunks(const struct xprtrdma_conn *conn, struct rpc_rqst *r
 	if (call->flags & XDRBUF_WRITE && call->page_len) {
 		shape->call_position = call->head[0].iov_len;
 		shape->call_item_length = call->page_len;
-		shape->call_item_segments =
-			xprtrdma_frwr_segments(conn, call, XPRTRDMA_PAGES);
+		shape->call_item_segments = xprtrdma_frwr_segments(conn, call, XPRTRDMA_PAGES);
 	}
 	if (reply->flags & XDRBUF_READ && reply->page_len) {
 		shape->reply_item_length = reply->page_len;
-		shape->reply_item_segments =
-			xprtrdma_frwr_segments(conn, reply, XPRTRDMA_PAGES);
+		shape->reply_item_segments = xprtrdma_frwr_segments(conn, reply, XPRTRDMA_PAGES);
 	}
 	/* If the server takes no RDMA Read, a reply that it exposes cannot be read. */
 	shape->reply_pullable = conn->xc_inline.read_chunk_replies && conn->xc_read_depth;

@@ -156,8 +156,7 @@ static struct ib_send_wr *reads_chain(struct xprtrdma_receive *receive)
  * the server has written an item there by the Write chunk. A reply longer than the buffer is cut
  * off; the consumer's decoder reports an error.
  */
-static void pull_target(const struct xprtrdma_receive *receive,
-			struct xprtrdma_cursor *cursor)
+static void pull_target(const struct xprtrdma_receive *receive, struct xprtrdma_cursor *cursor)
 {
 	const struct rpcrdma_chunk *write = rpcrdma_write_chunk(&receive->rv_lists, 0);
 	const struct xdr_buf *buf = &receive->rv_rqst->rq_rcv_buf;
@@ -416,8 +415,7 @@ static void pull_wait_again(struct xprtrdma_receive *receive, enum xprtrdma_wait
 /* Starts to read the messages that wait, up to the first one that lacks a resource. */
 static void pull_worker(struct work_struct *work)
 {
-	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn,
-						  xc_pull.worker);
+	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn, xc_pull.worker);
 	unsigned int flags = xprtrdma_memalloc_save(&conn->xc_transport->xt_xprt);
 	enum xprtrdma_wait reason = XPRTRDMA_WAIT_NONE;
 	struct xprtrdma_receive *receive;

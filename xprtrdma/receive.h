@@ -94,8 +94,7 @@ void xprtrdma_receives_destroy(struct xprtrdma_conn *conn);
 int xprtrdma_receives_post(struct xprtrdma_conn *conn);
 void xprtrdma_receive_put(struct xprtrdma_receive *receive);
 int xprtrdma_receive_return(struct xprtrdma_receive *receive);
-void xprtrdma_receive_advance(struct xprtrdma_receive *receive,
-			      enum xprtrdma_message_state state);
+void xprtrdma_receive_advance(struct xprtrdma_receive *receive, enum xprtrdma_message_state state);
 
 /* reply.c */
 void xprtrdma_reply_wc(struct ib_cq *cq, struct ib_wc *wc);

@@ -220,8 +220,8 @@ static int copy_inline(struct xprtrdma_receive *receive)
 /*
  * Places a Long reply, which is in the RPC's buffers already. @pulled: bytes that were read from
  * the server; 0: the server has written the Reply chunk. If a Write chunk was offered, too, the
- * Reply chunk consists of head and tail, without the pages in between. Returns the reply's length in
- * rq_rcv_buf, or < 0.
+ * Reply chunk consists of head and tail, without the pages in between. Returns the length of the
+ * reply in rq_rcv_buf, or < 0.
  */
 static int place_long(struct xprtrdma_receive *receive, u32 pulled)
 {

@@ -42,8 +42,7 @@ enum {
 int xprtrdma_requests_init(struct xprtrdma_transport *transport)
 {
 	rpc_init_wait_queue(&transport->xt_fenced, "xprtrdma_fenced");
-	return mempool_init_kmalloc_pool(&transport->xt_reserve, RESERVED_REQUESTS,
-					 RESERVED_SIZE);
+	return mempool_init_kmalloc_pool(&transport->xt_reserve, RESERVED_REQUESTS, RESERVED_SIZE);
 }
 
 /**

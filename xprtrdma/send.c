@@ -40,8 +40,7 @@ static void push_free(struct xprtrdma_send_pool *pool, struct xprtrdma_send *sen
 
 static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct xprtrdma_send *send = container_of(wc->wr_cqe, struct xprtrdma_send,
-						  sd_cqe);
+	struct xprtrdma_send *send = container_of(wc->wr_cqe, struct xprtrdma_send, sd_cqe);
 	struct xprtrdma_conn *conn = send->sd_conn;
 	struct xprtrdma_send_pool *pool = &conn->xc_send;
 	struct xprtrdma_send *first;

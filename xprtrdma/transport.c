@@ -54,8 +54,7 @@ static void format_port(struct rpc_xprt *xprt, unsigned short port)
 	kfree(xprt->address_strings[RPC_DISPLAY_PORT]);
 	xprt->address_strings[RPC_DISPLAY_PORT] = kasprintf(GFP_KERNEL, "%u", port);
 	kfree(xprt->address_strings[RPC_DISPLAY_HEX_PORT]);
-	xprt->address_strings[RPC_DISPLAY_HEX_PORT] =
-		kasprintf(GFP_KERNEL, "%4hx", port);
+	xprt->address_strings[RPC_DISPLAY_HEX_PORT] = kasprintf(GFP_KERNEL, "%4hx", port);
 }
 
 static int format_addresses(struct rpc_xprt *xprt, const struct sockaddr *sap)
@@ -70,8 +69,7 @@ static int format_addresses(struct rpc_xprt *xprt, const struct sockaddr *sap)
 		netid = RPCBIND_NETID_RDMA;
 		break;
 	case AF_INET6:
-		hex = kasprintf(GFP_KERNEL, "%pi6",
-				&((const struct sockaddr_in6 *)sap)->sin6_addr);
+		hex = kasprintf(GFP_KERNEL, "%pi6", &((const struct sockaddr_in6 *)sap)->sin6_addr);
 		netid = RPCBIND_NETID_RDMA6;
 		break;
 	default:
@@ -318,8 +316,7 @@ static void transport_set_connect_timeout(struct rpc_xprt *xprt,
 	if (connect_timeout < xprt->connect_timeout) {
 		struct rpc_timeout to = *xprt->timeout;
 
-		to.to_initval = max_t(unsigned long, connect_timeout,
-				      2 * REESTABLISH_MIN);
+		to.to_initval = max_t(unsigned long, connect_timeout, 2 * REESTABLISH_MIN);
 		to.to_maxval = to.to_initval;
 		transport->xt_timeout = to;
 		xprt->timeout = &transport->xt_timeout;
@@ -375,8 +372,7 @@ static const struct rpc_timeout default_timeout = {
 	.to_maxval = 60 * HZ,
 };
 
-static void transport_init(struct xprtrdma_transport *transport,
-			   const struct xprt_create *args)
+static void transport_init(struct xprtrdma_transport *transport, const struct xprt_create *args)
 {
 	struct rpc_xprt *xprt = &transport->xt_xprt;
 

@@ -29,17 +29,14 @@ static bool result_reducible(const rpcrdma_call_shape &shape)
 /* Section 3.4.5: Position is a multiple of four, inside the message. */
 static bool argument_reducible(const rpcrdma_call_shape &shape)
 {
-	return shape.may_reduce && shape.call_item_length &&
-	       shape.call_position &&
+	return shape.may_reduce && shape.call_item_length && shape.call_position &&
 	       shape.call_position % RPCRDMA_XDR_UNIT == 0 &&
 	       sendable_chunk(shape.call_item_segments) &&
-	       shape.call_position + xdr_padded(shape.call_item_length) <=
-		       shape.call_length;
+	       shape.call_position + xdr_padded(shape.call_item_length) <= shape.call_length;
 }
 
 /* Header of the reply, and of the call as far as the reply is concerned */
-static u64 header_for_reply(const rpcrdma_call_shape &shape,
-			    const rpcrdma_call_plan &plan)
+static u64 header_for_reply(const rpcrdma_call_shape &shape, const rpcrdma_call_plan &plan)
 {
 	u64 size = RPCRDMA_MIN_HEADER_SIZE;
 
@@ -56,16 +53,14 @@ static u64 header_for_reply(const rpcrdma_call_shape &shape,
  */
 static bool may_stay_open(const rpcrdma_call_shape &shape)
 {
-	return shape.reply_pullable &&
-	       shape.reply_item_length / 2 < shape.inline_recv;
+	return shape.reply_pullable && shape.reply_item_length / 2 < shape.inline_recv;
 }
 
 /*
  * Section 4.3.3: a Reply chunk whenever the largest reply, less what goes in the
  * Write chunk, exceeds the threshold.
  */
-static bool plan_reply_memory(const rpcrdma_call_shape &shape,
-			      rpcrdma_call_plan &plan)
+static bool plan_reply_memory(const rpcrdma_call_shape &shape, rpcrdma_call_plan &plan)
 {
 	u64 rest = shape.reply_length;
 
@@ -77,8 +72,7 @@ static bool plan_reply_memory(const rpcrdma_call_shape &shape,
 		return true;
 	if (result_reducible(shape)) {
 		plan.write_chunk = true;
-		rest = without_item(shape.reply_length,
-				    shape.reply_item_length);
+		rest = without_item(shape.reply_length, shape.reply_item_length);
 	}
 	if (header_for_reply(shape, plan) + rest <= shape.inline_recv)
 		return true;
@@ -88,8 +82,8 @@ static bool plan_reply_memory(const rpcrdma_call_shape &shape,
 }
 
 /* Section 4.2.4: header and payload within the threshold. */
-static bool set_message(const rpcrdma_call_shape &shape,
-			rpcrdma_call_plan &plan, u64 header, u64 payload)
+static bool set_message(const rpcrdma_call_shape &shape, rpcrdma_call_plan &plan, u64 header,
+			u64 payload)
 {
 	if (header + payload > shape.inline_send)
 		return false;
@@ -99,29 +93,24 @@ static bool set_message(const rpcrdma_call_shape &shape,
 }
 
 /* Section 3.5: Short, with the argument reduced, Long. */
-static bool plan_call_message(const rpcrdma_call_shape &shape,
-			      rpcrdma_call_plan &plan)
+static bool plan_call_message(const rpcrdma_call_shape &shape, rpcrdma_call_plan &plan)
 {
 	u64 header = header_for_reply(shape, plan);
 
 	if (set_message(shape, plan, header, shape.call_length))
 		return true;
 	if (argument_reducible(shape) &&
-	    set_message(shape, plan,
-			header + read_chunk_size(shape.call_item_segments),
-			without_item(shape.call_length,
-				     shape.call_item_length))) {
+	    set_message(shape, plan, header + read_chunk_size(shape.call_item_segments),
+			without_item(shape.call_length, shape.call_item_length))) {
 		plan.read_chunk = true;
 		return true;
 	}
 	plan.position_zero = true;
 	return sendable_chunk(shape.call_segments) &&
-	       set_message(shape, plan,
-			   header + read_chunk_size(shape.call_segments), 0);
+	       set_message(shape, plan, header + read_chunk_size(shape.call_segments), 0);
 }
 
-bool rpcrdma_plan_short(const struct rpcrdma_call_shape *shape,
-			struct rpcrdma_call_plan *plan)
+bool rpcrdma_plan_short(const struct rpcrdma_call_shape *shape, struct rpcrdma_call_plan *plan)
 {
 	u64 header = RPCRDMA_MIN_HEADER_SIZE;
 
@@ -132,10 +121,8 @@ bool rpcrdma_plan_short(const struct rpcrdma_call_shape *shape,
 	       header + shape->reply_length <= shape->inline_recv;
 }
 
-bool rpcrdma_plan_call(const struct rpcrdma_call_shape *shape,
-		       struct rpcrdma_call_plan *plan)
+bool rpcrdma_plan_call(const struct rpcrdma_call_shape *shape, struct rpcrdma_call_plan *plan)
 {
 	*plan = {};
-	return plan_reply_memory(*shape, *plan) &&
-	       plan_call_message(*shape, *plan);
+	return plan_reply_memory(*shape, *plan) && plan_call_message(*shape, *plan);
 }

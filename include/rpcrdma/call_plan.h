@@ -72,8 +72,7 @@ RPCRDMA_BEGIN_C_ABI
  *	of the connection, are looked at
  * @plan: gets the choice of rpcrdma_plan_call() if the result is true
  */
-bool rpcrdma_plan_short(const struct rpcrdma_call_shape *shape,
-			struct rpcrdma_call_plan *plan);
+bool rpcrdma_plan_short(const struct rpcrdma_call_shape *shape, struct rpcrdma_call_plan *plan);
 
 /**
  * rpcrdma_plan_call - choose how a call is sent
@@ -83,8 +82,7 @@ bool rpcrdma_plan_short(const struct rpcrdma_call_shape *shape,
  * Return: false when the call cannot be sent on this connection, because a chunk would have more
  * than %RPCRDMA_MAX_SEGMENTS_SENT segments or because the header alone is too large.
  */
-bool rpcrdma_plan_call(const struct rpcrdma_call_shape *shape,
-		       struct rpcrdma_call_plan *plan);
+bool rpcrdma_plan_call(const struct rpcrdma_call_shape *shape, struct rpcrdma_call_plan *plan);
 
 RPCRDMA_END_C_ABI
 

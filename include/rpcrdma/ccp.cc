@@ -42,9 +42,7 @@ static void write_no_auth(Writer &writer)
 
 /* ---- the call ---- */
 
-u32 rpcrdma_config_call_encode(u32 xid,
-			       const struct rpcrdma_config_request *request,
-			       void *buffer)
+u32 rpcrdma_config_call_encode(u32 xid, const struct rpcrdma_config_request *request, void *buffer)
 {
 	Writer writer(buffer, RPCRDMA_CONFIG_CALL_SIZE);
 
@@ -72,19 +70,16 @@ static bool read_config_request(Reader &reader, rpcrdma_config_request &request)
 }
 
 /* RFC 5531 section 9: version, procedure and arguments are looked at in this order. */
-static rpcrdma_accept_stat
-read_config_body(Reader &reader, rpcrdma_config_call &call, u32 version)
+static rpcrdma_accept_stat read_config_body(Reader &reader, rpcrdma_config_call &call, u32 version)
 {
 	if (version != RPCRDMA_CONFIG_VERSION)
 		return RPCRDMA_PROG_MISMATCH;
 	switch (call.procedure) {
 	case RPCRDMA_CONFIG_NULL:
-		return reader.remaining() ? RPCRDMA_GARBAGE_ARGS :
-					    RPCRDMA_SUCCESS;
+		return reader.remaining() ? RPCRDMA_GARBAGE_ARGS : RPCRDMA_SUCCESS;
 	case RPCRDMA_CONFIG_RDMA:
-		return read_config_request(reader, call.request) ?
-			       RPCRDMA_SUCCESS :
-			       RPCRDMA_GARBAGE_ARGS;
+		return read_config_request(reader, call.request) ? RPCRDMA_SUCCESS :
+								   RPCRDMA_GARBAGE_ARGS;
 	default:
 		return RPCRDMA_PROC_UNAVAIL;
 	}
@@ -92,23 +87,21 @@ read_config_body(Reader &reader, rpcrdma_config_call &call, u32 version)
 
 static bool is_plain(const Auth &auth)
 {
-	return auth.valid && (auth.flavor == RPCRDMA_RPC_AUTH_NONE ||
-			      auth.flavor == RPCRDMA_RPC_AUTH_SYS);
+	return auth.valid &&
+	       (auth.flavor == RPCRDMA_RPC_AUTH_NONE || auth.flavor == RPCRDMA_RPC_AUTH_SYS);
 }
 
 /*
  * False: it is no call of this program, or SUNRPC has to say something about its RPC
  * version or its credential. Else call->status says what is to be answered.
  */
-bool rpcrdma_config_call_decode(const void *message, u32 length,
-				struct rpcrdma_config_call *call)
+bool rpcrdma_config_call_decode(const void *message, u32 length, struct rpcrdma_config_call *call)
 {
 	Reader reader(message, length);
 
 	*call = {};
 	call->xid = reader.read_u32();
-	if (reader.read_u32() != RPCRDMA_RPC_CALL ||
-	    reader.read_u32() != RPCRDMA_RPC_VERSION ||
+	if (reader.read_u32() != RPCRDMA_RPC_CALL || reader.read_u32() != RPCRDMA_RPC_VERSION ||
 	    reader.read_u32() != RPCRDMA_CONFIG_PROGRAM)
 		return false;
 
@@ -139,8 +132,7 @@ static void write_config_reply(Writer &writer, const rpcrdma_config_call &call,
 	if (call.status == RPCRDMA_PROG_MISMATCH) {
 		writer.write_u32(RPCRDMA_CONFIG_VERSION); /* lowest */
 		writer.write_u32(RPCRDMA_CONFIG_VERSION); /* highest */
-	} else if (call.status == RPCRDMA_SUCCESS &&
-		   call.procedure == RPCRDMA_CONFIG_RDMA) {
+	} else if (call.status == RPCRDMA_SUCCESS && call.procedure == RPCRDMA_CONFIG_RDMA) {
 		writer.write_u32(reply.max_call);
 		writer.write_u32(reply.align);
 		writer.write_u32(reply.max_reads);
@@ -154,15 +146,13 @@ bool rpcrdma_config_reply_decode(const void *message, u32 length, u32 xid,
 	Reader reader(message, length);
 
 	*reply = {};
-	if (reader.read_u32() != xid ||
-	    reader.read_u32() != RPCRDMA_RPC_REPLY ||
+	if (reader.read_u32() != xid || reader.read_u32() != RPCRDMA_RPC_REPLY ||
 	    reader.read_u32() != RPCRDMA_RPC_ACCEPTED)
 		return false;
 	if (!read_auth(reader).valid || reader.read_u32() != RPCRDMA_SUCCESS)
 		return false;
 
-	rpcrdma_config_reply found = { reader.read_u32(), reader.read_u32(),
-				       reader.read_u32() };
+	rpcrdma_config_reply found = { reader.read_u32(), reader.read_u32(), reader.read_u32() };
 
 	if (reader.failed() || reader.remaining())
 		return false;
@@ -187,14 +177,13 @@ u32 rpcrdma_config_lower(u32 agreed, u32 said)
  * it. Of RDMA Reads, the server does at most @read_depth at a time, as the CM has
  * negotiated, and the client says how many it takes.
  */
-u32 rpcrdma_config_reply_encode(const struct rpcrdma_config_call *call,
-				u32 inline_recv, u32 read_depth, void *buffer)
+u32 rpcrdma_config_reply_encode(const struct rpcrdma_config_call *call, u32 inline_recv,
+				u32 read_depth, void *buffer)
 {
 	Writer writer(buffer, RPCRDMA_CONFIG_REPLY_SIZE);
 
-	write_config_reply(
-		writer, *call,
-		{ rpcrdma_config_lower(inline_recv, call->request.max_call),
-		  RPCRDMA_XDR_UNIT, min(read_depth, call->request.max_reads) });
+	write_config_reply(writer, *call,
+			   { rpcrdma_config_lower(inline_recv, call->request.max_call),
+			     RPCRDMA_XDR_UNIT, min(read_depth, call->request.max_reads) });
 	return u32(writer.position());
 }

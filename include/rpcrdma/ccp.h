@@ -56,8 +56,7 @@ RPCRDMA_BEGIN_C_ABI
  *
  * Return: number of bytes written, which is %RPCRDMA_CONFIG_CALL_SIZE.
  */
-u32 rpcrdma_config_call_encode(u32 xid, const struct rpcrdma_config_request *request,
-			       void *buffer);
+u32 rpcrdma_config_call_encode(u32 xid, const struct rpcrdma_config_request *request, void *buffer);
 
 /**
  * rpcrdma_config_call_decode - is an RPC call one that the transport answers?
@@ -68,8 +67,7 @@ u32 rpcrdma_config_call_encode(u32 xid, const struct rpcrdma_config_request *req
  * Return: false when SUNRPC has to answer the call: it belongs to another program, or its RPC
  * version or credential is one that SUNRPC refuses. @call has no meaning then.
  */
-bool rpcrdma_config_call_decode(const void *message, u32 length,
-				struct rpcrdma_config_call *call);
+bool rpcrdma_config_call_decode(const void *message, u32 length, struct rpcrdma_config_call *call);
 
 /**
  * rpcrdma_config_reply_encode - write the server's RPC reply

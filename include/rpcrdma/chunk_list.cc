@@ -4,9 +4,8 @@
 
 using namespace rpcrdma;
 
-void rpcrdma_lists_init(struct rpcrdma_chunk_lists *lists,
-			struct rpcrdma_segment *segments, u32 max_segments,
-			struct rpcrdma_chunk *chunks, u32 max_chunks)
+void rpcrdma_lists_init(struct rpcrdma_chunk_lists *lists, struct rpcrdma_segment *segments,
+			u32 max_segments, struct rpcrdma_chunk *chunks, u32 max_chunks)
 {
 	*lists = { segments, chunks, max_segments, max_chunks, 0, 0, 0, 0 };
 }
@@ -42,8 +41,7 @@ bool rpcrdma_lists_begin_reply(struct rpcrdma_chunk_lists *lists)
 }
 
 /* To the chunk that was begun last */
-bool rpcrdma_lists_add_segment(struct rpcrdma_chunk_lists *lists,
-			       struct rpcrdma_segment segment)
+bool rpcrdma_lists_add_segment(struct rpcrdma_chunk_lists *lists, struct rpcrdma_segment segment)
 {
 	u32 n = chunk_count(*lists);
 
@@ -55,8 +53,8 @@ bool rpcrdma_lists_add_segment(struct rpcrdma_chunk_lists *lists,
 }
 
 /* Section 3.4.6: filled contiguously, lengths become the bytes written. */
-bool rpcrdma_chunk_set_written(struct rpcrdma_chunk_lists *lists,
-			       struct rpcrdma_chunk *chunk, u32 bytes)
+bool rpcrdma_chunk_set_written(struct rpcrdma_chunk_lists *lists, struct rpcrdma_chunk *chunk,
+			       u32 bytes)
 {
 	u32 left = bytes;
 

@@ -80,8 +80,7 @@ void rpcrdma_lists_init(struct rpcrdma_chunk_lists *lists,
 bool rpcrdma_lists_begin_read(struct rpcrdma_chunk_lists *lists, u32 position);
 bool rpcrdma_lists_begin_write(struct rpcrdma_chunk_lists *lists);
 bool rpcrdma_lists_begin_reply(struct rpcrdma_chunk_lists *lists);
-bool rpcrdma_lists_add_segment(struct rpcrdma_chunk_lists *lists,
-			       struct rpcrdma_segment segment);
+bool rpcrdma_lists_add_segment(struct rpcrdma_chunk_lists *lists, struct rpcrdma_segment segment);
 
 /**
  * rpcrdma_chunk_set_written - set the lengths that a responder returns

@@ -28,8 +28,7 @@ inline Span<rpcrdma_chunk> write_chunks(const rpcrdma_chunk_lists &lists)
 
 inline Span<rpcrdma_chunk> reply_chunks(const rpcrdma_chunk_lists &lists)
 {
-	return { lists.chunks + lists.nr_read + lists.nr_write,
-		 lists.nr_reply };
+	return { lists.chunks + lists.nr_read + lists.nr_write, lists.nr_reply };
 }
 
 inline Span<rpcrdma_segment> all_segments(const rpcrdma_chunk_lists &lists)
@@ -37,8 +36,7 @@ inline Span<rpcrdma_segment> all_segments(const rpcrdma_chunk_lists &lists)
 	return { lists.segments, lists.nr_segments };
 }
 
-inline bool owns_segments(const rpcrdma_chunk_lists &lists,
-			  const rpcrdma_chunk &chunk)
+inline bool owns_segments(const rpcrdma_chunk_lists &lists, const rpcrdma_chunk &chunk)
 {
 	return all_segments(lists).contains(chunk.first, chunk.count);
 }
@@ -63,13 +61,11 @@ inline rpcrdma_chunk *append_chunk(rpcrdma_chunk_lists &lists, u32 position)
 /* The last byte has an address. A segment may end where the address space does. */
 inline bool segment_wraps(const rpcrdma_segment &segment)
 {
-	return segment.length &&
-	       segment.offset > u64_max - (segment.length - 1);
+	return segment.length && segment.offset > u64_max - (segment.length - 1);
 }
 
 /* Counts a segment to its chunk; the chunk stays as it is on failure. */
-inline Status count_segment(rpcrdma_chunk &chunk,
-			    const rpcrdma_segment &segment)
+inline Status count_segment(rpcrdma_chunk &chunk, const rpcrdma_segment &segment)
 {
 	if (segment_wraps(segment) || !add_to(chunk.length, segment.length))
 		return RPCRDMA_OVERFLOW;

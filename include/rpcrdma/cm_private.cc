@@ -40,8 +40,7 @@ static u16 read_extension(Reader reader)
 	u8 low = reader.read_u8();
 
 	if (reader.failed() || format != u32(RPCRDMA_EXT_FORMAT_ID) ||
-	    version != RPCRDMA_EXT_VERSION || length < RPCRDMA_EXT_SIZE ||
-	    length > room)
+	    version != RPCRDMA_EXT_VERSION || length < RPCRDMA_EXT_SIZE || length > room)
 		return 0;
 	return u16(high << 8 | low);
 }
@@ -72,8 +71,8 @@ constexpr u32 cm_size_unit = 1024; /* section 4.2 */
 /* A size that the eight bits can say, not above @size if that is possible */
 static constexpr u32 usable_size(u32 size)
 {
-	return clamp<u32>(size / cm_size_unit * cm_size_unit,
-			  RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX);
+	return clamp<u32>(size / cm_size_unit * cm_size_unit, RPCRDMA_INLINE_MIN,
+			  RPCRDMA_INLINE_MAX);
 }
 
 /* Section 4.2: (size / 1024) - 1 */
@@ -87,8 +86,7 @@ static constexpr u32 decoded_size(u8 value)
 	return (u32(value) + 1) * cm_size_unit;
 }
 
-u32 rpcrdma_cm_private_encode(const struct rpcrdma_cm_private *local,
-			      void *buffer)
+u32 rpcrdma_cm_private_encode(const struct rpcrdma_cm_private *local, void *buffer)
 {
 	Writer writer(buffer, RPCRDMA_CM_MAX_SIZE);
 
@@ -112,8 +110,7 @@ static bool read_cm_private(Reader reader, rpcrdma_cm_private &peer)
 	u32 recv_size = decoded_size(reader.read_u8());
 
 	/* Section 5.2: version known, and all of it inside the buffer. */
-	if (reader.failed() || format != u32(RPCRDMA_CM_FORMAT_ID) ||
-	    version != RPCRDMA_CM_VERSION)
+	if (reader.failed() || format != u32(RPCRDMA_CM_FORMAT_ID) || version != RPCRDMA_CM_VERSION)
 		return false;
 	/* Section 4: receivers ignore the reserved bits. */
 	peer = { send_size, recv_size, (flags & RPCRDMA_CM_FLAG_R) != 0, true,
@@ -125,8 +122,7 @@ static bool read_cm_private(Reader reader, rpcrdma_cm_private &peer)
  * Section 5.2: at any offset. An identifier without a valid block behind it is
  * taken for a chance match of some other layer's bytes, and the search goes on.
  */
-void rpcrdma_cm_private_decode(const void *buffer, u32 length,
-			       struct rpcrdma_cm_private *peer)
+void rpcrdma_cm_private_decode(const void *buffer, u32 length, struct rpcrdma_cm_private *peer)
 {
 	Reader reader(buffer, length);
 
@@ -136,8 +132,7 @@ void rpcrdma_cm_private_decode(const void *buffer, u32 length,
 		reader.skip(1);
 	}
 	/* Section 5.1 */
-	*peer = { RPCRDMA_INLINE_DEFAULT, RPCRDMA_INLINE_DEFAULT, false, false,
-		  0 };
+	*peer = { RPCRDMA_INLINE_DEFAULT, RPCRDMA_INLINE_DEFAULT, false, false, 0 };
 }
 
 /*
@@ -145,19 +140,13 @@ void rpcrdma_cm_private_decode(const void *buffer, u32 length,
  * Sizes are taken as the peer reads them in our private data.
  */
 void rpcrdma_cm_negotiate(const struct rpcrdma_cm_private *local,
-			  const struct rpcrdma_cm_private *peer,
-			  struct rpcrdma_negotiated *result)
+			  const struct rpcrdma_cm_private *peer, struct rpcrdma_negotiated *result)
 {
-	result->inline_send = min(usable_size(local->send_size),
-				  usable_size(peer->recv_size));
-	result->inline_recv = min(usable_size(local->recv_size),
-				  usable_size(peer->send_size));
+	result->inline_send = min(usable_size(local->send_size), usable_size(peer->recv_size));
+	result->inline_recv = min(usable_size(local->recv_size), usable_size(peer->send_size));
 	/* RFC 8797 section 4.1 */
-	result->remote_invalidation = local->remote_invalidation &&
-				      peer->remote_invalidation;
-	result->read_chunk_replies =
-		read_chunk_replies(local->extensions, peer->extensions);
+	result->remote_invalidation = local->remote_invalidation && peer->remote_invalidation;
+	result->read_chunk_replies = read_chunk_replies(local->extensions, peer->extensions);
 	/* The server makes such calls, the client takes them; one bit for both. */
-	result->reverse_chunks = local->extensions & peer->extensions &
-				 RPCRDMA_EXT_REVERSE_CHUNKS;
+	result->reverse_chunks = local->extensions & peer->extensions & RPCRDMA_EXT_REVERSE_CHUNKS;
 }

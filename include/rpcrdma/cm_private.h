@@ -60,8 +60,7 @@ u32 rpcrdma_cm_private_encode(const struct rpcrdma_cm_private *local, void *buff
  *
  * The block may begin at any byte offset (section 5.2). Our extension block follows it directly.
  */
-void rpcrdma_cm_private_decode(const void *buffer, u32 length,
-			       struct rpcrdma_cm_private *peer);
+void rpcrdma_cm_private_decode(const void *buffer, u32 length, struct rpcrdma_cm_private *peer);
 
 /**
  * rpcrdma_extensions_answer - the extensions that a responder answers a requester with

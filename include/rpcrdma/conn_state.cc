@@ -17,8 +17,8 @@ static constexpr bool is_live(rpcrdma_conn_state state)
 }
 
 /* A step of the normal way: @to when @state is @from */
-static constexpr rpcrdma_conn_state
-step(rpcrdma_conn_state state, rpcrdma_conn_state from, rpcrdma_conn_state to)
+static constexpr rpcrdma_conn_state step(rpcrdma_conn_state state, rpcrdma_conn_state from,
+					 rpcrdma_conn_state to)
 {
 	return state == from ? to : state;
 }
@@ -29,19 +29,15 @@ enum rpcrdma_conn_state rpcrdma_conn_next(enum rpcrdma_conn_state state,
 	switch (event) {
 	case RPCRDMA_EVENT_START:
 		state = step(state, RPCRDMA_CONN_CLOSED, RPCRDMA_CONN_IDLE);
-		return step(state, RPCRDMA_CONN_IDLE,
-			    RPCRDMA_CONN_RESOLVING_ADDR);
+		return step(state, RPCRDMA_CONN_IDLE, RPCRDMA_CONN_RESOLVING_ADDR);
 	case RPCRDMA_EVENT_ADDR_RESOLVED:
-		return step(state, RPCRDMA_CONN_RESOLVING_ADDR,
-			    RPCRDMA_CONN_RESOLVING_ROUTE);
+		return step(state, RPCRDMA_CONN_RESOLVING_ADDR, RPCRDMA_CONN_RESOLVING_ROUTE);
 	case RPCRDMA_EVENT_ROUTE_RESOLVED:
-		return step(state, RPCRDMA_CONN_RESOLVING_ROUTE,
-			    RPCRDMA_CONN_CONNECTING);
+		return step(state, RPCRDMA_CONN_RESOLVING_ROUTE, RPCRDMA_CONN_CONNECTING);
 	case RPCRDMA_EVENT_ACCEPT:
 		return step(state, RPCRDMA_CONN_IDLE, RPCRDMA_CONN_CONNECTING);
 	case RPCRDMA_EVENT_ESTABLISHED:
-		return step(state, RPCRDMA_CONN_CONNECTING,
-			    RPCRDMA_CONN_ESTABLISHED);
+		return step(state, RPCRDMA_CONN_CONNECTING, RPCRDMA_CONN_ESTABLISHED);
 	case RPCRDMA_EVENT_FAILED:
 		return is_live(state) ? RPCRDMA_CONN_BROKEN : state;
 	case RPCRDMA_EVENT_DRAINED:

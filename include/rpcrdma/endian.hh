@@ -13,14 +13,12 @@ namespace rpcrdma
 
 constexpr u32 swap_be32(u32 word)
 {
-	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? word :
-							__builtin_bswap32(word);
+	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? word : __builtin_bswap32(word);
 }
 
 constexpr u64 swap_be64(u64 word)
 {
-	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? word :
-							__builtin_bswap64(word);
+	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? word : __builtin_bswap64(word);
 }
 
 inline u32 load_be32(const u8 *from)

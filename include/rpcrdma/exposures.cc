@@ -6,8 +6,7 @@ enum : u8 { slot_free, slot_claimed, slot_armed };
 
 static bool valid_slot(const rpcrdma_exposures &table, int slot)
 {
-	return slot >= 0 && u32(slot) < table.size &&
-	       table.slots[slot].state != slot_free;
+	return slot >= 0 && u32(slot) < table.size && table.slots[slot].state != slot_free;
 }
 
 int rpcrdma_exposures_claim(struct rpcrdma_exposures *table, u32 xid, u32 bytes)
@@ -25,8 +24,7 @@ int rpcrdma_exposures_claim(struct rpcrdma_exposures *table, u32 xid, u32 bytes)
 	return -1;
 }
 
-void rpcrdma_exposures_arm(struct rpcrdma_exposures *table, int slot,
-			   u64 expires)
+void rpcrdma_exposures_arm(struct rpcrdma_exposures *table, int slot, u64 expires)
 {
 	if (!valid_slot(*table, slot))
 		return;
@@ -35,8 +33,7 @@ void rpcrdma_exposures_arm(struct rpcrdma_exposures *table, int slot,
 }
 
 /* Takes the armed slot that expires first of those that @wanted takes, or -1. */
-template <typename Wanted>
-static int take_oldest(rpcrdma_exposures &table, Wanted wanted)
+template <typename Wanted> static int take_oldest(rpcrdma_exposures &table, Wanted wanted)
 {
 	int oldest = -1;
 
@@ -55,16 +52,13 @@ static int take_oldest(rpcrdma_exposures &table, Wanted wanted)
 
 int rpcrdma_exposures_take(struct rpcrdma_exposures *table, u32 xid)
 {
-	return take_oldest(*table, [xid](const rpcrdma_exposure &slot) {
-		return slot.xid == xid;
-	});
+	return take_oldest(*table, [xid](const rpcrdma_exposure &slot) { return slot.xid == xid; });
 }
 
 int rpcrdma_exposures_take_expired(struct rpcrdma_exposures *table, u64 now)
 {
-	return take_oldest(*table, [now](const rpcrdma_exposure &slot) {
-		return slot.expires <= now;
-	});
+	return take_oldest(*table,
+			   [now](const rpcrdma_exposure &slot) { return slot.expires <= now; });
 }
 
 void rpcrdma_exposures_release(struct rpcrdma_exposures *table, int slot)

@@ -42,8 +42,7 @@ static u32 find_read_chunk(const rpcrdma_chunk_lists &lists, u32 position)
  * The Read chunk at @position, made in its place among the others when it is the
  * first segment with this Position. Only while there is no Write chunk.
  */
-static rpcrdma_chunk *obtain_read_chunk(rpcrdma_chunk_lists &lists,
-					u32 position)
+static rpcrdma_chunk *obtain_read_chunk(rpcrdma_chunk_lists &lists, u32 position)
 {
 	u32 at = find_read_chunk(lists, position);
 
@@ -59,15 +58,13 @@ static rpcrdma_chunk *obtain_read_chunk(rpcrdma_chunk_lists &lists,
 }
 
 /* What is behind the discriminator: a Position and a segment */
-constexpr size_t read_segment_rest =
-	size_t(RPCRDMA_READ_SEGMENT_SIZE) - RPCRDMA_XDR_UNIT;
+constexpr size_t read_segment_rest = size_t(RPCRDMA_READ_SEGMENT_SIZE) - RPCRDMA_XDR_UNIT;
 
 /*
  * Positions are multiples of four, in any order here. @ordered becomes false when the segment
  * does not belong to the last chunk.
  */
-static Status read_read_segment(Reader &reader, rpcrdma_chunk_lists &lists,
-				bool &ordered)
+static Status read_read_segment(Reader &reader, rpcrdma_chunk_lists &lists, bool &ordered)
 {
 	const u8 *at = reader.take(read_segment_rest).data();
 	rpcrdma_segment segment;
@@ -107,35 +104,29 @@ static void place_read_segments(Reader reader, rpcrdma_chunk_lists &lists)
 	}
 	while (reader.read_bool()) {
 		const u8 *at = reader.take(read_segment_rest).data();
-		rpcrdma_chunk &chunk =
-			lists.chunks[find_read_chunk(lists, load_be32(at))];
+		rpcrdma_chunk &chunk = lists.chunks[find_read_chunk(lists, load_be32(at))];
 
-		lists.segments[chunk.first + chunk.count++] =
-			load_segment(at + RPCRDMA_XDR_UNIT);
+		lists.segments[chunk.first + chunk.count++] = load_segment(at + RPCRDMA_XDR_UNIT);
 	}
 }
 
 /* ---- decoding: all lists ---- */
 
 /* A Write chunk or the Reply chunk, which is a counted array of segments. @number counts it. */
-static Status read_counted_chunk(Reader &reader, rpcrdma_chunk_lists &lists,
-				 u32 &number)
+static Status read_counted_chunk(Reader &reader, rpcrdma_chunk_lists &lists, u32 &number)
 {
 	u32 count = reader.read_u32();
 	rpcrdma_segment *to;
 	rpcrdma_chunk *chunk;
 
-	if (reader.failed() ||
-	    count > reader.remaining() / RPCRDMA_SEGMENT_SIZE)
+	if (reader.failed() || count > reader.remaining() / RPCRDMA_SEGMENT_SIZE)
 		return RPCRDMA_TRUNCATED;
 	chunk = append_chunk(lists, 0);
 	if (!chunk || count > lists.max_segments - lists.nr_segments)
 		return RPCRDMA_TOO_MANY;
 	to = lists.segments + lists.nr_segments;
-	Span<const u8> bytes =
-		reader.take(size_t(count) * RPCRDMA_SEGMENT_SIZE);
-	for (const u8 *at = bytes.begin(); at != bytes.end();
-	     at += RPCRDMA_SEGMENT_SIZE) {
+	Span<const u8> bytes = reader.take(size_t(count) * RPCRDMA_SEGMENT_SIZE);
+	for (const u8 *at = bytes.begin(); at != bytes.end(); at += RPCRDMA_SEGMENT_SIZE) {
 		*to = load_segment(at);
 		Status status = count_segment(*chunk, *to++);
 
@@ -152,8 +143,7 @@ static Status read_counted_chunk(Reader &reader, rpcrdma_chunk_lists &lists,
  * lists, hence a discriminator before each Read segment and each Write chunk; the Reply chunk is
  * optional. On failure @lists is in no useful state.
  */
-static Status read_lists(Reader &reader, rpcrdma_header &header,
-			 rpcrdma_chunk_lists &lists)
+static Status read_lists(Reader &reader, rpcrdma_header &header, rpcrdma_chunk_lists &lists)
 {
 	const Reader start = reader;
 	bool ordered = true;
@@ -170,8 +160,7 @@ static Status read_lists(Reader &reader, rpcrdma_header &header,
 	if (!status.ok())
 		return status;
 	if (reader.failed())
-		return reader.bad_bool() ? RPCRDMA_BAD_DISCRIMINATOR :
-					   RPCRDMA_TRUNCATED;
+		return reader.bad_bool() ? RPCRDMA_BAD_DISCRIMINATOR : RPCRDMA_TRUNCATED;
 	header.size = u32(reader.position());
 	if (header.proc == RPCRDMA_NOMSG) /* section 4.2.4 */
 		return chunk_count(lists) ? RPCRDMA_OK : RPCRDMA_NO_LISTS;
@@ -180,8 +169,7 @@ static Status read_lists(Reader &reader, rpcrdma_header &header,
 	Reader payload = reader;
 	u32 xid = payload.read_u32();
 
-	return payload.failed() || xid != header.xid ? RPCRDMA_XID_MISMATCH :
-						       RPCRDMA_OK;
+	return payload.failed() || xid != header.xid ? RPCRDMA_XID_MISMATCH : RPCRDMA_OK;
 }
 
 /* ---- the body of RDMA_ERROR, sections 4.1.2 and 4.5 ---- */
@@ -245,8 +233,7 @@ static bool is_done(const rpcrdma_header &header)
  * Section 4.5 wants messages below 28 bytes dropped unparsed; an ERR_CHUNK has 20, and
  * an RDMA_DONE 16. So rdma_proc is looked at first, where there is one.
  */
-static Status read_header(Reader &reader, rpcrdma_header &header,
-			  rpcrdma_chunk_lists &lists)
+static Status read_header(Reader &reader, rpcrdma_header &header, rpcrdma_chunk_lists &lists)
 {
 	size_t length = reader.remaining();
 	const u8 *at = reader.take(RPCRDMA_FIXED_HEADER_SIZE).data();
@@ -322,8 +309,7 @@ static bool no_padding_applies(u32 align, u32 thresh, u64 size)
 	return !align || RPCRDMA_XDR_UNIT % align == 0 || size <= thresh;
 }
 
-static Status read_unpadded(Reader &reader, rpcrdma_header &header,
-			    rpcrdma_chunk_lists &lists)
+static Status read_unpadded(Reader &reader, rpcrdma_header &header, rpcrdma_chunk_lists &lists)
 {
 	u32 align = reader.read_u32();
 	u32 thresh = reader.read_u32();
@@ -334,10 +320,8 @@ static Status read_unpadded(Reader &reader, rpcrdma_header &header,
 	if (!status.ok())
 		return status;
 	Span<const u8> payload = reader.take(reader.remaining());
-	if (rpcrdma_message_direction(payload.data(), u32(payload.size())) !=
-		    RPCRDMA_RPC_CALL ||
-	    !no_padding_applies(align, thresh,
-				unreduced_size(payload.size(), lists)))
+	if (rpcrdma_message_direction(payload.data(), u32(payload.size())) != RPCRDMA_RPC_CALL ||
+	    !no_padding_applies(align, thresh, unreduced_size(payload.size(), lists)))
 		return RPCRDMA_BAD_PROC;
 	return {};
 }
@@ -352,8 +336,7 @@ enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,
 	rpcrdma_header found;
 
 	/* Of an RDMA_MSGP it decodes the fixed header alone. */
-	if (rpcrdma_header_decode(message, length, &found, lists) ==
-		    RPCRDMA_OK &&
+	if (rpcrdma_header_decode(message, length, &found, lists) == RPCRDMA_OK &&
 	    found.proc == RPCRDMA_MSGP) {
 		reader.skip(RPCRDMA_FIXED_HEADER_SIZE);
 		status = read_unpadded(reader, found, *lists);
@@ -388,8 +371,7 @@ u32 rpcrdma_header_size(const struct rpcrdma_header *header,
 	switch (header->proc) {
 	case RPCRDMA_MSG:
 	case RPCRDMA_NOMSG:
-		return saturate_u32(RPCRDMA_MIN_HEADER_SIZE +
-				    (lists ? lists_size(*lists) : 0));
+		return saturate_u32(RPCRDMA_MIN_HEADER_SIZE + (lists ? lists_size(*lists) : 0));
 	case RPCRDMA_DONE:
 		return RPCRDMA_FIXED_HEADER_SIZE;
 	case RPCRDMA_ERROR:
@@ -420,8 +402,7 @@ static void write_read_chunk(Writer &writer, const rpcrdma_chunk_lists &lists,
 }
 
 /* A Write chunk, or the Reply chunk */
-static void write_counted_chunk(Writer &writer,
-				const rpcrdma_chunk_lists &lists,
+static void write_counted_chunk(Writer &writer, const rpcrdma_chunk_lists &lists,
 				const rpcrdma_chunk &chunk)
 {
 	if (!owns_segments(lists, chunk))
@@ -458,10 +439,9 @@ static void write_error(Writer &writer, const rpcrdma_header &header)
 	}
 }
 
-enum rpcrdma_status
-rpcrdma_header_encode(struct rpcrdma_header *header,
-		      const struct rpcrdma_chunk_lists *lists, void *buffer,
-		      u32 capacity)
+enum rpcrdma_status rpcrdma_header_encode(struct rpcrdma_header *header,
+					  const struct rpcrdma_chunk_lists *lists, void *buffer,
+					  u32 capacity)
 {
 	static constexpr rpcrdma_chunk_lists no_lists = {};
 	Writer writer(buffer, capacity);
@@ -492,8 +472,7 @@ rpcrdma_header_encode(struct rpcrdma_header *header,
 }
 
 /* Section 4.5: XID and version are those of the call; 4.5.1: one version here. */
-u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits,
-			 enum rpcrdma_errcode error, void *buffer)
+u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits, enum rpcrdma_errcode error, void *buffer)
 {
 	rpcrdma_header header = {};
 

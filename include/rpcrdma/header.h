@@ -140,8 +140,7 @@ enum rpcrdma_status rpcrdma_header_encode(struct rpcrdma_header *header,
  *
  * Return: bytes written.
  */
-u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits,
-			 enum rpcrdma_errcode error, void *buffer);
+u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits, enum rpcrdma_errcode error, void *buffer);
 
 RPCRDMA_END_C_ABI
 /**

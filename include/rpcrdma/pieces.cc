@@ -11,8 +11,7 @@
 
 using namespace rpcrdma;
 
-void rpcrdma_pieces_start(struct rpcrdma_pieces *walk,
-			  const struct rpcrdma_chunk_lists *lists,
+void rpcrdma_pieces_start(struct rpcrdma_pieces *walk, const struct rpcrdma_chunk_lists *lists,
 			  u32 inline_length, u32 limit)
 {
 	const rpcrdma_chunk *zero = rpcrdma_position_zero_chunk(lists);
@@ -30,12 +29,11 @@ static rpcrdma_piece base_piece(rpcrdma_pieces &walk, u32 length)
 	u32 from = walk.base_used;
 
 	walk.base_used += length;
-	return { walk.base ? RPCRDMA_PIECE_CHUNK : RPCRDMA_PIECE_INLINE,
-		 walk.base, from, length, 0 };
+	return { walk.base ? RPCRDMA_PIECE_CHUNK : RPCRDMA_PIECE_INLINE, walk.base, from, length,
+		 0 };
 }
 
-static rpcrdma_piece chunk_piece(rpcrdma_pieces &walk,
-				 const rpcrdma_chunk &chunk)
+static rpcrdma_piece chunk_piece(rpcrdma_pieces &walk, const rpcrdma_chunk &chunk)
 {
 	walk.pad = u32(xdr_padded(chunk.length) - chunk.length);
 	walk.next++;
@@ -59,8 +57,7 @@ static int choose_piece(rpcrdma_pieces &walk, rpcrdma_piece &piece)
 
 	const rpcrdma_chunk &chunk = walk.lists->chunks[walk.next];
 
-	if (chunk.position < walk.size ||
-	    chunk.position - walk.size > base_left)
+	if (chunk.position < walk.size || chunk.position - walk.size > base_left)
 		return -1;
 	if (chunk.position > walk.size)
 		piece = base_piece(walk, chunk.position - walk.size);
@@ -69,8 +66,7 @@ static int choose_piece(rpcrdma_pieces &walk, rpcrdma_piece &piece)
 	return 1;
 }
 
-int rpcrdma_pieces_next(struct rpcrdma_pieces *walk,
-			struct rpcrdma_piece *piece)
+int rpcrdma_pieces_next(struct rpcrdma_pieces *walk, struct rpcrdma_piece *piece)
 {
 	int found = choose_piece(*walk, *piece);
 
@@ -83,8 +79,8 @@ int rpcrdma_pieces_next(struct rpcrdma_pieces *walk,
 	return 1;
 }
 
-bool rpcrdma_pieces_measure(const struct rpcrdma_chunk_lists *lists,
-			    u32 inline_length, u32 limit, u32 *size)
+bool rpcrdma_pieces_measure(const struct rpcrdma_chunk_lists *lists, u32 inline_length, u32 limit,
+			    u32 *size)
 {
 	rpcrdma_pieces walk;
 	rpcrdma_piece piece;

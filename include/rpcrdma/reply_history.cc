@@ -33,15 +33,12 @@ static void write_level(u8 &level, u8 value)
 	*const_cast<volatile u8 *>(&level) = value;
 }
 
-bool rpcrdma_expect_large(const struct rpcrdma_reply_history *history,
-			  u32 procedure)
+bool rpcrdma_expect_large(const struct rpcrdma_reply_history *history, u32 procedure)
 {
-	return read_level(history->levels[procedure % RPCRDMA_HISTORY_SIZE]) >=
-	       level_expect;
+	return read_level(history->levels[procedure % RPCRDMA_HISTORY_SIZE]) >= level_expect;
 }
 
-void rpcrdma_note_reply(struct rpcrdma_reply_history *history, u32 procedure,
-			bool large)
+void rpcrdma_note_reply(struct rpcrdma_reply_history *history, u32 procedure, bool large)
 {
 	u8 &level = history->levels[procedure % RPCRDMA_HISTORY_SIZE];
 	const u8 old = read_level(level);

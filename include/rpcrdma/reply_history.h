@@ -31,8 +31,7 @@ bool rpcrdma_expect_large(const struct rpcrdma_reply_history *history, u32 proce
  * @procedure: the procedure
  * @large: the reply was larger than what goes inline
  */
-void rpcrdma_note_reply(struct rpcrdma_reply_history *history, u32 procedure,
-			bool large);
+void rpcrdma_note_reply(struct rpcrdma_reply_history *history, u32 procedure, bool large);
 
 RPCRDMA_END_C_ABI
 

@@ -9,25 +9,21 @@ using namespace rpcrdma;
  * RFC 8166 sections 3.5.3 and 4.3.3: a reply that fits may go Short although there
  * is a Reply chunk; else the chunk, if it is large enough.
  */
-enum rpcrdma_reply_path
-rpcrdma_plan_reply(u32 header_size, u32 length, u32 inline_send,
-		   const struct rpcrdma_chunk *reply_chunk)
+enum rpcrdma_reply_path rpcrdma_plan_reply(u32 header_size, u32 length, u32 inline_send,
+					   const struct rpcrdma_chunk *reply_chunk)
 {
 	if (u64(header_size) + length <= inline_send)
 		return RPCRDMA_REPLY_INLINE;
-	if (reply_chunk && length <= reply_chunk->length &&
-	    header_size <= inline_send)
+	if (reply_chunk && length <= reply_chunk->length && header_size <= inline_send)
 		return RPCRDMA_REPLY_CHUNK;
 	return RPCRDMA_REPLY_TOO_LARGE; /* section 4.5.3 */
 }
 
 /* The first segment's handle of the first chunk that has one */
-static bool first_handle(const rpcrdma_chunk_lists &lists,
-			 Span<rpcrdma_chunk> chunks, u32 &handle)
+static bool first_handle(const rpcrdma_chunk_lists &lists, Span<rpcrdma_chunk> chunks, u32 &handle)
 {
 	for (const rpcrdma_chunk &chunk : chunks)
-		for (const rpcrdma_segment &segment :
-		     chunk_segments(lists, chunk)) {
+		for (const rpcrdma_segment &segment : chunk_segments(lists, chunk)) {
 			handle = segment.handle;
 			return true;
 		}
@@ -38,11 +34,9 @@ static bool first_handle(const rpcrdma_chunk_lists &lists,
  * RFC 8797 section 4.1: only when both peers said so, and only a handle that came
  * with this very call.
  */
-bool rpcrdma_choose_rkey(const struct rpcrdma_chunk_lists *lists,
-			 bool negotiated, u32 *rkey)
+bool rpcrdma_choose_rkey(const struct rpcrdma_chunk_lists *lists, bool negotiated, u32 *rkey)
 {
-	return negotiated &&
-	       (first_handle(*lists, reply_chunks(*lists), *rkey) ||
-		first_handle(*lists, write_chunks(*lists), *rkey) ||
-		first_handle(*lists, read_chunks(*lists), *rkey));
+	return negotiated && (first_handle(*lists, reply_chunks(*lists), *rkey) ||
+			      first_handle(*lists, write_chunks(*lists), *rkey) ||
+			      first_handle(*lists, read_chunks(*lists), *rkey));
 }

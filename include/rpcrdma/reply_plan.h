@@ -33,8 +33,7 @@ enum rpcrdma_reply_path rpcrdma_plan_reply(u32 header_size, u32 length,
  *
  * Return: false when no R_key may be invalidated.
  */
-bool rpcrdma_choose_rkey(const struct rpcrdma_chunk_lists *lists, bool negotiated,
-			 u32 *rkey);
+bool rpcrdma_choose_rkey(const struct rpcrdma_chunk_lists *lists, bool negotiated, u32 *rkey);
 
 RPCRDMA_END_C_ABI
 

@@ -16,8 +16,7 @@ using namespace rpcrdma;
  * A Position Zero chunk is the whole call or nothing: pieces that come out of the middle of
  * it would be items, and there are none. Nor is there a use for an empty chunk.
  */
-static bool acceptable_reads(const rpcrdma_chunk_lists &lists,
-			     u32 inline_length)
+static bool acceptable_reads(const rpcrdma_chunk_lists &lists, u32 inline_length)
 {
 	for (const rpcrdma_chunk &chunk : read_chunks(lists))
 		if (!chunk.length)
@@ -34,22 +33,20 @@ static bool acceptable_writes(const rpcrdma_chunk_lists &lists,
 
 	if (lists.nr_write)
 		return false;
-	return !reply ||
-	       (bounds.may_write && reply->count <= RPCRDMA_MAX_SEGMENTS_SENT);
+	return !reply || (bounds.may_write && reply->count <= RPCRDMA_MAX_SEGMENTS_SENT);
 }
 
-enum rpcrdma_reverse_call rpcrdma_plan_reverse_call(
-	const struct rpcrdma_chunk_lists *lists, u32 inline_length,
-	const struct rpcrdma_reverse_bounds *bounds, u32 *length)
+enum rpcrdma_reverse_call rpcrdma_plan_reverse_call(const struct rpcrdma_chunk_lists *lists,
+						    u32 inline_length,
+						    const struct rpcrdma_reverse_bounds *bounds,
+						    u32 *length)
 {
 	u32 whole;
 
 	*length = 0;
 	/* RFC 5531 section 9: an XID and a direction. */
-	if (!rpcrdma_pieces_measure(lists, inline_length, bounds->max_call,
-				    &whole) ||
-	    whole < 2 * RPCRDMA_XDR_UNIT ||
-	    !acceptable_reads(*lists, inline_length) ||
+	if (!rpcrdma_pieces_measure(lists, inline_length, bounds->max_call, &whole) ||
+	    whole < 2 * RPCRDMA_XDR_UNIT || !acceptable_reads(*lists, inline_length) ||
 	    !acceptable_writes(*lists, *bounds))
 		return RPCRDMA_REVERSE_REFUSE;
 	if (lists->nr_read && !bounds->may_read)
@@ -88,8 +85,7 @@ bool rpcrdma_plan_callback(const struct rpcrdma_callback_shape *shape,
 	}
 	if (!rpcrdma_plan_call(&call, plan))
 		return false;
-	if (!plan->position_zero || plan->reply_chunk ||
-	    !shape->replies_are_pulled)
+	if (!plan->position_zero || plan->reply_chunk || !shape->replies_are_pulled)
 		return true;
 	plan->reply_chunk = true;
 	plan->header_size += u32(reply_chunk_size(shape->reply_segments));

@@ -46,8 +46,7 @@ static bool skip_authenticator(Reader &call, bool credential)
 		return true;
 	/* version, procedure, sequence number */
 	body.skip(3 * RPCRDMA_XDR_UNIT);
-	return length >= 4 * RPCRDMA_XDR_UNIT &&
-	       body.read_u32() == gss_service_none;
+	return length >= 4 * RPCRDMA_XDR_UNIT && body.read_u32() == gss_service_none;
 }
 
 /*
@@ -69,8 +68,7 @@ u32 rpcrdma_call_reducible_from(const void *message, u32 length, bool *known)
 	*known = program == nfs_program || program == nfs_acl_program;
 	if (call.failed() || !open)
 		return 0;
-	if (*known && (program != nfs_program ||
-		       !has_eligible_argument(version, procedure)))
+	if (*known && (program != nfs_program || !has_eligible_argument(version, procedure)))
 		return 0;
 	return u32(call.position());
 }
@@ -89,8 +87,7 @@ int rpcrdma_message_direction(const void *payload, u32 length)
 
 	reader.skip(RPCRDMA_XDR_UNIT);
 	type = reader.read_u32();
-	if (reader.failed() ||
-	    (type != RPCRDMA_RPC_CALL && type != RPCRDMA_RPC_REPLY))
+	if (reader.failed() || (type != RPCRDMA_RPC_CALL && type != RPCRDMA_RPC_REPLY))
 		return -1;
 	return int(type);
 }

@@ -13,17 +13,14 @@
 using namespace rpcrdma;
 
 constexpr u32 drain_entries = 1; /* what ib_drain_qp() posts */
-constexpr u32 server_slack =
-	RPCRDMA_RECEIVE_BATCH + 2; /* server: receives to be reposted */
+constexpr u32 server_slack = RPCRDMA_RECEIVE_BATCH + 2; /* server: receives to be reposted */
 constexpr u32 server_send_spare = 2;
 constexpr u32 rw_context_wrs = 3; /* register, transfer, invalidate */
-constexpr u32 payloads_at_a_time =
-	16; /* server: of the largest size, in RDMA Reads and Writes */
+constexpr u32 payloads_at_a_time = 16; /* server: of the largest size, in RDMA Reads and Writes */
 constexpr u32 signal_every_max = 32;
 
 /* One completion queue per queue, and both within one queue's limit */
-static constexpr bool queues_fit(const rpcrdma_device_limits &limits, u64 send,
-				 u64 recv)
+static constexpr bool queues_fit(const rpcrdma_device_limits &limits, u64 send, u64 recv)
 {
 	return send <= limits.max_qp_wr && recv <= limits.max_qp_wr &&
 	       send + recv <= limits.max_cqe;
@@ -53,15 +50,14 @@ template <typename Fits> constexpr u32 most_credits(u32 wanted, Fits fits)
  */
 static constexpr u32 regions_per_call(u32 max_pages, u32 mr_pages)
 {
-	return u32(min<u64>(u64(divide_up(max_pages, mr_pages)) + 5,
-			    2 * RPCRDMA_MAX_SEGMENTS_SENT));
+	return u32(
+		min<u64>(u64(divide_up(max_pages, mr_pages)) + 5, 2 * RPCRDMA_MAX_SEGMENTS_SENT));
 }
 
 /* Pages of one chunk beside head and tail; they need not begin at a page's boundary. */
 static constexpr u32 payload_per_chunk(u32 max_pages, u32 mr_pages)
 {
-	return u32(min<u64>(max_pages,
-			    u64(RPCRDMA_MAX_SEGMENTS_SENT - 2) * mr_pages - 1));
+	return u32(min<u64>(max_pages, u64(RPCRDMA_MAX_SEGMENTS_SENT - 2) * mr_pages - 1));
 }
 
 static constexpr u32 signal_interval(u32 credits)
@@ -75,8 +71,7 @@ static constexpr u32 signal_interval(u32 credits)
  */
 static constexpr u32 regions_at_most(u32 credits, u32 mrs_per_call)
 {
-	return saturate_u32(min(u64(credits) * mrs_per_call,
-				u64(credits) + 8 * u64(mrs_per_call)));
+	return saturate_u32(min(u64(credits) * mrs_per_call, u64(credits) + 8 * u64(mrs_per_call)));
 }
 
 /* Registrations that are posted before a Send that is not known to be complete */
@@ -94,8 +89,7 @@ static bool try_client_credits(const rpcrdma_device_limits &limits, u32 reverse,
 {
 	u32 signal_every = signal_interval(queues.credits);
 	u64 slots = u64(queues.credits) + reverse + signal_every;
-	u64 recv = u64(queues.credits) + reverse + RPCRDMA_RECEIVE_BATCH +
-		   drain_entries;
+	u64 recv = u64(queues.credits) + reverse + RPCRDMA_RECEIVE_BATCH + drain_entries;
 	u32 regions = regions_at_most(queues.credits, queues.mrs_per_call);
 	u32 regs = registrations_at_most(queues.credits, queues.mrs_per_call);
 	u64 send = slots + regs + regions + drain_entries;
@@ -111,13 +105,11 @@ static bool try_client_credits(const rpcrdma_device_limits &limits, u32 reverse,
 	return true;
 }
 
-bool rpcrdma_size_client(const struct rpcrdma_device_limits *limits, u32 slots,
-			 u32 reverse, u32 max_pages,
-			 struct rpcrdma_client_queues *queues)
+bool rpcrdma_size_client(const struct rpcrdma_device_limits *limits, u32 slots, u32 reverse,
+			 u32 max_pages, struct rpcrdma_client_queues *queues)
 {
 	*queues = {};
-	queues->mr_pages =
-		min(limits->max_fast_reg_pages, max<u32>(max_pages, 1));
+	queues->mr_pages = min(limits->max_fast_reg_pages, max<u32>(max_pages, 1));
 	if (!queues->mr_pages || !limits->max_send_sge)
 		return false;
 	queues->mrs_per_call = regions_per_call(max_pages, queues->mr_pages);
@@ -133,8 +125,8 @@ bool rpcrdma_size_client(const struct rpcrdma_device_limits *limits, u32 slots,
 /* ---- server ---- */
 
 /* Contexts that fit beside @send work requests, at most @wanted */
-static constexpr u32 affordable_contexts(const rpcrdma_device_limits &limits,
-					 u64 send, u64 recv, u64 wanted)
+static constexpr u32 affordable_contexts(const rpcrdma_device_limits &limits, u64 send, u64 recv,
+					 u64 wanted)
 {
 	u64 room = min<u64>(limits.max_qp_wr, limits.max_cqe - recv) - send;
 
@@ -156,21 +148,19 @@ u32 rpcrdma_server_receives(u32 credits, u32 reverse)
  * The depths for queues.credits; false when they do not leave contexts enough for
  * one payload.
  */
-static bool try_server_credits(const rpcrdma_device_limits &limits, u32 reverse,
-			       u32 spare, u32 mr_factor,
-			       rpcrdma_server_queues &queues)
+static bool try_server_credits(const rpcrdma_device_limits &limits, u32 reverse, u32 spare,
+			       u32 mr_factor, rpcrdma_server_queues &queues)
 {
 	u64 exposures = server_exposures(queues.credits, spare);
 	u64 recv = rpcrdma_server_receives(queues.credits, reverse) + exposures;
-	u64 send = recv + queues.credits + server_send_spare +
-		   RPCRDMA_UNSIGNALLED_SENDS;
+	u64 send = recv + queues.credits + server_send_spare + RPCRDMA_UNSIGNALLED_SENDS;
 	u32 contexts;
 
 	if (!queues_fit(limits, send, recv + drain_entries))
 		return false;
-	contexts = affordable_contexts(
-		limits, send, recv + drain_entries,
-		max<u64>(queues.credits, u64(payloads_at_a_time) * mr_factor));
+	contexts =
+		affordable_contexts(limits, send, recv + drain_entries,
+				    max<u64>(queues.credits, u64(payloads_at_a_time) * mr_factor));
 	if (contexts < mr_factor)
 		return false;
 	queues.recv_wrs = u32(recv);
@@ -180,16 +170,13 @@ static bool try_server_credits(const rpcrdma_device_limits &limits, u32 reverse,
 	return true;
 }
 
-bool rpcrdma_size_server(const struct rpcrdma_device_limits *limits,
-			 u32 credits, u32 reverse, u32 spare, u32 mr_factor,
-			 struct rpcrdma_server_queues *queues)
+bool rpcrdma_size_server(const struct rpcrdma_device_limits *limits, u32 credits, u32 reverse,
+			 u32 spare, u32 mr_factor, struct rpcrdma_server_queues *queues)
 {
 	*queues = {};
 	mr_factor = max<u32>(mr_factor, 1);
-	for (queues->credits = max<u32>(credits, 1); queues->credits;
-	     queues->credits /= 2)
-		if (try_server_credits(*limits, reverse, spare, mr_factor,
-				       *queues))
+	for (queues->credits = max<u32>(credits, 1); queues->credits; queues->credits /= 2)
+		if (try_server_credits(*limits, reverse, spare, mr_factor, *queues))
 			return true;
 	return false;
 }

@@ -46,8 +46,7 @@ template <typename T> class Span {
 	/* Empty when the range is not inside. */
 	constexpr Span subspan(size_t offset, size_t length) const
 	{
-		return contains(offset, length) ? Span(data_ + offset, length) :
-						  Span();
+		return contains(offset, length) ? Span(data_ + offset, length) : Span();
 	}
 
     private:
