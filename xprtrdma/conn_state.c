@@ -33,14 +33,6 @@ void xprtrdma_conn_event(struct xprtrdma_conn *conn, enum rpcrdma_conn_event eve
 	spin_unlock(&conn->xc_lock);
 }
 
-/* Notes why a connection ends. Only the first reason that is noted counts. */
-static void note_end(struct xprtrdma_conn *conn, enum rpcrdma_end why)
-{
-	lockdep_assert_held(&conn->xc_lock);
-	if (!conn->xc_end)
-		WRITE_ONCE(conn->xc_end, why);
-}
-
 /**
  * xprtrdma_conn_note_end - note why a connection has ended, if no reason is noted
  * @conn: the connection
@@ -51,7 +43,8 @@ static void note_end(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 void xprtrdma_conn_note_end(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 {
 	spin_lock(&conn->xc_lock);
-	note_end(conn, why);
+	if (!conn->xc_end)
+		WRITE_ONCE(conn->xc_end, why);
 	spin_unlock(&conn->xc_lock);
 }
 
@@ -73,7 +66,8 @@ void xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 	 * close, which would then hit the next connection.
 	 */
 	if (old == RPCRDMA_CONN_ESTABLISHED) {
-		note_end(conn, why);
+		if (!conn->xc_end)
+			WRITE_ONCE(conn->xc_end, why);
 		xprt_force_disconnect(&conn->xc_transport->xt_xprt);
 		xprtrdma_ccp_done(&conn->xc_ccp);
 	}

@@ -120,13 +120,6 @@ static int make_buffers(struct xprtrdma_conn *conn, u32 credits, u32 reverse, un
 	return xprtrdma_receives_create(conn, credits + reverse + RPCRDMA_RECEIVE_BATCH);
 }
 
-/* Notes the numbers of buffers. When a connection grows the new Receives are posted before. */
-static void set_numbers(struct xprtrdma_conn *conn, u32 reverse, unsigned int sends)
-{
-	WRITE_ONCE(conn->xc_growth.reverse, reverse);
-	WRITE_ONCE(conn->xc_growth.sends, sends);
-}
-
 /**
  * xprtrdma_window_create - make buffers for the first calls of a connection
  * @conn: connection that has its queues, and on which nothing has been sent
@@ -142,7 +135,8 @@ int xprtrdma_window_create(struct xprtrdma_conn *conn)
 	rpcrdma_window_reset(&conn->xc_window, credits);
 	/* The first call asks for as many credits, too, although its window is one call. */
 	conn->xc_growth.ask = credits;
-	set_numbers(conn, XPRTRDMA_BC_FIRST_SLOTS, XPRTRDMA_FIRST_SENDS);
+	conn->xc_growth.reverse = XPRTRDMA_BC_FIRST_SLOTS;
+	conn->xc_growth.sends = XPRTRDMA_FIRST_SENDS;
 	return make_buffers(conn, credits, XPRTRDMA_BC_FIRST_SLOTS, XPRTRDMA_FIRST_SENDS);
 }
 
@@ -175,7 +169,9 @@ int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, u
 	xprt->min_reqs = max(xprt->min_reqs, credits);
 	spin_unlock(&xprt->reserve_lock);
 	spin_lock(&conn->xc_lock);
-	set_numbers(conn, reverse, sends);
+	/* The new Receives have been posted. */
+	WRITE_ONCE(conn->xc_growth.reverse, reverse);
+	WRITE_ONCE(conn->xc_growth.sends, sends);
 	/* If @credits is what it was, ask may stay 0: calls that wait keep asking for more. */
 	if (conn->xc_window.requested != credits) {
 		WRITE_ONCE(conn->xc_window.requested, credits);

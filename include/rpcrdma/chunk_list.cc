@@ -46,7 +46,7 @@ bool rpcrdma_lists_add_segment(struct rpcrdma_chunk_lists *lists, struct rpcrdma
 	u32 n = chunk_count(*lists);
 
 	if (!n || lists->nr_segments >= lists->max_segments ||
-	    !count_segment(lists->chunks[n - 1], segment).ok())
+	    !count_segment(lists->chunks[n - 1], segment))
 		return false;
 	lists->segments[lists->nr_segments++] = segment;
 	return true;

@@ -5,7 +5,6 @@
 
 #include "chunk_list.h"
 #include "math.hh"
-#include "result.hh"
 #include "span.hh"
 
 namespace rpcrdma
@@ -64,13 +63,13 @@ inline bool segment_wraps(const rpcrdma_segment &segment)
 	return segment.length && segment.offset > u64_max - (segment.length - 1);
 }
 
-/* Counts a segment to its chunk; the chunk stays as it is on failure. */
-inline Status count_segment(rpcrdma_chunk &chunk, const rpcrdma_segment &segment)
+/* Counts a segment to its chunk, unless a sum would overflow. */
+[[nodiscard]] inline bool count_segment(rpcrdma_chunk &chunk, const rpcrdma_segment &segment)
 {
 	if (segment_wraps(segment) || !add_to(chunk.length, segment.length))
-		return RPCRDMA_OVERFLOW;
+		return false;
 	chunk.count++;
-	return {};
+	return true;
 }
 
 /* ---- what goes on the wire ---- */

@@ -9,6 +9,7 @@
 #include "chunk_list.hh"
 #include "header.h"
 #include "reader.hh"
+#include "result.hh"
 #include "rpc_message.h"
 #include "writer.hh"
 
@@ -85,7 +86,7 @@ static Status read_read_segment(Reader &reader, rpcrdma_chunk_lists &lists, bool
 		ordered = false;
 	segment = load_segment(at + RPCRDMA_XDR_UNIT);
 	lists.segments[lists.nr_segments++] = segment;
-	return count_segment(*chunk, segment);
+	return count_segment(*chunk, segment) ? RPCRDMA_OK : RPCRDMA_OVERFLOW;
 }
 
 /*
@@ -128,10 +129,8 @@ static Status read_counted_chunk(Reader &reader, rpcrdma_chunk_lists &lists, u32
 	Span<const u8> bytes = reader.take(size_t(count) * RPCRDMA_SEGMENT_SIZE);
 	for (const u8 *at = bytes.begin(); at != bytes.end(); at += RPCRDMA_SEGMENT_SIZE) {
 		*to = load_segment(at);
-		Status status = count_segment(*chunk, *to++);
-
-		if (!status.ok())
-			return status;
+		if (!count_segment(*chunk, *to++))
+			return RPCRDMA_OVERFLOW;
 	}
 	lists.nr_segments += count;
 	number++;
@@ -277,6 +276,15 @@ enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,
 	if (!status.ok())
 		clear_lists(*lists);
 	return status.code();
+}
+
+/* The first word of the lists: does a Read segment follow? */
+bool rpcrdma_may_have_reads(const void *message, u32 length)
+{
+	Reader reader(message, length);
+
+	reader.skip(RPCRDMA_FIXED_HEADER_SIZE);
+	return reader.read_u32() && length >= RPCRDMA_MIN_HEADER_SIZE;
 }
 
 /* ---- decoding: RDMA_MSGP ---- */

@@ -142,7 +142,6 @@ enum rpcrdma_status rpcrdma_header_encode(struct rpcrdma_header *header,
  */
 u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits, enum rpcrdma_errcode error, void *buffer);
 
-RPCRDMA_END_C_ABI
 /**
  * rpcrdma_may_have_reads - may a message that was not decoded have Read chunks?
  * @message: the received message
@@ -151,14 +150,8 @@ RPCRDMA_END_C_ABI
  * Return: false when rpcrdma_header_decode() will find no Read chunk (RFC 8166 section 4.1.1), true
  * when it may find one or may refuse the message.
  */
-static inline bool rpcrdma_may_have_reads(const void *message, u32 length)
-{
-	u32 first; /* 0 in any byte order */
+bool rpcrdma_may_have_reads(const void *message, u32 length);
 
-	if (length < RPCRDMA_MIN_HEADER_SIZE)
-		return false;
-	__builtin_memcpy(&first, (const u8 *)message + RPCRDMA_FIXED_HEADER_SIZE, sizeof(first));
-	return first;
-}
+RPCRDMA_END_C_ABI
 
 #endif /* RPCRDMA_HEADER_H */

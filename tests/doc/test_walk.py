@@ -9,7 +9,7 @@ import walk
 
 # None of them grows. The aim is 110, 20 and 50: who makes the walk shorter lowers these.
 MOST_CALLS = 128
-MOST_FILES = 32
+MOST_FILES = 31
 MOST_CHANGES = 89
 
 HEADER = """
