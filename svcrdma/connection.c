@@ -585,8 +585,8 @@ static void svcrdma_transport_free(struct svc_xprt *xprt)
 		svcrdma_recv_ctxts_destroy(t);
 		svcrdma_budget_leave(t);
 		svcrdma_send_ctxts_destroy(t);
-		svcrdma_exposed_destroy_all(t);
-		svcrdma_long_calls_destroy(t);
+		svcrdma_exposures_destroy(t);
+		svcrdma_expose_exit(t);
 		svcrdma_regions_destroy(t);
 		/* 4 */
 		rdma_destroy_qp(t->st_id);
