@@ -117,10 +117,7 @@ static bool is_waited_for(const struct svc_serv *serv, const struct svcrdma_list
 
 	spin_lock(&closing_lock);
 	list_for_each_entry(t, &closing, st_close_list)
-		if (t->st_close_for == serv || t->st_close_for == li) {
-			found = true;
-			break;
-		}
+		found |= t->st_close_for == serv || t->st_close_for == li;
 	spin_unlock(&closing_lock);
 	return found;
 }
