@@ -87,12 +87,6 @@ static int memory_alloc(struct long_memory *memory, u32 length)
 	return 0;
 }
 
-static int memory_map(struct svcrdma_long_call *lc, struct long_memory *memory, int access,
-		      struct rpcrdma_chunk_lists *lists)
-{
-	return svcrdma_exposure_map(&lc->lc_exposure, memory->sg, memory->nr_pages, access, lists);
-}
-
 static int copy_call(struct long_memory *memory, const struct xdr_buf *call)
 {
 	u32 i, at = 0;
@@ -232,29 +226,46 @@ static struct svcrdma_long_call *long_call_alloc(struct svcrdma_transport *t, u3
 	return NULL;
 }
 
+static int expose_call(struct svcrdma_long_call *lc, const struct xdr_buf *call,
+		       struct rpcrdma_chunk_lists *lists)
+{
+	struct long_memory *memory = &lc->lc_call;
+	int ret = memory_alloc(memory, call->len);
+
+	if (!ret)
+		ret = copy_call(memory, call);
+	if (ret)
+		return ret;
+	if (!rpcrdma_lists_begin_read(lists, 0))
+		return -EMSGSIZE;
+	return svcrdma_exposure_map(&lc->lc_exposure, memory->sg, memory->nr_pages,
+				    IB_ACCESS_REMOTE_READ, lists);
+}
+
+static int expose_reply_chunk(struct svcrdma_long_call *lc, u32 size,
+			      struct rpcrdma_chunk_lists *lists)
+{
+	struct long_memory *memory = &lc->lc_reply;
+	int ret = memory_alloc(memory, size);
+
+	if (ret)
+		return ret;
+	if (!rpcrdma_lists_begin_reply(lists))
+		return -EMSGSIZE;
+	return svcrdma_exposure_map(&lc->lc_exposure, memory->sg, memory->nr_pages,
+				    IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE, lists);
+}
+
 static int long_call_build(struct svcrdma_long_call *lc, const struct rpc_rqst *rqst,
 			   const struct rpcrdma_call_plan *plan,
 			   struct rpcrdma_chunk_lists *lists)
 {
 	int ret = 0;
 
-	if (plan->position_zero) {
-		ret = memory_alloc(&lc->lc_call, rqst->rq_snd_buf.len);
-		if (!ret)
-			ret = copy_call(&lc->lc_call, &rqst->rq_snd_buf);
-		if (!ret && !rpcrdma_lists_begin_read(lists, 0))
-			ret = -EMSGSIZE;
-		if (!ret)
-			ret = memory_map(lc, &lc->lc_call, IB_ACCESS_REMOTE_READ, lists);
-	}
-	if (!ret && plan->reply_chunk) {
-		ret = memory_alloc(&lc->lc_reply, rqst->rq_rcv_buf.buflen);
-		if (!ret && !rpcrdma_lists_begin_reply(lists))
-			ret = -EMSGSIZE;
-		if (!ret)
-			ret = memory_map(lc, &lc->lc_reply, IB_ACCESS_REMOTE_WRITE |
-					 IB_ACCESS_LOCAL_WRITE, lists);
-	}
+	if (plan->position_zero)
+		ret = expose_call(lc, &rqst->rq_snd_buf, lists);
+	if (!ret && plan->reply_chunk)
+		ret = expose_reply_chunk(lc, rqst->rq_rcv_buf.buflen, lists);
 	return ret;
 }
 

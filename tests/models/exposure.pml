@@ -77,7 +77,7 @@
  * @mutation FREE_ON_DONE fence  RDMA_DONE is taken for the end of the client's Reads
  * @mutation EXPIRY_FREES fence  so is the end of its time
  * @mutation NOT_TAKEN once  a reply stays in the table when it was taken
- * @mutation ARM_LATE counts  the table gets it behind the post
+ * @mutation ARM_LATE counts  the table gets it behind the post, without the lock
  * @mutation NO_WATCH rest  nobody has the work item look at what is exposed
  * @mutation NO_SECOND_DRAIN alive  what threads posted behind the first drain is not waited for
  * @mutation NO_SECOND_STOP alive  nor the work item that they queued
