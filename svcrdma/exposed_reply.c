@@ -40,8 +40,7 @@ static atomic_long_t svcrdma_exposed_bytes;
  * @ex_slot: index of the slot in st_expose.table that this struct owns
  * @ex_nr_pages: number of entries of @ex_pages, each a reference
  * @ex_pages: pages of the reply
- * @ex_nr_runs: number of entries of @ex_runs that are filled
- * @ex_max_runs: number of all entries of @ex_runs
+ * @ex_max_runs: number of entries of @ex_runs
  * @ex_runs: scatterlist of the reply's bytes
  */
 struct svcrdma_exposed {
@@ -52,7 +51,6 @@ struct svcrdma_exposed {
 	int			ex_slot;
 	u32			ex_nr_pages;
 	struct page		**ex_pages;
-	u32			ex_nr_runs;
 	u32			ex_max_runs;
 	struct scatterlist	ex_runs[];
 };
@@ -246,20 +244,23 @@ static struct svcrdma_exposed *exposed_alloc(u32 pages)
 	return ex;
 }
 
-static int exposed_add_runs(struct svcrdma_exposed *ex, struct svcrdma_stream *stream)
+/* Make the next ex_length bytes of @stream ready to be registered, as one chunk. */
+static int exposed_map(struct svcrdma_exposed *ex, struct svcrdma_stream *stream,
+		       struct rpcrdma_chunk_lists *lists)
 {
-	u32 n, offset, left = ex->ex_length;
+	u32 n, offset, runs = 0, left = ex->ex_length;
 	struct page *page;
 
 	sg_init_table(ex->ex_runs, ex->ex_max_runs);
 	while (left) {
 		n = svcrdma_stream_run(stream, left, &page, &offset);
-		if (!n || ex->ex_nr_runs == ex->ex_max_runs)
+		if (!n || runs == ex->ex_max_runs)
 			return -EMSGSIZE;
-		sg_set_page(&ex->ex_runs[ex->ex_nr_runs++], page, n, offset);
+		sg_set_page(&ex->ex_runs[runs++], page, n, offset);
 		left -= n;
 	}
-	return 0;
+	return svcrdma_exposure_map(&ex->ex_exposure, ex->ex_runs, runs, IB_ACCESS_REMOTE_READ,
+				    lists);
 }
 
 /**
@@ -290,9 +291,7 @@ int svcrdma_expose(struct svcrdma_send_ctxt *sc, u32 xid, struct svcrdma_stream 
 		goto out_refuse;
 	}
 	if (svcrdma_grant_dones(t, READ_ONCE(t->st_expose.table.used)) ||
-	    exposed_add_runs(ex, stream) ||
-	    svcrdma_exposure_map(&ex->ex_exposure, ex->ex_runs, ex->ex_nr_runs,
-				 IB_ACCESS_REMOTE_READ, lists)) {
+	    exposed_map(ex, stream, lists)) {
 		svcrdma_exposure_free(&ex->ex_exposure);
 		goto out_refuse;
 	}
