@@ -136,15 +136,22 @@ void rpcrdma_show_address(struct seq_file *seq, const char *name, const struct s
 }
 
 /**
- * rpcrdma_show_device - print the lines of a device
+ * rpcrdma_show_agreed - print the lines of a device, and of what both peers have agreed on
  * @seq: the file
  * @device: the device
  * @port: number of its port
+ * @inline_send: largest message in bytes that is sent now
+ * @agreed: what both peers have agreed on
  */
-void rpcrdma_show_device(struct seq_file *seq, const struct ib_device *device, u32 port)
+void rpcrdma_show_agreed(struct seq_file *seq, const struct ib_device *device, u32 port,
+			 u32 inline_send, const struct rpcrdma_negotiated *agreed)
 {
 	rpcrdma_show_text(seq, "device", device->name);
 	rpcrdma_show_number(seq, "port", port);
+	rpcrdma_show_number(seq, "inline_send", inline_send);
+	rpcrdma_show_number(seq, "inline_receive", agreed->inline_recv);
+	rpcrdma_show_bool(seq, "remote_invalidation", agreed->remote_invalidation);
+	rpcrdma_show_bool(seq, "reliable_reply", agreed->read_chunk_replies);
 }
 
 static void show_latencies(struct seq_file *seq, const u64 *latency)

@@ -20,6 +20,8 @@
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
 
+#include <rpcrdma/cm_private.h>
+
 /* What an RPC and its reply used; where several of these hold, the last one. */
 enum rpcrdma_shape {
 	RPCRDMA_SHAPE_INLINE,
@@ -210,7 +212,8 @@ void rpcrdma_show_text(struct seq_file *seq, const char *name, const char *value
 void rpcrdma_show_bool(struct seq_file *seq, const char *name, bool value);
 void rpcrdma_show_address(struct seq_file *seq, const char *name, const struct sockaddr *address,
 			  int ifindex);
-void rpcrdma_show_device(struct seq_file *seq, const struct ib_device *device, u32 port);
+void rpcrdma_show_agreed(struct seq_file *seq, const struct ib_device *device, u32 port,
+			 u32 inline_send, const struct rpcrdma_negotiated *agreed);
 void rpcrdma_show_connection(struct rpcrdma_connections *connections, struct seq_file *seq,
 			     const struct rpcrdma_connection *connection);
 int rpcrdma_show_totals(struct rpcrdma_connections *connections, struct seq_file *seq,

@@ -358,49 +358,39 @@ out_put:
 	return ret;
 }
 
-/*
- * Tell SUNRPC that the connection is gone. Otherwise only detach would tell it, once a thread of
- * nfsd runs that, and until then SUNRPC would send the call again without a pause.
- */
-static int backchannel_gone(struct rpc_xprt *xprt)
-{
-	xprt_disconnect_done(xprt);
-	return -ENOTCONN;
-}
-
 /* Send a callback. -EBADSLT: SUNRPC lets it wait until another one has given its credit back. */
 static int backchannel_send_request(struct rpc_rqst *rqst)
 {
 	struct svcrdma_transport *t = backchannel_transport(rqst->rq_xprt);
 	struct svcrdma_send_ctxt *sc;
-	int ret;
+	int ret = -ENOBUFS;
 
 	if (svcrdma_transport_closing(t)) {
-		ret = backchannel_gone(rqst->rq_xprt);
+		/*
+		 * Tell SUNRPC that the connection is gone. Otherwise only detach would tell it,
+		 * once a thread of nfsd runs that, and until then SUNRPC would send the call again
+		 * without a pause.
+		 */
+		xprt_disconnect_done(rqst->rq_xprt);
+		ret = -ENOTCONN;
 		goto out_err;
 	}
 	if (!xprt_request_get_cong(rqst->rq_xprt, rqst))
 		return -EBADSLT;
-	ret = -ENOBUFS;
 	sc = svcrdma_send_ctxt_get(t, rpc_task_gfp_mask());
-	if (!sc)
-		goto out_err;
-	ret = backchannel_send(t, sc, rqst);
-	if (ret == -EMSGSIZE || ret == -EIO) {
-		/* Return 0, since an error would end the task that sends, not the one of @rqst. */
-		trace_svcrdma_backchannel_send_err(t, be32_to_cpu(rqst->rq_xid), ret);
-		spin_lock(&rqst->rq_xprt->queue_lock);
-		bc_buffer_of(rqst)->refused = RPCRDMA_REFUSED;
-		spin_unlock(&rqst->rq_xprt->queue_lock);
+	if (sc)
+		ret = backchannel_send(t, sc, rqst);
+	if (!ret)
 		return 0;
-	}
-	if (ret)
-		goto out_err;
-	return 0;
-
 out_err:
 	trace_svcrdma_backchannel_send_err(t, be32_to_cpu(rqst->rq_xid), ret);
-	return ret;
+	if (ret != -EMSGSIZE && ret != -EIO)
+		return ret;
+	/* Return 0, since an error would end the task that sends, not the one of @rqst. */
+	spin_lock(&rqst->rq_xprt->queue_lock);
+	bc_buffer_of(rqst)->refused = RPCRDMA_REFUSED;
+	spin_unlock(&rqst->rq_xprt->queue_lock);
+	return 0;
 }
 
 /* End the exposure of a call for whose reply no task waits any more, answered or not. */
@@ -581,10 +571,6 @@ static struct rpc_xprt *backchannel_setup(struct xprt_create *args)
 	xprt->prot = XPRT_TRANSPORT_BC_RDMA;
 	xprt->timeout = &backchannel_timeout;
 	xprt->max_payload = t->st_agreed.inline_send;
-	xprt->resvport = 0;
-	xprt->bind_timeout = 0;
-	xprt->reestablish_timeout = 0;
-	xprt->idle_timeout = 0;
 	xprt_set_bound(xprt);
 	xprt_set_connected(xprt);
 

@@ -11,7 +11,6 @@
 #include <rpcrdma/call_plan.h>
 #include <rpcrdma/chunk_list.h>
 
-struct svcrdma_long_call;
 struct svcrdma_recv_ctxt;
 struct svcrdma_send_ctxt;
 struct svcrdma_transport;
@@ -47,11 +46,7 @@ void svcrdma_long_calls_setup(struct svcrdma_transport *t);
 int svcrdma_long_call_create(struct svcrdma_send_ctxt *sc, const struct rpc_rqst *rqst,
 			     const struct rpcrdma_call_plan *plan,
 			     struct rpcrdma_chunk_lists *lists);
-void svcrdma_long_call_free(struct svcrdma_long_call *lc);
-int svcrdma_long_call_post(struct svcrdma_long_call *lc, struct ib_send_wr *send);
 u32 svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid);
 void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer);
-bool svcrdma_long_calls_stuck(struct svcrdma_transport *t, bool *waiting);
-void svcrdma_long_calls_destroy(struct svcrdma_transport *t);
 
 #endif /* SVCRDMA_BACKCHANNEL_H */

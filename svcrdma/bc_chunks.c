@@ -10,37 +10,29 @@
  * completed, and the RPC is looked up only then. If the RPC ends without such a reply,
  * svcrdma_long_call_end() posts the same LOCAL_INVs, and their completion only frees the memory.
  *
- * The owner of a struct svcrdma_long_call is the Send context of the call until the call is posted,
- * which may wait for Send Queue entries; the list st_long.calls until the callback is ended; and
- * the HCA while the LOCAL_INVs are posted. A callback that is given up before it is posted still
- * belongs to the Send context. After a connection has failed, only svcrdma_long_calls_destroy()
- * frees a callback that was posted.
+ * The owner of a struct svcrdma_long_call is that of its exposure (region.c). While the exposure is
+ * armed, this is the list st_long.calls. A callback that is given up before it is posted still
+ * belongs to the Send context of the call, which may wait for Send Queue entries.
  *
  * Bounds: a connection has at most SVCRDMA_MAX_LONG_CALLS callbacks with chunks, with at most
- * SVCRDMA_MAX_CALLBACK bytes each way. Send Queue entries for the invalidations are taken together
- * with those of the Send.
+ * SVCRDMA_MAX_CALLBACK bytes each way.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include <common/verbs.h>
-
 #include "send_ctxt.h"
 #include "svcrdma.h"
-#include "trace.h"
 
 enum { LONG_PAGES = DIV_ROUND_UP(SVCRDMA_MAX_CALLBACK, PAGE_SIZE) };
 
 /**
  * struct long_memory - the memory of a chunk
- * @regions: memory regions, one for each segment of the chunk
  * @length: size of the chunk in bytes
  * @nr_pages: number of entries of @pages
  * @pages: pages of the chunk
  * @sg: scatterlist of @pages
  */
 struct long_memory {
-	struct svcrdma_regions	regions;
 	u32			length;
 	u32			nr_pages;
 	struct page		*pages[LONG_PAGES];
@@ -50,32 +42,25 @@ struct long_memory {
 /**
  * struct svcrdma_long_call - a callback with chunks
  * @lc_list: entry of st_long.calls, under st_expose_lock
- * @lc_transport: connection of the callback; constant
+ * @lc_exposure: exposure of both chunks; a reply is accepted only while it is ARMED
  * @lc_xid: XID of the call
- * @lc_exposure: state of the exposure; a reply is accepted only while it is ARMED
  * @lc_answer: number of bytes of a reply in the Reply chunk that is to be delivered, or 0
- * @lc_sq_held: number of Send Queue entries for the LOCAL_INVs
- * @lc_inv_cqe: completion of the last LOCAL_INV
  * @lc_call: memory of the Read chunk; without pages if the call is inline
  * @lc_reply: memory of the Reply chunk; without pages if there is no Reply chunk
  */
 struct svcrdma_long_call {
 	struct list_head	lc_list;
-	struct svcrdma_transport *lc_transport;
-	u32			lc_xid;
 	struct svcrdma_exposure	lc_exposure;
+	u32			lc_xid;
 	u32			lc_answer;
-	u32			lc_sq_held;
-	struct ib_cqe		lc_inv_cqe;
 	struct long_memory	lc_call;
 	struct long_memory	lc_reply;
 };
 
 /* ---- memory ---- */
 
-static void memory_free(struct svcrdma_transport *t, struct long_memory *memory)
+static void memory_free(struct long_memory *memory)
 {
-	svcrdma_regions_put(t, &memory->regions);
 	while (memory->nr_pages)
 		__free_page(memory->pages[--memory->nr_pages]);
 }
@@ -102,13 +87,6 @@ static int memory_alloc(struct long_memory *memory, u32 length)
 	return 0;
 }
 
-static int memory_map(struct svcrdma_long_call *lc, struct long_memory *memory, int access,
-		      struct rpcrdma_chunk_lists *lists)
-{
-	return svcrdma_regions_map(lc->lc_transport, &memory->regions, memory->sg,
-				   memory->nr_pages, access, lists);
-}
-
 static int copy_call(struct long_memory *memory, const struct xdr_buf *call)
 {
 	u32 i, at = 0;
@@ -122,68 +100,45 @@ static int copy_call(struct long_memory *memory, const struct xdr_buf *call)
 	return 0;
 }
 
-static u32 long_call_regions(const struct svcrdma_long_call *lc)
+static struct svcrdma_long_call *long_call_of(struct svcrdma_exposure *xs)
 {
-	return lc->lc_call.regions.rs_count + lc->lc_reply.regions.rs_count;
+	return container_of(xs, struct svcrdma_long_call, lc_exposure);
 }
 
 /* ---- the end ---- */
 
-/**
- * svcrdma_long_call_free - free a callback and its memory
- * @lc: callback whose memory the client cannot access any more, or that was never posted
- *
- * Context: process, or a completion handler on a work queue.
- */
-void svcrdma_long_call_free(struct svcrdma_long_call *lc)
+static void long_call_free(struct svcrdma_exposure *xs)
 {
-	struct svcrdma_transport *t = lc->lc_transport;
-	u32 held = lc->lc_sq_held;
+	struct svcrdma_transport *t = xs->xs_transport;
+	struct svcrdma_long_call *lc = long_call_of(xs);
 
-	memory_free(t, &lc->lc_call);
-	memory_free(t, &lc->lc_reply);
+	memory_free(&lc->lc_call);
+	memory_free(&lc->lc_reply);
 	spin_lock(&t->st_expose_lock);
 	list_del(&lc->lc_list);
 	t->st_long.count--;
 	spin_unlock(&t->st_expose_lock);
 	kfree(lc);
-	if (held)
-		svcrdma_sq_put_held(t, held);
 }
 
-/* LOCAL_INVs are complete: the client cannot change the memory any more; copy a reply out of it. */
-static void long_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
+/* The client cannot change the memory any more: copy a reply out of it. */
+static void long_call_fenced(struct svcrdma_exposure *xs)
 {
-	struct svcrdma_long_call *lc =
-		container_of(wc->wr_cqe, struct svcrdma_long_call, lc_inv_cqe);
-	struct svcrdma_transport *t = lc->lc_transport;
-	struct long_memory *reply = &lc->lc_reply;
+	struct svcrdma_transport *t = xs->xs_transport;
+	struct svcrdma_long_call *lc = long_call_of(xs);
 
-	/* After a failure @lc stays as it is until the transport is freed. */
-	if (svcrdma_wc_failed(t, "inv", RPCRDMA_END_FENCE_FAILED, wc))
+	if (!lc->lc_answer)
 		return;
-	rpcrdma_count_shared(&t->st_counters.regions_invalidated_locally,
-			     long_call_regions(lc));
-	if (lc->lc_answer) {
-		rpcrdma_count_shared(&t->st_counters.bytes_written, lc->lc_answer);
-		/* The CPU may read the pages after they are unmapped. */
-		svcrdma_regions_put(t, &reply->regions);
-		svcrdma_backchannel_answer(t, lc->lc_xid, reply->pages, lc->lc_answer);
-	}
-	svcrdma_long_call_free(lc);
+	rpcrdma_count_shared(&t->st_counters.bytes_written, lc->lc_answer);
+	/* The CPU may read the pages after they are unmapped. */
+	svcrdma_exposure_unmap(xs);
+	svcrdma_backchannel_answer(t, lc->lc_xid, lc->lc_reply.pages, lc->lc_answer);
 }
 
-static void long_call_fence(struct svcrdma_long_call *lc)
-{
-	struct svcrdma_transport *t = lc->lc_transport;
-	struct ib_send_wr *first;
-
-	first = rpcrdma_regions_inv(&lc->lc_call.regions.rs_list, NULL);
-	first = rpcrdma_regions_inv(&lc->lc_reply.regions.rs_list, first);
-	/* The completion may have freed @lc when the post returns. */
-	if (svcrdma_regions_invalidate(t, first))
-		svcrdma_expose_watch(t);
-}
+static const struct svcrdma_exposure_ops long_call_ops = {
+	.fenced	= long_call_fenced,
+	.free	= long_call_free,
+};
 
 /* Return: the callback with @xid that has not ended, or NULL. */
 static struct svcrdma_long_call *long_call_find(struct svcrdma_transport *t, u32 xid)
@@ -244,48 +199,7 @@ void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer)
 	}
 	spin_unlock(&t->st_expose_lock);
 	if (lc)
-		long_call_fence(lc);
-}
-
-/**
- * svcrdma_long_calls_stuck - do the LOCAL_INVs of any callback take too long?
- * @t: transport
- * @waiting: set to true if LOCAL_INVs of any callback are under way
- *
- * Context: any.
- * Return: true if the deadline of any of them has passed.
- */
-bool svcrdma_long_calls_stuck(struct svcrdma_transport *t, bool *waiting)
-{
-	u64 now = get_jiffies_64();
-	struct svcrdma_long_call *lc;
-	bool stuck = false;
-
-	spin_lock(&t->st_expose_lock);
-	list_for_each_entry(lc, &t->st_long.calls, lc_list) {
-		if (lc->lc_exposure.xs_state != SVCRDMA_EXPOSURE_FENCING)
-			continue;
-		*waiting = true;
-		stuck |= svcrdma_exposure_is_stuck(&lc->lc_exposure, now);
-	}
-	spin_unlock(&t->st_expose_lock);
-	return stuck;
-}
-
-/**
- * svcrdma_long_calls_destroy - free all callbacks with chunks, in whatever state they are
- * @t: transport that nobody uses, and whose queue pair is drained
- *
- * Context: process.
- */
-void svcrdma_long_calls_destroy(struct svcrdma_transport *t)
-{
-	struct svcrdma_long_call *lc, *next;
-
-	list_for_each_entry_safe(lc, next, &t->st_long.calls, lc_list) {
-		lc->lc_sq_held = 0;
-		svcrdma_long_call_free(lc);
-	}
+		svcrdma_exposure_fence(&lc->lc_exposure);
 }
 
 /* ---- the beginning ---- */
@@ -297,16 +211,13 @@ static struct svcrdma_long_call *long_call_alloc(struct svcrdma_transport *t, u3
 
 	if (!lc)
 		return NULL;
-	lc->lc_transport = t;
 	lc->lc_xid = xid;
-	lc->lc_inv_cqe.done = long_inv_wc;
-	svcrdma_regions_init(&lc->lc_call.regions, &lc->lc_inv_cqe);
-	svcrdma_regions_init(&lc->lc_reply.regions, &lc->lc_inv_cqe);
 	spin_lock(&t->st_expose_lock);
 	full = t->st_long.count == SVCRDMA_MAX_LONG_CALLS;
 	if (!full) {
 		t->st_long.count++;
 		list_add(&lc->lc_list, &t->st_long.calls);
+		svcrdma_exposure_init(&lc->lc_exposure, t, &long_call_ops);
 	}
 	spin_unlock(&t->st_expose_lock);
 	if (!full)
@@ -315,29 +226,46 @@ static struct svcrdma_long_call *long_call_alloc(struct svcrdma_transport *t, u3
 	return NULL;
 }
 
+static int expose_call(struct svcrdma_long_call *lc, const struct xdr_buf *call,
+		       struct rpcrdma_chunk_lists *lists)
+{
+	struct long_memory *memory = &lc->lc_call;
+	int ret = memory_alloc(memory, call->len);
+
+	if (!ret)
+		ret = copy_call(memory, call);
+	if (ret)
+		return ret;
+	if (!rpcrdma_lists_begin_read(lists, 0))
+		return -EMSGSIZE;
+	return svcrdma_exposure_map(&lc->lc_exposure, memory->sg, memory->nr_pages,
+				    IB_ACCESS_REMOTE_READ, lists);
+}
+
+static int expose_reply_chunk(struct svcrdma_long_call *lc, u32 size,
+			      struct rpcrdma_chunk_lists *lists)
+{
+	struct long_memory *memory = &lc->lc_reply;
+	int ret = memory_alloc(memory, size);
+
+	if (ret)
+		return ret;
+	if (!rpcrdma_lists_begin_reply(lists))
+		return -EMSGSIZE;
+	return svcrdma_exposure_map(&lc->lc_exposure, memory->sg, memory->nr_pages,
+				    IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE, lists);
+}
+
 static int long_call_build(struct svcrdma_long_call *lc, const struct rpc_rqst *rqst,
 			   const struct rpcrdma_call_plan *plan,
 			   struct rpcrdma_chunk_lists *lists)
 {
 	int ret = 0;
 
-	if (plan->position_zero) {
-		ret = memory_alloc(&lc->lc_call, rqst->rq_snd_buf.len);
-		if (!ret)
-			ret = copy_call(&lc->lc_call, &rqst->rq_snd_buf);
-		if (!ret && !rpcrdma_lists_begin_read(lists, 0))
-			ret = -EMSGSIZE;
-		if (!ret)
-			ret = memory_map(lc, &lc->lc_call, IB_ACCESS_REMOTE_READ, lists);
-	}
-	if (!ret && plan->reply_chunk) {
-		ret = memory_alloc(&lc->lc_reply, rqst->rq_rcv_buf.buflen);
-		if (!ret && !rpcrdma_lists_begin_reply(lists))
-			ret = -EMSGSIZE;
-		if (!ret)
-			ret = memory_map(lc, &lc->lc_reply, IB_ACCESS_REMOTE_WRITE |
-					 IB_ACCESS_LOCAL_WRITE, lists);
-	}
+	if (plan->position_zero)
+		ret = expose_call(lc, &rqst->rq_snd_buf, lists);
+	if (!ret && plan->reply_chunk)
+		ret = expose_reply_chunk(lc, rqst->rq_rcv_buf.buflen, lists);
 	return ret;
 }
 
@@ -375,7 +303,7 @@ int svcrdma_long_call_create(struct svcrdma_send_ctxt *sc, const struct rpc_rqst
 
 	lc = long_call_alloc(sc->sc_transport, be32_to_cpu(rqst->rq_xid));
 	if (lc && long_call_build(lc, rqst, plan, lists)) {
-		svcrdma_long_call_free(lc);
+		svcrdma_exposure_free(&lc->lc_exposure);
 		lc = NULL;
 	}
 	kcsan_disable_current();
@@ -383,43 +311,6 @@ int svcrdma_long_call_create(struct svcrdma_send_ctxt *sc, const struct rpc_rqst
 	kcsan_enable_current();
 	if (!lc)
 		return -ENOBUFS;
-	sc->sc_long = lc;
-	sc->sc_regions = long_call_regions(lc);
+	sc->sc_exposure = &lc->lc_exposure;
 	return 0;
-}
-
-/**
- * svcrdma_long_call_post - post the registrations and the Send of a callback
- * @lc: callback; not the caller's any more, unless -ECANCELED is returned
- * @send: work request of the Send
- *
- * The post is under st_expose_lock, so that another context ends the call, or finds a reply to it,
- * either before the post or after the post.
- *
- * Context: any. The caller has taken Send Queue entries for @send, for the registrations, and for
- * as many invalidations.
- * Return: 0; -ECANCELED: the callback was given up, and nothing was posted; or another negative
- * errno, as ib_post_send().
- */
-int svcrdma_long_call_post(struct svcrdma_long_call *lc, struct ib_send_wr *send)
-{
-	struct svcrdma_transport *t = lc->lc_transport;
-	u32 held = long_call_regions(lc);
-	struct ib_send_wr *first;
-	int ret = -ECANCELED;
-
-	lc->lc_sq_held = held;
-	svcrdma_sq_hold(t, held);
-	first = rpcrdma_regions_reg(&lc->lc_call.regions.rs_list, send);
-	first = rpcrdma_regions_reg(&lc->lc_reply.regions.rs_list, first);
-	spin_lock(&t->st_expose_lock);
-	if (lc->lc_exposure.xs_state == SVCRDMA_EXPOSURE_NEW) {
-		ret = ib_post_send(t->st_qp, first, NULL);
-		if (!ret)
-			svcrdma_exposure_advance(&lc->lc_exposure, SVCRDMA_EXPOSURE_ARMED);
-	}
-	spin_unlock(&t->st_expose_lock);
-	if (!ret)
-		rpcrdma_count_shared(&t->st_counters.regions_registered, held);
-	return ret;
 }

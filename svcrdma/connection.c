@@ -117,10 +117,7 @@ static bool is_waited_for(const struct svc_serv *serv, const struct svcrdma_list
 
 	spin_lock(&closing_lock);
 	list_for_each_entry(t, &closing, st_close_list)
-		if (t->st_close_for == serv || t->st_close_for == li) {
-			found = true;
-			break;
-		}
+		found |= t->st_close_for == serv || t->st_close_for == li;
 	spin_unlock(&closing_lock);
 	return found;
 }
@@ -585,8 +582,8 @@ static void svcrdma_transport_free(struct svc_xprt *xprt)
 		svcrdma_recv_ctxts_destroy(t);
 		svcrdma_budget_leave(t);
 		svcrdma_send_ctxts_destroy(t);
-		svcrdma_exposed_destroy_all(t);
-		svcrdma_long_calls_destroy(t);
+		svcrdma_exposures_destroy(t);
+		svcrdma_expose_exit(t);
 		svcrdma_regions_destroy(t);
 		/* 4 */
 		rdma_destroy_qp(t->st_id);

@@ -15,19 +15,6 @@
 
 #include "svcrdma.h"
 
-static void connection_show(struct seq_file *seq, const struct rpcrdma_connection *connection);
-static void connection_sum(const struct rpcrdma_connection *connection,
-			   struct rpcrdma_counters *sum);
-
-struct rpcrdma_connections svcrdma_connections = {
-	.cs_side	= "server",
-	.cs_name	= "svcrdma",
-	.cs_show	= connection_show,
-	.cs_sum		= connection_sum,
-	.cs_lock	= __MUTEX_INITIALIZER(svcrdma_connections.cs_lock),
-	.cs_tree	= RB_ROOT,
-};
-
 static struct svcrdma_transport *transport_of(const struct rpcrdma_connection *connection)
 {
 	return container_of(connection, struct svcrdma_transport, st_connection);
@@ -49,11 +36,7 @@ static void connection_show(struct seq_file *seq, const struct rpcrdma_connectio
 	rpcrdma_show_address(seq, "peer", (const struct sockaddr *)&address->dst_addr, ifindex);
 	rpcrdma_show_address(seq, "local", (const struct sockaddr *)&address->src_addr, ifindex);
 	rpcrdma_show_text(seq, "state", state_of(t));
-	rpcrdma_show_device(seq, t->st_id->device, t->st_port);
-	rpcrdma_show_number(seq, "inline_send", t->st_inline_send);
-	rpcrdma_show_number(seq, "inline_receive", t->st_agreed.inline_recv);
-	rpcrdma_show_bool(seq, "remote_invalidation", t->st_agreed.remote_invalidation);
-	rpcrdma_show_bool(seq, "reliable_reply", t->st_agreed.read_chunk_replies);
+	rpcrdma_show_agreed(seq, t->st_id->device, t->st_port, t->st_inline_send, &t->st_agreed);
 	svcrdma_grant_show(seq, t);
 	svcrdma_sq_show(seq, t);
 	svcrdma_reads_show(seq, t);
@@ -80,6 +63,15 @@ static void connection_sum(const struct rpcrdma_connection *connection,
 	for_each_possible_cpu(cpu)
 		add_tally(sum, per_cpu_ptr(t->st_tally, cpu));
 }
+
+struct rpcrdma_connections svcrdma_connections = {
+	.cs_side	= "server",
+	.cs_name	= "svcrdma",
+	.cs_show	= connection_show,
+	.cs_sum		= connection_sum,
+	.cs_lock	= __MUTEX_INITIALIZER(svcrdma_connections.cs_lock),
+	.cs_tree	= RB_ROOT,
+};
 
 static int totals_show(struct seq_file *seq, void *unused)
 {

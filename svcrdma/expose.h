@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Memory that the client may access: regions (region.c) and exposed replies (exposed_reply.c) */
+/* Memory that the client may access (region.c), and exposed replies (exposed_reply.c) */
 #ifndef SVCRDMA_EXPOSE_H
 #define SVCRDMA_EXPOSE_H
 
@@ -12,7 +12,7 @@
 #include <rpcrdma/chunk_list.h>
 #include <rpcrdma/exposures.h>
 
-struct svcrdma_exposed;
+struct svcrdma_exposure;
 struct svcrdma_send_ctxt;
 struct svcrdma_stream;
 struct svcrdma_transport;
@@ -32,43 +32,59 @@ enum svcrdma_exposure_state {
 };
 
 /**
- * struct svcrdma_exposure - the progress of an exposure; under st_expose_lock
- * @xs_state: state of the exposure; only svcrdma_exposure_advance() changes it
+ * struct svcrdma_exposure_ops - what exposed replies and callbacks with chunks do differently
+ * @posted: function that is called under st_expose_lock as soon as the exposure is ARMED; or NULL
+ * @fenced: function that is called when the LOCAL_INVs are complete, before @free; or NULL
+ * @free: function that frees the object that contains the exposure, and the memory that was exposed
+ */
+struct svcrdma_exposure_ops {
+	void			(*posted)(struct svcrdma_exposure *xs);
+	void			(*fenced)(struct svcrdma_exposure *xs);
+	void			(*free)(struct svcrdma_exposure *xs);
+};
+
+/**
+ * struct svcrdma_exposure - memory that the client may access; part of an exposed reply or callback
+ * @xs_ops: functions of the object that contains the exposure; constant
+ * @xs_transport: connection of the exposure; constant
+ * @xs_list: entry of st_region.exposures, under st_expose_lock
+ * @xs_state: state, under st_expose_lock; only svcrdma_exposure_advance() changes it
  * @xs_deadline: time in jiffies, set when the state becomes FENCING. If the LOCAL_INVs are not
- *	complete by then, the queue pair stands still
+ *	complete by then, the queue pair stands still. Under st_expose_lock
+ * @xs_regions: list of struct rpcrdma_region by rg_list, in the order of the chunks' segments
+ * @xs_nr_regions: number of entries of @xs_regions
+ * @xs_sq_held: number of Send Queue entries for the LOCAL_INVs
+ * @xs_inv_cqe: completion of the last LOCAL_INV
  */
 struct svcrdma_exposure {
+	const struct svcrdma_exposure_ops *xs_ops;
+	struct svcrdma_transport *xs_transport;
+	struct list_head	xs_list;
 	enum svcrdma_exposure_state xs_state;
 	u64			xs_deadline;
+	struct list_head	xs_regions;
+	u32			xs_nr_regions;
+	u32			xs_sq_held;
+	struct ib_cqe		xs_inv_cqe;
 };
 
 extern unsigned long svcrdma_inv_timeout;
 
 /**
- * struct svcrdma_region_pool - region.c: memory regions of a connection
+ * struct svcrdma_region_pool - region.c: memory regions and exposures of a connection
  * @type: type of the regions; constant
  * @depth: largest number of pages in one region; constant
  * @reg_cqe: completion of a registration that failed. It is a member of the connection and not of
  *	the exposed reply or callback, which may be freed before the flush comes
  * @free: list of the regions that are not in use; under st_expose_lock
+ * @exposures: list of all struct svcrdma_exposure by xs_list; under st_expose_lock
  */
 struct svcrdma_region_pool {
 	enum ib_mr_type		type;
 	u32			depth;
 	struct ib_cqe		reg_cqe;
 	struct list_head	free;
-};
-
-/**
- * struct svcrdma_regions - the memory regions of one chunk that the client may access
- * @rs_list: list of struct rpcrdma_region by rg_list, in the order of the chunk's segments
- * @rs_count: number of entries of @rs_list
- * @rs_inv_cqe: completion of the LOCAL_INVs of the regions
- */
-struct svcrdma_regions {
-	struct list_head	rs_list;
-	u32			rs_count;
-	struct ib_cqe		*rs_inv_cqe;
+	struct list_head	exposures;
 };
 
 /**
@@ -91,15 +107,17 @@ struct svcrdma_exposer {
 void svcrdma_regions_setup(struct svcrdma_transport *t);
 void svcrdma_regions_create(struct svcrdma_transport *t);
 void svcrdma_regions_destroy(struct svcrdma_transport *t);
-void svcrdma_regions_init(struct svcrdma_regions *regions, struct ib_cqe *inv_cqe);
-int svcrdma_regions_map(struct svcrdma_transport *t, struct svcrdma_regions *regions,
-			struct scatterlist *sg, u32 count, int access,
-			struct rpcrdma_chunk_lists *lists);
-void svcrdma_regions_put(struct svcrdma_transport *t, struct svcrdma_regions *regions);
-void svcrdma_exposure_advance(struct svcrdma_exposure *exposure,
-			      enum svcrdma_exposure_state state);
-bool svcrdma_exposure_is_stuck(const struct svcrdma_exposure *exposure, u64 now);
-bool svcrdma_regions_invalidate(struct svcrdma_transport *t, struct ib_send_wr *first);
+void svcrdma_exposure_init(struct svcrdma_exposure *xs, struct svcrdma_transport *t,
+			   const struct svcrdma_exposure_ops *ops);
+int svcrdma_exposure_map(struct svcrdma_exposure *xs, struct scatterlist *sg, u32 count,
+			 int access, struct rpcrdma_chunk_lists *lists);
+void svcrdma_exposure_unmap(struct svcrdma_exposure *xs);
+void svcrdma_exposure_free(struct svcrdma_exposure *xs);
+void svcrdma_exposure_advance(struct svcrdma_exposure *xs, enum svcrdma_exposure_state state);
+int svcrdma_exposure_post(struct svcrdma_exposure *xs, struct ib_send_wr *message);
+void svcrdma_exposure_fence(struct svcrdma_exposure *xs);
+bool svcrdma_exposures_stuck(struct svcrdma_transport *t, bool *waiting);
+void svcrdma_exposures_destroy(struct svcrdma_transport *t);
 u32 svcrdma_region_pages(const struct svcrdma_transport *t);
 
 /* exposed_reply.c */
@@ -108,12 +126,10 @@ int svcrdma_expose_init(struct svcrdma_transport *t, u32 count);
 u32 svcrdma_expose_limit(const struct svcrdma_transport *t);
 void svcrdma_expose_watch(struct svcrdma_transport *t);
 void svcrdma_expose_stop(struct svcrdma_transport *t);
-void svcrdma_exposed_destroy_all(struct svcrdma_transport *t);
+void svcrdma_expose_exit(struct svcrdma_transport *t);
 int svcrdma_expose(struct svcrdma_send_ctxt *sc, u32 xid, struct svcrdma_stream *stream,
 		   u32 length, u32 held, struct rpcrdma_chunk_lists *lists);
-void svcrdma_exposed_free(struct svcrdma_exposed *ex);
-void svcrdma_exposed_take_pages(struct svcrdma_exposed *ex, struct page **pages, u32 count);
-int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *message);
+void svcrdma_exposed_take_pages(struct svcrdma_exposure *xs, struct page **pages, u32 count);
 void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid);
 
 #endif /* SVCRDMA_EXPOSE_H */

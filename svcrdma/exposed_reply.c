@@ -11,18 +11,13 @@
  * pages are freed. An RDMA_DONE does not prove that no Read is being served any more; only our own
  * invalidation does, or the end of the queue pair.
  *
- * The owner of a struct svcrdma_exposed is the Send context until its Send is posted; the table
- * while the exposure is armed; then the thread that took it out of the table; and the HCA while
- * LOCAL_INVs are posted, whose completion frees it. After a connection has failed, only
- * svcrdma_exposed_destroy_all() frees it.
+ * The owner of a struct svcrdma_exposed is that of its exposure (region.c). The table owns it while
+ * the exposure is armed, and then the thread that took it out of the table.
  *
  * Bounds: st_expose.table limits the replies and bytes of the connection, svcrdma_exposed_bytes the
- * bytes of the whole server. Send Queue entries for the invalidations are taken together with those
- * of the Send, so that the end of an exposure never waits for entries.
+ * bytes of the whole server.
  */
 #include <linux/slab.h>
-
-#include <common/verbs.h>
 
 #include "rw.h"
 #include "send_ctxt.h"
@@ -37,53 +32,41 @@ static atomic_long_t svcrdma_exposed_bytes;
 
 /**
  * struct svcrdma_exposed - one exposed reply
- * @ex_transport: connection of the reply; constant
+ * @ex_exposure: exposure of the reply, which is FENCING after it was taken out of the table
  * @ex_xid: XID of the reply
  * @ex_length: number of bytes that are exposed
  * @ex_bytes: bytes of memory that the reply keeps, which st_expose.table and svcrdma_exposed_bytes
  *	count
  * @ex_slot: index of the slot in st_expose.table that this struct owns
- * @ex_exposure: state of the exposure, which is FENCING after it was taken out of the table
- * @ex_inv_cqe: completion of the last LOCAL_INV
- * @ex_sq_held: number of Send Queue entries for the LOCAL_INVs
- * @ex_regions: memory regions of the Position Zero Read chunk
  * @ex_nr_pages: number of entries of @ex_pages, each a reference
  * @ex_pages: pages of the reply
- * @ex_nr_runs: number of entries of @ex_runs that are filled
- * @ex_max_runs: number of all entries of @ex_runs
+ * @ex_max_runs: number of entries of @ex_runs
  * @ex_runs: scatterlist of the reply's bytes
  */
 struct svcrdma_exposed {
-	struct svcrdma_transport *ex_transport;
+	struct svcrdma_exposure	ex_exposure;
 	u32			ex_xid;
 	u32			ex_length;
 	u32			ex_bytes;
 	int			ex_slot;
-	struct svcrdma_exposure	ex_exposure;
-	struct ib_cqe		ex_inv_cqe;
-	u32			ex_sq_held;
-	struct svcrdma_regions	ex_regions;
 	u32			ex_nr_pages;
 	struct page		**ex_pages;
-	u32			ex_nr_runs;
 	u32			ex_max_runs;
 	struct scatterlist	ex_runs[];
 };
 
+static struct svcrdma_exposed *exposed_of(struct svcrdma_exposure *xs)
+{
+	return container_of(xs, struct svcrdma_exposed, ex_exposure);
+}
+
 /* ---- the end of an exposure ---- */
 
-/**
- * svcrdma_exposed_free - free an exposed reply and its memory
- * @ex: exposed reply that the client cannot read any more, or that was never posted
- *
- * Context: process, or a completion handler on a work queue.
- */
-void svcrdma_exposed_free(struct svcrdma_exposed *ex)
+static void exposed_free(struct svcrdma_exposure *xs)
 {
-	struct svcrdma_transport *t = ex->ex_transport;
-	u32 held = ex->ex_sq_held;
+	struct svcrdma_transport *t = xs->xs_transport;
+	struct svcrdma_exposed *ex = exposed_of(xs);
 
-	svcrdma_regions_put(t, &ex->ex_regions);
 	while (ex->ex_nr_pages)
 		put_page(ex->ex_pages[--ex->ex_nr_pages]);
 	atomic_long_sub(ex->ex_bytes, &svcrdma_exposed_bytes);
@@ -92,30 +75,6 @@ void svcrdma_exposed_free(struct svcrdma_exposed *ex)
 	rpcrdma_exposures_release(&t->st_expose.table, ex->ex_slot);
 	spin_unlock(&t->st_expose_lock);
 	kvfree(ex);
-	if (held)
-		svcrdma_sq_put_held(t, held);
-}
-
-static void exposed_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct svcrdma_exposed *ex =
-		container_of(wc->wr_cqe, struct svcrdma_exposed, ex_inv_cqe);
-	struct svcrdma_transport *t = ex->ex_transport;
-
-	/* After a failure @ex stays as it is until the transport is freed. */
-	if (svcrdma_wc_failed(t, "inv", RPCRDMA_END_FENCE_FAILED, wc))
-		return;
-	/* Count the whole chain, as only its last LOCAL_INV is signalled. */
-	rpcrdma_count_shared(&t->st_counters.regions_invalidated_locally,
-			     ex->ex_regions.rs_count);
-	svcrdma_exposed_free(ex);
-}
-
-/* Post the LOCAL_INVs of @ex, which was taken out of the table; not the caller's any more. */
-static void exposed_end(struct svcrdma_exposed *ex)
-{
-	svcrdma_regions_invalidate(ex->ex_transport,
-				   rpcrdma_regions_inv(&ex->ex_regions.rs_list, NULL));
 }
 
 /* Return: the exposed reply that was just taken out of the table, in @slot; now FENCING. */
@@ -126,24 +85,6 @@ static struct svcrdma_exposed *exposed_taken(struct svcrdma_transport *t, int sl
 	lockdep_assert_held(&t->st_expose_lock);
 	svcrdma_exposure_advance(&ex->ex_exposure, SVCRDMA_EXPOSURE_FENCING);
 	return ex;
-}
-
-/* Do the LOCAL_INVs of any reply take too long? Sets *@waiting if there are exposed replies. */
-static bool exposed_stuck(struct svcrdma_transport *t, bool *waiting)
-{
-	u64 now = get_jiffies_64();
-	struct svcrdma_exposed *ex;
-	bool stuck = false;
-	u32 i;
-
-	spin_lock(&t->st_expose_lock);
-	for (i = 0; i < t->st_expose.table.size; i++) {
-		ex = t->st_expose.table.slots[i].owner;
-		stuck |= ex && svcrdma_exposure_is_stuck(&ex->ex_exposure, now);
-	}
-	*waiting |= t->st_expose.table.used;
-	spin_unlock(&t->st_expose_lock);
-	return stuck;
 }
 
 /**
@@ -183,7 +124,7 @@ void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid)
 		svcrdma_transport_close(t, RPCRDMA_END_BAD_MESSAGE);
 	}
 	if (ex)
-		exposed_end(ex);
+		svcrdma_exposure_fence(&ex->ex_exposure);
 }
 
 /**
@@ -222,10 +163,10 @@ static void expose_work(struct work_struct *work)
 		if (ex) {
 			percpu_counter_inc(&svcrdma_stat_expose_expired);
 			trace_svcrdma_expose_expired(t, ex->ex_xid, 0);
-			exposed_end(ex);
+			svcrdma_exposure_fence(&ex->ex_exposure);
 		}
 	} while (ex);
-	if (exposed_stuck(t, &waiting) || svcrdma_long_calls_stuck(t, &waiting)) {
+	if (svcrdma_exposures_stuck(t, &waiting)) {
 		trace_svcrdma_sq_timeout(t, -ETIMEDOUT);
 		svcrdma_transport_close(t, RPCRDMA_END_STALLED);
 	}
@@ -248,6 +189,23 @@ u32 svcrdma_expose_limit(const struct svcrdma_transport *t)
 	return READ_ONCE(t->st_grant) + t->st_spare_exposures;
 }
 
+/* From now on an RDMA_DONE finds the reply by its XID. */
+static void exposed_posted(struct svcrdma_exposure *xs)
+{
+	u64 expires = get_jiffies_64() + READ_ONCE(svcrdma_expose_timeout) * HZ;
+	struct svcrdma_transport *t = xs->xs_transport;
+	struct svcrdma_exposed *ex = exposed_of(xs);
+
+	rpcrdma_exposures_arm(&t->st_expose.table, ex->ex_slot, expires);
+	percpu_counter_inc(&svcrdma_stat_expose);
+	trace_svcrdma_reply_exposed(t, ex->ex_xid, ex->ex_length);
+}
+
+static const struct svcrdma_exposure_ops exposed_ops = {
+	.posted	= exposed_posted,
+	.free	= exposed_free,
+};
+
 /* Put @ex into the table and count its bytes. Return: false: neither was done. */
 static bool exposed_claim(struct svcrdma_transport *t, struct svcrdma_exposed *ex)
 {
@@ -260,8 +218,10 @@ static bool exposed_claim(struct svcrdma_transport *t, struct svcrdma_exposed *e
 	if (t->st_expose.table.used < svcrdma_expose_limit(t))
 		ex->ex_slot = rpcrdma_exposures_claim(&t->st_expose.table, ex->ex_xid,
 						      ex->ex_bytes);
-	if (ex->ex_slot >= 0)
+	if (ex->ex_slot >= 0) {
 		t->st_expose.table.slots[ex->ex_slot].owner = ex;
+		svcrdma_exposure_init(&ex->ex_exposure, t, &exposed_ops);
+	}
 	spin_unlock(&t->st_expose_lock);
 	if (ex->ex_slot >= 0)
 		return true;
@@ -284,20 +244,23 @@ static struct svcrdma_exposed *exposed_alloc(u32 pages)
 	return ex;
 }
 
-static int exposed_add_runs(struct svcrdma_exposed *ex, struct svcrdma_stream *stream)
+/* Make the next ex_length bytes of @stream ready to be registered, as one chunk. */
+static int exposed_map(struct svcrdma_exposed *ex, struct svcrdma_stream *stream,
+		       struct rpcrdma_chunk_lists *lists)
 {
-	u32 n, offset, left = ex->ex_length;
+	u32 n, offset, runs = 0, left = ex->ex_length;
 	struct page *page;
 
 	sg_init_table(ex->ex_runs, ex->ex_max_runs);
 	while (left) {
 		n = svcrdma_stream_run(stream, left, &page, &offset);
-		if (!n || ex->ex_nr_runs == ex->ex_max_runs)
+		if (!n || runs == ex->ex_max_runs)
 			return -EMSGSIZE;
-		sg_set_page(&ex->ex_runs[ex->ex_nr_runs++], page, n, offset);
+		sg_set_page(&ex->ex_runs[runs++], page, n, offset);
 		left -= n;
 	}
-	return 0;
+	return svcrdma_exposure_map(&ex->ex_exposure, ex->ex_runs, runs, IB_ACCESS_REMOTE_READ,
+				    lists);
 }
 
 /**
@@ -320,25 +283,19 @@ int svcrdma_expose(struct svcrdma_send_ctxt *sc, u32 xid, struct svcrdma_stream 
 
 	if (!ex)
 		goto out_refuse;
-	ex->ex_transport = t;
 	ex->ex_xid = xid;
 	ex->ex_length = length;
 	ex->ex_bytes = held;
-	ex->ex_inv_cqe.done = exposed_inv_wc;
-	svcrdma_regions_init(&ex->ex_regions, &ex->ex_inv_cqe);
 	if (!exposed_claim(t, ex)) {
 		kvfree(ex);
 		goto out_refuse;
 	}
 	if (svcrdma_grant_dones(t, READ_ONCE(t->st_expose.table.used)) ||
-	    exposed_add_runs(ex, stream) ||
-	    svcrdma_regions_map(t, &ex->ex_regions, ex->ex_runs, ex->ex_nr_runs,
-				IB_ACCESS_REMOTE_READ, lists)) {
-		svcrdma_exposed_free(ex);
+	    exposed_map(ex, stream, lists)) {
+		svcrdma_exposure_free(&ex->ex_exposure);
 		goto out_refuse;
 	}
-	sc->sc_exposed = ex;
-	sc->sc_regions = ex->ex_regions.rs_count;
+	sc->sc_exposure = &ex->ex_exposure;
 	return 0;
 
 out_refuse:
@@ -348,52 +305,18 @@ out_refuse:
 
 /**
  * svcrdma_exposed_take_pages - give the pages of a reply to the exposure
- * @ex: exposed reply
+ * @xs: exposure of the reply
  * @pages: pages, whose references are not the caller's any more
  * @count: number of @pages
  *
  * Context: process.
  */
-void svcrdma_exposed_take_pages(struct svcrdma_exposed *ex, struct page **pages, u32 count)
+void svcrdma_exposed_take_pages(struct svcrdma_exposure *xs, struct page **pages, u32 count)
 {
+	struct svcrdma_exposed *ex = exposed_of(xs);
+
 	memcpy(ex->ex_pages, pages, count * sizeof(*pages));
 	ex->ex_nr_pages = count;
-}
-
-/**
- * svcrdma_exposed_post - post registrations and Send of an exposed reply
- * @ex: exposed reply; not the caller's any more
- * @message: Writes, if any, and the Send; the registrations are put in front of them
- *
- * The post is under st_expose_lock: as soon as the exposure is armed, an RDMA_DONE finds it by its
- * XID, and the LOCAL_INVs of a client that sends RDMA_DONE too early must not be posted before the
- * registrations.
- *
- * Context: any. The caller has taken Send Queue entries for @message, for the registrations, and
- * for as many invalidations.
- * Return: 0 or a negative errno, as ib_post_send().
- */
-int svcrdma_exposed_post(struct svcrdma_exposed *ex, struct ib_send_wr *message)
-{
-	struct svcrdma_transport *t = ex->ex_transport;
-	u64 expires = get_jiffies_64() + READ_ONCE(svcrdma_expose_timeout) * HZ;
-	struct ib_send_wr *first;
-	int ret;
-
-	ex->ex_sq_held = ex->ex_regions.rs_count;
-	svcrdma_sq_hold(t, ex->ex_sq_held);
-	rpcrdma_count_shared(&t->st_counters.regions_registered, ex->ex_sq_held);
-	percpu_counter_inc(&svcrdma_stat_expose);
-	trace_svcrdma_reply_exposed(t, ex->ex_xid, ex->ex_length);
-
-	first = rpcrdma_regions_reg(&ex->ex_regions.rs_list, message);
-	spin_lock(&t->st_expose_lock);
-	svcrdma_exposure_advance(&ex->ex_exposure, SVCRDMA_EXPOSURE_ARMED);
-	rpcrdma_exposures_arm(&t->st_expose.table, ex->ex_slot, expires);
-	ret = ib_post_send(t->st_qp, first, NULL);
-	spin_unlock(&t->st_expose_lock);
-	svcrdma_expose_watch(t);
-	return ret;
 }
 
 /* ---- the beginning and the end of a connection ---- */
@@ -426,7 +349,7 @@ void svcrdma_expose_stop(struct svcrdma_transport *t)
  * @count: largest number of replies that may ever be exposed at a time; 0 if none may
  *
  * Context: process.
- * Return: 0 or -ENOMEM. svcrdma_exposed_destroy_all() frees the table.
+ * Return: 0 or -ENOMEM. svcrdma_expose_exit() frees the table.
  */
 int svcrdma_expose_init(struct svcrdma_transport *t, u32 count)
 {
@@ -441,24 +364,12 @@ int svcrdma_expose_init(struct svcrdma_transport *t, u32 count)
 }
 
 /**
- * svcrdma_exposed_destroy_all - free all exposed replies, in whatever state, and their table
- * @t: transport that nobody uses, and whose queue pair is drained
+ * svcrdma_expose_exit - free the table of exposed replies
+ * @t: transport without exposed replies, and whose table may never have been allocated
  *
  * Context: process.
  */
-void svcrdma_exposed_destroy_all(struct svcrdma_transport *t)
+void svcrdma_expose_exit(struct svcrdma_transport *t)
 {
-	struct svcrdma_exposed *ex;
-	u32 i;
-
-	for (i = 0; t->st_expose.table.slots && i < t->st_expose.table.size; i++) {
-		ex = t->st_expose.table.slots[i].owner;
-		if (!ex)
-			continue;
-		ex->ex_sq_held = 0;
-		svcrdma_exposed_free(ex);
-	}
 	kfree(t->st_expose.table.slots);
-	t->st_expose.table.slots = NULL;
-	t->st_expose.table.size = 0;
 }

@@ -127,7 +127,8 @@ static void pending_remove(struct svcrdma_listener *li, struct svcrdma_transport
 	lockdep_assert_held(&pending_lock);
 	list_del_init(&t->st_pending);
 	WRITE_ONCE(t->st_listener, NULL);
-	li->li_nr_pending--;
+	if (!--li->li_nr_pending)
+		clear_bit(XPT_CONN, &li->li_xprt.xpt_flags);
 }
 
 static struct svcrdma_transport *listener_pop(struct svcrdma_listener *li)
@@ -139,8 +140,6 @@ static struct svcrdma_transport *listener_pop(struct svcrdma_listener *li)
 				     st_pending);
 	if (t)
 		pending_remove(li, t);
-	if (list_empty(&li->li_pending))
-		clear_bit(XPT_CONN, &li->li_xprt.xpt_flags);
 	spin_unlock(&pending_lock);
 	return t;
 }
@@ -159,11 +158,8 @@ bool svcrdma_listener_forget(struct svcrdma_transport *t)
 
 	spin_lock(&pending_lock);
 	li = t->st_listener;
-	if (li) {
+	if (li)
 		pending_remove(li, t);
-		if (list_empty(&li->li_pending))
-			clear_bit(XPT_CONN, &li->li_xprt.xpt_flags);
-	}
 	spin_unlock(&pending_lock);
 	return li;
 }
@@ -210,21 +206,13 @@ static void listener_lost(struct svcrdma_listener *li)
 static int listener_event(struct svcrdma_listener *li, struct rdma_cm_id *id,
 			  enum rdma_cm_event_type event)
 {
-	bool own = id == READ_ONCE(li->li_id);
+	bool removal = event == RDMA_CM_EVENT_DEVICE_REMOVAL;
 
-	switch (event) {
-	case RDMA_CM_EVENT_ADDR_CHANGE:
-		if (own)
-			listener_lost(li);
-		return 0;
-	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		if (!own)
-			return -ENODEV;
+	if (id != READ_ONCE(li->li_id))
+		return removal ? -ENODEV : 0;
+	if (removal || event == RDMA_CM_EVENT_ADDR_CHANGE)
 		listener_lost(li);
-		return 0;
-	default:
-		return 0;
-	}
+	return 0;
 }
 
 static int listener_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
@@ -257,7 +245,7 @@ static int listener_listen(struct svcrdma_listener *li, struct net *net,
 			   struct sockaddr *sa)
 {
 	struct rdma_cm_id *id;
-	int ret;
+	int ret = 0;
 
 	id = rdma_create_id(net, listener_cm_handler, li, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
@@ -266,21 +254,14 @@ static int listener_listen(struct svcrdma_listener *li, struct net *net,
 	WRITE_ONCE(li->li_id, id);
 
 	/* Without this, [::] would take the IPv4 port as well. */
-	if (sa->sa_family == AF_INET6) {
+	if (sa->sa_family == AF_INET6)
 		ret = rdma_set_afonly(id, 1);
-		if (ret)
-			goto out_destroy;
-	}
-	ret = rdma_bind_addr(id, sa);
+	if (!ret)
+		ret = rdma_bind_addr(id, sa);
+	if (!ret)
+		ret = rdma_listen(id, SVCRDMA_BACKLOG);
 	if (ret)
-		goto out_destroy;
-	ret = rdma_listen(id, SVCRDMA_BACKLOG);
-	if (ret)
-		goto out_destroy;
-	return 0;
-
-out_destroy:
-	listener_drop_id(li);
+		listener_drop_id(li);
 	return ret;
 }
 
@@ -466,7 +447,7 @@ static void svcrdma_listener_free(struct svc_xprt *xprt)
 	kfree(listener_of(xprt));
 }
 
-/* SUNRPC calls these operations for connections only. */
+/* SUNRPC calls these operations for connections only; no thread has a call of a listener. */
 static int listener_recvfrom(struct svc_rqst *rqstp)
 {
 	return 0;
@@ -475,16 +456,6 @@ static int listener_recvfrom(struct svc_rqst *rqstp)
 static int listener_sendto(struct svc_rqst *rqstp)
 {
 	return -ENOTCONN;
-}
-
-static int listener_result_payload(struct svc_rqst *rqstp, unsigned int offset,
-				   unsigned int length)
-{
-	return 0;
-}
-
-static void listener_release_ctxt(struct svc_xprt *xprt, void *ctxt)
-{
 }
 
 static int listener_has_wspace(struct svc_xprt *xprt)
@@ -502,8 +473,8 @@ const struct svc_xprt_ops svcrdma_listener_ops = {
 	.xpo_has_wspace		= listener_has_wspace,
 	.xpo_recvfrom		= listener_recvfrom,
 	.xpo_sendto		= listener_sendto,
-	.xpo_result_payload	= listener_result_payload,
-	.xpo_release_ctxt	= listener_release_ctxt,
+	.xpo_result_payload	= svcrdma_result_payload,
+	.xpo_release_ctxt	= svcrdma_release_ctxt,
 	.xpo_detach		= svcrdma_listener_detach,
 	.xpo_free		= svcrdma_listener_free,
 	.xpo_kill_temp_xprt	= listener_kill_temp_xprt,
@@ -557,11 +528,9 @@ static struct notifier_block inet_block = {
 	.notifier_call = address_event,
 };
 
-#if IS_ENABLED(CONFIG_IPV6)
 static struct notifier_block inet6_block = {
 	.notifier_call = address_event,
 };
-#endif
 
 /**
  * svcrdma_listener_init - have devices and addresses reported
@@ -576,9 +545,8 @@ int svcrdma_listener_init(void)
 	if (ret)
 		return ret;
 	register_inetaddr_notifier(&inet_block);
-#if IS_ENABLED(CONFIG_IPV6)
-	register_inet6addr_notifier(&inet6_block);
-#endif
+	if (IS_ENABLED(CONFIG_IPV6))
+		register_inet6addr_notifier(&inet6_block);
 	return 0;
 }
 
@@ -589,9 +557,8 @@ int svcrdma_listener_init(void)
  */
 void svcrdma_listener_exit(void)
 {
-#if IS_ENABLED(CONFIG_IPV6)
-	unregister_inet6addr_notifier(&inet6_block);
-#endif
+	if (IS_ENABLED(CONFIG_IPV6))
+		unregister_inet6addr_notifier(&inet6_block);
 	unregister_inetaddr_notifier(&inet_block);
 	ib_unregister_client(&client);
 }

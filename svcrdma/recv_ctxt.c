@@ -37,19 +37,13 @@ static void ctxts_free(struct list_head *list)
 		recv_ctxt_free(rc);
 }
 
-static void use_storage(struct svcrdma_recv_ctxt *rc, u32 segments, u32 chunks)
-{
-	rpcrdma_lists_init(&rc->rc_lists, rc->rc_segments, segments, rc->rc_chunks, chunks);
-}
-
 static void use_few_chunks(struct svcrdma_recv_ctxt *rc)
 {
 	struct svcrdma_few_chunks *few = &rc->rc_few;
 
-	rc->rc_segments = few->segments;
-	rc->rc_chunks = few->chunks;
+	rpcrdma_lists_init(&rc->rc_lists, few->segments, ARRAY_SIZE(few->segments),
+			   few->chunks, ARRAY_SIZE(few->chunks));
 	rc->rc_payloads = few->payloads;
-	use_storage(rc, ARRAY_SIZE(few->segments), ARRAY_SIZE(few->chunks));
 }
 
 /**
@@ -62,20 +56,22 @@ static void use_few_chunks(struct svcrdma_recv_ctxt *rc)
  */
 int svcrdma_recv_ctxt_many_chunks(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	u32 segments = t->st_recv_size / RPCRDMA_SEGMENT_SIZE;
-	u32 chunks = t->st_max_chunks;
+	u32 nr_segments = t->st_recv_size / RPCRDMA_SEGMENT_SIZE;
+	struct rpcrdma_segment *segments;
+	u32 nr_chunks = t->st_max_chunks;
+	struct rpcrdma_chunk *chunks;
 
 	if (rc->rc_many)
 		return -EALREADY;
-	rc->rc_many = kvmalloc_node(segments * sizeof(*rc->rc_segments) +
-				    chunks * (sizeof(*rc->rc_chunks) + sizeof(*rc->rc_payloads)),
+	rc->rc_many = kvmalloc_node(nr_segments * sizeof(*segments) +
+				    nr_chunks * (sizeof(*chunks) + sizeof(*rc->rc_payloads)),
 				    GFP_KERNEL, ibdev_to_node(svcrdma_transport_device(t)));
 	if (!rc->rc_many)
 		return -ENOMEM;
-	rc->rc_segments = rc->rc_many;
-	rc->rc_chunks = (void *)(rc->rc_segments + segments);
-	rc->rc_payloads = (void *)(rc->rc_chunks + chunks);
-	use_storage(rc, segments, chunks);
+	segments = rc->rc_many;
+	chunks = (void *)(segments + nr_segments);
+	rc->rc_payloads = (void *)(chunks + nr_chunks);
+	rpcrdma_lists_init(&rc->rc_lists, segments, nr_segments, chunks, nr_chunks);
 	return 0;
 }
 
@@ -115,7 +111,7 @@ static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t, gf
  * @t: transport with its verbs objects
  * @count: number of new contexts
  * @gfp: flags for the allocations, which may sleep
- * @list: list to which the contexts are added, by rc_list; unchanged on failure
+ * @list: empty list that gets the contexts, by rc_list; invalid on failure
  *
  * Context: process.
  * Return: 0 or -ENOMEM. After 0, svcrdma_recv_ctxts_add() takes the contexts.
@@ -124,17 +120,15 @@ int svcrdma_recv_ctxts_alloc(struct svcrdma_transport *t, u32 count, gfp_t gfp,
 			     struct list_head *list)
 {
 	struct svcrdma_recv_ctxt *rc;
-	LIST_HEAD(new);
 
 	while (count--) {
 		rc = recv_ctxt_alloc(t, gfp);
 		if (!rc) {
-			ctxts_free(&new);
+			ctxts_free(list);
 			return -ENOMEM;
 		}
-		list_add(&rc->rc_list, &new);
+		list_add(&rc->rc_list, list);
 	}
-	list_splice(&new, list);
 	return 0;
 }
 

@@ -66,9 +66,7 @@ struct svcrdma_few_chunks {
  * @rc_header: decoded header of the message
  * @rc_inline: the bytes behind the header in the buffer; set when the header is decoded
  * @rc_inline_size: number of bytes at @rc_inline
- * @rc_lists: decoded chunk lists, stored in @rc_segments and @rc_chunks
- * @rc_segments: storage for segments, in @rc_few or @rc_many
- * @rc_chunks: storage for chunks, in the same place
+ * @rc_lists: decoded chunk lists, stored in @rc_few or @rc_many
  * @rc_payloads: storage for result payloads, in the same place; payload n belongs to Write chunk n
  * @rc_few: room for the chunks that most calls have
  * @rc_many: room for the chunks of any call; NULL unless the call in the context needs it
@@ -100,8 +98,6 @@ struct svcrdma_recv_ctxt {
 	void			*rc_inline;
 	u32			rc_inline_size;
 	struct rpcrdma_chunk_lists rc_lists;
-	struct rpcrdma_segment	*rc_segments;
-	struct rpcrdma_chunk	*rc_chunks;
 	struct svcrdma_payload	*rc_payloads;
 	struct svcrdma_few_chunks rc_few;
 	void			*rc_many;

@@ -337,16 +337,29 @@ static int recv_reject(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 	return 0;
 }
 
+/* Answer a call whose Read list, or whose size, makes no message for nfsd. */
+static int recv_bad_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc, int status)
+{
+	trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, status);
+	return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
+}
+
+/* End the connection, since a call can be neither served nor answered. */
+static int recv_close(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
+		      enum rpcrdma_end why)
+{
+	svcrdma_recv_ctxt_put(t, rc);
+	svcrdma_transport_close(t, why);
+	return 0;
+}
+
 /* A call without Read chunks */
 static int recv_inline(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 		       struct svcrdma_recv_ctxt *rc)
 {
 	int ret = svcrdma_arg_inline(rqstp, rc);
 
-	if (likely(!ret))
-		return recv_deliver(rqstp, rc);
-	trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, ret);
-	return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
+	return likely(!ret) ? recv_deliver(rqstp, rc) : recv_bad_reads(t, rc, ret);
 }
 
 static int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
@@ -360,21 +373,15 @@ static int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t
 		svcrdma_recv_ctxt_put(t, rc);
 		return 0;
 	}
-	if (!done) {
-		trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, -E2BIG);
-		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
-	}
+	if (!done)
+		return recv_bad_reads(t, rc, -E2BIG);
 	ret = svcrdma_arg_pages(rqstp, rc);
 	if (ret) {
 		trace_svcrdma_read_pages_err(t, ret);
-		svcrdma_recv_ctxt_put(t, rc);
-		svcrdma_transport_close(t, RPCRDMA_END_OTHER);
-		return 0;
+		return recv_close(t, rc, RPCRDMA_END_OTHER);
 	}
-	if (!svcrdma_arg_is_right(rqstp, rc)) {
-		trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, -EBADMSG);
-		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
-	}
+	if (!svcrdma_arg_is_right(rqstp, rc))
+		return recv_bad_reads(t, rc, -EBADMSG);
 	return recv_deliver(rqstp, rc);
 }
 
@@ -383,19 +390,18 @@ static int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 {
 	int ret = svcrdma_reads_begin(rqstp, t, rc);
 
-	if (!ret)
+	switch (ret) {
+	case 0:
 		return 0;
-	if (ret == -ENOMEM) {
+	case -ENOMEM:
 		trace_svcrdma_read_pages_err(t, ret);
-	} else if (ret == -EDQUOT) {
+		return recv_close(t, rc, RPCRDMA_END_OTHER);
+	case -EDQUOT:
 		trace_svcrdma_call_without_credit(t, rc->rc_header.xid, ret);
-	} else {
-		trace_svcrdma_call_bad_reads(t, rc->rc_header.xid, ret);
-		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
+		return recv_close(t, rc, RPCRDMA_END_BAD_MESSAGE);
+	default:
+		return recv_bad_reads(t, rc, ret);
 	}
-	svcrdma_transport_close(t, ret == -EDQUOT ? RPCRDMA_END_BAD_MESSAGE : RPCRDMA_END_OTHER);
-	svcrdma_recv_ctxt_put(t, rc);
-	return 0;
 }
 
 static bool recv_decode_unpadded(struct svcrdma_recv_ctxt *rc)
@@ -487,15 +493,6 @@ static int recv_bad_message(struct svcrdma_transport *t, struct svcrdma_recv_ctx
 			   RPCRDMA_ERR_VERS : RPCRDMA_ERR_CHUNK);
 }
 
-/* Close the connection: the call is valid, and the client sends it again on the next one. */
-static int recv_no_memory(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc, int status)
-{
-	trace_svcrdma_recv_alloc_err(t, status);
-	svcrdma_recv_ctxt_put(t, rc);
-	svcrdma_transport_close(t, RPCRDMA_END_OTHER);
-	return 0;
-}
-
 static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			    struct svcrdma_recv_ctxt *rc)
 {
@@ -505,8 +502,11 @@ static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	status = svcrdma_recv_decode(rc);
 	if (status == RPCRDMA_TOO_MANY) {
 		ret = svcrdma_recv_ctxt_many_chunks(t, rc);
-		if (ret)
-			return recv_no_memory(t, rc, ret);
+		if (ret) {
+			/* The call is valid; the client sends it again on the next connection. */
+			trace_svcrdma_recv_alloc_err(t, ret);
+			return recv_close(t, rc, RPCRDMA_END_OTHER);
+		}
 		status = svcrdma_recv_decode(rc);
 	}
 	if (status != RPCRDMA_OK)

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory regions, through which the client reads from our memory and writes to it. Exposed replies
- * (exposed_reply.c) and callbacks with chunks (bc_chunks.c) use them.
+ * Memory regions, through which the client reads from our memory and writes to it, and exposures,
+ * which are what exposed replies (exposed_reply.c) and callbacks with chunks (bc_chunks.c) have in
+ * common.
  *
- * A region belongs to the exposed reply or callback that got it, until the region is put back. It
- * is put back only when the client cannot access the memory by the region's handle any more.
+ * A region belongs to the exposure that got it, until the region is put back. It is put back only
+ * when the client cannot access the memory by the region's handle any more.
+ *
+ * The owner of an exposure is the Send context until its Send is posted; exposed_reply.c or
+ * bc_chunks.c while it is ARMED; then the one that made it FENCING; and the HCA while LOCAL_INVs
+ * are posted, whose completion frees it. After a connection has failed, only
+ * svcrdma_exposures_destroy() frees an exposure that was posted.
+ *
+ * Send Queue entries for the LOCAL_INVs are taken together with those of the Send, so that the end
+ * of an exposure never waits for entries.
  */
 #include <linux/slab.h>
 
@@ -55,77 +64,6 @@ static int region_map(struct rpcrdma_region *region, struct scatterlist *sg, u32
 	return rpcrdma_region_map(region, n, access);
 }
 
-/**
- * svcrdma_regions_init - initialize a list of regions, which is empty
- * @regions: list to which svcrdma_regions_map() adds regions
- * @inv_cqe: entry for the completion of the regions' LOCAL_INVs
- *
- * Context: any.
- */
-void svcrdma_regions_init(struct svcrdma_regions *regions, struct ib_cqe *inv_cqe)
-{
-	INIT_LIST_HEAD(&regions->rs_list);
-	regions->rs_inv_cqe = inv_cqe;
-	regions->rs_count = 0;
-}
-
-/**
- * svcrdma_regions_map - make memory ready to be registered, as one chunk
- * @t: transport
- * @regions: list that gets the regions, whose registrations are to be posted
- * @sg: scatterlist of the memory, with no element larger than a page
- * @count: number of elements of @sg
- * @access: access flags for the client
- * @lists: lists that get a segment for each region; the chunk was begun
- *
- * Context: process.
- * Return: 0 or a negative errno; the caller calls svcrdma_regions_put() in either case.
- */
-int svcrdma_regions_map(struct svcrdma_transport *t, struct svcrdma_regions *regions,
-			struct scatterlist *sg, u32 count, int access,
-			struct rpcrdma_chunk_lists *lists)
-{
-	struct rpcrdma_region *region;
-	u32 first;
-	int ret;
-
-	for (first = 0; first < count; first += region->rg_nents) {
-		if (regions->rs_count == RPCRDMA_MAX_SEGMENTS_SENT)
-			return -EMSGSIZE;
-		region = region_get(t);
-		if (!region)
-			return -ENOMEM;
-		region->rg_inv_cqe = regions->rs_inv_cqe;
-		list_add_tail(&region->rg_list, &regions->rs_list);
-		regions->rs_count++;
-		ret = region_map(region, &sg[first], count - first, access);
-		if (ret)
-			return ret;
-		if (!rpcrdma_lists_add_segment(lists, rpcrdma_region_segment(region)))
-			return -EMSGSIZE;
-	}
-	return 0;
-}
-
-/**
- * svcrdma_regions_put - unmap regions, and put them back into the pool
- * @t: transport
- * @regions: regions that were never posted, or are invalid, or whose queue pair is drained
- *
- * Context: any.
- */
-void svcrdma_regions_put(struct svcrdma_transport *t, struct svcrdma_regions *regions)
-{
-	struct rpcrdma_region *region;
-
-	list_for_each_entry(region, &regions->rs_list, rg_list)
-		rpcrdma_region_unmap(region);
-	regions->rs_count = 0;
-	spin_lock(&t->st_expose_lock);
-	list_splice_init(&regions->rs_list, &t->st_region.free);
-	spin_unlock(&t->st_expose_lock);
-}
-
 static void region_reg_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct svcrdma_transport *t =
@@ -135,14 +73,15 @@ static void region_reg_wc(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
- * svcrdma_regions_setup - initialize the pool of regions, which is empty
- * @t: new transport, in which the pool's members are zero
+ * svcrdma_regions_setup - initialize the pool of regions and the list of exposures
+ * @t: new transport, in which these members are zero
  *
  * Context: any.
  */
 void svcrdma_regions_setup(struct svcrdma_transport *t)
 {
 	INIT_LIST_HEAD(&t->st_region.free);
+	INIT_LIST_HEAD(&t->st_region.exposures);
 }
 
 /**
@@ -204,56 +143,228 @@ static const u8 next_states[] = {
 
 /**
  * svcrdma_exposure_advance - change the state of an exposure
- * @exposure: exposure
+ * @xs: exposure
  * @state: its new state
  *
  * Context: st_expose_lock is held.
  */
-void svcrdma_exposure_advance(struct svcrdma_exposure *exposure,
-			      enum svcrdma_exposure_state state)
+void svcrdma_exposure_advance(struct svcrdma_exposure *xs, enum svcrdma_exposure_state state)
 {
-	WARN_ON_ONCE(!(next_states[exposure->xs_state] & BIT(state)));
-	exposure->xs_state = state;
+	lockdep_assert_held(&xs->xs_transport->st_expose_lock);
+	WARN_ON_ONCE(!(next_states[xs->xs_state] & BIT(state)));
+	xs->xs_state = state;
 	if (state == SVCRDMA_EXPOSURE_FENCING)
-		exposure->xs_deadline = get_jiffies_64() + svcrdma_inv_timeout;
+		xs->xs_deadline = get_jiffies_64() + svcrdma_inv_timeout;
 }
 
-/**
- * svcrdma_exposure_is_stuck - do the LOCAL_INVs of an exposure take too long?
- * @exposure: exposure
- * @now: current time in jiffies
- *
- * LOCAL_INVs wait behind earlier work requests of the Send Queue, which do not complete if the peer
- * takes no data.
- *
- * Context: st_expose_lock is held.
- */
-bool svcrdma_exposure_is_stuck(const struct svcrdma_exposure *exposure, u64 now)
+/* LOCAL_INVs are complete: the client cannot access the memory any more. */
+static void exposure_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
-	return exposure->xs_state == SVCRDMA_EXPOSURE_FENCING &&
-	       time_after64(now, exposure->xs_deadline);
+	struct svcrdma_exposure *xs =
+		container_of(wc->wr_cqe, struct svcrdma_exposure, xs_inv_cqe);
+	struct svcrdma_transport *t = xs->xs_transport;
+
+	/* After a failure @xs stays as it is until the transport is freed. */
+	if (svcrdma_wc_failed(t, "inv", RPCRDMA_END_FENCE_FAILED, wc))
+		return;
+	/* Count the whole chain, as only its last LOCAL_INV is signalled. */
+	rpcrdma_count_shared(&t->st_counters.regions_invalidated_locally, xs->xs_nr_regions);
+	if (xs->xs_ops->fenced)
+		xs->xs_ops->fenced(xs);
+	svcrdma_exposure_free(xs);
 }
 
 /**
- * svcrdma_regions_invalidate - post LOCAL_INVs
+ * svcrdma_exposure_init - begin an exposure, which has no regions
+ * @xs: zeroed exposure, which svcrdma_exposure_free() frees
  * @t: transport
- * @first: chain of LOCAL_INVs, which have their Send Queue entries
+ * @ops: functions of the object that contains @xs
  *
- * The LOCAL_INVs complete unless the connection ends.
+ * Context: process; st_expose_lock is held.
+ */
+void svcrdma_exposure_init(struct svcrdma_exposure *xs, struct svcrdma_transport *t,
+			   const struct svcrdma_exposure_ops *ops)
+{
+	lockdep_assert_held(&t->st_expose_lock);
+	xs->xs_ops = ops;
+	xs->xs_transport = t;
+	xs->xs_inv_cqe.done = exposure_inv_wc;
+	INIT_LIST_HEAD(&xs->xs_regions);
+	list_add(&xs->xs_list, &t->st_region.exposures);
+}
+
+/**
+ * svcrdma_exposure_map - make memory ready to be registered, as one chunk
+ * @xs: exposure that gets the regions, and is not posted yet
+ * @sg: scatterlist of the memory, with no element larger than a page
+ * @count: number of elements of @sg
+ * @access: access flags for the client
+ * @lists: lists that get a segment for each region; the chunk was begun
+ *
+ * Context: process.
+ * Return: 0 or a negative errno; the caller calls svcrdma_exposure_free() in either case.
+ */
+int svcrdma_exposure_map(struct svcrdma_exposure *xs, struct scatterlist *sg, u32 count,
+			 int access, struct rpcrdma_chunk_lists *lists)
+{
+	struct rpcrdma_region *region;
+	u32 first, segments = 0;
+	int ret;
+
+	for (first = 0; first < count; first += region->rg_nents) {
+		if (segments++ == RPCRDMA_MAX_SEGMENTS_SENT)
+			return -EMSGSIZE;
+		region = region_get(xs->xs_transport);
+		if (!region)
+			return -ENOMEM;
+		region->rg_inv_cqe = &xs->xs_inv_cqe;
+		list_add_tail(&region->rg_list, &xs->xs_regions);
+		xs->xs_nr_regions++;
+		ret = region_map(region, &sg[first], count - first, access);
+		if (ret)
+			return ret;
+		if (!rpcrdma_lists_add_segment(lists, rpcrdma_region_segment(region)))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+/**
+ * svcrdma_exposure_unmap - unmap the regions of an exposure, and put them back into the pool
+ * @xs: exposure whose regions were never posted, or are invalid, or whose queue pair is drained
  *
  * Context: any.
- * Return: true: they were posted. false: they were not, and the connection ends.
  */
-bool svcrdma_regions_invalidate(struct svcrdma_transport *t, struct ib_send_wr *first)
+void svcrdma_exposure_unmap(struct svcrdma_exposure *xs)
 {
+	struct svcrdma_transport *t = xs->xs_transport;
+	struct rpcrdma_region *region;
+
+	list_for_each_entry(region, &xs->xs_regions, rg_list)
+		rpcrdma_region_unmap(region);
+	spin_lock(&t->st_expose_lock);
+	list_splice_init(&xs->xs_regions, &t->st_region.free);
+	spin_unlock(&t->st_expose_lock);
+}
+
+/**
+ * svcrdma_exposure_free - end an exposure, and free the object that contains it and its memory
+ * @xs: exposure that the client cannot access any more, or that was never posted
+ *
+ * Context: process, or a completion handler on a work queue.
+ */
+void svcrdma_exposure_free(struct svcrdma_exposure *xs)
+{
+	struct svcrdma_transport *t = xs->xs_transport;
+	u32 held = xs->xs_sq_held;
+
+	svcrdma_exposure_unmap(xs);
+	spin_lock(&t->st_expose_lock);
+	list_del(&xs->xs_list);
+	spin_unlock(&t->st_expose_lock);
+	xs->xs_ops->free(xs);
+	if (held)
+		svcrdma_sq_put_held(t, held);
+}
+
+/**
+ * svcrdma_exposure_post - post the registrations of an exposure, and its message
+ * @xs: exposure; not the caller's any more, unless -ECANCELED is returned
+ * @message: Writes, if any, and the Send; the registrations are put in front of them
+ *
+ * The post is under st_expose_lock, so that another context ends the exposure either before the
+ * post or after the post: the LOCAL_INVs must not be posted before the registrations.
+ *
+ * Context: any. The caller has taken Send Queue entries for @message, for the registrations, and
+ * for as many invalidations.
+ * Return: 0; -ECANCELED: the exposure was given up, and nothing was posted; or another negative
+ * errno, as ib_post_send().
+ */
+int svcrdma_exposure_post(struct svcrdma_exposure *xs, struct ib_send_wr *message)
+{
+	struct ib_send_wr *first = rpcrdma_regions_reg(&xs->xs_regions, message);
+	struct svcrdma_transport *t = xs->xs_transport;
+	u32 held = xs->xs_nr_regions;
+	int ret = -ECANCELED;
+
+	xs->xs_sq_held = held;
+	svcrdma_sq_hold(t, held);
+	spin_lock(&t->st_expose_lock);
+	if (xs->xs_state == SVCRDMA_EXPOSURE_NEW)
+		ret = ib_post_send(t->st_qp, first, NULL);
+	if (!ret) {
+		svcrdma_exposure_advance(xs, SVCRDMA_EXPOSURE_ARMED);
+		if (xs->xs_ops->posted)
+			xs->xs_ops->posted(xs);
+	}
+	spin_unlock(&t->st_expose_lock);
+	if (!ret) {
+		rpcrdma_count_shared(&t->st_counters.regions_registered, held);
+		svcrdma_expose_watch(t);
+	}
+	return ret;
+}
+
+/**
+ * svcrdma_exposure_fence - post the LOCAL_INVs of an exposure, which complete or end the connection
+ * @xs: exposure that the caller has made FENCING; not the caller's any more
+ *
+ * Context: any.
+ */
+void svcrdma_exposure_fence(struct svcrdma_exposure *xs)
+{
+	struct svcrdma_transport *t = xs->xs_transport;
 	int ret;
 
 	if (svcrdma_transport_closing(t))
-		return false;
-	ret = ib_post_send(t->st_qp, first, NULL);
+		return;
+	ret = ib_post_send(t->st_qp, rpcrdma_regions_inv(&xs->xs_regions, NULL), NULL);
 	if (ret) {
 		trace_svcrdma_post_send_err(t, ret);
 		svcrdma_transport_close(t, RPCRDMA_END_FENCE_FAILED);
 	}
-	return !ret;
+}
+
+/**
+ * svcrdma_exposures_stuck - do the LOCAL_INVs of any exposure take too long?
+ * @t: transport
+ * @waiting: set to true if there are exposures that were posted
+ *
+ * LOCAL_INVs wait behind earlier work requests of the Send Queue, which do not complete if the peer
+ * takes no data.
+ *
+ * Context: any.
+ * Return: true if the deadline of any of them has passed.
+ */
+bool svcrdma_exposures_stuck(struct svcrdma_transport *t, bool *waiting)
+{
+	u64 now = get_jiffies_64();
+	struct svcrdma_exposure *xs;
+	bool stuck = false;
+
+	spin_lock(&t->st_expose_lock);
+	list_for_each_entry(xs, &t->st_region.exposures, xs_list) {
+		bool fencing = xs->xs_state == SVCRDMA_EXPOSURE_FENCING;
+
+		*waiting |= fencing || xs->xs_state == SVCRDMA_EXPOSURE_ARMED;
+		stuck |= fencing && time_after64(now, xs->xs_deadline);
+	}
+	spin_unlock(&t->st_expose_lock);
+	return stuck;
+}
+
+/**
+ * svcrdma_exposures_destroy - free all exposed replies and callbacks, in whatever state they are
+ * @t: transport that nobody uses, and whose queue pair is drained
+ *
+ * Context: process.
+ */
+void svcrdma_exposures_destroy(struct svcrdma_transport *t)
+{
+	struct svcrdma_exposure *xs, *next;
+
+	list_for_each_entry_safe(xs, next, &t->st_region.exposures, xs_list) {
+		xs->xs_sq_held = 0;
+		svcrdma_exposure_free(xs);
+	}
 }

@@ -208,7 +208,8 @@ void svcrdma_sink_free(struct svcrdma_recv_ctxt *rc)
 
 /* ---- rq_arg ---- */
 
-static void arg_init(struct svc_rqst *rqstp, void *base, u32 length)
+/* Set rq_arg to a head of @length bytes at @base, and @page_len bytes in the pages. */
+static void arg_init(struct svc_rqst *rqstp, void *base, u32 length, u32 page_len)
 {
 	struct xdr_buf *arg = &rqstp->rq_arg;
 
@@ -216,11 +217,11 @@ static void arg_init(struct svc_rqst *rqstp, void *base, u32 length)
 	arg->head[0].iov_len = length;
 	arg->pages = rqstp->rq_pages;
 	arg->page_base = 0;
-	arg->page_len = 0;
+	arg->page_len = page_len;
 	arg->tail[0].iov_base = NULL;
 	arg->tail[0].iov_len = 0;
-	arg->len = length;
-	arg->buflen = length;
+	arg->len = length + page_len;
+	arg->buflen = length + page_len;
 }
 
 static void copy_to_pages(struct page **pages, u32 to, const void *from, u32 length)
@@ -249,17 +250,16 @@ static void build_simple(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 	u32 rest = rc->rc_inline_size - chunk->position;
 	u32 padded = rc->rc_stream_length - rest;
 
-	arg_init(rqstp, rc->rc_inline, chunk->position);
+	arg_init(rqstp, rc->rc_inline, chunk->position, padded);
 	if (padded > chunk->length)
 		zero_pages(rqstp->rq_pages, chunk->length, padded - chunk->length);
-	arg->page_len = padded;
 	if (rest) {
 		arg->tail[0].iov_base = rc->rc_inline + chunk->position;
 		arg->tail[0].iov_len = rest;
 		copy_to_pages(rqstp->rq_pages, padded, arg->tail[0].iov_base, rest);
+		arg->len += rest;
+		arg->buflen = arg->len;
 	}
-	arg->len += rc->rc_stream_length;
-	arg->buflen = arg->len;
 }
 
 static void copy_inline_pieces(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
@@ -279,17 +279,12 @@ static void copy_inline_pieces(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt 
 
 static void build_flat(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
-	struct xdr_buf *arg = &rqstp->rq_arg;
-	u32 size = rc->rc_stream_length;
+	u32 size = rc->rc_stream_length, head = min_t(u32, size, PAGE_SIZE);
 
 	copy_inline_pieces(rqstp, rc);
-	arg_init(rqstp, page_address(rqstp->rq_pages[0]), min_t(u32, size, PAGE_SIZE));
-	if (size > PAGE_SIZE) {
-		arg->pages = rqstp->rq_pages + 1;
-		arg->page_len = size - PAGE_SIZE;
-	}
-	arg->len = size;
-	arg->buflen = size;
+	arg_init(rqstp, page_address(rqstp->rq_pages[0]), head, size - head);
+	if (size > head)
+		rqstp->rq_arg.pages++;
 }
 
 /**
@@ -304,18 +299,15 @@ static void build_flat(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
  */
 int svcrdma_arg_inline(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 {
-	u32 size = rc->rc_inline_size, rest;
+	u32 head = min_t(u32, rc->rc_inline_size, PAGE_SIZE);
+	u32 rest = rc->rc_inline_size - head;
 
-	arg_init(rqstp, rc->rc_inline, min_t(u32, size, PAGE_SIZE));
-	if (likely(size <= PAGE_SIZE))
+	arg_init(rqstp, rc->rc_inline, head, rest);
+	if (likely(!rest))
 		return 0;
-	rest = size - PAGE_SIZE;
 	if (PFN_UP(rest) > svcrdma_arg_page_limit(rqstp))
 		return -EMSGSIZE;
-	copy_to_pages(rqstp->rq_pages, 0, rc->rc_inline + PAGE_SIZE, rest);
-	rqstp->rq_arg.page_len = rest;
-	rqstp->rq_arg.len = size;
-	rqstp->rq_arg.buflen = size;
+	copy_to_pages(rqstp->rq_pages, 0, rc->rc_inline + head, rest);
 	compat_rqst_reply_begin(rqstp, PFN_UP(rest));
 	return 0;
 }

@@ -184,7 +184,7 @@ int svcrdma_read_add(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		     const struct rpcrdma_chunk *chunk, u32 from, u32 length,
 		     u32 sink)
 {
-	const struct rpcrdma_segment *segment = &rc->rc_segments[chunk->first];
+	const struct rpcrdma_segment *segment = &rc->rc_lists.segments[chunk->first];
 	u32 i, n;
 	int ret;
 

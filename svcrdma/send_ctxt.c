@@ -178,13 +178,9 @@ void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ct
 	svcrdma_rws_free(t, &sc->sc_writes, DMA_TO_DEVICE);
 	sc->sc_write_wrs = 0;
 	sc->sc_written = 0;
-	if (sc->sc_exposed)
-		svcrdma_exposed_free(sc->sc_exposed);
-	sc->sc_exposed = NULL;
-	if (sc->sc_long)
-		svcrdma_long_call_free(sc->sc_long);
-	sc->sc_long = NULL;
-	sc->sc_regions = 0;
+	if (sc->sc_exposure)
+		svcrdma_exposure_free(sc->sc_exposure);
+	sc->sc_exposure = NULL;
 	if (sc->sc_nr_pages)
 		release_pages(sc->sc_pages, sc->sc_nr_pages);
 	sc->sc_nr_pages = 0;
@@ -192,7 +188,7 @@ void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ct
 
 static bool holds_anything(const struct svcrdma_send_ctxt *sc)
 {
-	return !list_empty(&sc->sc_writes.list) || sc->sc_nr_pages || sc->sc_exposed || sc->sc_long;
+	return !list_empty(&sc->sc_writes.list) || sc->sc_nr_pages || sc->sc_exposure;
 }
 
 /**
@@ -288,24 +284,19 @@ static void send_take_ahead(struct svcrdma_transport *t, struct svcrdma_send_ctx
 	WRITE_ONCE(t->st_send.nr_since_signal, 0);
 }
 
-/* Post a chain with registrations in front; the context gives up @sc_exposed and @sc_long. */
+/* Post a chain with registrations in front; the context gives up @sc_exposure. */
 static int send_post_exposing(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 			      struct ib_send_wr *first)
 {
-	struct svcrdma_exposed *ex = sc->sc_exposed;
-	struct svcrdma_long_call *lc = sc->sc_long;
+	struct svcrdma_exposure *xs = sc->sc_exposure;
 	int ret;
 
-	sc->sc_exposed = NULL;
-	sc->sc_long = NULL;
-	sc->sc_regions = 0;
-	if (ex)
-		return svcrdma_exposed_post(ex, first);
-	ret = svcrdma_long_call_post(lc, first);
+	sc->sc_exposure = NULL;
+	ret = svcrdma_exposure_post(xs, first);
 	if (ret != -ECANCELED)
 		return ret;
 	/* The callback was given up while it waited for entries, so it is not sent. */
-	svcrdma_long_call_free(lc);
+	svcrdma_exposure_free(xs);
 	svcrdma_send_ctxt_put(t, sc);
 	return 0;
 }
@@ -328,7 +319,7 @@ static int send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 		first = svcrdma_rws_chain(t, &sc->sc_writes, NULL, first);
 	if (trace_svcrdma_message_enabled())
 		svcrdma_trace_sent(t, sc);
-	if (unlikely(sc->sc_exposed || sc->sc_long)) {
+	if (unlikely(sc->sc_exposure)) {
 		ret = send_post_exposing(t, sc, first);
 	} else {
 		if (signalled)
@@ -348,7 +339,7 @@ static void send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *
 	struct svcrdma_send_ctxt *sc =
 		container_of(waiter, struct svcrdma_send_ctxt, sc_sq);
 
-	sc->sc_sq_held = waiter->sw_need - sc->sc_regions;
+	sc->sc_sq_held = waiter->sw_need - svcrdma_send_regions(sc);
 	if (send_post(t, sc))
 		svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
 }
@@ -378,7 +369,7 @@ int svcrdma_send_message(struct svcrdma_transport *t, struct svcrdma_send_ctxt *
 		return ret;
 	}
 	/* One entry for each region stays reserved, for the LOCAL_INV that ends the exposure. */
-	sc->sc_sq_held = sc->sc_sq.sw_need - sc->sc_regions;
+	sc->sc_sq_held = sc->sc_sq.sw_need - svcrdma_send_regions(sc);
 	return send_post(t, sc);
 }
 
@@ -396,7 +387,7 @@ int svcrdma_send_reply(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc
 {
 	u32 row = READ_ONCE(t->st_send.nr_since_signal);
 
-	if (sc->sc_write_wrs || sc->sc_exposed || row == SVCRDMA_MAX_UNSIGNALLED_ROW ||
+	if (sc->sc_write_wrs || sc->sc_exposure || row == SVCRDMA_MAX_UNSIGNALLED_ROW ||
 	    !svcrdma_sq_reserve_unsignalled(t))
 		return svcrdma_send_message(t, sc);
 	WRITE_ONCE(t->st_send.nr_since_signal, row + 1);

@@ -8,11 +8,10 @@
 
 #include <common/verbs.h>
 
+#include "expose.h"
 #include "rw.h"
 #include "sq.h"
 
-struct svcrdma_exposed;
-struct svcrdma_long_call;
 struct svcrdma_transport;
 
 /**
@@ -38,9 +37,8 @@ struct svcrdma_transport;
  * @sc_prior_sends: contexts whose unsignalled Sends were posted before this Send. Their Sends are
  *	complete when this one is
  * @sc_sq: waiter for Send Queue entries
- * @sc_exposed: reply that this Send tells the client to pull, until the Send is posted; or NULL
- * @sc_long: callback with chunks whose message this Send is, until the Send is posted; or NULL
- * @sc_regions: number of memory regions of @sc_exposed or @sc_long, registered with the Send
+ * @sc_exposure: exposure of the reply that this Send tells the client to pull, or of the callback
+ *	whose message this Send is, until the Send is posted; or NULL
  * @sc_sq_held: number of Send Queue entries that are given back when the context is put
  * @sc_nr_pages: number of entries of @sc_pages that hold a page, each a reference
  * @sc_pages: pages from which the Writes are made: an array of st_max_pages entries, or NULL before
@@ -59,18 +57,22 @@ struct svcrdma_send_ctxt {
 	u32			sc_written;
 	struct llist_node	*sc_prior_sends;
 	struct svcrdma_sq_waiter sc_sq;
-	struct svcrdma_exposed	*sc_exposed;
-	struct svcrdma_long_call *sc_long;
-	u32			sc_regions;
+	struct svcrdma_exposure	*sc_exposure;
 	u32			sc_sq_held;
 	u32			sc_nr_pages;
 	struct page		**sc_pages;
 };
 
+/* Number of memory regions that are registered with the Send */
+static inline u32 svcrdma_send_regions(const struct svcrdma_send_ctxt *sc)
+{
+	return sc->sc_exposure ? sc->sc_exposure->xs_nr_regions : 0;
+}
+
 /* Send Queue entries that a context needs; each region needs two, to register and invalidate it. */
 static inline u32 svcrdma_send_entries(const struct svcrdma_send_ctxt *sc)
 {
-	return sc->sc_write_wrs + 2 * sc->sc_regions + 1;
+	return sc->sc_write_wrs + 2 * svcrdma_send_regions(sc) + 1;
 }
 
 void svcrdma_trace_sent(const struct svcrdma_transport *t, const struct svcrdma_send_ctxt *sc);

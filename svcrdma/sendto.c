@@ -457,10 +457,10 @@ static int reply_take_pages(struct reply *reply, struct svc_rqst *rqstp)
 		memcpy(sc->sc_pages, pages, reply->nr_pages * sizeof(*pages));
 		sc->sc_nr_pages = reply->nr_pages;
 	}
-	if (sc->sc_exposed) {
+	if (sc->sc_exposure) {
 		for (i = 0; writes && i < reply->nr_pages; i++)
 			get_page(pages[i]);
-		svcrdma_exposed_take_pages(sc->sc_exposed, pages, reply->nr_pages);
+		svcrdma_exposed_take_pages(sc->sc_exposure, pages, reply->nr_pages);
 	}
 	memset(pages, 0, reply->nr_pages * sizeof(*pages));
 	compat_rqst_reply_taken(rqstp);
@@ -472,7 +472,7 @@ static enum rpcrdma_shape reply_shape(const struct reply *reply)
 {
 	const struct svcrdma_recv_ctxt *rc = reply->rc;
 
-	if (reply->sc->sc_exposed)
+	if (reply->sc->sc_exposure)
 		return RPCRDMA_SHAPE_EXPOSED;
 	if (rc->rc_header.proc == RPCRDMA_NOMSG)
 		return RPCRDMA_SHAPE_LONG;
@@ -536,7 +536,7 @@ static int reply_send(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 
 	reply_init(&reply, t, sc, rqstp);
 	ret = reply_build(&reply);
-	if (!ret && (sc->sc_write_wrs || sc->sc_regions))
+	if (!ret && (sc->sc_write_wrs || sc->sc_exposure))
 		ret = reply_take_pages(&reply, rqstp);
 	if (unlikely(ret))
 		return reply_refuse(&reply, ret);

@@ -75,7 +75,7 @@ struct svcrdma_listener;
  *	may be exposed
  * @st_spare_exposures: number of replies that may be exposed beyond one for each credit; 0 if no
  *	reply may be exposed
- * @st_max_chunks: number of entries of rc_chunks in rc_many
+ * @st_max_chunks: number of chunks for which rc_many has room
  * @st_max_pages: largest number of pages of a call, and of a reply
  * @st_answer_config: whether calls of RFC 5666 section 6 are answered
  * @st_serve_msgp: whether an RDMA_MSGP to which no padding applies is served

@@ -4,8 +4,7 @@
  * use. A setting takes effect for connections that are made afterwards, but max_credits_total,
  * exposed_reply_seconds and max_exposed_bytes take effect at once.
  */
-#include <linux/sysctl.h>
-
+#include <common/sysctl.h>
 #include <rpcrdma/protocol.h>
 
 #include "sysctl.h"
@@ -28,16 +27,6 @@ struct percpu_counter svcrdma_stat_expose;
 struct percpu_counter svcrdma_stat_expose_expired;
 struct percpu_counter svcrdma_stat_expose_refused;
 
-static unsigned int min_max_requests = SVCRDMA_MIN_REQUESTS;
-static unsigned int max_max_requests = 16384;
-static unsigned int max_max_credits_total = INT_MAX;
-static unsigned int min_max_req_size = SVCRDMA_MIN_REQ_SIZE;
-static unsigned int max_max_req_size = 65536;
-static unsigned int min_ord = 1;
-static unsigned int max_ord = 255;
-static unsigned int min_expose_timeout = 1;
-static unsigned int max_expose_timeout = 3600;
-static unsigned int max_max_exposed_bytes = INT_MAX;
 static unsigned int stat_unused;
 
 /* Reading a counter gives its sum over all processors; writing any value sets it to zero. */
@@ -61,66 +50,36 @@ static int counter_handler(compat_ctl_table *table, int write, void *buffer,
 	return proc_doulongvec_minmax(&sum, 0, buffer, lenp, ppos);
 }
 
-#define KNOB(name, variable, min, max)			\
-	{						\
-		.procname	= name,			\
-		.data		= variable,		\
-		.maxlen		= sizeof(unsigned int),	\
-		.mode		= 0644,			\
-		.proc_handler	= proc_dointvec_minmax,	\
-		.extra1		= min,			\
-		.extra2		= max,			\
-	}
+#define KNOB(name, variable, low, high)	\
+	RPCRDMA_SYSCTL_RANGE(name, variable, proc_dointvec_minmax, low, high)
 
-#define COUNTER(name, counter)				\
-	{						\
-		.procname	= name,			\
-		.data		= counter,		\
-		.maxlen		= sizeof(unsigned long),	\
-		.mode		= 0644,			\
-		.proc_handler	= counter_handler,	\
-	}
+#define COUNTER(name, counter)	RPCRDMA_SYSCTL(name, counter, counter_handler)
 
 /* A counter that nothing changes; it is kept because scripts read and reset it. */
-#define DEAD_COUNTER(name)	KNOB(name, &stat_unused, SYSCTL_ZERO, SYSCTL_ZERO)
+#define DEAD_COUNTER(name)	KNOB(name, stat_unused, 0, 0)
 
 static struct ctl_table svcrdma_table[] = {
-	KNOB("max_requests", &svcrdma_max_requests,
-	     &min_max_requests, &max_max_requests),
-	KNOB("max_credits_total", &svcrdma_max_credits_total,
-	     SYSCTL_ZERO, &max_max_credits_total),
-	KNOB("max_req_size", &svcrdma_max_req_size,
-	     &min_max_req_size, &max_max_req_size),
-	KNOB("max_outbound_read_requests", &svcrdma_ord, &min_ord, &max_ord),
-	KNOB("reliable_reply", &svcrdma_reliable_reply, SYSCTL_ZERO, SYSCTL_ONE),
-	KNOB("exposed_reply_seconds", &svcrdma_expose_timeout,
-	     &min_expose_timeout, &max_expose_timeout),
-	KNOB("max_exposed_bytes", &svcrdma_max_exposed_bytes,
-	     SYSCTL_ZERO, &max_max_exposed_bytes),
-	KNOB("serve_msgp", &svcrdma_serve_msgp, SYSCTL_ZERO, SYSCTL_ONE),
-	KNOB("answer_config", &svcrdma_answer_config, SYSCTL_ZERO, SYSCTL_ONE),
-	COUNTER("rdma_stat_read", &svcrdma_stat_read),
-	COUNTER("rdma_stat_recv", &svcrdma_stat_recv),
-	COUNTER("rdma_stat_write", &svcrdma_stat_write),
-	COUNTER("rdma_stat_sq_starve", &svcrdma_stat_sq_starve),
-	COUNTER("rdma_stat_exposed", &svcrdma_stat_expose),
-	COUNTER("rdma_stat_exposed_expired", &svcrdma_stat_expose_expired),
-	COUNTER("rdma_stat_exposed_refused", &svcrdma_stat_expose_refused),
+	KNOB("max_requests", svcrdma_max_requests, SVCRDMA_MIN_REQUESTS, 16384),
+	KNOB("max_credits_total", svcrdma_max_credits_total, 0, INT_MAX),
+	KNOB("max_req_size", svcrdma_max_req_size, SVCRDMA_MIN_REQ_SIZE, 65536),
+	KNOB("max_outbound_read_requests", svcrdma_ord, 1, 255),
+	KNOB("reliable_reply", svcrdma_reliable_reply, 0, 1),
+	KNOB("exposed_reply_seconds", svcrdma_expose_timeout, 1, 3600),
+	KNOB("max_exposed_bytes", svcrdma_max_exposed_bytes, 0, INT_MAX),
+	KNOB("serve_msgp", svcrdma_serve_msgp, 0, 1),
+	KNOB("answer_config", svcrdma_answer_config, 0, 1),
+	COUNTER("rdma_stat_read", svcrdma_stat_read),
+	COUNTER("rdma_stat_recv", svcrdma_stat_recv),
+	COUNTER("rdma_stat_write", svcrdma_stat_write),
+	COUNTER("rdma_stat_sq_starve", svcrdma_stat_sq_starve),
+	COUNTER("rdma_stat_exposed", svcrdma_stat_expose),
+	COUNTER("rdma_stat_exposed_expired", svcrdma_stat_expose_expired),
+	COUNTER("rdma_stat_exposed_refused", svcrdma_stat_expose_refused),
 	DEAD_COUNTER("rdma_stat_rq_starve"),
 	DEAD_COUNTER("rdma_stat_rq_poll"),
 	DEAD_COUNTER("rdma_stat_rq_prod"),
 	DEAD_COUNTER("rdma_stat_sq_poll"),
 	DEAD_COUNTER("rdma_stat_sq_prod"),
-};
-
-static struct percpu_counter *const counters[] = {
-	&svcrdma_stat_read,
-	&svcrdma_stat_recv,
-	&svcrdma_stat_write,
-	&svcrdma_stat_sq_starve,
-	&svcrdma_stat_expose,
-	&svcrdma_stat_expose_expired,
-	&svcrdma_stat_expose_refused,
 };
 
 static struct ctl_table_header *table_header;
@@ -136,21 +95,20 @@ int svcrdma_counters_init(void)
 	unsigned int i;
 	int ret;
 
-	for (i = 0; i < ARRAY_SIZE(counters); i++) {
-		ret = percpu_counter_init(counters[i], 0, GFP_KERNEL);
-		if (ret)
-			goto out_destroy;
+	for (i = 0; i < ARRAY_SIZE(svcrdma_table); i++) {
+		if (svcrdma_table[i].proc_handler != counter_handler)
+			continue;
+		ret = percpu_counter_init(svcrdma_table[i].data, 0, GFP_KERNEL);
+		if (ret) {
+			svcrdma_counters_exit();
+			return ret;
+		}
 	}
 	return 0;
-
-out_destroy:
-	while (i--)
-		percpu_counter_destroy(counters[i]);
-	return ret;
 }
 
 /**
- * svcrdma_counters_exit - free the counters
+ * svcrdma_counters_exit - free the counters, of which some may never have been allocated
  *
  * Context: process; nothing is counted any more.
  */
@@ -158,8 +116,9 @@ void svcrdma_counters_exit(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(counters); i++)
-		percpu_counter_destroy(counters[i]);
+	for (i = 0; i < ARRAY_SIZE(svcrdma_table); i++)
+		if (svcrdma_table[i].proc_handler == counter_handler)
+			percpu_counter_destroy(svcrdma_table[i].data);
 }
 
 /**

@@ -18,7 +18,6 @@ extern unsigned int svcrdma_reliable_reply;
 extern unsigned int svcrdma_serve_msgp;
 extern unsigned int svcrdma_answer_config;
 extern unsigned int svcrdma_expose_timeout;
-extern unsigned long svcrdma_inv_timeout;
 extern unsigned int svcrdma_max_exposed_bytes;
 extern struct percpu_counter svcrdma_stat_expose;
 extern struct percpu_counter svcrdma_stat_expose_expired;

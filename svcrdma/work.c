@@ -28,37 +28,30 @@ int svcrdma_work_init(void)
 {
 	svcrdma_poll_wq = alloc_workqueue("svcrdma_poll",
 					  WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
-	if (!svcrdma_poll_wq)
-		return -ENOMEM;
 	svcrdma_release_wq = alloc_workqueue("svcrdma_release", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!svcrdma_release_wq)
-		goto out_poll;
 	svcrdma_wq = alloc_workqueue("svcrdma", WQ_UNBOUND, 0);
-	if (!svcrdma_wq)
-		goto out_release;
 	svcrdma_close_wq = alloc_workqueue("svcrdma_close", WQ_UNBOUND, 0);
-	if (!svcrdma_close_wq)
-		goto out_other;
-	return 0;
-
-out_other:
-	destroy_workqueue(svcrdma_wq);
-out_release:
-	destroy_workqueue(svcrdma_release_wq);
-out_poll:
-	destroy_workqueue(svcrdma_poll_wq);
+	if (svcrdma_poll_wq && svcrdma_release_wq && svcrdma_wq && svcrdma_close_wq)
+		return 0;
+	svcrdma_work_exit();
 	return -ENOMEM;
 }
 
+static void queue_destroy(struct workqueue_struct *queue)
+{
+	if (queue)
+		destroy_workqueue(queue);
+}
+
 /**
- * svcrdma_work_exit - wait for all work items, and destroy the queues
+ * svcrdma_work_exit - wait for all work items, and destroy the queues, as far as there are any
  *
  * Context: process; there are no transports left.
  */
 void svcrdma_work_exit(void)
 {
-	destroy_workqueue(svcrdma_close_wq);
-	destroy_workqueue(svcrdma_wq);
-	destroy_workqueue(svcrdma_release_wq);
-	destroy_workqueue(svcrdma_poll_wq);
+	queue_destroy(svcrdma_close_wq);
+	queue_destroy(svcrdma_wq);
+	queue_destroy(svcrdma_release_wq);
+	queue_destroy(svcrdma_poll_wq);
 }

@@ -15,19 +15,6 @@
 
 #include "connection.h"
 
-static void show(struct seq_file *seq, const struct rpcrdma_connection *connection);
-static void sum_up(const struct rpcrdma_connection *connection, struct rpcrdma_counters *sum);
-
-struct rpcrdma_connections xprtrdma_connections = {
-	.cs_side	= "client",
-	.cs_name	= "xprtrdma",
-	.cs_is_client	= true,
-	.cs_show	= show,
-	.cs_sum		= sum_up,
-	.cs_lock	= __MUTEX_INITIALIZER(xprtrdma_connections.cs_lock),
-	.cs_tree	= RB_ROOT,
-};
-
 static struct xprtrdma_transport *transport_of(const struct rpcrdma_connection *connection)
 {
 	return container_of(connection, struct xprtrdma_transport, xt_connection);
@@ -69,11 +56,8 @@ static void show_conn(struct seq_file *seq, const struct xprtrdma_transport *tra
 
 	rpcrdma_show_address(seq, "local", (const struct sockaddr *)&address->src_addr,
 			     address->dev_addr.bound_dev_if);
-	rpcrdma_show_device(seq, conn->xc_id->device, conn->xc_id->port_num);
-	rpcrdma_show_number(seq, "inline_send", conn->xc_inline.inline_send);
-	rpcrdma_show_number(seq, "inline_receive", conn->xc_inline.inline_recv);
-	rpcrdma_show_bool(seq, "remote_invalidation", conn->xc_inline.remote_invalidation);
-	rpcrdma_show_bool(seq, "reliable_reply", conn->xc_inline.read_chunk_replies);
+	rpcrdma_show_agreed(seq, conn->xc_id->device, conn->xc_id->port_num,
+			    conn->xc_inline.inline_send, &conn->xc_inline);
 	rpcrdma_show_number(seq, "credits_granted", rpcrdma_window_size(window));
 	rpcrdma_show_number(seq, "credits_in_use", window->in_flight);
 	rpcrdma_show_number(seq, "credits_highest", window->highest);
@@ -110,6 +94,16 @@ static void sum_up(const struct rpcrdma_connection *connection, struct rpcrdma_c
 	if (xprt->stat.connect_count)
 		sum->reconnects += xprt->stat.connect_count - 1;
 }
+
+struct rpcrdma_connections xprtrdma_connections = {
+	.cs_side	= "client",
+	.cs_name	= "xprtrdma",
+	.cs_is_client	= true,
+	.cs_show	= show,
+	.cs_sum		= sum_up,
+	.cs_lock	= __MUTEX_INITIALIZER(xprtrdma_connections.cs_lock),
+	.cs_tree	= RB_ROOT,
+};
 
 static int totals_show(struct seq_file *seq, void *unused)
 {

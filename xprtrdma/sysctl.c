@@ -5,7 +5,8 @@
  * nfs-utils read them.
  */
 #include <linux/seq_file.h>
-#include <linux/sysctl.h>
+
+#include <common/sysctl.h>
 
 #include "xprtrdma.h"
 
@@ -19,106 +20,31 @@ unsigned int xprtrdma_ask_config;
 unsigned long xprtrdma_replies_open;
 unsigned long xprtrdma_replies_pulled;
 
-static unsigned int slots_min = 4;
-static unsigned int slots_max = 16384;
-static unsigned int inline_min = RPCRDMA_INLINE_MIN;
-static unsigned int inline_max = RPCRDMA_INLINE_MAX;
-
 /* Knobs that can be read and written, but have no effect, as in the in-tree transport. */
 static unsigned int write_padding;
-static unsigned int padding_max = PAGE_SIZE;
 static unsigned int memreg_strategy = 5;	/* fast registration */
-static unsigned int memreg_min;
-static unsigned int memreg_max = 6;
 static int pad_optimize;
 
 static struct ctl_table_header *table_header;
 
+#define KNOB(name, variable, low, high)	\
+	RPCRDMA_SYSCTL_RANGE(name, variable, proc_douintvec_minmax, low, high)
+
+#define COUNTER(name, counter)	RPCRDMA_SYSCTL(name, counter, proc_doulongvec_minmax)
+
 static struct ctl_table knobs[] = {
-	{
-		.procname	= "rdma_slot_table_entries",
-		.data		= &xprtrdma_slot_table_entries,
-		.maxlen		= sizeof(unsigned int),
-		.mode		= 0644,
-		.proc_handler	= proc_douintvec_minmax,
-		.extra1		= &slots_min,
-		.extra2		= &slots_max,
-	},
-	{
-		.procname	= "rdma_max_inline_read",
-		.data		= &xprtrdma_max_inline_read,
-		.maxlen		= sizeof(unsigned int),
-		.mode		= 0644,
-		.proc_handler	= proc_douintvec_minmax,
-		.extra1		= &inline_min,
-		.extra2		= &inline_max,
-	},
-	{
-		.procname	= "rdma_max_inline_write",
-		.data		= &xprtrdma_max_inline_write,
-		.maxlen		= sizeof(unsigned int),
-		.mode		= 0644,
-		.proc_handler	= proc_douintvec_minmax,
-		.extra1		= &inline_min,
-		.extra2		= &inline_max,
-	},
-	{
-		.procname	= "rdma_inline_write_padding",
-		.data		= &write_padding,
-		.maxlen		= sizeof(unsigned int),
-		.mode		= 0644,
-		.proc_handler	= proc_douintvec_minmax,
-		.extra1		= SYSCTL_ZERO,
-		.extra2		= &padding_max,
-	},
-	{
-		.procname	= "rdma_memreg_strategy",
-		.data		= &memreg_strategy,
-		.maxlen		= sizeof(unsigned int),
-		.mode		= 0644,
-		.proc_handler	= proc_douintvec_minmax,
-		.extra1		= &memreg_min,
-		.extra2		= &memreg_max,
-	},
-	{
-		.procname	= "rdma_pad_optimize",
-		.data		= &pad_optimize,
-		.maxlen		= sizeof(int),
-		.mode		= 0644,
-		.proc_handler	= proc_dointvec,
-	},
-	{
-		.procname	= "rdma_reliable_reply",
-		.data		= &xprtrdma_reliable_reply,
-		.maxlen		= sizeof(unsigned int),
-		.mode		= 0644,
-		.proc_handler	= proc_douintvec_minmax,
-		.extra1		= SYSCTL_ZERO,
-		.extra2		= SYSCTL_ONE,
-	},
-	{
-		.procname	= "rdma_ask_config",
-		.data		= &xprtrdma_ask_config,
-		.maxlen		= sizeof(unsigned int),
-		.mode		= 0644,
-		.proc_handler	= proc_douintvec_minmax,
-		.extra1		= SYSCTL_ZERO,
-		.extra2		= SYSCTL_ONE,
-	},
-	{
-		.procname	= "rdma_replies_open",
-		.data		= &xprtrdma_replies_open,
-		.maxlen		= sizeof(unsigned long),
-		.mode		= 0644,
-		.proc_handler	= proc_doulongvec_minmax,
-	},
-	{
-		.procname	= "rdma_replies_pulled",
-		.data		= &xprtrdma_replies_pulled,
-		.maxlen		= sizeof(unsigned long),
-		.mode		= 0644,
-		.proc_handler	= proc_doulongvec_minmax,
-	},
+	KNOB("rdma_slot_table_entries", xprtrdma_slot_table_entries, 4, 16384),
+	KNOB("rdma_max_inline_read", xprtrdma_max_inline_read,
+	     RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX),
+	KNOB("rdma_max_inline_write", xprtrdma_max_inline_write,
+	     RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX),
+	KNOB("rdma_inline_write_padding", write_padding, 0, PAGE_SIZE),
+	KNOB("rdma_memreg_strategy", memreg_strategy, 0, 6),
+	RPCRDMA_SYSCTL("rdma_pad_optimize", pad_optimize, proc_dointvec),
+	KNOB("rdma_reliable_reply", xprtrdma_reliable_reply, 0, 1),
+	KNOB("rdma_ask_config", xprtrdma_ask_config, 0, 1),
+	COUNTER("rdma_replies_open", xprtrdma_replies_open),
+	COUNTER("rdma_replies_pulled", xprtrdma_replies_pulled),
 };
 
 /**

@@ -36,29 +36,21 @@ DECLARE_EVENT_CLASS(xprtrdma_value,
 	TP_printk("peer=%s value=%d", __get_str(peer), __entry->value)
 );
 
-/*
- * The value of each event, where a negative one is an errno:
- * - xprtrdma_config: bytes that may be sent inline after the server was asked for its limits;
- * - xprtrdma_window: calls that have buffers now;
- * - xprtrdma_stalled: calls in flight, or messages for which the HCA does nothing, on a
- *   connection that is given up;
- * - xprtrdma_probe: calls in flight while the peer's HCA is asked for an acknowledgment;
- * - xprtrdma_connect: the result of a connect attempt;
- * - xprtrdma_post_failed: the result of a post;
- * - xprtrdma_qp_event: an asynchronous event of the queue pair.
- */
-DEFINE_EVENT(xprtrdma_value, xprtrdma_config,
-	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
-DEFINE_EVENT(xprtrdma_value, xprtrdma_window,
-	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
-DEFINE_EVENT(xprtrdma_value, xprtrdma_stalled,
-	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
-DEFINE_EVENT(xprtrdma_value, xprtrdma_probe,
-	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
-DEFINE_EVENT(xprtrdma_value, xprtrdma_connect,
-	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
-DEFINE_EVENT(xprtrdma_value, xprtrdma_post_failed,
-	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value));
+#define VALUE_EVENT(name)						\
+	DEFINE_EVENT(xprtrdma_value, xprtrdma_##name,			\
+		     TP_PROTO(const struct rpc_xprt *xprt, int value),	\
+		     TP_ARGS(xprt, value))
+
+/* A negative value is an errno. */
+VALUE_EVENT(config);		/* bytes to send inline, after the server told its limits */
+VALUE_EVENT(window);		/* calls that have buffers now */
+/* Calls in flight, or messages for which the HCA does nothing; the connection is given up */
+VALUE_EVENT(stalled);
+VALUE_EVENT(probe);		/* calls in flight while an acknowledgment is asked for */
+VALUE_EVENT(connect);		/* the result of a connect attempt */
+VALUE_EVENT(post_failed);	/* the result of a post */
+
+/* An asynchronous event of the queue pair, which is an enum ib_event_type */
 DEFINE_EVENT_PRINT(xprtrdma_value, xprtrdma_qp_event,
 	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value),
 	TP_printk("peer=%s event=%s", __get_str(peer),
@@ -177,16 +169,14 @@ DECLARE_EVENT_CLASS(xprtrdma_xid,
 	TP_printk("peer=%s xid=0x%08x", __get_str(peer), __entry->xid)
 );
 
-/*
- * A reply is overdue; a task that ends without a reply has its memory fenced; no RPC waits for
- * the reply that has come.
- */
-DEFINE_EVENT(xprtrdma_xid, xprtrdma_timeout,
-	TP_PROTO(const struct rpc_xprt *xprt, u32 xid), TP_ARGS(xprt, xid));
-DEFINE_EVENT(xprtrdma_xid, xprtrdma_fence,
-	TP_PROTO(const struct rpc_xprt *xprt, u32 xid), TP_ARGS(xprt, xid));
-DEFINE_EVENT(xprtrdma_xid, xprtrdma_unknown_xid,
-	TP_PROTO(const struct rpc_xprt *xprt, u32 xid), TP_ARGS(xprt, xid));
+#define XID_EVENT(name)							\
+	DEFINE_EVENT(xprtrdma_xid, xprtrdma_##name,			\
+		     TP_PROTO(const struct rpc_xprt *xprt, u32 xid),	\
+		     TP_ARGS(xprt, xid))
+
+XID_EVENT(timeout);	/* a reply is overdue */
+XID_EVENT(fence);	/* a task ends without a reply, and its memory is fenced */
+XID_EVENT(unknown_xid);	/* no RPC waits for the reply that has come */
 
 DECLARE_EVENT_CLASS(xprtrdma_xid_value,
 	TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value),
@@ -205,28 +195,18 @@ DECLARE_EVENT_CLASS(xprtrdma_xid_value,
 		  __entry->value)
 );
 
-/*
- * The value of each event: an errno for xprtrdma_marshal_failed, an R_key that is not of the RPC
- * for xprtrdma_bad_rkey, and bytes of the message for the others.
- */
-DEFINE_EVENT(xprtrdma_xid_value, xprtrdma_marshal_failed,
-	TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value),
-	TP_ARGS(xprt, xid, value));
-DEFINE_EVENT(xprtrdma_xid_value, xprtrdma_bad_rkey,
-	TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value),
-	TP_ARGS(xprt, xid, value));
-DEFINE_EVENT(xprtrdma_xid_value, xprtrdma_bc_call,
-	TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value),
-	TP_ARGS(xprt, xid, value));
-DEFINE_EVENT(xprtrdma_xid_value, xprtrdma_bc_reply,
-	TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value),
-	TP_ARGS(xprt, xid, value));
-DEFINE_EVENT(xprtrdma_xid_value, xprtrdma_pull,
-	TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value),
-	TP_ARGS(xprt, xid, value));
-DEFINE_EVENT(xprtrdma_xid_value, xprtrdma_bc_overflow,
-	TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value),
-	TP_ARGS(xprt, xid, value));
+#define XID_VALUE_EVENT(name)						\
+	DEFINE_EVENT(xprtrdma_xid_value, xprtrdma_##name,		\
+		     TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value), \
+		     TP_ARGS(xprt, xid, value))
+
+XID_VALUE_EVENT(marshal_failed);	/* an errno */
+XID_VALUE_EVENT(bad_rkey);	/* an R_key that is not of the RPC */
+/* Bytes of a message */
+XID_VALUE_EVENT(bc_call);
+XID_VALUE_EVENT(bc_reply);
+XID_VALUE_EVENT(pull);
+XID_VALUE_EVENT(bc_overflow);
 
 TRACE_EVENT(xprtrdma_marshal,
 	TP_PROTO(const struct rpc_xprt *xprt, const struct rpcrdma_header *header,

@@ -9,7 +9,7 @@ from documents import TOP
 
 SIDES = ("xprtrdma", "svcrdma")
 SIDE = pytest.mark.parametrize("side", SIDES)
-_CONSTANTS = {"SYSCTL_ZERO": 0, "SYSCTL_ONE": 1, "INT_MAX": 2**31 - 1, "PAGE_SIZE": 4096}
+_CONSTANTS = {"INT_MAX": 2**31 - 1, "PAGE_SIZE": 4096}
 
 
 def _source(side, name):
@@ -55,31 +55,24 @@ class Values:
         return int(expression) if expression.isdigit() else None
 
 
-def _client_tables(text):
-    """{name: (data, handler, extra1, extra2)}"""
-    for entry in re.findall(r"\{\n(\t\t\.procname.*?)\n\t\}", text, re.S):
-        field = dict(re.findall(r"\.(\w+)\s*= (.*?),?$", entry, re.M))
-        yield (field["procname"].strip('"'), field["data"], field["proc_handler"],
-               field.get("extra1"), field.get("extra2"))
-
-
-def _server_tables(text):
+def _rows(text):
+    """(name, data, handler, low, high) of each row of the table"""
     for name, data, low, high in re.findall(
-            r'\tKNOB\("(\w+)", (&\w+),\s*([&\w]+), ([&\w]+)\)', text):
-        yield name, data, "proc_dointvec_minmax", low, high
-    for name, data in re.findall(r'\tCOUNTER\("(\w+)", (&\w+)\)', text):
-        yield name, data, "counter_handler", None, None
-    for name in re.findall(r'\tDEAD_COUNTER\("(\w+)"\)', text):
-        yield name, "0", "counter_handler", None, None
+            r'\tKNOB\("(\w+)", (\w+),\s*(\w+), (\w+)\)', text):
+        yield name, data, "minmax", low, high
+    for name, data, handler in re.findall(
+            r'\tRPCRDMA_SYSCTL\("(\w+)", (\w+), (\w+)\)', text):
+        yield name, data, handler, None, None
+    for name in re.findall(r'\t(?:DEAD_)?COUNTER\("(\w+)"', text):
+        yield name, "0", "counter", None, None
 
 
 def knobs_in_code(side):
     """Knobs as {name: (default, range)}, and names of counters"""
     text = _source(side, "sysctl.c")
-    tables = _client_tables if side == "xprtrdma" else _server_tables
     values, knobs, counters = Values(side), {}, set()
-    for name, data, handler, low, high in tables(text):
-        if handler in ("counter_handler", "proc_doulongvec_minmax"):
+    for name, data, handler, low, high in _rows(text):
+        if handler == "counter":
             counters.add(name)
         else:
             limits = f"{values.of(low)} to {values.of(high)}" if low else "any"

@@ -12,16 +12,19 @@
  *	svcrdma/bc_chunks.c: svcrdma_long_call_create() long_call_alloc()
  * @part post  there are Send Queue entries
  *	svcrdma/send_ctxt.c: send_post_exposing() send_granted()
- *	svcrdma/bc_chunks.c: svcrdma_long_call_post()
+ *	svcrdma/region.c: svcrdma_exposure_post()
  * @part long_call_end  no reply is taken any more
- *	svcrdma/bc_chunks.c: svcrdma_long_call_end() long_call_find() long_call_fence()
+ *	svcrdma/bc_chunks.c: svcrdma_long_call_end() long_call_find()
+ *	svcrdma/region.c: svcrdma_exposure_fence()
  * @part long_call_free  nobody can reach its memory any more
- *	svcrdma/bc_chunks.c: svcrdma_long_call_free() memory_free()
+ *	svcrdma/region.c: svcrdma_exposure_free()
+ *	svcrdma/bc_chunks.c: long_call_free() memory_free()
  * @part nfsd  a thread of nfsd that receives the client's reply
  *	svcrdma/backchannel.c: svcrdma_backchannel_reply() backchannel_offered()
  *	svcrdma/backchannel.c: backchannel_complete()
  * @part send_cq  the queue pair, and the handler of the LOCAL_INVs
- *	svcrdma/bc_chunks.c: long_inv_wc()
+ *	svcrdma/region.c: exposure_inv_wc()
+ *	svcrdma/bc_chunks.c: long_call_fenced()
  *	svcrdma/backchannel.c: svcrdma_backchannel_answer()
  * @part granter  who gives Send Queue entries back
  *	svcrdma/sq.c: svcrdma_sq_put() svcrdma_sq_reserve()
@@ -31,7 +34,7 @@
  * @part teardown  detach, and the last reference, with which that on the rpc_xprt goes
  *	svcrdma/connection.c: transport_quiesce() svcrdma_transport_free()
  *	svcrdma/backchannel.c: backchannel_close() backchannel_destroy() backchannel_free_work()
- *	svcrdma/bc_chunks.c: svcrdma_long_calls_destroy()
+ *	svcrdma/region.c: svcrdma_exposures_destroy()
  *	svcrdma/send_ctxt.c: svcrdma_send_ctxts_destroy() svcrdma_send_ctxt_clear()
  * @part shutdown  nfsd ends its rpc_clnt, then lets go of the connection
  *	svcrdma/backchannel.c: backchannel_setup()

@@ -16,16 +16,17 @@
  *	include/rpcrdma/exposures.cc: rpcrdma_exposures_claim()
  * @part post  registrations and Send
  *	svcrdma/send_ctxt.c: send_post() send_post_exposing() send_granted()
- *	svcrdma/exposed_reply.c: svcrdma_exposed_post() svcrdma_expose_watch()
+ *	svcrdma/region.c: svcrdma_exposure_post()
+ *	svcrdma/exposed_reply.c: exposed_posted() svcrdma_expose_watch()
  *	include/rpcrdma/exposures.cc: rpcrdma_exposures_arm()
  * @part sq_put  entries come back, and are somebody else's
  *	svcrdma/sq.c: svcrdma_sq_put() sq_grant() svcrdma_sq_reserve()
  * @part exposed_end  it was taken out of the table
- *	svcrdma/exposed_reply.c: exposed_end()
+ *	svcrdma/region.c: svcrdma_exposure_fence()
  *	include/rpcrdma/exposures.cc: take_oldest()
  * @part exposed_free  nobody can reach its memory any more
- *	svcrdma/exposed_reply.c: svcrdma_exposed_free()
- *	svcrdma/region.c: svcrdma_regions_put()
+ *	svcrdma/region.c: svcrdma_exposure_free() svcrdma_exposure_unmap()
+ *	svcrdma/exposed_reply.c: exposed_free()
  *	include/rpcrdma/exposures.cc: rpcrdma_exposures_release()
  * @part done  an RDMA_DONE, by a thread of nfsd or in the handler of the Receive
  *	svcrdma/recvfrom.c: recv_done() svcrdma_recv_wc()
@@ -33,7 +34,7 @@
  * @part expiry  the work item that ends those whose time is over
  *	svcrdma/exposed_reply.c: expose_work()
  * @part send_cq  the queue pair, and the handlers of what was posted for one reply
- *	svcrdma/exposed_reply.c: exposed_inv_wc()
+ *	svcrdma/region.c: exposure_inv_wc()
  *	svcrdma/send_ctxt.c: send_wc() svcrdma_send_ctxt_put()
  * @part transport_close  the connection has to end
  *	svcrdma/notify.c: svcrdma_transport_close() svcrdma_wc_error()
@@ -43,7 +44,7 @@
  * @part teardown  detach, and the last reference
  *	svcrdma/connection.c: transport_quiesce() svcrdma_transport_free()
  *	svcrdma/send_ctxt.c: svcrdma_send_ctxts_destroy() svcrdma_send_ctxt_clear()
- *	svcrdma/exposed_reply.c: svcrdma_exposed_destroy_all()
+ *	svcrdma/region.c: svcrdma_exposures_destroy()
  * @part client  environment: RDMA_DONE, and the loss of the connection
  *
  * @property fence  no page is freed, and nothing is unmapped, while the client reaches it
@@ -76,7 +77,7 @@
  * @mutation FREE_ON_DONE fence  RDMA_DONE is taken for the end of the client's Reads
  * @mutation EXPIRY_FREES fence  so is the end of its time
  * @mutation NOT_TAKEN once  a reply stays in the table when it was taken
- * @mutation ARM_LATE counts  the table gets it behind the post
+ * @mutation ARM_LATE counts  the table gets it behind the post, without the lock
  * @mutation NO_WATCH rest  nobody has the work item look at what is exposed
  * @mutation NO_SECOND_DRAIN alive  what threads posted behind the first drain is not waited for
  * @mutation NO_SECOND_STOP alive  nor the work item that they queued
@@ -331,7 +332,7 @@ end:
 		:: send_out[e] && (told[e] || drained) ->
 			send_out[e] = false;
 			back = 2
-		/* exposed_inv_wc() */
+		/* exposure_inv_wc() */
 		:: inv[e] == 2 ->
 			inv[e] = 0;
 			exposed_free(e);
@@ -384,7 +385,7 @@ proctype teardown()
 		:: else
 		fi;
 #endif
-		/* svcrdma_exposed_destroy_all(): the others, in whatever state */
+		/* svcrdma_exposures_destroy(): the others, in whatever state */
 #ifndef NO_DESTROY
 		if
 		:: slot[0] != FREE -> exposed_free(0)

@@ -395,12 +395,12 @@ static void grant_room_for_many_chunks(struct kunit *test)
 	rc = server->rqst->rq_xprt_ctxt;
 	KUNIT_EXPECT_NOT_NULL(test, rc->rc_many);
 	/* As many payloads as chunks */
-	KUNIT_EXPECT_PTR_EQ(test, (void *)(rc->rc_chunks + server->transport->st_max_chunks),
+	KUNIT_EXPECT_PTR_EQ(test, (void *)(rc->rc_lists.chunks + server->transport->st_max_chunks),
 			    (void *)rc->rc_payloads);
 	server_done(server);
 	KUNIT_EXPECT_NULL(test, rc->rc_many);
 	KUNIT_EXPECT_PTR_EQ(test, (void *)rc->rc_few.payloads, (void *)rc->rc_payloads);
-	KUNIT_EXPECT_PTR_EQ(test, (void *)rc->rc_few.segments, (void *)rc->rc_segments);
+	KUNIT_EXPECT_PTR_EQ(test, (void *)rc->rc_few.segments, (void *)rc->rc_lists.segments);
 }
 
 /* The client has done nothing wrong: it is not told that it had. */
