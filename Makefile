@@ -44,11 +44,12 @@ install: modules
 uninstall:
 	@packaging/install --remove $(KVER) $(DESTDIR)
 
-# The KUnit modules, in a folder of their own; scripts/kunit runs them.
-kunit: BUILD := $(CURDIR)/build/$(KVER)-kunit
+# The KUnit modules, in a folder of their own; scripts/kunit runs them. FUZZ=y: with what
+# tests/fuzz/modules needs, in another one.
+kunit: BUILD := $(CURDIR)/build/$(KVER)-$(if $(FUZZ),fuzz,kunit)
 kunit: headers
 	@kbuild/shadow $(BUILD)
-	+@$(KBUILD) CONFIG_RPCRDMA_KUNIT=y modules
+	+@$(KBUILD) CONFIG_RPCRDMA_KUNIT=y $(if $(FUZZ),CONFIG_RPCRDMA_FUZZ=y) modules
 
 # Python is one of them.
 packages:
@@ -81,8 +82,9 @@ conformance: packages
 bench: packages
 	@scripts/bench
 
-fuzz:
+fuzz: packages
 	@$(MAKE) -C tests/fuzz run
+	@tests/fuzz/modules/run --seconds 600
 
 hostile: packages
 	@scripts/hostile

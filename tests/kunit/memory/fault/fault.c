@@ -102,11 +102,17 @@ bool fault_refused(struct fault_site *site)
 	return due;
 }
 
+static atomic_t turn;
+
+/* fault_turn_first - the next fault_turn() gives the second error */
+void fault_turn_first(void)
+{
+	atomic_set(&turn, 0);
+}
+
 /* fault_turn - one error or the other, by turns */
 int fault_turn(int one, int other)
 {
-	static atomic_t turn;
-
 	return atomic_inc_return(&turn) & 1 ? one : other;
 }
 

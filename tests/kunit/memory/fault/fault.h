@@ -40,6 +40,7 @@ unsigned int fault_sites(void);
 struct fault_site *fault_site(unsigned int n);
 void fault_begin(const struct fault_plan *plan);
 void fault_end(void);
+void fault_turn_first(void);
 bool fault_happened(void);
 void fault_note(enum fault_outcome outcome);
 void fault_print(void);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A fuzzer that plays SUNRPC, nfsd, the peer, the device and the administrator against both
+ * transports over the provider in memory. An input is a list of steps (steps.c); after each step
+ * all work that can go on by itself has been done, so the same input gives the same run. A program
+ * in user space makes the inputs, with libFuzzer (tests/fuzz/modules).
+ */
+#ifndef KUNIT_MEMORY_FUZZ_H
+#define KUNIT_MEMORY_FUZZ_H
+
+#include "../fault/fault.h"
+#include "../pair/pair.h"
+#include "../pair/transfer.h"
+
+enum {
+	FUZZ_INPUT	= 4096,		/* most bytes of an input */
+	FUZZ_STEPS	= 64,		/* most steps of an input */
+	FUZZ_CALLS	= 8,		/* RPCs at a time */
+	FUZZ_COUNTERS	= 1 << 16,
+};
+
+/**
+ * struct fuzz - one run
+ * @test: whose
+ * @pairs: client and server over InfiniBand, and over iWARP
+ * @pair: that of this run
+ * @at: next byte of the input
+ * @left: bytes of the input from @at on
+ * @calls: RPCs that have not ended, by slot; NULL: a free slot
+ * @cases: what each of them is
+ * @clean: nothing was done that may change the bytes of a reply
+ * @removed: the device that goes, or NULL
+ * @close_work: closes a failed connection while this thread waits for that
+ * @message: bytes of a message of the peer's
+ */
+struct fuzz {
+	struct kunit			*test;
+	struct pair			*pairs[2];
+	struct pair			*pair;
+	const u8			*at;
+	u32				left;
+	struct client_call		*calls[FUZZ_CALLS];
+	const struct transfer_case	*cases[FUZZ_CALLS];
+	bool				clean;
+	struct memory_device		*removed;
+	struct delayed_work		close_work;
+	u8				message[CLIENT_MESSAGE];
+};
+
+/* The next byte of the input; zeros behind its end */
+static inline u8 fuzz_byte(struct fuzz *fuzz)
+{
+	if (!fuzz->left)
+		return 0;
+	fuzz->left--;
+	return *fuzz->at++;
+}
+
+/* coverage.c; the first is called by what the compiler has put into the modules */
+void __sanitizer_cov_trace_pc(void);
+void fuzz_coverage_start(void);
+void fuzz_coverage_stop(void);
+const u8 *fuzz_coverage(void);
+
+/* message.c */
+void fuzz_message(struct fuzz *fuzz, enum pair_side from);
+
+/* steps.c */
+bool fuzz_run(struct fuzz *fuzz, const u8 *input, u32 length);
+
+/* device.c */
+int fuzz_device_init(void);
+void fuzz_device_exit(void);
+const u8 *fuzz_input_get(u32 *length);
+void fuzz_input_done(bool good);
+void fuzz_input_abandon(void);
+
+#endif /* KUNIT_MEMORY_FUZZ_H */
