@@ -4,6 +4,7 @@
 
 	build.py peer
 	build.py kunit KERNEL
+	build.py fuzz KERNEL	KUnit's modules, with what tests/fuzz/modules needs
 	build.py modules [--engine ENGINE] [--kernel KERNEL]	as scripts/vm takes these
 
 The kernel, too, if it is not there.
@@ -18,6 +19,8 @@ def build(kind, words):
     """True if it could be had."""
     if kind == "kunit":
         return machine.make("kunit", f"TEST_KERNEL={words[0]}")
+    if kind == "fuzz":
+        return machine.make("kunit", "FUZZ=y", f"TEST_KERNEL={words[0]}")
     if kind == "peer":
         return machine.make("-C", "tests/peer")
     return machine.succeeds(machine.vm(*words, "--build-only"))
@@ -25,7 +28,7 @@ def build(kind, words):
 
 def main():
     parser = usage.parser(__doc__)
-    parser.add_argument("kind", choices=("peer", "kunit", "modules"))
+    parser.add_argument("kind", choices=("peer", "kunit", "fuzz", "modules"))
     parser.add_argument("words", nargs="...", metavar="...")
     options = parser.parse_args()
     return 0 if build(options.kind, options.words) else 1
