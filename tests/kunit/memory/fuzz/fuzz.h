@@ -28,6 +28,7 @@ enum {
  * @left: bytes of the input from @at on
  * @calls: RPCs that have not ended, by slot; NULL: a free slot
  * @cases: what each of them is
+ * @served: transport of the call that nfsd has and has not answered, with a reference, or NULL
  * @clean: nothing was done that may change the bytes of a reply
  * @removed: the device that goes, or NULL
  * @close_work: closes a failed connection while this thread waits for that
@@ -41,6 +42,7 @@ struct fuzz {
 	u32				left;
 	struct client_call		*calls[FUZZ_CALLS];
 	const struct transfer_case	*cases[FUZZ_CALLS];
+	struct svc_xprt			*served;
 	bool				clean;
 	struct memory_device		*removed;
 	struct delayed_work		close_work;

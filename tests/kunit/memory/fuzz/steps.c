@@ -143,14 +143,14 @@ static const struct pair_answer *answer_to(struct fuzz *fuzz, u32 xid)
 	return &error_answer;
 }
 
-/* As an nfsd thread that is woken for a transport */
-static void step_serve(struct fuzz *fuzz)
+/* As an nfsd thread that is woken for a transport, up to the call that it gets */
+static void step_receive(struct fuzz *fuzz)
 {
 	struct pair *pair = fuzz->pair;
-	struct svc_rqst *rqst = pair->rqst;
 	struct svc_xprt *xprt;
-	__be32 xid = 0;
 
+	if (fuzz->served)
+		return;
 	xprt = lwq_dequeue(&pair->pool.sp_xprts, struct svc_xprt, xpt_ready);
 	if (!xprt)
 		return;
@@ -160,13 +160,35 @@ static void step_serve(struct fuzz *fuzz)
 		pair_disconnect_server(pair);
 		return;
 	}
-	KUNIT_ASSERT_TRUE(fuzz->test, pair_rqst_prepare(pair, rqst, xprt));
-	if (svcrdma_recvfrom(rqst) <= 0)
+	KUNIT_ASSERT_TRUE(fuzz->test, pair_rqst_prepare(pair, pair->rqst, xprt));
+	if (svcrdma_recvfrom(pair->rqst) <= 0)
 		return;
+	svc_xprt_get(xprt);
+	fuzz->served = xprt;
+}
+
+/* It has its answer; the connection may be gone, and the transport is, with the last reference. */
+static void step_answer(struct fuzz *fuzz)
+{
+	struct pair *pair = fuzz->pair;
+	struct svc_rqst *rqst = pair->rqst;
+	struct svc_xprt *xprt = fuzz->served;
+	__be32 xid = 0;
+
+	if (!xprt)
+		return;
+	fuzz->served = NULL;
 	read_bytes_from_xdr_buf(&rqst->rq_arg, 0, &xid, sizeof(xid));
 	pair_encode(rqst, answer_to(fuzz, be32_to_cpu(xid)), be32_to_cpu(xid), 0);
 	svcrdma_sendto(rqst);
 	pair_done(rqst);
+	svc_xprt_put(xprt);
+}
+
+static void step_serve(struct fuzz *fuzz)
+{
+	step_receive(fuzz);
+	step_answer(fuzz);
 }
 
 static struct ib_qp *some_qp(struct fuzz *fuzz, u8 side)
@@ -304,7 +326,7 @@ static void step_settle(struct fuzz *fuzz)
 static void (*const steps[])(struct fuzz *fuzz) = {
 	step_settle, step_call, step_call, step_serve, step_serve, step_send, step_end, step_hold,
 	step_hold, step_fault, step_refuse, step_lose, step_close, step_connect, step_message,
-	step_message, step_grant, step_remove,
+	step_message, step_grant, step_remove, step_receive, step_answer,
 };
 
 /* What was begun comes to its end; nothing is left of it, and the next connection works. */
@@ -316,6 +338,7 @@ static void finish(struct fuzz *fuzz)
 	fault_end();
 	pair_script(pair);
 	release_all(fuzz);
+	step_answer(fuzz);
 	pair_settle(pair);
 	for (slot = 0; slot < FUZZ_CALLS; slot++)
 		if (fuzz->calls[slot])
