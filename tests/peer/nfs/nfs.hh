@@ -62,7 +62,7 @@ Bytes nfs4_call(u32 xid, const std::vector<Bytes> &operations, u32 minor = 0);
 class ReplyReader : public rpcrdma::Reader {
     public:
 	explicit ReplyReader(const Bytes &reply)
-		: Reader(reply.view())
+		: Reader(reply.data(), reply.size())
 		, reply_(reply)
 	{
 	}
