@@ -71,12 +71,14 @@ static unsigned int part_length(const struct xprtrdma_cursor *cursor)
 static bool next_extent(struct xprtrdma_cursor *cursor, struct extent *extent)
 {
 	const struct xdr_buf *buf = cursor->buf;
+	unsigned int length = 0;
 	unsigned long position;
 	void *base;
 
-	while (cursor->part < 3 && cursor->done == part_length(cursor)) {
-		cursor->part++;
-		cursor->done = 0;
+	for (; cursor->part < 3; cursor->part++, cursor->done = 0) {
+		length = part_length(cursor);
+		if (cursor->done != length)
+			break;
 	}
 	if (cursor->part == 3 || !cursor->left)
 		return false;
@@ -91,7 +93,7 @@ static bool next_extent(struct xprtrdma_cursor *cursor, struct extent *extent)
 	}
 	extent->offset = offset_in_page(position);
 	extent->length = min3((unsigned int)PAGE_SIZE - extent->offset,
-			      part_length(cursor) - cursor->done, cursor->left);
+			      length - cursor->done, cursor->left);
 	cursor->done += extent->length;
 	cursor->left -= extent->length;
 	return true;
