@@ -412,9 +412,8 @@ std::string expect_pair(const Flavour (&pair)[2], const Manner &manner,
 }
 
 /*
- * Two flavours at a time: they wait most of the time, but what reads late goes before all others,
- * and four of these left a slow machine too little. First come both mounts: gssd and svcgssd have
- * seconds for a security context.
+ * Two flavours at a time: they wait most of the time, but what reads late goes before all others.
+ * First come both mounts: gssd and svcgssd have seconds for a security context.
  */
 void expect_each(const Manner &manner, u32 rounds)
 {
