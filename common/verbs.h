@@ -66,9 +66,9 @@ struct rpcrdma_transfer {
  * @bf_dir: direction of the DMA mapping
  * @bf_device: device that the memory is mapped for; constant
  *
- * The device owns the memory from rpcrdma_buffer_to_device() until the work request that was posted
- * with it has completed. The caller, who owns it otherwise, calls rpcrdma_buffer_to_cpu() before it
- * reads what the device has received.
+ * The device owns the memory from ib_dma_sync_single_for_device() until the work request that was
+ * posted with it has completed. The caller, who owns it otherwise, calls
+ * ib_dma_sync_single_for_cpu() before it reads what the device has received.
  */
 struct rpcrdma_buffer {
 	void			*bf_data;
@@ -106,31 +106,5 @@ void rpcrdma_buffers_stop(void);
 int rpcrdma_buffer_init(struct rpcrdma_buffer *buffer, struct ib_pd *pd, u32 size,
 			enum dma_data_direction dir, gfp_t gfp);
 void rpcrdma_buffer_exit(struct rpcrdma_buffer *buffer);
-
-/**
- * rpcrdma_buffer_to_device - hand a buffer over to the device, which sends or fills it
- * @buffer: the buffer
- * @length: number of bytes from its start
- *
- * Context: any.
- */
-static inline void rpcrdma_buffer_to_device(const struct rpcrdma_buffer *buffer, u32 length)
-{
-	ib_dma_sync_single_for_device(buffer->bf_device, buffer->bf_sge.addr, length,
-				      buffer->bf_dir);
-}
-
-/**
- * rpcrdma_buffer_to_cpu - take a buffer back that the device has filled
- * @buffer: the buffer
- * @length: number of bytes from its start
- *
- * Context: any.
- */
-static inline void rpcrdma_buffer_to_cpu(const struct rpcrdma_buffer *buffer, u32 length)
-{
-	ib_dma_sync_single_for_cpu(buffer->bf_device, buffer->bf_sge.addr, length,
-				   buffer->bf_dir);
-}
 
 #endif /* RPCRDMA_VERBS_H */

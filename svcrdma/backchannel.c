@@ -23,10 +23,10 @@
 #include <linux/module.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/sunrpc/addr.h>
 #include <linux/sunrpc/bc_xprt.h>
 #include <linux/sunrpc/clnt.h>
 #include <linux/sunrpc/sched.h>
+#include <common/addresses.h>
 #include <common/refusal.h>
 
 #include "recv_ctxt.h"
@@ -365,7 +365,7 @@ static int backchannel_send_request(struct rpc_rqst *rqst)
 	struct svcrdma_send_ctxt *sc;
 	int ret = -ENOBUFS;
 
-	if (svcrdma_transport_closing(t)) {
+	if (READ_ONCE(t->st_closing)) {
 		/*
 		 * Tell SUNRPC that the connection is gone. Otherwise only detach would tell it,
 		 * once a thread of nfsd runs that, and until then SUNRPC would send the call again
@@ -434,14 +434,6 @@ static void backchannel_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 	seq_puts(seq, " 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
 }
 
-static void backchannel_free_addresses(struct rpc_xprt *xprt)
-{
-	kfree(xprt->address_strings[RPC_DISPLAY_ADDR]);
-	kfree(xprt->address_strings[RPC_DISPLAY_PORT]);
-	kfree(xprt->address_strings[RPC_DISPLAY_HEX_ADDR]);
-	kfree(xprt->address_strings[RPC_DISPLAY_HEX_PORT]);
-}
-
 /**
  * struct bc_xprt - an rpc_xprt for callbacks
  * @bx_rpc: member for SUNRPC, the first one, since SUNRPC frees the struct by its address
@@ -454,7 +446,7 @@ struct bc_xprt {
 
 static void backchannel_free(struct rpc_xprt *xprt)
 {
-	backchannel_free_addresses(xprt);
+	rpcrdma_addresses_exit(xprt);
 	xprt_free(xprt);
 }
 
@@ -505,35 +497,6 @@ static const struct rpc_timeout backchannel_timeout = {
 	.to_maxval	= 60 * HZ,
 };
 
-static char *backchannel_hex_addr(const struct sockaddr *sa)
-{
-	if (sa->sa_family == AF_INET6)
-		return kasprintf(GFP_KERNEL, "%pi6",
-				 &((const struct sockaddr_in6 *)sa)->sin6_addr);
-	return kasprintf(GFP_KERNEL, "%08x",
-			 ntohl(((const struct sockaddr_in *)sa)->sin_addr.s_addr));
-}
-
-static int backchannel_format_addresses(struct rpc_xprt *xprt)
-{
-	const struct sockaddr *sa = (const struct sockaddr *)&xprt->addr;
-	const char **strings = xprt->address_strings;
-	char host[INET6_ADDRSTRLEN + sizeof("%4294967295")];
-
-	rpc_ntop(sa, host, sizeof(host));
-	strings[RPC_DISPLAY_ADDR] = kasprintf(GFP_KERNEL, "%s", host);
-	strings[RPC_DISPLAY_PORT] = kasprintf(GFP_KERNEL, "%u", rpc_get_port(sa));
-	strings[RPC_DISPLAY_HEX_ADDR] = backchannel_hex_addr(sa);
-	strings[RPC_DISPLAY_HEX_PORT] = kasprintf(GFP_KERNEL, "%4hx", rpc_get_port(sa));
-	strings[RPC_DISPLAY_PROTO] = "rdma";
-	strings[RPC_DISPLAY_NETID] = sa->sa_family == AF_INET6 ? "rdma6" : "rdma";
-	if (strings[RPC_DISPLAY_ADDR] && strings[RPC_DISPLAY_PORT] &&
-	    strings[RPC_DISPLAY_HEX_ADDR] && strings[RPC_DISPLAY_HEX_PORT])
-		return 0;
-	backchannel_free_addresses(xprt);
-	return -ENOMEM;
-}
-
 static struct rpc_xprt *backchannel_alloc(const struct xprt_create *args)
 {
 	struct rpc_xprt *xprt;
@@ -547,7 +510,7 @@ static struct rpc_xprt *backchannel_alloc(const struct xprt_create *args)
 	INIT_WORK(&bx->bx_free_work, backchannel_free_work);
 	memcpy(&xprt->addr, args->dstaddr, args->addrlen);
 	xprt->addrlen = args->addrlen;
-	if (backchannel_format_addresses(xprt)) {
+	if (rpcrdma_addresses_init(xprt)) {
 		xprt_free(xprt);
 		return NULL;
 	}

@@ -287,7 +287,6 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 	t->st_rw_cqe.done = svcrdma_rw_wc;
 	INIT_LIST_HEAD(&t->st_pending);
 	svcrdma_recv_setup(t);
-	svcrdma_grant_setup(t);
 	svcrdma_reads_setup(t);
 	svcrdma_sq_setup(t);
 	svcrdma_send_setup(t);
@@ -379,8 +378,7 @@ static int transport_size(struct svcrdma_transport *t,
 				 queues))
 		return -ENOSPC;
 	t->st_credits = queues->credits;
-	svcrdma_send_keep(t, 2 * queues->credits + SVCRDMA_REVERSE_CREDITS +
-			     RPCRDMA_UNSIGNALLED_SENDS);
+	t->st_max_kept = 2 * queues->credits + SVCRDMA_REVERSE_CREDITS + RPCRDMA_UNSIGNALLED_SENDS;
 	return 0;
 }
 
@@ -439,8 +437,8 @@ static int transport_qp_create(struct svcrdma_transport *t,
 	 * ib_core has added entries for rdma_rw. One entry is for the drain, and some are for
 	 * unsignalled Sends. Devices round up, but each entry needs room in the completion queue.
 	 */
-	svcrdma_sq_open(t, min_t(u32, attr.cap.max_send_wr, t->st_send_cq->cqe) - 1 -
-			   RPCRDMA_UNSIGNALLED_SENDS);
+	t->st_sq_depth = min_t(u32, attr.cap.max_send_wr, t->st_send_cq->cqe) - 1 -
+			 RPCRDMA_UNSIGNALLED_SENDS;
 	return 0;
 }
 
@@ -514,7 +512,7 @@ int svcrdma_transport_accept(struct svcrdma_transport *t)
 	struct rpcrdma_cm_private local = {};
 	int ret = -ENOTCONN;
 
-	if (svcrdma_transport_closing(t))
+	if (READ_ONCE(t->st_closing))
 		goto out_err;
 	t->st_port = t->st_id->port_num;
 	ret = transport_set_addresses(t);

@@ -28,19 +28,6 @@ void svcrdma_connection_note_end(struct svcrdma_transport *t, enum rpcrdma_end w
 void svcrdma_wc_error(struct svcrdma_transport *t, const char *what, enum rpcrdma_end why,
 		      const struct ib_wc *wc);
 
-/*
- * Look at the status of a completion; the connection ends if the work request has failed.
- * Context: completion handlers. Return: true: the work request has failed.
- */
-static inline bool svcrdma_wc_failed(struct svcrdma_transport *t, const char *what,
-				     enum rpcrdma_end why, const struct ib_wc *wc)
-{
-	if (likely(wc->status == IB_WC_SUCCESS))
-		return false;
-	svcrdma_wc_error(t, what, why, wc);
-	return true;
-}
-
 /* debugfs.c */
 
 /**

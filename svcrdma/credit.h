@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The credits of one connection (grant.c) and of all connections together (budget.c) */
+/* The credits of one connection (recv_ctxt.c) and of all connections together (budget.c) */
 #ifndef SVCRDMA_CREDIT_H
 #define SVCRDMA_CREDIT_H
 
@@ -18,7 +18,7 @@ enum {
 	SVCRDMA_GRANT_PAUSE = HZ,
 };
 
-/* States of a connection's grant; grant.c has the table of changes. */
+/* States of a connection's grant; recv_ctxt.c has the table of changes. */
 enum svcrdma_grant_state {
 	SVCRDMA_GRANT_NONE,	/* nothing is granted yet */
 	SVCRDMA_GRANT_COUNTING,	/* calls are counted, to see whether the client uses the grant */
@@ -26,7 +26,7 @@ enum svcrdma_grant_state {
 };
 
 /**
- * struct svcrdma_granter - grant.c: the credits of a connection
+ * struct svcrdma_granter - recv_ctxt.c: the credits of a connection
  * @asked: largest number of credits that a call has asked for, or that a client has used without
  *	having them. Any context changes it
  * @highest: largest number of messages that were ever under way at the same time. Only the
@@ -51,34 +51,12 @@ struct svcrdma_granter {
 	struct work_struct	work;
 };
 
-/* grant.c */
-void svcrdma_grant_setup(struct svcrdma_transport *t);
+/* recv_ctxt.c */
 int svcrdma_grant_begin(struct svcrdma_transport *t);
 void svcrdma_grant_stop(struct svcrdma_transport *t);
 int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant, gfp_t gfp);
 int svcrdma_grant_dones(struct svcrdma_transport *t, u32 exposed);
-void svcrdma_grant_update(struct svcrdma_transport *t);
-void svcrdma_grant_note_highest(struct svcrdma_transport *t, u32 used);
 void svcrdma_grant_show(struct seq_file *seq, const struct svcrdma_transport *t);
-
-/*
- * Note that a call asks for @credits, which come from its header and may be any number. When two
- * threads do so at the same time, one number may be lost; the client's next call notes it again.
- */
-static inline void svcrdma_grant_note_request(struct svcrdma_granter *credit, u32 credits)
-{
-	if (unlikely(credits > READ_ONCE(credit->asked)))
-		WRITE_ONCE(credit->asked, credits);
-}
-
-/*
- * Return: true: the number of messages under way, @used, is larger than ever before; the caller
- * calls svcrdma_grant_note_highest().
- */
-static inline bool svcrdma_grant_is_highest(const struct svcrdma_granter *credit, u32 used)
-{
-	return used > credit->highest;
-}
 
 /* budget.c */
 void svcrdma_budget_init(void);

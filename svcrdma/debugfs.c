@@ -22,7 +22,7 @@ static struct svcrdma_transport *transport_of(const struct rpcrdma_connection *c
 
 static const char *state_of(const struct svcrdma_transport *t)
 {
-	if (svcrdma_transport_closing(t))
+	if (READ_ONCE(t->st_closing))
 		return "closing";
 	return t->st_state == RPCRDMA_CONN_ESTABLISHED ? "established" : "connecting";
 }
@@ -167,7 +167,7 @@ void svcrdma_connection_note_quiesce(struct svcrdma_transport *t)
 {
 	enum rpcrdma_end why = RPCRDMA_END_CLOSED;
 
-	if (svcrdma_transport_closing(t))
+	if (READ_ONCE(t->st_closing))
 		why = RPCRDMA_END_PEER_DISCONNECTED;
 	else if (test_bit(XPT_OLD, &t->st_xprt.xpt_flags))
 		why = RPCRDMA_END_IDLE;

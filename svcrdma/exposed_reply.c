@@ -170,7 +170,7 @@ static void expose_work(struct work_struct *work)
 		trace_svcrdma_sq_timeout(t, -ETIMEDOUT);
 		svcrdma_transport_close(t, RPCRDMA_END_STALLED);
 	}
-	if (waiting && !svcrdma_transport_closing(t))
+	if (waiting && !READ_ONCE(t->st_closing))
 		svcrdma_expose_watch(t);
 }
 

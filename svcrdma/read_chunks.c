@@ -200,7 +200,7 @@ static int build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
 				       rc->rc_lists.chunks[0].length, 0);
 	else
 		ret = add_all_pieces(t, rc);
-	if (!ret && rc->rc_sq.sw_need > svcrdma_sq_depth(t))
+	if (!ret && rc->rc_sq.sw_need > t->st_sq_depth)
 		ret = -E2BIG;
 	if (ret)
 		svcrdma_rws_free(t, &rc->rc_reads, DMA_FROM_DEVICE);
@@ -320,9 +320,9 @@ static void read_wc(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_read_cqe);
 	struct svcrdma_transport *t = rc->rc_transport;
 
-	if (svcrdma_wc_failed(t, "read", RPCRDMA_END_SEND_FAILED, wc))
-		return;
-	if (svcrdma_rxe_verify(t, rc))
+	if (wc->status != IB_WC_SUCCESS)
+		svcrdma_wc_error(t, "read", RPCRDMA_END_SEND_FAILED, wc);
+	else if (svcrdma_rxe_verify(t, rc))
 		svcrdma_reads_verified(t, rc);
 }
 
@@ -436,8 +436,7 @@ static bool is_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
 	/* Where call and reply share an array of pages, a call gets fewer than st_max_pages. */
 	const u32 pages = min_t(u32, SVCRDMA_FEW_PAGES, t->st_max_pages - 3);
 
-	return svcrdma_recv_decode(rc) == RPCRDMA_OK &&
-	       rc->rc_header.proc == RPCRDMA_MSG && rc->rc_lists.nr_segments == 1 &&
+	return rc->rc_header.proc == RPCRDMA_MSG && rc->rc_lists.nr_segments == 1 &&
 	       rpcrdma_message_direction(rc->rc_inline, rc->rc_inline_size) ==
 	       RPCRDMA_RPC_CALL &&
 	       rc->rc_lists.nr_read && !plan_reads(rc, pages << PAGE_SHIFT) &&
@@ -450,7 +449,7 @@ static bool claim_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ct
 	bool claimed;
 
 	spin_lock(&t->st_recv_lock);
-	claimed = t->st_state == RPCRDMA_CONN_ESTABLISHED && !svcrdma_transport_closing(t) &&
+	claimed = t->st_state == RPCRDMA_CONN_ESTABLISHED && !READ_ONCE(t->st_closing) &&
 		  !others_wait(t) && t->st_read.calls < t->st_credits && reserve_pages(t, rc);
 	if (claimed) {
 		t->st_read.calls++;
@@ -463,7 +462,7 @@ static bool claim_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ct
 /**
  * svcrdma_reads_claim - begin with a message if it is a small call whose Reads can start at once
  * @t: transport
- * @rc: context of the message, which the caller owns
+ * @rc: context of the message, whose header has been decoded, and which the caller owns
  *
  * A small call takes no pages from a thread.
  *

@@ -83,11 +83,6 @@ bool svcrdma_config_answer(struct svc_rqst *rqstp);
 
 /* recv_ctxt.c */
 void svcrdma_recv_setup(struct svcrdma_transport *t);
-int svcrdma_recv_ctxts_alloc(struct svcrdma_transport *t, u32 count, gfp_t gfp,
-			     struct list_head *list);
-void svcrdma_recv_ctxts_add(struct svcrdma_transport *t, struct list_head *list, u32 target);
-int svcrdma_recv_post_missing(struct svcrdma_transport *t);
-u32 svcrdma_recv_used(const struct svcrdma_transport *t);
 void svcrdma_recv_ctxts_destroy(struct svcrdma_transport *t);
 void svcrdma_recv_ready(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc, bool ready);

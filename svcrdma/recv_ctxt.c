@@ -1,24 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Receive contexts: a buffer, and the state of the call in it.
+ * Receive contexts, each a buffer and the state of the call in it; and the grant of a connection,
+ * from which the number of contexts and of posted Receives follows (RFC 8166 section 3.3.1).
  *
  * When a batch of Receives is complete, spare contexts are posted in their place, in one post.
- * Until then the Receives that are still posted are enough for all that the client may send (RFC
- * 8166 section 3.3.1). While the client keeps to its credits, there are spare contexts for a whole
- * batch. A client that exceeds its credits uses up the spare contexts; from then on a context that
+ * Until then the Receives that are still posted are enough for all that the client may send. While
+ * the client keeps to its credits, there are spare contexts for a whole batch. A client that
+ * exceeds its credits uses up the spare contexts; from then on a context that
  * svcrdma_recv_ctxt_put() makes spare is posted at once.
- *
- * The number of contexts, and the number of Receives to be posted, follow from the grant; see
- * grant.c.
  *
  * A context has room to decode the chunks of most calls. A call with more chunks gets more room,
  * which is allocated when the call comes and freed with the call.
+ *
+ * The grant begins small, and follows use: when the client asks for more credits than it has, and
+ * keeps sending as many calls as it has credits, a work item allocates contexts for twice as many
+ * credits and posts their Receives, and then the replies grant these credits. The number of calls
+ * within a second counts, and not whether all credits are in use at one moment: where the round
+ * trip is longer than the server needs for a call, most credits are always on the network.
+ *
+ * A grant never becomes smaller. It does not grow where the budget (budget.c) or memory is short;
+ * a connection that is refused asks again after a pause.
+ *
+ * A client that sends no private data (RFC 8797) is granted all credits at once, as far as the
+ * budget allows. Such a client may not count credits, so the Receives for the largest grant are
+ * posted before its first message.
+ *
+ * The RDMA_DONE of an exposed reply needs a Receive beyond those for calls, which is posted before
+ * the reply is sent. A connection that exposes no reply has no Receives for RDMA_DONEs.
  */
 #include <linux/slab.h>
 
 #include "recv_ctxt.h"
 #include "svcrdma.h"
 #include "trace.h"
+
+enum {
+	/* A client uses its grant if it sends this many times the grant within the pause. */
+	ROUNDS = 2,
+	DONE_RECEIVES = 8,	/* Receives for RDMA_DONEs that are added at once */
+};
+
+/* ---- contexts ---- */
 
 static void recv_ctxt_free(struct svcrdma_recv_ctxt *rc)
 {
@@ -106,18 +128,9 @@ static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t, gf
 	return rc;
 }
 
-/**
- * svcrdma_recv_ctxts_alloc - allocate new Receive contexts
- * @t: transport with its verbs objects
- * @count: number of new contexts
- * @gfp: flags for the allocations, which may sleep
- * @list: empty list that gets the contexts, by rc_list; invalid on failure
- *
- * Context: process.
- * Return: 0 or -ENOMEM. After 0, svcrdma_recv_ctxts_add() takes the contexts.
- */
-int svcrdma_recv_ctxts_alloc(struct svcrdma_transport *t, u32 count, gfp_t gfp,
-			     struct list_head *list)
+/* Allocate @count contexts to @list, which is empty, by rc_list. Return: 0 or -ENOMEM. */
+static int contexts_alloc(struct svcrdma_transport *t, u32 count, gfp_t gfp,
+			  struct list_head *list)
 {
 	struct svcrdma_recv_ctxt *rc;
 
@@ -130,51 +143,6 @@ int svcrdma_recv_ctxts_alloc(struct svcrdma_transport *t, u32 count, gfp_t gfp,
 		list_add(&rc->rc_list, list);
 	}
 	return 0;
-}
-
-/**
- * svcrdma_recv_ctxts_add - add new Receive contexts to the spare ones
- * @t: transport
- * @list: contexts from svcrdma_recv_ctxts_alloc()
- * @target: number of Receives that are to be posted, no less than before
- *
- * Context: st_recv_lock is held. svcrdma_recv_post_missing() posts them.
- */
-void svcrdma_recv_ctxts_add(struct svcrdma_transport *t, struct list_head *list, u32 target)
-{
-	struct svcrdma_recv_ctxt *rc;
-
-	lockdep_assert_held(&t->st_recv_lock);
-	list_for_each_entry(rc, list, rc_list) {
-		list_add(&rc->rc_all, &t->st_recv.all);
-		llist_add(&rc->rc_node, &t->st_recv.spare);
-		t->st_recv.count++;
-	}
-	t->st_recv.target = target;
-}
-
-/**
- * svcrdma_recv_used - number of messages that have come and are not done with
- * @t: transport
- *
- * Context: any.
- */
-u32 svcrdma_recv_used(const struct svcrdma_transport *t)
-{
-	return atomic_read(&t->st_recv.used);
-}
-
-/**
- * svcrdma_recv_setup - initialize the members for Receive contexts
- * @t: new transport, in which these members are zero
- *
- * Context: any.
- */
-void svcrdma_recv_setup(struct svcrdma_transport *t)
-{
-	INIT_LIST_HEAD(&t->st_recv.all);
-	init_llist_head(&t->st_recv.spare);
-	init_llist_head(&t->st_recv.ready);
 }
 
 /**
@@ -202,9 +170,9 @@ static struct svcrdma_recv_ctxt *spare_take(struct svcrdma_transport *t)
 	struct llist_node *node = llist_del_first(&t->st_recv.spare);
 
 	if (!node) {
-		/* Either this function finds a context that is put, or the thread that puts it
-		 * finds st_recv.starved set: pairs with
-		 * llist_add() of svcrdma_recv_ctxt_put().
+		/*
+		 * Either this function finds a context that is put, or the thread that puts it
+		 * finds st_recv.starved set: pairs with llist_add() of svcrdma_recv_ctxt_put().
 		 */
 		smp_store_mb(t->st_recv.starved, true);
 		node = llist_del_first(&t->st_recv.spare);
@@ -212,33 +180,295 @@ static struct svcrdma_recv_ctxt *spare_take(struct svcrdma_transport *t)
 	return node ? llist_entry(node, struct svcrdma_recv_ctxt, rc_node) : NULL;
 }
 
-/**
- * svcrdma_recv_post_missing - post all Receives that are missing, at once
- * @t: transport
- *
- * Context: st_recv_lock is held.
- * Return: 0, or a negative errno: the connection is to be ended.
+/*
+ * Post all Receives that are missing, at once. Return: 0, or a negative errno: the connection is to
+ * be ended.
  */
-int svcrdma_recv_post_missing(struct svcrdma_transport *t)
+static int post_receives(struct svcrdma_transport *t)
 {
 	struct ib_recv_wr *first = NULL;
 	struct svcrdma_recv_ctxt *rc;
 
 	lockdep_assert_held(&t->st_recv_lock);
-	if (svcrdma_transport_closing(t))
+	if (READ_ONCE(t->st_closing))
 		return 0;
 	WRITE_ONCE(t->st_recv.starved, false);
 	while (t->st_recv.posted < t->st_recv.target) {
 		rc = spare_take(t);
 		if (!rc)
 			break;
-		rpcrdma_buffer_to_device(&rc->rc_buffer, rc->rc_buffer.bf_size);
+		ib_dma_sync_single_for_device(t->st_id->device, rc->rc_buffer.bf_sge.addr,
+					      rc->rc_buffer.bf_size, DMA_FROM_DEVICE);
 		rc->rc_recv_wr.next = first;
 		first = &rc->rc_recv_wr;
 		t->st_recv.posted++;
 	}
 	return first ? ib_post_recv(t->st_qp, first, NULL) : 0;
 }
+
+/* ---- the grant ---- */
+
+/* The states that may follow each state. Only the work item changes the state from GROWING. */
+static const u8 next_states[] = {
+	[SVCRDMA_GRANT_NONE]		= BIT(SVCRDMA_GRANT_COUNTING),
+	[SVCRDMA_GRANT_COUNTING]	= BIT(SVCRDMA_GRANT_GROWING),
+	[SVCRDMA_GRANT_GROWING]		= BIT(SVCRDMA_GRANT_COUNTING),
+};
+
+static void set_state(struct svcrdma_transport *t, enum svcrdma_grant_state state)
+{
+	lockdep_assert_held(&t->st_recv_lock);
+	WARN_ON_ONCE(!(next_states[t->st_credit.state] & BIT(state)));
+	t->st_credit.state = state;
+}
+
+static u32 receives_for(u32 grant)
+{
+	return rpcrdma_server_receives(grant, SVCRDMA_REVERSE_CREDITS);
+}
+
+/* Contexts for the Receives that are posted, and for each call that may be outstanding. */
+static u32 contexts_for(u32 grant)
+{
+	return grant ? receives_for(grant) + grant : 0;
+}
+
+/*
+ * Make new contexts spare, and post Receives for a grant and for RDMA_DONEs. Return: 0, or -EIO: a
+ * post failed. A provider's -ENOMEM becomes -EIO, too, since some Receives may have been posted.
+ */
+static int add_contexts(struct svcrdma_transport *t, struct list_head *contexts, u32 grant)
+{
+	struct svcrdma_recv_ctxt *rc;
+
+	lockdep_assert_held(&t->st_recv_lock);
+	list_for_each_entry(rc, contexts, rc_list) {
+		list_add(&rc->rc_all, &t->st_recv.all);
+		llist_add(&rc->rc_node, &t->st_recv.spare);
+		t->st_recv.count++;
+	}
+	t->st_recv.target = receives_for(grant) + t->st_credit.dones;
+	return post_receives(t) ? -EIO : 0;
+}
+
+/* Count calls from @when on, beginning with 0. */
+static void count_from(struct svcrdma_transport *t, unsigned long when)
+{
+	t->st_credit.since = when;
+	t->st_credit.calls = 0;
+}
+
+/**
+ * svcrdma_grant_grow - make the grant larger, after the contexts for it
+ * @t: transport with its verbs objects; its grant is 0 before the first call
+ * @grant: new grant, larger than the old one, and at most st_credits
+ * @gfp: flags for the allocation of the contexts
+ *
+ * Context: process; no other thread changes the grant at the same time.
+ * Return: 0; -ENOMEM: all is as before; -EIO: a post failed, and the connection is to be ended.
+ * svcrdma_recv_ctxts_destroy() frees the contexts.
+ */
+int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant, gfp_t gfp)
+{
+	LIST_HEAD(contexts);
+	int ret;
+
+	ret = contexts_alloc(t, contexts_for(grant) - contexts_for(t->st_grant), gfp, &contexts);
+	if (ret)
+		return ret;
+	spin_lock(&t->st_recv_lock);
+	ret = add_contexts(t, &contexts, grant);
+	/* RFC 8166 section 3.3.1: grant credits only after their Receives are posted. */
+	WRITE_ONCE(t->st_grant, grant);
+	count_from(t, jiffies);
+	spin_unlock(&t->st_recv_lock);
+	return ret;
+}
+
+/* dones_lock is held, so that two threads do not both add the contexts that one of them needs. */
+static int more_dones(struct svcrdma_transport *t, u32 exposed)
+{
+	u32 old = t->st_credit.dones, dones;
+	LIST_HEAD(contexts);
+	int ret;
+
+	if (exposed <= old)
+		return 0;
+	dones = min_t(u32, round_up(exposed, DONE_RECEIVES),
+		      t->st_credits + t->st_spare_exposures);
+	ret = contexts_alloc(t, dones - old, GFP_KERNEL, &contexts);
+	if (ret)
+		return ret;
+	spin_lock(&t->st_recv_lock);
+	WRITE_ONCE(t->st_credit.dones, dones);
+	ret = add_contexts(t, &contexts, t->st_grant);
+	spin_unlock(&t->st_recv_lock);
+	return ret;
+}
+
+/**
+ * svcrdma_grant_dones - have Receives for the RDMA_DONEs of exposed replies
+ * @t: transport
+ * @exposed: number of exposed replies, including the one that is about to be exposed
+ *
+ * Most connections expose no reply, and others a few at a time. The number of these Receives never
+ * becomes smaller.
+ *
+ * Context: process.
+ * Return: 0; -ENOMEM; -EIO: a post failed, and the connection ends.
+ */
+int svcrdma_grant_dones(struct svcrdma_transport *t, u32 exposed)
+{
+	int ret;
+
+	if (likely(exposed <= READ_ONCE(t->st_credit.dones)))
+		return 0;
+	mutex_lock(&t->st_credit.dones_lock);
+	ret = more_dones(t, exposed);
+	mutex_unlock(&t->st_credit.dones_lock);
+	if (ret && ret != -ENOMEM)
+		svcrdma_transport_close(t, RPCRDMA_END_RECEIVE_FAILED);
+	return ret;
+}
+
+/* The largest grant for which the client has a use */
+static u32 wanted_grant(const struct svcrdma_transport *t)
+{
+	return min(READ_ONCE(t->st_credit.asked), t->st_credits);
+}
+
+/* Make the grant larger. The allocations give up early where memory is short. */
+static int try_to_grow(struct svcrdma_transport *t)
+{
+	u32 old = t->st_grant, grant;
+	int ret;
+
+	grant = svcrdma_budget_ask(t, max(old, min(2 * old, wanted_grant(t))));
+	if (grant <= old)
+		return 0;
+	ret = svcrdma_grant_grow(t, grant, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
+	/* On failure the client keeps its grant. */
+	if (ret)
+		svcrdma_budget_stay(t, old);
+	trace_svcrdma_grant(t, ret ?: (int)grant);
+	return ret;
+}
+
+static void grant_work(struct work_struct *work)
+{
+	struct svcrdma_transport *t =
+		container_of(work, struct svcrdma_transport, st_credit.work);
+	int ret;
+
+	if (READ_ONCE(t->st_closing))
+		return;
+	ret = try_to_grow(t);
+	/* If the grant did not grow, grant_update() counts again after the pause. */
+	spin_lock(&t->st_recv_lock);
+	set_state(t, SVCRDMA_GRANT_COUNTING);
+	spin_unlock(&t->st_recv_lock);
+	if (ret && ret != -ENOMEM)
+		svcrdma_transport_close(t, RPCRDMA_END_RECEIVE_FAILED);
+}
+
+/* Count a batch of messages, and start the work item if the grant is in use. */
+static void grant_update(struct svcrdma_transport *t)
+{
+	unsigned long now = jiffies;
+
+	lockdep_assert_held(&t->st_recv_lock);
+	if (t->st_credit.state != SVCRDMA_GRANT_COUNTING || t->st_grant >= wanted_grant(t) ||
+	    time_before(now, t->st_credit.since))
+		return;
+	if (time_after(now, t->st_credit.since + SVCRDMA_GRANT_PAUSE))
+		count_from(t, now);
+	t->st_credit.calls += RPCRDMA_RECEIVE_BATCH;
+	if (t->st_credit.calls < ROUNDS * t->st_grant)
+		return;
+	/* This holds if the grant does not grow now; svcrdma_grant_grow() changes it. */
+	count_from(t, now + SVCRDMA_GRANT_PAUSE);
+	set_state(t, SVCRDMA_GRANT_GROWING);
+	queue_work(svcrdma_wq, &t->st_credit.work);
+}
+
+/*
+ * More messages are under way than ever before on this connection. If there are more than Receives
+ * for the grant, the client has sent calls without a credit (or many threads are late to put the
+ * contexts of calls that are answered). The calls are served as long as there are contexts, since
+ * some clients do not count credits, and only the connection's own memory is used.
+ */
+static void note_highest(struct svcrdma_transport *t, u32 used)
+{
+	WRITE_ONCE(t->st_credit.highest, used);
+	if (used <= receives_for(READ_ONCE(t->st_grant)) + READ_ONCE(t->st_credit.dones))
+		return;
+	trace_svcrdma_overrun(t, used);
+	WRITE_ONCE(t->st_credit.asked, max(used, READ_ONCE(t->st_credit.asked)));
+}
+
+/**
+ * svcrdma_recv_setup - initialize the members for Receive contexts and the grant, which is 0
+ * @t: new transport, in which these members are zero
+ *
+ * Context: any.
+ */
+void svcrdma_recv_setup(struct svcrdma_transport *t)
+{
+	INIT_LIST_HEAD(&t->st_recv.all);
+	init_llist_head(&t->st_recv.spare);
+	init_llist_head(&t->st_recv.ready);
+	mutex_init(&t->st_credit.dones_lock);
+	INIT_WORK(&t->st_credit.work, grant_work);
+}
+
+/**
+ * svcrdma_grant_begin - give a connection its first grant
+ * @t: transport with its verbs objects and addresses
+ *
+ * Context: process.
+ * Return: 0 or a negative errno; svcrdma_budget_leave() and svcrdma_recv_ctxts_destroy() undo it.
+ */
+int svcrdma_grant_begin(struct svcrdma_transport *t)
+{
+	u32 first = t->st_credits;
+	int ret = svcrdma_budget_join(t);
+
+	if (ret)
+		return ret;
+	if (t->st_peer.present)
+		first = min_t(u32, first, SVCRDMA_FIRST_CREDITS);
+	spin_lock(&t->st_recv_lock);
+	set_state(t, SVCRDMA_GRANT_COUNTING);
+	spin_unlock(&t->st_recv_lock);
+	return svcrdma_grant_grow(t, svcrdma_budget_ask(t, first), GFP_KERNEL);
+}
+
+/**
+ * svcrdma_grant_stop - cancel the work item that makes the grant larger
+ * @t: transport whose queue pair is drained
+ *
+ * The work item is not queued again, since only messages queue it, and no more messages come.
+ *
+ * Context: process.
+ */
+void svcrdma_grant_stop(struct svcrdma_transport *t)
+{
+	cancel_work_sync(&t->st_credit.work);
+}
+
+/**
+ * svcrdma_grant_show - show the credits of a connection, for debugfs.c
+ * @seq: file that is written
+ * @t: transport
+ */
+void svcrdma_grant_show(struct seq_file *seq, const struct svcrdma_transport *t)
+{
+	rpcrdma_show_number(seq, "credits_granted", READ_ONCE(t->st_grant));
+	rpcrdma_show_number(seq, "credits_in_use", atomic_read(&t->st_recv.used));
+	rpcrdma_show_number(seq, "credits_highest", READ_ONCE(t->st_credit.highest));
+}
+
+/* ---- a message comes, and is done with ---- */
 
 /* Post the missing Receives, after @gone more are complete, or end the connection. */
 static void post_missing(struct svcrdma_transport *t, u32 gone)
@@ -247,9 +477,9 @@ static void post_missing(struct svcrdma_transport *t, u32 gone)
 
 	spin_lock(&t->st_recv_lock);
 	t->st_recv.posted -= gone;
-	ret = svcrdma_recv_post_missing(t);
+	ret = post_receives(t);
 	if (gone)
-		svcrdma_grant_update(t);
+		grant_update(t);
 	spin_unlock(&t->st_recv_lock);
 	if (unlikely(ret)) {
 		trace_svcrdma_post_recv_err(t, ret);
@@ -287,8 +517,8 @@ void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 {
 	u32 used = atomic_inc_return(&t->st_recv.used);
 
-	if (unlikely(svcrdma_grant_is_highest(&t->st_credit, used)))
-		svcrdma_grant_note_highest(t, used);
+	if (unlikely(used > t->st_credit.highest))
+		note_highest(t, used);
 	if (ready)
 		llist_add(&rc->rc_node, &t->st_recv.ready);
 	if (++t->st_recv.gone < RPCRDMA_RECEIVE_BATCH)

@@ -114,23 +114,6 @@ struct svcrdma_recv_ctxt {
 	struct page		**rc_pages;
 };
 
-/* Set the inline part of a message, which is behind the header. The header has been decoded. */
-static inline void svcrdma_recv_set_inline(struct svcrdma_recv_ctxt *rc)
-{
-	rc->rc_inline = rc->rc_buffer.bf_data + rc->rc_header.size;
-	rc->rc_inline_size = rc->rc_byte_len - rc->rc_header.size;
-}
-
-static inline enum rpcrdma_status svcrdma_recv_decode(struct svcrdma_recv_ctxt *rc)
-{
-	enum rpcrdma_status status;
-
-	status = rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
-				       &rc->rc_lists);
-	svcrdma_recv_set_inline(rc);
-	return status;
-}
-
 /*
  * Return: true: the call has the simple layout of rq_arg.c, an inline message with one Read chunk.
  * An empty chunk does not count, since the svc_defer() of 6.1 takes a message without pages for one

@@ -172,7 +172,7 @@ void svcrdma_poll_end(struct svcrdma_transport *t)
  * svcrdma_poll - handle the Receives that are complete
  * @t: transport
  *
- * If the client keeps to its credits, this handles all messages that have come, so that grant.c
+ * If the client keeps to its credits, this handles all messages that have come, so that recv_ctxt.c
  * knows how many calls are under way. The number is limited, so that a client that exceeds its
  * credits cannot keep the thread for ever.
  *
@@ -198,6 +198,29 @@ bool svcrdma_poll_arm(struct svcrdma_transport *t)
 }
 
 /* ---- a Receive is complete ---- */
+
+/* Decode the header of a message, and find the part of the message behind it. */
+static enum rpcrdma_status recv_decode(struct svcrdma_recv_ctxt *rc)
+{
+	enum rpcrdma_status status;
+
+	status = rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
+				       &rc->rc_lists);
+	rc->rc_inline = rc->rc_buffer.bf_data + rc->rc_header.size;
+	rc->rc_inline_size = rc->rc_byte_len - rc->rc_header.size;
+	return status;
+}
+
+/* Decode an RDMA_MSGP as if it were an RDMA_MSG. Return: false: padding applies to it. */
+static bool recv_decode_unpadded(struct svcrdma_recv_ctxt *rc)
+{
+	if (rpcrdma_unpadded_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
+				    &rc->rc_lists) != RPCRDMA_OK)
+		return false;
+	rc->rc_inline = rc->rc_buffer.bf_data + rc->rc_header.size;
+	rc->rc_inline_size = rc->rc_byte_len - rc->rc_header.size;
+	return true;
+}
 
 /*
  * Count an unexpected message. Such a message costs a wake-up of nfsd, as a call does. A client
@@ -238,8 +261,7 @@ static int recv_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 static bool recv_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	if (!t->st_agreed.read_chunk_replies ||
-	    svcrdma_recv_decode(rc) != RPCRDMA_OK ||
-	    rc->rc_header.proc != RPCRDMA_DONE)
+	    recv_decode(rc) != RPCRDMA_OK || rc->rc_header.proc != RPCRDMA_DONE)
 		return false;
 	svcrdma_recv_taken(t, rc, false);
 	recv_done(t, rc);
@@ -260,7 +282,7 @@ static void recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc
 /* Start the Reads of a small call, before nfsd is told of it. Return: false: none is started. */
 static bool recv_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	if (!svcrdma_reads_claim(t, rc))
+	if (recv_decode(rc) != RPCRDMA_OK || !svcrdma_reads_claim(t, rc))
 		return false;
 	svcrdma_recv_taken(t, rc, false);
 	svcrdma_reads_start(t, rc);
@@ -283,8 +305,10 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_cqe);
 	struct svcrdma_transport *t = rc->rc_transport;
 
-	if (svcrdma_wc_failed(t, "recv", RPCRDMA_END_RECEIVE_FAILED, wc))
+	if (wc->status != IB_WC_SUCCESS) {
+		svcrdma_wc_error(t, "recv", RPCRDMA_END_RECEIVE_FAILED, wc);
 		return;
+	}
 	percpu_counter_inc(&svcrdma_stat_recv);
 	if (unlikely(wc->wc_flags & IB_WC_WITH_INVALIDATE)) {
 		recv_invalidates(t, wc);
@@ -292,7 +316,8 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	rc->rc_byte_len = wc->byte_len;
 	rc->rc_nr_payloads = 0;
-	rpcrdma_buffer_to_cpu(&rc->rc_buffer, rc->rc_byte_len);
+	ib_dma_sync_single_for_cpu(t->st_id->device, rc->rc_buffer.bf_sge.addr, wc->byte_len,
+				   DMA_FROM_DEVICE);
 	rc->rc_since = ktime_get();
 	if (trace_svcrdma_message_enabled())
 		svcrdma_trace_received(t, rc);
@@ -317,7 +342,9 @@ static int recv_deliver(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 
 	if (atomic_read(&t->st_unexpected))
 		atomic_set(&t->st_unexpected, 0);
-	svcrdma_grant_note_request(&t->st_credit, rc->rc_header.credits);
+	/* If two threads do this at the same time, the client's next call notes a lost number. */
+	if (unlikely(rc->rc_header.credits > READ_ONCE(t->st_credit.asked)))
+		WRITE_ONCE(t->st_credit.asked, rc->rc_header.credits);
 	rqstp->rq_next_page = rqstp->rq_respages + 1;
 	rqstp->rq_xprt_ctxt = rc;
 	rqstp->rq_prot = IPPROTO_MAX;
@@ -369,7 +396,7 @@ static int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t
 	int ret;
 
 	/* The call could not be answered. The client sends it again on another connection. */
-	if (svcrdma_transport_closing(t)) {
+	if (READ_ONCE(t->st_closing)) {
 		svcrdma_recv_ctxt_put(t, rc);
 		return 0;
 	}
@@ -402,16 +429,6 @@ static int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	default:
 		return recv_bad_reads(t, rc, ret);
 	}
-}
-
-static bool recv_decode_unpadded(struct svcrdma_recv_ctxt *rc)
-{
-	enum rpcrdma_status status;
-
-	status = rpcrdma_unpadded_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
-					 &rc->rc_lists);
-	svcrdma_recv_set_inline(rc);
-	return status == RPCRDMA_OK;
 }
 
 /*
@@ -499,7 +516,7 @@ static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	enum rpcrdma_status status;
 	int ret;
 
-	status = svcrdma_recv_decode(rc);
+	status = recv_decode(rc);
 	if (status == RPCRDMA_TOO_MANY) {
 		ret = svcrdma_recv_ctxt_many_chunks(t, rc);
 		if (ret) {
@@ -507,7 +524,7 @@ static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			trace_svcrdma_recv_alloc_err(t, ret);
 			return recv_close(t, rc, RPCRDMA_END_OTHER);
 		}
-		status = svcrdma_recv_decode(rc);
+		status = recv_decode(rc);
 	}
 	if (status != RPCRDMA_OK)
 		return recv_bad_message(t, rc, status);

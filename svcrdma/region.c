@@ -69,7 +69,8 @@ static void region_reg_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_transport *t =
 		container_of(wc->wr_cqe, struct svcrdma_transport, st_region.reg_cqe);
 
-	svcrdma_wc_failed(t, "reg", RPCRDMA_END_SEND_FAILED, wc);
+	if (wc->status != IB_WC_SUCCESS)
+		svcrdma_wc_error(t, "reg", RPCRDMA_END_SEND_FAILED, wc);
 }
 
 /**
@@ -165,8 +166,10 @@ static void exposure_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_transport *t = xs->xs_transport;
 
 	/* After a failure @xs stays as it is until the transport is freed. */
-	if (svcrdma_wc_failed(t, "inv", RPCRDMA_END_FENCE_FAILED, wc))
+	if (wc->status != IB_WC_SUCCESS) {
+		svcrdma_wc_error(t, "inv", RPCRDMA_END_FENCE_FAILED, wc);
 		return;
+	}
 	/* Count the whole chain, as only its last LOCAL_INV is signalled. */
 	rpcrdma_count_shared(&t->st_counters.regions_invalidated_locally, xs->xs_nr_regions);
 	if (xs->xs_ops->fenced)
@@ -316,7 +319,7 @@ void svcrdma_exposure_fence(struct svcrdma_exposure *xs)
 	struct svcrdma_transport *t = xs->xs_transport;
 	int ret;
 
-	if (svcrdma_transport_closing(t))
+	if (READ_ONCE(t->st_closing))
 		return;
 	ret = ib_post_send(t->st_qp, rpcrdma_regions_inv(&xs->xs_regions, NULL), NULL);
 	if (ret) {

@@ -142,7 +142,8 @@ void svcrdma_rw_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_transport *t =
 		container_of(wc->wr_cqe, struct svcrdma_transport, st_rw_cqe);
 
-	svcrdma_wc_failed(t, "rdma", RPCRDMA_END_SEND_FAILED, wc);
+	if (wc->status != IB_WC_SUCCESS)
+		svcrdma_wc_error(t, "rdma", RPCRDMA_END_SEND_FAILED, wc);
 }
 
 /* ---- Reads ---- */

@@ -118,10 +118,12 @@ static void verify_wc(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct svcrdma_recv_ctxt, rc_read_cqe);
 	struct svcrdma_transport *t = rc->rc_transport;
 
-	if (unlikely(svcrdma_wc_failed(t, "proof", RPCRDMA_END_SEND_FAILED, wc)))
-		trace_svcrdma_read_unproven(t, wc->status);
-	else
+	if (likely(wc->status == IB_WC_SUCCESS)) {
 		svcrdma_reads_verified(t, rc);
+		return;
+	}
+	svcrdma_wc_error(t, "proof", RPCRDMA_END_SEND_FAILED, wc);
+	trace_svcrdma_read_unproven(t, wc->status);
 }
 
 static int post_verification(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,

@@ -23,8 +23,7 @@ enum { SVCRDMA_MAX_UNSIGNALLED_ROW = 4 };	/* unsignalled Sends before a signalle
  * @lock: lock that guards @all and @nr_kept, and removal from @free
  * @all: list of all Send contexts, by sc_all
  * @nr_kept: number of Send contexts that are kept when they are free, which are those without
- *	sc_extra
- * @cache: largest value of @nr_kept; constant
+ *	sc_extra; at most st_max_kept
  * @unsignalled: Send contexts with an unsignalled Send that is posted. They are free when a
  *	signalled Send behind them is complete: a signalled Send that exposes nothing, or a probe,
  *	takes them all before its post. Any thread or handler adds
@@ -39,7 +38,6 @@ struct svcrdma_sender {
 	spinlock_t		lock;	/* see above */
 	struct list_head	all;
 	u32			nr_kept;
-	u32			cache;
 	struct llist_head	unsignalled;
 	u32			nr_since_signal;
 	struct llist_head	release;
@@ -55,7 +53,6 @@ void svcrdma_error_send(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 
 /* send_ctxt.c */
 void svcrdma_send_setup(struct svcrdma_transport *t);
-void svcrdma_send_keep(struct svcrdma_transport *t, u32 count);
 void svcrdma_send_flush(struct svcrdma_transport *t);
 void svcrdma_send_ctxts_destroy(struct svcrdma_transport *t);
 struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp_t gfp);

@@ -22,7 +22,7 @@
  * of the RPCRDMA_UNSIGNALLED_SENDS, so the size of the queue limits the number of such contexts.
  * The threads of nfsd limit the number of contexts under construction. While SVCRDMA_MAX_SQ_WAITERS
  * contexts wait for entries, no further calls are received. Contexts that were allocated when there
- * were already st_send.cache are freed after their use.
+ * were already st_max_kept are freed after their use.
  */
 #include <linux/slab.h>
 
@@ -82,8 +82,10 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 		container_of(wc->wr_cqe, struct svcrdma_send_ctxt, sc_cqe);
 	struct svcrdma_transport *t = sc->sc_transport;
 
-	if (svcrdma_wc_failed(t, "send", RPCRDMA_END_SEND_FAILED, wc))
+	if (wc->status != IB_WC_SUCCESS) {
+		svcrdma_wc_error(t, "send", RPCRDMA_END_SEND_FAILED, wc);
 		return;
+	}
 	if (sc->sc_prior_sends)
 		prior_sends_keep(t, sc->sc_prior_sends);
 	sc->sc_prior_sends = NULL;
@@ -119,7 +121,7 @@ static struct svcrdma_send_ctxt *send_ctxt_alloc(struct svcrdma_transport *t, gf
 	sc->sc_sq.sw_granted = send_granted;
 
 	spin_lock(&t->st_send.lock);
-	sc->sc_extra = t->st_send.nr_kept == t->st_send.cache;
+	sc->sc_extra = t->st_send.nr_kept == t->st_max_kept;
 	t->st_send.nr_kept += !sc->sc_extra;
 	list_add(&sc->sc_all, &t->st_send.all);
 	spin_unlock(&t->st_send.lock);
@@ -251,18 +253,6 @@ void svcrdma_send_setup(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_send_keep - set the number of contexts that are kept when they are free
- * @t: transport that nobody uses yet
- * @count: largest number of such contexts
- *
- * Context: process.
- */
-void svcrdma_send_keep(struct svcrdma_transport *t, u32 count)
-{
-	t->st_send.cache = count;
-}
-
-/**
  * svcrdma_send_flush - wait until contexts whose Writes are complete have been released
  * @t: transport whose queue pair is drained
  *
@@ -309,12 +299,14 @@ static int send_post_exposing(struct svcrdma_transport *t, struct svcrdma_send_c
  */
 static int send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
+	const struct ib_sge *message = &sc->sc_buffer.bf_sge;
 	struct ib_send_wr *first = &sc->sc_wr;
 	bool signalled = first->send_flags & IB_SEND_SIGNALED;
 	int ret;
 
-	this_cpu_add(t->st_tally->bytes_sent_inline, sc->sc_buffer.bf_sge.length);
-	rpcrdma_buffer_to_device(&sc->sc_buffer, sc->sc_buffer.bf_sge.length);
+	this_cpu_add(t->st_tally->bytes_sent_inline, message->length);
+	ib_dma_sync_single_for_device(t->st_id->device, message->addr, message->length,
+				      DMA_TO_DEVICE);
 	if (!list_empty(&sc->sc_writes.list))
 		first = svcrdma_rws_chain(t, &sc->sc_writes, NULL, first);
 	if (trace_svcrdma_message_enabled())

@@ -24,7 +24,7 @@ struct svcrdma_transport;
  * @sc_node: entry of st_send.free, st_send.unsignalled, @sc_prior_sends or st_send.release
  * @sc_all: entry of st_send.all, under st_send.lock
  * @sc_transport: connection of the context; constant
- * @sc_extra: whether the context is freed after its use, as there are st_send.cache others.
+ * @sc_extra: whether the context is freed after its use, as st_max_kept others are kept.
  *	Constant
  * @sc_cqe: completion of the Send
  * @sc_wr: work request of the Send; the Writes are chained before it. It is always set to be

@@ -446,7 +446,7 @@ static int reply_take_pages(struct reply *reply, struct svc_rqst *rqstp)
 	int ret;
 
 	/* If the client's segments are too small, they need more Writes than the queue holds. */
-	if (svcrdma_send_entries(sc) > svcrdma_sq_depth(reply->t))
+	if (svcrdma_send_entries(sc) > reply->t->st_sq_depth)
 		return -EMSGSIZE;
 	if (writes) {
 		ret = svcrdma_send_ctxt_reserve_pages(reply->t, sc);
@@ -558,7 +558,7 @@ int svcrdma_sendto(struct svc_rqst *rqstp)
 	struct svcrdma_send_ctxt *sc;
 	int ret;
 
-	if (!rqstp->rq_xprt_ctxt || svcrdma_transport_closing(t))
+	if (!rqstp->rq_xprt_ctxt || READ_ONCE(t->st_closing))
 		return reply_fail(t, rqstp, -ENOTCONN);
 	sc = svcrdma_send_ctxt_get(t, GFP_KERNEL);
 	if (!sc)

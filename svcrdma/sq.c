@@ -57,7 +57,7 @@ static bool sq_take(struct svcrdma_transport *t, u32 need)
 	int taken = atomic_read(&t->st_sq.taken);
 
 	do {
-		if (need > t->st_sq.depth - ((u32)taken - sq_given(t)))
+		if (need > t->st_sq_depth - ((u32)taken - sq_given(t)))
 			return false;
 	} while (!atomic_try_cmpxchg(&t->st_sq.taken, &taken, taken + need));
 	return true;
@@ -313,7 +313,7 @@ static int sq_wait(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter
  */
 int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
 {
-	if (unlikely(waiter->sw_need > t->st_sq.depth)) {
+	if (unlikely(waiter->sw_need > t->st_sq_depth)) {
 		trace_svcrdma_sq_too_small(t, -E2BIG);
 		return -E2BIG;
 	}
@@ -402,18 +402,6 @@ void svcrdma_sq_setup(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_sq_open - set the number of entries of the Send Queue
- * @t: transport that nobody uses yet
- * @depth: number of entries, without those for the drain and for unsignalled Sends
- *
- * Context: process.
- */
-void svcrdma_sq_open(struct svcrdma_transport *t, u32 depth)
-{
-	t->st_sq.depth = depth;
-}
-
-/**
  * svcrdma_sq_stop - end the workers that watch the queue
  * @t: transport that is closing
  *
@@ -424,17 +412,6 @@ void svcrdma_sq_stop(struct svcrdma_transport *t)
 	/* Neither worker queues a work item once st_closing is set, so the order is arbitrary. */
 	cancel_delayed_work_sync(&t->st_sq.worker);
 	cancel_delayed_work_sync(&t->st_sq.idle_worker);
-}
-
-/**
- * svcrdma_sq_depth - number of entries that are counted in st_sq, whether they are free or not
- * @t: transport
- *
- * Context: any.
- */
-u32 svcrdma_sq_depth(const struct svcrdma_transport *t)
-{
-	return t->st_sq.depth;
 }
 
 /**

@@ -38,7 +38,6 @@ struct svcrdma_sq_waiter {
  * struct svcrdma_send_queue - sq.c: the Send Queue entries of a connection
  *
  * Members that are used without @lock, except for @slow, which is changed under @lock:
- * @depth: number of entries, without those for the drain and for unsignalled Sends; constant
  * @taken: number of entries that were ever taken
  * @given: number of entries that were ever given back. @taken minus @given entries are out
  * @unsignalled: number of entries that unsignalled Sends have: those on st_send.unsignalled, those
@@ -60,7 +59,6 @@ struct svcrdma_sq_waiter {
  *	SVCRDMA_IDLE_TIMEOUT; queued under @lock
  */
 struct svcrdma_send_queue {
-	u32			depth;
 	atomic_t		taken;
 	atomic_t		given;
 	atomic_t		unsignalled;
@@ -78,7 +76,6 @@ struct svcrdma_send_queue {
 };
 
 void svcrdma_sq_setup(struct svcrdma_transport *t);
-void svcrdma_sq_open(struct svcrdma_transport *t, u32 depth);
 bool svcrdma_sq_close(struct svcrdma_transport *t);
 void svcrdma_sq_stop(struct svcrdma_transport *t);
 int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);
@@ -87,7 +84,6 @@ void svcrdma_sq_hold(struct svcrdma_transport *t, u32 count);
 void svcrdma_sq_put_held(struct svcrdma_transport *t, u32 count);
 bool svcrdma_sq_reserve_unsignalled(struct svcrdma_transport *t);
 void svcrdma_sq_put_unsignalled(struct svcrdma_transport *t, u32 count);
-u32 svcrdma_sq_depth(const struct svcrdma_transport *t);
 bool svcrdma_sq_congested(const struct svcrdma_transport *t);
 void svcrdma_sq_show(struct seq_file *seq, const struct svcrdma_transport *t);
 

@@ -75,6 +75,9 @@ struct svcrdma_listener;
  *	may be exposed
  * @st_spare_exposures: number of replies that may be exposed beyond one for each credit; 0 if no
  *	reply may be exposed
+ * @st_sq_depth: number of Send Queue entries that are counted in @st_sq, whether they are free or
+ *	not; without those for the drain and for unsignalled Sends
+ * @st_max_kept: number of Send contexts that are kept when they are free
  * @st_max_chunks: number of chunks for which rc_many has room
  * @st_max_pages: largest number of pages of a call, and of a reply
  * @st_answer_config: whether calls of RFC 5666 section 6 are answered
@@ -93,7 +96,7 @@ struct svcrdma_listener;
  *	@st_credit, and the members of @st_recv that struct svcrdma_receiver names
  * @st_state: state of the connection; nfsd is told of messages only while it is ESTABLISHED. Read
  *	without the lock
- * @st_grant: credits that each reply grants; see grant.c. Read without the lock
+ * @st_grant: credits that each reply grants; see recv_ctxt.c. Read without the lock
  * @st_recv: Receive contexts
  * @st_poll: polling of @st_recv_cq
  * @st_credit: changes of the grant
@@ -141,6 +144,8 @@ struct svcrdma_transport {
 	u32			st_read_depth;
 	u32			st_pull_depth;
 	u32			st_spare_exposures;
+	u32			st_sq_depth;
+	u32			st_max_kept;
 	u32			st_max_chunks;
 	u32			st_max_pages;
 	bool			st_answer_config;
@@ -190,11 +195,6 @@ static inline struct ib_device *
 svcrdma_transport_device(const struct svcrdma_transport *t)
 {
 	return t->st_id->device;
-}
-
-static inline bool svcrdma_transport_closing(const struct svcrdma_transport *t)
-{
-	return READ_ONCE(t->st_closing);
 }
 
 /* Move pages from one array to another; SUNRPC fills the gaps in its own arrays again. */

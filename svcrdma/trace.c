@@ -16,7 +16,6 @@
  */
 void svcrdma_trace_received(const struct svcrdma_transport *t, const struct svcrdma_recv_ctxt *rc)
 {
-	rpcrdma_buffer_to_cpu(&rc->rc_buffer, rc->rc_byte_len);
 	trace_svcrdma_message(t->st_connection.cn_number, t->st_xprt.xpt_remotebuf, false,
 			      rc->rc_buffer.bf_data, rc->rc_byte_len, false, 0);
 }

@@ -109,7 +109,8 @@ static struct bc_write *bc_write_alloc(struct xprtrdma_conn *conn,
 		bc_write_free(write);
 		return NULL;
 	}
-	rpcrdma_buffer_to_device(&write->data, reply->len);
+	ib_dma_sync_single_for_device(conn->xc_id->device, write->data.bf_sge.addr, reply->len,
+				      DMA_TO_DEVICE);
 	write_build(write, lists);
 	return write;
 }

@@ -43,9 +43,11 @@ void xprtrdma_receive_advance(struct xprtrdma_receive *receive, enum xprtrdma_me
 /* Gives a buffer to the device, and puts it into the batch that is posted next. */
 static void make_idle(struct xprtrdma_receive *receive)
 {
-	struct xprtrdma_recv_pool *pool = &receive->rv_conn->xc_recv;
+	struct xprtrdma_conn *conn = receive->rv_conn;
+	struct xprtrdma_recv_pool *pool = &conn->xc_recv;
 
-	rpcrdma_buffer_to_device(&receive->rv_buffer, receive->rv_conn->xc_recv_size);
+	ib_dma_sync_single_for_device(conn->xc_id->device, receive->rv_buffer.bf_sge.addr,
+				      conn->xc_recv_size, DMA_FROM_DEVICE);
 	receive->rv_wr.next = pool->idle;
 	pool->idle = &receive->rv_wr;
 	pool->nr_idle++;

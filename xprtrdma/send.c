@@ -208,8 +208,11 @@ void xprtrdma_send_put(struct xprtrdma_send *send)
 
 static void message_to_device(struct xprtrdma_send *send, unsigned int length)
 {
-	send->sd_buffer.bf_sge.length = length;
-	rpcrdma_buffer_to_device(&send->sd_buffer, length);
+	struct ib_sge *message = &send->sd_buffer.bf_sge;
+
+	message->length = length;
+	ib_dma_sync_single_for_device(send->sd_conn->xc_id->device, message->addr, length,
+				      DMA_TO_DEVICE);
 	if (trace_xprtrdma_message_enabled())
 		xprtrdma_trace_message(send->sd_conn, send->sd_buffer.bf_data, length, NULL);
 }

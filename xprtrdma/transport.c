@@ -17,6 +17,8 @@
 #include <linux/sched/mm.h>
 #include <linux/sunrpc/addr.h>
 
+#include <common/addresses.h>
+
 #include "connection.h"
 #include "request.h"
 #include "trace.h"
@@ -40,54 +42,6 @@ struct workqueue_struct *xprtrdma_wq;
 
 /* For the work that frees transports. It has no rescuer, nor has the workqueue it waits for. */
 static struct workqueue_struct *free_wq;
-
-static void free_addresses(struct rpc_xprt *xprt)
-{
-	kfree(xprt->address_strings[RPC_DISPLAY_ADDR]);
-	kfree(xprt->address_strings[RPC_DISPLAY_PORT]);
-	kfree(xprt->address_strings[RPC_DISPLAY_HEX_ADDR]);
-	kfree(xprt->address_strings[RPC_DISPLAY_HEX_PORT]);
-}
-
-static void format_port(struct rpc_xprt *xprt, unsigned short port)
-{
-	kfree(xprt->address_strings[RPC_DISPLAY_PORT]);
-	xprt->address_strings[RPC_DISPLAY_PORT] = kasprintf(GFP_KERNEL, "%u", port);
-	kfree(xprt->address_strings[RPC_DISPLAY_HEX_PORT]);
-	xprt->address_strings[RPC_DISPLAY_HEX_PORT] = kasprintf(GFP_KERNEL, "%4hx", port);
-}
-
-static int format_addresses(struct rpc_xprt *xprt, const struct sockaddr *sap)
-{
-	char text[INET6_ADDRSTRLEN + 10];
-	const char *hex, *netid;
-
-	switch (sap->sa_family) {
-	case AF_INET:
-		hex = kasprintf(GFP_KERNEL, "%08x",
-				ntohl(((const struct sockaddr_in *)sap)->sin_addr.s_addr));
-		netid = RPCBIND_NETID_RDMA;
-		break;
-	case AF_INET6:
-		hex = kasprintf(GFP_KERNEL, "%pi6", &((const struct sockaddr_in6 *)sap)->sin6_addr);
-		netid = RPCBIND_NETID_RDMA6;
-		break;
-	default:
-		return -EAFNOSUPPORT;
-	}
-	xprt->address_strings[RPC_DISPLAY_HEX_ADDR] = hex;
-	xprt->address_strings[RPC_DISPLAY_NETID] = netid;
-	xprt->address_strings[RPC_DISPLAY_PROTO] = "rdma";
-
-	rpc_ntop(sap, text, sizeof(text));
-	xprt->address_strings[RPC_DISPLAY_ADDR] = kstrdup(text, GFP_KERNEL);
-	format_port(xprt, rpc_get_port(sap));
-	if (!hex || !xprt->address_strings[RPC_DISPLAY_ADDR] ||
-	    !xprt->address_strings[RPC_DISPLAY_PORT] ||
-	    !xprt->address_strings[RPC_DISPLAY_HEX_PORT])
-		return -ENOMEM;
-	return 0;
-}
 
 /*
  * Takes down the current connection, if any. Called by close, destroy and the connect worker, which
@@ -265,7 +219,7 @@ static void free_worker(struct work_struct *work)
 	/* Wait for the work item that has called transport_destroy(). */
 	flush_work(&xprt->task_cleanup);
 	xprtrdma_requests_exit(transport);
-	free_addresses(xprt);
+	rpcrdma_addresses_exit(xprt);
 	xprt_free(xprt);
 	module_put(THIS_MODULE);
 }
@@ -285,7 +239,7 @@ static void transport_destroy(struct rpc_xprt *xprt)
 static void transport_set_port(struct rpc_xprt *xprt, unsigned short port)
 {
 	rpc_set_port((struct sockaddr *)&xprt->addr, port);
-	format_port(xprt, port);
+	rpcrdma_addresses_set_port(xprt, port);
 }
 
 /*
@@ -428,7 +382,7 @@ static struct rpc_xprt *transport_setup(struct xprt_create *args)
 	transport_init(transport, args);
 	ret = xprtrdma_requests_init(transport);
 	if (!ret)
-		ret = format_addresses(xprt, args->dstaddr);
+		ret = rpcrdma_addresses_init(xprt);
 	if (ret)
 		goto out_free;
 	xprtrdma_connection_add(transport);
@@ -436,7 +390,6 @@ static struct rpc_xprt *transport_setup(struct xprt_create *args)
 
 out_free:
 	xprtrdma_requests_exit(transport);
-	free_addresses(xprt);
 	xprt_free(xprt);
 out_module:
 	module_put(THIS_MODULE);

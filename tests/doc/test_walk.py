@@ -8,14 +8,18 @@ from documents import TOP
 import walk
 
 # None of them grows. The aim is 110, 20 and 50: who makes the walk shorter lowers these.
-MOST_CALLS = 128
-MOST_FILES = 31
-MOST_CHANGES = 89
+MOST_CALLS = 107
+MOST_FILES = 23
+MOST_CHANGES = 61
 
 HEADER = """
 static inline int of(int x)
 {
 	return x;
+}
+static inline struct a *a_of(struct b *b)
+{
+	return container_of(b, struct a, a_b);
 }
 """
 SENDS = """
@@ -28,7 +32,7 @@ static int post(void)
 void late(void) { }
 int a_send(void)
 {
-	return of(2) ? post() : queue_work(late);
+	return of(2) ? post(a_of(b)) : queue_work(late);
 }
 """
 FILES = {"svcrdma/a.h": HEADER, "svcrdma/a.c": SENDS, "include/rpcrdma/reader.hh": HEADER}
@@ -94,6 +98,8 @@ def test_sums(tree):
 
 @pytest.mark.parametrize("old, new, fault", (
     ("  post ", "  gone ", "line 4: svcrdma/a.c does not define gone()"),
+    ("  of         svcrdma/a.h", "  a_of       svcrdma/a.h",
+     "line 3: a_of() is only a container_of(), and has no line"),
     ("    sq_take  svcrdma/a.c", "    sq_take  svcrdma/a.h", "line 5: svcrdma/a.h does not define sq_take()"),
     ("    sq_take ", "    late ", "line 5: post() does not call late()"),
     ("  [work item]", "", "line 8: who calls late()?"),

@@ -12,8 +12,9 @@ that has one indentation less, and its body has to name the function. Where it d
 pointer, a queue or another subsystem is in between, the line says by what the function is entered,
 [in brackets]. Lines that begin with "#" are headings. A function that one run of its caller enters
 several times has one line. Macros, trace events, functions of the kernel and shims for other
-kernels have none. Nor have the cursors, the byte order and the arithmetic of the core, in the files
-VOCABULARY: they are to the core what xdr_stream and be32_to_cpu() are to code in the kernel.
+kernels have none. Nor has a function that does nothing but container_of(), as others write that as
+a macro. Nor have the cursors, the byte order and the arithmetic of the core, in the files VOCABULARY:
+they are to the core what xdr_stream and be32_to_cpu() are to code in the kernel.
 
 The sums: calls are lines; the lines of the functions count once for each function; a change of file
 is a line whose file is not that of the line above it.
@@ -92,6 +93,13 @@ class Tree:
         return any(word in source.words(function)
                    for function in self.functions(call.file).get(call.name, ()))
 
+    def only_casts(self, name, file):
+        """Is container_of() all that the function does?"""
+        source = self._source(file)
+        return any(re.fullmatch(r".*\{ return container_of \( .* \) ; \}",
+                                " ".join(token.text for token in source.code[function.first:function.last + 1]))
+                   for function in self.functions(file).get(name, ()))
+
     def length(self, call):
         found = self.functions(call.file).get(call.name, ())
         return max((function.length for function in found), default=0)
@@ -106,6 +114,8 @@ class Tree:
             del callers[call.depth:]
             if call.file in VOCABULARY:
                 yield f"line {call.number}: functions of {call.file} have no lines"
+            elif self.only_casts(call.name, call.file):
+                yield f"line {call.number}: {call.name}() is only a container_of(), and has no line"
             elif call.name not in self.functions(call.file):
                 yield f"line {call.number}: {call.file} does not define {call.name}()"
             elif call.by is None:
@@ -140,7 +150,7 @@ class Tree:
             side, (side, "common", "include"))
         places = [other for other in self.files
                   if other.startswith(seen) and other not in VOCABULARY and
-                  name in self.functions(other)]
+                  name in self.functions(other) and not self.only_casts(name, other)]
         places.sort(key=lambda other: (other != file, not other.startswith(side)))
         return places[0] if places else None
 

@@ -13,17 +13,15 @@
  *
  * @part client  environment: it sends, and hears of grants
  * @part recv_taken  the handler of the Receives
- *	svcrdma/recv_ctxt.c: svcrdma_recv_taken()
- *	svcrdma/grant.c: svcrdma_grant_update()
+ *	svcrdma/recv_ctxt.c: svcrdma_recv_taken() grant_update()
  * @part fill  Receives are posted once they are a batch
- *	svcrdma/recv_ctxt.c: post_missing() svcrdma_recv_post_missing()
+ *	svcrdma/recv_ctxt.c: post_missing() post_receives()
  * @part nfsd  a thread with a call
  *	svcrdma/recv_ctxt.c: svcrdma_recv_ctxt_put() svcrdma_release_ctxt()
  * @part grant_work  contexts for more calls, and then the grant
- *	svcrdma/grant.c: grant_work() svcrdma_grant_grow() add_contexts()
- *	svcrdma/recv_ctxt.c: svcrdma_recv_ctxts_alloc() svcrdma_recv_ctxts_add()
+ *	svcrdma/recv_ctxt.c: grant_work() svcrdma_grant_grow() contexts_alloc() add_contexts()
  * @part close  the connection is lost
- *	svcrdma/grant.c: svcrdma_grant_stop()
+ *	svcrdma/recv_ctxt.c: svcrdma_grant_stop()
  *
  * @property posted  a Receive is posted for each call that the client may send
  *	kunit/svcrdma_kunit: svcrdma_grant.grant_begins_small

@@ -13,7 +13,7 @@
  *	svcrdma/recvfrom.c: svcrdma_recv_wc()
  *	svcrdma/recv_ctxt.c: svcrdma_recv_taken()
  * @part fill  under st_recv_lock
- *	svcrdma/recv_ctxt.c: post_missing() svcrdma_recv_post_missing() spare_take()
+ *	svcrdma/recv_ctxt.c: post_missing() post_receives() spare_take()
  * @part data  there is something for nfsd
  *	svcrdma/notify.c: svcrdma_transport_data()
  * @part cm  the connection is established

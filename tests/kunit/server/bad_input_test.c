@@ -84,7 +84,7 @@ static void deliver_bad(void *context, const u8 *message, u32 length)
 
 	/* Assert */
 	server_settle(server);
-	if (svcrdma_transport_closing(server->transport)) {
+	if (READ_ONCE(server->transport->st_closing)) {
 		/* An R_key or an address that is wrong, or too many without a call. */
 		KUNIT_EXPECT_TRUE(server->test, server->qp->error ||
 				  atomic_read(&server->transport->st_unexpected) ==

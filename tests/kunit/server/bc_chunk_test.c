@@ -357,7 +357,7 @@ static void connection_is_lost_before_the_fence(struct kunit *test)
 
 	answer_long(test, call, 5000, 5000, call->header.xid);
 	fake_flush(bc->server->qp);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(bc->server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(bc->server->transport->st_closing));
 	bc_lose(bc);
 	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
 	KUNIT_EXPECT_LT(test, cb->status, 0);
@@ -383,7 +383,7 @@ static void post_fails(struct kunit *test)
 
 	bc->server->qp->accept = c->accept;
 	cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
-	KUNIT_EXPECT_TRUE(test, eventually(svcrdma_transport_closing(bc->server->transport)));
+	KUNIT_EXPECT_TRUE(test, eventually(READ_ONCE(bc->server->transport->st_closing)));
 	bc_lose(bc);
 	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
 	KUNIT_EXPECT_LT(test, cb->status, 0);
@@ -429,7 +429,7 @@ static void fences_are_not_done(struct kunit *test)
 	msleep(50);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
 	KUNIT_EXPECT_EQ(test, SVCRDMA_MAX_LONG_CALLS, t->st_long.count);
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(t->st_closing));
 
 	/* SUNRPC tries again, later, or on a slow machine by now. */
 	fake_run_all(bc->server->qp);
@@ -448,7 +448,7 @@ static struct callback *queued(struct kunit *test)
 	struct svcrdma_transport *t = bc->server->transport;
 	struct callback *cb;
 
-	sq_take(bc->server, t->st_sq.depth);
+	sq_take(bc->server, t->st_sq_depth);
 	sq_wait(bc->server, &bc->server->waiters[0], 1, -EINPROGRESS);
 	cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
 	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(t->st_sq.nr_waiters) == 2));
@@ -465,7 +465,7 @@ static void call_waits_for_its_turn(struct kunit *test)
 	struct backchannel *bc = test->priv;
 	struct svcrdma_transport *t = bc->server->transport;
 	struct server_waiter *waiters = bc->server->waiters;
-	u32 depth = t->st_sq.depth;
+	u32 depth = t->st_sq_depth;
 	struct callback *cb = queued(test);
 	struct bc_message *call;
 
@@ -496,7 +496,7 @@ static void call_is_given_up_while_it_waits(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
 	struct svcrdma_transport *t = bc->server->transport;
-	u32 depth = t->st_sq.depth;
+	u32 depth = t->st_sq_depth;
 	struct callback *cb = queued(test);
 
 	rpc_killall_tasks(bc->clnt);
@@ -505,7 +505,7 @@ static void call_is_given_up_while_it_waits(struct kunit *test)
 	svcrdma_sq_put(t, depth);
 	KUNIT_EXPECT_EQ(test, 0, t->st_sq.nr_waiters);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(t->st_closing));
 	svcrdma_sq_put(t, 1);
 	expect_at_rest(test);
 }
@@ -530,7 +530,7 @@ static void call_is_answered_while_it_waits(struct kunit *test)
 	struct bc_answer answer = { .proc = RPCRDMA_NOMSG, .credits = 2, .reply = true };
 	struct backchannel *bc = test->priv;
 	struct svcrdma_transport *t = bc->server->transport;
-	u32 depth = t->st_sq.depth;
+	u32 depth = t->st_sq_depth;
 	struct callback *cb = queued(test);
 	struct bc_message *call;
 
@@ -559,16 +559,16 @@ static void queue_is_too_short(struct kunit *test)
 {
 	struct backchannel *bc = test->priv;
 	struct svcrdma_transport *t = bc->server->transport;
-	u32 depth = t->st_sq.depth;
+	u32 depth = t->st_sq_depth;
 	struct callback *cb;
 
-	t->st_sq.depth = LONG_ENTRIES - 1;
+	t->st_sq_depth = LONG_ENTRIES - 1;
 	cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
 	KUNIT_ASSERT_TRUE(test, bc_ended(cb));
 	KUNIT_EXPECT_EQ(test, -EIO, cb->status);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
-	t->st_sq.depth = depth;
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(t->st_closing));
+	t->st_sq_depth = depth;
 	expect_at_rest(test);
 }
 

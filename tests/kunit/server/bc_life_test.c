@@ -72,7 +72,7 @@ static void loss_is_injected(struct kunit *test)
 	struct backchannel *bc = test->priv;
 
 	bc->rpc->ops->inject_disconnect(bc->rpc);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(bc->server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(bc->server->transport->st_closing));
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_CLOSE, &bc->xprt->xpt_flags));
 }
 

@@ -35,7 +35,7 @@ static void callback_is_answered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, RPCRDMA_RPC_CALL,
 			rpcrdma_message_direction(message + BC_HEADER, 80));
 	KUNIT_EXPECT_EQ(test, 19, get_unaligned_be32(message + BC_HEADER + CB_CALL_HEADER + 76));
-	KUNIT_EXPECT_EQ(test, bc->server->transport->st_sq.depth - 1,
+	KUNIT_EXPECT_EQ(test, bc->server->transport->st_sq_depth - 1,
 			server_sq_free(bc->server->transport));
 
 	bc_reply_well(test, header.xid, 2);
@@ -288,7 +288,7 @@ static void callback_waits_for_its_turn(struct kunit *test)
 	struct backchannel *bc = test->priv;
 	struct svcrdma_transport *t = bc->server->transport;
 	struct server_waiter *waiters = bc->server->waiters;
-	u32 depth = t->st_sq.depth;
+	u32 depth = t->st_sq_depth;
 	struct callback *cb;
 
 	sq_take(bc->server, depth);
@@ -321,7 +321,7 @@ static void callback_waits_in_vain(struct kunit *test)
 	struct svcrdma_transport *t = bc->server->transport;
 	struct callback *cb;
 
-	sq_take(bc->server, t->st_sq.depth);
+	sq_take(bc->server, t->st_sq_depth);
 	cb = bc_call(test, 1);
 	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(t->st_sq.nr_waiters) == 1));
 	bc_lose(bc);
@@ -357,7 +357,7 @@ static void callback_without_memory(struct kunit *test)
 		fake_alloc_fail(n);
 		KUNIT_EXPECT_EQ(test, -ENOBUFS, send_directly(bc));
 		KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
-		KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(bc->server->transport));
+		KUNIT_EXPECT_FALSE(test, READ_ONCE(bc->server->transport->st_closing));
 	}
 	KUNIT_EXPECT_EQ(test, 0, send_directly(bc));
 	KUNIT_EXPECT_EQ(test, 1, fake_posted(bc->server->qp));
@@ -370,7 +370,7 @@ static void callback_cannot_be_posted(struct kunit *test)
 
 	bc->server->qp->accept = 0;
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, send_directly(bc));
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(bc->server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(bc->server->transport->st_closing));
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
 }
 

@@ -141,7 +141,7 @@ static void call_is_one_too_many_while_others_wait(struct kunit *test)
 	t->st_credits = before;
 
 	/* Assert */
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(t->st_closing));
 	KUNIT_EXPECT_EQ(test, (u32)RPCRDMA_END_BAD_MESSAGE, (u32)t->st_end);
 	KUNIT_EXPECT_EQ(test, 3, t->st_read.calls);
 	KUNIT_EXPECT_EQ(test, 2, list_count_nodes(&t->st_read.wait));
@@ -161,10 +161,10 @@ static void call_needs_a_deeper_queue(struct kunit *test)
 	static const struct call_case deep = { "", 160 + 16384, 0, { { 160, 16384, 4 } } };
 	static const struct call_case fits = { "", 160 + 16384, 0, { { 160, 16384, 3 } } };
 	struct server *server = server_of(test);
-	u32 before = server->transport->st_sq.depth;
+	u32 before = server->transport->st_sq_depth;
 	struct call call = {};
 
-	server->transport->st_sq.depth = 3;
+	server->transport->st_sq_depth = 3;
 	expect_reads_refused(server, &deep);
 	call_build(server, &call, &fits);
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
@@ -172,7 +172,7 @@ static void call_needs_a_deeper_queue(struct kunit *test)
 	call_expect_arg(server, call.stream, fits.length);
 	server_done(server);
 	server_expect_at_rest(server);
-	server->transport->st_sq.depth = before;
+	server->transport->st_sq_depth = before;
 }
 
 /**
@@ -218,7 +218,7 @@ static void others_give_back(struct server *server)
 
 	KUNIT_ASSERT_NOT_NULL(server->test, meanwhile.held);
 	ib_mr_pool_put(qp, &qp->rdma_mrs, meanwhile.held);
-	KUNIT_EXPECT_FALSE(server->test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_FALSE(server->test, READ_ONCE(server->transport->st_closing));
 }
 
 /* Gets one of two regions, and no more. */

@@ -372,7 +372,7 @@ static void call_whose_read_fails(struct kunit *test)
 	memset(server->fake->remotes, 0, sizeof(server->fake->remotes));
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
 	KUNIT_EXPECT_EQ(test, 0, server_receive_all(server));
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_CLOSE, &server->transport->st_xprt.xpt_flags));
 }
 
@@ -386,7 +386,7 @@ static void call_whose_read_cannot_be_posted(struct kunit *test)
 	server->qp->accept = 1;
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 	server->qp->accept = -1;
 }
 
@@ -412,7 +412,7 @@ static void call_whose_next_thread_has_too_few_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
 
 	/* Assert: the connection ends, and neither the buffer is lost nor what it has read. */
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(t->st_closing));
 	KUNIT_EXPECT_NULL(test, server->rqst->rq_xprt_ctxt);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&t->st_recv.used));
@@ -445,7 +445,7 @@ static void call_with_reads_needs_a_credit(struct kunit *test)
 		call_deliver(server, &c);
 		KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
 	}
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(server->transport->st_closing));
 
 	/* The client has the reply, and sends again before the buffer is released. */
 	for (i = 0; i < 2 * SVCRDMA_MIN_REQUESTS; i++) {
@@ -454,14 +454,14 @@ static void call_with_reads_needs_a_credit(struct kunit *test)
 		call_deliver(server, &c);
 		server_done(server);
 		KUNIT_ASSERT_EQ(test, 0, server_recvfrom(server));
-		KUNIT_ASSERT_FALSE(test, svcrdma_transport_closing(server->transport));
+		KUNIT_ASSERT_FALSE(test, READ_ONCE(server->transport->st_closing));
 	}
 
 	/* One too many; it gets no page. */
 	fake_mark(server->qp);
 	call_deliver(server, &c);
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 	KUNIT_EXPECT_NOT_NULL(test, server->rqst->rq_pages[0]);
 }
@@ -505,7 +505,7 @@ static void call_burst_into_a_queue_that_refuses(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 100, server_recvfrom(server));
 	server->qp->recv_accept = 0;
 	server_done(server);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 	server->qp->recv_accept = -1;
 }
 

@@ -261,7 +261,7 @@ static void config_answer_cannot_be_sent(struct kunit *test)
 	server->qp->accept = 0;
 	deliver_case(server, &config_cases[0]);
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 	KUNIT_EXPECT_PTR_EQ(test, NULL, server->rqst->rq_xprt_ctxt);
 	server->qp->accept = -1;
 }

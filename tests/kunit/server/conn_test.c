@@ -102,7 +102,7 @@ static void conn_established_by_the_first_call(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 64, server_recvfrom(server));
 	server_done(server);
 	tell_queue_pair(IB_EVENT_COMM_EST);
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(server->transport->st_closing));
 	server_expect_at_rest(server);
 }
 
@@ -114,7 +114,7 @@ static void conn_loss_asks_for_a_close(struct kunit *test)
 	server_connect(server);
 	xprt = &server->transport->st_xprt;
 	fake_cm_event(server->id, RDMA_CM_EVENT_DISCONNECTED);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_CLOSE, &xprt->xpt_flags));
 	KUNIT_EXPECT_TRUE(test, server_is_ready(server));
 }
@@ -129,7 +129,7 @@ static void conn_keeps_some_send_buffers(struct kunit *test)
 
 	server_connect(server);
 	t = server->transport;
-	count = t->st_send.cache + 3;
+	count = t->st_max_kept + 3;
 	sent = kunit_kcalloc(test, count, sizeof(*sent), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, sent);
 	for (i = 0; i < count; i++) {
@@ -139,8 +139,8 @@ static void conn_keeps_some_send_buffers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count, list_count_nodes(&t->st_send.all));
 	for (i = 0; i < count; i++)
 		svcrdma_send_ctxt_put(t, sent[i]);
-	KUNIT_EXPECT_EQ(test, t->st_send.cache, server_count(&t->st_send.free));
-	KUNIT_EXPECT_EQ(test, t->st_send.cache, list_count_nodes(&t->st_send.all));
+	KUNIT_EXPECT_EQ(test, t->st_max_kept, server_count(&t->st_send.free));
+	KUNIT_EXPECT_EQ(test, t->st_max_kept, list_count_nodes(&t->st_send.all));
 	server_expect_at_rest(server);
 }
 
@@ -151,7 +151,7 @@ static void conn_ends_before_it_is_accepted(struct kunit *test)
 
 	server_request(server);
 	fake_cm_event(server->id, RDMA_CM_EVENT_DISCONNECTED);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, svcrdma_transport_accept(server->transport));
 	KUNIT_EXPECT_EQ(test, 0, fake_queues.pds);
 }

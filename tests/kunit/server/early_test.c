@@ -273,7 +273,7 @@ static void early_is_bounded_by_credits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->st_credits, t->st_read.calls);
 
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(t->st_closing));
 	KUNIT_EXPECT_EQ(test, (u32)RPCRDMA_END_BAD_MESSAGE, (u32)t->st_end);
 }
 

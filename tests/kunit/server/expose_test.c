@@ -167,7 +167,7 @@ static void sixteen_octets_that_are_no_done(struct kunit *test)
 	expect_kept(test, e);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 	KUNIT_EXPECT_EQ(test, 1, atomic_read(&server->transport->st_unexpected));
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(server->transport->st_closing));
 }
 
 /**
@@ -216,7 +216,7 @@ static void client_that_invalidates_is_disconnected(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, fake_deliver_invalidate(server->qp, message, length, rkey));
 
 	/* Assert */
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 	expect_kept(test, e);
 	server_receive_all(server);
 	expect_kept(test, e);
@@ -272,9 +272,9 @@ static void failed_registration_ends_the_connection(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
 	server_done(server);
 	KUNIT_ASSERT_EQ(test, IB_WR_REG_MR, fake_wr(server->qp, 0)->opcode);
-	KUNIT_ASSERT_FALSE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_ASSERT_FALSE(test, READ_ONCE(server->transport->st_closing));
 	fake_fail(server->qp, IB_WC_LOC_PROT_ERR);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 }
 
 /* And the memory stays the HCA's until there is no queue pair. */
@@ -288,7 +288,7 @@ static void failed_local_inv_ends_the_connection(struct kunit *test)
 					     done_message(message, false)));
 	KUNIT_ASSERT_EQ(test, IB_WR_LOCAL_INV, fake_wr(server->qp, 0)->opcode);
 	fake_fail(server->qp, IB_WC_LOC_PROT_ERR);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 	expect_kept(test, e);
 	server_disconnect(server);
 	KUNIT_EXPECT_EQ(test, 1, page_ref_count(e->page));
@@ -481,7 +481,7 @@ static void dones_whose_receives_are_refused(struct kunit *test)
 
 	server->qp->recv_accept = 3;
 	KUNIT_EXPECT_EQ(test, -EIO, svcrdma_grant_dones(server->transport, 1));
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 	server->qp->recv_accept = -1;
 }
 

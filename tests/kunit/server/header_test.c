@@ -96,7 +96,7 @@ static void header_whose_error_cannot_be_sent(struct kunit *test)
 	server->qp->accept = 0;
 	deliver_words(server, &bad_header_cases[0]);
 	KUNIT_EXPECT_EQ(test, 0, server_receive_all(server));
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 	server->qp->accept = -1;
 }
 
@@ -162,7 +162,7 @@ static void header_noise_ends_the_connection(struct kunit *test)
 			deliver_words(server, &noise[i % ARRAY_SIZE(noise)]);
 			KUNIT_ASSERT_EQ(test, 0, server_receive_all(server));
 		}
-		KUNIT_ASSERT_FALSE(test, svcrdma_transport_closing(server->transport));
+		KUNIT_ASSERT_FALSE(test, READ_ONCE(server->transport->st_closing));
 		if (n)
 			break;
 		server_deliver(server, CALL_PLAIN);
@@ -171,7 +171,7 @@ static void header_noise_ends_the_connection(struct kunit *test)
 	}
 	deliver_words(server, &noise[0]);
 	KUNIT_EXPECT_EQ(test, 0, server_receive_all(server));
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 }
 
 static struct kunit_case header_kunit_cases[] = {

@@ -45,13 +45,13 @@ static void idle_peer_is_asked(struct kunit *test)
 		idle_time_passes(server);
 		KUNIT_ASSERT_EQ(test, i, fake_posted(server->qp));
 		sq_expect_probe(server);
-		KUNIT_EXPECT_EQ(test, t->st_sq.depth - 1, server_sq_free(t));
+		KUNIT_EXPECT_EQ(test, t->st_sq_depth - 1, server_sq_free(t));
 		KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_LOOK / HZ, sq_seconds_left(&t->st_sq.worker));
 		fake_run_all(server->qp);
 		sq_time_passes(server);
 		expect_idle(server);
 	}
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(t->st_closing));
 	server_expect_at_rest(server);
 }
 
@@ -61,7 +61,7 @@ static void idle_peer_is_not_there(struct kunit *test)
 	struct svcrdma_transport *t = connect_idle(server);
 
 	idle_time_passes(server);
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(t->st_closing));
 	sq_stalls(server);
 	KUNIT_EXPECT_EQ(test, 0, sq_seconds_left(&t->st_sq.worker));
 	KUNIT_EXPECT_EQ(test, 0, sq_seconds_left(&t->st_sq.idle_worker));
@@ -77,7 +77,7 @@ static void idle_no_more(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_LOOK / HZ, sq_seconds_left(&t->st_sq.worker));
 	idle_time_passes(server);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
-	KUNIT_EXPECT_EQ(test, t->st_sq.depth - 1, server_sq_free(t));
+	KUNIT_EXPECT_EQ(test, t->st_sq_depth - 1, server_sq_free(t));
 	svcrdma_sq_put(t, 1);
 	sq_time_passes(server);
 	expect_idle(server);
@@ -89,7 +89,7 @@ static void idle_without_an_entry(struct kunit *test)
 {
 	struct server *server = server_of(test);
 	struct svcrdma_transport *t = connect_idle(server);
-	u32 depth = t->st_sq.depth;
+	u32 depth = t->st_sq_depth;
 
 	sq_take(server, depth);
 	svcrdma_sq_hold(t, depth);
@@ -97,7 +97,7 @@ static void idle_without_an_entry(struct kunit *test)
 	idle_time_passes(server);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 	sq_time_passes(server);
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(t->st_closing));
 	expect_idle(server);
 	svcrdma_sq_put_held(t, depth);
 	server_expect_at_rest(server);

@@ -29,7 +29,7 @@ static void close_leaves_connections_alone(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, t);
 	listening_close();
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(t->st_closing));
 	listening_disconnect(t);
 }
 

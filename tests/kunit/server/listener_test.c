@@ -462,7 +462,7 @@ static void accept_comes_too_late(struct kunit *test)
 	t = id->context;
 	svc_xprt_get(&t->st_xprt);
 	KUNIT_EXPECT_EQ(test, 0, fake_cm_event(id, c->event));
-	KUNIT_EXPECT_EQ(test, c->lost, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_EQ(test, c->lost, READ_ONCE(t->st_closing));
 	flush_work(&t->st_close_work);
 	KUNIT_EXPECT_EQ(test, c->lost ? 1 : 2, kref_read(&t->st_xprt.xpt_ref));
 	KUNIT_EXPECT_EQ(test, c->lost ? 0 : 1, listening->li->li_nr_pending);

@@ -47,7 +47,7 @@ void server_module_exit(void)
 /* server_sq_free - Send Queue entries that nobody has */
 u32 server_sq_free(const struct svcrdma_transport *t)
 {
-	return t->st_sq.depth - (u32)atomic_read(&t->st_sq.taken) +
+	return t->st_sq_depth - (u32)atomic_read(&t->st_sq.taken) +
 	       (u32)atomic_read(&t->st_sq.given);
 }
 
@@ -84,7 +84,7 @@ void server_expect_idle(struct kunit *test, struct svcrdma_transport *t, unsigne
 	KUNIT_EXPECT_EQ(test, t->st_recv.posted - t->st_recv.gone, posted);
 	KUNIT_EXPECT_FALSE(test, t->st_recv.starved);
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&t->st_recv.used));
-	KUNIT_EXPECT_EQ(test, t->st_sq.depth, server_sq_free(t));
+	KUNIT_EXPECT_EQ(test, t->st_sq_depth, server_sq_free(t));
 	KUNIT_EXPECT_EQ(test, 0, t->st_sq.nr_waiters);
 	KUNIT_EXPECT_EQ(test, 0, t->st_read.built);
 	KUNIT_EXPECT_EQ(test, 0, t->st_read.calls);
@@ -94,5 +94,5 @@ void server_expect_idle(struct kunit *test, struct svcrdma_transport *t, unsigne
 			server_count(&t->st_send.unsignalled), list_count_nodes(&t->st_send.all));
 	KUNIT_EXPECT_EQ(test, server_count(&t->st_send.unsignalled),
 			atomic_read(&t->st_sq.unsignalled));
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(t->st_closing));
 }

@@ -315,7 +315,7 @@ static void pull_without_memory(struct kunit *test)
 		fake_alloc_fail(++n);
 		KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
 		failed = fake_alloc_failed();
-		KUNIT_EXPECT_EQ(test, failed, svcrdma_transport_closing(server->transport));
+		KUNIT_EXPECT_EQ(test, failed, READ_ONCE(server->transport->st_closing));
 		KUNIT_EXPECT_EQ(test, failed, !fake_posted(server->qp));
 		if (failed)
 			server_disconnect(server);
@@ -349,7 +349,7 @@ static void pull_that_fails_says_why(struct kunit *test)
 	unregister_trace_svcrdma_wc_err(take_first, &status);
 	tracepoint_synchronize_unregister();
 	KUNIT_EXPECT_EQ(test, IB_WC_REM_ACCESS_ERR, status);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 }
 
 /* rxe: a Read whose last byte is as before may have failed. */
@@ -371,10 +371,10 @@ static void pull_is_there_on_rxe(struct kunit *test)
 	begin_on_rxe(server, SVCRDMA_READ_SENTINEL + 1, LARGE);
 	t = server->transport;
 	posted = fake_posted(server->qp);
-	KUNIT_EXPECT_EQ(test, t->st_sq.depth - posted - PROOF, server_sq_free(t));
+	KUNIT_EXPECT_EQ(test, t->st_sq_depth - posted - PROOF, server_sq_free(t));
 	fake_run(server->qp, posted);
 	KUNIT_EXPECT_EQ(test, posted, fake_posted(server->qp));
-	KUNIT_EXPECT_EQ(test, t->st_sq.depth, server_sq_free(t));
+	KUNIT_EXPECT_EQ(test, t->st_sq_depth, server_sq_free(t));
 	expect_call(server, SVCRDMA_READ_SENTINEL + 1, LARGE);
 	server_expect_at_rest(server);
 }
@@ -401,7 +401,7 @@ static void pull_is_proven_on_rxe(struct kunit *test)
 	fake_run(server->qp, 1);
 	look_at_messages(server);
 	KUNIT_EXPECT_EQ(test, 1, t->st_read.built);
-	KUNIT_EXPECT_EQ(test, t->st_sq.depth - 1 - PROOF, server_sq_free(t));
+	KUNIT_EXPECT_EQ(test, t->st_sq_depth - 1 - PROOF, server_sq_free(t));
 	KUNIT_ASSERT_EQ(test, 2, fake_posted(server->qp));
 	expect_last_byte(server, 8191);
 	expect_call(server, SVCRDMA_READ_SENTINEL, 8192);
@@ -427,7 +427,7 @@ static void pull_without_proof_is_none(struct kunit *test)
 	unregister_trace_svcrdma_read_unproven(take_status, &status);
 	tracepoint_synchronize_unregister();
 	KUNIT_EXPECT_EQ(test, IB_WC_WR_FLUSH_ERR, status);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 	KUNIT_EXPECT_EQ(test, 1, server->transport->st_read.built);
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
 	server_disconnect(server);
@@ -441,7 +441,7 @@ static void pull_whose_proof_is_refused(struct kunit *test)
 	server->qp->accept = 0;
 	fake_run(server->qp, fake_pending(server->qp));
 	KUNIT_EXPECT_EQ(test, 0, fake_pending(server->qp));
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
 	server_disconnect(server);
 }
@@ -457,7 +457,7 @@ static void pull_is_too_large_for_the_thread(struct kunit *test)
 	fake_run_all(server->qp);
 	server->transport->st_max_pages = PAGES - 1;
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 	KUNIT_EXPECT_EQ(test, 0, server->rqst->rq_arg.len);
 }
 

@@ -112,10 +112,10 @@ static void item_is_too_large_for_the_queue(struct kunit *test)
 
 	server_connect(server);
 	exchange_start(server, &c);
-	depth = server->transport->st_sq.depth;
-	server->transport->st_sq.depth = 1;
+	depth = server->transport->st_sq_depth;
+	server->transport->st_sq_depth = 1;
 	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
-	server->transport->st_sq.depth = depth;
+	server->transport->st_sq_depth = depth;
 	server_done(server);
 	server_expect_error(server, EXCHANGE_XID, RPCRDMA_ERR_CHUNK);
 	server_expect_at_rest(server);

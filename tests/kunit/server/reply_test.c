@@ -346,7 +346,7 @@ static void reply_post_failure_ends_the_connection(struct kunit *test)
 		server->qp->accept = accept;
 		KUNIT_EXPECT_EQ(test, -ENOTCONN, svcrdma_sendto(server->rqst));
 		server_done(server);
-		KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+		KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 		server->qp->accept = -1;
 		server_disconnect(server);
 	}
@@ -372,7 +372,7 @@ static void reply_without_memory(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, -ENOTCONN, ret);
 		KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 		server_done(server);
-		KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+		KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 		server_disconnect(server);
 	}
 	KUNIT_EXPECT_EQ(test, 4, n);
@@ -407,7 +407,7 @@ static void reply_whose_write_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, svcrdma_sendto(server->rqst));
 	server_done(server);
 	server_settle(server);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 }
 
 static struct kunit_case reply_kunit_cases[] = {

@@ -165,7 +165,7 @@ int server_receive_all(struct server *server)
 			return ret;
 		fake_run_all(server->qp);
 	} while (test_bit(XPT_DATA, &xprt->xpt_flags) &&
-		 !svcrdma_transport_closing(server->transport));
+		 !READ_ONCE(server->transport->st_closing));
 	return 0;
 }
 

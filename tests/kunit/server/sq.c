@@ -34,7 +34,7 @@ void sq_take(struct server *server, u32 need)
 void sq_exhaust(struct server *server, u32 depth)
 {
 	server_connect(server);
-	server->transport->st_sq.depth = depth;
+	server->transport->st_sq_depth = depth;
 	sq_take(server, depth);
 	KUNIT_ASSERT_EQ(server->test, 0, server_sq_free(server->transport));
 }
@@ -50,7 +50,7 @@ void sq_stalls(struct server *server)
 {
 	unsigned int seconds = 0;
 
-	while (!svcrdma_transport_closing(server->transport) && seconds < 1000) {
+	while (!READ_ONCE(server->transport->st_closing) && seconds < 1000) {
 		seconds += sq_seconds_left(&server->transport->st_sq.worker);
 		sq_time_passes(server);
 	}

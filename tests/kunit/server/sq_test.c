@@ -296,7 +296,7 @@ static void sq_reply_that_waited_cannot_be_posted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, sq_answer(server, 64, false));
 	server->qp->accept = 0;
 	svcrdma_sq_put(server->transport, 1);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 }
 
 static struct kunit_case sq_cases[] = {

@@ -49,7 +49,7 @@ static void sq_entries_for_later(struct kunit *test)
 	svcrdma_sq_hold(t, 3);
 	svcrdma_sq_put(t, 2);
 	sq_time_passes(server);
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(t->st_closing));
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
 	svcrdma_sq_put_held(t, 3);
 	KUNIT_EXPECT_EQ(test, 0, t->st_sq.held);
@@ -70,12 +70,12 @@ static void sq_waits_behind_entries_for_later(struct kunit *test)
 	for (i = 0; i < 3; i++) {
 		KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_LOOK / HZ, seconds_left(server));
 		sq_time_passes(server);
-		KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+		KUNIT_EXPECT_FALSE(test, READ_ONCE(server->transport->st_closing));
 	}
 	svcrdma_sq_put_held(server->transport, 10);
 	KUNIT_EXPECT_TRUE(test, server->waiters[0].served);
 	sq_time_passes(server);
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(server->transport->st_closing));
 	sq_stalls(server);
 }
 
@@ -90,7 +90,7 @@ static void sq_moves_slowly(struct kunit *test)
 	for (i = 0; i < 3; i++) {
 		svcrdma_sq_put(server->transport, 1);
 		sq_time_passes(server);
-		KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+		KUNIT_EXPECT_FALSE(test, READ_ONCE(server->transport->st_closing));
 		KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_LOOK / HZ, seconds_left(server));
 	}
 	sq_stalls(server);
@@ -115,12 +115,12 @@ static void sq_moves_at_last(struct kunit *test)
 		sq_take(server, 2);
 		for (i = 1; i < SVCRDMA_SQ_TIMEOUT / SVCRDMA_SQ_LOOK; i++)
 			sq_time_passes(server);
-		KUNIT_ASSERT_FALSE(test, svcrdma_transport_closing(server->transport));
+		KUNIT_ASSERT_FALSE(test, READ_ONCE(server->transport->st_closing));
 		/* Once with nothing left out, once with an entry. */
 		svcrdma_sq_put(server->transport, 2 - round);
 		sq_time_passes(server);
 	}
-	KUNIT_ASSERT_FALSE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_ASSERT_FALSE(test, READ_ONCE(server->transport->st_closing));
 	sq_stalls(server);
 }
 
@@ -144,7 +144,7 @@ static void sq_is_watched_anew(struct kunit *test)
 	svcrdma_sq_put(server->transport, 1);
 	sq_wait(server, &server->waiters[2], 1, -EINPROGRESS);
 	sq_time_passes(server);
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(server->transport->st_closing));
 	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_LOOK / HZ, seconds_left(server));
 	svcrdma_transport_close(server->transport, RPCRDMA_END_OTHER);
 	sq_time_passes(server);

@@ -104,7 +104,7 @@ static void unsignalled_are_so_many_at_most(struct kunit *test)
 	for (i = 0; i < MANY + 3; i++)
 		KUNIT_EXPECT_EQ_MSG(test, i >= MANY || i % (IN_A_ROW + 1) == IN_A_ROW,
 				    is_signalled(server, i), "Send %u", i);
-	KUNIT_EXPECT_EQ(test, server->transport->st_sq.depth - MANY / (IN_A_ROW + 1) - 3,
+	KUNIT_EXPECT_EQ(test, server->transport->st_sq_depth - MANY / (IN_A_ROW + 1) - 3,
 			server_sq_free(server->transport));
 	fake_run(server->qp, IN_A_ROW + 1);
 	expect_contexts(server, MANY + 3, IN_A_ROW + 1);
@@ -146,7 +146,7 @@ static void unsignalled_has_entries_of_its_own(struct kunit *test)
 
 	/* rdma_rw adds one for each context there. The last one is the drain's. */
 	KUNIT_EXPECT_EQ(test, min_t(u32, cap->max_send_wr + cap->max_rdma_ctxs, t->st_send_cq->cqe),
-			t->st_sq.depth + RPCRDMA_UNSIGNALLED_SENDS + 1);
+			t->st_sq_depth + RPCRDMA_UNSIGNALLED_SENDS + 1);
 }
 
 /* Another thread */
@@ -194,7 +194,7 @@ static void unsignalled_are_asked_for(struct kunit *test)
 	sq_time_passes(server);
 	KUNIT_ASSERT_EQ(test, 3, fake_posted(server->qp));
 	sq_expect_probe(server);
-	KUNIT_EXPECT_EQ(test, t->st_sq.depth - 1, server_sq_free(t));
+	KUNIT_EXPECT_EQ(test, t->st_sq_depth - 1, server_sq_free(t));
 	KUNIT_EXPECT_TRUE(test, is_watched(server));
 	fake_run_all(server->qp);
 	expect_contexts(server, 3, 3);
@@ -214,7 +214,7 @@ static void unsignalled_stand_still(struct kunit *test)
 	connect_watched(server);
 	answer_plain(server, 1);
 	sq_time_passes(server);
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(server->transport->st_closing));
 	sq_stalls(server);
 	KUNIT_EXPECT_FALSE(test, is_watched(server));
 }
@@ -233,7 +233,7 @@ static void unsignalled_without_memory_for_a_probe(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, fake_posted(server->qp));
 	KUNIT_EXPECT_TRUE(test, is_watched(server));
 	sq_time_passes(server);
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(server->transport->st_closing));
 	KUNIT_EXPECT_EQ(test, 2, fake_posted(server->qp));
 	fake_run_all(server->qp);
 	server_expect_at_rest(server);
@@ -247,7 +247,7 @@ static void probe_that_is_not_posted(struct kunit *test)
 	answer_plain(server, 1);
 	server->qp->accept = 0;
 	sq_time_passes(server);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 }
 
 /* ---- ends ---- */
@@ -261,7 +261,7 @@ static void unsignalled_that_fails_ends_the_connection(struct kunit *test)
 	answer_plain(server, 2);
 	fake_run(server->qp, 1);
 	fake_fail(server->qp, IB_WC_RETRY_EXC_ERR);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 	expect_contexts(server, 2, 0);
 }
 
@@ -286,7 +286,7 @@ static void unsignalled_are_flushed(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, is_signalled(server, IN_A_ROW));
 	for (i = IN_A_ROW; i >= 0; i--)
 		flushed(server, i);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 	expect_contexts(server, IN_A_ROW + 1, 0);
 }
 
@@ -297,7 +297,7 @@ static void unsignalled_that_is_not_posted(struct kunit *test)
 	connect_watched(server);
 	server->qp->accept = 0;
 	KUNIT_EXPECT_EQ(test, -ENOTCONN, sq_answer(server, 64, false));
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(server->transport));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(server->transport->st_closing));
 	expect_contexts(server, 1, 0);
 	KUNIT_EXPECT_TRUE(test, llist_empty(&server->transport->st_send.unsignalled));
 }

@@ -8,6 +8,8 @@
 
 #include "fuzz.h"
 
+enum { LATE_STEPS = 240 };
+
 static struct client_call *some_call(struct fuzz *fuzz, u8 *slot)
 {
 	*slot = fuzz_byte(fuzz) % FUZZ_CALLS;
@@ -286,6 +288,7 @@ static void step_connect(struct fuzz *fuzz)
 	if (fuzz->pair->client.conn)
 		return;
 	release_all(fuzz);
+	fuzz_callbacks_end(fuzz);
 	pair_disconnect_server(fuzz->pair);
 	pair_connect(fuzz->pair);
 }
@@ -304,7 +307,7 @@ static void step_grant(struct fuzz *fuzz)
 	struct svcrdma_transport *t = fuzz->pair->server;
 	u8 credits = fuzz_byte(fuzz);
 
-	if (t && !svcrdma_transport_closing(t) && t->st_grant < t->st_credits)
+	if (t && !READ_ONCE(t->st_closing) && t->st_grant < t->st_credits)
 		svcrdma_grant_grow(t, min_t(u32, t->st_grant + credits, t->st_credits), GFP_KERNEL);
 }
 
@@ -329,6 +332,31 @@ static void (*const steps[])(struct fuzz *fuzz) = {
 	step_message, step_grant, step_remove, step_receive, step_answer,
 };
 
+static void (*const late_steps[])(struct fuzz *fuzz) = {
+	fuzz_callback_send, fuzz_callback_send, fuzz_callback_answer, fuzz_callback_answer,
+	fuzz_callback_kill, fuzz_knob,
+};
+
+/* The numbers of the first steps stay what they were when the first inputs were found. */
+static void step(struct fuzz *fuzz)
+{
+	u8 what = fuzz_byte(fuzz);
+
+	if (what < LATE_STEPS)
+		steps[what % ARRAY_SIZE(steps)](fuzz);
+	else
+		late_steps[what % ARRAY_SIZE(late_steps)](fuzz);
+}
+
+static void settle(struct fuzz *fuzz)
+{
+	int patience = 1000;
+
+	do {
+		pair_settle(fuzz->pair);
+	} while (fuzz_callbacks_run(fuzz) && patience--);
+}
+
 /* What was begun comes to its end; nothing is left of it, and the next connection works. */
 static void finish(struct fuzz *fuzz)
 {
@@ -340,6 +368,7 @@ static void finish(struct fuzz *fuzz)
 	release_all(fuzz);
 	step_answer(fuzz);
 	pair_settle(pair);
+	fuzz_callbacks_end(fuzz);
 	for (slot = 0; slot < FUZZ_CALLS; slot++)
 		if (fuzz->calls[slot])
 			end_call(fuzz, slot);
@@ -352,6 +381,7 @@ static void finish(struct fuzz *fuzz)
 		pair_pump(pair);
 		pair->answer = pair_answer;
 		pair_expect_healthy(pair);
+		fuzz_callbacks_end(fuzz);
 		pair_disconnect(pair);
 	}
 	pair_expect_nothing_left(pair);
@@ -373,16 +403,19 @@ bool fuzz_run(struct fuzz *fuzz, const u8 *input, u32 length)
 	fuzz->at = input;
 	fuzz->left = length;
 	fuzz->clean = true;
-	fuzz->pair = fuzz->pairs[fuzz_byte(fuzz) & 1];
+	fuzz->reverse = fuzz->sides[fuzz_byte(fuzz) & 1];
+	fuzz->pair = fuzz->reverse->pair;
+	fuzz_knobs_begin();
 	pair_wire_begin(fuzz->pair);
 	fuzz->pair->client.next_xid = 0x50000001;
 	fault_turn_first();
 	pair_script(fuzz->pair);
 	KUNIT_ASSERT_EQ(fuzz->test, 0, pair_connect(fuzz->pair));
 	for (count = 0; fuzz->left && count < FUZZ_STEPS; count++) {
-		steps[fuzz_byte(fuzz) % ARRAY_SIZE(steps)](fuzz);
-		pair_settle(fuzz->pair);
+		step(fuzz);
+		settle(fuzz);
 	}
 	finish(fuzz);
+	fuzz_knobs_end();
 	return !fuzz->removed;
 }

@@ -169,7 +169,7 @@ static void invalidation_takes_too_long(struct kunit *test)
 	svcrdma_inv_timeout = timeout;
 	msleep(20);
 	run_delayed(&pair->server->st_expose.work);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(pair->server));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(pair->server->st_closing));
 	pair_disconnect(pair);
 	xprtrdma_bc_free_rqst(rqst);
 	reverse_drop_clnt(reverse);

@@ -166,7 +166,7 @@ static void invalidation_takes_too_long(struct kunit *test)
 	memory_hold(pair->server->st_qp);
 	svcrdma_exposed_done(pair->server, be32_to_cpu(call->rqst.rq_xid));
 	run_delayed(work);
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(pair->server));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(pair->server->st_closing));
 	KUNIT_EXPECT_TRUE(test, delayed_work_pending(work));
 
 	/* Whichever it is: the one before it may wait to be read. */
@@ -182,7 +182,7 @@ static void invalidation_takes_too_long(struct kunit *test)
 	svcrdma_inv_timeout = timeout;
 	msleep(20);
 	run_delayed(work);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(pair->server));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(pair->server->st_closing));
 	pair_disconnect(pair);
 	pair_expect_nothing_left(pair);
 }
@@ -259,9 +259,9 @@ static void flood_of_notifications(struct kunit *test)
 	t = pair->server;
 	for (i = 0; i < t->st_expose.table.size; i++)
 		svcrdma_exposed_done(t, i);
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(t->st_closing));
 	svcrdma_exposed_done(t, i);
-	KUNIT_EXPECT_TRUE(test, svcrdma_transport_closing(t));
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(t->st_closing));
 }
 
 /* A second notification for the same reply is one for nothing. */
@@ -274,7 +274,7 @@ static void notified_twice(struct kunit *test)
 	svcrdma_exposed_done(pair->server, xid);
 	svcrdma_exposed_done(pair->server, xid);
 	pair_settle(pair);
-	KUNIT_EXPECT_FALSE(test, svcrdma_transport_closing(pair->server));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(pair->server->st_closing));
 	KUNIT_EXPECT_EQ(test, 0, pair->server->st_expose.table.used);
 	KUNIT_EXPECT_EQ(test, 0, memory_valid_keys(pair->server_device));
 	pair_disconnect(pair);
@@ -286,9 +286,9 @@ static bool ends_after(struct svcrdma_transport *t, u32 count)
 {
 	static u32 xid = 0x40000000;
 
-	while (count-- && !svcrdma_transport_closing(t))
+	while (count-- && !READ_ONCE(t->st_closing))
 		svcrdma_exposed_done(t, xid++);
-	return svcrdma_transport_closing(t);
+	return READ_ONCE(t->st_closing);
 }
 
 /* One that is for something makes up for one that is not: what counts is the difference. */

@@ -143,12 +143,12 @@ static void close_both(struct pair *pair)
 		if (pair_cq(pair, i))
 			memory_release_cq(pair_cq(pair, i));
 	pair_settle(pair);
-	if (pair->server && svcrdma_transport_closing(pair->server))
+	if (pair->server && READ_ONCE(pair->server->st_closing))
 		pair_disconnect_server(pair);
 	if (pair_client_failed(pair))
 		pair_disconnect_client(pair);
 	pair_settle(pair);
-	if (pair->server && svcrdma_transport_closing(pair->server))
+	if (pair->server && READ_ONCE(pair->server->st_closing))
 		pair_disconnect_server(pair);
 }
 

@@ -39,7 +39,7 @@ static void send_calls(struct pair *pair, struct client_call **calls, unsigned i
 		KUNIT_ASSERT_EQ(pair->test, 0, ret);
 	}
 	KUNIT_EXPECT_EQ(pair->test, count, memory_cq_waiting(t->st_recv_cq));
-	KUNIT_EXPECT_EQ(pair->test, 0, svcrdma_recv_used(t));
+	KUNIT_EXPECT_EQ(pair->test, 0, atomic_read(&t->st_recv.used));
 	KUNIT_EXPECT_TRUE(pair->test, test_bit(XPT_DATA, &t->st_xprt.xpt_flags));
 }
 
@@ -53,7 +53,7 @@ static void one_thread_polls_for_all(struct kunit *test)
 	send_calls(pair, calls, CALLS);
 	pair_serve(pair);
 	KUNIT_EXPECT_EQ(test, 0, memory_cq_waiting(pair->server->st_recv_cq));
-	KUNIT_EXPECT_EQ(test, CALLS - 1, svcrdma_recv_used(pair->server));
+	KUNIT_EXPECT_EQ(test, CALLS - 1, atomic_read(&pair->server->st_recv.used));
 	KUNIT_EXPECT_TRUE(test, test_bit(XPT_DATA, &pair->server->st_xprt.xpt_flags));
 	pair_pump(pair);
 	for (i = 0; i < CALLS; i++)

@@ -175,7 +175,7 @@ int pair_serve(struct pair *pair)
 {
 	int length;
 
-	if (!pair->server || svcrdma_transport_closing(pair->server))
+	if (!pair->server || READ_ONCE(pair->server->st_closing))
 		return false;
 	length = recvfrom(pair);
 	if (length <= 0)
@@ -224,7 +224,7 @@ void pair_pump(struct pair *pair)
 		pair_settle(pair);
 		pair_serve(pair);
 		pair_settle(pair);
-		if (pair->server && svcrdma_transport_closing(pair->server))
+		if (pair->server && READ_ONCE(pair->server->st_closing))
 			pair_disconnect_server(pair);
 	} while (pair->server && rounds-- &&
 		 test_bit(XPT_DATA, &pair->server->st_xprt.xpt_flags));

@@ -220,7 +220,7 @@ static void probe_run(struct sweep *sweep)
 			sweep_note(sweep, FAULT_RETRIED);
 		flush_delayed_work(&pair->server->st_sq.worker);
 		pair_settle(pair);
-		if (!svcrdma_transport_closing(pair->server))
+		if (!READ_ONCE(pair->server->st_closing))
 			continue;
 		sweep_note(sweep, FAULT_LOST);
 		pair_disconnect(pair);
