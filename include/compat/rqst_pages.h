@@ -3,9 +3,9 @@
 #define COMPAT_RQST_PAGES_H
 
 /*
- * For tests: the pages of an nfsd thread without a thread, as SUNRPC of this kernel handles them,
- * so that a transport that does not keep to what it expects is found out. See
- * include/compat/linux/sunrpc/svc.h.
+ * The pages of an nfsd thread, for tests that have no such thread. They are filled and released as
+ * SUNRPC of this kernel does, so that a test fails if the transport does not do what SUNRPC
+ * expects. See include/compat/linux/sunrpc/svc.h.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -13,7 +13,7 @@
 
 typedef struct page *(*compat_page_get)(void *data);
 
-/* NULL entries get a page. False without memory. */
+/* Fills the entries that are NULL. Returns false if there is no memory. */
 static inline bool compat_pages_fill(struct page **pages, unsigned long count,
 				     compat_page_get get, void *data)
 {
@@ -40,7 +40,10 @@ static inline void compat_pages_put(struct page **pages, unsigned long count)
 }
 
 #ifdef COMPAT_HAVE_RQ_PAGES_NFREE
-/* As svc_prepare_thread(); @rqstp is all zeros. 0 or -ENOMEM; compat_rqst_exit() after either. */
+/*
+ * Does what svc_prepare_thread() does. @rqstp is all zeros. Returns 0 or -ENOMEM; either way the
+ * caller calls compat_rqst_exit() at the end.
+ */
 static inline int compat_rqst_init(struct svc_rqst *rqstp, unsigned long pages)
 {
 	rqstp->rq_maxpages = pages;
@@ -53,7 +56,7 @@ static inline int compat_rqst_init(struct svc_rqst *rqstp, unsigned long pages)
 	return 0;
 }
 
-/* As svc_xprt_release() and svc_alloc_arg(): what was used or taken is made good, no more. */
+/* Does what svc_xprt_release() and svc_alloc_arg() do: replaces the pages that were used or taken. */
 static inline bool compat_rqst_fill(struct svc_rqst *rqstp, compat_page_get get, void *data)
 {
 	unsigned long used = rqstp->rq_next_page - rqstp->rq_respages;
@@ -69,7 +72,7 @@ static inline bool compat_rqst_fill(struct svc_rqst *rqstp, compat_page_get get,
 	return true;
 }
 
-/* As svc_release_buffer() */
+/* Does what svc_release_buffer() does. */
 static inline void compat_rqst_exit(struct svc_rqst *rqstp)
 {
 	if (rqstp->rq_pages)
@@ -80,12 +83,13 @@ static inline void compat_rqst_exit(struct svc_rqst *rqstp)
 	kvfree(rqstp->rq_respages);
 }
 
-/* What the reply has used is released, and made good: pages that were taken are no matter. */
+/* Has the transport left at most one page of the reply for SUNRPC to release? */
 static inline bool compat_rqst_released(const struct svc_rqst *rqstp)
 {
 	return rqstp->rq_next_page <= rqstp->rq_respages + 1;
 }
-/* Of the pages of a reply SUNRPC releases those that are there. */
+
+/* SUNRPC releases those pages of a reply that are there, so any number of them may be taken. */
 static inline bool compat_rqst_can_be_released(const struct svc_rqst *rqstp)
 {
 	return rqstp->rq_next_page >= rqstp->rq_respages;
@@ -97,7 +101,7 @@ static inline int compat_rqst_init(struct svc_rqst *rqstp, unsigned long pages)
 	return 0;
 }
 
-/* As svc_alloc_arg(): gaps are filled, wherever they are. */
+/* Does what svc_alloc_arg() does: fills gaps anywhere in the array. */
 static inline bool compat_rqst_fill(struct svc_rqst *rqstp, compat_page_get get, void *data)
 {
 	rqstp->rq_page_end[0] = NULL;
@@ -114,7 +118,7 @@ static inline bool compat_rqst_released(const struct svc_rqst *rqstp)
 	return rqstp->rq_next_page == rqstp->rq_respages;
 }
 
-/* As svc_rqst_release_pages(), which has to find all of them. */
+/* svc_rqst_release_pages() has to find each page of the reply. */
 static inline bool compat_rqst_can_be_released(const struct svc_rqst *rqstp)
 {
 	struct page **page;

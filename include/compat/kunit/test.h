@@ -3,8 +3,8 @@
 #define COMPAT_KUNIT_TEST_H
 
 /*
- * Linux 6.18 gives generators of parameters the test. One that has no use for it is declared as
- * COMPAT_GEN_PARAMS(name, prev, desc).
+ * Since Linux 6.18 a generator of parameters has the test as its first parameter. A generator that
+ * does not use it is declared as COMPAT_GEN_PARAMS(name, prev, desc).
  */
 #include_next <kunit/test.h>
 #include <compat_config.h>

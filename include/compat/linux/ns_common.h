@@ -2,7 +2,7 @@
 #ifndef COMPAT_LINUX_NS_COMMON_H
 #define COMPAT_LINUX_NS_COMMON_H
 
-/* Linux 6.18 put the references to a namespace behind functions. For tests. */
+/* Since Linux 6.18 functions read the references to a namespace. Only tests need them. */
 #include_next <linux/ns_common.h>
 #include <compat_config.h>
 

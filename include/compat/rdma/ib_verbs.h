@@ -2,7 +2,7 @@
 #ifndef COMPAT_RDMA_IB_VERBS_H
 #define COMPAT_RDMA_IB_VERBS_H
 
-/* Linux 6.17 gave reg_user_mr a DMA handle, before the last parameter. For a test's provider. */
+/* Since Linux 6.17 reg_user_mr has one more parameter. Only the provider of tests has it. */
 #include_next <rdma/ib_verbs.h>
 #include <compat_config.h>
 

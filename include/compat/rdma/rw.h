@@ -3,10 +3,11 @@
 #define COMPAT_RDMA_RW_H
 
 /*
- * Local memory of a Read or Write, as this kernel's rdma_rw takes it: runs of bytes that lie
- * together. Linux 7.0 takes an array of struct bio_vec, 5e541553588d ("RDMA/core: add bio_vec
- * based RDMA read/write API"), and with an IOMMU maps it to one range of addresses, for one work
- * request. Before, it is a scatterlist, in chunks of a page at most, each linked to the next.
+ * The local memory of a Read or Write, in the form that rdma_rw of this kernel takes. A run is a
+ * number of bytes that lie together. Linux 7.0 takes the runs as an array of struct bio_vec,
+ * 5e541553588d ("RDMA/core: add bio_vec based RDMA read/write API"), and with an IOMMU maps them to
+ * one range of addresses, for one work request. Earlier kernels take a scatterlist, in tables of at
+ * most a page, each of which is linked to the next.
  */
 #include_next <rdma/rw.h>
 #include <compat_config.h>
@@ -16,23 +17,23 @@
 #include <linux/slab.h>
 
 enum {
-	COMPAT_FEW_RUNS = 4,		/* of memory, for which no table is needed */
+	COMPAT_FEW_RUNS = 4,	/* number of runs for which no table is allocated */
 };
 
 /*
- * In both of them compat_runs_alloc() makes a table for more than a few, and compat_runs_free() ends
- * that. All zeros is a beginning.
+ * In both versions of struct compat_runs, compat_runs_alloc() allocates a table if there are more
+ * than COMPAT_FEW_RUNS runs, and compat_runs_free() frees it. A new struct is all zeros.
  */
 #ifdef COMPAT_HAVE_RDMA_RW_BVEC
-#define COMPAT_RUNS_TABLE_ALLOCS 1	/* calls of kmalloc() and the like from here, for a table */
+#define COMPAT_RUNS_TABLE_ALLOCS 1	/* allocations that this header makes for a table */
 #define compat_run bio_vec
 
 /**
  * struct compat_runs - runs of memory
- * @table: @few or @many
- * @count: runs in it
- * @many: NULL, or a table
- * @few: of most calls
+ * @table: first run, in @few or in @many
+ * @count: number of runs
+ * @many: table of many runs, or NULL
+ * @few: storage for the runs of most calls
  */
 struct compat_runs {
 	struct bio_vec		*table;
@@ -70,7 +71,7 @@ static inline void compat_runs_free(struct compat_runs *runs)
 	runs->many = NULL;
 }
 
-/* Room for @count runs, which are to be set. Returns 0 or -ENOMEM. */
+/* Provides storage for @count runs, which the caller sets afterwards. Returns 0 or -ENOMEM. */
 static inline int compat_runs_alloc(struct compat_runs *runs, u32 count, int node)
 {
 	runs->table = runs->few;
@@ -86,8 +87,8 @@ static inline int compat_runs_alloc(struct compat_runs *runs, u32 count, int nod
 
 /*
  * Sets the runs behind the first one to @length bytes of @pages. Each page is a run of its own, even
- * where pages follow each other in memory: where memory is registered, rdma_rw relies on a region
- * for n pages having room for n runs.
+ * if it follows the last one in memory: when rdma_rw registers memory, it relies on a region of n
+ * pages taking n runs.
  */
 static inline void compat_runs_set_pages(struct compat_runs *runs, struct page **pages, u32 length)
 {
@@ -99,7 +100,7 @@ static inline void compat_runs_set_pages(struct compat_runs *runs, struct page *
 	run[count - 1].bv_len -= count * PAGE_SIZE - length;
 }
 
-/* As rdma_rw_ctx_init_bvec(); @length is that of all the runs together. */
+/* Does what rdma_rw_ctx_init_bvec() does. @length: number of bytes of all runs together */
 static inline int compat_rw_ctx_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port,
 				     struct compat_runs *runs, u32 length, u64 remote_addr,
 				     u32 rkey, enum dma_data_direction dir)
@@ -117,15 +118,15 @@ static inline void compat_rw_ctx_destroy(struct rdma_rw_ctx *ctx, struct ib_qp *
 }
 
 #else /* !COMPAT_HAVE_RDMA_RW_BVEC */
-#define COMPAT_RUNS_TABLE_ALLOCS 0	/* the kernel's lib makes them */
+#define COMPAT_RUNS_TABLE_ALLOCS 0	/* sg_alloc_table() makes the allocations */
 #define compat_run scatterlist
 
 /**
  * struct compat_runs - runs of memory
- * @table: @few, or that of @many
- * @count: runs in it
- * @many: no table, or one
- * @few: of most calls
+ * @table: first run, in @few or in @many
+ * @count: number of runs
+ * @many: table of many runs, or an empty table
+ * @few: storage for the runs of most calls
  */
 struct compat_runs {
 	struct scatterlist	*table;

@@ -3,8 +3,8 @@
 #define COMPAT_SUNRPC_BC_XPRT_H
 
 /*
- * Linux 6.7 turned the list of callbacks that wait for the callback service
- * into a lock-less queue, and its wait queue into a pool of idle threads.
+ * Since Linux 6.7 the callbacks that wait for the callback service are in a lock-less queue, and the
+ * idle threads of the service are in a pool. Before, there were a list and a wait queue.
  */
 #include_next <linux/sunrpc/bc_xprt.h>
 #include <linux/sunrpc/svc.h>

@@ -15,7 +15,7 @@
 #include <compat_config.h>
 
 #ifdef COMPAT_HAVE_RPCSVC_MAXPAGES
-/* Some kernels have rq_pages of RPCSVC_MAXPAGES + 1 entries, whatever the service wants. */
+/* In some kernels rq_pages has RPCSVC_MAXPAGES + 1 entries, whatever number the service wants. */
 static inline unsigned long compat_svc_serv_maxpages(const struct svc_serv *serv)
 {
 #ifdef COMPAT_HAVE_SVC_SERV_MAXPAGES
@@ -30,7 +30,10 @@ static inline unsigned long compat_svc_serv_maxpages(const struct svc_serv *serv
 #define svc_serv_maxpages(serv) compat_svc_serv_maxpages(serv)
 #endif
 
-/* compat_rqst_call_pages - pages that a call may take: an array, or what the reply leaves of it */
+/*
+ * compat_rqst_call_pages - number of pages that a call may take: those of its own array, or those
+ * that the reply leaves of a common array
+ */
 static inline u32 compat_rqst_call_pages(const struct svc_rqst *rqstp)
 {
 #ifdef COMPAT_HAVE_RQ_PAGES_NFREE
@@ -42,7 +45,7 @@ static inline u32 compat_rqst_call_pages(const struct svc_rqst *rqstp)
 #endif
 }
 
-/* compat_rqst_call_taken - of rq_pages the first @pages are the transport's, and NULL there */
+/* compat_rqst_call_taken - the transport has taken the first @pages entries of rq_pages */
 static inline void compat_rqst_call_taken(struct svc_rqst *rqstp, u32 pages)
 {
 #ifdef COMPAT_HAVE_RQ_PAGES_NFREE
@@ -50,7 +53,7 @@ static inline void compat_rqst_call_taken(struct svc_rqst *rqstp, u32 pages)
 #endif
 }
 
-/* compat_rqst_reply_begin - the call has @call_pages pages; none is used for its reply yet */
+/* compat_rqst_reply_begin - the call uses @call_pages pages, and the reply uses none yet */
 static inline void compat_rqst_reply_begin(struct svc_rqst *rqstp, u32 call_pages)
 {
 #ifndef COMPAT_HAVE_RQ_PAGES_NFREE
@@ -60,9 +63,11 @@ static inline void compat_rqst_reply_begin(struct svc_rqst *rqstp, u32 call_page
 }
 
 /*
- * compat_rqst_reply_taken - the pages up to rq_next_page are the transport's, and NULL there;
- * SUNRPC has none to release. With an array of its own it skips them, and has to know how many
- * new ones the thread needs.
+ * compat_rqst_reply_taken - the transport has taken the pages of the reply up to rq_next_page, whose
+ * entries are NULL now
+ *
+ * A kernel in which the reply has its own array skips these entries, and finds out from
+ * rq_next_page how many new pages the thread needs. In other kernels there must be none to release.
  */
 static inline void compat_rqst_reply_taken(struct svc_rqst *rqstp)
 {

@@ -3,12 +3,11 @@
 #define COMPAT_SUNRPC_SVC_XPRT_H
 
 /*
- * Until Linux 6.2 the server calls xpo_secure_port for every request that it
- * received. Later kernels expect RQ_SECURE to be set in xpo_recvfrom; that is
- * what ours does, so nothing is left for the operation to do.
+ * Up to Linux 6.2 the server calls xpo_secure_port for each request. Later kernels expect
+ * xpo_recvfrom to set RQ_SECURE. Ours does so in all kernels, so xpo_secure_port does nothing.
  *
- * Since Linux 6.7 the transports that are ready are in a lock-less queue: svc_xprt_enqueue() may be
- * called with interrupts off, as a completion event is. Before, it takes a lock with
+ * Since Linux 6.7 the transports that are ready are in a lock-less queue, so svc_xprt_enqueue() may
+ * be called with interrupts off, as completion events are. Earlier kernels take a lock there with
  * spin_lock_bh().
  *
  * An svc_xprt_ops initializer has COMPAT_SVC_XPRT_OPS as its last entry.
