@@ -46,7 +46,7 @@ inline Span<rpcrdma_segment> chunk_segments(const rpcrdma_chunk_lists &lists,
 	return all_segments(lists).subspan(chunk.first, chunk.count);
 }
 
-/* A chunk without segments at the end; the caller counts it to its list. */
+/* Appends a chunk without segments. The caller adds it to the number of its list. */
 inline rpcrdma_chunk *append_chunk(rpcrdma_chunk_lists &lists, u32 position)
 {
 	u32 at = chunk_count(lists);
@@ -57,13 +57,13 @@ inline rpcrdma_chunk *append_chunk(rpcrdma_chunk_lists &lists, u32 position)
 	return &lists.chunks[at];
 }
 
-/* The last byte has an address. A segment may end where the address space does. */
+/* Does a segment go beyond the end of the address space? It may end at that end. */
 inline bool segment_wraps(const rpcrdma_segment &segment)
 {
 	return segment.length && segment.offset > u64_max - (segment.length - 1);
 }
 
-/* Counts a segment to its chunk, unless a sum would overflow. */
+/* Adds a segment to the numbers of its chunk, unless a sum would overflow. */
 [[nodiscard]] inline bool count_segment(rpcrdma_chunk &chunk, const rpcrdma_segment &segment)
 {
 	if (segment_wraps(segment) || !add_to(chunk.length, segment.length))
@@ -74,25 +74,25 @@ inline bool segment_wraps(const rpcrdma_segment &segment)
 
 /* ---- what goes on the wire ---- */
 
-/* RFC 8267 section 6.4.2; a chunk without segments carries nothing. */
+/* May we send a chunk of so many segments? RFC 8267 section 6.4.2. An empty chunk has no use. */
 constexpr bool sendable_chunk(u32 segments)
 {
 	return segments && segments <= RPCRDMA_MAX_SEGMENTS_SENT;
 }
 
-/* Bytes of one chunk that come on top of the three empty lists */
+/* The next three give the bytes of a chunk that come on top of the three empty lists. */
 constexpr u64 read_chunk_size(u32 segments)
 {
 	return u64(segments) * RPCRDMA_READ_SEGMENT_SIZE;
 }
 
-/* Discriminator, count, segments */
+/* A discriminator, the number of segments, and the segments */
 constexpr u64 write_chunk_size(u32 segments)
 {
 	return 2 * RPCRDMA_XDR_UNIT + u64(segments) * RPCRDMA_SEGMENT_SIZE;
 }
 
-/* Count and segments: the discriminator is there without the chunk, too. */
+/* The number of segments, and the segments; the discriminator is there without the chunk, too */
 constexpr u64 reply_chunk_size(u32 segments)
 {
 	return RPCRDMA_XDR_UNIT + u64(segments) * RPCRDMA_SEGMENT_SIZE;

@@ -8,8 +8,8 @@
 using namespace rpcrdma;
 
 /*
- * Our extension of the CM private data, behind the block of RFC 8797: who takes and who
- * provides replies in Read chunks, and who knows chunks in the reverse direction.
+ * Our extension of the CM private data follows the block of RFC 8797. It says whether a peer takes
+ * or provides replies in Read chunks, and whether it knows chunks in the reverse direction.
  * Documentation/reliable-reply.rst is its specification.
  *
  *	octets 0-3	Format Identifier
@@ -29,7 +29,7 @@ static void write_extension(Writer &writer, u16 capabilities)
 	writer.write_u8(u8(capabilities));
 }
 
-/* What a peer announces; 0 for a block that is absent, cut off or of another version. */
+/* The bits that a peer announces; 0 if the block is absent, cut off or of another version */
 static u16 read_extension(Reader reader)
 {
 	size_t room = reader.remaining();
@@ -45,7 +45,7 @@ static u16 read_extension(Reader reader)
 	return u16(high << 8 | low);
 }
 
-/* Of one connection, on which one peer is the requester of the forward direction. */
+/* The bits of each side of a connection: its client is the requester of the forward direction. */
 static constexpr bool read_chunk_replies(u16 local, u16 peer)
 {
 	return ((local & RPCRDMA_EXT_TAKES_READ_CHUNKS) &&
@@ -54,7 +54,7 @@ static constexpr bool read_chunk_replies(u16 local, u16 peer)
 		(peer & RPCRDMA_EXT_TAKES_READ_CHUNKS));
 }
 
-/* Nothing that the peer did not ask for. */
+/* Only bits that the peer has asked for are set. */
 u16 rpcrdma_extensions_answer(u16 peer)
 {
 	u16 answer = peer & RPCRDMA_EXT_REVERSE_CHUNKS;
@@ -68,7 +68,7 @@ u16 rpcrdma_extensions_answer(u16 peer)
 
 constexpr u32 cm_size_unit = 1024; /* section 4.2 */
 
-/* A size that the eight bits can say, not above @size if that is possible */
+/* A size that eight bits can encode, not above @size if that is possible */
 static constexpr u32 usable_size(u32 size)
 {
 	return clamp<u32>(size / cm_size_unit * cm_size_unit, RPCRDMA_INLINE_MIN,
@@ -119,8 +119,8 @@ static bool read_cm_private(Reader reader, rpcrdma_cm_private &peer)
 }
 
 /*
- * Section 5.2: at any offset. An identifier without a valid block behind it is
- * taken for a chance match of some other layer's bytes, and the search goes on.
+ * Section 5.2: the block is at any offset. If no valid block follows an identifier, the identifier
+ * is taken for bytes of another layer that are the same by chance, and the search goes on.
  */
 void rpcrdma_cm_private_decode(const void *buffer, u32 length, struct rpcrdma_cm_private *peer)
 {
@@ -147,6 +147,6 @@ void rpcrdma_cm_negotiate(const struct rpcrdma_cm_private *local,
 	/* RFC 8797 section 4.1 */
 	result->remote_invalidation = local->remote_invalidation && peer->remote_invalidation;
 	result->read_chunk_replies = read_chunk_replies(local->extensions, peer->extensions);
-	/* The server makes such calls, the client takes them; one bit for both. */
+	/* The server makes such calls, and the client takes them. The same bit announces both. */
 	result->reverse_chunks = local->extensions & peer->extensions & RPCRDMA_EXT_REVERSE_CHUNKS;
 }

@@ -2,7 +2,7 @@
 /* Life of a connection, for both sides */
 #include "conn_state.h"
 
-/* There is something to tear down. */
+/* Has the connection objects that are to be taken down? */
 static constexpr bool is_live(rpcrdma_conn_state state)
 {
 	switch (state) {
@@ -16,7 +16,7 @@ static constexpr bool is_live(rpcrdma_conn_state state)
 	}
 }
 
-/* A step of the normal way: @to when @state is @from */
+/* A regular step: @to if @state is @from, otherwise @state */
 static constexpr rpcrdma_conn_state step(rpcrdma_conn_state state, rpcrdma_conn_state from,
 					 rpcrdma_conn_state to)
 {

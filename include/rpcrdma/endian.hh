@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Big-endian words in byte arrays of any alignment (RFC 4506 section 3). Copied and swapped as
- * words: of shifts of bytes the compiler makes that as well, but not in a loop.
+ * Big-endian words in byte arrays of any alignment (RFC 4506 section 3). A word is copied, and then
+ * its bytes are swapped. The compiler would make the same code of shifts of single bytes, but not
+ * in a loop.
  */
 #ifndef RPCRDMA_ENDIAN_HH
 #define RPCRDMA_ENDIAN_HH

@@ -32,7 +32,10 @@ void rpcrdma_exposures_arm(struct rpcrdma_exposures *table, int slot, u64 expire
 	table->slots[slot].state = slot_armed;
 }
 
-/* Takes the armed slot that expires first of those that @wanted takes, or -1. */
+/*
+ * Takes, of the armed slots for which @wanted is true, the one that expires first. Returns -1 if
+ * there is none.
+ */
 template <typename Wanted> static int take_oldest(rpcrdma_exposures &table, Wanted wanted)
 {
 	int oldest = -1;

@@ -3,9 +3,9 @@
  * The replies that a responder exposes on one connection, for the requester to read:
  * reliable-reply draft, sections 4.1.3 and 5.4.3.
  *
- * A slot of the table is claimed for a reply, armed before the reply is sent, taken when the
- * requester says that it has read the reply or when the time is over, and released after its
- * memory is out of the requester's reach.
+ * A slot of the table is claimed for a reply, and armed before the reply is sent. It is taken when
+ * the requester says that it has read the reply, or when the time is over. It is released when the
+ * requester cannot reach the memory of the reply any more.
  */
 #ifndef RPCRDMA_EXPOSURES_H
 #define RPCRDMA_EXPOSURES_H

@@ -26,7 +26,7 @@ template <typename T> constexpr T clamp(T value, T low, T high)
 	return value < low ? low : min(value, high);
 }
 
-/* Adds unless the sum wraps; then @sum stays. */
+/* Adds to @sum, unless the sum would wrap around. */
 [[nodiscard]] constexpr bool add_to(u32 &sum, u32 value)
 {
 	if (value > u32_max - sum)

@@ -40,7 +40,7 @@ static rpcrdma_piece chunk_piece(rpcrdma_pieces &walk, const rpcrdma_chunk &chun
 	return { RPCRDMA_PIECE_CHUNK, &chunk, 0, chunk.length, 0 };
 }
 
-/* Which one comes next: 1, at the end 0. -1: nothing fits. */
+/* Finds the next piece: 1. At the end of the message: 0. If no piece fits: -1 */
 static int choose_piece(rpcrdma_pieces &walk, rpcrdma_piece &piece)
 {
 	u32 base_left = walk.base_size - walk.base_used;

@@ -35,7 +35,7 @@ enum {
 	RPCRDMA_RPC_REPLY = 1,
 };
 
-/* RFC 5531 section 8.2: bytes of a verifier's body, at most */
+/* RFC 5531 section 8.2: largest body of a verifier, in bytes */
 enum { RPCRDMA_RPC_MAX_VERIFIER = 400 };
 
 enum {
@@ -57,7 +57,7 @@ enum {
 	RPCRDMA_INLINE_DEFAULT = 1024,
 	RPCRDMA_INLINE_MIN = 1024,
 	RPCRDMA_INLINE_MAX = 262144,
-	/* Ours, unless told otherwise: 4 KiB of data, and what is around it */
+	/* Our threshold, unless the administrator sets another: 4 KiB of data and the rest of a message */
 	RPCRDMA_INLINE_USUAL = 5120,
 };
 
@@ -86,7 +86,7 @@ enum {
 	RPCRDMA_CM_MAX_SIZE = RPCRDMA_CM_SIZE + RPCRDMA_EXT_SIZE,
 };
 
-/* RPC headers, as far as we make some ourselves: RFC 5531 sections 8.2, 9 and 10.1 */
+/* RPC headers that the transport makes itself: RFC 5531 sections 8.2, 9 and 10.1 */
 enum {
 	RPCRDMA_RPC_VERSION = 2,
 	RPCRDMA_RPC_ACCEPTED = 0,
@@ -110,8 +110,8 @@ enum {
 	RPCRDMA_CONFIG_VERSION = 1,
 	RPCRDMA_CONFIG_NULL = 0,	/* of each RPC program: RFC 5531 section 12.1 */
 	RPCRDMA_CONFIG_RDMA = 1,
-	RPCRDMA_CONFIG_CALL_SIZE = 52,	/* of ours */
-	RPCRDMA_CONFIG_REPLY_SIZE = 36,	/* of the longest that we make */
+	RPCRDMA_CONFIG_CALL_SIZE = 52,	/* bytes of our call */
+	RPCRDMA_CONFIG_REPLY_SIZE = 36,	/* bytes of our longest reply */
 };
 
 #endif /* RPCRDMA_PROTOCOL_H */

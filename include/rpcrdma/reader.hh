@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The only way to wire bytes: a cursor that cannot leave its buffer. After the
- * first read beyond the end everything fails and reads as zero, so a parser may
- * read a whole structure and look at failed() once.
+ * A cursor over received bytes, which cannot leave its buffer; the core reads a message in no other
+ * way. After the first read beyond the end each read fails and gives zero. So a parser may read a
+ * whole structure, and look at failed() once.
  */
 #ifndef RPCRDMA_READER_HH
 #define RPCRDMA_READER_HH
@@ -24,7 +24,7 @@ class Reader {
 	{
 		return failed_;
 	}
-	/* Has it failed because of a word that is no XDR boolean? */
+	/* Has a read failed because a word was no XDR boolean? */
 	constexpr bool bad_bool() const
 	{
 		return bad_bool_;
@@ -59,7 +59,7 @@ class Reader {
 		return at ? load_be64(at) : 0;
 	}
 
-	/* RFC 4506 section 4.4: 0 or 1, which optional data begins with, too. */
+	/* RFC 4506 section 4.4: a boolean is 0 or 1. Optional data begins with a boolean. */
 	constexpr bool read_bool()
 	{
 		u32 word = read_u32();
@@ -76,7 +76,7 @@ class Reader {
 		advance(bytes);
 	}
 
-	/* The next @bytes bytes; none after the end. */
+	/* The next @bytes bytes, or an empty range if there are fewer */
 	constexpr Span<const u8> take(size_t bytes)
 	{
 		const u8 *at = advance(bytes);
@@ -91,7 +91,7 @@ class Reader {
 		position_ = buffer_.size();
 	}
 
-	/* The start of the next @bytes bytes, or null after the end. */
+	/* The start of the next @bytes bytes, or null if there are fewer */
 	constexpr const u8 *advance(size_t bytes)
 	{
 		if (failed_ || bytes > remaining()) {

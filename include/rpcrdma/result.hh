@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The codec's status as a type that cannot be dropped or mixed up with a bool. */
+/* The status of the codec, as a type that the caller cannot ignore, nor take for a bool */
 #ifndef RPCRDMA_RESULT_HH
 #define RPCRDMA_RESULT_HH
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls in the reverse direction with chunks: RFC 8167 section 5.3. The server is the
- * requester, the client the responder, and no item of a callback is DDP-eligible, so
- * chunks are there for size alone.
+ * Calls in the reverse direction with chunks: RFC 8167 section 5.3. The server is the requester,
+ * and the client is the responder. No item of a callback is DDP-eligible, so chunks only carry
+ * messages that are too large to go inline.
  */
 #include "reverse.h"
 #include "chunk_list.hh"
@@ -13,8 +13,8 @@ using namespace rpcrdma;
 /* ---- the responder ---- */
 
 /*
- * A Position Zero chunk is the whole call or nothing: pieces that come out of the middle of
- * it would be items, and there are none. Nor is there a use for an empty chunk.
+ * A Position Zero Read chunk holds the whole call. Chunks at other Positions would be items, which
+ * a callback does not have, and an empty chunk has no use.
  */
 static bool acceptable_reads(const rpcrdma_chunk_lists &lists, u32 inline_length)
 {
@@ -67,8 +67,9 @@ bool rpcrdma_is_pulled_reply(const struct rpcrdma_chunk_lists *lists)
 /* ---- the requester ---- */
 
 /*
- * As any call, whose reply cannot be left open. Where replies may come as Position Zero
- * Read chunks a Long call must not look like one: it has a Reply chunk, always.
+ * A callback is planned as any call whose reply cannot be left open. If replies may come as
+ * Position Zero Read chunks, a Long call must not look like such a reply, so it always has a Reply
+ * chunk.
  */
 bool rpcrdma_plan_callback(const struct rpcrdma_callback_shape *shape,
 			   struct rpcrdma_call_plan *plan)

@@ -7,9 +7,9 @@
 using namespace rpcrdma;
 
 /*
- * Which arguments may be reduced: RFC 8166 section 6.1, and the bindings of NFS in RFC 8267
- * sections 4.1, 4.3 and 6.1. All of them are opaque data or text of variable length,
- * whose length word stays in the message, just in front of where the item was.
+ * The arguments that may be reduced: RFC 8166 section 6.1, and the bindings of NFS in RFC 8267
+ * sections 4.1, 4.3 and 6.1. All of them are opaque data or text of variable length. The length
+ * word of such an item stays in the message, in front of the place of the item.
  */
 constexpr u32 nfs_program = 100003;
 constexpr u32 nfs_acl_program = 100227;
@@ -33,8 +33,8 @@ constexpr u32 auth_rpcsec_gss = 6;
 constexpr u32 gss_service_none = 1;
 
 /*
- * A credential or a verifier. False if it protects the arguments, as one or as a
- * sequence of opaque bytes: RFC 2203 section 5.3.
+ * Skips a credential or a verifier. Returns false if it protects the arguments, which are opaque
+ * bytes then: RFC 2203 section 5.3.
  */
 static bool skip_authenticator(Reader &call, bool credential)
 {
@@ -50,10 +50,10 @@ static bool skip_authenticator(Reader &call, bool credential)
 }
 
 /*
- * The first byte of the arguments of @call, from where on they may be reduced; 0 if nothing of
- * it may be. The RPC header never is, and has to be there as a whole. Nothing is under RPCSEC_GSS
- * integrity and privacy (RFC 8166 section 8.2.2), or where the binding of a known
- * program says so. Of other programs the transport does not know anything.
+ * The offset of the arguments of @call, which may be reduced from there on; 0 if no part of the
+ * call may be reduced. The RPC header is never reduced. Neither are arguments under RPCSEC_GSS
+ * integrity and privacy (RFC 8166 section 8.2.2), nor those for which the binding of a known
+ * program does not allow it. The transport knows nothing of other programs.
  */
 u32 rpcrdma_call_reducible_from(const void *message, u32 length, bool *known)
 {
@@ -73,7 +73,7 @@ u32 rpcrdma_call_reducible_from(const void *message, u32 length, bool *known)
 	return u32(call.position());
 }
 
-/* @count: the word in front of the item. The chunk may have the padding, too. */
+/* @count: the word in front of the item. The chunk may hold the padding of the item, too. */
 bool rpcrdma_chunk_is_item(u32 count, u32 chunk_length)
 {
 	return count <= chunk_length && chunk_length <= xdr_padded(count);
@@ -93,8 +93,8 @@ int rpcrdma_message_direction(const void *payload, u32 length)
 }
 
 /*
- * RFC 5531 section 9: of a reply that was accepted, flavor, length and body of its verifier. One
- * that is longer than it may be counts as the longest.
+ * RFC 5531 section 9: the size of the verifier of an accepted reply, with its flavor and its length
+ * word. A verifier that is longer than allowed counts as the longest one.
  */
 u32 rpcrdma_reply_verifier(const void *reply, u32 length)
 {

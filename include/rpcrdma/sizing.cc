@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queue depths from device limits. RFC 8166 section 3.3.1 leaves them to the
- * implementation, but a grant or a request is a promise of receives.
+ * Queue depths from device limits. RFC 8166 section 3.3.1 leaves them to the implementation, but
+ * whoever grants credits, or asks for some, has to post as many Receives.
  *
- * A device that cannot hold what a client asks for gets as many credits as it can hold; a
- * server's gets half of them, until it can: it needs the rest for RDMA Reads and Writes. All
- * sums are in 64 bits.
+ * If the device of a client cannot hold as many credits as are wanted, the client has as many as
+ * the device can hold. A server halves the number until the device can hold it, since it needs
+ * entries for RDMA Reads and Writes, too. All sums are in 64 bits.
  */
 #include "sizing.h"
 #include "math.hh"
 
 using namespace rpcrdma;
 
-constexpr u32 drain_entries = 1; /* what ib_drain_qp() posts */
-constexpr u32 server_slack = RPCRDMA_RECEIVE_BATCH + 2; /* server: receives to be reposted */
+constexpr u32 drain_entries = 1; /* work requests that ib_drain_qp() posts */
+constexpr u32 server_slack = RPCRDMA_RECEIVE_BATCH + 2; /* server: Receives to be posted again */
 constexpr u32 server_send_spare = 2;
 constexpr u32 rw_context_wrs = 3; /* register, transfer, invalidate */
-constexpr u32 payloads_at_a_time = 16; /* server: of the largest size, in RDMA Reads and Writes */
+constexpr u32 payloads_at_a_time = 16; /* server: payloads of the largest size that move at once */
 constexpr u32 signal_every_max = 32;
 
-/* One completion queue per queue, and both within one queue's limit */
+/* Each queue has its completion queue. Both of these together stay within the limit of one. */
 static constexpr bool queues_fit(const rpcrdma_device_limits &limits, u64 send, u64 recv)
 {
 	return send <= limits.max_qp_wr && recv <= limits.max_qp_wr &&
 	       send + recv <= limits.max_cqe;
 }
 
-/* The largest number that fits, at most @wanted; 0: none. What is less fits, too. */
+/* The largest number up to @wanted that fits, or 0. Each smaller number has to fit, too. */
 template <typename Fits> constexpr u32 most_credits(u32 wanted, Fits fits)
 {
 	u32 low = 0, high = max<u32>(wanted, 1);
@@ -45,8 +45,8 @@ template <typename Fits> constexpr u32 most_credits(u32 wanted, Fits fits)
 /* ---- client ---- */
 
 /*
- * Argument or reply payload, of which NFS has one at a time, with head and tail in regions of
- * their own; and of the other direction a region of each.
+ * A call of NFS has a payload in its argument or in its reply, but not in both. The payload, its
+ * head and its tail have regions of their own, and so has the message of the other direction.
  */
 static constexpr u32 regions_per_call(u32 max_pages, u32 mr_pages)
 {
@@ -54,7 +54,7 @@ static constexpr u32 regions_per_call(u32 max_pages, u32 mr_pages)
 		min<u64>(u64(divide_up(max_pages, mr_pages)) + 5, 2 * RPCRDMA_MAX_SEGMENTS_SENT));
 }
 
-/* Pages of one chunk beside head and tail; they need not begin at a page's boundary. */
+/* Pages of one chunk without head and tail. The payload may begin anywhere in a page. */
 static constexpr u32 payload_per_chunk(u32 max_pages, u32 mr_pages)
 {
 	return u32(min<u64>(max_pages, u64(RPCRDMA_MAX_SEGMENTS_SENT - 2) * mr_pages - 1));
@@ -66,23 +66,23 @@ static constexpr u32 signal_interval(u32 credits)
 }
 
 /*
- * The pool: one for each call, as nearly all need one at most, and for some calls as many as
- * they can use. What finds none waits.
+ * The number of regions: one for each call, since nearly all calls need at most one, and for a few
+ * calls as many as a call can use. A call that finds no region waits.
  */
 static constexpr u32 regions_at_most(u32 credits, u32 mrs_per_call)
 {
 	return saturate_u32(min(u64(credits) * mrs_per_call, u64(credits) + 8 * u64(mrs_per_call)));
 }
 
-/* Registrations that are posted before a Send that is not known to be complete */
+/* Registrations on the Send Queue before Sends that are not known to be complete */
 static constexpr u32 registrations_at_most(u32 credits, u32 mrs_per_call)
 {
 	return credits / 2 + 2 * mrs_per_call;
 }
 
 /*
- * The depths for queues.credits; false when the device has not got them. A region has an
- * entry for its invalidation.
+ * Sets the depths for queues.credits. Returns false if the device does not allow them. Each region
+ * has an entry for its invalidation.
  */
 static bool try_client_credits(const rpcrdma_device_limits &limits, u32 reverse,
 			       rpcrdma_client_queues &queues)
@@ -124,7 +124,7 @@ bool rpcrdma_size_client(const struct rpcrdma_device_limits *limits, u32 slots, 
 
 /* ---- server ---- */
 
-/* Contexts that fit beside @send work requests, at most @wanted */
+/* Number of rdma_rw contexts, at most @wanted, that fit beside @send work requests */
 static constexpr u32 affordable_contexts(const rpcrdma_device_limits &limits, u64 send, u64 recv,
 					 u64 wanted)
 {
@@ -133,7 +133,7 @@ static constexpr u32 affordable_contexts(const rpcrdma_device_limits &limits, u6
 	return saturate_u32(min(wanted, room / rw_context_wrs));
 }
 
-/* Of @credits calls, and of the RDMA_DONEs that end what they have exposed */
+/* Receives for @credits calls, and for the RDMA_DONEs that end exposures of their replies */
 static constexpr u64 server_exposures(u32 credits, u32 spare)
 {
 	return spare ? u64(credits) + spare : 0;
@@ -145,8 +145,7 @@ u32 rpcrdma_server_receives(u32 credits, u32 reverse)
 }
 
 /*
- * The depths for queues.credits; false when they do not leave contexts enough for
- * one payload.
+ * Sets the depths for queues.credits. Returns false if they leave too few contexts for one payload.
  */
 static bool try_server_credits(const rpcrdma_device_limits &limits, u32 reverse, u32 spare,
 			       u32 mr_factor, rpcrdma_server_queues &queues)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A pointer with a length, since libstdc++'s <span> drags in what a kernel
- * module cannot link.
+ * A pointer with a length. The <span> of libstdc++ cannot be used, since it needs functions that a
+ * kernel module cannot link.
  */
 #ifndef RPCRDMA_SPAN_HH
 #define RPCRDMA_SPAN_HH
@@ -37,13 +37,13 @@ template <typename T> class Span {
 		return data_ + size_;
 	}
 
-	/* Does the range lie inside? No sum that could wrap. */
+	/* Does the range lie inside? The test has no sum that could wrap around. */
 	constexpr bool contains(size_t offset, size_t length) const
 	{
 		return length <= size_ && offset <= size_ - length;
 	}
 
-	/* Empty when the range is not inside. */
+	/* A part of the span, or an empty one if the range is not inside */
 	constexpr Span subspan(size_t offset, size_t length) const
 	{
 		return contains(offset, length) ? Span(data_ + offset, length) : Span();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Reader's counterpart. What does not fit is not written, and neither is
- * anything after it.
+ * The counterpart of Reader: a cursor that writes a message. A value that does not fit is not
+ * written, and neither is any value after it.
  */
 #ifndef RPCRDMA_WRITER_HH
 #define RPCRDMA_WRITER_HH
@@ -46,7 +46,7 @@ class Writer {
 			store_be64(at, value);
 	}
 
-	/* For a value that has no encoding. */
+	/* Called for a value that has no encoding */
 	constexpr void fail()
 	{
 		failed_ = true;
