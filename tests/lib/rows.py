@@ -70,7 +70,7 @@ ROWS = (
         checks=("gss", "netns", "configuration", "reload")),
     # rxe belongs to the first network namespace.
     Row("ours-mounts-rxe", 180, "small", f"{LIGHT} --provider rxe --vers no",
-        checks=("addressing", "listener", "administrator", "credits", "events")),
+        checks=("accept", "addressing", "listener", "administrator", "credits", "events")),
     Row("ours-mounts-debug", 50, "small", f"{DEBUG} --provider rxe --vers no", checks=("readers",)),
     # Each shape of tests/provider
     Row("ours-memory", 50, "small", f"{LIGHT} --provider memory --vers no --env ALONE=4.2",
@@ -91,7 +91,7 @@ ROWS = (
     Row("ours-debug-rxe-full", 1000, "full", f"{DEBUG} --provider rxe", "all"),
     Row("ours-debug-siw-full", 1000, "full", f"{DEBUG} --provider siw", "all"),
     Row("ours-mounts-rxe-full", 1000, "small", f"{LIGHT} --provider rxe --vers no", "all",
-        checks=("addressing", "gss", "listener", "administrator", "configuration", "credits",
+        checks=("accept", "addressing", "gss", "listener", "administrator", "configuration", "credits",
                 "diagnosis", "events", "readers", "reload")),
     Row("ours-mounts-siw-full", 1000, "small", f"{LIGHT} --provider siw --vers no", "all",
         checks=("addressing", "gss", "listener", "netns", "configuration", "reload")),
