@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# tshark 4.0.17 (Debian 12: 4.0.17-0+deb12u3) does not see iWARP in a connection whose client happens
+# to have an ephemeral port that is registered for another protocol.
+#
+#     findings/tshark-iwarp-port-of-other.sh
+#
+# Input: two TCP connections with MPA and RFC 5040 to port 20049, the same but for the client's port:
+# 40000, and 44818, which Linux gives to clients as well (net.ipv4.ip_local_port_range 32768-60999).
+# Each carries one NULL call of NFSv3 in an RDMA_MSG.
+# Expected: the call is shown in both.
+# Seen: "NFS ... V3 NULL Call" for port 40000. For port 44818 there is no call, but "TCP segment of a
+# reassembled PDU": tshark takes the bytes for ENIP, the protocol that has that port, and waits for
+# more of them. Without that protocol (--disable-protocol enip), and with -o
+# tcp.try_heuristic_first:TRUE, the call is there.
+#
+# It needs Debian 12, apt-get with lists of packages, dpkg and python3, and changes nothing outside of
+# a temporary folder. Status 0: it is so; 1: it is not so any more; 2: the package could not be had.
+set -eu
+
+version=4.0.17-0+deb12u3
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir -p "$folder/archives/partial" "$folder/root"
+: > "$folder/status"
+
+# With no package installed, so to say, all that tshark needs is fetched.
+apt-get -qq -o Dir::State::status="$folder/status" -o Dir::Cache::archives="$folder/archives" \
+	-o Debug::NoLocking=true --no-install-recommends --download-only --yes \
+	install "tshark=$version" > "$folder/log" 2>&1 || { cat "$folder/log"; exit 2; }
+for package in "$folder"/archives/*.deb; do
+	dpkg -x "$package" "$folder/root"
+done
+
+cat >"$folder/make.py" <<'PYTHON'
+import struct
+import sys
+
+CLIENT, SERVER = (bytes([192, 0, 2, last]) for last in (2, 1))
+PORTS = {CLIENT: int(sys.argv[2]), SERVER: 20049}
+sequence = {CLIENT: 1000, SERVER: 5000}
+
+
+def checksum(data):
+    total = sum(struct.unpack(f">{(len(data) + 1) // 2}H", data + bytes(len(data) % 2)))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return ~total & 0xffff
+
+
+def segment(out, source, flags, data=b""):
+    target = SERVER if source == CLIENT else CLIENT
+    tcp = struct.pack(">HHIIBBHHH", PORTS[source], PORTS[target], sequence[source],
+                      sequence[target] if flags & 0x10 else 0, 0x50, flags, 65000, 0, 0) + data
+    value = checksum(source + target + struct.pack(">HH", 6, len(tcp)) + tcp)
+    tcp = tcp[:16] + struct.pack(">H", value) + tcp[18:]
+    ip = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(tcp), 0, 0x4000, 64, 6, 0) + source + target
+    ip = ip[:10] + struct.pack(">H", checksum(ip)) + ip[12:]
+    frame = bytes(12) + b"\x08\0" + ip + tcp
+    out.write(struct.pack("<IIII", 1_700_000_000, out.tell(), len(frame), len(frame)) + frame)
+    sequence[source] += len(data) + (flags & 2) // 2
+
+
+header = struct.pack(">7I", 0x101, 1, 32, 0, 0, 0, 0)
+call = struct.pack(">10I", 0x101, 0, 2, 100003, 3, 0, 0, 0, 0, 0)
+# MPA, DDP and RDMAP of a Send; there is no CRC, as was agreed, and its field is zero.
+body = struct.pack(">BBIIII", 0x41, 0x43, 0, 0, 1, 0) + header + call
+unit = struct.pack(">H", len(body)) + body + bytes(-(len(body) + 2) % 4 + 4)
+with open(sys.argv[1], "wb") as out:
+    out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+    segment(out, CLIENT, 0x02)
+    segment(out, SERVER, 0x12)
+    segment(out, CLIENT, 0x10)
+    for source, key in (CLIENT, b"MPA ID Req Frame"), (SERVER, b"MPA ID Rep Frame"):
+        segment(out, source, 0x18, key + struct.pack(">BBH", 0, 1, 0))
+    segment(out, CLIENT, 0x18, unit)
+PYTHON
+for port in 40000 44818; do
+	python3 "$folder/make.py" "$folder/$port.pcap" $port
+done
+
+# Its own loader and libraries: those of the machine may be others.
+root=$folder/root
+run() {
+	env WIRESHARK_CONFIG_DIR="$folder/none" WIRESHARK_DATA_DIR="$root/usr/share/wireshark" \
+		"$root/lib64/ld-linux-x86-64.so.2" --library-path \
+		"$root/lib/x86_64-linux-gnu:$root/usr/lib/x86_64-linux-gnu" \
+		"$root/usr/bin/tshark" "$@" 2>"$folder/errors"
+}
+
+run --version | head -n 1
+usual=$(run -n -r "$folder/40000.pcap")
+other=$(run -n -r "$folder/44818.pcap")
+first=$(run -n -o tcp.try_heuristic_first:TRUE -r "$folder/44818.pcap")
+without=$(run -n --disable-protocol enip -r "$folder/44818.pcap")
+printf '40000: %s\n44818: %s\n' "$(echo "$usual" | tail -n 1)" "$(echo "$other" | tail -n 1)"
+case $usual in *"NFS"*"V3 NULL Call"*) ;; *) echo "port 40000: no call"; exit 1 ;; esac
+case $first in *"NFS"*"V3 NULL Call"*) ;; *) echo "heuristics first: no call"; exit 1 ;; esac
+case $other in *"NULL Call"*) echo "mended"; exit 1 ;; esac
+case $without in *"NFS"*"V3 NULL Call"*) ;; *) echo "it is not ENIP that has the port"; exit 1 ;; esac
