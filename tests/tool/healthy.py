@@ -18,6 +18,8 @@ _SAYS = {
     "ip -j route get 10.9.0.1": [{"dst": "10.9.0.1", "dev": "nic0"}],
     "ip -j route get 10.9.0.2": [{"type": "local", "dev": "lo"}],
     GONE: [{"state": ["REACHABLE"]}],
+    "modinfo -n rdma_rxe": "/lib/modules/6.12/kernel/rdma_rxe.ko",
+    "modinfo -n ib_core": "/lib/modules/6.12/kernel/ib_core.ko",
     "modinfo -n xprtrdma": f"{MODULES}/xprtrdma.ko",
     "modinfo -n svcrdma": f"{MODULES}/svcrdma.ko",
     **{f"modprobe --show-depends {name}": f"install /usr/lib/rpcrdma-oot/load {module} || x"

@@ -36,6 +36,12 @@ def _no_modules(root):
         say(root, f"modinfo -n {module}", "/lib/modules/6.12/kernel/rpcrdma.ko")
 
 
+def _no_rdma(root):
+    _no_modules(root)
+    _no_device(root)
+    root.remove("say/modinfo -n ib_core")
+
+
 def _vendor(root):
     root.put("usr/lib/rpcrdma-oot/load", "#!/bin/sh\necho 'rpcrdma-oot: for 6.12, ib_core is not "
              "the kernel'\\''s own: they will not be used'\n").chmod(0o755)
@@ -71,6 +77,10 @@ def _no_carrier(root):
 
 def _no_device(root):
     (root.path / "sys/class/infiniband").rename(root.path / "away")
+
+
+def _for_clouds(root):
+    root.remove("say/modinfo -n rdma_rxe")
 
 
 def _elsewhere(root):
@@ -134,6 +144,7 @@ _BROKEN = (
     ("modules are not built", _no_modules, "modules-missing", "make install"),
     ("modules are not built, in-tree", lambda r: (_no_modules(r), (
         r.path / "sys/module/rpcrdma").mkdir()), "modules-missing", "loaded instead"),
+    ("a kernel without RDMA", _no_rdma, "kernel-without-rdma", "apt-get install linux-image-"),
     ("in-tree", _in_tree, "modules-in-tree", "rmmod rpcrdma"),
     ("in-tree, and no device", lambda r: (_in_tree(r), _no_device(r)), "modules-in-tree",
      "modprobe -a xprtrdma svcrdma"),
@@ -148,6 +159,8 @@ _BROKEN = (
     ("other settings for xprtrdma", lambda r: _other_settings(r, "xprtrdma"), "modules-settings",
      "remove from /etc/modprobe.d/mine.conf: install xprtrdma"),
     ("no device", _no_device, "device-none", "rdma link add rxe0 type rxe netdev nic0"),
+    ("no device, and no rxe", lambda r: (_no_device(r), _for_clouds(r)), "device-none",
+     "without an adapter: a kernel that has rdma_rxe, as this one has not: apt-get install"),
     ("device elsewhere", _elsewhere, "device-elsewhere", "rdma dev set rxe0 netns"),
     ("link down", _down, "link-down", "ip link set nic0 up"),
     ("no carrier", _no_carrier, "link-no-carrier", "ethtool nic0"),
@@ -184,6 +197,8 @@ _REMOTE = (
     ("no route", lambda r: r.remove("say/ip -j route get 10.9.0.1"), "route-none", "ip route add"),
     ("way without RDMA", _other_way, "route-no-rdma",
      "rdma link add rxe_eth9 type rxe netdev eth9"),
+    ("way without RDMA, and no rxe", lambda r: (_other_way(r), _for_clouds(r)), "route-no-rdma",
+     "    a kernel that has rdma_rxe"),
     ("silent", lambda r: say(r, GONE, [{"state": ["FAILED"]}]), "neighbour-silent",
      "ping 10.9.0.1"),
     ("refused", _failed, "attempt-failed", "10 s ago: connection request: error -111, refused"),
@@ -416,7 +431,7 @@ def test_unreadable(machine):
 
 _IN_A_GUEST = ("tests/guest/checks/diagnosis", "tests/peer/scenarios/client/private.cc")
 # Why not is said where the source makes the finding.
-_NOT_IN_A_GUEST = {"port-not-active", "gid-none", "device-no-fast-registration"}
+_NOT_IN_A_GUEST = {"kernel-without-rdma", "port-not-active", "gid-none", "device-no-fast-registration"}
 
 
 def test_named():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """rpcrdma check: RDMA devices, their ports, and the network interfaces below them."""
+import os
 import re
 import typing
 
@@ -66,10 +67,24 @@ def _spare_netdev():
     return names[0] if names else "NETDEV"
 
 
+def _has_rxe():
+    """Debian's kernels for clouds have drivers of adapters, and nothing else."""
+    said = host.run("modinfo", "-n", "rdma_rxe")
+    return said is None or not said.status or host.is_loaded("rdma_rxe")
+
+
+def add_rxe(name, netdev):
+    """What to type to have RDMA in software there"""
+    if _has_rxe():
+        return f"rdma link add {quote(name)} type rxe netdev {quote(netdev)}"
+    kernel = os.uname().release.rpartition("-")[2]
+    return f"a kernel that has rdma_rxe, as this one has not: apt-get install linux-image-{kernel}"
+
+
 def none_at(netdev):
     """What to type to have a device there"""
     return ("load the driver of the adapter; \"rdma link\" then shows it",
-            f"without an adapter: rdma link add rxe0 type rxe netdev {quote(netdev)}")
+            f"without an adapter: {add_rxe('rxe0', netdev)}")
 
 
 def _here(found):

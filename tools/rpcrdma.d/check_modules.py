@@ -23,6 +23,18 @@ def _file(module):
     return name if os.path.basename(name).startswith(f"{module}.ko") else ""
 
 
+def _no_rdma():
+    """No guest shows this: all of them have RDMA."""
+    kernel = os.uname().release
+    if host.exists("/sys/class/infiniband"):
+        return None
+    said = host.run("modinfo", "-n", "ib_core")
+    if said is None or not said.status:
+        return None
+    return Finding("kernel-without-rdma", f"This kernel, {kernel}, has no RDMA: it was built without "
+                   "ib_core", (f"apt-get install linux-image-{kernel.rpartition('-')[2]}; reboot into it",))
+
+
 def _missing():
     kernel = os.uname().release
     gone = [m for m in host.OURS if not host.is_loaded(m) and not _file(m)]
@@ -100,5 +112,5 @@ def _settings():
 
 def look(log, found):
     """At most one: what comes first is the reason for the rest. @found: mounts"""
-    first = _foreign() or _missing() or _in_tree(log, found) or _settings()
+    first = _foreign() or _no_rdma() or _missing() or _in_tree(log, found) or _settings()
     return [first] if first else []

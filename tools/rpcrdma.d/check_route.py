@@ -82,8 +82,7 @@ def _no_rdma(there, ports):
     return Finding("route-no-rdma", f"The route to {there.address} goes over {name}, which has no "
                    f"RDMA device; {', '.join(_over(ports)) or 'no other'} has", (
                        "mount an address of the server in the network of an RDMA device; or",
-                       f"rdma link add {quote(f'rxe_{name}')} type rxe netdev {quote(name)}; "
-                       "the same on the server"))
+                       f"{check_device.add_rxe(f'rxe_{name}', name)}; the same on the server"))
 
 
 def _ask(there):
