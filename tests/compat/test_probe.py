@@ -67,7 +67,7 @@ def test_refused(tmp_path, svc, without, why):
 
 GENERATED = "include/generated"
 RIGHT = {"Makefile": "", f"{GENERATED}/utsrelease.h": '#define UTS_RELEASE "9.9.9"\n',
-         f"{GENERATED}/autoconf.h": "#define CONFIG_64BIT 1\n"}
+         f"{GENERATED}/autoconf.h": "#define CONFIG_64BIT 1\n#define CONFIG_INFINIBAND_ADDR_TRANS 1\n"}
 # name: files that are otherwise, None: not there; what is said
 HEADERS = {
     "right": ({}, None),
@@ -80,6 +80,9 @@ HEADERS = {
     "of 32 bits": (
         {f"{GENERATED}/autoconf.h": "#define CONFIG_PHYS_ADDR_T_64BIT 1\n"},
         "Linux 9.9.9 has 32 bits, and these modules are for 64: its own rpcrdma.ko stays"),
+    "without RDMA": (
+        {f"{GENERATED}/autoconf.h": "#define CONFIG_64BIT 1\n#define CONFIG_INFINIBAND_MODULE 1\n"},
+        "Linux 9.9.9 has no RDMA (CONFIG_INFINIBAND_ADDR_TRANS), and no NFS over RDMA: apt-get"),
 }
 
 
