@@ -42,7 +42,7 @@ class Row(typing.NamedTuple):
             return check in self.checks
         if "in-tree" in self.options and check in OF_OURS:
             return False
-        return check in ON_MOUNTS and (check != "direct" or self.kernel.endswith("7.3"))
+        return check in ON_MOUNTS and (check != "direct" or "7." in self.kernel)
 
 
 # What the worklist does on mounts, where a row does not say what
@@ -129,6 +129,9 @@ ROWS = (
         "--kernel 7.3 --fs ext4 --client in-tree --server ours", "all"),
     Row("ours-6.12-full", 1000, "full", "--kernel 6.12 --smp 2", "all"),
     Row("ours-6.1-full", 1000, "full", "--kernel 6.1 --fs xfs --smp 2", "all"),
+    # Debian's real-time kernels
+    *[Row(f"ours-{kernel}", 1000, "small", f"--kernel {kernel} --fs ext4 --smp 2", "all")
+      for kernel in ("6.12-rt", "7.3-rt")],
     Row("ours-intree-um-full", 1000, "small", f"{LIGHT} --client ours --server in-tree", "all"),
     Row("intree-ours-um-full", 1000, "small", f"{LIGHT} --client in-tree --server ours", "all"),
     Row("ours-um", 1000, "small", LIGHT, "all"),

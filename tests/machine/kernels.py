@@ -41,34 +41,36 @@ class Kernel:
         return [int(n) for n in re.findall(r"\d+", self.release)[:2]] >= [6, 12]
 
 
-def _releases(root, series=None):
-    """The Debian kernels in @root; of a series such as 6.12, if it is given."""
-    pattern = re.compile(rf"{re.escape(series) if series else '[0-9.]+'}\.\d+[-+].*(amd64|s390x)$")
+def releases(root, series="", flavour=""):
+    """The Debian kernels in @root: of a series such as 6.12, or of any, and of a flavour such as rt,
+    or of none."""
+    pattern = re.compile(rf"{re.escape(series) or '[0-9.]+'}\.\d+(-\d[^-]*|\+[^-]+)?"
+                         rf"{f'-{flavour}' if flavour else ''}-(amd64|s390x)")
     folder = root / "lib/modules"
     return [p.name for p in (folder.iterdir() if folder.exists() else ())
-            if pattern.match(p.name) and (p / "kernel").is_dir()]
+            if pattern.fullmatch(p.name) and (p / "kernel").is_dir()]
 
 
-def _newest(root, series=None):
+def newest(root, series="", flavour=""):
     """The newest of them"""
-    found = _releases(root, series)
+    found = releases(root, series, flavour)
     if not found:
-        series = series or ""
-        raise PlanError(f"no kernel image {series} is installed (linux-image-{series}...-amd64)")
+        raise PlanError(f"no kernel image {series} is installed "
+                        f"(linux-image-{series}...-{f'{flavour}-' if flavour else ''}amd64)")
     return max(found, key=lambda name: [int(n) for n in re.findall(r"\d+", name)])
 
 
 def _stock(series):
     """One of this machine's."""
-    release = _newest(pathlib.Path("/"), series)
+    release = newest(pathlib.Path("/"), series)
     return Kernel(name=series, release=release,
                   image=pathlib.Path("/boot") / f"vmlinuz-{release}",
                   make_args=[f"KVER={release}"])
 
 
-def _of_root(series, root):
+def _of_root(series, root, flavour=""):
     """One that a root of another Debian has, to boot together with the rest of that root."""
-    release = _newest(root, series)
+    release = newest(root, series or "", flavour)
     image = root / "lib/modules" / release / "vmlinuz"
     if not image.exists():
         image = root / "boot" / f"vmlinuz-{release}"
@@ -76,17 +78,18 @@ def _of_root(series, root):
                   make_args=[f"KVER={release}"])
 
 
-# Debian releases whose newest kernel is of a series
-SUITES = {"7.3": "trixie", "6.1": "bookworm"}
+# Roots of tests/machine/debian-root, by the kernel that each has
+ROOTS = {"7.3": "trixie", "6.1": "bookworm", "6.12-rt": "trixie-rt", "7.3-rt": "trixie-backports-rt"}
 
 
 def _of_suite(name, top):
-    """That of another Debian release, which has its own compiler. What is in its backports
-    when the root is made may be newer than @name says."""
-    suite = SUITES[name]
+    """That of another Debian release, or a flavour, with the compiler of that release. What is in
+    its backports when the root is made may be newer than @name says."""
+    root = ROOTS[name]
     command = top / "tests/machine/debian-root"
-    kernel = _of_root(None, _path([command, suite], f"there is no root of Debian's {suite}"))
-    return dataclasses.replace(kernel, name=name, make_in=(command, suite))
+    path = _path([command, root], f"there is no root of Debian's {root}")
+    kernel = _of_root(None, path, name.partition("-")[2])
+    return dataclasses.replace(kernel, name=name, make_in=(command, root))
 
 
 def _path(command, complaint):
@@ -143,10 +146,10 @@ def find(engine, name, top, root=None):
         return _built(name, top)
     if name == "s390x":
         return _of_s390x(top)
-    if name not in (None, "7.3", "6.12", "6.1"):
-        raise PlanError("QEMU has the kernels 7.3, 6.12, 6.1, debug, kcsan, arm64-64k and s390x, "
-                        f"not '{name}'")
+    if name not in (None, "6.12", *ROOTS):
+        raise PlanError(f"QEMU has the kernels 6.12, {', '.join(ROOTS)}, debug, kcsan, arm64-64k and "
+                        f"s390x, not '{name}'")
     # Debian 12 has 6.1 itself.
-    if name == "7.3" or name == "6.1" and not _releases(pathlib.Path("/"), name):
+    if name in ROOTS and not (name == "6.1" and releases(pathlib.Path("/"), name)):
         return _of_suite(name, top)
     return _stock(name or "6.12")
