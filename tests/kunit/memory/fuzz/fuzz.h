@@ -9,21 +9,23 @@
 #define KUNIT_MEMORY_FUZZ_H
 
 #include "../fault/fault.h"
-#include "../pair/pair.h"
+#include "../pair/reverse.h"
 #include "../pair/transfer.h"
 
 enum {
 	FUZZ_INPUT	= 4096,		/* most bytes of an input */
 	FUZZ_STEPS	= 64,		/* most steps of an input */
 	FUZZ_CALLS	= 8,		/* RPCs at a time */
+	FUZZ_CALLBACKS	= 6,		/* callbacks of a connection */
 	FUZZ_COUNTERS	= 1 << 16,
 };
 
 /**
  * struct fuzz - one run
  * @test: whose
- * @pairs: client and server over InfiniBand, and over iWARP
- * @pair: that of this run
+ * @sides: client and server over InfiniBand, and over iWARP
+ * @reverse: those of this run
+ * @pair: the same, without callbacks
  * @at: next byte of the input
  * @left: bytes of the input from @at on
  * @calls: RPCs that have not ended, by slot; NULL: a free slot
@@ -36,7 +38,8 @@ enum {
  */
 struct fuzz {
 	struct kunit			*test;
-	struct pair			*pairs[2];
+	struct reverse			*sides[2];
+	struct reverse			*reverse;
 	struct pair			*pair;
 	const u8			*at;
 	u32				left;
@@ -66,6 +69,18 @@ const u8 *fuzz_coverage(void);
 
 /* message.c */
 void fuzz_message(struct fuzz *fuzz, enum pair_side from);
+
+/* callback.c */
+void fuzz_callback_send(struct fuzz *fuzz);
+void fuzz_callback_answer(struct fuzz *fuzz);
+void fuzz_callback_kill(struct fuzz *fuzz);
+bool fuzz_callbacks_run(const struct fuzz *fuzz);
+void fuzz_callbacks_end(struct fuzz *fuzz);
+
+/* knobs.c */
+void fuzz_knobs_begin(void);
+void fuzz_knobs_end(void);
+void fuzz_knob(struct fuzz *fuzz);
 
 /* steps.c */
 bool fuzz_run(struct fuzz *fuzz, const u8 *input, u32 length);

@@ -38,8 +38,8 @@ static void run_inputs(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, fuzz);
 	fuzz->test = test;
-	fuzz->pairs[0] = pair_create(test, false);
-	fuzz->pairs[1] = pair_create(test, true);
+	fuzz->sides[0] = reverse_prepare(test, &memory_plain[0]);
+	fuzz->sides[1] = reverse_prepare(test, &memory_plain[1]);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, give_up_action, NULL));
 	for (n = 0; goes_on && n < CASE_INPUTS && time_before(jiffies, end); n++) {
 		input = fuzz_input_get(&length);
@@ -65,7 +65,7 @@ static int suite_init(struct kunit_suite *suite)
 
 	if (ret)
 		return ret;
-	ret = pair_suite_init(suite);
+	ret = reverse_suite_init(suite);
 	if (ret)
 		fuzz_device_exit();
 	return ret;
@@ -73,7 +73,7 @@ static int suite_init(struct kunit_suite *suite)
 
 static void suite_exit(struct kunit_suite *suite)
 {
-	pair_suite_exit(suite);
+	reverse_suite_exit(suite);
 	fuzz_device_exit();
 }
 

@@ -135,17 +135,19 @@ static void reverse_destroy(void *data)
 		kunit_fail_current_test("reverse-direction rpc_rqsts were left");
 }
 
+/* reverse_attach - have nfsd make an rpc_clnt for the connection; false: there is no memory */
+bool reverse_attach(struct reverse *reverse)
+{
+	reverse->xprt = &reverse->pair->server->st_xprt;
+	svc_xprt_get(reverse->xprt);
+	reverse->clnt = callback_client(reverse->xprt);
+	return reverse->clnt;
+}
+
 void reverse_connect(struct reverse *reverse)
 {
-	struct pair *pair = reverse->pair;
-	struct svc_xprt *xprt;
-
-	KUNIT_ASSERT_EQ(pair->test, 0, pair_connect(pair));
-	xprt = &pair->server->st_xprt;
-	svc_xprt_get(xprt);
-	reverse->xprt = xprt;
-	reverse->clnt = callback_client(xprt);
-	KUNIT_ASSERT_NOT_NULL(pair->test, reverse->clnt);
+	KUNIT_ASSERT_EQ(reverse->pair->test, 0, pair_connect(reverse->pair));
+	KUNIT_ASSERT_TRUE(reverse->pair->test, reverse_attach(reverse));
 }
 
 static void restore_messages(void *size)
@@ -162,19 +164,27 @@ static void messages_of_a_page(struct kunit *test)
 	xprtrdma_max_inline_write = PAGE_SIZE;
 }
 
-struct reverse *reverse_create_as(struct kunit *test, const struct memory_shape *shape)
+/* reverse_prepare - both sides, without a connection */
+struct reverse *reverse_prepare(struct kunit *test, const struct memory_shape *shape)
 {
 	struct reverse *reverse = kunit_kzalloc(test, sizeof(*reverse), GFP_KERNEL);
 	struct pair *pair = pair_create_as(test, shape);
 
 	KUNIT_ASSERT_NOT_NULL(test, reverse);
-	messages_of_a_page(test);
 	reverse->pair = pair;
 	pair->answer = pair_answer;
 	fake_callbacks_init(&reverse->callbacks);
 	pair->client.xprt->bc_serv = &reverse->callbacks.serv;
 	KUNIT_ASSERT_EQ(test, 0, xprtrdma_bc_setup(pair->client.xprt, 1));
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, reverse_destroy, reverse));
+	return reverse;
+}
+
+struct reverse *reverse_create_as(struct kunit *test, const struct memory_shape *shape)
+{
+	struct reverse *reverse = reverse_prepare(test, shape);
+
+	messages_of_a_page(test);
 	reverse_connect(reverse);
 	return reverse;
 }

@@ -34,7 +34,9 @@ void reverse_exchange(struct reverse *reverse, u32 words, u32 answer,
 		      enum callback_procedure procedure);
 bool reverse_ended(struct reverse *reverse, struct callback *cb);
 void reverse_drop_clnt(struct reverse *reverse);
+bool reverse_attach(struct reverse *reverse);
 void reverse_connect(struct reverse *reverse);
+struct reverse *reverse_prepare(struct kunit *test, const struct memory_shape *shape);
 struct reverse *reverse_create(struct kunit *test, bool iwarp);
 struct reverse *reverse_create_as(struct kunit *test, const struct memory_shape *shape);
 void reverse_expect_at_rest(struct reverse *reverse);
