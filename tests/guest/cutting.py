@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Cuts connections of mounts by a knob of SUNRPC: giving a transport an address, even the one that it
+has, makes it connect afresh. The knob takes the transport's lock, whose release does not wake it (seen
+in 6.12): it succeeds when it finds the lock free.
+"""
+import glob
+import os
+import signal
+import time
+
+KNOBS = "/sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*-rdma/dstaddr"
+
+
+def ask_knob(path, seconds):
+    """"dropped", "busy", or "refused": a transport for callbacks, or one that has gone.
+
+    A process of its own, because only the end of a process ends the wait for the lock.
+    """
+    child = os.fork()
+    if not child:
+        try:
+            with open(path, "r+", encoding="ascii") as knob:
+                address = knob.read()
+                knob.write(address)
+        except OSError:
+            os._exit(1)
+        os._exit(0)
+    end = time.monotonic() + seconds
+    while True:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return "refused" if status else "dropped"
+        if time.monotonic() > end:
+            break
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return "busy"
+
+
+def ask_often(path, seconds):
+    for n in range(10):     # each time with more patience
+        if (answer := ask_knob(path, seconds * 1.25 ** n)) != "busy":
+            break
+    return answer
+
+
+def cut():
+    """Each connection, if its lock is soon free: how many"""
+    return sum(ask_knob(path, 0.2) == "dropped" for path in glob.glob(KNOBS))
