@@ -58,4 +58,5 @@ def main(path, on_server):
     print(f"{len(values)} values, {names} names")
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

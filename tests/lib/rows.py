@@ -72,6 +72,7 @@ ROWS = (
     Row("ours-mounts-rxe", 180, "small", f"{LIGHT} --provider rxe --vers no",
         checks=("accept", "addressing", "listener", "administrator", "credits", "events")),
     Row("ours-mounts-debug", 50, "small", f"{DEBUG} --provider rxe --vers no", checks=("readers",)),
+    Row("ours-pages", 40, "tiny", f"{LIGHT} --vers no", checks=("pages",)),
     # Each shape of tests/provider
     Row("ours-memory", 50, "small", f"{LIGHT} --provider memory --vers no --env ALONE=4.2",
         checks=("shapes",)),
@@ -138,6 +139,12 @@ ROWS = (
     Row("ours-load-um", 1000, "small",
         "--engine uml --two --fs ext4 --disk --vers 3,4.2", "all",
         checks=("recalls", "shared", "server-reboot")),
+    # Pages that are lost, and whether in-tree loses as many
+    Row("intree-pages", 300, "small", f"{LIGHT} --client in-tree --server in-tree --vers no", "all",
+        checks=("pages",)),
+    *[Row(f"{who}-pages-{kernel}", 1000, "small",
+          f"--kernel {kernel} --client {side} --server {side} --vers no", "all", checks=("pages",))
+      for kernel in ("6.1", "6.12", "7.3") for who, side in (("ours", "ours"), ("intree", "in-tree"))],
     # Big endian
     Row("ours-s390x", 1000, "small", "--kernel s390x", "all",
         checks=("tree", "io", "callback", "verify")),
