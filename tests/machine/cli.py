@@ -24,7 +24,8 @@ started, with
   RUN_DIR    a folder shared with the host, kept with --log
 `vm-server <command>` runs something on the server, whether or not that is
 another machine. `vm-machine kill server` ends that machine without a word, and
-`vm-machine boot server` boots it again (or client). A report of any kernel checker, an umount or rmmod that fails
+`vm-machine boot server` boots it again (or client); `vm-machine suspend server`
+has it stand still for 15 seconds. A report of any kernel checker, an umount or rmmod that fails
 and a run past --timeout are failures, whatever the command returned.
 """
 

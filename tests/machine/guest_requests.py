@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What guests ask of the host: to end a machine, to boot one that has ended, and how long one has
-had a processor.
+"""What guests ask of the host: to end a machine, to boot one that has ended, to have one stand still,
+and how long one has had a processor.
 
-A guest puts a request into its shared folder, "<number> kill|boot|time <role>", and gets an answer,
-"<number> done" with the seconds, or what is wrong: guest/bin/vm-machine.
+A guest puts a request into its shared folder, "<number> kill|boot|suspend|time <role>", and gets an
+answer, "<number> done" with the seconds, or what is wrong: guest/bin/vm-machine.
 """
 import os
 import pathlib
+import signal
+import time
 
 NANOSECONDS = 1_000_000_000
 TICKS = os.sysconf("SC_CLK_TCK")
+SUSPENDED = 15  # seconds: less than a kernel takes for a processor that hangs
 
 
 def _running(process):
@@ -39,7 +42,8 @@ class GuestRequests:
 
     def __init__(self, nodes, kill, boot):
         self.nodes = {node.role: node for node in nodes}
-        self.actions = {"kill": kill, "boot": boot, "time": self._time}
+        self.actions = {"kill": kill, "boot": boot, "suspend": self._suspend,
+                        "time": self._time}
 
     def poll(self):
         """Carries out what the machines have asked for."""
@@ -59,6 +63,15 @@ class GuestRequests:
             return f"{role} is {'down' if node.down else 'up'} already"
         said = self.actions[action](node)
         return f"done {said}" if said else "done"
+
+    @staticmethod
+    def _suspend(node):
+        """Not the group of processes: user-mode Linux would see that those of its guest stop."""
+        os.kill(node.process.pid, signal.SIGSTOP)
+        try:
+            time.sleep(SUSPENDED)
+        finally:
+            os.kill(node.process.pid, signal.SIGCONT)
 
     @staticmethod
     def _time(node):
