@@ -8,22 +8,41 @@ import time
 from writer import BLOCK, BLOCKS, Writer, pattern
 
 
-class Timed(Writer):
-    """Keeps the longest operation in mind, and how many bytes were wrong. An operation is a
-    write, a buffered one with its fsync, or a read, past the page cache, of what was written."""
+class Account:
+    """Of operations: how many, the longest, and how many bytes were compared and were wrong"""
 
-    def __init__(self, path):
-        super().__init__(path)
+    def __init__(self):
         self.longest = 0.0
         self.operations = 0
+        self.verified = 0
         self.wrong = 0
+
+    def timed(self, operation, *arguments):
+        begin = time.monotonic()
+        operation(*arguments)
+        self.longest = max(self.longest, time.monotonic() - begin)
+        self.operations += 1
+
+    def compare(self, data, good):
+        """@data is to be @good: as many of its bytes are wrong as differ or are missing."""
+        self.verified += len(good)
+        if data != good:
+            self.wrong += abs(len(good) - len(data)) + sum(a != b for a, b in zip(data, good))
+
+
+class Timed(Account, Writer):
+    """An operation is a write, a buffered one with its fsync, or a read, past the page cache, of what
+    was written."""
+
+    def __init__(self, path):
+        Account.__init__(self)
+        Writer.__init__(self, path)
 
     def check(self, fd, block):
         if not self.generations[block]:
             return
         got = os.preadv(fd, [self.memory], block * BLOCK)
-        good = pattern(block, self.generations[block])
-        self.wrong += BLOCK - got + sum(a != b for a, b in zip(self.memory[:got], good))
+        self.compare(self.memory[:got], pattern(block, self.generations[block]))
 
     def buffered_write(self, choice):
         self.write(self.fds[0], choice.randrange(BLOCKS // 2))
@@ -34,12 +53,6 @@ class Timed(Writer):
 
     def direct_read(self, choice):
         self.check(self.fds[1], choice.randrange(BLOCKS // 2, BLOCKS))
-
-    def timed(self, operation, *arguments):
-        begin = time.monotonic()
-        operation(*arguments)
-        self.longest = max(self.longest, time.monotonic() - begin)
-        self.operations += 1
 
     def round(self, choice):
         for operation in (self.buffered_write, self.direct_write, self.direct_read):
