@@ -89,6 +89,10 @@ fuzz: packages
 hostile: packages
 	@scripts/hostile
 
+# All that goes wrong, for HOURS=N, by a SEED=N
+soak: packages
+	@scripts/soak $(HOURS:%=--hours %) $(MINUTES:%=--minutes %) $(SEED:%=--seed %)
+
 # What do the tests not notice? SEED=N COUNT=N
 mutate: packages
 	@scripts/mutate modules $(SEED:%=--seed %) $(COUNT:%=--count %)
@@ -123,5 +127,5 @@ clean:
 help:
 	@cat scripts/help.txt
 
-.PHONY: modules kunit headers install uninstall packages peer demo shell quick test test-all conformance bench fuzz hostile mutate coverage check doc deb dkms clean help
+.PHONY: modules kunit headers install uninstall packages peer demo shell quick test test-all conformance bench fuzz hostile soak mutate coverage check doc deb dkms clean help
 .DEFAULT_GOAL := modules
