@@ -52,3 +52,19 @@ expect() {
 	shift
 	[ "$@" ] || die "$what: expected $*"
 }
+
+# waits_for <seconds> <what> <command>...
+waits_for() {
+	local end=$((SECONDS + $1)) what=$2
+	shift 2
+	until "$@"; do
+		[ $SECONDS -le $end ] || die "not within the time: $what"
+		sleep 0.1
+	done
+}
+
+# under_io <argument>...: runs this check once more, with these arguments, while a process writes
+# and reads on the mount; what was written is verified afterwards
+under_io() {
+	VERSIONS=$VERS ../faults/run "$PWD/${0##*/}" "$@"
+}
