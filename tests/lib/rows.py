@@ -72,7 +72,6 @@ ROWS = (
     Row("ours-mounts-rxe", 180, "small", f"{LIGHT} --provider rxe --vers no",
         checks=("accept", "addressing", "listener", "administrator", "credits", "events")),
     Row("ours-mounts-debug", 50, "small", f"{DEBUG} --provider rxe --vers no", checks=("readers",)),
-    Row("ours-pages", 40, "tiny", f"{LIGHT} --vers no", checks=("pages",)),
     # Each shape of tests/provider
     Row("ours-memory", 50, "small", f"{LIGHT} --provider memory --vers no --env ALONE=4.2",
         checks=("shapes",)),
@@ -140,11 +139,17 @@ ROWS = (
         "--engine uml --two --fs ext4 --disk --vers 3,4.2", "all",
         checks=("recalls", "shared", "server-reboot")),
     # Pages that are lost, and whether in-tree loses as many
+    Row("ours-pages", 100, "tiny", f"{LIGHT} --vers no", "all", checks=("pages",)),
     Row("intree-pages", 300, "small", f"{LIGHT} --client in-tree --server in-tree --vers no", "all",
         checks=("pages",)),
     *[Row(f"{who}-pages-{kernel}", 1000, "small",
           f"--kernel {kernel} --client {side} --server {side} --vers no", "all", checks=("pages",))
       for kernel in ("6.1", "6.12", "7.3") for who, side in (("ours", "ours"), ("intree", "in-tree"))],
+    # What moves below a mount, or stops behind it
+    Row("ours-moves-rxe", 170, "small", f"{LIGHT} --vers 3,4.2 --mount-opts timeo=100", "all",
+        checks=("mountd", "listeners")),
+    Row("ours-link-local", 60, "small", f"{LIGHT} --vers no", "all",
+        checks=("link-local", "secure", "sysfs")),
     # Big endian
     Row("ours-s390x", 1000, "small", "--kernel s390x", "all",
         checks=("tree", "io", "callback", "verify")),
