@@ -67,8 +67,9 @@ class _Mount:
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
         said = host.run("umount", str(self.where))
-        if said and not said.status:
-            self.where.rmdir()
+        if said is None or said.status:
+            raise Problem(f"{self.where} could not be unmounted: umount -l {self.where}")
+        self.where.rmdir()
 
 
 def _module():

@@ -58,10 +58,13 @@ def _round(job, folder, seconds, size):
     done = subprocess.run(["fio", "--name=accept", f"--filename={folder}/speed", f"--size={size}", "--direct=1",
                            "--ioengine=libaio", "--time_based", f"--runtime={seconds}", "--output-format=json",
                            *job.options], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    after = processors()
     if done.returncode:
         return None
-    result = json.loads(done.stdout[done.stdout.index("{"):])["jobs"][0]
-    after = processors()
+    try:
+        result = json.loads(done.stdout[done.stdout.index("{"):])["jobs"][0]
+    except (ValueError, LookupError):
+        return None
     operations = result["read"]["total_ios"] + result["write"]["total_ios"]
     return {"value": job.value(result),
             "processor_us": (after[0] - before[0]) * 1e4 / max(operations, 1),
