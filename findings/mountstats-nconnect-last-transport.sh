@@ -30,7 +30,7 @@ xprt() {
 {
 	echo "device server:/ mounted on /mnt with fstype nfs4 statvers=1.1"
 	printf '\topts:\trw,vers=4.2,rsize=1048576,wsize=1048576,namlen=255,hard,proto=rdma,nconnect=2,port=20049\n'
-	printf '\tage:\t60\n'
+	printf '\t%s\t60\n' age:
 	printf '\timpl_id:\tname='"''"',domain='"''"',date='"'0,0'"'\n'
 	printf '\tcaps:\tcaps=0xffbfffff,wtmult=512,dtsize=1048576,bsize=0,namlen=255\n'
 	printf '\tnfsv4:\tbm0=0xfdffbfff,bm1=0xf9be3e,bm2=0x68800,acl=0x3,sessions,pnfs=not configured\n'

@@ -33,7 +33,7 @@ dpkg -x prometheus-node-exporter_*.deb root
 mount() {
 	echo "device $1 mounted on /mnt/$1 with fstype nfs4 statvers=1.1"
 	printf '\topts:\trw,vers=4.2,rsize=1048576,wsize=1048576,namlen=255,acregmin=3,acregmax=60\n'
-	printf '\tage:\t60\n'
+	printf '\t%s\t60\n' age:
 	printf '\tcaps:\tcaps=0xffbfffff,wtmult=512,dtsize=1048576,bsize=0,namlen=255\n'
 	printf '\tsec:\tflavor=1,pseudoflavor=1\n'
 	printf '\tevents:\t1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27\n'
