@@ -57,7 +57,7 @@ enum {
 	RPCRDMA_INLINE_DEFAULT = 1024,
 	RPCRDMA_INLINE_MIN = 1024,
 	RPCRDMA_INLINE_MAX = 262144,
-	/* Our threshold, unless the administrator sets another: 4 KiB of data and the rest of a message */
+	/* Our threshold, unless the administrator sets another: for 4 KiB of data in a message */
 	RPCRDMA_INLINE_USUAL = 5120,
 };
 

@@ -86,9 +86,9 @@ static inline int compat_runs_alloc(struct compat_runs *runs, u32 count, int nod
 }
 
 /*
- * Sets the runs behind the first one to @length bytes of @pages. Each page is a run of its own, even
- * if it follows the last one in memory: when rdma_rw registers memory, it relies on a region of n
- * pages taking n runs.
+ * Sets the runs behind the first one to @length bytes of @pages. Each page is a run of its own,
+ * even if it follows the last one in memory: when rdma_rw registers memory, it relies on a region
+ * of n pages taking n runs.
  */
 static inline void compat_runs_set_pages(struct compat_runs *runs, struct page **pages, u32 length)
 {

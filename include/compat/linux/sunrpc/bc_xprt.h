@@ -3,8 +3,8 @@
 #define COMPAT_SUNRPC_BC_XPRT_H
 
 /*
- * Since Linux 6.7 the callbacks that wait for the callback service are in a lock-less queue, and the
- * idle threads of the service are in a pool. Before, there were a list and a wait queue.
+ * Since Linux 6.7 the callbacks that wait for the callback service are in a lock-less queue, and
+ * the idle threads of the service are in a pool. Before, there were a list and a wait queue.
  */
 #include_next <linux/sunrpc/bc_xprt.h>
 #include <linux/sunrpc/svc.h>

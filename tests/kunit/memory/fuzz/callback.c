@@ -98,6 +98,7 @@ void fuzz_callbacks_end(struct fuzz *fuzz)
 		xprtrdma_bc_free_rqst(rqst);
 	reverse_drop_clnt(reverse);
 	for (i = 0; i < reverse->nr_calls; i++)
-		KUNIT_EXPECT_NE(fuzz->test, 0, wait_for_completion_timeout(&reverse->calls[i].done, 5 * HZ));
+		KUNIT_EXPECT_NE(fuzz->test, 0,
+				wait_for_completion_timeout(&reverse->calls[i].done, 5 * HZ));
 	reverse->nr_calls = 0;
 }
