@@ -613,8 +613,8 @@ void xprtrdma_reply_wc(struct ib_cq *cq, struct ib_wc *wc)
 	xprtrdma_receive_advance(receive, XPRTRDMA_MESSAGE_HANDLED);
 	receive->rv_length = wc->byte_len;
 	RPCRDMA_COUNT(conn->xc_transport->xt_counters.bytes_received_inline, wc->byte_len);
-	ib_dma_sync_single_for_cpu(conn->xc_id->device, receive->rv_buffer.bf_sge.addr, wc->byte_len,
-				   DMA_FROM_DEVICE);
+	ib_dma_sync_single_for_cpu(conn->xc_id->device, receive->rv_buffer.bf_sge.addr,
+				   wc->byte_len, DMA_FROM_DEVICE);
 	if (trace_xprtrdma_message_enabled())
 		xprtrdma_trace_message(conn, receive->rv_buffer.bf_data, wc->byte_len, wc);
 
