@@ -7,7 +7,7 @@ from docutils import nodes
 from sphinx import addnodes
 
 project = "RPC-over-RDMA for Linux"
-author = copyright = "The authors; GPL-2.0"  # pylint: disable=redefined-builtin
+author = copyright = "The rpcrdma-oot project; GPL-2.0-only"  # pylint: disable=redefined-builtin
 extensions = ["sphinx.ext.graphviz"]
 master_doc = "index"
 # Parts of reference.rst

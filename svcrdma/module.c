@@ -18,7 +18,9 @@
 #include "sysctl.h"
 
 MODULE_DESCRIPTION("RPC-over-RDMA version 1 server transport");
+MODULE_AUTHOR("The rpcrdma-oot project");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(RPCRDMA_OOT_VERSION);
 
 struct svc_xprt_class svcrdma_class = {
 	.xcl_name		= "rdma",

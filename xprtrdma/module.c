@@ -41,6 +41,8 @@ module_init(xprtrdma_init);
 module_exit(xprtrdma_exit);
 
 MODULE_DESCRIPTION("RPC-over-RDMA version 1 client transport");
+MODULE_AUTHOR("The rpcrdma-oot project");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(RPCRDMA_OOT_VERSION);
 MODULE_ALIAS("rpcrdma");
 MODULE_ALIAS("rpcrdma6");

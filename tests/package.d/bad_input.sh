@@ -61,7 +61,7 @@ kernel_of_32_bits() {
 	local kernel=6.12.0-686 result=0 status=0
 	kernel_of $kernel "# CONFIG_64BIT is not set"
 	refused_in_a_line "Linux $kernel has 32 bits" in_source make -s modules KVER=$kernel || result=1
-	in_root dkms build rpcrdma-oot/0.1 -k $kernel || status=$?
+	in_root dkms build "rpcrdma-oot/$version" -k $kernel || status=$?
 	[ $status = 77 ] || { echo "dkms build: status $status"; result=1; }
 	rm -r "$ROOT/lib/modules/$kernel"
 	return $result

@@ -34,6 +34,20 @@ def test_installed(tmp_path):
     assert not list(tmp_path.rglob("__pycache__"))
 
 
+def test_version(tmp_path):
+    """That of the checkout; or that which debian/rules has written; or a line"""
+    said = rpcrdma("--version")
+    said.check(0)
+    assert f'PACKAGE_VERSION="{said.out.split()[1]}"' in (TOP / "dkms.conf").read_text("utf-8").splitlines()
+    program, share = tmp_path / "sbin/rpcrdma", tmp_path / "share/rpcrdma-oot"
+    program.parent.mkdir()
+    shutil.copy(TOP / "tools/rpcrdma", program)
+    shutil.copytree(_MODULES, share)
+    rpcrdma("--version", program=program).check(2, "no file says which version this is")
+    (share / "version").write_text("7.8.9\n", "utf-8")
+    assert rpcrdma("--version", program=program).out == "rpcrdma 7.8.9\n"
+
+
 @pytest.mark.parametrize("path", [*sorted(_MODULES.glob("*.py")), TOP / "tools/rpcrdma"],
                          ids=lambda path: path.name)
 def test_imports(path):
@@ -92,7 +106,7 @@ def _offered(words, last):
 
 
 @pytest.mark.parametrize("words, last, wanted", (
-    ("rpcrdma", "", {*COMMANDS, "--help"}),
+    ("rpcrdma", "", {*COMMANDS, "--help", "--version"}),
     ("rpcrdma wire --color", "a", {"auto", "always"}),
     ("rpcrdma prometheus -o", CAPTURES / "read.p", {str(CAPTURES / "read.pcapng")}),
     ("rpcrdma wire", CAPTURES / "read.p", {str(CAPTURES / "read.pcapng")})),
