@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a release is made of: its version, which dkms.conf has, wherever it is written down; the addresses for
+reports; and scripts/commit-msg."""
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from documents import TOP
+
+COMMIT_MSG = TOP / "scripts/commit-msg"
+
+
+def text(name):
+    return (TOP / name).read_text("utf-8")
+
+
+VERSION = re.search(r'^PACKAGE_VERSION="([\d.]+)"$', text("dkms.conf"), re.M)[1]
+
+
+@pytest.mark.parametrize("name, pattern", (
+    ("CHANGELOG.md", r"^## ([\d.]+) \((?:not released yet|20\d\d-\d\d-\d\d)\)$"),
+    ("debian/changelog", r"^rpcrdma-oot \(([\d.]+)-\d+\) "),
+    ("debian/NEWS", r"^rpcrdma-oot \(([\d.]+)-\d+\) "),
+    ("README.md", r"^- \*\*Version\*\*: ([\d.]+) \(")))
+def test_version(name, pattern):
+    """The first one there, which is the newest"""
+    assert re.search(pattern, text(name), re.M)[1] == VERSION
+
+
+def test_version_in_commands():
+    """A command in a document that has a version has this one."""
+    found = re.findall(r"rpcrdma-oot[/-](\d[\d.]*\d)", text("Documentation/administration.rst"))
+    assert found
+    assert set(found) == {VERSION}
+
+
+def test_changes_are_in_order():
+    """Newest first, each one once"""
+    found = [tuple(map(int, version.split("."))) for version in re.findall(r"^## ([\d.]+)", text("CHANGELOG.md"), re.M)]
+    assert len(found) > 1
+    assert found == sorted(set(found), reverse=True)
+
+
+def test_address():
+    """One address of the maintainers"""
+    address = re.search(r"^Maintainer: (.*)$", text("debian/control"), re.M)[1]
+    assert f"\nM:\t{address}\n" in text("MAINTAINERS")
+    assert text("debian/upstream/metadata").strip().endswith(re.search("<(.*)>", address)[1])
+
+
+def _said(tmp_path, message):
+    path = tmp_path / "message"
+    path.write_text(message, "utf-8")
+    done = subprocess.run([sys.executable, "-B", COMMIT_MSG, path], capture_output=True, text=True, check=False)
+    assert done.returncode == bool(done.stdout)
+    assert not done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("message", (
+    "svcrdma: end a connection that only makes noise\n\nA client that sends noise was kept.\n",
+    "rpcrdma wire, tests/tool: read pipes\n\nBecause.\n\n# what git says of the commit\n",
+    "peer: " + "x" * 66 + "\n\nA link: https://example.org/" + "x" * 100 + "\n    " + "x" * 120 + "\n",
+    "Merge branch 'guide'\n", "fixup! svcrdma: end it\n"))
+def test_message(tmp_path, message):
+    assert not _said(tmp_path, message)
+
+
+@pytest.mark.parametrize("message, fault", (
+    ("", "no subject"),
+    ("# only what git says\n", "no subject"),
+    ("end a connection that only makes noise\n\nBody.\n", "no area"),
+    ("svcrdma: " + "x" * 64 + "\n\nBody.\n", "73 characters"),
+    ("svcrdma: end it.\n\nBody.\n", "full stop"),
+    ("svcrdma: added a test\n\nBody.\n", "no imperative"),
+    ("svcrdma: end it\nBody.\n", "no empty line"),
+    ("svcrdma: end it\n\n# what git says\n", "no body"),
+    ("svcrdma: end it\n\n" + "x" * 101 + "\n", "101 characters")))
+def test_bad_message(tmp_path, message, fault):
+    said = _said(tmp_path, message)
+    assert fault in said
+    assert said.count("\n") == 1
+
+
+def test_hook(tmp_path):
+    """git takes it as a hook, and refuses a commit by it; and it looks at commits that are there."""
+    def git(*arguments):
+        environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+        who = "-c", "user.name=x", "-c", "user.email=x@example.org"
+        return subprocess.run(["git", *who, "-C", tmp_path, *arguments], capture_output=True, text=True,
+                              check=False, env=environment)
+    git("init")
+    assert git("commit", "--allow-empty", "-m", "whatever").returncode == 0
+    git("config", "core.hooksPath", TOP / "scripts/hooks")
+    refused = git("commit", "--allow-empty", "-m", "whatever")
+    assert refused.returncode
+    assert "no area" in refused.stderr + refused.stdout
+    assert git("commit", "--allow-empty", "-m", "area: do it", "-m", "Since it was not done.").returncode == 0
+    done = subprocess.run([sys.executable, "-B", COMMIT_MSG, "HEAD"], cwd=tmp_path, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 1
+    assert re.fullmatch(r"[0-9a-f]{12}: the subject has no area.*\n[0-9a-f]{12}: it has no body.*\n", done.stdout)
+    done = subprocess.run([sys.executable, "-B", COMMIT_MSG, "no-such"], cwd=tmp_path, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 1
+    assert re.fullmatch(r"commit-msg: .*\n", done.stderr)
