@@ -148,6 +148,8 @@ ROWS = (
     # What moves below a mount, or stops behind it
     Row("ours-moves-rxe", 170, "small", f"{LIGHT} --vers 3,4.2 --mount-opts timeo=100", "all",
         checks=("mountd", "listeners")),
+    # rpcrdma accept changes the module of a machine that is client only.
+    Row("ours-compare", 200, "small", f"{LIGHT} --two --vers no --env ALONE=4.2", "all", checks=("compare",)),
     Row("ours-link-local", 60, "small", f"{LIGHT} --vers no", "all",
         checks=("link-local", "secure", "sysfs")),
     # Big endian

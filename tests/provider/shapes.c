@@ -97,7 +97,7 @@ const struct memory_shape memory_shapes[] = {
 	},
 	/* sw/rxe/rxe_param.h */
 	{
-		.name = "rxe", .key = "rxe", .driver = RDMA_DRIVER_RXE, .wrs = 1 << 20, .cqes = 1 << 15,
+		.name = "rxe", .key = "rxe", .driver = RDMA_DRIVER_RXE, .wrs = 1 << 20, .cqes = (1 << 15) - 1,
 		.send_sges = 32, .recv_sges = 32, .read_sges = 32, .pages = 512,
 		.page_sizes = 0xfffff000, .reads_served = 128, .reads_posted = 128, .vectors = 2,
 	},

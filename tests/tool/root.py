@@ -63,6 +63,13 @@ class Root:
         return host.Said(0, path.read_text("utf-8"), "") if path.exists() else \
             host.Said(2, "", "no answer")
 
+    @contextlib.contextmanager
+    def here(self):
+        """What runs in this process looks at this folder."""
+        with unittest.mock.patch.dict(os.environ, self._environment()), \
+                unittest.mock.patch.object(host, "ROOT", self.path):
+            yield
+
     def ask(self, *arguments):
         """The same in this process: in a hundredth of the time"""
         out, err = io.StringIO(), io.StringIO()

@@ -3,7 +3,11 @@
 anything. tests/guest/checks/accept has mounts."""
 import errno
 import os
+import pathlib
+import re
+import subprocess
 import sys
+import time
 
 import pytest
 
@@ -11,7 +15,13 @@ from run import TOP, rpcrdma
 
 sys.path.insert(0, str(TOP / "tools/rpcrdma.d"))
 # pylint: disable=wrong-import-position
+import accept  # noqa: E402
 import accept_data  # noqa: E402
+import accept_limits  # noqa: E402
+import accept_mount  # noqa: E402
+import accept_report  # noqa: E402
+import accept_turns  # noqa: E402
+from problem import Problem  # noqa: E402
 
 
 def test_pattern():
@@ -83,7 +93,317 @@ def test_no_attributes(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("arguments, said", (
     (("server:/x",), "no RDMA device"), (("server:/x", "--seconds", "-1"), "no time is negative"),
-    ((), "the following arguments are required"), (("server:/x", "--seconds", "x"), "invalid int value")))
+    ((), "which export?"), (("server:/x", "--seconds", "x"), "invalid int value"),
+    (("server",), "SERVER:/EXPORT is wanted"), (("--serve", "10.9.0.2", "--compare"), "--serve is for the server"),
+    (("--serve", "10.9.0.2", "server:/x"), "--serve is for the server")))
 def test_refused(tmp_path, arguments, said):
     """A line, and nothing is mounted."""
     rpcrdma("accept", *arguments, env={"RPCRDMA_ROOT": str(tmp_path)}).check(2, said)
+
+
+def _fields(shape):
+    """{member: number} of an entry of shapes.c"""
+    sizes = {"SZ_4K": "4096", "SZ_2M": "2097152", "SZ_1G": "1073741824"}
+    found = {}
+    for name, value in re.findall(r"\.(\w+) = ([^,]+),", shape):
+        value = value.replace("(u64)", "")
+        for word, number in sizes.items():
+            value = value.replace(word, number)
+        if re.fullmatch(r"[\da-fx\s<>()+*|~-]+", value):
+            # pylint: disable-next=eval-used
+            found[name] = eval(value)
+    return found
+
+
+def _shapes():
+    text = (TOP / "tests/provider/shapes.c").read_text("utf-8")
+    text = text[text.index("memory_shapes[] = {"):]
+    for name, rest in re.findall(r'\.name = "([^"]+)"(.*?)\n\t\}', text, re.S):
+        shape = _fields(rest)
+        yield name, (shape["wrs"], shape["cqes"], min(shape["send_sges"], shape["recv_sges"]), shape["read_sges"],
+                     shape["reads_served"], shape["reads_posted"])
+
+
+def test_table():
+    """It has the figures of the devices that the KUnit suites go through."""
+    shapes = dict(_shapes())
+    assert len(shapes) > 10
+    assert {name: row for rows in accept_limits.TABLE.values() for name, row in rows.items()} == shapes
+
+
+_DEVINFO = """hca_id:\tmlx5_0
+\ttransport:\t\t\tInfiniBand (0)
+\tvendor_id:\t\t\t0x02c9
+\tmax_qp_wr:\t\t\t8192
+\tdevice_cap_flags:\t\t0x{flags:08x}
+\tmax_sge:\t\t\t30
+\tmax_sge_rd:\t\t\t{sge_rd}
+\tmax_cqe:\t\t\t4194303
+\tmax_qp_rd_atom:\t\t\t16
+\tmax_res_rd_atom:\t\t4194304
+\tmax_qp_init_rd_atom:\t\t16
+"""
+
+
+@pytest.mark.parametrize("device, flags, sge_rd, lines", (
+    ("mlx5_0", 1 << 21, 30, ["as devices.rst has them for mlx5, ConnectX-4"]),
+    ("mlx5_0", 1 << 21, 16, ["devices.rst has for mlx5, ConnectX-4: max_sge_rd 30"]),
+    ("mlx5_0", 0, 30, ["it cannot register memory by work requests: the client cannot use it",
+                       "as devices.rst has them for mlx5, ConnectX-4"]),
+    ("efa_0", 1 << 21, 30, ["devices.rst has no such device"])))
+def test_limits(empty, device, flags, sge_rd, lines):
+    empty.program("ibv_devinfo", f"cat <<'EOF'\n{_DEVINFO.format(flags=flags, sge_rd=sge_rd)}EOF")
+    with empty.here():
+        entry = accept_limits.look(device)
+    assert entry["limits"] == {"max_qp_wr": 8192, "max_cqe": 4194303, "max_sge": 30, "max_sge_rd": sge_rd,
+                               "max_qp_rd_atom": 16, "max_qp_init_rd_atom": 16}
+    assert accept_limits.describe(entry)[1:] == lines
+
+
+def test_no_limits(empty):
+    empty.program("ibv_devinfo", "exit 1")
+    with empty.here():
+        assert "apt-get install ibverbs-utils" in accept_limits.describe(accept_limits.look("rxe0"))[0]
+
+
+def test_driver(empty):
+    """By its own name, by that of its driver, or by what it says of its node"""
+    folder = empty.put("sys/class/infiniband/rocep1s0/device/x", "").parent
+    (folder / "driver").symlink_to("../../../../bus/pci/drivers/mlx5_core")
+    empty.put("sys/class/infiniband/some/node_desc", "Software iWARP stack\n")
+    with empty.here():
+        assert [accept_limits.driver(name) for name in ("bnxt_re0", "rocep1s0", "some", "efa_0")] == \
+            ["bnxt", "mlx5", "siw", None]
+
+
+@pytest.mark.parametrize("how, said", (
+    ("serves", "this machine serves NFS over RDMA"), ("nobody to ask", "say --yes"), ("no fio", "it needs fio")))
+def test_compare_refused(empty, how, said):
+    """Nothing was unloaded."""
+    empty.put("sys/class/infiniband/rxe0/node_desc", "rxe\n")
+    empty.put("sys/module/xprtrdma/refcnt", "0\n")
+    empty.program("rmmod", f"touch {empty.path}/changed")
+    empty.program("modprobe", f"touch {empty.path}/changed")
+    empty.program("fio", "exit 0")
+    arguments = ["server:/x", "--compare"]
+    if how == "serves":
+        empty.put("sys/module/svcrdma/refcnt", "1\n")
+    if how == "no fio":
+        arguments += ["--seconds", "0"]
+    empty.run("accept", *arguments).check(2, said)
+    assert not (empty.path / "changed").exists()
+
+
+@pytest.fixture
+def server(empty):
+    """nfsd listens for RDMA; exportfs notes what it is told."""
+    empty.put("sys/class/infiniband/rxe0/node_desc", "rxe\n")
+    empty.put("proc/fs/nfsd/threads", "8\n")
+    empty.put("proc/fs/nfsd/portlist", "tcp 2049\nrdma 20049\n")
+    empty.put("exports", "")
+    (empty.path / "scratch").mkdir()
+    empty.program("exportfs", f'[ "$1" = -s ] && exec cat {empty.path}/exports\necho "$@" >>{empty.path}/told')
+    return empty
+
+
+def _serve(server, *arguments):
+    return server.run("accept", "--serve", "fd09::2", "--folder", str(server.path / "scratch"), *arguments,
+                      stdin=None, input="\n")
+
+
+def test_serve(server):
+    """One client gets a folder, which goes again."""
+    done = _serve(server)
+    done.check(0)
+    folder = re.match(r"ready (\S+) (\S+)\n", done.out)
+    assert folder[1] == folder[2]
+    exported, taken = (server.path / "told").read_text("utf-8").splitlines()
+    options = r"-o rw,no_root_squash,no_subtree_check,fsid=[0-9a-f-]{36}"
+    assert re.fullmatch(rf"{options} \[fd09::2\]:{folder[1]}", exported)
+    assert taken == f"-u [fd09::2]:{folder[1]}"
+    assert not list((server.path / "scratch").iterdir())
+
+
+def test_serve_below_root(server):
+    """Version 4 sees what is exported with fsid=0 as /."""
+    server.put("exports", f"{server.path}/scratch  *(rw,fsid=0,no_root_squash)\n")
+    assert re.match(r"ready /rpcrdma-accept-\w+ /\S+/scratch/rpcrdma-accept-\w+\n", _serve(server).out)
+    server.put("exports", "/other  *(rw,fsid=0)\n")
+    _serve(server).check(2, "--folder /other")
+    assert not list((server.path / "scratch").iterdir())
+
+
+@pytest.mark.parametrize("name, text, said", (
+    ("proc/fs/nfsd/threads", "0\n", "nfsd does not run"),
+    ("proc/fs/nfsd/portlist", "tcp 2049\n", "nfsd does not listen for RDMA"),
+    ("bin/exportfs", "#!/bin/sh\necho no such thing >&2; exit 1\n", "exportfs: no such thing")))
+def test_serve_refused(server, name, text, said):
+    server.put(name, text)
+    _serve(server).check(2, said)
+    assert not list((server.path / "scratch").iterdir())
+
+
+@pytest.mark.parametrize("client", ("name", "10.9.0.2,10.9.0.3", "*"))
+def test_serve_one_client(server, client):
+    """An address, and nothing that exportfs takes for more than one machine"""
+    server.run("accept", "--serve", client).check(2, "takes the address of the client")
+
+
+def test_serve_ends(server):
+    """A signal takes away what was made, as the end of the connection of ssh does."""
+    folder = server.path / "scratch"
+    process = subprocess.Popen([TOP / "tools/rpcrdma", "accept", "--serve", "10.9.0.2", "--folder", folder],
+                               env={**os.environ, "RPCRDMA_ROOT": str(server.path),
+                                    "PATH": f"{server.path}/bin:{os.environ['PATH']}"},
+                               text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout.readline().startswith("ready ")
+    assert list(folder.iterdir())
+    process.terminate()
+    process.communicate()
+    assert process.returncode == 0
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("said", ("", "ready", "bash: rpcrdma: command not found"))
+def test_ssh_refused(empty, said):
+    """A line of what came instead of the server's"""
+    empty.put("sys/class/infiniband/rxe0/node_desc", "rxe\n")
+    empty.program("ssh", f"echo '{said}'")
+    empty.run("accept", "--ssh", "root@server", "127.0.0.1").check(2, said or "has not begun there")
+
+
+_ENTRY = {"value": 10.0, "processor_us": 3.0, "interrupts": 1.5, "rounds": [9.0, 10.0, 11.0]}
+_DEVICE = {"name": "rxe0", "firmware": "", "port 1": "Ethernet, 4: ACTIVE, 2.5 Gb/sec",
+           "limits": {"limits": {"max_qp_wr": 5}, "registers": True, "like": "rxe",
+                      "differs": {"max_qp_wr": {"device": 5, "table": 6}}}}
+_REPORT = {
+    "date": "2026-11-30", "kernel": "6.12", "module": "xprtrdma", "devices": [_DEVICE],
+    "versions": [
+        {"version": "4.2", "counters": {"calls_inline": 7, "reconnects": 3},
+         "steps": [{"step": "files", "done": "44 files"}, {"step": "offsets", "failed": "a byte is wrong"},
+                   {"step": "callback", "left_out": "callback: none"}]},
+        {"version": "3", "left_out": "mount with vers=3: refused"}],
+    "turns": [{"name": "read 4 KiB, one at a time", "unit": "µs", "xprtrdma": _ENTRY,
+               "rpcrdma": _ENTRY | {"value": 12.0, "processor_us": 6.0, "interrupts": 0}},
+              {"name": "write", "unit": "µs", "xprtrdma": {}, "rpcrdma": _ENTRY}],
+    "server": {"kernel": "6.1", "module": "svcrdma", "devices": [],
+               "counters": {"bytes_read": 5, "errors_sent_vers": 2}}}
+_TEXT = """rpcrdma accept: 2026-11-30, Linux 6.12, client module xprtrdma
+  name rxe0, port 1 Ethernet, 4: ACTIVE, 2.5 Gb/sec
+    limits: max_qp_wr 5
+    devices.rst has for rxe: max_qp_wr 6
+
+NFS 4.2
+  ok     44 files
+  FAILED a byte is wrong
+  -      callback: none
+  calls: 7 in messages alone, 0 with a Read chunk, 0 with a Write chunk, 0 with a Reply chunk, 0 as a Long call, \
+0 with a reply that was read; 0 callbacks
+  regions: 0 registered, 0 invalidated by the server; 3 reconnects, 0 bad messages
+
+NFS 3
+  not tried: mount with vers=3: refused
+
+Speed with each client module, in turns (the middle of three rounds; in brackets how far they are apart)
+                                           xprtrdma          in-tree  processor and interrupts, xprtrdma / in-tree
+  read 4 KiB, one at a time  µs          10.0 (20 %)       12.0 (17 %)    0.50      -
+  write                      fio could not do it
+
+Server: Linux 6.1, module svcrdma
+  the server has counted 5 bytes by RDMA Read, 0 by RDMA Write, 2 errors sent, 0 bad messages
+
+FAILED: 1 of 3 steps
+"""
+
+
+def test_report(capsys):
+    accept_report.say(_REPORT)
+    assert capsys.readouterr().out == _TEXT.replace("\\\n", "")
+
+
+def test_report_of_server(capsys):
+    accept_report.say({"date": "2026-11-30", "kernel": "6.1", "module": "svcrdma", "devices": [_DEVICE],
+                       "counters": {"bytes_written": 5}})
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == "rpcrdma accept: 2026-11-30, Linux 6.1, server module svcrdma"
+    assert out[-1].startswith("  the server has counted 0 bytes by RDMA Read, 5 by RDMA Write")
+
+
+def _turns(empty, monkeypatch, refuses=None):
+    """--compare with fio and mounts that only take a note; a module that @refuses is not loaded"""
+    told = empty.path / "told"
+    empty.put("sys/module/xprtrdma/refcnt", "0\n")
+    empty.program("rmmod", f'rm -r {empty.path}/sys/module/$1 && echo "rmmod $1" >>{told}')
+    empty.program("modprobe", f'[ $2 = {refuses} ] && echo no such module >&2 && exit 1; '
+                  f'mkdir -p {empty.path}/sys/module/$2; echo "modprobe $2" >>{told}')
+    monkeypatch.setattr(accept_turns, "_one_turn", lambda options, version, rounds: [
+        known.append(_ENTRY) for known in rounds])
+    with empty.here():
+        found = accept_turns.compare(None, "4.2")
+    return found, told.read_text("utf-8").splitlines()
+
+
+def test_turns(empty, monkeypatch):
+    """Each is the first one in turns; at the end that is loaded which was before."""
+    found, told = _turns(empty, monkeypatch)
+    sides = [line.split()[1] for line in told if line.startswith("modprobe")]
+    assert sides == ["xprtrdma", "rpcrdma", "rpcrdma", "xprtrdma", "xprtrdma", "rpcrdma", "xprtrdma"]
+    assert [entry[side]["rounds"] for entry in found for side in accept_turns.SIDES] == [[10.0] * 3] * 12
+    assert os.listdir(empty.path / "sys/module") == ["xprtrdma"]
+
+
+def test_turns_refused(empty, monkeypatch):
+    """The in-tree module cannot be loaded: ours is there again."""
+    with pytest.raises(Problem, match="rpcrdma cannot be loaded: no such module"):
+        _turns(empty, monkeypatch, "rpcrdma")
+    assert os.listdir(empty.path / "sys/module") == ["xprtrdma"]
+
+
+class _Stuck:
+    hangs = False
+
+    @staticmethod
+    def lost():
+        return 2
+
+
+def test_no_end(tmp_path, monkeypatch):
+    """A step that hangs is told, and nothing else is tried on that mount."""
+    monkeypatch.setattr(accept, "LIMIT", 0.2)
+    monkeypatch.setattr(accept_data, "STEPS", (accept_data.locks, lambda folder: time.sleep(60), accept_data.names))
+    mount = _Stuck()
+    done = list(accept._steps(mount, tmp_path))
+    assert [("done" in step, step.get("failed")) for step in done] == [
+        (True, None), (False, "<lambda>: no end after 0.2 seconds")]
+    assert mount.hangs
+
+
+def test_lost_connection():
+    assert accept._connection(_Stuck())["failed"] == "2 connections were lost while the steps were done"
+
+
+_STATS = """device server:/ mounted on /tmp/a with fstype nfs4 statvers=1.1
+	xprt:	rdma 0 0 {} 1 2 3
+	xprt:	rdma 0 0 0 1 2 3
+device server:/b mounted on /tmp/b with fstype nfs4 statvers=1.1
+	xprt:	rdma 0 0 9 1 2 3
+"""
+
+
+@pytest.mark.parametrize("connects, lost", ((1, 0), (4, 3)))
+def test_mountstats(empty, connects, lost):
+    empty.put("proc/self/mountstats", _STATS.format(connects))
+    mount = object.__new__(accept_mount.Mount)
+    mount.where = pathlib.Path("/tmp/a")
+    with empty.here():
+        assert (mount.connects(), mount.lost()) == (connects, lost)
+
+
+def test_address(empty):
+    """Mounts of the same server over RDMA are counted: those of others, and over TCP, are not."""
+    empty.put("proc/mounts", "".join(f"s:/ /{where} nfs4 rw,proto={proto},addr={addr} 0 0\n" for where, proto, addr in (
+        ("a", "rdma", "10.9.0.1"), ("b", "rdma", "10.9.0.1"), ("c", "tcp", "10.9.0.1"), ("d", "rdma6", "fd09::1"))))
+    mount = object.__new__(accept_mount.Mount)
+    mount.where = pathlib.Path("/a")
+    with empty.here():
+        assert mount.address() == ("10.9.0.1", 1)

@@ -105,6 +105,18 @@ class _Direct:
 WAYS = (_Buffered, _Direct)
 
 
+def write_and_read(path, seed):
+    """A file by each way, of a size that has chunks and a rest, written anew and read"""
+    for way in WAYS:
+        size = 300001
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | way.flags, 0o600)
+        try:
+            way.write(fd, pattern(seed, 0, size), 0)
+            compare(f"a {way.name} file of {size} bytes", pattern(seed, 0, size), way.read(fd, size, 0))
+        finally:
+            os.close(fd)
+
+
 def files(folder):
     for way in WAYS:
         for seed, size in enumerate(SIZES, 1):

@@ -53,7 +53,9 @@ def processors():
     return sum(cpu[:3]) + sum(cpu[5:8]), lines.get("intr", [0])[0]
 
 
-def _round(job, folder, seconds, size):
+def one_round(job, folder, seconds, size="64m"):
+    """{value, processor_us, interrupts}, the last two for each operation, of this machine; None if fio could
+    not do it"""
     before = processors()
     done = subprocess.run(["fio", "--name=accept", f"--filename={folder}/speed", f"--size={size}", "--direct=1",
                            "--ioengine=libaio", "--time_based", f"--runtime={seconds}", "--output-format=json",
@@ -71,18 +73,18 @@ def _round(job, folder, seconds, size):
             "interrupts": (after[1] - before[1]) / max(operations, 1)}
 
 
+def middle(rounds):
+    """What counts of some rounds, and the values of all; nothing if fio could not do one of them"""
+    if not rounds or not all(rounds):
+        return {}
+    found = {key: statistics.median(one[key] for one in rounds) for key in rounds[0]}
+    return found | {"rounds": [one["value"] for one in rounds]}
+
+
 def measure(folder, seconds, size="64m"):
-    """[{name, unit, value, rounds, processor_us, interrupts}]; the last two are for each operation, of
-    this machine. A job that fio could not do has no value."""
-    found = []
-    for job in JOBS:
-        rounds = [_round(job, folder, seconds, size) for _ in range(ROUNDS)]
-        entry = {"name": job.name, "unit": job.unit}
-        if all(rounds):
-            entry |= {key: statistics.median(one[key] for one in rounds) for key in rounds[0]}
-            entry["rounds"] = [one["value"] for one in rounds]
-        found.append(entry)
-    return found
+    """[{name, unit, and what middle() has}]"""
+    return [{"name": job.name, "unit": job.unit} |
+            middle([one_round(job, folder, seconds, size) for _ in range(ROUNDS)]) for job in JOBS]
 
 
 def spread(entry):

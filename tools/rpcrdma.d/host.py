@@ -40,6 +40,14 @@ def read(name, errors="replace"):
         return ""
 
 
+def link(name):
+    """The last part of what a symbolic link leads to; "" if there is none"""
+    try:
+        return os.path.basename(os.readlink(path(name)))
+    except OSError:
+        return ""
+
+
 def names(folder):
     """What is in that folder, sorted"""
     try:

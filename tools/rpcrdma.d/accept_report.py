@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The report of rpcrdma accept as text."""
+import accept_limits
+import accept_speed
+
+_SHAPES = {"inline": "in messages alone", "read": "with a Read chunk", "write": "with a Write chunk",
+           "reply_chunk": "with a Reply chunk", "long": "as a Long call", "exposed": "with a reply that was read"}
+
+
+def failures(report):
+    return [f"NFS {entry['version']}: {step['step']}: {step['failed']}" for entry in report["versions"]
+            for step in entry.get("steps", ()) if "failed" in step]
+
+
+def _say_version(entry):
+    print(f"\nNFS {entry['version']}")
+    if "left_out" in entry:
+        print(f"  not tried: {entry['left_out']}")
+        return
+    for step in entry["steps"]:
+        word = "FAILED" if "failed" in step else "ok" if "done" in step else "-"
+        print(f"  {word:6} {step.get('failed') or step.get('done') or step['left_out']}")
+    counters = entry["counters"]
+    if counters:
+        ways = ", ".join(f"{counters.get('calls_' + shape, 0)} {words}" for shape, words in _SHAPES.items())
+        print(f"  calls: {ways}; {counters.get('calls_reverse', 0)} callbacks")
+        print(f"  regions: {counters.get('regions_registered', 0)} registered, "
+              f"{counters.get('regions_invalidated_remotely', 0)} invalidated by the server; "
+              f"{counters.get('reconnects', 0)} reconnects, {counters.get('bad_messages', 0)} bad messages")
+
+
+def _say_speed(report):
+    if "speed" not in report:
+        return
+    print("\nSpeed (the middle of three rounds; in brackets how far they are apart)")
+    for entry in report["speed"]:
+        if "value" not in entry:
+            print(f"  {entry['name']:28} fio could not do it")
+            continue
+        print(f"  {entry['name']:28} {entry['value']:10.1f} {entry['unit']:5} ({accept_speed.spread(entry):.0f} %)  "
+              f"{entry['processor_us']:7.1f} µs of processor and {entry['interrupts']:.2f} interrupts each")
+
+
+def _say_turns(report):
+    if "turns" not in report:
+        return
+    print("\nSpeed with each client module, in turns (the middle of three rounds; in brackets how far they are apart)")
+    print(f"  {'':26} {'':5} {'xprtrdma':>16} {'in-tree':>16}  processor and interrupts, xprtrdma / in-tree")
+    for entry in report["turns"]:
+        ours, other = entry["xprtrdma"], entry["rpcrdma"]
+        if not ours or not other:
+            print(f"  {entry['name']:26} fio could not do it")
+            continue
+        values = " ".join(f"{side['value']:10.1f} ({accept_speed.spread(side):2.0f} %)" for side in (ours, other))
+        print(f"  {entry['name']:26} {entry['unit']:5} {values}  {_ratio(ours, other, 'processor_us')} "
+              f"{_ratio(ours, other, 'interrupts')}")
+
+
+def _ratio(ours, other, key):
+    return f"{ours[key] / other[key]:6.2f}" if other[key] else "     -"
+
+
+def _say_server(report):
+    """What the server has said of itself; of --serve, the report is that"""
+    server = report.get("server")
+    if server:
+        print(f"\nServer: Linux {server['kernel']}, module {server['module']}")
+        _say_devices(server["devices"])
+        report = server
+    counters = report.get("counters")
+    if counters:
+        print(f"  the server has counted {counters.get('bytes_read', 0)} bytes by RDMA Read, "
+              f"{counters.get('bytes_written', 0)} by RDMA Write, "
+              f"{counters.get('errors_sent_vers', 0) + counters.get('errors_sent_chunk', 0)} errors sent, "
+              f"{counters.get('bad_messages', 0)} bad messages")
+
+
+def _say_devices(devices):
+    for device in devices:
+        print("  " + ", ".join(f"{name} {value}" for name, value in device.items() if value and name != "limits"))
+        for line in accept_limits.describe(device["limits"]):
+            print(f"    {line}")
+
+
+def say(report):
+    side = "client" if "versions" in report else "server"
+    print(f"rpcrdma accept: {report['date']}, Linux {report['kernel']}, {side} module {report['module']}")
+    if "export" in report:
+        print(f"  {report['export']} from {report['machine']}, {report['options']}")
+    _say_devices(report["devices"])
+    for entry in report.get("versions", ()):
+        _say_version(entry)
+    _say_speed(report)
+    _say_turns(report)
+    _say_server(report)
+    if "versions" not in report:
+        return
+    failed = failures(report)
+    tried = [entry for entry in report["versions"] if "steps" in entry]
+    print()
+    if failed:
+        print(f"FAILED: {len(failed)} of {sum(len(entry['steps']) for entry in tried)} steps")
+    elif tried:
+        print(f"all steps passed with {len(tried)} of {len(report['versions'])} versions")
+    else:
+        print("no version could be tried")

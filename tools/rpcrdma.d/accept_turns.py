@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""rpcrdma accept --compare: the speeds of this client with our module and with the in-tree one, in turns. The server
+stays as it is."""
+import sys
+import time
+
+import accept_speed
+import host
+from accept_mount import mounted
+from problem import Problem
+
+SIDES = ("xprtrdma", host.IN_TREE)
+_QUESTION = "This unloads the client's module, and loads xprtrdma and the in-tree rpcrdma in turns, three times. " \
+            "At the end that is loaded which is now.\nGo on? [y/N] "
+
+
+def _loaded():
+    return next((name for name in SIDES if host.is_loaded(name)), None)
+
+
+def allowed(options):
+    """Nothing is changed without having been allowed, and nothing that could not be put back."""
+    if host.is_loaded("svcrdma") or host.read("/proc/fs/nfsd/portlist").count("rdma"):
+        raise Problem("--compare: this machine serves NFS over RDMA, by modules that cannot be changed under it; "
+                      "use a client that does not")
+    if options.yes:
+        return
+    if not sys.stdin.isatty():
+        raise Problem("--compare changes the loaded module: say --yes, too, if nobody can be asked")
+    if input(_QUESTION).strip().lower() not in ("y", "yes"):
+        raise Problem("nothing was changed")
+
+
+def unload():
+    for name in SIDES:
+        end = time.monotonic() + 20
+        while host.is_loaded(name):
+            # A transport ends some time after the last mount.
+            said = host.run("rmmod", name)
+            if host.is_loaded(name) and time.monotonic() > end:
+                raise Problem(f"{name} cannot be unloaded: {said.err.strip() if said else 'no rmmod'}; unmount "
+                              "everything that uses RDMA")
+            time.sleep(0.2)
+
+
+def load(name):
+    # Past the settings by which a name means our module
+    said = host.run("modprobe", "--ignore-install", name)
+    if not host.is_loaded(name):
+        raise Problem(f"{name} cannot be loaded: {said.err.strip() if said else 'no modprobe'}")
+
+
+def _one_turn(options, version, rounds):
+    with mounted(options, version) as mount:
+        folder = mount.make_folder()
+        for job, known in zip(accept_speed.JOBS, rounds):
+            known.append(accept_speed.one_round(job, folder, options.seconds))
+
+
+def compare(options, version):
+    """[{name, unit, xprtrdma: what accept_speed.middle() has, rpcrdma: the same}]"""
+    before = _loaded()
+    rounds = {side: [[] for _ in accept_speed.JOBS] for side in SIDES}
+    try:
+        for number in range(accept_speed.ROUNDS):
+            # Neither side is always the first one.
+            for side in SIDES if number % 2 == 0 else SIDES[::-1]:
+                unload()
+                load(side)
+                _one_turn(options, version, rounds[side])
+    finally:
+        unload()
+        if before:
+            load(before)
+    return [{"name": job.name, "unit": job.unit} |
+            {side: accept_speed.middle(rounds[side][number]) for side in SIDES}
+            for number, job in enumerate(accept_speed.JOBS)]
