@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # What a person types. `make help` lists it.
 
 # A kernel of tests/kernel/build: um, um-debug, debug, kcsan, arm64-64k ...; or s390x, Debian's,

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The documents as HTML: `make doc`. They are plain reStructuredText, so that they can be read
 as files and in manual pages, too. A document that is named as a literal becomes a link here."""
 import re

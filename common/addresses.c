@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* The texts of an rpc_xprt's address: of the client's transport, and of the server's callbacks. */
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>

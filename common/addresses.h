@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* The texts of an rpc_xprt's address, which SUNRPC shows. addresses.c */
 #ifndef RPCRDMA_ADDRESSES_H
 #define RPCRDMA_ADDRESSES_H

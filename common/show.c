@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * The lines of the files: a name, a space, a value. Documentation/statistics.rst explains each
  * name, and scripts/check makes sure that none is missing there.

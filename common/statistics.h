@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /*
  * Statistics of connections: what client and server count, and the files that show it.
  * Documentation/statistics.rst has the names. Each module contains a copy of this code, and one

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* Rows of a table of sysctls; tests/doc/test_reference.py reads the tables of both sides. */
 #ifndef RPCRDMA_SYSCTL_H
 #define RPCRDMA_SYSCTL_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /*
  * Trace events of what goes over the wire, as rpcrdma wire --live draws it. Both sides have them:
  * each one's trace.h says RPCRDMA_MESSAGE_EVENT() and RPCRDMA_TRANSFER_EVENT(). Nothing is copied

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /*
  * What client and server do to an RDMA device in the same way: regions, RDMA Reads and Writes, and
  * message buffers. Each module contains a copy.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # kunit.py of Linux 6.12 (Debian 12: linux-source-6.12 6.12.117-1~deb12u1) reads the tests of the
 # first module in a console log only, and calls a log good in which those of the second have failed.
 #

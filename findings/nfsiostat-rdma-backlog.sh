@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # nfsiostat of nfs-utils 2.6.2 (Debian 12: nfs-common 1:2.6.2-4+deb12u1) shows another value for
 # the backlog of a mount over RDMA.
 #

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # node_exporter 1.5.0 (Debian 12: prometheus-node-exporter 1.5.0-1+b6) loses the statistics of all
 # NFS mounts of a machine as soon as one of them uses RDMA.
 #

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # tshark 4.0.17 (Debian 12: 4.0.17-0+deb12u3) does not put an RPC-over-RDMA message together when
 # the packet sequence number wraps in it.
 #

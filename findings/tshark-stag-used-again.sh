@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # tshark 4.0.17 (Debian 12: 4.0.17-0+deb12u3) loses the data of a READ over iWARP whose STag and
 # address an earlier READ of the connection had, although that STag was invalidated in between.
 #

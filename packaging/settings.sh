@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 # shellcheck shell=bash disable=SC2034
 # What make install and make dkms have in common: the settings beside the modules, and that
 # they do not mix with the package.

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Callbacks of NFSv4.1 and later: calls from the server to the client over the client's connection,
  * RFC 8167. Callbacks are inline messages, unless the client has announced that it takes chunks;

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Callbacks with chunks (RFC 8167 section 5.3), for clients that have announced that they take
  * them: a call that does not fit inline is exposed as a Position Zero Read chunk, and a call whose

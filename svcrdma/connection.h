@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* A connection (connection.c, notify.c) and its statistics (debugfs.c) */
 #ifndef SVCRDMA_CONNECTION_H
 #define SVCRDMA_CONNECTION_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* The credits of one connection (recv_ctxt.c) and of all connections together (budget.c) */
 #ifndef SVCRDMA_CREDIT_H
 #define SVCRDMA_CREDIT_H

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Files about the server's connections: /sys/kernel/debug/svcrdma/connections has a block for each
  * connection, and /proc/net/svcrdma has the sums over a network namespace.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* Memory that the client may access (region.c), and exposed replies (exposed_reply.c) */
 #ifndef SVCRDMA_EXPOSE_H
 #define SVCRDMA_EXPOSE_H

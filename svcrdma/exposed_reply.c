@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Replies that the client pulls: responder-provided Read chunks, for clients that have announced
  * that they take them. See Documentation/reliable-reply.rst.

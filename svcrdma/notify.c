@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Functions by which all other files tell a connection that there is a message to receive, or that
  * it has to end, and for which reason. recvfrom.c and connection.c act on that.

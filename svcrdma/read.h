@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* Calls with Read chunks (read_chunks.c, rq_arg.c, rxe.c) */
 #ifndef SVCRDMA_READ_H
 #define SVCRDMA_READ_H

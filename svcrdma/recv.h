@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* Receives and their messages (recvfrom.c, recv_ctxt.c). The contexts are in recv_ctxt.h. */
 #ifndef SVCRDMA_RECV_H
 #define SVCRDMA_RECV_H

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Receive contexts, each a buffer and the state of the call in it; and the grant of a connection,
  * from which the number of contexts and of posted Receives follows (RFC 8166 section 3.3.1).

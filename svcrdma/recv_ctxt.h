@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* A Receive context: a Receive buffer, and the call in it */
 #ifndef SVCRDMA_RECV_CTXT_H
 #define SVCRDMA_RECV_CTXT_H

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Memory regions, through which the client reads from our memory and writes to it, and exposures,
  * which are what exposed replies (exposed_reply.c) and callbacks with chunks (bc_chunks.c) have in

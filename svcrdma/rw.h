@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* RDMA Read and RDMA Write: rw.c */
 #ifndef SVCRDMA_RW_H
 #define SVCRDMA_RW_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* Messages to the client (sendto.c, send_ctxt.c). The contexts are in send_ctxt.h. */
 #ifndef SVCRDMA_SEND_H
 #define SVCRDMA_SEND_H

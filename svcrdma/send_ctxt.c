@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Send contexts: a buffer for a message, and the memory that is in use until its Send is complete;
  * and posting them to the Send Queue.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* A Send context: a Send buffer, and the memory that its Send and Writes use */
 #ifndef SVCRDMA_SEND_CTXT_H
 #define SVCRDMA_SEND_CTXT_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* Entries of the Send Queue (sq.c) */
 #ifndef SVCRDMA_SQ_H
 #define SVCRDMA_SQ_H

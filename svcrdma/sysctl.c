@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Settings and counters in /proc/sys/sunrpc/svc_rdma, under the names that scripts and nfs-utils
  * use. A setting takes effect for connections that are made afterwards, but max_credits_total,

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* Settings of the administrator, and counters (sysctl.c) */
 #ifndef SVCRDMA_SYSCTL_H
 #define SVCRDMA_SYSCTL_H

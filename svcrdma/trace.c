@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* Bodies of the tracepoints, and functions that call those for messages and chains. */
 #include "recv_ctxt.h"
 #include "send_ctxt.h"

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /*
  * Each failure has a tracepoint, and so has each step of a connection. The trace system is not
  * "rpcrdma", as that name belongs to the in-tree module.

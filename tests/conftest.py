@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What the tests in Python share: texts that have to be those of a file, tests that pytest would
 overlook, and results for tests/lib/verdict."""
 import pathlib

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Reverse direction (RFC 8167): the server calls, and we answer. This file has the transport's
  * operations for the reverse direction and the memory of the calls, and hands each call from its

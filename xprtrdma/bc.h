@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* Reverse direction: calls of the server (backchannel.c), and our replies (bc_reply.c). */
 #ifndef XPRTRDMA_BC_H
 #define XPRTRDMA_BC_H

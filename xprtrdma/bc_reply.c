@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Replies to calls of the server (RFC 8167). A reply that does not fit inline goes into the
  * Reply chunk of its call, if there is one (RFC 8166 section 4.3.3). If a reply fits neither way,

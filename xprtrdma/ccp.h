@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* RFC 5666's Connection Configuration Protocol. ccp.c */
 #ifndef XPRTRDMA_CCP_H
 #define XPRTRDMA_CCP_H

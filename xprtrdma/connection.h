@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* One connection. Each of its components has a header of its own. connection.c */
 #ifndef XPRTRDMA_CONNECTION_H
 #define XPRTRDMA_CONNECTION_H

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Files about the client's connections: /sys/kernel/debug/xprtrdma/connections has a block for
  * each transport, and /proc/net/xprtrdma has the sums of a network namespace.

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * A list of the last servers for which the log says that there is no connection, so that the log
  * does not repeat the message. A mount may be tried many times, each time with a new transport, so

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* Memory regions: the pool of a connection, and those that are registered for a call. frwr.c */
 #ifndef XPRTRDMA_MR_H
 #define XPRTRDMA_MR_H

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * RDMA Reads of messages: replies that the server exposes in a Read chunk, which servers announce
  * (Documentation/reliable-reply.rst), and reverse-direction calls with Read chunks, for which no

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* RDMA Reads of replies that the server exposes, and of its calls with Read chunks. pull.c */
 #ifndef XPRTRDMA_PULL_H
 #define XPRTRDMA_PULL_H

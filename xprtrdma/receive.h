@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* Receive buffers (receive.c), and the replies in them (reply.c). */
 #ifndef XPRTRDMA_RECEIVE_H
 #define XPRTRDMA_RECEIVE_H

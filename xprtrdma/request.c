@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * The transport's part of an RPC: the allocation of its buffers, the Send, the wait for the reply,
  * and the release of the buffers. Before a call may be encoded again its task also waits until the

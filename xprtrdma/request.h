@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* The transport's part of an RPC: from its buffers to the wait for its reply. */
 #ifndef XPRTRDMA_REQUEST_H
 #define XPRTRDMA_REQUEST_H

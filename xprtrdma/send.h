@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* Send buffers, and the entries of the Send Queue. send.c */
 #ifndef XPRTRDMA_SEND_H
 #define XPRTRDMA_SEND_H

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Knobs under /proc/sys/sunrpc and the line in mountstats. Names, ranges and the
  * order of the values are those of the in-tree transport, because scripts and

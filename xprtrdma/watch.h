@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* Timers that find out whether the server is still alive. watch.c */
 #ifndef XPRTRDMA_WATCH_H
 #define XPRTRDMA_WATCH_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* The credit window, and the buffers, whose number grows as they are used. window.c */
 #ifndef XPRTRDMA_WINDOW_H
 #define XPRTRDMA_WINDOW_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /*
  * RPC-over-RDMA client: the transport, and the variables that the whole module shares.
  *

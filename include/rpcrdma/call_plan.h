@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /*
  * How a requester sends a call, and which memory it offers for the reply: RFC 8166 sections 3.5 and
  * 4.3. An item is an argument or a result that may be moved out of the message (DDP-eligible).

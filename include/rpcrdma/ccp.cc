@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * The Connection Configuration Protocol, RFC 5666 section 6: one question of the client
  * and one answer of the server, in an RPC program of their own. RFC 8166 has removed it,

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /*
  * Connection Configuration Protocol, RFC 5666 section 6: an RPC program in which a client says
  * which sizes it uses, and the server answers with its own.

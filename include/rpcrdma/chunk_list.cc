@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* Chunk lists as a requester and a responder build them: RFC 8166 sections 3.4 and 4.3 */
 #include "chunk_list.hh"
 

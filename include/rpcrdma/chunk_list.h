@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* Read list, Write list and Reply chunk of a message: RFC 8166 section 3.4 */
 #ifndef RPCRDMA_CHUNK_LIST_H
 #define RPCRDMA_CHUNK_LIST_H

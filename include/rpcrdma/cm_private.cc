@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* CM private data and what two peers make of it: RFC 8797, and our extension of it */
 #include "cm_private.h"
 #include "math.hh"

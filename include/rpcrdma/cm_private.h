@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /*
  * CM private data: what each peer announces while a connection is made, and what the two of them
  * agree on. RFC 8797, and our extension of it (Documentation/reliable-reply.rst).

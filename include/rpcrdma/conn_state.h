@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* The states of a connection, for both sides */
 #ifndef RPCRDMA_CONN_STATE_H
 #define RPCRDMA_CONN_STATE_H

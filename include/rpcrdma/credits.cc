@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* Flow control, RFC 8166 section 3.3: the requester's window, the responder's grants */
 #include "credits.h"
 #include "math.hh"

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /*
  * Flow control of one direction, RFC 8166 section 3.3: the credit window of a requester, and the
  * budget from which a responder grants credits.

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Big-endian words in byte arrays of any alignment (RFC 4506 section 3). A word is copied, and then
  * its bytes are swapped. The compiler would make the same code of shifts of single bytes, but not

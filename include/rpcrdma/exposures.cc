@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* The table of exposed replies: reliable-reply draft, sections 4.1.3 and 5.4.3 */
 #include "exposures.h"
 

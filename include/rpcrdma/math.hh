@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* Arithmetic on numbers that a peer or an administrator chose. */
 #ifndef RPCRDMA_MATH_HH
 #define RPCRDMA_MATH_HH

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * A cursor over received bytes, which cannot leave its buffer; the core reads a message in no other
  * way. After the first read beyond the end each read fails and gives zero. So a parser may read a

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* What earlier replies of a procedure say about the size of the next one */
 #ifndef RPCRDMA_REPLY_HISTORY_H
 #define RPCRDMA_REPLY_HISTORY_H

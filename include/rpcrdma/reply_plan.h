@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* How a responder sends a reply, and which R_key it invalidates */
 #ifndef RPCRDMA_REPLY_PLAN_H
 #define RPCRDMA_REPLY_PLAN_H

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* The status of the codec, as a type that the caller cannot ignore, nor take for a bool */
 #ifndef RPCRDMA_RESULT_HH
 #define RPCRDMA_RESULT_HH

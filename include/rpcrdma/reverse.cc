@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Calls in the reverse direction with chunks: RFC 8167 section 5.3. The server is the requester,
  * and the client is the responder. No item of a callback is DDP-eligible, so chunks only carry

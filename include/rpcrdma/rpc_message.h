@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* What the transport has to know of the RPC message that it carries */
 #ifndef RPCRDMA_RPC_MESSAGE_H
 #define RPCRDMA_RPC_MESSAGE_H

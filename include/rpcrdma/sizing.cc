@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Queue depths from device limits. RFC 8166 section 3.3.1 leaves them to the implementation, but
  * whoever grants credits, or asks for some, has to post as many Receives.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /* The sizes of queues and pools of a connection, from the limits of its device */
 #ifndef RPCRDMA_SIZING_H
 #define RPCRDMA_SIZING_H

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * A pointer with a length. The <span> of libstdc++ cannot be used, since it needs functions that a
  * kernel module cannot link.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /*
  * Integer types for code that is compiled in the kernel (C and C++) and in
  * user space. This is the only file that may test __KERNEL__.

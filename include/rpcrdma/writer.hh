@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * The counterpart of Reader: a cursor that writes a message. A value that does not fit is not
  * written, and neither is any value after it.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What messages of RPC-over-RDMA have to be, in their order on the wire."""
 import collections
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What tshark decodes of a capture: messages of RPC-over-RDMA."""
 import collections
 import subprocess

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What our own tool says of a capture: the rules that it knows of memory, credits and headers
 (tools/rpcrdma.d/rules.py), and the headers that it has read, beside those that tshark has."""
 import collections

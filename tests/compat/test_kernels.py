@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Which kernel of a folder scripts/vm boots: tests/machine/kernels.py. A name without a flavour
 never stands for a kernel that has one."""
 import pytest

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What kbuild/compat-probe makes of kernels, with headers that have just what it asks for: of
 those that nobody has looked at, it says so, and writes nothing. And for which kernels
 kbuild/headers-check has a build go on."""

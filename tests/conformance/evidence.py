@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Which tests there are, by the sources, and how they went, by the logs.
 
 A test is named <kind>:<suite>.<case>, with /<parameter> behind it for one row of

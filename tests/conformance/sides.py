@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Of which side a test is, and which side a requirement speaks of.
 
 The requester is the client, xprtrdma, and the responder the server, svcrdma, in both

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The requirements: reads the table, and says what is wrong with it by itself.
 
     = RFC 8166: RPC-over-RDMA Version 1

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Each rule of the conformance table, broken once."""
 import contextlib
 import importlib.machinery

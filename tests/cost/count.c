@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A plugin for QEMU's TCG that counts what the guest's kernel executes, and what that would cost
  * the caches of a processor.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The parts of the bench that count what a guest executes, by a plugin of QEMU: count.c."""
 import pathlib
 import tempfile

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What the parts of the bench have measured: figures, and how they are shown.
 
 A figure is one number of one operation, for each side. Each has as many values as there were

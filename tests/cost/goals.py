@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What the bench judges: goals for ours, as parts of what in-tree takes, and what was recorded."""
 import dataclasses
 import pathlib

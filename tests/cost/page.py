@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A page of HTML that draws figures: bars of ours and others, in-tree's length being one."""
 import html
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What the operations of guest.py cost, from what it left in a run folder."""
 import array
 import bisect

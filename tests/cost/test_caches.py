@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The model of caches (caches.c): which accesses miss, and which lines move."""
 import ctypes
 import subprocess

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Figures: medians, spread and ratios; what is judged; tables and the page."""
 import json
 

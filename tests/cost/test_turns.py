@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Machines that take turns, and how long a processor was theirs."""
 import os
 import subprocess

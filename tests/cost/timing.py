@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The parts of the bench that look at clocks: that of a processor of the host, and that on the wall.
 
 Machines are in user mode: those of clock() have both ends of all mounts, and each has a side; those

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Machines that take turns: one of them works, the others wait.
 
 A guest says "ready-N" in its run folder when it wants its N-th turn, and with that, that the one

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What gcovr is told: where the counters of a run are, what the compiler has noted about them, and
 which sources count.
 

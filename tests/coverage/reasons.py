@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Lines that nothing reaches, and why that is so: unreached.txt.
 
     [The reason, in as many lines

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What is run to see which lines of the modules are reached, all of it on the kernel um-gcov."""
 import typing
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The test of what is between the counters and gcovr: what comes out of two small programs, and of
 counters that gcovr cannot read. In seconds, without a kernel:
 

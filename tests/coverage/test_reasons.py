@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The test of the reasons for lines that are not reached: those that there are, those that are
 missing, and those that are not true any more."""
 import pathlib

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Each command that a document shows is run here, or is one that a test runs: commands.txt."""
 import fnmatch
 import functools

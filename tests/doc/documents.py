@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The documents, and what is marked in them: literals, and blocks of commands."""
 import os
 import pathlib

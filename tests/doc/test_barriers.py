@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Barriers without a partner: what tests/lib/barriers.py finds in a small tree."""
 import pytest
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Names in comments: what tests/lib/comments.py finds in a small tree."""
 import pytest
 

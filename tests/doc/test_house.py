@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The tables of tests/lib/house.py, and its limits, of a small tree."""
 import pytest
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The pictures of the tour, and the ladder in README.md: what the tool draws of its captures."""
 import re
 import subprocess

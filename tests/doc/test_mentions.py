@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What documents name has to be there: files, folders, functions, other documents."""
 import functools
 import re

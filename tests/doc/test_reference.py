@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Documentation/reference against the code: the same names, defaults, ranges and fields, and no
 other ones. And each message of the log among the symptoms."""
 import re

@@ -107,3 +107,18 @@ def test_hook(tmp_path):
                           check=False)
     assert done.returncode == 1
     assert re.fullmatch(r"commit-msg: .*\n", done.stderr)
+
+
+def test_licence():
+    """SPDX's present name of it, in every file"""
+    done = subprocess.run(["git", "grep", "-lE", r"SPDX-License-Identifier: GPL-2\.0($|[^-])"], cwd=TOP,
+                          capture_output=True, text=True, check=False)
+    assert not done.stdout
+
+
+def test_copyright():
+    """What is installed somewhere says whose it is."""
+    done = subprocess.run(["git", "grep", "-L", "SPDX-FileCopyrightText: 2026 The rpcrdma-oot project", "--", "xprtrdma",
+                           "svcrdma", "common", "include", "tools", "packaging"], cwd=TOP, capture_output=True, text=True,
+                          check=False)
+    assert not done.stdout

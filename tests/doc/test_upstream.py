@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The pages about faults of others: each has the same parts, is in the table, and has its patch. A
 page that says it has no recipe shows no command."""
 import re

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """--help of each program prints what it is for, and does nothing; an option that it does not know has it
 print how to call it, and do nothing. What is called in a guest only (tests/guest,
 tests/machine/guest) is no program for a person."""

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The walk of a READ of 4 KiB: is it that of the source, is it short, and does the guide say so?"""
 import re
 

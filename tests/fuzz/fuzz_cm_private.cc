@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Any private data: against a search of its own, then encoded and negotiated. */
 #include <vector>
 

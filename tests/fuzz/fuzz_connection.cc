@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Any sequence of events, calls and replies: connection and twin stay together. */
 #include <rpcrdma/conn_state.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Any sequence of exposures, notifications and time: table and twin stay together. */
 #include "input.hh"
 #include "support/exposures_twin.hh"

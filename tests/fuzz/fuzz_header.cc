@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Any received message: decode, compare with the naive decoder, encode, decode
  * again. Then over little storage, whose size the first two words choose.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Any sequence of replies: history and twin agree, and the bounds hold. */
 #include "input.hh"
 #include "support/history_twin.hh"

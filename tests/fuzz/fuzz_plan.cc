@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Any shape of a call, any reply, any device: what is planned fits. */
 #include <rpcrdma/call_plan.h>
 #include <rpcrdma/reply_plan.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Any sequence of takes, untakes and grants: window and twin stay together. */
 #include "input.hh"
 #include "support/window_twin.hh"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Numbers out of fuzz input, and how a finding is reported. */
 #ifndef FUZZ_INPUT_HH
 #define FUZZ_INPUT_HH

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Writes the seeds of tests/fuzz/corpus: make -C tests/fuzz seeds. They are small, and in git;
  * this is how they came about.

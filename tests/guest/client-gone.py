@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Runs on the server: ends the client's machine, waits until all that it had here has been let
 go, and boots it again. What that took goes to a file:
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Cuts connections of mounts by a knob of SUNRPC: giving a transport an address, even the one that it
 has, makes it connect afresh. The knob takes the transport's lock, whose release does not wake it (seen
 in 6.12): it succeeds when it finds the lock free.

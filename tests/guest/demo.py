@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Copies a tree into and out of a mount of each version, compares every byte, and prints
 what went over the wire. Runs in a guest of scripts/vm in which nothing is mounted;
 scripts/demo starts it.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """How many pages of this machine are free, and who has the others, once nobody gives any back. As a
 program, it stops nfsd before, has the modules of the transport go, and prints a line of JSON."""
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Processes that are killed while they fork. Documentation/upstream/um-killed-fork.rst."""
 import mmap
 import os

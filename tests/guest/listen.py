@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Has nfsd, which has no thread now, listen on these addresses and no others.
 
     listen.py <transport> <address> <port> [...]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Writes and reads on all mounts while the network, or a machine, is at fault, and says what
 each fault has cost:
 

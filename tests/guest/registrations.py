@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """How much memory a client registers for operations whose replies are small but might be
 large, with our modules and with the in-tree one, in turns on one machine.
 

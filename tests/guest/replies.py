@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Replies that fit neither inline nor in the memory that the client offered: what our
 server makes of them, and what the in-tree one does, in turns on one machine.
 

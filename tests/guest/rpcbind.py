@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """In the place of rpcbind, whose Debian build does not know the netids rdma and
 rdma6: names one port for NFS, the real one for mountd, and keeps a list of who
 asked for what.

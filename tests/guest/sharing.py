@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """One of several that work in the same folder at the same time, on different machines:
 
     sharing.py <folder> <name> <seconds> <seed>

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Our modules and the in-tree one in turns, on one machine: for comparisons."""
 import os
 import subprocess

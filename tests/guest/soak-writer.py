@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Writes to a mount, and compares what comes back, until a file appears. What it has done comes out
 as JSON:
 

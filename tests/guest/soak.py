@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """All that goes wrong (faults/), in turns, under programs on mounts of all versions that verify what
 they have written; and at the end as many pages are free as at the beginning:
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Extended attributes of 1 byte to 60 KiB, and a long list of names."""
 import ctypes
 import hashlib

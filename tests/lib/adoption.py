@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Writes tests/expected from what ran: for whoever has added or removed a test, and looks at
 the difference before it is committed."""
 import json

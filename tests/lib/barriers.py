@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Memory barriers of the modules: does the comment above each of them name its partner?
 
 	tests/lib/barriers.py [--top DIR]

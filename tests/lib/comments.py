@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Names in the comments of C and C++: is each of them in the source?
 
 	tests/lib/comments.py [--top DIR] [--kinds] [FILE...]

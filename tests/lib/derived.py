@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Which checks the sources have: what has to run where no file of tests/expected lists it.
 
     unit                TEST, TEST_F, TEST_P of tests/unit, with the rows of their tables

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What must run, with the name of each check, for each part.
 
 derived.py has the names that the sources say. Those of any other part are in a file of
@@ -79,7 +79,7 @@ class Expected:
                 yield result.name, f"was skipped, and may not be: {result.why}"
 
 
-SPDX = "# SPDX-License-Identifier: GPL-2.0"
+SPDX = "# SPDX-License-Identifier: GPL-2.0-only"
 
 
 def _comments(path):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """How large the parts of the modules are, and how they hang together, in tables.
 
 	tests/lib/house.py [--top DIR] [--check | --calls FOLDER]

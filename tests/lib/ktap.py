@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Results of KUnit, from the console log of a machine, by the parser of kunit.py.
 
 The parser is that of the kernel source from which the machine's kernel was built. It takes one

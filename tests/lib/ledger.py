@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The one place where results are counted and a verdict is reached.
 
 Every command that tests something has a Ledger: it runs what it has to run, hands over each

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """How tests reach virtual machines, and what they build for them."""
 import os
 import pathlib

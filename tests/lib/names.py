@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The names in the statistics files: is each in Documentation/statistics.rst, and each of those
 in the source?
 

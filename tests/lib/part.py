@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Runs one part of the tests for `meson test`, and prints as TAP how its checks went.
 
 	part.py NAME COMMAND...

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What tests print, read as results: by line, and of GoogleTest. KTAP: ktap.py.
 
 A reader takes lines with feed(), and says at the end with finish() what is left over. It

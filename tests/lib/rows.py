@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The rows of the mount matrix: which sides and kernel, and what runs on their mounts.
 
 	rows.py		a line for each, for tests/meson.build: name, suite, how early, needs

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The test of the runner: for each part, a stub in the place of the machine, or of the program
 that has the tests. Whatever the stub does wrong has to come out as a failure, and what it
 does right as none.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The fallible calls of both modules: is each of them in the sweep of tests/kunit/memory?
 
 	tests/lib/sites.py [CONSOLE-LOG...]

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """C and C++ as tokens: which of them are in the body of a function, which brackets belong
 together, where statements begin. There is no grammar here, only as much as its users and the
 style of this tree need: operators stand between spaces, templates do not.

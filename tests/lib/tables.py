@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Tables in C and C++, read as text: which rows an initializer has, and what their names are.
 
 A row begins with its name, or says `.desc =` or `.name =` first. A row may be a macro, which may

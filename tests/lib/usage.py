@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The command line of a program whose text at the top says all about it: --help prints that."""
 import argparse
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A walk through the source: the functions that an operation enters, in the order of the calls.
 
 	tests/lib/walk.py [--top DIR] [--left-out] [LIST]

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Command line of scripts/vm: options in, exit status out."""
 import argparse
 import os

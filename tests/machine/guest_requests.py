@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What guests ask of the host: to end a machine, to boot one that has ended, to have one stand still,
 and how long one has had a processor.
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Builds the small initramfs from which a guest finds the host's files."""
 import lzma
 import pathlib

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The kernels that can be booted, and what each needs."""
 import dataclasses
 import pathlib

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Prepares what goes into a guest's /lib/modules/<release>: our modules where
 an installation puts them, and an index of all modules. depmod is run here
 because it is slow in a guest."""

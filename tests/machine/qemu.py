@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """QEMU without KVM, with what makes it reliable there.
 
 The TSC arguments: a guest that calibrates its clock under load gets it wrong now and then.

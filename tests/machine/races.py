@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Reports of KCSAN in a console log: which are of our modules.
 
 A report has the stacks of two accesses, or of one, if the other was by a function that is not

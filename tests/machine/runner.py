@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Runs a plan: starts the machines, watches them, and judges."""
 import os
 import pathlib

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """User-mode Linux: a kernel that is a process of the host."""
 import os
 import pathlib

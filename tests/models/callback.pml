@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The server's callbacks with chunks: one that is under way, answered, sent again or killed while
  * its connection, and nfsd's rpc_clnt, come to their end.

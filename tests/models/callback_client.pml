@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The client's side of callbacks: calls of the server come, are read, handed to the callback
  * service and answered, while the consumer stops its service and the transport goes.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The client's credits: three calls on a transport, whose server grants more or fewer with each
  * reply, answers in any order, and may keep a call for long. Buffers follow the window. SUNRPC's

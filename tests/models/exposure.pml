@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Replies that the server exposes: from the claim to the last LOCAL_INV, or the end of the
  * connection.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The client's fence: a task's memory is its own again only when the server cannot reach it. One
  * call on one connection, with a region or without; its reply, which may be one that is to be read

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The server's grants: a Receive is posted for each credit that the client may know of. Six calls
  * of a client that sends as many as the last grant allows that it has heard; the server answers in

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What a model says of itself, in the comment at its top:
 
     @part NAME  what it is; an environment has no functions

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Who polls the completion queue of the server's Receives: threads of nfsd, which a completion event
  * wakes, and from the teardown on a worker, which sees the completion of the drain.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Receives of the server without a lock for each message: how nfsd hears of a message, also of one that
  * comes before the connection is established, and how the Receive Queue is filled again.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """One exhaustive search: spin makes a program of the model, which says what it has found."""
 import re
 import subprocess

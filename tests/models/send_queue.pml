@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Send Queue entries, which are taken and given back without a lock while nobody waits: posters that
  * take some, wait for some and give them back, the worker that watches a queue with entries out, and

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Sends that ask for no completion: threads that post replies, signalled or not, the HCA, which
  * works in the order of the posts, and the completion handler, which gives contexts back.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A sample of mutants, one after the other or side by side, and what is said of it."""
 import collections
 import threading

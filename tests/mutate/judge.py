@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Who says whether a change was noticed, and the copies of the tree in which it is made."""
 import hashlib
 import os

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What can be changed in a source: sites, and at each of them one or more changes."""
 import difflib
 import random

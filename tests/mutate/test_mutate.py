@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The sampler: what it finds in a small text, and what it says of tests that notice everything,
 nothing, or what they should. In seconds, without a kernel."""
 import shutil

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154,SC2016
 # What make, make install and make dkms say to bad input, each in one line that says what to do;
 # nothing of ours is there before, and nothing is there afterwards.

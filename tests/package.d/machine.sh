@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
 # A machine whose files are those of the scratch root at $ROOT: apt in it, and a boot of it. It
 # believes that it runs the kernel that the root came with.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Many connections at a time, for tests/guest/checks/connections: each is made, and its calls are
  * answered, before the next one. When nobody has anything more to say on standard input, each

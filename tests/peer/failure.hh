@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* How a scenario ends early: with a sentence that says what was wrong. */
 #ifndef PEER_FAILURE_HH
 #define PEER_FAILURE_HH

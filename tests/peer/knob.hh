@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* What the administrator can set while a scenario runs */
 #ifndef PEER_KNOB_HH
 #define PEER_KNOB_HH

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  *	rdma-peer [--server ADDRESS] [--trace] --list | [NAME...]
  *	rdma-peer [--server ADDRESS] hostile --side client|server [--reverse] --count N --seed S

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Replies that fit neither inline nor in the memory that came with the call, and what a
  * server makes of them: ours delivers each. tests/guest/replies.py prepares the files.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The table of scenarios. Each file has a part of it, with names, the requirements
  * (numbers of the digests of RFC 8166 and of the others) that it shows, and

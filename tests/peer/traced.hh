@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* What a trace event of the modules has said since */
 #ifndef PEER_TRACED_HH
 #define PEER_TRACED_HH

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The provider in memory: devices, and how they are registered with ib_core. */
 #include <linux/dma-mapping.h>
 #include <linux/module.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The provider in memory: queue pairs, and posting to them. */
 #include <linux/delay.h>
 #include <linux/slab.h>

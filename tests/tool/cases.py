@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Conversations that break one rule each. CASES: {name: (the requirements that the tool has to
 name, what is done)}. Each has a connection of its own, on which a call was answered before."""
 from frames import CLIENT, PRIVATE, SERVER

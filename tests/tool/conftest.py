@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Machines for the tool to look at: a folder in the place of /"""
 import pytest
 

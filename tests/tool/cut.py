@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Makes a small capture of a large one: one RPC, and how its connection was made.
 
     cut.py CAPTURE XID OUT

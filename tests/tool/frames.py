@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Captures made by hand: Ethernet frames of RoCEv2 and of iWARP, and a file of them."""
 import struct
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A folder in the place of a machine that is as it should be: files, and what programs say."""
 import json
 import re

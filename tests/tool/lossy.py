@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Captures of which packets are missing, as a program that captures loses them: whatever is
 missing, nobody is accused, no time is negative, and no size is one that nobody has sent.
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Captures in which the same frames stand otherwise than usual. Each is a File of frames.py."""
 import struct
 

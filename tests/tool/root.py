@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A folder in the place of /, for the tool: files of the kernel, and programs with answers."""
 import contextlib
 import io

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Messages made by hand: RPC-over-RDMA headers, calls and replies of NFS."""
 import struct
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """rpcrdma accept without a machine: its bytes, how it finds wrong ones, and what it says before it mounts
 anything. tests/guest/checks/accept has mounts."""
 import errno

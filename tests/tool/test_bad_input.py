@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What is no capture, or a damaged one, or a long one: clear words, and bounds."""
 import os
 import random

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Each rule broken once, over RoCE and over iWARP."""
 import pytest
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Captures as other programs, devices and networks make them: what is in them is read, and shown
 as what it is."""
 import json

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What can be asked for: some of the RPCs, a timeline, objects."""
 import pytest
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Statistics: list, show, top and prometheus, on files that have what the kernel's have."""
 import json
 import math

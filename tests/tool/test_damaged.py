@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Captures that have not all that was on the wire, or not in its order: what is missing is said,
 and nobody is accused for it. What is there is judged all the same."""
 import pytest

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """rpcrdma check, on a folder in the place of a machine: a machine that is as it should be, and
 one thing after the other that is not. tests/guest/checks/diagnosis breaks most of them in a
 guest; what no device in software shows is asked here only.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Ladders of real RPCs: text, ASCII, colours, pictures. Each capture has the text beside it."""
 import re
 import xml.etree.ElementTree

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What a capture hardly shows: names of operations, private data, and how much is kept."""
 import xml.etree.ElementTree
 

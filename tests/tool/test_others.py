@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Connections that speak something else than RPC-over-RDMA, beside ours and alone: nobody breaks
 a rule there. What is ours is judged from its beginning on."""
 import itertools

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """rpcrdma check: what it says to type is typed into a shell, with programs in the places of mount,
 umount and others that note how they were called."""
 import json

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What is no regular file, as FILE: pipes with a name in /dev/fd or in a folder, good or not."""
 import contextlib
 import os

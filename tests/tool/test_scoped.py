@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """rpcrdma check and show: which address of a server they take, and addresses with a scope."""
 import re
 import socket

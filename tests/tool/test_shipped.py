@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What goes with the tool: its modules where the package puts them, manual page, completion."""
 import ast
 import re

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Ladders of trace events: what each side has seen of the same RPCs, lines that are none, and why
 there is nothing to be seen. tests/guest/checks/live has --live itself."""
 import pathlib

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* A budget of credits that many connections share */
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* RFC 8166 sections 3.5 and 4.3 */
 #include <gtest/gtest.h>
 

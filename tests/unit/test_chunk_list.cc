@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Building lists, and the lengths that a responder returns */
 #include <gtest/gtest.h>
 

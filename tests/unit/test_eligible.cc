@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* What may be reduced in a call: RFC 8166 section 6.1, RFC 8267 */
 #include <gtest/gtest.h>
 

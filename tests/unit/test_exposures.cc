@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Reliable-reply draft, sections 4.1.3 and 5.4.3 */
 #include <gtest/gtest.h>
 

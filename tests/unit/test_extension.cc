@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Documentation/reliable-reply.rst: the extension block */
 #include <gtest/gtest.h>
 

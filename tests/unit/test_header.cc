@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Whole headers: RFC 8166 sections 4.1 to 4.7 */
 
 #include <gtest/gtest.h>

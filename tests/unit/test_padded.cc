@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* RDMA_MSGP: RFC 5666 sections 3.9 and 4.3, RFC 8166 section 4.6.1 */
 #include <gtest/gtest.h>
 

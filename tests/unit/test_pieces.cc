@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* RFC 8166 section 3.4.5 */
 #include <gtest/gtest.h>
 

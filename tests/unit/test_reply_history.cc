@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Reliable-reply draft, section 5.3.1 */
 #include <gtest/gtest.h>
 

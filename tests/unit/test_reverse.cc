@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* RFC 8167 section 5.3, RFC 8166 sections 3.4.5 and 3.5 */
 #include <gtest/gtest.h>
 

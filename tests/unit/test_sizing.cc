@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Requirements 5, 6 and 85: receives for everything that is promised */
 #include <gtest/gtest.h>
 

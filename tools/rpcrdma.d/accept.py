@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """rpcrdma accept: a trial of a client, a server and the devices between them, for who has real ones.
 
 It mounts an export over RDMA in a temporary folder, makes a folder there, writes and reads in it,

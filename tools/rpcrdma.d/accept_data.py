@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """The steps of rpcrdma accept that move data. Each writes bytes that say where they belong, reads them,
 and looks at every one.
 

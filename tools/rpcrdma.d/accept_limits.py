@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """The limits of RDMA devices for rpcrdma accept: what a device says, beside what the tests of these modules take
 for it (devices.rst)."""
 import re

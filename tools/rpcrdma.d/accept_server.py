@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """The server's side of rpcrdma accept: --serve makes a scratch export for one client, and --ssh has that done on
 the server from the client."""
 import ipaddress

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """The speeds of rpcrdma accept, by fio: each round anew, the middle one counts, and all are told."""
 import json
 import statistics

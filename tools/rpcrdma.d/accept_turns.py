@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """rpcrdma accept --compare: the speeds of this client with our module and with the in-tree one, in turns. The server
 stays as it is."""
 import sys

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """Addresses, as people, mount and the kernel write them. A link-local one goes with its scope,
 the interface: fe80::1%nic0. The kernel writes the interface's number."""
 import ipaddress

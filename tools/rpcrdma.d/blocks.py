@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """The statistics files of both modules.
 
 A file has one item a line: a name, a space, a value. In `connections` the lines of a connection

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """rpcrdma check: the NFS mounts of this machine, and how connections to servers went."""
 import re
 

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """rpcrdma check: does nfsd run, and listen for RDMA?"""
 import re
 

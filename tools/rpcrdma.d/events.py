@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """Operations from the trace events of our modules: messages of one side, and the RDMA Reads and
 Writes that it does. common/trace.h has the events."""
 import contextlib

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """Which connections speak RPC-over-RDMA. NVMe, SMB, iSER and MPI go over RDMA, too; nothing below
 says what a Send has in it. So nobody is judged before one message of the connection, or what
 the peers said when they made it, leaves no doubt."""

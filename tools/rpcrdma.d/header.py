@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """The header of RPC-over-RDMA version 1, RFC 8166, from the bytes of a Send; and what a
 connection's private data say, RFC 8797 and Documentation/reliable-reply.rst."""
 import struct

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """This machine, or for tests the folder RPCRDMA_ROOT in its place: files, programs, modules."""
 import os
 import pathlib

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """Operations from TCP segments of iWARP."""
 from links import Bounded
 from operation import (ACCEPT, CLOSE, CONNECT, READ, REFUSAL, RESPONSE, SEND, WRITE, Operation)

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """What two peers do over RDMA: one thing on the wire, whatever carries it."""
 
 SEND, READ, RESPONSE, WRITE, REFUSAL = "send", "read", "response", "write", "refusal"

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """Packets of RoCE in the order in which they were sent: captures that were put together of two, of
 a bond's ports, say, have some in another one. What TCP carries, tshark puts in order."""
 import collections

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """What a message or an RDMA operation has to be. Ids are those of
 Documentation/conformance/requirements.txt, each with where it is written."""
 import typing

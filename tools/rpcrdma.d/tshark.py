@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """What tshark says of the layers below RPC-over-RDMA, frame by frame, as it comes.
 
 One pass, and nothing is reassembled but what TCP has cut: so neither tshark nor we need more

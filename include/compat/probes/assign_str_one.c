@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* Linux 6.10, 2c92ca849fcc ("tracing/treewide: Remove second parameter"). */
 #include <linux/stringify.h>
 #include <linux/types.h>

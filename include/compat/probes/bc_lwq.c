@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* Linux 6.7, 5b80147f7cb5 ("SUNRPC: use lwq for sp_sockets") and its series. */
 #include <linux/lwq.h>
 #include <linux/sunrpc/svc.h>

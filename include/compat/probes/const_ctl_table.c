@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* Linux 6.11, 78eb4ea25cd5 ("sysctl: treewide: constify the ctl_table argument"). */
 #include <linux/sysctl.h>
 

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* Linux 7.0, 5e541553588d ("RDMA/core: add bio_vec based RDMA read/write API"). */
 #include <rdma/rw.h>
 

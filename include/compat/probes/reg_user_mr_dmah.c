@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* Linux 6.17: a DMA handle for reg_user_mr. */
 #include <rdma/ib_verbs.h>
 

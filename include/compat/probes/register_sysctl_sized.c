@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* Linux 6.6, 9edbfe92a0a1 ("sysctl: Add size to register_sysctl"). */
 #include <linux/sysctl.h>
 

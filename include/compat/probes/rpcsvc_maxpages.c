@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* Until Linux 7.0: call and reply have one array of pages together. */
 #include <linux/sunrpc/svc.h>
 

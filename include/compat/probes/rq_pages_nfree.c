@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* Linux 7.1: call and reply have an array of pages each. */
 #include <linux/sunrpc/svc.h>
 

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* its headers do not compile as those of Linux 6.1 to 7.3 do */
 #include <linux/module.h>
 #include <linux/mm.h>

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* the pages of its struct svc_rqst are laid out in a way that nobody has looked at */
 #include <linux/sunrpc/svc.h>
 

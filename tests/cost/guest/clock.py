@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Processor time of operations, with our modules or with the in-tree one.
 
 Runs in a guest of scripts/vm --engine uml that has nothing mounted, while another one does the same

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What many connections of one server take, with our modules and with the in-tree one: 16 KiB reads.
 
 Runs in a guest of scripts/vm --count that has nothing mounted: connections.py SIDES. Both ends of

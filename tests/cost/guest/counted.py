@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What a guest of scripts/vm --count executes for an operation."""
 import ctypes
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The operations whose cost is counted, with our modules and with the in-tree one.
 
 Runs in a guest of scripts/vm --count that has nothing mounted: counts.py SIDES VERSIONS ROUNDS

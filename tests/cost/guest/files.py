@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Files without data, by several processes at once, each in directories of its own."""
 import os
 import pathlib

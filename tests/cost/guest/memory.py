@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What a connection takes in memory, both ends of it, with our modules and with in-tree: idle,
 and busy, with as many reads of 64 KiB under way as it has credits.
 

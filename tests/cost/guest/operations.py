@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What the guests of the bench do on a mount, and how they see to it that it is the same thing each
 time."""
 import ctypes

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Operations in a second and latencies of 1 KiB reads, by round-trip time and depth.
 
 Runs on the client of two machines of scripts/vm that has nothing mounted: waiting.py SIDE VERSIONS

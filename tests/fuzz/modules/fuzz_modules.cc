@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Gives the inputs of libFuzzer to the modules in a test kernel, and has their coverage back:
  * tests/kunit/memory/fuzz. Runs in a guest: tests/guest/fuzz-modules. With RPCRDMA_TWICE in the

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Takes the memory of its machine, all but some, and keeps it:
 
     fill-memory.py <seconds>

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """How many blocks of each file have a lock that keeps others out, of whoever it is. Takes none:
 
     locks-held.py <size of a block> <file>...

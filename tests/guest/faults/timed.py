@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """A writer that goes on while something is broken, and says afterwards what that has cost."""
 import os
 import pathlib

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Writes and reads blocks of a file, buffered and direct, until a file appears;
 then checks all of it.
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * SUNRPC encodes a call again. What it writes over, or frees, the server must not reach any
  * more. An NFS client of one procedure calls, and the server is silent.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * SUNRPC cannot make anything of an answer, and sends the call again. The connection is as good as
  * before. An NFS client of version 3 calls, and the test is the server.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Every truncation and every corruption of one word of what a server may send, while an
  * RPC waits for it. Whatever happens to the RPC: no Receive is lost, nothing stays

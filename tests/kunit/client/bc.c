@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The reverse direction: a callback service for the client's suites. */
 #include "../../xprtrdma/trace.h"
 #include "bc.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The reverse direction: what its suites of the client share. */
 #ifndef KUNIT_CLIENT_BC_H
 #define KUNIT_CLIENT_BC_H

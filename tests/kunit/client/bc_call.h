@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Calls of the server with chunks. */
 #ifndef KUNIT_CLIENT_BC_CALL_H
 #define KUNIT_CLIENT_BC_CALL_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The reverse direction with chunks, RFC 8167 section 5.3: what both have agreed on, and
  * calls that are to be read from the server.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The reverse direction, RFC 8167: calls of the server, and our replies. */
 #include <linux/sunrpc/bc_xprt.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Replies to calls of the server, and refusals, for which there is no Send buffer or no room in
  * the queue just then. Whoever waits is woken, also by what came back before it waited.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The reverse direction with chunks, RFC 8167 section 5.3: replies that go into the
  * server's memory.

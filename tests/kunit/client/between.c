@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Steps of the client between which a test has something happen. */
 #include "../fake/handover.h"
 #include "between.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What another context does between two steps of the code under test, where a test with one
  * thread could not come in between. Calls of these functions from another file than their own

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* A transport and its connection, for the client's suites. */
 #include <linux/module.h>
 #include <linux/slab.h>

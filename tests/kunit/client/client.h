@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the client's suites share: a transport with a connection over the provider for
  * tests, RPCs of any shape, and a server that is the test itself.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* A connection from its first step to its last, and every step that can fail. */
 #include <rdma/ib_cm.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Credits of the client: RFC 8166 section 3.3. */
 #include "between.h"
 #include "reply.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The end of an RPC's exposure: remote and local invalidation before the consumer sees
  * the memory, tasks that end without a reply, and the end of the connection.

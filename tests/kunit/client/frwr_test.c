@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Memory regions of the client: mapping, R_keys, the chain that is posted, the pool. */
 #include "client.h"
 

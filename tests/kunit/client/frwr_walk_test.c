@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Buffers of any shape in memory regions; the test goes from run to run. */
 #include <linux/prandom.h>
 

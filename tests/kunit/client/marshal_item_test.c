@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Calls of random shape, most of which have one item in one region: the message is what
  * rpcrdma_plan_call() says, and the memory is that of the call.

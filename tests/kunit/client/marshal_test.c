@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Calls of all shapes: what the server finds in the message and behind its R_keys is
  * the RPC call that was encoded, and the memory it is offered is the reply's.

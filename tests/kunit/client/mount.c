@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* What the suites for the rpc_xprt share. */
 #include <linux/delay.h>
 #include <linux/module.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A mount's rpc_xprt, and a task that connects it, for the transport's suites. */
 #ifndef KUNIT_CLIENT_MOUNT_H
 #define KUNIT_CLIENT_MOUNT_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Is the server's machine there? While calls wait and no reply comes, its HCA is asked for an
  * acknowledgement: xprtrdma/watch.c.

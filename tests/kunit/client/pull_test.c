@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Replies that the server exposes, when something is short that it takes to read them: Sends,
  * regions, work requests for Reads. They are read when it is there again, also if that was just

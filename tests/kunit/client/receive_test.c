@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The client's Receive buffers: enough are posted at any time, none is lost. */
 #include "client.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Shapes of RPCs that want replies: for struct client_shape and struct client_reply. */
 #ifndef KUNIT_CLIENT_REPLY_H
 #define KUNIT_CLIENT_REPLY_H

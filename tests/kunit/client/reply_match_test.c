@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Which RPC a message belongs to, if any; and RDMA_ERROR, which ends it. */
 #include "reply.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Replies of all kinds: what the RPC client sees of them, and those that are no reply. */
 #include "reply.h"
 

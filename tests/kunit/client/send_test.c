@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The client's requests when memory is short, and its Send buffers: which Send is
  * signalled, and what its completion frees.

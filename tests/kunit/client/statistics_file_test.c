@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The client's files: as they are read, while connections come and go; and why these went. */
 #include <linux/delay.h>
 #include <linux/slab.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* A transport that no mount has, for the client's suites and for the pair. */
 #include "client.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The ways in which a connection below the rpc_xprt ends, and the end of the rpc_xprt itself. */
 #include <linux/delay.h>
 #include <linux/module.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The rpc_xprt as a mount finds it, and mounts that do not get one. */
 #include <linux/module.h>
 #include <linux/seq_file.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The rpc_xprt above the connections: connecting, with what goes wrong and what SUNRPC is
  * told of it, and waiting before the next attempt.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A task that has stopped waiting for its reply, and waits until the server reaches none of its
  * memory: what comes of a reply that ends the call meanwhile.

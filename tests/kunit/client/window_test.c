@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The client's buffers follow the window: few at first, and never fewer than it promises. */
 #include "client.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The codec in the kernel: as compiled there, with the kernel's flags and checkers.
  * What the bytes mean is tested at length in user space (unit/); here each kind of

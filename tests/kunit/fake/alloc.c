@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Memory for the module that this is linked into. Like those of cm.c, these
  * definitions go before the exported ones. A test lets one allocation of its own thread

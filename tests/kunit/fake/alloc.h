@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* What a test does with its own thread: memory that it is refused, and patience. */
 #ifndef KUNIT_FAKE_ALLOC_H
 #define KUNIT_FAKE_ALLOC_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* What messages are made of: no page looks like its neighbour. */
 #ifndef KUNIT_FAKE_BYTES_H
 #define KUNIT_FAKE_BYTES_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* nfsd's callbacks; linked into the module that uses them. */
 #include "callback.h"
 #include "handover.h"

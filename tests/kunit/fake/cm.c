@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* rdma_cm without a wire; see cm.h. */
 #include <linux/delay.h>
 #include <linux/slab.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * rdma_cm, for the module that this is linked into: these definitions go before the
  * exported ones. Ids, their events, and what was said when a connection began; no device

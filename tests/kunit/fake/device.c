@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The provider for tests: device and memory regions. */
 #include <linux/module.h>
 #include <linux/slab.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Delays where control changes hands; see handover.h. */
 #include <linux/atomic.h>
 #include <linux/module.h>

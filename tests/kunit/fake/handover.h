@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Where a double or a helper has handed control to the code under test, and goes on: what that
  * code may free is freed while it sleeps. Not where that code has called, and waits. The parameter

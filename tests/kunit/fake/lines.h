@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The text of the statistics files, for tests: into a buffer, and taken apart again. */
 #ifndef KUNIT_FAKE_LINES_H
 #define KUNIT_FAKE_LINES_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The provider for tests: the queue pair. */
 #include <linux/module.h>
 #include <linux/slab.h>

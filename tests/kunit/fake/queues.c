@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Queues of the provider for tests, and what ids lead to there: to nobody. */
 #include <linux/slab.h>
 #include <rdma/mr_pool.h>

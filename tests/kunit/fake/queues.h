@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What ib_core and rdma_cm make of the provider for tests: protection domains, completion
  * queues and its one queue pair. Linked, as cm.c, into the module that uses it.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Services of SUNRPC without threads; linked into the module that uses them. */
 #include <linux/mm.h>
 #include <linux/sunrpc/bc_xprt.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What SUNRPC has beside a transport: nfsd and the NFS client's service for callbacks, whose
  * only thread is the test, and tasks.

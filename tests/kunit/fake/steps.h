@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Counts the entries of trees and lists that a file looks at: kbuild/Kbuild.kunit includes this
  * before the file's first line.

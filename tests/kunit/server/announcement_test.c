@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* What the server announces beside RFC 8797: Documentation/reliable-reply.rst */
 #include <linux/module.h>
 

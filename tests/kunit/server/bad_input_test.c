@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Every truncation and every corruption of one word of what a client may send. Whatever
  * is made of it: no buffer, no page and no queue entry is lost, and the next call works.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The server as requester: a connection, nfsd's rpc_clnt, and the client that answers. */
 #ifndef KUNIT_SERVER_BC_H
 #define KUNIT_SERVER_BC_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The server as requester, with chunks (RFC 8167 section 5.3): calls that the client has to
  * read, and replies that it writes, where both have announced that.

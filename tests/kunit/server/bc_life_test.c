@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The rpc_xprt of a back channel: how it is set up, and what becomes of it. */
 #include <linux/delay.h>
 #include <linux/module.h>

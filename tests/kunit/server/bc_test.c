@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The server as requester, RFC 8167: callbacks go through a real rpc_clnt, as nfsd's do,
  * and the client that answers them is the test.

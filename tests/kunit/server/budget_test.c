@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Credits that the connections of several hosts share. */
 #include <linux/slab.h>
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Calls that a client has taken apart into chunks. */
 #ifndef KUNIT_SERVER_CALL_H
 #define KUNIT_SERVER_CALL_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Calls whose Reads need memory regions, or entries, that are not there. */
 #include <rdma/mr_pool.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Calls as a server receives them: for each mix of chunks rq_arg holds the RPC call that
  * the client has taken apart, and what is no call is refused.

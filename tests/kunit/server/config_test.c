@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The server answers the Connection Configuration Protocol: RFC 5666 section 6. */
 #include <linux/unaligned.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Small calls with a Read chunk, whose Reads begin before a thread of nfsd has looked at them. */
 #include <linux/random.h>
 #include <linux/unaligned.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* What the suites for replies share. */
 #include <linux/unaligned.h>
 #include <linux/vmalloc.h>

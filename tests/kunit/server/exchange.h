@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A call that offers chunks, and the reply that is to go there. */
 #ifndef KUNIT_SERVER_EXCHANGE_H
 #define KUNIT_SERVER_EXCHANGE_H

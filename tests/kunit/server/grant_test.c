@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The server's grant: small at first, larger for a client that uses it. */
 #include <linux/unaligned.h>
 

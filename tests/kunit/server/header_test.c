@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Messages whose header is wrong, or from another version, or obsolete. */
 #include <linux/slab.h>
 #include <linux/unaligned.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* A connection on which nothing happens: the peer is asked whether it is there. */
 #include "sq.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Listeners: what is left when one goes. */
 #include <linux/delay.h>
 #include <linux/sunrpc/addr.h>

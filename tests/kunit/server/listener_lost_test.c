@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Listeners whose device goes or whose address moves: they listen again, by themselves, for
  * as long as nfsd wants them.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Listeners: from a port to a connection that nfsd knows, and each step that can fail. */
 #include <linux/sunrpc/addr.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* What the listener's suites share: a listener, and clients that come. */
 #include <linux/module.h>
 #include <linux/sunrpc/addr.h>

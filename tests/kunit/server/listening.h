@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A service that listens, for the listener's suites. */
 #ifndef KUNIT_SERVER_LISTENING_H
 #define KUNIT_SERVER_LISTENING_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What the server's suites and the pair share: svcrdma/module.c without SUNRPC, and a
  * connection at rest.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The server's module, in a kernel whose SUNRPC does not know it; a connection of it. */
 #ifndef KUNIT_SERVER_MODULE_H
 #define KUNIT_SERVER_MODULE_H

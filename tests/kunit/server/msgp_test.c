@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * RDMA_MSGP: refused (RFC 8166 section 4.6.1), or, where the administrator wants it,
  * served as the RDMA_MSG that it might have been.

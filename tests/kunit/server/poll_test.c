@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A thread of nfsd polls the completions of Receives. Here these are complete when they are polled;
  * memory/pair/poll_test.c has them wait in a queue.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Calls with Read chunks take pages before anybody knows who the client is: there is a
  * bound to them, and what is above it waits in order.

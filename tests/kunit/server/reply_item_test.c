@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Replies of random shape, most of which have one item in their pages and are offered one segment:
  * whatever way they are built, the client gets what nfsd has encoded, where it is to go.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Replies: what goes inline, by Write chunks and by the Reply chunk, in which header, and
  * who owns the pages meanwhile.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* A connection and a service, for the server's suites. */
 #include <linux/module.h>
 #include <linux/slab.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the server's suites share: a connection over the provider for tests, a service
  * without threads, and a client that is the test itself.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Send Queue entries of the server: what waits is served in the order of arrival, without
  * a thread, until the connection ends.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The watch over a Send Queue: one that stands still ends its connection. */
 #include "sq.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* What the server counts, for which event and for no other; and its files as they are read. */
 #include <linux/unaligned.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Replies whose Sends ask for no completion. Their contexts are the HCA's until a signalled Send
  * behind them is complete.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * RDMA Writes of any part of any reply: what lies in the pages is taken without a walk, and the
  * test compares bytes.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Runs commands on the server machine for the client machine.
 
     control.py serve <port>             until it is told to finish

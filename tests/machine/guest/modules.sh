@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Puts modules where modprobe finds them, as an installation would. The kernel
 # asks for them by name when the first mount or listener needs them.

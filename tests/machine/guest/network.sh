@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
 # One NIC and an RDMA device on it. A machine alone has a dummy NIC: the RDMA
 # providers connect it to itself.

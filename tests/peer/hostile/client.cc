@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Mutated replies to our client. */
 #include <sys/stat.h>
 #include <unistd.h>

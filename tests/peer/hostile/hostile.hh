@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Mutated messages by the thousand, while a healthy mount beside it is served. */
 #ifndef PEER_HOSTILE_HH
 #define PEER_HOSTILE_HH

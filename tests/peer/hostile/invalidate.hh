@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Sends With Invalidate: of which R_keys, whose turn it is, and how many of each were sent */
 #ifndef PEER_INVALIDATE_HH
 #define PEER_INVALIDATE_HH

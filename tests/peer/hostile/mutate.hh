@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Messages that are nearly right: changed in one place or a few. */
 #ifndef PEER_MUTATE_HH
 #define PEER_MUTATE_HH

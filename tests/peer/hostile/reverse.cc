@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Mutated messages of the reverse direction: calls to our client, replies to our server. */
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The healthy neighbour of a hostile peer */
 #ifndef PEER_WATCH_HH
 #define PEER_WATCH_HH

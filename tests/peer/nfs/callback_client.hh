@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The peer as a client of NFSv4.1 with a back channel, which our server calls. */
 #ifndef PEER_CALLBACK_CLIENT_HH
 #define PEER_CALLBACK_CLIENT_HH

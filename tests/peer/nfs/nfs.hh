@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Just enough of ONC RPC and NFS: calls as bytes, and the few fields of replies that
  * scenarios look at. RFC 5531, RFC 1813, RFC 7530.

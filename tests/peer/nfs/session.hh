@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The peer as client: one connection to nfsd, and what RFC 8166 makes it expect
  * from there. Each expect_ function throws Failed.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The peer as a client of NFSv4.1 or later: a session, of which one slot is used. */
 #ifndef PEER_SESSION41_HH
 #define PEER_SESSION41_HH

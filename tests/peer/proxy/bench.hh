@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* What most scenarios against our client have: a proxy and a mount through it. */
 #ifndef PEER_BENCH_HH
 #define PEER_BENCH_HH

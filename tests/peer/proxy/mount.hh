@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* A mount of this machine's own client through a proxy, and work on it. */
 #ifndef PEER_MOUNT_HH
 #define PEER_MOUNT_HH

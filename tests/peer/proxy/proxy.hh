@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The peer as server: takes the calls of our client, has nfsd answer them over TCP, and
  * sends the answers as RFC 8166 wants, or as the scenario wants.

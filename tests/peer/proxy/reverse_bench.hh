@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* A mount with a back channel, and the calls that come over it. */
 #ifndef PEER_REVERSE_BENCH_HH
 #define PEER_REVERSE_BENCH_HH

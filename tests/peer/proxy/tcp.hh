@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* RPC over TCP, record-marked (RFC 5531 section 11): the way to the real nfsd. */
 #ifndef PEER_TCP_HH
 #define PEER_TCP_HH

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Messages under construction: bytes that grow at the end, in XDR's order. */
 #ifndef PEER_BYTES_HH
 #define PEER_BYTES_HH

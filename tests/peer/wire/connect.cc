@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* How connections come to be: librdmacm, and what is said in private data. */
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Transport headers. What is received goes through the codec. What is sent is
  * written word by word, since half of it is what the codec refuses to make.

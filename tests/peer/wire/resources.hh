@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* What must not have grown: objects of the RDMA device, of kernel and user space. */
 #ifndef PEER_RESOURCES_HH
 #define PEER_RESOURCES_HH

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What was sent and received, for people: kept for each scenario and shown when it
  * fails, or at once with --trace.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * One end of a connection, over libibverbs and librdmacm: sends and receives any
  * bytes, exposes memory, reads and writes what it was shown. It follows no rule

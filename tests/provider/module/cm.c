@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * rdma_memory.ko: connections between two queue pairs of this kernel, for the connection manager
  * of iWARP.

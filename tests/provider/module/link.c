@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* rdma_memory.ko: devices; see link.h. */
 #include <linux/dma-direct.h>
 #include <linux/module.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * rdma_memory.ko: the provider in memory as a device that rdma_cm finds, for mounts and for the
  * bench.

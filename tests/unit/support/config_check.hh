@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What holds for RFC 5666 section 6 whatever the bytes are, by a reader of its own. No
  * gtest in here: the fuzz target uses it, too. Returns null or says what is wrong.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The states of a connection as a table, and what has to hold over a whole life: what was
  * begun is torn down once, and each new connection begins with one call (RFC 8166 section

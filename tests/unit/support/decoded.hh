@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Lists with storage of their own, and what the codec made of a message */
 #ifndef UNIT_DECODED_HH
 #define UNIT_DECODED_HH

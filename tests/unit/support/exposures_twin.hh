@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The table of exposed replies said in another way: a list in order of arming. Oracle
  * for struct rpcrdma_exposures.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What holds for the decoder whatever the bytes are. No gtest in here: the fuzz
  * targets use it, too. Each check returns null or says what is wrong.

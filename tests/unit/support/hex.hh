@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Bytes written as hex digits; blanks are ignored, and comments from # on. */
 #ifndef UNIT_HEX_HH
 #define UNIT_HEX_HH

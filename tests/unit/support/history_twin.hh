@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What has come of each procedure, all of it, and the bounds that reply_history.cc
  * states. Oracle for struct rpcrdma_reply_history.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Made by hand from RFC 8166 sections 4.1.2 and 4.7. Requirements shown: 17 (XDR),
  * 18, 19, 21, 22, 37, 38, 39, 47, 54, 57, 58, 61, 62.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Good messages, byte by byte, with what they mean */
 #ifndef UNIT_MESSAGES_HH
 #define UNIT_MESSAGES_HH

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A second decoder, written to be obvious and not to be fast: the oracle for the
  * real one. It allocates, throws, and knows no limit of storage.

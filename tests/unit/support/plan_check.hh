@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a call plan promises, tried out: the planned header is built and encoded,
  * and the largest reply is laid out as a responder would. Null, or what is wrong.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The credit rules of RFC 8166 section 3.3 said in another way: a set of calls, and
  * a grant that may not be there yet. Oracle for struct rpcrdma_window.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* A responder that writes byte by byte: oracle for rpcrdma_chunk_set_written() */
 #ifndef UNIT_WRITTEN_TWIN_HH
 #define UNIT_WRITTEN_TWIN_HH

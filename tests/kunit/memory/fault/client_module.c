@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* xprtrdma/module.c, for the sweep. */
 #include "reload.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Which of the modules' fallible calls is refused; see fault.h. */
 #include <linux/bitops.h>
 #include <linux/compiler.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* What the two modules do when they are loaded and unloaded; as often as one likes. */
 #ifndef KUNIT_MEMORY_FAULT_MODULES_H
 #define KUNIT_MEMORY_FAULT_MODULES_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* In front of a module.c that is a part of another module: its init is a function like others. */
 #include <linux/init.h>
 #include <linux/module.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The ends of the section that lists the sites: ld puts it together in the order of the files. */
 #ifndef KUNIT_MEMORY_FAULT_SECTION_H
 #define KUNIT_MEMORY_FAULT_SECTION_H

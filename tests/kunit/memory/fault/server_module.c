@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* svcrdma/module.c, for the sweep. Its transport class is one that no connection here is of. */
 #include "reload.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A place in the modules' source where something can be refused. */
 #ifndef KUNIT_MEMORY_FAULT_SITE_H
 #define KUNIT_MEMORY_FAULT_SITE_H

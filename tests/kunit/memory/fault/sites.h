@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The fallible calls of both modules, each of which a test can have refused. Included in front
  * of each of their C files where these are compiled for memory_kunit, and never else.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * nfsd's callbacks, and the NFS client's answers. SUNRPC's own tasks send the callbacks, in its
  * work items: a step is over when each task sleeps.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * /dev/rpcrdma_fuzz: write() is a run with one input, and read() gives the counters of the last
  * run. A run is done by the thread of KUnit, since a test that fails at once ends its thread.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A fuzzer that plays SUNRPC, nfsd, the peer, the device and the administrator against both
  * transports over the provider in memory. An input is a list of steps (steps.c); after each step

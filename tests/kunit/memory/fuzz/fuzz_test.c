@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The fuzzer as a suite of KUnit: a case takes inputs from the device for some time. */
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The administrator, who changes a setting. All are as they were when the run is over. */
 #include "fuzz.h"
 

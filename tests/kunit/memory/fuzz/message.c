@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* A message of the peer's: made by the grammar of RFC 8166, then spoilt. */
 #include <linux/unaligned.h>
 #include <rdma/ib_verbs.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The steps of an input. A step is a byte that says what, and bytes that say how; behind the end of
  * the input there are zeros. What a step needs and does not find makes it do nothing.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Client and server over the provider in memory: callbacks through nfsd's rpc_clnt and
  * back, of all sizes, with chunks where both have announced them, and what becomes of those

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Client and server over the provider in memory: RFC 5666 section 6, asked and answered. */
 #include <linux/delay.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Many clients of one server: their lives and their calls. */
 #include <linux/slab.h>
 

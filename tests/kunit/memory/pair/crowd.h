@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Many clients of one server, each with its own transport and its connection, in place of the one
  * client of a pair. One thread of nfsd serves them all, in the order in which they asked for it.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Replies that the server exposes, and what becomes of those that are read late, or not at
  * all. Reliable-reply draft, section 4.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Client and server over the provider in memory: a fault happens at each step of an RPC in
  * turn, and at each step of a connect. The RPC ends, or waits and is answered on the next

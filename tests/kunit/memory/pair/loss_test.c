@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Client and server over the provider in memory: completions that come late, and the loss
  * of the connection or of a device at each moment of an RPC.

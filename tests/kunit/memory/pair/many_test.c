@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A thousand connections to one server: from one host, and from as many hosts. Each has its
  * credits, all together have no more than there are, beside the least that each may have; whoever

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Client and server over the provider in memory: their lives. */
 #include <linux/module.h>
 #include <linux/slab.h>

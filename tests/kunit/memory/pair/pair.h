@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Client and server over the provider in memory: our rpc_xprt's transport on one device,
  * our svc_xprt's on another, and nothing between them that is not theirs but the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Client and server over the provider in memory: who polls the completions of the server's
  * Receives. A thread of nfsd, the test, does; and at the end the worker.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* RPCs whose replies the server exposes. */
 #ifndef KUNIT_MEMORY_PULL_H
 #define KUNIT_MEMORY_PULL_H

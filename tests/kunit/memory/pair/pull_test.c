@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Client and server over the provider in memory: replies that the server exposes and the
  * client reads, byte for byte. Reliable-reply draft, section 4.

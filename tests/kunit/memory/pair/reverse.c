@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* What the suites for callbacks share: nfsd's side, and the NFS client's. */
 #include <linux/unaligned.h>
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A pair whose server calls back. */
 #ifndef KUNIT_MEMORY_REVERSE_H
 #define KUNIT_MEMORY_REVERSE_H

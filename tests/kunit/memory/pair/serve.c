@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Client and server over the provider in memory: the nfsd thread. */
 #include <linux/unaligned.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Client and server over the provider in memory, with the queues, regions and depths of
  * real devices: all that is announced can be used at once, and what a device cannot do is

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Traffic from several threads: its beginning and its end, and the connection. */
 #include <linux/delay.h>
 #include <linux/kthread.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Traffic between client and server from several threads at once: tasks that make calls,
  * nfsd threads that answer them, and the test, which is SUNRPC's autoclose worker and

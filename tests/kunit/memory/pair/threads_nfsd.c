@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Traffic from several threads: an nfsd thread. */
 #include <linux/delay.h>
 #include <linux/kthread.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Traffic from several threads: a task that makes calls. */
 #include <linux/delay.h>
 #include <linux/kthread.h>

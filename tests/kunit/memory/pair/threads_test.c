@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Client and server over the provider in memory, with calls and answers from several threads
  * at once: alone, while the connection is lost again and again, while tasks are killed, while the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Each way in which a call and its reply can travel. */
 #include "transfer.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Each way in which a call and its reply can travel. */
 #ifndef KUNIT_MEMORY_TRANSFER_H
 #define KUNIT_MEMORY_TRANSFER_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Client and server over the provider in memory: each way in which a call and its reply
  * can travel, byte for byte, as InfiniBand and as iWARP.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What is between client and server: rdma_cm's ids (tests/kunit/fake/cm.c) lead from one device
  * in memory to the other, and go when their device goes.

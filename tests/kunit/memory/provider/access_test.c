@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The provider in memory: who may touch which memory; RFC 4296 section 3. */
 #include "ends.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The provider in memory: time is the test's. */
 #include "../../fake/handover.h"
 #include "provider.h"

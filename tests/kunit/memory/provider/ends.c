@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Two ends of a connection over the provider in memory, without a transport. */
 #include <linux/module.h>
 #include <linux/slab.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the provider's own suites share: two ends of a connection, each with a piece of
  * memory and a region. The test posts, and polls by itself.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The provider in memory: errors, their ends and the scripted ones. */
 #include "ends.h"
 

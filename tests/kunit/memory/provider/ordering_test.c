@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The provider in memory: order, placement and delivery; RFC 4296, RFC 5040. */
 #include "ends.h"
 

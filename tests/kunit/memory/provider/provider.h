@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The provider in memory (tests/provider/memory.h), as KUnit's suites have it: a device
  * belongs to a test, DMA is followed (dma.c), time is the test's (control.c), and faults are

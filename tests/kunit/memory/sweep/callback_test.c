@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The sweep: the reverse direction, from the NFS client's wish for callbacks to the last answer. */
 #include <linux/delay.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The sweep: a connection, from nothing and to nothing. */
 #include "sweep.h"
 

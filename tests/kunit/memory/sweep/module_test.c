@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The sweep: both modules are loaded and unloaded. All or nothing. */
 #include "../fault/modules.h"
 #include "sweep.h"

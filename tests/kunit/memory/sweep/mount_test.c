@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The sweep: what is there once for each mount, for each listener, and what a connection asks. */
 #include <linux/module.h>
 #include <linux/sunrpc/addr.h>

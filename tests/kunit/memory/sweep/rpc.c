@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The sweep: SUNRPC's part of an RPC, when something fails. */
 #include <linux/delay.h>
 

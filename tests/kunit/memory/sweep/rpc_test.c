@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The sweep: a connection, and each way in which a call and its reply can travel. */
 #include <linux/delay.h>
 #include <linux/unaligned.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The sweep: which steps fail, one after the other. */
 #include <linux/log2.h>
 #include <linux/slab.h>

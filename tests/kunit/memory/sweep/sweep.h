@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The sweep: an operation runs, one of its fallible steps fails; and again, with another step,
  * until each has failed. After each the operation has succeeded, or ended as documented, nothing

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A call that is encoded again. RPCSEC_GSS then frees the pages that hold the sealed call (krb5p),
  * or writes another sequence number over it (krb5i), and it is a Position Zero Read chunk. A server

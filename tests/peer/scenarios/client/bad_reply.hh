@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Replies that our client has to drop, and the good ones behind them. */
 #ifndef PEER_BAD_REPLY_HH
 #define PEER_BAD_REPLY_HH

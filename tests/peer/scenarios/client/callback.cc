@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Our client against reverse-direction calls: RFC 8167. */
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Our client against reverse-direction calls with chunks, where its knob says that it takes
  * them: RFC 8167 section 5.3.

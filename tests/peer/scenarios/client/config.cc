@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Our client asks for a server's configuration: RFC 5666 section 6. What it made of the
  * answer is seen in the largest message that it sends.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Our client against RDMA_ERROR, and odd reduction: RFC 8166 sections 4.5 and 6.1. */
 #include "scenarios/client/bad_reply.hh"
 #include "scenario.hh"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Our client against servers with odd credits, late or missing replies, and connections
  * that end: RFC 8166 section 3.3.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* For scenarios over mounts with RPCSEC_GSS */
 #ifndef PEER_KERBEROS_HH
 #define PEER_KERBEROS_HH

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Our client against CM private data of servers: RFC 8797. What it made of them is seen
  * in whether calls and replies of 2 KiB have chunks.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Our client against replies that are wrong: RFC 8166 sections 4.2 to 4.6. What cannot
  * be a reply is dropped, and the good one that comes behind it is taken.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Our server while nfsd has no thread: connections that are asked for wait for accept. There are
  * 128 places. Who asks for many has no more than half of them, and who gives up has none.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Our server as requester in the reverse direction: RFC 8167. A client of NFSv4.1 opens
  * a file, gets a delegation, and somebody else removes the file: CB_RECALL.

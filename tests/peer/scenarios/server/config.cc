@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Our server and the Connection Configuration Protocol: RFC 5666 section 6. Private data
  * says 4096 both ways, unless a scenario says something else.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Our server against clients that come and go, and that do not keep to their credits
  * or receives: RFC 8166 sections 3.3 and 4.5.3. A second connection has to be served

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The largest payload that the server announces (FSINFO: rtmax and wtmax), in each way in which
  * it can travel. Linux from 6.16 on has 4 MiB, and no Linux client asks for more than 1 MiB.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Our server's replies in Read chunks, and clients that do not do their part.
  * Documentation/reliable-reply.rst, and sections 4.1, 5.2 and 7 of the draft.

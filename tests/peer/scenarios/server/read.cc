@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Our server against Read lists: RFC 8166 sections 3.4.5, 3.5.3 and 4.3.1. What it
  * pulled is checked by reading the file back.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* NFSv3 WRITEs for the scenarios about Read lists. */
 #ifndef PEER_READ_FIXTURE_HH
 #define PEER_READ_FIXTURE_HH

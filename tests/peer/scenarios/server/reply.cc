@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Our server against calls with several items, and with Reply chunks: RFC 8166 sections
  * 3.5.3, 4.3.2 and 4.3.3, RFC 8267 section 6.4.

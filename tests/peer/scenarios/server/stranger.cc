@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Our server against a client that works with the in-tree server and does not keep to RFC 8166:
  * it sends no private data, has Receives of 8192 bytes, asks for one credit in each call, sends all

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Our server against Write lists: RFC 8166 sections 3.4.6 and 4.3.2. */
 #include "scenario.hh"
 #include "traced.hh"

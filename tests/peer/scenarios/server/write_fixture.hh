@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* A file and memory for the scenarios about Write lists and Reply chunks. */
 #ifndef PEER_WRITE_FIXTURE_HH
 #define PEER_WRITE_FIXTURE_HH
