@@ -11,9 +11,13 @@
 #define __exit
 #undef MODULE_ALIAS
 #define MODULE_ALIAS(name)
+#undef MODULE_AUTHOR
+#define MODULE_AUTHOR(text)
 #undef MODULE_DESCRIPTION
 #define MODULE_DESCRIPTION(text)
 #undef MODULE_LICENSE
 #define MODULE_LICENSE(text)
+#undef MODULE_VERSION
+#define MODULE_VERSION(text)
 #undef module_init
 #undef module_exit
