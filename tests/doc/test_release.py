@@ -118,7 +118,7 @@ def test_licence():
 
 def test_copyright():
     """What is installed somewhere says whose it is."""
-    done = subprocess.run(["git", "grep", "-L", "SPDX-FileCopyrightText: 2026 The rpcrdma-oot project", "--", "xprtrdma",
-                           "svcrdma", "common", "include", "tools", "packaging"], cwd=TOP, capture_output=True, text=True,
-                          check=False)
+    places = "xprtrdma", "svcrdma", "common", "include", "tools", "packaging", ":!*.json"
+    done = subprocess.run(["git", "grep", "-L", "SPDX-FileCopyrightText: 2026 The rpcrdma-oot project", "--", *places],
+                          cwd=TOP, capture_output=True, text=True, check=False)
     assert not done.stdout

@@ -12,12 +12,15 @@ _ADDRESSES = [{"ifname": "nic0", "addr_info": [
     {"local": "10.9.0.2", "scope": "global"}, {"local": "fe80::1", "scope": "link"}]}]
 LINK = [{"ifname": "rxe0", "port": 1, "netdev": "nic0"}]
 GONE = "ip -j neighbour show to 10.9.0.1 dev nic0"
+# With room for 1024 bytes of data, as RoCE has them where the MTU is 1500, and without
+_PING = "ping -n -c 2 -i 0.2 -W 1 -M do -s {} -I nic0 10.9.0.1"
+LARGE, SMALL = _PING.format(1056), _PING.format(56)
 _SAYS = {
     "rdma -j link show": LINK,
     "ip -j address show": _ADDRESSES,
     "ip -j route get 10.9.0.1": [{"dst": "10.9.0.1", "dev": "nic0"}],
     "ip -j route get 10.9.0.2": [{"type": "local", "dev": "lo"}],
-    GONE: [{"state": ["REACHABLE"]}],
+    GONE: [{"state": ["REACHABLE"]}], LARGE: "2 received\n", SMALL: "2 received\n",
     "modinfo -n rdma_rxe": "/lib/modules/6.12/kernel/rdma_rxe.ko",
     "modinfo -n ib_core": "/lib/modules/6.12/kernel/ib_core.ko",
     "modinfo -n xprtrdma": f"{MODULES}/xprtrdma.ko",
@@ -33,7 +36,8 @@ FILES = {
     f"{PORT}/gids/1": "0000:0000:0000:0000:0000:0000:0000:0000\n",
     f"{PORT}/gid_attrs/ndevs/0": "nic0\n", "sys/class/net/nic0/flags": "0x1003\n",
     "sys/class/net/nic0/ifindex": "2\n", "sys/class/net/nic0/carrier": "1\n",
-    "sys/class/net/nic0/operstate": "up\n",
+    "sys/class/net/nic0/operstate": "up\n", "sys/class/net/nic0/mtu": "1500\n",
+    "etc/fstab": "10.9.0.1:/ /mnt nfs proto=rdma,x-systemd.requires=rxe@nic0.service 0 0\n",
     "proc/mounts": "10.9.0.1:/ /mnt nfs4 rw,proto=rdma,port=20049,addr=10.9.0.1 0 0\n",
     "proc/uptime": "1000.0 900.0\n", "dev/kmsg": "6,1,1000000,-;Linux\n PROPERTY=x\n",
     "proc/sys/sunrpc/rdma_reliable_reply": "1\n", "proc/sys/sunrpc/rdma_max_inline_read": "4096\n",

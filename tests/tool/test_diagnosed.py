@@ -9,7 +9,7 @@ import re
 import pytest
 
 import healthy
-from healthy import FILES, GONE, IB, LINK, MODULES, PORT, said, say
+from healthy import FILES, GONE, IB, LARGE, LINK, MODULES, PORT, SMALL, said, say
 from root import DEBUG
 from run import TOP
 
@@ -107,6 +107,12 @@ def _name_of_port(root):
     root.put("etc/services", "nfs 2049/tcp\n")
 
 
+def _number_as_port(root):
+    _portlist(root, "tcp 2049\n")
+    root.put("etc/nfs.conf", "[nfsd]\nrdma=20049\n")
+    root.put("usr/sbin/nfsdctl", "")
+
+
 def _tcp(root):
     root.put("proc/mounts", FILES["proc/mounts"] + "10.9.0.1:/a /mnt/a nfs4 proto=tcp,"
              "addr=10.9.0.1 0 0\n10.9.0.9:/b /mnt/b nfs proto=tcp,addr=10.9.0.9 0 0\n")
@@ -133,6 +139,16 @@ def _failed(root, *more, at=990):
 
 def _slow(root, name, value):
     root.put(f"proc/sys/sunrpc/{name}", f"{value}\n")
+
+
+def _fstab(root, options, kind="nfs4"):
+    root.put("etc/fstab", f"# a comment\nUUID=x / ext4 ro 0 1\nserver:/ /mnt/a\\040b {kind} {options} 0 0\n")
+
+
+def _adapter(root, kind):
+    """@kind: of its first GID"""
+    root.put(f"{IB}/node_desc", "mlx5_0\n")
+    root.put(f"{PORT}/gid_attrs/types/0", kind + "\n")
 
 
 def _put(name, text):
@@ -177,7 +193,15 @@ _LOCAL = (
     ("nfsd stopped", _put("proc/fs/nfsd/threads", "0\n"), "nfsd-stopped", "systemctl start"),
     ("no nfsd", lambda r: r.remove("proc/fs/nfsd/threads"), "nfsd-stopped", "systemctl start"),
     ("no listener", lambda r: _portlist(r, "tcp 2049\n"), "listener-none", "echo rdma 20049 >"),
-    ("name of a port", _name_of_port, "listener-port-name", "rdma=20049 below [nfsd]"),
+    ("name of a port", _name_of_port, "listener-port-name",
+     "rdma=y and rdma-port=20049 below [nfsd]"),
+    ("a number for nfsdctl", _number_as_port, "listener-port-number",
+     "rdma=y and rdma-port=20049 below [nfsd]"),
+    ("a number for nfsdctl, and a port in use", lambda r: (
+        _number_as_port(r), _portlist(r, "tcp 2049\n", _START, _REFUSED)), "listener-refused",
+     "the port is in use"),
+    ("a number for rpc.nfsd", lambda r: (_number_as_port(r), r.remove("usr/sbin/nfsdctl")),
+     "listener-none", "echo rdma 20049 >"),
     ("listener refused", lambda r: _portlist(
         r, "tcp 2049\n", _START, _REFUSED), "listener-refused", "the port is in use"),
     ("listener refused, and nfsd started", lambda r: _portlist(
@@ -199,6 +223,11 @@ _REMOTE = (
      "rdma link add rxe_eth9 type rxe netdev eth9"),
     ("way without RDMA, and no rxe", lambda r: (_other_way(r), _for_clouds(r)), "route-no-rdma",
      "    a kernel that has rdma_rxe"),
+    ("large packets are lost", lambda r: r.remove(f"say/{LARGE}"), "path-mtu",
+     "ip link set nic0 mtu 1500"),
+    ("large packets are lost, of an adapter", lambda r: (
+        _adapter(r, "RoCE v2"), r.remove(f"say/{LARGE}")), "path-mtu", "with 1024 bytes of data"),
+    ("the MTU is large here", _put("sys/class/net/nic0/mtu", "9000\n"), "path-mtu", " -s 4128 "),
     ("silent", lambda r: say(r, GONE, [{"state": ["FAILED"]}]), "neighbour-silent",
      "ping 10.9.0.1"),
     ("refused", _failed, "attempt-failed", "10 s ago: connection request: error -111, refused"),
@@ -220,6 +249,10 @@ _BOTH = (
      "umount /mnt/a\n    mount -t nfs -o proto=rdma,port=20049"),
     ("client's sysctl", lambda r: _slow(r, "rdma_reliable_reply", 0), "sysctl-rdma-reliable-reply",
      "sysctl sunrpc.rdma_reliable_reply=1"),
+    ("fstab is early", lambda r: _fstab(r, "rw,proto=rdma,port=20049,_netdev"), "fstab-early",
+     "x-systemd.requires=rxe@nic0.service"),
+    ("fstab is early, with IPv6", lambda r: _fstab(r, "proto=tcp,proto=rdma6", "nfs"),
+     "fstab-early", "mounts '/mnt/a\\040b' over RDMA"),
 )
 
 
@@ -269,6 +302,14 @@ _FINE = {"as it should be": lambda r: None, "a connection": _block,
          "reconnects long ago": lambda r: _block(r, reconnects=7, age_seconds=600),
          "a client alone": _client_alone, "a listener that is back": _listens_again,
          "connected since": _connected_since,
+         "fstab waits": lambda r: _fstab(r, "proto=rdma,x-systemd.after=rxe@nic0.service"),
+         "fstab mounts later": lambda r: _fstab(r, "proto=rdma,x-systemd.automount"),
+         "fstab leaves it to somebody": lambda r: _fstab(r, "noauto,rdma"),
+         "fstab mounts over TCP": lambda r: _fstab(r, "rdma,proto=tcp"),
+         "fstab mounts something else": lambda r: _fstab(r, "proto=rdma", "ext4"),
+         "fstab, and an adapter": lambda r: (_adapter(r, "RoCE v2"), _fstab(r, "proto=rdma")),
+         "no fstab": lambda r: r.remove("etc/fstab"),
+         "iWARP divides packets": lambda r: (_adapter(r, "IB/RoCE v1"), r.remove(f"say/{LARGE}")),
          "connected since, and unmounted": lambda r: _failed(r, _CONNECTED.format("a", "10.9.0.1"))}
 
 
@@ -374,6 +415,15 @@ def test_firewall_unknown(machine, text):
     assert "not looked at: the firewall" in done.out
 
 
+def test_no_ping(machine):
+    """The server answers none at all."""
+    for command in LARGE, SMALL:
+        machine.remove(f"say/{command}")
+    done, names = said(machine, "10.9.0.1")
+    assert not names
+    assert "not looked at: the MTU of the way" in done.out
+
+
 @pytest.mark.parametrize("match, hook, arguments, wanted", (
     (_match(_TCP, 20049), "input", "", _FOUND), (_match(_DPORT, 4791), "input", "", []),
     (_match(_TCP, 20049), "input", "10.9.0.2", _FOUND),
@@ -389,7 +439,7 @@ def test_siw(machine, match, hook, arguments, wanted):
 
 def test_programs(machine):
     """In a process of its own, with programs that answer or fail"""
-    for program in "ip", "rdma", "modinfo", "modprobe", "nft":
+    for program in "ip", "rdma", "modinfo", "modprobe", "nft", "ping":
         machine.program(program, _ANSWER.format(program))
     done = machine.run("check", "10.9.0.1")
     done.check(0)

@@ -43,7 +43,7 @@ def arguments(parser):
     parser.add_argument("--compare", action="store_true",
                         help="measure with our module and with the in-tree one, in turns")
     parser.add_argument("--yes", action="store_true", help="do not ask before modules are changed")
-    parser.add_argument("--ssh", metavar="[USER@]HOST", help="make the export on the server, over ssh")
+    parser.add_argument("--ssh", metavar="HOST", help="make the export on the server, over ssh to [USER@]HOST")
     parser.add_argument("--serve", metavar="CLIENT",
                         help="on the server: make an export for this client, until Enter is pressed")
     parser.add_argument("--folder", metavar="FOLDER", help="the server's folder for that (/var/tmp)")

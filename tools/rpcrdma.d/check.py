@@ -7,9 +7,11 @@ import os
 import addresses
 import check_device
 import check_firewall
+import check_fstab
 import check_knobs
 import check_modules
 import check_mounts
+import check_path
 import check_route
 import check_server
 import finding
@@ -81,8 +83,14 @@ class Check:
                 self.add("route", [check_route.no_way(address)])
             return
         self.netdevs = (way.netdev,)
-        if self.add("devices and route", check_route.look(way, self.ports)) and way.local:
+        if not self.add("devices and route", check_route.look(way, self.ports)):
+            return
+        if way.local:
             self.add("nfsd and its listener", check_server.look(self.log, self.port or "20049"))
+        else:
+            found, unknown = check_path.look(way, self.ports)
+            self.unknown += unknown
+            self.add("MTU of the way", found)
 
     def rest(self):
         if not self.findings:
@@ -92,6 +100,7 @@ class Check:
             if not unknown:
                 self.add("firewall", found)
         self.add("sysctls", check_knobs.look(self.sides))
+        self.add("/etc/fstab", check_fstab.look(self.ports))
         asked = {canonical(address) for address in self.addresses}
         self.add("mounts", check_mounts.over_tcp(self.mounts, asked, self.port or "20049"))
         # What follows has a reason of its own only if nothing else was found.

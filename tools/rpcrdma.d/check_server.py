@@ -14,7 +14,10 @@ _START = re.compile(r"NFSD: (?:starting|no clients to reclaim).* grace period")
 _WHY = {"-98": "the port is in use", "-99": "the address is not there, or the port is in use",
         "-19": "no RDMA device has the address"}
 _LISTEN = ("echo rdma {port} > /proc/fs/nfsd/portlist",
-           "to last: rdma={port} below [nfsd] in /etc/nfs.conf")
+           "to last: rdma=y and rdma-port={port} below [nfsd] in /etc/nfs.conf")
+# The unit of nfs-utils 2.8 starts nfsd with it, and with rpc.nfsd if it fails, as that of Debian
+# 13 does.
+_NFSDCTL = "/usr/sbin/nfsdctl"
 
 
 def is_meant():
@@ -50,19 +53,38 @@ def _refusal(log):
     return None
 
 
-def _no_listener(log, port):
-    conf = settings("nfsd")
+def _named(conf, do):
+    """rdma=y without a port that has the name"""
     if conf.get("rdma", "n") in ("y", "yes", "1", "true", "on") and "rdma-port" not in conf and \
             not re.search(r"^nfsrdma\s", host.read("/etc/services"), re.MULTILINE):
         return Finding("listener-port-name", "rdma=y in /etc/nfs.conf stands for the port nfsrdma "
-                       "of /etc/services, which has none of this name", (
-                           f"rdma={port} below [nfsd] in /etc/nfs.conf; "
-                           "systemctl restart nfs-server",))
+                       "of /etc/services, which has none of this name", do)
+    return None
+
+
+def _numbered(conf, do):
+    """rdma=20049, and somebody starts nfsd who makes nothing of it"""
+    rdma = conf.get("rdma", "n")
+    if rdma.isdigit() and int(rdma) > 1 and host.exists(_NFSDCTL):
+        return Finding("listener-port-number", f"nfsd has no listener for RDMA: rdma={rdma} in "
+                       "/etc/nfs.conf is a port for rpc.nfsd, and nothing for nfsdctl, which takes "
+                       "yes or no there", do)
+    return None
+
+
+def _no_listener(log, port):
+    conf = settings("nfsd")
+    do = (f"rdma=y and rdma-port={port} below [nfsd] in /etc/nfs.conf; "
+          "systemctl restart nfs-server",)
+    if found := _named(conf, do):
+        return found
     if refused := _refusal(log):
         where, error = refused.groups()
         return Finding("listener-refused", f"nfsd has no listener for RDMA: that on {where} could "
                        f"not be made, error {error}: {_WHY.get(error, 'see errno(3)')}", (
                            "ss -ltnp; rdma link; ip address; then", _LISTEN[0].format(port=port)))
+    if found := _numbered(conf, do):
+        return found
     return Finding("listener-none", "nfsd has no listener for RDMA",
                    tuple(line.format(port=port) for line in _LISTEN))
 

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
+"""rpcrdma check: does /etc/fstab mount over a device in software before somebody has made it?"""
+import host
+from finding import Finding, quote
+
+# What has systemd wait for something, or mount later
+_WAITS = ("x-systemd.requires", "x-systemd.after", "x-systemd.automount", "noauto")
+
+
+def _over_rdma(options):
+    """As mount reads them: the last one counts."""
+    asked = [option.removeprefix("proto=") for option in options
+             if option in ("rdma", "tcp", "udp") or option.startswith("proto=")]
+    return bool(asked) and asked[-1] in ("rdma", "rdma6")
+
+
+def _early():
+    """Where such lines mount"""
+    for line in host.read("/etc/fstab").splitlines():
+        words = line.split()
+        if len(words) < 4 or words[0].startswith("#") or words[2] not in ("nfs", "nfs4"):
+            continue
+        options = words[3].split(",")
+        if _over_rdma(options) and not any(o.partition("=")[0] in _WAITS for o in options):
+            yield words[1]
+
+
+def look(ports):
+    """An adapter is there when the network is. rxe and siw are there when somebody adds them."""
+    soft = [port for port in ports if port.netdevs]
+    if not soft or not all(port.software for port in soft):
+        return []
+    early = list(_early())
+    if not early:
+        return []
+    names, port = ", ".join(map(quote, early)), soft[0]
+    return [Finding("fstab-early", f"/etc/fstab mounts {names} over RDMA and waits for nobody, and "
+                    f"{port.device} is RDMA in software, which a machine does not have at boot", (
+                        f"x-systemd.requires={port.software}@{port.netdevs[0]}.service among the "
+                        "options in /etc/fstab, and that unit: admin-boot.rst",
+                        "or x-systemd.automount; then systemctl daemon-reload"))]
