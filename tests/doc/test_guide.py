@@ -118,4 +118,4 @@ def test_units():
 @pytest.mark.parametrize("path", sorted((TOP / "Documentation").glob("admin*.rst")), ids=lambda path: path.name)
 def test_length(path):
     """A page can be read at one go."""
-    assert len(path.read_text("utf-8").splitlines()) <= 280
+    assert len(path.read_text("utf-8").splitlines()) <= 300
