@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Memory barriers of the modules: does the comment above each of them name its partner?
+"""Checks that the comment above each memory barrier of the modules names its partner.
 
 	tests/lib/barriers.py [--top DIR]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Names in the comments of C and C++: is each of them in the source?
+"""Checks that each name in the comments of C and C++ exists in the source.
 
 	tests/lib/comments.py [--top DIR] [--kinds] [FILE...]
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The test of the runner: for each part, a stub in the place of the machine, or of the program
-that has the tests. Whatever the stub does wrong has to come out as a failure, and what it
-does right as none.
+"""Tests the runner: for each part, a stub replaces the machine, or the program
+that has the tests. The runner has to report each fault of the stub as a failure, and no other
+failure.
 
     selftest.py [--tree DIR] [part...]
 
---tree: another checkout, such as one of an earlier commit. Its commands run in a copy.
+--tree: test another checkout, such as one of an earlier commit. Its commands run in a copy.
 Last line: N passed, N failed, N skipped.
 """
 import argparse
