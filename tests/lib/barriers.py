@@ -72,7 +72,7 @@ def partners(comment):
 
 def main():
     parser = usage.parser(__doc__)
-    parser.add_argument("--top", type=pathlib.Path, default=TOP, help="of another tree")
+    parser.add_argument("--top", type=pathlib.Path, default=TOP, help="check another tree")
     top = parser.parse_args().top.resolve()
     wrong = [text for folder in FOLDERS
              for _, text in Module({folder, "common"}, top).faults(folder)]

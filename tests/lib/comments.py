@@ -181,8 +181,8 @@ def read(top=TOP):
 
 def main():
     parser = usage.parser(__doc__)
-    parser.add_argument("--top", type=pathlib.Path, default=TOP, help="of another tree")
-    parser.add_argument("--kinds", action="store_true", help="say the kind of each name, too")
+    parser.add_argument("--top", type=pathlib.Path, default=TOP, help="check another tree")
+    parser.add_argument("--kinds", action="store_true", help="print the kind of each name, too")
     parser.add_argument("file", nargs="*")
     options = parser.parse_args()
     tree = Tree(options.top.resolve())

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Tests the runner: for each part, a stub replaces the machine, or the program
-that has the tests. The runner has to report each fault of the stub as a failure, and no other
-failure.
+"""Tests the runner with stubs in place of the machines and of the programs that have the tests.
+
+The runner has to report each fault of a stub as a failure, and no other failure.
 
     selftest.py [--tree DIR] [part...]
 
@@ -565,7 +565,7 @@ def try_all(source, probe):
 def main():
     parser = argparse.ArgumentParser(prog="selftest.py", description=__doc__.splitlines()[0])
     parser.add_argument("--tree", type=pathlib.Path, default=TOP)
-    parser.add_argument("--show", action="store_true", help="what a wrong one printed")
+    parser.add_argument("--show", action="store_true", help="show the output of each failed test")
     parser.add_argument("part", nargs="*")
     options = parser.parse_args()
     chosen = [p for p in probes() if not options.part or p.name in options.part]
