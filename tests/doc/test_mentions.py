@@ -102,13 +102,13 @@ def test_pictures(path):
 
 
 @pytest.mark.parametrize("side", ("xprtrdma", "svcrdma"))
-def test_rooms(side):
-    """The map of rooms has each C file of both modules."""
+def test_components(side):
+    """The map of components has each C file of both modules."""
     text = (TOP / "Documentation/developing.rst").read_text("utf-8")
     table = re.search(rf"^The \w+, ``{side}/``:\n\n(=.*?\n=.*?\n=.*?)\n\n", text, re.M | re.S)
     rows = [line.partition("  ")[0] for line in table[1].splitlines()]
-    rooms = {file for row in rows for file in re.findall(r"``(\w+\.c)``", row)}
-    assert rooms == {path.name for path in (TOP / side).glob("*.c")} - {"module.c", "trace.c"}
+    components = {file for row in rows for file in re.findall(r"``(\w+\.c)``", row)}
+    assert components == {path.name for path in (TOP / side).glob("*.c")} - {"module.c", "trace.c"}
 
 
 def test_testing_is_short():

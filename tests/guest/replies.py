@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Replies that fit neither inline nor in the memory that the client offered: what our
-server makes of them, and what the in-tree one does, in turns on one machine.
+"""Compares our server and the in-tree server, on one machine, for replies that fit neither inline
+nor in the memory that the client offered.
 
-Runs in a guest of scripts/vm that was started with ours on both sides and nothing mounted;
-the client is build/peer/rdma-peer. Fails when ours does not deliver one.
+Runs in a guest of scripts/vm with our modules on both sides and without a mount;
+the client is build/peer/rdma-peer. Fails when our server does not deliver a reply.
 """
 import os
 import pathlib

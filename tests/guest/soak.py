@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""All that goes wrong (faults/), in turns, under programs on mounts of all versions that verify what
-they have written; and at the end as many pages are free as at the beginning:
+"""Causes faults of all kinds (faults/) under programs on mounts of all versions that verify their
+data; at the end as many pages must be free as at the beginning:
 
     scripts/vm --vers no ... -- tests/guest/soak.py SECONDS SEED
 
-The seed chooses the turns. The last line, "SOAK" and JSON, is for scripts/soak.
+The seed chooses the order of the faults. The last line, "SOAK" and JSON, is for scripts/soak.
 """
 import json
 import os

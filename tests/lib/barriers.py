@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Memory barriers of the modules: does the comment above each of them name its partner?
+"""Checks that the comment above each memory barrier of the modules names its partner.
 
 	tests/lib/barriers.py [--top DIR]
 
@@ -72,7 +72,7 @@ def partners(comment):
 
 def main():
     parser = usage.parser(__doc__)
-    parser.add_argument("--top", type=pathlib.Path, default=TOP, help="of another tree")
+    parser.add_argument("--top", type=pathlib.Path, default=TOP, help="check another tree")
     top = parser.parse_args().top.resolve()
     wrong = [text for folder in FOLDERS
              for _, text in Module({folder, "common"}, top).faults(folder)]

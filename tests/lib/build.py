@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Builds what parts of the tests need, for tests/meson.build:
+"""Builds the programs and modules of parts of the tests, for tests/meson.build:
 
 	build.py peer
 	build.py kunit KERNEL
-	build.py fuzz KERNEL	KUnit's modules, with what tests/fuzz/modules needs
-	build.py modules [--engine ENGINE] [--kernel KERNEL]	as scripts/vm takes these
+	build.py fuzz KERNEL	KUnit's modules, with the fuzzer of tests/fuzz/modules
+	build.py modules [--engine ENGINE] [--kernel KERNEL]	with these options of scripts/vm
 
-The kernel, too, if it is not there.
+Builds the kernel, too, if it is missing.
 """
 import sys
 

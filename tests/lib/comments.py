@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Names in the comments of C and C++: is each of them in the source?
+"""Checks that each name in the comments of C and C++ exists in the source.
 
 	tests/lib/comments.py [--top DIR] [--kinds] [FILE...]
 
@@ -181,8 +181,8 @@ def read(top=TOP):
 
 def main():
     parser = usage.parser(__doc__)
-    parser.add_argument("--top", type=pathlib.Path, default=TOP, help="of another tree")
-    parser.add_argument("--kinds", action="store_true", help="say the kind of each name, too")
+    parser.add_argument("--top", type=pathlib.Path, default=TOP, help="check another tree")
+    parser.add_argument("--kinds", action="store_true", help="print the kind of each name, too")
     parser.add_argument("file", nargs="*")
     options = parser.parse_args()
     tree = Tree(options.top.resolve())

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""How large the parts of the modules are, and how they hang together, in tables.
+"""Prints tables of the sizes and the dependencies of the modules' parts.
 
 	tests/lib/house.py [--top DIR] [--check | --calls FOLDER]
 
-Sizes: the lines of each folder that have code, and those that are nothing but comment, its files
-and the longest of them. Functions: how many there are, and how long they are; a length is the
-lines from the name to the brace that ends the function. Headers: the functions that a header of a
-folder declares, how many of these one file uses beside the one that defines the function, and how
-many none does. Circles: files of a folder each of which calls all others, perhaps by way of
-files between them; a call from an inline function counts for each file that calls that. Calls
-through pointers do not count. --top reads another tree. --calls prints which files of a folder call
-which functions of which others, those in a circle first. --check prints no tables but what
-exceeds a limit: the length of a function of any folder, the lines of code in all, or the files in
+Sizes: the lines of code and the lines of comment of each folder, its files and the longest of
+them. Functions: their number, and their lengths; a length is the number of
+lines from the name to the closing brace. Headers: the functions that a header of a
+folder declares, the number of them that one file uses beside the defining file, and the number
+without a user. Circles: files of a folder each of which calls all others, directly or through
+other files; a call from an inline function counts for each file that calls this function. Calls
+through pointers do not count. --top reads another tree. --calls prints the calls between the files
+of a folder, those in a circle first. --check prints no tables, but only violations of the
+limits: the length of a function of any folder, the total lines of code, or the files in
 circles.
 """
 import collections

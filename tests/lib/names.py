@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The names in the statistics files: is each in Documentation/statistics.rst, and each of those
-in the source?
+"""Checks that the names in the statistics files are those of Documentation/statistics.rst.
 
 	tests/lib/names.py
 """

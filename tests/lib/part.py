@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs one part of the tests for `meson test`, and prints as TAP how its checks went.
+"""Runs one part of the tests for `meson test`, and prints the results of its checks as TAP.
 
 	part.py NAME COMMAND...
 
-The command keeps its verdict in a file (ledger.py), and what it prints goes to build/test/NAME/log.
-A command without a verdict, or whose exit status is not what the verdict says, is a failure.
+The command writes its verdict to a file (ledger.py); its output goes to build/test/NAME/log.
+A command without a verdict, or with an exit status that contradicts the verdict, is a failure.
 """
 import os
 import pathlib

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The rows of the mount matrix: which sides and kernel, and what runs on their mounts.
+"""Lists the rows of the mount matrix: sides, kernel, and the checks on their mounts.
 
-	rows.py		a line for each, for tests/meson.build: name, suite, how early, needs
+	rows.py		prints a line for each row, for tests/meson.build: name, suite, priority, needs
 """
 import typing
 

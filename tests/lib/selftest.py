@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The test of the runner: for each part, a stub in the place of the machine, or of the program
-that has the tests. Whatever the stub does wrong has to come out as a failure, and what it
-does right as none.
+"""Tests the runner with stubs in place of the machines and of the programs that have the tests.
+
+The runner has to report each fault of a stub as a failure, and no other failure.
 
     selftest.py [--tree DIR] [part...]
 
---tree: another checkout, such as one of an earlier commit. Its commands run in a copy.
+--tree: test another checkout, such as one of an earlier commit. Its commands run in a copy.
 Last line: N passed, N failed, N skipped.
 """
 import argparse
@@ -565,7 +565,7 @@ def try_all(source, probe):
 def main():
     parser = argparse.ArgumentParser(prog="selftest.py", description=__doc__.splitlines()[0])
     parser.add_argument("--tree", type=pathlib.Path, default=TOP)
-    parser.add_argument("--show", action="store_true", help="what a wrong one printed")
+    parser.add_argument("--show", action="store_true", help="show the output of each failed test")
     parser.add_argument("part", nargs="*")
     options = parser.parse_args()
     chosen = [p for p in probes() if not options.part or p.name in options.part]

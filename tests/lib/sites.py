@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The fallible calls of both modules: is each of them in the sweep of tests/kunit/memory?
+"""Checks that each fallible call of both modules is in the sweep of tests/kunit/memory.
 
 	tests/lib/sites.py [CONSOLE-LOG...]
 
-Without a log: tests/kunit/memory/fault/calls.txt has every function that the modules call, and none
-that they do not, and sites.h has a macro for each that can be refused. With the logs of a
-machine that ran all of the sweep: each call in the source is a site, and each site was refused,
-or unreached.txt says why not. Writes the table to build/test/sites.txt.
+Without a log the program checks that tests/kunit/memory/fault/calls.txt has exactly the functions
+that the modules call, and that sites.h has a macro for each that can fail. With the logs of a
+machine that ran the whole sweep it checks that each call in the source is a site, and that each
+site has failed, or unreached.txt says why not. Writes the table to build/test/sites.txt.
 """
 import collections
 import pathlib

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A walk through the source: the functions that an operation enters, in the order of the calls.
+"""Checks a walk through the source: the functions that an operation enters, in the order of the calls.
 
 	tests/lib/walk.py [--top DIR] [--left-out] [LIST]
 	tests/lib/walk.py [--top DIR] --expand FILE:FUNCTION [--without CALLER>CALLEE,...]
@@ -8,8 +8,8 @@
 Compares a list with the source, of this tree or of another one, and prints its sums. The default
 LIST is Documentation/walk/read-4k.txt. A line of a list has the name of a function and the file that
 defines it, indented by two spaces for each caller above it. The caller is the nearest line above
-that has one indentation less, and its body has to name the function. Where it does not, since a
-pointer, a queue or another subsystem is in between, the line says by what the function is entered,
+that has one indentation less, and its body has to name the function. If it does not, since a
+pointer, a queue or another subsystem is in between, the line names the caller
 [in brackets]. Lines that begin with "#" are headings. A function that one run of its caller enters
 several times has one line. Macros, trace events, functions of the kernel and shims for other
 kernels have none. Nor has a function that does nothing but container_of(), as others write that as
@@ -19,9 +19,9 @@ they are to the core what xdr_stream and be32_to_cpu() are to code in the kernel
 The sums: calls are lines; the lines of the functions count once for each function; a change of file
 is a line whose file is not that of the line above it.
 
---left-out prints the calls that the bodies have and the list does not, for somebody to see that they
-are not made. --expand prints a draft: all calls from the body of a function to functions of the
-tree, and so on, apart from those that --without names. The author of the list removes the calls
+--left-out prints the calls that the bodies have and the list does not, so that a reader can check that
+they are not made. --expand prints a draft: all calls from the body of a function to functions of the
+tree, and so on, except those that --without names. The author of the list removes the calls
 that are not made.
 """
 import functools

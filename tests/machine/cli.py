@@ -44,7 +44,7 @@ def parser():
     p.add_argument("--root", metavar="DIR",
                    help="qemu: boot a kernel of this Debian root, on its files instead of the host's")
     p.add_argument("--client", choices=sides, default="ours",
-                   help="installed: what the settings of the guest's files load")
+                   help="installed: the modules that the settings of the guest's files load")
     p.add_argument("--server", choices=sides, default="ours")
     p.add_argument("--provider", choices=["rxe", "siw", "memory"], default="rxe")
     p.add_argument("--vers", default="3,4.0,4.1,4.2", metavar="LIST",
@@ -53,49 +53,49 @@ def parser():
     p.add_argument("--fs", choices=["tmpfs", "ext4", "xfs"], default="tmpfs",
                    help="exported file system; the latter two on a RAM disk")
     p.add_argument("--disk", action="store_true",
-                   help="with --fs: on a disk that outlives its machine, with what nfsd and "
-                        "statd keep of clients")
+                   help="with --fs: use a disk that outlives its machine, with the records of "
+                        "nfsd and statd about clients")
     p.add_argument("--two", action="store_true",
-                   help="two machines even where one would do")
+                   help="use two machines even where one is sufficient")
     p.add_argument("--capture", metavar="FILE",
-                   help="what goes between the machines, as pcapng; implies --two")
+                   help="capture the packets between the machines, as pcapng; implies --two")
     p.add_argument("--gcov", metavar="DIR",
-                   help="um-gcov: what our modules have counted, a folder for each machine")
+                   help="um-gcov: write the counters of our modules, a folder for each machine")
     p.add_argument("--mtu", type=int, default=9000)
     p.add_argument("--mem", default=None, help="memory of each machine, such as 2G")
     p.add_argument("--smp", type=int, default=1,
                    help="processors of each machine; in user mode, with um-debug-7.3")
     p.add_argument("--icount", action="store_true",
-                   help="qemu: the guest's clock counts instructions; it runs on while this machine is late")
+                   help="qemu: the guest's clock counts instructions; it continues while this machine is late")
     p.add_argument("--count", metavar="FILE.so",
-                   help="qemu: count what the kernel executes (tests/cost/count.c), in files of the "
+                   help="qemu: count the kernel's instructions (tests/cost/count.c), in files of the "
                         "run folder")
     p.add_argument("--caches", action="store_true",
-                   help="with --count: misses of caches, too")
+                   help="with --count: count cache misses, too")
     p.add_argument("--timeout", type=int, default=None, metavar="SECONDS",
-                   help="of the whole run; 900 for uml, 2400 for qemu")
+                   help="limit of the whole run; 900 for uml, 2400 for qemu")
     p.add_argument("--stall", type=int, default=None, metavar="SECONDS",
-                   help="end a run that has said nothing for so long")
+                   help="end a run that has had no output for this time")
     p.add_argument("--stop-at", metavar="REGEX",
-                   help="end a run when a line of a console is like that, or a report")
+                   help="end a run when a line of a console matches, or is a report")
     p.add_argument("--with", dest="with_dir", metavar="DIR",
                    help="folder of programs, first in the guest's PATH")
     p.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
     p.add_argument("--append", default="", metavar="ARGS", help="kernel arguments")
     p.add_argument("--max-block", type=int, default=0, metavar="BYTES",
                    help="nfsd's max_block_size")
-    p.add_argument("--no-build", action="store_true", help="take the modules as they are")
+    p.add_argument("--no-build", action="store_true", help="use the modules without a build")
     p.add_argument("--build-only", action="store_true", help="build our modules and end")
-    p.add_argument("--no-unload", action="store_true", help="leave the modules in at the end")
+    p.add_argument("--no-unload", action="store_true", help="leave the modules loaded at the end")
     p.add_argument("--modules", metavar="DIR", help="folder that holds our modules")
     p.add_argument("--insmod", action="append", default=[], metavar="FILE.ko",
                    help="a module to load before the command runs")
     p.add_argument("--systemd", action="store_true",
-                   help="systemd is process 1, and the command a service of it")
+                   help="run systemd as process 1, and the command as its service")
     p.add_argument("--shell", action="store_true",
                    help="interactive shell in the guest, after the command")
     p.add_argument("--keep", action="store_true",
-                   help="after a failure wait in the guest for --timeout, a shell with --shell")
+                   help="after a failure wait in the guest for --timeout; with --shell, open a shell")
     p.add_argument("--log", metavar="DIR", help="keep console logs and files in DIR")
     p.add_argument("--quiet", action="store_true")
     p.add_argument("command", nargs=argparse.REMAINDER)

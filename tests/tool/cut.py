@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Makes a small capture of a large one: one RPC, and how its connection was made.
+"""Makes a small capture of a large one: one RPC, and the setup of its connection.
 
     cut.py CAPTURE XID OUT
 
-What RDMA moves is cut down to its headers over RoCE; messages stay whole. Nothing of the
-machine that captured it is left in the file. How the connection was made is changed as if the
-RPC were its first one, so that nothing is missing between: the numbers that the CM says the
-first packets to have, or those of TCP.
+Packets of RDMA Reads and Writes keep only their headers over RoCE; messages stay whole. The file has
+no data of the capturing machine. The setup of the connection is changed as if the
+RPC were its first one, so that no packet is missing in between: the numbers of the
+first packets that the CM announces, or those of TCP.
 """
 import argparse
 import json

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Captures of which packets are missing, as a program that captures loses them: whatever is
-missing, nobody is accused, no time is negative, and no size is one that nobody has sent.
+"""Tests captures with missing packets, as programs that capture lose them: the tool must not report
+a false error, a negative time, or a size that neither side has sent.
 
     lossy.py [--seeds N] [--rate R]... [CAPTURE...]
 
-For each capture (those of tests/tool/captures) and each rate (0.005, 0.02 and 0.1) this makes
-N (100) lossy ones. All of them are in one file, one behind the other, each with addresses of its
-own: so tshark and the tool run once for all. Captures have to have times in nanoseconds.
+For each capture (default: tests/tool/captures) and each rate (default: 0.005, 0.02 and 0.1) the
+program makes N (default 100) lossy captures. All of them are in one file, one after another, with
+separate addresses, so tshark and the tool run once for all. Captures need times in nanoseconds.
 """
 import argparse
 import collections

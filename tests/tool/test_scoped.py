@@ -127,7 +127,7 @@ def test_log(link_local):
 
 _SCOPES = (
     ("fe80::1", "fe80::1 is link-local: it needs the interface",
-     "rpcrdma check fe80::1%nic0; mount the same: '[fe80::1%nic0]:/'"),
+     "rpcrdma check fe80::1%nic0; mount the same address: '[fe80::1%nic0]:/'"),
     ("nowhere", "fe80::1 is link-local: it needs the interface", "rpcrdma check fe80::1%nic0;"),
     ("fe80::1%eth9", "eth9 is no network interface of this machine", "rpcrdma check fe80::1%nic0;"),
     ("fe80::1%9", "9 is no network interface", "rpcrdma check fe80::1%nic0;"),
@@ -163,7 +163,7 @@ def test_global_only(machine):
     """To a server elsewhere a link-local address is none."""
     say(machine, _ADDRESSES, _LINK_LOCAL)
     machine.remove("say/ip -j route get 10.9.0.1")
-    _expect(machine, "10.9.0.1", ["address-none"], "no IP address but a link-local one")
+    _expect(machine, "10.9.0.1", ["address-none"], "no IP address except a link-local one")
 
 
 _FIRST, _SECOND, _THIRD = "[fe80::1%2]:20049", "[fe80::1%3]:20049", "10.9.0.1:20049"

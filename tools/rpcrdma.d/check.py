@@ -20,14 +20,14 @@ import mounts
 from addresses import canonical, split
 from problem import Problem
 
-HELP = "say why a mount does not use RDMA, or does not come up"
+HELP = "find out why a mount does not use RDMA, or does not succeed"
 
 
 def arguments(parser):
     parser.add_argument("server", nargs="?", metavar="SERVER[:PORT]",
-                        help="that is, or should be, mounted here; without it, this machine alone")
+                        help="the server of a mount; without it, check only this machine")
     parser.add_argument("--json", action="store_true",
-                        help="an object for each finding, one a line")
+                        help="print an object for each finding, one per line")
 
 
 class Check:

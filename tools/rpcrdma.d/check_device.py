@@ -96,7 +96,7 @@ def _here(found):
         return [], Finding("device-none", "There is no RDMA device", none_at(_spare_netdev()))
     names = ", ".join(sorted({port.device for port in found}))
     return [], Finding("device-elsewhere", f"{names}: the network interface is in another network "
-                       "namespace than this one", (
+                       "namespace", (
                            "mount, or start nfsd, in the namespace of the interface",
                            f"or, where the driver can: rdma system set netns exclusive; "
                            f"rdma dev set {found[0].device} netns NAME"))
@@ -110,7 +110,7 @@ def _inactive(port):
                        (f"ip link set {typed} up",))
     if host.read(f"/sys/class/net/{netdev}/carrier").strip() == "0":
         return Finding("link-no-carrier", f"{netdev}, the interface of {port}, has no carrier",
-                       (f"the cable and the switch; ethtool {typed}",))
+                       (f"check the cable and the switch; ethtool {typed}",))
     # No guest shows this: the port of rxe or siw is ACTIVE if its interface is up, with a carrier.
     do = ("start a subnet manager on the fabric: systemctl start opensm",) \
         if port.layer == "InfiniBand" else (f"rdma link show {port}; dmesg",)
@@ -139,7 +139,7 @@ def _no_address(port, netdevs, link_local):
         return None
     name = port.netdevs[0]
     return Finding("address-none", f"{name}, the interface of {port}, has no IP address"
-                   f"{' but a link-local one' if local else ''}",
+                   f"{' except a link-local one' if local else ''}",
                    (f"ip address add ADDRESS/24 dev {quote(name)}",))
 
 

@@ -32,5 +32,5 @@ def look(ports, sides, number, family, netdevs=()):
                 rule = f"{packet.protocol} dport {packet.port} accept"
                 return [Finding("firewall", f"The firewall drops {what}, which {port} needs: chain "
                                 f"{where}", (f"nft insert rule {where} {rule}",
-                                             "to last: the same in /etc/nftables.conf"))], []
+                                             "to make it permanent: the same in /etc/nftables.conf"))], []
     return [], []

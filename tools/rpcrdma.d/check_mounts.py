@@ -20,18 +20,18 @@ _NO_FRWR = re.compile(r"xprtrdma: (\S+) has no fast registration")
 _RECENT = 600
 _OFTEN, _SHORT = 3, 60
 _ADVICE = {
-    "address": "rdma link; {route_get}: has the way an RDMA device?",
+    "address": "rdma link; {route_get}: does the route use an RDMA device?",
     "route": "rdma link: are both ports ACTIVE, and in one fabric?",
-    "queues and memory": "rdma resource show; the device has not enough of them",
+    "queues and memory": "rdma resource show; the device does not have enough of them",
     "connection request": "on the server: rpcrdma check; grep rdma /proc/fs/nfsd/portlist",
     "cm_id": "rdma link; dmesg"}
-_ERRORS = {"-111": ", refused: nobody listens there", "-101": ", no answer", "-110": ", no answer"}
+_ERRORS = {"-111": ", refused: the port has no listener", "-101": ", no answer", "-110": ", no answer"}
 _REASONS = {
     "connect_refused": "on the server: rpcrdma check; grep rdma /proc/fs/nfsd/portlist",
     "connect_failed": "ping {address}; dmesg | grep xprtrdma",
     "device_removed": "rdma link",
-    "stalled": "on the server: rpcrdma check; and ethtool -S, for packets that are lost",
-    "send_failed": "ethtool -S, for packets that are lost; rdma -p statistic",
+    "stalled": "on the server: rpcrdma check; and ethtool -S, for lost packets",
+    "send_failed": "ethtool -S, for lost packets; rdma -p statistic",
     "peer_disconnected": "on the server: dmesg | grep svcrdma; was nfsd restarted?"}
 
 
@@ -47,7 +47,7 @@ def over_tcp(found, addresses, port):
         yield Finding("mount-tcp", f"{names} {'is' if len(over) == 1 else 'are'} mounted over TCP, "
                       "not RDMA", (*mounts.unmount(over),
                                    *mounts.mount_again(over, mounts.over_rdma(port)),
-                                   "to last: the same options in /etc/fstab"))
+                                   "to make it permanent: the same options in /etc/fstab"))
 
 
 def _statistics():
@@ -83,10 +83,10 @@ def _down(block):
 def _often(block):
     ended = ", ".join(f"{r.replace('_', ' ')} {n}" for r, n in blocks.ended(block).items())
     reason = max(blocks.ended(block), key=blocks.ended(block).get, default="")
-    return Finding("connection-lost-often", f"The connection with {block['peer']} was made "
-                   f"{block['reconnects']} times again, the last time "
+    return Finding("connection-lost-often", f"The connection with {block['peer']} was lost "
+                   f"and made again {block['reconnects']} times, the last time "
                    f"{columns.age(block.get('age_seconds', 0))} ago: "
-                   f"{ended or 'no reason is known'}",
+                   f"{ended or 'reason unknown'}",
                    (_REASONS.get(reason, "dmesg; rpcrdma show {address}").format(
                        address=quote(_peer(block))),))
 
@@ -100,7 +100,7 @@ def _small(block):
         return None
     return Finding("peer-no-private-data", f"{block['peer']} sent no private data (RFC 8797): "
                    "messages have at most 1024 bytes", (
-                       "on the server: a transport that sends them; lsmod | grep rdma",))
+                       "on the server: use a transport that sends private data; lsmod | grep rdma",))
 
 
 def of_connections(addresses):

@@ -29,7 +29,7 @@ def _wrong_scope(address, fault, ports):
         return Finding("server-scope", fault, (f"rpcrdma check {quote(bare(address))}",))
     scoped = f"{bare(address)}%{(_over(ports) or ['NETDEV'])[0]}"
     return Finding("server-scope", fault, (
-        f"rpcrdma check {quote(scoped)}; mount the same: {quote(f'[{scoped}]:/')}",))
+        f"rpcrdma check {quote(scoped)}; mount the same address: {quote(f'[{scoped}]:/')}",))
 
 
 def look_at_name(server, address, ports):
@@ -69,7 +69,7 @@ def no_way(address):
     if is_link_local(address):
         return Finding("route-none", f"There is no route to {address}", (
             f"{route_get(address)}; ip -6 address show dev {quote(scope(address))}: "
-            "has it a link-local address itself?",))
+            "does this interface have a link-local address?",))
     return Finding("route-none", f"There is no route to {address}", (
         f"{route_get(address)}; ip route add {address} via GATEWAY dev NETDEV",))
 

@@ -11,10 +11,10 @@ _REFUSED = re.compile(r"svcrdma: cannot listen on (\S+), error (-\d+)")
 _LOST = re.compile(r"svcrdma: cannot listen on (\S+) now, error (-\d+)")
 _BACK = re.compile(r"svcrdma: listening on (\S+) again")
 _START = re.compile(r"NFSD: (?:starting|no clients to reclaim).* grace period")
-_WHY = {"-98": "the port is in use", "-99": "the address is not there, or the port is in use",
+_WHY = {"-98": "the port is in use", "-99": "no interface has the address, or the port is in use",
         "-19": "no RDMA device has the address"}
 _LISTEN = ("echo rdma {port} > /proc/fs/nfsd/portlist",
-           "to last: rdma=y and rdma-port={port} below [nfsd] in /etc/nfs.conf")
+           "to make it permanent: rdma=y and rdma-port={port} below [nfsd] in /etc/nfs.conf")
 # The unit of nfs-utils 2.8 starts nfsd with it, and with rpc.nfsd if it fails, as that of Debian
 # 13 does.
 _NFSDCTL = "/usr/sbin/nfsdctl"
@@ -57,8 +57,8 @@ def _named(conf, do):
     """rdma=y without a port that has the name"""
     if conf.get("rdma", "n") in ("y", "yes", "1", "true", "on") and "rdma-port" not in conf and \
             not re.search(r"^nfsrdma\s", host.read("/etc/services"), re.MULTILINE):
-        return Finding("listener-port-name", "rdma=y in /etc/nfs.conf stands for the port nfsrdma "
-                       "of /etc/services, which has none of this name", do)
+        return Finding("listener-port-name", "rdma=y in /etc/nfs.conf means the port nfsrdma "
+                       "of /etc/services, which has no such name", do)
     return None
 
 
@@ -67,8 +67,8 @@ def _numbered(conf, do):
     rdma = conf.get("rdma", "n")
     if rdma.isdigit() and int(rdma) > 1 and host.exists(_NFSDCTL):
         return Finding("listener-port-number", f"nfsd has no listener for RDMA: rdma={rdma} in "
-                       "/etc/nfs.conf is a port for rpc.nfsd, and nothing for nfsdctl, which takes "
-                       "yes or no there", do)
+                       "/etc/nfs.conf is a port for rpc.nfsd, but nfsdctl accepts only yes or "
+                       "no there", do)
     return None
 
 
@@ -80,8 +80,8 @@ def _no_listener(log, port):
         return found
     if refused := _refusal(log):
         where, error = refused.groups()
-        return Finding("listener-refused", f"nfsd has no listener for RDMA: that on {where} could "
-                       f"not be made, error {error}: {_WHY.get(error, 'see errno(3)')}", (
+        return Finding("listener-refused", f"nfsd has no listener for RDMA: the listener on {where} "
+                       f"could not be made, error {error}: {_WHY.get(error, 'see errno(3)')}", (
                            "ss -ltnp; rdma link; ip address; then", _LISTEN[0].format(port=port)))
     if found := _numbered(conf, do):
         return found

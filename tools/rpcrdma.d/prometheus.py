@@ -20,8 +20,8 @@ def arguments(parser):
     parser.add_argument("-o", dest="file", metavar="FILE.prom",
                         help="replace this file, in one step, instead of printing")
     parser.add_argument("--connections", action="store_true",
-                        help="also series for each connection, with addresses")
-    parser.add_argument("--json", action="store_true", help="an object for each sample, one a line")
+                        help="print series for each connection, too, with addresses")
+    parser.add_argument("--json", action="store_true", help="print an object for each sample, one per line")
 
 
 # name: (kind, help, ((item of the file, labels), ...))

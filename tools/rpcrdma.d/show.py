@@ -9,14 +9,14 @@ from addresses import bare, canonical, resolved, scope, split
 from list import say_halves
 from problem import Problem
 
-HELP = "show all about the connections with a peer"
+HELP = "show all statistics of the connections with a peer"
 _BAR = 40
 
 
 def arguments(parser):
     parser.add_argument("peer", metavar="PEER",
                         help="address, address:port or name, as in rpcrdma list")
-    parser.add_argument("--json", action="store_true", help="an object for each, one a line")
+    parser.add_argument("--json", action="store_true", help="print an object for each, one per line")
 
 
 def of_peer(found, peer):

@@ -10,7 +10,7 @@ import blocks
 import columns
 from list import device, say_halves
 
-HELP = "show what moves now, by connection"
+HELP = "show the activity of each connection"
 _CLEAR = "\033[H\033[J"
 _TITLES = ("SIDE", "PEER", "DEVICE", "CALLS/s", "INLINE/s", "READ/s", "WRITTEN/s", "MEDIAN",
            "99 %", "CREDITS", "WAITING")
@@ -18,11 +18,11 @@ _TITLES = ("SIDE", "PEER", "DEVICE", "CALLS/s", "INLINE/s", "READ/s", "WRITTEN/s
 
 def arguments(parser):
     parser.add_argument("-i", dest="interval", type=_seconds, default=2.0, metavar="SECONDS",
-                        help="between two looks; 2 unless given")
+                        help="interval between two outputs; default 2")
     parser.add_argument("-n", dest="count", type=_times, metavar="N",
-                        help="end after as many looks")
+                        help="end after N outputs")
     parser.add_argument("--json", action="store_true",
-                        help="an object for each connection that moved, one a line")
+                        help="print an object for each active connection, one per line")
 
 
 def _seconds(text):

@@ -26,33 +26,33 @@ PICTURES = 200
 def arguments(parser):
     parser.add_argument("capture", metavar="FILE", nargs="?",
                         help="a capture of RoCE, InfiniBand or iWARP; - is standard input")
-    live = parser.add_argument_group("instead of a capture, what this machine's modules see")
-    live.add_argument("--live", action="store_true", help="from now on, until it is interrupted")
-    live.add_argument("--seconds", type=float, metavar="N", help="or for so long")
+    live = parser.add_argument_group("trace events of this machine's modules, instead of a capture")
+    live.add_argument("--live", action="store_true", help="read trace events until interrupted")
+    live.add_argument("--seconds", type=float, metavar="N", help="read trace events for N seconds")
     live.add_argument("--events", metavar="FILE",
-                      help="a copy of /sys/kernel/tracing/trace with the events _message and "
+                      help="read a copy of /sys/kernel/tracing/trace with the events _message and "
                       "_transfer; - is standard input")
-    live.add_argument("--side", choices=tuple(MODULES), help="if this machine is both")
-    parser.add_argument("-o", dest="picture", metavar="FILE.svg", help="draw them as SVG")
+    live.add_argument("--side", choices=tuple(MODULES), help="take the events of this side")
+    parser.add_argument("-o", dest="picture", metavar="FILE.svg", help="draw a picture in SVG format")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="an object for each RPC, one a line")
-    form.add_argument("--timeline", action="store_true", help="one ladder of everything")
-    which = parser.add_argument_group("which RPCs")
+    form.add_argument("--json", action="store_true", help="print an object for each RPC, one per line")
+    form.add_argument("--timeline", action="store_true", help="draw one ladder of all RPCs")
+    which = parser.add_argument_group("choice of RPCs")
     which.add_argument("--xid", type=_xid, action="append", metavar="XID",
-                       help="this one, in hexadecimal; may be repeated")
+                       help="show this RPC, in hexadecimal; may be repeated")
     which.add_argument("--connection", type=int, action="append", metavar="N",
-                       help="those of this connection; may be repeated")
-    which.add_argument("--first", type=_count, metavar="N", help="the first N of the others")
+                       help="show RPCs of this connection; may be repeated")
+    which.add_argument("--first", type=_count, metavar="N", help="show only the first N of these")
     which.add_argument("--from", dest="begin", type=float, metavar="SECONDS",
-                       help="called at this time of the capture or later")
+                       help="show RPCs called at this time of the capture or later")
     which.add_argument("--to", dest="end", type=float, metavar="SECONDS",
-                       help="called at this time of the capture or before")
-    which.add_argument("--name", metavar="WORD", help="with this in its name, such as READDIR")
-    which.add_argument("--broken", action="store_true", help="that break a rule")
-    look = parser.add_argument_group("how they look")
+                       help="show RPCs called at this time of the capture or before")
+    which.add_argument("--name", metavar="WORD", help="show RPCs with WORD in their name")
+    which.add_argument("--broken", action="store_true", help="show RPCs that break a rule")
+    look = parser.add_argument_group("appearance")
     look.add_argument("--color", choices=("auto", "always", "never"), default="auto")
-    look.add_argument("--ascii", action="store_true", help="no box-drawing characters")
-    look.add_argument("--width", type=int, metavar="COLUMNS", help="instead of the terminal's")
+    look.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+    look.add_argument("--width", type=int, metavar="COLUMNS", help="draw in this width")
 
 
 def _xid(text):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a connection takes in memory, both ends of it, with our modules and with in-tree: idle,
-and busy, with as many reads of 64 KiB under way as it has credits.
+"""Measures the memory of both ends of a connection, with our modules and with the in-tree module.
+
+An idle connection, and a busy one, with as many reads of 64 KiB under way as it has credits.
 
 Runs in a guest of scripts/vm that has nothing mounted: memory.py SIDES. A mount with nconnect=9 less one
 with nconnect=1 is eight connections; of busy ones, four less one are three. Prints a line of JSON for

@@ -190,7 +190,7 @@ static const struct reason_case reason_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(reason, reason_cases, desc);
 
-/* Nothing is read before a thread has seen it; and then it is as if there were no short way. */
+/* Nothing is read before a thread has seen it; and then it is as if there were no fast path. */
 static void early_leaves_the_rest_to_threads(struct kunit *test)
 {
 	const struct reason_case *c = test->param_value;
@@ -256,7 +256,7 @@ static void early_and_threads_see_the_same(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
-/* One that is too many is not read, and ends the connection as it would without the short way. */
+/* A call beyond the credits is not read, and ends the connection as without the fast path. */
 static void early_is_bounded_by_credits(struct kunit *test)
 {
 	struct server *server = server_of(test);
