@@ -304,7 +304,7 @@ static void listener_rebind(struct svcrdma_listener *li)
 	if (ret) {
 		trace_svcrdma_listener_err("rebind", ret);
 		if (!was_lost)
-			pr_notice("svcrdma: cannot listen on %s now, error %d; trying on\n",
+			pr_notice("svcrdma: cannot listen on %s now, error %d; retrying\n",
 				  listener_name(sa, name), ret);
 		if (li->li_state != SVCRDMA_LISTENER_LOST)
 			listener_set_state(li, SVCRDMA_LISTENER_LOST);

@@ -211,7 +211,7 @@ _LOCAL = (
      "echo rdma 20049 >"),
     ("listener lost", lambda r: _portlist(
         r, "rdma 20049\n", "NFSD: starts", "svcrdma: cannot listen on 10.9.0.2:20049 now, "
-        "error -19; trying on"), "listener-lost", "10.9.0.2:20049"),
+        "error -19; retrying"), "listener-lost", "10.9.0.2:20049"),
     ("server's sysctl", lambda r: _slow(r, "svc_rdma/max_requests", 4), "sysctl-svc-max-requests",
      "sysctl sunrpc.svc_rdma.max_requests=128"),
     ("no fast registration", lambda r: _kernel_says(r, "xprtrdma: rxe0 has no fast registration"),
@@ -283,7 +283,7 @@ def _client_alone(root):
 
 def _listens_again(root):
     where = "10.9.0.2:20049"
-    _portlist(root, "rdma 20049\n", f"svcrdma: cannot listen on {where} now, error -19; trying on",
+    _portlist(root, "rdma 20049\n", f"svcrdma: cannot listen on {where} now, error -19; retrying",
               f"svcrdma: listening on {where} again")
 
 
