@@ -62,6 +62,19 @@ def test_imports(path):
     assert names <= own | set(sys.stdlib_module_names)
 
 
+def test_known_to_preinst():
+    """The package removes what make install has put there: preinst knows such a file by words of its first lines."""
+    text = (TOP / "debian/rpcrdma-oot-dkms.preinst").read_text("utf-8")
+    lines = int(re.search(r'head -n (\d+) "\$1"', text)[1])
+    places = dict(re.findall(r"^\t(\w+)=/etc/(\S+)$", text, re.M))
+    found = re.findall(r'if ours \$(\w+) "(.*)"; then', text)
+    assert len(found) == len(places) == 2
+    for name, words in found:
+        folder, _, file = places[name].partition("/")
+        source = TOP / "packaging" / folder / file.removeprefix("rules.d/")
+        assert words in "\n".join(source.read_text("utf-8").split("\n")[:lines]), source
+
+
 def _words(text):
     return set(re.findall(r"(?<![\w-])--?[a-z]+", text)) - {"-h"}
 
