@@ -5,6 +5,7 @@ import errno
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -407,3 +408,20 @@ def test_address(empty):
     mount.where = pathlib.Path("/a")
     with empty.here():
         assert mount.address() == ("10.9.0.1", 1)
+
+
+def test_interrupted(tmp_path, monkeypatch):
+    """Ctrl-C: a step that ends by itself is waited for, so that the folder can be removed."""
+    done = []
+
+    def step(folder):
+        del folder
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.3)
+        done.append(True)
+    mount = _Stuck()
+    with pytest.raises(KeyboardInterrupt):
+        accept._step(mount, "step", step, tmp_path)
+    assert done
+    assert not mount.hangs

@@ -27,6 +27,7 @@ from problem import Problem
 
 # Seconds that a step may take. The slowest one takes two on a machine in user mode, with RDMA in software.
 LIMIT = 300
+INTERRUPTED = 30
 HELP = "try a client, a server and their RDMA devices: data, callbacks, speed"
 
 
@@ -72,24 +73,32 @@ def _counters():
     return accept_server.counters("xprtrdma")
 
 
-def _work(entry, function, folders):
+def _work(entry, ended, function, folders):
     try:
         entry["done"] = function(*folders)
     except accept_data.Wrong as wrong:
         entry["failed"] = str(wrong)
     except OSError as error:
         entry["failed"] = f"{os.path.basename(error.filename or '')}: {error.strerror}".lstrip(": ")
+    finally:
+        ended.set()
 
 
 def _step(mount, name, function, *folders):
     """In a thread, since what hangs on a mount can be left alone only, and not be ended"""
-    begin, entry = time.monotonic(), {}
-    thread = threading.Thread(target=_work, args=(entry, function, folders), daemon=True)
-    thread.start()
-    thread.join(LIMIT)
-    mount.hangs = thread.is_alive()
+    begin, entry, ended = time.monotonic(), {}, threading.Event()
+    try:
+        # Python 3.11 takes a thread for ended if Ctrl-C comes during its join().
+        threading.Thread(target=_work, args=(entry, ended, function, folders), daemon=True).start()
+        ended.wait(LIMIT)
+    except KeyboardInterrupt:
+        # What it is doing ends soon, and its files can be removed then.
+        ended.wait(INTERRUPTED)
+        raise
+    finally:
+        mount.hangs = not ended.is_set()
     found = {"step": name, "failed": f"{name}: no end after {LIMIT} seconds"} if mount.hangs else \
-        {"step": name, **entry}
+        {"step": name, **(entry or {"failed": f"{name}: it has ended without a result"})}
     return found | {"seconds": round(time.monotonic() - begin, 2)}
 
 

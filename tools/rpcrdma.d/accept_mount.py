@@ -119,7 +119,8 @@ class _Writer(threading.Thread):
 
     def __init__(self, path):
         super().__init__(daemon=True)
-        self.path, self.stop, self.rounds, self.failed = path, threading.Event(), 0, None
+        self.path, self.rounds, self.failed = path, 0, None
+        self.stop, self.ended = threading.Event(), threading.Event()
 
     def run(self):
         try:
@@ -128,6 +129,8 @@ class _Writer(threading.Thread):
                 self.rounds += 1
         except (OSError, accept_data.Wrong) as error:
             self.failed = error
+        finally:
+            self.ended.set()
 
 
 def _cut_all(mount, files, address):
@@ -155,17 +158,19 @@ def reconnect(mount):
         return entry | {"left_out": "reconnects: other mounts of this server go over RDMA, too"}
     writer = _Writer(mount.folder / "reconnect")
     writer.start()
-    cut = _cut_all(mount, files, address)
-    rounds = writer.rounds
-    end = time.monotonic() + _BACK
-    while writer.is_alive() and writer.rounds < rounds + 2 and time.monotonic() < end:
-        time.sleep(0.05)
-    writer.stop.set()
-    writer.join(_BACK)
+    try:
+        cut = _cut_all(mount, files, address)
+        rounds = writer.rounds
+        end = time.monotonic() + _BACK
+        while not writer.ended.is_set() and writer.rounds < rounds + 2 and time.monotonic() < end:
+            time.sleep(0.05)
+    finally:
+        writer.stop.set()
+        mount.hangs = not writer.ended.wait(_BACK)
     entry["seconds"] = round(time.monotonic() - begin, 2)
     if writer.failed:
         return entry | {"failed": f"while connections were cut: {writer.failed}"}
-    if writer.is_alive() or writer.rounds < rounds + 2:
+    if mount.hangs or writer.rounds < rounds + 2:
         return entry | {"failed": f"no end of a write or read {_BACK} seconds after the connection was cut"}
     if not cut:
         return entry | {"left_out": "reconnects: the kernel did not cut the connection"}
