@@ -2,6 +2,7 @@
 """rpcrdma accept without a machine: its bytes, how it finds wrong ones, and what it says before it mounts
 anything. tests/guest/checks/accept has mounts."""
 import errno
+import json
 import os
 import pathlib
 import re
@@ -21,6 +22,8 @@ import accept_data  # noqa: E402
 import accept_limits  # noqa: E402
 import accept_mount  # noqa: E402
 import accept_report  # noqa: E402
+import accept_server  # noqa: E402
+import accept_speed  # noqa: E402
 import accept_turns  # noqa: E402
 from problem import Problem  # noqa: E402
 
@@ -95,7 +98,9 @@ def test_no_attributes(tmp_path, monkeypatch):
 @pytest.mark.parametrize("arguments, said", (
     (("server:/x",), "no RDMA device"), (("server:/x", "--seconds", "-1"), "no time is negative"),
     ((), "which export?"), (("server:/x", "--seconds", "x"), "invalid int value"),
-    (("server",), "SERVER:/EXPORT is wanted"), (("--serve", "10.9.0.2", "--compare"), "--serve is for the server"),
+    (("server",), "SERVER:/EXPORT is wanted"), (("server:/x", "--ssh", "server"), "SERVER is wanted"),
+    (("server:/x", "--folder", "/x"), "--folder is for"), (("server:/x", "-o", "vers=3,proto=rdma"), "--vers has"),
+    (("--serve", "10.9.0.2", "--compare"), "--serve is for the server"),
     (("--serve", "10.9.0.2", "server:/x"), "--serve is for the server")))
 def test_refused(tmp_path, arguments, said):
     """A line, and nothing is mounted."""
@@ -178,8 +183,9 @@ def test_driver(empty):
 
 
 @pytest.mark.parametrize("how, said", (
-    ("serves", "this machine serves NFS over RDMA"), ("nobody to ask", "say --yes"), ("no fio", "it needs fio")))
-def test_compare_refused(empty, how, said):
+    ("serves", "this machine serves NFS over RDMA"), ("nobody to ask", "say --yes"), ("no time", "it needs fio"),
+    ("no fio", "it needs fio")))
+def test_compare_refused(empty, monkeypatch, how, said):
     """Nothing was unloaded."""
     empty.put("sys/class/infiniband/rxe0/node_desc", "rxe\n")
     empty.put("sys/module/xprtrdma/refcnt", "0\n")
@@ -189,9 +195,13 @@ def test_compare_refused(empty, how, said):
     arguments = ["server:/x", "--compare"]
     if how == "serves":
         empty.put("sys/module/svcrdma/refcnt", "1\n")
-    if how == "no fio":
+    if how == "no time":
         arguments += ["--seconds", "0"]
-    empty.run("accept", *arguments).check(2, said)
+    if how == "no fio":
+        monkeypatch.setattr(accept_speed, "is_there", lambda: False)
+        assert said in empty.ask("accept", *arguments).err
+    else:
+        empty.run("accept", *arguments).check(2, said)
     assert not (empty.path / "changed").exists()
 
 
@@ -305,7 +315,7 @@ NFS 4.2
 NFS 3
   not tried: mount with vers=3: refused
 
-Speed with each client module, in turns (the middle of three rounds; in brackets how far they are apart)
+Speed with each client module, in turns (the middle of three rounds; in brackets their difference)
                                            xprtrdma          in-tree  processor and interrupts, xprtrdma / in-tree
   read 4 KiB, one at a time  µs          10.0 (20 %)       12.0 (17 %)    0.50      -
   write                      fio could not do it
@@ -370,7 +380,7 @@ class _Stuck:
 
 def test_no_end(tmp_path, monkeypatch):
     """A step that hangs is told, and nothing else is tried on that mount."""
-    monkeypatch.setattr(accept, "LIMIT", 0.2)
+    monkeypatch.setattr(accept_mount, "LIMIT", 0.2)
     monkeypatch.setattr(accept_data, "STEPS", (accept_data.locks, lambda folder: time.sleep(60), accept_data.names))
     mount = _Stuck()
     done = list(accept._steps(mount, tmp_path))
@@ -391,11 +401,12 @@ device server:/b mounted on /tmp/b with fstype nfs4 statvers=1.1
 """
 
 
-@pytest.mark.parametrize("connects, lost", ((1, 0), (4, 3)))
-def test_mountstats(empty, connects, lost):
+@pytest.mark.parametrize("connects, begin, lost", ((1, [0, 0], 0), (4, [1, 0], 3), (6, [6, 0], 0), (7, [6, 0], 1)))
+def test_mountstats(empty, connects, begin, lost):
+    """Connections that were made before this mount, by another one with the same transport, do not count."""
     empty.put("proc/self/mountstats", _STATS.format(connects))
     mount = object.__new__(accept_mount.Mount)
-    mount.where = pathlib.Path("/tmp/a")
+    mount.where, mount.begin = pathlib.Path("/tmp/a"), begin
     with empty.here():
         assert (mount.connects(), mount.lost()) == (connects, lost)
 
@@ -425,3 +436,102 @@ def test_interrupted(tmp_path, monkeypatch):
         accept._step(mount, "step", step, tmp_path)
     assert done
     assert not mount.hangs
+
+
+def _client(empty, monkeypatch, proto="rdma", mount=""):
+    """A client whose programs only note: mount has the kernel show a mount of that kind."""
+    empty.put("sys/class/infiniband/rxe0/node_desc", "rxe\n")
+    empty.put("proc/mounts", "")
+    empty.put("proc/self/mountstats", "")
+    empty.program("mount", mount or "while [ $# -gt 1 ]; do shift; done; echo "
+                  f'"server:/ $1 nfs4 rw,proto={proto},addr=10.9.0.1 0 0" >>{empty.path}/proc/mounts')
+    empty.program("umount", f'echo "$*" >>{empty.path}/umounts')
+    monkeypatch.setattr(accept_data, "STEPS", (accept_data.locks,))
+    monkeypatch.setattr(accept_data, "recall", lambda folder, other: "recalled")
+    return empty
+
+
+def _accept(empty, monkeypatch, *arguments):
+    """(status, report, text) of it in this process, whose signals stay as they are"""
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    report = empty.path / "report"
+    done = empty.ask("accept", *(arguments or ("fs.example:/scratch",)), "--vers", "4.2", "--seconds", "0",
+                     "--json", str(report))
+    return done.status, json.loads(report.read_text("utf-8")), done.out
+
+
+def test_rdma(empty, monkeypatch):
+    status, report, text = _accept(_client(empty, monkeypatch), monkeypatch)
+    assert (status, [step.get("failed") for step in report["versions"][0]["steps"]]) == (0, [None] * 4)
+    assert text.endswith("all steps passed with 1 of 1 versions\n")
+    assert (empty.path / "umounts").read_text("utf-8").count("\n") == 2
+
+
+def test_not_rdma(empty, monkeypatch):
+    """A mount that uses TCP, since another one of the server does, proves nothing."""
+    status, report, text = _accept(_client(empty, monkeypatch, "tcp"), monkeypatch)
+    assert status == 1
+    assert "does not use RDMA" in report["versions"][0]["steps"][0]["failed"]
+    assert "FAILED" in text
+    assert "-l" in (empty.path / "umounts").read_text("utf-8")
+
+
+@pytest.mark.parametrize("said, status", (("access denied by server", 1), ("Protocol not supported", 2)))
+def test_not_mounted(empty, monkeypatch, said, status):
+    """A version that the server has not is left out, and any other reason is a fault. Nobody is named."""
+    _client(empty, monkeypatch, mount=f"echo mount.nfs: {said} while mounting fs.example:/scratch >&2; exit 32")
+    seen, report, text = _accept(empty, monkeypatch)
+    assert seen == status
+    assert f"{said} while mounting SERVER:/EXPORT" in text
+    assert "fs.example:/scratch" not in json.dumps(report)
+    assert not list(pathlib.Path("/tmp").glob("rpcrdma-accept-*"))
+
+
+def test_names(empty, monkeypatch):
+    _client(empty, monkeypatch, mount="echo no fs.example:/scratch >&2; exit 32")
+    assert "no fs.example:/scratch" in _accept(empty, monkeypatch, "fs.example:/scratch", "--names")[2]
+
+
+def _remote(text):
+    remote = object.__new__(accept_server.Remote)
+    remote.process = subprocess.Popen(["sh", "-c", f"cat >/dev/null; printf '{text}'"], text=True, errors="replace",
+                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    return remote.close()
+
+
+@pytest.mark.parametrize("text", ("", "no", "[1]", '{"kernel": 1}', "\\377\\000"))
+def test_no_report(capsys, text):
+    """A server that sends none, or anything else: one line, and the report of the client stays."""
+    server = _remote(text)
+    assert "no report" in server["left_out"]
+    accept_report.say(_REPORT | {"server": server})
+    assert "Server: the server has sent no report" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("server", ({"kernel": 1, "module": 2, "devices": 3, "counters": 4},
+                                    {"kernel": 1, "module": 2, "devices": [{"a": 1}], "counters": {}}))
+def test_odd_report(capsys, server):
+    accept_report.say(_REPORT | {"server": server})
+    assert "its report cannot be read" in capsys.readouterr().out
+
+
+def test_terminal():
+    server = _remote('{"kernel": "6.1\\\\u001b]0;x", "module": null, "devices": [], "counters": {}}')
+    assert server["kernel"] == "6.1?]0;x"
+
+
+@pytest.mark.parametrize("name, proto, own", (("127.0.0.1", "rdma", "127.0.0.1"), ("[::1]", "rdma6", "::1")))
+def test_own_address(name, proto, own):
+    assert accept_server._own_address(name, proto)[1] == own
+
+
+def test_no_address():
+    with pytest.raises(Problem, match="no such name"):
+        accept_server._own_address("a..b", "rdma")
+
+
+def test_export_stays(server):
+    """The server says so, as root of the client may write there."""
+    server.program("exportfs", 'case $1 in -s) ;; -u) exit 1 ;; esac')
+    _serve(server).check(2, "exportfs -u [fd09::2]:")
+    assert not list((server.path / "scratch").iterdir())

@@ -12,11 +12,12 @@ import json
 import os
 import pathlib
 import platform
-import threading
+import signal
 import time
 
 import accept_data
 import accept_limits
+import accept_mount
 import accept_report
 import accept_server
 import accept_speed
@@ -25,9 +26,6 @@ import host
 from accept_mount import Mount, reconnect
 from problem import Problem
 
-# Seconds that a step may take. The slowest one takes two on a machine in user mode, with RDMA in software.
-LIMIT = 300
-INTERRUPTED = 30
 HELP = "try a client, a server and their RDMA devices: data, callbacks, speed"
 
 
@@ -73,32 +71,25 @@ def _counters():
     return accept_server.counters("xprtrdma")
 
 
-def _work(entry, ended, function, folders):
+def _work(entry, function, folders):
     try:
         entry["done"] = function(*folders)
     except accept_data.Wrong as wrong:
         entry["failed"] = str(wrong)
     except OSError as error:
         entry["failed"] = f"{os.path.basename(error.filename or '')}: {error.strerror}".lstrip(": ")
-    finally:
-        ended.set()
+    except Exception as error:  # pylint: disable=broad-exception-caught
+        entry["failed"] = f"{type(error).__name__}: {error}"
 
 
 def _step(mount, name, function, *folders):
-    """In a thread, since what hangs on a mount can be left alone only, and not be ended"""
-    begin, entry, ended = time.monotonic(), {}, threading.Event()
+    begin, entry = time.monotonic(), {}
     try:
-        # Python 3.11 takes a thread for ended if Ctrl-C comes during its join().
-        threading.Thread(target=_work, args=(entry, ended, function, folders), daemon=True).start()
-        ended.wait(LIMIT)
-    except KeyboardInterrupt:
-        # What it is doing ends soon, and its files can be removed then.
-        ended.wait(INTERRUPTED)
-        raise
+        accept_mount.limited(_work, entry, function, folders)
     finally:
-        mount.hangs = not ended.is_set()
-    found = {"step": name, "failed": f"{name}: no end after {LIMIT} seconds"} if mount.hangs else \
-        {"step": name, **(entry or {"failed": f"{name}: it has ended without a result"})}
+        mount.hangs = not entry
+    found = {"step": name, "failed": f"{name}: no end after {accept_mount.LIMIT} seconds"} if mount.hangs else \
+        {"step": name, **entry}
     return found | {"seconds": round(time.monotonic() - begin, 2)}
 
 
@@ -144,45 +135,63 @@ def _recall(options, mount, folder):
     return entry | {"callbacks": calls}
 
 
+def _steps_of(options, mount, version, entry):
+    before, folder = _counters(), mount.make_folder()
+    entry["steps"] += _steps(mount, folder)
+    if version.startswith("4") and not mount.hangs:
+        entry["steps"].append(_recall(options, mount, folder))
+    entry["steps"].append(_connection(mount))
+    if not mount.hangs:
+        entry["steps"].append(reconnect(mount))
+    entry["counters"] = accept_server.since("xprtrdma", before) if before else {}
+
+
 def _version(options, version, report):
-    """All steps of a version, and what they have cost"""
+    """All steps of a version, and what they have cost. What could not be done is in the report as well."""
     entry = {"version": version}
     report["versions"].append(entry)
     try:
-        mount = Mount(options, version)
-    except Problem as problem:
+        with accept_mount.mounted(options, version) as mount:
+            report["module"] = _module()
+            entry |= {"steps": [], "counters": {}}
+            _steps_of(options, mount, version, entry)
+            measured = options.compare or "speed" in report
+            if options.seconds and not mount.hangs and not measured and accept_speed.is_there():
+                report["speed"] = accept_speed.measure(mount.folder, options.seconds)
+    except accept_mount.Unsupported as problem:
         entry["left_out"] = str(problem)
-        return
-    try:
-        before, folder = _counters(), mount.make_folder()
-        report["module"] = _module()
-        entry["steps"] = list(_steps(mount, folder))
-        if version.startswith("4") and not mount.hangs:
-            entry["steps"].append(_recall(options, mount, folder))
-        entry["steps"].append(_connection(mount))
-        if not mount.hangs:
-            entry["steps"].append(reconnect(mount))
-        entry["counters"] = accept_server.since("xprtrdma", before) if before else {}
-        measured = options.compare or "speed" in report
-        if options.seconds and not mount.hangs and not measured and accept_speed.is_there():
-            report["speed"] = accept_speed.measure(folder, options.seconds)
-    finally:
-        mount.close()
+    except Problem as problem:
+        entry.setdefault("steps", []).append({"step": "mount", "failed": str(problem)})
+        entry.setdefault("counters", {})
+
+
+def _refused(options):
+    """What is wrong with the options; nothing, or a text each"""
+    if options.seconds < 0:
+        yield "--seconds: no time is negative"
+    if not options.serve and not options.export:
+        yield "which export? SERVER:/EXPORT, or --ssh HOST SERVER; --help says more"
+    if options.serve and (options.export or options.ssh or options.compare):
+        yield "--serve is for the server, and takes --folder and --json only"
+    if options.export and bool(options.ssh) == (":/" in options.export):
+        yield f"{options.export}: SERVER is wanted with --ssh" if options.ssh else \
+            f"{options.export}: SERVER:/EXPORT is wanted"
+    if options.folder and not (options.serve or options.ssh):
+        yield "--folder is for --serve and --ssh"
+    if "vers=" in options.options:
+        yield "-o: --vers has the versions"
 
 
 def _check(options):
     if os.geteuid():
-        raise Problem("only root can mount")
-    if options.seconds < 0:
-        raise Problem("--seconds: no time is negative")
-    if not options.serve and not options.export:
-        raise Problem("which export? SERVER:/EXPORT, or --ssh HOST SERVER; --help says more")
-    if options.serve and (options.export or options.ssh or options.compare):
-        raise Problem("--serve is for the server, and takes --folder and --json only")
-    if options.export and not options.ssh and ":/" not in options.export:
-        raise Problem(f"{options.export}: SERVER:/EXPORT is wanted")
+        raise Problem("only root can do this")
+    for text in _refused(options):
+        raise Problem(text)
     if not host.names("/sys/class/infiniband"):
         raise Problem("this machine has no RDMA device: \"rpcrdma check\" says more")
+    if options.json and options.json != "-":
+        # Before all the minutes, not after them
+        _write(options.json, "")
     if options.compare:
         if not options.seconds or not accept_speed.is_there():
             raise Problem("--compare measures: it needs fio, and --seconds above 0")
@@ -196,31 +205,48 @@ def _try(options, report):
         if options.names:
             report |= {"export": options.export, "machine": platform.node(), "options": options.options}
         for version in options.vers.split(","):
-            _version(options, version, report)
+            _version(options, version.strip(), report)
         report["module"] = report["module"] or _module()
         tried = [entry["version"] for entry in report["versions"] if "steps" in entry]
-        if options.compare and tried:
+        if options.compare and tried and not accept_report.failures(report):
             report["turns"] = accept_turns.compare(options, tried[0])
+    except Problem as problem:
+        report["problem"] = str(problem)
     finally:
         if remote:
             report["server"] = remote.close()
 
 
+def _write(name, text):
+    try:
+        pathlib.Path(name).write_text(text, "utf-8")
+    except OSError as error:
+        raise Problem(f"{name}: {error.strerror}") from None
+
+
 def _tell(options, report):
+    if not options.names:
+        report = accept_report.anonymous(report, options)
     text = json.dumps(report, indent=1) + "\n"
     if options.json == "-":
         print(text, end="")
         return
-    accept_report.say(report)
     if options.json:
-        try:
-            pathlib.Path(options.json).write_text(text, "utf-8")
-        except OSError as error:
-            raise Problem(f"{options.json}: {error.strerror}") from None
+        _write(options.json, text)
+    accept_report.say(report)
+
+
+def _interrupted(_number, _frame):
+    """Once: what is taken away then is taken away in whole."""
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def run(options):
     _check(options)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, _interrupted)
     report = {"date": time.strftime("%Y-%m-%d"), "kernel": platform.release(), "module": None}
     if options.serve:
         _tell(options, report | accept_server.serve(options, _devices()))

@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """The mount of rpcrdma accept, and its connection."""
 import contextlib
+import itertools
 import pathlib
 import shlex
 import shutil
@@ -11,60 +12,110 @@ import time
 
 import accept_data
 import host
+import mounts
+from addresses import canonical
 from problem import Problem
 
+# Seconds that a step may take. The slowest one takes two on a machine in user mode, with RDMA in software.
+LIMIT = 300
+# Seconds for which a step is waited for that Ctrl-C has interrupted
+INTERRUPTED = 30
 _SWITCHES = "/sys/kernel/sunrpc/xprt-switches"
 _CUTS, _BETWEEN, _BACK = 3, 0.3, 30
+_UNSUPPORTED = ("requested NFS version", "Protocol not supported")
+
+
+class Unsupported(Problem):
+    """The server does not have this version."""
+
+
+def limited(function, *arguments):
+    """Runs it in a thread, since what hangs on a mount can only be left alone. Returns False if it has no end.
+    Python 3.11 takes a thread for ended if Ctrl-C comes during its join(), so an event says that it is."""
+    ended = threading.Event()
+
+    def work():
+        try:
+            function(*arguments)
+        finally:
+            ended.set()
+    try:
+        threading.Thread(target=work, daemon=True).start()
+        return ended.wait(LIMIT)
+    except KeyboardInterrupt:
+        # What it is doing ends soon, and its files can be removed then.
+        ended.wait(INTERRUPTED)
+        raise
 
 
 class Mount:
-    """The export in a temporary folder, and a folder of ours on it"""
+    """The export in a temporary folder, and a folder of ours on it. @hangs: something there has no end"""
 
     def __init__(self, options, version):
         self.where = pathlib.Path(tempfile.mkdtemp(prefix="rpcrdma-accept-"))
-        export = options.export
-        if version == "3" and options.path:
-            export = export.partition(":/")[0] + ":" + options.path
-        self.folder, self.hangs = None, False
+        self.folder, self.hangs, self.begin = None, False, []
         try:
-            # retry=0: mount(8) tries for two minutes otherwise, and may succeed when nobody expects it.
-            said = host.run("mount", "-t", "nfs", "-o", f"{options.options},vers={version},retry=0", export,
-                            str(self.where))
-            if said is None or said.status:
-                lines = said.err.strip().splitlines() if said else ["no program of that name"]
-                raise Problem(f"mount with vers={version}: {lines[-1] if lines else 'failed'}")
-        except Problem:
+            self._mount(options, version)
+            if not self._entry().proto.startswith("rdma"):
+                raise Problem("the mount does not use RDMA: other mounts of this server do not either, and NFS 4 uses "
+                              "their connection; unmount them")
+            self.begin = self.transports()
+        except BaseException:
+            # It may be mounted, although nobody said so.
+            host.run("umount", "-l", str(self.where))
             self.where.rmdir()
             raise
 
+    def _mount(self, options, version):
+        export = options.export
+        if version == "3" and options.path:
+            export = export.partition(":/")[0] + ":" + options.path
+        # retry=0: mount(8) tries for two minutes otherwise, and may succeed when nobody expects it.
+        said = host.run("mount", "-t", "nfs", "-o", f"{options.options},vers={version},retry=0", export,
+                        str(self.where))
+        if said is None or said.status:
+            lines = said.err.strip().splitlines() if said else ["no program of that name"]
+            kind = Unsupported if any(text in line for text in _UNSUPPORTED for line in lines) else Problem
+            raise kind(f"mount with vers={version}: {lines[-1] if lines else 'failed'}")
+
+    def _entry(self):
+        found = [mount for mount in mounts.mounts() if mount.where == str(self.where)]
+        if not found:
+            raise Problem("mount has ended without an error, and nothing is mounted")
+        return found[-1]
+
     def make_folder(self):
-        try:
-            self.folder = pathlib.Path(tempfile.mkdtemp(prefix="rpcrdma-accept-", dir=self.where))
-        except OSError as error:
-            raise Problem(f"root may not write to the export: {error.strerror}") from None
+        made = []
+
+        def make():
+            try:
+                made.append(pathlib.Path(tempfile.mkdtemp(prefix="rpcrdma-accept-", dir=self.where)))
+            except OSError as error:
+                made.append(Problem(f"root may not write to the export: {error.strerror}"))
+        self.hangs = not limited(make)
+        if self.hangs:
+            raise Problem(f"a folder cannot be made on the export: no end after {LIMIT} seconds")
+        if isinstance(made[0], Problem):
+            raise made[0]
+        self.folder = made[0]
         return self.folder
 
     def close(self):
-        """Something that still hangs would have umount hang as well: it gets an error then."""
+        """Something that hangs would have umount hang as well: it gets an error then."""
         if self.folder and not self.hangs:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self.hangs = not limited(shutil.rmtree, self.folder, True)
         said = host.run("umount", *(["-f", "-l"] if self.hangs else []), str(self.where))
         if said is None or said.status:
             raise Problem(f"{self.where} could not be unmounted: umount -l {self.where}")
         self.where.rmdir()
+        if self.folder and self.hangs:
+            raise Problem(f"the folder {self.folder.name} is left on the export, since the mount hangs")
 
     def address(self):
-        """Of the server, as the kernel has it; and how many other mounts of it go over RDMA"""
-        address, others = None, []
-        for line in host.read("/proc/mounts").splitlines():
-            _, where, kind, options = line.split()[:4]
-            values = dict(option.partition("=")[::2] for option in options.split(","))
-            if kind.startswith("nfs") and values.get("proto", "").startswith("rdma"):
-                if where == str(self.where):
-                    address = values.get("addr")
-                else:
-                    others.append(values.get("addr"))
-        return address, others.count(address)
+        """Of the server; and how many other mounts of it go over RDMA"""
+        own = self._entry()
+        return own.address, sum(mount.address == own.address and mount.proto.startswith("rdma")
+                                for mount in mounts.mounts() if mount.where != own.where)
 
     def transports(self):
         """How many connections each transport of the mount has made, as mountstats has it"""
@@ -81,8 +132,10 @@ class Mount:
         return sum(self.transports())
 
     def lost(self):
-        """How many connections there are beside the first one of each transport"""
-        return sum(max(count - 1, 0) for count in self.transports())
+        """How many connections were made anew since the beginning. A transport may be that of another mount, and
+        older than this one."""
+        pairs = itertools.zip_longest(self.transports(), self.begin, fillvalue=0)
+        return sum(max(now - max(before, 1), 0) for now, before in pairs)
 
 
 @contextlib.contextmanager
@@ -99,7 +152,7 @@ def _transports(address):
     return [f"{_SWITCHES}/{switch}/{transport}/dstaddr" for switch in host.names(_SWITCHES)
             for transport in host.names(f"{_SWITCHES}/{switch}")
             if transport.endswith("-rdma") and
-            host.read(f"{_SWITCHES}/{switch}/{transport}/dstaddr").strip() == address]
+            canonical(host.read(f"{_SWITCHES}/{switch}/{transport}/dstaddr").strip()) == address]
 
 
 def _cut(file, address):
@@ -127,7 +180,7 @@ class _Writer(threading.Thread):
             while not self.stop.is_set():
                 accept_data.write_and_read(self.path, seed=100 + self.rounds)
                 self.rounds += 1
-        except (OSError, accept_data.Wrong) as error:
+        except Exception as error:  # pylint: disable=broad-exception-caught
             self.failed = error
         finally:
             self.ended.set()
@@ -147,15 +200,24 @@ def _cut_all(mount, files, address):
     return True
 
 
+def _uncuttable(mount, files, others):
+    """Why the connection of the mount is left alone; "" if it need not be"""
+    if not files:
+        return "this kernel has no file in /sys/kernel/sunrpc for it"
+    # On a machine that serves, too, there are those of nfsd's callbacks.
+    if others or len(files) > len(mount.transports()) and not host.is_loaded("svcrdma"):
+        return "other mounts of this server go over RDMA, too"
+    return ""
+
+
 def reconnect(mount):
     """Connections of the mount are cut while a file is written and read. Returns an entry of the report."""
     entry, begin = {"step": "reconnect"}, time.monotonic()
     address, others = mount.address()
-    files = _transports(address) if address else []
-    if not files:
-        return entry | {"left_out": "reconnects: this kernel has no way to cut a connection"}
-    if others:
-        return entry | {"left_out": "reconnects: other mounts of this server go over RDMA, too"}
+    files = _transports(address)
+    why = _uncuttable(mount, files, others)
+    if why:
+        return entry | {"left_out": f"reconnects: {why}"}
     writer = _Writer(mount.folder / "reconnect")
     writer.start()
     try:

@@ -1,11 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """The report of rpcrdma accept as text."""
+import re
+
 import accept_limits
 import accept_speed
+from addresses import resolved
 
 _SHAPES = {"inline": "in messages alone", "read": "with a Read chunk", "write": "with a Write chunk",
            "reply_chunk": "with a Reply chunk", "long": "as a Long call", "exposed": "with a reply that was read"}
+
+
+def _without(value, names):
+    """The same, with words in the place of names"""
+    if isinstance(value, str):
+        for name, word in names:
+            value = re.sub(rf"(?<![\w.:-]){re.escape(name)}(?![\w.-])", word, value)
+        return value
+    if isinstance(value, list):
+        return [_without(one, names) for one in value]
+    if isinstance(value, dict):
+        return {key: _without(one, names) for key, one in value.items()}
+    return value
+
+
+def anonymous(report, options):
+    """The report without the names of the export, the server and the client: programs say them in their errors."""
+    export = options.export or ""
+    server, _, path = export.partition(":/")
+    names = [(export, "SERVER:/EXPORT"), (f"{server}:{options.path}", "SERVER:/EXPORT"), (f"/{path}", "/EXPORT"),
+             (server, "SERVER"), (options.ssh, "SERVER"), (options.serve, "CLIENT")]
+    names += [(address, "SERVER") for address in resolved(server.strip("[]"))] if server else []
+    return _without(report, [(name, word) for name, word in names if name and name not in ("/", ":None")])
 
 
 def failures(report):
@@ -33,7 +59,7 @@ def _say_version(entry):
 def _say_speed(report):
     if "speed" not in report:
         return
-    print("\nSpeed (the middle of three rounds; in brackets how far they are apart)")
+    print("\nSpeed (the middle of three rounds; in brackets the difference of the slowest and the fastest)")
     for entry in report["speed"]:
         if "value" not in entry:
             print(f"  {entry['name']:28} fio could not do it")
@@ -45,7 +71,7 @@ def _say_speed(report):
 def _say_turns(report):
     if "turns" not in report:
         return
-    print("\nSpeed with each client module, in turns (the middle of three rounds; in brackets how far they are apart)")
+    print("\nSpeed with each client module, in turns (the middle of three rounds; in brackets their difference)")
     print(f"  {'':26} {'':5} {'xprtrdma':>16} {'in-tree':>16}  processor and interrupts, xprtrdma / in-tree")
     for entry in report["turns"]:
         ours, other = entry["xprtrdma"], entry["rpcrdma"]
@@ -64,7 +90,9 @@ def _ratio(ours, other, key):
 def _say_server(report):
     """What the server has said of itself; of --serve, the report is that"""
     server = report.get("server")
-    if server:
+    if server and "left_out" in server:
+        print(f"\nServer: {server['left_out']}")
+    elif server:
         print(f"\nServer: Linux {server['kernel']}, module {server['module']}")
         _say_devices(server["devices"])
         report = server
@@ -93,7 +121,12 @@ def say(report):
         _say_version(entry)
     _say_speed(report)
     _say_turns(report)
-    _say_server(report)
+    try:
+        _say_server(report)
+    except (LookupError, TypeError, AttributeError, ValueError):
+        print("\nServer: its report cannot be read")
+    if "problem" in report:
+        print(f"\nNot everything was done: {report['problem']}")
     if "versions" not in report:
         return
     failed = failures(report)

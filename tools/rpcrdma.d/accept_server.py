@@ -4,25 +4,31 @@
 the server from the client."""
 import ipaddress
 import json
+import os
 import pathlib
+import select
 import shlex
 import shutil
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import uuid
 
 import blocks
 import host
+from addresses import for_mount, resolved
 from problem import Problem
 
 READY = "ready "
 
 
-class _Stop(Exception):
-    """A signal has come."""
+# Seconds after which an export goes that nobody has taken away; for the password of ssh and the first line of the
+# server; and for its report at the end
+_LONGEST, _BEGIN, _END = 12 * 3600, 300, 120
+# Bytes of the other machine, of which nobody knows what it sends
+_LINE, _REPORT = 4096, 1 << 20
 
 
 def counters(module):
@@ -78,57 +84,83 @@ def _paths(folder):
 
 
 def _wait():
-    """Until the other side has ended, somebody has pressed Enter, or a signal has come"""
+    """Until the other side has ended, or somebody has pressed Enter"""
+    select.select([sys.stdin], [], [], _LONGEST)
+
+
+def _take_away(folder, exported):
+    said = host.run("exportfs", "-u", exported)
+    shutil.rmtree(folder, ignore_errors=True)
+    if said is None or said.status:
+        raise Problem(f"the export is still there, and root of the client may write to it: exportfs -u {exported}")
+
+
+def _export(options, client, folder):
+    path, path_3 = _paths(folder)
+    exported = f"{client}:{folder}"
+    said = host.run("exportfs", "-o", f"rw,no_root_squash,no_subtree_check,fsid={uuid.uuid4()}", exported)
+    if said is None or said.status:
+        raise Problem(f"exportfs: {said.err.strip() if said else 'not there'}")
     try:
-        sys.stdin.readline()
-    except (_Stop, KeyboardInterrupt):
+        print(f"{READY}{path} {path_3}", flush=True)
+        _wait()
+    except KeyboardInterrupt:
+        # A signal ends it as well.
         pass
-
-
-def _stop(_signal, _frame):
-    raise _Stop
+    finally:
+        _take_away(folder, exported)
 
 
 def serve(options, devices):
     """Exports a scratch folder to one client until it is told to stop. Returns what a report has of this side."""
     client = _client(options.serve)
     _look()
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _stop)
-    before, folder, exported = counters("svcrdma"), None, None
+    if sys.stdin is None:
+        raise Problem("standard input is closed: nobody could end this")
+    before, place = counters("svcrdma"), os.path.realpath(options.folder or "/var/tmp")
+    if any(letter.isspace() for letter in place):
+        raise Problem(f"--folder {place}: exportfs takes no spaces")
     try:
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="rpcrdma-accept-", dir=options.folder or "/var/tmp"))
-        path, path_3 = _paths(folder)
-        exported = f"{client}:{folder}"
-        said = host.run("exportfs", "-o", f"rw,no_root_squash,no_subtree_check,fsid={uuid.uuid4()}", exported)
-        if said is None or said.status:
-            raise Problem(f"exportfs: {said.err.strip() if said else 'not there'}")
-        print(f"{READY}{path} {path_3}", flush=True)
-        _wait()
-    except _Stop:
-        pass
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="rpcrdma-accept-", dir=place))
     except OSError as error:
-        raise Problem(f"--folder {options.folder}: {error.strerror}") from None
+        raise Problem(f"--folder {place}: {error.strerror}") from None
+    try:
+        _export(options, client, folder)
     finally:
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-            signal.signal(number, signal.SIG_IGN)
-        if exported:
-            host.run("exportfs", "-u", exported)
-        if folder:
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
     module = next((name for name in ("svcrdma", host.IN_TREE) if host.is_loaded(name)), None)
     return {"module": module, "devices": devices, "counters": since("svcrdma", before)}
 
 
-def _own_address(server):
-    """That from which this machine reaches the server"""
+def _own_address(server, proto):
+    """(the server's address, that from which this machine reaches it)"""
+    found = resolved(server.strip("[]"))
+    if not found:
+        raise Problem(f"{server}: no such name or address")
+    address = for_mount(found, proto)[0]
     try:
-        family, kind, *_, address = socket.getaddrinfo(server.strip("[]"), 20049, type=socket.SOCK_DGRAM)[0]
+        family, kind, *_, where = socket.getaddrinfo(address, 20049, type=socket.SOCK_DGRAM)[0]
         with socket.socket(family, kind) as probe:
-            probe.connect(address)
-            return probe.getsockname()[0]
+            probe.connect(where)
+            return address, probe.getsockname()[0]
     except OSError as error:
         raise Problem(f"{server}: {error.strerror or error}") from None
+
+
+def _proto(options):
+    values = dict(option.partition("=")[::2] for option in options.split(","))
+    return "rdma6" if values.get("proto") == "rdma6" else "rdma"
+
+
+def _plain(value):
+    """What came from the other machine, without what a terminal would obey"""
+    if isinstance(value, str):
+        return "".join(letter if letter.isprintable() else "?" for letter in value)
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    if isinstance(value, dict):
+        return {_plain(name): _plain(one) for name, one in value.items()}
+    return value
 
 
 class Remote:
@@ -136,29 +168,50 @@ class Remote:
     ends."""
 
     def __init__(self, options):
-        server = options.export
-        command = ["rpcrdma", "accept", "--serve", _own_address(server), "--json", "-"]
+        address, own = _own_address(options.export, _proto(options.options))
+        command = ["rpcrdma", "accept", "--serve", own, "--json", "-"]
         if options.folder:
             command += ["--folder", shlex.quote(options.folder)]
         try:
-            self.process = subprocess.Popen(["ssh", options.ssh, *command], text=True, stdin=subprocess.PIPE,
-                                            stdout=subprocess.PIPE)
+            # pylint: disable-next=consider-using-with
+            self.process = subprocess.Popen(["ssh", "-o", "ServerAliveInterval=15", options.ssh, *command], text=True,
+                                            errors="replace", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         except OSError as error:
             raise Problem(f"ssh: {error.strerror}") from None
-        line = self.process.stdout.readline().rstrip("\n")
+        line = _plain(self._read(_BEGIN, self.process.stdout.readline, _LINE).rstrip("\n"))
         words = line.split()
         if not line.startswith(READY) or len(words) != 3:
-            self.process.stdin.close()
-            self.process.wait()
+            self._end()
             raise Problem(f"the server: {line or 'rpcrdma accept --serve has not begun there'}")
-        options.export, options.path = f"{server}:{words[1]}", words[2]
+        options.export = f"[{address}]:{words[1]}" if ":" in address else f"{address}:{words[1]}"
+        options.path = words[2]
+
+    def _read(self, seconds, function, most):
+        """What ends within this time, and is no longer than that"""
+        timer = threading.Timer(seconds, self.process.kill)
+        timer.start()
+        try:
+            return function(most)
+        finally:
+            timer.cancel()
+
+    def _end(self):
+        self.process.stdout.close()
+        self.process.kill()
+        self.process.wait()
 
     def close(self):
-        """What the report has of the server"""
-        self.process.stdin.close()
-        text = self.process.stdout.read()
-        self.process.wait()
+        """What the report has of the server; or why there is nothing"""
         try:
-            return json.loads(text)
+            self.process.stdin.close()
+        except OSError:
+            pass
+        text = self._read(_END, self.process.stdout.read, _REPORT)
+        self._end()
+        try:
+            report = json.loads(text)
         except ValueError:
-            raise Problem("the server has sent no report") from None
+            report = None
+        if not isinstance(report, dict) or not {"kernel", "module", "devices", "counters"} <= set(report):
+            return {"left_out": "the server has sent no report; look there for what is left: exportfs -s"}
+        return _plain(report)

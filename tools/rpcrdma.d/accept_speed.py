@@ -58,9 +58,10 @@ def one_round(job, folder, seconds, size="64m"):
     """{value, processor_us, interrupts}, the last two for each operation, of this machine; None if fio could
     not do it"""
     before = processors()
-    done = subprocess.run(["fio", "--name=accept", f"--filename={folder}/speed", f"--size={size}", "--direct=1",
-                           "--ioengine=libaio", "--time_based", f"--runtime={seconds}", "--output-format=json",
-                           *job.options], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    try:
+        done = _fio(job, folder, seconds, size)
+    except subprocess.TimeoutExpired:
+        return None
     after = processors()
     if done.returncode:
         return None
@@ -72,6 +73,13 @@ def one_round(job, folder, seconds, size="64m"):
     return {"value": job.value(result),
             "processor_us": (after[0] - before[0]) * 1e4 / max(operations, 1),
             "interrupts": (after[1] - before[1]) / max(operations, 1)}
+
+
+def _fio(job, folder, seconds, size):
+    return subprocess.run(["fio", "--name=accept", f"--filename={folder}/speed", f"--size={size}", "--direct=1",
+                           "--ioengine=libaio", "--time_based", f"--runtime={seconds}", "--output-format=json",
+                           *job.options], capture_output=True, text=True, errors="replace", check=False,
+                          stdin=subprocess.DEVNULL, timeout=seconds + 120)
 
 
 def middle(rounds):

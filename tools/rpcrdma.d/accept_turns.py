@@ -26,9 +26,11 @@ def allowed(options):
                       "use a client that does not")
     if options.yes:
         return
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         raise Problem("--compare changes the loaded module: say --yes, too, if nobody can be asked")
-    if input(_QUESTION).strip().lower() not in ("y", "yes"):
+    # The report may go into a file.
+    print(_QUESTION, end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise Problem("nothing was changed")
 
 
@@ -70,9 +72,10 @@ def compare(options, version):
                 load(side)
                 _one_turn(options, version, rounds[side])
     finally:
-        unload()
-        if before:
-            load(before)
+        if _loaded() != before:
+            unload()
+            if before:
+                load(before)
     return [{"name": job.name, "unit": job.unit} |
             {side: accept_speed.middle(rounds[side][number]) for side in SIDES}
             for number, job in enumerate(accept_speed.JOBS)]
