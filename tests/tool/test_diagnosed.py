@@ -8,6 +8,8 @@ import re
 
 import pytest
 
+import check_device
+import check_fstab
 import healthy
 from healthy import FILES, GONE, IB, LARGE, LINK, MODULES, PORT, SMALL, said, say
 from root import DEBUG
@@ -250,9 +252,9 @@ _BOTH = (
     ("client's sysctl", lambda r: _slow(r, "rdma_reliable_reply", 0), "sysctl-rdma-reliable-reply",
      "sysctl sunrpc.rdma_reliable_reply=1"),
     ("fstab is early", lambda r: _fstab(r, "rw,proto=rdma,port=20049,_netdev"), "fstab-early",
-     "x-systemd.requires=rxe@nic0.service"),
+     "x-systemd.requires= among the options in /etc/fstab, with rxe@nic0.service"),
     ("fstab is early, with IPv6", lambda r: _fstab(r, "proto=tcp,proto=rdma6", "nfs"),
-     "fstab-early", "mounts '/mnt/a\\040b' over RDMA"),
+     "fstab-early", "mounts '/mnt/a b' over RDMA and does not wait"),
 )
 
 
@@ -308,6 +310,9 @@ _FINE = {"as it should be": lambda r: None, "a connection": _block,
          "fstab mounts over TCP": lambda r: _fstab(r, "rdma,proto=tcp"),
          "fstab mounts something else": lambda r: _fstab(r, "proto=rdma", "ext4"),
          "fstab, and an adapter": lambda r: (_adapter(r, "RoCE v2"), _fstab(r, "proto=rdma")),
+         "fstab, and mounted": lambda r: (_fstab(r, "proto=rdma"), r.put("proc/mounts", (
+             r.path / "proc/mounts").read_text("utf-8") +
+             "10.9.0.1:/ /mnt/a\\040b nfs4 rw,vers=4.2,proto=rdma,port=20049,addr=10.9.0.1 0 0\n")),
          "no fstab": lambda r: r.remove("etc/fstab"),
          "iWARP divides packets": lambda r: (_adapter(r, "IB/RoCE v1"), r.remove(f"say/{LARGE}")),
          "connected since, and unmounted": lambda r: _failed(r, _CONNECTED.format("a", "10.9.0.1"))}
@@ -518,3 +523,17 @@ def test_log():
     assert not [line for line in lines
                 if not any(re.fullmatch(pattern, line) for pattern in known)]
     assert len(lines) >= 5
+
+
+@pytest.mark.parametrize("software, netdev, unit", (
+    ("rxe", "eth0", "rxe@eth0.service,"), ("rxe", "br-lan", "rxe@br\\x2dlan.service,"), ("rxe", "a:1.2_b", "rxe@a:1.2_b."),
+    ("siw", "eth0", "a unit of yours")))
+def test_unit(software, netdev, unit):
+    """As systemd-escape writes it"""
+    port = check_device.Port("dev", "1", "ACTIVE", "Ethernet", software, (), (netdev,))
+    assert check_fstab._unit(port).startswith(unit)
+
+
+@pytest.mark.parametrize("port", ("²", "65536", "x", "123456"))
+def test_no_port(machine, port):
+    machine.run("check", f"10.9.0.1:{port}").check(2, "is no port")

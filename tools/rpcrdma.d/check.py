@@ -3,6 +3,7 @@
 """rpcrdma check: why does a mount not use RDMA, or not come up?"""
 import json
 import os
+import re
 
 import addresses
 import check_device
@@ -100,13 +101,14 @@ class Check:
             if not unknown:
                 self.add("firewall", found)
         self.add("sysctls", check_knobs.look(self.sides))
-        self.add("/etc/fstab", check_fstab.look(self.ports))
         asked = {canonical(address) for address in self.addresses}
         self.add("mounts", check_mounts.over_tcp(self.mounts, asked, self.port or "20049"))
         # What follows has a reason of its own only if nothing else was found.
         if not self.findings:
             self.add("connections", check_mounts.of_connections(asked)) and \
                 self.add("the last attempts", check_mounts.of_log(self.log, asked, self.mounts))
+        # It is of the next boot, and silences nothing.
+        self.add("/etc/fstab", check_fstab.look(self.ports))
 
     def run(self):
         if self.modules():
@@ -133,8 +135,9 @@ def run(options):
         raise Problem("only root may look everywhere: sudo rpcrdma check")
     if not host.exists("/proc/mounts"):
         raise Problem("/proc is not mounted")
-    if options.server and split(options.server)[1] and not split(options.server)[1].isdigit():
-        raise Problem(f"'{split(options.server)[1]}' is no port")
+    port = split(options.server)[1] if options.server else ""
+    if port and not (re.fullmatch("[0-9]{1,5}", port) and int(port) < 65536):
+        raise Problem(f"'{port}' is no port")
     check = Check(options.server)
     check.run()
     if options.json:

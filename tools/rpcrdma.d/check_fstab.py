@@ -3,6 +3,7 @@
 """rpcrdma check: does /etc/fstab mount over a device in software before somebody has made it?"""
 import host
 from finding import Finding, quote
+from mounts import mounts, unescaped
 
 # What has systemd wait for something, or mount later
 _WAITS = ("x-systemd.requires", "x-systemd.after", "x-systemd.automount", "noauto")
@@ -16,14 +17,26 @@ def _over_rdma(options):
 
 
 def _early():
-    """Where such lines mount"""
+    """Where such lines mount. What is mounted over RDMA now has waited somehow: a unit of one's own, perhaps."""
+    there = {mount.where for mount in mounts() if mount.proto.startswith("rdma")}
     for line in host.read("/etc/fstab").splitlines():
         words = line.split()
         if len(words) < 4 or words[0].startswith("#") or words[2] not in ("nfs", "nfs4"):
             continue
         options = words[3].split(",")
         if _over_rdma(options) and not any(o.partition("=")[0] in _WAITS for o in options):
-            yield words[1]
+            where = unescaped(words[1])
+            if where not in there:
+                yield where
+
+
+def _unit(port):
+    """Of admin-boot.rst, for that interface, as systemd-escape(1) writes it"""
+    if port.software != "rxe":
+        return "a unit of yours that adds the device"
+    name = "".join(letter if letter.isascii() and (letter.isalnum() or letter in ":_.") else f"\\x{ord(letter):02x}"
+                   for letter in port.netdevs[0])
+    return f"rxe@{name}.service, which admin-boot.rst has"
 
 
 def look(ports):
@@ -35,8 +48,7 @@ def look(ports):
     if not early:
         return []
     names, port = ", ".join(map(quote, early)), soft[0]
-    return [Finding("fstab-early", f"/etc/fstab mounts {names} over RDMA and waits for nobody, and "
+    return [Finding("fstab-early", f"/etc/fstab mounts {names} over RDMA and does not wait for the device, and "
                     f"{port.device} is RDMA in software, which a machine does not have at boot", (
-                        f"x-systemd.requires={port.software}@{port.netdevs[0]}.service among the "
-                        "options in /etc/fstab, and that unit: admin-boot.rst",
+                        f"x-systemd.requires= among the options in /etc/fstab, with {_unit(port)}",
                         "or x-systemd.automount; then systemctl daemon-reload"))]

@@ -46,6 +46,10 @@ def look(there, ports):
     small = said and host.run(*ping(_SMALL, there))
     if not small or small.status:
         return [], ["the MTU of the way: ping is not installed, or has no answer"]
+    # Those before may have been lost.
+    said = host.run(*ping(size, there))
+    if said and not said.status:
+        return [], []
     own = host.read(f"/sys/class/net/{there.netdev}/mtu").strip()
     return [Finding("path-mtu", f"Packets with {mtu} bytes of data, as RoCE sends them from "
                     f"{there.netdev} with its MTU of {own}, do not arrive at {there.address}, and "

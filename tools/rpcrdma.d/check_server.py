@@ -65,10 +65,10 @@ def _named(conf, do):
 def _numbered(conf, do):
     """rdma=20049, and somebody starts nfsd who makes nothing of it"""
     rdma = conf.get("rdma", "n")
-    if rdma.isdigit() and int(rdma) > 1 and host.exists(_NFSDCTL):
+    if re.fullmatch("[0-9]{2,5}", rdma) and host.exists(_NFSDCTL):
         return Finding("listener-port-number", f"nfsd has no listener for RDMA: rdma={rdma} in "
-                       "/etc/nfs.conf is a port for rpc.nfsd, but nfsdctl accepts only yes or "
-                       "no there", do)
+                       "/etc/nfs.conf is a port for rpc.nfsd, but nfsdctl may accept only yes or "
+                       "no there; or nfsd was not restarted since", do)
     return None
 
 

@@ -22,7 +22,7 @@ class Mount(typing.NamedTuple):
     options: tuple
 
 
-def _unescaped(text):
+def unescaped(text):
     """A space, a tab, ... is written as a backslash with three digits."""
     return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), text)
 
@@ -31,7 +31,7 @@ def mounts():
     """In the order in which they were made"""
     found = []
     for line in host.read("/proc/mounts", "surrogateescape").split("\n"):
-        words = [_unescaped(word) for word in line.split(" ")]
+        words = [unescaped(word) for word in line.split(" ")]
         if len(words) < 4 or words[2] not in ("nfs", "nfs4"):
             continue
         options = tuple(words[3].split(","))
