@@ -64,7 +64,7 @@ def _said(tmp_path, message):
     "svcrdma: end a connection that only makes noise\n\nA client that sends noise was kept.\n",
     "rpcrdma wire, tests/tool: read pipes\n\nBecause.\n\n# what git says of the commit\n",
     "peer: " + "x" * 66 + "\n\nA link: https://example.org/" + "x" * 100 + "\n    " + "x" * 120 + "\n",
-    "Merge branch 'guide'\n", "fixup! svcrdma: end it\n"))
+    "Merge branch 'guide'\n", "fixup! svcrdma: end it\n", "\n\nsvcrdma: end it\n\nSince.\n"))
 def test_message(tmp_path, message):
     assert not _said(tmp_path, message)
 
@@ -78,6 +78,8 @@ def test_message(tmp_path, message):
     ("svcrdma: added a test\n\nBody.\n", "no imperative"),
     ("svcrdma: end it\nBody.\n", "no empty line"),
     ("svcrdma: end it\n\n# what git says\n", "no body"),
+    ("svcrdma: end it\n\nSigned-off-by: A. N. Other <a@example.org>\n", "no body"),
+    ("Merge me\n\nBody.\n", "no area"),
     ("svcrdma: end it\n\n" + "x" * 101 + "\n", "101 characters")))
 def test_bad_message(tmp_path, message, fault):
     said = _said(tmp_path, message)
