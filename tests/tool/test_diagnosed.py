@@ -526,8 +526,8 @@ def test_log():
 
 
 @pytest.mark.parametrize("software, netdev, unit", (
-    ("rxe", "eth0", "rxe@eth0.service,"), ("rxe", "br-lan", "rxe@br\\x2dlan.service,"), ("rxe", "a:1.2_b", "rxe@a:1.2_b."),
-    ("siw", "eth0", "a unit of yours")))
+    ("rxe", "eth0", "rxe@eth0.service,"), ("rxe", "br-lan", "rxe@br\\x2dlan.service,"),
+    ("rxe", "a:1.2_b", "rxe@a:1.2_b."), ("siw", "eth0", "a unit of yours")))
 def test_unit(software, netdev, unit):
     """As systemd-escape writes it"""
     port = check_device.Port("dev", "1", "ACTIVE", "Ethernet", software, (), (netdev,))
