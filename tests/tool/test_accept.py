@@ -535,3 +535,23 @@ def test_export_stays(server):
     server.program("exportfs", 'case $1 in -s) ;; -u) exit 1 ;; esac')
     _serve(server).check(2, "exportfs -u [fd09::2]:")
     assert not list((server.path / "scratch").iterdir())
+
+
+def test_undone(empty, monkeypatch):
+    """--compare cannot load the in-tree module: what was done is in the report, and the status says that
+    something was not."""
+    _client(empty, monkeypatch)
+    empty.program("fio", "exit 0")
+    monkeypatch.setattr(accept_speed, "is_there", lambda: True)
+    monkeypatch.setattr(accept_turns, "allowed", lambda options: None)
+
+    def refuse(options, version):
+        raise Problem("rpcrdma cannot be loaded")
+    monkeypatch.setattr(accept_turns, "compare", refuse)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    report = empty.path / "report"
+    done = empty.ask("accept", "fs.example:/scratch", "--vers", "4.2", "--compare", "--json", str(report))
+    assert done.status == 1
+    assert json.loads(report.read_text("utf-8"))["problem"] == "rpcrdma cannot be loaded"
+    assert "Not everything was done: rpcrdma cannot be loaded" in done.out
+    assert "all steps passed" not in done.out

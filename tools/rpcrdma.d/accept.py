@@ -256,4 +256,5 @@ def run(options):
     _tell(options, report)
     if not any("steps" in entry for entry in report["versions"]):
         return 2
-    return 1 if accept_report.failures(report) else 0
+    undone = "problem" in report or "left_out" in report.get("server", {})
+    return 1 if undone or accept_report.failures(report) else 0

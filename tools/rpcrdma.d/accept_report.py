@@ -134,7 +134,7 @@ def say(report):
     print()
     if failed:
         print(f"FAILED: {len(failed)} of {sum(len(entry['steps']) for entry in tried)} steps")
-    elif tried:
+    elif tried and "problem" not in report:
         print(f"all steps passed with {len(tried)} of {len(report['versions'])} versions")
-    else:
+    elif not tried:
         print("no version could be tried")
