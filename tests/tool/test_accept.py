@@ -239,6 +239,10 @@ def test_serve_below_root(server):
     """Version 4 sees what is exported with fsid=0 as /."""
     server.put("exports", f"{server.path}/scratch  *(rw,fsid=0,no_root_squash)\n")
     assert re.match(r"ready /rpcrdma-accept-\w+ /\S+/scratch/rpcrdma-accept-\w+\n", _serve(server).out)
+    for spec in "10.0.0.0/8", "fd0a::/16":
+        server.put("exports", f"/other  {spec}(rw,fsid=0)\n")
+        assert "ready /rpcrdma" not in _serve(server).out
+        _serve(server).check(0)
     server.put("exports", "/other  *(rw,fsid=0)\n")
     _serve(server).check(2, "--folder /other")
     assert not list((server.path / "scratch").iterdir())

@@ -42,19 +42,30 @@ def since(module, before):
     return {name: after[name] - before.get(name, 0) for name in blocks.COUNTERS if name in after}
 
 
-def _exports():
-    """(path, options) of what is exported"""
+def _is_for(spec, client):
+    """Does an export for @spec hold for this address? One for a name or a netgroup may."""
+    try:
+        return spec == "*" or ipaddress.ip_address(client.strip("[]")) in ipaddress.ip_network(spec, strict=False)
+    except ValueError:
+        return True
+
+
+def _exports(client):
+    """(path, options) of what is exported to it"""
     said = host.run("exportfs", "-s")
     if said is None:
         raise Problem("exportfs is not there: apt-get install nfs-kernel-server")
     for line in said.out.splitlines():
         path, _, rest = line.partition(" ")
-        yield path, rest.partition("(")[2].rstrip(")").split(",")
+        spec, _, words = rest.strip().partition("(")
+        if _is_for(spec, client):
+            yield path, words.rstrip(")").split(",")
 
 
-def _root():
+def _root(client):
     """The export that version 4 takes for /, if there is one"""
-    return next((pathlib.Path(path) for path, options in _exports() if {"fsid=0", "fsid=root"} & set(options)), None)
+    return next((pathlib.Path(path) for path, options in _exports(client)
+                 if {"fsid=0", "fsid=root"} & set(options)), None)
 
 
 def _look():
@@ -73,9 +84,9 @@ def _client(text):
     return f"[{address}]" if address.version == 6 else str(address)
 
 
-def _paths(folder):
+def _paths(folder, client):
     """What version 4 and version 3 have to mount"""
-    root = _root()
+    root = _root(client)
     if root is None:
         return str(folder), str(folder)
     if not folder.is_relative_to(root):
@@ -96,7 +107,7 @@ def _take_away(folder, exported):
 
 
 def _export(options, client, folder):
-    path, path_3 = _paths(folder)
+    path, path_3 = _paths(folder, client)
     exported = f"{client}:{folder}"
     said = host.run("exportfs", "-o", f"rw,no_root_squash,no_subtree_check,fsid={uuid.uuid4()}", exported)
     if said is None or said.status:
