@@ -94,7 +94,7 @@ ROWS = (
         checks=("accept", "addressing", "gss", "listener", "administrator", "configuration", "credits",
                 "diagnosis", "events", "readers", "reload")),
     Row("ours-mounts-siw-full", 1000, "small", f"{LIGHT} --provider siw --vers no", "all",
-        checks=("addressing", "gss", "listener", "netns", "configuration", "reload")),
+        checks=("accept", "addressing", "gss", "listener", "netns", "configuration", "reload")),
     Row("ours-memory-full", 300, "small", f"{LIGHT} --provider memory --vers no", "all",
         checks=("shapes",)),
     Row("intree-memory", 300, "small",
