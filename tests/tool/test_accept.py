@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -452,6 +453,8 @@ def _client(empty, monkeypatch, proto="rdma", mount=""):
     empty.program("umount", f'echo "$*" >>{empty.path}/umounts')
     monkeypatch.setattr(accept_data, "STEPS", (accept_data.locks,))
     monkeypatch.setattr(accept_data, "recall", lambda folder, other: "recalled")
+    (empty.path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(empty.path / "tmp"))
     return empty
 
 
@@ -488,7 +491,7 @@ def test_not_mounted(empty, monkeypatch, said, status):
     assert seen == status
     assert f"{said} while mounting SERVER:/EXPORT" in text
     assert "fs.example:/scratch" not in json.dumps(report)
-    assert not list(pathlib.Path("/tmp").glob("rpcrdma-accept-*"))
+    assert not list((empty.path / "tmp").iterdir())
 
 
 def test_names(empty, monkeypatch):
