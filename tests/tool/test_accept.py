@@ -506,7 +506,7 @@ def _remote(text):
     return remote.close()
 
 
-@pytest.mark.parametrize("text", ("", "no", "[1]", '{"kernel": 1}', "\\377\\000"))
+@pytest.mark.parametrize("text", ("", "no", "5", "[1]", '{"kernel": 1}', "\\377\\000"))
 def test_no_report(capsys, text):
     """A server that sends none, or anything else: one line, and the report of the client stays."""
     server = _remote(text)
