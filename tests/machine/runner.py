@@ -10,7 +10,7 @@ import termios
 import time
 
 import module_tree
-from console import Console
+from console import OLD_CODE, Console
 from guest_requests import GuestRequests
 from plan import DISK
 from qemu import Qemu
@@ -31,6 +31,7 @@ class Node:
         self.role = role
         self.dir = directory
         self.log = directory / "console.log"
+        self.stop_at = stop_at
         self.console = Console(self.log, stop_at)
         self.process = None
         # Killed because a guest wanted it so
@@ -44,6 +45,20 @@ class Node:
             return {}
         lines = path.read_text(errors="replace").splitlines()
         return dict(line.split("=", 1) for line in lines if "=" in line)
+
+    def broken_by_qemu(self):
+        """By its bug with modified code, before the guest had a process: with no code of ours."""
+        return OLD_CODE in self.console.reports and not self.status()
+
+    def complains(self):
+        return self.console.reports or any(key.startswith("fail") for key in self.status())
+
+    def forget(self):
+        """As if it had not been started. What the kernel said stays beside its log."""
+        self.log.rename(self.log.with_suffix(".broken-by-qemu"))
+        (self.dir / "status").unlink(missing_ok=True)
+        self.console = Console(self.log, self.stop_at)
+        self.boots = 0
 
 
 class Follower:
@@ -110,9 +125,12 @@ class Run:
         try:
             self._make_disk()
             for node in self.nodes:
-                self._start(node)
                 self._follow(node)
-            self._watch()
+            self._start_all()
+            if self._broken_by_qemu():
+                print(f"vm: {OLD_CODE}; once more", file=sys.stderr)
+                self._forget()
+                self._start_all()
         except KeyboardInterrupt:
             self.failures.append("interrupted")
         finally:
@@ -142,6 +160,24 @@ class Run:
         if self.plan.disk:
             with open(self.dir / DISK, "wb") as disk:
                 disk.truncate(DISK_SIZE)
+
+    def _start_all(self):
+        for node in self.nodes:
+            self._start(node)
+        self._watch()
+
+    def _broken_by_qemu(self):
+        """A machine was, and nothing speaks against the other one."""
+        for node in self.nodes:
+            self._kill(node)
+            node.console.close()
+        broken = [node for node in self.nodes if node.broken_by_qemu()]
+        return broken and not any(node.complains() for node in self.nodes if node not in broken)
+
+    def _forget(self):
+        self.failures.clear()
+        for node in self.nodes:
+            node.forget()
 
     def _start(self, node):
         node.boots += 1
@@ -182,7 +218,7 @@ class Run:
         return "nothing"
 
     def _watch(self):
-        deadline = self.begin + self.plan.timeout + GUEST_GRACE
+        deadline = time.monotonic() + self.plan.timeout + GUEST_GRACE
         if self.plan.shell or self.plan.keep:
             deadline += 24 * 3600
         while any(n.process.poll() is None for n in self.nodes):
