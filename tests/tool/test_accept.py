@@ -236,6 +236,17 @@ def test_serve(server):
     assert not list((server.path / "scratch").iterdir())
 
 
+def test_serve_kerberos(server):
+    """A server that has a keytab lets Kerberos in, and whoever the client's root is there then may write."""
+    server.put("etc/krb5.keytab", "")
+    server.program("exportfs", f'[ "$1" = -s ] || {{ echo "$@"; [ "$1" = -u ] || stat -c %a "${{3#*]:}}"; }} '
+                   f'>>{server.path}/told')
+    _serve(server).check(0)
+    told = (server.path / "told").read_text("utf-8").splitlines()
+    assert ",sec=sys:krb5:krb5i:krb5p " in told[0]
+    assert told[1] == "1777"
+
+
 def test_serve_below_root(server):
     """Version 4 sees what is exported with fsid=0 as /."""
     server.put("exports", f"{server.path}/scratch  *(rw,fsid=0,no_root_squash)\n")
@@ -398,6 +409,47 @@ def test_lost_connection():
     assert accept._connection(_Stuck())["failed"] == "2 connections were lost while the steps were done"
 
 
+class _Resettable:
+    """A mount whose connections are lines of a file, which the command of --reset adds to"""
+    hangs = False
+
+    def __init__(self, folder):
+        self.folder = folder
+        (folder / "connects").write_text("1\n", "utf-8")
+
+    def connects(self):
+        return len((self.folder / "connects").read_text("utf-8").splitlines())
+
+
+def _gone(folder):
+    """Bytes are wrong once the device was reset."""
+    if (folder / "connects").read_text("utf-8") != "1\n":
+        raise accept_data.Wrong("9 of 10 bytes are wrong")
+
+
+def _stuck(folder):
+    if (folder / "connects").read_text("utf-8") != "1\n":
+        time.sleep(60)
+
+
+@pytest.mark.parametrize("command, write, failed", (
+    ("echo 2 >>{}", lambda folder: None, None),
+    ("echo 2 >>{}; echo no such device >&2; exit 1", lambda folder: None, "the command has failed: no such device"),
+    ("exit 1", lambda folder: None, "the command has failed: it says nothing"),
+    (":", lambda folder: None, "no connection was lost, so the command has reset no device of this mount"),
+    ("echo 2 >>{}", _gone, "9 of 10 bytes are wrong"),
+    ("echo 2 >>{}", _stuck, "no end of a write or read 0.5 seconds after it")))
+def test_reset(tmp_path, monkeypatch, command, write, failed):
+    monkeypatch.setattr(accept_mount, "_RESET", 0.5)
+    monkeypatch.setattr(accept_data, "write_and_read", lambda path, seed: (time.sleep(0.01), write(path.parent)))
+    mount = _Resettable(tmp_path)
+    entry = accept_mount.reset(mount, command.format(tmp_path / "connects"))
+    assert entry["step"] == "reset"
+    assert entry.get("failed") == (f"reset: {failed}" if failed else None)
+    assert ("done" in entry) == (not failed)
+    assert mount.hangs == (write == _stuck)
+
+
 _STATS = """device server:/ mounted on /tmp/a with fstype nfs4 statvers=1.1
 	xprt:	rdma 0 0 {} 1 2 3
 	xprt:	rdma 0 0 0 1 2 3
@@ -462,8 +514,8 @@ def _accept(empty, monkeypatch, *arguments):
     """(status, report, text) of it in this process, whose signals stay as they are"""
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     report = empty.path / "report"
-    done = empty.ask("accept", *(arguments or ("fs.example:/scratch",)), "--vers", "4.2", "--seconds", "0",
-                     "--json", str(report))
+    done = empty.ask("accept", "--vers", "4.2", "--seconds", "0", "--json", str(report),
+                     *(arguments or ("fs.example:/scratch",)))
     return done.status, json.loads(report.read_text("utf-8")), done.out
 
 
@@ -474,11 +526,74 @@ def test_rdma(empty, monkeypatch):
     assert (empty.path / "umounts").read_text("utf-8").count("\n") == 2
 
 
+def test_no_kerberos(empty, monkeypatch):
+    _, report, text = _accept(_client(empty, monkeypatch), monkeypatch)
+    assert [entry["security"] for entry in report["kerberos"]] == ["Kerberos"]
+    assert "NFS 4.2, Kerberos\n  not tried: this machine has no /etc/krb5.keytab\n" in text
+
+
+def _kerberos(empty, monkeypatch, *arguments):
+    """A client with a keytab, whose server refuses krb5p"""
+    _client(empty, monkeypatch)
+    empty.put("etc/krb5.keytab", "")
+    ours = (empty.path / "bin/mount").read_text("utf-8").partition("\n")[2]
+    empty.program("mount", f'echo "$4" >>{empty.path}/options\n'
+                  f'case $4 in *krb5p*) echo mount.nfs: Operation not permitted >&2; exit 32 ;; esac\n{ours}')
+    monkeypatch.setattr(accept_data, "SECURED", (accept_data.locks,))
+    return _accept(empty, monkeypatch, *arguments)
+
+
+def test_kerberos(empty, monkeypatch):
+    """Each flavour is mounted. One that the server refuses is left out."""
+    status, report, text = _kerberos(empty, monkeypatch)
+    assert status == 0
+    krb5, krb5i, krb5p = report["kerberos"]
+    assert [step["step"] for step in krb5["steps"]] == [step["step"] for step in krb5i["steps"]] == \
+        ["locks", "connection"]
+    assert "NFS 4.2, krb5i\n  ok     20 locks\n" in text
+    assert krb5p["left_out"] == "mount with vers=4.2,sec=krb5p: mount.nfs: Operation not permitted"
+    assert (empty.path / "options").read_text("utf-8").splitlines()[-1] == \
+        "proto=rdma,port=20049,vers=4.2,sec=krb5p,retry=0"
+    assert len(re.findall("^-l ", (empty.path / "umounts").read_text("utf-8"), re.M)) == 1
+
+
+def test_kerberos_wrong(empty, monkeypatch):
+    def locks(folder):
+        if "krb5i" in (empty.path / "options").read_text("utf-8"):
+            raise accept_data.Wrong(f"{folder.name} are wrong")
+        return "right"
+    monkeypatch.setattr(accept_data, "locks", locks)
+    status, report, text = _kerberos(empty, monkeypatch)
+    assert status == 1
+    assert accept_report.failures(report) == ["NFS 4.2, krb5i: locks: locks are wrong"]
+    assert text.endswith("FAILED: 1 of 8 steps\n")
+
+
+def test_reset_once(empty, monkeypatch):
+    """Not for each version"""
+    commands = []
+    monkeypatch.setattr(accept_mount, "reset", lambda mount, command: commands.append(command) or {
+        "step": "reset", "done": command})
+    _client(empty, monkeypatch)
+    _, report, text = _accept(empty, monkeypatch, "fs.example:/scratch", "--reset", "devlink", "--vers", "4.2,4.1")
+    assert commands == ["devlink"], report
+    assert "ok     devlink" in text
+
+
+def test_kerberos_chosen(empty, monkeypatch):
+    """Who chooses a flavour wants no other one."""
+    status, report, _ = _kerberos(empty, monkeypatch, "fs.example:/scratch", "-o", "proto=rdma,sec=krb5i")
+    assert status == 0
+    assert not report["kerberos"]
+    assert "krb5p" not in (empty.path / "options").read_text("utf-8")
+
+
 def test_not_rdma(empty, monkeypatch):
     """A mount that uses TCP, since another one of the server does, proves nothing."""
     status, report, text = _accept(_client(empty, monkeypatch, "tcp"), monkeypatch)
     assert status == 1
     assert "does not use RDMA" in report["versions"][0]["steps"][0]["failed"]
+    assert "kerberos" not in report
     assert "FAILED" in text
     assert "-l" in (empty.path / "umounts").read_text("utf-8")
 

@@ -23,7 +23,7 @@ import accept_server
 import accept_speed
 import accept_turns
 import host
-from accept_mount import Mount, reconnect
+from accept_mount import Mount
 from problem import Problem
 
 HELP = "try a client, a server and their RDMA devices: data, callbacks, speed"
@@ -41,6 +41,8 @@ def arguments(parser):
                         help="length of each round of each speed; 0: none is measured (5)")
     parser.add_argument("--compare", action="store_true",
                         help="measure with our module and with the in-tree one, in turns")
+    parser.add_argument("--reset", metavar="COMMAND",
+                        help="run this command, which resets the device, while a file is written and read")
     parser.add_argument("--yes", action="store_true", help="do not ask before modules are changed")
     parser.add_argument("--ssh", metavar="HOST", help="make the export on the server, over ssh to [USER@]HOST")
     parser.add_argument("--serve", metavar="CLIENT",
@@ -142,7 +144,11 @@ def _steps_of(options, mount, version, entry):
         entry["steps"].append(_recall(options, mount, folder))
     entry["steps"].append(_connection(mount))
     if not mount.hangs:
-        entry["steps"].append(reconnect(mount))
+        entry["steps"].append(accept_mount.reconnect(mount))
+    if options.reset and not mount.hangs:
+        entry["steps"].append(accept_mount.reset(mount, options.reset))
+        # Once is enough, and each time may cost the machine its network.
+        options.reset = None
     entry["counters"] = accept_server.since("xprtrdma", before) if before else {}
 
 
@@ -165,13 +171,40 @@ def _version(options, version, report):
         entry.setdefault("counters", {})
 
 
+def _secured(options, version, security):
+    """Files and offsets with a flavour of Kerberos. Who may write then is for the server to say, so a mount or a folder
+    that is refused is no fault."""
+    entry = {"version": version, "security": security}
+    try:
+        with accept_mount.mounted(options, version, security) as mount:
+            folder = mount.make_folder()
+            entry["steps"] = [_step(mount, function.__name__, _prepared(function), folder)
+                              for function in accept_data.SECURED if not mount.hangs]
+            entry["steps"].append(_connection(mount))
+    except Problem as problem:
+        if "steps" in entry:
+            entry["steps"].append({"step": "mount", "failed": str(problem)})
+        else:
+            entry["left_out"] = str(problem)
+    return entry
+
+
+def _kerberos(options, version):
+    """An entry of the report for each flavour of Kerberos, unless the user has chosen one"""
+    if "sec=" in options.options:
+        return []
+    if not host.exists(accept_server.KEYTAB):
+        return [{"version": version, "security": "Kerberos", "left_out": f"this machine has no {accept_server.KEYTAB}"}]
+    return [_secured(options, version, security) for security in ("krb5", "krb5i", "krb5p")]
+
+
 def _refused(options):
     """What is wrong with the options; nothing, or a text each"""
     if options.seconds < 0:
         yield "--seconds: no time is negative"
     if not options.serve and not options.export:
         yield "which export? SERVER:/EXPORT, or --ssh HOST SERVER; --help says more"
-    if options.serve and (options.export or options.ssh or options.compare):
+    if options.serve and (options.export or options.ssh or options.compare or options.reset):
         yield "--serve is for the server, and takes --folder and --json only"
     if options.export and bool(options.ssh) == (":/" in options.export):
         yield f"{options.export}: SERVER is wanted with --ssh" if options.ssh else \
@@ -208,6 +241,8 @@ def _try(options, report):
             _version(options, version.strip(), report)
         report["module"] = report["module"] or _module()
         tried = [entry["version"] for entry in report["versions"] if "steps" in entry]
+        if tried and not accept_report.failures(report):
+            report["kerberos"] = _kerberos(options, tried[0])
         if options.compare and tried and not accept_report.failures(report):
             report["turns"] = accept_turns.compare(options, tried[0])
     except Problem as problem:

@@ -199,6 +199,8 @@ def locks(folder):
 
 
 STEPS = (files, offsets, names, attributes, locks)
+# With krb5i and krb5p what these read and write is part of a whole message, which moves in other chunks.
+SECURED = (files, offsets)
 
 
 def recall(folder, other):

@@ -22,6 +22,8 @@ LIMIT = 300
 INTERRUPTED = 30
 _SWITCHES = "/sys/kernel/sunrpc/xprt-switches"
 _CUTS, _BETWEEN, _BACK = 3, 0.3, 30
+# Seconds in which I/O has to go on after a device was reset: an adapter may load its firmware anew.
+_RESET = 180
 _UNSUPPORTED = ("requested NFS version", "Protocol not supported")
 
 
@@ -49,13 +51,14 @@ def limited(function, *arguments):
 
 
 class Mount:
-    """The export in a temporary folder, and a folder of ours on it. @hangs: something there has no end"""
+    """The export in a temporary folder, and a folder of ours on it. @hangs: something there has no end.
+    @security: a value of the option sec= that @options does not have"""
 
-    def __init__(self, options, version):
+    def __init__(self, options, version, security=None):
         self.where = pathlib.Path(tempfile.mkdtemp(prefix="rpcrdma-accept-"))
         self.folder, self.hangs, self.begin = None, False, []
         try:
-            self._mount(options, version)
+            self._mount(options, f"vers={version}" + (f",sec={security}" if security else ""), version == "3")
             if not self._entry().proto.startswith("rdma"):
                 raise Problem("the mount does not use RDMA: other mounts of this server do not either, and NFS 4 uses "
                               "their connection; unmount them")
@@ -66,17 +69,17 @@ class Mount:
             self.where.rmdir()
             raise
 
-    def _mount(self, options, version):
+    def _mount(self, options, chosen, version_3):
         export = options.export
-        if version == "3" and options.path:
+        if version_3 and options.path:
             export = export.partition(":/")[0] + ":" + options.path
         # retry=0: mount(8) tries for two minutes otherwise, and may succeed when nobody expects it.
-        said = host.run("mount", "-t", "nfs", "-o", f"{options.options},vers={version},retry=0", export,
+        said = host.run("mount", "-t", "nfs", "-o", f"{options.options},{chosen},retry=0", export,
                         str(self.where))
         if said is None or said.status:
             lines = said.err.strip().splitlines() if said else ["no program of that name"]
             kind = Unsupported if any(text in line for text in _UNSUPPORTED for line in lines) else Problem
-            raise kind(f"mount with vers={version}: {lines[-1] if lines else 'failed'}")
+            raise kind(f"mount with {chosen}: {lines[-1] if lines else 'failed'}")
 
     def _entry(self):
         found = [mount for mount in mounts.mounts() if mount.where == str(self.where)]
@@ -139,8 +142,8 @@ class Mount:
 
 
 @contextlib.contextmanager
-def mounted(options, version):
-    mount = Mount(options, version)
+def mounted(options, version, security=None):
+    mount = Mount(options, version, security)
     try:
         yield mount
     finally:
@@ -210,30 +213,54 @@ def _uncuttable(mount, files, others):
     return ""
 
 
-def reconnect(mount):
-    """Connections of the mount are cut while a file is written and read. Returns an entry of the report."""
-    entry, begin = {"step": "reconnect"}, time.monotonic()
-    address, others = mount.address()
-    files = _transports(address)
-    why = _uncuttable(mount, files, others)
-    if why:
-        return entry | {"left_out": f"reconnects: {why}"}
-    writer = _Writer(mount.folder / "reconnect")
+def _while_written(mount, step, disturb, back):
+    """Runs @disturb while a file on the mount is written and read, which has to go on within @back seconds after it.
+    Returns an entry of the report, and what @disturb has returned."""
+    entry, begin = {"step": step}, time.monotonic()
+    writer = _Writer(mount.folder / step)
     writer.start()
     try:
-        cut = _cut_all(mount, files, address)
+        result = disturb()
         rounds = writer.rounds
-        end = time.monotonic() + _BACK
+        end = time.monotonic() + back
         while not writer.ended.is_set() and writer.rounds < rounds + 2 and time.monotonic() < end:
             time.sleep(0.05)
     finally:
         writer.stop.set()
-        mount.hangs = not writer.ended.wait(_BACK)
+        mount.hangs = not writer.ended.wait(back)
     entry["seconds"] = round(time.monotonic() - begin, 2)
     if writer.failed:
-        return entry | {"failed": f"while connections were cut: {writer.failed}"}
-    if mount.hangs or writer.rounds < rounds + 2:
-        return entry | {"failed": f"no end of a write or read {_BACK} seconds after the connection was cut"}
+        entry["failed"] = f"{step}: {writer.failed}"
+    elif mount.hangs or writer.rounds < rounds + 2:
+        entry["failed"] = f"{step}: no end of a write or read {back} seconds after it"
+    entry["written"] = writer.rounds
+    return entry, result
+
+
+def reconnect(mount):
+    """Connections of the mount are cut while a file is written and read. Returns an entry of the report."""
+    address, others = mount.address()
+    files = _transports(address)
+    why = _uncuttable(mount, files, others)
+    if why:
+        return {"step": "reconnect", "seconds": 0, "left_out": f"reconnects: {why}"}
+    entry, cut = _while_written(mount, "reconnect", lambda: _cut_all(mount, files, address), _BACK)
+    if "failed" in entry:
+        return entry
     if not cut:
         return entry | {"left_out": "reconnects: the kernel did not cut the connection"}
-    return entry | {"done": f"{_CUTS} connections were cut, while a file was written and read {writer.rounds} times"}
+    return entry | {"done": f"{_CUTS} connections were cut, while a file was written and read {entry['written']} times"}
+
+
+def reset(mount, command):
+    """The user's @command resets the device while a file is written and read. Returns an entry of the report."""
+    before = mount.connects()
+    entry, said = _while_written(mount, "reset", lambda: host.run("sh", "-c", command), _RESET)
+    if "failed" in entry:
+        return entry
+    if said is None or said.status:
+        lines = said.err.strip().splitlines() if said else []
+        return entry | {"failed": f"reset: the command has failed: {lines[-1] if lines else 'it says nothing'}"}
+    if mount.connects() == before:
+        return entry | {"failed": "reset: no connection was lost, so the command has reset no device of this mount"}
+    return entry | {"done": f"a device was reset, while a file was written and read {entry['written']} times"}

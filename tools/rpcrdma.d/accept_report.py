@@ -34,20 +34,28 @@ def anonymous(report, options):
     return _without(report, [(name, word) for name, word in names if name and name not in ("/", ":None")])
 
 
+def _entries(report):
+    return [*report["versions"], *report.get("kerberos", ())]
+
+
+def _title(entry):
+    return f"NFS {entry['version']}" + (f", {entry['security']}" if "security" in entry else "")
+
+
 def failures(report):
-    return [f"NFS {entry['version']}: {step['step']}: {step['failed']}" for entry in report["versions"]
+    return [f"{_title(entry)}: {step['step']}: {step['failed']}" for entry in _entries(report)
             for step in entry.get("steps", ()) if "failed" in step]
 
 
 def _say_version(entry):
-    print(f"\nNFS {entry['version']}")
+    print(f"\n{_title(entry)}")
     if "left_out" in entry:
         print(f"  not tried: {entry['left_out']}")
         return
     for step in entry["steps"]:
         word = "FAILED" if "failed" in step else "ok" if "done" in step else "-"
         print(f"  {word:6} {step.get('failed') or step.get('done') or step['left_out']}")
-    counters = entry["counters"]
+    counters = entry.get("counters")
     if counters:
         ways = ", ".join(f"{counters.get('calls_' + shape, 0)} {words}" for shape, words in _SHAPES.items())
         print(f"  calls: {ways}; {counters.get('calls_reverse', 0)} callbacks")
@@ -117,7 +125,7 @@ def say(report):
     if "export" in report:
         print(f"  {report['export']} from {report['machine']}, {report['options']}")
     _say_devices(report["devices"])
-    for entry in report.get("versions", ()):
+    for entry in _entries(report) if "versions" in report else ():
         _say_version(entry)
     _say_speed(report)
     _say_turns(report)
@@ -133,7 +141,7 @@ def say(report):
     tried = [entry for entry in report["versions"] if "steps" in entry]
     print()
     if failed:
-        print(f"FAILED: {len(failed)} of {sum(len(entry['steps']) for entry in tried)} steps")
+        print(f"FAILED: {len(failed)} of {sum(len(entry.get('steps', ())) for entry in _entries(report))} steps")
     elif tried and "problem" not in report:
         print(f"all steps passed with {len(tried)} of {len(report['versions'])} versions")
     elif not tried:

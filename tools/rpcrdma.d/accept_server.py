@@ -22,7 +22,9 @@ from addresses import for_mount, resolved
 from problem import Problem
 
 READY = "ready "
-
+# With it, this machine may use Kerberos. The client's root is often nobody on the server then.
+KEYTAB = "/etc/krb5.keytab"
+_SECURITY = ",sec=sys:krb5:krb5i:krb5p"
 
 # Seconds after which an export goes that nobody has taken away; for the password of ssh and the first line of the
 # server; and for its report at the end
@@ -109,7 +111,12 @@ def _take_away(folder, exported):
 def _export(options, client, folder):
     path, path_3 = _paths(folder, client)
     exported = f"{client}:{folder}"
-    said = host.run("exportfs", "-o", f"rw,no_root_squash,no_subtree_check,fsid={uuid.uuid4()}", exported)
+    words = f"rw,no_root_squash,no_subtree_check,fsid={uuid.uuid4()}"
+    if host.exists(KEYTAB):
+        words += _SECURITY
+        # As /var/tmp has it
+        folder.chmod(0o1777)
+    said = host.run("exportfs", "-o", words, exported)
     if said is None or said.status:
         raise Problem(f"exportfs: {said.err.strip() if said else 'not there'}")
     try:
