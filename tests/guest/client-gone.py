@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs on the server: ends the client's machine, waits until all that it had here has been let
-go, and boots it again. What that took goes to a file:
+"""Runs on the server: ends the client's machine, waits until the server has let go of all connections, and
+boots the client's machine again. Writes the time that this took to a file, for network.py:
 
     client-gone.py <seconds until then> <file>
 """

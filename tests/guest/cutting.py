@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Cuts connections of mounts by a knob of SUNRPC: giving a transport an address, even the one that it
-has, makes it connect afresh. The knob takes the transport's lock, whose release does not wake it (seen
-in 6.12): it succeeds when it finds the lock free.
+"""Cuts connections of mounts by a knob of SUNRPC. A transport that is given an address, even the one that it
+has, connects afresh. The knob takes the transport's lock, whose release does not wake the writer of the knob
+(seen in 6.12): the write succeeds only when it finds the lock free.
 """
 import glob
 import os

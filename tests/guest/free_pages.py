@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""How many pages of this machine are free, and who has the others, once nobody gives any back. As a
-program, it stops nfsd before, has the modules of the transport go, and prints a line of JSON."""
+"""Counts the free pages of this machine and the users of the others, once no page comes back any more. As a
+program, it first stops nfsd and unloads the modules of the transport, and then prints a line of JSON."""
 import json
 import os
 import pathlib

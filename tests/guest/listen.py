@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Has nfsd, which has no thread now, listen on these addresses and no others.
+"""Has nfsd, which must have no thread now, listen on these addresses and no others.
 
     listen.py <transport> <address> <port> [...]
 
-A scope is a number: fe80::1%2.
-rpc.nfsd of Debian 12 knows ports only: each RDMA listener of its is one for all addresses.
-This is the LISTENER_SET of the netlink family "nfsd" (Documentation/netlink/specs/nfsd.yaml
-of the kernel, from 6.10). Ends with 77 where there is none.
+A scope is a number: fe80::1%2. rpc.nfsd of Debian 12 knows ports only: each RDMA listener that it makes is for
+all addresses. This program sends LISTENER_SET of the netlink family "nfsd"
+(Documentation/netlink/specs/nfsd.yaml of the kernel, from 6.10). The status is 77 if the kernel has no such
+family.
 """
 import ipaddress
 import socket

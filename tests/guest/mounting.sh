@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# For checks that mount by themselves: $VERS, with options of their own.
+# Functions for checks that make their own mount of version $VERS, with options of their own.
 
 dir=/mnt/$VERS
 export MNT=$dir

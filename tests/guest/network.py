@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Writes and reads on all mounts while the network, or a machine, is at fault, and says what
-each fault has cost:
+"""Writes and reads on all mounts while the network or a machine has a fault, and says what each fault has cost:
 
     scripts/vm --two --fs ext4 --disk --vers 3,4.2 -- tests/guest/network.py [FAULT...]
 
-This takes a kernel with netem. DURATION is how long a fault is there, if it has no time of its
-own. All that was written is read once more after each fault.
+The program needs a kernel with netem. DURATION is the length of a fault that has none of its own. After each
+fault the program reads all that was written once more. It fails if bytes are wrong, if the server keeps a
+connection of a dead client, or if ours notices too late that a machine has died.
 """
 import json
 import multiprocessing

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""How much memory a client registers for operations whose replies are small but might be
-large, with our modules and with the in-tree one, in turns on one machine.
+"""Measures how much memory a client registers for operations whose replies are small but might be large, with
+our modules and with the in-tree one, in turns on one machine.
 
-Runs in a guest of scripts/vm that was started with ours on both sides and nothing mounted.
-Fails when ours registers any: each of these replies fits inline.
+Runs in a guest of scripts/vm that was started with our modules on both sides and nothing mounted. Fails if our
+client registers any memory: each of these replies fits inline.
 """
 import os
 import pathlib

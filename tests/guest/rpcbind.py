@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""In the place of rpcbind, whose Debian build does not know the netids rdma and
-rdma6: names one port for NFS, the real one for mountd, and keeps a list of who
-asked for what.
+"""Takes the place of rpcbind, whose Debian build does not know the netids rdma and rdma6. It gives one port for
+NFS and the real one for mountd, and keeps a list of the questions that it was asked.
 
     rpcbind.py <port of NFS> <port of mountd> <the same over IPv6> <list>
 """

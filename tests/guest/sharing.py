@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""One of several that work in the same folder at the same time, on different machines:
+"""One of several processes that work in the same folder at the same time, on different machines:
 
     sharing.py <folder> <name> <seconds> <seed>
 
-It makes files, and takes, renames, reads and removes those of the others; appends to a log and
-counts under a lock; and takes part in contests that one must win. What it has done comes out
-as JSON, for the check "shared".
+It makes files, and takes, renames, reads and removes those of the others; appends to a log and counts under a
+lock; and takes part in contests that only one process may win. It prints what it has done as JSON, for the
+check "shared".
 """
 import contextlib
 import errno

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Our modules and the in-tree one in turns, on one machine: for comparisons."""
+"""Switches one machine between our modules and the in-tree one, for comparisons."""
 import os
 import subprocess
 import sys

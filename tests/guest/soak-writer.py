@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Writes to a mount, and compares what comes back, until a file appears. What it has done comes out
-as JSON:
+"""Writes to a mount and compares what it reads back, until the stop file appears. Prints what it has done as
+JSON:
 
     soak-writer.py blocks|names <file or folder> <stop-file>
 
-"blocks" are those of a file, and "names" are files of a folder that come, get other names and go.
-The name of this program ends like that of faults/writer.py: faults/disconnect stops both for a while.
+With "blocks" it writes blocks of a file; with "names" it makes, renames and removes files of a folder. The name
+of this program ends like that of faults/writer.py: faults/disconnect stops both for a while.
 """
 import contextlib
 import json

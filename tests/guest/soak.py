@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Causes faults of all kinds (faults/) under programs on mounts of all versions that verify their
-data; at the end as many pages must be free as at the beginning:
+"""Causes faults of all kinds (faults/) under programs that verify their data, on mounts of all versions. Fails
+if bytes are wrong, or if fewer pages are free at the end than at the beginning:
 
     scripts/vm --vers no ... -- tests/guest/soak.py SECONDS SEED
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Extended attributes of 1 byte to 60 KiB, and a long list of names."""
+"""Sets extended attributes of 1 byte to 60 KiB, and a long list of names, and compares them on client and
+server."""
 import ctypes
 import hashlib
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the memory of its machine, all but some, and keeps it:
+"""Takes nearly all memory of its machine, and keeps it:
 
     fill-memory.py <seconds>
 """

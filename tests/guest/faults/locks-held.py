@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How many blocks of each file have a lock that keeps others out, of whoever it is. Takes none:
+"""Prints how many blocks of each file are locked by another process on any machine, and takes no lock itself:
 
     locks-held.py <size of a block> <file>...
 """

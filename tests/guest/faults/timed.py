@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A writer that goes on while something is broken, and says afterwards what that has cost."""
+"""A writer that goes on during a fault, and says afterwards how many operations it did, how long the longest
+took, and how many bytes were wrong."""
 import os
 import pathlib
 import re

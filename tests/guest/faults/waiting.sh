@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# For faults that take something away for a while: until somebody has missed it.
+# For faults that take something away for a while: these functions wait until a call has missed it.
 
 tracing=/sys/kernel/tracing
 

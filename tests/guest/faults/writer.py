@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Writes and reads blocks of a file, buffered and direct, until a file appears;
-then checks all of it.
+"""Writes and reads blocks of a file, buffered and direct, until the stop file appears; then checks all blocks,
+and fails if one is not what was written.
 
     writer.py <file> <stop-file>
 """
