@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Command line of scripts/vm: options in, exit status out."""
+"""The command line of scripts/vm: reads the options, runs the plan, and gives the exit status."""
 import argparse
 import os
 import pathlib

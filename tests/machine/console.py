@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Finds reports of the kernel's checkers in a console log."""
+"""Finds reports of the kernel's checkers in a console log. A report makes the run fail."""
 import re
 
 from races import TITLE, Races

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What guests ask of the host: to end a machine, to boot one that has ended, to have one stand still,
-and how long one has had a processor.
+"""Carries out the requests of guests: to end a machine, to boot one that has ended, to stop one for a while,
+and to say how long one has had a processor.
 
-A guest puts a request into its shared folder, "<number> kill|boot|suspend|time <role>", and gets an
-answer, "<number> done" with the seconds, or what is wrong: guest/bin/vm-machine.
+A guest puts a request into its shared folder, "<number> kill|boot|suspend|time <role>". Its answer is "<number>
+done" with the seconds, or a text that says what is wrong. guest/bin/vm-machine is the other side.
 """
 import os
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The kernels that can be booted, and what each needs."""
+"""The kernels that scripts/vm can boot, and the folders and arguments that each needs."""
 import dataclasses
 import pathlib
 import re

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What QEMU is to be for guests of each architecture.
+"""The kind of machine that QEMU emulates for guests of each architecture.
 
-x86: -cpu ...,-cx16, since QEMU 7.2 corrupts EFLAGS after a cmpxchg16b without LOCK, which
-the slab allocator uses.
+x86: -cpu ...,-cx16, since QEMU 7.2 corrupts EFLAGS after a cmpxchg16b without LOCK, which the slab allocator
+uses.
 """
 import dataclasses
 

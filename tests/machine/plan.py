@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is to be run: the options, checked and completed."""
+"""The plan of a run: the options of scripts/vm, checked and completed."""
 import os
 import pathlib
 import shlex

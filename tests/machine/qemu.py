@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""QEMU without KVM, with what makes it reliable there.
+"""Starts machines in QEMU without KVM, with the options that make it reliable there.
 
 The TSC arguments: a guest that calibrates its clock under load gets it wrong now and then.
 """

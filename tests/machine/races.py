@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reports of KCSAN in a console log: which are of our modules.
+"""Reads KCSAN's reports in a console log, and tells which of them are about our modules.
 
-A report has the stacks of two accesses, or of one, if the other was by a function that is not
-watched. An access is by the first function of its stack; one that reads or writes for its
-caller, such as kfree() or list_add(), stands for the next. A report is ours if one of its
-accesses is by a function of our modules. Every other report is between functions of the
-kernel, also where one of ours called them: KCSAN knows many such in Linux. They are counted
-and named, and fail no run.
+A report has the stacks of two accesses, or of one, if the function of the other access is not watched. An
+access belongs to the first function of its stack; a function that reads or writes for its caller, such as
+kfree() or list_add(), stands for the next one. A report is ours if one of its accesses belongs to a function of
+our modules, and fails the run. Every other report is between functions of the kernel, also where one of ours
+called them: KCSAN knows many such races in Linux. These reports are counted and named, and fail no run.
 """
 import collections
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""User-mode Linux: a kernel that is a process of the host."""
+"""Starts machines as user-mode Linux: a kernel that is a process of the host."""
 import os
 import pathlib
 import random

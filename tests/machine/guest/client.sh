@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# The NFS client: a mount for each version.
+# Sets up the NFS client: a mount for each version.
 
 mount_point() {
 	echo "/mnt/$1"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
-# One NIC and an RDMA device on it. A machine alone has a dummy NIC: the RDMA
-# providers connect it to itself.
+# Sets up one NIC and an RDMA device on it. A single machine has a dummy NIC: the RDMA providers
+# connect it to itself.
 
 nic=
 rdma_dev=${PROVIDER}0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034
-# What a guest tells the host: progress lines, and its status as key=value.
+# Reports to the host: progress lines, and the status of the guest as key=value.
 
 failed=
 failures=0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# The NFS server: an exported file system, rpcbind, mountd, nfsd on RDMA.
+# Sets up the NFS server: an exported file system, rpcbind, mountd, and nfsd on RDMA.
 
 server_started=
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
-# The machine itself: file systems of the kernel, names, time limits, checkers.
+# Sets up the machine itself: file systems of the kernel, names, time limits, and checkers.
 
 file_systems_up() {
 	mount -t proc proc /proc

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
-# A guest whose process 1 is systemd: the daemons and udev run as on a machine that is installed.
+# Sets up a guest whose process 1 is systemd: the daemons and udev run as on an installed machine.
 
 # Does not return if there is a systemd.
 become_systemd() {
