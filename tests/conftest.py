@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the tests in Python share: texts that have to be those of a file, tests that pytest would
-overlook, and results for tests/lib/verdict."""
+"""Fixtures and hooks for the tests in Python: they compare texts with files, find tests that pytest would
+overlook, and write results for tests/lib/verdict."""
 import pathlib
 import re
 import shutil

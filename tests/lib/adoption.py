@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Writes tests/expected from what ran: for whoever has added or removed a test, and looks at
-the difference before it is committed."""
+"""Writes tests/expected anew from the results of a run, for a person who has added or removed a test and
+reviews the difference before the commit."""
 import json
 
 from expected import adopt

@@ -4,11 +4,11 @@
 
 	tests/lib/barriers.py [--top DIR]
 
-A barrier is a call of a function whose name begins with "smp_". The comment above it, or in its
-line, has to say "pairs with", and then what: a function of the same module, before "()". At least
-one of the functions that it names after these words has to be there, and to do what a partner
-does: another barrier, an atomic operation, READ_ONCE() and the like, or an operation on an llist or
-a bit. Prints the place of each barrier without a partner.
+A barrier is a call of a function whose name begins with "smp_". The comment above it, or in its line, has to
+say "pairs with", and then the partner: a function of the same module, before "()". At least one of the
+functions named after these words has to exist and to contain what pairs with a barrier: another barrier, an
+atomic operation, READ_ONCE() and the like, or an operation on an llist or a bit. The program prints the place
+of each barrier without a partner.
 """
 import pathlib
 import re

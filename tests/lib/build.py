@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Builds the programs and modules of parts of the tests, for tests/meson.build:
+"""Builds the programs and modules that parts of the tests need, for tests/meson.build:
 
 	build.py peer
 	build.py kunit KERNEL

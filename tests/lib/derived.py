@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Which checks the sources have: what has to run where no file of tests/expected lists it.
+"""Derives from the sources which checks have to run, for parts that have no list in tests/expected.
 
     unit                TEST, TEST_F, TEST_P of tests/unit, with the rows of their tables
     kunit/MODULE        cases of the suites in tests/kunit, with the rows of their tables
@@ -8,9 +8,9 @@
     models              tests/models/*.pml, and what each of them leaves out with a mutation
     cost                operations of tests/cost/recorded.txt
 
-The sources are read as text, whatever the build makes of them. A case that is commented out by
-lines of its own, left out by `#if` or by a Makefile, or in no suite that is registered, is
-expected and does not run; a table that cannot be read is a fault.
+The module reads the sources as text, independently of the build. A case that is commented out by lines of its
+own, left out by `#if` or by a Makefile, or in no suite that is registered, is expected and does not run; a
+table that cannot be read is a fault.
 """
 import functools
 import pathlib

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What must run, with the name of each check, for each part.
+"""The names of the checks that must run, for each part.
 
-derived.py has the names that the sources say. Those of any other part are in a file of
-tests/expected. A line is a name. `~ name` may be skipped; the comment before it says why that
-is so. A name that stands there twice has to be reported twice (rows of a table with equal
-descriptions). Names that are not there must not be reported. The file of a part whose names are
-derived has nothing but what may be skipped.
+derived.py has the names that the sources say. Those of any other part are in a file of tests/expected, one name
+in a line. A check with `~` before its name may be skipped; the comment before that line says why. A name that
+stands there twice has to be reported twice (rows of a table with equal descriptions). A name that is missing
+there must not be reported. The file of a part with derived names lists only the checks that may be skipped.
 """
 import collections
 import pathlib

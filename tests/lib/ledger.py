@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The one place where results are counted and a verdict is reached.
+"""Counts the results of a command, and reaches its verdict: no other code does that.
 
-Every command that tests something has a Ledger: it runs what it has to run, hands over each
-result and each fault, and ends with finish(), which compares them with what must have run
-(expected.py), prints what is wrong and what was skipped, and, as the last line,
+Every command that tests something has a Ledger. The command runs the tests, hands over each result and each
+fault, and ends with finish(). This compares the results with those that must be there (expected.py), prints
+failures and skipped checks, and, as the last line,
 
     N passed, N failed, N skipped
 
-What was skipped without leave, what is missing, what nobody expected, a command that
-returned anything but 0, and a report of a kernel in what it printed are failures.
-scripts/test asks for the verdict as a file, by RPCRDMA_VERDICT, with the number of its run.
+These are failures: a check that was skipped without permission, one that is missing, one that nobody expected,
+a command that returned anything but 0, and a report of a kernel in the output. With RPCRDMA_VERDICT,
+scripts/test asks for the verdict as a file, with the number of its run.
 """
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How tests reach virtual machines, and what they build for them."""
+"""Runs virtual machines for tests, and builds what they need."""
 import os
 import pathlib
 import subprocess

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What tests print, read as results: by line, and of GoogleTest. KTAP: ktap.py.
+"""Reads results from the output of tests: from lines of our programs, and from GoogleTest. ktap.py reads KTAP.
 
-A reader takes lines with feed(), and says at the end with finish() what is left over. It
-calls @take for each result, and @fault for what is wrong with the output itself.
+A reader takes lines with feed(), and reports at the end with finish() what is left over. It calls @take for
+each result, and @fault for each fault of the output itself.
 """
 import re
 import typing

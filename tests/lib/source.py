@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""C and C++ as tokens: which of them are in the body of a function, which brackets belong
-together, where statements begin. There is no grammar here, only as much as its users and the
-style of this tree need: operators stand between spaces, templates do not.
+"""Splits C and C++ into tokens, and finds the bodies of functions, pairs of brackets, and the beginnings of
+statements. There is no grammar here, only as much as the users of this module and the style of this tree need:
+operators stand between spaces, templates do not.
 """
 import re
 import typing

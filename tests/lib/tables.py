@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Tables in C and C++, read as text: which rows an initializer has, and what their names are.
+"""Reads tables in C and C++ as text: the rows of an initializer, and their names.
 
-A row begins with its name, or says `.desc =` or `.name =` first. A row may be a macro, which may
-stand for several, or a variable. `#if` is not looked at: a row that the preprocessor takes away
-is still in the source. What cannot be read is an Unreadable, never a row less.
+A row begins with its name, or says `.desc =` or `.name =` first. A row may be a macro, which may stand for
+several rows, or a variable. The module ignores `#if`: a row that the preprocessor takes away is still in the
+source. A table that cannot be read raises Unreadable, so that no row is lost.
 """
 import re
 

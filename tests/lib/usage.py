@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The command line of a program whose text at the top says all about it: --help prints that."""
+"""Makes the command line of a program whose docstring is its manual: --help prints that text."""
 import argparse
 
 
