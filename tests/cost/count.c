@@ -6,17 +6,17 @@
  *	-plugin count.so,out=FILE[,caches=on]
  *
  * Counting begins when a process of the guest executes the instruction MARK, which does nothing.
- * The next time the table of counts goes to FILE-0, then to FILE-1, and so on, and counting begins
- * anew; the guest takes no other instruction for that. So each file has what was executed since
- * the mark before: all of it, not a sample. The table is a struct header, and a struct block for
- * each block of code that was entered.
+ * The next MARK writes the table of counts to FILE-0, the one after it to FILE-1, and so on, and
+ * counting begins anew; the guest executes no other instruction for that. So each file has all that
+ * was executed since the MARK before, not a sample. The table is a struct header, and a struct
+ * block for each block of code that was entered.
  *
- * With caches=on each processor has those of caches.h, and each load, store and fetch goes through
- * them, of user space, too. Then there may be several processors.
+ * With caches=on each processor has the caches of caches.h, and each load, store and fetch goes
+ * through them, those of user space, too. Then there may be several processors.
  *
- * QEMU's package has no header for plugins. What is used of their interface is declared here:
- * version 1, of QEMU 7.2, and version 4, of QEMU 10. The old one adds to a counter without
- * a call, and gives an instruction's bytes as a pointer.
+ * QEMU's package has no header for plugins. This file declares the part of the interface that it
+ * uses: version 1, of QEMU 7.2, and version 4, of QEMU 10. Version 1 adds to a counter without a
+ * call, and gives an instruction's bytes as a pointer.
  */
 #include <limits.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the parts of the bench have measured: figures, and how they are shown.
+"""The figures that the parts of the bench have measured, and the tables that show them.
 
-A figure is one number of one operation, for each side. Each has as many values as there were
-rounds; the one in the middle stands for it, and the spread says how far the others are away."""
+A figure is one number of one operation, for each side. Each figure has as many values as there were rounds. The
+median stands for the figure, and the spread says how far the other values are from it."""
 import dataclasses
 import re
 import statistics

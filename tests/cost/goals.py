@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the bench judges: goals for ours, as parts of what in-tree takes, and what was recorded."""
+"""Judges the figures of the bench: by goals for ours, as parts of what in-tree takes, and by recorded figures.
+"""
 import dataclasses
 import pathlib
 import re

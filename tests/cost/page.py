@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A page of HTML that draws figures: bars of ours and others, in-tree's length being one."""
+"""Draws figures as a page of HTML: bars of ours and others; the length of in-tree's bar is 1."""
 import html
 
 from figures import THEIRS, number

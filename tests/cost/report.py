@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the operations of guest.py cost, from what it left in a run folder."""
+"""Adds up what operations cost, from the counts that counts.py left in a run folder."""
 import array
 import bisect
 import collections

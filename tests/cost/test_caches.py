@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The model of caches (caches.c): which accesses miss, and which lines move."""
+"""Tests the model of caches (caches.c): which accesses miss, and which lines move."""
 import ctypes
 import subprocess
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Figures: medians, spread and ratios; what is judged; tables and the page."""
+"""Tests figures: medians, spread and ratios; the judgement by goals; tables and the page."""
 import json
 
 import pytest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Machines that take turns, and how long a processor was theirs."""
+"""Tests that machines take turns, and how long each has had a processor."""
 import os
 import subprocess
 import sys

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The parts of the bench that look at clocks: that of a processor of the host, and that on the wall.
+"""The parts of the bench that read clocks: the processor time of the host, and the time on the wall.
 
-Machines are in user mode: those of clock() have both ends of all mounts, and each has a side; those
-of waiting() are client and server, with a cable between them that delays and loses packets."""
+All machines are in user mode. Those of clock() have both ends of all mounts, and each has a side; those of
+waiting() are client and server, with a cable between them that delays and loses packets."""
 import os
 import pathlib
 import tempfile

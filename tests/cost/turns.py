@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Machines that take turns: one of them works, the others wait.
+"""Has machines take turns: one of them works, while the others wait.
 
-A guest says "ready-N" in its run folder when it wants its N-th turn, and with that, that the one
-before is over; "go-N" gives it the turn. All have their first turns before any has its second, and the
-order is the other way round each time."""
+A guest writes "ready-N" into its run folder when it wants its N-th turn; that ends its turn before. "go-N"
+gives it the turn. All machines have their first turns before any has its second, and the order is reversed each
+time."""
 import threading
 import time
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any private data: against a search of its own, then encoded and negotiated. */
+/*
+ * Decodes any bytes as private data, and compares the result with a search of its own; then encodes
+ * and negotiates it.
+ */
 #include <vector>
 
 #include <rpcrdma/cm_private.h>

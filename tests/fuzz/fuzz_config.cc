@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any RPC message, as a call and as a reply of RFC 5666 section 6 */
+/* Decodes any RPC message, as a call and as a reply of RFC 5666 section 6. */
 #include "input.hh"
 #include "support/config_check.hh"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any sequence of events, calls and replies: connection and twin stay together. */
+/* Any sequence of events, calls and replies: the connection and its naive twin have to agree. */
 #include <rpcrdma/conn_state.h>
 
 #include "input.hh"

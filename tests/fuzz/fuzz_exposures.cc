@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any sequence of exposures, notifications and time: table and twin stay together. */
+/* Any sequence of exposures, notifications and time: the table and its naive twin have to agree. */
 #include "input.hh"
 #include "support/exposures_twin.hh"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any received message: decode, compare with the naive decoder, encode, decode
- * again. Then over little storage, whose size the first two words choose.
+ * Decodes any received message, compares the result with that of the naive decoder, encodes it, and
+ * decodes it again. Then decodes it into little storage, whose size the first two words choose.
  */
 #include <rpcrdma/rpc_message.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any sequence of replies: history and twin agree, and the bounds hold. */
+/* Any sequence of replies: the history and its naive twin have to agree, and the bounds to hold. */
 #include "input.hh"
 #include "support/history_twin.hh"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any shape of a call, any reply, any device: what is planned fits. */
+/* Plans any shape of a call, any reply, and any device: the plan has to fit. */
 #include <rpcrdma/call_plan.h>
 #include <rpcrdma/reply_plan.h>
 #include <rpcrdma/sizing.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any sequence of takes, untakes and grants: window and twin stay together. */
+/* Any sequence of takes, untakes and grants: the window and its naive twin have to agree. */
 #include "input.hh"
 #include "support/window_twin.hh"
 

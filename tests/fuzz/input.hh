@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Numbers out of fuzz input, and how a finding is reported. */
+/* Reads numbers from fuzz input, and reports a finding. */
 #ifndef FUZZ_INPUT_HH
 #define FUZZ_INPUT_HH
 

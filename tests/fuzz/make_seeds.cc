@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes the seeds of tests/fuzz/corpus: make -C tests/fuzz seeds. They are small, and in git;
- * this is how they came about.
+ * Writes the seeds of tests/fuzz/corpus: make -C tests/fuzz seeds. The seeds are small, and in git;
+ * this program shows how they were made.
  */
 #include <cstdio>
 #include <filesystem>

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What many connections of one server take, with our modules and with the in-tree one: 16 KiB reads.
+"""Measures what many connections of one server cost, with our modules and with the in-tree one: 16 KiB reads.
 
-Runs in a guest of scripts/vm --count that has nothing mounted: connections.py SIDES. Both ends of
-all connections are there. Each address of the server is mounted, over as many connections as a mount
-may have. The work of an RPC is counted as in counts.py; memory is in figures of KiB for a
-connection, of both ends, by lines of JSON: before any call, after many, and after as many again."""
+Runs in a guest of scripts/vm --count that has nothing mounted: connections.py SIDES. Both ends of all
+connections are in that guest. The program mounts each address of the server, over as many connections as a
+mount may have. It counts the work of an RPC as counts.py does. Figures of memory are in KiB for a connection,
+of both ends; lines of JSON give them before any call, after many calls, and after as many again."""
 import functools
 import json
 import os

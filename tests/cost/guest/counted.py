@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a guest of scripts/vm --count executes for an operation."""
+"""Has the host count what a guest of scripts/vm --count executes for an operation."""
 import ctypes
 import json
 import mmap

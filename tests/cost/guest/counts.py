@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The operations whose cost is counted, with our modules and with the in-tree one.
+"""Does the operations whose cost the host counts, with our modules and with the in-tree one.
 
 Runs in a guest of scripts/vm --count that has nothing mounted: counts.py SIDES VERSIONS ROUNDS
-alone|at-once|all [OPERATION...]. In each round the sides take their turns, on mounts of their own, as some of
-what the guest does around an operation is another thing on each mount. One operation at a time comes
-first, then many of a kind at once. Leaves in the run folder, for report.py: the symbols of each side,
-the table of counts (see count.c) of each operation, and a list of these."""
+alone|at-once|all [OPERATION...]. In each round the sides take turns, on mounts of their own, since some work of
+the guest around an operation differs from mount to mount. First the program does one operation at a time, then
+many of a kind at once. It leaves in the run folder, for report.py: the symbols of each side, the table of
+counts (see count.c) of each operation, and a list of these."""
 import functools
 import os
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Files without data, by several processes at once, each in directories of its own."""
+"""Makes, lists and removes empty files, by several processes at once, each in directories of its own."""
 import os
 import pathlib
 import sys

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Measures the memory of both ends of a connection, with our modules and with the in-tree module.
 
-An idle connection, and a busy one, with as many reads of 64 KiB under way as it has credits.
+It measures an idle connection, and a busy one, with as many reads of 64 KiB under way as it has credits.
 
-Runs in a guest of scripts/vm that has nothing mounted: memory.py SIDES. A mount with nconnect=9 less one
-with nconnect=1 is eight connections; of busy ones, four less one are three. Prints a line of JSON for
-each figure, in KiB for a connection: of slab memory, by cache, and of vmalloc's, which has the
-provider's queues."""
+Runs in a guest of scripts/vm that has nothing mounted: memory.py SIDES. The difference of a mount with
+nconnect=9 and one with nconnect=1 is eight connections; for busy ones, that of four and one is three. Prints a
+line of JSON for each figure, in KiB for a connection: slab memory, by cache, and vmalloc's memory, which has
+the provider's queues."""
 import argparse
 import json
 import os

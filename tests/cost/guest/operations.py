@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the guests of the bench do on a mount, and how they see to it that it is the same thing each
-time."""
+"""The operations that guests of the bench do on a mount, and settings that make them the same each time."""
 import ctypes
 import json
 import mmap

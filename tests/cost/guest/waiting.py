@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Operations in a second and latencies of 1 KiB reads, by round-trip time and depth.
+"""Measures operations in a second and latencies of 1 KiB reads, by round-trip time and depth.
 
-Runs on the client of two machines of scripts/vm that has nothing mounted: waiting.py SIDE VERSIONS
-SECONDS LOSS [WORD...]. With words, only operations whose names have one of them. netem delays what
-each end sends by half of the round-trip time, and drops LOSS percent of it. Each mount is new: its
-first two seconds are a figure of their own. Prints a line of JSON for each figure."""
+Runs on the client of two machines of scripts/vm that has nothing mounted: waiting.py SIDE VERSIONS SECONDS LOSS
+[WORD...]. With words, the program does only operations whose names have one of them. netem delays what each end
+sends by half of the round-trip time, and drops LOSS percent of it. Each mount is new: its first two seconds are
+a figure of their own. Prints a line of JSON for each figure."""
 import itertools
 import json
 import os

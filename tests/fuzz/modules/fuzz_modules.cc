@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Gives the inputs of libFuzzer to the modules in a test kernel, and has their coverage back:
- * tests/kunit/memory/fuzz. Runs in a guest: tests/guest/fuzz-modules. With RPCRDMA_TWICE in the
- * environment, each input runs twice, and what differs is counted.
+ * Gives the inputs of libFuzzer to the modules in a test kernel, and returns their coverage to
+ * libFuzzer: tests/kunit/memory/fuzz. Runs in a guest: tests/guest/fuzz-modules. With RPCRDMA_TWICE
+ * in the environment, each input runs twice, and differences are counted.
  */
 #include <fcntl.h>
 #include <unistd.h>
