@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * SUNRPC encodes a call again. What it writes over, or frees, the server must not reach any
- * more. An NFS client of one procedure calls, and the server is silent.
+ * SUNRPC encodes a call again. The server must no longer reach memory that SUNRPC then overwrites
+ * or frees. An NFS client of one procedure makes the calls, and the server is silent.
  */
 #include <linux/delay.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * SUNRPC cannot make anything of an answer, and sends the call again. The connection is as good as
- * before. An NFS client of version 3 calls, and the test is the server.
+ * SUNRPC does not understand a reply, and sends the call again. The connection must stay usable. An
+ * NFS client of version 3 makes the call, and the test is the server.
  */
 #include <linux/unaligned.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every truncation and every corruption of one word of what a server may send, while an
- * RPC waits for it. Whatever happens to the RPC: no Receive is lost, nothing stays
- * pinned or exposed, and the consumer's buffers are not overrun.
+ * Delivers every truncation of each message that a server may send, and every corruption of one of
+ * its words, while an RPC waits for a reply. Whatever happens to the RPC: no Receive may be lost,
+ * nothing may stay pinned or exposed, and the consumer's buffers must not be overrun.
  */
 #include <linux/slab.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The reverse direction: what its suites of the client share. */
+/* The reverse direction: declarations that the client's suites for it share. */
 #ifndef KUNIT_CLIENT_BC_H
 #define KUNIT_CLIENT_BC_H
 

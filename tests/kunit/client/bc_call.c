@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the suites for chunks of the reverse direction share. */
+/* Calls of the server with chunks, for the suites that test chunks of the reverse direction. */
 #include <linux/unaligned.h>
 
 #include "bc_call.h"

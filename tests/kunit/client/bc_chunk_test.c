@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The reverse direction with chunks, RFC 8167 section 5.3: what both have agreed on, and
- * calls that are to be read from the server.
+ * The reverse direction with chunks, RFC 8167 section 5.3: the agreement of both sides, and calls
+ * that the client has to read from the server.
  */
 #include <linux/unaligned.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The reverse direction, RFC 8167: calls of the server, and our replies. */
+/* The reverse direction, RFC 8167: calls of the server, and the client's replies. */
 #include <linux/sunrpc/bc_xprt.h>
 
 #include "bc_call.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replies to calls of the server, and refusals, for which there is no Send buffer or no room in
- * the queue just then. Whoever waits is woken, also by what came back before it waited.
+ * Replies to calls of the server, and refusals, for which there is no Send buffer or no room in the
+ * queue at that moment. A reply that waits must be woken, also if the missing resource came back
+ * just before it began to wait.
  */
 #include <linux/unaligned.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Steps of the client between which a test has something happen. */
+/* Interrupts steps of the client, so that a test can have something happen between them. */
 #include "../fake/handover.h"
 #include "between.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What another context does between two steps of the code under test, where a test with one
- * thread could not come in between. Calls of these functions from another file than their own
- * come by here: LDFLAGS in kbuild/Kbuild.kunit.
+ * Has another context act between two steps of the code under test, where a test with one thread
+ * could not come in between. Calls of the wrapped functions from other files come through these
+ * wrappers: LDFLAGS in kbuild/Kbuild.kunit.
  */
 #ifndef KUNIT_CLIENT_BETWEEN_H
 #define KUNIT_CLIENT_BETWEEN_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The client asks for the server's configuration: RFC 5666 section 6. The test is the
- * server, while the connect worker waits.
+ * The client asks for the server's configuration: RFC 5666 section 6. The test plays the server,
+ * while the connect worker waits.
  */
 #include <linux/unaligned.h>
 

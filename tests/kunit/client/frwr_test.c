@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory regions of the client: mapping, R_keys, the chain that is posted, the pool. */
+/* Memory regions of the client: mapping, R_keys, the chain of work requests, and the pool. */
 #include "client.h"
 
 static const struct client_shape two_pages = {

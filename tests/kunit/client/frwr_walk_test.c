@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Buffers of any shape in memory regions; the test goes from run to run. */
+/* Maps buffers of any shape into memory regions, and compares each run of memory in turn. */
 #include <linux/prandom.h>
 
 #include "client.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls of random shape, most of which have one item in one region: the message is what
- * rpcrdma_plan_call() says, and the memory is that of the call.
+ * Calls of random shape, most of which have one item in one region. The message has to be the one
+ * that rpcrdma_plan_call() has planned, and the memory has to be that of the call.
  */
 #include <linux/prandom.h>
 

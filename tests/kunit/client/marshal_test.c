@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls of all shapes: what the server finds in the message and behind its R_keys is
- * the RPC call that was encoded, and the memory it is offered is the reply's.
+ * Calls of all shapes. In the message and behind its R_keys the server has to find the RPC call
+ * that was encoded, and the memory that the call offers has to be that of the reply.
  */
 #include "client.h"
 

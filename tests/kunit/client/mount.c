@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the suites for the rpc_xprt share. */
+/* Makes a mount's rpc_xprt and a task for it, for the suites that test the rpc_xprt. */
 #include <linux/delay.h>
 #include <linux/module.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A mount's rpc_xprt, and a task that connects it, for the transport's suites. */
+/* The rpc_xprt of a mount, and a task that connects it, for the transport's suites. */
 #ifndef KUNIT_CLIENT_MOUNT_H
 #define KUNIT_CLIENT_MOUNT_H
 

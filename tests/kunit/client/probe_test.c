@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Is the server's machine there? While calls wait and no reply comes, its HCA is asked for an
- * acknowledgement: xprtrdma/watch.c.
+ * The client asks whether the server's machine is alive. While calls wait and no reply comes, it
+ * asks the server's HCA for an acknowledgement: xprtrdma/watch.c.
  */
 #include "client.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replies that the server exposes, when something is short that it takes to read them: Sends,
- * regions, work requests for Reads. They are read when it is there again, also if that was just
- * before they began to wait. And what becomes of those that are not read.
+ * Replies that the server exposes, while a resource to read them is missing: a Send, a region, or a
+ * work request for Reads. The client has to read such a reply when the resource comes back, also if
+ * that was just before the reply began to wait. Other cases test replies that are never read.
  */
 #include <linux/unaligned.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The client's Receive buffers: enough are posted at any time, none is lost. */
+/* The client's Receive buffers: enough have to be posted at any time, and none may be lost. */
 #include "client.h"
 
 enum { BATCH = RPCRDMA_RECEIVE_BATCH };

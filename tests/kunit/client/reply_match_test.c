@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which RPC a message belongs to, if any; and RDMA_ERROR, which ends it. */
+/*
+ * The client finds the RPC to which a message belongs, if there is one. RDMA_ERROR ends that RPC.
+ */
 #include "reply.h"
 
 /* A server can guess the XID of a call that has not been posted. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Replies of all kinds: what the RPC client sees of them, and those that are no reply. */
+/* Replies of all kinds: what the RPC client receives of each, and messages that are no reply. */
 #include "reply.h"
 
 struct good_case {

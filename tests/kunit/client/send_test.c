@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The client's requests when memory is short, and its Send buffers: which Send is
- * signalled, and what its completion frees.
+ * The client's requests when memory is short, and its Send buffers: which Send is signalled, and
+ * what the completion of a Send frees.
  */
 #include "client.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The client's files: as they are read, while connections come and go; and why these went. */
+/*
+ * The client's statistics files, read while connections come and go, with the reasons of their end.
+ */
 #include <linux/delay.h>
 #include <linux/slab.h>
 #include <linux/uio.h>

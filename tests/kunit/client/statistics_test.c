@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the client counts, for which event and for no other; and its files as they are read. */
+/*
+ * The client's counters: each counts its event and no other. The statistics files have to show
+ * them.
+ */
 #include <linux/inet.h>
 
 #include "../fake/lines.h"

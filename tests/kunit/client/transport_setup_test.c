@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The rpc_xprt as a mount finds it, and mounts that do not get one. */
+/* The rpc_xprt as a new mount gets it, and mounts that get none. */
 #include <linux/module.h>
 #include <linux/seq_file.h>
 #include <linux/sunrpc/addr.h>

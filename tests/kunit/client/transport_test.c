@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rpc_xprt above the connections: connecting, with what goes wrong and what SUNRPC is
- * told of it, and waiting before the next attempt.
+ * The rpc_xprt above the connections: it connects, reports errors to SUNRPC, and waits before the
+ * next attempt.
  *
  * The rpc_xprt is a real one, made by rpc_create(); the test is the task that connects.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A task that has stopped waiting for its reply, and waits until the server reaches none of its
- * memory: what comes of a reply that ends the call meanwhile.
+ * A task has stopped waiting for its reply, and waits until the server can reach none of its
+ * memory. Meanwhile a reply comes that ends the call.
  */
 #include "between.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The codec in the kernel: as compiled there, with the kernel's flags and checkers.
- * What the bytes mean is tested at length in user space (unit/); here each kind of
- * message, all that can be wrong with it, and every buffer that is too small.
+ * The codec in the kernel, compiled with the kernel's flags and checkers. The unit tests in user
+ * space (unit/) check at length what the bytes mean; this suite has each kind of message, every
+ * fault that a message can have, and every buffer that is too small.
  */
 #include <linux/slab.h>
 #include <linux/unaligned.h>

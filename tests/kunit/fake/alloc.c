@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory for the module that this is linked into. Like those of cm.c, these
- * definitions go before the exported ones. A test lets one allocation of its own thread
- * fail.
+ * Allocates memory for the module that this file is linked into. As in cm.c, these definitions take
+ * precedence over the exported ones. A test lets one allocation of its own thread fail.
  */
 #include <linux/sched.h>
 #include <linux/slab.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a test does with its own thread: memory that it is refused, and patience. */
+/* Lets a test refuse memory to its own thread, and wait with patience. */
 #ifndef KUNIT_FAKE_ALLOC_H
 #define KUNIT_FAKE_ALLOC_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Makes good messages of each kind, and damages them; see bad_input.h. */
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/unaligned.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Good messages of each kind, and everything that can be wrong with one word of them. */
+/* Good messages of each kind, and every way to damage one word of them. */
 #ifndef KUNIT_BAD_INPUT_H
 #define KUNIT_BAD_INPUT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What messages are made of: no page looks like its neighbour. */
+/* The bytes that test messages consist of: no page looks like its neighbour. */
 #ifndef KUNIT_FAKE_BYTES_H
 #define KUNIT_FAKE_BYTES_H
 

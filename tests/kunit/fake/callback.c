@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* nfsd's callbacks; linked into the module that uses them. */
+/* A double of nfsd's callbacks; linked into the module that uses it. */
 #include "callback.h"
 #include "handover.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* nfsd's callbacks: a program whose calls and results have any size. */
+/* A double of nfsd's callbacks: a program whose calls and results have any size. */
 #ifndef KUNIT_FAKE_CALLBACK_H
 #define KUNIT_FAKE_CALLBACK_H
 

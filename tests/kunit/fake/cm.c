@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* rdma_cm without a wire; see cm.h. */
+/* A double of rdma_cm, without a wire; see cm.h. */
 #include <linux/delay.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * rdma_cm, for the module that this is linked into: these definitions go before the
- * exported ones. Ids, their events, and what was said when a connection began; no device
- * and no wire. Those are the business of a struct fake_cm_wire.
+ * A double of rdma_cm, for the module that this code is linked into: these definitions take
+ * precedence over the exported ones. It has ids, their events, and the private data of both sides,
+ * but no device and no wire. Those belong to a struct fake_cm_wire.
  *
- * What the code under test asks for is answered at once, from within the call, with the
- * event that the test wants. What one end of a connection does to the other comes in a work
- * item. A test that plays rdma_cm calls fake_cm_event(). All is told under the lock of the
- * id, as by rdma_cm: what happens to a connection is told after its beginning, and
- * rdma_destroy_id() waits for it. There is one connect at a time.
+ * The double answers each request of the code under test at once, from within the call, with the
+ * event that the test wants. An event that one end of a connection causes at the other comes in a
+ * work item. A test that plays rdma_cm calls fake_cm_event(). As in rdma_cm, all events come under
+ * the lock of the id: events of a connection come after its beginning, and rdma_destroy_id() waits
+ * for them. There is one connect at a time.
  */
 #ifndef KUNIT_FAKE_CM_H
 #define KUNIT_FAKE_CM_H

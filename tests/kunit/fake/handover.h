@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where a double or a helper has handed control to the code under test, and goes on: what that
- * code may free is freed while it sleeps. Not where that code has called, and waits. The parameter
- * `delay` of rpcrdma_kunit has the time, scripts/kunit --delay sets it.
+ * Delays a double or a helper at a place where it has handed control to the code under test and
+ * goes on: memory that this code may free is freed while the helper sleeps. There is no delay where
+ * that code has called and waits. The parameter `delay` of rpcrdma_kunit has the time;
+ * scripts/kunit --delay sets it.
  */
 #ifndef KUNIT_FAKE_HANDOVER_H
 #define KUNIT_FAKE_HANDOVER_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The text of the statistics files, for tests: into a buffer, and taken apart again. */
+/* Reads the text of the statistics files into a buffer, and splits it into names and values. */
 #ifndef KUNIT_FAKE_LINES_H
 #define KUNIT_FAKE_LINES_H
 

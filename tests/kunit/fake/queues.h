@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What ib_core and rdma_cm make of the provider for tests: protection domains, completion
- * queues and its one queue pair. Linked, as cm.c, into the module that uses it.
+ * Doubles of ib_core and rdma_cm for the provider for tests: protection domains, completion queues
+ * and its one queue pair. Linked, as cm.c, into the module that uses them.
  */
 #ifndef KUNIT_FAKE_QUEUES_H
 #define KUNIT_FAKE_QUEUES_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Services of SUNRPC without threads; linked into the module that uses them. */
+/* Doubles of services of SUNRPC, without threads; linked into the module that uses them. */
 #include <linux/mm.h>
 #include <linux/sunrpc/bc_xprt.h>
 

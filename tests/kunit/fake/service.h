@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What SUNRPC has beside a transport: nfsd and the NFS client's service for callbacks, whose
- * only thread is the test, and tasks.
+ * Doubles of the parts of SUNRPC beside a transport: nfsd and the NFS client's service for
+ * callbacks, whose only thread is the test, and tasks.
  */
 #ifndef KUNIT_FAKE_SERVICE_H
 #define KUNIT_FAKE_SERVICE_H

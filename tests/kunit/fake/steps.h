@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counts the entries of trees and lists that a file looks at: kbuild/Kbuild.kunit includes this
- * before the file's first line.
+ * Counts the entries of trees and lists that a file looks at. kbuild/Kbuild.kunit includes this
+ * header before the file's first line.
  */
 #ifndef KUNIT_FAKE_STEPS_H
 #define KUNIT_FAKE_STEPS_H

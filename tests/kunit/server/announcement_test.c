@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the server announces beside RFC 8797: Documentation/reliable-reply.rst */
+/* What the server announces beside RFC 8797: Documentation/reliable-reply.rst. */
 #include <linux/module.h>
 
 #include "server.h"

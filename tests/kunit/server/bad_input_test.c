@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every truncation and every corruption of one word of what a client may send. Whatever
- * is made of it: no buffer, no page and no queue entry is lost, and the next call works.
+ * Delivers every truncation of each message that a client may send, and every corruption of one of
+ * its words. Whatever the server does with it: no buffer, no page and no queue entry may be lost,
+ * and the next call has to work.
  */
 #include <linux/slab.h>
 #include <linux/unaligned.h>

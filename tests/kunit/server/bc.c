@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the suites for callbacks share: nfsd's side, and a client. */
+/* nfsd's side of callbacks, and a client, for the suites that test callbacks. */
 #include <linux/module.h>
 #include <linux/unaligned.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The server as requester, with chunks (RFC 8167 section 5.3): calls that the client has to
- * read, and replies that it writes, where both have announced that.
+ * The server as requester, with chunks (RFC 8167 section 5.3): calls that the client has to read,
+ * and replies that it writes, if both sides have announced that.
  */
 #include <linux/delay.h>
 #include <linux/unaligned.h>

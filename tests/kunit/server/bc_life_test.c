@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The rpc_xprt of a back channel: how it is set up, and what becomes of it. */
+/* The rpc_xprt of a back channel: its setup, and its end. */
 #include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/seq_file.h>

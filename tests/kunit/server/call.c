@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the suites for calls share. */
+/* Builds calls that a client has taken apart into chunks, for the suites that test calls. */
 #include <linux/unaligned.h>
 
 #include "call.h"

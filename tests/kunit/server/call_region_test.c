@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Calls whose Reads need memory regions, or entries, that are not there. */
+/* Calls whose Reads need memory regions, or queue entries, when there are none. */
 #include <rdma/mr_pool.h>
 
 #include "../fake/lines.h"

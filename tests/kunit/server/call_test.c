@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls as a server receives them: for each mix of chunks rq_arg holds the RPC call that
- * the client has taken apart, and what is no call is refused.
+ * Calls as a server receives them: for each mix of chunks rq_arg has to hold the RPC call that the
+ * client has taken apart, and the server has to refuse a message that is no call.
  */
 #include <linux/unaligned.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the suites for replies share. */
+/* Calls that offer chunks, and their replies, for the suites that test replies. */
 #include <linux/unaligned.h>
 #include <linux/vmalloc.h>
 

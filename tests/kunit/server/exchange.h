@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A call that offers chunks, and the reply that is to go there. */
+/* A call that offers chunks, and the reply that goes into them. */
 #ifndef KUNIT_SERVER_EXCHANGE_H
 #define KUNIT_SERVER_EXCHANGE_H
 

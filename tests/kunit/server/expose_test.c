@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A reply that is exposed: its memory is the HCA's until a LOCAL_INV of ours has completed,
- * or the queue pair is gone, whatever the client says. Documentation/reliable-reply.rst.
+ * Replies that the server exposes: their memory is the HCA's until a LOCAL_INV of ours has
+ * completed, or the queue pair is gone, whatever the client says. Documentation/reliable-reply.rst.
  */
 #include <linux/unaligned.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A connection on which nothing happens: the peer is asked whether it is there. */
+/* A connection on which nothing happens: the server asks the peer's HCA for an acknowledgement. */
 #include "sq.h"
 
 /* When it is not watched any more */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Listeners: what is left when one goes. */
+/* Listeners: nothing may be left when a listener ends. */
 #include <linux/delay.h>
 #include <linux/sunrpc/addr.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Listeners whose device goes or whose address moves: they listen again, by themselves, for
+ * Listeners whose device goes or whose address moves: they have to listen again, by themselves, for
  * as long as nfsd wants them.
  */
 #include <linux/delay.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the listener's suites share: a listener, and clients that come. */
+/* A listener, and clients that connect to it, for the listener's suites. */
 #include <linux/module.h>
 #include <linux/sunrpc/addr.h>
 

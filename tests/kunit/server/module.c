@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the server's suites and the pair share: svcrdma/module.c without SUNRPC, and a
- * connection at rest.
+ * Starts svcrdma/module.c without SUNRPC, and makes an idle connection, for the server's suites and
+ * the pair.
  */
 #include <linux/module.h>
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The server's module, in a kernel whose SUNRPC does not know it; a connection of it. */
+/*
+ * The server's module, in a kernel whose SUNRPC does not know it; and a connection of that module.
+ */
 #ifndef KUNIT_SERVER_MODULE_H
 #define KUNIT_SERVER_MODULE_H
 

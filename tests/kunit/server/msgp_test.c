@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDMA_MSGP: refused (RFC 8166 section 4.6.1), or, where the administrator wants it,
- * served as the RDMA_MSG that it might have been.
+ * RDMA_MSGP: the server refuses it (RFC 8166 section 4.6.1), or, if the administrator wants that,
+ * serves it as the RDMA_MSG that it might have been.
  */
 #include <linux/unaligned.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A thread of nfsd polls the completions of Receives. Here these are complete when they are polled;
- * memory/pair/poll_test.c has them wait in a queue.
+ * A thread of nfsd polls the completions of Receives. In this suite the Receives are complete when
+ * they are polled; in memory/pair/poll_test.c the completions wait in a queue.
  */
 #include <linux/delay.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls with Read chunks take pages before anybody knows who the client is: there is a
- * bound to them, and what is above it waits in order.
+ * Calls with Read chunks take pages before the server knows the client. The number of these pages
+ * has a bound, and calls above it wait in order.
  */
 #include <linux/unaligned.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replies of random shape, most of which have one item in their pages and are offered one segment:
- * whatever way they are built, the client gets what nfsd has encoded, where it is to go.
+ * Replies of random shape, most of which have one item in their pages and are offered one segment.
+ * However a reply is built, the client has to get what nfsd has encoded, in the right place.
  */
 #include <linux/prandom.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replies: what goes inline, by Write chunks and by the Reply chunk, in which header, and
- * who owns the pages meanwhile.
+ * Replies: what travels inline, in Write chunks and in the Reply chunk, with which header, and who
+ * owns the pages meanwhile.
  */
 #include "exchange.h"
 

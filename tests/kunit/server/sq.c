@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the suites for the Send Queue share. */
+/* Fills a Send Queue and makes waiters for it, for the suites that test the Send Queue. */
 #include "sq.h"
 
 int sq_init(struct kunit *test)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A Send Queue without a free entry, and those who wait for one. */
+/* A Send Queue without a free entry, and operations that wait for one. */
 #ifndef KUNIT_SERVER_SQ_H
 #define KUNIT_SERVER_SQ_H
 

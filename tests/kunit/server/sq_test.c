@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Send Queue entries of the server: what waits is served in the order of arrival, without
+ * Send Queue entries of the server: operations that wait get them in the order of arrival, without
  * a thread, until the connection ends.
  */
 #include "sq.h"

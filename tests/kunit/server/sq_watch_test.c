@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The watch over a Send Queue: one that stands still ends its connection. */
+/* The watch over a Send Queue: a queue without progress ends its connection. */
 #include "sq.h"
 
 static unsigned int seconds_left(struct server *server)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the server counts, for which event and for no other; and its files as they are read. */
+/*
+ * The server's counters: each counts its event and no other. The statistics files have to show
+ * them.
+ */
 #include <linux/unaligned.h>
 
 #include "../fake/lines.h"

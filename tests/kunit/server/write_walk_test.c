@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDMA Writes of any part of any reply: what lies in the pages is taken without a walk, and the
- * test compares bytes.
+ * RDMA Writes of any part of any reply. The server takes data that lie in the pages without a walk
+ * of the stream; the test compares the bytes that the client gets.
  */
 #include <linux/prandom.h>
 

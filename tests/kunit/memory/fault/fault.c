@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which of the modules' fallible calls is refused; see fault.h. */
+/* Refuses fallible calls of the modules; see fault.h. */
 #include <linux/bitops.h>
 #include <linux/compiler.h>
 #include <linux/kernel.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which of the modules' fallible calls is refused when; and what came of it.
+ * Chooses which of the modules' fallible calls is refused and when, and records the result.
  *
- * Steps are counted for each site, whatever the context, so that what two contexts do at the
- * same time does not change the number of either.
+ * Steps are counted for each site, whatever the context, so that two contexts that run at the same
+ * time do not change each other's numbers.
  */
 #ifndef KUNIT_MEMORY_FAULT_H
 #define KUNIT_MEMORY_FAULT_H

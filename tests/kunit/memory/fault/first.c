@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Linked in front of all sites. */
+/* The beginning of the list of sites: the linker puts this file in front of all of them. */
 #include <linux/compiler.h>
 
 #include "section.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Linked behind all sites. */
+/* The end of the list of sites: the linker puts this file behind all of them. */
 #include <linux/compiler.h>
 
 #include "section.h"

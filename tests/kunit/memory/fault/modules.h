@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the two modules do when they are loaded and unloaded; as often as one likes. */
+/* Runs the code that loads and unloads the two modules, as often as a test likes. */
 #ifndef KUNIT_MEMORY_FAULT_MODULES_H
 #define KUNIT_MEMORY_FAULT_MODULES_H
 

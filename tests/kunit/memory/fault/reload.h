@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* In front of a module.c that is a part of another module: its init is a function like others. */
+/*
+ * Included in front of a module.c that is a part of another module: its init becomes a plain
+ * function.
+ */
 #include <linux/init.h>
 #include <linux/module.h>
 

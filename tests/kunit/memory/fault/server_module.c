@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* svcrdma/module.c, for the sweep. Its transport class is one that no connection here is of. */
+/* svcrdma/module.c, for the sweep. No connection of these tests belongs to its transport class. */
 #include "reload.h"
 
 #define module_init(function)	int fault_server_init(void) { return function(); }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The fallible calls of both modules, each of which a test can have refused. Included in front
- * of each of their C files where these are compiled for memory_kunit, and never else.
+ * The fallible calls of both modules, each of which a test can refuse. The build for memory_kunit
+ * includes this header in front of each C file of the modules; no other build does.
  *
- * What a call stands for while it is refused is what its function returns when it fails; the
- * function is not called then. All headers that have calls of their own come first, so that
- * only the modules' are sites. What is no site, and why: calls.txt.
+ * A refused call returns what its function returns when it fails; the function is not called then.
+ * All headers that have calls of their own are included first, so that only calls of the modules
+ * are sites. calls.txt lists the calls that are no sites, and says why.
  */
 #ifndef KUNIT_MEMORY_FAULT_SITES_H
 #define KUNIT_MEMORY_FAULT_SITES_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * nfsd's callbacks, and the NFS client's answers. SUNRPC's own tasks send the callbacks, in its
+ * nfsd's callbacks, and the NFS client's replies. SUNRPC's own tasks send the callbacks, in its
  * work items: a step is over when each task sleeps.
  */
 #include <linux/delay.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which basic blocks of the modules a run came by.
+ * Records which basic blocks of the modules a run has reached.
  *
- * Not KCOV: that records one task, or what a driver marks for it, and half of a transport runs in
- * work items. gcc calls the function below in each basic block of what Kbuild.kunit compiles with
- * -fsanitize-coverage=trace-pc, in any context.
+ * KCOV does not fit: it records one task, or what a driver marks for it, and half of a transport
+ * runs in work items. gcc calls the function below in each basic block of the files that
+ * Kbuild.kunit compiles with -fsanitize-coverage=trace-pc, in any context.
  */
 #include <linux/compiler.h>
 #include <linux/hash.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/rpcrdma_fuzz: write() is a run with one input, and read() gives the counters of the last
- * run. A run is done by the thread of KUnit, since a test that fails at once ends its thread.
+ * /dev/rpcrdma_fuzz: write() does a run with one input, and read() gives the counters of the last
+ * run. KUnit's thread does the run, since a test that fails at once ends its thread.
  *
- * If the kernel panics, the input is printed: nobody else knows it then.
+ * If the kernel panics, this file prints the input: no program could then save it.
  */
 #include <linux/miscdevice.h>
 #include <linux/module.h>

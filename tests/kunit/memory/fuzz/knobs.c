@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The administrator, who changes a setting. All are as they were when the run is over. */
+/*
+ * Plays the administrator, who changes a setting. After a run all settings have their old values.
+ */
 #include "fuzz.h"
 
 static const struct {

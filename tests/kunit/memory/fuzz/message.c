@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A message of the peer's: made by the grammar of RFC 8166, then spoilt. */
+/* Makes a message of the peer by the grammar of RFC 8166, and then damages it. */
 #include <linux/unaligned.h>
 #include <rdma/ib_verbs.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The steps of an input. A step is a byte that says what, and bytes that say how; behind the end of
- * the input there are zeros. What a step needs and does not find makes it do nothing.
+ * The steps of an input. A step is a byte that selects an action, and bytes with its arguments;
+ * behind the end of the input there are zeros. A step that lacks what it needs does nothing.
  */
 #include <linux/delay.h>
 #include <linux/unaligned.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Client and server over the provider in memory: callbacks through nfsd's rpc_clnt and
- * back, of all sizes, with chunks where both have announced them, and what becomes of those
- * that are not answered. RFC 8167 section 5.3.
+ * Client and server over the provider in memory: callbacks through nfsd's rpc_clnt and back, of all
+ * sizes, with chunks if both sides have announced them, and callbacks that get no reply. RFC 8167
+ * section 5.3.
  */
 #include "reverse.h"
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Client and server over the provider in memory: RFC 5666 section 6, asked and answered. */
+/*
+ * Client and server over the provider in memory: the client asks for the configuration of RFC 5666
+ * section 6, and the server answers.
+ */
 #include <linux/delay.h>
 
 #include "pair.h"

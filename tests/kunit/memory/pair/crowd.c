@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Many clients of one server: their lives and their calls. */
+/* Many clients of one server: connects and disconnects them, and makes their calls. */
 #include <linux/slab.h>
 
 #include "crowd.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replies that the server exposes, and what becomes of those that are read late, or not at
- * all. Reliable-reply draft, section 4.
+ * Replies that the server exposes, and that the client reads late, or not at all. Reliable-reply
+ * draft, section 4.
  */
 #include "pull.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Client and server over the provider in memory: a fault happens at each step of an RPC in
- * turn, and at each step of a connect. The RPC ends, or waits and is answered on the next
- * connection, with all of its bytes; and nothing of the lost connection is left.
+ * Client and server over the provider in memory: a fault happens at each step of an RPC in turn,
+ * and at each step of a connect. The RPC has to end, or to wait for its reply on the next
+ * connection, with all of its bytes; and nothing of the lost connection may be left.
  */
 #include "pair.h"
 

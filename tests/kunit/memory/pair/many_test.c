@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A thousand connections to one server: from one host, and from as many hosts. Each has its
- * credits, all together have no more than there are, beside the least that each may have; whoever
- * comes beside them is served, and when they have gone nothing is left.
+ * A thousand connections to one server: from one host, and from as many hosts. Each connection must
+ * have its credits. All together may have no more than there are, beside the least that each may
+ * have. The server must serve a newcomer beside them, and keep nothing when they have gone.
  */
 #include <net/netns/generic.h>
 

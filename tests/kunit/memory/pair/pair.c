@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Client and server over the provider in memory: their lives. */
+/* Client and server over the provider in memory: makes, connects and removes them. */
 #include <linux/module.h>
 #include <linux/slab.h>
 

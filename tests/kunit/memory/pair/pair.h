@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Client and server over the provider in memory: our rpc_xprt's transport on one device,
- * our svc_xprt's on another, and nothing between them that is not theirs but the
- * connection manager's double (tests/kunit/fake/cm.c, wire.c).
+ * Client and server over the provider in memory: our rpc_xprt's transport on one device, our
+ * svc_xprt's on another, and between them only our code and the double of the connection manager
+ * (tests/kunit/fake/cm.c, wire.c).
  *
- * The test is SUNRPC on the client's side, and an nfsd thread on the server's. It runs
- * both in turn, and waits for completion handlers in between, so the order of events is
- * the same each time.
+ * The test is SUNRPC on the client's side, and an nfsd thread on the server's. It runs both in
+ * turn, and waits for completion handlers in between, so the order of events is the same each time.
  */
 #ifndef KUNIT_MEMORY_PAIR_H
 #define KUNIT_MEMORY_PAIR_H

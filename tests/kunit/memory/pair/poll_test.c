@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Client and server over the provider in memory: who polls the completions of the server's
- * Receives. A thread of nfsd, the test, does; and at the end the worker.
+ * Receives. The test does so as a thread of nfsd; at the end the worker does.
  */
 #include "pair.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the suites for exposed replies share. */
+/* RPCs whose replies the server exposes, for the suites that test these replies. */
 #include "pull.h"
 
 const struct pull_case pull_8k = PULL_8K;

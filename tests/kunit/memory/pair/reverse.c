@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the suites for callbacks share: nfsd's side, and the NFS client's. */
+/* nfsd's side and the NFS client's side of callbacks, for the suites that test them. */
 #include <linux/unaligned.h>
 
 #include "reverse.h"

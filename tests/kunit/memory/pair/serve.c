@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Client and server over the provider in memory: the nfsd thread. */
+/* Client and server over the provider in memory: plays the nfsd thread. */
 #include <linux/unaligned.h>
 
 #include "pair.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Client and server over the provider in memory, with the queues, regions and depths of
- * real devices: all that is announced can be used at once, and what a device cannot do is
- * not asked of it. A complaint of the provider fails the case.
+ * Client and server over the provider in memory, with the queues, regions and depths of real
+ * devices. All that is announced has to be usable at once, and the modules must not ask a device
+ * for what it cannot do. A complaint of the provider fails the case.
  */
 #include "pull.h"
 #include "reverse.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Traffic from several threads: its beginning and its end, and the connection. */
+/* Traffic from several threads: starts and ends it, and makes the connection. */
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/panic.h>

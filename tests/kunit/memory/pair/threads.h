@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Traffic between client and server from several threads at once: tasks that make calls,
- * nfsd threads that answer them, and the test, which is SUNRPC's autoclose worker and
- * whatever else disturbs.
+ * Traffic between client and server from several threads at once: tasks that make calls, nfsd
+ * threads that answer them, and the test, which is SUNRPC's autoclose worker and whatever else
+ * disturbs.
  *
- * Each call has bytes of its own, by its XID, and so has its reply; each side checks all of
- * them. No thread but the test's uses KUnit: each says what it has seen, and the test
- * looks at that when the thread has ended. Nothing waits longer than a limit.
+ * Each call has bytes of its own, by its XID, and so has its reply; each side checks all of them.
+ * Only the test's thread uses KUnit: each other thread notes what it has seen, and the test looks
+ * at these notes when the thread has ended. Nothing waits longer than a limit.
  */
 #ifndef KUNIT_MEMORY_THREADS_H
 #define KUNIT_MEMORY_THREADS_H

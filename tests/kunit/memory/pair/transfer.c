@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Each way in which a call and its reply can travel. */
+/* A table of the ways in which a call and its reply can travel. */
 #include "transfer.h"
 
 #define WRITES(n)	.head = 160, .pages = (n), .tail = 40, .write = true, \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Each way in which a call and its reply can travel. */
+/* A table of the ways in which a call and its reply can travel. */
 #ifndef KUNIT_MEMORY_TRANSFER_H
 #define KUNIT_MEMORY_TRANSFER_H
 

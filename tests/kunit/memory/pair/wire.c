@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is between client and server: rdma_cm's ids (tests/kunit/fake/cm.c) lead from one device
- * in memory to the other, and go when their device goes.
+ * The wire between client and server: rdma_cm's ids (tests/kunit/fake/cm.c) lead from one device in
+ * memory to the other, and go when their device goes.
  *
- * A connect is answered from within: the server accepts, or does not, before
- * rdma_connect() returns. Disconnects and the removal of a device come in a work item; and
- * the removal waits until all ids of the device are destroyed.
+ * A connect is answered from within: the server accepts it, or does not, before rdma_connect()
+ * returns. Disconnects and the removal of a device come in a work item; and the removal waits until
+ * all ids of the device are destroyed.
  */
 #include "pair.h"
 

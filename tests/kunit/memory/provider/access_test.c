@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The provider in memory: who may touch which memory; RFC 4296 section 3. */
+/* The provider in memory: which accesses to memory it allows; RFC 4296 section 3. */
 #include "ends.h"
 
 #define READABLE	IB_ACCESS_REMOTE_READ

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The provider in memory: a test borrows a device. */
+/* The provider in memory: lends a device to a test. */
 #include <net/net_namespace.h>
 
 #include "provider.h"

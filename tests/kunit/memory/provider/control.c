@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The provider in memory: time is the test's. */
+/* The provider in memory: lets the test decide when work is done. */
 #include "../../fake/handover.h"
 #include "provider.h"
 

@@ -2,11 +2,11 @@
 /*
  * The provider in memory: DMA.
  *
- * The kernel maps memory for a device without asking the device. What is mapped is learned
- * from the tracepoints of the DMA API, on every kernel; so an address that was never
- * mapped, or is not any more, or for the other direction, is found out when it is
- * used, as an IOMMU would. A kernel with DMA_API_DEBUG finds the rest: wrong sizes,
- * synchronising the wrong way, unmapping twice.
+ * The kernel maps memory for a device without asking the device. The provider learns of mappings
+ * from the tracepoints of the DMA API, on every kernel. So it notices the use of an address that
+ * was never mapped, is no longer mapped, or is mapped for the other direction, as an IOMMU would. A
+ * kernel with DMA_API_DEBUG finds the rest: wrong sizes, synchronising the wrong way, unmapping
+ * twice.
  */
 #include <linux/interval_tree_generic.h>
 #include <linux/scatterlist.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the provider's own suites share: two ends of a connection, each with a piece of
- * memory and a region. The test posts, and polls by itself.
+ * The two ends of a connection that the provider's own suites share, each with a piece of memory
+ * and a region. The test posts, and polls by itself.
  */
 #ifndef KUNIT_MEMORY_ENDS_H
 #define KUNIT_MEMORY_ENDS_H

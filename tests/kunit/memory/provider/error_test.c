@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The provider in memory: errors, their ends and the scripted ones. */
+/* The provider in memory: errors that an end causes, and scripted errors. */
 #include "ends.h"
 
 #define READABLE	IB_ACCESS_REMOTE_READ

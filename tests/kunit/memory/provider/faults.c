@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The provider in memory: what goes wrong on purpose, and what should not have. */
+/* The provider in memory: causes scripted faults, and records complaints about its users. */
 #include "provider.h"
 
 /* Scripts count the steps of all queue pairs, and late Reads are placed by whoever polls: one lock. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The provider in memory (tests/provider/memory.h), as KUnit's suites have it: a device
- * belongs to a test, DMA is followed (dma.c), time is the test's (control.c), and faults are
+ * The provider in memory (tests/provider/memory.h), as KUnit's suites use it: a device belongs to a
+ * test, DMA is followed (dma.c), the test decides when work is done (control.c), and faults are
  * scripted by number (faults.c).
  */
 #ifndef KUNIT_MEMORY_PROVIDER_H

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The sweep: the reverse direction, from the NFS client's wish for callbacks to the last answer. */
+/*
+ * The sweep: the reverse direction, from the NFS client's request for callbacks to the last reply.
+ */
 #include <linux/delay.h>
 
 #include "sweep.h"

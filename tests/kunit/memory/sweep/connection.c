@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The sweep: a connection, from nothing and to nothing. */
+/* The sweep: sets up a connection, and takes it down until nothing of it is left. */
 #include "sweep.h"
 
 enum { CREDITS = 4 };

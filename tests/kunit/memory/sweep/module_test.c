@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The sweep: both modules are loaded and unloaded. All or nothing. */
+/* The sweep: both modules are loaded and unloaded. A load that fails must leave nothing behind. */
 #include "../fault/modules.h"
 #include "sweep.h"
 

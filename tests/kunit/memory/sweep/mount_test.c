@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The sweep: what is there once for each mount, for each listener, and what a connection asks. */
+/*
+ * The sweep: what exists once for each mount and for each listener, and the questions of a
+ * connection.
+ */
 #include <linux/module.h>
 #include <linux/sunrpc/addr.h>
 #include <linux/sunrpc/clnt.h>

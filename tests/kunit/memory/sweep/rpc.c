@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The sweep: SUNRPC's part of an RPC, when something fails. */
+/* The sweep: plays SUNRPC's part of an RPC, when something fails. */
 #include <linux/delay.h>
 
 #include "sweep.h"

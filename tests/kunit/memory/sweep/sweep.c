@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The sweep: which steps fail, one after the other. */
+/* The sweep: chooses the steps that fail, one after the other. */
 #include <linux/log2.h>
 #include <linux/slab.h>
 

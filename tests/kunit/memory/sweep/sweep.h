@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The sweep: an operation runs, one of its fallible steps fails; and again, with another step,
- * until each has failed. After each the operation has succeeded, or ended as documented, nothing
- * is left of what failed, and the next operation works.
+ * The sweep runs an operation again and again, each time with a failure of another of its fallible
+ * steps, until each step has failed. After each failure the operation has to have succeeded, or
+ * ended as documented, nothing may be left of what failed, and the next operation has to work.
  *
- * Which steps: all, also some in a row, and where a failure leads to other sites, these next.
- * Under KASAN, of those at one site each power of two and the last one, so that what a connection
- * does once for each buffer fails at its beginning, its end, and some places between; and the
- * first one, where an operation runs again on another kind of device.
+ * All steps fail, also some in a row; where a failure leads to other sites, these come next. Under
+ * KASAN fewer fail: of the steps at one site each power of two and the last one, so that a step
+ * that a connection does once for each buffer fails at its beginning, at its end, and at some
+ * places between; and only the first step, where an operation runs again on another kind of device.
  */
 #ifndef KUNIT_MEMORY_SWEEP_H
 #define KUNIT_MEMORY_SWEEP_H
