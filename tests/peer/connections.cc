@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Many connections at a time, for tests/guest/checks/connections: each is made, and its calls are
- * answered, before the next one. When nobody has anything more to say on standard input, each
- * answers once more; then all end.
+ * Many connections at a time, for tests/guest/checks/connections. The program makes each
+ * connection, and has its calls answered, before the next one. At the end of standard input each
+ * connection makes a call once more; then all end.
  */
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How a scenario ends early: with a sentence that says what was wrong. */
+/* Ends a scenario early: with a sentence that says what was wrong. */
 #ifndef PEER_FAILURE_HH
 #define PEER_FAILURE_HH
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What replies in Read chunks cost, and what a client can make the server keep:
+ * Measures the cost of replies in Read chunks, and what a client can make the server keep:
  *
  *	latency of a READ whose data come in a Reply chunk, and of one that is exposed,
  *	read and ended, by turns on one connection;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the administrator can set while a scenario runs */
+/* Sets a knob of the administrator while a scenario runs. */
 #ifndef PEER_KNOB_HH
 #define PEER_KNOB_HH
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replies that fit neither inline nor in the memory that came with the call, and what a
- * server makes of them: ours delivers each. tests/guest/replies.py prepares the files.
+ * Asks a server for replies that fit neither inline nor in the memory that came with the call, and
+ * prints what it does with them: ours has to deliver each. tests/guest/replies.py prepares the
+ * files.
  */
 #include <cstdio>
 

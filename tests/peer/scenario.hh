@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of scenarios. Each file has a part of it, with names, the requirements
- * (numbers of the digests of RFC 8166 and of the others) that it shows, and
- * the function that throws when the other side does something else than they ask for.
+ * The table of scenarios. Each file has a part of it, with names, the requirements that a scenario
+ * shows (numbers of the digests of RFC 8166 and of the others), and the function that throws when
+ * the other side violates them.
  */
 #ifndef PEER_SCENARIO_HH
 #define PEER_SCENARIO_HH

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a trace event of the modules has said since */
+/* Switches a trace event of the modules on, and waits for a line of it. */
 #ifndef PEER_TRACED_HH
 #define PEER_TRACED_HH
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mutated replies to our client. */
+/* Sends mutated replies to our client. */
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* See exposed.hh. */
 #include "hostile/exposed.hh"
 
 #include "failure.hh"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A reply that the server exposes: Documentation/reliable-reply.rst */
+/* A reply that the server exposes: Documentation/reliable-reply.rst. */
 #ifndef PEER_EXPOSED_HH
 #define PEER_EXPOSED_HH
 

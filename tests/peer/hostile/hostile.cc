@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* See hostile.hh. */
 #include "hostile/hostile.hh"
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mutated messages by the thousand, while a healthy mount beside it is served. */
+/* Sends mutated messages by the thousand, while a healthy mount beside them has to be served. */
 #ifndef PEER_HOSTILE_HH
 #define PEER_HOSTILE_HH
 

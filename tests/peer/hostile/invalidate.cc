@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* See invalidate.hh. */
 #include "hostile/invalidate.hh"
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sends With Invalidate: of which R_keys, whose turn it is, and how many of each were sent */
+/* Chooses the R_keys for Sends With Invalidate, and counts the Sends of each kind. */
 #ifndef PEER_INVALIDATE_HH
 #define PEER_INVALIDATE_HH
 

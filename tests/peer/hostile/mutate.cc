@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* See mutate.hh. */
 #include "hostile/mutate.hh"
 
 namespace peer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages that are nearly right: changed in one place or a few. */
+/* Makes messages that are nearly right: changed in one place or a few. */
 #ifndef PEER_MUTATE_HH
 #define PEER_MUTATE_HH
 

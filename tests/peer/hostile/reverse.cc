@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mutated messages of the reverse direction: calls to our client, replies to our server. */
+/* Sends mutated messages of the reverse direction: calls to our client, replies to our server. */
 #include <cstdio>
 
 #include <deque>

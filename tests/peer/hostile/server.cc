@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Mutated calls to our server. */
+/* Sends mutated calls to our server. */
 #include <cstdio>
 #include <deque>
 

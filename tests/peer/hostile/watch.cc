@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* See watch.hh. */
 #include "hostile/watch.hh"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The healthy neighbour of a hostile peer */
+/* Watches the healthy mount beside a hostile peer. */
 #ifndef PEER_WATCH_HH
 #define PEER_WATCH_HH
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* See callback_client.hh. */
 #include "nfs/callback_client.hh"
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* See nfs.hh. */
 #include "nfs/nfs.hh"
 
 #include "failure.hh"

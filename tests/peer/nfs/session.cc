@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* See session.hh. */
 #include "nfs/session.hh"
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* See session41.hh. */
 #include "nfs/session41.hh"
 
 #include "failure.hh"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* See mount.hh. */
 #include "proxy/mount.hh"
 
 #include <dirent.h>

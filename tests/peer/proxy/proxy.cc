@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* See proxy.hh. */
 #include "proxy/proxy.hh"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Calls taken apart and replies put together, as a responder does: RFC 8166 section 4.3. */
+/* Takes calls apart and puts replies together, as a responder does: RFC 8166 section 4.3. */
 #include "failure.hh"
 #include "nfs/nfs.hh"
 #include "proxy/proxy.hh"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* See tcp.hh. */
 #include "proxy/tcp.hh"
 
 #include <arpa/inet.h>

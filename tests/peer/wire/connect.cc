@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How connections come to be: librdmacm, and what is said in private data. */
+/* Makes connections, by librdmacm, and reads and writes their private data. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory that the other side may reach */
+/* Memory that the other side may reach. */
 #include "wire/wire.hh"
 
 #include <sys/mman.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* See message.hh. */
 #include "wire/message.hh"
 
 #include <array>

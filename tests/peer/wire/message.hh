@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Transport headers. What is received goes through the codec. What is sent is
- * written word by word, since half of it is what the codec refuses to make.
+ * Transport headers. Received headers go through the codec. Headers to send are written word by
+ * word, since the codec refuses to make half of them.
  */
 #ifndef PEER_MESSAGE_HH
 #define PEER_MESSAGE_HH

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* See resources.hh. */
 #include "wire/resources.hh"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What must not have grown: objects of the RDMA device, of kernel and user space. */
+/* Counts objects that must not grow in number: of the RDMA device, of kernel and user space. */
 #ifndef PEER_RESOURCES_HH
 #define PEER_RESOURCES_HH
 

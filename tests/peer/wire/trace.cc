@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* See trace.hh. */
 #include "wire/trace.hh"
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What was sent and received, for people: kept for each scenario and shown when it
- * fails, or at once with --trace.
+ * Records sent and received messages for people: shows those of a scenario when it fails, or at
+ * once with --trace.
  */
 #ifndef PEER_TRACE_HH
 #define PEER_TRACE_HH

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* See wire.hh. */
 #include "wire/wire.hh"
 
 #include <poll.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A call that is encoded again. RPCSEC_GSS then frees the pages that hold the sealed call (krb5p),
- * or writes another sequence number over it (krb5i), and it is a Position Zero Read chunk. A server
- * that has not answered reads that chunk again and again, until its connection ends: each Read gives
- * what the first one gave, or fails. RFC 8166 sections 4.4.1 and 8.1.3.
+ * SUNRPC encodes a call again. RPCSEC_GSS then frees the pages that hold the sealed call (krb5p),
+ * or writes another sequence number over it (krb5i); the call is a Position Zero Read chunk. The
+ * server of these scenarios has not answered and reads that chunk again and again, until its
+ * connection ends: each Read has to give what the first one gave, or to fail. RFC 8166 sections
+ * 4.4.1 and 8.1.3.
  *
- * What is read behind the end of a chunk's life are zeros, if the kernel runs with init_on_free=1.
+ * A Read behind the end of a chunk's life gives zeros, if the kernel runs with init_on_free=1.
  */
 #include <sched.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Our client against reverse-direction calls with chunks, where its knob says that it takes
- * them: RFC 8167 section 5.3.
+ * Our client against reverse-direction calls with chunks, if its knob allows them: RFC 8167 section
+ * 5.3.
  */
 
 #include "knob.hh"

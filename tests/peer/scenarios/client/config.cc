@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Our client asks for a server's configuration: RFC 5666 section 6. What it made of the
- * answer is seen in the largest message that it sends.
+ * Our client asks for a server's configuration: RFC 5666 section 6. The size of the largest message
+ * that it sends shows how it has understood the answer.
  */
 #include "proxy/bench.hh"
 #include "knob.hh"

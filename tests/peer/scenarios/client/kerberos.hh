@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* For scenarios over mounts with RPCSEC_GSS */
+/* Sets up Kerberos for scenarios over mounts with RPCSEC_GSS. */
 #ifndef PEER_KERBEROS_HH
 #define PEER_KERBEROS_HH
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Our client against servers that go for its memory, or invalidate R_keys that are not
- * theirs: RFC 8166 sections 4.4 and 8.1, RFC 8797 section 4.1.
+ * Our client against servers that access its memory without permission, or invalidate R_keys that
+ * are not theirs: RFC 8166 sections 4.4 and 8.1, RFC 8797 section 4.1.
  */
 #include <signal.h>
 #include <unistd.h>

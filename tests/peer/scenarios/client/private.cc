@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Our client against CM private data of servers: RFC 8797. What it made of them is seen
- * in whether calls and replies of 2 KiB have chunks.
+ * Our client against CM private data of servers: RFC 8797. Chunks of calls and replies of 2 KiB
+ * show how it has understood them.
  */
 #include <unistd.h>
 

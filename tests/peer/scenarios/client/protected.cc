@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Our client under RPCSEC_GSS. With integrity or privacy the arguments and results are one opaque
- * item, of which nothing may move by itself: RFC 8166 section 8.2.2. The same work with krb5 shows
- * that there is something to move.
+ * item, no part of which may move by itself: RFC 8166 section 8.2.2. The same work with krb5 shows
+ * that there are data to move.
  */
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Our client and replies in Read chunks, from servers that expose rubbish, too much, not
- * enough, or die meanwhile. Documentation/reliable-reply.rst, and sections 4.1 and 7 of
- * the draft.
+ * Our client and replies in Read chunks, from servers that expose rubbish, too much, or not enough,
+ * or that die meanwhile. Documentation/reliable-reply.rst, and sections 4.1 and 7 of the draft.
  */
 
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Our client against replies that are wrong: RFC 8166 sections 4.2 to 4.6. What cannot
- * be a reply is dropped, and the good one that comes behind it is taken.
+ * Our client against replies that are wrong: RFC 8166 sections 4.2 to 4.6. It has to drop a message
+ * that cannot be a reply, and to take the good one behind it.
  */
 #include "scenarios/client/bad_reply.hh"
 #include "scenario.hh"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Our server while nfsd has no thread: connections that are asked for wait for accept. There are
- * 128 places. Who asks for many has no more than half of them, and who gives up has none.
+ * Our server while nfsd has no thread: requested connections wait for accept. There are 128 places.
+ * A host that asks for many connections gets no more than half of them, and a client that gives up
+ * has none.
  *
  * Hosts are told apart by their addresses, so this machine has two.
  */

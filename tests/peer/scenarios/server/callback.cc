@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Our server as requester in the reverse direction: RFC 8167. A client of NFSv4.1 opens
- * a file, gets a delegation, and somebody else removes the file: CB_RECALL.
+ * Our server as requester in the reverse direction: RFC 8167. A client of NFSv4.1 opens a file and
+ * gets a delegation, and somebody else removes the file: the server sends CB_RECALL.
  */
 #include "nfs/callback_client.hh"
 #include "failure.hh"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Our server against headers, good and bad: RFC 8166 sections 4.2, 4.5 and 4.6.
- * The NULL procedure is called in most of them, since what is behind the header
- * does not matter.
+ * Our server against headers, good and bad: RFC 8166 sections 4.2, 4.5 and 4.6. Most scenarios call
+ * the NULL procedure, since the bytes behind the header do not matter.
  */
 #include "failure.hh"
 #include "knob.hh"

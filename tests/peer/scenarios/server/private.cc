@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Our server against CM private data: RFC 8797. What it made of them is seen in the
- * size from which on a reply needs its Reply chunk, and in Sends with Invalidate.
+ * Our server against CM private data: RFC 8797. The size from which on a reply needs its Reply
+ * chunk, and Sends with Invalidate, show how it has understood them.
  */
 #include "failure.hh"
 #include "knob.hh"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Our server against Read lists: RFC 8166 sections 3.4.5, 3.5.3 and 4.3.1. What it
- * pulled is checked by reading the file back.
+ * Our server against Read lists: RFC 8166 sections 3.4.5, 3.5.3 and 4.3.1. The scenarios read the
+ * file back to check the data that the server has read.
  */
 #include "scenarios/server/read_fixture.hh"
 #include "scenario.hh"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Our server against Read lists that make no message, and memory that is not there: RFC
- * 8166 sections 4.5.2 and 4.5.3.
+ * Our server against Read lists that make no message, and memory that does not exist: RFC 8166
+ * sections 4.5.2 and 4.5.3.
  */
 #include "scenarios/server/read_fixture.hh"
 #include "scenario.hh"
