@@ -11,7 +11,7 @@ _NETDEVS = "/sys/class/net"
 
 
 def split(peer):
-    """Address and port of 10.9.0.1:20049, [fe80::1%2]:20049, or either without a port"""
+    """Returns address and port of 10.9.0.1:20049, [fe80::1%2]:20049, or either without a port."""
     if peer.startswith("["):
         address, _, rest = peer[1:].partition("]")
         return address, rest.removeprefix(":")
@@ -22,7 +22,7 @@ def split(peer):
 
 
 def _parsed(address):
-    """None if it is none. The scope is left out."""
+    """Returns the IP address without its scope, or None if the text is no address."""
     try:
         return ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -30,7 +30,7 @@ def _parsed(address):
 
 
 def _netdev(scope):
-    """The name of that number, if it is one"""
+    """Returns the name of the interface whose number @scope is, or @scope itself if it is a name."""
     if scope.isdigit():
         for name in host.names(_NETDEVS):
             if host.read(f"{_NETDEVS}/{name}/ifindex").strip() == scope:
@@ -39,7 +39,7 @@ def _netdev(scope):
 
 
 def canonical(address):
-    """The same text for the same address; what is none stays as it is"""
+    """Returns the same text for the same address. A text that is no address stays as it is."""
     parsed = _parsed(address)
     if not parsed:
         return address
@@ -48,12 +48,12 @@ def canonical(address):
 
 
 def bare(address):
-    """Without the scope"""
+    """Returns the address without its scope."""
     return address.partition("%")[0]
 
 
 def scope(address):
-    """The interface of a link-local address, or "" """
+    """Returns the interface of a link-local address, or ""."""
     return address.partition("%")[2]
 
 
@@ -63,7 +63,7 @@ def is_link_local(address):
 
 
 def scope_fault(address):
-    """What is wrong with the scope of this address; "" if nothing is, or if it is a name"""
+    """Says what is wrong with the scope of this address. Returns "" if nothing is, or if the address is a name."""
     if not _parsed(address):
         return ""
     netdev = scope(canonical(address))
@@ -77,13 +77,13 @@ def scope_fault(address):
 
 
 def _of_info(info):
-    """getaddrinfo() has the number of the scope beside the address."""
+    """Returns an address of getaddrinfo(), which has the number of the scope beside the address."""
     address, *rest = info[4]
     return canonical(f"{address}%{rest[2]}" if len(rest) == 3 and rest[2] else address)
 
 
 def resolved(name):
-    """Its addresses, in the resolver's order"""
+    """Returns the addresses of a name, in the resolver's order."""
     try:
         return list(dict.fromkeys(map(_of_info, socket.getaddrinfo(name, None))))
     except (OSError, UnicodeError):
@@ -91,8 +91,8 @@ def resolved(name):
 
 
 def for_mount(found, proto):
-    """Those of @found that mount takes: of IPv6 for rdma6; of IPv4 for rdma, and without these
-    only rdma6 is possible."""
+    """Returns the addresses of @found that mount takes: those of IPv6 for rdma6, and those of IPv4 for rdma.
+    Without any of IPv4 only rdma6 is possible."""
     both = {"rdma": [address for address in found if ":" not in address],
             "rdma6": [address for address in found if ":" in address]}
     return both[proto] or both["rdma"] or both["rdma6"]

@@ -50,7 +50,7 @@ def _reader(name):
 
 
 class _Readers(dict):
-    """How the text of each name is read, worked out once for each"""
+    """The function that reads the text of each name, chosen once for each."""
 
     def __missing__(self, name):
         self[name] = _reader(name)
@@ -66,7 +66,7 @@ def _items(lines):
 
 
 def _complain(text, start, lines, file):
-    """About the first of those lines that is wrong"""
+    """Raises a Problem about the first wrong line of a block."""
     for number, line in enumerate(lines, 1 + text.count("\n", 0, start)):
         try:
             _items([line])
@@ -75,7 +75,7 @@ def _complain(text, start, lines, file):
 
 
 def _blocks(text):
-    """Where each block begins, and its lines"""
+    """Yields the place where each block begins, and its lines."""
     start = 0
     for block in text.split("\n\n"):
         lines = block.strip("\n").split("\n")
@@ -92,8 +92,7 @@ def _parsed(text, start, lines, file):
 
 
 def parse(text, side, file):
-    """Yields a dict for each connection. One whose end is missing has HALF, and nothing of it
-    is looked at but its number."""
+    """Yields a dict for each connection. A block whose end is missing has HALF, and only its number is read."""
     end = text.rfind("\n\n") + 2 if "\n\n" in text else 0
     for start, lines in _blocks(text):
         if start >= end:
@@ -112,7 +111,7 @@ def parse_totals(text, file):
 
 
 def _text(name):
-    """None if there is no such file"""
+    """Returns the text of a file, or None if there is no such file."""
     try:
         with open(host.path(name), "rb") as file:
             return file.read().decode("utf-8", "replace")
@@ -142,7 +141,7 @@ def _all(name_of, parse_one):
 
 
 def connections():
-    """The connections of both sides, and a line for each that is there in half only. One that
+    """Returns the connections of both sides, and a line for each that was read in half only. A connection that
     is there twice was read while another one ended."""
     found, halves = {}, []
     for blocks in _all(connections_file,
@@ -173,7 +172,7 @@ def credits(block):
 
 
 def waiting(block):
-    """Calls and messages that wait, for whatever it is"""
+    """Returns how many calls and messages wait, for any reason."""
     return sum(block.get(f"waiting_for_{lack}", 0) for lack in LACKS)
 
 
@@ -188,7 +187,8 @@ def ended(block):
 
 
 def quantile(histogram, share):
-    """Between which bounds, in ns, is what as large a share is below of? None: nothing there."""
+    """Returns the bounds, in ns, of the bucket below whose end @share of all times are, or None if there are no
+    times."""
     wanted = share * sum(histogram.values())
     so_far = 0
     for bound in sorted(histogram):

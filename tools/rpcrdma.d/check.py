@@ -32,7 +32,8 @@ def arguments(parser):
 
 
 class Check:
-    """@findings, and what was @looked at, and what could not be (@unknown)"""
+    """Results of the checks: @findings, the things that were @looked at, and those that could not be
+    (@unknown)."""
 
     def __init__(self, server):
         self.name, self.port = split(server) if server else ("", "")
@@ -44,7 +45,7 @@ class Check:
         self.family, self.netdevs, self.sides = "ip", (), []
 
     def add(self, what, found):
-        """Returns whether all is well"""
+        """Adds findings. Returns whether all is well."""
         found = list(found)
         self.looked.append(what)
         self.findings += found
@@ -54,7 +55,7 @@ class Check:
         return self.add("modules", check_modules.look(self.log, self.mounts))
 
     def local(self):
-        """Nothing is to be mounted: a server, or a client of many"""
+        """Checks a machine that has no server to mount: it is a server, or a client of many."""
         self.add("devices", check_device.look(self.ports))
         self.sides = ["client"]
         if check_server.is_meant() or check_server.listeners():
@@ -62,12 +63,12 @@ class Check:
             self.add("nfsd and its listener", check_server.look(self.log))
 
     def proto(self):
-        """With which the server is mounted, or is to be"""
+        """Returns the proto with which the server is mounted, or should be."""
         protos = {m.proto for m in self.mounts if mounts.server_of(m) == self.name}
         return "rdma6" if "rdma6" in protos and "rdma" not in protos else "rdma"
 
     def server(self):
-        """Up to the first step that fails"""
+        """Checks the way to a server, up to the first step that fails."""
         self.addresses = addresses.resolved(self.name)
         self.sides = ["client"]
         address = (addresses.for_mount(self.addresses, self.proto()) or [""])[0]

@@ -13,8 +13,8 @@ _NO_GID = re.compile("[0:]*")
 
 
 class Port(typing.NamedTuple):
-    """@netdevs: interfaces with which it has addresses, none if these are in another network
-    namespace"""
+    """A port of an RDMA device. @netdevs: the interfaces whose addresses it has, none if these are in another
+    network namespace."""
     device: str
     number: str
     state: str
@@ -28,13 +28,14 @@ class Port(typing.NamedTuple):
 
 
 def _software(device):
-    """rxe and siw go through the kernel's network, and its firewall."""
+    """Returns rxe, siw or "" for an adapter. RDMA in software goes through the kernel's network, and its
+    firewall."""
     said = host.read(f"/sys/class/infiniband/{device}/node_desc").strip()
     return {"rxe": "rxe", "Software iWARP stack": "siw"}.get(said, "")
 
 
 def _netdevs(device, number, linked, layer):
-    """Those of a VLAN or a bond above it are in the table of GIDs."""
+    """Returns the interfaces of a port. Those of a VLAN or a bond above it are in the table of GIDs."""
     below = [name for name in host.names("/sys/class/net")
              if host.exists(f"/sys/class/net/{name}/device/infiniband/{device}")]
     own = [linked] if linked else []
@@ -69,13 +70,13 @@ def _spare_netdev():
 
 
 def _has_rxe():
-    """Debian's kernels for clouds have drivers of adapters, and nothing else."""
+    """Says whether this kernel has rdma_rxe. Debian's kernels for clouds have drivers of adapters only."""
     said = host.run("modinfo", "-n", "rdma_rxe")
     return said is None or not said.status or host.is_loaded("rdma_rxe")
 
 
 def add_rxe(name, netdev):
-    """What to type to have RDMA in software there"""
+    """Returns the command that adds RDMA in software to an interface."""
     if _has_rxe():
         return f"rdma link add {quote(name)} type rxe netdev {quote(netdev)}"
     kernel = os.uname().release.rpartition("-")[2]
@@ -83,7 +84,7 @@ def add_rxe(name, netdev):
 
 
 def none_at(netdev):
-    """What to type to have a device there"""
+    """Returns the commands that give an interface an RDMA device."""
     return ("load the driver of the adapter; \"rdma link\" then shows it",
             f"without an adapter: {add_rxe('rxe0', netdev)}")
 
@@ -118,14 +119,14 @@ def _inactive(port):
 
 
 def _addresses():
-    """(interface, address, is it link-local?) of each that this machine has"""
+    """Yields (interface, address, is it link-local?) for each address of this machine."""
     for entry in objects("ip", "-j", "address", "show"):
         for address in entry.get("addr_info", ()):
             yield entry.get("ifname", ""), address.get("local"), address.get("scope") == "link"
 
 
 def netdev_of(address):
-    """The interface of this machine that has it, or "" """
+    """Returns the interface of this machine that has the address, or ""."""
     for netdev, local, _ in _addresses():
         if local == bare(address) and scope(address) in ("", netdev):
             return netdev
@@ -133,7 +134,7 @@ def netdev_of(address):
 
 
 def _no_address(port, netdevs, link_local):
-    """@link_local: will an address do that is link-local?"""
+    """Returns a finding if no interface has an address. @link_local: a link-local address will do."""
     local = [is_local for netdev, _, is_local in _addresses() if netdev in netdevs]
     if local and (link_local or not all(local)):
         return None
@@ -144,8 +145,8 @@ def _no_address(port, netdevs, link_local):
 
 
 def look(found, wanted=(), link_local=True):
-    """At the ports with an interface of @wanted, or at all. Only if none will do is something
-    wrong."""
+    """Looks at the ports with an interface of @wanted, or at all ports. Only if none of them will do, there is
+    a finding."""
     here, finding = _here(found)
     if finding:
         return [finding]

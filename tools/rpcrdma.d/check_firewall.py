@@ -16,7 +16,7 @@ def _packets(port, netdev, family, sides, number):
 
 
 def look(ports, sides, number, family, netdevs=()):
-    """Returns findings, and what could not be looked at. @netdevs: only of these, or of all"""
+    """Returns findings, and what could not be looked at. @netdevs: looks only at these interfaces, or at all."""
     soft = [(port, netdev) for port in ports if port.software for netdev in port.netdevs
             if not netdevs or netdev in netdevs]
     if not soft:

@@ -10,14 +10,15 @@ _WAITS = ("x-systemd.requires", "x-systemd.after", "x-systemd.automount", "noaut
 
 
 def _over_rdma(options):
-    """As mount reads them: the last one counts."""
+    """Says whether mount uses RDMA with these options: the last option about the transport counts."""
     asked = [option.removeprefix("proto=") for option in options
              if option in ("rdma", "tcp", "udp") or option.startswith("proto=")]
     return bool(asked) and asked[-1] in ("rdma", "rdma6")
 
 
 def _early():
-    """Where such lines mount. What is mounted over RDMA now has waited somehow: a unit of one's own, perhaps."""
+    """Yields the mount points of lines that mount over RDMA and do not wait for the device. A file system that
+    is mounted over RDMA now has waited, perhaps by a unit of the administrator's own."""
     there = {mount.where for mount in mounts() if mount.proto.startswith("rdma")}
     for line in host.read("/etc/fstab").splitlines():
         words = line.split()
@@ -31,7 +32,7 @@ def _early():
 
 
 def _unit(port):
-    """Of admin-boot.rst, for that interface, as systemd-escape(1) writes it"""
+    """Returns the unit of admin-boot.rst for the interface of the port, as systemd-escape(1) writes it."""
     if port.software != "rxe":
         return "a unit of yours that adds the device"
     name = "".join(letter if letter.isascii() and (letter.isalnum() or letter in ":_.") else f"\\x{ord(letter):02x}"
@@ -40,7 +41,8 @@ def _unit(port):
 
 
 def look(ports):
-    """An adapter is there when the network is. rxe and siw are there when somebody adds them."""
+    """Looks for lines of /etc/fstab that mount too early. An adapter is there when the network is; rxe and siw
+    are there when somebody adds them."""
     soft = [port for port in ports if port.netdevs]
     if not soft or not all(port.software for port in soft):
         return []

@@ -18,7 +18,7 @@ _KNOBS = (
 
 
 def look(sides):
-    """@sides: which of client and server matter here"""
+    """Yields a finding for each knob that is too small. @sides: those of client and server that matter here."""
     for path, least, default, effect in _KNOBS:
         side = "server" if "/" in path else "client"
         value = host.read(f"/proc/sys/sunrpc/{path}").strip()

@@ -18,14 +18,15 @@ _FALL_BACK = re.compile("rpcrdma-oot: (.*): NFS over RDMA goes through the kerne
 
 
 def _file(module):
-    """Where modprobe finds it. The in-tree rpcrdma.ko has both names as aliases."""
+    """Returns the file of a module where modprobe finds it, or "". The in-tree rpcrdma.ko has both names as
+    aliases."""
     said = host.run("modinfo", "-n", module)
     name = said.out.strip() if said and not said.status else ""
     return name if os.path.basename(name).startswith(f"{module}.ko") else ""
 
 
 def _no_rdma():
-    """No guest shows this: all of them have RDMA."""
+    """Returns a finding if the kernel has no RDMA. No guest shows this: all guests have RDMA."""
     kernel = os.uname().release
     if host.exists("/sys/class/infiniband"):
         return None
@@ -51,7 +52,7 @@ def _missing():
 
 
 def _change_over(found):
-    """What to type. @found: mounts; those over TCP may stay."""
+    """Returns the commands that change over to our modules. @found: mounts; those over TCP may stay."""
     found = [mount for mount in found if mount.proto.startswith("rdma")]
     serves = host.read("/proc/fs/nfsd/threads").strip() not in ("", "0")
     return (*mounts.unmount(found), *["systemctl stop nfs-server"] * serves,
@@ -83,7 +84,7 @@ def _foreign():
 
 
 def _others_settings():
-    """Files with a setting for one of the names, other than ours"""
+    """Yields files other than ours that have a setting for one of the names."""
     for folder in _FOLDERS:
         for name in host.names(folder):
             for line in host.read(f"{folder}/{name}").splitlines():
@@ -92,7 +93,7 @@ def _others_settings():
 
 
 def _settings():
-    """modprobe says what it would do for each name."""
+    """Returns a finding if modprobe says that it would not load our module for each name."""
     for name in _NAMES:
         said = host.run("modprobe", "--show-depends", name)
         if said is None:
@@ -112,6 +113,6 @@ def _settings():
 
 
 def look(log, found):
-    """At most one: what comes first is the reason for the rest. @found: mounts"""
+    """Returns at most one finding: the first one is the reason for the others. @found: mounts"""
     first = _foreign() or _no_rdma() or _missing() or _in_tree(log, found) or _settings()
     return [first] if first else []

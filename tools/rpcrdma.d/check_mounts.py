@@ -36,9 +36,9 @@ _REASONS = {
 
 
 def over_tcp(found, addresses, port):
-    """Mounts of these servers, or of those that there are mounts over RDMA of. TLS is a reason to
-    use TCP. A new mount of NFS 4 takes the transport that the server has already: so none is made
-    before all are gone."""
+    """Yields a finding about mounts over TCP of these servers, or of those that are mounted over RDMA, too. A
+    mount with TLS has a reason to use TCP. A new mount of NFS 4 takes the transport that the client has to this
+    server already: so all are unmounted before one is made."""
     both = addresses or {m.address for m in found if m.proto.startswith("rdma")}
     over = [m for m in found if m.proto.startswith("tcp") and m.address in both and
             not mounts.uses_tls(m)]
@@ -51,7 +51,7 @@ def over_tcp(found, addresses, port):
 
 
 def _statistics():
-    """None if there are none"""
+    """Returns the blocks of the client's connections, or None if there are no statistics."""
     try:
         return [b for b in blocks.connections()[0] if b["side"] == "client"]
     except Problem:
@@ -59,7 +59,7 @@ def _statistics():
 
 
 def _is_down(block):
-    """Does it not come up? One that nobody used for a while, or needs, is disconnected as well."""
+    """Says whether a connection does not come up. One that is not used or not needed is disconnected as well."""
     ended = blocks.ended(block)
     failed = ended.get("connect_refused", 0) + ended.get("connect_failed", 0)
     return bool(failed) and (block.get("state") == "connecting" or
@@ -92,7 +92,8 @@ def _often(block):
 
 
 def _small(block):
-    """Without private data, 1024 bytes hold, whatever is set here."""
+    """Returns a finding if the peer sent no private data: messages then have at most 1024 bytes, whatever is
+    set here."""
     sizes = [block.get(name, 4096) for name in ("inline_send", "inline_receive")]
     knobs = [host.read(f"/proc/sys/sunrpc/rdma_max_inline_{way}").strip() or "4096"
              for way in ("write", "read")]
@@ -104,7 +105,7 @@ def _small(block):
 
 
 def of_connections(addresses):
-    """What the statistics say about connections with these, or all"""
+    """Yields the findings that the statistics give about connections with these addresses, or about all."""
     for block in _statistics() or ():
         if addresses and _peer(block) not in addresses:
             continue
@@ -126,8 +127,8 @@ def _connected(address, found):
 
 
 def of_log(log, addresses, found):
-    """The last attempt to connect to each of these, or to any, if it has failed and there is no
-    connection now"""
+    """Yields a finding for the last attempt to connect to each of these addresses, or to any, if it has failed
+    and there is no connection now."""
     now, last = findings.uptime(), {}
     for line in log:
         if match := _FAILED.search(line.text):

@@ -14,7 +14,7 @@ _SMALL = 56
 
 
 def _mtu(netdev):
-    """Data of a packet of RoCE there; 0 if nobody knows"""
+    """Returns the path MTU of RoCE on an interface, or 0 if it is unknown."""
     text = host.read(f"/sys/class/net/{netdev}/mtu").strip()
     room = int(text) - _HEADERS if text.isdigit() else 0
     return next((mtu for mtu in _MTUS if mtu <= room), 0)
@@ -27,7 +27,7 @@ def _is_roce(port):
 
 
 def ping(size, there):
-    """What to type"""
+    """Returns the command that sends a packet of this size."""
     return ("ping", "-n", "-c", "2", "-i", "0.2", "-W", "1", "-M", "do", "-s", str(size),
             "-I", there.netdev, bare(there.address))
 

@@ -17,7 +17,7 @@ _DISCARD = 9
 
 
 class Way(typing.NamedTuple):
-    """@netdev: over which it goes; @local: to this machine itself"""
+    """A way to an address. @netdev: the interface that it uses; @local: it leads to this machine itself."""
     address: str
     netdev: str
     gateway: str
@@ -33,7 +33,7 @@ def _wrong_scope(address, fault, ports):
 
 
 def look_at_name(server, address, ports):
-    """@address: of this server, or "". Returns at most one finding."""
+    """Returns at most one finding about the name. @address: of this server, or ""."""
     for given in filter(None, (server, address)):
         if fault := scope_fault(given):
             return [_wrong_scope(given, fault, ports)]
@@ -44,17 +44,17 @@ def look_at_name(server, address, ports):
 
 
 def _destination(address):
-    """As ip takes it"""
+    """Returns the words by which ip takes the address."""
     return (bare(address), *(("dev", scope(address)) if scope(address) else ()))
 
 
 def route_get(address):
-    """What to type"""
+    """Returns the command that shows the route."""
     return f"ip route get {' '.join(map(quote, _destination(address)))}"
 
 
 def way(address):
-    """None if there is no route"""
+    """Returns the Way to an address, or None if there is no route."""
     command = ("ip", "-j", "route", "get", *_destination(address))
     said = program(*command)
     routes = objects(*command) if not said.status else []
@@ -87,7 +87,7 @@ def _no_rdma(there, ports):
 
 
 def _ask(there):
-    """Has the kernel ask who has the address: a datagram goes there, to a port that takes none."""
+    """Sends a datagram to a port where nobody listens, so that the kernel asks who has the address."""
     try:
         family, kind, _, _, where = socket.getaddrinfo(there.address, _DISCARD,
                                                        type=socket.SOCK_DGRAM)[0]
@@ -104,7 +104,7 @@ def _states(there):
 
 
 def _silent(there):
-    """Does the next machine answer at all?"""
+    """Returns a finding if the next machine does not answer at all."""
     _ask(there)
     end = time.monotonic() + _PATIENCE
     while (states := _states(there)) == {"INCOMPLETE"} and time.monotonic() < end:
@@ -120,7 +120,7 @@ def _silent(there):
 
 
 def look(there, ports):
-    """@there: a way. Looks at devices, too. Returns at most one finding."""
+    """Looks at the way @there, and at its devices. Returns at most one finding."""
     devices = check_device.look(ports, (there.netdev,))
     if devices:
         return devices

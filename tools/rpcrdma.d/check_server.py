@@ -21,7 +21,7 @@ _NFSDCTL = "/usr/sbin/nfsdctl"
 
 
 def is_meant():
-    """Does this machine export anything, or is it to listen for RDMA?"""
+    """Says whether this machine exports anything, or has to listen for RDMA."""
     lines = host.read("/var/lib/nfs/etab") + host.read("/etc/exports") + \
         "".join(host.read(f"/etc/exports.d/{name}") for name in host.names("/etc/exports.d"))
     return any(line.strip() and not line.startswith("#") for line in lines.splitlines()) or \
@@ -29,20 +29,20 @@ def is_meant():
 
 
 def listeners():
-    """The ports for RDMA"""
+    """Returns the ports on which nfsd listens for RDMA."""
     return {line.split()[1] for line in host.read(_PORTLIST).splitlines()
             if line.startswith("rdma") and len(line.split()) > 1}
 
 
 def _since_start(log):
-    """What the kernel said since nfsd was started"""
+    """Returns the lines of the log since nfsd was started."""
     starts = [i for i, line in enumerate(log) if line.text.startswith("NFSD: ")]
     return log[starts[-1]:] if starts else log
 
 
 def _refusal(log):
-    """The last one; None if it is not of the nfsd that there is. A listener is made before nfsd
-    says that it starts, or after."""
+    """Returns the last refused listener, or None if it is not one of the nfsd that runs now. A listener is made
+    before nfsd says that it starts, or after."""
     starts = 0
     for line in reversed(log):
         if match := _REFUSED.search(line.text):
@@ -54,7 +54,7 @@ def _refusal(log):
 
 
 def _named(conf, do):
-    """rdma=y without a port that has the name"""
+    """Returns a finding for rdma=y if no port has the name nfsrdma."""
     if conf.get("rdma", "n") in ("y", "yes", "1", "true", "on") and "rdma-port" not in conf and \
             not re.search(r"^nfsrdma\s", host.read("/etc/services"), re.MULTILINE):
         return Finding("listener-port-name", "rdma=y in /etc/nfs.conf means the port nfsrdma "
@@ -63,7 +63,7 @@ def _named(conf, do):
 
 
 def _numbered(conf, do):
-    """rdma=20049, and somebody starts nfsd who makes nothing of it"""
+    """Returns a finding for rdma=20049 if nfsd is started by a program that does not understand it."""
     rdma = conf.get("rdma", "n")
     if re.fullmatch("[0-9]{2,5}", rdma) and host.exists(_NFSDCTL):
         return Finding("listener-port-number", f"nfsd has no listener for RDMA: rdma={rdma} in "
@@ -90,7 +90,7 @@ def _no_listener(log, port):
 
 
 def _lost(log):
-    """Listeners for one address that has gone, or whose device has"""
+    """Returns findings for listeners on an address that has gone, or whose device has gone."""
     lost = {}
     for line in _since_start(log):
         if match := _LOST.search(line.text):
@@ -103,7 +103,7 @@ def _lost(log):
 
 
 def look(log, port=""):
-    """@port: that a client here is to use"""
+    """Returns findings about nfsd and its listeners. @port: the one that a client here has to use."""
     if host.read("/proc/fs/nfsd/threads").strip() in ("", "0"):
         return [Finding("nfsd-stopped", "nfsd is not running", ("systemctl start nfs-server",))]
     there = listeners()

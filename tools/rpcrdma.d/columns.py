@@ -46,7 +46,7 @@ def time(nanoseconds):
 
 
 def table(titles, rows):
-    """Lines. What begins with a digit in each row stands on the right."""
+    """Yields the lines of a table. A column stands on the right if each of its cells begins with a digit."""
     rows = [[str(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(titles, *rows)]
     right = [bool(rows) and all(row[i][:1].isdigit() or row[i] in ("", "-") for row in rows)

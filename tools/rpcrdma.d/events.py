@@ -24,7 +24,7 @@ _BUFFER_KB = 4096
 
 
 def sides():
-    """Those whose module is loaded and has the events"""
+    """Returns the sides whose module is loaded and has the events."""
     return [side for side, module in MODULES.items()
             if host.exists(f"{_TRACING}/events/{module}/{module}_message")]
 
@@ -35,7 +35,7 @@ def _busy(side):
 
 
 def side_of(wanted):
-    """@wanted, or the one that has connections; of two the server, which sees more."""
+    """Returns @wanted, or the side that has connections; if both have, the server, which sees more."""
     if not host.names(_TRACING):
         raise Problem(f"{_TRACING} is empty, or only root may read it: "
                       "mount -t tracefs none /sys/kernel/tracing")
@@ -50,7 +50,7 @@ def side_of(wanted):
 
 
 class File:
-    """Lines that somebody has kept, as /sys/kernel/tracing/trace has them"""
+    """Events from lines that somebody has kept, in the format of /sys/kernel/tracing/trace."""
 
     def __init__(self, path):
         try:
@@ -67,8 +67,8 @@ class File:
 
 
 class Pipe:
-    """The events of one side as they come, through an instance of their own: nobody else's trace
-    changes. Ends after @seconds, if not None, or when it is interrupted."""
+    """The events of one side as they come, through an instance of their own, so that nobody else's trace
+    changes. Ends after @seconds, if not None, or when the tool is interrupted."""
 
     def __init__(self, side, seconds):
         module = MODULES[side]
@@ -92,7 +92,7 @@ class Pipe:
             self.end = time.monotonic() + seconds
 
     def _stop(self, number, _):
-        """What has come by now is still shown; who is told again ends at once."""
+        """Stops reading; the events that have come are still shown. A second signal ends the tool at once."""
         self.end = time.monotonic()
         signal.signal(number, signal.default_int_handler)
 
@@ -100,7 +100,7 @@ class Pipe:
         (self.folder / name).write_text(value, "ascii")
 
     def _more(self):
-        """b"" at the end"""
+        """Returns the next bytes, or b"" at the end."""
         sys.stdout.flush()
         while True:
             left = None if self.end is None else self.end - time.monotonic()
@@ -128,7 +128,8 @@ class Pipe:
 
 
 class Events:
-    """Operations of one side's connections. @side: whose events count, or None: of the first."""
+    """Operations of one side's connections. @side: the side whose events count, or None for that of the first
+    event."""
 
     def __init__(self, source, side):
         self.source, self.module = source, MODULES.get(side)
@@ -200,11 +201,11 @@ class Events:
             yield f"{self.strange} event{' is' if self.strange == 1 else 's are'} not understood"
 
     def damage(self):
-        """Why not all is shown, or "" """
+        """Says why not all is shown, or returns ""."""
         return ""
 
     def nothing(self, rpcs):
-        """What is wrong with what was read to its end, or None"""
+        """Says what is wrong with events that were read to their end, or returns None."""
         return None if rpcs else self.source.nothing
 
     def close(self):

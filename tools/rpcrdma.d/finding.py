@@ -12,20 +12,20 @@ from problem import Problem
 
 
 class Finding(typing.NamedTuple):
-    """@what is wrong, in a sentence; @do: lines to type, or to do elsewhere"""
+    """A finding. @what: the fault, in a sentence; @do: lines to type, or to do elsewhere."""
     id: str
     what: str
     do: tuple
 
 
 class Line(typing.NamedTuple):
-    """Of the kernel's log. @at: seconds since the machine booted"""
+    """A line of the kernel's log. @at: seconds since the machine booted."""
     at: float
     text: str
 
 
 def quote(word):
-    """As a shell takes it; bash, if something in it cannot be printed"""
+    """Quotes a word for a shell; for bash, if something in it cannot be printed."""
     if word.isprintable():
         return shlex.quote(word)
     return "$'" + "".join(chr(byte) if 32 <= byte < 127 and byte not in b"'\\" else f"\\x{byte:02x}"
@@ -33,7 +33,7 @@ def quote(word):
 
 
 def log():
-    """All lines that the kernel still has"""
+    """Returns all lines that the kernel's log still has."""
     text = host.kernel_log()
     found = []
     for line in text.splitlines():
@@ -50,7 +50,7 @@ def uptime():
 
 
 def program(*command):
-    """What an installed program says; it has to be there"""
+    """Returns the output of a program, which has to be installed."""
     said = host.run(*command)
     if said is None:
         raise Problem(f"{command[0]} is not installed, and nothing can be found out without it")
@@ -58,7 +58,7 @@ def program(*command):
 
 
 def objects(*command):
-    """What a program says as JSON: a list, empty if it says nothing that is"""
+    """Returns the JSON that a program prints, as a list; this is empty if the output is no JSON."""
     try:
         found = json.loads(program(*command).out or "[]")
     except ValueError:
@@ -67,7 +67,7 @@ def objects(*command):
 
 
 def settings(section):
-    """{name: value} of a section of /etc/nfs.conf and what is beside it"""
+    """Returns {name: value} of a section of /etc/nfs.conf and the files of /etc/nfs.conf.d."""
     found, current = {}, None
     files = ["/etc/nfs.conf", *(f"/etc/nfs.conf.d/{n}" for n in host.names("/etc/nfs.conf.d")
                                 if n.endswith(".conf"))]

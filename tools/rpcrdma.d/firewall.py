@@ -11,7 +11,7 @@ _HOOKS = ("input", "output")
 
 
 class Packet(typing.NamedTuple):
-    """@netdev: through which it goes; @family: ip or ip6"""
+    """A packet that the rules are asked about. @netdev: the interface that it goes through; @family: ip or ip6."""
     hook: str
     protocol: str
     port: int
@@ -20,13 +20,13 @@ class Packet(typing.NamedTuple):
 
 
 class Verdict(typing.NamedTuple):
-    """@where: table and chain, as nft takes them"""
+    """What a rule does with a packet. @where: table and chain, as nft takes them."""
     what: str
     where: str
 
 
 def _among(value, right):
-    """None: cannot be told"""
+    """Says whether @right has the value, or returns None if that cannot be told."""
     if isinstance(right, dict) and "set" in right:
         found = [_among(value, one) for one in right["set"]]
         return True if True in found else None if None in found else False
@@ -41,7 +41,7 @@ def _among(value, right):
 
 
 def _field(left, packet):
-    """What the packet has there; None if that is not known"""
+    """Returns the value of this field of the packet, or None if it is not known."""
     payload, meta = left.get("payload", {}), left.get("meta", {})
     if payload.get("field") == "dport":
         return packet.port if payload.get("protocol") in (packet.protocol, "th") else False
@@ -60,7 +60,7 @@ def _field(left, packet):
 
 
 def _matches(rule, packet):
-    """True, False, or None where it cannot be told"""
+    """Says whether the rule matches: True, False, or None where it cannot be told."""
     known = True
     for part in rule.get("expr", ()):
         match = part.get("match")
@@ -78,7 +78,7 @@ def _matches(rule, packet):
 
 
 class Ruleset:
-    """What "nft -j list ruleset" says"""
+    """The rules that "nft -j list ruleset" prints."""
 
     def __init__(self, text):
         found = json.loads(text)["nftables"]
@@ -92,7 +92,7 @@ class Ruleset:
         return thing["family"], thing["table"], name
 
     def _walk(self, key, packet, depth=0):
-        """A verdict, or None at the end of the chain"""
+        """Returns the verdict of a chain, or None at its end."""
         for rule in self.rules.get(key, ()) if depth < 16 else ():
             matches = _matches(rule, packet)
             verdict = self._verdict(rule, key, packet, depth) if matches is not False else None
@@ -121,7 +121,7 @@ class Ruleset:
         return None
 
     def dropped(self, packet):
-        """Where, or None"""
+        """Returns the place where the packet is dropped, or None."""
         for chain in self.chains:
             if chain.get("hook") != packet.hook or chain.get("type") != "filter" or \
                     chain["family"] not in ("inet", packet.family):
@@ -134,7 +134,7 @@ class Ruleset:
 
 
 def ruleset():
-    """None if nft is not there, or fails"""
+    """Returns the rules, or None if nft is not there, or fails."""
     said = host.run("nft", "-j", "list", "ruleset")
     if said is None or said.status:
         return None

@@ -32,8 +32,8 @@ def is_certain(send):
 
 
 class Admission:
-    """Holds back what is done on connections of which nobody knows what they speak.
-    @count: of connections that are certain"""
+    """Holds back operations on connections whose protocol is not known yet. @count: of connections that are
+    certain."""
 
     def __init__(self):
         self.states = collections.Counter()
@@ -43,8 +43,7 @@ class Admission:
         return self.states[OURS]
 
     def take(self, operation):
-        """The operations that may be judged now: those that were held back, and this one, or
-        none."""
+        """Returns the operations that may be judged now: those that were held back, and this one, or none."""
         connection = operation.connection
         if connection.speaks == OURS:
             return [operation]

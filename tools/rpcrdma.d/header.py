@@ -14,7 +14,7 @@ TOO_SHORT = "the header ends too early"
 
 
 class Segment(typing.NamedTuple):
-    """@position: of a Read chunk's, else None"""
+    """A segment of a chunk. @position: that of a Read chunk, or None."""
     handle: int
     length: int
     offset: int
@@ -100,7 +100,7 @@ def _error(reader):
 
 
 def decode(data):
-    """A Message, or None if that is not even the fixed part of one."""
+    """Returns a Message, or None if the bytes are fewer than the fixed header."""
     reader = Reader(data)
     try:
         fixed = reader.take(">IIII")
@@ -125,7 +125,7 @@ def decode(data):
 
 
 class Private(typing.NamedTuple):
-    """What one side said of itself when the connection was made."""
+    """The private data that one side sent when the connection was made."""
     sends: int = 1024
     receives: int = 1024
     invalidate: bool = False
@@ -144,7 +144,7 @@ def _extensions(data):
 
 
 def private(data):
-    """RFC 8797, section 5.2: wherever it is; without it, as if nothing had been said."""
+    """Finds the block of RFC 8797, section 5.2, anywhere in @data; without it, the defaults hold."""
     at = data.find(_FORMAT)
     while at >= 0:
         block = data[at:]

@@ -14,7 +14,7 @@ IN_TREE = "rpcrdma"
 
 
 class Said(typing.NamedTuple):
-    """What a program said."""
+    """Status and output of a program."""
     status: int
     out: str
     err: str
@@ -25,7 +25,7 @@ def path(name):
 
 
 def exists(name):
-    """Also of what may not be read"""
+    """Says whether a file exists, also one that may not be read."""
     try:
         return path(name).exists()
     except PermissionError:
@@ -33,8 +33,8 @@ def exists(name):
 
 
 def read(name, errors="replace"):
-    """The text of a file; "" if there is none, or nothing to be read. @errors: what becomes of
-    bytes that are no UTF-8"""
+    """Returns the text of a file, or "" if it does not exist or cannot be read. @errors: how to treat bytes
+    that are no UTF-8."""
     try:
         return path(name).read_bytes().decode("utf-8", errors)
     except OSError:
@@ -42,7 +42,7 @@ def read(name, errors="replace"):
 
 
 def link(name):
-    """The last part of what a symbolic link leads to; "" if there is none"""
+    """Returns the last part of the target of a symbolic link, or "" if there is no link."""
     try:
         return os.path.basename(os.readlink(path(name)))
     except OSError:
@@ -50,7 +50,7 @@ def link(name):
 
 
 def names(folder):
-    """What is in that folder, sorted"""
+    """Returns the sorted names in that folder."""
     try:
         return sorted(entry.name for entry in path(folder).iterdir())
     except OSError:
@@ -76,7 +76,7 @@ def is_loaded(module):
 
 
 def missing_statistics(name):
-    """Why there is no such file of statistics: what the user is told."""
+    """Returns the Problem that tells the user why there is no such file of statistics."""
     if not any(map(is_loaded, OURS)):
         if is_loaded(IN_TREE):
             return Problem("the in-tree rpcrdma.ko is loaded, which has no such statistics; "
@@ -90,7 +90,7 @@ def missing_statistics(name):
 
 
 def kernel_log():
-    """As /dev/kmsg has it: a line for each message, and lines of properties"""
+    """Returns the kernel's log as /dev/kmsg has it: a line for each message, and lines of properties."""
     try:
         log = os.open(path("/dev/kmsg"), os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
@@ -105,7 +105,7 @@ def kernel_log():
 
 
 def _next(log):
-    """b"" after the last one"""
+    """Returns the next message, or b"" after the last one."""
     while True:
         try:
             return os.read(log, 65536)

@@ -31,9 +31,9 @@ class _Columns:
 class Iwarp:
     """
     Takes rows, gives operations, each when its last segment has come.
-    @parts: what has begun, by kind and direction; @lanes: the directions that are iWARP's, each
-    with whether something is missing before its next operation; @numbers: of the last message, by
-    direction and queue
+    @parts: operations that have begun, by kind and direction; @lanes: the directions that are
+    iWARP's, each with whether something is missing before its next operation; @numbers: of the
+    last message, by direction and queue
     @gaps, @orphans, @partial: as Roce has them
     """
 
@@ -65,14 +65,14 @@ class Iwarp:
         return left
 
     def _miss(self, lane):
-        """A segment of TCP"""
+        """Notes that a segment of TCP is missing."""
         if lane not in self.lanes:
             return []
         self.gaps += 1
         return self._lose(lane)
 
     def _lose(self, lane):
-        """What has begun there does not go on."""
+        """Gives up the operations that have begun in this direction."""
         self.lanes[lane] = True
         return [self.parts.pop((kind, lane)).leave() for kind in (SEND, WRITE, RESPONSE)
                 if (kind, lane) in self.parts]
@@ -123,8 +123,8 @@ class Iwarp:
         return self._send(common, last, at, stag, size, payload)
 
     def _number(self, lane, opcode, queue, msn):
-        """What is no unit of iWARP is not numbered as one: behind a gap tshark may take data for
-        the beginning of one."""
+        """Checks and notes the number of a unit. Behind a gap tshark may take data for the beginning of a unit;
+        such data must not be numbered as one."""
         if queue != _QUEUES.get(opcode, 0):
             raise ValueError("a message of another queue")
         last = self.numbers.get((lane, queue), 0)
@@ -133,7 +133,7 @@ class Iwarp:
         self.numbers[lane, queue] = msn
 
     def _begin(self, kind, common, **more):
-        """An operation of no segment yet; and what it leaves without an end."""
+        """Returns an operation that has no segment yet, and the operation before it if that has no end."""
         lane = common[2]
         left = self.parts.pop((kind, lane), None)
         gap, self.lanes[lane] = self.lanes.get(lane, True), False
@@ -146,7 +146,7 @@ class Iwarp:
         return operation, [left.leave()] if left else []
 
     def _go_on(self, operation, common, last):
-        """Another segment of it"""
+        """Adds a segment to an operation. Returns the operation if it was the last one."""
         operation.packets += 1
         operation.end = common[1]
         key = operation.kind, common[2]
@@ -172,8 +172,8 @@ class Iwarp:
         return left + self._go_on(send, common, last)
 
     def _tagged(self, opcode, common, last, handle, offset, size, payload):
-        """A segment of an RDMA Write, or of a response, which goes to the requester's memory:
-        what that was read from, the request says."""
+        """Takes a segment of an RDMA Write, or of a response. This goes to the requester's memory; only the
+        request says from where it was read."""
         if opcode not in (_WRITE, _RESPONSE):
             self.strange += 1
             return []
@@ -191,7 +191,7 @@ class Iwarp:
 
     @staticmethod
     def _next(operation):
-        """Where the next segment goes"""
+        """Returns the place where the next segment of an operation goes."""
         if operation.kind == WRITE:
             return operation.handle, operation.offset + operation.length
         sink, to = operation.request.sink

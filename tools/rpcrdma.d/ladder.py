@@ -28,7 +28,7 @@ class Rung(typing.NamedTuple):
 
 
 class Ladder(typing.NamedTuple):
-    """@title, and below it @facts; @ends: left and right; @bad: a rule is broken"""
+    """A ladder. @title, and below it @facts; @ends: left and right; @bad: a rule is broken"""
     title: str
     facts: str
     ends: tuple
@@ -50,7 +50,8 @@ def _segment(s, offered=None):
 
 
 def _list(name, segments, offered=None):
-    """A chunk: with one segment in one line. @offered: the lengths in the call, of a reply's"""
+    """Yields the lines of a chunk; one line if it has one segment. @offered: for a reply's chunk, the lengths
+    in the call"""
     offered = offered or [None] * len(segments)
     if len(segments) == 1:
         yield PLAIN, f"{name}: {_segment(segments[0], offered[0])}"
@@ -63,14 +64,14 @@ def _list(name, segments, offered=None):
 
 
 def _reads(message):
-    """Read chunks: the segments of one Position, one after another."""
+    """Yields the lines of Read chunks: the segments of one Position, one after another."""
     for position in dict.fromkeys(s.position for s in message.reads):
         yield from _list(f"Read chunk at Position {position}",
                          [s for s in message.reads if s.position == position])
 
 
 def _chunk(name, segments, offered):
-    """@offered: the segments in the call, of a reply's"""
+    """Yields the lines of a chunk. @offered: for a reply's chunk, the segments in the call"""
     if offered is not None and not sum(s.length for s in segments):
         yield PLAIN, f"{name}: returned unused"
     elif offered is not None and len(offered) == len(segments):
@@ -80,7 +81,7 @@ def _chunk(name, segments, offered):
 
 
 def _chunks(message, call):
-    """@call: the message that it answers, or None"""
+    """Yields the lines of all chunks. @call: the message that this one answers, or None"""
     yield from _reads(message)
     for number, segments in enumerate(message.writes):
         name = "Write chunk" if len(message.writes) == 1 else f"Write chunk {number + 1}"
@@ -160,8 +161,8 @@ def _lines(operation):
 
 
 def rung(operation, start, before, whose=False):
-    """@start, @before: times of the first operation and of the last one; @whose: say for which
-    RPC it is, where it stands among those of others."""
+    """Returns the Rung of an operation. @start, @before: times of the first operation and of the last one;
+    @whose: say to which RPC the operation belongs, where it stands among those of others."""
     label, rpc = _label(operation), operation.rpc
     if whose and operation.kind != SEND and rpc is not None and rpc.xid is not None:
         label += f", xid {rpc.xid:08x}"
@@ -187,7 +188,7 @@ def title(rpc):
 
 
 def facts(rpc, zero):
-    """@zero: the time of the capture's first frame"""
+    """Returns the line below the title of an RPC. @zero: the time of the capture's first frame"""
     what = "event" if rpc.connection.hidden else "frame"
     words = [f"connection {rpc.connection.number}", f"{what} {rpc.operations[0].frame}",
              f"at {(rpc.start - zero) / 1_000_000_000:.6f} s"]

@@ -68,15 +68,15 @@ class Connection:  # pylint: disable=too-many-instance-attributes
 
     @property
     def known(self):
-        """All that was said on it was heard."""
+        """Says whether all was heard that was ever sent on the connection."""
         return self.begun is not None and not self.gaps
 
     def has_all(self, side, since):
-        """All that this side has sent since then was heard."""
+        """Says whether all was heard that this side has sent since then."""
         return self.gaps.get(side, since) <= since
 
     def lose(self, side, time, why="not all that came before it is in the capture"):
-        """Not all that this side has sent until now was heard, or not in time."""
+        """Notes that not all that this side has sent until now was heard, or not in time."""
         self.gaps[side] = time
         self.granted.clear()
         self.waiting.clear()
@@ -85,24 +85,25 @@ class Connection:  # pylint: disable=too-many-instance-attributes
         self.doubts[side].clear()
 
     def doubt(self, operation, side, faults):
-        """Faults if nothing of what @side has sent until then is missing in the capture"""
+        """Holds faults back that count only if nothing of what @side has sent until then is missing in the
+        capture."""
         self.doubts[side].append((operation, faults))
         del self.doubts[side][:-_DOUBTS]
 
     def confirm(self, side, time):
-        """All that this side has sent until now was heard."""
+        """Notes that all was heard that this side has sent until now: faults that were held back count."""
         for operation, faults in self.doubts[side]:
             if operation.time <= time:
                 operation.faults += faults
         self.doubts[side] = [d for d in self.doubts[side] if d[0].time > time]
 
     def threshold(self, side):
-        """How long a message from that side may be, or None if nobody knows."""
+        """Returns how long a message from that side may be, or None if that is unknown."""
         mine, theirs = self.private[side], self.private[other(side)]
         return min(mine.sends, theirs.receives) if mine and theirs else None
 
     def announced(self, client, server):
-        """Both said so: True or False, or None if nobody knows."""
+        """Says whether both sides have announced these extensions, or returns None if that is unknown."""
         if None in self.private.values():
             return None
         return bool(self.private[CLIENT].extensions & client and
@@ -152,7 +153,7 @@ class Links:
         self.missing[source, target] = [*waiting[-_HALVES:], (connection, side)]
 
     def take(self, operation):
-        """Sets its connection and side."""
+        """Sets the connection and the side of an operation."""
         if operation.connection is not None:
             return
         if operation.kind == CONNECT:
@@ -194,7 +195,7 @@ class Links:
         connection.private[SERVER] = header.private(operation.private)
 
     def _tcp(self, operation, side):
-        """A TCP connection is one, in both directions."""
+        """Returns the connection of iWARP: both directions of a TCP connection belong to one."""
         stream = operation.lane[0]
         known = self.lanes.get(operation.lane) or self.lanes.get(stream)
         connection = known[0] if known else self._new(operation)
@@ -211,7 +212,8 @@ class Links:
         operation.connection, operation.side = known
 
     def _adopt(self, operation):
-        """The first of this direction: of a connection whose other one is known, or a new one."""
+        """Finds the connection of the first operation in a direction: one whose other direction is known, or a
+        new one."""
         stream = operation.lane[0] if isinstance(operation.lane[0], int) else None
         if stream is not None and stream in self.lanes:
             connection = self.lanes[stream][0]
@@ -229,8 +231,8 @@ class Links:
         return connection, side
 
     def _partner(self, operation):
-        """Of those between the same addresses, the one that has this call or this memory; or the
-        only one that may speak what this is."""
+        """Returns, of the connections between the same addresses, the one that has this call or this memory, or
+        the only one that may speak the protocol of this operation."""
         half = [(connection, side) for connection, side in
                 self.missing.get((operation.source, operation.target), ())
                 if side not in connection.lanes]
@@ -246,7 +248,8 @@ class Links:
 
     @staticmethod
     def _guess(operation):
-        """Who begins is the client, but for what only a server does or a client's port says."""
+        """Guesses the side of the first operation: it comes from the client, unless only a server does such a
+        thing, or a port says that it comes from the server."""
         if operation.rpc_from is not None:
             return operation.rpc_from
         if isinstance(operation.lane[0], int) and operation.lane[2] == 20049:

@@ -16,7 +16,7 @@ def arguments(parser):
 
 
 def losses(block):
-    """How often, and mostly why"""
+    """Returns how often the connection was lost, and the most frequent reason."""
     ended = blocks.ended(block)
     if not ended:
         return str(block.get("reconnects", "-"))
@@ -35,7 +35,7 @@ def _row(block):
 
 
 def say_halves(halves):
-    """Returns the status for what is not there as a whole."""
+    """Prints the lines about connections that were read in half. Returns the exit status for them."""
     sys.stdout.flush()
     for line in halves:
         print(f"rpcrdma: {line}", file=sys.stderr)

@@ -13,7 +13,7 @@ _FOUND_OUT = {"addr", "clientaddr", "mountaddr", "namlen"}
 
 
 class Mount(typing.NamedTuple):
-    """@kind: nfs or nfs4; @proto: tcp, rdma, ...; @options: all, as the kernel says them"""
+    """A mount of NFS. @kind: nfs or nfs4; @proto: tcp, rdma, ...; @options: all, as the kernel says them"""
     source: str
     where: str
     kind: str
@@ -23,12 +23,12 @@ class Mount(typing.NamedTuple):
 
 
 def unescaped(text):
-    """A space, a tab, ... is written as a backslash with three digits."""
+    """Decodes a field of /proc/mounts, which writes a space, a tab, ... as a backslash with three digits."""
     return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), text)
 
 
 def mounts():
-    """In the order in which they were made"""
+    """Returns the mounts of NFS in the order in which they were made."""
     found = []
     for line in host.read("/proc/mounts", "surrogateescape").split("\n"):
         words = [unescaped(word) for word in line.split(" ")]
@@ -47,12 +47,13 @@ def uses_tls(mount):
 
 
 def server_of(mount):
-    """As it was named"""
+    """Returns the server's name as the mount command had it."""
     return mount.source.partition(":/")[0].strip("[]")
 
 
 def _comes_by_itself(mount, others):
-    """The client makes it when somebody goes there: another file system of the server below."""
+    """Says whether the client makes this mount by itself when somebody goes there: another file system of the
+    same server below a mount."""
     return mount.kind == "nfs4" and any(
         mount.where.startswith(other.where.rstrip("/") + "/") and
         mount.source == other.source.rstrip("/") + mount.where[len(other.where.rstrip("/")):]
@@ -66,16 +67,16 @@ def _options(mount, changed):
 
 
 def unmount(chosen):
-    """What to type; what is below another one first"""
+    """Returns the commands that unmount; a mount below another one comes first."""
     return [f"umount {quote(mount.where)}" for mount in reversed(chosen)]
 
 
 def mount_again(chosen, change=lambda mount: {}):
-    """What to type. @change: options that become others, with their values"""
+    """Returns the commands that mount again. @change: options that change, with their values"""
     return [f"mount -t nfs -o {quote(_options(mount, change(mount)))} {quote(mount.source)} "
             f"{quote(mount.where)}" for mount in chosen if not _comes_by_itself(mount, chosen)]
 
 
 def over_rdma(port):
-    """For mount_again"""
+    """Returns the change to RDMA, for mount_again()."""
     return lambda mount: {"proto": "rdma6" if ":" in mount.address else "rdma", "port": port}

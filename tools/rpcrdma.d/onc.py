@@ -83,7 +83,7 @@ class Rpc(typing.NamedTuple):
 
 
 class _Arguments(Reader):
-    """A payload of which items were left out: Positions count in what it was before that."""
+    """A payload without the items that were left out: Positions count in the payload as it was with them."""
 
     def __init__(self, data, chunks):
         super().__init__(data)
@@ -144,7 +144,7 @@ _FUNCTIONS = {"create": _create, "lock": _lock, "open": _open, "sequence": _sequ
 
 
 def _compound(args, table):
-    """(minor version, names): as far as the arguments are known"""
+    """Returns (minor version, names of operations), as far as the arguments are known."""
     args.opaque()
     minor = args.word()
     if table is _BACK:
@@ -169,7 +169,7 @@ def _compound(args, table):
 
 
 def _protection(args, flavor, length):
-    """Of a RPCSEC_GSS credential: what the arguments are protected by."""
+    """Returns how an RPCSEC_GSS credential protects the arguments."""
     if flavor != _RPCSEC_GSS or length < 16:
         return ""
     _, procedure, _, service = Reader(args.data, args.at).take(">IIII")
@@ -226,8 +226,8 @@ def _reply(xid, args, title):
 
 
 def decode(payload, chunks=(), title=""):
-    """An RPC message, or None if it is none. @chunks: Positions of Read chunks; @title: of the
-    call, whose reply this may be."""
+    """Returns the RPC message, or None if the payload is none. @chunks: Positions of Read chunks; @title: that
+    of the call, if this may be its reply."""
     args = _Arguments(payload, chunks)
     try:
         xid, direction = args.take(">II")

@@ -39,11 +39,11 @@ class Operation:  # pylint: disable=too-many-instance-attributes
             setattr(self, name, value)
 
     def say(self, text):
-        """Beside what is said of it already"""
+        """Adds a note to those that the operation has."""
         self.note = f"{self.note}; {text}" if self.note else text
 
     def leave(self):
-        """No more of it comes."""
+        """Notes that no more of the operation comes."""
         self.cut = True
         self.say("not all of it is in the capture")
         return self

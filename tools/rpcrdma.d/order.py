@@ -14,7 +14,7 @@ _HALF, _MASK = 0x800000, 0xffffff
 
 
 def _place(row):
-    """(what is numbered together, the number), or None"""
+    """Returns (a key of the packets that are numbered together, the number), or None."""
     try:
         opcode = number(row["infiniband.bth.opcode"].split(",")[0])
         if not is_numbered(opcode):
@@ -30,7 +30,7 @@ def _between(psn, first, last):
 
 
 class _Window:
-    """The rows to come. @last: the number of the last one of each direction"""
+    """The rows to come. @last: the number of the last row of each direction"""
 
     def __init__(self):
         self.rows = collections.deque()
@@ -40,7 +40,7 @@ class _Window:
         self.rows.append((row, _place(row)))
 
     def _late(self, lane, psn):
-        """The index of the row that was sent next, if it is behind the one with @psn"""
+        """Returns the index of the row that was sent next, if it comes behind the row with @psn."""
         last = self.last.get(lane, (psn - _AHEAD) & _MASK)
         if (psn - last) & _MASK == 1:
             return 0

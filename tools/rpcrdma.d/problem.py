@@ -4,7 +4,7 @@
 
 
 class Problem(Exception):
-    """What the user is told in a line. @status: of the command."""
+    """An error that the user is told in a line. @status: the exit status of the command."""
 
     def __init__(self, text, status=2):
         super().__init__(text)

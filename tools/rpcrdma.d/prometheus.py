@@ -73,7 +73,7 @@ class Family:
 
 
 def _families(table, prefix, entries):
-    """@entries: [(labels, items)]"""
+    """Yields the metrics of a table. @entries: [(labels, items)]"""
     for name, (kind, text, items) in table.items():
         family = Family(prefix + name, kind, text)
         for labels, values in entries:
@@ -97,7 +97,7 @@ def _seconds(nanoseconds):
 
 
 def _buckets(labels, histogram):
-    """What is in the bucket of a power of two is below the next one. Yields cumulative counts."""
+    """Yields cumulative counts. A value in the bucket of a power of two is below the next power."""
     below = 0
     rest = sorted(histogram.items())
     for power in range(_FIRST, _LAST + 1):
@@ -147,7 +147,7 @@ def _objects(family):
 
 
 def replace(path, text):
-    """Who reads the file meanwhile has the old text or the new one."""
+    """Replaces a file in one step: a program that reads it meanwhile gets the old text or the new one."""
     folder, name = os.path.split(os.path.abspath(path))
     temporary = None
     try:

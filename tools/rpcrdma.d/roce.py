@@ -25,7 +25,7 @@ _HALF, _FAR, _MASK = 0x800000, 0x10000, 0xffffff
 
 
 def _spans(length, mtu):
-    """Of how many packets so many bytes may be: one number if the MTU is known"""
+    """Returns the possible numbers of packets for so many bytes: one number if the MTU is known."""
     return {max(1, -(-length // size)) for size in ([mtu] if mtu else _MTUS)}
 
 
@@ -47,14 +47,14 @@ class _Lane:
         self.origin = origin
 
     def is_repeat(self, psn):
-        """Sent again by the device, for want of an acknowledgement."""
+        """Says whether the device has sent this packet again, for want of an acknowledgement."""
         if self.psn is None:
             return False
         behind = (self.psn - psn) & _MASK
         return behind < _HALF and behind < _FAR
 
     def misses(self, psn, mtu):
-        """Packets between the last one and this one"""
+        """Says whether packets are missing between the last one and this one."""
         return self.psn is not None and \
             (psn - self.psn) & _MASK not in (self.spans or _spans(self.read, mtu))
 
@@ -62,14 +62,14 @@ class _Lane:
         self.psn, self.spans = psn, {1}
 
     def leave(self):
-        """What has begun and will not end: a message ends before the next one begins."""
+        """Gives up operations that have begun and will not end: a message ends before the next one begins."""
         left = [operation.leave() for operation in (self.send, self.write) if operation]
         self.send = self.write = None
         return left
 
 
 def _pair(lane):
-    """Both directions between the same addresses"""
+    """Returns a key for both directions between the same addresses."""
     return frozenset(lane[:2])
 
 
@@ -78,12 +78,13 @@ def is_response(opcode):
 
 
 def is_numbered(opcode):
-    """One after another, in their direction; responses by themselves"""
+    """Says whether packets with this opcode are numbered one after another in their direction; responses have
+    numbers of their own."""
     return opcode in _SEND or opcode in _WRITE or opcode in _RESPONSE or opcode == _READ
 
 
 def addresses(row):
-    """Those of the connection's ends, whatever tunnel it goes through"""
+    """Returns the addresses of the connection's ends, whatever tunnel the packet goes through."""
     layers = row["frame.protocols"].split(":")
     inner = next((layer for layer in reversed(layers) if layer in ("ip", "ipv6")), "ip")
     for source, target, kind in (("infiniband.lrh.slid", "infiniband.lrh.dlid", LID),
@@ -95,8 +96,8 @@ def addresses(row):
 
 
 def _packet(row, headers):
-    """What is behind the @headers, in hexadecimal and as far as it was captured, and its size with
-    padding and ICRC"""
+    """Returns the bytes behind the @headers, in hexadecimal and as far as they were captured, and their number
+    with padding and ICRC."""
     if row["infiniband.grh.paylen"]:
         return row["data.data"], number(row["infiniband.grh.paylen"]) - headers
     if row["infiniband.lrh.pktlen"]:
@@ -137,7 +138,7 @@ class Roce:
         return self._request(row, where, lane, opcode)
 
     def _request(self, row, where, lane, opcode):
-        """A packet of those that are numbered one after another"""
+        """Takes a packet of those that are numbered one after another."""
         state = self.lanes.setdefault(lane, _Lane())
         psn = number(row["infiniband.bth.psn"])
         if state.is_repeat(psn) or opcode == _READ and self._is_rest(row, lane, psn):
@@ -164,7 +165,7 @@ class Roce:
                          first_psn=number(row["infiniband.bth.psn"]), **more)
 
     def _learn(self, lane, size):
-        """What the first packet of several carries is as much as a packet can."""
+        """Learns the MTU: the first packet of several is as large as a packet can be."""
         if size in _MTUS:
             self.mtus[_pair(lane)] = size
 
@@ -177,8 +178,8 @@ class Roce:
 
     @staticmethod
     def _payload(row, headers, most=None):
-        """What is behind the @headers, at @most so much, whether the capture has less than
-        there was, and its size."""
+        """Returns the bytes behind the @headers, at most @most of them, whether the capture has fewer than
+        there were, and their number."""
         packet, size = _packet(row, headers)
         size = max(size - number(row["infiniband.bth.padcnt"] or "0") - _ICRC, 0)
         return octets(packet[:2 * min(size, most or size)]), len(packet) < 2 * size, size
@@ -232,7 +233,7 @@ class Roce:
                 "length": number(row["infiniband.reth.dmalen"])}
 
     def _is_rest(self, row, lane, psn):
-        """Of an RDMA Read that was answered in part"""
+        """Says whether a Read asks for the rest of an RDMA Read that was answered in part."""
         memory = self._memory(row)
         handle, offset, length = (memory[name] for name in ("handle", "offset", "length"))
         return any(other.handle == handle and other.offset < offset and other.lane == lane and
@@ -241,7 +242,7 @@ class Roce:
                    for other in self.reads[lane[:2]])
 
     def _most(self, read):
-        """Packets that its response may have"""
+        """Returns how many packets the response to a Read may have."""
         return max(_spans(read.length, self.mtus.get(_pair(read.lane))))
 
     def _read(self, row, where, lane):
@@ -253,7 +254,7 @@ class Roce:
         return [read]
 
     def _asked(self, reads, psn):
-        """The request of a response's packet: its number is in the range of the request's."""
+        """Returns the request of a response's packet: the number of the packet is in the range of that request."""
         found = [r for r in reads if (psn - r.first_psn) & _MASK < self._most(r)]
         return min(found, key=lambda r: (psn - r.first_psn) & _MASK, default=None)
 
@@ -286,8 +287,8 @@ class Roce:
         return left + self._finish(response, row, where)
 
     def _passed(self, waiting, read):
-        """Responses come in the order of their requests: those to requests before this one have
-        lost their end, or all of it."""
+        """Gives up requests before this one. Responses come in the order of their requests, so the responses to
+        those have lost their end, or all packets."""
         before = [r for r in waiting[:waiting.index(read)] if r.lane == read.lane]
         self.gaps += len(before)
         for request in before:
@@ -295,7 +296,7 @@ class Roce:
         return [r.request.leave() for r in before if r.request]
 
     def _refuse(self, row, where, lane):
-        """A negative acknowledgement; one that asks for packets again is none."""
+        """Returns a refusal for a negative acknowledgement; one that asks for packets again is none."""
         code = row["infiniband.aeth.syndrome.error_code"]
         if row["infiniband.aeth.syndrome.opcode"] not in ("3", "0x3", "0x03") or not code:
             return []
@@ -306,8 +307,8 @@ class Roce:
                           note=_NAK.get(code, f"NAK {code}"))]
 
     def _manage(self, row, where, source, target):
-        """The CM: queue pairs of a connection to come, and private data. What it says the
-        number of the first packet to be is meant for the peer that it says it to."""
+        """Takes a message of the CM: queue pairs of a connection to come, and private data. The number of the
+        first packet in it is the one with which the receiver of the message has to begin."""
         attribute = number(row["infiniband.mad.attributeid"] or "0")
         if attribute == _REQUEST and row["infiniband.cm.req"]:
             kind, name, tag = CONNECT, "req", number(row["infiniband.cm.req"])
@@ -332,7 +333,7 @@ class Roce:
                                  private=octets(private))]
 
     def rest(self):
-        """What has begun and did not end."""
+        """Yields the operations that have begun and did not end."""
         for state in self.lanes.values():
             yield from state.leave()
         for waiting in self.reads.values():

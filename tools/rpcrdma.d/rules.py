@@ -48,7 +48,7 @@ def total(segments):
 
 
 def check_fixed(send):
-    """What can be said of a message by itself. True if there is more to look at."""
+    """Checks a message by itself. Returns True if there is more to look at."""
     message = send.message
     if message is None:
         blame(send, send.cut, f"a Send of {send.size} bytes is no message", "8166-59")
@@ -71,7 +71,7 @@ def check_size(send, threshold):
 
 
 def check_payload(send, rpc):
-    """What follows the header: an RPC message of the same XID, or nothing."""
+    """Checks the bytes behind the header: an RPC message of the same XID, or nothing."""
     message = send.message
     if message.type == NOMSG:
         blame(send, not message.payload, "RDMA_NOMSG with a payload", "8166-22")
@@ -99,7 +99,7 @@ def check_call(send):
 
 
 def check_credits(send, waiting, granted):
-    """@granted: None while nobody knows."""
+    """Checks that a call has a credit. @granted: None if that is unknown"""
     if granted is None:
         return
     first = granted == 0
@@ -126,7 +126,7 @@ def _returned(send, what, got, offered, rule):
 
 
 def check_reply(send, call):
-    """@call: the message that it answers"""
+    """Checks the chunks of a reply. @call: the message that it answers"""
     reply = send.message
     blame(send, reply.credits, "a grant of zero", "8166-3")
     blame(send, len(reply.writes) == len(call.writes),
@@ -147,7 +147,7 @@ def check_reply(send, call):
 
 
 def check_exposed(send, announced):
-    """A reply with Read chunks. @announced: None while nobody knows."""
+    """Checks a reply with Read chunks. @announced: None if that is unknown"""
     reply = send.message
     blame(send, announced is not False,
           "Read chunks in a reply, which the peers have not announced", "8166-42")
@@ -156,7 +156,8 @@ def check_exposed(send, announced):
 
 
 def check_written(send, call, written):
-    """@written: {(handle, offset): bytes}. Of segments that came back as they were offered."""
+    """Checks that segments that came back as they were offered were written. @written: {(handle, offset):
+    bytes}"""
     reply = send.message
     room = {(s.handle, s.offset): s.length
             for segments in (*call.writes, call.reply or ()) for s in segments}
@@ -168,7 +169,7 @@ def check_written(send, call, written):
 
 
 def check_unasked(send):
-    """A reply to no call that is under way"""
+    """Blames a reply to no call that is under way."""
     if send.message.type == ERROR:
         rule = "8166-65" if send.side == SERVER else "8166-23"
         blame(send, False, "RDMA_ERROR for no call", rule)
@@ -177,12 +178,12 @@ def check_unasked(send):
 
 
 def check_xid(send):
-    """A call with the XID of one that was not answered"""
+    """Blames a call with the XID of one that was not answered."""
     blame(send, False, "a call with this XID is under way")
 
 
 def check_error(send, call):
-    """@call: None if it is an answer to none."""
+    """Checks an RDMA_ERROR. @call: the call that it answers, or None"""
     message = send.message
     blame(send, message.error in (header.ERR_VERS, header.ERR_CHUNK),
           f"error {message.error}", "8166-65")
@@ -196,7 +197,8 @@ def check_error(send, call):
 
 
 def check_invalidation(send, offered, allowed):
-    """@offered: whether the call has that R_key; @allowed: None while nobody knows."""
+    """Checks a Send With Invalidate. @offered: whether the call has that R_key; @allowed: None if that is
+    unknown"""
     if send.invalidate is None:
         return
     blame(send, offered, f"invalidates R_key {send.invalidate:08x}, which is not of its call",
@@ -205,7 +207,7 @@ def check_invalidation(send, offered, allowed):
 
 
 def check_unexposed(send):
-    """RDMA_DONE, and no reply is exposed"""
+    """Blames an RDMA_DONE when no reply is exposed."""
     blame(send, False, "RDMA_DONE for no exposed reply", "8166-25")
 
 
@@ -218,7 +220,7 @@ READS, WRITES, REPLY, EXPOSED = "Read chunk", "Write chunk", "Reply chunk", "exp
 
 
 def check_access(operation, region, ended):
-    """@region: what the R_key is good for, or None; @ended: how its RPC ended"""
+    """Checks an RDMA Read or Write. @region: the memory of the R_key, or None; @ended: how its RPC ended"""
     reads = operation.kind == READ
     key = f"R_key {operation.handle:08x}"
     what = "RDMA Read" if reads else "RDMA Write"

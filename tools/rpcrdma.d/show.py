@@ -20,7 +20,7 @@ def arguments(parser):
 
 
 def of_peer(found, peer):
-    """The connections with it. Without a scope, an address is that on any link."""
+    """Returns the connections with a peer. An address without a scope stands for that address on any link."""
     address, port = split(peer)
 
     def among(addresses):
@@ -80,7 +80,7 @@ def _ends(block):
 
 
 def _waits(block):
-    """Credits have a line of their own."""
+    """Returns the line about calls and messages that wait. Credits have a line of their own."""
     now = [f"{block[name]} for {words}" for name, words in
            ((f"waiting_for_{lack}", words) for lack, words in blocks.LACKS.items()
             if lack != "credit") if block.get(name)]
@@ -109,7 +109,7 @@ def _lines(block):
 
 
 def _histogram(histogram):
-    """A bar for each power of two"""
+    """Yields a bar for each power of two."""
     whole = sum(histogram.values())
     most = max(histogram.values())
     for bound in sorted(histogram):

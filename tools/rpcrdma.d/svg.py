@@ -51,7 +51,7 @@ line,path{{fill:none}}
 
 
 class _Page:
-    """Shapes, from top to bottom. @y: how far it has come"""
+    """Shapes of a picture, from top to bottom. @y: where the next one begins"""
 
     def __init__(self):
         self.out = []
@@ -71,7 +71,7 @@ class _Page:
                         f'class="{style}" stroke-width="{width:g}"{more}/>')
 
     def arrow(self, x1, x2, y, style, colour):
-        """A message is a line, data a band."""
+        """Draws an arrow: a line for a message, a band for data."""
         way = 1 if x2 > x1 else -1
         if style in _DATA:
             self.line(x1, y, x2 - 12 * way, y, f"s-{colour}", 7, ' stroke-opacity="0.45"')
@@ -130,7 +130,7 @@ def _head(page, ladder):
 
 
 def _ladder(page, ladder):
-    """The card and the lifelines are behind what decides how long they are."""
+    """Draws a ladder. The card and the lifelines lie behind the rungs, which decide how long they are."""
     top, before = page.y, page.out
     page.out = []
     _head(page, ladder)

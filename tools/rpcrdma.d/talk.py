@@ -21,7 +21,7 @@ _OVER, _REGIONS = 16, 4096
 
 
 class Region(typing.NamedTuple):
-    """What an R_key is good for. @since: when that was said"""
+    """Memory that an R_key gives access to. @since: when that was said"""
     kind: str
     offset: int
     length: int
@@ -73,7 +73,7 @@ class Rpc:  # pylint: disable=too-many-instance-attributes
 
 
 def duration(nanoseconds):
-    """As a person reads it"""
+    """Returns a duration as a person reads it."""
     for unit, size in ("s", 1_000_000_000), ("ms", 1_000_000):
         if abs(nanoseconds) >= 10 * size:
             return f"{nanoseconds / size:.1f} {unit}"
@@ -81,7 +81,7 @@ def duration(nanoseconds):
 
 
 def _explains(send, before):
-    """Is this the call of a reply before it, or does it offer the memory of an access before it?"""
+    """Says whether this is the call of a reply before it, or offers the memory of an access before it."""
     message = send.message
     if message is None or before is before.rpc.call:
         return False
@@ -93,8 +93,8 @@ def _explains(send, before):
 
 
 class Talk:
-    """Takes operations in their order; ready() has the RPCs that are over, in that of the calls;
-    or, @at_once, in that of their ends, as soon as they are over, and nothing else."""
+    """Takes operations in their order. ready() has the RPCs that are over, in the order of the calls; or, with
+    @at_once, in the order of their ends, as soon as they are over, and nothing else."""
 
     def __init__(self, at_once=False):
         self.at_once = at_once
@@ -107,7 +107,7 @@ class Talk:
         self.stray = None
 
     def take(self, operation):
-        """The operations that were judged: mostly this one alone"""
+        """Returns the operations that were judged: in most cases this one alone."""
         self.seen += 1
         rpc = self._read(operation) if operation.kind == SEND else None
         self.links.take(operation)
@@ -138,7 +138,7 @@ class Talk:
 
     @staticmethod
     def _listen(operation):
-        """Is all there that its side has sent until now?"""
+        """Notes whether the capture has all that the operation's side has sent until now."""
         connection, side = operation.connection, operation.side
         if operation.gap:
             if connection.begun is not None or side in connection.heard:
@@ -158,8 +158,8 @@ class Talk:
 
     @staticmethod
     def _judge(operation, side, check, *arguments):
-        """By all that @side has said until now. That nothing of it is missing shows when it goes
-        on; what a module says of itself is complete."""
+        """Judges an operation by all that @side has said until now. Only what comes next shows that nothing of
+        it is missing; what a module says of itself is complete."""
         before = len(operation.faults)
         check(operation, *arguments)
         faults = operation.faults[before:]
@@ -199,7 +199,7 @@ class Talk:
 
     @staticmethod
     def _forget(rpc):
-        """What was given out is only there for those that refer to it."""
+        """Drops what is needed no more of an RPC that was given out; only others that refer to it still use it."""
         rpc.operations = []
         if rpc.ended is not None:
             rpc.call = rpc.reply = None
@@ -219,7 +219,7 @@ class Talk:
         rpc.seen = self.seen
 
     def _file(self, operation, rpc):
-        """With its RPC, or with others that have none."""
+        """Adds an operation to its RPC, or to others that belong to none."""
         if rpc is not None and not rpc.given:
             rpc.take(operation)
             rpc.seen = self.seen
@@ -236,7 +236,8 @@ class Talk:
 
     @staticmethod
     def _read(send):
-        """Its header, and the RPC message behind it; and whose it is, by what that says."""
+        """Decodes the header of a Send, and the RPC message behind it, and notes which side sent it, by their
+        contents."""
         message = send.message = header.decode(send.data)
         if message is None or message.type not in (MSG, NOMSG):
             return None
@@ -267,7 +268,7 @@ class Talk:
                 self._call(send, rpc)
 
     def _unreadable(self, send):
-        """Of another version, or broken: it may be a call all the same."""
+        """Takes a message of another version, or a broken one: it may be a call all the same."""
         self.unread += 1
         connection, message = send.connection, send.message
         if message is None:
@@ -297,7 +298,7 @@ class Talk:
         return asked
 
     def _open(self, send, rpc):
-        """A call, and the memory that it offers."""
+        """Begins an RPC with its call, and notes the memory that the call offers."""
         connection, side, message = send.connection, send.side, send.message
         self.rpcs += 1
         call = self._new(connection, side, message.xid)
@@ -320,7 +321,7 @@ class Talk:
 
     @staticmethod
     def _offer(rpc, send, kind, segments):
-        """A peer may have one R_key for all of its memory."""
+        """Notes the memory that a message offers. A peer may have one R_key for all of its memory."""
         regions = rpc.connection.regions
         for s in segments:
             known = regions.get((send.side, s.handle), [])
@@ -413,8 +414,9 @@ class Talk:
 
     @staticmethod
     def _region(operation):
-        """What the peer has offered with this R_key, best where that is under way and it begins;
-        then where it is whole, or begins, at least; of several the last one."""
+        """Returns the memory that the peer has offered with this R_key: best a region of an RPC under way that
+        begins where the access does; else one that contains the access, or begins there; of several the last
+        one."""
         regions = operation.connection.regions.get((other(operation.side), operation.handle), ())
         return max(regions, default=None, key=lambda r: (
             r.rpc.ended is None and r.begins(operation), r.has(operation), r.begins(operation),
@@ -422,7 +424,7 @@ class Talk:
 
     @staticmethod
     def _lateness(operation, region):
-        """How the RPC was over before it, or "" """
+        """Says how the RPC of a region was over before the access, or returns ""."""
         rpc = region.rpc
         if rpc.ended is not None and operation.time >= rpc.ended:
             return f"{duration(operation.time - rpc.ended)} after {rpc.ending}"
@@ -430,7 +432,7 @@ class Talk:
             region.kind != EXPOSED else ""
 
     def _access(self, operation):
-        """An RDMA Read or Write: whose memory is it, and may it be?"""
+        """Takes an RDMA Read or Write: finds the memory that it accesses, and judges whether it may."""
         connection, owner = operation.connection, other(operation.side)
         region = self._region(operation)
         known = connection.has_all(owner, region.since) if region else connection.known
@@ -458,7 +460,7 @@ class Talk:
 
     @staticmethod
     def _whole(operation, rpc):
-        """What is read from the beginning of a Position Zero Read chunk is the RPC message."""
+        """Decodes the RPC message in data that were read from the beginning of a Position Zero Read chunk."""
         exposed = rpc.reply is not None
         reads = (rpc.reply if exposed else rpc.call).message.reads
         first = next((s for s in reads if s.position == 0), None)

@@ -21,7 +21,7 @@ _DATA = ("response", "write")
 
 
 def needs_ascii(encoding):
-    """It does not have what is drawn here."""
+    """Says whether an encoding lacks the characters that are drawn here."""
     try:
         "".join([*_BOX.values(), "µ"]).encode(encoding)
     except UnicodeEncodeError:
@@ -30,7 +30,8 @@ def needs_ascii(encoding):
 
 
 class Terminal:
-    """@colour, @ascii: as asked for; @width: of the terminal unless it is given"""
+    """Draws ladders as text. @colour, @ascii_only: as asked for; @width: that of the terminal unless it is
+    given"""
 
     def __init__(self, colour=False, ascii_only=False, width=None):
         width = width or shutil.get_terminal_size((100, 24)).columns
@@ -73,7 +74,7 @@ class Terminal:
         return f"{self.text(text):>{_MARGIN - 2}} "
 
     def _below(self, lines):
-        """(kind, text), so that each fits between the lifelines."""
+        """Yields (kind, text), so that each text fits between the lifelines."""
         for kind, text in lines:
             indent = _INDENT[kind]
             head = f"{self.glyphs['bad']} " if kind == FAULT else ""
@@ -97,7 +98,7 @@ class Terminal:
                 f"{life}{self.paint(style, text)}{room}{life}"
 
     def ladder(self, ladder):
-        """Lines, an empty one last"""
+        """Yields the lines of a ladder, and an empty one last."""
         yield from self.title(ladder.title, ladder.facts, ladder.bad)
         yield from self.ends(ladder.ends)
         for rung in ladder.rungs:

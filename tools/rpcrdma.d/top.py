@@ -42,7 +42,7 @@ def _times(text):
 
 
 def grown(new, old):
-    """What the counters of a connection grew by. None of them shrinks."""
+    """Returns by how much the counters of a connection have grown. None of them shrinks."""
     found = {name: max(0, new.get(name, 0) - old.get(name, 0)) for name in blocks.COUNTERS}
     before = old.get("latency_ns", {})
     found["latency_ns"] = {bound: count - before.get(bound, 0)

@@ -61,12 +61,12 @@ def number(text):
 
 
 def innermost(text):
-    """Of a column that has one for each tunnel around the packet, too."""
+    """Returns the value of the innermost packet from a column that has one for each tunnel around it, too."""
     return text.rpartition(",")[2]
 
 
 def numbers(text):
-    """Of a column that has one for each unit in the frame."""
+    """Returns the numbers of a column that has one for each unit in the frame."""
     return [int(part, 0) for part in text.split(",")] if text else []
 
 
@@ -79,7 +79,7 @@ def octets(text):
 
 
 def is_cut(row):
-    """The capture has less of the frame than there was."""
+    """Says whether the capture has less of the frame than there was."""
     return number(row["frame.cap_len"]) < number(row["frame.len"])
 
 
@@ -101,8 +101,8 @@ def command(capture):
 
 
 def _open(path):
-    """What tshark is to read, and its standard input, or None: ours. A pipe is opened here, and
-    once: nobody could open it again."""
+    """Returns the file that tshark has to read, and its standard input, or None for ours. A pipe is opened
+    here, and only once: it cannot be opened again."""
     if shutil.which("tshark") is None:
         raise Problem("tshark is not installed: apt-get install tshark")
     if path == "-":
@@ -165,7 +165,7 @@ class Capture:
             raise Problem(f"{self.path}: {self.damage}, and there is no RDMA before that")
 
     def close(self):
-        """Also before its end: whoever has seen enough goes."""
+        """Ends tshark, also before the end of the capture, when enough was seen."""
         if self._child.poll() is None:
             self._child.kill()
         self._child.stdout.close()

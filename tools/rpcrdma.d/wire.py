@@ -106,7 +106,8 @@ class Reader:
         yield from self.iwarp.rest()
 
     def _time(self, text):
-        """A frame without one counts as if it had come right behind the one before it."""
+        """Returns the time of a frame. A frame without a time counts as if it had come right behind the frame
+        before it."""
         if text:
             self.time = nanoseconds(text)
         else:
@@ -123,12 +124,12 @@ class Reader:
             yield _TIMELESS[self.timeless == 1].format(self.timeless)
 
     def damage(self):
-        """Why not all is shown, or "" """
+        """Says why not all is shown, or returns ""."""
         damage = self.capture.damage
         return damage and f"{self.capture.path}: {damage}; what comes before that is shown"
 
     def nothing(self, rpcs):
-        """What is wrong with what was read to its end, or None"""
+        """Says what is wrong with a capture that was read to its end, or returns None."""
         if not self.frames:
             return f"{self.capture.path}: no RDMA in it: neither RoCE nor InfiniBand, nor " \
                 "iWARP from its connections' beginning on"
@@ -140,7 +141,7 @@ class Reader:
 
     @staticmethod
     def _taken(layer, row, time):
-        """Of a frame that was captured in part, fields may be missing."""
+        """Has a layer take a row. Fields may be missing from a frame that was captured in part."""
         if layer is None:
             return []
         try:
@@ -153,7 +154,7 @@ class Reader:
 
 
 class Choice:
-    """Which RPCs are wanted, and whether there can be more."""
+    """Selects the RPCs that are wanted, and says whether there can be more."""
 
     def __init__(self, options):
         self.options = options
@@ -174,7 +175,7 @@ class Choice:
         return True
 
     def is_over(self, time, zero):
-        """Nothing that comes now is wanted."""
+        """Says whether nothing that comes now is wanted."""
         o = self.options
         late = o.end is not None and zero is not None and time is not None and \
             (time - zero) / 1_000_000_000 > o.end + 5
@@ -236,7 +237,7 @@ class Timeline(Text):
 
 
 class Json:
-    """An object a line."""
+    """Prints an object a line."""
 
     @staticmethod
     def rpc(rpc, zero):
@@ -248,7 +249,7 @@ class Json:
 
 
 def report(rpc, zero):
-    """What --json says of an RPC"""
+    """Returns what --json says of an RPC."""
     return {
         "connection": rpc.connection.number, "transport": rpc.connection.transport,
         "client": rpc.connection.addresses.get("client"),
@@ -289,7 +290,7 @@ def _header(message):
 
 
 class Count:
-    """What is said at the end."""
+    """Counts for the line at the end."""
 
     def __init__(self):
         self.shown = self.broken = self.calls = 0
@@ -309,7 +310,7 @@ class Count:
 
 
 def follow(reader, talk, choice, outputs, count):
-    """All of the capture, or as much of it as is wanted."""
+    """Reads all of the capture, or as much of it as is wanted."""
     for operation in reader.operations():
         for judged in talk.take(operation):
             draw(judged, choice.options, outputs, reader.zero)
@@ -321,7 +322,7 @@ def follow(reader, talk, choice, outputs, count):
 
 
 def draw(operation, options, outputs, zero):
-    """On a timeline"""
+    """Draws an operation on a timeline."""
     for output in outputs:
         if hasattr(output, "operation") and operation.rpc is not None and \
                 wants(options, operation, zero):
@@ -345,7 +346,7 @@ def give(rpcs, choice, outputs, count, zero):
 
 
 def judge(reader, talk, count, complete):
-    """The exit status; says what is wrong with what was read."""
+    """Prints what is wrong with what was read. Returns the exit status."""
     damage = reader.damage()
     if damage:
         warn(damage)
