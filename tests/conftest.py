@@ -24,8 +24,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Tests in a file that is not called test_*.py, or in a folder that pytest.ini does not have,
-    would never run."""
+    """Fails if tests are in a file that is not called test_*.py, or in a folder that pytest.ini does not have:
+    they would never run."""
     folders = [TESTS / name for name in config.getini("testpaths")]
     for path in TESTS.rglob("*.py"):
         if _TEST.search(path.read_text("utf-8")):
@@ -36,7 +36,7 @@ def pytest_configure(config):
 
 
 def pytest_make_parametrize_id(val, argname):
-    """A list of words is named by these, and not by its number."""
+    """Names a parameter that is a list of words by these words, and not by its number."""
     if val == "" or isinstance(val, list) and all(isinstance(word, str) for word in val):
         return " ".join(val) or f"no {argname}"
     return None
@@ -44,7 +44,7 @@ def pytest_make_parametrize_id(val, argname):
 
 @pytest.fixture
 def same(request):
-    """same(got, path): the text is that of the file. With --write it is written there."""
+    """same(got, path): asserts that the text is that of the file. With --write the text is written there."""
     def compare(got, path):
         if request.config.getoption("--write"):
             path.write_text(got, "utf-8")

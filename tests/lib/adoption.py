@@ -14,7 +14,7 @@ COLLECTED = ("compat", "conformance-rules", "cost-rules", "coverage-rules", "doc
 
 
 def _files(name, results):
-    """Pairs of a file and its results."""
+    """Returns pairs of a file of tests/expected and its results."""
     if name.startswith("capture"):
         files = {}
         for result in results:
@@ -24,7 +24,8 @@ def _files(name, results):
 
 
 def adopt_parts(logs, names):
-    """Returns the exit status: 1 if a part has failed, whose results are not taken."""
+    """Adopts the results of parts. Returns the exit status: 1 if a part has failed, whose results are not
+    taken."""
     status = 0
     for name in names:
         path = logs / name / "verdict"

@@ -38,7 +38,7 @@ class Module:
         return any(PARTNER.fullmatch(word) for word in self.words.get(name, ()))
 
     def faults(self, folder):
-        """(function, text) of each barrier in @folder that has no partner"""
+        """Yields (function, text) of each barrier in @folder that has no partner."""
         for path, source in self.sources.items():
             if path.startswith(folder + "/"):
                 for index, token in enumerate(source.code):
@@ -54,7 +54,7 @@ class Module:
 
 
 def comment_above(text, at):
-    """The comment that ends right above the line of @at, or is in that line"""
+    """Returns the comment that ends right above the line of @at, or is in that line."""
     start = text.rfind("\n", 0, at) + 1
     found = ""
     for match in TOKEN.finditer(text, 0, text.find("\n", at)):
@@ -64,7 +64,7 @@ def comment_above(text, at):
 
 
 def partners(comment):
-    """The functions behind "pairs with" """
+    """Returns the functions that a comment names behind "pairs with"."""
     words = " ".join(re.sub(r"^\s*\*", " ", comment, flags=re.M).split())
     _, _, behind = re.sub("Pairs with", "pairs with", words).partition("pairs with")
     return re.findall(r"(\w+)\(\)", behind)

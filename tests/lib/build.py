@@ -16,7 +16,7 @@ import usage
 
 
 def build(kind, words):
-    """True if it could be had."""
+    """Builds one kind. Returns True if that succeeds."""
     if kind == "kunit":
         return machine.make("kunit", f"TEST_KERNEL={words[0]}")
     if kind == "fuzz":

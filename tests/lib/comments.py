@@ -56,19 +56,19 @@ class Name(typing.NamedTuple):
 
 
 def prefixes(guide):
-    """Those of members, by the table of names in developing.rst"""
+    """Returns the prefixes of members, by the table of names in developing.rst."""
     found = set(re.findall(r"^``\w+``  +(\w+?)\\?_  ", guide, flags=re.M))
     return found
 
 
 def member_pattern(found):
-    """A member, and perhaps a member of that"""
+    """Returns a pattern for a member, and perhaps a member of that member."""
     return re.compile(rf"(?<![\w/])((?:{'|'.join(sorted(found))})_[a-z]\w*)((?:(?:\.|->)\w+)*)"
                       r"(?![\w*(]|/\w)")
 
 
 def comments(text):
-    """(line, text) of each comment"""
+    """Yields (line, text) of each comment."""
     for match in TOKEN.finditer(text):
         if match.lastgroup == "comment":
             yield text.count("\n", 0, match.start()) + 1, match[0]
@@ -78,7 +78,7 @@ def comments(text):
 
 
 def bare(text):
-    """The code, without comments and texts"""
+    """Returns the code without comments and string literals."""
     def without(match):
         if match.lastgroup == "directive":
             return re.sub(r"/\*.*?\*/|//[^\n]*", " ", match[0], flags=re.S)
@@ -87,7 +87,7 @@ def bare(text):
 
 
 class Tree:
-    """What is in the code of the tree at @top."""
+    """The names in the code of the tree at @top."""
 
     def __init__(self, top=TOP):
         self.top = top
@@ -112,7 +112,7 @@ class Tree:
 
     @functools.lru_cache(None)
     def words(self, folder, called):
-        """Those in the code that a comment in @folder may mean; @called: behind which is "(" """
+        """Returns the words of the code that a comment in @folder may mean. @called: only words before "("."""
         code = "\n".join(text for path, text in self.code.items()
                          if path.startswith(MEANT.get(folder, FOLDERS)))
         return set(re.findall(r"\b\w+(?=\s*\()" if called else r"\w+", code))
@@ -128,7 +128,7 @@ class Tree:
         return False
 
     def knows(self, word, folder, called=False):
-        """An event is defined under a name that lacks "trace_"."""
+        """Says whether a word is known. An event is defined under a name that lacks "trace_"."""
         return word in self.words(folder, called) or self.is_linux(word) or \
             word.startswith("trace_") and word.removeprefix("trace_") in self.words(folder, False)
 
@@ -139,7 +139,7 @@ class Tree:
         return name in self.basenames or self.is_linux(name)
 
     def unknown(self, text, folder):
-        """(place in @text, kind, name) of what is not in the source"""
+        """Yields (place in @text, kind, name) of each name that is not in the source."""
         for match in FILE.finditer(text):
             if not self.has_file(match[1]):
                 yield match.start(1), "file", match[1]
@@ -161,7 +161,7 @@ class Tree:
                 yield match.start(1), "name", match[1]
 
     def wrong(self, paths):
-        """The unknown names in the comments of @paths, as Names, each place once"""
+        """Yields the unknown names in the comments of @paths, as Names, each place once."""
         for path in paths:
             name = path.relative_to(self.top).as_posix()
             for line, text in comments(path.read_text("utf-8")):
@@ -173,7 +173,7 @@ class Tree:
 
 
 def read(top=TOP):
-    """The files whose comments are read"""
+    """Returns the files whose comments are read."""
     return [path for folder in READ for suffix in SUFFIXES
             for path in sorted((top / folder).rglob("*" + suffix))
             if path.relative_to(top).as_posix() not in NOT_READ]

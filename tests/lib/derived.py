@@ -41,8 +41,8 @@ MUTATION = re.compile(r"^#if(?:def|ndef) (\w+)", re.M)
 
 
 class Case(typing.NamedTuple):
-    """@base: suite.case, of the file at @path. @names: as they are reported, one for each of
-    @rows if it has a table."""
+    """A case of KUnit. @base: suite.case, of the file at @path. @names: the names that are reported, one for
+    each of @rows if the case has a table."""
     base: str
     path: str
     names: tuple
@@ -50,7 +50,8 @@ class Case(typing.NamedTuple):
 
 
 class Scenario(typing.NamedTuple):
-    """@requirements: which it names. @known: why ours does something else, if it does."""
+    """A scenario of the raw wire peer. @requirements: those that it names. @known: why ours does something
+    else, if it does."""
     name: str
     side: str
     requirements: list
@@ -58,7 +59,7 @@ class Scenario(typing.NamedTuple):
 
 
 class Tests:
-    """Of the tree at @top. @wrong: what could not be read."""
+    """The tests of the tree at @top. @wrong: texts about tables that could not be read."""
 
     def __init__(self, top=TOP):
         self.top = pathlib.Path(top)
@@ -69,7 +70,8 @@ class Tests:
                 for pattern in patterns for path in sorted(self.top.glob(pattern))}
 
     def _rows(self, base, read, *arguments):
-        """What @read gives; if it cannot, the case is there, and something is wrong."""
+        """Returns the rows that @read gives. If it cannot read them, the case still counts, and a fault is
+        noted."""
         try:
             return read(*arguments)
         except Unreadable as fault:
@@ -113,7 +115,7 @@ class Tests:
     # ---- KUnit ----
 
     def kunit(self, module=None):
-        """Of all modules, or of one."""
+        """Returns the cases of all modules, or of one."""
         tables = Tables(self._files("tests/kunit/**/*.[ch]", "tests/provider/*.[ch]"))
         cases = []
         for path, text in self._files("tests/kunit/**/*.c").items():
@@ -171,14 +173,14 @@ class Tests:
         return found
 
     def recorded(self):
-        """Operations whose cost is compared with what is recorded"""
+        """Returns the operations whose cost is compared with recorded figures."""
         lines = (self.top / "tests/cost/recorded.txt").read_text("ascii").splitlines()
         return list(dict.fromkeys(line.partition("  ")[0] for line in lines
                                   if not line.startswith(("#", "compiler  "))))
 
 
 def mutations(text):
-    """Those of a model that its code knows, behind the comment at its top."""
+    """Returns the mutations of a model that its code has, behind the comment at its top."""
     return set(MUTATION.findall(text.partition("\n */\n")[2]))
 
 
@@ -200,7 +202,7 @@ PARTS = {
 
 @functools.cache
 def names(file):
-    """(the names of a part, what is wrong), or None if they are in the file."""
+    """Returns (the names of a part, texts of faults), or None if the names are in the file."""
     if file not in PARTS:
         return None
     tests = Tests()

@@ -16,7 +16,7 @@ FOLDER = TOP / "tests/expected"
 
 
 def is_part(file):
-    """Does anybody say what has to run?"""
+    """Says whether the sources or a file tell what has to run."""
     return file in derived.PARTS or (FOLDER / file).is_file()
 
 
@@ -37,7 +37,7 @@ class Expected:
 
     @staticmethod
     def _lines(file):
-        """Pairs of a name, and whether it may be skipped."""
+        """Yields pairs of a name, and whether it may be skipped."""
         path = FOLDER / file
         # Where there is no file, whatever runs is not expected.
         for line in path.read_text("utf-8").splitlines() if path.exists() else ():
@@ -63,7 +63,7 @@ class Expected:
                 self.may_skip.add(name)
 
     def faults(self, results):
-        """What speaks against @results, as pairs of a name and a text."""
+        """Yields the faults of @results, as pairs of a name and a text."""
         for text in self.wrong:
             yield "expected", text
         got = collections.Counter(r.name for r in results)
@@ -82,7 +82,7 @@ SPDX = "# SPDX-License-Identifier: GPL-2.0-only"
 
 
 def _comments(path):
-    """{name: the comment lines before it}"""
+    """Returns {name: the comment lines before it}."""
     comments, held = {}, []
     for line in path.read_text("utf-8").splitlines() if path.exists() else []:
         if line.startswith("#"):
@@ -93,8 +93,8 @@ def _comments(path):
 
 
 def adopt(file, results):
-    """Writes @file anew from @results. What was skipped may be skipped from then on:
-    whoever commits that says in a comment why. Comments stay before their names."""
+    """Writes @file anew from @results. A check that was skipped may be skipped from then on: a person who
+    commits that says in a comment why. Comments stay before their names."""
     path = FOLDER / file
     comments = _comments(path)
     may_skip = Expected(file).may_skip if path.exists() else set()

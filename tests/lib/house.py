@@ -36,7 +36,7 @@ CIRCLE_FILES = {"xprtrdma": 9, "svcrdma": 13, "common": 0, "include/rpcrdma": 0}
 
 
 def sized(text):
-    """(lines with code, lines with comment only)"""
+    """Returns (number of lines with code, number of lines with comment only)."""
     code, comment, number = set(), set(), 1
     for match in TOKEN.finditer(text):
         lines = range(number, number + match[0].count("\n") + 1)
@@ -76,8 +76,8 @@ class File:
 
     @staticmethod
     def _declarations(source):
-        """The name before the first bracket of what ends with a semicolon, outside of braces
-        other than those of extern "C" """
+        """Yields the names of declared functions: the word before the first bracket of a declaration that ends
+        with a semicolon, outside of braces other than those of extern "C"."""
         start = 0
         for index, token in enumerate(source.code):
             if token.text in (";", "{", "}") and token.kind == "sign":
@@ -93,7 +93,7 @@ class File:
 
 
 def _is_outside(source, index):
-    """Of structs, and of parameters"""
+    """Says whether a token is outside of structs and parameters."""
     opened = source.inside[index]
     return opened is None or source.code[opened - 1].kind == "text"
 
@@ -116,13 +116,13 @@ class House:
         return sum(file.code for file in self.files)
 
     def users(self, header):
-        """{declared function: how many files use it that neither define nor declare it}"""
+        """Returns {declared function: how many files use it that neither define nor declare it}."""
         return {name: sum(name in file.words and name not in file.calls and
                           name not in file.declared for file in self.files)
                 for name in header.declared}
 
     def edges(self, folder):
-        """{C file: {C file of the folder: its functions that the former calls}}"""
+        """Returns {C file: {C file of the folder: the functions of the latter that the former calls}}."""
         files = [file for file in self.of(folder) if not file.is_header]
         inline = {name: calls for file in self.of(folder) if file.is_header
                   for name, calls in file.calls.items()}
@@ -144,7 +144,7 @@ class House:
         return found
 
     def circles(self, folder):
-        """The sets of files that are in a circle, the largest first"""
+        """Returns the sets of files that are in a circle, the largest first."""
         edges = self.edges(folder)
         reached = {file: _reach(file, edges) for file in edges}
         circles = {frozenset(other for other in reached[file] if file in reached[other])
@@ -152,7 +152,7 @@ class House:
         return sorted(circles, key=len, reverse=True)
 
     def faults(self):
-        """What exceeds a limit, as texts"""
+        """Yields the limits that are exceeded, as texts."""
         paths = (path for folder in EVERYWHERE for suffix in SUFFIXES
                  for path in sorted((self.top / folder).rglob("*" + suffix)))
         for path in paths:
@@ -170,7 +170,7 @@ class House:
 
 
 def _reach(file, edges):
-    """What @file comes to in one step or more"""
+    """Returns the files that @file calls, directly or through others."""
     seen, ahead = set(), set(edges[file])
     while ahead:
         other = ahead.pop()
@@ -188,7 +188,7 @@ def table(head, rows):
 
 
 def _share(values, part):
-    """The value below which @part of them are"""
+    """Returns the value below which a share @part of the values lies."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(part * len(ordered)))] if ordered else 0
 

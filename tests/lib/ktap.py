@@ -23,7 +23,7 @@ SAID = 40
 
 
 class Parser:
-    """kunit_parser of a kernel's source: @tree is that of tests/kernel/build."""
+    """The parser kunit_parser of a kernel's source; @tree is that of tests/kernel/build."""
 
     def __init__(self, tree):
         folder = str(pathlib.Path(tree) / "source/tools/testing/kunit")
@@ -38,7 +38,7 @@ class Parser:
             sys.path.remove(folder)
 
     def parse(self, document):
-        """(its tree of tests, what the parser complains of)"""
+        """Returns (the tree of tests in a document, the complaints of the parser)."""
         # That of 7.3 wants to be told who prints, that of 6.12 knows.
         more = [self.printer] if self.module.parse_run_tests.__code__.co_argcount > 1 else []
         tree = self.module.parse_run_tests(document, *more)
@@ -49,7 +49,7 @@ class Parser:
 
 
 def documents(lines):
-    """The KTAP of each module, without what the kernel puts before a line"""
+    """Yields the KTAP of each module, without the prefix that the kernel puts before a line."""
     document = None
     for line in lines:
         line = STAMP.sub("", line.rstrip("\r\n"))
@@ -64,14 +64,14 @@ def documents(lines):
 
 
 def _said(test):
-    """What a case has said, without the lines that KUnit writes of each"""
+    """Returns the messages of a case, without the lines that KUnit writes for each case."""
     lines = [line.strip() for line in test.log if not re.match(r"\s*# (Subtest|module|\S+: pass):?",
                                                                line)]
     return "\n    ".join(lines[:SAID])
 
 
 def _leaves(test, name):
-    """A test without tests below it, or each of these"""
+    """Yields a test that has no tests below it, or each of those below."""
     if not test.subtests:
         yield test, name
     for below in test.subtests:
@@ -87,7 +87,7 @@ def _result(test, name):
 
 
 def read(lines, tree, take, fault):
-    """Calls @take for each result, and @fault for what is wrong with the log itself."""
+    """Calls @take for each result, and @fault for each fault of the log itself."""
     parser, count = Parser(tree), 0
     for document in documents(lines):
         if "1..0" in document[:2]:  # a filter that takes no suite of this module

@@ -46,7 +46,7 @@ class Ledger:
         self.results.append(result)
 
     def say(self, name, faults=(), note=""):
-        """Counts and prints a check of this process's own."""
+        """Counts and prints a check that this process has done itself."""
         faults = list(faults)
         why = faults[0] + (f", and {len(faults) - 1} more" if faults[1:] else "") if faults else ""
         self.take(Result(name, FAIL if faults else PASS, why))
@@ -56,8 +56,8 @@ class Ledger:
         self.faults.append(text)
 
     def run(self, command, reader="lines", echo=True, name=None, **options):
-        """Runs @command and reads the results that it prints. Its status counts.
-        @echo: print its lines, too; or a function that does."""
+        """Runs @command and reads the results that it prints. Its exit status counts, too. @echo: print its
+        lines, or a function that prints them."""
         name = name or pathlib.Path(str(command[0])).name
         failed = sum(r.verdict == FAIL for r in self.results)
         parser = formats.READERS[reader](self.take, self.fault) if reader else None
@@ -85,7 +85,7 @@ class Ledger:
         return status
 
     def verdict(self):
-        """(passed, failures, skipped): a number, and two lists of texts."""
+        """Returns (passed, failures, skipped): a number, and two lists of texts."""
         failures = [f"{r.name}: {r.why}" for r in self.results if r.verdict == FAIL]
         # Of one report, the first lines will do.
         failures += list(dict.fromkeys(self.faults))[:10]
@@ -101,7 +101,7 @@ class Ledger:
         return sum(r.verdict == PASS for r in self.results), failures, skipped
 
     def finish(self, verbose=True):
-        """Prints and keeps the verdict. Returns the exit status: 0 if nothing failed."""
+        """Prints and saves the verdict. Returns the exit status: 0 if nothing failed."""
         passed, failures, skipped = self.verdict()
         if verbose:
             say_all("skipped: ", skipped)
@@ -116,7 +116,7 @@ class Ledger:
 
 
 def say_all(head, texts, most=30):
-    """A line for each of @texts; what is one too many is only counted."""
+    """Prints a line for each of @texts, for at most @most of them; the others are only counted."""
     for text in texts[:most]:
         print(f"{head}{text}")
     if texts[most:]:
@@ -128,7 +128,7 @@ def last_line(passed, failed, skipped):
 
 
 def save(path, verdict):
-    """In one step: half a verdict is none."""
+    """Writes a verdict in one step, so that nobody reads half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_suffix(".part")
     scratch.write_text(json.dumps(verdict), "utf-8")
@@ -136,7 +136,7 @@ def save(path, verdict):
 
 
 def load(path, run):
-    """The verdict at @path, if it is of this run, or None."""
+    """Returns the verdict at @path, or None if it is missing or of another run."""
     try:
         verdict = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):

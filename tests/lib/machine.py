@@ -15,7 +15,7 @@ LIGHT = ("--engine", "uml", "--kernel", "um-light")
 
 
 def variant(kernel):
-    """What tests/kernel/build calls it: um-light is um-debug, booted otherwise."""
+    """Returns the name of a kernel for tests/kernel/build: um-light is um-debug, booted with other arguments."""
     return "um-debug" if kernel == "um-light" else kernel
 
 
@@ -24,15 +24,15 @@ def engine(kernel):
 
 
 def vm(*options, command=()):
-    """The command line of scripts/vm. scripts/coverage says by RPCRDMA_GCOV where machines are
-    to leave what gcov has counted."""
+    """Returns the command line of scripts/vm. With RPCRDMA_GCOV, scripts/coverage says where machines have to
+    leave the counters of gcov."""
     gcov = os.environ.get("RPCRDMA_GCOV")
     counters = ["--gcov", gcov] if gcov else []
     return [VM, *options, *counters, *(["--", *command] if command else [])]
 
 
 def make(*arguments):
-    """Runs make, whoever called: its flags are not for this one. True if all is well."""
+    """Runs make, without the flags of a make that runs this program. Returns True if it succeeds."""
     env = {k: v for k, v in os.environ.items()
            if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     return not subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "--no-print-directory",
@@ -41,18 +41,18 @@ def make(*arguments):
 
 
 def kernel_tree(kernel):
-    """The build tree of a kernel of tests/kernel/build, or None if it does not build."""
+    """Returns the build tree of a kernel of tests/kernel/build, or None if it does not build."""
     result = subprocess.run([TOP / "tests/kernel/build", variant(kernel)], check=False,
                             stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
     return None if result.returncode else pathlib.Path(result.stdout.strip())
 
 
 def kernel_release(tree):
-    """The release of a build tree"""
+    """Returns the release of a build tree."""
     return (tree / "include/config/kernel.release").read_text("ascii").strip()
 
 
 def succeeds(command):
-    """Runs it, with its output to the person who waits."""
+    """Runs a command, whose output goes to the person who waits. Returns True if it succeeds."""
     return not subprocess.run([str(c) for c in command], cwd=TOP, stdin=subprocess.DEVNULL,
                               stdout=sys.stderr, check=False).returncode

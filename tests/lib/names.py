@@ -26,7 +26,7 @@ def printed():
 
 
 def described(text):
-    """The first column of each table, but for its heading."""
+    """Returns the first column of each table, without its heading."""
     names, in_table = set(), False
     for line in text.splitlines():
         if re.fullmatch(r"=+  =+", line):

@@ -27,8 +27,8 @@ CHILDREN = set()
 
 
 def stop(*_):
-    """When meson's time is over, a command gets SIGINT and may clean up: it is in a process group of
-    its own, since machines take longer to end than meson waits."""
+    """Ends the commands by SIGINT when meson's time is over, so that they can clean up. Each is in a process
+    group of its own, since machines take longer to end than meson waits."""
     for child in CHILDREN:
         try:
             os.killpg(child.pid, signal.SIGINT)
@@ -38,13 +38,13 @@ def stop(*_):
 
 
 def end_with_children():
-    """Who is ended from now on ends what it has begun: no machine runs on."""
+    """From now on, a signal that ends this process also ends its commands: no machine runs on."""
     for number in signal.SIGTERM, signal.SIGINT:
         signal.signal(number, stop)
 
 
 def run(command, folder):
-    """Runs it, with its output in @folder. Returns (its verdict or None, its exit status)."""
+    """Runs a command, with its output in @folder. Returns (its verdict or None, its exit status)."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     number = ledger.RUN or str(time.time_ns())
@@ -60,7 +60,7 @@ def run(command, folder):
 
 
 def faults(verdict, status):
-    """What speaks against the part itself"""
+    """Returns the faults of the part itself."""
     if not verdict:
         return [f"the command returned {status}, without a verdict"]
     if (status != 0) != bool(verdict["failures"]):
@@ -69,13 +69,13 @@ def faults(verdict, status):
 
 
 def play(command, folder):
-    """Runs it, and returns what has failed."""
+    """Runs a command, and returns its failures."""
     verdict, status = run(command, folder)
     return [*(verdict["failures"] if verdict else ()), *faults(verdict, status)]
 
 
 def lines(name, verdict, status):
-    """TAP: a line for each check, as it counts"""
+    """Yields TAP: a line for each check, with its result."""
     verdict_faults = faults(verdict, status)
     verdict = verdict or {"results": [], "failures": [], "skipped": []}
     said = [("ok", r.name) for r in verdict["results"] if r.verdict == PASS]

@@ -11,15 +11,15 @@ PASS, FAIL, SKIP = "PASS", "FAIL", "SKIP"
 
 
 class Result(typing.NamedTuple):
-    """One check, and how it went. @why is empty for one that passed."""
+    """One check, and its verdict. @why is empty for a check that passed."""
     name: str
     verdict: str
     why: str = ""
 
 
 class Lines:
-    """`PASS name`, `PASS name: a note`, `FAIL name: why`, `SKIP name: why`. Behind a
-    name may stand how long it took: ` (12 s)`."""
+    """Reads the lines `PASS name`, `PASS name: a note`, `FAIL name: why`, `SKIP name: why`. The time that a
+    check took may stand behind its name: ` (12 s)`."""
 
     LINE = re.compile(r"^(PASS|FAIL|SKIP) (.*)$")
     TOOK = re.compile(r" \(\d+ s\)$")
@@ -34,7 +34,7 @@ class Lines:
             self.take(Result(name, match[1], "" if match[1] == PASS else why))
 
     def finish(self):
-        """Lines have no end of their own: what is missing, the expectation knows."""
+        """Does nothing: such output has no end of its own, and Expected finds what is missing."""
 
 
 class GoogleTest:

@@ -11,8 +11,9 @@ import usage
 
 
 class Row(typing.NamedTuple):
-    """@seconds: that it takes, about; the longest begins first. @suite: the first of quick, test
-    and all that has it. @checks: of the worklist, if not all. @peer: they need the raw wire peer."""
+    """A row. @seconds: about the time that it takes; the longest begins first. @suite: the first of quick, test
+    and all that has it. @checks: those of the worklist that it runs, if not all. @peer: it needs the raw wire
+    peer."""
     name: str
     seconds: int
     scale: str
@@ -23,7 +24,7 @@ class Row(typing.NamedTuple):
 
     @property
     def kernel(self):
-        """Its name, as scripts/vm knows it"""
+        """Returns the name of the kernel, as scripts/vm knows it."""
         return self._option("--kernel", "um")
 
     def _option(self, name, default):
@@ -31,7 +32,7 @@ class Row(typing.NamedTuple):
         return words[words.index(name) + 1] if name in words else default
 
     def wants(self, name):
-        """Does it have the check @name, `VERSION CHECK` or `all CHECK`?"""
+        """Says whether the row runs the check @name, `VERSION CHECK` or `all CHECK`."""
         version, check = name.split()
         versions = self._option("--vers", "3,4.0,4.1,4.2").split(",")
         if versions == ["no"]:

@@ -44,7 +44,7 @@ class Site(typing.NamedTuple):
 
 
 def bare(text):
-    """C without comments and texts, in as many lines."""
+    """Returns C code without comments and string literals, with the same number of lines."""
     text = re.sub(r"/\*.*?\*/", lambda m: "\n" * m[0].count("\n"), text, flags=re.S)
     return re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
 
@@ -55,7 +55,7 @@ def sources(*patterns):
 
 
 def defined(texts):
-    """What the tree defines or declares itself."""
+    """Returns the names that the tree itself defines or declares."""
     own = set()
     for text in texts:
         own |= set(re.findall(r"^\s*#\s*define\s+(\w+)", text, flags=re.M))
@@ -65,13 +65,13 @@ def defined(texts):
 
 
 def modules():
-    """The text of what is in the modules, but for the tracepoints."""
+    """Returns the texts of the modules' files, without the tracepoints."""
     found = sources(*[f"{folder}/*.[ch]" for folder in FOLDERS])
     return {path: text for path, text in found.items() if path.stem != "trace"}
 
 
 def called(texts):
-    """The kernel's functions that are called, as name: [(file, line)]."""
+    """Returns the kernel's functions that the texts call, as name: [(file, line)]."""
     own = defined([*texts.values(), *sources("include/rpcrdma/*.h").values()])
     compat = listed()
     names = collections.defaultdict(list)
@@ -86,7 +86,7 @@ def called(texts):
 
 
 def listed():
-    """calls.txt as {name: reason, or None for what can be refused}"""
+    """Returns calls.txt as {name: reason, or None for a call that can be refused}."""
     calls, reason = {}, None
     text = re.sub(r"^#.*\n", "", (FAULT / "calls.txt").read_text("utf-8"), flags=re.M)
     for part in re.split(r"(\[[^\]]+\])", text):
@@ -98,7 +98,7 @@ def listed():
 
 
 def check_source():
-    """What is wrong with calls.txt and sites.h, as texts."""
+    """Yields the faults of calls.txt and sites.h, as texts."""
     names, calls = called(modules()), listed()
     macros = set(re.findall(r"^#define (\w+)\(", (FAULT / "sites.h").read_text("utf-8"),
                             flags=re.M)) - {"FAULT_SITE"}
@@ -115,7 +115,7 @@ def check_source():
 
 
 def read_table(lines):
-    """The sites that a machine has printed; the last time counts."""
+    """Returns the sites that a machine has printed; the last table counts."""
     found = {}
     for line in lines:
         if match := LINE.search(line):
@@ -126,7 +126,7 @@ def read_table(lines):
 
 
 def reasons():
-    """unreached.txt as {file:function:call: reason}"""
+    """Returns unreached.txt as {file:function:call: reason}."""
     found = {}
     for line in (FAULT / "unreached.txt").read_text("utf-8").splitlines():
         if line and not line.startswith("#"):
@@ -136,7 +136,7 @@ def reasons():
 
 
 def check_table(sites):
-    """What is wrong with the sites of a run, as texts."""
+    """Yields the faults of the sites of a run, as texts."""
     refused = {name for name, reason in listed().items() if reason is None}
     wanted = collections.Counter(
         (file, name) for name, places in called(modules()).items() if name in refused

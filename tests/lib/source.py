@@ -25,7 +25,7 @@ ASSIGN = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
 
 
 class Token(typing.NamedTuple):
-    """@at: its place in the text."""
+    """A token. @at: its place in the text."""
     kind: str
     text: str
     at: int
@@ -36,8 +36,8 @@ class Token(typing.NamedTuple):
 
 
 class Function(typing.NamedTuple):
-    """@first, @last: the indices of its name and of the brace that ends it; @line and @end:
-    their lines."""
+    """A function with a body. @first, @last: the indices of its name and of the brace that ends it; @line and
+    @end: their lines."""
     name: str
     first: int
     last: int
@@ -50,10 +50,9 @@ class Function(typing.NamedTuple):
 
 
 class Source:
-    """The code of a file: tokens without spaces, comments and directives. Of each token:
-    @pair, the bracket that belongs to a bracket; @inside, the index of the bracket that it is in,
-    or None; @function, the name of the function in whose body it is, or None. @blocks: the
-    braces that hold statements."""
+    """The code of a file: tokens without spaces, comments and directives. Each token has @pair, the bracket
+    that belongs to a bracket; @inside, the index of the bracket that it is in, or None; @function, the name of
+    the function in whose body it is, or None. @blocks: the braces that hold statements."""
 
     def __init__(self, text):
         self.text = text
@@ -73,7 +72,7 @@ class Source:
         return 0 <= index < len(self.code) and self.code[index].kind == "word"
 
     def spaced(self, index):
-        """As operators are that have two sides."""
+        """Says whether spaces surround the token, as they do with a binary operator."""
         token = self.code[index]
         return self.text[token.at - 1] in " \t\n" and self.text[token.end] in " \t\n"
 
@@ -98,7 +97,7 @@ class Source:
                 stack.append(index)
 
     def _header(self, brace):
-        """The name of the function whose body @brace opens, as an index, or None."""
+        """Returns the index of the name of the function whose body @brace opens, or None."""
         index, found = brace - 1, None
         while self.is_at(index, *BEHIND):
             index -= 1
@@ -111,7 +110,7 @@ class Source:
         return found
 
     def functions(self):
-        """The functions that have a body, as Functions, in their order"""
+        """Yields the functions that have a body, as Functions, in their order."""
         for brace in sorted(self.blocks):
             if self.function[brace] is None and brace in self.pair:
                 first, last = self._header(brace), self.pair[brace]
@@ -119,12 +118,12 @@ class Source:
                                self.line(last))
 
     def words(self, function):
-        """The words in the body of a Function"""
+        """Returns the words in the body of a Function."""
         return {token.text for token in self.code[function.first + 1:function.last]
                 if token.kind == "word"}
 
     def calls(self, function):
-        """The words in its body behind which is "(" """
+        """Returns the words before "(" in the body of a Function."""
         return {self.code[index].text for index in range(function.first + 1, function.last)
                 if self.is_word(index) and self.is_at(index + 1, "(")}
 
@@ -141,7 +140,7 @@ class Source:
         return self.is_word(before) and not self.is_at(before, "return", "sizeof")
 
     def starts_statement(self, index):
-        """A label is none: what is behind it is one."""
+        """Says whether a statement begins at @index. A label is no statement, but one follows it."""
         if self.inside[index] not in self.blocks or self.is_at(index, "{", "}", ";"):
             return False
         before = index - 1
@@ -167,7 +166,7 @@ class Source:
         return index == colon - 2 and self.is_word(colon - 1) and not self.is_at(index, "?")
 
     def end_of(self, start):
-        """The semicolon that ends the statement at @start, or None: it is a loop, or a block."""
+        """Returns the semicolon that ends the statement at @start, or None if this is a loop or a block."""
         index = start
         while not self.is_at(index, ";", *CLOSE):
             if self.is_at(index, "{") and index in self.blocks and self._controls_block(index):
@@ -179,7 +178,7 @@ class Source:
         return self.is_at(brace - 1, ")") and self._controls(self.pair[brace - 1] - 1)
 
     def head(self, start):
-        """What stands before the first assignment, call or initializer: a range of indices."""
+        """Returns the indices before the first assignment, call or initializer, as a range."""
         index = start
         while index < len(self.code) and \
                 not self.is_at(index, "(", "{", ";", "++", "--", *ASSIGN):
@@ -197,9 +196,9 @@ class Source:
         return False
 
     def between(self, opened):
-        """The indices between a bracket and its pair."""
+        """Returns the indices between a bracket and its pair."""
         return range(opened + 1, self.pair[opened])
 
     def top_level(self, opened):
-        """Those that are in no further bracket."""
+        """Returns the indices between a bracket and its pair that are in no further bracket."""
         return [i for i in self.between(opened) if self.inside[i] == opened]

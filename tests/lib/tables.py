@@ -19,7 +19,7 @@ INCLUDE = re.compile(r'^#include "(.*?)"', re.M)
 
 
 class Unreadable(Exception):
-    """Says what cannot be read."""
+    """A table cannot be read; the text says why."""
 
 
 def without_comments(text):
@@ -27,7 +27,7 @@ def without_comments(text):
 
 
 def inside(text, begin):
-    """What stands between the bracket at @begin and the one that closes it."""
+    """Returns the text between the bracket at @begin and the one that closes it."""
     depth = 0
     for match in PUNCTUATION.finditer(text, begin):
         depth += (match[0] in "{([") - (match[0] in "})]")
@@ -37,7 +37,7 @@ def inside(text, begin):
 
 
 def elements(text):
-    """@text between its commas, but for those in brackets."""
+    """Returns the parts of @text between its commas; commas in brackets do not count."""
     depth, begin, found = 0, 0, []
     for match in PUNCTUATION.finditer(text):
         depth += (match[0] in "{([") - (match[0] in "})]")
@@ -49,12 +49,12 @@ def elements(text):
 
 
 def literal(text):
-    """The value of adjacent string literals."""
+    """Returns the value of adjacent string literals."""
     return re.sub(r"\\(.)", r"\1", "".join(t[1:-1] for t in re.findall(TEXT, text)))
 
 
 class Tables:
-    """Those of some files: @texts is {path: text}."""
+    """The tables of some files: @texts is {path: text}."""
 
     def __init__(self, texts):
         self.texts = {path: without_comments(text) for path, text in texts.items()}
@@ -64,20 +64,20 @@ class Tables:
                 self.arrays.setdefault(match[1], {}).setdefault(path, []).append(match)
 
     def rows(self, name, path):
-        """The names of the rows of the array @name, as the file at @path sees it."""
+        """Returns the names of the rows of the array @name, as the file at @path sees it."""
         homes = self.arrays.get(name, {})
         home = path if path in homes else next(iter(homes), None)
         found = homes.get(path) or [m for matches in homes.values() for m in matches]
         return self.names(self._only(found, name, path), home)
 
     def names(self, text, path):
-        """The names of the rows in @text, which stands between the braces of a table."""
+        """Returns the names of the rows in @text, which stands between the braces of a table."""
         text = DIRECTIVE.sub("", text)
         return [name for row in elements(text) if re.sub(r"\s", "", row) != "{}"
                 for name in self._names_of(row, path)]
 
     def returned(self, function, path):
-        """Of the table in a function that returns it."""
+        """Returns the names of the rows of the table in a function that returns it."""
         body = self._found(rf"\b{function}\(\)\s*(?={{)", f"{function}()", path)
         table = re.search(r"=\s*(?={)", body)
         if not table:
@@ -85,11 +85,11 @@ class Tables:
         return self.names(inside(body, table.end()), path)
 
     def arrays_in(self, text):
-        """The names in @text that are arrays."""
+        """Returns the names in @text that are arrays."""
         return [word for word in dict.fromkeys(re.findall(r"\w+", text)) if word in self.arrays]
 
     def _found(self, pattern, name, path):
-        """What follows @pattern in braces: in the file itself, or else wherever it is."""
+        """Returns the text in braces behind @pattern: that of the file itself, or else of any other file."""
         own = list(re.finditer(pattern, self.texts[path]))
         return self._only(own or [m for text in self.texts.values()
                                   for m in re.finditer(pattern, text)], name, path)
@@ -113,7 +113,7 @@ class Tables:
         raise Unreadable(f"{path}: a row without a name: {' '.join(row.split())[:60]}")
 
     def _macro(self, name, arguments, path):
-        """What NAME or NAME(arguments) stands for, or None."""
+        """Returns the expansion of NAME or NAME(arguments), or None."""
         macro = next(filter(None, (re.search(
             rf"^#\s*define {name}(?:\((.*?)\))?[ \t\\]((?:[^\n]*\\\n)*[^\n]*)", text, re.M)
             for text in self._seen(path))), None)
@@ -129,7 +129,7 @@ class Tables:
         return body
 
     def _seen(self, path):
-        """The texts of the file and of the files beside it that it includes."""
+        """Returns the texts of the file and of the files beside it that it includes."""
         todo, seen = [path], []
         while todo:
             path = todo.pop(0)

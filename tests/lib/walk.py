@@ -43,7 +43,7 @@ LINE = re.compile(r"((?:  )*)(\w+) +(\S+)(?: +(\[[^]]+\]))?")
 
 
 class Call(typing.NamedTuple):
-    """A line. @by: how it is entered, if its caller does not name it."""
+    """A line of a list. @by: how the function is entered, if its caller does not name it."""
     number: int
     depth: int
     name: str
@@ -56,7 +56,7 @@ class Unreadable(Exception):
 
 
 def read(text):
-    """The calls of a list"""
+    """Returns the calls of a list."""
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -81,20 +81,20 @@ class Tree:
 
     @functools.lru_cache(None)
     def functions(self, file):
-        """{name: [Function]}: several have the same name in C++"""
+        """Returns {name: [Function]}: in C++ several have the same name."""
         source, found = self._source(file), {}
         for function in source.functions() if source else ():
             found.setdefault(function.name, []).append(function)
         return found
 
     def names(self, call, word):
-        """Does the body of the function of @call have the word?"""
+        """Says whether the body of the function of @call has the word."""
         source = self._source(call.file)
         return any(word in source.words(function)
                    for function in self.functions(call.file).get(call.name, ()))
 
     def only_casts(self, name, file):
-        """Is container_of() all that the function does?"""
+        """Says whether the function does nothing but container_of()."""
         source = self._source(file)
         return any(re.fullmatch(r".*\{ return container_of \( .* \) ; \}",
                                 " ".join(token.text for token in source.code[function.first:function.last + 1]))
@@ -105,7 +105,7 @@ class Tree:
         return max((function.length for function in found), default=0)
 
     def faults(self, calls):
-        """What is wrong with a list, as texts"""
+        """Yields the faults of a list, as texts."""
         callers = []
         for call in calls:
             if call.depth > len(callers):
@@ -144,7 +144,7 @@ class Tree:
                 for path in sorted((self.top / folder).glob("*" + suffix))]
 
     def _where(self, name, file):
-        """The file that defines what is called so in @file, or None"""
+        """Returns the file that defines the function which @file calls by this name, or None."""
         side = pathlib.PurePath(file).parts[0]
         seen = {"include": ("include",), "common": ("common", "include")}.get(
             side, (side, "common", "include"))
@@ -155,7 +155,7 @@ class Tree:
         return places[0] if places else None
 
     def _called(self, name, file):
-        """(function, file) of each that a body has a call of, in its order, once"""
+        """Returns (function, file) for each function that a body calls, in the order of the calls, once."""
         source, found = self._source(file), {}
         for function in self.functions(file).get(name, ())[:1]:
             for index in range(function.first + 1, function.last):
@@ -168,14 +168,14 @@ class Tree:
         return found.items()
 
     def expand(self, name, file, without, above=()):
-        """The lines of a draft"""
+        """Yields the lines of a draft."""
         yield f"{'  ' * len(above) + name:<60}  {file}"
         for word, where in self._called(name, file):
             if word not in above and f"{name}>{word}" not in without:
                 yield from self.expand(word, where, without, (*above, name))
 
     def left_out(self, calls):
-        """The calls that are in the bodies and not in the list, as texts"""
+        """Yields the calls that are in the bodies and not in the list, as texts."""
         for number, call in enumerate(calls):
             below = itertools.takewhile(lambda other, call=call: other.depth > call.depth,
                                         calls[number + 1:])

@@ -64,14 +64,15 @@ class Console:
         return self.fatal and not was_fatal
 
     def close(self):
-        """The machine has ended: what it did not end with a newline counts, too."""
+        """Takes the rest of the log when the machine has ended: a last line without a newline counts, too."""
         self.poll()
         self._take(self._rest.decode(errors="replace").rstrip())
         self._rest = b""
         self._race(self.races.close())
 
     def _race(self, report):
-        """Whether there is a report, and whether it counts, its stacks say: see races.py."""
+        """Adds a report of KCSAN that counts: whether there is one, and whether it counts, its stacks say; see
+        races.py."""
         if report:
             self.reports.append(report)
 
@@ -92,14 +93,14 @@ class Console:
         self.fatal = self.fatal or bool(FATAL.search(line))
 
     def tail(self, count):
-        """The last lines of the log."""
+        """Returns the last lines of the log."""
         if not self.path.exists():
             return []
         text = self.path.read_bytes()[-65536:].decode(errors="replace")
         return [line.rstrip() for line in text.splitlines()][-count:]
 
     def around_first_report(self, count):
-        """The lines from the first report on, or none."""
+        """Returns the lines from the first report on, or none."""
         if not self.reports:
             return []
         lines = self.path.read_bytes().decode(errors="replace").splitlines()

@@ -16,13 +16,14 @@ SUSPENDED = 15  # seconds: less than a kernel takes for a processor that hangs
 
 
 def _running(process):
-    """Seconds that the threads of a process have had a processor"""
+    """Returns the seconds for which the threads of a process have had a processor."""
     return sum(int((thread / "schedstat").read_text().split()[0])
                for thread in (process / "task").iterdir()) / NANOSECONDS
 
 
 def processor_time(session, proc=pathlib.Path("/proc")):
-    """Seconds of all processes of a @session; of those that have ended, if they were waited for."""
+    """Returns the processor time of all processes of a @session in seconds. A process that has ended counts if
+    its parent has waited for it."""
     seconds = 0.0
     for process in proc.iterdir():
         if not process.name.isdigit():
@@ -38,7 +39,7 @@ def processor_time(session, proc=pathlib.Path("/proc")):
 
 
 class GuestRequests:
-    """@nodes by their roles; @kill and @boot do it to a node."""
+    """The requests of all nodes. @nodes by their roles; @kill and @boot act on a node."""
 
     def __init__(self, nodes, kill, boot):
         self.nodes = {node.role: node for node in nodes}
@@ -66,7 +67,8 @@ class GuestRequests:
 
     @staticmethod
     def _suspend(node):
-        """Not the group of processes: user-mode Linux would see that those of its guest stop."""
+        """Stops the first process of a node for a while, and not its group: user-mode Linux would notice that
+        the processes of its guest stop."""
         os.kill(node.process.pid, signal.SIGSTOP)
         try:
             time.sleep(SUSPENDED)
@@ -79,7 +81,7 @@ class GuestRequests:
 
     @staticmethod
     def _write(path, text):
-        """As a whole, for whoever waits for the file."""
+        """Writes a file in one step, for a guest that waits for it."""
         new = path.with_suffix(".new")
         new.write_text(text, encoding="ascii")
         new.rename(path)

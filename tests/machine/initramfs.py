@@ -9,7 +9,7 @@ from plan import PlanError
 
 
 def _needed_modules(kernel, names):
-    """Files of @names and what they depend on, in the order to load them."""
+    """Returns the files of @names and of the modules that they depend on, in the order to load them."""
     files = []
     for name in names:
         result = subprocess.run(

@@ -18,9 +18,9 @@ LIGHT = ("kmemleak=off", "lockdep.prove_locking=0", "no_debug_objects", "stack_d
 
 @dataclasses.dataclass
 class Kernel:
-    """A kernel to boot. @modules holds modules of a kernel that has no folder
-    in /lib/modules; @root is where it has one; @make_args are for `make modules`, and
-    @make_in is in front of it. @files: the guest's, if not the host's. @arguments: of its own."""
+    """A kernel to boot. @modules holds modules of a kernel that has no folder in /lib/modules; @root is the
+    root with that folder; @make_args are for `make modules`, and @make_in is in front of it. @files: the
+    guest's files, if not the host's. @arguments: more arguments for the kernel."""
     name: str
     release: str
     image: pathlib.Path
@@ -37,13 +37,14 @@ class Kernel:
 
     @property
     def has_memory(self):
-        """tests/provider is for Linux 6.12 and later: ib_core asks other functions of a device."""
+        """Says whether the kernel can have tests/provider, which is for Linux 6.12 and later: before that,
+        ib_core asks other functions of a device."""
         return [int(n) for n in re.findall(r"\d+", self.release)[:2]] >= [6, 12]
 
 
 def releases(root, series="", flavour=""):
-    """The Debian kernels in @root: of a series such as 6.12, or of any, and of a flavour such as rt,
-    or of none."""
+    """Returns the Debian kernels in @root: of a series such as 6.12, or of any, and of a flavour such as rt, or
+    of none."""
     pattern = re.compile(rf"{re.escape(series) or '[0-9.]+'}\.\d+(-\d[^-]*|\+[^-]+)?"
                          rf"{f'-{flavour}' if flavour else ''}-(amd64|s390x)")
     folder = root / "lib/modules"
@@ -52,7 +53,7 @@ def releases(root, series="", flavour=""):
 
 
 def newest(root, series="", flavour=""):
-    """The newest of them"""
+    """Returns the newest of the releases()."""
     found = releases(root, series, flavour)
     if not found:
         raise PlanError(f"no kernel image {series} is installed "
@@ -61,7 +62,7 @@ def newest(root, series="", flavour=""):
 
 
 def _stock(series):
-    """One of this machine's."""
+    """Returns a kernel of this machine."""
     release = newest(pathlib.Path("/"), series)
     return Kernel(name=series, release=release,
                   image=pathlib.Path("/boot") / f"vmlinuz-{release}",
@@ -69,7 +70,7 @@ def _stock(series):
 
 
 def _of_root(series, root, flavour=""):
-    """One that a root of another Debian has, to boot together with the rest of that root."""
+    """Returns a kernel of the root of another Debian, to boot together with the rest of that root."""
     release = newest(root, series or "", flavour)
     image = root / "lib/modules" / release / "vmlinuz"
     if not image.exists():
@@ -83,8 +84,8 @@ ROOTS = {"7.3": "trixie", "6.1": "bookworm", "6.12-rt": "trixie-rt", "7.3-rt": "
 
 
 def _of_suite(name, top):
-    """That of another Debian release, or a flavour, with the compiler of that release. What is in
-    its backports when the root is made may be newer than @name says."""
+    """Returns the kernel of another Debian release, or of a flavour, with the compiler of that release. The
+    kernel in its backports when the root is made may be newer than @name says."""
     root = ROOTS[name]
     command = top / "tests/machine/debian-root"
     path = _path([command, root], f"there is no root of Debian's {root}")
@@ -93,7 +94,7 @@ def _of_suite(name, top):
 
 
 def _path(command, complaint):
-    """The one that @command prints."""
+    """Returns the path that @command prints."""
     result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if result.returncode:
         raise PlanError(complaint)
@@ -101,20 +102,20 @@ def _path(command, complaint):
 
 
 def _files(machine, top):
-    """Those of a Debian of another architecture"""
+    """Returns the files of a Debian of another architecture."""
     return _path([top / "tests/machine/foreign-root", machine.files],
                  f"there are no files of a Debian of {machine.files}")
 
 
 def _of_s390x(top):
-    """Debian's own kernel, on the files that come with it."""
+    """Returns Debian's own kernel for s390x, on the files that come with it."""
     files = _files(S390X, top)
     return dataclasses.replace(_of_root(None, files), name="s390x", machine=S390X, files=files,
                                make_args=["TEST_KERNEL=s390x"])
 
 
 def _built(variant, top):
-    """A kernel of tests/kernel/build, which builds it when it is not there."""
+    """Returns a kernel of tests/kernel/build, which builds it when it is not there."""
     tree = _path([top / "tests/kernel/build", variant], f"the {variant} kernel does not build")
     release = (tree / "include/config/kernel.release").read_text(encoding="ascii").strip()
     kernel = Kernel(name=variant, release=release, image=tree / "vmlinux",
@@ -128,8 +129,8 @@ def _built(variant, top):
 
 
 def find(engine, name, top, root=None):
-    """The kernel called @name for @engine; None is the default one. With @root, its series
-    among those of that root."""
+    """Returns the kernel called @name for @engine; None is the default one. With @root, it is one of that
+    series in the root."""
     if root:
         if engine == "uml":
             raise PlanError("--root is for qemu")

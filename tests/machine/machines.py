@@ -9,9 +9,9 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """@options of @program, of the Debian @package; @bus ends the names of its devices; the
-    guest's kernel has its @console; @files: the Debian architecture of what the guest runs,
-    if not the host's."""
+    """A kind of machine. @options of @program, of the Debian @package; @bus ends the names of its devices; the
+    guest's kernel has its @console; @files: the Debian architecture of the guest's programs, if not the host's.
+    """
     program: str
     package: str
     options: tuple

@@ -15,14 +15,14 @@ INDEX_SOURCES = ("modules.builtin", "modules.builtin.modinfo", "modules.order")
 
 
 def _side_modules(plan, role):
-    """The kinds of modules that the sides of a machine run."""
+    """Returns the kinds of modules that the sides of a machine run."""
     sides = {"client": [plan.client], "server": [plan.server],
              "both": [plan.client, plan.server]}
     return sides[role]
 
 
 def _copy_built(plan, tree):
-    """A kernel of our own has no folder in /lib/modules."""
+    """Copies the modules of a kernel of our own, which has no folder in /lib/modules."""
     (tree / "kernel").mkdir()
     for module in (plan.kernel.modules / "modules").glob("*.ko"):
         shutil.copy(module, tree / "kernel")
@@ -30,8 +30,8 @@ def _copy_built(plan, tree):
 
 
 def _copy_stripped(module, target):
-    """Nine tenths of it tell a debugger where things are, and a guest reads every byte. Another
-    architecture's stays as it is."""
+    """Copies a module without the data for a debugger, which are nine tenths of it: a guest reads every byte. A
+    module of another architecture stays as it is."""
     done = subprocess.run(["strip", "--strip-debug", "-o", target, module], check=False,
                           stderr=subprocess.DEVNULL)
     if done.returncode:
@@ -48,7 +48,7 @@ def _copy_ours(plan, tree, names):
 
 
 def prepare(plan, role, node_dir):
-    """Fills @node_dir/modules, or does nothing if the guest's are right."""
+    """Fills @node_dir/modules, or does nothing if the modules of the guest's root are right."""
     ours = [*OURS] if "ours" in _side_modules(plan, role) else []
     if plan.provider == "memory":
         ours += PROVIDER

@@ -17,7 +17,7 @@ class PlanError(Exception):
 
 
 class Plan:
-    """Options of one run. Attributes that are not set here are the options."""
+    """The options of one run. Attributes that are not set here are the options."""
 
     def __init__(self, options, top, kernel):
         self.__dict__.update(vars(options))
@@ -81,8 +81,8 @@ class Plan:
 
     @property
     def nodes(self):
-        """Roles of the machines. The in-tree module registers both sides, so
-        ours and the in-tree one cannot share a kernel."""
+        """Returns the roles of the machines. The in-tree module registers both sides, so our module and the
+        in-tree one cannot share a kernel."""
         mixed = {self.client, self.server} == {"ours", "in-tree"}
         return ["server", "client"] if mixed or self.two or self.capture else ["both"]
 
@@ -92,8 +92,8 @@ class Plan:
             self.top / "build" / self.kernel.release
 
     def guest_config(self, role, shared, boot):
-        """Settings of one machine, as a shell file that the guest reads. @boot: it boots for
-        the first time, the second, and so on."""
+        """Returns the settings of one machine, as a shell file that the guest reads. @boot: the number of this
+        boot, from 1."""
         settings = {
             "ROLE": role,
             "BOOT": boot,
@@ -129,7 +129,7 @@ class Plan:
         return "\n".join(lines) + "\n"
 
     def command_text(self):
-        """One word is a line for the shell; several are a command as it is."""
+        """Returns the command for the shell: one word is a line for the shell, several are a command as it is."""
         if len(self.command) == 1:
             return self.command[0]
         return shlex.join(self.command)

@@ -26,7 +26,7 @@ ICOUNT_TSC_KHZ = 1_000_000
 
 
 def _host_tsc_khz():
-    """The rate of this machine's time stamp counter, which guests see."""
+    """Returns the rate of this machine's time stamp counter, which guests see."""
     if platform.machine() != "x86_64":
         return None
     # rdtsc; shl rdx, 32; or rax, rdx; ret
@@ -38,7 +38,8 @@ def _host_tsc_khz():
     rdtsc = ctypes.CFUNCTYPE(ctypes.c_uint64)(address)
 
     def both():
-        """At the same time: of many looks the one with the least in between"""
+        """Reads the clock and the counter at the same time: of many tries, takes the one with the least time in
+        between."""
         looks = []
         for _ in range(100):
             before, ticks = time.monotonic_ns(), rdtsc()
@@ -117,7 +118,8 @@ class Qemu:
                 *self._share("vm", node_dir)]
 
     def _link(self, role):
-        """Datagrams on unix sockets; a TCP link costs 45 ms for each 4 KiB read."""
+        """Returns the options for a link of datagrams on unix sockets; a TCP link costs 45 ms for each 4 KiB
+        read."""
         other = "client" if role == "server" else "server"
         mac = "02:00:0a:09:00:01" if role == "server" else "02:00:0a:09:00:02"
         return [

@@ -51,7 +51,7 @@ class Races:
         return None
 
     def close(self):
-        """The same for a report that has no end: the machine may have died of what it says."""
+        """Returns the same for a report that has no end: the machine may have died of the reported fault."""
         title, self._title = self._title, None
         if title is None:
             return None
@@ -63,21 +63,21 @@ class Races:
         return None
 
     def _is_ours(self):
-        """One without a function that can be read may be."""
+        """Says whether a report is ours. A report without a function that can be read may be."""
         if not self._stacks or not all(self._stacks):
             return True
         return any(OURS.fullmatch(self._module(stack)) for stack in self._stacks)
 
     @staticmethod
     def _module(stack):
-        """Whose access it is: a module's name, or nothing for the kernel itself."""
+        """Returns the module that does an access, or "" for the kernel itself."""
         for name, module in stack:
             if module or not FOR_CALLER.match(name):
                 return module
         return ""
 
     def summary(self):
-        """One line, or nothing."""
+        """Returns one line about reports that are not ours, or nothing."""
         if not self.stock:
             return ""
         names = ", ".join(f"{name} {count}" for name, count in self.stock.most_common())

@@ -63,7 +63,7 @@ class Uml:
             stderr=console)
 
     def _drain(self, role):
-        """What was sent to a machine that was off is lost."""
+        """Drops data that were sent to a machine that was off."""
         end = self.cable[role]
         try:
             while end.recv(1 << 16, socket.MSG_DONTWAIT):
@@ -75,14 +75,15 @@ class Uml:
         return self.plan.shell and role != "server"
 
     def _link(self, role):
-        """A pair of sockets: a cable that needs nothing of the host. The
+        """Returns the options for a link over a pair of sockets: a cable that needs nothing of the host. The
         transport "bess" needs a third process that listens."""
         return (f"vec0:transport=fd,fd={self.cable[role].fileno()},depth=128,gro=0,"
                 f"mtu={self.plan.mtu},mac={_mac(role)}")
 
 
 def _processors(process):
-    """Those of the first process of a machine in user mode; of another process, none"""
+    """Returns the processors that the first process of a machine in user mode may use; none for another
+    process."""
     number = int(process.name)
     try:
         if os.readlink(process / "exe").endswith("/vmlinux") and os.getsid(number) == number:
@@ -93,14 +94,14 @@ def _processors(process):
 
 
 def _quietest():
-    """The processor that has fewest machines; one of these"""
+    """Returns one of the processors that have the fewest machines."""
     used = [_processors(process) for process in pathlib.Path("/proc").iterdir()
             if process.name.isdigit()]
     return min(os.sched_getaffinity(0), key=lambda cpu: (used.count({cpu}), random.random()))
 
 
 def _cable():
-    """One end for each machine, with room for bursts."""
+    """Makes a pair of sockets, one end for each machine, with room for bursts."""
     ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     for end in ends:
         end.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, 4 << 20)

@@ -24,7 +24,7 @@ def receive_bytes(connection, count):
 
 
 def receive(connection):
-    """A message is its length in 4 bytes, then itself."""
+    """Returns a message. It is sent as its length in 4 bytes, then the message itself."""
     length = struct.unpack("!I", receive_bytes(connection, 4))[0]
     return receive_bytes(connection, length)
 
