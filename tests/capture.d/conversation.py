@@ -11,7 +11,7 @@ SLOTS, GRANT = 128, 128
 
 
 class Conversation:
-    """Holds the messages of a capture against RFC 8166: those from @mine, by all of them."""
+    """Checks the messages of a capture by RFC 8166: those from the sides in @mine, by all rules."""
 
     def __init__(self, mine=(CLIENT, SERVER)):
         self.mine = mine
@@ -53,13 +53,13 @@ class Conversation:
             self.take_call(m)
 
     def lost(self, m):
-        """Another connection came after this message, and no more on its own."""
+        """Says whether another connection came after this message, and no more on its own connection."""
         last = self.last[m.source, m.connection]
         return any(source == m.source and m.frame <= last < first
                    for (source, _), first in self.first.items())
 
     def unanswered(self):
-        """What is missing at the end, but for what was lost with a connection."""
+        """Yields the calls without a reply at the end, except those that were lost with a connection."""
         for m in self.calls.values():
             if not self.lost(m):
                 yield f"frame {m.frame}, XID {m.xid:#010x}: no reply"
@@ -134,7 +134,7 @@ class Conversation:
 
 
 class Refusals:
-    """What a client of bad habits is sent: RFC 8166 section 4.5. @xids: of calls."""
+    """Checks the answers to a client that breaks the rules: RFC 8166 section 4.5. @xids: those of its calls."""
 
     def __init__(self, xids):
         self.asked = set(xids)

@@ -25,7 +25,7 @@ def number(field):
 
 
 def tshark(capture, *arguments):
-    """Its standard output, as it comes."""
+    """Yields the standard output of tshark, as it comes."""
     command = ["tshark", "-n", "-r", str(capture), *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL) as process:
@@ -35,7 +35,7 @@ def tshark(capture, *arguments):
 
 
 def header(proto):
-    """Fields of a message in the order of the wire: (name, value)."""
+    """Yields the fields of a message in the order of the wire: (name, value)."""
     for field in proto.iter("field"):
         name = field.get("name")
         if name.startswith("rpcordma.") and field.get("value"):
@@ -78,7 +78,8 @@ def first(packet, name):
 
 
 def packets(capture, provider):
-    """Those with messages, but what the device below sends again: tshark knows that of TCP only."""
+    """Yields the packets with messages, without those that the device below sends again: tshark knows these of
+    TCP only."""
     sent = set()
     layers = f"frame ip infiniband tcp rpcordma {CONNECTION[provider].split('.', maxsplit=1)[0]}"
     for out in tshark(capture, "-Y", "rpcordma", "-T", "pdml", "-J", layers):
@@ -94,7 +95,7 @@ def packets(capture, provider):
 
 
 def messages(capture, provider):
-    """RPC-over-RDMA messages of a capture."""
+    """Yields the RPC-over-RDMA messages of a capture."""
     for packet, source, connection in packets(capture, provider):
         for proto in packet.iter("proto"):
             if proto.get("name") == "rpcordma":
@@ -102,7 +103,7 @@ def messages(capture, provider):
 
 
 def beginning(capture, frames):
-    """Its first frames, and the same with each of them sent again 5 ms later."""
+    """Returns two captures: the first frames of @capture, and the same with each frame sent again 5 ms later."""
     once, later, twice = (capture.with_suffix(s) for s in (".once", ".later", ".twice"))
     for command in (["editcap", "-r", capture, once, f"1-{frames}"],
                     ["editcap", "-t", "0.005", once, later],
@@ -112,7 +113,7 @@ def beginning(capture, frames):
 
 
 def sent_xids(capture):
-    """First words of what the client sent over rxe, whatever dissectors make of it."""
+    """Yields the first word of each message that the client sent over rxe, however dissectors read it."""
     base_header, send_only = 12, 4
     for out in tshark(capture, "-Y", f"ip.src == {CLIENT} && infiniband.bth.opcode == {send_only}",
                       "-T", "fields", "-e", "udp.payload"):
@@ -126,8 +127,8 @@ COLUMNS = ("frame.number", "frame.protocols", "_ws.expert.message", "tcp.stream"
 
 
 def broken_frames(capture, query):
-    """(number, protocols, text) of frames that no dissector could read to the end. tshark takes an
-    MPA request for a later message where it knows the port from another connection."""
+    """Returns (number, protocols, text) of frames that no dissector could read to the end. tshark takes an MPA
+    request for a later message where it knows the port from another connection."""
     reused, found = set(), []
     for out in tshark(capture, "-Y", f"(({BROKEN}) && {query}) || tcp.analysis.reused_ports",
                       "-T", "fields", *[word for c in COLUMNS for word in ("-e", c)]):
@@ -144,7 +145,7 @@ def broken_frames(capture, query):
 
 
 def malformed(capture, query=OURS):
-    """Kinds of them, with a frame of each."""
+    """Returns the kinds of malformed frames, with a frame of each."""
     kinds = {}
     for frame, protocols, text in broken_frames(capture, query):
         last = [p for p in protocols if p != "data"][-1]

@@ -10,7 +10,8 @@ from wire import Reader
 
 
 class Judgement:
-    """@faults: (frame, source, text); @headers: how often each; @written, @read: operations"""
+    """The judgement of "rpcrdma wire" on a capture. @faults: (frame, source, text); @headers: how often each
+    header came; @kinds: how many operations there were of each kind"""
 
     def __init__(self, capture):
         self.faults = []
@@ -24,7 +25,7 @@ class Judgement:
             self._count(talk.ready(everything=True))
 
     def _count(self, rpcs):
-        """When they are over: what a fault needs may come behind it."""
+        """Counts RPCs when they are over: the evidence of a fault may come behind the faulty message."""
         for rpc in rpcs:
             for operation in rpc.operations:
                 self._take(operation)
@@ -41,7 +42,7 @@ class Judgement:
         return [f"frame {frame}: {text}" for frame, source, text in self.faults if source in sides]
 
     def differs(self, theirs):
-        """From what tshark reads"""
+        """Yields the differences to the headers that tshark reads."""
         theirs = collections.Counter(key(m) for m in theirs)
         for who, more in (("the tool", self.headers - theirs), ("tshark", theirs - self.headers)):
             for xid, *rest in more:
@@ -49,7 +50,7 @@ class Judgement:
 
 
 def key(m):
-    """What a header says, whoever has read it"""
+    """Returns the contents of a header, in a form that does not depend on the program that has read it."""
     reply = None if m.reply is None else tuple(map(tuple, m.reply))
     return (m.xid, m.version, m.credits, m.type, m.error, tuple(map(tuple, m.reads)),
             tuple(tuple(map(tuple, w)) for w in m.writes), reply)

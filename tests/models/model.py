@@ -39,13 +39,13 @@ class Mutation(typing.NamedTuple):
 
 
 def is_defined(text, function):
-    """Is the function defined in the text of a C or C++ file? A prototype does not count."""
+    """Says whether the text of a C or C++ file defines the function. A prototype does not count."""
     return bool(re.search(rf"^[A-Za-z_][^;{{}}#]*\b{re.escape(function)}\([^;{{}}]*\)\s*\n?{{",
                           text, re.MULTILINE))
 
 
 class Model:
-    """One file."""
+    """A model, which is one file."""
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
@@ -77,19 +77,19 @@ class Model:
                 entry = file = None
 
     def property_at(self, line):
-        """Of the assert() in that line; or of the next one: in an inline spin does not count the
-        lines that a mutation leaves out."""
+        """Returns the property of the assert() in that line, or of the next one: in an inline, spin does not
+        count the lines that a mutation leaves out."""
         for text in self.lines[line - 1:line + 15]:
             if match := ASSERT.search(text):
                 return match[2]
         return f"line {line}"
 
     def may_be_out_of_reach(self, line):
-        """A mutation's, or one that says why: /* never: ... */"""
+        """Says whether a line may be unreached: it has a comment with the reason, /* never: ... */."""
         return "/* never: " in self.lines[line - 1]
 
     def faults(self):
-        """What is wrong with what it says of itself."""
+        """Yields the faults of what the model says of itself."""
         code = self.text.partition("\n */\n")[2]
         yield from self._part_faults(code)
         yield from self._property_faults(code)

@@ -25,8 +25,8 @@ NOT_COMPLETED = "Search not completed"
 
 
 class Found:
-    """@fault: why it says nothing; @errors: texts; @properties: those that do not hold;
-    @unreached: (line, text)"""
+    """The outcome of a search. @fault: the reason why it says nothing; @errors: texts; @properties: those that
+    do not hold; @unreached: (line, text)"""
 
     def __init__(self):
         self.fault, self.errors, self.properties, self.unreached = None, [], [], []
@@ -34,14 +34,14 @@ class Found:
         self.trail = None
 
     def note(self, mutation):
-        """For the line that says that all is well"""
+        """Returns the text for the line that reports success."""
         if mutation:
             return f"{self.properties[0]} fails, {self.states} states" if self.properties else ""
         return f"{self.states} states, depth {self.depth}"
 
     def take(self, output, name):
-        """What the program has printed; True: there is no more to be looked for. @name: what
-        gives an error's property its name."""
+        """Reads the output of a search. Returns True if there is no more to be looked for. @name: a function
+        that gives an error's property its name."""
         sums, stored = SUM.search(output), STORED.search(output)
         if CUT_SHORT.search(output):
             self.fault = f"the search was cut short: {CUT_SHORT.search(output)[0]}"
@@ -63,7 +63,7 @@ class Found:
 
 
 def _property(model, text, folder, mutation):
-    """Of an assert() the line is told by the steps to it only."""
+    """Returns the property that an error violates. Only the steps to a failed assert() tell its line."""
     if not text.startswith("assertion violated "):
         return END if text.startswith(("invalid end state", "non-progress cycle")) else text
     steps = _run(_spin(mutation, "-t", "-k", f"{model.path.name}.trail", str(model.path)), folder)
@@ -82,7 +82,7 @@ def _spin(mutation, *options):
 
 
 def search(model, mutation, folder, trail=False):
-    """Of @model with @mutation, or None; @folder is made for it."""
+    """Searches @model with @mutation, or without one if that is None; makes @folder for it."""
     folder.mkdir()
     found = Found()
     made = _run(_spin(mutation, "-a", str(model.path)), folder)
