@@ -34,7 +34,7 @@ SWITCHES = "context switches of an RPC"
 
 
 def build_plugin():
-    """True if it builds."""
+    """Builds the plugin. Returns True if that succeeds."""
     PLUGIN.parent.mkdir(exist_ok=True)
     return machine.succeeds(["gcc", "-std=c11", "-D_DEFAULT_SOURCE", "-O2", "-Wall", "-Wextra",
                              "-Wno-unused-parameter", "-fPIC", "-shared", "-fvisibility=hidden",
@@ -42,7 +42,7 @@ def build_plugin():
 
 
 def count(bench, options, guest, say=lambda line: None):
-    """What the @guest, a command, has counted: a list of report.Cost, or None."""
+    """Runs the @guest, a command, under the plugin. Returns what was counted as a list of report.Cost, or None."""
     if not build_plugin():
         bench.ledger.fault("the plugin does not build")
         return None
@@ -68,7 +68,7 @@ def _note(bench, part, costs, names):
 
 
 def counts(bench, which="all", operations=()):
-    """One operation at a time and many at once, on one processor"""
+    """Counts one operation at a time and many at once, on one processor."""
     costs = count(bench, ("--icount", "--caches"),
                   ["tests/cost/guest/counts.py", ",".join(bench.sides), ",".join(bench.versions),
                    str(bench.rounds), which, *operations])
@@ -78,7 +78,7 @@ def counts(bench, which="all", operations=()):
 
 
 def lines(bench):
-    """Many at once, on two processors, as fast as they are"""
+    """Counts cache lines that move when many operations run at once, on two processors, as fast as they are."""
     costs = count(bench, ("--smp", "2", "--caches"),
                   ["tests/cost/guest/counts.py", ",".join(bench.sides), ",".join(bench.versions),
                    str(bench.rounds), "at-once"])
@@ -87,7 +87,7 @@ def lines(bench):
 
 
 def connections(bench):
-    """Many connections of one server"""
+    """Counts the work of many connections of one server."""
     costs = count(bench, ("--icount",),
                   ["tests/cost/guest/connections.py", ",".join(bench.sides)],
                   bench.reader("connections"))

@@ -12,8 +12,8 @@ OURS, THEIRS = "ours", "in-tree"
 
 @dataclasses.dataclass
 class Figure:
-    """@part: of the bench; @setting: kernel, device and version of NFS; @operation; @name: what
-    was measured, with its unit; @values: a list by side; @more_is_better"""
+    """A figure. @part: of the bench; @setting: kernel, device and version of NFS; @operation; @name: the
+    measured quantity, with its unit; @values: a list by side; @more_is_better"""
     part: str
     setting: str
     operation: str
@@ -29,15 +29,15 @@ class Figure:
         return statistics.median(self.values[side])
 
     def spread(self, side):
-        """How far the values in the middle half are from each other, as a part of the median; of
-        three or fewer, all"""
+        """Returns how far the values in the middle half are apart, as a part of the median. Of three or fewer
+        values all count."""
         values = sorted(self.values[side])
         cut = len(values) // 4
         middle = statistics.median(values)
         return (values[-1 - cut] - values[cut]) / middle if middle else 0
 
     def ratio(self, side=OURS, base=THEIRS):
-        """The median of those of each round; None where one of them was not measured, or there is
+        """Returns the median of the ratios of each round, or None where a side was not measured, or there is
         nothing to divide by."""
         pairs = list(zip(self.values.get(side, ()), self.values.get(base, ())))
         if not pairs or not all(theirs for _, theirs in pairs):
@@ -59,18 +59,17 @@ class Figures:
         return iter(self._found.values())
 
     def note(self, key, side, value, more_is_better=False):
-        """@key: part, setting, operation, name"""
+        """Notes a value. @key: part, setting, operation, name"""
         figure = self._found.setdefault(key, Figure(*key, more_is_better=more_is_better))
         figure.values.setdefault(side, []).append(value)
 
     def note_line(self, part, setting, line):
-        """What a guest has said: a dict of side, operation, name, value and, where it is so,
-        more_is_better."""
+        """Notes a line of a guest: a dict of side, operation, name, value and perhaps more_is_better."""
         key = part, setting, line["operation"], line["name"]
         self.note(key, line["side"], line["value"], line.get("more_is_better", False))
 
     def tables(self):
-        """((part, setting, name), figures), each for one table"""
+        """Returns ((part, setting, name), figures) for each table."""
         found = {}
         for figure in self:
             found.setdefault((figure.part, figure.setting, figure.name), []).append(figure)
@@ -94,8 +93,7 @@ def _ratio(figure, side):
 
 
 def show(figures, wanted=""):
-    """Prints a table for each thing that was measured, or each whose name has the regular expression
-    @wanted."""
+    """Prints a table for each measured quantity, or for each whose name matches the regular expression @wanted."""
     for (part, setting, name), rows in figures.tables():
         if not re.search(wanted, name):
             continue

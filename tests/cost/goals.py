@@ -14,9 +14,9 @@ SMALL = r"GETATTR|4 KiB (read|write)|create|unlink"
 
 @dataclasses.dataclass
 class Goal:
-    """The figures of @part whose names and operations match; of @device, or of each. @each and @mean:
-    bounds of the ratio, the least where more is better. @beyond_spread: one that is within the spread of both
-    sides is none."""
+    """A goal for the figures of @part whose names and operations match; of @device, or of each. @each and
+    @mean: bounds of the ratio, the least where more is better. @beyond_spread: a miss within the spread of both
+    sides does not count."""
     name: str
     part: str
     figure: str
@@ -39,7 +39,7 @@ class Goal:
         return ratio > self.each + slack
 
     def judge(self, figures):
-        """(faults, note), or None if nothing of it was measured"""
+        """Returns (faults, note), or None if none of the figures was measured."""
         found = [(f, side) for f in self._figures(figures) for side in self.sides
                  if f.ratio(side) is not None]
         if not found:
@@ -86,13 +86,13 @@ GOALS = (
 
 
 def wanted(parts, providers):
-    """The goals that are about what was looked at"""
+    """Returns the goals about the measured parts and providers."""
     return [goal for goal in GOALS if goal.part in parts and
             (not goal.device or goal.device in providers)]
 
 
 def judge(ledger, figures, wanted_goals):
-    """Says of each goal whether it is met."""
+    """Reports for each goal whether it is met."""
     for goal in wanted_goals:
         faults, note = goal.judge(figures) or (["nothing of it was measured"], "")
         ledger.say(goal.name, faults, note)
@@ -101,8 +101,8 @@ def judge(ledger, figures, wanted_goals):
 
 
 class Recorded:
-    """tests/cost/recorded.txt: what ours took for operations, figure by figure, and the compiler
-    that it was of."""
+    """tests/cost/recorded.txt: the figures that were recorded for ours, and the compiler that it was built
+    with."""
     PATH = pathlib.Path(__file__).resolve().parent / "recorded.txt"
     MORE = 1.03
     MORE_WITH_ANOTHER_COMPILER = 1.15
@@ -125,7 +125,7 @@ class Recorded:
         return list(dict.fromkeys(operation for operation, _ in self.values))
 
     def write(self, figures, compiler):
-        """Those figures that are there already get new values."""
+        """Writes new values for the figures that are there already."""
         found = {(f.operation, f.name): f.of(OURS) for f in figures}
         lines = [*self.head, f"compiler  {compiler}"]
         lines += [f"{operation}  {name}  {found[operation, name]:.1f}"
@@ -133,7 +133,7 @@ class Recorded:
         self.PATH.write_text("\n".join(lines) + "\n", encoding="ascii")
 
     def judge(self, ledger, figures, compiler):
-        """A line for each operation; what was recorded and not measured is a fault."""
+        """Reports a line for each operation. A figure that was recorded and not measured is a fault."""
         more = self.MORE if compiler == self.compiler else self.MORE_WITH_ANOTHER_COMPILER
         # Whether a caller waits for its reply or finds it there is chance: one round is without.
         found = {(f.operation, f.name): min(f.values[OURS]) for f in figures}

@@ -60,7 +60,7 @@ def _drawing(rows):
 
 
 def draw(figures):
-    """The page, as text"""
+    """Returns the page as text."""
     parts = [f"<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>What an RPC "
              f"costs</title><style>{STYLE}</style></head><body><h1>What an RPC costs</h1>"
              f"<p>{html.escape(EXPLAINED)}</p>"]

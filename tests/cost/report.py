@@ -59,8 +59,8 @@ class Symbols:
                 self.addresses.setdefault(name, address)
 
     def of(self, address):
-        """(function, module) that @address lies in. Nothing says where the last function of a
-        module ends: with its page, at the latest."""
+        """Returns (function, module) at @address. Nothing says where the last function of a module ends: at the
+        end of its page, at the latest."""
         i = bisect.bisect_right(self.starts, address) - 1
         name, module = self.names[i]
         if i + 1 == len(self.names) or self.names[i + 1][1] != module:
@@ -99,12 +99,11 @@ def _executed(path):
 
 
 class Cost:
-    """Of one operation, for each time that it was done: @functions has instructions, calls and
-    allocations of each (module, function) of the transport, a mean of all rounds. The others are
-    as in the round in the middle, each for itself: @figures by (scope, figure), @modules the
-    instructions of each module, and @work how often what CALLS and ENTRIES name was done, and
-    RPCs. A caller waits for its reply or finds it there, as the scheduler has it, and a whole
-    round may be one or the other."""
+    """The cost of one operation, for each time that it was done. @functions has instructions, calls and
+    allocations of each (module, function) of the transport, as a mean of all rounds. The others are medians of
+    the rounds, each for itself: @figures by (scope, figure), @modules the instructions of each module, and
+    @work how often the functions in CALLS and ENTRIES ran, and the RPCs. The scheduler decides whether a caller
+    waits for its reply or finds it there, and a whole round may be one or the other."""
 
     def __init__(self, record):
         self.record = record
@@ -116,7 +115,7 @@ class Cost:
         self._times = 0
 
     def add(self, folder, record, symbols):
-        """What was counted in one round"""
+        """Adds the counts of one round."""
         places = _places(CALLS, symbols), _places(ENTRIES, symbols)
         counts = collections.Counter(RPCs=record["rpcs"])
         for block in _executed(folder / record["counts"]):
@@ -129,7 +128,7 @@ class Cost:
         self._times += record["times"]
 
     def finish(self):
-        """All rounds are added."""
+        """Calculates means and medians, when all rounds are added."""
         for entry in self.functions.values():
             entry[:] = [n / self._times for n in entry]
         for counts in self.modules, self.work, self.figures:
@@ -137,11 +136,11 @@ class Cost:
                 counts[name] = statistics.median(one.get(name, 0) for one in self._rounds)
 
     def rounds(self, name):
-        """What each round has of a figure, (scope, name), or of what is in @work"""
+        """Returns the value of a figure, (scope, name), or of an entry of @work, for each round."""
         return [one.get(name, 0) for one in self._rounds]
 
     def _take(self, counts, block, symbols, called, entered, sign):
-        """Adds a block, or takes it off"""
+        """Adds the counts of a block, or subtracts them."""
         count = sign * block.count
         figures = [sign * value for value in block.figures]
         if block.address in entered:
@@ -165,7 +164,7 @@ class Cost:
 
 
 def read(folder):
-    """All costs of a run folder."""
+    """Returns all costs of a run folder."""
     folder = pathlib.Path(folder)
     symbols = {}
     costs = {}

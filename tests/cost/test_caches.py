@@ -18,7 +18,7 @@ class Misses(ctypes.Structure):
 
 
 class Caches:
-    """Of so many @cpus; each method returns what it has cost: l1d, l1i, l2, moved"""
+    """The caches of @cpus processors. Each method returns what an access has cost: l1d, l1i, l2, moved."""
 
     def __init__(self, library, cpus):
         self.library = library

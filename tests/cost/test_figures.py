@@ -13,7 +13,7 @@ KEY = "time", "Linux 6.12, memory, NFS 4.2", "GETATTR", "microseconds"
 
 
 class Ledger:
-    """Keeps what is said."""
+    """Keeps the checks that are reported."""
 
     def __init__(self):
         self.said = {}

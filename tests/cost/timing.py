@@ -19,7 +19,7 @@ LOSS = 1        # percent
 
 
 def pair_name(client, server):
-    """As the tables have it; where both are of a kind, the kind"""
+    """Returns the name that tables use for a client and a server; if both are of one kind, this kind."""
     return client if client == server else f"{client}->{server}"
 
 
@@ -39,7 +39,7 @@ def _clock_of(bench, side, folder, turns):
 
 
 def clock(bench):
-    """Processor time of operations: a machine for each side, which take turns"""
+    """Measures the processor time of operations, on a machine for each side, which take turns."""
     if not bench.build():
         return
     with tempfile.TemporaryDirectory(prefix="clock-") as name:
@@ -55,7 +55,7 @@ def clock(bench):
 
 
 def waiting(bench):
-    """Operations in a second, and how long they take, for each pair of client and server"""
+    """Measures operations in a second, and how long they take, for each pair of client and server."""
     for client, server in PAIRS * bench.rounds:
         for loss in 0, LOSS:
             bench.ledger.run(
@@ -68,7 +68,7 @@ def waiting(bench):
 
 
 def memory(bench):
-    """What a connection takes, idle and busy"""
+    """Measures the memory of a connection, idle and busy."""
     bench.ledger.run(
         machine.vm("--vers", "no", "--max-block", "1048576", "--mem", "3G", "--icount", "--timeout",
                    "200000", "--quiet", *bench.stock,

@@ -9,7 +9,7 @@ import time
 
 
 class Turns:
-    """Between machines whose run @folders are these, until finish()"""
+    """Gives turns to the machines with these run @folders, until finish()."""
 
     def __init__(self, folders):
         self.folders = folders
@@ -20,7 +20,7 @@ class Turns:
         self.thread.start()
 
     def leave(self, folder):
-        """This machine has ended."""
+        """Notes that this machine has ended."""
         self.gone.add(folder)
 
     def finish(self):
@@ -28,7 +28,7 @@ class Turns:
         self.thread.join()
 
     def _wait_for(self, folder, number):
-        """Until it is ready for that turn, or has gone"""
+        """Waits until a machine is ready for that turn, or has ended."""
         while folder not in self.gone and not self.over.is_set():
             if (folder / f"ready-{number}").exists():
                 return

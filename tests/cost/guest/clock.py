@@ -34,27 +34,28 @@ RUN = pathlib.Path(os.environ["RUN_DIR"])
 
 
 def processor_time():
-    """Seconds of the host, of this machine until now; whatever it still does is done before."""
+    """Returns the seconds of the host's processor that this machine has had until now, after it has finished
+    what it still does."""
     time.sleep(SETTLE)
     return float(subprocess.run(["vm-machine", "time", "both"], check=True,
                                 stdout=subprocess.PIPE, text=True).stdout)
 
 
 class Turns:
-    """With the other machine"""
+    """This machine's turns, which alternate with those of the other machine."""
 
     def __init__(self):
         self.number = 0
 
     def wait(self):
-        """Until it is ours; the one that we had is over."""
+        """Ends this machine's turn, and waits for its next one."""
         self.number += 1
         (RUN / f"ready-{self.number}").touch()
         while not (RUN / f"go-{self.number}").exists():
             time.sleep(0.02)
 
     def spent(self, what):
-        """Seconds that it took to do it, when it is our turn"""
+        """Waits for this machine's turn. Returns the seconds that it took to do @what."""
         self.wait()
         begin = processor_time()
         what()
@@ -62,7 +63,7 @@ class Turns:
 
 
 class Clock:
-    """Of one @side, on a mount of one version"""
+    """Measures the operations of one @side, on a mount of one version."""
 
     def __init__(self, side, version, pairs, words, turns):
         self.side = side
@@ -80,7 +81,8 @@ class Clock:
             "name": "microseconds", "value": seconds / times * 1e6}), flush=True)
 
     def data(self, files, depth, size, direction, operation, times):
-        """The first time is so that all is as it will be, the next what starting fio takes."""
+        """Measures reads or writes. The first run brings everything into its usual state, and the next ones
+        measure the start of fio."""
         if not self.wants(operation):
             return
         names = paths(MOUNT_POINT, files)
@@ -102,7 +104,8 @@ class Clock:
         run("umount", MOUNT_POINT)
 
     def all_files(self, processes):
-        """Between mounts, so that nothing comes out of the client's cache"""
+        """Measures operations on files, with a new mount in between, so that nothing comes out of the client's
+        cache."""
         names = [(name, f"{name}, {processes} at once") for name in
                  ("create", "readdir", "stat", "unlink")]
         if not any(self.wants(operation) for _, operation in names):

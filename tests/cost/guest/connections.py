@@ -36,7 +36,7 @@ def netdev():
 
 
 def in_use():
-    """KiB of the kernel's memory that cannot be reclaimed"""
+    """Returns the KiB of the kernel's memory that cannot be reclaimed."""
     pathlib.Path("/proc/sys/vm/drop_caches").write_text("3", encoding="ascii")
     time.sleep(1)
     found = dict(re.findall(r"(\w+):\s+(\d+) kB",
@@ -46,7 +46,7 @@ def in_use():
 
 
 class Mounts:
-    """So many @connections, over as few mounts as it takes"""
+    """So many @connections, over as few mounts as possible."""
 
     def __init__(self, connections):
         self.each = min(connections, MOST)
@@ -66,7 +66,7 @@ class Mounts:
         return [f"{point}/data{n}" for n, point in enumerate(self.points)]
 
     def touch_all(self):
-        """Each connection has had a call."""
+        """Makes calls until each connection has had one."""
         for point in self.points:
             for _ in range(2 * self.each):
                 os.stat(point)

@@ -11,8 +11,8 @@ RUN = pathlib.Path(os.environ["RUN_DIR"])
 
 
 class Snapshots:
-    """Tables of counts: count.c writes one whenever MARK is executed, of what was since the last
-    time. At the first it begins to count."""
+    """Tables of counts. Whenever MARK is executed, count.c writes a table of what was executed since the last
+    one. With the first MARK it begins to count."""
     MARK = b"\x0f\x1f\x84\x00COST"      # nopl
     RETURN = b"\xc3"
 
@@ -27,14 +27,14 @@ class Snapshots:
         time.sleep(1)
 
     def take(self):
-        """Returns the name of its file, in the run folder."""
+        """Has a table written. Returns the name of its file, in the run folder."""
         self.mark()
         self.count += 1
         return f"counts-{self.count - 1}"
 
 
 def rpcs():
-    """Calls of all mounts until now, as the client's transport counts them."""
+    """Returns the calls of all mounts until now, as the client's transport counts them."""
     sent = 0
     for line in pathlib.Path("/proc/self/mountstats").read_text().splitlines():
         words = line.split()
@@ -44,15 +44,14 @@ def rpcs():
 
 
 class Records:
-    """What was counted, for report.py: operations.json in the run folder, and the tables and symbols
-    that it names"""
+    """The counts for report.py: operations.json in the run folder, and the tables and symbols that it names."""
 
     def __init__(self):
         self.snapshots = Snapshots()
         self.all = []
 
     def symbols(self, name):
-        """Of the modules that are loaded now; returns the name of the file."""
+        """Saves the symbols of the kernel and of the modules that are loaded now. Returns the name of the file."""
         (RUN / f"symbols-{name}").write_bytes(pathlib.Path("/proc/kallsyms").read_bytes())
         return f"symbols-{name}"
 
@@ -61,22 +60,22 @@ class Records:
 
 
 class Counted:
-    """Operations of one side and version of NFS, @about both"""
+    """Counts operations of one side and version of NFS, @about both."""
 
     def __init__(self, records, **about):
         self.records = records
         self.about = about
 
     def _count(self, work):
-        """RPCs, and the name of the table"""
+        """Does @work. Returns its number of RPCs, and the name of the table."""
         sent = rpcs()
         self.records.snapshots.take()
         work()
         return {"counts": self.records.snapshots.take(), "rpcs": rpcs() - sent}
 
     def do(self, name, times, work, start=None, few=0):
-        """@work does it so many times. @start does it @few times: what it takes to start whoever does it,
-        is taken off, with them."""
+        """Counts an operation, which @work does @times times. @start does it @few times: the cost of @start,
+        which includes that of starting the processes, is taken off, and its operations do not count."""
         start = self._count(start) if start else None
         self.records.all.append({**self.about, "op": name, "times": times - few, "start": start,
                                  **self._count(work)})

@@ -26,7 +26,7 @@ AT_ONCE = ((4 << 10, 2048, "4 KiB"), (16 << 10, 1024, "16 KiB"), (1 << 20, 128, 
 
 
 def alone(small, large):
-    """name, repetitions, what to do for the n-th"""
+    """Returns name, repetitions, and a function for the n-th repetition, for each operation."""
     folder = MOUNT_POINT / "folder"
     folder.mkdir(exist_ok=True)
     return (
@@ -71,7 +71,7 @@ def measure_data_at_once(counted, version):
 
 
 def measure_files_at_once(counted, version):
-    """Between mounts, so that nothing comes out of the client's cache"""
+    """Counts operations on files, with a new mount in between, so that nothing comes out of the client's cache."""
     files = Files(MOUNT_POINT, JOBS, FILES)
     for names in ("mkdir", "create"), ("readdir", "stat", "unlink", "rmdir"):
         mount(version, str(MOUNT_POINT), "actimeo=0")

@@ -9,8 +9,8 @@ FILES = 16
 
 
 class Files:
-    """Below @mount_point, by @processes, each with @files. All methods but count() and at_once()
-    are for one of them."""
+    """Files below @mount_point, @files for each of @processes. All methods but count() and at_once() do the
+    work of one process."""
 
     def __init__(self, mount_point, processes, files):
         self.mount_point = pathlib.Path(mount_point)
@@ -27,7 +27,7 @@ class Files:
                 yield str(directory / f"{n}")
 
     def nothing(self, process):
-        """What it takes to start the processes"""
+        """Does nothing, to measure the start of the processes."""
 
     def mkdir(self, process):
         for directory in self.directories(process):
@@ -56,12 +56,12 @@ class Files:
         directory.parent.rmdir()
 
     def count(self, name):
-        """How many operations at_once() of the method @name is."""
+        """Returns how many operations at_once() does with the method @name."""
         return self.processes * self.nr_directories * (1 if name in ("mkdir", "readdir", "rmdir")
                                                        else FILES)
 
     def at_once(self, name):
-        """Until all processes have done it"""
+        """Runs the method @name in all processes, and waits until all have ended."""
         children = []
         for process in range(self.processes):
             child = os.fork()

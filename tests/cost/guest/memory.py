@@ -33,7 +33,7 @@ def read(path):
 
 
 def in_use():
-    """KiB, by name"""
+    """Returns KiB of memory in use, by name."""
     found = dict(re.findall(r"(\w+):\s+(\d+) kB", read("/proc/meminfo")))
     sizes = {"slab": int(found["SUnreclaim"]), "vmalloc": int(found["VmallocUsed"])}
     for line in read("/proc/slabinfo").splitlines()[2:]:
@@ -43,7 +43,7 @@ def in_use():
 
 
 def connect(version, connections):
-    """What can be reclaimed is, before, so that it is not counted."""
+    """Mounts with so many connections, after memory that can be reclaimed was, so that it is not counted."""
     pathlib.Path("/proc/sys/vm/drop_caches").write_text("3", encoding="ascii")
     time.sleep(1)
     mount(version, MOUNT_POINT, f"nconnect={connections}")
@@ -64,18 +64,19 @@ def idle(connections):
 
 
 def calls():
-    """Of each connection of the mount, until now"""
+    """Returns the calls of each connection of the mount until now."""
     lines = [line.split() for line in read("/proc/self/mountstats").splitlines()]
     return [int(words[7]) for words in lines if words[:2] == ["xprt:", "rdma"]]
 
 
 def most_credits():
-    """Of each busy one"""
+    """Returns the credits of each busy connection."""
     return int(read("/proc/sys/sunrpc/svc_rdma/max_requests"))
 
 
 def credits_granted():
-    """Of each connection. Ours gives them as they are used; None: in-tree, which gives them at once."""
+    """Returns the credits of each connection. Ours grants them as they are used; None stands for in-tree, which
+    grants them at once."""
     if not loaded("xprtrdma"):
         return None
     found = read("/sys/kernel/debug/xprtrdma/connections")
@@ -83,7 +84,7 @@ def credits_granted():
 
 
 def wait_for_load(connections):
-    """Until all of them have their credits, and have sent many times as many calls. The guest's clock
+    """Waits until all connections have their credits, and have sent many times as many calls. The guest's clock
     runs on while it waits for the host."""
     most = most_credits()
     for _ in range(5000):
@@ -96,8 +97,9 @@ def wait_for_load(connections):
 
 
 def busy(connections):
-    """On NFS 3: all connections of NFS 4 have 64 calls together, which are those of a session. nfsd
-    waits until the client has sent them: on one processor it would answer each before the next."""
+    """Returns the memory in use by busy connections on NFS 3: all connections of NFS 4 share the 64 calls of a
+    session. nfsd has the lowest priority and waits until the client has sent the calls: on one processor it
+    would answer each before the next."""
     connect("3", connections)
     run("sh", "-c", "for thread in $(pgrep -x nfsd); do chrt --idle --pid 0 $thread; done")
     fio = subprocess.Popen(  # pylint: disable=consider-using-with
@@ -118,7 +120,7 @@ def busy(connections):
 
 
 def each(connected, few, many):
-    """KiB of a connection"""
+    """Returns the KiB of one connection, by name."""
     less, more = connected(few), connected(many)
     sizes = {name: (size - less.get(name, 0)) / (many - few) for name, size in more.items()}
     return {name: round(size, 1) for name, size in sizes.items()

@@ -42,8 +42,8 @@ class Data:
 
 
 def fio(files, direction, size, *arguments, depth=1):
-    """What fio says of it: @size at a time, at random, past the page cache, @depth at once for each
-    of @files, which have FILE_SIZE"""
+    """Runs fio with random operations of @size past the page cache, @depth at once for each of @files, which
+    have FILE_SIZE. Returns what fio reports of @direction."""
     how = ["--ioengine=libaio", f"--iodepth={depth}"] if depth > 1 else ["--ioengine=psync"]
     jobs = [word for n, path in enumerate(files)
             for word in (f"--name=job{n}", f"--filename={path}")]
@@ -56,7 +56,7 @@ def fio(files, direction, size, *arguments, depth=1):
 
 
 def fio_times(files, direction, size, times, depth=1):
-    """So many reads or writes, by all of @files together"""
+    """Does @times reads or writes, on all of @files together."""
     each = times // len(files)
     done = fio(files, direction, size, f"--io_size={size * each}", depth=depth)["total_ios"]
     if done != each * len(files):
@@ -64,7 +64,7 @@ def fio_times(files, direction, size, times, depth=1):
 
 
 def make_files(folder, count):
-    """Paths below @folder of files of FILE_SIZE; on the server, without blocks yet"""
+    """Makes files of FILE_SIZE in @folder, a folder of the server, without blocks yet."""
     for n in range(count):
         with open(pathlib.Path(folder) / f"data{n}", "wb") as data:
             data.truncate(FILE_SIZE)
@@ -75,7 +75,8 @@ def paths(folder, count):
 
 
 def ask_each_time():
-    """From Linux 7 on a client asks for a delegation of a directory, and not for attributes."""
+    """Has the client ask for attributes each time: from Linux 7 on it asks for a delegation of a directory
+    instead."""
     run("modprobe", "nfsv4")
     knob = pathlib.Path("/sys/module/nfsv4/parameters/directory_delegations")
     if knob.exists():
@@ -83,13 +84,13 @@ def ask_each_time():
 
 
 def give_no_delegations():
-    """They are leases of the kernel. Whether a server gives one depends on what went before, and a
-    create takes eight RPCs then instead of six."""
+    """Forbids delegations, which are leases of the kernel. Whether a server gives one depends on what went
+    before, and a create takes eight RPCs then instead of six."""
     pathlib.Path("/proc/sys/fs/leases-enable").write_text("0")
 
 
 def schedule_as_with_eight():
-    """The scheduler's slices are four times as long on eight processors or more as on one."""
+    """Makes the scheduler's slices four times as long, as they are on eight processors or more."""
     if SLICE.exists():
         SLICE.write_text(str(4 * int(SLICE.read_text())))
 

@@ -29,13 +29,14 @@ SLOTS = "/sys/module/nfs/parameters/max_session_slots"
 
 
 def both(command):
-    """Runs it on the client and on the server."""
+    """Runs a command on the client and on the server."""
     subprocess.run(["sh", "-c", command], check=True)
     subprocess.run(["vm-server", command], check=True)
 
 
 def set_network(round_trip, loss):
-    """In milliseconds and percent. Another qdisc would drop what it has: it stays the same one."""
+    """Sets round-trip time and loss, in milliseconds and percent. The qdisc stays the same: replacing it would
+    drop the packets that it holds."""
     both(f"tc qdisc change dev {NETDEV} root netem limit 100000 delay {round_trip * 500:.0f}us "
          f"loss {loss}%")
 
