@@ -19,7 +19,7 @@ the test's table.
 
 
 def count(table):
-    """{class: {verdict: number}}"""
+    """Returns {class: {verdict: number}}."""
     counts = {c: {"test": 0, "n/a": 0, "open": 0} for c in CLASSES}
     for requirement in table.requirements:
         counts[requirement.rank][table.verdict_of(requirement)] += 1
@@ -34,7 +34,7 @@ def summary(table):
 
 
 def grid(rows):
-    """An RST simple table; the first row is its head."""
+    """Returns an RST simple table; the first row is its head."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     rule = "  ".join("=" * width for width in widths)
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()

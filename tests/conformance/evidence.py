@@ -35,7 +35,7 @@ class Sources:
                       "peer": dict.fromkeys(self._peer_sides, ())}
 
     def fault(self, test):
-        """Why @test cannot be, or None."""
+        """Returns the reason why the sources have no such @test, or None."""
         kind, _, name = test.partition(":")
         base, _, parameter = name.partition("/")
         names = self.names[kind]
@@ -46,7 +46,8 @@ class Sources:
         return None
 
     def side_of(self, test):
-        """A subset of sides.BOTH. What mounts show is of both: they have ours on both."""
+        """Returns a subset of sides.BOTH. A check on mounts is about both: these mounts have ours on both
+        sides."""
         kind, _, name = test.partition(":")
         base = name.partition("/")[0]
         if kind == "unit":
@@ -56,11 +57,12 @@ class Sources:
         return sides.PEER[self._peer_sides[base]] if kind == "peer" else sides.BOTH
 
     def side_faults(self, requirement, tests):
-        """@tests: its own or, where it has none, those of what says the same"""
+        """Returns the faults about the sides of @tests: those of the requirement or, if it has none, those of
+        requirements that say the same."""
         return sides.faults(requirement, tests, self.side_of)
 
     def claim_faults(self, table):
-        """Scenarios that say they show what is said of the other side"""
+        """Yields the scenarios that claim to show a requirement for the other side."""
         for name, idents in self.peer_claims():
             for requirement in filter(None, map(table.by_id.get, idents)):
                 own = sides.wanted(requirement)
@@ -74,13 +76,13 @@ class Sources:
         return {word: () for pair in names for group in pair for word in group.split()}
 
     def peer_claims(self):
-        """Scenarios that ours pass, each with the requirements that it names."""
+        """Returns the scenarios that ours pass, each with the requirements that it names."""
         return [(scenario.name, scenario.requirements) for scenario in self._scenarios
                 if not scenario.known]
 
 
 class Results:
-    """What the verdicts of one run say: for each row of each test, how it went."""
+    """The verdicts of one run: the result of each row of each test."""
 
     SPLIT = {"unit": lambda name: UNIT_NAME.match(name).groups(""),
              "kunit": lambda name: name.partition(": ")[::2],
@@ -97,7 +99,7 @@ class Results:
                     (parameter, result.verdict, result.why))
 
     def fault(self, test):
-        """Why @test does not show anything, or None if it passed."""
+        """Returns the reason why @test does not show anything, or None if it passed."""
         kind, _, name = test.partition(":")
         base, _, parameter = name.partition("/")
         rows = self.rows[kind].get(base, [])

@@ -33,17 +33,18 @@ def of_unit(suite):
 
 
 def of_kunit(path):
-    """@path: of the file that has the suite, from the top of the tree"""
+    """Returns the sides that a suite tests. @path: of the file that has the suite, from the top of the tree"""
     return next((sides for folder, sides in KUNIT if path.startswith(folder)), frozenset())
 
 
 def wanted(requirement):
-    """The sides that have to have tests: none for what is said to others."""
+    """Returns the sides that have to have tests: none for a requirement that is about others."""
     return BOTH if requirement.side == "both" else BOTH & {requirement.side}
 
 
 def faults(requirement, tests, side_of):
-    """What is wrong with the sides of @tests: its own, or those of what says the same."""
+    """Yields the faults about the sides of @tests: those of the requirement, or those of requirements that say
+    the same."""
     own, covered = wanted(requirement), set()
     for test in tests:
         covered |= side_of(test)

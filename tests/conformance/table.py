@@ -51,13 +51,13 @@ class Requirement:
 
     @property
     def rank(self):
-        """The strongest level, without its NOT."""
+        """Returns the strongest level, without its NOT."""
         ranks = [level.split()[0] for level in self.levels]
         return next((c for c in CLASSES if c in ranks), "rule")
 
     @property
     def verdict(self):
-        """Also for a record that is wrong: the first that fits."""
+        """Returns the verdict; for a record that is wrong, the first one that fits."""
         if self.open:
             return "open"
         if self.absent:
@@ -82,14 +82,14 @@ class Table:
         return [r for _, group in self.headings for r in group]
 
     def tests_of(self, requirement):
-        """Its own tests and those of what says the same."""
+        """Returns the tests of a requirement, and those of requirements that say the same."""
         found = list(requirement.tests)
         for ident in requirement.same:
             found += self.by_id[ident].tests if ident in self.by_id else []
         return list(dict.fromkeys(found))
 
     def verdict_of(self, requirement):
-        """test, n/a or open; "same" is what the others are."""
+        """Returns test, n/a or open; "same" is replaced by the verdicts of the other requirements."""
         if requirement.verdict != "same":
             return requirement.verdict
         verdicts = {self.by_id[i].verdict for i in requirement.same if i in self.by_id}
@@ -196,7 +196,7 @@ class Table:
                 yield "a reason is a sentence"
 
     def _check_numbers(self):
-        """Nothing was forgotten: each series counts from 1 without a gap."""
+        """Checks that no requirement was forgotten: each series has to count from 1 without a gap."""
         series = {}
         for r in self.requirements:
             match = NUMBERED.match(r.ident)

@@ -56,7 +56,7 @@ VERDICTS = {
 
 
 def load_cli():
-    """scripts/conformance has no name that can be imported."""
+    """Loads scripts/conformance, whose name cannot be imported."""
     path = str(HERE.parent.parent / "scripts/conformance")
     loader = importlib.machinery.SourceFileLoader("conformance_cli", path)
     module = importlib.util.module_from_spec(
@@ -88,12 +88,12 @@ class Tree:
         self.write(CLI.TABLE, text)
 
     def verdict(self, kind, results, run=RUN, part=None):
-        """What a part leaves: pairs of a name and PASS, FAIL or SKIP, and perhaps why"""
+        """Writes the verdict that a part leaves: pairs of a name and PASS, FAIL or SKIP, and perhaps a reason."""
         ledger.save(self.top / CLI.LOGS / (part or kind) / "verdict",
                     {"run": run, "kind": kind, "results": [[*r, ""][:3] for r in results]})
 
     def report(self):
-        """(status, lines)"""
+        """Returns (status, lines) of a report."""
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             status = CLI.report(self.top, self.top / CLI.LOGS, RUN)
@@ -106,7 +106,7 @@ def tree(tmp_path):
 
 
 def unsound(tree):
-    """What --check says"""
+    """Returns what --check says."""
     return " ".join(CLI.soundness(tree.top))
 
 
@@ -227,7 +227,7 @@ PEER = '\t{ "%s", "%s", "A1", "what comes of it", one },\n'
 
 @pytest.fixture
 def sided(tree):
-    """A tree with tests of either side"""
+    """Returns a tree with tests of either side."""
     tree.write("tests/unit/test_plan.cc", "".join(
         f"TEST({suite}, One)\n" for suite in ("CallPlan", "ReplyPlan", "Header")))
     for path, suite in (("client/a", "client"), ("server/b", "server"),
@@ -395,7 +395,7 @@ static const Scenario all[] = {
 
 @pytest.fixture
 def claiming(tree):
-    """A tree with scenarios"""
+    """Returns a tree with scenarios."""
     tree.write("tests/peer/scenarios/server/things.cc", SCENARIOS)
     return tree
 

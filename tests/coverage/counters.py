@@ -29,10 +29,10 @@ class Fault(Exception):
 
 
 def gcovr(*arguments, top=TOP):
-    """Runs it. Returns its status, which says whether too little is reached.
+    """Runs gcovr. Returns its status, which says whether too little is reached.
 
-    It only warns of counters that it leaves out. No mark in a source excludes a line from the
-    report: unreached.txt does, and has a reason."""
+    gcovr only warns of counters that it leaves out; a warning raises a Fault. No mark in a source excludes a
+    line from the report: unreached.txt does, and has a reason."""
     result = subprocess.run(["gcovr", "--root", top, "--no-markers", *arguments], cwd=top,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     faults = [line for line in result.stderr.splitlines() if "(WARNING)" in line]
@@ -42,8 +42,9 @@ def gcovr(*arguments, top=TOP):
 
 
 def join_notes(folder):
-    """The notes of the compiler are beside the objects, and gcov wants them beside the counters: in
-    @folder, for each machine of a run, with the paths of this machine. Returns how many there are.
+    """Links the compiler's notes, which are beside the objects, into the folders of the counters, where gcov
+    wants them: in @folder, for each machine of a run, with the paths of this machine. Returns how many there
+    are.
     """
     found = list(folder.glob("*/gcov/**/*.gcda"))
     for data in found:
@@ -64,8 +65,8 @@ def name_in_tree(name, top):
 
 
 def read(folder, compiled_in, result, top=TOP):
-    """Has gcovr read the counters in @folder, and writes @result. @compiled_in: where the compiler
-    ran, of which the names of sources tell."""
+    """Has gcovr read the counters in @folder, and writes @result. @compiled_in: the folder where the compiler
+    ran; the names of sources begin there."""
     filters = [option for name in FOLDERS for option in ("--filter", f"{name}/")]
     gcovr(folder, "--object-directory", compiled_in, *filters, "--json", result, top=top)
     document = json.loads(result.read_text("utf-8"))
@@ -75,13 +76,13 @@ def read(folder, compiled_in, result, top=TOP):
 
 
 def add_up(results, *outputs, top=TOP):
-    """Has gcovr add @results up. @outputs: its options. Returns its status."""
+    """Has gcovr add up the @results. @outputs: its options. Returns its status."""
     return gcovr(*(option for path in results for option in ("--add-tracefile", path)), *outputs,
                  top=top)
 
 
 def lines(result):
-    """{file: {number: how often it has run}} of a file of JSON"""
+    """Returns {file: {number: how often the line has run}} of a file of JSON."""
     document = json.loads(result.read_text("utf-8"))
     return {file["file"]: {line["line_number"]: line["count"] for line in file["lines"]
                            if not line.get("gcovr/noncode") and not line.get("gcovr/excluded")}
@@ -89,7 +90,7 @@ def lines(result):
 
 
 def without(found, top=TOP):
-    """Texts about the sources that are not in @found."""
+    """Returns texts about the sources that are not in @found."""
     sources = sorted(path for pattern in SOURCES for path in top.glob(pattern))
     return [f"there are no counters of {name}" for path in sources
             if (name := str(path.relative_to(top))) not in found

@@ -25,7 +25,7 @@ ENTRY = re.compile(r"(~ )?(\S+) (\S+): (.+)")
 
 
 class Entry(typing.NamedTuple):
-    """@text: "*" for all of the function."""
+    """An entry of unreached.txt. @text: "*" for all of the function."""
     file: str
     function: str
     text: str
@@ -46,7 +46,7 @@ class Place(typing.NamedTuple):
 
 
 def functions_of(text):
-    """{number: the name of the function in whose body the line begins}"""
+    """Returns {number: the name of the function in whose body the line begins}."""
     source, found, number, at = Source(text), {}, 1, 0
     for token, name in zip(source.code, source.function):
         number += text.count("\n", at, token.at)
@@ -57,7 +57,8 @@ def functions_of(text):
 
 
 def name_of(number, text, names):
-    """Of the function that a line belongs to; gcov counts its head and its end as well."""
+    """Returns the name of the function that a line belongs to; gcov counts the head and the end of a function
+    as well."""
     if number in names:
         return names[number]
     if text.startswith("}"):
@@ -68,7 +69,7 @@ def name_of(number, text, names):
 
 
 def places(file, numbers, top=TOP):
-    """The lines @numbers of @file as Places."""
+    """Yields the lines @numbers of @file as Places."""
     text = (top / file).read_text("utf-8")
     lines, names = text.splitlines(), functions_of(text)
     for number in sorted(numbers):
@@ -77,7 +78,7 @@ def places(file, numbers, top=TOP):
 
 
 class Reasons:
-    """@by_entry: {Entry: reason}. @by_chance: those entries that may be reached."""
+    """The reasons of unreached.txt. @by_entry: {Entry: reason}. @by_chance: those entries that may be reached."""
 
     def __init__(self, text):
         self.by_entry, self.by_chance, self.used = {}, set(), set()
@@ -93,7 +94,7 @@ class Reasons:
                     self.by_chance.add(entry)
 
     def of(self, place):
-        """Why it is not reached, or None."""
+        """Returns the reason why a place is not reached, or None."""
         for entry in place.entries():
             if entry in self.by_entry:
                 self.used.add(entry)
@@ -101,15 +102,15 @@ class Reasons:
         return None
 
     def stale(self):
-        """Entries for which nothing was looked up, as texts."""
+        """Yields texts about entries that no place has needed."""
         for entry in self.by_entry.keys() - self.used - self.by_chance:
             yield f"unreached.txt has {entry.file} {entry.function}: {entry.text}, which is " \
                 "reached, or is not there"
 
 
 class Unreached:
-    """@bare: texts of the lines that are not reached and have no reason. @by_reason: {reason: texts
-    of the others}."""
+    """The lines that are not reached. @bare: texts of those without a reason. @by_reason: {reason: texts of the
+    others}."""
 
     def __init__(self, lines, reasons, top=TOP):
         """@lines: {file: {number: how often it has run}}"""

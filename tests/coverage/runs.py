@@ -13,7 +13,7 @@ UNIT = "build/coverage/unit"
 
 
 class Run(typing.NamedTuple):
-    """@needs: what has to be built, each as build.py takes it"""
+    """A run. @needs: what has to be built, each as build.py takes it."""
     name: str
     command: list
     needs: tuple = ()
@@ -35,6 +35,6 @@ TABLE = (
 
 
 def runs(data):
-    """All of them; the counters of each go to a folder of its name in @data."""
+    """Returns all runs; the counters of each go to a folder of its name in @data."""
     return [run._replace(command=["env", f"RPCRDMA_GCOV={data / run.name}", *run.command])
             for run in TABLE]

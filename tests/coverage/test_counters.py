@@ -43,8 +43,8 @@ ABORT, LARGE, SMALL = 7, 9, 10
 
 
 class Room:
-    """A tree with a source, which is compiled in one build folder or several, and a folder for what
-    each run leaves."""
+    """A tree with a source, which is compiled in one build folder or several, and a folder for the counters of
+    each run."""
 
     def __init__(self, top):
         self.top = top
@@ -55,7 +55,7 @@ class Room:
         self.compile("build/kunit")
 
     def compile(self, build, *flags):
-        """The build folder has a link to the source, as those of the modules have."""
+        """Compiles the source in a build folder, by a link to it, as the build folders of the modules have."""
         (self.top / build).mkdir(parents=True, exist_ok=True)
         link = self.top / build / "main.c"
         link.unlink(missing_ok=True)
@@ -66,7 +66,7 @@ class Room:
                        cwd=self.top, check=True)
 
     def run(self, build, name, *arguments):
-        """Counters go where a machine would leave them, and not beside the object."""
+        """Runs the program, and moves the counters to the place where a machine would leave them."""
         folder = self.top / "data" / name / "both.x" / "gcov" / str(self.top / build)[1:]
         for argument in arguments:
             subprocess.run([self.top / build / "main", argument], check=False)
@@ -74,14 +74,14 @@ class Room:
         shutil.move(self.top / build / "main.gcda", folder / "main.gcda")
 
     def read(self, name):
-        """Returns a file of JSON."""
+        """Has the counters of a run read. Returns a file of JSON."""
         folder, result = self.top / "data" / name, self.top / f"{name}.json"
         assert counters.join_notes(folder)
         counters.read(folder, self.top, result, self.top)
         return result
 
     def lines(self, *names):
-        """What gcovr adds up from the runs of these names."""
+        """Returns what gcovr adds up from the runs of these names."""
         counters.add_up(map(self.read, names), "--json", self.top / "all.json", top=self.top)
         return counters.lines(self.top / "all.json")
 

@@ -10,7 +10,7 @@ from judge import COUNTED, KILLED, SURVIVED, TIMED_OUT, Verdict
 
 
 class Tried(typing.NamedTuple):
-    """@number: its place in the order of the seed."""
+    """A mutant that was tried. @number: its place in the order of the seed."""
     number: int
     mutant: mutants.Mutant
     verdict: Verdict
@@ -18,12 +18,12 @@ class Tried(typing.NamedTuple):
 
 
 class BaselineFails(Exception):
-    """Without any change the tests fail: they can tell nothing about changes."""
+    """The tests fail without any change, so that they can tell nothing about changes."""
 
 
 class Campaign:
-    """@texts: {path: text} of what may be changed. @benches: one for each that works beside the
-    others. @say: takes a line for a person. @path: where the report goes, as it grows."""
+    """Tries mutants. @texts: {path: text} of the code that may be changed. @benches: one for each worker. @say:
+    takes a line for a person. @path: where the report goes, as it grows."""
 
     def __init__(self, texts, seed, benches, say=print, path=None):
         self.texts, self.seed, self.benches, self.say = texts, seed, benches, say
@@ -48,7 +48,7 @@ class Campaign:
         self.say(f"baseline: green in {took:.0f} s, built in {built - begin:.0f} s")
 
     def run(self, count, first=1, only=None):
-        """@count mutants that count, from number @first of the seed on, or those of @only."""
+        """Tries mutants from number @first of the seed on until @count of them count, or those of @only."""
         numbers = only or range(first, len(self.order) + 1)
         self.waiting, self.wanted = list(reversed(numbers)), len(only) if only else count
         threads = [threading.Thread(target=self._work, args=(bench,)) for bench in self.benches]
@@ -68,7 +68,7 @@ class Campaign:
         return self.tried
 
     def _next(self):
-        """None when there are enough, or will be."""
+        """Returns the number of the next mutant, or None when enough count, or will."""
         with self.lock:
             while self.waiting and not self.errors:
                 if self.counted + self.running < self.wanted:
@@ -120,7 +120,7 @@ class Campaign:
                f"{count[SURVIVED]} survived{rest}"
 
     def report(self):
-        """Each mutant, and the difference that nobody noticed."""
+        """Returns a text with each mutant, and the difference of each that survived."""
         lines = [self.summary(), "", *map(self.line, sorted(self.tried)), ""]
         for tried in sorted(self.tried):
             if tried.verdict.outcome == SURVIVED:

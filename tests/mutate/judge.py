@@ -21,30 +21,30 @@ FAULT = re.compile(r"^failed: (?!.*did not run$)(.*)$", re.M)
 
 
 class Interrupted(Exception):
-    """Not by a mutant"""
+    """A signal has ended the tests, and not a mutant."""
 
 
 class Verdict(typing.NamedTuple):
-    """@by: the test, or what else has noticed it."""
+    """What has become of a mutant. @by: the test that has noticed it, or something else that has."""
     outcome: str
     by: str = ""
 
 
 class Judge:
-    """Commands that run in a copy: @build makes what @check runs; status 0 is good. @check is
-    called with the path that was changed, or None, and with the limit in seconds, or None.
-    @objects: a pattern of what is built, to see whether a change has changed any code."""
+    """Commands that run in a copy: @build makes what @check runs; status 0 is good. @check is called with the
+    path that was changed, or None, and with the limit in seconds, or None. @objects: a pattern of the built
+    files, to see whether a change has changed any code."""
 
     def __init__(self, build, check, objects=None):
         self.build, self.check, self.objects = build, check, objects
 
     def compile(self, copy):
-        """What the compiler says if it does not build, or None."""
+        """Builds the copy. Returns the complaint of the compiler if it does not build, or None."""
         done = copy.run(self.build)
         return done.stdout or "no reason" if done.returncode else None
 
     def code(self, copy):
-        """What is built, without what is for a debugger."""
+        """Returns hashes of the built files, without the data for a debugger."""
         found = {}
         for path in sorted(copy.top.glob(self.objects)) if self.objects else ():
             stripped = copy.top.parent / f"{copy.top.name}.stripped"
@@ -55,7 +55,7 @@ class Judge:
         return found
 
     def test(self, copy, path=None, limit=None):
-        """The verdict on what was built, and what the tests have said."""
+        """Runs the tests. Returns the verdict and the output."""
         done = copy.run(self.check(path, limit), 2 * limit + 60 if limit else None)
         text = done.stdout
         if done.returncode == 0:
@@ -69,7 +69,8 @@ class Judge:
 
 
 def kunit(kernel):
-    """KUnit and client and server in memory; what belongs to the other side alone is left out."""
+    """Returns a Judge by KUnit, and by client and server in memory. Suites of the other side alone are left
+    out."""
     others = {"xprtrdma": "svcrdma", "svcrdma": "xprtrdma"}
 
     def check(path, limit):
@@ -81,7 +82,7 @@ def kunit(kernel):
 
 
 def unit():
-    """The unit tests of the core. A change may leave something unused."""
+    """Returns a Judge by the unit tests of the core. A change may leave something unused."""
     make = ["make", "-s", "--no-print-directory", "-C", "tests/unit", "CXX=g++ -w"]
     return Judge([*make, "build"], lambda _path, limit: [
         *(["timeout", str(limit)] if limit else []), *make, "check"], "build/unit/tests")
@@ -103,7 +104,7 @@ class Copy:
         self.refresh()
 
     def refresh(self):
-        """As the checkout is; what was built stays."""
+        """Makes the copy like the checkout; built files stay."""
         listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others",
                                  "--exclude-standard"], cwd=self.source, check=True,
                                 stdout=subprocess.PIPE).stdout.decode().split("\0")
@@ -127,7 +128,7 @@ class Copy:
             path.chmod(mode)
 
     def run(self, command, limit=None):
-        """One that somebody has killed says nothing of a mutant."""
+        """Runs a command. One that a signal has ended says nothing of a mutant: it raises Interrupted."""
         try:
             done = subprocess.run(command, cwd=self.top, env=self.env, timeout=limit,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -141,14 +142,14 @@ class Copy:
 
 
 class Bench:
-    """A copy with a judge in front of it, and what its code is like unchanged."""
+    """A copy with a judge in front of it, and the hashes of its unchanged code."""
 
     def __init__(self, judge, copy):
         self.judge, self.copy = judge, copy
         self.unchanged = None
 
     def prepare(self):
-        """Why the unchanged tree does not build, or None."""
+        """Builds the unchanged tree. Returns the reason why it does not build, or None."""
         fault = self.judge.compile(self.copy)
         if not fault:
             self.unchanged = self.judge.code(self.copy)
@@ -158,7 +159,7 @@ class Bench:
         return self.judge.test(self.copy)
 
     def try_one(self, mutant, source, limit):
-        """The verdict on @mutant of the text @source. The copy is as before afterwards."""
+        """Returns the verdict on @mutant of the text @source. Afterwards the copy is as before."""
         self.copy.write(mutant.path, mutant.applied(source).encode())
         try:
             if self.judge.compile(self.copy):

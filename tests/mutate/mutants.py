@@ -28,7 +28,7 @@ QUIET = re.compile(r"^(trace_|pr_|WARN|lockdep_|might_sleep|cond_resched|cpu_rel
 
 
 class Mutant(typing.NamedTuple):
-    """@start, @end: what @text goes in place of."""
+    """A change: @text replaces the code from @start to @end."""
     path: str
     line: int
     function: str
@@ -54,7 +54,7 @@ class Mutant(typing.NamedTuple):
 
 
 class _Finder:
-    """The sites of one file."""
+    """Finds the sites of one file."""
 
     def __init__(self, path, text):
         self.path, self.source = path, Source(text)
@@ -96,7 +96,7 @@ class _Finder:
             self.left_alone.update(source.head(index))
 
     def _quiet_call(self, index):
-        """Where it ends, if it is one"""
+        """Returns the end of a call that is left alone, or None if @index is no such call."""
         source = self.source
         if source.is_word(index) and QUIET.search(source.code[index].text) and \
                 source.is_at(index + 1, "("):
@@ -104,7 +104,7 @@ class _Finder:
         return None
 
     def _site(self, kind, first, last, *texts):
-        """One site: the tokens from @first to @last may become each of @texts."""
+        """Adds a site: the tokens from @first to @last may become each of @texts."""
         source = self.source
         start, end = source.code[first].at, source.code[last].end
         lines = "\n" * self.text.count("\n", start, end)
@@ -179,12 +179,12 @@ class _Finder:
 
 
 def find(path, text):
-    """The sites of a file, each a list of mutants."""
+    """Returns the sites of a file, each a list of mutants."""
     return _Finder(path, text).find()
 
 
 def shuffled(texts, seed):
-    """One mutant for each site of @texts, {path: text}, in the order of @seed."""
+    """Returns one mutant for each site of @texts, {path: text}, in the order of @seed."""
     chance = random.Random(seed)
     sites = [site for path in sorted(texts) for site in find(path, texts[path])]
     chance.shuffle(sites)

@@ -127,7 +127,7 @@ class Room:
         return campaign
 
     def outcomes(self, *arguments, **options):
-        """{kind of the mutant: verdict}"""
+        """Runs a campaign. Returns {kind of the mutant: verdict}."""
         return {t.mutant.kind: t.verdict
                 for t in self.campaign(*arguments, **options).run(100)}
 
@@ -143,7 +143,7 @@ def test_sites(text, wanted):
 
 
 def test_green(room):
-    """Tests that notice nothing"""
+    """All mutants survive tests that notice nothing."""
     campaign = room.campaign("true")
     campaign.run(100)
     assert campaign.summary().startswith("6 mutants of 6, seed 1: 0 % killed (0")
@@ -151,7 +151,7 @@ def test_green(room):
 
 
 def test_red(room):
-    """Tests that notice everything"""
+    """Tests that notice everything kill all mutants."""
     campaign = room.campaign(f"cmp a.c {room.top}/a.c")
     campaign.run(100)
     assert campaign.summary().startswith("6 mutants of 6, seed 1: 100 % killed (6")
@@ -160,21 +160,21 @@ def test_red(room):
 @pytest.mark.parametrize("check, build", (("false", "true"), ("true", "false")),
                          ids=("fails", "does not build"))
 def test_baseline(room, check, build):
-    """Red without a change"""
+    """A campaign does not begin if the tests fail without a change."""
     with pytest.raises(BaselineFails):
         room.campaign(check, build)
 
 
 @pytest.mark.parametrize("says", ("FAIL suite.known: not so", "[  FAILED  ] suite.known (0 ms)"))
 def test_named(room, says):
-    """Killed by a test"""
+    """The verdict names the test that has killed a mutant."""
     found = room.outcomes(SHELL.replace("FAIL suite.known: not so", says))
     assert found["relation"] == (KILLED, "suite.known")
     assert found["statement"] == (SURVIVED, "")
 
 
 def test_report(room):
-    """What a machine says when no case has failed"""
+    """The verdict has the report of a machine when no case has failed."""
     says = "echo 'vm: FAILED: kernel report: BUG: at a.c'"
     found = room.outcomes(f"{SHELL.split('||', maxsplit=1)[0]} || {{ {says}; exit 1; }}")
     assert found["relation"] == (KILLED, "kernel report: BUG: at a.c")
@@ -187,7 +187,7 @@ def test_hang(room):
 
 
 def test_interrupted(room):
-    """One whose tests were killed is neither dead nor alive."""
+    """A mutant whose tests were ended by a signal is neither dead nor alive."""
     campaign = room.campaign("grep -q 'a < 7' a.c || kill -INT $$")
     with pytest.raises(Interrupted):
         campaign.run(100)
@@ -195,7 +195,7 @@ def test_interrupted(room):
 
 
 def test_build(room):
-    """One that does not build does not count."""
+    """A mutant that does not build does not count."""
     campaign = room.campaign("true", "grep -q 'a < 7' a.c")
     outcomes = {t.mutant.kind: t.verdict.outcome for t in campaign.run(100)}
     assert outcomes["relation"] == NO_BUILD
@@ -204,14 +204,14 @@ def test_build(room):
 
 
 def test_same(room):
-    """A compiler that sees what comes to nothing"""
+    """A mutant for which the compiler makes the same code is recognised."""
     found = room.outcomes("true", "gcc -O1 -c -o a.o a.c", objects="*.o")
     assert found["relation"].outcome == SURVIVED
     assert found["statement"].outcome == SAME_CODE
 
 
 def test_again(room):
-    """The same seed, on one bench or two, all at once or one by itself"""
+    """The same seed gives the same mutants, on one bench or two, all at once or one by itself."""
     def numbers(seed, count, jobs=1, **which):
         return [(t.number, t.mutant)
                 for t in room.campaign("true", seed=seed, jobs=jobs).run(count, **which)]
@@ -245,7 +245,7 @@ def test_first(tmp_path, bad):
 
 @BAD
 def test_not_first(tmp_path, bad):
-    """A machine that is not to be stopped"""
+    """A machine without a pattern to stop at is not stopped."""
     log = tmp_path / "console.log"
     log.write_text(GOOD + bad + GOOD + "not ok 9 later\n", "ascii")
     patient = Console(log)
