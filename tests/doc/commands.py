@@ -33,7 +33,7 @@ def rules():
 
 @functools.lru_cache(None)
 def _said(program, *subcommand):
-    """Its source, and what it says of itself"""
+    """Returns the source of a program, and what it prints for --help."""
     text = (TOP / program).read_text("utf-8")
     if "python" in text.partition("\n")[0]:
         text += subprocess.run([TOP / program, *subcommand, "--help"], capture_output=True,
@@ -43,7 +43,7 @@ def _said(program, *subcommand):
 
 
 def option_faults(command):
-    """The program is there, and knows the options."""
+    """Yields faults unless the program is there, and knows the options."""
     words = shlex.split(command)
     program, words = words[0], words[1:]
     if not (TOP / program).is_file():
@@ -71,7 +71,7 @@ def _variables():
 
 
 def make_faults(command):
-    """Targets and variables of make"""
+    """Yields the targets and variables that make does not know."""
     words = shlex.split(command)[1:]
     folder = words[words.index("-C") + 1] if "-C" in words else "."
     skip = False
@@ -99,12 +99,12 @@ def _run_faults(command):
 
 
 def _pytest_faults(command):
-    """pytest finds what it is asked for."""
+    """Yields faults unless pytest finds the tests that it is asked for."""
     yield from _run_faults(f"{command} --collect-only")
 
 
 def _check_faults(how):
-    """`part: check`, as tests/lib/expected.py has them"""
+    """Yields faults unless there is a check of this name, `part: check`, as tests/lib/expected.py has them."""
     file, _, check = how.partition(": ")
     if not is_part(file):
         yield f"nobody says what {file} has to run"
@@ -113,7 +113,7 @@ def _check_faults(how):
 
 
 def faults(rule, command):
-    """What speaks against a command that a document shows"""
+    """Yields the faults of a command that a document shows."""
     if command.startswith("make"):
         yield from make_faults(command)
     elif command.startswith("/usr/bin/python3 -m pytest "):

@@ -24,13 +24,13 @@ class Document:
         self.text = path.read_text("utf-8")
 
     def literals(self):
-        """Each ``literal``, in one line"""
+        """Yields each ``literal``, in one line."""
         text = re.sub(r"^```.*?^```", "", self.text, flags=re.M | re.S)
         for match in _LITERAL[self.path.suffix].finditer(text):
             yield " ".join(match[1].split())
 
     def commands(self):
-        """The lines of blocks that are no files, tables or pictures; without comments"""
+        """Yields the lines of blocks that are no files, tables or pictures; without comments."""
         blocks = _rst_blocks if self.path.suffix == ".rst" else _markdown_blocks
         for block in blocks(self.text.splitlines()):
             whole = "\n".join(block).replace("\\\n", " ")
@@ -45,7 +45,7 @@ def _indent(line):
 
 
 def _rst_blocks(lines):
-    """What stands below a paragraph that ends with two colons. A directive is none."""
+    """Yields the block below each paragraph that ends with two colons, which a directive does not."""
     block, base = None, 0
     for line in lines:
         if block is not None and line.strip() and _indent(line) <= base:
@@ -60,7 +60,7 @@ def _rst_blocks(lines):
 
 
 def _markdown_blocks(lines):
-    """Between fences without a language"""
+    """Yields the lines between fences without a language."""
     block = None
     for line in lines:
         if line.startswith("```"):
@@ -79,7 +79,7 @@ def documents():
 
 
 def files():
-    """All files of the tree, by path"""
+    """Yields the paths of all files of the tree."""
     for folder, folders, names in os.walk(TOP):
         if pathlib.Path(folder) == TOP:
             folders[:] = [f for f in folders if f not in ("build", ".git")]

@@ -15,7 +15,7 @@ SHOWN = {command: document.name for document in reversed(DOCUMENTS)
 
 
 def _rule(command):
-    """The first one that fits"""
+    """Returns the first rule that fits a command."""
     return next((rule for rule in RULES if rule.matches(command)), None)
 
 
@@ -27,18 +27,18 @@ def test_block(command):
 
 
 def test_rules():
-    """Each is for a command that is there."""
+    """Each rule is for a command that a document shows."""
     assert set(RULES) == set(map(_rule, SHOWN))
 
 
 def test_number():
-    """Commands are found."""
+    """The documents have many commands: these are found."""
     assert len(SHOWN) > 30
     assert len(list(_literals())) > 30
 
 
 def _literals():
-    """(document, command in its text, what speaks against it)"""
+    """Yields (document, command in its text, faults of the command)."""
     for document in DOCUMENTS:
         for literal in document.literals():
             if re.fullmatch(r"make(?: [\w.=/-]+)+", literal):
@@ -51,12 +51,12 @@ def _literals():
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
 def test_text(document):
-    """There are such targets, programs and options."""
+    """The targets, programs and options in the text exist."""
     assert not [fault for where, _, faults in _literals() if where is document for fault in faults]
 
 
 def test_help():
-    """scripts/help.txt and the Makefile"""
+    """scripts/help.txt lists the targets of the Makefile."""
     text = (TOP / "scripts/help.txt").read_text("utf-8")
     said = {a or b for a, b in re.findall(r"^make (?:\[(\w+)\]|([\w-]+))", text, re.M)}
     text = (TOP / "Makefile").read_text("utf-8")

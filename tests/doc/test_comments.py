@@ -23,7 +23,7 @@ static void send_post(struct svcrdma_transport *t) { int size = 0; pr_info("ende
 
 @pytest.fixture(name="faults")
 def make_faults(tmp_path):
-    """faults(comment, linux): the texts of the unknown names in svcrdma/a.c"""
+    """Returns faults(comment, linux), which returns the texts of the unknown names in svcrdma/a.c."""
     def put(path, text):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, "utf-8")
@@ -80,12 +80,12 @@ def test_linux(faults):
 
 
 def test_prefixes():
-    """Those of the guide"""
+    """The guide has the prefixes of members."""
     text = (comments.TOP / comments.GUIDE).read_text("utf-8")
     assert {"xc", "xt", "st", "rc", "sc"} <= comments.prefixes(text)
 
 
 def test_read():
-    """All folders have files."""
+    """All folders have files whose comments are read."""
     names = [path.relative_to(comments.TOP).as_posix() for path in comments.read()]
     assert all(any(name.startswith(folder + "/") for name in names) for folder in comments.READ)

@@ -18,7 +18,7 @@ _NOT_HERE = "unreachable|No such file or directory"
 
 
 def _blocks(page):
-    """Each file that a page shows: what stands below ".. code::", without its indentation"""
+    """Yields each file that a page shows: the block below ".. code::", without its indentation."""
     text = (TOP / f"Documentation/{page}.rst").read_text("utf-8")
     for block in re.findall(r"^\.\. code::\n\n((?: {4}.*\n|\n)+)", text, re.M):
         yield re.sub("^    ", "", block, flags=re.M).strip() + "\n"
@@ -31,7 +31,7 @@ def _only(page, pattern):
 
 
 def _run(*command, **environment):
-    """What it says; it has to return 0"""
+    """Runs a command, which has to return 0. Returns its output."""
     path = os.environ["PATH"] + ":/usr/sbin:/sbin"
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True, check=False,
                           stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
@@ -45,7 +45,7 @@ FSTAB = [line for line in "".join(_blocks("admin-boot")).splitlines() if _FSTAB.
 
 @pytest.mark.parametrize("page", ("administration", "admin-boot"))
 def test_nfs_conf(tmp_path, page):
-    """nfsd's settings as nfs-utils reads them: a boolean and a port, for rpc.nfsd and for nfsdctl"""
+    """nfs-utils reads the settings of nfsd as a boolean and a port, for rpc.nfsd and for nfsdctl."""
     (tmp_path / "nfs.conf").write_text(_only(page, r"^\[nfsd\]"), "utf-8")
     for name, value in ("rdma", "y"), ("rdma-port", "20049"):
         assert _run("nfsconf", "--file", tmp_path / "nfs.conf", "--get", "nfsd", name) == value + "\n"
@@ -58,7 +58,7 @@ def test_nft(tmp_path):
 
 @pytest.mark.parametrize("line", FSTAB)
 def test_fstab(tmp_path, line):
-    """findmnt can read it."""
+    """findmnt can read the line."""
     (tmp_path / "fstab").write_text(line + "\n", "utf-8")
     done = subprocess.run(["findmnt", "--verify", "--tab-file", tmp_path / "fstab"], text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -68,7 +68,7 @@ def test_fstab(tmp_path, line):
 
 
 def _generated(tmp_path, line):
-    """{name: text} of the units that systemd makes of a line"""
+    """Returns {name: text} of the units that systemd makes of a line."""
     (tmp_path / "fstab").write_text(line + "\n", "utf-8")
     (tmp_path / "units").mkdir()
     _run(_GENERATOR, *[tmp_path / "units"] * 3, SYSTEMD_FSTAB=str(tmp_path / "fstab"))
@@ -97,7 +97,7 @@ def test_lines():
 
 @pytest.mark.parametrize("name", _UNITS)
 def test_unit(tmp_path, name):
-    """systemd knows each word of it; the programs are there, or are ours."""
+    """systemd knows each word of the unit; the programs in it exist, or are ours."""
     for path in map(TOP.joinpath, _UNITS):
         text = path.read_text("utf-8").replace("/usr/sbin/rpcrdma ", f"{TOP}/tools/rpcrdma ")
         (tmp_path / path.name.replace("@", "@eth0")).write_text(text, "utf-8")
@@ -107,7 +107,7 @@ def test_unit(tmp_path, name):
 
 
 def test_units():
-    """Each is named by the guide, and installed with the package."""
+    """Each unit is named by the guide, and installed with the package."""
     pages = "".join(path.read_text("utf-8") for path in (TOP / "Documentation").glob("admin-*.rst"))
     examples = (TOP / "debian/rpcrdma-oot-dkms.examples").read_text("utf-8").split()
     for name in _UNITS:

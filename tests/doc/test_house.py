@@ -119,6 +119,6 @@ def test_long_function(top, monkeypatch, lines, wrong):
 
 
 def test_all_folders():
-    """Each has files."""
+    """Each folder has files."""
     found = house.House()
     assert all(found.of(folder) for folder in house.FOLDERS)

@@ -17,7 +17,7 @@ def _wire(*arguments):
 
 
 def shown():
-    """Those that the tour shows"""
+    """Returns the pictures that the tour shows."""
     text = (TOP / "Documentation/tour.rst").read_text("utf-8")
     return re.findall(r"^\.\. image:: ladders/([\w-]+)\.svg$", text, re.M)
 
@@ -29,13 +29,13 @@ def test_picture(name, tmp_path, same):
 
 
 def test_pictures():
-    """Those that are there, and those that are shown"""
+    """The tour shows the pictures that exist, and no others."""
     assert {path.stem for path in FOLDER.glob("*.svg")} == set(shown())
     assert {"read", "write", "readdir", "long-call", "exposed-reply", "callback"} <= set(shown())
 
 
 def test_readme():
-    """The block is a part of what the tool draws as wide."""
+    """The ladder in README.md is a part of what the tool draws with the same width."""
     text = (TOP / "README.md").read_text("utf-8")
     block = re.search(r"^```text\n( +client .*?)^```", text, re.M | re.S)
     assert block, "README.md has no ladder"

@@ -29,14 +29,14 @@ def _basenames():
 
 @functools.lru_cache(None)
 def _sources():
-    """{path: text} of everything in C and C++"""
+    """Returns {path: text} of all files in C and C++."""
     return {path.relative_to(TOP).as_posix(): path.read_text("utf-8") for path in files()
             if path.suffix in (".c", ".h", ".cc", ".hh")}
 
 
 @functools.lru_cache(None)
 def _words():
-    """Whatever is called or defined anywhere"""
+    """Returns all names that are called or defined anywhere."""
     return set(re.findall(r"\b\w+(?=\()", "\n".join(_sources().values())))
 
 
@@ -51,7 +51,7 @@ def test_paths(document):
 
 @DOCUMENTS
 def test_documents(document):
-    """x.rst, wherever it stands, without a folder or with one"""
+    """Each x.rst that a document mentions exists, without a folder or with one."""
     folders = (TOP / "Documentation", TOP, TOP / "debian", document.path.parent)
     words = re.findall(r"(?<![\w/.*<-])(?:[\w-]+/)*[\w-]+\.(?:rst|md)\b", document.text)
     assert not [word for word in words if not _KERNEL.match(word) and
@@ -60,20 +60,21 @@ def test_documents(document):
 
 
 def _defines(text, name):
-    """A definition begins in the first column, and its parameters are followed by a brace."""
+    """Says whether a text defines a function: a definition begins in the first column, and a brace follows its
+    parameters."""
     return re.search(rf"^(?:[A-Za-z_][\w \t*:<>,]*?[ \t*])?{name}\((?:[^;{{}}]|\n)*?\)"
                      r"\s*(?:const\s*)?\{", text, re.M)
 
 
 def _placed(document):
-    """(function, file) of each ``function()`` (``file``)"""
+    """Returns (function, file) of each ``function()`` (``file``)."""
     text = " ".join(document.text.split())
     return re.findall(r"``(\w+)\(\)``(?: \(| in )``([\w./]+)``", text)
 
 
 @DOCUMENTS
 def test_placed_functions(document):
-    """They are defined there."""
+    """The functions are defined in the files that the document names."""
     assert not [(name, path) for name, path in _placed(document)
                 if not _defines(_sources().get(path, ""), name)]
 
@@ -84,7 +85,7 @@ def test_number_of_functions():
 
 @DOCUMENTS
 def test_functions(document):
-    """Those that are called so in a guide, or by their names are ours, are called or defined."""
+    """Each function in a guide, and each with a name of ours in any document, is called or defined."""
     guide = document.name in ("Documentation/developing.rst", "Documentation/design.rst",
                               "Documentation/locking.rst")
     names = [match[1] for literal in document.literals()
@@ -96,7 +97,7 @@ def test_functions(document):
 @pytest.mark.parametrize("path", sorted((TOP / "Documentation/pictures").glob("*.dot")),
                          ids=lambda path: path.name)
 def test_pictures(path):
-    """The functions in the pictures"""
+    """The functions in the pictures are called or defined."""
     names = re.findall(r"\b(\w+)\(\)", path.read_text("utf-8"))
     assert not set(names) - _words()
 

@@ -19,7 +19,7 @@ def _source(side, name):
 # ---- knobs and counters ----
 
 def _by_kernel():
-    """Values that are another one on some kernels, as A or B"""
+    """Returns values that differ between kernels, as A or B."""
     text = (TOP / "include/compat/linux/sunrpc/svc.h").read_text("utf-8")
     found = {}
     for name, value in re.findall(r"^#define (COMPAT_\w+)\t(\d+)$", text, re.M):
@@ -28,7 +28,7 @@ def _by_kernel():
 
 
 class Values:
-    """What the names in a file stand for"""
+    """The values of the names in a file."""
 
     def __init__(self, side):
         self.known = {**_CONSTANTS, **_by_kernel()}
@@ -56,7 +56,7 @@ class Values:
 
 
 def _rows(text):
-    """(name, data, handler, low, high) of each row of the table"""
+    """Yields (name, data, handler, low, high) of each row of the table."""
     for name, data, low, high in re.findall(
             r'\tKNOB\("(\w+)", (\w+),\s*(\w+), (\w+)\)', text):
         yield name, data, "minmax", low, high
@@ -68,7 +68,7 @@ def _rows(text):
 
 
 def knobs_in_code(side):
-    """Knobs as {name: (default, range)}, and names of counters"""
+    """Returns knobs as {name: (default, range)}, and names of counters."""
     text = _source(side, "sysctl.c")
     values, knobs, counters = Values(side), {}, set()
     for name, data, handler, low, high in _rows(text):
@@ -81,7 +81,7 @@ def knobs_in_code(side):
 
 
 def _section(side, title):
-    """The part of the reference with that title"""
+    """Returns the part of the reference with that title."""
     text = (TOP / f"Documentation/reference/{side}.rst").read_text("utf-8")
     match = re.search(rf"^{title}\n=+\n(.*?)(?=^[A-Z][\w ]*\n=+\n|\Z)", text, re.M | re.S)
     return match[1] if match else ""
@@ -107,7 +107,7 @@ def test_knobs(side):
 
 @SIDE
 def test_lines_of_knobs(side):
-    """Each has a line '*Default ..., range ..., unit ...*'."""
+    """Each knob has a line '*Default ..., range ..., unit ...*'."""
     terms = re.findall(r"^``(\w+)``$", _section(side, "Knobs"), re.M)
     assert set(terms) == knobs_in_reference(side).keys()
 
@@ -119,7 +119,7 @@ def test_counters(side):
 
 
 def test_mountstats():
-    """The arguments of seq_printf(), in their order"""
+    """The reference has the arguments of seq_printf(), in their order."""
     text = _source("xprtrdma", "sysctl.c")
     calls = re.findall(r'seq_printf\(seq, "[^"]*",(.*?)\);', text, re.S)
     code = []
@@ -134,7 +134,7 @@ def test_mountstats():
 # ---- events ----
 
 def _shared_events(text, side):
-    """@text, with what common/trace.h makes of its macros"""
+    """Returns @text with the macros of common/trace.h expanded."""
     shared = (TOP / "common/trace.h").read_text("utf-8")
     for name, body in re.findall(r"^#define (\w+_EVENT)\(side\)(.*?)\n\n", shared, re.M | re.S):
         body = re.sub(r"[ \t]*\\$", "", body, flags=re.M).replace("side##", side)
@@ -143,7 +143,7 @@ def _shared_events(text, side):
 
 
 def events_in_code(side):
-    """{name: its fields}"""
+    """Returns {name: its fields}."""
     text = _shared_events(_source(side, "trace.h"), side)
     parts = re.split(r"^(?=DECLARE_EVENT_CLASS|TRACE_EVENT|DEFINE_EVENT|\w+_EVENT\(|#define)", text,
                      flags=re.M)
@@ -170,7 +170,7 @@ def events_in_code(side):
 
 
 def _entry(part):
-    """What TP_STRUCT__entry() has: __string(name, value) and __field(type, name), alike"""
+    """Returns the contents of TP_STRUCT__entry(), with __string(name, value) written like __field(type, name)."""
     match = re.search(r"TP_STRUCT__entry\((.*?)\n\t\)", part, re.S)
     return re.sub(r"__string\((\w+), [^\n]*", r"__field(x, \1)", match[1]) if match else ""
 
@@ -186,7 +186,7 @@ def test_events(side):
 
 @SIDE
 def test_used_events(side):
-    """An event that no code calls says nothing."""
+    """Each event is used by code."""
     text = "".join(path.read_text("utf-8") for path in (TOP / side).glob("*.c"))
     assert not [name for name in events_in_code(side) if f"trace_{name}(" not in text]
 
@@ -195,7 +195,7 @@ def test_used_events(side):
 
 @SIDE
 def test_module_parameters(side):
-    """The reference says that there are none."""
+    """The modules have no parameters, as the reference says."""
     assert not [path.name for path in (TOP / side).glob("*.c")
                 if re.search(r"\bmodule_param", path.read_text("utf-8"))]
 
@@ -208,7 +208,7 @@ def _messages():
 
 
 def test_messages():
-    """Each longest piece of text of a message is in administration.rst."""
+    """The longest piece of each message's text is in administration.rst."""
     page = " ".join((TOP / "Documentation/administration.rst").read_text("utf-8").split())
     pieces = {max((part.strip(" ;,:()") for part in re.split(r"%\w+|: |; ", text)), key=len): path
               for path, text in _messages()}

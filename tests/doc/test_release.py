@@ -26,26 +26,26 @@ VERSION = re.search(r'^PACKAGE_VERSION="([\d.]+)"$', text("dkms.conf"), re.M)[1]
     ("debian/NEWS", r"^rpcrdma-oot \(([\d.]+)-\d+\) "),
     ("README.md", r"^- \*\*Version\*\*: ([\d.]+) \(")))
 def test_version(name, pattern):
-    """The first one there, which is the newest"""
+    """The first version in the file, which is the newest, is this one."""
     assert re.search(pattern, text(name), re.M)[1] == VERSION
 
 
 def test_version_in_commands():
-    """A command in a document that has a version has this one."""
+    """Each version in a command of a document is this one."""
     found = re.findall(r"rpcrdma-oot[/-](\d[\d.]*\d)", text("Documentation/administration.rst"))
     assert found
     assert set(found) == {VERSION}
 
 
 def test_changes_are_in_order():
-    """Newest first, each one once"""
+    """The changes stand newest first, each version once."""
     found = [tuple(map(int, version.split("."))) for version in re.findall(r"^## ([\d.]+)", text("CHANGELOG.md"), re.M)]
     assert len(found) > 1
     assert found == sorted(set(found), reverse=True)
 
 
 def test_address():
-    """One address of the maintainers"""
+    """All files have the same address of the maintainers."""
     address = re.search(r"^Maintainer: (.*)$", text("debian/control"), re.M)[1]
     assert f"\nM:\t{address}\n" in text("MAINTAINERS")
     assert text("debian/upstream/metadata").strip().endswith(re.search("<(.*)>", address)[1])
@@ -88,7 +88,7 @@ def test_bad_message(tmp_path, message, fault):
 
 
 def test_hook(tmp_path):
-    """git takes it as a hook, and refuses a commit by it; and it looks at commits that are there."""
+    """git takes the program as a hook, which refuses a commit; the program also checks existing commits."""
     def git(*arguments):
         environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
         who = "-c", "user.name=x", "-c", "user.email=x@example.org"
@@ -112,14 +112,14 @@ def test_hook(tmp_path):
 
 
 def test_licence():
-    """SPDX's present name of it, in every file"""
+    """Every file has SPDX's present name of the licence."""
     done = subprocess.run(["git", "grep", "-lE", r"SPDX-License-Identifier: GPL-2\.0($|[^-])"], cwd=TOP,
                           capture_output=True, text=True, check=False)
     assert not done.stdout
 
 
 def test_copyright():
-    """What is installed somewhere says whose it is."""
+    """Each file that is installed somewhere says whose it is."""
     places = "xprtrdma", "svcrdma", "common", "include", "tools", "packaging", ":!*.json"
     done = subprocess.run(["git", "grep", "-L", "SPDX-FileCopyrightText: 2026 The rpcrdma-oot project", "--", *places],
                           cwd=TOP, capture_output=True, text=True, check=False)

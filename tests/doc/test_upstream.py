@@ -18,14 +18,14 @@ EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path.st
 
 
 def _parts(page):
-    """[(heading, text)]"""
+    """Returns [(heading, text)]."""
     found = re.split(r"^(\S.*)\n=+\n\n", page.text, flags=re.M)[1:]
     # The title is the first one. The rest of its frame stands before it.
     return list(zip(found[2::2], found[3::2]))
 
 
 def _rows():
-    """[(page, cells)] of the table"""
+    """Returns [(page, cells)] of the table."""
     rule, header, below, *rows = [line for line in re.search(
         r"^=+  =.*?^(?=$)", INDEX, re.M | re.S)[0].splitlines()]
     starts = [match.start() for match in re.finditer("=+", rule)]
@@ -37,15 +37,15 @@ def _rows():
 
 
 def _patches():
-    """The names of those that change something, as a page says them. What is for another kernel
-    and has the name of one of these belongs to the same page."""
+    """Yields the names of patches that change something, as a page says them. A patch for another kernel with
+    the name of one of these belongs to the same page."""
     for path in PATCHES.rglob("*.patch"):
         if path.parent == PATCHES or not (PATCHES / path.name).exists():
             yield path.relative_to(PATCHES).as_posix()
 
 
 def _named(page):
-    """The patches that the fix names"""
+    """Returns the patches that the section about the fix names."""
     return re.findall(r"``([\w./-]+\.patch)``", dict(_parts(page))["The fix"])
 
 
@@ -70,14 +70,14 @@ def test_number():
 
 
 def test_table():
-    """It has each page once, with a state."""
+    """The table has each page once, with a state."""
     rows = _rows()
     assert sorted(name for name, _ in rows) == [page.path.stem for page in PAGES]
     assert not [name for name, row in rows if not all(row) or not STATE.fullmatch(row[4])]
 
 
 def test_security_contact():
-    """What goes there has no recipe."""
+    """The pages that the table marks as private name the security contact, and no others do."""
     private = {name for name, row in _rows() if row[0].endswith("[1]_")}
     assert private
     assert not [page.path.stem for page in PAGES
@@ -86,7 +86,7 @@ def test_security_contact():
 
 @pytest.mark.parametrize("patch", sorted(_patches()))
 def test_patch(patch):
-    """The fix of one page names it."""
+    """One page names the patch as its fix."""
     assert len([page for page in PAGES if patch in _named(page)]) == 1
 
 

@@ -27,7 +27,7 @@ def programs(folder):
 
 
 def _environment(scratch):
-    """A home, a cache and a path of its own"""
+    """Returns an environment with a home, a cache and a path of its own."""
     binaries = scratch / "bin"
     binaries.mkdir()
     for name in _HARMLESS:
@@ -40,7 +40,7 @@ def _environment(scratch):
 
 
 def _call(program, option, scratch):
-    """What a call leaves behind is a fault."""
+    """Calls a program. Files that it leaves behind are a fault."""
     done = subprocess.run([program, option], capture_output=True, text=True,
                           stdin=subprocess.DEVNULL, env=_environment(scratch),
                           cwd=scratch / "home", check=False, timeout=_LIMIT)
@@ -49,14 +49,14 @@ def _call(program, option, scratch):
 
 
 def check(program, scratch):
-    """It ends well, and says how to call it."""
+    """Checks that --help succeeds, and says how to call the program."""
     done = _call(program, "--help", scratch)
     assert (done.returncode, done.stderr) == (0, "")
     assert program.name in done.stdout
 
 
 def check_wrong(program, scratch):
-    """It fails, and says so in its usage, without a trace of having begun."""
+    """Checks that a wrong option fails, and that the program prints its usage and has not begun."""
     done = _call(program, "--no-such-option", scratch)
     assert done.returncode == 2
     assert "usage: " in done.stderr
@@ -79,14 +79,14 @@ def test_wrong_option(name, tmp_path):
 
 @pytest.mark.parametrize("folder", _FOLDERS)
 def test_programs(folder):
-    """They are found."""
+    """The folder has programs to check."""
     assert any(programs(folder))
 
 
 @pytest.mark.parametrize("text", ("exit 0", "echo wrong; : >made", "echo wrong; exit 3",
                                   "mount wrong"))
 def test_noticed(text, tmp_path):
-    """Programs that do something else are found."""
+    """Both checks notice programs that do something else."""
     path = tmp_path / "wrong"
     path.write_text(f"#!/bin/sh\n{text}\n", "utf-8")
     path.chmod(0o755)

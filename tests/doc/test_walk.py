@@ -61,7 +61,7 @@ def make_calls():
 
 
 def test_source(calls):
-    """Each function is where the list has it, and is called by the one above."""
+    """Each function is in the file that the list names, and is called by the function above it."""
     assert not list(walk.Tree().faults(calls))
 
 
@@ -73,7 +73,7 @@ def test_limits(calls):
 
 
 def test_both_sides(calls):
-    """From the buffers of the call to the completion of its Send"""
+    """The list goes from the buffers of the call to the completion of its Send."""
     names = [call.name for call in calls if call.depth == 0]
     assert names[0] == "xprtrdma_request_alloc" and "svcrdma_recvfrom" in names
     assert "svcrdma_sendto" in names and "xprtrdma_request_free" in names
