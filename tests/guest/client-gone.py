@@ -15,7 +15,7 @@ LIMIT = 900
 
 
 def connections():
-    """Queue pairs of connections; those of services have another type."""
+    """Returns the number of queue pairs of connections; those of services have another type."""
     pairs = subprocess.run(["rdma", "resource", "show", "qp"], check=True,
                            stdout=subprocess.PIPE, text=True).stdout
     return pairs.count(" type RC ")

@@ -12,9 +12,9 @@ KNOBS = "/sys/kernel/sunrpc/xprt-switches/switch-*/xprt-*-rdma/dstaddr"
 
 
 def ask_knob(path, seconds):
-    """"dropped", "busy", or "refused": a transport for callbacks, or one that has gone.
+    """Returns "dropped", "busy", or "refused": the latter for a transport for callbacks, or one that has gone.
 
-    A process of its own, because only the end of a process ends the wait for the lock.
+    The write is done by a process of its own, because only the end of a process ends the wait for the lock.
     """
     child = os.fork()
     if not child:
@@ -46,5 +46,5 @@ def ask_often(path, seconds):
 
 
 def cut():
-    """Each connection, if its lock is soon free: how many"""
+    """Cuts each connection whose lock is soon free. Returns how many."""
     return sum(ask_knob(path, 0.2) == "dropped" for path in glob.glob(KNOBS))

@@ -34,7 +34,7 @@ def run(*command):
 
 
 def mountstats(mount_point):
-    """The 27 values of the transport of a mount."""
+    """Returns the 27 values of the transport of a mount."""
     ours = False
     for line in pathlib.Path("/proc/self/mountstats").read_text().splitlines():
         words = line.split()
@@ -83,7 +83,7 @@ def timed_copy(source, target):
 
 
 def compare(one, other):
-    """Every name and every byte; diff exits with 1 and names what differs."""
+    """Compares every name and every byte; diff exits with 1 and names what differs."""
     run("diff", "-r", "--no-dereference", str(one), str(other))
 
 

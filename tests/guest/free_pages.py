@@ -35,8 +35,8 @@ def write(path, text):
 
 
 def give_back():
-    """What the kernel keeps for whoever asks next: caches, empty slabs, and what KASAN has in
-    quarantine. Counters of each processor are added to those that are read."""
+    """Has the kernel give back the pages that it keeps for later: caches, empty slabs, and KASAN's quarantine.
+    Also adds the counters of each processor to those that are read."""
     os.sync()
     write("/proc/sys/vm/drop_caches", "3")
     for cache in os.scandir("/sys/kernel/slab"):
@@ -48,7 +48,7 @@ def give_back():
 
 
 def count():
-    """{who: pages}. Free are those of the zones and those that each processor has at hand."""
+    """Returns {who: pages}. The free pages are those of the zones and those that each processor has at hand."""
     zones = read("/proc/zoneinfo")
     used = {name: int(size) // PAGE for name, size in re.findall(r"^(\w+): +(\d+) kB", read("/proc/meminfo"), re.M)}
     pages = {who: sum(used[name] for name in names) for who, names in USERS.items()}
@@ -59,7 +59,7 @@ def count():
 
 
 def settled():
-    """The reading with the most free pages"""
+    """Counts until no more pages come back. Returns the reading with the most free pages."""
     best, same, end = count(), 0, time.monotonic() + PATIENCE
     while same < AGREED and time.monotonic() < end:
         give_back()
@@ -71,7 +71,7 @@ def settled():
 
 
 def at_rest():
-    """settled(), when nobody serves, and the modules are not there"""
+    """Returns settled() after nfsd was stopped and the modules were unloaded."""
     if os.environ["ROLE"] != "client":
         run("vm-nfsd", "stop")
     unload(*MODULES)

@@ -32,7 +32,7 @@ def attributes(data):
 
 
 def sockaddr(address, port):
-    """In room for any: the kernel wants to see all of a sockaddr_storage."""
+    """Returns a sockaddr, padded to the size of a sockaddr_storage, as the kernel wants it."""
     address = ipaddress.ip_address(address)
     if address.version == 4:
         data = struct.pack("=H", socket.AF_INET) + struct.pack("!H", port) + address.packed
@@ -43,14 +43,14 @@ def sockaddr(address, port):
 
 
 class Netlink:
-    """Requests, one after the other."""
+    """Sends requests of netlink, one after the other."""
 
     def __init__(self):
         self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
         self.socket.bind((0, 0))
 
     def ask(self, family, command, payload):
-        """Returns what came before the end; raises OSError if that is an error."""
+        """Sends a request. Returns the answer before the end; raises OSError if the end is an error."""
         body = struct.pack("=BBH", command, 1, 0) + payload
         self.socket.send(struct.pack("=IHHII", 16 + len(body), family,
                                      NLM_F_REQUEST | NLM_F_ACK, 1, 0) + body)

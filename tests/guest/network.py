@@ -43,7 +43,7 @@ WATCH = f"python3 {os.path.dirname(os.path.abspath(__file__))}/client-gone.py"
 
 
 def netem(words):
-    """A shell command, for what becomes of the packets that a machine sends."""
+    """Returns a shell command that sets what happens to the packets that a machine sends."""
     return f"{HEALED} {words}"
 
 
@@ -60,7 +60,7 @@ def disturbed(words):
 
 
 def silent(seconds):
-    """A fault: no packet gets through. Each machine ends it by itself."""
+    """A fault: no packet gets through. Each machine ends the fault by itself."""
     command = f"{netem('loss 100%')}; sleep {seconds}; {HEALED}"
     subprocess.run(["vm-server", f"setsid sh -c '{quoted(command)}' >/dev/null 2>&1 &"],
                    check=True)
@@ -69,12 +69,12 @@ def silent(seconds):
 
 
 def quoted(command):
-    """For a pair of single quotes."""
+    """Returns a command as it stands between a pair of single quotes."""
     return command.replace("'", "'\\''")
 
 
 def server_dies():
-    """Returns how many seconds the server is away."""
+    """A fault: the server's machine dies and boots. Returns how many seconds the server is away."""
     begin = time.monotonic()
     subprocess.run(["vm-machine", "kill", "server"], check=True)
     subprocess.run(["vm-machine", "boot", "server"], check=True)
@@ -98,7 +98,7 @@ def kept(mount):
 
 
 def client_dies(after):
-    """A fault that ends this program, too. The server sees to it, and has this machine boot."""
+    """A fault that ends this program, too. The server carries it out, and has this machine boot again."""
     for mount in os.environ["MOUNTS"].split():
         keep = kept(mount)
         for block in range(BLOCKS):
@@ -137,12 +137,12 @@ def work(path, stop, healed, results):
 
 
 def path_of(mount, number):
-    """All mounts have the same files."""
+    """Returns the path of a file; all mounts have the same files, so its name has that of the mount."""
     return f"{mount}/network-{os.path.basename(mount)}-{number}"
 
 
 def measure(fault):
-    """What @fault has cost, as a dict."""
+    """Returns what @fault has cost, as a dict."""
     results = multiprocessing.Queue()
     stop, healed = multiprocessing.Event(), multiprocessing.Event()
     both(PREPARED)
@@ -169,7 +169,7 @@ def measure(fault):
 
 
 def back_to_life():
-    """What the server says of the time without this machine; and what was stable is there."""
+    """Returns what the server says of the time without this machine; checks that all stable blocks are there."""
     answer = subprocess.run(["vm-server", f"cat {GONE}"], stdout=subprocess.PIPE, check=True)
     cost = {"seconds": 0, "operations": 0, "longest": 0, "reconnects": 0, "wrong": 0,
             **json.loads(answer.stdout)}
@@ -201,8 +201,8 @@ def record(name, cost):
 
 
 def unnoticed(cost):
-    """Ours took too long to find out. In-tree's client waits until the RPC is over, 60 s; its
-    server, for a client that had nothing to be sent, until SUNRPC or NFSv4 has enough."""
+    """Says whether ours took too long to notice the fault. In-tree's client waits until the RPC is over, 60 s;
+    its server, for a client that had nothing to be sent, until SUNRPC or NFSv4 gives up."""
     if cost["fault"] == "server-dies-waiting":
         return cost["longest"] > max(NOTICED, cost["away"] + RETURNED) and \
             os.path.exists("/proc/net/xprtrdma")

@@ -27,7 +27,7 @@ def mountstats():
 
 
 def prepare():
-    """On the server's side: names of their own for each turn, so that nothing is cached."""
+    """Makes the files on the server's side, with other names for each turn, so that nothing is cached."""
     top = pathlib.Path(os.environ["EXPORT"]) / "replies"
     for n in range(TIMES):
         where = top / str(n)

@@ -29,7 +29,7 @@ def prepare():
 
 
 def ask(side):
-    """Rows of rdma-peer, and whether all was delivered."""
+    """Returns the rows of rdma-peer, and whether all replies were delivered."""
     switch_to(side)
     done = subprocess.run([PEER, "--server", os.environ["SERVER"], "replies"], check=False,
                           stdout=subprocess.PIPE, text=True)

@@ -54,13 +54,13 @@ class Handler(socketserver.StreamRequestHandler):
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """IPv4 as well: its addresses come mapped."""
+    """A server for IPv6, and for IPv4 as well, whose addresses come mapped."""
     address_family = socket.AF_INET6
     allow_reuse_address = True
 
 
 def listen():
-    """The one before may still have the port."""
+    """Returns the server. Retries, since the rpcbind before it may still have the port."""
     for _ in range(100):
         try:
             return Server(("::", 111), Handler)

@@ -28,13 +28,14 @@ def contents(number):
 
 
 def whole(name, data):
-    """A name ends with what the contents are made of. Who wrote it may not be done yet."""
+    """Says whether a file has the contents that the end of its name stands for. The process that wrote it may
+    not be done yet."""
     return data == contents(int(name.split("-")[-1]))[:len(data)]
 
 
 @contextlib.contextmanager
 def locked(path, flags):
-    """A file that is locked. What others have written before is seen."""
+    """Opens and locks a file: this process then sees what others have written before."""
     fd = os.open(path, os.O_RDWR | flags)
     try:
         fcntl.lockf(fd, fcntl.LOCK_EX)
@@ -46,7 +47,7 @@ def locked(path, flags):
 
 
 class Worker:
-    """Its deeds have the names of the methods that are below "deeds"."""
+    """A process that does random deeds. They have the names of the methods below the comment "Deeds"."""
 
     def __init__(self, folder, name, seed):
         self.folder = pathlib.Path(folder)
@@ -69,7 +70,7 @@ class Worker:
             file.write(contents(self.number))
 
     def take(self):
-        """By renaming it: it has one owner at each time."""
+        """Takes another's file by renaming it: a file has one owner at each time."""
         if name := self.others_file():
             number = name.split("-")[-1]
             os.rename(self.folder / name, self.folder / f"file-{self.name}-{number}")
@@ -97,14 +98,14 @@ class Worker:
         self.done["counted"] += 1
 
     def contest(self):
-        """The first who has a name has won it."""
+        """Makes a file. The first process that makes it has won the contest."""
         number = self.choice.randrange(10**6) % 300
         with contextlib.suppress(FileExistsError):
             os.close(os.open(self.folder / f"contest-{number}", os.O_CREAT | os.O_EXCL))
             self.done["won"].append(f"contest-{number}")
 
     def token(self):
-        """The first who takes it away has won it."""
+        """Renames a token. The first process that renames it has won the token."""
         number = self.choice.randrange(300)
         os.rename(self.folder / f"token-{number}", self.folder / f"taken-{number}-{self.name}")
         self.done["won"].append(f"token-{number}")

@@ -28,7 +28,7 @@ def contents(number):
 
 
 class Names(Account):
-    """Of each name, the number that the file's contents are made of"""
+    """Files of a folder. For each name it keeps the number that determines the contents of the file."""
 
     def __init__(self, path):
         super().__init__()

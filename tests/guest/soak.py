@@ -44,7 +44,7 @@ def on_server(command):
 
 
 def free_pages():
-    """{machine: {who: pages}}, when nothing is mounted, and nobody serves"""
+    """Returns {machine: {who: pages}}, when nothing is mounted, and no nfsd runs."""
     pages = {os.environ["ROLE"]: at_rest()}
     if two_machines():
         pages["server"] = json.loads(on_server(f"python3 {HERE}/free_pages.py"))
@@ -52,12 +52,12 @@ def free_pages():
 
 
 def left(pages):
-    """Free, or with what a debug kernel remembers"""
+    """Returns the pages that are free, or that hold what a debug kernel remembers."""
     return pages["free"] + pages["stacks"]
 
 
 class Load:
-    """Mounts, and the writers on them: two on each"""
+    """The mounts, and two writers on each."""
 
     def __init__(self):
         pathlib.Path(STOP).unlink(missing_ok=True)
@@ -74,7 +74,7 @@ class Load:
             sys.exit(f"these writers have ended: {', '.join(ended)}")
 
     def end(self):
-        """What all of them have done: sums, and the longest wait"""
+        """Ends the writers. Returns the sums of what they have done, and the longest wait."""
         pathlib.Path(STOP).touch()
         done = [json.loads(writer.communicate(timeout=END_LIMIT)[0] or "{}")
                 for writer in self.writers.values()]
@@ -93,14 +93,14 @@ class Load:
 
 
 def turns(choice):
-    """All faults in some order, and again in another one"""
+    """Yields all faults in some order, and again in another one, without end."""
     names = [*FAULTS, *OF_TWO_MACHINES] if two_machines() else list(FAULTS)
     while True:
         yield from choice.sample(names, len(names))
 
 
 def fault(words, log, versions):
-    """Of mounts of all @versions"""
+    """Causes a fault for the mounts of all @versions."""
     name, *arguments = words.split()
     done = subprocess.run([HERE / "faults" / name, *arguments], cwd=HERE / "faults", stdout=log,
                           stderr=subprocess.STDOUT, timeout=FAULT_LIMIT, check=False,
@@ -110,7 +110,7 @@ def fault(words, log, versions):
 
 
 def disturb(load, seconds, choice):
-    """How many faults there were"""
+    """Causes faults for so many seconds. Returns how many there were."""
     begin, count = time.monotonic(), 0
     for name in turns(choice):
         if (now := time.monotonic() - begin) > seconds:

@@ -16,9 +16,9 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def get_value(path, name):
-    """With a buffer that is large enough. Python tries 128 bytes first, and the
-    NFS client then asks for no more: a larger value does not fit the Reply chunk,
-    and EIO comes instead of ERANGE, with any RDMA transport."""
+    """Reads an attribute with a buffer that is large enough. Python tries 128 bytes first, and the NFS client
+    then asks for no more: a larger value does not fit the Reply chunk, and EIO comes instead of ERANGE, with
+    any RDMA transport."""
     value = ctypes.create_string_buffer(65536)
     size = LIBC.getxattr(os.fsencode(path), name.encode(), value, len(value))
     if size < 0:

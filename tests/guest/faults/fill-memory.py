@@ -13,7 +13,7 @@ LEFT = 1 / 12   # of the memory: the kernel reclaims, and gives to whoever has t
 
 
 def in_memory(name):
-    """In KiB"""
+    """Returns a value of /proc/meminfo, in KiB."""
     return int(re.search(rf"^{name}: +(\d+)", pathlib.Path("/proc/meminfo").read_text("ascii"), re.M)[1])
 
 

@@ -12,7 +12,7 @@ FLOCK = "hhqqi4x"
 
 
 def locked(fd, start, length):
-    """What F_GETLK says of a range: nobody in this process holds locks."""
+    """Says whether another owner has a lock in a range, by F_GETLK: this process holds no locks."""
     question = struct.pack(FLOCK, fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
     return struct.unpack(FLOCK, fcntl.fcntl(fd, fcntl.F_GETLK, question))[0] != fcntl.F_UNLCK
 

@@ -10,7 +10,8 @@ from writer import BLOCK, BLOCKS, Writer, pattern
 
 
 class Account:
-    """Of operations: how many, the longest, and how many bytes were compared and were wrong"""
+    """An account of operations: their number, the longest, and the bytes that were compared and that were
+    wrong."""
 
     def __init__(self):
         self.longest = 0.0
@@ -25,15 +26,15 @@ class Account:
         self.operations += 1
 
     def compare(self, data, good):
-        """@data is to be @good: as many of its bytes are wrong as differ or are missing."""
+        """Compares @data with @good. Bytes that differ or are missing count as wrong."""
         self.verified += len(good)
         if data != good:
             self.wrong += abs(len(good) - len(data)) + sum(a != b for a, b in zip(data, good))
 
 
 class Timed(Account, Writer):
-    """An operation is a write, a buffered one with its fsync, or a read, past the page cache, of what
-    was written."""
+    """A writer whose operations are timed: direct writes, buffered ones with their fsync, and reads of what was
+    written, past the page cache."""
 
     def __init__(self, path):
         Account.__init__(self)
@@ -61,6 +62,6 @@ class Timed(Account, Writer):
 
 
 def connects():
-    """How often the transports of all mounts have connected."""
+    """Returns how often the transports of all mounts have connected."""
     stats = pathlib.Path("/proc/self/mountstats").read_text(encoding="ascii")
     return sum(map(int, re.findall(r"xprt:\s+rdma \d+ \d+ (\d+)", stats)))

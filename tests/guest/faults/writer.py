@@ -19,7 +19,7 @@ def pattern(block, generation):
 
 
 class Writer:
-    """Keeps in mind which generation each block has."""
+    """Writes blocks, and remembers which generation each block has."""
 
     def __init__(self, path):
         self.path = path
