@@ -40,7 +40,7 @@ def headers(folder, svc, without):
 
 
 def probe(folder, svc, without=None):
-    """How it ended, and the header that it writes"""
+    """Runs the probe. Returns its result, and the path of the header that it writes."""
     headers(folder / "include", svc, without)
     header = folder / "compat_config.h"
     done = subprocess.run([TOP / "kbuild/compat-probe", header, COMPAT, "9.9.9", "gcc",

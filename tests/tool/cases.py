@@ -15,7 +15,8 @@ CASES = {}
 
 
 def case(*rules, **how):
-    """@how: of the connection, for its constructor; @first: whether it begins with a call"""
+    """Adds a case that breaks these @rules. @how: arguments for the constructor of the connection; @first:
+    whether it begins with a call"""
     def add(function):
         CASES[function.__name__.replace("_", " ")] = (rules, function, how)
         return function
@@ -66,13 +67,13 @@ def data(length=CHUNK[1]):
 
 
 def go_on(link):
-    """Both sides send something more: so it shows that nothing of them is missing before that."""
+    """Sends one more message from each side, which shows that nothing is missing before it."""
     ask(link, LATER)
     answer(link, LATER)
 
 
 def good(link):
-    """Everything that is allowed"""
+    """Does everything that is allowed."""
     ask_read(link)
     link.write(SERVER, CHUNK[0], CHUNK[2], data(4096))
     link.write(SERVER, CHUNK[0], CHUNK[2] + 4096, data(4096))

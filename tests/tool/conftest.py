@@ -31,6 +31,6 @@ def empty():
 
 @pytest.fixture
 def machine():
-    """One that is as it should be"""
+    """A machine without a fault."""
     with healthy.machine() as folder:
         yield folder

@@ -32,7 +32,7 @@ _STARTS, _UD, _NUMBERED = {0x10: 130, 0x13: 106}, 0x64, (*range(0xd), 0x16, 0x17
 
 
 def beginnings(capture):
-    """[frame, attribute of the CM, TCP stream, MPA's reply] of what makes connections"""
+    """Returns [frame, attribute of the CM, TCP stream, MPA's reply] for each frame that makes a connection."""
     query = "infiniband.mad.attributeid in {16, 19} || tcp.flags.syn == 1 || iwarp_mpa.key.req " \
         "|| iwarp_mpa.key.rep"
     fields = ("frame.number", "infiniband.mad.attributeid", "tcp.stream", "iwarp_mpa.key.rep")
@@ -43,7 +43,8 @@ def beginnings(capture):
 
 
 def wanted(capture, xid):
-    """Numbers of the frames of the RPC, and of those that made its connection: the last one."""
+    """Returns the numbers of the frames of the RPC, and of those that made its connection, the last one before
+    it."""
     done = subprocess.run([TOOL, "wire", "--json", "--xid", xid, capture], check=False,
                           stdout=subprocess.PIPE, text=True)
     rpc = json.loads(done.stdout.splitlines()[0])
@@ -58,7 +59,7 @@ def wanted(capture, xid):
 
 
 def less(frame):
-    """Without what an RDMA Read or Write moves, if that is what it carries"""
+    """Returns a frame without the data of an RDMA Read or Write, if it carries them."""
     port = struct.unpack_from(">H", frame, 36)[0]
     if frame[23] != _UDP or port != _ROCE or frame[42] not in _MOVES:
         return frame
@@ -71,7 +72,7 @@ def _put(frame, at, form, value):
 
 
 def first_numbers(frames):
-    """{source: the number of the first packet of RoCE that is a request}"""
+    """Returns {source: the number of the first packet of RoCE that is a request}."""
     first = {}
     for frame in frames:
         if frame[23] == _UDP and frame[_OPCODE] in _NUMBERED:
@@ -80,7 +81,7 @@ def first_numbers(frames):
 
 
 def join_roce(frames):
-    """The CM says to the peer with which number that one has to begin."""
+    """Changes messages of the CM so that they announce the number with which the peer begins."""
     first = first_numbers(frames)
     for frame in frames:
         at = _STARTS.get(int.from_bytes(frame[_ATTRIBUTE], "big"))
@@ -91,7 +92,7 @@ def join_roce(frames):
 
 
 def _tcp(frame):
-    """(sequence number, that of what comes behind it, whether this makes the connection)"""
+    """Returns (sequence number, that of the next segment, whether this one makes the connection)."""
     sequence = struct.unpack_from(">I", frame, 38)[0]
     size = struct.unpack_from(">H", frame, 16)[0] - 20 - (frame[46] >> 4) * 4
     makes = frame[47] & 2 or frame[34 + (frame[46] >> 4) * 4:][:6] == b"MPA ID"
@@ -99,7 +100,8 @@ def _tcp(frame):
 
 
 def join_tcp(frames):
-    """What makes the connection ends where the rest of it begins, in both directions."""
+    """Changes sequence numbers so that the frames that make the connection end where the rest begins, in both
+    directions."""
     ends, begins = {}, {}
     for frame in frames:
         sequence, end, makes = _tcp(frame)

@@ -18,8 +18,8 @@ def ip(address):
 
 
 class File:
-    """A pcapng file. @clock: the time of the last frame, in microseconds, or in what @resolution
-    says: a power of ten of a second."""
+    """A pcapng file. @clock: the time of the last frame, in microseconds, or in the unit of @resolution: a
+    power of ten of a second."""
 
     def __init__(self, path, start=1_700_000_000_000_000, resolution=6):
         self.clock = start
@@ -38,7 +38,7 @@ class File:
         self.put(self.clock, data)
 
     def put(self, time, data, size=None):
-        """@size: of the frame, if there is less of it"""
+        """Writes a frame. @size: that of the whole frame, if @data is only a part of it"""
         self.block(6, struct.pack("<IIIII", 0, time >> 32, time & 0xffffffff, len(data),
                                   size or len(data)) + data)
 
@@ -53,7 +53,7 @@ class File:
 
 
 def blocks(data):
-    """(type, body) of each block of a pcapng file"""
+    """Yields (type, body) of each block of a pcapng file."""
     at = 0
     while at < len(data):
         kind, size = struct.unpack_from("<II", data, at)
@@ -62,7 +62,7 @@ def blocks(data):
 
 
 def packets(data):
-    """(time, bytes, size of the frame) of each Enhanced Packet Block"""
+    """Yields (time, bytes, size of the frame) of each Enhanced Packet Block."""
     for kind, body in blocks(data):
         if kind == 6:
             _, high, low, held, size = struct.unpack_from("<IIIII", body)
@@ -89,7 +89,7 @@ READ_REQUEST, RESPONSE, ACK, UD = 0xc, (0xd, 0xe, 0xf, 0x10), 0x11, 0x64
 
 
 class Roce:
-    """One queue pair on each side. @qpn: of the client's; the server's is one more."""
+    """A connection with one queue pair on each side. @qpn: number of the client's; the server's is one more."""
 
     def __init__(self, file, qpn=0x20, connect=True, private=PRIVATE, mtu=MTU):
         self.file, self.mtu = file, mtu
@@ -110,7 +110,7 @@ class Roce:
         self.file.frame(udp(source, target, 4791, header + body + bytes(padding + 4)), after)
 
     def chain(self, source, opcodes, head, data, invalidate=None, first_psn=None):
-        """The packets of one operation; the first has @head, the last the R_key to invalidate."""
+        """Sends the packets of one operation; the first has @head, the last the R_key to invalidate."""
         pieces = [data[i:i + self.mtu] for i in range(0, len(data), self.mtu)] or [b""]
         for number, piece in enumerate(pieces):
             first, last = number == 0, number == len(pieces) - 1
@@ -137,7 +137,7 @@ class Roce:
             self.chain(target, RESPONSE, struct.pack(">I", 1), data, first_psn=psn)
 
     def refuse(self, source, code):
-        """A negative acknowledgement of the peer's last packet"""
+        """Sends a negative acknowledgement of the peer's last packet."""
         target = SERVER if source == CLIENT else CLIENT
         self.packet(source, ACK, struct.pack(">I", (0x60 | code) << 24), self.psn[target] - 1)
 

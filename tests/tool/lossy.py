@@ -30,7 +30,7 @@ _NETS, _EACH = 16, 250
 
 
 def _moved(frame, number):
-    """With addresses that only the lossy capture of this @number has"""
+    """Returns a frame with addresses that only the lossy capture of this @number has."""
     def address(old):
         return old if old not in (ip(CLIENT), ip(SERVER)) else \
             bytes([10, _NETS + number // _EACH, number % _EACH, old[3]])
@@ -39,13 +39,13 @@ def _moved(frame, number):
 
 
 def _number(rpc):
-    """Of the lossy capture that it comes from"""
+    """Returns the number of the lossy capture that an RPC comes from."""
     _, net, low, _ = (rpc["client"] or rpc["server"]).split(".")
     return (int(net) - _NETS) * _EACH + int(low)
 
 
 def spread(path, variants):
-    """All variants of a capture, each a list of (time, frame, size), into one file"""
+    """Writes all variants of a capture, each a list of (time, frame, size), into one file."""
     begin = 0
     with File(path, resolution=9) as file:
         for number, variant in enumerate(variants):
@@ -61,7 +61,7 @@ def lose(whole, rate, seeds):
 
 
 def _sizes(rpcs):
-    """What was sent, read or written in them"""
+    """Returns the kinds and sizes of what was sent, read or written in these RPCs."""
     return {(o["kind"], o.get("size", o.get("length"))) for rpc in rpcs for o in rpc["wire"]
             if not o.get("cut")}
 
@@ -72,7 +72,7 @@ def _objects(path):
 
 
 def each(path):
-    """{number of the variant: its RPCs}"""
+    """Returns {number of the variant: its RPCs}."""
     found = collections.defaultdict(list)
     for rpc in _objects(path)[1]:
         found[_number(rpc)].append(rpc)
@@ -86,8 +86,8 @@ def _times(rpcs):
 
 
 def judge(captures, variants):
-    """Numbers of those variants of the captures in which somebody is accused, with what is said;
-    and what else is wrong."""
+    """Returns the numbers of those variants of the captures in which somebody is accused, with the accusations;
+    and texts about other faults."""
     accused, wrong = collections.defaultdict(set), []
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "lossy.pcapng"

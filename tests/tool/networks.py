@@ -12,14 +12,14 @@ _SWITCH, _COLLECTOR = "192.168.0.1", "192.168.0.99"
 
 
 class Timeless(File):
-    """In Simple Packet Blocks, which have no time"""
+    """A file of Simple Packet Blocks, which have no time."""
 
     def put(self, time, data, size=None):
         self.block(3, struct.pack("<I", size or len(data)) + data)
 
 
 class Changed(File):
-    """@change gives the frames in the place of one."""
+    """A file with changed frames: @change gives the frames in the place of one."""
 
     def __init__(self, path, change):
         super().__init__(path)
@@ -40,13 +40,13 @@ def ipv6(source, target, protocol, payload):
 
 
 def over_ipv6(frame):
-    """A frame of IPv4 with the IPv6 addresses that stand for its own"""
+    """Returns a frame of IPv4 with the IPv6 addresses that stand for its own."""
     source, target = _addresses(frame)
     return ipv6(source, target, frame[23], frame[_ETHERNET + _IPV4:])
 
 
 def erspan(frame, keep=None):
-    """As a switch mirrors it, with no more than @keep bytes of it"""
+    """Returns a frame as a switch mirrors it, with no more than @keep bytes of it."""
     header = struct.pack(">HHIII", 0x1000, 0x88be, 1, 1 << 28 | (keep is not None) << 10, 0)
     return ipv4(_SWITCH, _COLLECTOR, _GRE, header + frame[:keep])
 
@@ -56,7 +56,8 @@ def vxlan(frame):
 
 
 def quotes(frame):
-    """It, and what a host says that does not take it: "port unreachable", with all of it"""
+    """Yields a frame, and the answer of a host that does not take it: "port unreachable", which quotes all of
+    it."""
     yield frame
     source, target = _addresses(frame)
     yield ipv4(target, source, _ICMP, struct.pack(">BBHI", 3, 3, 0, 0) + frame[_ETHERNET:])
@@ -70,7 +71,7 @@ def quotes_over_ipv6(frame):
 
 
 def roce_v1(frame):
-    """A frame of RoCE version 2 as one of version 1: the same behind a Global Route Header"""
+    """Returns a frame of RoCE version 2 as one of version 1: the same behind a Global Route Header."""
     source, target = _addresses(frame)
     packet = frame[_ETHERNET + _IPV4 + _UDP:]
     return bytes(_MACS) + b"\x89\x15" + struct.pack(">IHBB", 6 << 28, len(packet), 27, 1) + \
@@ -78,15 +79,15 @@ def roce_v1(frame):
 
 
 def infiniband(frame):
-    """The same with a Local Route Header, as InfiniBand has it; LIDs are the last bytes of the
-    addresses"""
+    """Returns the same with a Local Route Header, as InfiniBand has it; LIDs are the last bytes of the
+    addresses."""
     packet = frame[_ETHERNET + _IPV4 + _UDP:]
     lrh = struct.pack(">BBHHH", 0, 2, frame[33], (len(packet) + 8) // 4, frame[29])
     return lrh + packet + bytes(2)
 
 
 class Erf(File):
-    """A file of records of a capture card of InfiniBand"""
+    """A file of records of a capture card of InfiniBand."""
 
     def __init__(self, path):  # pylint: disable=super-init-not-called
         self.clock = 1_700_000_000_000_000

@@ -21,7 +21,7 @@ FILES = {f"{DEBUG}/xprtrdma/connections": "client", f"{DEBUG}/svcrdma/connection
 
 
 class Root:
-    """Use as a context manager."""
+    """A folder in the place of / for the tool. Use as a context manager."""
 
     def __init__(self):
         # pylint: disable-next=consider-using-with
@@ -46,7 +46,7 @@ class Root:
         (self.path / name).unlink()
 
     def program(self, name, script):
-        """A shell script in the place of a program"""
+        """Puts a shell script in the place of a program."""
         self.put(f"bin/{name}", f"#!/bin/sh\n{script}\n").chmod(0o755)
 
     def _environment(self):
@@ -56,7 +56,7 @@ class Root:
         return rpcrdma(*arguments, env=self._environment(), **options)
 
     def answer(self, *command):
-        """What a program says, by a file in say"""
+        """Returns the output of a program, which is in a file of the folder "say"."""
         path = self.path / "say" / " ".join(command)
         if command[0].startswith("/") or not (self.path / "say").exists():
             return _RUN(*command)
@@ -65,13 +65,13 @@ class Root:
 
     @contextlib.contextmanager
     def here(self):
-        """What runs in this process looks at this folder."""
+        """Has the code that runs in this process look at this folder."""
         with unittest.mock.patch.dict(os.environ, self._environment()), \
                 unittest.mock.patch.object(host, "ROOT", self.path):
             yield
 
     def ask(self, *arguments):
-        """The same in this process: in a hundredth of the time"""
+        """Does the same as run() in this process: in a hundredth of the time."""
         out, err = io.StringIO(), io.StringIO()
         with contextlib.ExitStack() as stack:
             stack.enter_context(unittest.mock.patch.dict(os.environ, self._environment()))
@@ -89,7 +89,7 @@ class Root:
 
 
 def loaded(files=None):
-    """Both modules are loaded, with statistics of each"""
+    """Returns a Root in which both modules are loaded, with statistics of each."""
     root = Root()
     for module in "xprtrdma", "svcrdma":
         (root.path / "sys/module" / module).mkdir(parents=True)

@@ -21,7 +21,7 @@ def chunk(segments):
 
 # pylint: disable-next=redefined-builtin
 def header(xid, kind=MSG, credits=CREDITS, reads=(), writes=(), reply=None, version=1):
-    """@reads: of (position, handle, length, offset); @writes: of lists of segments."""
+    """Returns a header. @reads: of (position, handle, length, offset); @writes: of lists of segments"""
     out = words(xid, version, credits, kind)
     for position, *rest in reads:
         out += words(1, position) + segment(*rest)
@@ -54,12 +54,12 @@ def read_arguments(count):
 
 
 def read_results(count):
-    """Without the data."""
+    """Returns the results of a READ, without the data."""
     return words(0, 0, count, 1, count)
 
 
 def write_arguments(count):
-    """Without the data."""
+    """Returns the arguments of a WRITE, without the data."""
     return HANDLE + struct.pack(">QII", 0, count, 2) + words(count)
 
 

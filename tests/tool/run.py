@@ -17,7 +17,7 @@ class Done(typing.NamedTuple):
     err: str
 
     def check(self, status, says=""):
-        """It has returned that, says @says, and nothing of Python's."""
+        """Checks the status, the text @says in the errors, and that no exception of Python is among them."""
         assert self.status == status, self.err[-200:]
         assert says in self.err
         assert "Traceback" not in self.err
@@ -25,7 +25,7 @@ class Done(typing.NamedTuple):
 
 
 def rpcrdma(*arguments, env=None, program=TOOL, **options):
-    """rpcrdma, with these"""
+    """Runs rpcrdma with these arguments."""
     done = subprocess.run([str(program), *map(str, arguments)], text=True, check=False,
                           capture_output=True, env={**os.environ, **(env or {})},
                           **{"stdin": subprocess.DEVNULL, **options})
@@ -33,15 +33,15 @@ def rpcrdma(*arguments, env=None, program=TOOL, **options):
 
 
 def tool(*arguments, **options):
-    """rpcrdma wire, with these"""
+    """Runs rpcrdma wire with these arguments."""
     return rpcrdma("wire", *arguments, **options)
 
 
 def objects(*arguments):
-    """What --json says, an object for each RPC"""
+    """Returns what --json prints, an object for each RPC."""
     return [json.loads(line) for line in tool("--json", *arguments).out.splitlines()]
 
 
 def last(done):
-    """The last line of what it has printed: a sum"""
+    """Returns the last line of the output: a sum."""
     return done.out.splitlines()[-1]

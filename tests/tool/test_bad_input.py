@@ -29,7 +29,7 @@ finally:
 
 
 def test_cut_off(tmp_path):
-    """Anywhere. What is there is shown."""
+    """A capture may end anywhere: the tool shows what is there."""
     data, path = READ.read_bytes(), tmp_path / "cut.pcapng"
     for size in range(3, len(data), 1277):
         path.write_bytes(data[:size])
@@ -80,7 +80,7 @@ def test_no_tshark(tmp_path):
 
 @pytest.mark.parametrize("size", (0, 100, 1500, 2600))
 def test_tshark_dies(tmp_path, size):
-    """In the middle of a frame, without a word: what it had said before is shown."""
+    """tshark dies in the middle of a frame, without a word: the tool shows what it had printed before."""
     program = tmp_path / "tshark"
     program.write_text(f"""#!/bin/sh
 {shutil.which('tshark')} "$@" 2>&- | head -c {size}
@@ -107,7 +107,7 @@ def test_arguments(arguments, says):
 
 @HOW
 def test_broken_pipe(arguments):
-    """Whoever reads the output goes."""
+    """The tool ends quietly when the reader of its output goes."""
     with subprocess.Popen([TOOL, "wire", READ, *arguments], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, bufsize=0) as child:
         child.stdout.close()
@@ -152,7 +152,7 @@ def shorten(file, data, size):
 
 
 def test_noise(tmp_path):
-    """Frames of which some bytes are others"""
+    """The tool survives frames in which some bytes are changed."""
     chance, path = random.Random(7), tmp_path / "noise.pcapng"
     with File(path) as file:
         whole = file.frame
@@ -174,7 +174,7 @@ def spoil(frame, chance):
 
 
 def _stream(fd, calls, size, answered):
-    """Calls with as many bytes of data, through a pipe"""
+    """Writes calls with so many bytes of data through a pipe."""
     with File(f"/dev/fd/{fd}") as file:
         link = Roce(file)
         cases.first_call(link)
@@ -191,7 +191,7 @@ def _stream(fd, calls, size, answered):
 
 
 def memory(calls, size, answered=True):
-    """The most that Python and tshark had, in kilobytes, and what was said"""
+    """Returns the most memory that Python and tshark had, in kilobytes, and the output."""
     reads, writes = os.pipe()
     feeder = threading.Thread(target=_stream, args=(writes, calls, size, answered))
     program = _MEASURED.format(tool=str(TOOL))
@@ -208,7 +208,7 @@ def memory(calls, size, answered=True):
 
 @pytest.mark.parametrize("answered", (True, False), ids=("answered", "not answered"))
 def test_long(answered):
-    """Four times as long takes no more memory."""
+    """A longer capture takes no more memory."""
     few, _ = memory(600, 4 * 4096, answered)
     many, said = memory(8000, 4096, answered)
     assert "8001 RPCs shown of 8001" in said

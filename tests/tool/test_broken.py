@@ -14,7 +14,7 @@ _LINKS = {"RoCE": lambda file, number, **how: Roce(file, 0x100 + 2 * number, **h
 
 
 def make(path, transport):
-    """All of them in one file. Names, in the order of their connections"""
+    """Writes all cases into one file, a connection for each."""
     with File(path) as file:
         for number, (_, function, how) in enumerate(CASES.values()):
             how = dict(how)
@@ -28,7 +28,7 @@ def make(path, transport):
 
 @pytest.fixture(scope="module", params=_LINKS)
 def capture(request, tmp_path_factory):
-    """A file with a connection for each case"""
+    """Returns a file with a connection for each case."""
     path = tmp_path_factory.mktemp("broken") / "all.pcapng"
     make(path, request.param)
     return path
@@ -36,7 +36,7 @@ def capture(request, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def named(capture):
-    """{case: the rules that the tool names}"""
+    """Returns {case: the rules that the tool names}."""
     found = {}
     for rpc in objects(capture):
         at = found.setdefault(rpc["connection"], set())
@@ -47,12 +47,12 @@ def named(capture):
 
 @pytest.mark.parametrize("case", CASES)
 def test_rule(named, case):
-    """Each time, the rules that are broken, and no others"""
+    """The tool names the rules that a case breaks, and no others."""
     assert named[case] == set(CASES[case][0])
 
 
 def test_shown(capture, tmp_path):
-    """Status 1, red, and the id and the text in the terminal and in the picture"""
+    """A broken rule gives status 1, red, and the id and the text in the terminal and in the picture."""
     picture = tmp_path / "a.svg"
     done = tool(capture, "--color", "always", "--broken")
     done.check(1)
@@ -81,7 +81,7 @@ def test_table():
 
 
 def _late(folder, transport):
-    """The capture begins with the connection in use: nothing is known of it."""
+    """Writes a capture that begins with the connection in use: nothing is known of it."""
     path = folder / "late.pcapng"
     with File(path) as file:
         link = _LINKS[transport](file, 1)
@@ -100,7 +100,7 @@ def test_late(tmp_path):
 
 
 def _conversation(path, again):
-    """The kinds of its operations; @again: the device sends each packet twice."""
+    """Returns the kinds of operations of a conversation. @again: the device sends each packet twice."""
     with File(path) as file:
         link = Roce(file, private=PRIVATE)
         cases.first_call(link)
@@ -112,7 +112,7 @@ def _conversation(path, again):
 
 
 def test_repeats(tmp_path):
-    """What a device sends again, for want of an acknowledgement, was sent once."""
+    """Packets that a device sends again, for want of an acknowledgement, count once."""
     once, twice = tmp_path / "once.pcapng", tmp_path / "twice.pcapng"
     assert _conversation(twice, True) == _conversation(once, False)
     assert "were sent again" in tool(twice).out

@@ -15,7 +15,7 @@ LINKS = pytest.mark.parametrize("link", (Roce, Iwarp))
 
 
 def rpcs(*arguments, **options):
-    """Of each RPC what has to be the same, however it was captured"""
+    """Returns for each RPC what has to be the same, however it was captured."""
     found = map(json.loads, tool("--json", *arguments, **options).out.splitlines())
     return [(rpc["connection"], rpc["client"], rpc["caller"], rpc["xid"], rpc["name"],
              rpc["status"], [(o["kind"], o["from"], o.get("handle"), o.get("length"))
@@ -31,7 +31,7 @@ def make(path, kind=File, link=Roce, **how):
 
 @LINKS
 def test_no_times(tmp_path, link):
-    """Simple Packet Blocks of pcapng have none."""
+    """Packets without a time, in Simple Packet Blocks of pcapng, give the same RPCs."""
     usual, path = tmp_path / "usual.pcapng", tmp_path / "timeless.pcapng"
     make(usual, link=link)
     make(path, Timeless, link)
@@ -43,7 +43,7 @@ def test_no_times(tmp_path, link):
 
 @LINKS
 def test_data_like_ip(tmp_path, link):
-    """A file with packets in it: no packet of this capture"""
+    """Packets in the data of a file are not taken for packets of this capture."""
     path = tmp_path / "data.pcapng"
     with File(path) as file:
         peers = link(file, mtu=1024)
@@ -66,7 +66,7 @@ def test_data_like_ip(tmp_path, link):
 @pytest.mark.parametrize("side, port", ((CLIENT, 44818), (SERVER, 80)),
                          ids=("EtherNet/IP", "HTTP"))
 def test_ports(tmp_path, side, port):
-    """iWARP on ports that tshark knows for something else"""
+    """iWARP works on ports that tshark knows for something else."""
     usual, path = tmp_path / "usual.pcapng", tmp_path / "port.pcapng"
     make(usual, link=Iwarp)
     with File(path) as file:
@@ -84,7 +84,7 @@ _PREFERENCES = ("tcp.desegment_tcp_streams: FALSE", "infiniband.rroce.port: 4792
 
 @LINKS
 def test_settings(tmp_path, link):
-    """What the user has set in Wireshark changes nothing."""
+    """The user's settings of Wireshark change nothing."""
     settings, path = tmp_path / "config/wireshark", tmp_path / "usual.pcapng"
     settings.mkdir(parents=True)
     (settings / "preferences").write_text("\n".join(_PREFERENCES), "utf-8")
@@ -121,7 +121,7 @@ def test_tunnels_of_ipv6(tmp_path, link):
 
 @LINKS
 def test_quotes(tmp_path, link):
-    """What ICMP quotes is no packet of the connection."""
+    """A packet that ICMP quotes is no packet of the connection."""
     usual, path = tmp_path / "usual.pcapng", tmp_path / "quotes.pcapng"
     make(usual, link=link)
     make(path, lambda path: Changed(path, quotes), link)
@@ -133,7 +133,7 @@ def test_quotes(tmp_path, link):
 
 @pytest.mark.parametrize("keep", (100, 130, 180))
 def test_short_mirrors(tmp_path, keep):
-    """A switch mirrors the beginning of each packet. The capture has all of what it sent."""
+    """A switch mirrors the beginning of each packet, and the capture has all that the switch sent."""
     path = tmp_path / "mirror.pcapng"
     make(path, lambda path: Changed(path, lambda frame: [
         erspan(frame, None if frame[42] == 0x64 else keep)]))
@@ -149,8 +149,8 @@ _NATIVE = {
 
 
 def _various(path, kind):
-    """Besides all that is allowed, a size that is no multiple of four, and XIDs that begin like an
-    Ethernet type"""
+    """Writes a capture with all that is allowed, a size that is no multiple of four, and XIDs that begin like
+    an Ethernet type."""
     with kind(path) as file:
         peers = Roce(file, mtu=256)
         cases.first_call(peers)
@@ -164,7 +164,7 @@ def _various(path, kind):
 
 @pytest.mark.parametrize("name", _NATIVE)
 def test_native(tmp_path, name):
-    """Without UDP: tshark has the bytes elsewhere."""
+    """Captures without UDP give the same RPCs: tshark has their bytes elsewhere."""
     usual, path = tmp_path / "usual.pcapng", tmp_path / "native"
     _various(usual, File)
     _various(path, _NATIVE[name])

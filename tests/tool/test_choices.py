@@ -8,7 +8,7 @@ from run import CAPTURES, objects, tool
 
 
 def make(path):
-    """Two connections, RPCs every 100 microseconds or so"""
+    """Writes a capture of two connections, with RPCs every 100 microseconds or so."""
     with File(path) as file:
         for link in Roce(file, 0x40), Iwarp(file, 41000):
             cases.first_call(link)
@@ -26,7 +26,7 @@ def make(path):
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory):
-    """A capture of two connections"""
+    """Returns a capture of two connections."""
     path = tmp_path_factory.mktemp("choices") / "two.pcapng"
     make(path)
     return path
@@ -72,7 +72,7 @@ def test_objects(two):
 
 
 def test_timeline(two):
-    """In the order of the wire, each operation once"""
+    """A timeline has each operation once, in the order of the wire."""
     out = tool(two, "--timeline", "--ascii").out
     xids = [line.split("xid ")[1][:8] for line in out.splitlines() if "  vers " in line]
     wanted = [1, 1, 2, 2, 3, 4, 4, 3, 0x99, cases.LATER, cases.LATER] * 2
@@ -89,7 +89,7 @@ def test_timeline_of_some(two):
 
 
 def test_whole(two):
-    """Overlapping RPCs are drawn one after another, each with its own."""
+    """Overlapping RPCs are drawn one after another, each with its own operations."""
     out = tool(two, "--connection", "1").out
     titles = [line for line in out.splitlines() if line and not line.startswith(" ")]
     assert [t.split()[-1] for t in titles[1:5]] == ["NULL", "READ", "GETATTR", "GETATTR"]
@@ -97,7 +97,8 @@ def test_whole(two):
 
 @pytest.mark.parametrize("link", (Roce, Iwarp))
 def test_pieces(tmp_path, link):
-    """Messages, Reads and Writes of several packets, the last one in the middle of a word"""
+    """The tool joins messages, Reads and Writes of several packets, the last one ending in the middle of a
+    word."""
     path = tmp_path / "pieces.pcapng"
     with File(path) as file:
         peer = link(file, mtu=1024)
@@ -117,7 +118,7 @@ def test_pieces(tmp_path, link):
 
 @pytest.fixture(scope="module")
 def refused(tmp_path_factory):
-    """Accesses that are refused by the layers below"""
+    """Returns a capture with accesses that are refused by the layers below."""
     path = tmp_path_factory.mktemp("choices") / "refused.pcapng"
     with File(path) as file:
         peer = Roce(file)
@@ -139,7 +140,7 @@ def refused(tmp_path_factory):
     (2, "read", []), (3, "refusal", ["remote access error"]),
     (4, "refusal", ["Terminate by RDMAP"])))
 def test_refusals(refused, xid, kind, said):
-    """What is said of an RPC's last operation"""
+    """The tool says what has become of an RPC's last operation."""
     end = objects(refused, "--xid", f"{xid}")[0]["wire"][-1]
     assert (end["kind"], [fault["text"] for fault in end["broken"]]) == (kind, said)
 
@@ -151,8 +152,8 @@ def test_no_reply(refused):
 
 
 def test_pairs(tmp_path):
-    """Connections between the same hosts, of which the capture has no beginning: which directions
-    belong together is seen by XIDs."""
+    """XIDs show which directions belong together, in connections between the same hosts whose beginning the
+    capture lacks."""
     path = tmp_path / "pairs.pcapng"
     with File(path) as file:
         peers = [Roce(file, 0x100 + 16 * n, connect=False) for n in range(3)]

@@ -44,7 +44,7 @@ def _shown(folder, peer):
     ("10.9.0.1", 12), ("10.9.0.1:20049", 12), ("10.9.0.2", 3), ("fd09::1", 14),
     ("fd09:0:0::1", 14), ("[fd09::1]", 14), ("[fd09::1]:20049", 14)))
 def test_peers(loaded, peer, number):
-    """By address, with a port, of either family"""
+    """A peer is found by its address, with a port, of either family."""
     assert _shown(loaded, peer) == [number]
 
 
@@ -61,7 +61,7 @@ def test_no_peer(loaded, peer):
 
 
 class Moving:
-    """Connections, of which some have moved at the second look"""
+    """Connections, some of which have moved at the second look."""
 
     def __init__(self, monkeypatch, folder):
         self.monkeypatch, self.folder = monkeypatch, folder
@@ -88,7 +88,7 @@ def _block(number, calls=1, **more):
 
 
 class _Clock:
-    """Between two looks two seconds pass, and @meanwhile() happens."""
+    """A clock: between two looks two seconds pass, and @meanwhile() happens."""
 
     def __init__(self, meanwhile):
         self.now, self.meanwhile = 100.0, meanwhile
@@ -102,7 +102,8 @@ class _Clock:
 
 
 def test_top(moving):
-    """What moved is shown, busiest first; what did not is counted; what ended is no harm."""
+    """Connections that moved are shown, busiest first; those that did not are counted; those that ended do no
+    harm."""
     done = moving.ask("top", "-n1")
     done.check(0)
     assert re.findall(r"^client +(\S+):20049", done.out, re.MULTILINE) == \
@@ -120,7 +121,7 @@ def test_top_rates(moving):
 
 
 def test_top_twice(moving):
-    """What moved once is there once."""
+    """A connection that moved once is shown once."""
     done = moving.ask("top", "-n2", "--json")
     assert len(done.out.splitlines()) == 3, done.out
 
@@ -146,7 +147,7 @@ def test_no_terminal(loaded):
 
 
 def _samples(text):
-    """{name: [(labels, value)]}"""
+    """Returns {name: [(labels, value)]}."""
     found = {}
     for line in text.splitlines():
         if not line.startswith("#"):
@@ -177,7 +178,7 @@ def test_escapes(loaded):
 
 
 def test_buckets(loaded):
-    """They add up."""
+    """The counts of buckets add up."""
     seen = _samples(loaded.ask("prometheus", "--connections").out)
     series = [(re.search('le="(.*)"', labels)[1], value)
               for labels, value in seen["rpcrdma_latency_seconds_bucket"] if "client" in labels]
@@ -192,7 +193,7 @@ def test_buckets(loaded):
 
 
 def test_outside_buckets(loaded):
-    """Times below the first bucket and above the last one"""
+    """Times below the first bucket and above the last one are counted."""
     loaded.put("proc/net/xprtrdma", f"latency_ns 1:2 {1 << 36}:3\n")
     loaded.remove("proc/net/svcrdma")
     seen = _samples(loaded.ask("prometheus").out)
@@ -203,13 +204,13 @@ def test_outside_buckets(loaded):
 
 @pytest.fixture
 def textfile(loaded):
-    """Where Prometheus' collector looks"""
+    """Returns the folder where Prometheus' collector looks."""
     (loaded.path / "textfile").mkdir()
     return loaded.path / "textfile"
 
 
 def test_replaced(loaded, textfile):
-    """-o: at no time is there half a file, and nothing else is left."""
+    """With -o there is never half a file, and no other file is left."""
     path = textfile / "rpcrdma.prom"
     for _ in range(2):
         with subprocess.Popen([TOOL, "prometheus", "-o", path],
@@ -238,7 +239,7 @@ def test_no_modules(empty, command):
 
 @pytest.mark.parametrize("command", _ALL)
 def test_no_statistics(silent, command):
-    """debugfs is not mounted, and then it is: a build without statistics."""
+    """The tool tells debugfs that is not mounted from a build without statistics."""
     (silent.path / DEBUG).mkdir(parents=True)
     silent.ask(*command.split()).check(2, "debugfs is not mounted: mount -t debugfs"
                                        if command in _LOOKS else "a build without statistics")
@@ -266,7 +267,7 @@ def test_one_side(loaded):
 
 
 def test_halves(loaded):
-    """A file that ends anywhere: what is whole is shown, and what is not is said."""
+    """A file may end anywhere: whole blocks are shown, and a half one is reported."""
     text = (STATISTICS / "client").read_text("utf-8")
     end = text.index("\n\n") + 2
     loaded.remove(_SERVER)
@@ -290,7 +291,7 @@ def test_halves(loaded):
     ("connection 1\nreliable_reply x\n", "line 2 is not understood"),
     ("\0\xff" * 20 + "\n", "begins no connection")))
 def test_strange(loaded, text, says):
-    """Lines that no kernel of ours writes"""
+    """The tool refuses lines that no kernel of ours writes."""
     loaded.put(_CLIENT, text + "\n")
     for command in _LOOKS:
         loaded.ask(*command.split()).check(2, says)
@@ -302,7 +303,7 @@ def test_strange_totals(loaded):
 
 
 def test_twice(loaded):
-    """A connection that is there twice, and has a value of a later kernel"""
+    """A connection that is there twice, with a value of a later kernel, is shown once."""
     loaded.put(_CLIENT, "connection 1\nnew_name of a later kernel\n\n" * 2)
     done = loaded.ask("list", "--json")
     done.check(0)
@@ -310,7 +311,7 @@ def test_twice(loaded):
 
 
 def _seconds(number, arguments, lines):
-    """Of the processor, with as many connections"""
+    """Returns the processor time of a command with so many connections."""
     with root.loaded() as folder:
         folder.put(_CLIENT, _many(number))
         folder.remove(_SERVER)
@@ -323,7 +324,7 @@ def _seconds(number, arguments, lines):
 
 
 def _many(number):
-    """The client's file with as many connections"""
+    """Returns the client's file with so many connections."""
     whole = (STATISTICS / "client").read_text("utf-8")
     block = whole[:whole.index("\n\n") + 2]
     return "".join(block.replace("connection 12", f"connection {n}").replace(
@@ -353,7 +354,7 @@ def test_arguments(loaded, arguments, says):
 
 
 def test_gone(loaded, monkeypatch):
-    """The module goes while top looks."""
+    """top says so when the modules go while it looks."""
     def unload():
         for module in "xprtrdma", "svcrdma":
             (loaded.path / "sys/module" / module).rmdir()

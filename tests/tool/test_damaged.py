@@ -14,7 +14,7 @@ LINKS = pytest.mark.parametrize("link", (Roce, Iwarp))
 
 
 def make(path, link, talk=cases.good, **how):
-    """A conversation, with times in nanoseconds"""
+    """Writes a conversation, with times in nanoseconds."""
     with File(path, resolution=9) as file:
         plain = file.frame
         file.frame = lambda data, after=10: plain(data, after * 1000)
@@ -32,18 +32,18 @@ def write(path, variant):
 
 
 def without(whole):
-    """Each packet is missing once."""
+    """Returns variants of a capture: in each another packet is missing."""
     return [whole[:i] + whole[i + 1:] for i in range(len(whole))]
 
 
 def swapped(whole):
-    """Each packet and the one behind it change their places, but not their times."""
+    """Yields variants in which a packet and the one behind it change their places, but not their times."""
     for i, ((first, *before), (second, *after)) in enumerate(zip(whole, whole[1:])):
         yield [*whole[:i], (first, *after), (second, *before), *whole[i + 2:]]
 
 
 def doubled(whole):
-    """Each packet comes once more, behind so many others."""
+    """Yields variants in which each packet comes once more, behind so many others."""
     for behind in 0, 1, 2, 5:
         out = []
         for i in range(len(whole) + behind):
@@ -54,13 +54,14 @@ def doubled(whole):
 
 
 def shortened(whole):
-    """As with tcpdump -s; and with a connection whose beginning is there in whole"""
+    """Returns variants with a part of each frame, as with tcpdump -s; also with a connection whose beginning is
+    whole."""
     return [whole[:made] + [(time, frame[:most], size) for time, frame, size in whole[made:]]
             for made in (0, 5) for most in range(60, 1100, 40)]
 
 
 def rules(path):
-    """That are broken"""
+    """Returns the rules that are broken."""
     return [fault["rule"] for rpc in objects(path) for fault in rpc["broken"]]
 
 
@@ -69,8 +70,8 @@ def random(whole):
 
 
 def accusations(captures, change, allowed=()):
-    """What is said of anybody in all variants that @change makes of each capture. Nothing else
-    is wrong with them."""
+    """Returns the accusations in all variants that @change makes of each capture. There must be no other fault
+    in them."""
     variants = [v for capture in captures for v in change(lossy.read(capture))]
     accused, wrong = lossy.judge(captures, variants)
     assert not wrong
@@ -80,13 +81,13 @@ def accusations(captures, change, allowed=()):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A conversation over each transport"""
+    """Returns a conversation over each transport."""
     folder = tmp_path_factory.mktemp("damaged")
     return [make(folder / link.__name__, link) for link in (Roce, Iwarp)]
 
 
 def test_real_captures():
-    """Packets are missing at random."""
+    """Nobody is accused when packets are missing at random."""
     assert not accusations(sorted(CAPTURES.glob("*.pcapng")), random)
 
 
@@ -103,7 +104,7 @@ def shape(rpcs):
 
 
 def as_if_whole(folder, path, variants):
-    """The same RPCs, each variant on one connection"""
+    """Checks that each variant gives the same RPCs, on one connection."""
     other, wanted = folder / "variants.pcapng", shape(objects(path))
     lossy.spread(other, variants)
     found = lossy.each(other)
@@ -166,7 +167,7 @@ _LOST = {
 
 @pytest.fixture(scope="module")
 def left(tmp_path_factory):
-    """The RPCs of each conversation"""
+    """Returns the RPCs that are left of each conversation."""
     folder = tmp_path_factory.mktemp("lost")
     path = folder / "lost.pcapng"
     lossy.spread(path, [_lose(folder, *case[:3]) for case in _LOST.values()])
@@ -174,14 +175,14 @@ def left(tmp_path_factory):
 
 
 def _lose(folder, link, talk, lost):
-    """Packets are counted from the call on."""
+    """Returns a capture without the packets @lost, which are counted from the call on."""
     whole = lossy.read(make(folder / "whole.pcapng", link, talk))
     begin = len(lossy.read(make(folder / "begin.pcapng", link, lambda peer: None))) - 2
     return [p for i, p in enumerate(whole) if i - begin not in lost]
 
 
 def _left(rpcs):
-    """What is left of the RPC with XID 2, or None"""
+    """Returns what is left of the RPC with XID 2, or None."""
     found = [rpc["wire"] for rpc in rpcs if rpc["xid"] == 2]
     return [(o["kind"], int(o.get("cut", 0)), int(o.get("gap", 0))) for o in found[0]] \
         if found else None
@@ -209,7 +210,7 @@ def test_words(tmp_path):
 
 
 def test_order(tmp_path):
-    """Packets of one direction that changed their places: as if they had not"""
+    """Packets of one direction that changed their places give the same RPCs."""
     path = make(tmp_path / "whole.pcapng", Roce, _pieces)
     whole = lossy.read(path)
     as_if_whole(tmp_path, path, [
@@ -227,7 +228,7 @@ def _pieces(link):
 @LINKS
 @pytest.mark.parametrize("more", (False, True), ids=("end", "more"))
 def test_end(tmp_path, link, more):
-    """Of what an access needs to be judged, the capture's end may be a part."""
+    """An access is not judged if what decides it may come after the end of the capture."""
     path = tmp_path / "end.pcapng"
     with File(path) as file:
         peer = link(file)
@@ -241,7 +242,7 @@ def test_end(tmp_path, link, more):
 
 @LINKS
 def test_recovered(tmp_path, link):
-    """What comes behind a gap is judged by what is there."""
+    """RPCs behind a gap are judged by what is there."""
     path = tmp_path / "whole.pcapng"
     make(path, link, lambda peer: (_read(peer), cases.more_returned_than_written(
         _Other(peer, 3)), cases.one_write_chunk_too_few(_Other(peer, 4))))
@@ -251,7 +252,7 @@ def test_recovered(tmp_path, link):
 
 
 class _Other:
-    """The same link, where each XID 2 is another one"""
+    """The same link, on which XID 2 is replaced by another one."""
 
     def __init__(self, link, xid):
         self.link, self.xid = link, cases.words(xid)
@@ -268,7 +269,7 @@ class _Other:
 
 
 class Pieces(Iwarp):
-    """As TCP may cut it: units begin anywhere in a segment."""
+    """A connection that TCP cuts anywhere: units begin anywhere in a segment."""
     SIZE = 27 * 52
 
     def give(self, source, units):
@@ -278,7 +279,7 @@ class Pieces(Iwarp):
 
 
 def _like_units(link):
-    """Data that has what tshark takes for an RDMA Read where a segment begins"""
+    """Sends data in which a segment begins with what tshark takes for an RDMA Read."""
     link.mtu = 8192
     unit = link.fpdu(cases.words(0x41410000, 0, 1, 0x77777777, 0, 1, 0, 5, 0x33333333, 7, 0) +
                      bytes(2))
@@ -293,7 +294,7 @@ def _like_units(link):
 
 
 def test_resumed(tmp_path):
-    """Behind a gap tshark takes data for units."""
+    """Nobody is accused when tshark takes data behind a gap for units."""
     path = make(tmp_path / "pieces.pcapng", Pieces, _like_units)
     assert [len(rpc["wire"]) for rpc in objects(path)] == [2, 3, 4, 2]
     assert not accusations([path], without)
@@ -303,7 +304,7 @@ def test_resumed(tmp_path):
 
 @pytest.mark.parametrize("link, most, made", ((Roce, 60, 3), (Iwarp, 100, 5)))
 def test_partial(tmp_path, link, most, made):
-    """Nothing that can be read, and why"""
+    """The tool says why a capture has nothing that can be read."""
     path = tmp_path / "short.pcapng"
     whole = lossy.read(make(path, link))
     write(path, [(t, f if number < made else f[:most], s)
@@ -321,7 +322,7 @@ def _invalidated(link):
 
 
 def test_invalidated(tmp_path):
-    """The R_key is in the part of the call that the capture does not have."""
+    """Nobody is accused if the R_key is in the part of the call that the capture does not have."""
     path = make(tmp_path / "short.pcapng", Roce, _invalidated)
     write(path, [(time, frame[:96], size) for time, frame, size in lossy.read(path)])
     tool(path).check(0)
@@ -330,7 +331,7 @@ def test_invalidated(tmp_path):
 # ---- one R_key for all memory
 
 def _slab(link):
-    """Three calls under way, with parts of the same memory"""
+    """Makes three calls at a time, with parts of the same memory."""
     def chunk(xid):
         return (0x1111, 8192, 0x10000 * xid)
     for xid in 2, 3, 4:
@@ -347,7 +348,7 @@ def _slab(link):
 
 
 def _slab_broken(link):
-    """What is over, and what was never offered, while another part of it is in use"""
+    """Accesses memory of a finished RPC, and memory that was never offered, while another part of it is in use."""
     _slab(link)
     cases.ask_read(link, 6, (0x1111, 8192, 0x60000))
     link.write(SERVER, 0x1111, 0x50000, bytes(64))

@@ -134,7 +134,7 @@ _CONNECTED = "xprtrdma: connected to {} ({} port 20049) now"
 
 
 def _failed(root, *more, at=990):
-    """Nothing is mounted. @more: lines of the log"""
+    """Sets up a machine with nothing mounted. @more: lines of the log"""
     root.put("proc/mounts", "\n")
     _kernel_says(root, _NO_CONNECTION, *more, at=at)
 
@@ -148,7 +148,7 @@ def _fstab(root, options, kind="nfs4"):
 
 
 def _adapter(root, kind):
-    """@kind: of its first GID"""
+    """Sets up an adapter. @kind: of its first GID"""
     root.put(f"{IB}/node_desc", "mlx5_0\n")
     root.put(f"{PORT}/gid_attrs/types/0", kind + "\n")
 
@@ -259,7 +259,7 @@ _BOTH = (
 
 
 def _cases():
-    """With the server, without, or both"""
+    """Yields the cases, with the server as an argument, without it, or both."""
     one, both = ["10.9.0.1"], ["", "10.9.0.1"]
     for table, servers in (_BROKEN, both), (_LOCAL, [""]), (_REMOTE, one), (_BOTH, both):
         for what, *case in table:
@@ -332,7 +332,7 @@ def test_fine(machine, how, arguments):
     ("10.9.0.2", ["listener-port"]), ("10.9.0.2:20050", []),
     ("no-such-name.invalid", ["server-name"])))
 def test_here(machine, server, wanted):
-    """A server that is this machine: its listener as well"""
+    """If the server is this machine, its listener is checked as well."""
     machine.put("proc/fs/nfsd/portlist", "rdma 20050\n")
     assert said(machine, server)[1] == wanted
 
@@ -348,7 +348,7 @@ def test_second_port(machine):
 
 
 def _rules(policy, *rules, hook="input", **sets):
-    """nft's answer; @rules: (chain, expressions)"""
+    """Returns nft's answer. @rules: (chain, expressions)"""
     chains = [{"chain": {"family": "inet", "table": "f", "name": "in", "type": "filter",
                          "hook": hook, "policy": policy}}]
     return {"nftables": [*chains, *({"rule": {"family": "inet", "table": "f", "chain": chain,
@@ -402,7 +402,7 @@ def test_firewall(machine, rules, wanted):
 
 
 def test_firewall_passed_by(machine):
-    """An adapter passes the kernel's firewall by."""
+    """The firewall does not matter to an adapter, which bypasses it."""
     say(machine, "nft -j list ruleset", _rules("drop"))
     machine.put(f"{IB}/node_desc", "mlx5_0\n")
     assert not said(machine)[1]
@@ -410,7 +410,7 @@ def test_firewall_passed_by(machine):
 
 @pytest.mark.parametrize("text", (None, "nonsense", "[]"), ids=("silent", "nonsense", "empty"))
 def test_firewall_unknown(machine, text):
-    """What nft says is not understood, or it says nothing."""
+    """The tool says so if it does not understand nft, or nft says nothing."""
     if text is None:
         machine.remove("say/nft -j list ruleset")
     else:
@@ -421,7 +421,7 @@ def test_firewall_unknown(machine, text):
 
 
 def test_no_ping(machine):
-    """The server answers none at all."""
+    """The tool says so if the server answers no ping at all."""
     for command in LARGE, SMALL:
         machine.remove(f"say/{command}")
     done, names = said(machine, "10.9.0.1")
@@ -436,14 +436,14 @@ def test_no_ping(machine):
     (_match(_TCP, 20049), "output", "10.9.0.1", _FOUND)),
     ids=("TCP", "UDP", "this server", "another server", "what a client sends"))
 def test_siw(machine, match, hook, arguments, wanted):
-    """TCP, to the port of the listener"""
+    """With siw, rules for TCP to the port of the listener count."""
     machine.put(f"{IB}/node_desc", "Software iWARP stack\n")
     say(machine, "nft -j list ruleset", _rules("accept", ("in", match, _DROP), hook=hook))
     assert said(machine, *arguments.split())[1] == wanted
 
 
 def test_programs(machine):
-    """In a process of its own, with programs that answer or fail"""
+    """The tool gives the same result in a process of its own, with programs that answer or fail."""
     for program in "ip", "rdma", "modinfo", "modprobe", "nft", "ping":
         machine.program(program, _ANSWER.format(program))
     done = machine.run("check", "10.9.0.1")
@@ -490,7 +490,7 @@ _NOT_IN_A_GUEST = {"kernel-without-rdma", "port-not-active", "gid-none", "device
 
 
 def test_named():
-    """Each finding of the source is asked for here, and in a guest if one can show it."""
+    """Each finding of the source has a case here, and in a guest if one can show it."""
     here = {case.values[1] for case in _cases()} | \
         {"listener-port", "server-name", "server-scope", "firewall"}
     source = "".join(path.read_text("utf-8")
@@ -505,7 +505,7 @@ def test_named():
 
 
 def _logged(how):
-    """What the modules say in such a machine"""
+    """Returns what the modules say in such a machine."""
     with healthy.machine() as root:
         how(root)
         return re.findall(r";((?:xprt|svc)rdma: .*)$", (root.path / "dev/kmsg").read_text("utf-8"),
@@ -513,7 +513,7 @@ def _logged(how):
 
 
 def test_log():
-    """What the kernel says in these tests is what the modules have to say."""
+    """The lines of the log in these tests are messages of the modules."""
     lines = {line for how in [*(case.values[0] for case in _cases()), *_FINE.values()]
              for line in _logged(how)}
     formats = {text.removesuffix("\\n") for side in ("xprtrdma", "svcrdma")
@@ -529,7 +529,7 @@ def test_log():
     ("rxe", "eth0", "rxe@eth0.service,"), ("rxe", "br-lan", "rxe@br\\x2dlan.service,"),
     ("rxe", "a:1.2_b", "rxe@a:1.2_b."), ("siw", "eth0", "a unit of yours")))
 def test_unit(software, netdev, unit):
-    """As systemd-escape writes it"""
+    """The unit has a name as systemd-escape writes it."""
     port = check_device.Port("dev", "1", "ACTIVE", "Ethernet", software, (), (netdev,))
     assert check_fstab._unit(port).startswith(unit)
 

@@ -37,7 +37,7 @@ def test_ascii(capture):
 @pytest.mark.parametrize("encoding, how", (("latin-1", ["--ascii"]), ("ascii", ["--ascii"]),
                                            ("utf-8", [])), ids=("latin-1", "ascii", "utf-8"))
 def test_encodings(encoding, how, arguments):
-    """Whatever the locale's encoding has no box-drawing characters for is drawn in ASCII."""
+    """The tool draws in ASCII if the locale's encoding has no box-drawing characters."""
     wanted = tool(_READ, *how, *arguments)
     done = tool(_READ, *arguments, env={"PYTHONIOENCODING": encoding}, encoding=encoding)
     done.check(0)
@@ -68,7 +68,7 @@ def test_colour():
 
 @pytest.fixture
 def picture(tmp_path):
-    """Draws an SVG, and gives its root."""
+    """Returns a function that draws an SVG, and returns its root."""
     def draw(*arguments):
         tool(*arguments, "-o", tmp_path / "a.svg").check(0)
         return xml.etree.ElementTree.parse(tmp_path / "a.svg").getroot()
@@ -80,7 +80,7 @@ def words(root):
 
 
 def clipped(root):
-    """Texts that are not wholly in the picture"""
+    """Yields texts that are not wholly in the picture."""
     width, height = float(root.get("width")), float(root.get("height"))
     for text in root.iter(f"{_SVG}text"):
         # A character of these fonts is at most so wide.
@@ -94,7 +94,7 @@ def clipped(root):
 
 @CAPTURE
 def test_picture(capture, picture):
-    """It has what the text has, and is not clipped."""
+    """The picture has all labels of the text, and nothing in it is clipped."""
     root = picture(capture)
     labels = re.findall(r"[─═]{3} (.*?) [─═]", capture.with_suffix(".txt").read_text("utf-8"))
     assert labels
@@ -105,7 +105,7 @@ def test_picture(capture, picture):
 
 @CAPTURE
 def test_picture_inside(capture, picture):
-    """It has nothing that a document around it would have to allow or could change."""
+    """The picture has nothing that a document around it would have to allow or could change."""
     root = picture(capture)
     assert not [name for name in _FOREIGN if root.find(f".//{_SVG}{name}") is not None]
     style = root.find(f"{_SVG}style").text

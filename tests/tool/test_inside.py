@@ -61,7 +61,7 @@ def test_names(operations, names, back):
 
 
 def test_reduced():
-    """What moved in a Read chunk is not there, but counts in Positions."""
+    """Data that moved in a Read chunk are not in the payload, but count in Positions."""
     write = rpc.words(38) + _STATEID + rpc.words(0, 0, 2, 5)
     whole = _compound((_PUTFH, write, _GETATTR))
     position = whole.index(write) + len(write)
@@ -76,7 +76,7 @@ def test_reduced():
 @pytest.mark.parametrize("service, title", (
     (1, "NFSv3 READ"), (2, "NFSv3 READ (krb5i)"), (3, "NFSv3 READ (krb5p)")))
 def test_protected(service, title):
-    """With RPCSEC_GSS, what the transport can see"""
+    """With RPCSEC_GSS, the title says what the transport can see."""
     credential = rpc.words(1, 0, 77, service) + rpc.opaque(b"ctx")
     body = rpc.words(5, 0, 2, rpc.NFS, 3, 6, 6, len(credential)) + credential + \
         rpc.words(6) + rpc.opaque(b"mic") + bytes(40)
@@ -106,7 +106,7 @@ def _send(number, message, source="10.0.0.2"):
 
 
 def test_bounds():
-    """Calls without replies: what is kept has an end."""
+    """The tool keeps a limited number of calls without replies."""
     talk, given = Talk(), 0
     for xid in range(12000):
         chunk = [(0x1000 + xid, 64, 0)]
@@ -120,7 +120,7 @@ def test_bounds():
 
 
 def test_bounds_of_connections():
-    """The same with thousands of connections"""
+    """The tool keeps a limited number of connections."""
     talk = Talk()
     for number in range(9000):
         operation = _send(number, rpc.header(1) + rpc.call(1))
@@ -131,7 +131,7 @@ def test_bounds_of_connections():
 
 
 def test_escapes():
-    """What XML has for itself"""
+    """Characters with a meaning in XML are escaped."""
     one = ladder.Rung(0, None, True, "send", "<&>", (("plain", "a < b & \"c\""),))
     text = svg.draw([ladder.Ladder("<script>", "&", ("<", ">"), (one,), False)])
     words = {e.text for e in xml.etree.ElementTree.fromstring(text.encode()).iter()}
@@ -139,7 +139,7 @@ def test_escapes():
 
 
 def test_whole_back():
-    """A Long call of the server's, and a call of the client's with its XID at that time"""
+    """A Long call of the server's is told from a call of the client's that has the same XID at that time."""
     talk = Talk()
     reads = {"kind": rpc.NOMSG, "reads": [(0, 0x77, 64, 0)]}
     for number, (source, message) in enumerate((
@@ -154,7 +154,7 @@ def test_whole_back():
 
 
 def test_at_once():
-    """As with --live: an RPC is given when it is over, and those that are not stay."""
+    """With --live an RPC is given when it is over, and those that are not over stay."""
     talk, given = Talk(at_once=True), []
     for number, (source, message) in enumerate((
             ("10.0.0.2", rpc.header(1) + rpc.call(1)), ("10.0.0.1", rpc.header(1) + rpc.reply(1)),

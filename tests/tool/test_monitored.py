@@ -26,7 +26,7 @@ _VARIABLES = {"$__rate_interval": "5m", "$instance": ".*", "$side": ".*"}
 
 
 def _written():
-    """{metric: {label: values}}, of machines on which each thing has happened"""
+    """Returns {metric: {label: values}}, of machines on which each thing has happened."""
     found = {}
     for line in (STATISTICS / "connections.prom").read_text("utf-8").splitlines():
         if match := re.match(r"(\w+)\{(.*)\} ", line):
@@ -43,7 +43,7 @@ WRITTEN = _written()
 
 
 def _expressions():
-    """(where, expression)"""
+    """Yields (where, expression)."""
     for panel in _PANELS:
         for target in panel["targets"]:
             yield f"{panel['title']} {target['refId']}", target["expr"]
@@ -55,7 +55,7 @@ EXPRESSIONS = dict(_expressions())
 
 
 def _takes(operator, wanted, values):
-    """Those of @values that a matcher takes"""
+    """Returns those of @values that a matcher takes."""
     if operator in ("=", "!="):
         return {v for v in values if (v == wanted) == (operator == "=")}
     return {v for v in values if bool(re.fullmatch(wanted, v)) == (operator == "=~")}
@@ -107,7 +107,7 @@ def test_noticed(text, fault):
 
 
 def test_counters():
-    """What only grows is shown by how much it grows, and a rate is one of what only grows."""
+    """Each counter is shown by how much it grows, and only counters are."""
     for where, text in EXPRESSIONS.items():
         for metric, _ in _METRIC.findall(text):
             grows = bool(re.search(rf"(?:rate|increase)\({metric}\b", text)) or " offset " in text
@@ -115,7 +115,7 @@ def test_counters():
 
 
 def test_alerts():
-    """Each has a name, a severity and what to do; the page for administrators has each name."""
+    """Each alert has a name, a severity and what to do; the page for administrators has each name."""
     page = (TOP / "Documentation/admin-monitoring.rst").read_text("utf-8")
     names = re.findall(r"- alert: (\w+)", _ALERTS)
     assert len(names) == len(set(names)) >= 5
@@ -137,7 +137,7 @@ def test_labels_of_texts():
 
 
 def test_board():
-    """What Grafana wants of a dashboard that is imported"""
+    """The dashboard has what Grafana needs to import it."""
     assert isinstance(_BOARD["schemaVersion"], int) and _BOARD["schemaVersion"] >= 30
     assert _BOARD["title"] and re.fullmatch(r"[\w-]{1,40}", _BOARD["uid"])
     variables = {one["name"]: one for one in _BOARD["templating"]["list"]}
@@ -158,7 +158,7 @@ def _cells(panel):
 
 
 def test_panels():
-    """Each has an id, a place, a unit and a description of its own, and asks the data source."""
+    """Each panel has an id, a place, a unit and a description of its own, and asks the data source."""
     assert len({panel["id"] for panel in _PANELS}) == len(_PANELS) >= 10
     cells = [cell for panel in _PANELS for cell in _cells(panel)]
     assert len(cells) == len(set(cells)), "panels lie on each other"

@@ -16,7 +16,7 @@ _KEY = 0x81001000
 
 
 def nvme(link, commands=8):
-    """NVMe over Fabrics: commands of 64 bytes, answers of 16, all of it little-endian"""
+    """Speaks NVMe over Fabrics: commands of 64 bytes, answers of 16, all of it little-endian."""
     for number in range(1, commands + 1):
         reads = number % 2
         command = struct.pack("<BBHIQQQIIIIQ", 2 if reads else 1, 0x40, number, 1, 0, 0, 0x10000,
@@ -30,7 +30,7 @@ def nvme(link, commands=8):
 
 
 def smb(link):
-    """SMB Direct: its negotiation, then messages"""
+    """Speaks SMB Direct: its negotiation, then messages."""
     link.send(CLIENT, struct.pack("<HHHHIII", 0x100, 0x100, 0, 255, 1364, 8192, 1048576))
     link.send(SERVER, struct.pack("<HHHHHHIIIII", 0x100, 0x100, 0x100, 0, 255, 255, 0, 1048576,
                                   1364, 8192, 1048576))
@@ -59,7 +59,7 @@ OTHERS = pytest.mark.parametrize("other", _OTHERS.values(), ids=_OTHERS)
 
 @LINKS
 def test_beside(tmp_path, link):
-    """Between the same hosts, begun before ours and after it"""
+    """Another protocol between the same hosts, begun before ours and after it, does not disturb."""
     path = tmp_path / "beside.pcapng"
     with File(path) as file:
         first = link(file, 1, private=b"\0\0\0\x20\0\x20")
@@ -93,7 +93,8 @@ def _frames(path, conversation, qpn):
 @OTHERS
 @pytest.mark.parametrize("order", _ORDERS.values(), ids=_ORDERS)
 def test_late(tmp_path, other, order):
-    """The capture has no beginning of either: one before the other, or both at the same time"""
+    """Ours is found if the capture has no beginning of either protocol: one before the other, or both at the
+    same time."""
     path = tmp_path / "late.pcapng"
     frames = order(_frames(path, other, 0x20), _frames(path, cases.good, 0x40))
     with File(path) as file:
@@ -116,7 +117,7 @@ def test_alone(tmp_path, other, link):
 @LINKS
 @pytest.mark.parametrize("arguments", ([], ["--timeline"]), ids=("ladder", "timeline"))
 def test_version(tmp_path, link, arguments):
-    """Of another version, and answered: ours, and shown from its beginning on"""
+    """A call of another version that is answered is ours, and is shown from its beginning on."""
     path = tmp_path / "version.pcapng"
     with File(path) as file:
         peers = link(file, 1, private=b"")
@@ -130,7 +131,7 @@ def test_version(tmp_path, link, arguments):
 
 @LINKS
 def test_private(tmp_path, link):
-    """Who says that it speaks RPC-over-RDMA, and does not, is told."""
+    """A peer that announces RPC-over-RDMA and speaks something else is accused."""
     path = tmp_path / "private.pcapng"
     with File(path) as file:
         link(file, 1).send(CLIENT, header(1, version=3) + call(1, GETATTR, HANDLE))
@@ -138,7 +139,7 @@ def test_private(tmp_path, link):
 
 
 def test_accesses(tmp_path):
-    """RDMA Reads and Writes, and no message: nobody knows whose"""
+    """RDMA Reads and Writes without a message belong to no known protocol."""
     path = tmp_path / "accesses.pcapng"
     with File(path) as file:
         link = Roce(file, connect=False)

@@ -16,7 +16,7 @@ _KEPT = "rw,relatime,vers=4.2,rsize=1048576,hard,proto={},timeo=600,sec=krb5p," 
 
 
 def _typed(root, lines):
-    """Runs them. Returns [[program, argument...]...]"""
+    """Runs these lines. Returns [[program, argument...]...]."""
     notes = root.put("notes", "")
     for program in _PROGRAMS:
         root.program(f"paste/{program}", _NOTE)
@@ -33,7 +33,7 @@ def _asked(root, *arguments):
 
 
 def _mounts(root, *mounts):
-    """@mounts: (source, where, kind, options), escaped as the kernel does"""
+    """Writes /proc/mounts. @mounts: (source, where, kind, options), escaped as the kernel does"""
     text = "".join(f"{source} {where} {kind} {options} 0 0\n"
                    for source, where, kind, options in mounts)
     (root.path / "proc/mounts").write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -97,14 +97,14 @@ def test_over_tcp(machine, mounts, wanted):
 
 
 def test_another_port(machine):
-    """That was asked for"""
+    """The lines use the port that was asked for."""
     _mounts(machine, _four("10.9.0.1:/a", "/mnt"))
     lines = [line for one in _asked(machine, "10.9.0.1:20050") for line in one["type"]]
     assert "proto=rdma,port=20050,rw," in "".join(lines)
 
 
 def test_tls(machine):
-    """A mount with TLS stays."""
+    """A mount with TLS is left alone."""
     tls = _four("10.9.0.1:/a", "/mnt")
     _mounts(machine, (*tls[:3], f"{tls[3]},xprtsec=tls"))
     assert not _asked(machine, "10.9.0.1")
@@ -114,7 +114,8 @@ def test_tls(machine):
     ("8\n", [["systemctl", "stop", "nfs-server"]], [["systemctl", "start", "nfs-server"]]),
     ("0\n", [], [])), ids=("nfsd", "no nfsd"))
 def test_change_over(machine, threads, stop, start):
-    """From the in-tree module: what uses it goes first, and comes back as it was"""
+    """The lines that change over from the in-tree module first remove what uses it, and bring it back as it
+    was."""
     (machine.path / "sys/module/rpcrdma").mkdir()
     machine.put("proc/fs/nfsd/threads", threads)
     _mounts(machine, _four("10.9.0.1:/a", "/mnt/my\\040data", "rdma"),

@@ -21,7 +21,7 @@ def fifo(tmp_path):
 
 @contextlib.contextmanager
 def fed(path, data):
-    """Somebody writes @data to the FIFO."""
+    """Has a thread write @data to the FIFO."""
     def feed():
         with contextlib.suppress(BrokenPipeError), open(path, "wb") as pipe:
             pipe.write(data)
@@ -36,7 +36,7 @@ def fed(path, data):
 
 
 def through(path, data, *arguments):
-    """What the tool makes of @data from a FIFO"""
+    """Returns the result of the tool for @data from a FIFO."""
     with fed(path, data):
         return tool(path, *arguments, timeout=_SECONDS)
 
@@ -45,7 +45,7 @@ def through(path, data, *arguments):
 @pytest.mark.parametrize("capture", (READ, CAPTURES / "iwarp-read.pcapng"),
                          ids=lambda path: path.stem)
 def test_fifo(fifo, capture, more):
-    """A capture that is larger than the pipe, and one that is not"""
+    """The tool reads a capture that is larger than the pipe, and one that is not."""
     # A block that readers skip makes it long.
     block = (0x0bad).to_bytes(4, "little") + (more + 12).to_bytes(4, "little")
     block = block + bytes(more) + block[4:] if more else b""
@@ -58,7 +58,7 @@ def test_fifo(fifo, capture, more):
     "{tool} wire <(cat {read}) --width 96", "cat {read} | {tool} wire /dev/stdin --width 96",
     "{tool} wire /dev/stdin --width 96 < {read}"), ids=("substitution", "pipe", "file"))
 def test_descriptor(command):
-    """rpcrdma wire <(...), as bash gives it, and /dev/stdin"""
+    """The tool reads rpcrdma wire <(...), as bash gives it, and /dev/stdin."""
     done = subprocess.run(["bash", "-c", command.format(tool=TOOL, read=READ)], text=True,
                           check=False, capture_output=True, timeout=_SECONDS)
     assert done.stderr == ""
@@ -73,7 +73,7 @@ def test_descriptor(command):
     pytest.param(READ.read_bytes()[:-30], 1, "cut off", id="cut off"),
     pytest.param(READ.read_bytes()[:30], 2, "", id="a beginning")))
 def test_bad(fifo, data, status, says):
-    """One clear line, as of a file"""
+    """A bad capture gives one clear line, like that of a file."""
     done = through(fifo, data)
     done.check(status, says)
     assert done.err.startswith(f"rpcrdma: {fifo}: ")

@@ -46,8 +46,8 @@ def _expect(root, server, wanted, *lines):
 
 @pytest.mark.parametrize("dev, finding", (("eth9", "route-no-rdma"), ("", "route-none")))
 def test_family(machine, dev, finding):
-    """mount takes IPv4 for rdma and IPv6 for rdma6, whatever comes first. The way over IPv6 has
-    no RDMA device, or there is none."""
+    """mount takes IPv4 for rdma and IPv6 for rdma6, whatever comes first. Here IPv6 has no way, or one without
+    an RDMA device."""
     say(machine, "ip -j route get fd09::1", [{"dev": dev}])
     _expect(machine, "both", [])
     _expect(machine, "four", [])
@@ -68,7 +68,7 @@ def test_family_of_mounts(machine):
 
 @pytest.fixture
 def link_local(machine):
-    """A machine that has link-local addresses only"""
+    """Returns a machine that has link-local addresses only."""
     say(machine, _ADDRESSES, _LINK_LOCAL)
     say(machine, _TO, [{"dst": "fe80::1", "dev": "nic0"}])
     say(machine, "ip -j route get fe80::2 dev nic0", [{"type": "local", "dev": "nic0"}])
@@ -81,20 +81,20 @@ _SERVERS = "fe80::1%nic0", "fe80::1%2", "[fe80::1%nic0]:20049", "near"
 
 
 def test_other_family(machine):
-    """A mount is one of the server, with whichever of its addresses it was made."""
+    """A mount belongs to the server, whichever of its addresses was used."""
     machine.put("proc/mounts", "[fd09::1]:/ /mnt nfs4 rw,proto=tcp6,addr=fd09::1 0 0\n")
     _expect(machine, "both", ["mount-tcp"], "proto=rdma6,port=20049,rw '[fd09::1]:/'")
 
 
 def test_link_local(link_local):
-    """It is enough for a mount."""
+    """A link-local address is enough for a mount."""
     for server in _SERVERS:
         _expect(link_local, server, [])
     said(link_local)[0].check(0)
 
 
 def test_link_local_twice(link_local):
-    """Another interface of this machine has the server's address."""
+    """The server is not this machine if only another interface has the server's address."""
     link_local.put("proc/sys/sunrpc/svc_rdma/max_requests", "4\n")
     say(link_local, _ADDRESSES, [*_LINK_LOCAL, {"ifname": "nic1", "addr_info": [
         {"local": "fe80::1", "scope": "link"}]}])
@@ -111,7 +111,7 @@ def test_link_local_broken(link_local):
 
 
 def test_log(link_local):
-    """The kernel writes the number of the interface."""
+    """The tool understands the number of the interface, which the kernel writes."""
     link_local.put("dev/kmsg", f"5,1,990000000,-;{_REFUSED}\n")
     for server in "fe80::1%nic0", "fe80::1%2", "near":
         _expect(link_local, server, ["attempt-failed"], "No connection with fe80::1%nic0")
@@ -139,7 +139,7 @@ _SCOPES = (
 
 @pytest.mark.parametrize("server, text, line", _SCOPES, ids=[row[0] for row in _SCOPES])
 def test_scopes(machine, server, text, line):
-    """An address that mount cannot use: a line says what to do."""
+    """For an address that mount cannot use, a line says what to do."""
     _expect(machine, server, ["server-scope"], text, line)
 
 
@@ -153,14 +153,15 @@ def test_odd_server(machine, server):
 
 @pytest.fixture
 def connected(machine):
-    """With two servers with one address, each on a link of its own, and with another one"""
+    """Returns a machine with two servers that have one address, each on a link of its own, and with another
+    server."""
     machine.put("sys/class/net/nic1/ifindex", "3\n")
     machine.put(f"{DEBUG}/xprtrdma/connections", _blocks(_FIRST, _SECOND, _THIRD))
     return machine
 
 
 def test_global_only(machine):
-    """To a server elsewhere a link-local address is none."""
+    """A link-local address does not count for a server elsewhere."""
     say(machine, _ADDRESSES, _LINK_LOCAL)
     machine.remove("say/ip -j route get 10.9.0.1")
     _expect(machine, "10.9.0.1", ["address-none"], "no IP address except a link-local one")

@@ -18,7 +18,7 @@ COMMANDS = re.findall(r'"(\w+)"', re.search(
 
 
 def test_installed(tmp_path):
-    """As debian/rpcrdma-oot-dkms.install says"""
+    """The tool runs from the places that debian/rpcrdma-oot-dkms.install names."""
     for line in (TOP / "debian/rpcrdma-oot-dkms.install").read_text("utf-8").split("\n"):
         if not line.startswith("tools/"):
             continue
@@ -35,7 +35,7 @@ def test_installed(tmp_path):
 
 
 def test_version(tmp_path):
-    """That of the checkout; or that which debian/rules has written; or a line"""
+    """--version prints the version of the checkout, or the one that debian/rules has written, or a line."""
     said = rpcrdma("--version")
     said.check(0)
     assert f'PACKAGE_VERSION="{said.out.split()[1]}"' in (TOP / "dkms.conf").read_text("utf-8").splitlines()
@@ -51,7 +51,7 @@ def test_version(tmp_path):
 @pytest.mark.parametrize("path", [*sorted(_MODULES.glob("*.py")), TOP / "tools/rpcrdma"],
                          ids=lambda path: path.name)
 def test_imports(path):
-    """Python's own modules and these: nothing of the tests, nothing to install"""
+    """The tool imports only its own modules and Python's: nothing of the tests, nothing to install."""
     names = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
@@ -84,7 +84,7 @@ def _options(command):
 
 
 def _documented():
-    """{command: its options in the manual}, by the headings that name commands"""
+    """Returns {command: its options in the manual}, by the headings that name commands."""
     found, current = {}, ()
     for line in _MAN.read_text("utf-8").splitlines():
         if heading := re.fullmatch(r"Options of (.*)", line):
@@ -97,12 +97,12 @@ def _documented():
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_manual(command):
-    """It has the options of the command, and no other ones."""
+    """The manual has the options of the command, and no other ones."""
     assert _documented()[command] | {"--help"} == _options(command) | {"--help"}
 
 
 def test_examples():
-    """The manual's use options that it has."""
+    """The examples of the manual use options that it has."""
     examples = re.findall(r"^    (?:.*[|(] *)?rpcrdma (\w+)(.*)$", _MAN.read_text("utf-8"), re.M)
     assert examples
     for command, rest in examples:
@@ -110,7 +110,7 @@ def test_examples():
 
 
 def _offered(words, last):
-    """What bash offers behind these words"""
+    """Returns what bash offers behind these words."""
     script = f"source {_COMPLETION}; COMP_WORDS=({' '.join(words)} ''); " \
         f"COMP_WORDS[{len(words)}]={last}; COMP_CWORD={len(words)}; _rpcrdma; " \
         "printf '%s\\n' \"${COMPREPLY[@]}\""
@@ -134,7 +134,7 @@ def test_completed_options(command):
 
 
 def test_completed_peers(loaded):
-    """show: the peers that rpcrdma list has, by the rpcrdma on the path"""
+    """Behind "show", bash offers the peers that rpcrdma list has, by the rpcrdma on the path."""
     loaded.program("rpcrdma", f"RPCRDMA_ROOT={loaded.path} exec {TOP}/tools/rpcrdma \"$@\"")
     path = f"PATH={loaded.path}/bin:$PATH"
     script = f"{path}; source {_COMPLETION}; COMP_WORDS=(rpcrdma show 10); COMP_CWORD=2; " \

@@ -22,7 +22,7 @@ def test_golden(side, same):
 
 @pytest.fixture
 def changed(tmp_path):
-    """What the tool says of the trace with other text in it, in the first @count places"""
+    """Returns a function that runs the tool on a changed trace: other text in the first @count places."""
     def ask(*changes, side="server", count=-1):
         text = TRACE.read_text("utf-8")
         for old, new in changes:
@@ -34,12 +34,12 @@ def changed(tmp_path):
 
 
 def test_side():
-    """Without --side the first event says which one it is."""
+    """Without --side the first event decides the side."""
     assert tool("--events", TRACE, "--width", 96).out == (EVENTS / "client.txt").read_text("utf-8")
 
 
 def test_rule(changed):
-    """A Send With Invalidate of what the call did not offer"""
+    """A Send With Invalidate of an R_key that the call did not offer breaks a rule."""
     rkey = TRACE.read_text("utf-8").split("invalidates=1 rkey=", 1)[1].split()[0]
     done = changed((f"invalidates=1 rkey={rkey}", "invalidates=1 rkey=0x00001234"))
     done.check(1)
@@ -49,7 +49,7 @@ def test_rule(changed):
 
 @pytest.mark.parametrize("side, status", (("server", 1), ("client", 0)))
 def test_write(changed, side, status):
-    """The server returns what it has not written; the client cannot see that."""
+    """A server that returns more than it has written breaks a rule; the client cannot see that."""
     changed(("svcrdma_transfer", "svcrdma_unknown"), side=side).check(status)
 
 
@@ -62,7 +62,7 @@ def test_lost(changed):
 @pytest.mark.parametrize("new, status", (("", 1), ("CPU:0 [LOST 7 EVENTS]", 0)),
                          ids=("not lost", "lost"))
 def test_lost_write(changed, new, status):
-    """Of an RPC under way when events are lost nobody knows what was written."""
+    """An RPC is not judged if events were lost while it was under way: nobody knows what was written."""
     text = TRACE.read_text("utf-8")
     writes = [line for line in text.splitlines() if "svcrdma_transfer" in line and
               "write=1" in line]
@@ -76,7 +76,7 @@ def test_lost_write(changed, new, status):
     pytest.param("head=", "head=zz", id="not hexadecimal"),
     pytest.param("connection=2 ", "connection=two ", id="no connection")))
 def test_strange(changed, old, new):
-    """Left out and counted"""
+    """An event that is not understood is left out and counted."""
     done = changed((old, new), side="client", count=1)
     done.check(0)
     assert "1 event is not understood" in done.out
@@ -91,7 +91,7 @@ def test_nothing(tmp_path):
 @pytest.mark.parametrize("arguments", ([], ["a.pcapng", "--live"], ["--live", "--events", TRACE]),
                          ids=("none", "capture and live", "events and live"))
 def test_question(arguments):
-    """One of the three, and no two of them"""
+    """The tool needs one of the three sources, and takes no two of them."""
     tool(*arguments).check(2, "one of these: a capture, --live or --events")
 
 
