@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
- * How a requester sends a call, and which memory it offers for the reply: RFC 8166
- * sections 3.5 and 4.3.
+ * How a requester sends a call, and which memory it offers for the reply: RFC 8166 sections 3.5 and
+ * 4.3.
  *
- * The reply comes first, since what it needs makes the call's header longer. All
- * sums are of u32 values and done in 64 bits.
+ * The reply is planned first, since chunks for the reply make the call's header longer. All sums
+ * are of u32 values and done in 64 bits.
  */
 #include "call_plan.h"
 #include "chunk_list.hh"
 
 using namespace rpcrdma;
 
-/* Section 3.4.4.4: the item leaves with its padding. */
+/* Section 3.4.4.4: an item is removed together with its padding. */
 static constexpr u64 without_item(u32 length, u32 item_length)
 {
 	u64 gone = xdr_padded(item_length);
@@ -36,7 +36,7 @@ static bool argument_reducible(const rpcrdma_call_shape &shape)
 	       shape.call_position + xdr_padded(shape.call_item_length) <= shape.call_length;
 }
 
-/* Header of the reply, and of the call as far as the reply is concerned */
+/* Size of the reply's header; also that of the call's header without the Read list */
 static u64 header_for_reply(const rpcrdma_call_shape &shape, const rpcrdma_call_plan &plan)
 {
 	u64 size = RPCRDMA_MIN_HEADER_SIZE;
@@ -58,8 +58,8 @@ static bool may_stay_open(const rpcrdma_call_shape &shape)
 }
 
 /*
- * Section 4.3.3: a Reply chunk whenever the largest reply, less what goes in the
- * Write chunk, exceeds the threshold.
+ * Section 4.3.3: a Reply chunk is offered whenever the largest reply, less what goes in the Write
+ * chunk, exceeds the threshold.
  */
 static bool plan_reply_memory(const rpcrdma_call_shape &shape, rpcrdma_call_plan &plan)
 {
@@ -82,7 +82,7 @@ static bool plan_reply_memory(const rpcrdma_call_shape &shape, rpcrdma_call_plan
 	       header_for_reply(shape, plan) <= shape.inline_recv;
 }
 
-/* Section 4.2.4: header and payload within the threshold. */
+/* Section 4.2.4: header and payload have to be within the threshold. */
 static bool set_message(const rpcrdma_call_shape &shape, rpcrdma_call_plan &plan, u64 header,
 			u64 payload)
 {
@@ -93,7 +93,7 @@ static bool set_message(const rpcrdma_call_shape &shape, rpcrdma_call_plan &plan
 	return true;
 }
 
-/* Section 3.5: Short, with the argument reduced, Long. */
+/* Section 3.5: first a Short message, then one with the argument reduced, then a Long one. */
 static bool plan_call_message(const rpcrdma_call_shape &shape, rpcrdma_call_plan &plan)
 {
 	u64 header = header_for_reply(shape, plan);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
- * The Connection Configuration Protocol, RFC 5666 section 6: one question of the client
- * and one answer of the server, in an RPC program of their own. RFC 8166 has removed it,
- * and RFC 8797 does the same better; so what both have said in their private data stays
- * the upper bound of whatever is said here.
+ * The Connection Configuration Protocol, RFC 5666 section 6: one question of the client and one
+ * answer of the server, in an RPC program of their own. RFC 8166 has removed this protocol, and RFC
+ * 8797 does the same better. So the sizes that both peers have announced in their private data stay
+ * the upper bounds of the sizes here.
  *
- * The RPC headers around it are those of RFC 5531 section 9. Only calls with AUTH_NONE or
- * AUTH_SYS are ours: another flavour's verifier would be for SUNRPC to check, and to make.
+ * The RPC headers of question and answer are those of RFC 5531 section 9. Only calls with AUTH_NONE
+ * or AUTH_SYS are handled here: SUNRPC would have to check, and to make, the verifier of any other
+ * flavor.
  */
 #include "ccp.h"
 #include "math.hh"
@@ -61,7 +62,7 @@ u32 rpcrdma_config_call_encode(u32 xid, const struct rpcrdma_config_request *req
 	return u32(writer.position());
 }
 
-/* Arguments that are right, and nothing behind them */
+/* Reads the arguments. Returns false if they are cut off, or bytes follow them. */
 static bool read_config_request(Reader &reader, rpcrdma_config_request &request)
 {
 	request.max_call = reader.read_u32();
@@ -93,8 +94,8 @@ static bool is_plain(const Auth &auth)
 }
 
 /*
- * False: it is no call of this program, or SUNRPC has to say something about its RPC
- * version or its credential. Else call->status says what is to be answered.
+ * Returns false if this is no call of the program, or if SUNRPC has to answer because of its RPC
+ * version or its credential. Otherwise call->status is the status of the answer.
  */
 bool rpcrdma_config_call_decode(const void *message, u32 length, struct rpcrdma_config_call *call)
 {
@@ -140,7 +141,7 @@ static void write_config_reply(Writer &writer, const rpcrdma_config_call &call,
 	}
 }
 
-/* True, with @reply set, only if it is an answer to the question in full. */
+/* Returns true, with @reply set, only for a complete answer to the question. */
 bool rpcrdma_config_reply_decode(const void *message, u32 length, u32 xid,
 				 struct rpcrdma_config_reply *reply)
 {
@@ -164,8 +165,8 @@ bool rpcrdma_config_reply_decode(const void *message, u32 length, u32 xid,
 /* ---- values ---- */
 
 /*
- * What a peer says of a size can lower it, and no more. Not below 1024, which everybody
- * takes (section 6.1): a smaller one, like 0, is no size that one could use.
+ * A size that the peer names can only lower the agreed size, and not below 1024, which every peer
+ * takes (section 6.1): a smaller size, such as 0, could not be used.
  */
 u32 rpcrdma_config_lower(u32 agreed, u32 said)
 {
@@ -173,10 +174,10 @@ u32 rpcrdma_config_lower(u32 agreed, u32 said)
 }
 
 /*
- * The server's answer. Sizes are those of the whole Send, as in private data, which is the
- * smaller of the two ways to read section 6.2. Nothing has to be aligned but as XDR has
- * it. Of RDMA Reads, the server does at most @read_depth at a time, as the CM has
- * negotiated, and the client says how many it takes.
+ * Encodes the server's answer. Its sizes are those of a whole Send, as in private data: that is the
+ * smaller of the two ways to read section 6.2. No alignment is asked for but that of XDR. The
+ * server does at most @read_depth RDMA Reads at a time, as the CM has negotiated, and no more than
+ * the client says that it takes.
  */
 u32 rpcrdma_config_reply_encode(const struct rpcrdma_config_call *call, u32 inline_recv,
 				u32 read_depth, void *buffer)

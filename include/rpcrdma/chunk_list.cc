@@ -15,7 +15,7 @@ bool rpcrdma_lists_begin_read(struct rpcrdma_chunk_lists *lists, u32 position)
 {
 	u32 n = lists->nr_read;
 
-	/* Section 3.4.5: multiples of four; a chunk is one Position. */
+	/* Section 3.4.5: Positions are multiples of four, and each chunk has its own. */
 	if (lists->nr_write || lists->nr_reply || position % RPCRDMA_XDR_UNIT ||
 	    (n && position <= lists->chunks[n - 1].position))
 		return false;
@@ -41,7 +41,7 @@ bool rpcrdma_lists_begin_reply(struct rpcrdma_chunk_lists *lists)
 	return true;
 }
 
-/* To the chunk that was begun last */
+/* Adds a segment to the chunk that was begun last. */
 bool rpcrdma_lists_add_segment(struct rpcrdma_chunk_lists *lists, struct rpcrdma_segment segment)
 {
 	u32 n = chunk_count(*lists);
@@ -53,7 +53,7 @@ bool rpcrdma_lists_add_segment(struct rpcrdma_chunk_lists *lists, struct rpcrdma
 	return true;
 }
 
-/* Section 3.4.6: filled contiguously, lengths become the bytes written. */
+/* Section 3.4.6: segments are filled in order, and their lengths become the bytes written. */
 bool rpcrdma_chunk_set_written(struct rpcrdma_chunk_lists *lists, struct rpcrdma_chunk *chunk,
 			       u32 bytes)
 {

@@ -81,7 +81,7 @@ constexpr bool sendable_chunk(u32 segments)
 	return segments && segments <= RPCRDMA_MAX_SEGMENTS_SENT;
 }
 
-/* The next three give the bytes of a chunk that come on top of the three empty lists. */
+/* The next three functions return the bytes that a chunk adds to the three empty lists. */
 constexpr u64 read_chunk_size(u32 segments)
 {
 	return u64(segments) * RPCRDMA_READ_SEGMENT_SIZE;

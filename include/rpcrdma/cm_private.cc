@@ -101,7 +101,7 @@ u32 rpcrdma_cm_private_encode(const struct rpcrdma_cm_private *local, void *buff
 	return u32(writer.position());
 }
 
-/* True, with @peer set, if a block that we understand is next. */
+/* Returns true, with @peer set, if the next bytes are a block that we understand. */
 static bool read_cm_private(Reader reader, rpcrdma_cm_private &peer)
 {
 	u32 format = reader.read_u32();
@@ -110,7 +110,7 @@ static bool read_cm_private(Reader reader, rpcrdma_cm_private &peer)
 	u32 send_size = decoded_size(reader.read_u8());
 	u32 recv_size = decoded_size(reader.read_u8());
 
-	/* Section 5.2: version known, and all of it inside the buffer. */
+	/* Section 5.2: the version has to be known, and the whole block inside the buffer. */
 	if (reader.failed() || format != u32(RPCRDMA_CM_FORMAT_ID) || version != RPCRDMA_CM_VERSION)
 		return false;
 	/* Section 4: receivers ignore the reserved bits. */
@@ -137,8 +137,8 @@ void rpcrdma_cm_private_decode(const void *buffer, u32 length, struct rpcrdma_cm
 }
 
 /*
- * RFC 8166 section 3.3.2: the smaller of what one sends and the other receives.
- * Sizes are taken as the peer reads them in our private data.
+ * RFC 8166 section 3.3.2: the threshold is the smaller of the size that one peer sends and the size
+ * that the other receives. Sizes are taken as the peer reads them in our private data.
  */
 void rpcrdma_cm_negotiate(const struct rpcrdma_cm_private *local,
 			  const struct rpcrdma_cm_private *peer, struct rpcrdma_negotiated *result)

@@ -72,7 +72,7 @@ void rpcrdma_cm_private_decode(const void *buffer, u32 length, struct rpcrdma_cm
 u16 rpcrdma_extensions_answer(u16 peer);
 
 /**
- * rpcrdma_cm_negotiate - what two announcements amount to
+ * rpcrdma_cm_negotiate - combine the announcements of both peers
  * @local: what we announced
  * @peer: what the peer announced
  * @result: gets what both can do

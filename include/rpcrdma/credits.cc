@@ -13,8 +13,8 @@ void rpcrdma_window_reset(struct rpcrdma_window *window, u32 requested)
 }
 
 /*
- * Section 3.3.1: a responder must not grant 0. Taken as 1, so that the connection
- * does not stand still. The window may shrink below what is in flight.
+ * Section 3.3.1: a responder must not grant 0. A grant of 0 counts as 1, so that the connection
+ * does not stand still. The window may shrink below the number of calls in flight.
  */
 u32 rpcrdma_window_grant(struct rpcrdma_window *window, u32 granted)
 {
@@ -23,8 +23,8 @@ u32 rpcrdma_window_grant(struct rpcrdma_window *window, u32 granted)
 }
 
 /*
- * What a host's part of the budget leaves for one of its connections: all that the host's other
- * connections have not got, and an equal share of the part in any case.
+ * Credits that a host's part of the budget leaves for one of its connections: the part without the
+ * credits of the host's other connections, but at least an equal share of the part
  */
 static constexpr u32 budget_share(const rpcrdma_budget &budget, u32 grant)
 {

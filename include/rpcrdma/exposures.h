@@ -18,7 +18,7 @@
  * @xid: XID of the reply
  * @bytes: size of the reply
  * @expires: time at which the exposure ends, in the caller's unit
- * @state: free; claimed, which a taken one is again; or armed
+ * @state: free; claimed, also after it was taken; or armed
  * @owner: the caller's pointer; NULL after a claim and after a release
  */
 struct rpcrdma_exposure {

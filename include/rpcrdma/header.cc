@@ -41,8 +41,8 @@ static u32 find_read_chunk(const rpcrdma_chunk_lists &lists, u32 position)
 }
 
 /*
- * The Read chunk at @position, made in its place among the others when it is the
- * first segment with this Position. Only while there is no Write chunk.
+ * Returns the Read chunk at @position, made in its place among the others when it is the first
+ * segment with this Position. Called only while there is no Write chunk.
  */
 static rpcrdma_chunk *obtain_read_chunk(rpcrdma_chunk_lists &lists, u32 position)
 {
@@ -59,7 +59,7 @@ static rpcrdma_chunk *obtain_read_chunk(rpcrdma_chunk_lists &lists, u32 position
 	return &lists.chunks[at];
 }
 
-/* What is behind the discriminator: a Position and a segment */
+/* Bytes of a Read segment behind its discriminator: a Position and a segment */
 constexpr size_t read_segment_rest = size_t(RPCRDMA_READ_SEGMENT_SIZE) - RPCRDMA_XDR_UNIT;
 
 /*
@@ -188,10 +188,9 @@ static constexpr u32 error_size(u32 error)
 }
 
 /*
- * Section 4.5: what cannot be decoded is dropped, hence one status for all that
- * can be wrong. ERR_VERS has the same layout in every version (section 7), and
- * comes with the version that the peer did not like. ERR_CHUNK belongs to
- * version 1.
+ * Section 4.5: an RDMA_ERROR that cannot be decoded is dropped, so one status stands for all that
+ * can be wrong. ERR_VERS has the same layout in every version (section 7), and has the version that
+ * the peer did not accept. ERR_CHUNK belongs to version 1.
  */
 static Status read_error(Reader &reader, rpcrdma_header &header)
 {
@@ -230,8 +229,8 @@ static bool is_done(const rpcrdma_header &header)
 }
 
 /*
- * Section 4.5 wants messages below 28 bytes dropped unparsed; an ERR_CHUNK has 20, and
- * an RDMA_DONE 16. So rdma_proc is looked at first, where there is one.
+ * Section 4.5 wants messages below 28 bytes dropped unparsed; but an ERR_CHUNK has 20 bytes, and an
+ * RDMA_DONE 16. So rdma_proc is looked at first, if the message has one.
  */
 static Status read_header(Reader &reader, rpcrdma_header &header, rpcrdma_chunk_lists &lists)
 {
@@ -306,12 +305,12 @@ static u64 unreduced_size(u64 payload, const rpcrdma_chunk_lists &lists)
 
 /*
  * No padding applies if
- * - rdma_align is 0, so no alignment is asked for, or 1, 2 or 4: all items of an XDR
- *   stream begin at a multiple of four, in the RPC message and in the Send; or
- * - the whole message, with what its Read chunks bring, is not longer than rdma_thresh.
- *   Padding goes to opaque items of at least (section 3.9, first), or of more than
- *   (there, last) rdma_thresh bytes. Each item is shorter than the message, which
- *   begins with its XID, so this holds whichever of the two the sender believes.
+ * - rdma_align is 0, so no alignment is asked for, or 1, 2 or 4: all items of an XDR stream begin
+ *   at a multiple of four, in the RPC message and in the Send; or
+ * - the whole message, with what its Read chunks bring, is not longer than rdma_thresh. Padding
+ *   goes to opaque items of at least (section 3.9, first), or of more than (there, last)
+ *   rdma_thresh bytes. Each item is shorter than the message, which begins with its XID, so no
+ *   padding applies by either reading.
  */
 static bool no_padding_applies(u32 align, u32 thresh, u64 size)
 {
@@ -335,7 +334,7 @@ static Status read_unpadded(Reader &reader, rpcrdma_header &header, rpcrdma_chun
 	return {};
 }
 
-/* @header stays what it was unless the message is fit to be served. */
+/* @header is changed only if the message can be served. */
 enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,
 					    struct rpcrdma_header *header,
 					    struct rpcrdma_chunk_lists *lists)
@@ -344,7 +343,7 @@ enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,
 	Status status = RPCRDMA_BAD_PROC;
 	rpcrdma_header found;
 
-	/* Of an RDMA_MSGP it decodes the fixed header alone. */
+	/* This decodes only the fixed header of an RDMA_MSGP. */
 	if (rpcrdma_header_decode(message, length, &found, lists) == RPCRDMA_OK &&
 	    found.proc == RPCRDMA_MSGP) {
 		reader.skip(RPCRDMA_FIXED_HEADER_SIZE);
@@ -359,7 +358,7 @@ enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,
 
 /* ---- encoding ---- */
 
-/* Bytes of all lists that come on top of three empty ones */
+/* Bytes that all lists add to three empty ones */
 static u64 lists_size(const rpcrdma_chunk_lists &lists)
 {
 	u64 size = 0;
@@ -373,7 +372,7 @@ static u64 lists_size(const rpcrdma_chunk_lists &lists)
 	return size;
 }
 
-/* 0 for what is never sent; the largest u32 for what does not fit in one */
+/* Returns 0 for a header that is never sent, and the largest u32 for a size beyond that. */
 u32 rpcrdma_header_size(const struct rpcrdma_header *header,
 			const struct rpcrdma_chunk_lists *lists)
 {
@@ -492,7 +491,7 @@ u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits, enum rpcrdma_errcode er
 	header.error = error;
 	header.vers_low = RPCRDMA_VERSION;
 	header.vers_high = RPCRDMA_VERSION;
-	/* The size stays 0 if it fails. */
+	/* If the encoding fails, the size stays 0. */
 	rpcrdma_header_encode(&header, nullptr, buffer, RPCRDMA_ERR_VERS_SIZE);
 	return header.size;
 }

@@ -78,9 +78,9 @@ RPCRDMA_BEGIN_C_ABI
  *	%RPCRDMA_RUNT
  * @lists: lists over the caller's storage; filled in for %RPCRDMA_OK, else emptied
  *
- * The RPC message of an RDMA_MSG has at least an XID, which is equal to rdma_xid. Of an RDMA_MSGP
- * and an RDMA_DONE the fixed header alone is decoded, with the result %RPCRDMA_OK; the caller
- * decides what to do with them (RFC 8166 section 4.6). An ERR_VERS is decoded whatever its
+ * The RPC message of an RDMA_MSG has at least an XID, which is equal to rdma_xid. Only the fixed
+ * header of an RDMA_MSGP or RDMA_DONE is decoded, with the result %RPCRDMA_OK; the caller decides
+ * what to do with such a message (RFC 8166 section 4.6). An ERR_VERS is decoded whatever its
  * rdma_vers is (section 4.5).
  *
  * Return: %RPCRDMA_OK or what is wrong.
@@ -100,7 +100,7 @@ enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,
  * header.cc has the rule, and the reason for it. Replies are refused, since a requester drops each
  * RDMA_MSGP (RFC 8166 section 4.6.1).
  *
- * Return: %RPCRDMA_OK, %RPCRDMA_BAD_PROC when padding may apply or it is no RDMA_MSGP
+ * Return: %RPCRDMA_OK, %RPCRDMA_BAD_PROC when padding may apply or the message is no RDMA_MSGP
  * with a call, or what is wrong with its lists or XID.
  */
 enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,

@@ -41,7 +41,7 @@ static rpcrdma_piece chunk_piece(rpcrdma_pieces &walk, const rpcrdma_chunk &chun
 	return { RPCRDMA_PIECE_CHUNK, &chunk, 0, chunk.length, 0 };
 }
 
-/* Finds the next piece: 1. At the end of the message: 0. If no piece fits: -1 */
+/* Finds the next piece. Returns 1, or 0 at the end of the message, or -1 if no piece fits. */
 static int choose_piece(rpcrdma_pieces &walk, rpcrdma_piece &piece)
 {
 	u32 base_left = walk.base_size - walk.base_used;

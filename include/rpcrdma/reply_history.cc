@@ -3,12 +3,12 @@
 /*
  * What earlier replies of a procedure say about the next one.
  *
- * A large reply adds two to the procedure's level, up to four; a small one takes one
- * away; from two on a large one is expected. Two bounds follow, whatever the order:
- * - memory offered for nothing: at most two times for each large reply, and
- *   at most three times in a row;
- * - large replies that nobody expected: at most one, and one more for each time that
- *   memory was offered for nothing.
+ * A large reply adds two to the procedure's level, up to four, and a small reply subtracts one.
+ * From level two on, a large reply is expected. Two bounds follow, whatever the order of replies:
+ * - memory offered for nothing: at most two times for each large reply, and at most three times in
+ *   a row;
+ * - large replies that were not expected: at most one, and one more for each time that memory was
+ *   offered for nothing.
  */
 #include "reply_history.h"
 #include "math.hh"
@@ -20,9 +20,9 @@ constexpr u8 level_expect = 2;
 constexpr u8 level_max = 4;
 
 /*
- * Senders look while a reply is noted: each level is read and written once, as a whole, as by
- * READ_ONCE() and WRITE_ONCE() of the kernel. Whether they see the old one or the new does not
- * matter.
+ * Senders read a level while a reply is noted. So each level is read and written once, as a whole,
+ * as READ_ONCE() and WRITE_ONCE() of the kernel do. It does not matter whether a sender sees the
+ * old level or the new one.
  */
 static u8 read_level(const u8 &level)
 {

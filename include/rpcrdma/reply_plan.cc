@@ -7,8 +7,8 @@
 using namespace rpcrdma;
 
 /*
- * RFC 8166 sections 3.5.3 and 4.3.3: a reply that fits may go Short although there
- * is a Reply chunk; else the chunk, if it is large enough.
+ * RFC 8166 sections 3.5.3 and 4.3.3: a reply that fits may go Short although there is a Reply
+ * chunk; otherwise it goes into the Reply chunk, if that is large enough.
  */
 enum rpcrdma_reply_path rpcrdma_plan_reply(u32 header_size, u32 length, u32 inline_send,
 					   const struct rpcrdma_chunk *reply_chunk)
@@ -20,7 +20,7 @@ enum rpcrdma_reply_path rpcrdma_plan_reply(u32 header_size, u32 length, u32 inli
 	return RPCRDMA_REPLY_TOO_LARGE; /* section 4.5.3 */
 }
 
-/* The first segment's handle of the first chunk that has one */
+/* Finds the handle of the first segment in the first chunk that has a segment. */
 static bool first_handle(const rpcrdma_chunk_lists &lists, Span<rpcrdma_chunk> chunks, u32 &handle)
 {
 	for (const rpcrdma_chunk &chunk : chunks)
@@ -32,8 +32,8 @@ static bool first_handle(const rpcrdma_chunk_lists &lists, Span<rpcrdma_chunk> c
 }
 
 /*
- * RFC 8797 section 4.1: only when both peers said so, and only a handle that came
- * with this very call.
+ * RFC 8797 section 4.1: an R_key is invalidated only if both peers support that, and only a handle
+ * that came with this call.
  */
 bool rpcrdma_choose_rkey(const struct rpcrdma_chunk_lists *lists, bool negotiated, u32 *rkey)
 {

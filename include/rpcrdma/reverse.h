@@ -60,9 +60,9 @@ RPCRDMA_BEGIN_C_ABI
  * @bounds: what the responder supports
  * @length: gets the size of the whole RPC call in bytes, or 0 for a call that is refused
  *
- * Taken are a call without chunks, one with a single Position Zero Read chunk and no inline part,
- * and one with Read chunks at other Positions, none of them empty. It may have a Reply chunk of up
- * to %RPCRDMA_MAX_SEGMENTS_SENT segments, and no Write chunk.
+ * The responder takes a call without chunks, one with a single Position Zero Read chunk and no
+ * inline part, and one with Read chunks at other Positions, none of them empty. The call may have a
+ * Reply chunk of up to %RPCRDMA_MAX_SEGMENTS_SENT segments, and no Write chunk.
  */
 enum rpcrdma_reverse_call
 rpcrdma_plan_reverse_call(const struct rpcrdma_chunk_lists *lists, u32 inline_length,

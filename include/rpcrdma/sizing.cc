@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
- * Queue depths from device limits. RFC 8166 section 3.3.1 leaves them to the implementation, but
- * whoever grants credits, or asks for some, has to post as many Receives.
+ * Queue depths from device limits. RFC 8166 section 3.3.1 leaves them to the implementation, but a
+ * peer that grants credits, or asks for some, has to post as many Receives.
  *
  * If the device of a client cannot hold as many credits as are wanted, the client has as many as
  * the device can hold. A server halves the number until the device can hold it, since it needs
@@ -20,7 +20,7 @@ constexpr u32 rw_context_wrs = 3; /* register, transfer, invalidate */
 constexpr u32 payloads_at_a_time = 16; /* server: payloads of the largest size that move at once */
 constexpr u32 signal_every_max = 32;
 
-/* Each queue has its completion queue. Both of these together stay within the limit of one. */
+/* Each queue has its own completion queue. Both together stay within the limit of one. */
 static constexpr bool queues_fit(const rpcrdma_device_limits &limits, u64 send, u64 recv)
 {
 	return send <= limits.max_qp_wr && recv <= limits.max_qp_wr &&

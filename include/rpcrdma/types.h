@@ -22,10 +22,10 @@ typedef uint64_t u64;
 #endif
 
 /*
- * These two stand around the declarations of the core's functions. All of these functions are pure:
- * they compute with plain values and bytes, allocate nothing, take no lock, read no clock, and keep
- * nothing after they return. The caller passes the storage, and holds the lock that protects it.
- * They may be called in any context.
+ * These two macros stand around the declarations of the core's functions. All of these functions
+ * are pure: they compute with plain values and bytes, allocate nothing, take no lock, read no
+ * clock, and keep nothing after they return. The caller passes the storage, and holds the lock that
+ * protects it. The functions may be called in any context.
  */
 #ifdef __cplusplus
 #define RPCRDMA_BEGIN_C_ABI extern "C" {
