@@ -9,7 +9,7 @@
 
 /**
  * rpcrdma_addresses_exit - free the texts of an address
- * @xprt: a transport, some or all of whose texts there are
+ * @xprt: a transport that has some or all of its texts
  *
  * Context: process.
  */

@@ -26,7 +26,7 @@ static u32 device_page_size(const struct ib_device *device)
 	return sizes ? 1U << __fls(sizes) : 0;
 }
 
-/* Number of these pages in one page of the kernel */
+/* Number of the device's pages in one page of the kernel */
 static u32 device_pages(const struct ib_device *device)
 {
 	return PAGE_SIZE / device_page_size(device);

@@ -3,7 +3,8 @@
 /*
  * Statistics of connections: what client and server count, and the files that show it.
  * Documentation/statistics.rst has the names. Each module contains a copy of this code, and one
- * struct rpcrdma_connections. It prints the lines of a connection, and counts in its transports.
+ * struct rpcrdma_connections. The module prints the lines of a connection, and counts in its
+ * transports.
  *
  * Counting needs no lock. RPCRDMA_COUNT() is for events that one context at a time sees,
  * rpcrdma_count_shared() for events that several contexts see at the same time. A reader may miss
@@ -23,7 +24,7 @@
 
 #include <rpcrdma/cm_private.h>
 
-/* What an RPC and its reply used; where several of these hold, the last one. */
+/* The means by which an RPC and its reply were moved; if several apply, the last one counts. */
 enum rpcrdma_shape {
 	RPCRDMA_SHAPE_INLINE,
 	RPCRDMA_SHAPE_READ,		/* the call has an item in a Read chunk */
@@ -34,7 +35,7 @@ enum rpcrdma_shape {
 	RPCRDMA_SHAPES
 };
 
-/* Why a connection has ended; the first reason that was noted. */
+/* The reason why a connection has ended: the first one that was noted. */
 enum rpcrdma_end {
 	RPCRDMA_END_UNKNOWN,		/* no reason has been noted */
 	RPCRDMA_END_PEER_DISCONNECTED,
@@ -52,7 +53,7 @@ enum rpcrdma_end {
 	RPCRDMA_ENDS
 };
 
-enum { RPCRDMA_LATENCIES = 64 };	/* of the histogram: powers of two nanoseconds */
+enum { RPCRDMA_LATENCIES = 64 };	/* buckets: powers of two nanoseconds */
 
 /**
  * struct rpcrdma_counters - counters of one connection, or sums over several; all are u64
@@ -96,7 +97,7 @@ struct rpcrdma_counters {
 	u64	latency[RPCRDMA_LATENCIES];
 } __aligned(8);
 
-/* For events that one context at a time sees, such as a CQ handler or the holder of a lock. */
+/* Counts an event that one context at a time sees, such as a CQ handler or the holder of a lock. */
 #define RPCRDMA_COUNT(counter, n)	((void)data_race((counter) += (n)))
 
 /**

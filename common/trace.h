@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /*
- * Trace events of what goes over the wire, as rpcrdma wire --live draws it. Both sides have them:
- * each one's trace.h says RPCRDMA_MESSAGE_EVENT() and RPCRDMA_TRANSFER_EVENT(). Nothing is copied
- * unless they are switched on, which needs root.
+ * Trace events of the traffic on the wire, which rpcrdma wire --live draws. Both sides have them:
+ * the trace.h of each side says RPCRDMA_MESSAGE_EVENT() and RPCRDMA_TRANSFER_EVENT(). Nothing is
+ * copied unless the events are switched on, which needs root.
  *
  * <side>_message - a message was received, or is posted now
- * @connection: its number in the file connections
- * @peer: its address
- * @sent: and not received
- * @message: the bytes; the first RPCRDMA_TRACED_BYTES of them are kept
- * @length: bytes
- * @invalidates: it is a Send With Invalidate
- * @rkey: of this R_key
+ * @connection: number of the connection in the file connections
+ * @peer: address of the peer
+ * @sent: the message is sent, and was not received
+ * @message: bytes of the message, of which the first RPCRDMA_TRACED_BYTES are kept
+ * @length: size of the message in bytes
+ * @invalidates: the message is a Send With Invalidate
+ * @rkey: R_key that this Send invalidates
  *
  * <side>_transfer - an RDMA Read or Write of ours is posted now
- * @write: and not a Read
- * @rkey: the peer's memory
- * @offset: in it
- * @length: bytes
+ * @write: the transfer is an RDMA Write, and not a Read
+ * @rkey: R_key of the peer's memory
+ * @offset: offset in that memory
+ * @length: size of the transfer in bytes
  */
 #ifndef RPCRDMA_VERBS_TRACE_H
 #define RPCRDMA_VERBS_TRACE_H

@@ -3,9 +3,9 @@
 /*
  * RDMA Reads and Writes, and the completions that report their errors.
  *
- * Only the last work request of a chain is signalled. When an earlier one fails, the device reports
- * the error by the completion of that one, and flushes the last one. So each request of a chain has
- * a completion.
+ * Only the last work request of a chain is signalled. When an earlier request fails, the device
+ * reports the error by the completion of that request, and flushes the last one. So each request of
+ * a chain has a completion.
  */
 #include "verbs.h"
 

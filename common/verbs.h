@@ -5,7 +5,7 @@
  * message buffers. Each module contains a copy.
  *
  * This code knows ib_core and the plain values of the protocol. It knows neither SUNRPC nor
- * connections. It takes no lock, does not sleep where it is not said, and posts nothing. The caller
+ * connections. It takes no lock, sleeps only where that is said, and posts nothing. The caller
  * makes sure that nobody else uses the object at the same time, and posts the work requests that
  * come back.
  */
