@@ -281,7 +281,7 @@ void xprtrdma_mrs_grow(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_mrs_init - no regions yet
+ * xprtrdma_mrs_init - set the pool of a connection up, without regions
  * @conn: all zeros
  *
  * Context: any.

@@ -17,7 +17,7 @@
 enum { CALL_SEGMENTS = 3 * RPCRDMA_MAX_SEGMENTS_SENT, CALL_CHUNKS = 4 };
 
 /*
- * Allocates the pages of a sparse reply buffer, of which NFSACL and xattrs leave some out. A
+ * Allocates the missing pages of a sparse reply buffer: NFSACL and xattrs leave some pages out. A
  * registration needs every page, and so does a copy from a Receive buffer.
  */
 static int fill_sparse_pages(struct xdr_buf *buf)
@@ -35,7 +35,7 @@ static int fill_sparse_pages(struct xdr_buf *buf)
 	return 0;
 }
 
-/* Is the reply likely to be large? For servers that expose a reply for which there is no memory. */
+/* Is the reply likely to be large? This matters with servers that can expose replies. */
 static bool expects_large(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 {
 	struct xprtrdma_request *request = xprtrdma_request_of(rqst);

@@ -331,8 +331,8 @@ static int reads_post(struct xprtrdma_receive *receive)
 }
 
 /*
- * Starts to read a message, or ends it if that cannot be. Returns the resource that the message has
- * to wait for before, or XPRTRDMA_WAIT_NONE.
+ * Starts to read a message, or ends it if it cannot be read. Returns the resource for which the
+ * message has to wait first, or XPRTRDMA_WAIT_NONE.
  */
 static enum xprtrdma_wait pull_start(struct xprtrdma_receive *receive)
 {

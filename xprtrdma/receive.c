@@ -78,7 +78,7 @@ static struct xprtrdma_receive *receive_alloc(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_receives_init - no Receive buffers yet
+ * xprtrdma_receives_init - set the Receive pool of a connection up, without buffers
  * @conn: all zeros
  *
  * Context: any.

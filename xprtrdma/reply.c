@@ -524,8 +524,8 @@ static void handle_reply(struct xprtrdma_receive *receive, const struct ib_wc *w
 	struct xprtrdma_conn *conn = receive->rv_conn;
 
 	/*
-	 * The question of ccp.c is answered before any call is sent. Before SUNRPC looks for the
-	 * XID, as it would count a reply without a call.
+	 * The question of ccp.c is answered before any call is sent. This test comes before SUNRPC
+	 * looks for the XID, as SUNRPC would count a reply without a call.
 	 */
 	if (unlikely(!conn->xc_useful) && handle_ccp(receive, wc))
 		return;

@@ -59,9 +59,9 @@ void xprtrdma_requests_exit(struct xprtrdma_transport *transport)
 }
 
 /*
- * Takes a request from the reserve. Reclaim may wait for an asynchronous call, such as a WRITE, so
- * an asynchronous call may do so. The reserve is not cleared by the allocator, as other memory is
- * where the kernel is set up so; it is cleared here.
+ * Takes a request from the reserve, for an asynchronous call only: reclaim may wait for such a
+ * call, for example a WRITE. Where the kernel clears memory at each allocation, it does not clear
+ * that of the reserve, so this function does.
  */
 static struct xprtrdma_request *take_reserve(const struct rpc_task *task, size_t size)
 {
@@ -102,12 +102,12 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 	if (likely(size + reply <= LARGE_SIZE)) {
 		size += reply;
 	} else {
-		/* Memory of its own, since one allocation for both buffers would be large. */
+		/* The reply has its own memory: one allocation for both would be large. */
 		separate = kmalloc(reply, rpc_task_gfp_mask());
 		if (!separate)
 			return -ENOMEM;
 	}
-	/* As rpc_malloc() does */
+	/* rpc_malloc() does the same. */
 	request = kmalloc(size, rpc_task_gfp_mask());
 	reserved = !request;
 	if (unlikely(reserved))
@@ -424,7 +424,7 @@ static void wait_for_fence(struct rpc_task *task)
 	xprtrdma_conn_put(conn);
 }
 
-/* Runs instead of SUNRPC's own callback, which knows of timeouts only, and calls that one. */
+/* Runs instead of SUNRPC's own callback, which only knows of timeouts, and then calls it. */
 static void wait_ended(struct rpc_task *task)
 {
 	struct xprtrdma_request *request = xprtrdma_request_of(task->tk_rqstp);

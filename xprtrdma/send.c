@@ -89,7 +89,7 @@ static struct xprtrdma_send *send_alloc(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_sends_init - no Send buffers yet
+ * xprtrdma_sends_init - set the Send pool of a connection up, without buffers
  * @conn: all zeros
  *
  * Context: any.
@@ -368,7 +368,7 @@ int xprtrdma_send_call(struct xprtrdma_send *send, unsigned int length,
 	WRITE_ONCE(pool->reg_wrs, pool->reg_wrs - registrations);
 	pool->regs_posted += registrations;
 	request->rq_answered = false;
-	/* Before the post, since post() signals the Send if no buffer is left. */
+	/* Taken before the post, since post() signals the Send if no buffer is left. */
 	pool->next = pop_free(pool);
 	ret = post(conn, send, first);
 	/* Pairs with reply_pin(). */

@@ -38,10 +38,10 @@
 
 static struct xprt_class xprtrdma_class;
 
-/* For work that the teardown of a connection waits for. It has a rescuer, as reclaim may wait. */
+/* Workqueue that a connection's teardown waits for; with a rescuer, as reclaim may wait, too. */
 struct workqueue_struct *xprtrdma_wq;
 
-/* For the work that frees transports. It has no rescuer, nor has the workqueue it waits for. */
+/* Workqueue that frees transports. Neither it nor the one that it waits for has a rescuer. */
 static struct workqueue_struct *free_wq;
 
 /*
@@ -168,7 +168,7 @@ static void connect_worker(struct work_struct *work)
 			xprt->reestablish_timeout = REESTABLISH_FIRST;
 		ret = connect_status(transport, ret);
 	}
-	/* Before the unlock, after which other tasks may wait for a reply or a new attempt. */
+	/* Wake before the unlock: other tasks may then wait for a reply or an attempt. */
 	xprt_wake_pending_tasks(xprt, ret);
 	xprt_unlock_connect(xprt, transport);
 
@@ -448,7 +448,7 @@ out_wq:
 }
 
 /**
- * xprtrdma_transport_unregister - take the offer back
+ * xprtrdma_transport_unregister - withdraw the transport from the RPC client
  *
  * Context: module exit; no transport exists, since each holds a reference on the module. Only
  *	the last instructions of work items may still run.

@@ -117,7 +117,7 @@ static int make_buffers(struct xprtrdma_conn *conn, u32 credits, u32 reverse, un
 	ret = xprtrdma_sends_create(conn, min(sends, sends_for(queues, credits)));
 	if (ret)
 		return ret;
-	/* One for each message that may come, and a batch that waits to be posted */
+	/* A Receive for each message that may come, and a batch that waits to be posted */
 	return xprtrdma_receives_create(conn, credits + reverse + RPCRDMA_RECEIVE_BATCH);
 }
 
