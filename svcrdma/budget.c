@@ -49,7 +49,7 @@ static u32 by_memory;	/* credits that memory allows, with messages of SVCRDMA_MI
 static u32 nr_hosts;
 static u32 total;
 
-/* Credits of all connections that the administrator allows, or else memory */
+/* Credits for all connections: the number that the administrator sets, or that memory allows */
 static u32 most_credits(void)
 {
 	return READ_ONCE(svcrdma_max_credits_total) ?:

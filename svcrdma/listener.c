@@ -174,7 +174,7 @@ static void listener_discard_pending(struct svcrdma_listener *li)
 		svcrdma_transport_discard(t);
 }
 
-/* The states that may follow each state. An id that is STALE may have another such event. */
+/* The states that may follow each state. A STALE id may get one more event that makes it so. */
 static const u8 next_states[] = {
 	[SVCRDMA_LISTENER_IDLE]		= BIT(SVCRDMA_LISTENER_LISTENING) |
 					  BIT(SVCRDMA_LISTENER_LOST),
@@ -506,7 +506,7 @@ void svcrdma_listener_rebind_all(void)
 	spin_unlock_irqrestore(&listeners_lock, flags);
 }
 
-/* ib_core told rdma_cm of the device first, as it registered before us; so it can bind to it. */
+/* ib_core told rdma_cm first, as that registered before us; so it can bind to the device. */
 static int device_added(struct ib_device *device)
 {
 	svcrdma_listener_rebind_all();

@@ -329,7 +329,7 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	    recv_small_call(t, rc))
 		return;
 	svcrdma_recv_taken(t, rc, true);
-	/* Where nfsd polls, it need not be told. */
+	/* A thread of nfsd that polls need not be told. */
 	if (!polled_by_nfsd)
 		svcrdma_transport_data(t);
 }

@@ -9,8 +9,8 @@
  * when the client cannot access the memory by the region's handle any more.
  *
  * The owner of an exposure is the Send context until its Send is posted; exposed_reply.c or
- * bc_chunks.c while it is ARMED; then the one that made it FENCING; and the HCA while LOCAL_INVs
- * are posted, whose completion frees it. After a connection has failed, only
+ * bc_chunks.c while the exposure is ARMED; then the context that made it FENCING; and the HCA while
+ * LOCAL_INVs are posted, whose completion frees the exposure. After a connection has failed, only
  * svcrdma_exposures_destroy() frees an exposure that was posted.
  *
  * Send Queue entries for the LOCAL_INVs are taken together with those of the Send, so that the end

@@ -22,11 +22,11 @@
 #include "trace.h"
 
 enum {
-	/* For one byte: the core may register memory for it, and invalidate that first. */
+	/* To read a byte: the core may register its memory, and invalidate that first. */
 	VERIFY_ENTRIES = 3,
 	/*
-	 * rxe drops what comes too early, and often asks for it again only when the answer to a
-	 * request is overdue. The CM lets that take 0.54 s; this is half of it (4.096 us << 16).
+	 * rxe drops packets that come too early, and often asks for them again only when the answer
+	 * to a request is overdue. The CM allows 0.54 s; this is half of that (4.096 us << 16).
 	 */
 	ACK_TIMEOUT = 16,
 };

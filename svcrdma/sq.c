@@ -334,7 +334,8 @@ int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *wa
  * no watch of their own, as they are in use only while the queue is watched.
  *
  * Context: any.
- * Return: true: svcrdma_sq_put_unsignalled() gives it back. false: svcrdma_sq_reserve().
+ * Return: true: svcrdma_sq_put_unsignalled() gives the entry back. false: no such
+ * entry is given now, and the caller calls svcrdma_sq_reserve() instead.
  */
 bool svcrdma_sq_reserve_unsignalled(struct svcrdma_transport *t)
 {

@@ -4,9 +4,9 @@
  * The module's work queues.
  *
  * When client and server are one machine, memory reclaim may wait for polls and releases, so their
- * queues have WQ_MEM_RECLAIM. Closing has not, since it waits for work queues of other modules,
- * which may not have it. The queue of the polls is like that of ib_core for
- * IB_POLL_UNBOUND_WORKQUEUE.
+ * queues have WQ_MEM_RECLAIM. The queue for closing has no such flag, since closing waits for work
+ * queues of other modules, which may not have it. The queue of the polls is like that of ib_core
+ * for IB_POLL_UNBOUND_WORKQUEUE.
  *
  * A queue runs a few hundred work items at a time. As many connections may be closing on a device
  * that does not answer, and the work of other connections must not wait for that. So closing has a
