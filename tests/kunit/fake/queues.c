@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Queues of the provider for tests. An id leads to them, and to no peer. */
+/* Queues of the provider for tests, and the wire of its ids, which lead to no peer. */
 #include <linux/slab.h>
 #include <rdma/mr_pool.h>
 

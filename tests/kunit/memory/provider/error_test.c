@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The provider in memory: errors that an end causes, and scripted errors. */
+/* The provider in memory: what errors do to both ends of a connection, and scripted faults. */
 #include "ends.h"
 
 #define READABLE	IB_ACCESS_REMOTE_READ
