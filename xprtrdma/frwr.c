@@ -262,7 +262,8 @@ static void mr_worker(struct work_struct *work)
 		msleep(100);
 	xprt_write_space(&conn->xc_transport->xt_xprt);
 	spin_lock(&conn->xc_lock);
-	xprtrdma_pulls_continue(conn);
+	if (!list_empty(&conn->xc_pull.waiting))
+		xprtrdma_pulls_continue(conn);
 	spin_unlock(&conn->xc_lock);
 }
 

@@ -475,14 +475,14 @@ void xprtrdma_pulls_show(struct seq_file *seq, struct xprtrdma_conn *conn)
 
 /**
  * xprtrdma_pulls_continue - wake the worker, since a Send buffer or regions may be free again
- * @conn: the connection
+ * @conn: the connection, with messages that wait to be read
  *
  * Context: any; the caller holds xc_lock.
  */
 void xprtrdma_pulls_continue(struct xprtrdma_conn *conn)
 {
 	lockdep_assert_held(&conn->xc_lock);
-	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED && !list_empty(&conn->xc_pull.waiting))
+	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
 		queue_work(xprtrdma_wq, &conn->xc_pull.worker);
 }
 

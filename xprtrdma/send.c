@@ -62,7 +62,8 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 		pool->probe = NULL;
 	WRITE_ONCE(pool->reg_wrs, pool->reg_wrs + send->sd_regs - pool->regs_done);
 	pool->regs_done = send->sd_regs;
-	xprtrdma_pulls_continue(conn);
+	if (unlikely(!list_empty(&conn->xc_pull.waiting)))
+		xprtrdma_pulls_continue(conn);
 	spin_unlock(&conn->xc_lock);
 	xprt_write_space(&conn->xc_transport->xt_xprt);
 }
