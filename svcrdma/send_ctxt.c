@@ -58,8 +58,11 @@ static void send_ctxt_keep(struct svcrdma_transport *t, struct svcrdma_send_ctxt
 		llist_add(&sc->sc_node, &t->st_send.free);
 }
 
-/* Make the contexts on @list free: a signalled Send behind their unsignalled ones is complete. */
-static void prior_sends_keep(struct svcrdma_transport *t, struct llist_node *list)
+/*
+ * Make the contexts on @list free: a signalled Send behind their unsignalled ones is complete.
+ * Return: number of these Sends, whose Send Queue entries the caller gives back.
+ */
+static u32 prior_sends_keep(struct svcrdma_transport *t, struct llist_node *list)
 {
 	struct svcrdma_send_ctxt *sc, *next;
 	u32 count = 0;
@@ -69,7 +72,7 @@ static void prior_sends_keep(struct svcrdma_transport *t, struct llist_node *lis
 		send_ctxt_keep(t, sc);
 		count++;
 	}
-	svcrdma_sq_put_unsignalled(t, count);
+	return count;
 }
 
 /*
@@ -82,18 +85,20 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 	struct svcrdma_send_ctxt *sc =
 		container_of(wc->wr_cqe, struct svcrdma_send_ctxt, sc_cqe);
 	struct svcrdma_transport *t = sc->sc_transport;
+	u32 unsignalled;
 
 	if (wc->status != IB_WC_SUCCESS) {
 		svcrdma_wc_error(t, "send", RPCRDMA_END_SEND_FAILED, wc);
 		return;
 	}
-	if (sc->sc_prior_sends)
-		prior_sends_keep(t, sc->sc_prior_sends);
+	unsignalled = prior_sends_keep(t, sc->sc_prior_sends);
 	sc->sc_prior_sends = NULL;
 	if (list_empty(&sc->sc_writes.list) && !sc->sc_nr_pages)
 		send_ctxt_keep(t, sc);
 	else if (llist_add(&sc->sc_node, &t->st_send.release))
 		queue_work(svcrdma_release_wq, &t->st_send.release_work);
+	if (unsignalled)
+		svcrdma_sq_put_unsignalled(t, unsignalled);
 }
 
 static void send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter);

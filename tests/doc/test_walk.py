@@ -10,7 +10,7 @@ import walk
 # None of them grows. The aim is 110, 20 and 50: who makes the walk shorter lowers these.
 MOST_CALLS = 106
 MOST_FILES = 22
-MOST_CHANGES = 60
+MOST_CHANGES = 58
 
 HEADER = """
 static inline int of(int x)
