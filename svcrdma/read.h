@@ -30,7 +30,8 @@ enum { SVCRDMA_CALL_HEADER_MIN = RPCRDMA_RPC_MIN_CALL };
  * struct svcrdma_reader - read_chunks.c: a connection's calls with Read chunks, under st_recv_lock
  * @wait: list of the calls that wait for memory regions or pages for their Reads, by rc_list
  * @retry: whether there may be regions and pages now for the first call of @wait
- * @pending: whether @retry is set and @wait has an entry. Read without the lock
+ * @pending: whether @retry is set and @wait has an entry: svcrdma_reads_next() may have a call.
+ *	Read without the lock; svcrdma_transport_data() is called after it was set
  * @attempts: number of the last attempt to build Reads; 0 only before the first attempt
  * @retries: number of attempts that are under way for calls that have waited
  * @built: number of calls whose Reads are being built, or are built and not complete
@@ -59,7 +60,6 @@ int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			struct svcrdma_recv_ctxt *rc);
 bool svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t);
-bool svcrdma_reads_pending(const struct svcrdma_transport *t);
 void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			 struct svcrdma_recv_ctxt *rc);
 void svcrdma_reads_verified(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);

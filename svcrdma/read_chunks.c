@@ -472,7 +472,7 @@ static bool claim_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ct
  */
 bool svcrdma_reads_claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	if (!is_small_call(t, rc) || svcrdma_sq_congested(t) || !svcrdma_sink_alloc(rc) ||
+	if (!is_small_call(t, rc) || READ_ONCE(t->st_sq.congested) || !svcrdma_sink_alloc(rc) ||
 	    !claim_small_call(t, rc))
 		return false;
 	svcrdma_sink_fill(NULL, rc);
@@ -548,19 +548,6 @@ struct svcrdma_recv_ctxt *svcrdma_reads_next(struct svcrdma_transport *t)
 	set_pending(t);
 	spin_unlock(&t->st_recv_lock);
 	return rc;
-}
-
-/**
- * svcrdma_reads_pending - may svcrdma_reads_next() have a call?
- * @t: transport
- *
- * svcrdma_transport_data() is called after the answer has become true.
- *
- * Context: any.
- */
-bool svcrdma_reads_pending(const struct svcrdma_transport *t)
-{
-	return READ_ONCE(t->st_read.pending);
 }
 
 /**

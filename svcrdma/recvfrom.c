@@ -573,7 +573,7 @@ static void recv_no_call(struct svcrdma_transport *t)
 	clear_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 	/* Look for work after XPT_DATA is clear: pairs with svcrdma_transport_data(). */
 	smp_mb__after_atomic();
-	if (!svcrdma_sq_congested(t) || !svcrdma_poll_arm(t))
+	if (!READ_ONCE(t->st_sq.congested) || !svcrdma_poll_arm(t))
 		set_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 }
 
@@ -585,11 +585,11 @@ static struct svcrdma_recv_ctxt *recv_next(struct svcrdma_transport *t)
 {
 	struct svcrdma_recv_ctxt *rc = NULL;
 
-	if (unlikely(svcrdma_sq_congested(t))) {
+	if (unlikely(READ_ONCE(t->st_sq.congested))) {
 		recv_no_call(t);
 		return NULL;
 	}
-	if (unlikely(svcrdma_reads_pending(t)))
+	if (unlikely(READ_ONCE(t->st_read.pending)))
 		rc = recv_retry(t);
 	if (likely(!rc))
 		rc = recv_pop(t);
@@ -598,7 +598,8 @@ static struct svcrdma_recv_ctxt *recv_next(struct svcrdma_transport *t)
 	clear_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 	/* Look for work after XPT_DATA is clear: pairs with svcrdma_transport_data(). */
 	smp_mb__after_atomic();
-	if (!llist_empty(&t->st_recv.ready) || svcrdma_reads_pending(t) || !svcrdma_poll_arm(t))
+	if (!llist_empty(&t->st_recv.ready) || READ_ONCE(t->st_read.pending) ||
+	    !svcrdma_poll_arm(t))
 		set_bit(XPT_DATA, &t->st_xprt.xpt_flags);
 	return rc;
 }

@@ -74,6 +74,7 @@ static void sq_set_slow(struct svcrdma_transport *t)
 static void sq_set_waiters(struct svcrdma_transport *t, u32 count)
 {
 	WRITE_ONCE(t->st_sq.nr_waiters, count);
+	WRITE_ONCE(t->st_sq.congested, count >= SVCRDMA_MAX_SQ_WAITERS);
 	sq_set_slow(t);
 }
 
@@ -198,9 +199,9 @@ static void sq_serve(struct svcrdma_transport *t, unsigned long flags)
 	LIST_HEAD(granted);
 	bool was_congested;
 
-	was_congested = svcrdma_sq_congested(t);
+	was_congested = t->st_sq.congested;
 	sq_grant(t, &granted);
-	was_congested = was_congested && !svcrdma_sq_congested(t);
+	was_congested = was_congested && !t->st_sq.congested;
 	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 
 	/* The waiter may be freed as soon as sw_granted() has posted its context. */
@@ -414,19 +415,6 @@ void svcrdma_sq_stop(struct svcrdma_transport *t)
 	/* Neither worker queues a work item once st_closing is set, so the order is arbitrary. */
 	cancel_delayed_work_sync(&t->st_sq.worker);
 	cancel_delayed_work_sync(&t->st_sq.idle_worker);
-}
-
-/**
- * svcrdma_sq_congested - do so many contexts wait that no new calls are to be taken?
- * @t: transport
- *
- * The answer is a hint. When it becomes false again, svcrdma_transport_data() is called.
- *
- * Context: any.
- */
-bool svcrdma_sq_congested(const struct svcrdma_transport *t)
-{
-	return READ_ONCE(t->st_sq.nr_waiters) >= SVCRDMA_MAX_SQ_WAITERS;
 }
 
 /**

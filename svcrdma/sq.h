@@ -50,6 +50,8 @@ struct svcrdma_sq_waiter {
  * @lock: spinlock that is taken in any context
  * @waiters: list of struct svcrdma_sq_waiter by sw_list, in the order of arrival
  * @nr_waiters: number of entries of @waiters; read without @lock as well
+ * @congested: whether so many contexts wait that no new calls are to be taken. Read without @lock, as
+ *	a hint; svcrdma_transport_data() is called after it has become false
  * @held: number of entries that are out, but are kept for LOCAL_INVs that are not posted yet
  * @mark: value of @given when the watch began
  * @still: number of times in a row that @worker has found that the queue stands still
@@ -65,6 +67,7 @@ struct svcrdma_send_queue {
 	atomic_t		unsignalled;
 	bool			slow;
 	u32			nr_waiters;
+	bool			congested;
 
 	spinlock_t		lock;	/* see above */
 	struct list_head	waiters;
@@ -85,7 +88,6 @@ void svcrdma_sq_hold(struct svcrdma_transport *t, u32 count);
 void svcrdma_sq_put_held(struct svcrdma_transport *t, u32 count);
 bool svcrdma_sq_reserve_unsignalled(struct svcrdma_transport *t);
 void svcrdma_sq_put_unsignalled(struct svcrdma_transport *t, u32 count);
-bool svcrdma_sq_congested(const struct svcrdma_transport *t);
 void svcrdma_sq_show(struct seq_file *seq, const struct svcrdma_transport *t);
 
 #endif /* SVCRDMA_SQ_H */

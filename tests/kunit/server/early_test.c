@@ -203,13 +203,13 @@ static void early_leaves_the_rest_to_threads(struct kunit *test)
 	if (c->reason == NOT_ESTABLISHED)
 		t->st_state = RPCRDMA_CONN_CONNECTING;
 	if (c->reason == CROWDED)
-		t->st_sq.nr_waiters = SVCRDMA_MAX_SQ_WAITERS;
+		t->st_sq.congested = true;
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
 	KUNIT_EXPECT_EQ(test, 0, fake_pending(server->qp));
 	KUNIT_EXPECT_FALSE(test, llist_empty(&t->st_recv.ready));
 
 	t->st_state = RPCRDMA_CONN_ESTABLISHED;
-	t->st_sq.nr_waiters = 0;
+	t->st_sq.congested = false;
 	svcrdma_transport_data(t);
 	KUNIT_ASSERT_EQ(test, c->call.length, server_receive_all(server));
 	call_expect_arg(server, call.stream, c->call.length);

@@ -113,10 +113,10 @@ static void sq_too_many_waiters_stop_new_calls(struct kunit *test)
 
 	sq_exhaust(server, 10);
 	for (i = 0; i < SVCRDMA_MAX_SQ_WAITERS; i++) {
-		KUNIT_EXPECT_FALSE(test, svcrdma_sq_congested(server->transport));
+		KUNIT_EXPECT_FALSE(test, server->transport->st_sq.congested);
 		sq_wait(server, &waiters[i], 1, -EINPROGRESS);
 	}
-	KUNIT_EXPECT_TRUE(test, svcrdma_sq_congested(server->transport));
+	KUNIT_EXPECT_TRUE(test, server->transport->st_sq.congested);
 	server_deliver(server, CALL_PLAIN);
 	server_deliver(server, CALL_PLAIN);
 	KUNIT_EXPECT_EQ(test, 0, server_recvfrom(server));
