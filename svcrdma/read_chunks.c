@@ -437,9 +437,7 @@ static bool is_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
 	/* Where call and reply share an array of pages, a call gets fewer than st_max_pages. */
 	const u32 pages = min_t(u32, SVCRDMA_FEW_PAGES, t->st_max_pages - 3);
 
-	return rc->rc_header.proc == RPCRDMA_MSG && rc->rc_lists.nr_segments == 1 &&
-	       rpcrdma_message_direction(rc->rc_inline, rc->rc_inline_size) ==
-	       RPCRDMA_RPC_CALL &&
+	return rc->rc_header.direction == RPCRDMA_RPC_CALL && rc->rc_lists.nr_segments == 1 &&
 	       rc->rc_lists.nr_read && !plan_reads(rc, pages << PAGE_SHIFT) &&
 	       t->st_read_depth;
 }

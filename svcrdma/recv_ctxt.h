@@ -64,6 +64,7 @@ struct svcrdma_few_chunks {
  * @rc_buffer: buffer for the message
  * @rc_byte_len: size of the message in bytes
  * @rc_since: time at which the Receive completion was handled
+ * @rc_status: whether the header of the message is valid, or what is wrong with it
  * @rc_header: decoded header of the message
  * @rc_inline: the bytes behind the header in the buffer; set when the header is decoded
  * @rc_inline_size: number of bytes at @rc_inline
@@ -95,6 +96,7 @@ struct svcrdma_recv_ctxt {
 	struct rpcrdma_buffer	rc_buffer;
 	u32			rc_byte_len;
 	ktime_t			rc_since;
+	enum rpcrdma_status	rc_status;
 	struct rpcrdma_header	rc_header;
 	void			*rc_inline;
 	u32			rc_inline_size;

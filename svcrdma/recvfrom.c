@@ -5,8 +5,8 @@
  *
  * Operation. An nfsd thread polls the Receive completions. The handler of a completion puts the
  * context on st_recv.ready, and posts spare buffers for a batch of used ones, so that enough
- * Receives are posted however long the calls take. recvfrom takes the first context, and decodes
- * the header. A call without Read chunks goes to nfsd at once, with rq_arg pointing into the
+ * Receives are posted however long the calls take. The handler also decodes the header. recvfrom
+ * takes the first context. A call without Read chunks goes to nfsd at once, with rq_arg pointing into the
  * Receive buffer. For a call with Read chunks, a first pass of recvfrom moves pages from rq_pages
  * to the context, posts the Reads and returns 0, so that no thread waits for a client. When the
  * Reads are done, a second pass, by any thread, puts the pages into that thread's rq_pages and
@@ -201,15 +201,12 @@ bool svcrdma_poll_arm(struct svcrdma_transport *t)
 /* ---- a Receive is complete ---- */
 
 /* Decode the header of a message, and find the part of the message behind it. */
-static enum rpcrdma_status recv_decode(struct svcrdma_recv_ctxt *rc)
+static void recv_decode(struct svcrdma_recv_ctxt *rc)
 {
-	enum rpcrdma_status status;
-
-	status = rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
-				       &rc->rc_lists);
+	rc->rc_status = rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len,
+					      &rc->rc_header, &rc->rc_lists);
 	rc->rc_inline = rc->rc_buffer.bf_data + rc->rc_header.size;
 	rc->rc_inline_size = rc->rc_byte_len - rc->rc_header.size;
-	return status;
 }
 
 /* Decode an RDMA_MSGP as if it were an RDMA_MSG. Return: false: padding applies to it. */
@@ -262,7 +259,7 @@ static int recv_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 static bool recv_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	if (!t->st_agreed.read_chunk_replies ||
-	    recv_decode(rc) != RPCRDMA_OK || rc->rc_header.proc != RPCRDMA_DONE)
+	    rc->rc_status != RPCRDMA_OK || rc->rc_header.proc != RPCRDMA_DONE)
 		return false;
 	svcrdma_recv_taken(t, rc, false);
 	recv_done(t, rc);
@@ -283,7 +280,7 @@ static void recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc
 /* Start the Reads of a small call, before nfsd is told of it. Return: false: none is started. */
 static bool recv_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	if (recv_decode(rc) != RPCRDMA_OK || !svcrdma_reads_claim(t, rc))
+	if (!svcrdma_reads_claim(t, rc))
 		return false;
 	svcrdma_recv_taken(t, rc, false);
 	svcrdma_reads_start(t, rc);
@@ -323,10 +320,10 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	if (trace_svcrdma_message_enabled())
 		svcrdma_trace_received(t, rc);
 	RPCRDMA_COUNT(t->st_counters.bytes_received_inline, wc->byte_len);
+	recv_decode(rc);
 	if (unlikely(rc->rc_byte_len == RPCRDMA_FIXED_HEADER_SIZE) && recv_short_done(t, rc))
 		return;
-	if (unlikely(rpcrdma_may_have_reads(rc->rc_buffer.bf_data, rc->rc_byte_len)) &&
-	    recv_small_call(t, rc))
+	if (unlikely(rc->rc_lists.nr_read) && recv_small_call(t, rc))
 		return;
 	svcrdma_recv_taken(t, rc, true);
 	/* A thread of nfsd that polls need not be told. */
@@ -459,9 +456,7 @@ static bool recv_is_reverse_reply(const struct svcrdma_transport *t,
 	case RPCRDMA_NOMSG:
 		return t->st_agreed.reverse_chunks && !rc->rc_lists.nr_read;
 	case RPCRDMA_MSG:
-		return rpcrdma_message_direction(rc->rc_inline,
-						 rc->rc_inline_size) ==
-		       RPCRDMA_RPC_REPLY;
+		return rc->rc_header.direction == RPCRDMA_RPC_REPLY;
 	default:
 		return false;
 	}
@@ -499,36 +494,33 @@ static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 }
 
 /* Drop a message whose header is invalid, or answer it with an error: RFC 8166 section 4.5. */
-static int recv_bad_message(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
-			    enum rpcrdma_status status)
+static int recv_bad_message(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	if (status == RPCRDMA_RUNT || status == RPCRDMA_BAD_ERROR ||
+	if (rc->rc_status == RPCRDMA_RUNT || rc->rc_status == RPCRDMA_BAD_ERROR ||
 	    rc->rc_header.proc == RPCRDMA_ERROR)
-		return recv_drop(t, rc, status);
+		return recv_drop(t, rc, rc->rc_status);
 
-	trace_svcrdma_call_bad(t, rc->rc_header.xid, status);
-	return recv_reject(t, rc, status == RPCRDMA_BAD_VERSION ?
+	trace_svcrdma_call_bad(t, rc->rc_header.xid, rc->rc_status);
+	return recv_reject(t, rc, rc->rc_status == RPCRDMA_BAD_VERSION ?
 			   RPCRDMA_ERR_VERS : RPCRDMA_ERR_CHUNK);
 }
 
 static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			    struct svcrdma_recv_ctxt *rc)
 {
-	enum rpcrdma_status status;
 	int ret;
 
-	status = recv_decode(rc);
-	if (status == RPCRDMA_TOO_MANY) {
+	if (rc->rc_status == RPCRDMA_TOO_MANY) {
 		ret = svcrdma_recv_ctxt_many_chunks(t, rc);
 		if (ret) {
 			/* The call is valid; the client sends it again on the next connection. */
 			trace_svcrdma_recv_alloc_err(t, ret);
 			return recv_close(t, rc, RPCRDMA_END_OTHER);
 		}
-		status = recv_decode(rc);
+		recv_decode(rc);
 	}
-	if (status != RPCRDMA_OK)
-		return recv_bad_message(t, rc, status);
+	if (rc->rc_status != RPCRDMA_OK)
+		return recv_bad_message(t, rc);
 	return recv_message(rqstp, t, rc);
 }
 

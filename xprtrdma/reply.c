@@ -580,8 +580,7 @@ static int message_direction(struct xprtrdma_receive *receive)
 			      rpcrdma_is_pulled_reply(&receive->rv_lists);
 	switch (header->proc) {
 	case RPCRDMA_MSG:
-		return rpcrdma_message_direction(receive->rv_buffer.bf_data + header->size,
-						 receive->rv_length - header->size);
+		return header->direction;
 	case RPCRDMA_NOMSG:
 		return receive->rv_lists.nr_read && !receive->rv_exposed ?
 		       RPCRDMA_RPC_CALL : RPCRDMA_RPC_REPLY;

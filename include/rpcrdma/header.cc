@@ -169,7 +169,14 @@ static Status read_lists(Reader &reader, rpcrdma_header &header, rpcrdma_chunk_l
 	Reader payload = reader;
 	u32 xid = payload.read_u32();
 
-	return payload.failed() || xid != header.xid ? RPCRDMA_XID_MISMATCH : RPCRDMA_OK;
+	if (payload.failed() || xid != header.xid)
+		return RPCRDMA_XID_MISMATCH;
+	/* RFC 5531 section 9: msg_type follows the XID. */
+	u32 type = payload.read_u32();
+
+	if (!payload.failed() && (type == RPCRDMA_RPC_CALL || type == RPCRDMA_RPC_REPLY))
+		header.direction = int(type);
+	return {};
 }
 
 /* ---- the body of RDMA_ERROR, sections 4.1.2 and 4.5 ---- */
@@ -271,20 +278,12 @@ enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,
 	Status status;
 
 	*header = {};
+	header->direction = -1;
 	clear_lists(*lists);
 	status = read_header(reader, *header, *lists);
 	if (!status.ok())
 		clear_lists(*lists);
 	return status.code();
-}
-
-/* The first word of the lists: does a Read segment follow? */
-bool rpcrdma_may_have_reads(const void *message, u32 length)
-{
-	Reader reader(message, length);
-
-	reader.skip(RPCRDMA_FIXED_HEADER_SIZE);
-	return reader.read_u32() && length >= RPCRDMA_MIN_HEADER_SIZE;
 }
 
 /* ---- decoding: RDMA_MSGP ---- */
@@ -327,9 +326,8 @@ static Status read_unpadded(Reader &reader, rpcrdma_header &header, rpcrdma_chun
 	status = read_lists(reader, header, lists);
 	if (!status.ok())
 		return status;
-	Span<const u8> payload = reader.take(reader.remaining());
-	if (rpcrdma_message_direction(payload.data(), u32(payload.size())) != RPCRDMA_RPC_CALL ||
-	    !no_padding_applies(align, thresh, unreduced_size(payload.size(), lists)))
+	if (header.direction != RPCRDMA_RPC_CALL ||
+	    !no_padding_applies(align, thresh, unreduced_size(reader.remaining(), lists)))
 		return RPCRDMA_BAD_PROC;
 	return {};
 }

@@ -55,6 +55,8 @@ enum rpcrdma_status {
  * @error: rdma_err of an RDMA_ERROR, an enum rpcrdma_errcode
  * @vers_low: lowest version that an ERR_VERS names
  * @vers_high: highest version that an ERR_VERS names
+ * @direction: %RPCRDMA_RPC_CALL or %RPCRDMA_RPC_REPLY, as the RPC message of a decoded RDMA_MSG says
+ *	(RFC 8167 section 4.1); -1 if it says neither, and for all other messages
  */
 struct rpcrdma_header {
 	u32 xid;
@@ -65,8 +67,9 @@ struct rpcrdma_header {
 	u32 error;
 	u32 vers_low;
 	u32 vers_high;
+	int direction;
 };
-RPCRDMA_ASSERT_SIZE(struct rpcrdma_header, 32);
+RPCRDMA_ASSERT_SIZE(struct rpcrdma_header, 36);
 
 RPCRDMA_BEGIN_C_ABI
 
@@ -142,16 +145,6 @@ enum rpcrdma_status rpcrdma_header_encode(struct rpcrdma_header *header,
  * Return: bytes written.
  */
 u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits, enum rpcrdma_errcode error, void *buffer);
-
-/**
- * rpcrdma_may_have_reads - may a message that was not decoded have Read chunks?
- * @message: the received message
- * @length: its size in bytes
- *
- * Return: false when rpcrdma_header_decode() will find no Read chunk (RFC 8166 section 4.1.1), true
- * when it may find one or may refuse the message.
- */
-bool rpcrdma_may_have_reads(const void *message, u32 length);
 
 RPCRDMA_END_C_ABI
 

@@ -8,9 +8,9 @@ from documents import TOP
 import walk
 
 # None of them grows. The aim is 110, 20 and 50: who makes the walk shorter lowers these.
-MOST_CALLS = 104
-MOST_FILES = 21
-MOST_CHANGES = 55
+MOST_CALLS = 101
+MOST_FILES = 20
+MOST_CHANGES = 49
 
 HEADER = """
 static inline int of(int x)

@@ -103,7 +103,7 @@ TEST(Error, UnknownCodeIsNotEncoded)
 	EXPECT_EQ(0u, rpcrdma_error_encode(1, 1, 1, rpcrdma_errcode(3),
 					   bytes.data()));
 
-	rpcrdma_header header = { 1, 1, 1, RPCRDMA_ERROR, 0, 3, 0, 0 };
+	rpcrdma_header header = { 1, 1, 1, RPCRDMA_ERROR, 0, 3, 0, 0, 0 };
 	u8 out[64];
 
 	EXPECT_EQ(rpcrdma_header_size(&header, nullptr), 0u);

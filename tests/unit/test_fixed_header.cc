@@ -22,7 +22,7 @@ TEST(FixedHeader, BothWays)
 {
 	Bytes bytes = hex(fixed), back(16);
 	Decoded decoded(bytes), other(hex(other_version));
-	rpcrdma_header expected = { 0x01020304, 1, ~0u, 3, 16, 0, 0, 0 };
+	rpcrdma_header expected = { 0x01020304, 1, ~0u, 3, 16, 0, 0, 0, 0 };
 
 	EXPECT_EQ(decoded.status, RPCRDMA_OK);
 	EXPECT_TRUE(decoded.header == expected);
@@ -31,6 +31,6 @@ TEST(FixedHeader, BothWays)
 		  RPCRDMA_OK);
 	EXPECT_EQ(back, bytes);
 	EXPECT_EQ(other.status, RPCRDMA_BAD_VERSION);
-	expected = { 0x01020304, 2, ~0u, 0, 0, 0, 0, 0 };
+	expected = { 0x01020304, 2, ~0u, 0, 0, 0, 0, 0, 0 };
 	EXPECT_TRUE(other.header == expected);
 }

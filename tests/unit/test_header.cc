@@ -33,23 +33,13 @@ TEST_P(GoodMessage, DecodesToWhatItMeans)
 
 	ASSERT_EQ(decoded.status, RPCRDMA_OK);
 	EXPECT_TRUE(decoded.header == GetParam().header);
+	EXPECT_EQ(decoded.header.direction, GetParam().header.direction);
 	EXPECT_EQ(decoded.lists.nr_read, GetParam().nr_read);
 	EXPECT_EQ(decoded.lists.nr_write, GetParam().nr_write);
 	EXPECT_EQ(decoded.lists.nr_reply, GetParam().nr_reply);
 	EXPECT_TRUE(decoded.chunks() == GetParam().chunks);
 	EXPECT_TRUE(decoded.segments() == GetParam().segments);
 	EXPECT_STREQ(check_message(bytes), nullptr);
-}
-
-/* The first word of the lists alone says it. */
-TEST_P(GoodMessage, MayHaveReadsIfItHas)
-{
-	if (GetParam().header.proc != RPCRDMA_MSG)
-		return;
-	EXPECT_EQ(rpcrdma_may_have_reads(bytes.data(), u32(bytes.size())),
-		  GetParam().nr_read > 0);
-	EXPECT_FALSE(rpcrdma_may_have_reads(bytes.data(),
-					    RPCRDMA_MIN_HEADER_SIZE - 1));
 }
 
 TEST_P(GoodMessage, EncodesToTheSameBytes)
@@ -315,7 +305,7 @@ TEST(Header, SumIsPerChunk)
 TEST(Header, SixteenSegmentsInEachChunk)
 {
 	Lists lists(64, 4);
-	rpcrdma_header header = { 5, 1, 1, RPCRDMA_NOMSG, 0, 0, 0, 0 };
+	rpcrdma_header header = { 5, 1, 1, RPCRDMA_NOMSG, 0, 0, 0, 0, 0 };
 	auto fill = [&] {
 		for (u32 i = 0; i < 16; i++)
 			EXPECT_TRUE(rpcrdma_lists_add_segment(&lists.lists,
@@ -343,7 +333,7 @@ TEST(Header, SixteenSegmentsInEachChunk)
 
 TEST(Header, WithoutListsIsWithEmptyLists)
 {
-	rpcrdma_header header = { 5, 1, 1, RPCRDMA_MSG, 0, 0, 0, 0 };
+	rpcrdma_header header = { 5, 1, 1, RPCRDMA_MSG, 0, 0, 0, 0, 0 };
 	Lists none;
 
 	EXPECT_EQ(encoded(header, nullptr), encoded(header, &none.lists));
@@ -357,7 +347,7 @@ TEST(Header, ObsoleteProcsAreNotEncoded)
 	u8 out[64];
 
 	for (u32 proc : { u32(RPCRDMA_MSGP), 5u, ~0u }) {
-		rpcrdma_header header = { 5, 1, 1, proc, 0, 0, 0, 0 };
+		rpcrdma_header header = { 5, 1, 1, proc, 0, 0, 0, 0, 0 };
 
 		EXPECT_EQ(rpcrdma_header_encode(&header, nullptr, out,
 						sizeof(out)),
@@ -369,7 +359,7 @@ TEST(Header, ObsoleteProcsAreNotEncoded)
 /* Chunks that do not belong to their lists are not followed. */
 TEST(Header, EncoderRefusesChunksOutsideTheSegments)
 {
-	rpcrdma_header header = { 5, 1, 1, RPCRDMA_MSG, 0, 0, 0, 0 };
+	rpcrdma_header header = { 5, 1, 1, RPCRDMA_MSG, 0, 0, 0, 0, 0 };
 	u8 out[256];
 
 	for (auto begin :
@@ -409,6 +399,27 @@ TEST(Direction, IsTheSecondWord)
 	EXPECT_EQ(direction("00000000 000000"), -1);
 	EXPECT_EQ(direction("00000000"), -1);
 	EXPECT_EQ(direction(""), -1);
+}
+
+TEST(Direction, IsInTheDecodedHeader)
+{
+	auto direction = [](const char *proc, const char *payload) {
+		Bytes message = hex(std::string("00000009 00000001 00000001 ") +
+				    proc + "00000000 00000000" + payload);
+
+		return Decoded(message).header.direction;
+	};
+
+	EXPECT_EQ(direction("00000000", "00000000 00000009 00000000"),
+		  RPCRDMA_RPC_CALL);
+	EXPECT_EQ(direction("00000000", "00000000 00000009 00000001"),
+		  RPCRDMA_RPC_REPLY);
+	EXPECT_EQ(direction("00000000", "00000000 00000009 00000002"), -1);
+	EXPECT_EQ(direction("00000000", "00000000 00000009 000000"), -1);
+	EXPECT_EQ(direction("00000000", "00000000 00000008 00000001"), -1);
+	/* RDMA_NOMSG with a Reply chunk, and RDMA_ERROR with ERR_CHUNK */
+	EXPECT_EQ(direction("00000001", "00000001 00000000 00000001"), -1);
+	EXPECT_EQ(direction("00000004", ""), -1);
 }
 
 /* Requirement 29: what is longer than the rest may be the verifier. */

@@ -42,7 +42,7 @@ struct Unpadded : Lists {
 			message.data(), u32(message.size()), &header, &lists);
 	}
 
-	rpcrdma_header header = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	rpcrdma_header header = { 1, 2, 3, 4, 5, 6, 7, 8, 0 };
 	rpcrdma_status status;
 };
 

@@ -117,13 +117,14 @@ static void expect_round_trip(struct codec *codec)
 	if (header.proc == RPCRDMA_MSGP)
 		return;
 	KUNIT_ASSERT_EQ(test, first->header.size, size);
-	bytes = kzalloc(size + 4, GFP_KERNEL);
+	bytes = kzalloc(size + 8, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, bytes);
 	KUNIT_EXPECT_EQ(test, RPCRDMA_OK,
 			rpcrdma_header_encode(&header, &first->lists, bytes, size));
-	/* RDMA_MSG wants a payload with the same XID. */
+	/* RDMA_MSG wants a payload with the same XID, and has the direction from there. */
 	memcpy(bytes + size, bytes, 4);
-	decode(second, bytes, header.proc == RPCRDMA_MSG ? size + 4 : size, ROOM, ROOM);
+	put_unaligned_be32(header.direction, bytes + size + 4);
+	decode(second, bytes, header.proc == RPCRDMA_MSG ? size + 8 : size, ROOM, ROOM);
 	KUNIT_EXPECT_TRUE(test, same(first, second));
 	kfree(bytes);
 }

@@ -7,6 +7,7 @@
 #define UNIT_HEADER_CHECK_HH
 
 #include <rpcrdma/header.h>
+#include <rpcrdma/rpc_message.h>
 
 #include "decoded.hh"
 #include "naive_decode.hh"
@@ -96,6 +97,14 @@ inline const char *check_round_trip(const Decoded &first)
 	return nullptr;
 }
 
+inline int direction_of(const Bytes &message, const rpcrdma_header &header)
+{
+	if (header.proc != RPCRDMA_MSG)
+		return -1;
+	return rpcrdma_message_direction(message.data() + header.size,
+					 u32(message.size() - header.size));
+}
+
 /* With storage for all that @message can hold. */
 inline const char *check_message(const Bytes &message)
 {
@@ -117,6 +126,8 @@ inline const char *check_message(const Bytes &message)
 		return nullptr;
 	if (decoded.header.size > message.size())
 		return "header is larger than the message";
+	if (decoded.header.direction != direction_of(message, decoded.header))
+		return "direction is not that of the RPC message";
 	wrong = check_lists(decoded);
 	if (!wrong && lists)
 		wrong = compare_with_naive(decoded, *naive);
@@ -171,7 +182,7 @@ inline const char *check_unpadded(const Bytes &message)
 
 	plain.header.size += 8;
 	if (plain.status != RPCRDMA_OK || !(header == plain.header) ||
-	    !lists.same(plain))
+	    header.direction != RPCRDMA_RPC_CALL || !lists.same(plain))
 		return "RDMA_MSGP is another call than the RDMA_MSG";
 	return nullptr;
 }

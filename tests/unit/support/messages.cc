@@ -22,7 +22,7 @@ static const Message without_lists = { "msg_without_lists",
 	00000000	# payload: CALL
 	)",
 				       { 0x11223344, 1, 32, RPCRDMA_MSG, 28, 0,
-					 0, 0 },
+					 0, 0, RPCRDMA_RPC_CALL },
 				       0,
 				       0,
 				       0,
@@ -53,7 +53,7 @@ static const Message read_list = {
 	00000000	# Reply chunk: none
 	a0000001	# payload: xid
 	)",
-	{ 0xa0000001, 1, 1, RPCRDMA_MSG, 76, 0, 0, 0 },
+	{ 0xa0000001, 1, 1, RPCRDMA_MSG, 76, 0, 0, 0, -1 },
 	1,
 	0,
 	0,
@@ -90,7 +90,7 @@ static const Message write_list = {
 	00000000	# Reply chunk: none
 	a0000002	# payload: xid
 	)",
-	{ 0xa0000002, 1, 128, RPCRDMA_MSG, 100, 0, 0, 0 },
+	{ 0xa0000002, 1, 128, RPCRDMA_MSG, 100, 0, 0, 0, -1 },
 	0,
 	3,
 	0,
@@ -117,7 +117,7 @@ static const Message reply_chunk = {
 	a0000003	# payload: xid
 	00000000	# payload: CALL
 	)",
-	{ 0xa0000003, 1, 16, RPCRDMA_MSG, 48, 0, 0, 0 },
+	{ 0xa0000003, 1, 16, RPCRDMA_MSG, 48, 0, 0, 0, RPCRDMA_RPC_CALL },
 	0,
 	0,
 	1,
@@ -163,7 +163,7 @@ static const Message all_lists = { "msg_all_lists",
 	a0000004	# payload: xid
 	)",
 				   { 0xa0000004, 1, 16, RPCRDMA_MSG, 144, 0, 0,
-				     0 },
+				     0, -1 },
 				   2,
 				   1,
 				   1,
@@ -205,7 +205,7 @@ static const Message long_call = {
 	00000000	# Write list: none
 	00000000	# Reply chunk: none
 	)",
-	{ 0xa0000005, 1, 16, RPCRDMA_NOMSG, 100, 0, 0, 0 },
+	{ 0xa0000005, 1, 16, RPCRDMA_NOMSG, 100, 0, 0, 0, -1 },
 	2,
 	0,
 	0,
@@ -238,7 +238,7 @@ static const Message long_reply = {
 	00000000	# length 0: not used
 	0000000000000300	# offset
 	)",
-	{ 0xa0000006, 1, 64, RPCRDMA_NOMSG, 88, 0, 0, 0 },
+	{ 0xa0000006, 1, 64, RPCRDMA_NOMSG, 88, 0, 0, 0, -1 },
 	0,
 	1,
 	1,
@@ -259,7 +259,7 @@ static const Message msgp = {
 	00000000	# Read list: none
 	00000000	# Write list: none
 	00000000	# Reply chunk: none
-	)", { 0xa0000007, 1, 16, RPCRDMA_MSGP, 16, 0, 0, 0 },
+	)", { 0xa0000007, 1, 16, RPCRDMA_MSGP, 16, 0, 0, 0, -1 },
 	0,	0,   0,
 	{},	{},  false
 };
@@ -274,7 +274,7 @@ static const Message done = {
 	00000000	# what comes after it is nobody's business
 	00000000
 	00000000
-	)", { 0xa0000008, 1, 16, RPCRDMA_DONE, 16, 0, 0, 0 },
+	)", { 0xa0000008, 1, 16, RPCRDMA_DONE, 16, 0, 0, 0, -1 },
 	0,	0,   0,
 	{},	{},  false
 };
@@ -288,7 +288,7 @@ static const Message done_short = { "done_of_16_bytes",
 	00000003	# rdma_proc: RDMA_DONE
 	)",
 				    { 0xa0000008, 1, 16, RPCRDMA_DONE, 16, 0, 0,
-				      0 },
+				      0, -1 },
 				    0,
 				    0,
 				    0,
@@ -308,7 +308,7 @@ static const Message err_vers = { "error_err_vers",
 	00000002	# rdma_vers_high
 	)",
 				  { 0xa0000009, 7, 16, RPCRDMA_ERROR, 28,
-				    RPCRDMA_ERR_VERS, 1, 2 },
+				    RPCRDMA_ERR_VERS, 1, 2, -1 },
 				  0,
 				  0,
 				  0,
@@ -326,7 +326,7 @@ static const Message err_chunk = { "error_err_chunk",
 	00000002	# rdma_err: ERR_CHUNK
 	)",
 				   { 0xa000000a, 1, 16, RPCRDMA_ERROR, 20,
-				     RPCRDMA_ERR_CHUNK, 0, 0 },
+				     RPCRDMA_ERR_CHUNK, 0, 0, -1 },
 				   0,
 				   0,
 				   0,

@@ -48,7 +48,7 @@ inline void build_planned(const rpcrdma_call_shape &shape,
 inline u64 planned_header(const rpcrdma_call_shape &shape,
 			  const rpcrdma_call_plan &plan, bool call)
 {
-	rpcrdma_header header = { 1, 1, 1, RPCRDMA_MSG, 0, 0, 0, 0 };
+	rpcrdma_header header = { 1, 1, 1, RPCRDMA_MSG, 0, 0, 0, 0, 0 };
 	Lists lists(64, 4);
 
 	build_planned(shape, plan, call, lists);
