@@ -116,3 +116,23 @@ def test_testing_is_short():
     """What tests have measured belongs into results.rst."""
     text = (TOP / "Documentation/testing.rst").read_text("utf-8")
     assert len(text.splitlines()) <= 250
+
+
+def _manual_page(path):
+    """Returns the text of a manual page, with the documents that it includes, and the names of these."""
+    text = path.read_text("utf-8")
+    included = re.findall(r"^\.\. include:: \.\./(\S+)$", text, re.M)
+    return text + "".join((TOP / name).read_text("utf-8") for name in included), included
+
+
+def test_manual_pages():
+    """Whoever has the package only can read each document that a manual page names: the package installs it, or it
+    is a part of a manual page."""
+    pages = [_manual_page(path) for path in sorted((TOP / "debian").glob("*.rst"))]
+    there = {name.rpartition("/")[2] for name in (TOP / "debian/rpcrdma-oot-dkms.docs").read_text("utf-8").split()}
+    # reference.rst only includes the parts of xprtrdma(7) and svcrdma(7).
+    there |= {name.rpartition("/")[2] for _, included in pages for name in included} | {"reference.rst"}
+    words = re.sub(r"^\.\. include.*", "", "\n".join(text for text, _ in pages), flags=re.M)
+    named = set(re.findall(r"(?<![\w/.*<-])[\w-]+\.(?:rst|md)\b", words))
+    assert "glossary.rst" in named
+    assert not named - there
