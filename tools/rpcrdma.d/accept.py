@@ -33,23 +33,26 @@ def arguments(parser):
     parser.add_argument("export", nargs="?", metavar="SERVER:/EXPORT",
                         help="a scratch export that root may write to; with --ssh, SERVER alone")
     parser.add_argument("-o", dest="options", default="proto=rdma,port=20049", metavar="OPTIONS",
-                        help="options of mount, without vers= (proto=rdma,port=20049)")
-    parser.add_argument("--vers", default="4.2,4.1,3", metavar="LIST", help="versions of NFS (4.2,4.1,3)")
+                        help="options of mount, without vers=; default proto=rdma,port=20049")
+    parser.add_argument("--vers", default="4.2,4.1,3", metavar="LIST", help="versions of NFS; default 4.2,4.1,3")
     parser.add_argument("--path", metavar="/EXPORT",
                         help="the path for version 3, if it is another one (of an export with fsid=0)")
     parser.add_argument("--seconds", type=int, default=5, metavar="N",
-                        help="length of each round of each speed; 0: none is measured (5)")
+                        help="seconds that each round of each speed takes; default 5; 0: measure none")
     parser.add_argument("--compare", action="store_true",
-                        help="measure with our module and with the in-tree one, in turns")
+                        help="measure with xprtrdma and with the in-tree rpcrdma, in turns")
     parser.add_argument("--reset", metavar="COMMAND",
                         help="run this command, which resets the device, while a file is written and read")
     parser.add_argument("--yes", action="store_true", help="do not ask before modules are changed")
     parser.add_argument("--ssh", metavar="HOST", help="make the export on the server, over ssh to [USER@]HOST")
     parser.add_argument("--serve", metavar="CLIENT",
                         help="on the server: make an export for this client, until Enter is pressed")
-    parser.add_argument("--folder", metavar="FOLDER", help="the server's folder for that (/var/tmp)")
-    parser.add_argument("--json", metavar="FILE", help="write the report to this file, too; -: here, and no text")
-    parser.add_argument("--names", action="store_true", help="say the names of export and machine")
+    parser.add_argument("--folder", metavar="FOLDER",
+                        help="with --ssh or --serve: the server's folder for the export; default /var/tmp")
+    parser.add_argument("--json", metavar="FILE",
+                        help="write the report as JSON to this file, too; -: print it, and no text")
+    parser.add_argument("--names", action="store_true",
+                        help="say the names of export and machine, and the options, in the report")
 
 
 def _module():

@@ -12,7 +12,7 @@ _TITLES = ("SIDE", "PEER", "DEVICE", "STATE", "AGE", "CREDITS", "CALLS", "MOVED"
 
 
 def arguments(parser):
-    parser.add_argument("--json", action="store_true", help="print an object for each, one per line")
+    parser.add_argument("--json", action="store_true", help="print an object for each connection, one per line")
 
 
 def losses(block):

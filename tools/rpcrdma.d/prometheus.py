@@ -20,7 +20,7 @@ def arguments(parser):
     parser.add_argument("-o", dest="file", metavar="FILE.prom",
                         help="replace this file, in one step, instead of printing")
     parser.add_argument("--connections", action="store_true",
-                        help="print series for each connection, too, with addresses")
+                        help="print series for each connection, too, with addresses (root only)")
     parser.add_argument("--json", action="store_true", help="print an object for each sample, one per line")
 
 

@@ -15,8 +15,8 @@ _BAR = 40
 
 def arguments(parser):
     parser.add_argument("peer", metavar="PEER",
-                        help="address, address:port or name, as in rpcrdma list")
-    parser.add_argument("--json", action="store_true", help="print an object for each, one per line")
+                        help="the other side: its address, address:port as rpcrdma list prints it, or name")
+    parser.add_argument("--json", action="store_true", help="print an object for each connection, one per line")
 
 
 def of_peer(found, peer):

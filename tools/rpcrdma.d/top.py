@@ -20,7 +20,7 @@ def arguments(parser):
     parser.add_argument("-i", dest="interval", type=_seconds, default=2.0, metavar="SECONDS",
                         help="interval between two outputs; default 2")
     parser.add_argument("-n", dest="count", type=_times, metavar="N",
-                        help="end after N outputs")
+                        help="end after N outputs; without it, go on until interrupted")
     parser.add_argument("--json", action="store_true",
                         help="print an object for each active connection, one per line")
 

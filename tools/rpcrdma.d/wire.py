@@ -32,7 +32,8 @@ def arguments(parser):
     live.add_argument("--events", metavar="FILE",
                       help="read a copy of /sys/kernel/tracing/trace with the events _message and "
                       "_transfer; - is standard input")
-    live.add_argument("--side", choices=tuple(MODULES), help="take the events of this side")
+    live.add_argument("--side", choices=tuple(MODULES),
+                      help="take the events of this side; default: the one with connections, or server")
     parser.add_argument("-o", dest="picture", metavar="FILE.svg", help="draw a picture in SVG format")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print an object for each RPC, one per line")
@@ -50,9 +51,11 @@ def arguments(parser):
     which.add_argument("--name", metavar="WORD", help="show RPCs with WORD in their name")
     which.add_argument("--broken", action="store_true", help="show RPCs that break a rule")
     look = parser.add_argument_group("appearance")
-    look.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    look.add_argument("--color", choices=("auto", "always", "never"), default="auto",
+                      help="default auto: on a terminal, unless NO_COLOR is set")
     look.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
-    look.add_argument("--width", type=int, metavar="COLUMNS", help="draw in this width")
+    look.add_argument("--width", type=int, metavar="COLUMNS",
+                      help="draw in this width, 60 to 110; default: the terminal's")
 
 
 def _xid(text):
