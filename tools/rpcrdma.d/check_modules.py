@@ -66,8 +66,8 @@ def _in_tree(log, found):
     why = ([m[1] for line in log if (m := _FALL_BACK.search(line.text))] or [""])[-1]
     if "cannot be loaded" in why:
         return Finding("modules-refused", f"The in-tree rpcrdma.ko is in use, since {why}", (
-            "a key that is not enrolled, by Secure Boot: mokutil --import /var/lib/dkms/mok.pub; "
-            "reboot", "anything else: dkms install --force rpcrdma-oot/VERSION, and",
+            "if Secure Boot refuses the key: mokutil --import /var/lib/dkms/mok.pub; reboot; enroll it "
+            "at the console", "if it is anything else: dkms install --force rpcrdma-oot/VERSION, and",
             *_change_over(found)))
     return Finding("modules-in-tree", "The in-tree rpcrdma.ko is loaded, and ours refuse to load "
                    "beside it", _change_over(found))
