@@ -31,7 +31,7 @@ enum { SVCRDMA_CALL_HEADER_MIN = RPCRDMA_RPC_MIN_CALL };
  * @wait: list of the calls that wait for memory regions or pages for their Reads, by rc_list
  * @retry: whether there may be regions and pages now for the first call of @wait
  * @pending: whether @retry is set and @wait has an entry: svcrdma_reads_next() may have a call.
- *	Read without the lock; svcrdma_transport_data() is called after it was set
+ *	Read without the lock; svcrdma_transport_data() is called after regions or pages came back
  * @attempts: number of the last attempt to build Reads; 0 only before the first attempt
  * @retries: number of attempts that are under way for calls that have waited
  * @built: number of calls whose Reads are being built, or are built and not complete

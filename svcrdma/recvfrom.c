@@ -3,10 +3,10 @@
 /*
  * Receiving calls.
  *
- * Operation. An nfsd thread polls the Receive completions. The handler of a completion puts the
- * context on st_recv.ready, and posts spare buffers for a batch of used ones, so that enough
- * Receives are posted however long the calls take. The handler also decodes the header. recvfrom
- * takes the first context. A call without Read chunks goes to nfsd at once, with rq_arg pointing into the
+ * Operation. An nfsd thread polls the Receive completions. The handler of a completion decodes the
+ * header of the message, puts the context on st_recv.ready, and posts spare buffers for a batch of
+ * used ones, so that enough Receives are posted however long the calls take. recvfrom takes the
+ * first context. A call without Read chunks goes to nfsd at once, with rq_arg pointing into the
  * Receive buffer. For a call with Read chunks, a first pass of recvfrom moves pages from rq_pages
  * to the context, posts the Reads and returns 0, so that no thread waits for a client. When the
  * Reads are done, a second pass, by any thread, puts the pages into that thread's rq_pages and

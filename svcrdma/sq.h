@@ -50,8 +50,9 @@ struct svcrdma_sq_waiter {
  * @lock: spinlock that is taken in any context
  * @waiters: list of struct svcrdma_sq_waiter by sw_list, in the order of arrival
  * @nr_waiters: number of entries of @waiters; read without @lock as well
- * @congested: whether so many contexts wait that no new calls are to be taken. Read without @lock, as
- *	a hint; svcrdma_transport_data() is called after it has become false
+ * @congested: whether so many contexts wait that no new calls are to be taken. Read without @lock,
+ *	as a hint; svcrdma_transport_data() is called after it has become false, unless the
+ *	transport closes
  * @held: number of entries that are out, but are kept for LOCAL_INVs that are not posted yet
  * @mark: value of @given when the watch began
  * @still: number of times in a row that @worker has found that the queue stands still

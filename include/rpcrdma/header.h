@@ -55,8 +55,9 @@ enum rpcrdma_status {
  * @error: rdma_err of an RDMA_ERROR, an enum rpcrdma_errcode
  * @vers_low: lowest version that an ERR_VERS names
  * @vers_high: highest version that an ERR_VERS names
- * @direction: %RPCRDMA_RPC_CALL or %RPCRDMA_RPC_REPLY, as the RPC message of a decoded RDMA_MSG says
- *	(RFC 8167 section 4.1); -1 if it says neither, and for all other messages
+ * @direction: %RPCRDMA_RPC_CALL or %RPCRDMA_RPC_REPLY, as the RPC message of a decoded RDMA_MSG
+ *	says (RFC 8167 section 4.1); -1 if it says neither, and for all other messages. The encoder
+ *	does not use it
  */
 struct rpcrdma_header {
 	u32 xid;
