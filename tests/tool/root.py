@@ -55,11 +55,11 @@ class Root:
     def run(self, *arguments, **options):
         return rpcrdma(*arguments, env=self._environment(), **options)
 
-    def answer(self, *command):
+    def answer(self, *command, **options):
         """Returns the output of a program, which is in a file of the folder "say"."""
         path = self.path / "say" / " ".join(command)
         if command[0].startswith("/") or not (self.path / "say").exists():
-            return _RUN(*command)
+            return _RUN(*command, **options)
         return host.Said(0, path.read_text("utf-8"), "") if path.exists() else \
             host.Said(2, "", "no answer")
 

@@ -434,13 +434,14 @@ def _stuck(folder):
 
 @pytest.mark.parametrize("command, write, failed", (
     ("echo 2 >>{}", lambda folder: None, None),
-    ("echo 2 >>{}; echo no such device >&2; exit 1", lambda folder: None, "the command has failed: no such device"),
-    ("exit 1", lambda folder: None, "the command has failed: it says nothing"),
+    ("echo 2 >>{}; echo no such device >&2; exit 9", lambda folder: None, "the command has failed with status 9"),
+    ("echo 2 >>{}; exec sleep 60", lambda folder: None, "the command has no end after 0.5 seconds"),
     (":", lambda folder: None, "no connection was lost, so the command has reset no device of this mount"),
     ("echo 2 >>{}", _gone, "9 of 10 bytes are wrong"),
     ("echo 2 >>{}", _stuck, "no end of a write or read 0.5 seconds after it")))
-def test_reset(tmp_path, monkeypatch, command, write, failed):
-    monkeypatch.setattr(accept_mount, "_RESET", 0.5)
+def test_reset(tmp_path, monkeypatch, capsys, command, write, failed):
+    """What the command says is for the user, and not for a report that names no machine."""
+    monkeypatch.setattr(accept_mount, "RESET", 0.5)
     monkeypatch.setattr(accept_data, "write_and_read", lambda path, seed: (time.sleep(0.01), write(path.parent)))
     mount = _Resettable(tmp_path)
     entry = accept_mount.reset(mount, command.format(tmp_path / "connects"))
@@ -448,6 +449,22 @@ def test_reset(tmp_path, monkeypatch, command, write, failed):
     assert entry.get("failed") == (f"reset: {failed}" if failed else None)
     assert ("done" in entry) == (not failed)
     assert mount.hangs == (write == _stuck)
+    assert ("no such device" in capsys.readouterr().err) == ("no such" in command)
+
+
+def test_reset_interrupted(tmp_path, monkeypatch):
+    """Ctrl-C: a write that has no end is waited for no longer than a step."""
+    monkeypatch.setattr(accept_mount, "INTERRUPTED", 0.1)
+    monkeypatch.setattr(accept_data, "write_and_read", lambda path, seed: time.sleep(60))
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+    monkeypatch.setattr(accept_mount.host, "run", interrupt)
+    mount, begin = _Resettable(tmp_path), time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        accept_mount.reset(mount, "devlink")
+    assert mount.hangs
+    assert time.monotonic() - begin < 10
 
 
 _STATS = """device server:/ mounted on /tmp/a with fstype nfs4 statvers=1.1
@@ -567,6 +584,19 @@ def test_kerberos_wrong(empty, monkeypatch):
     assert status == 1
     assert accept_report.failures(report) == ["NFS 4.2, krb5i: locks: locks are wrong"]
     assert text.endswith("FAILED: 1 of 8 steps\n")
+
+
+def test_reset_once_failed(empty, monkeypatch):
+    """Not for another version either, if it has ended in an error"""
+    commands = []
+
+    def reset(_, command):
+        commands.append(command)
+        raise Problem("no end")
+    monkeypatch.setattr(accept_mount, "reset", reset)
+    status, *_ = _accept(_client(empty, monkeypatch), monkeypatch, "fs.example:/scratch", "--reset", "devlink",
+                         "--vers", "4.2,4.1")
+    assert (status, commands) == (1, ["devlink"])
 
 
 def test_reset_once(empty, monkeypatch):

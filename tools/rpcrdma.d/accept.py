@@ -149,9 +149,9 @@ def _steps_of(options, mount, version, entry):
     if not mount.hangs:
         entry["steps"].append(accept_mount.reconnect(mount))
     if options.reset and not mount.hangs:
-        entry["steps"].append(accept_mount.reset(mount, options.reset))
         # Once is enough, and each time may cost the machine its network.
-        options.reset = None
+        command, options.reset = options.reset, None
+        entry["steps"].append(accept_mount.reset(mount, command))
     entry["counters"] = accept_server.since("xprtrdma", before) if before else {}
 
 

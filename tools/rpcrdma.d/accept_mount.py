@@ -6,6 +6,7 @@ import itertools
 import pathlib
 import shlex
 import shutil
+import sys
 import tempfile
 import threading
 import time
@@ -22,8 +23,9 @@ LIMIT = 300
 INTERRUPTED = 30
 _SWITCHES = "/sys/kernel/sunrpc/xprt-switches"
 _CUTS, _BETWEEN, _BACK = 3, 0.3, 30
-# Seconds in which I/O has to go on after a device was reset: an adapter may load its firmware anew.
-_RESET = 180
+# Seconds in which a command that resets a device has to end, and then I/O has to go on: an adapter may load its
+# firmware anew.
+RESET = 180
 _UNSUPPORTED = ("requested NFS version", "Protocol not supported")
 
 
@@ -225,6 +227,9 @@ def _while_written(mount, step, disturb, back):
         end = time.monotonic() + back
         while not writer.ended.is_set() and writer.rounds < rounds + 2 and time.monotonic() < end:
             time.sleep(0.05)
+    except KeyboardInterrupt:
+        back = min(back, INTERRUPTED)
+        raise
     finally:
         writer.stop.set()
         mount.hangs = not writer.ended.wait(back)
@@ -252,15 +257,27 @@ def reconnect(mount):
     return entry | {"done": f"{_CUTS} connections were cut, while a file was written and read {entry['written']} times"}
 
 
+def _reset(command):
+    """Runs the user's command. Returns what is wrong with it; or None. The command, and what it says, may name this
+    machine or its devices, so the report has neither of them."""
+    try:
+        said = host.run("sh", "-c", command, seconds=RESET)
+    except Problem:
+        return f"the command has no end after {RESET} seconds"
+    if said is None:
+        return "there is no shell"
+    print(said.out + said.err, end="", file=sys.stderr)
+    return f"the command has failed with status {said.status}" if said.status else None
+
+
 def reset(mount, command):
     """The user's @command resets the device while a file is written and read. Returns an entry of the report."""
     before = mount.connects()
-    entry, said = _while_written(mount, "reset", lambda: host.run("sh", "-c", command), _RESET)
+    entry, wrong = _while_written(mount, "reset", lambda: _reset(command), RESET)
     if "failed" in entry:
         return entry
-    if said is None or said.status:
-        lines = said.err.strip().splitlines() if said else []
-        return entry | {"failed": f"reset: the command has failed: {lines[-1] if lines else 'it says nothing'}"}
+    if wrong:
+        return entry | {"failed": f"reset: {wrong}"}
     if mount.connects() == before:
         return entry | {"failed": "reset: no connection was lost, so the command has reset no device of this mount"}
     return entry | {"done": f"a device was reset, while a file was written and read {entry['written']} times"}

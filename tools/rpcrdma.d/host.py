@@ -57,17 +57,18 @@ def names(folder):
         return []
 
 
-def run(*command):
-    """Runs a program. Returns None if it is not installed, or cannot be run."""
+def run(*command, seconds=60):
+    """Runs a program. Returns None if it is not installed, or cannot be run; raises a Problem if it has not
+    ended after @seconds."""
     environment = {**os.environ, "LC_ALL": "C"}
     environment["PATH"] = environment.get("PATH", "") + ":/usr/sbin:/sbin"
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace",
-                              check=False, timeout=60, stdin=subprocess.DEVNULL, env=environment)
+                              check=False, timeout=seconds, stdin=subprocess.DEVNULL, env=environment)
     except OSError:
         return None
     except subprocess.TimeoutExpired:
-        raise Problem(f"{' '.join(command)}: no end after 60 s") from None
+        raise Problem(f"{' '.join(command)}: no end after {seconds} s") from None
     return Said(done.returncode, done.stdout, done.stderr)
 
 
