@@ -291,6 +291,16 @@ def test_serve_ends(server):
     assert not list(folder.iterdir())
 
 
+@pytest.mark.parametrize("reset, said", (((), None), (("--reset", "devlink"), "ServerAliveCountMax=24")))
+def test_ssh_outlives_reset(empty, reset, said):
+    """The reset may take the network of ssh away, and the server would take the export away then."""
+    empty.put("sys/class/infiniband/rxe0/node_desc", "rxe\n")
+    empty.program("ssh", f'echo "$*" >{empty.path}/arguments')
+    empty.run("accept", "--ssh", "root@server", *reset, "127.0.0.1").check(2)
+    found = re.search(r"ServerAliveCountMax=\d+", (empty.path / "arguments").read_text("utf-8"))
+    assert (found and found[0]) == said
+
+
 @pytest.mark.parametrize("said", ("", "ready", "bash: rpcrdma: command not found"))
 def test_ssh_refused(empty, said):
     """A line of what came instead of the server's"""

@@ -16,6 +16,7 @@ import tempfile
 import threading
 import uuid
 
+import accept_mount
 import blocks
 import host
 from addresses import for_mount, resolved
@@ -31,6 +32,8 @@ _SECURITY = ",sec=sys:krb5:krb5i:krb5p"
 _LONGEST, _BEGIN, _END = 12 * 3600, 300, 120
 # Bytes of the other machine, of which nobody knows what it sends
 _LINE, _REPORT = 4096, 1 << 20
+# Seconds between two questions of ssh, whether the server is there
+_ALIVE = 15
 
 
 def counters(module):
@@ -190,10 +193,14 @@ class Remote:
         command = ["rpcrdma", "accept", "--serve", own, "--json", "-"]
         if options.folder:
             command += ["--folder", shlex.quote(options.folder)]
+        ssh = ["ssh", "-o", f"ServerAliveInterval={_ALIVE}"]
+        if options.reset:
+            # The device that is reset may be that of ssh, and the server takes the export away when ssh has ended.
+            ssh += ["-o", f"ServerAliveCountMax={2 * accept_mount.RESET // _ALIVE}"]
         try:
             # pylint: disable-next=consider-using-with
-            self.process = subprocess.Popen(["ssh", "-o", "ServerAliveInterval=15", options.ssh, *command], text=True,
-                                            errors="replace", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self.process = subprocess.Popen([*ssh, options.ssh, *command], text=True, errors="replace",
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         except OSError as error:
             raise Problem(f"ssh: {error.strerror}") from None
         line = _plain(self._read(_BEGIN, self.process.stdout.readline, _LINE).rstrip("\n"))
