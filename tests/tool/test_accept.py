@@ -620,6 +620,35 @@ def test_reset_once(empty, monkeypatch):
     assert "ok     devlink" in text
 
 
+@pytest.mark.parametrize("error, failed", ((errno.EACCES, False), (errno.EROFS, False), (errno.EIO, True)))
+def test_kerberos_folder(empty, monkeypatch, error, failed):
+    """What the server does not let this user do is left out. Any other error is a fault."""
+    mkdtemp = tempfile.mkdtemp
+
+    def refuse(*arguments, **options):
+        if "dir" in options and (empty.path / "options").read_text("utf-8").count("krb5"):
+            raise OSError(error, os.strerror(error))
+        return mkdtemp(*arguments, **options)
+    monkeypatch.setattr(tempfile, "mkdtemp", refuse)
+    status, report, _ = _kerberos(empty, monkeypatch)
+    assert status == failed
+    krb5 = report["kerberos"][0]
+    said = f"root may not write to the export: {os.strerror(error)}"
+    assert (krb5["steps"] if failed else krb5["left_out"]) == ([{"step": "mount", "failed": said}] if failed else said)
+
+
+def test_kerberos_hangs(empty, monkeypatch):
+    """A folder that is not made in all the time is no refusal."""
+    monkeypatch.setattr(accept_mount, "LIMIT", 0.3)
+    mkdtemp = tempfile.mkdtemp
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda *arguments, **options: time.sleep(
+        60 * ("dir" in options and "krb5" in (empty.path / "options").read_text("utf-8"))) or
+        mkdtemp(*arguments, **options))
+    status, report, _ = _kerberos(empty, monkeypatch)
+    assert status == 1
+    assert "no end after" in accept_report.failures(report)[0]
+
+
 def test_kerberos_chosen(empty, monkeypatch):
     """Who chooses a flavour wants no other one."""
     status, report, _ = _kerberos(empty, monkeypatch, "fs.example:/scratch", "-o", "proto=rdma,sec=krb5i")

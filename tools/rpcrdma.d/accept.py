@@ -177,19 +177,19 @@ def _version(options, version, report):
 def _secured(options, version, security):
     """Files and offsets with a flavour of Kerberos. Who may write then is for the server to say, so a mount or a folder
     that is refused is no fault."""
-    entry = {"version": version, "security": security}
+    entry, steps = {"version": version, "security": security}, None
     try:
         with accept_mount.mounted(options, version, security) as mount:
+            steps = []
             folder = mount.make_folder()
-            entry["steps"] = [_step(mount, function.__name__, _prepared(function), folder)
-                              for function in accept_data.SECURED if not mount.hangs]
-            entry["steps"].append(_connection(mount))
+            steps += [_step(mount, function.__name__, _prepared(function), folder)
+                      for function in accept_data.SECURED if not mount.hangs]
+            steps.append(_connection(mount))
     except Problem as problem:
-        if "steps" in entry:
-            entry["steps"].append({"step": "mount", "failed": str(problem)})
-        else:
-            entry["left_out"] = str(problem)
-    return entry
+        if steps is None or isinstance(problem, accept_mount.Refused):
+            return entry | {"left_out": str(problem)}
+        steps.append({"step": "mount", "failed": str(problem)})
+    return entry | {"steps": steps}
 
 
 def _kerberos(options, version):

@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """The mount of rpcrdma accept, and its connection."""
 import contextlib
+import errno
 import itertools
 import pathlib
 import shlex
@@ -27,10 +28,16 @@ _CUTS, _BETWEEN, _BACK = 3, 0.3, 30
 # firmware anew.
 RESET = 180
 _UNSUPPORTED = ("requested NFS version", "Protocol not supported")
+# With Kerberos, root has the rights of another user, or none.
+_REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EKEYEXPIRED)
 
 
 class Unsupported(Problem):
     """The server does not have this version."""
+
+
+class Refused(Problem):
+    """The server does not let root of this machine write."""
 
 
 def limited(function, *arguments):
@@ -96,7 +103,8 @@ class Mount:
             try:
                 made.append(pathlib.Path(tempfile.mkdtemp(prefix="rpcrdma-accept-", dir=self.where)))
             except OSError as error:
-                made.append(Problem(f"root may not write to the export: {error.strerror}"))
+                kind = Refused if error.errno in _REFUSED else Problem
+                made.append(kind(f"root may not write to the export: {error.strerror}"))
         self.hangs = not limited(make)
         if self.hangs:
             raise Problem(f"a folder cannot be made on the export: no end after {LIMIT} seconds")
