@@ -123,6 +123,8 @@ ROWS = (
         checks=("events",)),
     Row("ours-mounts-7.3", 1000, "small", "--engine uml --kernel um-7.3 --vers no", "all",
         checks=("addressing", "listener", "localio")),
+    # Debian's testing, and its compiler
+    Row("ours-7.2", 1000, "small", "--kernel 7.2 --fs ext4 --smp 2 --vers 3,4.2", "all"),
     Row("ours-7.3-full", 1000, "full", "--kernel 7.3 --fs ext4 --smp 2", "all"),
     Row("ours-intree-7.3", 1000, "full",
         "--kernel 7.3 --fs ext4 --client ours --server in-tree", "all"),

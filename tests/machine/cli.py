@@ -38,7 +38,7 @@ def parser():
     sides = ["ours", "in-tree", "installed", "none"]
     p.add_argument("--engine", choices=["qemu", "uml"], default="qemu")
     p.add_argument("--kernel", default=None,
-                   help="qemu: 7.3, 6.12 (default), 6.1, 6.12-rt, 7.3-rt, debug, kcsan, arm64-64k or "
+                   help="qemu: 7.3, 7.2, 6.12 (default), 6.1, 6.12-rt, 7.3-rt, debug, kcsan, arm64-64k or "
                         "s390x; "
                         "uml: um (default), um-light, um-debug, um-gcov, um-7.3 or um-debug-7.3")
     p.add_argument("--root", metavar="DIR",

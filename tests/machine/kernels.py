@@ -80,7 +80,8 @@ def _of_root(series, root, flavour=""):
 
 
 # Roots of tests/machine/debian-root, by the kernel that each has
-ROOTS = {"7.3": "trixie", "6.1": "bookworm", "6.12-rt": "trixie-rt", "7.3-rt": "trixie-backports-rt"}
+ROOTS = {"7.3": "trixie", "7.2": "forky", "6.1": "bookworm", "6.12-rt": "trixie-rt",
+         "7.3-rt": "trixie-backports-rt"}
 
 
 def _of_suite(name, top):
