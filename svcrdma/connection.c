@@ -379,7 +379,6 @@ static int transport_size(struct svcrdma_transport *t,
 				 queues))
 		return -ENOSPC;
 	t->st_credits = queues->credits;
-	t->st_max_kept = 2 * queues->credits + SVCRDMA_REVERSE_CREDITS + RPCRDMA_UNSIGNALLED_SENDS;
 	return 0;
 }
 

@@ -21,10 +21,8 @@ enum { SVCRDMA_MAX_UNSIGNALLED_ROW = 4 };	/* unsignalled Sends before a signalle
 /**
  * struct svcrdma_sender - send_ctxt.c: the Send contexts of a connection
  * @free: Send contexts that are not in use; any thread or handler adds, the holder of @lock takes
- * @lock: lock that guards @all and @nr_kept, and removal from @free
+ * @lock: lock that guards @all, and removal from @free
  * @all: list of all Send contexts, by sc_all
- * @nr_kept: number of Send contexts that are kept when they are free, which are those without
- *	sc_extra; at most st_max_kept
  * @unsignalled: Send contexts with an unsignalled Send that is posted. They are free when a
  *	signalled Send behind them is complete: a signalled Send that exposes nothing, or a probe,
  *	takes them all before its post. Any thread or handler adds
@@ -38,7 +36,6 @@ struct svcrdma_sender {
 	struct llist_head	free;
 	spinlock_t		lock;	/* see above */
 	struct list_head	all;
-	u32			nr_kept;
 	struct llist_head	unsignalled;
 	u32			nr_since_signal;
 	struct llist_head	release;

@@ -22,8 +22,10 @@
  * Bounds. A context that is posted, or is about to be released, holds Send Queue entries, or is one
  * of the RPCRDMA_UNSIGNALLED_SENDS, so the size of the queue limits the number of such contexts.
  * The threads of nfsd limit the number of contexts under construction. While SVCRDMA_MAX_SQ_WAITERS
- * contexts wait for entries, no further calls are received. Contexts that were allocated when there
- * were already st_max_kept are freed after their use.
+ * contexts wait for entries, no further calls are received.
+ *
+ * No context is freed before the teardown. A thread that posts a Send in rxe or siw may still read
+ * sc_wr.next, which is always NULL, when the completion of the Send is handled.
  */
 #include <linux/slab.h>
 
@@ -38,24 +40,13 @@ static void send_ctxt_free(struct svcrdma_send_ctxt *sc)
 	kfree(sc);
 }
 
-static void send_ctxt_remove(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
-{
-	spin_lock(&t->st_send.lock);
-	list_del(&sc->sc_all);
-	spin_unlock(&t->st_send.lock);
-	send_ctxt_free(sc);
-}
-
 /* Make a context free that holds nothing but Send Queue entries. */
 static void send_ctxt_keep(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
 	if (sc->sc_sq_held)
 		svcrdma_sq_put(t, sc->sc_sq_held);
 	sc->sc_sq_held = 0;
-	if (unlikely(sc->sc_extra))
-		send_ctxt_remove(t, sc);
-	else
-		llist_add(&sc->sc_node, &t->st_send.free);
+	llist_add(&sc->sc_node, &t->st_send.free);
 }
 
 /*
@@ -127,8 +118,6 @@ static struct svcrdma_send_ctxt *send_ctxt_alloc(struct svcrdma_transport *t, gf
 	sc->sc_sq.sw_granted = send_granted;
 
 	spin_lock(&t->st_send.lock);
-	sc->sc_extra = t->st_send.nr_kept == t->st_max_kept;
-	t->st_send.nr_kept += !sc->sc_extra;
 	list_add(&sc->sc_all, &t->st_send.all);
 	spin_unlock(&t->st_send.lock);
 	return sc;

@@ -25,8 +25,6 @@ struct svcrdma_transport;
  * @sc_node: entry of st_send.free, st_send.unsignalled, @sc_prior_sends or st_send.release
  * @sc_all: entry of st_send.all, under st_send.lock
  * @sc_transport: connection of the context; constant
- * @sc_extra: whether the context is freed after its use, as st_max_kept others are kept.
- *	Constant
  * @sc_cqe: completion of the Send
  * @sc_wr: work request of the Send; the Writes are chained before it. It is always set to be
  *	signalled, except from before the post of an unsignalled Send until that is known to be
@@ -49,7 +47,6 @@ struct svcrdma_send_ctxt {
 	struct llist_node	sc_node;
 	struct list_head	sc_all;
 	struct svcrdma_transport *sc_transport;
-	bool			sc_extra;
 	struct ib_cqe		sc_cqe;
 	struct ib_send_wr	sc_wr;
 	struct rpcrdma_buffer	sc_buffer;

@@ -78,7 +78,6 @@ struct svcrdma_listener;
  *	reply may be exposed
  * @st_sq_depth: number of Send Queue entries that are counted in @st_sq, whether they are free or
  *	not; without those for the drain and for unsignalled Sends
- * @st_max_kept: number of Send contexts that are kept when they are free
  * @st_max_chunks: number of chunks for which rc_many has room
  * @st_max_pages: largest number of pages of a call, and of a reply
  * @st_answer_config: whether calls of RFC 5666 section 6 are answered
@@ -146,7 +145,6 @@ struct svcrdma_transport {
 	u32			st_pull_depth;
 	u32			st_spare_exposures;
 	u32			st_sq_depth;
-	u32			st_max_kept;
 	u32			st_max_chunks;
 	u32			st_max_pages;
 	bool			st_answer_config;

@@ -119,31 +119,6 @@ static void conn_loss_asks_for_a_close(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, server_is_ready(server));
 }
 
-/* What a burst of replies took is freed behind it, but for a few. */
-static void conn_keeps_some_send_buffers(struct kunit *test)
-{
-	struct server *server = server_of(test);
-	struct svcrdma_send_ctxt **sent;
-	struct svcrdma_transport *t;
-	u32 i, count;
-
-	server_connect(server);
-	t = server->transport;
-	count = t->st_max_kept + 3;
-	sent = kunit_kcalloc(test, count, sizeof(*sent), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, sent);
-	for (i = 0; i < count; i++) {
-		sent[i] = svcrdma_send_ctxt_get(t, GFP_KERNEL);
-		KUNIT_ASSERT_NOT_NULL(test, sent[i]);
-	}
-	KUNIT_EXPECT_EQ(test, count, list_count_nodes(&t->st_send.all));
-	for (i = 0; i < count; i++)
-		svcrdma_send_ctxt_put(t, sent[i]);
-	KUNIT_EXPECT_EQ(test, t->st_max_kept, server_count(&t->st_send.free));
-	KUNIT_EXPECT_EQ(test, t->st_max_kept, list_count_nodes(&t->st_send.all));
-	server_expect_at_rest(server);
-}
-
 /* nfsd comes for it when the client has gone. */
 static void conn_ends_before_it_is_accepted(struct kunit *test)
 {
@@ -196,7 +171,6 @@ static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(conn_call_before_established),
 	KUNIT_CASE(conn_established_by_the_first_call),
 	KUNIT_CASE(conn_loss_asks_for_a_close),
-	KUNIT_CASE(conn_keeps_some_send_buffers),
 	KUNIT_CASE(conn_ends_before_it_is_accepted),
 	KUNIT_CASE(conn_accept_fails),
 	KUNIT_CASE(conn_device_takes_no_receives),
