@@ -444,6 +444,7 @@ def _stuck(folder):
 
 @pytest.mark.parametrize("command, write, failed", (
     ("echo 2 >>{}", lambda folder: None, None),
+    ("(sleep 0.3; echo 2 >>{}) >/dev/null 2>&1 &", lambda folder: None, None),
     ("echo 2 >>{}; echo no such device >&2; exit 9", lambda folder: None, "the command has failed with status 9"),
     ("echo 2 >>{}; exec sleep 60", lambda folder: None, "the command has no end after 0.5 seconds"),
     (":", lambda folder: None, "no connection was lost, so the command has reset no device of this mount"),

@@ -199,16 +199,22 @@ class _Writer(threading.Thread):
             self.ended.set()
 
 
+def _connects_anew(mount, before, seconds):
+    """Waits until the mount has made more connections than @before. Returns False if that takes longer."""
+    end = time.monotonic() + seconds
+    while mount.connects() == before:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
 def _cut_all(mount, files, address):
     """Each transport, a few times, with a pause in which there is a connection again"""
     for _ in range(_CUTS):
-        before, end = mount.connects(), time.monotonic() + _BACK
-        if not any([_cut(file, address) for file in files]):
+        before = mount.connects()
+        if not any([_cut(file, address) for file in files]) or not _connects_anew(mount, before, _BACK):
             return False
-        while mount.connects() == before:
-            if time.monotonic() > end:
-                return False
-            time.sleep(0.05)
         time.sleep(_BETWEEN)
     return True
 
@@ -265,9 +271,10 @@ def reconnect(mount):
     return entry | {"done": f"{_CUTS} connections were cut, while a file was written and read {entry['written']} times"}
 
 
-def _reset(command):
+def _reset(mount, command):
     """Runs the user's command. Returns what is wrong with it; or None. The command, and what it says, may name this
-    machine or its devices, so the report has neither of them."""
+    machine or its devices, so the report has neither of them. It may return before the device has gone."""
+    before = mount.connects()
     try:
         said = host.run("sh", "-c", command, seconds=RESET)
     except Problem:
@@ -275,17 +282,18 @@ def _reset(command):
     if said is None:
         return "there is no shell"
     print(said.out + said.err, end="", file=sys.stderr)
-    return f"the command has failed with status {said.status}" if said.status else None
+    if said.status:
+        return f"the command has failed with status {said.status}"
+    if not _connects_anew(mount, before, RESET):
+        return "no connection was lost, so the command has reset no device of this mount"
+    return None
 
 
 def reset(mount, command):
     """The user's @command resets the device while a file is written and read. Returns an entry of the report."""
-    before = mount.connects()
-    entry, wrong = _while_written(mount, "reset", lambda: _reset(command), RESET)
+    entry, wrong = _while_written(mount, "reset", lambda: _reset(mount, command), RESET)
     if "failed" in entry:
         return entry
     if wrong:
         return entry | {"failed": f"reset: {wrong}"}
-    if mount.connects() == before:
-        return entry | {"failed": "reset: no connection was lost, so the command has reset no device of this mount"}
     return entry | {"done": f"a device was reset, while a file was written and read {entry['written']} times"}
