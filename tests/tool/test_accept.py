@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """rpcrdma accept without a machine: its bytes, how it finds wrong ones, and what it says before it mounts
 anything. tests/guest/checks/accept has mounts."""
+import argparse
 import errno
 import json
 import os
@@ -677,6 +678,16 @@ def test_not_mounted(empty, monkeypatch, said, status):
     assert f"{said} while mounting SERVER:/EXPORT" in text
     assert "fs.example:/scratch" not in json.dumps(report)
     assert not list((empty.path / "tmp").iterdir())
+
+
+def test_no_names_of_options():
+    """A report may quote a whole command, and its options may have addresses."""
+    parser = argparse.ArgumentParser()
+    accept.arguments(parser)
+    options = parser.parse_args(["127.0.0.1:/scratch", "-o", "proto=rdma,clientaddr=10.9.0.2"])
+    said = "mount -o proto=rdma,clientaddr=10.9.0.2,vers=4.2,retry=0 127.0.0.1:/scratch /tmp/a: no end after 60 s"
+    assert accept_report.anonymous({"problem": said}, options) == \
+        {"problem": "mount -o OPTIONS,vers=4.2,retry=0 SERVER:/EXPORT /tmp/a: no end after 60 s"}
 
 
 def test_names(empty, monkeypatch):

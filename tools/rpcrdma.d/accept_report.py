@@ -29,7 +29,7 @@ def anonymous(report, options):
     export = options.export or ""
     server, _, path = export.partition(":/")
     names = [(export, "SERVER:/EXPORT"), (f"{server}:{options.path}", "SERVER:/EXPORT"), (f"/{path}", "/EXPORT"),
-             (server, "SERVER"), (options.ssh, "SERVER"), (options.serve, "CLIENT")]
+             (server, "SERVER"), (options.ssh, "SERVER"), (options.serve, "CLIENT"), (options.options, "OPTIONS")]
     names += [(address, "SERVER") for address in resolved(server.strip("[]"))] if server else []
     return _without(report, [(name, word) for name, word in names if name and name not in ("/", ":None")])
 
