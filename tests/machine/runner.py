@@ -47,14 +47,16 @@ class Node:
         return dict(line.split("=", 1) for line in lines if "=" in line)
 
     def broken_by_qemu(self):
-        """By its bug with modified code, before the guest had a process: with no code of ours."""
+        """Says whether QEMU's bug with modified code ended the machine before the guest had a process, and so before
+        it had code of ours."""
         return OLD_CODE in self.console.reports and not self.status()
 
     def complains(self):
+        """Says whether the kernel has reported a fault, or the guest has."""
         return self.console.reports or any(key.startswith("fail") for key in self.status())
 
     def forget(self):
-        """As if it had not been started. What the kernel said stays beside its log."""
+        """Prepares the machine to be started as for the first time. Keeps the log of its kernel under another name."""
         self.log.rename(self.log.with_suffix(".broken-by-qemu"))
         (self.dir / "status").unlink(missing_ok=True)
         self.console = Console(self.log, self.stop_at)
@@ -167,7 +169,7 @@ class Run:
         self._watch()
 
     def _broken_by_qemu(self):
-        """A machine was, and nothing speaks against the other one."""
+        """Says whether QEMU's bug is the only fault of this run. Ends all machines."""
         for node in self.nodes:
             self._kill(node)
             node.console.close()
