@@ -32,7 +32,8 @@ enum { SVCRDMA_CALL_HEADER_MIN = RPCRDMA_RPC_MIN_CALL };
  * @retry: whether there may be regions and pages now for the first call of @wait
  * @pending: whether @retry is set and @wait has an entry: svcrdma_reads_next() may have a call.
  *	Read without the lock; svcrdma_transport_data() is called after regions or pages came back
- * @attempts: number of the last attempt to build Reads; 0 only before the first attempt
+ * @alone: context of the last attempt to build Reads, if no other call had regions when it began;
+ *	else NULL. It is compared only: that call may be over
  * @retries: number of attempts that are under way for calls that have waited
  * @built: number of calls whose Reads are being built, or are built and not complete
  * @calls: number of calls that have pages for their Reads or are in @wait. A call counts until a
@@ -44,7 +45,7 @@ struct svcrdma_reader {
 	struct list_head	wait;
 	bool			retry;
 	bool			pending;
-	u32			attempts;
+	struct svcrdma_recv_ctxt *alone;
 	u32			retries;
 	u32			built;
 	u32			calls;

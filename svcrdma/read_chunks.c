@@ -25,9 +25,8 @@
  * call may have given regions back during the attempt.
  *
  * Some Reads need more regions than the device has. An attempt that began when st_read.built was 0,
- * and during which no other began (st_read.attempts still is the number of this attempt), had all
- * regions to itself. If these were too few, another attempt would fail as well, and the call is
- * refused.
+ * and during which no other began (st_read.alone still is its context), had all regions to itself.
+ * If these were too few, another attempt would fail as well, and the call is refused.
  *
  * The context owns the pages from BUILDING on; later the svc_rqst owns them, like all its pages.
  * If read_submit() returns 0, it has called read_done(), or exactly one call of read_wc() follows
@@ -131,8 +130,7 @@ enum { READS_WAIT = 1 };
 static void begin_attempt(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	lockdep_assert_held(&t->st_recv_lock);
-	t->st_read.attempts = t->st_read.attempts + 1 ?: 1;
-	rc->rc_read_attempt = t->st_read.built++ ? 0 : t->st_read.attempts;
+	t->st_read.alone = t->st_read.built++ ? NULL : rc;
 	set_state(rc, SVCRDMA_READ_BUILDING);
 }
 
@@ -212,15 +210,14 @@ static int build_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
  * Put a call that got too few regions at the front of st_read.wait, where it waits until another
  * call gives regions back. If no other call has regions, the last one may have given them back just
  * now, so another attempt is made at once. Return: READS_WAIT; or -EAGAIN: no other call has had a
- * region since this attempt began, as its number is still the last one. Then the call needs more
- * regions than there are.
+ * region since this attempt began. Then the call needs more regions than there are.
  */
 static int wait_for_regions(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	bool retry;
 
 	spin_lock(&t->st_recv_lock);
-	if (rc->rc_read_attempt == t->st_read.attempts) {
+	if (t->st_read.alone == rc) {
 		spin_unlock(&t->st_recv_lock);
 		return -EAGAIN;
 	}

@@ -75,8 +75,6 @@ struct svcrdma_few_chunks {
  * @rc_nr_payloads: number of result payloads that nfsd has named so far
  * @rc_reads: Reads of the call
  * @rc_sq: waiter for the Send Queue entries of the Reads
- * @rc_read_attempt: number of the attempt to build the Reads, if no other call had regions when it
- *	began; else 0
  * @rc_read_state: state of the Reads
  * @rc_stream_length: number of bytes of the call that go to @rc_pages; see read_chunks.c
  * @rc_nr_pages: number of entries of @rc_pages that the call uses
@@ -107,7 +105,6 @@ struct svcrdma_recv_ctxt {
 	u32			rc_nr_payloads;
 	struct svcrdma_rws	rc_reads;
 	struct svcrdma_sq_waiter rc_sq;
-	u32			rc_read_attempt;
 	enum svcrdma_read_state	rc_read_state;
 	u32			rc_stream_length;
 	u32			rc_nr_pages;
