@@ -14,6 +14,14 @@
 # It needs apt-get with Debian 12's lists of packages (and its security archive's), dpkg, tar, xz and
 # python3, and changes nothing outside of a temporary folder. Status 0: it is so; 1: it is not so any
 # more; 2: the package could not be had.
+case ${1-} in
+'') ;;
+--help) exec sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0" ;;
+*)
+	echo "usage: findings/kunit-parse-of-two-modules.sh" >&2
+	exit 2
+	;;
+esac
 set -eu
 
 version=6.12.117-1~deb12u1

@@ -13,6 +13,14 @@
 # in what they make of "rdma=20049" and "host=" in nfs.conf: Documentation/admin-boot.rst.
 #
 # It changes nothing. Status 0: it is so; 1: it is not so any more; 2: there is no nfsdctl.
+case ${1-} in
+'') ;;
+--help) exec sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0" ;;
+*)
+	echo "usage: findings/nfsdctl-autostart.sh" >&2
+	exit 2
+	;;
+esac
 set -eu
 
 command -v nfsdctl >/dev/null || { echo "there is no nfsdctl" >&2; exit 2; }

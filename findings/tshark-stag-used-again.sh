@@ -18,6 +18,14 @@
 #
 # It needs Debian 12, apt-get with lists of packages, dpkg and python3, and changes nothing outside of
 # a temporary folder. Status 0: it is so; 1: it is not so any more; 2: the package could not be had.
+case ${1-} in
+'') ;;
+--help) exec sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0" ;;
+*)
+	echo "usage: findings/tshark-stag-used-again.sh" >&2
+	exit 2
+	;;
+esac
 set -eu
 
 version=4.0.17-0+deb12u3

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """--help of each program prints what it is for, and does nothing; an option that it does not know has it
 print how to call it, and do nothing. What is called in a guest only (tests/guest,
-tests/machine/guest) is no program for a person."""
+tests/machine/guest) is no program for a person, and debhelper and autopkgtest say how theirs are
+called."""
 import os
 import shutil
 import subprocess
@@ -11,8 +12,8 @@ import pytest
 
 from documents import TOP, files
 
-_FOLDERS = ("kbuild", "packaging", "scripts", "tests", "tools")
-_GUEST = ("tests/guest/", "tests/machine/guest/")
+_FOLDERS = (".ci", "debian", "findings", "kbuild", "packaging", "scripts", "tests", "tools")
+_OTHERS = ("debian/rules", "debian/tests/", "tests/guest/", "tests/machine/guest/")
 # All that there is on its path: nothing that builds, boots, installs or removes
 _HARMLESS = ("bash", "cat", "dirname", "env", "sed", "sh")
 _LIMIT = 60
@@ -21,7 +22,7 @@ _LIMIT = 60
 def programs(folder):
     for path in files():
         name = path.relative_to(TOP).as_posix()
-        if name.startswith(f"{folder}/") and not name.startswith(_GUEST) and \
+        if name.startswith(f"{folder}/") and not name.startswith(_OTHERS) and \
                 os.access(path, os.X_OK) and path.read_bytes().startswith(b"#!"):
             yield name
 
