@@ -168,6 +168,8 @@ _BROKEN = (
      "modprobe -a xprtrdma svcrdma"),
     ("key refused", lambda r: _in_tree(r, "svcrdma.ko cannot be loaded (Key was rejected)"),
      "modules-refused", "Key was rejected"),
+    ("damaged", lambda r: _in_tree(r, "xprtrdma.ko cannot be loaded (Invalid module format)"),
+     "modules-refused", "dkms install --force rpcrdma-oot/$(rpcrdma --version | cut -d ' ' -f 2)"),
     ("a vendor's", _vendor, "modules-foreign", "ib_core is not the kernel's own"),
     ("no settings", _no_settings, "modules-settings", "reinstall"),
     ("settings without xprtrdma", _old_settings, "modules-settings",

@@ -66,6 +66,19 @@ def test_family_of_mounts(machine):
     _expect(machine, "here", ["listener-port"])
 
 
+def test_family_of_fstab(machine):
+    """Nothing of the server is mounted yet: what is to be mounted counts."""
+    say(machine, "ip -j route get fd09::1", [{"dev": ""}])
+    machine.put("proc/mounts", "\n")
+    machine.put("etc/fstab", "other:/ /o nfs proto=rdma,noauto 0 0\nboth:/ /mnt nfs4 proto=rdma6,noauto 0 0\n")
+    _expect(machine, "both", ["route-none"])
+    machine.put("proc/mounts", "both:/ /mnt nfs4 rw,proto=rdma,addr=10.9.0.1 0 0\n")
+    _expect(machine, "both", [])
+    machine.put("proc/mounts", "\n")
+    machine.put("etc/fstab", "both:/ /mnt nfs4 proto=rdma6,rdma,noauto 0 0\n")
+    _expect(machine, "both", [])
+
+
 @pytest.fixture
 def link_local(machine):
     """Returns a machine that has link-local addresses only."""

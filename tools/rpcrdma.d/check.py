@@ -63,8 +63,9 @@ class Check:
             self.add("nfsd and its listener", check_server.look(self.log))
 
     def proto(self):
-        """Returns the proto with which the server is mounted, or should be."""
-        protos = {m.proto for m in self.mounts if mounts.server_of(m) == self.name}
+        """Returns the proto with which the server is mounted, or is to be."""
+        protos = {m.proto for m in self.mounts if mounts.server_of(m) == self.name} or \
+            {m.proto for m in mounts.fstab() if mounts.server_of(m) == self.name}
         return "rdma6" if "rdma6" in protos and "rdma" not in protos else "rdma"
 
     def server(self):

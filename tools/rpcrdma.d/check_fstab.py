@@ -1,34 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """rpcrdma check: does /etc/fstab mount over a device in software before somebody has made it?"""
-import host
 from finding import Finding, quote
-from mounts import mounts, unescaped
+from mounts import fstab, mounts
 
 # What has systemd wait for something, or mount later
 _WAITS = ("x-systemd.requires", "x-systemd.after", "x-systemd.automount", "noauto")
-
-
-def _over_rdma(options):
-    """Says whether mount uses RDMA with these options: the last option about the transport counts."""
-    asked = [option.removeprefix("proto=") for option in options
-             if option in ("rdma", "tcp", "udp") or option.startswith("proto=")]
-    return bool(asked) and asked[-1] in ("rdma", "rdma6")
 
 
 def _early():
     """Yields the mount points of lines that mount over RDMA and do not wait for the device. A file system that
     is mounted over RDMA now has waited, perhaps by a unit of the administrator's own."""
     there = {mount.where for mount in mounts() if mount.proto.startswith("rdma")}
-    for line in host.read("/etc/fstab").splitlines():
-        words = line.split()
-        if len(words) < 4 or words[0].startswith("#") or words[2] not in ("nfs", "nfs4"):
-            continue
-        options = words[3].split(",")
-        if _over_rdma(options) and not any(o.partition("=")[0] in _WAITS for o in options):
-            where = unescaped(words[1])
-            if where not in there:
-                yield where
+    for line in fstab():
+        if line.proto.startswith("rdma") and line.where not in there and \
+                not any(option.partition("=")[0] in _WAITS for option in line.options):
+            yield line.where
 
 
 def _unit(port):

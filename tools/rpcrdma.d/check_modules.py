@@ -67,8 +67,8 @@ def _in_tree(log, found):
     if "cannot be loaded" in why:
         return Finding("modules-refused", f"The in-tree rpcrdma.ko is in use, since {why}", (
             "if Secure Boot refuses the key: mokutil --import /var/lib/dkms/mok.pub; reboot; enroll it "
-            "at the console", "if it is anything else: dkms install --force rpcrdma-oot/VERSION, and",
-            *_change_over(found)))
+            "at the console", "if it is anything else: dkms install --force "
+            "rpcrdma-oot/$(rpcrdma --version | cut -d ' ' -f 2), and", *_change_over(found)))
     return Finding("modules-in-tree", "The in-tree rpcrdma.ko is loaded, and ours refuse to load "
                    "beside it", _change_over(found))
 

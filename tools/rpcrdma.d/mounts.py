@@ -13,7 +13,8 @@ _FOUND_OUT = {"addr", "clientaddr", "mountaddr", "namlen"}
 
 
 class Mount(typing.NamedTuple):
-    """A mount of NFS. @kind: nfs or nfs4; @proto: tcp, rdma, ...; @options: all, as the kernel says them"""
+    """A mount of NFS. @kind: nfs or nfs4; @proto: tcp, rdma, ..., or "" if no option says it; @options: all, as
+    the kernel or /etc/fstab says them"""
     source: str
     where: str
     kind: str
@@ -38,6 +39,25 @@ def mounts():
         values = dict(option.partition("=")[::2] for option in options)
         found.append(Mount(*words[:3], values.get("proto", ""),
                            canonical(values.get("addr", "")), options))
+    return found
+
+
+def _asked(options):
+    """Returns the proto that mount takes with these options: the last option about the transport counts."""
+    asked = [option.removeprefix("proto=") for option in options
+             if option in ("rdma", "tcp", "udp") or option.startswith("proto=")]
+    return asked[-1] if asked else ""
+
+
+def fstab():
+    """Returns the lines of /etc/fstab about NFS, as mounts without an address."""
+    found = []
+    for line in host.read("/etc/fstab").splitlines():
+        words = line.split()
+        if len(words) < 4 or words[0].startswith("#") or words[2] not in ("nfs", "nfs4"):
+            continue
+        options = tuple(words[3].split(","))
+        found.append(Mount(*map(unescaped, words[:3]), _asked(options), "", options))
     return found
 
 
