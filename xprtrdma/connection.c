@@ -289,9 +289,7 @@ static int conn_check_payload(struct xprtrdma_conn *conn)
 	if (payload >= xprt->max_payload)
 		return 0;
 	if (transport->xt_was_connected) {
-		pr_warn_ratelimited("xprtrdma: %s registers %zu bytes at most, %s needs %zu\n",
-				    xprtrdma_conn_device(conn)->name, payload,
-				    xprt->servername, xprt->max_payload);
+		conn->xc_step = "largest payload";
 		return -EOPNOTSUPP;
 	}
 	xprt->max_payload = payload;
@@ -304,10 +302,11 @@ static int conn_create_resources(struct xprtrdma_conn *conn)
 	struct ib_pd *pd;
 	int ret;
 
-	conn->xc_step = "queues and memory";
+	conn->xc_step = "fast registration";
 	ret = xprtrdma_frwr_query(conn, &limits);
 	if (ret)
 		return ret;
+	conn->xc_step = "queues and memory";
 	if (xprtrdma_conn_device(conn)->attrs.max_qp_init_rd_atom < 1)
 		conn->xc_may_pull = false;
 	pd = ib_alloc_pd(xprtrdma_conn_device(conn), 0);

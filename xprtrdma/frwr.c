@@ -23,7 +23,11 @@
 #include "connection.h"
 #include "trace.h"
 
-/* If a LOCAL_INV takes longer, it probably waits behind Sends that the peer does not take. */
+/*
+ * If a LOCAL_INV takes longer, it probably waits behind Sends that the peer does not take. The HCA
+ * may retry these for longer (svcrdma/sq.c). A task that ends cannot be killed meanwhile, so the
+ * client rather connects again, which costs no operation.
+ */
 #define FENCE_TIMEOUT	(10U * HZ)
 
 /* Rights of the peer. RFC 5042 section 6.3.5: the peer may read or write a region, never both. */
@@ -137,10 +141,8 @@ int xprtrdma_frwr_query(struct xprtrdma_conn *conn, struct rpcrdma_device_limits
 	const struct ib_device_attr *attrs = &device->attrs;
 
 	limits->max_fast_reg_pages = rpcrdma_region_query(device, &conn->xc_mr.type);
-	if (!limits->max_fast_reg_pages) {
-		pr_err_ratelimited("xprtrdma: %s has no fast registration\n", device->name);
+	if (!limits->max_fast_reg_pages)
 		return -ENODEV;
-	}
 	limits->max_qp_wr = attrs->max_qp_wr;
 	limits->max_cqe = attrs->max_cqe;
 	limits->max_send_sge = attrs->max_send_sge;

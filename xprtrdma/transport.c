@@ -163,7 +163,7 @@ static void connect_worker(struct work_struct *work)
 		end = ret == -ECONNREFUSED ? RPCRDMA_END_CONNECT_REFUSED :
 		      RPCRDMA_END_CONNECT_FAILED;
 		RPCRDMA_COUNT(transport->xt_counters.ended[end], 1);
-		/* The address did not resolve, so the attempt has put no load on the server. */
+		/* The attempt ended before the server heard of it, so it has put no load on it. */
 		if (ret == -EHOSTUNREACH || ret == -ENODEV)
 			xprt->reestablish_timeout = REESTABLISH_FIRST;
 		ret = connect_status(transport, ret);

@@ -128,8 +128,8 @@ def _block(root, **items):
              "".join(f"{n} {v}\n" for n, v in items.items()) + "\n")
 
 
-_NO_CONNECTION = \
-    "xprtrdma: no connection to a (10.9.0.1 port 20049): connection request: error -111"
+_STEP = "xprtrdma: no connection to a (10.9.0.1 port 20049): {}: error {}"
+_NO_CONNECTION = _STEP.format("connection request", -111)
 _CONNECTED = "xprtrdma: connected to {} ({} port 20049) now"
 
 
@@ -218,8 +218,6 @@ _LOCAL = (
         "error -19; retrying"), "listener-lost", "10.9.0.2:20049"),
     ("server's sysctl", lambda r: _slow(r, "svc_rdma/max_requests", 4), "sysctl-svc-max-requests",
      "sysctl sunrpc.svc_rdma.max_requests=128"),
-    ("no fast registration", lambda r: _kernel_says(r, "xprtrdma: rxe0 has no fast registration"),
-     "device-no-fast-registration", "rdma dev"),
 )
 _REMOTE = (
     ("no route", lambda r: r.remove("say/ip -j route get 10.9.0.1"), "route-none", "ip route add"),
@@ -235,6 +233,10 @@ _REMOTE = (
     ("silent", lambda r: say(r, GONE, [{"state": ["FAILED"]}]), "neighbour-silent",
      "ping 10.9.0.1"),
     ("refused", _failed, "attempt-failed", "10 s ago: connection request: error -111, refused"),
+    ("no fast registration", lambda r: _failed(r, _STEP.format("fast registration", -19)),
+     "device-no-fast-registration", "rdma dev"),
+    ("fewer pages than before", lambda r: _failed(r, _STEP.format("largest payload", -95)),
+     "attempt-failed", "unmount, and mount again"),
     ("refused again", lambda r: _failed(r, _CONNECTED.format("a", "10.9.0.1"), _NO_CONNECTION),
      "attempt-failed", "error -111, refused"),
     ("refused, and another connected", lambda r: _failed(r, _CONNECTED.format("b", "10.9.0.11")),

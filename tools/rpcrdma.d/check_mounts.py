@@ -15,13 +15,14 @@ from problem import Problem
 
 _FAILED = re.compile(r"xprtrdma: no connection to (\S*) \((\S+) port (\S+)\): (.+): error (-\d+)")
 _CONNECTED = re.compile(r"xprtrdma: connected to \S* \((\S+) port \S+\) now")
-_NO_FRWR = re.compile(r"xprtrdma: (\S+) has no fast registration")
+_NO_FRWR = "fast registration"
 # An attempt before that has nothing to do with what is asked now.
 _RECENT = 600
 _OFTEN, _SHORT = 3, 60
 _ADVICE = {
     "address": "rdma link; {route_get}: does the route use an RDMA device?",
     "route": "rdma link: are both ports ACTIVE, and in one fabric?",
+    "largest payload": "unmount, and mount again; this device does less than the one before",
     "queues and memory": "rdma resource show; the device does not have enough of them",
     "connection request": "on the server: rpcrdma check; grep rdma /proc/fs/nfsd/portlist",
     "cm_id": "rdma link; dmesg"}
@@ -135,18 +136,18 @@ def of_log(log, addresses, found):
             last[canonical(match[2])] = line, match
         elif match := _CONNECTED.search(line.text):
             last.pop(canonical(match[1]), None)
-        elif match := _NO_FRWR.search(line.text):
-            last[""] = line, match
     for address, (line, match) in last.items():
-        if now - line.at > _RECENT or address and addresses and address not in addresses:
+        if now - line.at > _RECENT or addresses and address not in addresses or \
+                _connected(address, found):
             continue
-        if not address:
+        step, error = match[4], match[5]
+        if step == _NO_FRWR:
             # No guest shows this: rxe and siw have it. KUnit's device without it has the client
-            # say the line: tests/kunit/client/frwr_test.c.
-            yield Finding("device-no-fast-registration", f"{match[1]} has no fast registration of "
-                          "memory: the client cannot use it", ("another RDMA device; rdma dev",))
-        elif not _connected(address, found):
-            step, error = match[4], match[5]
+            # name this step: tests/kunit/client/transport_test.c.
+            yield Finding("device-no-fast-registration", f"The RDMA device on the way to {address} has no fast "
+                          "registration of memory: the client cannot use it", (
+                              f"another RDMA device; rdma dev; {route_get(address)}",))
+        else:
             yield Finding("attempt-failed", f"No connection with {address} port {match[3]}, "
                           f"{columns.age(now - line.at)} ago: {step}: error {error}"
                           f"{_ERRORS.get(error, '')}", (

@@ -237,6 +237,44 @@ static void connect_without_a_device_on_the_way(struct kunit *test)
 	mount_expect_connected(mount);
 }
 
+struct unfit_case {
+	const char	*desc;
+	u64		cap_flags;
+	u32		fast_reg;
+	const char	*step;
+};
+
+static const struct unfit_case unfit_cases[] = {
+	{ "no fast registration", 0, 256, "fast registration" },
+	{ "no pages", IB_DEVICE_MEM_MGT_EXTENSIONS, 0, "fast registration" },
+	{ "fewer pages than the mount began with", IB_DEVICE_MEM_MGT_EXTENSIONS, 1, "largest payload" },
+};
+
+KUNIT_ARRAY_PARAM_DESC(unfit, unfit_cases, desc);
+
+/* A mount goes on trying, and the line for the failure is all that it writes. */
+static void connect_over_a_device_that_cannot(struct kunit *test)
+{
+	const struct unfit_case *c = test->param_value;
+	struct mount *mount = test->priv;
+	struct ib_device_attr *attrs = &mount->fake->ib.attrs, good = *attrs;
+	const char *step;
+
+	mount_expect_connected(mount);
+	mount_disconnect(mount);
+	attrs->device_cap_flags = c->cap_flags;
+	attrs->max_fast_reg_page_list_len = c->fast_reg;
+	mount->xprt->reestablish_timeout = 0;
+	KUNIT_EXPECT_EQ(test, -EHOSTUNREACH, connect_noting_step(mount, &step));
+	KUNIT_EXPECT_STREQ(test, c->step, step);
+	KUNIT_EXPECT_TRUE(test, mount->transport->xt_told_failure);
+	mount_expect_nothing(mount);
+	*attrs = good;
+	mount->xprt->reestablish_timeout = 0;
+	mount_expect_connected(mount);
+	mount_disconnect(mount);
+}
+
 static void connect_without_an_id(struct kunit *test)
 {
 	struct mount *mount = test->priv;
@@ -531,6 +569,7 @@ static struct kunit_case transport_cases[] = {
 	KUNIT_CASE(connect_tells_servers_apart),
 	KUNIT_CASE(connect_failure_is_told_once),
 	KUNIT_CASE(connect_without_a_device_on_the_way),
+	KUNIT_CASE_PARAM(connect_over_a_device_that_cannot, unfit_gen_params),
 	KUNIT_CASE(connect_without_an_id),
 	KUNIT_CASE_PARAM(connect_without_resources, resource_gen_params),
 	KUNIT_CASE(connect_without_memory),
