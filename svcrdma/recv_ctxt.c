@@ -14,10 +14,11 @@
  * which is allocated when the call comes and freed with the call.
  *
  * The grant begins small, and follows use: when the client asks for more credits than it has, and
- * keeps sending as many calls as it has credits, a work item allocates contexts for twice as many
- * credits and posts their Receives, and then the replies grant these credits. The number of calls
- * within a second counts, and not whether all credits are in use at one moment: where the round
- * trip is longer than the server needs for a call, most credits are always on the network.
+ * uses those that it has, a work item allocates contexts for twice as many credits and posts their
+ * Receives, and then the replies grant these credits. A client uses its credits if it sends twice
+ * as many calls within a second: where the round trip is longer than the server needs for a call,
+ * most credits are always on the network. It also uses them if the server has as many of its calls
+ * at one moment: where the server needs long for a call, there are few calls in a second.
  *
  * A grant never becomes smaller. It does not grow where the budget (budget.c) or memory is short;
  * a connection that is refused asks again after a pause.
@@ -384,7 +385,8 @@ static void grant_update(struct svcrdma_transport *t)
 	if (time_after(now, t->st_credit.since + SVCRDMA_GRANT_PAUSE))
 		count_from(t, now);
 	t->st_credit.calls += RPCRDMA_RECEIVE_BATCH;
-	if (t->st_credit.calls < ROUNDS * t->st_grant)
+	if (t->st_credit.calls < ROUNDS * t->st_grant &&
+	    atomic_read(&t->st_recv.used) < t->st_grant)
 		return;
 	/* This holds if the grant does not grow now; svcrdma_grant_grow() changes it. */
 	count_from(t, now + SVCRDMA_GRANT_PAUSE);

@@ -197,6 +197,28 @@ static void grant_of_a_slow_client_stays(struct kunit *test)
 	expect_contexts(server, 2 * SVCRDMA_FIRST_CREDITS);
 }
 
+/* The server has all calls that the credits allow, and needs more than the pause for each. */
+static void grant_grows_where_calls_take_long(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+	u32 sent;
+
+	server->asks = U32_MAX;
+	for (sent = 1; sent <= 2 * RPCRDMA_RECEIVE_BATCH; sent++) {
+		t->st_credit.since = jiffies - SVCRDMA_GRANT_PAUSE - 1;
+		server_deliver(server, CALL_PLAIN);
+		if (sent >= SVCRDMA_FIRST_CREDITS)
+			granted(server);
+		flush_work(&t->st_credit.work);
+	}
+	KUNIT_EXPECT_EQ(test, SVCRDMA_FIRST_CREDITS, t->st_credit.highest);
+	expect_contexts(server, 2 * SVCRDMA_FIRST_CREDITS);
+	for (sent = 1; sent < SVCRDMA_FIRST_CREDITS; sent++)
+		granted(server);
+	server_expect_at_rest(server);
+}
+
 /* RFC 8797 section 5.1: such a peer may be any implementation. It may send before it is granted. */
 static void grant_without_private_data(struct kunit *test)
 {
@@ -295,6 +317,14 @@ static void grant_of_a_closing_connection(struct kunit *test)
 	expect_contexts(server, SVCRDMA_FIRST_CREDITS);
 }
 
+/* As nfsd's thread that closes; the transport stays, as if another thread had a call of it. */
+static void detach(struct svcrdma_transport *t)
+{
+	set_bit(XPT_BUSY, &t->st_xprt.xpt_flags);
+	svc_xprt_get(&t->st_xprt);
+	svcrdma_transport_ops.xpo_detach(&t->st_xprt);
+}
+
 /* A thread has taken a call, and comes to what it asks for when nothing stops work any more. */
 static void grant_is_asked_for_after_the_end(struct kunit *test)
 {
@@ -302,15 +332,53 @@ static void grant_is_asked_for_after_the_end(struct kunit *test)
 	struct svcrdma_transport *t = server->transport;
 	u32 n;
 
-	server->asks = 128;
-	for (n = 0; n < 2 * RPCRDMA_RECEIVE_BATCH; n++)
+	server->asks = t->st_credits;
+	for (n = 0; n < RPCRDMA_RECEIVE_BATCH - 1; n++)
 		server_deliver(server, CALL_PLAIN);
-	flush_work(&t->st_credit.work);
-	set_bit(XPT_BUSY, &t->st_xprt.xpt_flags);
-	svc_xprt_get(&t->st_xprt);
-	svcrdma_transport_ops.xpo_detach(&t->st_xprt);
-	WRITE_ONCE(t->st_credit.asked, U32_MAX);
+	detach(t);
+	KUNIT_ASSERT_GT(test, server_recvfrom(server), 0);
+	KUNIT_EXPECT_EQ(test, t->st_credits, t->st_credit.asked);
 	KUNIT_EXPECT_FALSE(test, work_pending(&t->st_credit.work));
+	server_done(server);
+	svc_xprt_put(&t->st_xprt);
+}
+
+struct blocker {
+	struct work_struct	work;
+	struct completion	go;
+};
+
+static void block(struct work_struct *work)
+{
+	wait_for_completion(&container_of(work, struct blocker, work)->go);
+}
+
+/* So much else is to be done that the work item has not even begun when the connection ends. */
+static void grant_work_is_late(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+	struct blocker blocker;
+	u32 n;
+
+	INIT_WORK_ONSTACK(&blocker.work, block);
+	init_completion(&blocker.go);
+	workqueue_set_max_active(svcrdma_wq, 1);
+	queue_work(svcrdma_wq, &blocker.work);
+	server->asks = t->st_credits;
+	for (n = 0; n < 2 * RPCRDMA_RECEIVE_BATCH; n++) {
+		stop_time(t);
+		server_deliver(server, CALL_PLAIN);
+		granted(server);
+	}
+	KUNIT_EXPECT_TRUE(test, work_pending(&t->st_credit.work));
+	detach(t);
+	KUNIT_EXPECT_FALSE(test, work_pending(&t->st_credit.work));
+	expect_contexts(server, SVCRDMA_FIRST_CREDITS);
+	complete(&blocker.go);
+	flush_work(&blocker.work);
+	destroy_work_on_stack(&blocker.work);
+	workqueue_set_max_active(svcrdma_wq, WQ_DFL_ACTIVE);
 	svc_xprt_put(&t->st_xprt);
 }
 
@@ -424,6 +492,7 @@ static struct kunit_case grant_cases[] = {
 	KUNIT_CASE(grant_stops_at_what_is_asked_for),
 	KUNIT_CASE(grant_grows_when_a_write_asks),
 	KUNIT_CASE(grant_of_a_slow_client_stays),
+	KUNIT_CASE(grant_grows_where_calls_take_long),
 	KUNIT_CASE(grant_without_private_data),
 	KUNIT_CASE(grant_is_overrun),
 	KUNIT_CASE(grant_without_memory),
@@ -431,6 +500,7 @@ static struct kunit_case grant_cases[] = {
 	KUNIT_CASE(grant_whose_receives_are_refused),
 	KUNIT_CASE(grant_of_a_closing_connection),
 	KUNIT_CASE(grant_is_asked_for_after_the_end),
+	KUNIT_CASE(grant_work_is_late),
 	KUNIT_CASE(grant_never_goes_down),
 	KUNIT_CASE(grant_that_was_refused_is_asked_for_again),
 	KUNIT_CASE(grant_grows_beside_exposures),
