@@ -36,11 +36,13 @@ void svcrdma_wc_error(struct svcrdma_transport *t, const char *what, enum rpcrdm
  *	changes only its own. The members mean the same as in struct rpcrdma_counters
  * @calls: RPCs that were answered, by enum rpcrdma_shape
  * @bytes_sent_inline: bytes of messages that were sent
+ * @bytes_written: bytes of the RDMA Writes of replies
  * @latency: RPCs that were answered, by the binary logarithm of their duration in nanoseconds
  */
 struct svcrdma_tally {
 	u64			calls[RPCRDMA_SHAPES];
 	u64			bytes_sent_inline;
+	u64			bytes_written;
 	u64			latency[RPCRDMA_LATENCIES];
 };
 

@@ -52,6 +52,7 @@ static void add_tally(struct rpcrdma_counters *sum, const struct svcrdma_tally *
 	for (i = 0; i < RPCRDMA_LATENCIES; i++)
 		sum->latency[i] += READ_ONCE(tally->latency[i]);
 	sum->bytes_sent_inline += READ_ONCE(tally->bytes_sent_inline);
+	sum->bytes_written += READ_ONCE(tally->bytes_written);
 }
 
 static void connection_sum(const struct rpcrdma_connection *connection,

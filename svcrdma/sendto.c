@@ -454,7 +454,7 @@ static int reply_take_pages(struct reply *reply, struct svc_rqst *rqstp)
 		if (ret)
 			return ret;
 		percpu_counter_inc(&svcrdma_stat_write);
-		rpcrdma_count_shared(&reply->t->st_counters.bytes_written, sc->sc_written);
+		this_cpu_add(reply->t->st_tally->bytes_written, sc->sc_written);
 		memcpy(sc->sc_pages, pages, reply->nr_pages * sizeof(*pages));
 		sc->sc_nr_pages = reply->nr_pages;
 	}
