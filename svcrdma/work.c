@@ -10,7 +10,8 @@
  *
  * A queue runs a few hundred work items at a time. As many connections may be closing on a device
  * that does not answer, and the work of other connections must not wait for that. So closing has a
- * queue of its own.
+ * queue of its own, which runs as many work items as a queue may. If still more connections close on
+ * such devices, the closing of other connections waits, too.
  */
 #include "svcrdma.h"
 
@@ -31,7 +32,7 @@ int svcrdma_work_init(void)
 					  WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
 	svcrdma_release_wq = alloc_workqueue("svcrdma_release", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	svcrdma_wq = alloc_workqueue("svcrdma", WQ_UNBOUND, 0);
-	svcrdma_close_wq = alloc_workqueue("svcrdma_close", WQ_UNBOUND, 0);
+	svcrdma_close_wq = alloc_workqueue("svcrdma_close", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (svcrdma_poll_wq && svcrdma_release_wq && svcrdma_wq && svcrdma_close_wq)
 		return 0;
 	svcrdma_work_exit();
