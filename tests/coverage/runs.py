@@ -30,7 +30,7 @@ TABLE = (
     Run("kunit", ["scripts/kunit", KERNEL, "--verbose", "--timeout", "2400"], (KUNIT,)),
     *map(_row, reversed(ROWS)),
     Run("peer-rxe", ["scripts/peer", KERNEL], (MODULES, PEER)),
-    Run("peer-again", ["scripts/peer", KERNEL, "--provider", "siw", "c-again"], (MODULES, PEER)),
+    Run("peer-again", ["scripts/peer", KERNEL, "--provider", "siw", "c-again", "credits-all"], (MODULES, PEER)),
 )
 
 

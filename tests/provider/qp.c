@@ -96,9 +96,11 @@ void memory_qp_get(struct memory_qp *qp)
 void memory_qp_put(struct memory_qp *qp)
 {
 	unsigned long flags = memory_lock(qp);
+	spinlock_t *lock = qp->lock;
 
+	/* From here on the queue pair may be freed. The lock is the device's. */
 	qp->tellers--;
-	spin_unlock_irqrestore(qp->lock, flags);
+	spin_unlock_irqrestore(lock, flags);
 }
 
 static void queue_exit(struct memory_queue *queue)

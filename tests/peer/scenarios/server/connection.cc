@@ -24,15 +24,13 @@ u32 grant_of(Session &session)
 /* ---- credits ---- */
 
 /*
- * Section 3.3.1: the receives are there before the grant is. RNR is not retried, so
- * one too few ends the connection.
+ * Section 3.3.1: the receives are there before the grant is. Over iWARP (part
+ * peer-again) one too few ends the connection. Over RoCE the device tries again for as
+ * long as the server has said.
  */
 void all_of_the_grant()
 {
-	Options options;
-
-	options.rnr_retry = 0;
-	Session session(options);
+	Session session;
 	u32 grant = grant_of(session);
 
 	for (u32 round = 0; round < 20; round++) {
