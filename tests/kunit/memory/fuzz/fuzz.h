@@ -18,6 +18,7 @@ enum {
 	FUZZ_CALLS	= 8,		/* RPCs at a time */
 	FUZZ_CALLBACKS	= 6,		/* callbacks of a connection */
 	FUZZ_COUNTERS	= 1 << 16,
+	FUZZ_REGIONS	= 128,		/* that a message may name */
 };
 
 /**
@@ -35,6 +36,8 @@ enum {
  * @removed: the device that goes, or NULL
  * @close_work: closes a failed connection while this thread waits for that
  * @message: bytes of a message of the peer's
+ * @regions: registered regions of a device, while a message is made
+ * @nr_regions: number of them
  */
 struct fuzz {
 	struct kunit			*test;
@@ -50,6 +53,8 @@ struct fuzz {
 	struct memory_device		*removed;
 	struct delayed_work		close_work;
 	u8				message[CLIENT_MESSAGE];
+	const struct memory_mr		*regions[FUZZ_REGIONS];
+	u32				nr_regions;
 };
 
 /* The next byte of the input; zeros behind its end */

@@ -7,20 +7,22 @@
 
 static const u32 lengths[] = { 0, 1, 3, 4, 100, 4096, 65536, 1 << 20, U32_MAX };
 
-/* A region of the peer's own device that is registered just now, if there is any */
-static const struct memory_mr *some_region(struct memory_device *device, u8 choice)
+/* Note the regions of a device that are registered just now. There are hundreds that are not. */
+static void note_regions(struct fuzz *fuzz, struct memory_device *device)
 {
-	struct memory_mr *mr, *found = NULL;
+	struct memory_mr *mr;
 	unsigned long index;
 
-	xa_for_each(&device->mrs, index, mr) {
-		if (!READ_ONCE(mr->valid))
-			continue;
-		found = mr;
-		if (!choice--)
-			break;
-	}
-	return found;
+	fuzz->nr_regions = 0;
+	xa_for_each(&device->mrs, index, mr)
+		if (READ_ONCE(mr->valid) && fuzz->nr_regions < FUZZ_REGIONS)
+			fuzz->regions[fuzz->nr_regions++] = mr;
+}
+
+/* One of those that were noted, if there is any */
+static const struct memory_mr *some_region(const struct fuzz *fuzz, u8 choice)
+{
+	return fuzz->nr_regions ? fuzz->regions[min(choice, fuzz->nr_regions - 1)] : NULL;
 }
 
 static u8 *put_word(u8 *at, u32 word)
@@ -29,10 +31,10 @@ static u8 *put_word(u8 *at, u32 word)
 	return at + 4;
 }
 
-static u8 *put_segment(struct fuzz *fuzz, struct memory_device *device, u8 *at)
+static u8 *put_segment(struct fuzz *fuzz, u8 *at)
 {
 	u8 choice = fuzz_byte(fuzz);
-	const struct memory_mr *mr = choice & 1 ? some_region(device, choice >> 4) : NULL;
+	const struct memory_mr *mr = choice & 1 ? some_region(fuzz, choice >> 4) : NULL;
 	u32 length = lengths[(choice >> 1) % ARRAY_SIZE(lengths)];
 
 	if (mr && choice & 8)
@@ -43,32 +45,32 @@ static u8 *put_segment(struct fuzz *fuzz, struct memory_device *device, u8 *at)
 	return at + 8;
 }
 
-static u8 *put_chunk(struct fuzz *fuzz, struct memory_device *device, u8 *at, u8 segments)
+static u8 *put_chunk(struct fuzz *fuzz, u8 *at, u8 segments)
 {
 	at = put_word(at, segments);
 	while (segments--)
-		at = put_segment(fuzz, device, at);
+		at = put_segment(fuzz, at);
 	return at;
 }
 
-static u8 *put_lists(struct fuzz *fuzz, struct memory_device *device, u8 *at)
+static u8 *put_lists(struct fuzz *fuzz, u8 *at)
 {
 	u8 counts = fuzz_byte(fuzz), n;
 
 	for (n = counts & 3; n; n--) {
 		at = put_word(at, 1);
 		at = put_word(at, 4 * fuzz_byte(fuzz));
-		at = put_segment(fuzz, device, at);
+		at = put_segment(fuzz, at);
 	}
 	at = put_word(at, 0);
 	for (n = counts >> 2 & 3; n; n--) {
 		at = put_word(at, 1);
-		at = put_chunk(fuzz, device, at, fuzz_byte(fuzz) % 4);
+		at = put_chunk(fuzz, at, fuzz_byte(fuzz) % 4);
 	}
 	at = put_word(at, 0);
 	at = put_word(at, counts >> 4 & 1);
 	if (counts & 16)
-		at = put_chunk(fuzz, device, at, fuzz_byte(fuzz) % 4);
+		at = put_chunk(fuzz, at, fuzz_byte(fuzz) % 4);
 	return at;
 }
 
@@ -111,6 +113,7 @@ static u32 encode(struct fuzz *fuzz, struct memory_device *device)
 	const u8 *end = at + 1024;
 	u32 xid = some_xid(fuzz, what >> 3);
 
+	note_regions(fuzz, device);
 	at = put_word(at, xid);
 	at = put_word(at, RPCRDMA_VERSION);
 	at = put_word(at, fuzz_byte(fuzz));
@@ -120,7 +123,7 @@ static u32 encode(struct fuzz *fuzz, struct memory_device *device)
 		at = put_word(at, RPCRDMA_VERSION);
 		at = put_word(at, RPCRDMA_VERSION);
 	} else {
-		at = put_lists(fuzz, device, at);
+		at = put_lists(fuzz, at);
 		at = put_rpc(fuzz, at, end, xid);
 	}
 	return spoil(fuzz, at - fuzz->message);
@@ -170,7 +173,9 @@ void fuzz_message(struct fuzz *fuzz, enum pair_side from)
 		qp = fuzz->pair->server->st_qp;
 	if (!qp)
 		return;
-	if (invalidate & 1)
-		mr = some_region(pair_device(fuzz->pair, !from), invalidate >> 1);
+	if (invalidate & 1) {
+		note_regions(fuzz, pair_device(fuzz->pair, !from));
+		mr = some_region(fuzz, invalidate >> 1);
+	}
 	deliver(fuzz, qp, length, mr ? mr->key : 0);
 }
