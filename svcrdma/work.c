@@ -10,8 +10,8 @@
  *
  * A queue runs a few hundred work items at a time. As many connections may be closing on a device
  * that does not answer, and the work of other connections must not wait for that. So closing has a
- * queue of its own, which runs as many work items as a queue may. If still more connections close on
- * such devices, the closing of other connections waits, too.
+ * queue of its own, which runs as many work items as a queue may. If still more connections close
+ * on such devices, the closing of other connections waits, too.
  */
 #include "svcrdma.h"
 

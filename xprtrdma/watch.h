@@ -13,8 +13,9 @@ struct xprtrdma_conn;
 /* Longest wait for a reply where the call has no timeout of its own, jiffies */
 #define XPRTRDMA_STALL_TIMEOUT		(60U * HZ)
 /*
- * While messages wait for the HCA, one of them has to be complete within this time, jiffies. The HCA
- * may retry for longer. A new connection costs no operation, and tasks that are killed need not wait.
+ * While messages wait for the HCA, one of them has to be complete within this time, jiffies. The
+ * HCA may retry for longer. A new connection costs no operation, and no task that is killed has to
+ * wait for the HCA any more.
  */
 #define XPRTRDMA_HCA_TIMEOUT		(30U * HZ)
 /* After calls have waited for this time the peer's HCA is asked for an acknowledgment. */
