@@ -32,6 +32,8 @@ enum svcrdma_grant_state {
  *	having them. Any context changes it
  * @highest: largest number of messages that were ever under way at the same time. Only the
  *	completion handlers change it
+ * @full: the server has had as many messages of the client at one moment as the grant is, since
+ *	@since or since the grant was last changed. Only the completion handlers change it
  * @dones: number of Receives for the RDMA_DONEs of exposed replies. Changed under both @dones_lock
  *	and st_recv_lock
  * @dones_lock: mutex of the thread that makes @dones larger
@@ -44,6 +46,7 @@ enum svcrdma_grant_state {
 struct svcrdma_granter {
 	u32			asked;
 	u32			highest;
+	bool			full;
 	u32			dones;
 	struct mutex		dones_lock;	/* guards growth of dones */
 	enum svcrdma_grant_state state;

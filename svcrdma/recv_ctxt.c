@@ -17,8 +17,8 @@
  * uses those that it has, a work item allocates contexts for twice as many credits and posts their
  * Receives, and then the replies grant these credits. A client uses its credits if it sends twice
  * as many calls within a second: where the round trip is longer than the server needs for a call,
- * most credits are always on the network. It also uses them if the server has as many of its calls
- * at one moment: where the server needs long for a call, there are few calls in a second.
+ * most credits are always on the network. It also uses them if the server has had as many of its
+ * calls at one moment: where the server needs long for a call, there are few calls in a second.
  *
  * A grant never becomes smaller. It does not grow where the budget (budget.c) or memory is short;
  * a connection that is refused asks again after a pause.
@@ -258,6 +258,7 @@ static void count_from(struct svcrdma_transport *t, unsigned long when)
 {
 	t->st_credit.since = when;
 	t->st_credit.calls = 0;
+	t->st_credit.full = false;
 }
 
 /**
@@ -382,12 +383,13 @@ static void grant_update(struct svcrdma_transport *t)
 	if (t->st_credit.state != SVCRDMA_GRANT_COUNTING || t->st_grant >= wanted_grant(t) ||
 	    time_before(now, t->st_credit.since))
 		return;
-	if (time_after(now, t->st_credit.since + SVCRDMA_GRANT_PAUSE))
-		count_from(t, now);
-	t->st_credit.calls += RPCRDMA_RECEIVE_BATCH;
-	if (t->st_credit.calls < ROUNDS * t->st_grant &&
-	    atomic_read(&t->st_recv.used) < t->st_grant)
-		return;
+	if (!t->st_credit.full) {
+		if (time_after(now, t->st_credit.since + SVCRDMA_GRANT_PAUSE))
+			count_from(t, now);
+		t->st_credit.calls += RPCRDMA_RECEIVE_BATCH;
+		if (t->st_credit.calls < ROUNDS * t->st_grant)
+			return;
+	}
 	/* This holds if the grant does not grow now; svcrdma_grant_grow() changes it. */
 	count_from(t, now + SVCRDMA_GRANT_PAUSE);
 	set_state(t, SVCRDMA_GRANT_GROWING);
@@ -522,6 +524,8 @@ void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 
 	if (unlikely(used > t->st_credit.highest))
 		note_highest(t, used);
+	if (used >= READ_ONCE(t->st_grant))
+		t->st_credit.full = true;
 	if (ready)
 		llist_add(&rc->rc_node, &t->st_recv.ready);
 	if (++t->st_recv.gone < RPCRDMA_RECEIVE_BATCH)

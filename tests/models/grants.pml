@@ -8,8 +8,8 @@
  * those for the grant there is one, so that a batch may be incomplete; the code has sixteen, for
  * batches of fourteen. As many contexts may be late as are granted, and that one: with one more
  * `posted` fails. (In the code it is the grant and sixteen: 24 at first.) Each message
- * makes the grant grow; in the code there have to be more of them. Left out: calls of the other
- * direction, exposed replies, Reads, and a client that keeps to no grant.
+ * makes the grant grow; in the code there have to be more of them, or all credits in use. Left out:
+ * calls of the other direction, exposed replies, Reads, and a client that keeps to no grant.
  *
  * @part client  environment: it sends, and hears of grants
  * @part recv_taken  the handler of the Receives

@@ -219,6 +219,26 @@ static void grant_grows_where_calls_take_long(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+/* All calls at one moment, and all of them answered before the next ones come */
+static void grant_grows_where_calls_come_in_step(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+	u32 n, rounds;
+
+	server->asks = U32_MAX;
+	for (rounds = 0; rounds < 3; rounds++) {
+		t->st_credit.since = jiffies - SVCRDMA_GRANT_PAUSE - 1;
+		for (n = 0; n < SVCRDMA_FIRST_CREDITS; n++)
+			server_deliver(server, CALL_PLAIN);
+		for (n = 0; n < SVCRDMA_FIRST_CREDITS; n++)
+			granted(server);
+		flush_work(&t->st_credit.work);
+	}
+	expect_contexts(server, 2 * SVCRDMA_FIRST_CREDITS);
+	server_expect_at_rest(server);
+}
+
 /* RFC 8797 section 5.1: such a peer may be any implementation. It may send before it is granted. */
 static void grant_without_private_data(struct kunit *test)
 {
@@ -346,14 +366,20 @@ static void grant_is_asked_for_after_the_end(struct kunit *test)
 	svc_xprt_put(&t->st_xprt);
 }
 
-struct blocker {
-	struct work_struct	work;
-	struct completion	go;
-};
+static DECLARE_COMPLETION(unblock);
 
 static void block(struct work_struct *work)
 {
-	wait_for_completion(&container_of(work, struct blocker, work)->go);
+	wait_for_completion(&unblock);
+}
+
+static DECLARE_WORK(blocker, block);
+
+static void unblock_action(void *unused)
+{
+	complete(&unblock);
+	flush_work(&blocker);
+	workqueue_set_max_active(svcrdma_wq, WQ_DFL_ACTIVE);
 }
 
 /* So much else is to be done that the work item has not even begun when the connection ends. */
@@ -361,13 +387,12 @@ static void grant_work_is_late(struct kunit *test)
 {
 	struct server *server = server_of(test);
 	struct svcrdma_transport *t = server->transport;
-	struct blocker blocker;
 	u32 n;
 
-	INIT_WORK_ONSTACK(&blocker.work, block);
-	init_completion(&blocker.go);
+	reinit_completion(&unblock);
 	workqueue_set_max_active(svcrdma_wq, 1);
-	queue_work(svcrdma_wq, &blocker.work);
+	queue_work(svcrdma_wq, &blocker);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, unblock_action, NULL));
 	server->asks = t->st_credits;
 	for (n = 0; n < 2 * RPCRDMA_RECEIVE_BATCH; n++) {
 		stop_time(t);
@@ -378,10 +403,7 @@ static void grant_work_is_late(struct kunit *test)
 	detach(t);
 	KUNIT_EXPECT_FALSE(test, work_pending(&t->st_credit.work));
 	expect_contexts(server, SVCRDMA_FIRST_CREDITS);
-	complete(&blocker.go);
-	flush_work(&blocker.work);
-	destroy_work_on_stack(&blocker.work);
-	workqueue_set_max_active(svcrdma_wq, WQ_DFL_ACTIVE);
+	kunit_release_action(test, unblock_action, NULL);
 	svc_xprt_put(&t->st_xprt);
 }
 
@@ -496,6 +518,7 @@ static struct kunit_case grant_cases[] = {
 	KUNIT_CASE(grant_grows_when_a_write_asks),
 	KUNIT_CASE(grant_of_a_slow_client_stays),
 	KUNIT_CASE(grant_grows_where_calls_take_long),
+	KUNIT_CASE(grant_grows_where_calls_come_in_step),
 	KUNIT_CASE(grant_without_private_data),
 	KUNIT_CASE(grant_is_overrun),
 	KUNIT_CASE(grant_without_memory),
