@@ -404,13 +404,9 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 /* Logs a failed attempt for the administrator, once until there has been a connection. */
 static void conn_tell_failure(const struct xprtrdma_conn *conn, int error)
 {
-	struct xprtrdma_transport *transport = conn->xc_transport;
-	const struct rpc_xprt *xprt = &transport->xt_xprt;
+	const struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
 
 	trace_xprtrdma_connect_failed(xprt, conn->xc_step, error);
-	if (transport->xt_told_failure)
-		return;
-	transport->xt_told_failure = true;
 	if (!xprtrdma_failure_note(xprt, conn->xc_step, error))
 		return;
 	pr_notice_ratelimited("xprtrdma: no connection to %s (%s port %s): %s: error %d\n",

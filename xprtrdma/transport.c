@@ -101,7 +101,6 @@ static int establish(struct xprtrdma_transport *transport)
 	WRITE_ONCE(transport->xt_overdue, false);
 	xprtrdma_bc_connected(conn);
 	transport->xt_was_connected = true;
-	transport->xt_told_failure = false;
 	xprtrdma_connection_set(transport, conn);
 	return 0;
 }
@@ -163,7 +162,7 @@ static void connect_worker(struct work_struct *work)
 		end = ret == -ECONNREFUSED ? RPCRDMA_END_CONNECT_REFUSED :
 		      RPCRDMA_END_CONNECT_FAILED;
 		RPCRDMA_COUNT(transport->xt_counters.ended[end], 1);
-		/* The attempt ended before the server heard of it, so it has put no load on it. */
+		/* The attempt ended before the server heard of it: there is no need to spare it. */
 		if (ret == -EHOSTUNREACH || ret == -ENODEV)
 			xprt->reestablish_timeout = REESTABLISH_FIRST;
 		ret = connect_status(transport, ret);
@@ -178,7 +177,7 @@ static void connect_worker(struct work_struct *work)
 /*
  * ->connect: the caller holds the write lock, and hands it to the worker. The first
  * attempt, and the first one after a useful connection, begin at once. Each further attempt
- * has a longer delay, except while the server's address cannot be resolved.
+ * has a longer delay, except while there is no way to the server with an RDMA device.
  */
 static void transport_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 {

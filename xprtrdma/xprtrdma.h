@@ -81,7 +81,6 @@ struct xprtrdma_stats {
  * @xt_connect_worker: establishes a connection
  * @xt_free_worker: frees the transport, and lets go of the module
  * @xt_was_connected: there has been a connection, and its largest payload binds later ones
- * @xt_told_failure: the log says that there is no connection; only for the connect worker
  * @xt_timeout: RPC timeouts set by transport_set_connect_timeout()
  * @xt_lease: lease time of NFSv4, jiffies; 0: there is no lease, or its time is not known
  * @xt_ccp_timeout: longest wait for the answer to the question of ccp.c, jiffies
@@ -113,7 +112,6 @@ struct xprtrdma_transport {
 	struct delayed_work	xt_connect_worker;
 	struct work_struct	xt_free_worker;
 	bool			xt_was_connected;
-	bool			xt_told_failure;
 	struct rpc_timeout	xt_timeout;
 	unsigned long		xt_lease;
 	unsigned long		xt_ccp_timeout;

@@ -245,6 +245,13 @@ _REMOTE = (
                                          ended_stalled=1), "connection-down", "connect refused 12"),
     ("connection down, between two tries", lambda r: _block(
         r, state="disconnected", ended_connect_failed=2), "connection-down", "connect failed 2"),
+    ("connection down, since the device can do less", lambda r: (
+        _kernel_says(r, _STEP.format("largest payload", -95)),
+        _block(r, state="connecting", ended_connect_failed=2)), "attempt-failed", "unmount, and mount again"),
+    ("connection down, since the device is another", lambda r: (
+        _kernel_says(r, _STEP.format("fast registration", -19)),
+        _block(r, state="disconnected", ended_connect_failed=2, ended_idle=1)),
+     "device-no-fast-registration", "rdma dev"),
     ("often lost", lambda r: _block(r, reconnects=7, ended_stalled=5, ended_send_failed=2),
      "connection-lost-often", "5.5 s ago: stalled 5, send failed 2"),
     ("no private data", lambda r: _block(r, inline_send=1024, inline_receive=1024),

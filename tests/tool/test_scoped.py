@@ -72,6 +72,8 @@ def test_family_of_fstab(machine):
     machine.put("proc/mounts", "\n")
     machine.put("etc/fstab", "other:/ /o nfs proto=rdma,noauto 0 0\nboth:/ /mnt nfs4 proto=rdma6,noauto 0 0\n")
     _expect(machine, "both", ["route-none"])
+    machine.put("proc/mounts", "both:/t /t nfs4 rw,proto=tcp,xprtsec=tls,addr=10.9.0.1 0 0\n")
+    _expect(machine, "both", ["route-none"])
     machine.put("proc/mounts", "both:/ /mnt nfs4 rw,proto=rdma,addr=10.9.0.1 0 0\n")
     _expect(machine, "both", [])
     machine.put("proc/mounts", "\n")

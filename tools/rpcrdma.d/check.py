@@ -64,8 +64,11 @@ class Check:
 
     def proto(self):
         """Returns the proto with which the server is mounted, or is to be."""
-        protos = {m.proto for m in self.mounts if mounts.server_of(m) == self.name} or \
-            {m.proto for m in mounts.fstab() if mounts.server_of(m) == self.name}
+        def over_rdma(chosen):
+            return {m.proto for m in chosen
+                    if mounts.server_of(m) == self.name and m.proto.startswith("rdma")}
+
+        protos = over_rdma(self.mounts) or over_rdma(mounts.fstab())
         return "rdma6" if "rdma6" in protos and "rdma" not in protos else "rdma"
 
     def server(self):
@@ -107,7 +110,7 @@ class Check:
         self.add("mounts", check_mounts.over_tcp(self.mounts, asked, self.port or "20049"))
         # What follows has a reason of its own only if nothing else was found.
         if not self.findings:
-            self.add("connections", check_mounts.of_connections(asked)) and \
+            self.add("connections", check_mounts.of_connections(self.log, asked)) and \
                 self.add("the last attempts", check_mounts.of_log(self.log, asked, self.mounts))
         # It is of the next boot, and silences nothing.
         self.add("/etc/fstab", check_fstab.look(self.ports))

@@ -16,6 +16,7 @@ from problem import Problem
 _FAILED = re.compile(r"xprtrdma: no connection to (\S*) \((\S+) port (\S+)\): (.+): error (-\d+)")
 _CONNECTED = re.compile(r"xprtrdma: connected to \S* \((\S+) port \S+\) now")
 _NO_FRWR = "fast registration"
+_OF_DEVICE = (_NO_FRWR, "largest payload")
 # An attempt before that has nothing to do with what is asked now.
 _RECENT = 600
 _OFTEN, _SHORT = 3, 60
@@ -105,13 +106,43 @@ def _small(block):
                        "on the server: use a transport that sends private data; lsmod | grep rdma",))
 
 
-def of_connections(addresses):
+def _failures(log):
+    """Returns the last attempts that have failed and after which there was no connection: the lines of the log,
+    and what _FAILED has found in each, by address."""
+    last = {}
+    for line in log:
+        if match := _FAILED.search(line.text):
+            last[canonical(match[2])] = line, match
+        elif match := _CONNECTED.search(line.text):
+            last.pop(canonical(match[1]), None)
+    return {address: found for address, found in last.items() if findings.uptime() - found[0].at <= _RECENT}
+
+
+def _failed(address, line, match):
+    step, error = match[4], match[5]
+    if step == _NO_FRWR:
+        # No guest shows this: rxe and siw have it. KUnit's device without it has the client
+        # name this step: tests/kunit/client/transport_test.c.
+        return Finding("device-no-fast-registration", f"The RDMA device on the way to {address} has no fast "
+                       "registration of memory: the client cannot use it", (
+                           f"another RDMA device; rdma dev; {route_get(address)}",))
+    return Finding("attempt-failed", f"No connection with {address} port {match[3]}, "
+                   f"{columns.age(findings.uptime() - line.at)} ago: {step}: error {error}"
+                   f"{_ERRORS.get(error, '')}", (
+                       _ADVICE.get(step, "dmesg | grep xprtrdma").format(route_get=route_get(address)),))
+
+
+def of_connections(log, addresses):
     """Yields the findings that the statistics give about connections with these addresses, or about all."""
+    failures = _failures(log)
     for block in _statistics() or ():
-        if addresses and _peer(block) not in addresses:
+        peer = _peer(block)
+        if addresses and peer not in addresses:
             continue
         if _is_down(block):
-            yield _down(block)
+            found = failures.get(peer)
+            # The log knows what is wrong with the device; for anything else the statistics say more.
+            yield _failed(peer, *found) if found and found[1][4] in _OF_DEVICE else _down(block)
         elif block.get("state") != "established":
             continue
         elif block.get("reconnects", 0) >= _OFTEN and block.get("age_seconds", 0) < _SHORT:
@@ -121,35 +152,15 @@ def of_connections(addresses):
 
 
 def _connected(address, found):
-    alive = {_peer(block) for block in _statistics() or ()
-             if block.get("state") == "established"}
-    return address in alive or any(m.address == address and m.proto.startswith("rdma")
-                                   for m in found)
+    known = _statistics()
+    if known is not None:
+        return any(_peer(block) == address and block.get("state") == "established" for block in known)
+    return any(m.address == address and m.proto.startswith("rdma") for m in found)
 
 
 def of_log(log, addresses, found):
     """Yields a finding for the last attempt to connect to each of these addresses, or to any, if it has failed
     and there is no connection now."""
-    now, last = findings.uptime(), {}
-    for line in log:
-        if match := _FAILED.search(line.text):
-            last[canonical(match[2])] = line, match
-        elif match := _CONNECTED.search(line.text):
-            last.pop(canonical(match[1]), None)
-    for address, (line, match) in last.items():
-        if now - line.at > _RECENT or addresses and address not in addresses or \
-                _connected(address, found):
-            continue
-        step, error = match[4], match[5]
-        if step == _NO_FRWR:
-            # No guest shows this: rxe and siw have it. KUnit's device without it has the client
-            # name this step: tests/kunit/client/transport_test.c.
-            yield Finding("device-no-fast-registration", f"The RDMA device on the way to {address} has no fast "
-                          "registration of memory: the client cannot use it", (
-                              f"another RDMA device; rdma dev; {route_get(address)}",))
-        else:
-            yield Finding("attempt-failed", f"No connection with {address} port {match[3]}, "
-                          f"{columns.age(now - line.at)} ago: {step}: error {error}"
-                          f"{_ERRORS.get(error, '')}", (
-                              _ADVICE.get(step, "dmesg | grep xprtrdma").format(
-                                  route_get=route_get(address)),))
+    for address, (line, match) in _failures(log).items():
+        if (not addresses or address in addresses) and not _connected(address, found):
+            yield _failed(address, line, match)

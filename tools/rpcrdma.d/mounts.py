@@ -52,7 +52,7 @@ def _asked(options):
 def fstab():
     """Returns the lines of /etc/fstab about NFS, as mounts without an address."""
     found = []
-    for line in host.read("/etc/fstab").splitlines():
+    for line in host.read("/etc/fstab", "surrogateescape").splitlines():
         words = line.split()
         if len(words) < 4 or words[0].startswith("#") or words[2] not in ("nfs", "nfs4"):
             continue

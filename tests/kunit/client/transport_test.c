@@ -121,19 +121,17 @@ static void connect_fails(struct kunit *test)
 	fake_cm.plan[c->call] = c->plan;
 	KUNIT_EXPECT_EQ(test, c->told, connect_noting_step(mount, &step));
 	KUNIT_EXPECT_STREQ(test, step_names[c->call], step);
-	KUNIT_EXPECT_TRUE(test, mount->transport->xt_told_failure);
 	mount_expect_nothing(mount);
 	KUNIT_EXPECT_NE(test, cookie, mount->xprt->connect_cookie);
 	KUNIT_EXPECT_EQ(test, 0, mount->xprt->stat.connect_count);
 
 	fake_cm.plan[c->call] = (struct fake_cm_plan) {};
+	KUNIT_EXPECT_TRUE(test, xprtrdma_failure_forget(mount->xprt));
 	mount_expect_connected(mount);
-	KUNIT_EXPECT_FALSE(test, mount->transport->xt_told_failure);
 }
 
 static void connect_in_vain(struct mount *mount)
 {
-	mount->transport->xt_told_failure = false;
 	fake_cm.plan[FAKE_CM_CONNECT].event = RDMA_CM_EVENT_REJECTED;
 	mount_connect(mount);
 	mount_expect_nothing(mount);
@@ -212,15 +210,16 @@ static void connect_failure_is_told_once(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, xprtrdma_failure_forget(xprt));
 }
 
+static const struct fake_cm_plan no_device = {
+	.event = RDMA_CM_EVENT_ADDR_ERROR, .status = -ENODEV,
+};
+
 /*
  * No RDMA device is on the way: a mount fails at once (EPROTO is permanent for mount.nfs). One that
  * has had a connection waits for its device.
  */
 static void connect_without_a_device_on_the_way(struct kunit *test)
 {
-	static const struct fake_cm_plan no_device = {
-		.event = RDMA_CM_EVENT_ADDR_ERROR, .status = -ENODEV,
-	};
 	struct mount *mount = test->priv;
 
 	fake_cm.plan[FAKE_CM_ADDR] = no_device;
@@ -242,17 +241,19 @@ struct unfit_case {
 	u64		cap_flags;
 	u32		fast_reg;
 	const char	*step;
+	int		error;
 };
 
 static const struct unfit_case unfit_cases[] = {
-	{ "no fast registration", 0, 256, "fast registration" },
-	{ "no pages", IB_DEVICE_MEM_MGT_EXTENSIONS, 0, "fast registration" },
-	{ "fewer pages than the mount began with", IB_DEVICE_MEM_MGT_EXTENSIONS, 1, "largest payload" },
+	{ "no fast registration", 0, 256, "fast registration", -ENODEV },
+	{ "no pages", IB_DEVICE_MEM_MGT_EXTENSIONS, 0, "fast registration", -ENODEV },
+	{ "fewer pages than the mount began with", IB_DEVICE_MEM_MGT_EXTENSIONS, 1, "largest payload",
+	  -EOPNOTSUPP },
 };
 
 KUNIT_ARRAY_PARAM_DESC(unfit, unfit_cases, desc);
 
-/* A mount goes on trying, and the line for the failure is all that it writes. */
+/* The device of a mount has gone, and one comes that cannot serve it: that is another failure. */
 static void connect_over_a_device_that_cannot(struct kunit *test)
 {
 	const struct unfit_case *c = test->param_value;
@@ -262,12 +263,16 @@ static void connect_over_a_device_that_cannot(struct kunit *test)
 
 	mount_expect_connected(mount);
 	mount_disconnect(mount);
+	fake_cm.plan[FAKE_CM_ADDR] = no_device;
+	KUNIT_EXPECT_EQ(test, -EHOSTUNREACH, connect_noting_step(mount, &step));
+	KUNIT_EXPECT_FALSE(test, xprtrdma_failure_note(mount->xprt, step, -ENODEV));
+	fake_cm.plan[FAKE_CM_ADDR] = (struct fake_cm_plan) {};
 	attrs->device_cap_flags = c->cap_flags;
 	attrs->max_fast_reg_page_list_len = c->fast_reg;
 	mount->xprt->reestablish_timeout = 0;
 	KUNIT_EXPECT_EQ(test, -EHOSTUNREACH, connect_noting_step(mount, &step));
 	KUNIT_EXPECT_STREQ(test, c->step, step);
-	KUNIT_EXPECT_TRUE(test, mount->transport->xt_told_failure);
+	KUNIT_EXPECT_FALSE(test, xprtrdma_failure_note(mount->xprt, step, c->error));
 	mount_expect_nothing(mount);
 	*attrs = good;
 	mount->xprt->reestablish_timeout = 0;
