@@ -111,7 +111,7 @@ struct svcrdma_listener;
  * @st_host: client host in budget.c, or NULL while the connection has no credits
  * @st_budgeted: credits of the connection that budget.c counts, under budget_lock
  *
- * @st_counters: counters that debugfs.c shows, except for those in @st_tally
+ * @st_counters: counters that debugfs.c shows, without what is counted in @st_tally
  * @st_tally: counters that change with each reply, one copy for each processor; allocated from
  *	accept until nothing is counted any more
  * @st_end: reason why the connection ends; set once

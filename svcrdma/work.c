@@ -8,7 +8,7 @@
  * queues of other modules, which may not have it. The queue of the polls is like that of ib_core
  * for IB_POLL_UNBOUND_WORKQUEUE.
  *
- * A queue runs a few hundred work items at a time. As many connections may be closing on a device
+ * A queue runs some hundred work items at a time. As many connections may be closing on a device
  * that does not answer, and the work of other connections must not wait for that. So closing has a
  * queue of its own, which runs as many work items as a queue may. If still more connections close
  * on such devices, the closing of other connections waits, too.

@@ -5,7 +5,8 @@
  *
  * One entry, up to five messages, and two threads. From two waiting contexts on no call is taken. An
  * RDMA_DONE gives no entry back here, so that only completions do. Left out: who polls the completion
- * queue of the Receives (polling.pml), and the watch of the Send Queue (send_queue.pml). A step is what
+ * queue of the Receives (polling.pml), the watch of the Send Queue (send_queue.pml), callbacks, which wait
+ * for entries as well, and the end of the connection. A step is what
  * is one access to memory, or is done under st_sq.lock and seen by nobody without it.
  *
  * @part recv_cq  the CQ handler of the Receives

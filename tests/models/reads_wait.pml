@@ -4,9 +4,10 @@
  * it.
  *
  * Three calls, the first of which needs one region and the others two, two threads, two regions, and
- * pages for two calls at a time. A CQ handler may begin with a call at once. A step is what is one access to memory, or is done under st_recv_lock
- * and seen by nobody without it. Left out: in which order calls wait, and that new messages and calls
- * that have waited take turns; Send Queue entries; the end of the connection.
+ * pages for two calls at a time. A CQ handler may begin with a call at once. A step is what is one
+ * access to memory, or is done under st_recv_lock and seen by nobody without it. Left out: in which order
+ * calls wait, and that new messages and calls that have waited take turns; Send Queue entries; the end of
+ * the connection.
  *
  * @part recv_cq  the CQ handler of the Receives
  *	svcrdma/recvfrom.c: svcrdma_recv_wc()

@@ -296,7 +296,7 @@ static void close_discards_what_comes_meanwhile(struct kunit *test)
 }
 
 /* Connections that close for as long as their device likes: as many as run at a time, and more */
-enum { STUCK = 2 * WQ_DFL_ACTIVE };
+enum { STUCK = WQ_MAX_ACTIVE + 8 };
 
 static DECLARE_COMPLETION(stuck_end);
 static DECLARE_COMPLETION(other_end);
