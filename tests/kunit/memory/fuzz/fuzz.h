@@ -21,6 +21,13 @@ enum {
 	FUZZ_REGIONS	= 128,		/* that a message may name */
 };
 
+/* What a message says of a registered region */
+struct fuzz_region {
+	u32	key;
+	u32	length;		/* bytes */
+	u64	iova;
+};
+
 /**
  * struct fuzz - one run
  * @test: whose
@@ -53,7 +60,7 @@ struct fuzz {
 	struct memory_device		*removed;
 	struct delayed_work		close_work;
 	u8				message[CLIENT_MESSAGE];
-	const struct memory_mr		*regions[FUZZ_REGIONS];
+	struct fuzz_region		regions[FUZZ_REGIONS];
 	u32				nr_regions;
 };
 

@@ -14,15 +14,19 @@ static void note_regions(struct fuzz *fuzz, struct memory_device *device)
 	unsigned long index;
 
 	fuzz->nr_regions = 0;
+	rcu_read_lock();
 	xa_for_each(&device->mrs, index, mr)
 		if (READ_ONCE(mr->valid) && fuzz->nr_regions < FUZZ_REGIONS)
-			fuzz->regions[fuzz->nr_regions++] = mr;
+			fuzz->regions[fuzz->nr_regions++] = (struct fuzz_region) {
+				mr->key, mr->length, mr->iova,
+			};
+	rcu_read_unlock();
 }
 
 /* One of those that were noted, if there is any */
-static const struct memory_mr *some_region(const struct fuzz *fuzz, u8 choice)
+static const struct fuzz_region *some_region(const struct fuzz *fuzz, u8 choice)
 {
-	return fuzz->nr_regions ? fuzz->regions[min(choice, fuzz->nr_regions - 1)] : NULL;
+	return fuzz->nr_regions ? &fuzz->regions[min_t(u32, choice, fuzz->nr_regions - 1)] : NULL;
 }
 
 static u8 *put_word(u8 *at, u32 word)
@@ -34,14 +38,14 @@ static u8 *put_word(u8 *at, u32 word)
 static u8 *put_segment(struct fuzz *fuzz, u8 *at)
 {
 	u8 choice = fuzz_byte(fuzz);
-	const struct memory_mr *mr = choice & 1 ? some_region(fuzz, choice >> 4) : NULL;
+	const struct fuzz_region *region = choice & 1 ? some_region(fuzz, choice >> 4) : NULL;
 	u32 length = lengths[(choice >> 1) % ARRAY_SIZE(lengths)];
 
-	if (mr && choice & 8)
-		length = mr->length;
-	at = put_word(at, mr ? mr->key : fuzz_byte(fuzz));
+	if (region && choice & 8)
+		length = region->length;
+	at = put_word(at, region ? region->key : fuzz_byte(fuzz));
 	at = put_word(at, length);
-	put_unaligned_be64(mr ? mr->iova : fuzz_byte(fuzz), at);
+	put_unaligned_be64(region ? region->iova : fuzz_byte(fuzz), at);
 	return at + 8;
 }
 
@@ -162,7 +166,7 @@ static void deliver(struct fuzz *fuzz, struct ib_qp *ib, u32 length, u32 invalid
 void fuzz_message(struct fuzz *fuzz, enum pair_side from)
 {
 	struct memory_device *device = pair_device(fuzz->pair, from);
-	const struct memory_mr *mr = NULL;
+	const struct fuzz_region *region = NULL;
 	struct ib_qp *qp = NULL;
 	u32 length = encode(fuzz, device);
 	u8 invalidate = fuzz_byte(fuzz);
@@ -175,7 +179,7 @@ void fuzz_message(struct fuzz *fuzz, enum pair_side from)
 		return;
 	if (invalidate & 1) {
 		note_regions(fuzz, pair_device(fuzz->pair, !from));
-		mr = some_region(fuzz, invalidate >> 1);
+		region = some_region(fuzz, invalidate >> 1);
 	}
-	deliver(fuzz, qp, length, mr ? mr->key : 0);
+	deliver(fuzz, qp, length, region ? region->key : 0);
 }
