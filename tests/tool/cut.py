@@ -7,7 +7,7 @@
 Packets of RDMA Reads and Writes keep only their headers over RoCE; messages stay whole. The file has
 no data of the capturing machine. The setup of the connection is changed as if the
 RPC were its first one, so that no packet is missing in between: the numbers of the
-first packets that the CM announces, or those of TCP.
+first packets that the CM announces, or those of TCP and of the messages of iWARP.
 """
 import argparse
 import json
@@ -28,6 +28,7 @@ _ROCE, _UDP, _MOVES, _KEEP, _FIRST, _MORE = 4791, 17, range(6, 0x11), 100, (13, 
 # Where they stand in a frame; of a REQ and a REP, where the first number does
 _IP, _PEER, _OPCODE = slice(26, 30), slice(30, 34), 42
 _PSN, _ATTRIBUTE = slice(51, 54), slice(78, 80)
+_TAGGED = 0x80
 _STARTS, _UD, _NUMBERED = {0x10: 130, 0x13: 106}, 0x64, (*range(0xd), 0x16, 0x17)
 
 
@@ -117,9 +118,37 @@ def join_tcp(frames):
         yield frame
 
 
+def _units(frame, rest):
+    """Yields where the units of iWARP in a segment begin. @rest: bytes of a unit that the next segment has, by
+    source; changed."""
+    begin = 34 + (frame[46] >> 4) * 4
+    end = 14 + struct.unpack_from(">H", frame, 16)[0]
+    if frame[begin:begin + 6] == b"MPA ID":
+        return
+    at = begin + rest.get(frame[_IP], 0)
+    while at < end:
+        yield at
+        at += (struct.unpack_from(">H", frame, at)[0] + 5) // 4 * 4 + 4
+    rest[frame[_IP]] = at - end
+
+
+def number_messages(frames):
+    """Changes the numbers of the messages of iWARP so that the first one of each queue has the number 1, in both
+    directions."""
+    first, rest = {}, {}
+    for frame in frames:
+        for at in _units(frame, rest):
+            if frame[at + 2] & _TAGGED:
+                continue
+            queue, number = struct.unpack_from(">II", frame, at + 8)
+            number -= first.setdefault((frame[_IP], queue), number) - 1
+            frame = _put(frame, at + 12, ">I", number)
+        yield frame
+
+
 def join(frames):
     roce = any(frame[23] == _UDP for frame in frames)
-    return join_roce(frames) if roce else join_tcp(frames)
+    return join_roce(frames) if roce else number_messages(join_tcp(frames))
 
 
 def main(capture, xid, out):

@@ -199,8 +199,8 @@ class Iwarp:
     def fpdu(body):
         return struct.pack(">H", len(body)) + body + bytes(-(len(body) + 2) % 4 + 4)
 
-    def untagged(self, opcode, queue, word, data):
-        number = self.number[queue] = self.number.get(queue, 0) + 1
+    def untagged(self, source, opcode, queue, word, data):
+        number = self.number[source, queue] = self.number.get((source, queue), 0) + 1
         out = []
         for at in range(0, len(data) or 1, self.mtu):
             last = LAST * (at + self.mtu >= len(data))
@@ -218,7 +218,7 @@ class Iwarp:
             self.segment(source, unit)
 
     def send(self, source, message, invalidate=None):
-        self.give(source, self.untagged(3 if invalidate is None else 4, 0,
+        self.give(source, self.untagged(source, 3 if invalidate is None else 4, 0,
                                         invalidate or 0, message))
 
     def write(self, source, handle, offset, data):
@@ -233,7 +233,7 @@ class Iwarp:
 
     def read(self, source, handle, offset, data, answer=True):
         self.sink += 1
-        self.give(source, self.untagged(1, 1, 0, struct.pack(
+        self.give(source, self.untagged(source, 1, 1, 0, struct.pack(
             ">IQIIQ", self.sink, 0x5000, len(data), handle, offset)))
         if answer:
             target = SERVER if source == CLIENT else CLIENT

@@ -12,6 +12,7 @@ _TAGGED_HEADER, _UNTAGGED_HEADER = 14, 18
 _MESSAGE, _READS, _BEGINNING, _LANES = 1 << 20, 1024, 1024, 8192
 # Of a message that is numbered; and by how much the next number is greater at most
 _QUEUES, _FAR = {_READ: 1, _TERMINATE: 2}, 0x10000
+_ALL_QUEUES = (0, *_QUEUES.values())
 _LAYERS = {0: "RDMAP", 1: "DDP", 2: "MPA"}
 
 
@@ -58,6 +59,8 @@ class Iwarp:
             return left + self._units(row, common)
         if row["iwarp_mpa.key.req"] or row["iwarp_mpa.key.rep"]:
             self.lanes[lane] = False
+            for queue in _ALL_QUEUES:
+                self.numbers[lane, queue] = 0
             return [Operation(CONNECT if row["iwarp_mpa.key.req"] else ACCEPT, *common,
                               private=octets(row["iwarp_mpa.privatedata"]))]
         if flags(row["tcp.flags.reset"])[-1:] == [True]:
@@ -108,7 +111,10 @@ class Iwarp:
             return self._tagged(opcode, common, last, handle, offset, size, payload)
         at = columns.next("iwarp_ddp.mo")
         queue, msn = columns.next("iwarp_ddp.qn"), columns.next("iwarp_ddp.msn")
-        self._number(common[2], opcode, queue, msn)
+        left = self._number(common[2], opcode, queue, msn)
+        return left + self._untagged(columns, opcode, common, last, at, size, data)
+
+    def _untagged(self, columns, opcode, common, last, at, size, data):
         if opcode == _READ:
             return self._read(columns, common)
         if opcode == _TERMINATE:
@@ -124,13 +130,15 @@ class Iwarp:
 
     def _number(self, lane, opcode, queue, msn):
         """Checks and notes the number of a unit. Behind a gap tshark may take data for the beginning of a unit;
-        such data must not be numbered as one."""
+        such data must not be numbered as one. Returns what a message that is missing leaves behind."""
         if queue != _QUEUES.get(opcode, 0):
             raise ValueError("a message of another queue")
         last = self.numbers.get((lane, queue), 0)
         if (msn - last) & 0xffffffff > _FAR:
             raise ValueError("a message of another number")
+        missing = (lane, queue) in self.numbers and (msn - last) & 0xffffffff > 1
         self.numbers[lane, queue] = msn
+        return self._miss(lane) if missing else []
 
     def _begin(self, kind, common, **more):
         """Returns an operation that has no segment yet, and the operation before it if that has no end."""
