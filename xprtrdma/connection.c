@@ -401,7 +401,7 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	return conn;
 }
 
-/* Logs a failed attempt for the administrator, once until there has been a connection. */
+/* Logs a failed attempt for the administrator, unless the log says the same already: failure.c. */
 static void conn_tell_failure(const struct xprtrdma_conn *conn, int error)
 {
 	const struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
