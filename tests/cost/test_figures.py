@@ -118,6 +118,34 @@ def test_recorded_is_the_bound(recorded, value, compiler, faults):
     assert len(ledger.said["GETATTR"]) == faults
 
 
+@pytest.mark.parametrize("values, machines, faults", [
+    ((100,), 1, 0), ((104, 100), 2, 0), ((104, 104, 104, 100), 4, 0), ((104,) * 4, 4, 1)])
+def test_more_rounds_of_what_is_above_its_limit(recorded, values, machines, faults):
+    recorded.write_text(recorded.read_text() + "READ  misses  7\n", encoding="ascii")
+    figures, asked = Figures(), []
+
+    def count(operations):
+        asked.append(operations)
+        for operation, name, value in (("GETATTR", "misses", values[len(asked) - 1]),
+                                       ("GETATTR", "locked", 10), ("READ", "misses", 7)):
+            if operation in operations:
+                figures.note(("counts", "x", operation, name), "ours", value)
+        return True
+
+    assert goals.Recorded().measure(count, figures, "gcc-1")
+    assert asked == [["GETATTR", "READ"]] + [["GETATTR"]] * (machines - 1)
+    ledger = Ledger()
+    goals.Recorded().judge(ledger, figures, "gcc-1")
+    assert len(ledger.said["GETATTR"]) == faults
+
+
+def test_machine_that_fails_is_the_last(recorded):
+    assert recorded.exists()
+    asked = []
+    assert not goals.Recorded().measure(asked.append, Figures(), "gcc-1")
+    assert len(asked) == 1
+
+
 def test_one_round_is_as_recorded(recorded):
     assert recorded.exists()
     figures, ledger = misses(130.0), Ledger()
