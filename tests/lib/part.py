@@ -4,7 +4,8 @@
 
 	part.py NAME COMMAND...
 
-The command writes its verdict to a file (ledger.py); its output goes to build/test/NAME/log.
+The command writes its verdict to a file (ledger.py); its output goes to build/test/NAME/log, with
+the time that it took.
 A command without a verdict, or with an exit status that contradicts the verdict, is a failure.
 """
 import os
@@ -53,9 +54,13 @@ def run(command, folder):
         # pylint: disable=consider-using-with
         child = subprocess.Popen(command, cwd=ledger.TOP, env=env, stdin=subprocess.DEVNULL,
                                  stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
-    CHILDREN.add(child)
-    status = child.wait()
-    CHILDREN.discard(child)
+        CHILDREN.add(child)
+        begin = time.monotonic()
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = status = os.waitstatus_to_exitcode(status)
+        CHILDREN.discard(child)
+        output.write(f"part: {time.monotonic() - begin:.0f} s, of processors "
+                     f"{used.ru_utime + used.ru_stime:.0f} s\n")
     return ledger.load(folder / "verdict", number), status
 
 
