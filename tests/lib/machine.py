@@ -23,12 +23,23 @@ def engine(kernel):
     return "uml" if kernel.startswith("um") else "qemu"
 
 
+# tests/meson.build says so to each part, since it has built what they need.
+BUILT = bool(os.environ.get("RPCRDMA_BUILT"))
+
+
 def vm(*options, command=()):
     """Returns the command line of scripts/vm. With RPCRDMA_GCOV, scripts/coverage says where machines have to
     leave the counters of gcov."""
     gcov = os.environ.get("RPCRDMA_GCOV")
     counters = ["--gcov", gcov] if gcov else []
-    return [VM, *options, *counters, *(["--", *command] if command else [])]
+    return [VM, *options, *["--no-build"] * BUILT, *counters,
+            *(["--", *command] if command else [])]
+
+
+def build(*options):
+    """Builds the modules for a machine with these options of scripts/vm, unless meson has. Returns True if they
+    are there."""
+    return BUILT or succeeds([VM, *options, "--build-only"])
 
 
 def make(*arguments):
