@@ -2,7 +2,6 @@
 """Prepares what goes into a guest's /lib/modules/<release>: our modules where
 an installation puts them, and an index of all modules. depmod is run here
 because it is slow in a guest."""
-import os
 import pathlib
 import shutil
 import subprocess
@@ -11,6 +10,9 @@ from plan import PlanError
 
 OURS = ("xprtrdma.ko", "svcrdma.ko")
 PROVIDER = ("rdma_memory.ko",)
+# What a guest may load of a distribution's drivers. depmod reads every file that it finds, and the
+# other drivers are three quarters of them.
+DRIVERS = ("block", "char", "crypto", "infiniband", "md", "net", "s390", "virtio")
 INDEX_SOURCES = ("modules.builtin", "modules.builtin.modinfo", "modules.order")
 
 
@@ -27,6 +29,19 @@ def _copy_built(plan, tree):
     for module in (plan.kernel.modules / "modules").glob("*.ko"):
         shutil.copy(module, tree / "kernel")
     return plan.kernel.modules
+
+
+def _link_installed(installed, tree):
+    """Links the folders of a distribution's modules of which a guest may need any. Returns the folder with the
+    sources of the index."""
+    (tree / "kernel/drivers").mkdir(parents=True)
+    for folder in (installed / "kernel").iterdir():
+        if folder.name not in ("drivers", "sound"):
+            (tree / "kernel" / folder.name).symlink_to(folder)
+    for name in DRIVERS:
+        if (installed / "kernel/drivers" / name).exists():
+            (tree / "kernel/drivers" / name).symlink_to(installed / "kernel/drivers" / name)
+    return installed
 
 
 def _copy_stripped(module, target):
@@ -62,8 +77,7 @@ def prepare(plan, role, node_dir):
     if plan.kernel.modules:
         source = _copy_built(plan, tree)
     else:
-        source = installed
-        os.symlink(installed / "kernel", tree / "kernel")
+        source = _link_installed(installed, tree)
     for name in INDEX_SOURCES:
         if (source / name).exists():
             shutil.copy(source / name, tree)
@@ -73,6 +87,6 @@ def prepare(plan, role, node_dir):
                    check=True, stderr=subprocess.DEVNULL)
     # A guest sees these files, and its own /lib/modules among them.
     if not plan.kernel.modules and local:
-        (tree / "kernel").unlink()
+        shutil.rmtree(tree / "kernel")
     tree.rename(node_dir / "modules")
     shutil.rmtree(root)
