@@ -77,7 +77,7 @@ test-all: packages
 
 # Of what is fast
 conformance: packages
-	@scripts/test unit kunit-client kunit-server kunit-memory ours-um peer-rxe conformance
+	@scripts/test unit kunit kunit-memory ours-um peer-rxe peer-again conformance
 
 bench: packages
 	@scripts/bench

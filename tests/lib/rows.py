@@ -63,7 +63,7 @@ LIGHT = "--engine uml --kernel um-light"
 # On stock kernels and on x86's debug kernel, two processors run our code.
 ROWS = (
     Row("quick-mount", 30, "tiny", f"{LIGHT} --vers 4.2", "quick", checks=("tree", "verify")),
-    Row("ours-6.12", 170, "small", "--kernel 6.12 --smp 2 --vers 4.2", checks=(*BRIEF, "kill")),
+    Row("ours-6.12", 170, "small", "--kernel 6.12 --smp 2 --vers 4.2", checks=(*BRIEF, "kill", "statistics")),
     Row("ours-7.3", 210, "small", "--kernel 7.3 --fs ext4 --smp 2 --vers 4.2",
         checks=(*BRIEF, "direct")),
     Row("ours-6.1", 110, "small", "--kernel 6.1 --fs xfs --vers 4.2", checks=BRIEF),
