@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The pages about faults of others: each has the same parts, is in the table, and has its patch. A
-page that says it has no recipe shows no command."""
+page that says it has no recipe shows no command, and in-tree.rst names no scenario that is one."""
 import re
 
 import pytest
 
+import derived
 from documents import TOP, Document
 
 FOLDER = TOP / "Documentation/upstream"
@@ -12,7 +13,11 @@ PATCHES = TOP / "tests/kernel/patches"
 PARTS = ["What happens", "Who is hurt", "Since when", "Which requirement is missed",
          "How to see it with this project", "The fix"]
 STATE = re.compile(r"not sent|sent|mended in \d[\d.]*\d")
+NO_RECIPE = re.compile(r"^No recipe is given here(?: for (.*?))?, because", re.M | re.S)
+NUMBER = re.compile(r"\b8166-\d+\b")
+SCENARIOS = {scenario.name for scenario in derived.Tests().scenarios()}
 INDEX = (FOLDER / "index.rst").read_text("utf-8")
+IN_TREE = Document(TOP / "Documentation/in-tree.rst")
 PAGES = [Document(path) for path in sorted(FOLDER.glob("*.rst")) if path.name != "index.rst"]
 EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path.stem)
 
@@ -49,6 +54,37 @@ def _named(page):
     return re.findall(r"``([\w./-]+\.patch)``", dict(_parts(page))["The fix"])
 
 
+def _how(page):
+    return dict(_parts(page))["How to see it with this project"]
+
+
+def _withheld(page):
+    """Returns the requirements for which a page has no recipe: those that it names there, or all."""
+    none = NO_RECIPE.search(_how(page))
+    if not none:
+        return set()
+    return set(NUMBER.findall(none[1] or dict(_parts(page))["Which requirement is missed"]))
+
+
+def _shown(document):
+    """Returns the scenarios that a document names, or runs in a command."""
+    commands = [command.split("tests/guest/peer ")[1] for command in document.commands()
+                if "tests/guest/peer " in command]
+    return SCENARIOS & {word for text in (*commands, *document.literals()) for word in text.split()}
+
+
+def _in_tree():
+    """Returns [(scenarios, requirements, text)] of the tables of in-tree.rst. A cell goes on after a comma."""
+    rows = []
+    tables = re.findall(r"^scenario .*\n=.*\n((?:[^=].*\n)+)=", IN_TREE.text, re.M)
+    for line in "".join(tables).splitlines():
+        cells = [cell.strip() for cell in (line[:24], line[24:40], line[40:])]
+        if cells[0] and not (rows and rows[-1][0].endswith(",")):
+            rows.append(["", "", ""])
+        rows[-1] = [f"{old} {new}".strip() for old, new in zip(rows[-1], cells)]
+    return rows
+
+
 @EACH_PAGE
 def test_parts(page):
     assert [heading for heading, _ in _parts(page)] == PARTS
@@ -58,11 +94,29 @@ def test_parts(page):
 @EACH_PAGE
 def test_recipe(page):
     """A page shows a command, says why there is none, or both, if it has several faults."""
-    text = dict(_parts(page))["How to see it with this project"]
-    none = re.search(r"^No recipe is given here( for [\w-]+)?, because", text, re.M)
+    text = _how(page)
+    none = NO_RECIPE.search(text)
     assert none or "::" in text
+    assert bool(none) == ("No recipe" in text)
     if none and not none[1]:
         assert "::" not in text
+    elif none:
+        assert _withheld(page)
+
+
+def test_in_tree():
+    """Where a page has no recipe for a requirement, in-tree.rst names that page and no scenario, except for what
+    another fault of the same requirement has on a page."""
+    withheld = {page.path.name: _withheld(page) for page in PAGES}
+    shown = set().union(*map(_shown, PAGES))
+    for names, numbers, text in _in_tree():
+        hidden = set(NUMBER.findall(numbers))
+        if names == "(not named here)":
+            assert hidden and hidden <= withheld[re.search(r"upstream/([\w.-]+)", text)[1]]
+        elif hidden & set().union(*withheld.values()):
+            assert not [name for name in names.split(", ") if name not in shown]
+    assert sum(row[0] == "(not named here)" for row in _in_tree()) > 5
+    assert len(_in_tree()) > 20
 
 
 def test_number():
