@@ -85,6 +85,12 @@ def _in_tree():
     return rows
 
 
+def _of_in_tree():
+    """Returns the scenarios that in-tree.rst names."""
+    names = {name for names, *_ in _in_tree() for name in names.split(", ")} - {"(not named here)"}
+    return names | _shown(IN_TREE)
+
+
 @EACH_PAGE
 def test_parts(page):
     assert [heading for heading, _ in _parts(page)] == PARTS
@@ -117,6 +123,14 @@ def test_in_tree():
             assert not [name for name in names.split(", ") if name not in shown]
     assert sum(row[0] == "(not named here)" for row in _in_tree()) > 5
     assert len(_in_tree()) > 20
+
+
+def test_with_others():
+    """Only scenarios that in-tree.rst and the pages name run against modules that are not ours."""
+    source = (TOP / "tests/peer/ours.cc").read_text("utf-8")
+    run = re.findall(r'"([\w-]+)"', re.search(r"with_others\[\] = \{(.*?)\};", source, re.S)[1])
+    assert run == sorted(_of_in_tree().union(*map(_shown, PAGES)))
+    assert set(run) <= SCENARIOS
 
 
 def test_number():

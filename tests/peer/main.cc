@@ -5,7 +5,8 @@
  *	rdma-peer [--server ADDRESS] replies | figures | connections N
  *
  * Runs the scenarios whose names begin with one of the NAMEs, or all. A line for
- * each, PASS, FAIL or SKIP; scripts/peer counts them.
+ * each, PASS, FAIL or SKIP; scripts/peer counts them. Against modules that are not
+ * ours only those run that Documentation/in-tree.rst and its pages name.
  */
 #include <csignal>
 #include <cstdio>
@@ -16,6 +17,7 @@
 
 #include "failure.hh"
 #include "hostile/hostile.hh"
+#include "ours.hh"
 #include "scenario.hh"
 #include "nfs/session.hh"
 #include "wire/trace.hh"
@@ -72,6 +74,7 @@ bool run(const Scenario &scenario, bool show)
 {
 	trace_start(show, true);
 	try {
+		expect_ours(scenario.side, scenario.name);
 		scenario.run();
 		if (scenario.known)
 			fail("passes, but is said not to: ", scenario.known);

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * SUNRPC encodes a call again. RPCSEC_GSS then frees the pages that hold the sealed call (krb5p),
- * or writes another sequence number over it (krb5i); the call is a Position Zero Read chunk. The
- * server of these scenarios has not answered and reads that chunk again and again, until its
- * connection ends: each Read has to give what the first one gave, or to fail. RFC 8166 sections
- * 4.4.1 and 8.1.3.
- *
- * A Read behind the end of a chunk's life gives zeros, if the kernel runs with init_on_free=1.
+ * What a server reads of a call is the same each time, or the Read fails: RFC 8166 sections 4.4.1
+ * and 8.1.3. Memory that was given back has zeros, if the kernel runs with init_on_free=1.
  */
 #include <sched.h>
 #include <sys/stat.h>
@@ -69,10 +64,7 @@ struct Manner {
 	bool old_answers; /* on the next connection, to the XIDs of the last */
 };
 
-/*
- * The window is 1, and one call gets no answer for a while: calls wait, encoded, and go out
- * in the same instant. So their timers strike in the same instant, too.
- */
+/* The window is 1, and one call gets no answer for a while: calls wait, and go out together. */
 enum Gate { OPEN, CLOSING, SHUT, OPENING };
 
 /* This thread goes before all others. */
