@@ -9,8 +9,8 @@
  * content of the pages to the file. rxe places packets in order. So the last byte that a call's
  * Reads bring is set to SVCRDMA_READ_SENTINEL before the Reads. If the byte has changed, all data
  * is here. If it has not, the data may have the same byte in that place: the byte is read once
- * more, and this verifying Read is flushed if the earlier Reads have failed. A Write of no bytes
- * would show that as well, but rxe's responder may then fail Reads that are repeated
+ * more, and this verifying Read is flushed if the earlier Reads have failed. Another request behind
+ * the Reads would show that as well, but rxe has a fault there
  * (Documentation/upstream/rxe-empty-request.rst).
  *
  * read_chunks.c calls svcrdma_rxe_set_sentinel() before it makes a call's Reads, and

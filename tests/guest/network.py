@@ -33,7 +33,7 @@ IDLE = 30           # seconds without a call of the mounts, before the client's 
 SILENT = 120        # seconds in which our server finds that out
 LIMIT = 600         # seconds beyond which an operation hangs
 LINK = f"""rdma link show {os.environ["PROVIDER"]}0/1 | sed -n 's/.* netdev \\([^ ]*\\).*/\\1/p'"""
-# Once for each boot, before the mounts: rxe does not restore the queue pair of the CM after an error.
+# Once for each boot, before the mounts, so that no mount sees the change (upstream/rxe-send-error.rst)
 PREPARED = (f"tc qdisc show dev $({LINK}) | grep -q netem || "
             f"{{ modprobe -q sch_netem; tc qdisc replace dev $({LINK}) root netem limit 100000; }}")
 HEALED = f"tc qdisc change dev $({LINK}) root netem limit 100000"
