@@ -133,6 +133,13 @@ def test_with_others():
     assert set(run) <= SCENARIOS
 
 
+@EACH_PAGE
+def test_kernels(page):
+    """Each page says of the three kernels that were read whether they have the fault."""
+    since = dict(_parts(page))["Since when"]
+    assert not [kernel for kernel in ("6.1.176", "6.12.117", "7.3.4") if kernel not in since]
+
+
 def test_number():
     assert len(PAGES) > 30
 
