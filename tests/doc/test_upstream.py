@@ -6,6 +6,7 @@ import re
 import pytest
 
 import derived
+import rows
 from documents import TOP, Document
 
 FOLDER = TOP / "Documentation/upstream"
@@ -108,6 +109,16 @@ def test_recipe(page):
         assert "::" not in text
     elif none:
         assert _withheld(page)
+
+
+@EACH_PAGE
+def test_rows(page):
+    """A row of the matrix that a page runs has the checks that the page names with it."""
+    checks = re.findall(r"\bcheck\s+``([\w-]+)``", _how(page))
+    for command in page.commands():
+        if command.startswith("scripts/matrix "):
+            row = rows.BY_NAME[command.split()[1]]
+            assert all(row.wants(f"4.2 {check}") for check in checks)
 
 
 def test_in_tree():
