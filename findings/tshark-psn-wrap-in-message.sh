@@ -33,7 +33,7 @@ trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder/archives/partial" "$folder/root"
 : > "$folder/status"
 
-# With no package installed, so to say, all that tshark needs is fetched.
+# apt-get is shown a system without packages, so it fetches all that tshark needs.
 apt-get -qq -o Dir::State::status="$folder/status" -o Dir::Cache::archives="$folder/archives" \
 	-o Debug::NoLocking=true --no-install-recommends --download-only --yes \
 	install "tshark=$version" > "$folder/log" 2>&1 || { cat "$folder/log"; exit 2; }

@@ -14,7 +14,8 @@
 # message is missing.
 #
 # It needs Debian 12, apt-get with lists of packages, dpkg and python3, and changes nothing
-# outside of a temporary folder. Status 0: it is so; 1: it is not so any more.
+# outside of a temporary folder. Status 0: it is so; 1: it is not so any more; 2: the package could
+# not be had.
 case ${1-} in
 '') ;;
 --help) exec sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0" ;;
@@ -31,7 +32,7 @@ trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder/archives/partial" "$folder/root"
 : > "$folder/status"
 
-# With no package installed, so to say, all that tshark needs is fetched.
+# apt-get is shown a system without packages, so it fetches all that tshark needs.
 apt-get -qq -o Dir::State::status="$folder/status" -o Dir::Cache::archives="$folder/archives" \
 	-o Debug::NoLocking=true --no-install-recommends --download-only --yes \
 	install "tshark=$version" > "$folder/log" 2>&1 || { cat "$folder/log"; exit 2; }
@@ -87,10 +88,12 @@ with open(sys.argv[1], "wb") as out:
     segment(out, CLIENT, 0x18, unit(True, len(header), call))
 PYTHON
 
-# Its own loader and libraries: those of the machine may be others.
+# Its own loader and libraries: those of the machine may be others. A variable for those who mend
+# dissectors is taken away.
 root=$folder/root
 run() {
-	env WIRESHARK_CONFIG_DIR="$folder/none" WIRESHARK_DATA_DIR="$root/usr/share/wireshark" \
+	env -u WIRESHARK_ABORT_ON_DISSECTOR_BUG \
+		WIRESHARK_CONFIG_DIR="$folder/none" WIRESHARK_DATA_DIR="$root/usr/share/wireshark" \
 		"$root/lib64/ld-linux-x86-64.so.2" --library-path \
 		"$root/lib/x86_64-linux-gnu:$root/usr/lib/x86_64-linux-gnu" \
 		"$root/usr/bin/tshark" "$@" 2>"$folder/errors"
