@@ -8,7 +8,6 @@ import os
 import pathlib
 import re
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,7 +23,6 @@ import accept_data  # noqa: E402
 import accept_limits  # noqa: E402
 import accept_mount  # noqa: E402
 import accept_report  # noqa: E402
-import accept_server  # noqa: E402
 import accept_speed  # noqa: E402
 import accept_turns  # noqa: E402
 from problem import Problem  # noqa: E402
@@ -208,60 +206,6 @@ def test_compare_refused(empty, monkeypatch, how, said):
 
 
 _ENTRY = {"value": 10.0, "processor_us": 3.0, "interrupts": 1.5, "rounds": [9.0, 10.0, 11.0]}
-_DEVICE = {"name": "rxe0", "firmware": "", "port 1": "Ethernet, 4: ACTIVE, 2.5 Gb/sec",
-           "limits": {"limits": {"max_qp_wr": 5}, "registers": True, "like": "rxe",
-                      "differs": {"max_qp_wr": {"device": 5, "table": 6}}}}
-_REPORT = {
-    "date": "2026-11-30", "kernel": "6.12", "module": "xprtrdma", "devices": [_DEVICE],
-    "versions": [
-        {"version": "4.2", "counters": {"calls_inline": 7, "reconnects": 3},
-         "steps": [{"step": "files", "done": "44 files"}, {"step": "offsets", "failed": "a byte is wrong"},
-                   {"step": "callback", "left_out": "callback: none"}]},
-        {"version": "3", "left_out": "mount with vers=3: refused"}],
-    "turns": [{"name": "read 4 KiB, one at a time", "unit": "µs", "xprtrdma": _ENTRY,
-               "rpcrdma": _ENTRY | {"value": 12.0, "processor_us": 6.0, "interrupts": 0}},
-              {"name": "write", "unit": "µs", "xprtrdma": {}, "rpcrdma": _ENTRY}],
-    "server": {"kernel": "6.1", "module": "svcrdma", "devices": [],
-               "counters": {"bytes_read": 5, "errors_sent_vers": 2}}}
-_TEXT = """rpcrdma accept: 2026-11-30, Linux 6.12, client module xprtrdma
-  name rxe0, port 1 Ethernet, 4: ACTIVE, 2.5 Gb/sec
-    limits: max_qp_wr 5
-    devices.rst has for rxe: max_qp_wr 6
-
-NFS 4.2
-  ok     44 files
-  FAILED a byte is wrong
-  -      callback: none
-  calls: 7 in messages alone, 0 with a Read chunk, 0 with a Write chunk, 0 with a Reply chunk, 0 as a Long call, \
-0 with a reply that was read; 0 callbacks
-  regions: 0 registered, 0 invalidated by the server; 3 reconnects, 0 bad messages
-
-NFS 3
-  not tried: mount with vers=3: refused
-
-Speed with each client module, in turns (the middle of three rounds; in brackets their difference)
-                                           xprtrdma          in-tree  processor and interrupts, xprtrdma / in-tree
-  read 4 KiB, one at a time  µs          10.0 (20 %)       12.0 (17 %)    0.50      -
-  write                      fio could not do it
-
-Server: Linux 6.1, module svcrdma
-  the server has counted 5 bytes by RDMA Read, 0 by RDMA Write, 2 errors sent, 0 bad messages
-
-FAILED: 1 of 3 steps
-"""
-
-
-def test_report(capsys):
-    accept_report.say(_REPORT)
-    assert capsys.readouterr().out == _TEXT.replace("\\\n", "")
-
-
-def test_report_of_server(capsys):
-    accept_report.say({"date": "2026-11-30", "kernel": "6.1", "module": "svcrdma", "devices": [_DEVICE],
-                       "counters": {"bytes_written": 5}})
-    out = capsys.readouterr().out.splitlines()
-    assert out[0] == "rpcrdma accept: 2026-11-30, Linux 6.1, server module svcrdma"
-    assert out[-1].startswith("  the server has counted 0 bytes by RDMA Read, 5 by RDMA Write")
 
 
 def _turns(empty, monkeypatch, refuses=None):
@@ -449,7 +393,11 @@ def _accept(empty, monkeypatch, *arguments):
 
 
 def test_rdma(empty, monkeypatch):
+    empty.put("sys/module/xprtrdma/version", "0.2\n")
+    empty.put("sys/kernel/debug/xprtrdma/connections",
+              "connection 1\nside client\npeer 10.9.0.1:20049\ndevice rxe0\n\n")
     status, report, text = _accept(_client(empty, monkeypatch), monkeypatch)
+    assert (report["module"], report["versions"][0]["connections"]) == ("xprtrdma 0.2", [{"device": "rxe0"}])
     assert (status, [step.get("failed") for step in report["versions"][0]["steps"]]) == (0, [None] * 4)
     assert text.endswith("all steps passed with 1 of 1 versions\n")
     assert (empty.path / "umounts").read_text("utf-8").count("\n") == 2
@@ -593,34 +541,6 @@ def test_no_names_of_options():
 def test_names(empty, monkeypatch):
     _client(empty, monkeypatch, mount="echo no fs.example:/scratch >&2; exit 32")
     assert "no fs.example:/scratch" in _accept(empty, monkeypatch, "fs.example:/scratch", "--names")[2]
-
-
-def _remote(text):
-    remote = object.__new__(accept_server.Remote)
-    remote.process = subprocess.Popen(["sh", "-c", f"cat >/dev/null; printf '{text}'"], text=True, errors="replace",
-                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    return remote.close()
-
-
-@pytest.mark.parametrize("text", ("", "no", "5", "[1]", '{"kernel": 1}', "\\377\\000"))
-def test_no_report(capsys, text):
-    """A server that sends none, or anything else: one line, and the report of the client stays."""
-    server = _remote(text)
-    assert "no report" in server["left_out"]
-    accept_report.say(_REPORT | {"server": server})
-    assert "Server: the server has sent no report" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("server", ({"kernel": 1, "module": 2, "devices": 3, "counters": 4},
-                                    {"kernel": 1, "module": 2, "devices": [{"a": 1}], "counters": {}}))
-def test_odd_report(capsys, server):
-    accept_report.say(_REPORT | {"server": server})
-    assert "its report cannot be read" in capsys.readouterr().out
-
-
-def test_terminal():
-    server = _remote('{"kernel": "6.1\\\\u001b]0;x", "module": null, "devices": [], "counters": {}}')
-    assert server["kernel"] == "6.1?]0;x"
 
 
 def test_undone(empty, monkeypatch):

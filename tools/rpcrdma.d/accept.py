@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
-"""rpcrdma accept: a trial of a client, a server and the devices between them, for who has real ones.
+"""rpcrdma accept: a trial of a client, a server and the devices between them, for those who have real ones.
 
 It mounts an export over RDMA in a temporary folder, makes a folder there, writes and reads in it,
 looks at every byte, and removes the folder and the mount. It changes nothing else.
 
-accept_mount has the mount, accept_data the steps, accept_limits what devices say, accept_speed and
-accept_turns what is measured, accept_server the other side, and accept_report the text.
+accept_mount has the mount, accept_data the steps, accept_machine and accept_limits what machine and devices
+say, accept_speed and accept_turns what is measured, accept_server the other side, and accept_report the text.
 """
 import json
 import os
@@ -16,7 +16,7 @@ import signal
 import time
 
 import accept_data
-import accept_limits
+import accept_machine
 import accept_mount
 import accept_report
 import accept_server
@@ -56,20 +56,7 @@ def arguments(parser):
 
 
 def _module():
-    return next((name for name in ("xprtrdma", host.IN_TREE) if host.is_loaded(name)), None)
-
-
-def _devices():
-    found = []
-    for name in host.names("/sys/class/infiniband"):
-        folder = f"/sys/class/infiniband/{name}"
-        entry = {"name": name, "firmware": host.read(f"{folder}/fw_ver").strip(),
-                 "board": host.read(f"{folder}/board_id").strip()}
-        for port in host.names(f"{folder}/ports"):
-            entry[f"port {port}"] = ", ".join(
-                host.read(f"{folder}/ports/{port}/{what}").strip() for what in ("link_layer", "state", "rate"))
-        found.append(entry | {"limits": accept_limits.look(name)})
-    return found
+    return accept_machine.module("xprtrdma", host.IN_TREE)
 
 
 def _counters():
@@ -146,6 +133,7 @@ def _steps_of(options, mount, version, entry):
     if version.startswith("4") and not mount.hangs:
         entry["steps"].append(_recall(options, mount, folder))
     entry["steps"].append(_connection(mount))
+    entry["connections"] = accept_machine.connections(mount.address()[0])
     if not mount.hangs:
         entry["steps"].append(accept_mount.reconnect(mount))
     if options.reset and not mount.hangs:
@@ -285,11 +273,11 @@ def run(options):
     _check(options)
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, _interrupted)
-    report = {"date": time.strftime("%Y-%m-%d"), "kernel": platform.release(), "module": None}
+    report = accept_machine.about() | {"module": None, "devices": accept_machine.devices()}
     if options.serve:
-        _tell(options, report | accept_server.serve(options, _devices()))
+        _tell(options, report | accept_server.serve(options))
         return 0
-    report |= {"devices": _devices(), "versions": []}
+    report["versions"] = []
     _try(options, report)
     _tell(options, report)
     if not any("steps" in entry for entry in report["versions"]):

@@ -10,6 +10,8 @@ from addresses import resolved
 _SHAPES = {"inline": "in messages alone", "read": "with a Read chunk", "write": "with a Write chunk",
            "reply_chunk": "with a Reply chunk", "long": "as a Long call", "exposed": "with a reply that was read"}
 
+_FLAGS = {"remote_invalidation": "remote invalidation", "reliable_reply": "exposed replies"}
+
 
 def _without(value, names):
     """The same, with words in the place of names"""
@@ -47,6 +49,16 @@ def failures(report):
             for step in entry.get("steps", ()) if "failed" in step]
 
 
+def _described(connection):
+    """A connection of the client in words, as far as the kernel tells it"""
+    get = connection.get
+    words = [f"{connection['device']} port {get('port', '?')}",
+             f"messages of {get('inline_send', '?')} and {get('inline_receive', '?')} bytes",
+             f"{get('credits_granted', '?')} credits, of which {get('credits_highest', '?')} were in use at most",
+             *(words for flag, words in _FLAGS.items() if get(flag))]
+    return ", ".join(words)
+
+
 def _say_version(entry):
     print(f"\n{_title(entry)}")
     if "left_out" in entry:
@@ -55,6 +67,8 @@ def _say_version(entry):
     for step in entry["steps"]:
         word = "FAILED" if "failed" in step else "ok" if "done" in step else "-"
         print(f"  {word:6} {step.get('failed') or step.get('done') or step['left_out']}")
+    for connection in entry.get("connections", ()):
+        print("  connection: " + _described(connection))
     counters = entry.get("counters")
     if counters:
         ways = ", ".join(f"{counters.get('calls_' + shape, 0)} {words}" for shape, words in _SHAPES.items())
@@ -101,7 +115,8 @@ def _say_server(report):
     if server and "left_out" in server:
         print(f"\nServer: {server['left_out']}")
     elif server:
-        print(f"\nServer: Linux {server['kernel']}, module {server['module']}")
+        print(f"\nServer: module {server['module']}")
+        print(f"  {_machine(server)}")
         _say_devices(server["devices"])
         report = server
     counters = report.get("counters")
@@ -110,6 +125,14 @@ def _say_server(report):
               f"{counters.get('bytes_written', 0)} by RDMA Write, "
               f"{counters.get('errors_sent_vers', 0) + counters.get('errors_sent_chunk', 0)} errors sent, "
               f"{counters.get('bad_messages', 0)} bad messages")
+
+
+def _machine(report):
+    """The kernel of a machine, and what is below it, as far as the report has it"""
+    words = (("system", "of {}"), ("machine_type", "{}"), ("page_size", "pages of {} bytes"),
+             ("processors", "{} processors"))
+    return ", ".join([f"Linux {report['kernel']}", *(text.format(report[name]) for name, text in words
+                                                     if report.get(name))])
 
 
 def _say_devices(devices):
@@ -121,7 +144,8 @@ def _say_devices(devices):
 
 def say(report):
     side = "client" if "versions" in report else "server"
-    print(f"rpcrdma accept: {report['date']}, Linux {report['kernel']}, {side} module {report['module']}")
+    print(f"rpcrdma accept: {report['date']}, {side} module {report['module']}")
+    print(f"  {_machine(report)}")
     if "export" in report:
         print(f"  {report['export']} from {report['machine']}, {report['options']}")
     _say_devices(report["devices"])

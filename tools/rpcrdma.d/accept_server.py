@@ -16,6 +16,7 @@ import tempfile
 import threading
 import uuid
 
+import accept_machine
 import accept_mount
 import blocks
 import host
@@ -132,7 +133,7 @@ def _export(options, client, folder):
         _take_away(folder, exported)
 
 
-def serve(options, devices):
+def serve(options):
     """Exports a scratch folder to one client until it is told to stop. Returns what a report has of this side."""
     client = _client(options.serve)
     _look()
@@ -149,8 +150,7 @@ def serve(options, devices):
         _export(options, client, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    module = next((name for name in ("svcrdma", host.IN_TREE) if host.is_loaded(name)), None)
-    return {"module": module, "devices": devices, "counters": since("svcrdma", before)}
+    return {"module": accept_machine.module("svcrdma", host.IN_TREE), "counters": since("svcrdma", before)}
 
 
 def _own_address(server, proto):

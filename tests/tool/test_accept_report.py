@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The report of rpcrdma accept: what it has of the machines, and its text, also of what another machine has sent."""
+import subprocess
+import sys
+
+import pytest
+
+from run import TOP
+
+sys.path.insert(0, str(TOP / "tools/rpcrdma.d"))
+# pylint: disable=wrong-import-position
+import accept_machine  # noqa: E402
+import accept_report  # noqa: E402
+import accept_server  # noqa: E402
+
+_ENTRY = {"value": 10.0, "processor_us": 3.0, "interrupts": 1.5, "rounds": [9.0, 10.0, 11.0]}
+_DEVICE = {"name": "rxe0", "firmware": "", "port 1": "Ethernet, 4: ACTIVE, 2.5 Gb/sec",
+           "limits": {"limits": {"max_qp_wr": 5}, "registers": True, "like": "rxe",
+                      "differs": {"max_qp_wr": {"device": 5, "table": 6}}}}
+_CONNECTION = {"device": "rxe0", "port": 1, "inline_send": 5120, "inline_receive": 4096, "credits_granted": 64,
+               "credits_highest": 17, "remote_invalidation": True, "reliable_reply": True}
+_REPORT = {
+    "date": "2026-11-30", "kernel": "6.12", "system": "Debian 13", "machine_type": "x86_64", "page_size": 4096,
+    "processors": 8, "module": "xprtrdma 0.2", "devices": [_DEVICE],
+    "versions": [
+        {"version": "4.2", "connections": [_CONNECTION, {"device": "rxe1"}],
+         "counters": {"calls_inline": 7, "reconnects": 3},
+         "steps": [{"step": "files", "done": "44 files"}, {"step": "offsets", "failed": "a byte is wrong"},
+                   {"step": "callback", "left_out": "callback: none"}]},
+        {"version": "3", "left_out": "mount with vers=3: refused"}],
+    "turns": [{"name": "read 4 KiB, one at a time", "unit": "µs", "xprtrdma": _ENTRY,
+               "rpcrdma": _ENTRY | {"value": 12.0, "processor_us": 6.0, "interrupts": 0}},
+              {"name": "write", "unit": "µs", "xprtrdma": {}, "rpcrdma": _ENTRY}],
+    "server": {"kernel": "6.1", "module": "svcrdma 0.1", "devices": [],
+               "counters": {"bytes_read": 5, "errors_sent_vers": 2}}}
+_TEXT = """rpcrdma accept: 2026-11-30, client module xprtrdma 0.2
+  Linux 6.12, of Debian 13, x86_64, pages of 4096 bytes, 8 processors
+  name rxe0, port 1 Ethernet, 4: ACTIVE, 2.5 Gb/sec
+    limits: max_qp_wr 5
+    devices.rst has for rxe: max_qp_wr 6
+
+NFS 4.2
+  ok     44 files
+  FAILED a byte is wrong
+  -      callback: none
+  connection: rxe0 port 1, messages of 5120 and 4096 bytes, 64 credits, of which 17 were in use at most, \
+remote invalidation, exposed replies
+  connection: rxe1 port ?, messages of ? and ? bytes, ? credits, of which ? were in use at most
+  calls: 7 in messages alone, 0 with a Read chunk, 0 with a Write chunk, 0 with a Reply chunk, 0 as a Long call, \
+0 with a reply that was read; 0 callbacks
+  regions: 0 registered, 0 invalidated by the server; 3 reconnects, 0 bad messages
+
+NFS 3
+  not tried: mount with vers=3: refused
+
+Speed with each client module, in turns (the middle of three rounds; in brackets their difference)
+                                           xprtrdma          in-tree  processor and interrupts, xprtrdma / in-tree
+  read 4 KiB, one at a time  µs          10.0 (20 %)       12.0 (17 %)    0.50      -
+  write                      fio could not do it
+
+Server: module svcrdma 0.1
+  Linux 6.1
+  the server has counted 5 bytes by RDMA Read, 0 by RDMA Write, 2 errors sent, 0 bad messages
+
+FAILED: 1 of 3 steps
+"""
+
+
+def test_report(capsys):
+    accept_report.say(_REPORT)
+    assert capsys.readouterr().out == _TEXT.replace("\\\n", "")
+
+
+def test_report_of_server(capsys):
+    accept_report.say({"date": "2026-11-30", "kernel": "6.1", "module": "svcrdma 0.2", "devices": [_DEVICE],
+                       "counters": {"bytes_written": 5}})
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == "rpcrdma accept: 2026-11-30, server module svcrdma 0.2"
+    assert out[-1].startswith("  the server has counted 0 bytes by RDMA Read, 5 by RDMA Write")
+
+
+def test_machine(empty):
+    """What the report has of a machine: our module with its version, the in-tree one without, and the system"""
+    empty.put("etc/os-release", 'NAME="Debian GNU/Linux"\nPRETTY_NAME="Debian GNU/Linux 13 (trixie)"\n')
+    empty.put("sys/module/rpcrdma/refcnt", "0\n")
+    with empty.here():
+        assert accept_machine.about()["system"] == "Debian GNU/Linux 13 (trixie)"
+        assert accept_machine.module("xprtrdma", "rpcrdma") == "rpcrdma"
+        empty.put("sys/module/xprtrdma/version", "0.2\n")
+        assert accept_machine.module("xprtrdma", "rpcrdma") == "xprtrdma 0.2"
+        assert accept_machine.module("svcrdma") is None
+
+
+_BLOCK = "connection {}\nside {}\npeer {}\n{}\n"
+
+
+@pytest.mark.parametrize("peer, address", (("10.9.0.1:20049", "10.9.0.1"), ("[fe80::1%2]:20049", "fe80::1%eth0")))
+def test_connections(empty, peer, address):
+    """Those of the mount, with its device; the same one is said once."""
+    empty.put("sys/class/net/eth0/ifindex", "2\n")
+    empty.put("sys/kernel/debug/xprtrdma/connections", "".join((
+        _BLOCK.format(1, "client", "10.9.0.9:20049", "device rxe9\n"), _BLOCK.format(2, "client", peer, ""),
+        _BLOCK.format(3, "client", peer, "device rxe0\nport 1\nremote_invalidation yes\nlocal 10.9.0.2:1\n"),
+        _BLOCK.format(4, "client", peer, "device rxe0\nport 1\nremote_invalidation yes\nlocal 10.9.0.2:2\n"))))
+    with empty.here():
+        assert accept_machine.connections(address) == [{"device": "rxe0", "port": 1, "remote_invalidation": True}]
+
+
+@pytest.mark.parametrize("text", (None, "connection 1\nport x\n\n", "\0\n\n"))
+def test_no_connections(empty, text):
+    """The in-tree module has no such file, and one that cannot be read is no reason to end."""
+    if text:
+        empty.put("sys/kernel/debug/xprtrdma/connections", text)
+    with empty.here():
+        assert not accept_machine.connections("10.9.0.1")
+
+
+def _remote(text):
+    remote = object.__new__(accept_server.Remote)
+    remote.process = subprocess.Popen(["sh", "-c", f"cat >/dev/null; printf '{text}'"], text=True, errors="replace",
+                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    return remote.close()
+
+
+@pytest.mark.parametrize("text", ("", "no", "5", "[1]", '{"kernel": 1}', "\\377\\000"))
+def test_no_report(capsys, text):
+    """A server that sends none, or anything else: one line, and the report of the client stays."""
+    server = _remote(text)
+    assert "no report" in server["left_out"]
+    accept_report.say(_REPORT | {"server": server})
+    assert "Server: the server has sent no report" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("server", ({"kernel": 1, "module": 2, "devices": 3, "counters": 4},
+                                    {"kernel": 1, "module": 2, "devices": [{"a": 1}], "counters": {}}))
+def test_odd_report(capsys, server):
+    accept_report.say(_REPORT | {"server": server})
+    assert "its report cannot be read" in capsys.readouterr().out
+
+
+def test_terminal():
+    server = _remote('{"kernel": "6.1\\\\u001b]0;x", "module": null, "devices": [], "counters": {}}')
+    assert server["kernel"] == "6.1?]0;x"
