@@ -88,6 +88,24 @@ def test_wrong(tmp_path, monkeypatch, step, name, function):
         step(tmp_path)
 
 
+@pytest.mark.parametrize("longest, error, made", (
+    (4095, errno.ENAMETOOLONG, 3003), (1024, errno.ENAMETOOLONG, 1003), (1000, errno.ENAMETOOLONG, None),
+    (1024, errno.EIO, None)))
+def test_long_link(tmp_path, monkeypatch, longest, error, made):
+    """XFS takes targets of 1024 bytes, which is no fault."""
+    def symlink(target, path, real=os.symlink):
+        if len(target) > longest:
+            raise OSError(error, os.strerror(error))
+        real(target, path)
+    monkeypatch.setattr(os, "symlink", symlink)
+    if made:
+        assert f"a symbolic link of {made} bytes" in accept_data.names(tmp_path)
+        return
+    with pytest.raises(OSError) as raised:
+        accept_data.names(tmp_path)
+    assert raised.value.errno == error
+
+
 def test_no_attributes(tmp_path, monkeypatch):
     def refuse(*_):
         raise OSError(errno.ENOTSUP, "no")

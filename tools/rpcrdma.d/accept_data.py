@@ -18,6 +18,8 @@ _PAGE = mmap.PAGESIZE
 SIZES = (1, 3, 4, 100, 1000, 4000, 4095, 4096, 4097, 5119, 5121, 8191, 8192, 16384, 65535, 65536, 65537, 262147,
          1 << 20, (1 << 20) + 1, (4 << 20) - 3, 4 << 20)
 _ATTRIBUTES = (1, 1000, 3000, 16000, 60000)
+# Targets of a symbolic link. XFS takes 1024 bytes at most.
+_TARGETS = ("t/" * 1500 + "end", "t/" * 500 + "end")
 _FILE = 1 << 20
 _OPERATIONS = 300
 _ENTRIES = 600
@@ -153,6 +155,19 @@ def offsets(folder):
     return f"{len(WAYS) * _OPERATIONS} reads and writes at any offset"
 
 
+def _link(path):
+    """Makes a symbolic link with the longest target that the server's file system takes, which it returns"""
+    longest, shorter = _TARGETS
+    try:
+        os.symlink(longest, path)
+        return longest
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+    os.symlink(shorter, path)
+    return shorter
+
+
 def names(folder):
     wanted = {f"{number:04d}-" + "n" * (number % 200) for number in range(_ENTRIES)}
     for name in wanted:
@@ -161,8 +176,7 @@ def names(folder):
     if seen != wanted:
         raise Wrong(f"a folder lists {len(seen)} names, of which {len(seen - wanted)} are none of its "
                     f"{len(wanted)}")
-    target = "t/" * 1500 + "end"
-    os.symlink(target, folder / "link")
+    target = _link(folder / "link")
     if os.readlink(folder / "link") != target:
         raise Wrong("a symbolic link has another target than it was given")
     os.rename(folder / "link", folder / "renamed")
