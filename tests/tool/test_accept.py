@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import sys
 import tempfile
@@ -66,7 +67,10 @@ def test_ways(tmp_path, way, monkeypatch):
 def test_steps(tmp_path, step, monkeypatch):
     """On a file system that is right, all of them pass."""
     monkeypatch.setattr(accept_data._Direct, "flags", 0)
-    assert step(tmp_path)
+    try:
+        assert step(tmp_path)
+    except accept_data.Absent as absent:
+        pytest.skip(str(absent))
 
 
 def _broken(monkeypatch, name, function):
@@ -78,8 +82,7 @@ def _broken(monkeypatch, name, function):
     (accept_data.files, "pread", lambda data: data[:-1] + bytes([data[-1] ^ 1]) if data else data),
     (accept_data.offsets, "pread", lambda data: bytes(len(data))),
     (accept_data.names, "listdir", lambda names: names[1:]),
-    (accept_data.names, "readlink", lambda target: target[:-1]),
-    (accept_data.attributes, "getxattr", lambda data: data[:-1] + b"?")))
+    (accept_data.names, "listdir", lambda names: [*names, "one more"])))
 def test_wrong(tmp_path, monkeypatch, step, name, function):
     """A file system that is not"""
     monkeypatch.setattr(accept_data._Direct, "flags", 0)
@@ -110,7 +113,58 @@ def test_no_attributes(tmp_path, monkeypatch):
     def refuse(*_):
         raise OSError(errno.ENOTSUP, "no")
     monkeypatch.setattr(os, "setxattr", refuse)
-    assert accept_data.attributes(tmp_path) == "extended attributes: not there on this mount"
+    with pytest.raises(accept_data.Absent):
+        accept_data.attributes(tmp_path)
+    assert "left_out" in accept._step(_Stuck(), "attributes", accept_data.attributes, tmp_path)
+
+
+def _made(folder, monkeypatch, largest=1 << 20):
+    """All that reread() looks for in a folder and, as another mount shows it, in a copy. The attribute of a file is
+    what is in it."""
+    def setxattr(file, _, data):
+        if len(data) > largest:
+            raise OSError(errno.ENOSPC, "no room")
+        file.write_bytes(data)
+    monkeypatch.setattr(os, "setxattr", setxattr)
+    monkeypatch.setattr(accept_data, "_attribute", lambda file: file.read_bytes())
+    for step in accept_data.names, accept_data.attributes:
+        (folder / "own" / step.__name__).mkdir(parents=True)
+        step(folder / "own" / step.__name__)
+    return folder / "own", pathlib.Path(shutil.copytree(folder / "own", folder / "other", symlinks=True))
+
+
+@pytest.mark.parametrize("largest, there", ((1 << 20, [1, 1000, 3000, 16000, 60000]), (4000, [1, 1000, 3000])))
+def test_reread(tmp_path, monkeypatch, largest, there):
+    """Attributes of a size that the server does not take are not looked for."""
+    own, other = _made(tmp_path, monkeypatch, largest)
+    assert sorted(int(file.name) for file in (own / "attributes").iterdir()) == there
+    assert accept_data.reread(own, other)
+
+
+@pytest.mark.parametrize("spoil, said", (
+    (lambda other: (other / "names/renamed").unlink(), "lists 600 names"),
+    (lambda other: ((other / "names/renamed").unlink(), os.symlink("t/", other / "names/renamed")), "another target"),
+    *((lambda other, size=size: (other / f"attributes/{size}").write_bytes(accept_data.pattern(8, 0, size)),
+       f"an extended attribute of {size} bytes: ") for size in (1000, 60000)),
+    (lambda other: (other / "attributes/1").write_bytes(b""), "0 bytes were read of 1")))
+def test_reread_wrong(tmp_path, monkeypatch, spoil, said):
+    """The other mount shows something else than what was made."""
+    own, other = _made(tmp_path, monkeypatch)
+    spoil(other)
+    with pytest.raises(accept_data.Wrong, match=said):
+        accept_data.reread(own, other)
+
+
+def test_attribute(tmp_path):
+    """All its bytes, or the kernel's error"""
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(OSError) as raised:
+        accept_data._attribute(file)
+    assert raised.value.errno in (errno.ENODATA, errno.ENOTSUP) and raised.value.filename == str(file)
+    if raised.value.errno == errno.ENODATA:
+        os.setxattr(file, "user.rpcrdma", accept_data.pattern(7, 0, 1000))
+        assert accept_data._attribute(file) == accept_data.pattern(7, 0, 1000)
 
 
 @pytest.mark.parametrize("arguments, said", (
@@ -391,10 +445,12 @@ def _client(empty, monkeypatch, proto="rdma", mount=""):
     empty.put("sys/class/infiniband/rxe0/node_desc", "rxe\n")
     empty.put("proc/mounts", "")
     empty.put("proc/self/mountstats", "")
-    empty.program("mount", mount or "while [ $# -gt 1 ]; do shift; done; echo "
+    empty.program("mount", mount or f'echo "$4" >>{empty.path}/options\n'
+                  "while [ $# -gt 1 ]; do shift; done; echo "
                   f'"server:/ $1 nfs4 rw,proto={proto},addr=10.9.0.1 0 0" >>{empty.path}/proc/mounts')
     empty.program("umount", f'echo "$*" >>{empty.path}/umounts')
     monkeypatch.setattr(accept_data, "STEPS", (accept_data.locks,))
+    monkeypatch.setattr(accept_data, "reread", lambda folder, other: "read")
     monkeypatch.setattr(accept_data, "recall", lambda folder, other: "recalled")
     (empty.path / "tmp").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(empty.path / "tmp"))
@@ -416,9 +472,13 @@ def test_rdma(empty, monkeypatch):
               "connection 1\nside client\npeer 10.9.0.1:20049\ndevice rxe0\n\n")
     status, report, text = _accept(_client(empty, monkeypatch), monkeypatch)
     assert (report["module"], report["versions"][0]["connections"]) == ("xprtrdma 0.2", [{"device": "rxe0"}])
-    assert (status, [step.get("failed") for step in report["versions"][0]["steps"]]) == (0, [None] * 4)
+    assert (status, [step.get("failed") for step in report["versions"][0]["steps"]]) == (0, [None] * 5)
     assert text.endswith("all steps passed with 1 of 1 versions\n")
-    assert (empty.path / "umounts").read_text("utf-8").count("\n") == 2
+    assert (empty.path / "umounts").read_text("utf-8").count("\n") == 3
+    # What the first mount has in its caches, the second one has not.
+    assert [line.removeprefix("proto=rdma,port=20049,") for line in
+            (empty.path / "options").read_text("utf-8").splitlines()] == \
+        ["vers=4.2,retry=0", "vers=4.2,nosharecache,retry=0", "vers=3,retry=0"]
 
 
 def test_no_kerberos(empty, monkeypatch):
@@ -431,8 +491,8 @@ def _kerberos(empty, monkeypatch, *arguments):
     """A client with a keytab, whose server refuses krb5p"""
     _client(empty, monkeypatch)
     empty.put("etc/krb5.keytab", "")
-    ours = (empty.path / "bin/mount").read_text("utf-8").partition("\n")[2]
-    empty.program("mount", f'echo "$4" >>{empty.path}/options\n'
+    _, log, ours = (empty.path / "bin/mount").read_text("utf-8").split("\n", 2)
+    empty.program("mount", f'{log}\n'
                   f'case $4 in *krb5p*) echo mount.nfs: Operation not permitted >&2; exit 32 ;; esac\n{ours}')
     monkeypatch.setattr(accept_data, "SECURED", (accept_data.locks,))
     return _accept(empty, monkeypatch, *arguments)
@@ -461,7 +521,7 @@ def test_kerberos_wrong(empty, monkeypatch):
     status, report, text = _kerberos(empty, monkeypatch)
     assert status == 1
     assert accept_report.failures(report) == ["NFS 4.2, krb5i: locks: locks are wrong"]
-    assert text.endswith("FAILED: 1 of 8 steps\n")
+    assert text.endswith("FAILED: 1 of 9 steps\n")
 
 
 def test_reset_once_failed(empty, monkeypatch):

@@ -68,6 +68,8 @@ def _work(entry, function, folders):
         entry["done"] = function(*folders)
     except accept_data.Wrong as wrong:
         entry["failed"] = str(wrong)
+    except accept_data.Absent as absent:
+        entry["left_out"] = str(absent)
     except OSError as error:
         entry["failed"] = f"{os.path.basename(error.filename or '')}: {error.strerror}".lstrip(": ")
     except Exception as error:  # pylint: disable=broad-exception-caught
@@ -107,6 +109,23 @@ def _connection(mount):
     return {"step": "connection", "done": "no connection was lost"}
 
 
+def _through(mount, other, name, function, folder):
+    """A step that needs the folder through a second mount, which goes afterwards"""
+    try:
+        return _step(mount, name, function, folder, other.where / folder.name)
+    finally:
+        other.hangs = mount.hangs
+        other.close()
+
+
+def _reread(options, mount, version, folder):
+    try:
+        other = Mount(options, version, more=",nosharecache")
+    except Problem as problem:
+        return {"step": "reread", "failed": f"reread: {problem}"}
+    return _through(mount, other, "reread", accept_data.reread, folder)
+
+
 def _recall(options, mount, folder):
     """A callback, if version 3 is served as well"""
     before = _counters()
@@ -114,11 +133,7 @@ def _recall(options, mount, folder):
         other = Mount(options, "3")
     except Problem as problem:
         return {"step": "callback", "left_out": f"callback: {problem}"}
-    try:
-        entry = _step(mount, "callback", accept_data.recall, folder, other.where / folder.name)
-    finally:
-        other.hangs = mount.hangs
-        other.close()
+    entry = _through(mount, other, "callback", accept_data.recall, folder)
     if "failed" in entry or not before:
         return entry
     calls = accept_server.since("xprtrdma", before)["calls_reverse"]
@@ -130,6 +145,8 @@ def _recall(options, mount, folder):
 def _steps_of(options, mount, version, entry):
     before, folder = _counters(), mount.make_folder()
     entry["steps"] += _steps(mount, folder)
+    if not mount.hangs:
+        entry["steps"].append(_reread(options, mount, version, folder))
     if version.startswith("4") and not mount.hangs:
         entry["steps"].append(_recall(options, mount, folder))
     entry["steps"].append(_connection(mount))
@@ -167,7 +184,7 @@ def _secured(options, version, security):
     that is refused is no fault."""
     entry, steps = {"version": version, "security": security}, None
     try:
-        with accept_mount.mounted(options, version, security) as mount:
+        with accept_mount.mounted(options, version, f",sec={security}") as mount:
             steps = []
             folder = mount.make_folder()
             steps += [_step(mount, function.__name__, _prepared(function), folder)

@@ -4,9 +4,10 @@
 and looks at every one.
 
 A step gets an empty folder on the mount, and returns what it has done, in words. It raises Wrong if
-the mount gave other bytes, names or errors than it had to.
+the mount gave other bytes, names or errors than it had to, and Absent if the mount cannot do such a thing.
 """
 import array
+import ctypes
 import errno
 import fcntl
 import mmap
@@ -17,16 +18,23 @@ _PAGE = mmap.PAGESIZE
 # Around the sizes at which a message changes its way: inline, one page, a chunk, several regions
 SIZES = (1, 3, 4, 100, 1000, 4000, 4095, 4096, 4097, 5119, 5121, 8191, 8192, 16384, 65535, 65536, 65537, 262147,
          1 << 20, (1 << 20) + 1, (4 << 20) - 3, 4 << 20)
-_ATTRIBUTES = (1, 1000, 3000, 16000, 60000)
+_ATTRIBUTE, _ATTRIBUTES = "user.rpcrdma", (1, 1000, 3000, 16000, 60000)
 # Targets of a symbolic link. XFS takes 1024 bytes at most.
 _TARGETS = ("t/" * 1500 + "end", "t/" * 500 + "end")
 _FILE = 1 << 20
 _OPERATIONS = 300
-_ENTRIES = 600
+_NAMES = {f"{number:04d}-" + "n" * (number % 200) for number in range(600)}
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_LIBC.getxattr.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t)
+_LIBC.getxattr.restype = ctypes.c_ssize_t
 
 
 class Wrong(Exception):
     """What the mount has done, and should not have"""
+
+
+class Absent(Exception):
+    """What this mount cannot do, which is no fault"""
 
 
 def pattern(seed, offset, length):
@@ -168,40 +176,66 @@ def _link(path):
     return shorter
 
 
-def names(folder):
-    wanted = {f"{number:04d}-" + "n" * (number % 200) for number in range(_ENTRIES)}
-    for name in wanted:
-        os.close(os.open(folder / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+def _compare_names(folder, wanted):
     seen = set(os.listdir(folder))
     if seen != wanted:
         raise Wrong(f"a folder lists {len(seen)} names, of which {len(seen - wanted)} are none of its "
                     f"{len(wanted)}")
+
+
+def names(folder):
+    for name in _NAMES:
+        os.close(os.open(folder / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    _compare_names(folder, _NAMES)
     target = _link(folder / "link")
-    if os.readlink(folder / "link") != target:
-        raise Wrong("a symbolic link has another target than it was given")
     os.rename(folder / "link", folder / "renamed")
     if (folder / "link").is_symlink() or not (folder / "renamed").is_symlink():
         raise Wrong("a symbolic link was not renamed")
-    return f"{len(wanted)} names, and a symbolic link of {len(target)} bytes"
+    return f"{len(_NAMES)} names, and a symbolic link of {len(target)} bytes"
 
 
 def attributes(folder):
-    """Large extended attributes make calls and replies that are long as a whole."""
-    file, largest = folder / "attributes", 0
-    file.touch()
+    """Large extended attributes make calls that are long as a whole. Each has a file of its own, as a file system
+    may have little room for all attributes of a file."""
+    largest = 0
     for size in _ATTRIBUTES:
-        data = pattern(7, 0, size)
+        file = folder / str(size)
+        file.touch()
         try:
-            os.setxattr(file, "user.rpcrdma", data)
+            os.setxattr(file, _ATTRIBUTE, pattern(7, 0, size))
         except OSError as error:
             # The server's file system has no such attributes, or none of that size.
-            if error.errno in (errno.ENOTSUP, errno.ENOSPC, errno.E2BIG, errno.EDQUOT, errno.ERANGE):
-                break
-            raise
-        compare(f"an extended attribute of {size} bytes", data, os.getxattr(file, "user.rpcrdma"))
+            if error.errno not in (errno.ENOTSUP, errno.ENOSPC, errno.E2BIG, errno.EDQUOT, errno.ERANGE):
+                raise
+            file.unlink()
+            break
         largest = size
-    return f"extended attributes of up to {largest} bytes" if largest else \
-        "extended attributes: not there on this mount"
+    if not largest:
+        raise Absent("attributes: there are no extended attributes on this mount")
+    return f"extended attributes of up to {largest} bytes"
+
+
+def _attribute(path):
+    """An attribute, read into a large buffer. Python tries 128 bytes first, and the client then asks for no more: a
+    larger value gives EIO in place of ERANGE, with any RDMA transport."""
+    value = ctypes.create_string_buffer(1 << 16)
+    size = _LIBC.getxattr(os.fsencode(path), _ATTRIBUTE.encode(), value, len(value))
+    if size < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(path))
+    return value.raw[:size]
+
+
+def reread(folder, other):
+    """What names() and attributes() have made. @other: the same folder by a mount whose caches have nothing of it, so
+    that replies with these things move."""
+    _compare_names(other / "names", _NAMES | {"renamed"})
+    if os.readlink(other / "names/renamed") not in _TARGETS:
+        raise Wrong("a symbolic link has another target than it was given")
+    made = [size for size in _ATTRIBUTES if (folder / f"attributes/{size}").exists()]
+    for size in made:
+        seen = _attribute(other / f"attributes/{size}")
+        compare(f"an extended attribute of {size} bytes", pattern(7, 0, size), seen)
+    return "names, symbolic link and extended attributes through a second mount"
 
 
 def locks(folder):

@@ -61,13 +61,13 @@ def limited(function, *arguments):
 
 class Mount:
     """The export in a temporary folder, and a folder of ours on it. @hangs: something there has no end.
-    @security: a value of the option sec= that @options does not have"""
+    @more: options of mount that @options does not have, with a comma before each"""
 
-    def __init__(self, options, version, security=None):
+    def __init__(self, options, version, more=""):
         self.where = pathlib.Path(tempfile.mkdtemp(prefix="rpcrdma-accept-"))
         self.folder, self.hangs, self.begin = None, False, []
         try:
-            self._mount(options, f"vers={version}" + (f",sec={security}" if security else ""), version == "3")
+            self._mount(options, f"vers={version}{more}", version == "3")
             if not self._entry().proto.startswith("rdma"):
                 raise Problem("the mount does not use RDMA: other mounts of this server do not either, and NFS 4 uses "
                               "their connection; unmount them")
@@ -152,8 +152,8 @@ class Mount:
 
 
 @contextlib.contextmanager
-def mounted(options, version, security=None):
-    mount = Mount(options, version, security)
+def mounted(options, version, more=""):
+    mount = Mount(options, version, more)
     try:
         yield mount
     finally:
