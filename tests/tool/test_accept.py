@@ -202,11 +202,22 @@ def _shapes():
                      shape["reads_served"], shape["reads_posted"])
 
 
+def _documented():
+    """(device, its limits) of the table in devices.rst"""
+    text = (TOP / "Documentation/devices.rst").read_text("utf-8")
+    head, rows = re.search(r"^=+  .*\n(device +max_qp_wr.*)\n=+  .*\n((?:.+\n)+?)=+  ", text, re.M).groups()
+    assert tuple(head.split()[1:]) == accept_limits._NAMES
+    for row in rows.splitlines():
+        name, *limits = re.split(r" {2,}", row)
+        yield name, tuple(map(int, limits))
+
+
 def test_table():
-    """It has the figures of the devices that the KUnit suites go through."""
+    """It has the figures of the devices that the KUnit suites go through, and devices.rst has them as well."""
     shapes = dict(_shapes())
     assert len(shapes) > 10
     assert {name: row for rows in accept_limits.TABLE.values() for name, row in rows.items()} == shapes
+    assert dict(_documented()) == shapes
 
 
 _DEVINFO = """hca_id:\tmlx5_0
@@ -228,7 +239,7 @@ _DEVINFO = """hca_id:\tmlx5_0
     ("mlx5_0", 1 << 21, 16, ["devices.rst has for mlx5, ConnectX-4: max_sge_rd 30"]),
     ("mlx5_0", 0, 30, ["it cannot register memory by work requests: the client cannot use it",
                        "as devices.rst has them for mlx5, ConnectX-4"]),
-    ("efa_0", 1 << 21, 30, ["devices.rst has no such device"])))
+    ("efa_0", 1 << 21, 30, ["devices.rst has no such device, as the tests have no model of it"])))
 def test_limits(empty, device, flags, sge_rd, lines):
     empty.program("ibv_devinfo", f"cat <<'EOF'\n{_DEVINFO.format(flags=flags, sge_rd=sge_rd)}EOF")
     with empty.here():
@@ -238,10 +249,14 @@ def test_limits(empty, device, flags, sge_rd, lines):
     assert accept_limits.describe(entry)[1:] == lines
 
 
-def test_no_limits(empty):
+@pytest.mark.parametrize("there, package", ((True, "ibverbs-providers"), (False, "ibverbs-utils")))
+def test_no_limits(empty, monkeypatch, there, package):
+    """The program is not installed, or no driver of it knows the device."""
     empty.program("ibv_devinfo", "exit 1")
+    if not there:
+        monkeypatch.setattr(accept_limits.host, "run", lambda *_: None)
     with empty.here():
-        assert "apt-get install ibverbs-utils" in accept_limits.describe(accept_limits.look("rxe0"))[0]
+        assert accept_limits.describe(accept_limits.look("rxe0"))[0].endswith(f": apt-get install {package}")
 
 
 def test_driver(empty):

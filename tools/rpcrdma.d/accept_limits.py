@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """The limits of RDMA devices for rpcrdma accept: what a device says, beside what the tests of these modules take
-for it (devices.rst)."""
+for it."""
 import re
 
 import host
 
-# By driver: devices, and their limits as ibv_devinfo names them. tests/provider/shapes.c has the same figures, and
-# says where each is from.
+# By driver: devices, and their limits as ibv_devinfo names them. Documentation/devices.rst has the same table, and
+# tests/provider/shapes.c says where each figure is from.
 _NAMES = ("max_qp_wr", "max_cqe", "max_sge", "max_sge_rd", "max_qp_rd_atom", "max_qp_init_rd_atom")
 TABLE = {
     "mlx5": {"mlx5, ConnectX-4": (8192, 4194303, 30, 30, 16, 16),
@@ -29,10 +29,12 @@ _FIELD = re.compile(r"^\s*(\w+):\s+(?:0x([0-9a-fA-F]+)|(\d+))\b", re.M)
 
 
 def _said(device):
-    """{name: number} of what ibv_devinfo prints of a device; None if it is not installed, or cannot say it"""
+    """{name: number} of what ibv_devinfo prints of a device; or why it prints nothing"""
     said = host.run("ibv_devinfo", "-v", "-d", device)
-    if said is None or said.status:
-        return None
+    if said is None:
+        return "ibv_devinfo is not there: apt-get install ibverbs-utils"
+    if said.status:
+        return "ibv_devinfo says nothing of this device: apt-get install ibverbs-providers"
     return {match[1]: int(match[2], 16) if match[2] else int(match[3]) for match in _FIELD.finditer(said.out)}
 
 
@@ -58,8 +60,8 @@ def _differences(limits, wanted):
 def look(device):
     """What a report has of a device's limits: the limits, which row of the table is nearest, and where it differs"""
     limits = _said(device)
-    if limits is None:
-        return {"left_out": "ibv_devinfo is not there: apt-get install ibverbs-utils"}
+    if isinstance(limits, str):
+        return {"left_out": limits}
     entry = {"limits": {name: limits[name] for name in _NAMES if name in limits},
              "registers": bool(limits.get("device_cap_flags", 0) & _REGISTERS)}
     rows = TABLE.get(driver(device), {})
@@ -77,7 +79,7 @@ def describe(entry):
     if not entry["registers"]:
         lines.append("it cannot register memory by work requests: the client cannot use it")
     if "like" not in entry:
-        lines.append("devices.rst has no such device")
+        lines.append("devices.rst has no such device, as the tests have no model of it")
     elif entry["differs"]:
         lines.append(f"devices.rst has for {entry['like']}: " + ", ".join(
             f"{name} {pair['table']}" for name, pair in entry["differs"].items()))
