@@ -6,9 +6,11 @@ import errno
 import json
 import os
 import pathlib
+import pty
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -297,20 +299,30 @@ _ENTRY = {"value": 10.0, "processor_us": 3.0, "interrupts": 1.5, "rounds": [9.0,
 
 def _turns(empty, monkeypatch, refuses=None):
     """--compare with fio and mounts that only take a note; a module that @refuses is not loaded"""
-    told = empty.path / "told"
+    told, pending = empty.path / "told", empty.path / "pending"
     empty.put("sys/module/xprtrdma/refcnt", "0\n")
+    knob, counter = (empty.path / f"proc/sys/sunrpc/{name}" for name in ("rdma_max_inline_read", "rdma_replies_open"))
+    for file in knob, counter:
+        empty.put(str(file.relative_to(empty.path)), "8192\n")
     empty.program("rmmod", f'rm -r {empty.path}/sys/module/$1 && echo "rmmod $1" >>{told}')
     empty.program("modprobe", f'[ $2 = {refuses} ] && echo no such module >&2 && exit 1; '
-                  f'mkdir -p {empty.path}/sys/module/$2; echo "modprobe $2" >>{told}')
+                  f'mkdir -p {empty.path}/sys/module/$2; echo "modprobe $2" >>{told}; '
+                  f'echo 4096 >{knob}; echo 0 >{counter}; touch {pending}')
+    # udev sets what is in /etc/sysctl.d some time after a module was loaded.
+    empty.program("udevadm", f"[ ! -e {pending} ] || echo 5000 >{knob}; rm {pending}")
     monkeypatch.setattr(accept_turns, "_one_turn", lambda options, version, rounds: [
         known.append(_ENTRY) for known in rounds])
     with empty.here():
-        found = accept_turns.compare(None, "4.2")
+        try:
+            found = accept_turns.compare(None, "4.2")
+        finally:
+            assert not pending.exists()
+            assert (knob.read_text("utf-8"), counter.read_text("utf-8")) == ("8192\n", "0\n")
     return found, told.read_text("utf-8").splitlines()
 
 
 def test_turns(empty, monkeypatch):
-    """Each is the first one in turns; at the end that is loaded which was before."""
+    """Each is the first one in turns; at the end that is loaded which was before, with the settings that it had."""
     found, told = _turns(empty, monkeypatch)
     sides = [line.split()[1] for line in told if line.startswith("modprobe")]
     assert sides == ["xprtrdma", "rpcrdma", "rpcrdma", "xprtrdma", "xprtrdma", "rpcrdma", "xprtrdma"]
@@ -323,6 +335,12 @@ def test_turns_refused(empty, monkeypatch):
     with pytest.raises(Problem, match="rpcrdma cannot be loaded: no such module"):
         _turns(empty, monkeypatch, "rpcrdma")
     assert os.listdir(empty.path / "sys/module") == ["xprtrdma"]
+
+
+def test_settings_refused(empty):
+    """A setting that cannot be put back is said with its value."""
+    with empty.here(), pytest.raises(Problem, match="rdma_max_inline_read was 8192, and cannot be set again: No such"):
+        accept_turns._set({"/proc/sys/sunrpc/rdma_max_inline_read": "8192\n"})
 
 
 class _Stuck:
@@ -457,6 +475,7 @@ def test_interrupted(tmp_path, monkeypatch):
 
 def _client(empty, monkeypatch, proto="rdma", mount=""):
     """A client whose programs only note: mount has the kernel show a mount of that kind."""
+    empty.put("sys/module/xprtrdma/refcnt", "0\n")
     empty.put("sys/class/infiniband/rxe0/node_desc", "rxe\n")
     empty.put("proc/mounts", "")
     empty.put("proc/self/mountstats", "")
@@ -494,6 +513,36 @@ def test_rdma(empty, monkeypatch):
     assert [line.removeprefix("proto=rdma,port=20049,") for line in
             (empty.path / "options").read_text("utf-8").splitlines()] == \
         ["vers=4.2,retry=0", "vers=4.2,nosharecache,retry=0", "vers=3,retry=0"]
+
+
+@pytest.mark.parametrize("answer, says", (
+    (None, "the kernel would load the client's module: say --yes"), ("n\n", "nothing was changed"),
+    ("\n", "nothing was changed"), ("y\n", "")))
+def test_ask(empty, monkeypatch, answer, says):
+    """Before the mount loads the client's module, if none is loaded"""
+    _client(empty, monkeypatch, mount=f"touch {empty.path}/mounted; exit 32")
+    shutil.rmtree(empty.path / "sys/module")
+    ours, theirs = pty.openpty()
+    try:
+        os.write(ours, (answer or "").encode())
+        done = empty.run("accept", "server:/x", "--seconds", "0", "--vers", "4.2",
+                         stdin=theirs if answer else subprocess.DEVNULL)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    done.check(2 if says else 1, says)
+    assert ("Go on? [y/N]" in done.err) == bool(answer)
+    assert (empty.path / "mounted").exists() == (not says)
+
+
+def test_loaded(empty, monkeypatch):
+    """The report has the modules that stay."""
+    _client(empty, monkeypatch)
+    mount = (empty.path / "bin/mount").read_text("utf-8").partition("\n")[2]
+    empty.program("mount", f"mkdir -p {empty.path}/sys/module/nfsv4\n{mount}")
+    _, report, text = _accept(empty, monkeypatch)
+    assert report["loaded"] == ["nfsv4"]
+    assert "\n  modules that were loaded meanwhile, and stay: nfsv4\n" in text
 
 
 def test_no_kerberos(empty, monkeypatch):

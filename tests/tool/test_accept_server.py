@@ -106,7 +106,7 @@ def test_ssh_outlives_reset(empty, reset, said):
     """The reset may take the network of ssh away, and the server would take the export away then."""
     empty.put("sys/class/infiniband/rxe0/node_desc", "rxe\n")
     empty.program("ssh", f'echo "$*" >{empty.path}/arguments')
-    empty.run("accept", "--ssh", "root@server", *reset, "127.0.0.1").check(2)
+    empty.run("accept", "--yes", "--ssh", "root@server", *reset, "127.0.0.1").check(2)
     found = re.search(r"ServerAliveCountMax=\d+", (empty.path / "arguments").read_text("utf-8"))
     assert (found and found[0]) == said
 
@@ -116,7 +116,7 @@ def test_ssh_refused(empty, said):
     """A line of what came instead of the server's"""
     empty.put("sys/class/infiniband/rxe0/node_desc", "rxe\n")
     empty.program("ssh", f"echo '{said}'")
-    empty.run("accept", "--ssh", "root@server", "127.0.0.1").check(2, said or "has not begun there")
+    empty.run("accept", "--yes", "--ssh", "root@server", "127.0.0.1").check(2, said or "has not begun there")
 
 
 @pytest.mark.parametrize("name, proto, own", (("127.0.0.1", "rdma", "127.0.0.1"), ("[::1]", "rdma6", "::1")))

@@ -3,7 +3,8 @@
 """rpcrdma accept: a trial of a client, a server and the devices between them, for those who have real ones.
 
 It mounts an export over RDMA in a temporary folder, makes a folder there, writes and reads in it,
-looks at every byte, and removes the folder and the mount. It changes nothing else.
+looks at every byte, and removes the folder and the mount. Modules that the kernel loads for the mount stay, so it
+asks before the first one of RDMA.
 
 accept_mount has the mount, accept_data the steps, accept_machine and accept_limits what machine and devices
 say, accept_speed and accept_turns what is measured, accept_server the other side, and accept_report the text.
@@ -43,7 +44,7 @@ def arguments(parser):
                         help="measure with xprtrdma and with the in-tree rpcrdma, in turns")
     parser.add_argument("--reset", metavar="COMMAND",
                         help="run this command, which resets the device, while a file is written and read")
-    parser.add_argument("--yes", action="store_true", help="do not ask before modules are changed")
+    parser.add_argument("--yes", action="store_true", help="do not ask before modules are loaded or unloaded")
     parser.add_argument("--ssh", metavar="HOST", help="make the export on the server, over ssh to [USER@]HOST")
     parser.add_argument("--serve", metavar="CLIENT",
                         help="on the server: make an export for this client, until Enter is pressed")
@@ -237,6 +238,9 @@ def _check(options):
         if not options.seconds or not accept_speed.is_there():
             raise Problem("--compare measures: it needs fio, and --seconds above 0")
         accept_turns.allowed(options)
+    elif not options.serve and not _module():
+        accept_turns.ask(options, "The mount has the kernel load the client's module, which then stays loaded.",
+                         "the kernel would load the client's module")
 
 
 def _try(options, report):
@@ -295,7 +299,9 @@ def run(options):
         _tell(options, report | accept_server.serve(options))
         return 0
     report["versions"] = []
+    before = host.names("/sys/module")
     _try(options, report)
+    report["loaded"] = sorted(set(host.names("/sys/module")) - set(before))
     _tell(options, report)
     if not any("steps" in entry for entry in report["versions"]):
         return 2

@@ -149,6 +149,8 @@ def say(report):
     if "export" in report:
         print(f"  {report['export']} from {report['machine']}, {report['options']}")
     _say_devices(report["devices"])
+    if report.get("loaded"):
+        print(f"  modules that were loaded meanwhile, and stay: {', '.join(report['loaded'])}")
     for entry in _entries(report) if "versions" in report else ():
         _say_version(entry)
     _say_speed(report)

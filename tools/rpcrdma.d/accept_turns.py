@@ -12,11 +12,24 @@ from problem import Problem
 
 SIDES = ("xprtrdma", host.IN_TREE)
 _QUESTION = "This unloads the client's module, and loads xprtrdma and the in-tree rpcrdma in turns, three times. " \
-            "At the end that is loaded which is now.\nGo on? [y/N] "
+            "At the end that is loaded which is now."
+_SYSCTL = "/proc/sys/sunrpc"
 
 
 def _loaded():
     return next((name for name in SIDES if host.is_loaded(name)), None)
+
+
+def ask(options, question, what):
+    """Before modules are loaded or unloaded. @what: of the command does so, if nobody can be asked"""
+    if options.yes:
+        return
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise Problem(f"{what}: say --yes, too, if nobody can be asked")
+    # The report may go into a file.
+    print(f"{question}\nGo on? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise Problem("nothing was changed")
 
 
 def allowed(options):
@@ -24,14 +37,26 @@ def allowed(options):
     if host.is_loaded("svcrdma") or host.read("/proc/fs/nfsd/portlist").count("rdma"):
         raise Problem("--compare: this machine serves NFS over RDMA, by modules that cannot be changed under it; "
                       "use a client that does not")
-    if options.yes:
-        return
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise Problem("--compare changes the loaded module: say --yes, too, if nobody can be asked")
-    # The report may go into a file.
-    print(_QUESTION, end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Problem("nothing was changed")
+    ask(options, _QUESTION, "--compare changes the loaded module")
+
+
+def _settings():
+    """{file: value} of what can be set of the client's module, without its counters"""
+    files = [f"{_SYSCTL}/{name}" for name in host.names(_SYSCTL)
+             if name.startswith("rdma_") and not name.startswith("rdma_replies_")]
+    return {file: host.read(file) for file in files}
+
+
+def _set(settings):
+    """Puts back what somebody has set since the module was loaded. When a module is loaded, udev sets what is in
+    /etc/sysctl.d, and has to have done so before."""
+    host.run("udevadm", "settle", "--timeout=30")
+    for file, value in settings.items():
+        if host.read(file) != value:
+            try:
+                host.path(file).write_text(value, "utf-8")
+            except OSError as error:
+                raise Problem(f"{file} was {value.strip()}, and cannot be set again: {error.strerror}") from None
 
 
 def unload():
@@ -62,7 +87,7 @@ def _one_turn(options, version, rounds):
 
 def compare(options, version):
     """[{name, unit, xprtrdma: what accept_speed.middle() has, rpcrdma: the same}]"""
-    before = _loaded()
+    before, settings = _loaded(), _settings()
     rounds = {side: [[] for _ in accept_speed.JOBS] for side in SIDES}
     try:
         for number in range(accept_speed.ROUNDS):
@@ -76,6 +101,7 @@ def compare(options, version):
             unload()
             if before:
                 load(before)
+        _set(settings)
     return [{"name": job.name, "unit": job.unit} |
             {side: accept_speed.middle(rounds[side][number]) for side in SIDES}
             for number, job in enumerate(accept_speed.JOBS)]
