@@ -32,7 +32,11 @@ _UNSUPPORTED = ("requested NFS version", "Protocol not supported")
 _REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EKEYEXPIRED)
 
 
-class Unsupported(Problem):
+class Unmounted(Problem):
+    """mount has ended with an error."""
+
+
+class Unsupported(Unmounted):
     """The server does not have this version."""
 
 
@@ -80,14 +84,17 @@ class Mount:
 
     def _mount(self, options, chosen, version_3):
         export = options.export
-        if version_3 and options.path:
-            export = export.partition(":/")[0] + ":" + options.path
+        if version_3:
+            # Locks of version 3 have a protocol of their own, with daemons of their own, which never uses RDMA.
+            chosen += ",nolock"
+            if options.path:
+                export = export.partition(":/")[0] + ":" + options.path
         # retry=0: mount(8) tries for two minutes otherwise, and may succeed when nobody expects it.
         said = host.run("mount", "-t", "nfs", "-o", f"{options.options},{chosen},retry=0", export,
                         str(self.where))
         if said is None or said.status:
             lines = said.err.strip().splitlines() if said else ["no program of that name"]
-            kind = Unsupported if any(text in line for text in _UNSUPPORTED for line in lines) else Problem
+            kind = Unsupported if any(text in line for text in _UNSUPPORTED for line in lines) else Unmounted
             raise kind(f"mount with {chosen}: {lines[-1] if lines else 'failed'}")
 
     def _entry(self):
