@@ -78,35 +78,27 @@ def _say_version(entry):
               f"{counters.get('reconnects', 0)} reconnects, {counters.get('bad_messages', 0)} bad messages")
 
 
+def _say_measured(name, side, unit, entry):
+    """A line of the report. @entry: what accept_speed.middle() has"""
+    forms = {"value": f"{{:10.1f}} {unit:4}", "processor_us": "{:8.1f} µs", "interrupts": "{:8.2f}"}
+    words = [f"{form.format(entry[key])} {'(' + accept_speed.spread(entry, key) + ')':7}"
+             for key, form in forms.items()] if entry else ["fio could not do it"]
+    print(" ".join([f"  {name:26} {side:8}", *words]).rstrip())
+
+
 def _say_speed(report):
-    if "speed" not in report:
+    """What was measured: with the module that was loaded, or with both in turns"""
+    entries = report.get("turns") or report.get("speed")
+    if not entries:
         return
-    print("\nSpeed (the middle of three rounds; in brackets the difference of the slowest and the fastest)")
-    for entry in report["speed"]:
-        if "value" not in entry:
-            print(f"  {entry['name']:28} fio could not do it")
-            continue
-        print(f"  {entry['name']:28} {entry['value']:10.1f} {entry['unit']:5} ({accept_speed.spread(entry):.0f} %)  "
-              f"{entry['processor_us']:7.1f} µs of processor and {entry['interrupts']:.2f} interrupts each")
-
-
-def _say_turns(report):
-    if "turns" not in report:
-        return
-    print("\nSpeed with each client module, in turns (the middle of three rounds; in brackets their difference)")
-    print(f"  {'':26} {'':5} {'xprtrdma':>16} {'in-tree':>16}  processor and interrupts, xprtrdma / in-tree")
-    for entry in report["turns"]:
-        ours, other = entry["xprtrdma"], entry["rpcrdma"]
-        if not ours or not other:
-            print(f"  {entry['name']:26} fio could not do it")
-            continue
-        values = " ".join(f"{side['value']:10.1f} ({accept_speed.spread(side):2.0f} %)" for side in (ours, other))
-        print(f"  {entry['name']:26} {entry['unit']:5} {values}  {_ratio(ours, other, 'processor_us')} "
-              f"{_ratio(ours, other, 'interrupts')}")
-
-
-def _ratio(ours, other, key):
-    return f"{ours[key] / other[key]:6.2f}" if other[key] else "     -"
+    print(f"\nSpeed: the middle of {accept_speed.ROUNDS} rounds, with their difference in brackets; then processor "
+          "time and\ninterrupts of this machine for each operation, in the same way")
+    for entry in entries:
+        if report.get("turns"):
+            _say_measured(entry["name"], "xprtrdma", entry["unit"], entry["xprtrdma"])
+            _say_measured("", "in-tree", entry["unit"], entry["rpcrdma"])
+        else:
+            _say_measured(entry["name"], "", entry["unit"], entry if "value" in entry else {})
 
 
 def _say_server(report):
@@ -154,7 +146,6 @@ def say(report):
     for entry in _entries(report) if "versions" in report else ():
         _say_version(entry)
     _say_speed(report)
-    _say_turns(report)
     try:
         _say_server(report)
     except (LookupError, TypeError, AttributeError, ValueError):

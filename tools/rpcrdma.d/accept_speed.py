@@ -83,11 +83,10 @@ def _fio(job, folder, seconds, size):
 
 
 def middle(rounds):
-    """What counts of some rounds, and the values of all; nothing if fio could not do one of them"""
+    """What counts of some rounds, and all of them; nothing if fio could not do one"""
     if not rounds or not all(rounds):
         return {}
-    found = {key: statistics.median(one[key] for one in rounds) for key in rounds[0]}
-    return found | {"rounds": [one["value"] for one in rounds]}
+    return {key: statistics.median(one[key] for one in rounds) for key in rounds[0]} | {"rounds": rounds}
 
 
 def measure(folder, seconds, size="64m"):
@@ -96,6 +95,7 @@ def measure(folder, seconds, size="64m"):
             middle([one_round(job, folder, seconds, size) for _ in range(ROUNDS)]) for job in JOBS]
 
 
-def spread(entry):
-    """How far the rounds are apart, in % of the middle one"""
-    return 100 * (max(entry["rounds"]) - min(entry["rounds"])) / max(entry["value"], 1e-9)
+def spread(entry, key):
+    """How far the rounds are apart, in % of the middle one, as text"""
+    values = [one[key] for one in entry["rounds"]]
+    return f"{100 * (max(values) - min(values)) / entry[key]:.0f} %" if entry[key] else "-"
