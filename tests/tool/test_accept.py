@@ -410,7 +410,7 @@ def test_loaded(empty, monkeypatch):
 def test_no_kerberos(empty, monkeypatch):
     _, report, text = _accept(_client(empty, monkeypatch), monkeypatch)
     assert [entry["security"] for entry in report["kerberos"]] == ["Kerberos"]
-    assert "NFS 4.2, Kerberos\n  not tried: this machine has no /etc/krb5.keytab\n" in text
+    assert "NFS 4.2, Kerberos  not tried: this machine has no /etc/krb5.keytab\n" in text
 
 
 def _kerberos(empty, monkeypatch, *arguments):
@@ -431,7 +431,7 @@ def test_kerberos(empty, monkeypatch):
     krb5, krb5i, krb5p = report["kerberos"]
     assert [step["step"] for step in krb5["steps"]] == [step["step"] for step in krb5i["steps"]] == \
         ["locks", "connection"]
-    assert "NFS 4.2, krb5i\n  ok     20 locks\n" in text
+    assert "NFS 4.2, krb5i  ok: locks, connection\n" in text
     assert krb5p["left_out"] == "mount with vers=4.2,sec=krb5p: mount.nfs: Operation not permitted"
     assert (empty.path / "options").read_text("utf-8").splitlines()[-1] == \
         "proto=rdma,port=20049,vers=4.2,sec=krb5p,retry=0"
@@ -471,7 +471,8 @@ def test_reset_once(empty, monkeypatch):
     _client(empty, monkeypatch)
     _, report, text = _accept(empty, monkeypatch, "fs.example:/scratch", "--reset", "devlink", "--vers", "4.2,4.1")
     assert commands == ["devlink"], report
-    assert "ok     devlink" in text
+    assert report["versions"][0]["steps"][-1] == {"step": "reset", "done": "devlink"}
+    assert re.search("NFS 4.2  ok: .*, reset\n", text)
 
 
 @pytest.mark.parametrize("error, failed", ((errno.EACCES, False), (errno.EROFS, False), (errno.EIO, True)))
@@ -561,7 +562,7 @@ def test_version_3_over_tcp(empty, monkeypatch):
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     done = empty.ask("accept", "server:/x", "--seconds", "0")
     assert done.status == 1
-    assert "FAILED the mount does not use RDMA" in done.out
+    assert "NFS 3  FAILED: the mount does not use RDMA" in done.out
 
 
 def test_locks_of_version_3(empty, monkeypatch):

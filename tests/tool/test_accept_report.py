@@ -13,6 +13,7 @@ import accept_machine  # noqa: E402
 import accept_report  # noqa: E402
 import accept_server  # noqa: E402
 import accept_speed  # noqa: E402
+import blocks  # noqa: E402
 
 _ENTRY = accept_speed.middle([{"value": 11.0, "processor_us": 3.0, "interrupts": 1.5},
                               {"value": 9.0, "processor_us": 3.3, "interrupts": 1.5},
@@ -27,10 +28,12 @@ _REPORT = {
     "processors": 8, "module": "xprtrdma 0.2", "devices": [_DEVICE],
     "versions": [
         {"version": "4.2", "connections": [_CONNECTION, {"device": "rxe1"}],
-         "counters": {"calls_inline": 7, "reconnects": 3},
+         "counters": {"calls_inline": 7, "calls_read": 8, "reconnects": 3},
          "steps": [{"step": "files", "done": "44 files"}, {"step": "offsets", "failed": "a byte is wrong"},
-                   {"step": "callback", "left_out": "callback: none"}]},
+                   {"step": "names", "done": "600 names"}, {"step": "callback", "left_out": "callback: none"}]},
         {"version": "3", "left_out": "mount with vers=3: refused"}],
+    "kerberos": [{"version": "4.2", "security": "krb5", "steps": [{"step": "files", "done": "44 files"}]},
+                 {"version": "4.2", "security": "krb5p", "left_out": "refused"}],
     "turns": [{"name": "read 4 KiB, one at a time", "unit": "µs", "xprtrdma": _ENTRY,
                "rpcrdma": _ENTRY | {"value": 12.0, "processor_us": 6.0, "interrupts": 0}},
               {"name": "write", "unit": "IOPS", "xprtrdma": {}, "rpcrdma": _ENTRY}],
@@ -42,19 +45,20 @@ _TEXT = """rpcrdma accept: 2026-11-30, client module xprtrdma 0.2
     limits: max_qp_wr 5
     devices.rst has for rxe: max_qp_wr 6
 
-NFS 4.2
-  ok     44 files
-  FAILED a byte is wrong
-  -      callback: none
-  connection: rxe0 port 1, messages of 5120 and 4096 bytes, 64 credits, of which 17 were in use at most, \
-remote invalidation, exposed replies
+NFS 4.2  ok: files, names
+  FAILED: a byte is wrong
+  not tried: callback: none
+  connection: rxe0 port 1, messages of 5120 and 4096 bytes, 64 credits, of which 17 were in use at most,
+    remote invalidation, exposed replies
   connection: rxe1 port ?, messages of ? and ? bytes, ? credits, of which ? were in use at most
-  calls: 7 in messages alone, 0 with a Read chunk, 0 with a Write chunk, 0 with a Reply chunk, 0 as a Long call, \
-0 with a reply that was read; 0 callbacks
+  calls: 7 in messages alone, 8 with a Read chunk, 0 callbacks
+  not used: calls with a Write chunk, with a Reply chunk, as a Long call, with a reply that was read
   regions: 0 registered, 0 invalidated by the server; 3 reconnects, 0 bad messages
 
-NFS 3
-  not tried: mount with vers=3: refused
+NFS 3  not tried: mount with vers=3: refused
+
+NFS 4.2, krb5  ok: files
+NFS 4.2, krb5p  not tried: refused
 
 Speed: the middle of 3 rounds, with their difference in brackets; then processor time and
 interrupts of this machine for each operation, in the same way
@@ -67,13 +71,35 @@ Server: module svcrdma 0.1
   Linux 6.1
   the server has counted 5 bytes by RDMA Read, 0 by RDMA Write, 2 errors sent, 0 bad messages
 
-FAILED: 1 of 3 steps
+FAILED: 1 of 5 steps
 """
 
 
 def test_report(capsys):
     accept_report.say(_REPORT)
-    assert capsys.readouterr().out == _TEXT.replace("\\\n", "")
+    assert capsys.readouterr().out == _TEXT
+
+
+_ALL = dict.fromkeys((f"calls_{shape}" for shape in blocks.SHAPES), 1234567) | {"calls_reverse": 1}
+_STEPS = ("files", "offsets", "names", "attributes", "locks", "reread", "callback", "connection", "reconnect", "reset")
+
+
+def test_page(capsys):
+    """A report in which all was tried, and all has passed, is no longer than a page of 66 lines."""
+    passed = {"steps": [{"step": step, "done": "it"} for step in _STEPS]}
+    versions = [{"version": version, "connections": [_CONNECTION], "counters": _ALL} | passed
+                for version in ("4.2", "4.1", "3")]
+    kerberos = [{"version": "4.2", "security": security} | passed for security in ("krb5", "krb5i", "krb5p")]
+    accept_report.say({**_REPORT, "loaded": ["nfsv3"], "versions": versions, "kerberos": kerberos,
+                       "turns": _REPORT["turns"][:1] * 6, "server": _REPORT["server"] | {"devices": [_DEVICE]}})
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 66 and max(map(len, lines)) <= 120
+    assert not [line for line in lines if "not used" in line]
+
+
+def test_no_step(capsys):
+    accept_report.say(_REPORT | {"versions": [{"version": "4.2", "steps": []}]})
+    assert "NFS 4.2  no step was tried\n" in capsys.readouterr().out
 
 
 def test_speed(capsys):

@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """The report of rpcrdma accept as text."""
 import re
+import textwrap
 
 import accept_limits
 import accept_speed
@@ -10,6 +11,7 @@ from addresses import resolved
 _SHAPES = {"inline": "in messages alone", "read": "with a Read chunk", "write": "with a Write chunk",
            "reply_chunk": "with a Reply chunk", "long": "as a Long call", "exposed": "with a reply that was read"}
 
+_COLUMNS = 110
 _FLAGS = {"remote_invalidation": "remote invalidation", "reliable_reply": "exposed replies"}
 
 
@@ -59,23 +61,38 @@ def _described(connection):
     return ", ".join(words)
 
 
-def _say_version(entry):
-    print(f"\n{_title(entry)}")
+def _of_steps(entry):
+    """Lines about the steps of a version: those that have passed share the first one"""
     if "left_out" in entry:
-        print(f"  not tried: {entry['left_out']}")
-        return
+        return [f"not tried: {entry['left_out']}"]
+    passed = [step["step"] for step in entry["steps"] if "done" in step]
+    lines = [f"ok: {', '.join(passed)}"] if passed else []
     for step in entry["steps"]:
-        word = "FAILED" if "failed" in step else "ok" if "done" in step else "-"
-        print(f"  {word:6} {step.get('failed') or step.get('done') or step['left_out']}")
-    for connection in entry.get("connections", ()):
-        print("  connection: " + _described(connection))
-    counters = entry.get("counters")
-    if counters:
-        ways = ", ".join(f"{counters.get('calls_' + shape, 0)} {words}" for shape, words in _SHAPES.items())
-        print(f"  calls: {ways}; {counters.get('calls_reverse', 0)} callbacks")
-        print(f"  regions: {counters.get('regions_registered', 0)} registered, "
-              f"{counters.get('regions_invalidated_remotely', 0)} invalidated by the server; "
-              f"{counters.get('reconnects', 0)} reconnects, {counters.get('bad_messages', 0)} bad messages")
+        if "done" not in step:
+            lines.append(f"FAILED: {step['failed']}" if "failed" in step else f"not tried: {step['left_out']}")
+    return lines
+
+
+def _of_counters(counters):
+    """Lines about the ways that calls went. A way that was not used is told, since nothing was tried of it."""
+    used = {words: counters.get(f"calls_{shape}", 0) for shape, words in _SHAPES.items()}
+    unused = [words for words, count in used.items() if not count]
+    return ["calls: " + ", ".join([*(f"{count} {words}" for words, count in used.items() if count),
+                                   f"{counters.get('calls_reverse', 0)} callbacks"]),
+            *([f"not used: calls {', '.join(unused)}"] if unused else []),
+            f"regions: {counters.get('regions_registered', 0)} registered, "
+            f"{counters.get('regions_invalidated_remotely', 0)} invalidated by the server; "
+            f"{counters.get('reconnects', 0)} reconnects, {counters.get('bad_messages', 0)} bad messages"]
+
+
+def _say_version(entry):
+    first, *lines = _of_steps(entry) or ["no step was tried"]
+    lines += ["connection: " + _described(connection) for connection in entry.get("connections", ())]
+    if entry.get("counters"):
+        lines += _of_counters(entry["counters"])
+    for line in [f"{_title(entry)}  {first}", *(f"  {line}" for line in lines)]:
+        print("\n".join(textwrap.wrap(line, _COLUMNS, subsequent_indent="    ", break_long_words=False,
+                                      break_on_hyphens=False)))
 
 
 def _say_measured(name, side, unit, entry):
@@ -143,7 +160,12 @@ def say(report):
     _say_devices(report["devices"])
     if report.get("loaded"):
         print(f"  modules that were loaded meanwhile, and stay: {', '.join(report['loaded'])}")
-    for entry in _entries(report) if "versions" in report else ():
+    for entry in report.get("versions", ()):
+        print()
+        _say_version(entry)
+    for number, entry in enumerate(report.get("kerberos", ())):
+        if number == 0:
+            print()
         _say_version(entry)
     _say_speed(report)
     try:
