@@ -34,13 +34,13 @@ def _serve(server, *arguments):
 
 
 def test_serve(server):
-    """One client gets a folder, which goes again."""
+    """One client gets a folder, and nothing else of its file system. The folder goes again."""
     done = _serve(server)
     done.check(0)
     folder = re.match(r"ready (\S+) (\S+)\n", done.out)
     assert folder[1] == folder[2]
     exported, taken = (server.path / "told").read_text("utf-8").splitlines()
-    options = r"-o rw,no_root_squash,no_subtree_check,fsid=[0-9a-f-]{36}"
+    options = r"-o rw,no_root_squash,subtree_check,fsid=[0-9a-f-]{36}"
     assert re.fullmatch(rf"{options} \[fd09::2\]:{folder[1]}", exported)
     assert taken == f"-u [fd09::2]:{folder[1]}"
     assert not list((server.path / "scratch").iterdir())

@@ -115,7 +115,8 @@ def _take_away(folder, exported):
 def _export(options, client, folder):
     path, path_3 = _paths(folder, client)
     exported = f"{client}:{folder}"
-    words = f"rw,no_root_squash,no_subtree_check,fsid={uuid.uuid4()}"
+    # subtree_check: with handles that it makes up, root of the client would reach all of the file system otherwise.
+    words = f"rw,no_root_squash,subtree_check,fsid={uuid.uuid4()}"
     if host.exists(KEYTAB):
         words += _SECURITY
         # As /var/tmp has it
