@@ -2,6 +2,7 @@
 """rpcrdma accept --serve and --ssh without a machine: what is exported, and taken away again, and which server is
 refused. tests/guest/checks/accept has mounts of such an export."""
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -44,6 +45,22 @@ def test_serve(server):
     assert re.fullmatch(rf"{options} \[fd09::2\]:{folder[1]}", exported)
     assert taken == f"-u [fd09::2]:{folder[1]}"
     assert not list((server.path / "scratch").iterdir())
+
+
+@pytest.mark.parametrize("root, option", (("", ""), ("{}/scratch  *(rw,fsid=0)\n", r" --path /\S+/scratch/\S+")))
+def test_serve_typed(server, root, option):
+    """On a terminal it says what to type on the client, and what to do then."""
+    server.put("exports", root.format(server.path))
+    ours, theirs = pty.openpty()
+    try:
+        os.write(ours, b"\n")
+        done = server.run("accept", "--serve", "10.9.0.2", "--folder", str(server.path / "scratch"), stdin=theirs)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    done.check(0)
+    assert re.fullmatch(rf"On the client, .*: rpcrdma accept SERVER:/\S+{option}\nThen press Enter here.\n", done.err)
+    assert done.out.startswith("rpcrdma accept: ")
 
 
 def test_serve_kerberos(server):

@@ -100,6 +100,16 @@ def _paths(folder, client):
     return "/" + str(folder.relative_to(root)), str(folder)
 
 
+def _tell(path, path_3):
+    """Who types this command wants the next one. A program wants the paths."""
+    if not sys.stdin.isatty():
+        print(f"{READY}{path} {path_3}", flush=True)
+        return
+    more = f" --path {path_3}" if path_3 != path else ""
+    print(f"On the client, with the name or address of this server: rpcrdma accept SERVER:{path}{more}\n"
+          "Then press Enter here.", file=sys.stderr, flush=True)
+
+
 def _wait():
     """Until the other side has ended, or somebody has pressed Enter"""
     select.select([sys.stdin], [], [], _LONGEST)
@@ -125,7 +135,7 @@ def _export(options, client, folder):
     if said is None or said.status:
         raise Problem(f"exportfs: {said.err.strip() if said else 'not there'}")
     try:
-        print(f"{READY}{path} {path_3}", flush=True)
+        _tell(path, path_3)
         _wait()
     except KeyboardInterrupt:
         # A signal ends it as well.
