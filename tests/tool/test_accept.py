@@ -32,10 +32,10 @@ from problem import Problem  # noqa: E402
 
 
 @pytest.mark.parametrize("arguments, said", (
-    (("server:/x",), "no RDMA device"), (("server:/x", "--seconds", "-1"), "no time is negative"),
-    ((), "which export?"), (("server:/x", "--seconds", "x"), "invalid int value"),
-    (("server",), "SERVER:/EXPORT is wanted"), (("server:/x", "--ssh", "server"), "SERVER is wanted"),
-    (("server:/x", "--folder", "/x"), "--folder is for"), (("server:/x", "-o", "vers=3,proto=rdma"), "--vers has"),
+    (("server:/x",), "no RDMA device"), (("server:/x", "--seconds", "-1"), "must not be negative"),
+    ((), "no export is named"), (("server:/x", "--seconds", "x"), "invalid int value"),
+    (("server",), "server: no export is named"), (("server:/x", "--ssh", "server"), "give SERVER alone"),
+    (("server:/x", "--folder", "/x"), "--folder is for"), (("server:/x", "-o", "vers=3"), "give versions to --vers"),
     (("--serve", "10.9.0.2", "--compare"), "--serve is for the server"),
     (("--serve", "10.9.0.2", "server:/x"), "--serve is for the server")))
 def test_refused(tmp_path, arguments, said):

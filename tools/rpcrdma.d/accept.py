@@ -219,18 +219,18 @@ def _kerberos(options, version):
 def _refused(options):
     """What is wrong with the options; nothing, or a text each"""
     if options.seconds < 0:
-        yield "--seconds: no time is negative"
+        yield "--seconds: must not be negative"
     if not options.serve and not options.export:
-        yield "which export? SERVER:/EXPORT, or --ssh HOST SERVER; --help says more"
+        yield "no export is named: give SERVER:/EXPORT, or --ssh HOST SERVER"
     if options.serve and (options.export or options.ssh or options.compare or options.reset):
         yield "--serve is for the server, and takes --folder and --json only"
     if options.export and bool(options.ssh) == (":/" in options.export):
-        yield f"{options.export}: SERVER is wanted with --ssh" if options.ssh else \
-            f"{options.export}: SERVER:/EXPORT is wanted"
+        yield f"{options.export}: with --ssh, give SERVER alone" if options.ssh else \
+            f"{options.export}: no export is named: give SERVER:/EXPORT"
     if options.folder and not (options.serve or options.ssh):
         yield "--folder is for --serve and --ssh"
     if "vers=" in options.options:
-        yield "-o: --vers has the versions"
+        yield "-o: give versions to --vers, without vers= here"
 
 
 def _check(options):
