@@ -397,6 +397,18 @@ def test_ask(empty, monkeypatch, answer, says):
     assert (empty.path / "mounted").exists() == (not says)
 
 
+def test_no_second_mount(empty, monkeypatch):
+    """What could not be read anew is a fault, and the other steps are done."""
+    _client(empty, monkeypatch)
+    mount = (empty.path / "bin/mount").read_text("utf-8").partition("\n")[2]
+    empty.program("mount", f"case $4 in *nosharecache*) echo mount.nfs: no >&2; exit 32 ;; esac\n{mount}")
+    status, report, text = _accept(empty, monkeypatch)
+    assert status == 1
+    assert "FAILED: reread: mount with vers=4.2,nosharecache: mount.nfs: no\n" in text
+    assert [step["step"] for step in report["versions"][0]["steps"]] == \
+        ["locks", "reread", "callback", "connection", "reconnect"]
+
+
 def test_loaded(empty, monkeypatch):
     """The report has the modules that stay."""
     _client(empty, monkeypatch)
