@@ -10,6 +10,7 @@ The runner has to report each fault of a stub as a failure, and no other failure
 Last line: N passed, N failed, N skipped.
 """
 import argparse
+import array
 import concurrent.futures
 import json
 import os
@@ -19,14 +20,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent / "cost")]
 # pylint: disable=wrong-import-position
+import derived  # noqa: E402
 from expected import Expected  # noqa: E402
-from ledger import Ledger  # noqa: E402
+from ledger import Ledger, save  # noqa: E402
 import machine  # noqa: E402
+import report  # noqa: E402
 from rows import BY_NAME  # noqa: E402
 import sites  # noqa: E402
 
@@ -34,25 +38,19 @@ TOP = HERE.parent.parent
 LAST = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 RELEASE = "0.0.0-stub"
 
-# What takes the place of scripts/vm, of the unit tests and of the fuzzers. It does what
-# $STUB says, with the output that the selftest has prepared for the part.
-STUB = r'''#!/usr/bin/env python3
-import os, pathlib, signal, sys
+# What takes the place of scripts/vm, of the unit tests and of the fuzzers. It does what $STUB says,
+# with what the selftest has prepared for the part: the text that it prints, and files for its log.
+STUB = r'''#!/usr/bin/python3 -SE
+import os, signal, sys
 if "--build-only" in sys.argv:
     sys.exit(0)
-how = os.environ["STUB"]
-text = pathlib.Path(os.environ["STUB_OUTPUT"]).read_text()
+how, output = os.environ["STUB"], os.environ["STUB_OUTPUT"]
+if os.environ["STUB_BAD"] not in " ".join(sys.argv):
+    how, output = "good", output + ".others"
 log = None
 if "--log" in sys.argv:
-    log = pathlib.Path(sys.argv[sys.argv.index("--log") + 1]) / "both"
-    log.mkdir(parents=True, exist_ok=True)
-# What a part sees of a machine is the console, or what the command prints.
-def show(text):
-    if os.environ["STUB_WHERE"] == "console":
-        (log / "console.log").write_text(text)
-    else:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+    log = sys.argv[sys.argv.index("--log") + 1] + "/both"
+    os.makedirs(log, exist_ok=True)
 if how == "dies":
     print("vm: FAILED: the guest ended at stage 'boot'", file=sys.stderr)
     sys.exit(1)
@@ -61,7 +59,13 @@ if how == "nothing":
 if how == "no-worklist":
     print("bash: line 1: tests/guest/worklist: No such file or directory")
     sys.exit(127)
-show(text)
+for name in os.listdir(output):
+    if name != "stdout":
+        with open(f"{output}/{name}", "rb") as source, open(f"{log}/{name}", "wb") as copy:
+            copy.write(source.read())
+with open(output + "/stdout", "rb") as source:
+    sys.stdout.buffer.write(source.read())
+sys.stdout.flush()
 if how == "killed":
     os.kill(os.getpid(), signal.SIGKILL)
 if how == "traceback":
@@ -92,7 +96,7 @@ echo "$STUB_TREE"
 '''
 
 # A machine, in the place of the kernel in user mode: what scripts/vm itself is to judge.
-VMLINUX = r'''#!/usr/bin/env python3
+VMLINUX = r'''#!/usr/bin/python3 -SE
 import os, pathlib, re, signal, sys, time
 how = os.environ["STUB"]
 folder = pathlib.Path(next(a for a in sys.argv if a.startswith("vm_dir="))[7:])
@@ -228,11 +232,17 @@ SAID = re.compile(r"^failed: .*(?:did not run|not in the source|cannot be read|n
 class Format:
     """How a part's tests print their results: @names to text."""
 
-    where = "output"
-    changes = OUTPUT
+    changes = (*MACHINE, *OUTPUT)
 
     def __init__(self, names):
         self.names = names
+
+    def files(self, how):
+        """What a machine leaves in its log: names to texts or bytes"""
+        return {"stdout": self.text(how)}
+
+    def prepare(self, top, how):
+        """For what reads something else"""
 
     def line(self, name, verdict):
         why = {"PASS": "", "FAIL": ": it came back changed", "SKIP": ": for no good reason"}
@@ -282,8 +292,10 @@ class GoogleTest(Format):
 class Console(Format):
     """KTAP in the console log of a machine."""
 
-    where = "console"
-    changes = KTAP
+    changes = (*MACHINE, *KTAP)
+
+    def files(self, how):
+        return {"stdout": "", "console.log": self.text(how)}
 
     def text(self, how):
         suites = {}
@@ -325,7 +337,7 @@ class Console(Format):
 class Sites(Console):
     """The same with the table of what can be refused; see sites.py."""
 
-    changes = (*KTAP, "site-lost", "site-unreached", "site-unheard")
+    changes = ("one-lost", "site-lost", "site-unreached", "site-unheard")
 
     def text(self, how):
         excused = {(key.split(":")[0], key.split(":")[2]): key.split(":")[1]
@@ -379,7 +391,7 @@ class Machines(Machine):
 class Pan(Format):
     """What the program says that spin has made of a model: that there is no error."""
 
-    changes = ("half", "cut-short", "no-memory", "not-completed", "error", "unnamed-error",
+    changes = (*MACHINE, "half", "cut-short", "no-memory", "not-completed", "error", "unnamed-error",
                "unreached")
 
     def text(self, how):
@@ -393,19 +405,72 @@ class Pan(Format):
         return extra.get(how, "") + (lines if how == "half" else lines + "   20 states, stored\n")
 
 
+class Fuzzer(Format):
+    """What libFuzzer prints of its corpus, and of what it has made of it."""
+
+    changes = ("nothing", "killed", "traceback", "status", "half", "not-read", "no-more")
+
+    def text(self, how):
+        read = "" if how == "not-read" else "#9\tINITED cov: 1 ft: 1 corp: 9/9b\n"
+        runs = 1 if how == "no-more" else 10 ** 6
+        return read + (f"Done {runs} runs in 10 second(s)\n" if how != "half" else "")
+
+
+class Counts(Format):
+    """What the plugin of QEMU has counted of the operations: nothing but one block."""
+
+    changes = (*MACHINE, "one-lost", "no-room", "too-much")
+
+    def files(self, how):
+        record = {"side": "ours", "version": "4.2", "symbols": "symbols", "counts": "counts",
+                  "rpcs": 1, "times": 1, "start": None}
+        groups = [*report.CALLS.values(), *report.ENTRIES.values()]
+        counted = 10 ** 9 if how == "too-much" else 1
+        return {"stdout": "",
+                "operations.json": json.dumps([{**record, "op": name} for name in
+                                               self.names[how == "one-lost":]]),
+                "symbols": "".join(f"{9 * n:x} t {names[0]}\n" for n, names in enumerate(groups, 1)),
+                "counts": array.array("Q", [1, int(how == "no-room"),
+                                            9, 0, counted, 0, 1, 0, 0, 0, 0, 0]).tobytes()}
+
+
+class Parts(Format):
+    """What scripts/test makes of a part, while another one is good."""
+
+    changes = ("nothing", "killed", "one-failed", "all-skipped")
+
+
+class Verdicts(Format):
+    """What the parts of a run have left for the report of conformance, which starts no machine."""
+
+    changes = ("nothing", "earlier", "one-failed")
+
+    def text(self, how):
+        return ""
+
+    def prepare(self, top, how):
+        shutil.rmtree(top / "build/test", ignore_errors=True)
+        for kind, files in {"unit": ["unit"], "kunit": [f"kunit/{m}" for m in derived.MODULES.values()],
+                            "peer": ["peer-rxe"], "matrix": ["matrix"]}.items():
+            results = [(name, "FAIL" if how == "one-failed" and name in self.names else "PASS", "")
+                       for name in names_of(*files)]
+            if how != "nothing":
+                save(top / f"build/test/{kind}/verdict", {
+                    "run": "earlier" if how == "earlier" else "this", "kind": kind, "results": results})
+        (top / "build/test").mkdir(parents=True, exist_ok=True)
+        (top / "build/test/run").write_text("this", "ascii")
+
+
 class Probe:
-    """One command of a tree, with the stub in the place of its machine. @names: what it has to
-    report; @good: a stub can do it right. @edits: of SOURCES."""
+    """One command of a tree, with the stub in the place of its machine. @names: what it has to report. @only:
+    its behaviours, where another probe of the same program has the others; @edits: those of SOURCES. @bad: of
+    several machines the one with these words behaves so, and the others report @others."""
 
-    def __init__(self, name, command, names, form=Format, good=True, edits=()):
+    def __init__(self, name, command, names, form=Format, only=None, edits=(), bad="", others=()):
         # pylint: disable=too-many-arguments
-        self.name, self.command, self.good = name, command, good
-        self.form = form(names)
-        self.edits = [how for how in SOURCES if how.startswith(edits)] if edits else []
-
-    def behaviours(self):
-        machine = () if isinstance(self.form, Machine) else MACHINE
-        return ["good"] * self.good + [*machine, *self.form.changes, *self.edits]
+        self.name, self.command, self.bad = name, command, bad
+        self.form, self.others = form(names), Format(others)
+        self.behaviours = only or ["good", *form.changes, *[how for how in SOURCES if edits and how.startswith(edits)]]
 
     def fault(self, status, output, how):
         """Why the outcome is not what it has to be, or None."""
@@ -434,39 +499,40 @@ def kunit(*sides):
     return names_of(*[f"kunit/{side}_kunit" for side in sides])
 
 
+def make(folder, *words):
+    return ["/usr/bin/make", "-s", "--no-print-directory", "-C", f"tests/{folder}", "CXX=stub-compiler", *words]
+
+
 def probes():
-    fuzz = names_of("fuzz")
     return [
+        Probe("test", ["scripts/test", "ours-6.12", "ours-6.1"], of_row("ours-6.12"), Parts,
+              bad="--kernel 6.12 ", others=of_row("ours-6.1")),
         Probe("vm", ["scripts/vm.real", "--engine", "uml", "--client", "none", "--server", "none",
                      "--timeout", "60", "--stall", "15", "--", "true"], [], Machine),
         Probe("vm-two", ["scripts/vm.real", "--engine", "uml", "--client", "none", "--server",
                          "none", "--two", "--timeout", "60", "--stall", "15", "--", "true"], [],
               Machines),
-        Probe("unit", ["/usr/bin/make", "-s", "--no-print-directory", "-C", "tests/unit", "check",
-                       "CXX=stub-compiler"], names_of("unit"), GoogleTest,
-              edits="unit"),
+        Probe("unit", make("unit", "check"), names_of("unit"), GoogleTest, edits="unit"),
         # A fuzzer by itself has no results: what it prints is none of a machine's.
-        Probe("fuzz", ["/usr/bin/make", "-s", "--no-print-directory", "-C", "tests/fuzz",
-                       "smoke", "CXX=stub-compiler"], fuzz, good=False),
+        Probe("fuzz", make("fuzz", "TARGETS=fuzz_header", "smoke"), [], Fuzzer),
         Probe("kunit", ["scripts/kunit", "um", "--verbose", "--without", "memory_kunit"],
               kunit("rpcrdma", "xprtrdma", "svcrdma"), Console, edits="kunit"),
         Probe("kunit-memory", ["scripts/kunit", "um", "--module", "memory_kunit"],
               kunit("rpcrdma", "memory"), Sites),
         Probe("peer", ["scripts/peer", "um"], names_of("peer-rxe"), edits="peer"),
-        Probe("hostile", ["scripts/hostile"], ["hostile-server"], good=False),
+        Probe("hostile", ["scripts/hostile", "client", "server"], ["hostile-server"],
+              bad="--side server", others=["hostile-client"]),
         Probe("matrix", ["scripts/matrix", "--no-build", "ours-6.12"], of_row("ours-6.12")),
         Probe("mounts", ["scripts/matrix", "--no-build", "ours-mounts-siw"],
-              of_row("ours-mounts-siw")),
+              of_row("ours-mounts-siw"), only=["good", "one-lost"]),
         # A stub finds no error; with mutations it would have to.
-        Probe("models", ["tests/models/run", "--no-mutations"],
-              [name for name in names_of("models") if name.count(" ") == 0 or " source" in name],
-              Pan),
-        Probe("replies", ["tests/replies"], ["replies"], good=False),
-        Probe("cost", ["scripts/bench", "--quick", "--no-build"], names_of("cost"), good=False),
+        Probe("models", ["tests/models/run", "--no-mutations", "credits", "fence"],
+              ["credits", "credits source", "fence", "fence source"], Pan),
+        Probe("replies", ["tests/replies"], ["replies"], bad="replies.py", others=["registrations"]),
+        Probe("cost", ["scripts/bench", "--quick", "--no-build"], names_of("cost"), Counts),
         # Without a capture there is nothing that could be right.
-        Probe("capture", ["tests/capture", "rxe"], names_of("capture/rxe"), good=False),
-        Probe("test", ["scripts/test", "ours-6.12"], of_row("ours-6.12")),
-        Probe("conformance", ["scripts/conformance", "--report"], ["nothing"], good=False),
+        Probe("capture", ["tests/capture", "rxe"], names_of("capture/rxe"), only=["nothing"]),
+        Probe("conformance", ["scripts/conformance", "--report"], ["c-windows"], Verdicts),
     ]
 
 
@@ -522,10 +588,14 @@ class Tree:
             path.write_text(text, "utf-8")
 
     def _run(self, probe, how):
-        output = self.folder / "output"
-        output.write_text(probe.form.text(how), "utf-8")
-        env = {**os.environ, "STUB": how, "STUB_OUTPUT": str(output),
-               "STUB_WHERE": probe.form.where, "STUB_TREE": str(self.top / "stub-kernel"),
+        probe.form.prepare(self.top, how)
+        for folder, form in ("output", probe.form), ("output.others", probe.others):
+            shutil.rmtree(self.folder / folder, ignore_errors=True)
+            (self.folder / folder).mkdir()
+            for name, text in form.files(how if form == probe.form else "good").items():
+                (self.folder / folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        env = {**os.environ, "STUB": how, "STUB_OUTPUT": str(self.folder / "output"),
+               "STUB_BAD": probe.bad, "STUB_TREE": str(self.top / "stub-kernel"),
                "STUB_PROGRAM": str(self.top / "scripts/vm"),
                "RPCRDMA_CACHE": str(self.folder / "cache"),
                "PATH": f"{self.top / 'bin'}:{os.environ['PATH']}"}
@@ -533,18 +603,6 @@ class Tree:
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               errors="replace", check=False, timeout=300)
         return done.returncode, done.stdout
-
-    def old_logs(self, probe):
-        """What a good run has left."""
-        self.run(probe, "good")
-        if probe.name == "conformance":
-            for kind, file in ("unit", "unit"), ("peer", "peer-rxe"), ("matrix", "matrix"):
-                path = self.top / f"build/test/{kind}/verdict"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(json.dumps({
-                    "run": "an earlier one", "kind": kind, "results": [
-                        [name, "PASS", ""] for name in names_of(file)]}), "utf-8")
-            (self.top / "build/test/run").write_text("this one", "ascii")
 
 
 def fault_of(status, last, how):
@@ -560,19 +618,16 @@ def fault_of(status, last, how):
     return None
 
 
-def try_all(source, probe):
+def try_all(tree, probe):
     """One behaviour after the other in the same tree, the good one first: so each of the others
     has the logs of a good run lying about. Tuples: behaviour, fault or None, output."""
     outcomes = []
-    with tempfile.TemporaryDirectory(prefix="runner.") as folder:
-        tree = Tree(source, folder)
-        tree.old_logs(probe)
-        for how in probe.behaviours():
-            status, output = tree.run(probe, how)
-            fault = probe.fault(status, output, how)
-            if not fault and "Traceback" in output and how != "traceback":
-                fault = "the runner itself has a traceback"
-            outcomes.append((how, fault, output))
+    for how in probe.behaviours:
+        status, output = tree.run(probe, how)
+        fault = probe.fault(status, output, how)
+        if not fault and "Traceback" in output and how != "traceback":
+            fault = "the runner itself has a traceback"
+        outcomes.append((how, fault, output))
     return outcomes
 
 
@@ -584,9 +639,13 @@ def main():
     options = parser.parse_args()
     chosen = [p for p in probes() if not options.part or p.name in options.part]
     ledger = Ledger("runner", Expected(names=[f"{p.name} {how}" for p in chosen
-                                              for how in p.behaviours()]))
-    with concurrent.futures.ThreadPoolExecutor(2 * os.cpu_count()) as pool:
-        tried = pool.map(lambda probe: try_all(options.tree.resolve(), probe), chosen)
+                                              for how in p.behaviours]))
+    # Each worker has a tree, in which one probe after the other runs.
+    own = threading.local()
+    with tempfile.TemporaryDirectory(prefix="runner.") as folder, \
+            concurrent.futures.ThreadPoolExecutor(2 * os.cpu_count(), initializer=lambda: setattr(
+                own, "tree", Tree(options.tree.resolve(), tempfile.mkdtemp(dir=folder)))) as pool:
+        tried = pool.map(lambda probe: try_all(own.tree, probe), chosen)
         for probe, outcomes in zip(chosen, tried):
             for how, fault, output in outcomes:
                 ledger.say(f"{probe.name} {how}", [fault] * bool(fault))
