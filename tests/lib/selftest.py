@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
@@ -41,7 +42,7 @@ RELEASE = "0.0.0-stub"
 # What takes the place of scripts/vm, of the unit tests and of the fuzzers. It does what $STUB says,
 # with what the selftest has prepared for the part: the text that it prints, and files for its log.
 STUB = r'''#!/usr/bin/python3 -SE
-import os, signal, sys
+import os, signal, sys, time
 if "--build-only" in sys.argv:
     sys.exit(0)
 how, output = os.environ["STUB"], os.environ["STUB_OUTPUT"]
@@ -59,6 +60,12 @@ if how == "nothing":
 if how == "no-worklist":
     print("bash: line 1: tests/guest/worklist: No such file or directory")
     sys.exit(127)
+if how == "part-hangs":
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt:
+        open(log + "/stopped", "w").close()
+    sys.exit(1)
 for name in os.listdir(output):
     if name != "stdout":
         with open(f"{output}/{name}", "rb") as source, open(f"{log}/{name}", "wb") as copy:
@@ -68,6 +75,9 @@ with open(output + "/stdout", "rb") as source:
 sys.stdout.flush()
 if how == "killed":
     os.kill(os.getpid(), signal.SIGKILL)
+if how == "part-killed":
+    with open(f"/proc/{os.getppid()}/stat") as stat:
+        os.kill(int(stat.read().rpartition(")")[2].split()[1]), signal.SIGKILL)
 if how == "traceback":
     raise RuntimeError("a mistake in the runner of machines")
 if how == "report":
@@ -225,6 +235,8 @@ SOURCES = {
     "peer-more": ("tests/peer/scenarios/client/flow.cc", "const Scenario table[] = {",
                   "const Scenario table[] = { { \"of-nobody\", \"client\", \"\", \"\", run },"),
     "peer-lost": ("tests/peer/scenarios/client/flow.cc", "\"client\"", "\"nobody\""),
+    # In the place of a time limit of minutes
+    "part-hangs": ("tests/meson.build", "timeout: it[1] * 60", "timeout: 10"),
 }
 SAID = re.compile(r"^failed: .*(?:did not run|not in the source|cannot be read|nobody knows)", re.M)
 
@@ -233,6 +245,8 @@ class Format:
     """How a part's tests print their results: @names to text."""
 
     changes = (*MACHINE, *OUTPUT)
+    # What the runner has to say of a behaviour
+    says = {}
 
     def __init__(self, names):
         self.names = names
@@ -243,6 +257,9 @@ class Format:
 
     def prepare(self, top, how):
         """For what reads something else"""
+
+    def after(self, top, how):
+        """What is wrong then in the tree, or None"""
 
     def line(self, name, verdict):
         why = {"PASS": "", "FAIL": ": it came back changed", "SKIP": ": for no good reason"}
@@ -437,7 +454,16 @@ class Counts(Format):
 class Parts(Format):
     """What scripts/test makes of a part, while another one is good."""
 
-    changes = ("nothing", "killed", "one-failed", "all-skipped")
+    changes = ("nothing", "killed", "one-failed", "all-skipped", "part-killed", "part-hangs")
+    says = dict.fromkeys(("part-killed", "part-hangs"), "failed: ours-6.12: it did not run")
+
+    def after(self, top, how):
+        stopped = top / "build/test/ours-6.12/vm/both/stopped"
+        for _ in range(100 if how == "part-hangs" else 0):
+            if stopped.exists():
+                return None
+            time.sleep(0.1)
+        return "its machine runs on" if how == "part-hangs" else None
 
 
 class Verdicts(Format):
@@ -484,6 +510,8 @@ class Probe:
             return None if said in output else f"it does not say '{said}'"
         if how in SOURCES and not SAID.search(output):
             return "it does not say what is with the source"
+        if self.form.says.get(how, "") not in output:
+            return f"it does not say '{self.form.says[how]}'"
         return fault_of(status, last, how)
 
 
@@ -624,7 +652,7 @@ def try_all(tree, probe):
     outcomes = []
     for how in probe.behaviours:
         status, output = tree.run(probe, how)
-        fault = probe.fault(status, output, how)
+        fault = probe.fault(status, output, how) or probe.form.after(tree.top, how)
         if not fault and "Traceback" in output and how != "traceback":
             fault = "the runner itself has a traceback"
         outcomes.append((how, fault, output))
