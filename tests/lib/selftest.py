@@ -235,8 +235,9 @@ SOURCES = {
     "peer-more": ("tests/peer/scenarios/client/flow.cc", "const Scenario table[] = {",
                   "const Scenario table[] = { { \"of-nobody\", \"client\", \"\", \"\", run },"),
     "peer-lost": ("tests/peer/scenarios/client/flow.cc", "\"client\"", "\"nobody\""),
-    # In the place of a time limit of minutes
+    # In the place of a time limit of minutes, and of a part that prints what XML cannot have
     "part-hangs": ("tests/meson.build", "timeout: it[1] * 60", "timeout: 10"),
+    "part-unclean": ("tests/lib/part.py", "NOT_XML.sub(\"?\", text)", "text"),
 }
 SAID = re.compile(r"^failed: .*(?:did not run|not in the source|cannot be read|nobody knows)", re.M)
 
@@ -262,7 +263,7 @@ class Format:
         """What is wrong then in the tree, or None"""
 
     def line(self, name, verdict):
-        why = {"PASS": "", "FAIL": ": it came back changed", "SKIP": ": for no good reason"}
+        why = {"PASS": "", "FAIL": ": it came \x1b[31mback\x1b[0m changed", "SKIP": ": for no good reason"}
         return f"{verdict} {name}{why[verdict]}\n"
 
     @staticmethod
@@ -286,7 +287,7 @@ class Format:
             verdicts.append("PASS")
         if how == "all-skipped":
             verdicts = ["SKIP"] * count
-        if how in ("one-failed", "fails-and-says-so"):
+        if how in ("one-failed", "part-unclean", "fails-and-says-so"):
             verdicts[0] = "FAIL"
         lines = "".join(self.line(n, v) for n, v in zip(names, verdicts))
         # One that exits in the middle has no sum; what is wrong otherwise, it does not know.
@@ -454,8 +455,9 @@ class Counts(Format):
 class Parts(Format):
     """What scripts/test makes of a part, while another one is good."""
 
-    changes = ("nothing", "killed", "one-failed", "all-skipped", "part-killed", "part-hangs")
-    says = dict.fromkeys(("part-killed", "part-hangs"), "failed: ours-6.12: it did not run")
+    changes = ("nothing", "killed", "one-failed", "part-unclean", "all-skipped", "part-killed", "part-hangs")
+    says = {"one-failed": " passed, 1 failed, 0 skipped", **dict.fromkeys(
+        ("part-unclean", "part-killed", "part-hangs"), "failed: ours-6.12: it did not run")}
 
     def after(self, top, how):
         stopped = top / "build/test/ours-6.12/vm/both/stopped"
