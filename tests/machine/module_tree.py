@@ -2,7 +2,6 @@
 """Prepares what goes into a guest's /lib/modules/<release>: our modules where
 an installation puts them, and an index of all modules. depmod is run here
 because it is slow in a guest."""
-import pathlib
 import shutil
 import subprocess
 

@@ -475,7 +475,7 @@ def test_not_root(machine):
     machine.run("check", user=65534).check(2, "only root may look everywhere")
 
 
-def test_no_port(machine):
+def test_name_for_a_port(machine):
     machine.ask("check", "10.9.0.1:nfs").check(2, "'nfs' is no port")
 
 

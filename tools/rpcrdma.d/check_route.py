@@ -6,7 +6,6 @@ import time
 import typing
 
 import check_device
-import host
 from addresses import bare, is_link_local, scope, scope_fault
 from finding import Finding, objects, program, quote
 
