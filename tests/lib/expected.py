@@ -27,8 +27,8 @@ class Expected:
         self.names = collections.Counter(names)
         self.may_skip = set()
         self.wrong = []
-        self.where = "the source" if files and all(f in derived.PARTS for f in files) else \
-            "tests/expected: scripts/test --adopt"
+        self.where = " or ".join(dict.fromkeys(
+            "the source" if file in derived.PARTS else f"tests/expected/{file}" for file in files)) or "the plan"
         for file in files:
             if file in derived.PARTS:
                 self._derive(file, selected)
@@ -77,32 +77,3 @@ class Expected:
             if result.verdict == "SKIP" and result.name in self.names and \
                     result.name not in self.may_skip:
                 yield result.name, f"was skipped, and may not be: {result.why}"
-
-
-SPDX = "# SPDX-License-Identifier: GPL-2.0-only"
-
-
-def _comments(path):
-    """Returns {name: the comment lines before it}."""
-    comments, held = {}, []
-    for line in path.read_text("utf-8").splitlines() if path.exists() else []:
-        if line.startswith("#"):
-            held.append(line)
-        elif line:
-            comments[line.removeprefix("~ ")], held = [c for c in held if c != SPDX], []
-    return comments
-
-
-def adopt(file, results):
-    """Writes @file anew from @results. A check that was skipped may be skipped from then on: a person who
-    commits that says in a comment why. Comments stay before their names."""
-    path = FOLDER / file
-    comments = _comments(path)
-    may_skip = Expected(file).may_skip if path.exists() else set()
-    lines = [SPDX]
-    for result in sorted(results):
-        lines += comments.pop(result.name, [])
-        skips = result.verdict == "SKIP" or result.name in may_skip
-        lines.append(f"~ {result.name}" if skips else result.name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(lines) + "\n", "utf-8")
