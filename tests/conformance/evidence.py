@@ -111,6 +111,3 @@ class Results:
         if not any(verdict == "PASS" for _, verdict, _ in rows):
             return f"{test} was skipped: {rows[0][2]}" if rows else f"{test} did not run"
         return None
-
-    def count(self, kind):
-        return sum(len(rows) for rows in self.rows[kind].values())

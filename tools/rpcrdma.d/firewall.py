@@ -7,7 +7,6 @@ import typing
 import host
 
 ACCEPT, DROP, UNKNOWN = "accept", "drop", "unknown"
-_HOOKS = ("input", "output")
 
 
 class Packet(typing.NamedTuple):
