@@ -76,7 +76,8 @@ network_down() {
 	stage "network down"
 	if connections_left; then
 		progress "the in-tree server left connections behind: no unload"
-		UNLOAD=
+		# shellcheck disable=SC2034
+		UNLOAD= # modules.sh reads it.
 		return
 	fi
 	if ! timeout 300 rdma link delete "$rdma_dev" 2>/dev/null && [ -e "/sys/class/infiniband/$rdma_dev" ]; then
