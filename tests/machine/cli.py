@@ -8,7 +8,7 @@ import sys
 
 import kernels
 import runner
-from plan import Plan, PlanError
+from plan import OptionError, Plan, PlanError
 
 USAGE = """
 A guest sees the host's file system read-only under a scratch layer of its own:
@@ -115,17 +115,19 @@ def build_modules(plan):
 
 
 def main(argv):
-    options = parser().parse_args(argv)
+    command_line = parser()
+    options = command_line.parse_args(argv)
     if options.command[:1] == ["--"]:
         options.command = options.command[1:]
     top = pathlib.Path(__file__).resolve().parent.parent.parent
     try:
-        plan = Plan(options, top, kernels.find(options.engine, options.kernel, top,
-                                               options.root))
+        plan = Plan(options, top, lambda: kernels.find(options.engine, options.kernel, top, options.root))
         build_modules(plan)
         if options.build_only:
             return 0
         return runner.Run(plan).execute()
+    except OptionError as error:
+        command_line.error(error)
     except PlanError as error:
         print(f"vm: {error}", file=sys.stderr)
         return 2

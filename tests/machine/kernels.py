@@ -6,7 +6,7 @@ import re
 import subprocess
 
 from machines import ARM64, S390X, X86, Machine
-from plan import PlanError
+from plan import OptionError, PlanError
 
 UML = ("um", "um-light", "um-debug", "um-gcov", "um-7.3", "um-debug-7.3")
 BUILT = ("debug", "kcsan", "arm64-64k")
@@ -134,12 +134,12 @@ def find(engine, name, top, root=None):
     series in the root."""
     if root:
         if engine == "uml":
-            raise PlanError("--root is for qemu")
+            raise OptionError("--root is for qemu")
         return _of_root(name, pathlib.Path(root).resolve())
     if engine == "uml":
         name = {None: "um", "debug": "um-debug"}.get(name, name)
         if name not in UML:
-            raise PlanError(f"user-mode Linux has the kernels {' '.join(UML)}, not '{name}'")
+            raise OptionError(f"user-mode Linux has the kernels {' '.join(UML)}, not '{name}'")
         if name == "um-light":
             return dataclasses.replace(_built("um-debug", top), name=name, debug=False,
                                        arguments=LIGHT)
@@ -149,8 +149,8 @@ def find(engine, name, top, root=None):
     if name == "s390x":
         return _of_s390x(top)
     if name not in (None, "6.12", *ROOTS):
-        raise PlanError(f"QEMU has the kernels 6.12, {', '.join(ROOTS)}, debug, kcsan, arm64-64k and "
-                        f"s390x, not '{name}'")
+        raise OptionError(f"QEMU has the kernels 6.12, {', '.join(ROOTS)}, debug, kcsan, arm64-64k and "
+                          f"s390x, not '{name}'")
     # Debian 12 has 6.1 itself.
     if name in ROOTS and not (name == "6.1" and releases(pathlib.Path("/"), name)):
         return _of_suite(name, top)

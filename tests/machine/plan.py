@@ -16,19 +16,25 @@ class PlanError(Exception):
     """The options cannot be carried out; the text is for the user."""
 
 
+class OptionError(PlanError):
+    """The options contradict each other, or the kernel."""
+
+
 class Plan:
     """The options of one run. Attributes that are not set here are the options."""
 
-    def __init__(self, options, top, kernel):
+    def __init__(self, options, top, find):
+        """@find: returns the kernel, and builds it if it is missing. What needs no kernel is checked before."""
         self.__dict__.update(vars(options))
         self.top = top
-        self.kernel = kernel
-        self.guest_root = kernel.root if options.root else kernel.files or pathlib.Path("/")
         self.versions = self._versions(options.vers)
         self.timeout = options.timeout or (900 if self.engine == "uml" else 2400)
         self.mem = options.mem or "2G"
         self.env = [self._env(e) for e in options.env]
-        self._check()
+        self._check_options()
+        self.kernel = kernel = find()
+        self.guest_root = kernel.root if options.root else kernel.files or pathlib.Path("/")
+        self._check_kernel()
 
     @staticmethod
     def _versions(text):
@@ -37,47 +43,50 @@ class Plan:
         versions = [v.strip() for v in text.split(",")]
         for v in versions:
             if v not in VERSIONS:
-                raise PlanError(f"unknown NFS version '{v}'")
+                raise OptionError(f"unknown NFS version '{v}'")
         return versions
 
     @staticmethod
     def _env(text):
         name, equals, _ = text.partition("=")
         if not equals or not name.isidentifier():
-            raise PlanError(f"--env takes NAME=VALUE, not '{text}'")
+            raise OptionError(f"--env takes NAME=VALUE, not '{text}'")
         return text
 
-    def _check(self):
+    def _check_options(self):
         if not self.command and not self.shell:
             self.command = ["true"]
         if self.client == "none" or self.server == "none":
             self.versions = []
-        if self.provider == "siw" and not self.kernel.has_siw:
-            raise PlanError(f"kernel {self.kernel.name} has no siw")
-        if self.provider == "memory" and not self.kernel.has_memory:
-            raise PlanError(f"kernel {self.kernel.release} has no provider in memory")
         if self.provider == "memory" and len(self.nodes) > 1:
-            raise PlanError("the provider in memory has both ends in one machine")
-        if self.with_dir and self.kernel.files:
-            raise PlanError("--with has programs of this machine, which is of another kind")
+            raise OptionError("the provider in memory has both ends in one machine")
         if (self.icount or self.count) and (self.engine != "qemu" or len(self.nodes) > 1):
-            raise PlanError("--icount and --count are for one machine in qemu")
+            raise OptionError("--icount and --count are for one machine in qemu")
         if self.smp > 1 and (self.icount or (self.count and not self.caches)):
-            raise PlanError("--icount, and --count without --caches, are for one processor")
+            raise OptionError("--icount, and --count without --caches, are for one processor")
         if self.caches and not self.count:
-            raise PlanError("--caches goes with --count")
-        if self.engine == "uml" and self.smp > 1 and self.kernel.name != "um-debug-7.3":
-            raise PlanError(f"kernel {self.kernel.name} is for one processor")
+            raise OptionError("--caches goes with --count")
+        # Its name, until it is found
+        if self.engine == "uml" and self.smp > 1 and self.kernel != "um-debug-7.3":
+            raise OptionError(f"kernel {self.kernel or 'um'} is for one processor")
         if self.disk and self.fs == "tmpfs":
-            raise PlanError("--disk takes a file system for it: --fs ext4 or --fs xfs")
-        if self.disk and self.engine == "qemu" and self.kernel.modules:
-            raise PlanError(f"kernel {self.kernel.name} has no driver of a disk")
-        if self.systemd and self.kernel.modules:
-            raise PlanError("--systemd takes a stock kernel")
+            raise OptionError("--disk takes a file system for it: --fs ext4 or --fs xfs")
         if self.capture and not shutil.which("dumpcap"):
             raise PlanError("dumpcap is missing (apt-get install tshark)")
         if self.with_dir and not pathlib.Path(self.with_dir).is_dir():
-            raise PlanError(f"--with: no folder {self.with_dir}")
+            raise OptionError(f"--with: no folder {self.with_dir}")
+
+    def _check_kernel(self):
+        if self.provider == "siw" and not self.kernel.has_siw:
+            raise OptionError(f"kernel {self.kernel.name} has no siw")
+        if self.provider == "memory" and not self.kernel.has_memory:
+            raise OptionError(f"kernel {self.kernel.release} has no provider in memory")
+        if self.with_dir and self.kernel.files:
+            raise OptionError("--with has programs of this machine, which is of another kind")
+        if self.disk and self.engine == "qemu" and self.kernel.modules:
+            raise OptionError(f"kernel {self.kernel.name} has no driver of a disk")
+        if self.systemd and self.kernel.modules:
+            raise OptionError("--systemd takes a stock kernel")
 
     @property
     def nodes(self):
