@@ -31,6 +31,9 @@ def main():
     parser.add_argument("kind", choices=("peer", "kunit", "fuzz", "modules"))
     parser.add_argument("words", nargs="...", metavar="...")
     options = parser.parse_args()
+    words = {"peer": 0, "kunit": 1, "fuzz": 1}.get(options.kind, len(options.words))
+    if len(options.words) != words:
+        parser.error(f"{options.kind} takes {words or 'no'} more word{'s' * (words != 1)}")
     return 0 if build(options.kind, options.words) else 1
 
 

@@ -183,10 +183,10 @@ def main():
     parser = usage.parser(__doc__)
     parser.add_argument("--top", type=pathlib.Path, default=TOP, help="check another tree")
     parser.add_argument("--kinds", action="store_true", help="print the kind of each name, too")
-    parser.add_argument("file", nargs="*")
+    parser.add_argument("file", nargs="*", type=usage.file)
     options = parser.parse_args()
     tree = Tree(options.top.resolve())
-    paths = [pathlib.Path(file).resolve() for file in options.file] or read(tree.top)
+    paths = [path.resolve() for path in options.file] or read(tree.top)
     faults = [f"{name}  ({name.kind})" if options.kinds else str(name)
               for name in tree.wrong(paths)]
     if not options.file:

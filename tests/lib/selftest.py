@@ -667,6 +667,8 @@ def main():
     parser.add_argument("--show", action="store_true", help="show the output of each failed test")
     parser.add_argument("part", nargs="*")
     options = parser.parse_args()
+    if unknown := set(options.part) - {probe.name for probe in probes()}:
+        parser.error(f"no part {', '.join(unknown)}")
     chosen = [p for p in probes() if not options.part or p.name in options.part]
     ledger = Ledger("runner", Expected(names=[f"{p.name} {how}" for p in chosen
                                               for how in p.behaviours]))

@@ -170,12 +170,12 @@ def write_table(sites):
 
 def main():
     parser = usage.parser(__doc__)
-    parser.add_argument("log", nargs="*")
+    parser.add_argument("log", nargs="*", type=usage.file)
     logs = parser.parse_args().log
     faults = list(check_source())
     if logs:
         sites = read_table(line for log in logs for line in
-                           pathlib.Path(log).read_text(errors="replace").splitlines())
+                           log.read_text(errors="replace").splitlines())
         write_table(sites)
         faults += check_table(sites)
         print(f"{len(sites)} sites, refused {sum(s.refused for s in sites)} times")

@@ -187,7 +187,7 @@ class Tree:
 
 def main():
     parser = usage.parser(__doc__)
-    parser.add_argument("list", nargs="?", type=pathlib.Path, default=LIST)
+    parser.add_argument("list", nargs="?", type=usage.file, default=LIST)
     parser.add_argument("--top", type=pathlib.Path, default=TOP)
     parser.add_argument("--left-out", action="store_true")
     parser.add_argument("--expand", metavar="FILE:FUNCTION")

@@ -118,6 +118,8 @@ def main():
     parser.add_argument("--verbose", action="store_true", help="what is said of whom")
     parser.add_argument("captures", nargs="*", default=sorted(CAPTURES.glob("*.pcapng")))
     options = parser.parse_args()
+    if unknown := [name for name in options.captures if not pathlib.Path(name).is_file()]:
+        parser.error(f"there is no file {', '.join(unknown)}")
     totals = collections.Counter()
     for capture in options.captures:
         for rate in options.rate or RATES:

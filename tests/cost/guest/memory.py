@@ -131,6 +131,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("sides", metavar="SIDES", help="ours,in-tree")
     sides = parser.parse_args().sides.split(",")
+    if unknown := set(sides) - {"ours", "in-tree"}:
+        parser.error(f"no side {', '.join(unknown)}")
     for name in FILES:
         with open(f"/export/{name}", "wb") as data:
             data.truncate(8 << 20)
