@@ -12,6 +12,7 @@ import check_fstab
 import check_knobs
 import check_modules
 import check_mounts
+import check_notes
 import check_path
 import check_route
 import check_server
@@ -28,16 +29,16 @@ def arguments(parser):
     parser.add_argument("server", nargs="?", metavar="SERVER[:PORT]",
                         help="the server of a mount; without it, check only this machine")
     parser.add_argument("--json", action="store_true",
-                        help="print an object for each finding, one per line")
+                        help="print an object for each finding and each note, one per line")
 
 
 class Check:
-    """Results of the checks: @findings, the things that were @looked at, and those that could not be
-    (@unknown)."""
+    """Results of the checks: @findings, @notes about what is no fault, the things that were @looked at, and those
+    that could not be (@unknown)."""
 
     def __init__(self, server):
         self.name, self.port = split(server) if server else ("", "")
-        self.findings, self.looked, self.unknown = [], [], []
+        self.findings, self.notes, self.looked, self.unknown = [], [], [], []
         self.log = finding.log()
         self.ports = check_device.ports()
         self.mounts = mounts.mounts()
@@ -114,6 +115,7 @@ class Check:
                 self.add("the last attempts", check_mounts.of_log(self.log, asked, self.mounts))
         # It is of the next boot, and silences nothing.
         self.add("/etc/fstab", check_fstab.look(self.ports))
+        self.notes += check_notes.look(self.mounts)
 
     def run(self):
         if self.modules():
@@ -124,13 +126,19 @@ class Check:
             self.rest()
 
 
+def _print_finding(found, kind=""):
+    print(f"{kind}{found.id}: {found.what}.")
+    for line in found.do:
+        print(f"    {line}")
+
+
 def _print(check):
     for found in check.findings:
-        print(f"{found.id}: {found.what}.")
-        for line in found.do:
-            print(f"    {line}")
+        _print_finding(found)
     if not check.findings:
         print(f"nothing wrong found: {', '.join(check.looked)}")
+    for found in check.notes:
+        _print_finding(found, "note: ")
     for text in check.unknown:
         print(f"not looked at: {text}")
 
@@ -146,8 +154,9 @@ def run(options):
     check = Check(options.server)
     check.run()
     if options.json:
-        for found in check.findings:
-            print(json.dumps({"id": found.id, "what": found.what, "type": found.do}))
+        for found in check.findings + check.notes:
+            print(json.dumps({"id": found.id, "what": found.what, "type": found.do,
+                              "note": found in check.notes}))
     else:
         _print(check)
     return 1 if check.findings else 0

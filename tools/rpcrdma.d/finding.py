@@ -12,7 +12,8 @@ from problem import Problem
 
 
 class Finding(typing.NamedTuple):
-    """A finding. @what: the fault, in a sentence; @do: lines to type, or to do elsewhere."""
+    """A finding, or a note. @what: the fault, or what to know, in a sentence; @do: lines to type, or to do
+    elsewhere."""
     id: str
     what: str
     do: tuple

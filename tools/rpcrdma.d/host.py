@@ -32,6 +32,14 @@ def exists(name):
         return True
 
 
+def everybody_writes(name):
+    """Says whether a file exists that all users may read and write."""
+    try:
+        return path(name).stat().st_mode & 0o006 == 0o006
+    except OSError:
+        return False
+
+
 def read(name, errors="replace"):
     """Returns the text of a file, or "" if it does not exist or cannot be read. @errors: how to treat bytes
     that are no UTF-8."""

@@ -209,7 +209,8 @@ std::string findings()
 		line[strcspn(line, "\n")] = 0;
 		trace_line(line);
 		if (line[0] != ' ' && colon &&
-		    strncmp(line, "not looked at", 13))
+		    strncmp(line, "not looked at", 13) &&
+		    strncmp(line, "note: ", 6))
 			names += std::string(line, size_t(colon - line)) + " ";
 	}
 	return names;

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""rpcrdma check: notes about what is no fault, on a folder in the place of a machine. They change neither the
+exit status nor the findings."""
+import json
+import re
+
+import pytest
+
+from healthy import FILES, said
+from run import TOP
+
+_RDMA = "10.9.0.1:/ /mnt/my\\040data nfs4 rw,proto=rdma,port=20049,sec=sys,addr=10.9.0.1 0 0\n"
+
+
+def _open(root, mode=0o666, files=("uverbs0", "rdma_cm")):
+    """Sets up a mount with sec=sys, and the files of RDMA for programs."""
+    root.put("proc/mounts", FILES["proc/mounts"] + _RDMA)
+    root.remove("var/lib/nfs/etab")
+    for name in files:
+        root.put(f"dev/infiniband/{name}", "").chmod(mode)
+
+
+def _exports(root, options):
+    _open(root)
+    root.put("proc/mounts", FILES["proc/mounts"])
+    root.put("var/lib/nfs/etab", f"/export\t10.9.0.0/24({options})\n")
+
+
+_ID = "users-may-send"
+# (what there is, how, the note, what a line of it has)
+_NOTED = (
+    ("a mount with sec=sys", _open, _ID, "believes it: '/mnt/my data'.\n"
+     "    chmod 0660 /dev/infiniband/rdma_cm /dev/infiniband/uverbs0\n"),
+    ("an export with sec=sys", lambda r: _exports(r, "rw,sec=sys,root_squash"), _ID,
+     "believes it: the exports of this machine.\n"),
+    ("an export with two flavours", lambda r: _exports(r, "sec=krb5:sys,rw"), _ID, "exports of this"),
+    ("an export without sec=", lambda r: _exports(r, "rw"), _ID, "exports of this machine"),
+)
+# What is not worth a note
+_SILENT = {
+    "files of a group": lambda r: _open(r, 0o660),
+    "no device": lambda r: _open(r, files=("rdma_cm",)),
+    "no connection manager": lambda r: _open(r, files=("uverbs0", "uverbs1")),
+    "exports with Kerberos": lambda r: _exports(r, "rw,sec=krb5:krb5i"),
+    "exports, and no listener": lambda r: (_exports(r, "rw"), r.put("proc/fs/nfsd/portlist", "tcp 2049\n")),
+}
+
+
+def _notes(out):
+    return re.findall("^note: ([a-z0-9-]+): ", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("how, wanted, line", [row[1:] for row in _NOTED], ids=[row[0] for row in _NOTED])
+@pytest.mark.parametrize("arguments", ([], ["10.9.0.1"]))
+def test_noted(machine, how, wanted, line, arguments):
+    how(machine)
+    done, findings = said(machine, *arguments)
+    done.check(0)
+    assert (findings, _notes(done.out)) == ([], [wanted])
+    assert "nothing wrong found: modules, " in done.out
+    assert line in done.out
+    assert re.search(r"^note: .*\.\n    \S", done.out, re.MULTILINE), "does not say what to type"
+
+
+@pytest.mark.parametrize("how", _SILENT.values(), ids=_SILENT)
+@pytest.mark.parametrize("arguments", ([], ["10.9.0.1"]))
+def test_silent(machine, how, arguments):
+    how(machine)
+    assert not _notes(said(machine, *arguments)[0].out)
+
+
+def test_beside_findings(machine):
+    """A note comes behind the findings. JSON says of each object whether it is a note."""
+    _open(machine)
+    machine.put("proc/sys/sunrpc/rdma_reliable_reply", "0\n")
+    done, findings = said(machine)
+    done.check(1)
+    assert findings == ["sysctl-rdma-reliable-reply"]
+    assert _notes(done.out) == [_ID]
+    done = machine.ask("check", "--json")
+    done.check(1)
+    found = [json.loads(line) for line in done.out.splitlines()]
+    assert [(one["id"], one["note"]) for one in found] == [(findings[0], False), (_ID, True)]
+
+
+def test_named():
+    """Each note of the source has a case here, and the manual names it."""
+    source = (TOP / "tools/rpcrdma.d/check_notes.py").read_text("utf-8")
+    named = set(re.findall(r'Finding\(\s*f?"([a-z0-9-]+)"', source))
+    manual = (TOP / "debian/rpcrdma.rst").read_text("utf-8")
+    assert named == {wanted for _, _, wanted, _ in _NOTED}
+    assert not [name for name in named if f"*{name}*" not in manual]

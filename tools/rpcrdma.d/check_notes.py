@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
+"""rpcrdma check: what is no fault, and good to know. A note does not change the exit status."""
+import re
+
+import check_server
+import host
+from finding import Finding, quote
+
+_RDMA_FILES = "/dev/infiniband"
+
+
+def _open_files():
+    """Returns the files with which each user of this machine can make connections: a device, and the connection
+    manager. Without one of the two there are none."""
+    files = [name for name in host.names(_RDMA_FILES) if re.fullmatch("uverbs[0-9]+|rdma_cm", name) and
+             host.everybody_writes(f"{_RDMA_FILES}/{name}")]
+    return files if "rdma_cm" in files and len(files) > 1 else []
+
+
+def _is_believed(options):
+    """Says whether these options of an export let in AUTH_SYS, which is the default."""
+    flavours = re.findall(r"(?:^|,)sec=([^,]*)", options)
+    return not flavours or any("sys" in one.split(":") for one in flavours)
+
+
+def _of_exports():
+    """Says whether nfsd listens for RDMA, and exports something with sec=sys."""
+    return bool(check_server.listeners()) and any(
+        _is_believed(options) for options in re.findall(r"\(([^()]*)\)", host.read("/var/lib/nfs/etab")))
+
+
+def _may_send(found):
+    """Yields a note if programs of all users can reach an export over RDMA that believes who they are."""
+    files = _open_files()
+    where = [quote(mount.where) for mount in found
+             if mount.proto.startswith("rdma") and "sec=sys" in mount.options]
+    where += ["the exports of this machine"] * _of_exports()
+    if files and where:
+        yield Finding("users-may-send", f"All users may open {' and '.join(files)} in {_RDMA_FILES}, so each program "
+                      "can send NFS calls over RDMA as another user, and sec=sys believes it: "
+                      f"{', '.join(where)}", (
+                          f"chmod 0660 {' '.join(f'{_RDMA_FILES}/{name}' for name in files)}",
+                          "to make it permanent: the rule for udev in admin-security.rst; or use sec=krb5"))
+
+
+def look(found):
+    """Yields notes. @found: the mounts of this machine"""
+    yield from _may_send(found)
