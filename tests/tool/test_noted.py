@@ -26,6 +26,14 @@ def _exports(root, options):
     root.put("var/lib/nfs/etab", f"/export\t10.9.0.0/24({options})\n")
 
 
+def _swap(root, name, kind="file"):
+    root.put("proc/mounts", "/dev/sda / ext4 rw 0 0\n" + FILES["proc/mounts"] + _RDMA.replace("sec=sys,", "") +
+             "10.9.0.1:/ /mnt/local nfs4 rw,proto=rdma,addr=10.9.0.1 0 0\n"
+             "/dev/sdb /mnt/local ext4 rw 0 0\n10.9.0.3:/ /tcp nfs4 rw,proto=tcp,addr=10.9.0.3 0 0\n")
+    root.put("proc/swaps", "Filename\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+             f"{name}   {kind}\t\t65532\t\t0\t\t-2\n")
+
+
 _ID = "users-may-send"
 # (what there is, how, the note, what a line of it has)
 _NOTED = (
@@ -35,6 +43,9 @@ _NOTED = (
      "believes it: the exports of this machine.\n"),
     ("an export with two flavours", lambda r: _exports(r, "sec=krb5:sys,rw"), _ID, "exports of this"),
     ("an export without sec=", lambda r: _exports(r, "rw"), _ID, "exports of this machine"),
+    ("swap", lambda r: _swap(r, "/mnt/my\\040data/swap\\040file"), "swap-over-rdma",
+     "    swapoff '/mnt/my data/swap file'\n"),
+    ("swap at the top of a mount", lambda r: _swap(r, "/mnt/swap"), "swap-over-rdma", "swapoff /mnt/swap\n"),
 )
 # What is not worth a note
 _SILENT = {
@@ -43,7 +54,20 @@ _SILENT = {
     "no connection manager": lambda r: _open(r, files=("uverbs0", "uverbs1")),
     "exports with Kerberos": lambda r: _exports(r, "rw,sec=krb5:krb5i"),
     "exports, and no listener": lambda r: (_exports(r, "rw"), r.put("proc/fs/nfsd/portlist", "tcp 2049\n")),
+    "swap in a file here": lambda r: _swap(r, "/swapfile"),
+    "swap on a disk": lambda r: _swap(r, "/dev/sda2", "partition"),
+    "swap on a disk below a mount over RDMA": lambda r: _swap(r, "/mnt/local/swap"),
+    "swap beside a mount over RDMA": lambda r: _swap(r, "/mntswap"),
+    "swap over TCP": lambda r: _swap(r, "/tcp/swap"),
 }
+
+
+def test_garbage(machine):
+    """Files with any content give no traceback."""
+    _swap(machine, "/mnt/swap")
+    for data in b"", b"\n\0\n\xff \xff\n", b"x" * 100000:
+        (machine.path / "proc/swaps").write_bytes(data)
+        said(machine)[0].check(0)
 
 
 def _notes(out):
@@ -88,5 +112,5 @@ def test_named():
     source = (TOP / "tools/rpcrdma.d/check_notes.py").read_text("utf-8")
     named = set(re.findall(r'Finding\(\s*f?"([a-z0-9-]+)"', source))
     manual = (TOP / "debian/rpcrdma.rst").read_text("utf-8")
-    assert named == {wanted for _, _, wanted, _ in _NOTED}
+    assert named == {row[2] for row in _NOTED}
     assert not [name for name in named if f"*{name}*" not in manual]

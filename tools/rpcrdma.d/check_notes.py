@@ -5,6 +5,7 @@ import re
 
 import check_server
 import host
+import mounts
 from finding import Finding, quote
 
 _RDMA_FILES = "/dev/infiniband"
@@ -44,6 +45,19 @@ def _may_send(found):
                           "to make it permanent: the rule for udev in admin-security.rst; or use sec=krb5"))
 
 
+def _swap():
+    """Yields a note if a swap file is on a mount over RDMA."""
+    lines = (line.split() for line in host.read("/proc/swaps", "surrogateescape").splitlines())
+    files = [mounts.unescaped(words[0]) for words in lines if words]
+    there = [name for name in files if (mount := mounts.of_file(name)) and mount.proto.startswith("rdma")]
+    if there:
+        yield Finding("swap-over-rdma", f"Swap is on a mount over RDMA, in {', '.join(map(quote, there))}: if the "
+                      "connection is lost when memory is used up, the machine may stand still", (
+                          *(f"swapoff {quote(name)}" for name in there),
+                          "use a local disk, or zram, instead; admin-special.rst says why"))
+
+
 def look(found):
     """Yields notes. @found: the mounts of this machine"""
     yield from _may_send(found)
+    yield from _swap()

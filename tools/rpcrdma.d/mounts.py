@@ -8,13 +8,14 @@ import host
 from addresses import canonical
 from finding import quote
 
+_NFS = ("nfs", "nfs4")
 # What the kernel says of a mount, and finds out anew for the next one
 _FOUND_OUT = {"addr", "clientaddr", "mountaddr", "namlen"}
 
 
 class Mount(typing.NamedTuple):
-    """A mount of NFS. @kind: nfs or nfs4; @proto: tcp, rdma, ..., or "" if no option says it; @options: all, as
-    the kernel or /etc/fstab says them"""
+    """A mount. @kind: nfs, nfs4, ...; @proto: tcp, rdma, ..., or "" if no option says it; @options: all, as the
+    kernel or /etc/fstab says them"""
     source: str
     where: str
     kind: str
@@ -28,18 +29,25 @@ def unescaped(text):
     return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), text)
 
 
-def mounts():
-    """Returns the mounts of NFS in the order in which they were made."""
-    found = []
+def _all():
+    """Yields the mounts of all file systems in the order in which they were made."""
     for line in host.read("/proc/mounts", "surrogateescape").split("\n"):
         words = [unescaped(word) for word in line.split(" ")]
-        if len(words) < 4 or words[2] not in ("nfs", "nfs4"):
-            continue
-        options = tuple(words[3].split(","))
-        values = dict(option.partition("=")[::2] for option in options)
-        found.append(Mount(*words[:3], values.get("proto", ""),
-                           canonical(values.get("addr", "")), options))
-    return found
+        if len(words) >= 4:
+            options = tuple(words[3].split(","))
+            values = dict(option.partition("=")[::2] for option in options)
+            yield Mount(*words[:3], values.get("proto", ""), canonical(values.get("addr", "")), options)
+
+
+def mounts():
+    """Returns the mounts of NFS in the order in which they were made."""
+    return [mount for mount in _all() if mount.kind in _NFS]
+
+
+def of_file(name):
+    """Returns the mount that holds a file, or None. A mount hides what was mounted at or below its place before."""
+    found = [mount for mount in _all() if name.startswith(mount.where.rstrip("/") + "/")]
+    return found[-1] if found else None
 
 
 def _asked(options):
@@ -54,7 +62,7 @@ def fstab():
     found = []
     for line in host.read("/etc/fstab", "surrogateescape").splitlines():
         words = line.split()
-        if len(words) < 4 or words[0].startswith("#") or words[2] not in ("nfs", "nfs4"):
+        if len(words) < 4 or words[0].startswith("#") or words[2] not in _NFS:
             continue
         options = tuple(words[3].split(","))
         found.append(Mount(*map(unescaped, words[:3]), _asked(options), "", options))
