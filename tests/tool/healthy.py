@@ -9,7 +9,8 @@ IB = "sys/class/infiniband/rxe0"
 PORT = f"{IB}/ports/1"
 MODULES = "/lib/modules/6.12/updates"
 _ADDRESSES = [{"ifname": "nic0", "addr_info": [
-    {"local": "10.9.0.2", "scope": "global"}, {"local": "fe80::1", "scope": "link"}]}]
+    {"local": "10.9.0.2", "prefixlen": 24, "scope": "global"},
+    {"local": "fe80::1", "prefixlen": 64, "scope": "link"}]}]
 LINK = [{"ifname": "rxe0", "port": 1, "netdev": "nic0"}]
 GONE = "ip -j neighbour show to 10.9.0.1 dev nic0"
 # With room for 1024 bytes of data, as RoCE has them where the MTU is 1500, and without

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from healthy import FILES, said
+from healthy import FILES, LINK, said, say
 from run import TOP
 
 _RDMA = "10.9.0.1:/ /mnt/my\\040data nfs4 rw,proto=rdma,port=20049,sec=sys,addr=10.9.0.1 0 0\n"
@@ -34,6 +34,21 @@ def _swap(root, name, kind="file"):
              f"{name}   {kind}\t\t65532\t\t0\t\t-2\n")
 
 
+def _second_adapter(root, *addresses, number="1"):
+    """Adds an adapter. @addresses: of its interface nic1, with lengths of prefix and scopes"""
+    name = f"nic{number}"
+    say(root, "rdma -j link show", [*LINK, {"ifname": "rxe1", "port": 1, "netdev": name}])
+    root.put("sys/class/infiniband/rxe1/ports/1/state", "4: ACTIVE\n")
+    own = [{"local": local, "prefixlen": length, "scope": scope} for local, length, scope in addresses]
+    say(root, "ip -j address show", [
+        {"ifname": "nic0", "addr_info": [
+            {"local": "10.9.0.2", "prefixlen": 24, "scope": "global"},
+            {"local": "fd09::2", "prefixlen": 64, "scope": "global"}, {"scope": "global"}, {},
+            {"local": "10.8.0.1", "prefixlen": 32, "scope": "global"},
+            {"local": "fe80::1", "prefixlen": 64, "scope": "link"}]},
+        {"ifname": "nic1", "addr_info": own}])
+
+
 _ID = "users-may-send"
 # (what there is, how, the note, what a line of it has)
 _NOTED = (
@@ -46,6 +61,10 @@ _NOTED = (
     ("swap", lambda r: _swap(r, "/mnt/my\\040data/swap\\040file"), "swap-over-rdma",
      "    swapoff '/mnt/my data/swap file'\n"),
     ("swap at the top of a mount", lambda r: _swap(r, "/mnt/swap"), "swap-over-rdma", "swapoff /mnt/swap\n"),
+    ("two adapters in a network", lambda r: _second_adapter(r, ("10.9.0.130", 24, "global")),
+     "adapters-one-network", "nic0 and nic1 have addresses in one network, 10.9.0.0/24: "),
+    ("two adapters in a network of IPv6", lambda r: _second_adapter(r, ("fd09::3", 64, "global")),
+     "adapters-one-network", "    ip route show fd09::/64\n"),
 )
 # What is not worth a note
 _SILENT = {
@@ -58,6 +77,10 @@ _SILENT = {
     "swap on a disk": lambda r: _swap(r, "/dev/sda2", "partition"),
     "swap on a disk below a mount over RDMA": lambda r: _swap(r, "/mnt/local/swap"),
     "swap beside a mount over RDMA": lambda r: _swap(r, "/mntswap"),
+    "two adapters in networks of their own": lambda r: _second_adapter(
+        r, ("10.9.1.2", 24, "global"), ("fe80::3", 64, "link"), ("10.8.0.1", 32, "global")),
+    "another interface in the network of an adapter": lambda r: _second_adapter(
+        r, ("10.9.0.3", 24, "global"), number="2"),
     "swap over TCP": lambda r: _swap(r, "/tcp/swap"),
 }
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """rpcrdma check: what is no fault, and good to know. A note does not change the exit status."""
+import ipaddress
 import re
 
 import check_server
 import host
 import mounts
-from finding import Finding, quote
+from finding import Finding, objects, quote
 
 _RDMA_FILES = "/dev/infiniband"
 
@@ -57,7 +58,33 @@ def _swap():
                           "use a local disk, or zram, instead; admin-special.rst says why"))
 
 
-def look(found):
+def _networks(netdevs):
+    """Returns {network: interfaces of @netdevs that have an address in it}."""
+    found = {}
+    for entry in objects("ip", "-j", "address", "show"):
+        for address in entry.get("addr_info", ()):
+            if entry.get("ifname") not in netdevs or address.get("scope") != "global":
+                continue
+            try:
+                one = ipaddress.ip_interface(f"{address.get('local')}/{address.get('prefixlen')}")
+            except ValueError:
+                continue
+            found.setdefault(one.network, set()).add(entry["ifname"])
+    return found
+
+
+def _one_network(ports):
+    """Yields a note for each network of two adapters. A network of one address is not one."""
+    for network, netdevs in _networks({name for port in ports for name in port.netdevs}).items():
+        if len(netdevs) > 1 and network.num_addresses > 1:
+            yield Finding("adapters-one-network", f"{' and '.join(map(quote, sorted(netdevs)))} have addresses in one "
+                          f"network, {network}: connections to it use only one of them, the one of the route", (
+                              f"ip route show {network}",
+                              "give each adapter a network of its own; admin-network.rst, Several adapters"))
+
+
+def look(found, ports):
     """Yields notes. @found: the mounts of this machine"""
     yield from _may_send(found)
     yield from _swap()
+    yield from _one_network(ports)

@@ -20,7 +20,8 @@ def _mtu(netdev):
     return next((mtu for mtu in _MTUS if mtu <= room), 0)
 
 
-def _is_roce(port):
+def is_roce(port):
+    """Says whether a port sends packets of RoCE version 2."""
     folder = f"/sys/class/infiniband/{port.device}/ports/{port.number}/gid_attrs/types"
     return port.software == "rxe" or any(
         host.read(f"{folder}/{index}").strip() == "RoCE v2" for index in host.names(folder))
@@ -34,7 +35,7 @@ def ping(size, there):
 
 def look(there, ports):
     """@there: a way to another machine. Returns findings, and what could not be looked at."""
-    if not any(there.netdev in port.netdevs and _is_roce(port) for port in ports):
+    if not any(there.netdev in port.netdevs and is_roce(port) for port in ports):
         return [], []
     mtu = _mtu(there.netdev)
     if not mtu:

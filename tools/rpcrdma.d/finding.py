@@ -59,12 +59,12 @@ def program(*command):
 
 
 def objects(*command):
-    """Returns the JSON that a program prints, as a list; this is empty if the output is no JSON."""
+    """Returns the objects of the JSON that a program prints, as a list; this is empty if the output is no JSON."""
     try:
         found = json.loads(program(*command).out or "[]")
     except ValueError:
         return []
-    return found if isinstance(found, list) else [found]
+    return [one for one in (found if isinstance(found, list) else [found]) if isinstance(one, dict)]
 
 
 def settings(section):
