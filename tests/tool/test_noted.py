@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from healthy import FILES, LINK, said, say
+from healthy import FILES, IB, LINK, said, say
 from run import TOP
 
 _RDMA = "10.9.0.1:/ /mnt/my\\040data nfs4 rw,proto=rdma,port=20049,sec=sys,addr=10.9.0.1 0 0\n"
@@ -49,6 +49,14 @@ def _second_adapter(root, *addresses, number="1"):
         {"ifname": "nic1", "addr_info": own}])
 
 
+_DCB = "dcb pfc show dev nic0 prio-pfc"
+_TOS = "sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_tos"
+
+
+def _flow_control(root, *priorities):
+    say(root, _DCB, "prio-pfc " + " ".join(f"{n}:{'on' if n in priorities else 'off'}" for n in range(8)) + " \n")
+
+
 _ID = "users-may-send"
 # (what there is, how, the note, what a line of it has)
 _NOTED = (
@@ -65,6 +73,10 @@ _NOTED = (
      "adapters-one-network", "nic0 and nic1 have addresses in one network, 10.9.0.0/24: "),
     ("two adapters in a network of IPv6", lambda r: _second_adapter(r, ("fd09::3", 64, "global")),
      "adapters-one-network", "    ip route show fd09::/64\n"),
+    ("flow control of another class", lambda r: _flow_control(r, 3, 4), "tos-without-class",
+     "nic0 has priority flow control for priority 3 and 4, and"),
+    ("flow control, and a type of service that is 0", lambda r: (_flow_control(r, 3), r.put(_TOS, "0\n")),
+     "tos-without-class", f"    mkdir -p /sys/kernel/config/rdma_cm/rxe0; echo 104 > /{_TOS}; then mount again\n"),
 )
 # What is not worth a note
 _SILENT = {
@@ -81,6 +93,10 @@ _SILENT = {
         r, ("10.9.1.2", 24, "global"), ("fe80::3", 64, "link"), ("10.8.0.1", 32, "global")),
     "another interface in the network of an adapter": lambda r: _second_adapter(
         r, ("10.9.0.3", 24, "global"), number="2"),
+    "flow control of all classes": lambda r: _flow_control(r, *range(8)),
+    "no flow control": _flow_control,
+    "flow control, and a type of service": lambda r: (_flow_control(r, 3), r.put(_TOS, "104\n")),
+    "flow control, and no RoCE": lambda r: (_flow_control(r, 3), r.put(f"{IB}/node_desc", "Software iWARP stack\n")),
     "swap over TCP": lambda r: _swap(r, "/tcp/swap"),
 }
 
@@ -114,6 +130,16 @@ def test_noted(machine, how, wanted, line, arguments):
 def test_silent(machine, how, arguments):
     how(machine)
     assert not _notes(said(machine, *arguments)[0].out)
+
+
+@pytest.mark.parametrize("arguments, wanted", (([], []), (["10.9.0.1"], ["tos-without-class"])),
+                         ids=("it", "the way to a server"))
+def test_server_only(machine, arguments, wanted):
+    """Only a client chooses the type of service."""
+    _flow_control(machine, 3)
+    machine.put("proc/mounts", "\n")
+    machine.remove("etc/fstab")
+    assert _notes(said(machine, *arguments)[0].out) == wanted
 
 
 def test_beside_findings(machine):

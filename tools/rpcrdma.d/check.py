@@ -115,7 +115,7 @@ class Check:
                 self.add("the last attempts", check_mounts.of_log(self.log, asked, self.mounts))
         # It is of the next boot, and silences nothing.
         self.add("/etc/fstab", check_fstab.look(self.ports))
-        self.notes += check_notes.look(self.mounts, self.ports)
+        self.notes += check_notes.look(self.mounts, self.ports, bool(self.name))
 
     def run(self):
         if self.modules():

@@ -4,6 +4,7 @@
 import ipaddress
 import re
 
+import check_path
 import check_server
 import host
 import mounts
@@ -83,8 +84,35 @@ def _one_network(ports):
                               "give each adapter a network of its own; admin-network.rst, Several adapters"))
 
 
-def look(found, ports):
-    """Yields notes. @found: the mounts of this machine"""
+def _with_flow_control(netdev):
+    """Returns the priorities for which an interface has priority flow control, as digits."""
+    said = host.run("dcb", "pfc", "show", "dev", netdev, "prio-pfc")
+    return re.findall(r"\b([0-7]):on\b", said.out) if said and not said.status else []
+
+
+def _without_class(ports):
+    """Yields a note for a port whose connections are in a class without the flow control that others have. A type
+    of service of 0 is in priority 0, unless a switch or an adapter was told otherwise."""
+    for port in filter(check_path.is_roce, ports):
+        folder = f"/sys/kernel/config/rdma_cm/{port.device}"
+        file = f"{folder}/ports/{port.number}/default_roce_tos"
+        if (host.read(file).strip() or "0") != "0":
+            continue
+        for netdev in port.netdevs:
+            lossless = _with_flow_control(netdev)
+            if lossless and "0" not in lossless:
+                yield Finding("tos-without-class", f"{quote(netdev)} has priority flow control for priority "
+                              f"{' and '.join(lossless)}, and connections that this machine makes over {port} have the "
+                              "type of service 0, which is priority 0 as a rule", (
+                                  f"mkdir -p {quote(folder)}; echo 104 > {quote(file)}; then mount again",
+                                  "104 is an example: take what your switches expect; admin-network.rst, "
+                                  "What RoCE needs"))
+
+
+def look(found, ports, has_server):
+    """Yields notes. @found: the mounts of this machine; @has_server: it is asked about the way to a server"""
     yield from _may_send(found)
     yield from _swap()
     yield from _one_network(ports)
+    if has_server or any(mount.proto.startswith("rdma") for mount in [*found, *mounts.fstab()]):
+        yield from _without_class(ports)
