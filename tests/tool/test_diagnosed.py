@@ -15,6 +15,7 @@ from healthy import FILES, GONE, IB, LARGE, LINK, MODULES, PORT, SMALL, said, sa
 from root import DEBUG
 from run import TOP
 
+UNITS = "etc/systemd/system"
 _ANSWER = 'cat "$RPCRDMA_ROOT/say/{} $*" 2>/dev/null || {{ echo "no answer" >&2; exit 2; }}'
 
 
@@ -147,6 +148,14 @@ def _fstab(root, options, kind="nfs4"):
     root.put("etc/fstab", f"# a comment\nUUID=x / ext4 ro 0 1\nserver:/ /mnt/a\\040b {kind} {options} 0 0\n")
 
 
+def _unit(root, *lines, wants="remote-fs.target.wants", more=""):
+    """Sets up a unit that mounts. @wants: the folder that has it started; @more: lines that another file adds"""
+    text = "[Mount]\nWhat=s:/\nWhere=/mnt/a b\nType=nfs\nOptions=proto=tcp\nOptions=vers=4.2,proto=rdma\n#Options=x\n"
+    root.put(f"{UNITS}/mnt-a\\x20b.mount", "\n".join(["[Unit]", *lines, text]))
+    root.put(f"{UNITS}/{wants}/mnt-a\\x20b.mount", "")
+    root.put(f"{UNITS}/mnt-a\\x20b.mount.d/more.conf", more)
+
+
 def _adapter(root, kind):
     """Sets up an adapter. @kind: of its first GID"""
     root.put(f"{IB}/node_desc", "mlx5_0\n")
@@ -266,6 +275,11 @@ _BOTH = (
      "x-systemd.requires= among the options in /etc/fstab, with rxe@nic0.service"),
     ("fstab is early, with IPv6", lambda r: _fstab(r, "proto=tcp,proto=rdma6", "nfs"),
      "fstab-early", "mounts '/mnt/a b' over RDMA and does not wait"),
+    ("a unit is early", lambda r: _unit(r, "After=network-online.target"), "fstab-early",
+     "'mnt-a\\x20b.mount' mounts '/mnt/a b' over RDMA and does not wait"),
+    ("a unit is early again", lambda r: _unit(r, "After=rxe@nic0.service", more="[Unit]\nAfter=\n"), "fstab-early",
+     "printf '%s\\n' '[Unit]' Requires=rxe@nic0.service After=rxe@nic0.service > "
+     "'/etc/systemd/system/mnt-a\\x20b.mount.d/device.conf'; systemctl daemon-reload\n"),
 )
 
 
@@ -324,6 +338,14 @@ _FINE = {"as it should be": lambda r: None, "a connection": _block,
          "fstab, and mounted": lambda r: (_fstab(r, "proto=rdma"), r.put("proc/mounts", (
              r.path / "proc/mounts").read_text("utf-8") +
              "10.9.0.1:/ /mnt/a\\040b nfs4 rw,vers=4.2,proto=rdma,port=20049,addr=10.9.0.1 0 0\n")),
+         "a unit waits": lambda r: _unit(r, "After=a.target \\", "  rxe@nic0.service"),
+         "a unit waits by another file": lambda r: _unit(
+             r, "After=a.target", more="[Unit]\nAfter=dev-x.device\nAfter=b.target\n"),
+         "a unit over TCP": lambda r: _unit(r, more="[Mount]\nOptions=proto=tcp\n"),
+         "a unit that is not enabled": lambda r: _unit(r, wants="mnt-a.mount.d"),
+         "a unit, and an adapter": lambda r: (_adapter(r, "RoCE v2"), _unit(r)),
+         "a unit, and mounted": lambda r: (_unit(r), r.put("proc/mounts", FILES["proc/mounts"] + (
+             "10.9.0.1:/ /mnt/a\\040b nfs4 rw,proto=rdma,addr=10.9.0.1 0 0\n"))),
          "no fstab": lambda r: r.remove("etc/fstab"),
          "iWARP divides packets": lambda r: (_adapter(r, "IB/RoCE v1"), r.remove(f"say/{LARGE}")),
          "connected since, and unmounted": lambda r: _failed(r, _CONNECTED.format("a", "10.9.0.1"))}
@@ -537,12 +559,22 @@ def test_log():
 
 
 @pytest.mark.parametrize("software, netdev, unit", (
-    ("rxe", "eth0", "rxe@eth0.service,"), ("rxe", "br-lan", "rxe@br\\x2dlan.service,"),
-    ("rxe", "a:1.2_b", "rxe@a:1.2_b."), ("siw", "eth0", "a unit of yours")))
+    ("rxe", "eth0", "rxe@eth0.service"), ("rxe", "br-lan", "rxe@br\\x2dlan.service"),
+    ("rxe", "a:1.2_b", "rxe@a:1.2_b.service"), ("siw", "eth0", "")))
 def test_unit(software, netdev, unit):
     """The unit has a name as systemd-escape writes it."""
     port = check_device.Port("dev", "1", "ACTIVE", "Ethernet", software, (), (netdev,))
-    assert check_fstab._unit(port).startswith(unit)
+    assert check_fstab._service(port) == unit
+
+
+@pytest.mark.parametrize("how", (_unit, lambda r: _fstab(r, "proto=rdma")), ids=("unit", "fstab"))
+def test_unit_of_siw(machine, how):
+    """There is no unit that adds a device of siw."""
+    machine.put(f"{IB}/node_desc", "Software iWARP stack\n")
+    how(machine)
+    done, names = said(machine)
+    assert names == ["fstab-early"]
+    assert "with a unit of yours that adds the device" in done.out
 
 
 @pytest.mark.parametrize("port", ("²", "65536", "x", "123456"))

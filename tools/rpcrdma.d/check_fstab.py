@@ -1,43 +1,98 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
-"""rpcrdma check: does /etc/fstab mount over a device in software before somebody has made it?"""
+"""rpcrdma check: does /etc/fstab, or a unit, mount over a device in software before somebody has made it?"""
+import host
 from finding import Finding, quote
-from mounts import fstab, mounts
+from mounts import asked, fstab, mounts
 
 # What has systemd wait for something, or mount later
 _WAITS = ("x-systemd.requires", "x-systemd.after", "x-systemd.automount", "noauto")
+_UNITS = "/etc/systemd/system"
 
 
 def _early():
-    """Yields the mount points of lines that mount over RDMA and do not wait for the device. A file system that
-    is mounted over RDMA now has waited, perhaps by a unit of the administrator's own."""
-    there = {mount.where for mount in mounts() if mount.proto.startswith("rdma")}
+    """Yields the mount points of lines that mount over RDMA and do not wait for the device."""
     for line in fstab():
-        if line.proto.startswith("rdma") and line.where not in there and \
+        if line.proto.startswith("rdma") and \
                 not any(option.partition("=")[0] in _WAITS for option in line.options):
             yield line.where
 
 
-def _unit(port):
-    """Returns the unit of admin-boot.rst for the interface of the port, as systemd-escape(1) writes it."""
+def _settings(name):
+    """Returns {setting: values} of a unit and of the files that add to it. An empty value removes those before."""
+    files = [f"{_UNITS}/{name}", *(f"{_UNITS}/{name}.d/{more}" for more in host.names(f"{_UNITS}/{name}.d")
+                                   if more.endswith(".conf"))]
+    text = "\n".join(host.read(file, "surrogateescape") for file in files)
+    found = {}
+    for line in text.replace("\\\n", " ").splitlines():
+        key, equals, value = (part.strip() for part in line.partition("="))
+        if equals:
+            found[key] = [*found.get(key, ()), value] if value else []
+    return found
+
+
+def _is_enabled(unit):
+    return any(unit in host.names(f"{_UNITS}/{folder}") for folder in host.names(_UNITS)
+               if folder.endswith((".wants", ".requires")))
+
+
+def _early_units():
+    """Yields (unit, mount point) of units that mount over RDMA at boot and are not ordered after a device, or after
+    a service that makes one."""
+    for unit in host.names(_UNITS):
+        if not unit.endswith(".mount") or not _is_enabled(unit):
+            continue
+        settings = _settings(unit)
+        where, options = ("".join(settings.get(name, ())[-1:]) for name in ("Where", "Options"))
+        after = " ".join(settings.get("After", ())).split()
+        if asked(options.split(",")).startswith("rdma") and \
+                not any(name.endswith((".service", ".device")) for name in after):
+            yield unit, where
+
+
+def _service(port):
+    """Returns the unit of admin-boot.rst for the interface of the port, as systemd-escape(1) writes it, or "" if
+    there is none for such a device."""
     if port.software != "rxe":
-        return "a unit of yours that adds the device"
+        return ""
     name = "".join(letter if letter.isascii() and (letter.isalnum() or letter in ":_.") else f"\\x{ord(letter):02x}"
                    for letter in port.netdevs[0])
-    return f"rxe@{name}.service, which admin-boot.rst has"
+    return f"rxe@{name}.service"
+
+
+def _finding(what, port, *do):
+    return Finding("fstab-early", f"{what} over RDMA and does not wait for the device, and {port.device} is RDMA in "
+                   "software, which a machine does not have at boot", do)
+
+
+def _of_fstab(early, port):
+    service = _service(port)
+    service = f"{service}, which admin-boot.rst has" if service else "a unit of yours that adds the device"
+    return _finding(f"/etc/fstab mounts {', '.join(map(quote, early))}", port,
+                    f"x-systemd.requires= among the options in /etc/fstab, with {service}",
+                    "or x-systemd.automount; then systemctl daemon-reload")
+
+
+def _of_unit(unit, where, port):
+    service, folder = _service(port), f"{_UNITS}/{unit}.d"
+    do = f"mkdir -p {quote(folder)}; printf '%s\\n' '[Unit]' {quote(f'Requires={service}')} " \
+        f"{quote(f'After={service}')} > {quote(f'{folder}/device.conf')}; systemctl daemon-reload"
+    if not service:
+        do = f"below [Unit] in {quote(f'{_UNITS}/{unit}')}: Requires= and After=, with a unit of yours that adds the " \
+            "device; then systemctl daemon-reload"
+    return _finding(f"{quote(unit)} mounts {quote(where)}", port, do, "or an automount; admin-boot.rst has both")
 
 
 def look(ports):
-    """Looks for lines of /etc/fstab that mount too early. An adapter is there when the network is; rxe and siw
-    are there when somebody adds them."""
+    """Yields findings about lines of /etc/fstab, and about units, that mount too early. An adapter is there when the
+    network is; rxe and siw are there when somebody adds them. A file system that is mounted over RDMA now has
+    waited, perhaps by a unit of the administrator's own."""
     soft = [port for port in ports if port.netdevs]
     if not soft or not all(port.software for port in soft):
-        return []
-    early = list(_early())
-    if not early:
-        return []
-    names, port = ", ".join(map(quote, early)), soft[0]
-    return [Finding("fstab-early", f"/etc/fstab mounts {names} over RDMA and does not wait for the device, and "
-                    f"{port.device} is RDMA in software, which a machine does not have at boot", (
-                        f"x-systemd.requires= among the options in /etc/fstab, with {_unit(port)}",
-                        "or x-systemd.automount; then systemctl daemon-reload"))]
+        return
+    there = {mount.where for mount in mounts() if mount.proto.startswith("rdma")}
+    if early := [where for where in _early() if where not in there]:
+        yield _of_fstab(early, soft[0])
+    for unit, where in _early_units():
+        if where not in there:
+            yield _of_unit(unit, where, soft[0])

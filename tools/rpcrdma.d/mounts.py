@@ -50,7 +50,7 @@ def of_file(name):
     return found[-1] if found else None
 
 
-def _asked(options):
+def asked(options):
     """Returns the proto that mount takes with these options: the last option about the transport counts."""
     asked = [option.removeprefix("proto=") for option in options
              if option in ("rdma", "tcp", "udp") or option.startswith("proto=")]
@@ -65,7 +65,7 @@ def fstab():
         if len(words) < 4 or words[0].startswith("#") or words[2] not in _NFS:
             continue
         options = tuple(words[3].split(","))
-        found.append(Mount(*map(unescaped, words[:3]), _asked(options), "", options))
+        found.append(Mount(*map(unescaped, words[:3]), asked(options), "", options))
     return found
 
 
