@@ -57,6 +57,19 @@ def _flow_control(root, *priorities):
     say(root, _DCB, "prio-pfc " + " ".join(f"{n}:{'on' if n in priorities else 'off'}" for n in range(8)) + " \n")
 
 
+def _root(root, proto, cmdline="quiet"):
+    """Sets up a root over this transport, from the server that has mounts over RDMA. @proto: "": a root that is no
+    NFS"""
+    root.put("proc/cmdline", f"BOOT_IMAGE=/vmlinuz {cmdline}\n")
+    root.put("proc/mounts", "overlay / overlay rw 0 0\n" + FILES["proc/mounts"])
+    if proto:
+        root.put("proc/mounts", f"10.9.0.1:/r / nfs4 rw,proto={proto},addr=10.9.0.1 0 0\n" + FILES["proc/mounts"])
+
+
+def _nvidia(root):
+    (root.path / "sys/module/nvidia_fs").mkdir()
+
+
 _ID = "users-may-send"
 # (what there is, how, the note, what a line of it has)
 _NOTED = (
@@ -77,6 +90,13 @@ _NOTED = (
      "nic0 has priority flow control for priority 3 and 4, and"),
     ("flow control, and a type of service that is 0", lambda r: (_flow_control(r, 3), r.put(_TOS, "0\n")),
      "tos-without-class", f"    mkdir -p /sys/kernel/config/rdma_cm/rxe0; echo 104 > /{_TOS}; then mount again\n"),
+    ("a root over TCP", lambda r: _root(r, "tcp"), "root-on-nfs", "cannot mount a root over RDMA; mounts of NFS 4"),
+    ("a root of the initramfs", lambda r: _root(r, "", "root=/dev/nfs ip=dhcp"), "root-on-nfs",
+     "cannot mount a root over RDMA; mounts"),
+    ("a root of the initramfs, by another word", lambda r: _root(r, "", "boot=nfs"), "root-on-nfs", "mounts"),
+    ("a root that is asked to use RDMA", lambda r: _root(r, "tcp", "nfsroot=10.9.0.1:/r,proto=rdma"), "root-on-nfs",
+     "over RDMA, although nfsroot= asks for it; mounts"),
+    ("GPUDirect", _nvidia, "gpu-copies", "grep allow_compat_mode /etc/cufile.json\n"),
 )
 # What is not worth a note
 _SILENT = {
@@ -97,6 +117,8 @@ _SILENT = {
     "no flow control": _flow_control,
     "flow control, and a type of service": lambda r: (_flow_control(r, 3), r.put(_TOS, "104\n")),
     "flow control, and no RoCE": lambda r: (_flow_control(r, 3), r.put(f"{IB}/node_desc", "Software iWARP stack\n")),
+    "a root over RDMA": lambda r: _root(r, "rdma", "nfsroot=10.9.0.1:/r,proto=rdma"),
+    "another root": lambda r: _root(r, "", "root=/dev/nfs2 boot=nfsx"),
     "swap over TCP": lambda r: _swap(r, "/tcp/swap"),
 }
 
@@ -132,11 +154,12 @@ def test_silent(machine, how, arguments):
     assert not _notes(said(machine, *arguments)[0].out)
 
 
-@pytest.mark.parametrize("arguments, wanted", (([], []), (["10.9.0.1"], ["tos-without-class"])),
+@pytest.mark.parametrize("arguments, wanted", (([], []), (["10.9.0.1"], ["tos-without-class", "gpu-copies"])),
                          ids=("it", "the way to a server"))
 def test_server_only(machine, arguments, wanted):
-    """Only a client chooses the type of service."""
+    """Only a client chooses the type of service, and has files for a GPU."""
     _flow_control(machine, 3)
+    _nvidia(machine)
     machine.put("proc/mounts", "\n")
     machine.remove("etc/fstab")
     assert _notes(said(machine, *arguments)[0].out) == wanted

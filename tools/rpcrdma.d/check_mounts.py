@@ -39,11 +39,11 @@ _REASONS = {
 
 def over_tcp(found, addresses, port):
     """Yields a finding about mounts over TCP of these servers, or of those that are mounted over RDMA, too. A
-    mount with TLS has a reason to use TCP. A new mount of NFS 4 takes the transport that the client has to this
-    server already: so all are unmounted before one is made."""
+    mount with TLS has a reason to use TCP, and so has the root (check_notes.py). A new mount of NFS 4 takes the
+    transport that the client has to this server already: so all are unmounted before one is made."""
     both = addresses or {m.address for m in found if m.proto.startswith("rdma")}
     over = [m for m in found if m.proto.startswith("tcp") and m.address in both and
-            not mounts.uses_tls(m)]
+            not mounts.uses_tls(m) and m.where != "/"]
     if over:
         names = ", ".join(quote(mount.where) for mount in over)
         yield Finding("mount-tcp", f"{names} {'is' if len(over) == 1 else 'are'} mounted over TCP, "

@@ -109,10 +109,34 @@ def _without_class(ports):
                                   "What RoCE needs"))
 
 
+def _root(found):
+    """Yields a note if the root is on NFS, and not over RDMA."""
+    words = host.read("/proc/cmdline").split()
+    asked = [word for word in words if re.match("nfsroot=|(root=/dev/nfs|boot=nfs)$", word)]
+    roots = [mount for mount in found if mount.where == "/"]
+    if (asked or roots) and not any(root.proto.startswith("rdma") for root in roots):
+        although = ", although nfsroot= asks for it" if any("rdma" in word for word in asked) else ""
+        yield Finding("root-on-nfs", "The root is on NFS, and Debian's initramfs cannot mount a root over RDMA"
+                      f"{although}; mounts of NFS 4 use the connection that a root of NFS 4 has to their server", (
+                          "findmnt -o SOURCE,FSTYPE,OPTIONS /",
+                          "have the root of NFS 3, or from another server; admin-boot.rst, A root file system on NFS"))
+
+
+def _gpu():
+    """Yields a note if NVIDIA's module for GPUDirect Storage is loaded."""
+    if host.is_loaded("nvidia_fs"):
+        yield Finding("gpu-copies", "nvidia_fs is loaded, and xprtrdma has no GPUDirect Storage: cuFile copies data of "
+                      "these mounts through the machine's memory, or cannot open the files if that is switched off", (
+                          "grep allow_compat_mode /etc/cufile.json",
+                          "admin-special.rst, GPUs"))
+
+
 def look(found, ports, has_server):
     """Yields notes. @found: the mounts of this machine; @has_server: it is asked about the way to a server"""
     yield from _may_send(found)
     yield from _swap()
     yield from _one_network(ports)
+    yield from _root(found)
     if has_server or any(mount.proto.startswith("rdma") for mount in [*found, *mounts.fstab()]):
         yield from _without_class(ports)
+        yield from _gpu()
