@@ -2,7 +2,10 @@
 """rpcrdma check: notes about what is no fault, on a folder in the place of a machine. They change neither the
 exit status nor the findings."""
 import json
+import os
 import re
+import subprocess
+import time
 
 import pytest
 
@@ -70,6 +73,21 @@ def _nvidia(root):
     (root.path / "sys/module/nvidia_fs").mkdir()
 
 
+def _exporter(root, *options, version="1.5.0-1+b6", program="/usr/bin/prometheus-node-exporter"):
+    """Sets up a process, and the version that its package has."""
+    root.put("proc/42/cmdline", "\0".join([program, *options, ""]))
+    root.put("proc/41/cmdline", "")
+    say(root, "dpkg-query -W -f ${Version} prometheus-node-exporter", version)
+
+
+def _written(root, seconds):
+    path = root.put("var/lib/prometheus/node-exporter/rpcrdma.prom", "")
+    os.utime(path, (time.time() - seconds,) * 2)
+
+
+# What a line begins with that can be typed
+_PROGRAM = re.compile("(chmod|swapoff|ip|mkdir|findmnt|grep|sed|systemctl) ")
+_BLIND = "--collector.mountstats", "--collector.nfs"
 _ID = "users-may-send"
 # (what there is, how, the note, what a line of it has)
 _NOTED = (
@@ -89,7 +107,7 @@ _NOTED = (
     ("flow control of another class", lambda r: _flow_control(r, 3, 4), "tos-without-class",
      "nic0 has priority flow control for priority 3 and 4, and"),
     ("flow control, and a type of service that is 0", lambda r: (_flow_control(r, 3), r.put(_TOS, "0\n")),
-     "tos-without-class", f"    mkdir -p /sys/kernel/config/rdma_cm/rxe0; echo 104 > /{_TOS}; then mount again\n"),
+     "tos-without-class", f"    mkdir -p /sys/kernel/config/rdma_cm/rxe0; echo 104 > /{_TOS}\n"),
     ("a root over TCP", lambda r: _root(r, "tcp"), "root-on-nfs", "cannot mount a root over RDMA; mounts of NFS 4"),
     ("a root of the initramfs", lambda r: _root(r, "", "root=/dev/nfs ip=dhcp"), "root-on-nfs",
      "cannot mount a root over RDMA; mounts"),
@@ -97,6 +115,9 @@ _NOTED = (
     ("a root that is asked to use RDMA", lambda r: _root(r, "tcp", "nfsroot=10.9.0.1:/r,proto=rdma"), "root-on-nfs",
      "over RDMA, although nfsroot= asks for it; mounts"),
     ("GPUDirect", _nvidia, "gpu-copies", "grep allow_compat_mode /etc/cufile.json\n"),
+    ("a node_exporter that is blind", lambda r: _exporter(r, *_BLIND), "monitoring-blind",
+     "node_exporter 1.5 runs with --collector.mountstats"),
+    ("an old file for Prometheus", lambda r: _written(r, 3725), "monitoring-old", "rpcrdma.prom is 1 h 2 min old"),
 )
 # What is not worth a note
 _SILENT = {
@@ -119,6 +140,14 @@ _SILENT = {
     "flow control, and no RoCE": lambda r: (_flow_control(r, 3), r.put(f"{IB}/node_desc", "Software iWARP stack\n")),
     "a root over RDMA": lambda r: _root(r, "rdma", "nfsroot=10.9.0.1:/r,proto=rdma"),
     "another root": lambda r: _root(r, "", "root=/dev/nfs2 boot=nfsx"),
+    "a node_exporter that sees": lambda r: _exporter(r, *_BLIND, version="1.9.0-1+b4"),
+    "a node_exporter of tomorrow": lambda r: _exporter(r, *_BLIND, version="1.10.2-1"),
+    "a node_exporter that does not look": lambda r: _exporter(r, "--collector.nfs"),
+    "a node_exporter that is no package": lambda r: (
+        _exporter(r, *_BLIND), r.remove("say/dpkg-query -W -f ${Version} prometheus-node-exporter")),
+    "another program": lambda r: _exporter(r, *_BLIND, program="/usr/bin/prometheus"),
+    "a node_exporter, and no mount over RDMA": lambda r: (_exporter(r, *_BLIND), r.put("proc/mounts", "\n")),
+    "a new file for Prometheus": lambda r: _written(r, 200),
     "swap over TCP": lambda r: _swap(r, "/tcp/swap"),
 }
 
@@ -144,7 +173,9 @@ def test_noted(machine, how, wanted, line, arguments):
     assert (findings, _notes(done.out)) == ([], [wanted])
     assert "nothing wrong found: modules, " in done.out
     assert line in done.out
-    assert re.search(r"^note: .*\.\n    \S", done.out, re.MULTILINE), "does not say what to type"
+    command = re.search(r"^note: .*\.\n    (\S.*)", done.out, re.MULTILINE)[1]
+    subprocess.run(["/bin/bash", "-n", "-c", command], check=True)
+    assert _PROGRAM.match(command), f"does not say what to type: {command}"
 
 
 @pytest.mark.parametrize("how", _SILENT.values(), ids=_SILENT)

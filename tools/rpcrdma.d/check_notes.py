@@ -6,11 +6,16 @@ import re
 
 import check_path
 import check_server
+import columns
 import host
 import mounts
 from finding import Finding, objects, quote
 
 _RDMA_FILES = "/dev/infiniband"
+_EXPORTER = "prometheus-node-exporter"
+_PROM = "/var/lib/prometheus/node-exporter/rpcrdma.prom"
+# Seconds. The timer of packaging/monitoring writes the file each half minute.
+_OLD = 300
 
 
 def _open_files():
@@ -104,9 +109,9 @@ def _without_class(ports):
                 yield Finding("tos-without-class", f"{quote(netdev)} has priority flow control for priority "
                               f"{' and '.join(lossless)}, and connections that this machine makes over {port} have the "
                               "type of service 0, which is priority 0 as a rule", (
-                                  f"mkdir -p {quote(folder)}; echo 104 > {quote(file)}; then mount again",
-                                  "104 is an example: take what your switches expect; admin-network.rst, "
-                                  "What RoCE needs"))
+                                  f"mkdir -p {quote(folder)}; echo 104 > {quote(file)}",
+                                  "then mount again; 104 is an example: take what your switches expect; "
+                                  "admin-network.rst, What RoCE needs"))
 
 
 def _root(found):
@@ -131,12 +136,39 @@ def _gpu():
                           "admin-special.rst, GPUs"))
 
 
+def _exporter():
+    """Returns the version of Debian's node_exporter, if one runs here and looks at mounts, or ()."""
+    for name in host.names("/proc"):
+        words = host.read(f"/proc/{name}/cmdline").split("\0") if name.isdigit() else [""]
+        if words[0].rpartition("/")[2] == _EXPORTER and "--collector.mountstats" in words:
+            said = host.run("dpkg-query", "-W", "-f", "${Version}", _EXPORTER)
+            return tuple(map(int, re.findall("[0-9]{1,9}", said.out)[:2])) if said and not said.status else ()
+    return ()
+
+
+def _monitoring(found):
+    """Yields notes if monitoring does not see mounts, or sees what was before."""
+    version = _exporter() if any(mount.proto.startswith("rdma") for mount in found) else ()
+    if version and version < (1, 9):
+        yield Finding("monitoring-blind", f"node_exporter {'.'.join(map(str, version))} runs with "
+                      "--collector.mountstats, and versions before 1.9 give no values of any mount if one uses RDMA", (
+                          f"sed -i s/--collector.mountstats// /etc/default/{_EXPORTER}; "
+                          f"systemctl restart {_EXPORTER}",
+                          "or take version 1.9 or later; admin-monitoring.rst, What other tools show"))
+    if host.age(_PROM) > _OLD:
+        yield Finding("monitoring-old", f"{_PROM} is {columns.age(host.age(_PROM))} old, so Prometheus has values of "
+                      "that time", (
+                          "systemctl status rpcrdma-prometheus.timer rpcrdma-prometheus.service",
+                          f"if nothing is to write it any more: rm {_PROM}"))
+
+
 def look(found, ports, has_server):
     """Yields notes. @found: the mounts of this machine; @has_server: it is asked about the way to a server"""
     yield from _may_send(found)
     yield from _swap()
     yield from _one_network(ports)
     yield from _root(found)
+    yield from _monitoring(found)
     if has_server or any(mount.proto.startswith("rdma") for mount in [*found, *mounts.fstab()]):
         yield from _without_class(ports)
         yield from _gpu()

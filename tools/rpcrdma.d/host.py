@@ -4,6 +4,7 @@
 import os
 import pathlib
 import subprocess
+import time
 import typing
 
 from problem import Problem
@@ -38,6 +39,14 @@ def everybody_writes(name):
         return path(name).stat().st_mode & 0o006 == 0o006
     except OSError:
         return False
+
+
+def age(name):
+    """Returns the seconds since a file was written, or 0 if it does not exist."""
+    try:
+        return time.time() - path(name).stat().st_mtime
+    except OSError:
+        return 0
 
 
 def read(name, errors="replace"):
