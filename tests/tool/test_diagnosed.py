@@ -434,6 +434,29 @@ def test_firewall(machine, rules, wanted):
     assert said(machine, "10.9.0.1")[1] == wanted
 
 
+_PORTMAP = _rules("accept", ("in", _match(_TCP, 111), _DROP), hook="output")
+
+
+@pytest.mark.parametrize("options, rules, arguments, wanted", (
+    ("v3", _PORTMAP, "", _FOUND), ("nfsvers=3", _PORTMAP, "10.9.0.1", _FOUND), ("vers=3", _PORTMAP, "", _FOUND),
+    ("vers=3", _PORTMAP, "10.9.0.3", []), ("vers=4.2", _PORTMAP, "", []),
+    ("v3,mountport=635", _PORTMAP, "", []), ("v3,proto=tcp", _PORTMAP, "", []),
+    ("vers=3", _rules("drop", hook="forward"), "", [])),
+    ids=("v3", "its server", "all", "another server", "NFS 4", "a port of mountd", "TCP", "no rule"))
+@pytest.mark.parametrize("node", ("rxe", "mlx5_0"))
+def test_firewall_nfs3(machine, node, options, rules, arguments, wanted):
+    """A mount of NFS 3 asks rpcbind, and does so beside RDMA: an adapter changes nothing."""
+    say(machine, "ip -j route get 10.9.0.3", [{"dst": "10.9.0.3", "dev": "nic0"}])
+    say(machine, "ip -j neighbour show to 10.9.0.3 dev nic0", [{"state": ["REACHABLE"]}])
+    say(machine, "nft -j list ruleset", rules)
+    machine.put(f"{IB}/node_desc", node + "\n")
+    machine.put("etc/fstab", f"10.9.0.1:/ /a nfs noauto,proto=rdma,{options} 0 0\n")
+    done, names = said(machine, *arguments.split())
+    assert names == wanted
+    if wanted:
+        assert "drops TCP port 111, which a mount of NFS 3 needs: chain inet f in.\n" in done.out
+
+
 def test_firewall_passed_by(machine):
     """The firewall does not matter to an adapter, which bypasses it."""
     say(machine, "nft -j list ruleset", _rules("drop"))

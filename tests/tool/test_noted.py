@@ -85,8 +85,17 @@ def _written(root, seconds):
     os.utime(path, (time.time() - seconds,) * 2)
 
 
+def _firewall(root, port, versions="-2 +3 +4 +4.1 +4.2", hook="input"):
+    """Sets up a server whose firewall drops TCP packets to this port."""
+    root.put("proc/fs/nfsd/versions", versions + "\n")
+    drops = {"match": {"op": "==", "left": {"payload": {"protocol": "tcp", "field": "dport"}}, "right": port}}
+    chain = {"family": "inet", "table": "f", "name": "in", "type": "filter", "hook": hook, "policy": "accept"}
+    say(root, "nft -j list ruleset", {"nftables": [{"chain": chain}, {"rule": {
+        "family": "inet", "table": "f", "chain": "in", "expr": [drops, {"drop": None}]}}]})
+
+
 # What a line begins with that can be typed
-_PROGRAM = re.compile("(chmod|swapoff|ip|mkdir|findmnt|grep|sed|systemctl) ")
+_PROGRAM = re.compile("(chmod|swapoff|ip|mkdir|findmnt|grep|nft|sed|systemctl) ")
 _BLIND = "--collector.mountstats", "--collector.nfs"
 _ID = "users-may-send"
 # (what there is, how, the note, what a line of it has)
@@ -118,6 +127,8 @@ _NOTED = (
     ("a node_exporter that is blind", lambda r: _exporter(r, *_BLIND), "monitoring-blind",
      "node_exporter 1.5 runs with --collector.mountstats"),
     ("an old file for Prometheus", lambda r: _written(r, 3725), "monitoring-old", "rpcrdma.prom is 1 h 2 min old"),
+    ("a firewall before rpcbind", lambda r: _firewall(r, 111), "firewall-nfs3",
+     "    nft insert rule inet f in tcp dport 111 accept\n"),
 )
 # What is not worth a note
 _SILENT = {
@@ -148,6 +159,11 @@ _SILENT = {
     "another program": lambda r: _exporter(r, *_BLIND, program="/usr/bin/prometheus"),
     "a node_exporter, and no mount over RDMA": lambda r: (_exporter(r, *_BLIND), r.put("proc/mounts", "\n")),
     "a new file for Prometheus": lambda r: _written(r, 200),
+    "a firewall before another port": lambda r: _firewall(r, 112),
+    "a firewall for what is sent": lambda r: _firewall(r, 111, hook="output"),
+    "a firewall, and no NFS 3": lambda r: _firewall(r, 111, "-3 +4 +4.1 +4.2"),
+    "a firewall, and no listener": lambda r: (_firewall(r, 111), r.put("proc/fs/nfsd/portlist", "tcp 2049\n")),
+    "no nft": lambda r: (_firewall(r, 111), r.remove("say/nft -j list ruleset")),
     "swap over TCP": lambda r: _swap(r, "/tcp/swap"),
 }
 

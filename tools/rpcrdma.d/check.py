@@ -72,6 +72,11 @@ class Check:
         protos = over_rdma(self.mounts) or over_rdma(mounts.fstab())
         return "rdma6" if "rdma6" in protos and "rdma" not in protos else "rdma"
 
+    def nfs3(self):
+        """Says whether /etc/fstab mounts with NFS 3 over RDMA, and needs the server's rpcbind for it."""
+        return any(line.proto.startswith("rdma") and mounts.needs_rpcbind(line) and
+                   (not self.name or mounts.server_of(line) == self.name) for line in mounts.fstab())
+
     def server(self):
         """Checks the way to a server, up to the first step that fails."""
         self.addresses = addresses.resolved(self.name)
@@ -102,7 +107,7 @@ class Check:
     def rest(self):
         if not self.findings:
             found, unknown = check_firewall.look(
-                self.ports, self.sides, int(self.port or 20049), self.family, self.netdevs)
+                self.ports, self.sides, int(self.port or 20049), self.family, self.netdevs, self.nfs3())
             self.unknown += unknown
             if not unknown:
                 self.add("firewall", found)

@@ -7,8 +7,10 @@ import re
 import check_path
 import check_server
 import columns
+import firewall
 import host
 import mounts
+from check_firewall import RPCBIND
 from finding import Finding, objects, quote
 
 _RDMA_FILES = "/dev/infiniband"
@@ -114,6 +116,21 @@ def _without_class(ports):
                                   "admin-network.rst, What RoCE needs"))
 
 
+def _nfs3(ports):
+    """Yields a note if nfsd serves NFS 3, and the firewall keeps clients from rpcbind."""
+    if not check_server.listeners() or "+3" not in host.read("/proc/fs/nfsd/versions").split():
+        return
+    rules = firewall.ruleset()
+    for netdev in dict.fromkeys(netdev for port in ports for netdev in port.netdevs) if rules else ():
+        if where := rules.dropped(firewall.Packet("input", "tcp", RPCBIND, netdev, "ip")):
+            yield Finding("firewall-nfs3", f"The firewall drops TCP port {RPCBIND} (rpcbind), so no client can mount "
+                          f"with NFS 3 over {quote(netdev)}: chain {where}; NFS 4 does not need it", (
+                              f"nft insert rule {where} tcp dport {RPCBIND} accept",
+                              "the same for mountd and the lock manager, which nfs.conf(5) gives fixed ports; or "
+                              "vers3=n below [nfsd] in /etc/nfs.conf"))
+            return
+
+
 def _root(found):
     """Yields a note if the root is on NFS, and not over RDMA."""
     words = host.read("/proc/cmdline").split()
@@ -167,6 +184,7 @@ def look(found, ports, has_server):
     yield from _may_send(found)
     yield from _swap()
     yield from _one_network(ports)
+    yield from _nfs3(ports)
     yield from _root(found)
     yield from _monitoring(found)
     if has_server or any(mount.proto.startswith("rdma") for mount in [*found, *mounts.fstab()]):

@@ -74,6 +74,12 @@ def uses_tls(mount):
                for option in mount.options)
 
 
+def needs_rpcbind(mount):
+    """Says whether these options have NFS 3 ask the server's rpcbind for a port."""
+    return any(option in ("vers=3", "nfsvers=3", "v3") for option in mount.options) and \
+        not any(option.startswith("mountport=") for option in mount.options)
+
+
 def server_of(mount):
     """Returns the server's name as the mount command had it."""
     return mount.source.partition(":/")[0].strip("[]")
