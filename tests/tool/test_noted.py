@@ -168,14 +168,6 @@ _SILENT = {
 }
 
 
-def test_garbage(machine):
-    """Files with any content give no traceback."""
-    _swap(machine, "/mnt/swap")
-    for data in b"", b"\n\0\n\xff \xff\n", b"x" * 100000:
-        (machine.path / "proc/swaps").write_bytes(data)
-        said(machine)[0].check(0)
-
-
 def _notes(out):
     return re.findall("^note: ([a-z0-9-]+): ", out, re.MULTILINE)
 
@@ -233,3 +225,32 @@ def test_named():
     manual = (TOP / "debian/rpcrdma.rst").read_text("utf-8")
     assert named == {row[2] for row in _NOTED}
     assert not [name for name in named if f"*{name}*" not in manual]
+
+
+_READ = ("proc/swaps", "proc/cmdline", "proc/42/cmdline", "proc/fs/nfsd/versions", "var/lib/nfs/etab", _TOS,
+         "etc/fstab", "etc/systemd/system/a.mount", "etc/systemd/system/a.mount.d/b.conf", f"say/{_DCB}",
+         "say/nft -j list ruleset", "say/dpkg-query -W -f ${Version} prometheus-node-exporter")
+_GARBAGE = {"nothing": "", "no lines": "x" * 100000, "no words": "\n \n\0\n\t=\n\\\n",
+            "signs": "([{'\"$%,=:\\\x1b\n" * 9, "numbers": "1 2 3 4 5 6\n-1\n²\n",
+            "options": "(sec=,sec) nfs nfs x,=,proto=,=rdma 0\n[Mount]\nOptions\n"}
+
+
+@pytest.mark.parametrize("name", _READ)
+@pytest.mark.parametrize("text", _GARBAGE.values(), ids=_GARBAGE)
+def test_garbage(machine, name, text):
+    """A file with any content, and a program with any output, gives no traceback."""
+    _open(machine)
+    _swap(machine, "/mnt/swap")
+    _exporter(machine, *_BLIND)
+    machine.put("etc/systemd/system/x.wants/a.mount", "")
+    for data in text.encode(), text.encode("utf-16"):
+        machine.put(name, "")
+        (machine.path / name).write_bytes(data)
+        if not name.startswith("say/") or data == text.encode():
+            assert said(machine)[0].status in (0, 1)
+
+
+@pytest.mark.parametrize("text", ("[]", "[1]", "{}", "[{}]", "[{\"ifname\": \"nic0\"}]", "\"x\"", "[", "null"))
+def test_no_addresses(machine, text):
+    say(machine, "ip -j address show", text)
+    assert said(machine)[0].status == 1

@@ -156,7 +156,7 @@ def _gpu():
 def _exporter():
     """Returns the version of Debian's node_exporter, if one runs here and looks at mounts, or ()."""
     for name in host.names("/proc"):
-        words = host.read(f"/proc/{name}/cmdline").split("\0") if name.isdigit() else [""]
+        words = host.read(f"/proc/{name}/cmdline").split("\0")
         if words[0].rpartition("/")[2] == _EXPORTER and "--collector.mountstats" in words:
             said = host.run("dpkg-query", "-W", "-f", "${Version}", _EXPORTER)
             return tuple(map(int, re.findall("[0-9]{1,9}", said.out)[:2])) if said and not said.status else ()
