@@ -148,6 +148,12 @@ ROWS = (
     *[Row(f"{who}-pages-{kernel}", 1000, "small",
           f"--kernel {kernel} --client {side} --server {side} --vers no", "all", checks=("pages",))
       for kernel in ("6.1", "6.12", "7.3") for who, side in (("ours", "ours"), ("intree", "in-tree"))],
+    # A swap file on the mount, and the same with in-tree: stock kernels can have one, and limit memory.
+    *[Row(f"ours-swap-{kernel}", 300, "small", f"--kernel {kernel} --fs {fs} --smp 2 --vers 3,4.2", "all",
+          checks=("swap",))
+      for kernel, fs in (("6.1", "xfs"), ("6.12", "tmpfs"), ("7.3", "ext4"))],
+    Row("intree-swap-6.12", 300, "small",
+        "--kernel 6.12 --client in-tree --server in-tree --smp 2 --vers 3,4.2", "all", checks=("swap",)),
     # What moves below a mount, or stops behind it
     Row("ours-moves-rxe", 170, "small", f"{LIGHT} --vers 3,4.2 --mount-opts timeo=100", "all",
         checks=("mountd", "listeners")),
