@@ -11,9 +11,8 @@
  * flavor.
  */
 #include "ccp.h"
+#include "bytes.hh"
 #include "math.hh"
-#include "reader.hh"
-#include "writer.hh"
 
 using namespace rpcrdma;
 

@@ -4,9 +4,9 @@
 #ifndef RPCRDMA_CHUNK_LIST_HH
 #define RPCRDMA_CHUNK_LIST_HH
 
+#include "bytes.hh"
 #include "chunk_list.h"
 #include "math.hh"
-#include "span.hh"
 
 namespace rpcrdma
 {

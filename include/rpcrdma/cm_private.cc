@@ -2,9 +2,8 @@
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* CM private data and what two peers make of it: RFC 8797, and our extension of it */
 #include "cm_private.h"
+#include "bytes.hh"
 #include "math.hh"
-#include "reader.hh"
-#include "writer.hh"
 
 using namespace rpcrdma;
 

@@ -7,12 +7,11 @@
  * order are stored once more, each in its chunk, by place_read_segments(). Loops are bounded
  * by the bytes that are there, never by a count that the peer sent.
  */
+#include "bytes.hh"
 #include "chunk_list.hh"
 #include "header.h"
-#include "reader.hh"
 #include "result.hh"
 #include "rpc_message.h"
-#include "writer.hh"
 
 using namespace rpcrdma;
 

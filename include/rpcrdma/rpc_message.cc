@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* What the transport has to know of the RPC message that it carries */
 #include "rpc_message.h"
+#include "bytes.hh"
 #include "math.hh"
-#include "reader.hh"
 
 using namespace rpcrdma;
 

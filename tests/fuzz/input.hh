@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include <rpcrdma/reader.hh>
+#include <rpcrdma/bytes.hh>
 
 /* Zeros after the end, as a Reader gives them. */
 using Input = rpcrdma::Reader;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <gtest/gtest.h>
 
-#include <rpcrdma/endian.hh>
+#include <rpcrdma/bytes.hh>
 
 using namespace rpcrdma;
 

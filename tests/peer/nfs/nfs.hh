@@ -7,7 +7,7 @@
 #define PEER_NFS_HH
 
 #include "wire/bytes.hh"
-#include "rpcrdma/reader.hh"
+#include "rpcrdma/bytes.hh"
 
 namespace peer
 {

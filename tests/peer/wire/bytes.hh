@@ -6,10 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "rpcrdma/endian.hh"
+#include "rpcrdma/bytes.hh"
 #include "rpcrdma/math.hh"
 #include "rpcrdma/protocol.h"
-#include "rpcrdma/span.hh"
 
 namespace peer
 {
