@@ -10,7 +10,6 @@
 #include "bytes.hh"
 #include "chunk_list.hh"
 #include "header.h"
-#include "result.hh"
 #include "rpc_message.h"
 
 using namespace rpcrdma;
@@ -65,7 +64,8 @@ constexpr size_t read_segment_rest = size_t(RPCRDMA_READ_SEGMENT_SIZE) - RPCRDMA
  * Positions are multiples of four, in any order here. @ordered becomes false when the segment
  * does not belong to the last chunk.
  */
-static Status read_read_segment(Reader &reader, rpcrdma_chunk_lists &lists, bool &ordered)
+[[nodiscard]] static rpcrdma_status read_read_segment(Reader &reader, rpcrdma_chunk_lists &lists,
+						      bool &ordered)
 {
 	const u8 *at = reader.take(read_segment_rest).data();
 	rpcrdma_segment segment;
@@ -114,7 +114,8 @@ static void place_read_segments(Reader reader, rpcrdma_chunk_lists &lists)
 /* ---- decoding: all lists ---- */
 
 /* A Write chunk or the Reply chunk, which is a counted array of segments. @number counts it. */
-static Status read_counted_chunk(Reader &reader, rpcrdma_chunk_lists &lists, u32 &number)
+[[nodiscard]] static rpcrdma_status read_counted_chunk(Reader &reader, rpcrdma_chunk_lists &lists,
+						       u32 &number)
 {
 	u32 count = reader.read_u32();
 	rpcrdma_segment *to;
@@ -134,7 +135,7 @@ static Status read_counted_chunk(Reader &reader, rpcrdma_chunk_lists &lists, u32
 	}
 	lists.nr_segments += count;
 	number++;
-	return {};
+	return RPCRDMA_OK;
 }
 
 /*
@@ -142,21 +143,22 @@ static Status read_counted_chunk(Reader &reader, rpcrdma_chunk_lists &lists, u32
  * lists, hence a discriminator before each Read segment and each Write chunk; the Reply chunk is
  * optional. On failure @lists is in no useful state.
  */
-static Status read_lists(Reader &reader, rpcrdma_header &header, rpcrdma_chunk_lists &lists)
+[[nodiscard]] static rpcrdma_status read_lists(Reader &reader, rpcrdma_header &header,
+					       rpcrdma_chunk_lists &lists)
 {
 	const Reader start = reader;
+	rpcrdma_status status = RPCRDMA_OK;
 	bool ordered = true;
-	Status status;
 
-	while (status.ok() && reader.read_bool())
+	while (status == RPCRDMA_OK && reader.read_bool())
 		status = read_read_segment(reader, lists, ordered);
-	if (!ordered && status.ok() && !reader.failed())
+	if (!ordered && status == RPCRDMA_OK && !reader.failed())
 		place_read_segments(start, lists);
-	while (status.ok() && reader.read_bool())
+	while (status == RPCRDMA_OK && reader.read_bool())
 		status = read_counted_chunk(reader, lists, lists.nr_write);
-	if (status.ok() && reader.read_bool())
+	if (status == RPCRDMA_OK && reader.read_bool())
 		status = read_counted_chunk(reader, lists, lists.nr_reply);
-	if (!status.ok())
+	if (status != RPCRDMA_OK)
 		return status;
 	if (reader.failed())
 		return reader.bad_bool() ? RPCRDMA_BAD_DISCRIMINATOR : RPCRDMA_TRUNCATED;
@@ -175,7 +177,7 @@ static Status read_lists(Reader &reader, rpcrdma_header &header, rpcrdma_chunk_l
 
 	if (!payload.failed() && (type == RPCRDMA_RPC_CALL || type == RPCRDMA_RPC_REPLY))
 		header.direction = int(type);
-	return {};
+	return RPCRDMA_OK;
 }
 
 /* ---- the body of RDMA_ERROR, sections 4.1.2 and 4.5 ---- */
@@ -198,7 +200,7 @@ static constexpr u32 error_size(u32 error)
  * can be wrong. ERR_VERS has the same layout in every version (section 7), and has the version that
  * the peer did not accept. ERR_CHUNK belongs to version 1.
  */
-static Status read_error(Reader &reader, rpcrdma_header &header)
+[[nodiscard]] static rpcrdma_status read_error(Reader &reader, rpcrdma_header &header)
 {
 	header.error = reader.read_u32();
 	switch (header.error) {
@@ -216,7 +218,7 @@ static Status read_error(Reader &reader, rpcrdma_header &header)
 	if (reader.failed())
 		return RPCRDMA_BAD_ERROR;
 	header.size = u32(reader.position());
-	return {};
+	return RPCRDMA_OK;
 }
 
 /* ---- decoding: the header ---- */
@@ -238,7 +240,8 @@ static bool is_done(const rpcrdma_header &header)
  * Section 4.5 wants messages below 28 bytes dropped unparsed; but an ERR_CHUNK has 20 bytes, and an
  * RDMA_DONE 16. So rdma_proc is looked at first, if the message has one.
  */
-static Status read_header(Reader &reader, rpcrdma_header &header, rpcrdma_chunk_lists &lists)
+[[nodiscard]] static rpcrdma_status read_header(Reader &reader, rpcrdma_header &header,
+						rpcrdma_chunk_lists &lists)
 {
 	size_t length = reader.remaining();
 	const u8 *at = reader.take(RPCRDMA_FIXED_HEADER_SIZE).data();
@@ -263,7 +266,7 @@ static Status read_header(Reader &reader, rpcrdma_header &header, rpcrdma_chunk_
 	case RPCRDMA_MSGP: /* section 4.6: the caller knows which side it is */
 	case RPCRDMA_DONE:
 		header.size = u32(reader.position());
-		return {};
+		return RPCRDMA_OK;
 	default:
 		return RPCRDMA_BAD_PROC;
 	}
@@ -274,15 +277,15 @@ enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,
 					  struct rpcrdma_chunk_lists *lists)
 {
 	Reader reader(message, length);
-	Status status;
+	rpcrdma_status status;
 
 	*header = {};
 	header->direction = -1;
 	clear_lists(*lists);
 	status = read_header(reader, *header, *lists);
-	if (!status.ok())
+	if (status != RPCRDMA_OK)
 		clear_lists(*lists);
-	return status.code();
+	return status;
 }
 
 /* ---- decoding: RDMA_MSGP ---- */
@@ -315,20 +318,21 @@ static bool no_padding_applies(u32 align, u32 thresh, u64 size)
 	return !align || RPCRDMA_XDR_UNIT % align == 0 || size <= thresh;
 }
 
-static Status read_unpadded(Reader &reader, rpcrdma_header &header, rpcrdma_chunk_lists &lists)
+[[nodiscard]] static rpcrdma_status read_unpadded(Reader &reader, rpcrdma_header &header,
+						  rpcrdma_chunk_lists &lists)
 {
 	u32 align = reader.read_u32();
 	u32 thresh = reader.read_u32();
-	Status status;
+	rpcrdma_status status;
 
 	header.proc = RPCRDMA_MSG;
 	status = read_lists(reader, header, lists);
-	if (!status.ok())
+	if (status != RPCRDMA_OK)
 		return status;
 	if (header.direction != RPCRDMA_RPC_CALL ||
 	    !no_padding_applies(align, thresh, unreduced_size(reader.remaining(), lists)))
 		return RPCRDMA_BAD_PROC;
-	return {};
+	return RPCRDMA_OK;
 }
 
 /* @header is changed only if the message can be served. */
@@ -337,7 +341,7 @@ enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,
 					    struct rpcrdma_chunk_lists *lists)
 {
 	Reader reader(message, length);
-	Status status = RPCRDMA_BAD_PROC;
+	rpcrdma_status status = RPCRDMA_BAD_PROC;
 	rpcrdma_header found;
 
 	/* This decodes only the fixed header of an RDMA_MSGP. */
@@ -346,11 +350,11 @@ enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,
 		reader.skip(RPCRDMA_FIXED_HEADER_SIZE);
 		status = read_unpadded(reader, found, *lists);
 	}
-	if (status.ok())
+	if (status == RPCRDMA_OK)
 		*header = found;
 	else
 		clear_lists(*lists);
-	return status.code();
+	return status;
 }
 
 /* ---- encoding ---- */
