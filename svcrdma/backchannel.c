@@ -265,21 +265,19 @@ static u32 backchannel_segments(const struct svcrdma_transport *t, u32 length)
 static int backchannel_plan(const struct svcrdma_transport *t, const struct rpc_rqst *rqst,
 			    struct rpcrdma_call_plan *plan)
 {
-	u32 length = rqst->rq_snd_buf.len, largest = rqst->rq_rcv_buf.buflen;
-	struct rpcrdma_callback_shape shape = {
-		.call_length		= length,
-		.reply_length		= largest,
-		.inline_send		= t->st_agreed.inline_send,
-		.inline_recv		= t->st_agreed.inline_recv,
-		.may_have_chunks	= t->st_agreed.reverse_chunks,
-		.replies_are_pulled	= t->st_agreed.read_chunk_replies,
+	struct rpcrdma_call_shape shape = {
+		.call_length	= rqst->rq_snd_buf.len,
+		.inline_send	= t->st_agreed.inline_send,
+		.inline_recv	= t->st_agreed.inline_recv,
 	};
 
-	if (shape.may_have_chunks) {
-		shape.call_segments = backchannel_segments(t, length);
-		shape.reply_segments = backchannel_segments(t, largest);
+	/* Without chunks the call is Short, and nobody knows how large the reply will be. */
+	if (t->st_agreed.reverse_chunks) {
+		shape.call_segments = backchannel_segments(t, shape.call_length);
+		shape.reply_length = rqst->rq_rcv_buf.buflen;
+		shape.reply_segments = backchannel_segments(t, shape.reply_length);
 	}
-	return rpcrdma_plan_callback(&shape, plan) ? 0 : -EMSGSIZE;
+	return rpcrdma_plan_callback(&shape, t->st_agreed.read_chunk_replies, plan) ? 0 : -EMSGSIZE;
 }
 
 static int backchannel_encode(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,

@@ -72,22 +72,12 @@ bool rpcrdma_is_pulled_reply(const struct rpcrdma_chunk_lists *lists)
  * Position Zero Read chunks, a Long call must not look like such a reply, so it always has a Reply
  * chunk.
  */
-bool rpcrdma_plan_callback(const struct rpcrdma_callback_shape *shape,
+bool rpcrdma_plan_callback(const struct rpcrdma_call_shape *shape, bool replies_are_pulled,
 			   struct rpcrdma_call_plan *plan)
 {
-	rpcrdma_call_shape call = {};
-
-	call.call_length = shape->call_length;
-	call.inline_send = shape->inline_send;
-	call.inline_recv = shape->inline_recv;
-	if (shape->may_have_chunks) {
-		call.call_segments = shape->call_segments;
-		call.reply_length = shape->reply_length;
-		call.reply_segments = shape->reply_segments;
-	}
-	if (!rpcrdma_plan_call(&call, plan))
+	if (!rpcrdma_plan_call(shape, plan))
 		return false;
-	if (!plan->position_zero || plan->reply_chunk || !shape->replies_are_pulled)
+	if (!plan->position_zero || plan->reply_chunk || !replies_are_pulled)
 		return true;
 	plan->reply_chunk = true;
 	plan->header_size += u32(reply_chunk_size(shape->reply_segments));

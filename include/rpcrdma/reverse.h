@@ -28,29 +28,6 @@ enum rpcrdma_reverse_call {
 	RPCRDMA_REVERSE_REFUSE,	/* answered by ERR_CHUNK: RFC 8166 section 4.5.3 */
 };
 
-/**
- * struct rpcrdma_callback_shape - what the requester's plan depends on
- * @call_length: size of the whole RPC call in bytes
- * @call_segments: segments of a Position Zero Read chunk for it
- * @reply_length: largest size that the reply may have, in bytes
- * @reply_segments: segments of a Reply chunk
- * @inline_send: largest message that may be sent on this connection, in bytes
- * @inline_recv: largest message that may come on this connection, in bytes
- * @may_have_chunks: both peers announced chunks in the reverse direction
- * @replies_are_pulled: both peers announced replies in Read chunks, so that an RDMA_NOMSG of the
- *	server may be one
- */
-struct rpcrdma_callback_shape {
-	u32 call_length;
-	u32 call_segments;
-	u32 reply_length;
-	u32 reply_segments;
-	u32 inline_send;
-	u32 inline_recv;
-	bool may_have_chunks;
-	bool replies_are_pulled;
-};
-
 RPCRDMA_BEGIN_C_ABI
 
 /**
@@ -70,12 +47,16 @@ rpcrdma_plan_reverse_call(const struct rpcrdma_chunk_lists *lists, u32 inline_le
 
 /**
  * rpcrdma_plan_callback - how the requester sends a call
- * @shape: what the choice depends on
+ * @shape: what the choice depends on. No argument or result may be moved. If the peers have not
+ *	announced chunks in the reverse direction, both lengths are those of messages without
+ *	chunks: call_segments and reply_length are 0
+ * @replies_are_pulled: both peers announced replies in Read chunks, so that an RDMA_NOMSG of the
+ *	server may be one
  * @plan: gets the choice; read_chunk, write_chunk and left_open are never set
  *
  * Return: false when the call cannot be sent on this connection.
  */
-bool rpcrdma_plan_callback(const struct rpcrdma_callback_shape *shape,
+bool rpcrdma_plan_callback(const struct rpcrdma_call_shape *shape, bool replies_are_pulled,
 			   struct rpcrdma_call_plan *plan);
 
 /**

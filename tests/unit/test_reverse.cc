@@ -260,14 +260,23 @@ TEST(PulledReply, HasNoReplyChunkInUse)
 
 class Callback : public testing::Test {
     protected:
-	bool plan()
+	Callback()
 	{
-		return rpcrdma_plan_callback(&shape, &result);
+		shape.call_length = 200;
+		shape.call_segments = 1;
+		shape.reply_length = 200;
+		shape.reply_segments = 1;
+		shape.inline_send = 4096;
+		shape.inline_recv = 4096;
 	}
 
-	rpcrdma_callback_shape shape = {
-		200, 1, 200, 1, 4096, 4096, true, true
-	};
+	bool plan()
+	{
+		return rpcrdma_plan_callback(&shape, pulled, &result);
+	}
+
+	rpcrdma_call_shape shape = {};
+	bool pulled = true;
 	rpcrdma_call_plan result;
 };
 
@@ -313,7 +322,7 @@ TEST_F(Callback, LongHasAReplyChunkWhereRepliesArePulled)
 	EXPECT_TRUE(result.position_zero);
 	EXPECT_TRUE(result.reply_chunk);
 	EXPECT_EQ(result.header_size, 28u + 2 * 24 + 4 + 16);
-	shape.replies_are_pulled = false;
+	pulled = false;
 	EXPECT_TRUE(plan());
 	EXPECT_TRUE(result.position_zero);
 	EXPECT_FALSE(result.reply_chunk);
@@ -322,9 +331,10 @@ TEST_F(Callback, LongHasAReplyChunkWhereRepliesArePulled)
 
 TEST_F(Callback, PeerHasSaidNothing)
 {
-	shape.may_have_chunks = false;
+	shape.call_segments = 0;
 	/* Nobody knows how large the reply will be; most are small. */
-	shape.reply_length = 100000;
+	shape.reply_length = 0;
+	shape.reply_segments = 0;
 	EXPECT_TRUE(plan());
 	EXPECT_FALSE(result.reply_chunk);
 	shape.call_length = 4096 - 28;
