@@ -410,7 +410,7 @@ static int reply_too_large(struct reply *reply)
 /* Build a reply whose call has a Reply chunk. */
 static int reply_by_plan(struct reply *reply)
 {
-	u32 header_size = rpcrdma_header_size(&reply->header, &reply->lists);
+	u32 header_size = rpcrdma_header_size(&reply->lists);
 
 	switch (rpcrdma_plan_reply(header_size, reply->length, reply->inline_send,
 				   rpcrdma_reply_chunk(&reply->lists))) {

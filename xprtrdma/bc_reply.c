@@ -287,9 +287,8 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 		return -ENOTCONN;
 	rpcrdma_lists_init(&lists, segments, ARRAY_SIZE(segments), chunks, ARRAY_SIZE(chunks));
 	reply_lists_build(request, &lists);
-	switch (rpcrdma_plan_reply(rpcrdma_header_size(&header, &lists), reply->len,
-				   conn->xc_inline.inline_send,
-				   rpcrdma_reply_chunk(&lists))) {
+	switch (rpcrdma_plan_reply(rpcrdma_header_size(&lists), reply->len,
+				   conn->xc_inline.inline_send, rpcrdma_reply_chunk(&lists))) {
 	case RPCRDMA_REPLY_INLINE:
 		break;
 	case RPCRDMA_REPLY_CHUNK:

@@ -182,19 +182,6 @@ static void place_read_segments(Reader reader, rpcrdma_chunk_lists &lists)
 
 /* ---- the body of RDMA_ERROR, sections 4.1.2 and 4.5 ---- */
 
-/* 0 for an error code that has no encoding */
-static constexpr u32 error_size(u32 error)
-{
-	switch (error) {
-	case RPCRDMA_ERR_VERS:
-		return RPCRDMA_ERR_VERS_SIZE;
-	case RPCRDMA_ERR_CHUNK:
-		return RPCRDMA_ERR_CHUNK_SIZE;
-	default:
-		return 0;
-	}
-}
-
 /*
  * Section 4.5: an RDMA_ERROR that cannot be decoded is dropped, so one status stands for all that
  * can be wrong. ERR_VERS has the same layout in every version (section 7), and has the version that
@@ -359,35 +346,17 @@ enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,
 
 /* ---- encoding ---- */
 
-/* Bytes that all lists add to three empty ones */
-static u64 lists_size(const rpcrdma_chunk_lists &lists)
+u32 rpcrdma_header_size(const struct rpcrdma_chunk_lists *lists)
 {
-	u64 size = 0;
+	u64 size = RPCRDMA_MIN_HEADER_SIZE;
 
-	for (const rpcrdma_chunk &chunk : read_chunks(lists))
+	for (const rpcrdma_chunk &chunk : read_chunks(*lists))
 		size += read_chunk_size(chunk.count);
-	for (const rpcrdma_chunk &chunk : write_chunks(lists))
+	for (const rpcrdma_chunk &chunk : write_chunks(*lists))
 		size += write_chunk_size(chunk.count);
-	for (const rpcrdma_chunk &chunk : reply_chunks(lists))
+	for (const rpcrdma_chunk &chunk : reply_chunks(*lists))
 		size += reply_chunk_size(chunk.count);
-	return size;
-}
-
-/* Returns 0 for a header that is never sent, and the largest u32 for a size beyond that. */
-u32 rpcrdma_header_size(const struct rpcrdma_header *header,
-			const struct rpcrdma_chunk_lists *lists)
-{
-	switch (header->proc) {
-	case RPCRDMA_MSG:
-	case RPCRDMA_NOMSG:
-		return saturate_u32(RPCRDMA_MIN_HEADER_SIZE + (lists ? lists_size(*lists) : 0));
-	case RPCRDMA_DONE:
-		return RPCRDMA_FIXED_HEADER_SIZE;
-	case RPCRDMA_ERROR:
-		return error_size(header->error);
-	default:
-		return 0;
-	}
+	return saturate_u32(size);
 }
 
 static void write_segment(Writer &writer, const rpcrdma_segment &segment)
@@ -467,7 +436,7 @@ enum rpcrdma_status rpcrdma_header_encode(struct rpcrdma_header *header,
 	case RPCRDMA_DONE:
 		break;
 	case RPCRDMA_ERROR:
-		if (!error_size(header->error))
+		if (header->error != RPCRDMA_ERR_VERS && header->error != RPCRDMA_ERR_CHUNK)
 			return RPCRDMA_BAD_ERROR;
 		write_error(writer, *header);
 		break;

@@ -112,14 +112,12 @@ enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,
 					    struct rpcrdma_chunk_lists *lists);
 
 /**
- * rpcrdma_header_size - bytes that a header takes on the wire
- * @header: the header, of which proc and error are used
- * @lists: the chunk lists, or NULL for none
+ * rpcrdma_header_size - bytes that the header of an RDMA_MSG or RDMA_NOMSG takes on the wire
+ * @lists: its chunk lists
  *
- * Return: number of bytes; 0 for a header that is never sent, U32_MAX for one that is too large.
+ * Return: number of bytes; U32_MAX for a header that is too large.
  */
-u32 rpcrdma_header_size(const struct rpcrdma_header *header,
-			const struct rpcrdma_chunk_lists *lists);
+u32 rpcrdma_header_size(const struct rpcrdma_chunk_lists *lists);
 
 /**
  * rpcrdma_header_encode - encode a transport header

@@ -56,8 +56,10 @@ TEST_P(GoodMessage, EncodesToTheSameBytes)
 TEST_P(GoodMessage, EncoderKeepsToItsBuffer)
 {
 	Decoded decoded(bytes);
-	u32 size = rpcrdma_header_size(&decoded.header, &decoded.lists);
+	u32 size = decoded.header.size;
 
+	if (decoded.header.proc == RPCRDMA_MSGP) /* never sent */
+		return;
 	for (u32 capacity = 0; capacity < size; capacity++) {
 		Bytes out(capacity);
 
@@ -352,7 +354,6 @@ TEST(Header, ObsoleteProcsAreNotEncoded)
 		EXPECT_EQ(rpcrdma_header_encode(&header, nullptr, out,
 						sizeof(out)),
 			  RPCRDMA_BAD_PROC);
-		EXPECT_EQ(rpcrdma_header_size(&header, nullptr), 0u);
 	}
 }
 

@@ -84,12 +84,16 @@ struct Decoded : Lists {
 /* What the codec writes for @header and @lists; empty on failure */
 inline Bytes encoded(rpcrdma_header header, const rpcrdma_chunk_lists *lists)
 {
-	Bytes bytes(rpcrdma_header_size(&header, lists));
+	Bytes bytes(lists ? rpcrdma_header_size(lists) :
+			    u32(RPCRDMA_MIN_HEADER_SIZE));
+	bool has_lists = header.proc == RPCRDMA_MSG ||
+			 header.proc == RPCRDMA_NOMSG;
 
 	if (rpcrdma_header_encode(&header, lists, bytes.data(),
 				  u32(bytes.size())) != RPCRDMA_OK ||
-	    header.size != bytes.size())
+	    (has_lists && header.size != bytes.size()))
 		return {};
+	bytes.resize(header.size);
 	return bytes;
 }
 
