@@ -20,32 +20,23 @@ constexpr u8 level_expect = 2;
 constexpr u8 level_max = 4;
 
 /*
- * Senders read a level while a reply is noted. So each level is read and written once, as a whole,
- * as READ_ONCE() and WRITE_ONCE() of the kernel do. It does not matter whether a sender sees the
- * old level or the new one.
+ * Senders read a level while a reply is noted. So each level is read and written atomically. It
+ * does not matter whether a sender sees the old level or the new one.
  */
-static u8 read_level(const u8 &level)
-{
-	return *const_cast<const volatile u8 *>(&level);
-}
-
-static void write_level(u8 &level, u8 value)
-{
-	*const_cast<volatile u8 *>(&level) = value;
-}
-
 bool rpcrdma_expect_large(const struct rpcrdma_reply_history *history, u32 procedure)
 {
-	return read_level(history->levels[procedure % RPCRDMA_HISTORY_SIZE]) >= level_expect;
+	const u8 &level = history->levels[procedure % RPCRDMA_HISTORY_SIZE];
+
+	return __atomic_load_n(&level, __ATOMIC_RELAXED) >= level_expect;
 }
 
 void rpcrdma_note_reply(struct rpcrdma_reply_history *history, u32 procedure, bool large)
 {
 	u8 &level = history->levels[procedure % RPCRDMA_HISTORY_SIZE];
-	const u8 old = read_level(level);
+	const u8 old = __atomic_load_n(&level, __ATOMIC_RELAXED);
 
 	if (large)
-		write_level(level, min<u8>(old + level_step, level_max));
+		__atomic_store_n(&level, min<u8>(old + level_step, level_max), __ATOMIC_RELAXED);
 	else if (old)
-		write_level(level, old - 1);
+		__atomic_store_n(&level, old - 1, __ATOMIC_RELAXED);
 }
