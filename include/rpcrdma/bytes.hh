@@ -39,16 +39,15 @@ template <typename T> class Span {
 		return data_ + size_;
 	}
 
-	/* Does the range lie inside? The test has no sum that could wrap around. */
-	constexpr bool contains(size_t offset, size_t length) const
-	{
-		return length <= size_ && offset <= size_ - length;
-	}
-
-	/* A part of the span, or an empty one if the range is not inside */
+	/*
+	 * A part of the span, or an empty one if the range is not inside. The test has no sum that
+	 * could wrap around.
+	 */
 	constexpr Span subspan(size_t offset, size_t length) const
 	{
-		return contains(offset, length) ? Span(data_ + offset, length) : Span();
+		bool inside = length <= size_ && offset <= size_ - length;
+
+		return inside ? Span(data_ + offset, length) : Span();
 	}
 
     private:
@@ -237,12 +236,6 @@ class Writer {
 	{
 		if (u8 *at = advance(8))
 			store_be64(at, value);
-	}
-
-	/* Called for a value that has no encoding */
-	constexpr void fail()
-	{
-		failed_ = true;
 	}
 
     private:

@@ -59,7 +59,7 @@ bool rpcrdma_chunk_set_written(struct rpcrdma_chunk_lists *lists, struct rpcrdma
 {
 	u32 left = bytes;
 
-	if (bytes > chunk->length || !owns_segments(*lists, *chunk))
+	if (bytes > chunk->length)
 		return false;
 	for (rpcrdma_segment &segment : chunk_segments(*lists, *chunk)) {
 		segment.length = min(segment.length, left);

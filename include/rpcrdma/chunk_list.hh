@@ -31,20 +31,13 @@ inline Span<rpcrdma_chunk> reply_chunks(const rpcrdma_chunk_lists &lists)
 	return { lists.chunks + lists.nr_read + lists.nr_write, lists.nr_reply };
 }
 
-inline Span<rpcrdma_segment> all_segments(const rpcrdma_chunk_lists &lists)
-{
-	return { lists.segments, lists.nr_segments };
-}
-
-inline bool owns_segments(const rpcrdma_chunk_lists &lists, const rpcrdma_chunk &chunk)
-{
-	return all_segments(lists).contains(chunk.first, chunk.count);
-}
-
+/* None, if the chunk does not belong to @lists */
 inline Span<rpcrdma_segment> chunk_segments(const rpcrdma_chunk_lists &lists,
 					    const rpcrdma_chunk &chunk)
 {
-	return all_segments(lists).subspan(chunk.first, chunk.count);
+	Span<rpcrdma_segment> all(lists.segments, lists.nr_segments);
+
+	return all.subspan(chunk.first, chunk.count);
 }
 
 /* Appends a chunk without segments. The caller adds it to the number of its list. */

@@ -30,16 +30,14 @@ TEST(Writer, FailureStays)
 {
 	Bytes bytes = hex("eeeeeeeeeeeeee");
 
-	for (int what = 0; what < 3; what++) {
+	for (int what = 0; what < 2; what++) {
 		Writer writer = over(bytes);
 
 		writer.write_u32(0xeeeeeeee);
 		if (what == 0)
 			writer.write_u32(1);
-		else if (what == 1)
-			writer.write_u64(1);
 		else
-			writer.fail();
+			writer.write_u64(1);
 		EXPECT_TRUE(writer.failed());
 		writer.write_u8(1);
 		EXPECT_TRUE(writer.failed());
