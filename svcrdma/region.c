@@ -125,7 +125,6 @@ void svcrdma_regions_destroy(struct svcrdma_transport *t)
 		rpcrdma_region_exit(region);
 		kfree(region);
 	}
-	INIT_LIST_HEAD(&t->st_region.free);
 }
 
 /* ---- exposures ---- */

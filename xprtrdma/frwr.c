@@ -335,8 +335,6 @@ void xprtrdma_mrs_destroy(struct xprtrdma_conn *conn)
 		kvfree(mr->mr_region.rg_sg);
 		kfree(mr);
 	}
-	INIT_LIST_HEAD(&conn->xc_mr.all);
-	conn->xc_mr.count = 0;
 }
 
 static struct xprtrdma_mr *mr_get(struct xprtrdma_conn *conn, struct xprtrdma_mr_list *mrs)

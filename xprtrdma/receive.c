@@ -127,8 +127,6 @@ void xprtrdma_receives_destroy(struct xprtrdma_conn *conn)
 		rpcrdma_buffer_exit(&receive->rv_buffer);
 		kfree(receive);
 	}
-	INIT_LIST_HEAD(&conn->xc_recv.all);
-	conn->xc_recv.idle = NULL;
 }
 
 static int post_idle(struct xprtrdma_conn *conn)

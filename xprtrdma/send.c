@@ -139,7 +139,6 @@ void xprtrdma_sends_destroy(struct xprtrdma_conn *conn)
 
 	if (pool->next)
 		push_free(pool, pool->next);
-	pool->next = NULL;
 	*pool->end = pool->free;
 	while (pool->posted) {
 		send = pool->posted;
@@ -147,8 +146,6 @@ void xprtrdma_sends_destroy(struct xprtrdma_conn *conn)
 		rpcrdma_buffer_exit(&send->sd_buffer);
 		kfree(send);
 	}
-	pool->free = NULL;
-	pool->end = &pool->posted;
 }
 
 /**
