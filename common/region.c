@@ -61,7 +61,7 @@ u32 rpcrdma_region_query(const struct ib_device *device, enum ib_mr_type *type)
  * @depth: pages of the region, at most what rpcrdma_region_query() returned
  *
  * Context: process.
- * Return: 0, and the caller calls rpcrdma_region_exit() in the end; or a negative error number of
+ * Return: 0, and the caller frees rg_mr by ib_dereg_mr() in the end; or a negative error number of
  * the device, and nothing was allocated.
  */
 int rpcrdma_region_init(struct rpcrdma_region *region, struct ib_pd *pd,
@@ -76,17 +76,6 @@ int rpcrdma_region_init(struct rpcrdma_region *region, struct ib_pd *pd,
 	region->rg_page_size = device_page_size(pd->device);
 	region->rg_reg = (struct ib_reg_wr) { .wr.opcode = IB_WR_REG_MR, .mr = mr };
 	return 0;
-}
-
-/**
- * rpcrdma_region_exit - free a region
- * @region: the region, which is not mapped and has no posted work request
- *
- * Context: process.
- */
-void rpcrdma_region_exit(struct rpcrdma_region *region)
-{
-	ib_dereg_mr(region->rg_mr);
 }
 
 /**

@@ -32,8 +32,8 @@
  * @rg_nents: number of elements of @rg_sg that are DMA-mapped; 0 while nothing is
  * @rg_dir: direction of the DMA mapping
  *
- * One side owns a region from rpcrdma_region_init() to rpcrdma_region_exit(). Its work requests
- * belong to the queue pair from their post until they, or later ones, have completed.
+ * One side owns a region from rpcrdma_region_init() until it frees @rg_mr. Its work requests belong
+ * to the queue pair from their post until they, or later ones, have completed.
  */
 struct rpcrdma_region {
 	struct list_head	rg_list;
@@ -83,7 +83,6 @@ struct rpcrdma_buffer {
 u32 rpcrdma_region_query(const struct ib_device *device, enum ib_mr_type *type);
 int rpcrdma_region_init(struct rpcrdma_region *region, struct ib_pd *pd,
 			enum ib_mr_type type, u32 depth);
-void rpcrdma_region_exit(struct rpcrdma_region *region);
 bool rpcrdma_region_takes(const struct rpcrdma_region *region, u32 count, u32 offset);
 int rpcrdma_region_map(struct rpcrdma_region *region, u32 count, int access);
 void rpcrdma_region_unmap(struct rpcrdma_region *region);

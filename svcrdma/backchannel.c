@@ -419,10 +419,6 @@ static void backchannel_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 	xprt_wake_pending_tasks(xprt, -ENOTCONN);
 }
 
-static void backchannel_set_port(struct rpc_xprt *xprt, unsigned short port)
-{
-}
-
 static void backchannel_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 {
 	seq_printf(seq, "\txprt:\trdma 0 %lu %lu %lu 0 %lu %lu %lu %llu %llu",
@@ -477,7 +473,6 @@ static const struct rpc_xprt_ops backchannel_ops = {
 	.release_xprt		= xprt_release_xprt_cong,
 	.alloc_slot		= xprt_alloc_slot,
 	.free_slot		= xprt_free_slot,
-	.set_port		= backchannel_set_port,
 	.connect		= backchannel_connect,
 	.buf_alloc		= backchannel_buf_alloc,
 	.buf_free		= backchannel_buf_free,

@@ -322,11 +322,6 @@ static int transport_set_addresses(struct svcrdma_transport *t)
 	return 0;
 }
 
-static bool device_can_invalidate(const struct ib_device *device)
-{
-	return device->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS;
-}
-
 /* RFC 8797: sizes are multiples of 1024. */
 static void transport_negotiate(struct svcrdma_transport *t,
 				struct rpcrdma_cm_private *local)
@@ -336,7 +331,7 @@ static void transport_negotiate(struct svcrdma_transport *t,
 
 	local->send_size = size;
 	local->recv_size = size;
-	local->remote_invalidation = device_can_invalidate(device);
+	local->remote_invalidation = device->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS;
 	local->present = true;
 	t->st_pull_depth = min_t(u32, t->st_pull_depth,
 				 max(device->attrs.max_qp_rd_atom, 0));

@@ -38,7 +38,6 @@ enum { SVCRDMA_MAX_UNEXPECTED = 1024 };	/* unexpected messages in a row without 
  *
  * Members under st_recv_lock:
  * @all: list of all contexts, by rc_all
- * @count: number of entries of @all
  * @posted: number of Receives that are posted, including those that @gone counts
  * @target: number of Receives that are to be posted; while there are spare contexts, fewer than a
  *	batch of them are missing
@@ -54,7 +53,6 @@ struct svcrdma_receiver {
 	bool			starved;
 
 	struct list_head	all;
-	u32			count;
 	u32			posted;
 	u32			target;
 };

@@ -247,7 +247,6 @@ static int add_contexts(struct svcrdma_transport *t, struct list_head *contexts,
 	list_for_each_entry(rc, contexts, rc_list) {
 		list_add(&rc->rc_all, &t->st_recv.all);
 		llist_add(&rc->rc_node, &t->st_recv.spare);
-		t->st_recv.count++;
 	}
 	t->st_recv.target = receives_for(grant) + t->st_credit.dones;
 	return post_receives(t) ? -EIO : 0;

@@ -122,7 +122,7 @@ void svcrdma_regions_destroy(struct svcrdma_transport *t)
 	struct rpcrdma_region *region, *next;
 
 	list_for_each_entry_safe(region, next, &t->st_region.free, rg_list) {
-		rpcrdma_region_exit(region);
+		ib_dereg_mr(region->rg_mr);
 		kfree(region);
 	}
 }

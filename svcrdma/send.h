@@ -54,8 +54,6 @@ void svcrdma_send_setup(struct svcrdma_transport *t);
 void svcrdma_send_flush(struct svcrdma_transport *t);
 void svcrdma_send_ctxts_destroy(struct svcrdma_transport *t);
 struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp_t gfp);
-int svcrdma_send_ctxt_reserve_pages(const struct svcrdma_transport *t,
-				    struct svcrdma_send_ctxt *sc);
 void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);
 int svcrdma_send_message(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);

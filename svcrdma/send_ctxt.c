@@ -149,21 +149,6 @@ struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp
 }
 
 /**
- * svcrdma_send_ctxt_reserve_pages - provide the array for the pages of a Send with Writes
- * @t: transport
- * @sc: context
- *
- * Context: process.
- * Return: 0 or -ENOMEM.
- */
-int svcrdma_send_ctxt_reserve_pages(const struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
-{
-	if (!sc->sc_pages)
-		sc->sc_pages = kvcalloc(t->st_max_pages, sizeof(*sc->sc_pages), GFP_KERNEL);
-	return sc->sc_pages ? 0 : -ENOMEM;
-}
-
-/**
  * svcrdma_send_ctxt_clear - free all that a context holds, except for Send Queue entries
  * @t: transport
  * @sc: context that the HCA is done with

@@ -444,15 +444,15 @@ static int reply_take_pages(struct reply *reply, struct svc_rqst *rqstp)
 	struct svcrdma_send_ctxt *sc = reply->sc;
 	bool writes = sc->sc_write_wrs;
 	u32 i;
-	int ret;
 
 	/* If the client's segments are too small, they need more Writes than the queue holds. */
 	if (svcrdma_send_entries(sc) > reply->t->st_sq_depth)
 		return -EMSGSIZE;
 	if (writes) {
-		ret = svcrdma_send_ctxt_reserve_pages(reply->t, sc);
-		if (ret)
-			return ret;
+		if (!sc->sc_pages)
+			sc->sc_pages = kvcalloc(reply->t->st_max_pages, sizeof(*pages), GFP_KERNEL);
+		if (!sc->sc_pages)
+			return -ENOMEM;
 		percpu_counter_inc(&svcrdma_stat_write);
 		this_cpu_add(reply->t->st_tally->bytes_written, sc->sc_written);
 		memcpy(sc->sc_pages, pages, reply->nr_pages * sizeof(*pages));

@@ -331,7 +331,7 @@ void xprtrdma_mrs_destroy(struct xprtrdma_conn *conn)
 	struct xprtrdma_mr *mr, *next;
 
 	list_for_each_entry_safe(mr, next, &conn->xc_mr.all, mr_all) {
-		rpcrdma_region_exit(&mr->mr_region);
+		ib_dereg_mr(mr->mr_region.rg_mr);
 		kvfree(mr->mr_region.rg_sg);
 		kfree(mr);
 	}

@@ -443,18 +443,6 @@ void xprtrdma_pulls_init(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_pulls_wait - does any message wait to be read?
- * @conn: the connection
- *
- * Context: any; the caller holds xc_lock.
- */
-bool xprtrdma_pulls_wait(const struct xprtrdma_conn *conn)
-{
-	lockdep_assert_held(&conn->xc_lock);
-	return !list_empty(&conn->xc_pull.waiting);
-}
-
-/**
  * xprtrdma_pulls_show - show the number of messages that wait to be read; for debugfs.c
  * @seq: file to be written to
  * @conn: the connection

@@ -51,7 +51,6 @@ struct xprtrdma_puller {
 };
 
 void xprtrdma_pulls_init(struct xprtrdma_conn *conn);
-bool xprtrdma_pulls_wait(const struct xprtrdma_conn *conn);
 void xprtrdma_pulls_show(struct seq_file *seq, struct xprtrdma_conn *conn);
 void xprtrdma_pulls_continue(struct xprtrdma_conn *conn);
 void xprtrdma_pull(struct xprtrdma_receive *receive);

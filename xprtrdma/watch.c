@@ -145,7 +145,7 @@ void xprtrdma_watch_hca_end(struct xprtrdma_conn *conn, bool read)
 	 * LOCAL_INVs complete even while a message cannot be read for want of a Send buffer,
 	 * regions or entries: their completions do not show that the message will be read.
 	 */
-	if (read || !xprtrdma_pulls_wait(conn))
+	if (read || list_empty(&conn->xc_pull.waiting))
 		conn->xc_watch.hca_since = jiffies;
 }
 

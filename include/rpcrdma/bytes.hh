@@ -144,13 +144,6 @@ class Reader {
 		return at ? load_be32(at) : 0;
 	}
 
-	constexpr u64 read_u64()
-	{
-		const u8 *at = advance(8);
-
-		return at ? load_be64(at) : 0;
-	}
-
 	/* RFC 4506 section 4.4: a boolean is 0 or 1. Optional data begins with a boolean. */
 	constexpr bool read_bool()
 	{

@@ -36,9 +36,6 @@ enum {
 	RPCRDMA_RPC_REPLY = 1,
 };
 
-/* RFC 5531 section 8.2: largest body of a verifier, in bytes */
-enum { RPCRDMA_RPC_MAX_VERIFIER = 400 };
-
 enum {
 	RPCRDMA_FIXED_HEADER_SIZE = 16,	/* xid, vers, credit, proc: RFC 8166 section 4.2 */
 	/*
@@ -87,13 +84,13 @@ enum {
 	RPCRDMA_CM_MAX_SIZE = RPCRDMA_CM_SIZE + RPCRDMA_EXT_SIZE,
 };
 
-/* RPC headers that the transport makes itself: RFC 5531 sections 8.2, 9 and 10.1 */
+/* RPC headers that the transport looks into, or makes itself: RFC 5531 sections 8.2, 9 and 10.1 */
 enum {
 	RPCRDMA_RPC_VERSION = 2,
 	RPCRDMA_RPC_ACCEPTED = 0,
 	RPCRDMA_RPC_AUTH_NONE = 0,
 	RPCRDMA_RPC_AUTH_SYS = 1,
-	RPCRDMA_RPC_AUTH_MAX = 400,	/* bytes of a body */
+	RPCRDMA_RPC_AUTH_MAX = 400,	/* bytes of a body of a credential or a verifier */
 };
 
 /* RFC 5531 section 9 */

@@ -108,6 +108,6 @@ u32 rpcrdma_reply_verifier(const void *reply, u32 length)
 	size = reader.read_u32();
 	if (reader.failed() || denied)
 		return 0;
-	size = min<u32>(size, RPCRDMA_RPC_MAX_VERIFIER);
+	size = min<u32>(size, RPCRDMA_RPC_AUTH_MAX);
 	return 2 * RPCRDMA_XDR_UNIT + u32(xdr_padded(size));
 }

@@ -19,7 +19,8 @@ TEST(Reader, ReadsInOrder)
 
 	EXPECT_EQ(reader.read_u8(), 1);
 	EXPECT_EQ(reader.read_u32(), 0x02030405u);
-	EXPECT_EQ(reader.read_u64(), 0x060708090a0b0c0du);
+	EXPECT_EQ(reader.read_u32(), 0x06070809u);
+	EXPECT_EQ(reader.read_u32(), 0x0a0b0c0du);
 	reader.skip(2);
 	EXPECT_EQ(reader.position(), 15u);
 	EXPECT_EQ(reader.remaining(), 1u);
@@ -46,15 +47,11 @@ TEST(Reader, EachReadStopsAtTheEnd)
 
 	for (size_t skip = 0; skip <= bytes.size(); skip++) {
 		size_t left = bytes.size() - skip;
-		Reader words = over(bytes), longs = over(bytes),
-		       single = over(bytes);
+		Reader words = over(bytes), single = over(bytes);
 
 		words.skip(skip);
 		words.read_u32();
 		EXPECT_EQ(words.failed(), left < 4) << skip;
-		longs.skip(skip);
-		longs.read_u64();
-		EXPECT_TRUE(longs.failed()) << skip;
 		single.skip(skip);
 		single.read_u8();
 		EXPECT_EQ(single.failed(), left < 1) << skip;
@@ -100,6 +97,6 @@ TEST(Reader, OfNothing)
 {
 	Reader reader(nullptr, 0);
 
-	EXPECT_EQ(reader.read_u64(), 0u);
+	EXPECT_EQ(reader.read_u32(), 0u);
 	EXPECT_TRUE(reader.failed());
 }

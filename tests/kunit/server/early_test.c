@@ -148,11 +148,11 @@ static void early_pages_beside_those_of_large_calls(struct kunit *test)
 	};
 	struct server *server = server_of(test);
 	struct call calls[ARRAY_SIZE(cases)] = {};
-	u32 i;
+	u32 i, contexts = list_count_nodes(&server->transport->st_recv.all);
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		build(server, &calls[i], &cases[i]);
-	for (i = 0; i < 4 * server->transport->st_recv.count; i++) {
+	for (i = 0; i < 4 * contexts; i++) {
 		u32 which = get_random_u32() % ARRAY_SIZE(cases);
 
 		KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, calls[which].message,
