@@ -237,8 +237,7 @@ static int expose_call(struct svcrdma_long_call *lc, const struct xdr_buf *call,
 		ret = copy_call(memory, call);
 	if (ret)
 		return ret;
-	if (!rpcrdma_lists_begin_read(lists, 0))
-		return -EMSGSIZE;
+	rpcrdma_lists_begin_read(lists, 0);
 	return svcrdma_exposure_map(&lc->lc_exposure, memory->sg, memory->nr_pages,
 				    IB_ACCESS_REMOTE_READ, lists);
 }
@@ -251,12 +250,12 @@ static int expose_reply_chunk(struct svcrdma_long_call *lc, u32 size,
 
 	if (ret)
 		return ret;
-	if (!rpcrdma_lists_begin_reply(lists))
-		return -EMSGSIZE;
+	rpcrdma_lists_begin_reply(lists);
 	return svcrdma_exposure_map(&lc->lc_exposure, memory->sg, memory->nr_pages,
 				    IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE, lists);
 }
 
+/* @lists has room for both chunks, which are begun in the order of the message. */
 static int long_call_build(struct svcrdma_long_call *lc, const struct rpc_rqst *rqst,
 			   const struct rpcrdma_call_plan *plan,
 			   struct rpcrdma_chunk_lists *lists)

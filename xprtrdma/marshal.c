@@ -88,6 +88,10 @@ static bool make_plan(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	return rpcrdma_plan_call(&shape, plan);
 }
 
+/*
+ * The plan has made sure of the Position. There is room for more chunks than it has, and they are
+ * begun in the order of the message, so that each can be begun.
+ */
 static int map_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		    const struct rpcrdma_call_plan *plan,
 		    struct rpcrdma_chunk_lists *lists)
@@ -100,8 +104,7 @@ static int map_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	request->rq_shape =
 		plan->position_zero ? RPCRDMA_SHAPE_LONG : RPCRDMA_SHAPE_READ;
 	position = plan->position_zero ? 0 : rqst->rq_snd_buf.head[0].iov_len;
-	if (!rpcrdma_lists_begin_read(lists, position))
-		return -EIO;
+	rpcrdma_lists_begin_read(lists, position);
 	ret = xprtrdma_frwr_map_chunk(conn, &request->rq_registered, &rqst->rq_snd_buf,
 				      plan->position_zero ? XPRTRDMA_ALL : XPRTRDMA_PAGES,
 				      false, lists);
@@ -123,8 +126,7 @@ static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	int ret;
 
 	if (plan->write_chunk) {
-		if (!rpcrdma_lists_begin_write(lists))
-			return -EIO;
+		rpcrdma_lists_begin_write(lists);
 		ret = xprtrdma_frwr_map_chunk(conn, &request->rq_registered, &rqst->rq_rcv_buf,
 					      XPRTRDMA_PAGES, true, lists);
 		if (ret < 0)
@@ -133,8 +135,7 @@ static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		request->rq_write_capacity = rpcrdma_write_chunk(lists, 0)->length;
 	}
 	if (plan->reply_chunk) {
-		if (!rpcrdma_lists_begin_reply(lists))
-			return -EIO;
+		rpcrdma_lists_begin_reply(lists);
 		/* If the server claims to have written more than it has, zeros are decoded. */
 		memset(rqst->rq_rbuffer, 0, rqst->rq_rcvsize);
 		/* The Write chunk has the pages already, and no page is exposed twice. */
