@@ -9,11 +9,9 @@
  * needs it and the budget allows it. It never becomes smaller: its credits go back to the budget
  * when the connection ends.
  */
-#include <linux/hashtable.h>
-#include <linux/jhash.h>
+#include <linux/list.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
-#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/addr.h>
 
@@ -28,21 +26,20 @@ enum {
 
 /**
  * struct svcrdma_host - a client host with connections; all members are under budget_lock
- * @ho_node: entry of the hash table hosts
+ * @ho_list: entry of the list hosts
  * @ho_address: address of the host; the port does not matter. Constant
  * @ho_connections: number of the host's connections, at least one
  * @ho_granted: number of credits granted on these connections
  */
 struct svcrdma_host {
-	struct hlist_node	ho_node;
+	struct list_head	ho_list;
 	struct sockaddr_storage	ho_address;
 	u32			ho_connections;
 	u32			ho_granted;
 };
 
 static DEFINE_SPINLOCK(budget_lock);
-static DEFINE_HASHTABLE(hosts, 8);
-static u32 hash_seed;
+static LIST_HEAD(hosts);	/* searched when a connection begins; nfsd limits their number */
 static u32 by_memory;	/* credits that memory allows, with messages of SVCRDMA_MIN_REQ_SIZE */
 
 /* Number of hosts, and of credits granted to all of them; both under budget_lock */
@@ -58,22 +55,12 @@ static u32 most_credits(void)
 
 /* ---- hosts ---- */
 
-static u32 hash_of(const struct sockaddr *address)
-{
-	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
-	const struct sockaddr_in *in = (const struct sockaddr_in *)address;
-
-	if (address->sa_family == AF_INET6)
-		return jhash(&in6->sin6_addr, sizeof(in6->sin6_addr), hash_seed);
-	return jhash(&in->sin_addr, sizeof(in->sin_addr), hash_seed);
-}
-
-static struct svcrdma_host *host_find(const struct sockaddr *address, u32 hash)
+static struct svcrdma_host *host_find(const struct sockaddr *address)
 {
 	struct svcrdma_host *host;
 
 	lockdep_assert_held(&budget_lock);
-	hash_for_each_possible(hosts, host, ho_node, hash)
+	list_for_each_entry(host, &hosts, ho_list)
 		if (rpc_cmp_addr((struct sockaddr *)&host->ho_address, address))
 			return host;
 	return NULL;
@@ -89,7 +76,6 @@ static struct svcrdma_host *host_find(const struct sockaddr *address, u32 hash)
 int svcrdma_budget_join(struct svcrdma_transport *t)
 {
 	const struct sockaddr *address = (struct sockaddr *)&t->st_xprt.xpt_remote;
-	u32 hash = hash_of(address);
 	struct svcrdma_host *host, *new;
 
 	new = kzalloc(sizeof(*new), GFP_KERNEL);
@@ -98,11 +84,11 @@ int svcrdma_budget_join(struct svcrdma_transport *t)
 	memcpy(&new->ho_address, address, t->st_xprt.xpt_remotelen);
 
 	spin_lock(&budget_lock);
-	host = host_find(address, hash);
+	host = host_find(address);
 	if (!host) {
 		host = new;
 		new = NULL;
-		hash_add(hosts, &host->ho_node, hash);
+		list_add(&host->ho_list, &hosts);
 		nr_hosts++;
 	}
 	host->ho_connections++;
@@ -139,7 +125,7 @@ void svcrdma_budget_leave(struct svcrdma_transport *t)
 	if (--host->ho_connections) {
 		host = NULL;
 	} else {
-		hash_del(&host->ho_node);
+		list_del(&host->ho_list);
 		nr_hosts--;
 	}
 	spin_unlock(&budget_lock);
@@ -198,7 +184,6 @@ void svcrdma_budget_stay(struct svcrdma_transport *t, u32 grant)
  */
 void svcrdma_budget_init(void)
 {
-	hash_seed = get_random_u32();
 	by_memory = clamp_t(u64, (u64)totalram_pages() * (PAGE_SIZE / SVCRDMA_MIN_REQ_SIZE) /
 			    MESSAGES_PER_CREDIT, LEAST_BY_MEMORY, INT_MAX);
 }
