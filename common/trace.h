@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /*
- * Trace events of the traffic on the wire, which rpcrdma wire --live draws. Both sides have them:
- * the trace.h of each side says RPCRDMA_MESSAGE_EVENT() and RPCRDMA_TRANSFER_EVENT(). Nothing is
- * copied unless the events are switched on, which needs root.
+ * Trace events that both sides have: the trace.h of each side uses each of these macros. rpcrdma
+ * wire --live draws the events of the traffic on the wire, <side>_message and <side>_transfer.
+ * Nothing is copied unless the events are switched on, which needs root.
  *
  * <side>_message - a message was received, or is posted now
  * @connection: number of the connection in the file connections
@@ -19,11 +19,23 @@
  * @rkey: R_key of the peer's memory
  * @offset: offset in that memory
  * @length: size of the transfer in bytes
+ *
+ * <side>_cm_event - the connection manager reports an event
+ * @peer: address of the peer; empty for an event of a listener
+ * @id: the struct rdma_cm_id, which tells connections apart that have no peer yet
+ * @event: an enum rdma_cm_event_type
+ * @status: a negative errno, or the number of the reason
+ * @reason: why the peer has rejected the connection, in words
+ *
+ * The field with the peer's address has another name on each side, and so has the number of an
+ * event with one number. These names are documented, so that the macros below take them: @who and
+ * @value. @peer_of gives the address of a @type.
  */
 #ifndef RPCRDMA_VERBS_TRACE_H
 #define RPCRDMA_VERBS_TRACE_H
 
 #include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
 
 #define RPCRDMA_TRACED_BYTES 512
 
@@ -82,6 +94,89 @@ TRACE_EVENT(side##_transfer,								\
 	TP_printk("connection=%llu peer=%s write=%d rkey=0x%08x offset=0x%llx length=%u", \
 		  __entry->connection, __get_str(peer), __entry->write, __entry->rkey,	\
 		  __entry->offset, __entry->length)					\
+)
+
+/* The reason of an event that is REJECTED, whose text depends on the kind of network */
+#define RPCRDMA_CM_REASON(id, event)					\
+	((event)->event == RDMA_CM_EVENT_REJECTED ?			\
+	 rdma_reject_msg(id, (event)->status) : "")
+
+#define RPCRDMA_CM_EVENT(side)								\
+TRACE_EVENT(side##_cm_event,								\
+	TP_PROTO(const char *peer, struct rdma_cm_id *id,				\
+		 const struct rdma_cm_event *event),					\
+	TP_ARGS(peer, id, event),							\
+	TP_STRUCT__entry(								\
+		__string(peer, peer)							\
+		__field(const void *, id)						\
+		__field(int, event)							\
+		__field(int, status)							\
+		__string(reason, RPCRDMA_CM_REASON(id, event))				\
+	),										\
+	TP_fast_assign(									\
+		COMPAT_ASSIGN_STR(peer, peer);						\
+		__entry->id = id;							\
+		__entry->event = event->event;						\
+		__entry->status = event->status;					\
+		COMPAT_ASSIGN_STR(reason, RPCRDMA_CM_REASON(id, event));		\
+	),										\
+	TP_printk("peer=%s id=%p event=%s status=%d reason=%s", __get_str(peer),	\
+		  __entry->id, rdma_show_cm_event(__entry->event), __entry->status,	\
+		  __get_str(reason))							\
+)
+
+/* A work request has failed; @what says which kind. */
+#define RPCRDMA_WC_EVENT(name, type, peer_of, who)					\
+TRACE_EVENT(name,									\
+	TP_PROTO(const type *transport, const char *what, const struct ib_wc *wc),	\
+	TP_ARGS(transport, what, wc),							\
+	TP_STRUCT__entry(								\
+		__string(who, peer_of(transport))					\
+		__string(what, what)							\
+		__field(int, status)							\
+		__field(u32, vendor_err)						\
+	),										\
+	TP_fast_assign(									\
+		COMPAT_ASSIGN_STR(who, peer_of(transport));				\
+		COMPAT_ASSIGN_STR(what, what);						\
+		__entry->status = wc->status;						\
+		__entry->vendor_err = wc->vendor_err;					\
+	),										\
+	TP_printk(#who "=%s %s status=%s vendor_err=0x%x", __get_str(who),		\
+		  __get_str(what), rdma_show_wc_status(__entry->status),		\
+		  __entry->vendor_err)							\
+)
+
+/* The classes of events with one number, and of those that are about the RPC @xid besides. */
+#define RPCRDMA_VALUE_CLASSES(side, type, peer_of, who, value)				\
+DECLARE_EVENT_CLASS(side##_value,							\
+	TP_PROTO(const type *transport, int value),					\
+	TP_ARGS(transport, value),							\
+	TP_STRUCT__entry(								\
+		__string(who, peer_of(transport))					\
+		__field(int, value)							\
+	),										\
+	TP_fast_assign(									\
+		COMPAT_ASSIGN_STR(who, peer_of(transport));				\
+		__entry->value = value;							\
+	),										\
+	TP_printk(#who "=%s " #value "=%d", __get_str(who), __entry->value)		\
+);											\
+DECLARE_EVENT_CLASS(side##_xid_value,							\
+	TP_PROTO(const type *transport, u32 xid, int value),				\
+	TP_ARGS(transport, xid, value),							\
+	TP_STRUCT__entry(								\
+		__string(who, peer_of(transport))					\
+		__field(u32, xid)							\
+		__field(int, value)							\
+	),										\
+	TP_fast_assign(									\
+		COMPAT_ASSIGN_STR(who, peer_of(transport));				\
+		__entry->xid = xid;							\
+		__entry->value = value;							\
+	),										\
+	TP_printk(#who "=%s xid=0x%08x " #value "=%d", __get_str(who), __entry->xid,	\
+		  __entry->value)							\
 )
 
 /**

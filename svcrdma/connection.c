@@ -214,7 +214,7 @@ static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *eve
 {
 	struct svcrdma_transport *t = id->context;
 
-	trace_svcrdma_cm_event(id, event);
+	trace_svcrdma_cm_event(SVCRDMA_PEER(t), id, event);
 	switch (event->event) {
 	case RDMA_CM_EVENT_ESTABLISHED:
 		transport_established(t);

@@ -221,7 +221,7 @@ static int listener_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *even
 	struct svcrdma_listener *li = id->context;
 	int ret;
 
-	trace_svcrdma_cm_event(id, event);
+	trace_svcrdma_cm_event("", id, event);
 	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
 		return listener_event(li, id, event->event);
 

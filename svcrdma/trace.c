@@ -17,7 +17,7 @@
  */
 void svcrdma_trace_received(const struct svcrdma_transport *t, const struct svcrdma_recv_ctxt *rc)
 {
-	trace_svcrdma_message(t->st_connection.cn_number, t->st_xprt.xpt_remotebuf, false,
+	trace_svcrdma_message(t->st_connection.cn_number, SVCRDMA_PEER(t), false,
 			      rc->rc_buffer.bf_data, rc->rc_byte_len, false, 0);
 }
 
@@ -32,7 +32,7 @@ void svcrdma_trace_sent(const struct svcrdma_transport *t, const struct svcrdma_
 {
 	bool invalidates = sc->sc_wr.opcode == IB_WR_SEND_WITH_INV;
 
-	trace_svcrdma_message(t->st_connection.cn_number, t->st_xprt.xpt_remotebuf, true,
+	trace_svcrdma_message(t->st_connection.cn_number, SVCRDMA_PEER(t), true,
 			      sc->sc_buffer.bf_data, sc->sc_buffer.bf_sge.length, invalidates,
 			      invalidates ? sc->sc_wr.ex.invalidate_rkey : 0);
 }
@@ -51,7 +51,7 @@ void svcrdma_trace_transfers(const struct svcrdma_transport *t, const struct ib_
 	for (; wr != end; wr = wr->next)
 		if (rpcrdma_wr_is_transfer(wr))
 			trace_svcrdma_transfer(t->st_connection.cn_number,
-					       t->st_xprt.xpt_remotebuf,
+					       SVCRDMA_PEER(t),
 					       wr->opcode == IB_WR_RDMA_WRITE, rdma_wr(wr)->rkey,
 					       rdma_wr(wr)->remote_addr, rpcrdma_wr_length(wr));
 }

@@ -18,25 +18,15 @@
 
 #include <common/trace.h>
 
-/* An event of a connection; @status is a negative errno, 0, or what the event's line below says. */
-DECLARE_EVENT_CLASS(svcrdma_transport_class,
-	TP_PROTO(const struct svcrdma_transport *t, int status),
-	TP_ARGS(t, status),
-	TP_STRUCT__entry(
-		__field(int, status)
-		__string(addr, t->st_xprt.xpt_remotebuf)
-	),
-	TP_fast_assign(
-		__entry->status = status;
-		COMPAT_ASSIGN_STR(addr, t->st_xprt.xpt_remotebuf);
-	),
-	TP_printk("addr=%s status=%d", __get_str(addr), __entry->status)
-);
+#define SVCRDMA_PEER(t) ((t)->st_xprt.xpt_remotebuf)
 
+RPCRDMA_VALUE_CLASSES(svcrdma, struct svcrdma_transport, SVCRDMA_PEER, addr, status);
+
+/* An event of a connection; @status is a negative errno, 0, or what the event's line below says. */
 #define TRANSPORT_EVENT(name)						\
-	DEFINE_EVENT(svcrdma_transport_class, svcrdma_##name,		\
-		     TP_PROTO(const struct svcrdma_transport *t, int status), \
-		     TP_ARGS(t, status))
+	DEFINE_EVENT(svcrdma_value, svcrdma_##name,			\
+		     TP_PROTO(const struct svcrdma_transport *transport, int status), \
+		     TP_ARGS(transport, status))
 
 TRANSPORT_EVENT(accepted);
 TRANSPORT_EVENT(accept_err);
@@ -60,36 +50,18 @@ TRANSPORT_EVENT(sq_too_small);
 TRANSPORT_EVENT(noise);		/* status: unexpected messages; the connection is ended */
 
 /* An asynchronous event of the queue pair; @status is an enum ib_event_type. */
-DEFINE_EVENT_PRINT(svcrdma_transport_class, svcrdma_qp_event,
-	TP_PROTO(const struct svcrdma_transport *t, int status),
-	TP_ARGS(t, status),
+DEFINE_EVENT_PRINT(svcrdma_value, svcrdma_qp_event,
+	TP_PROTO(const struct svcrdma_transport *transport, int status),
+	TP_ARGS(transport, status),
 	TP_printk("addr=%s event=%s", __get_str(addr),
 		  rdma_show_ib_event(__entry->status))
 );
 
 /* An event of one call, reply or callback, which @xid names. */
-DECLARE_EVENT_CLASS(svcrdma_call_class,
-	TP_PROTO(const struct svcrdma_transport *t, u32 xid, int status),
-	TP_ARGS(t, xid, status),
-	TP_STRUCT__entry(
-		__field(u32, xid)
-		__field(int, status)
-		__string(addr, t->st_xprt.xpt_remotebuf)
-	),
-	TP_fast_assign(
-		__entry->xid = xid;
-		__entry->status = status;
-		COMPAT_ASSIGN_STR(addr, t->st_xprt.xpt_remotebuf);
-	),
-	TP_printk("addr=%s xid=0x%08x status=%d", __get_str(addr),
-		  __entry->xid, __entry->status)
-);
-
 #define CALL_EVENT(name)						\
-	DEFINE_EVENT(svcrdma_call_class, svcrdma_##name,		\
-		     TP_PROTO(const struct svcrdma_transport *t, u32 xid,	\
-			      int status),				\
-		     TP_ARGS(t, xid, status))
+	DEFINE_EVENT(svcrdma_xid_value, svcrdma_##name,			\
+		     TP_PROTO(const struct svcrdma_transport *transport, u32 xid, int status), \
+		     TP_ARGS(transport, xid, status))
 
 CALL_EVENT(call_dropped);	/* status: enum rpcrdma_status */
 CALL_EVENT(call_bad);		/* status: enum rpcrdma_status */
@@ -112,61 +84,19 @@ TRACE_EVENT(svcrdma_bad_rkey,
 	TP_ARGS(t, rkey),
 	TP_STRUCT__entry(
 		__field(u32, rkey)
-		__string(addr, t->st_xprt.xpt_remotebuf)
+		__string(addr, SVCRDMA_PEER(t))
 	),
 	TP_fast_assign(
 		__entry->rkey = rkey;
-		COMPAT_ASSIGN_STR(addr, t->st_xprt.xpt_remotebuf);
+		COMPAT_ASSIGN_STR(addr, SVCRDMA_PEER(t));
 	),
 	TP_printk("addr=%s rkey=0x%08x", __get_str(addr), __entry->rkey)
 );
 
 /* A work request has failed; one that is only flushed is not traced. */
-TRACE_EVENT(svcrdma_wc_err,
-	TP_PROTO(const struct svcrdma_transport *t, const char *what,
-		 const struct ib_wc *wc),
-	TP_ARGS(t, what, wc),
-	TP_STRUCT__entry(
-		__field(int, status)
-		__field(u32, vendor_err)
-		__string(what, what)
-		__string(addr, t->st_xprt.xpt_remotebuf)
-	),
-	TP_fast_assign(
-		__entry->status = wc->status;
-		__entry->vendor_err = wc->vendor_err;
-		COMPAT_ASSIGN_STR(what, what);
-		COMPAT_ASSIGN_STR(addr, t->st_xprt.xpt_remotebuf);
-	),
-	TP_printk("addr=%s %s status=%s vendor_err=0x%x", __get_str(addr),
-		  __get_str(what), rdma_show_wc_status(__entry->status),
-		  __entry->vendor_err)
-);
+RPCRDMA_WC_EVENT(svcrdma_wc_err, struct svcrdma_transport, SVCRDMA_PEER, addr);
 
-/* The reason for a REJECTED event; its text depends on the kind of network. */
-#define SVCRDMA_REASON(id, event)					\
-	((event)->event == RDMA_CM_EVENT_REJECTED ?			\
-	 rdma_reject_msg(id, (event)->status) : "")
-
-TRACE_EVENT(svcrdma_cm_event,
-	TP_PROTO(struct rdma_cm_id *id, const struct rdma_cm_event *event),
-	TP_ARGS(id, event),
-	TP_STRUCT__entry(
-		__field(const void *, id)
-		__field(int, event)
-		__field(int, status)
-		__string(reason, SVCRDMA_REASON(id, event))
-	),
-	TP_fast_assign(
-		__entry->id = id;
-		__entry->event = event->event;
-		__entry->status = event->status;
-		COMPAT_ASSIGN_STR(reason, SVCRDMA_REASON(id, event));
-	),
-	TP_printk("id=%p event=%s status=%d reason=%s", __entry->id,
-		  rdma_show_cm_event(__entry->event), __entry->status,
-		  __get_str(reason))
-);
+RPCRDMA_CM_EVENT(svcrdma);
 
 TRACE_EVENT(svcrdma_listener_err,
 	TP_PROTO(const char *step, int status),

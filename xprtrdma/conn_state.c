@@ -87,7 +87,7 @@ void xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 void xprtrdma_conn_fail_wc(struct xprtrdma_conn *conn, const char *what, const struct ib_wc *wc,
 			   enum rpcrdma_end why)
 {
-	trace_xprtrdma_wc(&conn->xc_transport->xt_xprt, what, wc->status, wc->vendor_err);
+	trace_xprtrdma_wc(&conn->xc_transport->xt_xprt, what, wc);
 	xprtrdma_conn_fail(conn, rpcrdma_end_of(wc, why));
 }
 

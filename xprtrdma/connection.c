@@ -122,7 +122,7 @@ static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	struct xprtrdma_conn *conn = id->context;
 	int ret;
 
-	trace_xprtrdma_cm_event(&conn->xc_transport->xt_xprt, id, event);
+	trace_xprtrdma_cm_event(XPRTRDMA_PEER(&conn->xc_transport->xt_xprt), id, event);
 	if (event->event == RDMA_CM_EVENT_TIMEWAIT_EXIT)
 		return 0;
 	ret = cm_event_errno(event);
@@ -365,7 +365,7 @@ static void conn_wc_part(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status == IB_WC_SUCCESS)
 		return;
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
-		trace_xprtrdma_wc(&conn->xc_transport->xt_xprt, "rdma", wc->status, wc->vendor_err);
+		trace_xprtrdma_wc(&conn->xc_transport->xt_xprt, "rdma", wc);
 	xprtrdma_conn_fail(conn, rpcrdma_end_of(wc, RPCRDMA_END_SEND_FAILED));
 }
 

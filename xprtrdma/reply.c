@@ -492,7 +492,8 @@ static void handle_unknown(struct xprtrdma_receive *receive)
 	bool certain = receive->rv_exposed || receive->rv_header.proc == RPCRDMA_MSG;
 	bool lost = forget_lost_call(receive);
 
-	trace_xprtrdma_unknown_xid(receive_xprt(receive), receive->rv_header.xid);
+	trace_xprtrdma_unknown_xid(receive_xprt(receive), receive->rv_header.xid,
+				   receive->rv_length);
 	RPCRDMA_COUNT(receive->rv_conn->xc_transport->xt_counters.bad_messages, 1);
 	if (certain)
 		xprtrdma_window_grant(receive->rv_conn, &receive->rv_header);

@@ -167,7 +167,7 @@ void xprtrdma_request_free(struct rpc_task *task)
 		note_lost(rqst, request->rq_sent_on);
 	/* The peer may still reach the RPC's memory; wait until that has been prevented. */
 	if (unlikely(request->rq_registered.ml_conn)) {
-		trace_xprtrdma_fence(rqst->rq_xprt, be32_to_cpu(rqst->rq_xid));
+		trace_xprtrdma_fence(rqst->rq_xprt, be32_to_cpu(rqst->rq_xid), task->tk_rpc_status);
 		xprtrdma_frwr_unmap_sync(&request->rq_registered);
 	}
 	kfree(request->rq_reply);

@@ -23,24 +23,12 @@
 
 #define XPRTRDMA_PEER(xprt) ((xprt)->address_strings[RPC_DISPLAY_ADDR])
 
-DECLARE_EVENT_CLASS(xprtrdma_value,
-	TP_PROTO(const struct rpc_xprt *xprt, int value),
-	TP_ARGS(xprt, value),
-	TP_STRUCT__entry(
-		__string(peer, XPRTRDMA_PEER(xprt))
-		__field(int, value)
-	),
-	TP_fast_assign(
-		COMPAT_ASSIGN_STR(peer, XPRTRDMA_PEER(xprt));
-		__entry->value = value;
-	),
-	TP_printk("peer=%s value=%d", __get_str(peer), __entry->value)
-);
+RPCRDMA_VALUE_CLASSES(xprtrdma, struct rpc_xprt, XPRTRDMA_PEER, peer, value);
 
 #define VALUE_EVENT(name)						\
 	DEFINE_EVENT(xprtrdma_value, xprtrdma_##name,			\
-		     TP_PROTO(const struct rpc_xprt *xprt, int value),	\
-		     TP_ARGS(xprt, value))
+		     TP_PROTO(const struct rpc_xprt *transport, int value), \
+		     TP_ARGS(transport, value))
 
 /* A negative value is an errno. */
 VALUE_EVENT(config);		/* bytes to send inline, after the server told its limits */
@@ -50,10 +38,11 @@ VALUE_EVENT(stalled);
 VALUE_EVENT(probe);		/* calls in flight while an acknowledgment is asked for */
 VALUE_EVENT(connect);		/* the result of a connect attempt */
 VALUE_EVENT(post_failed);	/* the result of a post */
+VALUE_EVENT(close);		/* SUNRPC closes the connection; the reason, an enum rpcrdma_end */
 
 /* An asynchronous event of the queue pair, which is an enum ib_event_type */
 DEFINE_EVENT_PRINT(xprtrdma_value, xprtrdma_qp_event,
-	TP_PROTO(const struct rpc_xprt *xprt, int value), TP_ARGS(xprt, value),
+	TP_PROTO(const struct rpc_xprt *transport, int value), TP_ARGS(transport, value),
 	TP_printk("peer=%s event=%s", __get_str(peer),
 		  rdma_show_ib_event(__entry->value))
 );
@@ -76,43 +65,7 @@ TRACE_EVENT(xprtrdma_connect_failed,
 		  __entry->error)
 );
 
-TRACE_EVENT(xprtrdma_close,
-	TP_PROTO(const struct rpc_xprt *xprt),
-	TP_ARGS(xprt),
-	TP_STRUCT__entry(
-		__string(peer, XPRTRDMA_PEER(xprt))
-	),
-	TP_fast_assign(
-		COMPAT_ASSIGN_STR(peer, XPRTRDMA_PEER(xprt));
-	),
-	TP_printk("peer=%s", __get_str(peer))
-);
-
-/* The reason of an event that is REJECTED depends on the kind of network. */
-#define XPRTRDMA_REASON(id, event)					\
-	((event)->event == RDMA_CM_EVENT_REJECTED ?			\
-	 rdma_reject_msg(id, (event)->status) : "")
-
-TRACE_EVENT(xprtrdma_cm_event,
-	TP_PROTO(const struct rpc_xprt *xprt, struct rdma_cm_id *id,
-		 const struct rdma_cm_event *event),
-	TP_ARGS(xprt, id, event),
-	TP_STRUCT__entry(
-		__string(peer, XPRTRDMA_PEER(xprt))
-		__field(int, event)
-		__field(int, status)
-		__string(reason, XPRTRDMA_REASON(id, event))
-	),
-	TP_fast_assign(
-		COMPAT_ASSIGN_STR(peer, XPRTRDMA_PEER(xprt));
-		__entry->event = event->event;
-		__entry->status = event->status;
-		COMPAT_ASSIGN_STR(reason, XPRTRDMA_REASON(id, event));
-	),
-	TP_printk("peer=%s event=%s status=%d reason=%s", __get_str(peer),
-		  rdma_show_cm_event(__entry->event), __entry->status,
-		  __get_str(reason))
-);
+RPCRDMA_CM_EVENT(xprtrdma);
 
 TRACE_EVENT(xprtrdma_established,
 	TP_PROTO(const struct rpc_xprt *xprt, u32 inline_send, u32 inline_recv,
@@ -135,72 +88,18 @@ TRACE_EVENT(xprtrdma_established,
 		  __entry->remote_invalidation)
 );
 
-TRACE_EVENT(xprtrdma_wc,
-	TP_PROTO(const struct rpc_xprt *xprt, const char *what, int status,
-		 u32 vendor_err),
-	TP_ARGS(xprt, what, status, vendor_err),
-	TP_STRUCT__entry(
-		__string(peer, XPRTRDMA_PEER(xprt))
-		__string(what, what)
-		__field(int, status)
-		__field(u32, vendor_err)
-	),
-	TP_fast_assign(
-		COMPAT_ASSIGN_STR(peer, XPRTRDMA_PEER(xprt));
-		COMPAT_ASSIGN_STR(what, what);
-		__entry->status = status;
-		__entry->vendor_err = vendor_err;
-	),
-	TP_printk("peer=%s %s status=%s vendor=0x%x", __get_str(peer),
-		  __get_str(what), rdma_show_wc_status(__entry->status),
-		  __entry->vendor_err)
-);
-
-DECLARE_EVENT_CLASS(xprtrdma_xid,
-	TP_PROTO(const struct rpc_xprt *xprt, u32 xid),
-	TP_ARGS(xprt, xid),
-	TP_STRUCT__entry(
-		__string(peer, XPRTRDMA_PEER(xprt))
-		__field(u32, xid)
-	),
-	TP_fast_assign(
-		COMPAT_ASSIGN_STR(peer, XPRTRDMA_PEER(xprt));
-		__entry->xid = xid;
-	),
-	TP_printk("peer=%s xid=0x%08x", __get_str(peer), __entry->xid)
-);
-
-#define XID_EVENT(name)							\
-	DEFINE_EVENT(xprtrdma_xid, xprtrdma_##name,			\
-		     TP_PROTO(const struct rpc_xprt *xprt, u32 xid),	\
-		     TP_ARGS(xprt, xid))
-
-XID_EVENT(timeout);	/* a reply is overdue */
-XID_EVENT(fence);	/* a task ends without a reply, and its memory is fenced */
-XID_EVENT(unknown_xid);	/* no RPC waits for the reply that has come */
-
-DECLARE_EVENT_CLASS(xprtrdma_xid_value,
-	TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value),
-	TP_ARGS(xprt, xid, value),
-	TP_STRUCT__entry(
-		__string(peer, XPRTRDMA_PEER(xprt))
-		__field(u32, xid)
-		__field(int, value)
-	),
-	TP_fast_assign(
-		COMPAT_ASSIGN_STR(peer, XPRTRDMA_PEER(xprt));
-		__entry->xid = xid;
-		__entry->value = value;
-	),
-	TP_printk("peer=%s xid=0x%08x value=%d", __get_str(peer), __entry->xid,
-		  __entry->value)
-);
+/* The first one of a connection is why it ends; those that are flushed after it are traced, too. */
+RPCRDMA_WC_EVENT(xprtrdma_wc, struct rpc_xprt, XPRTRDMA_PEER, peer);
 
 #define XID_VALUE_EVENT(name)						\
 	DEFINE_EVENT(xprtrdma_xid_value, xprtrdma_##name,		\
-		     TP_PROTO(const struct rpc_xprt *xprt, u32 xid, int value), \
-		     TP_ARGS(xprt, xid, value))
+		     TP_PROTO(const struct rpc_xprt *transport, u32 xid, int value), \
+		     TP_ARGS(transport, xid, value))
 
+XID_VALUE_EVENT(timeout);	/* a reply is overdue; the seconds that it had */
+/* A task ends without a reply, and its memory is fenced; the errno with which the task ends */
+XID_VALUE_EVENT(fence);
+XID_VALUE_EVENT(unknown_xid);	/* no RPC waits for a reply that has come; its bytes */
 XID_VALUE_EVENT(marshal_failed);	/* an errno */
 XID_VALUE_EVENT(bad_rkey);	/* an R_key that is not of the RPC */
 /* Bytes of a message */

@@ -199,10 +199,11 @@ static void transport_connect(struct rpc_xprt *xprt, struct rpc_task *task)
 static void transport_close(struct rpc_xprt *xprt)
 {
 	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
+	const struct xprtrdma_conn *conn = transport->xt_conn;
 
-	trace_xprtrdma_close(xprt);
+	trace_xprtrdma_close(xprt, conn ? READ_ONCE(conn->xc_end) : RPCRDMA_END_UNKNOWN);
 	/* A connection that never brought a reply counts as a failed attempt. */
-	if (transport->xt_conn && READ_ONCE(transport->xt_conn->xc_useful))
+	if (conn && READ_ONCE(conn->xc_useful))
 		xprt->reestablish_timeout = 0;
 	disconnect(transport, false);
 	next_cookie(xprt);
@@ -248,7 +249,9 @@ static void transport_set_port(struct rpc_xprt *xprt, unsigned short port)
  */
 static void transport_timer(struct rpc_xprt *xprt, struct rpc_task *task)
 {
-	trace_xprtrdma_timeout(xprt, be32_to_cpu(task->tk_rqstp->rq_xid));
+	const struct rpc_rqst *rqst = task->tk_rqstp;
+
+	trace_xprtrdma_timeout(xprt, be32_to_cpu(rqst->rq_xid), rqst->rq_timeout / HZ);
 	WRITE_ONCE(xprtrdma_transport_of(xprt)->xt_overdue, true);
 	xprt_force_disconnect(xprt);
 }

@@ -133,18 +133,22 @@ def test_mountstats():
 
 # ---- events ----
 
-def _shared_events(text, side):
+def _shared_events(text):
     """Returns @text with the macros of common/trace.h expanded."""
     shared = (TOP / "common/trace.h").read_text("utf-8")
-    for name, body in re.findall(r"^#define (\w+_EVENT)\(side\)(.*?)\n\n", shared, re.M | re.S):
-        body = re.sub(r"[ \t]*\\$", "", body, flags=re.M).replace("side##", side)
-        text = text.replace(f"{name}({side});", body)
+    for name, parameters, body in re.findall(
+            r"^#define (\w+_(?:EVENT|CLASSES))\((.*?)\)(.*?)\n\n", shared, re.M | re.S):
+        body = re.sub(r"[ \t]*\\$", "", body, flags=re.M)
+        for use, arguments in re.findall(rf"^({name}\((.*?)\);)", text, re.M | re.S):
+            values = dict(zip(parameters.split(", "), re.split(r",\s+", arguments), strict=True))
+            text = text.replace(use, re.sub(
+                r"\b(\w+)\b(?:##)?", lambda m: values.get(m[1], m[0]), body))
     return text
 
 
 def events_in_code(side):
     """Returns {name: its fields}."""
-    text = _shared_events(_source(side, "trace.h"), side)
+    text = _shared_events(_source(side, "trace.h"))
     parts = re.split(r"^(?=DECLARE_EVENT_CLASS|TRACE_EVENT|DEFINE_EVENT|\w+_EVENT\(|#define)", text,
                      flags=re.M)
     classes, shorts, events = {}, {}, {}

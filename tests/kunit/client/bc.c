@@ -45,12 +45,12 @@ void client_bc_expect_err_chunk(struct client *client, u32 xid)
 	KUNIT_EXPECT_EQ(test, xid, header.xid);
 }
 
-static void take_first(void *status, const struct rpc_xprt *xprt, const char *what, int said,
-		       u32 vendor_err)
+static void take_first(void *status, const struct rpc_xprt *xprt, const char *what,
+		       const struct ib_wc *wc)
 {
 	int *first = status;
 
-	*first = *first ?: said;
+	*first = *first ?: wc->status;
 }
 
 /* The connection fails in what is posted, and what the trace says first is @status. */
