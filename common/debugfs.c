@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
- * The connections of a module, and the file in debugfs that shows them.
+ * The connections of a module, and the files that show them: one in debugfs, and one with sums for
+ * each network namespace in /proc/net.
  *
- * The position in the file is the number of an entry. A reader that goes on finds the entry with
- * that number, or the next one, in a tree. So the time to read the file grows with the number of
- * connections only, and a connection may end between two reads. The lock is held while a buffer is
- * filled, usually of one page, and not while it is copied to the program.
+ * The position in the file in debugfs is the number of an entry. A reader that goes on finds the
+ * entry with that number, or the next one, in a tree. So the time to read the file grows with the
+ * number of connections only, and a connection may end between two reads. The lock is held while a
+ * buffer is filled, usually of one page, and not while it is copied to the program.
  *
  * An entry exists from rpcrdma_connection_add() to rpcrdma_connection_remove(). The latter takes
  * the lock, so no reader uses the transport afterwards. An entry has a reference to its network
@@ -14,51 +15,52 @@
  */
 #include <linux/debugfs.h>
 #include <linux/jiffies.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file_net.h>
 #include <net/netns/generic.h>
 
 #include "statistics.h"
 
-/* The entry with the smallest number that is at least @number */
-static struct rpcrdma_connection *find(const struct rpcrdma_connections *connections, u64 number)
+static struct rpcrdma_connection *entry_of(const struct rb_node *node)
 {
-	struct rb_node *node = connections->cs_tree.rb_node;
-	struct rpcrdma_connection *connection, *found = NULL;
+	return rb_entry(node, struct rpcrdma_connection, cn_node);
+}
 
-	while (node) {
-		connection = rb_entry(node, struct rpcrdma_connection, cn_node);
-		if (connection->cn_number < number) {
-			node = node->rb_right;
-		} else {
-			found = connection;
-			node = node->rb_left;
-		}
-	}
-	return found;
+static bool is_less(struct rb_node *node, const struct rb_node *other)
+{
+	return entry_of(node)->cn_number < entry_of(other)->cn_number;
+}
+
+/* For rb_find_first(): the numbers that are at least @least match it, the smaller ones are left. */
+static int is_too_small(const void *least, const struct rb_node *node)
+{
+	return entry_of(node)->cn_number < *(const u64 *)least;
+}
+
+/* Returns the entry of @node, and sets @pos to its number; NULL: there is none. */
+static void *file_at(const struct rb_node *node, loff_t *pos)
+{
+	if (!node)
+		return NULL;
+	*pos = entry_of(node)->cn_number;
+	return entry_of(node);
 }
 
 static void *file_start(struct seq_file *seq, loff_t *pos)
 {
 	struct rpcrdma_connections *connections = seq->private;
-	struct rpcrdma_connection *connection;
+	u64 least = *pos;
 
 	mutex_lock(&connections->cs_lock);
-	connection = find(connections, *pos);
-	if (connection)
-		*pos = connection->cn_number;
-	return connection;
+	return file_at(rb_find_first(&least, &connections->cs_tree, is_too_small), pos);
 }
 
 static void *file_next(struct seq_file *seq, void *entry, loff_t *pos)
 {
 	struct rpcrdma_connection *connection = entry;
-	struct rb_node *node = rb_next(&connection->cn_node);
 
 	*pos = connection->cn_number + 1;
-	if (!node)
-		return NULL;
-	connection = rb_entry(node, struct rpcrdma_connection, cn_node);
-	*pos = connection->cn_number;
-	return connection;
+	return file_at(rb_next(&connection->cn_node), pos);
 }
 
 static void file_stop(struct seq_file *seq, void *entry)
@@ -83,54 +85,68 @@ const struct seq_operations rpcrdma_connections_sops = {
 
 DEFINE_SEQ_ATTRIBUTE(rpcrdma_connections);
 
-/**
- * rpcrdma_connections_file - create the file in debugfs
- * @connections: connections of the module
- *
- * There is no file in a kernel without debugfs, or in one that is locked down.
- *
- * Context: module init.
- */
-void rpcrdma_connections_file(struct rpcrdma_connections *connections)
+static int totals_show(struct seq_file *seq, void *unused)
 {
-	connections->cs_folder = debugfs_create_dir(connections->cs_name, NULL);
-	debugfs_create_file("connections", 0400, connections->cs_folder, connections,
-			    &rpcrdma_connections_fops);
+	return rpcrdma_show_totals(pde_data(file_inode(seq->file)), seq, seq_file_single_net(seq));
 }
 
 /**
- * rpcrdma_connections_remove_file - remove the file, and wait for its readers
+ * rpcrdma_net_begin - create the file of a new network namespace in /proc/net
  * @connections: connections of the module
+ * @net: the network namespace
  *
- * Context: module exit.
+ * Context: process.
+ * Return: 0 or -ENOMEM.
  */
-void rpcrdma_connections_remove_file(struct rpcrdma_connections *connections)
+int rpcrdma_net_begin(struct rpcrdma_connections *connections, struct net *net)
 {
-	debugfs_remove(connections->cs_folder);
+	return proc_create_net_single(connections->cs_name, 0444, net->proc_net, totals_show,
+				      connections) ? 0 : -ENOMEM;
 }
 
 /**
- * rpcrdma_net_init - initialize the totals of a new network namespace
- * @totals: the zeroed totals
+ * rpcrdma_net_end - remove the file of a network namespace, and wait for its readers
+ * @connections: connections of the module
+ * @net: the network namespace
  *
  * Context: process.
  */
-void rpcrdma_net_init(struct rpcrdma_net *totals)
+void rpcrdma_net_end(struct rpcrdma_connections *connections, struct net *net)
 {
-	INIT_LIST_HEAD(&totals->nt_connections);
+	remove_proc_entry(connections->cs_name, net->proc_net);
 }
 
-/* The entry has the largest number of all. */
-static void insert_last(struct rb_root *tree, struct rpcrdma_connection *connection)
+/**
+ * rpcrdma_connections_init - create the files about connections
+ * @connections: connections of the module
+ *
+ * There is no file in debugfs in a kernel without it, or in one that is locked down.
+ *
+ * Context: module init; there is no connection.
+ * Return: 0 or a negative errno.
+ */
+int rpcrdma_connections_init(struct rpcrdma_connections *connections)
 {
-	struct rb_node **link = &tree->rb_node, *parent = NULL;
+	int ret = register_pernet_subsys(&connections->cs_net_operations);
 
-	while (*link) {
-		parent = *link;
-		link = &parent->rb_right;
-	}
-	rb_link_node(&connection->cn_node, parent, link);
-	rb_insert_color(&connection->cn_node, tree);
+	if (ret)
+		return ret;
+	connections->cs_folder = debugfs_create_dir(connections->cs_name, NULL);
+	debugfs_create_file("connections", 0400, connections->cs_folder, connections,
+			    &rpcrdma_connections_fops);
+	return 0;
+}
+
+/**
+ * rpcrdma_connections_exit - remove the files about connections, and wait for their readers
+ * @connections: connections of the module
+ *
+ * Context: module exit; there is no connection.
+ */
+void rpcrdma_connections_exit(struct rpcrdma_connections *connections)
+{
+	debugfs_remove(connections->cs_folder);
+	unregister_pernet_subsys(&connections->cs_net_operations);
 }
 
 /**
@@ -150,8 +166,7 @@ void rpcrdma_connection_add(struct rpcrdma_connections *connections,
 	connection->cn_net = get_net(net);
 	connection->cn_number = ++connections->cs_last;
 	connection->cn_since = get_jiffies_64();
-	insert_last(&connections->cs_tree, connection);
-	list_add_tail(&connection->cn_list, &totals->nt_connections);
+	rb_add(&connection->cn_node, &connections->cs_tree, is_less);
 	totals->nt_now++;
 	totals->nt_total++;
 	mutex_unlock(&connections->cs_lock);
@@ -174,7 +189,6 @@ void rpcrdma_connection_remove(struct rpcrdma_connections *connections,
 	totals = net_generic(connection->cn_net, connections->cs_net_id);
 	mutex_lock(&connections->cs_lock);
 	rb_erase(&connection->cn_node, &connections->cs_tree);
-	list_del(&connection->cn_list);
 	totals->nt_now--;
 	connections->cs_sum(connection, &totals->nt_ended);
 	connection->cn_number = 0;

@@ -238,12 +238,16 @@ int rpcrdma_show_totals(struct rpcrdma_connections *connections, struct seq_file
 	struct rpcrdma_net *totals = net_generic(net, connections->cs_net_id);
 	struct rpcrdma_connection *connection;
 	struct rpcrdma_counters sum;
+	struct rb_node *node;
 
 	mutex_lock(&connections->cs_lock);
 	kcsan_disable_current();
 	sum = totals->nt_ended;
-	list_for_each_entry(connection, &totals->nt_connections, cn_list)
-		connections->cs_sum(connection, &sum);
+	for (node = rb_first(&connections->cs_tree); node; node = rb_next(node)) {
+		connection = rb_entry(node, struct rpcrdma_connection, cn_node);
+		if (connection->cn_net == net)
+			connections->cs_sum(connection, &sum);
+	}
 	rpcrdma_show_number(seq, "connections", totals->nt_now);
 	rpcrdma_show_number(seq, "connections_total", totals->nt_total);
 	kcsan_enable_current();

@@ -15,7 +15,6 @@
 
 #include <linux/atomic.h>
 #include <linux/bitops.h>
-#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rbtree.h>
 #include <linux/seq_file.h>
@@ -141,14 +140,12 @@ static inline unsigned long rpcrdma_latency(ktime_t time)
 /**
  * struct rpcrdma_connection - an entry of the files, which is part of a transport
  * @cn_node: node in cs_tree
- * @cn_list: entry in nt_connections of its network namespace
  * @cn_net: its network namespace, with a reference
  * @cn_number: number that no other entry of this module ever had; 0 while the entry is not added
  * @cn_since: time in jiffies at which it was added. The module may change it under cs_lock.
  */
 struct rpcrdma_connection {
 	struct rb_node		cn_node;
-	struct list_head	cn_list;
 	struct net		*cn_net;
 	u64			cn_number;
 	u64			cn_since;
@@ -156,13 +153,11 @@ struct rpcrdma_connection {
 
 /**
  * struct rpcrdma_net - totals of a network namespace, from net_generic(); guarded by cs_lock
- * @nt_connections: list of struct rpcrdma_connection by cn_list
- * @nt_now: number of entries in the list
+ * @nt_now: number of entries of the namespace
  * @nt_total: number of entries that were ever added
  * @nt_ended: sum of the counters of entries that were removed
  */
 struct rpcrdma_net {
-	struct list_head	nt_connections;
 	u64			nt_now;
 	u64			nt_total;
 	struct rpcrdma_counters	nt_ended;
@@ -175,6 +170,8 @@ struct rpcrdma_net {
  * @cs_is_client: reconnects are shown
  * @cs_show: prints the lines that only this module knows, without counters; called under @cs_lock
  * @cs_sum: adds the counters of an entry to a sum; called under @cs_lock
+ * @cs_net_operations: operations with rpcrdma_net_begin() and rpcrdma_net_end(), for @cs_net_id and
+ *	struct rpcrdma_net
  * @cs_net_id: argument of net_generic(), set by register_pernet_subsys()
  * @cs_lock: guards @cs_tree, @cs_last, every struct rpcrdma_net, and whatever else the module puts
  *	under it. It is taken in process context. Its holder neither allocates nor waits.
@@ -190,6 +187,7 @@ struct rpcrdma_connections {
 					   const struct rpcrdma_connection *connection);
 	void			(*cs_sum)(const struct rpcrdma_connection *connection,
 					  struct rpcrdma_counters *sum);
+	struct pernet_operations cs_net_operations;
 	unsigned int		cs_net_id;
 	struct mutex		cs_lock;	/* see above */
 	struct rb_root		cs_tree;
@@ -199,9 +197,10 @@ struct rpcrdma_connections {
 
 /* debugfs.c */
 extern const struct seq_operations rpcrdma_connections_sops;
-void rpcrdma_connections_file(struct rpcrdma_connections *connections);
-void rpcrdma_connections_remove_file(struct rpcrdma_connections *connections);
-void rpcrdma_net_init(struct rpcrdma_net *totals);
+int rpcrdma_net_begin(struct rpcrdma_connections *connections, struct net *net);
+void rpcrdma_net_end(struct rpcrdma_connections *connections, struct net *net);
+int rpcrdma_connections_init(struct rpcrdma_connections *connections);
+void rpcrdma_connections_exit(struct rpcrdma_connections *connections);
 void rpcrdma_connection_add(struct rpcrdma_connections *connections,
 			    struct rpcrdma_connection *connection, struct net *net);
 void rpcrdma_connection_remove(struct rpcrdma_connections *connections,

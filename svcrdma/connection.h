@@ -48,8 +48,6 @@ struct svcrdma_tally {
 
 extern struct rpcrdma_connections svcrdma_connections;
 
-int svcrdma_connections_init(void);
-void svcrdma_connections_exit(void);
 int svcrdma_connection_add(struct svcrdma_transport *t);
 void svcrdma_connection_remove(struct svcrdma_transport *t);
 void svcrdma_connection_note_quiesce(struct svcrdma_transport *t);

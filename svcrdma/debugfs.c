@@ -10,10 +10,6 @@
  * Each processor has its own copy of the counters that threads of nfsd change for each reply. If
  * all processors changed the same cache line, each would have to wait for it.
  */
-#include <linux/proc_fs.h>
-#include <linux/seq_file_net.h>
-#include <net/netns/generic.h>
-
 #include "svcrdma.h"
 
 static struct svcrdma_transport *transport_of(const struct rpcrdma_connection *connection)
@@ -66,65 +62,30 @@ static void connection_sum(const struct rpcrdma_connection *connection,
 		add_tally(sum, per_cpu_ptr(t->st_tally, cpu));
 }
 
+static int net_begin(struct net *net)
+{
+	return rpcrdma_net_begin(&svcrdma_connections, net);
+}
+
+static void net_end(struct net *net)
+{
+	rpcrdma_net_end(&svcrdma_connections, net);
+}
+
 struct rpcrdma_connections svcrdma_connections = {
 	.cs_side	= "server",
 	.cs_name	= "svcrdma",
 	.cs_show	= connection_show,
 	.cs_sum		= connection_sum,
+	.cs_net_operations = {
+		.init	= net_begin,
+		.exit	= net_end,
+		.id	= &svcrdma_connections.cs_net_id,
+		.size	= sizeof(struct rpcrdma_net),
+	},
 	.cs_lock	= __MUTEX_INITIALIZER(svcrdma_connections.cs_lock),
 	.cs_tree	= RB_ROOT,
 };
-
-static int totals_show(struct seq_file *seq, void *unused)
-{
-	return rpcrdma_show_totals(&svcrdma_connections, seq, seq_file_single_net(seq));
-}
-
-static int net_begin(struct net *net)
-{
-	rpcrdma_net_init(net_generic(net, svcrdma_connections.cs_net_id));
-	if (!proc_create_net_single("svcrdma", 0444, net->proc_net, totals_show, NULL))
-		return -ENOMEM;
-	return 0;
-}
-
-static void net_end(struct net *net)
-{
-	remove_proc_entry("svcrdma", net->proc_net);
-}
-
-static struct pernet_operations net_operations = {
-	.init	= net_begin,
-	.exit	= net_end,
-	.id	= &svcrdma_connections.cs_net_id,
-	.size	= sizeof(struct rpcrdma_net),
-};
-
-/**
- * svcrdma_connections_init - create the files about connections
- *
- * Context: module init; there is no connection.
- * Return: 0 or a negative errno.
- */
-int svcrdma_connections_init(void)
-{
-	int ret = register_pernet_subsys(&net_operations);
-
-	if (!ret)
-		rpcrdma_connections_file(&svcrdma_connections);
-	return ret;
-}
-
-/**
- * svcrdma_connections_exit - remove the files about connections, and wait for their readers
- *
- * Context: module exit; there is no connection.
- */
-void svcrdma_connections_exit(void)
-{
-	rpcrdma_connections_remove_file(&svcrdma_connections);
-	unregister_pernet_subsys(&net_operations);
-}
 
 /**
  * svcrdma_connection_add - show a connection in the files, and allocate st_tally

@@ -74,7 +74,7 @@ static int __init svcrdma_init(void)
 	if (ret)
 		goto out_buffers;
 	svcrdma_budget_init();
-	ret = svcrdma_connections_init();
+	ret = rpcrdma_connections_init(&svcrdma_connections);
 	if (ret)
 		goto out_counters;
 	ret = svcrdma_listener_init();
@@ -93,7 +93,7 @@ out_sysctl:
 out_listener:
 	svcrdma_listener_exit();
 out_connections:
-	svcrdma_connections_exit();
+	rpcrdma_connections_exit(&svcrdma_connections);
 out_counters:
 	svcrdma_counters_exit();
 out_buffers:
@@ -111,7 +111,7 @@ static void __exit svcrdma_exit(void)
 	svcrdma_sysctl_exit();
 	svcrdma_listener_exit();
 	svcrdma_work_exit();
-	svcrdma_connections_exit();
+	rpcrdma_connections_exit(&svcrdma_connections);
 	svcrdma_counters_exit();
 	rpcrdma_buffers_stop();
 }

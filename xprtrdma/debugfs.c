@@ -10,10 +10,6 @@
  *
  * Events that mountstats counts are not counted a second time: see sum_up().
  */
-#include <linux/proc_fs.h>
-#include <linux/seq_file_net.h>
-#include <net/netns/generic.h>
-
 #include "connection.h"
 
 static struct xprtrdma_transport *transport_of(const struct rpcrdma_connection *connection)
@@ -96,89 +92,31 @@ static void sum_up(const struct rpcrdma_connection *connection, struct rpcrdma_c
 		sum->reconnects += xprt->stat.connect_count - 1;
 }
 
+static int net_begin(struct net *net)
+{
+	return rpcrdma_net_begin(&xprtrdma_connections, net);
+}
+
+static void net_end(struct net *net)
+{
+	rpcrdma_net_end(&xprtrdma_connections, net);
+}
+
 struct rpcrdma_connections xprtrdma_connections = {
 	.cs_side	= "client",
 	.cs_name	= "xprtrdma",
 	.cs_is_client	= true,
 	.cs_show	= show,
 	.cs_sum		= sum_up,
+	.cs_net_operations = {
+		.init	= net_begin,
+		.exit	= net_end,
+		.id	= &xprtrdma_connections.cs_net_id,
+		.size	= sizeof(struct rpcrdma_net),
+	},
 	.cs_lock	= __MUTEX_INITIALIZER(xprtrdma_connections.cs_lock),
 	.cs_tree	= RB_ROOT,
 };
-
-static int totals_show(struct seq_file *seq, void *unused)
-{
-	return rpcrdma_show_totals(&xprtrdma_connections, seq, seq_file_single_net(seq));
-}
-
-static int net_begin(struct net *net)
-{
-	rpcrdma_net_init(net_generic(net, xprtrdma_connections.cs_net_id));
-	if (!proc_create_net_single("xprtrdma", 0444, net->proc_net, totals_show, NULL))
-		return -ENOMEM;
-	return 0;
-}
-
-static void net_end(struct net *net)
-{
-	remove_proc_entry("xprtrdma", net->proc_net);
-}
-
-static struct pernet_operations net_operations = {
-	.init	= net_begin,
-	.exit	= net_end,
-	.id	= &xprtrdma_connections.cs_net_id,
-	.size	= sizeof(struct rpcrdma_net),
-};
-
-/**
- * xprtrdma_connections_init - make the files
- *
- * Context: module init; there is no transport.
- * Return: 0 or a negative errno.
- */
-int xprtrdma_connections_init(void)
-{
-	int ret = register_pernet_subsys(&net_operations);
-
-	if (!ret)
-		rpcrdma_connections_file(&xprtrdma_connections);
-	return ret;
-}
-
-/**
- * xprtrdma_connections_exit - remove the files, and wait for their readers
- *
- * Context: module exit; there is no transport.
- */
-void xprtrdma_connections_exit(void)
-{
-	rpcrdma_connections_remove_file(&xprtrdma_connections);
-	unregister_pernet_subsys(&net_operations);
-}
-
-/**
- * xprtrdma_connection_add - list a transport that has been set up
- * @transport: the transport
- *
- * Context: process.
- */
-void xprtrdma_connection_add(struct xprtrdma_transport *transport)
-{
-	rpcrdma_connection_add(&xprtrdma_connections, &transport->xt_connection,
-			       transport->xt_xprt.xprt_net);
-}
-
-/**
- * xprtrdma_connection_remove - take a transport off the list before it is freed
- * @transport: a transport without a connection, whether it is on the list or not
- *
- * Context: process.
- */
-void xprtrdma_connection_remove(struct xprtrdma_transport *transport)
-{
-	rpcrdma_connection_remove(&xprtrdma_connections, &transport->xt_connection);
-}
 
 /**
  * xprtrdma_connection_set - set the connection of a transport

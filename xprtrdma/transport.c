@@ -232,7 +232,7 @@ static void transport_destroy(struct rpc_xprt *xprt)
 
 	cancel_delayed_work_sync(&transport->xt_connect_worker);
 	disconnect(transport, true);
-	xprtrdma_connection_remove(transport);
+	rpcrdma_connection_remove(&xprtrdma_connections, &transport->xt_connection);
 	xprtrdma_bc_stop(transport);
 	queue_work(free_wq, &transport->xt_free_worker);
 }
@@ -388,7 +388,7 @@ static struct rpc_xprt *transport_setup(struct xprt_create *args)
 		ret = rpcrdma_addresses_init(xprt);
 	if (ret)
 		goto out_free;
-	xprtrdma_connection_add(transport);
+	rpcrdma_connection_add(&xprtrdma_connections, &transport->xt_connection, args->net);
 	return xprt;
 
 out_free:
@@ -430,7 +430,7 @@ int xprtrdma_transport_register(void)
 	ret = rpcrdma_buffers_start("xprtrdma_buffer");
 	if (ret)
 		goto out_free_wq;
-	ret = xprtrdma_connections_init();
+	ret = rpcrdma_connections_init(&xprtrdma_connections);
 	if (ret)
 		goto out_buffers;
 	ret = xprt_register_transport(&xprtrdma_class);
@@ -439,7 +439,7 @@ int xprtrdma_transport_register(void)
 	return 0;
 
 out_connections:
-	xprtrdma_connections_exit();
+	rpcrdma_connections_exit(&xprtrdma_connections);
 out_buffers:
 	rpcrdma_buffers_stop();
 out_free_wq:
@@ -459,7 +459,7 @@ void xprtrdma_transport_unregister(void)
 {
 	xprt_unregister_transport(&xprtrdma_class);
 	destroy_workqueue(free_wq);
-	xprtrdma_connections_exit();
+	rpcrdma_connections_exit(&xprtrdma_connections);
 	rpcrdma_buffers_stop();
 	destroy_workqueue(xprtrdma_wq);
 }

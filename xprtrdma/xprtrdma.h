@@ -184,10 +184,6 @@ void xprtrdma_transport_unregister(void);
 
 /* debugfs.c */
 extern struct rpcrdma_connections xprtrdma_connections;
-int xprtrdma_connections_init(void);
-void xprtrdma_connections_exit(void);
-void xprtrdma_connection_add(struct xprtrdma_transport *transport);
-void xprtrdma_connection_remove(struct xprtrdma_transport *transport);
 void xprtrdma_connection_set(struct xprtrdma_transport *transport, struct xprtrdma_conn *conn);
 void xprtrdma_connection_ended(struct xprtrdma_conn *conn, bool closed);
 

@@ -25,7 +25,7 @@ int server_module_init(void)
 	if (ret)
 		goto out_work;
 	svcrdma_budget_init();
-	ret = svcrdma_connections_init();
+	ret = rpcrdma_connections_init(&svcrdma_connections);
 	if (ret)
 		goto out_counters;
 	return 0;
@@ -40,7 +40,7 @@ out_work:
 void server_module_exit(void)
 {
 	svcrdma_work_exit();
-	svcrdma_connections_exit();
+	rpcrdma_connections_exit(&svcrdma_connections);
 	svcrdma_counters_exit();
 }
 
