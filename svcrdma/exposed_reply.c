@@ -162,7 +162,7 @@ static void expose_work(struct work_struct *work)
 		}
 		spin_unlock(&t->st_expose_lock);
 		if (ex) {
-			percpu_counter_inc(&svcrdma_stat_expose_expired);
+			this_cpu_inc(svcrdma_stats.exposed_expired);
 			trace_svcrdma_expose_expired(t, ex->ex_xid, 0);
 			svcrdma_exposure_fence(&ex->ex_exposure);
 		}
@@ -198,7 +198,7 @@ static void exposed_posted(struct svcrdma_exposure *xs)
 	struct svcrdma_exposed *ex = exposed_of(xs);
 
 	rpcrdma_exposures_arm(&t->st_expose.table, ex->ex_slot, expires);
-	percpu_counter_inc(&svcrdma_stat_expose);
+	this_cpu_inc(svcrdma_stats.exposed);
 	trace_svcrdma_reply_exposed(t, ex->ex_xid, ex->ex_length);
 }
 
@@ -300,7 +300,7 @@ int svcrdma_expose(struct svcrdma_send_ctxt *sc, u32 xid, struct svcrdma_stream 
 	return 0;
 
 out_refuse:
-	percpu_counter_inc(&svcrdma_stat_expose_refused);
+	this_cpu_inc(svcrdma_stats.exposed_refused);
 	return -EMSGSIZE;
 }
 

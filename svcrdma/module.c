@@ -70,13 +70,10 @@ static int __init svcrdma_init(void)
 	ret = rpcrdma_buffers_start("svcrdma_buffer");
 	if (ret)
 		goto out_release;
-	ret = svcrdma_counters_init();
-	if (ret)
-		goto out_buffers;
 	svcrdma_budget_init();
 	ret = rpcrdma_connections_init(&svcrdma_connections);
 	if (ret)
-		goto out_counters;
+		goto out_buffers;
 	ret = svcrdma_listener_init();
 	if (ret)
 		goto out_connections;
@@ -94,8 +91,6 @@ out_listener:
 	svcrdma_listener_exit();
 out_connections:
 	rpcrdma_connections_exit(&svcrdma_connections);
-out_counters:
-	svcrdma_counters_exit();
 out_buffers:
 	rpcrdma_buffers_stop();
 out_release:
@@ -112,7 +107,6 @@ static void __exit svcrdma_exit(void)
 	svcrdma_listener_exit();
 	svcrdma_work_exit();
 	rpcrdma_connections_exit(&svcrdma_connections);
-	svcrdma_counters_exit();
 	rpcrdma_buffers_stop();
 }
 

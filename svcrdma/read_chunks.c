@@ -333,7 +333,7 @@ static void read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *
 	int ret;
 
 	first = svcrdma_rws_chain(t, &rc->rc_reads, &rc->rc_read_cqe, NULL);
-	percpu_counter_inc(&svcrdma_stat_read);
+	this_cpu_inc(svcrdma_stats.read);
 	ret = ib_post_send(t->st_qp, first, NULL);
 	/* A part of the chain may have been posted: the context stays as it is until the drain. */
 	if (ret) {

@@ -307,7 +307,7 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 		svcrdma_wc_error(t, "recv", RPCRDMA_END_RECEIVE_FAILED, wc);
 		return;
 	}
-	percpu_counter_inc(&svcrdma_stat_recv);
+	this_cpu_inc(svcrdma_stats.recv);
 	if (unlikely(wc->wc_flags & IB_WC_WITH_INVALIDATE)) {
 		recv_invalidates(t, wc);
 		return;

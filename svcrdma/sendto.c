@@ -453,7 +453,7 @@ static int reply_take_pages(struct reply *reply, struct svc_rqst *rqstp)
 			sc->sc_pages = kvcalloc(reply->t->st_max_pages, sizeof(*pages), GFP_KERNEL);
 		if (!sc->sc_pages)
 			return -ENOMEM;
-		percpu_counter_inc(&svcrdma_stat_write);
+		this_cpu_inc(svcrdma_stats.write);
 		this_cpu_add(reply->t->st_tally->bytes_written, sc->sc_written);
 		memcpy(sc->sc_pages, pages, reply->nr_pages * sizeof(*pages));
 		sc->sc_nr_pages = reply->nr_pages;

@@ -297,7 +297,7 @@ static int sq_wait(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter
 	smp_mb();
 	sq_serve(t, flags);
 
-	percpu_counter_inc(&svcrdma_stat_sq_starve);
+	this_cpu_inc(svcrdma_stats.sq_starve);
 	rpcrdma_count_shared(&t->st_counters.send_queue_waits, 1);
 	trace_svcrdma_sq_full(t, 0);
 	return ret;

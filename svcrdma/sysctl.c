@@ -20,41 +20,49 @@ unsigned int svcrdma_answer_config;
 unsigned int svcrdma_expose_timeout = 30;	/* seconds */
 unsigned int svcrdma_max_exposed_bytes = 64 << 20;
 
-struct percpu_counter svcrdma_stat_read;
-struct percpu_counter svcrdma_stat_recv;
-struct percpu_counter svcrdma_stat_write;
-struct percpu_counter svcrdma_stat_sq_starve;
-struct percpu_counter svcrdma_stat_expose;
-struct percpu_counter svcrdma_stat_expose_expired;
-struct percpu_counter svcrdma_stat_expose_refused;
+DEFINE_PER_CPU(struct svcrdma_stats, svcrdma_stats);
 
 static unsigned int stat_unused;
+
+/* The copy of a row's counter that @cpu changes. The row's data is its place in the struct. */
+static unsigned long *counter_of(const struct ctl_table *row, int cpu)
+{
+	return (void *)per_cpu_ptr(&svcrdma_stats, cpu) + (uintptr_t)row->data;
+}
 
 /* Reading a counter gives its sum over all processors; writing any value sets it to zero. */
 static int counter_handler(compat_ctl_table *table, int write, void *buffer,
 			   size_t *lenp, loff_t *ppos)
 {
-	struct percpu_counter *counter = table->data;
-	unsigned long value;
+	unsigned long value = 0;
 	struct ctl_table sum = {
 		.data	= &value,
 		.maxlen	= sizeof(value),
 		.mode	= table->mode,
 	};
+	int cpu;
 
 	if (write) {
-		percpu_counter_set(counter, 0);
+		for_each_possible_cpu(cpu)
+			WRITE_ONCE(*counter_of(table, cpu), 0);
 		*ppos += *lenp;
 		return 0;
 	}
-	value = percpu_counter_sum_positive(counter);
+	for_each_possible_cpu(cpu)
+		value += READ_ONCE(*counter_of(table, cpu));
 	return proc_doulongvec_minmax(&sum, 0, buffer, lenp, ppos);
 }
 
 #define KNOB(name, variable, low, high)	\
 	RPCRDMA_SYSCTL_RANGE(name, variable, proc_dointvec_minmax, low, high)
 
-#define COUNTER(name, counter)	RPCRDMA_SYSCTL(name, counter, counter_handler)
+#define COUNTER(name, member)							\
+	{									\
+		.procname	= name,						\
+		.data		= (void *)offsetof(struct svcrdma_stats, member), \
+		.mode		= 0644,						\
+		.proc_handler	= counter_handler,				\
+	}
 
 /* A counter that nothing changes; it is kept because scripts read and reset it. */
 #define DEAD_COUNTER(name)	KNOB(name, stat_unused, 0, 0)
@@ -69,13 +77,13 @@ static struct ctl_table svcrdma_table[] = {
 	KNOB("max_exposed_bytes", svcrdma_max_exposed_bytes, 0, INT_MAX),
 	KNOB("serve_msgp", svcrdma_serve_msgp, 0, 1),
 	KNOB("answer_config", svcrdma_answer_config, 0, 1),
-	COUNTER("rdma_stat_read", svcrdma_stat_read),
-	COUNTER("rdma_stat_recv", svcrdma_stat_recv),
-	COUNTER("rdma_stat_write", svcrdma_stat_write),
-	COUNTER("rdma_stat_sq_starve", svcrdma_stat_sq_starve),
-	COUNTER("rdma_stat_exposed", svcrdma_stat_expose),
-	COUNTER("rdma_stat_exposed_expired", svcrdma_stat_expose_expired),
-	COUNTER("rdma_stat_exposed_refused", svcrdma_stat_expose_refused),
+	COUNTER("rdma_stat_read", read),
+	COUNTER("rdma_stat_recv", recv),
+	COUNTER("rdma_stat_write", write),
+	COUNTER("rdma_stat_sq_starve", sq_starve),
+	COUNTER("rdma_stat_exposed", exposed),
+	COUNTER("rdma_stat_exposed_expired", exposed_expired),
+	COUNTER("rdma_stat_exposed_refused", exposed_refused),
 	DEAD_COUNTER("rdma_stat_rq_starve"),
 	DEAD_COUNTER("rdma_stat_rq_poll"),
 	DEAD_COUNTER("rdma_stat_rq_prod"),
@@ -84,43 +92,6 @@ static struct ctl_table svcrdma_table[] = {
 };
 
 static struct ctl_table_header *table_header;
-
-/**
- * svcrdma_counters_init - allocate the counters
- *
- * Context: process.
- * Return: 0 or a negative errno, with nothing left allocated.
- */
-int svcrdma_counters_init(void)
-{
-	unsigned int i;
-	int ret;
-
-	for (i = 0; i < ARRAY_SIZE(svcrdma_table); i++) {
-		if (svcrdma_table[i].proc_handler != counter_handler)
-			continue;
-		ret = percpu_counter_init(svcrdma_table[i].data, 0, GFP_KERNEL);
-		if (ret) {
-			svcrdma_counters_exit();
-			return ret;
-		}
-	}
-	return 0;
-}
-
-/**
- * svcrdma_counters_exit - free the counters, of which some may never have been allocated
- *
- * Context: process; nothing is counted any more.
- */
-void svcrdma_counters_exit(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(svcrdma_table); i++)
-		if (svcrdma_table[i].proc_handler == counter_handler)
-			percpu_counter_destroy(svcrdma_table[i].data);
-}
 
 /**
  * svcrdma_sysctl_init - create the files

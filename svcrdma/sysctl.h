@@ -4,12 +4,25 @@
 #ifndef SVCRDMA_SYSCTL_H
 #define SVCRDMA_SYSCTL_H
 
-#include <linux/percpu_counter.h>
+#include <linux/percpu.h>
 
 enum {
 	SVCRDMA_MIN_REQUESTS = 4,	/* least max_requests, credits of a connection */
 	SVCRDMA_MIN_REQ_SIZE = 4096,	/* least max_req_size, bytes of a message */
 };
+
+/* The counters rdma_stat_*, one copy for each processor; counted by this_cpu_inc() */
+struct svcrdma_stats {
+	unsigned long	read;
+	unsigned long	recv;
+	unsigned long	write;
+	unsigned long	sq_starve;
+	unsigned long	exposed;
+	unsigned long	exposed_expired;
+	unsigned long	exposed_refused;
+};
+
+DECLARE_PER_CPU(struct svcrdma_stats, svcrdma_stats);
 
 extern unsigned int svcrdma_max_requests;
 extern unsigned int svcrdma_max_credits_total;
@@ -20,16 +33,7 @@ extern unsigned int svcrdma_serve_msgp;
 extern unsigned int svcrdma_answer_config;
 extern unsigned int svcrdma_expose_timeout;
 extern unsigned int svcrdma_max_exposed_bytes;
-extern struct percpu_counter svcrdma_stat_expose;
-extern struct percpu_counter svcrdma_stat_expose_expired;
-extern struct percpu_counter svcrdma_stat_expose_refused;
-extern struct percpu_counter svcrdma_stat_read;
-extern struct percpu_counter svcrdma_stat_recv;
-extern struct percpu_counter svcrdma_stat_write;
-extern struct percpu_counter svcrdma_stat_sq_starve;
 
-int svcrdma_counters_init(void);
-void svcrdma_counters_exit(void);
 int svcrdma_sysctl_init(void);
 void svcrdma_sysctl_exit(void);
 

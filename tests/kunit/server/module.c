@@ -21,19 +21,10 @@ int server_module_init(void)
 
 	if (ret)
 		return ret;
-	ret = svcrdma_counters_init();
-	if (ret)
-		goto out_work;
 	svcrdma_budget_init();
 	ret = rpcrdma_connections_init(&svcrdma_connections);
 	if (ret)
-		goto out_counters;
-	return 0;
-
-out_counters:
-	svcrdma_counters_exit();
-out_work:
-	svcrdma_work_exit();
+		svcrdma_work_exit();
 	return ret;
 }
 
@@ -41,7 +32,6 @@ void server_module_exit(void)
 {
 	svcrdma_work_exit();
 	rpcrdma_connections_exit(&svcrdma_connections);
-	svcrdma_counters_exit();
 }
 
 /* server_sq_free - Send Queue entries that nobody has */

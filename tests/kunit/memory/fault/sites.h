@@ -19,7 +19,6 @@
 #include <linux/mempool.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
-#include <linux/percpu_counter.h>
 #include <linux/proc_fs.h>
 #include <linux/scatterlist.h>
 #include <linux/seq_file.h>
@@ -113,11 +112,6 @@ static inline struct workqueue_struct *fault_alloc_workqueue(const char *name,
 	return alloc_workqueue("%s", flags, max, name);
 }
 
-static inline int fault_percpu_counter_init(struct percpu_counter *counter, s64 value, gfp_t gfp)
-{
-	return percpu_counter_init(counter, value, gfp);
-}
-
 #undef kmalloc
 #define kmalloc(size, gfp) \
 	FAULT_SITE("kmalloc", NULL, fault_kmalloc(size, gfp))
@@ -179,10 +173,6 @@ static inline int fault_percpu_counter_init(struct percpu_counter *counter, s64 
 #define alloc_percpu(type) \
 	FAULT_SITE("alloc_percpu", NULL,					\
 		   (type __percpu *)__alloc_percpu(sizeof(type), __alignof__(type)))
-#undef percpu_counter_init
-#define percpu_counter_init(counter, value, gfp) \
-	FAULT_SITE("percpu_counter_init", -ENOMEM,				\
-		   fault_percpu_counter_init(counter, value, gfp))
 #undef register_sysctl
 #define register_sysctl(path, table) \
 	FAULT_SITE("register_sysctl", NULL,					\
