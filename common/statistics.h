@@ -6,7 +6,8 @@
  * struct rpcrdma_connections. The module prints the lines of a connection, and counts in its
  * transports.
  *
- * Counting needs no lock. RPCRDMA_COUNT() is for events that one context at a time sees,
+ * Counting needs no lock. On the server each processor counts in its own copy of a connection's
+ * counters. On the client RPCRDMA_COUNT() is for events that one context at a time sees,
  * rpcrdma_count_shared() for events that several contexts see at the same time. A reader may miss
  * an event that is being counted.
  */

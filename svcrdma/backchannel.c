@@ -169,8 +169,10 @@ static int backchannel_complete(struct rpc_xprt *xprt,
 
 static void count_error(struct svcrdma_transport *t, u32 error)
 {
-	rpcrdma_count_shared(error == RPCRDMA_ERR_VERS ? &t->st_counters.errors_received_vers :
-			     &t->st_counters.errors_received_chunk, 1);
+	if (error == RPCRDMA_ERR_VERS)
+		this_cpu_inc(t->st_counters->errors_received_vers);
+	else
+		this_cpu_inc(t->st_counters->errors_received_chunk);
 }
 
 /* RFC 8166 section 4.3.3: a Reply chunk that comes back is no larger than the one that was sent. */
@@ -222,7 +224,7 @@ bool svcrdma_backchannel_reply(struct svcrdma_transport *t,
 	return true;
 
 out_drop:
-	rpcrdma_count_shared(&t->st_counters.bad_messages, 1);
+	this_cpu_inc(t->st_counters->bad_messages);
 	trace_svcrdma_backchannel_dropped(t, rc->rc_header.xid, ret);
 	return false;
 }
@@ -318,7 +320,7 @@ static int backchannel_post(struct svcrdma_transport *t, struct svcrdma_send_ctx
 	rqst->rq_xtime = ktime_get();
 	ret = svcrdma_send_message(t, sc);
 	if (!ret) {
-		rpcrdma_count_shared(&t->st_counters.calls_reverse, 1);
+		this_cpu_inc(t->st_counters->calls_reverse);
 		return 0;
 	}
 	if (ret == -E2BIG)

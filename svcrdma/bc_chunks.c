@@ -130,7 +130,7 @@ static void long_call_fenced(struct svcrdma_exposure *xs)
 
 	if (!lc->lc_answer)
 		return;
-	rpcrdma_count_shared(&t->st_counters.bytes_written, lc->lc_answer);
+	this_cpu_add(t->st_counters->bytes_written, lc->lc_answer);
 	/* The CPU may read the pages after they are unmapped. */
 	svcrdma_exposure_unmap(xs);
 	svcrdma_backchannel_answer(t, lc->lc_xid, lc->lc_reply.pages, lc->lc_answer);

@@ -30,22 +30,6 @@ void svcrdma_wc_error(struct svcrdma_transport *t, const char *what, enum rpcrdm
 		      const struct ib_wc *wc);
 
 /* debugfs.c */
-
-/**
- * struct svcrdma_tally - the counters that change with each reply. Each processor has a copy, and
- *	changes only its own. The members mean the same as in struct rpcrdma_counters
- * @calls: RPCs that were answered, by enum rpcrdma_shape
- * @bytes_sent_inline: bytes of messages that were sent
- * @bytes_written: bytes of the RDMA Writes of replies
- * @latency: RPCs that were answered, by the binary logarithm of their duration in nanoseconds
- */
-struct svcrdma_tally {
-	u64			calls[RPCRDMA_SHAPES];
-	u64			bytes_sent_inline;
-	u64			bytes_written;
-	u64			latency[RPCRDMA_LATENCIES];
-};
-
 extern struct rpcrdma_connections svcrdma_connections;
 
 int svcrdma_connection_add(struct svcrdma_transport *t);

@@ -7,8 +7,9 @@
  * A connection is in these files from its accept until nothing can be counted any more, which is
  * before its memory is freed. A connection that still waits for accept is not.
  *
- * Each processor has its own copy of the counters that threads of nfsd change for each reply. If
- * all processors changed the same cache line, each would have to wait for it.
+ * Each processor has its own copy of a connection's counters, as threads of nfsd change some of
+ * these for each reply. If all of them changed the same cache line, each would have to wait for
+ * it.
  */
 #include "svcrdma.h"
 
@@ -39,27 +40,14 @@ static void connection_show(struct seq_file *seq, const struct rpcrdma_connectio
 	svcrdma_reads_show(seq, t);
 }
 
-static void add_tally(struct rpcrdma_counters *sum, const struct svcrdma_tally *tally)
-{
-	int i;
-
-	for (i = 0; i < RPCRDMA_SHAPES; i++)
-		sum->calls[i] += READ_ONCE(tally->calls[i]);
-	for (i = 0; i < RPCRDMA_LATENCIES; i++)
-		sum->latency[i] += READ_ONCE(tally->latency[i]);
-	sum->bytes_sent_inline += READ_ONCE(tally->bytes_sent_inline);
-	sum->bytes_written += READ_ONCE(tally->bytes_written);
-}
-
 static void connection_sum(const struct rpcrdma_connection *connection,
 			   struct rpcrdma_counters *sum)
 {
 	const struct svcrdma_transport *t = transport_of(connection);
 	int cpu;
 
-	rpcrdma_counters_add(sum, &t->st_counters);
 	for_each_possible_cpu(cpu)
-		add_tally(sum, per_cpu_ptr(t->st_tally, cpu));
+		rpcrdma_counters_add(sum, per_cpu_ptr(t->st_counters, cpu));
 }
 
 static int net_begin(struct net *net)
@@ -88,7 +76,7 @@ struct rpcrdma_connections svcrdma_connections = {
 };
 
 /**
- * svcrdma_connection_add - show a connection in the files, and allocate st_tally
+ * svcrdma_connection_add - show a connection in the files, and allocate its counters
  * @t: transport that is about to be accepted, with all verbs objects and credits
  *
  * Context: process.
@@ -96,8 +84,8 @@ struct rpcrdma_connections svcrdma_connections = {
  */
 int svcrdma_connection_add(struct svcrdma_transport *t)
 {
-	t->st_tally = alloc_percpu(struct svcrdma_tally);
-	if (!t->st_tally)
+	t->st_counters = alloc_percpu(struct rpcrdma_counters);
+	if (!t->st_counters)
 		return -ENOMEM;
 	rpcrdma_connection_add(&svcrdma_connections, &t->st_connection, t->st_xprt.xpt_net);
 	return 0;
@@ -111,9 +99,11 @@ int svcrdma_connection_add(struct svcrdma_transport *t)
  */
 void svcrdma_connection_remove(struct svcrdma_transport *t)
 {
-	RPCRDMA_COUNT(t->st_counters.ended[READ_ONCE(t->st_end)], 1);
+	if (!t->st_counters)
+		return;
+	this_cpu_inc(t->st_counters->ended[READ_ONCE(t->st_end)]);
 	rpcrdma_connection_remove(&svcrdma_connections, &t->st_connection);
-	free_percpu(t->st_tally);
+	free_percpu(t->st_counters);
 }
 
 /**

@@ -118,7 +118,7 @@ void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid)
 	spin_unlock(&t->st_expose_lock);
 
 	if (ex)
-		rpcrdma_count_shared(&t->st_counters.bytes_read, ex->ex_length);
+		this_cpu_add(t->st_counters->bytes_read, ex->ex_length);
 	trace_svcrdma_reply_pulled(t, xid, ex ? 0 : -ENOENT);
 	if (flood) {
 		trace_svcrdma_bad_done(t, xid, -EDQUOT);

@@ -292,7 +292,7 @@ static void count_read(struct svcrdma_transport *t, const struct svcrdma_recv_ct
 
 	for (i = 0; i < rc->rc_lists.nr_read; i++)
 		bytes += rc->rc_lists.chunks[i].length;
-	rpcrdma_count_shared(&t->st_counters.bytes_read, bytes);
+	this_cpu_add(t->st_counters->bytes_read, bytes);
 }
 
 /**

@@ -236,7 +236,7 @@ static int recv_drop(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		     int status)
 {
 	recv_unexpected(t);
-	rpcrdma_count_shared(&t->st_counters.bad_messages, 1);
+	this_cpu_inc(t->st_counters->bad_messages);
 	trace_svcrdma_call_dropped(t, rc->rc_header.xid, status);
 	svcrdma_recv_ctxt_put(t, rc);
 	return 0;
@@ -319,7 +319,7 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	rc->rc_since = ktime_get();
 	if (trace_svcrdma_message_enabled())
 		svcrdma_trace_received(t, rc);
-	RPCRDMA_COUNT(t->st_counters.bytes_received_inline, wc->byte_len);
+	this_cpu_add(t->st_counters->bytes_received_inline, wc->byte_len);
 	recv_decode(rc);
 	if (unlikely(rc->rc_byte_len == RPCRDMA_FIXED_HEADER_SIZE) && recv_short_done(t, rc))
 		return;

@@ -171,7 +171,7 @@ static void exposure_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	/* Count the whole chain, as only its last LOCAL_INV is signalled. */
-	rpcrdma_count_shared(&t->st_counters.regions_invalidated_locally, xs->xs_nr_regions);
+	this_cpu_add(t->st_counters->regions_invalidated_locally, xs->xs_nr_regions);
 	if (xs->xs_ops->fenced)
 		xs->xs_ops->fenced(xs);
 	svcrdma_exposure_free(xs);
@@ -302,7 +302,7 @@ int svcrdma_exposure_post(struct svcrdma_exposure *xs, struct ib_send_wr *messag
 	}
 	spin_unlock(&t->st_expose_lock);
 	if (!ret) {
-		rpcrdma_count_shared(&t->st_counters.regions_registered, held);
+		this_cpu_add(t->st_counters->regions_registered, held);
 		svcrdma_expose_watch(t);
 	}
 	return ret;

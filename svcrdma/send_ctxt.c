@@ -284,7 +284,7 @@ static int send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 	bool signalled = first->send_flags & IB_SEND_SIGNALED;
 	int ret;
 
-	this_cpu_add(t->st_tally->bytes_sent_inline, message->length);
+	this_cpu_add(t->st_counters->bytes_sent_inline, message->length);
 	ib_dma_sync_single_for_device(t->st_id->device, message->addr, message->length,
 				      DMA_TO_DEVICE);
 	if (!list_empty(&sc->sc_writes.list))

@@ -45,8 +45,10 @@ static int error_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 	to->bf_sge.length = rpcrdma_error_encode(call->xid, call->vers, grant, error,
 						 to->bf_data);
 	sc->sc_wr.opcode = IB_WR_SEND;
-	rpcrdma_count_shared(error == RPCRDMA_ERR_VERS ? &t->st_counters.errors_sent_vers :
-			     &t->st_counters.errors_sent_chunk, 1);
+	if (error == RPCRDMA_ERR_VERS)
+		this_cpu_inc(t->st_counters->errors_sent_vers);
+	else
+		this_cpu_inc(t->st_counters->errors_sent_chunk);
 	trace_svcrdma_error_sent(t, call->xid, error);
 	return svcrdma_send_message(t, sc);
 }
@@ -454,7 +456,7 @@ static int reply_take_pages(struct reply *reply, struct svc_rqst *rqstp)
 		if (!sc->sc_pages)
 			return -ENOMEM;
 		this_cpu_inc(svcrdma_stats.write);
-		this_cpu_add(reply->t->st_tally->bytes_written, sc->sc_written);
+		this_cpu_add(reply->t->st_counters->bytes_written, sc->sc_written);
 		memcpy(sc->sc_pages, pages, reply->nr_pages * sizeof(*pages));
 		sc->sc_nr_pages = reply->nr_pages;
 	}
@@ -489,8 +491,8 @@ static void reply_count(const struct reply *reply)
 	ktime_t took = ktime_sub(ktime_get(), reply->rc->rc_since);
 	struct svcrdma_transport *t = reply->t;
 
-	this_cpu_inc(t->st_tally->calls[reply_shape(reply)]);
-	this_cpu_inc(t->st_tally->latency[rpcrdma_latency(took)]);
+	this_cpu_inc(t->st_counters->calls[reply_shape(reply)]);
+	this_cpu_inc(t->st_counters->latency[rpcrdma_latency(took)]);
 }
 
 /* Choose the R_key that the Send invalidates, if any, among those of all chunks of the call. */

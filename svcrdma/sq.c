@@ -298,7 +298,7 @@ static int sq_wait(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter
 	sq_serve(t, flags);
 
 	this_cpu_inc(svcrdma_stats.sq_starve);
-	rpcrdma_count_shared(&t->st_counters.send_queue_waits, 1);
+	this_cpu_inc(t->st_counters->send_queue_waits);
 	trace_svcrdma_sq_full(t, 0);
 	return ret;
 }

@@ -111,9 +111,8 @@ struct svcrdma_listener;
  * @st_host: client host in budget.c, or NULL while the connection has no credits
  * @st_budgeted: credits of the connection that budget.c counts, under budget_lock
  *
- * @st_counters: counters that debugfs.c shows, without what is counted in @st_tally
- * @st_tally: counters that change with each reply, one copy for each processor; allocated from
- *	accept until nothing is counted any more
+ * @st_counters: counters that debugfs.c shows, one copy for each processor; allocated from accept,
+ *	before the first message, until nothing is counted any more
  * @st_end: reason why the connection ends; set once
  * @st_connection: entry of debugfs.c
  *
@@ -172,8 +171,7 @@ struct svcrdma_transport {
 	struct svcrdma_host	*st_host;
 	u32			st_budgeted;
 
-	struct rpcrdma_counters	st_counters;
-	struct svcrdma_tally __percpu *st_tally;
+	struct rpcrdma_counters __percpu *st_counters;
 	enum rpcrdma_end	st_end;
 	struct rpcrdma_connection st_connection;
 
