@@ -24,10 +24,17 @@ VERSION = re.search(r'^PACKAGE_VERSION="([\d.]+)"$', text("dkms.conf"), re.M)[1]
     ("CHANGELOG.md", r"^## ([\d.]+) \((?:not released yet|20\d\d-\d\d-\d\d)\)$"),
     ("debian/changelog", r"^rpcrdma-oot \(([\d.]+)-\d+\) "),
     ("debian/NEWS", r"^rpcrdma-oot \(([\d.]+)-\d+\) "),
-    ("README.md", r"^- \*\*Version\*\*: ([\d.]+) \(")))
+    ("README.md", r"^- \*\*Version\*\*: ([\d.]+)(?:, not released yet)? \(")))
 def test_version(name, pattern):
     """The first version in the file, which is the newest, is this one."""
     assert re.search(pattern, text(name), re.M)[1] == VERSION
+
+
+def test_readme_is_short():
+    """Who wants to install reads at most 700 words before the reasons."""
+    before, heading, _ = text("README.md").partition("\n## Why")
+    assert heading
+    assert len(before.split()) <= 700
 
 
 def test_version_in_commands():
