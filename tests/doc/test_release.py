@@ -30,6 +30,14 @@ def test_version(name, pattern):
     assert re.search(pattern, text(name), re.M)[1] == VERSION
 
 
+@pytest.mark.parametrize("name", ("README.md", "debian/changelog", "SECURITY.md", "Documentation/administration.rst"))
+def test_released(name):
+    """The file says that the version is not released yet exactly if CHANGELOG.md does."""
+    first = re.search(r"^## .*$", text("CHANGELOG.md"), re.M)[0]
+    newest = " ".join(text(name).partition("\n -- ")[0].split())
+    assert ("not released yet" in newest) == first.endswith("(not released yet)")
+
+
 def test_readme_is_short():
     """Who wants to install reads at most 700 words before the reasons."""
     before, heading, _ = text("README.md").partition("\n## Why")
