@@ -66,6 +66,12 @@ def test_address():
     assert text("debian/upstream/metadata").strip().endswith(re.search("<(.*)>", address)[1])
 
 
+def test_placeholder():
+    """SECURITY.md says whether the address takes mail: none of the domain "example" does (RFC 2606)."""
+    address = re.search(r"^M:.*<(.*)>$", text("MAINTAINERS"), re.M)[1]
+    assert ("is a placeholder" in text("SECURITY.md")) == address.endswith(".example")
+
+
 def _said(tmp_path, message):
     path = tmp_path / "message"
     path.write_text(message, "utf-8")
