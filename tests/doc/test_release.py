@@ -108,13 +108,47 @@ def test_bad_message(tmp_path, message, fault):
     assert said.count("\n") == 1
 
 
+def _git(folder, *arguments):
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+    who = "-c", "user.name=x", "-c", "user.email=x@example.org"
+    return subprocess.run(["git", *who, "-C", folder, *arguments], capture_output=True, text=True,
+                          check=False, env=environment)
+
+
+def _checked(folder):
+    """Returns the commits that scripts/check has looked at in a folder."""
+    function = re.search(r"^commit_messages\(\) \{\n.*?^\}", text("scripts/check"), re.M | re.S)[0]
+    done = subprocess.run(["bash", "-uo", "pipefail", "-c", f"{function}\ncommit_messages"], cwd=folder,
+                          capture_output=True, text=True, check=False,
+                          env={**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)})
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.strip()
+
+
+def test_checked(tmp_path):
+    """scripts/check looks at the commits since scripts/commit-msg is there. Without git, or with the last commits
+    alone, it does not fail."""
+    source, shallow = tmp_path / "source", tmp_path / "shallow"
+    (source / "scripts").mkdir(parents=True)
+    program = source / "scripts/commit-msg"
+    program.write_text('#!/bin/sh\ngit rev-list --format=%s "$1" | grep -v ^commit\n', "utf-8")
+    program.chmod(0o755)
+    assert _checked(source) == ""
+    _git(source, "init")
+    assert _checked(source) == ""
+    for number in range(5):
+        if number == 2:
+            _git(source, "add", "scripts")
+        _git(source, "commit", "--allow-empty", "-m", str(number))
+    assert _checked(source).split() == ["4", "3"]
+    _git(tmp_path, "clone", "--depth", "2", f"file://{source}", shallow)
+    assert _checked(shallow).split() == ["4"]
+
+
 def test_hook(tmp_path):
     """git takes the program as a hook, which refuses a commit; the program also checks existing commits."""
     def git(*arguments):
-        environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
-        who = "-c", "user.name=x", "-c", "user.email=x@example.org"
-        return subprocess.run(["git", *who, "-C", tmp_path, *arguments], capture_output=True, text=True,
-                              check=False, env=environment)
+        return _git(tmp_path, *arguments)
     git("init")
     assert git("commit", "--allow-empty", "-m", "whatever").returncode == 0
     git("config", "core.hooksPath", TOP / "scripts/hooks")
