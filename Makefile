@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 # What a person types. `make help` lists it.
 
 # A kernel of tests/kernel/build: um, um-debug, debug, kcsan, arm64-64k ...; or s390x, Debian's,
@@ -125,7 +126,7 @@ clean:
 		if [ -e $$d/Makefile ]; then $(MAKE) -C $$d clean; fi; done
 
 help:
-	@cat scripts/help.txt
+	@sed '/^#/d' scripts/help.txt
 
 .PHONY: modules kunit headers install uninstall packages peer demo shell quick test test-all conformance bench fuzz hostile soak mutate coverage check doc deb dkms clean help
 .DEFAULT_GOAL := modules

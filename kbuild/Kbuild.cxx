@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 # A rule for freestanding C++20 in modules, which kbuild does not have.
 #
 # Every flag that shapes code comes from the kernel (red zone, code model,

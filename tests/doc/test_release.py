@@ -173,9 +173,25 @@ def test_licence():
     assert not done.stdout
 
 
+# debian/copyright and COPYING speak for these. Their formats have no comments; or a program reads the file line by
+# line; or the file is a fix for other people's code, or a message of a program.
+_WITHOUT = (r".*\.(md|json|svg|pcapng|patch)|COPYING|MAINTAINERS|\.gitignore|debian/(?!.*\.rst$|rules$).*|"
+            r"Documentation/walk/.*|tests/tool/(captures|events|statistics)/.*|tests/fuzz/(modules/)?corpus/.*|"
+            # Their text is in the name of a cached kernel: with one line more, all kernels are built again.
+            r"tests/kernel/[^/]*\.config")
+
+
+def test_licence_of_each():
+    """Each file whose format has comments has the line."""
+    done = subprocess.run(["git", "grep", "--cached", "-L", "SPDX-License-Identifier: "], cwd=TOP,
+                          capture_output=True, text=True, check=False)
+    assert not [name for name in done.stdout.splitlines() if not re.fullmatch(_WITHOUT, name)]
+
+
 def test_copyright():
     """Each file that is installed somewhere says whose it is."""
-    places = "xprtrdma", "svcrdma", "common", "include", "tools", "packaging", ":!*.json"
+    places = "xprtrdma", "svcrdma", "common", "include", "tools", "packaging", "Kbuild", "Makefile", "dkms.conf", \
+        "kbuild", ":!*.json"
     done = subprocess.run(["git", "grep", "-L", "SPDX-FileCopyrightText: 2026 The rpcrdma-oot project", "--", *places],
                           cwd=TOP, capture_output=True, text=True, check=False)
     assert not done.stdout
