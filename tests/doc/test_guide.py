@@ -51,9 +51,25 @@ def test_nfs_conf(tmp_path, page):
         assert _run("nfsconf", "--file", tmp_path / "nfs.conf", "--get", "nfsd", name) == value + "\n"
 
 
+def test_ports(tmp_path):
+    """nfs-utils reads the ports of NFS 3, and the rules for them open these and rpcbind's."""
+    (tmp_path / "nfs.conf").write_text(_only("admin-network", r"^\[mountd\]"), "utf-8")
+    ports = {int(_run("nfsconf", "--file", tmp_path / "nfs.conf", "--get", *name.split()))
+             for name in ("mountd port", "lockd port", "lockd udp-port", "statd port")}
+    rules = [line.strip() for line in _only("admin-network", "^tcp dport {").splitlines()]
+    assert [rule.partition(" ")[0] for rule in rules] == ["tcp", "udp"]
+    for rule in rules:
+        assert set(map(int, re.findall(r"\d+", rule))) == ports | {111}
+
+
 def test_nft(tmp_path):
-    (tmp_path / "rules").write_text(_only("admin-network", "^table inet"), "utf-8")
-    _run("nft", "-c", "-f", tmp_path / "rules")
+    """nft takes the table, also with the rules for NFS 3 at its end."""
+    table, rules = _only("admin-network", "^table inet"), _only("admin-network", "^tcp dport {")
+    (tmp_path / "rules").write_text(table, "utf-8")
+    (tmp_path / "more").write_text(table.replace("    }\n}", f"{rules}    }}\n}}"), "utf-8")
+    assert rules in (tmp_path / "more").read_text("utf-8")
+    for name in "rules", "more":
+        _run("nft", "-c", "-f", tmp_path / name)
 
 
 @pytest.mark.parametrize("line", FSTAB)
