@@ -39,7 +39,7 @@ def test_released(name):
 
 
 def test_readme_is_short():
-    """Who wants to install reads at most 700 words before the reasons."""
+    """An administrator who wants to install the modules reads at most 700 words before the reasons."""
     before, heading, _ = text("README.md").partition("\n## Why")
     assert heading
     assert len(before.split()) <= 700
