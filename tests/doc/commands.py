@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Each command that a document shows is run here, or is one that a test runs: commands.txt."""
+"""Each command that a document shows is run here, or is one that a test runs, or commands.txt says why nobody runs
+it."""
 import fnmatch
 import functools
 import pathlib
@@ -14,6 +15,12 @@ from expected import Expected, is_part
 TABLE = pathlib.Path(__file__).resolve().parent / "commands.txt"
 LIMIT = 200
 _WITH_SUBCOMMANDS = ("tools/rpcrdma",)
+_NOT_RUN = "not run: "
+# A literal of the guide is a command if it begins with one of these, and has more words. Those of the tree, and make,
+# are looked at in all documents.
+PROGRAMS = "addgroup apt-get bpftrace cat chmod cp dcb devlink dkms dmesg echo exportfs findmnt git grep ip iwpmd ls " \
+    "lsmod mkdir modinfo modprobe mokutil mount mountstats nfsconf nfsdctl nfsiostat nfsstat nft opensm ping rdma rm " \
+    "rmmod showmount sysctl systemctl trace-cmd tshark udevadm umount".split()
 
 
 class Rule(typing.NamedTuple):
@@ -22,6 +29,18 @@ class Rule(typing.NamedTuple):
 
     def matches(self, command):
         return fnmatch.fnmatchcase(command, self.pattern)
+
+    def says_why(self):
+        """Says whether nobody runs the command, and the rule has the reason."""
+        return len(self.how) > len(_NOT_RUN) and self.how.startswith(_NOT_RUN)
+
+
+def in_text(document):
+    """Yields the commands in the running text of a page of the guide."""
+    if re.match(r"Documentation/admin[\w-]*\.rst$", document.name):
+        for literal in document.literals():
+            if literal.partition(" ")[0] in PROGRAMS and " " in literal:
+                yield literal
 
 
 def rules():
@@ -49,7 +68,11 @@ def option_faults(command):
     if not (TOP / program).is_file():
         yield f"there is no {program}"
         return
-    said = _said(program, *words[:1 if program in _WITH_SUBCOMMANDS else 0])
+    subcommand = words[:1] if program in _WITH_SUBCOMMANDS and words[:1] != ["--version"] else []
+    if subcommand and not re.search(rf"^ +{subcommand[0]}\b", _said(program), re.M):
+        yield f"{program} has no {subcommand[0]}"
+        return
+    said = _said(program, *subcommand)
     for word in words[:words.index("--")] if "--" in words else words:
         option = word.partition("=")[0]
         if re.fullmatch(r"--?[a-z][\w-]*", option) and \
@@ -120,7 +143,9 @@ def faults(rule, command):
         yield from _pytest_faults(command)
     elif re.match(r"(?:scripts|tests|tools)/", command):
         yield from option_faults(command)
+    elif command.startswith("rpcrdma "):
+        yield from option_faults("tools/" + command)
     if rule.how == "run":
         yield from _run_faults(command)
-    elif rule.how != "options":
+    elif rule.how != "options" and not rule.says_why():
         yield from _check_faults(rule.how)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Each command that a document shows is run here, or is one that a test runs: commands.txt."""
+"""Each command that a document shows is run here, or is one that a test runs, or commands.txt says why nobody runs
+it."""
 import re
 
 import pytest
@@ -12,6 +13,9 @@ DOCUMENTS = [document for document in documents() if "upstream/" not in document
 # {command: a document that shows it in a block}
 SHOWN = {command: document.name for document in reversed(DOCUMENTS)
          for command in document.commands()}
+# The same for commands in the text of the guide
+TOLD = {command: document.name for document in reversed(DOCUMENTS)
+        for command in commands.in_text(document) if command not in SHOWN}
 
 
 def _rule(command):
@@ -19,21 +23,22 @@ def _rule(command):
     return next((rule for rule in RULES if rule.matches(command)), None)
 
 
-@pytest.mark.parametrize("command", SHOWN)
-def test_block(command):
+@pytest.mark.parametrize("command", {**SHOWN, **TOLD})
+def test_command(command):
     rule = _rule(command)
-    assert rule, f"nobody runs '{command}' of {SHOWN[command]}"
+    assert rule, f"nobody runs '{command}' of {SHOWN.get(command) or TOLD[command]}"
     assert not list(commands.faults(rule, command))
 
 
 def test_rules():
     """Each rule is for a command that a document shows."""
-    assert set(RULES) == set(map(_rule, SHOWN))
+    assert set(RULES) == set(map(_rule, {**SHOWN, **TOLD}))
 
 
 def test_number():
     """The documents have many commands: these are found."""
     assert len(SHOWN) > 30
+    assert len(TOLD) > 20
     assert len(list(_literals())) > 30
 
 
@@ -47,6 +52,8 @@ def _literals():
                     "*" not in literal and "," not in literal:
                 yield document, literal, commands.option_faults(
                     re.sub(r"[{}|<>()']", " ", literal))
+            elif re.fullmatch(r"rpcrdma [a-z].*", literal):
+                yield document, literal, commands.option_faults("tools/" + literal)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
