@@ -11,7 +11,7 @@ import pytest
 from documents import TOP
 
 _CHECK = TOP / "scripts/check"
-_TOOLS = ("clang-format", "codespell", "pycodestyle", "shellcheck")
+_TOOLS = ("clang-format", "codespell", "pycodestyle", "pyflakes3", "shellcheck")
 # Check to a file with a fault. A file with nothing else is right.
 _FAULTS = {
     "no kernel version test outside include/compat": ("common/a.c", "#if LINUX_VERSION_CODE"),
@@ -70,7 +70,7 @@ def _run(tree):
 def test_right(tree):
     """All of these pass: what follows is no accident."""
     found = _run(tree)[1]
-    wanted = [*_FAULTS, *_TOOLS, "checkpatch --strict", "kernel-doc"]
+    wanted = [*_FAULTS, *(name.rstrip("3") for name in _TOOLS), "checkpatch --strict", "kernel-doc"]
     assert {name: found.get(name) for name in wanted} == dict.fromkeys(wanted, "PASS")
 
 
