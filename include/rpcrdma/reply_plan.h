@@ -29,8 +29,8 @@ enum rpcrdma_reply_path rpcrdma_plan_reply(u32 header_size, u32 length,
  * rpcrdma_choose_rkey - choose the R_key for Send With Invalidate
  * @lists: chunk lists of the call
  * @negotiated: both peers support remote invalidation (RFC 8797 section 4.1)
- * @rkey: gets the handle of the last segment: of the Reply chunk, else of the last Write chunk that
- *	has one, else of the last Read chunk
+ * @rkey: gets the handle of the first segment of the Reply chunk, else of the first Write chunk
+ *	that has one, else of the first Read chunk that has one
  *
  * Return: false when no R_key may be invalidated.
  */
