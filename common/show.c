@@ -243,7 +243,9 @@ int rpcrdma_show_totals(struct rpcrdma_connections *connections, struct seq_file
 	mutex_lock(&connections->cs_lock);
 	kcsan_disable_current();
 	sum = totals->nt_ended;
-	for (node = rb_first(&connections->cs_tree); node; node = rb_next(node)) {
+	/* A namespace without connections does not pay for those of others. */
+	node = totals->nt_now ? rb_first(&connections->cs_tree) : NULL;
+	for (; node; node = rb_next(node)) {
 		connection = rb_entry(node, struct rpcrdma_connection, cn_node);
 		if (connection->cn_net == net)
 			connections->cs_sum(connection, &sum);

@@ -21,7 +21,7 @@
  * @length: size of the transfer in bytes
  *
  * <side>_cm_event - the connection manager reports an event
- * @peer: address of the peer; empty for an event of a listener
+ * @peer: address of the peer; empty for an event of a listener, or before accept
  * @id: the struct rdma_cm_id, which tells connections apart that have no peer yet
  * @event: an enum rdma_cm_event_type
  * @status: a negative errno, or the number of the reason

@@ -21,6 +21,8 @@ unsigned int svcrdma_expose_timeout = 30;	/* seconds */
 unsigned int svcrdma_max_exposed_bytes = 64 << 20;
 
 DEFINE_PER_CPU(struct svcrdma_stats, svcrdma_stats);
+/* What counter_handler() subtracts from the sums */
+static struct svcrdma_stats at_last_write;
 
 static unsigned int stat_unused;
 
@@ -30,11 +32,14 @@ static unsigned long *counter_of(const struct ctl_table *row, int cpu)
 	return (void *)per_cpu_ptr(&svcrdma_stats, cpu) + (uintptr_t)row->data;
 }
 
-/* Reading a counter gives its sum over all processors; writing any value sets it to zero. */
+/*
+ * Reading a counter gives its sum over all processors, less what it was at the last write: only the
+ * processor itself may change its copy, since this_cpu_inc() is not atomic for others.
+ */
 static int counter_handler(compat_ctl_table *table, int write, void *buffer,
 			   size_t *lenp, loff_t *ppos)
 {
-	unsigned long value = 0;
+	unsigned long *begin = (void *)&at_last_write + (uintptr_t)table->data, value = 0;
 	struct ctl_table sum = {
 		.data	= &value,
 		.maxlen	= sizeof(value),
@@ -42,14 +47,14 @@ static int counter_handler(compat_ctl_table *table, int write, void *buffer,
 	};
 	int cpu;
 
+	for_each_possible_cpu(cpu)
+		value += READ_ONCE(*counter_of(table, cpu));
 	if (write) {
-		for_each_possible_cpu(cpu)
-			WRITE_ONCE(*counter_of(table, cpu), 0);
+		WRITE_ONCE(*begin, value);
 		*ppos += *lenp;
 		return 0;
 	}
-	for_each_possible_cpu(cpu)
-		value += READ_ONCE(*counter_of(table, cpu));
+	value -= READ_ONCE(*begin);
 	return proc_doulongvec_minmax(&sum, 0, buffer, lenp, ppos);
 }
 
