@@ -4,6 +4,7 @@ print how to call it, and do nothing. What is called in a guest only (tests/gues
 tests/machine/guest) is no program for a person, and debhelper and autopkgtest say how theirs are
 called."""
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -29,6 +30,8 @@ _WRONG = ("kbuild/check-object", "kbuild/compat-probe header", "kbuild/headers-c
           "scripts/vm --engine uml --kernel um-debug --smp 2", "scripts/vm --kernel debug --env x",
           "scripts/vm --kernel debug --vers 5", "scripts/vm --kernel none", "tests/lib/build.py kunit",
           "tests/lib/build.py peer more", "tests/lib/strict-build", "tests/package.d/repack package")
+# A kernel that scripts/check takes
+_INSTALLED = next((path.parent.name for path in pathlib.Path("/lib/modules").glob("*/build")), "none")
 # The roots are made anew after each change of its text. It says which names it knows.
 _WITHOUT_THE_WORD = ("tests/machine/debian-root",)
 
@@ -99,7 +102,7 @@ def test_wrong_word(name, tmp_path):
     check_wrong(TOP / name, tmp_path, words, " known, not 'no-such-word'" if name in _WITHOUT_THE_WORD else "usage: ")
 
 
-@pytest.mark.parametrize("line", _WRONG)
+@pytest.mark.parametrize("line", (*_WRONG, f"scripts/check {_INSTALLED} more"))
 def test_wrong_words(line, tmp_path):
     name, *words = line.split()
     check_wrong(TOP / name, tmp_path, words)
