@@ -566,6 +566,31 @@ def test_no_version_3(empty, monkeypatch, only, versions, failed):
         assert done.out.endswith("all steps passed with 2 of 3 versions\n")
 
 
+def _alive(file):
+    """Is the process alive whose number is in the file? It may take a moment until it has gone."""
+    number = file.read_text("utf-8").strip()
+    for _ in range(50):
+        status = pathlib.Path(f"/proc/{number}/stat")
+        if not status.exists() or status.read_text("utf-8").rpartition(") ")[2].startswith("Z"):
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def test_version_3_dropped(empty, monkeypatch):
+    """A firewall drops what goes to rpcbind, so that mount has no end. mount.nfs does not go on after that."""
+    monkeypatch.setattr(accept_mount, "MOUNT", 0.5)
+    _client(empty, monkeypatch)
+    mount = (empty.path / "bin/mount").read_text("utf-8").partition("\n")[2]
+    empty.program("mount", f"case $4 in *vers=3*) sleep 30 & echo $! >{empty.path}/child; wait ;; esac\n{mount}")
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    done = empty.ask("accept", "server:/x", "--seconds", "0")
+    assert "NFS 3  not tried: mount with vers=3,nolock: no end after 0.5 seconds\n" in done.out
+    assert done.status == 0
+    assert not _alive(empty.path / "child")
+    assert not list((empty.path / "tmp").iterdir())
+
+
 def test_version_3_over_tcp(empty, monkeypatch):
     """A version 3 that was mounted, and is not right, is a fault in any case."""
     _client(empty, monkeypatch)

@@ -22,6 +22,8 @@ from problem import Problem
 LIMIT = 300
 # Seconds for which a step is waited for that Ctrl-C has interrupted
 INTERRUPTED = 30
+# Seconds that mount and umount may take
+MOUNT = 60
 _SWITCHES = "/sys/kernel/sunrpc/xprt-switches"
 _CUTS, _BETWEEN, _BACK = 3, 0.3, 30
 # Seconds in which a command that resets a device has to end, and then I/O has to go on: an adapter may load its
@@ -33,7 +35,7 @@ _REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EKEYEXPIRED)
 
 
 class Unmounted(Problem):
-    """mount has ended with an error."""
+    """mount has ended with an error, or has no end."""
 
 
 class Unsupported(Unmounted):
@@ -90,8 +92,12 @@ class Mount:
             if options.path:
                 export = export.partition(":/")[0] + ":" + options.path
         # retry=0: mount(8) tries for two minutes otherwise, and may succeed when nobody expects it.
-        said = host.run("mount", "-t", "nfs", "-o", f"{options.options},{chosen},retry=0", export,
-                        str(self.where))
+        try:
+            said = host.run("mount", "-t", "nfs", "-o", f"{options.options},{chosen},retry=0", export,
+                            str(self.where), seconds=MOUNT, group=True)
+        except Problem:
+            # So it is if a firewall drops what goes to the server's rpcbind.
+            raise Unmounted(f"mount with {chosen}: no end after {MOUNT} seconds") from None
         if said is None or said.status:
             lines = said.err.strip().splitlines() if said else ["no program of that name"]
             kind = Unsupported if any(text in line for text in _UNSUPPORTED for line in lines) else Unmounted

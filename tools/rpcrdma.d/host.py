@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """This machine, or for tests the folder RPCRDMA_ROOT in its place: files, programs, modules."""
+import contextlib
 import os
 import pathlib
+import signal
 import subprocess
 import time
 import typing
@@ -74,19 +76,31 @@ def names(folder):
         return []
 
 
-def run(*command, seconds=60):
+def _said(process, seconds, group):
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except BaseException:
+        if group:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+        raise
+    return Said(process.returncode, out, err)
+
+
+def run(*command, seconds=60, group=False):
     """Runs a program. Returns None if it is not installed, or cannot be run; raises a Problem if it has not
-    ended after @seconds."""
+    ended after @seconds. @group: what it has started is killed with it then"""
     environment = {**os.environ, "LC_ALL": "C"}
     environment["PATH"] = environment.get("PATH", "") + ":/usr/sbin:/sbin"
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace",
-                              check=False, timeout=seconds, stdin=subprocess.DEVNULL, env=environment)
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+                              stdin=subprocess.DEVNULL, env=environment, start_new_session=group) as process:
+            return _said(process, seconds, group)
     except OSError:
         return None
     except subprocess.TimeoutExpired:
         raise Problem(f"{' '.join(command)}: no end after {seconds} s") from None
-    return Said(done.returncode, done.stdout, done.stderr)
 
 
 def is_loaded(module):
