@@ -591,6 +591,21 @@ def test_version_3_dropped(empty, monkeypatch):
     assert not list((empty.path / "tmp").iterdir())
 
 
+@pytest.mark.parametrize("ends", (True, False))
+def test_umount_hangs(empty, monkeypatch, ends):
+    """umount that has no end is followed by one that does not wait. The report says so."""
+    _client(empty, monkeypatch)
+    monkeypatch.setattr(accept_mount, "MOUNT", 0.5)
+    empty.program("umount", f'echo "$*" >>{empty.path}/umounts; [ "$2" = -l ] && exit {int(not ends)}; exec sleep 30')
+    status, report, _ = _accept(empty, monkeypatch)
+    assert status == 1
+    where, forced = (empty.path / "umounts").read_text("utf-8").splitlines()[:2]
+    assert forced == f"-f -l {where}"
+    assert pathlib.Path(where).exists() == (not ends)
+    assert ("umount has no end after 0.5 seconds" if ends else "could not be unmounted") in \
+        accept_report.failures(report)[0]
+
+
 def test_version_3_over_tcp(empty, monkeypatch):
     """A version 3 that was mounted, and is not right, is a fault in any case."""
     _client(empty, monkeypatch)

@@ -24,6 +24,7 @@ LIMIT = 300
 INTERRUPTED = 30
 # Seconds that mount and umount may take
 MOUNT = 60
+_FORCED = ("-f", "-l")
 _SWITCHES = "/sys/kernel/sunrpc/xprt-switches"
 _CUTS, _BETWEEN, _BACK = 3, 0.3, 30
 # Seconds in which a command that resets a device has to end, and then I/O has to go on: an adapter may load its
@@ -65,6 +66,15 @@ def limited(function, *arguments):
         raise
 
 
+def _umounted(where, *options):
+    """Returns whether it was unmounted; None if umount has no end."""
+    try:
+        said = host.run("umount", *options, str(where), seconds=MOUNT, group=True)
+    except Problem:
+        return None
+    return said is not None and not said.status
+
+
 class Mount:
     """The export in a temporary folder, and a folder of ours on it. @hangs: something there has no end.
     @more: options of mount that @options does not have, with a comma before each"""
@@ -80,7 +90,7 @@ class Mount:
             self.begin = self.transports()
         except BaseException:
             # It may be mounted, although nobody said so.
-            host.run("umount", "-l", str(self.where))
+            _umounted(self.where, "-l")
             self.where.rmdir()
             raise
 
@@ -130,12 +140,17 @@ class Mount:
         """Something that hangs would have umount hang as well: it gets an error then."""
         if self.folder and not self.hangs:
             self.hangs = not limited(shutil.rmtree, self.folder, True)
-        said = host.run("umount", *(["-f", "-l"] if self.hangs else []), str(self.where))
-        if said is None or said.status:
+        done = _umounted(self.where, *(_FORCED if self.hangs else ()))
+        late = done is None
+        if late:
+            done = _umounted(self.where, *_FORCED)
+        if not done:
             raise Problem(f"{self.where} could not be unmounted: umount -l {self.where}")
         self.where.rmdir()
         if self.folder and self.hangs:
             raise Problem(f"the folder {self.folder.name} is left on the export, since the mount hangs")
+        if late:
+            raise Problem(f"umount has no end after {MOUNT} seconds: the mount was removed with umount -f -l")
 
     def address(self):
         """Of the server; and how many other mounts of it go over RDMA"""
