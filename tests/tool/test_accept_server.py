@@ -97,6 +97,18 @@ def test_serve_refused(server, name, text, said):
     assert not list((server.path / "scratch").iterdir())
 
 
+@pytest.mark.parametrize("kind, status", (("overlay", 2), ("ext4", 0)))
+def test_serve_overlay(server, kind, status):
+    """overlayfs makes no handles that nfsd asks for with subtree_check."""
+    server.put("proc/mounts", f"overlay / {kind} rw 0 0\n")
+    place = server.path / "scratch"
+    said = f"--folder {place}: overlayfs cannot be exported with subtree_check; choose a folder on another file system"
+    _serve(server).check(status, said if status else "")
+    server.put("proc/mounts", f"/dev/a / ext4 rw 0 0\no {place} {kind} rw 0 0\n")
+    _serve(server).check(status, said if status else "")
+    assert not list(place.iterdir())
+
+
 @pytest.mark.parametrize("client", ("name", "10.9.0.2,10.9.0.3", "*"))
 def test_serve_one_client(server, client):
     """An address, and nothing that exportfs takes for more than one machine"""

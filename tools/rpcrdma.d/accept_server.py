@@ -20,6 +20,7 @@ import accept_machine
 import accept_mount
 import blocks
 import host
+import mounts
 from addresses import for_mount, resolved
 from problem import Problem
 
@@ -153,6 +154,11 @@ def serve(options):
     before, place = counters("svcrdma"), os.path.realpath(options.folder or "/var/tmp")
     if any(letter.isspace() for letter in place):
         raise Problem(f"--folder {place}: exportfs takes no spaces")
+    mount = mounts.of_file(f"{place}/")
+    if mount and mount.kind == "overlay":
+        # nfsd asks for handles that have the parent folder in them then, which overlayfs does not make.
+        raise Problem(f"--folder {place}: overlayfs cannot be exported with subtree_check; choose a folder on "
+                      "another file system")
     try:
         folder = pathlib.Path(tempfile.mkdtemp(prefix="rpcrdma-accept-", dir=place))
     except OSError as error:
