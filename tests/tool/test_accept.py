@@ -397,6 +397,19 @@ def test_ask(empty, monkeypatch, answer, says):
     assert (empty.path / "mounted").exists() == (not says)
 
 
+@pytest.mark.parametrize("loaded, says", (
+    (True, "unloads the client's module, and loads"), (False, "the one that the kernel loads for the first mount")))
+def test_ask_compare(empty, monkeypatch, loaded, says):
+    """What is loaded at the end depends on what is loaded now."""
+    asked = []
+    empty.put("sys/module/xprtrdma/refcnt" if loaded else "sys/module/nfs/refcnt", "0\n")
+    monkeypatch.setattr(accept_turns, "ask", lambda _, question, what: asked.append(question))
+    with empty.here():
+        accept_turns.allowed(None)
+    assert says in asked[0]
+    assert ("which is now" in asked[0]) == loaded
+
+
 def test_no_second_mount(empty, monkeypatch):
     """What could not be read anew is a fault, and the other steps are done."""
     _client(empty, monkeypatch)

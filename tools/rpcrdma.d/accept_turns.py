@@ -11,8 +11,9 @@ from accept_mount import mounted
 from problem import Problem
 
 SIDES = ("xprtrdma", host.IN_TREE)
-_QUESTION = "This unloads the client's module, and loads xprtrdma and the in-tree rpcrdma in turns, three times. " \
-            "At the end that is loaded which is now."
+_QUESTION = "This unloads the client's module, and loads xprtrdma and the in-tree rpcrdma in turns, three times. "
+_AS_NOW = "At the end that is loaded which is now."
+_NONE_NOW = "None is loaded now: the one that the kernel loads for the first mount stays loaded at the end."
 _SYSCTL = "/proc/sys/sunrpc"
 
 
@@ -37,7 +38,7 @@ def allowed(options):
     if host.is_loaded("svcrdma") or host.read("/proc/fs/nfsd/portlist").count("rdma"):
         raise Problem("--compare: this machine serves NFS over RDMA, by modules that cannot be changed under it; "
                       "use a client that does not")
-    ask(options, _QUESTION, "--compare changes the loaded module")
+    ask(options, _QUESTION + (_AS_NOW if _loaded() else _NONE_NOW), "--compare changes the loaded module")
 
 
 def _settings():
