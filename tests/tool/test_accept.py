@@ -377,24 +377,48 @@ def test_rdma(empty, monkeypatch):
         ["vers=4.2,retry=0", "vers=4.2,nosharecache,retry=0", "vers=3,nolock,retry=0"]
 
 
-@pytest.mark.parametrize("answer, says", (
-    (None, "the kernel would load the client's module: say --yes"), ("n\n", "nothing was changed"),
-    ("\n", "nothing was changed"), ("y\n", "")))
+def _typed(empty, answer, *arguments, **options):
+    """Runs it on a terminal, on which somebody types the answer. Returns its status, and the text there."""
+    ours, theirs = pty.openpty()
+    try:
+        os.write(ours, answer.encode())
+        done = subprocess.run([TOP / "tools/rpcrdma", "accept", "server:/x", *arguments], check=False,
+                              env={**os.environ, **empty._environment()},
+                              **{"stdin": theirs, "stdout": subprocess.DEVNULL, "stderr": theirs, **options})
+        os.write(theirs, b"end")
+        text = ""
+        while not text.endswith("end"):
+            text += os.read(ours, 4096).decode()
+        return done.returncode, text.removesuffix("end")
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+@pytest.mark.parametrize("answer, says", (("n\n", "nothing was changed"), ("\n", "nothing was changed"), ("y\n", "")))
 def test_ask(empty, monkeypatch, answer, says):
     """Before the mount loads the client's module, if none is loaded"""
     _client(empty, monkeypatch, mount=f"touch {empty.path}/mounted; exit 32")
     shutil.rmtree(empty.path / "sys/module")
-    ours, theirs = pty.openpty()
-    try:
-        os.write(ours, (answer or "").encode())
-        done = empty.run("accept", "server:/x", "--seconds", "0", "--vers", "4.2",
-                         stdin=theirs if answer else subprocess.DEVNULL)
-    finally:
-        os.close(ours)
-        os.close(theirs)
-    done.check(2 if says else 1, says)
-    assert ("Go on? [y/N]" in done.err) == bool(answer)
+    status, text = _typed(empty, answer, "--seconds", "0", "--vers", "4.2")
+    assert status == (2 if says else 1)
+    assert "Go on? [y/N]" in text
+    assert says in text
     assert (empty.path / "mounted").exists() == (not says)
+
+
+@pytest.mark.parametrize("stream", ("stdin", "stderr"))
+def test_nobody_to_ask(empty, monkeypatch, stream):
+    """The question would not be seen, or nobody could answer it."""
+    _client(empty, monkeypatch, mount=f"touch {empty.path}/mounted; exit 32")
+    shutil.rmtree(empty.path / "sys/module")
+    with open(empty.path / "log", "w+", encoding="utf-8") as log:
+        status, text = _typed(empty, "y\n", "--seconds", "0", "--vers", "4.2", **{stream: log})
+        log.seek(0)
+        text += log.read()
+    assert status == 2
+    assert "the kernel would load the client's module: say --yes" in text
+    assert not (empty.path / "mounted").exists()
 
 
 @pytest.mark.parametrize("loaded, says", (

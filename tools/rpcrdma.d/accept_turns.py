@@ -25,9 +25,9 @@ def ask(options, question, what):
     """Before modules are loaded or unloaded. @what: of the command does so, if nobody can be asked"""
     if options.yes:
         return
-    if sys.stdin is None or not sys.stdin.isatty():
+    # The report may go into a file, so the question goes to standard error.
+    if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stderr)):
         raise Problem(f"{what}: say --yes, too, if nobody can be asked")
-    # The report may go into a file.
     print(f"{question}\nGo on? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise Problem("nothing was changed")
