@@ -400,11 +400,13 @@ def test_ask(empty, monkeypatch, answer, says):
     """Before the mount loads the client's module, if none is loaded"""
     _client(empty, monkeypatch, mount=f"touch {empty.path}/mounted; exit 32")
     shutil.rmtree(empty.path / "sys/module")
-    status, text = _typed(empty, answer, "--seconds", "0", "--vers", "4.2")
+    report = empty.put("report", "of the last time")
+    status, text = _typed(empty, answer, "--seconds", "0", "--vers", "4.2", "--json", report)
     assert status == (2 if says else 1)
     assert "Go on? [y/N]" in text
     assert says in text
     assert (empty.path / "mounted").exists() == (not says)
+    assert (report.read_text("utf-8") == "of the last time") == bool(says)
 
 
 @pytest.mark.parametrize("stream", ("stdin", "stderr"))

@@ -240,9 +240,6 @@ def _check(options):
         raise Problem(text)
     if not host.names("/sys/class/infiniband"):
         raise Problem("this machine has no RDMA device: \"rpcrdma check\" says more")
-    if options.json and options.json != "-":
-        # Before all the minutes, not after them
-        _write(options.json, "")
     if options.compare:
         if not options.seconds or not accept_speed.is_there():
             raise Problem("--compare measures: it needs fio, and --seconds above 0")
@@ -250,6 +247,9 @@ def _check(options):
     elif not options.serve and not _module():
         accept_turns.ask(options, "The mount has the kernel load the client's module, which then stays loaded.",
                          "the kernel would load the client's module")
+    if options.json and options.json != "-":
+        # Before all the minutes, not after them; and not if the answer was no
+        _write(options.json, "")
 
 
 def _try(options, report):
