@@ -131,6 +131,22 @@ def test_units():
         assert any(name == one or name.startswith(one + "/") for one in examples)
 
 
+def _notes():
+    """Yields (id, page) of each note of rpcrdma check that rpcrdma(8) explains."""
+    text = (TOP / "debian/rpcrdma.rst").read_text("utf-8").partition("A line that begins with *note:*")[2]
+    for ids, said in re.findall(r"^((?:\*[\w-]+\*(?:, )?)+)\n((?:    .*\n)+)", text.partition("\n====")[0], re.M):
+        for name in re.findall(r"[\w-]+", ids):
+            yield name, re.search(r"\(\*(admin[\w-]*)\.rst\*\)", said)[1]
+
+
+def test_notes():
+    """The page to which rpcrdma(8) sends for a note names the note."""
+    notes = list(_notes())
+    assert len(notes) >= 9
+    pages = {page: (TOP / f"Documentation/{page}.rst").read_text("utf-8") for _, page in notes}
+    assert not [name for name, page in notes if f"*{name}*" not in pages[page]]
+
+
 @pytest.mark.parametrize("path", sorted((TOP / "Documentation").glob("admin*.rst")), ids=lambda path: path.name)
 def test_length(path):
     """A page can be read at one go."""
