@@ -76,6 +76,7 @@ def _nvidia(root):
 def _exporter(root, *options, version="1.5.0-1+b6", program="/usr/bin/prometheus-node-exporter"):
     """Sets up a process, and the version that its package has."""
     root.put("proc/42/cmdline", "\0".join([program, *options, ""]))
+    root.put("proc/42/comm", program.rpartition("/")[2][:15] + "\n")
     root.put("proc/41/cmdline", "")
     say(root, "dpkg-query -W -f ${Version} prometheus-node-exporter", version)
 
@@ -157,6 +158,8 @@ _SILENT = {
     "a node_exporter that is no package": lambda r: (
         _exporter(r, *_BLIND), r.remove("say/dpkg-query -W -f ${Version} prometheus-node-exporter")),
     "another program": lambda r: _exporter(r, *_BLIND, program="/usr/bin/prometheus"),
+    # Its command line is not read: this may wait for NFS.
+    "a program of another name": lambda r: (_exporter(r, *_BLIND), r.put("proc/42/comm", "bash\n")),
     "a node_exporter, and no mount over RDMA": lambda r: (_exporter(r, *_BLIND), r.put("proc/mounts", "\n")),
     "a new file for Prometheus": lambda r: _written(r, 200),
     "a firewall before another port": lambda r: _firewall(r, 112),
@@ -234,7 +237,7 @@ def test_named():
     assert not [name for name in named - _NOT_IN_A_GUEST if not re.search(rf"\b{name}\b", guest)]
 
 
-_READ = ("proc/swaps", "proc/cmdline", "proc/42/cmdline", "proc/fs/nfsd/versions", "var/lib/nfs/etab", _TOS,
+_READ = ("proc/swaps", "proc/cmdline", "proc/42/cmdline", "proc/42/comm", "proc/fs/nfsd/versions", "var/lib/nfs/etab", _TOS,
          "etc/fstab", "etc/systemd/system/a.mount", "etc/systemd/system/a.mount.d/b.conf", f"say/{_DCB}",
          "say/nft -j list ruleset", "say/dpkg-query -W -f ${Version} prometheus-node-exporter")
 _GARBAGE = {"nothing": "", "no lines": "x" * 100000, "no words": "\n \n\0\n\t=\n\\\n",

@@ -15,6 +15,8 @@ from finding import Finding, objects, quote
 
 _RDMA_FILES = "/dev/infiniband"
 _EXPORTER = "prometheus-node-exporter"
+# Bytes that the kernel keeps of a program's name
+_COMM = 15
 _PROM = "/var/lib/prometheus/node-exporter/rpcrdma.prom"
 # Seconds. The timer of packaging/monitoring writes the file each half minute.
 _OLD = 300
@@ -154,8 +156,11 @@ def _gpu():
 
 
 def _exporter():
-    """Returns the version of Debian's node_exporter, if one runs here and looks at mounts, or ()."""
+    """Returns the version of Debian's node_exporter, if one runs here and looks at mounts, or (). A command line
+    is in the memory of its process: whoever reads that of a process in a page fault on NFS waits for the server."""
     for name in host.names("/proc"):
+        if host.read(f"/proc/{name}/comm").rstrip("\n") != _EXPORTER[:_COMM]:
+            continue
         words = host.read(f"/proc/{name}/cmdline").split("\0")
         if words[0].rpartition("/")[2] == _EXPORTER and "--collector.mountstats" in words:
             said = host.run("dpkg-query", "-W", "-f", "${Version}", _EXPORTER)
