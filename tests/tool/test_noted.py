@@ -23,10 +23,13 @@ def _open(root, mode=0o666, files=("uverbs0", "rdma_cm")):
         root.put(f"dev/infiniband/{name}", "").chmod(mode)
 
 
-def _exports(root, options):
+def _exports(root, options, *clients):
+    """Sets up exports. @clients: as exports(5) has them, by default the network of this machine"""
     _open(root)
     root.put("proc/mounts", FILES["proc/mounts"])
-    root.put("var/lib/nfs/etab", f"/export\t10.9.0.0/24({options})\n")
+    root.put("proc/sys/kernel/hostname", "Nine\n")
+    root.put("etc/hosts", "127.0.1.1 nine.example.com # eight.example.com\n10.9.0.2\tstorage\n10.9.0.7 seven\n\n")
+    root.put("var/lib/nfs/etab", "".join(f"/export\t{client}({options})\n" for client in clients or ("10.9.0.0/24",)))
 
 
 def _swap(root, name, kind="file"):
@@ -107,6 +110,8 @@ _NOTED = (
      "believes it: the exports of this machine.\n"),
     ("an export with two flavours", lambda r: _exports(r, "sec=krb5:sys,rw"), _ID, "exports of this"),
     ("an export without sec=", lambda r: _exports(r, "rw"), _ID, "exports of this machine"),
+    *((f"an export for {client}", lambda r, client=client: _exports(r, "rw", "10.9.0.7", client), _ID, "exports of")
+      for client in ("*", "10.9.0.2", "fe80::/10", "10.9.0.0/255.255.0.0", "nine", "*.example.com", "storage")),
     ("swap", lambda r: _swap(r, "/mnt/my\\040data/swap\\040file"), "swap-over-rdma",
      "    swapoff '/mnt/my data/swap file'\n"),
     ("swap at the top of a mount", lambda r: _swap(r, "/mnt/swap"), "swap-over-rdma", "swapoff /mnt/swap\n"),
@@ -137,6 +142,10 @@ _SILENT = {
     "no device": lambda r: _open(r, files=("rdma_cm",)),
     "no connection manager": lambda r: _open(r, files=("uverbs0", "uverbs1")),
     "exports with Kerberos": lambda r: _exports(r, "rw,sec=krb5:krb5i"),
+    "exports for others": lambda r: _exports(r, "rw", "10.9.1.0/24", "10.9.0.7", "fd09::/64", "seven", "*.example.net",
+                                             "eight.example.com", "@group"),
+    "exports for others, and with Kerberos": lambda r: (_exports(r, ""), r.put(
+        "var/lib/nfs/etab", "/a\t10.9.0.7(rw)\n/a\t10.9.0.2(sec=krb5)\n")),
     "exports, and no listener": lambda r: (_exports(r, "rw"), r.put("proc/fs/nfsd/portlist", "tcp 2049\n")),
     "swap in a file here": lambda r: _swap(r, "/swapfile"),
     "swap on a disk": lambda r: _swap(r, "/dev/sda2", "partition"),
@@ -237,9 +246,10 @@ def test_named():
     assert not [name for name in named - _NOT_IN_A_GUEST if not re.search(rf"\b{name}\b", guest)]
 
 
-_READ = ("proc/swaps", "proc/cmdline", "proc/42/cmdline", "proc/42/comm", "proc/fs/nfsd/versions", "var/lib/nfs/etab", _TOS,
-         "etc/fstab", "etc/systemd/system/a.mount", "etc/systemd/system/a.mount.d/b.conf", f"say/{_DCB}",
-         "say/nft -j list ruleset", "say/dpkg-query -W -f ${Version} prometheus-node-exporter")
+_READ = ("proc/swaps", "etc/hosts", "proc/sys/kernel/hostname", "proc/cmdline", "proc/42/cmdline", "proc/42/comm",
+         "proc/fs/nfsd/versions", "var/lib/nfs/etab", _TOS, "etc/fstab", "etc/systemd/system/a.mount",
+         "etc/systemd/system/a.mount.d/b.conf", f"say/{_DCB}", "say/nft -j list ruleset",
+         "say/dpkg-query -W -f ${Version} prometheus-node-exporter")
 _GARBAGE = {"nothing": "", "no lines": "x" * 100000, "no words": "\n \n\0\n\t=\n\\\n",
             "signs": "([{'\"$%,=:\\\x1b\n" * 9, "numbers": "1 2 3 4 5 6\n-1\n²\n",
             "options": "(sec=,sec) nfs nfs x,=,proto=,=rdma 0\n[Mount]\nOptions\n"}

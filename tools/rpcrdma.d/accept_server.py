@@ -21,7 +21,7 @@ import accept_mount
 import blocks
 import host
 import mounts
-from addresses import for_mount, resolved
+from addresses import covers, for_mount, resolved
 from problem import Problem
 
 READY = "ready "
@@ -49,14 +49,6 @@ def since(module, before):
     return {name: after[name] - before.get(name, 0) for name in blocks.COUNTERS if name in after}
 
 
-def _is_for(spec, client):
-    """Does an export for @spec hold for this address? One for a name or a netgroup may."""
-    try:
-        return spec == "*" or ipaddress.ip_address(client.strip("[]")) in ipaddress.ip_network(spec, strict=False)
-    except ValueError:
-        return True
-
-
 def _exports(client):
     """(path, options) of what is exported to it"""
     said = host.run("exportfs", "-s")
@@ -65,7 +57,8 @@ def _exports(client):
     for line in said.out.splitlines():
         path, _, rest = line.partition(" ")
         spec, _, words = rest.strip().partition("(")
-        if _is_for(spec, client):
+        # One for a name or a netgroup may hold for it.
+        if covers(spec, client.strip("[]")) is not False:
             yield path, words.rstrip(")").split(",")
 
 

@@ -38,6 +38,15 @@ def _netdev(scope):
     return scope
 
 
+def covers(client, address):
+    """Says whether an export for @client, as exports(5) has it, holds for this address. Returns None if @client is a
+    name or a netgroup, which may or may not have the address."""
+    try:
+        return client == "*" or ipaddress.ip_address(bare(address)) in ipaddress.ip_network(client, strict=False)
+    except ValueError:
+        return None
+
+
 def canonical(address):
     """Returns the same text for the same address. A text that is no address stays as it is."""
     parsed = _parsed(address)

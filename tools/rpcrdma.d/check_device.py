@@ -118,7 +118,7 @@ def _inactive(port):
     return Finding("port-not-active", f"The port {port} is {port.state or '?'}, not ACTIVE", do)
 
 
-def _addresses():
+def addresses():
     """Yields (interface, address, is it link-local?) for each address of this machine."""
     for entry in objects("ip", "-j", "address", "show"):
         for address in entry.get("addr_info", ()):
@@ -127,7 +127,7 @@ def _addresses():
 
 def netdev_of(address):
     """Returns the interface of this machine that has the address, or ""."""
-    for netdev, local, _ in _addresses():
+    for netdev, local, _ in addresses():
         if local == bare(address) and scope(address) in ("", netdev):
             return netdev
     return ""
@@ -135,7 +135,7 @@ def netdev_of(address):
 
 def _no_address(port, netdevs, link_local):
     """Returns a finding if no interface has an address. @link_local: a link-local address will do."""
-    local = [is_local for netdev, _, is_local in _addresses() if netdev in netdevs]
+    local = [is_local for netdev, _, is_local in addresses() if netdev in netdevs]
     if local and (link_local or not all(local)):
         return None
     name = port.netdevs[0]

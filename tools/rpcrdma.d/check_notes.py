@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 """rpcrdma check: what is no fault, and good to know. A note does not change the exit status."""
+import fnmatch
 import ipaddress
 import re
 
+import check_device
 import check_path
 import check_server
 import columns
 import firewall
 import host
 import mounts
+from addresses import canonical, covers
 from check_firewall import RPCBIND
 from finding import Finding, objects, quote
 
@@ -36,10 +39,26 @@ def _is_believed(options):
     return not flavours or any("sys" in one.split(":") for one in flavours)
 
 
+def _own_names(own):
+    """Returns the names of this machine that its files have. @own: its addresses"""
+    found = {"localhost", host.read("/proc/sys/kernel/hostname").strip().lower()}
+    for line in host.read("/etc/hosts").splitlines():
+        address, *more = line.partition("#")[0].split() or [""]
+        if canonical(address) in own or address.startswith("127."):
+            found.update(name.lower() for name in more)
+    return found
+
+
 def _of_exports():
-    """Says whether nfsd listens for RDMA, and exports something with sec=sys."""
-    return bool(check_server.listeners()) and any(
-        _is_believed(options) for options in re.findall(r"\(([^()]*)\)", host.read("/var/lib/nfs/etab")))
+    """Says whether nfsd listens for RDMA, and exports something to this machine with sec=sys. The resolver, which
+    may hang, is not asked: another name, or a netgroup, counts as one of other machines, as it mostly is."""
+    if not check_server.listeners():
+        return False
+    own = {local for _, local, _ in check_device.addresses() if isinstance(local, str)}
+    names = _own_names(own)
+    return any(_is_believed(options) and (any(covers(client, address) for address in own) or
+                                          any(fnmatch.fnmatchcase(name, client.lower()) for name in names))
+               for client, options in re.findall(r"\s([^\s()]+)\(([^()]*)\)", host.read("/var/lib/nfs/etab")))
 
 
 def _may_send(found):
