@@ -156,6 +156,27 @@ def _unit(root, *lines, wants="remote-fs.target.wants", more=""):
     root.put(f"{UNITS}/mnt-a\\x20b.mount.d/more.conf", more)
 
 
+def _maker(root, *lines, wants="multi-user.target.wants", name="rdma.service", more=""):
+    """Sets up a service that makes a device. @wants: the folder that has it started; @more: lines that another file
+    adds"""
+    file = re.sub("@.*[.]", "@.", name)
+    root.put(f"{UNITS}/{file}", "\n".join(["[Unit]", *lines, "[Service]", "ExecStart=/usr/local/sbin/make-rxe"]))
+    root.put(f"{UNITS}/{file}.d/more.conf", more)
+    if wants:
+        root.put(f"{UNITS}/{wants}/{name}", "")
+
+
+def _ifupdown(root, line, name="interfaces"):
+    root.put(f"etc/network/{name}", f"auto nic0\niface nic0 inet dhcp\n\t{line}\n")
+
+
+def _early(root):
+    """Sets up a line and a unit that mount over RDMA at boot."""
+    _fstab(root, "proto=rdma")
+    _unit(root)
+    root.put("etc/fstab", (root.path / "etc/fstab").read_text("utf-8").replace("/mnt/a", "/mnt/._é/a"))
+
+
 def _adapter(root, kind):
     """Sets up an adapter. @kind: of its first GID"""
     root.put(f"{IB}/node_desc", "mlx5_0\n")
@@ -277,6 +298,15 @@ _BOTH = (
      "fstab-early", "mounts '/mnt/a b' over RDMA and does not wait"),
     ("a unit is early", lambda r: _unit(r, "After=network-online.target"), "fstab-early",
      "'mnt-a\\x20b.mount' mounts '/mnt/a b' over RDMA and does not wait"),
+    ("fstab, and ifupdown that makes nothing", lambda r: (_fstab(r, "proto=rdma"), _ifupdown(
+        r, "# post-up rdma link add rxe0 type rxe netdev nic0"), _ifupdown(r, "up rdma link", "interfaces.d/a")),
+     "fstab-early", "/etc/fstab mounts"),
+    ("a service at some time", lambda r: (_unit(r), _maker(r, "Before=nfs-server.service mnt.mount remote-fs.target")),
+     "fstab-early", "does not wait"),
+    ("a service that is not enabled", lambda r: (_unit(r), _maker(r, "Before=remote-fs-pre.target", wants="")),
+     "fstab-early", "does not wait"),
+    ("a target before remote file systems", lambda r: (
+        _unit(r), _maker(r, "Before=remote-fs-pre.target", name="nfs-client.target")), "fstab-early", "does not wait"),
     ("a unit is early again", lambda r: _unit(r, "After=rxe@nic0.service", more="[Unit]\nAfter=\n"), "fstab-early",
      "printf '%s\\n' '[Unit]' Requires=rxe@nic0.service After=rxe@nic0.service > "
      "'/etc/systemd/system/mnt-a\\x20b.mount.d/device.conf'; systemctl daemon-reload\n"),
@@ -341,6 +371,22 @@ _FINE = {"as it should be": lambda r: None, "a connection": _block,
          "a unit waits": lambda r: _unit(r, "After=a.target \\", "  rxe@nic0.service"),
          "a unit waits by another file": lambda r: _unit(
              r, "After=a.target", more="[Unit]\nAfter=dev-x.device\nAfter=b.target\n"),
+         "a service before remote file systems": lambda r: (
+             _early(r), _maker(r, "Before=a.target remote-fs-pre.target")),
+         "a service before remote file systems, of a template": lambda r: (
+             _early(r), _maker(r, "Before=remote-fs-pre.target", name="rxe@nic0.service")),
+         "a service before the network is there": lambda r: (
+             _early(r), _maker(r, more="[Unit]\nBefore=network-online.target\n")),
+         "a service before the mounts": lambda r: (_early(r), _maker(
+             r, "Before=mnt-a\\x20b.mount \\", "  mnt-._\\xc3\\xa9-a\\x20b.mount")),
+         "a service that the mount wants": lambda r: (
+             _unit(r, "Requires=rdma.service"), _maker(r, "Before=mnt-a\\x20b.mount", wants="")),
+         "fstab, and another file for its unit": lambda r: (_fstab(r, "proto=rdma"), r.put(
+             f"{UNITS}/mnt-a\\x20b.mount.d/more.conf", "[Unit]\nAfter=rxe@nic0.service\n")),
+         "ifupdown adds the device": lambda r: (_early(r), _ifupdown(
+             r, "post-up rdma link add rxe0 type rxe netdev nic0")),
+         "ifupdown adds the device, by another file": lambda r: (_early(r), _ifupdown(
+             r, "up /usr/bin/rdma  link add rxe0 type rxe netdev $IFACE || true", "interfaces.d/nic0")),
          "a unit over TCP": lambda r: _unit(r, more="[Mount]\nOptions=proto=tcp\n"),
          "a unit that is not enabled": lambda r: _unit(r, wants="mnt-a.mount.d"),
          "a unit, and an adapter": lambda r: (_adapter(r, "RoCE v2"), _unit(r)),

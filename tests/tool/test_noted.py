@@ -248,11 +248,14 @@ def test_named():
 
 _READ = ("proc/swaps", "etc/hosts", "proc/sys/kernel/hostname", "proc/cmdline", "proc/42/cmdline", "proc/42/comm",
          "proc/fs/nfsd/versions", "var/lib/nfs/etab", _TOS, "etc/fstab", "etc/systemd/system/a.mount",
-         "etc/systemd/system/a.mount.d/b.conf", f"say/{_DCB}", "say/nft -j list ruleset",
+         "etc/systemd/system/a.mount.d/b.conf", "etc/systemd/system/a.service", "etc/network/interfaces",
+         "etc/network/interfaces.d/x", f"say/{_DCB}", "say/nft -j list ruleset",
          "say/dpkg-query -W -f ${Version} prometheus-node-exporter")
 _GARBAGE = {"nothing": "", "no lines": "x" * 100000, "no words": "\n \n\0\n\t=\n\\\n",
             "signs": "([{'\"$%,=:\\\x1b\n" * 9, "numbers": "1 2 3 4 5 6\n-1\n²\n",
-            "options": "(sec=,sec) nfs nfs x,=,proto=,=rdma 0\n[Mount]\nOptions\n"}
+            "options": "(sec=,sec) nfs nfs x,=,proto=,=rdma 0\n[Mount]\nOptions\n",
+            "units": "a /\0/\u20ac nfs proto=rdma 0\nOptions=proto=rdma\nRequires=\0.service "
+                     "../\0@.service /.service\n"}
 
 
 @pytest.mark.parametrize("name", _READ)
@@ -262,7 +265,8 @@ def test_garbage(machine, name, text):
     _open(machine)
     _swap(machine, "/mnt/swap")
     _exporter(machine, *_BLIND)
-    machine.put("etc/systemd/system/x.wants/a.mount", "")
+    for unit in "a.mount", "a.service":
+        machine.put(f"etc/systemd/system/x.wants/{unit}", "")
     for data in text.encode(), text.encode("utf-16"):
         machine.put(name, "")
         (machine.path / name).write_bytes(data)
