@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from healthy import FILES, IB, LINK, said, say
+from healthy import FILES, IB, LINK, PORT, said, say
 from run import TOP
 
 _RDMA = "10.9.0.1:/ /mnt/my\\040data nfs4 rw,proto=rdma,port=20049,sec=sys,addr=10.9.0.1 0 0\n"
@@ -53,6 +53,20 @@ def _second_adapter(root, *addresses, number="1"):
             {"local": "10.8.0.1", "prefixlen": 32, "scope": "global"},
             {"local": "fe80::1", "prefixlen": 64, "scope": "link"}]},
         {"ifname": "nic1", "addr_info": own}])
+
+
+def _above(root):
+    """Sets up an interface above that of the adapter, which is in the adapter's table of GIDs."""
+    _second_adapter(root, ("10.9.0.130", 24, "global"))
+    say(root, "rdma -j link show", LINK)
+    root.put(f"{PORT}/gid_attrs/ndevs/1", "nic1\n")
+
+
+def _rules(root, *more, family=""):
+    """Sets up two adapters in a network of IPv4 and one of IPv6, and rules of routing. @more: priorities"""
+    _second_adapter(root, ("fd09::3" if family else "10.9.0.130", 64 if family else 24, "global"))
+    say(root, f"ip -j {family}rule show", [
+        {"priority": priority, "src": "all", "table": "x"} for priority in (0, *more, 32766, 32767)])
 
 
 _DCB = "dcb pfc show dev nic0 prio-pfc"
@@ -119,6 +133,15 @@ _NOTED = (
      "adapters-one-network", "nic0 and nic1 have addresses in one network, 10.9.0.0/24: "),
     ("two adapters in a network of IPv6", lambda r: _second_adapter(r, ("fd09::3", 64, "global")),
      "adapters-one-network", "    ip route show fd09::/64\n"),
+    ("two adapters in a network, and the rules of the kernel", _rules, "adapters-one-network", "show 10.9.0.0/24\n"),
+    ("two adapters in a network, and rules for IPv6", lambda r: (_rules(r, 9, family="-6 "), _rules(r)),
+     "adapters-one-network", "route show 10.9.0.0/24\n"),
+    ("two adapters in a network, and an interface above one", lambda r: (_above(r), _second_adapter(
+        r, ("10.9.0.130", 24, "global"), number="2"), say(
+            r, "ip -j address show", [{"ifname": name, "addr_info": [{
+                "local": f"10.9.0.{number}", "prefixlen": 24, "scope": "global"}]}
+                for number, name in enumerate(("nic0", "nic1", "nic2"), 2)])),
+     "adapters-one-network", "nic0 and nic1 and nic2 have"),
     ("flow control of another class", lambda r: _flow_control(r, 3, 4), "tos-without-class",
      "nic0 has priority flow control for priority 3 and 4, and"),
     ("flow control, and a type of service that is 0", lambda r: (_flow_control(r, 3), r.put(_TOS, "0\n")),
@@ -155,6 +178,9 @@ _SILENT = {
         r, ("10.9.1.2", 24, "global"), ("fe80::3", 64, "link"), ("10.8.0.1", 32, "global")),
     "another interface in the network of an adapter": lambda r: _second_adapter(
         r, ("10.9.0.3", 24, "global"), number="2"),
+    "an interface above that of an adapter": _above,
+    "two adapters in a network, and a rule": lambda r: _rules(r, 32765),
+    "two adapters in a network, and a rule for IPv6": lambda r: _rules(r, 100, family="-6 "),
     "flow control of all classes": lambda r: _flow_control(r, *range(8)),
     "no flow control": _flow_control,
     "flow control, and a type of service": lambda r: (_flow_control(r, 3), r.put(_TOS, "104\n")),
@@ -272,6 +298,13 @@ def test_garbage(machine, name, text):
         (machine.path / name).write_bytes(data)
         if not name.startswith("say/") or data == text.encode():
             assert said(machine)[0].status in (0, 1)
+
+
+@pytest.mark.parametrize("text", ("", "[", "null", "[1]", "[{}]", "[{\"priority\": [{}]}]"))
+def test_no_rules(machine, text):
+    _second_adapter(machine, ("10.9.0.130", 24, "global"))
+    say(machine, "ip -j rule show", text)
+    assert said(machine)[0].status == 0
 
 
 @pytest.mark.parametrize("text", ("[]", "[1]", "{}", "[{}]", "[{\"ifname\": \"nic0\"}]", "\"x\"", "[", "null"))

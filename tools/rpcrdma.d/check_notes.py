@@ -21,6 +21,8 @@ _EXPORTER = "prometheus-node-exporter"
 # Bytes that the kernel keeps of a program's name
 _COMM = 15
 _PROM = "/var/lib/prometheus/node-exporter/rpcrdma.prom"
+# Priorities of the kernel's own rules of routing, for its tables local, main and default
+_RULES = (0, 32766, 32767)
 # Seconds. The timer of packaging/monitoring writes the file each half minute.
 _OLD = 300
 
@@ -102,10 +104,24 @@ def _networks(netdevs):
     return found
 
 
+def _has_rules(network):
+    """Says whether routing goes by more than the kernel's own rules: perhaps by the address of the adapter."""
+    family = ("-6",) * (network.version == 6)
+    return any(rule.get("priority") not in _RULES for rule in objects("ip", "-j", *family, "rule", "show"))
+
+
+def _apart(netdevs, ports):
+    """Returns those of these interfaces that share no port with some other one of them. An interface above
+    another one has its port."""
+    of = {name: {str(port) for port in ports if name in port.netdevs} for name in netdevs}
+    return {name for name in netdevs if any(of[name].isdisjoint(of[other]) for other in netdevs)}
+
+
 def _one_network(ports):
     """Yields a note for each network of two adapters. A network of one address is not one."""
-    for network, netdevs in _networks({name for port in ports for name in port.netdevs}).items():
-        if len(netdevs) > 1 and network.num_addresses > 1:
+    for network, there in _networks({name for port in ports for name in port.netdevs}).items():
+        netdevs = _apart(there, ports)
+        if netdevs and network.num_addresses > 1 and not _has_rules(network):
             yield Finding("adapters-one-network", f"{' and '.join(map(quote, sorted(netdevs)))} have addresses in one "
                           f"network, {network}: connections to it use only one of them, the one of the route", (
                               f"ip route show {network}",
