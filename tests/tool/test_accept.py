@@ -618,13 +618,13 @@ def _alive(file):
 
 def test_version_3_dropped(empty, monkeypatch):
     """A firewall drops what goes to rpcbind, so that mount has no end. mount.nfs does not go on after that."""
-    monkeypatch.setattr(accept_mount, "MOUNT", 0.5)
+    monkeypatch.setattr(accept_mount, "MOUNT", 2)
     _client(empty, monkeypatch)
     mount = (empty.path / "bin/mount").read_text("utf-8").partition("\n")[2]
     empty.program("mount", f"case $4 in *vers=3*) sleep 30 & echo $! >{empty.path}/child; wait ;; esac\n{mount}")
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     done = empty.ask("accept", "server:/x", "--seconds", "0")
-    assert "NFS 3  not tried: mount with vers=3,nolock: no end after 0.5 seconds\n" in done.out
+    assert "NFS 3  not tried: mount with vers=3,nolock: no end after 2 seconds\n" in done.out
     assert done.status == 0
     assert not _alive(empty.path / "child")
     assert not list((empty.path / "tmp").iterdir())
@@ -634,14 +634,14 @@ def test_version_3_dropped(empty, monkeypatch):
 def test_umount_hangs(empty, monkeypatch, ends):
     """umount that has no end is followed by one that does not wait. The report says so."""
     _client(empty, monkeypatch)
-    monkeypatch.setattr(accept_mount, "MOUNT", 0.5)
+    monkeypatch.setattr(accept_mount, "MOUNT", 2)
     empty.program("umount", f'echo "$*" >>{empty.path}/umounts; [ "$2" = -l ] && exit {int(not ends)}; exec sleep 30')
     status, report, _ = _accept(empty, monkeypatch)
     assert status == 1
     where, forced = (empty.path / "umounts").read_text("utf-8").splitlines()[:2]
     assert forced == f"-f -l {where}"
     assert pathlib.Path(where).exists() == (not ends)
-    assert ("umount has no end after 0.5 seconds" if ends else "could not be unmounted") in \
+    assert ("umount has no end after 2 seconds" if ends else "could not be unmounted") in \
         accept_report.failures(report)[0]
 
 
