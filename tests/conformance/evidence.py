@@ -71,9 +71,9 @@ class Sources:
                         f"which is about the {requirement.side}"
 
     def _matrix(self):
-        names = re.findall(r"^for name in (.*?); do|^\tfor name in (.*?); do",
-                           (self.top / "tests/guest/worklist").read_text("utf-8"), re.M)
-        return {word: () for pair in names for group in pair for word in group.split()}
+        text = (self.top / "tests/guest/worklist").read_text("utf-8").replace("\\\n", " ")
+        names = re.findall(r"^\t?for name in (.*?); do", text, re.M)
+        return {word: () for group in names for word in group.split()}
 
     def peer_claims(self):
         """Returns the scenarios that ours pass, each with the requirements that it names."""
