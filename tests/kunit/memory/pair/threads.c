@@ -112,6 +112,7 @@ struct traffic *traffic_create(struct pair *pair, unsigned int calls, bool kills
 	traffic->pair = pair;
 	traffic->calls = calls;
 	traffic->kills = kills;
+	traffic->hold = UINT_MAX;
 	mutex_init(&traffic->write_lock);
 	/* What takes long is to connect. */
 	traffic->max_requests = svcrdma_max_requests;
@@ -181,22 +182,35 @@ static void hangs(struct traffic *traffic, const char *what)
 	panic("memory_threads: %s within %u s", what, TRAFFIC_SECONDS);
 }
 
-static unsigned int ended(struct traffic *traffic)
+/* traffic_ended - the number of calls that have ended */
+unsigned int traffic_ended(struct traffic *traffic)
 {
 	return atomic_read(&traffic->answered) + atomic_read(&traffic->killed);
+}
+
+/*
+ * traffic_allow - have tasks begin no call once @count calls have ended, until the next
+ * traffic_allow()
+ *
+ * So the calls are not over before a thread that disturbs them has run, however late that is. The
+ * calls that have begun go on.
+ */
+void traffic_allow(struct traffic *traffic, unsigned int count)
+{
+	WRITE_ONCE(traffic->hold, count);
 }
 
 /* traffic_await - until so many calls have ended, or all */
 void traffic_await(struct traffic *traffic, unsigned int count)
 {
-	unsigned int seen = ended(traffic);
+	unsigned int seen = traffic_ended(traffic);
 	struct patience patience;
 
 	patience_begin(&patience, 2 * TRAFFIC_SECONDS * HZ);
-	while (traffic_running(traffic) && ended(traffic) < count) {
+	while (traffic_running(traffic) && traffic_ended(traffic) < count) {
 		tend(traffic);
-		if (seen != ended(traffic)) {
-			seen = ended(traffic);
+		if (seen != traffic_ended(traffic)) {
+			seen = traffic_ended(traffic);
 			patience_begin(&patience, 2 * TRAFFIC_SECONDS * HZ);
 		}
 		if (!patience_lasts(&patience))
@@ -261,6 +275,7 @@ void traffic_end(struct traffic *traffic)
 	struct svc_xprt *xprt;
 	int i;
 
+	traffic_allow(traffic, UINT_MAX);
 	traffic_await(traffic, UINT_MAX);
 	end_of_connections(traffic);
 	WRITE_ONCE(traffic->stop, true);

@@ -58,6 +58,7 @@ struct traffic_thread {
  * @stop: nfsd threads end
  * @answered: calls that were answered, byte for byte
  * @killed: calls that ended otherwise
+ * @hold: no task begins a call while as many have ended
  * @connects: connections
  * @max_requests: what the server grants otherwise
  * @tasks: tasks
@@ -72,6 +73,7 @@ struct traffic {
 	bool			stop;
 	atomic_t		answered;
 	atomic_t		killed;
+	unsigned int		hold;
 	unsigned int		connects;
 	unsigned int		max_requests;
 	struct traffic_thread	tasks[TRAFFIC_TASKS];
@@ -91,7 +93,9 @@ struct traffic_kind {
 /* threads.c */
 struct traffic *traffic_create(struct pair *pair, unsigned int calls, bool kills);
 void traffic_start(struct traffic *traffic);
-void traffic_await(struct traffic *traffic, unsigned int answered);
+unsigned int traffic_ended(struct traffic *traffic);
+void traffic_allow(struct traffic *traffic, unsigned int count);
+void traffic_await(struct traffic *traffic, unsigned int count);
 void traffic_end(struct traffic *traffic);
 bool traffic_running(struct traffic *traffic);
 void traffic_connect(struct traffic *traffic);

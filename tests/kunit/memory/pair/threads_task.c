@@ -201,9 +201,12 @@ int traffic_task(void *data)
 	struct traffic_thread *thread = data;
 	unsigned int i;
 
-	for (i = 0; i < thread->traffic->calls && !thread->why[0]; i++)
+	for (i = 0; i < thread->traffic->calls && !thread->why[0]; i++) {
+		while (traffic_ended(thread->traffic) >= READ_ONCE(thread->traffic->hold))
+			usleep_range(20, 50);
 		if (!run(thread, i))
 			break;
+	}
 	/* Once it is seen to have ended, its text may go. */
 	kthread_complete_and_exit(&thread->ended, 0);
 }
