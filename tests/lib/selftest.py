@@ -628,6 +628,8 @@ class Tree:
                "STUB_BAD": probe.bad, "STUB_TREE": str(self.top / "stub-kernel"),
                "STUB_PROGRAM": str(self.top / "scripts/vm"),
                "RPCRDMA_CACHE": str(self.folder / "cache"),
+               # The directory of a machine that failed is kept; those of the stubs go.
+               "TMPDIR": str(self.folder / "output"),
                "PATH": f"{self.top / 'bin'}:{os.environ['PATH']}"}
         done = subprocess.run(probe.command, cwd=self.top, env=env, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
