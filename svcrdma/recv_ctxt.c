@@ -73,10 +73,10 @@ static void use_few_chunks(struct svcrdma_recv_ctxt *rc)
 /**
  * svcrdma_recv_ctxt_many_chunks - give a context room for the chunks of any call
  * @t: transport
- * @rc: context that has too little room for its call
+ * @rc: context of a message that has just come, and that has too little room for its call
  *
  * Context: process.
- * Return: 0; -ENOMEM; or -EALREADY: the context has that room already.
+ * Return: 0 or -ENOMEM.
  */
 int svcrdma_recv_ctxt_many_chunks(const struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -85,8 +85,6 @@ int svcrdma_recv_ctxt_many_chunks(const struct svcrdma_transport *t, struct svcr
 	u32 nr_chunks = t->st_max_chunks;
 	struct rpcrdma_chunk *chunks;
 
-	if (rc->rc_many)
-		return -EALREADY;
 	rc->rc_many = kvmalloc_node(nr_segments * sizeof(*segments) +
 				    nr_chunks * (sizeof(*chunks) + sizeof(*rc->rc_payloads)),
 				    GFP_KERNEL, ibdev_to_node(svcrdma_transport_device(t)));

@@ -200,24 +200,17 @@ bool svcrdma_poll_arm(struct svcrdma_transport *t)
 
 /* ---- a Receive is complete ---- */
 
-/* Decode the header of a message, and find the part of the message behind it. */
-static void recv_decode(struct svcrdma_recv_ctxt *rc)
+/*
+ * Decode the header of a message, and find the part of the message behind it. RFC 8166 section
+ * 4.6.1 wants ERR_CHUNK for an RDMA_MSGP. Where the administrator has set serve_msgp, an RDMA_MSGP
+ * to which no padding applies is served as an RDMA_MSG.
+ */
+static void recv_decode(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	rc->rc_status = rpcrdma_header_decode(rc->rc_buffer.bf_data, rc->rc_byte_len,
-					      &rc->rc_header, &rc->rc_lists);
+					      &rc->rc_header, &rc->rc_lists, t->st_serve_msgp);
 	rc->rc_inline = rc->rc_buffer.bf_data + rc->rc_header.size;
 	rc->rc_inline_size = rc->rc_byte_len - rc->rc_header.size;
-}
-
-/* Decode an RDMA_MSGP as if it were an RDMA_MSG. Return: false: padding applies to it. */
-static bool recv_decode_unpadded(struct svcrdma_recv_ctxt *rc)
-{
-	if (rpcrdma_unpadded_decode(rc->rc_buffer.bf_data, rc->rc_byte_len, &rc->rc_header,
-				    &rc->rc_lists) != RPCRDMA_OK)
-		return false;
-	rc->rc_inline = rc->rc_buffer.bf_data + rc->rc_header.size;
-	rc->rc_inline_size = rc->rc_byte_len - rc->rc_header.size;
-	return true;
 }
 
 /*
@@ -320,7 +313,7 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	if (trace_svcrdma_message_enabled())
 		svcrdma_trace_received(t, rc);
 	this_cpu_add(t->st_counters->bytes_received_inline, wc->byte_len);
-	recv_decode(rc);
+	recv_decode(t, rc);
 	if (unlikely(rc->rc_byte_len == RPCRDMA_FIXED_HEADER_SIZE) && recv_short_done(t, rc))
 		return;
 	if (unlikely(rc->rc_lists.nr_read) && recv_small_call(t, rc))
@@ -430,19 +423,6 @@ static int recv_with_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 }
 
 /*
- * RFC 8166 section 4.6.1 wants ERR_CHUNK for an RDMA_MSGP. Where the administrator has set
- * serve_msgp, an RDMA_MSGP to which no padding applies is served as an RDMA_MSG.
- */
-static bool recv_msgp_is_msg(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
-{
-	if (!t->st_serve_msgp)
-		return false;
-	/* If there is no memory for many chunks, the call is refused as without serve_msgp. */
-	return recv_decode_unpadded(rc) ||
-	       (!svcrdma_recv_ctxt_many_chunks(t, rc) && recv_decode_unpadded(rc));
-}
-
-/*
  * Is a message the answer to a callback? RFC 8167 section 4.1: the header of an RDMA_NOMSG does not
  * show its direction, but an RDMA_NOMSG with a call would have a Read list (RFC 8166 section
  * 4.3.1). An RDMA_NOMSG can only be a reply where we send callbacks with chunks.
@@ -472,18 +452,8 @@ static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 		svcrdma_recv_ctxt_put(t, rc);
 		return 0;
 	}
-	switch (rc->rc_header.proc) {
-	case RPCRDMA_MSG:
-	case RPCRDMA_NOMSG:
-		break;
-	case RPCRDMA_DONE:
+	if (rc->rc_header.proc == RPCRDMA_DONE)
 		return recv_done(t, rc);
-	default:
-		if (recv_msgp_is_msg(t, rc))
-			break;
-		trace_svcrdma_call_bad(t, rc->rc_header.xid, RPCRDMA_BAD_PROC);
-		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
-	}
 	if (rc->rc_lists.nr_read || rc->rc_header.proc == RPCRDMA_NOMSG)
 		return recv_with_reads(rqstp, t, rc);
 	if (rc->rc_inline_size < SVCRDMA_CALL_HEADER_MIN) {
@@ -517,7 +487,7 @@ static int recv_new_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			trace_svcrdma_recv_alloc_err(t, ret);
 			return recv_close(t, rc, RPCRDMA_END_OTHER);
 		}
-		recv_decode(rc);
+		recv_decode(t, rc);
 	}
 	if (rc->rc_status != RPCRDMA_OK)
 		return recv_bad_message(t, rc);

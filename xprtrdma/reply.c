@@ -588,7 +588,7 @@ static int message_direction(struct xprtrdma_receive *receive)
 	case RPCRDMA_ERROR:
 		return RPCRDMA_RPC_REPLY;
 	default:
-		/* RFC 8166 section 4.6: RDMA_MSGP and RDMA_DONE are discarded. */
+		/* RFC 8166 section 4.6.2: an RDMA_DONE is discarded. */
 		return -1;
 	}
 }
@@ -620,7 +620,7 @@ void xprtrdma_reply_wc(struct ib_cq *cq, struct ib_wc *wc)
 		xprtrdma_trace_message(conn, receive->rv_buffer.bf_data, wc->byte_len, wc);
 
 	status = rpcrdma_header_decode(receive->rv_buffer.bf_data, receive->rv_length,
-				       &receive->rv_header, &receive->rv_lists);
+				       &receive->rv_header, &receive->rv_lists, false);
 	if (status != RPCRDMA_OK) {
 		drop(receive, status);
 		return;

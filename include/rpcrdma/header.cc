@@ -180,6 +180,53 @@ static void place_read_segments(Reader reader, rpcrdma_chunk_lists &lists)
 	return RPCRDMA_OK;
 }
 
+/* ---- decoding: RDMA_MSGP ---- */
+
+/*
+ * RFC 5666 sections 3.9 and 4.3: an RDMA_MSG with two more words, rdma_align and rdma_thresh,
+ * before its chunk lists. Nobody knows for sure how such a message is padded (RFC 8166 section
+ * 4.6.1); this tells those that cannot be padded at all.
+ */
+
+/* Bytes of the RPC message before it was reduced */
+static u64 unreduced_size(u64 payload, const rpcrdma_chunk_lists &lists)
+{
+	for (const rpcrdma_chunk &chunk : read_chunks(lists))
+		payload += chunk.length;
+	return payload;
+}
+
+/*
+ * No padding applies if
+ * - rdma_align is 0, so no alignment is asked for, or 1, 2 or 4: all items of an XDR stream begin
+ *   at a multiple of four, in the RPC message and in the Send; or
+ * - the whole message, with what its Read chunks bring, is not longer than rdma_thresh. Padding
+ *   goes to opaque items of at least (section 3.9, first), or of more than (there, last)
+ *   rdma_thresh bytes. Each item is shorter than the message, which begins with its XID, so no
+ *   padding applies by either reading.
+ */
+static bool no_padding_applies(u32 align, u32 thresh, u64 size)
+{
+	return !align || RPCRDMA_XDR_UNIT % align == 0 || size <= thresh;
+}
+
+/* Makes an RDMA_MSG of a call to which no padding applies. A requester drops each RDMA_MSGP. */
+[[nodiscard]] static rpcrdma_status read_unpadded(Reader &reader, rpcrdma_header &header,
+						  rpcrdma_chunk_lists &lists)
+{
+	u32 align = reader.read_u32();
+	u32 thresh = reader.read_u32();
+	rpcrdma_status status = read_lists(reader, header, lists);
+
+	if (status != RPCRDMA_OK)
+		return status;
+	if (header.direction != RPCRDMA_RPC_CALL ||
+	    !no_padding_applies(align, thresh, unreduced_size(reader.remaining(), lists)))
+		return RPCRDMA_BAD_PROC;
+	header.proc = RPCRDMA_MSG;
+	return RPCRDMA_OK;
+}
+
 /* ---- the body of RDMA_ERROR, sections 4.1.2 and 4.5 ---- */
 
 /*
@@ -228,7 +275,7 @@ static bool is_done(const rpcrdma_header &header)
  * RDMA_DONE 16. So rdma_proc is looked at first, if the message has one.
  */
 [[nodiscard]] static rpcrdma_status read_header(Reader &reader, rpcrdma_header &header,
-						rpcrdma_chunk_lists &lists)
+						rpcrdma_chunk_lists &lists, bool take_msgp)
 {
 	size_t length = reader.remaining();
 	const u8 *at = reader.take(RPCRDMA_FIXED_HEADER_SIZE).data();
@@ -250,8 +297,9 @@ static bool is_done(const rpcrdma_header &header)
 	case RPCRDMA_MSG:
 	case RPCRDMA_NOMSG:
 		return read_lists(reader, header, lists);
-	case RPCRDMA_MSGP: /* section 4.6: the caller knows which side it is */
-	case RPCRDMA_DONE:
+	case RPCRDMA_MSGP:
+		return take_msgp ? read_unpadded(reader, header, lists) : RPCRDMA_BAD_PROC;
+	case RPCRDMA_DONE: /* section 4.6: the caller knows whether both peers announced it */
 		header.size = u32(reader.position());
 		return RPCRDMA_OK;
 	default:
@@ -261,7 +309,7 @@ static bool is_done(const rpcrdma_header &header)
 
 enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,
 					  struct rpcrdma_header *header,
-					  struct rpcrdma_chunk_lists *lists)
+					  struct rpcrdma_chunk_lists *lists, bool take_msgp)
 {
 	Reader reader(message, length);
 	rpcrdma_status status;
@@ -269,77 +317,8 @@ enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,
 	*header = {};
 	header->direction = -1;
 	clear_lists(*lists);
-	status = read_header(reader, *header, *lists);
+	status = read_header(reader, *header, *lists, take_msgp);
 	if (status != RPCRDMA_OK)
-		clear_lists(*lists);
-	return status;
-}
-
-/* ---- decoding: RDMA_MSGP ---- */
-
-/*
- * RFC 5666 sections 3.9 and 4.3: an RDMA_MSG with two more words, rdma_align and rdma_thresh,
- * before its chunk lists. Nobody knows for sure how such a message is padded (RFC 8166 section
- * 4.6.1); this tells those that cannot be padded at all.
- */
-
-/* Bytes of the RPC message before it was reduced */
-static u64 unreduced_size(u64 payload, const rpcrdma_chunk_lists &lists)
-{
-	for (const rpcrdma_chunk &chunk : read_chunks(lists))
-		payload += chunk.length;
-	return payload;
-}
-
-/*
- * No padding applies if
- * - rdma_align is 0, so no alignment is asked for, or 1, 2 or 4: all items of an XDR stream begin
- *   at a multiple of four, in the RPC message and in the Send; or
- * - the whole message, with what its Read chunks bring, is not longer than rdma_thresh. Padding
- *   goes to opaque items of at least (section 3.9, first), or of more than (there, last)
- *   rdma_thresh bytes. Each item is shorter than the message, which begins with its XID, so no
- *   padding applies by either reading.
- */
-static bool no_padding_applies(u32 align, u32 thresh, u64 size)
-{
-	return !align || RPCRDMA_XDR_UNIT % align == 0 || size <= thresh;
-}
-
-[[nodiscard]] static rpcrdma_status read_unpadded(Reader &reader, rpcrdma_header &header,
-						  rpcrdma_chunk_lists &lists)
-{
-	u32 align = reader.read_u32();
-	u32 thresh = reader.read_u32();
-	rpcrdma_status status;
-
-	header.proc = RPCRDMA_MSG;
-	status = read_lists(reader, header, lists);
-	if (status != RPCRDMA_OK)
-		return status;
-	if (header.direction != RPCRDMA_RPC_CALL ||
-	    !no_padding_applies(align, thresh, unreduced_size(reader.remaining(), lists)))
-		return RPCRDMA_BAD_PROC;
-	return RPCRDMA_OK;
-}
-
-/* @header is changed only if the message can be served. */
-enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,
-					    struct rpcrdma_header *header,
-					    struct rpcrdma_chunk_lists *lists)
-{
-	Reader reader(message, length);
-	rpcrdma_status status = RPCRDMA_BAD_PROC;
-	rpcrdma_header found;
-
-	/* This decodes only the fixed header of an RDMA_MSGP. */
-	if (rpcrdma_header_decode(message, length, &found, lists) == RPCRDMA_OK &&
-	    found.proc == RPCRDMA_MSGP) {
-		reader.skip(RPCRDMA_FIXED_HEADER_SIZE);
-		status = read_unpadded(reader, found, *lists);
-	}
-	if (status == RPCRDMA_OK)
-		*header = found;
-	else
 		clear_lists(*lists);
 	return status;
 }

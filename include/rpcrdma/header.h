@@ -16,7 +16,7 @@
  *	(RFC 8166 section 4.5)
  * @RPCRDMA_BAD_VERSION: rdma_vers is not 1 (ERR_VERS, section 4.5.1); the
  *	fixed header is filled in
- * @RPCRDMA_BAD_PROC: rdma_proc has an unknown value
+ * @RPCRDMA_BAD_PROC: rdma_proc has an unknown value, or is that of an RDMA_MSGP
  * @RPCRDMA_TRUNCATED: a list runs beyond the end of the message
  * @RPCRDMA_BAD_DISCRIMINATOR: an optional-data word is neither 0 nor 1
  * @RPCRDMA_BAD_POSITION: a Position is not a multiple of four
@@ -81,35 +81,20 @@ RPCRDMA_BEGIN_C_ABI
  * @header: gets what the message has; xid, vers, credits and proc are valid for each result but
  *	%RPCRDMA_RUNT
  * @lists: lists over the caller's storage; filled in for %RPCRDMA_OK, else emptied
+ * @take_msgp: take an RDMA_MSGP with a call to which no padding applies for the RDMA_MSG with the
+ *	same lists and the same call, except that @header->size is the size of this header. header.cc
+ *	has the rule, and the reason for it. Any other RDMA_MSGP is %RPCRDMA_BAD_PROC (RFC 8166
+ *	section 4.6.1).
  *
- * The RPC message of an RDMA_MSG has at least an XID, which is equal to rdma_xid. Only the fixed
- * header of an RDMA_MSGP or RDMA_DONE is decoded, with the result %RPCRDMA_OK; the caller decides
- * what to do with such a message (RFC 8166 section 4.6). An ERR_VERS is decoded whatever its
- * rdma_vers is (section 4.5).
+ * The RPC message of an RDMA_MSG has at least an XID, which is equal to rdma_xid. The caller decides
+ * what to do with an RDMA_DONE (section 4.6.2). An ERR_VERS is decoded whatever its rdma_vers is
+ * (section 4.5).
  *
  * Return: %RPCRDMA_OK or what is wrong.
  */
 enum rpcrdma_status rpcrdma_header_decode(const void *message, u32 length,
 					  struct rpcrdma_header *header,
-					  struct rpcrdma_chunk_lists *lists);
-
-/**
- * rpcrdma_unpadded_decode - decode an RDMA_MSGP to which no padding applies
- * @message: the received message
- * @length: its size in bytes
- * @header: gets the header of an RDMA_MSG with the same lists and the same RPC message, except that
- *	@header->size is the size of this header; unchanged on failure
- * @lists: lists over the caller's storage; filled in for %RPCRDMA_OK, else emptied
- *
- * header.cc has the rule, and the reason for it. Replies are refused, since a requester drops each
- * RDMA_MSGP (RFC 8166 section 4.6.1).
- *
- * Return: %RPCRDMA_OK, %RPCRDMA_BAD_PROC when padding may apply or the message is no RDMA_MSGP
- * with a call, or what is wrong with its lists or XID.
- */
-enum rpcrdma_status rpcrdma_unpadded_decode(const void *message, u32 length,
-					    struct rpcrdma_header *header,
-					    struct rpcrdma_chunk_lists *lists);
+					  struct rpcrdma_chunk_lists *lists, bool take_msgp);
 
 /**
  * rpcrdma_header_size - bytes that the header of an RDMA_MSG or RDMA_NOMSG takes on the wire

@@ -38,7 +38,7 @@ void client_bc_expect_err_chunk(struct client *client, u32 xid)
 	rpcrdma_lists_init(&lists, NULL, 0, NULL, 0);
 	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
 			rpcrdma_header_decode(fake_message(wr), wr->sge[0].length,
-					      &header, &lists));
+					      &header, &lists, false));
 	KUNIT_EXPECT_EQ(test, RPCRDMA_ERROR, header.proc);
 	KUNIT_EXPECT_EQ(test, RPCRDMA_ERR_CHUNK, header.error);
 	KUNIT_EXPECT_EQ(test, RPCRDMA_VERSION, header.vers);

@@ -67,7 +67,7 @@ static void bc_reply_is_sent(struct kunit *test)
 	rpcrdma_lists_init(&lists, NULL, 0, NULL, 0);
 	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
 			rpcrdma_header_decode(fake_message(wr), wr->sge[0].length,
-					      &header, &lists));
+					      &header, &lists, false));
 	KUNIT_EXPECT_EQ(test, 0x4711, header.xid);
 	KUNIT_EXPECT_EQ(test, RPCRDMA_MSG, header.proc);
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_SLOTS, header.credits);
@@ -146,7 +146,8 @@ static u32 reply_to_call(struct client *client)
 	wr = fake_last_wr(client->qp);
 	rpcrdma_lists_init(&lists, NULL, 0, NULL, 0);
 	KUNIT_ASSERT_EQ(client->test, RPCRDMA_OK,
-			rpcrdma_header_decode(fake_message(wr), wr->sge[0].length, &header, &lists));
+			rpcrdma_header_decode(fake_message(wr), wr->sge[0].length, &header,
+					      &lists, false));
 	fake_run_all(client->qp);
 	return header.credits;
 }

@@ -34,7 +34,7 @@ static void decode_reply(struct client *client, struct rpcrdma_header *header,
 	KUNIT_ASSERT_EQ(client->test, IB_WR_SEND, wr->opcode);
 	KUNIT_ASSERT_EQ(client->test, RPCRDMA_OK,
 			rpcrdma_header_decode(fake_message(wr), wr->sge[0].length, header,
-					      &lists));
+					      &lists, false));
 	KUNIT_EXPECT_EQ(client->test, BC_XID, header->xid);
 	KUNIT_EXPECT_EQ(client->test, XPRTRDMA_BC_SLOTS, header->credits);
 	KUNIT_EXPECT_EQ(client->test, 0, lists.nr_read);

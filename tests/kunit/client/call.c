@@ -236,7 +236,7 @@ void client_call_decode(struct client_call *call)
 			   CLIENT_CHUNKS);
 	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
 			rpcrdma_header_decode(message, wr->sge[0].length, &call->header,
-					      &call->lists));
+					      &call->lists, false));
 	call->payload = message + call->header.size;
 	call->payload_length = wr->sge[0].length - call->header.size;
 }

@@ -91,7 +91,7 @@ static void config_question(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, xprt_connected(mount->xprt));
 	rpcrdma_lists_init(&lists, NULL, 0, NULL, 0);
 	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
-			rpcrdma_header_decode(message, wr->sge[0].length, &header, &lists));
+			rpcrdma_header_decode(message, wr->sge[0].length, &header, &lists, false));
 	KUNIT_EXPECT_EQ(test, RPCRDMA_MSG, header.proc);
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, header.credits);
 	KUNIT_ASSERT_TRUE(test, rpcrdma_config_call_decode(message + header.size,

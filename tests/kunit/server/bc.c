@@ -155,7 +155,7 @@ struct bc_message *bc_message(struct kunit *test)
 			   sent->chunks, ARRAY_SIZE(sent->chunks));
 	KUNIT_ASSERT_EQ(test, RPCRDMA_OK,
 			rpcrdma_header_decode(fake_message(wr), wr->sge[0].length,
-					      &sent->header, &sent->lists));
+					      &sent->header, &sent->lists, false));
 	chunk = rpcrdma_position_zero_chunk(&sent->lists);
 	sent->length = chunk ? chunk->length : wr->sge[0].length - sent->header.size;
 	sent->call = kunit_kzalloc(test, sent->length, GFP_KERNEL);

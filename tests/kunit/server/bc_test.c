@@ -25,7 +25,7 @@ static void callback_is_answered(struct kunit *test)
 	/* RFC 8167 section 4.1: reverse credits; no chunks */
 	rpcrdma_lists_init(&lists, NULL, 0, NULL, 0);
 	KUNIT_ASSERT_EQ(test, RPCRDMA_OK, rpcrdma_header_decode(message, wr->sge[0].length,
-								&header, &lists));
+								&header, &lists, false));
 	KUNIT_EXPECT_EQ(test, RPCRDMA_MSG, header.proc);
 	KUNIT_EXPECT_EQ(test, SVCRDMA_REVERSE_CREDITS, header.credits);
 	KUNIT_EXPECT_EQ(test, IB_WR_SEND, wr->opcode);

@@ -238,7 +238,7 @@ void server_decode_reply(struct server *server, struct rpcrdma_header *header,
 		KUNIT_ASSERT_EQ(server->test, IB_WR_SEND, wr->opcode);
 	KUNIT_ASSERT_EQ(server->test, RPCRDMA_OK,
 			rpcrdma_header_decode(fake_message(wr), wr->sge[0].length, header,
-					      lists));
+					      lists, false));
 }
 
 void server_expect_error(struct server *server, u32 xid, enum rpcrdma_errcode error)

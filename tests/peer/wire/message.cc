@@ -92,7 +92,7 @@ Decoded decode(View bytes)
 	rpcrdma_lists_init(&lists, segments.data(), segments.size(),
 			   chunks.data(), chunks.size());
 	message.status = rpcrdma_header_decode(bytes.data(), u32(bytes.size()),
-					       &message.header, &lists);
+					       &message.header, &lists, false);
 	if (message.status != RPCRDMA_OK)
 		return message;
 	take_lists(lists, message);

@@ -70,11 +70,13 @@ struct Lists {
 
 struct Decoded : Lists {
 	explicit Decoded(const Bytes &message, u32 max_segments = 64,
-			 u32 max_chunks = 64)
+			 u32 max_chunks = 64, bool take_msgp = false)
 		: Lists(max_segments, max_chunks)
 	{
-		status = rpcrdma_header_decode(
-			message.data(), u32(message.size()), &header, &lists);
+		/* Exactly as long as the message, for the sanitizer */
+		status = rpcrdma_header_decode(message.data(),
+					       u32(message.size()), &header,
+					       &lists, take_msgp);
 	}
 
 	rpcrdma_header header;
