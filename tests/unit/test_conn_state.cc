@@ -31,13 +31,14 @@ after(std::initializer_list<rpcrdma_conn_event> events)
 	return state;
 }
 
-TEST(ConnState, LifeOfAClientAndBackAgain)
+/* A connection that is closed is never used again. */
+TEST(ConnState, LifeOfAClient)
 {
 	EXPECT_EQ(after({ RPCRDMA_EVENT_START, RPCRDMA_EVENT_ADDR_RESOLVED,
 			  RPCRDMA_EVENT_ROUTE_RESOLVED,
 			  RPCRDMA_EVENT_ESTABLISHED, RPCRDMA_EVENT_FAILED,
 			  RPCRDMA_EVENT_DRAINED, RPCRDMA_EVENT_START }),
-		  RPCRDMA_CONN_RESOLVING_ADDR);
+		  RPCRDMA_CONN_CLOSED);
 }
 
 TEST(ConnState, LifeOfAServer)

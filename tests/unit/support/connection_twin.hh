@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The states of a connection as a table, and what has to hold over a whole life: what was
- * begun is torn down once, and each new connection begins with one call (RFC 8166 section
- * 3.3.3). Oracle for rpcrdma_conn_next().
+ * begun is torn down once, and a connection begins with one call (RFC 8166 section 3.3.3).
+ * Oracle for rpcrdma_conn_next().
  */
 #ifndef UNIT_CONNECTION_TWIN_HH
 #define UNIT_CONNECTION_TWIN_HH
@@ -19,8 +19,6 @@ using Transition = std::pair<rpcrdma_conn_state, rpcrdma_conn_event>;
 /* Each event that leads somewhere; every other one leads nowhere. */
 inline const std::map<Transition, rpcrdma_conn_state> conn_table = {
 	{ { RPCRDMA_CONN_IDLE, RPCRDMA_EVENT_START },
-	  RPCRDMA_CONN_RESOLVING_ADDR },
-	{ { RPCRDMA_CONN_CLOSED, RPCRDMA_EVENT_START },
 	  RPCRDMA_CONN_RESOLVING_ADDR },
 	{ { RPCRDMA_CONN_IDLE, RPCRDMA_EVENT_ACCEPT },
 	  RPCRDMA_CONN_CONNECTING },
@@ -49,7 +47,7 @@ inline rpcrdma_conn_state conn_expected(rpcrdma_conn_state state,
 	return found == conn_table.end() ? state : found->second;
 }
 
-/* A connection and its calls. Null, or what is wrong. */
+/* Connections, one after the other, and their calls. Null, or what is wrong. */
 class ConnectionPair {
     public:
 	explicit ConnectionPair(u32 requested)
@@ -59,6 +57,11 @@ class ConnectionPair {
 
 	const char *happens(rpcrdma_conn_event event)
 	{
+		/* What starts after the end is another connection. */
+		if (state_ == RPCRDMA_CONN_CLOSED &&
+		    event == RPCRDMA_EVENT_START)
+			state_ = RPCRDMA_CONN_IDLE;
+
 		rpcrdma_conn_state before = state_;
 
 		state_ = rpcrdma_conn_next(before, event);
