@@ -196,7 +196,16 @@ struct rpcrdma_connections {
 	struct dentry		*cs_folder;
 };
 
-/* debugfs.c */
+/* statistics.c */
+void rpcrdma_counters_add(struct rpcrdma_counters *sum, const struct rpcrdma_counters *more);
+void rpcrdma_show_number(struct seq_file *seq, const char *name, u64 value);
+void rpcrdma_show_text(struct seq_file *seq, const char *name, const char *value);
+void rpcrdma_show_address(struct seq_file *seq, const char *name, const struct sockaddr *address,
+			  int ifindex);
+void rpcrdma_show_agreed(struct seq_file *seq, const struct ib_device *device, u32 port,
+			 u32 inline_send, const struct rpcrdma_negotiated *agreed);
+int rpcrdma_show_totals(struct rpcrdma_connections *connections, struct seq_file *seq,
+			struct net *net);
 extern const struct seq_operations rpcrdma_connections_sops;
 int rpcrdma_net_begin(struct rpcrdma_connections *connections, struct net *net);
 void rpcrdma_net_end(struct rpcrdma_connections *connections, struct net *net);
@@ -206,19 +215,5 @@ void rpcrdma_connection_add(struct rpcrdma_connections *connections,
 			    struct rpcrdma_connection *connection, struct net *net);
 void rpcrdma_connection_remove(struct rpcrdma_connections *connections,
 			       struct rpcrdma_connection *connection);
-
-/* show.c */
-void rpcrdma_counters_add(struct rpcrdma_counters *sum, const struct rpcrdma_counters *more);
-void rpcrdma_show_number(struct seq_file *seq, const char *name, u64 value);
-void rpcrdma_show_text(struct seq_file *seq, const char *name, const char *value);
-void rpcrdma_show_bool(struct seq_file *seq, const char *name, bool value);
-void rpcrdma_show_address(struct seq_file *seq, const char *name, const struct sockaddr *address,
-			  int ifindex);
-void rpcrdma_show_agreed(struct seq_file *seq, const struct ib_device *device, u32 port,
-			 u32 inline_send, const struct rpcrdma_negotiated *agreed);
-void rpcrdma_show_connection(struct rpcrdma_connections *connections, struct seq_file *seq,
-			     const struct rpcrdma_connection *connection);
-int rpcrdma_show_totals(struct rpcrdma_connections *connections, struct seq_file *seq,
-			struct net *net);
 
 #endif /* RPCRDMA_STATISTICS_H */

@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
- * The lines of the files: a name, a space, a value. Documentation/statistics.rst explains each
- * name, and scripts/check makes sure that none is missing there.
+ * The connections of a module, and the files that show them: one in debugfs, and one with sums for
+ * each network namespace in /proc/net. A line of these files is a name, a space, and a value.
+ * Documentation/statistics.rst explains each name, and scripts/check makes sure that none is
+ * missing there.
+ *
+ * The position in the file in debugfs is the number of an entry. A reader that goes on finds the
+ * entry with that number, or the next one, in a tree. So the time to read the file grows with the
+ * number of connections only, and a connection may end between two reads. The lock is held while a
+ * buffer is filled, usually of one page, and not while it is copied to the program.
+ *
+ * An entry exists from rpcrdma_connection_add() to rpcrdma_connection_remove(). The latter takes
+ * the lock, so no reader uses the transport afterwards. An entry has a reference to its network
+ * namespace, since SUNRPC drops the server's before it frees the transport.
  */
+#include <linux/debugfs.h>
 #include <linux/jiffies.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file_net.h>
 #include <net/ipv6.h>
 #include <net/netns/generic.h>
 
 #include "statistics.h"
+
+/* ---- the lines ---- */
 
 #define MEMBER(member)	{ #member, offsetof(struct rpcrdma_counters, member) }
 #define CALLS(member, shape)	\
@@ -94,17 +110,6 @@ void rpcrdma_show_text(struct seq_file *seq, const char *name, const char *value
 	seq_printf(seq, "%s %s\n", name, value);
 }
 
-/**
- * rpcrdma_show_bool - print a line with "yes" or "no"
- * @seq: the file
- * @name: name of the line
- * @value: true for "yes"
- */
-void rpcrdma_show_bool(struct seq_file *seq, const char *name, bool value)
-{
-	rpcrdma_show_text(seq, name, value ? "yes" : "no");
-}
-
 /* A link-local address needs its scope, which the CM keeps outside of the address. */
 static u32 scope_of(const struct sockaddr *address, int ifindex)
 {
@@ -151,8 +156,8 @@ void rpcrdma_show_agreed(struct seq_file *seq, const struct ib_device *device, u
 	rpcrdma_show_number(seq, "port", port);
 	rpcrdma_show_number(seq, "inline_send", inline_send);
 	rpcrdma_show_number(seq, "inline_receive", agreed->inline_recv);
-	rpcrdma_show_bool(seq, "remote_invalidation", agreed->remote_invalidation);
-	rpcrdma_show_bool(seq, "reliable_reply", agreed->read_chunk_replies);
+	rpcrdma_show_text(seq, "remote_invalidation", agreed->remote_invalidation ? "yes" : "no");
+	rpcrdma_show_text(seq, "reliable_reply", agreed->read_chunk_replies ? "yes" : "no");
 }
 
 static void show_latencies(struct seq_file *seq, const u64 *latency)
@@ -196,20 +201,64 @@ static void show_age(struct seq_file *seq, const struct rpcrdma_connection *conn
 	seq_printf(seq, "%s %llu.%u\n", "age_seconds", age, rest / 100);
 }
 
-/**
- * rpcrdma_show_connection - print the block of lines of a connection
- * @connections: connections of the module
- * @seq: the file
- * @connection: entry of the connection
- *
- * Context: process; the caller holds cs_lock.
- */
-void rpcrdma_show_connection(struct rpcrdma_connections *connections, struct seq_file *seq,
-			     const struct rpcrdma_connection *connection)
+/* ---- the connections, and their files ---- */
+
+static struct rpcrdma_connection *entry_of(const struct rb_node *node)
 {
+	return rb_entry(node, struct rpcrdma_connection, cn_node);
+}
+
+static bool is_less(struct rb_node *node, const struct rb_node *other)
+{
+	return entry_of(node)->cn_number < entry_of(other)->cn_number;
+}
+
+/* For rb_find_first(): the numbers that are at least @least match it, the smaller ones are left. */
+static int is_too_small(const void *least, const struct rb_node *node)
+{
+	return entry_of(node)->cn_number < *(const u64 *)least;
+}
+
+/* Returns the entry of @node, and sets @pos to its number; NULL: there is none. */
+static void *file_at(const struct rb_node *node, loff_t *pos)
+{
+	if (!node)
+		return NULL;
+	*pos = entry_of(node)->cn_number;
+	return entry_of(node);
+}
+
+static void *file_start(struct seq_file *seq, loff_t *pos)
+{
+	struct rpcrdma_connections *connections = seq->private;
+	u64 least = *pos;
+
+	mutex_lock(&connections->cs_lock);
+	return file_at(rb_find_first(&least, &connections->cs_tree, is_too_small), pos);
+}
+
+static void *file_next(struct seq_file *seq, void *entry, loff_t *pos)
+{
+	struct rpcrdma_connection *connection = entry;
+
+	*pos = connection->cn_number + 1;
+	return file_at(rb_next(&connection->cn_node), pos);
+}
+
+static void file_stop(struct seq_file *seq, void *entry)
+{
+	struct rpcrdma_connections *connections = seq->private;
+
+	mutex_unlock(&connections->cs_lock);
+}
+
+/* Prints the block of lines of a connection, under cs_lock. */
+static int file_show(struct seq_file *seq, void *entry)
+{
+	struct rpcrdma_connections *connections = seq->private;
+	struct rpcrdma_connection *connection = entry;
 	struct rpcrdma_counters sum = {};
 
-	lockdep_assert_held(&connections->cs_lock);
 	/* What is printed may change meanwhile. */
 	kcsan_disable_current();
 	rpcrdma_show_number(seq, "connection", connection->cn_number);
@@ -221,7 +270,17 @@ void rpcrdma_show_connection(struct rpcrdma_connections *connections, struct seq
 	show_counters(connections, seq, &sum);
 	seq_putc(seq, '\n');
 	kcsan_enable_current();
+	return 0;
 }
+
+const struct seq_operations rpcrdma_connections_sops = {
+	.start	= file_start,
+	.next	= file_next,
+	.stop	= file_stop,
+	.show	= file_show,
+};
+
+DEFINE_SEQ_ATTRIBUTE(rpcrdma_connections);
 
 /**
  * rpcrdma_show_totals - print the file of a network namespace
@@ -246,7 +305,7 @@ int rpcrdma_show_totals(struct rpcrdma_connections *connections, struct seq_file
 	/* A namespace without connections does not pay for those of others. */
 	node = totals->nt_now ? rb_first(&connections->cs_tree) : NULL;
 	for (; node; node = rb_next(node)) {
-		connection = rb_entry(node, struct rpcrdma_connection, cn_node);
+		connection = entry_of(node);
 		if (connection->cn_net == net)
 			connections->cs_sum(connection, &sum);
 	}
@@ -256,4 +315,115 @@ int rpcrdma_show_totals(struct rpcrdma_connections *connections, struct seq_file
 	mutex_unlock(&connections->cs_lock);
 	show_counters(connections, seq, &sum);
 	return 0;
+}
+
+static int totals_show(struct seq_file *seq, void *unused)
+{
+	return rpcrdma_show_totals(pde_data(file_inode(seq->file)), seq, seq_file_single_net(seq));
+}
+
+/**
+ * rpcrdma_net_begin - create the file of a new network namespace in /proc/net
+ * @connections: connections of the module
+ * @net: the network namespace
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int rpcrdma_net_begin(struct rpcrdma_connections *connections, struct net *net)
+{
+	return proc_create_net_single(connections->cs_name, 0444, net->proc_net, totals_show,
+				      connections) ? 0 : -ENOMEM;
+}
+
+/**
+ * rpcrdma_net_end - remove the file of a network namespace, and wait for its readers
+ * @connections: connections of the module
+ * @net: the network namespace
+ *
+ * Context: process.
+ */
+void rpcrdma_net_end(struct rpcrdma_connections *connections, struct net *net)
+{
+	remove_proc_entry(connections->cs_name, net->proc_net);
+}
+
+/**
+ * rpcrdma_connections_init - create the files about connections
+ * @connections: connections of the module
+ *
+ * There is no file in debugfs in a kernel without it, or in one that is locked down.
+ *
+ * Context: module init; there is no connection.
+ * Return: 0 or a negative errno.
+ */
+int rpcrdma_connections_init(struct rpcrdma_connections *connections)
+{
+	int ret = register_pernet_subsys(&connections->cs_net_operations);
+
+	if (ret)
+		return ret;
+	connections->cs_folder = debugfs_create_dir(connections->cs_name, NULL);
+	debugfs_create_file("connections", 0400, connections->cs_folder, connections,
+			    &rpcrdma_connections_fops);
+	return 0;
+}
+
+/**
+ * rpcrdma_connections_exit - remove the files about connections, and wait for their readers
+ * @connections: connections of the module
+ *
+ * Context: module exit; there is no connection.
+ */
+void rpcrdma_connections_exit(struct rpcrdma_connections *connections)
+{
+	debugfs_remove(connections->cs_folder);
+	unregister_pernet_subsys(&connections->cs_net_operations);
+}
+
+/**
+ * rpcrdma_connection_add - let the files show a connection
+ * @connections: connections of the module
+ * @connection: its zeroed entry
+ * @net: its network namespace, of which a reference is taken
+ *
+ * Context: process.
+ */
+void rpcrdma_connection_add(struct rpcrdma_connections *connections,
+			    struct rpcrdma_connection *connection, struct net *net)
+{
+	struct rpcrdma_net *totals = net_generic(net, connections->cs_net_id);
+
+	mutex_lock(&connections->cs_lock);
+	connection->cn_net = get_net(net);
+	connection->cn_number = ++connections->cs_last;
+	connection->cn_since = get_jiffies_64();
+	rb_add(&connection->cn_node, &connections->cs_tree, is_less);
+	totals->nt_now++;
+	totals->nt_total++;
+	mutex_unlock(&connections->cs_lock);
+}
+
+/**
+ * rpcrdma_connection_remove - remove a connection, and keep its counters in the totals
+ * @connections: connections of the module
+ * @connection: its entry, in which nobody counts any more; it may never have been added
+ *
+ * Context: process.
+ */
+void rpcrdma_connection_remove(struct rpcrdma_connections *connections,
+			       struct rpcrdma_connection *connection)
+{
+	struct rpcrdma_net *totals;
+
+	if (!connection->cn_number)
+		return;
+	totals = net_generic(connection->cn_net, connections->cs_net_id);
+	mutex_lock(&connections->cs_lock);
+	rb_erase(&connection->cn_node, &connections->cs_tree);
+	totals->nt_now--;
+	connections->cs_sum(connection, &totals->nt_ended);
+	connection->cn_number = 0;
+	mutex_unlock(&connections->cs_lock);
+	put_net(connection->cn_net);
 }
