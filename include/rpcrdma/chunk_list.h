@@ -17,7 +17,7 @@ struct rpcrdma_segment {
 	u32 length;
 	u64 offset;
 };
-RPCRDMA_ASSERT_SIZE(struct rpcrdma_segment, 16);
+static_assert(sizeof(struct rpcrdma_segment) == 16);
 
 /**
  * struct rpcrdma_chunk - one chunk
@@ -32,7 +32,7 @@ struct rpcrdma_chunk {
 	u32 count;
 	u32 length;
 };
-RPCRDMA_ASSERT_SIZE(struct rpcrdma_chunk, 16);
+static_assert(sizeof(struct rpcrdma_chunk) == 16);
 
 /**
  * struct rpcrdma_chunk_lists - the Read list, the Write list and the Reply chunk of a message

@@ -70,7 +70,7 @@ struct rpcrdma_header {
 	u32 vers_high;
 	int direction;
 };
-RPCRDMA_ASSERT_SIZE(struct rpcrdma_header, 36);
+static_assert(sizeof(struct rpcrdma_header) == 36);
 
 RPCRDMA_BEGIN_C_ABI
 

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /*
- * Integer types for code that is compiled in the kernel (C and C++) and in
- * user space. This is the only file that may test __KERNEL__.
+ * Integer types for the core, which is C++ in the kernel and in user space, and for the C of the
+ * kernel that calls it.
  */
 #ifndef RPCRDMA_TYPES_H
 #define RPCRDMA_TYPES_H
 
-#if defined(__KERNEL__) && !defined(__cplusplus)
-#include <linux/types.h>
-#else
+#ifdef __cplusplus
 #include <stddef.h>
 #include <stdint.h>
-#ifndef __cplusplus
-#include <stdbool.h>
-#endif
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
+#else
+#include <linux/build_bug.h>
+#include <linux/types.h>
 #endif
 
 /*
@@ -30,12 +28,9 @@ typedef uint64_t u64;
 #ifdef __cplusplus
 #define RPCRDMA_BEGIN_C_ABI extern "C" {
 #define RPCRDMA_END_C_ABI }
-#define RPCRDMA_ASSERT_SIZE(type, bytes) static_assert(sizeof(type) == (bytes))
 #else
 #define RPCRDMA_BEGIN_C_ABI
 #define RPCRDMA_END_C_ABI
-#define RPCRDMA_ASSERT_SIZE(type, bytes) \
-	_Static_assert(sizeof(type) == (bytes), #type)
 #endif
 
 #endif /* RPCRDMA_TYPES_H */
