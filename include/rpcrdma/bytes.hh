@@ -60,42 +60,27 @@ template <typename T> class Span {
  * its bytes are swapped. The compiler would make the same code of shifts of single bytes, but not
  * in a loop.
  */
-constexpr u32 swap_be32(u32 word)
+constexpr u32 swap_be(u32 word)
 {
 	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? word : __builtin_bswap32(word);
 }
 
-constexpr u64 swap_be64(u64 word)
+constexpr u64 swap_be(u64 word)
 {
 	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? word : __builtin_bswap64(word);
 }
 
-inline u32 load_be32(const u8 *from)
+template <typename T> T load_be(const u8 *from)
 {
-	u32 word;
+	T word;
 
 	__builtin_memcpy(&word, from, sizeof(word));
-	return swap_be32(word);
+	return swap_be(word);
 }
 
-inline u64 load_be64(const u8 *from)
+template <typename T> void store_be(u8 *to, T value)
 {
-	u64 word;
-
-	__builtin_memcpy(&word, from, sizeof(word));
-	return swap_be64(word);
-}
-
-inline void store_be32(u8 *to, u32 value)
-{
-	u32 word = swap_be32(value);
-
-	__builtin_memcpy(to, &word, sizeof(word));
-}
-
-inline void store_be64(u8 *to, u64 value)
-{
-	u64 word = swap_be64(value);
+	T word = swap_be(value);
 
 	__builtin_memcpy(to, &word, sizeof(word));
 }
@@ -141,7 +126,7 @@ class Reader {
 	{
 		const u8 *at = advance(4);
 
-		return at ? load_be32(at) : 0;
+		return at ? load_be<u32>(at) : 0;
 	}
 
 	/* RFC 4506 section 4.4: a boolean is 0 or 1. Optional data begins with a boolean. */
@@ -222,13 +207,13 @@ class Writer {
 	constexpr void write_u32(u32 value)
 	{
 		if (u8 *at = advance(4))
-			store_be32(at, value);
+			store_be(at, value);
 	}
 
 	constexpr void write_u64(u64 value)
 	{
 		if (u8 *at = advance(8))
-			store_be64(at, value);
+			store_be(at, value);
 	}
 
     private:

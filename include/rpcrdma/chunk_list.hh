@@ -60,8 +60,9 @@ inline bool segment_wraps(const rpcrdma_segment &segment)
 /* Adds a segment to the numbers of its chunk, unless a sum would overflow. */
 [[nodiscard]] inline bool count_segment(rpcrdma_chunk &chunk, const rpcrdma_segment &segment)
 {
-	if (segment_wraps(segment) || !add_to(chunk.length, segment.length))
+	if (segment_wraps(segment) || segment.length > u32_max - chunk.length)
 		return false;
+	chunk.length += segment.length;
 	chunk.count++;
 	return true;
 }

@@ -19,7 +19,7 @@ using namespace rpcrdma;
 /* Section 3.4.3: a segment, from RPCRDMA_SEGMENT_SIZE bytes */
 static rpcrdma_segment load_segment(const u8 *from)
 {
-	return { load_be32(from), load_be32(from + 4), load_be64(from + 8) };
+	return { load_be<u32>(from), load_be<u32>(from + 4), load_be<u64>(from + 8) };
 }
 
 /* Index of the first Read chunk that does not lie before @position. */
@@ -74,7 +74,7 @@ constexpr size_t read_segment_rest = size_t(RPCRDMA_READ_SEGMENT_SIZE) - RPCRDMA
 
 	if (!at)
 		return RPCRDMA_TRUNCATED;
-	position = load_be32(at);
+	position = load_be<u32>(at);
 	if (position % RPCRDMA_XDR_UNIT)
 		return RPCRDMA_BAD_POSITION;
 	if (lists.nr_segments >= lists.max_segments)
@@ -105,7 +105,7 @@ static void place_read_segments(Reader reader, rpcrdma_chunk_lists &lists)
 	}
 	while (reader.read_bool()) {
 		const u8 *at = reader.take(read_segment_rest).data();
-		rpcrdma_chunk &chunk = lists.chunks[find_read_chunk(lists, load_be32(at))];
+		rpcrdma_chunk &chunk = lists.chunks[find_read_chunk(lists, load_be<u32>(at))];
 
 		lists.segments[chunk.first + chunk.count++] = load_segment(at + RPCRDMA_XDR_UNIT);
 	}
@@ -283,10 +283,10 @@ static bool is_done(const rpcrdma_header &header)
 	if (!at)
 		return RPCRDMA_RUNT;
 	/* The four words that never change between versions: section 7 */
-	header.xid = load_be32(at);
-	header.vers = load_be32(at + 4);
-	header.credits = load_be32(at + 8);
-	header.proc = load_be32(at + 12);
+	header.xid = load_be<u32>(at);
+	header.vers = load_be<u32>(at + 4);
+	header.credits = load_be<u32>(at + 8);
+	header.proc = load_be<u32>(at + 12);
 	if (header.proc == RPCRDMA_ERROR)
 		return read_error(reader, header);
 	if (length < RPCRDMA_MIN_HEADER_SIZE && !is_done(header))

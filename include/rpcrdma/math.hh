@@ -27,15 +27,6 @@ template <typename T> constexpr T clamp(T value, T low, T high)
 	return value < low ? low : min(value, high);
 }
 
-/* Adds to @sum, unless the sum would wrap around. */
-[[nodiscard]] constexpr bool add_to(u32 &sum, u32 value)
-{
-	if (value > u32_max - sum)
-		return false;
-	sum += value;
-	return true;
-}
-
 constexpr u64 divide_up(u64 value, u32 by)
 {
 	return value / by + (value % by != 0);

@@ -78,7 +78,7 @@ Bytes Tcp::receive(int milliseconds)
 		size_t before = message.size();
 
 		read_fully(word, sizeof(word));
-		mark = rpcrdma::load_be32(word);
+		mark = rpcrdma::load_be<u32>(word);
 		message.resize(before + (mark & ~last_fragment));
 		read_fully(message.data() + before, message.size() - before);
 	}

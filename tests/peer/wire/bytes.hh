@@ -32,7 +32,7 @@ class Bytes {
 	Bytes &word(u32 value)
 	{
 		data_.resize(data_.size() + 4);
-		rpcrdma::store_be32(&data_[data_.size() - 4], value);
+		rpcrdma::store_be<u32>(&data_[data_.size() - 4], value);
 		return *this;
 	}
 	Bytes &hyper(u64 value)
@@ -67,11 +67,11 @@ class Bytes {
 	/* Of a word that is already there */
 	void set_word(size_t at, u32 value)
 	{
-		rpcrdma::store_be32(&data_.at(at + 3) - 3, value);
+		rpcrdma::store_be<u32>(&data_.at(at + 3) - 3, value);
 	}
 	u32 word_at(size_t at) const
 	{
-		return rpcrdma::load_be32(&data_.at(at + 3) - 3);
+		return rpcrdma::load_be<u32>(&data_.at(at + 3) - 3);
 	}
 	void resize(size_t size)
 	{
