@@ -9,8 +9,7 @@
 #include <linux/sunrpc/xprt.h>
 #include <rdma/ib_verbs.h>
 
-#include <rpcrdma/call_plan.h>
-#include <rpcrdma/chunk_list.h>
+#include <rpcrdma/plan.h>
 
 struct svcrdma_recv_ctxt;
 struct svcrdma_send_ctxt;

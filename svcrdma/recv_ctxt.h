@@ -8,7 +8,6 @@
 #include <linux/sizes.h>
 
 #include <rpcrdma/header.h>
-#include <rpcrdma/pieces.h>
 #include <common/verbs.h>
 
 #include "rw.h"

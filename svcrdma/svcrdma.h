@@ -33,9 +33,7 @@
 #include <rpcrdma/credits.h>
 #include <rpcrdma/exposures.h>
 #include <rpcrdma/header.h>
-#include <rpcrdma/pieces.h>
-#include <rpcrdma/reply_plan.h>
-#include <rpcrdma/reverse.h>
+#include <rpcrdma/plan.h>
 #include <rpcrdma/rpc_message.h>
 #include <rpcrdma/sizing.h>
 #include <common/statistics.h>

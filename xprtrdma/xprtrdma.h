@@ -34,10 +34,7 @@
 #include "rpcrdma/conn_state.h"
 #include "rpcrdma/credits.h"
 #include "rpcrdma/header.h"
-#include "rpcrdma/pieces.h"
-#include "rpcrdma/reply_history.h"
-#include "rpcrdma/reply_plan.h"
-#include "rpcrdma/reverse.h"
+#include "rpcrdma/plan.h"
 #include "rpcrdma/rpc_message.h"
 #include "rpcrdma/sizing.h"
 #include <common/statistics.h>

@@ -7,7 +7,7 @@
  * The reply is planned first, since chunks for the reply make the call's header longer. All sums
  * are of u32 values and done in 64 bits.
  */
-#include "call_plan.h"
+#include "plan.h"
 #include "chunk_list.hh"
 
 using namespace rpcrdma;

@@ -45,6 +45,39 @@ void rpcrdma_window_reset(struct rpcrdma_window *window, u32 requested);
  */
 u32 rpcrdma_window_grant(struct rpcrdma_window *window, u32 granted);
 
+/**
+ * struct rpcrdma_budget - what one connection's grant depends on
+ * @credits: credits that the administrator wants to grant to all connections together
+ * @granted: credits that all connections together have
+ * @hosts: client hosts that have connections, with the host of this connection
+ * @host_granted: credits that the connections of this host have
+ * @host_connections: connections that this host has, with this one
+ *
+ * Each host may have an equal part of the budget, and one part is kept for a host that connects
+ * later. The connections of a host share its part. A grant never becomes smaller, so a host that
+ * came early may have more than its part, and the others share what is left.
+ */
+struct rpcrdma_budget {
+	u32 credits;
+	u32 granted;
+	u32 hosts;
+	u32 host_granted;
+	u32 host_connections;
+};
+
+enum {
+	RPCRDMA_GRANT_FLOOR = 4,	/* credits of each connection, whatever the budget is */
+};
+
+/**
+ * rpcrdma_budget_limit - largest grant that a connection may have now
+ * @budget: what the limit depends on
+ * @grant: credits that the connection has, which @budget counts, too
+ *
+ * Return: a number of credits, at least @grant and at least %RPCRDMA_GRANT_FLOOR.
+ */
+u32 rpcrdma_budget_limit(const struct rpcrdma_budget *budget, u32 grant);
+
 RPCRDMA_END_C_ABI
 
 /**
@@ -85,42 +118,5 @@ static inline void rpcrdma_window_release(struct rpcrdma_window *window)
 	if (window->in_flight)
 		__atomic_store_n(&window->in_flight, window->in_flight - 1, __ATOMIC_RELAXED);
 }
-
-/**
- * struct rpcrdma_budget - what one connection's grant depends on
- * @credits: credits that the administrator wants to grant to all connections together
- * @granted: credits that all connections together have
- * @hosts: client hosts that have connections, with the host of this connection
- * @host_granted: credits that the connections of this host have
- * @host_connections: connections that this host has, with this one
- *
- * Each host may have an equal part of the budget, and one part is kept for a host that connects
- * later. The connections of a host share its part. A grant never becomes smaller, so a host that
- * came early may have more than its part, and the others share what is left.
- */
-struct rpcrdma_budget {
-	u32 credits;
-	u32 granted;
-	u32 hosts;
-	u32 host_granted;
-	u32 host_connections;
-};
-
-enum {
-	RPCRDMA_GRANT_FLOOR = 4,	/* credits of each connection, whatever the budget is */
-};
-
-RPCRDMA_BEGIN_C_ABI
-
-/**
- * rpcrdma_budget_limit - largest grant that a connection may have now
- * @budget: what the limit depends on
- * @grant: credits that the connection has, which @budget counts, too
- *
- * Return: a number of credits, at least @grant and at least %RPCRDMA_GRANT_FLOOR.
- */
-u32 rpcrdma_budget_limit(const struct rpcrdma_budget *budget, u32 grant);
-
-RPCRDMA_END_C_ABI
 
 #endif /* RPCRDMA_CREDITS_H */

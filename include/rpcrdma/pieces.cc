@@ -7,7 +7,7 @@
  * the Position Zero chunk of an RDMA_NOMSG. A walk goes over the pieces in order: base up
  * to the first Position, chunk, padding, base up to the next Position, and so on.
  */
-#include "pieces.h"
+#include "chunk_list.h"
 #include "math.hh"
 
 using namespace rpcrdma;

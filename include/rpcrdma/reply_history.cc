@@ -10,7 +10,7 @@
  * - large replies that were not expected: at most one, and one more for each time that memory was
  *   offered for nothing.
  */
-#include "reply_history.h"
+#include "plan.h"
 #include "math.hh"
 
 using namespace rpcrdma;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /* How a responder sends a reply, and which R_key it invalidates */
-#include "reply_plan.h"
+#include "plan.h"
 #include "chunk_list.hh"
 
 using namespace rpcrdma;

@@ -5,9 +5,8 @@
  * and the client is the responder. No item of a callback is DDP-eligible, so chunks only carry
  * messages that are too large to go inline.
  */
-#include "reverse.h"
+#include "plan.h"
 #include "chunk_list.hh"
-#include "pieces.h"
 
 using namespace rpcrdma;
 

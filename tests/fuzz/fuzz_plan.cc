@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Plans any shape of a call, any reply, and any device: the plan has to fit. */
-#include <rpcrdma/call_plan.h>
-#include <rpcrdma/reply_plan.h>
+#include <rpcrdma/plan.h>
 #include <rpcrdma/sizing.h>
 
 #include "input.hh"

@@ -2,7 +2,7 @@
 /* RFC 8166 sections 3.5 and 4.3 */
 #include <gtest/gtest.h>
 
-#include <rpcrdma/call_plan.h>
+#include <rpcrdma/plan.h>
 #include <rpcrdma/protocol.h>
 
 #include "support/plan_check.hh"

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include <rpcrdma/pieces.h>
+#include <rpcrdma/chunk_list.h>
 
 #include "support/decoded.hh"
 

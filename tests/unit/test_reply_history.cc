@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include <rpcrdma/reply_history.h>
+#include <rpcrdma/plan.h>
 
 #include "support/history_twin.hh"
 

@@ -2,7 +2,7 @@
 /* RFC 8166 sections 3.5.3 and 4.3.3, RFC 8797 section 4.1 */
 #include <gtest/gtest.h>
 
-#include <rpcrdma/reply_plan.h>
+#include <rpcrdma/plan.h>
 
 #include "support/decoded.hh"
 

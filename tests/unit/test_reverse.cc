@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include <rpcrdma/reverse.h>
+#include <rpcrdma/plan.h>
 
 #include "support/decoded.hh"
 

@@ -10,7 +10,7 @@
 #include <map>
 #include <vector>
 
-#include <rpcrdma/reply_history.h>
+#include <rpcrdma/plan.h>
 
 class ProcedureTwin {
     public:

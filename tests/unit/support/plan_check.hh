@@ -6,7 +6,7 @@
 #ifndef UNIT_PLAN_CHECK_HH
 #define UNIT_PLAN_CHECK_HH
 
-#include <rpcrdma/call_plan.h>
+#include <rpcrdma/plan.h>
 #include <rpcrdma/header.h>
 
 #include "decoded.hh"
