@@ -97,8 +97,7 @@ int xprtrdma_ccp_ask(struct xprtrdma_conn *conn)
 		ret = -ENOTCONN;
 	conn->xc_ccp.asked = false;
 	if (!ret && conn->xc_ccp.answered)
-		conn->xc_inline.inline_send =
-			rpcrdma_config_lower(agreed, conn->xc_ccp.reply.max_call);
+		conn->xc_inline.inline_send = rpcrdma_config_lower(agreed, conn->xc_ccp.max_call);
 	spin_unlock(&conn->xc_lock);
 	trace_xprtrdma_config(xprt, ret ? ret : conn->xc_inline.inline_send);
 	return ret;
@@ -127,7 +126,7 @@ bool xprtrdma_ccp_receive(const struct xprtrdma_receive *receive)
 		conn->xc_ccp.answered = header->proc == RPCRDMA_MSG &&
 			rpcrdma_config_reply_decode(receive->rv_buffer.bf_data + header->size,
 						    receive->rv_length - header->size,
-						    header->xid, &conn->xc_ccp.reply);
+						    header->xid, &conn->xc_ccp.max_call);
 	}
 	spin_unlock(&conn->xc_lock);
 	return ours;

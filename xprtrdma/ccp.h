@@ -16,15 +16,15 @@ struct xprtrdma_receive;
  * @done: the connect worker waits on it for an answer
  * @xid: XID of our question; set before @asked
  * @asked: the question has been sent and not been answered; under xc_lock
- * @answered: the server has answered with limits, which are in @reply; under xc_lock
- * @reply: the server's limits; under xc_lock
+ * @answered: the server has answered with limits; under xc_lock
+ * @max_call: largest message in bytes that the server says it receives; under xc_lock
  */
 struct xprtrdma_ccp {
 	struct completion		done;
 	u32				xid;
 	bool				asked;
 	bool				answered;
-	struct rpcrdma_config_reply	reply;
+	u32				max_call;
 };
 
 /**

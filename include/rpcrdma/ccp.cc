@@ -122,47 +122,6 @@ bool rpcrdma_config_call_decode(const void *message, u32 length, struct rpcrdma_
 
 /* ---- the reply ---- */
 
-static void write_config_reply(Writer &writer, const rpcrdma_config_call &call,
-			       const rpcrdma_config_reply &reply)
-{
-	writer.write_u32(call.xid);
-	writer.write_u32(RPCRDMA_RPC_REPLY);
-	writer.write_u32(RPCRDMA_RPC_ACCEPTED);
-	write_no_auth(writer);
-	writer.write_u32(call.status);
-	if (call.status == RPCRDMA_PROG_MISMATCH) {
-		writer.write_u32(RPCRDMA_CONFIG_VERSION); /* lowest */
-		writer.write_u32(RPCRDMA_CONFIG_VERSION); /* highest */
-	} else if (call.status == RPCRDMA_SUCCESS && call.procedure == RPCRDMA_CONFIG_RDMA) {
-		writer.write_u32(reply.max_call);
-		writer.write_u32(reply.align);
-		writer.write_u32(reply.max_reads);
-	}
-}
-
-/* Returns true, with @reply set, only for a complete answer to the question. */
-bool rpcrdma_config_reply_decode(const void *message, u32 length, u32 xid,
-				 struct rpcrdma_config_reply *reply)
-{
-	Reader reader(message, length);
-
-	*reply = {};
-	if (reader.read_u32() != xid || reader.read_u32() != RPCRDMA_RPC_REPLY ||
-	    reader.read_u32() != RPCRDMA_RPC_ACCEPTED)
-		return false;
-	if (!read_auth(reader).valid || reader.read_u32() != RPCRDMA_SUCCESS)
-		return false;
-
-	rpcrdma_config_reply found = { reader.read_u32(), reader.read_u32(), reader.read_u32() };
-
-	if (reader.failed() || reader.remaining())
-		return false;
-	*reply = found;
-	return true;
-}
-
-/* ---- values ---- */
-
 /*
  * A size that the peer names can only lower the agreed size, and not below 1024, which every peer
  * takes (section 6.1): a smaller size, such as 0, could not be used.
@@ -183,8 +142,37 @@ u32 rpcrdma_config_reply_encode(const struct rpcrdma_config_call *call, u32 inli
 {
 	Writer writer(buffer, RPCRDMA_CONFIG_REPLY_SIZE);
 
-	write_config_reply(writer, *call,
-			   { rpcrdma_config_lower(inline_recv, call->request.max_call),
-			     RPCRDMA_XDR_UNIT, min(read_depth, call->request.max_reads) });
+	writer.write_u32(call->xid);
+	writer.write_u32(RPCRDMA_RPC_REPLY);
+	writer.write_u32(RPCRDMA_RPC_ACCEPTED);
+	write_no_auth(writer);
+	writer.write_u32(call->status);
+	if (call->status == RPCRDMA_PROG_MISMATCH) {
+		writer.write_u32(RPCRDMA_CONFIG_VERSION); /* lowest */
+		writer.write_u32(RPCRDMA_CONFIG_VERSION); /* highest */
+	} else if (call->status == RPCRDMA_SUCCESS && call->procedure == RPCRDMA_CONFIG_RDMA) {
+		writer.write_u32(rpcrdma_config_lower(inline_recv, call->request.max_call));
+		writer.write_u32(RPCRDMA_XDR_UNIT); /* alignment */
+		writer.write_u32(min(read_depth, call->request.max_reads));
+	}
 	return u32(writer.position());
+}
+
+/* Returns true, with @max_call set, only for a complete answer to the question. */
+bool rpcrdma_config_reply_decode(const void *message, u32 length, u32 xid, u32 *max_call)
+{
+	Reader reader(message, length);
+	u32 found;
+
+	if (reader.read_u32() != xid || reader.read_u32() != RPCRDMA_RPC_REPLY ||
+	    reader.read_u32() != RPCRDMA_RPC_ACCEPTED)
+		return false;
+	if (!read_auth(reader).valid || reader.read_u32() != RPCRDMA_SUCCESS)
+		return false;
+	found = reader.read_u32();
+	reader.skip(2 * RPCRDMA_XDR_UNIT); /* alignment and RDMA Reads */
+	if (reader.failed() || reader.remaining())
+		return false;
+	*max_call = found;
+	return true;
 }

@@ -22,18 +22,6 @@ struct rpcrdma_config_request {
 };
 
 /**
- * struct rpcrdma_config_reply - the server's results
- * @max_call: largest message that the server receives, in bytes
- * @align: alignment that the server recommends for data, in bytes
- * @max_reads: number of RDMA Reads that the server has in flight at the same time
- */
-struct rpcrdma_config_reply {
-	u32 max_call;
-	u32 align;
-	u32 max_reads;
-};
-
-/**
  * struct rpcrdma_config_call - a call of this program, as a server decodes it
  * @xid: XID of the call
  * @procedure: its procedure number
@@ -87,12 +75,13 @@ u32 rpcrdma_config_reply_encode(const struct rpcrdma_config_call *call, u32 inli
  * @message: an RPC reply that came from the server
  * @length: its size in bytes
  * @xid: XID of our call
- * @reply: gets the results, or zeros
+ * @max_call: gets the largest message that the server receives, in bytes. The client has no use for
+ *	the other results: an alignment, and the number of RDMA Reads that the server has in flight.
  *
- * Return: true when the reply is a successful one with complete results.
+ * Return: true when the reply is a successful one with complete results; else @max_call is
+ * unchanged.
  */
-bool rpcrdma_config_reply_decode(const void *message, u32 length, u32 xid,
-				 struct rpcrdma_config_reply *reply);
+bool rpcrdma_config_reply_decode(const void *message, u32 length, u32 xid, u32 *max_call);
 
 /**
  * rpcrdma_config_lower - the size that holds after the peer has named one

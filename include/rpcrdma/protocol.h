@@ -96,7 +96,6 @@ enum {
 /* RFC 5531 section 9 */
 enum rpcrdma_accept_stat {
 	RPCRDMA_SUCCESS = 0,
-	RPCRDMA_PROG_UNAVAIL = 1,
 	RPCRDMA_PROG_MISMATCH = 2,
 	RPCRDMA_PROC_UNAVAIL = 3,
 	RPCRDMA_GARBAGE_ARGS = 4,

@@ -104,14 +104,12 @@ TEST(Config, Call)
 TEST(Config, Reply)
 {
 	Bytes message = hex(reply_text);
-	rpcrdma_config_reply reply;
+	u32 max_call;
 
 	EXPECT_EQ(answer(hex(call_text), 2048, 8), message);
 	ASSERT_TRUE(rpcrdma_config_reply_decode(
-		message.data(), u32(message.size()), 0xc0ffee01, &reply));
-	EXPECT_EQ(reply.max_call, 2048u);
-	EXPECT_EQ(reply.align, 4u);
-	EXPECT_EQ(reply.max_reads, 8u);
+		message.data(), u32(message.size()), 0xc0ffee01, &max_call));
+	EXPECT_EQ(max_call, 2048u);
 }
 
 /* RFC 5531 section 9: accept_stat, and in which order these are found out */
@@ -262,12 +260,12 @@ TEST(Config, EachCorruptedWord)
 
 static bool answers(const Bytes &message)
 {
-	rpcrdma_config_reply reply = { 1, 2, 3 };
+	u32 max_call = 7;
 	bool ok = rpcrdma_config_reply_decode(
-		message.data(), u32(message.size()), 0xc0ffee01, &reply);
+		message.data(), u32(message.size()), 0xc0ffee01, &max_call);
 
-	/* Nothing is left of what was no answer. */
-	EXPECT_EQ(reply.max_call + reply.align + reply.max_reads != 0, ok);
+	/* What is no answer changes nothing. */
+	EXPECT_EQ(max_call != 7, ok);
 	return ok;
 }
 

@@ -50,7 +50,7 @@ inline u32 config_status(const Bytes &message, size_t arguments)
 inline const char *check_config_answer(const rpcrdma_config_call &call)
 {
 	Bytes reply(RPCRDMA_CONFIG_REPLY_SIZE);
-	rpcrdma_config_reply values;
+	u32 max_call, max_reads;
 	bool ok = call.status == RPCRDMA_SUCCESS && call.procedure == 1;
 
 	reply.resize(
@@ -58,11 +58,11 @@ inline const char *check_config_answer(const rpcrdma_config_call &call)
 	if (get_word(reply, 20) != u32(call.status))
 		return "another status is answered";
 	if (rpcrdma_config_reply_decode(reply.data(), u32(reply.size()),
-					call.xid, &values) != ok)
+					call.xid, &max_call) != ok)
 		return "our answer is another than the call deserves";
-	if (ok && (values.max_call < 1024 || values.max_call > 4096 ||
-		   values.max_reads > 16 ||
-		   values.max_reads > call.request.max_reads))
+	max_reads = ok ? get_word(reply, 32) : 0;
+	if (ok && (max_call < 1024 || max_call > 4096 || max_reads > 16 ||
+		   max_reads > call.request.max_reads))
 		return "values out of range";
 	return nullptr;
 }
@@ -93,17 +93,15 @@ inline const char *check_config_reply(const Bytes &message)
 {
 	u32 xid = message.size() < 4 ? 0 : get_word(message, 0);
 	size_t at = message.size() < 12 ? 0 : behind_auth(message, 12);
-	rpcrdma_config_reply reply;
+	u32 max_call = 1;
 	bool right = at && get_word(message, 4) == 1 && !get_word(message, 8) &&
 		     message.size() - at == 16 && !get_word(message, at);
 
 	if (rpcrdma_config_reply_decode(message.data(), u32(message.size()),
-					xid, &reply) != right)
+					xid, &max_call) != right)
 		return "an answer or not?";
-	if (right && (reply.max_call != get_word(message, at + 4) ||
-		      reply.align != get_word(message, at + 8) ||
-		      reply.max_reads != get_word(message, at + 12)))
-		return "values of the answer";
+	if (max_call != (right ? get_word(message, at + 4) : 1))
+		return "value of the answer";
 	return nullptr;
 }
 

@@ -100,9 +100,7 @@ static void configuration_agrees_with_private_data(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, ask_and_serve(pair));
 	KUNIT_EXPECT_TRUE(test, pair->client.conn->xc_ccp.answered);
 	KUNIT_EXPECT_EQ(test, 0, pair->answers);
-	KUNIT_EXPECT_EQ(test, c->call, pair->client.conn->xc_ccp.reply.max_call);
-	KUNIT_EXPECT_EQ(test, pair->server->st_read_depth,
-			pair->client.conn->xc_ccp.reply.max_reads);
+	KUNIT_EXPECT_EQ(test, c->call, pair->client.conn->xc_ccp.max_call);
 	KUNIT_EXPECT_EQ(test, c->call, pair->client.conn->xc_inline.inline_send);
 	KUNIT_EXPECT_EQ(test, c->reply, pair->server->st_inline_send);
 	pair_expect_at_rest(pair);
