@@ -85,26 +85,17 @@ template <typename T> void store_be(u8 *to, T value)
 	__builtin_memcpy(to, &word, sizeof(word));
 }
 
-/*
- * A cursor over received bytes, which cannot leave its buffer; the core reads a message in no other
- * way. After the first read beyond the end each read fails and gives zero. So a parser may read a
- * whole structure, and look at failed() once.
- */
-class Reader {
+/* A position in a buffer, which it cannot leave. After the first step beyond the end each fails. */
+template <typename T> class Cursor {
     public:
-	Reader(const void *bytes, size_t length)
-		: buffer_(static_cast<const u8 *>(bytes), length)
+	constexpr Cursor(T *bytes, size_t length)
+		: buffer_(bytes, length)
 	{
 	}
 
 	constexpr bool failed() const
 	{
 		return failed_;
-	}
-	/* Has a read failed because a word was no XDR boolean? */
-	constexpr bool bad_bool() const
-	{
-		return bad_bool_;
 	}
 	constexpr size_t position() const
 	{
@@ -113,6 +104,47 @@ class Reader {
 	constexpr size_t remaining() const
 	{
 		return buffer_.size() - position_;
+	}
+
+    protected:
+	constexpr void fail()
+	{
+		failed_ = true;
+		position_ = buffer_.size();
+	}
+
+	/* The start of the next @bytes bytes, or null if there are fewer */
+	constexpr T *advance(size_t bytes)
+	{
+		if (failed_ || bytes > remaining()) {
+			fail();
+			return nullptr;
+		}
+		position_ += bytes;
+		return buffer_.data() + (position_ - bytes);
+	}
+
+    private:
+	Span<T> buffer_;
+	size_t position_ = 0;
+	bool failed_ = false;
+};
+
+/*
+ * A cursor over received bytes; the core reads a message in no other way. A read that fails gives
+ * zero. So a parser may read a whole structure, and look at failed() once.
+ */
+class Reader : public Cursor<const u8> {
+    public:
+	Reader(const void *bytes, size_t length)
+		: Cursor(static_cast<const u8 *>(bytes), length)
+	{
+	}
+
+	/* Has a read failed because a word was no XDR boolean? */
+	constexpr bool bad_bool() const
+	{
+		return bad_bool_;
 	}
 
 	constexpr u8 read_u8()
@@ -155,47 +187,18 @@ class Reader {
 	}
 
     private:
-	constexpr void fail()
-	{
-		failed_ = true;
-		position_ = buffer_.size();
-	}
-
-	/* The start of the next @bytes bytes, or null if there are fewer */
-	constexpr const u8 *advance(size_t bytes)
-	{
-		if (failed_ || bytes > remaining()) {
-			fail();
-			return nullptr;
-		}
-		position_ += bytes;
-		return buffer_.data() + (position_ - bytes);
-	}
-
-	Span<const u8> buffer_;
-	size_t position_ = 0;
-	bool failed_ = false;
 	bool bad_bool_ = false;
 };
 
 /*
- * The counterpart of Reader: a cursor that writes a message. A value that does not fit is not
- * written, and neither is any value after it.
+ * A cursor that writes a message. A value that does not fit is not written, and neither is any
+ * value after it.
  */
-class Writer {
+class Writer : public Cursor<u8> {
     public:
 	Writer(void *bytes, size_t length)
-		: buffer_(static_cast<u8 *>(bytes), length)
+		: Cursor(static_cast<u8 *>(bytes), length)
 	{
-	}
-
-	constexpr bool failed() const
-	{
-		return failed_;
-	}
-	constexpr size_t position() const
-	{
-		return position_;
 	}
 
 	constexpr void write_u8(u8 value)
@@ -215,21 +218,6 @@ class Writer {
 		if (u8 *at = advance(8))
 			store_be(at, value);
 	}
-
-    private:
-	constexpr u8 *advance(size_t bytes)
-	{
-		if (failed_ || bytes > buffer_.size() - position_) {
-			failed_ = true;
-			return nullptr;
-		}
-		position_ += bytes;
-		return buffer_.data() + (position_ - bytes);
-	}
-
-	Span<u8> buffer_;
-	size_t position_ = 0;
-	bool failed_ = false;
 };
 
 } /* namespace rpcrdma */
