@@ -75,6 +75,7 @@ int rpcrdma_region_init(struct rpcrdma_region *region, struct ib_pd *pd,
 	region->rg_depth = depth;
 	region->rg_page_size = device_page_size(pd->device);
 	region->rg_reg = (struct ib_reg_wr) { .wr.opcode = IB_WR_REG_MR, .mr = mr };
+	region->rg_inv.opcode = IB_WR_LOCAL_INV;
 	return 0;
 }
 
@@ -162,7 +163,6 @@ int rpcrdma_region_map(struct rpcrdma_region *region, u32 count, int access)
 	/* With the top bit clear, no sum of offset and length overflows. */
 	mr->iova = (random >> 1 & PAGE_MASK) | offset_in_page(mr->iova);
 	ib_update_fast_reg_key(mr, (mr->rkey + 1 + (u32)random % 255) & 0xff);
-	region->rg_reg.wr.wr_cqe = region->rg_reg_cqe;
 	region->rg_reg.key = mr->rkey;
 	region->rg_reg.access = access;
 	return 0;
@@ -232,13 +232,9 @@ struct ib_send_wr *rpcrdma_regions_inv(struct list_head *regions, struct ib_send
 	struct rpcrdma_region *region;
 
 	list_for_each_entry(region, regions, rg_list) {
-		region->rg_inv = (struct ib_send_wr) {
-			.opcode			= IB_WR_LOCAL_INV,
-			.wr_cqe			= region->rg_inv_cqe,
-			.next			= next,
-			.send_flags		= next ? 0 : IB_SEND_SIGNALED,
-			.ex.invalidate_rkey	= region->rg_mr->rkey,
-		};
+		region->rg_inv.next = next;
+		region->rg_inv.send_flags = next ? 0 : IB_SEND_SIGNALED;
+		region->rg_inv.ex.invalidate_rkey = region->rg_mr->rkey;
 		next = &region->rg_inv;
 	}
 	return next;

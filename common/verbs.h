@@ -23,11 +23,9 @@
  * @rg_mr: the memory region of ib_core
  * @rg_depth: largest number of pages in the region
  * @rg_page_size: page size that the device uses, in bytes
- * @rg_reg_cqe: completion of the registration, set by the owner. The registration is unsignalled,
- *	so that its completion comes only when it fails.
- * @rg_inv_cqe: completion of the LOCAL_INV, set by the owner
- * @rg_reg: work request of the registration
- * @rg_inv: work request of the LOCAL_INV
+ * @rg_reg: work request of the registration, whose wr_cqe the owner sets. The registration is
+ *	unsignalled, so that its completion comes only when it fails.
+ * @rg_inv: work request of the LOCAL_INV, whose wr_cqe the owner sets
  * @rg_sg: memory that is mapped, set by the owner; no element is larger than a page
  * @rg_nents: number of elements of @rg_sg that are DMA-mapped; 0 while nothing is
  * @rg_dir: direction of the DMA mapping
@@ -40,8 +38,6 @@ struct rpcrdma_region {
 	struct ib_mr		*rg_mr;
 	u32			rg_depth;
 	u32			rg_page_size;
-	struct ib_cqe		*rg_reg_cqe;
-	struct ib_cqe		*rg_inv_cqe;
 	struct ib_reg_wr	rg_reg;
 	struct ib_send_wr	rg_inv;
 	struct scatterlist	*rg_sg;

@@ -36,7 +36,7 @@ static struct rpcrdma_region *region_alloc(struct svcrdma_transport *t)
 		kfree(region);
 		return NULL;
 	}
-	region->rg_reg_cqe = &t->st_region.reg_cqe;
+	region->rg_reg.wr.wr_cqe = &t->st_region.reg_cqe;
 	return region;
 }
 
@@ -220,7 +220,7 @@ int svcrdma_exposure_map(struct svcrdma_exposure *xs, struct scatterlist *sg, u3
 		region = region_get(xs->xs_transport);
 		if (!region)
 			return -ENOMEM;
-		region->rg_inv_cqe = &xs->xs_inv_cqe;
+		region->rg_inv.wr_cqe = &xs->xs_inv_cqe;
 		list_add_tail(&region->rg_list, &xs->xs_regions);
 		xs->xs_nr_regions++;
 		ret = region_map(region, &sg[first], count - first, access);

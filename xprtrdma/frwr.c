@@ -206,8 +206,8 @@ static struct xprtrdma_mr *mr_alloc(struct xprtrdma_conn *conn)
 	sg_init_table(region->rg_sg, depth);
 	if (rpcrdma_region_init(region, conn->xc_pd, conn->xc_mr.type, depth))
 		goto out_free;
-	region->rg_reg_cqe = &mr->mr_reg_cqe;
-	region->rg_inv_cqe = &mr->mr_inv_cqe;
+	region->rg_reg.wr.wr_cqe = &mr->mr_reg_cqe;
+	region->rg_inv.wr_cqe = &mr->mr_inv_cqe;
 	mr->mr_conn = conn;
 	mr->mr_reg_cqe.done = mr_wc_reg;
 	mr->mr_inv_cqe.done = mr_wc_inv;
