@@ -10,22 +10,6 @@
 #include "verbs.h"
 
 /**
- * rpcrdma_chain_set_cqe - give a completion to the work requests of a chain that have none
- * @first: first work request of the chain
- * @end: work request behind the chain, or NULL
- * @cqe: the completion, which only reports errors
- *
- * Context: any.
- */
-void rpcrdma_chain_set_cqe(struct ib_send_wr *first, const struct ib_send_wr *end,
-			   struct ib_cqe *cqe)
-{
-	for (; first != end; first = first->next)
-		if (!first->wr_cqe)
-			first->wr_cqe = cqe;
-}
-
-/**
  * rpcrdma_transfer_init - prepare one RDMA Read or Write
  * @transfer: the transfer
  * @opcode: IB_WR_RDMA_READ or IB_WR_RDMA_WRITE

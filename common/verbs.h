@@ -87,8 +87,6 @@ struct ib_send_wr *rpcrdma_regions_reg(struct list_head *regions, struct ib_send
 struct ib_send_wr *rpcrdma_regions_inv(struct list_head *regions, struct ib_send_wr *next);
 
 /* transfer.c */
-void rpcrdma_chain_set_cqe(struct ib_send_wr *first, const struct ib_send_wr *end,
-			   struct ib_cqe *cqe);
 void rpcrdma_transfer_init(struct rpcrdma_transfer *transfer, enum ib_wr_opcode opcode,
 			   const struct ib_sge *local,
 			   const struct rpcrdma_segment *segment, u32 from);

@@ -116,14 +116,17 @@ void svcrdma_rws_free(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 struct ib_send_wr *svcrdma_rws_chain(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 				     struct ib_cqe *cqe, struct ib_send_wr *tail)
 {
-	struct ib_send_wr *first = tail;
+	struct ib_send_wr *first = tail, *wr;
 	struct svcrdma_rw *rw;
 
 	list_for_each_entry_reverse(rw, &rws->list, rw_list) {
 		first = rdma_rw_ctx_wrs(&rw->rw_ctx, t->st_qp, t->st_port, cqe, first);
 		cqe = NULL;
 	}
-	rpcrdma_chain_set_cqe(first, tail, &t->st_rw_cqe);
+	/* A request that fails reports it by its own completion: see common/transfer.c. */
+	for (wr = first; wr != tail; wr = wr->next)
+		if (!wr->wr_cqe)
+			wr->wr_cqe = &t->st_rw_cqe;
 	if (trace_svcrdma_transfer_enabled())
 		svcrdma_trace_transfers(t, first, tail);
 	return first;
