@@ -72,9 +72,8 @@ TRACE_EVENT(side##_message,								\
 
 #define RPCRDMA_TRANSFER_EVENT(side)							\
 TRACE_EVENT(side##_transfer,								\
-	TP_PROTO(u64 connection, const char *peer, bool write, u32 rkey, u64 offset,	\
-		 u32 length),								\
-	TP_ARGS(connection, peer, write, rkey, offset, length),				\
+	TP_PROTO(u64 connection, const char *peer, const struct ib_send_wr *wr),	\
+	TP_ARGS(connection, peer, wr),							\
 	TP_STRUCT__entry(								\
 		__field(u64, connection)						\
 		__string(peer, peer)							\
@@ -86,10 +85,10 @@ TRACE_EVENT(side##_transfer,								\
 	TP_fast_assign(									\
 		__entry->connection = connection;					\
 		COMPAT_ASSIGN_STR(peer, peer);						\
-		__entry->write = write;							\
-		__entry->rkey = rkey;							\
-		__entry->offset = offset;						\
-		__entry->length = length;						\
+		__entry->write = wr->opcode == IB_WR_RDMA_WRITE;			\
+		__entry->rkey = rdma_wr(wr)->rkey;					\
+		__entry->offset = rdma_wr(wr)->remote_addr;				\
+		__entry->length = rpcrdma_wr_length(wr);				\
 	),										\
 	TP_printk("connection=%llu peer=%s write=%d rkey=0x%08x offset=0x%llx length=%u", \
 		  __entry->connection, __get_str(peer), __entry->write, __entry->rkey,	\

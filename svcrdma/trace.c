@@ -50,8 +50,5 @@ void svcrdma_trace_transfers(const struct svcrdma_transport *t, const struct ib_
 {
 	for (; wr != end; wr = wr->next)
 		if (rpcrdma_wr_is_transfer(wr))
-			trace_svcrdma_transfer(t->st_connection.cn_number,
-					       SVCRDMA_PEER(t),
-					       wr->opcode == IB_WR_RDMA_WRITE, rdma_wr(wr)->rkey,
-					       rdma_wr(wr)->remote_addr, rpcrdma_wr_length(wr));
+			trace_svcrdma_transfer(t->st_connection.cn_number, SVCRDMA_PEER(t), wr);
 }

@@ -40,8 +40,5 @@ void xprtrdma_trace_transfers(const struct xprtrdma_conn *conn, const struct ib_
 	for (; wr; wr = wr->next)
 		if (rpcrdma_wr_is_transfer(wr))
 			trace_xprtrdma_transfer(transport->xt_connection.cn_number,
-						XPRTRDMA_PEER(&transport->xt_xprt),
-						wr->opcode == IB_WR_RDMA_WRITE,
-						rdma_wr(wr)->rkey, rdma_wr(wr)->remote_addr,
-						rpcrdma_wr_length(wr));
+						XPRTRDMA_PEER(&transport->xt_xprt), wr);
 }
