@@ -10,7 +10,6 @@
 #include "bytes.hh"
 #include "chunk_list.hh"
 #include "header.h"
-#include "rpc_message.h"
 
 using namespace rpcrdma;
 

@@ -31,14 +31,14 @@ static rpcrdma_piece base_piece(rpcrdma_pieces &walk, u32 length)
 
 	walk.base_used += length;
 	return { walk.base ? RPCRDMA_PIECE_CHUNK : RPCRDMA_PIECE_INLINE, walk.base, from, length,
-		 0 };
+		 walk.size };
 }
 
 static rpcrdma_piece chunk_piece(rpcrdma_pieces &walk, const rpcrdma_chunk &chunk)
 {
 	walk.pad = u32(xdr_padded(chunk.length) - chunk.length);
 	walk.next++;
-	return { RPCRDMA_PIECE_CHUNK, &chunk, 0, chunk.length, 0 };
+	return { RPCRDMA_PIECE_CHUNK, &chunk, 0, chunk.length, walk.size };
 }
 
 /* Finds the next piece. Returns 1, or 0 at the end of the message, or -1 if no piece fits. */
@@ -47,7 +47,7 @@ static int choose_piece(rpcrdma_pieces &walk, rpcrdma_piece &piece)
 	u32 base_left = walk.base_size - walk.base_used;
 
 	if (walk.pad) {
-		piece = { RPCRDMA_PIECE_PAD, nullptr, 0, walk.pad, 0 };
+		piece = { RPCRDMA_PIECE_PAD, nullptr, 0, walk.pad, walk.size };
 		walk.pad = 0;
 		return 1;
 	}
@@ -75,7 +75,6 @@ int rpcrdma_pieces_next(struct rpcrdma_pieces *walk, struct rpcrdma_piece *piece
 		return found;
 	if (piece->length > walk->limit - walk->size)
 		return -1;
-	piece->to = walk->size;
 	walk->size += piece->length;
 	return 1;
 }

@@ -27,22 +27,6 @@ static constexpr bool queues_fit(const rpcrdma_device_limits &limits, u64 send, 
 	       send + recv <= limits.max_cqe;
 }
 
-/* The largest number up to @wanted that fits, or 0. Each smaller number has to fit, too. */
-template <typename Fits> constexpr u32 most_credits(u32 wanted, Fits fits)
-{
-	u32 low = 0, high = max<u32>(wanted, 1);
-
-	while (low < high) {
-		u32 middle = high - (high - low) / 2;
-
-		if (fits(middle))
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	return low;
-}
-
 /* ---- client ---- */
 
 /*
@@ -59,11 +43,6 @@ static constexpr u32 regions_per_call(u32 max_pages, u32 mr_pages)
 static constexpr u32 payload_per_chunk(u32 max_pages, u32 mr_pages)
 {
 	return u32(min<u64>(max_pages, u64(RPCRDMA_MAX_SEGMENTS_SENT - 2) * mr_pages - 1));
-}
-
-static constexpr u32 signal_interval(u32 credits)
-{
-	return clamp<u32>(credits / 8, 1, signal_every_max);
 }
 
 /*
@@ -88,57 +67,44 @@ static constexpr u32 registrations_at_most(u32 credits, u32 mrs_per_call)
 static bool try_client_credits(const rpcrdma_device_limits &limits, u32 reverse,
 			       rpcrdma_client_queues &queues)
 {
-	u32 signal_every = signal_interval(queues.credits);
-	u64 slots = u64(queues.credits) + reverse + signal_every;
-	u64 recv = u64(queues.credits) + reverse + RPCRDMA_RECEIVE_BATCH + drain_entries;
-	u32 regions = regions_at_most(queues.credits, queues.mrs_per_call);
-	u32 regs = registrations_at_most(queues.credits, queues.mrs_per_call);
-	u64 send = slots + regs + regions + drain_entries;
+	queues.signal_every = clamp<u32>(queues.credits / 8, 1, signal_every_max);
+	queues.regions = regions_at_most(queues.credits, queues.mrs_per_call);
+	queues.reg_wrs = registrations_at_most(queues.credits, queues.mrs_per_call);
 
-	if (!queues_fit(limits, send, recv))
-		return false;
-	queues.signal_every = signal_every;
+	u64 slots = u64(queues.credits) + reverse + queues.signal_every;
+	u64 send = slots + queues.reg_wrs + queues.regions + drain_entries;
+	u64 recv = u64(queues.credits) + reverse + RPCRDMA_RECEIVE_BATCH + drain_entries;
+
 	queues.send_slots = u32(slots);
-	queues.regions = regions;
-	queues.reg_wrs = regs;
 	queues.send_wrs = u32(send);
 	queues.recv_wrs = u32(recv);
-	return true;
+	return queues_fit(limits, send, recv);
 }
 
 bool rpcrdma_size_client(const struct rpcrdma_device_limits *limits, u32 slots, u32 reverse,
 			 u32 max_pages, struct rpcrdma_client_queues *queues)
 {
+	u32 low = 0, high = max<u32>(slots, 1);
+
 	*queues = {};
 	queues->mr_pages = min(limits->max_fast_reg_pages, max<u32>(max_pages, 1));
 	if (!queues->mr_pages || !limits->max_send_sge)
 		return false;
 	queues->mrs_per_call = regions_per_call(max_pages, queues->mr_pages);
 	queues->payload_pages = payload_per_chunk(max_pages, queues->mr_pages);
-	auto fits = [&](u32 credits) {
-		queues->credits = credits;
-		return try_client_credits(*limits, reverse, *queues);
-	};
-	queues->credits = most_credits(slots, fits);
-	return queues->credits && fits(queues->credits);
+	/* Finds the largest number of credits that fits. Each smaller number fits, too. */
+	while (low < high) {
+		queues->credits = high - (high - low) / 2;
+		if (try_client_credits(*limits, reverse, *queues))
+			low = queues->credits;
+		else
+			high = queues->credits - 1;
+	}
+	queues->credits = low;
+	return low && try_client_credits(*limits, reverse, *queues);
 }
 
 /* ---- server ---- */
-
-/* Number of rdma_rw contexts, at most @wanted, that fit beside @send work requests */
-static constexpr u32 affordable_contexts(const rpcrdma_device_limits &limits, u64 send, u64 recv,
-					 u64 wanted)
-{
-	u64 room = min<u64>(limits.max_qp_wr, limits.max_cqe - recv) - send;
-
-	return saturate_u32(min(wanted, room / rw_context_wrs));
-}
-
-/* Receives for @credits calls, and for the RDMA_DONEs that end exposures of their replies */
-static constexpr u64 server_exposures(u32 credits, u32 spare)
-{
-	return spare ? u64(credits) + spare : 0;
-}
 
 u32 rpcrdma_server_receives(u32 credits, u32 reverse)
 {
@@ -151,23 +117,21 @@ u32 rpcrdma_server_receives(u32 credits, u32 reverse)
 static bool try_server_credits(const rpcrdma_device_limits &limits, u32 reverse, u32 spare,
 			       u32 mr_factor, rpcrdma_server_queues &queues)
 {
-	u64 exposures = server_exposures(queues.credits, spare);
+	u64 exposures = spare ? u64(queues.credits) + spare : 0;
 	u64 recv = rpcrdma_server_receives(queues.credits, reverse) + exposures;
 	u64 send = recv + queues.credits + server_send_spare + RPCRDMA_UNSIGNALLED_SENDS;
-	u32 contexts;
+	u64 contexts = max<u64>(queues.credits, u64(payloads_at_a_time) * mr_factor);
 
 	if (!queues_fit(limits, send, recv + drain_entries))
 		return false;
-	contexts =
-		affordable_contexts(limits, send, recv + drain_entries,
-				    max<u64>(queues.credits, u64(payloads_at_a_time) * mr_factor));
-	if (contexts < mr_factor)
-		return false;
+	/* Contexts have the entries that are left. */
+	u64 room = min<u64>(limits.max_qp_wr, limits.max_cqe - recv - drain_entries) - send;
+
 	queues.recv_wrs = u32(recv);
 	queues.send_wrs = u32(send);
-	queues.rw_contexts = contexts;
+	queues.rw_contexts = saturate_u32(min(contexts, room / rw_context_wrs));
 	queues.exposures = u32(exposures);
-	return true;
+	return queues.rw_contexts >= mr_factor;
 }
 
 bool rpcrdma_size_server(const struct rpcrdma_device_limits *limits, u32 credits, u32 reverse,
