@@ -240,7 +240,7 @@ int xprtrdma_marshal_call(struct xprtrdma_send *send, struct rpc_rqst *rqst,
 	if (lists.nr_segments > conn->xc_queues.mrs_per_call)
 		return -EMSGSIZE;
 
-	header.credits = xprtrdma_window_ask(conn);
+	header.credits = READ_ONCE(conn->xc_window.requested);
 	header.proc = plan.position_zero ? RPCRDMA_NOMSG : RPCRDMA_MSG;
 	if (rpcrdma_header_encode(&header, &lists, send->sd_buffer.bf_data,
 				  conn->xc_inline.inline_send) != RPCRDMA_OK)

@@ -49,6 +49,7 @@ static void done_send(struct xprtrdma_receive *receive, bool lost)
 	struct rpcrdma_header header = {
 		.xid		= receive->rv_header.xid,
 		.vers		= RPCRDMA_VERSION,
+		.credits	= READ_ONCE(conn->xc_window.requested),
 		.proc		= RPCRDMA_DONE,
 	};
 
@@ -59,7 +60,6 @@ static void done_send(struct xprtrdma_receive *receive, bool lost)
 		xprtrdma_send_put(send);
 		return;
 	}
-	header.credits = xprtrdma_window_ask(conn);
 	/* A header without chunks always fits. */
 	rpcrdma_header_encode(&header, NULL, send->sd_buffer.bf_data, conn->xc_send_size);
 	/* This Send never invalidates an R_key: RR10 of Documentation/reliable-reply.rst. */

@@ -7,14 +7,13 @@
  * that have buffers. A Receive for each reply has to be posted before its call is sent (RFC 8166
  * section 3.3.1). A connection begins with few buffers. A work item makes more of them:
  * - buffers for twice as many calls, when a call waits for a credit, and the server has granted
- *   more. SUNRPC then keeps as many slots, too;
+ *   what it was asked for. SUNRPC then keeps as many slots, too;
  * - twice as many Send buffers, when none is left;
  * - Receives for all of the server's calls, when the first such call has come; then we grant the
  *   server more credits (RFC 8167 section 4.1).
  *
- * A call asks for as many credits as the window has. When a call had to wait because the server
- * has granted too few, the next call asks for twice as many, and so do later calls while the window
- * is full. Otherwise a server that answers each call at once would not see that calls wait.
+ * Each message asks for as many credits as there are buffers for. When the server has granted all
+ * of them and a call still has to wait, more buffers are made, and later messages ask for more.
  */
 #include "connection.h"
 #include "trace.h"
@@ -56,13 +55,6 @@ void xprtrdma_window_begin(struct xprtrdma_conn *conn)
 	xprt_write_space(&conn->xc_transport->xt_xprt);
 }
 
-/* Makes SUNRPC's window, and the credits that calls ask for, follow xc_window. Under xc_lock. */
-static void set_window(struct xprtrdma_conn *conn)
-{
-	WRITE_ONCE(conn->xc_growth.ask, rpcrdma_window_size(&conn->xc_window));
-	set_cwnd(conn);
-}
-
 /**
  * xprtrdma_window_grant - take over the grant of a message
  * @conn: connection on which the message has come
@@ -89,7 +81,7 @@ void xprtrdma_window_grant(struct xprtrdma_conn *conn, const struct rpcrdma_head
 		return;
 	spin_lock(&conn->xc_lock);
 	rpcrdma_window_grant(&conn->xc_window, header->credits);
-	set_window(conn);
+	set_cwnd(conn);
 	spin_unlock(&conn->xc_lock);
 	/* set_cwnd() may have made calls wait for this, even when the window became smaller. */
 	xprt_write_space(xprt);
@@ -134,8 +126,6 @@ int xprtrdma_window_create(struct xprtrdma_conn *conn)
 	u32 credits = min_t(u32, XPRTRDMA_FIRST_CREDITS, conn->xc_queues.credits);
 
 	rpcrdma_window_reset(&conn->xc_window, credits);
-	/* The first call asks for as many credits, too, although its window is one call. */
-	conn->xc_growth.ask = credits;
 	conn->xc_growth.reverse = XPRTRDMA_BC_FIRST_SLOTS;
 	conn->xc_growth.sends = XPRTRDMA_FIRST_SENDS;
 	return make_buffers(conn, credits, XPRTRDMA_BC_FIRST_SLOTS, XPRTRDMA_FIRST_SENDS);
@@ -173,11 +163,8 @@ int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, u
 	/* The new Receives have been posted. */
 	WRITE_ONCE(conn->xc_growth.reverse, reverse);
 	WRITE_ONCE(conn->xc_growth.sends, sends);
-	/* If @credits is what it was, ask may stay 0: calls that wait keep asking for more. */
-	if (conn->xc_window.requested != credits) {
-		WRITE_ONCE(conn->xc_window.requested, credits);
-		set_window(conn);
-	}
+	WRITE_ONCE(conn->xc_window.requested, credits);
+	set_cwnd(conn);
 	spin_unlock(&conn->xc_lock);
 	return 0;
 }
@@ -234,7 +221,8 @@ static bool can_have_more(const struct xprtrdma_conn *conn, enum xprtrdma_want w
 
 	switch (want) {
 	case XPRTRDMA_WANTS_CREDITS:
-		return credits < min(queues->credits, READ_ONCE(conn->xc_window.granted));
+		return credits < queues->credits &&
+		       credits <= READ_ONCE(conn->xc_window.granted);
 	case XPRTRDMA_WANTS_SENDS:
 		return xprtrdma_sends_count(conn) < sends_for(queues, credits);
 	default:
@@ -260,46 +248,16 @@ void xprtrdma_window_request_buffers(struct xprtrdma_conn *conn, enum xprtrdma_w
 }
 
 /**
- * xprtrdma_window_request_credits - ask for more credits, since a call waits for one
+ * xprtrdma_window_request_credits - have buffers made for more calls, since a call waits
  * @conn: the connection
  *
  * Context: process.
  */
 void xprtrdma_window_request_credits(struct xprtrdma_conn *conn)
 {
-	const struct rpcrdma_window *window = &conn->xc_window;
-
 	spin_lock(&conn->xc_lock);
 	xprtrdma_window_request_buffers(conn, XPRTRDMA_WANTS_CREDITS);
-	/* If the grant is too small, and not the number of buffers, calls ask for more. */
-	if (window->granted <= window->requested && window->granted < conn->xc_queues.credits)
-		WRITE_ONCE(conn->xc_growth.ask, 0);
 	spin_unlock(&conn->xc_lock);
-}
-
-/**
- * xprtrdma_window_ask - how many credits does a message ask for?
- * @conn: the connection
- *
- * RFC 8166 section 3.3.1. A message asks for the size of the window, or for twice that when a call
- * had to wait.
- *
- * Context: any; if the message is a call, it has not taken its credit yet.
- * Return: number of credits, at least 1
- */
-u32 xprtrdma_window_ask(struct xprtrdma_conn *conn)
-{
-	u32 size = READ_ONCE(conn->xc_growth.ask);
-
-	if (likely(size))
-		return size;
-	spin_lock(&conn->xc_lock);
-	size = rpcrdma_window_size(&conn->xc_window);
-	/* Even if many replies have come since a call waited, this message still asks. */
-	if (conn->xc_window.in_flight + 1 < size)
-		WRITE_ONCE(conn->xc_growth.ask, size);
-	spin_unlock(&conn->xc_lock);
-	return min(2 * size, conn->xc_queues.credits);
 }
 
 /**

@@ -35,15 +35,12 @@ enum xprtrdma_want {
  * @sends: number of Send buffers, unless the calls need fewer; changed by @worker
  * @wants: kinds of buffers that @worker is to make, one bit for each enum xprtrdma_want; under
  *	xc_lock
- * @ask: number of credits that each call asks for, which is the size of the window; 0: a call had
- *	to wait, and calls ask for twice that size. Changed under xc_lock, and read without it
  * @worker: work item that makes more buffers
  */
 struct xprtrdma_growth {
 	u32			reverse;
 	unsigned int		sends;
 	unsigned long		wants;
-	u32			ask;
 	struct work_struct	worker;
 };
 
@@ -54,7 +51,6 @@ void xprtrdma_window_grant(struct xprtrdma_conn *conn, const struct rpcrdma_head
 int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, unsigned int sends);
 void xprtrdma_window_request_buffers(struct xprtrdma_conn *conn, enum xprtrdma_want want);
 void xprtrdma_window_request_credits(struct xprtrdma_conn *conn);
-u32 xprtrdma_window_ask(struct xprtrdma_conn *conn);
 bool xprtrdma_window_is_open(const struct xprtrdma_conn *conn);
 void xprtrdma_window_stop(struct xprtrdma_conn *conn);
 

@@ -225,7 +225,7 @@ inline set_cwnd()
 
 inline window_more()
 {
-	more = more || requested < MOST && requested < granted
+	more = more || requested < MOST && requested <= granted
 }
 
 #ifndef NO_WINDOW

@@ -85,7 +85,6 @@ void client_connect(struct client *client)
 void client_open_window(struct client *client, u32 credits)
 {
 	client->conn->xc_window.granted = credits;
-	client->conn->xc_growth.ask = credits;
 	client->xprt->cwnd = (unsigned long)credits << RPC_CWNDSHIFT;
 }
 
