@@ -12,8 +12,8 @@
  * Write chunks, since no result of a callback is DDP-eligible, and one with chunks beyond the
  * bounds in rpcrdma_plan_reverse_call(). A Reply chunk is kept for the reply.
  *
- * A call that is being read belongs to its Receive. If the reading is broken off, the call is put
- * on the list of orphaned calls, with its pages, until its regions are taken back.
+ * A call that is being read belongs to its Receive, until it has been read, or until the regions of a
+ * lost connection have been taken back.
  *
  * Credits are counted apart from those of the forward direction: we grant at most
  * XPRTRDMA_BC_SLOTS, and the queues have room for a Receive and a Send of each such call. The first
@@ -477,21 +477,10 @@ static bool bc_request_is_call(const struct xprtrdma_bc_request *request)
 }
 
 /**
- * xprtrdma_bc_init - set the reverse direction of a connection up, without calls
- * @conn: all zeros
- *
- * Context: any.
- */
-void xprtrdma_bc_init(struct xprtrdma_conn *conn)
-{
-	INIT_LIST_HEAD(&conn->xc_bc.orphaned);
-}
-
-/**
  * xprtrdma_bc_pulled - the Read chunks of a call have been read
  * @receive: the message; consumed
- * @status: -ENOTCONN when the connection was lost; another errno when the Read chunks are beyond
- *	our bounds
+ * @status: -ENOTCONN when the connection was lost, and its regions were taken back; another errno
+ *	when the Read chunks are beyond our bounds
  *
  * Context: the Send CQ handler, or process.
  */
@@ -501,10 +490,8 @@ void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status)
 	struct xprtrdma_conn *conn = receive->rv_conn;
 
 	if (status == -ENOTCONN) {
-		/* If the call has regions, the HCA may use its pages until the teardown. */
-		spin_lock(&conn->xc_lock);
-		list_add(&request->rqst.rq_bc_pa_list, &conn->xc_bc.orphaned);
-		spin_unlock(&conn->xc_lock);
+		xprtrdma_frwr_recycle(&request->registered);
+		bc_request_put(request);
 	} else if (status >= 0 && bc_request_fill(request, receive) &&
 		   bc_request_is_call(request)) {
 		/* The inline part was filled in after the Reads, as the pages were mapped. */
@@ -514,21 +501,4 @@ void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status)
 		refuse_chunks(receive);
 	}
 	xprtrdma_receive_put(receive);
-}
-
-/**
- * xprtrdma_bc_released - give back the orphaned calls
- * @conn: a connection that is being taken down, and whose regions have been taken back
- *
- * Context: process, the transport's write lock is held.
- */
-void xprtrdma_bc_released(struct xprtrdma_conn *conn)
-{
-	struct rpc_rqst *rqst, *next;
-
-	list_for_each_entry_safe(rqst, next, &conn->xc_bc.orphaned, rq_bc_pa_list) {
-		list_del_init(&rqst->rq_bc_pa_list);
-		xprtrdma_frwr_recycle(&xprtrdma_bc_request_of(rqst)->registered);
-		bc_request_put(xprtrdma_bc_request_of(rqst));
-	}
 }

@@ -27,15 +27,6 @@ enum {
 };
 
 /**
- * struct xprtrdma_bc_conn - calls of the server's on a connection
- * @orphaned: calls whose RDMA Reads were broken off, and whose regions may still be valid; under
- *	xc_lock
- */
-struct xprtrdma_bc_conn {
-	struct list_head	orphaned;
-};
-
-/**
  * struct xprtrdma_bc_writer - replies that go into Reply chunks; under xc_lock
  * @posted: replies whose RDMA Writes have been posted and are not complete
  * @wrs: number of work requests that such Writes may still take
@@ -87,10 +78,8 @@ unsigned int xprtrdma_bc_num_slots(struct rpc_xprt *xprt);
 void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst);
 void xprtrdma_bc_stop(struct xprtrdma_transport *transport);
 void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs);
-void xprtrdma_bc_init(struct xprtrdma_conn *conn);
 void xprtrdma_bc_receive(struct xprtrdma_receive *receive);
 void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status);
-void xprtrdma_bc_released(struct xprtrdma_conn *conn);
 
 /* bc_reply.c */
 int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst);

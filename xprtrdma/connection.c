@@ -394,7 +394,6 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	xprtrdma_receives_init(conn);
 	xprtrdma_mrs_init(conn);
 	xprtrdma_pulls_init(conn);
-	xprtrdma_bc_init(conn);
 	xprtrdma_bc_writes_init(conn);
 	xprtrdma_watch_init(conn);
 	xprtrdma_ccp_init(conn);
@@ -491,16 +490,16 @@ void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
 	xprtrdma_conn_event(conn, RPCRDMA_EVENT_DRAINED);
 
 	xprtrdma_window_stop(conn);
-	/* Messages that wait to be read are given up; their calls are sent again. */
-	xprtrdma_pulls_abort(conn);
+	xprtrdma_pulls_stop(conn);
+	xprtrdma_watch_stop(conn);
 	xprtrdma_bc_writes_abort(conn);
 	/*
-	 * 5. The device uses no memory region any more. Take back the regions that RPCs hold,
-	 *    unmap them, and wake the tasks that wait for that in xprtrdma_frwr_unmap_sync().
+	 * 5. The device uses no memory region any more. Take back the regions that RPCs hold, and
+	 *    unmap them. Give up the messages that were to be read; their calls are sent again.
+	 *    Wake the tasks that wait in xprtrdma_frwr_unmap_sync().
 	 */
-	xprtrdma_watch_stop(conn);
 	xprtrdma_mrs_release(conn);
-	xprtrdma_bc_released(conn);
+	xprtrdma_pulls_abort(conn);
 	complete_all(&conn->xc_released);
 
 	/* 6. Destroy the verbs objects, each one before those that it uses, and the cm_id last. */

@@ -18,20 +18,18 @@
 #include "xprtrdma.h"
 
 /**
- * enum xprtrdma_wait - the resource that a message waits for
+ * enum xprtrdma_wait - the resource that a sender waits for
  * @XPRTRDMA_WAIT_NONE: none
  * @XPRTRDMA_WAIT_CREDIT: a credit
  * @XPRTRDMA_WAIT_SEND_QUEUE: a Send buffer, entries of the Send Queue for registrations, or for
  *	the RDMA Writes of a callback's reply
  * @XPRTRDMA_WAIT_REGIONS: memory regions
- * @XPRTRDMA_WAIT_READS: work requests of XPRTRDMA_PULL_WRS; only in pull.c
  */
 enum xprtrdma_wait {
 	XPRTRDMA_WAIT_NONE,
 	XPRTRDMA_WAIT_CREDIT,
 	XPRTRDMA_WAIT_SEND_QUEUE,
 	XPRTRDMA_WAIT_REGIONS,
-	XPRTRDMA_WAIT_READS,
 };
 
 /**
@@ -109,7 +107,6 @@ struct xprtrdma_conn {
 	struct xprtrdma_recv_pool	xc_recv;
 	struct xprtrdma_mr_pool		xc_mr;
 	struct xprtrdma_puller		xc_pull;
-	struct xprtrdma_bc_conn		xc_bc;
 	struct xprtrdma_bc_writer	xc_bc_write;
 	struct xprtrdma_watch		xc_watch;
 	struct xprtrdma_ccp		xc_ccp;

@@ -247,7 +247,7 @@ int xprtrdma_mrs_create(struct xprtrdma_conn *conn, unsigned int count)
 
 /*
  * Makes a pool that has run dry twice as large, up to the number of regions that the Send Queue has
- * entries for, and wakes the senders and the pull worker.
+ * entries for, and wakes the senders.
  */
 static void mr_worker(struct work_struct *work)
 {
@@ -263,18 +263,13 @@ static void mr_worker(struct work_struct *work)
 	if (conn->xc_mr.count == before)
 		msleep(100);
 	xprt_write_space(&conn->xc_transport->xt_xprt);
-	spin_lock(&conn->xc_lock);
-	if (!list_empty(&conn->xc_pull.waiting))
-		xprtrdma_pulls_continue(conn);
-	spin_unlock(&conn->xc_lock);
 }
 
 /**
  * xprtrdma_mrs_grow - make more regions for a pool that has too few
  * @conn: the connection
  *
- * A work item makes the regions, and then wakes the senders and the pull worker. If it has made
- * none, it pauses before.
+ * A work item makes the regions, and then wakes the senders. If it has made none, it pauses before.
  *
  * Context: any.
  */

@@ -15,10 +15,12 @@
  * A reply for which no RPC waits is not read; an RDMA_DONE tells the server so.
  *
  * Bounds: XPRTRDMA_PULLS messages are read at a time, by XPRTRDMA_PULL_WRS Reads; further messages
- * wait, in order. A call keeps its credit until its reply has been read.
+ * wait, in order. A message that lacks a Send buffer, regions, memory or some of these Reads waits,
+ * too; the worker tries again after PULL_RETRY. A call keeps its credit until its reply is read.
  *
- * Errors: if a Read fails, or takes too long, the connection is failed, and the RPC is sent again
- * on the next one. A message that cannot be the reply to the RPC ends the RPC with EIO; RDMA_DONE
+ * Errors: if a Read fails, or takes too long, the connection is failed, and the message waits for the
+ * teardown, which ends it when it has taken the regions back: its pages may be the HCA's until then.
+ * The RPC of a reply is sent again on the next connection. A message that cannot be the reply to the RPC ends the RPC with EIO; RDMA_DONE
  * tells the server that it may free that reply, too (reliable-reply draft, section 4.1.2).
  */
 #include <linux/sched/mm.h>
@@ -28,6 +30,9 @@
 
 /* RFC 5531 section 9: XID, direction, status, verifier without a body, accept status. */
 enum { RPC_REPLY_MIN = 6 * RPCRDMA_XDR_UNIT };
+
+/* Pause after which a message that lacked a resource is tried again, jiffies */
+#define PULL_RETRY	msecs_to_jiffies(10)
 
 static struct xprtrdma_receive *receive_of(struct xprtrdma_pull *pull)
 {
@@ -41,8 +46,8 @@ static const struct rpcrdma_chunk *pull_chunk(const struct xprtrdma_receive *rec
 
 /* ---- RDMA_DONE ---- */
 
-/* Sends RDMA_DONE for a reply, if it is still to be sent and the connection is not @lost. */
-static void done_send(struct xprtrdma_receive *receive, bool lost)
+/* Sends RDMA_DONE for a reply, if it is still to be sent. */
+static void done_send(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	struct xprtrdma_send *send = receive->rv_pull.pl_done;
@@ -56,10 +61,6 @@ static void done_send(struct xprtrdma_receive *receive, bool lost)
 	if (!send)
 		return;
 	receive->rv_pull.pl_done = NULL;
-	if (lost) {
-		xprtrdma_send_put(send);
-		return;
-	}
 	/* A header without chunks always fits. */
 	rpcrdma_header_encode(&header, NULL, send->sd_buffer.bf_data, conn->xc_send_size);
 	/* This Send never invalidates an R_key: RR10 of Documentation/reliable-reply.rst. */
@@ -240,22 +241,34 @@ static void pull_deliver(struct xprtrdma_receive *receive, int status)
 		xprtrdma_bc_pulled(receive, status);
 }
 
-/* Ends the reading of a message: the message goes on, and the next one can be read. */
+/*
+ * Ends the reading of a message: the message goes on, and the next one can be read. @status: bytes
+ * that were read, or -EMSGSIZE.
+ */
 static void pull_finish(struct xprtrdma_receive *receive, int status)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
-	bool waiting;
 
-	done_send(receive, status == -ENOTCONN);
+	done_send(receive);
 	pull_deliver(receive, status);
 
 	spin_lock(&conn->xc_lock);
 	conn->xc_pull.active--;
 	xprtrdma_watch_hca_end(conn, true);
-	waiting = !list_empty(&conn->xc_pull.waiting);
+	if (!list_empty(&conn->xc_pull.waiting))
+		mod_delayed_work(xprtrdma_wq, &conn->xc_pull.worker, 0);
 	spin_unlock(&conn->xc_lock);
-	if (waiting)
-		queue_work(xprtrdma_wq, &conn->xc_pull.worker);
+}
+
+/* Puts a message back, either until it is tried again, or until the teardown ends it. */
+static void pull_put_back(struct xprtrdma_receive *receive)
+{
+	struct xprtrdma_conn *conn = receive->rv_conn;
+
+	spin_lock(&conn->xc_lock);
+	conn->xc_pull.active--;
+	list_add(&receive->rv_pull.pl_list, &conn->xc_pull.waiting);
+	spin_unlock(&conn->xc_lock);
 }
 
 static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
@@ -274,11 +287,11 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 	reads_free(receive);
 	if (!ok) {
 		xprtrdma_conn_fail_wc(conn, "pull", wc, RPCRDMA_END_SEND_FAILED);
-		pull_finish(receive, -ENOTCONN);
+		pull_put_back(receive);
 		return;
 	}
 	/* The server can free the reply now, before the regions are invalidated. */
-	done_send(receive, false);
+	done_send(receive);
 	xprtrdma_receive_advance(receive, XPRTRDMA_MESSAGE_READ_INVALIDATING);
 	xprtrdma_frwr_unmap_async(receive->rv_registered);
 }
@@ -292,9 +305,12 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
  */
 void xprtrdma_pull_invalidated(struct xprtrdma_receive *receive, bool ok)
 {
-	if (ok)
-		xprtrdma_frwr_recycle(receive->rv_registered);
-	pull_finish(receive, ok ? receive->rv_pull.pl_length : -ENOTCONN);
+	if (!ok) {
+		pull_put_back(receive);
+		return;
+	}
+	xprtrdma_frwr_recycle(receive->rv_registered);
+	pull_finish(receive, receive->rv_pull.pl_length);
 }
 
 /*
@@ -331,10 +347,10 @@ static int reads_post(struct xprtrdma_receive *receive)
 }
 
 /*
- * Starts to read a message, or ends it if it cannot be read. Returns the resource for which the
- * message has to wait first, or XPRTRDMA_WAIT_NONE.
+ * Starts to read a message, or ends it if it cannot be read. Returns false when the message has to
+ * wait first.
  */
-static enum xprtrdma_wait pull_start(struct xprtrdma_receive *receive)
+static bool pull_start(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
 	struct xprtrdma_conn *conn = receive->rv_conn;
@@ -343,33 +359,28 @@ static enum xprtrdma_wait pull_start(struct xprtrdma_receive *receive)
 	if (receive->rv_exposed && !pull->pl_done)
 		pull->pl_done = xprtrdma_send_get(conn);
 	if (receive->rv_exposed && !pull->pl_done)
-		return XPRTRDMA_WAIT_SEND_QUEUE;
+		return false;
 	if (!receive->rv_rqst || !conn->xc_read_depth) {
 		pull_finish(receive, -EMSGSIZE);
-		return XPRTRDMA_WAIT_NONE;
+		return true;
 	}
 	ret = reads_build(receive);
 	if (!ret) {
 		ret = reads_post(receive);
 		if (!ret)
-			return XPRTRDMA_WAIT_NONE;
+			return true;
 		reads_free(receive);
 		xprtrdma_frwr_recycle(receive->rv_registered);
 	}
-	switch (ret) {
-	case -EAGAIN:
-	case -ENOBUFS:
-		return XPRTRDMA_WAIT_REGIONS;
-	case -EBUSY:
-		/* A message that is read alone never waits: it has all of XPRTRDMA_PULL_WRS. */
-		return XPRTRDMA_WAIT_READS;
-	case -ENOMEM:
-	case -EIO:
-		xprtrdma_conn_fail(conn, RPCRDMA_END_OTHER);
-		break;
+	if (ret == -EMSGSIZE) {
+		pull_finish(receive, ret);
+		return true;
 	}
-	pull_finish(receive, ret == -EMSGSIZE ? ret : -ENOTCONN);
-	return XPRTRDMA_WAIT_NONE;
+	if (ret == -EIO)
+		xprtrdma_conn_fail(conn, RPCRDMA_END_OTHER);
+	else if (ret == -EAGAIN)
+		xprtrdma_mrs_grow(conn);
+	return false;
 }
 
 static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn)
@@ -388,43 +399,18 @@ static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn)
 	return pull ? receive_of(pull) : NULL;
 }
 
-/*
- * Puts a message back on the list until it gets the resource that it lacks. The resource wakes the
- * worker when it is given back. If that has happened while the message was not on the list, this
- * function wakes the worker.
- */
-static void pull_wait_again(struct xprtrdma_receive *receive, enum xprtrdma_wait reason)
-{
-	struct xprtrdma_conn *conn = receive->rv_conn;
-	bool again = false;
-
-	spin_lock(&conn->xc_lock);
-	conn->xc_pull.active--;
-	list_add(&receive->rv_pull.pl_list, &conn->xc_pull.waiting);
-	if (reason == XPRTRDMA_WAIT_SEND_QUEUE)
-		again = xprtrdma_sends_left(conn);
-	else if (reason == XPRTRDMA_WAIT_READS)
-		again = !conn->xc_pull.active;
-	spin_unlock(&conn->xc_lock);
-	if (again)
-		queue_work(xprtrdma_wq, &conn->xc_pull.worker);
-	/* The worker that makes regions wakes the pull worker. */
-	if (reason == XPRTRDMA_WAIT_REGIONS)
-		xprtrdma_mrs_grow(conn);
-}
-
 /* Starts to read the messages that wait, up to the first one that lacks a resource. */
 static void pull_worker(struct work_struct *work)
 {
-	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn, xc_pull.worker);
+	struct xprtrdma_conn *conn = container_of(work, struct xprtrdma_conn, xc_pull.worker.work);
 	unsigned int flags = xprtrdma_memalloc_save(&conn->xc_transport->xt_xprt);
-	enum xprtrdma_wait reason = XPRTRDMA_WAIT_NONE;
-	struct xprtrdma_receive *receive;
+	struct xprtrdma_receive *receive = pull_next(conn);
 
-	while (!reason && (receive = pull_next(conn))) {
-		reason = pull_start(receive);
-		if (reason)
-			pull_wait_again(receive, reason);
+	while (receive && pull_start(receive))
+		receive = pull_next(conn);
+	if (receive) {
+		pull_put_back(receive);
+		queue_delayed_work(xprtrdma_wq, &conn->xc_pull.worker, PULL_RETRY);
 	}
 	xprtrdma_memalloc_restore(flags);
 }
@@ -438,7 +424,7 @@ static void pull_worker(struct work_struct *work)
 void xprtrdma_pulls_init(struct xprtrdma_conn *conn)
 {
 	INIT_LIST_HEAD(&conn->xc_pull.waiting);
-	INIT_WORK(&conn->xc_pull.worker, pull_worker);
+	INIT_DELAYED_WORK(&conn->xc_pull.worker, pull_worker);
 	conn->xc_pull.wrs = XPRTRDMA_PULL_WRS;
 }
 
@@ -459,19 +445,6 @@ void xprtrdma_pulls_show(struct seq_file *seq, struct xprtrdma_conn *conn)
 		waiting++;
 	spin_unlock(&conn->xc_lock);
 	rpcrdma_show_number(seq, "waiting_for_read", waiting);
-}
-
-/**
- * xprtrdma_pulls_continue - wake the worker, since a Send buffer or regions may be free again
- * @conn: the connection, with messages that wait to be read
- *
- * Context: any; the caller holds xc_lock.
- */
-void xprtrdma_pulls_continue(struct xprtrdma_conn *conn)
-{
-	lockdep_assert_held(&conn->xc_lock);
-	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
-		queue_work(xprtrdma_wq, &conn->xc_pull.worker);
 }
 
 /**
@@ -501,28 +474,36 @@ void xprtrdma_pull(struct xprtrdma_receive *receive)
 	list_add_tail(&pull->pl_list, &conn->xc_pull.waiting);
 	xprtrdma_watch_hca_begin(conn);
 	spin_unlock(&conn->xc_lock);
-	queue_work(xprtrdma_wq, &conn->xc_pull.worker);
+	queue_delayed_work(xprtrdma_wq, &conn->xc_pull.worker, 0);
 }
 
 /**
- * xprtrdma_pulls_abort - give up the messages that wait to be read, or whose post has failed
- * @conn: a connection whose queue pair is drained
+ * xprtrdma_pulls_stop - stop the worker, so that no more messages are mapped
+ * @conn: a connection that is not established any more
+ *
+ * Context: process.
+ */
+void xprtrdma_pulls_stop(struct xprtrdma_conn *conn)
+{
+	cancel_delayed_work_sync(&conn->xc_pull.worker);
+}
+
+/**
+ * xprtrdma_pulls_abort - give up the messages that wait to be read, or whose reading has failed
+ * @conn: a connection whose queue pair is drained, and whose regions were taken back
  *
  * Context: process, the transport's write lock is held.
  */
 void xprtrdma_pulls_abort(struct xprtrdma_conn *conn)
 {
 	struct xprtrdma_pull *pull, *next;
-	LIST_HEAD(pulls);
 
-	cancel_work_sync(&conn->xc_pull.worker);
-	spin_lock(&conn->xc_lock);
-	list_splice_init(&conn->xc_pull.waiting, &pulls);
-	spin_unlock(&conn->xc_lock);
-	list_for_each_entry_safe(pull, next, &pulls, pl_list) {
+	/* Without the lock: no handler and no worker is left that changes the list. */
+	list_for_each_entry_safe(pull, next, &conn->xc_pull.waiting, pl_list) {
 		list_del(&pull->pl_list);
 		reads_free(receive_of(pull));
-		done_send(receive_of(pull), true);
+		if (pull->pl_done)
+			xprtrdma_send_put(pull->pl_done);
 		pull_deliver(receive_of(pull), -ENOTCONN);
 	}
 }

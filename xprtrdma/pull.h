@@ -47,14 +47,14 @@ struct xprtrdma_puller {
 	struct list_head	waiting;
 	unsigned int		active;
 	unsigned int		wrs;
-	struct work_struct	worker;
+	struct delayed_work	worker;
 };
 
 void xprtrdma_pulls_init(struct xprtrdma_conn *conn);
 void xprtrdma_pulls_show(struct seq_file *seq, struct xprtrdma_conn *conn);
-void xprtrdma_pulls_continue(struct xprtrdma_conn *conn);
 void xprtrdma_pull(struct xprtrdma_receive *receive);
 void xprtrdma_pull_invalidated(struct xprtrdma_receive *receive, bool ok);
+void xprtrdma_pulls_stop(struct xprtrdma_conn *conn);
 void xprtrdma_pulls_abort(struct xprtrdma_conn *conn);
 
 #endif /* XPRTRDMA_PULL_H */

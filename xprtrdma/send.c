@@ -62,8 +62,6 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 		pool->probe = NULL;
 	WRITE_ONCE(pool->reg_wrs, pool->reg_wrs + send->sd_regs - pool->regs_done);
 	pool->regs_done = send->sd_regs;
-	if (unlikely(!list_empty(&conn->xc_pull.waiting)))
-		xprtrdma_pulls_continue(conn);
 	spin_unlock(&conn->xc_lock);
 	xprt_write_space(&conn->xc_transport->xt_xprt);
 }
@@ -157,18 +155,6 @@ void xprtrdma_sends_destroy(struct xprtrdma_conn *conn)
 unsigned int xprtrdma_sends_count(const struct xprtrdma_conn *conn)
 {
 	return READ_ONCE(conn->xc_send.count);
-}
-
-/**
- * xprtrdma_sends_left - is there a Send buffer to be taken?
- * @conn: the connection
- *
- * Context: any; the caller holds xc_lock.
- */
-bool xprtrdma_sends_left(const struct xprtrdma_conn *conn)
-{
-	lockdep_assert_held(&conn->xc_lock);
-	return conn->xc_send.free;
 }
 
 /**

@@ -62,7 +62,6 @@ void xprtrdma_sends_init(struct xprtrdma_conn *conn);
 int xprtrdma_sends_create(struct xprtrdma_conn *conn, unsigned int count);
 void xprtrdma_sends_destroy(struct xprtrdma_conn *conn);
 unsigned int xprtrdma_sends_count(const struct xprtrdma_conn *conn);
-bool xprtrdma_sends_left(const struct xprtrdma_conn *conn);
 struct xprtrdma_send *xprtrdma_send_get(struct xprtrdma_conn *conn);
 void xprtrdma_send_put(struct xprtrdma_send *send);
 int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length);

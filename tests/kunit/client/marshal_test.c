@@ -342,7 +342,7 @@ static void marshal_nothing_is_read_at_depth_0(struct kunit *test)
 			rpcrdma_header_encode(&header, &lists, message, sizeof(message)));
 	fake_mark(client->qp);
 	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, header.size));
-	flush_work(&client->conn->xc_pull.worker);
+	flush_delayed_work(&client->conn->xc_pull.worker);
 	client_call_expect_error(call, -EIO);
 	KUNIT_ASSERT_EQ(test, 1, fake_posted(client->qp));
 	client_call_decode(call);

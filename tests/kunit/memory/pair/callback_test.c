@@ -189,7 +189,7 @@ static void call_is_gone_when_it_is_read(struct kunit *test)
 	rpc_killall_tasks(reverse->clnt);
 	KUNIT_ASSERT_TRUE(test, reverse_ended(reverse, cb));
 	pair->client.conn->xc_pull.active = 0;
-	queue_work(xprtrdma_wq, &pair->client.conn->xc_pull.worker);
+	mod_delayed_work(xprtrdma_wq, &pair->client.conn->xc_pull.worker, 0);
 	KUNIT_EXPECT_NULL(test, reverse_called(reverse));
 	KUNIT_EXPECT_TRUE(test, pair_client_failed(pair));
 	pair_disconnect(pair);

@@ -23,7 +23,7 @@ static struct client_call *expose_one(struct pair *pair)
 static void read_after_all(struct pair *pair)
 {
 	pair->client.conn->xc_pull.active = 0;
-	queue_work(xprtrdma_wq, &pair->client.conn->xc_pull.worker);
+	mod_delayed_work(xprtrdma_wq, &pair->client.conn->xc_pull.worker, 0);
 	pair_pump(pair);
 }
 
@@ -74,7 +74,7 @@ static void read_while_nfsd_is_busy(struct kunit *test)
 	struct client_call *call = expose_one(pair);
 
 	pair->client.conn->xc_pull.active = 0;
-	queue_work(xprtrdma_wq, &pair->client.conn->xc_pull.worker);
+	mod_delayed_work(xprtrdma_wq, &pair->client.conn->xc_pull.worker, 0);
 	pair_settle(pair);
 	client_call_expect_reply(call, 128, 61440, 4);
 	KUNIT_EXPECT_EQ(test, 0, pair->server->st_expose.table.used);
@@ -126,7 +126,7 @@ static void many_that_nobody_waits_for(struct kunit *test)
 		taken = send->sd_next;
 		xprtrdma_send_put(send);
 	}
-	queue_work(xprtrdma_wq, &conn->xc_pull.worker);
+	mod_delayed_work(xprtrdma_wq, &conn->xc_pull.worker, 0);
 	pair_pump(pair);
 	pull_expect_nothing_exposed(pair);
 	KUNIT_EXPECT_EQ(test, 0, conn->xc_window.in_flight);

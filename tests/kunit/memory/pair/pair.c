@@ -282,6 +282,8 @@ static void flush_all(struct pair *pair)
 	}
 	if (pair->server)
 		flush_work(&pair->server->st_send.release_work);
+	if (pair->client.conn)
+		flush_delayed_work(&pair->client.conn->xc_pull.worker);
 	flush_workqueue(xprtrdma_wq);
 	fake_cm_flush();
 }
@@ -291,7 +293,7 @@ static bool work_goes_on(const struct pair *pair)
 {
 	struct xprtrdma_conn *conn = pair->client.conn;
 
-	return conn && (work_busy(&conn->xc_mr.worker) || work_busy(&conn->xc_pull.worker));
+	return conn && (work_busy(&conn->xc_mr.worker) || work_busy(&conn->xc_pull.worker.work));
 }
 
 /*
