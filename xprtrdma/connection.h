@@ -70,9 +70,8 @@ enum xprtrdma_wait {
  * @xc_recv: Receive buffers
  * @xc_mr: memory regions
  * @xc_pull: replies and calls that are read from the server
- * @xc_bc: calls from the server
- * @xc_bc_write: replies to these calls that do not fit inline
- * @xc_watch: timers that find out whether the server is alive
+ * @xc_bc_write: replies to the server's calls that do not fit inline
+ * @xc_watch: a timer that finds out whether the server is alive
  * @xc_ccp: the server's configuration, as it has announced it
  */
 struct xprtrdma_conn {

@@ -123,14 +123,17 @@ struct rpcrdma_connections xprtrdma_connections = {
  * @transport: the transport
  * @conn: an established connection, or NULL
  *
- * When this returns no reader of statistics uses the previous connection.
+ * When this returns no reader of statistics uses the previous connection, and no task that has ended
+ * without a reply does: see note_lost().
  *
  * Context: process, the transport's write lock is held.
  */
 void xprtrdma_connection_set(struct xprtrdma_transport *transport, struct xprtrdma_conn *conn)
 {
 	mutex_lock(&xprtrdma_connections.cs_lock);
+	spin_lock(&transport->xt_xprt.transport_lock);
 	transport->xt_conn = conn;
+	spin_unlock(&transport->xt_xprt.transport_lock);
 	transport->xt_connection.cn_since = get_jiffies_64();
 	mutex_unlock(&xprtrdma_connections.cs_lock);
 }

@@ -464,23 +464,6 @@ static bool handle_ccp(struct xprtrdma_receive *receive, const struct ib_wc *wc)
 	return true;
 }
 
-/* Is there a call that has ended without a reply? Then this message counts as its reply. */
-static bool forget_lost_call(const struct xprtrdma_receive *receive)
-{
-	struct xprtrdma_transport *transport = receive->rv_conn->xc_transport;
-	struct rpc_xprt *xprt = &transport->xt_xprt;
-	bool lost;
-
-	spin_lock(&xprt->transport_lock);
-	lost = transport->xt_lost_on == receive->rv_conn->xc_serial && transport->xt_lost;
-	if (lost) {
-		transport->xt_lost--;
-		transport->xt_lost_since = jiffies;
-	}
-	spin_unlock(&xprt->transport_lock);
-	return lost;
-}
-
 /*
  * No RPC waits for this message: the task of its call has ended, or it is not a reply to a call of
  * ours. RFC 8167 section 4.1: only an RDMA_MSG, or a reply that the server exposes, is certain to
@@ -490,7 +473,7 @@ static bool forget_lost_call(const struct xprtrdma_receive *receive)
 static void handle_unknown(struct xprtrdma_receive *receive)
 {
 	bool certain = receive->rv_exposed || receive->rv_header.proc == RPCRDMA_MSG;
-	bool lost = forget_lost_call(receive);
+	bool lost = xprtrdma_watch_found(receive->rv_conn);
 
 	trace_xprtrdma_unknown_xid(receive_xprt(receive), receive->rv_header.xid,
 				   receive->rv_length);

@@ -132,21 +132,13 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 static void note_lost(const struct rpc_rqst *rqst, unsigned long serial)
 {
 	struct rpc_xprt *xprt = rqst->rq_xprt;
-	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
-	unsigned long stall_timeout = rqst->rq_timeout ?: XPRTRDMA_STALL_TIMEOUT;
+	struct xprtrdma_conn *conn;
 
+	/* The lock keeps the connection: xprtrdma_connection_set(). */
 	spin_lock(&xprt->transport_lock);
-	if (transport->xt_lost_on < serial) {
-		transport->xt_lost_on = serial;
-		transport->xt_lost = 0;
-	}
-	if (transport->xt_lost_on == serial) {
-		if (!transport->xt_lost++) {
-			transport->xt_lost_since = jiffies;
-			transport->xt_lost_timeout = 0;
-		}
-		transport->xt_lost_timeout = max(transport->xt_lost_timeout, stall_timeout);
-	}
+	conn = xprtrdma_transport_of(xprt)->xt_conn;
+	if (conn && conn->xc_serial == serial)
+		xprtrdma_watch_lost(conn, rqst);
 	spin_unlock(&xprt->transport_lock);
 }
 

@@ -358,7 +358,7 @@ int xprtrdma_send_call(struct xprtrdma_send *send, unsigned int length,
 	/* Pairs with reply_pin(). */
 	smp_store_release(&request->rq_sent_on, conn->xc_serial);
 	if (likely(!ret))
-		xprtrdma_watch_call(conn);
+		xprtrdma_watch_start(conn);
 	spin_unlock(&conn->xc_lock);
 	if (registrations)
 		rpcrdma_count_shared(&conn->xc_transport->xt_counters.regions_registered,

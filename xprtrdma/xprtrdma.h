@@ -74,7 +74,8 @@ struct xprtrdma_stats {
  * struct xprtrdma_transport - one rpc_xprt
  * @xt_xprt: SUNRPC's part of the transport
  * @xt_conn: the current connection or NULL; changed only by the holder of the
- *	rpc_xprt's write lock, through xprtrdma_connection_set()
+ *	rpc_xprt's write lock, through xprtrdma_connection_set(), which also takes
+ *	transport_lock and cs_lock
  * @xt_connect_worker: establishes a connection
  * @xt_free_worker: frees the transport, and lets go of the module
  * @xt_was_connected: there has been a connection, and its largest payload binds later ones
@@ -83,13 +84,6 @@ struct xprtrdma_stats {
  * @xt_ccp_timeout: longest wait for the answer to the question of ccp.c, jiffies
  * @xt_ccp_silent: the server has not answered that question; only for the connect worker
  * @xt_overdue: a reply has been overdue since the last connection was established; a hint
- * @xt_lost_on: xc_serial of the connection that @xt_lost counts for; under transport_lock, as
- *	are the next three members
- * @xt_lost: number of calls on that connection that ended without a reply, by a signal or a
- *	timeout, and have not been answered since
- * @xt_lost_since: time at which the first of these calls ended, or the last reply to such a
- *	call came, jiffies
- * @xt_lost_timeout: longest time that the task of such a call would have waited, jiffies
  * @xt_fenced: tasks that may not encode their calls again yet; see request.c
  * @xt_reserve: memory for the requests of asynchronous tasks when kmalloc() fails
  * @xt_srcaddr: local address to bind to; ss_family is 0 for any
@@ -114,10 +108,6 @@ struct xprtrdma_transport {
 	unsigned long		xt_ccp_timeout;
 	bool			xt_ccp_silent;
 	bool			xt_overdue;
-	unsigned long		xt_lost_on;
-	unsigned int		xt_lost;
-	unsigned long		xt_lost_since;
-	unsigned long		xt_lost_timeout;
 	struct rpc_wait_queue	xt_fenced;
 	mempool_t		xt_reserve;
 	struct sockaddr_storage	xt_srcaddr;

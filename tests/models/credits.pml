@@ -42,7 +42,7 @@
  *	xprtrdma/receive.c: xprtrdma_receive_return() post_idle()
  *	include/rpcrdma/credits.h: rpcrdma_window_release()
  * @part forget_lost_call  is it that of a call that has ended?
- *	xprtrdma/reply.c: forget_lost_call()
+ *	xprtrdma/watch.c: xprtrdma_watch_found()
  * @part handle_unknown  nobody waits for the message
  *	xprtrdma/reply.c: handle_unknown()
  *	xprtrdma/receive.c: xprtrdma_receive_put()
@@ -59,7 +59,7 @@
  *	xprtrdma/window.c: xprtrdma_window_stop() xprtrdma_window_create() xprtrdma_window_begin()
  *	include/rpcrdma/credits.cc: rpcrdma_window_reset()
  * @part watch  no reply comes, and calls wait for a credit
- *	xprtrdma/watch.c: stall_worker() xprtrdma_watch_stalled()
+ *	xprtrdma/watch.c: watch_second() xprtrdma_watch_stalled()
  * @part write_space  environment: SUNRPC's xprt_write_space()
  * @part misfortune  environment: the connection is lost, a task is killed
  *

@@ -494,11 +494,11 @@ void client_call_expect_error(struct client_call *call, int status)
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&call->rqst.rq_pin));
 }
 
-/* At what waits for the HCA, whatever the timer says. */
-void client_look_at_held(struct client *client)
+/* A second is over, for the timer that looks at what waits. */
+void client_second(struct client *client)
 {
-	mod_delayed_work(xprtrdma_wq, &client->conn->xc_watch.hca_worker, 0);
-	flush_work(&client->conn->xc_watch.hca_worker.work);
+	mod_delayed_work(xprtrdma_wq, &client->conn->xc_watch.worker, 0);
+	flush_work(&client->conn->xc_watch.worker.work);
 }
 
 /* No answer: the RPC waits on, and nobody looks at it. */

@@ -126,7 +126,7 @@ void client_post_all_sends(struct client *client)
 /* Nothing is lent out, nothing is exposed, no buffer is lost. */
 void client_expect_at_rest(struct client *client)
 {
-	KUNIT_EXPECT_EQ(client->test, 0, client->conn->xc_watch.hca_pending);
+	KUNIT_EXPECT_EQ(client->test, 0, client->conn->xc_watch.hca.waiting);
 	client_expect_idle(client, fake_recvs(client->qp));
 	KUNIT_EXPECT_EQ(client->test, 0, fake_valid_rkeys(client->fake));
 }

@@ -79,7 +79,7 @@ void client_post_all_sends(struct client *client);
 unsigned int client_idle_receives(struct client *client);
 void client_expect_at_rest(struct client *client);
 void client_expect_failed(struct client *client);
-void client_look_at_held(struct client *client);
+void client_second(struct client *client);
 static inline struct client *client_of(struct kunit *test)
 {
 	return test->priv;

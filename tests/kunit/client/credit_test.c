@@ -95,13 +95,19 @@ static struct client_call *send_one_of_two(struct client *client)
 	client->xprt->cwnd = 2 << RPC_CWNDSHIFT;
 	KUNIT_ASSERT_EQ(client->test, 0, client_call_send(first));
 	client_call_decode(first);
-	KUNIT_EXPECT_FALSE(client->test,
-			   delayed_work_pending(&client->conn->xc_watch.stall_worker));
+	KUNIT_EXPECT_EQ(client->test, 0, client->conn->xc_watch.closed.waiting);
 	KUNIT_ASSERT_EQ(client->test, -EAGAIN, client_call_send(second));
 	KUNIT_EXPECT_TRUE(client->test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
-	KUNIT_EXPECT_TRUE(client->test,
-			  delayed_work_pending(&client->conn->xc_watch.stall_worker));
+	KUNIT_EXPECT_EQ(client->test, 1, client->conn->xc_watch.closed.waiting);
+	KUNIT_EXPECT_TRUE(client->test, delayed_work_pending(&client->conn->xc_watch.worker));
 	return first;
+}
+
+/* The next second is one too many. */
+static void patience_is_over(struct client *client)
+{
+	client->conn->xc_watch.closed.seconds = client->conn->xc_watch.closed.timeout;
+	client_second(client);
 }
 
 static struct client_call *in_between;
@@ -174,8 +180,9 @@ static void credit_no_reply_while_a_call_waits(struct kunit *test)
 	struct client *client = client_of(test);
 
 	send_one_of_two(client);
-	mod_delayed_work(xprtrdma_wq, &client->conn->xc_watch.stall_worker, 0);
-	flush_delayed_work(&client->conn->xc_watch.stall_worker);
+	client_second(client);
+	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
+	patience_is_over(client);
 	client_expect_failed(client);
 }
 
@@ -199,9 +206,9 @@ static const struct patience_case patience_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(patience, patience_cases, desc);
 
-static unsigned long watched_for(struct client *client)
+static unsigned int watched_for(struct client *client)
 {
-	return client->conn->xc_watch.stall_worker.timer.expires - jiffies;
+	return client->conn->xc_watch.closed.timeout;
 }
 
 /* As long as SUNRPC would wait for the reply, but not until a lease is over. */
@@ -221,17 +228,16 @@ static void credit_watch_is_as_patient_as_the_call(struct kunit *test)
 	client->xprt->cwnd = 2 << RPC_CWNDSHIFT;
 	KUNIT_ASSERT_EQ(test, 0, client_call_send(calls[0]));
 	KUNIT_ASSERT_EQ(test, -EAGAIN, client_call_send(calls[1]));
-	KUNIT_EXPECT_LE(test, watched_for(client), c->watched * HZ + 1);
-	KUNIT_EXPECT_GE(test, watched_for(client), c->watched * HZ - HZ);
+	KUNIT_EXPECT_EQ(test, c->watched, watched_for(client));
 
 	/* Another one with more patience, and one with less */
 	calls[1]->rqst.rq_timeout = 1000 * HZ;
 	client->transport->xt_lease = 0;
 	KUNIT_ASSERT_EQ(test, -EAGAIN, client_call_send(calls[1]));
-	KUNIT_EXPECT_GE(test, watched_for(client), 999UL * HZ);
+	KUNIT_EXPECT_EQ(test, 1000, watched_for(client));
 	calls[1]->rqst.rq_timeout = HZ;
 	KUNIT_ASSERT_EQ(test, -EAGAIN, client_call_send(calls[1]));
-	KUNIT_EXPECT_GE(test, watched_for(client), 999UL * HZ);
+	KUNIT_EXPECT_EQ(test, 1000, watched_for(client));
 }
 
 static void credit_reply_while_a_call_waits(struct kunit *test)
@@ -241,17 +247,15 @@ static void credit_reply_while_a_call_waits(struct kunit *test)
 
 	KUNIT_ASSERT_TRUE(test, client_reply_send(send_one_of_two(client), &reply));
 	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
-	mod_delayed_work(xprtrdma_wq, &client->conn->xc_watch.stall_worker, 0);
-	flush_delayed_work(&client->conn->xc_watch.stall_worker);
+	patience_is_over(client);
 	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
-	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&client->conn->xc_watch.stall_worker));
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&client->conn->xc_watch.worker));
 }
 
 /* Nobody may try to send again, and so ask for another watch. */
 static void credit_window_closes_again_while_a_call_waits(struct kunit *test)
 {
 	struct client *client = client_of(test);
-	struct delayed_work *work = &client->conn->xc_watch.stall_worker;
 	struct client_call *first = send_one_of_two(client);
 	struct client_call *third = client_call_create(client, &getattr);
 	struct client_reply reply = { .length = 64, .credits = 1 };
@@ -259,11 +263,9 @@ static void credit_window_closes_again_while_a_call_waits(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, client_reply_send(first, &reply));
 	client->xprt->cwnd = 3 << RPC_CWNDSHIFT;
 	KUNIT_ASSERT_EQ(test, 0, client_call_send(third));
-	/* Its time is over, each time: this does not wait for the timer. */
-	flush_delayed_work(work);
+	patience_is_over(client);
 	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
-	KUNIT_EXPECT_TRUE(test, delayed_work_pending(work));
-	flush_delayed_work(work);
+	patience_is_over(client);
 	client_expect_failed(client);
 }
 
@@ -371,7 +373,7 @@ static void credit_of_a_call_killed_before_it_is_sent(struct kunit *test)
 	for (serial = 1; serial < 3; serial++) {
 		client->conn->xc_serial = serial;
 		client_call_destroy(client_call_create(client, &getattr));
-		KUNIT_EXPECT_EQ(test, 0, client->transport->xt_lost);
+		KUNIT_EXPECT_EQ(test, 0, client->conn->xc_watch.lost.waiting);
 	}
 }
 
@@ -407,8 +409,7 @@ static void credit_of_calls_lost_on_two_connections(struct kunit *test)
 		call = client_call_create(client, &getattr);
 		KUNIT_ASSERT_EQ(test, 0, client_call_send(call));
 		client_call_destroy(call);
-		KUNIT_EXPECT_EQ(test, client->conn->xc_serial, client->transport->xt_lost_on);
-		KUNIT_EXPECT_EQ(test, 1, client->transport->xt_lost);
+		KUNIT_EXPECT_EQ(test, 1, client->conn->xc_watch.lost.waiting);
 		client_disconnect(client);
 		client_connect(client);
 	}

@@ -211,23 +211,24 @@ static void fence_behind_what_the_peer_does_not_take(struct kunit *test)
 	/* Arrange: one comes to its end, another one waits */
 	KUNIT_ASSERT_TRUE(test, client_reply_send(first, &read_reply));
 	KUNIT_ASSERT_TRUE(test, client_reply_send(second, &read_reply));
-	KUNIT_EXPECT_EQ(test, 2, client->conn->xc_watch.hca_pending);
-	client->conn->xc_watch.hca_since -= XPRTRDMA_HCA_TIMEOUT;
+	KUNIT_EXPECT_EQ(test, 2, client->conn->xc_watch.hca.waiting);
+	client->conn->xc_watch.hca.seconds = XPRTRDMA_HCA_TIMEOUT;
 	fake_run(client->qp, 3);
 	KUNIT_EXPECT_TRUE(test, client_call_done(first));
-	client_look_at_held(client);
+	client_second(client);
 	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
-	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&client->conn->xc_watch.hca_worker));
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&client->conn->xc_watch.worker));
 
 	/* Act */
-	client->conn->xc_watch.hca_since -= XPRTRDMA_HCA_TIMEOUT;
-	client_look_at_held(client);
+	client->conn->xc_watch.hca.seconds = XPRTRDMA_HCA_TIMEOUT;
+	client_second(client);
 
 	/* Assert */
 	client_expect_failed(client);
 	fake_flush(client->qp);
 	client_call_expect_waiting(second);
-	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&client->conn->xc_watch.hca_worker));
+	client_second(client);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&client->conn->xc_watch.worker));
 }
 
 static void fence_that_is_done_is_not_watched(struct kunit *test)
@@ -236,9 +237,9 @@ static void fence_that_is_done_is_not_watched(struct kunit *test)
 
 	KUNIT_ASSERT_TRUE(test, client_reply_send(sent(client), &read_reply));
 	fake_run_all(client->qp);
-	client->conn->xc_watch.hca_since -= XPRTRDMA_HCA_TIMEOUT;
-	client_look_at_held(client);
-	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&client->conn->xc_watch.hca_worker));
+	client->conn->xc_watch.hca.seconds = XPRTRDMA_HCA_TIMEOUT;
+	client_second(client);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&client->conn->xc_watch.worker));
 	client_expect_at_rest(client);
 }
 

@@ -17,17 +17,18 @@ static int probe_init(struct kunit *test)
 
 static struct delayed_work *worker(struct client *client)
 {
-	return &client->conn->xc_watch.probe_worker;
+	return &client->conn->xc_watch.worker;
 }
 
 /* Work requests that are posted when the interval is over */
 static unsigned int interval_over(struct client *client)
 {
 	unsigned int before = fake_posted(client->qp);
+	int i;
 
 	KUNIT_EXPECT_TRUE(client->test, delayed_work_pending(worker(client)));
-	mod_delayed_work(xprtrdma_wq, worker(client), 0);
-	flush_delayed_work(worker(client));
+	for (i = 0; i < XPRTRDMA_PROBE_INTERVAL; i++)
+		client_second(client);
 	return fake_posted(client->qp) - before;
 }
 
@@ -40,20 +41,14 @@ static void answer(struct client_call *call)
 }
 
 /* Nothing that runs later looks at a connection that is about to be freed. */
-static void probe_and_watches_stop(struct kunit *test)
+static void watch_stops(struct kunit *test)
 {
 	struct client *client = client_of(test);
-	struct delayed_work *works[] = {
-		worker(client), &client->conn->xc_watch.stall_worker,
-		&client->conn->xc_watch.hca_worker,
-	};
-	int i;
 
-	for (i = 0; i < ARRAY_SIZE(works); i++)
-		mod_delayed_work(xprtrdma_wq, works[i], 100 * HZ);
+	client_sent(client, &getattr);
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(worker(client)));
 	xprtrdma_watch_stop(client->conn);
-	for (i = 0; i < ARRAY_SIZE(works); i++)
-		KUNIT_EXPECT_FALSE_MSG(test, delayed_work_pending(works[i]), "%d", i);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(worker(client)));
 }
 
 static void probe_is_an_empty_write(struct kunit *test)
@@ -68,8 +63,7 @@ static void probe_is_an_empty_write(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IB_WR_RDMA_WRITE, wr->opcode);
 	KUNIT_EXPECT_EQ(test, 0, wr->nr_sge);
 	KUNIT_EXPECT_TRUE(test, wr->flags & IB_SEND_SIGNALED);
-	KUNIT_EXPECT_EQ(test, XPRTRDMA_PROBE_INTERVAL,
-			DIV_ROUND_UP(worker(client)->timer.expires - jiffies, HZ) * HZ);
+	KUNIT_EXPECT_LE(test, worker(client)->timer.expires - jiffies, HZ);
 
 	/* One at a time; then the next one */
 	KUNIT_EXPECT_EQ(test, 0, interval_over(client));
@@ -99,8 +93,9 @@ static void probe_is_not_sent_when_no_call_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, interval_over(client));
 	KUNIT_EXPECT_FALSE(test, delayed_work_pending(worker(client)));
 
-	/* And again with the next call */
+	/* And again with the next call; its first second is that of the last reply, too. */
 	client_sent(client, &getattr);
+	KUNIT_EXPECT_EQ(test, 0, interval_over(client));
 	KUNIT_EXPECT_EQ(test, 1, interval_over(client));
 }
 
@@ -167,10 +162,10 @@ static u32 kill_one(struct client *client, unsigned long timeout)
 	return xid;
 }
 
-static void time_passes(struct client *client, unsigned long time)
+static void time_passes(struct client *client, unsigned int seconds)
 {
-	client->transport->xt_lost_since -= time;
-	interval_over(client);
+	while (seconds--)
+		client_second(client);
 }
 
 /* The server has dropped a call whose task was killed: its credit would be lost for ever. */
@@ -180,9 +175,9 @@ static void lost_call_without_an_answer_ends_the_connection(struct kunit *test)
 
 	kill_one(client, 60 * HZ);
 	kill_one(client, 10 * HZ);
-	time_passes(client, 50 * HZ);
+	time_passes(client, 50);
 	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
-	time_passes(client, 11 * HZ);
+	time_passes(client, 11);
 	client_expect_failed(client);
 	KUNIT_EXPECT_EQ(test, RPCRDMA_END_STALLED, client->conn->xc_end);
 }
@@ -195,26 +190,26 @@ static void lost_calls_that_are_answered_end_nothing(struct kunit *test)
 	struct client *client = client_of(test);
 	u32 first = kill_one(client, 60 * HZ), second = kill_one(client, 60 * HZ);
 
-	time_passes(client, 50 * HZ);
+	time_passes(client, 50);
 	message[0] = cpu_to_be32(first);
 	message[7] = message[0];
 	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, sizeof(message)));
-	time_passes(client, 50 * HZ);
+	time_passes(client, 50);
 	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
 	message[0] = cpu_to_be32(second);
 	message[7] = message[0];
 	KUNIT_ASSERT_TRUE(test, fake_deliver(client->qp, message, sizeof(message)));
-	KUNIT_EXPECT_EQ(test, 0, client->transport->xt_lost);
+	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_watch.lost.waiting);
 	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_window.in_flight);
 
 	/* A call that is not answered is its task's business. */
 	client_sent(client, &getattr);
-	time_passes(client, 100 * HZ);
+	time_passes(client, 100);
 	KUNIT_EXPECT_TRUE(test, xprtrdma_conn_established(client->conn));
 }
 
 static struct kunit_case probe_cases[] = {
-	KUNIT_CASE(probe_and_watches_stop),
+	KUNIT_CASE(watch_stops),
 	KUNIT_CASE(probe_is_an_empty_write),
 	KUNIT_CASE(probe_is_not_sent_while_replies_come),
 	KUNIT_CASE(probe_is_not_sent_when_no_call_waits),

@@ -68,7 +68,9 @@ void client_take(struct client *client, struct xprtrdma_conn *conn)
 	struct rpc_xprt *xprt = client->xprt;
 
 	client->conn = conn;
+	spin_lock(&xprt->transport_lock);
 	client->transport->xt_conn = conn;
+	spin_unlock(&xprt->transport_lock);
 	xprt->cwnd = RPC_CWNDSCALE;
 	xprt->connect_cookie++;
 	xprt_set_connected(xprt);
@@ -82,7 +84,9 @@ void client_disconnect(struct client *client)
 	if (!conn)
 		return;
 	client->conn = NULL;
+	spin_lock(&client->xprt->transport_lock);
 	client->transport->xt_conn = NULL;
+	spin_unlock(&client->xprt->transport_lock);
 	xprtrdma_conn_destroy(conn);
 	client->xprt->connect_cookie++;
 	xprt_clear_connected(client->xprt);

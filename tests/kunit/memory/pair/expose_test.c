@@ -51,16 +51,16 @@ static void read_that_cannot_begin(struct kunit *test)
 	struct client_call *call = expose_one(pair);
 	struct xprtrdma_conn *conn = pair->client.conn;
 
-	KUNIT_EXPECT_EQ(test, 1, conn->xc_watch.hca_pending);
-	client_look_at_held(&pair->client);
+	KUNIT_EXPECT_EQ(test, 1, conn->xc_watch.hca.waiting);
+	client_second(&pair->client);
 	KUNIT_EXPECT_FALSE(test, pair_client_failed(pair));
 
-	conn->xc_watch.hca_since -= XPRTRDMA_HCA_TIMEOUT;
+	conn->xc_watch.hca.seconds = XPRTRDMA_HCA_TIMEOUT;
 	spin_lock(&conn->xc_lock);
 	xprtrdma_watch_hca_begin(conn);
 	xprtrdma_watch_hca_end(conn, false);
 	spin_unlock(&conn->xc_lock);
-	client_look_at_held(&pair->client);
+	client_second(&pair->client);
 	KUNIT_EXPECT_TRUE(test, pair_client_failed(pair));
 	pair_disconnect(pair);
 	client_call_expect_waiting(call);
