@@ -365,12 +365,26 @@ static bool bc_request_fill(struct xprtrdma_bc_request *request,
 	return true;
 }
 
+/* Copies a call's Reply chunk, which is used or returned unused (RFC 8166 section 4.3.3). */
+static void bc_request_keep_chunk(struct xprtrdma_bc_request *request,
+				  const struct rpcrdma_chunk_lists *call)
+{
+	const struct rpcrdma_chunk *chunk = rpcrdma_reply_chunk(call);
+	u32 i;
+
+	rpcrdma_lists_init(&request->lists, request->segments, ARRAY_SIZE(request->segments),
+			   request->chunks, ARRAY_SIZE(request->chunks));
+	if (!chunk)
+		return;
+	rpcrdma_lists_begin_reply(&request->lists);
+	for (i = 0; i < chunk->count; i++)
+		rpcrdma_lists_add_segment(&request->lists, call->segments[chunk->first + i]);
+}
+
 /* Sets a request up for a call of @length bytes. Returns false if memory is short. */
 static bool bc_request_begin(struct xprtrdma_bc_request *request,
 			     const struct xprtrdma_receive *receive, u32 length)
 {
-	const struct rpcrdma_chunk_lists *lists = &receive->rv_lists;
-	const struct rpcrdma_chunk *reply = rpcrdma_reply_chunk(lists);
 	struct rpc_rqst *rqst = &request->rqst;
 
 	if (!bc_request_size(request, length))
@@ -381,12 +395,7 @@ static bool bc_request_begin(struct xprtrdma_bc_request *request,
 	rqst->rq_bytes_sent = 0;
 	xdr_buf_init(&rqst->rq_snd_buf, request->reply, PAGE_SIZE);
 	rqst->rq_snd_buf.pages = request->overflow_pages;
-
-	request->has_reply_chunk = reply;
-	request->nr_segments = reply ? reply->count : 0;
-	if (reply)
-		memcpy(request->segments, &lists->segments[reply->first],
-		       reply->count * sizeof(request->segments[0]));
+	bc_request_keep_chunk(request, &receive->rv_lists);
 	return true;
 }
 

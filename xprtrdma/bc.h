@@ -47,9 +47,10 @@ struct xprtrdma_bc_writer {
  * @nr_pages: number of @pages; 0 while the request is idle
  * @pages: pages of the call behind @call
  * @registered: list of the regions that the call is read into
- * @has_reply_chunk: the call came with a Reply chunk
- * @nr_segments: number of @segments
- * @segments: segments of the Reply chunk
+ * @lists: lists of the reply, with the Reply chunk of the call if it has one; the sender of the reply
+ *	sets the lengths that were written
+ * @segments: storage of @lists
+ * @chunks: storage of @lists
  */
 struct xprtrdma_bc_request {
 	struct rpc_rqst		rqst;
@@ -60,9 +61,9 @@ struct xprtrdma_bc_request {
 	u32			nr_pages;
 	struct page		*pages[XPRTRDMA_BC_PAGES];
 	struct xprtrdma_mr_list	registered;
-	bool			has_reply_chunk;
-	u32			nr_segments;
+	struct rpcrdma_chunk_lists lists;
 	struct rpcrdma_segment	segments[RPCRDMA_MAX_SEGMENTS_SENT];
+	struct rpcrdma_chunk	chunks[1];
 };
 
 static inline struct xprtrdma_bc_request *xprtrdma_bc_request_of(struct rpc_rqst *rqst)

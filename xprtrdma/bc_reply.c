@@ -202,19 +202,6 @@ static struct xprtrdma_send *send_get_or_wait(struct rpc_xprt *xprt, struct xprt
 	return send;
 }
 
-/* Copies the call's Reply chunk, which is used or returned unused (RFC 8166 section 4.3.3). */
-static void reply_lists_build(struct xprtrdma_bc_request *request,
-			      struct rpcrdma_chunk_lists *lists)
-{
-	u32 i;
-
-	if (!request->has_reply_chunk)
-		return;
-	rpcrdma_lists_begin_reply(lists);
-	for (i = 0; i < request->nr_segments; i++)
-		rpcrdma_lists_add_segment(lists, request->segments[i]);
-}
-
 static int reply_encode(struct xprtrdma_send *send, struct rpcrdma_header *header,
 			struct rpcrdma_chunk_lists *lists, const struct xdr_buf *reply)
 {
@@ -273,11 +260,9 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 		.credits	= READ_ONCE(conn->xc_growth.reverse),
 		.proc		= RPCRDMA_MSG,
 	};
-	struct rpcrdma_segment segments[RPCRDMA_MAX_SEGMENTS_SENT];
 	struct xprtrdma_bc_request *request = xprtrdma_bc_request_of(rqst);
+	struct rpcrdma_chunk_lists *lists = &request->lists;
 	struct xdr_buf *reply = &rqst->rq_snd_buf;
-	struct rpcrdma_chunk_lists lists;
-	struct rpcrdma_chunk chunks[1];
 	bool fits = !reply->page_len;
 	struct xprtrdma_send *send;
 	int ret = 0;
@@ -285,10 +270,8 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	/* RFC 8167 section 5.4: a reply is sent only on the connection of its call. */
 	if (request->serial != conn->xc_serial)
 		return -ENOTCONN;
-	rpcrdma_lists_init(&lists, segments, ARRAY_SIZE(segments), chunks, ARRAY_SIZE(chunks));
-	reply_lists_build(request, &lists);
-	switch (rpcrdma_plan_reply(rpcrdma_header_size(&lists), reply->len,
-				   conn->xc_inline.inline_send, rpcrdma_reply_chunk(&lists))) {
+	switch (rpcrdma_plan_reply(rpcrdma_header_size(lists), reply->len,
+				   conn->xc_inline.inline_send, rpcrdma_reply_chunk(lists))) {
 	case RPCRDMA_REPLY_INLINE:
 		break;
 	case RPCRDMA_REPLY_CHUNK:
@@ -304,9 +287,9 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	if (!fits)
 		return xprtrdma_bc_send_error(send, header.xid);
 	if (header.proc == RPCRDMA_NOMSG)
-		ret = reply_write(conn, rqst, &lists);
+		ret = reply_write(conn, rqst, lists);
 	if (!ret)
-		ret = reply_encode(send, &header, &lists, reply);
+		ret = reply_encode(send, &header, lists, reply);
 	/* The server gets the error, and not the task that sends, which may be of another RPC. */
 	if (ret == -EIO)
 		return xprtrdma_bc_send_error(send, header.xid);
