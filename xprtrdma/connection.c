@@ -67,73 +67,57 @@ static void conn_negotiate(struct xprtrdma_conn *conn, const struct rdma_conn_pa
 				   conn->xc_inline.remote_invalidation);
 }
 
-/* Errno of a CM event, or 0 for an event that completes one step of connecting. */
-static int cm_event_errno(const struct rdma_cm_event *event)
+/* The connection cannot be made, or has ended. @status: errno for the connect worker */
+static void conn_cm_failed(struct xprtrdma_conn *conn, int status, enum rpcrdma_end why)
 {
-	switch (event->event) {
-	case RDMA_CM_EVENT_ADDR_RESOLVED:
-	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-	case RDMA_CM_EVENT_ESTABLISHED:
-		return 0;
-	case RDMA_CM_EVENT_REJECTED:
-		/* The peer still has a queue pair with our number, and drops it: try again. */
-		return event->status == IB_CM_REJ_STALE_CONN ? -EAGAIN : -ECONNREFUSED;
-	case RDMA_CM_EVENT_ADDR_ERROR:
-		/* The route to this address uses an interface without an RDMA device. */
-		return event->status == -ENODEV ? -ENODEV : -EHOSTUNREACH;
-	case RDMA_CM_EVENT_ROUTE_ERROR:
-	case RDMA_CM_EVENT_UNREACHABLE:
-		return -ENETUNREACH;
-	default:
-		/* Disconnected, address change, device removal, connect error. */
-		return -ENOTCONN;
-	}
-}
-
-/* The reason that a CM event gives for the end of a connection */
-static enum rpcrdma_end cm_event_end(const struct rdma_cm_event *event)
-{
-	switch (event->event) {
-	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		return RPCRDMA_END_DEVICE_REMOVED;
-	case RDMA_CM_EVENT_DISCONNECTED:
-		return RPCRDMA_END_PEER_DISCONNECTED;
-	default:
-		return RPCRDMA_END_OTHER;
-	}
-}
-
-/* Changes the state for a CM event that completes one step of connecting. */
-static void conn_step(struct xprtrdma_conn *conn, const struct rdma_cm_event *event)
-{
-	enum rpcrdma_conn_event step = RPCRDMA_EVENT_ESTABLISHED;
-
-	if (event->event == RDMA_CM_EVENT_ADDR_RESOLVED)
-		step = RPCRDMA_EVENT_ADDR_RESOLVED;
-	else if (event->event == RDMA_CM_EVENT_ROUTE_RESOLVED)
-		step = RPCRDMA_EVENT_ROUTE_RESOLVED;
-	else
-		conn_negotiate(conn, &event->param.conn);
-	xprtrdma_conn_event(conn, step);
+	/* conn_wait(), which an earlier event may have woken, reads this without a lock. */
+	WRITE_ONCE(conn->xc_cm_status, status);
+	xprtrdma_conn_fail(conn, why);
+	/* Flushed completions, which give no reason, may have come before this event. */
+	xprtrdma_conn_note_end(conn, why);
 }
 
 static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct xprtrdma_conn *conn = id->context;
-	int ret;
 
 	trace_xprtrdma_cm_event(XPRTRDMA_PEER(&conn->xc_transport->xt_xprt), id, event);
-	if (event->event == RDMA_CM_EVENT_TIMEWAIT_EXIT)
+	switch (event->event) {
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 		return 0;
-	ret = cm_event_errno(event);
-	/* conn_wait(), which an earlier event may have woken, reads this without a lock. */
-	WRITE_ONCE(conn->xc_cm_status, ret);
-	if (ret) {
-		xprtrdma_conn_fail(conn, cm_event_end(event));
-		/* Flushed completions, which give no reason, may have come before this event. */
-		xprtrdma_conn_note_end(conn, cm_event_end(event));
-	} else {
-		conn_step(conn, event);
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		xprtrdma_conn_event(conn, RPCRDMA_EVENT_ADDR_RESOLVED);
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		xprtrdma_conn_event(conn, RPCRDMA_EVENT_ROUTE_RESOLVED);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		conn_negotiate(conn, &event->param.conn);
+		xprtrdma_conn_event(conn, RPCRDMA_EVENT_ESTABLISHED);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		/* The peer still has a queue pair with our number, and drops it: try again. */
+		conn_cm_failed(conn, event->status == IB_CM_REJ_STALE_CONN ?
+			       -EAGAIN : -ECONNREFUSED, RPCRDMA_END_OTHER);
+		break;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+		/* The route to this address uses an interface without an RDMA device. */
+		conn_cm_failed(conn, event->status == -ENODEV ? -ENODEV : -EHOSTUNREACH,
+			       RPCRDMA_END_OTHER);
+		break;
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+		conn_cm_failed(conn, -ENETUNREACH, RPCRDMA_END_OTHER);
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		conn_cm_failed(conn, -ENOTCONN, RPCRDMA_END_DEVICE_REMOVED);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		conn_cm_failed(conn, -ENOTCONN, RPCRDMA_END_PEER_DISCONNECTED);
+		break;
+	default:
+		/* Address change, connect error */
+		conn_cm_failed(conn, -ENOTCONN, RPCRDMA_END_OTHER);
 	}
 	complete(&conn->xc_cm_done);
 	return 0;
@@ -142,8 +126,6 @@ static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 /* Waits for one step of connecting. @started: result of the rdma_cm call that started the step. */
 static int conn_wait(struct xprtrdma_conn *conn, int started, enum rpcrdma_conn_state expected)
 {
-	int ret;
-
 	if (started)
 		return started;
 	/* rdma_cm has time limits of its own; this one is for a provider that has a bug. */
@@ -151,9 +133,7 @@ static int conn_wait(struct xprtrdma_conn *conn, int started, enum rpcrdma_conn_
 		return -ETIMEDOUT;
 	if (READ_ONCE(conn->xc_state) == expected)
 		return 0;
-	/* Read once, since the CM handler may change the status at any time, even to 0. */
-	ret = READ_ONCE(conn->xc_cm_status);
-	return ret ? ret : -ENOTCONN;
+	return READ_ONCE(conn->xc_cm_status) ?: -ENOTCONN;
 }
 
 static int conn_resolve(struct xprtrdma_conn *conn)
