@@ -61,27 +61,20 @@ static struct xprtrdma_bc_request *bc_request_alloc(struct rpc_xprt *xprt, gfp_t
 	return request;
 }
 
-/* Changes xt_bc_count, which xprtrdma_bc_destroy() reads without the lock. */
-static void bc_count(struct xprtrdma_transport *transport, int more)
-{
-	lockdep_assert_held(&transport->xt_xprt.bc_pa_lock);
-	WRITE_ONCE(transport->xt_bc_count, transport->xt_bc_count + more);
-}
-
-/* Adds an idle request. Returns false if each credit has its request, or if memory is short. */
-static bool bc_request_add(struct xprtrdma_transport *transport)
+/* Adds an idle request. Returns false if there are @limit requests already, or memory is short. */
+static bool bc_request_add(struct xprtrdma_transport *transport, unsigned int limit, gfp_t gfp)
 {
 	struct rpc_xprt *xprt = &transport->xt_xprt;
-	struct xprtrdma_bc_request *request = bc_request_alloc(xprt, GFP_NOFS);
+	struct xprtrdma_bc_request *request = bc_request_alloc(xprt, gfp);
 	bool added;
 
 	if (!request)
 		return false;
 	spin_lock(&xprt->bc_pa_lock);
-	added = transport->xt_bc_count < XPRTRDMA_BC_SLOTS;
+	added = transport->xt_bc_count < limit;
 	if (added) {
 		list_add_tail(&request->rqst.rq_bc_pa_list, &xprt->bc_pa_list);
-		bc_count(transport, 1);
+		transport->xt_bc_count++;
 	}
 	spin_unlock(&xprt->bc_pa_lock);
 	if (!added)
@@ -108,7 +101,7 @@ int xprtrdma_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
 	struct xprtrdma_transport *transport = xprtrdma_transport_of(xprt);
 	bool enough;
 
-	while (bc_request_add(transport))
+	while (bc_request_add(transport, XPRTRDMA_BC_SLOTS, GFP_NOFS))
 		;
 	spin_lock(&xprt->bc_pa_lock);
 	enough = transport->xt_bc_count >= clamp(min_reqs, 1U, (u32)XPRTRDMA_BC_SLOTS);
@@ -170,32 +163,17 @@ unsigned int xprtrdma_bc_num_slots(struct rpc_xprt *xprt)
 static struct xprtrdma_bc_request *bc_request_get(struct xprtrdma_transport *transport)
 {
 	struct rpc_xprt *xprt = &transport->xt_xprt;
-	struct xprtrdma_bc_request *request;
 	struct rpc_rqst *rqst;
-	bool full = false;
 
-	spin_lock(&xprt->bc_pa_lock);
-	rqst = list_first_entry_or_null(&xprt->bc_pa_list, struct rpc_rqst, rq_bc_pa_list);
-	if (rqst)
-		list_del_init(&rqst->rq_bc_pa_list);
-	else if (transport->xt_bc_count == BC_REQUESTS)
-		full = true;
-	else
-		bc_count(transport, 1);
-	spin_unlock(&xprt->bc_pa_lock);
-
-	if (rqst)
-		return xprtrdma_bc_request_of(rqst);
-	if (full)
-		return NULL;
-	/* Each request is in use, though the server has a credit back: allocate one more. */
-	request = bc_request_alloc(xprt, GFP_NOWAIT | __GFP_NOWARN);
-	if (!request) {
+	/* If each request is in use, though the server has a credit back, one more is added. */
+	do {
 		spin_lock(&xprt->bc_pa_lock);
-		bc_count(transport, -1);
+		rqst = list_first_entry_or_null(&xprt->bc_pa_list, struct rpc_rqst, rq_bc_pa_list);
+		if (rqst)
+			list_del_init(&rqst->rq_bc_pa_list);
 		spin_unlock(&xprt->bc_pa_lock);
-	}
-	return request;
+	} while (!rqst && bc_request_add(transport, BC_REQUESTS, GFP_NOWAIT | __GFP_NOWARN));
+	return rqst ? xprtrdma_bc_request_of(rqst) : NULL;
 }
 
 /* Makes the request of a call that is over idle again, and frees its pages. */
@@ -222,20 +200,23 @@ void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst)
 	xprt_put(xprt);
 }
 
-/* Frees the idle requests. The requests that xt_bc_count still counts afterwards are in use. */
-static void free_idle(struct xprtrdma_transport *transport)
+/* Frees the idle requests. Returns the number of those that are in use. */
+static unsigned int free_idle(struct xprtrdma_transport *transport)
 {
 	struct rpc_xprt *xprt = &transport->xt_xprt;
 	struct rpc_rqst *rqst, *next;
+	unsigned int in_use;
 	LIST_HEAD(idle);
 
 	spin_lock(&xprt->bc_pa_lock);
 	list_for_each_entry(rqst, &xprt->bc_pa_list, rq_bc_pa_list)
-		bc_count(transport, -1);
+		transport->xt_bc_count--;
+	in_use = transport->xt_bc_count;
 	list_splice_init(&xprt->bc_pa_list, &idle);
 	spin_unlock(&xprt->bc_pa_lock);
 	list_for_each_entry_safe(rqst, next, &idle, rq_bc_pa_list)
 		bc_request_free(xprtrdma_bc_request_of(rqst));
+	return in_use;
 }
 
 /**
@@ -276,10 +257,8 @@ void xprtrdma_bc_destroy(struct rpc_xprt *xprt, unsigned int reqs)
 	unsigned long end = jiffies + BC_STOP_SECONDS * HZ;
 
 	xprtrdma_bc_stop(transport);
-	while (READ_ONCE(transport->xt_bc_count) && time_before(jiffies, end)) {
+	while (free_idle(transport) && time_before(jiffies, end))
 		msleep(20);
-		free_idle(transport);
-	}
 }
 
 /* ---- from the Receive to the callback service ---- */

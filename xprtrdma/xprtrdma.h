@@ -88,7 +88,7 @@ struct xprtrdma_stats {
  * @xt_reserve: memory for the requests of asynchronous tasks when kmalloc() fails
  * @xt_srcaddr: local address to bind to; ss_family is 0 for any
  * @xt_bc_max_payload: largest reverse-direction message, bytes; set at connect
- * @xt_bc_count: reverse-direction rpc_rqsts that exist; changed under bc_pa_lock
+ * @xt_bc_count: reverse-direction rpc_rqsts that exist; under bc_pa_lock
  * @xt_bc_ready: the consumer's callback service may be given calls; changed under bc_pa_lock
  * @xt_idle_timeout: idle timeout of @xt_xprt while @xt_bc_ready is false, jiffies
  * @xt_history: sizes of earlier replies; changed by the Receive CQ handler, and read by senders
