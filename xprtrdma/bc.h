@@ -8,6 +8,7 @@
 
 #include "mr.h"
 
+struct bc_write;
 struct xprtrdma_conn;
 struct xprtrdma_receive;
 struct xprtrdma_send;
@@ -28,12 +29,12 @@ enum {
 
 /**
  * struct xprtrdma_bc_writer - replies that go into Reply chunks; under xc_lock
- * @posted: replies whose RDMA Writes have been posted and are not complete
- * @wrs: number of work requests that such Writes may still take
+ * @wrs: number of RDMA Writes that have been posted and are not complete
+ * @failed: reply whose post has failed, or NULL; there is one at most, as the connection ends
  */
 struct xprtrdma_bc_writer {
-	struct list_head	posted;
 	unsigned int		wrs;
+	struct bc_write		*failed;
 };
 
 /**
@@ -85,7 +86,6 @@ void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status);
 /* bc_reply.c */
 int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst);
 int xprtrdma_bc_send_error(struct xprtrdma_send *send, u32 xid);
-void xprtrdma_bc_writes_init(struct xprtrdma_conn *conn);
-void xprtrdma_bc_writes_abort(struct xprtrdma_conn *conn);
+void xprtrdma_bc_write_abort(struct xprtrdma_conn *conn);
 
 #endif /* XPRTRDMA_BC_H */

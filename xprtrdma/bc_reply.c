@@ -10,7 +10,7 @@
  * follows in a post of its own, and the queue pair executes it after the Writes.
  *
  * Owner of a struct bc_write: before the post, the task that sends the reply; from the post to the
- * completion, the HCA; after a post that has failed, xprtrdma_bc_writes_abort().
+ * completion, the HCA; after a post that has failed, xprtrdma_bc_write_abort().
  */
 #include <linux/slab.h>
 
@@ -19,7 +19,6 @@
 
 /**
  * struct bc_write - a reply that goes into a Reply chunk
- * @list: link in xc_bc_write.posted from the post on; under xc_lock
  * @conn: the connection
  * @cqe: completion of the last RDMA Write
  * @data: copy of the reply
@@ -27,7 +26,6 @@
  * @parts: the RDMA Writes
  */
 struct bc_write {
-	struct list_head	list;
 	struct xprtrdma_conn	*conn;
 	struct ib_cqe		cqe;
 	struct rpcrdma_buffer	data;
@@ -54,8 +52,7 @@ static void write_wc(struct ib_cq *cq, struct ib_wc *wc)
 				     write->data.bf_size);
 	}
 	spin_lock(&conn->xc_lock);
-	list_del(&write->list);
-	conn->xc_bc_write.wrs += write->count;
+	conn->xc_bc_write.wrs -= write->count;
 	spin_unlock(&conn->xc_lock);
 	bc_write_free(write);
 	xprt_write_space(&conn->xc_transport->xt_xprt);
@@ -75,18 +72,6 @@ static void write_build(struct bc_write *write, const struct rpcrdma_chunk_lists
 			rpcrdma_transfer_init(&write->parts[write->count++],
 					      IB_WR_RDMA_WRITE, &piece, segment, 0);
 	}
-}
-
-/**
- * xprtrdma_bc_writes_init - set the writer of a connection up, without replies
- * @conn: all zeros
- *
- * Context: any.
- */
-void xprtrdma_bc_writes_init(struct xprtrdma_conn *conn)
-{
-	INIT_LIST_HEAD(&conn->xc_bc_write.posted);
-	conn->xc_bc_write.wrs = XPRTRDMA_BC_WRITES;
 }
 
 /*
@@ -130,40 +115,37 @@ static int bc_write_post(struct bc_write *write)
 	first = rpcrdma_transfers_chain(write->parts, write->count, &conn->xc_part_cqe,
 					&write->cqe);
 	spin_lock(&conn->xc_lock);
-	if (write->count > conn->xc_bc_write.wrs) {
+	if (conn->xc_bc_write.wrs + write->count > XPRTRDMA_BC_WRITES) {
 		spin_unlock(&conn->xc_lock);
 		return -EAGAIN;
 	}
-	conn->xc_bc_write.wrs -= write->count;
-	list_add_tail(&write->list, &conn->xc_bc_write.posted);
+	conn->xc_bc_write.wrs += write->count;
 	if (trace_xprtrdma_transfer_enabled())
 		xprtrdma_trace_transfers(conn, first);
 	/* In the state BROKEN nothing is posted, see xprtrdma_conn_destroy(). */
 	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED)
 		ret = ib_post_send(conn->xc_id->qp, first, NULL);
+	/* Some of the Writes may have been posted, so @write is kept until the drain. */
+	if (ret)
+		conn->xc_bc_write.failed = write;
 	spin_unlock(&conn->xc_lock);
 	if (!ret)
 		return 0;
-	/* Some of the Writes may have been posted, so @write is kept until the drain. */
 	trace_xprtrdma_post_failed(&conn->xc_transport->xt_xprt, ret);
 	xprtrdma_conn_fail(conn, RPCRDMA_END_SEND_FAILED);
 	return -ENOTCONN;
 }
 
 /**
- * xprtrdma_bc_writes_abort - free the replies whose RDMA Writes have no completion
+ * xprtrdma_bc_write_abort - free the reply whose post has failed, if there is one
  * @conn: a connection whose queue pair is drained
  *
  * Context: process, the transport's write lock is held.
  */
-void xprtrdma_bc_writes_abort(struct xprtrdma_conn *conn)
+void xprtrdma_bc_write_abort(struct xprtrdma_conn *conn)
 {
-	struct bc_write *write, *next;
-
-	list_for_each_entry_safe(write, next, &conn->xc_bc_write.posted, list) {
-		list_del(&write->list);
-		bc_write_free(write);
-	}
+	if (conn->xc_bc_write.failed)
+		bc_write_free(conn->xc_bc_write.failed);
 }
 
 /* ---- messages ---- */
@@ -185,21 +167,6 @@ int xprtrdma_bc_send_error(struct xprtrdma_send *send, u32 xid)
 
 	rpcrdma_count_shared(&send->sd_conn->xc_transport->xt_counters.errors_sent_chunk, 1);
 	return xprtrdma_send_post(send, length);
-}
-
-static struct xprtrdma_send *send_get_or_wait(struct rpc_xprt *xprt, struct xprtrdma_conn *conn)
-{
-	struct xprtrdma_send *send = xprtrdma_send_get(conn);
-
-	if (send)
-		return send;
-	/* A completion may have come just before SUNRPC waits, so look again after that. */
-	xprtrdma_conn_waits(conn, XPRTRDMA_WAIT_SEND_QUEUE);
-	xprt_wait_for_buffer_space(xprt);
-	send = xprtrdma_send_get(conn);
-	if (send)
-		xprt_write_space(xprt);
-	return send;
 }
 
 static int reply_encode(struct xprtrdma_send *send, struct rpcrdma_header *header,
@@ -224,35 +191,19 @@ static int reply_write(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		       const struct rpcrdma_chunk_lists *lists)
 {
 	struct bc_write *write = bc_write_alloc(conn, &rqst->rq_snd_buf, lists);
-	struct rpc_xprt *xprt = rqst->rq_xprt;
 	int ret;
 
 	/* SUNRPC sends the reply again after a delay. */
 	if (!write)
 		return -ENOBUFS;
 	ret = bc_write_post(write);
-	if (ret != -EAGAIN)
-		return ret;
-	/* See send_get_or_wait(). */
-	xprtrdma_conn_waits(conn, XPRTRDMA_WAIT_SEND_QUEUE);
-	xprt_wait_for_buffer_space(xprt);
-	ret = bc_write_post(write);
 	if (ret == -EAGAIN)
 		bc_write_free(write);
-	else
-		xprt_write_space(xprt);
 	return ret;
 }
 
-/**
- * xprtrdma_bc_send - send the reply to a reverse-direction call
- * @conn: the connection
- * @rqst: the call, with the reply in rq_snd_buf
- *
- * Context: process, the transport's write lock is held.
- * Return: as xprtrdma_request_send().
- */
-int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
+/* Sends a reply. Returns as xprtrdma_bc_send(), but on -EAGAIN SUNRPC does not wait yet. */
+static int reply_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 {
 	struct rpcrdma_header header = {
 		.xid		= be32_to_cpu(rqst->rq_xid),
@@ -280,7 +231,7 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	default:
 		fits = false;
 	}
-	send = send_get_or_wait(rqst->rq_xprt, conn);
+	send = xprtrdma_send_get(conn);
 	if (!send)
 		return -EAGAIN;
 	/* RFC 8166 section 4.5.3: this reply fits neither inline nor into a Reply chunk. */
@@ -299,4 +250,27 @@ int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 	}
 	trace_xprtrdma_bc_reply(rqst->rq_xprt, header.xid, reply->len);
 	return xprtrdma_send_post(send, ret);
+}
+
+/**
+ * xprtrdma_bc_send - send the reply to a reverse-direction call
+ * @conn: the connection
+ * @rqst: the call, with the reply in rq_snd_buf
+ *
+ * Context: process, the transport's write lock is held.
+ * Return: as xprtrdma_request_send().
+ */
+int xprtrdma_bc_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
+{
+	int ret = reply_send(conn, rqst);
+
+	if (ret != -EAGAIN)
+		return ret;
+	/* A completion may have come just before SUNRPC waits, so try again after that. */
+	xprtrdma_conn_waits(conn, XPRTRDMA_WAIT_SEND_QUEUE);
+	xprt_wait_for_buffer_space(rqst->rq_xprt);
+	ret = reply_send(conn, rqst);
+	if (ret != -EAGAIN)
+		xprt_write_space(rqst->rq_xprt);
+	return ret;
 }

@@ -374,7 +374,6 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	xprtrdma_receives_init(conn);
 	xprtrdma_mrs_init(conn);
 	xprtrdma_pulls_init(conn);
-	xprtrdma_bc_writes_init(conn);
 	xprtrdma_watch_init(conn);
 	xprtrdma_ccp_init(conn);
 	return conn;
@@ -472,7 +471,7 @@ void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
 	xprtrdma_window_stop(conn);
 	xprtrdma_pulls_stop(conn);
 	xprtrdma_watch_stop(conn);
-	xprtrdma_bc_writes_abort(conn);
+	xprtrdma_bc_write_abort(conn);
 	/*
 	 * 5. The device uses no memory region any more. Take back the regions that RPCs hold, and
 	 *    unmap them. Give up the messages that were to be read; their calls are sent again.

@@ -156,7 +156,7 @@ void bc_expect_nothing_left(struct client *client)
 	KUNIT_EXPECT_NULL(client->test, fake_callbacks_take(client->xprt));
 	KUNIT_EXPECT_EQ(client->test, 0, client->conn->xc_pull.active);
 	KUNIT_EXPECT_EQ(client->test, XPRTRDMA_PULL_WRS, client->conn->xc_pull.wrs);
-	KUNIT_EXPECT_EQ(client->test, XPRTRDMA_BC_WRITES, client->conn->xc_bc_write.wrs);
-	KUNIT_EXPECT_TRUE(client->test, list_empty(&client->conn->xc_bc_write.posted));
+	KUNIT_EXPECT_EQ(client->test, 0, client->conn->xc_bc_write.wrs);
+	KUNIT_EXPECT_NULL(client->test, client->conn->xc_bc_write.failed);
 	client_expect_at_rest(client);
 }

@@ -93,7 +93,7 @@ static void writes_come_back_in_between(struct kunit *test)
 	cb->reply[2] = 4000;
 	for (i = 0; i < 2; i++)
 		rqsts[i] = called(cb, 4096);
-	client->conn->xc_bc_write.wrs = 5;
+	client->conn->xc_bc_write.wrs = XPRTRDMA_BC_WRITES - 5;
 	fake_mark(client->qp);
 	KUNIT_EXPECT_EQ(test, 0, xprtrdma_request_send(rqsts[0]));
 	KUNIT_EXPECT_EQ(test, 3 + 1, fake_posted(client->qp));
@@ -105,8 +105,8 @@ static void writes_come_back_in_between(struct kunit *test)
 	for (i = 0; i < 2; i++)
 		xprtrdma_bc_free_rqst(rqsts[i]);
 	fake_run_all(client->qp);
-	KUNIT_EXPECT_EQ(test, 5, client->conn->xc_bc_write.wrs);
-	client->conn->xc_bc_write.wrs = XPRTRDMA_BC_WRITES;
+	KUNIT_EXPECT_EQ(test, XPRTRDMA_BC_WRITES - 5, client->conn->xc_bc_write.wrs);
+	client->conn->xc_bc_write.wrs = 0;
 	bc_expect_nothing_left(client);
 }
 

@@ -179,7 +179,7 @@ static void write_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, xprtrdma_request_send(rqst));
 	xprtrdma_bc_free_rqst(rqst);
 	client_bc_expect_failed_by(client, IB_WC_REM_ACCESS_ERR);
-	KUNIT_EXPECT_TRUE(test, list_empty(&client->conn->xc_bc_write.posted));
+	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_bc_write.wrs);
 }
 
 static void connection_is_lost_while_writing(struct kunit *test)
@@ -226,14 +226,14 @@ static void queue_has_no_room(struct kunit *test)
 	struct rpc_rqst *rqst = call_with_reply_chunk(cb, pieces);
 
 	answer(rqst, 4096);
-	client->conn->xc_bc_write.wrs = 2;
+	client->conn->xc_bc_write.wrs = XPRTRDMA_BC_WRITES - 2;
 	clear_bit(XPRT_WRITE_SPACE, &client->xprt->state);
 	client->conn->xc_wait = XPRTRDMA_WAIT_REGIONS;
 	KUNIT_EXPECT_EQ(test, -EAGAIN, xprtrdma_request_send(rqst));
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_WAIT_SEND_QUEUE, client->conn->xc_wait);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(client->qp));
 	KUNIT_EXPECT_TRUE(test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));
-	client->conn->xc_bc_write.wrs = XPRTRDMA_BC_WRITES;
+	client->conn->xc_bc_write.wrs = 0;
 	KUNIT_EXPECT_EQ(test, 0, xprtrdma_request_send(rqst));
 	fake_run_all(client->qp);
 	KUNIT_EXPECT_FALSE(test, test_bit(XPRT_WRITE_SPACE, &client->xprt->state));

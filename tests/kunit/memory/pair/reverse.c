@@ -202,7 +202,7 @@ void reverse_expect_at_rest(struct reverse *reverse)
 	KUNIT_EXPECT_EQ(pair->test, 0, pair->server->st_long.count);
 	KUNIT_EXPECT_EQ(pair->test, 0, memory_valid_keys(pair->server_device));
 	KUNIT_EXPECT_EQ(pair->test, 0, pair->client.conn->xc_pull.active);
-	KUNIT_EXPECT_TRUE(pair->test, list_empty(&pair->client.conn->xc_bc_write.posted));
+	KUNIT_EXPECT_EQ(pair->test, 0, pair->client.conn->xc_bc_write.wrs);
 }
 
 int reverse_suite_init(struct kunit_suite *suite)
