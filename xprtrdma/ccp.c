@@ -62,17 +62,6 @@ static int ccp_send(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_ccp_init - set the question of a connection up, which has not been sent
- * @conn: all zeros
- *
- * Context: any.
- */
-void xprtrdma_ccp_init(struct xprtrdma_conn *conn)
-{
-	init_completion(&conn->xc_ccp.done);
-}
-
-/**
  * xprtrdma_ccp_ask - ask the server for its limits, and apply them
  * @conn: an established connection on which no other call is sent
  *
@@ -89,12 +78,13 @@ int xprtrdma_ccp_ask(struct xprtrdma_conn *conn)
 	int ret;
 
 	ret = ccp_send(conn);
-	if (!ret && !wait_for_completion_timeout(&conn->xc_ccp.done,
-						 conn->xc_transport->xt_ccp_timeout))
-		ret = -ETIMEDOUT;
+	if (!ret)
+		wait_for_completion_timeout(&conn->xc_wake, conn->xc_transport->xt_ccp_timeout);
 	spin_lock(&conn->xc_lock);
 	if (conn->xc_state != RPCRDMA_CONN_ESTABLISHED)
 		ret = -ENOTCONN;
+	else if (!ret && conn->xc_ccp.asked)
+		ret = -ETIMEDOUT;
 	conn->xc_ccp.asked = false;
 	if (!ret && conn->xc_ccp.answered)
 		conn->xc_inline.inline_send = rpcrdma_config_lower(agreed, conn->xc_ccp.max_call);
@@ -109,7 +99,7 @@ int xprtrdma_ccp_ask(struct xprtrdma_conn *conn)
  *
  * Context: the Receive CQ handler.
  * Return: true when the message was the answer, upon which the caller gives the credit back, and
- * then calls xprtrdma_ccp_done().
+ * then completes xc_wake.
  */
 bool xprtrdma_ccp_receive(const struct xprtrdma_receive *receive)
 {

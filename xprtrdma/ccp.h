@@ -4,8 +4,6 @@
 #ifndef XPRTRDMA_CCP_H
 #define XPRTRDMA_CCP_H
 
-#include <linux/completion.h>
-
 #include "rpcrdma/ccp.h"
 
 struct xprtrdma_conn;
@@ -13,32 +11,18 @@ struct xprtrdma_receive;
 
 /**
  * struct xprtrdma_ccp - the server's configuration
- * @done: the connect worker waits on it for an answer
  * @xid: XID of our question; set before @asked
  * @asked: the question has been sent and not been answered; under xc_lock
  * @answered: the server has answered with limits; under xc_lock
  * @max_call: largest message in bytes that the server says it receives; under xc_lock
  */
 struct xprtrdma_ccp {
-	struct completion		done;
 	u32				xid;
 	bool				asked;
 	bool				answered;
 	u32				max_call;
 };
 
-/**
- * xprtrdma_ccp_done - wake the connect worker, if it waits for an answer
- * @ccp: the question of a connection that has its answer or has failed
- *
- * Context: any.
- */
-static inline void xprtrdma_ccp_done(struct xprtrdma_ccp *ccp)
-{
-	complete(&ccp->done);
-}
-
-void xprtrdma_ccp_init(struct xprtrdma_conn *conn);
 int xprtrdma_ccp_ask(struct xprtrdma_conn *conn);
 bool xprtrdma_ccp_receive(const struct xprtrdma_receive *receive);
 

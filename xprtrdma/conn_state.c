@@ -70,7 +70,7 @@ void xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 		if (!conn->xc_end)
 			WRITE_ONCE(conn->xc_end, why);
 		xprt_force_disconnect(&conn->xc_transport->xt_xprt);
-		xprtrdma_ccp_done(&conn->xc_ccp);
+		complete(&conn->xc_wake);
 	}
 	spin_unlock(&conn->xc_lock);
 }

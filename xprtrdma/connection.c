@@ -119,7 +119,7 @@ static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		/* Address change, connect error */
 		conn_cm_failed(conn, -ENOTCONN, RPCRDMA_END_OTHER);
 	}
-	complete(&conn->xc_cm_done);
+	complete(&conn->xc_wake);
 	return 0;
 }
 
@@ -129,7 +129,7 @@ static int conn_wait(struct xprtrdma_conn *conn, int started, enum rpcrdma_conn_
 	if (started)
 		return started;
 	/* rdma_cm has time limits of its own; this one is for a provider that has a bug. */
-	if (!wait_for_completion_timeout(&conn->xc_cm_done, CM_TIMEOUT))
+	if (!wait_for_completion_timeout(&conn->xc_wake, CM_TIMEOUT))
 		return -ETIMEDOUT;
 	if (READ_ONCE(conn->xc_state) == expected)
 		return 0;
@@ -364,7 +364,7 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	conn->xc_send_size = rounddown(READ_ONCE(xprtrdma_max_inline_write), 1024);
 	conn->xc_recv_size = rounddown(READ_ONCE(xprtrdma_max_inline_read), 1024);
 	conn->xc_may_pull = READ_ONCE(xprtrdma_reliable_reply);
-	init_completion(&conn->xc_cm_done);
+	init_completion(&conn->xc_wake);
 	init_completion(&conn->xc_released);
 	conn->xc_part_cqe.done = conn_wc_part;
 	spin_lock_init(&conn->xc_lock);
@@ -375,7 +375,6 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	xprtrdma_mrs_init(conn);
 	xprtrdma_pulls_init(conn);
 	xprtrdma_watch_init(conn);
-	xprtrdma_ccp_init(conn);
 	return conn;
 }
 

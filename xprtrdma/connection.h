@@ -49,7 +49,7 @@ enum xprtrdma_wait {
  * @xc_read_depth: number of RDMA Reads in flight that the server takes; fixed when the
  *	connection is established
  * @xc_step: step that the connect worker is at, for messages
- * @xc_cm_done: the connect worker waits on it for each CM event
+ * @xc_wake: the connect worker waits on it for each CM event, and for the answer of ccp.c
  * @xc_cm_status: errno of the last CM event that has ended the connection, or 0; written by the
  *	CM handler, and read without a lock by the connect worker, which another event may have woken
  * @xc_released: completed when every memory region has been taken back; see
@@ -89,7 +89,7 @@ struct xprtrdma_conn {
 	bool				xc_may_pull;
 	unsigned int			xc_read_depth;
 	const char			*xc_step;
-	struct completion		xc_cm_done;
+	struct completion		xc_wake;
 	int				xc_cm_status;
 	struct completion		xc_released;
 	struct ib_cqe			xc_part_cqe;

@@ -460,7 +460,7 @@ static bool handle_ccp(struct xprtrdma_receive *receive, const struct ib_wc *wc)
 		foreign_rkey(receive, wc);
 	xprtrdma_window_grant(conn, &receive->rv_header);
 	credit_return(receive);
-	xprtrdma_ccp_done(&conn->xc_ccp);
+	complete(&conn->xc_wake);
 	return true;
 }
 
