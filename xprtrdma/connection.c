@@ -371,7 +371,6 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	conn->xc_state = RPCRDMA_CONN_IDLE;
 	xprtrdma_window_init(conn);
 	xprtrdma_sends_init(conn);
-	xprtrdma_receives_init(conn);
 	xprtrdma_mrs_init(conn);
 	xprtrdma_pulls_init(conn);
 	xprtrdma_watch_init(conn);
@@ -484,10 +483,8 @@ void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
 	if (conn->xc_id && conn->xc_id->qp)
 		rdma_destroy_qp(conn->xc_id);
 	xprtrdma_mrs_destroy(conn);
-	if (conn->xc_id) {
-		xprtrdma_receives_destroy(conn);
-		xprtrdma_sends_destroy(conn);
-	}
+	xprtrdma_receives_destroy(conn);
+	xprtrdma_sends_destroy(conn);
 	conn_free_cqs(conn);
 	if (conn->xc_pd)
 		ib_dealloc_pd(conn->xc_pd);

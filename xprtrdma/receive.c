@@ -78,17 +78,6 @@ static struct xprtrdma_receive *receive_alloc(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_receives_init - set the Receive pool of a connection up, without buffers
- * @conn: all zeros
- *
- * Context: any.
- */
-void xprtrdma_receives_init(struct xprtrdma_conn *conn)
-{
-	INIT_LIST_HEAD(&conn->xc_recv.all);
-}
-
-/**
  * xprtrdma_receives_create - allocate Receive buffers of a connection
  * @conn: the connection
  * @count: total number of buffers afterwards, at most as many as the Receive Queue takes
@@ -104,8 +93,9 @@ int xprtrdma_receives_create(struct xprtrdma_conn *conn, unsigned int count)
 		receive = receive_alloc(conn);
 		if (!receive)
 			return -ENOMEM;
+		receive->rv_next = conn->xc_recv.all;
+		conn->xc_recv.all = receive;
 		spin_lock(&conn->xc_lock);
-		list_add(&receive->rv_all, &conn->xc_recv.all);
 		make_idle(receive);
 		spin_unlock(&conn->xc_lock);
 		conn->xc_recv.count++;
@@ -121,9 +111,11 @@ int xprtrdma_receives_create(struct xprtrdma_conn *conn, unsigned int count)
  */
 void xprtrdma_receives_destroy(struct xprtrdma_conn *conn)
 {
-	struct xprtrdma_receive *receive, *next;
+	struct xprtrdma_receive *receive;
 
-	list_for_each_entry_safe(receive, next, &conn->xc_recv.all, rv_all) {
+	while (conn->xc_recv.all) {
+		receive = conn->xc_recv.all;
+		conn->xc_recv.all = receive->rv_next;
 		rpcrdma_buffer_exit(&receive->rv_buffer);
 		kfree(receive);
 	}

@@ -37,7 +37,7 @@ enum xprtrdma_message_state {
 
 /**
  * struct xprtrdma_receive - one incoming message
- * @rv_all: link in the list of all buffers of xc_recv
+ * @rv_next: next of all buffers of xc_recv
  * @rv_conn: owner
  * @rv_cqe: completion of the Receive
  * @rv_wr: work request of the Receive
@@ -56,7 +56,7 @@ enum xprtrdma_message_state {
  * @rv_chunks: storage of @rv_lists
  */
 struct xprtrdma_receive {
-	struct list_head		rv_all;
+	struct xprtrdma_receive		*rv_next;
 	struct xprtrdma_conn		*rv_conn;
 	struct ib_cqe			rv_cqe;
 	struct ib_recv_wr		rv_wr;
@@ -76,20 +76,19 @@ struct xprtrdma_receive {
 
 /**
  * struct xprtrdma_recv_pool - Receive buffers
- * @all: list of all buffers; under xc_lock
+ * @all: all buffers, linked by rv_next; only for the functions that make and free them
  * @count: number of all buffers; only for the function that makes them
  * @idle: chain of the buffers that are to be posted in one batch; under xc_lock
  * @nr_idle: number of buffers in @idle; under xc_lock
  */
 struct xprtrdma_recv_pool {
-	struct list_head	all;
+	struct xprtrdma_receive	*all;
 	unsigned int		count;
 	struct ib_recv_wr	*idle;
 	unsigned int		nr_idle;
 };
 
 /* receive.c */
-void xprtrdma_receives_init(struct xprtrdma_conn *conn);
 int xprtrdma_receives_create(struct xprtrdma_conn *conn, unsigned int count);
 void xprtrdma_receives_destroy(struct xprtrdma_conn *conn);
 int xprtrdma_receives_post(struct xprtrdma_conn *conn);

@@ -118,8 +118,8 @@ int xprtrdma_sends_create(struct xprtrdma_conn *conn, unsigned int count)
 			return -ENOMEM;
 		spin_lock(&conn->xc_lock);
 		push_free(&conn->xc_send, send);
-		WRITE_ONCE(conn->xc_send.count, conn->xc_send.count + 1);
 		spin_unlock(&conn->xc_lock);
+		conn->xc_send.count++;
 	}
 	return 0;
 }
@@ -144,17 +144,6 @@ void xprtrdma_sends_destroy(struct xprtrdma_conn *conn)
 		rpcrdma_buffer_exit(&send->sd_buffer);
 		kfree(send);
 	}
-}
-
-/**
- * xprtrdma_sends_count - how many Send buffers are there?
- * @conn: the connection
- *
- * Context: any.
- */
-unsigned int xprtrdma_sends_count(const struct xprtrdma_conn *conn)
-{
-	return READ_ONCE(conn->xc_send.count);
 }
 
 /**

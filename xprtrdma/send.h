@@ -37,8 +37,7 @@ struct xprtrdma_send {
  * @end: link at the end of @posted
  * @next: buffer reserved for the next call, or NULL; for the holder of the transport's write lock
  * @probe: buffer whose Send Queue entry the last probe has, until the probe is complete; or NULL
- * @count: number of all buffers; changed only by the function that makes them, and read by other
- *	functions without a lock
+ * @count: number of all buffers; only for the function that makes them
  * @unsignalled: number of Sends posted since the last signalled one
  * @reg_wrs: number of Send Queue entries that are free for registrations of calls; the holder of
  *	the write lock reads it without xc_lock, since only that holder takes entries
@@ -61,7 +60,6 @@ struct xprtrdma_send_pool {
 void xprtrdma_sends_init(struct xprtrdma_conn *conn);
 int xprtrdma_sends_create(struct xprtrdma_conn *conn, unsigned int count);
 void xprtrdma_sends_destroy(struct xprtrdma_conn *conn);
-unsigned int xprtrdma_sends_count(const struct xprtrdma_conn *conn);
 struct xprtrdma_send *xprtrdma_send_get(struct xprtrdma_conn *conn);
 void xprtrdma_send_put(struct xprtrdma_send *send);
 int xprtrdma_send_post(struct xprtrdma_send *send, unsigned int length);

@@ -224,7 +224,7 @@ static bool can_have_more(const struct xprtrdma_conn *conn, enum xprtrdma_want w
 		return credits < queues->credits &&
 		       credits <= READ_ONCE(conn->xc_window.granted);
 	case XPRTRDMA_WANTS_SENDS:
-		return xprtrdma_sends_count(conn) < sends_for(queues, credits);
+		return conn->xc_growth.sends < sends_for(queues, credits);
 	default:
 		return true;	/* xprtrdma_bc_receive() has checked this */
 	}
