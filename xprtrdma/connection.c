@@ -377,30 +377,6 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
 	return conn;
 }
 
-/* Logs a failed attempt for the administrator, unless the log says the same already: failure.c. */
-static void conn_tell_failure(const struct xprtrdma_conn *conn, int error)
-{
-	const struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
-
-	trace_xprtrdma_connect_failed(xprt, conn->xc_step, error);
-	if (!xprtrdma_failure_note(xprt, conn->xc_step, error))
-		return;
-	pr_notice_ratelimited("xprtrdma: no connection to %s (%s port %s): %s: error %d\n",
-			      xprt->servername, xprt->address_strings[RPC_DISPLAY_ADDR],
-			      xprt->address_strings[RPC_DISPLAY_PORT], conn->xc_step, error);
-}
-
-/* Logs a connection if the log says that there is none, even if another mount wrote that. */
-static void conn_tell_success(const struct xprtrdma_conn *conn)
-{
-	const struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
-
-	if (xprtrdma_failure_forget(xprt))
-		pr_notice_ratelimited("xprtrdma: connected to %s (%s port %s) now\n",
-				      xprt->servername, xprt->address_strings[RPC_DISPLAY_ADDR],
-				      xprt->address_strings[RPC_DISPLAY_PORT]);
-}
-
 /**
  * xprtrdma_conn_create - connect to the transport's server
  * @transport: the transport
@@ -411,6 +387,7 @@ static void conn_tell_success(const struct xprtrdma_conn *conn)
  */
 struct xprtrdma_conn *xprtrdma_conn_create(struct xprtrdma_transport *transport)
 {
+	const struct rpc_xprt *xprt = &transport->xt_xprt;
 	struct xprtrdma_conn *conn;
 	int ret;
 
@@ -423,11 +400,12 @@ struct xprtrdma_conn *xprtrdma_conn_create(struct xprtrdma_transport *transport)
 	if (!ret)
 		ret = conn_connect(conn);
 	if (ret) {
-		conn_tell_failure(conn, ret);
+		trace_xprtrdma_connect_failed(xprt, conn->xc_step, ret);
+		xprtrdma_failure_note(xprt, conn->xc_step, ret);
 		xprtrdma_conn_destroy(conn);
 		return ERR_PTR(ret);
 	}
-	conn_tell_success(conn);
+	xprtrdma_failure_forget(xprt);
 	return conn;
 }
 

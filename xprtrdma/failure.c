@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
- * A list of the last servers for which the log says that there is no connection, so that the log
- * does not repeat the message. A mount may be tried many times, each time with a new transport, so
+ * Log messages about connections that cannot be made. There is a list of the last servers for which
+ * the log says that there is no connection, so that it does not repeat the message. A mount may be tried many times, each time with a new transport, so
  * a transport cannot know what the log says.
  */
 #include <linux/sunrpc/addr.h>
@@ -38,13 +38,13 @@ static struct failure *failure_find(const struct rpc_xprt *xprt)
 }
 
 /**
- * xprtrdma_failure_note - note that a connect attempt has failed
+ * xprtrdma_failure_note - log that a connect attempt has failed, unless the log says the same
  * @xprt: the transport that has tried
  * @step: step of the attempt that has failed
  * @error: errno of that step
  *
  * Context: process.
- * Return: true when the failure is new, or old enough, to be logged.
+ * Return: true when the failure was new, or old enough, to be logged.
  */
 bool xprtrdma_failure_note(const struct rpc_xprt *xprt, const char *step, int error)
 {
@@ -60,15 +60,20 @@ bool xprtrdma_failure_note(const struct rpc_xprt *xprt, const char *step, int er
 	if (news)
 		*failure = (struct failure) { xprt->addr, step, error, jiffies };
 	mutex_unlock(&failures_lock);
+	if (news)
+		pr_notice_ratelimited("xprtrdma: no connection to %s (%s port %s): %s: error %d\n",
+				      xprt->servername, xprt->address_strings[RPC_DISPLAY_ADDR],
+				      xprt->address_strings[RPC_DISPLAY_PORT], step, error);
 	return news;
 }
 
 /**
- * xprtrdma_failure_forget - forget the failure of a server, since there is a connection now
+ * xprtrdma_failure_forget - log a connection if the log says that there is none
  * @xprt: the connected transport, which may differ in its port from the one that has failed
  *
  * Context: process.
- * Return: true when the log still says that there is no connection to this server's address.
+ * Return: true when the log said that there is no connection to this server's address, even if
+ * another mount wrote that.
  */
 bool xprtrdma_failure_forget(const struct rpc_xprt *xprt)
 {
@@ -79,5 +84,9 @@ bool xprtrdma_failure_forget(const struct rpc_xprt *xprt)
 	if (found)
 		found->server.ss_family = AF_UNSPEC;
 	mutex_unlock(&failures_lock);
+	if (found)
+		pr_notice_ratelimited("xprtrdma: connected to %s (%s port %s) now\n",
+				      xprt->servername, xprt->address_strings[RPC_DISPLAY_ADDR],
+				      xprt->address_strings[RPC_DISPLAY_PORT]);
 	return found;
 }

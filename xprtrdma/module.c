@@ -7,28 +7,19 @@
 
 #include "xprtrdma.h"
 
-/* Another client transport has the names of our sysctl files, or our transport identifier. */
-static void __init tell_of_another(void)
-{
-	pr_err("xprtrdma: another \"rdma\" client transport (rpcrdma.ko?) is loaded; remove it first\n");
-}
-
 /* The transport is registered last: a mount may use the module then, so nothing may fail later. */
 static int __init xprtrdma_init(void)
 {
-	int ret;
+	int ret = xprtrdma_sysctl_register();
 
-	ret = xprtrdma_sysctl_register();
-	if (ret) {
-		tell_of_another();
-		return ret;
+	if (!ret) {
+		ret = xprtrdma_transport_register();
+		if (ret)
+			xprtrdma_sysctl_unregister();
 	}
-	ret = xprtrdma_transport_register();
-	if (!ret)
-		return 0;
-	xprtrdma_sysctl_unregister();
+	/* Another client transport has the names of our sysctl files, or our identifier. */
 	if (ret == -EEXIST)
-		tell_of_another();
+		pr_err("xprtrdma: another \"rdma\" client transport (rpcrdma.ko?) is loaded; remove it first\n");
 	return ret;
 }
 
