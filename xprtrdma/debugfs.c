@@ -27,22 +27,17 @@ static const char *state_of(const struct xprtrdma_transport *transport)
 }
 
 /*
- * Number of tasks that SUNRPC holds back for want of @lack: because it was told to wait for a
- * resource, or because the window is closed. At other times tasks only wait for the write lock.
+ * The resource for want of which SUNRPC holds tasks back: because it was told to wait for it, or
+ * because the window is closed. At other times tasks only wait for the write lock.
  */
-static u32 waiting_for(const struct xprtrdma_transport *transport, enum xprtrdma_wait lack)
+static enum xprtrdma_wait lack_of(const struct xprtrdma_conn *conn)
 {
-	const struct xprtrdma_conn *conn = transport->xt_conn;
 	const struct rpcrdma_window *window = &conn->xc_window;
-	const struct rpc_xprt *xprt = &transport->xt_xprt;
-	bool waits;
 
-	if (test_bit(XPRT_WRITE_SPACE, &xprt->state))
-		waits = READ_ONCE(conn->xc_wait) == lack;
-	else
-		waits = lack == XPRTRDMA_WAIT_CREDIT &&
-			window->in_flight >= rpcrdma_window_size(window);
-	return waits ? xprt->sending.qlen : 0;
+	if (test_bit(XPRT_WRITE_SPACE, &conn->xc_transport->xt_xprt.state))
+		return READ_ONCE(conn->xc_wait);
+	return window->in_flight < rpcrdma_window_size(window) ?
+		XPRTRDMA_WAIT_NONE : XPRTRDMA_WAIT_CREDIT;
 }
 
 static void show_conn(struct seq_file *seq, const struct xprtrdma_transport *transport)
@@ -50,6 +45,8 @@ static void show_conn(struct seq_file *seq, const struct xprtrdma_transport *tra
 	struct xprtrdma_conn *conn = transport->xt_conn;
 	const struct rdma_addr *address = &conn->xc_id->route.addr;
 	const struct rpcrdma_window *window = &conn->xc_window;
+	u32 held_back = transport->xt_xprt.sending.qlen;
+	enum xprtrdma_wait lack = lack_of(conn);
 
 	rpcrdma_show_address(seq, "local", (const struct sockaddr *)&address->src_addr,
 			     address->dev_addr.bound_dev_if);
@@ -59,11 +56,11 @@ static void show_conn(struct seq_file *seq, const struct xprtrdma_transport *tra
 	rpcrdma_show_number(seq, "credits_in_use", window->in_flight);
 	rpcrdma_show_number(seq, "credits_highest", window->highest);
 	rpcrdma_show_number(seq, "waiting_for_credit",
-			    waiting_for(transport, XPRTRDMA_WAIT_CREDIT));
+			    lack == XPRTRDMA_WAIT_CREDIT ? held_back : 0);
 	rpcrdma_show_number(seq, "waiting_for_send_queue",
-			    waiting_for(transport, XPRTRDMA_WAIT_SEND_QUEUE));
+			    lack == XPRTRDMA_WAIT_SEND_QUEUE ? held_back : 0);
 	rpcrdma_show_number(seq, "waiting_for_region",
-			    waiting_for(transport, XPRTRDMA_WAIT_REGIONS));
+			    lack == XPRTRDMA_WAIT_REGIONS ? held_back : 0);
 	xprtrdma_pulls_show(seq, conn);
 }
 

@@ -34,11 +34,6 @@ enum { RPC_REPLY_MIN = 6 * RPCRDMA_XDR_UNIT };
 /* Pause after which a message that lacked a resource is tried again, jiffies */
 #define PULL_RETRY	msecs_to_jiffies(10)
 
-static struct xprtrdma_receive *receive_of(struct xprtrdma_pull *pull)
-{
-	return container_of(pull, struct xprtrdma_receive, rv_pull);
-}
-
 static const struct rpcrdma_chunk *pull_chunk(const struct xprtrdma_receive *receive)
 {
 	return &receive->rv_lists.chunks[0];
@@ -273,13 +268,13 @@ static void pull_put_back(struct xprtrdma_receive *receive)
 
 static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct xprtrdma_pull *pull = container_of(wc->wr_cqe, struct xprtrdma_pull, pl_cqe);
-	struct xprtrdma_receive *receive = receive_of(pull);
+	struct xprtrdma_receive *receive =
+		container_of(wc->wr_cqe, struct xprtrdma_receive, rv_pull.pl_cqe);
 	struct xprtrdma_conn *conn = receive->rv_conn;
 	bool ok = wc->status == IB_WC_SUCCESS;
 
 	spin_lock(&conn->xc_lock);
-	conn->xc_pull.wrs += pull->pl_wrs;
+	conn->xc_pull.wrs += receive->rv_pull.pl_wrs;
 	spin_unlock(&conn->xc_lock);
 	if (ok)
 		count_read(receive);
@@ -385,18 +380,18 @@ static bool pull_start(struct xprtrdma_receive *receive)
 
 static struct xprtrdma_receive *pull_next(struct xprtrdma_conn *conn)
 {
-	struct xprtrdma_pull *pull = NULL;
+	struct xprtrdma_receive *receive = NULL;
 
 	spin_lock(&conn->xc_lock);
 	if (conn->xc_state == RPCRDMA_CONN_ESTABLISHED && conn->xc_pull.active < XPRTRDMA_PULLS)
-		pull = list_first_entry_or_null(&conn->xc_pull.waiting,
-						struct xprtrdma_pull, pl_list);
-	if (pull) {
-		list_del(&pull->pl_list);
+		receive = list_first_entry_or_null(&conn->xc_pull.waiting,
+						   struct xprtrdma_receive, rv_pull.pl_list);
+	if (receive) {
+		list_del(&receive->rv_pull.pl_list);
 		conn->xc_pull.active++;
 	}
 	spin_unlock(&conn->xc_lock);
-	return pull ? receive_of(pull) : NULL;
+	return receive;
 }
 
 /* Starts to read the messages that wait, up to the first one that lacks a resource. */
@@ -496,14 +491,14 @@ void xprtrdma_pulls_stop(struct xprtrdma_conn *conn)
  */
 void xprtrdma_pulls_abort(struct xprtrdma_conn *conn)
 {
-	struct xprtrdma_pull *pull, *next;
+	struct xprtrdma_receive *receive, *next;
 
 	/* Without the lock: no handler and no worker is left that changes the list. */
-	list_for_each_entry_safe(pull, next, &conn->xc_pull.waiting, pl_list) {
-		list_del(&pull->pl_list);
-		reads_free(receive_of(pull));
-		if (pull->pl_done)
-			xprtrdma_send_put(pull->pl_done);
-		pull_deliver(receive_of(pull), -ENOTCONN);
+	list_for_each_entry_safe(receive, next, &conn->xc_pull.waiting, rv_pull.pl_list) {
+		list_del(&receive->rv_pull.pl_list);
+		reads_free(receive);
+		if (receive->rv_pull.pl_done)
+			xprtrdma_send_put(receive->rv_pull.pl_done);
+		pull_deliver(receive, -ENOTCONN);
 	}
 }
