@@ -22,6 +22,7 @@
  * time.
  */
 #include <linux/module.h>
+#include <linux/scatterlist.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sunrpc/bc_xprt.h>
@@ -98,21 +99,22 @@ static int backchannel_copy(struct rpc_rqst *rqst, const struct svcrdma_recv_ctx
 }
 
 /* Check and copy a reply in the pages of a Reply chunk. Return: its bytes, or -EIO. */
-static int backchannel_copy_pages(struct rpc_rqst *rqst, struct page **pages, u32 length)
+static int backchannel_copy_pages(struct rpc_rqst *rqst, struct scatterlist *sg, u32 length)
 {
 	struct xdr_buf *reply = &rqst->rq_private_buf;
+	const void *first = sg_virt(sg);
 	u32 n, at;
 
 	memcpy(reply, &rqst->rq_rcv_buf, sizeof(*reply));
 	/* RFC 8167 section 5.2: the XID and the direction have to be those of a reply to @rqst. */
 	if (length > reply->buflen ||
-	    *(__be32 *)page_address(pages[0]) != rqst->rq_xid ||
-	    rpcrdma_message_direction(page_address(pages[0]),
-				      min_t(u32, length, PAGE_SIZE)) != RPCRDMA_RPC_REPLY)
+	    *(__be32 *)first != rqst->rq_xid ||
+	    rpcrdma_message_direction(first, min_t(u32, length, PAGE_SIZE)) !=
+	    RPCRDMA_RPC_REPLY)
 		return -EIO;
-	for (at = 0; at < length; at += n) {
+	for (at = 0; at < length; at += n, sg++) {
 		n = min_t(u32, length - at, PAGE_SIZE);
-		if (write_bytes_to_xdr_buf(reply, at, page_address(*pages++), n))
+		if (write_bytes_to_xdr_buf(reply, at, sg_virt(sg), n))
 			return -EIO;
 	}
 	return length;
@@ -122,13 +124,13 @@ static int backchannel_copy_pages(struct rpc_rqst *rqst, struct page **pages, u3
  * svcrdma_backchannel_answer - complete the callback whose reply has come in its Reply chunk
  * @t: transport
  * @xid: XID of the call
- * @pages: pages with the reply
+ * @sg: scatterlist of the pages with the reply
  * @length: size of the reply in bytes, not 0
  *
  * Context: process.
  */
 void svcrdma_backchannel_answer(struct svcrdma_transport *t, u32 xid,
-				struct page **pages, u32 length)
+				struct scatterlist *sg, u32 length)
 {
 	struct rpc_xprt *xprt = READ_ONCE(t->st_xprt.xpt_bc_xprt);
 	struct rpc_rqst *rqst;
@@ -137,7 +139,7 @@ void svcrdma_backchannel_answer(struct svcrdma_transport *t, u32 xid,
 	spin_lock(&xprt->queue_lock);
 	rqst = xprt_lookup_rqst(xprt, cpu_to_be32(xid));
 	if (rqst) {
-		ret = backchannel_copy_pages(rqst, pages, length);
+		ret = backchannel_copy_pages(rqst, sg, length);
 		if (ret < 0)
 			backchannel_refuse(rqst);
 		else

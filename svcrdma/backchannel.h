@@ -4,13 +4,13 @@
 #ifndef SVCRDMA_BACKCHANNEL_H
 #define SVCRDMA_BACKCHANNEL_H
 
-#include <linux/list.h>
 #include <linux/sizes.h>
 #include <linux/sunrpc/xprt.h>
 #include <rdma/ib_verbs.h>
 
 #include <rpcrdma/plan.h>
 
+struct scatterlist;
 struct svcrdma_recv_ctxt;
 struct svcrdma_send_ctxt;
 struct svcrdma_transport;
@@ -22,27 +22,15 @@ enum {
 	SVCRDMA_MAX_LONG_CALLS = 2 * SVCRDMA_REVERSE_CREDITS,
 };
 
-/**
- * struct svcrdma_long_caller - bc_chunks.c: a connection's callbacks with chunks. Both members
- *	are under st_expose_lock
- * @calls: list of all struct svcrdma_long_call of the connection
- * @count: number of entries of @calls
- */
-struct svcrdma_long_caller {
-	struct list_head	calls;
-	u32			count;
-};
-
 /* backchannel.c */
 extern struct xprt_class svcrdma_backchannel_class;
 
 bool svcrdma_backchannel_reply(struct svcrdma_transport *t,
 			       struct svcrdma_recv_ctxt *rc);
 void svcrdma_backchannel_answer(struct svcrdma_transport *t, u32 xid,
-				struct page **pages, u32 length);
+				struct scatterlist *sg, u32 length);
 
 /* bc_chunks.c */
-void svcrdma_long_calls_setup(struct svcrdma_transport *t);
 int svcrdma_long_call_create(struct svcrdma_send_ctxt *sc, const struct rpc_rqst *rqst,
 			     const struct rpcrdma_call_plan *plan,
 			     struct rpcrdma_chunk_lists *lists);

@@ -11,8 +11,7 @@
  * completed, and the RPC is looked up only then. If the RPC ends without such a reply,
  * svcrdma_long_call_end() posts the same LOCAL_INVs, and their completion only frees the memory.
  *
- * The owner of a struct svcrdma_long_call is that of its exposure (region.c). While the exposure is
- * armed, this is the list st_long.calls. A callback that is given up before it is posted still
+ * The owner of a struct svcrdma_long_call is that of its exposure (region.c). A callback that is given up before it is posted still
  * belongs to the Send context of the call, which may wait for Send Queue entries.
  *
  * Bounds: a connection has at most SVCRDMA_MAX_LONG_CALLS callbacks with chunks, with at most
@@ -29,30 +28,24 @@ enum { LONG_PAGES = DIV_ROUND_UP(SVCRDMA_MAX_CALLBACK, PAGE_SIZE) };
 /**
  * struct long_memory - the memory of a chunk
  * @length: size of the chunk in bytes
- * @nr_pages: number of entries of @pages
- * @pages: pages of the chunk
- * @sg: scatterlist of @pages
+ * @nr_pages: number of pages of the chunk
+ * @sg: scatterlist of these pages
  */
 struct long_memory {
 	u32			length;
 	u32			nr_pages;
-	struct page		*pages[LONG_PAGES];
 	struct scatterlist	sg[LONG_PAGES];
 };
 
 /**
  * struct svcrdma_long_call - a callback with chunks
- * @lc_list: entry of st_long.calls, under st_expose_lock
  * @lc_exposure: exposure of both chunks; a reply is accepted only while it is ARMED
- * @lc_xid: XID of the call
  * @lc_answer: number of bytes of a reply in the Reply chunk that is to be delivered, or 0
  * @lc_call: memory of the Read chunk; without pages if the call is inline
  * @lc_reply: memory of the Reply chunk; without pages if there is no Reply chunk
  */
 struct svcrdma_long_call {
-	struct list_head	lc_list;
 	struct svcrdma_exposure	lc_exposure;
-	u32			lc_xid;
 	u32			lc_answer;
 	struct long_memory	lc_call;
 	struct long_memory	lc_reply;
@@ -63,7 +56,7 @@ struct svcrdma_long_call {
 static void memory_free(struct long_memory *memory)
 {
 	while (memory->nr_pages)
-		__free_page(memory->pages[--memory->nr_pages]);
+		__free_page(sg_page(&memory->sg[--memory->nr_pages]));
 }
 
 /*
@@ -82,8 +75,7 @@ static int memory_alloc(struct long_memory *memory, u32 length)
 		page = alloc_page(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 		if (!page)
 			return -ENOMEM;
-		sg_set_page(&memory->sg[memory->nr_pages], page, n, 0);
-		memory->pages[memory->nr_pages++] = page;
+		sg_set_page(&memory->sg[memory->nr_pages++], page, n, 0);
 	}
 	return 0;
 }
@@ -93,7 +85,7 @@ static int copy_call(struct long_memory *memory, const struct xdr_buf *call)
 	u32 i, at = 0;
 
 	for (i = 0; i < memory->nr_pages; i++) {
-		if (read_bytes_from_xdr_buf(call, at, page_address(memory->pages[i]),
+		if (read_bytes_from_xdr_buf(call, at, sg_virt(&memory->sg[i]),
 					    memory->sg[i].length))
 			return -EIO;
 		at += memory->sg[i].length;
@@ -116,8 +108,7 @@ static void long_call_free(struct svcrdma_exposure *xs)
 	memory_free(&lc->lc_call);
 	memory_free(&lc->lc_reply);
 	spin_lock(&t->st_expose_lock);
-	list_del(&lc->lc_list);
-	t->st_long.count--;
+	t->st_long_calls--;
 	spin_unlock(&t->st_expose_lock);
 	kfree(lc);
 }
@@ -133,26 +124,13 @@ static void long_call_fenced(struct svcrdma_exposure *xs)
 	this_cpu_add(t->st_counters->bytes_written, lc->lc_answer);
 	/* The CPU may read the pages after they are unmapped. */
 	svcrdma_exposure_unmap(xs);
-	svcrdma_backchannel_answer(t, lc->lc_xid, lc->lc_reply.pages, lc->lc_answer);
+	svcrdma_backchannel_answer(t, xs->xs_xid, lc->lc_reply.sg, lc->lc_answer);
 }
 
 static const struct svcrdma_exposure_ops long_call_ops = {
 	.fenced	= long_call_fenced,
 	.free	= long_call_free,
 };
-
-/* Return: the callback with @xid that has not ended, or NULL. */
-static struct svcrdma_long_call *long_call_find(struct svcrdma_transport *t, u32 xid)
-{
-	struct svcrdma_long_call *lc;
-
-	lockdep_assert_held(&t->st_expose_lock);
-	list_for_each_entry(lc, &t->st_long.calls, lc_list)
-		if (lc->lc_xid == xid && (lc->lc_exposure.xs_state == SVCRDMA_EXPOSURE_NEW ||
-					  lc->lc_exposure.xs_state == SVCRDMA_EXPOSURE_ARMED))
-			return lc;
-	return NULL;
-}
 
 /**
  * svcrdma_long_call_offered - size of the Reply chunk that was sent with a callback
@@ -164,13 +142,13 @@ static struct svcrdma_long_call *long_call_find(struct svcrdma_transport *t, u32
  */
 u32 svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid)
 {
-	struct svcrdma_long_call *lc;
+	struct svcrdma_exposure *xs;
 	u32 length = 0;
 
 	spin_lock(&t->st_expose_lock);
-	lc = long_call_find(t, xid);
-	if (lc && lc->lc_exposure.xs_state == SVCRDMA_EXPOSURE_ARMED)
-		length = lc->lc_reply.length;
+	xs = svcrdma_exposure_find(t, xid, &long_call_ops, SVCRDMA_EXPOSURE_ARMED);
+	if (xs)
+		length = long_call_of(xs)->lc_reply.length;
 	spin_unlock(&t->st_expose_lock);
 	return length;
 }
@@ -187,20 +165,21 @@ u32 svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid)
 void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer)
 {
 	struct svcrdma_long_call *lc;
+	struct svcrdma_exposure *xs;
 
 	spin_lock(&t->st_expose_lock);
-	lc = long_call_find(t, xid);
-	if (lc && lc->lc_exposure.xs_state == SVCRDMA_EXPOSURE_NEW) {
-		svcrdma_exposure_advance(&lc->lc_exposure, SVCRDMA_EXPOSURE_GIVEN_UP);
-		lc = NULL;
-	}
-	if (lc) {
-		svcrdma_exposure_advance(&lc->lc_exposure, SVCRDMA_EXPOSURE_FENCING);
+	xs = svcrdma_exposure_find(t, xid, &long_call_ops, SVCRDMA_EXPOSURE_NEW);
+	if (xs)
+		svcrdma_exposure_advance(xs, SVCRDMA_EXPOSURE_GIVEN_UP);
+	xs = svcrdma_exposure_find(t, xid, &long_call_ops, SVCRDMA_EXPOSURE_ARMED);
+	if (xs) {
+		svcrdma_exposure_advance(xs, SVCRDMA_EXPOSURE_FENCING);
+		lc = long_call_of(xs);
 		lc->lc_answer = min(answer, lc->lc_reply.length);
 	}
 	spin_unlock(&t->st_expose_lock);
-	if (lc)
-		svcrdma_exposure_fence(&lc->lc_exposure);
+	if (xs)
+		svcrdma_exposure_fence(xs);
 }
 
 /* ---- the beginning ---- */
@@ -212,13 +191,11 @@ static struct svcrdma_long_call *long_call_alloc(struct svcrdma_transport *t, u3
 
 	if (!lc)
 		return NULL;
-	lc->lc_xid = xid;
 	spin_lock(&t->st_expose_lock);
-	full = t->st_long.count == SVCRDMA_MAX_LONG_CALLS;
+	full = t->st_long_calls == SVCRDMA_MAX_LONG_CALLS;
 	if (!full) {
-		t->st_long.count++;
-		list_add(&lc->lc_list, &t->st_long.calls);
-		svcrdma_exposure_init(&lc->lc_exposure, t, &long_call_ops);
+		t->st_long_calls++;
+		svcrdma_exposure_init(&lc->lc_exposure, t, xid, &long_call_ops);
 	}
 	spin_unlock(&t->st_expose_lock);
 	if (!full)
@@ -227,32 +204,10 @@ static struct svcrdma_long_call *long_call_alloc(struct svcrdma_transport *t, u3
 	return NULL;
 }
 
-static int expose_call(struct svcrdma_long_call *lc, const struct xdr_buf *call,
-		       struct rpcrdma_chunk_lists *lists)
+static int memory_map(struct svcrdma_long_call *lc, struct long_memory *memory, int access,
+		      struct rpcrdma_chunk_lists *lists)
 {
-	struct long_memory *memory = &lc->lc_call;
-	int ret = memory_alloc(memory, call->len);
-
-	if (!ret)
-		ret = copy_call(memory, call);
-	if (ret)
-		return ret;
-	rpcrdma_lists_begin_read(lists, 0);
-	return svcrdma_exposure_map(&lc->lc_exposure, memory->sg, memory->nr_pages,
-				    IB_ACCESS_REMOTE_READ, lists);
-}
-
-static int expose_reply_chunk(struct svcrdma_long_call *lc, u32 size,
-			      struct rpcrdma_chunk_lists *lists)
-{
-	struct long_memory *memory = &lc->lc_reply;
-	int ret = memory_alloc(memory, size);
-
-	if (ret)
-		return ret;
-	rpcrdma_lists_begin_reply(lists);
-	return svcrdma_exposure_map(&lc->lc_exposure, memory->sg, memory->nr_pages,
-				    IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE, lists);
+	return svcrdma_exposure_map(&lc->lc_exposure, memory->sg, memory->nr_pages, access, lists);
 }
 
 /* @lists has room for both chunks, which are begun in the order of the message. */
@@ -262,22 +217,19 @@ static int long_call_build(struct svcrdma_long_call *lc, const struct rpc_rqst *
 {
 	int ret = 0;
 
-	if (plan->position_zero)
-		ret = expose_call(lc, &rqst->rq_snd_buf, lists);
-	if (!ret && plan->reply_chunk)
-		ret = expose_reply_chunk(lc, rqst->rq_rcv_buf.buflen, lists);
+	if (plan->position_zero) {
+		rpcrdma_lists_begin_read(lists, 0);
+		ret = memory_alloc(&lc->lc_call, rqst->rq_snd_buf.len) ?:
+		      copy_call(&lc->lc_call, &rqst->rq_snd_buf) ?:
+		      memory_map(lc, &lc->lc_call, IB_ACCESS_REMOTE_READ, lists);
+	}
+	if (!ret && plan->reply_chunk) {
+		rpcrdma_lists_begin_reply(lists);
+		ret = memory_alloc(&lc->lc_reply, rqst->rq_rcv_buf.buflen) ?:
+		      memory_map(lc, &lc->lc_reply,
+				 IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE, lists);
+	}
 	return ret;
-}
-
-/**
- * svcrdma_long_calls_setup - initialize the members for callbacks with chunks
- * @t: new transport, in which these members are zero
- *
- * Context: any.
- */
-void svcrdma_long_calls_setup(struct svcrdma_transport *t)
-{
-	INIT_LIST_HEAD(&t->st_long.calls);
 }
 
 /**

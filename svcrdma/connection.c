@@ -25,7 +25,8 @@
  *    returned, since a queue's completions are handled in order, and that of the drain is the last.
  * 3. The release work is flushed, for the same reason, and the workers that watch the Send
  *    Queue are ended; nobody starts them again. One that saw st_closing clear may have posted
- *    a probe behind the drain. The expose work ends; it posts nothing once st_closing is set.
+ *    a probe behind the drain. The work item of the exposures ends; it posts nothing once
+ *    st_closing is set.
  * 4. The handler lock is taken and released, after which CM handlers that saw st_closing clear have
  *    returned. No handler uses st_xprt or wakes nfsd from here on. (A completion event may be late,
  *    and see an old state, but it finds XPT_BUSY set, which is never cleared again.)
@@ -33,10 +34,10 @@
  * svcrdma_transport_free(), called as xpo_free when the last reference is gone. Threads, and the
  * watch of the Send Queue, that saw st_closing clear may have posted after the drain of
  * transport_quiesce(), but have returned now:
- * 1. The expose work is stopped again, since a thread that posted may have started it, and the
- *    queue pair is drained again. The HCA owns no context any more.
+ * 1. The work item of the exposures is stopped again, since a thread that posted may have started
+ *    it, and the queue pair is drained again. The HCA owns no context any more.
  * 2. The release work is flushed again. No other work item or thread uses the queue pair.
- * 3. Contexts and exposed replies are unmapped and freed, in whatever state they are. The queue
+ * 3. Contexts and exposures are unmapped and freed, in whatever state they are. The queue
  *    pair must still exist, as its pool takes memory regions back. The credits go back to the
  *    budget after the Receive contexts are freed; no handler or work item uses st_host any more.
  * 4. Queue pair, completion queues and protection domain are destroyed before the id, since the
@@ -92,7 +93,7 @@ static void transport_quiesce(struct svcrdma_transport *t)
 	}
 	transport_state_event(t, RPCRDMA_EVENT_DRAINED);
 	/* 3 */
-	svcrdma_expose_stop(t);
+	svcrdma_exposures_stop(t);
 	svcrdma_send_flush(t);
 	svcrdma_sq_stop(t);
 	svcrdma_grant_stop(t);
@@ -292,8 +293,6 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 	svcrdma_sq_setup(t);
 	svcrdma_send_setup(t);
 	svcrdma_regions_setup(t);
-	svcrdma_expose_setup(t);
-	svcrdma_long_calls_setup(t);
 	INIT_WORK(&t->st_close_work, transport_close_work);
 
 	rpcrdma_cm_private_decode(param->private_data, param->private_data_len,
@@ -518,10 +517,6 @@ int svcrdma_transport_accept(struct svcrdma_transport *t)
 	if (ret)
 		goto out_err;
 	svcrdma_regions_create(t);
-	ret = svcrdma_expose_init(t, t->st_spare_exposures ?
-				  t->st_credits + t->st_spare_exposures : 0);
-	if (ret)
-		goto out_err;
 	ret = svcrdma_grant_begin(t);
 	if (ret)
 		goto out_err;
@@ -566,7 +561,7 @@ static void svcrdma_transport_free(struct svc_xprt *xprt)
 	trace_svcrdma_freed(t, 0);
 	if (t->st_qp) {
 		/* 1 */
-		svcrdma_expose_stop(t);
+		svcrdma_exposures_stop(t);
 		ib_drain_qp(t->st_qp);
 		/* 2 */
 		svcrdma_send_flush(t);
@@ -576,8 +571,6 @@ static void svcrdma_transport_free(struct svc_xprt *xprt)
 		svcrdma_budget_leave(t);
 		svcrdma_send_ctxts_destroy(t);
 		svcrdma_exposures_destroy(t);
-		svcrdma_expose_exit(t);
-		svcrdma_regions_destroy(t);
 		/* 4 */
 		rdma_destroy_qp(t->st_id);
 		transport_cqs_destroy(t);

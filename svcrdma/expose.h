@@ -11,7 +11,6 @@
 #include <rdma/ib_verbs.h>
 
 #include <rpcrdma/chunk_list.h>
-#include <rpcrdma/exposures.h>
 
 struct svcrdma_exposure;
 struct svcrdma_send_ctxt;
@@ -34,12 +33,16 @@ enum svcrdma_exposure_state {
 
 /**
  * struct svcrdma_exposure_ops - what exposed replies and callbacks with chunks do differently
- * @posted: function that is called under st_expose_lock as soon as the exposure is ARMED; or NULL
+ * @posted: function that is called under st_expose_lock as soon as the exposure is ARMED; or NULL.
+ *	It may set xs_deadline
+ * @expired: function that is called under st_expose_lock when the exposure becomes FENCING because
+ *	it was ARMED at its deadline; needed only if @posted sets one
  * @fenced: function that is called when the LOCAL_INVs are complete, before @free; or NULL
  * @free: function that frees the object that contains the exposure, and the memory that was exposed
  */
 struct svcrdma_exposure_ops {
 	void			(*posted)(struct svcrdma_exposure *xs);
+	void			(*expired)(struct svcrdma_exposure *xs);
 	void			(*fenced)(struct svcrdma_exposure *xs);
 	void			(*free)(struct svcrdma_exposure *xs);
 };
@@ -48,10 +51,12 @@ struct svcrdma_exposure_ops {
  * struct svcrdma_exposure - memory that the client may access; part of an exposed reply or callback
  * @xs_ops: functions of the object that contains the exposure; constant
  * @xs_transport: connection of the exposure; constant
+ * @xs_xid: XID of the reply or of the callback; constant
  * @xs_list: entry of st_region.exposures, under st_expose_lock
  * @xs_state: state, under st_expose_lock; only svcrdma_exposure_advance() changes it
- * @xs_deadline: time in jiffies, set when the state becomes FENCING. If the LOCAL_INVs are not
- *	complete by then, the queue pair stands still. Under st_expose_lock
+ * @xs_deadline: time in jiffies at which an ARMED exposure ends, U64_MAX if it does not end by time;
+ *	or at which the LOCAL_INVs of a FENCING exposure have to be complete, since otherwise the
+ *	queue pair stands still. Under st_expose_lock
  * @xs_regions: list of struct rpcrdma_region by rg_list, in the order of the chunks' segments
  * @xs_nr_regions: number of entries of @xs_regions
  * @xs_sq_held: number of Send Queue entries for the LOCAL_INVs
@@ -60,6 +65,7 @@ struct svcrdma_exposure_ops {
 struct svcrdma_exposure {
 	const struct svcrdma_exposure_ops *xs_ops;
 	struct svcrdma_transport *xs_transport;
+	u32			xs_xid;
 	struct list_head	xs_list;
 	enum svcrdma_exposure_state xs_state;
 	u64			xs_deadline;
@@ -78,7 +84,10 @@ extern unsigned long svcrdma_inv_timeout;
  * @reg_cqe: completion of a registration that failed. It is a member of the connection and not of
  *	the exposed reply or callback, which may be freed before the flush comes
  * @free: list of the regions that are not in use; under st_expose_lock
- * @exposures: list of all struct svcrdma_exposure by xs_list; under st_expose_lock
+ * @exposures: list of all struct svcrdma_exposure by xs_list, those that were posted in the order of
+ *	their posts; under st_expose_lock
+ * @work: work item that ends exposures whose time is over, and the connection if LOCAL_INVs are
+ *	not complete by their deadline
  */
 struct svcrdma_region_pool {
 	enum ib_mr_type		type;
@@ -86,30 +95,31 @@ struct svcrdma_region_pool {
 	struct ib_cqe		reg_cqe;
 	struct list_head	free;
 	struct list_head	exposures;
+	struct delayed_work	work;
 };
 
 /**
  * struct svcrdma_exposer - exposed_reply.c: replies that the client reads, under st_expose_lock
- * @table: table of all exposed replies, each slot owned by a struct svcrdma_exposed; the table has
- *	no slots if the client takes no exposed replies
+ * @used: number of exposed replies, at most one for each credit and @st_spare_exposures
+ * @bytes: bytes of memory that they keep
  * @dones_unknown: number of RDMA_DONEs that belonged to no exposed reply
  * @expired: number of exposures that ended because their time was over
- * @work: work item that ends exposures whose time is over, and the connection if LOCAL_INVs are
- *	not complete by their deadline
  */
 struct svcrdma_exposer {
-	struct rpcrdma_exposures table;
+	u32			used;
+	u64			bytes;
 	u64			dones_unknown;
 	u64			expired;
-	struct delayed_work	work;
 };
 
 /* region.c */
 void svcrdma_regions_setup(struct svcrdma_transport *t);
 void svcrdma_regions_create(struct svcrdma_transport *t);
-void svcrdma_regions_destroy(struct svcrdma_transport *t);
-void svcrdma_exposure_init(struct svcrdma_exposure *xs, struct svcrdma_transport *t,
+void svcrdma_exposure_init(struct svcrdma_exposure *xs, struct svcrdma_transport *t, u32 xid,
 			   const struct svcrdma_exposure_ops *ops);
+struct svcrdma_exposure *svcrdma_exposure_find(struct svcrdma_transport *t, u32 xid,
+					       const struct svcrdma_exposure_ops *ops,
+					       enum svcrdma_exposure_state state);
 int svcrdma_exposure_map(struct svcrdma_exposure *xs, struct scatterlist *sg, u32 count,
 			 int access, struct rpcrdma_chunk_lists *lists);
 void svcrdma_exposure_unmap(struct svcrdma_exposure *xs);
@@ -117,17 +127,11 @@ void svcrdma_exposure_free(struct svcrdma_exposure *xs);
 void svcrdma_exposure_advance(struct svcrdma_exposure *xs, enum svcrdma_exposure_state state);
 int svcrdma_exposure_post(struct svcrdma_exposure *xs, struct ib_send_wr *message);
 void svcrdma_exposure_fence(struct svcrdma_exposure *xs);
-bool svcrdma_exposures_stuck(struct svcrdma_transport *t, bool *waiting);
+void svcrdma_exposures_stop(struct svcrdma_transport *t);
 void svcrdma_exposures_destroy(struct svcrdma_transport *t);
 u32 svcrdma_region_pages(const struct svcrdma_transport *t);
 
 /* exposed_reply.c */
-void svcrdma_expose_setup(struct svcrdma_transport *t);
-int svcrdma_expose_init(struct svcrdma_transport *t, u32 count);
-u32 svcrdma_expose_limit(const struct svcrdma_transport *t);
-void svcrdma_expose_watch(struct svcrdma_transport *t);
-void svcrdma_expose_stop(struct svcrdma_transport *t);
-void svcrdma_expose_exit(struct svcrdma_transport *t);
 int svcrdma_expose(struct svcrdma_send_ctxt *sc, u32 xid, struct svcrdma_stream *stream,
 		   u32 length, u32 held, struct rpcrdma_chunk_lists *lists);
 void svcrdma_exposed_take_pages(struct svcrdma_exposure *xs, struct page **pages, u32 count);

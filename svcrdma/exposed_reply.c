@@ -4,19 +4,18 @@
  * Replies that the client pulls: responder-provided Read chunks, for clients that have announced
  * that they take them. See Documentation/reliable-reply.rst.
  *
- * Operation. A reply that fits neither inline nor in the Reply chunk gets a slot in the table of
- * exposed replies. The bytes of the reply, and no other memory, are registered for remote read. The
+ * Operation. A reply that fits neither inline nor in the Reply chunk gets an exposure. The bytes of the reply, and no other memory, are registered for remote read. The
  * registrations are posted in front of the Send of an RDMA_NOMSG, whose Position Zero Read chunk
  * names the registered memory. The exposure ends when RDMA_DONE comes, or when its time is over: a
  * LOCAL_INV for each region is posted, and when the last one is complete, memory is unmapped and
  * pages are freed. An RDMA_DONE does not prove that no Read is being served any more; only our own
  * invalidation does, or the end of the queue pair.
  *
- * The owner of a struct svcrdma_exposed is that of its exposure (region.c). The table owns it while
- * the exposure is armed, and then the thread that took it out of the table.
+ * The owner of a struct svcrdma_exposed is that of its exposure (region.c): the list of exposures
+ * while the exposure is ARMED, and then the context that has made it FENCING.
  *
- * Bounds: st_expose.table limits the replies and bytes of the connection, svcrdma_exposed_bytes the
- * bytes of the whole server.
+ * Bounds: st_expose.used limits the replies of the connection, st_expose.bytes their memory, and
+ * svcrdma_exposed_bytes the memory of the whole server.
  */
 #include <linux/slab.h>
 
@@ -33,12 +32,10 @@ static atomic_long_t svcrdma_exposed_bytes;
 
 /**
  * struct svcrdma_exposed - one exposed reply
- * @ex_exposure: exposure of the reply, which is FENCING after it was taken out of the table
- * @ex_xid: XID of the reply
+ * @ex_exposure: exposure of the reply
  * @ex_length: number of bytes that are exposed
- * @ex_bytes: bytes of memory that the reply keeps, which st_expose.table and svcrdma_exposed_bytes
+ * @ex_bytes: bytes of memory that the reply keeps, which st_expose.bytes and svcrdma_exposed_bytes
  *	count
- * @ex_slot: index of the slot in st_expose.table that this struct owns
  * @ex_nr_pages: number of entries of @ex_pages, each a reference
  * @ex_pages: pages of the reply
  * @ex_max_runs: number of entries of @ex_runs
@@ -46,10 +43,8 @@ static atomic_long_t svcrdma_exposed_bytes;
  */
 struct svcrdma_exposed {
 	struct svcrdma_exposure	ex_exposure;
-	u32			ex_xid;
 	u32			ex_length;
 	u32			ex_bytes;
-	int			ex_slot;
 	u32			ex_nr_pages;
 	struct page		**ex_pages;
 	u32			ex_max_runs;
@@ -73,20 +68,32 @@ static void exposed_free(struct svcrdma_exposure *xs)
 	atomic_long_sub(ex->ex_bytes, &svcrdma_exposed_bytes);
 
 	spin_lock(&t->st_expose_lock);
-	rpcrdma_exposures_release(&t->st_expose.table, ex->ex_slot);
+	t->st_expose.used--;
+	t->st_expose.bytes -= ex->ex_bytes;
 	spin_unlock(&t->st_expose_lock);
 	kvfree(ex);
 }
 
-/* Return: the exposed reply that was just taken out of the table, in @slot; now FENCING. */
-static struct svcrdma_exposed *exposed_taken(struct svcrdma_transport *t, int slot)
+static void exposed_expired(struct svcrdma_exposure *xs)
 {
-	struct svcrdma_exposed *ex = t->st_expose.table.slots[slot].owner;
-
-	lockdep_assert_held(&t->st_expose_lock);
-	svcrdma_exposure_advance(&ex->ex_exposure, SVCRDMA_EXPOSURE_FENCING);
-	return ex;
+	xs->xs_transport->st_expose.expired++;
+	this_cpu_inc(svcrdma_stats.exposed_expired);
+	trace_svcrdma_expose_expired(xs->xs_transport, xs->xs_xid, 0);
 }
+
+/* From now on an RDMA_DONE finds the reply by its XID. */
+static void exposed_posted(struct svcrdma_exposure *xs)
+{
+	xs->xs_deadline = get_jiffies_64() + READ_ONCE(svcrdma_expose_timeout) * HZ;
+	this_cpu_inc(svcrdma_stats.exposed);
+	trace_svcrdma_reply_exposed(xs->xs_transport, xs->xs_xid, exposed_of(xs)->ex_length);
+}
+
+static const struct svcrdma_exposure_ops exposed_ops = {
+	.posted		= exposed_posted,
+	.expired	= exposed_expired,
+	.free		= exposed_free,
+};
 
 /**
  * svcrdma_exposed_done - end an exposure after an RDMA_DONE: the client has pulled the reply
@@ -101,134 +108,59 @@ static struct svcrdma_exposed *exposed_taken(struct svcrdma_transport *t, int sl
  */
 void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid)
 {
-	struct svcrdma_exposed *ex = NULL;
+	u32 most = t->st_credits + t->st_spare_exposures;
+	struct svcrdma_exposure *xs;
 	bool flood = false;
-	int slot;
 
 	spin_lock(&t->st_expose_lock);
-	slot = rpcrdma_exposures_take(&t->st_expose.table, xid);
-	if (slot < 0) {
-		flood = ++t->st_expose.dones_unknown >
-			t->st_expose.expired + t->st_expose.table.size;
+	xs = svcrdma_exposure_find(t, xid, &exposed_ops, SVCRDMA_EXPOSURE_ARMED);
+	if (!xs) {
+		flood = ++t->st_expose.dones_unknown > t->st_expose.expired + most;
 	} else {
-		ex = exposed_taken(t, slot);
+		svcrdma_exposure_advance(xs, SVCRDMA_EXPOSURE_FENCING);
 		if (t->st_expose.dones_unknown)
 			t->st_expose.dones_unknown--;
 	}
 	spin_unlock(&t->st_expose_lock);
 
-	if (ex)
-		this_cpu_add(t->st_counters->bytes_read, ex->ex_length);
-	trace_svcrdma_reply_pulled(t, xid, ex ? 0 : -ENOENT);
+	trace_svcrdma_reply_pulled(t, xid, xs ? 0 : -ENOENT);
 	if (flood) {
 		trace_svcrdma_bad_done(t, xid, -EDQUOT);
 		svcrdma_transport_close(t, RPCRDMA_END_BAD_MESSAGE);
 	}
-	if (ex)
-		svcrdma_exposure_fence(&ex->ex_exposure);
-}
-
-/**
- * svcrdma_expose_watch - have the expose work look at exposures soon
- * @t: transport
- *
- * Context: any.
- */
-void svcrdma_expose_watch(struct svcrdma_transport *t)
-{
-	unsigned long period = READ_ONCE(svcrdma_expose_timeout) * HZ / 4 + 1;
-
-	/* At most a second, since the administrator may lower the timeout meanwhile. */
-	queue_delayed_work(svcrdma_release_wq, &t->st_expose.work,
-			   min_t(unsigned long, period, HZ));
-}
-
-/* End exposures whose time is over, and the connection if LOCAL_INVs take too long. */
-static void expose_work(struct work_struct *work)
-{
-	struct svcrdma_transport *t =
-		container_of(work, struct svcrdma_transport, st_expose.work.work);
-	struct svcrdma_exposed *ex;
-	bool waiting = false;
-	int slot;
-
-	do {
-		ex = NULL;
-		spin_lock(&t->st_expose_lock);
-		slot = rpcrdma_exposures_take_expired(&t->st_expose.table, get_jiffies_64());
-		if (slot >= 0) {
-			ex = exposed_taken(t, slot);
-			t->st_expose.expired++;
-		}
-		spin_unlock(&t->st_expose_lock);
-		if (ex) {
-			this_cpu_inc(svcrdma_stats.exposed_expired);
-			trace_svcrdma_expose_expired(t, ex->ex_xid, 0);
-			svcrdma_exposure_fence(&ex->ex_exposure);
-		}
-	} while (ex);
-	if (svcrdma_exposures_stuck(t, &waiting)) {
-		trace_svcrdma_sq_timeout(t, -ETIMEDOUT);
-		svcrdma_transport_close(t, RPCRDMA_END_STALLED);
+	if (xs) {
+		this_cpu_add(t->st_counters->bytes_read, exposed_of(xs)->ex_length);
+		svcrdma_exposure_fence(xs);
 	}
-	if (waiting && !READ_ONCE(t->st_closing))
-		svcrdma_expose_watch(t);
 }
 
 /* ---- the beginning ---- */
 
-/**
- * svcrdma_expose_limit - number of replies that may be exposed at a time
- * @t: transport
- *
- * The limit follows the grant: st_grant is larger before any call can use the new credits.
- *
- * Context: any.
+/*
+ * Begin an exposure and count it, within the bounds. The number of replies follows the grant:
+ * st_grant is larger before any call can use the new credits. Return: the number of exposed
+ * replies of the connection with this one, or 0: nothing was done.
  */
-u32 svcrdma_expose_limit(const struct svcrdma_transport *t)
-{
-	return READ_ONCE(t->st_grant) + t->st_spare_exposures;
-}
-
-/* From now on an RDMA_DONE finds the reply by its XID. */
-static void exposed_posted(struct svcrdma_exposure *xs)
-{
-	u64 expires = get_jiffies_64() + READ_ONCE(svcrdma_expose_timeout) * HZ;
-	struct svcrdma_transport *t = xs->xs_transport;
-	struct svcrdma_exposed *ex = exposed_of(xs);
-
-	rpcrdma_exposures_arm(&t->st_expose.table, ex->ex_slot, expires);
-	this_cpu_inc(svcrdma_stats.exposed);
-	trace_svcrdma_reply_exposed(t, ex->ex_xid, ex->ex_length);
-}
-
-static const struct svcrdma_exposure_ops exposed_ops = {
-	.posted	= exposed_posted,
-	.free	= exposed_free,
-};
-
-/* Put @ex into the table and count its bytes. Return: false: neither was done. */
-static bool exposed_claim(struct svcrdma_transport *t, struct svcrdma_exposed *ex)
+static u32 exposed_begin(struct svcrdma_transport *t, struct svcrdma_exposed *ex, u32 xid)
 {
 	unsigned long limit = READ_ONCE(svcrdma_max_exposed_bytes);
+	u32 used = 0;
 
 	if (atomic_long_add_return(ex->ex_bytes, &svcrdma_exposed_bytes) > limit)
 		goto out_sub;
 	spin_lock(&t->st_expose_lock);
-	ex->ex_slot = -1;
-	if (t->st_expose.table.used < svcrdma_expose_limit(t))
-		ex->ex_slot = rpcrdma_exposures_claim(&t->st_expose.table, ex->ex_xid,
-						      ex->ex_bytes);
-	if (ex->ex_slot >= 0) {
-		t->st_expose.table.slots[ex->ex_slot].owner = ex;
-		svcrdma_exposure_init(&ex->ex_exposure, t, &exposed_ops);
+	if (t->st_expose.used < READ_ONCE(t->st_grant) + t->st_spare_exposures &&
+	    t->st_expose.bytes + ex->ex_bytes <= MAX_EXPOSED) {
+		used = ++t->st_expose.used;
+		t->st_expose.bytes += ex->ex_bytes;
+		svcrdma_exposure_init(&ex->ex_exposure, t, xid, &exposed_ops);
 	}
 	spin_unlock(&t->st_expose_lock);
-	if (ex->ex_slot >= 0)
-		return true;
+	if (used)
+		return used;
 out_sub:
 	atomic_long_sub(ex->ex_bytes, &svcrdma_exposed_bytes);
-	return false;
+	return 0;
 }
 
 /* Allocate for a reply of @pages pages; its runs may be more, for head and tail and at holes. */
@@ -281,18 +213,18 @@ int svcrdma_expose(struct svcrdma_send_ctxt *sc, u32 xid, struct svcrdma_stream 
 {
 	struct svcrdma_exposed *ex = exposed_alloc(held >> PAGE_SHIFT);
 	struct svcrdma_transport *t = sc->sc_transport;
+	u32 used;
 
 	if (!ex)
 		goto out_refuse;
-	ex->ex_xid = xid;
 	ex->ex_length = length;
 	ex->ex_bytes = held;
-	if (!exposed_claim(t, ex)) {
+	used = exposed_begin(t, ex, xid);
+	if (!used) {
 		kvfree(ex);
 		goto out_refuse;
 	}
-	if (svcrdma_grant_dones(t, READ_ONCE(t->st_expose.table.used)) ||
-	    exposed_map(ex, stream, lists)) {
+	if (svcrdma_grant_dones(t, used) || exposed_map(ex, stream, lists)) {
 		svcrdma_exposure_free(&ex->ex_exposure);
 		goto out_refuse;
 	}
@@ -318,59 +250,4 @@ void svcrdma_exposed_take_pages(struct svcrdma_exposure *xs, struct page **pages
 
 	memcpy(ex->ex_pages, pages, count * sizeof(*pages));
 	ex->ex_nr_pages = count;
-}
-
-/* ---- the beginning and the end of a connection ---- */
-
-/**
- * svcrdma_expose_setup - initialize the members for exposed replies
- * @t: new transport, in which these members are zero
- *
- * Context: any.
- */
-void svcrdma_expose_setup(struct svcrdma_transport *t)
-{
-	INIT_DELAYED_WORK(&t->st_expose.work, expose_work);
-}
-
-/**
- * svcrdma_expose_stop - cancel the expose work, so that no exposure ends by time any more
- * @t: transport that is closing
- *
- * Context: process.
- */
-void svcrdma_expose_stop(struct svcrdma_transport *t)
-{
-	cancel_delayed_work_sync(&t->st_expose.work);
-}
-
-/**
- * svcrdma_expose_init - allocate the table of exposed replies
- * @t: transport
- * @count: largest number of replies that may ever be exposed at a time; 0 if none may
- *
- * Context: process.
- * Return: 0 or -ENOMEM. svcrdma_expose_exit() frees the table.
- */
-int svcrdma_expose_init(struct svcrdma_transport *t, u32 count)
-{
-	t->st_expose.table.size = count;
-	if (!count)
-		return 0;
-	t->st_expose.table.slots = kcalloc(count, sizeof(*t->st_expose.table.slots), GFP_KERNEL);
-	if (!t->st_expose.table.slots)
-		return -ENOMEM;
-	t->st_expose.table.max_bytes = MAX_EXPOSED;
-	return 0;
-}
-
-/**
- * svcrdma_expose_exit - free the table of exposed replies
- * @t: transport without exposed replies, and whose table may never have been allocated
- *
- * Context: process.
- */
-void svcrdma_expose_exit(struct svcrdma_transport *t)
-{
-	kfree(t->st_expose.table.slots);
 }

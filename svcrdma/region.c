@@ -21,6 +21,7 @@
 #include <common/verbs.h>
 
 #include "svcrdma.h"
+#include "sysctl.h"
 #include "trace.h"
 
 /* Jiffies that LOCAL_INVs may take; a variable, so that tests can change the value */
@@ -75,18 +76,6 @@ static void region_reg_wc(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
- * svcrdma_regions_setup - initialize the pool of regions and the list of exposures
- * @t: new transport, in which these members are zero
- *
- * Context: any.
- */
-void svcrdma_regions_setup(struct svcrdma_transport *t)
-{
-	INIT_LIST_HEAD(&t->st_region.free);
-	INIT_LIST_HEAD(&t->st_region.exposures);
-}
-
-/**
  * svcrdma_region_pages - largest number of pages in one region
  * @t: transport
  *
@@ -109,22 +98,6 @@ void svcrdma_regions_create(struct svcrdma_transport *t)
 
 	t->st_region.reg_cqe.done = region_reg_wc;
 	t->st_region.depth = min(depth, t->st_max_pages + SVCRDMA_EXPOSED_SPARE_RUNS);
-}
-
-/**
- * svcrdma_regions_destroy - free all regions of a connection
- * @t: transport that nobody uses, and whose regions were all put back
- *
- * Context: process.
- */
-void svcrdma_regions_destroy(struct svcrdma_transport *t)
-{
-	struct rpcrdma_region *region, *next;
-
-	list_for_each_entry_safe(region, next, &t->st_region.free, rg_list) {
-		ib_dereg_mr(region->rg_mr);
-		kfree(region);
-	}
 }
 
 /* ---- exposures ---- */
@@ -181,19 +154,48 @@ static void exposure_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
  * svcrdma_exposure_init - begin an exposure, which has no regions
  * @xs: zeroed exposure, which svcrdma_exposure_free() frees
  * @t: transport
+ * @xid: XID of the reply or of the callback
  * @ops: functions of the object that contains @xs
  *
  * Context: process; st_expose_lock is held.
  */
-void svcrdma_exposure_init(struct svcrdma_exposure *xs, struct svcrdma_transport *t,
+void svcrdma_exposure_init(struct svcrdma_exposure *xs, struct svcrdma_transport *t, u32 xid,
 			   const struct svcrdma_exposure_ops *ops)
 {
 	lockdep_assert_held(&t->st_expose_lock);
 	xs->xs_ops = ops;
 	xs->xs_transport = t;
+	xs->xs_xid = xid;
+	xs->xs_deadline = U64_MAX;
 	xs->xs_inv_cqe.done = exposure_inv_wc;
 	INIT_LIST_HEAD(&xs->xs_regions);
 	list_add(&xs->xs_list, &t->st_region.exposures);
+}
+
+/**
+ * svcrdma_exposure_find - find an exposed reply, or a callback, by its XID
+ * @t: transport
+ * @xid: the XID
+ * @ops: functions of exposed replies or of callbacks
+ * @state: state of the exposure
+ *
+ * A client that repeats a call on one connection gets the reply exposed twice, and names its XID
+ * twice. So the exposure that was posted first is found.
+ *
+ * Context: st_expose_lock is held.
+ * Return: the exposure, or NULL.
+ */
+struct svcrdma_exposure *svcrdma_exposure_find(struct svcrdma_transport *t, u32 xid,
+					       const struct svcrdma_exposure_ops *ops,
+					       enum svcrdma_exposure_state state)
+{
+	struct svcrdma_exposure *xs;
+
+	lockdep_assert_held(&t->st_expose_lock);
+	list_for_each_entry(xs, &t->st_region.exposures, xs_list)
+		if (xs->xs_xid == xid && xs->xs_ops == ops && xs->xs_state == state)
+			return xs;
+	return NULL;
 }
 
 /**
@@ -270,6 +272,16 @@ void svcrdma_exposure_free(struct svcrdma_exposure *xs)
 		svcrdma_sq_put_held(t, held);
 }
 
+/* Have the work item look at deadlines soon. */
+static void exposures_watch(struct svcrdma_transport *t)
+{
+	unsigned long period = READ_ONCE(svcrdma_expose_timeout) * HZ / 4 + 1;
+
+	/* At most a second, since the administrator may lower the timeout meanwhile. */
+	queue_delayed_work(svcrdma_release_wq, &t->st_region.work,
+			   min_t(unsigned long, period, HZ));
+}
+
 /**
  * svcrdma_exposure_post - post the registrations of an exposure, and its message
  * @xs: exposure; not the caller's any more, unless -ECANCELED is returned
@@ -297,13 +309,14 @@ int svcrdma_exposure_post(struct svcrdma_exposure *xs, struct ib_send_wr *messag
 		ret = ib_post_send(t->st_qp, first, NULL);
 	if (!ret) {
 		svcrdma_exposure_advance(xs, SVCRDMA_EXPOSURE_ARMED);
+		list_move_tail(&xs->xs_list, &t->st_region.exposures);
 		if (xs->xs_ops->posted)
 			xs->xs_ops->posted(xs);
 	}
 	spin_unlock(&t->st_expose_lock);
 	if (!ret) {
 		this_cpu_add(t->st_counters->regions_registered, held);
-		svcrdma_expose_watch(t);
+		exposures_watch(t);
 	}
 	return ret;
 }
@@ -328,46 +341,101 @@ void svcrdma_exposure_fence(struct svcrdma_exposure *xs)
 	}
 }
 
-/**
- * svcrdma_exposures_stuck - do the LOCAL_INVs of any exposure take too long?
- * @t: transport
- * @waiting: set to true if there are exposures that were posted
- *
- * LOCAL_INVs wait behind earlier work requests of the Send Queue, which do not complete if the peer
- * takes no data.
- *
- * Context: any.
- * Return: true if the deadline of any of them has passed.
- */
-bool svcrdma_exposures_stuck(struct svcrdma_transport *t, bool *waiting)
+/* Return: the first exposure in @state whose deadline has come, or NULL. */
+static struct svcrdma_exposure *overdue(struct svcrdma_transport *t,
+					enum svcrdma_exposure_state state)
 {
 	u64 now = get_jiffies_64();
 	struct svcrdma_exposure *xs;
-	bool stuck = false;
+
+	lockdep_assert_held(&t->st_expose_lock);
+	list_for_each_entry(xs, &t->st_region.exposures, xs_list)
+		if (xs->xs_state == state && xs->xs_deadline <= now)
+			return xs;
+	return NULL;
+}
+
+/* Return: an exposure whose time was over, and which is FENCING now; or NULL. */
+static struct svcrdma_exposure *take_expired(struct svcrdma_transport *t)
+{
+	struct svcrdma_exposure *xs;
 
 	spin_lock(&t->st_expose_lock);
-	list_for_each_entry(xs, &t->st_region.exposures, xs_list) {
-		bool fencing = xs->xs_state == SVCRDMA_EXPOSURE_FENCING;
-
-		*waiting |= fencing || xs->xs_state == SVCRDMA_EXPOSURE_ARMED;
-		stuck |= fencing && time_after64(now, xs->xs_deadline);
+	xs = overdue(t, SVCRDMA_EXPOSURE_ARMED);
+	if (xs) {
+		svcrdma_exposure_advance(xs, SVCRDMA_EXPOSURE_FENCING);
+		xs->xs_ops->expired(xs);
 	}
 	spin_unlock(&t->st_expose_lock);
-	return stuck;
+	return xs;
+}
+
+/*
+ * End exposures whose time is over, and the connection if LOCAL_INVs take too long: they wait
+ * behind earlier work requests, which do not complete if the peer takes no data.
+ */
+static void exposures_work(struct work_struct *work)
+{
+	struct svcrdma_transport *t =
+		container_of(work, struct svcrdma_transport, st_region.work.work);
+	struct svcrdma_exposure *xs;
+	bool stuck, more;
+
+	while ((xs = take_expired(t)))
+		svcrdma_exposure_fence(xs);
+	spin_lock(&t->st_expose_lock);
+	stuck = overdue(t, SVCRDMA_EXPOSURE_FENCING);
+	more = !list_empty(&t->st_region.exposures);
+	spin_unlock(&t->st_expose_lock);
+	if (stuck) {
+		trace_svcrdma_sq_timeout(t, -ETIMEDOUT);
+		svcrdma_transport_close(t, RPCRDMA_END_STALLED);
+	}
+	if (more && !READ_ONCE(t->st_closing))
+		exposures_watch(t);
+}
+
+/* ---- the beginning and the end of a connection ---- */
+
+/**
+ * svcrdma_regions_setup - initialize the pool of regions and the list of exposures
+ * @t: new transport, in which these members are zero
+ *
+ * Context: any.
+ */
+void svcrdma_regions_setup(struct svcrdma_transport *t)
+{
+	INIT_LIST_HEAD(&t->st_region.free);
+	INIT_LIST_HEAD(&t->st_region.exposures);
+	INIT_DELAYED_WORK(&t->st_region.work, exposures_work);
 }
 
 /**
- * svcrdma_exposures_destroy - free all exposed replies and callbacks, in whatever state they are
+ * svcrdma_exposures_stop - cancel the work item, so that no exposure ends by time any more
+ * @t: transport that is closing
+ *
+ * Context: process.
+ */
+void svcrdma_exposures_stop(struct svcrdma_transport *t)
+{
+	cancel_delayed_work_sync(&t->st_region.work);
+}
+
+/**
+ * svcrdma_exposures_destroy - free all exposures, in whatever state they are, and all regions
  * @t: transport that nobody uses, and whose queue pair is drained
  *
  * Context: process.
  */
 void svcrdma_exposures_destroy(struct svcrdma_transport *t)
 {
+	struct rpcrdma_region *region, *next_region;
 	struct svcrdma_exposure *xs, *next;
 
-	list_for_each_entry_safe(xs, next, &t->st_region.exposures, xs_list) {
-		xs->xs_sq_held = 0;
+	list_for_each_entry_safe(xs, next, &t->st_region.exposures, xs_list)
 		svcrdma_exposure_free(xs);
+	list_for_each_entry_safe(region, next_region, &t->st_region.free, rg_list) {
+		ib_dereg_mr(region->rg_mr);
+		kfree(region);
 	}
 }

@@ -31,7 +31,6 @@
 #include <rpcrdma/cm_private.h>
 #include <rpcrdma/conn_state.h>
 #include <rpcrdma/credits.h>
-#include <rpcrdma/exposures.h>
 #include <rpcrdma/header.h>
 #include <rpcrdma/plan.h>
 #include <rpcrdma/rpc_message.h>
@@ -116,11 +115,11 @@ struct svcrdma_listener;
  *
  * @st_unexpected: number of unexpected messages since the last good call; see recv_unexpected()
  *
- * @st_expose_lock: spinlock that guards @st_region, @st_expose and @st_long. Taken by completion
- *	handlers on a work queue and in process context
- * @st_region: memory regions
+ * @st_expose_lock: spinlock that guards @st_region, @st_expose and @st_long_calls. Taken by
+ *	completion handlers on a work queue and in process context
+ * @st_region: memory regions and exposures
  * @st_expose: replies that the client reads
- * @st_long: callbacks with chunks
+ * @st_long_calls: number of callbacks with chunks
  */
 struct svcrdma_transport {
 	struct svc_xprt		st_xprt;
@@ -178,7 +177,7 @@ struct svcrdma_transport {
 	spinlock_t		st_expose_lock;	/* see above */
 	struct svcrdma_region_pool st_region;
 	struct svcrdma_exposer	st_expose;
-	struct svcrdma_long_caller st_long;
+	u32			st_long_calls;
 };
 
 static inline struct svcrdma_transport *svcrdma_transport_of(struct svc_xprt *xprt)

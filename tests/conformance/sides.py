@@ -16,8 +16,8 @@ UNIT = {
     "ReplyHistoryOfMany": CLIENT, "ReplyHistoryPair": CLIENT, "ReverseCall": CLIENT,
     "ReverseCallTwin": CLIENT, "SizeClient": CLIENT, "Window": CLIENT, "WindowTwins": CLIENT,
     "ConnState": CLIENT,
-    "Callback": SERVER, "Eligible": SERVER, "Error": SERVER, "Exposures": SERVER,
-    "ExposuresTwin": SERVER, "Padded": SERVER, "ReplyPlan": SERVER, "Rkey": SERVER,
+    "Callback": SERVER, "Eligible": SERVER, "Error": SERVER,
+    "Padded": SERVER, "ReplyPlan": SERVER, "Rkey": SERVER,
     "SetWritten": SERVER, "SetWrittenBounds": SERVER, "SizeServer": SERVER,
 }
 # Folders of kunit/. In memory/pair and memory/sweep client and server talk to each other, and

@@ -85,16 +85,6 @@ static void plan_seeds()
 		   hex("03 00001000 00008000 00000040 00000010 00000002"));
 }
 
-static void exposures_seeds()
-{
-	write_seed("fuzz_exposures", "bounds",
-		   hex("0204 000f 040f 080f 0101 0200 0801"));
-	write_seed("fuzz_exposures", "claim_arm_done",
-		   hex("04c8 000a 0414 0101 0101 0201 0200"));
-	write_seed("fuzz_exposures", "expire",
-		   hex("04c8 000a 0414 0101 0101 03c8 030a"));
-}
-
 static void history_seeds()
 {
 	write_seed("fuzz_history", "large_and_back", hex("08 f8 00 00 00 08"));
@@ -122,7 +112,6 @@ int main(int argc, char **argv)
 	config_seeds();
 	window_seeds();
 	plan_seeds();
-	exposures_seeds();
 	history_seeds();
 	connection_seeds();
 	return 0;

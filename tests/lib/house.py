@@ -32,7 +32,7 @@ FUNCTION_LINES = 60
 # What all folders had when somebody looked at it last. Less is better; record it here then.
 CODE_LINES = 13346
 # Files in circles; Documentation/developing.rst has the reasons.
-CIRCLE_FILES = {"xprtrdma": 9, "svcrdma": 13, "common": 0, "include/rpcrdma": 0}
+CIRCLE_FILES = {"xprtrdma": 9, "svcrdma": 11, "common": 0, "include/rpcrdma": 0}
 
 
 def sized(text):

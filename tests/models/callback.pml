@@ -14,8 +14,8 @@
  *	svcrdma/send_ctxt.c: send_post_exposing() send_granted()
  *	svcrdma/region.c: svcrdma_exposure_post()
  * @part long_call_end  no reply is taken any more
- *	svcrdma/bc_chunks.c: svcrdma_long_call_end() long_call_find()
- *	svcrdma/region.c: svcrdma_exposure_fence()
+ *	svcrdma/bc_chunks.c: svcrdma_long_call_end()
+ *	svcrdma/region.c: svcrdma_exposure_find() svcrdma_exposure_fence()
  * @part long_call_free  nobody can reach its memory any more
  *	svcrdma/region.c: svcrdma_exposure_free()
  *	svcrdma/bc_chunks.c: long_call_free() memory_free()

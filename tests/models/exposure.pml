@@ -5,34 +5,31 @@
  *
  * Two replies, one after the other and with the same XID. The client says RDMA_DONE whenever it
  * likes; time is over whenever it likes to be. The Send Queue is short, so that the
- * second reply may have to wait. A struct svcrdma_exposed is its place in the table.
+ * second reply may have to wait.
  *
  * @part nfsd  a thread of nfsd that sends a reply
  *	svcrdma/sendto.c: svcrdma_sendto() reply_send() reply_expose()
  *	svcrdma/send_ctxt.c: svcrdma_send_message()
  *	svcrdma/exposed_reply.c: svcrdma_expose()
- * @part claim  the table gets it
- *	svcrdma/exposed_reply.c: exposed_claim()
- *	include/rpcrdma/exposures.cc: rpcrdma_exposures_claim()
+ * @part claim  the list gets it
+ *	svcrdma/exposed_reply.c: exposed_begin()
+ *	svcrdma/region.c: svcrdma_exposure_init()
  * @part post  registrations and Send
  *	svcrdma/send_ctxt.c: send_post() send_post_exposing() send_granted()
- *	svcrdma/region.c: svcrdma_exposure_post()
- *	svcrdma/exposed_reply.c: exposed_posted() svcrdma_expose_watch()
- *	include/rpcrdma/exposures.cc: rpcrdma_exposures_arm()
+ *	svcrdma/region.c: svcrdma_exposure_post() exposures_watch()
+ *	svcrdma/exposed_reply.c: exposed_posted()
  * @part sq_put  entries come back, and are somebody else's
  *	svcrdma/sq.c: svcrdma_sq_put() sq_grant() svcrdma_sq_reserve()
- * @part exposed_end  it was taken out of the table
- *	svcrdma/region.c: svcrdma_exposure_fence()
- *	include/rpcrdma/exposures.cc: take_oldest()
+ * @part exposed_end  it is FENCING
+ *	svcrdma/region.c: svcrdma_exposure_find() take_expired() svcrdma_exposure_fence()
  * @part exposed_free  nobody can reach its memory any more
  *	svcrdma/region.c: svcrdma_exposure_free() svcrdma_exposure_unmap()
  *	svcrdma/exposed_reply.c: exposed_free()
- *	include/rpcrdma/exposures.cc: rpcrdma_exposures_release()
  * @part done  an RDMA_DONE, by a thread of nfsd or in the handler of the Receive
  *	svcrdma/recvfrom.c: recv_done() svcrdma_recv_wc()
  *	svcrdma/exposed_reply.c: svcrdma_exposed_done()
  * @part expiry  the work item that ends those whose time is over
- *	svcrdma/exposed_reply.c: expose_work()
+ *	svcrdma/region.c: exposures_work()
  * @part send_cq  the queue pair, and the handlers of what was posted for one reply
  *	svcrdma/region.c: exposure_inv_wc()
  *	svcrdma/send_ctxt.c: send_wc() svcrdma_send_ctxt_put()
@@ -40,7 +37,7 @@
  *	svcrdma/notify.c: svcrdma_transport_close() svcrdma_wc_error()
  *	svcrdma/sq.c: svcrdma_sq_close()
  * @part stop  no work item runs, and none is queued
- *	svcrdma/exposed_reply.c: svcrdma_expose_stop()
+ *	svcrdma/region.c: svcrdma_exposures_stop()
  * @part teardown  detach, and the last reference
  *	svcrdma/connection.c: transport_quiesce() svcrdma_transport_free()
  *	svcrdma/send_ctxt.c: svcrdma_send_ctxts_destroy() svcrdma_send_ctxt_clear()
@@ -54,11 +51,11 @@
  *	peer-rxe: pull-after-done
  * @property once  each exposure ends once, whatever the client says
  *	kunit/memory_kunit: memory_expose.notified_twice
- *	unit: Exposures.TakenByXidOnce
+ *	kunit/svcrdma_kunit: svcrdma_expose.same_xid_twice
  *	peer-rxe: pull-done-twice
  * @property counts  an RDMA_DONE for a reply that the client can know of is not lost
  *	kunit/memory_kunit: memory_expose.done_before_its_registration_is_done
- *	unit: Exposures.HiddenUntilArmed
+ *	kunit/svcrdma_kunit: svcrdma_expose.hidden_until_posted
  * @property rest  each exposure ends by itself, by RDMA_DONE or by time
  *	kunit/memory_kunit: memory_expose.exposure_ends_by_time
  *	peer-rxe: pull-never-done
@@ -69,27 +66,27 @@
  *	kunit/memory_kunit: memory_fault.each_step_fails_on_infiniband: server, connection lost
  *	kunit/memory_kunit: memory_threads.calls_from_several_threads: connection lost, InfiniBand
  * @property waits  no reply waits for entries that are there
- *	unit: Exposures.BoundedInNumber
+ *	kunit/svcrdma_kunit: svcrdma_expose.bounded_in_number
  *	kunit/svcrdma_kunit: svcrdma_sq.sq_free_entries_are_taken_at_once
  * @property end  the end of a connection waits for nobody for ever
  *	kunit/memory_kunit: memory_expose.invalidation_takes_too_long
  *
  * @mutation FREE_ON_DONE fence  RDMA_DONE is taken for the end of the client's Reads
  * @mutation EXPIRY_FREES fence  so is the end of its time
- * @mutation NOT_TAKEN once  a reply stays in the table when it was taken
- * @mutation ARM_LATE counts  the table gets it behind the post, without the lock
+ * @mutation NOT_TAKEN once  a reply stays ARMED when it was taken
+ * @mutation ARM_LATE counts  it is ARMED behind the post, without the lock
  * @mutation NO_WATCH rest  nobody has the work item look at what is exposed
  * @mutation NO_SECOND_DRAIN alive  what threads posted behind the first drain is not waited for
  * @mutation NO_SECOND_STOP alive  nor the work item that they queued
- * @mutation TABLE_ONLY leak  replies that wait for entries are forgotten
- * @mutation NO_DESTROY leak  the table is forgotten
+ * @mutation LIST_ONLY leak  replies that wait for entries are forgotten
+ * @mutation NO_DESTROY leak  the list is forgotten
  * @mutation PUT_ONLY waits  entries that come back are nobody's
  */
 
 #define REPLIES	2
 #define DEPTH	4	/* of the Send Queue. A reply takes 3 entries, one of them for its end */
 
-mtype = { FREE, CLAIMED, ARMED };			/* places in the table */
+mtype = { FREE, CLAIMED, ARMED };			/* places in the list */
 mtype = { NOBODY, THREAD, WAITS, POSTED };	/* whose a Send context is */
 
 /* The transport */
@@ -132,7 +129,7 @@ inline post(e)
 		send_out[e] = true
 	};
 #endif
-	/* svcrdma_expose_watch() */
+	/* exposures_watch() */
 #ifndef NO_WATCH
 	d_step {
 		assert(!freed);	/* alive */
@@ -378,7 +375,7 @@ proctype teardown()
 	drain();
 #endif
 	atomic {
-#ifndef TABLE_ONLY
+#ifndef LIST_ONLY
 		/* The first has found entries. */
 		if
 		:: sc[1] == WAITS -> exposed_free(1)

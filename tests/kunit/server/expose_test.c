@@ -6,6 +6,7 @@
 #include <linux/unaligned.h>
 
 #include "exchange.h"
+#include "sq.h"
 
 /**
  * struct exposure - a reply that is exposed
@@ -13,12 +14,14 @@
  * @page: one of its pages, with a reference of the test's own
  * @handles: of the chunk
  * @nr_handles: their number
+ * @xs: the server's part of it
  */
 struct exposure {
 	struct exchange	*x;
 	struct page	*page;
 	u32		handles[8];
 	u32		nr_handles;
+	struct svcrdma_exposure *xs;
 };
 
 static void put_page_action(void *page)
@@ -52,6 +55,8 @@ static struct exposure *exposure_create(struct kunit *test)
 	for (i = 0; i < e->nr_handles; i++)
 		e->handles[i] = e->x->segments[i].handle;
 	KUNIT_ASSERT_EQ(test, 2, page_ref_count(e->page));
+	e->xs = list_last_entry(&server->transport->st_region.exposures,
+				struct svcrdma_exposure, xs_list);
 	fake_mark(server->qp);
 	return e;
 }
@@ -84,7 +89,7 @@ static void expect_kept(struct kunit *test, const struct exposure *e)
 	struct svcrdma_transport *t = server_of(test)->transport;
 
 	KUNIT_EXPECT_EQ(test, 2, page_ref_count(e->page));
-	KUNIT_EXPECT_EQ(test, 1, t->st_expose.table.used);
+	KUNIT_EXPECT_EQ(test, 1, t->st_expose.used);
 	KUNIT_EXPECT_TRUE(test, list_empty(&t->st_region.free));
 }
 
@@ -124,7 +129,7 @@ static void local_inv_ends_the_exposure(struct kunit *test)
 	for (i = 0; i < e->nr_handles; i++)
 		KUNIT_EXPECT_FALSE(test, fake_rkey_valid(server->fake, e->handles[i]));
 	KUNIT_EXPECT_EQ(test, 1, page_ref_count(e->page));
-	KUNIT_EXPECT_EQ(test, 0, server->transport->st_expose.table.used);
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_expose.used);
 	KUNIT_EXPECT_EQ(test, e->nr_handles,
 			list_count_nodes(&server->transport->st_region.free));
 	server_expect_at_rest(server);
@@ -232,8 +237,8 @@ static void time_ends_the_exposure_by_local_inv(struct kunit *test)
 	struct server *server = server_of(test);
 	u8 message[64];
 
-	server->transport->st_expose.table.slots[0].expires = 0;
-	run_delayed(&server->transport->st_expose.work);
+	e->xs->xs_deadline = 0;
+	run_delayed(&server->transport->st_region.work);
 	KUNIT_EXPECT_EQ(test, e->nr_handles, fake_posted(server->qp));
 	expect_kept(test, e);
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, message,
@@ -245,6 +250,159 @@ static void time_ends_the_exposure_by_local_inv(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
+static void expect_fenced(struct kunit *test, const struct exposure *e)
+{
+	struct server *server = server_of(test);
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, e->nr_handles, fake_posted(server->qp));
+	for (i = 0; i < e->nr_handles; i++) {
+		const struct fake_wr *wr = fake_wr(server->qp, e->nr_handles - 1 - i);
+
+		KUNIT_EXPECT_EQ(test, IB_WR_LOCAL_INV, wr->opcode);
+		KUNIT_EXPECT_EQ(test, e->handles[i], wr->rkey);
+	}
+	fake_mark(server->qp);
+}
+
+/* The time of the second reply is over before that of the first. */
+static void time_ends_only_what_is_over(struct kunit *test)
+{
+	struct exposure *first = exposure_create(test), *second = exposure_create(test);
+	struct server *server = server_of(test);
+
+	run_delayed(&server->transport->st_region.work);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
+	second->xs->xs_deadline = get_jiffies_64();
+	run_delayed(&server->transport->st_region.work);
+	expect_fenced(test, second);
+	KUNIT_EXPECT_EQ(test, 1, server->transport->st_expose.expired);
+	first->xs->xs_deadline = 0;
+	run_delayed(&server->transport->st_region.work);
+	expect_fenced(test, first);
+	server_settle(server);
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_expose.used);
+	server_expect_at_rest(server);
+}
+
+/* A client that repeats a call on a connection gets the reply twice, and reads it in order. */
+static void same_xid_twice(struct kunit *test)
+{
+	struct exposure *first = exposure_create(test), *second = exposure_create(test);
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+
+	svcrdma_exposed_done(t, EXCHANGE_XID + 1);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
+	svcrdma_exposed_done(t, EXCHANGE_XID);
+	expect_fenced(test, first);
+	svcrdma_exposed_done(t, EXCHANGE_XID);
+	expect_fenced(test, second);
+	svcrdma_exposed_done(t, EXCHANGE_XID);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
+	KUNIT_EXPECT_EQ(test, 1, t->st_expose.dones_unknown);
+	server_settle(server);
+	KUNIT_EXPECT_EQ(test, 0, t->st_expose.used);
+	KUNIT_EXPECT_EQ(test, 0, t->st_expose.bytes);
+	server_expect_at_rest(server);
+}
+
+/* A notification, or time, must not free what the HCA has not got yet. */
+static void hidden_until_posted(struct kunit *test)
+{
+	static const struct reply_case c = { "", .head = 128, .pages = 20000 };
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+	u32 depth = t->st_sq_depth;
+
+	exchange_start(server, &c);
+	sq_take(server, depth);
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+	KUNIT_ASSERT_EQ(test, 1, t->st_expose.used);
+
+	/* Act */
+	svcrdma_exposed_done(t, EXCHANGE_XID);
+	run_delayed(&t->st_region.work);
+
+	/* Assert */
+	KUNIT_EXPECT_EQ(test, 1, t->st_expose.dones_unknown);
+	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
+	svcrdma_sq_put(t, depth);
+	KUNIT_EXPECT_LT(test, 0, fake_posted(server->qp));
+	server_settle(server);
+	fake_mark(server->qp);
+	KUNIT_EXPECT_EQ(test, 1, t->st_expose.used);
+	svcrdma_exposed_done(t, EXCHANGE_XID);
+	KUNIT_EXPECT_LT(test, 0, fake_posted(server->qp));
+	server_settle(server);
+	KUNIT_EXPECT_EQ(test, 0, t->st_expose.used);
+	server_expect_at_rest(server);
+}
+
+/* One reply more than the bounds allow */
+static void expect_refused(struct kunit *test)
+{
+	static const struct reply_case c = { "", .head = 128, .pages = 20000 };
+	struct server *server = server_of(test);
+
+	exchange_start(server, &c);
+	fake_mark(server->qp);
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
+	server_done(server);
+	server_expect_error(server, EXCHANGE_XID, RPCRDMA_ERR_CHUNK);
+	server_settle(server);
+}
+
+/* One for each credit that is granted, and some more */
+static void bounded_in_number(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t;
+	u32 others;
+
+	server_disconnect(server);
+	server_connect_small(server);
+	t = server->transport;
+	KUNIT_ASSERT_LT(test, t->st_grant, t->st_credits);
+	others = t->st_grant + SVCRDMA_SPARE_EXPOSURES - 1;
+	t->st_expose.used = others;
+	exposure_create(test);
+	expect_refused(test);
+	KUNIT_EXPECT_EQ(test, others + 1, t->st_expose.used);
+	/* A larger grant, or the end of an exposure, makes room. */
+	KUNIT_ASSERT_EQ(test, 0, svcrdma_grant_grow(t, t->st_grant + 1, GFP_KERNEL));
+	exposure_create(test);
+	expect_refused(test);
+	svcrdma_exposed_done(t, EXCHANGE_XID);
+	server_settle(server);
+	exposure_create(test);
+	t->st_expose.used -= others;
+	KUNIT_EXPECT_EQ(test, 2, t->st_expose.used);
+}
+
+static void bounded_in_bytes(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct svcrdma_transport *t = server->transport;
+	u64 others;
+
+	exposure_create(test);
+	others = (16 << 20) - 2 * t->st_expose.bytes;
+	t->st_expose.bytes += others + 1;
+	expect_refused(test);
+	KUNIT_EXPECT_EQ(test, 1, t->st_expose.used);
+	t->st_expose.bytes--;
+	exposure_create(test);
+	KUNIT_EXPECT_EQ(test, 16 << 20, t->st_expose.bytes);
+	expect_refused(test);
+	svcrdma_exposed_done(t, EXCHANGE_XID);
+	server_settle(server);
+	exposure_create(test);
+	t->st_expose.bytes -= others;
+	KUNIT_EXPECT_EQ(test, 2, t->st_expose.used);
+}
+
 /* Who still has the transport keeps its memory, and no timer. */
 static void no_time_runs_after_the_end(struct kunit *test)
 {
@@ -252,10 +410,10 @@ static void no_time_runs_after_the_end(struct kunit *test)
 	struct server *server = server_of(test);
 	struct svcrdma_transport *t = server->transport;
 
-	KUNIT_ASSERT_TRUE(test, delayed_work_pending(&t->st_expose.work));
+	KUNIT_ASSERT_TRUE(test, delayed_work_pending(&t->st_region.work));
 	svc_xprt_get(&t->st_xprt);
 	server_disconnect(server);
-	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&t->st_expose.work));
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&t->st_region.work));
 	KUNIT_EXPECT_EQ(test, 2, page_ref_count(e->page));
 	svc_xprt_put(&t->st_xprt);
 	KUNIT_EXPECT_EQ(test, 1, page_ref_count(e->page));
@@ -351,7 +509,7 @@ static void exposed_reply_with_lists_that_do_not_fit(struct kunit *test)
 	/* Assert */
 	server_expect_error(server, EXCHANGE_XID, RPCRDMA_ERR_CHUNK);
 	server_settle(server);
-	KUNIT_EXPECT_EQ(test, 0, server->transport->st_expose.table.used);
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_expose.used);
 	KUNIT_EXPECT_EQ(test, 0, fake_valid_rkeys(server->fake));
 	server_expect_at_rest(server);
 }
@@ -398,8 +556,8 @@ static void dones_by_eights(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_dones(t, 9));
 	expect_dones(server, 16);
 	t->st_spare_exposures--;
-	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_dones(t, t->st_expose.table.size - 1));
-	expect_dones(server, t->st_expose.table.size - 1);
+	KUNIT_EXPECT_EQ(test, 0, svcrdma_grant_dones(t, t->st_credits + 7));
+	expect_dones(server, t->st_credits + 7);
 	t->st_spare_exposures++;
 }
 
@@ -470,7 +628,7 @@ static void reply_whose_done_has_no_receive(struct kunit *test)
 	server_done(server);
 	server_expect_error(server, EXCHANGE_XID, RPCRDMA_ERR_CHUNK);
 	server_settle(server);
-	KUNIT_EXPECT_EQ(test, 0, server->transport->st_expose.table.used);
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_expose.used);
 	KUNIT_EXPECT_EQ(test, 0, fake_valid_rkeys(server->fake));
 	expect_dones(server, 0);
 }
@@ -490,6 +648,11 @@ static struct kunit_case expose_cases[] = {
 	KUNIT_CASE_PARAM(sixteen_octets_that_are_no_done, short_gen_params),
 	KUNIT_CASE_PARAM(client_that_invalidates_is_disconnected, invalidate_gen_params),
 	KUNIT_CASE(time_ends_the_exposure_by_local_inv),
+	KUNIT_CASE(time_ends_only_what_is_over),
+	KUNIT_CASE(same_xid_twice),
+	KUNIT_CASE(hidden_until_posted),
+	KUNIT_CASE(bounded_in_number),
+	KUNIT_CASE(bounded_in_bytes),
 	KUNIT_CASE(no_time_runs_after_the_end),
 	KUNIT_CASE(failed_registration_ends_the_connection),
 	KUNIT_CASE(failed_local_inv_ends_the_connection),

@@ -168,7 +168,7 @@ static void invalidation_takes_too_long(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, reverse_ended(reverse, cb));
 	svcrdma_inv_timeout = timeout;
 	msleep(20);
-	run_delayed(&pair->server->st_expose.work);
+	run_delayed(&pair->server->st_region.work);
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(pair->server->st_closing));
 	pair_disconnect(pair);
 	xprtrdma_bc_free_rqst(rqst);

@@ -16,7 +16,7 @@ static struct client_call *expose_one(struct pair *pair)
 	pair->client.conn->xc_pull.active = XPRTRDMA_PULLS;
 	call = pull_begin(pair, &pull_60k);
 	pair_pump(pair);
-	KUNIT_ASSERT_EQ(pair->test, 1, pair->server->st_expose.table.used);
+	KUNIT_ASSERT_EQ(pair->test, 1, pair->server->st_expose.used);
 	return call;
 }
 
@@ -34,7 +34,7 @@ static void read_late(struct kunit *test)
 	const struct rpcrdma_window *window = &pair->client.conn->xc_window;
 
 	/* What counts is the memory that it keeps. */
-	KUNIT_EXPECT_EQ(test, 61440 + PAGE_SIZE, pair->server->st_expose.table.bytes);
+	KUNIT_EXPECT_EQ(test, 61440 + PAGE_SIZE, pair->server->st_expose.bytes);
 	KUNIT_EXPECT_FALSE(test, client_call_done(call));
 	/* RR11: the credit comes back with what is read. */
 	KUNIT_EXPECT_EQ(test, 1, window->in_flight);
@@ -77,7 +77,7 @@ static void read_while_nfsd_is_busy(struct kunit *test)
 	mod_delayed_work(xprtrdma_wq, &pair->client.conn->xc_pull.worker, 0);
 	pair_settle(pair);
 	client_call_expect_reply(call, 128, 61440, 4);
-	KUNIT_EXPECT_EQ(test, 0, pair->server->st_expose.table.used);
+	KUNIT_EXPECT_EQ(test, 0, pair->server->st_expose.used);
 	pull_expect_nothing_exposed(pair);
 }
 
@@ -119,7 +119,7 @@ static void many_that_nobody_waits_for(struct kunit *test)
 		taken = send;
 	}
 	read_after_all(pair);
-	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(calls), pair->server->st_expose.table.used);
+	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(calls), pair->server->st_expose.used);
 	KUNIT_EXPECT_FALSE(test, pair_client_failed(pair));
 
 	while ((send = taken)) {
@@ -143,9 +143,9 @@ static void exposure_ends_by_time(struct kunit *test)
 	svcrdma_expose_timeout = 0;
 	call = expose_one(pair);
 	svcrdma_expose_timeout = seconds;
-	run_delayed(&pair->server->st_expose.work);
+	run_delayed(&pair->server->st_region.work);
 	pair_settle(pair);
-	KUNIT_EXPECT_EQ(test, 0, pair->server->st_expose.table.used);
+	KUNIT_EXPECT_EQ(test, 0, pair->server->st_expose.used);
 	KUNIT_EXPECT_EQ(test, 0, memory_valid_keys(pair->server_device));
 
 	read_after_all(pair);
@@ -161,7 +161,7 @@ static void invalidation_takes_too_long(struct kunit *test)
 	unsigned long timeout = svcrdma_inv_timeout;
 	struct pair *pair = pair_create(test, false);
 	struct client_call *call = expose_one(pair);
-	struct delayed_work *work = &pair->server->st_expose.work;
+	struct delayed_work *work = &pair->server->st_region.work;
 
 	memory_hold(pair->server->st_qp);
 	svcrdma_exposed_done(pair->server, be32_to_cpu(call->rqst.rq_xid));
@@ -175,7 +175,7 @@ static void invalidation_takes_too_long(struct kunit *test)
 	pull_begin(pair, &pull_60k);
 	call = pull_begin(pair, &pull_60k);
 	pair_pump(pair);
-	KUNIT_ASSERT_EQ(test, 2, pair->server->st_expose.table.used);
+	KUNIT_ASSERT_EQ(test, 2, pair->server->st_expose.used);
 	memory_hold(pair->server->st_qp);
 	svcrdma_inv_timeout = 0;
 	svcrdma_exposed_done(pair->server, be32_to_cpu(call->rqst.rq_xid));
@@ -200,7 +200,7 @@ static void done_before_its_registration_is_done(struct kunit *test)
 	memory_hold(pair->server->st_qp);
 	call = pull_begin(pair, &c);
 	pair_pump(pair);
-	KUNIT_ASSERT_EQ(test, 1, pair->server->st_expose.table.used);
+	KUNIT_ASSERT_EQ(test, 1, pair->server->st_expose.used);
 	sq = &memory_qp_of(pair->server->st_qp)->sq;
 	KUNIT_ASSERT_EQ(test, 2, sq->posted - sq->done);
 	KUNIT_ASSERT_EQ(test, IB_WR_REG_MR, sq->wrs[sq->done % sq->size].opcode);
@@ -210,8 +210,8 @@ static void done_before_its_registration_is_done(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IB_WR_LOCAL_INV,
 			sq->wrs[(sq->done + 2) % sq->size].opcode);
 	pair_settle(pair);
-	KUNIT_EXPECT_EQ(test, 1, pair->server->st_expose.table.used);
-	KUNIT_EXPECT_NE(test, 0, pair->server->st_expose.table.bytes);
+	KUNIT_EXPECT_EQ(test, 1, pair->server->st_expose.used);
+	KUNIT_EXPECT_NE(test, 0, pair->server->st_expose.bytes);
 	pair_disconnect(pair);
 	client_call_expect_waiting(call);
 	pair_expect_nothing_left(pair);
@@ -248,6 +248,12 @@ static void device_goes_with_an_exposure(struct kunit *test)
 	}
 }
 
+/* How many replies may be exposed at a time */
+static u32 most(const struct svcrdma_transport *t)
+{
+	return t->st_credits + t->st_spare_exposures;
+}
+
 /* Draft section 4.1.3: dropped in silence; but nobody needs that many. */
 static void flood_of_notifications(struct kunit *test)
 {
@@ -257,7 +263,7 @@ static void flood_of_notifications(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, 0, pair_connect(pair));
 	t = pair->server;
-	for (i = 0; i < t->st_expose.table.size; i++)
+	for (i = 0; i < most(t); i++)
 		svcrdma_exposed_done(t, i);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(t->st_closing));
 	svcrdma_exposed_done(t, i);
@@ -275,7 +281,7 @@ static void notified_twice(struct kunit *test)
 	svcrdma_exposed_done(pair->server, xid);
 	pair_settle(pair);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(pair->server->st_closing));
-	KUNIT_EXPECT_EQ(test, 0, pair->server->st_expose.table.used);
+	KUNIT_EXPECT_EQ(test, 0, pair->server->st_expose.used);
 	KUNIT_EXPECT_EQ(test, 0, memory_valid_keys(pair->server_device));
 	pair_disconnect(pair);
 	pair_expect_nothing_left(pair);
@@ -298,7 +304,7 @@ static void notifications_that_were_right(struct kunit *test)
 	struct client_call *call = expose_one(pair);
 	struct svcrdma_transport *t = pair->server;
 
-	KUNIT_EXPECT_FALSE(test, ends_after(t, t->st_expose.table.size));
+	KUNIT_EXPECT_FALSE(test, ends_after(t, most(t)));
 	svcrdma_exposed_done(t, be32_to_cpu(call->rqst.rq_xid));
 	KUNIT_EXPECT_FALSE(test, ends_after(t, 1));
 	KUNIT_EXPECT_TRUE(test, ends_after(t, 1));
@@ -314,7 +320,7 @@ static void right_notifications_are_not_saved_up(struct kunit *test)
 	struct svcrdma_transport *t = pair->server;
 
 	svcrdma_exposed_done(t, be32_to_cpu(call->rqst.rq_xid));
-	KUNIT_EXPECT_FALSE(test, ends_after(t, t->st_expose.table.size));
+	KUNIT_EXPECT_FALSE(test, ends_after(t, most(t)));
 	KUNIT_EXPECT_TRUE(test, ends_after(t, 1));
 	pair_disconnect(pair);
 	pair_expect_nothing_left(pair);
@@ -331,10 +337,10 @@ static void notification_of_an_exposure_that_ended_by_time(struct kunit *test)
 	expose_one(pair);
 	svcrdma_expose_timeout = seconds;
 	t = pair->server;
-	run_delayed(&t->st_expose.work);
+	run_delayed(&t->st_region.work);
 	pair_settle(pair);
-	KUNIT_EXPECT_EQ(test, 0, t->st_expose.table.used);
-	KUNIT_EXPECT_FALSE(test, ends_after(t, t->st_expose.table.size + 1));
+	KUNIT_EXPECT_EQ(test, 0, t->st_expose.used);
+	KUNIT_EXPECT_FALSE(test, ends_after(t, most(t) + 1));
 	KUNIT_EXPECT_TRUE(test, ends_after(t, 1));
 	pair_disconnect(pair);
 	pair_expect_nothing_left(pair);
