@@ -56,7 +56,6 @@ struct svcrdma_reader {
 void svcrdma_reads_setup(struct svcrdma_transport *t);
 void svcrdma_reads_show(struct seq_file *seq, struct svcrdma_transport *t);
 bool svcrdma_reads_claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
-void svcrdma_reads_start(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);
 int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			struct svcrdma_recv_ctxt *rc);
 bool svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc);

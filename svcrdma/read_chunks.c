@@ -145,28 +145,26 @@ static void begin_attempt(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
  * done, the Reads fail, and the connection ends.
  *
  * Return: 0: the caller calls start_reads(). READS_WAIT: other calls wait already, or there are no
- * pages for this one, and the context was put at the end of st_read.wait. -EDQUOT: the call exceeds
- * the credits.
+ * pages for this one; if @may_wait is true, the context was put at the end of st_read.wait, else
+ * nothing was done. -EDQUOT: the call exceeds the credits.
  */
-static int begin_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+static int begin_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc, bool may_wait)
 {
-	int ret = 0;
+	int ret = READS_WAIT;
 
 	spin_lock(&t->st_recv_lock);
 	if (t->st_read.calls >= t->st_credits) {
 		ret = -EDQUOT;
-		goto out_unlock;
-	}
-	t->st_read.calls++;
-	if (others_wait(t) || !reserve_pages(t, rc)) {
+	} else if (!others_wait(t) && reserve_pages(t, rc)) {
+		t->st_read.calls++;
+		begin_attempt(t, rc);
+		ret = 0;
+	} else if (may_wait) {
+		t->st_read.calls++;
 		set_state(rc, SVCRDMA_READ_WAITING);
 		list_add_tail(&rc->rc_list, &t->st_read.wait);
 		set_pending(t);
-		ret = READS_WAIT;
-	} else {
-		begin_attempt(t, rc);
 	}
-out_unlock:
 	spin_unlock(&t->st_recv_lock);
 	return ret;
 }
@@ -416,7 +414,7 @@ int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	ret = svcrdma_sink_reserve(rc);
 	if (ret)
 		return ret;
-	ret = begin_reads(t, rc);
+	ret = begin_reads(t, rc, true);
 	if (ret)
 		return ret < 0 ? ret : 0;
 	svcrdma_sink_fill(rqstp, rc);
@@ -425,69 +423,47 @@ int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 }
 
 /*
- * Is a message a small call? Most calls with a Read chunk are small, and their Reads can begin in
- * the completion handler. All other calls are left to svcrdma_reads_begin(), which refuses those
- * that are malformed, and can let a call wait.
+ * Is a message a small call that may be read now? The queue pair cannot send before the connection
+ * is ESTABLISHED. Most calls with a Read chunk are small, and their Reads can begin in the
+ * completion handler. All other calls are left to svcrdma_reads_begin(), which refuses those that
+ * are malformed, and can let a call wait.
  */
 static bool is_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
 	/* Where call and reply share an array of pages, a call gets fewer than st_max_pages. */
 	const u32 pages = min_t(u32, SVCRDMA_FEW_PAGES, t->st_max_pages - 3);
 
-	return rc->rc_header.direction == RPCRDMA_RPC_CALL && rc->rc_lists.nr_segments == 1 &&
+	return READ_ONCE(t->st_state) == RPCRDMA_CONN_ESTABLISHED && !READ_ONCE(t->st_closing) &&
+	       rc->rc_header.direction == RPCRDMA_RPC_CALL && rc->rc_lists.nr_segments == 1 &&
 	       rc->rc_lists.nr_read && !plan_reads(rc, pages << PAGE_SHIFT) &&
 	       t->st_read_depth;
 }
 
-/* Begin the attempt of a small call if no call waits, there are pages, and credits allow it. */
-static bool claim_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
-{
-	bool claimed;
-
-	spin_lock(&t->st_recv_lock);
-	claimed = t->st_state == RPCRDMA_CONN_ESTABLISHED && !READ_ONCE(t->st_closing) &&
-		  !others_wait(t) && t->st_read.calls < t->st_credits && reserve_pages(t, rc);
-	if (claimed) {
-		t->st_read.calls++;
-		begin_attempt(t, rc);
-	}
-	spin_unlock(&t->st_recv_lock);
-	return claimed;
-}
-
 /**
- * svcrdma_reads_claim - begin with a message if it is a small call whose Reads can start at once
+ * svcrdma_reads_claim - start the Reads of a message at once, if it is a small call
  * @t: transport
  * @rc: context of the message, whose header has been decoded, and which the caller owns
  *
- * A small call takes no pages from a thread.
- *
- * Context: completion handler.
- * Return: true: the caller calls svcrdma_reads_start(). false: a thread is to handle the message.
- */
-bool svcrdma_reads_claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
-{
-	if (!is_small_call(t, rc) || READ_ONCE(t->st_sq.congested) || !svcrdma_sink_alloc(rc) ||
-	    !claim_small_call(t, rc))
-		return false;
-	svcrdma_sink_fill(NULL, rc);
-	return true;
-}
-
-/**
- * svcrdma_reads_start - start the Reads of a call that was claimed
- * @t: transport
- * @rc: context; not the caller's any more, as when svcrdma_reads_begin() returns 0
+ * This does nothing if the call would have to wait. A small call takes no pages from a thread.
  *
  * Context: completion handler. The allocations of rdma_rw must not wait for a file system or a
  * disk, which may wait for completions of the same work queue, or for a thread of this nfsd.
+ * Return: true: @rc is not the caller's any more, as when svcrdma_reads_begin() returns 0. false: a
+ * thread is to handle the message.
  */
-void svcrdma_reads_start(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+bool svcrdma_reads_claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	unsigned int flags = memalloc_noio_save();
+	unsigned int flags;
 
+	if (!is_small_call(t, rc) || READ_ONCE(t->st_sq.congested) || !svcrdma_sink_alloc(rc) ||
+	    begin_reads(t, rc, false))
+		return false;
+	svcrdma_sink_fill(NULL, rc);
+	svcrdma_recv_taken(t, rc, false);
+	flags = memalloc_noio_save();
 	start_reads(t, rc);
 	memalloc_noio_restore(flags);
+	return true;
 }
 
 /**

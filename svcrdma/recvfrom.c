@@ -270,16 +270,6 @@ static void recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc
 	svcrdma_transport_close(t, RPCRDMA_END_BAD_MESSAGE);
 }
 
-/* Start the Reads of a small call, before nfsd is told of it. Return: false: none is started. */
-static bool recv_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
-{
-	if (!svcrdma_reads_claim(t, rc))
-		return false;
-	svcrdma_recv_taken(t, rc, false);
-	svcrdma_reads_start(t, rc);
-	return true;
-}
-
 /**
  * svcrdma_recv_wc - completion of a Receive
  * @cq: completion queue
@@ -316,7 +306,7 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	recv_decode(t, rc);
 	if (unlikely(rc->rc_byte_len == RPCRDMA_FIXED_HEADER_SIZE) && recv_short_done(t, rc))
 		return;
-	if (unlikely(rc->rc_lists.nr_read) && recv_small_call(t, rc))
+	if (unlikely(rc->rc_lists.nr_read) && svcrdma_reads_claim(t, rc))
 		return;
 	svcrdma_recv_taken(t, rc, true);
 	/* A thread of nfsd that polls need not be told. */

@@ -11,7 +11,7 @@
  *
  * @part recv_cq  the CQ handler of the Receives
  *	svcrdma/recvfrom.c: svcrdma_recv_wc()
- *	svcrdma/read_chunks.c: svcrdma_reads_claim() claim_small_call() svcrdma_reads_start()
+ *	svcrdma/read_chunks.c: svcrdma_reads_claim() begin_reads()
  * @part data  there is something for nfsd
  *	svcrdma/notify.c: svcrdma_transport_data()
  * @part reserve  under st_recv_lock: pages
