@@ -23,9 +23,8 @@
  * 2. The worker polls the Receive completions from now on, and threads do not. After
  *    rdma_disconnect() and ib_drain_qp(), completion handlers that saw st_closing clear have
  *    returned, since a queue's completions are handled in order, and that of the drain is the last.
- * 3. The release work is flushed, for the same reason, and the workers that watch the Send
- *    Queue are ended; nobody starts them again. One that saw st_closing clear may have posted
- *    a probe behind the drain. The work item of the exposures ends; it posts nothing once
+ * 3. The workers that watch the Send Queue are ended; nobody starts them again. One that saw
+ *    st_closing clear may have posted a probe behind the drain. The work item of the exposures ends; it posts nothing once
  *    st_closing is set.
  * 4. The handler lock is taken and released, after which CM handlers that saw st_closing clear have
  *    returned. No handler uses st_xprt or wakes nfsd from here on. (A completion event may be late,
@@ -35,14 +34,14 @@
  * watch of the Send Queue, that saw st_closing clear may have posted after the drain of
  * transport_quiesce(), but have returned now:
  * 1. The work item of the exposures is stopped again, since a thread that posted may have started
- *    it, and the queue pair is drained again. The HCA owns no context any more.
- * 2. The release work is flushed again. No other work item or thread uses the queue pair.
- * 3. Contexts and exposures are unmapped and freed, in whatever state they are. The queue
+ *    it, and the queue pair is drained again. The HCA owns no context any more, and no work item
+ *    or thread uses the queue pair.
+ * 2. Contexts and exposures are unmapped and freed, in whatever state they are. The queue
  *    pair must still exist, as its pool takes memory regions back. The credits go back to the
  *    budget after the Receive contexts are freed; no handler or work item uses st_host any more.
- * 4. Queue pair, completion queues and protection domain are destroyed before the id, since the
+ * 3. Queue pair, completion queues and protection domain are destroyed before the id, since the
  *    removal of a device goes on as soon as the last id is destroyed.
- * 5. rdma_destroy_id() waits for the CM handler, which is the last user of the transport.
+ * 4. rdma_destroy_id() waits for the CM handler, which is the last user of the transport.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -94,7 +93,6 @@ static void transport_quiesce(struct svcrdma_transport *t)
 	transport_state_event(t, RPCRDMA_EVENT_DRAINED);
 	/* 3 */
 	svcrdma_exposures_stop(t);
-	svcrdma_send_flush(t);
 	svcrdma_sq_stop(t);
 	svcrdma_grant_stop(t);
 	/* 4 */
@@ -563,20 +561,18 @@ static void svcrdma_transport_free(struct svc_xprt *xprt)
 		/* 1 */
 		svcrdma_exposures_stop(t);
 		ib_drain_qp(t->st_qp);
-		/* 2 */
-		svcrdma_send_flush(t);
 		svcrdma_connection_remove(t);
-		/* 3 */
+		/* 2 */
 		svcrdma_recv_ctxts_destroy(t);
 		svcrdma_budget_leave(t);
 		svcrdma_send_ctxts_destroy(t);
 		svcrdma_exposures_destroy(t);
-		/* 4 */
+		/* 3 */
 		rdma_destroy_qp(t->st_id);
 		transport_cqs_destroy(t);
 		ib_dealloc_pd(t->st_pd);
 	}
-	/* 5 */
+	/* 4 */
 	if (t->st_id)
 		rdma_destroy_id(t->st_id);
 	kfree(t);

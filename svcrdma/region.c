@@ -278,8 +278,7 @@ static void exposures_watch(struct svcrdma_transport *t)
 	unsigned long period = READ_ONCE(svcrdma_expose_timeout) * HZ / 4 + 1;
 
 	/* At most a second, since the administrator may lower the timeout meanwhile. */
-	queue_delayed_work(svcrdma_release_wq, &t->st_region.work,
-			   min_t(unsigned long, period, HZ));
+	queue_delayed_work(svcrdma_wq, &t->st_region.work, min_t(unsigned long, period, HZ));
 }
 
 /**

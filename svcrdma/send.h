@@ -7,7 +7,6 @@
 #include <linux/atomic.h>
 #include <linux/llist.h>
 #include <linux/spinlock.h>
-#include <linux/workqueue.h>
 #include <linux/sunrpc/svc.h>
 
 #include <rpcrdma/protocol.h>
@@ -29,8 +28,6 @@ enum { SVCRDMA_MAX_UNSIGNALLED_ROW = 4 };	/* unsignalled Sends before a signalle
  * @nr_since_signal: approximate number of unsignalled Sends since the last signalled one, since
  *	threads that change it at the same time may overwrite each other's value. At most
  *	SVCRDMA_MAX_UNSIGNALLED_ROW
- * @release: Send contexts whose Writes and Send are complete
- * @release_work: work item that frees the pages and mappings of the contexts in @release
  */
 struct svcrdma_sender {
 	struct llist_head	free;
@@ -38,8 +35,6 @@ struct svcrdma_sender {
 	struct list_head	all;
 	struct llist_head	unsignalled;
 	u32			nr_since_signal;
-	struct llist_head	release;
-	struct work_struct	release_work;
 };
 
 /* sendto.c */
@@ -51,7 +46,6 @@ void svcrdma_error_send(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
 
 /* send_ctxt.c */
 void svcrdma_send_setup(struct svcrdma_transport *t);
-void svcrdma_send_flush(struct svcrdma_transport *t);
 void svcrdma_send_ctxts_destroy(struct svcrdma_transport *t);
 struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp_t gfp);
 void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc);

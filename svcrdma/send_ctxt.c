@@ -7,9 +7,8 @@
  * RDMA Writes, registrations and Send of a context are one chain, which is posted when there are
  * Send Queue entries for the whole chain.
  *
- * Contexts are allocated when they are needed. A context whose Send had no Writes goes from the
- * completion handler to the free list. A context with Writes has mappings and pages, which a work
- * item of the connection frees; the completion handler only puts the context on a list.
+ * Contexts are allocated when they are needed. The completion handler of a Send frees the mappings
+ * and pages of its Writes, and puts the context on the free list.
  *
  * Unsignalled Sends. The buffer of a reply without Writes can stay in use until a later Send is
  * complete, since the queue works in order. So up to SVCRDMA_MAX_UNSIGNALLED_ROW such replies in a
@@ -19,8 +18,8 @@
  * queue. If no such Send follows, sq.c posts a probe. The Send Queue has entries that only
  * unsignalled Sends get, so that no context waits for an entry of an unsignalled Send.
  *
- * Bounds. A context that is posted, or is about to be released, holds Send Queue entries, or is one
- * of the RPCRDMA_UNSIGNALLED_SENDS, so the size of the queue limits the number of such contexts.
+ * Bounds. A context that is posted holds Send Queue entries, or is one of the
+ * RPCRDMA_UNSIGNALLED_SENDS, so the size of the queue limits the number of such contexts.
  * The threads of nfsd limit the number of contexts under construction. While SVCRDMA_MAX_SQ_WAITERS
  * contexts wait for entries, no further calls are received.
  *
@@ -84,10 +83,7 @@ static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	unsignalled = prior_sends_keep(t, sc->sc_prior_sends);
 	sc->sc_prior_sends = NULL;
-	if (list_empty(&sc->sc_writes.list) && !sc->sc_nr_pages)
-		send_ctxt_keep(t, sc);
-	else if (llist_add(&sc->sc_node, &t->st_send.release))
-		queue_work(svcrdma_release_wq, &t->st_send.release_work);
+	svcrdma_send_ctxt_put(t, sc);
 	if (unsignalled)
 		svcrdma_sq_put_unsignalled(t, unsignalled);
 }
@@ -153,7 +149,7 @@ struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp
  * @t: transport
  * @sc: context that the HCA is done with
  *
- * Context: process.
+ * Context: process or completion handler on a work queue.
  */
 void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
@@ -203,19 +199,6 @@ void svcrdma_send_ctxts_destroy(struct svcrdma_transport *t)
 	}
 }
 
-/* Releases contexts whose Writes and Send are complete. */
-static void release_work(struct work_struct *work)
-{
-	struct svcrdma_transport *t =
-		container_of(work, struct svcrdma_transport, st_send.release_work);
-	struct svcrdma_send_ctxt *sc, *next;
-	struct llist_node *list;
-
-	list = llist_del_all(&t->st_send.release);
-	llist_for_each_entry_safe(sc, next, list, sc_node)
-		svcrdma_send_ctxt_put(t, sc);
-}
-
 /**
  * svcrdma_send_setup - initialize the members for Send contexts
  * @t: new transport, in which these members are zero
@@ -228,19 +211,6 @@ void svcrdma_send_setup(struct svcrdma_transport *t)
 	INIT_LIST_HEAD(&t->st_send.all);
 	init_llist_head(&t->st_send.free);
 	init_llist_head(&t->st_send.unsignalled);
-	init_llist_head(&t->st_send.release);
-	INIT_WORK(&t->st_send.release_work, release_work);
-}
-
-/**
- * svcrdma_send_flush - wait until contexts whose Writes are complete have been released
- * @t: transport whose queue pair is drained
- *
- * Context: process.
- */
-void svcrdma_send_flush(struct svcrdma_transport *t)
-{
-	flush_work(&t->st_send.release_work);
 }
 
 /* ---- to the Send Queue: reserve and post ---- */

@@ -203,7 +203,6 @@ extern struct svc_xprt_class svcrdma_class;
 
 /* work.c */
 extern struct workqueue_struct *svcrdma_poll_wq;
-extern struct workqueue_struct *svcrdma_release_wq;
 extern struct workqueue_struct *svcrdma_wq;
 extern struct workqueue_struct *svcrdma_close_wq;
 

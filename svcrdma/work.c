@@ -3,8 +3,8 @@
 /*
  * The module's work queues.
  *
- * When client and server are one machine, memory reclaim may wait for polls and releases, so their
- * queues have WQ_MEM_RECLAIM. The queue for closing has no such flag, since closing waits for work
+ * When client and server are one machine, memory reclaim may wait for polls, so their queue has
+ * WQ_MEM_RECLAIM. The queue for closing has no such flag, since closing waits for work
  * queues of other modules, which may not have it. The queue of the polls is like that of ib_core
  * for IB_POLL_UNBOUND_WORKQUEUE.
  *
@@ -16,7 +16,6 @@
 #include "svcrdma.h"
 
 struct workqueue_struct *svcrdma_poll_wq;
-struct workqueue_struct *svcrdma_release_wq;
 struct workqueue_struct *svcrdma_wq;
 struct workqueue_struct *svcrdma_close_wq;
 
@@ -30,10 +29,9 @@ int svcrdma_work_init(void)
 {
 	svcrdma_poll_wq = alloc_workqueue("svcrdma_poll",
 					  WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
-	svcrdma_release_wq = alloc_workqueue("svcrdma_release", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	svcrdma_wq = alloc_workqueue("svcrdma", WQ_UNBOUND, 0);
 	svcrdma_close_wq = alloc_workqueue("svcrdma_close", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	if (svcrdma_poll_wq && svcrdma_release_wq && svcrdma_wq && svcrdma_close_wq)
+	if (svcrdma_poll_wq && svcrdma_wq && svcrdma_close_wq)
 		return 0;
 	svcrdma_work_exit();
 	return -ENOMEM;
@@ -54,6 +52,5 @@ void svcrdma_work_exit(void)
 {
 	queue_destroy(svcrdma_close_wq);
 	queue_destroy(svcrdma_wq);
-	queue_destroy(svcrdma_release_wq);
 	queue_destroy(svcrdma_poll_wq);
 }

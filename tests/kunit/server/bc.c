@@ -149,7 +149,6 @@ struct bc_message *bc_message(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, sent);
 	KUNIT_ASSERT_TRUE(test, eventually(send_seen(bc->server->qp)));
 	fake_run_all(bc->server->qp);
-	flush_work(&bc->server->transport->st_send.release_work);
 	wr = fake_last_wr(bc->server->qp);
 	rpcrdma_lists_init(&sent->lists, sent->segments, ARRAY_SIZE(sent->segments),
 			   sent->chunks, ARRAY_SIZE(sent->chunks));

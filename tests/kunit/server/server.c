@@ -182,7 +182,6 @@ void server_done(struct server *server)
 void server_settle(struct server *server)
 {
 	fake_run_all(server->qp);
-	flush_work(&server->transport->st_send.release_work);
 }
 
 unsigned int server_spare(struct server *server)

@@ -171,7 +171,6 @@ static void unsignalled_that_comes_during_a_post(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 4, fake_posted(server->qp));
 	KUNIT_EXPECT_FALSE(test, is_signalled(server, 3));
 	fake_run(server->qp, 3);
-	flush_work(&server->transport->st_send.release_work);
 	expect_contexts(server, 3, 2);
 	server_settle(server);
 	server_expect_at_rest(server);

@@ -88,7 +88,6 @@ static void flush_member(struct crowd_member *member)
 	if (!t)
 		return;
 	flush_work(&t->st_credit.work);
-	flush_work(&t->st_send.release_work);
 }
 
 /* Where there is no Send buffer there are more soon. */

@@ -280,8 +280,6 @@ static void flush_all(struct pair *pair)
 		if (cq && !memory_cq_of(cq)->held)
 			pair_cq_flush(cq, pair->server);
 	}
-	if (pair->server)
-		flush_work(&pair->server->st_send.release_work);
 	if (pair->client.conn)
 		flush_delayed_work(&pair->client.conn->xc_pull.worker);
 	flush_workqueue(xprtrdma_wq);
