@@ -102,14 +102,10 @@ static struct svcrdma_long_call *long_call_of(struct svcrdma_exposure *xs)
 
 static void long_call_free(struct svcrdma_exposure *xs)
 {
-	struct svcrdma_transport *t = xs->xs_transport;
 	struct svcrdma_long_call *lc = long_call_of(xs);
 
 	memory_free(&lc->lc_call);
 	memory_free(&lc->lc_reply);
-	spin_lock(&t->st_expose_lock);
-	t->st_long_calls--;
-	spin_unlock(&t->st_expose_lock);
 	kfree(lc);
 }
 
@@ -128,6 +124,7 @@ static void long_call_fenced(struct svcrdma_exposure *xs)
 }
 
 static const struct svcrdma_exposure_ops long_call_ops = {
+	.kind	= SVCRDMA_LONG_CALL,
 	.fenced	= long_call_fenced,
 	.free	= long_call_free,
 };
@@ -146,7 +143,7 @@ u32 svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid)
 	u32 length = 0;
 
 	spin_lock(&t->st_expose_lock);
-	xs = svcrdma_exposure_find(t, xid, &long_call_ops, SVCRDMA_EXPOSURE_ARMED);
+	xs = svcrdma_exposure_find(t, xid, SVCRDMA_LONG_CALL, SVCRDMA_EXPOSURE_ARMED);
 	if (xs)
 		length = long_call_of(xs)->lc_reply.length;
 	spin_unlock(&t->st_expose_lock);
@@ -168,10 +165,10 @@ void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer)
 	struct svcrdma_exposure *xs;
 
 	spin_lock(&t->st_expose_lock);
-	xs = svcrdma_exposure_find(t, xid, &long_call_ops, SVCRDMA_EXPOSURE_NEW);
+	xs = svcrdma_exposure_find(t, xid, SVCRDMA_LONG_CALL, SVCRDMA_EXPOSURE_NEW);
 	if (xs)
 		svcrdma_exposure_advance(xs, SVCRDMA_EXPOSURE_GIVEN_UP);
-	xs = svcrdma_exposure_find(t, xid, &long_call_ops, SVCRDMA_EXPOSURE_ARMED);
+	xs = svcrdma_exposure_find(t, xid, SVCRDMA_LONG_CALL, SVCRDMA_EXPOSURE_ARMED);
 	if (xs) {
 		svcrdma_exposure_advance(xs, SVCRDMA_EXPOSURE_FENCING);
 		lc = long_call_of(xs);
@@ -187,18 +184,9 @@ void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer)
 static struct svcrdma_long_call *long_call_alloc(struct svcrdma_transport *t, u32 xid)
 {
 	struct svcrdma_long_call *lc = kzalloc(sizeof(*lc), GFP_KERNEL);
-	bool full;
 
-	if (!lc)
-		return NULL;
-	spin_lock(&t->st_expose_lock);
-	full = t->st_long_calls == SVCRDMA_MAX_LONG_CALLS;
-	if (!full) {
-		t->st_long_calls++;
-		svcrdma_exposure_init(&lc->lc_exposure, t, xid, &long_call_ops);
-	}
-	spin_unlock(&t->st_expose_lock);
-	if (!full)
+	if (lc && svcrdma_exposure_begin(&lc->lc_exposure, t, xid, &long_call_ops,
+					 SVCRDMA_MAX_LONG_CALLS))
 		return lc;
 	kfree(lc);
 	return NULL;

@@ -4,6 +4,7 @@
 #ifndef SVCRDMA_EXPOSE_H
 #define SVCRDMA_EXPOSE_H
 
+#include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/mm_types.h>
 #include <linux/scatterlist.h>
@@ -31,8 +32,15 @@ enum svcrdma_exposure_state {
 	SVCRDMA_EXPOSURE_GIVEN_UP,	/* the exposure was given up before it was posted */
 };
 
+enum svcrdma_exposure_kind {
+	SVCRDMA_EXPOSED_REPLY,		/* exposed_reply.c */
+	SVCRDMA_LONG_CALL,		/* a callback with chunks: bc_chunks.c */
+	SVCRDMA_EXPOSURE_KINDS
+};
+
 /**
  * struct svcrdma_exposure_ops - what exposed replies and callbacks with chunks do differently
+ * @kind: which of them
  * @posted: function that is called under st_expose_lock as soon as the exposure is ARMED; or NULL.
  *	It may set xs_deadline
  * @expired: function that is called under st_expose_lock when the exposure becomes FENCING because
@@ -41,6 +49,7 @@ enum svcrdma_exposure_state {
  * @free: function that frees the object that contains the exposure, and the memory that was exposed
  */
 struct svcrdma_exposure_ops {
+	enum svcrdma_exposure_kind kind;
 	void			(*posted)(struct svcrdma_exposure *xs);
 	void			(*expired)(struct svcrdma_exposure *xs);
 	void			(*fenced)(struct svcrdma_exposure *xs);
@@ -86,6 +95,7 @@ extern unsigned long svcrdma_inv_timeout;
  * @free: list of the regions that are not in use; under st_expose_lock
  * @exposures: list of all struct svcrdma_exposure by xs_list, those that were posted in the order of
  *	their posts; under st_expose_lock
+ * @count: number of entries of @exposures of each kind; under st_expose_lock
  * @work: work item that ends exposures whose time is over, and the connection if LOCAL_INVs are
  *	not complete by their deadline
  */
@@ -95,19 +105,18 @@ struct svcrdma_region_pool {
 	struct ib_cqe		reg_cqe;
 	struct list_head	free;
 	struct list_head	exposures;
+	u32			count[SVCRDMA_EXPOSURE_KINDS];
 	struct delayed_work	work;
 };
 
 /**
- * struct svcrdma_exposer - exposed_reply.c: replies that the client reads, under st_expose_lock
- * @used: number of exposed replies, at most one for each credit and @st_spare_exposures
+ * struct svcrdma_exposer - exposed_reply.c: replies that the client reads
  * @bytes: bytes of memory that they keep
- * @dones_unknown: number of RDMA_DONEs that belonged to no exposed reply
- * @expired: number of exposures that ended because their time was over
+ * @dones_unknown: number of RDMA_DONEs that belonged to no exposed reply; under st_expose_lock
+ * @expired: number of exposures that ended because their time was over; under st_expose_lock
  */
 struct svcrdma_exposer {
-	u32			used;
-	u64			bytes;
+	atomic_long_t		bytes;
 	u64			dones_unknown;
 	u64			expired;
 };
@@ -115,10 +124,10 @@ struct svcrdma_exposer {
 /* region.c */
 void svcrdma_regions_setup(struct svcrdma_transport *t);
 void svcrdma_regions_create(struct svcrdma_transport *t);
-void svcrdma_exposure_init(struct svcrdma_exposure *xs, struct svcrdma_transport *t, u32 xid,
-			   const struct svcrdma_exposure_ops *ops);
+u32 svcrdma_exposure_begin(struct svcrdma_exposure *xs, struct svcrdma_transport *t, u32 xid,
+			   const struct svcrdma_exposure_ops *ops, u32 most);
 struct svcrdma_exposure *svcrdma_exposure_find(struct svcrdma_transport *t, u32 xid,
-					       const struct svcrdma_exposure_ops *ops,
+					       enum svcrdma_exposure_kind kind,
 					       enum svcrdma_exposure_state state);
 int svcrdma_exposure_map(struct svcrdma_exposure *xs, struct scatterlist *sg, u32 count,
 			 int access, struct rpcrdma_chunk_lists *lists);

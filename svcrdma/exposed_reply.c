@@ -14,7 +14,7 @@
  * The owner of a struct svcrdma_exposed is that of its exposure (region.c): the list of exposures
  * while the exposure is ARMED, and then the context that has made it FENCING.
  *
- * Bounds: st_expose.used limits the replies of the connection, st_expose.bytes their memory, and
+ * Bounds: a connection exposes a limited number of replies, st_expose.bytes counts their memory, and
  * svcrdma_exposed_bytes the memory of the whole server.
  */
 #include <linux/slab.h>
@@ -58,19 +58,19 @@ static struct svcrdma_exposed *exposed_of(struct svcrdma_exposure *xs)
 
 /* ---- the end of an exposure ---- */
 
+static void bytes_put(struct svcrdma_transport *t, const struct svcrdma_exposed *ex)
+{
+	atomic_long_sub(ex->ex_bytes, &t->st_expose.bytes);
+	atomic_long_sub(ex->ex_bytes, &svcrdma_exposed_bytes);
+}
+
 static void exposed_free(struct svcrdma_exposure *xs)
 {
-	struct svcrdma_transport *t = xs->xs_transport;
 	struct svcrdma_exposed *ex = exposed_of(xs);
 
 	while (ex->ex_nr_pages)
 		put_page(ex->ex_pages[--ex->ex_nr_pages]);
-	atomic_long_sub(ex->ex_bytes, &svcrdma_exposed_bytes);
-
-	spin_lock(&t->st_expose_lock);
-	t->st_expose.used--;
-	t->st_expose.bytes -= ex->ex_bytes;
-	spin_unlock(&t->st_expose_lock);
+	bytes_put(xs->xs_transport, ex);
 	kvfree(ex);
 }
 
@@ -90,6 +90,7 @@ static void exposed_posted(struct svcrdma_exposure *xs)
 }
 
 static const struct svcrdma_exposure_ops exposed_ops = {
+	.kind		= SVCRDMA_EXPOSED_REPLY,
 	.posted		= exposed_posted,
 	.expired	= exposed_expired,
 	.free		= exposed_free,
@@ -113,7 +114,7 @@ void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid)
 	bool flood = false;
 
 	spin_lock(&t->st_expose_lock);
-	xs = svcrdma_exposure_find(t, xid, &exposed_ops, SVCRDMA_EXPOSURE_ARMED);
+	xs = svcrdma_exposure_find(t, xid, SVCRDMA_EXPOSED_REPLY, SVCRDMA_EXPOSURE_ARMED);
 	if (!xs) {
 		flood = ++t->st_expose.dones_unknown > t->st_expose.expired + most;
 	} else {
@@ -137,30 +138,22 @@ void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid)
 /* ---- the beginning ---- */
 
 /*
- * Begin an exposure and count it, within the bounds. The number of replies follows the grant:
- * st_grant is larger before any call can use the new credits. Return: the number of exposed
- * replies of the connection with this one, or 0: nothing was done.
+ * Begin an exposure within the bounds. The number of replies follows the grant: st_grant is larger
+ * before any call can use the new credits. Return: the number of exposed replies of the connection,
+ * with this one; or 0: nothing was done.
  */
 static u32 exposed_begin(struct svcrdma_transport *t, struct svcrdma_exposed *ex, u32 xid)
 {
-	unsigned long limit = READ_ONCE(svcrdma_max_exposed_bytes);
-	u32 used = 0;
+	long here = atomic_long_add_return(ex->ex_bytes, &t->st_expose.bytes);
+	long all = atomic_long_add_return(ex->ex_bytes, &svcrdma_exposed_bytes);
+	u32 exposed = 0;
 
-	if (atomic_long_add_return(ex->ex_bytes, &svcrdma_exposed_bytes) > limit)
-		goto out_sub;
-	spin_lock(&t->st_expose_lock);
-	if (t->st_expose.used < READ_ONCE(t->st_grant) + t->st_spare_exposures &&
-	    t->st_expose.bytes + ex->ex_bytes <= MAX_EXPOSED) {
-		used = ++t->st_expose.used;
-		t->st_expose.bytes += ex->ex_bytes;
-		svcrdma_exposure_init(&ex->ex_exposure, t, xid, &exposed_ops);
-	}
-	spin_unlock(&t->st_expose_lock);
-	if (used)
-		return used;
-out_sub:
-	atomic_long_sub(ex->ex_bytes, &svcrdma_exposed_bytes);
-	return 0;
+	if (here <= MAX_EXPOSED && all <= READ_ONCE(svcrdma_max_exposed_bytes))
+		exposed = svcrdma_exposure_begin(&ex->ex_exposure, t, xid, &exposed_ops,
+						 READ_ONCE(t->st_grant) + t->st_spare_exposures);
+	if (!exposed)
+		bytes_put(t, ex);
+	return exposed;
 }
 
 /* Allocate for a reply of @pages pages; its runs may be more, for head and tail and at holes. */
@@ -213,18 +206,18 @@ int svcrdma_expose(struct svcrdma_send_ctxt *sc, u32 xid, struct svcrdma_stream 
 {
 	struct svcrdma_exposed *ex = exposed_alloc(held >> PAGE_SHIFT);
 	struct svcrdma_transport *t = sc->sc_transport;
-	u32 used;
+	u32 exposed;
 
 	if (!ex)
 		goto out_refuse;
 	ex->ex_length = length;
 	ex->ex_bytes = held;
-	used = exposed_begin(t, ex, xid);
-	if (!used) {
+	exposed = exposed_begin(t, ex, xid);
+	if (!exposed) {
 		kvfree(ex);
 		goto out_refuse;
 	}
-	if (svcrdma_grant_dones(t, used) || exposed_map(ex, stream, lists)) {
+	if (svcrdma_grant_dones(t, exposed) || exposed_map(ex, stream, lists)) {
 		svcrdma_exposure_free(&ex->ex_exposure);
 		goto out_refuse;
 	}

@@ -151,32 +151,41 @@ static void exposure_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
- * svcrdma_exposure_init - begin an exposure, which has no regions
+ * svcrdma_exposure_begin - begin an exposure, which has no regions
  * @xs: zeroed exposure, which svcrdma_exposure_free() frees
  * @t: transport
  * @xid: XID of the reply or of the callback
  * @ops: functions of the object that contains @xs
+ * @most: largest number of exposures of this kind
  *
- * Context: process; st_expose_lock is held.
+ * Context: process.
+ * Return: number of exposures of this kind, with this one; or 0: there are @most of them already.
  */
-void svcrdma_exposure_init(struct svcrdma_exposure *xs, struct svcrdma_transport *t, u32 xid,
-			   const struct svcrdma_exposure_ops *ops)
+u32 svcrdma_exposure_begin(struct svcrdma_exposure *xs, struct svcrdma_transport *t, u32 xid,
+			   const struct svcrdma_exposure_ops *ops, u32 most)
 {
-	lockdep_assert_held(&t->st_expose_lock);
+	u32 *count = &t->st_region.count[ops->kind], ret = 0;
+
 	xs->xs_ops = ops;
 	xs->xs_transport = t;
 	xs->xs_xid = xid;
 	xs->xs_deadline = U64_MAX;
 	xs->xs_inv_cqe.done = exposure_inv_wc;
 	INIT_LIST_HEAD(&xs->xs_regions);
-	list_add(&xs->xs_list, &t->st_region.exposures);
+	spin_lock(&t->st_expose_lock);
+	if (*count < most) {
+		list_add(&xs->xs_list, &t->st_region.exposures);
+		ret = ++*count;
+	}
+	spin_unlock(&t->st_expose_lock);
+	return ret;
 }
 
 /**
  * svcrdma_exposure_find - find an exposed reply, or a callback, by its XID
  * @t: transport
  * @xid: the XID
- * @ops: functions of exposed replies or of callbacks
+ * @kind: exposed reply or callback
  * @state: state of the exposure
  *
  * A client that repeats a call on one connection gets the reply exposed twice, and names its XID
@@ -186,14 +195,14 @@ void svcrdma_exposure_init(struct svcrdma_exposure *xs, struct svcrdma_transport
  * Return: the exposure, or NULL.
  */
 struct svcrdma_exposure *svcrdma_exposure_find(struct svcrdma_transport *t, u32 xid,
-					       const struct svcrdma_exposure_ops *ops,
+					       enum svcrdma_exposure_kind kind,
 					       enum svcrdma_exposure_state state)
 {
 	struct svcrdma_exposure *xs;
 
 	lockdep_assert_held(&t->st_expose_lock);
 	list_for_each_entry(xs, &t->st_region.exposures, xs_list)
-		if (xs->xs_xid == xid && xs->xs_ops == ops && xs->xs_state == state)
+		if (xs->xs_xid == xid && xs->xs_ops->kind == kind && xs->xs_state == state)
 			return xs;
 	return NULL;
 }
@@ -266,6 +275,7 @@ void svcrdma_exposure_free(struct svcrdma_exposure *xs)
 	svcrdma_exposure_unmap(xs);
 	spin_lock(&t->st_expose_lock);
 	list_del(&xs->xs_list);
+	t->st_region.count[xs->xs_ops->kind]--;
 	spin_unlock(&t->st_expose_lock);
 	xs->xs_ops->free(xs);
 	if (held)

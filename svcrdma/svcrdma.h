@@ -115,11 +115,10 @@ struct svcrdma_listener;
  *
  * @st_unexpected: number of unexpected messages since the last good call; see recv_unexpected()
  *
- * @st_expose_lock: spinlock that guards @st_region, @st_expose and @st_long_calls. Taken by
- *	completion handlers on a work queue and in process context
+ * @st_expose_lock: spinlock that guards @st_region and @st_expose. Taken by completion handlers on a
+ *	work queue and in process context
  * @st_region: memory regions and exposures
  * @st_expose: replies that the client reads
- * @st_long_calls: number of callbacks with chunks
  */
 struct svcrdma_transport {
 	struct svc_xprt		st_xprt;
@@ -177,7 +176,6 @@ struct svcrdma_transport {
 	spinlock_t		st_expose_lock;	/* see above */
 	struct svcrdma_region_pool st_region;
 	struct svcrdma_exposer	st_expose;
-	u32			st_long_calls;
 };
 
 static inline struct svcrdma_transport *svcrdma_transport_of(struct svc_xprt *xprt)

@@ -13,7 +13,7 @@
  *	svcrdma/exposed_reply.c: svcrdma_expose()
  * @part claim  the list gets it
  *	svcrdma/exposed_reply.c: exposed_begin()
- *	svcrdma/region.c: svcrdma_exposure_init()
+ *	svcrdma/region.c: svcrdma_exposure_begin()
  * @part post  registrations and Send
  *	svcrdma/send_ctxt.c: send_post() send_post_exposing() send_granted()
  *	svcrdma/region.c: svcrdma_exposure_post() exposures_watch()

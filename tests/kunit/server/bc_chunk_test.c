@@ -77,7 +77,7 @@ static void expect_at_rest(struct kunit *test)
 
 	/* The end of a task gives back what it has exposed. */
 	KUNIT_EXPECT_TRUE(test, eventually((fake_run_all(bc->server->qp),
-					    !READ_ONCE(t->st_long_calls))));
+					    !READ_ONCE(t->st_region.count[SVCRDMA_LONG_CALL]))));
 	KUNIT_EXPECT_EQ(test, 0, fake_valid_rkeys(bc->server->fake));
 	KUNIT_EXPECT_TRUE(test, list_empty(&t->st_region.exposures));
 	bc_expect_at_rest(bc);
@@ -146,7 +146,7 @@ static void call_is_sent_again(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, eventually(fake_posted(bc->server->qp) >= 3));
 	fake_run_all(bc->server->qp);
 	KUNIT_EXPECT_TRUE(test, eventually((fake_run_all(bc->server->qp),
-					    READ_ONCE(bc->server->transport->st_long_calls)
+					    READ_ONCE(bc->server->transport->st_region.count[SVCRDMA_LONG_CALL])
 					    == 1)));
 	KUNIT_EXPECT_EQ(test, 1, fake_valid_rkeys(bc->server->fake));
 	answer_inline(test, cb, call->header.xid);
@@ -400,7 +400,7 @@ static void regions_are_short(struct kunit *test)
 	cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
 	msleep(50);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
-	KUNIT_EXPECT_EQ(test, 0, bc->server->transport->st_long_calls);
+	KUNIT_EXPECT_EQ(test, 0, bc->server->transport->st_region.count[SVCRDMA_LONG_CALL]);
 	bc->server->fake->mr_accept = -1;
 	call = bc_message(test);
 	answer_inline(test, cb, call->header.xid);
@@ -422,18 +422,18 @@ static void fences_are_not_done(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, bc_sent(bc, 2));
 		rpc_killall_tasks(bc->clnt);
 		KUNIT_ASSERT_TRUE(test, bc_ended(cb));
-		KUNIT_ASSERT_EQ(test, i + 1, t->st_long_calls);
+		KUNIT_ASSERT_EQ(test, i + 1, t->st_region.count[SVCRDMA_LONG_CALL]);
 	}
 	fake_mark(bc->server->qp);
 	cb = bc_call_procedure(test, 2048, CB_LONG_CALL);
 	msleep(50);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
-	KUNIT_EXPECT_EQ(test, SVCRDMA_MAX_LONG_CALLS, t->st_long_calls);
+	KUNIT_EXPECT_EQ(test, SVCRDMA_MAX_LONG_CALLS, t->st_region.count[SVCRDMA_LONG_CALL]);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(t->st_closing));
 
 	/* SUNRPC tries again, later, or on a slow machine by now. */
 	fake_run_all(bc->server->qp);
-	KUNIT_EXPECT_LE(test, t->st_long_calls, 1);
+	KUNIT_EXPECT_LE(test, t->st_region.count[SVCRDMA_LONG_CALL], 1);
 	call = bc_message(test);
 	answer_inline(test, cb, call->header.xid);
 	expect_at_rest(test);
@@ -453,7 +453,7 @@ static struct callback *queued(struct kunit *test)
 	cb = bc_call_procedure(test, 2048, CB_LONG_REPLY);
 	KUNIT_ASSERT_TRUE(test, eventually(READ_ONCE(t->st_sq.nr_waiters) == 2));
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(bc->server->qp));
-	KUNIT_EXPECT_EQ(test, 1, t->st_long_calls);
+	KUNIT_EXPECT_EQ(test, 1, t->st_region.count[SVCRDMA_LONG_CALL]);
 	return cb;
 }
 

@@ -89,7 +89,7 @@ static void expect_kept(struct kunit *test, const struct exposure *e)
 	struct svcrdma_transport *t = server_of(test)->transport;
 
 	KUNIT_EXPECT_EQ(test, 2, page_ref_count(e->page));
-	KUNIT_EXPECT_EQ(test, 1, t->st_expose.used);
+	KUNIT_EXPECT_EQ(test, 1, t->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 	KUNIT_EXPECT_TRUE(test, list_empty(&t->st_region.free));
 }
 
@@ -129,7 +129,7 @@ static void local_inv_ends_the_exposure(struct kunit *test)
 	for (i = 0; i < e->nr_handles; i++)
 		KUNIT_EXPECT_FALSE(test, fake_rkey_valid(server->fake, e->handles[i]));
 	KUNIT_EXPECT_EQ(test, 1, page_ref_count(e->page));
-	KUNIT_EXPECT_EQ(test, 0, server->transport->st_expose.used);
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 	KUNIT_EXPECT_EQ(test, e->nr_handles,
 			list_count_nodes(&server->transport->st_region.free));
 	server_expect_at_rest(server);
@@ -281,7 +281,7 @@ static void time_ends_only_what_is_over(struct kunit *test)
 	run_delayed(&server->transport->st_region.work);
 	expect_fenced(test, first);
 	server_settle(server);
-	KUNIT_EXPECT_EQ(test, 0, server->transport->st_expose.used);
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 	server_expect_at_rest(server);
 }
 
@@ -302,8 +302,8 @@ static void same_xid_twice(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 	KUNIT_EXPECT_EQ(test, 1, t->st_expose.dones_unknown);
 	server_settle(server);
-	KUNIT_EXPECT_EQ(test, 0, t->st_expose.used);
-	KUNIT_EXPECT_EQ(test, 0, t->st_expose.bytes);
+	KUNIT_EXPECT_EQ(test, 0, t->st_region.count[SVCRDMA_EXPOSED_REPLY]);
+	KUNIT_EXPECT_EQ(test, 0, atomic_long_read(&t->st_expose.bytes));
 	server_expect_at_rest(server);
 }
 
@@ -319,7 +319,7 @@ static void hidden_until_posted(struct kunit *test)
 	sq_take(server, depth);
 	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
 	server_done(server);
-	KUNIT_ASSERT_EQ(test, 1, t->st_expose.used);
+	KUNIT_ASSERT_EQ(test, 1, t->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 
 	/* Act */
 	svcrdma_exposed_done(t, EXCHANGE_XID);
@@ -332,11 +332,11 @@ static void hidden_until_posted(struct kunit *test)
 	KUNIT_EXPECT_LT(test, 0, fake_posted(server->qp));
 	server_settle(server);
 	fake_mark(server->qp);
-	KUNIT_EXPECT_EQ(test, 1, t->st_expose.used);
+	KUNIT_EXPECT_EQ(test, 1, t->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 	svcrdma_exposed_done(t, EXCHANGE_XID);
 	KUNIT_EXPECT_LT(test, 0, fake_posted(server->qp));
 	server_settle(server);
-	KUNIT_EXPECT_EQ(test, 0, t->st_expose.used);
+	KUNIT_EXPECT_EQ(test, 0, t->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 	server_expect_at_rest(server);
 }
 
@@ -366,10 +366,10 @@ static void bounded_in_number(struct kunit *test)
 	t = server->transport;
 	KUNIT_ASSERT_LT(test, t->st_grant, t->st_credits);
 	others = t->st_grant + SVCRDMA_SPARE_EXPOSURES - 1;
-	t->st_expose.used = others;
+	t->st_region.count[SVCRDMA_EXPOSED_REPLY] = others;
 	exposure_create(test);
 	expect_refused(test);
-	KUNIT_EXPECT_EQ(test, others + 1, t->st_expose.used);
+	KUNIT_EXPECT_EQ(test, others + 1, t->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 	/* A larger grant, or the end of an exposure, makes room. */
 	KUNIT_ASSERT_EQ(test, 0, svcrdma_grant_grow(t, t->st_grant + 1, GFP_KERNEL));
 	exposure_create(test);
@@ -377,8 +377,8 @@ static void bounded_in_number(struct kunit *test)
 	svcrdma_exposed_done(t, EXCHANGE_XID);
 	server_settle(server);
 	exposure_create(test);
-	t->st_expose.used -= others;
-	KUNIT_EXPECT_EQ(test, 2, t->st_expose.used);
+	t->st_region.count[SVCRDMA_EXPOSED_REPLY] -= others;
+	KUNIT_EXPECT_EQ(test, 2, t->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 }
 
 static void bounded_in_bytes(struct kunit *test)
@@ -388,19 +388,19 @@ static void bounded_in_bytes(struct kunit *test)
 	u64 others;
 
 	exposure_create(test);
-	others = (16 << 20) - 2 * t->st_expose.bytes;
-	t->st_expose.bytes += others + 1;
+	others = (16 << 20) - 2 * atomic_long_read(&t->st_expose.bytes);
+	atomic_long_add(others + 1, &t->st_expose.bytes);
 	expect_refused(test);
-	KUNIT_EXPECT_EQ(test, 1, t->st_expose.used);
-	t->st_expose.bytes--;
+	KUNIT_EXPECT_EQ(test, 1, t->st_region.count[SVCRDMA_EXPOSED_REPLY]);
+	atomic_long_dec(&t->st_expose.bytes);
 	exposure_create(test);
-	KUNIT_EXPECT_EQ(test, 16 << 20, t->st_expose.bytes);
+	KUNIT_EXPECT_EQ(test, 16 << 20, atomic_long_read(&t->st_expose.bytes));
 	expect_refused(test);
 	svcrdma_exposed_done(t, EXCHANGE_XID);
 	server_settle(server);
 	exposure_create(test);
-	t->st_expose.bytes -= others;
-	KUNIT_EXPECT_EQ(test, 2, t->st_expose.used);
+	atomic_long_sub(others, &t->st_expose.bytes);
+	KUNIT_EXPECT_EQ(test, 2, t->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 }
 
 /* Who still has the transport keeps its memory, and no timer. */
@@ -509,7 +509,7 @@ static void exposed_reply_with_lists_that_do_not_fit(struct kunit *test)
 	/* Assert */
 	server_expect_error(server, EXCHANGE_XID, RPCRDMA_ERR_CHUNK);
 	server_settle(server);
-	KUNIT_EXPECT_EQ(test, 0, server->transport->st_expose.used);
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 	KUNIT_EXPECT_EQ(test, 0, fake_valid_rkeys(server->fake));
 	server_expect_at_rest(server);
 }
@@ -628,7 +628,7 @@ static void reply_whose_done_has_no_receive(struct kunit *test)
 	server_done(server);
 	server_expect_error(server, EXCHANGE_XID, RPCRDMA_ERR_CHUNK);
 	server_settle(server);
-	KUNIT_EXPECT_EQ(test, 0, server->transport->st_expose.used);
+	KUNIT_EXPECT_EQ(test, 0, server->transport->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 	KUNIT_EXPECT_EQ(test, 0, fake_valid_rkeys(server->fake));
 	expect_dones(server, 0);
 }

@@ -16,7 +16,7 @@ static struct client_call *expose_one(struct pair *pair)
 	pair->client.conn->xc_pull.active = XPRTRDMA_PULLS;
 	call = pull_begin(pair, &pull_60k);
 	pair_pump(pair);
-	KUNIT_ASSERT_EQ(pair->test, 1, pair->server->st_expose.used);
+	KUNIT_ASSERT_EQ(pair->test, 1, pair->server->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 	return call;
 }
 
@@ -34,7 +34,7 @@ static void read_late(struct kunit *test)
 	const struct rpcrdma_window *window = &pair->client.conn->xc_window;
 
 	/* What counts is the memory that it keeps. */
-	KUNIT_EXPECT_EQ(test, 61440 + PAGE_SIZE, pair->server->st_expose.bytes);
+	KUNIT_EXPECT_EQ(test, 61440 + PAGE_SIZE, atomic_long_read(&pair->server->st_expose.bytes));
 	KUNIT_EXPECT_FALSE(test, client_call_done(call));
 	/* RR11: the credit comes back with what is read. */
 	KUNIT_EXPECT_EQ(test, 1, window->in_flight);
@@ -77,7 +77,7 @@ static void read_while_nfsd_is_busy(struct kunit *test)
 	mod_delayed_work(xprtrdma_wq, &pair->client.conn->xc_pull.worker, 0);
 	pair_settle(pair);
 	client_call_expect_reply(call, 128, 61440, 4);
-	KUNIT_EXPECT_EQ(test, 0, pair->server->st_expose.used);
+	KUNIT_EXPECT_EQ(test, 0, pair->server->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 	pull_expect_nothing_exposed(pair);
 }
 
@@ -119,7 +119,7 @@ static void many_that_nobody_waits_for(struct kunit *test)
 		taken = send;
 	}
 	read_after_all(pair);
-	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(calls), pair->server->st_expose.used);
+	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(calls), pair->server->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 	KUNIT_EXPECT_FALSE(test, pair_client_failed(pair));
 
 	while ((send = taken)) {
@@ -145,7 +145,7 @@ static void exposure_ends_by_time(struct kunit *test)
 	svcrdma_expose_timeout = seconds;
 	run_delayed(&pair->server->st_region.work);
 	pair_settle(pair);
-	KUNIT_EXPECT_EQ(test, 0, pair->server->st_expose.used);
+	KUNIT_EXPECT_EQ(test, 0, pair->server->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 	KUNIT_EXPECT_EQ(test, 0, memory_valid_keys(pair->server_device));
 
 	read_after_all(pair);
@@ -175,7 +175,7 @@ static void invalidation_takes_too_long(struct kunit *test)
 	pull_begin(pair, &pull_60k);
 	call = pull_begin(pair, &pull_60k);
 	pair_pump(pair);
-	KUNIT_ASSERT_EQ(test, 2, pair->server->st_expose.used);
+	KUNIT_ASSERT_EQ(test, 2, pair->server->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 	memory_hold(pair->server->st_qp);
 	svcrdma_inv_timeout = 0;
 	svcrdma_exposed_done(pair->server, be32_to_cpu(call->rqst.rq_xid));
@@ -200,7 +200,7 @@ static void done_before_its_registration_is_done(struct kunit *test)
 	memory_hold(pair->server->st_qp);
 	call = pull_begin(pair, &c);
 	pair_pump(pair);
-	KUNIT_ASSERT_EQ(test, 1, pair->server->st_expose.used);
+	KUNIT_ASSERT_EQ(test, 1, pair->server->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 	sq = &memory_qp_of(pair->server->st_qp)->sq;
 	KUNIT_ASSERT_EQ(test, 2, sq->posted - sq->done);
 	KUNIT_ASSERT_EQ(test, IB_WR_REG_MR, sq->wrs[sq->done % sq->size].opcode);
@@ -210,8 +210,8 @@ static void done_before_its_registration_is_done(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IB_WR_LOCAL_INV,
 			sq->wrs[(sq->done + 2) % sq->size].opcode);
 	pair_settle(pair);
-	KUNIT_EXPECT_EQ(test, 1, pair->server->st_expose.used);
-	KUNIT_EXPECT_NE(test, 0, pair->server->st_expose.bytes);
+	KUNIT_EXPECT_EQ(test, 1, pair->server->st_region.count[SVCRDMA_EXPOSED_REPLY]);
+	KUNIT_EXPECT_NE(test, 0, atomic_long_read(&pair->server->st_expose.bytes));
 	pair_disconnect(pair);
 	client_call_expect_waiting(call);
 	pair_expect_nothing_left(pair);
@@ -281,7 +281,7 @@ static void notified_twice(struct kunit *test)
 	svcrdma_exposed_done(pair->server, xid);
 	pair_settle(pair);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(pair->server->st_closing));
-	KUNIT_EXPECT_EQ(test, 0, pair->server->st_expose.used);
+	KUNIT_EXPECT_EQ(test, 0, pair->server->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 	KUNIT_EXPECT_EQ(test, 0, memory_valid_keys(pair->server_device));
 	pair_disconnect(pair);
 	pair_expect_nothing_left(pair);
@@ -339,7 +339,7 @@ static void notification_of_an_exposure_that_ended_by_time(struct kunit *test)
 	t = pair->server;
 	run_delayed(&t->st_region.work);
 	pair_settle(pair);
-	KUNIT_EXPECT_EQ(test, 0, t->st_expose.used);
+	KUNIT_EXPECT_EQ(test, 0, t->st_region.count[SVCRDMA_EXPOSED_REPLY]);
 	KUNIT_EXPECT_FALSE(test, ends_after(t, most(t) + 1));
 	KUNIT_EXPECT_TRUE(test, ends_after(t, 1));
 	pair_disconnect(pair);

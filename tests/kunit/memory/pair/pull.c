@@ -33,7 +33,7 @@ void pull_forget(struct pair *pair)
 void pull_expect_nothing_exposed(struct pair *pair)
 {
 	pair_expect_at_rest(pair);
-	KUNIT_EXPECT_EQ(pair->test, 0, pair->server->st_expose.used);
-	KUNIT_EXPECT_EQ(pair->test, 0, pair->server->st_expose.bytes);
+	KUNIT_EXPECT_EQ(pair->test, 0, pair->server->st_region.count[SVCRDMA_EXPOSED_REPLY]);
+	KUNIT_EXPECT_EQ(pair->test, 0, atomic_long_read(&pair->server->st_expose.bytes));
 	KUNIT_EXPECT_EQ(pair->test, 0, memory_valid_keys(pair->server_device));
 }

@@ -199,7 +199,7 @@ void reverse_expect_at_rest(struct reverse *reverse)
 	struct pair *pair = reverse->pair;
 
 	pair_expect_at_rest(pair);
-	KUNIT_EXPECT_EQ(pair->test, 0, pair->server->st_long_calls);
+	KUNIT_EXPECT_EQ(pair->test, 0, pair->server->st_region.count[SVCRDMA_LONG_CALL]);
 	KUNIT_EXPECT_EQ(pair->test, 0, memory_valid_keys(pair->server_device));
 	KUNIT_EXPECT_EQ(pair->test, 0, pair->client.conn->xc_pull.active);
 	KUNIT_EXPECT_EQ(pair->test, 0, pair->client.conn->xc_bc_write.wrs);
