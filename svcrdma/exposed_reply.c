@@ -230,9 +230,9 @@ out_refuse:
 }
 
 /**
- * svcrdma_exposed_take_pages - give the pages of a reply to the exposure
+ * svcrdma_exposed_take_pages - move the pages of a reply to the exposure
  * @xs: exposure of the reply
- * @pages: pages, whose references are not the caller's any more
+ * @pages: pages, which are NULL afterwards
  * @count: number of @pages
  *
  * Context: process.
@@ -241,6 +241,6 @@ void svcrdma_exposed_take_pages(struct svcrdma_exposure *xs, struct page **pages
 {
 	struct svcrdma_exposed *ex = exposed_of(xs);
 
-	memcpy(ex->ex_pages, pages, count * sizeof(*pages));
+	svcrdma_pages_move(ex->ex_pages, pages, count);
 	ex->ex_nr_pages = count;
 }

@@ -40,8 +40,8 @@ struct svcrdma_transport;
  *	whose message this Send is, until the Send is posted; or NULL
  * @sc_sq_held: number of Send Queue entries that are given back when the context is put
  * @sc_nr_pages: number of entries of @sc_pages that hold a page, each a reference
- * @sc_pages: pages from which the Writes are made: an array of st_max_pages entries, or NULL before
- *	the context's first Write
+ * @sc_pages: pages from which the Writes are made, unless an exposure has them: an array of
+ *	st_max_pages entries, or NULL before the context's first Write
  */
 struct svcrdma_send_ctxt {
 	struct llist_node	sc_node;

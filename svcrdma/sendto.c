@@ -334,33 +334,22 @@ static bool exposed_lists_begin(struct reply *reply, struct rpcrdma_chunk_lists 
 	return rpcrdma_lists_begin_read(lists, 0);
 }
 
-static bool exposed_lists_add(const struct reply *reply, const struct rpcrdma_chunk *chunk,
-			      struct rpcrdma_chunk_lists *lists)
-{
-	u32 i;
-
-	for (i = 0; i < chunk->count; i++)
-		if (!rpcrdma_lists_add_segment(lists,
-					       reply->lists.segments[chunk->first + i]))
-			return false;
-	return true;
-}
-
 /* Add the Write chunks, as they were used, and the Reply chunk, which is unused. */
 static bool exposed_lists_end(struct reply *reply, struct rpcrdma_chunk_lists *lists)
 {
-	const struct rpcrdma_chunk *chunk;
-	u32 i;
+	const struct rpcrdma_chunk_lists *from = &reply->lists;
+	bool fits = true;
+	u32 i, n;
 
-	for (i = 0; i < reply->lists.nr_write; i++) {
-		chunk = rpcrdma_write_chunk(&reply->lists, i);
-		if (!rpcrdma_lists_begin_write(lists) ||
-		    !exposed_lists_add(reply, chunk, lists))
-			return false;
+	for (i = 0; fits && i < from->nr_write + from->nr_reply; i++) {
+		const struct rpcrdma_chunk *chunk = &from->chunks[i];
+
+		fits = i < from->nr_write ? rpcrdma_lists_begin_write(lists) :
+					    rpcrdma_lists_begin_reply(lists);
+		for (n = 0; fits && n < chunk->count; n++)
+			fits = rpcrdma_lists_add_segment(lists, from->segments[chunk->first + n]);
 	}
-	chunk = rpcrdma_reply_chunk(&reply->lists);
-	return !chunk || (rpcrdma_lists_begin_reply(lists) &&
-			  exposed_lists_add(reply, chunk, lists));
+	return fits;
 }
 
 /* Expose a reply for the client to pull: reliable-reply draft, section 4.1.1. */
@@ -439,33 +428,32 @@ static int reply_build(struct reply *reply)
 	return likely(ret != -EMSGSIZE) ? ret : reply_too_large(reply);
 }
 
-/* Take the reply's pages from nfsd, since the HCA reads from them after xpo_sendto has returned. */
+/*
+ * Take the reply's pages from nfsd, since the HCA reads from them after xpo_sendto has returned. An
+ * exposure keeps them for the Writes, too: its LOCAL_INVs are behind the Send in the queue.
+ */
 static int reply_take_pages(struct reply *reply, struct svc_rqst *rqstp)
 {
 	struct page **pages = rqstp->rq_respages;
 	struct svcrdma_send_ctxt *sc = reply->sc;
-	bool writes = sc->sc_write_wrs;
-	u32 i;
 
 	/* If the client's segments are too small, they need more Writes than the queue holds. */
 	if (svcrdma_send_entries(sc) > reply->t->st_sq_depth)
 		return -EMSGSIZE;
-	if (writes) {
+	if (sc->sc_exposure) {
+		svcrdma_exposed_take_pages(sc->sc_exposure, pages, reply->nr_pages);
+	} else {
 		if (!sc->sc_pages)
 			sc->sc_pages = kvcalloc(reply->t->st_max_pages, sizeof(*pages), GFP_KERNEL);
 		if (!sc->sc_pages)
 			return -ENOMEM;
-		this_cpu_inc(svcrdma_stats.write);
-		this_cpu_add(reply->t->st_counters->bytes_written, sc->sc_written);
-		memcpy(sc->sc_pages, pages, reply->nr_pages * sizeof(*pages));
+		svcrdma_pages_move(sc->sc_pages, pages, reply->nr_pages);
 		sc->sc_nr_pages = reply->nr_pages;
 	}
-	if (sc->sc_exposure) {
-		for (i = 0; writes && i < reply->nr_pages; i++)
-			get_page(pages[i]);
-		svcrdma_exposed_take_pages(sc->sc_exposure, pages, reply->nr_pages);
+	if (sc->sc_write_wrs) {
+		this_cpu_inc(svcrdma_stats.write);
+		this_cpu_add(reply->t->st_counters->bytes_written, sc->sc_written);
 	}
-	memset(pages, 0, reply->nr_pages * sizeof(*pages));
 	compat_rqst_reply_taken(rqstp);
 	return 0;
 }
