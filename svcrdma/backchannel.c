@@ -177,14 +177,6 @@ static void count_error(struct svcrdma_transport *t, u32 error)
 		this_cpu_inc(t->st_counters->errors_received_chunk);
 }
 
-/* RFC 8166 section 4.3.3: a Reply chunk that comes back is no larger than the one that was sent. */
-static bool backchannel_offered(struct svcrdma_transport *t, u32 xid, u32 length)
-{
-	u32 offered = svcrdma_long_call_offered(t, xid);
-
-	return offered && length <= offered;
-}
-
 /**
  * svcrdma_backchannel_reply - handle a client's reply, or RDMA_ERROR, to a callback
  * @t: transport
@@ -207,7 +199,7 @@ bool svcrdma_backchannel_reply(struct svcrdma_transport *t,
 
 	if (!xprt || lists->nr_read || lists->nr_write)
 		goto out_drop;
-	if (reply && !backchannel_offered(t, xid, reply->length))
+	if (reply && !svcrdma_long_call_offered(t, xid, reply->length))
 		goto out_drop;
 	if (rc->rc_header.proc == RPCRDMA_NOMSG) {
 		if (!reply || !reply->length)

@@ -34,7 +34,7 @@ void svcrdma_backchannel_answer(struct svcrdma_transport *t, u32 xid,
 int svcrdma_long_call_create(struct svcrdma_send_ctxt *sc, const struct rpc_rqst *rqst,
 			     const struct rpcrdma_call_plan *plan,
 			     struct rpcrdma_chunk_lists *lists);
-u32 svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid);
+bool svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid, u32 length);
 void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer);
 
 #endif /* SVCRDMA_BACKCHANNEL_H */

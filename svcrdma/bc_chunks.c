@@ -60,35 +60,25 @@ static void memory_free(struct long_memory *memory)
 }
 
 /*
- * Allocate the pages of a chunk. They are zeroed, so that a client that writes less than it says
- * cannot make nfsd take the former content of the pages for a part of the reply.
+ * Allocate the pages of a chunk, and copy @call to them if it is not NULL. They are zeroed, so that
+ * a client that writes less than it says cannot make nfsd take the former content of the pages for
+ * a part of the reply.
  */
-static int memory_alloc(struct long_memory *memory, u32 length)
+static int memory_alloc(struct long_memory *memory, u32 length, const struct xdr_buf *call)
 {
-	u32 n, left = length;
 	struct page *page;
+	u32 n, at;
 
 	memory->length = length;
 	sg_init_table(memory->sg, PFN_UP(length));
-	for (; left; left -= n) {
-		n = min_t(u32, left, PAGE_SIZE);
+	for (at = 0; at < length; at += n) {
+		n = min_t(u32, length - at, PAGE_SIZE);
 		page = alloc_page(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 		if (!page)
 			return -ENOMEM;
 		sg_set_page(&memory->sg[memory->nr_pages++], page, n, 0);
-	}
-	return 0;
-}
-
-static int copy_call(struct long_memory *memory, const struct xdr_buf *call)
-{
-	u32 i, at = 0;
-
-	for (i = 0; i < memory->nr_pages; i++) {
-		if (read_bytes_from_xdr_buf(call, at, sg_virt(&memory->sg[i]),
-					    memory->sg[i].length))
+		if (call && read_bytes_from_xdr_buf(call, at, page_address(page), n))
 			return -EIO;
-		at += memory->sg[i].length;
 	}
 	return 0;
 }
@@ -130,24 +120,26 @@ static const struct svcrdma_exposure_ops long_call_ops = {
 };
 
 /**
- * svcrdma_long_call_offered - size of the Reply chunk that was sent with a callback
+ * svcrdma_long_call_offered - was a Reply chunk sent with a callback that a reply may return?
  * @t: transport
  * @xid: XID of the call
+ * @length: length of the Reply chunk in the reply, which is no larger than the one that was sent
+ *	(RFC 8166 section 4.3.3)
  *
  * Context: any.
- * Return: size in bytes, or 0 if no Reply chunk was sent.
  */
-u32 svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid)
+bool svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid, u32 length)
 {
 	struct svcrdma_exposure *xs;
-	u32 length = 0;
+	bool offered = false;
 
 	spin_lock(&t->st_expose_lock);
 	xs = svcrdma_exposure_find(t, xid, SVCRDMA_LONG_CALL, SVCRDMA_EXPOSURE_ARMED);
 	if (xs)
-		length = long_call_of(xs)->lc_reply.length;
+		offered = long_call_of(xs)->lc_reply.nr_pages &&
+			  length <= long_call_of(xs)->lc_reply.length;
 	spin_unlock(&t->st_expose_lock);
-	return length;
+	return offered;
 }
 
 /**
@@ -207,13 +199,12 @@ static int long_call_build(struct svcrdma_long_call *lc, const struct rpc_rqst *
 
 	if (plan->position_zero) {
 		rpcrdma_lists_begin_read(lists, 0);
-		ret = memory_alloc(&lc->lc_call, rqst->rq_snd_buf.len) ?:
-		      copy_call(&lc->lc_call, &rqst->rq_snd_buf) ?:
+		ret = memory_alloc(&lc->lc_call, rqst->rq_snd_buf.len, &rqst->rq_snd_buf) ?:
 		      memory_map(lc, &lc->lc_call, IB_ACCESS_REMOTE_READ, lists);
 	}
 	if (!ret && plan->reply_chunk) {
 		rpcrdma_lists_begin_reply(lists);
-		ret = memory_alloc(&lc->lc_reply, rqst->rq_rcv_buf.buflen) ?:
+		ret = memory_alloc(&lc->lc_reply, rqst->rq_rcv_buf.buflen, NULL) ?:
 		      memory_map(lc, &lc->lc_reply,
 				 IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE, lists);
 	}

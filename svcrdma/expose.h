@@ -141,8 +141,8 @@ void svcrdma_exposures_destroy(struct svcrdma_transport *t);
 u32 svcrdma_region_pages(const struct svcrdma_transport *t);
 
 /* exposed_reply.c */
-int svcrdma_expose(struct svcrdma_send_ctxt *sc, u32 xid, struct svcrdma_stream *stream,
-		   u32 length, u32 held, struct rpcrdma_chunk_lists *lists);
+bool svcrdma_expose(struct svcrdma_send_ctxt *sc, u32 xid, struct svcrdma_stream *stream,
+		    u32 length, u32 held, struct rpcrdma_chunk_lists *lists);
 void svcrdma_exposed_take_pages(struct svcrdma_exposure *xs, struct page **pages, u32 count);
 void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid);
 

@@ -199,10 +199,10 @@ static int exposed_map(struct svcrdma_exposed *ex, struct svcrdma_stream *stream
  * @lists: lists that get the segments; a Position Zero Read chunk was begun
  *
  * Context: process.
- * Return: 0, or -EMSGSIZE: the reply exceeds the bounds, or memory is short.
+ * Return: false: the reply exceeds the bounds, or memory is short.
  */
-int svcrdma_expose(struct svcrdma_send_ctxt *sc, u32 xid, struct svcrdma_stream *stream,
-		   u32 length, u32 held, struct rpcrdma_chunk_lists *lists)
+bool svcrdma_expose(struct svcrdma_send_ctxt *sc, u32 xid, struct svcrdma_stream *stream,
+		    u32 length, u32 held, struct rpcrdma_chunk_lists *lists)
 {
 	struct svcrdma_exposed *ex = exposed_alloc(held >> PAGE_SHIFT);
 	struct svcrdma_transport *t = sc->sc_transport;
@@ -222,11 +222,11 @@ int svcrdma_expose(struct svcrdma_send_ctxt *sc, u32 xid, struct svcrdma_stream 
 		goto out_refuse;
 	}
 	sc->sc_exposure = &ex->ex_exposure;
-	return 0;
+	return true;
 
 out_refuse:
 	this_cpu_inc(svcrdma_stats.exposed_refused);
-	return -EMSGSIZE;
+	return false;
 }
 
 /**

@@ -291,10 +291,8 @@ static int reply_set_reply_chunk(struct reply *reply, u32 written)
 
 static int reply_inline(struct reply *reply)
 {
-	int ret = 0;
+	int ret = reply_set_reply_chunk(reply, 0);
 
-	if (reply->lists.nr_reply)
-		ret = reply_set_reply_chunk(reply, 0);
 	if (!ret)
 		ret = reply_encode_header(reply, &reply->lists);
 	if (!ret)
@@ -357,24 +355,18 @@ static int reply_expose(struct reply *reply)
 {
 	struct svcrdma_stream stream = reply_stream(reply);
 	struct rpcrdma_chunk_lists lists = {};
-	int ret;
+	int ret = reply_set_reply_chunk(reply, 0);
 
-	ret = reply_set_reply_chunk(reply, 0);
 	if (ret)
 		return ret;
 	ret = -EMSGSIZE;
-	if (!exposed_lists_begin(reply, &lists))
-		goto out_free;
-	ret = svcrdma_expose(reply->sc, reply->header.xid, &stream, reply->length,
-			     reply->nr_pages << PAGE_SHIFT, &lists);
-	if (ret)
-		goto out_free;
-	ret = -EMSGSIZE;
-	if (!exposed_lists_end(reply, &lists))
-		goto out_free;
-	reply->header.proc = RPCRDMA_NOMSG;
-	ret = reply_encode_header(reply, &lists);
-out_free:
+	if (exposed_lists_begin(reply, &lists) &&
+	    svcrdma_expose(reply->sc, reply->header.xid, &stream, reply->length,
+			   reply->nr_pages << PAGE_SHIFT, &lists) &&
+	    exposed_lists_end(reply, &lists)) {
+		reply->header.proc = RPCRDMA_NOMSG;
+		ret = reply_encode_header(reply, &lists);
+	}
 	kfree(lists.chunks);
 	return ret;
 }

@@ -20,7 +20,7 @@
  *	svcrdma/region.c: svcrdma_exposure_free()
  *	svcrdma/bc_chunks.c: long_call_free() memory_free()
  * @part nfsd  a thread of nfsd that receives the client's reply
- *	svcrdma/backchannel.c: svcrdma_backchannel_reply() backchannel_offered()
+ *	svcrdma/backchannel.c: svcrdma_backchannel_reply()
  *	svcrdma/backchannel.c: backchannel_complete()
  * @part send_cq  the queue pair, and the handler of the LOCAL_INVs
  *	svcrdma/region.c: exposure_inv_wc()
