@@ -284,7 +284,7 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 
 	spin_lock_init(&t->st_recv_lock);
 	spin_lock_init(&t->st_expose_lock);
-	t->st_rw_cqe.done = svcrdma_rw_wc;
+	t->st_part_cqe.done = svcrdma_part_wc;
 	INIT_LIST_HEAD(&t->st_pending);
 	svcrdma_recv_setup(t);
 	svcrdma_reads_setup(t);

@@ -90,8 +90,6 @@ extern unsigned long svcrdma_inv_timeout;
  * struct svcrdma_region_pool - region.c: memory regions and exposures of a connection
  * @type: type of the regions; constant
  * @depth: largest number of pages in one region; constant
- * @reg_cqe: completion of a registration that failed. It is a member of the connection and not of
- *	the exposed reply or callback, which may be freed before the flush comes
  * @free: list of the regions that are not in use; under st_expose_lock
  * @exposures: list of all struct svcrdma_exposure by xs_list, those that were posted in the order of
  *	their posts; under st_expose_lock
@@ -102,7 +100,6 @@ extern unsigned long svcrdma_inv_timeout;
 struct svcrdma_region_pool {
 	enum ib_mr_type		type;
 	u32			depth;
-	struct ib_cqe		reg_cqe;
 	struct list_head	free;
 	struct list_head	exposures;
 	u32			count[SVCRDMA_EXPOSURE_KINDS];

@@ -37,7 +37,7 @@ static struct rpcrdma_region *region_alloc(struct svcrdma_transport *t)
 		kfree(region);
 		return NULL;
 	}
-	region->rg_reg.wr.wr_cqe = &t->st_region.reg_cqe;
+	region->rg_reg.wr.wr_cqe = &t->st_part_cqe;
 	return region;
 }
 
@@ -66,15 +66,6 @@ static int region_map(struct rpcrdma_region *region, struct scatterlist *sg, u32
 	return rpcrdma_region_map(region, n, access);
 }
 
-static void region_reg_wc(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct svcrdma_transport *t =
-		container_of(wc->wr_cqe, struct svcrdma_transport, st_region.reg_cqe);
-
-	if (wc->status != IB_WC_SUCCESS)
-		svcrdma_wc_error(t, "reg", RPCRDMA_END_SEND_FAILED, wc);
-}
-
 /**
  * svcrdma_region_pages - largest number of pages in one region
  * @t: transport
@@ -96,7 +87,6 @@ void svcrdma_regions_create(struct svcrdma_transport *t)
 {
 	u32 depth = rpcrdma_region_query(svcrdma_transport_device(t), &t->st_region.type);
 
-	t->st_region.reg_cqe.done = region_reg_wc;
 	t->st_region.depth = min(depth, t->st_max_pages + SVCRDMA_EXPOSED_SPARE_RUNS);
 }
 

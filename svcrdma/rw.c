@@ -126,14 +126,14 @@ struct ib_send_wr *svcrdma_rws_chain(struct svcrdma_transport *t, struct svcrdma
 	/* A request that fails reports it by its own completion: see common/transfer.c. */
 	for (wr = first; wr != tail; wr = wr->next)
 		if (!wr->wr_cqe)
-			wr->wr_cqe = &t->st_rw_cqe;
+			wr->wr_cqe = &t->st_part_cqe;
 	if (trace_svcrdma_transfer_enabled())
 		svcrdma_trace_transfers(t, first, tail);
 	return first;
 }
 
 /**
- * svcrdma_rw_wc - completion of a Read or Write that has failed and is not the last of its chain
+ * svcrdma_part_wc - completion of a work request that has failed and is not the last of its chain
  * @cq: completion queue
  * @wc: completion
  *
@@ -141,10 +141,10 @@ struct ib_send_wr *svcrdma_rws_chain(struct svcrdma_transport *t, struct svcrdma
  *
  * Context: completion queue's work item.
  */
-void svcrdma_rw_wc(struct ib_cq *cq, struct ib_wc *wc)
+void svcrdma_part_wc(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct svcrdma_transport *t =
-		container_of(wc->wr_cqe, struct svcrdma_transport, st_rw_cqe);
+		container_of(wc->wr_cqe, struct svcrdma_transport, st_part_cqe);
 
 	if (wc->status != IB_WC_SUCCESS)
 		svcrdma_wc_error(t, "rdma", RPCRDMA_END_SEND_FAILED, wc);

@@ -57,7 +57,7 @@ void svcrdma_rws_free(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 		      enum dma_data_direction dir);
 struct ib_send_wr *svcrdma_rws_chain(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 				     struct ib_cqe *cqe, struct ib_send_wr *tail);
-void svcrdma_rw_wc(struct ib_cq *cq, struct ib_wc *wc);
+void svcrdma_part_wc(struct ib_cq *cq, struct ib_wc *wc);
 int svcrdma_read_add(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		     const struct rpcrdma_chunk *chunk, u32 from, u32 length,
 		     u32 sink);

@@ -58,7 +58,8 @@ struct svcrdma_listener;
  * @st_send_cq: completions of Sends, Reads and Writes
  * @st_recv_cq: completions of Receives
  * @st_qp: queue pair; NULL until accept has made it and all members above
- * @st_rw_cqe: completion of a Read or Write that has failed and is not the last of its chain
+ * @st_part_cqe: completion of a work request that has failed and is not the last of its chain: a
+ *	Read, a Write or a registration, whose owner may be freed before a flush comes
  * @st_port: port number on the device
  * @st_peer: properties of the client, from its RDMA-CM private data
  * @st_agreed: properties that both peers have agreed on
@@ -128,7 +129,7 @@ struct svcrdma_transport {
 	struct ib_cq		*st_send_cq;
 	struct ib_cq		*st_recv_cq;
 	struct ib_qp		*st_qp;
-	struct ib_cqe		st_rw_cqe;
+	struct ib_cqe		st_part_cqe;
 	u32			st_port;
 	struct rpcrdma_cm_private st_peer;
 	struct rpcrdma_negotiated st_agreed;
