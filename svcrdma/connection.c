@@ -584,18 +584,11 @@ static int svcrdma_transport_has_wspace(struct svc_xprt *xprt)
 	return 1;
 }
 
-static struct svc_xprt *transport_accept(struct svc_xprt *xprt)
-{
-	return NULL;
-}
-
 static void transport_kill_temp_xprt(struct svc_xprt *xprt)
 {
 }
 
 const struct svc_xprt_ops svcrdma_transport_ops = {
-	.xpo_create		= svcrdma_listener_create,
-	.xpo_accept		= transport_accept,
 	.xpo_has_wspace		= svcrdma_transport_has_wspace,
 	.xpo_recvfrom		= svcrdma_recvfrom,
 	.xpo_sendto		= svcrdma_sendto,

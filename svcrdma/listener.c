@@ -448,37 +448,17 @@ static void svcrdma_listener_free(struct svc_xprt *xprt)
 	kfree(listener_of(xprt));
 }
 
-/* SUNRPC calls these operations for connections only; no thread has a call of a listener. */
-static int listener_recvfrom(struct svc_rqst *rqstp)
-{
-	return 0;
-}
-
-static int listener_sendto(struct svc_rqst *rqstp)
-{
-	return -ENOTCONN;
-}
-
-static int listener_has_wspace(struct svc_xprt *xprt)
-{
-	return 1;
-}
-
-static void listener_kill_temp_xprt(struct svc_xprt *xprt)
-{
-}
-
+/*
+ * A listener never has XPT_DATA, and is not on the list of temporary transports. So SUNRPC asks it
+ * for no call and for no room for a reply. It releases the context of each thread that has accepted
+ * a connection, which has none.
+ */
 const struct svc_xprt_ops svcrdma_listener_ops = {
 	.xpo_create		= svcrdma_listener_create,
 	.xpo_accept		= svcrdma_listener_accept,
-	.xpo_has_wspace		= listener_has_wspace,
-	.xpo_recvfrom		= listener_recvfrom,
-	.xpo_sendto		= listener_sendto,
-	.xpo_result_payload	= svcrdma_result_payload,
 	.xpo_release_ctxt	= svcrdma_release_ctxt,
 	.xpo_detach		= svcrdma_listener_detach,
 	.xpo_free		= svcrdma_listener_free,
-	.xpo_kill_temp_xprt	= listener_kill_temp_xprt,
 	COMPAT_SVC_XPRT_OPS
 };
 

@@ -95,20 +95,6 @@ static void listener_without_memory(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());
 }
 
-/* SUNRPC asks a listener for no calls; if it did, there would be none. */
-static void listener_is_no_connection(struct kunit *test)
-{
-	const struct svc_xprt_ops *ops = &svcrdma_listener_ops;
-	struct svc_rqst *rqst = listening->server->rqst;
-
-	listening_start(test);
-	rqst->rq_xprt = listening->xprt;
-	KUNIT_EXPECT_EQ(test, 0, ops->xpo_recvfrom(rqst));
-	KUNIT_EXPECT_EQ(test, -ENOTCONN, ops->xpo_sendto(rqst));
-	KUNIT_EXPECT_TRUE(test, ops->xpo_has_wspace(listening->xprt));
-	KUNIT_EXPECT_PTR_EQ(test, NULL, ops->xpo_accept(listening->xprt));
-}
-
 /* ---- requests ---- */
 
 struct private_case {
@@ -531,7 +517,6 @@ static struct kunit_case listener_cases[] = {
 	KUNIT_CASE(listener_fails_with_a_client),
 	KUNIT_CASE(listener_of_another_family),
 	KUNIT_CASE(listener_without_memory),
-	KUNIT_CASE(listener_is_no_connection),
 	KUNIT_CASE_PARAM(request_has_private_data, private_gen_params),
 	KUNIT_CASE(request_has_private_data_anywhere),
 	KUNIT_CASE(request_waits_for_accept),
