@@ -23,9 +23,9 @@
  * 2. The worker polls the Receive completions from now on, and threads do not. After
  *    rdma_disconnect() and ib_drain_qp(), completion handlers that saw st_closing clear have
  *    returned, since a queue's completions are handled in order, and that of the drain is the last.
- * 3. The workers that watch the Send Queue are ended; nobody starts them again. One that saw
- *    st_closing clear may have posted a probe behind the drain. The work item of the exposures ends; it posts nothing once
- *    st_closing is set.
+ * 3. The worker that watches the Send Queue is ended; nobody starts it again. If it saw st_closing
+ *    clear, it may have posted a probe behind the drain. The work item of the exposures ends; it
+ *    posts nothing once st_closing is set.
  * 4. The handler lock is taken and released, after which CM handlers that saw st_closing clear have
  *    returned. No handler uses st_xprt or wakes nfsd from here on. (A completion event may be late,
  *    and see an old state, but it finds XPT_BUSY set, which is never cleared again.)

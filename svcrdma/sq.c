@@ -34,7 +34,7 @@
  * signalled, behind the unsignalled Sends, and the watch goes on.
  *
  * If the peer dies while no work request is posted, no completion tells of it. So when the watch
- * has been over for SVCRDMA_IDLE_TIMEOUT, a probe is posted, which the peer's HCA has to
+ * has been over for SVCRDMA_IDLE_TIMEOUT, the worker posts a probe, which the peer's HCA has to
  * acknowledge, and the queue is watched again.
  */
 #include "svcrdma.h"
@@ -135,15 +135,19 @@ static bool sq_stalled(struct svcrdma_transport *t)
 	return t->st_sq.still == SVCRDMA_SQ_TIMEOUT / SVCRDMA_SQ_LOOK;
 }
 
-/* End the connection if the queue stands still, or go on with the watch, or end it. */
+/*
+ * End the connection if the queue stands still, or go on with the watch, or end it. When the watch
+ * has been over for some time, probe the idle peer.
+ */
 static void sq_worker(struct work_struct *work)
 {
 	struct svcrdma_transport *t =
 		container_of(work, struct svcrdma_transport, st_sq.worker.work);
+	bool was_watched, stalled, probe = false;
 	unsigned long flags;
-	bool stalled, probe = false;
 
 	spin_lock_irqsave(&t->st_sq.lock, flags);
+	was_watched = t->st_sq.watched;
 	sq_set_watched(t, false);
 	/*
 	 * A context that takes entries from now on sees st_sq.slow set: pairs with sq_take(), and
@@ -155,11 +159,11 @@ static void sq_worker(struct work_struct *work)
 		/* There is nothing to watch. */
 	} else if (sq_out(t) > t->st_sq.held || !list_empty(&t->st_sq.waiters)) {
 		sq_watch(t);
-	} else if (atomic_read(&t->st_sq.unsignalled)) {
+	} else if (!was_watched || atomic_read(&t->st_sq.unsignalled)) {
 		probe = sq_take(t, 1);
 		sq_watch(t);
 	} else {
-		queue_delayed_work(svcrdma_wq, &t->st_sq.idle_worker, SVCRDMA_IDLE_TIMEOUT);
+		mod_delayed_work(svcrdma_wq, &t->st_sq.worker, SVCRDMA_IDLE_TIMEOUT);
 	}
 	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 
@@ -167,26 +171,6 @@ static void sq_worker(struct work_struct *work)
 		trace_svcrdma_sq_timeout(t, -ETIMEDOUT);
 		svcrdma_transport_close(t, RPCRDMA_END_STALLED);
 	}
-	if (probe)
-		svcrdma_send_probe(t);
-}
-
-/* Probe an idle peer, unless the queue is watched and the watch finds out if the peer is dead. */
-static void sq_idle_worker(struct work_struct *work)
-{
-	struct svcrdma_transport *t =
-		container_of(work, struct svcrdma_transport, st_sq.idle_worker.work);
-	unsigned long flags;
-	bool probe = false;
-
-	spin_lock_irqsave(&t->st_sq.lock, flags);
-	/* If the queue is watched, the end of the watch queues this work item again. */
-	if (!t->st_closing && !t->st_sq.watched) {
-		probe = sq_take(t, 1);
-		sq_watch(t);
-	}
-	spin_unlock_irqrestore(&t->st_sq.lock, flags);
-
 	if (probe)
 		svcrdma_send_probe(t);
 }
@@ -401,20 +385,17 @@ void svcrdma_sq_setup(struct svcrdma_transport *t)
 	INIT_LIST_HEAD(&t->st_sq.waiters);
 	t->st_sq.slow = true;
 	INIT_DELAYED_WORK(&t->st_sq.worker, sq_worker);
-	INIT_DELAYED_WORK(&t->st_sq.idle_worker, sq_idle_worker);
 }
 
 /**
- * svcrdma_sq_stop - end the workers that watch the queue
- * @t: transport that is closing
+ * svcrdma_sq_stop - end the worker that watches the queue
+ * @t: transport that is closing; nobody queues the worker any more
  *
  * Context: process.
  */
 void svcrdma_sq_stop(struct svcrdma_transport *t)
 {
-	/* Neither worker queues a work item once st_closing is set, so the order is arbitrary. */
 	cancel_delayed_work_sync(&t->st_sq.worker);
-	cancel_delayed_work_sync(&t->st_sq.idle_worker);
 }
 
 /**

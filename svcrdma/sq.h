@@ -56,11 +56,9 @@ struct svcrdma_sq_waiter {
  * @held: number of entries that are out, but are kept for LOCAL_INVs that are not posted yet
  * @mark: value of @given when the watch began
  * @still: number of times in a row that @worker has found that the queue stands still
- * @watched: whether @worker is queued
- * @worker: work item that closes the connection when the Send Queue stands still; queued under
- *	@lock
- * @idle_worker: work item that probes the peer when the queue has not been watched for
- *	SVCRDMA_IDLE_TIMEOUT; queued under @lock
+ * @watched: whether @worker is queued to look at the queue, after SVCRDMA_SQ_LOOK
+ * @worker: work item that closes the connection when the Send Queue stands still, and probes the
+ *	peer when the queue has not been watched for SVCRDMA_IDLE_TIMEOUT; queued under @lock
  */
 struct svcrdma_send_queue {
 	atomic_t		taken;
@@ -77,7 +75,6 @@ struct svcrdma_send_queue {
 	u32			still;
 	bool			watched;
 	struct delayed_work	worker;
-	struct delayed_work	idle_worker;
 };
 
 void svcrdma_sq_setup(struct svcrdma_transport *t);

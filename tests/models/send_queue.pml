@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Send Queue entries, which are taken and given back without a lock while nobody waits: posters that
- * take some, wait for some and give them back, the worker that watches a queue with entries out, and
- * one that asks for a peer for which nothing was out for long.
+ * take some, wait for some and give them back, and the worker that watches a queue with entries out,
+ * and asks for a peer for which nothing was out for long.
  *
  * Two entries, and three posters, one of which needs both. A step is what is one access to memory,
  * or is done under the lock and seen by nobody without it. The connection does not end: what waits
@@ -14,16 +14,14 @@
  *	svcrdma/sq.c: svcrdma_sq_put() sq_put_waited()
  * @part serve  under the lock: entries for those in front
  *	svcrdma/sq.c: sq_serve() sq_grant()
- * @part worker  SVCRDMA_SQ_LOOK after it was set
+ * @part worker  SVCRDMA_SQ_LOOK after the watch was set, or SVCRDMA_IDLE_TIMEOUT after it ended
  *	svcrdma/sq.c: sq_worker() sq_watch()
- * @part idle_worker  SVCRDMA_IDLE_TIMEOUT after it was set; once
- *	svcrdma/sq.c: sq_idle_worker()
  *
  * @property depth  no more entries are out than there are
  *	kunit/svcrdma_kunit: svcrdma_sq.sq_free_entries_are_taken_at_once
  * @property watch  the worker is set while entries are out
  *	kunit/svcrdma_kunit: svcrdma_sq_watch.sq_stands_still
- * @property idle  one of the workers is set, once entries were out
+ * @property idle  the worker is set, once entries were out
  *	kunit/svcrdma_kunit: svcrdma_idle.idle_peer_is_asked
  *	kunit/svcrdma_kunit: svcrdma_idle.idle_no_more
  * @property end  who waits gets entries
@@ -34,8 +32,8 @@
  * @mutation NO_LOOK_BEHIND watch  who has taken entries does not look at the watch any more
  * @mutation OUT_FIRST watch  the worker looks at what is out before it ends the watch
  * @mutation TWO_STEPS depth  what is taken is looked at, and changed later
- * @mutation NO_IDLE idle  the end of the watch does not set the idle worker
- * @mutation IDLE_UNWATCHED idle  the idle worker takes an entry and sets no watch
+ * @mutation NO_IDLE idle  the end of the watch does not set the worker
+ * @mutation IDLE_UNWATCHED idle  the worker takes an entry for an idle peer and sets no watch
  */
 
 #define DEPTH	2
@@ -43,14 +41,14 @@
 #define PROBE	POSTERS
 #define need(i)	((i) == 2 -> 2 : 1)
 
-byte taken, given, nr_waiters, lock_free = 1, runs = 2, posters = POSTERS;
+byte taken, given, nr_waiters, lock_free = 1, runs = 3, posters = POSTERS;
 bool slow = true, watched, idle, granted[POSTERS];
 chan waiters = [POSTERS] of { byte };
 
 inline lock()	{ atomic { lock_free; lock_free = 0 } }
 inline unlock()	{ lock_free = 1 }
 inline set_slow()	{ slow = nr_waiters || !watched }
-inline watch()	{ d_step { watched = true; set_slow() } }
+inline watch()	{ d_step { watched = true; idle = false; set_slow() } }
 
 /* sq_take(): ok */
 inline take(i)
@@ -134,7 +132,7 @@ proctype poster(byte id)
 		if
 		:: ok -> watch(); unlock()
 		:: else ->
-			d_step { waiters ! id; nr_waiters++; watched = true; set_slow() };
+			d_step { waiters ! id; nr_waiters++; watched = true; idle = false; set_slow() };
 #ifdef NO_SECOND_LOOK
 			unlock();
 #else
@@ -152,12 +150,16 @@ proctype poster(byte id)
 /* It runs when it likes; once more than the others can make up for. */
 proctype worker()
 {
-	byte out;
+	byte out, first;
+	bool was_watched, ok;
 
 	do
-	:: runs && watched ->
+	:: runs && (watched || idle) ->
 		lock();
 		runs--;
+		was_watched = watched;
+		idle = false;
+		ok = false;
 #ifdef OUT_FIRST
 		out = taken - given;
 		d_step { watched = false; set_slow() };
@@ -167,35 +169,16 @@ proctype worker()
 #endif
 		if
 		:: out || nr_waiters -> watch()
-#ifdef NO_IDLE
-		:: else
-#else
-		:: else -> idle = true
-#endif
-		fi;
-		assert(watched || idle);	/* idle */
-		unlock()
-	:: runs == 0 -> break
-	:: !posters && taken == given -> break
-	od
-}
-
-proctype idle_worker()
-{
-	bool ok;
-	byte first;
-
-	if
-	:: idle ->
-		lock();
-		idle = false;
-		if
-		:: !watched ->
+		:: !out && !nr_waiters && !was_watched ->
 			take(PROBE);
 #ifndef IDLE_UNWATCHED
 			watch()
 #endif
-		:: else
+#ifdef NO_IDLE
+		:: !out && !nr_waiters && was_watched
+#else
+		:: !out && !nr_waiters && was_watched -> idle = true
+#endif
 		fi;
 		assert(watched || idle);	/* idle */
 		unlock();
@@ -205,10 +188,11 @@ proctype idle_worker()
 			give(PROBE)
 		:: else
 		fi
-	:: !posters
-	fi
+	:: runs == 0 -> break
+	:: !posters && taken == given -> break
+	od
 }
 
 init {
-	atomic { run poster(0); run poster(1); run poster(2); run worker(); run idle_worker() }
+	atomic { run poster(0); run poster(1); run poster(2); run worker() }
 }

@@ -12,17 +12,12 @@ static struct svcrdma_transport *connect_idle(struct server *server)
 	return server->transport;
 }
 
-static void idle_time_passes(struct server *server)
-{
-	flush_delayed_work(&server->transport->st_sq.idle_worker);
-}
-
 static void expect_idle(struct server *server)
 {
 	const struct svcrdma_send_queue *sq = &server->transport->st_sq;
 
-	KUNIT_EXPECT_EQ(server->test, 0, sq_seconds_left(&sq->worker));
-	KUNIT_EXPECT_EQ(server->test, SVCRDMA_IDLE_TIMEOUT / HZ, sq_seconds_left(&sq->idle_worker));
+	KUNIT_EXPECT_FALSE(server->test, sq->watched);
+	KUNIT_EXPECT_EQ(server->test, SVCRDMA_IDLE_TIMEOUT / HZ, sq_seconds_left(&sq->worker));
 }
 
 /* iWARP: the client is the first to send. SUNRPC ends a connection without calls. */
@@ -31,7 +26,7 @@ static void idle_from_the_start(struct kunit *test)
 	struct server *server = server_of(test);
 
 	server_connect(server);
-	KUNIT_EXPECT_EQ(test, 0, sq_seconds_left(&server->transport->st_sq.idle_worker));
+	KUNIT_EXPECT_EQ(test, 0, sq_seconds_left(&server->transport->st_sq.worker));
 }
 
 static void idle_peer_is_asked(struct kunit *test)
@@ -42,7 +37,7 @@ static void idle_peer_is_asked(struct kunit *test)
 
 	expect_idle(server);
 	for (i = 1; i <= 2; i++) {
-		idle_time_passes(server);
+		sq_time_passes(server);
 		KUNIT_ASSERT_EQ(test, i, fake_posted(server->qp));
 		sq_expect_probe(server);
 		KUNIT_EXPECT_EQ(test, t->st_sq_depth - 1, server_sq_free(t));
@@ -60,11 +55,10 @@ static void idle_peer_is_not_there(struct kunit *test)
 	struct server *server = server_of(test);
 	struct svcrdma_transport *t = connect_idle(server);
 
-	idle_time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(t->st_closing));
 	sq_stalls(server);
 	KUNIT_EXPECT_EQ(test, 0, sq_seconds_left(&t->st_sq.worker));
-	KUNIT_EXPECT_EQ(test, 0, sq_seconds_left(&t->st_sq.idle_worker));
 }
 
 /* What is out says enough. */
@@ -75,7 +69,7 @@ static void idle_no_more(struct kunit *test)
 
 	sq_take(server, 1);
 	KUNIT_EXPECT_EQ(test, SVCRDMA_SQ_LOOK / HZ, sq_seconds_left(&t->st_sq.worker));
-	idle_time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 	KUNIT_EXPECT_EQ(test, t->st_sq_depth - 1, server_sq_free(t));
 	svcrdma_sq_put(t, 1);
@@ -94,7 +88,7 @@ static void idle_without_an_entry(struct kunit *test)
 	sq_take(server, depth);
 	svcrdma_sq_hold(t, depth);
 	sq_time_passes(server);
-	idle_time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 	sq_time_passes(server);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(t->st_closing));
@@ -109,10 +103,9 @@ static void idle_and_then_closed(struct kunit *test)
 	struct svcrdma_transport *t = connect_idle(server);
 
 	svcrdma_transport_close(t, RPCRDMA_END_OTHER);
-	idle_time_passes(server);
+	sq_time_passes(server);
 	KUNIT_EXPECT_EQ(test, 0, fake_posted(server->qp));
 	KUNIT_EXPECT_EQ(test, 0, sq_seconds_left(&t->st_sq.worker));
-	KUNIT_EXPECT_EQ(test, 0, sq_seconds_left(&t->st_sq.idle_worker));
 }
 
 /* Nobody runs this worker when the transport is freed. */
@@ -122,9 +115,9 @@ static void idle_ends_with_the_connection(struct kunit *test)
 	struct svcrdma_transport *t = connect_idle(server);
 
 	svcrdma_transport_close(t, RPCRDMA_END_OTHER);
-	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&t->st_sq.idle_worker));
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&t->st_sq.worker));
 	svcrdma_sq_stop(t);
-	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&t->st_sq.idle_worker));
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&t->st_sq.worker));
 }
 
 static struct kunit_case idle_cases[] = {

@@ -4,7 +4,9 @@
 
 static unsigned int seconds_left(struct server *server)
 {
-	return sq_seconds_left(&server->transport->st_sq.worker);
+	const struct svcrdma_send_queue *sq = &server->transport->st_sq;
+
+	return sq->watched ? sq_seconds_left(&sq->worker) : 0;
 }
 
 static void sq_stands_still(struct kunit *test)

@@ -180,7 +180,7 @@ static void unsignalled_that_comes_during_a_post(struct kunit *test)
 
 static bool is_watched(struct server *server)
 {
-	return delayed_work_pending(&server->transport->st_sq.worker);
+	return server->transport->st_sq.watched;
 }
 
 static void unsignalled_are_asked_for(struct kunit *test)
