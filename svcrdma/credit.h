@@ -19,13 +19,6 @@ enum {
 	SVCRDMA_GRANT_PAUSE = HZ,
 };
 
-/* States of a connection's grant; recv_ctxt.c has the table of changes. */
-enum svcrdma_grant_state {
-	SVCRDMA_GRANT_NONE,	/* nothing is granted yet */
-	SVCRDMA_GRANT_COUNTING,	/* calls are counted, to see whether the client uses the grant */
-	SVCRDMA_GRANT_GROWING,	/* the client does, and the work item tries to make it larger */
-};
-
 /**
  * struct svcrdma_granter - recv_ctxt.c: the credits of a connection
  * @asked: largest number of credits that a call has asked for, or that a client has used without
@@ -37,7 +30,6 @@ enum svcrdma_grant_state {
  * @dones: number of Receives for the RDMA_DONEs of exposed replies. Changed under both @dones_lock
  *	and st_recv_lock
  * @dones_lock: mutex of the thread that makes @dones larger
- * @state: state of the grant; under st_recv_lock
  * @calls: number of messages that have come since @since, counted in batches; under st_recv_lock
  * @since: time in jiffies from which on @calls are counted; it may be in the future. Under
  *	st_recv_lock
@@ -49,7 +41,6 @@ struct svcrdma_granter {
 	bool			full;
 	u32			dones;
 	struct mutex		dones_lock;	/* guards growth of dones */
-	enum svcrdma_grant_state state;
 	u32			calls;
 	unsigned long		since;
 	struct work_struct	work;

@@ -208,20 +208,6 @@ static int post_receives(struct svcrdma_transport *t)
 
 /* ---- the grant ---- */
 
-/* The states that may follow each state. Only the work item changes the state from GROWING. */
-static const u8 next_states[] = {
-	[SVCRDMA_GRANT_NONE]		= BIT(SVCRDMA_GRANT_COUNTING),
-	[SVCRDMA_GRANT_COUNTING]	= BIT(SVCRDMA_GRANT_GROWING),
-	[SVCRDMA_GRANT_GROWING]		= BIT(SVCRDMA_GRANT_COUNTING),
-};
-
-static void set_state(struct svcrdma_transport *t, enum svcrdma_grant_state state)
-{
-	lockdep_assert_held(&t->st_recv_lock);
-	WARN_ON_ONCE(!(next_states[t->st_credit.state] & BIT(state)));
-	t->st_credit.state = state;
-}
-
 static u32 receives_for(u32 grant)
 {
 	return rpcrdma_server_receives(grant, SVCRDMA_REVERSE_CREDITS);
@@ -363,10 +349,6 @@ static void grant_work(struct work_struct *work)
 	if (READ_ONCE(t->st_closing))
 		return;
 	ret = try_to_grow(t);
-	/* If the grant did not grow, grant_update() counts again after the pause. */
-	spin_lock(&t->st_recv_lock);
-	set_state(t, SVCRDMA_GRANT_COUNTING);
-	spin_unlock(&t->st_recv_lock);
 	if (ret && ret != -ENOMEM)
 		svcrdma_transport_close(t, RPCRDMA_END_RECEIVE_FAILED);
 }
@@ -377,8 +359,7 @@ static void grant_update(struct svcrdma_transport *t)
 	unsigned long now = jiffies;
 
 	lockdep_assert_held(&t->st_recv_lock);
-	if (t->st_credit.state != SVCRDMA_GRANT_COUNTING || t->st_grant >= wanted_grant(t) ||
-	    time_before(now, t->st_credit.since))
+	if (t->st_grant >= wanted_grant(t) || time_before(now, t->st_credit.since))
 		return;
 	if (!t->st_credit.full) {
 		if (time_after(now, t->st_credit.since + SVCRDMA_GRANT_PAUSE))
@@ -389,7 +370,6 @@ static void grant_update(struct svcrdma_transport *t)
 	}
 	/* This holds if the grant does not grow now; svcrdma_grant_grow() changes it. */
 	count_from(t, now + SVCRDMA_GRANT_PAUSE);
-	set_state(t, SVCRDMA_GRANT_GROWING);
 	queue_work(svcrdma_wq, &t->st_credit.work);
 }
 
@@ -439,9 +419,6 @@ int svcrdma_grant_begin(struct svcrdma_transport *t)
 		return ret;
 	if (t->st_peer.present)
 		first = min_t(u32, first, SVCRDMA_FIRST_CREDITS);
-	spin_lock(&t->st_recv_lock);
-	set_state(t, SVCRDMA_GRANT_COUNTING);
-	spin_unlock(&t->st_recv_lock);
 	return svcrdma_grant_grow(t, svcrdma_budget_ask(t, first), GFP_KERNEL);
 }
 

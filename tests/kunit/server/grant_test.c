@@ -85,9 +85,6 @@ static void exchange_batch(struct server *server)
 /* As the work item, but its allocations are the test's */
 static void try_to_grow(struct svcrdma_transport *t)
 {
-	spin_lock(&t->st_recv_lock);
-	t->st_credit.state = SVCRDMA_GRANT_GROWING;
-	spin_unlock(&t->st_recv_lock);
 	t->st_credit.work.func(&t->st_credit.work);
 }
 
