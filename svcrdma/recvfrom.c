@@ -235,28 +235,19 @@ static int recv_drop(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 	return 0;
 }
 
-/* RFC 8166 section 4.6.2: drop an RDMA_DONE, unless both peers have agreed to use it. */
-static int recv_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
+/*
+ * Handle an RDMA_DONE before the calls that came with it, and even while no calls are taken
+ * (recv_no_call()). RFC 8166 section 4.6.2: drop it, unless both peers have agreed to use it.
+ */
+static void recv_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	if (!t->st_agreed.read_chunk_replies)
-		return recv_drop(t, rc, RPCRDMA_OK);
+	svcrdma_recv_taken(t, rc, false);
+	if (!t->st_agreed.read_chunk_replies) {
+		recv_drop(t, rc, RPCRDMA_OK);
+		return;
+	}
 	svcrdma_exposed_done(t, rc->rc_header.xid);
 	svcrdma_recv_ctxt_put(t, rc);
-	return 0;
-}
-
-/*
- * Handle an RDMA_DONE of sixteen octets where both peers have agreed to use it. It is handled
- * before the calls that came with it, and even while no calls are taken (recv_no_call()).
- */
-static bool recv_short_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
-{
-	if (!t->st_agreed.read_chunk_replies ||
-	    rc->rc_status != RPCRDMA_OK || rc->rc_header.proc != RPCRDMA_DONE)
-		return false;
-	svcrdma_recv_taken(t, rc, false);
-	recv_done(t, rc);
-	return true;
 }
 
 /*
@@ -304,8 +295,10 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 		svcrdma_trace_received(t, rc);
 	this_cpu_add(t->st_counters->bytes_received_inline, wc->byte_len);
 	recv_decode(t, rc);
-	if (unlikely(rc->rc_byte_len == RPCRDMA_FIXED_HEADER_SIZE) && recv_short_done(t, rc))
+	if (unlikely(rc->rc_header.proc == RPCRDMA_DONE) && rc->rc_status == RPCRDMA_OK) {
+		recv_done(t, rc);
 		return;
+	}
 	if (unlikely(rc->rc_lists.nr_read) && svcrdma_reads_claim(t, rc))
 		return;
 	svcrdma_recv_taken(t, rc, true);
@@ -432,7 +425,7 @@ static bool recv_is_reverse_reply(const struct svcrdma_transport *t,
 	}
 }
 
-/* Handle a message whose header is valid. */
+/* Handle a message whose header is valid, and that is no RDMA_DONE. */
 static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			struct svcrdma_recv_ctxt *rc)
 {
@@ -442,8 +435,6 @@ static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 		svcrdma_recv_ctxt_put(t, rc);
 		return 0;
 	}
-	if (rc->rc_header.proc == RPCRDMA_DONE)
-		return recv_done(t, rc);
 	if (rc->rc_lists.nr_read || rc->rc_header.proc == RPCRDMA_NOMSG)
 		return recv_with_reads(rqstp, t, rc);
 	if (rc->rc_inline_size < SVCRDMA_CALL_HEADER_MIN) {

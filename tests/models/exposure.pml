@@ -25,7 +25,7 @@
  * @part exposed_free  nobody can reach its memory any more
  *	svcrdma/region.c: svcrdma_exposure_free() svcrdma_exposure_unmap()
  *	svcrdma/exposed_reply.c: exposed_free()
- * @part done  an RDMA_DONE, by a thread of nfsd or in the handler of the Receive
+ * @part done  an RDMA_DONE, in the handler of the Receive
  *	svcrdma/recvfrom.c: recv_done() svcrdma_recv_wc()
  *	svcrdma/exposed_reply.c: svcrdma_exposed_done()
  * @part expiry  the work item that ends those whose time is over
