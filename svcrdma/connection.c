@@ -146,14 +146,6 @@ void svcrdma_transports_wait(const struct svc_serv *serv, const struct svcrdma_l
 	wait_event(closing_over, !is_waited_for(serv, li));
 }
 
-static void closing_end(struct svcrdma_transport *t)
-{
-	spin_lock(&closing_lock);
-	list_del(&t->st_close_list);
-	spin_unlock(&closing_lock);
-	wake_up_all(&closing_over);
-}
-
 /*
  * Close a connection. The removal of a device waits for this connection's id, and nfsd may have no
  * thread just now, or may not know of the connection yet. If a thread has the transport, it will
@@ -168,8 +160,11 @@ static void transport_close_work(struct work_struct *work)
 		svcrdma_transport_discard(t);
 	else
 		svc_xprt_close(&t->st_xprt);
+	spin_lock(&closing_lock);
+	list_del(&t->st_close_list);
+	spin_unlock(&closing_lock);
 	/* The svc_serv may be gone from here on. */
-	closing_end(t);
+	wake_up_all(&closing_over);
 	svc_xprt_put(&t->st_xprt);
 }
 

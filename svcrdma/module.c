@@ -32,33 +32,10 @@ struct svc_xprt_class svcrdma_class = {
 };
 
 /*
- * Register both transport classes, the class of callbacks first, since it cannot be used without a
- * connection of ours. Once the class of connections is registered, nfsd may hold the module, and
- * no further step may fail.
- */
-static int __init classes_register(void)
-{
-	int ret;
-
-	ret = xprt_register_transport(&svcrdma_backchannel_class);
-	if (ret)
-		return ret;
-	ret = svc_reg_xprt_class(&svcrdma_class);
-	if (ret)
-		xprt_unregister_transport(&svcrdma_backchannel_class);
-	return ret;
-}
-
-static void classes_unregister(void)
-{
-	svc_unreg_xprt_class(&svcrdma_class);
-	xprt_unregister_transport(&svcrdma_backchannel_class);
-}
-
-/*
- * Once the classes are registered, connections can come, which hold the module. So each step that
- * may fail is done before. If the in-tree module is loaded, a step fails with -EEXIST, since that
- * module has files or classes of the same names.
+ * Once the class of connections is registered, these can come and hold the module. So each step
+ * that may fail is done before. The class of callbacks is of no use without a connection of ours.
+ * If the in-tree module is loaded, a step fails with -EEXIST, since that module has files or
+ * classes of the same names.
  */
 static int __init svcrdma_init(void)
 {
@@ -80,11 +57,16 @@ static int __init svcrdma_init(void)
 	ret = svcrdma_sysctl_init();
 	if (ret)
 		goto out_listener;
-	ret = classes_register();
+	ret = xprt_register_transport(&svcrdma_backchannel_class);
 	if (ret)
 		goto out_sysctl;
+	ret = svc_reg_xprt_class(&svcrdma_class);
+	if (ret)
+		goto out_callbacks;
 	return 0;
 
+out_callbacks:
+	xprt_unregister_transport(&svcrdma_backchannel_class);
 out_sysctl:
 	svcrdma_sysctl_exit();
 out_listener:
@@ -102,7 +84,8 @@ out_release:
 
 static void __exit svcrdma_exit(void)
 {
-	classes_unregister();
+	svc_unreg_xprt_class(&svcrdma_class);
+	xprt_unregister_transport(&svcrdma_backchannel_class);
 	svcrdma_sysctl_exit();
 	svcrdma_listener_exit();
 	svcrdma_work_exit();

@@ -52,15 +52,6 @@ static void recv_ctxt_free(struct svcrdma_recv_ctxt *rc)
 	kfree(rc);
 }
 
-/* Free all contexts on @list, by rc_list. The list head is invalid afterwards. */
-static void ctxts_free(struct list_head *list)
-{
-	struct svcrdma_recv_ctxt *rc, *next;
-
-	list_for_each_entry_safe(rc, next, list, rc_list)
-		recv_ctxt_free(rc);
-}
-
 static void use_few_chunks(struct svcrdma_recv_ctxt *rc)
 {
 	struct svcrdma_few_chunks *few = &rc->rc_few;
@@ -128,21 +119,24 @@ static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t, gf
 	return rc;
 }
 
-/* Allocate @count contexts to @list, which is empty, by rc_list. Return: 0 or -ENOMEM. */
+/* Allocate @count contexts to @list, which is empty, by rc_list. Return: 0, or -ENOMEM: none. */
 static int contexts_alloc(struct svcrdma_transport *t, u32 count, gfp_t gfp,
 			  struct list_head *list)
 {
-	struct svcrdma_recv_ctxt *rc;
+	struct svcrdma_recv_ctxt *rc, *next;
 
 	while (count--) {
 		rc = recv_ctxt_alloc(t, gfp);
-		if (!rc) {
-			ctxts_free(list);
-			return -ENOMEM;
-		}
+		if (!rc)
+			goto out_free;
 		list_add(&rc->rc_list, list);
 	}
 	return 0;
+
+out_free:
+	list_for_each_entry_safe(rc, next, list, rc_list)
+		recv_ctxt_free(rc);
+	return -ENOMEM;
 }
 
 /**
@@ -517,7 +511,7 @@ void svcrdma_recv_taken(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
  */
 void svcrdma_recv_ctxt_put(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
-	if (unlikely(rc->rc_nr_pages || rc->rc_many_pages))
+	if (unlikely(rc->rc_pages))
 		svcrdma_sink_release(rc);
 	if (unlikely(rc->rc_many))
 		free_many_chunks(rc);

@@ -79,8 +79,8 @@ struct svcrdma_few_chunks {
  * @rc_nr_pages: number of entries of @rc_pages that the call uses
  * @rc_nr_few: number of entries of @rc_few_pages that hold a page, each a reference
  * @rc_few_pages: pages for a small call; see rq_arg.c
- * @rc_many_pages: array of the pages of a larger call, or NULL
- * @rc_pages: pages to which the Reads go, @rc_few_pages or @rc_many_pages; or NULL
+ * @rc_pages: pages to which the Reads go: @rc_few_pages, or an allocated array of a larger call, or
+ *	NULL
  */
 struct svcrdma_recv_ctxt {
 	struct llist_node	rc_node;
@@ -109,7 +109,6 @@ struct svcrdma_recv_ctxt {
 	u32			rc_nr_pages;
 	u32			rc_nr_few;
 	struct page		*rc_few_pages[SVCRDMA_FEW_PAGES];
-	struct page		**rc_many_pages;
 	struct page		**rc_pages;
 };
 

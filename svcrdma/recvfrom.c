@@ -354,15 +354,6 @@ static int recv_close(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 	return 0;
 }
 
-/* A call without Read chunks */
-static int recv_inline(struct svc_rqst *rqstp, struct svcrdma_transport *t,
-		       struct svcrdma_recv_ctxt *rc)
-{
-	int ret = svcrdma_arg_inline(rqstp, rc);
-
-	return likely(!ret) ? recv_deliver(rqstp, rc) : recv_bad_reads(t, rc, ret);
-}
-
 static int recv_finish_reads(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			     struct svcrdma_recv_ctxt *rc)
 {
@@ -429,6 +420,8 @@ static bool recv_is_reverse_reply(const struct svcrdma_transport *t,
 static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 			struct svcrdma_recv_ctxt *rc)
 {
+	int ret;
+
 	if (recv_is_reverse_reply(t, rc)) {
 		if (!svcrdma_backchannel_reply(t, rc))
 			recv_unexpected(t);
@@ -441,7 +434,8 @@ static int recv_message(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 		trace_svcrdma_call_bad(t, rc->rc_header.xid, RPCRDMA_TRUNCATED);
 		return recv_reject(t, rc, RPCRDMA_ERR_CHUNK);
 	}
-	return recv_inline(rqstp, t, rc);
+	ret = svcrdma_arg_inline(rqstp, rc);
+	return likely(!ret) ? recv_deliver(rqstp, rc) : recv_bad_reads(t, rc, ret);
 }
 
 /* Drop a message whose header is invalid, or answer it with an error: RFC 8166 section 4.5. */

@@ -51,7 +51,7 @@ u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp)
  *
  * A larger call takes the pages of the thread that looks at it first, and SUNRPC fills the gaps in
  * rq_pages. The thread that gets the call frees as many of its own pages. Between the two threads
- * the pages are in rc_many_pages.
+ * the pages are in an array of their own.
  */
 /**
  * svcrdma_sink_pages - number of pages that a call's Reads need
@@ -104,9 +104,7 @@ int svcrdma_sink_reserve(struct svcrdma_recv_ctxt *rc)
 		rc->rc_pages = rc->rc_few_pages;
 		return 0;
 	}
-	rc->rc_many_pages = kvcalloc(svcrdma_sink_pages(rc), sizeof(*rc->rc_many_pages),
-				     GFP_KERNEL);
-	rc->rc_pages = rc->rc_many_pages;
+	rc->rc_pages = kvcalloc(svcrdma_sink_pages(rc), sizeof(*rc->rc_pages), GFP_KERNEL);
 	return rc->rc_pages ? 0 : -ENOMEM;
 }
 
@@ -127,15 +125,16 @@ void svcrdma_sink_fill(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 	if (had >= pages)
 		return;
 	compat_rqst_call_taken(rqstp, pages);
-	svcrdma_pages_move(&rc->rc_pages[had], &rqstp->rq_pages[had], pages - had);
+	memcpy(&rc->rc_pages[had], &rqstp->rq_pages[had], (pages - had) * sizeof(struct page *));
+	memset(&rqstp->rq_pages[had], 0, (pages - had) * sizeof(struct page *));
 	if (sink_is_small(rc))
 		rc->rc_nr_few = pages;
 }
 
 static void free_array(struct svcrdma_recv_ctxt *rc)
 {
-	kvfree(rc->rc_many_pages);
-	rc->rc_many_pages = NULL;
+	if (rc->rc_pages != rc->rc_few_pages)
+		kvfree(rc->rc_pages);
 	rc->rc_pages = NULL;
 }
 

@@ -198,14 +198,6 @@ static void sq_serve(struct svcrdma_transport *t, unsigned long flags)
 		svcrdma_transport_data(t);
 }
 
-static void sq_put_waited(struct svcrdma_transport *t)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&t->st_sq.lock, flags);
-	sq_serve(t, flags);
-}
-
 /**
  * svcrdma_sq_put - give Send Queue entries back
  * @t: transport
@@ -215,11 +207,15 @@ static void sq_put_waited(struct svcrdma_transport *t)
  */
 void svcrdma_sq_put(struct svcrdma_transport *t, u32 count)
 {
+	unsigned long flags;
+
 	atomic_add(count, &t->st_sq.given);
 	/* A context that waits from now on sees these entries: pairs with sq_wait(). */
 	smp_mb__after_atomic();
-	if (unlikely(READ_ONCE(t->st_sq.nr_waiters)))
-		sq_put_waited(t);
+	if (likely(!READ_ONCE(t->st_sq.nr_waiters)))
+		return;
+	spin_lock_irqsave(&t->st_sq.lock, flags);
+	sq_serve(t, flags);
 }
 
 /**

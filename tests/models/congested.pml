@@ -17,7 +17,7 @@
  *	svcrdma/recvfrom.c: svcrdma_recvfrom() recv_next() recv_no_call() recv_pop()
  *	svcrdma/sq.c: sq_wait() sq_set_waiters()
  * @part send_cq  the CQ handler of the Sends
- *	svcrdma/sq.c: svcrdma_sq_put() sq_put_waited()
+ *	svcrdma/sq.c: svcrdma_sq_put()
  * @part serve  under st_sq.lock: an entry for the context in front
  *	svcrdma/sq.c: sq_serve() sq_grant()
  * @part rest  environment: nothing happens any more

@@ -11,7 +11,7 @@
  * @part poster  takes entries, posts, and gives them back when that is complete
  *	svcrdma/sq.c: svcrdma_sq_reserve() sq_wait() sq_take() sq_watch_again()
  * @part give  entries come back
- *	svcrdma/sq.c: svcrdma_sq_put() sq_put_waited()
+ *	svcrdma/sq.c: svcrdma_sq_put()
  * @part serve  under the lock: entries for those in front
  *	svcrdma/sq.c: sq_serve() sq_grant()
  * @part worker  SVCRDMA_SQ_LOOK after the watch was set, or SVCRDMA_IDLE_TIMEOUT after it ended

@@ -66,7 +66,7 @@ void server_expect_idle(struct kunit *test, struct svcrdma_transport *t, unsigne
 	list_for_each_entry(rc, &t->st_recv.all, rc_all) {
 		KUNIT_EXPECT_EQ(test, 0, rc->rc_nr_pages);
 		KUNIT_EXPECT_LE(test, rc->rc_nr_few, SVCRDMA_KEPT_PAGES);
-		KUNIT_EXPECT_NULL(test, rc->rc_many_pages);
+		KUNIT_EXPECT_NULL(test, rc->rc_pages);
 	}
 	KUNIT_EXPECT_EQ(test, contexts, server_count(&t->st_recv.spare) + posted);
 	KUNIT_EXPECT_EQ(test, contexts, t->st_recv.target + t->st_grant);
