@@ -176,13 +176,11 @@ static void listener_discard_pending(struct svcrdma_listener *li)
 
 /* The states that may follow each state. A STALE id may get one more event that makes it so. */
 static const u8 next_states[] = {
-	[SVCRDMA_LISTENER_IDLE]		= BIT(SVCRDMA_LISTENER_LISTENING) |
-					  BIT(SVCRDMA_LISTENER_LOST),
+	[SVCRDMA_LISTENER_IDLE]		= BIT(SVCRDMA_LISTENER_LISTENING),
 	[SVCRDMA_LISTENER_LISTENING]	= BIT(SVCRDMA_LISTENER_STALE) |
 					  BIT(SVCRDMA_LISTENER_IDLE),
 	[SVCRDMA_LISTENER_STALE]	= BIT(SVCRDMA_LISTENER_STALE) |
 					  BIT(SVCRDMA_LISTENER_IDLE),
-	[SVCRDMA_LISTENER_LOST]		= BIT(SVCRDMA_LISTENER_LISTENING),
 };
 
 static void listener_set_state(struct svcrdma_listener *li, enum svcrdma_listener_state state)
@@ -294,7 +292,7 @@ static const char *listener_name(const struct sockaddr *sa, char name[LISTENER_N
 static void listener_rebind(struct svcrdma_listener *li)
 {
 	struct sockaddr *sa = (struct sockaddr *)&li->li_xprt.xpt_local;
-	bool was_lost = READ_ONCE(li->li_state) == SVCRDMA_LISTENER_LOST;
+	bool was_idle = !li->li_id;
 	char name[LISTENER_NAME_LEN];
 	int ret;
 
@@ -303,15 +301,13 @@ static void listener_rebind(struct svcrdma_listener *li)
 	ret = listener_listen(li, li->li_xprt.xpt_net, sa);
 	if (ret) {
 		trace_svcrdma_listener_err("rebind", ret);
-		if (!was_lost)
+		if (!was_idle)
 			pr_notice("svcrdma: cannot listen on %s now, error %d; retrying\n",
 				  listener_name(sa, name), ret);
-		if (li->li_state != SVCRDMA_LISTENER_LOST)
-			listener_set_state(li, SVCRDMA_LISTENER_LOST);
 		listener_try_later(li);
 		return;
 	}
-	if (was_lost)
+	if (was_idle)
 		pr_notice("svcrdma: listening on %s again\n", listener_name(sa, name));
 	WRITE_ONCE(li->li_delay, REBIND_MIN);
 }
