@@ -194,6 +194,8 @@ static void transport_close_without_nfsd(struct svcrdma_transport *t)
 static enum rpcrdma_end end_of_event(const struct rdma_cm_event *event)
 {
 	switch (event->event) {
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		return RPCRDMA_END_DEVICE_REMOVED;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		return RPCRDMA_END_PEER_DISCONNECTED;
 	case RDMA_CM_EVENT_ADDR_CHANGE:
@@ -214,10 +216,6 @@ static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *eve
 		transport_established(t);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		svcrdma_connection_note_end(t, RPCRDMA_END_DEVICE_REMOVED);
-		transport_state_event(t, RPCRDMA_EVENT_FAILED);
-		transport_close_without_nfsd(t);
-		break;
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:
@@ -226,8 +224,11 @@ static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *eve
 		/* The handler of a flushed work request may have closed the connection before. */
 		svcrdma_connection_note_end(t, end_of_event(event));
 		transport_state_event(t, RPCRDMA_EVENT_FAILED);
-		/* After accept has taken the connection, nfsd closes it. */
-		if (READ_ONCE(t->st_listener))
+		/*
+		 * nfsd closes a connection that accept has taken. The removal of a device does not
+		 * wait for nfsd.
+		 */
+		if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL || READ_ONCE(t->st_listener))
 			transport_close_without_nfsd(t);
 		else
 			svcrdma_transport_close(t, RPCRDMA_END_UNKNOWN);
