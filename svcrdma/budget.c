@@ -40,7 +40,6 @@ struct svcrdma_host {
 
 static DEFINE_SPINLOCK(budget_lock);
 static LIST_HEAD(hosts);	/* searched when a connection begins; nfsd limits their number */
-static u32 by_memory;	/* credits that memory allows, with messages of SVCRDMA_MIN_REQ_SIZE */
 
 /* Number of hosts, and of credits granted to all of them; both under budget_lock */
 static u32 nr_hosts;
@@ -49,6 +48,10 @@ static u32 total;
 /* Credits for all connections: the number that the administrator sets, or that memory allows */
 static u32 most_credits(void)
 {
+	/* Credits that memory allows, with messages of SVCRDMA_MIN_REQ_SIZE */
+	u64 by_memory = clamp_t(u64, (u64)totalram_pages() * (PAGE_SIZE / SVCRDMA_MIN_REQ_SIZE) /
+				MESSAGES_PER_CREDIT, LEAST_BY_MEMORY, INT_MAX);
+
 	return READ_ONCE(svcrdma_max_credits_total) ?:
 	       mul_u64_u32_div(by_memory, SVCRDMA_MIN_REQ_SIZE, READ_ONCE(svcrdma_max_req_size));
 }
@@ -175,15 +178,4 @@ void svcrdma_budget_stay(struct svcrdma_transport *t, u32 grant)
 	spin_lock(&budget_lock);
 	set_budgeted(t, grant);
 	spin_unlock(&budget_lock);
-}
-
-/**
- * svcrdma_budget_init - compute how many credits memory allows, if the administrator sets no limit
- *
- * Context: module init; there is no connection.
- */
-void svcrdma_budget_init(void)
-{
-	by_memory = clamp_t(u64, (u64)totalram_pages() * (PAGE_SIZE / SVCRDMA_MIN_REQ_SIZE) /
-			    MESSAGES_PER_CREDIT, LEAST_BY_MEMORY, INT_MAX);
 }

@@ -54,7 +54,6 @@ int svcrdma_grant_dones(struct svcrdma_transport *t, u32 exposed);
 void svcrdma_grant_show(struct seq_file *seq, const struct svcrdma_transport *t);
 
 /* budget.c */
-void svcrdma_budget_init(void);
 int svcrdma_budget_join(struct svcrdma_transport *t);
 void svcrdma_budget_leave(struct svcrdma_transport *t);
 u32 svcrdma_budget_ask(struct svcrdma_transport *t, u32 want);

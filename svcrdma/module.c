@@ -47,7 +47,6 @@ static int __init svcrdma_init(void)
 	ret = rpcrdma_buffers_start("svcrdma_buffer");
 	if (ret)
 		goto out_release;
-	svcrdma_budget_init();
 	ret = rpcrdma_connections_init(&svcrdma_connections);
 	if (ret)
 		goto out_buffers;

@@ -21,7 +21,6 @@ int server_module_init(void)
 
 	if (ret)
 		return ret;
-	svcrdma_budget_init();
 	ret = rpcrdma_connections_init(&svcrdma_connections);
 	if (ret)
 		svcrdma_work_exit();
