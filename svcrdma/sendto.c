@@ -550,20 +550,14 @@ int svcrdma_sendto(struct svc_rqst *rqstp)
 	return likely(!ret) ? 0 : reply_fail(t, rqstp, ret);
 }
 
-/* RFC 8166 section 8.2.2.3: integrity or privacy transforms the results, which cannot be chunks. */
+/*
+ * RFC 8166 section 8.2.2.3: integrity or privacy transforms the results, which cannot be chunks.
+ * Kerberos is the only mechanism of the kernel's RPCSEC_GSS.
+ */
 static bool reply_is_protected(const struct svc_rqst *rqstp)
 {
-	switch (rqstp->rq_cred.cr_flavor) {
-	case RPC_AUTH_GSS_KRB5I:
-	case RPC_AUTH_GSS_KRB5P:
-	case RPC_AUTH_GSS_LKEYI:
-	case RPC_AUTH_GSS_LKEYP:
-	case RPC_AUTH_GSS_SPKMI:
-	case RPC_AUTH_GSS_SPKMP:
-		return true;
-	default:
-		return false;
-	}
+	return rqstp->rq_cred.cr_flavor == RPC_AUTH_GSS_KRB5I ||
+	       rqstp->rq_cred.cr_flavor == RPC_AUTH_GSS_KRB5P;
 }
 
 /**
