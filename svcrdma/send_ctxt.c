@@ -164,11 +164,6 @@ void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ct
 	sc->sc_nr_pages = 0;
 }
 
-static bool holds_anything(const struct svcrdma_send_ctxt *sc)
-{
-	return !list_empty(&sc->sc_writes.list) || sc->sc_nr_pages || sc->sc_exposure;
-}
-
 /**
  * svcrdma_send_ctxt_put - free all that a context holds, and make the context free
  * @t: transport
@@ -178,8 +173,7 @@ static bool holds_anything(const struct svcrdma_send_ctxt *sc)
  */
 void svcrdma_send_ctxt_put(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
-	if (holds_anything(sc))
-		svcrdma_send_ctxt_clear(t, sc);
+	svcrdma_send_ctxt_clear(t, sc);
 	send_ctxt_keep(t, sc);
 }
 
