@@ -213,14 +213,14 @@ static bool no_padding_applies(u32 align, u32 thresh, u64 size)
 [[nodiscard]] static rpcrdma_status read_unpadded(Reader &reader, rpcrdma_header &header,
 						  rpcrdma_chunk_lists &lists)
 {
-	u32 align = reader.read_u32();
-	u32 thresh = reader.read_u32();
+	u32 rdma_align = reader.read_u32();
+	u32 rdma_thresh = reader.read_u32();
 	rpcrdma_status status = read_lists(reader, header, lists);
 
 	if (status != RPCRDMA_OK)
 		return status;
 	if (header.direction != RPCRDMA_RPC_CALL ||
-	    !no_padding_applies(align, thresh, unreduced_size(reader.remaining(), lists)))
+	    !no_padding_applies(rdma_align, rdma_thresh, unreduced_size(reader.remaining(), lists)))
 		return RPCRDMA_BAD_PROC;
 	header.proc = RPCRDMA_MSG;
 	return RPCRDMA_OK;

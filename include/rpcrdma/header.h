@@ -82,13 +82,13 @@ RPCRDMA_BEGIN_C_ABI
  *	%RPCRDMA_RUNT
  * @lists: lists over the caller's storage; filled in for %RPCRDMA_OK, else emptied
  * @take_msgp: take an RDMA_MSGP with a call to which no padding applies for the RDMA_MSG with the
- *	same lists and the same call, except that @header->size is the size of this header. header.cc
- *	has the rule, and the reason for it. Any other RDMA_MSGP is %RPCRDMA_BAD_PROC (RFC 8166
- *	section 4.6.1).
+ *	same lists and the same call, except that @header->size is the size of this header.
+ *	header.cc has the rule, and the reason for it. Any other RDMA_MSGP is %RPCRDMA_BAD_PROC
+ *	(RFC 8166 section 4.6.1).
  *
- * The RPC message of an RDMA_MSG has at least an XID, which is equal to rdma_xid. The caller decides
- * what to do with an RDMA_DONE (section 4.6.2). An ERR_VERS is decoded whatever its rdma_vers is
- * (section 4.5).
+ * The RPC message of an RDMA_MSG has at least an XID, which is equal to rdma_xid. The caller
+ * decides what to do with an RDMA_DONE (section 4.6.2). An ERR_VERS is decoded whatever its
+ * rdma_vers is (section 4.5).
  *
  * Return: %RPCRDMA_OK or what is wrong.
  */

@@ -322,9 +322,9 @@ static const Message err_chunk = { "error_err_chunk",
 const std::vector<Message> &good_messages()
 {
 	static const std::vector<Message> messages = {
-		without_lists, read_list,  write_list, reply_chunk,
-		all_lists,     long_call,  long_reply, done,
-		done_short,    err_vers,   err_chunk,
+		without_lists, read_list, write_list, reply_chunk,
+		all_lists,     long_call, long_reply, done,
+		done_short,    err_vers,  err_chunk,
 	};
 
 	return messages;
