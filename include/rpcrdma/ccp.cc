@@ -18,21 +18,14 @@ using namespace rpcrdma;
 
 /* ---- both directions: credentials and verifiers ---- */
 
-struct Auth {
-	u32 flavor;
-	bool valid;
-};
-
-/* RFC 5531 section 8.2: the body has at most 400 bytes. */
-static Auth read_auth(Reader &reader)
+/* RFC 5531 section 8.2: the body has at most 400 bytes. Returns false for any other body. */
+static bool read_auth(Reader &reader, u32 &flavor)
 {
-	u32 flavor = reader.read_u32();
+	flavor = reader.read_u32();
 	u32 length = reader.read_u32();
 
-	if (length > RPCRDMA_RPC_AUTH_MAX)
-		return { flavor, false };
 	reader.skip(xdr_padded(length));
-	return { flavor, !reader.failed() };
+	return length <= RPCRDMA_RPC_AUTH_MAX && !reader.failed();
 }
 
 static void write_no_auth(Writer &writer)
@@ -86,12 +79,6 @@ static rpcrdma_accept_stat read_config_body(Reader &reader, rpcrdma_config_call 
 	}
 }
 
-static bool is_plain(const Auth &auth)
-{
-	return auth.valid &&
-	       (auth.flavor == RPCRDMA_RPC_AUTH_NONE || auth.flavor == RPCRDMA_RPC_AUTH_SYS);
-}
-
 /*
  * Returns false if this is no call of the program, or if SUNRPC has to answer because of its RPC
  * version or its credential. Otherwise call->status is the status of the answer.
@@ -99,6 +86,7 @@ static bool is_plain(const Auth &auth)
 bool rpcrdma_config_call_decode(const void *message, u32 length, struct rpcrdma_config_call *call)
 {
 	Reader reader(message, length);
+	u32 credential, verifier;
 
 	*call = {};
 	call->xid = reader.read_u32();
@@ -109,10 +97,8 @@ bool rpcrdma_config_call_decode(const void *message, u32 length, struct rpcrdma_
 	u32 version = reader.read_u32();
 
 	call->procedure = reader.read_u32();
-	Auth credential = read_auth(reader);
-	Auth verifier = read_auth(reader);
-
-	if (!is_plain(credential) || !verifier.valid)
+	if (!read_auth(reader, credential) || !read_auth(reader, verifier) ||
+	    (credential != RPCRDMA_RPC_AUTH_NONE && credential != RPCRDMA_RPC_AUTH_SYS))
 		return false;
 	call->status = read_config_body(reader, *call, version);
 	if (call->status != RPCRDMA_SUCCESS)
@@ -162,12 +148,12 @@ u32 rpcrdma_config_reply_encode(const struct rpcrdma_config_call *call, u32 inli
 bool rpcrdma_config_reply_decode(const void *message, u32 length, u32 xid, u32 *max_call)
 {
 	Reader reader(message, length);
-	u32 found;
+	u32 verifier, found;
 
 	if (reader.read_u32() != xid || reader.read_u32() != RPCRDMA_RPC_REPLY ||
 	    reader.read_u32() != RPCRDMA_RPC_ACCEPTED)
 		return false;
-	if (!read_auth(reader).valid || reader.read_u32() != RPCRDMA_SUCCESS)
+	if (!read_auth(reader, verifier) || reader.read_u32() != RPCRDMA_SUCCESS)
 		return false;
 	found = reader.read_u32();
 	reader.skip(2 * RPCRDMA_XDR_UNIT); /* alignment and RDMA Reads */

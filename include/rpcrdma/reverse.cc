@@ -47,9 +47,7 @@ enum rpcrdma_reverse_call rpcrdma_plan_reverse_call(const struct rpcrdma_chunk_l
 	/* RFC 5531 section 9: an XID and a direction. */
 	if (!rpcrdma_pieces_measure(lists, inline_length, bounds->max_call, &whole) ||
 	    whole < 2 * RPCRDMA_XDR_UNIT || !acceptable_reads(*lists, inline_length) ||
-	    !acceptable_writes(*lists, *bounds))
-		return RPCRDMA_REVERSE_REFUSE;
-	if (lists->nr_read && !bounds->may_read)
+	    !acceptable_writes(*lists, *bounds) || (lists->nr_read && !bounds->may_read))
 		return RPCRDMA_REVERSE_REFUSE;
 	*length = whole;
 	return lists->nr_read ? RPCRDMA_REVERSE_READ : RPCRDMA_REVERSE_SHORT;
