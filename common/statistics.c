@@ -359,8 +359,10 @@ void rpcrdma_net_end(struct rpcrdma_connections *connections, struct net *net)
  */
 int rpcrdma_connections_init(struct rpcrdma_connections *connections)
 {
-	int ret = register_pernet_subsys(&connections->cs_net_operations);
+	int ret;
 
+	mutex_init(&connections->cs_lock);
+	ret = register_pernet_subsys(&connections->cs_net_operations);
 	if (ret)
 		return ret;
 	connections->cs_folder = debugfs_create_dir(connections->cs_name, NULL);

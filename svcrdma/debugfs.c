@@ -71,8 +71,6 @@ struct rpcrdma_connections svcrdma_connections = {
 		.id	= &svcrdma_connections.cs_net_id,
 		.size	= sizeof(struct rpcrdma_net),
 	},
-	.cs_lock	= __MUTEX_INITIALIZER(svcrdma_connections.cs_lock),
-	.cs_tree	= RB_ROOT,
 };
 
 /**

@@ -111,8 +111,6 @@ struct rpcrdma_connections xprtrdma_connections = {
 		.id	= &xprtrdma_connections.cs_net_id,
 		.size	= sizeof(struct rpcrdma_net),
 	},
-	.cs_lock	= __MUTEX_INITIALIZER(xprtrdma_connections.cs_lock),
-	.cs_tree	= RB_ROOT,
 };
 
 /**
