@@ -72,18 +72,19 @@ static void reads_free(struct xprtrdma_receive *receive)
 }
 
 /*
- * Adds Reads of the first @left bytes of @chunk into the buffer, from its byte @to on, behind the
- * @count elements that @reads has. Returns the new number of elements, or -EMSGSIZE when @max is
- * too small.
+ * Adds Reads of @chunk into the buffer, from its Position on, behind the @count elements that @reads
+ * has. The Positions of a call were checked when it came; a reply has Position 0. Returns the new
+ * number of elements, or -EMSGSIZE when @max is too small.
  */
 static int reads_fill_chunk(struct xprtrdma_receive *receive,
 			    struct rpcrdma_transfer *reads, int count, int max,
-			    const struct rpcrdma_chunk *chunk, u32 to, u32 left)
+			    const struct rpcrdma_chunk *chunk)
 {
 	const struct rpcrdma_segment *segment = &receive->rv_lists.segments[chunk->first];
+	u32 left = min(chunk->length, receive->rv_pull.pl_length);
+	u32 n, from = 0, to = chunk->position;
 	struct rpcrdma_region *region;
 	struct ib_sge sink;
-	u32 n, from = 0;
 
 	region = list_first_entry(&receive->rv_registered->ml_mrs, struct rpcrdma_region, rg_list);
 	for (; to >= region->rg_mr->length; region = list_next_entry(region, rg_list))
@@ -112,22 +113,15 @@ static int reads_fill_chunk(struct xprtrdma_receive *receive,
 	return count;
 }
 
-/*
- * Fills @reads, and returns as reads_fill_chunk(). The chunks of a call are read to their
- * Positions, which were checked when the call came.
- */
+/* Fills @reads, and returns as reads_fill_chunk(). */
 static int reads_fill(struct xprtrdma_receive *receive, struct rpcrdma_transfer *reads, int max)
 {
 	const struct rpcrdma_chunk *chunk = pull_chunk(receive);
 	int count = 0;
 	u32 i;
 
-	if (receive->rv_exposed)
-		return reads_fill_chunk(receive, reads, 0, max, chunk, 0,
-					receive->rv_pull.pl_length);
-	for (i = 0; i < receive->rv_lists.nr_read && count >= 0; i++, chunk++)
-		count = reads_fill_chunk(receive, reads, count, max, chunk, chunk->position,
-					 chunk->length);
+	for (i = 0; i < receive->rv_lists.nr_read && count >= 0; i++)
+		count = reads_fill_chunk(receive, reads, count, max, &chunk[i]);
 	return count;
 }
 
