@@ -406,7 +406,7 @@ static void wait_for_fence(struct rpc_task *task)
 
 	if (!conn)
 		return;
-	/* This asks for a close, which wakes the task: see xprtrdma_fence_wake(). */
+	/* This asks for a close, which wakes the task: see disconnect(). */
 	xprtrdma_conn_fail(conn, task->tk_status == -ETIMEDOUT ? RPCRDMA_END_STALLED :
 			   RPCRDMA_END_OTHER);
 	rpc_sleep_on(&transport->xt_fenced, task, fence_passed);
@@ -450,15 +450,4 @@ void xprtrdma_reply_wait(struct rpc_task *task)
 	if (!RPC_IS_SOFT(task) && time_before(rqst->rq_majortimeo, earliest))
 		rqst->rq_majortimeo = earliest;
 	rpcrdma_refusal_wait(task, &request->rq_refused, &request->rq_timer, wait_ended);
-}
-
-/**
- * xprtrdma_fence_wake - wake the tasks that waited for the teardown of a connection
- * @transport: owner of the connection
- *
- * Context: process, the transport's write lock is held.
- */
-void xprtrdma_fence_wake(struct xprtrdma_transport *transport)
-{
-	rpc_wake_up(&transport->xt_fenced);
 }

@@ -67,7 +67,6 @@ int xprtrdma_request_alloc(struct rpc_task *task);
 void xprtrdma_request_free(struct rpc_task *task);
 int xprtrdma_request_send(struct rpc_rqst *rqst);
 void xprtrdma_reply_wait(struct rpc_task *task);
-void xprtrdma_fence_wake(struct xprtrdma_transport *transport);
 
 /* marshal.c */
 int xprtrdma_marshal_call(struct xprtrdma_send *send, struct rpc_rqst *rqst,

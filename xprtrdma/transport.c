@@ -57,7 +57,8 @@ static void disconnect(struct xprtrdma_transport *transport, bool closed)
 	xprtrdma_connection_ended(conn, closed);
 	xprtrdma_connection_set(transport, NULL);
 	xprtrdma_conn_destroy(conn);
-	xprtrdma_fence_wake(transport);
+	/* For wait_for_fence() */
+	rpc_wake_up(&transport->xt_fenced);
 }
 
 /* Makes a connection, and asks for the server's limits, unless the server has not answered once. */

@@ -40,7 +40,6 @@
  *	xprtrdma/connection.c: xprtrdma_conn_destroy() conn_quiesce()
  *	xprtrdma/pull.c: xprtrdma_pulls_abort()
  *	xprtrdma/frwr.c: xprtrdma_mrs_release()
- *	xprtrdma/request.c: xprtrdma_fence_wake()
  * @part misfortune  environment: the connection is lost, a timer runs out, the task is killed
  *
  * @property fence  no memory is the task's again, or unmapped, while the server may reach it
@@ -522,7 +521,7 @@ end:
 #endif
 	released = true;
 	d_step { assert(!mapped) /* leak */; conn_put() };
-	/* xprtrdma_fence_wake(), xprt_disconnect_done() */
+	/* disconnect(), xprt_disconnect_done() */
 #ifndef NO_WAKE
 	d_step { sleeps = (sleeps == FENCED -> RUNS : sleeps) };
 #endif

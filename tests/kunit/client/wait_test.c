@@ -51,7 +51,7 @@ static int close(struct client_call *call)
 
 	client_disconnect(client);
 	KUNIT_EXPECT_TRUE(client->test, RPC_IS_QUEUED(&call->task));
-	xprtrdma_fence_wake(client->transport);
+	rpc_wake_up(&client->transport->xt_fenced);
 	client_call_woken(call);
 	return call->task.tk_status;
 }
@@ -205,7 +205,7 @@ static void task_ends_in_between(struct kunit *test)
 static void take_down(struct client *client)
 {
 	client_disconnect(client);
-	xprtrdma_fence_wake(client->transport);
+	rpc_wake_up(&client->transport->xt_fenced);
 }
 
 /* The close was faster. */
