@@ -7,10 +7,10 @@
  * its regions have been taken back.
  *
  * @part receive  the handlers of a call's completions, and what reads its chunks
- *	xprtrdma/backchannel.c: bc_request_get()
+ *	xprtrdma/backchannel.c: bc_request_get() bc_request_add()
  *	xprtrdma/backchannel.c: xprtrdma_bc_receive() bc_request_begin()
  *	xprtrdma/backchannel.c: xprtrdma_bc_pulled()
- *	xprtrdma/pull.c: xprtrdma_pull() pull_start() pull_wc() xprtrdma_pulls_abort()
+ *	xprtrdma/pull.c: xprtrdma_pull() pull_start() pull_wc() pull_put_back()
  * @part enqueue  a call goes to the service, with a reference on the transport
  *	xprtrdma/backchannel.c: enqueue()
  * @part request_put  it is idle
@@ -27,7 +27,7 @@
  * @part consumer  the NFS client stops its service, and lets go of the transport
  *	xprtrdma/transport.c: transport_destroy() disconnect()
  *	xprtrdma/connection.c: xprtrdma_conn_destroy()
- *	xprtrdma/backchannel.c: xprtrdma_bc_released()
+ *	xprtrdma/pull.c: xprtrdma_pulls_abort()
  * @part events  environment: the connection is lost
  *
  * @property service  nobody hands a call to a service that has been freed
@@ -55,7 +55,7 @@
  * @mutation NO_WAIT taken  the consumer is not held up for the calls that have come
  * @mutation NO_STRAND fence  the request of a call whose reading was broken off is idle at once
  * @mutation STOP_FIRST leak  idle requests are freed before the connection has gone
- * @mutation NO_RELEASED leak  orphaned ones are forgotten
+ * @mutation NO_ABORT leak  those whose reading was broken off are forgotten
  */
 
 #define CALLS	2
@@ -244,9 +244,9 @@ proctype consumer()
 	broken = true;
 	drained = true;
 	(!busy[0] && !busy[1]);
-	/* xprtrdma_bc_released() */
+	/* xprtrdma_pulls_abort() */
 	d_step { writes[0] = false; writes[1] = false };
-#ifndef NO_RELEASED
+#ifndef NO_ABORT
 	if
 	:: call[0] == STRANDED -> request_put(0)
 	:: else

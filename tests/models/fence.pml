@@ -31,14 +31,14 @@
  *	xprtrdma/pull.c: pull_worker() pull_start() reads_build() reads_post()
  * @part send_cq  the Send Queue, and its handlers
  *	xprtrdma/frwr.c: mr_wc_inv()
- *	xprtrdma/pull.c: pull_wc() xprtrdma_pull_invalidated() pull_finish()
+ *	xprtrdma/pull.c: pull_wc() xprtrdma_pull_invalidated() pull_finish() pull_put_back()
  *	xprtrdma/reply.c: xprtrdma_reply_invalidated() xprtrdma_reply_pulled()
  * @part conn_fail  the connection is lost
  *	xprtrdma/conn_state.c: xprtrdma_conn_fail()
  * @part close  SUNRPC's autoclose
  *	xprtrdma/transport.c: transport_close() disconnect()
  *	xprtrdma/connection.c: xprtrdma_conn_destroy() conn_quiesce()
- *	xprtrdma/pull.c: xprtrdma_pulls_abort()
+ *	xprtrdma/pull.c: xprtrdma_pulls_stop() xprtrdma_pulls_abort()
  *	xprtrdma/frwr.c: xprtrdma_mrs_release()
  * @part misfortune  environment: the connection is lost, a timer runs out, the task is killed
  *
@@ -396,7 +396,7 @@ proctype reads()
 		:: d_step { established -> assert(!gone) /* after */; pull = READS; valid = true }
 		:: !established ->
 			recycle();
-			let_go()
+			pull = WAITS
 		fi;
 		worker_runs = false
 	:: released
@@ -439,11 +439,12 @@ end:
 			/* xprtrdma_pull_invalidated() */
 			inv = NOT;
 			if
-			:: ok -> recycle(); d_step { assert(!gone) /* after */; done = true }
-			:: else
-			fi;
-			let_go();
-			done = false
+			:: ok -> recycle(); d_step { assert(!gone) /* after */; done = true };
+				let_go();
+				done = false
+			/* pull_put_back() */
+			:: else -> pull = WAITS
+			fi
 		:: inv == REPLY && pull != READS ->
 			inv = NOT;
 			if
@@ -469,12 +470,12 @@ end:
 			inv_post(REPLY);
 			if
 			:: !posted -> d_step { conn_fail() };
-				let_go()
+				pull = WAITS
 			:: else
 			fi;
 			posted = false
 		:: else -> d_step { conn_fail() };
-			let_go()
+			pull = WAITS
 		fi;
 		d_step { ok = false; sq_runs = false }
 	od
@@ -507,17 +508,18 @@ end:
 	drained = true;
 	!recv_runs;
 	(inv == NOT && !sq_runs && !(pull == READS && pinned));
-	/* xprtrdma_pulls_abort() */
+	/* xprtrdma_pulls_stop() */
 	!worker_runs;
+#ifndef RELEASE_FIRST
+	take_regions();
+#endif
 #ifndef NO_ABORT
+	/* xprtrdma_pulls_abort() */
 	if
 	:: d_step { pull == WAITS -> pull = NONE };
 		let_go()
 	:: else
 	fi;
-#endif
-#ifndef RELEASE_FIRST
-	take_regions();
 #endif
 	released = true;
 	d_step { assert(!mapped) /* leak */; conn_put() };
