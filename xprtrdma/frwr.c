@@ -469,8 +469,7 @@ int xprtrdma_frwr_map_chunk(struct xprtrdma_conn *conn, struct xprtrdma_mr_list 
 	struct rpcrdma_region *region;
 	int count;
 
-	count = xprtrdma_frwr_map(conn, mrs, &cursor, writable ?
-				  ACCESS_WRITE : ACCESS_READ);
+	count = xprtrdma_frwr_map(conn, mrs, &cursor, writable ? ACCESS_WRITE : ACCESS_READ);
 	if (count < 0)
 		return count;
 	region = list_entry(before, struct rpcrdma_region, rg_list);

@@ -86,6 +86,7 @@ static int reads_fill_chunk(struct xprtrdma_receive *receive,
 	struct rpcrdma_region *region;
 	struct ib_sge sink;
 
+	receive->rv_pull.pl_bytes += left;
 	region = list_first_entry(&receive->rv_registered->ml_mrs, struct rpcrdma_region, rg_list);
 	for (; to >= region->rg_mr->length; region = list_next_entry(region, rg_list))
 		to -= region->rg_mr->length;
@@ -186,6 +187,7 @@ static int reads_build(struct xprtrdma_receive *receive)
 	if (cursor.left < RPC_REPLY_MIN && receive->rv_exposed)
 		return -EMSGSIZE;
 	pull->pl_length = cursor.left;
+	pull->pl_bytes = 0;
 	ret = xprtrdma_frwr_map(conn, receive->rv_registered, &cursor, sink_access(conn));
 	if (ret < 0)
 		goto out_recycle;
@@ -209,17 +211,6 @@ out_recycle:
 }
 
 /* ---- reading ---- */
-
-static void count_read(const struct xprtrdma_receive *receive)
-{
-	const struct xprtrdma_pull *pull = &receive->rv_pull;
-	u64 bytes = 0;
-	u32 i;
-
-	for (i = 0; i < pull->pl_wrs; i++)
-		bytes += pull->pl_reads[i].tr_sge.length;
-	RPCRDMA_COUNT(receive->rv_conn->xc_transport->xt_counters.bytes_read, bytes);
-}
 
 static void pull_deliver(struct xprtrdma_receive *receive, int status)
 {
@@ -271,7 +262,8 @@ static void pull_wc(struct ib_cq *cq, struct ib_wc *wc)
 	conn->xc_pull.wrs += receive->rv_pull.pl_wrs;
 	spin_unlock(&conn->xc_lock);
 	if (ok)
-		count_read(receive);
+		RPCRDMA_COUNT(conn->xc_transport->xt_counters.bytes_read,
+			      receive->rv_pull.pl_bytes);
 	/* After the lock was taken: reads_post() holds it until the provider has used the Reads. */
 	reads_free(receive);
 	if (!ok) {

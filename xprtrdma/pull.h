@@ -25,6 +25,7 @@ enum {
  * @pl_reads: RDMA Reads of this message; private to pull.c
  * @pl_wrs: number of @pl_reads
  * @pl_length: bytes of the message, as far as its buffer takes them
+ * @pl_bytes: bytes of @pl_reads
  * @pl_done: Send buffer for the RDMA_DONE of a reply, reserved before the first Read; or NULL
  */
 struct xprtrdma_pull {
@@ -33,6 +34,7 @@ struct xprtrdma_pull {
 	struct rpcrdma_transfer	*pl_reads;
 	unsigned int		pl_wrs;
 	unsigned int		pl_length;
+	unsigned int		pl_bytes;
 	struct xprtrdma_send	*pl_done;
 };
 
