@@ -12,8 +12,8 @@
  * Write chunks, since no result of a callback is DDP-eligible, and one with chunks beyond the
  * bounds in rpcrdma_plan_reverse_call(). A Reply chunk is kept for the reply.
  *
- * A call that is being read belongs to its Receive, until it has been read, or until the regions of a
- * lost connection have been taken back.
+ * A call that is being read belongs to its Receive, until it has been read, or until the regions
+ * of a lost connection have been taken back.
  *
  * Credits are counted apart from those of the forward direction: we grant at most
  * XPRTRDMA_BC_SLOTS, and the queues have room for a Receive and a Send of each such call. The first

@@ -48,8 +48,8 @@ struct xprtrdma_bc_writer {
  * @nr_pages: number of @pages; 0 while the request is idle
  * @pages: pages of the call behind @call
  * @registered: list of the regions that the call is read into
- * @lists: lists of the reply, with the Reply chunk of the call if it has one; the sender of the reply
- *	sets the lengths that were written
+ * @lists: lists of the reply, with the Reply chunk of the call if it has one; the sender of the
+ *	reply sets the lengths that were written
  * @segments: storage of @lists
  * @chunks: storage of @lists
  */

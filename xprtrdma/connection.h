@@ -51,7 +51,8 @@ enum xprtrdma_wait {
  * @xc_step: step that the connect worker is at, for messages
  * @xc_wake: the connect worker waits on it for each CM event, and for the answer of ccp.c
  * @xc_cm_status: errno of the last CM event that has ended the connection, or 0; written by the
- *	CM handler, and read without a lock by the connect worker, which another event may have woken
+ *	CM handler, and read without a lock by the connect worker, which another event may have
+ *	woken
  * @xc_released: completed when every memory region has been taken back; see
  *	xprtrdma_conn_destroy()
  * @xc_part_cqe: completion of each RDMA Read or Write that is not the last of its chain; it is

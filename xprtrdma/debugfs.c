@@ -118,8 +118,8 @@ struct rpcrdma_connections xprtrdma_connections = {
  * @transport: the transport
  * @conn: an established connection, or NULL
  *
- * When this returns no reader of statistics uses the previous connection, and no task that has ended
- * without a reply does: see note_lost().
+ * When this returns no reader of statistics uses the previous connection, nor does a task that has
+ * ended without a reply: see note_lost().
  *
  * Context: process, the transport's write lock is held.
  */

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Log messages about connections that cannot be made. There is a list of the last servers for which
- * the log says that there is no connection, so that it does not repeat the message. A mount may be tried many times, each time with a new transport, so
- * a transport cannot know what the log says.
+ * the log says that there is no connection, so that it does not repeat the message. A mount may be
+ * tried many times, each time with a new transport, so a transport cannot know what the log says.
  */
 #include <linux/sunrpc/addr.h>
 

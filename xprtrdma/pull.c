@@ -18,10 +18,11 @@
  * wait, in order. A message that lacks a Send buffer, regions, memory or some of these Reads waits,
  * too; the worker tries again after PULL_RETRY. A call keeps its credit until its reply is read.
  *
- * Errors: if a Read fails, or takes too long, the connection is failed, and the message waits for the
- * teardown, which ends it when it has taken the regions back: its pages may be the HCA's until then.
- * The RPC of a reply is sent again on the next connection. A message that cannot be the reply to the RPC ends the RPC with EIO; RDMA_DONE
- * tells the server that it may free that reply, too (reliable-reply draft, section 4.1.2).
+ * Errors: if a Read fails, or takes too long, the connection is failed. The message then waits for
+ * the teardown to take the regions back, as the HCA may use its pages until then; the RPC of a
+ * reply is sent again on the next connection. A message that cannot be the reply to the RPC ends
+ * the RPC with EIO; RDMA_DONE tells the server that it may free that reply, too (reliable-reply
+ * draft, section 4.1.2).
  */
 #include <linux/sched/mm.h>
 
@@ -72,9 +73,9 @@ static void reads_free(struct xprtrdma_receive *receive)
 }
 
 /*
- * Adds Reads of @chunk into the buffer, from its Position on, behind the @count elements that @reads
- * has. The Positions of a call were checked when it came; a reply has Position 0. Returns the new
- * number of elements, or -EMSGSIZE when @max is too small.
+ * Adds Reads of @chunk into the buffer, from its Position on, behind the @count elements that
+ * @reads has. The Positions of a call were checked when it came; a reply has Position 0. Returns
+ * the new number of elements, or -EMSGSIZE when @max is too small.
  */
 static int reads_fill_chunk(struct xprtrdma_receive *receive,
 			    struct rpcrdma_transfer *reads, int count, int max,

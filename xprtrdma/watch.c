@@ -4,8 +4,8 @@
  * A timer that finds out whether the server is still alive.
  *
  * Does the server still answer? RDMA connections have no keep-alive. SUNRPC's timers see calls that
- * wait for a reply, but neither calls that wait for a credit, nor calls whose tasks were killed, nor
- * messages that wait for the HCA (RFC 8267 section 6.7.2).
+ * wait for a reply, but neither calls that wait for a credit, nor calls whose tasks were killed,
+ * nor messages that wait for the HCA (RFC 8267 section 6.7.2).
  *
  * Is the server's machine still up? Our HCA notices that it is not when the peer's HCA does not
  * acknowledge a Send. If the machine fails after its HCA has acknowledged all calls, these calls
@@ -62,8 +62,8 @@ void xprtrdma_watch_start(struct xprtrdma_conn *conn)
  * connection is failed. SUNRPC's timers do not see this, since its tasks wait to send, and the task
  * of a call that has a credit may have been killed. If several calls wait, the longest of their
  * times counts: the time after which SUNRPC asks for a new connection (timeo), but at most two
- * thirds of the lease. A call that renews the lease is sent when two thirds of it are over, and then
- * needs a connection on which it is answered.
+ * thirds of the lease. A call that renews the lease is sent when two thirds of it are over, and
+ * then needs a connection on which it is answered.
  *
  * Context: process, the transport's write lock is held.
  */

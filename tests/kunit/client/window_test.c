@@ -229,7 +229,8 @@ static void window_asks_for_more(struct kunit *test)
 	expect_buffers(client, 2 * XPRTRDMA_FIRST_CREDITS);
 	KUNIT_EXPECT_EQ(test, XPRTRDMA_FIRST_CREDITS, cwnd(client));
 	answer(calls[0], XPRTRDMA_FIRST_CREDITS);
-	KUNIT_EXPECT_EQ(test, 2 * XPRTRDMA_FIRST_CREDITS, asked(client, 2 * XPRTRDMA_FIRST_CREDITS));
+	KUNIT_EXPECT_EQ(test, 2 * XPRTRDMA_FIRST_CREDITS,
+			asked(client, 2 * XPRTRDMA_FIRST_CREDITS));
 	KUNIT_EXPECT_EQ(test, 2 * XPRTRDMA_FIRST_CREDITS, cwnd(client));
 }
 
