@@ -398,6 +398,18 @@ static void credit_of_a_call_killed_before_a_reconnect(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1, client->conn->xc_window.in_flight);
 }
 
+/* It was sent on a connection that is not there any more, nor is its credit. */
+static void credit_of_a_call_killed_after_a_reconnect(struct kunit *test)
+{
+	struct client *client = client_of(test);
+	struct client_call *killed = client_sent(client, &getattr);
+
+	client_disconnect(client);
+	client_connect(client);
+	client_call_destroy(killed);
+	KUNIT_EXPECT_EQ(test, 0, client->conn->xc_watch.lost.waiting);
+}
+
 /* Nobody answers on the first connection, so its lost call is never taken off. */
 static void credit_of_calls_lost_on_two_connections(struct kunit *test)
 {
@@ -623,6 +635,7 @@ static struct kunit_case credit_cases[] = {
 	KUNIT_CASE(credit_of_a_killed_call),
 	KUNIT_CASE(credit_of_a_call_killed_before_it_is_sent),
 	KUNIT_CASE(credit_of_a_call_killed_before_a_reconnect),
+	KUNIT_CASE(credit_of_a_call_killed_after_a_reconnect),
 	KUNIT_CASE(credit_of_calls_lost_on_two_connections),
 	KUNIT_CASE(credit_of_no_reply_is_ignored),
 	KUNIT_CASE(credit_one_call_after_a_reconnect),

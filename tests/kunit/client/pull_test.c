@@ -180,6 +180,7 @@ static void reply_of_any_shape(struct kunit *test)
 		client_call_expect_reply(call, c->length, 0, 0);
 		KUNIT_EXPECT_EQ(test, c->length,
 				client->transport->xt_stats.total_rdma_reply - before);
+		KUNIT_EXPECT_EQ(test, c->length, client->transport->xt_counters.bytes_read);
 	}
 	expect_at_rest(client);
 }
