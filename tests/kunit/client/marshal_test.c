@@ -76,7 +76,7 @@ static void expect_chunks(struct client_call *call, const struct call_case *c)
 
 	KUNIT_EXPECT_EQ(test, c->proc, call->header.proc);
 	KUNIT_EXPECT_EQ(test, be32_to_cpu(call->rqst.rq_xid), call->header.xid);
-	KUNIT_EXPECT_EQ(test, rpcrdma_window_size(&call->client->conn->xc_window),
+	KUNIT_EXPECT_EQ(test, call->client->conn->xc_window.requested,
 			call->header.credits);
 	KUNIT_ASSERT_EQ(test, c->read, lists->nr_read);
 	KUNIT_ASSERT_EQ(test, c->write, lists->nr_write);
