@@ -11,8 +11,9 @@
  * completed, and the RPC is looked up only then. If the RPC ends without such a reply,
  * svcrdma_long_call_end() posts the same LOCAL_INVs, and their completion only frees the memory.
  *
- * The owner of a struct svcrdma_long_call is that of its exposure (region.c). A callback that is given up before it is posted still
- * belongs to the Send context of the call, which may wait for Send Queue entries.
+ * The owner of a struct svcrdma_long_call is that of its exposure (region.c). A callback that is
+ * given up before it is posted still belongs to the Send context of the call, which may wait for
+ * Send Queue entries.
  *
  * Bounds: a connection has at most SVCRDMA_MAX_LONG_CALLS callbacks with chunks, with at most
  * SVCRDMA_MAX_CALLBACK bytes each way.

@@ -63,9 +63,9 @@ struct svcrdma_exposure_ops {
  * @xs_xid: XID of the reply or of the callback; constant
  * @xs_list: entry of st_region.exposures, under st_expose_lock
  * @xs_state: state, under st_expose_lock; only svcrdma_exposure_advance() changes it
- * @xs_deadline: time in jiffies at which an ARMED exposure ends, U64_MAX if it does not end by time;
- *	or at which the LOCAL_INVs of a FENCING exposure have to be complete, since otherwise the
- *	queue pair stands still. Under st_expose_lock
+ * @xs_deadline: time in jiffies at which an ARMED exposure ends, U64_MAX if it does not end by
+ *	time; or at which the LOCAL_INVs of a FENCING exposure have to be complete, since otherwise
+ *	the queue pair stands still. Under st_expose_lock
  * @xs_regions: list of struct rpcrdma_region by rg_list, in the order of the chunks' segments
  * @xs_nr_regions: number of entries of @xs_regions
  * @xs_sq_held: number of Send Queue entries for the LOCAL_INVs
@@ -91,8 +91,8 @@ extern unsigned long svcrdma_inv_timeout;
  * @type: type of the regions; constant
  * @depth: largest number of pages in one region; constant
  * @free: list of the regions that are not in use; under st_expose_lock
- * @exposures: list of all struct svcrdma_exposure by xs_list, those that were posted in the order of
- *	their posts; under st_expose_lock
+ * @exposures: list of all struct svcrdma_exposure by xs_list, those that were posted in the order
+ *	of their posts; under st_expose_lock
  * @count: number of entries of @exposures of each kind; under st_expose_lock
  * @work: work item that ends exposures whose time is over, and the connection if LOCAL_INVs are
  *	not complete by their deadline

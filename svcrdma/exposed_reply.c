@@ -4,18 +4,19 @@
  * Replies that the client pulls: responder-provided Read chunks, for clients that have announced
  * that they take them. See Documentation/reliable-reply.rst.
  *
- * Operation. A reply that fits neither inline nor in the Reply chunk gets an exposure. The bytes of the reply, and no other memory, are registered for remote read. The
- * registrations are posted in front of the Send of an RDMA_NOMSG, whose Position Zero Read chunk
- * names the registered memory. The exposure ends when RDMA_DONE comes, or when its time is over: a
- * LOCAL_INV for each region is posted, and when the last one is complete, memory is unmapped and
- * pages are freed. An RDMA_DONE does not prove that no Read is being served any more; only our own
- * invalidation does, or the end of the queue pair.
+ * Operation. A reply that fits neither inline nor in the Reply chunk gets an exposure. The bytes of
+ * the reply, and no other memory, are registered for remote read. The registrations are posted in
+ * front of the Send of an RDMA_NOMSG, whose Position Zero Read chunk names the registered memory.
+ * The exposure ends when RDMA_DONE comes, or when its time is over: a LOCAL_INV for each region is
+ * posted, and when the last one is complete, memory is unmapped and pages are freed. An RDMA_DONE
+ * does not prove that no Read is being served any more; only our own invalidation does, or the end
+ * of the queue pair.
  *
  * The owner of a struct svcrdma_exposed is that of its exposure (region.c): the list of exposures
  * while the exposure is ARMED, and then the context that has made it FENCING.
  *
- * Bounds: a connection exposes a limited number of replies, st_expose.bytes counts their memory, and
- * svcrdma_exposed_bytes the memory of the whole server.
+ * Bounds: the number of a connection's exposed replies is limited, and so are st_expose.bytes, the
+ * bytes of their memory, and svcrdma_exposed_bytes, those of the whole server.
  */
 #include <linux/slab.h>
 

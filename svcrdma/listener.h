@@ -15,7 +15,7 @@ enum { SVCRDMA_BACKLOG = 128 };	/* connections of one listener that may wait for
 
 /* States of a listener; listener.c has the table of changes. */
 enum svcrdma_listener_state {
-	SVCRDMA_LISTENER_IDLE,		/* the listener has no id; the log says so, unless it is new */
+	SVCRDMA_LISTENER_IDLE,		/* there is no id; the log says so if there was one */
 	SVCRDMA_LISTENER_LISTENING,	/* the listener has an id, which listens or is about to */
 	SVCRDMA_LISTENER_STALE,		/* the id's device is going, or has lost the address */
 };

@@ -154,7 +154,8 @@ static void exposure_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
 u32 svcrdma_exposure_begin(struct svcrdma_exposure *xs, struct svcrdma_transport *t, u32 xid,
 			   const struct svcrdma_exposure_ops *ops, u32 most)
 {
-	u32 *count = &t->st_region.count[ops->kind], ret = 0;
+	u32 *count = &t->st_region.count[ops->kind];
+	u32 ret = 0;
 
 	xs->xs_ops = ops;
 	xs->xs_transport = t;

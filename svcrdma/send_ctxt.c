@@ -66,9 +66,9 @@ static u32 prior_sends_keep(struct svcrdma_transport *t, struct llist_node *list
 }
 
 /*
- * Completion of a Send or a probe. When it has failed, the connection ends, and the
- * context and its entries are not given back: a provider need not flush in order, and the context
- * may be among the prior sends of another one. The teardown frees all contexts.
+ * Completion of a Send or a probe. When it has failed, the connection ends, and the context and its
+ * entries are not given back: a provider need not flush in order, and the context may be among the
+ * prior sends of another one. The teardown frees all contexts.
  */
 static void send_wc(struct ib_cq *cq, struct ib_wc *wc)
 {

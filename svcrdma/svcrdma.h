@@ -116,8 +116,8 @@ struct svcrdma_listener;
  *
  * @st_unexpected: number of unexpected messages since the last good call; see recv_unexpected()
  *
- * @st_expose_lock: spinlock that guards @st_region and @st_expose. Taken by completion handlers on a
- *	work queue and in process context
+ * @st_expose_lock: spinlock that guards @st_region and @st_expose. Taken by completion handlers on
+ *	a work queue and in process context
  * @st_region: memory regions and exposures
  * @st_expose: replies that the client reads
  */

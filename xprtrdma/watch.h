@@ -19,7 +19,7 @@ enum {
 	 * to wait for the HCA any more.
 	 */
 	XPRTRDMA_HCA_TIMEOUT	= 30,
-	/* While no reply comes, the peer's HCA is asked for an acknowledgment each time. */
+	/* Time after which, without a reply, the peer's HCA is asked for an acknowledgment */
 	XPRTRDMA_PROBE_INTERVAL	= 5,
 };
 

@@ -463,8 +463,12 @@ static void exposed_reply_returns_the_chunks_of_the_call(struct kunit *test)
 	static const u32 lengths[] = { 4000, 1000, 0, 0 };
 	struct server *server = server_of(test);
 	struct exchange *x = exchange_start(server, &c);
+	struct page *page = server->rqst->rq_respages[1];
 	const struct rpcrdma_chunk *write, *reply;
 	u32 i;
+
+	get_page(page);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, put_page_action, page));
 
 	/* Act */
 	KUNIT_ASSERT_EQ(test, 0, svcrdma_sendto(server->rqst));
@@ -486,6 +490,12 @@ static void exposed_reply_returns_the_chunks_of_the_call(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, lengths[i], x->segments[write->first + i].length);
 	}
 	KUNIT_EXPECT_EQ(test, 0, memcmp(x->memory, x->stream + 3040, 5000));
+
+	/* The exposure keeps the pages, from which the Writes were made, too. */
+	KUNIT_EXPECT_EQ(test, 2, page_ref_count(page));
+	svcrdma_exposed_done(server->transport, EXCHANGE_XID);
+	server_settle(server);
+	KUNIT_EXPECT_EQ(test, 1, page_ref_count(page));
 }
 
 /* The lists alone are larger than a message may be: refused, and nothing stays exposed. */

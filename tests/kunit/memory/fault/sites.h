@@ -121,9 +121,6 @@ static inline struct workqueue_struct *fault_alloc_workqueue(const char *name,
 #undef kmalloc_array
 #define kmalloc_array(n, size, gfp) \
 	FAULT_SITE("kmalloc_array", NULL, fault_kmalloc_array(n, size, gfp))
-#undef kcalloc
-#define kcalloc(n, size, gfp) \
-	FAULT_SITE("kcalloc", NULL, fault_kmalloc_array(n, size, (gfp) | __GFP_ZERO))
 #undef kmalloc_node
 #define kmalloc_node(size, gfp, node) \
 	FAULT_SITE("kmalloc_node", NULL, fault_kmalloc_node(size, gfp, node))
