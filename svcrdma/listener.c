@@ -50,8 +50,8 @@ enum {
 };
 
 /*
- * Lock that guards li_pending and li_nr_pending of all listeners, and st_listener. All listeners
- * share it, since a context that has a transport does not know whether the listener still exists.
+ * Lock that guards li_pending of all listeners, and st_listener. All listeners share it, since a
+ * context that has a transport does not know whether the listener still exists.
  */
 static DEFINE_SPINLOCK(pending_lock);
 
@@ -76,12 +76,14 @@ static const struct sockaddr *client_of(const struct rdma_cm_id *id)
 static bool listener_has_room(const struct svcrdma_listener *li, const struct rdma_cm_id *id)
 {
 	const struct svcrdma_transport *t;
-	unsigned int own = 0;
+	unsigned int own = 0, all = 0;
 
 	lockdep_assert_held(&pending_lock);
-	list_for_each_entry(t, &li->li_pending, st_pending)
+	list_for_each_entry(t, &li->li_pending, st_pending) {
 		own += rpc_cmp_addr(client_of(id), client_of(t->st_id));
-	return own < SVCRDMA_BACKLOG - li->li_nr_pending;
+		all++;
+	}
+	return own < SVCRDMA_BACKLOG - all;
 }
 
 /*
@@ -105,7 +107,6 @@ static int listener_request(struct svcrdma_listener *li, struct rdma_cm_id *id,
 	spin_lock(&pending_lock);
 	if (listener_has_room(li, id)) {
 		list_add_tail(&t->st_pending, &li->li_pending);
-		li->li_nr_pending++;
 		WRITE_ONCE(t->st_listener, li);
 		set_bit(XPT_CONN, &li->li_xprt.xpt_flags);
 	} else {
@@ -128,7 +129,7 @@ static void pending_remove(struct svcrdma_listener *li, struct svcrdma_transport
 	lockdep_assert_held(&pending_lock);
 	list_del_init(&t->st_pending);
 	WRITE_ONCE(t->st_listener, NULL);
-	if (!--li->li_nr_pending)
+	if (list_empty(&li->li_pending))
 		clear_bit(XPT_CONN, &li->li_xprt.xpt_flags);
 }
 

@@ -28,9 +28,8 @@ enum svcrdma_listener_state {
  * @li_mutex: mutex that guards @li_id; never taken in the CM handler
  * @li_state: state of the listener, changed by the CM handler while there is an @li_id, and under
  *	@li_mutex while there is none
- * @li_pending: list of the transports that wait for accept, by st_pending; under pending_lock of
- *	listener.c
- * @li_nr_pending: number of entries of @li_pending, at most SVCRDMA_BACKLOG; under the same lock
+ * @li_pending: list of the transports that wait for accept, by st_pending, at most SVCRDMA_BACKLOG;
+ *	under pending_lock of listener.c
  * @li_list: entry of the list of listeners that hear of devices and addresses; under
  *	listeners_lock of listener.c
  * @li_work: work item that destroys an @li_id that is STALE, and listens again; detach cancels it
@@ -42,7 +41,6 @@ struct svcrdma_listener {
 	struct mutex		li_mutex;	/* li_id */
 	enum svcrdma_listener_state li_state;
 	struct list_head	li_pending;
-	unsigned int		li_nr_pending;
 	struct list_head	li_list;
 	struct delayed_work	li_work;
 	unsigned long		li_delay;

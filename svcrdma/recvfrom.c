@@ -250,17 +250,6 @@ static void recv_done(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 	svcrdma_recv_ctxt_put(t, rc);
 }
 
-/*
- * The client has invalidated one of our memory regions, which it may not do. A LOCAL_INV for the
- * same region, posted now or later, may fail, and the completions of LOCAL_INVs say when memory is
- * free. So the connection ends, and with it all exposures.
- */
-static void recv_invalidates(struct svcrdma_transport *t, const struct ib_wc *wc)
-{
-	trace_svcrdma_bad_rkey(t, wc->ex.invalidate_rkey);
-	svcrdma_transport_close(t, RPCRDMA_END_BAD_MESSAGE);
-}
-
 /**
  * svcrdma_recv_wc - completion of a Receive
  * @cq: completion queue
@@ -283,7 +272,12 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	this_cpu_inc(svcrdma_stats.recv);
 	if (unlikely(wc->wc_flags & IB_WC_WITH_INVALIDATE)) {
-		recv_invalidates(t, wc);
+		/*
+		 * No client may invalidate a region of ours. A LOCAL_INV for that region may fail,
+		 * and LOCAL_INVs say when memory is free. So all exposures end.
+		 */
+		trace_svcrdma_bad_rkey(t, wc->ex.invalidate_rkey);
+		svcrdma_transport_close(t, RPCRDMA_END_BAD_MESSAGE);
 		return;
 	}
 	rc->rc_byte_len = wc->byte_len;

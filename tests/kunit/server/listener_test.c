@@ -201,7 +201,7 @@ static void request_waits_for_accept(struct kunit *test)
 	xprt = listening->xprt;
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, 0, listening_request(&ids[i], NULL, 0));
-	KUNIT_EXPECT_EQ(test, 3, listening->li->li_nr_pending);
+	KUNIT_EXPECT_EQ(test, 3, list_count_nodes(&listening->li->li_pending));
 	KUNIT_EXPECT_EQ(test, 0, fake_cm.accepts);
 
 	/* In the order in which they came, while there are any. */
@@ -214,7 +214,7 @@ static void request_waits_for_accept(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, RPCRDMA_CONN_ESTABLISHED, t->st_state);
 		KUNIT_EXPECT_EQ(test, i + 1, fake_cm.accepts);
 		KUNIT_EXPECT_EQ(test, 16, t->st_read_depth);
-		KUNIT_EXPECT_EQ(test, 2 - i, listening->li->li_nr_pending);
+		KUNIT_EXPECT_EQ(test, 2 - i, list_count_nodes(&listening->li->li_pending));
 		listening_disconnect(t);
 	}
 	KUNIT_EXPECT_FALSE(test, test_bit(XPT_CONN, &xprt->xpt_flags));
@@ -451,7 +451,7 @@ static void accept_comes_too_late(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c->lost, READ_ONCE(t->st_closing));
 	flush_work(&t->st_close_work);
 	KUNIT_EXPECT_EQ(test, c->lost ? 1 : 2, kref_read(&t->st_xprt.xpt_ref));
-	KUNIT_EXPECT_EQ(test, c->lost ? 0 : 1, listening->li->li_nr_pending);
+	KUNIT_EXPECT_EQ(test, c->lost ? 0 : 1, list_count_nodes(&listening->li->li_pending));
 	KUNIT_EXPECT_EQ(test, !c->lost, test_bit(XPT_CONN, &listening->xprt->xpt_flags));
 	if (c->lost) {
 		KUNIT_EXPECT_PTR_EQ(test, NULL, listening_accept(test));
