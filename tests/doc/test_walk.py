@@ -8,9 +8,9 @@ from documents import TOP
 import walk
 
 # None of them grows: who makes the walk shorter lowers these.
-MOST_CALLS = 101
+MOST_CALLS = 100
 MOST_FILES = 20
-MOST_CHANGES = 49
+MOST_CHANGES = 48
 
 HEADER = """
 static inline int of(int x)
