@@ -125,8 +125,7 @@ void svcrdma_sink_fill(struct svc_rqst *rqstp, struct svcrdma_recv_ctxt *rc)
 	if (had >= pages)
 		return;
 	compat_rqst_call_taken(rqstp, pages);
-	memcpy(&rc->rc_pages[had], &rqstp->rq_pages[had], (pages - had) * sizeof(struct page *));
-	memset(&rqstp->rq_pages[had], 0, (pages - had) * sizeof(struct page *));
+	svcrdma_pages_move(&rc->rc_pages[had], &rqstp->rq_pages[had], pages - had);
 	if (sink_is_small(rc))
 		rc->rc_nr_few = pages;
 }
