@@ -255,6 +255,20 @@ static void config_connection_lost(struct kunit *test)
 	expect_not_asked(mount);
 }
 
+/* The device ends it, of which the CM says nothing. The worker does not wait for its time. */
+static void config_connection_fails(struct kunit *test)
+{
+	struct mount *mount = test->priv;
+	unsigned long end = jiffies + 60 * HZ;
+
+	mount->transport->xt_ccp_timeout = 60 * HZ;
+	asked(mount);
+	fake_flush(&mount->fake->qp);
+	KUNIT_EXPECT_EQ(test, -ENOTCONN, mount_connected(mount));
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, end));
+	mount_expect_nothing(mount);
+}
+
 /* RFC 8797 section 4.1: the question has no R_key to be invalidated. */
 static void config_answer_invalidates(struct kunit *test)
 {
@@ -293,6 +307,7 @@ static struct kunit_case config_kunit_cases[] = {
 	KUNIT_CASE(config_other_messages),
 	KUNIT_CASE(config_silence),
 	KUNIT_CASE(config_connection_lost),
+	KUNIT_CASE(config_connection_fails),
 	KUNIT_CASE(config_answer_invalidates),
 	KUNIT_CASE(config_question_cannot_be_sent),
 	KUNIT_CASE(config_is_off),
