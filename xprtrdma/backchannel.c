@@ -352,7 +352,7 @@ static void bc_request_keep_chunk(struct xprtrdma_bc_request *request,
 	u32 i;
 
 	rpcrdma_lists_init(&request->lists, request->segments, ARRAY_SIZE(request->segments),
-			   request->chunks, ARRAY_SIZE(request->chunks));
+			   &request->chunk, 1);
 	if (!chunk)
 		return;
 	rpcrdma_lists_begin_reply(&request->lists);

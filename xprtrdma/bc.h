@@ -51,7 +51,7 @@ struct xprtrdma_bc_writer {
  * @lists: lists of the reply, with the Reply chunk of the call if it has one; the sender of the
  *	reply sets the lengths that were written
  * @segments: storage of @lists
- * @chunks: storage of @lists
+ * @chunk: storage of @lists, for the Reply chunk
  */
 struct xprtrdma_bc_request {
 	struct rpc_rqst		rqst;
@@ -64,7 +64,7 @@ struct xprtrdma_bc_request {
 	struct xprtrdma_mr_list	registered;
 	struct rpcrdma_chunk_lists lists;
 	struct rpcrdma_segment	segments[RPCRDMA_MAX_SEGMENTS_SENT];
-	struct rpcrdma_chunk	chunks[1];
+	struct rpcrdma_chunk	chunk;
 };
 
 static inline struct xprtrdma_bc_request *xprtrdma_bc_request_of(struct rpc_rqst *rqst)
