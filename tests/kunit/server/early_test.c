@@ -162,7 +162,7 @@ static void early_pages_beside_those_of_large_calls(struct kunit *test)
 	server_expect_at_rest(server);
 }
 
-enum reason { NOT_ESTABLISHED, CROWDED, SIX_PAGES, TWO_SEGMENTS, NO_SEGMENT };
+enum reason { NOT_ESTABLISHED, CROWDED, RETRIED, SIX_PAGES, TWO_SEGMENTS, NO_SEGMENT };
 
 /**
  * struct reason_case - a call that is not read at once
@@ -182,6 +182,8 @@ static const struct reason_case reason_cases[] = {
 	{ "before the connection is established", NOT_ESTABLISHED, 1,
 	  { "", 160 + 4096, 0, { { 160, 4096, 1 } } } },
 	{ "many wait for Send Queue entries", CROWDED, 1,
+	  { "", 160 + 4096, 0, { { 160, 4096, 1 } } } },
+	{ "a call that has waited is tried again", RETRIED, 1,
 	  { "", 160 + 4096, 0, { { 160, 4096, 1 } } } },
 	{ "six pages", SIX_PAGES, 0, { "", 160 + 20484, 0, { { 160, 20484, 1 } } } },
 	{ "two segments", TWO_SEGMENTS, 1, { "", 160 + 4096, 0, { { 160, 4096, 2 } } } },
@@ -204,12 +206,16 @@ static void early_leaves_the_rest_to_threads(struct kunit *test)
 		t->st_state = RPCRDMA_CONN_CONNECTING;
 	if (c->reason == CROWDED)
 		t->st_sq.congested = true;
+	if (c->reason == RETRIED)
+		t->st_read.retries = 1;
 	KUNIT_ASSERT_TRUE(test, fake_deliver(server->qp, call.message, call.size));
 	KUNIT_EXPECT_EQ(test, 0, fake_pending(server->qp));
+	KUNIT_EXPECT_EQ(test, 0, t->st_read.calls);
 	KUNIT_EXPECT_FALSE(test, llist_empty(&t->st_recv.ready));
 
 	t->st_state = RPCRDMA_CONN_ESTABLISHED;
 	t->st_sq.congested = false;
+	t->st_read.retries = 0;
 	svcrdma_transport_data(t);
 	KUNIT_ASSERT_EQ(test, c->call.length, server_receive_all(server));
 	call_expect_arg(server, call.stream, c->call.length);
