@@ -269,14 +269,23 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 						   struct rdma_cm_id *id,
 						   const struct rdma_conn_param *param)
 {
+	struct sockaddr *local = (struct sockaddr *)&id->route.addr.src_addr;
+	struct sockaddr *remote = (struct sockaddr *)&id->route.addr.dst_addr;
 	struct svcrdma_transport *t;
 
+	if ((local->sa_family != AF_INET && local->sa_family != AF_INET6) ||
+	    local->sa_family != remote->sa_family)
+		return ERR_PTR(-EAFNOSUPPORT);
 	t = kzalloc(sizeof(*t), GFP_KERNEL);
 	if (!t)
 		return ERR_PTR(-ENOMEM);
 	svc_xprt_init(net, &svcrdma_class, &t->st_xprt, serv);
 	t->st_xprt.xpt_ops = &svcrdma_transport_ops;
 	set_bit(XPT_CONG_CTRL, &t->st_xprt.xpt_flags);
+	svc_xprt_set_local(&t->st_xprt, local, svc_addr_len(local));
+	svc_xprt_set_remote(&t->st_xprt, remote, svc_addr_len(remote));
+	/* The port of the client changes, and nfsd's reply cache compares addresses. */
+	rpc_set_port((struct sockaddr *)&t->st_xprt.xpt_remote, 0);
 
 	spin_lock_init(&t->st_recv_lock);
 	spin_lock_init(&t->st_expose_lock);
@@ -298,21 +307,6 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 	id->context = t;
 	id->event_handler = transport_cm_handler;
 	return t;
-}
-
-/* The port of the client is set to 0, as it changes and nfsd's reply cache compares addresses. */
-static int transport_set_addresses(struct svcrdma_transport *t)
-{
-	struct sockaddr *local = (struct sockaddr *)&t->st_id->route.addr.src_addr;
-	struct sockaddr *remote = (struct sockaddr *)&t->st_id->route.addr.dst_addr;
-
-	if ((local->sa_family != AF_INET && local->sa_family != AF_INET6) ||
-	    local->sa_family != remote->sa_family)
-		return -EAFNOSUPPORT;
-	svc_xprt_set_local(&t->st_xprt, local, svc_addr_len(local));
-	svc_xprt_set_remote(&t->st_xprt, remote, svc_addr_len(remote));
-	rpc_set_port((struct sockaddr *)&t->st_xprt.xpt_remote, 0);
-	return 0;
 }
 
 /* RFC 8797: sizes are multiples of 1024. */
@@ -503,9 +497,6 @@ int svcrdma_transport_accept(struct svcrdma_transport *t)
 	if (READ_ONCE(t->st_closing))
 		goto out_err;
 	t->st_port = t->st_id->port_num;
-	ret = transport_set_addresses(t);
-	if (ret)
-		goto out_err;
 	transport_negotiate(t, &local);
 	ret = transport_verbs_create(t);
 	if (ret)

@@ -239,6 +239,38 @@ static void request_comes_from_somewhere(struct kunit *test)
 	listening_disconnect(t);
 }
 
+/* CM events come before accept, and trace events name the client of each. */
+static void request_says_where_it_comes_from(struct kunit *test)
+{
+	struct svcrdma_transport *t;
+
+	listening_start(test);
+	KUNIT_ASSERT_EQ(test, 0, listening_request(NULL, NULL, 0));
+	t = list_first_entry(&listening->li->li_pending, struct svcrdma_transport, st_pending);
+	KUNIT_EXPECT_STREQ(test, "192.0.2.2:40000", t->st_xprt.xpt_remotebuf);
+	t = listening_accept(test);
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	listening_disconnect(t);
+}
+
+/* InfiniBand's own addresses are not for NFS. */
+static void request_of_another_family(struct kunit *test)
+{
+	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_CONNECT_REQUEST };
+	struct rdma_cm_id *id;
+
+	listening_start(test);
+	id = fake_cm_request(&listening->server->fake->ib);
+	KUNIT_ASSERT_NOT_NULL(test, id);
+	id->context = listening->li;
+	id->event_handler = fake_cm.listener->event_handler;
+	id->route.addr.dst_addr.ss_family = AF_IB;
+	KUNIT_EXPECT_EQ(test, -EAFNOSUPPORT, id->event_handler(id, &event));
+	KUNIT_EXPECT_PTR_EQ(test, (void *)listening->li, id->context);
+	rdma_destroy_id(id);
+	KUNIT_EXPECT_FALSE(test, server_is_ready(listening->server));
+}
+
 /* A client's message that finds no Receive: the client tries again for half a second. */
 static void request_is_told_to_try_again(struct kunit *test)
 {
@@ -337,7 +369,7 @@ struct failure_case {
 	int		value;
 };
 
-static int device_wrs, device_recvs, peer_family;
+static int device_wrs, device_recvs;
 
 static const struct failure_case failure_cases[] = {
 	{ "rdma_accept()", &fake_cm.plan[FAKE_CM_ACCEPT].error, -ECONNRESET },
@@ -347,34 +379,30 @@ static const struct failure_case failure_cases[] = {
 	{ "no queue pair", &fake_queues.qp_errno, -EINVAL },
 	{ "a small device", &device_wrs, 8 },
 	{ "no Receives", &device_recvs, 5 },
-	{ "a peer of another family", &peer_family, AF_IB },
 };
 
 KUNIT_ARRAY_PARAM_DESC(failure, failure_cases, desc);
 
 /* Those knobs that are not where a constant can point to. */
-static void set_device(struct fake_device *fake, struct rdma_cm_id *id)
+static void set_device(struct fake_device *fake)
 {
 	fake->ib.attrs.max_qp_wr = device_wrs;
 	fake->qp.recv_accept = device_recvs;
-	id->route.addr.dst_addr.ss_family = peer_family;
 }
 
 static void accept_fails(struct kunit *test)
 {
 	const struct failure_case *c = test->param_value;
 	struct fake_device *fake = listening->server->fake;
-	struct rdma_cm_id *id;
 	int old;
 
 	listening_start(test);
 	device_wrs = fake->ib.attrs.max_qp_wr;
 	device_recvs = -1;
-	peer_family = AF_INET;
 	old = *c->knob;
-	KUNIT_ASSERT_EQ(test, 0, listening_request(&id, NULL, 0));
+	KUNIT_ASSERT_EQ(test, 0, listening_request(NULL, NULL, 0));
 	*c->knob = c->value;
-	set_device(fake, id);
+	set_device(fake);
 
 	KUNIT_EXPECT_PTR_EQ(test, NULL, listening_accept(test));
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
@@ -384,8 +412,8 @@ static void accept_fails(struct kunit *test)
 
 	/* The next one. */
 	*c->knob = old;
-	KUNIT_ASSERT_EQ(test, 0, listening_request(&id, NULL, 0));
-	set_device(fake, id);
+	KUNIT_ASSERT_EQ(test, 0, listening_request(NULL, NULL, 0));
+	set_device(fake);
 	listening_disconnect(listening_accept(test));
 	KUNIT_EXPECT_EQ(test, 1, fake_cm.ids);
 }
@@ -521,6 +549,8 @@ static struct kunit_case listener_cases[] = {
 	KUNIT_CASE(request_has_private_data_anywhere),
 	KUNIT_CASE(request_waits_for_accept),
 	KUNIT_CASE(request_comes_from_somewhere),
+	KUNIT_CASE(request_says_where_it_comes_from),
+	KUNIT_CASE(request_of_another_family),
 	KUNIT_CASE(request_is_told_to_try_again),
 	KUNIT_CASE(request_over_rxe_has_a_timeout),
 	KUNIT_CASE(request_finds_the_backlog_full),
