@@ -147,6 +147,11 @@ static void sq_worker(struct work_struct *work)
 	unsigned long flags;
 
 	spin_lock_irqsave(&t->st_sq.lock, flags);
+	/* A watch has begun while this waited for the lock: its first look is still to come. */
+	if (delayed_work_pending(&t->st_sq.worker)) {
+		spin_unlock_irqrestore(&t->st_sq.lock, flags);
+		return;
+	}
 	was_watched = t->st_sq.watched;
 	sq_set_watched(t, false);
 	/*

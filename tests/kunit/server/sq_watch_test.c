@@ -153,6 +153,20 @@ static void sq_is_watched_anew(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, seconds_left(server));
 }
 
+/* A worker that was to probe has begun, and the watch begins before it gets the lock. */
+static void sq_is_watched_before_the_worker_looks(struct kunit *test)
+{
+	struct server *server = server_of(test);
+	struct delayed_work *work;
+
+	server_connect(server);
+	work = &server->transport->st_sq.worker;
+	sq_take(server, 2);
+	KUNIT_ASSERT_TRUE(test, delayed_work_pending(work));
+	work->work.func(&work->work);
+	sq_stalls(server);
+}
+
 static struct kunit_case watch_cases[] = {
 	KUNIT_CASE(sq_stands_still),
 	KUNIT_CASE(sq_stands_still_with_waiters),
@@ -162,6 +176,7 @@ static struct kunit_case watch_cases[] = {
 	KUNIT_CASE(sq_leaves_time_to_the_hca),
 	KUNIT_CASE(sq_moves_at_last),
 	KUNIT_CASE(sq_is_watched_anew),
+	KUNIT_CASE(sq_is_watched_before_the_worker_looks),
 	{}
 };
 
