@@ -362,6 +362,9 @@ static void grant_update(struct svcrdma_transport *t)
 		if (t->st_credit.calls < ROUNDS * t->st_grant)
 			return;
 	}
+	/* It may take longer than the pause, and then the calls count for the old grant. */
+	if (work_busy(&t->st_credit.work))
+		return;
 	/* This holds if the grant does not grow now; svcrdma_grant_grow() changes it. */
 	count_from(t, now + SVCRDMA_GRANT_PAUSE);
 	queue_work(svcrdma_wq, &t->st_credit.work);

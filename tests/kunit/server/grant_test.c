@@ -391,12 +391,18 @@ static void grant_work_is_late(struct kunit *test)
 	queue_work(svcrdma_wq, &blocker);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, unblock_action, NULL));
 	server->asks = t->st_credits;
-	for (n = 0; n < 2 * RPCRDMA_RECEIVE_BATCH; n++) {
+	for (n = 0; n < 4 * RPCRDMA_RECEIVE_BATCH; n++) {
 		stop_time(t);
 		server_deliver(server, CALL_PLAIN);
 		granted(server);
+		if (n == 2 * RPCRDMA_RECEIVE_BATCH - 1) {
+			KUNIT_EXPECT_TRUE(test, time_after(t->st_credit.since, jiffies));
+			t->st_credit.since = jiffies;
+		}
 	}
 	KUNIT_EXPECT_TRUE(test, work_pending(&t->st_credit.work));
+	/* What has come since then is not counted for a second growth. */
+	KUNIT_EXPECT_FALSE(test, time_after(t->st_credit.since, jiffies));
 	detach(t);
 	KUNIT_EXPECT_FALSE(test, work_pending(&t->st_credit.work));
 	expect_contexts(server, SVCRDMA_FIRST_CREDITS);
