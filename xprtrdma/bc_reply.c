@@ -5,9 +5,10 @@
  * Reply chunk of its call, if there is one (RFC 8166 section 4.3.3). If a reply fits neither way,
  * an ERR_CHUNK is sent.
  *
- * A reply for a Reply chunk is copied, so that the callback service has its pages back at once. An
- * RDMA Write for each segment is posted, of which the last is signalled. The Send of the RDMA_NOMSG
- * follows in a post of its own, and the queue pair executes it after the Writes.
+ * A reply for a Reply chunk is copied, so that the callback service has its pages back at once. One
+ * RDMA Write is posted for each segment that gets a part of the reply, and only the last Write is
+ * signalled. The Send of the RDMA_NOMSG follows in a post of its own, and the queue pair executes
+ * it after the Writes.
  *
  * Owner of a struct bc_write: before the post, the task that sends the reply; from the post to the
  * completion, the HCA; after a post that has failed, xprtrdma_bc_write_abort().

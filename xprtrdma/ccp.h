@@ -10,11 +10,11 @@ struct xprtrdma_conn;
 struct xprtrdma_receive;
 
 /**
- * struct xprtrdma_ccp - the server's configuration
+ * struct xprtrdma_ccp - our question for the server's limits, and the answer
  * @xid: XID of our question; set before @asked
  * @asked: the question has been sent and not been answered; under xc_lock
  * @answered: the server has answered with limits; under xc_lock
- * @max_call: largest message in bytes that the server says it receives; under xc_lock
+ * @max_call: largest message in bytes that the server says it can receive; under xc_lock
  */
 struct xprtrdma_ccp {
 	u32				xid;

@@ -304,7 +304,7 @@ static int conn_create_resources(struct xprtrdma_conn *conn)
 	ret = xprtrdma_window_create(conn);
 	if (ret)
 		return ret;
-	/* One region is enough to begin with; a work item makes more when calls need them. */
+	/* This succeeds if it makes one region: a work item makes more when calls need them. */
 	ret = xprtrdma_mrs_create(conn, min_t(unsigned int, FIRST_MRS, conn->xc_queues.credits));
 	if (ret)
 		return ret;

@@ -39,7 +39,7 @@ enum xprtrdma_wait {
  * @xc_serial: number of the connection, larger than that of every earlier one
  * @xc_id: the cm_id; destroyed after everything that uses its device
  * @xc_pd: protection domain of this connection alone (RFC 8166 section 8.1.1)
- * @xc_send_cq: completions of Sends, registrations and invalidations
+ * @xc_send_cq: completions of all work requests but Receives
  * @xc_recv_cq: completions of Receives
  * @xc_queues: sizes of the queues, fixed at creation
  * @xc_inline: results of the negotiation, fixed when SUNRPC is told of the connection
@@ -73,7 +73,7 @@ enum xprtrdma_wait {
  * @xc_pull: replies and calls that are read from the server
  * @xc_bc_write: replies to the server's calls that do not fit inline
  * @xc_watch: a timer that finds out whether the server is alive
- * @xc_ccp: the server's configuration, as it has announced it
+ * @xc_ccp: our question for the server's limits, and the answer
  */
 struct xprtrdma_conn {
 	struct kref			xc_kref;

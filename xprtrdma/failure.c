@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
- * Log messages about connections that cannot be made. There is a list of the last servers for which
- * the log says that there is no connection, so that it does not repeat the message. A mount may be
- * tried many times, each time with a new transport, so a transport cannot know what the log says.
+ * Log messages about connections that cannot be made. A list has the servers to which the last
+ * connect attempts have failed, so that the same failure is not logged again and again. A mount may
+ * be tried many times, each time with a new transport, so a transport cannot know what was logged
+ * before.
  */
 #include <linux/sunrpc/addr.h>
 

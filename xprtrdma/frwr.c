@@ -38,7 +38,8 @@ enum {
 
 /**
  * struct xprtrdma_mr - a memory region of the pool
- * @mr_region: the region; its rg_list is in the free list of xc_mr or in an ml_mrs, under xc_lock
+ * @mr_region: the region; its rg_list is in the free list of xc_mr or in an ml_mrs, and in neither
+ *	after xprtrdma_mrs_release(); under xc_lock
  * @mr_all: link in the list of all regions of xc_mr; under xc_lock
  * @mr_conn: owner
  * @mr_holder: MR list that the region was taken for last; valid while a LOCAL_INV is posted
@@ -133,6 +134,7 @@ u32 xprtrdma_frwr_segments(const struct xprtrdma_conn *conn,
  * @conn: connection with a device; gets the type of its regions
  * @limits: gets the limits of the device
  *
+ * Context: any.
  * Return: 0, or -ENODEV for a device without fast registration.
  */
 int xprtrdma_frwr_query(struct xprtrdma_conn *conn, struct rpcrdma_device_limits *limits)
@@ -147,8 +149,9 @@ int xprtrdma_frwr_query(struct xprtrdma_conn *conn, struct rpcrdma_device_limits
 	limits->max_cqe = attrs->max_cqe;
 	limits->max_send_sge = attrs->max_send_sge;
 	/*
-	 * A max_sge_rd above 16 is the number of pages up to which a device registers fast; larger
-	 * registrations are slow, or fail. A max_sge_rd up to 16 only limits the plain SGEs.
+	 * Some devices register only a limited number of pages fast; larger registrations are slow,
+	 * or fail. Their providers report this number as max_sge_rd, and it is above 16. A
+	 * max_sge_rd up to 16 only says how many SGEs an RDMA Read may have.
 	 */
 	if (attrs->max_sge_rd > 16)
 		limits->max_fast_reg_pages = min_t(u32, attrs->max_sge_rd,
@@ -507,7 +510,7 @@ static void mrs_recycle(struct xprtrdma_mr_list *mrs)
  * xprtrdma_frwr_recycle - give regions that the peer cannot reach back to the pool
  * @mrs: list of regions that were never posted, or have been invalidated
  *
- * Context: the transport's write lock is held, or a CQ handler with the RPC pinned.
+ * Context: process, or a CQ handler; the transport's write lock is held, or the RPC is pinned.
  */
 void xprtrdma_frwr_recycle(struct xprtrdma_mr_list *mrs)
 {
@@ -608,7 +611,7 @@ void xprtrdma_frwr_unmap_sync(struct xprtrdma_mr_list *mrs)
 	if (ret && ret != -ENOENT) {
 		xprtrdma_conn_fail(conn, RPCRDMA_END_FENCE_FAILED);
 	} else if (!ret && !wait_for_completion_timeout(&done, FENCE_TIMEOUT)) {
-		/* The drain of the teardown flushes the LOCAL_INVs. */
+		/* The teardown drains the queue pair, which flushes the LOCAL_INVs. */
 		xprtrdma_conn_fail(conn, RPCRDMA_END_FENCE_FAILED);
 		wait_for_completion(&done);
 	}

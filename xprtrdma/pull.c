@@ -29,7 +29,10 @@
 #include "connection.h"
 #include "trace.h"
 
-/* RFC 5531 section 9: XID, direction, status, verifier without a body, accept status. */
+/*
+ * The smallest reply to an accepted call (RFC 5531 section 9) has six words: XID, direction, reply
+ * status, flavor and length of a verifier without a body, and accept status.
+ */
 enum { RPC_REPLY_MIN = 6 * RPCRDMA_XDR_UNIT };
 
 /* Pause after which a message that lacked a resource is tried again, jiffies */
@@ -42,7 +45,7 @@ static const struct rpcrdma_chunk *pull_chunk(const struct xprtrdma_receive *rec
 
 /* ---- RDMA_DONE ---- */
 
-/* Sends RDMA_DONE for a reply, if it is still to be sent. */
+/* Sends the RDMA_DONE of a reply, unless it was sent before. A call has none. */
 static void done_send(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
@@ -223,8 +226,8 @@ static void pull_deliver(struct xprtrdma_receive *receive, int status)
 }
 
 /*
- * Ends the reading of a message: the message goes on, and the next one can be read. @status: bytes
- * that were read, or -EMSGSIZE.
+ * Hands a message on when it has been read, or cannot be read, and lets the next message be read.
+ * @status: bytes of the message that its buffer has taken, or -EMSGSIZE when it was not read.
  */
 static void pull_finish(struct xprtrdma_receive *receive, int status)
 {
@@ -296,13 +299,14 @@ void xprtrdma_pull_invalidated(struct xprtrdma_receive *receive, bool ok)
 }
 
 /*
- * Posts the Reads of a message. Returns 0 when the caller does not own the Reads any more: then
- * pull_wc() ends them; or, if the post has failed, xprtrdma_pulls_abort() does after the drain,
- * since some of them may have been posted, but not the signalled one. Otherwise the caller still
- * owns the Reads: -EBUSY when other messages have too many entries of the Send Queue; -ENOTCONN.
+ * Posts the Reads of a message. After 0 the caller does not own the Reads any more, and pull_wc()
+ * frees them. A failed post returns 0, too: the device may have some of the Reads, though not the
+ * last one, which alone is signalled. So xprtrdma_pulls_abort() frees them after the drain. After
+ * an errno the caller still owns the Reads: -EBUSY when too many entries of the Send Queue are in
+ * use for other messages, or -ENOTCONN when the connection has failed.
  *
- * Posts with the lock: in the state BROKEN nothing is posted, see xprtrdma_conn_destroy(). The
- * entries that are taken here are given back by pull_wc().
+ * The post is under the lock, since nothing is posted in the state BROKEN, see
+ * xprtrdma_conn_destroy(). pull_wc() gives back the entries that are taken here.
  */
 static int reads_post(struct xprtrdma_receive *receive)
 {
@@ -329,8 +333,8 @@ static int reads_post(struct xprtrdma_receive *receive)
 }
 
 /*
- * Starts to read a message, or ends it if it cannot be read. Returns false when the message has to
- * wait first.
+ * Starts to read a message, or hands it on if it can never be read. Returns false when neither is
+ * possible now; then the caller puts the message back.
  */
 static bool pull_start(struct xprtrdma_receive *receive)
 {

@@ -41,7 +41,7 @@ void xprtrdma_receive_advance(struct xprtrdma_receive *receive, enum xprtrdma_me
 	receive->rv_state = state;
 }
 
-/* Gives a buffer to the device, and puts it into the batch that is posted next. */
+/* Syncs a buffer for the device, and puts it into the batch that is posted next, under xc_lock. */
 static void make_idle(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
@@ -155,7 +155,7 @@ int xprtrdma_receives_post(struct xprtrdma_conn *conn)
  * xprtrdma_receive_return - do as xprtrdma_receive_put(), for a caller that holds xc_lock
  * @receive: the buffer; its message must not be looked at again
  *
- * Context: CQ handlers; the caller holds xc_lock.
+ * Context: CQ handlers, or process; the caller holds xc_lock.
  * Return: 0, or an errno of the provider, upon which the caller has to fail the connection.
  */
 int xprtrdma_receive_return(struct xprtrdma_receive *receive)
@@ -180,7 +180,7 @@ int xprtrdma_receive_return(struct xprtrdma_receive *receive)
  *
  * If the batch is complete now it is posted. If the post fails the connection is failed.
  *
- * Context: CQ handlers.
+ * Context: CQ handlers, or process.
  */
 void xprtrdma_receive_put(struct xprtrdma_receive *receive)
 {

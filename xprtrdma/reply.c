@@ -156,8 +156,8 @@ static int place_reduced(struct xdr_buf *buf, const void *from, u32 length, u32 
  * Has the server sent the item inline, although it had to use the Write chunk (RFC 8166 section
  * 6.1)? Yes, if the inline part is longer than the reply without the item can be. The consumer has
  * sized its buffers for the verifier of an earlier reply; a longer verifier allows a longer inline
- * part. A short item may go unnoticed where optional results are missing; the consumer finds the
- * item in their place.
+ * part. If optional results are missing, a short item fits into the room for them. This function
+ * does not notice that, and the consumer's decoder finds the item there.
  */
 static bool item_is_inline(const struct rpc_rqst *rqst, const void *from, u32 length)
 {
@@ -448,7 +448,10 @@ static void foreign_rkey(const struct xprtrdma_receive *receive, const struct ib
 	xprtrdma_conn_fail(conn, RPCRDMA_END_BAD_MESSAGE);
 }
 
-/* Is this the answer to the question of ccp.c? Then its credit comes back, whatever it says. */
+/*
+ * Is this message the answer to the question of ccp.c? If it is, the credit of the question comes
+ * back, whatever the answer says.
+ */
 static bool handle_ccp(struct xprtrdma_receive *receive, const struct ib_wc *wc)
 {
 	struct xprtrdma_conn *conn = receive->rv_conn;
@@ -508,8 +511,9 @@ static void handle_reply(struct xprtrdma_receive *receive, const struct ib_wc *w
 	struct xprtrdma_conn *conn = receive->rv_conn;
 
 	/*
-	 * The question of ccp.c is answered before any call is sent. This test comes before SUNRPC
-	 * looks for the XID, as SUNRPC would count a reply without a call.
+	 * The question of ccp.c is answered before any call is sent, so before xc_useful is set.
+	 * This test comes before reply_pin(), which finds no call for the answer: SUNRPC would
+	 * count that as a bad XID.
 	 */
 	if (unlikely(!conn->xc_useful) && handle_ccp(receive, wc))
 		return;

@@ -17,7 +17,10 @@ unsigned int xprtrdma_max_inline_write = RPCRDMA_INLINE_USUAL;
 unsigned int xprtrdma_reliable_reply = 1;
 unsigned int xprtrdma_ask_config;
 
-/* Counters of all mounts: calls without memory for a large reply, and replies that were read. */
+/*
+ * Counters of all mounts: calls that offered no memory for a large reply, and replies that were
+ * then read from the server (Documentation/reliable-reply.rst). A lost increment is accepted.
+ */
 unsigned long xprtrdma_replies_open;
 unsigned long xprtrdma_replies_pulled;
 
@@ -85,7 +88,7 @@ void xprtrdma_stats_print(struct rpc_xprt *xprt, struct seq_file *seq)
 	const struct xprtrdma_stats *st = &xprtrdma_transport_of(xprt)->xt_stats;
 	long idle = 0;
 
-	/* Counters may change while they are read. SUNRPC writes last_used without a lock. */
+	/* KCSAN would report the counters, and last_used, which others write without a lock. */
 	kcsan_disable_current();
 	if (xprt_connected(xprt))
 		idle = (long)(jiffies - xprt->last_used) / HZ;

@@ -30,7 +30,7 @@ RPCRDMA_VALUE_CLASSES(xprtrdma, struct rpc_xprt, XPRTRDMA_PEER, peer, value);
 		     TP_PROTO(const struct rpc_xprt *transport, int value), \
 		     TP_ARGS(transport, value))
 
-/* A negative value is an errno. */
+/* The comment of an event says what its value is. A negative value is an errno. */
 VALUE_EVENT(config);		/* bytes to send inline, after the server told its limits */
 VALUE_EVENT(window);		/* calls that have buffers now */
 /* Calls in flight, or messages for which the HCA does nothing; the connection is given up */
@@ -99,7 +99,7 @@ RPCRDMA_WC_EVENT(xprtrdma_wc, struct rpc_xprt, XPRTRDMA_PEER, peer);
 XID_VALUE_EVENT(timeout);	/* a reply is overdue; the seconds that it had */
 /* A task ends without a reply, and its memory is fenced; the errno with which the task ends */
 XID_VALUE_EVENT(fence);
-XID_VALUE_EVENT(unknown_xid);	/* no RPC waits for a reply that has come; its bytes */
+XID_VALUE_EVENT(unknown_xid);	/* no RPC waits for this message; the bytes of the message */
 XID_VALUE_EVENT(marshal_failed);	/* an errno */
 XID_VALUE_EVENT(bad_rkey);	/* an R_key that is not of the RPC */
 /* Bytes of a message */

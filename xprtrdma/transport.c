@@ -57,11 +57,14 @@ static void disconnect(struct xprtrdma_transport *transport, bool closed)
 	xprtrdma_connection_ended(conn, closed);
 	xprtrdma_connection_set(transport, NULL);
 	xprtrdma_conn_destroy(conn);
-	/* For wait_for_fence() */
+	/* Tasks that sleep in wait_for_fence() go on: the server cannot reach their memory now. */
 	rpc_wake_up(&transport->xt_fenced);
 }
 
-/* Makes a connection, and asks for the server's limits, unless the server has not answered once. */
+/*
+ * Makes a connection, and asks for the server's limits if the administrator wants that. Once a
+ * server has failed to answer, the transport does not ask again.
+ */
 static struct xprtrdma_conn *create_and_ask(struct xprtrdma_transport *transport)
 {
 	struct xprtrdma_conn *conn = xprtrdma_conn_create(transport);
@@ -377,7 +380,7 @@ static struct rpc_xprt *transport_setup(struct xprt_create *args)
 		return ERR_PTR(-EIO);
 
 	ret = -ENOMEM;
-	/* SUNRPC makes more slots as it needs them; xprtrdma_window_grow() has it keep them. */
+	/* SUNRPC makes more slots as it needs them; xprtrdma_window_grow() lets it keep them. */
 	xprt = xprt_alloc(args->net, sizeof(struct xprtrdma_transport),
 			  min_t(unsigned int, slots, XPRTRDMA_FIRST_CREDITS), slots);
 	if (!xprt)

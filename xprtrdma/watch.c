@@ -168,7 +168,7 @@ static bool watch_second(struct xprtrdma_conn *conn)
 		watch->quiet = 0;
 		watch->closed.seconds = 0;
 	}
-	/* The calls that wait try again when the window opens. */
+	/* The window is open, so the calls that waited for it are tried again, and wait no more. */
 	if (window->in_flight < rpcrdma_window_size(window))
 		watch->closed.waiting = 0;
 	spin_lock(&xprt->transport_lock);

@@ -226,7 +226,7 @@ static bool can_have_more(const struct xprtrdma_conn *conn, enum xprtrdma_want w
 	case XPRTRDMA_WANTS_SENDS:
 		return conn->xc_growth.sends < sends_for(queues, credits);
 	default:
-		return true;	/* xprtrdma_bc_receive() has checked this */
+		return true;	/* xprtrdma_bc_receive() asks only while there are fewer */
 	}
 }
 

@@ -5,15 +5,15 @@
  *
  * The objects of the client, and who owns each of them:
  *
- *   transport (xt_)  one for each mount point's rpc_xprt. Lives as long as the
- *                    rpc_xprt does.
+ *   transport (xt_)  contains one rpc_xprt, and lives as long; mounts may share it, and
+ *                    a mount with nconnect has several.
  *   conn (xc_)       one for each connect attempt; owns every verbs object and
  *                    every memory region. Never reused. connection.h
  *   mr (mr_)         one fast-register memory region, owned by its conn.
  *   MR list (ml_)    the memory regions that one RPC has on one connection; part of a
  *                    request, or of a reverse-direction call. mr.h
  *   send (sd_)       one DMA-mapped buffer for an outgoing message, owned by its conn.
- *   receive (rv_)    one DMA-mapped buffer for an incoming message.
+ *   receive (rv_)    one DMA-mapped buffer for an incoming message, owned by its conn.
  *   pull (pl_)       one message that we read from the server: a reply that it exposes,
  *                    or a reverse-direction call with Read chunks; part of its receive.
  *   request (rq_)    the transport's part of an rpc_rqst; lives from buf_alloc
@@ -59,7 +59,7 @@ struct xprtrdma_stats {
 	unsigned long long	total_rdma_reply;	/* bytes */
 	unsigned long long	pullup_copy_count;	/* bytes */
 	unsigned long long	fixup_copy_count;	/* bytes */
-	unsigned long		hardway_register_count;	/* bytes */
+	unsigned long		hardway_register_count;	/* always 0 */
 	unsigned long		failed_marshal_count;
 	unsigned long		bad_reply_count;
 	unsigned long		nomsg_call_count;
@@ -91,7 +91,7 @@ struct xprtrdma_stats {
  * @xt_bc_count: reverse-direction rpc_rqsts that exist; under bc_pa_lock
  * @xt_bc_ready: the consumer's callback service may be given calls; changed under bc_pa_lock
  * @xt_idle_timeout: idle timeout of @xt_xprt while @xt_bc_ready is false, jiffies
- * @xt_history: sizes of earlier replies; changed by the Receive CQ handler, and read by senders
+ * @xt_history: sizes of earlier replies; changed by the CQ handlers, and read by senders, both
  *	without a lock
  * @xt_stats: counters of mountstats
  * @xt_counters: counters that debugfs.c shows and mountstats does not
