@@ -339,7 +339,7 @@ static int backchannel_send(struct svcrdma_transport *t, struct svcrdma_send_ctx
 	if (ret)
 		goto out_put;
 	if (plan.position_zero || plan.reply_chunk) {
-		/* SUNRPC may send this call for a second time, if it could not read the reply. */
+		/* SUNRPC sends a call again if it cannot decode the reply: end the old exposure. */
 		svcrdma_long_call_end(t, be32_to_cpu(rqst->rq_xid), 0);
 		ret = svcrdma_long_call_create(sc, rqst, &plan, &lists);
 		if (ret)
@@ -427,7 +427,7 @@ static void backchannel_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 
 /**
  * struct bc_xprt - an rpc_xprt for callbacks
- * @bx_rpc: member for SUNRPC, the first one, since SUNRPC frees the struct by its address
+ * @bx_rpc: SUNRPC's part, which has to come first, since SUNRPC frees the struct by its address
  * @bx_free_work: work item that frees the struct
  */
 struct bc_xprt {

@@ -18,7 +18,7 @@ struct svcrdma_transport;
 enum {
 	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
 	SVCRDMA_MAX_CALLBACK = SZ_64K + SZ_4K,	/* bytes of a callback in chunks, each way */
-	/* Half of these callbacks are in flight; the other half wait for their LOCAL_INVs. */
+	/* Callbacks in flight, and as many more whose LOCAL_INVs are not complete yet */
 	SVCRDMA_MAX_LONG_CALLS = 2 * SVCRDMA_REVERSE_CREDITS,
 };
 

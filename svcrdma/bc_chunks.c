@@ -61,9 +61,9 @@ static void memory_free(struct long_memory *memory)
 }
 
 /*
- * Allocate the pages of a chunk, and copy @call to them if it is not NULL. They are zeroed, so that
- * a client that writes less than it says cannot make nfsd take the former content of the pages for
- * a part of the reply.
+ * Allocate the pages of a chunk, and copy @call to them if it is not NULL. The pages are zeroed, so
+ * that a client that writes less than it says cannot make nfsd take their former content for a part
+ * of the reply.
  */
 static int memory_alloc(struct long_memory *memory, u32 length, const struct xdr_buf *call)
 {
@@ -109,7 +109,7 @@ static void long_call_fenced(struct svcrdma_exposure *xs)
 	if (!lc->lc_answer)
 		return;
 	this_cpu_add(t->st_counters->bytes_written, lc->lc_answer);
-	/* The CPU may read the pages after they are unmapped. */
+	/* The CPU may read the pages only after they are unmapped. */
 	svcrdma_exposure_unmap(xs);
 	svcrdma_backchannel_answer(t, xs->xs_xid, lc->lc_reply.sg, lc->lc_answer);
 }
@@ -228,7 +228,8 @@ int svcrdma_long_call_create(struct svcrdma_send_ctxt *sc, const struct rpc_rqst
 {
 	/*
 	 * rpciod, which runs this, may be needed to write pages back, so allocations must not wait
-	 * for that. KCSAN would report other bits of the task's flags, which change meanwhile.
+	 * for that. The scheduler reads other bits of the task's flags without a lock, which KCSAN
+	 * would report.
 	 */
 	unsigned int nofs = data_race(memalloc_nofs_save());
 	struct svcrdma_long_call *lc;

@@ -39,7 +39,7 @@ struct svcrdma_host {
 };
 
 static DEFINE_SPINLOCK(budget_lock);
-static LIST_HEAD(hosts);	/* searched when a connection begins; nfsd limits their number */
+static LIST_HEAD(hosts);	/* short enough to be searched, as nfsd limits its connections */
 
 /* Number of hosts, and of credits granted to all of them; both under budget_lock */
 static u32 nr_hosts;

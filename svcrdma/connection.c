@@ -169,10 +169,11 @@ static void transport_close_work(struct work_struct *work)
 }
 
 /*
- * Have the work item close a connection. Context: a CM handler of the connection. If the connection
- * is on li_pending, the handler has returned before the listener waits in
- * svcrdma_transports_wait(): the thread that takes the connection off li_pending takes the handler
- * lock (in transport_quiesce(), or for rdma_accept()) before the listener is closed.
+ * Have the work item close a connection. Context: a CM handler of the connection, which holds the
+ * handler lock. The listener does not miss a connection that this function adds to the list while
+ * the connection is on li_pending: whoever takes the connection off li_pending then takes the
+ * handler lock, too (in transport_quiesce(), or for rdma_accept()), and the listener waits in
+ * svcrdma_transports_wait() only after that.
  */
 static void transport_close_without_nfsd(struct svcrdma_transport *t)
 {
@@ -221,7 +222,10 @@ static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *eve
 	case RDMA_CM_EVENT_UNREACHABLE:
 	case RDMA_CM_EVENT_REJECTED:
 	case RDMA_CM_EVENT_DISCONNECTED:
-		/* The handler of a flushed work request may have closed the connection before. */
+		/*
+		 * Note the reason, even if the connection was closed before: the handler of a
+		 * flushed work request closes it without a reason.
+		 */
 		svcrdma_connection_note_end(t, end_of_event(event));
 		transport_state_event(t, RPCRDMA_EVENT_FAILED);
 		/*
@@ -309,7 +313,7 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 	return t;
 }
 
-/* RFC 8797: sizes are multiples of 1024. */
+/* Decide what the server announces, and what both peers agree on. RFC 8797: in units of 1024. */
 static void transport_negotiate(struct svcrdma_transport *t,
 				struct rpcrdma_cm_private *local)
 {

@@ -20,7 +20,7 @@ struct svcrdma_transport;
 
 enum {
 	SVCRDMA_SPARE_EXPOSURES = 8,	/* replies beyond one per credit that wait for RDMA_DONE */
-	/* Runs beyond one for each page of a reply: for its head, its tail, and around holes */
+	/* Runs of bytes beyond one for each page of a reply: for head, tail, and around holes */
 	SVCRDMA_EXPOSED_SPARE_RUNS = 8,
 };
 

@@ -82,7 +82,7 @@ static void exposed_expired(struct svcrdma_exposure *xs)
 	trace_svcrdma_expose_expired(xs->xs_transport, xs->xs_xid, 0);
 }
 
-/* From now on an RDMA_DONE finds the reply by its XID. */
+/* The exposure is ARMED, so an RDMA_DONE ends it from now on, or else its deadline does. */
 static void exposed_posted(struct svcrdma_exposure *xs)
 {
 	xs->xs_deadline = get_jiffies_64() + READ_ONCE(svcrdma_expose_timeout) * HZ;

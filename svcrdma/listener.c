@@ -269,7 +269,7 @@ static void listener_try_later(struct svcrdma_listener *li)
 {
 	unsigned long delay = READ_ONCE(li->li_delay);
 
-	/* This may overwrite the value of svcrdma_listener_rebind_all(), which tries at once. */
+	/* If svcrdma_listener_rebind_all() sets li_delay just now, it also queues li_work. */
 	WRITE_ONCE(li->li_delay, min_t(unsigned long, 2 * delay, REBIND_MAX));
 	/* This does not delay li_work if another context has queued it earlier. */
 	queue_delayed_work(svcrdma_wq, &li->li_work, delay);
@@ -343,7 +343,7 @@ static struct svcrdma_listener *listener_alloc(struct svc_serv *serv, struct net
 	return li;
 }
 
-/* Put a listener on the list, for which svcrdma_listener_rebind_all() then queues li_work. */
+/* Put a listener on the list, so that svcrdma_listener_rebind_all() can queue its li_work. */
 static void listener_add(struct svcrdma_listener *li)
 {
 	unsigned long flags;
@@ -394,7 +394,7 @@ struct svc_xprt *svcrdma_listener_create(struct svc_serv *serv, struct net *net,
 		pr_notice_ratelimited("svcrdma: cannot listen on %s, error %d\n",
 				      listener_name(sa, name), ret);
 		cancel_delayed_work_sync(&li->li_work);
-		/* If only some devices failed, others may have accepted requests meanwhile. */
+		/* If only some devices cannot listen, requests may have come to the others. */
 		listener_discard_pending(li);
 		/* svc_xprt_put() drops a module reference; the caller keeps its own. */
 		__module_get(svcrdma_class.xcl_owner);

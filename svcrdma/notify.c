@@ -46,7 +46,8 @@ void svcrdma_connection_note_end(struct svcrdma_transport *t, enum rpcrdma_end w
  * @t: transport
  * @why: reason, which is ignored if the connection was closed before
  *
- * Context: completion and CM handlers, and threads that hold a reference.
+ * Context: completion and CM handlers, work items that the teardown waits for, and threads that
+ * hold a reference.
  */
 void svcrdma_transport_close(struct svcrdma_transport *t, enum rpcrdma_end why)
 {

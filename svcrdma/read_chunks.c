@@ -537,7 +537,7 @@ void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 	spin_lock(&t->st_recv_lock);
 	begin_attempt(t, rc);
 	spin_unlock(&t->st_recv_lock);
-	/* A call that had to wait for regions only has all its pages. */
+	/* If the call waited for regions, and not for pages, it has all its pages already. */
 	svcrdma_sink_fill(rqstp, rc);
 	waits = start_reads(t, rc);
 

@@ -119,7 +119,7 @@ static struct svcrdma_recv_ctxt *recv_ctxt_alloc(struct svcrdma_transport *t, gf
 	return rc;
 }
 
-/* Allocate @count contexts to @list, which is empty, by rc_list. Return: 0, or -ENOMEM: none. */
+/* Allocate @count contexts, and put them on the empty @list. Return: 0; -ENOMEM: none is left. */
 static int contexts_alloc(struct svcrdma_transport *t, u32 count, gfp_t gfp,
 			  struct list_head *list)
 {

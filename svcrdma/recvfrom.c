@@ -30,8 +30,9 @@
  *
  * A thread of nfsd polls the queue when it comes for the next call. The completion event wakes the
  * thread, as data on a socket would. If a worker polled, it would only hand the call on to a
- * thread, and each call would cost a task switch. ib_alloc_cq() offers no queue that its user
- * polls. So the queue comes from ib_create_cq(), with an event handler of our own.
+ * thread, and each call would cost a task switch. ib_alloc_cq() offers no queue that its user polls
+ * after an event: an IB_POLL_DIRECT queue has no events. So the queue comes from ib_create_cq(),
+ * with an event handler of our own.
  *
  * The worker polls the queue when no thread comes: from the beginning of the teardown on, so that
  * the completion of a drain is handled. In kernels where a completion event may not wake nfsd, the

@@ -84,7 +84,7 @@ static int rw_map(struct svcrdma_transport *t, struct svcrdma_rws *rws, struct s
 /**
  * svcrdma_rws_free - unmap and free Reads or Writes
  * @t: transport, with its queue pair
- * @rws: Reads or Writes that the HCA is done with; empty afterwards
+ * @rws: Reads or Writes that were not posted, or that the HCA is done with; empty afterwards
  * @dir: direction with which they were mapped
  *
  * Context: process or completion handler on a work queue.

@@ -43,8 +43,8 @@ struct svcrdma_rw {
 };
 
 /**
- * struct svcrdma_rws - the Reads of a call, or the Writes of a reply. The owner of the context that
- *	has this struct as a member owns them
+ * struct svcrdma_rws - the Reads of a call, or the Writes of a reply; part of the call's or the
+ *	reply's context, whose owner owns them
  * @list: list of struct svcrdma_rw by rw_list, in the order in which they are to be done
  * @first: storage for the first entry of @list, if that has few pages
  */

@@ -134,7 +134,7 @@ static int post_verification(struct svcrdma_transport *t, struct svcrdma_recv_ct
 	int ret;
 
 	ret = svcrdma_read_add(t, rc, last->chunk, last->from, 1, last->to);
-	/* svcrdma_rxe_set_sentinel() has asked for the entries of this Read. */
+	/* svcrdma_rxe_set_sentinel() has reserved the entries that this Read has just added. */
 	rc->rc_sq.sw_need = need;
 	if (ret)
 		return ret;

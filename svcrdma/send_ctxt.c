@@ -147,7 +147,7 @@ struct svcrdma_send_ctxt *svcrdma_send_ctxt_get(struct svcrdma_transport *t, gfp
 /**
  * svcrdma_send_ctxt_clear - free all that a context holds, except for Send Queue entries
  * @t: transport
- * @sc: context that the HCA is done with
+ * @sc: context that was not posted, or that the HCA is done with
  *
  * Context: process or completion handler on a work queue.
  */
@@ -167,7 +167,7 @@ void svcrdma_send_ctxt_clear(struct svcrdma_transport *t, struct svcrdma_send_ct
 /**
  * svcrdma_send_ctxt_put - free all that a context holds, and make the context free
  * @t: transport
- * @sc: context that the HCA is done with; not the caller's any more
+ * @sc: context that was not posted, or that the HCA is done with; not the caller's any more
  *
  * Context: process or completion handler on a work queue.
  */
@@ -209,7 +209,7 @@ void svcrdma_send_setup(struct svcrdma_transport *t)
 
 /* ---- to the Send Queue: reserve and post ---- */
 
-/* Before a signalled post: let its completion stand for the unsignalled Sends ahead of it, too. */
+/* Let the completion of @sc, whose post follows, stand for the unsignalled Sends ahead, too. */
 static void send_take_ahead(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
 	if (llist_empty(&t->st_send.unsignalled))

@@ -19,8 +19,8 @@ struct svcrdma_transport;
  * struct svcrdma_send_ctxt - a Send buffer, and the memory that its Send and Writes use
  *
  * The owner of a context is the free list, the thread that builds a message, st_sq.waiters, or the
- * HCA from the post to the completion. The completion is that of a later Send if
- * the context's own Send is unsignalled.
+ * HCA from the post to the completion. If the context's own Send is unsignalled, this is the
+ * completion of a later Send.
  *
  * @sc_node: entry of st_send.free, st_send.unsignalled or @sc_prior_sends
  * @sc_all: entry of st_send.all, under st_send.lock

@@ -255,7 +255,7 @@ static int reply_encode_header(struct reply *reply, const struct rpcrdma_chunk_l
 	return 0;
 }
 
-/* Copies the parts of the reply between the holes behind the header. */
+/* Copy the reply, without its holes, to the place behind the header in the Send buffer. */
 static int reply_copy_inline(struct reply *reply)
 {
 	struct rpcrdma_buffer *buffer = &reply->sc->sc_buffer;

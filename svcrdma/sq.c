@@ -147,7 +147,10 @@ static void sq_worker(struct work_struct *work)
 	unsigned long flags;
 
 	spin_lock_irqsave(&t->st_sq.lock, flags);
-	/* A watch has begun while this waited for the lock: its first look is still to come. */
+	/*
+	 * While this run waited for the lock, a watch has begun, and has queued the worker for its
+	 * first look.
+	 */
 	if (delayed_work_pending(&t->st_sq.worker)) {
 		spin_unlock_irqrestore(&t->st_sq.lock, flags);
 		return;

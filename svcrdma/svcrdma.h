@@ -10,7 +10,8 @@
  *	send_ctxt	one Send buffer, and the memory that its Send and Writes use
  *	rw		one RDMA Read or Write of one segment
  *	exposed		one reply that the client is to pull; private to exposed_reply.c
- *	callback	one call with chunks to the client; private to bc_chunks.c
+ *	long call	one callback with chunks; private to bc_chunks.c
+ *	exposure	memory that the client may access; part of an exposed or a long call
  *
  * Lifetime: each object of a connection belongs to the connection's transport. It is freed by
  * svcrdma_transport_free() at the latest, when the last reference to the svc_xprt is gone and the
@@ -55,7 +56,7 @@ struct svcrdma_listener;
  * Members that are constant from accept until free, except @st_inline_send and @st_inline_most:
  * @st_id: connection id; destroyed last
  * @st_pd: protection domain of this connection alone
- * @st_send_cq: completions of Sends, Reads and Writes
+ * @st_send_cq: completions of all work requests but Receives
  * @st_recv_cq: completions of Receives
  * @st_qp: queue pair; NULL until accept has made it and all members above
  * @st_part_cqe: completion of a work request that has failed and is not the last of its chain: a

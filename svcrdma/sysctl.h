@@ -7,8 +7,8 @@
 #include <linux/percpu.h>
 
 enum {
-	SVCRDMA_MIN_REQUESTS = 4,	/* least max_requests, credits of a connection */
-	SVCRDMA_MIN_REQ_SIZE = 4096,	/* least max_req_size, bytes of a message */
+	SVCRDMA_MIN_REQUESTS = 4,	/* smallest max_requests: credits of a connection */
+	SVCRDMA_MIN_REQ_SIZE = 4096,	/* smallest max_req_size: bytes of a message */
 };
 
 /* The counters rdma_stat_*, one copy for each processor; counted by this_cpu_inc() */
