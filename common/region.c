@@ -132,7 +132,8 @@ static int map_elements(struct rpcrdma_region *region, u32 count)
  * rpcrdma_region_map - map memory, and prepare its registration
  * @region: a region that is not mapped, and whose rg_sg describes the memory
  * @count: number of elements of rg_sg; see rpcrdma_region_takes()
- * @access: access rights of the peer; with IB_ACCESS_LOCAL_WRITE the peer writes to the memory
+ * @access: access rights; with IB_ACCESS_LOCAL_WRITE the memory is written, by the peer or by an
+ *	RDMA Read of ours
  *
  * A device may take fewer elements than @count; rg_nents says how many are mapped.
  *

@@ -259,7 +259,7 @@ static int file_show(struct seq_file *seq, void *entry)
 	struct rpcrdma_connection *connection = entry;
 	struct rpcrdma_counters sum = {};
 
-	/* What is printed may change meanwhile. */
+	/* KCSAN would report the counters, which may change while they are printed. */
 	kcsan_disable_current();
 	rpcrdma_show_number(seq, "connection", connection->cn_number);
 	rpcrdma_show_text(seq, "side", connections->cs_side);

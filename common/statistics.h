@@ -97,7 +97,10 @@ struct rpcrdma_counters {
 	u64	latency[RPCRDMA_LATENCIES];
 } __aligned(8);
 
-/* Counts an event that one context at a time sees, such as a CQ handler or the holder of a lock. */
+/*
+ * Counts an event that one context at a time sees, such as a CQ handler or the holder of a lock; or
+ * an event for which a lost increment is accepted.
+ */
 #define RPCRDMA_COUNT(counter, n)	((void)data_race((counter) += (n)))
 
 /**

@@ -5,7 +5,7 @@
  *
  * Only the last work request of a chain is signalled. When an earlier request fails, the device
  * reports the error by the completion of that request, and flushes the last one. So each request of
- * a chain has a completion.
+ * a chain has a wr_cqe.
  */
 #include "verbs.h"
 
@@ -15,7 +15,7 @@
  * @opcode: IB_WR_RDMA_READ or IB_WR_RDMA_WRITE
  * @local: the local memory
  * @segment: the memory of the peer
- * @from: offset in @segment in bytes, behind which @local has room
+ * @from: offset in @segment in bytes; the rest of @segment is at least as long as @local
  *
  * Context: any.
  */

@@ -37,13 +37,13 @@ static_assert(sizeof(struct rpcrdma_chunk) == 16);
 /**
  * struct rpcrdma_chunk_lists - the Read list, the Write list and the Reply chunk of a message
  * @segments: the caller's storage for segments
- * @chunks: the caller's storage for chunks: Read chunks by ascending Position, then Write chunks in
- *	the order of the list, then the Reply chunk
+ * @chunks: the caller's storage for chunks: Read chunks by ascending Position, so that a Position
+ *	Zero Read chunk is the first one; then Write chunks in the order of the list; then the Reply
+ *	chunk
  * @max_segments: number of elements of @segments
  * @max_chunks: number of elements of @chunks
  * @nr_segments: segments in use
- * @nr_read: Read chunks. Segments with the same Position are one Read chunk (section 3.4.5), so a
- *	Position Zero Read chunk comes first.
+ * @nr_read: Read chunks. Segments with the same Position are one Read chunk (section 3.4.5).
  * @nr_write: Write chunks. One without segments counts, too.
  * @nr_reply: Reply chunks, 0 or 1. One without segments counts, too.
  */

@@ -54,7 +54,7 @@ static constexpr bool read_chunk_replies(u16 local, u16 peer)
 		(peer & RPCRDMA_EXT_TAKES_READ_CHUNKS));
 }
 
-/* Only bits that the peer has asked for are set. */
+/* A responder announces only what the requester has announced that it takes. */
 u16 rpcrdma_extensions_answer(u16 peer)
 {
 	u16 answer = peer & RPCRDMA_EXT_REVERSE_CHUNKS;

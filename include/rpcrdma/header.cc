@@ -423,7 +423,10 @@ enum rpcrdma_status rpcrdma_header_encode(struct rpcrdma_header *header,
 	return RPCRDMA_OK;
 }
 
-/* Section 4.5: XID and version are those of the call; 4.5.1: one version here. */
+/*
+ * Section 4.5: an RDMA_ERROR has the XID and the version of the call. Section 4.5.1: an ERR_VERS
+ * has the lowest and the highest version that the responder supports; here there is only one.
+ */
 u32 rpcrdma_error_encode(u32 xid, u32 vers, u32 credits, enum rpcrdma_errcode error, void *buffer)
 {
 	rpcrdma_header header = {};

@@ -20,8 +20,9 @@ constexpr u8 level_expect = 2;
 constexpr u8 level_max = 4;
 
 /*
- * Senders read a level while a reply is noted. So each level is read and written atomically. It
- * does not matter whether a sender sees the old level or the new one.
+ * Senders read a level while a reply is noted, and two replies may be noted at the same time. So
+ * each level is read and written atomically. It does not matter whether a sender sees the old level
+ * or the new one, nor that one of the two replies may be lost.
  */
 bool rpcrdma_expect_large(const struct rpcrdma_reply_history *history, u32 procedure)
 {

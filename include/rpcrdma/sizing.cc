@@ -46,8 +46,8 @@ static constexpr u32 payload_per_chunk(u32 max_pages, u32 mr_pages)
 }
 
 /*
- * The number of regions: one for each call, since nearly all calls need at most one, and for a few
- * calls as many as a call can use. A call that finds no region waits.
+ * The number of regions: one for each call, since nearly all calls need at most one, and for eight
+ * calls as many more as a call can use. A call that finds no region waits.
  */
 static constexpr u32 regions_at_most(u32 credits, u32 mrs_per_call)
 {
@@ -124,7 +124,7 @@ static bool try_server_credits(const rpcrdma_device_limits &limits, u32 reverse,
 
 	if (!queues_fit(limits, send, recv + drain_entries))
 		return false;
-	/* Contexts have the entries that are left. */
+	/* The contexts of rdma_rw get the entries of the Send Queue that are left. */
 	u64 room = min<u64>(limits.max_qp_wr, limits.max_cqe - recv - drain_entries) - send;
 
 	queues.recv_wrs = u32(recv);
