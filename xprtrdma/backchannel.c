@@ -6,11 +6,11 @@
  * Receive to the callback service of the NFS client. The reply of that service comes back through
  * ->send_request: bc_reply.c.
  *
- * Each call gets an rpc_rqst of this file, with pages for the call and its reply. The inline part
- * is copied from the Receive buffer into these pages. The Read chunks of a call are read into them
- * first (pull.c), if both peers support that. A call with other chunks gets ERR_CHUNK: one with
- * Write chunks, since no result of a callback is DDP-eligible, and one with chunks beyond the
- * bounds in rpcrdma_plan_reverse_call(). A Reply chunk is kept for the reply.
+ * Each call gets an rpc_rqst of this file, with pages for the call and its reply. The Read chunks
+ * of the call are read into these pages (pull.c). Then the inline part is copied from the Receive
+ * buffer to its places around them. A Reply chunk is kept for the reply. ERR_CHUNK is the answer to
+ * a call whose chunks rpcrdma_plan_reverse_call() does not accept. It never accepts Write chunks,
+ * since no result of a callback is DDP-eligible.
  *
  * A call that is being read belongs to its Receive, until it has been read, or until the regions
  * of a lost connection have been taken back.
@@ -87,7 +87,7 @@ static bool bc_request_add(struct xprtrdma_transport *transport, unsigned int li
  * @xprt: the transport
  * @min_reqs: calls at a time for which there has to be memory
  *
- * Memory is allocated here for a call with each credit that we grant, as far as there is any: a
+ * This function allocates memory for as many calls as we grant credits, as far as memory allows. A
  * recall may come just when memory is short, and a completion handler must not wait for memory.
  *
  * From here on SUNRPC does not close an idle connection, since the server could not make another
@@ -117,7 +117,8 @@ int xprtrdma_bc_setup(struct rpc_xprt *xprt, unsigned int min_reqs)
  * xprtrdma_bc_max_payload - ->bc_maxpayload: largest call and reply, bytes
  * @xprt: the transport
  *
- * Return: size that the last connection allows; before the first one, size that any allows.
+ * Return: the size that the last connection allows; before the first connection, the size that
+ * every connection allows.
  */
 size_t xprtrdma_bc_max_payload(struct rpc_xprt *xprt)
 {
@@ -165,7 +166,7 @@ static struct xprtrdma_bc_request *bc_request_get(struct xprtrdma_transport *tra
 	struct rpc_xprt *xprt = &transport->xt_xprt;
 	struct rpc_rqst *rqst;
 
-	/* If each request is in use, though the server has a credit back, one more is added. */
+	/* The server may have a credit back while all requests are still in use: add a request. */
 	do {
 		spin_lock(&xprt->bc_pa_lock);
 		rqst = list_first_entry_or_null(&xprt->bc_pa_list, struct rpc_rqst, rq_bc_pa_list);
@@ -176,7 +177,7 @@ static struct xprtrdma_bc_request *bc_request_get(struct xprtrdma_transport *tra
 	return rqst ? xprtrdma_bc_request_of(rqst) : NULL;
 }
 
-/* Makes the request of a call that is over idle again, and frees its pages. */
+/* Ends a call: frees its pages behind the first one, and makes its request idle. */
 static void bc_request_put(struct xprtrdma_bc_request *request)
 {
 	struct rpc_xprt *xprt = request->rqst.rq_xprt;
@@ -200,7 +201,7 @@ void xprtrdma_bc_free_rqst(struct rpc_rqst *rqst)
 	xprt_put(xprt);
 }
 
-/* Frees the idle requests. Returns the number of those that are in use. */
+/* Frees the idle requests. Returns the number of requests that are in use. */
 static unsigned int free_idle(struct xprtrdma_transport *transport)
 {
 	struct rpc_xprt *xprt = &transport->xt_xprt;
@@ -245,9 +246,10 @@ void xprtrdma_bc_stop(struct xprtrdma_transport *transport)
  * @reqs: ignored
  *
  * The NFS client calls this before it stops its callback service, which may be freed at any time
- * after that. A stopped service never ends the calls that it has, which keep their references on
- * the transport. So this function waits, while the service still runs, until these calls are over.
- * SUNRPC calls the function once more when the transport has no reference, and perhaps no service.
+ * after that. A stopped service never ends the calls that it has, and these keep their references
+ * on the transport. So this function waits, while the service still runs, until these calls are
+ * over. SUNRPC calls the function once more when the last reference on the transport is gone; the
+ * service may have been freed by then.
  *
  * Context: process; waits for calls that have come, for some seconds at most.
  */
@@ -344,7 +346,7 @@ static bool bc_request_fill(struct xprtrdma_bc_request *request,
 	return true;
 }
 
-/* Copies a call's Reply chunk, which is used or returned unused (RFC 8166 section 4.3.3). */
+/* Keeps a call's Reply chunk, which the reply uses or returns unused (RFC 8166 section 4.3.3). */
 static void bc_request_keep_chunk(struct xprtrdma_bc_request *request,
 				  const struct rpcrdma_chunk_lists *call)
 {
@@ -409,7 +411,7 @@ void xprtrdma_bc_receive(struct xprtrdma_receive *receive)
 	verdict = bc_plan(receive, &length);
 	trace_xprtrdma_bc_call(xprt, receive->rv_header.xid, length);
 	RPCRDMA_COUNT(conn->xc_transport->xt_counters.calls_reverse, 1);
-	/* The server uses the reverse direction, so it gets all reverse credits from now on. */
+	/* The server uses the reverse direction: make Receives for all credits, then grant them. */
 	if (unlikely(READ_ONCE(conn->xc_growth.reverse) != XPRTRDMA_BC_SLOTS)) {
 		spin_lock(&conn->xc_lock);
 		xprtrdma_window_request_buffers(conn, XPRTRDMA_WANTS_REVERSE);
@@ -452,8 +454,8 @@ out:
 }
 
 /*
- * Has a message that was read from the server its header's XID, and is it a call? RFC 8166 section
- * 4.5.2, RFC 8167 section 5.1.
+ * Is a message that was read from the server a call (RFC 8167 section 5.1), with the same XID as in
+ * the transport header (RFC 8166 section 4.5.2)?
  */
 static bool bc_request_is_call(const struct xprtrdma_bc_request *request)
 {
@@ -467,8 +469,8 @@ static bool bc_request_is_call(const struct xprtrdma_bc_request *request)
 /**
  * xprtrdma_bc_pulled - the Read chunks of a call have been read
  * @receive: the message; consumed
- * @status: -ENOTCONN when the connection was lost, and its regions were taken back; another errno
- *	when the Read chunks are beyond our bounds
+ * @status: bytes of the call; -ENOTCONN when the connection was lost, and its regions were taken
+ *	back; or another errno when the Read chunks are beyond our bounds
  *
  * Context: the Send CQ handler, or process.
  */
@@ -482,7 +484,7 @@ void xprtrdma_bc_pulled(struct xprtrdma_receive *receive, int status)
 		bc_request_put(request);
 	} else if (status >= 0 && bc_request_fill(request, receive) &&
 		   bc_request_is_call(request)) {
-		/* The inline part was filled in after the Reads, as the pages were mapped. */
+		/* The inline part was not filled in earlier, since the pages were mapped. */
 		enqueue(&conn->xc_transport->xt_xprt, request);
 	} else {
 		bc_request_put(request);

@@ -43,8 +43,8 @@ struct xprtrdma_bc_writer {
  * @serial: xc_serial of the connection that the call came on
  * @call: first page of the call
  * @reply: page that the reply is encoded into
- * @overflow_pages: the page @reply in every element; the encoder may write more than one page
- *	there, as a reply with @overflow_pages in use is not sent
+ * @overflow_pages: pages of the encoder's buffer behind @reply. Every element is the page @reply
+ *	itself, which the encoder may overwrite, since a reply of more than one page is not sent
  * @nr_pages: number of @pages; 0 while the request is idle
  * @pages: pages of the call behind @call
  * @registered: list of the regions that the call is read into

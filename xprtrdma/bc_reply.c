@@ -152,11 +152,11 @@ void xprtrdma_bc_write_abort(struct xprtrdma_conn *conn)
 /* ---- messages ---- */
 
 /**
- * xprtrdma_bc_send_error - tell the server that the chunks of its call are of no use
+ * xprtrdma_bc_send_error - answer ERR_CHUNK to a call of the server
  * @send: Send buffer; consumed
  * @xid: XID of the call
  *
- * RFC 8166 section 4.5.3: ERR_CHUNK.
+ * The chunks of the call cannot be used, or its reply fits nowhere (RFC 8166 section 4.5.3).
  *
  * Context: as xprtrdma_send_post().
  * Return: as xprtrdma_send_post().
@@ -187,7 +187,7 @@ static int reply_encode(struct xprtrdma_send *send, struct rpcrdma_header *heade
 	return header->size + length;
 }
 
-/* Writes a reply into the Reply chunk of its call. */
+/* Writes a reply into the Reply chunk of its call. Returns -ENOBUFS, or as bc_write_post(). */
 static int reply_write(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		       const struct rpcrdma_chunk_lists *lists)
 {
@@ -242,7 +242,7 @@ static int reply_send(struct xprtrdma_conn *conn, struct rpc_rqst *rqst)
 		ret = reply_write(conn, rqst, lists);
 	if (!ret)
 		ret = reply_encode(send, &header, lists, reply);
-	/* The server gets the error, and not the task that sends, which may be of another RPC. */
+	/* The error goes to the server, since the task that sends may belong to another RPC. */
 	if (ret == -EIO)
 		return xprtrdma_bc_send_error(send, header.xid);
 	if (ret < 0) {

@@ -3,18 +3,18 @@
 /*
  * Connection Configuration Protocol, RFC 5666 section 6: the client's part.
  *
- * Operation: if the administrator wants it, the connect worker asks the server for its limits on
+ * Operation: if the administrator wants that, the connect worker asks the server for its limits on
  * each new connection, before SUNRPC is told of the connection. So the question has the only
  * credit that there is until the first grant, and calls of SUNRPC wait for the answer. The
  * question is a call of the transport's own, without an rpc_rqst, and exposes no memory. The
  * Receive CQ handler recognizes the answer by its XID.
  *
- * The answer can lower inline_send, and changes nothing else. If the server refuses, answers with
- * an RDMA_ERROR, or with an RPC reply that cannot be decoded, the connection keeps the sizes that
- * private data has led to.
+ * The answer can lower inline_send, and changes nothing else. If the server refuses, or if it
+ * answers with an RDMA_ERROR or an RPC reply that cannot be decoded, the connection keeps the sizes
+ * that were negotiated by private data.
  *
- * If there is no answer, or the connection ends, the credit of the question is lost. Then the
- * connection is replaced by another, and the transport does not ask this server again.
+ * If no answer comes, the credit of the question is lost. Then the connect worker gives the
+ * connection up, and the transport does not ask this server on later connections.
  */
 #include <linux/random.h>
 

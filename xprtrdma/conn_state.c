@@ -63,8 +63,8 @@ void xprtrdma_conn_fail(struct xprtrdma_conn *conn, enum rpcrdma_end why)
 	spin_lock(&conn->xc_lock);
 	old = conn_advance(conn, RPCRDMA_EVENT_FAILED);
 	/*
-	 * Under the lock, so that xprtrdma_conn_destroy() cannot overtake the request for a
-	 * close, which would then hit the next connection.
+	 * The close is requested under the lock. Otherwise xprtrdma_conn_destroy() could overtake
+	 * the request, which would then close the next connection.
 	 */
 	if (old == RPCRDMA_CONN_ESTABLISHED) {
 		if (!conn->xc_end)

@@ -7,11 +7,11 @@
  * which goes through the steps of rdma_cm one after the other. It returns an established
  * connection with its Receives posted, or an error and no connection.
  *
- * Loss: the handler of a CM event or a failed completion, or the function that finds a
- * protocol violation, calls xprtrdma_conn_fail(). The first such call moves the state to
- * BROKEN and asks SUNRPC to close the transport; the close calls xprtrdma_conn_destroy().
- * In the state BROKEN no further event asks for a close, so a late event cannot end the next
- * connection.
+ * Loss: a function that finds that the connection is of no more use calls xprtrdma_conn_fail().
+ * The reason may be a CM event, a failed completion or post, a protocol violation, or a timeout.
+ * The first such call for an established connection moves the state to BROKEN and asks SUNRPC to
+ * close the transport; the close calls xprtrdma_conn_destroy(). In the state BROKEN no further
+ * event asks for a close, so a late event cannot end the next connection.
  *
  * Device removal is reported by a CM event, too. rdma_cm delays the removal until the
  * cm_id is destroyed, so the cm_id is destroyed last, after everything that was made on
@@ -116,7 +116,7 @@ static int conn_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		conn_cm_failed(conn, -ENOTCONN, RPCRDMA_END_PEER_DISCONNECTED);
 		break;
 	default:
-		/* Address change, connect error */
+		/* These are address changes and connect errors. */
 		conn_cm_failed(conn, -ENOTCONN, RPCRDMA_END_OTHER);
 	}
 	complete(&conn->xc_wake);
@@ -256,8 +256,8 @@ static int conn_create_queues(struct xprtrdma_conn *conn,
 }
 
 /*
- * A mount derives its rsize and wsize from xprt->max_payload, which the first connection sets. A
- * later connection over a device with a smaller largest payload would end calls with EIO, which a
+ * A mount derives its rsize and wsize from xprt->max_payload, which the first connection sets. On a
+ * later connection whose device can only carry smaller payloads, calls would end with EIO, which a
  * hard mount must not get. So such a connection is refused.
  */
 static int conn_check_payload(struct xprtrdma_conn *conn)
@@ -381,7 +381,7 @@ static struct xprtrdma_conn *conn_alloc(struct xprtrdma_transport *transport)
  * xprtrdma_conn_create - connect to the transport's server
  * @transport: the transport
  *
- * Context: process, the transport's write lock is held. The function may sleep for seconds.
+ * Context: process, the transport's write lock is held. The function may sleep for over a minute.
  * Return: an established connection with one reference, to be given to
  * xprtrdma_conn_destroy(); or an ERR_PTR.
  */
@@ -412,19 +412,19 @@ struct xprtrdma_conn *xprtrdma_conn_create(struct xprtrdma_transport *transport)
 /* Steps 2 to 4 of xprtrdma_conn_destroy(). */
 static void conn_quiesce(struct xprtrdma_conn *conn)
 {
-	/* 2. Tell the peer. On iWARP the queue pair still serves RDMA Reads and Writes. */
+	/* 2. Tell the peer. On iWARP the peer can still read and write our memory after that. */
 	rdma_disconnect(conn->xc_id);
 	/*
 	 * 3. Move the queue pair to the error state, after which the peer cannot reach our
-	 *    memory, and drain the Receive Queue first, as its handler posts LOCAL_INVs. After
-	 *    that handler's last run nothing is posted to the Send Queue: tasks do not send, since
-	 *    we hold the write lock; and xprtrdma_frwr_unmap_sync(), the Send CQ handler and the
-	 *    pull worker do not post, since the state is BROKEN.
+	 *    memory, and drain the Receive Queue. After that its handler does not run any more.
+	 *    Since step 1 nothing is posted to the Send Queue: each function that posts there
+	 *    looks at the state under xc_lock first. So the drain of step 4 misses nothing.
 	 */
 	ib_drain_rq(conn->xc_id->qp);
 	/*
-	 * 4. Every posted Send and LOCAL_INV completes now, if only as flushed. The completion
-	 *    of a LOCAL_INV unpins the RPC that waited for it, without completing the RPC.
+	 * 4. Every work request completes now, if only as flushed. A flushed LOCAL_INV unpins
+	 *    the RPC that waited for it, without completing the RPC. An RPC whose reply was being
+	 *    read from the server stays pinned until step 5.
 	 */
 	ib_drain_sq(conn->xc_id->qp);
 }
@@ -450,8 +450,8 @@ void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
 	xprtrdma_bc_write_abort(conn);
 	/*
 	 * 5. The device uses no memory region any more. Take back the regions that RPCs hold, and
-	 *    unmap them. Give up the messages that were to be read; their calls are sent again.
-	 *    Wake the tasks that wait in xprtrdma_frwr_unmap_sync().
+	 *    unmap them. Give up the messages that were to be read; the calls of such replies are
+	 *    sent again. Wake the tasks that wait in xprtrdma_frwr_unmap_sync().
 	 */
 	xprtrdma_mrs_release(conn);
 	xprtrdma_pulls_abort(conn);
@@ -471,6 +471,6 @@ void xprtrdma_conn_destroy(struct xprtrdma_conn *conn)
 		rdma_destroy_id(conn->xc_id);
 	conn->xc_id = NULL;
 
-	/* 7. MR lists may hold references, so xc_state and xc_lock stay until the last one. */
+	/* 7. Holders of other references may still use xc_state, xc_lock and xc_released. */
 	xprtrdma_conn_put(conn);
 }

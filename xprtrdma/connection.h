@@ -21,7 +21,7 @@
  * enum xprtrdma_wait - the resource that a sender waits for
  * @XPRTRDMA_WAIT_NONE: none
  * @XPRTRDMA_WAIT_CREDIT: a credit
- * @XPRTRDMA_WAIT_SEND_QUEUE: a Send buffer, entries of the Send Queue for registrations, or for
+ * @XPRTRDMA_WAIT_SEND_QUEUE: a Send buffer; or entries of the Send Queue, for registrations or for
  *	the RDMA Writes of a callback's reply
  * @XPRTRDMA_WAIT_REGIONS: memory regions
  */
@@ -34,7 +34,8 @@ enum xprtrdma_wait {
 
 /**
  * struct xprtrdma_conn - one connection
- * @xc_kref: references; the transport holds one, and each MR list with regions holds one
+ * @xc_kref: references. The transport holds one, and so does each MR list whose ml_conn is this
+ *	connection; wait_for_fence() takes one for a short time
  * @xc_transport: owner
  * @xc_serial: number of the connection, larger than that of every earlier one
  * @xc_id: the cm_id; destroyed after everything that uses its device
@@ -45,11 +46,13 @@ enum xprtrdma_wait {
  * @xc_inline: results of the negotiation, fixed when SUNRPC is told of the connection
  * @xc_recv_size: bytes in each Receive buffer
  * @xc_send_size: bytes in each Send buffer
- * @xc_may_pull: this client reads replies that the server exposes, and chunks of its calls
+ * @xc_may_pull: this client reads replies that the server exposes, and reads and writes the chunks
+ *	of the server's calls
  * @xc_read_depth: number of RDMA Reads in flight that the server takes; fixed when the
  *	connection is established
  * @xc_step: step that the connect worker is at, for messages
- * @xc_wake: the connect worker waits on it for each CM event, and for the answer of ccp.c
+ * @xc_wake: completed by each CM event, by the answer to the question of ccp.c, and by the failure
+ *	of an established connection; the connect worker waits for it
  * @xc_cm_status: errno of the last CM event that has ended the connection, or 0; written by the
  *	CM handler, and read without a lock by the connect worker, which another event may have
  *	woken
@@ -59,9 +62,9 @@ enum xprtrdma_wait {
  *	called only if the Read or Write has failed
  * @xc_useful: a reply to a call has arrived; written by the Receive CQ handler, and read by it and
  *	by close
- * @xc_wait: resource that a message waits for; changed only by xprtrdma_conn_waits(), whose caller
- *	holds the transport's write lock, and read without a lock for statistics
- * @xc_lock: guards the members below it where they say so, and the rg_list of every region
+ * @xc_wait: resource that a message has waited for last; changed only by xprtrdma_conn_waits(),
+ *	whose caller holds the transport's write lock, and read without a lock for statistics
+ * @xc_lock: guards the members below it where nothing else is said, and the rg_list of each region
  * @xc_end: the first reason that was noted for the end of the connection
  * @xc_state: changed only through conn_advance(), and read without the lock as a hint
  * @xc_window: credits of the forward direction
@@ -71,7 +74,7 @@ enum xprtrdma_wait {
  * @xc_recv: Receive buffers
  * @xc_mr: memory regions
  * @xc_pull: replies and calls that are read from the server
- * @xc_bc_write: replies to the server's calls that do not fit inline
+ * @xc_bc_write: replies that go into Reply chunks of the server's calls
  * @xc_watch: a timer that finds out whether the server is alive
  * @xc_ccp: our question for the server's limits, and the answer
  */

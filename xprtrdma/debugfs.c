@@ -6,7 +6,7 @@
  *
  * A transport is listed from setup to destroy, with a connection or without. The connection is
  * read under cs_lock, and xt_conn is changed under that lock by xprtrdma_connection_set(). So the
- * teardown of a connection waits for a reader of these files, but for no other task.
+ * teardown of a connection waits until no reader of these files uses the connection.
  *
  * Events that mountstats counts are not counted a second time: see sum_up().
  */
@@ -27,8 +27,9 @@ static const char *state_of(const struct xprtrdma_transport *transport)
 }
 
 /*
- * The resource for want of which SUNRPC holds tasks back: because it was told to wait for it, or
- * because the window is closed. At other times tasks only wait for the write lock.
+ * Returns the resource for want of which SUNRPC holds tasks back: the resource that we have told
+ * SUNRPC to wait for, or a credit if the window is closed. If there is none, tasks wait only for
+ * the write lock.
  */
 static enum xprtrdma_wait lack_of(const struct xprtrdma_conn *conn)
 {
@@ -133,7 +134,10 @@ void xprtrdma_connection_set(struct xprtrdma_transport *transport, struct xprtrd
 	mutex_unlock(&xprtrdma_connections.cs_lock);
 }
 
-/* Does SUNRPC close an idle connection? Then its timer has expired, and no call awaits a reply. */
+/*
+ * Is SUNRPC closing this connection because it is idle? Then the idle timer has expired, and no
+ * call awaits a reply.
+ */
 static bool is_idle(const struct rpc_xprt *xprt)
 {
 	return xprt->idle_timeout && !timer_pending(&xprt->timer) &&

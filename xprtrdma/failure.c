@@ -73,8 +73,8 @@ bool xprtrdma_failure_note(const struct rpc_xprt *xprt, const char *step, int er
  * @xprt: the connected transport, which may differ in its port from the one that has failed
  *
  * Context: process.
- * Return: true when the log said that there is no connection to this server's address, even if
- * another mount wrote that.
+ * Return: true when the log said that there is no connection to this server's address, even if the
+ * failed attempt was that of another mount.
  */
 bool xprtrdma_failure_forget(const struct rpc_xprt *xprt)
 {

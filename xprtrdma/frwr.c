@@ -4,7 +4,7 @@
  * Fast-register memory regions.
  *
  * Normal operation: xprtrdma_frwr_map_chunk() takes regions from the connection's pool, maps
- * the pages of an xdr_buf into them, and adds them to the list of the request. The registrations
+ * parts of an xdr_buf into them, and adds them to the list of the request. The registrations
  * are posted in one chain with the Send that carries their R_keys, so the regions are valid
  * before the peer can use them. When the reply has come, the region that the peer invalidated
  * leaves the list, and xprtrdma_frwr_unmap_async() invalidates the other regions; then the RPC
@@ -24,9 +24,9 @@
 #include "trace.h"
 
 /*
- * If a LOCAL_INV takes longer, it probably waits behind Sends that the peer does not take. The HCA
- * may retry these for longer (svcrdma/sq.c). A task that ends cannot be killed meanwhile, so the
- * client rather connects again, which costs no operation.
+ * A LOCAL_INV that takes longer than this probably waits behind Sends that the peer does not take,
+ * and that the HCA may retry for longer (svcrdma/sq.c). Meanwhile the task that waits for it cannot
+ * be killed. So the client connects again, which makes no operation fail.
  */
 #define FENCE_TIMEOUT	(10U * HZ)
 
@@ -111,6 +111,8 @@ static bool next_extent(struct xprtrdma_cursor *cursor, struct extent *extent)
  * @buf: the buffer
  * @parts: parts of @buf that are counted
  *
+ * The buffer needs more regions only if the device maps fewer pages into a region than mr_pages.
+ *
  * Context: any.
  */
 u32 xprtrdma_frwr_segments(const struct xprtrdma_conn *conn,
@@ -169,7 +171,7 @@ static void mr_wc_reg(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * Completion of a LOCAL_INV. Only the last one of a chain is signalled. If another one fails it
+ * Completion of a LOCAL_INV. Only the last one of a chain is signalled. If an earlier one fails, it
  * completes, too, and the last one is flushed.
  */
 static void mr_wc_inv(struct ib_cq *cq, struct ib_wc *wc)
@@ -272,7 +274,7 @@ static void mr_worker(struct work_struct *work)
  * xprtrdma_mrs_grow - make more regions for a pool that has too few
  * @conn: the connection
  *
- * A work item makes the regions, and then wakes the senders. If it has made none, it pauses before.
+ * A work item makes the regions, pauses if it could not make any, and then wakes the senders.
  *
  * Context: any.
  */
@@ -296,7 +298,7 @@ void xprtrdma_mrs_init(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_mrs_release - take all memory regions back from the RPCs
+ * xprtrdma_mrs_release - take all memory regions off the MR lists, and unmap them
  * @conn: a connection whose queue pair is drained
  *
  * Context: process.
@@ -394,10 +396,10 @@ static int mr_map(struct rpcrdma_region *region, struct xprtrdma_cursor *cursor,
  * @cursor: the part of the buffer that is to be mapped; moves to the end of that part
  * @access: rights of the regions; with IB_ACCESS_LOCAL_WRITE the buffer is written
  *
- * The regions can be used once the chain made by rpcrdma_regions_reg() is posted. On failure
+ * The regions can be used once the chain made by xprtrdma_frwr_chain() is posted. On failure
  * the regions stay in @mrs, until xprtrdma_frwr_recycle() takes them back.
  *
- * Context: process; the transport's write lock is held, or the RPC is pinned.
+ * Context: process; the caller owns @mrs, see ml_mrs.
  * Return: number of regions; -EAGAIN when the pool is empty; -ENOBUFS when there is no DMA
  * mapping now; -EMSGSIZE when more than RPCRDMA_MAX_SEGMENTS_SENT regions are needed; or -EIO
  * when the device has refused.
@@ -508,9 +510,10 @@ static void mrs_recycle(struct xprtrdma_mr_list *mrs)
 
 /**
  * xprtrdma_frwr_recycle - give regions that the peer cannot reach back to the pool
- * @mrs: list of regions that were never posted, or have been invalidated
+ * @mrs: list of regions that were never posted, or have been invalidated; its reference on the
+ *	connection is dropped, if it has one
  *
- * Context: process, or a CQ handler; the transport's write lock is held, or the RPC is pinned.
+ * Context: process, or a CQ handler; the caller owns @mrs, see ml_mrs.
  */
 void xprtrdma_frwr_recycle(struct xprtrdma_mr_list *mrs)
 {
@@ -579,8 +582,9 @@ static int inv_post(struct xprtrdma_mr_list *mrs, struct completion *done)
 }
 
 /**
- * xprtrdma_frwr_unmap_async - fence an RPC's memory, then go on with its reply
- * @mrs: regions of the RPC, at least one; ml_receive is set, and the RPC is pinned
+ * xprtrdma_frwr_unmap_async - fence the memory of a call, then go on with the message
+ * @mrs: at least one region of a pinned RPC, or of a call of the server's that was read;
+ *	ml_receive is the message
  *
  * xprtrdma_reply_invalidated() is called exactly once, also when the post fails.
  *

@@ -54,7 +54,7 @@ static void describe_chunks(const struct xprtrdma_conn *conn, struct rpc_rqst *r
 
 	shape->call_segments = xprtrdma_frwr_segments(conn, call, XPRTRDMA_ALL);
 	shape->reply_segments = xprtrdma_frwr_segments(conn, reply, XPRTRDMA_ALL);
-	/* RFC 8166 section 8.2.2.3: no chunks under GSS integrity or privacy. */
+	/* RFC 8166 section 8.2.2.3: nothing is reduced under GSS integrity or privacy. */
 	shape->may_reduce = !test_bit(RPCAUTH_AUTH_DATATOUCH, &rqst->rq_cred->cr_auth->au_flags);
 	if (call->flags & XDRBUF_WRITE && call->page_len) {
 		shape->call_position = call->head[0].iov_len;
@@ -71,7 +71,7 @@ static void describe_chunks(const struct xprtrdma_conn *conn, struct rpc_rqst *r
 		shape->expect_large = expects_large(conn, rqst);
 }
 
-/* Two Short Messages need no chunk, whatever they carry. */
+/* If call and reply are Short Messages, there is no need to look at what chunks could move. */
 static bool make_plan(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		      struct rpcrdma_call_plan *plan)
 {
@@ -89,8 +89,8 @@ static bool make_plan(const struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 }
 
 /*
- * The plan has made sure of the Position. There is room for more chunks than it has, and they are
- * begun in the order of the message, so that each can be begun.
+ * The chunks of this function and of map_reply() can always be begun: the plan has checked the
+ * Position, @lists has room for all chunks of a plan, and they are begun in the order of the lists.
  */
 static int map_call(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 		    const struct rpcrdma_call_plan *plan,
@@ -136,7 +136,7 @@ static int map_reply(struct xprtrdma_conn *conn, struct rpc_rqst *rqst,
 	}
 	if (plan->reply_chunk) {
 		rpcrdma_lists_begin_reply(lists);
-		/* If the server claims to have written more than it has, zeros are decoded. */
+		/* If the server claims to have written more than it has, SUNRPC decodes zeros. */
 		memset(rqst->rq_rbuffer, 0, rqst->rq_rcvsize);
 		/* The Write chunk has the pages already, and no page is exposed twice. */
 		ret = xprtrdma_frwr_map_chunk(conn, &request->rq_registered, &rqst->rq_rcv_buf,

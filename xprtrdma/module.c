@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
- * The client module: its parts are set up in this order, and taken down in reverse.
+ * The client module: the order in which its parts are set up, and taken down in reverse.
  */
 #include <linux/module.h>
 

@@ -55,13 +55,15 @@ struct xprtrdma_mr_pool {
  * @ml_conn: connection that @ml_mrs belong to, with a reference; NULL while the list holds no
  *	reference
  * @ml_mrs: the regions, linked by rg_list, and changed under xc_lock of @ml_conn. The owner of the
- *	list (the sender, or the handler that has pinned the RPC) walks it without that lock: only
- *	xprtrdma_mrs_release() takes regions from the list of another owner, and it does not run
- *	at the same time as the owner
+ *	list walks it without that lock: only xprtrdma_mrs_release() takes regions from the list of
+ *	another owner, and it does not run at the same time as the owner. The list of an RPC
+ *	belongs to the sender, to the handler or worker of the reply that has pinned the RPC, or
+ *	to the task that ends without a reply; that of a call of the server's to the handler or
+ *	worker that reads the call
  * @ml_fenced: completion that xprtrdma_frwr_unmap_sync() waits for, or NULL for
  *	xprtrdma_frwr_unmap_async(); valid while a LOCAL_INV is posted
- * @ml_receive: message that is being processed for this RPC, or NULL; an RPC's is changed under
- *	queue_lock
+ * @ml_receive: for an RPC, the reply that is being processed, or NULL; changed under queue_lock.
+ *	For a call of the server's, the message that has brought the call
  */
 struct xprtrdma_mr_list {
 	struct xprtrdma_conn	*ml_conn;
