@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
- * RDMA Reads of messages: replies that the server exposes in a Read chunk, which servers announce
- * (Documentation/reliable-reply.rst), and reverse-direction calls with Read chunks, for which no
- * RDMA_DONE is sent (backchannel.c).
+ * RDMA Reads of two kinds of messages: replies that the server exposes in a Read chunk, if both
+ * peers have agreed on that (Documentation/reliable-reply.rst); and reverse-direction calls with
+ * Read chunks (backchannel.c), for which no RDMA_DONE is sent.
  *
  * Operation: reply.c has found and pinned the RPC, and fenced the memory that its call exposed.
  * The worker takes a Send buffer for the RDMA_DONE, maps the RPC's reply buffer into regions, as
@@ -76,9 +76,9 @@ static void reads_free(struct xprtrdma_receive *receive)
 }
 
 /*
- * Adds Reads of @chunk into the buffer, from its Position on, behind the @count elements that
- * @reads has. The Positions of a call were checked when it came; a reply has Position 0. Returns
- * the new number of elements, or -EMSGSIZE when @max is too small.
+ * Adds to the @count elements of @reads those that read @chunk into the buffer, from the Position
+ * of @chunk on. The Positions of a call were checked when the call came; a reply has Position 0.
+ * Returns the new number of elements, or -EMSGSIZE when it would be above @max.
  */
 static int reads_fill_chunk(struct xprtrdma_receive *receive,
 			    struct rpcrdma_transfer *reads, int count, int max,
@@ -118,7 +118,7 @@ static int reads_fill_chunk(struct xprtrdma_receive *receive,
 	return count;
 }
 
-/* Fills @reads, and returns as reads_fill_chunk(). */
+/* Makes the Reads of all Read chunks. Returns their number, or -EMSGSIZE when @max is too small. */
 static int reads_fill(struct xprtrdma_receive *receive, struct rpcrdma_transfer *reads, int max)
 {
 	const struct rpcrdma_chunk *chunk = pull_chunk(receive);
@@ -179,7 +179,10 @@ static int sink_access(struct xprtrdma_conn *conn)
 	return IB_ACCESS_LOCAL_WRITE | (iwarp ? IB_ACCESS_REMOTE_WRITE : 0);
 }
 
-/* Maps the buffer and makes the Reads. Returns 0, -EAGAIN when regions are short, or an errno. */
+/*
+ * Maps the buffer and makes the Reads. Returns 0; -EAGAIN when there are too few regions; -EMSGSIZE
+ * when the message can never be read; or another errno.
+ */
 static int reads_build(struct xprtrdma_receive *receive)
 {
 	struct xprtrdma_pull *pull = &receive->rv_pull;
@@ -403,7 +406,7 @@ static void pull_worker(struct work_struct *work)
 
 /**
  * xprtrdma_pulls_init - set the puller of a connection up, without messages
- * @conn: all zeros
+ * @conn: connection whose xc_pull is all zeros
  *
  * Context: any.
  */
@@ -435,10 +438,14 @@ void xprtrdma_pulls_show(struct seq_file *seq, struct xprtrdma_conn *conn)
 
 /**
  * xprtrdma_pull - read a message from the server
- * @receive: a reply that the server exposes, whose RPC is pinned, and whose RPC's memory is fenced;
- *	or such a reply without an RPC, which is not read, and of which the server is told so; or a
- *	reverse-direction call with Read chunks. Then rv_rqst has a rq_rcv_buf for the whole call,
- *	rv_registered takes the regions, and its ml_receive is @receive
+ * @receive: the message, which has Read chunks
+ *
+ * The message is one of these:
+ * - a reply that the server exposes; its RPC is pinned, and the memory of that RPC is fenced;
+ * - a reply that the server exposes, but for which no RPC waits. rv_rqst is NULL. The reply is not
+ *   read, but RDMA_DONE is sent;
+ * - a reverse-direction call. rv_rqst has a rq_rcv_buf for the whole call, rv_registered takes the
+ *   regions, and the ml_receive of that list is @receive.
  *
  * xprtrdma_reply_pulled() or xprtrdma_bc_pulled() is called exactly once, whatever happens.
  *
@@ -464,8 +471,8 @@ void xprtrdma_pull(struct xprtrdma_receive *receive)
 }
 
 /**
- * xprtrdma_pulls_stop - stop the worker, so that no more messages are mapped
- * @conn: a connection that is not established any more
+ * xprtrdma_pulls_stop - stop the worker, so that it starts to read no more messages
+ * @conn: a connection whose queue pair is drained, as CQ handlers queue the worker in any state
  *
  * Context: process.
  */

@@ -14,7 +14,7 @@ struct xprtrdma_receive;
 struct xprtrdma_send;
 
 enum {
-	XPRTRDMA_PULLS		= 4,	/* messages that are being read at a time */
+	XPRTRDMA_PULLS		= 4,	/* messages that are read at the same time */
 	XPRTRDMA_PULL_WRS	= 64,	/* RDMA Reads of all these messages together */
 };
 
@@ -25,7 +25,7 @@ enum {
  * @pl_reads: RDMA Reads of this message; private to pull.c
  * @pl_wrs: number of @pl_reads
  * @pl_length: bytes of the message, as far as its buffer takes them
- * @pl_bytes: bytes of @pl_reads
+ * @pl_bytes: bytes that @pl_reads move together
  * @pl_done: Send buffer for the RDMA_DONE of a reply, reserved before the first Read; or NULL
  */
 struct xprtrdma_pull {
@@ -40,9 +40,9 @@ struct xprtrdma_pull {
 
 /**
  * struct xprtrdma_puller - messages that a connection reads from the server; under xc_lock
- * @waiting: replies and calls that wait to be read
+ * @waiting: replies and calls that wait to be read, or for the teardown, as their reading failed
  * @active: number of replies and calls that are being read
- * @wrs: number of work requests that RDMA Reads may still take
+ * @wrs: number of Send Queue entries that are free for RDMA Reads
  * @worker: work item that starts to read the messages in @waiting
  */
 struct xprtrdma_puller {

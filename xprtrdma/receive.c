@@ -3,12 +3,12 @@
 /*
  * Incoming messages.
  *
- * A Receive buffer is posted, completes with a message (xprtrdma_reply_wc()), is handled by
- * reply.c or backchannel.c, and comes back by xprtrdma_receive_put(). The message is copied out of
- * the buffer, so the buffer never waits for a consumer, but only for the LOCAL_INVs and RDMA Reads
- * that the message needs.
+ * A Receive buffer is posted, and its Receive completes with a message (xprtrdma_reply_wc()).
+ * reply.c or backchannel.c handles the message, and gives the buffer back by xprtrdma_receive_put()
+ * or xprtrdma_receive_return(). The message is copied out of the buffer, so the buffer never waits
+ * for a consumer, but only for the LOCAL_INVs and RDMA Reads that the message needs.
  *
- * There is a buffer for each call of the window and each reverse-direction call, and one batch of
+ * There is a buffer for each call that may be in flight in either direction, and one batch of
  * buffers beyond these: see window.c. Buffers that came back are posted again in one post when a
  * batch is complete. Until then the buffers that are still posted are enough for all messages that
  * the peer may send (RFC 8166 section 3.3.1, RFC 8167 section 4.3.1).

@@ -14,16 +14,17 @@ struct xprtrdma_mr_list;
 struct xprtrdma_request;
 
 enum {
-	XPRTRDMA_REPLY_SEGMENTS	= 64,	/* room for two full lists of a message */
+	XPRTRDMA_REPLY_SEGMENTS	= 64,	/* of all chunks of a message; a reply returns 32 at most */
 	XPRTRDMA_REPLY_CHUNKS	= 8,
 };
 
 /**
  * enum xprtrdma_message_state - state of a Receive buffer and its message
  * @XPRTRDMA_MESSAGE_NONE: there is no message; the buffer is posted, or waits to be posted
- * @XPRTRDMA_MESSAGE_HANDLED: a completion handler or the teardown handles the message
+ * @XPRTRDMA_MESSAGE_HANDLED: a completion handler, the pull worker or the teardown handles the
+ *	message
  * @XPRTRDMA_MESSAGE_INVALIDATING: the message waits for LOCAL_INVs of the regions of its call
- * @XPRTRDMA_MESSAGE_READING: the message waits for its RDMA Reads, or to have them posted
+ * @XPRTRDMA_MESSAGE_READING: the message waits until its RDMA Reads are posted and complete
  * @XPRTRDMA_MESSAGE_READ_INVALIDATING: the message waits for LOCAL_INVs of the regions that its
  *	RDMA Reads have filled
  */
@@ -36,8 +37,8 @@ enum xprtrdma_message_state {
 };
 
 /**
- * struct xprtrdma_receive - one incoming message
- * @rv_next: next of all buffers of xc_recv
+ * struct xprtrdma_receive - a Receive buffer, and the message in it
+ * @rv_next: next buffer in the list of all buffers of xc_recv
  * @rv_conn: owner
  * @rv_cqe: completion of the Receive
  * @rv_wr: work request of the Receive
@@ -49,7 +50,7 @@ enum xprtrdma_message_state {
  *	that it brings, while the Read chunks of that call are read; else NULL
  * @rv_request: the transport's part of @rv_rqst; valid if that is a pinned RPC
  * @rv_registered: list of the regions of @rv_rqst; NULL if @rv_rqst is NULL
- * @rv_pull: RDMA Reads of the reply or call
+ * @rv_pull: RDMA Reads of the message
  * @rv_header: decoded header
  * @rv_lists: decoded chunk lists, which use @rv_segments and @rv_chunks
  * @rv_segments: storage of @rv_lists

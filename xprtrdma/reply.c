@@ -23,7 +23,7 @@
 #include "request.h"
 #include "trace.h"
 
-/* The rpc_xprt that a message came for; trace events take it. */
+/* Returns the rpc_xprt that a message came for, which the trace events need. */
 static struct rpc_xprt *receive_xprt(const struct xprtrdma_receive *receive)
 {
 	return &receive->rv_conn->xc_transport->xt_xprt;
@@ -93,7 +93,7 @@ static void reply_unpin(struct xprtrdma_receive *receive, enum reply_outcome out
 		WRITE_ONCE(request->rq_refused, RPCRDMA_REFUSED);
 		rpcrdma_refusal_tell(rqst);
 	} else if (outcome == REPLY_AGAIN) {
-		/* The next call offers a Reply chunk. */
+		/* The call offers memory for its reply when it is sent again. */
 		request->rq_again = true;
 		WRITE_ONCE(request->rq_refused, RPCRDMA_REFUSED_ONCE);
 		rpcrdma_refusal_tell(rqst);
@@ -114,8 +114,8 @@ static void reply_end(struct xprtrdma_receive *receive, enum reply_outcome outco
 /* ---- into the RPC's buffers ---- */
 
 /*
- * The consumer's decoder may move data that is in the wrong part of @buf into the tail, which has
- * @room bytes, and takes buflen for the size of all parts.
+ * The consumer's decoder may move data from another part of @buf into the tail, and takes buflen as
+ * the size of all parts. So buflen counts all @room bytes that the tail has.
  */
 static void set_lengths(struct xdr_buf *buf, u32 head, u32 pages, u32 tail, u32 room)
 {
@@ -126,11 +126,11 @@ static void set_lengths(struct xdr_buf *buf, u32 head, u32 pages, u32 tail, u32 
 }
 
 /*
- * Places a reply whose item, @item bytes long, the server has written into the pages by the Write
- * chunk. The other part of the reply, @length bytes at @from, is what stands before and behind that
- * item. It came inline; or it is in place, in head and tail, if @from is the head. The item starts
- * where the consumer expects it, at the end of the head, or at the end of the other part if that is
- * shorter than the head.
+ * Places a reply of which the server has written an item, @item bytes, into the pages by the Write
+ * chunk. The rest of the reply has @length bytes at @from. Its start goes into the head, up to the
+ * length that the consumer expects there, and its end into the tail, behind the padding of the
+ * item. If @from is the head, the rest did not come inline, but is in head and tail already.
+ * Returns the length of the whole reply, or -EMSGSIZE when the tail is too short.
  */
 static int place_reduced(struct xdr_buf *buf, const void *from, u32 length, u32 item)
 {
@@ -169,7 +169,10 @@ static bool item_is_inline(const struct rpc_rqst *rqst, const void *from, u32 le
 	return length > buf->head[0].iov_len + buf->tail[0].iov_len + excess;
 }
 
-/* Counts bytes that RDMA has moved. An RPC counts for the largest of its shapes. */
+/*
+ * Counts bytes that RDMA has moved for a reply. Those that were read are in bytes_read already. If
+ * several shapes apply to an RPC, the last one in enum rpcrdma_shape counts.
+ */
 static void count_moved(const struct xprtrdma_receive *receive, u32 length,
 			enum rpcrdma_shape shape)
 {
@@ -242,8 +245,8 @@ static int place_long(struct xprtrdma_receive *receive, u32 pulled)
 /* ---- from the pin to the unpin ---- */
 
 /*
- * Notes whether the reply is too large to go inline. This decides whether the next call of the same
- * procedure offers memory for its reply.
+ * Notes in xt_history whether the reply is too large to go inline. By that history
+ * rpcrdma_expect_large() decides whether later calls of the procedure offer memory for replies.
  */
 static void learn(const struct xprtrdma_receive *receive, u32 length)
 {
@@ -271,15 +274,16 @@ static void reply_copied(struct xprtrdma_receive *receive, int length)
 	rpcrdma_count_shared(&counters->calls[request->rq_shape], 1);
 	/* xprt_lookup_rqst() has set rq_rtt when it found the RPC. */
 	rpcrdma_count_shared(&counters->latency[rpcrdma_latency(rqst->rq_rtt)], 1);
-	/* SUNRPC decodes rq_rcv_buf, and expects both buffers to be the same. */
+	/* call_decode() decodes rq_rcv_buf, and warns if rq_private_buf differs from it. */
 	rqst->rq_private_buf = rqst->rq_rcv_buf;
 	reply_end(receive, REPLY_TAKEN, length);
 }
 
 /*
- * The server has answered with an error. If the call left a large reply to the server, which may
- * have no memory to expose it, an ERR_CHUNK has the call sent once more, with memory for the reply,
- * as the next call of the same procedure. Any other error is final.
+ * Handles an RDMA_ERROR. A call that offers no memory for a large reply relies on the server to
+ * expose that reply. A server that lacks memory for this answers ERR_CHUNK. Then the call is sent
+ * once more and offers memory, as does the next call of the same procedure. Any other error is
+ * final.
  */
 static void reply_error(struct xprtrdma_receive *receive)
 {
@@ -332,7 +336,7 @@ void xprtrdma_reply_invalidated(struct xprtrdma_receive *receive, bool ok)
 		reply_end(receive, REPLY_LOST, 0);
 }
 
-/* Does the message that was read from the server begin with the RPC's XID, as a reply does? */
+/* Does the message that was read begin as the reply to the RPC, with its XID and direction? */
 static bool is_reply_to(const struct rpc_rqst *rqst)
 {
 	__be32 words[2];
@@ -374,7 +378,7 @@ static bool reply_matches(const struct xprtrdma_receive *receive)
 	const struct rpcrdma_chunk_lists *lists = &receive->rv_lists;
 	u32 reply = lists->nr_reply ? rpcrdma_reply_chunk(lists)->length : 0;
 
-	/* RFC 8166 section 4.3.1: no Read list in a reply, unless both agreed on it. */
+	/* RFC 8166 section 4.3.1: no Read list in a reply, unless both peers have agreed on it. */
 	if ((lists->nr_read && !receive->rv_exposed) || lists->nr_write > 1)
 		return false;
 	if (lists->nr_write && rpcrdma_write_chunk(lists, 0)->length > request->rq_write_capacity)
@@ -468,10 +472,10 @@ static bool handle_ccp(struct xprtrdma_receive *receive, const struct ib_wc *wc)
 }
 
 /*
- * No RPC waits for this message: the task of its call has ended, or it is not a reply to a call of
- * ours. RFC 8167 section 4.1: only an RDMA_MSG, or a reply that the server exposes, is certain to
- * be a reply to one of our calls. Another message grants no credits; it gives a credit back only if
- * a call has ended without a reply.
+ * No RPC waits for this message: the task of the call has ended, or the message is not a reply to a
+ * call of ours. RFC 8167 section 4.1: only an RDMA_MSG, or a reply that the server exposes, is
+ * certain to be a reply to one of our calls. Any other message grants no credits, and gives a
+ * credit back only if a call has ended without a reply.
  */
 static void handle_unknown(struct xprtrdma_receive *receive)
 {

@@ -27,7 +27,10 @@ enum {
 	RESERVED_REQUESTS	= 4,
 	/* Nearly all requests fit into an element of the reserve. */
 	RESERVED_SIZE		= 4096,
-	/* The reply of an OPEN of NFS 4.2 may have security labels. */
+	/*
+	 * Largest request that has its reply buffer in the same allocation. An OPEN of NFS 4.2 is
+	 * larger, since its reply may have security labels.
+	 */
 	LARGE_SIZE		= 8192,
 };
 
@@ -107,7 +110,7 @@ int xprtrdma_request_alloc(struct rpc_task *task)
 		if (!separate)
 			return -ENOMEM;
 	}
-	/* rpc_malloc() does the same. */
+	/* As in rpc_malloc(), the reserve is used only when kmalloc() fails. */
 	request = kmalloc(size, rpc_task_gfp_mask());
 	reserved = !request;
 	if (unlikely(reserved))
@@ -157,7 +160,7 @@ void xprtrdma_request_free(struct rpc_task *task)
 
 	if (unlikely(request->rq_sent_on))
 		note_lost(rqst, request->rq_sent_on);
-	/* The peer may still reach the RPC's memory; wait until that has been prevented. */
+	/* The RPC still has memory regions, so the peer may reach its memory. */
 	if (unlikely(request->rq_registered.ml_conn)) {
 		trace_xprtrdma_fence(rqst->rq_xprt, be32_to_cpu(rqst->rq_xid), task->tk_rpc_status);
 		xprtrdma_frwr_unmap_sync(&request->rq_registered);
@@ -271,8 +274,8 @@ static void refuse_to_send(struct rpc_xprt *xprt, struct xprtrdma_request *reque
 /*
  * The window is closed, and SUNRPC has set XPRT_CWND_WAIT, so that no call is sent, unless the call
  * at the head of the queue was admitted before. SUNRPC looks at the head without the queue's lock.
- * In between, an admitted call that is sent again after a reconnect may become the head, and no
- * task would send it. So this function looks again, with the lock.
+ * Just after that look, an admitted call that is sent again after a reconnect may become the head,
+ * and no task would send it. So this function looks again, with the lock.
  */
 static void let_admitted_call_go(struct rpc_xprt *xprt)
 {
@@ -293,7 +296,7 @@ static void let_admitted_call_go(struct rpc_xprt *xprt)
  * Return: 0 when the message was sent, or can never be sent, upon which the task of a call ends
  * with EIO. Otherwise the message was not sent:
  *	%-ENOTCONN when a connection has to be made first,
- *	%-EBADSLT or %-EAGAIN when there is no credit or buffer now; SUNRPC waits,
+ *	%-EBADSLT or %-EAGAIN when there is no credit, buffer or memory region now; SUNRPC waits,
  *	%-ENOBUFS when memory or mappings are short; SUNRPC tries again after a delay.
  */
 int xprtrdma_request_send(struct rpc_rqst *rqst)
@@ -349,10 +352,10 @@ int xprtrdma_request_send(struct rpc_rqst *rqst)
 
 /*
  * Returns the connection on which the server may reach memory of this call, with a reference; or
- * NULL. While a reply is processed its handler owns the regions, and it unpins the RPC before its
- * connection is taken down. If the server reaches no memory now, this function makes sure that it
- * cannot later: it clears rq_sent_on, so that a reply that comes from now on, which might have to
- * be read into new regions, is dropped.
+ * NULL. While a reply is processed, the handler of the reply owns the regions, and unpins the RPC
+ * before the connection is taken down. If there is no such connection, this function clears
+ * rq_sent_on, so that a later reply is dropped: such a reply might have to be read into new
+ * regions, which the server could reach.
  */
 static struct xprtrdma_conn *registered_on(const struct rpc_rqst *rqst)
 {
@@ -416,12 +419,18 @@ static void wait_for_fence(struct rpc_task *task)
 	xprtrdma_conn_put(conn);
 }
 
-/* Runs instead of SUNRPC's own callback, which only knows of timeouts, and then calls it. */
+/*
+ * Runs instead of SUNRPC's own callback, which only handles timeouts, and calls that callback
+ * unless the call was refused.
+ */
 static void wait_ended(struct rpc_task *task)
 {
 	struct xprtrdma_request *request = xprtrdma_request_of(task->tk_rqstp);
 
-	/* A call that is sent again has no regions; xprtrdma_request_free() fences any other. */
+	/*
+	 * A refused call has no regions if it is sent again. If the RPC ends,
+	 * xprtrdma_request_free() fences its memory.
+	 */
 	if (unlikely(READ_ONCE(request->rq_refused)) &&
 	    rpcrdma_refusal_heed(task, &request->rq_refused))
 		return;

@@ -24,7 +24,8 @@ struct xprtrdma_transport;
  *	queue_lock; read and cleared by the sender
  * @rq_timer: SUNRPC's own callback for a task that has stopped waiting
  * @rq_refused: refusal that the task has yet to learn of; changed under queue_lock
- * @rq_shape: means by which call and reply are moved; for the owner of the RPC
+ * @rq_shape: means by which call and reply are moved; only for the owner of the RPC, which is the
+ *	sender, or the handler that has pinned the RPC
  * @rq_again: the server has refused the call once, for want of memory for a large reply; set
  *	under queue_lock, read by the sender
  * @rq_write_capacity: bytes of the Write chunk that was offered

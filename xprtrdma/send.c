@@ -18,7 +18,8 @@
  * registration is complete before the LOCAL_INV is posted. Registrations for calls have entries
  * apart from these, which are counted. They are posted before the Send of their call, and their
  * entries are free again with the entry of that Send. A call is sent only if as many of these
- * entries are free as any call can need; otherwise it waits.
+ * entries are free as any call can need; otherwise the call waits. RDMA Reads (pull.c) and RDMA
+ * Writes (bc_reply.c) have further entries.
  */
 #include "connection.h"
 #include "request.h"
@@ -89,7 +90,7 @@ static struct xprtrdma_send *send_alloc(struct xprtrdma_conn *conn)
 
 /**
  * xprtrdma_sends_init - set the Send pool of a connection up, without buffers
- * @conn: all zeros
+ * @conn: connection whose xc_send is all zeros
  *
  * Context: any.
  */
@@ -191,7 +192,7 @@ static void message_to_device(struct xprtrdma_send *send, unsigned int length)
 		xprtrdma_trace_message(send->sd_conn, send->sd_buffer.bf_data, length, NULL);
 }
 
-/* @first: the work request of @send, or the first of the registrations chained before it */
+/* @first: the work request of @send, the first registration chained before that, or a probe */
 static int post(struct xprtrdma_conn *conn, struct xprtrdma_send *send,
 		const struct ib_send_wr *first)
 {
@@ -313,7 +314,7 @@ struct xprtrdma_send *xprtrdma_send_reserve(struct xprtrdma_conn *conn)
  *
  * The call takes a credit. A reply to @request is accepted only after the post, as the peer cannot
  * have seen the call before. The buffer for the next call is reserved in the same critical section,
- * which saves one for each call.
+ * so that xprtrdma_send_reserve() seldom has to take the lock.
  *
  * Context: process, the transport's write lock is held, which keeps the connection. In the state
  * BROKEN nothing is posted, see xprtrdma_conn_destroy().

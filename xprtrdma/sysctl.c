@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
- * Knobs under /proc/sys/sunrpc and the line in mountstats. Names, ranges and the
- * order of the values are those of the in-tree transport, because scripts and
- * nfs-utils read them.
+ * Knobs under /proc/sys/sunrpc and the line in mountstats. Scripts and nfs-utils use those of the
+ * in-tree transport. So each knob of that transport is here under the same name, and takes at least
+ * the same values; and the line has the same values in the same order.
  */
 #include <linux/seq_file.h>
 
@@ -78,8 +78,8 @@ void xprtrdma_sysctl_unregister(void)
  * @xprt: the transport
  * @seq: file to be written to
  *
- * The line has 27 values. The first value is a local port, which RDMA does not have, and the last
- * one has no meaning any more. Both are 0.
+ * The line has 27 values. The first value is a local port, which RDMA does not have. The last one
+ * counts replies that waited for the end of a Send, which no reply does here. Both are 0.
  *
  * Context: process.
  */

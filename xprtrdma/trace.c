@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
-/* The bodies of the tracepoints, and functions that fill in those for messages and chains. */
+/* The bodies of the tracepoints, and the functions that trace messages, Reads and Writes. */
 #include "connection.h"
 
 #define CREATE_TRACE_POINTS
@@ -31,7 +31,7 @@ void xprtrdma_trace_message(const struct xprtrdma_conn *conn, const void *messag
  * @conn: the connection
  * @wr: the chain that is going to be posted
  *
- * Context: any; the chain is not posted.
+ * Context: any.
  */
 void xprtrdma_trace_transfers(const struct xprtrdma_conn *conn, const struct ib_send_wr *wr)
 {

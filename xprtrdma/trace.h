@@ -31,9 +31,9 @@ RPCRDMA_VALUE_CLASSES(xprtrdma, struct rpc_xprt, XPRTRDMA_PEER, peer, value);
 		     TP_ARGS(transport, value))
 
 /* The comment of an event says what its value is. A negative value is an errno. */
-VALUE_EVENT(config);		/* bytes to send inline, after the server told its limits */
+VALUE_EVENT(config);		/* bytes to send inline, after the question for limits */
 VALUE_EVENT(window);		/* calls that have buffers now */
-/* Calls in flight, or messages for which the HCA does nothing; the connection is given up */
+/* The connection is given up; the larger of the numbers of calls and of messages that wait */
 VALUE_EVENT(stalled);
 VALUE_EVENT(probe);		/* calls in flight while an acknowledgment is asked for */
 VALUE_EVENT(connect);		/* the result of a connect attempt */
@@ -47,7 +47,7 @@ DEFINE_EVENT_PRINT(xprtrdma_value, xprtrdma_qp_event,
 		  rdma_show_ib_event(__entry->value))
 );
 
-/* A connect attempt has failed in @step, which is "address" or "connection request", say. */
+/* A connect attempt has failed in @step, for example "address" or "connection request". */
 TRACE_EVENT(xprtrdma_connect_failed,
 	TP_PROTO(const struct rpc_xprt *xprt, const char *step, int error),
 	TP_ARGS(xprt, step, error),
@@ -88,7 +88,10 @@ TRACE_EVENT(xprtrdma_established,
 		  __entry->remote_invalidation)
 );
 
-/* The first one of a connection is why it ends; those that are flushed after it are traced, too. */
+/*
+ * A work request has failed, or was flushed. The first failure of a connection, if any, is why the
+ * connection ends. Not every flushed Read or Write is traced.
+ */
 RPCRDMA_WC_EVENT(xprtrdma_wc, struct rpc_xprt, XPRTRDMA_PEER, peer);
 
 #define XID_VALUE_EVENT(name)						\
@@ -96,12 +99,12 @@ RPCRDMA_WC_EVENT(xprtrdma_wc, struct rpc_xprt, XPRTRDMA_PEER, peer);
 		     TP_PROTO(const struct rpc_xprt *transport, u32 xid, int value), \
 		     TP_ARGS(transport, xid, value))
 
-XID_VALUE_EVENT(timeout);	/* a reply is overdue; the seconds that it had */
+XID_VALUE_EVENT(timeout);	/* a reply is overdue; the timeout of its call in seconds */
 /* A task ends without a reply, and its memory is fenced; the errno with which the task ends */
 XID_VALUE_EVENT(fence);
 XID_VALUE_EVENT(unknown_xid);	/* no RPC waits for this message; the bytes of the message */
-XID_VALUE_EVENT(marshal_failed);	/* an errno */
-XID_VALUE_EVENT(bad_rkey);	/* an R_key that is not of the RPC */
+XID_VALUE_EVENT(marshal_failed);	/* a call can never be sent; an errno */
+XID_VALUE_EVENT(bad_rkey);	/* a message has invalidated an R_key not of its RPC; the R_key */
 /* Bytes of a message */
 XID_VALUE_EVENT(bc_call);
 XID_VALUE_EVENT(bc_reply);

@@ -26,8 +26,9 @@
 
 #define BIND_TIMEOUT		(60U * HZ)
 /*
- * Delays between connect attempts, which double each time. A mount may set a maximum below
- * REESTABLISH_MAX, which is the time that a restarted server may have to wait for its clients.
+ * Delays between connect attempts. Each delay is twice the last one, from REESTABLISH_FIRST to
+ * REESTABLISH_MAX, or to a smaller maximum that the NFS client has set. A restarted server may have
+ * to wait for its clients for the longest delay. REESTABLISH_MIN bounds only RPC timeouts.
  */
 #define REESTABLISH_FIRST	(1U * HZ)
 #define REESTABLISH_MIN		(5U * HZ)
@@ -38,10 +39,16 @@
 
 static struct xprt_class xprtrdma_class;
 
-/* Workqueue that a connection's teardown waits for; with a rescuer, as reclaim may wait, too. */
+/*
+ * Workqueue of the work items that the teardown of a connection waits for. It has a rescuer, since
+ * reclaim may wait for these items, too.
+ */
 struct workqueue_struct *xprtrdma_wq;
 
-/* Workqueue that frees transports. Neither it nor the one that it waits for has a rescuer. */
+/*
+ * Workqueue that frees transports. It has no rescuer, since free_worker() waits for a work item on
+ * a workqueue that has none.
+ */
 static struct workqueue_struct *free_wq;
 
 /*
@@ -77,7 +84,7 @@ static struct xprtrdma_conn *create_and_ask(struct xprtrdma_transport *transport
 		return conn;
 	transport->xt_ccp_silent = true;
 	xprtrdma_conn_destroy(conn);
-	/* SUNRPC may have been asked for a close, which would hit the next connection: fail. */
+	/* No second try: a close that was requested for this connection would hit the next one. */
 	return ERR_PTR(ret);
 }
 
@@ -166,12 +173,12 @@ static void connect_worker(struct work_struct *work)
 		end = ret == -ECONNREFUSED ? RPCRDMA_END_CONNECT_REFUSED :
 		      RPCRDMA_END_CONNECT_FAILED;
 		RPCRDMA_COUNT(transport->xt_counters.ended[end], 1);
-		/* The attempt ended before the server heard of it: there is no need to spare it. */
+		/* The server has not seen this attempt, and a longer delay would not spare it. */
 		if (ret == -EHOSTUNREACH || ret == -ENODEV)
 			xprt->reestablish_timeout = REESTABLISH_FIRST;
 		ret = connect_status(transport, ret);
 	}
-	/* Wake before the unlock: other tasks may then wait for a reply or an attempt. */
+	/* Wake before the unlock: tasks that wait from then on wait for a reply or an attempt. */
 	xprt_wake_pending_tasks(xprt, ret);
 	xprt_unlock_connect(xprt, transport);
 
@@ -248,8 +255,9 @@ static void transport_set_port(struct rpc_xprt *xprt, unsigned short port)
 }
 
 /*
- * ->timer: a reply is overdue. RDMA connections have no keep-alive, so this is when
- * a dead peer is noticed: reconnect, and send everything again.
+ * ->timer: a reply is overdue. A server that does not answer, while its HCA acknowledges the probes
+ * of watch.c, is noticed here. So the connection is closed, and SUNRPC sends all calls again on the
+ * next one.
  */
 static void transport_timer(struct rpc_xprt *xprt, struct rpc_task *task)
 {

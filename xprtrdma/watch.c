@@ -5,7 +5,8 @@
  *
  * Does the server still answer? RDMA connections have no keep-alive. SUNRPC's timers see calls that
  * wait for a reply, but neither calls that wait for a credit, nor calls whose tasks were killed,
- * nor messages that wait for the HCA (RFC 8267 section 6.7.2).
+ * nor messages that wait for the HCA (RFC 8267 section 6.7.2). If one of these waits for too long,
+ * the connection is failed.
  *
  * Is the server's machine still up? Our HCA notices that it is not when the peer's HCA does not
  * acknowledge a Send. If the machine fails after its HCA has acknowledged all calls, these calls
@@ -26,7 +27,7 @@ static void patience_begin(struct xprtrdma_patience *patience, unsigned int time
 	patience->timeout = max(patience->timeout, timeout);
 }
 
-/* Counts a second. Returns whether it was one too many. */
+/* Counts a second. Returns true if the wait has lasted for too long. */
 static bool patience_ends(struct xprtrdma_patience *patience)
 {
 	return patience->waiting && ++patience->seconds > patience->timeout;
@@ -80,7 +81,7 @@ void xprtrdma_watch_stalled(struct xprtrdma_conn *conn, const struct rpc_rqst *r
 }
 
 /**
- * xprtrdma_watch_hca_begin - watch a message that waits for the HCA, for RDMA Reads or LOCAL_INVs
+ * xprtrdma_watch_hca_begin - watch a message that waits until the HCA has done Reads or LOCAL_INVs
  * @conn: the connection
  *
  * The RPC of the message is pinned, so no other timer ends the wait, nor does a signal. If none of
@@ -154,7 +155,7 @@ bool xprtrdma_watch_found(struct xprtrdma_conn *conn)
 	return found;
 }
 
-/* Counts a second, under xc_lock. Returns whether somebody has waited for too long. */
+/* Counts a second, under xc_lock. Returns true if a call or a message has waited for too long. */
 static bool watch_second(struct xprtrdma_conn *conn)
 {
 	struct rpc_xprt *xprt = &conn->xc_transport->xt_xprt;
@@ -205,7 +206,7 @@ static void watch_worker(struct work_struct *work)
 
 /**
  * xprtrdma_watch_init - set the timer of a connection up
- * @conn: all zeros
+ * @conn: connection whose xc_watch is all zeros
  *
  * Context: any.
  */

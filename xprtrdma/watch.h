@@ -14,9 +14,9 @@ enum {
 	/* Longest wait for a reply where the call has no timeout of its own */
 	XPRTRDMA_STALL_TIMEOUT	= 60,
 	/*
-	 * While messages wait for the HCA, one of them has to be complete within this time. The HCA
-	 * may retry for longer. A new connection costs no operation, and no task that is killed has
-	 * to wait for the HCA any more.
+	 * While messages wait for the HCA, one of them has to be done within this time, or else the
+	 * connection is failed, although the HCA may retry for longer. No operation is lost, since
+	 * calls are sent again, and a task that was killed need not wait for the HCA any longer.
 	 */
 	XPRTRDMA_HCA_TIMEOUT	= 30,
 	/* Time after which, without a reply, the peer's HCA is asked for an acknowledgment */
@@ -24,11 +24,11 @@ enum {
 };
 
 /**
- * struct xprtrdma_patience - something that must not take too long
- * @waiting: number of those that wait; 0: the other members have no meaning
- * @seconds: seconds since the first of them came, or since there was progress
- * @timeout: number of seconds after which the connection is failed, the longest that one of them
- *	allows
+ * struct xprtrdma_patience - calls or messages that must not wait for too long
+ * @waiting: number of calls or messages that wait; 0: the other members have no meaning
+ * @seconds: seconds since the first of them began to wait, or since there was progress
+ * @timeout: number of seconds after which the connection is failed: the longest of the times that
+ *	the calls or messages may wait
  */
 struct xprtrdma_patience {
 	unsigned int		waiting;

@@ -155,12 +155,12 @@ int xprtrdma_window_grow(struct xprtrdma_conn *conn, u32 credits, u32 reverse, u
 		xprtrdma_conn_fail(conn, RPCRDMA_END_RECEIVE_FAILED);
 		return -ENOTCONN;
 	}
-	/* SUNRPC keeps as many slots from now on; it frees any other one after each call. */
+	/* SUNRPC keeps as many slots from now on. It frees slots beyond min_reqs after use. */
 	spin_lock(&xprt->reserve_lock);
 	xprt->min_reqs = max(xprt->min_reqs, credits);
 	spin_unlock(&xprt->reserve_lock);
 	spin_lock(&conn->xc_lock);
-	/* The new Receives have been posted. */
+	/* The new Receives have been posted, so credits for them may be granted and asked for. */
 	WRITE_ONCE(conn->xc_growth.reverse, reverse);
 	WRITE_ONCE(conn->xc_growth.sends, sends);
 	WRITE_ONCE(conn->xc_window.requested, credits);
@@ -261,8 +261,8 @@ void xprtrdma_window_request_credits(struct xprtrdma_conn *conn)
 }
 
 /**
- * xprtrdma_window_init - set the window of a connection up, without buffers
- * @conn: all zeros
+ * xprtrdma_window_init - set up the work item that makes buffers
+ * @conn: connection whose xc_growth is all zeros
  *
  * Context: any.
  */

@@ -18,7 +18,7 @@ enum {
 
 /**
  * enum xprtrdma_want - kind of buffers of which there may be too few
- * @XPRTRDMA_WANTS_CREDITS: Receives for the replies to calls
+ * @XPRTRDMA_WANTS_CREDITS: buffers for more calls of ours
  * @XPRTRDMA_WANTS_SENDS: Send buffers
  * @XPRTRDMA_WANTS_REVERSE: Receives for the server's calls
  */

@@ -78,7 +78,7 @@ struct xprtrdma_stats {
  *	transport_lock and cs_lock
  * @xt_connect_worker: establishes a connection
  * @xt_free_worker: frees the transport, and lets go of the module
- * @xt_was_connected: there has been a connection, and its largest payload binds later ones
+ * @xt_was_connected: there has been a connection; later ones must take payloads as large as it did
  * @xt_timeout: RPC timeouts set by transport_set_connect_timeout()
  * @xt_lease: lease time of NFSv4, jiffies; 0: there is no lease, or its time is not known
  * @xt_ccp_timeout: longest wait for the answer to the question of ccp.c, jiffies
@@ -128,10 +128,10 @@ xprtrdma_transport_of(struct rpc_xprt *xprt)
 }
 
 /*
- * Allocations between this function and xprtrdma_memalloc_restore(), which takes its result, do
- * not enter a file system, since reclaim may wait for the transport. If somebody swaps over the
- * transport, they may use the reserves. Only the task itself changes its flags. The scheduler
- * reads other bits of the same word without a lock, which KCSAN would report.
+ * Allocations between this function and xprtrdma_memalloc_restore(), which takes the result of this
+ * one, do not enter a file system, since reclaim may wait for the transport. If swap space is on
+ * this transport, the allocations may use the memory reserves. Only the task itself changes its
+ * flags. The scheduler reads other bits of the same word without a lock, which KCSAN would report.
  */
 static inline unsigned int xprtrdma_memalloc_save(const struct rpc_xprt *xprt)
 {
