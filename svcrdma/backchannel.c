@@ -2,15 +2,15 @@
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Callbacks of NFSv4.1 and later: calls from the server to the client over the client's connection,
- * RFC 8167. Callbacks are inline messages, unless the client has announced that it takes chunks;
- * see bc_chunks.c.
+ * RFC 8167. A callback has chunks only if call or reply may not fit inline, and the client has
+ * announced that it takes chunks; see bc_chunks.c.
  *
  * nfsd makes an rpc_clnt whose rpc_xprt shares the svc_xprt. The rpc_xprt cannot connect: when the
  * connection is gone, calls fail with -ENOTCONN, and nfsd waits for the client to come back.
  *
- * References: the svc_xprt has one to the rpc_xprt (xpt_bc_xprt), dropped by SUNRPC
- * when the svc_xprt is freed. The rpc_xprt uses the svc_xprt, which nfsd holds
- * on to for as long as its rpc_clnt lives.
+ * References: the svc_xprt has a reference to the rpc_xprt (xpt_bc_xprt), which SUNRPC drops when
+ * the svc_xprt is freed. The rpc_xprt has no reference to the svc_xprt: nfsd has one for as long as
+ * its rpc_clnt lives.
  *
  * The end of an rpc_xprt: SUNRPC calls backchannel_destroy() from a work item of its own on a queue
  * of the system, and unloading this module does not wait for that work item. So the module
@@ -18,8 +18,8 @@
  * work item. Afterwards only the end of backchannel_free_work() still runs in this module, and
  * module exit waits for it, as it destroys the work queue.
  *
- * A call is copied to a Send context, so the request's buffer may be freed, or sent again, at any
- * time.
+ * A call is copied, to a Send context or to pages of its own (bc_chunks.c), so the request's buffer
+ * may be freed, or sent again, at any time.
  */
 #include <linux/module.h>
 #include <linux/scatterlist.h>
@@ -38,7 +38,8 @@
 
 /**
  * struct bc_buffer - buffer into which SUNRPC encodes a call, and from which it decodes the reply
- * @refused: whether the client has refused the call; under queue_lock
+ * @refused: whether the RPC is to fail, since the client has refused the call, or the call cannot
+ *	be sent; under queue_lock
  * @timer: SUNRPC's own callback for a task that has stopped waiting
  * @data: bytes of the call, and behind them bytes for the reply
  */
@@ -148,7 +149,10 @@ void svcrdma_backchannel_answer(struct svcrdma_transport *t, u32 xid,
 	spin_unlock(&xprt->queue_lock);
 }
 
-/* Complete the callback of an inline reply or RDMA_ERROR. -ENOENT: no callback waits for it. */
+/*
+ * End the callback to which an inline reply or an RDMA_ERROR belongs. Return: 0 or more; -ENOENT:
+ * there is no such callback; -EMSGSIZE: the reply is too large, and the callback waits on.
+ */
 static int backchannel_complete(struct rpc_xprt *xprt,
 				const struct svcrdma_recv_ctxt *rc)
 {
@@ -267,7 +271,10 @@ static int backchannel_plan(const struct svcrdma_transport *t, const struct rpc_
 		.inline_recv	= t->st_agreed.inline_recv,
 	};
 
-	/* Without chunks the call is Short, and nobody knows how large the reply will be. */
+	/*
+	 * Without chunks the call has to be inline. reply_length stays 0 then: buflen is only an
+	 * upper bound, and the callback must not fail because its reply might not fit inline.
+	 */
 	if (t->st_agreed.reverse_chunks) {
 		shape.call_segments = backchannel_segments(t, shape.call_length);
 		shape.reply_length = rqst->rq_rcv_buf.buflen;
@@ -353,7 +360,10 @@ out_put:
 	return ret;
 }
 
-/* Send a callback. -EBADSLT: SUNRPC lets it wait until another one has given its credit back. */
+/*
+ * Send a callback. Return: 0 or a negative errno. After -EBADSLT, SUNRPC lets the callback wait
+ * until another callback has given its credit back.
+ */
 static int backchannel_send_request(struct rpc_rqst *rqst)
 {
 	struct svcrdma_transport *t = backchannel_transport(rqst->rq_xprt);
@@ -362,9 +372,9 @@ static int backchannel_send_request(struct rpc_rqst *rqst)
 
 	if (READ_ONCE(t->st_closing)) {
 		/*
-		 * Tell SUNRPC that the connection is gone. Otherwise only detach would tell it,
-		 * once a thread of nfsd runs that, and until then SUNRPC would send the call again
-		 * without a pause.
+		 * Tell SUNRPC that the connection is gone. Otherwise only backchannel_close() would
+		 * tell it, once a thread of nfsd ends the svc_xprt, and until then SUNRPC would
+		 * send the call again without a pause.
 		 */
 		xprt_disconnect_done(rqst->rq_xprt);
 		ret = -ENOTCONN;
@@ -381,7 +391,10 @@ out_err:
 	trace_svcrdma_backchannel_send_err(t, be32_to_cpu(rqst->rq_xid), ret);
 	if (ret != -EMSGSIZE && ret != -EIO)
 		return ret;
-	/* Return 0, since an error would end the task that sends, not the one of @rqst. */
+	/*
+	 * Return 0, since an error would end the task that sends, which may be another one than the
+	 * task of @rqst. That task finds the refusal when it waits for the reply.
+	 */
 	spin_lock(&rqst->rq_xprt->queue_lock);
 	bc_buffer_of(rqst)->refused = RPCRDMA_REFUSED;
 	spin_unlock(&rqst->rq_xprt->queue_lock);
@@ -404,7 +417,7 @@ static void backchannel_release_request(struct rpc_task *task)
 static void backchannel_close(struct rpc_xprt *xprt)
 {
 	xprt_disconnect_done(xprt);
-	/* backchannel_set_window() has the lock, since an earlier reply may set it just now. */
+	/* Use the function that takes the lock: a thread may handle an earlier reply just now. */
 	backchannel_set_window(xprt, 1);
 }
 
@@ -421,7 +434,7 @@ static void backchannel_print_stats(struct rpc_xprt *xprt, struct seq_file *seq)
 		   xprt->stat.bind_count, xprt->stat.connect_count,
 		   xprt->stat.connect_time / HZ, xprt->stat.sends, xprt->stat.recvs,
 		   xprt->stat.bad_xids, xprt->stat.req_u, xprt->stat.bklog_u);
-	/* The 17 statistics of chunks and memory regions are 0. */
+	/* mountstats has 17 more numbers of an RDMA transport, which are 0 for callbacks. */
 	seq_puts(seq, " 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
 }
 
@@ -446,7 +459,7 @@ static void backchannel_free_work(struct work_struct *work)
 {
 	struct bc_xprt *bx = container_of(work, struct bc_xprt, bx_free_work);
 
-	/* This is SUNRPC's work item that has called backchannel_destroy(). */
+	/* SUNRPC's work item, which has called backchannel_destroy(), may still run. */
 	flush_work(&bx->bx_rpc.task_cleanup);
 	backchannel_free(&bx->bx_rpc);
 	module_put(THIS_MODULE);
@@ -533,7 +546,10 @@ static struct rpc_xprt *backchannel_setup(struct xprt_create *args)
 		backchannel_free(xprt);
 		return ERR_PTR(-EBUSY);
 	}
-	/* backchannel_free_work() drops it; SUNRPC holds the module while this function runs. */
+	/*
+	 * backchannel_free_work() drops this reference. SUNRPC has a reference of its own only
+	 * while this function runs.
+	 */
 	__module_get(THIS_MODULE);
 	xprt_get(xprt);
 	return xprt;

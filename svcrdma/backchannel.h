@@ -16,8 +16,8 @@ struct svcrdma_send_ctxt;
 struct svcrdma_transport;
 
 enum {
-	SVCRDMA_REVERSE_CREDITS = 2,	/* callbacks in flight */
-	SVCRDMA_MAX_CALLBACK = SZ_64K + SZ_4K,	/* bytes of a callback in chunks, each way */
+	SVCRDMA_REVERSE_CREDITS = 2,	/* most callbacks in flight */
+	SVCRDMA_MAX_CALLBACK = SZ_64K + SZ_4K,	/* most bytes of a call, or a reply, in a chunk */
 	/* Callbacks in flight, and as many more whose LOCAL_INVs are not complete yet */
 	SVCRDMA_MAX_LONG_CALLS = 2 * SVCRDMA_REVERSE_CREDITS,
 };

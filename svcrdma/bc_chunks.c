@@ -40,7 +40,8 @@ struct long_memory {
 
 /**
  * struct svcrdma_long_call - a callback with chunks
- * @lc_exposure: exposure of both chunks; a reply is accepted only while it is ARMED
+ * @lc_exposure: exposure of both chunks; a reply with a Reply chunk is accepted only while the
+ *	exposure is ARMED
  * @lc_answer: number of bytes of a reply in the Reply chunk that is to be delivered, or 0
  * @lc_call: memory of the Read chunk; without pages if the call is inline
  * @lc_reply: memory of the Reply chunk; without pages if there is no Reply chunk
@@ -121,13 +122,14 @@ static const struct svcrdma_exposure_ops long_call_ops = {
 };
 
 /**
- * svcrdma_long_call_offered - was a Reply chunk sent with a callback that a reply may return?
+ * svcrdma_long_call_offered - has a callback offered the Reply chunk of its reply?
  * @t: transport
- * @xid: XID of the call
- * @length: length of the Reply chunk in the reply, which is no larger than the one that was sent
- *	(RFC 8166 section 4.3.3)
+ * @xid: XID of the reply
+ * @length: length of the Reply chunk in the reply, in bytes
  *
- * Context: any.
+ * Context: process.
+ * Return: true: the callback of that XID had a Reply chunk that was no shorter (RFC 8166 section
+ * 4.3.3), and the client may still write to it.
  */
 bool svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid, u32 length)
 {
@@ -150,7 +152,7 @@ bool svcrdma_long_call_offered(struct svcrdma_transport *t, u32 xid, u32 length)
  * @answer: number of bytes of a reply in the Reply chunk, which svcrdma_backchannel_answer() is to
  *	get; 0 if there is no such reply
  *
- * Context: any.
+ * Context: process.
  */
 void svcrdma_long_call_end(struct svcrdma_transport *t, u32 xid, u32 answer)
 {
@@ -191,7 +193,7 @@ static int memory_map(struct svcrdma_long_call *lc, struct long_memory *memory, 
 	return svcrdma_exposure_map(&lc->lc_exposure, memory->sg, memory->nr_pages, access, lists);
 }
 
-/* @lists has room for both chunks, which are begun in the order of the message. */
+/* Make the chunks, in the order in which the header has them. @lists has room for both. */
 static int long_call_build(struct svcrdma_long_call *lc, const struct rpc_rqst *rqst,
 			   const struct rpcrdma_call_plan *plan,
 			   struct rpcrdma_chunk_lists *lists)

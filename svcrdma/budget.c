@@ -3,11 +3,11 @@
 /*
  * The credits of all connections together.
  *
- * A credit stands for memory that a client has without asking: a Receive that is posted, and a
- * context for the call in it. max_credits_total limits the credits of all clients together, and
- * rpcrdma_budget_limit() divides them among the clients. A grant becomes larger when the client
- * needs it and the budget allows it. It never becomes smaller: its credits go back to the budget
- * when the connection ends.
+ * A credit stands for memory that the server keeps whether the client uses the credit or not: a
+ * Receive context that is posted, and one more for a call that nfsd has. max_credits_total limits
+ * the credits of all clients together, and rpcrdma_budget_limit() divides them among the clients. A
+ * grant becomes larger when the client needs it and the budget allows it. It never becomes smaller:
+ * its credits go back to the budget when the connection ends.
  */
 #include <linux/list.h>
 #include <linux/math64.h>
@@ -19,9 +19,12 @@
 #include "sysctl.h"
 
 enum {
-	/* Messages that memory must have room for per credit; a credit itself takes about three. */
+	/*
+	 * For each credit, the memory of the machine must have room for this many messages. The
+	 * credit itself takes the room of about three.
+	 */
 	MESSAGES_PER_CREDIT = 64,
-	LEAST_BY_MEMORY = 1024,		/* least credits, however small the memory is */
+	LEAST_BY_MEMORY = 1024,		/* fewest credits, however small the memory is */
 };
 
 /**
@@ -167,7 +170,7 @@ u32 svcrdma_budget_ask(struct svcrdma_transport *t, u32 want)
 }
 
 /**
- * svcrdma_budget_stay - count the old grant again, as there was no memory for the new one
+ * svcrdma_budget_stay - count the old grant again, as the grant could not be made larger
  * @t: transport that has joined
  * @grant: grant before svcrdma_budget_ask()
  *

@@ -16,22 +16,23 @@
  *
  * Teardown has two functions, the first for the connection, and the second for its memory:
  *
- * transport_quiesce(), called once by detach or where accept failed, in a context
- * that may sleep and is neither a CM nor a completion handler:
+ * transport_quiesce(), called once: by detach, or by svcrdma_transport_discard() if nfsd does not
+ * know the connection. The caller may sleep. It is no completion handler, and is a CM handler only
+ * if the transport has no id:
  * 1. st_closing is set under st_sq.lock. No waiter is added afterwards, and only a context that
  *    has already seen st_closing clear may still post.
  * 2. The worker polls the Receive completions from now on, and threads do not. After
  *    rdma_disconnect() and ib_drain_qp(), completion handlers that saw st_closing clear have
  *    returned, since a queue's completions are handled in order, and that of the drain is the last.
- * 3. The worker that watches the Send Queue is ended; nobody starts it again. If it saw st_closing
- *    clear, it may have posted a probe behind the drain. The work item of the exposures ends; it
- *    posts nothing once st_closing is set.
+ * 3. Three work items end, which watch the exposures, watch the Send Queue, and make the grant
+ *    larger. Only the one for the exposures may be started again. None of them posts once it sees
+ *    st_closing set; one that saw st_closing clear may have posted behind the drain.
  * 4. The handler lock is taken and released, after which CM handlers that saw st_closing clear have
- *    returned. No handler uses st_xprt or wakes nfsd from here on. (A completion event may be late,
- *    and see an old state, but it finds XPT_BUSY set, which is never cleared again.)
+ *    returned. No handler closes the connection or wakes nfsd from here on. (A completion event may
+ *    be late, and see an old state, but it finds XPT_BUSY set, which is never cleared again.)
  *
  * svcrdma_transport_free(), called as xpo_free when the last reference is gone. Threads, and the
- * watch of the Send Queue, that saw st_closing clear may have posted after the drain of
+ * work items of step 3, that saw st_closing clear may have posted after the drain of
  * transport_quiesce(), but have returned now:
  * 1. The work item of the exposures is stopped again, since a thread that posted may have started
  *    it, and the queue pair is drained again. The HCA owns no context any more, and no work item
@@ -70,9 +71,9 @@ static void transport_state_event(struct svcrdma_transport *t,
 static void transport_established(struct svcrdma_transport *t)
 {
 	transport_state_event(t, RPCRDMA_EVENT_ESTABLISHED);
-	/* Either the handler of a message that comes now sees the state, or the thread that is
-	 * woken here sees the message:
-	 * pairs with llist_add() of svcrdma_recv_taken().
+	/*
+	 * Either the handler of a message that comes now sees the state, or the thread that is
+	 * woken here sees the message: pairs with llist_add() of svcrdma_recv_taken().
 	 */
 	smp_mb();
 	svcrdma_transport_data(t);
@@ -147,9 +148,9 @@ void svcrdma_transports_wait(const struct svc_serv *serv, const struct svcrdma_l
 }
 
 /*
- * Close a connection. The removal of a device waits for this connection's id, and nfsd may have no
- * thread just now, or may not know of the connection yet. If a thread has the transport, it will
- * see XPT_CLOSE.
+ * Close a connection without waiting for a thread of nfsd, which may have no thread just now, or
+ * may not know of the connection yet. If a thread has XPT_BUSY, svc_xprt_close() only sets
+ * XPT_CLOSE, and that thread closes the connection.
  */
 static void transport_close_work(struct work_struct *work)
 {
@@ -206,7 +207,7 @@ static enum rpcrdma_end end_of_event(const struct rdma_cm_event *event)
 	}
 }
 
-/* Return: always 0, so that the CM does not destroy the id, as svcrdma_transport_free() does. */
+/* Return: always 0, so that the CM does not destroy the id: svcrdma_transport_free() does that. */
 static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct svcrdma_transport *t = id->context;
@@ -229,8 +230,8 @@ static int transport_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *eve
 		svcrdma_connection_note_end(t, end_of_event(event));
 		transport_state_event(t, RPCRDMA_EVENT_FAILED);
 		/*
-		 * nfsd closes a connection that accept has taken. The removal of a device does not
-		 * wait for nfsd.
+		 * nfsd closes a connection that accept has taken, unless the device is removed: the
+		 * removal waits for the connection's id, and must not wait for nfsd.
 		 */
 		if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL || READ_ONCE(t->st_listener))
 			transport_close_without_nfsd(t);
@@ -288,7 +289,7 @@ struct svcrdma_transport *svcrdma_transport_create(struct svc_serv *serv,
 	set_bit(XPT_CONG_CTRL, &t->st_xprt.xpt_flags);
 	svc_xprt_set_local(&t->st_xprt, local, svc_addr_len(local));
 	svc_xprt_set_remote(&t->st_xprt, remote, svc_addr_len(remote));
-	/* The port of the client changes, and nfsd's reply cache compares addresses. */
+	/* Each connection comes from another port, and nfsd's reply cache compares addresses. */
 	rpc_set_port((struct sockaddr *)&t->st_xprt.xpt_remote, 0);
 
 	spin_lock_init(&t->st_recv_lock);
@@ -352,7 +353,7 @@ static int transport_size(struct svcrdma_transport *t,
 	struct ib_device *device = svcrdma_transport_device(t);
 	const struct ib_device_attr *attrs = &device->attrs;
 	struct rpcrdma_device_limits limits = {
-		.max_qp_wr = max(attrs->max_qp_wr, 1) - 1,	/* drain */
+		.max_qp_wr = max(attrs->max_qp_wr, 1) - 1,	/* one is for the drain */
 		.max_cqe = max(attrs->max_cqe, 1) - 1,
 		.max_send_sge = attrs->max_send_sge,
 		.max_fast_reg_pages = attrs->max_fast_reg_page_list_len,
@@ -457,8 +458,8 @@ out_pd:
 
 /*
  * When a message finds no Receive, the client's device waits for the time of the RNR timer and
- * tries again, RNR_RETRIES times. That is more than half a second, in which a thread of nfsd gives
- * a Receive back. A client that keeps to its credits never waits; a client that exceeds them is
+ * tries again, RNR_RETRIES times. That is about half a second, in which a thread of nfsd gives a
+ * Receive back. A client that keeps to its credits never waits; a client that exceeds them is
  * slowed down, and need not connect again. The CM's defaults are 0.66 s and no retry.
  */
 enum { RNR_TIMER = IB_RNR_TIMER_081_92, RNR_RETRIES = 6 };
@@ -569,7 +570,7 @@ static void svcrdma_transport_free(struct svc_xprt *xprt)
 	kfree(t);
 }
 
-/* svcrdma_recvfrom() says whether there is room for another reply. */
+/* There is room for a reply: svcrdma_recvfrom() takes no call while the Send Queue is congested. */
 static int svcrdma_transport_has_wspace(struct svc_xprt *xprt)
 {
 	return 1;

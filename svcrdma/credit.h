@@ -25,8 +25,8 @@ enum {
  *	having them. Any context changes it
  * @highest: largest number of messages that were ever under way at the same time. Only the
  *	completion handlers change it
- * @full: the server has had as many messages of the client at one moment as the grant is, since
- *	@since or since the grant was last changed. Only the completion handlers change it
+ * @full: whether the server has had as many messages of the client at one moment as the grant is,
+ *	since count_from() last cleared this. Only the completion handlers set it
  * @dones: number of Receives for the RDMA_DONEs of exposed replies. Changed under both @dones_lock
  *	and st_recv_lock
  * @dones_lock: mutex of the thread that makes @dones larger

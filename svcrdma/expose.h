@@ -40,7 +40,7 @@ enum svcrdma_exposure_kind {
 
 /**
  * struct svcrdma_exposure_ops - what exposed replies and callbacks with chunks do differently
- * @kind: which of them
+ * @kind: exposed reply or callback
  * @posted: function that is called under st_expose_lock as soon as the exposure is ARMED; or NULL.
  *	It may set xs_deadline
  * @expired: function that is called under st_expose_lock when the exposure becomes FENCING because
@@ -108,8 +108,9 @@ struct svcrdma_region_pool {
 
 /**
  * struct svcrdma_exposer - exposed_reply.c: replies that the client reads
- * @bytes: bytes of memory that they keep
- * @dones_unknown: number of RDMA_DONEs that belonged to no exposed reply; under st_expose_lock
+ * @bytes: bytes of memory that these replies keep
+ * @dones_unknown: number of RDMA_DONEs for no exposed reply; each RDMA_DONE for an exposed reply
+ *	takes one off. Under st_expose_lock
  * @expired: number of exposures that ended because their time was over; under st_expose_lock
  */
 struct svcrdma_exposer {

@@ -26,7 +26,7 @@
 #include "sysctl.h"
 #include "trace.h"
 
-enum { MAX_EXPOSED = 16 << 20 };	/* most bytes that one connection may expose */
+enum { MAX_EXPOSED = 16 << 20 };	/* most bytes of memory that a connection's replies keep */
 
 /* Bytes of memory that the exposed replies of all connections keep */
 static atomic_long_t svcrdma_exposed_bytes;
@@ -102,9 +102,10 @@ static const struct svcrdma_exposure_ops exposed_ops = {
  * @t: transport
  * @xid: XID of the RDMA_DONE
  *
- * An RDMA_DONE for no exposed reply is dropped in silence (draft section 4.1.3), since it may come
- * too late. No client needs to send more of these than replies have expired and may be exposed at a
- * time; a client that does is disconnected.
+ * An RDMA_DONE for no exposed reply is dropped in silence (reliable-reply draft, section 4.1.3),
+ * since it may come too late. A client has no reason to send more of these than the number of
+ * replies that have expired plus the number that may be exposed at a time; a client that sends more
+ * is disconnected.
  *
  * Context: process.
  */
@@ -139,9 +140,9 @@ void svcrdma_exposed_done(struct svcrdma_transport *t, u32 xid)
 /* ---- the beginning ---- */
 
 /*
- * Begin an exposure within the bounds. The number of replies follows the grant: st_grant is larger
- * before any call can use the new credits. Return: the number of exposed replies of the connection,
- * with this one; or 0: nothing was done.
+ * Begin an exposure within the bounds. One reply for each credit may be exposed, and a few more;
+ * st_grant is larger before any call can use new credits. Return: the number of exposed replies of
+ * the connection, with this one; or 0: nothing was done.
  */
 static u32 exposed_begin(struct svcrdma_transport *t, struct svcrdma_exposed *ex, u32 xid)
 {
@@ -157,7 +158,10 @@ static u32 exposed_begin(struct svcrdma_transport *t, struct svcrdma_exposed *ex
 	return exposed;
 }
 
-/* Allocate for a reply of @pages pages; its runs may be more, for head and tail and at holes. */
+/*
+ * Allocate an exposed reply of @pages pages. There may be more runs of bytes than pages, since head
+ * and tail are runs of their own, and a hole divides a run.
+ */
 static struct svcrdma_exposed *exposed_alloc(u32 pages)
 {
 	u32 runs = pages + SVCRDMA_EXPOSED_SPARE_RUNS;
@@ -191,7 +195,7 @@ static int exposed_map(struct svcrdma_exposed *ex, struct svcrdma_stream *stream
 }
 
 /**
- * svcrdma_expose - register a reply for the client to pull
+ * svcrdma_expose - make a reply ready to be registered, for the client to pull
  * @sc: Send context of the reply, which owns the exposure on success
  * @xid: XID of the reply
  * @stream: bytes of the reply, without those that went to Write chunks
@@ -200,7 +204,7 @@ static int exposed_map(struct svcrdma_exposed *ex, struct svcrdma_stream *stream
  * @lists: lists that get the segments; a Position Zero Read chunk was begun
  *
  * Context: process.
- * Return: false: the reply exceeds the bounds, or memory is short.
+ * Return: false: the reply exceeds the bounds, memory is short, or the connection ends.
  */
 bool svcrdma_expose(struct svcrdma_send_ctxt *sc, u32 xid, struct svcrdma_stream *stream,
 		    u32 length, u32 held, struct rpcrdma_chunk_lists *lists)

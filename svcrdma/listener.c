@@ -22,9 +22,10 @@
  *
  * Teardown is svcrdma_listener_detach(), which SUNRPC calls once, never from
  * the CM handler:
- * 1. XPT_DEAD is set, and li_mutex is taken and released. li_work does not change li_id afterwards.
+ * 1. SUNRPC has set XPT_DEAD. li_mutex is taken and released, and li_work does not change li_id
+ *    afterwards.
  * 2. rdma_destroy_id() waits for the handler. Afterwards no handler adds to li_pending or queues
- *    li_work; and svcrdma_listener_rebind_all() does not, since the listener leaves its list.
+ *    li_work. The listener leaves the list by which svcrdma_listener_rebind_all() finds it.
  * 3. li_work is cancelled. It does not queue itself again, since XPT_DEAD is set.
  * 4. Pending connections are discarded. Accept is not running, since detach runs under XPT_BUSY.
  * 5. The svc_serv may be freed once its listeners are closed. So detach waits for connections that
@@ -175,7 +176,10 @@ static void listener_discard_pending(struct svcrdma_listener *li)
 		svcrdma_transport_discard(t);
 }
 
-/* The states that may follow each state. A STALE id may get one more event that makes it so. */
+/*
+ * The states that may follow each state. STALE may follow STALE, since the address of an id may
+ * move, and the device be removed then.
+ */
 static const u8 next_states[] = {
 	[SVCRDMA_LISTENER_IDLE]		= BIT(SVCRDMA_LISTENER_LISTENING),
 	[SVCRDMA_LISTENER_LISTENING]	= BIT(SVCRDMA_LISTENER_STALE) |
@@ -234,7 +238,7 @@ static void listener_drop_id(struct svcrdma_listener *li)
 {
 	if (!li->li_id)
 		return;
-	/* No event of the id comes after this, so no other context changes the state. */
+	/* rdma_destroy_id() waits for the handler, so no other context changes the state then. */
 	rdma_destroy_id(li->li_id);
 	WRITE_ONCE(li->li_id, NULL);
 	listener_set_state(li, SVCRDMA_LISTENER_IDLE);
@@ -446,9 +450,9 @@ static void svcrdma_listener_free(struct svc_xprt *xprt)
 }
 
 /*
- * A listener never has XPT_DATA, and is not on the list of temporary transports. So SUNRPC asks it
- * for no call and for no room for a reply. It releases the context of each thread that has accepted
- * a connection, which has none.
+ * A listener never has XPT_DATA, and is not on the list of temporary transports. So SUNRPC calls
+ * none of the other functions. When a thread has accepted a connection, SUNRPC calls
+ * xpo_release_ctxt, with NULL.
  */
 const struct svc_xprt_ops svcrdma_listener_ops = {
 	.xpo_create		= svcrdma_listener_create,
@@ -483,7 +487,7 @@ void svcrdma_listener_rebind_all(void)
 	spin_unlock_irqrestore(&listeners_lock, flags);
 }
 
-/* ib_core told rdma_cm first, as that registered before us; so it can bind to the device. */
+/* rdma_cm can bind to the device already: ib_core tells the client first that registered first. */
 static int device_added(struct ib_device *device)
 {
 	svcrdma_listener_rebind_all();

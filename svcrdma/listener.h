@@ -38,7 +38,7 @@ enum svcrdma_listener_state {
 struct svcrdma_listener {
 	struct svc_xprt		li_xprt;
 	struct rdma_cm_id	*li_id;
-	struct mutex		li_mutex;	/* li_id */
+	struct mutex		li_mutex;	/* guards li_id */
 	enum svcrdma_listener_state li_state;
 	struct list_head	li_pending;
 	struct list_head	li_list;

@@ -32,10 +32,10 @@ struct svc_xprt_class svcrdma_class = {
 };
 
 /*
- * Once the class of connections is registered, these can come and hold the module. So each step
- * that may fail is done before. The class of callbacks is of no use without a connection of ours.
- * If the in-tree module is loaded, a step fails with -EEXIST, since that module has files or
- * classes of the same names.
+ * Once svcrdma_class is registered, connections can come and hold the module. So this is the last
+ * step that may fail. svcrdma_backchannel_class may come before it, since SUNRPC uses that class
+ * only with a connection of ours. If the in-tree module is loaded, a step fails with -EEXIST, since
+ * that module has files or classes of the same names.
  */
 static int __init svcrdma_init(void)
 {

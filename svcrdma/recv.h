@@ -33,8 +33,8 @@ enum { SVCRDMA_MAX_UNEXPECTED = 1024 };	/* unexpected messages in a row without 
  *
  * Members to which any context adds, and from which the holder of st_recv_lock takes:
  * @spare: contexts that are ready to be posted
- * @starved: whether there were too few contexts in @spare. Then a context of execution that adds
- *	one also posts it; see spare_take()
+ * @starved: whether there were too few contexts in @spare. While this is set, the function that
+ *	adds a context also posts it; see spare_take()
  *
  * Members under st_recv_lock:
  * @all: list of all contexts, by rc_all

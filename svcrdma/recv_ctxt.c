@@ -15,10 +15,11 @@
  *
  * The grant begins small, and follows use: when the client asks for more credits than it has, and
  * uses those that it has, a work item allocates contexts for twice as many credits and posts their
- * Receives, and then the replies grant these credits. A client uses its credits if it sends twice
- * as many calls within a second: where the round trip is longer than the server needs for a call,
- * most credits are always on the network. It also uses them if the server has had as many of its
- * calls at one moment: where the server needs long for a call, there are few calls in a second.
+ * Receives, and then the replies grant these credits. A client uses its credits in either of two
+ * cases. It sends twice as many calls within a second as it has credits: where the round trip is
+ * longer than the server needs for a call, most credits are always on the network. Or the server
+ * has had as many of its calls at one moment as it has credits: where the server needs long for a
+ * call, there are few calls in a second.
  *
  * A grant never becomes smaller. It does not grow where the budget (budget.c) or memory is short;
  * a connection that is refused asks again after a pause.
@@ -37,7 +38,7 @@
 #include "trace.h"
 
 enum {
-	/* A client uses its grant if it sends this many times the grant within the pause. */
+	/* A client uses its grant if it sends ROUNDS calls per credit in SVCRDMA_GRANT_PAUSE. */
 	ROUNDS = 2,
 	DONE_RECEIVES = 8,	/* Receives for RDMA_DONEs that are added at once */
 };
@@ -239,8 +240,8 @@ static void count_from(struct svcrdma_transport *t, unsigned long when)
 }
 
 /**
- * svcrdma_grant_grow - make the grant larger, after the contexts for it
- * @t: transport with its verbs objects; its grant is 0 before the first call
+ * svcrdma_grant_grow - add contexts, and then make the grant larger
+ * @t: transport with its verbs objects; its grant is 0 when this function is first called
  * @grant: new grant, larger than the old one, and at most st_credits
  * @gfp: flags for the allocation of the contexts
  *
@@ -327,7 +328,7 @@ static int try_to_grow(struct svcrdma_transport *t)
 	if (grant <= old)
 		return 0;
 	ret = svcrdma_grant_grow(t, grant, GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN);
-	/* On failure the client keeps its grant. */
+	/* Without memory the client keeps its grant. If a post has failed, the connection ends. */
 	if (ret)
 		svcrdma_budget_stay(t, old);
 	trace_svcrdma_grant(t, ret ?: (int)grant);
@@ -362,10 +363,13 @@ static void grant_update(struct svcrdma_transport *t)
 		if (t->st_credit.calls < ROUNDS * t->st_grant)
 			return;
 	}
-	/* It may take longer than the pause, and then the calls count for the old grant. */
+	/*
+	 * The work item may take longer than the pause. If calls that come meanwhile queued it
+	 * again, the grant would double twice for one use.
+	 */
 	if (work_busy(&t->st_credit.work))
 		return;
-	/* This holds if the grant does not grow now; svcrdma_grant_grow() changes it. */
+	/* Wait if the grant does not grow now. If it does, svcrdma_grant_grow() ends the wait. */
 	count_from(t, now + SVCRDMA_GRANT_PAUSE);
 	queue_work(svcrdma_wq, &t->st_credit.work);
 }
@@ -483,9 +487,9 @@ void svcrdma_recv_ready(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
  * @rc: context of the Receive
  * @ready: whether @rc is queued for nfsd; otherwise it stays the caller's
  *
- * A client that sends more calls than its credits allow uses up the spare contexts, and it is this
- * client whose messages then find the Receive Queue empty. If its calls have Read chunks, it is
- * disconnected before that; see read_chunks.c.
+ * A client that sends more calls than its credits allow uses up the spare contexts of its own
+ * connection, so only its own messages then find the Receive Queue empty. If its calls have Read
+ * chunks, the client is disconnected before that; see read_chunks.c.
  *
  * Context: completion handler.
  */

@@ -54,7 +54,7 @@ struct svcrdma_few_chunks {
  * The owner may use every member without a lock.
  *
  * @rc_node: entry of st_recv.spare, st_recv.ready or st_recv.taken
- * @rc_list: entry of st_read.wait, under st_recv_lock
+ * @rc_list: entry of st_read.wait, under st_recv_lock; or of a list of new contexts
  * @rc_all: entry of st_recv.all, under st_recv_lock
  * @rc_transport: connection of the context; constant
  * @rc_cqe: completion of the Receive
@@ -68,7 +68,8 @@ struct svcrdma_few_chunks {
  * @rc_inline: the bytes behind the header in the buffer; set when the header is decoded
  * @rc_inline_size: number of bytes at @rc_inline
  * @rc_lists: decoded chunk lists, stored in @rc_few or @rc_many
- * @rc_payloads: storage for result payloads, in the same place; payload n belongs to Write chunk n
+ * @rc_payloads: result payloads, also stored in @rc_few or @rc_many; payload n belongs to Write
+ *	chunk n
  * @rc_few: room for the chunks that most calls have
  * @rc_many: room for the chunks of any call; NULL unless the call in the context needs it
  * @rc_nr_payloads: number of result payloads that nfsd has named so far
@@ -114,8 +115,9 @@ struct svcrdma_recv_ctxt {
 
 /*
  * Return: true: the call has the simple layout of rq_arg.c, an inline message with one Read chunk.
- * An empty chunk does not count, since the svc_defer() of 6.1 takes a message without pages for one
- * piece. A chunk behind more than a page does not either, since these bytes would be the head.
+ * A call with an empty chunk has the flat layout, since svc_defer() of Linux 6.1 takes a call
+ * without pages for one piece of memory. So has a call with more than a page before the chunk,
+ * since these bytes would be the head, which is never longer than a page.
  */
 static inline bool svcrdma_recv_is_simple(const struct svcrdma_recv_ctxt *rc)
 {

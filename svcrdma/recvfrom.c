@@ -87,8 +87,8 @@ static void poll_work(struct work_struct *work)
 
 /*
  * Event handler of the queue. Context: any; interrupts may be off, and the provider may hold a
- * lock. The handler takes no lock. It may be late, when a thread that came for something else has
- * already polled the completion.
+ * lock. The handler takes no lock of this module. The event may be late: a thread that came for
+ * something else may have polled the completion already.
  */
 static void completion_event(struct ib_cq *cq, void *context)
 {
@@ -274,8 +274,9 @@ void svcrdma_recv_wc(struct ib_cq *cq, struct ib_wc *wc)
 	this_cpu_inc(svcrdma_stats.recv);
 	if (unlikely(wc->wc_flags & IB_WC_WITH_INVALIDATE)) {
 		/*
-		 * No client may invalidate a region of ours. A LOCAL_INV for that region may fail,
-		 * and LOCAL_INVs say when memory is free. So all exposures end.
+		 * No client may invalidate a region of ours. Our LOCAL_INV of that region may fail,
+		 * and exposed memory is freed only after its LOCAL_INVs or the drain. So the
+		 * connection ends.
 		 */
 		trace_svcrdma_bad_rkey(t, wc->ex.invalidate_rkey);
 		svcrdma_transport_close(t, RPCRDMA_END_BAD_MESSAGE);
@@ -485,7 +486,7 @@ static struct svcrdma_recv_ctxt *recv_pop(struct svcrdma_transport *t)
 
 /*
  * Return: a call that has waited for regions or pages, or NULL. Such calls and new messages take
- * turns, so that neither of them can keep the other from its thread.
+ * turns, so that neither can starve the other.
  */
 static struct svcrdma_recv_ctxt *recv_retry(struct svcrdma_transport *t)
 {
@@ -548,7 +549,7 @@ int svcrdma_recvfrom(struct svc_rqst *rqstp)
 	struct svcrdma_transport *t = svcrdma_transport_of(rqstp->rq_xprt);
 	struct svcrdma_recv_ctxt *rc;
 
-	/* If this function returns 0, SUNRPC is to release nothing. */
+	/* Even after 0, SUNRPC releases the pages of a reply. There is no reply yet. */
 	compat_rqst_reply_begin(rqstp, 0);
 	rqstp->rq_xprt_ctxt = NULL;
 
