@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
- * Memory for messages, on the NUMA node of the device, and DMA-mapped as long as it exists.
+ * Buffers for messages. Their memory is on the NUMA node of the device, and stays DMA-mapped until
+ * it is freed.
  *
  * Most buffers have RPCRDMA_INLINE_USUAL bytes, for which kmalloc() would use 8 KiB. So these
  * buffers have a slab cache of their own.

@@ -6,7 +6,8 @@
  *
  * The error may come before the task waits for the reply. A task that was told the error then would
  * lose it, and send its call again. So the refusal is stored, and the task sets its own tk_status
- * when it stops waiting. Nobody else writes tk_status, which SUNRPC guards by a lock of its own.
+ * when it stops waiting. Other contexts leave tk_status alone, which SUNRPC guards by a lock of its
+ * own.
  */
 #ifndef RPCRDMA_REFUSAL_H
 #define RPCRDMA_REFUSAL_H
@@ -15,13 +16,13 @@
 #include <linux/sunrpc/xprt.h>
 
 /*
- * Each requester has one of these for each rpc_rqst, and changes it under the queue_lock of the
- * rpc_xprt. A sender reads it without the lock.
+ * A requester has a refusal for each rpc_rqst, and changes it under the queue_lock of the rpc_xprt.
+ * The client also reads the refusal without the lock.
  */
 enum rpcrdma_refusal {
 	RPCRDMA_NOT_REFUSED,
 	RPCRDMA_REFUSED,	/* for good: the RPC ends with EIO (RFC 8166 section 4.5) */
-	RPCRDMA_REFUSED_ONCE,	/* the call is sent once more, and RPCRDMA_NOT_REFUSED set */
+	RPCRDMA_REFUSED_ONCE,	/* the task sends its call once more, and clears this */
 };
 
 /* Wakes the task if it waits for the reply. Otherwise rpcrdma_refusal_wait() will wake it. */
@@ -45,7 +46,7 @@ static inline void rpcrdma_refusal_wait(struct rpc_task *task,
 					rpc_action *timer, rpc_action ended)
 {
 	xprt_wait_for_reply_request_def(task);
-	/* SUNRPC runs the callback after the task has returned from here, even if it is woken. */
+	/* SUNRPC runs the callback after this function, even if the task is woken before. */
 	*timer = task->tk_callback;
 	task->tk_callback = ended;
 	if (*refusal)
@@ -73,7 +74,10 @@ static inline bool rpcrdma_refusal_heed(struct rpc_task *task, enum rpcrdma_refu
 		xprt_complete_rqst(task, 0);
 		task->tk_status = -EIO;
 	} else if (what == RPCRDMA_REFUSED_ONCE) {
-		/* SUNRPC sends a call again that was sent on an earlier connection. */
+		/*
+		 * SUNRPC sends a call again if it was sent on an earlier connection. So the cookie
+		 * says that it was.
+		 */
 		WRITE_ONCE(*refusal, RPCRDMA_NOT_REFUSED);
 		rqst->rq_connect_cookie = READ_ONCE(xprt->connect_cookie) - 1;
 		task->tk_status = -ENOTCONN;

@@ -111,14 +111,14 @@ static u32 elements_mapped(const struct rpcrdma_region *region)
 	return n;
 }
 
-/* Returns -E2BIG when the device takes only elements_mapped() elements. */
+/* Returns 0; -ENOBUFS; or -E2BIG when the device takes only elements_mapped() elements. */
 static int map_elements(struct rpcrdma_region *region, u32 count)
 {
 	struct ib_mr *mr = region->rg_mr;
 	int mapped;
 
 	mapped = ib_dma_map_sg(mr->device, region->rg_sg, count, region->rg_dir);
-	/* There are no bounce buffers or no addresses at the moment. */
+	/* The DMA API has run out of bounce buffers or of addresses. */
 	if (!mapped)
 		return -ENOBUFS;
 	region->rg_nents = count;
@@ -143,7 +143,8 @@ static int map_elements(struct rpcrdma_region *region, u32 count)
  *
  * Context: any in which the device can map.
  * Return: 0, and rpcrdma_regions_reg() may follow; -ENOBUFS when no DMA mapping is available at the
- * moment; or -EIO when the device refuses. The caller calls rpcrdma_region_unmap() in each case.
+ * moment; or -EIO when the device takes no element. The caller has to call rpcrdma_region_unmap()
+ * later in each case.
  */
 int rpcrdma_region_map(struct rpcrdma_region *region, u32 count, int access)
 {

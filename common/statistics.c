@@ -9,7 +9,7 @@
  * The position in the file in debugfs is the number of an entry. A reader that goes on finds the
  * entry with that number, or the next one, in a tree. So the time to read the file grows with the
  * number of connections only, and a connection may end between two reads. The lock is held while a
- * buffer is filled, usually of one page, and not while it is copied to the program.
+ * buffer is filled, usually of one page, and not while the buffer is copied to the program.
  *
  * An entry exists from rpcrdma_connection_add() to rpcrdma_connection_remove(). The latter takes
  * the lock, so no reader uses the transport afterwards. An entry has a reference to its network
@@ -85,7 +85,7 @@ void rpcrdma_counters_add(struct rpcrdma_counters *sum, const struct rpcrdma_cou
 	size_t i;
 
 	for (i = 0; i < sizeof(*sum) / sizeof(*to); i++)
-		to[i] += data_race(from[i]);	/* It may change meanwhile. */
+		to[i] += data_race(from[i]);	/* An event may be counted meanwhile. */
 }
 
 /**
@@ -93,6 +93,8 @@ void rpcrdma_counters_add(struct rpcrdma_counters *sum, const struct rpcrdma_cou
  * @seq: the file
  * @name: name of the line
  * @value: the number
+ *
+ * Context: process.
  */
 void rpcrdma_show_number(struct seq_file *seq, const char *name, u64 value)
 {
@@ -104,6 +106,8 @@ void rpcrdma_show_number(struct seq_file *seq, const char *name, u64 value)
  * @seq: the file
  * @name: name of the line
  * @value: the word
+ *
+ * Context: process.
  */
 void rpcrdma_show_text(struct seq_file *seq, const char *name, const char *value)
 {
@@ -127,6 +131,8 @@ static u32 scope_of(const struct sockaddr *address, int ifindex)
  * @name: name of the line
  * @address: an IPv4 or IPv6 address
  * @ifindex: index of the interface, for a link-local address without a scope
+ *
+ * Context: process.
  */
 void rpcrdma_show_address(struct seq_file *seq, const char *name, const struct sockaddr *address,
 			  int ifindex)
@@ -148,6 +154,8 @@ void rpcrdma_show_address(struct seq_file *seq, const char *name, const struct s
  * @port: number of its port
  * @inline_send: largest message in bytes that is sent now
  * @agreed: what both peers have agreed on
+ *
+ * Context: process.
  */
 void rpcrdma_show_agreed(struct seq_file *seq, const struct ib_device *device, u32 port,
 			 u32 inline_send, const struct rpcrdma_negotiated *agreed)
@@ -213,13 +221,13 @@ static bool is_less(struct rb_node *node, const struct rb_node *other)
 	return entry_of(node)->cn_number < entry_of(other)->cn_number;
 }
 
-/* For rb_find_first(): the numbers that are at least @least match it, the smaller ones are left. */
+/* For rb_find_first(): an entry matches, by 0, if its number is at least @least. */
 static int is_too_small(const void *least, const struct rb_node *node)
 {
 	return entry_of(node)->cn_number < *(const u64 *)least;
 }
 
-/* Returns the entry of @node, and sets @pos to its number; NULL: there is none. */
+/* Returns the entry of @node, and sets @pos to its number. Returns NULL if @node is NULL. */
 static void *file_at(const struct rb_node *node, loff_t *pos)
 {
 	if (!node)
@@ -352,7 +360,8 @@ void rpcrdma_net_end(struct rpcrdma_connections *connections, struct net *net)
  * rpcrdma_connections_init - create the files about connections
  * @connections: connections of the module
  *
- * There is no file in debugfs in a kernel without it, or in one that is locked down.
+ * A kernel without debugfs has no file there, and a kernel that is locked down may refuse to open
+ * that file.
  *
  * Context: module init; there is no connection.
  * Return: 0 or a negative errno.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /*
- * Statistics of connections: what client and server count, and the files that show it.
- * Documentation/statistics.rst has the names. Each module contains a copy of this code, and one
- * struct rpcrdma_connections. The module prints the lines of a connection, and counts in its
- * transports.
+ * Statistics of connections: the counters of client and server, and the files that show them.
+ * Documentation/statistics.rst explains their names. Each module contains a copy of this code, and
+ * has one struct rpcrdma_connections. The module itself keeps the counters of a connection, and
+ * prints the lines that only one side has.
  *
  * Counting needs no lock. On the server each processor counts in its own copy of a connection's
  * counters. On the client RPCRDMA_COUNT() is for events that one context at a time sees,
@@ -117,9 +117,9 @@ static inline void rpcrdma_count_shared(u64 *counter, u64 n)
 }
 
 /**
- * rpcrdma_end_of - why a connection ends of which a work request has failed
+ * rpcrdma_end_of - the reason for the end of a connection with a failed work request
  * @wc: completion of the work request
- * @end: the reason if this failure was the first
+ * @end: reason to give for a request that was not just flushed
  *
  * Context: any.
  * Return: @end, or RPCRDMA_END_UNKNOWN for a request that was flushed after another failure.
@@ -146,7 +146,8 @@ static inline unsigned long rpcrdma_latency(ktime_t time)
  * @cn_node: node in cs_tree
  * @cn_net: its network namespace, with a reference
  * @cn_number: number that no other entry of this module ever had; 0 while the entry is not added
- * @cn_since: time in jiffies at which it was added. The module may change it under cs_lock.
+ * @cn_since: begin of the connection's age, in jiffies: the time at which the entry was added. The
+ *	client sets it anew, under cs_lock, whenever it replaces the transport's connection.
  */
 struct rpcrdma_connection {
 	struct rb_node		cn_node;
@@ -171,7 +172,7 @@ struct rpcrdma_net {
  * struct rpcrdma_connections - all connections of a module
  * @cs_side: "client" or "server"
  * @cs_name: name of the folder in debugfs, and of the file in /proc/net
- * @cs_is_client: reconnects are shown
+ * @cs_is_client: the module is the client, whose files have a line for reconnects
  * @cs_show: prints the lines that only this module knows, without counters; called under @cs_lock
  * @cs_sum: adds the counters of an entry to a sum; called under @cs_lock
  * @cs_net_operations: operations with rpcrdma_net_begin() and rpcrdma_net_end(), for @cs_net_id and

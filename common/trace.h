@@ -8,7 +8,7 @@
  * <side>_message - a message was received, or is posted now
  * @connection: number of the connection in the file connections
  * @peer: address of the peer
- * @sent: the message is sent, and was not received
+ * @sent: true for a message that is posted, false for one that was received
  * @message: bytes of the message, of which the first RPCRDMA_TRACED_BYTES are kept
  * @length: size of the message in bytes
  * @invalidates: the message is a Send With Invalidate
@@ -27,9 +27,9 @@
  * @status: a negative errno, or the number of the reason
  * @reason: why the peer has rejected the connection, in words
  *
- * The field with the peer's address has another name on each side, and so has the number of an
- * event with one number. These names are documented, so that the macros below take them: @who and
- * @value. @peer_of gives the address of a @type.
+ * Two fields have another name on each side. These names are documented, so the macros below take
+ * them as arguments: @who is the field with the peer's address, and @value the number of an event
+ * with one number. @peer_of is a macro that gives the peer's address from a @type.
  */
 #ifndef RPCRDMA_VERBS_TRACE_H
 #define RPCRDMA_VERBS_TRACE_H
@@ -95,7 +95,7 @@ TRACE_EVENT(side##_transfer,								\
 		  __entry->offset, __entry->length)					\
 )
 
-/* The reason of an event that is REJECTED, whose text depends on the kind of network */
+/* Why the peer has rejected a connection; the text depends on the kind of network */
 #define RPCRDMA_CM_REASON(id, event)					\
 	((event)->event == RDMA_CM_EVENT_REJECTED ?			\
 	 rdma_reject_msg(id, (event)->status) : "")
@@ -146,7 +146,7 @@ TRACE_EVENT(name,									\
 		  __entry->vendor_err)							\
 )
 
-/* The classes of events with one number, and of those that are about the RPC @xid besides. */
+/* A class of events with one number, and a class of events with the XID of an RPC and a number */
 #define RPCRDMA_VALUE_CLASSES(side, type, peer_of, who, value)				\
 DECLARE_EVENT_CLASS(side##_value,							\
 	TP_PROTO(const type *transport, int value),					\

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
- * RDMA Reads and Writes, and the completions that report their errors.
+ * RDMA Reads and Writes of the client, the completions that report their errors, and the probe of
+ * both sides. The server has its Reads and Writes from rdma_rw.
  *
  * Only the last work request of a chain is signalled. When an earlier request fails, the device
  * reports the error by the completion of that request, and flushes the last one. So each request of
@@ -37,8 +38,8 @@ void rpcrdma_transfer_init(struct rpcrdma_transfer *transfer, enum ib_wr_opcode 
  * rpcrdma_transfers_chain - chain RDMA Reads or Writes, of which the last is signalled
  * @transfers: array of transfers
  * @count: number of its elements, at least one
- * @part: completion of all but the last, which only reports errors
- * @last: completion of the last one
+ * @part: completion of each transfer but the last; it comes only when such a transfer fails
+ * @last: completion of the last transfer
  *
  * Context: any.
  * Return: first work request to post.
@@ -60,7 +61,8 @@ struct ib_send_wr *rpcrdma_transfers_chain(struct rpcrdma_transfer *transfers, u
 /**
  * rpcrdma_probe_init - prepare a work request that shows whether the peer's device is reachable
  * @probe: becomes a signalled RDMA Write of no bytes. The peer's device acknowledges it, checks
- *	neither R_key nor address (InfiniBand C9-88, RFC 5040 section 5.1), and tells nobody.
+ *	neither R_key nor address (InfiniBand C9-88, RFC 5040 section 5.1), and reports nothing to
+ *	the peer's software.
  * @cqe: completion of @probe
  *
  * Context: any.

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /*
- * What client and server do to an RDMA device in the same way: regions, RDMA Reads and Writes, and
- * message buffers. Each module contains a copy.
+ * What client and server do to an RDMA device in the same way: regions, message buffers, and the
+ * probe of a peer; and the client's RDMA Reads and Writes. Each module contains a copy.
  *
  * This code knows ib_core and the plain values of the protocol. It knows neither SUNRPC nor
- * connections. It takes no lock, sleeps only where that is said, and posts nothing. The caller
- * makes sure that nobody else uses the object at the same time, and posts the work requests that
- * come back.
+ * connections. It takes no lock, sleeps only in functions whose Context allows it, and posts
+ * nothing. The caller makes sure that nobody else uses the object at the same time, and posts the
+ * work requests that the functions return.
  */
 #ifndef RPCRDMA_VERBS_H
 #define RPCRDMA_VERBS_H
@@ -24,14 +24,14 @@
  * @rg_depth: largest number of pages in the region
  * @rg_page_size: page size that the device uses, in bytes
  * @rg_reg: work request of the registration, whose wr_cqe the owner sets. The registration is
- *	unsignalled, so that its completion comes only when it fails.
+ *	unsignalled, so that its completion comes only when the registration fails.
  * @rg_inv: work request of the LOCAL_INV, whose wr_cqe the owner sets
  * @rg_sg: memory that is mapped, set by the owner; no element is larger than a page
- * @rg_nents: number of elements of @rg_sg that are DMA-mapped; 0 while nothing is
+ * @rg_nents: number of elements of @rg_sg that are DMA-mapped, or 0
  * @rg_dir: direction of the DMA mapping
  *
- * One side owns a region from rpcrdma_region_init() until it frees @rg_mr. Its work requests belong
- * to the queue pair from their post until they, or later ones, have completed.
+ * The caller of rpcrdma_region_init() owns the region until it frees @rg_mr. The work requests of
+ * the region belong to the queue pair from their post until they, or later ones, have completed.
  */
 struct rpcrdma_region {
 	struct list_head	rg_list;
