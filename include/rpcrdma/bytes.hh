@@ -85,7 +85,7 @@ template <typename T> void store_be(u8 *to, T value)
 	__builtin_memcpy(to, &word, sizeof(word));
 }
 
-/* A position in a buffer, which it cannot leave. After the first step beyond the end each fails. */
+/* A position inside of a buffer. After the first step beyond the end, every step fails. */
 template <typename T> class Cursor {
     public:
 	constexpr Cursor(T *bytes, size_t length)
@@ -131,8 +131,8 @@ template <typename T> class Cursor {
 };
 
 /*
- * A cursor over received bytes; the core reads a message in no other way. A read that fails gives
- * zero. So a parser may read a whole structure, and look at failed() once.
+ * A cursor over received bytes; the core takes the bytes of a message in no other way. A read that
+ * fails gives zero. So a parser may read a whole structure, and look at failed() once.
  */
 class Reader : public Cursor<const u8> {
     public:

@@ -49,8 +49,9 @@ static u64 header_for_reply(const rpcrdma_call_shape &shape, const rpcrdma_call_
 }
 
 /*
- * Reliable-reply draft, section 5.3.1: need there be no memory for a reply, since the responder
- * can expose it? An item of several messages' size is surely large, unless there is an error.
+ * Reliable-reply draft, section 5.3.1: may the requester offer no memory for the reply, since the
+ * responder can expose it? Not if the result item may be twice as large as a message: such a reply
+ * is surely large, unless the call fails.
  */
 static bool may_stay_open(const rpcrdma_call_shape &shape)
 {
@@ -59,7 +60,8 @@ static bool may_stay_open(const rpcrdma_call_shape &shape)
 
 /*
  * Section 4.3.3: a Reply chunk is offered whenever the largest reply, less what goes in the Write
- * chunk, exceeds the threshold.
+ * chunk, exceeds the threshold, unless the responder can expose the reply and a small one is
+ * expected.
  */
 static bool plan_reply_memory(const rpcrdma_call_shape &shape, rpcrdma_call_plan &plan)
 {

@@ -18,7 +18,7 @@ using namespace rpcrdma;
 
 /* ---- both directions: credentials and verifiers ---- */
 
-/* RFC 5531 section 8.2: the body has at most 400 bytes. Returns false for any other body. */
+/* RFC 5531 section 8.2: a body has at most 400 bytes. Returns false if it is longer or cut off. */
 static bool read_auth(Reader &reader, u32 &flavor)
 {
 	flavor = reader.read_u32();
@@ -120,8 +120,8 @@ u32 rpcrdma_config_lower(u32 agreed, u32 said)
 /*
  * Encodes the server's answer. Its sizes are those of a whole Send, as in private data: that is the
  * smaller of the two ways to read section 6.2. No alignment is asked for but that of XDR. The
- * server does at most @read_depth RDMA Reads at a time, as the CM has negotiated, and no more than
- * the client says that it takes.
+ * number of RDMA Reads in the answer is never above the client's, though the queue pair keeps to
+ * @read_depth, which the CM has negotiated.
  */
 u32 rpcrdma_config_reply_encode(const struct rpcrdma_config_call *call, u32 inline_recv,
 				u32 read_depth, void *buffer)

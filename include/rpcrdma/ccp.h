@@ -53,8 +53,9 @@ u32 rpcrdma_config_call_encode(u32 xid, const struct rpcrdma_config_request *req
  * @length: its size in bytes
  * @call: gets the call, and the status to answer it with
  *
- * Return: false when SUNRPC has to answer the call: it belongs to another program, or its RPC
- * version or credential is one that SUNRPC refuses. @call has no meaning then.
+ * Return: false when SUNRPC has to answer the call: because it belongs to another program, has an
+ * RPC version other than 2, or a credential other than AUTH_NONE and AUTH_SYS, or because its RPC
+ * header is malformed. @call has no meaning then.
  */
 bool rpcrdma_config_call_decode(const void *message, u32 length, struct rpcrdma_config_call *call);
 
@@ -62,7 +63,7 @@ bool rpcrdma_config_call_decode(const void *message, u32 length, struct rpcrdma_
  * rpcrdma_config_reply_encode - write the server's RPC reply
  * @call: the call, from rpcrdma_config_call_decode()
  * @inline_recv: largest message that the server receives, in bytes
- * @read_depth: number of RDMA Reads that the server has in flight at the same time
+ * @read_depth: largest number of RDMA Reads that the server has in flight at the same time
  * @buffer: room for %RPCRDMA_CONFIG_REPLY_SIZE bytes
  *
  * Return: number of bytes written.

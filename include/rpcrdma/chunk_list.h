@@ -24,7 +24,7 @@ static_assert(sizeof(struct rpcrdma_segment) == 16);
  * @position: Position of a Read chunk; 0 for a Write chunk and a Reply chunk
  * @first: index of its first segment among the segments of the message
  * @count: number of its segments
- * @length: sum of the lengths of its segments in bytes. The codec makes sure that it fits.
+ * @length: sum of the lengths of its segments in bytes. The codec refuses a sum above U32_MAX.
  */
 struct rpcrdma_chunk {
 	u32 position;
@@ -76,7 +76,8 @@ void rpcrdma_lists_init(struct rpcrdma_chunk_lists *lists,
  * The next four functions build lists for rpcrdma_header_encode(). Chunks are begun in the order of
  * the message: Read chunks by ascending Position, Write chunks, the Reply chunk. A segment belongs
  * to the chunk that was begun last. Each function returns false, and changes nothing, when the
- * storage is full, a sum of lengths overflows, or the order is wrong.
+ * storage is full, a sum of lengths overflows, a segment goes beyond its address space, or the
+ * order or a Position is wrong.
  */
 bool rpcrdma_lists_begin_read(struct rpcrdma_chunk_lists *lists, u32 position);
 bool rpcrdma_lists_begin_write(struct rpcrdma_chunk_lists *lists);
@@ -109,7 +110,7 @@ bool rpcrdma_chunk_set_written(struct rpcrdma_chunk_lists *lists,
 enum rpcrdma_piece_source {
 	RPCRDMA_PIECE_INLINE,	/* the inline part of the message */
 	RPCRDMA_PIECE_CHUNK,	/* a Read chunk */
-	RPCRDMA_PIECE_PAD,	/* zeros, which were not sent */
+	RPCRDMA_PIECE_PAD,	/* XDR padding, zeros that were not sent */
 };
 
 /**

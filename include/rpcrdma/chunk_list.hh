@@ -31,7 +31,7 @@ inline Span<rpcrdma_chunk> reply_chunks(const rpcrdma_chunk_lists &lists)
 	return { lists.chunks + lists.nr_read + lists.nr_write, lists.nr_reply };
 }
 
-/* None, if the chunk does not belong to @lists */
+/* The segments of a chunk; an empty span if the chunk does not belong to @lists */
 inline Span<rpcrdma_segment> chunk_segments(const rpcrdma_chunk_lists &lists,
 					    const rpcrdma_chunk &chunk)
 {
@@ -40,7 +40,10 @@ inline Span<rpcrdma_segment> chunk_segments(const rpcrdma_chunk_lists &lists,
 	return all.subspan(chunk.first, chunk.count);
 }
 
-/* Appends a chunk without segments. The caller adds it to the number of its list. */
+/*
+ * Appends a chunk without segments. Returns null if there is no room. The caller counts the chunk
+ * in nr_read, nr_write or nr_reply.
+ */
 inline rpcrdma_chunk *append_chunk(rpcrdma_chunk_lists &lists, u32 position)
 {
 	u32 at = chunk_count(lists);
@@ -57,7 +60,7 @@ inline bool segment_wraps(const rpcrdma_segment &segment)
 	return segment.length && segment.offset > u64_max - (segment.length - 1);
 }
 
-/* Adds a segment to the numbers of its chunk, unless a sum would overflow. */
+/* Counts a segment in its chunk. Returns false if the segment wraps, or the length overflows. */
 [[nodiscard]] inline bool count_segment(rpcrdma_chunk &chunk, const rpcrdma_segment &segment)
 {
 	if (segment_wraps(segment) || segment.length > u32_max - chunk.length)

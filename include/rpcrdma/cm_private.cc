@@ -45,7 +45,7 @@ static u16 read_extension(Reader reader)
 	return u16(high << 8 | low);
 }
 
-/* The bits of each side of a connection: its client is the requester of the forward direction. */
+/* Does one peer take replies in Read chunks, and the other provide them? @local may be either. */
 static constexpr bool read_chunk_replies(u16 local, u16 peer)
 {
 	return ((local & RPCRDMA_EXT_TAKES_READ_CHUNKS) &&

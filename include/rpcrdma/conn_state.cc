@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
-/* Life of a connection, for both sides */
+/* The transitions between the states of a connection, for both sides */
 #include "conn_state.h"
 
 static constexpr struct {

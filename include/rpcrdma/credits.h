@@ -15,7 +15,7 @@
  * @granted: credits that the last reply granted; 1 before the first reply (section 3.3.3)
  * @in_flight: calls that use a credit. A call uses one from its Send until its reply has come
  *	and everything is done that the reply asks for.
- * @highest: largest value that @in_flight ever had
+ * @highest: largest value that @in_flight has had on this connection
  *
  * The caller holds one lock around all functions that change a window. Others may read @in_flight
  * without the lock, so it is stored atomically.

@@ -38,8 +38,9 @@ static u32 find_read_chunk(const rpcrdma_chunk_lists &lists, u32 position)
 }
 
 /*
- * Returns the Read chunk at @position, made in its place among the others when it is the first
- * segment with this Position. Called only while there is no Write chunk.
+ * Returns the Read chunk at @position, or null if there is no room for it. The first segment with a
+ * Position makes the chunk, in its place among the others. Called only while there is no Write
+ * chunk.
  */
 static rpcrdma_chunk *obtain_read_chunk(rpcrdma_chunk_lists &lists, u32 position)
 {
@@ -60,8 +61,8 @@ static rpcrdma_chunk *obtain_read_chunk(rpcrdma_chunk_lists &lists, u32 position
 constexpr size_t read_segment_rest = size_t(RPCRDMA_READ_SEGMENT_SIZE) - RPCRDMA_XDR_UNIT;
 
 /*
- * Positions are multiples of four, in any order here. @ordered becomes false when the segment
- * does not belong to the last chunk.
+ * Positions are multiples of four, and may come in any order. @ordered becomes false when the
+ * segment does not belong to the last chunk.
  */
 [[nodiscard]] static rpcrdma_status read_read_segment(Reader &reader, rpcrdma_chunk_lists &lists,
 						      bool &ordered)
@@ -89,14 +90,14 @@ constexpr size_t read_segment_rest = size_t(RPCRDMA_READ_SEGMENT_SIZE) - RPCRDMA
 }
 
 /*
- * Segments of one Position make one chunk, in list order. @reader is at the start of a list that
- * was found good.
+ * Stores the segments once more, those with the same Position together, in the order of the list.
+ * @reader is at the start of a Read list that was decoded without an error.
  */
 static void place_read_segments(Reader reader, rpcrdma_chunk_lists &lists)
 {
 	u32 first = 0;
 
-	/* Below count is the number of segments that are in their place. */
+	/* From here on, the count of a chunk is the number of its segments that are in place. */
 	for (rpcrdma_chunk &chunk : read_chunks(lists)) {
 		chunk.first = first;
 		first += chunk.count;
@@ -112,7 +113,7 @@ static void place_read_segments(Reader reader, rpcrdma_chunk_lists &lists)
 
 /* ---- decoding: all lists ---- */
 
-/* A Write chunk or the Reply chunk, which is a counted array of segments. @number counts it. */
+/* A Write chunk or the Reply chunk: a counted array of segments. @number: nr_write or nr_reply */
 [[nodiscard]] static rpcrdma_status read_counted_chunk(Reader &reader, rpcrdma_chunk_lists &lists,
 						       u32 &number)
 {
@@ -184,7 +185,7 @@ static void place_read_segments(Reader reader, rpcrdma_chunk_lists &lists)
 /*
  * RFC 5666 sections 3.9 and 4.3: an RDMA_MSG with two more words, rdma_align and rdma_thresh,
  * before its chunk lists. Nobody knows for sure how such a message is padded (RFC 8166 section
- * 4.6.1); this tells those that cannot be padded at all.
+ * 4.6.1). So only a message that cannot be padded at all is taken.
  */
 
 /* Bytes of the RPC message before it was reduced */
@@ -209,7 +210,7 @@ static bool no_padding_applies(u32 align, u32 thresh, u64 size)
 	return !align || RPCRDMA_XDR_UNIT % align == 0 || size <= thresh;
 }
 
-/* Makes an RDMA_MSG of a call to which no padding applies. A requester drops each RDMA_MSGP. */
+/* Makes an RDMA_MSG of a call to which no padding applies. A reply in an RDMA_MSGP is refused. */
 [[nodiscard]] static rpcrdma_status read_unpadded(Reader &reader, rpcrdma_header &header,
 						  rpcrdma_chunk_lists &lists)
 {
@@ -230,8 +231,8 @@ static bool no_padding_applies(u32 align, u32 thresh, u64 size)
 
 /*
  * Section 4.5: an RDMA_ERROR that cannot be decoded is dropped, so one status stands for all that
- * can be wrong. ERR_VERS has the same layout in every version (section 7), and has the version that
- * the peer did not accept. ERR_CHUNK belongs to version 1.
+ * can be wrong. ERR_VERS has the same layout in every version (section 7), and its rdma_vers is the
+ * version that the peer did not accept. ERR_CHUNK belongs to version 1.
  */
 [[nodiscard]] static rpcrdma_status read_error(Reader &reader, rpcrdma_header &header)
 {
@@ -344,7 +345,7 @@ static void write_segment(Writer &writer, const rpcrdma_segment &segment)
 	writer.write_u64(segment.offset);
 }
 
-/* Section 4.1.2: a linked list, whose end write_lists() writes */
+/* Section 4.1.2: the Read list is a linked list, whose end write_lists() writes. */
 static void write_read_chunk(Writer &writer, const rpcrdma_chunk_lists &lists,
 			     const rpcrdma_chunk &chunk)
 {
@@ -365,7 +366,7 @@ static void write_counted_chunk(Writer &writer, const rpcrdma_chunk_lists &lists
 		write_segment(writer, segment);
 }
 
-/* Section 4.7: Read list, Write list, Reply chunk, each with its end. */
+/* Section 4.7: zero ends the Read list and the Write list, and stands for no Reply chunk. */
 static void write_lists(Writer &writer, const rpcrdma_chunk_lists &lists)
 {
 	const rpcrdma_chunk *chunk = lists.chunks;

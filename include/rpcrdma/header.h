@@ -16,7 +16,7 @@
  *	(RFC 8166 section 4.5)
  * @RPCRDMA_BAD_VERSION: rdma_vers is not 1 (ERR_VERS, section 4.5.1); the
  *	fixed header is filled in
- * @RPCRDMA_BAD_PROC: rdma_proc has an unknown value, or is that of an RDMA_MSGP
+ * @RPCRDMA_BAD_PROC: rdma_proc has an unknown value, or is that of an RDMA_MSGP that is not taken
  * @RPCRDMA_TRUNCATED: a list runs beyond the end of the message
  * @RPCRDMA_BAD_DISCRIMINATOR: an optional-data word is neither 0 nor 1
  * @RPCRDMA_BAD_POSITION: a Position is not a multiple of four
@@ -57,7 +57,7 @@ enum rpcrdma_status {
  * @vers_high: highest version that an ERR_VERS names
  * @direction: %RPCRDMA_RPC_CALL or %RPCRDMA_RPC_REPLY, as the RPC message of a decoded RDMA_MSG
  *	says (RFC 8167 section 4.1); -1 if it says neither, and for all other messages. The encoder
- *	does not use it
+ *	ignores this member.
  */
 struct rpcrdma_header {
 	u32 xid;
@@ -81,10 +81,10 @@ RPCRDMA_BEGIN_C_ABI
  * @header: gets what the message has; xid, vers, credits and proc are valid for each result but
  *	%RPCRDMA_RUNT
  * @lists: lists over the caller's storage; filled in for %RPCRDMA_OK, else emptied
- * @take_msgp: take an RDMA_MSGP with a call to which no padding applies for the RDMA_MSG with the
- *	same lists and the same call, except that @header->size is the size of this header.
- *	header.cc has the rule, and the reason for it. Any other RDMA_MSGP is %RPCRDMA_BAD_PROC
- *	(RFC 8166 section 4.6.1).
+ * @take_msgp: decode an RDMA_MSGP as an RDMA_MSG, if it has a call to which no padding applies.
+ *	@header->proc becomes %RPCRDMA_MSG; @header->size is the size on the wire. header.cc has the
+ *	rule, and the reason for it. Any other RDMA_MSGP is %RPCRDMA_BAD_PROC (RFC 8166 section
+ *	4.6.1).
  *
  * The RPC message of an RDMA_MSG has at least an XID, which is equal to rdma_xid. The caller
  * decides what to do with an RDMA_DONE (section 4.6.2). An ERR_VERS is decoded whatever its

@@ -3,9 +3,7 @@
 /*
  * How a message and its Read chunks go together: RFC 8166 section 3.4.5.
  *
- * Positions count in the unreduced message. Its base is the inline part of an RDMA_MSG or
- * the Position Zero chunk of an RDMA_NOMSG. A walk goes over the pieces in order: base up
- * to the first Position, chunk, padding, base up to the next Position, and so on.
+ * chunk_list.h explains the base of a message and the order of a walk over its pieces.
  */
 #include "chunk_list.h"
 #include "math.hh"

@@ -20,7 +20,7 @@ enum { RPCRDMA_HISTORY_SIZE = 256 };
 /**
  * struct rpcrdma_reply_history - the history of all procedures of one transport
  * @levels: for each procedure, how many large replies it had lately; all zero at first, so that
- *	small replies are expected. The functions below need no lock.
+ *	small replies are expected. The caller needs no lock for the functions below.
  */
 struct rpcrdma_reply_history {
 	u8 levels[RPCRDMA_HISTORY_SIZE];
@@ -122,7 +122,7 @@ bool rpcrdma_plan_call(const struct rpcrdma_call_shape *shape, struct rpcrdma_ca
 enum rpcrdma_reply_path {
 	RPCRDMA_REPLY_INLINE,		/* RDMA_MSG */
 	RPCRDMA_REPLY_CHUNK,		/* RDMA_NOMSG with the Reply chunk */
-	RPCRDMA_REPLY_TOO_LARGE,	/* exposed, or ERR_CHUNK: RFC 8166 section 4.5.3 */
+	RPCRDMA_REPLY_TOO_LARGE,	/* the caller exposes it, or sends ERR_CHUNK (4.5.3) */
 };
 
 /**
@@ -189,8 +189,8 @@ rpcrdma_plan_reverse_call(const struct rpcrdma_chunk_lists *lists, u32 inline_le
 /**
  * rpcrdma_plan_callback - how the requester sends a call
  * @shape: what the choice depends on. No argument or result may be moved. If the peers have not
- *	announced chunks in the reverse direction, both lengths are those of messages without
- *	chunks: call_segments and reply_length are 0
+ *	announced chunks in the reverse direction, call_segments and reply_length are 0, so that no
+ *	chunk is planned.
  * @replies_are_pulled: both peers announced replies in Read chunks, so that an RDMA_NOMSG of the
  *	server may be one
  * @plan: gets the choice; read_chunk, write_chunk and left_open are never set
@@ -204,8 +204,8 @@ bool rpcrdma_plan_callback(const struct rpcrdma_call_shape *shape, bool replies_
  * rpcrdma_is_pulled_reply - is an RDMA_NOMSG from a server a reply in a Read chunk?
  * @lists: its chunk lists
  *
- * For connections on which both peers announced such replies. A Long call always has a Reply chunk
- * that is not empty there, and such a reply never has one.
+ * This is for connections on which both peers announced such replies. There, a Long call always has
+ * a Reply chunk that is not empty, and a reply in a Read chunk has none, or an empty one.
  */
 bool rpcrdma_is_pulled_reply(const struct rpcrdma_chunk_lists *lists);
 

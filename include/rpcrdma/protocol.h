@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* SPDX-FileCopyrightText: 2026 The rpcrdma-oot project */
 /*
- * Every constant of the wire, once, each with the section that defines it.
- * All values are in host byte order, all sizes in bytes.
+ * The constants of the protocol, each with the section that defines it; rpc_message.cc has those of
+ * NFS and RPCSEC_GSS. All values are in host byte order, all sizes in bytes.
  */
 #ifndef RPCRDMA_PROTOCOL_H
 #define RPCRDMA_PROTOCOL_H
@@ -39,8 +39,8 @@ enum {
 enum {
 	RPCRDMA_FIXED_HEADER_SIZE = 16,	/* xid, vers, credit, proc: RFC 8166 section 4.2 */
 	/*
-	 * RFC 5531 section 9: XID, direction, RPC version, program, its version, procedure,
-	 * credential and verifier, both without a body.
+	 * The smallest call, RFC 5531 section 9: XID, direction, RPC version, program, its version,
+	 * procedure, and flavor and length of a credential and a verifier without a body.
 	 */
 	RPCRDMA_RPC_MIN_CALL = 10 * 4,
 	RPCRDMA_MIN_HEADER_SIZE = 28,	/* with three empty lists: RFC 8166 section 4.5 */

@@ -21,8 +21,9 @@ enum rpcrdma_reply_path rpcrdma_plan_reply(u32 header_size, u32 length, u32 inli
 }
 
 /*
- * Finds the handle of the first segment in the first chunk that has a segment. Not the last segment:
- * the in-tree client ends a Write chunk with one for padding, whose R_key all of its RPCs share.
+ * Finds the handle of the first segment in the first chunk that has a segment. The last segment
+ * would be wrong: the in-tree client ends a Write chunk with a segment for padding, whose R_key all
+ * of its RPCs share.
  */
 static bool first_handle(const rpcrdma_chunk_lists &lists, Span<rpcrdma_chunk> chunks, u32 &handle)
 {

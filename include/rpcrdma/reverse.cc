@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
  * Calls in the reverse direction with chunks: RFC 8167 section 5.3. The server is the requester,
- * and the client is the responder. No item of a callback is DDP-eligible, so chunks only carry
- * messages that are too large to go inline.
+ * and the client is the responder. No item of a callback is DDP-eligible, so our server uses chunks
+ * only for messages that are too large to go inline.
  */
 #include "plan.h"
 #include "chunk_list.hh"
@@ -13,8 +13,8 @@ using namespace rpcrdma;
 /* ---- the responder ---- */
 
 /*
- * A Position Zero Read chunk holds the whole call. Chunks at other Positions would be items, which
- * a callback does not have, and an empty chunk has no use.
+ * A Position Zero Read chunk holds the whole call, so no other Read chunk and no inline part goes
+ * with it. Without one, Read chunks may be at any Position. An empty chunk has no use.
  */
 static bool acceptable_reads(const rpcrdma_chunk_lists &lists, u32 inline_length)
 {

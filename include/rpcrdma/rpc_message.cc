@@ -34,8 +34,8 @@ constexpr u32 auth_rpcsec_gss = 6;
 constexpr u32 gss_service_none = 1;
 
 /*
- * Skips a credential or a verifier. Returns false if it protects the arguments, which are opaque
- * bytes then: RFC 2203 section 5.3.
+ * Skips a credential or a verifier. Returns false for a credential that protects the arguments,
+ * which are opaque bytes then (RFC 2203 section 5.3), or whose RPCSEC_GSS body is too short.
  */
 static bool skip_authenticator(Reader &call, bool credential)
 {
@@ -80,7 +80,7 @@ bool rpcrdma_chunk_is_item(u32 count, u32 chunk_length)
 	return count <= chunk_length && chunk_length <= xdr_padded(count);
 }
 
-/* RFC 8167 section 4.1: msg_type, the second word (RFC 5531 section 9). */
+/* RFC 8167 section 4.1: msg_type tells, the second word of a message (RFC 5531 section 9). */
 int rpcrdma_message_direction(const void *payload, u32 length)
 {
 	Reader reader(payload, length);

@@ -5,15 +5,15 @@
  * peer that grants credits, or asks for some, has to post as many Receives.
  *
  * If the device of a client cannot hold as many credits as are wanted, the client has as many as
- * the device can hold. A server halves the number until the device can hold it, since it needs
- * entries for RDMA Reads and Writes, too. All sums are in 64 bits.
+ * the device can hold. A server halves the number of credits until the device can hold them, and
+ * the contexts for the RDMA Reads and Writes of one payload. All sums are in 64 bits.
  */
 #include "sizing.h"
 #include "math.hh"
 
 using namespace rpcrdma;
 
-constexpr u32 drain_entries = 1; /* work requests that ib_drain_qp() posts */
+constexpr u32 drain_entries = 1; /* work requests that ib_drain_qp() posts to each queue */
 constexpr u32 server_slack = RPCRDMA_RECEIVE_BATCH + 2; /* server: Receives to be posted again */
 constexpr u32 server_send_spare = 2;
 constexpr u32 rw_context_wrs = 3; /* register, transfer, invalidate */
@@ -54,7 +54,7 @@ static constexpr u32 regions_at_most(u32 credits, u32 mrs_per_call)
 	return saturate_u32(min(u64(credits) * mrs_per_call, u64(credits) + 8 * u64(mrs_per_call)));
 }
 
-/* Registrations on the Send Queue before Sends that are not known to be complete */
+/* Largest number of registrations on the Send Queue whose Sends are not known to be complete */
 static constexpr u32 registrations_at_most(u32 credits, u32 mrs_per_call)
 {
 	return credits / 2 + 2 * mrs_per_call;
@@ -112,7 +112,8 @@ u32 rpcrdma_server_receives(u32 credits, u32 reverse)
 }
 
 /*
- * Sets the depths for queues.credits. Returns false if they leave too few contexts for one payload.
+ * Sets the depths for queues.credits. Returns false if the device does not allow them, or if they
+ * leave too few contexts for one payload.
  */
 static bool try_server_credits(const rpcrdma_device_limits &limits, u32 reverse, u32 spare,
 			       u32 mr_factor, rpcrdma_server_queues &queues)

@@ -21,8 +21,8 @@ typedef uint64_t u64;
 
 /*
  * These two macros stand around the declarations of the core's functions. All of these functions
- * are pure: they compute with plain values and bytes, allocate nothing, take no lock, read no
- * clock, and keep nothing after they return. The caller passes the storage, and holds the lock that
+ * only compute with plain values and bytes: they allocate nothing, take no lock, read no clock, and
+ * keep nothing after they return. The caller passes the storage, and holds the lock that
  * protects it. The functions may be called in any context.
  */
 #ifdef __cplusplus
