@@ -42,7 +42,7 @@ static inline void compat_pages_put(struct page **pages, unsigned long count)
 
 #ifdef COMPAT_HAVE_RQ_PAGES_NFREE
 /*
- * Does what svc_prepare_thread() does. @rqstp is all zeros. Returns 0 or -ENOMEM; either way the
+ * Does what svc_prepare_thread() does, for a zeroed @rqstp. Returns 0 or -ENOMEM; either way the
  * caller calls compat_rqst_exit() at the end.
  */
 static inline int compat_rqst_init(struct svc_rqst *rqstp, unsigned long pages)
@@ -57,7 +57,7 @@ static inline int compat_rqst_init(struct svc_rqst *rqstp, unsigned long pages)
 	return 0;
 }
 
-/* Does what svc_xprt_release() and svc_alloc_arg() do: replaces the pages that were used or taken. */
+/* Replaces the pages that were used or taken, as svc_xprt_release() and svc_alloc_arg() do. */
 static inline bool compat_rqst_fill(struct svc_rqst *rqstp, compat_page_get get, void *data)
 {
 	unsigned long used = rqstp->rq_next_page - rqstp->rq_respages;
@@ -90,7 +90,7 @@ static inline bool compat_rqst_released(const struct svc_rqst *rqstp)
 	return rqstp->rq_next_page <= rqstp->rq_respages + 1;
 }
 
-/* SUNRPC releases those pages of a reply that are there, so any number of them may be taken. */
+/* SUNRPC skips NULL when it releases the pages of a reply, so any of them may have been taken. */
 static inline bool compat_rqst_can_be_released(const struct svc_rqst *rqstp)
 {
 	return rqstp->rq_next_page >= rqstp->rq_respages;
@@ -119,7 +119,7 @@ static inline bool compat_rqst_released(const struct svc_rqst *rqstp)
 	return rqstp->rq_next_page == rqstp->rq_respages;
 }
 
-/* svc_rqst_release_pages() has to find each page of the reply. */
+/* svc_rqst_release_pages() does not skip NULL: each page of the reply has to be there. */
 static inline bool compat_rqst_can_be_released(const struct svc_rqst *rqstp)
 {
 	struct page **page;

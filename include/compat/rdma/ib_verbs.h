@@ -3,7 +3,7 @@
 #ifndef COMPAT_RDMA_IB_VERBS_H
 #define COMPAT_RDMA_IB_VERBS_H
 
-/* Since Linux 6.17 reg_user_mr has one more parameter. Only the provider of tests has it. */
+/* Since Linux 6.17 reg_user_mr has one more parameter. Only the tests' provider implements it. */
 #include_next <rdma/ib_verbs.h>
 #include <compat_config.h>
 

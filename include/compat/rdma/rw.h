@@ -23,7 +23,7 @@ enum {
 
 /*
  * In both versions of struct compat_runs, compat_runs_alloc() allocates a table if there are more
- * than COMPAT_FEW_RUNS runs, and compat_runs_free() frees it. A new struct is all zeros.
+ * than COMPAT_FEW_RUNS runs, and compat_runs_free() frees it. The caller zeroes a new struct.
  */
 #ifdef COMPAT_HAVE_RDMA_RW_BVEC
 #define COMPAT_RUNS_TABLE_ALLOCS 1	/* allocations that this header makes for a table */

@@ -13,12 +13,12 @@
 #include <compat_config.h>
 
 /**
- * compat_bc_enqueue - hand a backward direction call to the callback service
+ * compat_bc_enqueue - hand a call of the reverse direction to the callback service
  * @serv: callback service
- * @req: request that holds the call; the caller has taken a reference to its
- *	transport
+ * @req: request that holds the call; the caller has taken a reference to its transport
  *
- * Context: any; the service may run before this returns.
+ * Context: process, or a CQ handler on a work queue, since the lock of Linux before 6.7 is taken
+ * without disabling softirqs. The service may run before this returns.
  */
 static inline void compat_bc_enqueue(struct svc_serv *serv, struct rpc_rqst *req)
 {

@@ -68,7 +68,8 @@ static inline void compat_rqst_reply_begin(struct svc_rqst *rqstp, u32 call_page
  * whose entries are NULL now
  *
  * A kernel in which the reply has its own array skips these entries, and finds out from
- * rq_next_page how many new pages the thread needs. In other kernels no page may be left.
+ * rq_next_page how many new pages the thread needs. Other kernels release the pages up to
+ * rq_next_page, and some of them do not skip NULL, so rq_next_page goes back to rq_respages.
  */
 static inline void compat_rqst_reply_taken(struct svc_rqst *rqstp)
 {

@@ -5,11 +5,12 @@
 
 /*
  * Up to Linux 6.2 the server calls xpo_secure_port for each request. Later kernels expect
- * xpo_recvfrom to set RQ_SECURE. Ours does so in all kernels, so xpo_secure_port does nothing.
+ * xpo_recvfrom to set RQ_SECURE. Our xpo_recvfrom sets it in all kernels, so our xpo_secure_port
+ * does nothing.
  *
  * Since Linux 6.7 the transports that are ready are in a lock-less queue, so svc_xprt_enqueue() may
- * be called with interrupts off, as completion events are. Earlier kernels take a lock there with
- * spin_lock_bh().
+ * be called with interrupts off, such as by the handler of a completion event. Earlier kernels take
+ * a lock there with spin_lock_bh().
  *
  * An svc_xprt_ops initializer has COMPAT_SVC_XPRT_OPS as its last entry.
  */
