@@ -11,9 +11,10 @@
  * svcrdma_transport_data - tell nfsd that there is something to receive
  * @t: transport
  *
- * nfsd is not told of a message that comes before the connection is ESTABLISHED, until
- * transport_established() calls this function: the message was added to st_recv.ready with a full
- * barrier before this function reads the state.
+ * nfsd is told of a message that comes before the connection is ESTABLISHED when
+ * transport_established() calls this function. That message waits in the completion queue; or the
+ * worker has polled it, and added it to st_recv.ready with a full barrier before this function read
+ * the state.
  *
  * Context: any.
  * Return: true: nfsd is told. false: the connection is not ESTABLISHED yet, or not any more.

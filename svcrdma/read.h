@@ -33,11 +33,11 @@ enum { SVCRDMA_CALL_HEADER_MIN = RPCRDMA_RPC_MIN_CALL };
  * @pending: whether @retry is set and @wait has an entry: svcrdma_reads_next() may have a call.
  *	Read without the lock; svcrdma_transport_data() is called after regions or pages came back
  * @alone: context of the last attempt to build Reads, if no other call had regions when it began;
- *	else NULL. It is compared only: that call may be over
+ *	else NULL. The pointer is only compared, and not followed, since that call may be over
  * @retries: number of attempts that are under way for calls that have waited
  * @built: number of calls whose Reads are being built, or are built and not complete
  * @calls: number of calls that have pages for their Reads or are in @wait. A call counts until a
- *	thread has seen that its Reads are complete. At most st_credits
+ *	thread has seen that its Reads are complete or refused. At most st_credits
  * @pages: number of pages that these calls have, at most as many as SVCRDMA_MAX_READ_CALLS of the
  *	largest calls need; a call that would need more is in @wait
  */

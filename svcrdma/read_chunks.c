@@ -12,7 +12,9 @@
  * WAITING   st_read.wait              calls;        to BUILDING: st_read.retry is set, it is the
  *                                     perhaps pages first, and there are pages for it
  * BUILDING  the CQ handler or a       calls, pages, to READING: all Reads have regions; to
- *           thread                    built         WAITING: some have none; to REFUSED
+ *           thread                    built         WAITING: some have none; to REFUSED: they can
+ *                                                   never be done; or, after another error, stays
+ *                                                   until the transport is freed
  * READING   the HCA, or               calls, pages, to DONE: read_done(); or stays until the
  *           st_sq.waiters             built         transport is freed
  * DONE,     st_recv.ready             calls, pages  to NONE: svcrdma_reads_end(), by a thread that
@@ -52,7 +54,7 @@ static const u8 next_states[] = {
 	[SVCRDMA_READ_REFUSED]	= BIT(SVCRDMA_READ_NONE),
 };
 
-/* The caller owns @rc. */
+/* Change the state of the Reads of a call, which the caller owns. */
 static void set_state(struct svcrdma_recv_ctxt *rc, enum svcrdma_read_state state)
 {
 	WARN_ON_ONCE(!(next_states[rc->rc_read_state] & BIT(state)));
@@ -76,13 +78,13 @@ static bool base_is_right(const struct svcrdma_recv_ctxt *rc)
  */
 static int plan_reads(struct svcrdma_recv_ctxt *rc, u32 limit)
 {
-	/* Number of bytes that stay in the Receive buffer as the head. */
+	/* Number of bytes that stay in the Receive buffer, as the head of rq_arg */
 	u32 head = svcrdma_recv_is_simple(rc) ? rc->rc_lists.chunks[0].position : 0;
 	u32 size;
 
 	if (!base_is_right(rc))
 		return -EINVAL;
-	/* rpcrdma_pieces_measure() refuses a Position beyond the inline part in any case. */
+	/* @limit is for the pages only. A head comes on top, if the message has so many bytes. */
 	if (!rpcrdma_pieces_measure(&rc->rc_lists, rc->rc_inline_size,
 				    limit + min(head, rc->rc_byte_len), &size) ||
 	    (head ?: size) < SVCRDMA_CALL_HEADER_MIN)
@@ -124,7 +126,7 @@ static bool others_wait(const struct svcrdma_transport *t)
 	return t->st_read.retries || !list_empty(&t->st_read.wait);
 }
 
-/* A result of begin_reads() and start_reads(): the call waits in st_read.wait. */
+/* A result of begin_reads() and start_reads(): the call waits, or would have to wait. */
 enum { READS_WAIT = 1 };
 
 static void begin_attempt(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
@@ -294,7 +296,7 @@ static void count_read(struct svcrdma_transport *t, const struct svcrdma_recv_ct
 }
 
 /**
- * svcrdma_reads_verified - go on with a call of which all Read chunks have been read
+ * svcrdma_reads_verified - go on with a call whose Read chunks have all been read
  * @t: transport
  * @rc: context; not the caller's any more
  *
@@ -333,7 +335,7 @@ static void read_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *
 	first = svcrdma_rws_chain(t, &rc->rc_reads, &rc->rc_read_cqe, NULL);
 	this_cpu_inc(svcrdma_stats.read);
 	ret = ib_post_send(t->st_qp, first, NULL);
-	/* A part of the chain may have been posted: the context stays as it is until the drain. */
+	/* A part of the chain may have been posted, so the context is left for the teardown. */
 	if (ret) {
 		trace_svcrdma_post_read_err(t, ret);
 		svcrdma_transport_close(t, RPCRDMA_END_SEND_FAILED);
@@ -397,7 +399,7 @@ static int start_reads(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc
  * @rc: context with the decoded header; not the caller's any more on success
  *
  * Context: process. Waits for no client.
- * Return: 0: recv_pop() returns @rc when all has been read, unless the connection ends before.
+ * Return: 0: recv_pop() returns @rc when it is DONE or REFUSED, unless the connection ends before.
  * -EINVAL or -EOPNOTSUPP: the call is to be answered with ERR_CHUNK. -EDQUOT: the call exceeds the
  * credits. -ENOMEM.
  */
@@ -423,10 +425,9 @@ int svcrdma_reads_begin(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 }
 
 /*
- * Is a message a small call that may be read now? The queue pair cannot send before the connection
- * is ESTABLISHED. Most calls with a Read chunk are small, and their Reads can begin in the
- * completion handler. All other calls are left to svcrdma_reads_begin(), which refuses those that
- * are malformed, and can let a call wait.
+ * Is a message a small call whose Reads can begin in the completion handler? Most calls with a Read
+ * chunk are. All others are left to svcrdma_reads_begin(), which refuses those that are malformed,
+ * and can let a call wait. The queue pair cannot send before the connection is ESTABLISHED.
  */
 static bool is_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -444,7 +445,8 @@ static bool is_small_call(struct svcrdma_transport *t, struct svcrdma_recv_ctxt 
  * @t: transport
  * @rc: context of the message, whose header has been decoded, and which the caller owns
  *
- * This does nothing if the call would have to wait. A small call takes no pages from a thread.
+ * A call that would have to wait, or for which memory is short, is left to a thread. The Reads of a
+ * small call take no pages from a thread.
  *
  * Context: completion handler. The allocations of rdma_rw must not wait for a file system or a
  * disk, which may wait for completions of the same work queue, or for a thread of this nfsd.
@@ -472,7 +474,7 @@ bool svcrdma_reads_claim(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *
  * @rc: context, which stays the caller's
  *
  * Context: process.
- * Return: true: the call was DONE. false: the call was REFUSED, and is to be answered so.
+ * Return: true: the call was DONE. false: it was REFUSED, and is to be answered with ERR_CHUNK.
  */
 bool svcrdma_reads_end(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc)
 {
@@ -543,7 +545,7 @@ void svcrdma_reads_retry(struct svc_rqst *rqstp, struct svcrdma_transport *t,
 
 	spin_lock(&t->st_recv_lock);
 	t->st_read.retries--;
-	/* The next call is not tried if this one went back to the front of the list. */
+	/* The next call is not tried if this one went back to the list, or the connection ends. */
 	more = !waits && !list_empty(&t->st_read.wait);
 	if (more)
 		t->st_read.retry = true;

@@ -8,10 +8,10 @@
  * A region belongs to the exposure that got it, until the region is put back. It is put back only
  * when the client cannot access the memory by the region's handle any more.
  *
- * The owner of an exposure is the Send context until its Send is posted; exposed_reply.c or
- * bc_chunks.c while the exposure is ARMED; then the context that made it FENCING; and the HCA while
- * LOCAL_INVs are posted, whose completion frees the exposure. After a connection has failed, only
- * svcrdma_exposures_destroy() frees an exposure that was posted.
+ * The owner of an exposure is the Send context until its Send is posted; the list
+ * st_region.exposures while the exposure is ARMED; then the context of execution that has made it
+ * FENCING; and the HCA while LOCAL_INVs are posted, whose completion frees the exposure. After a
+ * connection has failed, only svcrdma_exposures_destroy() frees an exposure that was posted.
  *
  * Send Queue entries for the LOCAL_INVs are taken together with those of the Send, so that the end
  * of an exposure never waits for entries.
@@ -41,7 +41,7 @@ static struct rpcrdma_region *region_alloc(struct svcrdma_transport *t)
 	return region;
 }
 
-/* Return: a region that is not in use, a new one if there is none, or NULL if memory is short. */
+/* Return: a region that is not in use, or a new one if all are in use; NULL if memory is short. */
 static struct rpcrdma_region *region_get(struct svcrdma_transport *t)
 {
 	struct rpcrdma_region *region;
@@ -93,9 +93,9 @@ void svcrdma_regions_create(struct svcrdma_transport *t)
 /* ---- exposures ---- */
 
 /*
- * The states that may follow each state. An exposed reply or a callback is posted, or given up,
- * while it is NEW; its LOCAL_INVs are posted while it is ARMED; and it is freed when they are
- * complete.
+ * The states that may follow each state. The post makes a NEW exposure ARMED; a callback may be
+ * given up before. An ARMED exposure becomes FENCING, then its LOCAL_INVs are posted, and it is
+ * freed when they are complete.
  */
 static const u8 next_states[] = {
 	[SVCRDMA_EXPOSURE_NEW]		= BIT(SVCRDMA_EXPOSURE_ARMED) |
@@ -149,7 +149,8 @@ static void exposure_inv_wc(struct ib_cq *cq, struct ib_wc *wc)
  * @most: largest number of exposures of this kind
  *
  * Context: process.
- * Return: number of exposures of this kind, with this one; or 0: there are @most of them already.
+ * Return: number of exposures of this kind, with this one; or 0: there are @most of them already,
+ * and svcrdma_exposure_free() must not be called for @xs.
  */
 u32 svcrdma_exposure_begin(struct svcrdma_exposure *xs, struct svcrdma_transport *t, u32 xid,
 			   const struct svcrdma_exposure_ops *ops, u32 most)
@@ -179,8 +180,8 @@ u32 svcrdma_exposure_begin(struct svcrdma_exposure *xs, struct svcrdma_transport
  * @kind: exposed reply or callback
  * @state: state of the exposure
  *
- * A client that repeats a call on one connection gets the reply exposed twice, and names its XID
- * twice. So the exposure that was posted first is found.
+ * If a client repeats a call on one connection, the reply is exposed twice, and the client sends
+ * two RDMA_DONEs with the same XID. Each of them finds the exposure that was posted first.
  *
  * Context: st_expose_lock is held.
  * Return: the exposure, or NULL.
@@ -207,7 +208,7 @@ struct svcrdma_exposure *svcrdma_exposure_find(struct svcrdma_transport *t, u32 
  * @lists: lists that get a segment for each region; the chunk was begun
  *
  * Context: process.
- * Return: 0 or a negative errno; the caller calls svcrdma_exposure_free() in either case.
+ * Return: 0 or a negative errno; in either case svcrdma_exposure_free() puts the regions back.
  */
 int svcrdma_exposure_map(struct svcrdma_exposure *xs, struct scatterlist *sg, u32 count,
 			 int access, struct rpcrdma_chunk_lists *lists)
@@ -238,7 +239,7 @@ int svcrdma_exposure_map(struct svcrdma_exposure *xs, struct scatterlist *sg, u3
  * svcrdma_exposure_unmap - unmap the regions of an exposure, and put them back into the pool
  * @xs: exposure whose regions were never posted, or are invalid, or whose queue pair is drained
  *
- * Context: any.
+ * Context: process, or a completion handler on a work queue.
  */
 void svcrdma_exposure_unmap(struct svcrdma_exposure *xs)
 {
@@ -290,8 +291,8 @@ static void exposures_watch(struct svcrdma_transport *t)
  * The post is under st_expose_lock, so that another context ends the exposure either before the
  * post or after the post: the LOCAL_INVs must not be posted before the registrations.
  *
- * Context: any. The caller has taken Send Queue entries for @message, for the registrations, and
- * for as many invalidations.
+ * Context: process, or a completion handler on a work queue. The caller has taken Send Queue
+ * entries for @message, for the registrations, and for as many invalidations.
  * Return: 0; -ECANCELED: the exposure was given up, and nothing was posted; or another negative
  * errno, as ib_post_send().
  */
@@ -355,7 +356,7 @@ static struct svcrdma_exposure *overdue(struct svcrdma_transport *t,
 	return NULL;
 }
 
-/* Return: an exposure whose time was over, and which is FENCING now; or NULL. */
+/* Make the first exposure FENCING whose time is over. Return: that exposure, or NULL. */
 static struct svcrdma_exposure *take_expired(struct svcrdma_transport *t)
 {
 	struct svcrdma_exposure *xs;
@@ -371,8 +372,8 @@ static struct svcrdma_exposure *take_expired(struct svcrdma_transport *t)
 }
 
 /*
- * End exposures whose time is over, and the connection if LOCAL_INVs take too long: they wait
- * behind earlier work requests, which do not complete if the peer takes no data.
+ * End exposures whose time is over, and the connection if LOCAL_INVs take too long. They wait
+ * behind earlier work requests, which may never complete if the peer takes no data.
  */
 static void exposures_work(struct work_struct *work)
 {

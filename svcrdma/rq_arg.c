@@ -10,8 +10,8 @@
  * A call without Read chunks stays in its Receive buffer. If it is longer than a page, the rest of
  * the call is copied to the pages. A call with Read chunks has one of two layouts;
  * include/rpcrdma/pieces.cc says how the pieces of a message are put together.
- * - simple: the call is inline but for one chunk, which begins at most a page behind the start of
- *   the call. The chunk is read to the start of the pages; head and tail point into the Receive
+ * - simple: the call is inline but for one chunk, whose Position is at most PAGE_SIZE, and which is
+ *   not empty. The chunk is read to the start of the pages; head and tail point into the Receive
  *   buffer. The tail is copied behind the chunk in the pages, too: svc_fill_write_vector() and
  *   other functions of nfsd take an item that does not end in the head from the pages, whatever
  *   page_len says. Without the copy they would take the former content of the pages, and a client
@@ -43,15 +43,15 @@ u32 svcrdma_arg_page_limit(const struct svc_rqst *rqstp)
  *
  * A small call has its pages in rc_few_pages, whose first rc_nr_few entries hold pages. The thread
  * that gets the call exchanges pages: up to SVCRDMA_KEPT_PAGES of its own go to the context, and
- * stay there for the next call. So for an item of one page, and the part of the call behind it, no
- * page is allocated or freed after the first call of a context. With pages of 64 KiB,
- * SVCRDMA_KEPT_PAGES is 0, since a connection with all its credits in use would keep 9 MiB,
- * thirteen times the size of its Receive buffers. Then each small call allocates pages, and the
- * thread that gets the call frees as many.
+ * stay there for the next call. So where pages have 4 KiB, a call with an item of one page
+ * allocates and frees no page, unless it is the first such call of its context. With pages of
+ * 64 KiB, SVCRDMA_KEPT_PAGES is 0, since the contexts of a connection with 128 credits would keep
+ * 17 MiB, thirteen times the size of their Receive buffers. Then each small call allocates pages,
+ * and the thread that gets the call frees as many.
  *
- * A larger call takes the pages of the thread that looks at it first, and SUNRPC fills the gaps in
- * rq_pages. The thread that gets the call frees as many of its own pages. Between the two threads
- * the pages are in an array of their own.
+ * A larger call takes the pages of the thread that begins its Reads, and SUNRPC fills the gaps in
+ * that thread's rq_pages. The thread that gets the complete call frees as many of its own pages. In
+ * between, an allocated array holds the pages.
  */
 /**
  * svcrdma_sink_pages - number of pages that a call's Reads need

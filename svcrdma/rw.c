@@ -11,7 +11,7 @@
  *
  * ib_core registers memory where the device needs it: always for Reads on iWARP, where the local
  * memory of a Read has to be registered. The queue pair's pool of memory regions is limited, and
- * rdma_rw_ctx_init() returns -EAGAIN when the pool is empty; see read_chunks.c.
+ * rdma_rw_ctx_init() returns -EAGAIN when the pool is empty; read_chunks.c then tries again later.
  */
 #include <linux/slab.h>
 
@@ -28,7 +28,7 @@ static void rw_free(struct svcrdma_rws *rws, struct svcrdma_rw *rw)
 	kfree(rw);
 }
 
-/* Allocate a struct svcrdma_rw for @count runs, which the caller sets; rw_map() lists it. */
+/* Allocate a struct svcrdma_rw for @count runs. The caller sets the runs, and calls rw_map(). */
 static struct svcrdma_rw *rw_alloc(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 				   unsigned int count)
 {
@@ -46,7 +46,7 @@ static struct svcrdma_rw *rw_alloc(struct svcrdma_transport *t, struct svcrdma_r
 	return NULL;
 }
 
-/* Allocate a struct svcrdma_rw for @length bytes from @offset of the first of @pages on. */
+/* Allocate a struct svcrdma_rw for @length bytes that begin at @offset in the first of @pages. */
 static struct svcrdma_rw *rw_alloc_pages(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 					 struct page **pages, u32 offset, u32 length)
 {
@@ -105,10 +105,11 @@ void svcrdma_rws_free(struct svcrdma_transport *t, struct svcrdma_rws *rws,
  * svcrdma_rws_chain - make one chain of the work requests of Reads or Writes
  * @t: transport
  * @rws: Reads or Writes
- * @cqe: entry for the completion of the last one, or NULL if @tail has an entry
+ * @cqe: completion of the last Read or Write; NULL if @tail is signalled instead
  * @tail: work request to follow in the chain, or NULL
  *
- * ib_core requires that this is called only once for @rws, and that the chain is posted afterwards.
+ * ib_core requires that this function is called only once for @rws, and that the caller posts the
+ * chain.
  *
  * Context: any.
  * Return: the first work request.
@@ -123,7 +124,7 @@ struct ib_send_wr *svcrdma_rws_chain(struct svcrdma_transport *t, struct svcrdma
 		first = rdma_rw_ctx_wrs(&rw->rw_ctx, t->st_qp, t->st_port, cqe, first);
 		cqe = NULL;
 	}
-	/* A request that fails reports it by its own completion: see common/transfer.c. */
+	/* An unsignalled request that fails has a completion, too: see common/transfer.c. */
 	for (wr = first; wr != tail; wr = wr->next)
 		if (!wr->wr_cqe)
 			wr->wr_cqe = &t->st_part_cqe;
@@ -182,8 +183,8 @@ static int read_add_segment(struct svcrdma_transport *t, struct svcrdma_recv_ctx
  * @sink: offset in the pages to which they go
  *
  * Context: process, or a completion handler on a work queue.
- * Return: 0, or a negative errno: -EAGAIN when the device has no memory region left. Reads that
- * were added before stay.
+ * Return: 0, or a negative errno: -EAGAIN when the queue pair's pool has no memory region left.
+ * Reads that were added before stay.
  */
 int svcrdma_read_add(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *rc,
 		     const struct rpcrdma_chunk *chunk, u32 from, u32 length,
@@ -288,7 +289,10 @@ static unsigned int stream_count(struct svcrdma_stream stream, u32 length)
 	return runs;
 }
 
-/* Do the next @length bytes lie in the buffer's pages, with no hole? Sets @at to their offset. */
+/*
+ * Do the next @length bytes lie in the pages of the xdr_buf, with no hole to come? If so, set @at
+ * to their offset from the beginning of the first page.
+ */
 static bool stream_in_pages(const struct svcrdma_stream *stream, u32 length, u32 *at)
 {
 	const struct xdr_buf *buf = stream->buf;
@@ -327,7 +331,8 @@ static struct svcrdma_rw *write_alloc_runs(struct svcrdma_transport *t, struct s
 
 /*
  * Allocate a struct svcrdma_rw for the next @length bytes. Most Writes transfer the data of a READ,
- * which lies in the pages. It needs no walk of the stream, which saves 3 % of a READ of 1 MiB.
+ * which lies in the pages and needs no walk of the stream. That saves 3 % of the instructions of a
+ * READ of 1 MiB.
  */
 static struct svcrdma_rw *write_alloc(struct svcrdma_transport *t, struct svcrdma_rws *rws,
 				      struct svcrdma_stream *stream, u32 length)

@@ -25,7 +25,7 @@ struct svcrdma_payload {
 /* A position in an xdr_buf, from which bytes are taken in order, without those of @holes. */
 struct svcrdma_stream {
 	const struct xdr_buf		*buf;
-	const struct svcrdma_payload	*holes;	/* in ascending order, with padding */
+	const struct svcrdma_payload	*holes;	/* in ascending order; lengths include padding */
 	u32				nr_holes;
 	u32				pos;
 };
@@ -34,7 +34,7 @@ struct svcrdma_stream {
  * struct svcrdma_rw - one RDMA Read or Write of one segment
  * @rw_list: entry of the list of a struct svcrdma_rws
  * @rw_ctx: state of rdma_rw in ib_core
- * @rw_runs: local memory that is read or written
+ * @rw_runs: local memory, which a Read fills, and from which a Write takes its data
  */
 struct svcrdma_rw {
 	struct list_head	rw_list;

@@ -8,21 +8,21 @@
  * end the connection (Documentation/upstream/rxe-false-success.rst). nfsd would write the former
  * content of the pages to the file. rxe places packets in order. So the last byte that a call's
  * Reads bring is set to SVCRDMA_READ_SENTINEL before the Reads. If the byte has changed, all data
- * is here. If it has not, the data may have the same byte in that place: the byte is read once
- * more, and this verifying Read is flushed if the earlier Reads have failed. Another request behind
- * the Reads would show that as well, but rxe has a fault there
+ * is here. If the byte has not changed, the data is missing, or has the same byte in that place. So
+ * the byte is read once more, and this verifying Read is flushed if the earlier Reads have failed.
+ * A request without data behind the Reads would show that as well, but rxe has a fault there
  * (Documentation/upstream/rxe-empty-request.rst).
  *
- * read_chunks.c calls svcrdma_rxe_set_sentinel() before it makes a call's Reads, and
- * svcrdma_rxe_verify() when they are complete. With other devices neither is executed, until a
- * connection of this server is on rxe: svcrdma_rxe is a static key.
+ * read_chunks.c calls svcrdma_rxe_set_sentinel() before it builds a call's Reads, and
+ * svcrdma_rxe_verify() when they are complete. Both do nothing before this server has its first
+ * connection on rxe, which turns on the static key svcrdma_rxe.
  */
 #include "recv_ctxt.h"
 #include "svcrdma.h"
 #include "trace.h"
 
 enum {
-	/* To read a byte: the core may register its memory, and invalidate that first. */
+	/* The Read of one byte; ib_core may put a LOCAL_INV and a registration in front. */
 	VERIFY_ENTRIES = 3,
 	/*
 	 * rxe drops packets that come too early, and often asks for them again only when the answer
@@ -65,10 +65,13 @@ struct last {
 	u32				to;
 };
 
-/* Find the last byte. The chunk lists of a context do not change while its call is read. */
+/*
+ * Find the last byte. While a call is read, its chunk lists do not change, so each time this finds
+ * the same byte.
+ */
 static struct last find_last(const struct svcrdma_recv_ctxt *rc)
 {
-	/* These bytes stay in the Receive buffer, and are not in the pages. */
+	/* The first @head bytes of the message stay in the Receive buffer, and not in the pages. */
 	u32 head = svcrdma_recv_is_simple(rc) ? rc->rc_lists.chunks[0].position : 0;
 	struct last last = { NULL };
 	struct rpcrdma_pieces walk;

@@ -22,9 +22,9 @@ enum { SVCRDMA_MAX_UNSIGNALLED_ROW = 4 };	/* unsignalled Sends before a signalle
  * @free: Send contexts that are not in use; any thread or handler adds, the holder of @lock takes
  * @lock: lock that guards @all, and removal from @free
  * @all: list of all Send contexts, by sc_all
- * @unsignalled: Send contexts with an unsignalled Send that is posted. They are free when a
- *	signalled Send behind them is complete: a signalled Send that exposes nothing, or a probe,
- *	takes them all before its post. Any thread or handler adds
+ * @unsignalled: Send contexts whose unsignalled Sends are posted. A signalled Send that exposes
+ *	nothing, or a probe, takes all of them before its post, and they become free when it is
+ *	complete. Threads that send replies add
  * @nr_since_signal: approximate number of unsignalled Sends since the last signalled one, since
  *	threads that change it at the same time may overwrite each other's value. At most
  *	SVCRDMA_MAX_UNSIGNALLED_ROW

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // SPDX-FileCopyrightText: 2026 The rpcrdma-oot project
 /*
- * Send contexts: a buffer for a message, and the memory that is in use until its Send is complete;
- * and posting them to the Send Queue.
+ * Send contexts, each a buffer for a message and the memory that is in use until the Send of the
+ * message is complete; and the posting of their work requests.
  *
- * RDMA Writes, registrations and Send of a context are one chain, which is posted when there are
- * Send Queue entries for the whole chain.
+ * Registrations, RDMA Writes and Send of a context are one chain, in this order, which is posted
+ * when there are Send Queue entries for the whole chain.
  *
  * Contexts are allocated when they are needed. The completion handler of a Send frees the mappings
  * and pages of its Writes, and puts the context on the free list.
@@ -39,7 +39,7 @@ static void send_ctxt_free(struct svcrdma_send_ctxt *sc)
 	kfree(sc);
 }
 
-/* Make a context free that holds nothing but Send Queue entries. */
+/* Give back the Send Queue entries of a context, which holds nothing else, and make it free. */
 static void send_ctxt_keep(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
 	if (sc->sc_sq_held)
@@ -49,8 +49,8 @@ static void send_ctxt_keep(struct svcrdma_transport *t, struct svcrdma_send_ctxt
 }
 
 /*
- * Make the contexts on @list free: a signalled Send behind their unsignalled ones is complete.
- * Return: number of these Sends, whose Send Queue entries the caller gives back.
+ * Make the contexts on @list free, whose unsignalled Sends are complete since a later signalled one
+ * is. Return: number of these Sends, whose Send Queue entries the caller gives back.
  */
 static u32 prior_sends_keep(struct svcrdma_transport *t, struct llist_node *list)
 {
@@ -218,7 +218,7 @@ static void send_take_ahead(struct svcrdma_transport *t, struct svcrdma_send_ctx
 	WRITE_ONCE(t->st_send.nr_since_signal, 0);
 }
 
-/* Post a chain with registrations in front; the context gives up @sc_exposure. */
+/* Post a context's chain behind the registrations of its exposure, which leaves the context. */
 static int send_post_exposing(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc,
 			      struct ib_send_wr *first)
 {
@@ -236,10 +236,10 @@ static int send_post_exposing(struct svcrdma_transport *t, struct svcrdma_send_c
 }
 
 /*
- * Post a context's Writes and Send, for which it has Send Queue entries. Afterwards the completion
- * of this Send, or of a later one, puts @sc. Context: any in which the memory that @sc holds may be
- * freed. Return: 0, or a negative errno: a part may have been posted, @sc is left for the teardown,
- * and the connection is to be ended.
+ * Post a context's registrations, Writes and Send, for which it has Send Queue entries. Afterwards
+ * the completion of this Send, or of a later one, puts @sc. Context: process, or a completion
+ * handler on a work queue. Return: 0, or a negative errno: a part may have been posted, @sc is left
+ * for the teardown, and the connection is to be ended.
  */
 static int send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 {
@@ -269,7 +269,7 @@ static int send_post(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc)
 	return ret;
 }
 
-/* Post a context that has waited for its entries and has got them. Context: any. */
+/* Post a context that has waited for its entries and has got them. Context: as send_post(). */
 static void send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
 {
 	struct svcrdma_send_ctxt *sc =
@@ -281,14 +281,14 @@ static void send_granted(struct svcrdma_transport *t, struct svcrdma_sq_waiter *
 }
 
 /**
- * svcrdma_send_message - post Writes and Send, now or when there are Send Queue entries
+ * svcrdma_send_message - post the chain of a context, now or when there are Send Queue entries
  * @t: transport
  * @sc: context with all that it needs; not the caller's any more
  *
  * If there are too few entries, the context waits for them in the order of arrival, and the caller
  * does not wait.
  *
- * Context: any in which the memory that @sc holds may be freed.
+ * Context: process, or a completion handler on a work queue.
  * Return: 0; -E2BIG: the Send Queue never has so many entries; or another negative errno: the
  * connection is to be ended.
  */
@@ -310,7 +310,7 @@ int svcrdma_send_message(struct svcrdma_transport *t, struct svcrdma_send_ctxt *
 }
 
 /**
- * svcrdma_send_reply - post a reply as svcrdma_send_message() does, or without a completion
+ * svcrdma_send_reply - post a reply as svcrdma_send_message() does, or unsignalled
  * @t: transport
  * @sc: context of the reply with all that it needs; not the caller's any more
  *
@@ -332,8 +332,10 @@ int svcrdma_send_reply(struct svcrdma_transport *t, struct svcrdma_send_ctxt *sc
 }
 
 /**
- * svcrdma_send_probe - post a probe of the peer, which also completes unsignalled Sends
+ * svcrdma_send_probe - post a probe, which the peer's HCA has to acknowledge
  * @t: transport of which the caller has taken a Send Queue entry; the probe takes that entry over
+ *
+ * The completion of the probe says that all unsignalled Sends ahead of it are complete, too.
  *
  * Context: process.
  */

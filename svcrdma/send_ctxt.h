@@ -67,7 +67,7 @@ static inline u32 svcrdma_send_regions(const struct svcrdma_send_ctxt *sc)
 	return sc->sc_exposure ? sc->sc_exposure->xs_nr_regions : 0;
 }
 
-/* Send Queue entries that a context needs; each region needs two, to register and invalidate it. */
+/* Send Queue entries that a context needs. A region needs two: to be registered and invalidated. */
 static inline u32 svcrdma_send_entries(const struct svcrdma_send_ctxt *sc)
 {
 	return sc->sc_write_wrs + 2 * svcrdma_send_regions(sc) + 1;

@@ -14,8 +14,8 @@
  * pages (rq_respages up to rq_next_page) move to the Send context, which frees them after the
  * completion.
  *
- * A reply that does not fit the chunks of the client is exposed for the client to pull, if both
- * peers have announced the extension; see exposed_reply.c.
+ * A reply that fits neither inline nor in the Reply chunk is exposed for the client to pull, if
+ * both peers have announced the extension; see exposed_reply.c.
  *
  * Errors. A reply that does not fit and is not exposed becomes ERR_CHUNK. A reply that cannot be
  * built or posted ends the connection (RFC 8166 section 4.5.4).
@@ -87,7 +87,8 @@ void svcrdma_error_send(struct svcrdma_transport *t, struct svcrdma_recv_ctxt *r
  * @nr_holes: number of entries of @holes
  * @length: number of bytes of @buf without @holes
  * @nr_pages: number of pages of the thread that the reply uses
- * @inline_send: largest message in bytes; a copy, since st_inline_send may change meanwhile
+ * @inline_send: size in bytes of the largest message that the reply may be sent in; a copy, since
+ *	st_inline_send may change meanwhile
  */
 struct reply {
 	struct svcrdma_transport *t;
@@ -132,9 +133,10 @@ static void reply_init(struct reply *reply, struct svcrdma_transport *t,
 }
 
 /*
- * Does a payload go to its Write chunk? It does not if the chunk has no segments, by which the
- * client asks for the payload inline (RFC 8166 section 4.3.2.3); nor if the payload lies outside of
- * the reply, as nfsd has given it up after it had encoded it.
+ * Does a payload go to its Write chunk? It stays inline if the chunk has no segments, by which the
+ * client asks for that (RFC 8166 section 4.3.2.3). It does not go to the chunk either if it begins
+ * before @from, the end of the payload before it, or if it lies outside of the reply: nfsd may
+ * encode a payload and then give it up.
  */
 static bool payload_is_reduced(const struct reply *reply,
 			       const struct svcrdma_payload *payload,
@@ -171,7 +173,10 @@ static void payload_skip_length(const struct reply *reply,
 		payload->offset += RPCRDMA_XDR_UNIT;
 }
 
-/* Bytes that a payload takes in the reply. RFC 8166 section 3.4.6.2: its padding is not sent. */
+/*
+ * Return: number of bytes of the reply that are not sent inline for a payload: the payload, and its
+ * padding, which does not go to the Write chunk either (RFC 8166 section 3.4.6.2).
+ */
 static u32 payload_hole(const struct reply *reply, const struct svcrdma_payload *payload)
 {
 	u32 rest = reply->buf->len - payload->offset;
@@ -196,7 +201,7 @@ static int reply_write_payload(struct reply *reply,
 
 static void reply_add_hole(struct reply *reply, u32 offset, u32 length)
 {
-	/* A hole may overwrite an entry of rc_payloads, but only one that was looked at. */
+	/* Holes share the array of rc_payloads. This overwrites only an entry that is done with. */
 	reply->holes[reply->nr_holes++] = (struct svcrdma_payload) {
 		.offset = offset,
 		.length = length,
@@ -204,7 +209,10 @@ static void reply_add_hole(struct reply *reply, u32 offset, u32 length)
 	reply->length -= length;
 }
 
-/* Fill the Write list. Sections 3.4.6 and 4.3.2.2: unused chunks go back with lengths of 0. */
+/*
+ * Add the Writes of the payloads, and set the lengths in the Write list. Unused chunks go back with
+ * lengths of 0 (RFC 8166 sections 3.4.6 and 4.3.2.2).
+ */
 static int reply_fill_write_list(struct reply *reply)
 {
 	struct svcrdma_payload payload;
@@ -279,7 +287,7 @@ static int reply_copy_inline(struct reply *reply)
 	return 0;
 }
 
-/* Section 4.3.3: the reply has the Reply chunk of the call, whether it is used or not. */
+/* RFC 8166 section 4.3.3: a reply has the Reply chunk of the call, whether it is used or not. */
 static int reply_set_reply_chunk(struct reply *reply, u32 written)
 {
 	struct rpcrdma_chunk *chunk = rpcrdma_reply_chunk(&reply->lists);
@@ -374,7 +382,7 @@ static int reply_expose(struct reply *reply)
 /*
  * Try a larger inline message. A client that offers no Reply chunk for this reply may have larger
  * Receives than RFC 8166 section 3.3.2 lets us assume, and may send no private data that would say
- * so (RFC 8797). The in-tree server sends such a reply inline. Otherwise we would have to answer
+ * so (RFC 8797). The in-tree server sends such a reply inline. The only other answer would be
  * ERR_CHUNK, with which the RPC fails.
  */
 static int reply_guess(struct reply *reply)
@@ -497,7 +505,10 @@ static int reply_fail(struct svcrdma_transport *t, const struct svc_rqst *rqstp,
 	return -ENOTCONN;
 }
 
-/* Answer the call of a reply that cannot be built with ERR_CHUNK, or fail. Consumes reply->sc. */
+/*
+ * A reply could not be built, for the reason @ret. If it is too large, answer the call with
+ * ERR_CHUNK instead; otherwise return @ret, upon which the connection ends. Consumes reply->sc.
+ */
 static int reply_refuse(const struct reply *reply, int ret)
 {
 	const struct rpcrdma_header *call = &reply->rc->rc_header;

@@ -46,7 +46,7 @@ static u32 sq_given(const struct svcrdma_transport *t)
 	return atomic_read(&t->st_sq.given);
 }
 
-/* Number of entries that are out, which means that they are not free */
+/* Number of entries that are out: taken, and not given back yet */
 static u32 sq_out(const struct svcrdma_transport *t)
 {
 	return (u32)atomic_read(&t->st_sq.taken) - sq_given(t);
@@ -183,7 +183,7 @@ static void sq_worker(struct work_struct *work)
 		svcrdma_send_probe(t);
 }
 
-/* Post the contexts that wait and for which there are entries. Drops the lock, which is held. */
+/* Post the waiting contexts for which there are entries. The caller holds st_sq.lock; drops it. */
 static void sq_serve(struct svcrdma_transport *t, unsigned long flags)
 	__releases(&t->st_sq.lock)
 {
@@ -196,7 +196,7 @@ static void sq_serve(struct svcrdma_transport *t, unsigned long flags)
 	was_congested = was_congested && !t->st_sq.congested;
 	spin_unlock_irqrestore(&t->st_sq.lock, flags);
 
-	/* The waiter may be freed as soon as sw_granted() has posted its context. */
+	/* As soon as sw_granted() has posted the context, its waiter may be used again. */
 	list_for_each_entry_safe(waiter, next, &granted, sw_list) {
 		list_del_init(&waiter->sw_list);
 		waiter->sw_granted(t, waiter);
@@ -209,9 +209,10 @@ static void sq_serve(struct svcrdma_transport *t, unsigned long flags)
 /**
  * svcrdma_sq_put - give Send Queue entries back
  * @t: transport
- * @count: entries
+ * @count: number of entries
  *
- * Context: any. Posts contexts that have waited for the entries.
+ * Context: process, or a completion handler on a work queue. Posts contexts that have waited for
+ * the entries.
  */
 void svcrdma_sq_put(struct svcrdma_transport *t, u32 count)
 {
@@ -227,7 +228,7 @@ void svcrdma_sq_put(struct svcrdma_transport *t, u32 count)
 }
 
 /**
- * svcrdma_sq_hold - keep entries for LOCAL_INVs that will be posted later
+ * svcrdma_sq_hold - count entries as held, for LOCAL_INVs that will be posted later
  * @t: transport
  * @count: number of entries, which the caller has taken
  *
@@ -243,11 +244,11 @@ void svcrdma_sq_hold(struct svcrdma_transport *t, u32 count)
 }
 
 /**
- * svcrdma_sq_put_held - give entries back that svcrdma_sq_hold() has kept
+ * svcrdma_sq_put_held - give entries back that svcrdma_sq_hold() has counted
  * @t: transport
  * @count: number of entries
  *
- * Context: any. Posts contexts that have waited for the entries.
+ * Context: as svcrdma_sq_put().
  */
 void svcrdma_sq_put_held(struct svcrdma_transport *t, u32 count)
 {
@@ -260,7 +261,10 @@ void svcrdma_sq_put_held(struct svcrdma_transport *t, u32 count)
 	sq_serve(t, flags);
 }
 
-/* Do what svcrdma_sq_reserve() does, under the lock: if others wait, or to begin the watch. */
+/*
+ * Take entries, or wait for them, under the lock: svcrdma_sq_reserve() calls this when other
+ * contexts wait, when there are too few entries, or when the watch has to begin.
+ */
 static int sq_wait(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
 {
 	unsigned long flags;
@@ -296,10 +300,11 @@ static int sq_wait(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter
  * @t: transport
  * @waiter: waiter whose sw_need and sw_granted are set
  *
- * Context: any.
- * Return: 0: the caller has the entries. -EINPROGRESS: @waiter is queued, and is not the
- * caller's any more; sw_granted() is called with the entries, unless the transport closes
- * before. -ENOTCONN: the transport closes. -E2BIG: the queue is not that deep.
+ * Context: process, or a completion handler on a work queue.
+ * Return: 0: the caller has the entries. -EINPROGRESS: @waiter was queued, and is not the caller's
+ * any more; sw_granted() is called, perhaps before this function returns, when @waiter has the
+ * entries, unless the transport closes before. -ENOTCONN: the transport closes. -E2BIG: the queue
+ * is not that deep.
  */
 int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *waiter)
 {
@@ -323,8 +328,8 @@ int svcrdma_sq_reserve(struct svcrdma_transport *t, struct svcrdma_sq_waiter *wa
  * no watch of their own, as they are in use only while the queue is watched.
  *
  * Context: any.
- * Return: true: svcrdma_sq_put_unsignalled() gives the entry back. false: no such
- * entry is given now, and the caller calls svcrdma_sq_reserve() instead.
+ * Return: true: the caller has an entry, which svcrdma_sq_put_unsignalled() gives back. false: no
+ * such entry can be had now, and the caller calls svcrdma_sq_reserve() instead.
  */
 bool svcrdma_sq_reserve_unsignalled(struct svcrdma_transport *t)
 {
@@ -378,7 +383,7 @@ bool svcrdma_sq_close(struct svcrdma_transport *t)
 }
 
 /**
- * svcrdma_sq_setup - initialize the members for Send Queue entries, of which there are none yet
+ * svcrdma_sq_setup - initialize the members for Send Queue entries
  * @t: new transport, in which these members are zero
  *
  * Context: any.

@@ -13,7 +13,7 @@
 struct svcrdma_transport;
 
 enum {
-	SVCRDMA_MAX_SQ_WAITERS = 8,	/* waiters with which no further calls are taken */
+	SVCRDMA_MAX_SQ_WAITERS = 8,	/* so many contexts wait: no further calls are taken */
 	SVCRDMA_SQ_LOOK = 10 * HZ,	/* jiffies between two looks at the Send Queue */
 	/* Jiffies without an entry back, after which the connection is closed; see sq.c */
 	SVCRDMA_SQ_TIMEOUT = 70 * HZ,
@@ -24,8 +24,8 @@ enum {
 /**
  * struct svcrdma_sq_waiter - part of a context that waits for Send Queue entries
  * @sw_list: entry of st_sq.waiters, under st_sq.lock
- * @sw_granted: function that is called, in any context, when the waiter gets its entries; set
- *	before the reservation
+ * @sw_granted: function that is called when the waiter gets its entries, in process context or by
+ *	a completion handler on a work queue; set before the reservation
  * @sw_need: number of entries that the waiter needs
  */
 struct svcrdma_sq_waiter {
@@ -38,7 +38,7 @@ struct svcrdma_sq_waiter {
 /**
  * struct svcrdma_send_queue - sq.c: the Send Queue entries of a connection
  *
- * Members that are used without @lock, except for @slow, which is changed under @lock:
+ * Members that are used without @lock; only @slow is changed under @lock:
  * @taken: number of entries that were ever taken
  * @given: number of entries that were ever given back. @taken minus @given entries are out
  * @unsignalled: number of entries that unsignalled Sends have: those on st_send.unsignalled, those
@@ -53,12 +53,14 @@ struct svcrdma_sq_waiter {
  * @congested: whether so many contexts wait that no new calls are to be taken. Read without @lock,
  *	as a hint; svcrdma_transport_data() is called after it has become false, unless the
  *	transport closes
- * @held: number of entries that are out, but are kept for LOCAL_INVs that are not posted yet
- * @mark: value of @given when the watch began
+ * @held: number of entries that are out for the LOCAL_INVs of exposures: from the post of an
+ *	exposure until its LOCAL_INVs are complete
+ * @mark: value of @given when the watch began, or when @worker last looked
  * @still: number of times in a row that @worker has found that the queue stands still
  * @watched: whether @worker is queued to look at the queue, after SVCRDMA_SQ_LOOK
- * @worker: work item that closes the connection when the Send Queue stands still, and probes the
- *	peer when the queue has not been watched for SVCRDMA_IDLE_TIMEOUT; queued under @lock
+ * @worker: work item that closes the connection when the Send Queue stands still. It posts a probe
+ *	when only unsignalled Sends are out, and when the queue has not been watched for
+ *	SVCRDMA_IDLE_TIMEOUT. Queued under @lock
  */
 struct svcrdma_send_queue {
 	atomic_t		taken;

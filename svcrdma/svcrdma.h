@@ -70,7 +70,8 @@ struct svcrdma_listener;
  *	@st_inline_send, or more for a client that does not announce the size of its Receives
  * @st_recv_size: size of a Receive buffer in bytes
  * @st_credits: largest grant
- * @st_read_depth: number of our Reads that the client allows in flight; may be 0
+ * @st_read_depth: number of our Reads that may be in flight: as many as the client, the device and
+ *	the administrator allow; may be 0
  * @st_pull_depth: number of Reads that the client may have in flight; 0 unless replies or callbacks
  *	may be exposed
  * @st_spare_exposures: number of replies that may be exposed beyond one for each credit; 0 if no

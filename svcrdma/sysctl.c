@@ -21,20 +21,21 @@ unsigned int svcrdma_expose_timeout = 30;	/* seconds */
 unsigned int svcrdma_max_exposed_bytes = 64 << 20;
 
 DEFINE_PER_CPU(struct svcrdma_stats, svcrdma_stats);
-/* What counter_handler() subtracts from the sums */
+/* Sums of the counters at the last write to each file; counter_handler() subtracts them. */
 static struct svcrdma_stats at_last_write;
 
 static unsigned int stat_unused;
 
-/* The copy of a row's counter that @cpu changes. The row's data is its place in the struct. */
+/* Return: @cpu's copy of a row's counter. The row's data is the counter's offset in the struct. */
 static unsigned long *counter_of(const struct ctl_table *row, int cpu)
 {
 	return (void *)per_cpu_ptr(&svcrdma_stats, cpu) + (uintptr_t)row->data;
 }
 
 /*
- * Reading a counter gives its sum over all processors, less what it was at the last write: only the
- * processor itself may change its copy, since this_cpu_inc() is not atomic for others.
+ * A read gives the sum over all processors, less the sum at the last write. A write does not clear
+ * the copies: this_cpu_inc() is not atomic for other processors, so only the processor itself may
+ * change its copy.
  */
 static int counter_handler(compat_ctl_table *table, int write, void *buffer,
 			   size_t *lenp, loff_t *ppos)

@@ -43,7 +43,7 @@ TRANSPORT_EVENT(recv_alloc_err);
 TRANSPORT_EVENT(send_alloc_err);
 TRANSPORT_EVENT(sq_full);
 TRANSPORT_EVENT(grant);		/* status: the new grant, or a negative errno */
-TRANSPORT_EVENT(overrun);	/* status: messages under way, which are more than Receives */
+TRANSPORT_EVENT(overrun);	/* status: messages under way, more than there are Receives for */
 TRANSPORT_EVENT(sq_timeout);
 TRANSPORT_EVENT(probe);
 TRANSPORT_EVENT(sq_too_small);
@@ -57,7 +57,7 @@ DEFINE_EVENT_PRINT(svcrdma_value, svcrdma_qp_event,
 		  rdma_show_ib_event(__entry->status))
 );
 
-/* An event of one call, reply or callback, which @xid names. */
+/* An event of one call, reply or callback, which @xid names; @status as for TRANSPORT_EVENT() */
 #define CALL_EVENT(name)						\
 	DEFINE_EVENT(svcrdma_xid_value, svcrdma_##name,			\
 		     TP_PROTO(const struct svcrdma_transport *transport, u32 xid, int status), \

@@ -3,15 +3,15 @@
 /*
  * The module's work queues.
  *
- * When client and server are one machine, memory reclaim may wait for polls, so their queue has
- * WQ_MEM_RECLAIM. The queue for closing has no such flag, since closing waits for work
- * queues of other modules, which may not have it. The queue of the polls is like that of ib_core
- * for IB_POLL_UNBOUND_WORKQUEUE.
+ * The queue of the polls is like that of ib_core for IB_POLL_UNBOUND_WORKQUEUE. It has
+ * WQ_MEM_RECLAIM, since memory reclaim may wait for polls when client and server are one machine.
+ * The queue for closing does not have this flag, since closing waits for work queues of other
+ * modules, which may not have it.
  *
- * A queue runs some hundred work items at a time. As many connections may be closing on a device
- * that does not answer, and the work of other connections must not wait for that. So closing has a
- * queue of its own, which runs as many work items as a queue may. If still more connections close
- * on such devices, the closing of other connections waits, too.
+ * By default, a queue runs a few hundred work items at a time. As many connections may be closing
+ * on a device that does not answer, and the work of other connections must not wait for that. So
+ * closing has a queue of its own, which runs as many work items as the kernel lets a queue run. If
+ * still more connections close on such devices, the closing of other connections waits, too.
  */
 #include "svcrdma.h"
 
