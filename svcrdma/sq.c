@@ -414,5 +414,5 @@ void svcrdma_sq_stop(struct svcrdma_transport *t)
  */
 void svcrdma_sq_show(struct seq_file *seq, const struct svcrdma_transport *t)
 {
-	rpcrdma_show_number(seq, "waiting_for_send_queue", t->st_sq.nr_waiters);
+	rpcrdma_show_number(seq, "waiting_for_send_queue", READ_ONCE(t->st_sq.nr_waiters));
 }
