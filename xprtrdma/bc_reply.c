@@ -163,8 +163,9 @@ void xprtrdma_bc_write_abort(struct xprtrdma_conn *conn)
  */
 int xprtrdma_bc_send_error(struct xprtrdma_send *send, u32 xid)
 {
-	u32 length = rpcrdma_error_encode(xid, RPCRDMA_VERSION, XPRTRDMA_BC_SLOTS,
-					  RPCRDMA_ERR_CHUNK, send->sd_buffer.bf_data);
+	u32 credits = READ_ONCE(send->sd_conn->xc_growth.reverse);
+	u32 length = rpcrdma_error_encode(xid, RPCRDMA_VERSION, credits, RPCRDMA_ERR_CHUNK,
+					  send->sd_buffer.bf_data);
 
 	rpcrdma_count_shared(&send->sd_conn->xc_transport->xt_counters.errors_sent_chunk, 1);
 	return xprtrdma_send_post(send, length);

@@ -43,6 +43,7 @@ void client_bc_expect_err_chunk(struct client *client, u32 xid)
 	KUNIT_EXPECT_EQ(test, RPCRDMA_ERR_CHUNK, header.error);
 	KUNIT_EXPECT_EQ(test, RPCRDMA_VERSION, header.vers);
 	KUNIT_EXPECT_EQ(test, xid, header.xid);
+	KUNIT_EXPECT_EQ(test, client->conn->xc_growth.reverse, header.credits);
 }
 
 static void take_first(void *status, const struct rpc_xprt *xprt, const char *what,
