@@ -260,7 +260,8 @@ int svcrdma_grant_grow(struct svcrdma_transport *t, u32 grant, gfp_t gfp)
 	spin_lock(&t->st_recv_lock);
 	ret = add_contexts(t, &contexts, grant);
 	/* RFC 8166 section 3.3.1: grant credits only after their Receives are posted. */
-	WRITE_ONCE(t->st_grant, grant);
+	if (!ret)
+		WRITE_ONCE(t->st_grant, grant);
 	count_from(t, jiffies);
 	spin_unlock(&t->st_recv_lock);
 	return ret;

@@ -322,6 +322,7 @@ static void grant_whose_receives_are_refused(struct kunit *test)
 	server->qp->recv_accept = 3;
 	try_to_grow(t);
 	KUNIT_EXPECT_TRUE(test, READ_ONCE(t->st_closing));
+	KUNIT_EXPECT_EQ(test, SVCRDMA_FIRST_CREDITS, t->st_grant);
 	server->qp->recv_accept = -1;
 }
 
