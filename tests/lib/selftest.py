@@ -619,6 +619,8 @@ class Tree:
 
     def _run(self, probe, how):
         probe.form.prepare(self.top, how)
+        shutil.rmtree(self.folder / "tmp", ignore_errors=True)
+        (self.folder / "tmp").mkdir()
         for folder, form in ("output", probe.form), ("output.others", probe.others):
             shutil.rmtree(self.folder / folder, ignore_errors=True)
             (self.folder / folder).mkdir()
@@ -629,7 +631,7 @@ class Tree:
                "STUB_PROGRAM": str(self.top / "scripts/vm"),
                "RPCRDMA_CACHE": str(self.folder / "cache"),
                # The directory of a machine that failed is kept; those of the stubs go.
-               "TMPDIR": str(self.folder / "output"),
+               "TMPDIR": str(self.folder / "tmp"),
                "PATH": f"{self.top / 'bin'}:{os.environ['PATH']}"}
         done = subprocess.run(probe.command, cwd=self.top, env=env, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
