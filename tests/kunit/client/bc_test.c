@@ -103,9 +103,13 @@ static void bc_reply_is_too_large(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, rqst);
 	rqst->rq_snd_buf.head[0].iov_len = 4096 - 24;
 	rqst->rq_snd_buf.len = 4096 - 24;
+	/* The error grants what there are Receives for. */
+	flush_work(&client->conn->xc_growth.worker);
+	client->conn->xc_growth.reverse = XPRTRDMA_BC_FIRST_SLOTS;
 	/* RFC 8166 section 4.5.3, and to SUNRPC it is sent. */
 	KUNIT_EXPECT_EQ(test, 0, xprtrdma_request_send(rqst));
 	client_bc_expect_err_chunk(client, 0x4711);
+	client->conn->xc_growth.reverse = XPRTRDMA_BC_SLOTS;
 	xprtrdma_bc_free_rqst(rqst);
 }
 
