@@ -341,10 +341,8 @@ static void removal_of_one_device_of_many(struct kunit *test)
 	struct rdma_cm_id *id;
 
 	listening_start(test);
-	id = fake_cm_request(&listening->server->fake->ib);
+	id = listening_id();
 	KUNIT_ASSERT_NOT_NULL(test, id);
-	id->context = listening->li;
-	id->event_handler = fake_cm.listener->event_handler;
 	KUNIT_EXPECT_EQ(test, -ENODEV, fake_cm_event(id, RDMA_CM_EVENT_DEVICE_REMOVAL));
 	KUNIT_EXPECT_EQ(test, 0, fake_cm_event(id, RDMA_CM_EVENT_ADDR_CHANGE));
 	rdma_destroy_id(id);

@@ -260,10 +260,8 @@ static void request_of_another_family(struct kunit *test)
 	struct rdma_cm_id *id;
 
 	listening_start(test);
-	id = fake_cm_request(&listening->server->fake->ib);
+	id = listening_id();
 	KUNIT_ASSERT_NOT_NULL(test, id);
-	id->context = listening->li;
-	id->event_handler = fake_cm.listener->event_handler;
 	id->route.addr.dst_addr.ss_family = AF_IB;
 	KUNIT_EXPECT_EQ(test, -EAFNOSUPPORT, id->event_handler(id, &event));
 	KUNIT_EXPECT_PTR_EQ(test, (void *)listening->li, id->context);
@@ -347,10 +345,8 @@ static void request_without_memory(struct kunit *test)
 	struct rdma_cm_id *id;
 
 	listening_start(test);
-	id = fake_cm_request(&listening->server->fake->ib);
+	id = listening_id();
 	KUNIT_ASSERT_NOT_NULL(test, id);
-	id->context = listening->li;
-	id->event_handler = fake_cm.listener->event_handler;
 	fake_alloc_fail(0);
 	KUNIT_EXPECT_EQ(test, -ENOMEM, id->event_handler(id, &event));
 	KUNIT_EXPECT_TRUE(test, fake_alloc_failed());

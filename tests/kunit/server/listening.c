@@ -102,10 +102,19 @@ void listening_start(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, server_is_ready(listening->server));
 }
 
-/*
- * As the CM: the new id belongs to the listener, whose handler it has inherited; one that
- * is refused is destroyed.
- */
+/* As the CM: a new id has the context and the handler of the listener's id. NULL: no memory. */
+struct rdma_cm_id *listening_id(void)
+{
+	struct rdma_cm_id *id = fake_cm_request(&listening->server->fake->ib);
+
+	if (id) {
+		id->context = fake_cm.listener->context;
+		id->event_handler = fake_cm.listener->event_handler;
+	}
+	return id;
+}
+
+/* As the CM: it destroys an id whose request is refused. */
 int listening_request(struct rdma_cm_id **id, const void *private, u8 length)
 {
 	struct rdma_cm_event event = {
@@ -116,13 +125,11 @@ int listening_request(struct rdma_cm_id **id, const void *private, u8 length)
 			.initiator_depth = 16,
 		},
 	};
-	struct rdma_cm_id *new = fake_cm_request(&listening->server->fake->ib);
+	struct rdma_cm_id *new = listening_id();
 	int ret;
 
 	if (!new)
 		return -ENOMEM;
-	new->context = fake_cm.listener->context;
-	new->event_handler = fake_cm.listener->event_handler;
 	ret = new->event_handler(new, &event);
 	if (ret)
 		rdma_destroy_id(new);

@@ -28,6 +28,7 @@ void listening_close(void);
 void listening_delete(struct svc_xprt *xprt);
 int listening_try(sa_family_t family, u16 port);
 void listening_start(struct kunit *test);
+struct rdma_cm_id *listening_id(void);
 int listening_request(struct rdma_cm_id **id, const void *private, u8 length);
 struct svcrdma_transport *listening_accept(struct kunit *test);
 void listening_disconnect(struct svcrdma_transport *t);
