@@ -91,16 +91,26 @@ void pair_done(struct svc_rqst *rqst)
 	svcrdma_release_ctxt(rqst->rq_xprt, ctxt);
 }
 
-/* Bytes of the pages, each of them combined with @key. */
-static void fill_pages(struct page **pages, u32 length, u8 key)
+/* Bytes from fake_byte(@position) on, each of them combined with @key */
+static void fill(u8 *to, u32 position, u32 length, u8 key)
 {
 	u32 i;
 
-	for (i = 0; i < length; i++)
-		((u8 *)page_address(pages[i >> PAGE_SHIFT]))[offset_in_page(i)] =
-			fake_byte(i) ^ key;
-	for (; i % 4; i++)
-		((u8 *)page_address(pages[i >> PAGE_SHIFT]))[offset_in_page(i)] = 0;
+	fake_fill_from(to, position, length);
+	for (i = 0; key && i < length; i++)
+		to[i] ^= key;
+}
+
+static void fill_pages(struct page **pages, u32 length, u8 key)
+{
+	u32 at, count, pad = xdr_pad_size(length);
+
+	for (at = 0; at < length; at += count) {
+		count = min_t(u32, length - at, PAGE_SIZE);
+		fill(page_address(pages[at >> PAGE_SHIFT]), at, count, key);
+	}
+	if (pad)
+		memset(page_address(pages[length >> PAGE_SHIFT]) + offset_in_page(length), 0, pad);
 }
 
 /* Behind the head, or in a page of its own if there is no room for it */
@@ -121,16 +131,14 @@ static u8 *place_tail(struct svc_rqst *rqst, const struct pair_answer *answer)
 void pair_encode(struct svc_rqst *rqst, const struct pair_answer *answer, u32 xid, u8 key)
 {
 	struct xdr_buf *res = &rqst->rq_res;
-	u32 i, pages = PFN_UP(answer->item);
+	u32 pages = PFN_UP(answer->item);
 	u8 *head = page_address(rqst->rq_respages[0]), *tail;
 
 	memset(res, 0, sizeof(*res));
 	rqst->rq_next_page = rqst->rq_respages + 1 + pages;
 	tail = place_tail(rqst, answer);
-	for (i = 0; i < answer->head; i++)
-		head[i] = fake_byte(i) ^ key;
-	for (i = 0; i < answer->tail; i++)
-		tail[i] = fake_byte(answer->head + i) ^ key;
+	fill(head, 0, answer->head, key);
+	fill(tail, answer->head, answer->tail, key);
 	put_unaligned_be32(xid, head);
 	put_unaligned_be32(RPCRDMA_RPC_REPLY, head + 4);
 	res->head[0].iov_base = head;
