@@ -99,28 +99,47 @@ static void build_reply(struct exchange *x)
 			write_bytes_to_xdr_buf(res, 0, x->stream, x->length));
 }
 
+static void start(struct exchange *x, const struct reply_case *c)
+{
+	u32 i;
+
+	x->c = c;
+	x->key = 0x200;
+	x->first_key = x->key;
+	deliver_call(x);
+	build_reply(x);
+	for (i = 0; i < EXCHANGE_PAYLOADS && c->payloads[i].length; i++)
+		KUNIT_ASSERT_EQ(x->server->test, 0,
+				svcrdma_result_payload(x->server->rqst,
+						       c->payloads[i].offset -
+						       (c->at_length ? 4 : 0),
+						       c->payloads[i].length));
+}
+
 /* A call, and all but the answer. */
 struct exchange *exchange_start(struct server *server, const struct reply_case *c)
 {
 	struct exchange *x = kunit_kzalloc(server->test, sizeof(*x), GFP_KERNEL);
-	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(server->test, x);
 	x->server = server;
-	x->c = c;
-	x->key = 0x200;
-	x->first_key = x->key;
-	x->memory = large(server->test, 1 << 21);
-	x->rest = large(server->test, 1 << 21);
-	deliver_call(x);
-	build_reply(x);
-	for (i = 0; i < EXCHANGE_PAYLOADS && c->payloads[i].length; i++)
-		KUNIT_ASSERT_EQ(server->test, 0,
-				svcrdma_result_payload(server->rqst,
-						       c->payloads[i].offset -
-						       (c->at_length ? 4 : 0),
-						       c->payloads[i].length));
+	x->memory = large(server->test, EXCHANGE_MEMORY);
+	x->rest = large(server->test, EXCHANGE_MEMORY);
+	start(x, c);
 	return x;
+}
+
+/* Another one, after exchange_answer(). A case with many of them needs the memory of one. */
+void exchange_again(struct exchange *x, const struct reply_case *c)
+{
+	struct exchange other = { .server = x->server, .memory = x->memory, .rest = x->rest };
+
+	x->server->fake->nr_remotes = 0;
+	kunit_release_action(x->server->test, vfree_action, x->stream);
+	*x = other;
+	memset(x->memory, 0, EXCHANGE_MEMORY);
+	memset(x->rest, 0, EXCHANGE_MEMORY);
+	start(x, c);
 }
 
 /* What the server has answered. */
@@ -257,16 +276,4 @@ void exchange_answer(struct exchange *x)
 		KUNIT_EXPECT_EQ(test, 0, memcmp(x->memory + x->chunk_at[c->nr_write],
 						x->rest, rest));
 	}
-}
-
-/* For suites with many in one case */
-void exchange_end(struct exchange *x)
-{
-	struct server *server = x->server;
-
-	server->fake->nr_remotes = 0;
-	kunit_release_action(server->test, vfree_action, x->memory);
-	kunit_release_action(server->test, vfree_action, x->rest);
-	kunit_release_action(server->test, vfree_action, x->stream);
-	kunit_kfree(server->test, x);
 }

@@ -5,7 +5,12 @@
 
 #include "server.h"
 
-enum { EXCHANGE_XID = 0x40000001, EXCHANGE_CHUNKS = 3, EXCHANGE_PAYLOADS = 3 };
+enum {
+	EXCHANGE_XID		= 0x40000001,
+	EXCHANGE_CHUNKS		= 3,
+	EXCHANGE_PAYLOADS	= 3,
+	EXCHANGE_MEMORY		= 1 << 21,	/* bytes */
+};
 
 /* A chunk that the client offers: lengths of its segments. */
 struct offer {
@@ -54,11 +59,11 @@ struct reply_case {
  * @c: what is wanted
  * @key: next R_key
  * @first_key: of the first segment
- * @memory: the client's, for all chunks
+ * @memory: the client's, for all chunks; EXCHANGE_MEMORY bytes
  * @chunk_at: where in @memory chunk n begins
  * @stream: the reply as nfsd encoded it
  * @length: its size in bytes
- * @rest: the part of it that no Write chunk took
+ * @rest: the part of it that no Write chunk took; EXCHANGE_MEMORY bytes
  * @header: of the reply
  * @lists: of the reply
  * @segments: storage
@@ -81,11 +86,11 @@ struct exchange {
 };
 
 struct exchange *exchange_start(struct server *server, const struct reply_case *c);
+void exchange_again(struct exchange *x, const struct reply_case *c);
 u32 exchange_reduced(struct exchange *x);
 void exchange_decode(struct exchange *x);
 void exchange_expect_chunk(struct exchange *x, const struct rpcrdma_chunk *chunk,
 			   const struct offer *offer, u32 written);
 void exchange_answer(struct exchange *x);
-void exchange_end(struct exchange *x);
 
 #endif /* KUNIT_SERVER_EXCHANGE_H */
