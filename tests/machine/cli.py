@@ -67,6 +67,9 @@ def parser():
                    help="processors of each machine; in user mode, with um-debug-7.3")
     p.add_argument("--icount", action="store_true",
                    help="qemu: the guest's clock counts instructions; it continues while this machine is late")
+    p.add_argument("--time-travel", choices=["basic", "inf-cpu"],
+                   help="uml: the guest's clock skips what the machine waits; with inf-cpu, only waiting "
+                        "takes time")
     p.add_argument("--count", metavar="FILE.so",
                    help="qemu: count the kernel's instructions (tests/cost/count.c), in files of the "
                         "run folder")

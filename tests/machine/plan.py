@@ -62,6 +62,9 @@ class Plan:
             raise OptionError("the provider in memory has both ends in one machine")
         if (self.icount or self.count) and (self.engine != "qemu" or len(self.nodes) > 1):
             raise OptionError("--icount and --count are for one machine in qemu")
+        # The other machine would go on with the time of its host.
+        if self.time_travel and (self.engine != "uml" or self.smp > 1 or len(self.nodes) > 1):
+            raise OptionError("--time-travel is for one machine in user mode, with one processor")
         if self.smp > 1 and (self.icount or (self.count and not self.caches)):
             raise OptionError("--icount, and --count without --caches, are for one processor")
         if self.caches and not self.count:

@@ -49,6 +49,8 @@ class Uml:
             self._drain(role)
             argv.append(self._link(role))
             fds.append(self.cable[role].fileno())
+        if plan.time_travel:
+            argv.append({"basic": "time-travel"}.get(plan.time_travel, f"time-travel={plan.time_travel}"))
         argv += [*plan.kernel.arguments, *plan.append.split()]
         if plan.smp == 1:
             # The kernel and its processes take turns by ptrace. On one processor that is a switch;
