@@ -28,8 +28,8 @@ _WRONG = ("kbuild/check-object", "kbuild/compat-probe header", "kbuild/headers-c
           "packaging/dkms-install -k", "packaging/install", "packaging/install --remove", "scripts/check 6.1 6.12",
           "scripts/mutate --only x", "scripts/peer client no-such-scenario",
           "scripts/vm --engine uml --kernel um-debug --smp 2", "scripts/vm --kernel debug --env x",
-          "scripts/vm --time-travel basic",
-          "scripts/vm --engine uml --two --time-travel basic", "scripts/vm --kernel debug --vers 5", "scripts/vm --kernel none", "tests/lib/build.py kunit",
+          "scripts/vm --time-travel basic", "scripts/vm --engine uml --two --time-travel basic",
+          "scripts/vm --kernel debug --vers 5", "scripts/vm --kernel none", "tests/lib/build.py kunit",
           "tests/lib/build.py peer more", "tests/lib/strict-build", "tests/package.d/repack package")
 # A kernel that scripts/check takes
 _INSTALLED = next((path.parent.name for path in pathlib.Path("/lib/modules").glob("*/build")), "none")
